@@ -55,19 +55,19 @@ static int export_points(struct ny_store *store, const char *part, const char *o
 
 /* Exports a part of a store in shards by the processes that were started for it together (MPI), if
  * there are several; *done tells. */
-static int export_together(struct ny_context *ctx, const char *path, const char *name,
-                           const char *part, const char *output, bool *done)
+static int export_together(struct ny_context *ctx, const struct ny_shared_part *what, bool *done)
 {
     struct ny_shard_team team;
     char command[NY_COMMAND_BYTES];
     int err;
 
     *done = false;
-    if (!ny_shards_at(path)) return NY_OK;
-    snprintf(command, sizeof(command), "export %s of '%s'", part, name ? name : "points");
-    err = ny_shard_team_open(&team, ctx, path, command, NULL);
+    if (!ny_shards_at(what->path)) return NY_OK;
+    snprintf(command, sizeof(command), "export %s of '%s'%s", what->part,
+             what->name ? what->name : "points", what->beside ? " with columns beside it" : "");
+    err = ny_shard_team_open(&team, ctx, what->path, command, NULL);
     *done = !err && team.transport;
-    if (*done) err = ny_sharded_export(&team, name, part, output);
+    if (*done) err = ny_sharded_export(&team, what);
     ny_shard_team_close(&team);
     return err;
 }
@@ -87,6 +87,7 @@ static int check_given(struct ny_context *ctx, const char *function, const char 
 static int export_part(struct ny_context *ctx, const char *path, const char *name, const char *part,
                        const char *output, struct ny_salvage *salvage)
 {
+    const struct ny_shared_part what = {path, name, part, output, NULL};
     struct ny_store *store = NULL;
     bool done = false;
     int err = ny_part_check(ctx, part);
@@ -95,7 +96,7 @@ static int export_part(struct ny_context *ctx, const char *path, const char *nam
     if (err) return err;
     err = ny_call_begin(ctx);
     if (err) return err;
-    if (!salvage) err = export_together(ctx, path, name, part, output, &done);
+    if (!salvage) err = export_together(ctx, &what, &done);
     if (err == NY_OK && !done) err = ny_shards_open(&store, ctx, path);
     if (err == NY_OK && !done)
         err = name ? ny_part_export(store, name, part, output, salvage)
@@ -129,6 +130,8 @@ int ny_export_with(struct ny_context *context, const char *path, const char *nam
 {
     struct ny_store *store = NULL;
     struct ny_beside beside;
+    const struct ny_shared_part what = {path, name, part, output, &beside};
+    bool done = false;
     int err = check_given(context, __func__, path, name, part, output);
 
     if (!err) err = NY_GIVEN(context, with);
@@ -137,8 +140,9 @@ int ny_export_with(struct ny_context *context, const char *path, const char *nam
     if (!err) err = ny_beside_parse(&beside, context, with, output);
     if (!err) err = ny_call_begin(context);
     if (err) return err;
-    err = ny_shards_open(&store, context, path);
-    if (!err) err = ny_part_export_beside(store, name, part, output, &beside);
+    err = export_together(context, &what, &done);
+    if (!err && !done) err = ny_shards_open(&store, context, path);
+    if (!err && !done) err = ny_part_export_beside(store, name, part, output, &beside);
     ny_store_close(store);
     ny_call_end(context);
     return err;

@@ -15,6 +15,7 @@
 #include "peers/open.h"
 #include "peers/peers.h"
 #include "results/export.h"
+#include "shards/set.h"
 
 struct request {
     const struct ny_request_kind *kind;         /* NULL: the job is gone on with, */
@@ -147,28 +148,50 @@ int ny_sharded_request(const struct ny_request_kind *kind, struct ny_context *co
     return err;
 }
 
-/* The part of a result that shards export together. */
 struct shards_export {
     const struct ny_shard_team *team;
-    const char *name, *part, *output;
+    const struct ny_shared_part *what;
 };
+
+/* Writes a table with names, labels or clusters beside its numbers: the peer that leads does it, as
+ * if it were alone, and the others have nothing to do. */
+static int export_beside(struct ny_context *ctx, const struct ny_shared_part *what)
+{
+    struct ny_peers *peers = ny_context_peers(ctx);
+    struct ny_store *store = NULL;
+    int err;
+
+    if (!ny_peers_leads(peers)) return NY_OK;
+    ny_context_set_peers(ctx, NULL);
+    err = ny_shards_open(&store, ctx, what->path);
+    if (!err)
+        err = ny_part_export_beside(store, what->name, what->part, what->output, what->beside);
+    ny_store_close(store);
+    ny_context_set_peers(ctx, peers);
+    return err;
+}
 
 static int export_shard(void *arg, struct ny_context *ctx, unsigned shard)
 {
     const struct shards_export *export = arg;
+    const struct ny_shared_part *what = export->what;
     struct ny_store *store = NULL;
-    int err = ny_store_open(&store, ctx, export->team->shards->shard[shard].path);
+    int err;
 
-    if (!err) err = ny_part_export_peers(store, export->name, export->part, export->output);
-    ny_store_close(store);
+    if (what->beside) {
+        err = export_beside(ctx, what);
+    } else {
+        err = ny_store_open(&store, ctx, export->team->shards->shard[shard].path);
+        if (!err) err = ny_part_export_peers(store, what->name, what->part, what->output);
+        ny_store_close(store);
+    }
     if (ny_context_written(ctx)) ny_context_wrote(export->team->ctx, *ny_context_written(ctx));
     return err ? err : ny_peers_wait(ny_context_peers(ctx)); /* the file is whole then */
 }
 
-int ny_sharded_export(struct ny_shard_team *team, const char *name, const char *part,
-                      const char *output)
+int ny_sharded_export(struct ny_shard_team *team, const struct ny_shared_part *what)
 {
-    struct shards_export export = {team, name, part, output};
+    struct shards_export export = {team, what};
 
     return ny_group_run(team->ctx, &team->shape, team->transport, export_shard, &export);
 }

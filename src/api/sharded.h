@@ -4,6 +4,7 @@
 
 #include "api/request.h"
 #include "peers/group.h"
+#include "results/beside.h"
 #include "shards/shards.h"
 
 /* This process and those that work with it at the shards of a store. */
@@ -39,10 +40,15 @@ int ny_sharded_update(struct ny_shard_team *team, const char *name,
 /* Tells whether the update of the result under NAME was interrupted. */
 int ny_sharded_update_begun(struct ny_shard_team *team, const char *name, bool *begun);
 
-/* Exports a part of the result under NAME, or of the points (name NULL), by the processes of the
- * team, of which one writes the file. */
-int ny_sharded_export(struct ny_shard_team *team, const char *name, const char *part,
-                      const char *output);
+/* A part of a result, or of the points (name NULL), that shards export together. */
+struct ny_shared_part {
+    const char *path; /* of the store */
+    const char *name, *part, *output;
+    const struct ny_beside *beside; /* columns beside the numbers; NULL: none */
+};
+/* Exports it by the processes of the team, of which one writes the file. With columns beside the
+ * numbers it also reads all rows, and needs all shards. */
+int ny_sharded_export(struct ny_shard_team *team, const struct ny_shared_part *what);
 
 /* Plans a fit of all shards of a store: *json is the plan of a shard, by plan() of its path, with
  * the memory and disk of all shards of this process, the seconds that its threads take for them,

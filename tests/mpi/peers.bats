@@ -304,6 +304,23 @@ says() {
     [ ! -e other.npy ]
 }
 
+@test "one of the processes writes labels beside the numbers, and all hear of its failure" {
+    local shard
+    for shard in 0 1; do
+        awk -v seed=$shard 'BEGIN { srand(seed); for (i = 0; i < 500; i++) print rand() "," rand() "," i % 3 }' |
+            nystream import big --shard $shard/2 - --format csv --label-column 3 -q
+    done
+    nystream fit big a --landmarks 30 -q
+    nystream export big a --with header,labels -o one.csv -q
+    ranks 2 nystream export big a --with header,labels -o two.csv
+    [ "$status" -eq 0 ]
+    [ "$(grep -c "two.csv" <<<"$stderr")" -eq 1 ]
+    cmp one.csv two.csv
+    ranks 2 nystream export big a --with ids -o ids.csv
+    [ "$status" -eq 2 ]
+    [ ! -e ids.csv ]
+}
+
 @test "ranks that are given two commands do not wait for each other" {
     local shard other
     for shard in 0 1; do
