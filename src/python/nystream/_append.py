@@ -15,7 +15,7 @@ from nystream._errors import FileError, StoreError, data_error
 from nystream._lib import lib
 from nystream._options import Options, are_of_files, check_in_memory
 from nystream._sources import are_files, is_for_library, is_path
-from nystream._view import View
+from nystream._view import Part, View
 from nystream.report import Report
 
 PathLike = Union[str, "os.PathLike[str]"]
@@ -25,6 +25,15 @@ def values_prepared(report: Report) -> Optional[str]:
     """Return how values are prepared as they are read, where twice is not as once; else None."""
     values: Optional[str] = report.get("prepared_values")
     return values if values in ("log1p", "sqrt") else None
+
+
+def store_of(X: Any) -> Optional["Appends"]:
+    """Return the store whose rows X is, by itself or as its `points`; None of other rows."""
+    from nystream.store import Store
+
+    if isinstance(X, Part):
+        return Store(X._points_of) if X._points_of else None
+    return X if isinstance(X, Store) else None
 
 
 class Appends:

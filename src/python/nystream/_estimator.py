@@ -21,6 +21,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from nystream import _data
+from nystream._append import store_of
 from nystream._arrow import is_arrow
 from nystream._columns import columns_of
 from nystream._context import Context, stack_level
@@ -242,8 +243,9 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]
         if reset:
             self._check_counts()
         self._check_feature_names(_with_names(X), reset=reset)
-        if isinstance(X, Store) and not reset:
-            X._check_prepared_once(self._prepared)
+        known = None if reset else store_of(X)
+        if known is not None:
+            known._check_prepared_once(self._prepared)
         X = _rows_of_store(X) if isinstance(X, Store) else _data.unwrap(X)
         if isinstance(X, Part) or is_streamed(X):
             _data.check_shape(tuple(X.shape))

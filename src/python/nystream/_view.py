@@ -193,6 +193,11 @@ class Part:
         view.shape(name)  # it must be there
 
     @property
+    def _points_of(self) -> Optional[str]:
+        """Path of the store of which these are the rows, as they are read; None of other parts."""
+        return os.fsdecode(self._view.path) if self._name == "points" else None
+
+    @property
     def shape(self) -> Tuple[int, ...]:
         """(rows, columns), or (rows,) of a list of numbers."""
         shape = self._view.shape(self._name)

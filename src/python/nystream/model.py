@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
 import numpy as np
 
 from nystream import _data
-from nystream._append import values_prepared
+from nystream._append import store_of, values_prepared
 from nystream._columns import Columns
 from nystream._context import Context, free_handle
 from nystream._lib import NUMBERS, CTable, lib
@@ -152,11 +152,9 @@ class Model:
             16 rows come and the landmarks leave out more than half of their trace, a
             NystreamWarning says so: they may be on another scale.
         """
-        from nystream.store import Store
-
-        report = self.report
-        if isinstance(X, Store):
-            X._check_prepared_once(values_prepared(report))
+        report, store = self.report, store_of(X)
+        if store is not None:
+            store._check_prepared_once(values_prepared(report))
         double = report["precision"] == "f64"
         found = Columns(self.column_names, "the model", self._sparse).batches(X)
         with self._context.once():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Tuple, Un
 import numpy as np
 
 from nystream import _data, _lib
-from nystream._append import Appends, PathLike
+from nystream._append import Appends, PathLike, store_of
 from nystream._batch import Batch
 from nystream._columns import Columns
 from nystream._context import Context, ProgressOption
@@ -545,8 +545,9 @@ class Result(GraphParts, PictureParts):
 
     def _batches(self, X: Any) -> Iterator[Batch]:
         """Read new rows."""
-        if isinstance(X, Store):
-            X._check_prepared_once(self.store._prepares)
+        store = store_of(X)
+        if store is not None:
+            store._check_prepared_once(self.store._prepares)
         return self.store._columns().batches(X)
 
     def _place(self, table: _lib.CTable, places: Any) -> None:
