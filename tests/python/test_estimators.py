@@ -575,6 +575,13 @@ def test_a_mapped_file_is_not_looked_at_before_it_is_read(tmp_path, rows, monkey
         KernelPCA(n_landmarks=40).fit(np.load(tmp_path / "rows.npy", mmap_mode="r"))
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "sigmoid"])
+def test_an_inverse_that_is_not_there_is_answered(kernel):
+    with pytest.raises(TypeError, match="KernelPCA has no fit_inverse_transform=, whatever the "
+                                        "kernel; PCA and TruncatedSVD have"):
+        KernelPCA(kernel=kernel, fit_inverse_transform=True)
+
+
 @pytest.mark.parametrize("parameter", ["sigma", "epsilon"])
 def test_other_spellings_of_the_width_are_answered(parameter):
     with pytest.raises(TypeError, match=rf"DiffusionMap has no {parameter}=; give gamma=1/"):

@@ -225,7 +225,11 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]
     _parameters = PARAMETERS
 
     def __new__(cls, *_positional: Any, **parameters: Any) -> Any:
-        """TypeError for another spelling of the kernel's width than the one that is here, gamma."""
+        """TypeError for another spelling of the width than gamma, and for what is not here."""
+        if "fit_inverse_transform" in parameters.keys() - set(cls._get_param_names()):
+            raise TypeError(f"{cls.__name__} has no fit_inverse_transform=, whatever the kernel; "
+                            "PCA and TruncatedSVD have inverse_transform(), and for others a "
+                            "regression from coordinates to rows will do")
         for name in _WIDTHS.keys() & parameters.keys():
             if "gamma" in cls._get_param_names():
                 raise TypeError(f"{cls.__name__} has no {name}=; give gamma={_WIDTHS[name]}, for "
