@@ -14,6 +14,7 @@
 #include "store/ingest_private.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A share of the budget for the buffers; blocks a worker, so that threads pay for their start. */
@@ -38,16 +39,36 @@ static int check_spec(struct ny_store *store, const struct ny_ingest_spec *spec)
     return NY_OK;
 }
 
+enum { LAST_IMPORT_BYTES = 320 };
+
+/* Tells how the last rows of the store came, as in " (its last 100 rows came from more.csv)"; an
+ * empty text where no note of an import tells. */
+static void tell_last_import(const struct ny_ingest *ingest, char text[LAST_IMPORT_BYTES])
+{
+    struct ny_imports imports;
+    const struct ny_import_note *last;
+
+    text[0] = '\0';
+    if (ny_points_imports(ingest->store, &imports)) ny_error_clear(ingest->ctx);
+    last = imports.count ? &imports.note[imports.count - 1] : NULL;
+    if (last && last->from[0] && last->end == ingest->base.n)
+        snprintf(text, LAST_IMPORT_BYTES, " (its last %s came from %s)",
+                 ny_counted(last->end - last->first, "row", "rows").text, last->from);
+    ny_imports_release(&imports, ingest->ctx);
+}
+
 /* Refuses points of another number than the caller knows: rows of this source may be among them. */
 static int check_expected(struct ny_ingest *ingest)
 {
     unsigned long long n = ingest->base.n, expected = ingest->spec.expected;
+    char last[LAST_IMPORT_BYTES] = "";
 
     if (!ingest->spec.expects || n == expected) return NY_OK;
+    if (n > expected) tell_last_import(ingest, last);
     return ny_fail(ingest->ctx, NY_EUSAGE,
                    "%s has %llu %s, and --expect-rows says %llu; nothing was added: if these rows "
-                   "are in it already, go on without this import, else give --expect-rows %llu",
-                   ingest->store->path, n, n == 1 ? "row" : "rows", expected, n);
+                   "are in it already%s, go on without this import, else give --expect-rows %llu",
+                   ingest->store->path, n, n == 1 ? "row" : "rows", expected, last, n);
 }
 
 /* Refuses points beside those that are there without --append. Lost ones are not replaced. */

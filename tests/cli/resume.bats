@@ -139,6 +139,7 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     ny import s more.csv --append --expect-rows 400
     exits 2
     says "s has 500 rows, and --expect-rows says 400; nothing was added"
+    says "(its last 100 rows came from more.csv)"
     says "--expect-rows 500"
     [ "$(field "$(nystream info s --json)" n)" = 500 ]
     nystream import s more.csv --append --expect-rows 500 -q # it is known by rows, not by the file
