@@ -102,8 +102,8 @@ static int check_shape(struct ny_reader *reader, const struct ny_binary_layout *
                           ULL(layout->d));
     if (layout->d > NY_FILE_COLUMNS_MAX)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s: the header promises rows of %llu columns, the most is %llu; is the "
-                          "header damaged?",
+                          "%s: the header promises rows of %llu columns, but the limit is %llu; is "
+                          "the header damaged?",
                           reader->path, ULL(layout->d), ULL(NY_FILE_COLUMNS_MAX));
     return NY_OK;
 }
@@ -120,10 +120,10 @@ static int apply_lists(struct ny_reader *reader, struct binary *binary, size_t *
     if (err) return err;
     reader->table.d = kept.count;
     if (kept.turned)
-        return ny_columns_refuse_turned(reader->ctx, lists.kept, "columns have no names");
+        return ny_columns_refuse_turned(reader->ctx, lists.kept, "the columns have no names");
     if (kept.count) return NY_OK;
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                      "%s: of %s none is left for the points; give other --drop-columns",
+                      "%s: none of its %s is left for the points; give other --drop-columns",
                       reader->path, ny_counted(binary->layout.d, "column", "columns").text);
 }
 

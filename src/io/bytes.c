@@ -53,8 +53,8 @@ static int await(struct ny_bytes *bytes)
         silent += ready == 0;
     }
     return ny_fail_at(bytes->ctx, NY_EIO, bytes->path, NY_NO_LINE,
-                      "%s: the program that reads it has sent nothing for %d minutes, and is "
-                      "ended; is the file damaged, or its disk out of reach? Copy it to another "
+                      "%s: the program that reads it has sent nothing for %d minutes and was "
+                      "stopped; is the file damaged, or its disk out of reach? Copy it to another "
                       "disk or write it again, and repeat the command",
                       bytes->path, SILENCE_MINUTES);
 }

@@ -183,8 +183,8 @@ static int fail_status(struct ny_child *child)
         if (status == known[i])
             return ny_fail_at(child->ctx, status, child->spec.path, NY_NO_LINE, "%s", text);
     return ny_fail_at(child->ctx, NY_EDATA, child->spec.path, NY_NO_LINE,
-                      "%s: %s could not read it (status %d%s%s); is the file damaged, or the "
-                      "program of another version?",
+                      "%s: %s could not read it (status %d%s%s); is the file damaged, or does the "
+                      "program belong to another version?",
                       child->spec.path, child->spec.program, status, *text ? ": " : "", text);
 }
 
@@ -205,11 +205,11 @@ int ny_child_finish(struct ny_child *child)
     signal_number = WTERMSIG(child->status);
     if (signal_number == SIGKILL || signal_number == SIGTERM || signal_number == SIGINT)
         return ny_fail_at(child->ctx, NY_EIO, child->spec.path, NY_NO_LINE,
-                          "%s: %s, which reads it, was killed (signal %d), by somebody or for "
-                          "want of memory; do it again",
+                          "%s: %s, which reads it, was killed (signal %d), by a user or for lack "
+                          "of memory; run the command again",
                           child->spec.path, child->spec.program, signal_number);
-    return ny_fail_at(child->ctx, NY_EDATA, child->spec.path, NY_NO_LINE,
-                      "%s: %s crashed while it read it (signal %d); the file is damaged: fetch or "
-                      "write it again",
-                      child->spec.path, child->spec.program, signal_number);
+    return ny_fail_at(
+        child->ctx, NY_EDATA, child->spec.path, NY_NO_LINE,
+        "%s: %s crashed while reading it (signal %d); the file is damaged: fetch or write it again",
+        child->spec.path, child->spec.program, signal_number);
 }

@@ -172,7 +172,7 @@ static int word(struct ny_classes *classes, const char *path, uint64_t line, con
     else if (!ny_is_utf8(text, length))
         wrong = "is not UTF-8; convert the file with iconv";
     else if (classes->kind == NUMBERS)
-        wrong = "is a word where the labels before are numbers; make them all words or all numbers";
+        wrong = "is a word, but the labels before are numbers; make them all words or all numbers";
     else if (classes->count >= NY_CLASSES_COUNT_MAX && !known(classes, text, length))
         wrong = "is the 65537th different word; is this the label column?";
     if (wrong && line != NY_NO_LINE)

@@ -150,8 +150,8 @@ int ny_columns_choose(struct ny_context *ctx, const struct ny_header_names *head
 int ny_columns_refuse_turned(struct ny_context *ctx, const char *list, const char *why)
 {
     return ny_fail(ctx, NY_EUSAGE,
-                   "--columns %s is not in the order of the file, which is kept where %s; write "
-                   "the list in that order",
+                   "--columns %s is not in the order of the file, which has to be kept, as %s; "
+                   "write the list in that order",
                    ny_shown(list, strlen(list)).text, why);
 }
 

@@ -125,9 +125,9 @@ static bool counts_atoms(const struct ny_reader *reader)
 static enum outcome refuse_atoms(const struct ny_reader *reader, uint64_t line)
 {
     ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
-               "%s begins with a number alone, as files of molecules do: .xyz is read as a cloud "
-               "of points, with a row x y z a line; take the other lines and the column of "
-               "elements out",
+               "%s begins with a line that holds a single number, as files of molecules do: .xyz "
+               "is read as a cloud of points, with a row x y z a line; remove the other lines and "
+               "the column of elements",
                reader->path);
     return FAILED;
 }
@@ -152,7 +152,7 @@ static enum outcome ragged(struct ny_reader *reader, struct record *record, size
                ULL(line), column, column == 1 ? "" : "s", csv->columns,
                record->at == reader->bytes->end
                    ? "the file ends in the line, and may be cut short"
-                   : "mend the line, or give the right --format (csv, tsv)");
+                   : "correct the line, or give the right --format (csv, tsv)");
     return FAILED;
 }
 
@@ -207,7 +207,7 @@ static enum outcome not_a_number(struct ny_reader *reader, const struct record *
     if (ny_number_comma(field->text, field->length))
         return wrong_field(reader, record, column, field,
                            "has a comma in the number; save the table with decimal points, and "
-                           "nothing between thousands");
+                           "without separators between thousands");
     ny_csv_fail_word(reader, record->line, column, field);
     return FAILED;
 }

@@ -58,7 +58,7 @@ static int count_points(struct ny_reader *reader, struct ny_kept_columns *kept)
     reader->table.d = count;
     if (count) return NY_OK;
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                      "%s: of %s none is left for the points; give other --columns or "
+                      "%s: none of its %s is left for the points; give other --columns or "
                       "--drop-columns, or another --label-column or --id-column",
                       reader->path, ny_counted(csv->columns, "column", "columns").text);
 }
@@ -81,10 +81,10 @@ static int apply_options(struct ny_reader *reader, struct ny_kept_columns *kept)
     if (!err) err = count_points(reader, kept);
     if (err || !kept->turned) return err;
     if (!csv->header.names)
-        return ny_columns_refuse_turned(reader->ctx, lists.kept, "columns have no names");
+        return ny_columns_refuse_turned(reader->ctx, lists.kept, "the columns have no names");
     if (!options->any_order && !options->like)
-        return ny_columns_refuse_turned(
-            reader->ctx, lists.kept, "the rows or the model that is there has no names of columns");
+        return ny_columns_refuse_turned(reader->ctx, lists.kept,
+                                        "the rows or the model already there have no column names");
     return NY_OK;
 }
 

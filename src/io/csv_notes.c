@@ -146,8 +146,8 @@ void ny_csv_tell_slips(const struct ny_reader *reader)
                csv->comments == 1 ? "s" : "", csv->comments == 1 ? "is" : "are");
     if (csv->counts)
         ny_log(reader->ctx, NY_LOG_WARNING,
-               "%s: the first line counts from column to column as a header of numbers does, and "
-               "was read as a row; --header yes if it is a header, --header no if not",
+               "%s: the first line counts from column to column, like a header of numbers, but was "
+               "read as a row; --header yes if it is a header, --header no if not",
                reader->path);
     tell_suspect(reader);
     tell_numbers(reader);

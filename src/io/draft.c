@@ -100,11 +100,11 @@ static int open_draft(struct ny_draft *draft)
                            errno == ENOTSUP))
         return NY_OK;
     if (draft->fd >= 0)
-        return ny_fail_errno(draft->ctx, "give the rights of the file that it replaces to",
+        return ny_fail_errno(draft->ctx, "copy the permissions of the replaced file to",
                              draft->path);
     if (errno == ENOENT)
         return ny_fail_at(draft->ctx, NY_EIO, draft->path, NY_NO_LINE,
-                          "the folder of %s is not there; make it first", draft->path);
+                          "the folder of %s does not exist; create it first", draft->path);
     return ny_fail_errno(draft->ctx, "write in the folder of", draft->path);
 }
 

@@ -97,7 +97,7 @@ static int fail_number(struct ny_reader *reader, uint64_t column, const char *ty
                        const char *number, const char *wanted, const char *cure)
 {
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, reader->consumed,
-                      "%s: %s: the %s %s is not exactly a value of %s; %s", reader->path,
+                      "%s: %s: the %s %s cannot be stored exactly as %s; %s", reader->path,
                       place_of(reader, reader->consumed, column).text, type, number, wanted, cure);
 }
 
@@ -142,8 +142,8 @@ int ny_reader_fail_whole(struct ny_reader *reader, uint64_t column, enum ny_elem
     else
         snprintf(number, sizeof(number), "%llu", ULL(bits));
     return fail_number(reader, column, ny_element_name(type), number, "f64",
-                       "no type of a store holds more than 53 bits: leave the column out, or have "
-                       "it rounded by converting it to float64 first");
+                       "no type of a store holds more than 53 bits: leave the column out, or round "
+                       "it by converting it to float64 first");
 }
 
 uint64_t ny_reader_dropped_count(const struct ny_reader *reader)

@@ -107,12 +107,12 @@ static int check_shape(struct ny_edge_file *file, uint64_t rows, uint64_t column
 
     if (rows != columns)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s holds a matrix of %llu rows and %llu columns; that of a graph has as "
-                          "many rows as columns, one for each node",
+                          "%s holds a matrix of %llu rows and %llu columns; the matrix of a graph "
+                          "has as many rows as columns, one for each node",
                           reader->path, ULL(rows), ULL(columns));
     if (file->nodes && rows != file->nodes)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s holds a matrix of %llu nodes, and %s %llu; give the matrix of these",
+                          "%s holds a matrix of %llu nodes, but %s %llu; give the matrix of these",
                           reader->path, ULL(rows), file->said_by, ULL(file->nodes));
     if (rows > nodes_most)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
@@ -220,13 +220,13 @@ static int parse_line(struct ny_edge_file *file, const char *p, const char *end,
         fields++;
         err = parse_weight(file, &p, &entry->weight);
         if (!err && next_field(&p, end))
-            return wrong_field(file, p, "stands behind the weight; write i j weight");
+            return wrong_field(file, p, "follows the weight; write i j weight");
     }
     if (err) return err;
     if (!file->fields) file->fields = fields;
     if (fields == file->fields) return NY_OK;
-    return wrong(file, fields == 2 ? "it has no weight, and the first edge has one"
-                                   : "it has a weight, and the first edge has none");
+    return wrong(file, fields == 2 ? "it has no weight, but the first edge has one"
+                                   : "it has a weight, but the first edge has none");
 }
 
 static int next_of_text(struct ny_edge_file *file, struct raw_entry *entry)
@@ -278,7 +278,7 @@ static int check_regular(const struct ny_edge_file *file, const char *path)
 {
     if (file->reader.bytes->regular && strcmp(path, "-") != 0) return NY_OK;
     return ny_fail(file->reader.ctx, NY_EUSAGE,
-                   "%s is no file that can be read twice, as --edges does; write it to one first",
+                   "%s cannot be read twice, as --edges requires; write it to a file first",
                    file->reader.path);
 }
 
@@ -347,8 +347,8 @@ static int check_weight(const struct ny_edge_file *file, double weight)
 
     if (weight >= 0 && weight <= (double)FLT_MAX) return NY_OK;
     ny_decimal_print(text, sizeof(text),
-                     "the weight %g %s; lengths and affinities are numbers from 0 on", weight,
-                     isnan(weight)               ? "is no number"
+                     "the weight %g %s; lengths and affinities are numbers of at least 0", weight,
+                     isnan(weight)               ? "is not a number"
                      : weight < 0                ? "is negative"
                      : weight < (double)INFINITY ? "is too large for f32"
                                                  : "is infinite");

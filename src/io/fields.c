@@ -117,7 +117,7 @@ enum ny_field_kind ny_field_scan(const struct ny_dialect *dialect, const char **
     if (p == end) return ended ? NY_FIELD : NY_FIELD_CUT;
     if (dialect->stop[(unsigned char)*p] || (dialect->delimiter == ' ' && is_blank(dialect, p[-1])))
         return NY_FIELD;
-    return bad(field, "goes on after its closing quote");
+    return bad(field, "continues after its closing quote");
 }
 
 bool ny_field_follows(const struct ny_dialect *dialect, const char **at)

@@ -62,8 +62,8 @@ static enum ny_guess probe(const char *head, size_t length)
 static int fail_stream(struct ny_reader *reader, const char *what)
 {
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                      "%s: nystream-hdf5 wrote %s; is it of another version of nystream? Install "
-                      "both anew",
+                      "%s: nystream-hdf5 wrote %s; does it belong to another version of nystream? "
+                      "Install both again",
                       reader->path, what);
 }
 
@@ -93,7 +93,8 @@ static int finish(struct ny_reader *reader)
     int err = ny_bytes_need(reader->bytes, 1);
 
     if (err) return err;
-    if (reader->bytes->at != reader->bytes->end) return fail_stream(reader, "more than its rows");
+    if (reader->bytes->at != reader->bytes->end)
+        return fail_stream(reader, "more rows than it announced");
     return ny_child_finish(hdf5->child);
 }
 
@@ -106,17 +107,18 @@ static int check_input(struct ny_reader *reader)
 
     if (bytes->unpacker)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s is packed by gzip, and HDF5 is not read in order; unpack it: "
-                          "gunzip -k",
+                          "%s is packed by gzip, but HDF5 cannot be read from front to back; "
+                          "unpack it: gunzip -k",
                           reader->path);
     if (probe(bytes->at, (size_t)(bytes->end - bytes->at)) == NY_GUESS_NO)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
                           "%s is not an HDF5 file (.h5ad, .h5); choose another --format",
                           reader->path);
     if (!bytes->regular)
-        return ny_fail(reader->ctx, NY_EUSAGE,
-                       "%s is a pipe, and HDF5 is not read in order; write it to a file first",
-                       reader->path);
+        return ny_fail(
+            reader->ctx, NY_EUSAGE,
+            "%s is a pipe, but HDF5 cannot be read from front to back; write it to a file first",
+            reader->path);
     return NY_OK;
 }
 
@@ -188,7 +190,7 @@ static int read_head(struct ny_reader *reader)
          head->dtype != NY_F64) ||
         (!dense && head->index_bytes != 4 && head->index_bytes != 8) ||
         head->most > head->entries || (head->labels && !reader->options.label_column))
-        return fail_stream(reader, "a head that is none");
+        return fail_stream(reader, "an invalid header");
     if (!head->rows || !head->columns)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
                           "%s holds a matrix of %llu rows and %llu columns; there are no points "
@@ -211,7 +213,7 @@ static int read_names(struct ny_reader *reader, double *labels)
 
         err = read_all(reader, &length, sizeof(length));
         if (!err && (length == 0 || length > NAME_BYTES_MAX))
-            err = fail_stream(reader, "a category of no length");
+            err = fail_stream(reader, "a category without a name");
         if (!err) err = read_all(reader, name, length);
         if (err) break;
         name[length] = '\0';
@@ -310,12 +312,12 @@ static int read_batch(struct ny_reader *reader)
     if (!batch.lines || batch.lines > NY_HDF5_BATCH_LINES ||
         batch.lines > hdf5->lines - hdf5->line || batch.entries > hdf5->room ||
         batch.entries > hdf5->head.entries - hdf5->entries)
-        return fail_stream(reader, "a batch that its head does not allow");
+        return fail_stream(reader, "a batch that its header does not allow");
     err = read_all(reader, hdf5->count, (size_t)batch.lines * sizeof(*hdf5->count));
     if (err) return err;
     for (size_t i = 0; i < batch.lines; i++)
         sum += hdf5->count[i];
-    if (sum != batch.entries) return fail_stream(reader, "counts that are not those of a batch");
+    if (sum != batch.entries) return fail_stream(reader, "counts that do not match the batch");
     for (size_t at = 0, some; !err && at < batch.entries; at += some) {
         some =
             (size_t)batch.entries - at < NY_HDF5_PIECE ? (size_t)batch.entries - at : NY_HDF5_PIECE;

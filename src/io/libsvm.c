@@ -170,7 +170,7 @@ static int index_error(struct ny_reader *reader, uint64_t index, uint64_t previo
                           reader->path, line, ULL(index), ULL(previous));
     if (index < libsvm->base && reader->options.indices)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
-                          "%s, line %llu: index 0, while the rows that these join were read with "
+                          "%s, line %llu: index 0, but the rows already there were read with "
                           "indices from 1, as none of theirs was 0; add 1 to each index of this "
                           "file, or, if theirs begin at 0 too, import a file with an index 0 first",
                           reader->path, line);
@@ -470,12 +470,11 @@ static void tell_joined(const struct ny_reader *reader)
     if (options->again) return;
     if (options->no_labels && !options->labels_file)
         ny_log(reader->ctx, NY_LOG_NOTE,
-               "%s: the rows that these join have no labels, and those of these rows are left out",
-               reader->path);
+               "%s: its labels are ignored, as the rows already there have none", reader->path);
     if (libsvm->any && libsvm->base && !options->indices && options->dims_of)
         ny_log(reader->ctx, NY_LOG_NOTE,
-               "%s is read with indices from 1, as none of them is 0, and the rows that these join "
-               "do not say",
+               "%s is read with indices from 1, as none of them is 0 and the rows already there do "
+               "not tell",
                reader->path);
 }
 

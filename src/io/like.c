@@ -130,13 +130,13 @@ static void advise(const struct ny_reader *reader, const char *only, char *text,
     if (!reader->entry->format->takes_id_column || (!names && !labels)) return;
     if (only && names != labels)
         snprintf(text, size,
-                 "; the rows there have %s: give --%s-column %s if this column holds them, as they "
-                 "cannot be added later",
+                 "; the rows already there have %s: give --%s-column %s if this column holds them, "
+                 "as they cannot be added later",
                  names ? "names" : "labels", names ? "id" : "label", only);
     else
         snprintf(text, size,
-                 "; the rows there have %s%s%s: give %s%s%s if these columns hold them, as they "
-                 "cannot be added later",
+                 "; the rows already there have %s%s%s: give %s%s%s if these columns hold them, as "
+                 "they cannot be added later",
                  names ? "names" : "", names && labels ? " and " : "", labels ? "labels" : "",
                  names ? "--id-column NAME" : "", names && labels ? " and " : "",
                  labels ? "--label-column NAME" : "");
@@ -151,7 +151,7 @@ static void tell_lost(const struct match *match)
 
     if (count && !reader->options.again)
         ny_log(reader->ctx, NY_LOG_NOTE,
-               "%s: %zu of the %zu columns of %s %s not there, and %s 0 in its rows: %s",
+               "%s: %zu of the %zu columns of %s %s missing, and %s 0 in its rows: %s",
                reader->path, count, match->names.count, like->whose, count == 1 ? "is" : "are",
                count == 1 ? "is" : "are", match->lost.text);
 }
@@ -178,8 +178,7 @@ static void tell(const struct match *match, bool turned)
                turned ? "; the others are put in its order" : "", advice);
     else
         ny_log(reader->ctx, NY_LOG_NOTE,
-               "%s: its columns stand in another order than those of %s, and are taken by their "
-               "names",
+               "%s: its columns are in another order than those of %s, and are matched by name",
                reader->path, like->whose);
 }
 

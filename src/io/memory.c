@@ -175,11 +175,11 @@ static int read_label(const struct ny_reader *reader, double *label)
     *label = table->labels ? table->labels[reader->consumed] : (double)NAN;
     if (!memory->label_of || isnan(*label)) return NY_OK;
     if (!(*label >= 0 && *label < (double)table->classes && *label == floor(*label)))
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, reader->consumed,
-                          "%s: the label of row %llu (from 0) is %g, and names of classes have the "
-                          "numbers 0 to %llu",
-                          reader->path, (unsigned long long)reader->consumed, *label,
-                          (unsigned long long)table->classes - 1);
+        return ny_fail_at(
+            reader->ctx, NY_EDATA, reader->path, reader->consumed,
+            "%s: the label of row %llu (from 0) is %g, but the classes are numbered 0 to %llu",
+            reader->path, (unsigned long long)reader->consumed, *label,
+            (unsigned long long)table->classes - 1);
     *label = memory->label_of[(size_t)*label];
     return NY_OK;
 }

@@ -68,7 +68,7 @@ static int decide(const struct ny_reader *reader, struct table *table, bool usua
     table->of_rows = table->names == rows && (rows != columns || usual);
     if (table->names == rows || table->names == columns) return NY_OK;
     return ny_fail_at(reader->ctx, NY_EDATA, table->path, NY_NO_LINE,
-                      "%s holds %llu names, and %s has %llu rows and %llu columns; give the table "
+                      "%s holds %llu names, but %s has %llu rows and %llu columns; give the table "
                       "that belongs to it, or move this one away",
                       table->path, ULL(table->names), reader->path, ULL(rows), ULL(columns));
 }
@@ -148,7 +148,7 @@ int ny_mtx_tables_open(struct ny_reader *reader)
     }
     if (!err && reader->options.notes && tables[1].path[0] && tables[1].of_rows)
         ny_log(reader->ctx, NY_LOG_NOTE,
-               "%s: its rows are the features of %s; --transpose %s rows of cells", reader->path,
-               tables[1].path, turned ? "left out gives" : "gives");
+               "%s: its rows are the features of %s; %s --transpose for rows of cells",
+               reader->path, tables[1].path, turned ? "leave out" : "give");
     return err;
 }

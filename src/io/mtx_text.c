@@ -81,7 +81,7 @@ static int end_line(struct ny_reader *reader, const char *p)
     p = skip_blanks(p);
     if (*p != '\n' && p < bytes->end) {
         if (*p == '\0') return wrong(reader, p, "is a NUL byte; is this a text file?");
-        return wrong(reader, p, "stands behind the entry; write one entry a line");
+        return wrong(reader, p, "follows the entry; write one entry a line");
     }
     bytes->at = p < bytes->end ? p + 1 : p;
     bytes->line++;
@@ -181,8 +181,9 @@ int ny_mtx_begin(struct ny_reader *reader, struct ny_mtx_text *text)
     if (p) p = parse_index(p, &text->columns);
     if (p) p = parse_index(p, &text->entries);
     if (!p)
-        return wrong(reader, skip_blanks(reader->bytes->at),
-                     "does not begin a line of rows, columns and entries, three whole numbers");
+        return wrong(
+            reader, skip_blanks(reader->bytes->at),
+            "does not begin the line of rows, columns and entries, which is three whole numbers");
     err = end_line(reader, p);
     if (!err && text->symmetric && text->rows != text->columns)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
@@ -300,13 +301,13 @@ static int end_entries(struct ny_reader *reader, const struct ny_mtx_text *text,
 
     if (more)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
-                          "%s, line %llu: there is an entry behind the %llu that the header says; "
-                          "is the file damaged?",
+                          "%s, line %llu: there are more entries than the %llu that the header "
+                          "says; is the file damaged?",
                           reader->path, ULL(line), ULL(text->entries));
     if (text->read == text->entries) return NY_END;
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
-                      "%s, line %llu: the file ends behind %llu of %llu entries (is it "
-                      "truncated?); fetch it again",
+                      "%s, line %llu: the file ends after %llu of %llu entries (is it truncated?); "
+                      "fetch it again",
                       reader->path, ULL(line), ULL(text->read), ULL(text->entries));
 }
 
@@ -348,7 +349,7 @@ int ny_mtx_next(struct ny_reader *reader, struct ny_mtx_text *text, struct ny_mt
         return wrong_entry(reader, text);
     if (text->field == NY_MTX_INTEGER && floor(entry->value) != entry->value)
         return wrong(reader, reader->bytes->at,
-                     "begins an entry that is no whole number, in a matrix of integers");
+                     "begins an entry that is not a whole number, in a matrix of integers");
     text->read++;
     look_at_digits(reader, text, value, entry);
     return end_line(reader, p);

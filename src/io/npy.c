@@ -90,8 +90,8 @@ static int layout_of(struct ny_reader *reader, const struct ny_npy_header *heade
                     "save it with numpy.ascontiguousarray(a)");
     if (ny_bytes_left(reader->bytes) == NY_BYTES_UNKNOWN)
         return fail(reader,
-                    "it is in Fortran order, column after column, and a pipe or a packed file "
-                    "cannot be read so",
+                    "it is in Fortran order, column after column, which cannot be read from a pipe "
+                    "or a packed file",
                     "give the file itself, unpacked, or save it with numpy.ascontiguousarray(a)");
     layout->by_columns = true;
     return NY_OK;

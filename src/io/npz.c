@@ -108,7 +108,7 @@ static int read_format(struct ny_reader *reader, char format[FORMAT_BYTES])
 
     if (!err &&
         (array.numeric || array.payload > sizeof(text) || !strpbrk(array.header.descr.text, "SU")))
-        err = ny_npz_array_fail(&array, "is not the name of a form of sparse matrices, such as "
+        err = ny_npz_array_fail(&array, "is not the name of a form of sparse matrix, such as "
                                         "'csr'; save the matrix with scipy.sparse.save_npz");
     if (!err) err = ny_zip_read(array.stream, text, (size_t)array.payload);
     for (size_t k = 0; !err && k < array.payload && length + 1 < FORMAT_BYTES; k += step) {
@@ -205,12 +205,13 @@ static int begin_pointers(struct ny_reader *reader)
     npz->pointers_read = 0;
     if (err) return err;
     if (!is_integers(&npz->pointers) || npz->pointers.header.dimensions != 1)
-        return ny_npz_array_fail(&npz->pointers, "is no list of int32 or int64; save the matrix "
-                                                 "with scipy.sparse.save_npz");
+        return ny_npz_array_fail(
+            &npz->pointers,
+            "is not a list of int32 or int64; save the matrix with scipy.sparse.save_npz");
     if (npz->pointers.count != npz->lines + 1)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s: indptr holds %llu numbers, and shape says %llu lines, which have "
-                          "one more; is the file damaged?",
+                          "%s: indptr holds %llu numbers, but should hold one more than the %llu "
+                          "lines of shape; is the file damaged?",
                           reader->path, ULL(npz->pointers.count), ULL(npz->lines));
     err = next_pointer(npz, &first);
     if (err || first == 0) return err;
@@ -230,10 +231,10 @@ static int look_at_pointers(struct ny_reader *reader)
 
         err = next_pointer(npz, &end);
         if (!err && (end < 0 || (uint64_t)end < npz->position))
-            err = ny_fail_at(reader->ctx, NY_EDATA, reader->path, npz->line,
-                             "%s: indptr falls from %llu to %lld behind row %llu (from 0); is the "
-                             "file damaged?",
-                             reader->path, ULL(npz->position), (long long)end, ULL(npz->line));
+            err = ny_fail_at(
+                reader->ctx, NY_EDATA, reader->path, npz->line,
+                "%s: indptr falls from %llu to %lld after row %llu (from 0); is the file damaged?",
+                reader->path, ULL(npz->position), (long long)end, ULL(npz->line));
         if (err) break;
         if ((uint64_t)end - npz->position > npz->most) npz->most = (uint64_t)end - npz->position;
         npz->position = (uint64_t)end;
@@ -253,8 +254,9 @@ static int open_entries(struct ny_reader *reader)
     if (!err) err = ny_npz_array_open(&npz->data, reader->bytes, &npz->member[DATA]);
     if (err) return err;
     if (!is_integers(&npz->indices))
-        return ny_npz_array_fail(&npz->indices, "is no list of int32 or int64; save the matrix "
-                                                "with scipy.sparse.save_npz");
+        return ny_npz_array_fail(
+            &npz->indices,
+            "is not a list of int32 or int64; save the matrix with scipy.sparse.save_npz");
     if (!npz->data.numeric)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
                           "%s: its values are of dtype '%s'; save them as one of bool, (u)int8 … "
@@ -263,7 +265,7 @@ static int open_entries(struct ny_reader *reader)
     if (npz->indices.header.dimensions != 1 || npz->data.header.dimensions != 1 ||
         npz->indices.count < npz->entries || npz->data.count < npz->entries)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s: indptr says %llu entries, and there are %llu indices and %llu "
+                          "%s: indptr says %llu entries, but there are %llu indices and %llu "
                           "values; is the file damaged?",
                           reader->path, ULL(npz->entries), ULL(npz->indices.count),
                           ULL(npz->data.count));
@@ -343,8 +345,8 @@ static int fail_inexact(struct ny_reader *reader, const struct ny_row_entries *l
     bool by_columns = npz->sort != NULL;
 
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, npz->line,
-                      "%s: row %llu (from 0), column %llu (from 1): the %s is not exactly a value "
-                      "of f64; save the matrix as float64",
+                      "%s: row %llu (from 0), column %llu (from 1): the %s cannot be stored "
+                      "exactly as f64; save the matrix as float64",
                       reader->path, by_columns ? ULL(across) : ULL(npz->line),
                       (by_columns ? ULL(npz->line) : ULL(across)) + 1, npz->rows.type_name);
 }

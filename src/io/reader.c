@@ -31,7 +31,7 @@ enum { LABEL_ROWS = 4096, SKIP_BYTES = 64 * 1024 };
 static int wrong_count(struct ny_reader *reader, uint64_t labels, uint64_t rows)
 {
     return ny_fail_at(reader->ctx, NY_EDATA, reader->options.labels_file, NY_NO_LINE,
-                      "%s holds %s, %s %s; give one label a row, without a header",
+                      "%s holds %s, but %s holds %s; give one label a row, without a header",
                       reader->options.labels_file, ny_counted(labels, "label", "labels").text,
                       reader->path, ny_counted(rows, "row", "rows").text);
 }
@@ -194,7 +194,8 @@ static void warn_of_cut_line(const struct ny_reader *reader)
 
     if (reader->entry->format->has_lines && reader->options.notes && last && last != '\n' &&
         last != '\r')
-        ny_log(reader->ctx, NY_LOG_WARNING, "the last line of %s has no end: it may be cut short",
+        ny_log(reader->ctx, NY_LOG_WARNING,
+               "the last line of %s does not end with a newline: it may be cut short",
                reader->path);
 }
 
@@ -337,8 +338,8 @@ int ny_reader_skip(struct ny_reader *reader, uint64_t rows, uint64_t dropped)
         err = skip_by_reading(reader, target);
     }
     if (err || reader->consumed == target) return err;
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                      "%s holds %llu rows where the import that is resumed had read %llu; was the "
-                      "file replaced?",
-                      reader->path, ULL(reader->consumed), ULL(target));
+    return ny_fail_at(
+        reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+        "%s holds %llu rows, but the interrupted import had read %llu; was the file replaced?",
+        reader->path, ULL(reader->consumed), ULL(target));
 }

@@ -170,7 +170,7 @@ static int too_few(const struct ny_row_names *names)
     const char *path = names->lines->path;
 
     return ny_fail_at(reader->ctx, NY_EDATA, path, NY_NO_LINE,
-                      "%s holds %llu names, and %s has more rows; give the table that belongs to "
+                      "%s holds %llu names, but %s has more rows; give the table that belongs to "
                       "it, or move this one away",
                       path, ULL(names->next), reader->path);
 }

@@ -111,7 +111,7 @@ static int check_disk(const struct ny_row_sort *sort, const struct ny_spool_spec
     room = (double)disk.f_bavail * (double)disk.f_frsize;
     if (needed <= room) return NY_OK;
     return ny_fail_at(sort->ctx, NY_EIO, spool->folder, NY_NO_LINE,
-                      "%s: its entries are not in the order of the rows, and to sort them takes "
+                      "%s: its entries are not in the order of the rows, and sorting them takes "
                       "%.1f MiB in %s, which has %.1f MiB free; make room there",
                       sort->path, needed / mib, spool->folder, room / mib);
 }
@@ -170,10 +170,10 @@ int ny_row_sort_add_column(struct ny_row_sort *sort, uint64_t column,
                                          : ((const int64_t *)entries->column)[k];
 
         if (row < 0 || (uint64_t)row >= sort->spec.rows)
-            return ny_fail_at(sort->ctx, NY_EDATA, sort->path, column,
-                              "%s: column %llu (from 0) names row %lld (from 0), and the table has "
-                              "%llu rows",
-                              sort->path, ULL(column), row, ULL(sort->spec.rows));
+            return ny_fail_at(
+                sort->ctx, NY_EDATA, sort->path, column,
+                "%s: column %llu (from 0) names row %lld (from 0), but the table has %llu rows",
+                sort->path, ULL(column), row, ULL(sort->spec.rows));
         err = ny_row_sort_add(sort, (uint64_t)row, (uint32_t)column,
                               (const char *)entries->value + k * sort->value_bytes);
     }

@@ -41,7 +41,7 @@ int ny_sparse_rows_check(struct ny_reader *reader, uint64_t entries)
 
     if (file->d > NY_FILE_COLUMNS_MAX)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s has %llu columns of points, the most is %llu%s", reader->path,
+                          "%s has %llu columns of points, but the limit is %llu%s", reader->path,
                           ULL(file->d), ULL(NY_FILE_COLUMNS_MAX),
                           reader->options.transpose ? "" : "; is it to be read with --transpose?");
     if (file->rows > few_rows && file->rows / rows_an_entry > entries)
@@ -323,10 +323,10 @@ static int gather(struct ny_reader *reader, struct ny_sparse_rows *rows,
         long long column = rows->index_bytes == 4 ? *(const int32_t *)(const void *)at
                                                   : *(const int64_t *)(const void *)at;
 
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, reader->consumed,
-                          "%s: row %llu (from 0) names column %lld (from 0), and the table has "
-                          "%llu columns",
-                          reader->path, ULL(reader->consumed), column, ULL(columns));
+        return ny_fail_at(
+            reader->ctx, NY_EDATA, reader->path, reader->consumed,
+            "%s: row %llu (from 0) names column %lld (from 0), but the table has %llu columns",
+            reader->path, ULL(reader->consumed), column, ULL(columns));
     }
     if (row->count) ny_dtype_to_f64(rows->type, row->value, rows->entries.value, row->count);
     rows->entries.count = row->count;

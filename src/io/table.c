@@ -82,12 +82,11 @@ static int unknown_format(struct ny_reader *reader)
     if (reader->options.format)
         return ny_fail(reader->ctx, NY_EUSAGE, "--format: '%s' is none of %s",
                        reader->options.format, names);
-    return ny_fail_at(
-        reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-        "%s: neither its content nor its name tell a format; give --format, one of %s; numbers "
-        "without a header are read from Python: "
-        "store.append(numpy.memmap(FILE, dtype, 'r', shape=(ROWS, COLUMNS)))",
-        reader->path, names);
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                      "%s: neither its content nor its name shows a format; give --format, one of "
+                      "%s; numbers without a header can be read with Python: "
+                      "store.append(numpy.memmap(FILE, dtype, 'r', shape=(ROWS, COLUMNS)))",
+                      reader->path, names);
 }
 
 int ny_table_format(struct ny_bytes *bytes, const struct ny_reader_options *options,
@@ -345,7 +344,7 @@ int ny_table_end(struct ny_reader *reader)
     if (reader->consumed != reader->dropped) return NY_END;
     if (reader->entry->format->blame) reader->entry->format->blame(reader, blame, sizeof(blame));
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                      "%s: each of its %llu rows holds NaN or Inf, --nan %s leaves none%s",
+                      "%s: each of its %llu rows holds NaN or Inf, so --nan %s leaves none%s",
                       reader->path, ULL(reader->consumed),
                       reader->options.nan_kept ? "keep" : "drop", blame);
 }

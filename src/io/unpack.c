@@ -110,7 +110,7 @@ int ny_unpack(struct ny_unpacker *unpacker, void *to, size_t wanted, size_t *got
         }
         pass_zeros(unpacker);
         if (unpacker->padded && z->avail_in == 0) continue;
-        if (unpacker->padded) return damaged(unpacker, "go on behind zeros");
+        if (unpacker->padded) return damaged(unpacker, "continue after zeros");
         switch (inflate(z, Z_NO_FLUSH)) {
         case Z_OK:
         case Z_BUF_ERROR:

@@ -167,10 +167,10 @@ int ny_writer_fits(struct ny_writer *writer)
     if (__builtin_mul_overflow(writer->rows, cols * element_size(writer->element), &bytes))
         bytes = UINT64_MAX;
     if (bytes <= free_bytes) return NY_OK;
-    return ny_fail_at(writer->ctx, NY_EIO, writer->path, NY_NO_LINE,
-                      "%s takes %llu bytes, and its disk has %llu left: make space, or write it "
-                      "elsewhere",
-                      writer->path, (unsigned long long)bytes, (unsigned long long)free_bytes);
+    return ny_fail_at(
+        writer->ctx, NY_EIO, writer->path, NY_NO_LINE,
+        "%s needs %llu bytes, but its disk has %llu left: make space, or write it elsewhere",
+        writer->path, (unsigned long long)bytes, (unsigned long long)free_bytes);
 }
 
 bool ny_writer_needs_rows(const char *path)
@@ -221,8 +221,8 @@ int ny_writer_open(struct ny_writer **out, struct ny_context *ctx, const char *p
     err = open_output(writer);
     if (!err && writer->npy && rows == NY_ROWS_COUNTED && !writer->temporary)
         err = ny_fail(ctx, NY_EUSAGE,
-                      "%s cannot take an npy of a number of rows that is not known "
-                      "before; write to a file, or to one that ends in .csv",
+                      "%s: the header of an .npy file needs the number of rows, which is not known "
+                      "in advance; write to a file, or to a name that ends in .csv",
                       path);
     if (!err && writer->text.packed)
         err = ny_pack_begin(&writer->packer,
@@ -362,7 +362,7 @@ int ny_writer_commit(struct ny_writer *writer)
     int err = NY_OK;
 
     if (writer->failed)
-        err = ny_fail(ctx, NY_EIO, "%s was not written as a whole", writer->path);
+        err = ny_fail(ctx, NY_EIO, "%s was not written completely", writer->path);
     else if (writer->rows != NY_ROWS_COUNTED && writer->written != writer->rows)
         err = ny_fail(ctx, NY_EINTERNAL, "%s: %llu rows written, %llu announced", writer->path,
                       (unsigned long long)writer->written, (unsigned long long)writer->rows);

@@ -151,7 +151,7 @@ static int find_directory(const struct ny_bytes *archive, struct directory *dire
         u16(bytes + at + 10) == UINT16_MAX)
         err = read_end64(archive, size - tail + at, directory);
     if (!err && (directory->at > size || directory->bytes > size - directory->at))
-        err = damaged(archive, "the directory of the zip archive leads out of it");
+        err = damaged(archive, "the directory of the zip archive points outside it");
 done:
     ny_free(archive->ctx, bytes);
     return err;
@@ -273,7 +273,7 @@ static int find_data(const struct ny_bytes *archive, const struct ny_zip_member 
                     "is packed in a way that is neither stored nor deflated; save the matrix with "
                     "scipy.sparse.save_npz");
     if (member->at > size || size - member->at < LOCAL_BYTES)
-        return damaged(archive, "the directory of the zip archive leads out of it");
+        return damaged(archive, "the directory of the zip archive points outside it");
     err = read_at(archive, member->at, header, sizeof(header));
     if (err) return err;
     if (memcmp(header, "PK\3\4", 4) != 0)
@@ -281,7 +281,7 @@ static int find_data(const struct ny_bytes *archive, const struct ny_zip_member 
     *data = member->at + LOCAL_BYTES + u16(header + 26) + u16(header + 28);
     if (*data > size || member->packed > size - *data)
         return fail(archive, member,
-                    "goes on behind the end of the file (is it truncated?); fetch it again");
+                    "extends beyond the end of the file (is it truncated?); fetch it again");
     if (member->method == STORED ? member->bytes != member->packed
                                  : member->bytes / deflate_most > member->packed)
         return fail(archive, member,

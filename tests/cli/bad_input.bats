@@ -329,7 +329,7 @@ put a.csv '1,2\n3,4\n'; put l ''        | import new a.csv --labels l      | 3 |
 put a.csv '1,2\n3,4\n'; put l '0\n\n1\n' | import new a.csv --labels l     | 3 | l, line 2: no label
 put a.csv '1,2\n3,4\n'; put l '0\nx\n'  | import new a.csv --labels l      | 3 | l, line 2 / 'x'
 put a.csv '1,2\n3,4\n'; put l 'x\n\377\n' | import new a.csv --labels l    | 3 | l, line 2 / is not UTF-8
-put a.csv '1,2\n3,4\n'; put l 'x\n\000y\n' | import new a.csv --labels l   | 3 | l: neither its content nor its name tell a format
+put a.csv '1,2\n3,4\n'; put l 'x\n\000y\n' | import new a.csv --labels l   | 3 | l: neither its content nor its name shows a format
 put a.csv '1,2\n3,4\n'; npy l '<f4' '(2, 2)' 16 | import new a.csv --labels l | 3 | the labels have 2 columns
 put a.csv '1,2\n3,4\n'; npy l '<f4' '(3,)' 12 | import new a.csv --labels l | 3 | l holds 3 labels
 put a.csv '1,2\n3,4\n'; npy l '<f4' '(2,)' 7 | import new a.csv --labels l | 3 | l: the header promises 2 rows / truncated
@@ -387,20 +387,20 @@ npy t.npy '<f4' '(4, 4)' 0              | import new t.npy                 | 3 |
 npy t.npy '<f4' '(4, 4)' 65             | import new t.npy                 | 3 | 1 byte too many for the 4 rows
 npy t.npy '<f4' '(1099511627776, 4)' 64 | import new t.npy                 | 3 | promises 1099511627776 rows / only 64 bytes
 npy t.npy '<f4' '(1099511627776, 4)' 64 | import new - <t.npy              | 3 | 1099511627776 rows / truncated
-npy t.npy '<f4' '(4, 1099511627776)' 64 | import new t.npy                 | 3 | 1099511627776 columns, the most is
+npy t.npy '<f4' '(4, 1099511627776)' 64 | import new t.npy                 | 3 | 1099511627776 columns, but the limit is
 npy t.npy '<f4' '(4, 2000000000)' 64    | import new t.npy                 | 3 | only 64 bytes
 npy t.npy '<f4' '(4, 2000000000)' 64    | import new - < <(cat t.npy)      | 3 | 2000000000 columns are too many
 npy t.npy '<f4' '(18446744073709551615, 4)' 64 | import new t.npy          | 3 | promises 1844674407370955161
-npy t.npy '<f4' '(4294967296, 4294967296)' 64 | import new t.npy           | 3 | columns, the most is
+npy t.npy '<f4' '(4294967296, 4294967296)' 64 | import new t.npy           | 3 | columns, but the limit is
 npy t.npy '<f4' '(99999999999999999999999, 4)' 64 | import new t.npy       | 3 | t.npy
-npy t.npy '<f4' '(65536, 65536, 65536, 65536)' 64 | import new t.npy       | 3 | columns, the most is
+npy t.npy '<f4' '(65536, 65536, 65536, 65536)' 64 | import new t.npy       | 3 | columns, but the limit is
 npy t.npy '<f4' '(1099511627776, 3)' 64 | transform s r --input t.npy -o out.npy | 3 | promises 1099511627776 rows
 npy t.npy '<f4' '(1099511627776, 3)' 64 | embed t.npy -o out.npy           | 3 | promises 1099511627776 rows
 npy t.npy '<f4' '(3, 2)' 20; put x '\000\000\300\177'; cat x >>t.npy; rm x | import new t.npy | 3 | row 2 (from 0), column 2 (from 1) is NaN
 npy t.npy '<f8' '(2, 2)' 16; put x '\0\0\0\0\0\0\360\177\0\0\0\0\0\0\360\077'; cat x >>t.npy | import new t.npy | 3 | row 1 (from 0), column 1 (from 1) is Inf
 npy t.npy '<f4' '(1, 2)' 4; put x '\000\000\200\377'; cat x >>t.npy | import new t.npy --nan drop | 3 | each of its 1 rows
 npy t.npy '<i4' '(1, 2)' 8              | import new t.npy --dtype u8      | 3 | row 0 (from 0), column 1 / 16843009 / wider --dtype
-npy t.npy '<u8' '(1, 1)' 8              | import new t.npy                 | 3 | uint64 / is not exactly
+npy t.npy '<u8' '(1, 1)' 8              | import new t.npy                 | 3 | uint64 / cannot be stored exactly
 npy t.npy '<f4' '(4, 4)' 64; gzip -n t.npy; truncate -s -9 t.npy.gz | import new t.npy.gz | 3 | gzip data
 END
 }
@@ -444,10 +444,10 @@ mtx 'real general' '2 3 1\n1 0 1\n'         | import new t.mtx                 |
 mtx 'real general' '2 3 1\n1 4 1\n'         | import new t.mtx --transpose     | 3 | t.mtx, line 3: column 4 is not in the matrix
 mtx 'real general' '2 3 1\n1 1 a\n'         | import new t.mtx                 | 3 | t.mtx, line 3: 'a' is not a number
 mtx 'real general' '2 3 1\n1 1 1,5\n'       | import new t.mtx                 | 3 | t.mtx, line 3: '1,5' is not a number
-mtx 'real general' '2 3 2\n1 1 1\n'         | import new t.mtx                 | 3 | t.mtx, line 4: the file ends behind 1 of 2 entries
-mtx 'real general' '2 3 1\n1 1 1\n1 2 1\n' | import new t.mtx                 | 3 | t.mtx, line 4: there is an entry behind the 1 that the header says
+mtx 'real general' '2 3 2\n1 1 1\n'         | import new t.mtx                 | 3 | t.mtx, line 4: the file ends after 1 of 2 entries
+mtx 'real general' '2 3 1\n1 1 1\n1 2 1\n' | import new t.mtx                 | 3 | t.mtx, line 4: there are more entries than the 1 that the header says
 mtx 'real general' '2 3 1\n1 1 nan\n'       | import new t.mtx                 | 3 | row 0 (from 0), column 1 (from 1) is NaN / --nan drop
-mtx 'integer general' '2 3 1\n1 1 0.5\n'    | import new t.mtx                 | 3 | t.mtx, line 3 / no whole number
+mtx 'integer general' '2 3 1\n1 1 0.5\n'    | import new t.mtx                 | 3 | t.mtx, line 3 / not a whole number
 mtx 'integer general' '2 3 1\n1 1 300\n'    | import new t.mtx --dtype u8      | 3 | row 0 (from 0), column 1 / 300 / wider --dtype
 mtx 'complex general' '2 2 1\n1 1 1 1\n'    | import new t.mtx                 | 3 | t.mtx, line 1: 'complex' is none of the fields
 mtx 'real hermitian' '2 2 1\n1 1 1\n'       | import new t.mtx                 | 3 | t.mtx, line 1: 'hermitian' / symmetry='general'
@@ -488,12 +488,12 @@ PY
 # bats test_tags=slow
 @test "npz: members, and the arrays of a sparse matrix" {
     cases <<'END'
-csr indptr=0,2,1            | import new t.npz             | 3 | t.npz: indptr falls from 2 to 1 behind row 1 (from 0)
+csr indptr=0,2,1            | import new t.npz             | 3 | t.npz: indptr falls from 2 to 1 after row 1 (from 0)
 csr indptr=1,1,2            | import new t.npz             | 3 | t.npz: indptr begins with 1, not with 0
 csr indptr=0,1,9            | import new t.npz             | 3 | t.npz: indptr says 9 entries, and there are 2 indices and 2 values
 csr indices=0,3             | import new t.npz             | 3 | t.npz: row 1 (from 0) names column 3 (from 0), and the table has 3 columns
 csr indices=-1,2            | import new t.npz             | 3 | t.npz: row 0 (from 0) names column -1
-csr data=1,9007199254740993 | import new t.npz             | 3 | t.npz: row 1 (from 0), column 3 (from 1): the int64 is not exactly a value of f64
+csr data=1,9007199254740993 | import new t.npz             | 3 | t.npz: row 1 (from 0), column 3 (from 1): the int64 cannot be stored exactly as f64
 csr indices=0,2             | import new t.npz --transpose --dims 3 | 3 | t.npz has 2 columns
 csr shape=2,0               | import new t.npz             | 3 | a matrix of 2 rows and 0 columns
 csr shape=9,3               | import new t.npz             | 3 | indptr holds 3 numbers
@@ -516,7 +516,7 @@ put t.idx '\0\0\10\2\0\0\0\2\0\0\0\2\1\2\3\4\5' | import new t.idx         | 3 |
 put t.idx '\0\0\7\2\0\0\0\2\0\0\0\2\1\2\3\4' | import new t.idx            | 3 | does not begin like an IDX file
 put t.idx '\0\1\10\2\0\0\0\2\0\0\0\2\1\2\3\4' | import new t.idx           | 3 | does not begin like an IDX file
 put t.idx '\0\0\10\2\377\377\377\377\377\377\377\377\1\2' | import new t.idx | 3 | t.idx
-put t.idx '\0\0\10\5\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\1' | import new t.idx | 3 | columns, the most is
+put t.idx '\0\0\10\5\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\1' | import new t.idx | 3 | columns, but the limit is
 put t.idx '\0\0\10\2\0\0\0\0\0\0\0\2'   | import new t.idx                 | 3 | 0 rows of 2 columns
 put t.idx '\0\0\10\2\0\0\0\2\0\0\0\0'   | import new t.idx                 | 3 | 2 rows of 0 columns
 put t.idx '\0\0\10\0\1'                 | import new t.idx                 | 3 | does not begin like an IDX file
@@ -531,7 +531,7 @@ put t.fvecs '\1\0\0\0\0\0\200\77\2\0\0\0\0\0\200\77\0\0\200\77' | import new t.f
 put t.fvecs '\1\0\0\0\0\0\200\77\377\377\377\377\0\0\200\77' | import new t.fvecs | 3 | row 1 (from 0) has -1 columns
 put t.fvecs '\1\0\0\0\0\0\200\77\1\0\0' | import new t.fvecs               | 3 | ends inside row 1
 put t.fvecs '\0\0\0\0'                  | import new t.fvecs               | 3 | rows of 0 columns
-put t.fvecs '\377\377\377\377\0\0\200\77' | import new t.fvecs             | 3 | 4294967295 columns, the most is
+put t.fvecs '\377\377\377\377\0\0\200\77' | import new t.fvecs             | 3 | 4294967295 columns, but the limit is
 put t.fvecs '\377\377\377\177\0\0\200\77' | import new t.fvecs             | 3 | ends inside row 0
 put t.fvecs '\1\0'                      | import new t.fvecs               | 3 | ends inside the length of its first row
 put t.fvecs '\1\0\0\0\0\0\300\177'      | import new t.fvecs               | 3 | row 0 (from 0), column 1 (from 1) is NaN
@@ -596,14 +596,14 @@ mkdir out.npy                           | transform s r --input p.csv -o out.npy
 mkdir out.npy                           | embed p.csv -o out.npy           | 4 | out.npy is a directory
 :                                       | export s r -o out.nym            | 2 | 'nystream export --part model' writes a model
 :                                       | export s r -o out.png            | 2 | 'nystream plot' draws a picture
-:                                       | export s r -o none/out.npy       | 4 | the folder of none/out.npy is not there
+:                                       | export s r -o none/out.npy       | 4 | the folder of none/out.npy does not exist
 :                                       | export s r -o p.csv/out.npy      | 4 | p.csv/out.npy
 :                                       | export s r -o /dev/full          | 4 | /dev/full
 :                                       | export s r --part model -o /dev/full | 4 | /dev/full
 :                                       | transform s r --input p.csv -o /dev/full | 4 | /dev/full
 ln -s none/such out.npy                 | export s r -o out.npy/           | 4 | out.npy/
 :                                       | export s r -o $(printf %0300d 0).npy | 4 | File name too long
-:                                       | transform s r --input - -o /dev/full < <(cat p.csv) | 2 | /dev/full cannot take an npy of a number of rows that is not known
+:                                       | transform s r --input - -o /dev/full < <(cat p.csv) | 2 | /dev/full: the header of an .npy file needs the number of rows
 END
 }
 
@@ -615,7 +615,7 @@ npy t.npy '<f4' '(3, 2)' 24             | plan t.npy                       | 4 |
 put t.csv '1,2\n3,4\n'                  | plan t.csv --gamma-grid          | 4 | --shape ROWS,2,f32
 put t.bin '\0\1\2'                      | plan t.bin                       | 4 | --shape ROWS,COLUMNS,TYPE
 put t.dat '\0\1\2'                      | import new t.dat                 | 3 | neither its content nor its name / store.append(numpy.memmap(FILE, dtype, 'r', shape=(ROWS, COLUMNS)))
-put t.xyz '3\nwater\nO 0 0 0\n'         | import new t.xyz                 | 3 | t.xyz begins with a number alone / .xyz is read as a cloud of points
+put t.xyz '3\nwater\nO 0 0 0\n'         | import new t.xyz                 | 3 | t.xyz begins with a line that holds a single number / .xyz is read as a cloud of points
 put t.xyz '3\nin a box\nO 0 0 0\n'      | import new t.xyz                 | 3 | .xyz is read as a cloud of points
 :                                       | help diffusion                   | 2 | 'diffusion' is not a verb, but a value of --map: nystream fit STORE NAME --map diffusion
 :                                       | help rpcholesky                  | 2 | --select rpcholesky
@@ -767,7 +767,7 @@ ln p.csv q.csv | embed p.csv -o q.csv   | 2 | q.csv is the input
 cp -r s t; nystream graph t g -q | transform t g --input p.csv -o out.npy --neighbors 9999 | 2 | --neighbors 9999: the graph 'g' has
 :   | transform s r --input p.csv -o out.npy --neighbors 3 | 2 | 'r' is no graph
 cp -r s t; nystream graph t g -q | export t g --part model -o out.nym | 2 | 'g' is a graph alone
-:   | export s r -o none/out.npy         | 4 | the folder of none/out.npy is not there; make it first
+:   | export s r -o none/out.npy         | 4 | the folder of none/out.npy does not exist; create it first
 END
 }
 
@@ -776,7 +776,7 @@ END
 put t.csv 'a;b\n0,5;1,25\n2,5;3\n'      | import new t.csv | 3 | line 2, column 1 ('a') / '0,5' has a comma in the number / decimal points
 put t.csv '0,5;1,25\n2,5;3\n'           | import new t.csv | 3 | line 1, column 1 / '0,5' has a comma
 put t.csv '0,5\t1,25\n2,5\t3\n'         | import new t.csv | 3 | line 1, column 1 / '0,5' has a comma
-put t.csv 'a,b\n"1.234,5",2\n3,4\n'     | import new t.csv | 3 | line 2, column 1 / nothing between thousands
+put t.csv 'a,b\n"1.234,5",2\n3,4\n'     | import new t.csv | 3 | line 2, column 1 / without separators between thousands
 put t.csv 'day,x,y\n2024-01-31,1,2\n'   | import new t.csv | 3 | column 1 ('day') / --label-column day if / leave the column out: --drop-columns day
 put t.csv 'x,id,y,z\n1,c7,2,4\n'        | import new t.csv | 3 | column 2 ('id') / leave the column out: --drop-columns id
 put t.csv 'x,y,id\n1,2,c7\n'            | import new t.csv | 3 | column 3 ('id') / --id-column id if it names the rows, or leave the column out: --drop-columns id
@@ -1039,11 +1039,11 @@ fine() {
         ny import "cut-$file" $file
         exits 0
         [ "$(nystream info "cut-$file" --json | grep -c '"n": [24],')" = 1 ]
-        [[ $stderr == *"the last line of $file has no end: it may be cut short"* ]]
+        [[ $stderr == *"the last line of $file does not end with a newline: it may be cut short"* ]]
         printf '\n' >>$file
         ny import "whole-$file" $file
         exits 0
-        [[ $stderr != *"no end"* ]]
+        [[ $stderr != *"a newline"* ]]
     done
 }
 

@@ -200,7 +200,7 @@ refused() {
     paste <(values one) <(values two) |
         awk '/nan/ { exit 1 } { d = $1 - $2; if (d * d > 1e-10) exit 1 }'
     ny fit g.nys k --map isomap --graph a
-    usage "the weights of graph 'a' are affinities, and isomap needs lengths"
+    usage "the weights of graph 'a' are affinities, but isomap needs lengths"
     ny path g.nys a --from 0 --to 1
     usage "the weights of graph 'a' are affinities, and a path needs lengths"
     ny fit g.nys k --map eigenmaps --graph a --gamma 1
@@ -275,9 +275,9 @@ refused() {
     refused 3 "wrong.txt, line 1: 'source' is not the number of a node" "source,target" "0,1"
     refused 3 "wrong.txt, line 2: '1.5' is not the number of a node" "0 1" "1.5 2"
     refused 3 "wrong.txt, line 2: it has one field" "0 1" "7"
-    refused 3 "wrong.txt, line 2: it has no weight, and the first edge has one" "0 1 1" "1 2"
-    refused 3 "wrong.txt, line 2: it has a weight, and the first edge has none" "0 1" "1 2 3"
-    refused 3 "wrong.txt, line 1: '9' stands behind the weight" "0 1 1 9"
+    refused 3 "wrong.txt, line 2: it has no weight, but the first edge has one" "0 1 1" "1 2"
+    refused 3 "wrong.txt, line 2: it has a weight, but the first edge has none" "0 1" "1 2 3"
+    refused 3 "wrong.txt, line 1: '9' follows the weight" "0 1 1 9"
     refused 3 "wrong.txt, line 1: 'x' is not a number" "0 1 x"
     refused 3 "wrong.txt, line 1: '' is not a number" "0,1,"
     refused 3 "wrong.txt, line 1: '' is not the number of a node" "0,,1"
@@ -290,18 +290,18 @@ refused() {
     refused 3 "wrong.txt, line 3: row 0 is not in the matrix" "$head" "3 3 1" "0 1 1"
     refused 3 "a matrix of 3 rows and 4 columns; that of a graph has as many rows as columns" \
         "$head" "3 4 1" "1 2 1"
-    refused 3 "the file ends behind 1 of 2 entries" "$head" "3 3 2" "1 2 1"
+    refused 3 "the file ends after 1 of 2 entries" "$head" "3 3 2" "1 2 1"
     refused 3 "a matrix of 99999999999 nodes; a graph has 4294967295 at most" \
         "$head" "99999999999 99999999999 1" "1 2 1"
     ny graph wrong.nys g --edges none.txt
     exits 4
     ny graph wrong.nys g --edges <(echo 0 1)
-    usage "is no file that can be read twice"
+    usage "cannot be read twice"
     printf '0 1\n' >one.txt
     ny graph wrong.nys g --edges one.txt --nodes 4294967296
     usage "--nodes says 4294967296 nodes; a graph has 4294967295 at most"
     ny graph wrong.nys g --edges - <one.txt
-    usage "standard input is no file that can be read twice"
+    usage "standard input cannot be read twice"
     [ ! -e wrong.nys ]
     grid >a.txt
     nystream graph g.nys a --edges a.txt -q

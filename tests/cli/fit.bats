@@ -505,7 +505,7 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     [[ $(npy_header t.npy) == *"(50, 2)"* ]]
     nystream transform a.nym --input new.npy -o - | cmp - t.npy
     run --separate-stderr bash -c 'nystream transform a.nym --input - --format csv -o - <s.csv'
-    usage "npy of a number of rows"
+    usage "the header of an .npy file needs the number of rows"
 }
 
 @test "transform counts the rows of a text file for an npy on stdout" {

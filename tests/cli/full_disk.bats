@@ -167,7 +167,7 @@ larger() { # SIZE
     nystream fit s a --landmarks 50 --components 20 -q
     ny export s a -o disk/out.npy
     exits 4
-    says "takes 8000000 bytes, and its disk has"
+    says "needs 8000000 bytes, but its disk has"
     [ -z "$(ls -A disk)" ]
     ny export s a -o disk/out.csv
     exits 4

@@ -76,7 +76,7 @@ refused() {
         # shellcheck disable=SC2086
         run nystream $verb
         [ "$status" -eq 0 ]
-        [[ $output == *"fewer.h5ad: 7 of the 400 columns of "*" are not there, and are 0 in its rows: $lost"* ]]
+        [[ $output == *"fewer.h5ad: 7 of the 400 columns of "*" are missing, and are 0 in its rows: $lost"* ]]
         # shellcheck disable=SC2086
         refused 3 "fewer.h5ad has no columns $lost, which" nystream $verb --matrix layers/dense
     done
@@ -209,7 +209,7 @@ signed() {
     fake dies 'kill -9 $$'
     refused 4 "was killed (signal 9)" nystream import n.nys x.h5ad
     fake crashes 'kill -SEGV $$'
-    refused 3 "crashed while it read it (signal 11)" nystream import n.nys x.h5ad
+    refused 3 "crashed while reading it (signal 11)" nystream import n.nys x.h5ad
     fake silent 'exit 0'
     refused 3 "too few rows" nystream import n.nys x.h5ad
     fake fails 'echo "x.h5ad: no such thing." >&2' 'exit 3'
@@ -217,9 +217,9 @@ signed() {
     fake odd 'printf "\033[31mred\n" >&2' 'exit 77'
     refused 3 "status 77:  [31mred" nystream import n.nys x.h5ad
     fake garbage 'head -c 5000 /dev/zero'
-    refused 3 "a head that is none" nystream import n.nys x.h5ad
+    refused 3 "an invalid header" nystream import n.nys x.h5ad
     fake endless 'cat /dev/zero'
-    refused 3 "a head that is none" nystream import n.nys x.h5ad
+    refused 3 "an invalid header" nystream import n.nys x.h5ad
 }
 
 # u32 NUMBER…, u64 NUMBER…: their bytes, of a little-endian machine
@@ -249,9 +249,9 @@ stream_of() {
     lies "counts that are not those" < <(stream_of 1 4 2; u64 3 4; u32 1 1 1)
     lies "column 9" < <(stream_of 1 3 1; u64 3 3; u32 1 1 1; u32 0 9 2; printf 123)
     lies "names row 7" < <(stream_of 2 2 1; u64 5 2; u32 1 1 0 0 0; u32 0 7; printf 12)
-    lies "a head that is none" < <(stream_of 1 4 5)
-    lies "a head that is none" < <(stream_of 3 4 2)
-    lies "a head that is none" < <(stream_of 1 4 2 2 0)
+    lies "an invalid header" < <(stream_of 1 4 5)
+    lies "an invalid header" < <(stream_of 3 4 2)
+    lies "an invalid header" < <(stream_of 1 4 2 2 0)
     lies "too few rows" < <(stream_of 1 4 2 0 1; u32 1; printf a)
     lies "too few rows" < <(stream_of 1 4 2 1 0; u32 1; printf a; u32 700)
     lies "row 1 (from 0) has more than 4096 bytes" < <(stream_of 1 4 2 1 0; u32 1; printf a; u32 70000)

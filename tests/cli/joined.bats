@@ -43,7 +43,7 @@ points() {
     nystream import one.nys one.svm -q
     ny import one.nys none.svm zero.svm --append
     exits 3
-    says "zero.svm, line 1: index 0, while the rows that these join were read with indices from 1"
+    says "zero.svm, line 1: index 0, but the rows already there were read with indices from 1"
     ny import new.nys none.svm zero.svm
     exits 3
     says "zero.svm, line 1: index 0"
@@ -148,7 +148,7 @@ points() {
     { printf '\0\0'; printf '5,6\n' | gzip; } >>more.csv.gz
     ny import more.nys more.csv.gz
     exits 3
-    says "go on behind zeros"
+    says "continue after zeros"
 }
 
 @test "labels of a LIBSVM file are left out where the rows that are there have none" {
@@ -157,7 +157,7 @@ points() {
     nystream import t.nys t.csv -q
     ny import t.nys u.svm --append
     exits 0
-    says "u.svm: the rows that these join have no labels, and those of these rows are left out"
+    says "u.svm: its labels are ignored, as the rows already there have none"
     [ "$(points t.nys)" = $'1,2\n3,4\n5,6' ]
     ny import new.nys t.csv u.svm
     exits 0
@@ -253,7 +253,7 @@ points() {
       printf '\001\000\000\000\000\000\040\000\001\000\000\000\000\000\000\000'; } >t.npy
     ny import npy.nys t.npy
     exits 3
-    says "the int64 9007199254740993 is not exactly a value of f64"
+    says "the int64 9007199254740993 cannot be stored exactly as f64"
     [[ $stderr != *"wider --dtype"* ]]
 }
 

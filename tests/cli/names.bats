@@ -246,13 +246,13 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
         for result in all some; do
             ny transform $kind.nys $result --input b.$kind --column-names fewer.txt -o $kind.csv
             exits 0
-            says "b.$kind: 1 of the 3 columns of $kind.nys is not there, and is 0 in its rows: 'elm'"
+            says "b.$kind: 1 of the 3 columns of $kind.nys is missing, and is 0 in its rows: 'elm'"
             says "1 column that $kind.nys does not have is left out: 'pine'"
             cmp whole.$result.csv $kind.csv
         done
         ny import $kind.nys b.$kind --append --column-names fewer.txt
         exits 0
-        says "b.$kind: 1 of the 3 columns of $kind.nys is not there, and is 0 in its rows: 'elm'"
+        says "b.$kind: 1 of the 3 columns of $kind.nys is missing, and is 0 in its rows: 'elm'"
         nystream export $kind.nys --part points -o points.csv -q
         [ "$(tail -n 2 points.csv)" = "$(cat whole.csv)" ]
         [ "$(columns $kind.nys)" = "oak elm ash" ]
@@ -296,7 +296,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
         nystream transform $kind.nys f --input b.$kind --column-names first.txt -o $kind.csv -q
         ny import $kind.nys b.$kind --append --column-names first.txt
         exits 0
-        says "b.$kind: 1 of the 3 columns of $kind.nys is not there, and is 0 in its rows: 'ash'"
+        says "b.$kind: 1 of the 3 columns of $kind.nys is missing, and is 0 in its rows: 'ash'"
         nystream export $kind.nys --part points -o points.csv -q
         [ "$(tail -n 1 points.csv)" = 4,9,0 ]
     done
@@ -652,22 +652,22 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     nystream import a.nys bare.csv -q
     ny import n.nys bare.csv --columns 3,1-2
     exits 2
-    says "--columns 3,1-2 is not in the order of the file, which is kept where columns have no names"
+    says "--columns 3,1-2 is not in the order of the file, which has to be kept, as the columns have no names"
     [ ! -e n.nys ]
     nystream export a.nys --part points -o t.npy -q
     ny import n.nys t.npy --columns 3,1
     exits 2
-    says "which is kept where columns have no names"
+    says "which has to be kept, as the columns have no names"
     ny import a.nys t.csv --columns c,b,a --append
     exits 2
-    says "the rows or the model that is there has no names of columns"
+    says "the rows or the model already there have no column names"
     nystream import n.nys t.csv --columns c,a-b -q
     [ "$(columns n.nys)" = "c a b" ]
     nystream fit n.nys f --landmarks 2 -q
     nystream export n.nys f --part model -o f.nym -q
     ny transform f.nym --input t.csv --columns c,a-b -o o.npy
     exits 2
-    says "the rows or the model that is there has no names of columns"
+    says "the rows or the model already there have no column names"
     nystream transform n.nys f --input t.csv --columns a-c -o o.npy -q
     nystream export n.nys f -o f.npy -q
     nystream transform n.nys f --input t.csv -o p.npy -q
@@ -681,14 +681,14 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     nystream import s.nys first.csv --id-column id --label-column class -q
     ny import s.nys second.csv --append
     exits 0
-    says "warning: second.csv: 3 columns that s.nys does not have are left out: 'day', 'class', 'id'; the others are put in its order; the rows there have names and labels: give --id-column NAME and --label-column NAME if these columns hold them, as they cannot be added later"
+    says "warning: second.csv: 3 columns that s.nys does not have are left out: 'day', 'class', 'id'; the others are put in its order; the rows already there have names and labels: give --id-column NAME and --label-column NAME if these columns hold them, as they cannot be added later"
     says "columns 2,5-6, in another order"
     cut -d, -f2-5 first.csv >few.csv
     cp -r s.nys few.nys
     ny import few.nys few.csv --append -q
-    says "the rows there have names and labels: give --id-column NAME and --label-column NAME"
+    says "the rows already there have names and labels: give --id-column NAME and --label-column NAME"
     ny import few.nys first.csv --append --id-column id -q
-    says "1 column that few.nys does not have is left out: 'class'; the rows there have labels: give --label-column 'class' if this column holds them"
+    says "1 column that few.nys does not have is left out: 'class'; the rows already there have labels: give --label-column 'class' if this column holds them"
     ny import few.nys first.csv --append --id-column id --label-column class -q
     [[ $stderr != *"left out"* ]]
     nystream import s.nys second.csv --append --label-column class --id-column id -q
@@ -703,9 +703,9 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     [ "$(xargs <labels.csv)" = "0 1 0 nan 0 nan" ]
     cp -r s.nys t.nys
     ny import t.nys second.csv --append --id-column id
-    says "'day', 'class'; the others are put in its order; the rows there have labels: give --label-column NAME if"
+    says "'day', 'class'; the others are put in its order; the rows already there have labels: give --label-column NAME if"
     ny import t.nys second.csv --append --label-column class
-    says "the rows there have names: give --id-column NAME if"
+    says "the rows already there have names: give --id-column NAME if"
     echo u >label.txt
     ny import t.nys second.csv --append --id-column id --labels label.txt
     exits 0
@@ -747,7 +747,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     for output in turned.npy turned.csv.gz; do
         ny transform things.nys map --input turned.csv -o $output
         exits 0
-        says "turned.csv: its columns stand in another order than those of things.nys, and are taken by their names"
+        says "turned.csv: its columns are in another order than those of things.nys, and are matched by name"
         [ "$(grep -c "another order" <<<"$output$stderr")" = 1 ]
     done
     cmp new.npy turned.npy

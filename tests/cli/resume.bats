@@ -94,7 +94,7 @@ resume_f="nystream fit 'my store' f $fit_options -q"
 @test "a time limit alone goes on as well, if what is left is within it" {
     ny fit "my store" f --time-limit 0.00001s
     exits 8
-    says "--time-limit is 0.00001s; nothing was run"
+    says "--time-limit 0.00001s; nothing was run"
     [ "$(field "$(nystream info "my store" f --json)" status)" = interrupted ]
     ny fit "my store" f --time-limit 1h --memory 1G --json
     exits 0
@@ -138,7 +138,7 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     nystream import s more.csv --append --expect-rows 400 -q
     ny import s more.csv --append --expect-rows 400
     exits 2
-    says "s has 500 rows, and --expect-rows says 400; nothing was added"
+    says "s has 500 rows, but --expect-rows says 400; nothing was added"
     says "(its last 100 rows came from more.csv)"
     says "--expect-rows 500"
     [ "$(field "$(nystream info s --json)" n)" = 500 ]

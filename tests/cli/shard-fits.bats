@@ -478,7 +478,7 @@ seconds_of() {
     prints "the plan takes longer"
     ny fit big late --landmarks 500 --time-limit 0.00001
     exits 8
-    says "--time-limit is 0.00001; nothing was run"
+    says "--time-limit 0.00001; nothing was run"
     # A plan so short takes rates that are kept, or guessed: the problem is solved once, not by each.
     nystream plan one --landmarks 40 --threads 1 --json >one.json
     nystream plan big --landmarks 40 --threads 1 --json >big.json

@@ -204,11 +204,11 @@ place() {
         part.1.csv --label-column class --dtype u8 --values log1p
     refused "as labels none, and the other shards have some; give --labels or --label-column" \
         part.1.csv --dtype u8 --columns a-c
-    refused "columns with no names, and the other shards have names" \
+    refused "columns with no names, but the other shards have names" \
         <(tail -n +2 part.1.csv) --label-column 4 --dtype u8 --header no --format csv
     refused "columns have other names, or another order" \
         <(sed '1s/a,b/b,a/' part.1.csv) --label-column class --dtype u8 --format csv
-    refused "labels that are numbers, or none at all, and the other shards have words" \
+    refused "labels that are numbers, or none at all, but the other shards have words" \
         <(sed 's/[a-z]*$/7/; 1s/7$/class/' part.1.csv) --label-column class --dtype u8 --format csv
     put 1
     exits 0
@@ -248,7 +248,7 @@ place() {
     nystream import big --shard 0/2 numbers.csv --label-column class -q
     ny import big --shard 1/2 part.1.csv --label-column class
     exits 3
-    says "shard 1 of big would have labels that are words, such as 'cat', and the other shards have numbers"
+    says "shard 1 of big would have labels that are words, such as 'cat', but the other shards have numbers"
     [ ! -e big/shard-00001 ]
     sed 's/fish/cow/' part.1.csv >cow.csv
     nystream import words --shard 0/2 part.0.csv --label-column class -q

@@ -131,7 +131,7 @@ nan_table() {
     printf '0,1,2,3\n.5,.2,.1,.4\n.4,.3,.1,0\n' >t.csv
     ny import s t.csv -q
     exits 0
-    says "warning: t.csv: the first line counts from column to column as a header of numbers does, and was read as a row; --header yes if it is a header, --header no if not"
+    says "warning: t.csv: the first line counts from column to column, like a header of numbers, but was read as a row; --header yes if it is a header, --header no if not"
     ny import s2 t.csv -q --header yes
     silent
     [ "$(field "$(nystream info s2 --json)" n)" = 2 ]

@@ -171,7 +171,7 @@ load helper
     printf '1,2\n' >one.csv
     printf 'id\na\nb\n' >ids.csv
     ny import ids ids.csv --id-column 1
-    says "of 1 column none is left for the points"
+    says "none of its 1 column is left for the points"
     store s 40 1
     ny fit s a --map pca --approx exact --components 2
     says "--components 2 is more than the 1 column of the points"

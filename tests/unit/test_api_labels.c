@@ -18,8 +18,7 @@ static void words_become_classes(void **state)
     fails(NY_EUSAGE, "class_names is NULL", ny_append(in.ctx, in.store, &table, NULL, NULL));
     table.class_names = first;
     labels[5] = 3;
-    fails(NY_EDATA,
-          "the label of row 5 (from 0) is 3, and names of classes have the numbers 0 to 2",
+    fails(NY_EDATA, "the label of row 5 (from 0) is 3, but the classes are numbered 0 to 2",
           ny_append(in.ctx, in.store, &table, NULL, NULL));
     labels[5] = 0.5;
     fails(NY_EDATA, "row 5 (from 0) is 0.5", ny_append(in.ctx, in.store, &table, NULL, NULL));

@@ -154,7 +154,7 @@ static void entries_that_cannot_be_are_told_with_their_place(void **state)
         set(2, 50, 2.5);
         ok(ny_options_set(options, "dtype", "u8"));
         fails(NY_EDATA,
-              "row 5, column 50 (both from 0): the f64 2.5 is not exactly a value of u8",
+              "row 5, column 50 (both from 0): the f64 2.5 cannot be stored exactly as u8",
               ny_append(in.ctx, in.store, &table, options, NULL));
         ok(ny_options_set(options, "dtype", "auto"));
     }

@@ -90,7 +90,7 @@ static const struct bad_case cases[] = {
      NPY("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 99999999999, "
          "99999999999), }",
          "0123"),
-     .status = NY_EDATA, .words = {"columns", "the most is"}},
+     .status = NY_EDATA, .words = {"columns", "the limit is"}},
     {"x.npy",
      NPY("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", "0123456701234567"),
      .status = NY_EDATA, .words = {"3", "truncated"}},
@@ -199,7 +199,7 @@ static const struct bad_case cases[] = {
     {"x.csv", TEXT("1,2\n3,4\n\"5"), OPTIONS(.format = "csv"), .status = NY_EDATA,
      .words = {"line 3", "no closing quote"}},
     {"x.csv", TEXT("1,2\n3,\"4\"5\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
-     .words = {"line 2", "column 2", "goes on after its closing quote"}},
+     .words = {"line 2", "column 2", "continues after its closing quote"}},
     {"x.csv", TEXT("a,\"b\nc\"\n1,2\n3,x\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
      .words = {"line 4", "'x'"}, .line = 4},
     {"x.csv", TEXT("\"a\"b,c\n1,2\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,

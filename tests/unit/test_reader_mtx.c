@@ -158,7 +158,7 @@ static void wrong_files_are_named_with_their_line(void **state)
         {"%%MatrixMarket matrix coordinate real hermitian\n", "symmetry='general'"},
         {"%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n", "as many rows as columns"},
         {HEADER("real"), "ends before the line of rows"},
-        {HEADER("real") "2 2\n", "does not begin a line of rows, columns and entries"},
+        {HEADER("real") "2 2\n", "does not begin the line of rows, columns and entries"},
         {HEADER("real") "0 2 0\n", "0 rows and 2 columns"},
         {HEADER("real") "2 4000000000 1\n1 1 1\n", "4000000000 columns of points"},
         {HEADER("real") "9000000000 2 1\n1 1 1\n", "nearly all rows are empty"},
@@ -169,13 +169,13 @@ static void wrong_files_are_named_with_their_line(void **state)
         {HEADER("real") "2 2 1\n-1 1 1\n", "line 3: '-1' is not the number of a row"},
         {HEADER("real") "2 2 1\n1 1 x\n", "line 3: 'x' is not a number"},
         {HEADER("real") "2 2 1\n1 1\n", "is not a number"},
-        {HEADER("real") "2 2 1\n1 1 1 1\n", "stands behind the entry"},
-        {HEADER("pattern") "2 2 1\n1 1 1\n", "stands behind the entry"},
-        {HEADER("integer") "2 2 1\n1 1 1.5\n", "no whole number"},
-        {HEADER("real") "2 2 2\n1 1 1\n", "line 4: the file ends behind 1 of 2 entries"},
-        {HEADER("real") "2 2 1\n1 1 1\n2 2 2\n", "line 4: there is an entry behind the 1"},
+        {HEADER("real") "2 2 1\n1 1 1 1\n", "follows the entry"},
+        {HEADER("pattern") "2 2 1\n1 1 1\n", "follows the entry"},
+        {HEADER("integer") "2 2 1\n1 1 1.5\n", "not a whole number"},
+        {HEADER("real") "2 2 2\n1 1 1\n", "line 4: the file ends after 1 of 2 entries"},
+        {HEADER("real") "2 2 1\n1 1 1\n2 2 2\n", "line 4: there are more entries than the 1"},
         {HEADER("real") "2 2 1\n2 1 nan\n", "row 1 (from 0), column 1 (from 1) is NaN"},
-        {HEADER("real") "2 2 1\n2 1 1e99\n", "is not exactly a value of f32"},
+        {HEADER("real") "2 2 1\n2 1 1e99\n", "cannot be stored exactly as f32"},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -201,8 +201,8 @@ static void sums_that_do_not_fit_are_named(void **state)
         NY_EDATA);
     assert_non_null(
         strstr(ny_context_message(*state),
-               "row 1 (from 0), column 2 (from 1): the value 300 is not exactly a value "
-               "of u8; give a wider --dtype"));
+               "row 1 (from 0), column 2 (from 1): the value 300 cannot be stored exactly "
+               "as u8; give a wider --dtype"));
     support_free(&table);
 }
 

@@ -170,7 +170,7 @@ static void wrong_arrays_are_named(void **state)
         size_t array;
         const void *data;
         const char *words;
-    } cases[] = {{1, falling, "indptr falls from 2 to 1 behind row 1"},
+    } cases[] = {{1, falling, "indptr falls from 2 to 1 after row 1"},
                  {1, late, "indptr begins with 1"},
                  {1, more, "indptr says 9 entries, and there are 8 indices and 8 values"},
                  {0, beyond, "row 2 (from 0) names column 5 (from 0)"},
@@ -179,7 +179,7 @@ static void wrong_arrays_are_named(void **state)
                  {2, "coo", "matrix.tocsr()"},
                  {3, none, "0 rows and 5 columns"},
                  {3, other, "indptr holds 5 numbers"},
-                 {3, wide, "columns of points, the most is"}};
+                 {3, wide, "columns of points, but the limit is"}};
     struct npz_case_array arrays[5];
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -238,7 +238,7 @@ static void large_integers_are_named(void **state)
     by_rows(arrays);
     arrays[4] = (struct npz_case_array){"data.npy", "<i8", "(8,)", wide, sizeof(wide)};
     refuses(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA,
-            "row 2 (from 0), column 4 (from 1): the int64 is not exactly");
+            "row 2 (from 0), column 4 (from 1): the int64 cannot be stored exactly");
 }
 
 static void cut_archives_are_refused(void **state)

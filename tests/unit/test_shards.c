@@ -173,7 +173,7 @@ static void facts_are_those_of_others(void **state)
     facts.d = 8;
     assert_int_equal(settle(big, 0, &facts), NY_OK); /* its own: there is no other */
     assert_int_equal(settle(big, 1, &usual), NY_EDATA);
-    assert_non_null(strstr(ny_context_message(ctx), "columns of 7, and the other shards have 8"));
+    assert_non_null(strstr(ny_context_message(ctx), "columns of 7, but the other shards have 8"));
     assert_int_equal(settle(big, 0, &usual), NY_OK);
     facts = usual;
     facts.preparation.total = 1e5;
