@@ -23,13 +23,14 @@ int ny_plan_check_disk(struct ny_store *store, const char *replaced, const struc
     if (plan->result_bytes <= room && plan->scratch_bytes <= room - plan->result_bytes)
         return NY_OK;
     if (plan->scratch_bytes)
-        ny_decimal_print(scratch, sizeof(scratch), " and temporary files beside it %.1f MiB",
+        ny_decimal_print(scratch, sizeof(scratch), " and its temporary files %.1f MiB",
                          (double)plan->scratch_bytes / mib);
     return ny_fail(ny_store_context(store), NY_EIO,
-                   "the result takes %.1f MiB%s, and the disk of the store has room for %.1f MiB: "
+                   "the result needs %.1f MiB%s, but the disk of the store has only %.1f MiB free: "
                    "make space, or ask for fewer components, landmarks or neighbours%s",
                    (double)plan->result_bytes / mib, scratch, (double)room / mib,
-                   plan->scratch_bytes ? "; a larger --memory may need no files" : "");
+                   plan->scratch_bytes ? "; with a larger --memory it may need no temporary files"
+                                       : "");
 }
 
 /* Names a choice that takes less memory with the same data. */
@@ -83,8 +84,8 @@ int ny_plan_check_time(const struct ny_options *options, const struct ny_plan *p
 
     if (!ny_options_seconds(options, "time-limit", &limit) || left <= limit) return NY_OK;
     return ny_fail(options->ctx, NY_EBUDGET,
-                   "%s takes about %s by its plan, and --time-limit is %s; nothing was run. Give "
-                   "it more time, more --threads, or less to do (nystream plan)",
+                   "%s would take about %s, longer than --time-limit %s; nothing was run. Raise "
+                   "the limit, give more --threads, or do less (see 'nystream plan')",
                    what, time_text(left).text, ny_options_text(options, "time-limit"));
 }
 

@@ -30,12 +30,12 @@ static int check_options(struct ny_context *ctx, const struct ny_options *option
     for (size_t i = 0; options && of_files[i]; i++)
         if (ny_options_is_set(options, of_files[i]))
             return ny_fail(ctx, NY_EUSAGE,
-                           "--%s says how to read a file, and these rows are in memory",
+                           "--%s says how to read a file, but these rows are in memory",
                            of_files[i]);
     if (options && ny_options_is_set(options, "shards"))
         return ny_fail(ctx, NY_EUSAGE,
-                       "--shards deals out the rows of files, and these rows are in memory; add "
-                       "those of each shard by --shard I/N");
+                       "--shards divides the rows of files among shards, but these rows are in "
+                       "memory; append each shard's rows with --shard I/N");
     return NY_OK;
 }
 
@@ -154,13 +154,14 @@ static int check_usable(const struct ny_appender *appender, const char *function
     struct ny_context *ctx = appender->import.ctx;
 
     if (appender->failed)
-        return ny_fail(ctx, NY_EUSAGE, "%s() after a failure; free the appender and begin again",
+        return ny_fail(ctx, NY_EUSAGE,
+                       "%s() was called after a failure; free the appender and start over",
                        function);
     if (!appender->committed) return NY_OK;
-    return ny_fail(ctx, NY_EUSAGE,
-                   "%s() after the commit, which has put all rows into the store; free the "
-                   "appender, and open another one for more rows",
-                   function);
+    return ny_fail(
+        ctx, NY_EUSAGE,
+        "%s() was called after the commit; free the appender and open a new one to add more rows",
+        function);
 }
 
 int ny_appender_put(struct ny_appender *appender, const struct ny_table *table)

@@ -180,9 +180,10 @@ static int add_line(void *arg, uint64_t number, const char *text, size_t length)
     list->named |= !whole && list->may_name;
     if (list->named) return NY_OK;
     if (!whole)
-        return ny_fail_at(list->ctx, NY_EDATA, list->path, number,
-                          "%s, line %llu: '%s' is not a column number, which is whole and from 0",
-                          list->path, (unsigned long long)number, ny_shown(text, length).text);
+        return ny_fail_at(
+            list->ctx, NY_EDATA, list->path, number,
+            "%s, line %llu: '%s' is not a column number; column numbers are whole and count from 0",
+            list->path, (unsigned long long)number, ny_shown(text, length).text);
     return add_column(list, column);
 }
 
@@ -202,8 +203,8 @@ static int add_rows(struct list *list, struct ny_reader *reader)
 
             if (x < 0 || x != floor(x) || x > 0x1p53)
                 return ny_fail_at(list->ctx, NY_EDATA, list->path, list->given->choice.number,
-                                  "%s, row %zu: %g is not a column number, which is whole and "
-                                  "from 0",
+                                  "%s, row %zu: %g is not a column number; column numbers are "
+                                  "whole and count from 0",
                                   list->path, list->given->choice.number, x);
             err = add_column(list, (uint64_t)x);
         }

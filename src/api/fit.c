@@ -38,10 +38,9 @@ static int open_planned(struct ny_store **store, struct ny_context *context, con
     int err;
 
     if (text && path)
-        return ny_fail(context, NY_EUSAGE,
-                       "--shape plans for points that are not imported yet: leave %s out, or "
-                       "--shape",
-                       path);
+        return ny_fail(
+            context, NY_EUSAGE,
+            "--shape plans for points that are not imported yet: give either --shape or %s", path);
     if (text) {
         snprintf(name, sizeof(name), "--shape %s", text);
         err = ny_shape_read(context, text, &shape);
@@ -49,8 +48,8 @@ static int open_planned(struct ny_store **store, struct ny_context *context, con
     }
     if (!path)
         return ny_fail(context, NY_EUSAGE,
-                       "a plan is of a STORE, or of --shape ROWS,COLUMNS where the points are not "
-                       "imported yet");
+                       "name a STORE to plan for, or give --shape ROWS,COLUMNS if the points are "
+                       "not imported yet");
     err = ny_shape_refuse_file(context, path);
     return err ? err : ny_store_open(store, context, path);
 }

@@ -31,7 +31,7 @@ static int take_edges(struct ny_request *request)
     ny_options_size(request->options, "nodes", &nodes);
     if (points.n && nodes && nodes != points.n)
         return ny_fail(request->ctx, NY_EUSAGE,
-                       "--nodes says %llu, and the nodes are the %llu rows of %s; leave it out",
+                       "--nodes is %llu, but the nodes are the %llu rows of %s; leave it out",
                        (unsigned long long)nodes, (unsigned long long)points.n,
                        ny_store_path(request->store));
     edges->nodes = points.n ? (struct ny_edge_nodes){points.n, "the store has"}
@@ -59,15 +59,16 @@ static int take_settings(struct ny_request *request)
     if (err) return err;
     request->graph = ny_settings_graph(request->options, request->ctx);
     request->graph.choice = request->settings.given_choice.choice;
-    err = ny_refuse_nodes(request->store, "give --edges FILE for another, or import points into "
-                                          "another store");
+    err = ny_refuse_nodes(
+        request->store,
+        "give --edges FILE to make another graph, or import points into another store");
     if (err) return err;
     err = ny_graph_settings_decide(&request->graph, request->store,
                                    ny_options_text(request->options, "sweep"));
     if (err == NY_OK && !ny_graph_has_seed(&request->graph) &&
         ny_options_is_set(request->options, "seed"))
         return ny_fail(request->ctx, NY_EUSAGE,
-                       "--seed acts only with --knn forest, and auto with a --recall below 1");
+                       "--seed acts only with --knn forest, or with auto and a --recall below 1");
     return err;
 }
 
@@ -156,7 +157,7 @@ static int announce(struct ny_request *request)
     ny_graph_plan_note(request->ctx, &graph);
     if (graph.way == NY_KNN_FOREST && graph.held_rows < request->graph.n)
         ny_log(request->ctx, NY_LOG_NOTE,
-               "%.0f %% of the rows are in memory at a time, so that each tree reads them several "
+               "only %.0f %% of the rows fit in memory at a time, so each tree reads them several "
                "times; a larger --memory saves time",
                100 * (double)graph.held_rows / (double)request->graph.n);
     return NY_OK;

@@ -73,7 +73,7 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
     if (err) return err;
     import->names = info.n ? info.names : table->names;
     if (import->append && info.labels && !table->labels)
-        ny_log(import->ctx, NY_LOG_NOTE, "the rows of %s have labels, and these rows get none",
+        ny_log(import->ctx, NY_LOG_NOTE, "the rows of %s have labels, but these rows have none",
                ny_store_path(import->store));
     import->spec = (struct ny_ingest_spec){.d = table->d,
                                            .dtype = table->dtype,
@@ -103,7 +103,7 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
     if (!err && import->piped) import->taken = ny_ingest_digest(import->ingest);
     if (!err && import->skip)
         ny_log(import->ctx, NY_LOG_NOTE,
-               "an earlier run of this import was cut short: it goes on behind row %llu",
+               "an earlier run of this import was interrupted: it resumes after %llu rows",
                (unsigned long long)import->skip);
     if (err || !import->shuffle) return err;
     return ny_shuffle_new(&import->order, import->ctx, ny_store_path(import->store), import->seed,
@@ -142,13 +142,13 @@ static int begin_names(struct ny_import *import, const struct ny_reader *reader,
     if (err) return err;
     if (columns->count && info.n && !info.column_names)
         ny_log(import->ctx, NY_LOG_NOTE,
-               "%s: the columns of %s have no names, and those of these rows are left out",
-               name_of(source), ny_store_path(import->store));
+               "%s: its column names are ignored, as the columns of %s have none", name_of(source),
+               ny_store_path(import->store));
 
     if (has != import->names)
         ny_log(import->ctx, NY_LOG_NOTE,
-               has ? "%s: the rows of %s have no names, and those of these rows are left out"
-                   : "%s: the rows of %s have names, and these rows get empty ones",
+               has ? "%s: its row names are ignored, as the rows of %s have none"
+                   : "%s: its rows have no names, unlike those of %s, and get empty ones",
                name_of(source), ny_store_path(import->store));
     return columns->count ? ny_ingest_column_names(import->ingest, columns, name_of(source))
                           : NY_OK;
@@ -171,7 +171,7 @@ static int check_layout(struct ny_import *import, const struct ny_points_info *i
     if (info->n == 0) return NY_OK;
     if (import->layout != NY_READ_AUTO && sparse != (import->layout == NY_READ_SPARSE))
         return ny_fail(import->ctx, NY_EUSAGE,
-                       "--layout: the rows of %s are %s; leave the option out, and rows to append "
+                       "--layout: the rows of %s are %s; leave the option out, and appended rows "
                        "are converted",
                        ny_store_path(import->store), sparse ? "sparse" : "dense");
     import->reading.reading = sparse ? NY_READ_SPARSE : NY_READ_DENSE;
@@ -188,11 +188,11 @@ static int check_preparation(struct ny_import *import, const struct ny_points_in
     if ((!import->rows_typed || (asked->rows == has->rows && asked->total == has->total)) &&
         (!import->values_typed || asked->values == has->values))
         return NY_OK;
-    return ny_fail(import->ctx, NY_EUSAGE,
-                   "the rows of %s were imported with --rows %s --values %s, which goes for rows "
-                   "to append as well: leave --rows and --values out, or import into another store",
-                   ny_store_path(import->store), ny_prepared_rows(has, rows),
-                   ny_prepared_values(has));
+    return ny_fail(
+        import->ctx, NY_EUSAGE,
+        "the rows of %s were imported with --rows %s --values %s, which also apply to rows "
+        "appended later: leave --rows and --values out, or import into another store",
+        ny_store_path(import->store), ny_prepared_rows(has, rows), ny_prepared_values(has));
 }
 
 /* Words of labels have the numbers of the store's class names, in the first file and all others. */
@@ -326,7 +326,7 @@ int ny_import_finish(struct ny_import *import, int err)
     if (err == NY_OK) err = commit(import);
     if (err == NY_END) { /* of ny_ingest_begin() */
         ny_log(import->ctx, NY_LOG_NOTE,
-               "an earlier run of this import, which was cut short, had added all of its %llu rows",
+               "an earlier, interrupted run of this import had already added all of its %llu rows",
                (unsigned long long)import->skip);
         import->consumed = import->skip;
         import->dropped = 0;
@@ -431,7 +431,7 @@ static int check_peers(struct ny_context *ctx, const struct ny_options *options)
         !(ny_options_is_set(options, "peers") || ny_options_is_set(options, "peers-wait")))
         return NY_OK;
     return ny_fail(ctx, NY_EUSAGE,
-                   "--peers acts with --shards, by which processes share an import");
+                   "--peers acts only with --shards, which lets processes share an import");
 }
 
 int ny_import_prepare(struct ny_import *import, const struct ny_options *options)

@@ -13,9 +13,9 @@ void ny_import_warn_classes(const struct ny_import *import)
 
     if (import->consumed <= FEW || met <= import->consumed / 2) return;
     ny_log(import->ctx, NY_LOG_WARNING,
-           "the labels of %llu rows are %llu different words, as names of rows are: %s%s",
+           "the labels of %llu rows are %llu different words, like names of rows: %s%s",
            (unsigned long long)import->consumed, (unsigned long long)met,
-           column ? "import them anew with --id-column "
-                  : "labels are for classes that rows have in common",
+           column ? "import them again with --id-column "
+                  : "labels are for classes that several rows share",
            column ? column : "");
 }

@@ -82,8 +82,8 @@ static int check_options(struct ny_context *ctx, const struct ny_options *option
         if (ny_options_is_set(options, others[i]) &&
             strcmp(ny_options_text(options, others[i]), "no") != 0)
             return ny_fail(ctx, NY_EUSAGE,
-                           "--%s does not go with --shards, which deals out the rows of all FILEs "
-                           "in their order; leave one out",
+                           "--%s does not go with --shards, which divides the rows of all FILEs in "
+                           "their order; leave one of them out",
                            others[i]);
     return ny_transport_check(ctx, ny_options_text(options, "peers"),
                               ny_options_is_set(options, "peers-wait") ? "" : NULL);
@@ -118,10 +118,11 @@ static int check_files(const struct dealt *dealt, struct ny_context *ctx, uint64
 
         if (!piped && stat(name, &status)) return ny_fail_errno(ctx, "open", name);
         if (piped || !S_ISREG(status.st_mode))
-            return ny_fail(ctx, NY_EUSAGE,
-                           "--shards deals out the rows of files, which several read, and %s is "
-                           "none; write it to a file, or import it with --shard I/N",
-                           name);
+            return ny_fail(
+                ctx, NY_EUSAGE,
+                "--shards divides the rows of regular files, which several processes can read, but "
+                "%s is not one; write it to a file, or import it with --shard I/N",
+                name);
         sizes[i + 1] = sizes[i] + (uint64_t)status.st_size;
     }
     return NY_OK;
@@ -134,8 +135,8 @@ static int deal_rows(struct dealt *dealt, struct ny_context *ctx)
 
     if (units < dealt->shards)
         return ny_fail(ctx, NY_EUSAGE,
-                       "%llu rows are too few for %u shards, each but the last of which holds a "
-                       "multiple of %d rows; give --shards %llu, or fewer",
+                       "%llu rows are too few for %u shards, because every shard but the last "
+                       "holds a multiple of %d rows; give --shards %llu or fewer",
                        (unsigned long long)n, dealt->shards, NY_UNIT_ROWS,
                        (unsigned long long)units);
     for (unsigned k = 0; k < dealt->shards; k++)
@@ -151,12 +152,11 @@ static int deal_files(struct dealt *dealt, struct ny_context *ctx)
     double bytes = (double)dealt->before[count];
 
     if (count < dealt->shards)
-        return ny_fail(
-            ctx, NY_EUSAGE,
-            "%zu file%s dealt out to %zu shard%s at most, as rows alone of unpacked npy, "
-            "idx, fvecs and bvecs files are, and not with --nan drop and --min-values; "
-            "split the files, or give fewer --shards",
-            count, count == 1 ? " is" : "s are", count, count == 1 ? "" : "s");
+        return ny_fail(ctx, NY_EUSAGE,
+                       "%zu file%s divided among at most %zu shard%s: only unpacked npy, idx, "
+                       "fvecs and bvecs files are divided by rows, and not with --nan drop or "
+                       "--min-values; split the files, or give fewer --shards",
+                       count, count == 1 ? " is" : "s are", count, count == 1 ? "" : "s");
     for (unsigned k = 0; k < dealt->shards; k++) {
         double share = bytes * (k + 1) / dealt->shards;
 
@@ -175,8 +175,8 @@ static int deal(struct dealt *dealt, struct ny_context *ctx)
 
     if (!err && dealt->files->count > 1 && ny_options_is_set(dealt->options, "labels"))
         return ny_fail(ctx, NY_EUSAGE,
-                       "--labels goes with one FILE; import the files with --shard I/N, each with "
-                       "its labels");
+                       "--labels is for a single FILE; import the files with --shard I/N, each "
+                       "with its labels");
     if (!err) err = count_rows(dealt, ctx);
     if (!err && dealt->by_rows) return deal_rows(dealt, ctx);
     if (!err) err = check_files(dealt, ctx, dealt->before); /* bytes again */
@@ -237,9 +237,8 @@ static int open_shard(struct ny_store **store, struct ny_context *ctx, const str
     err = ny_shards_load(&shards, ctx, dealt->path);
     if (err) return err;
     if (shards->count != dealt->shards)
-        err =
-            ny_fail(ctx, NY_EUSAGE, "%s has %u shards, and rows cannot be dealt out to %u of them",
-                    dealt->path, shards->count, dealt->shards);
+        err = ny_fail(ctx, NY_EUSAGE, "%s has %u shards, so rows cannot be divided among %u",
+                      dealt->path, shards->count, dealt->shards);
     else if (ny_shards_made(shards, shard))
         err = ny_store_open(store, ctx, shards->shard[shard].path);
     ny_shards_free(shards);
@@ -259,7 +258,7 @@ static int find_there(const struct dealt *dealt, struct ny_context *ctx, unsigne
     *there = points.n > 0;
     if (!err && *there && dealt->by_rows && points.n != share)
         err = ny_fail(ctx, NY_EUSAGE,
-                      "shard %u of %s holds %llu rows, and these files would give it %llu; choose "
+                      "shard %u of %s holds %llu rows, but these files would give it %llu; choose "
                       "another store, or remove this one",
                       shard, dealt->path, (unsigned long long)points.n, (unsigned long long)share);
     ny_store_close(store);
@@ -280,7 +279,7 @@ static int import_share(void *arg, struct ny_context *ctx, unsigned shard)
     if (err) return err;
     if (there) {
         ny_log(ctx, NY_LOG_NOTE,
-               "shard %u of %s is there already and left as it is; remove it if the files have "
+               "shard %u of %s exists already and is left as it is; remove it if the files have "
                "changed since",
                shard, dealt->path);
         return NY_OK;
@@ -353,7 +352,7 @@ static int finish(void *arg, struct ny_context *ctx, unsigned shard)
     int err = open_shard(&store, ctx, dealt, shard);
 
     if (!err && !store)
-        err = ny_fail(ctx, NY_EIO, "shard %u of %s was removed while it was imported", shard,
+        err = ny_fail(ctx, NY_EIO, "shard %u of %s was removed while it was being imported", shard,
                       dealt->path);
     if (!err) err = ny_store_join(store);
     if (!err) err = ny_points_info(store, &points);
@@ -361,9 +360,9 @@ static int finish(void *arg, struct ny_context *ctx, unsigned shard)
     if (!err) err = ny_peers_fold(ny_context_peers(ctx), sums, 5);
     if (!err && sums[0] == 0)
         err = ny_fail(ctx, NY_EUSAGE,
-                      "%s already holds %llu points, and none of its shards is missing: an earlier "
-                      "run of this command that was cut short had come to its end; add further "
-                      "rows with --append in place of --shards %u, or choose another store",
+                      "%s already holds %llu points, and none of its shards is missing: an "
+                      "earlier, interrupted run of this command had finished the import; to add "
+                      "more rows, give --append instead of --shards %u, or choose another store",
                       dealt->path, (unsigned long long)points.n, dealt->shards);
     if (!err && shard == 0) dealt->report = describe(dealt, ctx, &points, sums);
     ny_store_close(store);
@@ -381,8 +380,8 @@ static int run(struct dealt *dealt, struct ny_context *ctx, struct ny_transport 
     if (!err) err = ny_group_run(ctx, &shape, transport, agree, dealt);
     if (!err && shape.first == 0 && !dealt->by_rows)
         ny_log(ctx, NY_LOG_NOTE,
-               "files are dealt out as wholes, as their rows cannot be counted without reading "
-               "them; 'nystream info %s' tells which rows each shard has",
+               "each file goes to one shard as a whole, because its rows cannot be counted without "
+               "reading it; 'nystream info %s' shows which rows each shard has",
                dealt->path);
     if (!err) err = import_shares(dealt, ctx, &shape, transport);
     return err ? err : ny_group_run(ctx, &shape, transport, finish, dealt);

@@ -29,11 +29,11 @@ static int check_nan(struct ny_context *ctx, const struct ny_options *options)
     const char *nan = options ? ny_options_text(options, "nan") : NULL;
 
     if (!nan || strcmp(nan, "keep") != 0) return NY_OK;
-    return ny_fail(ctx, NY_EUSAGE,
-                   "--nan keep is for embed and transform, whose output then has the rows of its "
-                   "input; a store "
-                   "holds numbers alone: give --nan drop, and 'nystream export STORE NAME --part "
-                   "source' says which row of the file each one was");
+    return ny_fail(
+        ctx, NY_EUSAGE,
+        "--nan keep is for embed and transform, whose output has one row for each row of the "
+        "input; a store holds finite numbers only: give --nan drop, and 'nystream export STORE "
+        "NAME --part source' tells which row of the file each row came from");
 }
 
 int ny_import(struct ny_context *context, const char *path, const char *const *files, size_t count,

@@ -109,9 +109,8 @@ int ny_import_tell_repeats(struct ny_import *import)
     if (!err && found)
         ny_log(
             import->ctx, 2 * found > set->count ? NY_LOG_WARNING : NY_LOG_NOTE,
-            "%llu of %zu names of the rows to append are names of rows that %s has already, the "
-            "first of them '%s': were they appended before? --expect-rows refuses rows that come "
-            "twice",
+            "%llu of the %zu rows to append have names that rows of %s already have, the first of "
+            "them '%s': were they appended before? --expect-rows refuses rows that come twice",
             (unsigned long long)found, set->count, ny_store_path(import->store), first);
     return err;
 }

@@ -33,9 +33,10 @@ static int parse(struct ny_context *ctx, const char *text, struct ny_claim_spec 
     spec->shard = (unsigned)strtoul(text, NULL, 10);
     spec->count = (unsigned)strtoul(text + digits + 1, NULL, 10);
     if (spec->count > 0 && spec->count <= NY_SHARDS_MAX && spec->shard < spec->count) return NY_OK;
-    return ny_fail(ctx, NY_EUSAGE,
-                   "--shard %s: shards count from 0, so that I is below N, and N is at most %d",
-                   text, NY_SHARDS_MAX);
+    return ny_fail(
+        ctx, NY_EUSAGE,
+        "--shard %s: shards are numbered from 0, so I must be below N, and N is at most %d", text,
+        NY_SHARDS_MAX);
 }
 
 /* Chooses the last shard of a store all of whose shards are there. */
@@ -88,7 +89,8 @@ int ny_import_claim(struct ny_import *import, const char *path, const char **sto
     if (import->shard) {
         err = parse(import->ctx, import->shard, &spec);
     } else if (spec.like) {
-        return ny_fail(import->ctx, NY_EUSAGE, "--like is of stores in shards: give --shard I/N");
+        return ny_fail(import->ctx, NY_EUSAGE,
+                       "--like acts only on the import of a shard: give --shard I/N");
     } else if (ny_shards_at(path)) {
         err = choose_last(import->ctx, path, &spec);
     } else if (is_within(import->ctx, path, folder, &spec)) {
@@ -177,9 +179,9 @@ static void warn_inner(const struct ny_import *import)
     if (!import->append || !ny_claim_is_inner(import->claim)) return;
     if (ny_results_list(import->store, find_sharded, &barred) || !barred.name[0]) return;
     ny_log(import->ctx, NY_LOG_WARNING,
-           "%s is not the last shard, so that '%s' and other results of all shards can no longer "
-           "take in rows by --update frozen: fit them anew with --restart; rows that are appended "
-           "to the store of all shards go to the last one",
+           "%s is not the last shard, so '%s' and other results of all shards can no longer take "
+           "in rows with --update frozen: fit them again with --restart; rows appended to the "
+           "store of all shards go to the last shard",
            ny_claim_path(import->claim), barred.name);
 }
 

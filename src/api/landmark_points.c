@@ -71,10 +71,10 @@ static int read_rows(struct table *table, struct ny_reader *reader)
         if (err) return err == NY_END ? NY_OK : err;
         table->count += batch.count;
         if (table->count > table->most)
-            return ny_fail_at(table->ctx, NY_EDATA, table->path, NY_NO_LINE,
-                              "%s has more points than the %llu rows there are; give at most as "
-                              "many landmarks",
-                              table->path, (unsigned long long)table->info.n);
+            return ny_fail_at(
+                table->ctx, NY_EDATA, table->path, NY_NO_LINE,
+                "%s has more points than the store has rows, %llu; give at most as many landmarks",
+                table->path, (unsigned long long)table->info.n);
     }
 }
 

@@ -55,9 +55,8 @@ static int read_file(struct ny_context *ctx, const struct ny_options *options,
     if (err) return err;
     if (ny_reader_table(reader)->d != 1)
         err = ny_fail_at(ctx, NY_EDATA, path, NY_NO_LINE,
-                         "%s has %llu columns; landmarks are one "
-                         "row number a row",
-                         path, (unsigned long long)ny_reader_table(reader)->d);
+                         "%s has %llu columns; a file of landmarks has one row number a row", path,
+                         (unsigned long long)ny_reader_table(reader)->d);
     if (err == NY_OK) err = read_rows(ctx, reader, path, list);
     ny_reader_close(reader);
     return err;

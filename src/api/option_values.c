@@ -107,9 +107,8 @@ static int check_choice(struct ny_context *ctx, const struct ny_option_info *inf
     for (size_t i = 0; i < count; i++)
         if (strcmp(list[i], value) == 0) return NY_OK;
     if (meant)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--%s has no '%s'; what you mean is called '%s' here (of %s)", info->name,
-                       value, meant, info->argument);
+        return ny_fail(ctx, NY_EUSAGE, "--%s has no value '%s'; it is called '%s' here (one of %s)",
+                       info->name, value, meant, info->argument);
     return ny_fail(ctx, NY_EUSAGE, "--%s is one of %s, not '%s'%s", info->name,
                    info->argument ? info->argument : "yes|no", value,
                    ny_hint(value, list, count).text);

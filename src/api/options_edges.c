@@ -42,22 +42,22 @@ static int check_graph(const struct ny_options *options)
         return ny_fail(options->ctx, NY_EUSAGE, "--%s acts only with --edges FILE",
                        weights ? "edge-weights" : "nodes");
     if (!weights || ny_one_of(weights, "lengths|affinity")) return NY_OK;
-    return ny_fail(
-        options->ctx, NY_EUSAGE,
-        "--edge-weights of a graph are lengths or affinity, not %s, which a fit makes of "
-        "lengths",
-        weights);
+    return ny_fail(options->ctx, NY_EUSAGE,
+                   "--edge-weights of a graph is lengths or affinity; %s is for fits, which "
+                   "compute it from lengths",
+                   weights);
 }
 
 int ny_options_refuse_made(const struct ny_options *options, const char *option, const char *graph)
 {
-    return ny_fail(options->ctx, NY_EUSAGE,
-                   "--%s does not act with --graph %s, which has been made: it is for 'nystream "
-                   "graph', which looks for neighbors%s",
-                   option, graph,
-                   strcmp(option, "connect") == 0
-                       ? "; edges from a file need others that join the components, or --largest"
-                       : "");
+    return ny_fail(
+        options->ctx, NY_EUSAGE,
+        "--%s does not act with --graph %s, which is already made: it is for 'nystream graph', "
+        "which looks for neighbors%s",
+        option, graph,
+        strcmp(option, "connect") == 0
+            ? "; a graph from a file needs more edges, which join its components, or --largest"
+            : "");
 }
 
 int ny_options_check_edges(const struct ny_options *options, unsigned groups)

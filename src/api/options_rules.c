@@ -326,10 +326,9 @@ static int refuse_for_map(const struct ny_options *options, unsigned groups, int
                        name, map->name, of_graph(map));
     if (map->of_graph)
         return ny_fail(options->ctx, NY_EUSAGE,
-                       "--%s does not act with --map %s of a kernel; give --neighbors T%s it one "
-                       "of a graph",
-                       name, map->name,
-                       groups & NY_GROUP_EMBED ? ", which makes" : " or --graph NAME, which make");
+                       "--%s does not act with --map %s of a kernel; give --neighbors T%s for a "
+                       "map of a graph",
+                       name, map->name, groups & NY_GROUP_EMBED ? "" : " or --graph NAME");
     for (size_t i = 0, length = 0; (other = ny_map_at(i)) && length < sizeof(graphs); i++)
         if (other->graph || other->of_graph)
             length += (size_t)snprintf(graphs + length, sizeof(graphs) - length, "%s%s",
@@ -358,7 +357,7 @@ static int check_map(const struct ny_options *options, unsigned groups)
                        map->methods, ny_options_get(options, "approx"));
     if (ny_rule_reads(rule_of(options)))
         return ny_fail(options->ctx, NY_EUSAGE,
-                       "--select %s goes by a kernel, and --map %s has none; give --select uniform",
+                       "--select %s needs a kernel, and --map %s has none; give --select uniform",
                        rule_of(options)->name, map->name);
     return NY_OK;
 }
@@ -383,7 +382,7 @@ static int check_method(const struct ny_options *options)
                            option->name, method->name);
         if (!solver_takes(options, i))
             return ny_fail(options->ctx, NY_EUSAGE,
-                           "--%s acts with --approx %s only beside --inner randomized",
+                           "--%s acts with --approx %s only together with --inner randomized",
                            option->name, method->name);
     }
     return NY_OK;
@@ -423,13 +422,13 @@ static int check_selection(const struct ny_options *options, unsigned groups)
                        "such as projected",
                        method->name);
     if (method && method->whole && is(ny_options_get(options, "kernel"), "precomputed"))
-        return ny_fail(options->ctx, NY_EUSAGE,
-                       "--approx %s works on all of K, and --kernel precomputed has some columns "
-                       "of it",
-                       method->name);
+        return ny_fail(
+            options->ctx, NY_EUSAGE,
+            "--approx %s needs all of K, but --kernel precomputed has only some columns of it",
+            method->name);
     if (rule_of(options)->paths && !(groups & NY_GROUP_FIT && ny_options_map(options)->graph))
         return ny_fail(options->ctx, NY_EUSAGE,
-                       "--select %s goes by paths in a graph: it acts only with --map isomap",
+                       "--select %s follows paths in a graph: it acts only with --map isomap",
                        select);
     if (is(select, "given") && !named)
         return ny_fail(options->ctx, NY_EUSAGE,
@@ -467,13 +466,13 @@ static int check_online(const struct ny_options *options)
     if (!is(typed(options, "online"), "yes")) return NY_OK;
     if (rule_of(options)->by_tolerance && !typed(options, "tolerance"))
         return ny_fail(options->ctx, NY_EUSAGE,
-                       "--online needs --tolerance E: without it greedy passes over the rows many "
+                       "--online needs --tolerance E: without it, greedy passes over the rows many "
                        "times to find one");
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         if (is(typed(options, others[i]), "yes"))
             return ny_fail(options->ctx, NY_EUSAGE,
                            "--%s does not go with --online, %s; leave one of them out", others[i],
-                           i ? "as it looks at all rows once more"
+                           i ? "which reads all rows once more"
                              : "which projects rows on the span of the landmarks");
     return NY_OK;
 }
@@ -503,8 +502,8 @@ static int check_fit(const struct ny_options *options)
 
     if (map->kernel && !is(kernel, map->kernel) && map->graph)
         return ny_fail(options->ctx, NY_EUSAGE,
-                       "--map %s%s has the %s kernel, of the lengths of edges: --edge-weights, "
-                       "--gamma",
+                       "--map %s%s has the %s kernel of the lengths of edges; choose its form with "
+                       "--edge-weights and --gamma",
                        map->name, of_graph(map), map->kernel);
     if (map->kernel && !is(kernel, map->kernel))
         return ny_fail(options->ctx, NY_EUSAGE,

@@ -163,8 +163,7 @@ static int take_names(struct names *names, const char *const *given, size_t coun
     }
     if (err == NY_OK && !names->count)
         err = ny_fail(ctx, NY_EUSAGE,
-                      "%s has no result that is done; make one with 'nystream fit "
-                      "%s NAME'",
+                      "%s has no finished result; make one with 'nystream fit %s NAME'",
                       ny_store_path(names->store), ny_store_path(names->store));
     return err;
 }
@@ -182,8 +181,7 @@ static int take_image(struct ny_context *ctx, const struct ny_options *options,
     if (!spec->images || strcmp(text, "auto") == 0) return NY_OK;
     if (sscanf(text, "%6ux%6u%n", &height, &width, &end) != 2 || text[end] || !height || !width)
         return ny_fail(ctx, NY_EUSAGE,
-                       "--image %s: height and width are wanted, such as 28x28, or auto or none",
-                       text);
+                       "--image %s: give height and width, such as 28x28, or auto or none", text);
     spec->image[0] = height;
     spec->image[1] = width;
     return NY_OK;
@@ -200,7 +198,7 @@ static int take_path(struct ny_context *ctx, const struct ny_options *options, u
     if (!text) return NY_OK;
     if (strspn(text, "0123456789,") != strlen(text) || strlen(text) > 31 ||
         sscanf(text, "%llu,%llu%n", &from, &to, &end) != 2 || text[end])
-        return ny_fail(ctx, NY_EUSAGE, "--path %s: two rows are wanted, such as 0,41", text);
+        return ny_fail(ctx, NY_EUSAGE, "--path %s: give two rows, such as 0,41", text);
     rows[0] = from;
     rows[1] = to;
     spec->path = rows;

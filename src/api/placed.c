@@ -48,25 +48,25 @@ static int check_model(const struct ny_request *request, const char *path)
     if (err) return err;
     if (model->spec.kernel->features || model->spec.kernel->base == NY_BASE_GIVEN)
         return ny_fail(request->ctx, NY_EUSAGE,
-                       "%s has no landmarks, as it is of --approx exact or --kernel precomputed; "
-                       "place rows with 'nystream transform'",
+                       "%s has no landmarks, because it was made with --approx exact or --kernel "
+                       "precomputed; place rows with 'nystream transform'",
                        path);
     if (model->d != points.d)
         return ny_fail(request->ctx, NY_EDATA,
-                       "%s is of %s and %s has %llu; import those that it is of", path,
+                       "%s was fitted on %s, but %s has %llu; import the same columns", path,
                        ny_counted(model->d, "column", "columns").text,
                        ny_store_path(request->store), (unsigned long long)points.d);
     if (!model->spec.slots != !points.row_slots)
-        return ny_fail(request->ctx, NY_EDATA,
-                       "%s is of %s rows and those of %s are %s; import them with --layout %s",
-                       path, model->spec.slots ? "sparse" : "dense", ny_store_path(request->store),
-                       model->spec.slots ? "dense" : "sparse",
-                       model->spec.slots ? "sparse" : "dense");
+        return ny_fail(
+            request->ctx, NY_EDATA,
+            "%s was fitted on %s rows, but those of %s are %s; import them with --layout %s", path,
+            model->spec.slots ? "sparse" : "dense", ny_store_path(request->store),
+            model->spec.slots ? "dense" : "sparse", model->spec.slots ? "sparse" : "dense");
     if (memcmp(&model->spec.preparation, &points.preparation, sizeof(points.preparation)) == 0)
         return NY_OK;
     return ny_fail(request->ctx, NY_EDATA,
-                   "%s is of rows that were prepared otherwise (--rows, --values) than those of "
-                   "%s; import them likewise",
+                   "%s was fitted on rows that were prepared differently (--rows, --values) from "
+                   "those of %s; import them with the same options",
                    path, ny_store_path(request->store));
 }
 
@@ -140,7 +140,7 @@ int ny_placed_check(const struct ny_request *request)
         has_model(request->record))
         return NY_OK;
     return ny_fail(request->ctx, NY_EUSAGE,
-                   "'%s' was stopped before its model was kept; give --model once more",
+                   "'%s' was interrupted before its model was stored; give --model again",
                    request->name);
 }
 

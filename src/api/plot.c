@@ -23,8 +23,7 @@ static int take_axes(struct ny_context *ctx, const struct ny_options *options, c
 
     if (!text) return NY_OK;
     if (!first || second < 2 || first > 63 || second > 64 || strchr(text + first + 1, ','))
-        return ny_fail(ctx, NY_EUSAGE, "--axes %s: two columns are wanted, such as 1,2 or row,1",
-                       text);
+        return ny_fail(ctx, NY_EUSAGE, "--axes %s: give two columns, such as 1,2 or row,1", text);
     snprintf(axes[0], 64, "%.*s", (int)first, text);
     snprintf(axes[1], 64, "%s", text + first + 1);
     spec->scene.axes[0] = axes[0];
@@ -43,9 +42,10 @@ static int take_size(struct ny_context *ctx, const struct ny_options *options,
     if (sscanf(text, "%5ux%5u%n", &width, &height, &end) != 2 || text[end] ||
         width < NY_PICTURE_LEAST || width > NY_PICTURE_MOST || height < NY_PICTURE_LEAST ||
         height > NY_PICTURE_MOST)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--size %s: pixels are wanted, such as 1600x1200, from %d to %d a side",
-                       text, NY_PICTURE_LEAST, NY_PICTURE_MOST);
+        return ny_fail(
+            ctx, NY_EUSAGE,
+            "--size %s: give the size in pixels, such as 1600x1200, from %d to %d a side", text,
+            NY_PICTURE_LEAST, NY_PICTURE_MOST);
     spec->width = width;
     spec->height = height;
     return NY_OK;
@@ -59,7 +59,7 @@ static int check_scree(struct ny_context *ctx, const struct ny_options *options)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (ny_options_is_set(options, names[i]))
             return ny_fail(ctx, NY_EUSAGE,
-                           "--%s does not act with --scree, which draws eigenvalues alone",
+                           "--%s does not act with --scree, which draws only eigenvalues",
                            names[i]);
     return NY_OK;
 }
@@ -129,14 +129,15 @@ int ny_plot_text(struct ny_context *context, const char *path, const char *name,
     if (err == NY_OK && !screen->write)
         err = ny_fail(context, NY_EUSAGE, "ny_plot_text() was given a screen without write()");
     if (err == NY_OK && options && ny_options_is_set(options, "size"))
-        err = ny_fail(context, NY_EUSAGE,
-                      "--size is that of a picture in a file (-o OUT.png); a terminal has its own");
+        err = ny_fail(
+            context, NY_EUSAGE,
+            "--size is for a picture in a file (-o OUT.png); a terminal has a size of its own");
     if (err == NY_OK) err = begin(&plot, context, path, options);
     if (err) return err;
     out = (struct ny_sink){.write = screen->write, .user = screen->user};
     if (plot.spec.scree || plot.spec.scene.rows || plot.names)
         err = ny_fail(context, NY_EUSAGE,
-                      "--%s needs a picture in a file (-o OUT.png); --terminal shows points alone",
+                      "--%s needs a picture in a file (-o OUT.png); --terminal shows only points",
                       plot.spec.scree        ? "scree"
                       : plot.spec.scene.rows ? "mark-landmarks"
                                              : "names");

@@ -69,7 +69,7 @@ static int check_inputs(const struct ny_request *request, json_t *inputs)
         then = ny_field_text(stored, key);
         if (!then || strcmp(then, json_string_value(now)) == 0) continue;
         return ny_fail(request->ctx, NY_EUSAGE,
-                       "'%s' was made with other %s: what --%s names has changed since; give "
+                       "'%s' was made with other %s: what --%s names has changed since then; give "
                        "--restart to replace it, or another name",
                        request->name, key, option_of(request, key));
     }
@@ -125,7 +125,7 @@ static int refuse(const struct ny_request *request, const char *what)
                        "'%s' exists %s; give --restart to replace it, or another name",
                        request->name, what);
     return ny_fail(request->ctx, NY_EUSAGE,
-                   "'%s' exists %s, and is not finished; give another name, or %s", request->name,
+                   "'%s' exists %s, but is not finished; give another name, or %s", request->name,
                    what, ny_resume_words(request->store, request->name, request->record).text);
 }
 
@@ -201,7 +201,7 @@ static void note_lost(struct ny_request *request, uint64_t rows)
     ny_record_set_lost(request->record, ny_store_skipped(request->store));
     ny_field_set_count(json_object_get(request->record, "report"), "lost", rows);
     ny_log(request->ctx, NY_LOG_WARNING,
-           "%llu rows of %s are lost and not in '%s'; 'nystream export --part rows' lists those "
+           "%llu rows of %s are lost and not in '%s'; 'nystream export --part rows' lists the rows "
            "that are",
            (unsigned long long)rows, ny_store_path(request->store), request->name);
 }
@@ -270,7 +270,7 @@ static void note_going_on(const struct ny_request *request)
     if (json_object_size(json_object_get(record, "checkpoint")) && n > 0 &&
         ny_record_rows_done(record, &rows))
         snprintf(share, sizeof(share), ", at %.0f %%", 100 * (double)rows / n);
-    ny_log(request->ctx, NY_LOG_NOTE, "'%s' goes on in stage %s%s", request->name,
+    ny_log(request->ctx, NY_LOG_NOTE, "'%s' resumes in stage %s%s", request->name,
            ny_field_text(record, "stage"), share);
 }
 
@@ -365,11 +365,11 @@ static int refuse_to_keep(const struct ny_request *request)
 {
     if (request->record)
         return ny_fail(request->ctx, NY_EUSAGE,
-                       "'%s' is a %s, whose options are not those of a %s; give these beside "
-                       "--restart",
+                       "'%s' is a %s, whose options are not those of a %s; give options together "
+                       "with --restart",
                        request->name, ny_record_kind(request->record), request->kind->name);
     return ny_fail(request->ctx, NY_EUSAGE,
-                   "%s has no result '%s' whose options --restart alone could keep; give them",
+                   "%s has no result '%s' whose options --restart could keep; give the options",
                    ny_store_path(request->store), request->name);
 }
 
@@ -385,14 +385,14 @@ static int keep_options(struct ny_request *request)
     if (!ny_field_is(request->record, "kind", request->kind->name)) return refuse_to_keep(request);
     if (json_is_true(json_object_get(request->record, "placed")))
         return ny_fail(request->ctx, NY_EUSAGE,
-                       "'%s' was placed by a model; give --model beside --restart", request->name);
+                       "'%s' was placed by a model; give --model together with --restart",
+                       request->name);
     request->again = json_incref(request->record);
     err = ny_options_again(&request->stored, request->options, request->kind->groups,
                            json_object_get(request->record, "options"), request->name);
     if (err) return err;
     request->options = request->stored;
-    ny_log(request->ctx, NY_LOG_NOTE, "'%s' is made again with the options that it has",
-           request->name);
+    ny_log(request->ctx, NY_LOG_NOTE, "'%s' is made again with the options it had", request->name);
     return NY_OK;
 }
 
@@ -434,7 +434,7 @@ static int resume(struct ny_request *request, const struct ny_request_kind *cons
     for (; *kinds; kinds++)
         if (ny_field_is(request->record, "kind", (*kinds)->name)) request->kind = *kinds;
     if (!request->kind)
-        return ny_fail(request->ctx, NY_ESTORE, "'%s' in %s is a %s, which cannot be gone on with",
+        return ny_fail(request->ctx, NY_ESTORE, "'%s' in %s is a %s, which cannot be resumed",
                        request->name, ny_store_path(request->store),
                        ny_record_kind(request->record));
     err = check_shards(request);

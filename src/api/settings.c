@@ -216,20 +216,20 @@ static int need_points(struct ny_store *store, const struct ny_options *options,
     if (err == NY_OK && rows) points->n = rows;
     if (err == NY_OK && points->n == 0 && graph) err = take_nodes(store, graph, points);
     if (err || points->n >= least) return err;
-    err = ny_refuse_nodes(store, "a fit of one has --graph NAME, and --map isomap, eigenmaps or "
-                                 "diffusion");
+    err = ny_refuse_nodes(store,
+                          "to fit one, give --graph NAME and --map isomap, eigenmaps or diffusion");
     if (err) return err;
     if (!points->n && ny_ingest_runs(store))
         return ny_fail(ny_store_context(store), NY_EDATA,
-                       "%s has no points yet: an import into it is under way, and its rows are "
-                       "there when it ends; begin the fit then",
+                       "%s has no points yet: an import into it is still running; start the fit "
+                       "when it has finished",
                        ny_store_path(store));
     err = points->n ? NY_OK : ny_ingest_waits(store, &waits);
     if (err) return err;
     if (waits)
         return ny_fail(ny_store_context(store), NY_EDATA,
-                       "%s has no points yet: the import into it was interrupted; the same import "
-                       "goes on where it stopped",
+                       "%s has no points yet: the import into it was interrupted; run the same "
+                       "import again to resume it",
                        ny_store_path(store));
     return ny_fail(ny_store_context(store), NY_EDATA,
                    "%s has %s: nothing to fit; at least two rows are needed", ny_store_path(store),
@@ -246,8 +246,8 @@ static int take_landmarks(struct ny_context *ctx, const struct ny_given_landmark
     if (!given->named) return NY_OK;
     if (points && wishes->plain.map->graph)
         return ny_fail(ctx, NY_EUSAGE,
-                       "the landmarks of '%s' are points that were given, and those of --map %s "
-                       "are rows; take those of another result",
+                       "the landmarks of '%s' are given points, but --map %s needs rows as "
+                       "landmarks; take those of another result",
                        ny_options_text(options, "landmarks-from"), wishes->plain.map->name);
     wishes->landmarks = points ? points : given->count;
     wishes->plain.named_landmarks = given->rows;
@@ -297,7 +297,8 @@ int ny_settings_of_points(struct ny_fit_settings *settings, struct ny_context *c
 void ny_settings_nothing_to_replace(const struct ny_options *options, struct ny_context *ctx)
 {
     if (ny_options_flag(options, "restart"))
-        ny_log(ctx, NY_LOG_NOTE, "there is no result of a name here that --restart would replace");
+        ny_log(ctx, NY_LOG_NOTE,
+               "--restart replaces nothing here, because the result is not stored under a name");
 }
 
 void ny_settings_release(struct ny_owned_settings *settings, struct ny_context *ctx)

@@ -53,11 +53,12 @@ static int check(struct ny_context *ctx, const char *text, const struct ny_point
 
     if (shape->rows > NY_ROWS_MAX || shape->columns > NY_STORE_COLUMNS_MAX || cells > 1e18)
         return ny_fail(ctx, NY_EUSAGE,
-                       "--shape %s is larger than any store can be, which has up to %llu columns",
+                       "--shape %s is larger than a store can be; a store has at most %llu columns",
                        text, (unsigned long long)NY_STORE_COLUMNS_MAX);
     if ((double)shape->values > cells)
-        return ny_fail(ctx, NY_EUSAGE, "--shape %s: %llu rows of %llu columns have no %llu values",
-                       text, (unsigned long long)shape->rows, (unsigned long long)shape->columns,
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--shape %s: %llu rows of %llu columns cannot hold %llu values", text,
+                       (unsigned long long)shape->rows, (unsigned long long)shape->columns,
                        (unsigned long long)shape->values);
     return NY_OK;
 }
@@ -69,10 +70,11 @@ int ny_shape_read(struct ny_context *ctx, const char *text, struct ny_points_sha
 
     *shape = (struct ny_points_shape){.dtype = NY_F32};
     if (length < (int)sizeof(words) && read_words(words, shape)) return check(ctx, text, shape);
-    return ny_fail(ctx, NY_EUSAGE,
-                   "--shape is ROWS,COLUMNS, then the values that are not 0 where rows are sparse, "
-                   "and the type u8, i16, f32 or f64, as in 1e7,784,u8; not '%s'",
-                   text);
+    return ny_fail(
+        ctx, NY_EUSAGE,
+        "--shape is ROWS,COLUMNS, followed by the number of values that are not 0 if rows are "
+        "sparse, and by the type u8, i16, f32 or f64, as in 1e7,784,u8; not '%s'",
+        text);
 }
 
 /* Writes the shape of the rows of a file, as far as its beginning tells it. */

@@ -74,8 +74,8 @@ static int check_here(const struct ny_shards *shards, const struct ny_group_shap
     for (unsigned k = shape->first; k < shape->first + shape->count; k++)
         if (!shards->shard[k].there)
             return ny_fail(shards->ctx, NY_EUSAGE,
-                           "shard %u of %s is worked at by this process, and is not there; import "
-                           "it ('nystream import %s --shard %u/%u FILE')",
+                           "shard %u of %s, on which this process works, does not exist; import it "
+                           "('nystream import %s --shard %u/%u FILE')",
                            k, shards->path, shards->path, k, shards->count);
     return NY_OK;
 }
@@ -205,7 +205,7 @@ int ny_sharded_resume(const struct ny_request_kind *const *kinds, struct ny_cont
     int err;
 
     ny_fields_begin();
-    err = ny_shard_team_open(&team, context, path, "go on with a job", NULL);
+    err = ny_shard_team_open(&team, context, path, "resume a job", NULL);
     if (!err) err = ny_sharded_update_begun(&team, name, &updates);
     if (!err)
         err = updates ? ny_sharded_update(&team, name, NULL, report) : run(&request, &team, report);

@@ -88,8 +88,8 @@ static int check_result(struct ny_context *ctx, const struct shards_update *upda
 
     if (sharded && ny_field_count(sharded, "shards", 0) == update->shards->count) return NY_OK;
     return ny_fail(ctx, NY_EUSAGE,
-                   "'%s' is a result of each shard of %s for itself; update it there, with the "
-                   "path of a shard such as %s",
+                   "'%s' is a separate result in each shard of %s; update it there, with the path "
+                   "of a shard such as %s",
                    update->name, update->shards->path, update->shards->shard[last_of(update)].path);
 }
 
@@ -120,9 +120,9 @@ static int check_rows(struct ny_context *ctx, const struct shards_update *update
     for (unsigned k = 0; k < last_of(update); k++)
         if (all[k].now != all[k].had)
             return ny_fail(ctx, NY_EUSAGE,
-                           "shard %u of %s has %llu rows and '%s' was made of %llu of them: rows "
-                           "are numbered through, so that those of the last shard alone can be "
-                           "taken in; fit it anew with --restart",
+                           "shard %u of %s has %llu rows, but '%s' was made from %llu of them: "
+                           "rows are numbered across all shards, so only new rows of the last "
+                           "shard can be taken in; fit it anew with --restart",
                            k, update->shards->path, (unsigned long long)all[k].now, update->name,
                            (unsigned long long)all[k].had);
     return NY_OK;
@@ -378,7 +378,7 @@ int ny_sharded_update(struct ny_shard_team *team, const char *name,
         update.options = frozen;
     } else if (strcmp(ny_options_text(options, "update"), "frozen") != 0) {
         err = ny_fail(team->ctx, NY_EUSAGE,
-                      "--update full does not go over the shards of a store; --update frozen "
+                      "--update full does not work across the shards of a store; --update frozen "
                       "places the new rows, and --restart makes the fit anew with them");
     }
     if (!err) err = run(team, &update, report);

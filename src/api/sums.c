@@ -115,8 +115,7 @@ static int refuse_result(struct ny_context *ctx, const char *path, const char *n
     ny_error_clear(ctx);
     return ny_fail(
         ctx, NY_EUSAGE,
-        "'%s' in %s has no sums that can be merged; fit it with options that leave some: "
-        "%s",
+        "'%s' in %s has no sums that can be merged; fit it with options that produce them: %s",
         name, path, why);
 }
 
@@ -176,8 +175,8 @@ static int check_first(const struct ny_sums *sums, const struct ny_summed *part,
         option = "gamma";
     if (!option) return NY_OK;
     return ny_fail(sums->ctx, NY_EUSAGE,
-                   "%s has another value of --%s than these sums were begun with; merge sums of "
-                   "fits with the same options",
+                   "%s has a different value of --%s from the one these sums were started with; "
+                   "merge sums of fits with the same options",
                    name, option);
 }
 
@@ -406,7 +405,7 @@ int ny_merge(struct ny_context *context, const char *const *paths, size_t count,
     int err = NY_GIVEN(context, paths, name, output);
 
     if (report) *report = NULL;
-    if (!err && !count) err = ny_fail(context, NY_EUSAGE, "there are no stores to merge sums of");
+    if (!err && !count) err = ny_fail(context, NY_EUSAGE, "no stores were given to merge sums of");
     if (!err) err = ny_output_check(context, output, NY_OUTPUT_MODEL);
     if (!err) err = ny_sums_new(&sums, context, NULL);
     if (!err)

@@ -77,19 +77,18 @@ static int by_graph(struct run *run, struct ny_store *store)
     int err;
 
     if (run->reading.nan_kept)
+        return ny_fail(run->ctx, NY_EUSAGE,
+                       "--nan keep: '%s' is a graph, and rows with NaN have no neighbors; remove "
+                       "them from the input",
+                       run->placing->name);
+    if (run->rows.with.ids || run->rows.with.labels || run->rows.with.header)
         return ny_fail(
             run->ctx, NY_EUSAGE,
-            "--nan keep: '%s' is a graph, and rows with NaN have no neighbors; take them "
-            "out",
+            "--with acts only on coordinates, but '%s' is a graph, which gives new rows neighbors",
             run->placing->name);
-    if (run->rows.with.ids || run->rows.with.labels || run->rows.with.header)
-        return ny_fail(run->ctx, NY_EUSAGE,
-                       "--with acts with coordinates, and '%s' is a graph, by which new rows get "
-                       "neighbors",
-                       run->placing->name);
     if (run->rows.finder)
         return ny_fail(run->ctx, NY_EUSAGE,
-                       "'%s' is a graph, by which new rows get neighbors and no clusters",
+                       "'%s' is a graph, which gives new rows neighbors but no clusters",
                        run->placing->name);
     *new = (struct ny_new_neighbors){.rows = run->rows,
                                      .neighbors = run->placing->neighbors,
@@ -142,7 +141,7 @@ static int check_graph(const struct run *run, struct ny_store *store)
     command = graph_command(run, placing->name);
     if (!command) return NY_EBUDGET;
     ny_fail(run->ctx, NY_EUSAGE,
-            "%s has no graph '%s', by which new rows get neighbors; make one with: %s",
+            "%s has no graph '%s' in which to find neighbors of new rows; make one with: %s",
             placing->path, placing->name, command);
     ny_free(run->ctx, command);
     return NY_EUSAGE;
@@ -158,14 +157,14 @@ static int check_coordinates(const struct run *run)
     if (!option) return NY_OK;
     if (!name || ny_store_set(run->rows.like))
         return ny_fail(run->ctx, NY_EUSAGE,
-                       "--%s: %s is no graph, and new rows get coordinates by it and no neighbors; "
+                       "--%s: %s is not a graph, so new rows get coordinates and no neighbors; "
                        "leave the option out, or name a graph of a store",
                        option, name ? name : placing->path);
     command = graph_command(run, strcmp(name, "near") == 0 ? "nearest" : "near");
     if (!command) return NY_EBUDGET;
     ny_fail(run->ctx, NY_EUSAGE,
-            "--%s: '%s' is no graph, and new rows get coordinates by it and no neighbors; leave "
-            "the option out, or name a graph, or make one with: %s",
+            "--%s: '%s' is not a graph, so new rows get coordinates and no neighbors; leave the "
+            "option out, or name a graph, or make one with: %s",
             option, name, command);
     ny_free(run->ctx, command);
     return NY_EUSAGE;
@@ -219,8 +218,7 @@ static int by_file(struct run *run)
     if (!err && run->rows.finder)
         err =
             ny_fail(run->ctx, NY_EUSAGE,
-                    "the clusters are with the result in its store, and not in the model %s: give "
-                    "STORE NAME",
+                    "clusters are stored with the result and not in the model %s: give STORE NAME",
                     run->placing->path);
     if (err == NY_OK) err = ny_model_of_file(&model, run->ctx, run->placing->path);
     if (err == NY_OK) err = ny_transform_rows(model, &run->rows, &run->placed);
@@ -276,7 +274,7 @@ static void note_unseen(const struct run *run)
 
     if (count)
         ny_log(run->ctx, NY_LOG_NOTE,
-               "%s has values in %zu column%s in which no row of the fit has one: they are dropped",
+               "%s has values in %zu column%s in which no row of the fit has any: they are dropped",
                run->from, count, count == 1 ? "" : "s");
 }
 
@@ -361,8 +359,8 @@ int ny_place(struct ny_context *context, const struct ny_placing *placing,
     run.reading = ny_settings_reader(placing->import);
     if (run.reading.nan_drop && !run.reading.nan_kept)
         return ny_fail(context, NY_EUSAGE,
-                       "--nan drop: the output of transform has the rows of its input; --nan keep "
-                       "writes NaN for those that have no place");
+                       "--nan drop: the output of transform has one row for each row of its input; "
+                       "--nan keep writes NaN for rows that cannot be placed");
     run.rows = (struct ny_new_rows){.input = placing->input,
                                     .options = &run.reading,
                                     .output = placing->output,

@@ -71,11 +71,11 @@ static int refuse(const struct truncating *t)
     if (t->of_all)
         return ny_fail(t->ctx, NY_EUSAGE,
                        "nothing was changed: results of all shards have rows of %s from row %llu "
-                       "on: %s; remove them by 'nystream rm' with the path of all shards first",
+                       "on: %s; first remove them with 'nystream rm' and the path of all shards",
                        path, (unsigned long long)t->rows, names);
     return ny_fail(t->ctx, NY_EUSAGE,
                    "nothing was changed: %s rows from row %llu on: %s; give --drop-results to "
-                   "remove %s with them, then fit the rows that stay anew",
+                   "remove %s too, then fit the remaining rows anew",
                    count == 1 ? "a result has" : "results have", (unsigned long long)t->rows, names,
                    count == 1 ? "it" : "them");
 }
@@ -103,10 +103,11 @@ static int give_up(const struct truncating *t)
         err = ny_record_load_update(t->store, name, &update);
         if (!err && update) err = ny_update_discard(t->store, name, update);
         if (!err)
-            ny_log(t->ctx, NY_LOG_WARNING,
-                   "an interrupted --update of '%s' had rows that go, and is given up: the result "
-                   "stays as it was before; give --update again to have it take other rows in",
-                   name);
+            ny_log(
+                t->ctx, NY_LOG_WARNING,
+                "an interrupted --update of '%s' included rows that are removed, and is abandoned: "
+                "the result stays as it was before; give --update again to take other rows in",
+                name);
         json_decref(update);
     }
     return err;
@@ -136,8 +137,8 @@ static int check_path(struct ny_context *ctx, const char *path)
 
     if (err || !ny_shards_at(path)) return err;
     err = ny_fail(ctx, NY_EUSAGE,
-                  "%s is a store in shards: give the path of the last one, %s/shard-%05u, with the "
-                  "rows of it that are to stay",
+                  "%s is a store in shards: give the path of the last one, %s/shard-%05u, and the "
+                  "number of its rows to keep",
                   path, path, shards->count - 1);
     ny_shards_free(shards);
     return err;

@@ -49,9 +49,10 @@ static int need_result(struct ny_store *store, const char *name, const struct ny
                        "--update keeps a result and --restart replaces it; give one of them");
     for (size_t i = 0; i < sizeof(of_fits) / sizeof(of_fits[0]); i++)
         if (ny_options_is_set(options, of_fits[i]))
-            return ny_fail(ctx, NY_EUSAGE,
-                           "--%s does not go with --update, which keeps what the result is",
-                           of_fits[i]);
+            return ny_fail(
+                ctx, NY_EUSAGE,
+                "--%s does not go with --update, which does not change how a result is made",
+                of_fits[i]);
     err = ny_record_need_done_held(store, name, record);
     if (err) return err;
     if (ny_field_is(*record, "kind", "fit")) {
@@ -59,13 +60,11 @@ static int need_result(struct ny_store *store, const char *name, const struct ny
         return err ? err : ny_record_check_lost(store, name, *record);
     }
     if (ny_field_is(*record, "kind", "graph"))
-        return ny_fail(ctx, NY_EUSAGE,
-                       "'%s' is a graph; 'nystream graph' makes it again of all rows, with "
-                       "--restart",
-                       name);
+        return ny_fail(
+            ctx, NY_EUSAGE,
+            "'%s' is a graph; 'nystream graph' with --restart makes it again from all rows", name);
     return ny_fail(ctx, NY_EUSAGE,
-                   "'%s' is a dictionary alone; select it again with --restart to have it of all "
-                   "rows",
+                   "'%s' is only a dictionary; select it again with --restart to include all rows",
                    name);
 }
 
@@ -76,16 +75,16 @@ static void tell_given_up(const struct update *update, const json_t *other)
 {
     if (ny_earlier_of(other).mode == update->mode)
         ny_log(update->ctx, NY_LOG_WARNING,
-               "an interrupted --update %s of '%s' begins anew, as rows that it was to take in are "
-               "lost",
+               "an interrupted --update %s of '%s' starts over, because rows that it was to take "
+               "in are lost",
                ny_update_mode_name(update->mode), update->name);
     else if (update->mode == NY_UPDATE_FULL)
         ny_log(update->ctx, NY_LOG_NOTE,
-               "an interrupted --update frozen of '%s' is given up for this one", update->name);
+               "an interrupted --update frozen of '%s' is abandoned for this one", update->name);
     else
         ny_log(update->ctx, NY_LOG_WARNING,
-               "an interrupted --update full of '%s' is given up for this --update frozen: the "
-               "model stays as it is; give --update full again to have it take the rows in",
+               "an interrupted --update full of '%s' is abandoned for this --update frozen: the "
+               "model stays as it is; give --update full again to take the rows into it",
                update->name);
 }
 
@@ -182,11 +181,10 @@ static int check_allowed(const struct update *update)
                       "--update frozen places the new rows",
                       update->name);
     if (!err && !update->all_shards && json_object_get(update->result, "sharded"))
-        err =
-            ny_fail(update->ctx, NY_EUSAGE,
-                    "'%s' is one of the shards' results of one fit; give --update frozen with the "
-                    "path of all shards, or place the rows with 'nystream transform'",
-                    update->name);
+        err = ny_fail(update->ctx, NY_EUSAGE,
+                      "'%s' is one shard's part of a fit of all shards; give --update frozen with "
+                      "the path of all shards, or place the rows with 'nystream transform'",
+                      update->name);
     return err;
 }
 

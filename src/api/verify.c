@@ -110,8 +110,8 @@ static int compare_rows(void *user, const char *name)
     }
     if (err || end <= info.n || still != end) return err;
     snprintf(what, sizeof(what),
-             "result '%.64s' is of %llu rows, and points/ has %llu: points/ is from an older copy "
-             "of the store; put the newer one back, or remove the result",
+             "result '%.64s' has %llu rows, but points/ has %llu: points/ is from an older copy of "
+             "the store; put the newer one back, or remove the result",
              name, (unsigned long long)end, (unsigned long long)info.n);
     return add_damage(finding, &(struct ny_damage){.kind = NY_DAMAGED_OLDER, .what = what});
 }

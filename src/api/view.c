@@ -278,7 +278,7 @@ static int find_of_result(struct ny_view *view, const char *name, struct viewed 
     if (err) return err;
     *part = (struct viewed){.part = ny_part_find(name)};
     if (!part->part)
-        return ny_fail(view->ctx, NY_EUSAGE, "part '%s' is no table of rows; %s", name,
+        return ny_fail(view->ctx, NY_EUSAGE, "part '%s' is not a table of rows; %s", name,
                        ny_is_names_part(name)       ? "ny_view_names() reads it"
                        : strcmp(name, "graph") == 0 ? "ny_export() writes it to a file, and parts "
                                                       "neighbors and distances have its lists"
@@ -369,7 +369,7 @@ static int check_rows(struct ny_view *view, const struct viewed *part, const cha
 {
     if (count <= part->rows && first <= part->rows - count) return NY_OK;
     return ny_fail(view->ctx, NY_EUSAGE,
-                   "%s has %llu rows; %llu rows from row %llu on are not all in it", name,
+                   "%s has %llu rows, which do not include %llu rows from row %llu on", name,
                    ULL(part->rows), ULL(count), ULL(first));
 }
 
@@ -414,8 +414,8 @@ int ny_view_names(struct ny_view *view, const char *part, uint64_t first, uint64
     if (names) *names = NULL;
     if (bytes) *bytes = 0;
     if (!err && !ny_is_names_part(part))
-        err = ny_fail(view->ctx, NY_EUSAGE, "part '%s' has no names; ids, columns and classes have",
-                      part);
+        err = ny_fail(view->ctx, NY_EUSAGE,
+                      "part '%s' has no names; only ids, columns and classes have", part);
     if (!err) err = find_names(view, part, &found);
     if (!err) err = check_rows(view, &(struct viewed){.rows = found.count}, part, first, count);
     if (err) return err;
@@ -441,7 +441,7 @@ static int put_sparse(struct ny_view *view, const struct ny_points_info *info, c
 
         if (row.count > room->entries - *at)
             return ny_fail(view->ctx, NY_EUSAGE,
-                           "there is room for %llu entries, and these rows have more",
+                           "there is room for %llu entries, but these rows have more",
                            ULL(room->entries));
         if (row.count) {
             memcpy(room->column + *at, row.index, row.count * sizeof(*row.index));

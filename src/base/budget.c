@@ -49,11 +49,10 @@ int ny_budget_refuse(struct ny_context *ctx, const char *what, size_t least, con
     char shards[64] = "";
 
     if (parts > 1) snprintf(shards, sizeof(shards), " over %u shards at the same time", parts);
-    return ny_fail(ctx, NY_EBUDGET,
-                   "this %s needs %zu bytes (%.1f MiB)%s%s, and the budget is %.1f MiB; give "
-                   "--memory %zuM%s",
-                   what, all, (double)all / mib, with, shards, (double)limit / mib, (all >> 20) + 1,
-                   instead);
+    return ny_fail(
+        ctx, NY_EBUDGET,
+        "this %s needs %zu bytes (%.1f MiB)%s%s, but the budget is %.1f MiB; give --memory %zuM%s",
+        what, all, (double)all / mib, with, shards, (double)limit / mib, (all >> 20) + 1, instead);
 }
 
 int ny_budget_need(struct ny_context *ctx, const char *what, size_t bytes)

@@ -40,13 +40,13 @@ static int choose_top(struct ny_store *store, const double *score, size_t d, siz
     ny_free(ctx, ranked);
     if (!count)
         return ny_fail(ctx, NY_EDATA,
-                       "no column of %s varies as --features variable asks: each has one value "
-                       "alone; give --features variance:N, or none",
+                       "no column of %s varies enough for --features variable: each has a single "
+                       "value; give --features variance:N, or none",
                        ny_store_path(store));
     if (count < number)
         ny_log(ctx, NY_LOG_WARNING,
-               "%zu columns are kept and not %zu: the others are constant, or alike in all that "
-               "--features variable goes by",
+               "%zu columns are kept instead of %zu: the others are constant, or alike in all that "
+               "--features variable compares",
                count, number);
     return NY_OK;
 }
@@ -92,8 +92,8 @@ static int choose_common(const struct ny_column_choice *choice, struct ny_store 
     ny_free(ctx, rows);
     if (err || any) return err;
     return ny_fail(ctx, NY_EDATA,
-                   "no column of %s has values in %zu rows, as --features min-rows:%zu asks: the "
-                   "fullest has them in %.0f; give a smaller number",
+                   "no column of %s has values in %zu rows, which --features min-rows:%zu "
+                   "requires: the fullest has them in %.0f; give a smaller number",
                    ny_store_path(store), choice->number, choice->number, most);
 }
 

@@ -84,13 +84,14 @@ static int warn(struct ny_store *store, const struct dominant *found, struct ny_
     ny_decimal_print(told->text, sizeof(told->text), "%s%s%s %.4g %% of the %s",
                      alone ? "" : many, column, alone ? " alone makes up" : ", make up",
                      found->percent, found->of);
-    ny_log(ny_store_context(store), NY_LOG_WARNING,
-           "%s: the other columns hardly count; %s--scale standard gives all of them the same "
-           "weight%s",
-           told->text, alone ? "" : "where their units differ, ",
-           alone ? ", and an import by --columns leaves out one that is no data, such as a number "
-                   "of the row"
-                 : "");
+    ny_log(
+        ny_store_context(store), NY_LOG_WARNING,
+        "%s: the other columns hardly count; %s--scale standard gives all of them the same "
+        "weight%s",
+        told->text, alone ? "" : "where their units differ, ",
+        alone
+            ? ", and an import with --columns leaves out one that is not data, such as a row number"
+            : "");
     return NY_OK;
 }
 

@@ -121,15 +121,15 @@ static int check_weights(const struct ny_geometry *geometry, struct ny_store *st
         any |= geometry->factor[k] > 0;
     if (!any)
         return ny_fail(ctx, NY_EDATA,
-                       "each column of %s that counts has a value in all rows or in none, so that "
-                       "--scale idf weighs them all 0; give --scale idf-smooth",
+                       "each chosen column of %s has a value in all rows or in none, so --scale "
+                       "idf gives them all weight 0; give --scale idf-smooth",
                        ny_store_path(store));
     if (!full) return NY_OK;
     err = ny_points_column_words(store, first, column);
     if (err) return err;
     ny_log(ctx, NY_LOG_WARNING,
-           "%zu column%s, the first of them %s, %s a value in every row: --scale idf weighs them "
-           "0; idf-smooth keeps them",
+           "%zu column%s, the first of them %s, %s a value in every row: --scale idf gives them "
+           "weight 0; idf-smooth keeps them",
            full, full == 1 ? "" : "s", column, full == 1 ? "has" : "have");
     return NY_OK;
 }

@@ -291,8 +291,8 @@ static int prepare(struct ny_evaluation *of)
     if (err) return err;
     if (!same)
         return ny_fail(of->ctx, NY_EUSAGE,
-                       "--against %s: it has %llu rows, and '%s' has others, %llu; a reference is "
-                       "of the same rows",
+                       "--against %s: its %llu rows are not those of '%s', which has %llu; a "
+                       "reference must have the same rows",
                        other->name, (unsigned long long)other->rows.count, own->name,
                        (unsigned long long)own->rows.count);
     err = ny_result_prepare(other, vectors, NY_VECTOR_ROWS);

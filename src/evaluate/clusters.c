@@ -125,9 +125,8 @@ static int separate(struct ny_evaluation *run, double inertia)
         ny_field_set_number(run->report, "silhouette_standard_error", of.standard_error);
         return NY_OK;
     }
-    ny_evaluate_inapplicable(run, "silhouette", "there is one cluster, and none beside it");
-    ny_evaluate_inapplicable(run, "silhouette_standard_error",
-                             "there is one cluster, and none beside it");
+    ny_evaluate_inapplicable(run, "silhouette", "there is only one cluster");
+    ny_evaluate_inapplicable(run, "silhouette_standard_error", "there is only one cluster");
     return NY_OK;
 }
 
@@ -136,7 +135,7 @@ static void warn_many(const struct ny_evaluation *run, size_t k)
 {
     if (k < 2 || k <= run->cloud.n / 2) return;
     ny_log(run->ctx, NY_LOG_WARNING,
-           "%zu clusters of %llu rows have less than two rows on average, and their figures mean "
+           "%zu clusters of %llu rows have fewer than two rows on average, and their figures mean "
            "little",
            k, (unsigned long long)run->cloud.n);
 }
@@ -156,14 +155,13 @@ static void warn_outliers(const struct ny_evaluation *run, const uint64_t *sizes
         if (!count++ || sizes[c] < sizes[least]) least = c;
     }
     if (!count) return;
-    if (count > 1) snprintf(others, sizeof(others), ", and %zu more have few", count - 1);
-    ny_log(
-        run->ctx, NY_LOG_WARNING,
-        "cluster %zu (from 0) of '%s' has %llu of %llu rows%s: these may be outliers, and "
-        "silhouettes praise clusters of them; %sa wider kernel (a smaller --gamma) or --map kpca "
-        "may divide the rows better",
-        least, run->result.name, (unsigned long long)sizes[least], (unsigned long long)run->cloud.n,
-        others, scaled ? "" : "--scale standard, ");
+    if (count > 1) snprintf(others, sizeof(others), ", and %zu more clusters have few", count - 1);
+    ny_log(run->ctx, NY_LOG_WARNING,
+           "cluster %zu (from 0) of '%s' has %llu of %llu rows%s: these may be outliers, and "
+           "silhouettes favour such clusters; %sa wider kernel (a smaller --gamma) or --map kpca "
+           "may divide the rows better",
+           least, run->result.name, (unsigned long long)sizes[least],
+           (unsigned long long)run->cloud.n, others, scaled ? "" : "--scale standard, ");
 }
 
 /* Reports how many rows each cluster has. */
@@ -334,8 +332,8 @@ static int run_clusters(struct ny_evaluation *run)
     if (err) return err;
     if (most < k)
         return ny_fail(run->ctx, NY_EUSAGE,
-                       "--clusters-to %zu is less than --clusters %zu, from which on each number "
-                       "is tried",
+                       "--clusters-to %zu is less than --clusters %zu, the first number that is "
+                       "tried; give at least as many",
                        most, k);
     if (!given && no_classes)
         ny_evaluate_inapplicable(run, NULL, "%s; --clusters K says how many to look for",

@@ -328,7 +328,7 @@ static int open_result(struct ny_evaluation *run, struct ny_store *store, const 
     run->n = run->result.rows.count;
     if (err || run->result.coordinates.pairs) return err;
     return ny_fail(run->ctx, NY_EUSAGE,
-                   "'%s' is a %s alone: it has no embedding to evaluate; 'nystream fit' makes one",
+                   "'%s' is only a %s: it has no embedding to evaluate; 'nystream fit' makes one",
                    name, run->result.only_graph ? "graph" : "dictionary");
 }
 

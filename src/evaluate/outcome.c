@@ -37,7 +37,8 @@ void ny_evaluate_spread(json_t *report, const char *mean_key, const char *sd_key
 const char *ny_evaluate_no_classes(const struct ny_evaluation *run)
 {
     if (!run->classes.of) return "the store has no labels; import them with --labels";
-    if (run->classes.too_many) return "more than 4,096 labels differ: they are no classes";
+    if (run->classes.too_many)
+        return "there are more than 4,096 different labels: they are not classes";
     if (run->classes.count == 0) return "no row of the result has a label";
     if (run->classes.count == 1) return "all labels are equal: there is one class";
     return NULL;

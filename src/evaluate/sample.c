@@ -161,15 +161,14 @@ struct ny_raw_rows ny_sample_rows(const struct ny_sample *sample)
 bool ny_evaluate_inputs(struct ny_evaluation *run)
 {
     if (run->sample->inputs) return true;
-    ny_evaluate_inapplicable(run, NULL, "%s",
-                             is_given(&run->result)
-                                 ? "the edges of its graph came from a file, and are no distances "
-                                   "of points"
-                             : is_precomputed(&run->result)
-                                 ? "its kernel is precomputed: the distances that it means are "
-                                   "not those of the points"
-                                 : "the graph that it was made of is gone or another one by now, "
-                                   "and the scale of the points with it");
+    ny_evaluate_inapplicable(
+        run, NULL, "%s",
+        is_given(&run->result) ? "the edges of its graph came from a file, and are no distances "
+                                 "of points"
+        : is_precomputed(&run->result)
+            ? "its kernel is precomputed: its distances are not those of the points"
+            : "the graph that it was made from is gone or was replaced, and the scale of the "
+              "points is lost with it");
     return false;
 }
 
@@ -335,6 +334,6 @@ void ny_sample_report_ratio(struct ny_evaluation *run, const char *const keys[2]
     ny_field_set_number(run->report, keys[0], sqrt(sum_of(e, sample->s) / F));
     ny_field_set_number(run->report, keys[1], error);
     if (!isfinite(error))
-        ny_evaluate_inapplicable(run, keys[1],
-                                 "without one of its rows the sample has nothing to compare");
+        ny_evaluate_inapplicable(
+            run, keys[1], "with one of its rows left out, the sample has nothing to compare");
 }

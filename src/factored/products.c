@@ -109,16 +109,16 @@ static int check_rows(const struct multiply *run)
                        empty = (unsigned long long)totals->empty, n = run->state->sizes.n;
 
     if (unreached)
-        return ny_fail(run->fit->job.ctx, NY_ENUMERIC,
-                       "%llu of %llu rows, the first of them row %llu, have degrees that are "
-                       "negative or zero to rounding, as their products with other rows cancel; "
-                       "this map wants values that are not negative: take --map svd or pca, or "
-                       "--kernel rbf",
-                       unreached, n, (unsigned long long)totals->first_unreached);
+        return ny_fail(
+            run->fit->job.ctx, NY_ENUMERIC,
+            "%llu of %llu rows, the first of them row %llu, have degrees that are negative or zero "
+            "to rounding, because their products with other rows cancel; this map needs values "
+            "that are not negative: take --map svd or pca, or --kernel rbf",
+            unreached, n, (unsigned long long)totals->first_unreached);
     if (run->state->sizes.divided && 100 * empty > n)
         return ny_fail(run->fit->job.ctx, NY_ENUMERIC,
-                       "%llu of %llu rows have no value, the first of them row %llu, and so no "
-                       "degree: more than 1 %%; leave them out of the store",
+                       "%llu of %llu rows have no value, the first of them row %llu, and therefore "
+                       "no degree, which is more than 1 %%; leave them out of the store",
                        empty, n, (unsigned long long)totals->first_empty);
     return NY_OK;
 }
@@ -223,7 +223,7 @@ static void refine(struct multiply *run)
 {
     run->state->totals->precise = 1;
     ny_log(run->fit->job.ctx, NY_LOG_DETAIL,
-           "f32 cannot tell all eigenvalues to --tol %g: products go on in f64",
+           "f32 is too coarse for all eigenvalues to --tol %g: products continue in f64",
            run->state->it.how.tolerance);
     ny_restarted_refine(&run->state->it);
 }

@@ -180,8 +180,8 @@ static void report_pairs(struct ny_fit *fit, const struct problem *problem)
                problem->sizes.divided ? "their coordinates are 0" : "they are placed as zero rows");
     if (it->converged < pairs)
         ny_log(fit->job.ctx, NY_LOG_WARNING,
-               "after %s %zu of %zu eigenvalues are as exact as --tol %g asks; "
-               "eigenvector_residuals tell of the others, and --max-passes raises the limit",
+               "after %s, only %zu of %zu eigenvalues are as exact as --tol %g asks; "
+               "eigenvector_residuals show the others, and --max-passes raises the limit",
                ny_counted(it->step, "pass", "passes").text, it->converged, pairs,
                fit->settings->tol);
 }

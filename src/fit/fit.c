@@ -13,8 +13,8 @@ static void warn_of_other_machine(const struct ny_fit *fit)
 
     if (blas && strcmp(blas, ny_blas_name()) != 0)
         ny_log(fit->job.ctx, NY_LOG_WARNING,
-               "'%s' was begun with %s and goes on with %s: its last bits may differ from an "
-               "unbroken run's",
+               "'%s' was started with %s and continues with %s: its last bits may differ from "
+               "those of an uninterrupted run",
                fit->job.name, blas, ny_blas_name());
 }
 
@@ -42,8 +42,8 @@ static int check_rows(const struct ny_fit *fit)
          fit->settings->landmark_points.count))
         return NY_OK;
     return ny_fail(fit->job.ctx, NY_ESTORE,
-                   "the record of '%s' in %s counts rows or landmarks that it cannot have; begin "
-                   "it anew with --restart",
+                   "the record of '%s' in %s has impossible numbers of rows or landmarks; begin it "
+                   "anew with --restart",
                    fit->job.name, ny_store_path(fit->job.store));
 }
 

@@ -23,13 +23,13 @@ int ny_given_columns_shape(struct ny_context *ctx, const struct ny_fit_settings 
     if (err) return err;
     table = ny_reader_table(reader);
     if (table->d != settings->landmarks)
-        err = ny_fail_at(ctx, NY_EDATA, settings->columns_file, NY_NO_LINE,
-                         "%s has %llu columns, and there are %zu landmarks; give one column a "
-                         "landmark",
-                         settings->columns_file, (unsigned long long)table->d, settings->landmarks);
+        err = ny_fail_at(
+            ctx, NY_EDATA, settings->columns_file, NY_NO_LINE,
+            "%s has %llu columns, but there are %zu landmarks; give one column for each landmark",
+            settings->columns_file, (unsigned long long)table->d, settings->landmarks);
     else if (table->rows != NY_ROWS_UNKNOWN && table->rows != points->n)
         err = ny_fail_at(ctx, NY_EDATA, settings->columns_file, NY_NO_LINE,
-                         "%s has %llu rows, and the store %llu", settings->columns_file,
+                         "%s has %llu rows, but the store has %llu", settings->columns_file,
                          (unsigned long long)table->rows, (unsigned long long)points->n);
     points->d = table->d;
     points->dtype = table->dtype;
@@ -68,7 +68,7 @@ int ny_given_columns_gather(struct ny_fit *fit, void *rows)
     }
     if (err == NY_END && first != fit->job.points.n)
         err = ny_fail_at(fit->job.ctx, NY_EDATA, fit->settings->columns_file, NY_NO_LINE,
-                         "%s has %llu rows, and the store %llu", fit->settings->columns_file,
+                         "%s has %llu rows, but the store has %llu", fit->settings->columns_file,
                          (unsigned long long)first, (unsigned long long)fit->job.points.n);
     ny_reader_close(reader);
     ny_free(fit->job.ctx, batch.values);

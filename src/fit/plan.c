@@ -60,8 +60,8 @@ static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings
     if (points->imagined && settings->landmarks_typed) return NY_OK; /* at most so many */
     if (points->imagined)
         return ny_fail(ctx, NY_EUSAGE,
-                       "--tolerance finds the number of landmarks by the points, and %s tells only "
-                       "their shape: give --landmarks as the most there may be",
+                       "--tolerance finds the number of landmarks from the points, but %s gives "
+                       "only their shape: give --landmarks as an upper bound",
                        ny_store_path(store));
     if (settings->gamma_auto)
         err = ny_columns_auto_gamma_of(&spec, store, ny_settings_frozen_rows(settings, points),

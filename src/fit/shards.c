@@ -54,7 +54,7 @@ static const char *unsharded(const struct ny_fit_settings *settings,
     *instead = "take --approx projected, nystrom, column or orthonystrom";
     for (size_t i = 0; method && i < sizeof(methods) / sizeof(methods[0]); i++)
         known = known || strcmp(method->name, methods[i]) == 0;
-    if (!method) return "a selection alone";
+    if (!method) return "a selection without a fit";
     if (!features && (!known || method->whole)) return method->name;
     *instead = "take --select uniform or rpcholesky, or give landmarks";
     scatter = scatter || features;
@@ -75,7 +75,8 @@ int ny_shards_check(struct ny_store *store, const struct ny_fit_settings *settin
     if (err) return err;
     what = unsharded(settings, &points, &instead);
     if (!what) return NY_OK;
-    return ny_fail(ctx, NY_EUSAGE, "%s does not go over the shards of a store; %s", what, instead);
+    return ny_fail(ctx, NY_EUSAGE, "%s does not work across the shards of a store; %s", what,
+                   instead);
 }
 
 /* ---- the same command ------------------------------------------------------------------------ */
@@ -113,9 +114,9 @@ static int check_commands(struct ny_context *ctx, const char *name, const struct
     for (unsigned k = 1; k < shards; k++) {
         if (all[k].name != all[0].name)
             return ny_fail(ctx, NY_EUSAGE,
-                           "the result of shard %u is to have another name than that of shard 0 "
-                           "('%s' is the one here); give the same command to each process, and "
-                           "jobs that run at the same time a folder each",
+                           "shard %u was given another NAME for the result than shard 0 ('%s' "
+                           "here); give the same command to each process, and a separate folder to "
+                           "each job that runs at the same time",
                            k, name);
         if (all[k].options != all[0].options)
             return ny_fail(ctx, NY_EUSAGE,
@@ -243,15 +244,15 @@ static int check_standing(const struct ny_fit *fit, const struct standing *all, 
         if ((!anew && all[k].rows != all[0].rows) || all[k].updates != all[0].updates)
             return ny_fail(
                 fit->job.ctx, NY_EUSAGE,
-                "'%s' was begun on %llu rows in shard %u and on %llu in shard 0, as rows "
-                "were appended or taken out meanwhile; fit it anew with --restart",
+                "'%s' was begun on %llu rows in shard %u and on %llu in shard 0, because rows were "
+                "appended or removed in between; fit it anew with --restart",
                 fit->job.name, (unsigned long long)all[k].rows, k, (unsigned long long)all[0].rows);
         if (all[k].machine != all[0].machine)
-            return ny_fail(fit->job.ctx, NY_EUSAGE,
-                           "shard %u is worked at by a CPU or BLAS of another kind than shard 0, "
-                           "and results would differ in their last bits; run all on machines of "
-                           "one kind",
-                           k);
+            return ny_fail(
+                fit->job.ctx, NY_EUSAGE,
+                "shard %u runs on another kind of CPU or BLAS than shard 0, so results would "
+                "differ in their last bits; run all shards on machines of one kind",
+                k);
     }
     return NY_OK;
 }
@@ -271,9 +272,9 @@ static int check_first(const struct ny_fit *fit, uint64_t stage)
     then = ny_field_count(fit->job.record, "first", points.here.first);
     if (then == points.here.first) return NY_OK;
     return ny_fail(fit->job.ctx, NY_EUSAGE,
-                   "'%s' was begun with %llu rows before those of shard %u, and there are %llu "
-                   "now: rows are numbered through, so that they can be added to the last shard "
-                   "alone; fit it anew with --restart",
+                   "'%s' was begun with %llu rows before those of shard %u, but there are %llu "
+                   "now: rows are numbered across all shards, so they can be added only to the "
+                   "last shard; fit it anew with --restart",
                    fit->job.name, (unsigned long long)then,
                    ny_peers_shard(ny_context_peers(fit->job.ctx)),
                    (unsigned long long)points.here.first);

@@ -41,8 +41,8 @@ static void warn_of_tolerance(const struct ny_fit *fit, double trace_error)
 
     if (fit->settings->rule->by_tolerance && tolerance > 0 && trace_error > most)
         ny_log(fit->job.ctx, NY_LOG_WARNING,
-               "%s up to --tolerance %g leave%s %.0f %% of the trace out, as most rows are within "
-               "that: give a smaller --tolerance, such as %.1g",
+               "%s up to --tolerance %g leave%s %.0f %% of the trace out, because most rows are "
+               "within that tolerance: give a smaller --tolerance, such as %.1g",
                fit->m == 1 ? "one landmark" : "the landmarks", tolerance, fit->m == 1 ? "s" : "",
                100 * trace_error, fmin(tolerance, 1) / 10);
 }
@@ -86,8 +86,8 @@ static void warn_rank_cut(const struct ny_fit *fit, const struct ny_solution *so
                rank, most);
     else if (!dot && !measured && settings->precision == NY_PRECISION_F32)
         ny_log(fit->job.ctx, NY_LOG_WARNING,
-               "only %zu of %zu landmarks count, the others are as good as equal to them in f32; "
-               "--select rpcholesky chooses others, --precision f64 tells more apart",
+               "only %zu of %zu landmarks count: the others are nearly equal to them in f32; "
+               "--select rpcholesky chooses others, and --precision f64 tells more of them apart",
                rank, most);
 }
 
@@ -154,9 +154,9 @@ void ny_fit_report_solution(struct ny_fit *fit, const struct ny_solution *soluti
         kept += solution->values[k] > 0;
     if (fit->settings->normalisation == NY_DIVIDED_IMPLICIT && fabs(solution->values[0] - 1) > 1e-3)
         ny_log(fit->job.ctx, NY_LOG_WARNING,
-               "the first eigenvalue is %.4f where a kernel divided by its own degrees has 1: some "
-               "rows hardly reach a landmark, and their rounding counts; take more landmarks, a "
-               "wider kernel or --precision f64",
+               "the first eigenvalue is %.4f, but that of a kernel divided by its own degrees is "
+               "1: some rows hardly reach a landmark, and their rounding counts; take more "
+               "landmarks, a wider kernel or --precision f64",
                solution->values[0]);
     warn_rank_cut(fit, solution);
     if (kept < solution->p)

@@ -30,7 +30,7 @@ static size_t decide_landmarks(struct ny_context *ctx, const struct ny_wishes *w
     if (wishes->plain.named_landmarks || landmarks <= n || landmarks == SIZE_MAX) return landmarks;
     if (wishes->plain.landmarks_typed)
         ny_log(ctx, NY_LOG_WARNING,
-               "--landmarks %zu is more than the %llu rows there are; at most all rows are taken",
+               "--landmarks %zu is more than the %llu rows there are, and is lowered to that",
                landmarks, (unsigned long long)n);
     return (size_t)n;
 }
@@ -55,8 +55,8 @@ static int check_tolerance(struct ny_context *ctx, const struct ny_fit_settings 
 
     if (isnan(tolerance) || !bounded || tolerance < most) return NY_OK;
     return ny_fail(ctx, NY_EUSAGE,
-                   "--tolerance %g: residuals of the %s kernel lie between 0 and %g, so that one "
-                   "landmark would do for all rows; give one between, such as 0.1",
+                   "--tolerance %g: residuals of the %s kernel lie between 0 and %g, so one "
+                   "landmark would be enough for all rows; give a value in between, such as 0.1",
                    tolerance, fit->kernel->name, most);
 }
 
@@ -72,7 +72,7 @@ static int decide_normalisation(struct ny_context *ctx, const struct ny_wishes *
     if (!fit->map->additive && !fit->map->divided) return NY_OK;
     if (implicit && !fit->method->implicit)
         return ny_fail(ctx, NY_EUSAGE,
-                       "--averages implicit goes with --approx projected and ensemble; %s "
+                       "--averages implicit acts only with --approx projected and ensemble; %s "
                        "averages over its landmarks",
                        fit->method->name);
     if (fit->affine && !implicit)
@@ -193,19 +193,18 @@ static int check_shared(struct ny_context *ctx, const struct ny_fit_settings *fi
                        "that all stores share");
     if (fit->normalisation == NY_DIVIDED_IMPLICIT)
         return ny_fail(ctx, NY_EUSAGE,
-                       "--until sums goes with --map %s only by --averages landmarks: degrees over "
-                       "all rows are known when all stores have been read",
+                       "--until sums works with --map %s only with --averages landmarks: degrees "
+                       "over all rows are known only when all stores have been read",
                        fit->map->name);
     if (fit->map->centred_rows)
         return ny_fail(ctx, NY_EUSAGE,
-                       "--until sums goes with --map %s only by --approx exact; over landmarks "
+                       "--until sums works with --map %s only with --approx exact; for landmarks, "
                        "give --map kpca --kernel linear",
                        fit->map->name);
     if (!fit->gamma_auto) return NY_OK;
-    return ny_fail(
-        ctx, NY_EUSAGE,
-        "--until sums needs --gamma as a number, which all stores share; 'nystream plan' "
-        "and a fit of one of them say which suits");
+    return ny_fail(ctx, NY_EUSAGE,
+                   "--until sums needs --gamma as a number, the same for all stores; 'nystream "
+                   "plan' and a fit of one of them show a suitable one");
 }
 
 /* Refuses --until sums where the sums of another store could not be added. Those of columns, which
@@ -215,9 +214,9 @@ static int check_until(struct ny_context *ctx, const struct ny_fit_settings *fit
     if (!fit->until_sums) return NY_OK;
     if (!ny_settings_forms_gram(fit) || fit->online || fit->probes || fit->certify)
         return ny_fail(ctx, NY_EUSAGE,
-                       "--until sums goes with --approx projected, orthonystrom and column, and "
+                       "--until sums works with --approx projected, orthonystrom and column, and "
                        "with --map pca --approx exact of up to %d columns, which are solved from "
-                       "sums over the rows, without --online, --probe and --certify",
+                       "sums over the rows; it does not work with --online, --probe or --certify",
                        SCATTER_COLUMNS);
     if (fit->scale != NY_SCALE_NONE)
         return ny_fail(ctx, NY_EUSAGE,
@@ -284,9 +283,9 @@ int ny_settings_decide(struct ny_fit_settings *settings, struct ny_context *ctx,
     settings->landmarks = decide_landmarks(ctx, wishes, points->n);
     if (settings->map->graph) return decide_graph_map(store, wishes, points->n, settings);
     if (!settings->kernel) /* of a selection whose options are those of a graph's map */
-        return ny_fail(ctx, NY_EUSAGE,
-                       "landmarks are selected with a kernel, and this --map has none; give "
-                       "--map kpca");
+        return ny_fail(
+            ctx, NY_EUSAGE,
+            "landmarks are selected with a kernel, but this --map has none; give --map kpca");
     settings->dictionary.affine = selects_affine(wishes);
     err = settings->updates ? NY_OK : check_tolerance(ctx, settings);
     return err || !wishes->method ? err : decide_kernel_map(ctx, wishes, points, settings);

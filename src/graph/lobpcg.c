@@ -326,7 +326,7 @@ int ny_lobpcg_step(struct ny_lobpcg *solver)
     if (is_small(solver->n, solver->wanted)) /* whose vectors are those of a dense problem */
         return ny_fail(solver->ctx, NY_ENUMERIC,
                        "the eigenvectors of a graph of %zu nodes have residuals %.2g times as "
-                       "large as they may be",
+                       "large as allowed",
                        solver->n, before);
     choose_shift(solver);
     err = ny_lobpcg_precondition(solver);

@@ -31,8 +31,8 @@ static int parse_sweep(struct ny_context *ctx, const char *text, struct ny_graph
         unsigned long long value = strtoull(at, &end, 10);
 
         if (end == at || value < 1 || (*end && (*end != ',' || !end[1])) || *at < '0' || *at > '9')
-            return ny_fail(ctx, NY_EUSAGE,
-                           "--sweep %s: a list of numbers such as 1,2,3,5,8 is meant", text);
+            return ny_fail(ctx, NY_EUSAGE, "--sweep %s: give a list of numbers, such as 1,2,3,5,8",
+                           text);
         if (graph->sweeps == NY_SWEEP_MAX)
             return ny_fail(ctx, NY_EUSAGE, "--sweep takes at most %d numbers", (int)NY_SWEEP_MAX);
         graph->sweep[graph->sweeps++] = (size_t)value;
@@ -115,7 +115,7 @@ int ny_graph_settings_decide(struct ny_graph_settings *graph, struct ny_store *s
         return ny_fail(ctx, NY_EUSAGE, "--distance-quantile is a share, from 0 to 1");
     if (points.lost)
         return ny_fail(ctx, NY_EUSAGE,
-                       "%llu rows of %s are lost, and a graph is of all rows: import what is left "
+                       "%llu rows of %s are lost, but a graph needs all rows: import what is left "
                        "into another store",
                        (unsigned long long)points.lost, ny_store_path(store));
     err = parse_sweep(ctx, sweep, graph);

@@ -81,8 +81,8 @@ void ny_job_count_anew(struct ny_store *store, const char *name, json_t *record,
 
     if (now == then) return;
     ny_log(ny_store_context(store), NY_LOG_NOTE,
-           "'%s' was stopped before anything was made of %llu rows, and begins anew with the %llu "
-           "that %s has now",
+           "'%s' was stopped before it had made anything from %llu rows, and starts over with the "
+           "%llu rows that %s has now",
            name, (unsigned long long)then, (unsigned long long)now, ny_store_path(store));
     ny_field_set_count(report, "n", now);
 }
@@ -270,10 +270,10 @@ int ny_job_begun_otherwise(const struct ny_job *job)
 /* Fails with NY_ESTORE: the record has a stage that the course has not. */
 static int no_such_stage(const struct ny_job *job)
 {
-    return ny_fail(job->ctx, NY_ESTORE,
-                   "the record of '%s' in %s is at a stage that it has not; begin it anew with "
-                   "--restart",
-                   job->name, ny_store_path(job->store));
+    return ny_fail(
+        job->ctx, NY_ESTORE,
+        "the record of '%s' in %s is at a stage that it cannot have; begin it anew with --restart",
+        job->name, ny_store_path(job->store));
 }
 
 int ny_job_load_image(const struct ny_job *job, const char *part, struct ny_image_shape *shape,

@@ -148,11 +148,11 @@ static void report_progress(const struct eigenmaps *map, struct ny_meter *meter)
 /* Fails after PATIENCE steps, since more would hardly help. */
 static int give_up(const struct eigenmaps *map)
 {
-    return ny_fail(map->fit->base.job.ctx, NY_ENUMERIC,
-                   "after %.0f steps the residuals of the eigenvectors are still %.3g times as "
-                   "large as they may be; fewer --components, more --neighbors or a smaller "
-                   "--gamma make it easier",
-                   map->solver.at->steps, ny_lobpcg_excess(&map->solver));
+    return ny_fail(
+        map->fit->base.job.ctx, NY_ENUMERIC,
+        "after %.0f steps the residuals of the eigenvectors are still %.3g times as large as "
+        "allowed; fewer --components, more --neighbors or a smaller --gamma make it easier",
+        map->solver.at->steps, ny_lobpcg_excess(&map->solver));
 }
 
 static int run_solver(struct eigenmaps *map)
@@ -268,9 +268,9 @@ static void warn_of_groups(const struct eigenmaps *map)
         zeros += map->solver.value[k] < NY_LOBPCG_ROUNDING;
     if (zeros)
         ny_log(map->fit->base.job.ctx, NY_LOG_WARNING,
-               "%zu of the %zu eigenvalues are 0 to rounding: weights that vanish tie groups of "
-               "rows to the rest, and these vectors tell the groups apart, not how rows lie in "
-               "them; --edge-weights binary or a smaller --gamma sees the whole",
+               "%zu of the %zu eigenvalues are 0 to rounding: weights that vanish cut groups of "
+               "rows off from the rest, and these eigenvectors tell only the groups apart, not the "
+               "rows within them; give --edge-weights binary or a smaller --gamma",
                zeros, map->pairs - 1);
 }
 
@@ -283,8 +283,8 @@ static int check_time(const struct eigenmaps *map)
     if (!map->fit->base.settings->map->in_time || !isnan(pow(last, map->fit->base.settings->time)))
         return NY_OK;
     return ny_fail(job->ctx, NY_ENUMERIC,
-                   "the last eigenvalue of the walk is %.3g, and has no power --time %g; give a "
-                   "whole --time, or fewer --components",
+                   "the last eigenvalue of the walk is %.3g, which cannot be raised to the power "
+                   "--time %g; give a whole --time, or fewer --components",
                    last, map->fit->base.settings->time);
 }
 

@@ -35,9 +35,10 @@ static int load_values(struct extension *extension)
     bool walk = ny_map_of(job->record)->in_time;
 
     if (!extension->pairs || json_array_size(values) != extension->pairs)
-        return ny_fail(job->ctx, NY_ESTORE, "'%s' has not as many eigenvalues as eigenvectors; fit "
-                                            "it again with --restart",
-                       job->name);
+        return ny_fail(
+            job->ctx, NY_ESTORE,
+            "'%s' does not have as many eigenvalues as eigenvectors; fit it again with --restart",
+            job->name);
     extension->inverse =
         ny_calloc(job->ctx, NY_MEM_MODEL, extension->pairs, sizeof(double));
     if (!extension->inverse) return NY_EBUDGET;
@@ -47,8 +48,8 @@ static int load_values(struct extension *extension)
 
         if (!(fabs(own) > 1e-6))
             return ny_fail(job->ctx, NY_ENUMERIC,
-                           "eigenvector %zu of '%s' says nothing of new points: its eigenvalue is "
-                           "%d; fit with fewer --components",
+                           "eigenvector %zu of '%s' says nothing about new points: its eigenvalue "
+                           "is %d; fit with fewer --components",
                            k, job->name, walk ? 0 : 1);
         extension->inverse[k] = 1 / own;
     }

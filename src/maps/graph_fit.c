@@ -21,7 +21,7 @@ int ny_graph_need(struct ny_store *store, const char *name, struct ny_stored_gra
     if (err) return err;
     if (ny_stored_graph_of(graph, store, name, *record)) return ny_stored_graph_check(graph);
     return ny_fail(ny_store_context(store), NY_EUSAGE,
-                   "'%s' is no graph; make one with 'nystream graph %s NAME'", name,
+                   "'%s' is not a graph; make one with 'nystream graph %s NAME'", name,
                    ny_store_path(store));
 }
 
@@ -35,8 +35,8 @@ int ny_graph_need_of(struct ny_store *store, const char *map, const char *name,
     json_decref(there);
     if (err || !gone) return err ? err : ny_graph_need(store, name, graph, record);
     return ny_fail(ny_store_context(store), NY_EUSAGE,
-                   "'%s' was made of graph '%s', which is not in %s any more; make that again with "
-                   "the options that it had (nystream graph), or another map of another graph",
+                   "'%s' was made from graph '%s', which is no longer in %s; make that graph again "
+                   "with the options it had (nystream graph), or make a map from another graph",
                    map, name, ny_store_path(store));
 }
 
@@ -112,10 +112,10 @@ int ny_graph_check_adopted(const char *map, const json_t *record,
     int err = is_adopted(record, graph, of_graph, &same);
 
     if (err || same) return err;
-    return ny_fail(ny_store_context(graph->store), NY_EUSAGE,
-                   "graph '%s' is not the one any more that '%s' was made with; fit it again "
-                   "with --restart",
-                   graph->name, map);
+    return ny_fail(
+        ny_store_context(graph->store), NY_EUSAGE,
+        "graph '%s' is no longer the one that '%s' was made from; fit it again with --restart",
+        graph->name, map);
 }
 
 int ny_graph_is_there(struct ny_store *store, const json_t *record, bool *there)
@@ -257,15 +257,15 @@ static int check_component(const struct ny_graph_fit *fit)
         return NY_OK;
     advise(fit, cure, sizeof(cure));
     if (kept < left && !fit->base.settings->largest_alone && json_object_get(options, "largest"))
-        return ny_fail(job->ctx, NY_EDATA,
-                       "the largest component of the graph holds %llu of %llu rows (%.2f %%), less "
-                       "than half, and the map would leave the others out: %s; or give --largest "
-                       "to go on with these rows alone",
-                       (unsigned long long)kept, (unsigned long long)n,
-                       100 * (double)kept / (double)n, cure);
+        return ny_fail(
+            job->ctx, NY_EDATA,
+            "the largest component of the graph holds %llu of %llu rows (%.2f %%), less than half, "
+            "and the map would leave the others out: %s; or give --largest to use only these rows",
+            (unsigned long long)kept, (unsigned long long)n, 100 * (double)kept / (double)n, cure);
     ny_log(job->ctx, NY_LOG_WARNING,
-           "%llu of %llu rows (%.2f %%) are not in the largest component of the graph and not in "
-           "'%s'; to have them in it, %s; 'nystream export --part rows' lists those that are",
+           "%llu of %llu rows (%.2f %%) are not in the largest component of the graph, so they are "
+           "not in '%s'; to include them, %s; 'nystream export --part rows' lists the rows that "
+           "are in it",
            (unsigned long long)left, (unsigned long long)n, 100 * (double)left / (double)n,
            job->name, cure);
     return NY_OK;

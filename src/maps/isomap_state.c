@@ -109,7 +109,7 @@ int ny_isomap_not_reached(const struct ny_isomap *map)
                        job->name);
     return ny_fail(job->ctx, NY_ENUMERIC,
                    "paths between rows of '%s' are longer than %.2g, the most that a graph can "
-                   "tell; make the graph of lengths in a larger unit",
+                   "hold; make the graph from lengths in a larger unit",
                    job->name, (double)FLT_MAX);
 }
 

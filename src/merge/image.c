@@ -140,7 +140,8 @@ static int read(struct ny_summed *sums, const struct header *header, const char 
     ny_accumulator_restore(sums->acc, at);
     return is_plausible(sums)
                ? NY_OK
-               : ny_fail(ctx, NY_ESTORE, "the sums in %s do not say what they are of", where);
+               : ny_fail(ctx, NY_ESTORE, "the sums in %s do not say what they were made from",
+                         where);
 }
 
 int ny_summed_load(struct ny_summed **out, struct ny_context *ctx, const void *image, size_t bytes,

@@ -162,10 +162,9 @@ static int check_stage(struct ny_store *store, const char *name, const json_t *r
          ny_field_is(json_object_get(record, "checkpoint"), "part", "gram")))
         return NY_OK;
     if (ny_field_is(record, "stage", "done"))
-        return ny_fail(
-            ny_store_context(store), NY_EUSAGE,
-            "'%s' in %s has no sums to be merged; 'nystream fit --until sums' makes them", name,
-            ny_store_path(store));
+        return ny_fail(ny_store_context(store), NY_EUSAGE,
+                       "'%s' in %s has no sums to merge; 'nystream fit --until sums' makes them",
+                       name, ny_store_path(store));
     return ny_fail(ny_store_context(store), NY_EUSAGE,
                    "'%s' in %s has no sums yet, as it was interrupted in stage %s; %s", name,
                    ny_store_path(store), ny_field_text(record, "stage"),
@@ -268,7 +267,7 @@ static int check_agree(const struct ny_summed *a, const char *name, const struct
     if (!what) err = digest_base(a, &digests[0]);
     if (!what && !err) err = digest_base(b, &digests[1]);
     if (err) return err;
-    if (!what && digests[0] != digests[1]) what = "landmarks, or columns that count";
+    if (!what && digests[0] != digests[1]) what = "landmarks, or chosen columns";
     if (!what) return NY_OK;
     return ny_fail(a->ctx, NY_EUSAGE,
                    "the sums of %s and of %s have different %s; merge sums of fits with the same "
@@ -316,7 +315,7 @@ static int check_parts(const struct ny_summed *a, const char *name, const struct
 
     if (!part) return NY_OK;
     return ny_fail(a->ctx, NY_EUSAGE,
-                   "%s and %s have the sums of the same %lld rows: each part is merged once", name,
+                   "%s and %s have the sums of the same %lld rows; merge each part only once", name,
                    other, json_integer_value(json_array_get(part, 1)));
 }
 

@@ -144,7 +144,9 @@ int ny_sieve_basis(struct ny_sieve *sieve)
     if (err) goto done;
     if (knn->spec->kernel == &ny_kernel_angular) make_units(S);
     if (ny_first_not_finite(sample, rows * d)) {
-        err = ny_fail(ctx, NY_ENUMERIC, "the points have values beyond all numbers once scaled");
+        err = ny_fail(
+            ctx, NY_ENUMERIC,
+            "values of the points overflow when they are scaled; look for huge values in the data");
         goto done;
     }
     ny_gaussian(SEED, NY_STREAM_RANGE, 0, axes, d * columns);

@@ -78,7 +78,7 @@ static int read_entries(const struct given_job *g, struct ny_edge_list *list)
     if (err && err != NY_END) return err;
     if (err == NY_END && count == given->entries) return NY_OK;
     return ny_fail_at(g->job.ctx, NY_EDATA, given->path, NY_NO_LINE,
-                      "%s was changed while it was read; give the command again", given->path);
+                      "%s was changed while it was read; run the command again", given->path);
 }
 
 /* Tells what became of the entries, in the report and in notes. NY_EDATA where nothing is left. */
@@ -123,8 +123,8 @@ static int put_components(struct given_job *g, const struct ny_lists *lists)
                           (size_t)lists->n * sizeof(uint32_t));
     if (err == NY_OK && components.count > 1)
         ny_log(job->ctx, NY_LOG_WARNING,
-               "the graph has %llu components; the largest holds %.2f %% of the nodes, and maps "
-               "of the graph are of these",
+               "the graph has %llu components; the largest holds %.2f %% of the nodes, and maps of "
+               "the graph use only these",
                (unsigned long long)components.count,
                100 * (double)components.largest / (double)lists->n);
     ny_components_release(&components);

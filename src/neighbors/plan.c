@@ -289,8 +289,8 @@ void ny_graph_plan_note(struct ny_context *ctx, const struct ny_graph_plan *plan
 {
     if (plan->tree_least_bytes)
         ny_log(ctx, NY_LOG_WARNING,
-               "all pairs of rows are compared, as this budget has no room for a tree, which would "
-               "take a fraction of the time: give --memory %lluM",
+               "all pairs of rows are compared, because this budget has no room for a tree, which "
+               "would take a fraction of the time: give --memory %lluM",
                (unsigned long long)((plan->tree_least_bytes + (1 << 20) - 1) >> 20));
 }
 

@@ -65,9 +65,8 @@ static int narrow(const struct ny_graph_job *g, const struct writers *out, uint6
         if (out->measured.row[k] != NY_NO_ROW && !isfinite(out->narrow[k]))
             return ny_fail(
                 g->job.ctx, NY_ENUMERIC,
-                "rows %llu and %u are farther apart than %.2g, the most that a graph can "
-                "tell; rescale the data (--scale unit), or leave out rows with huge "
-                "values",
+                "rows %llu and %u are farther apart than %.2g, the most that a graph can hold; "
+                "rescale the data (--scale unit), or leave out rows with huge values",
                 (unsigned long long)(row + k / t), out->measured.row[k], (double)FLT_MAX);
     }
     return NY_OK;

@@ -64,7 +64,7 @@ static int select_rows(const struct ny_selection_request *request,
             return ny_fail(request->ctx, NY_EDATA,
                            "the list of landmarks names row %llu at position %zu (from 0), which "
                            "is not in the largest component of the graph; leave it out, or make a "
-                           "graph of more --neighbors",
+                           "graph with more --neighbors",
                            (unsigned long long)request->named_landmarks[i], i);
     err = ny_product(request->ctx, &bytes, m, sizeof(*entries), 1);
     if (err) return err;

@@ -41,8 +41,8 @@ static int out_of_memory(const struct ny_greedy *greedy)
     if (expected > greedy->request->landmarks) expected = greedy->request->landmarks;
     return ny_fail(greedy->ctx, NY_EBUDGET,
                    "the memory budget of %zu MiB ended the greedy selection at %zu landmarks after "
-                   "about %llu of %llu rows; all of it needs about %zu MiB for some %zu: raise "
-                   "--memory or --tolerance, or set a cap with --landmarks",
+                   "about %llu of %llu rows; all rows need about %zu MiB for about %zu landmarks: "
+                   "raise --memory or --tolerance, or set a cap with --landmarks",
                    ny_memory_limit(greedy->ctx) >> 20, m, (unsigned long long)seen,
                    (unsigned long long)greedy->n, ny_greedy_bytes(greedy->request, expected) >> 20,
                    expected);

@@ -201,8 +201,8 @@ static int refuse_degrees(const struct ny_problem *problem, size_t count, size_t
 {
     if (count == empty)
         return ny_fail(problem->ctx, NY_ENUMERIC,
-                       "%zu of %zu rows have no kernel value but 0, and so no degree: more than "
-                       "1 %%; leave rows without values out of the store",
+                       "%zu of %zu rows have only kernel values of 0 and therefore no degree, "
+                       "which is more than 1 %%; leave rows without values out of the store",
                        count, problem->m);
     return ny_fail(problem->ctx, NY_ENUMERIC,
                    "%zu of %zu %s have a degree that is not positive: divisive normalisation "

@@ -304,7 +304,7 @@ static int enter(struct ny_krylov *krylov, double *image)
     if (!krylov->state) return NY_EBUDGET;
     if (image && !(fabs(image[RANK] - (double)krylov->rank) < 0.5))
         return ny_fail(problem->ctx, NY_ENUMERIC,
-                       "the landmarks have %zu directions here and had %.3g where this fit was "
+                       "the landmarks have %zu directions here, but had %.3g where this fit was "
                        "begun, on another machine; begin it anew with --restart",
                        krylov->rank, image[RANK]);
     view_state(krylov);

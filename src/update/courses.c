@@ -91,7 +91,7 @@ static int note_sums(struct ny_job *job)
 
     ny_log(job->ctx, NY_LOG_NOTE,
            "'%s' has its sums, of %llu rows: 'nystream merge' adds them to those of other stores, "
-           "and 'nystream fit %s %s' goes on with these alone",
+           "and 'nystream fit %s %s' continues with these alone",
            job->name, (unsigned long long)ny_field_count(ny_job_report(job), "n", 0),
            ny_store_path(job->store), job->name);
     ny_warn_sums_behind(job->store, job->name, job->record);

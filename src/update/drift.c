@@ -173,13 +173,12 @@ static void tell(const struct ny_fit *fit, double share)
                "the drift of the new rows is not measured: k(x,x) of all of them is 0");
         return;
     }
-    ny_log(
-        fit->job.ctx, far ? NY_LOG_WARNING : NY_LOG_NOTE,
-        "drift: the landmarks leave out %.3g %% of the trace of the new rows%s", 100 * share,
-        far ? ", far more than of those of the fit: are they on the same scale, with the columns "
-              "in the same order? If not, they should not be there: take them out. If they are "
-              "right, --update full takes them into the model"
-            : "");
+    ny_log(fit->job.ctx, far ? NY_LOG_WARNING : NY_LOG_NOTE,
+           "drift: the landmarks leave out %.3g %% of the trace of the new rows%s", 100 * share,
+           far ? ", far more than of those of the fit: are they on the same scale, with the "
+                 "columns in the same order? If not, take them out again; if they are right, "
+                 "--update full takes them into the model"
+               : "");
 }
 
 /* Returns the share of the trace of the rows from `begin` up to `end` of the sample that the

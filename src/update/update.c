@@ -40,8 +40,8 @@ int ny_update_allowed(struct ny_context *ctx, const struct ny_fit_settings *sett
 {
     if (ny_settings_features(settings) && !ny_field_is(report, "way", "krylov"))
         return ny_fail(ctx, NY_EUSAGE,
-                       "'%s' was found from all of K when there were fewer rows, and is found by "
-                       "products now; fit it again with --restart",
+                       "'%s' was computed from all of K when there were fewer rows, and would now "
+                       "be computed by products; fit it again with --restart",
                        name);
     if (settings->columns_file)
         return ny_fail(ctx, NY_EUSAGE,
@@ -54,10 +54,11 @@ int ny_update_allowed(struct ny_context *ctx, const struct ny_fit_settings *sett
                        "again with --restart",
                        name);
     if (mode == NY_UPDATE_FROZEN && settings->method->whole)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "'%s' is of --approx %s, which has no landmarks to place new rows by; give "
-                       "--update full, or place them from a file with 'nystream transform'",
-                       name, settings->method->name);
+        return ny_fail(
+            ctx, NY_EUSAGE,
+            "'%s' was made with --approx %s, which has no landmarks to place new rows by; give "
+            "--update full, or place them from a file with 'nystream transform'",
+            name, settings->method->name);
     return NY_OK;
 }
 
@@ -150,8 +151,8 @@ static void note_clusters(struct ny_context *ctx, const char *name, const json_t
 {
     if (ny_stored_clusters(&(struct ny_result){.record = result}))
         ny_log(ctx, NY_LOG_NOTE,
-               "the clusters of '%s' are of the rows before this update, and go with it; 'nystream "
-               "eval' finds clusters of all rows",
+               "the clusters of '%s' cover only the rows before this update, and are removed by "
+               "it; 'nystream eval' finds clusters of all rows",
                name);
 }
 

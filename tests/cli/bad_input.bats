@@ -289,18 +289,18 @@ put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --label-column 0 | 2 
 put t.csv '1,2\n3,5\n'                  | import new t.csv --label-column c --header no | 2 | have no names
 put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --columns 1,9   | 2 | no column 9
 put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --drop-columns c | 2 | --drop-columns: no column 'c'
-put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --drop-columns 1-2 | 3 | none is left
+put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --drop-columns 1-2 | 3 | is left for the points
 put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --drop-columns a --columns b | 2 | give one
-npy t.npy '<f4' '(2, 2)' 16             | import new t.npy --drop-columns 1-2 | 3 | none is left
+npy t.npy '<f4' '(2, 2)' 16             | import new t.npy --drop-columns 1-2 | 3 | is left for the points
 npy t.npy '<f4' '(2, 2)' 16             | import new t.npy --drop-columns 3 | 2 | --drop-columns: no column 3
 put t.svm '1 1:1\n'                     | import new t.svm --drop-columns 1 | 2 | --drop-columns does not go with the format libsvm
 put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --columns 2-1   | 2 | runs backwards / 1-2
-put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --columns a --label-column a | 3 | none is left
-put t.csv '7\n8\n'                      | import new t.csv --label-column 1 | 3 | none is left
+put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --columns a --label-column a | 3 | is left for the points
+put t.csv '7\n8\n'                      | import new t.csv --label-column 1 | 3 | is left for the points
 put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --id-column c    | 2 | --id-column: no column 'c'
 put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --id-column 3    | 2 | no column 3 / from 1 to 2
 put t.csv 'a,b,c\n1,2,3\n'              | import new t.csv --id-column b --label-column 2 | 2 | --label-column and --id-column both take column 2
-put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --columns a --id-column a | 3 | none is left
+put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --columns a --id-column a | 3 | is left for the points
 put t.csv 'a,b\n"1\n1",2\n3,5\n'        | import new t.csv --id-column a    | 3 | t.csv, line 2: the name of the row has a line end
 long t.csv 'a,b\n1,2\n' 5000 x ',3\n'   | import new t.csv --id-column 1    | 3 | t.csv, line 3: the name of the row has more than 4096 bytes
 npy t.npy '<f4' '(2, 2)' 16             | import new t.npy --id-column 1   | 2 | --id-column does not go with the format npy
@@ -490,8 +490,8 @@ PY
     cases <<'END'
 csr indptr=0,2,1            | import new t.npz             | 3 | t.npz: indptr falls from 2 to 1 after row 1 (from 0)
 csr indptr=1,1,2            | import new t.npz             | 3 | t.npz: indptr begins with 1, not with 0
-csr indptr=0,1,9            | import new t.npz             | 3 | t.npz: indptr says 9 entries, and there are 2 indices and 2 values
-csr indices=0,3             | import new t.npz             | 3 | t.npz: row 1 (from 0) names column 3 (from 0), and the table has 3 columns
+csr indptr=0,1,9            | import new t.npz             | 3 | t.npz: indptr says 9 entries, but there are 2 indices and 2 values
+csr indices=0,3             | import new t.npz             | 3 | t.npz: row 1 (from 0) names column 3 (from 0), but the table has 3 columns
 csr indices=-1,2            | import new t.npz             | 3 | t.npz: row 0 (from 0) names column -1
 csr data=1,9007199254740993 | import new t.npz             | 3 | t.npz: row 1 (from 0), column 3 (from 1): the int64 cannot be stored exactly as f64
 csr indices=0,2             | import new t.npz --transpose --dims 3 | 3 | t.npz has 2 columns
@@ -688,8 +688,8 @@ put l '1,2,3\nnan,3,4\n'                | fit s a --landmarks-points l -q | 3 | 
 put l ''                                | fit s a --landmarks-points l -q | 3 | l is empty
 npy p.npy '<f4' '(41, 3)' 492           | fit s a --landmarks-points p.npy -q | 3 | p.npy has more points than the 40 rows
 npy p.npy '<f4' '(0, 3)' 0              | fit s a --landmarks-points p.npy -q | 3 | p.npy
-npy c.npy '<f4' '(40, 2)' 320; put l '1\n2\n3\n' | fit s a --columns-file c.npy --landmarks-file l -q | 3 | c.npy has 2 columns, and there are 3 landmarks
-npy c.npy '<f4' '(39, 2)' 312; put l '1\n2\n' | fit s a --columns-file c.npy --landmarks-file l --components 1 -q | 3 | c.npy has 39 rows, and the store 40
+npy c.npy '<f4' '(40, 2)' 320; put l '1\n2\n3\n' | fit s a --columns-file c.npy --landmarks-file l -q | 3 | c.npy has 2 columns, but there are 3 landmarks
+npy c.npy '<f4' '(39, 2)' 312; put l '1\n2\n' | fit s a --columns-file c.npy --landmarks-file l --components 1 -q | 3 | c.npy has 39 rows, but the store has 40
 END
 }
 
@@ -722,8 +722,8 @@ nystream import t p.csv -q; nystream fit t e --map eigenmaps -q | select t a --l
 :                                       | select s $'a\nb'                 | 2 | cannot name a result
 :                                       | rm s ../s                        | 2 | '../s'
 :                                       | export s d -o out.npy            | 2 | 'd' in s has no embedding
-:                                       | export s d --part model -o out.nym | 2 | 'd' is a dictionary alone
-:                                       | transform s d --input p.csv -o out.npy | 2 | 'd' is a dictionary alone
+:                                       | export s d --part model -o out.nym | 2 | 'd' is only a dictionary
+:                                       | transform s d --input p.csv -o out.npy | 2 | 'd' is only a dictionary
 :                                       | export s d --part eigenvalues -o out.npy | 2 | 'd' in s has no eigenvalues
 nystream import t p.csv -q; nystream fit t a --landmarks 5 -q | export t a --part labels -o out.npy | 2 | no labels
 END
@@ -765,7 +765,7 @@ ln p.csv q.csv | embed p.csv -o q.csv   | 2 | q.csv is the input
 :   | fit s a --components 99            | 2 | more than the 40 rows there are; give fewer
 :   | info s nope                        | 2 | no result named 'nope'; it has 'd', 'h', 'r'
 cp -r s t; nystream graph t g -q | transform t g --input p.csv -o out.npy --neighbors 9999 | 2 | --neighbors 9999: the graph 'g' has
-:   | transform s r --input p.csv -o out.npy --neighbors 3 | 2 | 'r' is no graph
+:   | transform s r --input p.csv -o out.npy --neighbors 3 | 2 | 'r' is not a graph
 cp -r s t; nystream graph t g -q | export t g --part model -o out.nym | 2 | 'g' is a graph alone
 :   | export s r -o none/out.npy         | 4 | the folder of none/out.npy does not exist; create it first
 END
@@ -802,7 +802,7 @@ put t.csv '1,2,\n3,4,\n'                | import new t.csv | 3 | line 1, column 
 put t.csv '5,-,3\n6,1,2\n'              | import new t.csv | 3 | line 1, column 2: '-' is not a finite number
 put t.csv '5,NULL,3\n6,1,2\n'           | import new t.csv | 3 | line 1, column 2: 'NULL' is not a finite number
 put t.csv '1,2\n1,2\n1,2\n'             | embed t.csv -o out.npy -q | 3 | all 3 rows of t.csv are equal
-put t.csv 'x,notes,y\n1,,2\n3,,4\n'      | import new t.csv --nan drop | 3 | each of its 2 rows holds NaN or Inf, --nan drop leaves none; column 2 ('notes') holds no number in any row: leave it out with --drop-columns notes
+put t.csv 'x,notes,y\n1,,2\n3,,4\n'      | import new t.csv --nan drop | 3 | each of its 2 rows holds NaN or Inf, so --nan drop leaves none; column 2 ('notes') holds no number in any row: leave it out with --drop-columns notes
 put t.csv 'x,a,b,y\n1,,,2\n3,NaN,,4\n'  | import new t.csv --nan drop | 3 | columns 2-3 ('a' … 'b') hold no number in any row: leave them out with --drop-columns 2-3
 put t.csv 'x,a,b\n1,,2\n3,4,\n'         | import new t.csv --nan drop | 3 | --nan drop leaves none
 put t.csv 'nan\nnan\n'                 | import new t.csv --nan drop | 3 | column 1 holds no number in any row
@@ -837,7 +837,7 @@ END
 :   | import new p.csv --dtype f16       | 2 | --dtype is one of / did you mean
 :   | import new p.csv --layout csr      | 2 | --layout is one of
 :   | import new p.csv --codec zip       | 2 | --codec is one of
-:   | import new p.csv --nan skip        | 2 | --nan has no 'skip'; what you mean is called 'drop'
+:   | import new p.csv --nan skip        | 2 | --nan has no value 'skip'; it is called 'drop'
 :   | import new p.csv --dims 0          | 2 | --dims is a whole number, at least 1, not '0'
 :   | import new p.csv --dims 2.5        | 2 | --dims is a whole number
 :   | import new p.csv --dims 99999999999999999999 | 2 | --dims is a whole number
@@ -857,7 +857,7 @@ END
 :   | fit s a --map umap               | 2 | --map is one of / 'umap'
 :   | fit s a --approx nistrom           | 2 | did you mean 'nystrom'?
 :   | fit s a --select kmeans            | 2 | --select is one of
-:   | fit s a --kernel gauss             | 2 | called 'rbf' here (of 
+:   | fit s a --kernel gauss             | 2 | called 'rbf' here (one of 
 :   | fit s a --landmarks 0              | 2 | --landmarks is a whole number, at least 1
 :   | fit s a --landmarks 1e3            | 2 | --landmarks is a whole number
 :   | fit s a --landmarks -5             | 2 | --landmarks is a whole number
@@ -890,7 +890,7 @@ END
 :   | fit s a --averages all             | 2 | --averages is one of
 :   | fit s a --map diffusion --time -1  | 2 | --time is a number, at least 0, not '-1'
 :   | fit s a --map diffusion --time nan | 2 | --time is a number, at least 0
-:   | fit s a --kernel gaussian          | 2 | --kernel has no 'gaussian'; what you mean is called 'rbf' here
+:   | fit s a --kernel gaussian          | 2 | --kernel has no value 'gaussian'; it is called 'rbf' here
 :   | fit s a --kernel POLY              | 2 | called 'polynomial'
 :   | fit s a --map spectral             | 2 | called 'laplacian'
 :   | fit s a --approx nystroem          | 2 | called 'nystrom'
@@ -939,7 +939,7 @@ END
 :   | fit s a --map eigenmaps --components 9223372036854775807 | 2 | and the trivial one are more than the 40 rows
 :   | fit s a --map diffusion --neighbors 3 --components 40 | 2 | --components 40 and the trivial one are more than the 40 rows
 :   | embed none.csv -o out.npy --components 5 --rank 2 | 2 | --components 5 is more than --rank 2
-:   | embed p.csv -o out.npy --map diffusion --knn forest | 2 | give --neighbors T, which makes it one of a graph
+:   | embed p.csv -o out.npy --map diffusion --knn forest | 2 | give --neighbors T for a map of a graph
 :   | embed p.csv -o out.npy --landmarks 0 | 2 | --landmarks is a whole number
 :   | embed p.csv -o out.npy --components 11 | 2 | --components 11 is more than the 10
 :   | verify s --threads none            | 2 | --threads is a whole number

@@ -62,7 +62,7 @@ start_fit() { # NAME
     done
     ny fit s a --landmarks 20
     exits 3
-    says "an import into it is under way"
+    says "an import into it is still running"
     exec 7>&-
     wait $pid
     ny fit s a --landmarks 20 -q

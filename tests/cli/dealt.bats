@@ -125,11 +125,11 @@ holds() {
     nystream import big a.npy b.npy c.npy --shards 5 -q || [ $? -eq 2 ]
     holds big
     ny import big a.npy b.npy c.npy --shards 5
-    usage "big already holds 10500 points, and none of its shards is missing: an earlier run of this command that was cut short had come to its end; add further rows with --append in place of --shards 5"
+    usage "big already holds 10500 points, and none of its shards is missing: an earlier, interrupted run of this command had finished the import; to add more rows, give --append instead of --shards 5"
     rm -r big/shard-00003
     ny import big a.npy b.npy c.npy --shards 5
     exits 0
-    says "shard 0 of big is there already and left as it is"
+    says "shard 0 of big exists already and is left as it is"
     says "2,048 rows imported"
     holds big
 }
@@ -137,7 +137,7 @@ holds() {
 @test "files whose rows cannot be counted are dealt out as wholes" {
     ny import big 0.csv 1.csv --label-column 13 --dtype u8 --shards 2
     exits 0
-    says "files are dealt out as wholes"
+    says "each file goes to one shard as a whole"
     holds big
     ny info big
     prints "- shard 0             rows 0 to 3,999"
@@ -165,15 +165,15 @@ holds() {
 @test "what cannot be dealt out is refused, with what to do" {
     local options words
     ny import big all.npy --shards 9
-    usage "10500 rows are too few for 9 shards, each but the last of which holds a multiple of 2048 rows; give --shards 6"
+    usage "10500 rows are too few for 9 shards, because every shard but the last holds a multiple of 2048 rows; give --shards 6"
     ny import big words.csv --shards 2 --label-column 13
-    usage "1 file is dealt out to 1 shard at most"
+    usage "1 file is divided among at most 1 shard"
     ny import big - --shards 2
     usage "import it with --shard I/N"
     ny import big <(cat all.csv) --shards 2
     usage "import it with --shard I/N"
     ny import big a.npy c.npy --labels labels.txt --shards 2
-    usage "--labels goes with one FILE"
+    usage "--labels is for a single FILE"
     while IFS='|' read -r options words; do
         # shellcheck disable=SC2086  # words are meant
         ny import big all.npy $options
@@ -196,5 +196,5 @@ END
     ny import big all.npy --shards 3
     usage "big has 2 shards"
     ny import big c.npy --shards 2
-    usage "shard 0 of big holds 6144 rows, and these files would give it 4096"
+    usage "shard 0 of big holds 6144 rows, but these files would give it 4096"
 }

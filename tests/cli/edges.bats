@@ -146,7 +146,7 @@ refused() {
     exits 0
     ny path far.nys g --from 0 --to 2
     exits 7
-    says "the path from row 0 to row 2 of 'g' is longer than 3.4e+38, the most that a graph can tell"
+    says "the path from row 0 to row 2 of 'g' is longer than 3.4e+38, the most that a graph can hold"
     ny fit far.nys all --map isomap --graph g --approx exact --components 1
     exits 7
     says "paths between rows of 'all' are longer than 3.4e+38"
@@ -164,17 +164,17 @@ refused() {
     nystream fit g.nys iso --map isomap --graph g --landmarks 60 -q
     for args in "fit g.nys k" "fit g.nys k --map isomap" "select g.nys k" "plan g.nys"; do
         ny $args
-        usage "g.nys has no points, but graphs of nodes such as 'g'; a fit of one has --graph NAME"
+        usage "g.nys has no points, only graphs such as 'g'; to fit one, give --graph NAME"
     done
     ny graph g.nys k
-    usage "give --edges FILE for another, or import points into another store"
+    usage "give --edges FILE to make another graph, or import points into another store"
     ny export g.nys --part points -o p.npy
     usage "g.nys has no points, but graphs of nodes such as 'g'; give the NAME of one, and --part graph"
     printf '1,2\n3,4\n' >p.csv
     ny import g.nys p.csv
     usage "import into another store"
     ny transform g.nys iso --input p.csv -o o.npy
-    usage "the edges of graph 'g' came from a file, so that new rows have no neighbours in it"
+    usage "the edges of graph 'g' came from a file, so new rows have no neighbours in it"
     ny transform g.nys g --input p.csv -o o.npy
     usage "the edges of graph 'g' came from a file"
     ny fit g.nys k --map isomap --graph none
@@ -202,7 +202,7 @@ refused() {
     ny fit g.nys k --map isomap --graph a
     usage "the weights of graph 'a' are affinities, but isomap needs lengths"
     ny path g.nys a --from 0 --to 1
-    usage "the weights of graph 'a' are affinities, and a path needs lengths"
+    usage "the weights of graph 'a' are affinities, but a path needs lengths"
     ny fit g.nys k --map eigenmaps --graph a --gamma 1
     usage "eigenmaps takes as they are"
     ny fit g.nys k --map eigenmaps --graph a --edge-weights heat
@@ -254,11 +254,11 @@ refused() {
     exits 3
     says "far.txt, line 2: there is no node 40: the store has 40 nodes, from 0"
     ny graph p.nys far --edges few.txt --nodes 41
-    usage "--nodes says 41, and the nodes are the 40 rows of p.nys"
+    usage "--nodes is 41, but the nodes are the 40 rows of p.nys"
     printf '%%%%MatrixMarket matrix coordinate pattern general\n9 9 1\n1 2\n' >m.mtx
     ny graph p.nys far --edges m.mtx
     exits 3
-    says "m.mtx holds a matrix of 9 nodes, and the store has 40"
+    says "m.mtx holds a matrix of 9 nodes, but the store has 40"
     ny verify p.nys
     exits 0
 }
@@ -288,7 +288,7 @@ refused() {
     refused 3 "wrong.txt, line 3: the weight nan is no number" "$head" "3 3 1" "1 2 nan"
     refused 3 "wrong.txt, line 3: column 4 is not in the matrix" "$head" "3 3 1" "1 4 1"
     refused 3 "wrong.txt, line 3: row 0 is not in the matrix" "$head" "3 3 1" "0 1 1"
-    refused 3 "a matrix of 3 rows and 4 columns; that of a graph has as many rows as columns" \
+    refused 3 "a matrix of 3 rows and 4 columns; the matrix of a graph has as many rows as columns" \
         "$head" "3 4 1" "1 2 1"
     refused 3 "the file ends after 1 of 2 entries" "$head" "3 3 2" "1 2 1"
     refused 3 "a matrix of 99999999999 nodes; a graph has 4294967295 at most" \
@@ -401,7 +401,7 @@ refused() {
     [[ $stderr != *--connect* ]]
     [[ $stderr != *--neighbors* ]]
     ny fit g.nys e --map eigenmaps --graph g --connect
-    usage "edges from a file need others that join the components, or --largest"
+    usage "a graph from a file needs more edges, which join its components, or --largest"
     ny graph g.nys h --edges a.txt --connect
     usage "add edges to the file that join its components"
     ny fit g.nys e --map eigenmaps --graph g --components 1 --largest

@@ -168,7 +168,7 @@ same_part() { # NAME NAME PART
     [ "$(field "$(nystream info p.nys d --json)" graph)" = null ]
     ny fit p.nys d --map diffusion --graph g --components 29 --time 0.5 --restart
     exits 7
-    says "the last eigenvalue of the walk is -1, and has no power --time 0.5"
+    says "the last eigenvalue of the walk is -1, which cannot be raised to the power --time 0.5"
     ny plan p.nys --map diffusion --graph g --normalize asymmetric --json
     exits 0
     [ "$(field "$output" landmarks)" = null ]
@@ -223,14 +223,14 @@ chain() {
     [ -z "$stderr" ]
 }
 
-@test "eigenvalue 1 says nothing of new points" {
+@test "eigenvalue 1 says nothing about new points" {
     printf '0,0\n1,0\n-1,0\n0,1\n0,-1\n' >star.csv
     nystream import s.nys star.csv --header no -q
     nystream graph s.nys g --neighbors 1 -q
     nystream fit s.nys e --map eigenmaps --graph g -q
     ny transform s.nys e --input star.csv -o y.csv
     exits 7
-    says "eigenvector 1 of 'e' says nothing of new points: its eigenvalue is 1"
+    says "eigenvector 1 of 'e' says nothing about new points: its eigenvalue is 1"
 }
 
 @test "any threads and budgets give the same bytes, and too small a budget says what it takes" {

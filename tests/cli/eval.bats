@@ -121,7 +121,7 @@ groups() {
     nystream export g.nys f2 --part clusters -o c.csv
     nystream import g.nys g.csv --label-column 4 --append -q
     ny fit g.nys f2 --update full
-    says "the clusters of 'f2' are of the rows before this update"
+    says "the clusters of 'f2' cover only the rows before this update"
     ny export g.nys f2 --part clusters -o c.csv
     usage "has no clusters"
     nystream import g.nys g.csv --label-column 4 --append -q
@@ -210,7 +210,7 @@ groups() {
     usage "not in the model f.nym"
     nystream graph g.nys near --neighbors 4 -q
     ny transform g.nys near --input rows.csv -o places.csv --clusters new.csv
-    usage "neighbors and no clusters"
+    usage "neighbors but no clusters"
     ny transform g.nys f --input rows.csv -o places.csv --clusters places.csv
     usage "give two names"
     mkdir -p there
@@ -255,10 +255,10 @@ groups() {
     ny eval few.nys f --clusters 1 --measures clusters --json
     exits 0
     [ "$(field "$output" silhouette)" = null ]
-    [[ $output == *'"silhouette": "there is one cluster, and none beside it"'* ]]
+    [[ $output == *'"silhouette": "there is only one cluster"'* ]]
     ny eval few.nys f --clusters 1 --measures silhouette
     exits 2
-    says "there is one cluster"
+    says "there is only one cluster"
 }
 
 @test "a figure below 1 is not shown as 1" {
@@ -313,7 +313,7 @@ groups() {
     ny eval g.nys f --clusters 900 # whatever else is measured
     usage "900 clusters are more than the 120 rows"
     ny eval g.nys f --measures clusters --clusters 61
-    says "61 clusters of 120 rows have less than two rows on average"
+    says "61 clusters of 120 rows have fewer than two rows on average"
     ny eval g.nys f --measures clusters --clusters-to 4
     says "the 61 clusters that 'f' had are replaced by these 3"
     ny eval g.nys f --measures clusters --clusters 3
@@ -484,7 +484,7 @@ groups() {
     nystream fit many.nys f --landmarks 20 -q
     ny eval many.nys f
     exits 0
-    prints "more than 4,096 labels differ"
+    prints "more than 4,096 different labels"
 }
 
 @test "rows without a label are left out of what compares with labels" {
@@ -521,7 +521,7 @@ groups() {
     usage "no result named 'g'; it has 'f'"
     nystream select g.nys dictionary --landmarks 10 -q
     ny eval g.nys dictionary
-    usage "'dictionary' is a dictionary alone: it has no embedding"
+    usage "'dictionary' is only a dictionary: it has no embedding"
     nystream graph g.nys graph -q
     ny eval g.nys graph
     usage "'graph' is a graph alone"
@@ -599,11 +599,11 @@ groups() {
     nystream graph c.nys g --neighbors 5 --scale standard --restart -q
     ny eval c.nys given
     exits 0
-    prints "the graph that it was made of is gone or another one by now"
+    prints "the graph that it was made from is gone or was replaced"
     nystream rm c.nys g
     ny eval c.nys given
     exits 0
-    prints "the graph that it was made of is gone"
+    prints "the graph that it was made from is gone"
 }
 
 @test "reconstructions, exact where all rows are in the sample" {
@@ -732,7 +732,7 @@ groups() {
     nystream import g.nys g.csv --label-column 4 --append -q
     nystream fit g.nys later --landmarks 20 -q
     ny eval g.nys later --against exact
-    usage "a reference is of the same rows"
+    usage "a reference must have the same rows"
     ny eval g.nys k --measures angles
     usage "--against NAME says what to compare with"
 }

@@ -194,7 +194,7 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
     done
     exact many.nys a --map laplacian --kernel cosine
     exits 7
-    says "4 of 300 rows have no kernel value but 0, and so no degree: more than 1 %; leave rows without values out of the store"
+    says "4 of 300 rows have only kernel values of 0 and therefore no degree, which is more than 1 %; leave rows without values out of the store"
 }
 
 @test "new rows of very many columns are placed with little memory" {
@@ -244,7 +244,7 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
     exact few.nys a --map svd --kernel cosine -q
     nystream import few.nys more.libsvm --append -q
     ny fit few.nys a --update full
-    usage "'a' was found from all of K when there were fewer rows"
+    usage "'a' was computed from all of K when there were fewer rows"
     exact few.nys a --map svd --kernel cosine --restart -q
     exits 0
 }

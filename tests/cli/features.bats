@@ -223,7 +223,7 @@ kept() {
     awk -F, -v OFS=, '{$12 = NR % 2; print}' new.csv > met.csv
     ny transform x f --input met.csv -o met.out.csv
     exits 0
-    says "met.csv has values in 1 column in which no row of the fit has one: they are dropped"
+    says "met.csv has values in 1 column in which no row of the fit has any: they are dropped"
     ny transform x f --input met.csv -o met.out.csv --json
     [ "$(field "$output" columns_unseen)" = 1 ]
     ny transform x f --input new.csv -o new.out.csv --json

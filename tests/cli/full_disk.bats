@@ -48,7 +48,7 @@ larger() { # SIZE
     nystream import whole t.mtx -q
     ny import disk/s t.mtx --memory 32M
     exits 4
-    says "t.mtx: its entries are not in the order of the rows, and to sort them takes 5.5 MiB in disk/s, which has "
+    says "t.mtx: its entries are not in the order of the rows, and sorting them takes 5.5 MiB in disk/s, which has "
     says "make room there"
     larger 64m
     ny import disk/s t.mtx --memory 32M
@@ -104,7 +104,7 @@ larger() { # SIZE
     larger 8m
     ny fit disk/s a --landmarks 50 --components 40 --memory 64M
     exits 4
-    says "the result takes 15.3 MiB, and the disk of the store has room for "
+    says "the result needs 15.3 MiB, but the disk of the store has only "
     ny list disk/s
     [ "$output" = "old	done" ]
     # There is room for the final result, but not for the steps to it, nor for LMDB's free pages.
@@ -208,13 +208,13 @@ larger() { # SIZE
     for options in "--landmarks 1100" "--components 60" "--approx randomized --rank 30"; do
         ny fit disk/s new $options --memory 256M
         exits 4
-        says "the disk of the store has room for"
+        says "the disk of the store has only "
         ny list disk/s
         [ "$output" = "old	done" ]
     done
     ny graph disk/s g --neighbors 20 --memory 256M
     exits 4
-    says "the disk of the store has room for"
+    says "the disk of the store has only "
     nystream fit disk/s old --select uniform --landmarks 290 --components 60 --restart -q
     ny fit disk/s new --landmarks 20 -q
     exits 0
@@ -257,15 +257,15 @@ larger() { # SIZE
     larger $((used + 26000000)) # the result has 16 MB, and so have the lists while they are found
     ny graph disk/s g --knn tree --neighbors 20 --memory "$least"
     exits 4
-    says "the result takes 15.6 MiB and temporary files beside it "
-    says "the disk of the store has room for "
+    says "the result needs 15.6 MiB and its temporary files "
+    says "the disk of the store has only "
     ny list disk/s
     [ -z "$output" ]
     ny graph disk/s g --knn tree --neighbors 20 --memory 1G # which holds them in memory
     exits 0
     ny fit disk/s m --map isomap --landmarks 50 --graph g --memory 40M # by pages on disk
     exits 4
-    says "and temporary files beside it "
+    says "and its temporary files "
     larger 200m
     ny fit disk/s m --map isomap --landmarks 50 --graph g --memory 40M
     exits 0

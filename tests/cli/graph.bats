@@ -139,7 +139,7 @@ line() {
     for knn in exact tree forest sieve; do
         ny graph s g --knn $knn --neighbors 4
         exits 7
-        says "are farther apart than 3.4e+38, the most that a graph can tell; rescale the data (--scale unit)"
+        says "are farther apart than 3.4e+38, the most that a graph can hold; rescale the data (--scale unit)"
         ny list s
         [[ $output != *g* ]]
         ny graph s g --knn $knn --neighbors 4 --scale unit -q
@@ -347,7 +347,7 @@ line() {
     nystream fit line.nys f --landmarks 4 -q
     ny path line.nys f --from 0 --to 1
     exits 2
-    says "is no graph"
+    says "is not a graph"
 }
 
 # Edges between equal rows have no length, and a path must not go round among them.
@@ -575,7 +575,7 @@ same_lists() {
     ny graph s g --knn tree --leaf 64
     usage "--leaf acts only with --knn forest, and here it is tree"
     ny graph s g --knn kd-tree
-    usage "what you mean is called 'tree' here"
+    usage "it is called 'tree' here"
 }
 
 @test "edges of the largest component are counted by themselves" {

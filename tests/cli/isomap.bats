@@ -255,16 +255,16 @@ same_part() { # NAME NAME PART
     ny fit r.nys e --map isomap --approx projected
     usage "--map isomap takes --approx nystrom|column|exact"
     ny fit r.nys e --map isomap --select greedy
-    usage "--select greedy goes by a kernel"
+    usage "--select greedy needs a kernel"
     ny fit r.nys e --select maxmin
-    usage "--select maxmin goes by paths in a graph"
+    usage "--select maxmin follows paths in a graph"
     ny select r.nys e --select maxmin
     usage "acts only with --map isomap"
     ny fit r.nys e --map isomap --graph nope
     usage "no result named 'nope'"
     ny fit r.nys kernel -q --landmarks 10
     ny fit r.nys e --map isomap --graph kernel
-    usage "'kernel' is no graph"
+    usage "'kernel' is not a graph"
     ny plan r.nys --gamma-grid --map isomap
     exits 2
     ny fit r.nys e --map isomap --graph g -q
@@ -343,7 +343,7 @@ same_part() { # NAME NAME PART
         nystream graph s g $again --restart -q
         rm -f y.csv
         ny transform s e --input new.csv -o y.csv
-        usage "graph 'g' is not the one any more that 'e' was made with; fit it again with --restart"
+        usage "graph 'g' is no longer the one that 'e' was made from; fit it again with --restart"
         [ ! -e y.csv ]
     done
     nystream graph s g --neighbors 5 --features a --knn exact --restart -q
@@ -352,10 +352,10 @@ same_part() { # NAME NAME PART
     nystream rm s g
     rm y.csv
     ny transform s e --input new.csv -o y.csv
-    usage "'e' was made of graph 'g', which is not in s any more; make that again"
+    usage "'e' was made from graph 'g', which is no longer in s; make that graph again"
     [ ! -e y.csv ]
     ny report s e -o e.html --path 0,1
-    usage "'e' was made of graph 'g', which is not in s any more; make that again"
+    usage "'e' was made from graph 'g', which is no longer in s; make that graph again"
     nystream graph s g --neighbors 5 --features a -q
     nystream transform s e --input new.csv -o y.csv -q
     cmp first.csv y.csv
@@ -375,7 +375,7 @@ same_part() { # NAME NAME PART
     [ "$(field "$output" status)" = interrupted ]
     nystream graph s g --neighbors 6 --connect --restart -q
     ny fit s e $options
-    usage "graph 'g' is not the one any more that 'e' was made with; fit it again with --restart"
+    usage "graph 'g' is no longer the one that 'e' was made from; fit it again with --restart"
 }
 
 @test "columns that a fit has found again are not told to have been kept" {

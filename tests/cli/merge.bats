@@ -58,7 +58,7 @@ sum_up() {
     nystream import plain rows.csv -q
     nystream fit plain first --landmarks 9 -q
     ny merge plain --name first -o no.nym
-    usage "'first' in plain has no sums that can be merged; fit it with options that leave some: --until sums needs --landmarks-points FILE"
+    usage "'first' in plain has no sums that can be merged; fit it with options that produce them: --until sums needs --landmarks-points FILE"
     [ ! -e no.nym ]
 }
 
@@ -187,7 +187,7 @@ END
     nystream export part.1 placed -o - | tail -c $((30 * 3 * 4)) >last
     tail -c $((30 * 3 * 4)) new.csv | cmp - last
     ny fit part.1 placed --restart
-    usage "'placed' was placed by a model; give --model beside --restart"
+    usage "'placed' was placed by a model; give --model together with --restart"
     nystream fit part.1 placed --model whole.nym --restart -q
     nystream plot part.1 placed -o placed.png -q
     nystream report part.1 placed -o placed.html -q
@@ -276,7 +276,7 @@ END
     nystream import raw 0.svm --dims 90 -q
     ny fit raw placed --model whole.nym
     exits 3
-    says "prepared otherwise"
+    says "prepared differently"
     ny fit all placed --model whole.nym
     exits 3
     says "is of 90 columns"
@@ -296,7 +296,7 @@ END
     ny fit part.1 x $shared --approx nystrom --until sums
     usage "--approx projected"
     ny fit part.1 x --landmarks-points landmarks.csv --map pca --until sums
-    usage "--approx exact; over landmarks give --map kpca --kernel linear"
+    usage "--approx exact; for landmarks, give --map kpca --kernel linear"
     ny fit part.1 x --kernel linear --approx exact --tol 1e-3 --until sums
     usage "--map pca --approx exact"
     ny fit part.1 x --map isomap --until sums

@@ -146,7 +146,7 @@ below() { # VALUE BOUND
     exits 0
     says "raise --power"
     ny fit s h --landmarks 250 --power 3
-    usage "--power acts with --approx projected only beside --inner randomized"
+    usage "--power acts with --approx projected only together with --inner randomized"
     ny fit s h --approx column --inner randomized
     usage "--inner acts only with"
     ny plan s --json --inner randomized --landmarks 250 --power 3 --select uniform

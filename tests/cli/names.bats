@@ -35,7 +35,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     [ "$(ids a.nys)" = "AAA-1 CCC-1 GGG-1" ]
     [ "$(columns a.nys)" = "Actb Cd4 Cd8a Ms4a1" ]
     run nystream import b.nys plain/matrix.mtx
-    [[ $output == *"its rows are the features of plain/features.tsv; --transpose gives rows of cells"* ]]
+    [[ $output == *"its rows are the features of plain/features.tsv; give --transpose for rows of cells"* ]]
     [ "$(ids b.nys)" = "Actb Cd4 Cd8a Ms4a1" ]
     [ "$(columns b.nys)" = "AAA-1 CCC-1 GGG-1" ]
     tenx packed
@@ -160,7 +160,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     printf '1,2,3,4\n5,6,7,8\n' >more.csv
     run nystream import a.nys more.csv --append
     [ "$status" -eq 0 ]
-    [[ $output == *"the rows of a.nys have names, and these rows get empty ones"* ]]
+    [[ $output == *"its rows have no names, unlike those of a.nys, and get empty ones"* ]]
     [ "$(nystream export a.nys --part ids -o - | tail -n 2 | tr '\n' ,)" = ",," ]
     sed -i 's/Cd8a/Cd8b/' two/features.tsv
     run nystream import a.nys two/matrix.mtx --transpose --append
@@ -173,7 +173,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     nystream import b.nys more.csv -q
     run nystream import b.nys one/matrix.mtx --transpose --append
     [ "$status" -eq 0 ]
-    [[ $output == *"the rows of b.nys have no names, and those of these rows are left out"* ]]
+    [[ $output == *"its row names are ignored, as the rows of b.nys have none"* ]]
     run nystream export b.nys --part ids -o -
     [ "$status" -eq 2 ]
     nystream verify a.nys
@@ -324,7 +324,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     nystream import b.nys a.npy -q
     ny import b.nys a.npy --append --column-names names.txt
     exits 0
-    says "a.npy: the columns of b.nys have no names, and those of these rows are left out"
+    says "a.npy: its column names are ignored, as the columns of b.nys have none"
     table 5 3 >t.csv
     ny import c.nys t.csv --column-names names.txt
     usage "--column-names does not go with the format csv of t.csv: names of its columns stand in the file itself"
@@ -377,7 +377,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     printf '1,2\n' >bare.csv
     ny import a.nys bare.csv --append
     exits 0
-    says "the rows of a.nys have names, and these rows get empty ones"
+    says "its rows have no names, unlike those of a.nys, and get empty ones"
 }
 
 @test "columns to leave out, by names, numbers and ranges" {
@@ -771,13 +771,13 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     for i in {1..40}; do echo "r$i,$i,2,c$((i % 20))"; done >t.csv
     run nystream import a.nys t.csv --label-column 1 --drop-columns 4 -q
     [ "$status" -eq 0 ]
-    [[ $output == *"the labels of 40 rows are 40 different words, as names of rows are: import them anew with --id-column 1" ]]
+    [[ $output == *"the labels of 40 rows are 40 different words, like names of rows: import them again with --id-column 1" ]]
     run nystream import b.nys t.csv --label-column 4 --id-column 1 -q # two rows a class
     [ -z "$output" ]
     cut -d, -f1 t.csv >ids
     cut -d, -f2,3 t.csv >x.csv
     run nystream import c.nys x.csv --labels ids -q
-    [[ $output == *"as names of rows are: labels are for classes that rows have in common" ]]
+    [[ $output == *"like names of rows: labels are for classes that several rows share" ]]
     cut -d, -f2,3 t.csv >numbers.csv # a quantity, which may differ in each row
     run nystream import d.nys numbers.csv --label-column 1 -q
     [ -z "$output" ]

@@ -142,7 +142,7 @@ nearest() {
     done
     ny transform "my s.nys" none --input new.csv -o o.npy --distances far.npy
     exits 2
-    says "my s.nys has no graph 'none', by which new rows get neighbors; make one with: nystream graph 'my s.nys' none"
+    says "my s.nys has no graph 'none' in which to find neighbors of new rows; make one with: nystream graph 'my s.nys' none"
     ny transform "my s.nys" none --input new.csv -o o.npy
     exits 2
     says "no result named 'none'"

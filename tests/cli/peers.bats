@@ -140,8 +140,8 @@ both_refused() {
     nystream import big rows.more.csv --append -q
     for options in "--landmarks 60 --restart" "--update frozen"; do
         both_refused "a $options" "b $options"
-        grep -q "another name than that of shard 0 ('a' is the one here)" said.0
-        grep -q "another name than that of shard 0 ('b' is the one here)" said.1
+        grep -q "another NAME for the result than shard 0 ('a' here)" said.0
+        grep -q "another NAME for the result than shard 0 ('b' here)" said.1
     done
     nystream export big a -o after.npy -q
     cmp before.npy after.npy

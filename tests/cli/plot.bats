@@ -159,7 +159,7 @@ size() {
     ny plot s g -o out.png
     usage "'g' is a graph alone"
     ny plot s d -o out.png
-    usage "'d' is a dictionary alone"
+    usage "'d' is only a dictionary"
     ny plot s b -o out.png
     usage "'b'"
     ny plot s a -o out.png --axes 1,4
@@ -170,7 +170,7 @@ size() {
     usage "no column 'age' of 'a': it has row, label, "
     says "its components, from 1 to 3; cluster comes with 'nystream eval --clusters'"
     ny plot s a -o out.png --axes 1
-    usage "--axes 1: two columns"
+    usage "--axes 1: give two columns"
     ny plot s a -o out.png --color lable
     usage "did you mean 'label'"
     ny plot s a -o out.png --color component
@@ -429,7 +429,7 @@ numbers() {
     seq 0 38 >short.txt
     ny plot s a -o out.png --color short.txt
     exits 3
-    says "short.txt has 39 values, and s has 40 rows; give a value for each row"
+    says "short.txt has 39 values, but s has 40 rows; give a value for each row"
     seq 0 49 >long.txt
     ny plot s a -o out.png --color long.txt
     exits 3

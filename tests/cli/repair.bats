@@ -293,7 +293,7 @@ same_as() {
         nystream repair s -q
         ny fit s old --update $update
         exits 0
-        says "an interrupted --update $update of 'old' begins anew"
+        says "an interrupted --update $update of 'old' starts over"
         [ "$(field "$(nystream info s old --json)" n)" = 12904 ]
         rm -rf s
         cp -r t s

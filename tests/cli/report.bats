@@ -307,13 +307,13 @@ whole() { # FILE: a page, every hole filled, every section closed
     usage "--path: no result of this report has a graph"
     nystream graph s g --neighbors 4 --restart -q 2>/dev/null
     ny report s i -o page.html --path 3,190 # its map is not of this graph
-    usage "graph 'g' is not the one any more that 'i' was made with"
+    usage "graph 'g' is no longer the one that 'i' was made from"
     [ ! -e page.html ]
     ny report s g -o page.html --path 3,200
     usage "'g' has rows 0 to 199, and no row 200"
     for words in 3 3, a,b 3,4,5 -1,2; do
         ny report s g -o page.html --path="$words"
-        usage "--path $words: two rows"
+        usage "--path $words: give two rows"
     done
     { cat t.csv; sed 's/^/9/' t.csv | head -n 20; } >apart.csv
     nystream import a apart.csv -q
@@ -372,7 +372,7 @@ whole() { # FILE: a page, every hole filled, every section closed
         says "% of its rows"
     done
     ny report s -o out.html
-    usage "s has no result that is done"
+    usage "s has no finished result"
     [ ! -e out.html ] && [ ! -e out.png ]
 }
 
@@ -432,7 +432,7 @@ whole() { # FILE: a page, every hole filled, every section closed
     ny report s a -o out.html --image 3x3
     usage "--image 3x3: rows of s have 3 columns"
     ny report s a -o out.html --image 3
-    usage "--image 3: height and width"
+    usage "--image 3: give height and width"
     for i in {1..30}; do echo "0 1:$i 2:$((i % 7)) 3:1"; done >s.svm
     nystream import sparse s.svm --layout sparse -q
     nystream fit sparse a --landmarks 5 -q
@@ -440,7 +440,7 @@ whole() { # FILE: a page, every hole filled, every section closed
     usage "--image 1x3: the rows of sparse are sparse"
     nystream rm s a
     ny report s -o out.html
-    usage "s has no result that is done"
+    usage "s has no finished result"
     [ ! -e out.html ]
     made t
     ny report t -o nowhere/out.html

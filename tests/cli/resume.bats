@@ -263,7 +263,7 @@ interrupted_full() {
     interrupted_full KILL 137
     ny fit s a --update frozen --threads 1 -q
     exits 0
-    says "warning: an interrupted --update full of 'a' is given up for this --update frozen"
+    says "warning: an interrupted --update full of 'a' is abandoned for this --update frozen"
     says "give --update full again"
     ny info s a --json
     [ "$(field "$output" mode)" = frozen ]
@@ -289,7 +289,7 @@ interrupted_full() {
     table 100 4 2 | nystream import s - --append -q
     ny fit s a --restart
     exits 0
-    says "'a' is made again with the options that it has"
+    says "'a' is made again with the options it had"
     ny info s a --json
     [ "$(field "$output" n)" = 500 ]
     [[ $(field "$output" command) == "nystream fit s a --map isomap --neighbors 8 --landmarks 40 -q" ]]
@@ -308,21 +308,21 @@ interrupted_full() {
     nystream graph s g --restart -q
     [[ $(nystream info s g) == *"--neighbors 7"* ]]
     ny fit s none --restart
-    usage "s has no result 'none' whose options --restart alone could keep; give them"
+    usage "s has no result 'none' whose options --restart could keep; give the options"
     table 100 4 3 >few.csv
     ny embed few.csv -o e.csv --restart # its store has nothing to replace
     exits 0
-    says "there is no result of a name here that --restart would replace"
+    says "--restart replaces nothing here, because the result is not stored under a name"
 }
 
 # bats test_tags=slow
 @test "what goes on says where" {
     ny fit "my store" f
     exits 0
-    says "'f' goes on in stage "
+    says "'f' resumes in stage "
     ny fit "my store" f --restart
     exits 0
-    [[ $stderr != *"goes on"* ]]
+    [[ $stderr != *"resumes"* ]]
 }
 
 # bats test_tags=slow
@@ -342,9 +342,9 @@ interrupted_full() {
     prints "interrupted; run the same import again to resume it"
     ny fit s f
     exits 3
-    says "s has no points yet: the import into it was interrupted; the same import goes on"
+    says "s has no points yet: the import into it was interrupted; run the same import again to resume it"
     nystream import s - --format csv --memory 32M <long.csv 2>err
-    grep -q "it goes on behind row [1-9]" err
+    grep -q "it resumes after [1-9]" err
     ny info s --json
     [ "$(field "$output" n)" = 300000 ]
     [ "$(field "$output" import_status)" = null ]
@@ -371,7 +371,7 @@ interrupted_import() {
     table 300000 6 2 >second.csv
     interrupted_import 14000000 first.csv --memory 32M
     nystream import s - --format csv --memory 32M <second.csv 2>err
-    [ "$(grep -c "goes on behind row" err)" -eq 0 ]
+    [ "$(grep -c "it resumes after" err)" -eq 0 ]
     nystream import wanted second.csv -q
     nystream export s --part points -o s.npy -q
     nystream export wanted --part points -o wanted.npy -q
@@ -390,12 +390,12 @@ interrupted_import() {
         cp -r begun s
         ny import s - --format csv --memory 32M <$file.csv
         exits 3
-        says "goes on behind row"
-        says "standard input begins like that of an interrupted import into s, but then gives other rows, or ends before"
-        says "run the same command once more to begin anew"
+        says "it resumes after"
+        says "standard input begins like that of an interrupted import into s, but then has other rows or ends earlier"
+        says "run the same command again to start over"
         [[ $(nystream info s) != *"goes on where it stopped"* ]]
         nystream import s - --format csv --memory 32M <$file.csv 2>err
-        [ "$(grep -c "goes on behind row" err)" -eq 0 ]
+        [ "$(grep -c "it resumes after" err)" -eq 0 ]
         nystream export s --part points -o s.npy -q
         nystream import wanted.$file $file.csv -q
         nystream export wanted.$file --part points -o wanted.npy -q
@@ -404,7 +404,7 @@ interrupted_import() {
     done
     cp -r begun s # and what it had begun with still goes on
     nystream import s - --format csv --memory 32M <first.csv 2>err
-    grep -q "goes on behind row [1-9]" err
+    grep -q "it resumes after [1-9]" err
     [ "$(field "$(nystream info s --json)" n)" = 300000 ]
 }
 
@@ -423,13 +423,13 @@ interrupted_import() {
         # shellcheck disable=SC2086  # words are meant
         ny import s - --format csv $options <other.csv
         exits 3
-        says "but then gives other rows"
+        says "but then has other rows"
         rm -r s
     done
     mv begun s
     # shellcheck disable=SC2086  # words are meant
     nystream import s - --format csv $options <t.csv 2>err
-    grep -q "goes on behind row [1-9]" err
+    grep -q "it resumes after [1-9]" err
     [ "$(field "$(nystream info s --json)" n)" = 17142 ]
 }
 
@@ -445,7 +445,7 @@ interrupted_import() {
     for memory in 33 34 40 48; do # of other sizes
         cp -r begun s
         nystream import s - --format csv --nan drop --codec raw --memory ${memory}M <t.csv 2>err
-        grep -q "goes on behind row [1-9]" err
+        grep -q "it resumes after [1-9]" err
         nystream export s --part points -o s.npy -q
         cmp s.npy wanted.npy
         rm -r s

@@ -291,7 +291,7 @@ END
         near sparse.csv parts.csv 1e-5
     done
     ny fit parts g --landmarks 20
-    usage "sparse rows does not go over the shards"
+    usage "sparse rows does not work across the shards"
 }
 
 # until_done STORE NAME SIGNAL OPTIONS…: fits, with a kill every 70 ms more, until it is done.
@@ -414,9 +414,9 @@ takes_along() {
     ends_in probe big map $options
     head -n 10 "$BATS_FILE_TMPDIR/bytes.csv" >more.csv
     ny import big/shard-00000 more.csv --append -q
-    says "fit them anew with --restart"
+    says "fit them again with --restart"
     ny fit big map $options
-    usage "numbered through, so that they can be added to the last shard alone; fit it anew"
+    usage "numbered across all shards, so they can be added only to the last shard; fit it anew"
     nystream fit big map $options --restart -q
     [ "$(field "$(nystream info big map --json)" n)" = 9226 ]
 }

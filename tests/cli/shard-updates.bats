@@ -100,7 +100,7 @@ same() {
     grow
     ny fit big map --update frozen
     exits 0
-    says "the clusters of 'map' are of the rows before this update, and go with it"
+    says "the clusters of 'map' cover only the rows before this update, and are removed by it"
     ny export big map --part clusters -o clusters.csv
     usage "'nystream eval' makes clusters"
     nystream report big map -o report.html -q
@@ -265,12 +265,12 @@ END
     says "lacks 2484 rows that were appended since; fit --update frozen takes them in"
     ny import big/shard-00000 new.csv --append -q
     exits 0
-    says "shard-00000 is not the last shard, so that 'map' and other results of all shards can no longer take in rows by --update frozen: fit them anew with --restart"
+    says "shard-00000 is not the last shard, so 'map' and other results of all shards can no longer take in rows with --update frozen: fit them again with --restart"
     ny fit big map --update frozen
     usage "shard 0 of big has 8628 rows and 'map' was made of 6144 of them"
     for shard in 0 1 2; do nystream fit big/shard-0000$shard own --landmarks 20 -q; done
     ny fit big own --update frozen
-    usage "'own' is a result of each shard of big for itself"
+    usage "'own' is a separate result in each shard of big"
     nystream rm big/shard-00001 map
     ny fit big map --landmarks 60 --components 3
     usage "was begun on"

@@ -200,7 +200,7 @@ place() {
         part.1.csv --label-column class --dtype u8 --columns a,b
     refused "rows of layout sparse, and the other shards have dense" part.1.csv \
         --label-column class --dtype u8 --layout sparse
-    refused "prepared by --rows none --values log1p, and the other shards have --rows none --values raw" \
+    refused "prepared by --rows none --values log1p, but the other shards have --rows none --values raw" \
         part.1.csv --label-column class --dtype u8 --values log1p
     refused "as labels none, and the other shards have some; give --labels or --label-column" \
         part.1.csv --dtype u8 --columns a-c
@@ -274,7 +274,7 @@ place() {
     nystream import a/big --shard 0/2 part.0.csv --label-column class -q
     ny import b/big --shard 1/2 part.1.csv --label-column class --like a/big --dtype u8
     exits 3
-    says "elements of type u8, and the other shards have f32"
+    says "elements of type u8, but the other shards have f32"
     [ ! -e b/big ]
     ny import b/big --shard 1/3 part.1.csv --label-column class --like a/big
     usage "a/big has 2 shards, and this is to be one of 3"
@@ -296,7 +296,7 @@ place() {
     exits 0
     nystream info a/big --json | grep -q '"classes": 4'
     ny import c/big part.0.csv --like a/big
-    usage "--like is of stores in shards: give --shard I/N"
+    usage "--like acts only on the import of a shard: give --shard I/N"
 }
 
 @test "a shard whose folder did not agree with this one is not taken for one of it" {
@@ -332,7 +332,7 @@ place() {
     local text
     for text in 4/4 1/0 1/100001; do
         ny import new --shard $text part.0.csv
-        usage "--shard $text: shards count from 0"
+        usage "--shard $text: shards are numbered from 0"
     done
     for text in 1 1/ /4 a/4 1/4/4 -1/4; do
         ny import new "--shard=$text" part.0.csv
@@ -388,7 +388,7 @@ place() {
     ny export big own -o o.npy
     usage "shards 0 and 1 of big have 'own' by different models"
     ny report big -o r.html
-    usage "has no result that is done"
+    usage "has no finished result"
     place
     ny report big -o r.html
     exits 0

@@ -135,7 +135,7 @@ share() {
     ny graph s g --knn sieve --leaf 64
     usage "--leaf acts only with --knn forest, and here it is sieve"
     ny graph s g --knn sieve --seed 1
-    usage "--seed acts only with --knn forest, and auto with a --recall below 1"
+    usage "--seed acts only with --knn forest, or with auto and a --recall below 1"
     printf '1 1:2 5:3\n%.0s' 1 2 3 4 >few.svm
     nystream import few.nys few.svm --layout sparse -q
     ny graph few.nys g --neighbors 2 --knn sieve

@@ -335,7 +335,7 @@ b	done" ]
     nystream import words.nys named.csv --label-column 3 -q
     ny import words.nys new.csv --append
     exits 0
-    says "the rows of words.nys have labels, and these rows get none"
+    says "the rows of words.nys have labels, but these rows have none"
     nystream export words.nys --part labels -o labels.csv -q
     [ "$(tr '\n' ' ' <labels.csv)" = "0 1 0 nan nan " ]
     printf '%s\n' 1,1,even >later.csv

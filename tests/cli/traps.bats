@@ -95,14 +95,14 @@ nan_table() {
     [ "$status" -eq 3 ]
     says "holes.csv, line 1, column 2: 'nan' is not a finite number; --nan keep gives such rows NaN"
     ny transform s a --input holes.csv -o no.csv --nan drop
-    usage "--nan drop: the output of transform has the rows of its input; --nan keep"
+    usage "--nan drop: the output of transform has one row for each row of its input; --nan keep"
     sed 's/^[^,]*/nan/' whole.csv >none.csv
     ny transform s a --input none.csv -o no.csv --nan keep
     [ "$status" -eq 3 ]
-    says "each of its 4994 rows holds NaN or Inf, --nan keep leaves none"
+    says "each of its 4994 rows holds NaN or Inf, so --nan keep leaves none"
     nystream graph s g -q
     ny transform s g --input holes.csv -o no.npy --nan keep
-    usage "--nan keep: 'g' is a graph, and rows with NaN have no neighbors; take them out"
+    usage "--nan keep: 'g' is a graph, and rows with NaN have no neighbors; remove them from the input"
     [ ! -e no.csv ] && [ ! -e no.npy ]
 }
 
@@ -345,11 +345,11 @@ nan_table() {
     nystream import s t.csv --id-column cell -q
     ny import s next.csv --id-column cell --append
     exits 0
-    says "10 of 60 names of the rows to append are names of rows that s has already, the first of them 'c8990'"
+    says "10 of the 60 rows to append have names that rows of s already have, the first of them 'c8990'"
     [[ $stderr != *warning* ]]
     ny import s t.csv --id-column cell --append --shuffle -q
     exits 0
-    says "warning: 9000 of 9000 names of the rows to append are names of rows that s has already"
+    says "warning: 9000 of the 9000 rows to append have names that rows of s already have"
     says "the first of them 'c0': were they appended before?"
     sed 's/^c/d/' t.csv | sed '1s/.*/cell,a,b/' >other.csv
     ny import s other.csv --id-column cell --append

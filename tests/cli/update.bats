@@ -195,7 +195,7 @@ as_from_scratch() {
     usage "dictionary"
     nystream graph a.nys g --quiet
     ny fit a.nys g --update full
-    usage "'g' is a graph; 'nystream graph' makes it again"
+    usage "'g' is a graph; 'nystream graph' with --restart makes it again"
     ny fit a.nys r --update sometimes
     usage "--update is one of full|frozen"
     nystream fit a.nys r --landmarks 20 --quiet
@@ -468,7 +468,7 @@ nan_rows() {
     ny fit d.nys map --update frozen -q
     exits 0
     says "far more than of those of the fit: are they on the same scale"
-    says "If not, they should not be there: take them out. If they are right, --update full"
+    says "If not, take them out again; if they are right, --update full"
     [ "$(nystream info d.nys map --json | awk -F': ' '/"drift_trace_error"/ {print ($2 + 0 > 0.5)}')" = 1 ]
     # So is less than half, where nearly nothing of the fitted rows was left out.
     nystream import e.nys rows.csv -q

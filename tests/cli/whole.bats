@@ -254,7 +254,7 @@ by_features() {
     ny fit s a --approx randomized --kernel precomputed --columns-file t.csv
     usage "--columns-file does not act with --approx randomized"
     ny fit s a --approx randomized --kernel precomputed
-    usage "works on all of K"
+    usage "needs all of K"
     ny fit s a --approx randomized --components 6000
     usage "more than the 5000 rows"
     ny fit s a --approx gaussian --landmarks 10 --components 11

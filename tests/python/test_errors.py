@@ -21,7 +21,8 @@ LEFT = re.compile(rf"--(?!%s)[a-z]|\bnystream (?:{VERBS})\b")
     ("give --memory 269M, or fewer landmarks", 'give memory="269M", or fewer landmarks'),
     ("give --restart to replace it", "give restart=True to replace it"),
     ("leave out --no-pilot", "leave out pilot=False"),
-    ("less to do (nystream plan)", "less to do (plan())"),
+    ("or do less (see 'nystream plan')", "or do less (see plan())"),
+    ("the options it had (nystream graph)", "the options it had (graph())"),
     ("or --new-columns drop, which", 'or new_columns="drop", which'),
     ("--landmarks 9000 is more than", "landmarks=9000 is more than"),
     ("--approx has no 'x'; it is", "approx= has no 'x'; it is"),
@@ -68,7 +69,7 @@ def fails(kind, builtin, call, words=""):
 
 def test_usage(store, result):
     fails(nystream.UsageError, ValueError, lambda: store.fit("a", kernel="gaussian"),
-          "kernel= has no 'gaussian'; what you mean is called 'rbf' here")
+          "kernel= has no value 'gaussian'; it is called 'rbf' here")
     fails(nystream.UsageError, ValueError, lambda: store.fit("a", landmark=3),
           "unknown option landmark; did you mean landmarks=")
     error = fails(nystream.UsageError, ValueError, lambda: store.fit("a", clusters=3),
@@ -155,7 +156,7 @@ def test_an_unknown_part_is_answered_with_those_that_there_are(result):
     with pytest.raises(nystream.UsageError, match="embedding.*did you mean 'embedding'") as caught:
         result.part("embeding")
     assert f"{caught.type.__module__}.{caught.type.__name__}" == "nystream.UsageError"
-    with pytest.raises(nystream.UsageError, match="no table of rows"):
+    with pytest.raises(nystream.UsageError, match="is not a table of rows"):
         result.part("model")
 
 

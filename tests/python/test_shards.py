@@ -106,7 +106,7 @@ def test_names_of_rows_are_those_of_all_shards(tmp_path):
 
 def test_what_cannot_be_is_refused(tmp_path, rows):
     store = in_shards(tmp_path / "big", rows)
-    with pytest.raises(nystream.UsageError, match="greedy does not go over the shards"):
+    with pytest.raises(nystream.UsageError, match="greedy does not work across the shards"):
         store.fit("map", select="greedy", landmarks=20)
     with pytest.raises(nystream.UsageError, match="takes one of them: give its path"):
         store.graph("near")

@@ -218,7 +218,7 @@ static void without_a_result_it_says_so(void **state)
     case_remove(now);
     case_copy(before, now);
     refused(call(OPTIONS("restart", "yes")), NY_EUSAGE,
-            "has no result 'm' whose options --restart alone could keep; give them");
+            "has no result 'm' whose options --restart could keep; give the options");
     assert_null(stage_of("m"));
     verb = ny_graph;
     CHECK(call(OPTIONS("restart", "yes", "neighbors", "3"))); /* which is there afterwards */
@@ -284,8 +284,8 @@ static void takes_rows_that_came(const char *const *options, const char *part)
         append_more();
         said[0] = 0;
         CHECK(ny_resume(ctx, now, "m", NULL));
-        assert_non_null(strstr(said, "'m' was stopped before anything was made of 400 rows, and "
-                                     "begins anew with the 500"));
+        assert_non_null(strstr(said, "'m' was stopped before it had made anything from 400 rows, "
+                                     "and starts over with the 500"));
         same_as_unbroken(options, part);
     }
     assert_true(first > 0);
@@ -371,7 +371,7 @@ static void a_refused_update_gives_no_other_up(void **state)
     begin_full_update();
     refused(call(OPTIONS("update", "frozen", "time-limit", "0.000001")), NY_EBUDGET,
             "--time-limit");
-    assert_null(strstr(said, "is given up"));
+    assert_null(strstr(said, "is abandoned"));
     CHECK(ny_resume(ctx, now, "m", NULL));
     CHECK(call(OPTIONS("update", "full")));
     assert_non_null(strstr(said, "nothing to update"));
@@ -382,7 +382,7 @@ static void one_that_runs_gives_the_other_up(void **state)
     (void)state;
     begin_full_update();
     CHECK(call(OPTIONS("update", "frozen")));
-    assert_non_null(strstr(said, "an interrupted --update full of 'm' is given up"));
+    assert_non_null(strstr(said, "an interrupted --update full of 'm' is abandoned"));
 }
 
 /* Tells whether the products of an update are in the store. */
@@ -445,14 +445,14 @@ static void stays_as_it_was(const char *mode)
             refused(ny_truncate(ctx, now, ROWS, 0, NULL), NY_EUSAGE, "a result has rows");
             continue;
         }
-        under_way += strstr(said, "an interrupted --update of 'm' had rows that go") != NULL;
+        under_way += strstr(said, "an interrupted --update of 'm' included rows") != NULL;
         CHECK(ny_verify(ctx, now, NULL));
         CHECK(ny_export(ctx, now, "m", "embedding", output[1]));
         same_files(output[0], output[1], "embedding");
         CHECK(ny_append_rows(ctx, now, values, MORE, D, NULL));
         CHECK(call(options));
         CHECK(ny_export(ctx, now, "m", "embedding", output[1]));
-        assert_null(strstr(said, "is given up"));
+        assert_null(strstr(said, "is abandoned"));
     }
     assert_true(under_way > 1);
 }
@@ -515,7 +515,7 @@ static void a_job_without_its_model_asks_for_it(void **state)
         err = ny_resume(ctx, now, "m", NULL);
         if (err) {
             refused(err, NY_EUSAGE,
-                    "'m' was stopped before its model was kept; give --model once more");
+                    "'m' was interrupted before its model was stored; give --model again");
             without++;
             CHECK(call(options));
         }

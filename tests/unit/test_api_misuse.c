@@ -61,7 +61,8 @@ static void an_appender_takes_no_rows_after_its_commit(void **state)
     ok(ny_appender_open(&appender, in.ctx, in.store, NULL));
     ok(ny_appender_put(appender, &table));
     ok(ny_appender_commit(appender, NULL));
-    fails(NY_EUSAGE, "ny_appender_put() after the commit", ny_appender_put(appender, &table));
+    fails(NY_EUSAGE, "ny_appender_put() was called after the commit",
+          ny_appender_put(appender, &table));
     fails(NY_EUSAGE, "after", ny_appender_commit(appender, NULL));
     ny_appender_free(appender);
     ok(ny_store_report(in.ctx, in.store, &report));

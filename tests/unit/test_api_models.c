@@ -118,7 +118,7 @@ static void a_room_of_another_width_is_refused(void **state)
     assert_memory_equal(places + 10, before + 10, 5 * sizeof(float));
     memcpy(places, before, sizeof(places));
     fit("a", wide);
-    fails(NY_EUSAGE, "a place has 3 components, and there is room for 2",
+    fails(NY_EUSAGE, "a place has 3 components, but there is room for 2",
           ny_place_rows(in.ctx, in.store, "a", &table, &room));
     room.components = 0;
     fails(NY_EUSAGE, "there is room for 0", ny_place_rows(in.ctx, in.store, "a", &table, &room));

@@ -552,7 +552,7 @@ static void what_has_no_sums_is_refused(void **state)
                  {"scale", "standard", "--scale"},
                  {"map", "laplacian", "--averages landmarks"},
                  {"approx", "nystrom", "--approx projected"},
-                 {"probe", "5", "without --online, --probe"}};
+                 {"probe", "5", "not work with --online, --probe"}};
     struct ny_table table = dense(NY_F32, 0);
     struct ny_sums *sums = NULL;
     struct ny_model *model;

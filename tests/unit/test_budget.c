@@ -78,7 +78,7 @@ static void test_a_refusal_names_the_budget_that_works(void **state)
     assert_int_equal(ny_budget_refuse(ctx, "fit", 5 << 20, " with 9 landmarks", ", or fewer"),
                      NY_EBUDGET);
     assert_string_equal(ny_context_message(ctx),
-                        "this fit needs 5242880 bytes (5.0 MiB) with 9 landmarks, and the budget "
+                        "this fit needs 5242880 bytes (5.0 MiB) with 9 landmarks, but the budget "
                         "is 3.0 MiB; give --memory 6M, or fewer");
     ny_error_clear(ctx);
     /* bytes that are held already are part of those that are needed */
@@ -86,7 +86,7 @@ static void test_a_refusal_names_the_budget_that_works(void **state)
     assert_int_equal(ny_budget_need(ctx, "plot", 2 << 20), NY_OK);
     assert_int_equal(ny_budget_need(ctx, "plot", 4 << 20), NY_EBUDGET);
     assert_string_equal(ny_context_message(ctx),
-                        "this plot needs 5242880 bytes (5.0 MiB), and the budget is 3.0 MiB; give "
+                        "this plot needs 5242880 bytes (5.0 MiB), but the budget is 3.0 MiB; give "
                         "--memory 6M");
     ny_unreserve(ctx, NY_MEM_OTHER, 1 << 20);
     ny_context_free(ctx);

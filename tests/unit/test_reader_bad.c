@@ -156,7 +156,7 @@ static const struct bad_case cases[] = {
     {"x.csv", TEXT("1,2\n3,4\n"), OPTIONS(.dims = 3, .format = "csv"), .status = NY_EDATA,
      .words = {"2 columns", "--dims says 3"}},
     {"x.csv", TEXT("7\n8\n"), OPTIONS(.label_column = "1", .format = "csv"), .status = NY_EDATA,
-     .words = {"none is left"}},
+     .words = {"is left for the points"}},
     /* csv: values */
     {"x.csv", TEXT("1,2\n3,4\n5,oops\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
      .words = {"line 3", "column 2", "'oops'", "not a number"}, .line = 3},

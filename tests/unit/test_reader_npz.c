@@ -172,7 +172,7 @@ static void wrong_arrays_are_named(void **state)
         const char *words;
     } cases[] = {{1, falling, "indptr falls from 2 to 1 after row 1"},
                  {1, late, "indptr begins with 1"},
-                 {1, more, "indptr says 9 entries, and there are 8 indices and 8 values"},
+                 {1, more, "indptr says 9 entries, but there are 8 indices and 8 values"},
                  {0, beyond, "row 2 (from 0) names column 5 (from 0)"},
                  {0, negative, "row 2 (from 0) names column -3 (from 0)"},
                  {2, "bsr", "of the form 'bsr'; save it by rows"},

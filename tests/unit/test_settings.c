@@ -212,7 +212,7 @@ static void sizes_are_checked(void **state)
         {"map isomap neighbors 60 components 61", "--components 61 is more than the 60 landmarks"},
         {"select greedy tolerance 2", "residuals of the rbf kernel lie between 0 and 2"},
         {"select greedy tolerance 2 components 61", "residuals of the rbf kernel"},
-        {"approx nystrom averages implicit components 61", "--averages implicit goes with"},
+        {"approx nystrom averages implicit components 61", "--averages implicit acts only with"},
         {"approx nystrom landmarks 20 power 3", "--power does not act here"},
     };
 

@@ -113,7 +113,7 @@ static void imports_that_do_not_fit(void **state)
     refused(case_import(store, &other), NY_EUSAGE, "--append");
     other.spec.append = true;
     other.spec.d = 5;
-    refused(case_import(store, &other), NY_EDATA, "5 columns, those of");
+    refused(case_import(store, &other), NY_EDATA, "5 columns, but those of");
     other.spec.d = 4;
     other.spec.labels = true;
     refused(case_import(store, &other), NY_EDATA, "have none");
