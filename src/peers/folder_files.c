@@ -139,10 +139,10 @@ int ny_folder_read(struct ny_folder *folder, const char *path, size_t size, size
     if (fstat(fd, &info))
         err = fail_errno(folder, "read", path);
     else if ((size_t)info.st_size != size)
-        err = ny_folder_fail(folder, NY_EIO,
-                             "%s has %lld bytes, where %zu are due: the processes do not run the "
-                             "same command",
-                             path, (long long)info.st_size, size);
+        err = ny_folder_fail(
+            folder, NY_EIO,
+            "%s has %lld bytes, but %zu were expected: the processes do not run the same command",
+            path, (long long)info.st_size, size);
     got = err ? 0 : read_all(fd, data, bytes, offset);
     if (!err && got != (ssize_t)bytes) {
         if (got >= 0) errno = EIO;
@@ -277,8 +277,8 @@ int ny_folder_look(struct ny_folder *folder)
         err = hear_abandoned(folder);
         if (err) break;
         err = ny_folder_fail(folder, NY_EBUSY,
-                             "the process with rank %u of %u, on %.*s, has ended without a word; "
-                             "start all of them again, and they go on",
+                             "the process with rank %u of %u, on %.*s, has ended without notice; "
+                             "start all of them again, and they resume",
                              rank, ranks, NY_HOST_BYTES, folder->member[rank].host);
         ny_folder_abandon(folder, err, folder->transport.why);
     }

@@ -110,8 +110,8 @@ static int fail_late(struct ny_folder *folder, const struct meeting *meeting)
                               "those of earlier jobs, and start again",
                               folder->transport.ranks, folder->path, meeting->wish->wait_s);
     return ny_folder_fail(folder, NY_EBUSY,
-                          "rank %u has not come to %s within %.0f s (%u of %u processes are "
-                          "missing); start it, and this one again, or wait longer (--peers-wait)",
+                          "rank %u has not arrived at %s within %.0f s (%u of %u processes are "
+                          "missing); start it and this one again, or wait longer (--peers-wait)",
                           first, folder->path, meeting->wish->wait_s, missing,
                           folder->transport.ranks);
 }
@@ -188,7 +188,7 @@ static int begin_run(struct ny_folder *folder)
 static int fail_differing(struct ny_folder *folder, unsigned rank, uint64_t ranks)
 {
     return ny_folder_fail(folder, NY_EUSAGE,
-                          "the process with rank %u counts %llu processes at %s, and this one %u; "
+                          "the process with rank %u counts %llu processes at %s, but this one %u; "
                           "give the same command to each",
                           rank, (unsigned long long)ranks, folder->path, folder->transport.ranks);
 }

@@ -320,7 +320,7 @@ int ny_peers_agree(struct ny_peers *peers, uint64_t digest, const char *what)
     for (unsigned shard = 1; shard < peers->group->shape.shards && !err; shard++)
         if (all[shard] != all[0])
             err = ny_fail(peers->ctx, NY_EUSAGE,
-                          "shard %u has other %s than shard 0, and all shards of a job need the "
+                          "shard %u has other %s than shard 0, but all shards of a job need the "
                           "same; give the same command to each",
                           shard, what);
     ny_free(peers->ctx, all);

@@ -15,17 +15,17 @@ static int fail_to_load(struct ny_context *ctx, const char *path)
 
     if (!reason) reason = "the system does not say why";
     if (path == plugin && strncmp(reason, plugin, strlen(plugin)) == 0) /* not one that it needs */
-        return ny_fail(ctx, NY_EUSAGE,
-                       "there is no plug-in for MPI (%s) beside nystream or among the system's "
-                       "libraries; install the package nystream-mpi, or build it with the mpicc of "
-                       "the MPI that starts the processes ('make mpi' in the sources of nystream) "
-                       "and name it by NYSTREAM_MPI",
-                       plugin);
-    return ny_fail(ctx, NY_EUSAGE,
-                   "the plug-in for MPI cannot be loaded (%s: %s); build it with the mpicc of the "
-                   "MPI that starts the processes ('make mpi' in the sources of nystream), and "
-                   "name it by NYSTREAM_MPI",
-                   path, reason);
+        return ny_fail(
+            ctx, NY_EUSAGE,
+            "there is no plug-in for MPI (%s) beside nystream or among the system's libraries; "
+            "install the package nystream-mpi, or build it with the mpicc of the MPI that starts "
+            "the processes ('make mpi' in the sources of nystream) and name it in NYSTREAM_MPI",
+            plugin);
+    return ny_fail(
+        ctx, NY_EUSAGE,
+        "the plug-in for MPI cannot be loaded (%s: %s); build it with the mpicc of the MPI that "
+        "starts the processes ('make mpi' in the sources of nystream), and name it in NYSTREAM_MPI",
+        path, reason);
 }
 
 /* Loads the plug-in. It stays loaded to the end of the process, which many an MPI needs. */
@@ -51,8 +51,8 @@ int ny_mpi_open(struct ny_transport **out, struct ny_context *ctx)
     *(void **)&open_transport = dlsym(library, NY_TRANSPORT_SYMBOL);
     if (!open_transport)
         return ny_fail(ctx, NY_EUSAGE,
-                       "the plug-in for MPI (%s) is of another version of nystream; build it anew, "
-                       "by 'make mpi' in the sources of this one",
+                       "the plug-in for MPI (%s) belongs to another version of nystream; rebuild "
+                       "it with 'make mpi' in the sources of this one",
                        plugin);
     *out = open_transport(why, sizeof(why));
     return *out ? NY_OK : ny_fail(ctx, NY_EIO, "MPI cannot be used: %s", why);

@@ -41,9 +41,9 @@ static void warn_of_binding(struct ny_context *ctx, unsigned on_host)
 {
     if (!on_host || ny_cpu_count() > 1 || ny_cpu_online() <= on_host) return;
     ny_log(ctx, NY_LOG_WARNING,
-           "MPI has bound each process to one of the %u CPUs of this machine, of which the job "
-           "uses %u; mpirun --bind-to none, or srun --cpu-bind=none with --cpus-per-task, gives "
-           "them to its threads",
+           "MPI has bound each process to one of the %u CPUs of this machine, so the job uses only "
+           "%u; mpirun --bind-to none, or srun --cpu-bind=none with --cpus-per-task, makes all of "
+           "them available to its threads",
            ny_cpu_online(), on_host);
 }
 
@@ -51,13 +51,13 @@ static int refuse_ranks(struct ny_context *ctx, unsigned ranks, unsigned shards)
 {
     if (shards == 1)
         return ny_fail(ctx, NY_EUSAGE,
-                       "%u processes were started for a store that has no shards, and they would "
-                       "all do the same work; start one, import the data as shards, or, where each "
+                       "%u processes were started for a store that has no shards, so they would "
+                       "all do the same work; start one, import the data as shards, or, if each "
                        "has a store of its own, give fit --peers alone",
                        ranks);
     return ny_fail(ctx, NY_EUSAGE,
-                   "%u processes were started for %u shards, and each process works at a shard or "
-                   "several; start %u at most",
+                   "%u processes were started for %u shards, but each process works on one or more "
+                   "shards; start at most %u",
                    ranks, shards, shards);
 }
 
@@ -110,7 +110,7 @@ int ny_transport_check(struct ny_context *ctx, const char *peers, const char *wa
                        "--peers %s is none of alone, mpi, folder:PATH and folder:N:PATH", peers);
     if (waits && !path)
         return ny_fail(ctx, NY_EUSAGE,
-                       "--peers-wait acts with --peers folder:PATH alone; leave it out");
+                       "--peers-wait acts only with --peers folder:PATH; leave it out");
     return NY_OK;
 }
 
@@ -214,14 +214,14 @@ static int agree(struct ny_transport *transport, struct ny_context *ctx,
     for (unsigned rank = 1; rank < transport->ranks && !err; rank++) {
         if (memcmp(all[rank].command, all[0].command, sizeof(mine.command)) != 0)
             err = ny_fail(ctx, NY_EUSAGE,
-                          "the process with rank %u is to %.*s, and that with rank 0 to %.*s; give "
+                          "the process with rank %u was started to %.*s, but rank 0 to %.*s; give "
                           "the same command to each",
                           rank, NY_COMMAND_BYTES, all[rank].command, NY_COMMAND_BYTES,
                           all[0].command);
         else if (all[rank].shards != all[0].shards)
             err = ny_fail(ctx, NY_EUSAGE,
-                          "the process with rank %u works at %llu shards, and that with rank 0 at "
-                          "%llu; give the same command to each",
+                          "the process with rank %u works on %llu shards, but rank 0 on %llu; give "
+                          "the same command to each",
                           rank, (unsigned long long)all[rank].shards,
                           (unsigned long long)all[0].shards);
     }

@@ -42,8 +42,8 @@ static int add_piece(struct ny_cluster_finder *finder, struct ny_result *result,
         if (c == UINT64_MAX) continue; /* a row without coordinates */
         if (c >= finder->k)
             return ny_fail(finder->ctx, NY_ESTORE,
-                           "the clusters of '%s' are damaged: row %llu is of cluster %llu, and "
-                           "there are %zu; 'nystream eval' finds them anew",
+                           "the clusters of '%s' are damaged: row %llu is in cluster %llu, but "
+                           "there are only %zu; 'nystream eval' finds them anew",
                            result->name, (unsigned long long)(first + i), (unsigned long long)c,
                            finder->k);
         sizes[c]++;
@@ -108,8 +108,8 @@ int ny_cluster_finder_open(struct ny_cluster_finder *finder, struct ny_store *st
         err = ny_cluster_finder_of(finder, &result, k, result.rows.count);
     else
         err = ny_fail(finder->ctx, NY_EUSAGE,
-                      "'%s' has no clusters of the rows that it has now; 'nystream eval %s %s "
-                      "--clusters K' finds them",
+                      "'%s' has no clusters of its current rows; 'nystream eval %s %s --clusters "
+                      "K' finds them",
                       name, ny_store_path(store), name);
 done:
     ny_result_close_any(&result);

@@ -106,8 +106,8 @@ int ny_clusters_carry(struct ny_store *store, const char *name)
     ny_result_close(&carry.result);
     if (err != NY_EBUDGET) return err;
     ny_log(ctx, NY_LOG_WARNING,
-           "the clusters of '%s' are not those of the new rows, too, as there is no memory to find "
-           "these: give the same command again with more --memory",
+           "the clusters of '%s' do not cover the new rows yet, because there is no memory to find "
+           "theirs: give the same command again with more --memory",
            name);
     ny_error_clear(ctx);
     return NY_OK;

@@ -277,11 +277,10 @@ struct ny_drift ny_drift_of_sums(const struct ny_model *model, uint64_t rows, do
 
 static void warn_of_lengths(struct ny_context *ctx, const char *from, double shrunk)
 {
-    ny_log(
-        ctx, NY_LOG_WARNING,
-        "the rows of %s are short: half of them have at most %.2g times the length that 19 in 20 "
-        "rows of the fit have: are they on the same scale?",
-        from, shrunk);
+    ny_log(ctx, NY_LOG_WARNING,
+           "the rows of %s are short: half of them are at most %.2g times as long as 19 in 20 rows "
+           "of the fit: are they on the same scale?",
+           from, shrunk);
 }
 
 /* Warns of new rows that are far from the mean of the fit, or lie in other directions. */

@@ -92,9 +92,8 @@ static int narrow(const struct by_list *run, const double *distance, size_t item
         if (isinf(run->narrow[i]))
             return ny_fail(run->base.spec.ctx, NY_ENUMERIC,
                            "new row %llu is farther from its neighbors than %.2g, the most that a "
-                           "file of distances can tell; look for huge values in it",
-                           (unsigned long long)(new->placed + i / new->neighbors),
-                           (double)FLT_MAX);
+                           "file of distances can hold; look for huge values in it",
+                           (unsigned long long)(new->placed + i / new->neighbors), (double)FLT_MAX);
     }
     return NY_OK;
 }
@@ -214,8 +213,8 @@ static int check(struct by_list *run, const json_t *record)
 
     if (!ny_stored_graph_of(&graph, seeker->store, seeker->name, record))
         return ny_fail(ctx, NY_EUSAGE,
-                       "'%s' has no graph of its own, among whose rows there would be neighbours; "
-                       "make one with 'nystream graph %s NAME'",
+                       "'%s' has no graph of its own in which to find neighbours; make one with "
+                       "'nystream graph %s NAME'",
                        seeker->name, ny_store_path(seeker->store));
     err = ny_stored_graph_check(&graph);
     if (!err) err = ny_stored_graph_places(&graph);

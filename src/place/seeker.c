@@ -74,8 +74,8 @@ int ny_seeker_check(const struct ny_seeker *seeker, const struct ny_measured *fo
     for (size_t i = 0; i < count * t; i++)
         if (found->row[i] == NY_NO_ROW || isinf(found->distance[i]))
             return ny_fail(ny_store_context(seeker->store), NY_ENUMERIC,
-                           "distances of new row %llu are beyond all numbers; look for huge values "
-                           "in it, or in the scale of '%s'",
+                           "distances of new row %llu overflow; look for huge values in it, or in "
+                           "the scale of '%s'",
                            (unsigned long long)(row + i / t), seeker->name);
     return NY_OK;
 }

@@ -294,11 +294,11 @@ static int check_room(struct ny_placer *placer)
 
     if (room->components != components && room->components != NY_ANY_COMPONENTS)
         return ny_fail(ctx, NY_EUSAGE,
-                       "a place has %llu components, and there is room for %llu; where the result "
-                       "was fitted anew, ask for its shape again",
+                       "a place has %llu components, but there is room for %llu; if the result was "
+                       "fitted again, ask for its shape again",
                        (unsigned long long)components, (unsigned long long)room->components);
     if (room->type != NY_F32 && room->type != NY_F64)
-        return ny_fail(ctx, NY_EUSAGE, "coordinates are of type NY_F32 or NY_F64");
+        return ny_fail(ctx, NY_EUSAGE, "coordinates must be of type NY_F32 or NY_F64");
     row_bytes = components * ny_dtype_size(room->type);
     if (!room->row_bytes) room->row_bytes = row_bytes;
     if (room->row_bytes >= row_bytes &&

@@ -37,8 +37,8 @@ int ny_cairo_load(struct ny_context *ctx)
     ny_once(&once, load);
     if (!missing) return NY_OK;
     return ny_fail(ctx, NY_EIO,
-                   "pictures and reports are drawn by the library cairo, and this system has no "
-                   "%s; on Debian, 'apt install libcairo2' brings it",
+                   "pictures and reports are drawn with the cairo library, but this system has no "
+                   "%s; on Debian, install it with 'apt install libcairo2'",
                    missing);
 }
 

@@ -45,11 +45,10 @@ int ny_data_frame_open(struct ny_data_frame *frame, struct ny_store *store, cons
     frame->n = embedding->count(&frame->result);
     if (!frame->n && frame->result.map) return ny_result_prepare(&frame->result, embedding, 0);
     if (!frame->n)
-        return ny_fail(frame->ctx, NY_EUSAGE,
-                       "'%s' is a %s alone: it has no embedding to draw; fit one with 'nystream "
-                       "fit %s NAME'",
-                       name, frame->result.graph.neighbors ? "graph" : "dictionary",
-                       ny_store_path(store));
+        return ny_fail(
+            frame->ctx, NY_EUSAGE,
+            "'%s' is only a %s: it has no embedding to draw; fit one with 'nystream fit %s NAME'",
+            name, frame->result.graph.neighbors ? "graph" : "dictionary", ny_store_path(store));
     frame->components = embedding->columns(&frame->result);
     row_bytes = frame->components * sizeof(double);
     frame->piece = PIECE_BYTES / row_bytes;
@@ -89,9 +88,8 @@ static int add_other(struct ny_data_frame *frame, const char *name, struct ny_fr
     column->other = ++frame->others;
     if (err) return err;
     if (column->part->count(other) != other->n || other->rows.lost.rows)
-        return ny_fail(frame->ctx, NY_EUSAGE,
-                       "'%s' has no %s of all rows of %s, by which to colour '%s'", name,
-                       column->part->name, ny_store_path(other->store), frame->result.name);
+        return ny_fail(frame->ctx, NY_EUSAGE, "'%s' has no %s of all rows of %s to colour '%s' by",
+                       name, column->part->name, ny_store_path(other->store), frame->result.name);
     frame->rows_wanted = true;
     return ny_result_prepare(other, column->part, frame->piece);
 }

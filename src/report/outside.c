@@ -250,8 +250,7 @@ static int check_columns(const struct ny_outside *outside, const char *path)
     if (!count || !strchr(words[0], mark) || (!strstr(path, ".tsv") && !strstr(path, ".csv")))
         return NY_OK;
     return ny_fail(outside->ctx, NY_EDATA,
-                   "%s has several columns; by which points are coloured is one value a line",
-                   path);
+                   "%s has several columns; a file to colour points by has one value a line", path);
 }
 
 /* Compares words: numbers by their values, before all others. */
@@ -321,7 +320,7 @@ int ny_outside_file(struct ny_outside *outside, struct ny_store *store, const ch
     if (err) return err;
     if (got == n) return order_words(outside);
     return ny_fail(outside->ctx, NY_EDATA,
-                   "%s has %s%llu values, and %s has %llu rows; give a value for each row", path,
+                   "%s has %s%llu values, but %s has %llu rows; give a value for each row", path,
                    got > n ? "more than " : "", ULL(got > n ? n : got), ny_store_path(store),
                    ULL(n));
 }

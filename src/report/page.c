@@ -298,8 +298,8 @@ static int set_limits(struct page *page)
                        (unsigned long long)info.d);
     else if (spec->image[0] && info.layout != NY_DENSE)
         return ny_fail(page->ctx, NY_EUSAGE,
-                       "--image %zux%zu: the rows of %s are sparse, and the page shows dense rows "
-                       "alone as images; import them with --layout dense, or leave it out",
+                       "--image %zux%zu: the rows of %s are sparse, but the page shows only dense "
+                       "rows as images; import them with --layout dense, or leave it out",
                        spec->image[0], spec->image[1], ny_store_path(page->store));
     else if (!spec->image[0] && side >= IMAGE_LEAST && side * side == info.d)
         page->limits.image[0] = page->limits.image[1] = side;

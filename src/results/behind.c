@@ -87,8 +87,8 @@ static struct cure cure_of(struct ny_store *store, const json_t *record)
         return (struct cure){"--restart makes it again with them"};
     if (named)
         snprintf(cure.text, sizeof(cure.text),
-                 "it is a map of graph '%.64s': once graph --restart has made that again with "
-                 "them, fit --restart does so with the map; until then transform places them on it",
+                 "it is a map of graph '%.64s': make that again with graph --restart, then the map "
+                 "with fit --restart; until then transform places them on it",
                  named);
     else if (json_is_object(graph))
         return (struct cure){

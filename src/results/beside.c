@@ -340,11 +340,11 @@ int ny_part_export_beside(struct ny_store *store, const char *name, const char *
     int err = name ? ny_result_open_any(&result, store, name) : ny_result_of_points(&result, store);
 
     if (!err && !(beside.part && takes(beside.part, name, wanted)))
-        err = ny_fail(result.ctx, NY_EUSAGE,
-                      "--with %s acts with %s, such as embedding and clusters, and not with "
-                      "--part %s",
-                      words ? "ids, labels or clusters" : "header",
-                      words ? "parts that have a line for each row" : "tables of numbers", part);
+        err = ny_fail(
+            result.ctx, NY_EUSAGE,
+            "--with %s acts only with %s, such as embedding and clusters, and not with --part %s",
+            words ? "ids, labels or clusters" : "header",
+            words ? "parts that have a line for each row" : "tables of numbers", part);
     if (!err) err = find(&beside, wanted, name);
     if (!err) err = write_table(&beside, output);
     if (!err && name && beside.part->by_row) ny_warn_behind(store, name, result.record);

@@ -54,7 +54,8 @@ int ny_stored_choice(struct ny_store *store, const char *name, const json_t *rec
         good = !err && plausible(*columns, count, d);
     }
     if (err || good) return err;
-    return ny_fail(ctx, NY_ESTORE,
-                   "the columns that '%s' in %s has chosen cannot be; fit it again with --restart",
-                   name, ny_store_path(store));
+    return ny_fail(
+        ctx, NY_ESTORE,
+        "the columns that '%s' in %s has chosen are invalid; fit it again with --restart", name,
+        ny_store_path(store));
 }

@@ -163,7 +163,7 @@ static int put(const struct ny_result *result, const uint32_t *cluster, size_t c
 
     if (err) return err;
     if (!ny_record_same(record, result->record)) {
-        err = ny_fail(result->ctx, NY_EBUSY, "'%s' has been made anew meanwhile", result->name);
+        err = ny_fail(result->ctx, NY_EBUSY, "'%s' was made again in the meantime", result->name);
         goto done;
     }
     before = current(record) ? ny_field_count(json_object_get(record, field), "count", 0) : 0;

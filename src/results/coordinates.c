@@ -130,8 +130,8 @@ int ny_coordinates_parse(struct ny_coordinates *how, struct ny_context *ctx, con
     if (how->pairs > PAIRS_MAX || how->skip > 1 || (how->skip && how->skip >= how->pairs) ||
         (json_is_array(scale) && json_array_size(scale) != ny_coordinates_count(how)))
         return ny_fail(ctx, NY_ESTORE,
-                       "a result's record says in two ways how many coordinates it "
-                       "has, or too many; fit it again with --restart");
+                       "a result's record contradicts itself on how many coordinates it has, or "
+                       "says too many; fit it again with --restart");
     if (!json_is_array(scale)) return NY_OK;
     how->scale = ny_calloc(ctx, NY_MEM_MODEL, ny_coordinates_count(how), sizeof(double));
     if (!how->scale) return NY_EBUDGET;

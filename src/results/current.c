@@ -58,10 +58,10 @@ int ny_record_untouched(struct ny_store *store, const char *name, const json_t *
     json_decref(now);
     if (same) return err;
     ny_error_clear(ctx);
-    return ny_fail(ctx, NY_EBUSY,
-                   "'%s' in %s got other clusters while they were read; run the same command "
-                   "again",
-                   name, ny_store_path(store));
+    return ny_fail(
+        ctx, NY_EBUSY,
+        "the clusters of '%s' in %s were replaced while they were read; run the same command again",
+        name, ny_store_path(store));
 }
 
 int ny_result_current(struct ny_result *result, const struct ny_result_part *part, int err)

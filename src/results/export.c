@@ -217,12 +217,12 @@ static int write_model(struct ny_result *result, const char *output)
 
     if (err) return err;
     if (!bytes)
-        return ny_fail(result->ctx, NY_EUSAGE, "'%s' is a %s alone: it has no model",
-                       result->name, ny_record_kind(result->record));
+        return ny_fail(result->ctx, NY_EUSAGE, "'%s' is only a %s: it has no model", result->name,
+                       ny_record_kind(result->record));
     if (method && method->all_rows && landmarks)
         return ny_fail(result->ctx, NY_EUSAGE,
-                       "the model of '%s' is all points of %s, which %s needs to place others; "
-                       "place them with 'nystream transform %s %s'",
+                       "the model of '%s' would be all points of %s, which %s needs to place "
+                       "others; place them with 'nystream transform %s %s'",
                        result->name, ny_store_path(result->store), method->name,
                        ny_store_path(result->store), result->name);
     image = ny_alloc(result->ctx, NY_MEM_MODEL, bytes);
@@ -319,7 +319,8 @@ int ny_points_export(struct ny_store *store, const char *part, const char *outpu
     struct ny_result points;
     int err = ny_result_of_points(&points, store);
 
-    if (!err && !points.n) err = ny_refuse_nodes(store, "give the NAME of one, and --part graph");
+    if (!err && !points.n)
+        err = ny_refuse_nodes(store, "to export one, give its NAME and --part graph");
     if (!err && !rows->count(&points))
         err = ny_fail(points.ctx, NY_EUSAGE, "the points of %s have no %s", ny_store_path(store),
                       part);

@@ -36,10 +36,10 @@ static int check_part(const struct shared_export *export)
 
     if (strcmp(export->part->name, "source") == 0 ||
         (strcmp(export->part->name, "clusters") == 0 && !fitted))
-        return ny_fail(result->ctx, NY_EUSAGE,
-                       "several processes do not export %s together; export it by one that has all "
-                       "shards",
-                       export->part->name);
+        return ny_fail(
+            result->ctx, NY_EUSAGE,
+            "several processes cannot export %s together; export it from one that has all shards",
+            export->part->name);
     if (export->part->count(result)) return NY_OK;
     return ny_fail(result->ctx, NY_EUSAGE, "'%s' in %s has no %s", result->name,
                    ny_store_path(result->store), export->part->name);
@@ -134,9 +134,10 @@ static int refuse_clusters(struct shared_export *export, unsigned shard)
                        "shard %u has other clusters of '%s' than shard 0: each was evaluated by "
                        "itself; 'nystream eval STORE %s --clusters K' finds clusters of all shards",
                        shard, result->name, result->name);
-    return ny_fail(result->ctx, NY_EBUSY,
-                   "'%s' got other clusters while they were read; run the same command again",
-                   result->name);
+    return ny_fail(
+        result->ctx, NY_EBUSY,
+        "the clusters of '%s' were replaced while they were read; run the same command again",
+        result->name);
 }
 
 /* Compares the clusters of all shards before any of them is written. */
@@ -197,11 +198,11 @@ static int check_classes(const struct shared_export *export)
     if (!err) err = ny_peers_gather_equal(export->peers, &mine, sizeof(mine), all);
     for (unsigned shard = 1; shard < shards && !err; shard++)
         if (all[shard] > all[0])
-            err = ny_fail(ctx, NY_EUSAGE,
-                          "shard %u has classes that shard 0 does not know, and several processes "
-                          "export the names that shard 0 has; export them by one that has all "
-                          "shards",
-                          shard);
+            err = ny_fail(
+                ctx, NY_EUSAGE,
+                "shard %u has classes that shard 0 does not know, but several processes export "
+                "only the names that shard 0 has; export them from one that has all shards",
+                shard);
     ny_free(ctx, names);
     ny_free(ctx, all);
     return err;
@@ -216,8 +217,8 @@ static int write_once(const struct shared_export *export, const char *part, cons
 
     if (strcmp(part, "ids") == 0)
         return ny_fail(result->ctx, NY_EUSAGE,
-                       "several processes do not export ids together; export them by one that has "
-                       "all shards");
+                       "several processes cannot export ids together; export them from one that "
+                       "has all shards");
     if (err || !ny_peers_leads(export->peers)) return err;
     if (!ny_is_names_part(part))
         return ny_part_export(result->store, result->name, part, output, NULL);

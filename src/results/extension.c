@@ -34,10 +34,11 @@ int ny_result_has_model(struct ny_context *ctx, const char *name, const json_t *
     const char *key = of_graph(record) ? "map" : "approx";
 
     if (!ny_result_needs_points(record)) return NY_OK;
-    return ny_fail(ctx, NY_EUSAGE,
-                   "'%s' was made by --%s %s, which places new points by all points of the "
-                   "store: there is no model apart from it; use 'nystream transform STORE %s'",
-                   name, key, ny_field_text(json_object_get(record, "report"), key), name);
+    return ny_fail(
+        ctx, NY_EUSAGE,
+        "'%s' was made with --%s %s, which places new points by comparing them with all points of "
+        "the store, so it has no model of its own; use 'nystream transform STORE %s'",
+        name, key, ny_field_text(json_object_get(record, "report"), key), name);
 }
 
 size_t ny_extension_bytes(size_t pairs)

@@ -118,10 +118,10 @@ int ny_stored_graph_check(const struct ny_stored_graph *graph)
 
     if ((lists || edges) && graph->n <= NY_NO_ROW && graph->largest && graph->largest <= graph->n)
         return NY_OK;
-    return ny_fail(ny_store_context(graph->store), NY_ESTORE,
-                   "the record of graph '%s' in %s counts what it cannot have; make it again with "
-                   "--restart",
-                   graph->name, ny_store_path(graph->store));
+    return ny_fail(
+        ny_store_context(graph->store), NY_ESTORE,
+        "the record of graph '%s' in %s has impossible numbers; make it again with --restart",
+        graph->name, ny_store_path(graph->store));
 }
 
 bool ny_of_nodes(const json_t *record)
@@ -143,7 +143,7 @@ static int refuse_if_of_nodes(void *user, const char *name)
 
     if (!err && ny_of_nodes(record))
         err = ny_fail(ny_store_context(search->store), NY_EUSAGE,
-                      "%s has no points, but graphs of nodes such as '%s'; %s",
+                      "%s has no points, only graphs such as '%s'; %s",
                       ny_store_path(search->store), name, search->advice);
     json_decref(record);
     return err;
@@ -159,19 +159,18 @@ int ny_refuse_nodes(struct ny_store *store, const char *advice)
 int ny_stored_graph_lengths(const struct ny_stored_graph *graph, const char *whose)
 {
     if (!graph->affinities) return NY_OK;
-    return ny_fail(
-        ny_store_context(graph->store), NY_EUSAGE,
-        "the weights of graph '%s' are affinities, and %s needs lengths; make a graph of "
-        "lengths (--edge-weights lengths)",
-        graph->name, whose);
+    return ny_fail(ny_store_context(graph->store), NY_EUSAGE,
+                   "the weights of graph '%s' are affinities, but %s needs lengths; make a graph "
+                   "of lengths (--edge-weights lengths)",
+                   graph->name, whose);
 }
 
 int ny_stored_graph_places(const struct ny_stored_graph *graph)
 {
     if (!graph->given) return NY_OK;
     return ny_fail(ny_store_context(graph->store), NY_EUSAGE,
-                   "the edges of graph '%s' came from a file, so that new rows have no neighbours "
-                   "in it; make a graph that has the new nodes, too, and fit it",
+                   "the edges of graph '%s' came from a file, so new rows have no neighbours in "
+                   "it; make a graph that includes the new nodes, and fit it",
                    graph->name);
 }
 
@@ -307,8 +306,8 @@ static int check_lists(const struct ny_stored_graph *graph, const struct ny_list
 static int wrong_count(const struct ny_stored_graph *graph, uint32_t component, uint64_t rows)
 {
     return ny_fail(ny_store_context(graph->store), NY_ESTORE,
-                   "component %u of the graph of '%s' in %s has %llu rows, which cannot be; make "
-                   "it again with --restart",
+                   "component %u of the graph of '%s' in %s has %llu rows, which is impossible; "
+                   "make it again with --restart",
                    component, graph->name, ny_store_path(graph->store), (unsigned long long)rows);
 }
 

@@ -204,10 +204,10 @@ int ny_graph_export(struct ny_result *result, const char *output)
     int err;
 
     if (!ny_stored_graph_any(&result->graph) && other)
-        return ny_fail(result->ctx, NY_EUSAGE,
-                       "'%s' is of the graph '%s', which another result of the store is; export "
-                       "that",
-                       result->name, other);
+        return ny_fail(
+            result->ctx, NY_EUSAGE,
+            "'%s' was made from the graph '%s', which is another result of the store; export that",
+            result->name, other);
     if (!ny_stored_graph_any(&result->graph))
         return ny_fail(result->ctx, NY_EUSAGE,
                        "'%s' has no graph; make one with 'nystream graph %s NAME'", result->name,

@@ -159,10 +159,10 @@ static bool holds(const struct ny_landmark_points *how, const struct ny_landmark
 
 static int not_these(struct ny_store *store, const char *name)
 {
-    return ny_fail(ny_store_context(store), NY_ESTORE,
-                   "the landmark points of '%s' in %s are not those that its record speaks of; fit "
-                   "it again with --restart",
-                   name, ny_store_path(store));
+    return ny_fail(
+        ny_store_context(store), NY_ESTORE,
+        "the landmark points of '%s' in %s do not match its record; fit it again with --restart",
+        name, ny_store_path(store));
 }
 
 /* Reads rows that are larger than a chunk. */

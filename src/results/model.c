@@ -452,7 +452,7 @@ static int load_sparse(struct ny_model *model, const struct ny_sparse_image *ima
         err = ny_sparse_list_extend(&model->sparse, model->ctx, NY_MEM_MODEL, image->m,
                                     ny_sparse_image_packed_bytes(image), &room);
     if (err || ny_sparse_image_load(image, at, &room, model->sparse.row)) return err;
-    return ny_fail(model->ctx, NY_ESTORE, "the landmarks of %s cannot be; export the model again",
+    return ny_fail(model->ctx, NY_ESTORE, "the landmarks of %s are invalid; export the model again",
                    where);
 }
 

@@ -63,11 +63,10 @@ int ny_names_part_find(struct ny_names_part *part, struct ny_store *store, struc
     part->count = columns ? info.d : result ? result->rows.count : info.n;
     if (columns ? info.column_names : info.names) return NY_OK;
     return ny_fail(ny_store_context(store), NY_EUSAGE,
-                   "the %s of %s have no names: what was imported first had none (.h5ad, .h5, "
-                   "matrix.mtx with %s beside it, and tables with %s have some)",
+                   "the %s of %s have no names: the first import had none (.h5ad, .h5, matrix.mtx "
+                   "with %s beside it, and tables with %s have some)",
                    columns ? "columns" : "rows", ny_store_path(store),
-                   columns ? "features.tsv" : "barcodes.tsv",
-                   columns ? "a header" : "--id-column");
+                   columns ? "features.tsv" : "barcodes.tsv", columns ? "a header" : "--id-column");
 }
 
 /* Adds the names of rows of a result, run by run of rows that lie together in the store. */

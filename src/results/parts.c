@@ -134,11 +134,10 @@ static int find_axes(struct ny_result *result)
     int err = ny_model_of_result(&model, result->store, result->name);
 
     if (!err && (model->p != result->coordinates.pairs || model->d != columns_of_points(result)))
-        err =
-            ny_fail(result->ctx, NY_ESTORE,
-                    "the model of '%s' has %zu axes of %zu columns, and not those that its record "
-                    "speaks of; fit it again with --restart",
-                    result->name, model->p, model->d);
+        err = ny_fail(result->ctx, NY_ESTORE,
+                      "the model of '%s' has %zu axes of %zu columns, which does not match its "
+                      "record; fit it again with --restart",
+                      result->name, model->p, model->d);
     if (err) goto done;
     result->axes = ny_calloc(result->ctx, NY_MEM_MODEL, model->d, (model->p + 1) * sizeof(double));
     err = result->axes ? ny_model_axes(model, result->axes) : NY_EBUDGET;
@@ -461,7 +460,7 @@ int ny_result_open(struct ny_result *result, struct ny_store *store, const char 
     err = ny_points_info(store, &points);
     if (err == NY_OK && result->n > points.n && !ny_of_nodes(record))
         err = ny_fail(result->ctx, NY_ESTORE,
-                      "'%s' is of %llu rows, and points/ of %s has %llu: points/ is from an older "
+                      "'%s' has %llu rows, but points/ of %s has %llu: points/ is from an older "
                       "copy of the store; put the newer one back, or fit '%s' again with --restart",
                       name, (unsigned long long)result->n, ny_store_path(store),
                       (unsigned long long)points.n, name);
@@ -544,15 +543,15 @@ static int no_such_part(const struct ny_result *result, const struct ny_result_p
     if (ny_stored_graph_any(&result->graph) && length < sizeof(list))
         snprintf(list + length, sizeof(list) - length, ", graph");
     if (part->fill == fill_landmarks && has_points(result))
-        why = "; its landmarks are points that were given, and no rows";
+        why = "; its landmarks are given points, and not rows";
     if (part->count == count_axes)
-        why = ny_field_is(result->report, "kernel", "cosine")
-                  ? "; maps of the linear kernel (pca) have axes, and those of svd with this one "
-                    "are the places of rows with a single 1: transform an identity matrix"
-                  : "; maps of the linear kernel (pca) have axes and a mean";
+        why =
+            ny_field_is(result->report, "kernel", "cosine")
+                ? "; maps of the linear kernel (pca) have axes; for those of svd with this kernel, "
+                  "transform an identity matrix, as they are the places of rows with a single 1"
+                : "; maps of the linear kernel (pca) have axes and a mean";
     if (strcmp(part->name, "embedding") == 0 && result->map)
-        why = "; ny_fit_into() has put it into memory alone, where it was fitted: --restart fits "
-              "it anew";
+        why = "; ny_fit_into() has put it into memory only: --restart fits it anew";
     if (strcmp(part->name, "clusters") == 0) why = "; 'nystream eval' makes clusters";
     return ny_fail(result->ctx, NY_EUSAGE, "'%s' in %s has no %s; it has %s%s", result->name,
                    ny_store_path(result->store), part->name, list, why);

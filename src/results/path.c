@@ -91,7 +91,7 @@ static int find_component(const struct ny_stored_path *path, const struct ny_sto
     if (from == to) return NY_OK;
     return ny_fail(path->ctx, NY_EDATA,
                    "there is no path from row %llu to row %llu: they are in components %llu and "
-                   "%llu of '%s'; make a graph of more --neighbors, or with --connect",
+                   "%llu of '%s'; make a graph with more --neighbors, or with --connect",
                    (unsigned long long)rows[0], (unsigned long long)rows[1],
                    (unsigned long long)from, (unsigned long long)to, graph->name);
 }
@@ -122,7 +122,7 @@ static int not_reached(const struct ny_stored_path *path, const struct ny_stored
     if (sum > (double)FLT_MAX)
         return ny_fail(path->ctx, NY_ENUMERIC,
                        "the path from row %llu to row %llu of '%s' is longer than %.2g, the most "
-                       "that a graph can tell; make the graph of lengths in a larger unit",
+                       "that a graph can hold; make the graph from lengths in a larger unit",
                        (unsigned long long)rows[0], (unsigned long long)rows[1], graph->name,
                        (double)FLT_MAX);
     return ny_fail(path->ctx, NY_ESTORE,

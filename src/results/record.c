@@ -312,7 +312,7 @@ int ny_record_check_lost(struct ny_store *store, const char *name, const json_t 
         (i < then.count && then.range[i].first < end))
         err = ny_fail(ctx, NY_ESTORE, "rows of %s were lost after %s'%s' was begun; %s",
                       ny_store_path(store), of_graph ? "the graph of " : "", name,
-                      of_graph ? "a graph is of all rows: import what is left into another store"
+                      of_graph ? "a graph needs all rows: import what is left into another store"
                                : "fit it again with --restart");
     ny_lost_release(&then, ctx);
     return err;

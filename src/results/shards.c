@@ -108,11 +108,11 @@ static int check_there(struct ny_store *set, const char *name)
             used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%u", told++ ? ", " : "",
                                      ny_shards_number(set, k));
     if (!err && missing)
-        err = ny_fail(
-            ctx, NY_EUSAGE, "'%s' is not finished in %zu of the %zu shards of %s: %s%s; %s", name,
-            missing, count, ny_store_path(set), list, missing > told ? " and others" : "",
-            together ? "the command that fitted all shards makes it whole, given once more"
-                     : "finish it there");
+        err = ny_fail(ctx, NY_EUSAGE,
+                      "'%s' is not finished in %zu of the %zu shards of %s: %s%s; %s", name,
+                      missing, count, ny_store_path(set), list, missing > told ? " and others" : "",
+                      together ? "run the command that fitted all shards once more to complete it"
+                               : "finish it there");
     ny_free(ctx, lacking);
     return err;
 }
@@ -134,8 +134,7 @@ static int check_kind(const char *whole, const struct ny_result *one)
 
     if (strcmp(kind, "fit") == 0) return NY_OK;
     return ny_fail(one->ctx, NY_EUSAGE,
-                   "'%s' is a %s of each shard of %s for itself: give the path of one, such as "
-                   "%s",
+                   "'%s' is a separate %s in each shard of %s: give the path of one, such as %s",
                    one->name, kind, whole, ny_store_path(one->store));
 }
 
@@ -146,8 +145,8 @@ int ny_result_digest(struct ny_result *result, uint64_t *digest)
     if (!err) err = digest_model(result, digest);
     if (err || *digest) return err;
     return ny_fail(result->ctx, NY_EUSAGE,
-                   "'%s' in %s has no model, so that its rows are those of a map of its own: give "
-                   "the path of the shard",
+                   "'%s' in %s has no model, so its rows are on a map of their own: give the path "
+                   "of the shard",
                    result->name, ny_store_path(result->store));
 }
 
@@ -166,16 +165,16 @@ static int check_shard(struct ny_result *whole, const struct ny_result *first)
         return NY_OK;
     if (!digest)
         return ny_fail(whole->ctx, NY_EUSAGE,
-                       "'%s' of shard %u of %s has no model, so that its rows are those of a map "
-                       "of its own: give the path of the shard",
+                       "'%s' of shard %u of %s has no model, so its rows are on a map of their "
+                       "own: give the path of the shard",
                        whole->name, ny_shards_number(whole->store, span->k),
                        ny_store_path(whole->store));
-    return ny_fail(whole->ctx, NY_EUSAGE,
-                   "shards %u and %u of %s have '%s' by different models, so that their rows are "
-                   "those of different maps: place all of them by one, with 'nystream fit SHARD "
-                   "NAME --model MODEL.nym'",
-                   ny_shards_number(whole->store, 0), ny_shards_number(whole->store, span->k),
-                   ny_store_path(whole->store), whole->name);
+    return ny_fail(
+        whole->ctx, NY_EUSAGE,
+        "shards %u and %u of %s have '%s' from different models, so their rows are on different "
+        "maps: place all of them by one, with 'nystream fit SHARD NAME --model MODEL.nym'",
+        ny_shards_number(whole->store, 0), ny_shards_number(whole->store, span->k),
+        ny_store_path(whole->store), whole->name);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
@@ -323,8 +322,8 @@ static int fill_shard(struct ny_result *whole, const struct ny_result_part *part
                        part->name);
     if (strcmp(part->name, "clusters") == 0 && !span->same_clusters)
         return ny_fail(whole->ctx, NY_EBUSY,
-                       "'%s' of shard %u of %s got other clusters while they were read; run the "
-                       "same command again",
+                       "the clusters of '%s' of shard %u of %s were replaced while they were read; "
+                       "run the same command again",
                        whole->name, ny_shards_number(whole->store, span->k),
                        ny_store_path(whole->store));
     span->result.stored = whole->stored;
@@ -459,7 +458,7 @@ int ny_result_put_clusters(const struct ny_result *result, const uint32_t *clust
     }
     if (!err && !same)
         ny_log(result->ctx, NY_LOG_WARNING,
-               "the clusters are not stored: '%s' has been made anew or updated meanwhile",
+               "the clusters are not stored: '%s' was made again or updated in the meantime",
                result->name);
     return err;
 }
@@ -473,7 +472,7 @@ int ny_result_layout(struct ny_store *store, const char *name, struct ny_embeddi
     *layout = result.layout;
     *components = ny_coordinates_count(&result.coordinates);
     if (err == NY_OK && !result.coordinates.pairs)
-        err = ny_fail(result.ctx, NY_EUSAGE, "'%s' is a %s alone: it has no embedding", name,
+        err = ny_fail(result.ctx, NY_EUSAGE, "'%s' is only a %s: it has no embedding", name,
                       ny_record_kind(result.record));
     ny_result_close_any(&result);
     return err;
@@ -505,11 +504,10 @@ int ny_result_rows32(struct ny_store *store, const char *name, uint64_t first, s
 
     p = err ? 0 : ny_coordinates_count(&result.coordinates);
     if (!err && (!p || count > result.rows.count || first > result.rows.count - count))
-        err = ny_fail(result.ctx, NY_EUSAGE,
-                      "'%s' has %llu rows of %zu components; %zu rows from row %llu on are not all "
-                      "in it",
-                      name, (unsigned long long)result.rows.count, p, count,
-                      (unsigned long long)first);
+        err = ny_fail(
+            result.ctx, NY_EUSAGE,
+            "'%s' has %llu rows of %zu components, which do not include %zu rows from row %llu on",
+            name, (unsigned long long)result.rows.count, p, count, (unsigned long long)first);
     if (!err) err = read_rows32(&result, first, count, p, rows);
     ny_result_close_any(&result);
     return err;

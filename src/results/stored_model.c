@@ -88,8 +88,7 @@ int ny_model_of_result(struct ny_model **out, struct ny_store *store, const char
     bytes = (size_t)ny_field_count(record, "model_bytes", 0);
     if (!bytes) {
         err = ny_fail(ctx, NY_EUSAGE,
-                      "'%s' is a %s alone and has no model; make one with 'nystream fit "
-                      "--%s %s'",
+                      "'%s' is only a %s and has no model; make one with 'nystream fit --%s %s'",
                       name, ny_record_kind(record),
                       strcmp(ny_record_kind(record), "graph") == 0 ? "map isomap --graph"
                                                                    : "landmarks-from",

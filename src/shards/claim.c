@@ -45,7 +45,7 @@ static int differ(const struct ny_claim *claim, const char *fact, const char *mi
                   const char *others, const char *way)
 {
     return ny_fail(claim->ctx, NY_EDATA,
-                   "shard %u of %s would have %s %s, and the other shards have %s%s", claim->shard,
+                   "shard %u of %s would have %s %s, but the other shards have %s%s", claim->shard,
                    claim->path, fact, mine, others, way);
 }
 
@@ -107,12 +107,11 @@ static int compare(const struct ny_claim *claim, const struct ny_shard_facts *mi
     err = compare_preparation(claim, &mine->preparation, &others->preparation);
     if (err) return err;
     if (labels[0] != labels[1])
-        return differ(claim, "as labels", some[labels[0]], some[labels[1]],
+        return differ(claim, "labels:", some[labels[0]], some[labels[1]],
                       labels[0] ? "; import it without labels"
                                 : "; give --labels or --label-column");
     if (mine->row_names != others->row_names)
-        return differ(claim, "as names of rows", some[mine->row_names], some[others->row_names],
-                      "");
+        return differ(claim, "names of rows:", some[mine->row_names], some[others->row_names], "");
     if (mine->indices && others->indices && mine->indices != others->indices)
         return differ(claim, "indices that begin at",
                       mine->indices == NY_INDICES_FROM_1 ? "1" : "0",
@@ -134,7 +133,7 @@ static int check_like(const struct ny_claim *claim, struct ny_shards *shards)
     if (mine->bytes > others->bytes ||
         (mine->bytes && memcmp(mine->text, others->text, mine->bytes)))
         return ny_fail(claim->ctx, NY_EDATA,
-                       "shard %u of %s would have %zu names of classes, and %s has %zu, or others: "
+                       "shard %u of %s would have %zu names of classes, but %s has %zu, or others: "
                        "import it into a new folder",
                        claim->shard, claim->path, mine->count, claim->like->path, others->count);
     if (mine->count == others->count) return NY_OK;
@@ -161,7 +160,7 @@ static int check_read(const struct ny_claim *claim, const struct ny_shards *shar
 {
     if (shards->count != claim->count)
         return ny_fail(claim->ctx, NY_EUSAGE,
-                       "%s has %u shards, and this is to be one of %u: give --shard %u/%u",
+                       "%s has %u shards, but this is to be one of %u: give --shard %u/%u",
                        claim->path, shards->count, claim->count, claim->shard, shards->count);
     if (claim->listed && !shards->shard[claim->shard].listed)
         return ny_fail(claim->ctx, NY_EIO,
@@ -214,7 +213,7 @@ static int read_like(struct ny_claim *claim, const char *path)
                        "--like: no shard of %s has been imported yet; import one first", path);
     if (claim->like->count == claim->count) return NY_OK;
     return ny_fail(claim->ctx, NY_EUSAGE,
-                   "--like: %s has %u shards, and this is to be one of %u: give --shard %u/%u",
+                   "--like: %s has %u shards, but this is to be one of %u: give --shard %u/%u",
                    path, claim->like->count, claim->count, claim->shard, claim->like->count);
 }
 
@@ -343,8 +342,8 @@ static int add_class(struct ny_claim *claim, const char *text, size_t length)
         return differ(claim, "labels, such as", shown, "none", "; import it without labels");
     if (shards->closed)
         return ny_fail(claim->ctx, NY_EDATA,
-                       "shard %u of %s has the class %s, which is none of the %zu that the folder "
-                       "it was to be like has; give --like one that knows all classes",
+                       "shard %u of %s has the class %s, which is not among the %zu classes of the "
+                       "folder that --like named; give --like one that knows all classes",
                        claim->shard, claim->path, shown, shards->classes.count);
     own(claim)->listed = true; /* before the facts, too: a reader meets words when it is opened */
     if (claim->kept) memcpy(own(claim)->id, claim->id, sizeof(claim->id));

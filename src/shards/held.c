@@ -107,7 +107,7 @@ int ny_shards_hold(struct ny_shards_held *held, struct ny_context *ctx, const ch
         err = try_to_hold(held, made);
         if (err != NY_END) return err;
     }
-    return ny_fail(ctx, NY_EBUSY, "%s is made and removed too often; try again", path);
+    return ny_fail(ctx, NY_EBUSY, "%s was made and removed again and again; try again", path);
 }
 
 void ny_shards_let_go(struct ny_shards_held *held)

@@ -91,9 +91,10 @@ int ny_shards_load(struct ny_shards **out, struct ny_context *ctx, const char *p
         return ny_fail(ctx, NY_EIO, "the path of the store is too long: %s", path);
     fd = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
-        return ny_fail(ctx, NY_EUSAGE,
-                       "%s is no store in shards; 'nystream import %s --shard I/N FILE' makes one",
-                       path, path);
+        return ny_fail(
+            ctx, NY_EUSAGE,
+            "%s is not a store in shards; 'nystream import %s --shard I/N FILE' makes one", path,
+            path);
     if (fd < 0) return ny_fail_errno(ctx, "open", file);
     shards = ny_calloc(ctx, NY_MEM_OTHER, 1, sizeof(*shards));
     if (!shards) goto done;

@@ -228,9 +228,9 @@ static int take_over_rights(struct ny_context *ctx, const char *from, const char
         if (stat(old, &was) || stat(new, &is)) return ny_fail_errno(ctx, "read", new);
         if ((was.st_uid != is.st_uid || was.st_gid != is.st_gid) &&
             chown(new, was.st_uid, was.st_gid))
-            return ny_fail_errno(ctx, "give the owner of the store", new);
+            return ny_fail_errno(ctx, "set the owner of", new);
         if (was.st_mode != is.st_mode && chmod(new, was.st_mode & 07777))
-            return ny_fail_errno(ctx, "give the rights of the store", new);
+            return ny_fail_errno(ctx, "set the permissions of", new);
     }
     return NY_OK;
 }
@@ -269,7 +269,7 @@ static int check_room(const struct compaction *c, uint64_t bytes)
     room = (uint64_t)disk.f_bavail * disk.f_frsize;
     if (bytes + bytes / WORTH <= room) return NY_OK;
     return ny_fail_at(c->ctx, NY_EIO, c->store->path, NY_NO_LINE,
-                      "a compact copy of %s takes %.1f MiB, and its disk has room for %.1f MiB; "
+                      "a compact copy of %s takes %.1f MiB, but its disk has room for %.1f MiB; "
                       "make space and run the same command again",
                       c->store->path, (double)bytes / 1048576, (double)room / 1048576);
 }

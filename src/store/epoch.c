@@ -60,7 +60,7 @@ int ny_memory_read(struct ny_store *store, struct ny_env *env, MDB_txn *txn,
     *memory = r.memory;
     if (!r.wrong) return NY_OK;
     return ny_fail_at(store->ctx, NY_ESTORE, env->path, NY_NO_LINE,
-                      "%s is damaged: what it knows of the other folder: %s", env->path, r.wrong);
+                      "%s is damaged: its record of the other folder: %s", env->path, r.wrong);
 }
 
 int ny_epoch_read(struct ny_store *store, struct ny_env *env, struct ny_epoch *epoch)

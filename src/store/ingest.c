@@ -66,8 +66,8 @@ static int check_expected(struct ny_ingest *ingest)
     if (!ingest->spec.expects || n == expected) return NY_OK;
     if (n > expected) tell_last_import(ingest, last);
     return ny_fail(ingest->ctx, NY_EUSAGE,
-                   "%s has %llu %s, and --expect-rows says %llu; nothing was added: if these rows "
-                   "are in it already%s, go on without this import, else give --expect-rows %llu",
+                   "%s has %llu %s, but --expect-rows says %llu; nothing was added: if these rows "
+                   "are in it already%s, skip this import, otherwise give --expect-rows %llu",
                    ingest->store->path, n, n == 1 ? "row" : "rows", expected, last, n);
 }
 
@@ -82,7 +82,7 @@ static int fail_there(const struct ny_ingest *ingest)
     if (info.lost)
         return ny_fail(ingest->ctx, NY_EUSAGE,
                        "%s already holds %llu points, %llu of them lost: to import these again, "
-                       "remove the folder %s first; --append adds rows behind them",
+                       "remove the folder %s first; --append adds rows after them",
                        path, (unsigned long long)info.n, (unsigned long long)info.lost, path);
     return ny_fail(ingest->ctx, NY_EUSAGE,
                    "%s already holds %llu points: add to them with --append, or choose "
@@ -103,18 +103,17 @@ static int check_append(struct ny_ingest *ingest)
     if (!spec->append) return fail_there(ingest);
     if (ny_points_borrowed(ingest->store).at)
         return ny_fail(ingest->ctx, NY_EUSAGE,
-                       "the rows of %s are where ny_borrow() found them, and no others can follow "
-                       "them there; append all of them to another store",
+                       "the rows of %s stay in the memory where ny_borrow() found them, so no "
+                       "others can follow them; append all of them to another store",
                        path);
     if (spec->d != base->d)
         return ny_fail(ingest->ctx, NY_EDATA,
-                       "the rows have %s, those of %s have %llu: give rows of the same "
-                       "width",
+                       "the rows have %s, but those of %s have %llu: give rows of the same width",
                        ny_counted(spec->d, "column", "columns").text, path,
                        (unsigned long long)base->d);
     if (spec->labels && !labels)
         return ny_fail(ingest->ctx, NY_EDATA,
-                       "these rows have labels, the points of %s have none: import without "
+                       "these rows have labels, but the points of %s have none: import without "
                        "labels, or into another store",
                        path);
     return NY_OK;
@@ -526,10 +525,11 @@ int ny_ingest_commit(struct ny_ingest *ingest)
 
     if (ingest->failed || ingest->ended) return refuse(ingest);
     if (ingest->spec.labels && ingest->class_count == 0 && ingest->base.classes > 0)
-        return ny_ingest_keep_failure(ingest, ny_fail(ingest->ctx, NY_EDATA,
-                                            "the labels of %s are words, those of these rows are "
-                                            "numbers: give labels of the same kind",
-                                            ingest->store->path));
+        return ny_ingest_keep_failure(ingest,
+                                      ny_fail(ingest->ctx, NY_EDATA,
+                                              "the labels of %s are words, but those of these rows "
+                                              "are numbers: give labels of the same kind",
+                                              ingest->store->path));
     if (ny_ingest_total(ingest) == ingest->base.n)
         err = ny_ingest_drop(ingest, ingest->base.n);
     else

@@ -21,7 +21,7 @@ static int differs(struct ny_ingest *ingest, const struct coming *coming, uint64
                    const char *has, const char *comes)
 {
     return ny_fail_at(ingest->ctx, NY_EDATA, coming->from, NY_NO_LINE,
-                      "%s: column %llu (from 0) is called '%.80s', and that of %s '%.80s': give "
+                      "%s: column %llu (from 0) is called '%.80s', but that of %s '%.80s': give "
                       "rows of the same columns, in the same order",
                       coming->from, ULL(column), comes, ingest->store->path, has);
 }
@@ -63,11 +63,11 @@ static int compare_files(struct ny_ingest *ingest, const struct coming *coming)
 
     for (size_t i = 0; i < coming->names->count; i++) {
         if (strcmp(has, comes) != 0)
-            return ny_fail_at(ingest->ctx, NY_EDATA, coming->from, NY_NO_LINE,
-                              "%s: column %llu (from 0) is called '%.80s', and in what came before "
-                              "it '%.80s': import it in a call of its own with --append, which "
-                              "finds columns by their names",
-                              coming->from, ULL(i), comes, has);
+            return ny_fail_at(
+                ingest->ctx, NY_EDATA, coming->from, NY_NO_LINE,
+                "%s: column %llu (from 0) is called '%.80s', but '%.80s' in what came before it: "
+                "import it in a call of its own with --append, which finds columns by their names",
+                coming->from, ULL(i), comes, has);
         has += strlen(has) + 1;
         comes += strlen(comes) + 1;
     }

@@ -218,14 +218,14 @@ static int unfit(const struct preparing *p, size_t end)
         uint64_t number = number_of(ingest, i);
 
         if (k < row.count)
-            return ny_fail_at(
-                ingest->ctx, NY_EDATA, NULL, number,
-                "row %llu, column %zu (both from 0): %.17g cannot be prepared by --rows %s "
-                "--values %s, which gives no finite number; leave the row out, or "
-                "import without them",
-                (unsigned long long)number, ingest->is_sparse ? (size_t)row.index[k] : k,
-                ny_dtype_at(ingest->dtype, row.value, k), ny_prepared_rows(how, rows),
-                ny_prepared_values(how));
+            return ny_fail_at(ingest->ctx, NY_EDATA, NULL, number,
+                              "row %llu, column %zu (both from 0): %.17g cannot be prepared by "
+                              "--rows %s --values %s, which give no finite number; leave the row "
+                              "out, or import without them",
+                              (unsigned long long)number,
+                              ingest->is_sparse ? (size_t)row.index[k] : k,
+                              ny_dtype_at(ingest->dtype, row.value, k), ny_prepared_rows(how, rows),
+                              ny_prepared_values(how));
     }
     return NY_OK;
 }

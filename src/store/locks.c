@@ -268,8 +268,8 @@ int ny_twin_lock(struct ny_store *store, const struct ny_env *env, int *fd)
     close(lock.fd);
     if (err != NY_EBUSY) return err;
     return ny_fail(store->ctx, NY_EBUSY,
-                   "points of %s cannot be read while an import runs: another process has the "
-                   "number of this one, %ld, in another container; start both with one pid "
+                   "points of %s cannot be read while an import runs: a process in another "
+                   "container has the same process id as this one, %ld; start both with one pid "
                    "namespace (--pid=host), or wait for the import to end",
                    store->path, (long)getpid());
 }

@@ -45,7 +45,7 @@ int ny_lost_read(struct ny_snapshot *view, const struct ny_manifest *m, struct n
     if (ny_snapshot_size(view, &want.key, &want.capacity))
         return list_damaged(store, "it is missing");
     if (want.capacity / sizeof(*lost->range) > m->n / m->block_rows + 1) /* whole blocks are lost */
-        return list_damaged(store, "it says what cannot be");
+        return list_damaged(store, "its values are impossible");
     lost->range = ny_alloc(store->ctx, NY_MEM_STORE, want.capacity);
     if (!lost->range) return NY_EBUDGET;
     if (ny_snapshot_read(view, &want, lost->range, &wrong)) {
@@ -55,7 +55,7 @@ int ny_lost_read(struct ny_snapshot *view, const struct ny_manifest *m, struct n
     lost->count = want.frame.raw_bytes / sizeof(*lost->range);
     if (want.frame.raw_bytes % sizeof(*lost->range) || !ny_lost_plausible(lost, m->n)) {
         ny_lost_release(lost, store->ctx);
-        return list_damaged(store, "it says what cannot be");
+        return list_damaged(store, "its values are impossible");
     }
     for (size_t i = 0; i < lost->count; i++)
         lost->rows += lost->range[i].end - lost->range[i].first;

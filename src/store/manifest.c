@@ -128,7 +128,7 @@ const char *ny_manifest_fetch(struct ny_snapshot *view, struct ny_manifest *mani
     memset(manifest, 0, sizeof(*manifest));
     manifest->block_rows = 1;
     if (err == NY_END) return NULL; /* nothing was imported yet */
-    return err ? wrong : "it says what cannot be";
+    return err ? wrong : "its values are impossible";
 }
 
 int ny_manifest_read(struct ny_snapshot *view, struct ny_manifest *manifest)

@@ -193,7 +193,7 @@ static int compare_columns(struct ny_store *store, uint64_t first, const struct 
     for (size_t i = 0; i < has->count; i++) {
         if (strcmp(name, *comes) != 0)
             return ny_fail(store->ctx, NY_EDATA,
-                           "column %llu (from 0) is called '%.80s', and that of %s '%.80s': give "
+                           "column %llu (from 0) is called '%.80s', but that of %s '%.80s': give "
                            "rows of the same columns, in the same order",
                            (unsigned long long)(first + i), *comes, store->path, name);
         name += strlen(name) + 1;

@@ -116,10 +116,11 @@ static int examine(struct repair *r)
     for (size_t i = 0; i < r->losses; i++)
         points |= r->loss[i].kind == NY_DAMAGED_POINTS;
     if (err || !r->digest || points) return err;
-    return ny_fail_at(r->ctx, NY_ESTORE, r->store->path, NY_NO_LINE,
-                      "%s cannot be repaired, and nothing was changed: some block is sound, but "
-                      "not the one that was imported, and none says which; import the points again",
-                      r->store->path);
+    return ny_fail_at(
+        r->ctx, NY_ESTORE, r->store->path, NY_NO_LINE,
+        "%s cannot be repaired, and nothing was changed: a block can be read but is not the one "
+        "that was imported, and nothing tells which; import the points again",
+        r->store->path);
 }
 
 /* ---- points -------------------------------------------------------------------------------- */

@@ -16,7 +16,7 @@ bool ny_store_is_imagined(const struct ny_store *store)
 int ny_imagined_refuse(const struct ny_store *store)
 {
     return ny_fail(store->ctx, NY_EUSAGE,
-                   "this looks at the points, of which %s tells the shape alone: import them first",
+                   "this needs the points, but %s gives only their shape: import them first",
                    store->path);
 }
 

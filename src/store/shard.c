@@ -55,7 +55,7 @@ static int fail_lost(const struct ny_store *store, unsigned shard, unsigned shar
     if (strncmp(own, prefix, strlen(prefix)) == 0)
         snprintf(folder, sizeof(folder), " %.*s%s%05u", length, store->path, prefix, shard);
     return ny_fail(store->ctx, NY_ESTORE,
-                   "shard %u has lost %llu of its rows, and rows of shards are numbered through: "
+                   "shard %u has lost %llu of its rows, but rows are numbered across all shards: "
                    "remove its folder%s and import it again, with --shard %u/%u",
                    shard, (unsigned long long)lost, folder, shard, shards);
 }
@@ -73,10 +73,10 @@ static int check_facts(struct ny_store *store, const struct facts *of, unsigned 
         if (of[k].dtype != of[0].dtype) differs = "rows of another type";
         if (of[k].layout != of[0].layout) differs = "another layout (dense or sparse)";
         if (memcmp(&of[k].preparation, &of[0].preparation, sizeof(of->preparation)) != 0)
-            differs = "rows prepared otherwise";
+            differs = "rows prepared in another way";
         if (differs)
             return ny_fail(store->ctx, NY_EDATA,
-                           "shard %u has %s than shard 0; all shards of a store are alike", k,
+                           "shard %u has %s than shard 0; all shards of a store must be alike", k,
                            differs);
     }
     return NY_OK;

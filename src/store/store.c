@@ -58,8 +58,8 @@ static int open_parts(struct ny_store *store)
     store->read_only = store->points->read_only || store->results->read_only;
     if (store->points->twin || store->results->twin)
         ny_log(ctx, NY_LOG_WARNING,
-               "%s is opened for reading: another process has the number of this one, %ld, in "
-               "another container; start both with one pid namespace (--pid=host)",
+               "%s is opened for reading: a process in another container has the same process id "
+               "as this one, %ld; start both with one pid namespace (--pid=host)",
                store->path, (long)getpid());
     else if (store->read_only)
         ny_log(ctx, NY_LOG_WARNING,
@@ -134,15 +134,14 @@ int ny_store_open(struct ny_store **out, struct ny_context *ctx, const char *pat
     if (holds(path, "shards") && !holds(path, "points")) return ny_set_refuse(ctx, path);
     if (is_unfinished(path))
         return ny_fail_at(ctx, holds(path, "points") ? NY_ESTORE : NY_EIO, path, NY_NO_LINE,
-                          "%s is not a whole store: the import that was making it was "
-                          "interrupted; call it again",
+                          "%s is not a complete store: the import that was making it was "
+                          "interrupted; run it again",
                           path);
     if (!holds(path, "points") && !holds(path, "results"))
-        return ny_fail_at(
-            ctx, NY_EIO, path, NY_NO_LINE,
-            "%s is a directory and not a store; give that of a store, which 'nystream "
-            "import' makes",
-            path);
+        return ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE,
+                          "%s is a directory and not a store; give the directory of a store, which "
+                          "'nystream import' makes",
+                          path);
     store = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*store));
     if (!store) return NY_EBUDGET;
     store->ctx = ctx;
@@ -401,8 +400,8 @@ int ny_store_writable(struct ny_store *store)
     if (!store->read_only) return NY_OK;
     if (store->points->twin || store->results->twin)
         return ny_fail_at(store->ctx, NY_EBUSY, store->path, NY_NO_LINE,
-                          "%s is used by another process that has the number of this one, %ld, in "
-                          "another container: start both with one pid namespace (--pid=host), or "
+                          "%s is used by a process in another container that has the same process "
+                          "id as this one, %ld: start both with one pid namespace (--pid=host), or "
                           "wait for the other to end",
                           store->path, (long)getpid());
     return ny_fail_at(store->ctx, NY_EIO, store->path, NY_NO_LINE,

@@ -94,7 +94,7 @@ static int check_rows(const struct truncation *t)
                        store->path, ULL(t->before.n), ULL(t->rows));
     if (t->lost.count && t->lost.range[0].first < t->rows)
         return ny_fail(store->ctx, NY_ESTORE,
-                       "rows of %s that would stay are lost, from row %llu on, so that their "
+                       "some rows of %s that would be kept are lost, from row %llu on, so their "
                        "statistics cannot be found; import the points again",
                        store->path, ULL(t->lost.range[0].first));
     return NY_OK;

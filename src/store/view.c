@@ -68,7 +68,7 @@ static int view_new(struct ny_snapshot **out, struct ny_store *store, struct ny_
 int ny_set_refuse(struct ny_context *ctx, const char *path)
 {
     return ny_fail(ctx, NY_EUSAGE,
-                   "%s is a store in shards, and this takes one of them: give its path, such as "
+                   "%s is a store in shards, but this takes one of them: give its path, such as "
                    "%s/shard-00000",
                    path, path);
 }

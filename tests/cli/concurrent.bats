@@ -205,7 +205,7 @@ finish_export() {
         done
         finish_export
         exits 6
-        says "got other clusters while they were read"
+        says "were replaced while they were read"
     done
 }
 
@@ -407,7 +407,7 @@ finish_transform() {
     exits 0
     run --separate-stderr unshare -p -f nystream fit s c --landmarks 20
     exits 6
-    says "the number of this one, 1, in another container"
+    says "a process in another container that has the same process id as this one, 1"
     says "--pid=host"
     kill -KILL $pid
     wait $pid || true

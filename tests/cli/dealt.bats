@@ -185,7 +185,7 @@ holds() {
 --shards 2 --shuffle|--shuffle does not go with --shards
 --shards 0|--shards
 --shards 100001|--shards is at most 100000
---peers folder:meet|--peers acts with --shards
+--peers folder:meet|--peers acts only with --shards
 --shards 2 --peers folder:3:meet|start 2 at most
 END
     [ ! -e big ]

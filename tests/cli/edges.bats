@@ -112,7 +112,7 @@ refused() {
     nystream export g.nys iso -o iso.csv -q
     [ "$(wc -l <iso.csv)" = 600 ]
     ny export g.nys iso --part graph -o o.npz
-    usage "'iso' is of the graph 'g'"
+    usage "'iso' was made from the graph 'g'"
     ny export g.nys g --part neighbors -o o.npy
     usage "'g' in g.nys has no neighbors; it has rows, components, graph"
     for part in points raw-points source landmark-points labels; do
@@ -169,7 +169,7 @@ refused() {
     ny graph g.nys k
     usage "give --edges FILE to make another graph, or import points into another store"
     ny export g.nys --part points -o p.npy
-    usage "g.nys has no points, but graphs of nodes such as 'g'; give the NAME of one, and --part graph"
+    usage "g.nys has no points, only graphs such as 'g'; to export one, give its NAME and --part graph"
     printf '1,2\n3,4\n' >p.csv
     ny import g.nys p.csv
     usage "import into another store"

@@ -183,7 +183,7 @@ groups() {
     groups
     cut -d, -f1-3 g.csv >rows.csv
     ny transform g.nys f --input rows.csv -o places.csv --clusters new.csv
-    usage "'f' has no clusters of the rows that it has now"
+    usage "'f' has no clusters of its current rows"
     [ ! -e places.csv ]
     nystream eval g.nys f -q
     nystream export g.nys f --part clusters -o fitted.csv

@@ -163,7 +163,7 @@ section() {
     echo 3000 >rows
     DATA=. run bash -eu lines
     [ -e today.npy ]
-    [[ $output == *"night.nys has 3300 rows, and --expect-rows says 3000"* ]]
+    [[ $output == *"night.nys has 3300 rows, but --expect-rows says 3000"* ]]
     bash -eu <(tail -n +7 steps.sh)
     [[ $(npy_header map.npy) == *"(3300, 10)"* ]]
     nystream info night.nys map --json | grep -q '"updates": 2'

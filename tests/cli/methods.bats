@@ -175,7 +175,7 @@ below() { # VALUE BOUND
     ny plan s --approx exact
     says "transform compares each new point with all of them"
     ny export s a --part model -o a.nym
-    usage "is all points of s, which exact needs to place others"
+    usage "would be all points of s, which exact needs to place others"
     [ ! -e a.nym ]
     ny fit s b --approx exact --landmarks 100
     usage "--landmarks does not act with --approx exact, which takes every row"

@@ -95,7 +95,7 @@ is_noticed_below() { # PART OTHER
     prints "accepted as they are"
     ny verify s
     exits 5
-    prints "result 'b' is of 600 rows, and points/ has 300"
+    prints "result 'b' has 600 rows, but points/ has 300"
     ny rm s b
     exits 0
     ny verify s

@@ -238,7 +238,7 @@ peers          | fit s r                                  | --peers files ! none
 peers-wait     | fit s r --peers mpi                      | --peers-wait 9 ! --peers folder:PATH
 peers-wait     | fit s r                                  | --peers-wait 9 ! --peers folder:PATH
 peers          | import new t.csv --shards 1               | --peers files ! none of alone, mpi
-peers          | import new t.csv                          | --peers alone ! --peers acts with --shards
+peers          | import new t.csv                          | --peers alone ! --peers acts only with --shards
 peers-wait     | import new t.csv --shards 1               | --peers-wait 9 ! --peers folder:PATH
 name           | merge s -o o.nym                         | --name summed
 output         | merge s --name summed                    | -o o.nym

@@ -99,7 +99,7 @@ both_refused() {
     ended
     [ $((SECONDS - began)) -le 10 ]
     [[ $codes == 6,137,6, ]] || { echo "$codes"; cat said.*; false; }
-    grep -q "has ended without a word" said.0 said.2
+    grep -q "has ended without notice" said.0 said.2
     for _ in 0 1 2; do start big --peers folder:meet --landmarks 900; done
     ended
     [ "$codes" = 0,0,0, ] || { cat said.*; false; }
@@ -113,7 +113,7 @@ both_refused() {
     local pids=() codes
     ny fit big a --peers folder:2:meet --peers-wait 0.5
     exits 6
-    says "rank 1 has not come to meet within"
+    says "rank 1 has not arrived at meet within"
     start big --peers folder:2:meet
     start big --peers folder:2:meet --seed 3
     ended
@@ -169,8 +169,8 @@ both_refused() {
     nystream import big rows.more.csv --append -q
     for other in "--update full" "--landmarks 60 --restart"; do
         both_refused "a --update frozen" "a $other"
-        grep -q "is to .*fit with --update frozen.*give the same command to each" said.0
-        grep -q "is to .*fit with --update frozen.*give the same command to each" said.1
+        grep -q "was started to .*fit with --update frozen.*give the same command to each" said.0
+        grep -q "was started to .*fit with --update frozen.*give the same command to each" said.1
     done
 }
 
@@ -200,7 +200,7 @@ both_refused() {
     for words in "fit one a --landmarks 9" "select one d --landmarks 9" "graph one g"; do
         PMI_SIZE=3 ny $words
         usage "3 processes were started for a store that has no shards"
-        usage "where each has a store of its own, give fit --peers alone"
+        usage "if each has a store of its own, give fit --peers alone"
     done
     PMI_SIZE=3 ny embed rows.csv -o e.npy # of a store of its own
     exits 0

@@ -313,7 +313,7 @@ size() {
     export LD_LIBRARY_PATH=$PWD/empty
     ny plot s a -o out.png
     exits 4
-    says "no libcairo.so.2; on Debian, 'apt install libcairo2'"
+    says "no libcairo.so.2; on Debian, install it with 'apt install libcairo2'"
     [ ! -e out.png ]
     ny report s -o out.html
     exits 4

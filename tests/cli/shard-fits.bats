@@ -120,7 +120,7 @@ END
     nystream rm big/shard-00001 map
     ny export big map -o after.npy
     exits 2
-    says "shards of big: 1; the command that fitted all shards makes it whole, given once more"
+    says "shards of big: 1; run the command that fitted all shards once more to complete it"
     nystream fit big map --landmarks 50 -q
     nystream export big map -o after.npy -q
     cmp before.npy after.npy

@@ -198,11 +198,11 @@ place() {
     refused "other shards have u8; --dtype u8 converts them" part.1.csv --label-column class
     refused "part.1.csv has 2 columns of points where the shards beside shard 1 of big have 3" \
         part.1.csv --label-column class --dtype u8 --columns a,b
-    refused "rows of layout sparse, and the other shards have dense" part.1.csv \
+    refused "rows of layout sparse, but the other shards have dense" part.1.csv \
         --label-column class --dtype u8 --layout sparse
     refused "prepared by --rows none --values log1p, but the other shards have --rows none --values raw" \
         part.1.csv --label-column class --dtype u8 --values log1p
-    refused "as labels none, and the other shards have some; give --labels or --label-column" \
+    refused "labels: none, but the other shards have some; give --labels or --label-column" \
         part.1.csv --dtype u8 --columns a-c
     refused "columns with no names, but the other shards have names" \
         <(tail -n +2 part.1.csv) --label-column 4 --dtype u8 --header no --format csv
@@ -277,11 +277,11 @@ place() {
     says "elements of type u8, but the other shards have f32"
     [ ! -e b/big ]
     ny import b/big --shard 1/3 part.1.csv --label-column class --like a/big
-    usage "a/big has 2 shards, and this is to be one of 3"
+    usage "a/big has 2 shards, but this is to be one of 3"
     ny import b/big --shard 1/2 <(sed 's/fish/cow/' part.1.csv) --format csv --label-column class \
         --like a/big
     exits 3
-    says "the class 'cow', which is none of the 3"
+    says "the class 'cow', which is not among the 3"
     [ ! -e b/big ]
     nystream import b/big --shard 1/2 part.1.csv --label-column class --like a/big -q
     ny info b/big
@@ -348,7 +348,7 @@ place() {
     says "others holds other files"
     stores big
     ny import big --shard 0/5 part.0.csv
-    usage "big has 4 shards, and this is to be one of 5: give --shard 0/4"
+    usage "big has 4 shards, but this is to be one of 5: give --shard 0/4"
     mv big/shard-00002 away
     ny import big part.0.csv --append
     usage "big lacks 1 of its 4 shards: 2; 'nystream import big --shard I/4 FILE' imports one"
@@ -374,19 +374,19 @@ place() {
     for verb in "select big x" "graph big x" "path big x --from 0 --to 1" \
         "merge big --name x -o x.nym"; do
         ny $verb
-        usage "big is a store in shards, and this takes one of them: give its path, such as big/shard-00000"
+        usage "big is a store in shards, but this takes one of them: give its path, such as big/shard-00000"
     done
     nystream graph big/shard-00000 near --neighbors 5 -q
     nystream graph big/shard-00001 near --neighbors 5 -q
     nystream graph big/shard-00002 near --neighbors 5 -q
     nystream graph big/shard-00003 near --neighbors 5 -q
     ny export big near --part neighbors -o n.npy
-    usage "'near' is a graph of each shard of big for itself: give the path of one"
+    usage "'near' is a separate graph in each shard of big: give the path of one"
     for verb in 0 1 2 3; do
         nystream fit big/shard-0000$verb own --landmarks 9 -q
     done
     ny export big own -o o.npy
-    usage "shards 0 and 1 of big have 'own' by different models"
+    usage "shards 0 and 1 of big have 'own' from different models"
     ny report big -o r.html
     usage "has no finished result"
     place
@@ -415,7 +415,7 @@ place() {
     done
     nystream fit many/shard-00009 map --landmarks 9 --gamma 1 -q
     ny export many map -o e.npy
-    usage "shards 0 and 9 of many have 'map' by different models"
+    usage "shards 0 and 9 of many have 'map' from different models"
 }
 
 @test "verify, repair, compact and rm go through all shards" {
@@ -479,7 +479,7 @@ place() {
     ny fit f other --landmarks 40 -q
     exits 5
     remove="remove its folder f/shard-00001 and import it again, with --shard 1/3"
-    says "shard 1 has lost 8192 of its rows, and rows of shards are numbered through: $remove"
+    says "shard 1 has lost 8192 of its rows, but rows are numbered across all shards: $remove"
     ny import f --shard 1/3 t.1.csv
     usage "f/shard-00001 already holds 8192 points, 8192 of them lost: to import these again, remove the folder f/shard-00001 first"
     rm -r f/shard-00001
@@ -572,5 +572,5 @@ END
     exits 5
     rm big/shards && ln -s ../good big/shards
     ny info big
-    usage "big is a store in shards, and this takes one"
+    usage "big is a store in shards, but this takes one"
 }

@@ -411,8 +411,8 @@ quiet_about_lengths() {
         quiet_about_lengths s $name few.csv
         ny transform s $name --input small.csv -o o.csv -q
         exits 0
-        says "warning: the rows of small.csv are short: half of them have at most 0."
-        says "times the length that 19 in 20 rows of the fit have: are they on the same scale?"
+        says "warning: the rows of small.csv are short: half of them are at most 0."
+        says "times as long as 19 in 20 rows of the fit: are they on the same scale?"
     done
     quiet_about_lengths s cosine small.csv # which has no lengths
     ny transform rbf.nym --input held.csv -o o.csv

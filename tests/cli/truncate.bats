@@ -287,7 +287,7 @@ counts() {
         nystream import big t.csv --shard $k/2 -q
     done
     ny truncate big --keep 3
-    usage "give the path of the last one, big/shard-00001, with"
+    usage "give the path of the last one, big/shard-00001, and"
     nystream truncate big/shard-00001 --keep 10 -q
     [ "$(field "$(nystream info big --json)" n)" = $((150 + 10)) ]
 }

@@ -225,7 +225,7 @@ as_from_scratch() {
     nystream import s more.csv --append -q
     ny fit s map
     exits 0
-    says "'map' lacks 100 rows that were appended since; it is a map of graph 'near': once graph --restart has made that again with them, fit --restart does so with the map; until then transform places them on it"
+    says "'map' lacks 100 rows that were appended since; it is a map of graph 'near': make that again with graph --restart, then the map with fit --restart; until then transform places them on it"
     nystream graph s near --restart -q
     nystream fit s map --restart -q
     ny fit s map

@@ -264,7 +264,7 @@ by_features() {
 @test "there is no model apart from the store" {
     nystream fit s a --approx randomized -q
     ny export s a --part model -o a.nym
-    usage "places new points by all points of the store"
+    usage "places new points by comparing them with all points of the store"
     ny export s a --part landmarks -o a.npy
     exits 2
     [ ! -e a.nym ] && [ ! -e a.npy ]

@@ -145,7 +145,7 @@ says() {
 @test "a second job of a process is refused where MPI has ended with the first" {
     ranks 2 "$EXCHANGE" - twice
     [ "$status" -eq 4 ]
-    says "it has ended in this process and cannot begin once more; run one job a process"
+    says "it was shut down in this process and cannot be started again; run one job per process"
 }
 
 # bats test_tags=slow
@@ -208,7 +208,7 @@ says() {
     done
     ranks 3 nystream export big a --part source -o source.npy
     [ "$status" -eq 2 ]
-    [[ $stderr == *"do not export source together"* ]]
+    [[ $stderr == *"cannot export source together"* ]]
     [ ! -e source.npy ]
     for shard in 0 1 2; do
         nystream fit big/shard-0000$shard b --landmarks 20 --seed $shard -q

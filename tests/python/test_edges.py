@@ -123,7 +123,7 @@ def test_a_matrix_is_taken_and_given_back(tmp_path):
         store.graph("k", edges=np.eye(3))
     with pytest.raises(nystream.DataError, match="the weight -1 is negative"):
         store.graph("k", edges=-1 * scipy.sparse.eye(3, k=1))
-    with pytest.raises(nystream.UsageError, match="has no points, but graphs of nodes"):
+    with pytest.raises(nystream.UsageError, match="has no points, only graphs"):
         store.fit("k")
     with pytest.raises(nystream.UsageError, match="has no neighbors"):
         graph.graph_matrix(both=False)

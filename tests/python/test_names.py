@@ -51,7 +51,7 @@ def test_rows_and_columns_that_come_later(named):
 def test_results_have_the_names_of_their_rows(named):
     result = named.fit("flat", map="pca", approx="exact", kernel="linear", components=2)
     assert list(result.row_names[3:5]) == ["cell 3", "cell 4"]
-    with pytest.raises(nystream.UsageError, match="not all in it"):
+    with pytest.raises(nystream.UsageError, match="do not include"):
         result._view._read_names("ids", 48, 3)
 
 

@@ -78,7 +78,7 @@ def test_a_store_that_is_not_whole_is_made_by_the_next_call(tmp_path, rows, make
         (path / "locks" / "create.lock").touch()
         (path / "points.new").mkdir()
         (path / "points.new" / "data.mdb").write_text("half")
-        with pytest.raises(nystream.FileError, match="not a whole store.*call it again"):
+        with pytest.raises(nystream.FileError, match="not a complete store.*run it again"):
             len(store)
     np.save(tmp_path / "rows.npy", rows)
     make(path, rows, tmp_path / "rows.npy")

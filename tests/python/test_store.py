@@ -142,7 +142,7 @@ def test_landmarks_are_given_as_arrays(store, rows):
     centres = (rows[:20] + rows[20:40]) / 2
     fitted = store.fit("centres", landmarks_points=centres[:, ::-1][:, ::-1])
     assert np.array_equal(fitted.landmark_points, centres) and fitted.report["select"] == "given"
-    with pytest.raises(nystream.UsageError, match="points that were given"):
+    with pytest.raises(nystream.UsageError, match="given points, and not rows"):
         fitted.landmarks
     store.fit("centres", landmarks_points=centres)  # is done already
     with pytest.raises(nystream.UsageError, match="landmarks.points: table"):

@@ -99,7 +99,7 @@ static void options_of_an_import_act(void **state)
     assert_true(isnan(back[0]) && back[1] == 2 && back[2] == 3);
     ok(ny_view_read(view, "source", 0, 3, source));
     assert_true(source[0] == 0 && source[1] == 2 && source[2] == 3);
-    fails(NY_EUSAGE, "not all in it", ny_view_read(view, "labels", ROWS - 2, 2, back));
+    fails(NY_EUSAGE, "do not include", ny_view_read(view, "labels", ROWS - 2, 2, back));
     fails(NY_EUSAGE, "it has points, labels, source", ny_view_shape(view, "no", NULL, NULL, NULL));
     ny_view_free(view);
     ok(ny_options_set(options, "columns", "1,2"));
@@ -539,7 +539,7 @@ static void what_cannot_be_embedded_leaves_nothing(void **state)
     assert_int_equal(placed, 13); /* the others have no place */
     found[0] = 7;
     fails(
-        NY_EUSAGE, "--map isomap places new points by all points",
+        NY_EUSAGE, "--map isomap places new points by comparing them with all points",
         ny_embed(in.ctx, &rows, options, &(struct ny_dense_room){NY_F32, found}, &model, &report));
     assert_null(report);
     assert_true(found[0] == 7); /* it was refused before any work */

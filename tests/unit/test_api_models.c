@@ -270,7 +270,7 @@ static void new_rows_find_their_neighbors(void **state)
     room =
         (struct ny_neighbors_room){.neighbors = 2, .numbers = malloc(sizeof(uint64_t) * ROWS * 2)};
     put(NY_F64, (void *)(uintptr_t)wide.values, 2500 * COLUMNS + 4, 1e300);
-    fails(NY_ENUMERIC, "distances of new row 2500 are beyond all numbers",
+    fails(NY_ENUMERIC, "distances of new row 2500 overflow",
           ny_neighbors_of(in.ctx, in.store, "g", &wide, &room));
     free(room.numbers);
     free((void *)(uintptr_t)table.values);

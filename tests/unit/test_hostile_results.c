@@ -52,7 +52,7 @@ static void coordinates_that_cannot_be_are_refused(void **state)
         save(record);
         json_decref(record);
         is(ny_evaluate(in.ctx, in.store, "r", NULL, NULL), NY_ESTORE);
-        assert_non_null(strstr(ny_context_message(in.ctx), "or too many"));
+        assert_non_null(strstr(ny_context_message(in.ctx), "or says too many"));
     }
 }
 
@@ -275,7 +275,7 @@ static void points_of_other_columns_are_refused(void **state)
                        (struct ny_sparse){SLOTS, forged[i], values});
         put("landmark-points", rows, GIVEN * bytes);
         is(export("landmark-points"), NY_ESTORE);
-        assert_non_null(strstr(ny_context_message(in.ctx), "are not those that its record"));
+        assert_non_null(strstr(ny_context_message(in.ctx), "do not match its record"));
     }
     case_remove(in.store);
     strcpy(in.store, whole);

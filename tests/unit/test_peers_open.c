@@ -47,7 +47,7 @@ static void test_words(void **state)
     setenv("NYSTREAM_MPI", "/none/plugin.so", 1);
     refuse_word(NULL, 4, "make mpi");
     setenv("NYSTREAM_MPI", "libm.so.6", 1);
-    refuse_word("mpi", 4, "of another version");
+    refuse_word("mpi", 4, "belongs to another version");
     unsetenv("NYSTREAM_MPI");
     unsetenv("PMI_SIZE");
 }
@@ -151,7 +151,7 @@ static void test_processes_of_two_commands_do_not_wait(void **state)
     run(2, open_for_other_shards);
     for (unsigned rank = 0; rank < 2; rank++) {
         assert_int_equal(answer[rank].status, NY_EUSAGE);
-        assert_non_null(strstr(answer[rank].message, "works at"));
+        assert_non_null(strstr(answer[rank].message, "works on"));
     }
 }
 

@@ -203,8 +203,8 @@ static int begin(struct mpi *mpi, char *why, size_t size)
     MPI_Finalized(&ended);
     if (ended) {
         snprintf(why, size,
-                 "it has ended in this process and cannot begin once more; run one job "
-                 "a process, or begin MPI in the program itself");
+                 "it was shut down in this process and cannot be started again; run one job per "
+                 "process, or start MPI in the program itself");
         return MPI_ERR_OTHER;
     }
     number = begun ? MPI_Query_thread(&granted)
@@ -212,8 +212,8 @@ static int begin(struct mpi *mpi, char *why, size_t size)
     mpi->finalizes = !begun && number == MPI_SUCCESS;
     if (number == MPI_SUCCESS && granted < MPI_THREAD_SERIALIZED) {
         snprintf(why, size,
-                 "it grants no calls from several threads (MPI_THREAD_SERIALIZED); use "
-                 "an MPI that was built with threads");
+                 "it does not allow calls from several threads (MPI_THREAD_SERIALIZED); use an MPI "
+                 "that was built with threads");
         return MPI_ERR_OTHER;
     }
     return number;
