@@ -51,7 +51,7 @@ def test_ctrl_c_stops_and_the_same_call_goes_on(large):
                 time.sleep(0.01)
             except KeyboardInterrupt:
                 pass
-    assert stops and any("stopped" in text and "goes on" in text for text in stops)
+    assert stops and any("stopped" in text and "resumes" in text for text in stops)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     result = large.fit("broken", **LONG)
     assert result.status == "done" and np.array_equal(result.embedding[:], unbroken)
@@ -66,7 +66,7 @@ def test_a_stopped_result_says_so_and_resumes(large):
             os.kill(os.getpid(), signal.SIGINT)
 
     store = nystream.open(large.path, threads=1, progress=press_at_accumulate)
-    with pytest.raises(KeyboardInterrupt, match="the same call goes on, .*not append") as stop:
+    with pytest.raises(KeyboardInterrupt, match="the same call resumes it, .*not append") as stop:
         store.fit("map", **LONG)
     assert "accumulate" in stages
     last = store._context._heard.progress
@@ -123,7 +123,7 @@ def test_ctrl_c_of_a_first_append_in_pieces(monkeypatch, tmp_path, rows):
      "ny_neighbors_of")])
 def test_ctrl_c_tells_that_no_place_is_kept(monkeypatch, result, rows, call, function):
     press_in_call(monkeypatch, function)
-    with pytest.raises(KeyboardInterrupt, match="^stopped; the same call begins anew$"):
+    with pytest.raises(KeyboardInterrupt, match="^stopped; the same call starts over$"):
         call(result, rows)
 
 
@@ -329,7 +329,7 @@ def test_the_import_is_quick(tmp_path):
     lambda store: store.append(np.zeros((1, 6)))])
 def test_progress_makes_no_call_with_the_store_that_works(store, call):
     store = nystream.open(store.path, progress=lambda _progress: call(store))
-    with pytest.raises(nystream.BusyError, match="a call is under way.*open the store once more"):
+    with pytest.raises(nystream.BusyError, match="a call is still running.*open the store once"):
         store.fit("map", landmarks=50)
     store._context.progress = lambda _progress: call(nystream.open(store.path))
     assert store.fit("map", landmarks=50).status == "done"

@@ -186,7 +186,7 @@ def test_missing_values_of_pandas_among_objects(tmp_path):
         store.append(X, nan="drop")
         assert np.array_equal(store[:], [[[1], [3]], [[1, 4]]][at == 2])
     for kind in pandas.interval_range(0, 3), pandas.period_range("2020", periods=3), [[1, 2]] * 3:
-        with pytest.raises(ValueError, match="column 'a' of X holds .*, which is no number"):
+        with pytest.raises(ValueError, match="column 'a' of X holds .*, which is not a number"):
             store.append(pandas.DataFrame({"a": kind}))
 
 

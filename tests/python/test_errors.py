@@ -193,7 +193,7 @@ def test_a_column_of_words_is_named():
     whole = nystream.embed(X)
     X["who"] = "Ann"
     for call in (nystream.embed, nystream.KernelPCA().fit):
-        with pytest.raises(ValueError, match="column 'who' of X holds 'Ann', which is no number"):
+        with pytest.raises(ValueError, match="column 'who' of X holds 'Ann', which is not a"):
             call(X)
     assert np.array_equal(nystream.embed(X.drop(columns=["who"])), whole)
     X["kind"] = "elm"

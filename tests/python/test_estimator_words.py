@@ -78,8 +78,8 @@ def test_dates_are_answered_with_their_column():
     for column, words in ((days, "dates"), (days.dt.tz_localize("UTC"), "dates"),
                           (days - days[0], "differences of times")):
         frame = pandas.DataFrame({"a": np.arange(9.0), "when": column})
-        with pytest.raises(ValueError, match=f"^column 'when' of X holds {words}, which are no "
-                           r"numbers; leave it out, as X.drop\(columns=\['when'\]\)") as refused:
+        with pytest.raises(ValueError, match=f"^column 'when' of X holds {words}, which are not "
+                           r"numbers; leave it out with X.drop\(columns=\['when'\]\)") as refused:
             nystream.PCA(1).fit(frame)
         advice = str(refused.value).rpartition("such as ")[2]
         assert eval(advice, {"X": frame}).dtype == float
@@ -159,7 +159,7 @@ def test_another_scikit_learn_is_told(monkeypatch):
     for version in "1.2.0", "1.5.2", "1.5.0rc1":
         _estimator.check_version(version)
     for version in "1.1.3", "1.6.0", "1.6.dev0", "1.10.1", "2.0":
-        with pytest.raises(ImportError, match=r"for scikit-learn 1\.2 to 1\.5, and " + version):
+        with pytest.raises(ImportError, match=r"for scikit-learn 1\.2 to 1\.5, but " + version):
             _estimator.check_version(version)
     project = (Path(nystream.__file__).parents[1] / "pyproject.toml").read_text()
     (_, first), (_, end) = _estimator.SUPPORTED
@@ -205,7 +205,7 @@ def test_coordinates_that_have_no_rows_are_told(tmp_path, rows, estimator):
     places = estimator.fit_transform(store)  # a part, which is read where it is
     assert np.array_equal(estimator.inverse_transform(places),
                           estimator.inverse_transform(places[:]))
-    with pytest.raises(ValueError, match="X has 6 columns, and there are 2 components"):
+    with pytest.raises(ValueError, match="X has 6 columns, but there are 2 components"):
         estimator.inverse_transform(rows)
     with pytest.raises(TypeError, match="A sparse matrix was passed"):
         estimator.inverse_transform(scipy.sparse.csr_matrix(places[:]))
@@ -225,7 +225,7 @@ def test_rows_that_would_be_prepared_twice_are_refused(tmp_path):
     for place in (pca.transform, pickle.loads(pickle.dumps(pca)).transform, neighbors.transform,
                   result.transform, result.model().transform, graph.kneighbors):
         for rows in store, store.points:
-            with pytest.raises(nystream.DataError, match="values='log1p', .* would do so twice"):
+            with pytest.raises(nystream.DataError, match="values='log1p', .* would be prepared twice"):
                 place(rows)
     assert np.allclose(result.transform(plain), places, atol=1e-3)
     assert np.allclose(result.model().transform(plain), places, atol=1e-3)

@@ -353,7 +353,7 @@ def test_seeds(blobs):
 def test_threads_that_n_jobs_means(monkeypatch):
     monkeypatch.setattr(_estimator.os, "sched_getaffinity", lambda _pid: set(range(8)))
     assert [_estimator.count_threads(n) for n in (None, 1, 5, -1, -2, -20)] == [None, 1, 5, 8, 7, 1]
-    with pytest.raises(nystream.UsageError, match="^n_jobs=0 is no number of threads"):
+    with pytest.raises(nystream.UsageError, match="^n_jobs=0 is not a number of threads"):
         _estimator.count_threads(0)
 
 
@@ -457,11 +457,11 @@ def test_a_fit_that_is_stopped_goes_on_with_a_store(tmp_path, folders):
         estimator.set_params(verbose=False)
         return str(stopped.value)
 
-    assert "begins anew" in stop(KernelPCA(**options))
+    assert "starts over" in stop(KernelPCA(**options))
     gc.collect()
     assert folders() == []
     kept = KernelPCA(store=tmp_path / "s.nys", **options)
-    assert "the same call goes on" in stop(kept)
+    assert "the same call resumes it" in stop(kept)
     assert np.array_equal(kept.fit(X).transform(X[:99]), KernelPCA(**options).fit(X).transform(
         X[:99]))
 

@@ -49,9 +49,9 @@ def test_a_rule_is_a_text(store, rows):
     ([-1], "not a column number"), ([2, 2], "more than once: 2"), ("variable:7", "more columns"),
     ("variable:2", "row [0-9]+, column .* is -"),
     (np.zeros(6, bool), "^features= is a mask that chooses no column$"),
-    ([True, False, True], r"^features= is a mask of shape \(3,\), and there are 6 columns$"),
-    (np.ones(7, bool), r"shape \(7,\), and there are 6"),
-    (np.ones((6, 1), bool), r"shape \(6, 1\), and there are 6")])
+    ([True, False, True], r"^features= is a mask of shape \(3,\), but there are 6 columns$"),
+    (np.ones(7, bool), r"shape \(7,\), but there are 6"),
+    (np.ones((6, 1), bool), r"shape \(6, 1\), but there are 6")])
 def test_columns_that_are_none(store, features, words):
     with pytest.raises(ValueError, match=words):
         store.fit("none", features=features, **COARSE)

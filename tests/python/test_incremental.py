@@ -203,7 +203,7 @@ def test_the_first_batch_has_landmarks_to_choose_from(monkeypatch, X):
 def test_parameters_of_batches_before_cannot_change(X, changed):
     made = IncrementalKernelPCA(gamma=0.1, n_landmarks=40, random_state=0).partial_fit(X[:450])
     name, = changed
-    with pytest.raises(nystream.UsageError, match=f"^{name}=.*before had {name}=.*fit.. begins"):
+    with pytest.raises(nystream.UsageError, match=f"^{name}=.*batches had {name}=.*fit.. to start"):
         made.set_params(**changed).partial_fit(X[450:])
     assert made.n_samples_seen_ == 450
     assert made.fit(X).transform(X).shape == (900, made.n_components)

@@ -94,7 +94,7 @@ def test_words_that_only_python_takes_for_numbers(empty, tmp_path, kind):
     empty.append(rows(), labels=kind(words))
     assert list(empty.class_names) == words and kept(empty) == words
     frame = pytest.importorskip("pandas").DataFrame({"group": words[:3]})
-    with pytest.raises(ValueError, match="column 'group' of X holds '0_1', which is no number"):
+    with pytest.raises(ValueError, match="column 'group' of X holds '0_1', which is not a"):
         nystream.open(tmp_path / "rows.nys").append(frame)
 
 
@@ -156,7 +156,7 @@ def test_wrong_labels(empty, labels, words):
 
 
 def test_batches_of_two_kinds(empty):
-    with pytest.raises(ValueError, match="are numbers, and those of the batches before words"):
+    with pytest.raises(ValueError, match="are numbers, but those of earlier batches are words"):
         empty.append(iter([(rows(), WORDS), (rows(1), [3])]))
     assert not empty.path.exists()
 

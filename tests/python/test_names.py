@@ -132,7 +132,7 @@ def test_columns_that_are_missing_or_come_beside(fitted):
             transform(wide.drop(columns="b"))
         with pytest.raises(nystream.DataError, match="X has no columns 'a', 'b', which"):
             transform(frame.rename(columns={"a": "x", "b": "y"}))
-        with pytest.raises(nystream.DataError, match="some of one name"):
+        with pytest.raises(nystream.DataError, match="some share a name"):
             transform(wide.iloc[:, [0, 1, 2, 3, 0]])
 
 
@@ -319,7 +319,7 @@ def test_names_of_the_columns_of_a_sparse_matrix(tmp_path):
     store.append(new, column_names=["pine", "ash", "oak", "elm"])
     store.append_files(tmp_path / "new.npz", column_names=tmp_path / "terms.txt")
     assert store.points[60:].tolist() == [[6, 0, 4], [0, 3, 0]] * 2
-    with pytest.raises(nystream.UsageError, match="column_names= has 2 names, and X 3 columns"):
+    with pytest.raises(nystream.UsageError, match="column_names= has 2 names, but X 3 columns"):
         store.append(counts, column_names=["oak", "elm"])
     with pytest.raises(nystream.UsageError, match="is a list of names for rows in memory"):
         store.append(counts, column_names="terms.txt")

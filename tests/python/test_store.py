@@ -351,7 +351,7 @@ def test_where_a_scratch_folder_is(tmp_path, monkeypatch):
     assert parent(None, 0, 1 << 30) is None  # an iterator does not say how much it has
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     assert parent(1000, 0, 1 << 30) is None
-    with pytest.raises(OSError, match="no room for .* tmpdir= names another"):
+    with pytest.raises(OSError, match="no room for .* another folder with tmpdir="):
         _scratch.Scratch(tmp_path, 1 << 60)
     assert os.listdir(tmp_path) == []
 

@@ -85,7 +85,7 @@ def test_rows_of_another_width_are_told_from_the_landmarks(rows, landmarks):
         before = given.rows
         for X, columns in ((rows[:, :3], 3), (scipy.sparse.csr_matrix(np.c_[rows, rows]), 12)):
             with pytest.raises(nystream.DataError,
-                               match=f"^X has {columns} columns, and the landmarks 6$"):
+                               match=f"^X has {columns} columns, but the landmarks 6$"):
                 given.add(X)
         assert given.rows == before
 
@@ -397,7 +397,7 @@ def test_ctrl_c_at_the_end_of_a_piece(monkeypatch, rows, landmarks):
         put(sums, batch, part)
         seen.append(batch.rows)
         if len(seen) == 3:
-            raise KeyboardInterrupt("the call was over already")
+            raise KeyboardInterrupt("the call had already finished")
 
     monkeypatch.setattr(Sums, "_put", press_after_three)
     sums = sums_of(landmarks, rows[:10])

@@ -101,7 +101,7 @@ def test_layers_copies_and_refusals_of_pca(adata):
 @pytest.mark.parametrize("marks", [[True, None] * 60, ["True", "False"] * 60])
 def test_marks_of_genes_that_are_no_mask(adata, marks):
     adata.var["highly_variable"] = marks
-    with pytest.raises(ValueError, match="has others than True and False"):
+    with pytest.raises(ValueError, match="has values other than True and False"):
         nystream.tl.pca(adata, 5)
     adata.var["highly_variable"] = np.array([1, 0] * 60)
     nystream.tl.pca(adata, 5)
@@ -129,7 +129,7 @@ def test_what_takes_no_results_is_refused_at_once(tmp_path, adata, monkeypatch):
     ("neighbors", "neighbors", "n_neighbors"), ("pca", "n_jobs", "threads"),
     ("pca", "layr", "layer")])
 def test_arguments_of_other_functions(adata, function, wrong, meant):
-    with pytest.raises(nystream.UsageError, match=rf"{wrong}= is no argument of nystream.tl."
+    with pytest.raises(nystream.UsageError, match=rf"{wrong}= is not an argument of nystream.tl."
                        rf"{function}\(\); did you mean {meant}=\?") as told:
         getattr(nystream.tl, function)(adata, **{wrong: 5})
     assert told.value.option == wrong

@@ -201,6 +201,7 @@ class Appends:
         values = self._prepares if fitted else None
         if values:
             raise data_error(
-                f"the rows of {self.path} are read with values={values!r}, and the fit was of such "
-                "rows: it prepares what it places itself, and would do so twice. Give the rows as "
-                "they came; of the store that was fitted result(NAME).embedding has the places")
+                f"the rows of {self.path} are read with values={values!r}, and the fit prepares "
+                "the rows that it places itself, so that they would be prepared twice. Give the "
+                "rows as they came; result(NAME).embedding of the fitted store has the places of "
+                "its rows")

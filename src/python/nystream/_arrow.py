@@ -78,7 +78,7 @@ def _shape_of(schema: CSchema) -> Tuple["np.dtype[Any]", int]:
     name = (schema.name or b"").decode()
     kind = "dictionary" if schema.dictionary else kind
     raise ValueError(f"column {name!r} of X has no numbers (its Arrow format is {kind!r}); leave "
-                     "it out, or make numbers of it")
+                     "it out, or convert it to numbers")
 
 
 def _has_nulls(array: CArray) -> bool:

@@ -83,7 +83,7 @@ def stored_dtype(dtype: Any) -> "np.dtype[Any]":
     if dtype.kind == "c":
         raise ValueError(f"Complex data not supported: X is {dtype}")
     if dtype.kind in "Mm":
-        raise ValueError(f"X is {dtype}; dates and times are not coordinates, make numbers of them")
+        raise ValueError(f"X is {dtype}; dates and times are not coordinates: convert them")
     if dtype.kind in "biuf":
         for known, kinds in (("uint8", "b1 u1"), ("int16", "i1 i2"), ("float32", "u2 f2 f4")):
             if f"{dtype.kind}{dtype.itemsize}" in kinds.split():
@@ -94,7 +94,7 @@ def stored_dtype(dtype: Any) -> "np.dtype[Any]":
 def convert(values: Any, dtype: "np.dtype[Any]") -> Any:
     """Convert an array to a type of the library; ValueError where integers do not fit."""
     if not is_exact(values):
-        raise ValueError("X has integers beyond 2^53, which float64 does not hold; subtract a "
+        raise ValueError("X has integers beyond 2^53, which float64 cannot hold; subtract a "
                          "constant, or give X.astype('float64')")
     if values.dtype.kind == "O":
         if any(isinstance(v, (complex, np.complexfloating)) for v in values.flat):
@@ -157,7 +157,7 @@ def check_values(X: Any) -> None:
     Whatever makes an array of X would take the values under the mask, or not say which column.
     """
     if isinstance(X, np.ma.MaskedArray) and np.any(X.mask):
-        raise ValueError("X has masked values; fill them, such as by X.filled(0), or leave "
+        raise ValueError("X has masked values; fill them, such as with X.filled(0), or leave "
                          "their rows out")
     if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
         stored_dtype(X.dtype)  # refuses it
@@ -178,8 +178,8 @@ _TIMES = {"M": "dates", "m": "differences of times"}
 
 def _refuse_times(name: Any, kind: str) -> NoReturn:
     """Raise the ValueError for a column that holds dates or differences of times."""
-    raise ValueError(f"column {name!r} of X holds {_TIMES[kind]}, which are no numbers; leave it "
-                     f"out, as X.drop(columns=[{name!r}]) does, or make numbers of it, such as "
+    raise ValueError(f"column {name!r} of X holds {_TIMES[kind]}, which are not numbers; leave "
+                     f"it out with X.drop(columns=[{name!r}]), or convert it to numbers, such as "
                      + (f"(X[{name!r}] - X[{name!r}].min()).dt.total_seconds()" if kind == "M"
                         else f"X[{name!r}].dt.total_seconds()"))
 
@@ -189,13 +189,13 @@ def _refuse_words(words: Dict[Any, Any]) -> NoReturn:
     names = list(words)
     shown = ", ".join(f"{name!r} ({words[name]!r})" for name in names[:TOLD])
     if len(names) == 1:
-        raise ValueError(f"column {names[0]!r} of X holds {words[names[0]]!r}, which is no "
-                         f"number; leave it out, as X.drop(columns={names}) does, or encode it"
+        raise ValueError(f"column {names[0]!r} of X holds {words[names[0]]!r}, which is not a "
+                         f"number; leave it out with X.drop(columns={names}), or encode it"
                          + _KEEPING.format(names[0]))
     shown += ", …" if len(names) > TOLD else ""
     dropped = f"X.drop(columns={names})" if len(names) <= TOLD else "X.select_dtypes('number')"
-    raise ValueError(f"{len(names)} columns of X hold words, which are no numbers: {shown}"
-                     f"; leave them out, as {dropped} does, or encode them"
+    raise ValueError(f"{len(names)} columns of X hold words, which are not numbers: {shown}"
+                     f"; leave them out with {dropped}, or encode them"
                      + _KEEPING.format(names[-1]))
 
 

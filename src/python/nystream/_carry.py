@@ -49,12 +49,12 @@ def _of_clusters(adata_ref: Any, name: str, places: Dict[str, Any]) -> Any:
     told = adata_ref.uns[name]
     key, centers = str(told["params"]["use_rep"]), np.asarray(told["centers"])
     if key not in places:
-        raise ValueError(f"obs={name!r} are clusters of {key}, of which adata_ref keeps no model; "
-                         f"make {key} by nystream.tl")
+        raise ValueError(f"obs={name!r} are clusters of {key}, but adata_ref keeps no model of it; "
+                         f"make {key} with nystream.tl")
     now = checksum_of(adata_ref, key)
     if int(told.get("behind", now)) != now:
         raise ValueError(f"obs={name!r} are clusters of an earlier {key} than adata_ref has; make "
-                         f"them anew, by nystream.tl.clusters(adata_ref, {len(centers)}, "
+                         f"them again with nystream.tl.clusters(adata_ref, {len(centers)}, "
                          f"key_added={name!r})")
     found = nearest_centers(as_clustered(adata_ref, key, places[key]), centers)
     return pandas.Categorical.from_codes(found, list(map(str, range(len(centers)))))
@@ -67,8 +67,8 @@ def _votes(adata_ref: Any, names: Sequence[str], places: Dict[str, Any], use_rep
 
     key = use_rep or ("X_pca" if "X_pca" in places else next(iter(places)))
     if key not in places:
-        raise ValueError(f"use_rep={key!r} is no embedding that adata_ref keeps a model of, which "
-                         f"are {', '.join(places)}")
+        raise ValueError(f"use_rep={key!r} is not an embedding of which adata_ref keeps a model; "
+                         f"it keeps those of {', '.join(places)}")
     pairs = {name: _category_pairs(adata_ref.obs[name]) for name in names}
     rows = np.asarray(adata_ref.obsm[key])
     known = ~np.isnan(rows).any(axis=1)
@@ -111,6 +111,6 @@ def _category_pairs(column: Any) -> Tuple[Any, List[Any]]:
     import pandas
 
     if getattr(column.dtype, "kind", "O") == "f":
-        raise ValueError(f"obs={column.name!r} holds numbers, and neighbours vote for words")
+        raise ValueError(f"obs={column.name!r} holds numbers, but neighbours vote only for words")
     found = pandas.Categorical(column)
     return np.asarray(found.codes), list(found.categories)

@@ -61,11 +61,11 @@ class Columns(NamedTuple):
     def read_named(self, X: Any, labels: Any, names: Any) -> Tuple[bool, Iterator[Batch]]:
         """Read rows without names of columns, whose columns have these names."""
         if _data.column_names(X) is not None:
-            raise usage_error("column_names= names the columns of arrays and sparse matrices, and "
-                              "X has names itself; leave it out", "column_names")
+            raise usage_error("column_names= names the columns of arrays and sparse matrices, but "
+                              "X has names of its own; leave it out", "column_names")
         if isinstance(names, (str, os.PathLike)):
-            raise usage_error("column_names= is a list of names for rows in memory, and the name "
-                              "of a file with one a line for those of a file", "column_names")
+            raise usage_error("column_names= is a list of names for rows in memory; it is a file "
+                              "with one name a line only for rows of a file", "column_names")
         known = [str(name) for name in names]
         shape: Tuple[int, ...] = tuple(getattr(X, "shape", ()))
         if len(shape) == 2:
@@ -111,11 +111,11 @@ class Columns(NamedTuple):
         if lost and not (self.sparse and len(lost) < len(names) and _is_sparse(X)):
             s, them = ("s", "them") if len(lost) > 1 else ("", "it")
             raise data_error(f"{self.what} has no column{s} {_listed(lost)}, which {self.whose} "
-                             f"has; give {them}, or an array, whose columns are taken as they "
-                             "stand")
+                             f"has; give {them}, or an array, whose columns are taken in their "
+                             "order")
         if len(set(names)) < len(names) or len(places) < len(found):
-            raise data_error(f"{self.what} has other columns than {self.whose}, and some of one "
-                             "name, so that their order cannot be told; give them in its order")
+            raise data_error(f"{self.what} has other columns than {self.whose}, and some share a "
+                             "name, so their order is not known; give them in the same order")
         if not quiet:
             self._tell(found, lost)
         return [places.get(name, ABSENT) for name in names]
@@ -123,7 +123,7 @@ class Columns(NamedTuple):
     def _tell(self, found: List[str], lost: List[str]) -> None:
         if lost:
             be = "is" if len(lost) == 1 else "are"
-            logger.info("%s: %d of the %d columns of %s %s not there, and %s 0 in its rows: %s",
+            logger.info("%s: %d of the %d columns of %s %s missing, and %s 0 in its rows: %s",
                         self.what, len(lost), len(self.names or []), self.whose, be, be,
                         _listed(lost))
         known = set(self.names or [])
@@ -134,14 +134,14 @@ class Columns(NamedTuple):
                           f"does not have: {_listed(others)}",
                           NystreamWarning, stacklevel=stack_level())
         elif not lost:
-            logger.info("%s: its columns stand in another order than those of %s, and are taken by "
-                        "their names", self.what, self.whose)
+            logger.info("%s: its columns are in another order than those of %s, and are matched by "
+                        "name", self.what, self.whose)
 
 
 def _check_count(names: List[str], columns: int) -> None:
     """UsageError where names and columns are not as many."""
     if len(names) != columns:
-        raise usage_error(f"column_names= has {len(names)} names, and X {columns} columns; give "
+        raise usage_error(f"column_names= has {len(names)} names, but X {columns} columns; give "
                           "one for each", "column_names")
 
 
@@ -169,13 +169,13 @@ def take_labels(X: Any, name: str) -> Tuple[Any, Any]:
     """Return rows without their labels, and these: a column of a frame, or of obs of an AnnData."""
     is_anndata = hasattr(X, "obs") and _data.is_cells(X)
     if not is_anndata and not is_frame(X):
-        raise usage_error(f"labels={name!r} names a column, and X is {type(X).__name__}, whose "
+        raise usage_error(f"labels={name!r} names a column, but X is {type(X).__name__}, whose "
                           "columns have no names; give a label for each row", "labels")
     table = X.obs if is_anndata else X
     names = list(table.columns if hasattr(table, "iloc") else _data.column_names(table) or [])
     if name not in names:
-        raise usage_error(f"labels={name!r} is no column of {'obs' if is_anndata else 'X'}, which "
-                          f"has {_listed(names)}{hint(name, map(str, names))}", "labels")
+        raise usage_error(f"labels={name!r} is not a column of {'obs' if is_anndata else 'X'}, "
+                          f"which has {_listed(names)}{hint(name, map(str, names))}", "labels")
     if names.count(name) > 1:
         raise usage_error(f"labels={name!r} names {names.count(name)} columns of "
                           f"{'obs' if is_anndata else 'X'}; give the others another name", "labels")

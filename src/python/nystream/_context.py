@@ -199,9 +199,9 @@ class Context:
         if os.getpid() != self._pid:
             self._open()
         if self._waiting == threading.get_ident():
-            raise busy_error("a call is under way, and what it runs in between, such as progress= "
-                             "or a handler of signals, cannot make another with the same store or "
-                             "model; open the store once more for that")
+            raise busy_error("a call is still running, and what it calls itself, such as progress= "
+                             "or a signal handler, cannot make another call with the same store "
+                             "or model; open the store once more for that")
         return self._lock
 
     @property
@@ -315,12 +315,12 @@ class Context:
 
     def _where_it_stopped(self, status: int) -> str:
         if status != _lib.EINTERRUPTED:
-            return "the call was over already"
+            return "the call had already finished"
         seen = self._heard.progress
         at = f"stopped in {seen.stage}" if seen else "stopped"
         if seen and seen.total_fraction >= 0:
             at += f", at {100 * seen.total_fraction:.0f} %"
-        return at + "; the same call goes on"
+        return at + "; the same call resumes it"
 
     def _tell(self, drawer: Optional[Callable[[Progress], object]], last: bool = False) -> None:
         """Hand on what the library said, on Python's thread; how far it came always at the end."""

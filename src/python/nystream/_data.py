@@ -103,8 +103,8 @@ def _check_kind(labels: Optional[Labels], before: Optional[bool]) -> Optional[bo
         return before
     words = labels.words is not None
     if before not in (None, words):
-        raise ValueError(f"labels of a batch are {'words' if words else 'numbers'}, and those of "
-                         f"the batches before {'words' if before else 'numbers'}; give labels of "
+        raise ValueError(f"labels of a batch are {'words' if words else 'numbers'}, but those of "
+                         f"earlier batches are {'words' if before else 'numbers'}; give labels of "
                          "the same kind")
     return words
 
@@ -181,8 +181,8 @@ def batches(X: Any, labels: Any = None,
     if hasattr(X, "shape"):
         return False, _slices(X, labels)
     if not hasattr(X, "__iter__"):
-        raise ValueError(f"X is {type(X).__name__}, and not an array, a matrix, a frame, something "
-                         "with a shape and rows by X[a:b], or an iterator of such")
+        raise ValueError(f"X is {type(X).__name__}, and not an array, a matrix, a frame, an object "
+                         "with a shape and rows X[a:b], or an iterator over any of these")
     if labels is not None:
         raise ValueError("labels of an iterator come with its rows: let it give pairs "
                          "(rows, labels)")
@@ -269,8 +269,8 @@ def place(found: Iterable[Batch], components: int, dtype: Any,
     nan="keep" it gets no row with NaN or infinity, whose place is NaN. Returns them all, joined.
     """
     if nan not in ("error", "keep"):
-        raise usage_error(f"nan={nan!r} is neither 'error' nor 'keep', which gives rows with NaN "
-                          "NaN for a place", "nan")
+        raise usage_error(f"nan={nan!r} is neither 'error' nor 'keep', which places rows with NaN "
+                          "at NaN", "nan")
     parts = []
     with nothing_when_stopped():
         for batch in found:

@@ -99,8 +99,8 @@ def embed(X: Any, *, memory: Union[None, int, str] = None, threads: Optional[int
     """
     reading = {name: options.pop(name) for name in list(options) if _is_of_reading(name)}
     if reading.get("shuffle") not in (None, False, "no"):
-        raise usage_error("shuffle= is for rows that stay in a store: those of the result are in "
-                          "the order of X; leave it out", "shuffle")
+        raise usage_error("shuffle= is for rows that stay in a store, but the rows of the result "
+                          "are in the order of X; leave it out", "shuffle")
     keeps = reading.get("nan") == "keep"
     if keeps:
         reading["nan"] = "drop"

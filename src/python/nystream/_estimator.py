@@ -43,11 +43,11 @@ PARAMETERS = {"landmarks": "n_landmarks", "components": "n_components", "select"
 COUNTS = ("n_components", "n_clusters", "n_neighbors", "n_landmarks", "n_init")
 STORE, MEMORY, NOWHERE = "store", "memory", "nowhere"  # places of an embedding
 FILES = ("anndata", "dask", "h5py", "zarr")  # modules whose objects are not in memory
-NAN_FIT = ("fill such values, as sklearn.impute does, or leave their rows out, as "
-           "nystream.open(STORE).append(X, nan='drop') does of a store that can be fitted in place "
-           "of X; nystream.embed(X, nan='keep') gives such rows NaN for a place")
+NAN_FIT = ("fill such values, as sklearn.impute does, or leave their rows out: "
+           "nystream.open(STORE).append(X, nan='drop') does that, and the store can be fitted in "
+           "place of X; nystream.embed(X, nan='keep') places such rows at NaN")
 NAN_PLACE = ("fill such values, as sklearn.impute does, or leave their rows out; transform(X, "
-             "nan='keep') of a nystream.Result or Model gives such rows NaN for a place")
+             "nan='keep') of a nystream.Result or Model places such rows at NaN")
 LARGEST = float(np.finfo(np.float32).max)
 SUPPORTED = (1, 2), (1, 6)  # versions of scikit-learn, from the first to below the second
 
@@ -59,8 +59,8 @@ def check_version(version: str) -> None:
     if not SUPPORTED[0] <= found < SUPPORTED[1]:
         raise ImportError(
             f"the estimators of nystream are for scikit-learn {major}.{first} to "
-            f"{major}.{end - 1}, and {version} is installed; pip install 'scikit-learn>="
-            f"{major}.{first},<{major}.{end}' (nystream.embed and nystream.open do without it)",
+            f"{major}.{end - 1}, but {version} is installed; pip install 'scikit-learn>="
+            f"{major}.{first},<{major}.{end}' (nystream.embed and nystream.open work without it)",
             name="sklearn")
 
 
@@ -117,7 +117,7 @@ def as_places(X: Any, components: int) -> Any:
     """Return coordinates as an array; ValueError where they are sparse, or of other components."""
     X = check_array(X, dtype=FLOATS)
     if X.shape[1] != components:
-        raise ValueError(f"X has {X.shape[1]} columns, and there are {components} components")
+        raise ValueError(f"X has {X.shape[1]} columns, but there are {components} components")
     return X
 
 
@@ -128,8 +128,8 @@ def count_threads(n_jobs: Optional[int]) -> Optional[int]:
     if not isinstance(n_jobs, numbers.Real):
         raise usage_error(f"n_jobs={n_jobs!r} is not a whole number", "n_jobs")
     if n_jobs == 0:
-        raise usage_error("n_jobs=0 is no number of threads; give 1 or more, or -1 for one per CPU",
-                          "n_jobs")
+        raise usage_error("n_jobs=0 is not a number of threads; give 1 or more, or -1 for one per "
+                          "CPU", "n_jobs")
     cpus = len(os.sched_getaffinity(0))
     return max(1, n_jobs if n_jobs > 0 else cpus + 1 + n_jobs)
 
@@ -181,7 +181,7 @@ def require_equal(store: Store, X: Any) -> None:
                                  "remove it")
             first += len(rows)
     if first != len(store):
-        raise ValueError(f"{store.path} holds {len(store)} rows, and X has {first}; give another "
+        raise ValueError(f"{store.path} holds {len(store)} rows, but X has {first}; give another "
                          "store=, or remove it")
 
 
@@ -366,7 +366,7 @@ class StoreEstimator(RowsEstimator):
     def _name(self) -> str:
         """Return the name of the result in the store."""
         if not isinstance(self.name or "", str):
-            raise usage_error(f"name={self.name!r} is not a str, which names a result", "name")
+            raise usage_error(f"name={self.name!r} is not a str, as names of results are", "name")
         return self.name or type(self).__name__
 
     def _seed_of(self, store: Store) -> int:

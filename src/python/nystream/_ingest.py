@@ -116,8 +116,8 @@ def _place_by(kept: Mapping[str, Any], adata: Any, adata_ref: Any, places: Dict[
         key = rows[len("obsm/"):]
         behind = model_of(adata_ref, key)
         if int(kept["behind"]) != _checksum(behind):
-            raise ValueError(f"{kept['obsm']} of adata_ref was made of an earlier {key} than it "
-                             f"has; make {kept['obsm']} anew")
+            raise ValueError(f"{kept['obsm']} of adata_ref was made from an earlier {key} than it "
+                             f"has; make {kept['obsm']} again")
         if behind is not None:
             _place_by(behind, adata, adata_ref, places, run)
         found = model.transform(_rows_of_obsm(adata, places, key, kept))
@@ -141,8 +141,8 @@ def _place_genes(model: Model, adata: Any, rows: str, kept: Mapping[str, Any]) -
 def _rows_of_obsm(adata: Any, places: Dict[str, Any], key: str, kept: Mapping[str, Any]) -> Any:
     """Return the rows that a model takes: those that were placed, or else that adata has."""
     if key not in places and key not in adata.obsm:
-        raise ValueError(f"{kept['obsm']} of adata_ref was made of {key}, which nystream.tl did "
-                         f"not make, and adata has no obsm[{key!r}]; give it one")
+        raise ValueError(f"{kept['obsm']} of adata_ref was made from {key}, which nystream.tl did "
+                         f"not make, and adata has no obsm[{key!r}]; add it")
     rows = places[key] if key in places else as_array(adata.obsm[key])
     return rows[:, :int(kept["columns"])]
 

@@ -48,7 +48,7 @@ def as_labels(labels: Any, rows: Optional[int] = None) -> Optional[Labels]:
         return None
     found = labels if isinstance(labels, Labels) else _read(labels)
     if found.values.ndim != 1 or rows not in (None, len(found.values)):
-        raise ValueError(f"{WHAT}, and have the shape {found.values.shape}"
+        raise ValueError(f"{WHAT}, but have the shape {found.values.shape}"
                          + ("" if rows is None else f"; X has {rows} rows"))
     return found
 
@@ -59,7 +59,7 @@ def number_in(text: str) -> float:
     Python reads "0_1" as 1, and the digits of all scripts; "0_1" is the name of a cluster.
     """
     if "_" in text or not text.isascii():
-        raise ValueError(f"{text!r} is no number")
+        raise ValueError(f"{text!r} is not a number")
     return float(text)
 
 
@@ -128,7 +128,7 @@ def _text(value: Any) -> Optional[str]:
         return None
     if isinstance(value, numbers.Real):
         return str(float(value) if isinstance(value, bool) else value)
-    raise ValueError(f"{WHAT}, and one of them is {type(value).__name__}")
+    raise ValueError(f"{WHAT}, but one of them is {type(value).__name__}")
 
 
 def write_values(values: Any, folder: Path, rows: int) -> Path:
@@ -138,7 +138,7 @@ def write_values(values: Any, folder: Path, rows: int) -> Path:
     """
     array = _as_array(values)
     if array.shape != (rows,):
-        raise ValueError(f"color= is a column, or one number or one word a row, and has the shape "
+        raise ValueError(f"color= is a column, or one number or one word a row, but has the shape "
                          f"{array.shape}; the store has {rows} rows")
     name = re.sub(r"[^\w .()-]", "_", str(getattr(values, "name", None) or "color"))[:60]
     if array.dtype.kind in "biuf" and not _categories(values):

@@ -212,14 +212,14 @@ def _load() -> C.CDLL:
     except OSError as error:
         raise ImportError(
             f"the library of nystream cannot be loaded: {error}. Install it (make install, or the "
-            "Debian package), or let the environment variable NYSTREAM_LIBRARY name the file "
+            "Debian package), or set the environment variable NYSTREAM_LIBRARY to the path of "
             "libnystream.so") from error
     except AttributeError as error:
         raise ImportError(f"{name} is older than the Python package nystream {__version__}, which "
-                          f"calls what it has not ({error}); install them together") from error
+                          f"calls what it lacks ({error}); install them together") from error
     version = library.ny_version().decode()
     if version.split(".")[0] != __version__.split(".")[0]:
-        raise ImportError(f"{name} is nystream {version}, and the Python package {__version__}: "
+        raise ImportError(f"{name} is nystream {version}, but the Python package {__version__}: "
                           "the first numbers must agree; install them together")
     return library
 

@@ -100,7 +100,7 @@ class Options:
             value = self._write_edges(value)
         if getattr(value, "shape", ()):
             spelled = name.replace("-", "_")
-            raise usage_error(f"{spelled}= is a word or a number, not {type(value).__name__} of "
+            raise usage_error(f"{spelled}= is a word or a number, not a {type(value).__name__} of "
                               f"shape {value.shape}", spelled)
         text = spell_limit(value) if name == "memory" else spell_value(value)
         self._context.check(lib.ny_options_set(self._pointer, name.encode(), text.encode()))
@@ -166,7 +166,7 @@ def check_in_memory(options: Iterable[str]) -> None:
     for name in options:
         spelled = name.replace("-", "_")
         if spelled in IN_MEMORY:
-            raise usage_error(f"{spelled}= says how to read a file, and these rows are in memory: "
+            raise usage_error(f"{spelled}= says how to read a file, but these rows are in memory: "
                               f"{IN_MEMORY[spelled]}", spelled)
 
 
@@ -174,7 +174,7 @@ def as_numbers(value: Any, what: str = "row numbers of landmarks") -> Any:
     """Return numbers as a column, an array (count, 1); ValueError where they are none."""
     numbers = np.asarray(value)
     if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
-        raise ValueError(f"{what} are a one-dimensional array of integers, not "
+        raise ValueError(f"{what} must be a one-dimensional array of integers, not "
                          f"of shape {numbers.shape} and type {numbers.dtype}")
     return numbers.reshape(-1, 1)
 
@@ -195,7 +195,7 @@ def check_mask(options: Dict[str, Any], columns: Callable[[], int]) -> None:
     if mask is None or isinstance(mask, str) or np.asarray(mask).dtype.kind != "b":
         return
     if np.shape(mask) != (columns(),):
-        raise usage_error(f"features= is a mask of shape {np.shape(mask)}, and there are "
+        raise usage_error(f"features= is a mask of shape {np.shape(mask)}, but there are "
                           f"{columns()} columns", "features")
 
 

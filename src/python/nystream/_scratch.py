@@ -55,7 +55,7 @@ class Scratch:
         if data_bytes is not None and shutil.disk_usage(folder).free < data_bytes:
             self.remove()
             raise OSError(f"there is no room for {data_bytes >> 20} MiB of rows in "
-                          f"{parent or tempfile.gettempdir()}; tmpdir= names another folder")
+                          f"{parent or tempfile.gettempdir()}; choose another folder with tmpdir=")
 
 
 @contextlib.contextmanager
@@ -67,6 +67,6 @@ def lost_when_stopped(scratch: bool) -> Iterator[None]:
         if not scratch:
             raise
         where = str(stop).split(";", maxsplit=1)[0]
-        raise KeyboardInterrupt(f"{where or 'stopped'}; the rows were in a scratch store, so that "
-                                "the same call begins anew (one that is given a store goes on)"
+        raise KeyboardInterrupt(f"{where or 'stopped'}; the rows were in a scratch store, so the "
+                                "same call starts over (one that is given a store resumes)"
                                 ) from None

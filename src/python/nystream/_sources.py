@@ -35,9 +35,9 @@ class CsrGroup:
         attributes = group.attrs
         kind = _text(attributes.get("encoding-type", attributes.get("h5sparse_format", "")))
         if "csc" in kind:
-            raise ValueError("X is kept by columns (CSC), of which a few rows cannot be read "
-                             "without the rest; Store.append_files() reads such a file within its "
-                             "memory, or read all of it (adata.to_memory() or adata[:].X.tocsr())")
+            raise ValueError("X is stored by columns (CSC), so a few rows cannot be read without "
+                             "the rest; Store.append_files() reads such a file within its memory "
+                             "budget, or read all of it (adata.to_memory() or adata[:].X.tocsr())")
         shape = attributes.get("shape", attributes.get("h5sparse_shape"))
         if "csr" not in kind or shape is None:
             raise ValueError(f"the group {getattr(group, 'name', '')!r} is not a sparse matrix; "

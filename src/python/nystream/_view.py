@@ -230,7 +230,7 @@ class Part:
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Any:
         if copy is False:
-            raise ValueError(f"{self._name} is on disk, and an array of it is a copy")
+            raise ValueError(f"{self._name} is on disk, so an array of it is a copy")
         return np.asarray(self._view.read(self._name, 0, len(self)), dtype=dtype)
 
     def __getitem__(self, key: Any) -> Any:
@@ -269,7 +269,7 @@ class Part:
         rows = np.asarray(rows)
         if rows.dtype == bool:
             if rows.shape != (count,):
-                raise IndexError(f"the mask has the shape {rows.shape}, and {self._name} has "
+                raise IndexError(f"the mask has the shape {rows.shape}, but {self._name} has "
                                  f"{count} rows")
             rows = np.flatnonzero(rows)
         if rows.dtype.kind not in "iu" and rows.size:

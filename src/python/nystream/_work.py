@@ -73,4 +73,4 @@ def nothing_when_stopped() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        raise KeyboardInterrupt("stopped; the same call begins anew") from None
+        raise KeyboardInterrupt("stopped; the same call starts over") from None

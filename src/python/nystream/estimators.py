@@ -228,7 +228,7 @@ class KernelPCA(Embedder):
         """Unit eigenvectors of the centred kernel matrix; AttributeError where no store is kept."""
         check_is_fitted(self, "report_")
         if self._kept is None:
-            raise AttributeError("the eigenvectors went with the scratch store; give store=PATH to "
+            raise AttributeError("the eigenvectors were in a scratch store; give store=PATH to "
                                  "keep them, or divide the embedding by the roots of eigenvalues_")
         return self._kept.eigenvectors
 

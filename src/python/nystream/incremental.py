@@ -122,8 +122,8 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
         """UsageError where a parameter is another than the sums have been begun with."""
         for name, before in self._begun.items():
             if getattr(self, name) != before:
-                raise usage_error(f"{name}={getattr(self, name)!r}, and the batches before had "
-                                  f"{name}={before!r}; fit() begins anew", name)
+                raise usage_error(f"{name}={getattr(self, name)!r}, but earlier batches had "
+                                  f"{name}={before!r}; call fit() to start over", name)
 
     def _take(self, sums: Any) -> "IncrementalKernelPCA":
         """Keep the sums, with what is told of them."""
@@ -141,7 +141,7 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
             size = max(2, BATCH_BYTES // _row_bytes(rows))
             first = max(size, CHOICE * wanted)
         elif size < 2:
-            raise ValueError(f"batch_size={size} is less than 2, of which no landmarks are chosen")
+            raise ValueError(f"batch_size={size} is less than 2, too few to choose landmarks from")
         else:
             first = size
             if size < wanted:

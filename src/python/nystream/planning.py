@@ -63,7 +63,7 @@ def plan(X: Union[Tuple[int, int], Any], *, dtype: Any = None,
     True
     """
     if options.get("gamma_grid") not in (None, False):
-        raise usage_error("gamma_grid= looks at values, and this plan at the shape alone: append "
+        raise usage_error("gamma_grid= looks at values, but this plan knows only the shape: append "
                           "the rows to a store, and call Store.plan(gamma_grid=True)", "gamma_grid")
     context = Context(memory, threads, None)
     chosen = {**options, "shape": _shape_of(X, dtype)}

@@ -329,7 +329,7 @@ class Store(Appends):
 def _spell_name(name: str) -> bytes:
     """Return the name of a result as the library has it; TypeError where it is something else."""
     if not isinstance(name, str):
-        raise TypeError(f"a result goes by a name, such as 'map', and not by "
+        raise TypeError(f"a result is chosen by a name, such as 'map', and not by "
                         f"{type(name).__name__}; its rows are those that append() puts into the "
                         f"store")
     return name.encode()

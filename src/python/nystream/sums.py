@@ -248,7 +248,7 @@ class Sums:
         points: Any = self._options.get("landmarks_points")
         wanted = points.shape[1] if hasattr(points, "shape") else self.report.get("d")
         if wanted not in (None, batch.columns):
-            raise data_error(f"{part} has {batch.columns} columns, and the landmarks {wanted}")
+            raise data_error(f"{part} has {batch.columns} columns, but the landmarks {wanted}")
 
     def _pieces(self, X: Any) -> Iterator[Batch]:
         """Read rows in pieces of about BATCH_BYTES, in the type that is summed up."""

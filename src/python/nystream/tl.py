@@ -96,7 +96,7 @@ def _checked(function: Function) -> Function:
             if name not in known:
                 meant = NAMES.get(name)
                 meant = meant if meant in known else nearest(name, known)
-                raise usage_error(f"{name}= is no argument of nystream.tl.{function.__name__}()"
+                raise usage_error(f"{name}= is not an argument of nystream.tl.{function.__name__}()"
                                   + (f"; did you mean {meant}=?" if meant else ""), name)
         _check_takes_results(args[0] if args else given.get("adata"), given.get("copy", False))
         with renamed(NAMES):
@@ -108,7 +108,7 @@ def _checked(function: Function) -> Function:
 def _check_takes_results(adata: Any, copy: bool) -> None:
     """ValueError, before anything is computed, where results could not be written to an AnnData."""
     if getattr(adata, "isbacked", False) and (copy or adata.is_view):
-        raise ValueError(("copy=True needs an AnnData in memory, and this one is backed" if copy
+        raise ValueError(("copy=True needs an AnnData in memory, but this one is backed" if copy
                           else "adata is a view of a backed AnnData, which takes no results")
                          + "; give adata.to_memory(), or adata.copy('NEW.h5ad')")
 
@@ -122,7 +122,7 @@ def _choose_rows(adata: Any, use_rep: Optional[str], n_pcs: Optional[int], run: 
     key = use_rep or "X_pca"
     if prepared.said and (use_rep or key in adata.obsm):
         name = next(iter(prepared.said))
-        raise usage_error(f"{name}= prepares X, and the rows here are those of {key}; give "
+        raise usage_error(f"{name}= prepares X, but the rows here are those of {key}; give "
                           f"use_rep='X', or {name}= where {key} is made", name)
     if key not in adata.obsm and use_rep is None:
         warnings.warn(f"X has {adata.n_vars} columns, and there is no X_pca: principal components "
@@ -236,8 +236,8 @@ def _genes_of_pca(adata: Any, layer: Optional[str], use_highly_variable: Optiona
     if not use_highly_variable:
         return X, None
     if not adata.var["highly_variable"].isin([True, False]).all():
-        raise ValueError("adata.var['highly_variable'] has others than True and False, such as "
-                         "missing ones; make it a mask, or give use_highly_variable=False")
+        raise ValueError("adata.var['highly_variable'] has values other than True and False, such "
+                         "as missing ones; make it a mask, or give use_highly_variable=False")
     columns = np.flatnonzero(np.asarray(adata.var["highly_variable"], dtype=bool))
     return X[:, columns] if _data.is_sparse(X) else Genes(adata, layer, columns), columns
 
@@ -379,11 +379,11 @@ def neighbors(adata: Any, n_neighbors: int = 15, n_pcs: Optional[int] = None, *,
     """
     adata = adata.copy() if copy else adata
     if n_neighbors < 2:
-        raise ValueError(f"n_neighbors={n_neighbors} is below 2, and a row counts as one of its "
+        raise ValueError(f"n_neighbors={n_neighbors} is below 2, but a row counts as one of its "
                          "own")
     if n_neighbors > adata.n_obs:
         n_neighbors = 1 + adata.n_obs // 2
-        warnings.warn(f"n_neighbors is more than there are rows; it is {n_neighbors} now",
+        warnings.warn(f"n_neighbors is more than there are rows, and is lowered to {n_neighbors}",
                       NystreamWarning, stacklevel=stack_level())
     rows = _choose_rows(adata, use_rep, n_pcs, run).values
     with stored(rows, **run) as store, warnings.catch_warnings():
@@ -452,8 +452,8 @@ def clusters(adata: Any, n_clusters: int = 8, *, use_rep: Optional[str] = None, 
     has_place = ~np.isnan(rows).any(axis=1)
     placed = rows[has_place]
     if not 1 <= n_clusters <= len(placed):
-        raise ValueError(f"n_clusters={n_clusters} must be between 1 and the rows, "
-                         f"{len(placed)} of which have a place")
+        raise ValueError(f"n_clusters={n_clusters} must be between 1 and the number of rows that "
+                         f"have a place, {len(placed)}")
     with stored(placed, **run) as store:  # all components of rows have the distances of the rows
         result = store.fit("rows", map="pca", approx="exact", components=min(placed.shape),
                            precision="f64")
