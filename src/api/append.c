@@ -56,7 +56,7 @@ static struct ny_import import_of(struct ny_context *context, const struct ny_op
 }
 
 /* Returns what the same call is known by after a kill. A call that fills a scratch store is not
- * gone on with, so that its rows, which may be a mapped file larger than memory, are not read once
+ * resumed, so that its rows, which may be a mapped file larger than memory, are not read once
  * more for a digest: the time stands for them. */
 static uint64_t identify(const struct ny_import *import, const struct ny_table *rows)
 {

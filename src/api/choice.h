@@ -1,7 +1,7 @@
 /*
  * The columns that --features asks for: a rule, or numbers in a file. Numbers are kept with the job
  * from its beginning, and those that a rule has found from then on: an update, and a job that is
- * gone on with, need neither the file nor the rule again.
+ * resumed, need neither the file nor the rule again.
  */
 #ifndef NY_API_CHOICE_H
 #define NY_API_CHOICE_H

@@ -1,6 +1,6 @@
 /*
  * Landmarks that options name: row numbers in a file or points in one, or those of another result.
- * They are kept with the job from its beginning, so that it can be gone on with when what named
+ * They are kept with the job from its beginning, so that it can be resumed when what named
  * them is gone.
  */
 #ifndef NY_API_LANDMARKS_H

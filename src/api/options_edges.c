@@ -1,6 +1,6 @@
 /*
- * The rules of options about graphs from elsewhere: what goes with --edges, and which words of
- * --edge-weights are for whom. ny_options_check() calls it behind its own.
+ * The rules of options about graphs from a file: which options --edges takes, and which words of
+ * --edge-weights are for graphs and which for fits. ny_options_check() applies them after its own.
  */
 #include <string.h>
 

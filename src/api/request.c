@@ -116,8 +116,8 @@ static int find_done(const struct ny_request *request, bool restart, bool *done)
     return err;
 }
 
-/* Refuses because NAME is another job. Work that can be gone on with is not to be thrown away:
- * there, --restart is not the advice. */
+/* Refuses because NAME is another job. Work that can be resumed must not be thrown away, so the
+ * advice is not --restart there. */
 static int refuse(const struct ny_request *request, const char *what)
 {
     if (is_done(request))

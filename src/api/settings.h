@@ -13,7 +13,7 @@ struct ny_owned_settings {
     struct ny_given_choice given_choice; /* fit.choice points to its columns */
 };
 
-/* `own`: NULL, or the job that is gone on with or updated, whose landmarks and columns are those
+/* `own`: NULL, or the job that is resumed or updated, whose landmarks and columns are those
  * that are given. Checks the options of `groups` (NY_GROUP_FIT or NY_GROUP_SELECT) against each
  * other and against the store's n and d; reads landmarks from their file or result, and columns
  * from their file. */

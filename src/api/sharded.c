@@ -18,7 +18,7 @@
 #include "shards/set.h"
 
 struct request {
-    const struct ny_request_kind *kind;         /* NULL: the job is gone on with, */
+    const struct ny_request_kind *kind;         /* NULL: the job is resumed, */
     const struct ny_request_kind *const *kinds; /* which is of one of these */
     const struct ny_shards *shards;
     const char *name;

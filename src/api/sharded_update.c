@@ -9,7 +9,7 @@
  *   follow   the other shards take over the report, and how many rows there are in all.
  *
  * The result of the last shard is whole or as it was, and the others follow it: an update that was
- * interrupted is gone on with at any of these steps, and shards that had not followed do so with
+ * interrupted is resumed at any of these steps, and shards that had not followed do so with
  * the next one.
  */
 #include "api/sharded.h"

@@ -147,7 +147,7 @@ static int check_graph(const struct run *run, struct ny_store *store)
     return NY_EUSAGE;
 }
 
-/* Refuses what is of graphs alone, of a result that gives coordinates. */
+/* Refuses options that only graphs have, for a result that gives coordinates. */
 static int check_coordinates(const struct run *run)
 {
     const struct ny_placing *placing = run->placing;

@@ -89,7 +89,7 @@ static void tell_given_up(const struct update *update, const json_t *other)
 }
 
 /* The update that was interrupted, if it is of this mode and has its rows still; *other: one that
- * cannot be gone on with. */
+ * cannot be resumed. */
 static int find_begun(struct update *update, json_t **other)
 {
     json_t *begun;
@@ -112,7 +112,7 @@ static int find_begun(struct update *update, json_t **other)
     return NY_OK;
 }
 
-/* Begins the update, for which one that cannot be gone on with is forgotten. */
+/* Begins the update, for which one that cannot be resumed is forgotten. */
 static int begin(struct update *update, const json_t *other)
 {
     int err = NY_OK;

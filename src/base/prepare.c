@@ -151,14 +151,14 @@ static double factor_of(const struct ny_prepared *how, enum ny_dtype from, const
     return how->rows == NY_ROWS_UNIT ? 1 / sqrt(sum) : how->total / sum;
 }
 
-/* The way to prepare the values of one row; `small` holds what becomes of the whole numbers that it
- * had so far, −1 those that it had not. */
+/* The way to prepare the values of one row; `small` holds the prepared values of the whole numbers
+ * that the row had so far, −1 for the others. */
 struct row {
     enum ny_value_preparation values;
     double factor, small[SMALL];
 };
 
-/* Returns what becomes of a value. */
+/* Returns the prepared value. */
 static double prepare_value(const struct row *row, double x)
 {
     switch (row->values) {

@@ -3,7 +3,7 @@
  *
  * ny_job_run() reads the stage from the record, runs it, and goes on until the record has the
  * stage behind the course. A stage ends by a commit of the record with the stage that comes next,
- * so that the walk needs no state of its own: a job that was killed is gone on with by the same
+ * so that the walk needs no state of its own: a job that was killed is resumed by the same
  * function. Stages call the rest: ny_job_put_part() for what stays, ny_job_checkpoint_image() for
  * what is needed only until the stage ends, ny_job_save() at its end, ny_job_mark_time() and
  * ny_job_count_pass() for the report.

@@ -63,8 +63,8 @@ int ny_summed_add(struct ny_summed *sums, const char *name, const struct ny_summ
 /* Makes the image: a header, `about` as text, the image of the base, that of the sums and a
  * checksum. ny_free() it; NULL after an error. */
 int ny_summed_image(const struct ny_summed *sums, void **image, size_t *bytes);
-/* Makes sums from their image. NY_ESTORE when that is none, of a later version, cut short or
- * damaged; `where` names it. */
+/* Makes sums from their image. NY_ESTORE if it is not an image of sums, is of a later version, cut
+ * short or damaged; `where` names it. */
 int ny_summed_load(struct ny_summed **out, struct ny_context *ctx, const void *image, size_t bytes,
                    const char *where);
 

@@ -128,7 +128,7 @@ static int take_classes(struct ny_shards *shards, const json_t *classes, const c
 {
     size_t count = json_array_size(classes);
 
-    *wrong = "its names of classes are not such";
+    *wrong = "its names of classes are invalid";
     if (!json_is_array(classes) || count > NY_CLASSES_COUNT_MAX ||
         (shards->facts.d && (count > 0) != (shards->facts.labels == NY_LABELS_WORDS)))
         return NY_ESTORE;
@@ -197,14 +197,14 @@ static int take_all(struct ny_shards *shards, const json_t *root, const char **w
         return NY_ESTORE;
     err = ny_shards_room(shards, (unsigned)count);
     if (err) return err;
-    *wrong = "its facts, which all shards agree in, are not such";
+    *wrong = "its facts common to all shards are invalid";
     if ((!json_is_null(json_object_get(root, "agreed")) &&
          !take_facts(json_object_get(root, "agreed"), &shards->facts)) ||
         !take_flag(root, "closed", &shards->closed))
         return NY_ESTORE;
     err = take_classes(shards, json_object_get(root, "classes"), wrong);
     if (err) return err;
-    *wrong = "its list of shards is not one";
+    *wrong = "its list of shards is invalid";
     if (!take_arrived(shards, json_object_get(root, "arrived"))) return NY_ESTORE;
     *wrong = NULL;
     return NY_OK;
@@ -216,7 +216,7 @@ int ny_shards_parse(struct ny_shards *shards, const char *text, size_t bytes, co
     json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
     int err;
 
-    *wrong = "it is no JSON text";
+    *wrong = "it is not JSON";
     /* jansson gives a reason if it cannot read a text, but not always if it lacks the memory. */
     if (!root && (!error.text[0] || json_error_code(&error) == json_error_out_of_memory)) {
         *wrong = NULL;

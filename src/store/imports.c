@@ -102,7 +102,7 @@ static bool read_note(struct ny_snapshot *view, uint64_t first, struct ny_import
         .capacity = sizeof(record)};
 
     if (ny_snapshot_read(view, &want, &record, wrong)) return false;
-    *wrong = "it says what cannot be";
+    *wrong = "its values are impossible";
     if (record.end <= first || record.end > NY_ROWS_MAX) return false;
     *wrong = NULL;
     *note = (struct ny_import_note){first,          record.end,      record.time, record.dropped,

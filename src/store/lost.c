@@ -7,7 +7,7 @@
  * rows that are left: 0 … n − lost − 1. So no stage of a job knows of gaps. With rows 100 to 199
  * lost, its row 100 is row 200 of the store. The job's record keeps the list (results/record.h),
  * and exports map numbers back (`--part rows`). A result that was begun before rows were lost is
- * not gone on with: its numbers are not those of a handle that skips the rows now
+ * not resumed: its numbers are not those of a handle that skips the rows now
  * (ny_record_check_lost()).
  */
 #include <string.h>

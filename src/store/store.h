@@ -42,8 +42,8 @@ struct ny_store;
 int ny_store_open(struct ny_store **out, struct ny_context *ctx, const char *path);
 /* Opens it, or creates the directory and both environments, with the same random id, no points. */
 int ny_store_create(struct ny_store **out, struct ny_context *ctx, const char *path);
-/* Refuses a folder with any entry that knows() does not: things of others, which a store
- * leaves alone. NY_EIO, also for a path that is none. */
+/* Refuses a folder with any entry that knows() does not know: it belongs to others, and a store
+ * leaves it alone. NY_EIO, also for a path that is not a folder. */
 int ny_check_vacant(struct ny_context *ctx, const char *path, bool (*knows)(const char *entry));
 /* Closes the handle, which may be NULL; where it wrote results, points/ first remembers them. */
 void ny_store_close(struct ny_store *store);

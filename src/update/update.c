@@ -8,7 +8,7 @@
  * parts of before that readers may still read are listed as stale (results/unneeded.h), and those
  * that served the job alone are deleted. ny_update_discard() deletes everything of the generation;
  * the result is as it was. A kill at any moment leaves the old result whole, and the update to be
- * gone on with.
+ * resumed.
  */
 #include "update/update.h"
 
