@@ -225,7 +225,8 @@ def test_rows_that_would_be_prepared_twice_are_refused(tmp_path):
     for place in (pca.transform, pickle.loads(pickle.dumps(pca)).transform, neighbors.transform,
                   result.transform, result.model().transform, graph.kneighbors):
         for rows in store, store.points:
-            with pytest.raises(nystream.DataError, match="values='log1p', .* would be prepared twice"):
+            with pytest.raises(nystream.DataError,
+                               match="values='log1p', .* would be prepared twice"):
                 place(rows)
     assert np.allclose(result.transform(plain), places, atol=1e-3)
     assert np.allclose(result.model().transform(plain), places, atol=1e-3)
