@@ -5,7 +5,7 @@
  * Rows keep the order of the files. Of formats whose rows are found without reading those before
  * them, a file is cut where a share ends: shares are as large as one another, and hold multiples of
  * 2,048 rows but for the last, so that sums over them are cut as those of one store. Other files
- * are dealt out as wholes, by their sizes.
+ * go to one shard each as a whole, by their sizes.
  *
  * Shards have these rows however many processes there are. A shard that is there already is left as
  * it is, so that the same command goes on after a kill.
@@ -31,7 +31,7 @@ struct dealt {
     const struct ny_import_files *files;
     const struct ny_options *options;
     unsigned shards, first;      /* and the first one of this process */
-    bool by_rows;                /* else files are dealt out as wholes */
+    bool by_rows;                /* else each file goes to one shard */
     uint64_t *before;            /* rows, or bytes, of the files before each, and of all */
     uint64_t *begin;             /* the row, or file, with which each share begins; the end */
     struct ny_row_range *ranges; /* room for those of one shard */

@@ -134,7 +134,7 @@ holds() {
     holds big
 }
 
-@test "files whose rows cannot be counted are dealt out as wholes" {
+@test "files whose rows cannot be counted go to one shard as a whole" {
     ny import big 0.csv 1.csv --label-column 13 --dtype u8 --shards 2
     exits 0
     says "each file goes to one shard as a whole"

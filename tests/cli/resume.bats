@@ -393,7 +393,7 @@ interrupted_import() {
         says "it resumes after"
         says "standard input begins like that of an interrupted import into s, but then has other rows or ends earlier"
         says "run the same command again to start over"
-        [[ $(nystream info s) != *"goes on where it stopped"* ]]
+        [[ $(nystream info s) != *"interrupted; run the same import"* ]]
         nystream import s - --format csv --memory 32M <$file.csv 2>err
         [ "$(grep -c "it resumes after" err)" -eq 0 ]
         nystream export s --part points -o s.npy -q
