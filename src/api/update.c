@@ -252,7 +252,8 @@ static int copy_stored(struct ny_store *store, const struct ny_options *typed, c
     int err = NY_OK;
 
     *options = json_copy(of_record);
-    if (!found || (of_record && !*options)) err = ny_fields_no_memory(ny_store_context(store));
+    if (!found || json_object_size(*options) != json_object_size(of_record)) /* jansson is silent */
+        err = ny_fields_no_memory(ny_store_context(store));
     for (size_t i = 0; !err && i < sizeof(files) / sizeof(files[0]); i++) {
         const char *name = files[i][0], *key = files[i][1], *digest;
         const char *now = ny_options_text(typed, name), *then = ny_field_text(*options, name);

@@ -184,7 +184,7 @@ put t.csv '1,2\r\n3,4,5\r\n'            | import new t.csv                 | 3 |
 put t.csv '1,2\n\n3,4,5\n'              | import new t.csv                 | 3 | t.csv, line 3
 put t.csv '1,2\n3,4,\n'                 | import new t.csv                 | 3 | t.csv, line 2
 put t.csv '1,2,3\n4,-\n'               | import new t.csv                 | 3 | t.csv, line 2: 2 fields where the first line has 3
-put t.csv '1,2,3\n,5\n1,2,3\n'         | import new t.csv                 | 3 | t.csv, line 2: 2 fields where the first line has 3; mend the line
+put t.csv '1,2,3\n,5\n1,2,3\n'         | import new t.csv                 | 3 | t.csv, line 2: 2 fields where the first line has 3; correct the line
 put t.csv '1,2,3\n4,1e'                | import new t.csv                 | 3 | t.csv, line 2: 2 fields where the first line has 3; the file ends in the line
 put t.csv '1,2\n3,x,5\n'               | import new t.csv                 | 3 | t.csv, line 2, column 2: 'x' is not a number
 put t.csv '"1",2\n"3,4"\n'              | import new t.csv                 | 3 | t.csv, line 2
@@ -324,7 +324,7 @@ put a.csv '1,2,3\n'                     | import s a.csv                   | 2 |
 put a.csv 'odd,1,2,3\n'                 | import s a.csv --append --label-column 1 --expect-rows 39 | 2 | s has 40 rows / --expect-rows 40
 :                                       | import new p.csv --expect-rows 5 | 2 | new has 0 rows
 put a.csv '1,2\n3,4\n'; put l '0\n1\n1\n' | import new a.csv --labels l    | 3 | l holds / labels / 2 rows
-put a.csv '1,2\n3,4\n'; put l '0\n'     | import new a.csv --labels l      | 3 | l holds 1 label, a.csv 2 rows
+put a.csv '1,2\n3,4\n'; put l '0\n'     | import new a.csv --labels l      | 3 | l holds 1 label, but a.csv holds 2 rows
 put a.csv '1,2\n3,4\n'; put l ''        | import new a.csv --labels l      | 3 | l
 put a.csv '1,2\n3,4\n'; put l '0\n\n1\n' | import new a.csv --labels l     | 3 | l, line 2: no label
 put a.csv '1,2\n3,4\n'; put l '0\nx\n'  | import new a.csv --labels l      | 3 | l, line 2 / 'x'
@@ -686,7 +686,7 @@ put l '7,8,9\n4,5,6\n1,2,3\n7,8,9\n1,2,3\n4,5,6\n' | fit s a --landmarks-points 
 put l '1,2\n'                           | fit s a --landmarks-points l -q | 3 | l has 2 columns of points where the store has 3
 put l '1,2,3\nnan,3,4\n'                | fit s a --landmarks-points l -q | 3 | l, line 2
 put l ''                                | fit s a --landmarks-points l -q | 3 | l is empty
-npy p.npy '<f4' '(41, 3)' 492           | fit s a --landmarks-points p.npy -q | 3 | p.npy has more points than the 40 rows
+npy p.npy '<f4' '(41, 3)' 492           | fit s a --landmarks-points p.npy -q | 3 | p.npy has more points than the store has rows, 40
 npy p.npy '<f4' '(0, 3)' 0              | fit s a --landmarks-points p.npy -q | 3 | p.npy
 npy c.npy '<f4' '(40, 2)' 320; put l '1\n2\n3\n' | fit s a --columns-file c.npy --landmarks-file l -q | 3 | c.npy has 2 columns, but there are 3 landmarks
 npy c.npy '<f4' '(39, 2)' 312; put l '1\n2\n' | fit s a --columns-file c.npy --landmarks-file l --components 1 -q | 3 | c.npy has 39 rows, but the store has 40
@@ -766,7 +766,7 @@ ln p.csv q.csv | embed p.csv -o q.csv   | 2 | q.csv is the input
 :   | info s nope                        | 2 | no result named 'nope'; it has 'd', 'h', 'r'
 cp -r s t; nystream graph t g -q | transform t g --input p.csv -o out.npy --neighbors 9999 | 2 | --neighbors 9999: the graph 'g' has
 :   | transform s r --input p.csv -o out.npy --neighbors 3 | 2 | 'r' is not a graph
-cp -r s t; nystream graph t g -q | export t g --part model -o out.nym | 2 | 'g' is a graph alone
+cp -r s t; nystream graph t g -q | export t g --part model -o out.nym | 2 | 'g' is only a graph
 :   | export s r -o none/out.npy         | 4 | the folder of none/out.npy does not exist; create it first
 END
 }

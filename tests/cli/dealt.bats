@@ -186,7 +186,7 @@ holds() {
 --shards 0|--shards
 --shards 100001|--shards is at most 100000
 --peers folder:meet|--peers acts only with --shards
---shards 2 --peers folder:3:meet|start 2 at most
+--shards 2 --peers folder:3:meet|start at most 2
 END
     [ ! -e big ]
     nystream import plain a.npy -q

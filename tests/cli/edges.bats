@@ -265,7 +265,7 @@ refused() {
 
 @test "wrong files are refused with the line" {
     refused 3 "wrong.txt, line 2: the weight -1 is negative" "0 1 1" "1 2 -1"
-    refused 3 "wrong.txt, line 3: the weight nan is no number" "# c" "0 1 1" "1 2 nan"
+    refused 3 "wrong.txt, line 3: the weight nan is not a number" "# c" "0 1 1" "1 2 nan"
     refused 3 "wrong.txt, line 1: the weight inf is infinite" "0 1 inf"
     refused 3 "wrong.txt, line 1: the weight 1e+39 is too large for f32" "0 1 1e39"
     refused 3 "wrong.txt, line 1: there is no node 4294967295" "0 4294967295 1"
@@ -285,7 +285,7 @@ refused() {
     refused 3 "wrong.txt joins no two nodes" "1 1 2"
     local head="%%MatrixMarket matrix coordinate real general"
     refused 3 "wrong.txt, line 4: the weight -2 is negative" "$head" "3 3 2" "1 2 1" "2 3 -2"
-    refused 3 "wrong.txt, line 3: the weight nan is no number" "$head" "3 3 1" "1 2 nan"
+    refused 3 "wrong.txt, line 3: the weight nan is not a number" "$head" "3 3 1" "1 2 nan"
     refused 3 "wrong.txt, line 3: column 4 is not in the matrix" "$head" "3 3 1" "1 4 1"
     refused 3 "wrong.txt, line 3: row 0 is not in the matrix" "$head" "3 3 1" "0 1 1"
     refused 3 "a matrix of 3 rows and 4 columns; the matrix of a graph has as many rows as columns" \

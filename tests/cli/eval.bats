@@ -524,7 +524,7 @@ groups() {
     usage "'dictionary' is only a dictionary: it has no embedding"
     nystream graph g.nys graph -q
     ny eval g.nys graph
-    usage "'graph' is a graph alone"
+    usage "'graph' is only a graph"
     ny eval g.nys f --measures purty
     usage "did you mean 'purity'"
     ny eval g.nys f --measures foo

@@ -253,7 +253,7 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
     here
     exact t.nys a --map svd --kernel cosine --components 60 --max-passes 1
     exits 0
-    says "after 1 pass 0 of 60 eigenvalues"
+    says "after 1 pass, only 0 of 60 eigenvalues"
     says "only 32 of 60 components are above rounding"
     nystream verify t.nys -q
 }

@@ -279,7 +279,7 @@ END
     says "prepared differently"
     ny fit all placed --model whole.nym
     exits 3
-    says "is of 90 columns"
+    says "was fitted on 90 columns"
 }
 
 @test "fits whose sums cannot be added are refused before they run" {

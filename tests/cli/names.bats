@@ -96,7 +96,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     echo "UUU-1" >>bad/barcodes.tsv
     run nystream import a.nys bad/matrix.mtx --transpose
     [ "$status" -eq 3 ]
-    [[ $output == *"bad/barcodes.tsv holds 5 names, and bad/matrix.mtx has 3 rows and 4 columns"* ]]
+    [[ $output == *"bad/barcodes.tsv holds 5 names, but bad/matrix.mtx has 3 rows and 4 columns"* ]]
     [ ! -e a.nys ]
     tenx bad
     cp bad/features.tsv bad/barcodes.tsv

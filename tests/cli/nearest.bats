@@ -123,7 +123,7 @@ nearest() {
     done
     ny transform s.nys f --input new.csv -o o.npy --recall 0.9
     exits 2
-    says "--recall: 'f' is no graph"
+    says "--recall: 'f' is not a graph"
 }
 
 @test "without a graph, the message says which command makes one, and that command does" {

@@ -150,12 +150,12 @@ matrix       | import new t.csv                          | --matrix X ! the form
 input        | transform s f -o o.csv                    | --input new.csv
 output       | transform s f --input new.csv             | -o o.csv
 distances    | transform s g --input new.csv -o o.csv    | --distances o.far.csv
-distances    | transform s f --input new.csv -o o.csv    | --distances o.far.csv ! no graph
+distances    | transform s f --input new.csv -o o.csv    | --distances o.far.csv ! not a graph
 clusters     | transform s f --input new.csv -o o.csv    | --clusters o.clusters.csv ! no clusters
 with         | transform s f --input new.csv -o o.csv    | --with header
 neighbors    | transform s g --input new.csv -o o.csv    | --neighbors 2
-neighbors    | transform s f --input new.csv -o o.csv    | --neighbors 2 ! no graph
-recall       | transform s f --input new.csv -o o.csv    | --recall 0.5 ! no graph
+neighbors    | transform s f --input new.csv -o o.csv    | --neighbors 2 ! not a graph
+recall       | transform s f --input new.csv -o o.csv    | --recall 0.5 ! not a graph
 format       | transform s f --input new.csv -o o.csv    | --format npy ! new.csv
 label-column | transform s f --input t.csv -o o.csv      | --label-column a ! has no column 'a'
 id-column    | transform s f --input t.csv -o o.csv      | --id-column a ! has no column 'a'
@@ -246,7 +246,7 @@ update         | fit grown f                              | --update full
 update         | fit grown f --update full                | --update frozen
 restart        | fit s f --landmarks 12                   | --restart
 gamma-grid     | plan s --landmarks 9                     | --gamma-grid 0.1,1
-shape          | plan s --landmarks 9                     | --shape 9,9 ! leave s out
+shape          | plan s --landmarks 9                     | --shape 9,9 ! either --shape or s
 END
 }
 

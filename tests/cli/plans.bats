@@ -166,7 +166,7 @@ equal_plans() { # SHAPE STORE OPTION…
     done
     ny plan --shape 10,10,101
     exits 2
-    says "no 101 values"
+    says "cannot hold 101 values"
     ny plan
     exits 2
     says "plan needs STORE, or --shape"

@@ -157,7 +157,7 @@ size() {
     ny plot s a -o out.gif
     usage "out.gif: a picture is written to a name that ends in .png, .svg or .pdf"
     ny plot s g -o out.png
-    usage "'g' is a graph alone"
+    usage "'g' is only a graph"
     ny plot s d -o out.png
     usage "'d' is only a dictionary"
     ny plot s b -o out.png
@@ -244,7 +244,7 @@ size() {
     ny plot s a --terminal -o out.png
     usage "give one of them"
     ny plot s g --terminal
-    usage "'g' is a graph alone"
+    usage "'g' is only a graph"
     run bash -c 'nystream plot s a --terminal >/dev/full 2>err'
     [ "$status" -eq 4 ]
 }
@@ -433,7 +433,7 @@ numbers() {
     seq 0 49 >long.txt
     ny plot s a -o out.png --color long.txt
     exits 3
-    says "long.txt has more than 40 values, and s has 40 rows"
+    says "long.txt has more than 40 values, but s has 40 rows"
     paste -d, kind.txt age.txt >two.csv
     ny plot s a -o out.png --color two.csv
     exits 3

@@ -267,7 +267,7 @@ END
     exits 0
     says "shard-00000 is not the last shard, so 'map' and other results of all shards can no longer take in rows with --update frozen: fit them again with --restart"
     ny fit big map --update frozen
-    usage "shard 0 of big has 8628 rows and 'map' was made of 6144 of them"
+    usage "shard 0 of big has 8628 rows, but 'map' was made from 6144 of them"
     for shard in 0 1 2; do nystream fit big/shard-0000$shard own --landmarks 20 -q; done
     ny fit big own --update frozen
     usage "'own' is a separate result in each shard of big"

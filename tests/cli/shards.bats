@@ -392,7 +392,7 @@ place() {
     place
     ny report big -o r.html
     exits 0
-    says "left out: 'near' is a graph"
+    says "left out: 'near' is a separate graph"
     nystream eval big/shard-00000 map --clusters 3 -q >/dev/null
     ny export big map --part clusters -o c.npy
     usage "'nystream eval' makes clusters"

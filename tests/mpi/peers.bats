@@ -93,7 +93,7 @@ says() {
     cmp one.npy big.npy
     ranks 5 nystream import other part.?.npy --shards 4
     [ "$status" -eq 2 ]
-    says "start 4 at most"
+    says "start at most 4"
 }
 
 @test "a process that MPI leaves one CPU of several is warned of" {

@@ -262,7 +262,7 @@ def test_the_first_columns_of_rows_of_any_kind(adata, kind):
 @quick
 def test_few_rows_have_fewer_neighbors(adata):
     few = adata[:9].copy()
-    with pytest.warns(nystream.NystreamWarning, match="it is 5 now"):
+    with pytest.warns(nystream.NystreamWarning, match="and is lowered to 5"):
         nystream.tl.neighbors(few, use_rep="X")
     assert few.uns["neighbors"]["params"]["n_neighbors"] == 5
     assert few.obsp["distances"].nnz == 36

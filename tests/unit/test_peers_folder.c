@@ -317,7 +317,7 @@ static void test_a_missing_rank_is_named(void **state)
     end(1);
     for (unsigned rank = 0; rank < 2; rank++) {
         assert_int_equal(answer[rank].status, NY_EBUSY);
-        assert_non_null(strstr(answer[rank].message, "has not come to /tmp/nystream-peers-"));
+        assert_non_null(strstr(answer[rank].message, "has not arrived at /tmp/nystream-peers-"));
     }
     assert_true(strstr(answer[0].message, "rank 2 ") || strstr(answer[1].message, "rank 2 "));
     assert_true(ny_now() - began_s < 3);

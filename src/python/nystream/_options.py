@@ -100,7 +100,7 @@ class Options:
             value = self._write_edges(value)
         if getattr(value, "shape", ()):
             spelled = name.replace("-", "_")
-            raise usage_error(f"{spelled}= is a word or a number, not a {type(value).__name__} of "
+            raise usage_error(f"{spelled}= is a word or a number, not {type(value).__name__} of "
                               f"shape {value.shape}", spelled)
         text = spell_limit(value) if name == "memory" else spell_value(value)
         self._context.check(lib.ny_options_set(self._pointer, name.encode(), text.encode()))

@@ -5,7 +5,7 @@
     nystream.tl.spectral(adata)               # obsm["X_spectral"], uns["spectral"]
     nystream.tl.diffmap(adata)                # obsm["X_diffmap"], uns["diffmap_evals"]
     nystream.tl.clusters(adata, 8)            # obs["clusters"], uns["clusters"]
-    nystream.tl.ingest(new, adata)            # the same keys of obsm and obs, for new cells
+    nystream.tl.ingest(new, adata)            # obsm and obs of new cells, too
 
 Rows come from memory, or slice by slice from a backed AnnData; they go to a scratch store. All
 functions take these arguments beside their own, as `nystream.embed` does:
