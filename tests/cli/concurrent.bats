@@ -340,47 +340,38 @@ finish_transform() {
     says "cut off or replaced"
 }
 
-@test "info counts the classes of rows that are cut off meanwhile, and of those that are left" {
+# info_while_cut STORE CUT: what info tells of STORE while its rows in CUT are cut off but for 1,000.
+info_while_cut() {
     local pid tries=0
-    npy_u8 8000000 1 >t.npy
-    nystream import s t.npy --labels t.npy -q
-    nystream info s --json >told 2>err &
+    nystream info "$1" --json >told 2>err &
     pid=$!
-    until [[ $(readlink /proc/$pid/fd/*) == *s/points/data.mdb* ]]; do
+    until [[ $(readlink /proc/$pid/fd/*) == *"$2"/points/data.mdb* ]]; do
         sleep 0.01
         [ $((tries += 1)) -lt 1000 ]
     done
     sleep 0.05
     kill -STOP $pid
-    nystream truncate s --keep 1000 -q
+    nystream truncate "$2" --keep 1000 -q
     kill -CONT $pid
     status=0
     wait $pid || status=$?
     output=$(<told)
     stderr=$(<err)
     exits 0
+}
+
+@test "info counts the classes of rows that are cut off meanwhile, and of those that are left" {
+    npy_u8 8000000 1 >t.npy
+    nystream import s t.npy --labels t.npy -q
+    info_while_cut s s
     [[ $(field "$output" n) =~ ^(1000|8000000)$ ]] # unless it was over by then
 }
 
 @test "info of shards tells the rows that are left where some are cut off meanwhile" {
-    local pid tries=0 left
+    local left
     npy_u8 8000000 1 >t.npy
     nystream import big t.npy --labels t.npy --shards 2 -q
-    nystream info big --json >told 2>err &
-    pid=$!
-    until [[ $(readlink /proc/$pid/fd/*) == *big/shard-00001/points/data.mdb* ]]; do
-        sleep 0.01
-        [ $((tries += 1)) -lt 1000 ]
-    done
-    sleep 0.05
-    kill -STOP $pid
-    nystream truncate big/shard-00001 --keep 1000 -q
-    kill -CONT $pid
-    status=0
-    wait $pid || status=$?
-    output=$(<told)
-    stderr=$(<err)
-    exits 0
+    info_while_cut big big/shard-00001
     left=$(field "$(nystream info big --json)" n)
     [ "$left" -lt 8000000 ]
     [[ $(field "$output" n) =~ ^($left|8000000)$ ]] # unless it was over by then
