@@ -3,10 +3,11 @@
  * (report/legend.h); report/picture.c calls both.
  *
  * The legend is a list of classes, or a ramp with numbers beside it, and below it the counts:
- * points, those outside the axes, those without a value, landmarks. At most 20 lines list classes,
- * and one more the rows of none. A class's name stands at the point of the sample that is nearest
- * to the medians of the class, because the middle of a ring is in its hole; names that would cover
- * each other move down. They are left out of a single class, and above 40 classes.
+ * points, those outside the axes, those without a value, landmarks. Many classes have smaller
+ * lines, and up to three columns; a last line stands for the rows of none. A class's name stands at
+ * the point of the sample that is nearest to the medians of the class, because the middle of a ring
+ * is in its hole; names that would cover each other move down. They are left out of a single class,
+ * and above 40 classes.
  */
 #include "report/legend.h"
 
@@ -18,7 +19,8 @@
 #include "base/compare.h"
 #include "base/memory.h"
 
-enum { CLASSES_LISTED = 20, CLASSES_NAMED = 40 };
+/* Beyond CLASSES_LISTED classes, marks repeat in both colour and shape. SIZE is that of letters. */
+enum { CLASSES_LISTED = NY_CLASS_COLORS * NY_SHAPES, CLASSES_NAMED = 40, SIZE = 22 };
 
 static const uint32_t ink_dark = 0x33333a, ink_light = 0x5a5a64;
 
@@ -48,51 +50,132 @@ static void say_count(struct pen *pen, uint64_t count, const char *what)
     say(pen, text);
 }
 
-/* Shortens the names of the first classes to the room that they have: at the end or, where another
- * would then be the same, in the middle. */
-static void shorten_names(const struct pen *pen, const struct ny_lettering *how,
-                          const struct ny_tint *tint, size_t count, char (*names)[NY_SHORT_BYTES])
+/* ---- classes ------------------------------------------------------------------------------ */
+
+/* The ways to list classes, from the most legible one to that which has room for the most. */
+static const struct layout {
+    double line, size; /* of the letters */
+    size_t columns;
+} layouts[] = {{36, SIZE, 1}, {28, 18, 1}, {28, 18, 2}, {22, 15, 3}};
+
+/* The lines that list classes, column by column. */
+struct list {
+    const struct layout *layout;
+    size_t classes; /* that are listed */
+    size_t rows;    /* of a column */
+    double width;   /* of a column */
+    double scale;   /* of marks and what is around them */
+};
+
+/* Returns how many lines go below one another above the counts at the end of the legend. */
+static size_t rows_of(const struct pen *pen, const struct ny_legend *legend, double line)
 {
-    double room = (double)pen->canvas->width - 42 * pen->unit - pen->x;
+    size_t notes = 1 + (legend->outside > 0) + (legend->missing > 0) + (legend->landmarks > 0);
+    double below = (34 + 32 * (double)notes) * pen->unit;
+    double room = (double)pen->canvas->height - pen->y - below;
+
+    return (size_t)fmax(1, room / (line * pen->unit));
+}
+
+/* Chooses the first layout that has room for all classes; if none has, classes are left out of the
+ * last one. */
+static struct list plan_list(const struct pen *pen, const struct ny_legend *legend)
+{
+    const struct ny_tint *tint = legend->tint;
+    size_t rest = tint->nameless > 0, most = 0, lines;
+    struct list list = {.classes = tint->count};
+
+    for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
+        list.layout = &layouts[i];
+        most = rows_of(pen, legend, layouts[i].line) * layouts[i].columns;
+        if (tint->count + rest <= most) break;
+    }
+    if (tint->count + rest > most || tint->count > CLASSES_LISTED) {
+        list.classes = most - rest - 1;
+        if (list.classes > CLASSES_LISTED) list.classes = CLASSES_LISTED;
+    }
+    lines = list.classes + (list.classes < tint->count) + rest;
+    list.rows = (lines + list.layout->columns - 1) / list.layout->columns;
+    list.width =
+        ((double)pen->canvas->width - 12 * pen->unit - pen->x) / (double)list.layout->columns;
+    list.scale = pen->unit * list.layout->size / SIZE;
+    return list;
+}
+
+/* Shortens the names of the classes that are listed to the room that they have: at the end or,
+ * where another would then be the same, in the middle. */
+static void shorten_names(const struct pen *pen, const struct list *list,
+                          const struct ny_tint *tint, char (*names)[NY_SHORT_BYTES])
+{
+    const struct ny_lettering how = {.size = list->layout->size};
+    double gap = list->layout->columns > 1 ? 8 * pen->unit : 0;
+    double room = list->width - 30 * list->scale - gap;
     bool twin[CLASSES_LISTED] = {false};
 
-    for (size_t k = 0; k < count; k++)
-        ny_letters_shorten(pen->canvas, how, tint->classes[k].name, room, false, names[k]);
-    for (size_t k = 0; k < count; k++)
-        for (size_t j = 0; j < count; j++)
+    for (size_t k = 0; k < list->classes; k++)
+        ny_letters_shorten(pen->canvas, &how, tint->classes[tint->order[k]].name, room, false,
+                           names[k]);
+    for (size_t k = 0; k < list->classes; k++)
+        for (size_t j = 0; j < list->classes; j++)
             twin[k] = twin[k] || (j != k && strcmp(names[j], names[k]) == 0);
-    for (size_t k = 0; k < count; k++)
+    for (size_t k = 0; k < list->classes; k++)
         if (twin[k])
-            ny_letters_shorten(pen->canvas, how, tint->classes[k].name, room, true, names[k]);
+            ny_letters_shorten(pen->canvas, &how, tint->classes[tint->order[k]].name, room, true,
+                               names[k]);
 }
 
-/* Lists the classes with their marks; the rest are counted in a last line, "12 more". */
+/* The mark before a name. */
+struct sign {
+    uint32_t color;
+    enum ny_shape shape;
+};
+
+/* Writes line `at` of the list: a name, and a mark before it unless `sign` is NULL. */
+static void put_line(const struct pen *pen, const struct list *list, size_t at,
+                     const struct sign *sign, const char *name)
+{
+    const struct ny_lettering how = {.size = list->layout->size};
+    double x = pen->x + (double)(at / list->rows) * list->width;
+    double y = pen->y + (double)(at % list->rows) * list->layout->line * pen->unit;
+
+    if (sign) {
+        ny_ink(pen->canvas, sign->color, 1);
+        ny_mark(pen->canvas, x + 9 * list->scale, y, 9 * list->scale, sign->shape);
+    }
+    ny_ink(pen->canvas, sign ? ink_dark : ink_light, 1);
+    ny_letters(pen->canvas, x + 30 * list->scale, y, &how, name);
+}
+
+/* Lists the classes with their marks; those for which there is no room are counted in a line, "12
+ * more", and the last line stands for the rows of none. */
 static void list_classes(struct pen *pen, const struct ny_legend *legend)
 {
-    const struct ny_lettering name = {.size = 22};
     const struct ny_tint *tint = legend->tint;
-    size_t listed = tint->count <= CLASSES_LISTED ? tint->count : CLASSES_LISTED - 1;
-    double unit = pen->unit, left = pen->x + 30 * unit;
-    char names[CLASSES_LISTED][NY_SHORT_BYTES];
+    const struct list list = plan_list(pen, legend);
+    char names[CLASSES_LISTED][NY_SHORT_BYTES], more[64], number[32];
+    size_t at = 0;
 
-    shorten_names(pen, &name, tint, listed, names);
-    for (size_t k = 0; k < listed; k++) {
-        ny_ink(pen->canvas, ny_class_color[k % NY_CLASS_COLORS], 1);
-        ny_mark(pen->canvas, pen->x + 9 * unit, pen->y, 9 * unit,
-                legend->raster ? NY_SQUARE : ny_class_shape(k));
-        ny_ink(pen->canvas, ink_dark, 1);
-        ny_letters(pen->canvas, left, pen->y, &name, names[k]);
-        pen->y += 36 * unit;
+    shorten_names(pen, &list, tint, names);
+    for (; at < list.classes; at++) {
+        size_t k = tint->order[at];
+        const struct sign sign = {ny_class_color[k % NY_CLASS_COLORS],
+                                  legend->raster ? ny_image_shape(k) : ny_class_shape(k)};
+
+        put_line(pen, &list, at, &sign, names[at]);
     }
-    if (listed < tint->count) say_count(pen, tint->count - listed, "more");
+    if (list.classes < tint->count) {
+        snprintf(more, sizeof(more), "%s more", ny_grouped(tint->count - list.classes, number));
+        put_line(pen, &list, at++, NULL, more);
+    }
     if (tint->nameless) {
-        ny_ink(pen->canvas, NY_NO_CLASS_COLOR, 1);
-        ny_mark(pen->canvas, pen->x + 9 * unit, pen->y, 9 * unit, NY_SQUARE);
-        ny_ink(pen->canvas, ink_dark, 1);
-        ny_letters(pen->canvas, left, pen->y, &name, ny_tint_rest(tint));
-        pen->y += 36 * unit;
+        const struct sign none = {NY_NO_CLASS_COLOR, NY_SQUARE};
+
+        put_line(pen, &list, at, &none, ny_tint_rest(tint));
     }
+    pen->y += (double)list.rows * list.layout->line * pen->unit;
 }
+
+/* ---- quantities --------------------------------------------------------------------------- */
 
 enum { BAR_TICKS = 12 };
 struct bar_ticks {

@@ -9,7 +9,7 @@
 struct ny_legend {
     const struct ny_tint *tint;
     const char *title;              /* of the colours */
-    const struct ny_raster *raster; /* NULL: every point has its mark, and classes their shapes */
+    const struct ny_raster *raster; /* NULL: every point has the mark of its class */
     uint64_t points, landmarks, outside, missing;
 };
 

@@ -253,16 +253,19 @@ static int check_columns(const struct ny_outside *outside, const char *path)
                    "%s has several columns; a file to colour points by has one value a line", path);
 }
 
-/* Compares words: numbers by their values, before all others. */
-static int by_word(const void *a, const void *b)
+int ny_outside_compare(const char *x, const char *y)
 {
-    const char *x = *(const char *const *)a, *y = *(const char *const *)b;
     char *x_end, *y_end;
     double of_x = ny_decimal_read(x, &x_end), of_y = ny_decimal_read(y, &y_end);
     bool x_counts = x_end > x && !*x_end, y_counts = y_end > y && !*y_end;
 
     if (x_counts != y_counts) return x_counts ? -1 : 1;
     return x_counts && of_x != of_y ? (of_x < of_y ? -1 : 1) : strcmp(x, y);
+}
+
+static int by_word(const void *a, const void *b)
+{
+    return ny_outside_compare(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* Numbers the words by their order, so that colours do not depend on that of the rows. */

@@ -40,6 +40,8 @@ bool ny_outside_is_file(const char *text);
 int ny_outside_read(struct ny_outside *outside, const uint64_t *rows, size_t count, double *values);
 /* Returns the names of the words of a file, by their values; *count 0: values are quantities. */
 const char *const *ny_outside_words(const struct ny_outside *outside, size_t *count);
+/* Compares words for the order of classes: numbers by their values, before all others. */
+int ny_outside_compare(const char *x, const char *y);
 /* Frees what it holds; zeroed, it is left alone. */
 void ny_outside_close(struct ny_outside *outside);
 

@@ -6,14 +6,22 @@
  * what few classes take stands out on white. Each of the ten behind them is the colour that is
  * farthest from all before it in CIELAB, so that no two are nearer than 26, as near as two of the
  * first ten. */
-const uint32_t ny_class_color[NY_CLASS_COLORS] = {
-    0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9, 0x000000,
-    0x7b4f2c, 0x8c8c8c, 0xf0e442, 0x4400aa, 0x33ee55, 0xff00bb, 0xee0055,
-    0x441155, 0xaa88ff, 0x668800, 0xffaa88, 0x003300, 0xbbdd99};
+const uint32_t ny_class_color[NY_CLASS_COLORS] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00,
+                                                  0x56b4e9, 0x000000, 0x7b4f2c, 0x8c8c8c, 0xf0e442,
+                                                  0x4400aa, 0x33ee55, 0xff00bb, 0xee0055, 0x441155,
+                                                  0xaa88ff, 0x668800, 0xffaa88, 0x003300, 0xbbdd99};
 
 enum ny_shape ny_class_shape(size_t number)
 {
     return (enum ny_shape)((number % NY_CLASS_COLORS + number / NY_CLASS_COLORS) % NY_SHAPES);
+}
+
+enum ny_shape ny_image_shape(size_t number)
+{
+    static const enum ny_shape shapes[NY_SHAPES] = {NY_SQUARE, NY_TRIANGLE, NY_DISC,
+                                                    NY_PLUS,   NY_DIAMOND,  NY_CROSS};
+
+    return shapes[number / NY_CLASS_COLORS % NY_SHAPES];
 }
 
 /* Colours of matplotlib's table, at fifteenths. */

@@ -2,10 +2,11 @@
  * Draws a picture of an embedding to a file (report/picture.h); api/plot.c calls it.
  *
  * Up to 2,000 points have a mark each; more are counted in a raster with a cell a pixel, which is
- * drawn as an image. The walk over all rows fills the raster in both cases: with few points it
- * counts how crowded each place is. An image in a svg or pdf has at most 85,000 cells and 16 shades
- * of each colour, so that the file stays small. Axes, title, legend and names of classes follow. A
- * scree plot is drawn by report/scree.c instead. A picture that fails leaves no file.
+ * drawn as an image, on which classes that share a colour have some marks. The walk over all rows
+ * fills the raster in both cases: with few points it counts how crowded each place is. An image in
+ * a svg or pdf has at most 85,000 cells and 16 shades of each colour, so that the file stays small.
+ * Axes, title, legend and names of classes follow. A scree plot is drawn by report/scree.c instead.
+ * A picture that fails leaves no file.
  */
 #include "report/picture.h"
 
@@ -177,6 +178,7 @@ static int draw_inside(struct picture *p, bool few)
         ny_draw_marks(&p->canvas, f, &p->scene, &p->raster);
     else
         err = draw_raster(p);
+    if (!few && err == NY_OK) err = ny_draw_shapes(&p->canvas, f, &p->scene);
     for (size_t k = 0; k < p->mark_count; k++)
         ny_draw_landmark(&p->canvas, ny_data_frame_x(f, p->marks[k][0]),
                          ny_data_frame_y(f, p->marks[k][1]), p->mark_count);

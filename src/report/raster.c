@@ -2,8 +2,9 @@
  * Counts points in the cells of an image and paints it (report/raster.h), for pictures
  * (report/picture.c), reports (report/page_points.c) and terminals (report/terminal.c).
  *
- * A raster of amounts has one count a cell; one of classes has a count for each colour and one for
- * points of no class; one of values has a count and a sum. A point counts in all cells within a
+ * A raster of amounts has one count a cell; one of classes has a count for each colour (or for each
+ * class, as ny_raster_new_classes() makes it) and one for points of no class; one of values has a
+ * count and a sum. A point counts in all cells within a
  * radius of at most five, chosen so that the discs of all points, spread evenly, would cover three
  * fifths of the picture; reports and terminals ask for 2⁶⁴ − 1 points, and so get a radius of 0.
  * Cells where classes have equal counts take one that depends on the cell's number, so that no
@@ -39,6 +40,17 @@ size_t ny_raster_bytes(enum ny_raster_kind kind, size_t width, size_t height)
     return width * height * (kind == NY_RASTER_VALUES ? cell + sizeof(double) : cell);
 }
 
+/* Allocates the counts of all cells and, for values, their sums. */
+static int take_counts(struct ny_raster *raster)
+{
+    size_t cells = raster->width * raster->height;
+    bool values = raster->kind == NY_RASTER_VALUES;
+
+    raster->counts = ny_calloc(raster->ctx, NY_MEM_OTHER, cells, raster->slots * sizeof(uint32_t));
+    if (values) raster->sums = ny_calloc(raster->ctx, NY_MEM_OTHER, cells, sizeof(double));
+    return raster->counts && (raster->sums || !values) ? NY_OK : NY_EBUDGET;
+}
+
 int ny_raster_new(struct ny_raster *raster, struct ny_context *ctx, enum ny_raster_kind kind,
                   size_t width, size_t height, uint64_t points)
 {
@@ -48,10 +60,18 @@ int ny_raster_new(struct ny_raster *raster, struct ny_context *ctx, enum ny_rast
                                  .height = height,
                                  .slots = slots_of(kind),
                                  .radius = radius_of(width, height, points)};
-    raster->counts = ny_calloc(ctx, NY_MEM_OTHER, width * height, raster->slots * sizeof(uint32_t));
-    if (kind == NY_RASTER_VALUES)
-        raster->sums = ny_calloc(ctx, NY_MEM_OTHER, width * height, sizeof(double));
-    return raster->counts && (raster->sums || kind != NY_RASTER_VALUES) ? NY_OK : NY_EBUDGET;
+    return take_counts(raster);
+}
+
+int ny_raster_new_classes(struct ny_raster *raster, struct ny_context *ctx, size_t classes,
+                          size_t width, size_t height)
+{
+    *raster = (struct ny_raster){.ctx = ctx,
+                                 .kind = NY_RASTER_CLASSES,
+                                 .width = width,
+                                 .height = height,
+                                 .slots = classes + 1};
+    return take_counts(raster);
 }
 
 void ny_raster_release(struct ny_raster *raster)
@@ -62,11 +82,11 @@ void ny_raster_release(struct ny_raster *raster)
     raster->ctx = NULL;
 }
 
-/* Returns the count of a cell that a point adds to: that of its colour, or of no class. */
+/* Returns which count of a cell a point adds to: that of its colour or class, or the last one. */
 static size_t slot_of(const struct ny_raster *raster, double tint)
 {
     if (raster->kind != NY_RASTER_CLASSES) return 0;
-    return tint >= 0 ? (size_t)tint % NY_CLASS_COLORS : NY_CLASS_COLORS;
+    return tint >= 0 ? (size_t)tint % (raster->slots - 1) : raster->slots - 1;
 }
 
 static void count(struct ny_raster *raster, size_t cell, size_t slot, double value)
@@ -166,7 +186,7 @@ static uint32_t color_of(const struct ny_raster *raster, size_t cell, uint64_t h
     if (raster->kind == NY_RASTER_AMOUNT) return ny_amount_color(level);
     if (raster->kind == NY_RASTER_VALUES) return ny_viridis(raster->sums[cell] / (double)here);
     slot = largest_slot(raster, cell);
-    return slot < NY_CLASS_COLORS ? ny_class_color[slot] : NY_NO_CLASS_COLOR;
+    return slot < raster->slots - 1 ? ny_class_color[slot % NY_CLASS_COLORS] : NY_NO_CLASS_COLOR;
 }
 
 /* Returns the colour as ARGB, with its parts multiplied by the opacity as cairo wants them. */

@@ -5,8 +5,9 @@
  *
  * A plot reads the embedding once to fill its raster: the axes come from a sample of rows
  * (report/sample.h), and cells have the size of a pixel. Few points have a mark each, with a shape
- * for each class, instead of a raster (report/marks.h). An svg or pdf holds the raster as an image.
- * Every picture says how many points lie outside its axes; `outside` counts them.
+ * for each class, instead of a raster (report/marks.h), and classes beyond the colours have some.
+ * An svg or pdf holds the raster as an image. Every picture says how many points lie outside its
+ * axes; `outside` counts them.
  */
 #ifndef NY_REPORT_RASTER_H
 #define NY_REPORT_RASTER_H
@@ -20,16 +21,20 @@ struct ny_raster {
     struct ny_context *ctx;
     enum ny_raster_kind kind;
     size_t width, height;
-    size_t slots;              /* counts of a cell: 1, or one a colour, and one for "no class" */
-    size_t radius;             /* a point counts in all cells so near */
-    uint32_t *counts;          /* height × width × slots */
-    double *sums;              /* of values in 0 … 1, height × width */
+    size_t slots;     /* counts of a cell: 1, or some for classes and a last one for none */
+    size_t radius;    /* a point counts in all cells so near */
+    uint32_t *counts; /* height × width × slots */
+    double *sums;     /* of values in 0 … 1, height × width */
     uint64_t outside, missing; /* points beyond the edges; not finite */
 };
 
 /* `points`: how many there will be, for the radius. */
 int ny_raster_new(struct ny_raster *raster, struct ny_context *ctx, enum ny_raster_kind kind,
                   size_t width, size_t height, uint64_t points);
+/* Makes a raster that counts the points of so many classes apart, at least 1, whatever colours they
+ * share: cells of a terminal, which has few of them. A point counts in one cell. */
+int ny_raster_new_classes(struct ny_raster *raster, struct ny_context *ctx, size_t classes,
+                          size_t width, size_t height);
 /* Returns the bytes that ny_raster_new() charges. */
 size_t ny_raster_bytes(enum ny_raster_kind kind, size_t width, size_t height);
 /* Frees the counts; a zeroed raster is left alone. */

@@ -6,12 +6,12 @@
  * Braille sets more dots where more points lie, by a threshold that differs from dot to dot, and at
  * least one where there is any; where no dot has more than eight points, each that has one is set.
  * Colours are those of the 6 × 6 × 6 cube that terminals share. A screen without UTF-8 gets signs
- * from . to @ and words in ASCII, such as 10^-7; a screen without colours gets a letter for each
- * class.
+ * from . to @ and words in ASCII, such as 10^-7. A screen without colours gets a letter for each
+ * class, and so does every screen if there are more classes than colours. Up to 62 classes have
+ * letters of their own; further ones share them.
  */
 #include "report/terminal.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,8 +30,12 @@ enum {
     LEAST_COLUMNS = 30,
     LEAST_LINES = 10,
     NO_COLOR = -1,
+    LETTERS = 62,    /* that classes are shown by, as in `signs` */
     FEW_IN_A_DOT = 8 /* up to that many every dot with a point is set */
 };
+
+static const char signs[LETTERS + 1] =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
 struct page {
     struct ny_scene scene;
@@ -40,7 +44,7 @@ struct page {
     size_t columns, lines; /* of letters within the axes */
     size_t margin;         /* columns left of them */
     bool braille, letters; /* letters: classes have one each, of these: */
-    char letter_of[NY_CLASS_COLORS];
+    char letter_of[LETTERS];
     uint64_t most_in_dot, most_in_letter;
     struct ny_sink *out;
     int color; /* in force */
@@ -127,33 +131,40 @@ static void set_color(struct page *page, int color)
 
 /* ---- letters ------------------------------------------------------------------------------ */
 
-static bool is_taken(const struct page *page, size_t count, char letter)
+/* Returns the first letter or digit of a text that is no class's yet, or, if `first`, its first one
+ * of all if that is free; '\0' where there is none. */
+static char free_letter(const struct page *page, const char *text, bool first)
 {
-    return memchr(page->letter_of, letter, count) != NULL;
+    for (; *text; text++) {
+        if (!strchr(signs, *text)) continue;
+        if (!memchr(page->letter_of, *text, LETTERS)) return *text;
+        if (first) break;
+    }
+    return '\0';
 }
 
-/* A class is shown as the first letter or digit of its name that no class before it has, so that
- * class 3 is a 3; else as the first letter that is left. Classes that share a colour share it. */
+/* Chooses the letter of each class, in the order of the legend. Names that begin with a letter or
+ * digit that is free take it first, so that class 3 is a 3 and none takes the initial of another
+ * one. The rest take another letter of their name that is free, and at last any. */
 static void choose_letters(struct page *page)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+    enum { INITIALS, OTHERS, ANY };
     const struct ny_tint *tint = &page->scene.tint;
 
-    for (size_t k = 0; k < tint->count && k < NY_CLASS_COLORS; k++) {
-        const char *name = tint->classes[k].name;
+    for (int turn = INITIALS; turn <= ANY; turn++)
+        for (size_t i = 0; i < tint->count; i++) {
+            size_t k = tint->order[i];
 
-        while (*name && (!isalnum((unsigned char)*name) || is_taken(page, k, *name)))
-            name++;
-        for (const char *other = letters; !*name && *other; other++)
-            if (!is_taken(page, k, *other)) name = other;
-        page->letter_of[k] = *name;
-    }
+            if (k >= LETTERS || page->letter_of[k]) continue;
+            page->letter_of[k] =
+                free_letter(page, turn == ANY ? signs : tint->classes[k].name, turn == INITIALS);
+        }
 }
 
 /* The dots of a letter: their sums. */
 struct cell {
     uint64_t dots[CELL_WIDTH * CELL_HEIGHT], points;
-    uint64_t slots[NY_CLASS_COLORS + 1];
+    uint64_t slots[LETTERS + 1];
     double sum;
 };
 
@@ -197,6 +208,12 @@ static size_t largest_slot(const struct page *page, const struct cell *cell)
     return largest;
 }
 
+/* Tells whether a slot of the raster counts points of a class, as all but the last one do. */
+static bool is_class(const struct page *page, size_t slot)
+{
+    return slot < page->raster.slots - 1;
+}
+
 static int color_of(const struct page *page, const struct cell *cell)
 {
     const double darkest = 0.25; /* on a dark screen dark violet cannot be seen */
@@ -205,7 +222,8 @@ static int color_of(const struct page *page, const struct cell *cell)
 
     switch (page->scene.tint.kind) {
     case NY_RASTER_CLASSES:
-        return color_number(slot < NY_CLASS_COLORS ? ny_class_color[slot] : NY_NO_CLASS_COLOR);
+        return color_number(is_class(page, slot) ? ny_class_color[slot % NY_CLASS_COLORS]
+                                                 : NY_NO_CLASS_COLOR);
     case NY_RASTER_VALUES:
         level = cell->sum / (double)cell->points;
         break;
@@ -239,9 +257,9 @@ static void put_braille(struct page *page, const struct cell *cell)
 /* Writes a cell as one of nine signs that grow darker with the logarithm of its points. */
 static void put_sign(struct page *page, const struct cell *cell)
 {
-    static const char signs[] = ".:-=+*#%@";
+    static const char shades[] = ".:-=+*#%@";
     double level = ny_raster_level(cell->points, page->most_in_letter);
-    char letter[2] = {signs[(size_t)fmin(level * 9, 8)], '\0'};
+    char letter[2] = {shades[(size_t)fmin(level * 9, 8)], '\0'};
 
     if (page->most_in_letter == 1) letter[0] = 'o';
     ny_put(page->out, letter);
@@ -260,7 +278,7 @@ static void put_cell(struct page *page, size_t column, size_t line)
     set_color(page, color_of(page, &cell));
     slot = largest_slot(page, &cell);
     if (page->letters)
-        ny_putf(page->out, "%c", slot < NY_CLASS_COLORS ? page->letter_of[slot] : '?');
+        ny_putf(page->out, "%c", is_class(page, slot) ? page->letter_of[slot] : '?');
     else if (page->braille)
         put_braille(page, &cell);
     else
@@ -345,8 +363,9 @@ static void put_classes(struct page *page)
     const struct ny_tint *tint = &page->scene.tint;
     size_t at = 0;
 
-    for (size_t k = 0; k < tint->count + (tint->nameless > 0); k++) {
-        bool none = k == tint->count;
+    for (size_t i = 0; i < tint->count + (tint->nameless > 0); i++) {
+        bool none = i == tint->count;
+        size_t k = none ? 0 : tint->order[i];
         const char *name = none ? ny_tint_rest(tint) : tint->classes[k].name;
         size_t width = columns_of(name) + 4;
 
@@ -358,7 +377,7 @@ static void put_classes(struct page *page)
         set_color(page,
                   color_number(none ? NY_NO_CLASS_COLOR : ny_class_color[k % NY_CLASS_COLORS]));
         if (page->letters)
-            ny_putf(page->out, "%c=", none ? '?' : page->letter_of[k % NY_CLASS_COLORS]);
+            ny_putf(page->out, "%c=", none ? '?' : page->letter_of[k % LETTERS]);
         else
             ny_put(page->out, page->screen.utf8 ? "● " : "* ");
         set_color(page, NO_COLOR);
@@ -463,6 +482,20 @@ static void lay_out(struct page *page, size_t wide, size_t high)
     ny_scene_fit(&page->scene, (double)page->columns, 2 * (double)page->lines);
 }
 
+/* Makes the raster: of one cell for each letter that stands for a class, or of dots. */
+static int make_raster(struct page *page)
+{
+    const struct ny_tint *tint = &page->scene.tint;
+    size_t classes = tint->count < LETTERS ? tint->count : LETTERS;
+
+    if (page->letters)
+        return ny_raster_new_classes(&page->raster, page->scene.ctx, classes ? classes : 1,
+                                     page->columns, page->lines);
+    return ny_raster_new(&page->raster, page->scene.ctx, tint->kind,
+                         page->columns * (page->braille ? CELL_WIDTH : 1),
+                         page->lines * (page->braille ? CELL_HEIGHT : 1), UINT64_MAX);
+}
+
 /* Chooses letters, braille or signs, counts all points, and writes the page. */
 static int draw(struct page *page, const char *title)
 {
@@ -471,13 +504,12 @@ static int draw(struct page *page, const char *title)
     size_t high = screen->lines > LEAST_LINES ? screen->lines : LEAST_LINES;
     int err;
 
-    page->letters = page->scene.tint.kind == NY_RASTER_CLASSES && !screen->colors;
+    page->letters = page->scene.tint.kind == NY_RASTER_CLASSES &&
+                    (!screen->colors || page->scene.tint.count > NY_CLASS_COLORS);
     page->braille = screen->utf8 && !page->letters;
     if (page->letters) choose_letters(page);
     lay_out(page, wide, high);
-    err = ny_raster_new(&page->raster, page->scene.ctx, page->scene.tint.kind,
-                        page->columns * (page->braille ? CELL_WIDTH : 1),
-                        page->lines * (page->braille ? CELL_HEIGHT : 1), UINT64_MAX);
+    err = make_raster(page);
     if (err == NY_OK) err = ny_data_frame_walk(&page->scene.frame, "plot", count_points, page);
     if (err) return err;
     find_most(page);

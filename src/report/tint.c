@@ -3,10 +3,13 @@
  * in the order of their values, with their names and numbers of rows, or that it is a quantity.
  * Scenes and reports call it.
  *
+ * Labels are numbered as the import met their words, so that a legend has an order of its own:
+ * numbers by their values, then words by the alphabet. The colour of a class goes by its number.
+ *
  * A column that may be classes is read once, and at most 256 different values are kept, sorted.
  * Clusters, components of a graph and words of a file are always classes. Labels are, unless more
- * than 256 differ or one is a fraction. Rows beyond the classes that are kept are counted as
- * nameless.
+ * than 256 differ or one is a fraction. Numbers of a file are, if they are whole, at most 20 differ
+ * and some occur more than once. Rows beyond the classes that are kept are counted as nameless.
  */
 #include "report/tint.h"
 
@@ -17,6 +20,10 @@
 #include "base/decimal.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "report/palette.h"
+
+/* The most numbers of a file that are told apart as classes: each then has its own colour. */
+enum { NUMBERS_MOST = NY_CLASS_COLORS };
 
 /* Returns the place of a value in their order: where it is, or where it belongs. */
 static size_t place_of(const struct ny_tint *tint, double value)
@@ -87,6 +94,22 @@ static bool is_number(const char *text)
     return end > text && !*end;
 }
 
+/* Sorts the places of the classes for a legend, by insertion: they are few, and often in order. */
+static void order_classes(struct ny_tint *tint)
+{
+    for (size_t k = 0; k < tint->count; k++) {
+        size_t at = k;
+
+        for (; tint->words && at > 0; at--) {
+            const char *before = tint->classes[tint->order[at - 1]].name;
+
+            if (ny_outside_compare(before, tint->classes[k].name) <= 0) break;
+            tint->order[at] = tint->order[at - 1];
+        }
+        tint->order[at] = (uint16_t)k;
+    }
+}
+
 /* Names the classes: labels by the names that the import stored, words of a file by themselves, and
  * others by their number. */
 static int name_classes(struct ny_tint *tint, struct ny_data_frame *frame)
@@ -110,20 +133,34 @@ static int name_classes(struct ny_tint *tint, struct ny_data_frame *frame)
             ny_clean_text(names[(size_t) class->value], class->name, sizeof(class->name));
             tint->words = tint->words || !is_number(class->name);
         } else {
-            ny_decimal_print(class->name, sizeof(class->name), "%.6g", class->value);
+            ny_decimal_print(class->name, sizeof(class->name), "%.15g", class->value);
         }
     }
     ny_free(tint->ctx, stored);
+    if (err == NY_OK) order_classes(tint);
     return err;
 }
 
-/* Tells whether the values are classes. Many different labels, or fractions, are a quantity. */
-static bool looks_like_classes(const struct ny_tint *tint, const struct ny_frame_column *column)
+/* Tells whether few numbers of a file differ, and some of them are equal, as kinds are. */
+static bool are_few(const struct ny_tint *tint, const struct ny_data_frame *frame)
 {
-    if (ny_data_frame_is_class(column) || column->outside) return true;
+    return tint->count && tint->count <= NUMBERS_MOST && tint->count < frame->n;
+}
+
+/* Tells whether the values are classes. Many different labels, or fractions, are a quantity. */
+static bool looks_like_classes(const struct ny_tint *tint, const struct ny_data_frame *frame)
+{
+    const struct ny_frame_column *column = &frame->column[tint->column];
+    size_t words = 0;
+
+    if (column->outside) ny_outside_words(column->outside, &words);
+    if (ny_data_frame_is_class(column) || words) return true;
+    if (column->outside && !are_few(tint, frame)) return false;
     if (tint->count == NY_CLASSES_MAX && tint->nameless) return false;
     for (size_t k = 0; k < tint->count; k++)
-        if (tint->classes[k].value != floor(tint->classes[k].value)) return false;
+        if (!isfinite(tint->classes[k].value) ||
+            tint->classes[k].value != floor(tint->classes[k].value))
+            return false;
     return true;
 }
 
@@ -135,7 +172,7 @@ static int take_classes(struct ny_tint *tint, struct ny_data_frame *frame)
     tint->classes = ny_calloc(tint->ctx, NY_MEM_OTHER, NY_CLASSES_MAX, sizeof(*tint->classes));
     err = tint->classes ? count_classes(tint, frame) : NY_EBUDGET;
     if (err) return err;
-    if (!looks_like_classes(tint, &frame->column[tint->column])) return NY_OK;
+    if (!looks_like_classes(tint, frame)) return NY_OK;
     tint->kind = NY_RASTER_CLASSES;
     return name_classes(tint, frame);
 }
@@ -143,7 +180,7 @@ static int take_classes(struct ny_tint *tint, struct ny_data_frame *frame)
 int ny_tint_new(struct ny_tint *tint, struct ny_data_frame *frame, const char *name)
 {
     const struct ny_frame_column *column;
-    size_t words = 0;
+    bool file;
     int err;
 
     *tint = (struct ny_tint){.ctx = frame->ctx, .kind = NY_RASTER_AMOUNT};
@@ -155,8 +192,8 @@ int ny_tint_new(struct ny_tint *tint, struct ny_data_frame *frame, const char *n
     tint->name = column->outside ? column->outside->title : name;
     tint->outside = column->outside != NULL;
     tint->kind = NY_RASTER_VALUES;
-    if (column->outside) ny_outside_words(column->outside, &words);
-    return words || (column->part && strcmp(column->part->name, "residuals") != 0)
+    file = column->outside && column->outside->values;
+    return file || (column->part && strcmp(column->part->name, "residuals") != 0)
                ? take_classes(tint, frame)
                : NY_OK;
 }

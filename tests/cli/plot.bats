@@ -399,7 +399,72 @@ numbers() {
     [ "$(colors column.svg)" = "$(colors file.svg)" ]
 }
 
-@test "a file colours the points: numbers are a scale, words are classes" {
+@test "a file of few whole numbers colours classes, as labels do" {
+    local kind
+    made s
+    awk 'BEGIN { for (i = 0; i < 60; i++) print i % 5 }' >kinds.txt
+    awk 'BEGIN { for (i = 0; i < 60; i++) print i % 5 / 2 }' >halves.txt
+    awk 'BEGIN { for (i = 0; i < 60; i++) print i % 21 }' >many.txt
+    paste -d, <(table 60 3) kinds.txt >labelled.csv
+    nystream import l labelled.csv --label-column 4 -q
+    nystream export l --part labels -o kinds.npy
+    ny plot s a --terminal --color kinds.npy
+    prints "0=0  1=1  2=2  3=3  4=4"
+    ny plot s a --terminal --color kinds.txt
+    prints "0=0  1=1  2=2  3=3  4=4"
+    for kind in halves many; do
+        ny plot s a --terminal --color $kind.txt
+        exits 0
+        [[ $output != *"0=0"* ]]
+    done
+}
+
+@test "more than 20 classes: each has its own letter on the terminal" {
+    local letter
+    table 520 2 | awk -F, '{printf "%s,%c\n", $0, 90 - NR % 26}' >t.csv
+    nystream import s t.csv --label-column 3 -q
+    nystream fit s a --map pca --approx exact -q
+    ny plot s a --terminal
+    exits 0
+    for letter in {A..Z}; do prints "$letter=$letter  "; done
+    [[ $output == *"A=A  B=B  C=C"* ]] # by the alphabet, although Y was met first
+    [ "$(head -n -3 <<<"$output" | tail -n +3 | cut -c 11- | grep -o '[A-Z]' | sort -u | wc -l)" -eq 26 ]
+}
+
+@test "no class takes the initial of another one as its letter" {
+    table 300 2 | awk -F, 'BEGIN { split("oak lower left", word, " ") } {print $0 "," word[NR % 3 + 1]}' >t.csv
+    nystream import s t.csv --label-column 3 -q
+    nystream fit s a --map pca --approx exact -q
+    ny plot s a --terminal
+    prints "l=left  w=lower  o=oak"
+}
+
+# twins: fits the tables a.csv and b.csv, and draws a.png and b.png.
+twins() {
+    local name
+    for name in a b; do
+        nystream import "$name" "$name.csv" --label-column 3 -q
+        nystream fit "$name" a --map pca --approx exact -q
+        nystream plot "$name" a -o "$name.png" --no-names --title same -q
+    done
+}
+
+@test "more than 20 classes: the legend lists all of them" {
+    table 360 2 | awk -F, '{print $0 "," (NR % 36 ? "class " 100 + NR % 36 : "xa")}' >a.csv
+    sed 's/xa$/xb/' a.csv >b.csv # the last line of the legend
+    twins
+    run ! cmp a.png b.png
+}
+
+# bats test_tags=slow
+@test "more than 20 classes: also an image of many points tells those of one colour apart" {
+    awk 'BEGIN { for (i = 0; i < 3000; i++) { k = i % 24; print k % 6 + i / 9000 "," int(k / 6) + i * 7 % 3000 / 9000 "," k } }' >a.csv
+    awk -F, -v OFS=, '{ $3 = $3 == 1 ? 21 : $3 == 21 ? 1 : $3 } 1' a.csv >b.csv # of one colour
+    twins
+    run ! cmp a.png b.png
+}
+
+@test "a file colours the points: many numbers are a scale, words are classes" {
     numbers
     seq 0 39 >age.txt
     nystream plot s a -o column.svg --color age

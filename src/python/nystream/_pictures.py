@@ -39,8 +39,9 @@ class PictureParts:
             Also keep it, as .png, .svg or .pdf.
         **options
             axes=(1, 2), color, size="800x600", … as `nystream help plot --all` has them. color
-            may also be an array, a list or a column with a value for each row of the store: numbers
-            are a scale; words, and what is categorical in pandas, are classes.
+            may also be an array, a list or a column with a value for each row of the store: words,
+            what is categorical in pandas, and whole numbers of which at most 20 differ are classes;
+            other numbers are a scale.
         """
         scratch = Scratch()
         color: Any = options.get("color")
