@@ -260,8 +260,8 @@ void cli_print_certificate(FILE *file, const json_t *facts);
 
 /* ---- gamma_grid.c ------------------------------------------------------------------------- */
 
-/* The table of ny_gamma_grid(). */
-void cli_print_gamma_grid(FILE *file, const json_t *facts);
+/* The table of ny_gamma_grid(). `width` says where the width with the star comes from: "--gamma". */
+void cli_print_gamma_grid(FILE *file, const json_t *facts, const char *width);
 
 /* ---- help.c, listing.c, man.c, completion.c ----------------------------------------------- */
 

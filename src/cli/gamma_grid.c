@@ -48,12 +48,18 @@ static void print_head(FILE *file, const json_t *facts)
             "90 % in", "eff.rank", "mean k", "reading");
 }
 
-/* Prints the numbers of one width. A star marks the width that --gamma gave. */
+/* Tells whether a width is the one that a fit with these options would take. */
+static bool is_centre(double gamma, double centre)
+{
+    return fabs(gamma / centre - 1) < 1e-9;
+}
+
+/* Prints the numbers of one width. A star marks the width of the fit. */
 static void print_row(FILE *file, const json_t *row, double centre)
 {
     double gamma = number(row, "gamma");
 
-    fprintf(file, "%c", fabs(gamma / centre - 1) < 1e-9 ? '*' : ' ');
+    fprintf(file, "%c", is_centre(gamma, centre) ? '*' : ' ');
     print_digits(file, 11, 4, gamma);
     print_digits(file, 11, 4, number(row, "sigma"));
     print_digits(file, 12, 3, number(row, "trace_error"));
@@ -64,22 +70,25 @@ static void print_row(FILE *file, const json_t *row, double centre)
     fprintf(file, "   %s\n", cli_fact_text(row, "reading"));
 }
 
-void cli_print_gamma_grid(FILE *file, const json_t *facts)
+void cli_print_gamma_grid(FILE *file, const json_t *facts, const char *width)
 {
     const json_t *grid = json_object_get(facts, "grid"), *row;
+    double centre = number(facts, "centre");
+    bool starred = false;
     bool normalised = strcmp(cli_fact_text(facts, "trace_of"), "normalised") == 0;
     size_t index;
 
     print_head(file, facts);
     json_array_foreach((json_t *)grid, index, row)
     {
-        print_row(file, row, number(facts, "centre"));
+        print_row(file, row, centre);
+        starred |= is_centre(number(row, "gamma"), centre);
     }
     fprintf(file,
             "trace error: share of K's trace that the landmarks leave out; in top: share of it in "
             "the %s components;\n90 %% in: eigenvalues that hold 90 %% of it%s; mean k: 1 if all "
-            "rows look alike, 0 if no row is near another%s\n",
+            "rows look alike, 0 if no row is near another%s%s\n",
             cli_count(number(facts, "components")).text,
-            normalised ? " without the trivial one" : "",
-            number(facts, "centre") > 0 ? "; *: --gamma" : "");
+            normalised ? " without the trivial one" : "", starred ? "; *: " : "",
+            starred ? width : "");
 }

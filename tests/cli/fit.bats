@@ -65,6 +65,13 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     prints "trace error"
     [ "$(grep -c '[0-9] %' <<<"$output")" -ge 7 ]
     [ "$(grep -c '^\*' <<<"$output")" -eq 1 ]
+    prints "; *: the default width"
+    ny plan s --gamma-grid --gamma 0.5 --landmarks 50
+    prints "; *: --gamma"
+    ny plan s --gamma-grid --sigma 2 --landmarks 50
+    prints "; *: --sigma"
+    ny plan s --gamma-grid 0.1,10 --landmarks 50
+    [[ $output != *"; *:"* ]]
     ny plan s --gamma-grid 0.1,10 --landmarks 50 --json
     exits 0
     has_keys "$output" grid gamma sigma epsilon trace_error top_share effective_rank mean_kernel reading
