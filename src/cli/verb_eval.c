@@ -348,6 +348,23 @@ static int evaluate(struct command *command, const char *name, json_t *results)
     return status;
 }
 
+/* Checks that all results are there before the first one is measured: measures may take long, and
+ * keep the clusters that they find. */
+static int check_names(struct command *command)
+{
+    int status = NY_OK;
+
+    for (size_t i = 1; i < command->operand_count && !status; i++) {
+        struct ny_report *report = NULL;
+
+        status = ny_result_report(command->context, command->operands[0], command->operands[i],
+                                  &report);
+        if (status) status = cli_fail_library(command, status);
+        ny_report_free(report);
+    }
+    return status;
+}
+
 int cli_run_eval(struct command *command)
 {
     json_t *results;
@@ -358,6 +375,7 @@ int cli_run_eval(struct command *command)
                         "--json and --csv exclude each other; give one of them");
     results = json_array();
     status = command->typed & OWN_LABELS ? need_labels(command) : NY_OK;
+    if (!status && command->operand_count > 2) status = check_names(command);
     for (size_t i = 1; i < command->operand_count && !status; i++)
         status = evaluate(command, command->operands[i], results);
     cli_display_clear(&command->display);

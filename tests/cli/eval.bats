@@ -519,6 +519,10 @@ groups() {
     usage "eval needs NAME"
     ny eval g.nys g
     usage "no result named 'g'; it has 'f'"
+    ny eval g.nys f g --clusters 3
+    usage "no result named 'g'; it has 'f'"
+    ny export g.nys f --part clusters -o clusters.npy # none are kept
+    exits 2
     nystream select g.nys dictionary --landmarks 10 -q
     ny eval g.nys dictionary
     usage "'dictionary' is only a dictionary: it has no embedding"
