@@ -107,6 +107,14 @@ static void list_columns(const struct ny_data_frame *frame, char *text, size_t b
     }
 }
 
+/* Says that labels have one name, as the column of a file that they came from has another. Where a
+ * word is near what was typed, that is enough. */
+static const char *label_words(const struct ny_data_frame *frame, const struct ny_hint *hint)
+{
+    if (*hint->text || !ny_data_frame_has(frame, "label")) return "";
+    return "; labels are 'label', whatever column of a file they came from";
+}
+
 /* Tells where labels and clusters come from that a result does not have. */
 static const char *missing_words(const struct ny_data_frame *frame)
 {
@@ -135,9 +143,9 @@ static int unknown_column(const struct ny_data_frame *frame, const char *name)
     list_columns(frame, has, sizeof(has));
     return ny_fail(frame->ctx, NY_EUSAGE,
                    "there is no column '%s' of '%s': it has %s, and its components, from 1 to "
-                   "%zu%s; column:NAME is a column of the points%s",
+                   "%zu%s; column:NAME is a column of the points%s%s",
                    name, frame->result.name, has, frame->components, missing_words(frame),
-                   hint.text);
+                   label_words(frame, &hint), hint.text);
 }
 
 static int unknown_component(const struct ny_data_frame *frame, unsigned long number)

@@ -169,6 +169,7 @@ size() {
     ny plot s a -o out.png --color age
     usage "no column 'age' of 'a': it has row, label, "
     says "its components, from 1 to 3; cluster comes with 'nystream eval --clusters'"
+    says "; labels are 'label', whatever column of a file they came from"
     ny plot s a -o out.png --axes 1
     usage "--axes 1: give two columns"
     ny plot s a -o out.png --color lable
