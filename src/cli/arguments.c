@@ -334,7 +334,19 @@ static int too_many_operands(struct command *command)
                           verb->operands[0] ? " only" : "", word, hint);
 }
 
-/* Fails where an operand is missing, with a hint where a table stands in the place of a store. */
+int cli_fail_name(struct command *command, const char *operand)
+{
+    const char *store = command->operands[0];
+    char results[CLI_RESULTS_BYTES];
+
+    cli_name_results(store, results, sizeof(results));
+    if (!results[0]) return cli_fail_usage(command, "%s needs %s", command->verb->name, operand);
+    return cli_fail_usage(command, "%s needs %s; %s has %s", command->verb->name, operand, store,
+                          results);
+}
+
+/* Fails where an operand is missing, with a hint where a table stands in the place of a store, and
+ * with the results of a store where one of them is missing. */
 static int too_few_operands(struct command *command)
 {
     const struct verb *verb = command->verb;
@@ -343,9 +355,9 @@ static int too_few_operands(struct command *command)
     struct stat there;
 
     operand_name(verb, command->operand_count, name, sizeof(name));
-    if (strncmp(verb->operands, "STORE NAME", 10) != 0 || stat(first, &there) ||
-        !S_ISREG(there.st_mode))
+    if (strncmp(verb->operands, "STORE NAME", 10) != 0 || stat(first, &there))
         return cli_fail_usage(command, "%s needs %s", verb->name, name);
+    if (!S_ISREG(there.st_mode)) return cli_fail_name(command, name);
     return cli_fail_usage(command,
                           "%s needs a store and %s, but %s is a file; 'nystream import STORE %s' "
                           "makes a store of it",

@@ -141,6 +141,8 @@ int cli_parse(struct command *command);
 const struct verb *cli_verb_find(const struct command *command, const char *name);
 /* A word that is no verb: with the one that is meant, where there is one. */
 int cli_fail_verb(struct command *command, const char *word);
+/* An operand after STORE is missing, the name of a result: with those that the store has. */
+int cli_fail_name(struct command *command, const char *operand);
 
 /* ---- output.c: errors, and the end of the standard output --------------------------------- */
 
@@ -197,6 +199,13 @@ const char *cli_find_resume(const struct command *command, int status, struct ny
 /* Tells whether the command has no options that choose anything, and NAME is there, of this kind:
  * then it is for ny_resume(). */
 bool cli_goes_on(const struct command *command, const char *kind);
+
+/* ---- verb_info.c -------------------------------------------------------------------------- */
+
+/* Writes the results of a store as "'a', 'b'", the first twelve of them; "" where it has none or
+ * cannot be read. CLI_RESULTS_BYTES have room for all. */
+enum { CLI_RESULTS_BYTES = 1024 };
+void cli_name_results(const char *store, char *text, size_t bytes);
 
 /* ---- signals.c ---------------------------------------------------------------------------- */
 

@@ -26,7 +26,7 @@ int cli_run_export(struct command *command)
     const char *name = command->operand_count > 1 ? command->operands[1] : NULL;
     int status;
 
-    if (!name && !of_points(part)) return cli_fail_usage(command, "export needs NAME");
+    if (!name && !of_points(part)) return cli_fail_name(command, "NAME");
     if (!command->output)
         return cli_fail_usage(command, "export needs -o OUT.npy, or -o OUT.csv, .csv.gz or .tsv");
     if (command->typed & OWN_RAW && strcmp(part, "points") != 0)

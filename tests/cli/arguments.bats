@@ -123,6 +123,21 @@ load helper
     usage "STORE of list is empty"
 }
 
+@test "where NAME is missing, the results that there are" {
+    local verb
+    store s
+    ny plot s
+    usage "plot needs NAME"
+    [[ $stderr != *" has "* ]]
+    nystream fit s b --landmarks 20 -q
+    nystream fit s a --landmarks 20 -q
+    for verb in fit plot eval rm export select; do
+        ny $verb s
+        usage "$verb needs NAME"
+        says "; s has 'a', 'b'"
+    done
+}
+
 @test "operands too many" {
     ny fit s a b
     usage "fit takes STORE NAME only, and 'b' is one operand too many"
