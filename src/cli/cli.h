@@ -173,6 +173,11 @@ int cli_print_report(struct command *command, int status, struct ny_report *repo
                      cli_print_fn *print);
 /* Names the file of -o that was written, and its shape, on the standard error (written.c). */
 void cli_print_written(const struct command *command);
+/* Reports a file of a verb that has no other report: like cli_print_written() or, with --json, as an
+ * object on the standard output, unless that is the file (written.c). */
+void cli_print_output(const struct command *command);
+/* Tells whether the file to write is the standard output. */
+bool cli_writes_to_stdout(const struct command *command);
 /* Flushes the standard output: a failure (closed pipe, full disk) is NY_EIO. */
 int cli_finish_output(struct command *command, int status);
 /* The process has all its CPUs again (one_cpu.c). */

@@ -175,8 +175,7 @@ static bool reader_is_gone(void)
     return poll(&out, 1, 0) == 1 && out.revents & POLLERR;
 }
 
-/* Tells whether the file to write is the standard output. */
-static bool writes_to_stdout(const struct command *command)
+bool cli_writes_to_stdout(const struct command *command)
 {
     const char *output = command->output;
 
@@ -185,7 +184,7 @@ static bool writes_to_stdout(const struct command *command)
 
 int cli_check_output(struct command *command)
 {
-    if (!command->json || !writes_to_stdout(command)) return NY_OK;
+    if (!command->json || !cli_writes_to_stdout(command)) return NY_OK;
     return cli_fail(command, NY_EUSAGE,
                     "--json and -o %s both write to the standard output; give -o a file name",
                     command->output);
@@ -194,7 +193,7 @@ int cli_check_output(struct command *command)
 /* Tells whether the reader closed the pipe, and so does not want a message about it. */
 static bool nobody_listens(const struct command *command)
 {
-    return !command->json_wanted && writes_to_stdout(command) && reader_is_gone();
+    return !command->json_wanted && cli_writes_to_stdout(command) && reader_is_gone();
 }
 
 /* Prints the context's error; the meaning of the status where the context has no message. A reader

@@ -73,7 +73,7 @@ int cli_run_plot(struct command *command)
                          command->output, command->options);
     cli_display_clear(&command->display);
     if (status) return cli_fail_library(command, status);
-    if (command->output) cli_print_written(command);
+    if (command->output) cli_print_output(command);
     return NY_OK;
 }
 
@@ -86,6 +86,6 @@ int cli_run_report(struct command *command)
                              command->operand_count - 1, command->output, command->options);
     cli_display_clear(&command->display);
     if (status) return cli_fail_library(command, status);
-    if (command->output) cli_print_written(command);
+    if (command->output) cli_print_output(command);
     return NY_OK;
 }

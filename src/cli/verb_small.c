@@ -5,8 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Prints {"removed": […]}, the results that are gone; nothing if it failed for all. */
+static void print_removed(const json_t *removed, int status)
+{
+    if (status && !json_array_size(removed)) return;
+    fputs("{\"removed\": [", stdout);
+    for (size_t i = 0; i < json_array_size(removed); i++) {
+        if (i) fputs(", ", stdout);
+        cli_write_json_string(stdout, json_string_value(json_array_get(removed, i)));
+    }
+    puts("]}");
+}
+
 int cli_run_rm(struct command *command)
 {
+    json_t *removed = json_array();
     int status = NY_OK;
 
     for (size_t i = 1; i < command->operand_count;
@@ -16,8 +29,11 @@ int cli_run_rm(struct command *command)
 
         if (err) cli_fail_library(command, err);
         if (!status) status = err;
+        if (!err) json_array_append_new(removed, json_string(name));
         if (!err && command->display.verbose) fprintf(stderr, "nystream: %s: removed\n", name);
     }
+    if (command->json) print_removed(removed, status);
+    json_decref(removed);
     return status;
 }
 

@@ -45,7 +45,7 @@ int cli_run_export(struct command *command)
     if (status) return cli_fail_library(command, status);
     cli_display_clear(&command->display);
     /* Only one of the processes that export together has written the file. */
-    if (ny_context_written(command->context)) cli_print_written(command);
+    if (ny_context_written(command->context)) cli_print_output(command);
     return NY_OK;
 }
 

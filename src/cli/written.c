@@ -1,4 +1,4 @@
-/* The last line of verbs that write a file: its name and what it holds. */
+/* The last line of verbs that write a file, or their object of JSON: its name and what it holds. */
 #include <string.h>
 #include <sys/stat.h>
 
@@ -59,4 +59,42 @@ void cli_print_written(const struct command *command)
     fputc(':', stderr);
     print_shape(command);
     fprintf(stderr, " (%s)\n", size_words((double)there.st_size).text);
+}
+
+/* Prints "key": N, or null for 0, which a file without a table has. */
+static void print_count(const char *key, uint64_t count)
+{
+    if (count)
+        printf(", \"%s\": %llu", key, (unsigned long long)count);
+    else
+        printf(", \"%s\": null", key);
+}
+
+/* Prints {"file":…,"bytes":…,"rows":…,"columns":…,"type":…}, with null for what does not apply. */
+static void print_object(const struct command *command)
+{
+    const struct ny_written *written = ny_context_written(command->context);
+    bool table = written && written->type;
+    struct stat there;
+
+    if (stat(command->output, &there)) return;
+    fputs("{\"file\": ", stdout);
+    cli_write_json_string(stdout, command->output);
+    print_count("bytes", S_ISREG(there.st_mode) ? (uint64_t)there.st_size : 0);
+    print_count("rows", table ? written->rows : 0);
+    print_count("columns", table ? written->columns : 0);
+    fputs(", \"type\": ", stdout);
+    if (table)
+        cli_write_json_string(stdout, written->type);
+    else
+        fputs("null", stdout);
+    puts("}");
+}
+
+void cli_print_output(const struct command *command)
+{
+    if (!command->json)
+        cli_print_written(command);
+    else if (!cli_writes_to_stdout(command))
+        print_object(command);
 }

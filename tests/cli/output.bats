@@ -126,6 +126,26 @@ assert len(writes) > 1 and all(text.count(b"\n") == 1 and text.endswith(b"\n") f
     [ -z "$stderr" ]
 }
 
+@test "with --json, verbs without another report name what they wrote or removed" {
+    store s
+    nystream fit s a --landmarks 20 -q
+    ny export s a -o a.npy --json
+    exits 0
+    [ "$output" = "{\"file\": \"a.npy\", \"bytes\": $(stat -c %s a.npy), \"rows\": 300, \"columns\": 2, \"type\": \"float32\"}" ]
+    ny plot s a -o a.png --json
+    exits 0
+    [ "$output" = "{\"file\": \"a.png\", \"bytes\": $(stat -c %s a.png), \"rows\": null, \"columns\": null, \"type\": null}" ]
+    [ -z "$stderr" ]
+    nystream export s a -o - --json | cmp - a.npy # nothing is mixed into the data
+    nystream fit s b --landmarks 20 -q
+    ny rm s a b --json
+    exits 0
+    [ "$output" = '{"removed": ["a", "b"]}' ]
+    ny rm s a --json
+    exits 2
+    [ -z "$output" ]
+}
+
 @test "a path as long as a path may be is told whole, with what to do" {
     local folder=$(printf 'x%.0s' {1..199}) path=/nowhere
     while [ ${#path} -lt 3800 ]; do path+=/$folder; done
