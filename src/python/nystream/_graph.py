@@ -8,6 +8,7 @@ import numpy as np
 
 from nystream import _lib
 from nystream._batch import Batch
+from nystream._files import FileParts
 from nystream._lib import lib
 from nystream._options import Options
 from nystream._scratch import Scratch
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from nystream.store import Store
 
 
-class GraphParts:
+class GraphParts(FileParts):
     """The methods that a result has for its graph; store.Result is one."""
 
     store: "Store"
@@ -26,7 +27,6 @@ class GraphParts:
     report: "Report"
     neighbors: Any
     distances: Any
-    export: Any
     _batches: Callable[[Any], Iterator[Batch]]
 
     def path(self, start: int, end: int) -> Tuple[Any, Any]:

@@ -16,7 +16,7 @@ from nystream._labels import write_values
 from nystream._lib import lib
 from nystream._options import Options
 from nystream._scratch import Scratch
-from nystream.report import Page, Picture, Report
+from nystream.report import Page, Picture, Report, show_result
 
 if TYPE_CHECKING:
     from nystream.store import Store
@@ -64,6 +64,9 @@ class PictureParts:
             context.run(lib.ny_write_report, context.pointer, self.store._path, names, 1,
                         os.fsencode(file), pointer)
         return Page(file.read_text(encoding="utf-8"), None if output is None else file)
+
+    def __repr__(self) -> str:
+        return f"<result {self.name!r} of {self.store.path}: {show_result(self.report)}>"
 
     def _repr_html_(self) -> str:
         picture = ""

@@ -15,6 +15,9 @@ from nystream._errors import UsageError, usage_error
 from nystream._lib import lib
 from nystream.report import Report
 
+# Types of parts that the library gives as uint64, with 2^64 - 1 for none: that is -1 of int64.
+SIGNED: Dict[str, str] = {"clusters": "int64"}
+
 
 class Shape(NamedTuple):
     """Rows, columns (0: a list of numbers) and type of a part."""
@@ -107,8 +110,8 @@ class View:
                 rows, columns, dtype = C.c_uint64(), C.c_uint64(), C.c_int()
                 self._context.call(lib.ny_view_shape, pointer, part.encode(), C.byref(rows),
                                    C.byref(columns), C.byref(dtype))
-                self._shapes[part] = Shape(rows.value, columns.value,
-                                           np.dtype(_lib.DTYPES[dtype.value]))
+                name = SIGNED.get(part, _lib.DTYPES[dtype.value])
+                self._shapes[part] = Shape(rows.value, columns.value, np.dtype(name))
             return self._shapes[part]
 
     def _room(self, part: str, rows: int) -> Any:

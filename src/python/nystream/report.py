@@ -94,6 +94,16 @@ def show_seconds(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02} min"
 
 
+def show_result(report: Report) -> str:
+    """Spell what a result has, as "3,000,000 × 20, trace error 0.0381", or else its status."""
+    status, rows = report.get("status"), report.get("embedded") or report.get("n")
+    components, error = report.get("components"), report.get("trace_error")
+    if status != "done" or report.get("kind") != "fit" or not rows or not components:
+        return str(status)
+    size = f"{rows:,} × {components}"
+    return size if error is None else f"{size}, trace error {error:.3g}"
+
+
 def _counted(count: int, one: str, many: str) -> str:
     return f"{count:,} {one if count == 1 else many}"
 

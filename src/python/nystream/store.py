@@ -361,9 +361,6 @@ class Result(GraphParts, PictureParts):
         self.report = self._read_report()
         return self
 
-    def __repr__(self) -> str:
-        return f"<result {self.name!r} of {self.store.path}: {self.report['status']}>"
-
     @property
     def status(self) -> str:
         """ "done", "running", "interrupted" or, where it ended with its sums, "summed"."""
@@ -454,7 +451,10 @@ class Result(GraphParts, PictureParts):
 
     @property
     def clusters(self) -> Part:
-        """Clusters that evaluate(clusters=K) has found, (rows,)."""
+        """Clusters that evaluate(clusters=K) has found, from 0, int64, (rows,).
+
+        -1 is a row without a cluster: one without a place, which no landmark reaches.
+        """
         return self.part("clusters")
 
     @property
@@ -576,25 +576,3 @@ class Result(GraphParts, PictureParts):
             return _data.place(rows, 1, np.int64, lambda table, found: context.run(
                 lib.ny_clusters_of, context.pointer, self.store._path, name, C.byref(table),
                 found.ctypes.data))[:, 0]
-
-    def transform_file(self, input: PathLike, output: PathLike, **options: Any) -> None:
-        """Place the rows of a file, and write them to a .npy or .csv file, in one pass."""
-        context = self.store._context
-        with Options(context, _lib.READ, options) as pointer:
-            context.run(lib.ny_transform, context.pointer, self.store._path, self.name.encode(),
-                        os.fsencode(input), os.fsencode(output), pointer)
-
-    def export(self, part: str, output: PathLike, skip_damaged: bool = False) -> None:
-        """Write a part to a .npy, .csv, .csv.gz or .tsv file, or the model to a .nym file.
-
-        The graph is a .npz, .mtx, .txt, .csv or .tsv file. With skip_damaged, rows that cannot be
-        read are NaN in the file, with a warning, and all others are as they were. Of a store in
-        shards, all processes that MPI has started together make this call, and one writes the file.
-        """
-        context = self.store._context
-        what = (context.pointer, self.store._path, self.name.encode(), part.encode(),
-                os.fsencode(output))
-        if skip_damaged:
-            context.run(lib.ny_export_undamaged, *what, None)
-        else:
-            context.run(lib.ny_export, *what)

@@ -1,0 +1,77 @@
+"""Files that a result writes: its parts, and the places of rows of other files."""
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Optional, Tuple
+
+from nystream import _lib
+from nystream._append import PathLike
+from nystream._errors import usage_error
+from nystream._lib import lib
+from nystream._options import Options
+
+if TYPE_CHECKING:
+    from nystream.store import Store
+
+
+def _is_file(name: Any) -> bool:
+    """Return whether this names a file, which has an extension, and not a part, which has none."""
+    return not isinstance(name, str) or bool(Path(name).suffix)
+
+
+def _part_and_output(part: Any, output: Any) -> Tuple[str, PathLike]:
+    """Return the part and the file that export() was given; a file alone gets the embedding."""
+    if output is None:
+        if not _is_file(part):
+            raise usage_error(f"export() needs the name of a file: export({part!r}, 'FILE.npy') "
+                              "writes that part, and export('FILE.npy') the embedding")
+        return "embedding", part
+    if not _is_file(part):
+        return part, output
+    if _is_file(output):
+        raise usage_error(f"export() takes a part and a file, and not two files, '{part}' and "
+                          f"'{output}'")
+    raise usage_error(f"export() takes the part first, and then the file: "
+                      f"export({output!r}, '{part}')")
+
+
+class FileParts:
+    """The methods that a result has for files; store.Result is one."""
+
+    store: "Store"
+    name: str
+
+    def transform_file(self, input: PathLike, output: PathLike, **options: Any) -> None:
+        """Place the rows of a file, and write them to a .npy or .csv file, in one pass."""
+        context = self.store._context
+        with Options(context, _lib.READ, options) as pointer:
+            context.run(lib.ny_transform, context.pointer, self.store._path, self.name.encode(),
+                        os.fsencode(input), os.fsencode(output), pointer)
+
+    def export(self, part: PathLike = "embedding", output: Optional[PathLike] = None,
+               skip_damaged: bool = False) -> None:
+        """Write a part to a .npy, .csv, .csv.gz or .tsv file, or the model to a .nym file.
+
+        The graph is a .npz, .mtx, .txt, .csv or .tsv file. With skip_damaged, rows that cannot be
+        read are NaN in the file, with a warning, and all others are as they were. Of a store in
+        shards, all processes that MPI has started together make this call, and one writes the file.
+
+        Parameters
+        ----------
+        part : str
+            Name of a part, as `nystream help export` lists them: "embedding", "eigenvalues",
+            "clusters", "model", …. A file alone, as in `export("map.npy")`, gets the embedding.
+        output : path
+            The file.
+        skip_damaged : bool
+            See above.
+        """
+        written, file = _part_and_output(part, output)
+        context = self.store._context
+        what = (context.pointer, self.store._path, self.name.encode(), written.encode(),
+                os.fsencode(file))
+        if skip_damaged:
+            context.run(lib.ny_export_undamaged, *what, None)
+        else:
+            context.run(lib.ny_export, *what)
