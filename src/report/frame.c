@@ -148,6 +148,19 @@ static int unknown_column(const struct ny_data_frame *frame, const char *name)
                    label_words(frame, &hint), hint.text);
 }
 
+/* Refuses a word whose part this result does not have, with what a picture can have instead. */
+static int lacking_part(const struct ny_data_frame *frame, const struct ny_result_part *part)
+{
+    char has[64];
+
+    list_columns(frame, has, sizeof(has));
+    return ny_fail(frame->ctx, NY_EUSAGE,
+                   "'%s' in %s has no %s; a picture can have %s, components 1 to %zu, column:NAME of "
+                   "the points, and the colour density%s",
+                   frame->result.name, ny_store_path(frame->result.store), part->name, has,
+                   frame->components, missing_words(frame));
+}
+
 static int unknown_component(const struct ny_data_frame *frame, unsigned long number)
 {
     if (number == 0)
@@ -196,6 +209,7 @@ static int add_part(struct ny_data_frame *frame, const char *name, struct ny_fra
     }
     if (!column->part) return add_named(frame, name, column);
     if (name[length]) return add_other(frame, name + length + 1, column);
+    if (column->part->count(&frame->result) == 0) return lacking_part(frame, column->part);
     if (column->part->count(&frame->result) >
         frame->n) /* components: of all rows, also those that the result has not */
         return add_other(frame, frame->result.name, column);

@@ -216,7 +216,8 @@ size() {
     ny plot s a -o out.svg --scree
     exits 0
     ny plot s a -o out.png --color label
-    usage "has no labels"
+    usage "'a' in s has no labels; a picture can have row"
+    says "label comes with 'nystream import --label-column' or --labels"
 }
 
 @test "on the terminal: braille, or ASCII where that is all there is" {

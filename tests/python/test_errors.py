@@ -48,6 +48,17 @@ LEFT = re.compile(rf"--(?!%s)[a-z]|\bnystream (?:{VERBS})\b")
     ("there is no store s; the first operand names the store, and 'nystream import' makes it",
      "there is no store s; append() makes it"),
     ("make one with 'nystream graph s.nys NAME'", "make one with graph()"),
+    ("'a' lacks 2 rows that were appended since; fit --update full or frozen takes them in",
+     "'a' lacks 2 rows that were appended since; update() or update(\"frozen\") takes them in"),
+    ("since; fit --update frozen takes them in", 'since; update("frozen") takes them in'),
+    ("again with graph --restart, then the map with fit --restart; until",
+     "again with graph(restart=True), then the map with fit(restart=True); until"),
+    ("since; fit --restart makes it again with them",
+     "since; fit(restart=True) makes it again with them"),
+    ("since; --restart makes it again with them", "since; restart=True makes it again with them"),
+    ("label comes with 'nystream import --label-column' or --labels, cluster with "
+     "'nystream eval --clusters'",
+     "label comes with append(X, labels=LABELS), cluster with evaluate(clusters=K)"),
     ("all rows of /tmp/nystream-a_b0c1d2/rows.nys are equal", "all rows of X are equal"),
     ("all rows of '/data/rows.nys' are equal", "all rows of '/data/rows.nys' are equal"),
 ])
@@ -250,6 +261,30 @@ def test_arrays_are_no_words(result):
     assert len(str(told.value)) < 200
     with pytest.raises(ValueError, match=r"has the shape \(7,\); the store has 2000 rows"):
         result.plot(color=np.arange(7))
+
+
+def test_rows_that_a_result_lacks_are_told_in_the_words_of_python(store, result, rows):
+    store.append(rows[:5], labels=np.zeros(5))
+    with pytest.warns(nystream.NystreamWarning) as told:
+        store.fit("map", landmarks=50, components=3)
+    said = [str(one.message) for one in told if "lacks 5 rows" in str(one.message)]
+    assert said and all(text.endswith('; update() or update("frozen") takes them in')
+                        for text in said)
+
+
+def test_a_colour_that_a_result_lacks_is_answered_with_those_that_it_has(tmp_path, rows):
+    store = nystream.open(tmp_path / "plain.nys")
+    store.append(rows)
+    result = store.fit("map", landmarks=50, components=3)
+    with pytest.raises(nystream.UsageError, match=(
+            r"'map' in .* has no labels; a picture can have row, residual, components 1 to 3, "
+            r"column:NAME of the points, and the colour density; label comes with "
+            r"append\(X, labels=LABELS\), cluster with evaluate\(clusters=K\)$")):
+        result.plot(color="label")
+    result.evaluate(clusters=3, measures="clusters")
+    with pytest.raises(nystream.UsageError, match=(
+            r"can have row, cluster, residual, .*; label comes with append\(X, labels=LABELS\)$")):
+        result.plot(color="label")
 
 
 def test_no_message_of_the_library_speaks_of_the_command_line():

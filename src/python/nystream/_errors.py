@@ -100,6 +100,12 @@ _OPTION = re.compile(rf"--(no-)?([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?: ({_WORD}))?")
 _COLUMNS = re.compile(r"--((?:drop-)?columns|(?:label|id)-column) "
                       r"(?!(?:[A-Z]+|to|and|or|are|both|does|leaves|say|says|takes|what)\b|--|%s|')"
                       r"((?:[^\s;,]|,(?=\S))+)")
+# Words with which the library says how a result takes in new rows.
+_UPDATE = re.compile(r"\bfit --update (full or )?frozen takes\b")
+_RESTART = re.compile(r"\b(fit|graph) --restart\b")
+# Words with which it says where a colour comes from, and those that are clearer in Python.
+_COLOURS = (("'nystream import --label-column' or --labels", "append(X, labels=LABELS)"),
+            ("'nystream eval --clusters'", "evaluate(clusters=K)"))
 _SWITCHES = ("drop-results",)  # arguments of calls, and no options
 _RESUME = re.compile(r"resume with: nystream .*$", re.DOTALL)
 
@@ -114,6 +120,10 @@ def _spell_command(match: "re.Match[str]") -> str:
     elif "--skip-damaged" in match[0]:
         call = "export(skip_damaged=True)"
     return call if match[1] else f"({call})"
+
+
+def _spell_update(match: "re.Match[str]") -> str:
+    return ("update() or " if match[1] else "") + 'update("frozen") takes'
 
 
 def _spell_columns(match: "re.Match[str]") -> str:
@@ -168,7 +178,10 @@ def spell_for_python(text: str) -> str:
     text = _EDGES.sub("edges=", text)
     text = _WIDTHS.sub(_advise_widths, text)
     text = _RESUME.sub("resume with: store.result(NAME).resume()", text)
-    text = _COMMAND.sub(_spell_command, text)
+    for words, call in _COLOURS:
+        text = text.replace(words, call)
+    text = _COMMAND.sub(_spell_command, _UPDATE.sub(_spell_update, text))
+    text = _RESTART.sub(r"\1(restart=True)", text)
     return _OPTION.sub(_spell_option, _COLUMNS.sub(_spell_columns, text))
 
 
@@ -228,10 +241,10 @@ _PREPARATION = ((r'nan="drop" leaves such rows out', "take such rows out of X fi
                 (r"of the store \(from 0\)", "of X (from 0)"),
                 (r"^('[^']*') (.*); give (?:restart=True to replace it, or another name|another "
                  r"name, or (?:resume with: .*|it can be resumed))$", rf"\1 \2; {_REMOVAL}"),
-                (r"^('[^']*') lacks (.*); fit update=\"full\" or frozen takes them in$",
+                (r"^('[^']*') lacks (.*); update\(\) or update\(\"frozen\"\) takes them in$",
                  r"\1 lacks \2; nystream.open(STORE).result(\1).update() takes them in, and so "
                  "does a fit with another name="),
-                (r"; (?:fit )?restart=True makes it again with them",
+                (r"; (?:fit\()?restart=True\)? makes it again with them",
                  "; a fit with another name= has them"),
                 (r"\b(?:begin|fit|make) it (?:anew|again) with restart=True",
                  "remove the result (nystream.open(STORE).remove(NAME)), and fit again"))
