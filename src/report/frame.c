@@ -155,8 +155,8 @@ static int lacking_part(const struct ny_data_frame *frame, const struct ny_resul
 
     list_columns(frame, has, sizeof(has));
     return ny_fail(frame->ctx, NY_EUSAGE,
-                   "'%s' in %s has no %s; a picture can have %s, components 1 to %zu, column:NAME of "
-                   "the points, and the colour density%s",
+                   "'%s' in %s has no %s; a picture can have %s, components 1 to %zu, column:NAME "
+                   "of the points, and the colour density%s",
                    frame->result.name, ny_store_path(frame->result.store), part->name, has,
                    frame->components, missing_words(frame));
 }

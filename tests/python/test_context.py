@@ -333,3 +333,15 @@ def test_progress_makes_no_call_with_the_store_that_works(store, call):
         store.fit("map", landmarks=50)
     store._context.progress = lambda _progress: call(nystream.open(store.path))
     assert store.fit("map", landmarks=50).status == "done"
+
+
+@quick
+def test_an_append_takes_the_memory_that_open_was_given(tmp_path, rows):
+    np.save(tmp_path / "rows.npy", rows)
+    given = nystream.open(tmp_path / "given.nys", memory="300M")
+    for X in (rows, iter([rows, rows]), tmp_path / "rows.npy"):
+        assert given.append(X).memory_budget_bytes == 300 << 20
+    assert given.append(rows, memory="280M").memory_budget_bytes == 280 << 20
+    assert given._context.memory_bytes == 300 << 20
+    plain = nystream.open(tmp_path / "plain.nys")
+    assert plain.append(rows).memory_budget_bytes <= 256 << 20

@@ -187,3 +187,39 @@ def test_classes_are_counted_up_to_a_limit(tmp_path):
         assert store.report.classes == (4096 if classes == 4096 else None)
         store.append(np.zeros((1, 1)), labels=[0.0])
         assert store.report.classes == (4096 if classes == 4096 else None)
+
+
+def test_labels_in_a_file_of_their_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, kinds = rows(), np.array([2.0, 0, 1, 1, 0, 2])
+    np.save("beats.npy", X)
+    np.save("kinds.npy", kinds)
+    Path("words.txt").write_text("".join(f"{word}\n" for word in "abcabc"))
+    for number, (given, labels) in enumerate((
+            ("beats.npy", "kinds.npy"), (Path("beats.npy"), Path("kinds.npy")),
+            (["beats.npy"], str(tmp_path / "kinds.npy")), ("beats.npy", kinds))):
+        store = nystream.open(f"{number}.nys")
+        store.append(given, labels=labels)
+        assert np.array_equal(store.labels[:], kinds) and np.array_equal(store[:], X)
+    store.append("beats.npy", labels=kinds[::-1])
+    assert np.array_equal(store.labels[6:], kinds[::-1])
+    words = nystream.open("words.nys")
+    words.append("beats.npy", labels="words.txt")
+    assert kept(words) == list("abcabc")
+
+
+def test_a_column_is_meant_where_no_file_has_the_name(empty, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("beats.npy", rows())
+    Path("table.csv").write_text("a,b,kind\n1,2,elm\n3,4,oak\n")
+    Path("table.svm").write_text("1 1:2 2:3\n0 2:5\n")
+    words = (r"^labels='kind' is not a file that exists, and beats.npy \(npy\) names no columns, .*:"
+             " give labels= the path of a file with one label a row, or the labels themselves$")
+    with pytest.raises(nystream.UsageError, match=words) as told:
+        empty.append("beats.npy", labels="kind")
+    assert told.value.option == "labels"
+    with pytest.raises(nystream.UsageError, match=r"table.svm \(libsvm\) .*one label a row$"):
+        empty.append("table.svm", labels="kind")
+    assert not empty.path.exists()
+    empty.append("table.csv", labels="kind")
+    assert kept(empty) == ["elm", "oak"] and empty.shape == (2, 2)

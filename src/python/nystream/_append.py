@@ -5,20 +5,24 @@ import contextlib
 import ctypes as C
 import glob as globbing
 import os
+import re
 from pathlib import Path
-from typing import Any, Callable, Iterator, List, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Union
 
 from nystream import _lib
 from nystream._columns import Columns, take_labels
 from nystream._context import Context
-from nystream._errors import FileError, StoreError, data_error
+from nystream._errors import FileError, StoreError, UsageError, data_error, usage_error
 from nystream._lib import lib
 from nystream._options import Options, are_of_files, check_in_memory
-from nystream._sources import are_files, is_for_library, is_path
+from nystream._sources import OPENED, are_files, is_for_library, is_path
 from nystream._view import Part, View
 from nystream.report import Report
 
 PathLike = Union[str, "os.PathLike[str]"]
+# The library's words for a column of labels of a file that names no columns.
+_NO_COLUMNS = re.compile(r"label_column= does not go with the format (\S+) of (.*); "
+                         "give labels=FILE")
 
 
 def values_prepared(report: Report) -> Optional[str]:
@@ -61,9 +65,10 @@ class Appends:
         labels : str, or array, list or column of shape (rows,), optional
             The name of a column of a frame (which is no column of the points then), of obs of an
             AnnData, or of a file; or one number or one word a row, NaN or None where it has none.
-            Words become classes, whose numbers `labels` has, and `class_names` the words: in the
-            order of their appearance, or of the categories of a pandas Categorical; a word of an
-            earlier append keeps its number.
+            Where X is a file, a name that is that of a file is a file of labels, one a row, and
+            label_column= is always a column. Words become classes, whose numbers `labels` has, and
+            `class_names` the words: in the order of their appearance, or of the categories of a
+            pandas Categorical; a word of an earlier append keeps its number.
         **options
             dtype, layout, nan, shuffle, codec, dims, seed, and rows and values, which prepare what
             is read, as `nystream help import` has them; of a file those of append_files(). Rows
@@ -74,6 +79,8 @@ class Appends:
             names, it is a file with one name per line. new_columns="drop" leaves out values of
             sparse rows in columns beyond those of the store. expect_rows=N refuses to append unless
             the store has exactly N rows, so that a script that runs again adds no row twice.
+            memory is the budget of this call. By default it is that of the store if open() was
+            given one, and else at most 256M; more serves shuffle, and files that are to be sorted.
 
         Returns
         -------
@@ -86,8 +93,8 @@ class Appends:
             On Ctrl-C; of rows that come in pieces it says whether they were added.
         """
         named = isinstance(labels, str)
-        if are_files(X) and named:
-            return self.append_files(X, label_column=labels, **options)
+        if are_files(X) and is_path(labels):
+            return self._append_labelled(X, labels, options)
         if are_files(X) and labels is None and (
                 not is_path(X) or is_for_library(X) or are_of_files(options)):
             return self.append_files(X, **options)
@@ -98,7 +105,7 @@ class Appends:
         there = self._columns() if self._has_rows() else Columns(None, str(self.path))
         whole, found = (there.read(X, labels) if columns is None
                         else there.read_named(X, labels, columns))
-        with self._seen_anew(), Options(self._context, _lib.IMPORT, options) as pointer:
+        with self._seen_anew(), self._reading(options) as pointer:
             if not whole:
                 return self._append_batches(found, pointer)
             batch = next(found)
@@ -107,6 +114,30 @@ class Appends:
             report = self._report(add, C.byref(table), pointer)
             self._context.borrowed = batch if self._borrows else None
         return report
+
+    def _append_labelled(self, files: Any, labels: PathLike, options: Dict[str, Any]) -> Report:
+        """Append rows of files, whose labels are in a file of their own, or else in a column."""
+        if Path(labels).is_file():
+            return self.append_files(files, labels=labels, **options)
+        try:
+            return self.append_files(files, label_column=labels, **options)
+        except UsageError as error:
+            unnamed = _NO_COLUMNS.fullmatch(str(error))
+            if unnamed is None:
+                raise
+            form, file = unnamed.groups()
+            itself = ", or the labels themselves" if file.endswith(OPENED) else ""
+            raise usage_error(f"labels={os.fspath(labels)!r} is not a file that exists, and {file} "
+                              f"({form}) names no columns, of which it could be one: give labels= "
+                              f"the path of a file with one label a row{itself}",
+                              "labels") from None
+
+    def _reading(self, options: Dict[str, Any]) -> Options:
+        """Return the options of an import, which takes the budget that open() was given.
+
+        Without one it takes at most 256 MB, as it rarely has a use for more.
+        """
+        return Options(self._context, _lib.IMPORT, {"memory": self._context.memory, **options})
 
     @contextlib.contextmanager
     def _seen_anew(self) -> Iterator[None]:
@@ -152,7 +183,7 @@ class Appends:
         dealt = "shards" in options  # to a new store, or to one that has some of its shards
         if not dealt and self._has_rows():
             options = {"append": True, **options}
-        with self._seen_anew(), Options(self._context, _lib.IMPORT, options) as pointer:
+        with self._seen_anew(), self._reading(options) as pointer:
             return self._report(lib.ny_import, array, len(names), pointer)
 
     @property
