@@ -238,3 +238,26 @@ def test_rows_that_would_be_prepared_twice_are_refused(tmp_path):
     # A fit of values that were prepared before it got them prepares none.
     once = clone(pca).fit(store[:])
     assert np.allclose(once.transform(store), once.transform(store[:]), atol=1e-6)
+
+
+ESTIMATORS = [getattr(nystream, name) for name in (
+    "KernelPCA", "PCA", "TruncatedSVD", "Nystroem", "SpectralEmbedding", "DiffusionMap", "Isomap",
+    "SpectralClustering", "KNeighborsTransformer", "IncrementalKernelPCA")]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda one: one.__name__)
+def test_names_of_files_are_told_and_taken(estimator, tmp_path):
+    assert ".npy, .npz, .h5ad" in estimator.fit.__doc__
+    X, _ = make_blobs(200, 5, centers=3, random_state=2)
+    np.save(tmp_path / "x.npy", X)
+    fitted = estimator().set_params(random_state=0).fit(str(tmp_path / "x.npy"))
+    place = getattr(fitted, "predict" if estimator is SpectralClustering else "transform")
+    assert "fit()" in place.__doc__
+    assert place(tmp_path / "x.npy").shape[0] == 200
+
+
+def test_spectral_clustering_says_its_components():
+    X, _ = make_blobs(300, 5, centers=3, random_state=2)
+    fitted = SpectralClustering(3, random_state=0).fit(X)
+    assert "n_clusters - 1 components" in SpectralClustering.__doc__
+    assert fitted.cluster_centers_.shape == (3, 2) and fitted.report_["components"] == 2

@@ -213,8 +213,8 @@ def test_a_column_is_meant_where_no_file_has_the_name(empty, tmp_path, monkeypat
     np.save("beats.npy", rows())
     Path("table.csv").write_text("a,b,kind\n1,2,elm\n3,4,oak\n")
     Path("table.svm").write_text("1 1:2 2:3\n0 2:5\n")
-    words = (r"^labels='kind' is not a file that exists, and beats.npy \(npy\) names no columns, .*:"
-             " give labels= the path of a file with one label a row, or the labels themselves$")
+    words = (r"^labels='kind' is not a file that exists, and beats.npy \(npy\) names no columns, "
+             ".*: give labels= the path of a file with one label a row, or the labels themselves$")
     with pytest.raises(nystream.UsageError, match=words) as told:
         empty.append("beats.npy", labels="kind")
     assert told.value.option == "labels"

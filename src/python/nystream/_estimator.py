@@ -451,8 +451,8 @@ class StoreEstimator(RowsEstimator):
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features), a dataset of h5py or zarr, or
-            a nystream.Store
+        X : array or sparse matrix of shape (n_samples, n_features), a dataset of h5py or zarr, the
+            name of a file (.npy, .npz, .h5ad), or a nystream.Store
         y : ignored
 
         Returns

@@ -1,7 +1,7 @@
 """Estimators that follow scikit-learn, on a library that needs neither K nor X in memory.
 
-They take arrays and sparse matrices as scikit-learn does, and also datasets of h5py and zarr, and a
-nystream.Store. Parameters that all have:
+They take arrays and sparse matrices as scikit-learn does, and also datasets of h5py and zarr, names
+of files (.npy, .npz, .h5ad), and a nystream.Store. Parameters that all have:
 
 n_landmarks : int or None
     Landmarks of the approximation, at most as many as there are rows; None: 1,000.
@@ -125,7 +125,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoreEstimator
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features), a dataset, or a Store
+        X : rows of shape (n_samples, n_features), of any kind that fit() takes
 
         Returns
         -------
@@ -140,7 +140,7 @@ class KeptEmbedder(Embedder):
     _least_rows = 3
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Fit the rows of X, which may be all that fit_transform() takes.
+        """Fit the rows of X: an array, matrix, dataset, Store, or file (.npy, .npz, .h5ad).
 
         Returns
         -------
@@ -507,8 +507,9 @@ class Isomap(KeptEmbedder):
 class SpectralClustering(ClusterMixin, StoreEstimator):
     """Spectral clustering, with predict(): sklearn.cluster.SpectralClustering.
 
-    Rows are embedded by the Laplacian of the affinity, a kernel's scaled to length 1, and clustered
-    by k-means.
+    Rows are embedded by n_clusters - 1 components of the Laplacian of the affinity (of a small
+    graph by fewer), a kernel's scaled to length 1, and clustered by k-means. With the constant
+    eigenvector, which is no component, these are the n_clusters eigenvectors that clusters have.
 
     Parameters
     ----------
@@ -521,8 +522,7 @@ class SpectralClustering(ClusterMixin, StoreEstimator):
     Attributes
     ----------
     labels_ : array (n_samples,), -1 of a row that no landmark reaches
-    cluster_centers_ : array (n_clusters, n_components), in the embedding, which has
-        n_clusters - 1 components, and of a small graph fewer; NaN of a cluster without rows
+    cluster_centers_ : array (n_clusters, components), in the embedding; NaN of one without rows
     eigenvalues_, report_, seed_, n_features_in_, feature_names_in_
     """
 
@@ -555,7 +555,7 @@ class SpectralClustering(ClusterMixin, StoreEstimator):
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features), a dataset, or a Store
+        X : array, sparse matrix or dataset (n_samples, n_features), file (.npy, .npz, .h5ad), Store
 
         Returns
         -------
@@ -591,7 +591,7 @@ class SpectralClustering(ClusterMixin, StoreEstimator):
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features), a dataset, or a Store
+        X : rows of shape (n_samples, n_features), of any kind that fit() takes
 
         Returns
         -------

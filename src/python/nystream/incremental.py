@@ -86,8 +86,8 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features), a dataset of h5py or zarr, or
-            a nystream.Store
+        X : array or sparse matrix of shape (n_samples, n_features), a dataset of h5py or zarr, the
+            name of a file (.npy, .npz, .h5ad), or a nystream.Store
         y : ignored
 
         Returns
@@ -226,7 +226,7 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features), a dataset, or a Store
+        X : rows of shape (n_samples, n_features), of any kind that fit() takes
 
         Returns
         -------

@@ -110,7 +110,7 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features), a dataset, or a Store
+        X : rows of shape (n_samples, n_features), of any kind that fit() takes
 
         Returns
         -------
