@@ -118,6 +118,14 @@ int ny_plan_refuse(struct ny_context *ctx, const char *what, const struct ny_pla
     return ny_budget_refuse(ctx, what, plan->memory_min_bytes, landmarks, instead);
 }
 
+int ny_plan_refuse_fit(struct ny_context *ctx, const struct ny_plan *plan,
+                       const struct ny_fit_settings *settings)
+{
+    if (plan->whole)
+        return ny_budget_refuse(ctx, "fit", plan->memory_min_bytes, "", ", or fewer components");
+    return ny_plan_refuse(ctx, "fit", plan, instead_of(settings));
+}
+
 int ny_plan_announce(struct ny_store *store, const char *replaced, const struct ny_plan *plan,
                      const struct ny_fit_settings *settings)
 {
@@ -126,9 +134,7 @@ int ny_plan_announce(struct ny_store *store, const char *replaced, const struct 
 
     if (err) return err;
     if (plan->fits) return ny_plan_check_disk(store, replaced, plan);
-    if (plan->whole)
-        return ny_budget_refuse(ctx, "fit", plan->memory_min_bytes, "", ", or fewer components");
-    return ny_plan_refuse(ctx, "fit", plan, instead_of(settings));
+    return ny_plan_refuse_fit(ctx, plan, settings);
 }
 
 /* Plans the same fit by --approx exact; plan->fits is false where its options are refused. */

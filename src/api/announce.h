@@ -25,6 +25,10 @@ int ny_plan_announce(struct ny_store *store, const char *replaced, const struct 
  * planned, such as "fit"; `instead` is a choice that takes less: ", or fewer landmarks". */
 int ny_plan_refuse(struct ny_context *ctx, const char *what, const struct ny_plan *plan,
                    const char *instead);
+/* Refuses the plan of a fit that does not fit, likewise; says what else takes less by its settings.
+ */
+int ny_plan_refuse_fit(struct ny_context *ctx, const struct ny_plan *plan,
+                       const struct ny_fit_settings *settings);
 /* Notes where --approx exact would take no longer by its plan, of a fit over landmarks for which no
  * --approx is typed, and which takes a tenth of a second: by a linear kernel or cosine, where
  * landmarks are fewer than columns. */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "api/fit.h"
+#include "api/foresee.h"
 #include "api/given.h"
 #include "api/options.h"
 #include "api/report.h"
@@ -136,6 +137,18 @@ static int check(struct ny_context *ctx, const struct ny_options *options,
     return ny_options_check(options, NY_GROUP_FIT | NY_GROUP_EMBED);
 }
 
+/* Lets a budget without room for the rows be refused with what the whole fit needs. */
+static void foresee(struct ny_context *context, const struct ny_table *table,
+                    const struct ny_options *options)
+{
+    const struct ny_points_shape shape = {.rows = table->rows,
+                                          .columns = table->columns,
+                                          .values = table->row_start ? table->entries : 0,
+                                          .dtype = (enum ny_dtype)table->dtype};
+
+    if (shape.rows && shape.columns) ny_foresee_refusal(context, options, &shape);
+}
+
 int ny_embed(struct ny_context *context, const struct ny_table *table,
              const struct ny_options *options, const struct ny_dense_room *room,
              struct ny_model **model, struct ny_report **report)
@@ -160,6 +173,7 @@ int ny_embed(struct ny_context *context, const struct ny_table *table,
     scratch = ny_context_scratch(context);
     ny_context_set_scratch(context, 1);
     err = ny_borrow(context, store, &given, options, NULL);
+    if (err == NY_EBUDGET) foresee(context, &given, options);
     if (!err) err = ny_fit_into(context, store, result, options, room, report);
     if (!err && model) err = ny_model_open(model, context, store, result);
     ny_context_set_scratch(context, scratch);

@@ -11,11 +11,13 @@
 
 #include "api/fit.h"
 #include "api/call.h"
+#include "api/foresee.h"
 #include "api/given.h"
 #include "api/import.h"
 #include "api/settings.h"
 #include "api/report.h"
 #include "api/scratch.h"
+#include "api/shape.h"
 #include "base/memory.h"
 #include "base/progress.h"
 #include "results/export.h"
@@ -79,6 +81,21 @@ static int await(void *import, uint64_t rows, uint64_t *n)
     return ny_import_next(import, rows, n);
 }
 
+/* Lets a budget without room for the rows be refused with what the whole fit needs, if the file
+ * tells their shape. */
+static void foresee(struct ny_context *context, const char *file, const struct ny_options *options)
+{
+    const struct ny_reader_options reading = ny_settings_reader(options);
+    struct ny_points_shape shape;
+    char said[1024];
+
+    snprintf(said, sizeof(said), "%s", ny_context_message(context));
+    ny_error_clear(context);
+    if (!ny_shape_of_file(context, file, &reading, &shape)) shape.rows = 0;
+    ny_fail(context, NY_EBUDGET, "%s", said);
+    if (shape.rows) ny_foresee_refusal(context, options, &shape);
+}
+
 /* One thread: the fit asks for the rows of its next batch, which are read and committed then. */
 static int fit_arrivals(struct ny_context *context, const char *store, const char *file,
                         const struct ny_options *options, struct ny_import_dropped *dropped,
@@ -88,11 +105,14 @@ static int fit_arrivals(struct ny_context *context, const char *store, const cha
     uint64_t n;
     int err = ny_import_begin(&import, context, store, file, options);
     const struct ny_arrivals arrivals = {await, import};
+    bool began;
 
     if (err == NY_OK) err = ny_import_next(import, NY_ONLINE_ROWS, &n);
-    if (err == NY_OK) err = ny_fit_arrivals(context, store, options, &arrivals, result, report);
+    began = err == NY_OK;
+    if (began) err = ny_fit_arrivals(context, store, options, &arrivals, result, report);
     if (err == NY_OK) *dropped = *ny_import_left_out(import);
     ny_import_end(import);
+    if (err == NY_EBUDGET && !began) foresee(context, file, options);
     return err;
 }
 
@@ -107,6 +127,7 @@ static int fit_all(struct ny_context *context, const char *store, const char *fi
     err = ny_import_all(context, store, &(struct ny_import_files){.names = &file, .count = 1},
                         options, dropped, NULL);
     ny_progress_end(context);
+    if (err == NY_EBUDGET) foresee(context, file, options);
     return err ? err : ny_fit(context, store, result, options, report);
 }
 

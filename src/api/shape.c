@@ -77,6 +77,33 @@ int ny_shape_read(struct ny_context *ctx, const char *text, struct ny_points_sha
         text);
 }
 
+/* Tells whether a store can have this shape. */
+static bool is_possible(const struct ny_points_shape *shape)
+{
+    return shape->rows > 0 && shape->rows <= NY_ROWS_MAX && shape->columns > 0 &&
+           shape->columns <= NY_STORE_COLUMNS_MAX &&
+           (double)shape->rows * (double)shape->columns <= 1e18;
+}
+
+bool ny_shape_of_file(struct ny_context *ctx, const char *path,
+                      const struct ny_reader_options *options, struct ny_points_shape *shape)
+{
+    const char *dot = strrchr(path, '.');
+    const struct ny_file_table *table;
+    struct ny_reader *reader = NULL;
+
+    if (!dot || (strcmp(dot, ".npy") != 0 && strcmp(dot, ".fvecs") != 0)) return false;
+    if (ny_reader_open(&reader, ctx, path, options)) {
+        ny_error_clear(ctx);
+        return false;
+    }
+    table = ny_reader_table(reader);
+    *shape = (struct ny_points_shape){
+        .rows = table->rows, .columns = table->d, .dtype = table->dtype};
+    ny_reader_close(reader);
+    return shape->rows != NY_ROWS_UNKNOWN && is_possible(shape);
+}
+
 /* Writes the shape of the rows of a file, as far as its beginning tells it. */
 static void write_shape(struct ny_context *ctx, const char *path, char *text, size_t size)
 {

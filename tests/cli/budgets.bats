@@ -134,3 +134,12 @@ at_least() {
     no_oom
     [ -s e.npy ]
 }
+
+@test "embed names the budget that works where there is no room to import" {
+    ny embed "$files/few.npy" -o e.npy --memory 10M
+    exits 8
+    says "this fit needs "
+    least=$(sed -n 's/.*give --memory \([0-9]*M\).*/\1/p' <<<"$stderr")
+    ny embed "$files/few.npy" -o e.npy --memory "$least" -q
+    exits 0
+}

@@ -11,10 +11,11 @@ import numpy as np
 from nystream import _data
 from nystream._append import PathLike
 from nystream._context import Context, ProgressOption
-from nystream._errors import usage_error
+from nystream._errors import BudgetError, NystreamError, usage_error
 from nystream._lib import IMPORT, OPTIONS, lib
 from nystream._scratch import Scratch, lost_when_stopped
 from nystream._view import Part
+from nystream.planning import plan
 from nystream.store import FITTING, Result, Store
 
 EMPTY_BYTES = 1 << 20  # at most, of a store without rows
@@ -56,6 +57,43 @@ def scratch_store(X: Any, context: Context, tmpdir: Optional[PathLike],
     return scratch, store
 
 
+def _refuse_plan(X: Any, context: Context, options: Mapping[str, Any]) -> Optional[BudgetError]:
+    """Return the error of a fit of X that the budget has no room for; None if it has, or no shape.
+
+    Options that a plan does not take are told when the fit itself meets them.
+    """
+    try:
+        planned = plan(X, memory=context.memory_bytes, threads=context.threads, **options)
+    except (NystreamError, TypeError, ValueError):
+        return None
+    if planned.fits:
+        return None
+    least = int(planned.memory_min_bytes)
+    error = BudgetError(
+        f"this fit needs {least} bytes ({least / 2 ** 20:.1f} MiB), but the budget is "
+        f'{context.memory_bytes / 2 ** 20:.1f} MiB; give memory="{(least >> 20) + 1}M"')
+    error.status, error.kind, error.needed = 8, "budget", least
+    return error
+
+
+@contextlib.contextmanager
+def refused_with_least(X: Any, context: Context,
+                       options: Optional[Mapping[str, Any]]) -> Iterator[None]:
+    """Refuse rows that find no room in the budget with the least budget of their fit.
+
+    Without options, or where the fit has room, the error stays as it is.
+    """
+    error = None
+    try:
+        yield
+    except BudgetError:
+        error = None if options is None else _refuse_plan(X, context, options)
+        if error is None:
+            raise
+    if error is not None:
+        raise error
+
+
 @contextlib.contextmanager
 def scratch_rows(X: Any, context: Context, tmpdir: Optional[PathLike],
                  fit: Mapping[str, Any] = MappingProxyType({}), **options: Any) -> Iterator[Store]:
@@ -69,7 +107,8 @@ def scratch_rows(X: Any, context: Context, tmpdir: Optional[PathLike],
     scratch, store = scratch_store(X, context, tmpdir, kept, count_results(X, fit))
     try:
         with lost_when_stopped(True):
-            store.append(X, **options)
+            with refused_with_least(X, context, fit or None):
+                store.append(X, **options)
             yield store
     finally:
         scratch.remove()

@@ -25,7 +25,8 @@ from nystream._append import store_of
 from nystream._arrow import is_arrow
 from nystream._columns import columns_of
 from nystream._context import Context, stack_level
-from nystream._embed import count_results, lies_in_memory, scratch_store
+from nystream._embed import (count_results, lies_in_memory, refused_with_least,
+                             scratch_store)
 from nystream._errors import NystreamWarning, data_error, renamed, usage_error
 from nystream._scratch import Scratch, lost_when_stopped
 from nystream._sources import is_dask, is_path, rows_of_slice
@@ -381,6 +382,7 @@ class StoreEstimator(RowsEstimator):
         if isinstance(X, Store):
             return self._with_limits(X)
         context = self._context()
+        options: Optional[Dict[str, Any]] = None
         if self.store is None:
             kept, results = None, 0
             if isinstance(rows.shape[0], numbers.Integral):  # Dask does not always know it
@@ -394,7 +396,11 @@ class StoreEstimator(RowsEstimator):
             if store._has_rows():
                 require_equal(store, rows)
                 return store
-        self._append(store, rows)
+        if options is not None:
+            is_f64 = getattr(rows, "dtype", None) == np.float64
+            options = {"precision": "f64" if is_f64 else "f32", **options}
+        with refused_with_least(rows, context, options):
+            self._append(store, rows)
         return store
 
     def _with_limits(self, store: Store) -> Store:
