@@ -143,7 +143,7 @@ largest_difference() {
         says "rpcholesky"
         ny fit t a --map laplacian --approx $approx --landmarks-file d.csv --gamma 0.05 --restart -q
         exits 0
-        says "no landmark reaches 2 of 302 rows, the first of them row 300"
+        says "2 of 302 rows, the first of them row 300, are too far from all landmarks"
         nystream export t a -o y.csv -q
         [ "$(grep -ci nan y.csv)" = 2 ]
     done

@@ -245,7 +245,7 @@ END
     nystream import far --shard 1/2 <(tail -n +1001 far.csv) --format csv -q
     ny fit far map --map laplacian --landmarks-file few.csv --gamma 1 --components 2
     exits 0
-    says "no landmark reaches 1 of 3000 rows, the first of them row 1499"
+    says "1 of 3000 rows, the first of them row 1499, are too far from all landmarks"
     sed '1500,1540s/.*/900,900,900,900,900/' "$BATS_FILE_TMPDIR/numbers.csv" >farther.csv
     nystream import farther --shard 0/2 <(head -n 1000 farther.csv) --format csv -q
     nystream import farther --shard 1/2 <(tail -n +1001 farther.csv) --format csv -q

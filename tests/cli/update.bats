@@ -304,13 +304,13 @@ nan_rows() {
     for map in laplacian diffusion; do
         ny fit a.nys $map --update frozen --quiet
         exits 0
-        says "no landmark reaches 1 of 1 rows, the first of them row 300"
+        says "1 of 1 rows, the first of them row 300, are too far from all landmarks"
         [ "$(field "$(nystream info a.nys $map --json)" rows_unreached)" = 1 ]
     done
     nystream import a.nys good.csv --append --quiet
     ny fit a.nys laplacian --update frozen --quiet
     exits 0
-    [[ $stderr != *"no landmark reaches"* ]]
+    [[ $stderr != *"too far from all landmarks"* ]]
     [ "$(field "$(nystream info a.nys laplacian --json)" rows_unreached)" = 1 ]
     nystream export a.nys laplacian -o all.csv --quiet
     [ "$(nan_rows all.csv)" -eq 1 ]
@@ -338,7 +338,8 @@ nan_rows() {
         nystream import a.nys - --format csv --quiet
     ny fit a.nys r --map laplacian --landmarks 20 --gamma 1 --select uniform --probe 10 --quiet
     exits 0
-    says "no landmark reaches 1 of 300 rows, the first of them row 8"
+    says "1 of 300 rows, the first of them row 8, are too far from all landmarks"
+    says "a wider kernel (a smaller --gamma) or more landmarks may reach them"
     [ "$(field "$(nystream info a.nys r --json)" rows_unreached)" = 1 ]
     nystream export a.nys r -o r.csv --quiet
     [ "$(nan_rows r.csv)" -eq 1 ]
@@ -346,7 +347,7 @@ nan_rows() {
         nystream import c.nys - --format csv --quiet
     ny fit c.nys r --map laplacian --landmarks 20 --gamma 1 --select uniform --quiet
     exits 0
-    says "no landmark reaches 3 of 300 rows, the first of them row 8"
+    says "3 of 300 rows, the first of them row 8, are too far from all landmarks"
     table 300 4 | awk 'NR > 8 && NR < 17 { print 900 * NR ",900,900,900"; next } 1' |
         nystream import b.nys - --format csv --quiet
     ny fit b.nys r --map laplacian --landmarks 20 --gamma 1 --select uniform --quiet
@@ -364,7 +365,7 @@ nan_rows() {
         nystream import a.nys - --format csv --label-column 5 --quiet
     ny fit a.nys r --map laplacian --landmarks 20 --gamma 1 --select uniform --seed 3 --components 2 --precision f64 --quiet
     exits 0
-    says "no landmark reaches 5 of 70000 rows, the first of them row 0"
+    says "5 of 70000 rows, the first of them row 0, are too far from all landmarks"
     ny eval a.nys r --measures clusters --clusters 4 --json
     exits 0
     says "5 of 70000 rows are left out, the first of them row 0"
