@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "base/random.h"
 #include "place/drift.h"
 #include "update/sums.h"
@@ -166,15 +167,21 @@ static void tell(const struct ny_fit *fit, double share)
 {
     const json_t *report = ny_job_report(&fit->job);
     double of_all = of_others(fit, ny_field_number(report, "trace_error", NAN));
-    bool far = is_far(share, ny_field_number(report, fitted_key, of_all));
+    double fitted = ny_field_number(report, fitted_key, of_all);
+    bool far = is_far(share, fitted);
+    char beside[64] = ""; /* nothing to compare with where all rows of the fit are landmarks */
 
     if (isnan(share)) {
         ny_log(fit->job.ctx, NY_LOG_NOTE,
                "the drift of the new rows is not measured: k(x,x) of all of them is 0");
         return;
     }
+    if (!isnan(fitted))
+        ny_decimal_print(beside, sizeof(beside), ", and %.3g %% of that of the fitted ones",
+                         100 * fitted);
     ny_log(fit->job.ctx, far ? NY_LOG_WARNING : NY_LOG_NOTE,
-           "drift: the landmarks leave out %.3g %% of the trace of the new rows%s", 100 * share,
+           "drift: the landmarks leave out %.3g %% of the trace of the new rows%s%s", 100 * share,
+           beside,
            far ? ", far more than of those of the fit: are they on the same scale, with the "
                  "columns in the same order? If not, take them out again; if they are right, "
                  "--update full takes them into the model"

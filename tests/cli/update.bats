@@ -20,7 +20,9 @@ old_rows() { # N FILE: the first N rows of a csv
     ny fit a.nys r --update frozen -v
     exits 0
     says "select and solve: nothing"
-    says "drift: the landmarks leave"
+    says "drift: the landmarks leave out "
+    says "% of the trace of the new rows, and "
+    says "% of that of the fitted ones"
     nystream export a.nys r -o after.csv
     [ "$(wc -l <after.csv)" -eq $(($(wc -l <before.csv) + 200)) ]
     cmp before.csv <(old_rows "$(wc -l <before.csv)" after.csv)
