@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/decimal.h"
 #include "base/memory.h"
 #include "select/rules.h"
 #include "store/store.h"
@@ -275,12 +276,16 @@ struct ny_drift ny_drift_of_sums(const struct ny_model *model, uint64_t rows, do
                              .shrunk = NAN};
 }
 
+/* Warns of a scale that is smaller: 19 in 20 rows of the fit are longer by the factor 1/shrunk. */
 static void warn_of_lengths(struct ny_context *ctx, const char *from, double shrunk)
 {
+    char share[48] = "0"; /* such rows are 0 */
+
+    if (shrunk > 0) ny_decimal_print(share, sizeof(share), "1/%.4g", 1 / shrunk);
     ny_log(ctx, NY_LOG_WARNING,
-           "the rows of %s are short: half of them are at most %.2g times as long as 19 in 20 rows "
-           "of the fit: are they on the same scale?",
-           from, shrunk);
+           "half of the rows of %s have at most %s of the length that nearly all rows of the fit "
+           "(19 in 20) have: are they on the same scale?",
+           from, share);
 }
 
 /* Warns of new rows that are far from the mean of the fit, or lie in other directions. */
