@@ -374,6 +374,21 @@ static bool print_kept(FILE *file, const json_t *facts, bool exact, bool certifi
     return json_array_size(values) > 0;
 }
 
+/* Prints the residual of the row that the landmarks represent least. The kernels whose k(x,x) is 1
+ * say by it whether anything of that row is represented. */
+static void print_largest(FILE *file, const char *label, const json_t *facts, double value)
+{
+    bool of_one = is(facts, "kernel", "rbf") || is(facts, "kernel", "laplacian");
+    char residual[32] = "below 1e-12"; /* f64 tells no more */
+
+    if (value >= 1e-12) snprintf(residual, sizeof(residual), "%.3g", value);
+    cli_print_fact(file, label, "largest residual %s%s: %s", residual,
+                   of_one ? " of k(x,x) = 1" : " (a squared distance)",
+                   of_one && value >= 0.995
+                       ? "at least one row is not represented by the landmarks at all"
+                       : "that of the row which the landmarks represent least");
+}
+
 /* An exact result has no trace error to tell, only the share that its components hold. Only the
  * first line of a certificate has the label; the lines below it are indented by an empty one. */
 void cli_print_certificate(FILE *file, const json_t *facts)
@@ -393,13 +408,7 @@ void cli_print_certificate(FILE *file, const json_t *facts)
         certified = true;
     }
     if (cli_fact_number(facts, "residual_max", &value)) {
-        char residual[32] = "below 1e-12"; /* f64 tells no more */
-
-        if (value >= 1e-12) snprintf(residual, sizeof(residual), "%.3g", value);
-        cli_print_fact(
-            file, certified ? "" : "certificate",
-            "residual %s: the largest squared distance of a row to the span of the landmarks",
-            residual);
+        print_largest(file, certified ? "" : "certificate", facts, value);
         certified = true;
     }
     certified = print_probe(file, certified ? "" : "certificate", facts) || certified;

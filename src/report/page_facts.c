@@ -150,8 +150,8 @@ static bool put_error(struct ny_sink *sink, const json_t *report)
     }
     if (isfinite(residual))
         ny_putf(sink,
-                "<li>Residual %s: the largest squared distance of a row to the span of the "
-                "landmarks.</li>",
+                "<li>Largest residual %s: the squared distance of the row that the landmarks "
+                "represent least.</li>",
                 residual >= 1e-12 ? ny_short_number(residual, text) : "below 10⁻¹²");
     if (isfinite(probe)) {
         ny_putf(sink, "<li>Probe error %s", ny_short_number(probe, text));

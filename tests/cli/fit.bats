@@ -709,7 +709,7 @@ expect() {
     nystream export s given --part residuals -o given.npy
     ny fit s u --select uniform --landmarks 20 --gamma 0.3 --certify
     exits 0
-    says "the largest squared distance of a row to the span of the landmarks"
+    says "of k(x,x) = 1: "
     ny fit s not --select uniform --landmarks 20 --kernel polynomial --coef0 -1 --degree 2 --certify
     exits 7
     says "--select uniform without --certify"
