@@ -72,9 +72,6 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
 
     if (err) return err;
     import->names = info.n ? info.names : table->names;
-    if (import->append && info.labels && !table->labels)
-        ny_log(import->ctx, NY_LOG_NOTE, "the rows of %s have labels, but these rows have none",
-               ny_store_path(import->store));
     import->spec = (struct ny_ingest_spec){.d = table->d,
                                            .dtype = table->dtype,
                                            .labels = table->labels,
@@ -100,6 +97,9 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
     if (import->reading.reading == NY_READ_AUTO)
         import->reading.reading = table->layout == NY_CSR ? NY_READ_SPARSE : NY_READ_DENSE;
     err = ny_ingest_begin(&import->ingest, import->store, &import->spec, &import->skip);
+    if (!err && import->append && info.labels && !table->labels)
+        ny_log(import->ctx, NY_LOG_NOTE, "the rows of %s have labels, but these rows have none",
+               ny_store_path(import->store));
     if (!err && import->piped) import->taken = ny_ingest_digest(import->ingest);
     if (!err && import->skip)
         ny_log(import->ctx, NY_LOG_NOTE,

@@ -333,6 +333,9 @@ b	done" ]
     printf '%s\n' 1,2,odd 3,4,even 5,6,odd >named.csv
     printf '%s\n' 7,8 9,10 >new.csv
     nystream import words.nys named.csv --label-column 3 -q
+    ny import words.nys new.csv --append --expect-rows 2
+    exits 2
+    [[ $stderr != *"these rows have none"* ]] # nothing is added
     ny import words.nys new.csv --append
     exits 0
     says "the rows of words.nys have labels, but these rows have none"
