@@ -420,7 +420,7 @@ quiet_about_lengths() {
     [[ $stderr != *"of the length that nearly all"* ]]
     ny transform rbf.nym --input small.csv -o o.csv
     exits 0
-    says "the rows of small.csv are short"
+    says "half of the rows of small.csv have at most 1/"
     # rows near the origin are short in the fit, too
     awk -F, -v OFS=, 'NR % 3 == 0 {for (i = 1; i <= NF; i++) $i *= 0.1} 1' t.csv >some.csv
     nystream import near some.csv -q
