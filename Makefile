@@ -147,7 +147,9 @@ clean:
 	rm -rf $(BUILD)
 else
 
+# Says where the command is, if this call linked it and has no other goal (no commas: $(if) splits there).
 all: $(STATIC_LIB) $(BUILD)/libnystream.so $(CLI) $(HDF5_READER) ## build the library and the command (default)
+	$(if $(BUILT),@echo '$(BUILT) works where it is. To call it by name: export PATH=$(abspath $(BUILD)):$$PATH')
 
 # Objects are made anew when the compiler, its flags or the list of sources change.
 $(BUILD)/flags: export NY_FLAGS = $(CC) $(BASE_CFLAGS) $(CFLAGS) $(VECTOR_FLAGS) $(LDFLAGS) $(PACKAGE_LIBS) \
@@ -207,6 +209,7 @@ $(BUILD)/libnystream.so: $(SHARED_LIB)
 
 $(BUILD)/nystream: $(CLI_OBJECTS) $(STATIC_LIB)
 	$(call say,LINK) $(CC) $(CFLAGS) -pie $(HARDENED_LINK) $(LDFLAGS) -o $@ $^ $(PACKAGE_LIBS)
+	$(eval BUILT := $(if $(filter-out all,$(MAKECMDGOALS)),,$@))
 
 mpi: $(MPI_PLUGIN) ## the plug-in for jobs of several processes by MPI, with MPICC (mpicc)
 $(MPI_PLUGIN): MPI_BLOCK = 1073741824
