@@ -66,6 +66,19 @@ static double trace_error_of(const struct ny_fit *fit, const struct ny_solution 
     return error;
 }
 
+/* The landmarks represent all rows, and still some of the trace is missing: small directions are
+ * lost beside rows that lie far outside, since the rank cut is relative to the largest entry. */
+static bool rounding_loses_trace(const struct ny_fit *fit, const struct ny_solution *solution)
+{
+    const double visible = 1e-5;
+    const json_t *report = ny_job_report(&fit->job);
+    double lost = ny_field_number(report, "trace_error", 0);
+    double residual = ny_field_number(report, "residual_mean", NAN); /* NAN: not measured */
+
+    return fit->settings->precision == NY_PRECISION_F32 && lost > visible &&
+           residual * (double)fit->job.points.n < 0.1 * lost * solution->trace;
+}
+
 /* Landmarks that the rank cut leaves out are wasted, and what they alone hold is not in the map. */
 static void warn_rank_cut(const struct ny_fit *fit, const struct ny_solution *solution)
 {
@@ -73,18 +86,23 @@ static void warn_rank_cut(const struct ny_fit *fit, const struct ny_solution *so
     size_t most = ny_settings_rank(settings, fit->m), rank = solution->rank_effective;
     size_t chosen = ny_stored_choice_count(fit->job.record);
     size_t columns = chosen ? chosen : (size_t)fit->job.points.d;
-    bool dot, measured = settings->rule && settings->rule->measures;
+    bool dot, few, measured = settings->rule && settings->rule->measures;
 
     if (!settings->kernel || ny_settings_unit_landmarks(settings)) return;
     dot = settings->kernel->base == NY_BASE_DOT;
     if (dot && columns < most) most = columns;
-    if (rank >= most - most / 4) return;
-    if (dot && settings->scale == NY_SCALE_NONE)
+    few = rank < most - most / 4;
+    if (few && dot && settings->scale == NY_SCALE_NONE)
         ny_log(fit->job.ctx, NY_LOG_WARNING,
                "only %zu of %zu directions of the landmarks are above rounding: the columns may "
                "differ in scale so much that small ones are lost; --scale standard keeps them",
                rank, most);
-    else if (!dot && !measured && settings->precision == NY_PRECISION_F32)
+    else if (dot && rounding_loses_trace(fit, solution))
+        ny_log(fit->job.ctx, NY_LOG_WARNING,
+               "only %zu of %zu directions are above rounding in f32, because some rows lie far "
+               "outside the others: --precision f64 or --approx exact keeps all of them",
+               rank, most);
+    else if (few && !dot && !measured && settings->precision == NY_PRECISION_F32)
         ny_log(fit->job.ctx, NY_LOG_WARNING,
                "only %zu of %zu landmarks count: the others are nearly equal to them in f32; "
                "--select rpcholesky chooses others, and --precision f64 tells more of them apart",

@@ -45,6 +45,27 @@ near() {
     [[ $stderr != *"above rounding: the columns"* ]]
 }
 
+@test "small directions that are lost beside outliers are told, with the cure" {
+    awk 'BEGIN {
+        srand(5)
+        for (i = 0; i < 900; i++) {
+            far = i % 300 == 7 ? 3000 : 1; x = far * (rand() - .5); y = far * (rand() - .5)
+            printf "%.9g,%.9g,%.9g,%.9g\n", x, y, x + 5 * rand(), y + 2 * rand()
+        }
+    }' >far.csv
+    nystream import s far.csv -q
+    ny fit s a --map pca --scale standard --components 4
+    exits 0
+    says "only 3 of 4 directions are above rounding in f32, because some rows lie far outside"
+    ny fit s b --map pca --scale standard --components 4 --precision f64
+    exits 0
+    [[ $stderr != *"above rounding"* ]]
+    ny fit s c --map pca --scale standard --components 4 --approx exact
+    exits 0
+    for name in b c; do nystream info s $name --json >$name.json; done
+    jq -s -e '.[0].eigenvalues[3] / .[1].eigenvalues[3] | . > 0.99 and . < 1.01' b.json c.json
+}
+
 @test "residuals of the span are told apart from those of the affine hull" {
     store s 300 3
     ny fit s a --select uniform --landmarks 20 --approx projected --affine --certify
