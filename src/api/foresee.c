@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "linalg/matrix.h"
 #include "results/fields.h"
+#include "update/courses.h"
 
 /* Plans the fit, and refuses it if it does not fit: NY_OK where it was not refused. */
 static int refuse(struct ny_context *ctx, const struct ny_options *options,

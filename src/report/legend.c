@@ -70,7 +70,8 @@ struct list {
 /* Returns how many lines go below one another above the counts at the end of the legend. */
 static size_t rows_of(const struct pen *pen, const struct ny_legend *legend, double line)
 {
-    size_t notes = 1 + (legend->outside > 0) + (legend->missing > 0) + (legend->landmarks > 0);
+    size_t notes = 1 + (size_t)(legend->outside > 0) + (legend->missing > 0) +
+                   (legend->landmarks > 0);
     double below = (34 + 32 * (double)notes) * pen->unit;
     double room = (double)pen->canvas->height - pen->y - below;
 
