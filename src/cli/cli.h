@@ -173,8 +173,8 @@ int cli_print_report(struct command *command, int status, struct ny_report *repo
                      cli_print_fn *print);
 /* Names the file of -o that was written, and its shape, on the standard error (written.c). */
 void cli_print_written(const struct command *command);
-/* Reports a file of a verb that has no other report: like cli_print_written() or, with --json, as an
- * object on the standard output, unless that is the file (written.c). */
+/* Reports a file of a verb that has no other report: like cli_print_written() or, with --json, as
+ * an object on the standard output, unless that is the file (written.c). */
 void cli_print_output(const struct command *command);
 /* Tells whether the file to write is the standard output. */
 bool cli_writes_to_stdout(const struct command *command);
@@ -274,7 +274,8 @@ void cli_print_certificate(FILE *file, const json_t *facts);
 
 /* ---- gamma_grid.c ------------------------------------------------------------------------- */
 
-/* The table of ny_gamma_grid(). `width` says where the width with the star comes from: "--gamma". */
+/* The table of ny_gamma_grid(). `width` says where the width with the star comes from, such as
+ * "--gamma". */
 void cli_print_gamma_grid(FILE *file, const json_t *facts, const char *width);
 
 /* ---- help.c, listing.c, man.c, completion.c ----------------------------------------------- */

@@ -18,8 +18,10 @@ enum ny_shape ny_class_shape(size_t number)
 
 enum ny_shape ny_image_shape(size_t number)
 {
-    static const enum ny_shape shapes[NY_SHAPES] = {NY_SQUARE, NY_TRIANGLE, NY_DISC,
-                                                    NY_PLUS,   NY_DIAMOND,  NY_CROSS};
+    static const enum ny_shape shapes[NY_SHAPES] = {
+        [0] = NY_SQUARE, [1] = NY_TRIANGLE, [2] = NY_DISC,
+        [3] = NY_PLUS,   [4] = NY_DIAMOND,  [5] = NY_CROSS,
+    };
 
     return shapes[number / NY_CLASS_COLORS % NY_SHAPES];
 }

@@ -65,7 +65,7 @@ class Appends:
         labels : str, or array, list or column of shape (rows,), optional
             The name of a column of a frame (which is no column of the points then), of obs of an
             AnnData, or of a file; or one number or one word a row, NaN or None where it has none.
-            Where X is a file, a name that is that of a file is a file of labels, one a row, and
+            If X is a file, a name that is that of a file is a file of labels, one a row, and
             label_column= is always a column. Words become classes, whose numbers `labels` has, and
             `class_names` the words: in the order of their appearance, or of the categories of a
             pandas Categorical; a word of an earlier append keeps its number.
@@ -135,7 +135,7 @@ class Appends:
     def _reading(self, options: Dict[str, Any]) -> Options:
         """Return the options of an import, which takes the budget that open() was given.
 
-        Without one it takes at most 256 MB, as it rarely has a use for more.
+        It takes at most 256 MB if there was none, as it rarely has a use for more.
         """
         return Options(self._context, _lib.IMPORT, {"memory": self._context.memory, **options})
 

@@ -81,7 +81,7 @@ def refused_with_least(X: Any, context: Context,
                        options: Optional[Mapping[str, Any]]) -> Iterator[None]:
     """Refuse rows that find no room in the budget with the least budget of their fit.
 
-    Without options, or where the fit has room, the error stays as it is.
+    The error stays as it is without options, and where the fit has room.
     """
     error = None
     try:
