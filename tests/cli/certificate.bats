@@ -16,7 +16,7 @@ near() {
     store s 300 2
     ny fit s a --map svd --kernel linear --landmarks 20 --certify
     exits 0
-    says "residual below 1e-12: the largest squared distance"
+    says "largest residual below 1e-12 (a squared distance)"
     ny fit s b --map svd --kernel linear --landmarks 20 --certify --json
     exits 0
     awk -v e="$(field "$output" trace_error)" 'BEGIN {exit !(e >= 0 && e < 1e-12)}'
