@@ -116,8 +116,8 @@ void ny_unreached_rows_warn(const struct ny_unreached_rows *unreached, struct ny
         ny_log(ctx, NY_LOG_WARNING,
                "%llu of %llu rows, the first of them row %llu, are too far from all landmarks "
                "(their degrees are negative or zero to rounding): they get no coordinates (NaN) "
-               "and no cluster; a wider kernel (a smaller --gamma) or more landmarks may reach "
-               "them",
+               "and no cluster; if the kernel has a width, a wider one (a smaller --gamma) may "
+               "reach them",
                (unsigned long long)unreached->count, (unsigned long long)rows,
                (unsigned long long)unreached->first);
 }

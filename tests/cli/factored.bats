@@ -185,7 +185,7 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
         nystream export whole.nys $map --part eigenvalues -o whole.values.csv -q
         exact holes.nys $map --map $map --kernel cosine --components 2
         exits 0
-        says "2 of 300 rows, the first of them row 7:"
+        says "2 of 300 rows, the first of them row 7, are too far from all landmarks"
         nystream export holes.nys $map -o holes.$map.csv -q
         nystream export holes.nys $map --part eigenvalues -o holes.values.csv -q
         [ "$(grep -c "nan,nan" holes.$map.csv)" = 2 ]

@@ -341,7 +341,7 @@ nan_rows() {
     ny fit a.nys r --map laplacian --landmarks 20 --gamma 1 --select uniform --probe 10 --quiet
     exits 0
     says "1 of 300 rows, the first of them row 8, are too far from all landmarks"
-    says "a wider kernel (a smaller --gamma) or more landmarks may reach them"
+    says "a wider one (a smaller --gamma) may reach them"
     [ "$(field "$(nystream info a.nys r --json)" rows_unreached)" = 1 ]
     nystream export a.nys r -o r.csv --quiet
     [ "$(nan_rows r.csv)" -eq 1 ]

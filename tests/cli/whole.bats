@@ -282,7 +282,7 @@ by_features() {
     printf '900,900,900,900,900\n' >new.csv
     ny transform more a --input new.csv -o new.out.csv
     exits 0
-    says "1 of 1 rows, the first of them row 0: their degrees"
+    says "1 of 1 rows, the first of them row 0, are too far from all landmarks"
     cat new.csv new.csv >two.csv
     ny transform more a --input two.csv -o two.out.csv
     exits 7
