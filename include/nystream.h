@@ -159,9 +159,10 @@ typedef void ny_progress_fn(void *user, const struct ny_progress *progress);
 struct ny_report;
 typedef void ny_plan_fn(void *user, const struct ny_report *plan);
 
-/* Makes a context. Its memory budget is half of min(available memory, cgroup limit), its threads
- * are the CPUs that the process may use. NY_EBUDGET if there is no memory for it (*out is then
- * NULL). */
+/* Makes a context. Its memory budget is half of min(available memory, cgroup limit), lowered to a
+ * quarter of what a limit of the process (ulimit -v, -d) leaves, or to 64 MiB if that is more. Its
+ * threads are the CPUs that the process may use. NY_EBUDGET if there is no memory for it (*out is
+ * then NULL). */
 NY_API int ny_context_new(struct ny_context **out);
 NY_API void ny_context_free(struct ny_context *context);
 /* The bytes that the process may occupy while it works for this context (resident set, mapped pages

@@ -129,6 +129,24 @@ static struct header *header_of(void *ptr)
     return (struct header *)(void *)((char *)ptr - NY_ALIGNMENT);
 }
 
+/* Says that the system refused what the budget has room for, and names the limit of the process
+ * that leaves less than that, where one does. */
+static void fail_refused(struct ny_context *ctx, enum ny_purpose purpose, size_t total)
+{
+    struct ny_ulimit limit = ny_ulimit();
+    char why[128] = "free memory";
+
+    if (limit.option && limit.left < total)
+        ny_decimal_print(why, sizeof(why),
+                         "the limit of this process (ulimit %s %zu) leaves %.1f MiB: raise it",
+                         limit.option, limit.bytes >> 10, (double)limit.left / 1048576.0);
+    ny_fail(ctx, NY_EBUDGET,
+            "the system refused %.1f MiB for '%s', inside the budget of %.1f MiB; "
+            "%s or give a smaller --memory",
+            (double)total / 1048576.0, ny_purpose_name(purpose),
+            (double)ctx->memory_limit / 1048576.0, why);
+}
+
 /* NULL when the system refuses. */
 static struct header *take(size_t total)
 {
@@ -161,11 +179,7 @@ void *ny_alloc(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
     header = take(total);
     if (!header) {
         ny_unreserve(ctx, purpose, total);
-        ny_fail(ctx, NY_EBUDGET,
-                "the system refused %.1f MiB for '%s', inside the budget of %.1f MiB; "
-                "free memory or give a smaller --memory",
-                (double)total / 1048576.0, ny_purpose_name(purpose),
-                (double)ctx->memory_limit / 1048576.0);
+        fail_refused(ctx, purpose, total);
         return NULL;
     }
     header->bytes = total;

@@ -94,7 +94,15 @@ char *ny_mapping_of(const void *at, size_t *bytes);
 bool ny_memory_is_file(const void *at);
 /* Asks the system to read pages of a mapped file ahead. */
 void ny_memory_will_need(const void *at, size_t bytes);
-/* min(MemAvailable, cgroup limit − what the cgroup already uses without cache). */
+/* A limit of the process on what it maps: on all of it, or on its own data alone. */
+struct ny_ulimit {
+    const char *option; /* "-v" or "-d", by which ulimit sets it; NULL: there is none */
+    size_t bytes, left;
+};
+/* Returns the limit that leaves least. */
+struct ny_ulimit ny_ulimit(void);
+/* Returns the least of MemAvailable, the limit of the cgroup, and a share of what a limit of the
+ * process leaves. */
 size_t ny_memory_available(void);
 
 #endif

@@ -2,13 +2,15 @@
  * Asks the operating system about time, memory and CPUs. Systems other than Linux get neutral
  * answers.
  *
- * Memory that is available is that of the machine or the limit of the container, whichever is less.
- * The default budget is half of it (base/context.c). CPUs are those that the process may run on.
+ * Memory that is available is that of the machine, the limit of the container, or a share of what
+ * the limits of the process leave (ulimit -v, -d), whichever is less. The default budget is half of
+ * it (base/context.c). CPUs are those that the process may run on.
  */
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -125,6 +127,42 @@ static size_t cgroup_limit(const char *controller, const char *root, const char 
     return limit;
 }
 
+/* Makes a limit the least one, if it leaves less: it is compared with what /proc/self/status says
+ * that the process has of that kind. */
+static void lower(struct ny_ulimit *least, const struct rlimit *limit, const char *option,
+                  const char *held)
+{
+    size_t bytes = (size_t)limit->rlim_cur, used, left;
+
+    if (limit->rlim_cur == RLIM_INFINITY) return;
+    used = field_of("/proc/self/status", held, 1024);
+    left = bytes > used ? bytes - used : 0;
+    if (!least->option || left < least->left) *least = (struct ny_ulimit){option, bytes, left};
+}
+
+struct ny_ulimit ny_ulimit(void)
+{
+    struct ny_ulimit least = {.option = NULL};
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_AS, &limit) == 0) lower(&least, &limit, "-v", "VmSize:");
+    if (getrlimit(RLIMIT_DATA, &limit) == 0) lower(&least, &limit, "-d", "VmData:");
+    return least;
+}
+
+/* Returns the share of a limit of the process that a budget may come from; 0 where there is none.
+ * The other half is for what counts there and is hardly resident: OpenBLAS's buffers of 128 MiB a
+ * thread, stacks, the maps of LMDB. The least is for commands that multiply nothing: they need
+ * little, and half of it lets them run. */
+static size_t share_of_ulimit(void)
+{
+    const size_t least = (size_t)128 << 20;
+    struct ny_ulimit limit = ny_ulimit();
+
+    if (!limit.option) return 0;
+    return limit.left / 2 > least ? limit.left / 2 : least;
+}
+
 size_t ny_memory_available(void)
 {
     const size_t fallback = (size_t)1 << 31;
@@ -132,7 +170,8 @@ size_t ny_memory_available(void)
     size_t v1 = cgroup_limit("memory:", "/sys/fs/cgroup/memory", "memory.limit_in_bytes");
     size_t v2 = cgroup_limit(":", "/sys/fs/cgroup", "memory.max");
 
-    return least_limit(available ? available : fallback, least_limit(v1, v2));
+    available = least_limit(available ? available : fallback, least_limit(v1, v2));
+    return least_limit(available, share_of_ulimit());
 }
 
 unsigned ny_cpu_count(void)
