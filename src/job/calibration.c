@@ -289,7 +289,7 @@ static int measure_products(struct ny_context *ctx, unsigned at_once, double sec
 {
     unsigned threads = effective_threads(ctx);
     struct probe probe = {ctx, seconds, count, NULL};
-    int err = at_once ? ny_blas_check_space(ctx, at_once)
+    int err = at_once ? ny_blas_make_room(ctx, at_once)
                       : ny_fail(ctx, NY_EBUDGET,
                                 "the memory budget leaves no room to measure this machine; give a "
                                 "larger --memory");

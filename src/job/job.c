@@ -373,7 +373,7 @@ static int run_stage(struct ny_job *job, enum ny_stage_id id)
     ny_memory_peak_reset(job->ctx);
     ny_blas_serial(); /* but around small problems, whatever ran before in this process */
     ny_context_set_crew(job->ctx, job->workers);
-    if (!err) err = ny_blas_check_space(job->ctx, job->workers);
+    if (!err) err = ny_blas_make_room(job->ctx, job->workers);
     if (err) return err;
     return is_skipped(job, *at) ? ny_job_save(job, ny_job_next(job)) : (*at)->run(job);
 }

@@ -27,9 +27,9 @@ static inline int ny_blas_stride(size_t stride)
 /* Returns an error if a routine's `lwork`, `factor` times the order m, is more than an int
  * holds. */
 int ny_check_order(struct ny_context *ctx, size_t m, size_t factor);
-/* NY_EBUDGET where a limit of the process (ulimit -v or -d) leaves no room for the buffers that
- * OpenBLAS takes for so many threads: one that is refused is tried again for ever. */
-int ny_blas_check_space(struct ny_context *ctx, unsigned threads);
+/* Tells whether OpenBLAS may start so many threads of its own, beside those that call it: whether
+ * there is room for their buffers and stacks under the limits of the process. */
+bool ny_blas_may_start(unsigned threads);
 /* NY_ENUMERIC where the lower triangle of A holds a NaN or Inf; `what` begins the sentence. */
 int ny_check_lower(struct ny_context *ctx, struct ny_matrix A, const char *what);
 

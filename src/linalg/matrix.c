@@ -24,6 +24,7 @@ void ny_blas_parallel(const struct ny_context *ctx, size_t m)
 {
     unsigned threads = m > NY_BLAS_SERIAL_ORDER ? ny_context_threads(ctx) : 1;
 
+    if (threads > 1 && !ny_blas_may_start(threads - 1)) threads = 1;
     openblas_set_num_threads(threads < INT_MAX ? (int)threads : INT_MAX);
 }
 

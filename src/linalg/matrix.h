@@ -82,13 +82,19 @@ static inline struct ny_matrix32 ny_cols32(struct ny_matrix32 a, size_t first, s
  * _parallel and _serial, around a small problem of order m, all of the context's — but 1 up to this
  * order, where more gain a second at most: other threads give other bits. Process-wide state. */
 enum { NY_BLAS_SERIAL_ORDER = 2048 };
-/* Gives OpenBLAS the threads of the context for a small problem of order m. */
+/* Gives OpenBLAS the threads of the context for a small problem of order m, or one thread where a
+ * limit of the process has no room for more: the others would wait for it for ever. */
 void ny_blas_parallel(const struct ny_context *ctx, size_t m);
 /* Bytes that OpenBLAS keeps resident in its buffers once `workers` threads multiplied matrices of m
  * columns, and a small problem of order m was solved, above NY_BLAS_SERIAL_ORDER in all `threads`:
  * for each caller what does not depend on m, its stack, and a packed panel of 512 × m doubles.
  * Measured up to m = 4,000, rounded up. */
 size_t ny_blas_bytes(unsigned threads, unsigned workers, size_t m);
+/* Has OpenBLAS map the buffers of so many threads that call it at a time, and of as many for each
+ * other part of the work that runs beside this one. Work that multiplies calls this before it takes
+ * memory of its own. NY_EBUDGET where a limit of the process (ulimit -v or -d) leaves no room for
+ * them; without such a limit nothing is done. */
+int ny_blas_make_room(struct ny_context *ctx, unsigned threads);
 /* Gives OpenBLAS one thread again. */
 void ny_blas_serial(void);
 /* Takes OpenBLAS from the program around the library, with one thread, and gives it back with the
