@@ -300,6 +300,7 @@ static int measure_all(struct ny_evaluation *run)
     run->n -= run->unreached.rows;
     if (err == NY_OK) err = load_classes(run);
     if (err == NY_OK) err = fit_in(run, &hold);
+    if (err == NY_OK) err = ny_blas_make_room(run->ctx, run->workers);
     if (err) goto done;
     tell_unlabelled(run);
     ny_context_set_crew(run->ctx, run->workers);

@@ -525,6 +525,7 @@ int ny_gamma_grid_make(struct ny_store *store, const struct ny_fit_settings *set
     blas = choose_crew(ctx, min_of(grid->wanted, LANDMARKS_MAX));
     err = ny_reserve(ctx, NY_MEM_PROCESS, blas);
     if (err) blas = 0;
+    if (!err) err = ny_blas_make_room(ctx, ny_context_crew(ctx));
     if (err) goto done;
     choose_sizes(&s, &spec, grid->wanted, points.n);
     grid->landmarks = s.m;

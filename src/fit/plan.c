@@ -152,6 +152,8 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     plan->m = m;
     ny_blas_serial();
     ny_context_set_crew(ctx, 1); /* as no plan has told of more */
+    if (!points.imagined) err = ny_blas_make_room(ctx, 1); /* to look at a sample */
+    if (err) goto done;
     if (!m && course->order)
         plan->m = course->order(settings, points.n);
     else if (!m)

@@ -35,6 +35,7 @@ static int prepare(struct ny_fit *fit, const struct ny_summed *sums)
     for (size_t j = 0; j < base->m; j++)
         fit->a[j] = base->a[j];
     err = ny_fit_reserve_blas(fit, fit->m);
+    if (!err) err = ny_blas_make_room(ctx, fit->job.workers);
     if (!err) err = ny_fit_prepare(fit); /* W */
     if (!err && !ny_summed_columns(sums)) err = ny_fit_check_tiles(fit);
     if (!err && ny_divided(fit->settings->normalisation))

@@ -17,6 +17,7 @@
 
 #include "io/memory.h"
 #include "io/output.h"
+#include "linalg/matrix.h"
 #include "results/current.h"
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -399,6 +400,8 @@ int ny_place_all(struct ny_placer *placer, const struct ny_new_rows *rows)
     if (err) goto done;
     widen(spec, ny_reader_table(reader));
     decide_workers(placer);
+    err = ny_blas_make_room(spec->ctx, placer->workers);
+    if (err) goto done;
     err = ny_source_of_reader(
         &source, spec->ctx, reader,
         &(struct ny_raw_shape){.dtype = spec->dtype, .n = most_rows(placer), .slots = spec->slots},

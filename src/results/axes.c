@@ -53,6 +53,7 @@ int ny_model_axes(const struct ny_model *model, double *A)
                 A[k * model->p + i] = geometry->factor[k] != 0 ? model->P[k * model->p + i] : 0;
         return NY_OK;
     }
+    if (ny_blas_make_room(model->ctx, 1)) return NY_EBUDGET;
     rows = ny_calloc(model->ctx, NY_MEM_IO, ROWS, model->d * sizeof(*rows));
     if (!rows) return NY_EBUDGET;
     for (size_t first = 0, count; first < model->m; first += count) {
