@@ -1,11 +1,49 @@
 /* A list of the rows that contexts of this process have borrowed: a few, which are looked up once a
- * block. */
+ * block. Pages of a mapped file among them are given back when they have been read. */
 #include "base/borrowed.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "base/context_private.h"
+#include "base/memory.h"
 #include "base/mutex.h"
 
+/* Rows of fewer bytes count as memory. */
+enum { FEW_BYTES = 4 << 20 };
+
+/* A fault maps more pages than the one that is read: those of an aligned window, or of a large
+ * folio of the page cache. All of them are given back. */
+enum { WINDOW_BYTES = 2 << 20 };
+
 static struct ny_borrowed *all; /* under the lock of the process */
+
+struct ny_borrowed_rows ny_borrowed_of(const void *rows, size_t bytes)
+{
+    struct ny_borrowed_rows of = {rows, bytes, false, false};
+
+    if (bytes < FEW_BYTES) return of;
+    of.mapped = ny_memory_is_file(rows);
+    of.shared = of.mapped && ny_memory_is_shared(rows, bytes);
+    return of;
+}
+
+/* Pages are given back whole, the first and the last one of the rows included: they are of the same
+ * file. No page beyond these is touched, as the next mapping may be anything. */
+void ny_borrowed_done(const struct ny_borrowed_rows *rows, const void *at, size_t bytes)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)rows->at;
+    uintptr_t first = (uintptr_t)at, end = first + bytes, last = begin + rows->bytes;
+
+    if (!rows->shared || !bytes) return;
+    first -= first % WINDOW_BYTES;
+    end = (end + WINDOW_BYTES - 1) / WINDOW_BYTES * WINDOW_BYTES;
+    begin -= begin % page;
+    last = (last + page - 1) / page * page;
+    if (first < begin) first = begin;
+    if (end > last) end = last;
+    madvise((void *)first, end - first, MADV_DONTNEED); /* which may fail: the pages then stay */
+}
 
 /* Takes an entry out of the list, where it is there. */
 static void unlink_entry(const struct ny_borrowed *entry)
@@ -17,21 +55,23 @@ static void unlink_entry(const struct ny_borrowed *entry)
     if (*at) *at = entry->next;
 }
 
-void ny_borrow_rows(struct ny_context *ctx, uint64_t store, const void *rows)
+void ny_borrow_rows(struct ny_context *ctx, uint64_t store, const struct ny_borrowed_rows *rows)
 {
     struct ny_borrowed *mine = &ctx->borrowed;
-    bool mapped = rows && ny_memory_is_file(rows);
 
     ny_shared_lock(NY_SHARED_BORROWED);
     unlink_entry(mine);
-    *mine = (struct ny_borrowed){{rows, mapped}, store, all};
-    if (rows) all = mine;
+    *mine = (struct ny_borrowed){.store = store, .next = all};
+    if (rows) {
+        mine->rows = *rows;
+        all = mine;
+    }
     ny_shared_unlock(NY_SHARED_BORROWED);
 }
 
 struct ny_borrowed_rows ny_borrowed_rows(uint64_t store)
 {
-    struct ny_borrowed_rows rows = {NULL, false};
+    struct ny_borrowed_rows rows = {.at = NULL};
 
     ny_shared_lock(NY_SHARED_BORROWED);
     for (const struct ny_borrowed *entry = all; entry && !rows.at; entry = entry->next)

@@ -6,8 +6,10 @@
 #include "base/context.h"
 
 struct ny_borrowed_rows {
-    const char *at;  /* dense, one after another; NULL: none */
-    bool mapped;     /* they are a file's, which is read from a disk */
+    const char *at; /* dense, one after another; NULL: none */
+    size_t bytes;
+    bool mapped; /* they are a file's, which is read from a disk */
+    bool shared; /* and their pages can be given back (ny_memory_is_shared()) */
 };
 
 /* Rows that a context has borrowed; it owns the entry. */
@@ -17,9 +19,17 @@ struct ny_borrowed {
     struct ny_borrowed *next;
 };
 
+/* Describes rows of a caller. A few MiB count as memory, wherever they are: to find out costs as
+ * much as to read them. */
+struct ny_borrowed_rows ny_borrowed_of(const void *rows, size_t bytes);
+/* Gives pages of rows that have been read back to the system, where they are shared: else all of a
+ * file that is read counts as resident in this process. They stay in the page cache, from which
+ * whoever reads them again gets them. */
+void ny_borrowed_done(const struct ny_borrowed_rows *rows, const void *at, size_t bytes);
+
 /* Notes the rows of the store with this id, in place of those that the context had before; NULL:
  * it has none from now on. */
-void ny_borrow_rows(struct ny_context *ctx, uint64_t store, const void *rows);
+void ny_borrow_rows(struct ny_context *ctx, uint64_t store, const struct ny_borrowed_rows *rows);
 /* Returns the rows of the store; none where it has its own. */
 struct ny_borrowed_rows ny_borrowed_rows(uint64_t store);
 

@@ -92,6 +92,9 @@ size_t ny_rss_peak_bytes(void);
 char *ny_mapping_of(const void *at, size_t *bytes);
 /* Tells whether memory is that of a mapped file; false where the system does not tell. */
 bool ny_memory_is_file(const void *at);
+/* Tells whether all of this memory is of one file that is mapped as others see it: what is written
+ * there is in the file, so that its pages may go and come again. */
+bool ny_memory_is_shared(const void *at, size_t bytes);
 /* Asks the system to read pages of a mapped file ahead. */
 void ny_memory_will_need(const void *at, size_t bytes);
 /* A limit of the process on what it maps: on all of it, or on its own data alone. */

@@ -49,7 +49,8 @@ size_t ny_rss_peak_bytes(void)
 
 struct mapping {
     uintptr_t start, end;
-    unsigned long file; /* inode; 0: none */
+    char permissions[5]; /* "r--s": others see what is written, "rw-p": nobody else does */
+    unsigned long file;  /* inode; 0: none */
 };
 
 /* Finds the mapping that holds `at`; false where the system does not tell. */
@@ -60,8 +61,8 @@ static bool find_mapping(const void *at, struct mapping *found)
     bool there = false;
 
     while (file && !there && fgets(line, sizeof(line), file))
-        there = sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %*s %*s %lu", &found->start,
-                       &found->end, &found->file) == 3 &&
+        there = sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*s %*s %lu", &found->start,
+                       &found->end, found->permissions, &found->file) == 4 &&
                 (uintptr_t)at >= found->start && (uintptr_t)at < found->end;
     if (file) fclose(file);
     return there;
@@ -81,6 +82,14 @@ bool ny_memory_is_file(const void *at)
     struct mapping found;
 
     return find_mapping(at, &found) && found.file != 0;
+}
+
+bool ny_memory_is_shared(const void *at, size_t bytes)
+{
+    struct mapping found;
+
+    return find_mapping(at, &found) && found.file != 0 && found.permissions[3] == 's' &&
+           bytes <= found.end - (uintptr_t)at;
 }
 
 /* Reads the number that is alone in a file; 0 where there is none, such as "max" of a cgroup

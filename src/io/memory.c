@@ -4,8 +4,8 @@
  * labels, shuffling, resuming.
  *
  * A dense row is copied, or converted by 4,096 values; sparse ones are read by io/sparse_rows.c.
- * Everything that the description of the table says is checked before a row is read
- * (io/memory_table.c).
+ * Pages of a mapped file are given back behind the rows that were read. Everything that the
+ * description of the table says is checked before a row is read (io/memory_table.c).
  */
 #include <math.h>
 #include <string.h>
@@ -91,6 +91,8 @@ static int open_memory(struct ny_reader *reader)
         ny_sparse_rows_layout(reader,
                               ny_memory_start(table, table->rows) - ny_memory_start(table, 0),
                               most_entries(table));
+    else
+        memory->values = ny_memory_values(table);
     err = take_names(reader);
     return err ? err : take_classes(reader);
 }
@@ -184,6 +186,21 @@ static int read_label(const struct ny_reader *reader, double *label)
     return NY_OK;
 }
 
+/* Gives back the pages of dense rows that were read, where they are many, or the last. */
+static void look_behind(struct ny_reader *reader)
+{
+    const uint64_t many_bytes = 1 << 20;
+    struct ny_memory_state *memory = reader->state;
+    uint64_t stride = ny_memory_stride(memory->table), first = memory->done * stride;
+    uint64_t end = reader->consumed * stride;
+
+    if (!memory->values.shared) return;
+    if (end - first < many_bytes && reader->consumed < memory->table->rows) return;
+    if (end > memory->values.bytes) end = memory->values.bytes; /* the last row ends before */
+    ny_borrowed_done(&memory->values, memory->values.at + first, (size_t)(end - first));
+    memory->done = reader->consumed;
+}
+
 static int next_memory(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch)
 {
     const struct ny_table *table = ((struct ny_memory_state *)reader->state)->table;
@@ -210,6 +227,7 @@ static int next_memory(struct ny_reader *reader, size_t max_rows, struct ny_row_
         }
         reader->consumed++;
     }
+    look_behind(reader);
     return NY_OK;
 }
 

@@ -2,6 +2,7 @@
 #ifndef NY_IO_MEMORY_PRIVATE_H
 #define NY_IO_MEMORY_PRIVATE_H
 
+#include "base/borrowed.h"
 #include "io/format.h"
 #include "io/memory.h"
 #include "io/sparse_rows.h"
@@ -11,6 +12,8 @@ struct ny_memory_state {
     const struct ny_table *table;
     double *label_of; /* the store's label for each class name; NULL: the table has none */
     struct ny_sparse_rows rows; /* its conversion serves dense rows, too */
+    struct ny_borrowed_rows values; /* of dense rows: the bytes from the first to the last */
+    uint64_t done;                  /* pages of rows before this one were given back */
 };
 
 /* ---- memory_table.c ---- */
@@ -27,5 +30,7 @@ uint64_t ny_memory_start(const struct ny_table *table, uint64_t row);
 size_t ny_memory_element(const struct ny_table *table);
 /* Returns the bytes from a dense row to the next. */
 uint64_t ny_memory_stride(const struct ny_table *table);
+/* Describes the bytes of dense rows, which may be those of a mapped file. */
+struct ny_borrowed_rows ny_memory_values(const struct ny_table *table);
 
 #endif

@@ -35,6 +35,14 @@ uint64_t ny_memory_stride(const struct ny_table *table)
     return table->row_bytes ? table->row_bytes : table->columns * ny_memory_element(table);
 }
 
+struct ny_borrowed_rows ny_memory_values(const struct ny_table *table)
+{
+    uint64_t row = table->columns * ny_memory_element(table);
+
+    return ny_borrowed_of(table->values,
+                          (size_t)((table->rows - 1) * ny_memory_stride(table) + row));
+}
+
 /* Adds a list of names, which may be NULL, to a digest. */
 static uint64_t digest_names(uint64_t digest, const char *const *names, uint64_t count)
 {
@@ -44,6 +52,20 @@ static uint64_t digest_names(uint64_t digest, const char *const *names, uint64_t
         digest = ny_checksum(both, sizeof(both));
     }
     return digest;
+}
+
+static void give_back(const void *arg, const void *at, size_t bytes)
+{
+    ny_borrowed_done(arg, at, bytes);
+}
+
+/* Digests rows that lie one behind the other. */
+static uint64_t digest_values(const struct ny_table *table)
+{
+    const struct ny_borrowed_rows values = ny_memory_values(table);
+
+    return values.shared ? ny_checksum_by_pieces(values.at, values.bytes, give_back, &values)
+                         : ny_checksum(values.at, values.bytes);
 }
 
 uint64_t ny_memory_digest(const struct ny_table *table)
@@ -62,7 +84,7 @@ uint64_t ny_memory_digest(const struct ny_table *table)
 
         parts[3] = ny_checksum(arrays, sizeof(arrays));
     } else if (stride == row) {
-        parts[3] = ny_checksum(table->values, (size_t)table->rows * row);
+        parts[3] = digest_values(table);
     } else {
         for (uint64_t r = 0; r < table->rows; r++) {
             const uint64_t both[2] = {parts[3],

@@ -34,12 +34,15 @@ int ny_block_read(struct ny_snapshot *view, const struct ny_manifest *m, enum ny
                                      .kind = kind},
                            .exact = true,
                            .capacity = bytes};
-    const char *borrowed =
-        kind == NY_KIND_POINTS ? ny_borrowed_rows(view->store->id).at : NULL;
+    struct ny_borrowed_rows borrowed = {.at = NULL};
 
     *wrong = NULL;
-    if (borrowed) {
-        memcpy(rows, borrowed + block * m->block_rows * ny_block_row_bytes(m, kind), bytes);
+    if (kind == NY_KIND_POINTS) borrowed = ny_borrowed_rows(view->store->id);
+    if (borrowed.at) {
+        const char *from = borrowed.at + block * m->block_rows * ny_block_row_bytes(m, kind);
+
+        memcpy(rows, from, bytes);
+        ny_borrowed_done(&borrowed, from, bytes);
         return NY_OK;
     }
     return ny_snapshot_read(view, &want, rows, wrong) ? NY_ESTORE : NY_OK;

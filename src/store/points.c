@@ -22,7 +22,7 @@
 
 struct ny_borrowed_rows ny_points_borrowed(const struct ny_store *store)
 {
-    return store->set ? (struct ny_borrowed_rows){NULL, false} : ny_borrowed_rows(store->id);
+    return store->set ? (struct ny_borrowed_rows){.at = NULL} : ny_borrowed_rows(store->id);
 }
 
 size_t ny_points_row_bytes(const struct ny_points_info *info)
@@ -157,8 +157,18 @@ static int cache_init(struct cache *cache, struct ny_store *store, enum ny_kind 
     return cache->rows ? NY_OK : NY_EBUDGET;
 }
 
+/* Says that nothing more is read of the block that is loaded. */
+static void cache_leave(struct cache *cache)
+{
+    if (cache->borrowed.at && cache->block != UINT64_MAX)
+        ny_borrowed_done(&cache->borrowed, cache->rows,
+                         (size_t)ny_rows_in_block(&cache->m, cache->block) * cache->row_bytes);
+    cache->block = UINT64_MAX;
+}
+
 static void cache_release(struct cache *cache)
 {
+    cache_leave(cache);
     if (!cache->borrowed.at) ny_free(cache->store->ctx, cache->rows);
     ny_unreserve(cache->store->ctx, NY_MEM_STORE, cache->reserved);
     ny_lost_release(&cache->lost, cache->store->ctx);
@@ -188,7 +198,7 @@ static int cache_load(struct cache *cache, uint64_t block)
     int err = NY_OK;
 
     if (cache->block == block) return NY_OK;
-    cache->block = UINT64_MAX;
+    cache_leave(cache);
     if (cache->borrowed.at)
         cache->rows = (char *)(uintptr_t)cache->borrowed.at +
                       block * cache->m.block_rows * cache->row_bytes; /* read only */

@@ -1,12 +1,14 @@
 /* Rows in memory as a source. They may be a mapped file's, of which pages ahead of the units are
- * asked for. */
+ * asked for, and those that were read are given back. */
 #include "stream/source.h"
 
 #include <string.h>
 
 #include "base/memory.h"
 
-enum { AHEAD_BYTES = 16 << 20 };
+/* Bytes that are asked for at a time; and those of a strip from which each is given back by itself:
+ * of less, all of a unit is, as a call of the system takes as long as to read a few KiB. */
+enum { AHEAD_BYTES = 16 << 20, WIDE_BYTES = 1 << 20 };
 
 struct memory_source {
     struct ny_source base;
@@ -15,6 +17,7 @@ struct memory_source {
     size_t row_bytes; /* as they are kept */
     bool dense;       /* and are to become records */
     const struct ny_sparse *list; /* sparse rows in place of `rows`; NULL: none */
+    struct ny_borrowed_rows borrowed; /* all rows, where a context has borrowed them */
 };
 
 /* Asks for rows beyond the tile, many at a time. */
@@ -28,6 +31,19 @@ static void look_ahead(struct memory_source *source, const struct ny_tile *tile)
     ny_memory_will_need(source->rows + first * source->row_bytes,
                         (size_t)(end - first) * source->row_bytes);
     source->asked = end;
+}
+
+/* Gives back the pages of a strip that was read, or of its unit when the last strip was. */
+static void look_behind(const struct memory_source *source, const struct ny_tile *tile,
+                        size_t first, size_t count)
+{
+    bool wide = count * source->row_bytes >= WIDE_BYTES;
+    size_t begin = wide ? first : 0, end = first + count;
+
+    if (!source->borrowed.shared || (!wide && end != tile->rows)) return;
+    ny_borrowed_done(&source->borrowed,
+                     source->rows + (tile->first_row + begin) * source->row_bytes,
+                     (end - begin) * source->row_bytes);
 }
 
 static int take(struct ny_source *base, struct ny_tile *tile)
@@ -57,6 +73,7 @@ static int strip(struct ny_source *base, const struct ny_tile *tile, size_t firs
     if (source->list) return NY_OK;
     if (!source->dense) {
         memcpy(rows, from, count * source->row_bytes);
+        look_behind(source, tile, first, count);
         return NY_OK;
     }
     for (size_t i = 0; i < count; i++)
@@ -78,6 +95,11 @@ void ny_source_of_memory_slots(struct ny_source *base, size_t slots, bool dense)
     base->slots = slots;
     source->dense = dense && slots > 0;
     source->row_bytes = ny_row_bytes(base->dtype, base->d, source->dense ? 0 : slots);
+}
+
+void ny_source_borrows(struct ny_source *base, const struct ny_borrowed_rows *rows)
+{
+    ((struct memory_source *)base)->borrowed = *rows;
 }
 
 int ny_source_of_raw(struct ny_source **out, struct ny_context *ctx, struct ny_raw_rows rows,

@@ -268,12 +268,24 @@ static int allocate_slots(struct points_source *source, size_t block_bytes)
     return NY_OK;
 }
 
+/* Reads the first n rows where their caller has them. */
+static int source_of_borrowed(struct ny_source **out, struct ny_context *ctx,
+                              const struct ny_borrowed_rows *rows,
+                              const struct ny_points_info *info, uint64_t n)
+{
+    int err = ny_source_of_memory(out, ctx, rows->at, info->dtype, n, (size_t)info->d);
+
+    if (!err) ny_source_borrows(*out, rows);
+    return err;
+}
+
 int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t n, size_t slots,
                         unsigned workers)
 {
     static const struct ny_source_ops ops = {take, strip, release, visit};
     struct ny_context *ctx = ny_store_context(store);
     struct ny_points_info info;
+    struct ny_borrowed_rows borrowed = ny_points_borrowed(store);
     struct points_source *source;
     uint64_t run;
     double stored;
@@ -288,9 +300,7 @@ int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t
     if (n > info.here.end) n = info.here.end; /* the others are in other shards */
     n = n > info.here.first ? n - info.here.first : 0;
     info.n = ny_points_here(&info);
-    if (ny_points_borrowed(store).at)
-        return ny_source_of_memory(out, ctx, ny_points_borrowed(store).at, info.dtype, n,
-                                   (size_t)info.d);
+    if (borrowed.at) return source_of_borrowed(out, ctx, &borrowed, &info, n);
     source = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*source));
     if (!source) return NY_EBUDGET;
     stored = (double)info.stored_bytes / (double)(info.n ? info.n : 1);

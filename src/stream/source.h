@@ -2,6 +2,7 @@
 #ifndef NY_STREAM_SOURCE_H
 #define NY_STREAM_SOURCE_H
 
+#include "base/borrowed.h"
 #include "base/context.h"
 #include "base/dtype.h"
 #include "base/prepare.h"
@@ -122,6 +123,10 @@ int ny_source_of_memory(struct ny_source **out, struct ny_context *ctx, const vo
 /* They are handed out as records of so many slots, which they are already, or are made from dense
  * rows. */
 void ny_source_of_memory_slots(struct ny_source *source, size_t slots, bool dense);
+
+/* They are the rows of a store that has borrowed them: pages of a mapped file are given back when
+ * they have been read. */
+void ny_source_borrows(struct ny_source *source, const struct ny_borrowed_rows *rows);
 
 /* Raw rows in memory, which must stay valid, handed out as they are. */
 int ny_source_of_raw(struct ny_source **out, struct ny_context *ctx, struct ny_raw_rows rows,

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
+#include "base/checksum.h"
 #include "base/memory.h"
 #include "unit/table_case.h"
 
@@ -227,6 +228,129 @@ static void mapped_files_are_told_from_memory(void **state)
     free(own);
 }
 
+enum { MANY = 1 << 16, WIDTH = 64 };
+static const size_t many_bytes = (size_t)MANY * WIDTH * sizeof(float);
+
+/* Maps a file of many rows, which is made where it is not there. */
+static float *map_many(int flags)
+{
+    char path[200];
+    float *rows;
+    int file;
+
+    snprintf(path, sizeof(path), "%s/many", in.folder);
+    file = open(path, O_RDWR | O_CREAT, 0600);
+    assert_int_equal(ftruncate(file, (off_t)many_bytes), 0);
+    rows = mmap(NULL, many_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    assert_true(rows != MAP_FAILED);
+    for (int i = 0; i < MANY * WIDTH; i++)
+        rows[i] = (float)value_of(i / WIDTH, i % WIDTH);
+    munmap(rows, many_bytes);
+    rows = mmap(NULL, many_bytes, PROT_READ | PROT_WRITE, flags, file, 0);
+    assert_true(rows != MAP_FAILED);
+    close(file);
+    return rows;
+}
+
+/* Bytes of the mapping that begins at this address, as far as they are resident. */
+static size_t resident_of(const void *at)
+{
+    FILE *file = fopen("/proc/self/smaps", "r");
+    size_t begin, end, kib = SIZE_MAX;
+    bool here = false;
+    char line[4400];
+
+    assert_non_null(file);
+    while (fgets(line, sizeof(line), file)) {
+        if (sscanf(line, "%zx-%zx ", &begin, &end) == 2) here = begin == (size_t)at;
+        if (here && sscanf(line, "Rss: %zu kB", &kib) == 1) break;
+    }
+    fclose(file);
+    assert_true(kib != SIZE_MAX);
+    return kib << 10;
+}
+
+static struct ny_table table_of(const float *rows)
+{
+    return (struct ny_table){.struct_bytes = sizeof(struct ny_table),
+                             .dtype = NY_F32,
+                             .rows = MANY,
+                             .columns = WIDTH,
+                             .values = rows};
+}
+
+/* Embeds rows that are borrowed, which a fit reads again and again. */
+static void embed_many(const float *rows, float *places)
+{
+    static const char *const words[] = {"landmarks", "40",   "select", "greedy", "components",
+                                        "2",         "seed", "1",      NULL};
+    struct ny_options *options = options_of(words);
+    struct ny_table table = table_of(rows);
+
+    case_remove(in.store);
+    ok(ny_borrow(in.ctx, in.store, &table, NULL, NULL));
+    ok(ny_fit(in.ctx, in.store, "f", options, NULL));
+    ok(ny_embedding_read(in.ctx, in.store, "f", 0, MANY, places));
+    ny_options_free(options);
+}
+
+/* Else a file that is read would count as resident in this process. What a private mapping has is
+ * nowhere else, and stays. */
+static void pages_of_a_file_are_given_back_where_others_see_them(void **state)
+{
+    const size_t places = (size_t)MANY * 2 * sizeof(float);
+    float *shared = map_many(MAP_SHARED), *own = map_many(MAP_PRIVATE);
+    float *found = malloc(places), *wanted = malloc(places);
+    struct ny_table table = table_of(shared);
+
+    (void)state;
+    assert_true(ny_memory_is_shared(shared, many_bytes));
+    assert_false(ny_memory_is_shared(shared, many_bytes + 4096));
+    assert_false(ny_memory_is_shared(own, many_bytes));
+    assert_false(ny_memory_is_shared(found, places));
+    embed_many(shared, found);
+    assert_in_range(resident_of(shared), 0, many_bytes / 2);
+    own[7] += 1000; /* a page that the file does not have */
+    embed_many(own, wanted);
+    assert_true(own[7] == (float)value_of(0, 7) + 1000);
+    own[7] -= 1000;
+    embed_many(own, wanted);
+    assert_memory_equal(found, wanted, places);
+    ny_context_set_scratch(in.ctx, 0);
+    ok(ny_append(in.ctx, copy, &table, NULL, NULL));
+    assert_in_range(resident_of(shared), 0, many_bytes / 2);
+    munmap(shared, many_bytes);
+    munmap(own, many_bytes);
+    free(found);
+    free(wanted);
+}
+
+static void count_pieces(const void *arg, const void *at, size_t bytes)
+{
+    size_t *counted = *(size_t *const *)arg;
+
+    assert_non_null(at);
+    *counted += bytes;
+}
+
+static void a_checksum_by_pieces_is_that_of_all(void **state)
+{
+    static const size_t bytes[] = {0, 1, 1000, (8 << 20) - 1, 8 << 20, (8 << 20) + 1, 20 << 20};
+    char *data = malloc(20 << 20);
+
+    (void)state;
+    for (size_t i = 0; i < 20 << 20; i++)
+        data[i] = (char)(i * 31 + i / 977);
+    for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
+        size_t counted = 0, *to = &counted;
+
+        assert_true(ny_checksum_by_pieces(data, bytes[i], count_pieces, &to) ==
+                    ny_checksum(data, bytes[i]));
+        assert_int_equal(counted, bytes[i]);
+    }
+    free(data);
+}
+
 /* The figures and the model are those of a fit that keeps the rows. */
 static void rows_that_nobody_wants_are_not_kept(void **state)
 {
@@ -307,6 +431,9 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(mapped_files_are_told_from_memory, setup_scratch,
                                         teardown),
+        cmocka_unit_test_setup_teardown(pages_of_a_file_are_given_back_where_others_see_them,
+                                        setup_scratch, teardown),
+        cmocka_unit_test(a_checksum_by_pieces_is_that_of_all),
         cmocka_unit_test_setup_teardown(rows_that_nobody_wants_are_not_kept, setup_scratch,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_kept_store_keeps_the_embedding, setup_scratch, teardown),

@@ -18,8 +18,8 @@ from nystream._batch import (SLICE_ROWS, Batch, check_shape, check_values, is_sp
                              make_batch, on_host, stored_dtype)
 from nystream._errors import usage_error
 from nystream._labels import Labels, Names, as_labels
-from nystream._sources import (ENTRY_BYTES, OPENED, CsrGroup, are_files, dask_blocks, is_dask,
-                               is_path, is_sparse_group, names_in_file, open_file)
+from nystream._sources import (ENTRY_BYTES, OPENED, CsrGroup, are_files, dask_blocks, give_back,
+                               is_dask, is_path, is_sparse_group, names_in_file, open_file)
 from nystream._work import nothing_when_stopped
 
 __all__ = ["SLICE_ROWS", "Batch", "batches", "check_shape", "check_values", "column_names",
@@ -71,6 +71,7 @@ def _slices(X: Any, labels: Any) -> Iterator[Batch]:
     for first in range(0, rows, step):
         piece = X.iloc[first:first + step] if hasattr(X, "iloc") else X[first:first + step]
         yield make_batch(piece, labels and labels.piece(first, first + step))
+        give_back(piece)
 
 
 def _are_rows(X: Any) -> bool:
@@ -256,8 +257,9 @@ def _finite_rows(batch: Batch) -> Any:
         finite[np.searchsorted(batch.indptr, bad, side="right") - 1] = False
         return finite
     for first in range(0, batch.rows, SLICE_ROWS):
-        end = first + SLICE_ROWS
-        finite[first:end] = np.isfinite(batch.values[first:end]).all(axis=1)
+        piece = batch.values[first:first + SLICE_ROWS]
+        finite[first:first + SLICE_ROWS] = np.isfinite(piece).all(axis=1)
+        give_back(piece)
     return finite
 
 

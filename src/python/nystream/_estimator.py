@@ -29,7 +29,7 @@ from nystream._embed import (count_results, lies_in_memory, refused_with_least,
                              scratch_store)
 from nystream._errors import NystreamWarning, data_error, renamed, usage_error
 from nystream._scratch import Scratch, lost_when_stopped
-from nystream._sources import is_dask, is_path, rows_of_slice
+from nystream._sources import give_back, is_dask, is_path, rows_of_slice
 from nystream._view import Part
 from nystream.store import Result, Store
 
@@ -181,6 +181,7 @@ def require_equal(store: Store, X: Any) -> None:
                 raise ValueError(f"{store.path} holds other rows than X; give another store=, or "
                                  "remove it")
             first += len(rows)
+            give_back(rows)
     if first != len(store):
         raise ValueError(f"{store.path} holds {len(store)} rows, but X has {first}; give another "
                          "store=, or remove it")

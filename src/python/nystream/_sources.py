@@ -1,6 +1,8 @@
 """Rows that are not in memory as one array: files by their names, sparse groups, Dask."""
 from __future__ import annotations
 
+import contextlib
+import mmap
 import os
 from pathlib import Path
 from typing import Any, Iterator, List, Tuple
@@ -143,6 +145,27 @@ def is_for_library(name: Any) -> bool:
     X = np.load(name, mmap_mode="r")
     return bool(X.ndim == 2 and X.flags.c_contiguous
                 and _batch.stored_dtype(X.dtype) == X.dtype)
+
+
+def give_back(rows: Any) -> None:
+    """Give pages of a mapped file back to the system, where these rows of it have been read.
+
+    Else all of the file counts as resident in this process. They stay in the page cache. A mapping
+    that is not for reading alone is left as it is: one with mode "c" has what no file has.
+    """
+    mapped = rows
+    while isinstance(mapped, np.ndarray) and not isinstance(mapped, np.memmap):
+        mapped = mapped.base
+    if not isinstance(mapped, np.memmap) or mapped.mode != "r" or not rows.size:
+        return
+    if min(rows.strides) < 0:
+        return
+    file: Any = getattr(mapped, "_mmap")
+    begin = rows.ctypes.data - np.frombuffer(file, np.uint8).ctypes.data
+    end = begin + rows.itemsize + sum((n - 1) * step for n, step in zip(rows.shape, rows.strides))
+    begin -= begin % mmap.PAGESIZE
+    with contextlib.suppress(OSError):  # the pages then stay
+        file.madvise(mmap.MADV_DONTNEED, begin, end - begin)
 
 
 # ---- Dask --------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from nystream import _data
 from nystream._estimator import as_places
+from nystream._sources import give_back
 from nystream.estimators import Embedder
 from nystream.store import Result, Store
 
@@ -27,7 +28,9 @@ def column_variances(X: Any, columns: int) -> Any:
             count += batch.rows
             continue
         for first in range(0, batch.rows, _data.SLICE_ROWS):
-            rows = batch.values[first:first + _data.SLICE_ROWS].astype(np.float64)
+            piece = batch.values[first:first + _data.SLICE_ROWS]
+            rows = piece.astype(np.float64)
+            give_back(piece)
             if count == 0:
                 origin = rows.mean(axis=0)
             rows -= origin
