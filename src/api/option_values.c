@@ -45,6 +45,7 @@ bool ny_value_bytes(const char *text, uint64_t *bytes)
     if (digits == 0 || (unit[0] == '\0' && strchr(text, '.'))) return false;
     value = ny_decimal_read(text, &end);
     if (end != unit) return false;
+    if (unit[0] == ' ' && unit[1] != '\0') unit++;
     if (unit[0] != '\0') {
         power = strchr(units, toupper((unsigned char)unit[0]));
         if (!power) return false;

@@ -8,7 +8,8 @@
 
 /* The whole text as a whole number of at most INT64_MAX, without a sign. */
 bool ny_value_count(const char *text, uint64_t *value);
-/* A size such as "2G", "1.5GiB" or "300000000". */
+/* A size such as "2G", "1.5 GiB", "512 mb" or "300000000"; units are powers of 1,024, whatever B or
+ * iB they end in. */
 bool ny_value_bytes(const char *text, uint64_t *bytes);
 /* A time such as "90", "90s", "1.5h" or "2d" (s, m or min, h, d), in seconds; above 0. */
 bool ny_value_seconds(const char *text, double *seconds);

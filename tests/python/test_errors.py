@@ -200,6 +200,20 @@ def test_whole_floats_are_budgets():
             nystream.embed(X, memory=memory)
 
 
+@pytest.mark.parametrize("memory", ["512M", "512MB", "512 MB", "512 mib", "0.5GiB", ".5 GB",
+                                    536870912, "536870912"])
+def test_budgets_are_what_people_write(memory):
+    assert nystream.store.Context(memory).memory_bytes == 512 << 20
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    assert nystream.KernelPCA(memory=memory).fit(X).report_.memory_budget_bytes == 512 << 20
+
+
+@pytest.mark.parametrize("memory", ["512 MB or so", "half", "1,5 GB", "-1G", "", "2 GB/s", "512 "])
+def test_other_budgets_are_refused_in_plain_words(memory):
+    with pytest.raises(nystream.UsageError, match="^memory= is a size such as 512M or 2G, not '"):
+        nystream.open("none.nys", memory=memory)
+
+
 def test_masked_values_are_never_used():
     X = np.ma.masked_array(np.random.default_rng(0).normal(size=(60, 3)), mask=False)
     X[3, 2] = np.ma.masked
