@@ -237,7 +237,8 @@ static uint64_t count_measured(const struct ny_result *result)
     return selected > before ? selected - before : 0;
 }
 
-/* Reads residuals. Rows that a frozen update has placed were never measured, and are told as ∞. */
+/* Reads residuals. Rows that a frozen update has placed were never measured, which takes as long as
+ * a selection does: theirs are not known. */
 static int fill_residuals(struct ny_result *result, uint64_t first, size_t count, void *out)
 {
     uint64_t measured = count_measured(result);
@@ -245,8 +246,8 @@ static int fill_residuals(struct ny_result *result, uint64_t first, size_t count
                    : first < measured        ? (size_t)(measured - first)
                                              : 0;
 
-    for (size_t i = known; i < count; i++) /* placed by a frozen update */
-        ((float *)out)[i] = INFINITY;
+    for (size_t i = known; i < count; i++)
+        ((float *)out)[i] = NAN;
     return known ? fill_from_blob(result, "residuals", sizeof(float), first, known, out) : NY_OK;
 }
 

@@ -59,6 +59,18 @@ def test_a_report_has_the_rows_of_an_update_elsewhere(store, result, rows):
     assert len(held.embedding) == held.report.n == 2050
 
 
+def test_rows_that_a_frozen_update_has_placed_have_no_residual(store, rows):
+    result = store.fit("near", landmarks=50, select="greedy")
+    before = result.residuals[:]
+    assert np.isfinite(before).all()
+    store.append(rows[:50])
+    after = result.update("frozen").residuals[:]
+    assert np.array_equal(after[:2000], before) and np.isnan(after[2000:]).all()
+    assert np.isfinite(result.residuals[1990:2000]).all()
+    measured = result.update("full").residuals[:]
+    assert len(measured) == 2050 and np.isfinite(measured).all()
+
+
 @pytest.mark.parametrize("mode", ["frozen", "full"])
 def test_rows_from_before_an_update_elsewhere_are_read_on(store, result, rows, mode):
     part = result.embedding

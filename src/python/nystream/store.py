@@ -432,7 +432,11 @@ class Result(GraphParts, PictureParts):
 
     @property
     def residuals(self) -> Part:
-        """Residuals: the part of each row that the landmarks leave out, (rows,)."""
+        """Residuals: the part of each row that the landmarks leave out, (rows,).
+
+        They are NaN for rows that update("frozen") has placed, which measures a sample of these
+        alone: `report.drift_trace_error`. update("full") measures all rows.
+        """
         return self.part("residuals")
 
     @property
