@@ -14,8 +14,8 @@ from nystream._context import stack_level
 from nystream._embed import scratch_rows
 from nystream._errors import NystreamWarning, renamed, usage_error
 from nystream._estimator import RowsEstimator, count_threads
+from nystream._parameters import KERNELS_WITH_GAMMA, kernel_options, most_landmarks
 from nystream._sources import ENTRY_BYTES, with_length
-from nystream.estimators import KERNELS_WITH_GAMMA, kernel_options, most_landmarks
 from nystream.model import Model
 from nystream.report import Report
 from nystream.store import Store
