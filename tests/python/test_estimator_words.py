@@ -250,10 +250,12 @@ def test_names_of_files_are_told_and_taken(estimator, tmp_path):
     assert ".npy, .npz, .h5ad" in estimator.fit.__doc__
     X, _ = make_blobs(200, 5, centers=3, random_state=2)
     np.save(tmp_path / "x.npy", X)
-    fitted = estimator().set_params(random_state=0).fit(str(tmp_path / "x.npy"))
-    place = getattr(fitted, "predict" if estimator is SpectralClustering else "transform")
-    assert "fit()" in place.__doc__
-    assert place(tmp_path / "x.npy").shape[0] == 200
+    np.savetxt(tmp_path / "x.csv", X, delimiter=",")
+    for file in (tmp_path / "x.npy", tmp_path / "x.csv"):
+        fitted = estimator().set_params(random_state=0).fit(str(file))
+        place = getattr(fitted, "predict" if estimator is SpectralClustering else "transform")
+        assert "fit()" in place.__doc__
+        assert place(file).shape[0] == 200
 
 
 def test_spectral_clustering_says_its_components():

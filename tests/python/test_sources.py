@@ -1,4 +1,5 @@
 """Rows that are not one array in memory: files by name, HDF5, Dask, torch."""
+import gc
 import os
 import tempfile
 from pathlib import Path
@@ -76,6 +77,78 @@ def test_files_by_name_are_embedded_and_placed(tmp_path, rows):
     assert np.array_equal(Y, nystream.embed(rows, **options))
     model = nystream.KernelPCA(2, n_landmarks=30, random_state=1).fit(tmp_path / "x.npy")
     assert np.array_equal(model.transform(tmp_path / "x.npy"), model.transform(rows))
+
+
+def as_file(folder, rows, kind):
+    """Write rows to files of a kind, and return what names them."""
+    if kind == "svm":
+        from sklearn.datasets import dump_svmlight_file
+
+        dump_svmlight_file(rows, np.zeros(rows.shape[0]), str(folder / "x.svm"), zero_based=False)
+        return folder / "x.svm"
+    parts = [folder / "x-1.csv", folder / "x-2.csv"] if kind in ("list", "pattern") else [
+        folder / f"x.{kind}"]
+    for file, part in zip(parts, np.array_split(rows, len(parts))):
+        np.savetxt(file, part, fmt="%.9g", delimiter=",")
+    return {"list": parts, "pattern": folder / "x-*.csv"}.get(kind, str(parts[0]))
+
+
+@quick
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "pattern", "list", "svm"])
+def test_estimators_read_what_append_files_reads(tmp_path, kind, folders):
+    rows = np.random.default_rng(5).normal(size=(300, 4)).astype("float32")
+    if kind == "svm":
+        rows = scipy.sparse.random(300, 40, 0.05, "csr", "float32", random_state=3)
+        last = scipy.sparse.csr_matrix(np.ones((1, 40), "float32"))
+        rows = scipy.sparse.vstack([rows, last], format="csr")
+    X = as_file(tmp_path, rows, kind)
+    for estimator in (nystream.KernelPCA(2, n_landmarks=30, random_state=1),
+                      nystream.KNeighborsTransformer(n_neighbors=4, random_state=1)):
+        expected = estimator.fit_transform(rows)
+        found = estimator.fit_transform(X)
+        placed = estimator.transform(X)
+        assert found.shape == expected.shape and found.dtype == expected.dtype
+        assert abs(found - expected).max() < 1e-4
+        assert abs(placed - estimator.transform(rows)).max() < 1e-4
+    del estimator, found, placed
+    gc.collect()
+    assert not folders()
+
+
+@quick
+def test_names_of_columns_of_text_are_those_of_the_fit(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(np.random.default_rng(5).normal(size=(120, 3)), columns=list("abc"))
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    frame[["c", "a", "b"]].to_csv(tmp_path / "y.csv", index=False)
+    fitted = nystream.PCA(2, store=tmp_path / "s.nys").fit(tmp_path / "x.csv")
+    assert list(fitted.feature_names_in_) == ["a", "b", "c"]
+    assert list(nystream.open(tmp_path / "s.nys").column_names) == ["a", "b", "c"]
+    assert np.allclose(fitted.transform(frame), fitted.transform(tmp_path / "x.csv"), atol=1e-5)
+    with pytest.raises(ValueError, match="feature names"):
+        fitted.transform(tmp_path / "y.csv")
+    fitted.fit(tmp_path / "x.csv")
+    with pytest.raises(ValueError, match="holds other rows than X"):
+        fitted.fit(tmp_path / "y.csv")
+
+
+@quick
+def test_files_that_need_options_go_to_a_store_first(tmp_path, folders):
+    (tmp_path / "t.csv").write_text("a,b,kind\n" + "1,2,elm\n3,5,oak\n4,4,elm\n" * 20)
+    fitted = nystream.PCA(1)
+    for name, words in ((tmp_path / "t.csv", r"drop_columns=.*; these are options of Store.append_"
+                                             r"files\(\), and an estimator takes a store"),
+                        (tmp_path, r"is a folder, .* give nystream.open\(")):
+        with pytest.raises(ValueError, match=words):
+            fitted.fit(name)
+    with pytest.raises(OSError, match="nowhere.csv"):
+        fitted.fit(tmp_path / "nowhere.csv")
+    assert not folders()
+    store = nystream.open(tmp_path / "t.nys")
+    store.append_files(tmp_path / "t.csv", label_column="kind")
+    assert fitted.fit(store).n_features_in_ == 2
+    with pytest.raises(ValueError, match="the estimators and Store.append_files"):
+        store.fit("a", map="pca", components=1).transform(tmp_path / "t.csv")
 
 
 # ---- HDF5 and AnnData --------------------------------------------------------------------------

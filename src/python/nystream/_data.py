@@ -7,7 +7,6 @@ about 16 MB.
 from __future__ import annotations
 
 import numbers
-from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, List, Optional, Tuple
 
 import numpy as np
@@ -18,8 +17,8 @@ from nystream._batch import (SLICE_ROWS, Batch, check_shape, check_values, is_sp
                              make_batch, on_host, stored_dtype)
 from nystream._errors import usage_error
 from nystream._labels import Labels, Names, as_labels
-from nystream._sources import (ENTRY_BYTES, OPENED, CsrGroup, are_files, dask_blocks, give_back,
-                               is_dask, is_path, is_sparse_group, names_in_file, open_file)
+from nystream._sources import (ENTRY_BYTES, CsrGroup, are_imported, dask_blocks, give_back, is_dask,
+                               is_path, is_sparse_group, names_in_file, open_file)
 from nystream._work import nothing_when_stopped
 
 __all__ = ["SLICE_ROWS", "Batch", "batches", "check_shape", "check_values", "column_names",
@@ -234,7 +233,7 @@ def table_of(X: Any) -> Batch:
 
 def count_bytes(X: Any) -> Optional[int]:
     """Return about how many bytes the rows take in a store; None where that is not known."""
-    if are_files(X) and (not is_path(X) or Path(X).suffix not in OPENED):
+    if are_imported(X):
         return None
     X = unwrap(X)
     entries = getattr(X, "nnz", None)  # which may be the name of a column

@@ -3,17 +3,20 @@ from __future__ import annotations
 
 import contextlib
 import numbers
+import os
+import re
 from types import MappingProxyType
-from typing import Any, Iterator, Mapping, Optional, Tuple, Union
+from typing import Any, Iterator, Mapping, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
 from nystream import _data
 from nystream._append import PathLike
 from nystream._context import Context, ProgressOption
-from nystream._errors import BudgetError, NystreamError, usage_error
+from nystream._errors import BudgetError, DataError, NystreamError, UsageError, usage_error
 from nystream._lib import IMPORT, OPTIONS, lib
 from nystream._scratch import Scratch, lost_when_stopped
+from nystream._sources import is_path
 from nystream._view import Part
 from nystream.planning import plan
 from nystream.store import FITTING, Result, Store
@@ -55,6 +58,34 @@ def scratch_store(X: Any, context: Context, tmpdir: Optional[PathLike],
     store = Store._of(scratch.path / "rows.nys", context)
     store._borrows = kept is not None
     return scratch, store
+
+
+class Imported(NamedTuple):
+    """A store of files that the library alone reads, and the scratch folder that it is in."""
+
+    scratch: Scratch
+    store: Store
+
+
+def import_files(files: Any, context: Context, tmpdir: Optional[PathLike]) -> Imported:
+    """Read files as they are into a scratch store.
+
+    An error that advises options with which the library could read them says who takes such.
+    """
+    if is_path(files) and os.path.isdir(files):
+        raise usage_error(f"{os.fspath(files)} is a folder, and no file of rows; if it is a store, "
+                          f"give nystream.open({os.fspath(files)!r})")
+    scratch, store = scratch_store(files, context, tmpdir)
+    try:
+        with lost_when_stopped(True):
+            store.append_files(files)
+    except BaseException as error:
+        scratch.remove()
+        if isinstance(error, (DataError, UsageError)) and re.search(r"\b[a-z_]+=", str(error)):
+            error.args = (f"{error}; these are options of Store.append_files(), and an estimator "
+                          "takes a store in place of the file",)
+        raise
+    return Imported(scratch, store)
 
 
 def _refuse_plan(X: Any, context: Context, options: Mapping[str, Any]) -> Optional[BudgetError]:

@@ -25,11 +25,11 @@ from nystream._append import store_of
 from nystream._arrow import is_arrow
 from nystream._columns import columns_of
 from nystream._context import Context, stack_level
-from nystream._embed import (count_results, lies_in_memory, refused_with_least,
-                             scratch_store)
+from nystream._embed import (Imported, count_results, import_files, lies_in_memory,
+                             refused_with_least, scratch_store)
 from nystream._errors import NystreamWarning, data_error, renamed, usage_error
 from nystream._scratch import Scratch, lost_when_stopped
-from nystream._sources import give_back, is_dask, is_path, rows_of_slice
+from nystream._sources import are_imported, give_back, is_dask, is_path, rows_of_slice
 from nystream._view import Part
 from nystream.store import Result, Store
 
@@ -196,6 +196,8 @@ def _rows_of_store(store: Store) -> Any:
 class SparseRows:
     """Rows of a sparse store, which are read by [a:b] as matrices."""
 
+    _imported: Any = None  # the scratch store that has to live as long as they are read
+
     def __init__(self, store: Store, entries: int) -> None:
         self._store, self.nnz = store, entries
         self.shape, self.dtype = store.shape, store.dtype
@@ -244,10 +246,15 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]
     def _check_rows(self, X: Any, reset: bool) -> Any:
         """Check X as scikit-learn does; what is streamed only by its names and its shape.
 
-        A fit resets what is known of X, and checks the parameters first.
+        A fit resets what is known of X, and checks the parameters first. Rows of files that the
+        library alone reads are those of a scratch store, which lives as long as they do.
         """
         if reset:
             self._check_counts()
+        imported: Optional[Imported] = None
+        if are_imported(X):
+            imported = import_files(X, self._context(), self.tmpdir)
+            X = imported.store
         self._check_feature_names(_with_names(X), reset=reset)
         known = None if reset else store_of(X)
         if known is not None:
@@ -257,6 +264,8 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]
             _data.check_shape(tuple(X.shape))
         else:
             X = self._check_values(X, reset)
+        if imported is not None:
+            X._imported = imported
         self._check_n_features(X, reset=reset)
         return X
 
@@ -382,6 +391,10 @@ class StoreEstimator(RowsEstimator):
         """Return the store that X is, that is named, or a scratch one, with the rows in it."""
         if isinstance(X, Store):
             return self._with_limits(X)
+        imported: Optional[Imported] = getattr(rows, "_imported", None)
+        if imported is not None and self.store is None:
+            self._scratch = imported.scratch
+            return imported.store
         context = self._context()
         options: Optional[Dict[str, Any]] = None
         if self.store is None:
@@ -459,7 +472,8 @@ class StoreEstimator(RowsEstimator):
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features), a dataset of h5py or zarr, the
-            name of a file (.npy, .npz, .h5ad), or a nystream.Store
+            name of a file (.npy, .npz, .h5ad, .csv, …: see `nystream.estimators`), or a
+            nystream.Store
         y : ignored
 
         Returns

@@ -89,6 +89,11 @@ def are_files(X: Any) -> bool:
     return is_path(X) or (isinstance(X, (list, tuple)) and bool(X) and all(map(is_path, X)))
 
 
+def are_imported(X: Any) -> bool:
+    """Return whether X names files that the library alone reads, or a pattern of such."""
+    return are_files(X) and not (is_path(X) and Path(X).suffix in OPENED)
+
+
 def open_file(name: Any) -> Any:
     """Open a file of rows: .npy, .npz (of scipy.sparse.save_npz, or of one array), .h5ad.
 
@@ -104,9 +109,9 @@ def open_file(name: Any) -> Any:
 
         return h5py.File(name, "r")["X"]
     if suffix not in OPENED:
-        raise ValueError(f"{name} is not .npy, .npz or .h5ad; nystream.embed() reads other files, "
-                         "and so does Store.append_files(): an estimator takes the store in place "
-                         "of X, and Result.transform_file() places rows of files")
+        raise ValueError(f"{name} is not .npy, .npz or .h5ad; nystream.embed(), the estimators and "
+                         "Store.append_files() read other files, and Result.transform_file() "
+                         "places their rows")
     with np.load(name) as members:
         if "format" not in members:
             if len(members.files) != 1:

@@ -191,6 +191,8 @@ class Part:
     `part[:]`. `dask.array.from_array(part)` and the like work.
     """
 
+    _imported: Any = None  # the scratch store that has to live as long as its rows are read
+
     def __init__(self, view: View, name: str) -> None:
         self._view, self._name = view, name
         view.shape(name)  # it must be there

@@ -1,7 +1,10 @@
 """Estimators that follow scikit-learn, on a library that needs neither K nor X in memory.
 
-They take arrays and sparse matrices as scikit-learn does, and also datasets of h5py and zarr, names
-of files (.npy, .npz, .h5ad), and a nystream.Store. Parameters that all have:
+They take arrays and sparse matrices as scikit-learn does, and also datasets of h5py and zarr, a
+nystream.Store, and names of files. A .npy file is mapped and read where it is, .npz and .h5ad are
+opened, and all others that Store.append_files() reads, such as .csv and .csv.gz, a pattern, or a
+list of names, go to a scratch store first. Files with columns that are no coordinates, such as
+labels, are read by append_files() and its options: fit the store then. Parameters that all have:
 
 n_landmarks : int or None
     Landmarks of the approximation, at most as many as there are rows; None: 1,000.
@@ -89,7 +92,7 @@ class KeptEmbedder(Embedder):
     _least_rows = 3
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Fit the rows of X: an array, matrix, dataset, Store, or file (.npy, .npz, .h5ad).
+        """Fit the rows of X: an array, matrix, dataset, Store, or file (.npy, .npz, .h5ad, .csv …).
 
         Returns
         -------
@@ -491,7 +494,8 @@ class SpectralClustering(ClusterMixin, StoreEstimator):
 
         Parameters
         ----------
-        X : array, sparse matrix or dataset (n_samples, n_features), file (.npy, .npz, .h5ad), Store
+        X : array, sparse matrix or dataset (n_samples, n_features), a nystream.Store, or the
+            name of a file (.npy, .npz, .h5ad, .csv, …: see `nystream.estimators`)
 
         Returns
         -------

@@ -87,7 +87,8 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features), a dataset of h5py or zarr, the
-            name of a file (.npy, .npz, .h5ad), or a nystream.Store
+            name of a file (.npy, .npz, .h5ad, .csv, …: see `nystream.estimators`), or a
+            nystream.Store
         y : ignored
 
         Returns
