@@ -1,21 +1,30 @@
 """Spectral embeddings of data sets that do not fit in memory.
 
-    import nystream
+Start here; help(nystream.open), and so on, tells all of one name:
 
-    nystream.plan((10**9, 128), memory="8G")                  # does it fit, how long will it take
-    Y = nystream.embed(X, components=2)                       # one call
-    store = nystream.open("big.nys", memory="8G")             # rows on disk, any number of fits
+embed      one call for one map: Y = nystream.embed(X, components=2)
+KernelPCA  an estimator as of scikit-learn; so are PCA, Isomap, SpectralClustering, …
+open       open a store: rows on disk, any number of fits of them, and their results
+Store      what open() returns: append(X), fit("map", components=2), plan(), graph("near")
+Result     a fit: embedding[:10], transform(X), evaluate(), plot(), export("map.npy"), update()
+Model      the numbers of a fit that place new rows, without its data: transform(X), save(file)
+plan       whether a fit finds room in memory=, and how long it takes, before anything runs
+tl         for scanpy, on an AnnData: pca, neighbors, spectral, diffmap, clusters, ingest
+
+    store = nystream.open("big.nys", memory="8G")
     store.append(X)
     result = store.fit("map", landmarks=4000, components=50)
     result.embedding[:10]                                     # read when it is indexed
     result.model().transform(X_new)
 
-`nystream.KernelPCA` and the other estimators follow scikit-learn, and `nystream.tl` scanpy, on an
-AnnData. `nystream.Sums` and `nystream.dask` are for rows that are on several machines.
+Sums and dask are for rows that are on several machines. Options of a fit are those of the command:
+`nystream help fit --all`. All names follow in the order of the alphabet, errors and inherited
+methods included, which is long; dir(nystream) lists them.
 """
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import Any, List
 
 from nystream._context import Progress
@@ -37,11 +46,13 @@ _ESTIMATORS = {"DiffusionMap": "estimators", "IncrementalKernelPCA": "incrementa
                "SpectralClustering": "estimators", "SpectralEmbedding": "estimators",
                "TruncatedSVD": "truncated"}
 _MODULES = ("dask", "estimators", "tl")
+# Names that are listed can be imported: help() and an import of * ask for each of them.
+_HAS_SKLEARN = importlib.util.find_spec("sklearn") is not None
 
 __all__ = ["BudgetError", "BusyError", "DataError", "FileError", "Model", "NumericError",
            "NystreamError", "NystreamWarning", "Part", "Plan", "Progress", "Report", "Result",
            "Store", "StoreError", "Sums", "UsageError", "__version__", "embed", "open", "plan",
-           "tl", *_ESTIMATORS]
+           "tl", *(_ESTIMATORS if _HAS_SKLEARN else ())]
 
 for _error in (BudgetError, BusyError, DataError, FileError, NumericError, NystreamError,
                NystreamWarning, StoreError, UsageError):
@@ -53,9 +64,12 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"nystream.{name}")
     if name not in _ESTIMATORS:
-        raise no_attribute("nystream", name, __all__)
+        raise no_attribute("nystream", name, [*__all__, *_ESTIMATORS])
     return getattr(importlib.import_module(f"nystream.{_ESTIMATORS[name]}"), name)
 
 
 def __dir__() -> List[str]:
-    return sorted({*__all__, *_MODULES})
+    listed = {*__all__, *_MODULES}
+    if not _HAS_SKLEARN:
+        listed.remove("estimators")
+    return sorted(listed)
