@@ -1,7 +1,9 @@
 """Each status of the library by its cause, and the words of its messages."""
+import errno
 import pickle
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -212,6 +214,32 @@ def test_budgets_are_what_people_write(memory):
 def test_other_budgets_are_refused_in_plain_words(memory):
     with pytest.raises(nystream.UsageError, match="^memory= is a size such as 512M or 2G, not '"):
         nystream.open("none.nys", memory=memory)
+
+
+def test_a_result_that_finds_no_room_says_how_many_bytes_it_has(result, monkeypatch):
+    store, huge, bytes_of_it = result.store, 1 << 50, f"{3 * 4 << 50} bytes"
+    shape = nystream._view.Shape(huge, 3, np.dtype("float32"))
+    batch = SimpleNamespace(rows=huge)
+    monkeypatch.setattr(nystream.Store, "__len__", lambda self: huge)
+    fails(nystream.BudgetError, MemoryError, lambda: store._fit_into(
+        "a", True, components=3, precision="f32"), f"refused {bytes_of_it}.* fit a nystream.Store")
+    fails(nystream.BudgetError, MemoryError, lambda: nystream._data.place(
+        [batch], 3, np.float32, None), f"refused {bytes_of_it}.*transform_file")
+    part = result.embedding
+    monkeypatch.setattr(nystream._view.View, "shape", lambda self, name: shape)
+    error = fails(nystream.BudgetError, MemoryError, lambda: part[:],
+                  rf"refused {bytes_of_it} \(.* GiB\).*part.batches\(\).*export")
+    assert isinstance(error, MemoryError) and error.needed is None
+
+
+def test_a_file_that_cannot_be_mapped_is_answered(tmp_path, monkeypatch):
+    def refuse(*_arguments, **_options):
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    np.save(tmp_path / "x.npy", np.zeros((40, 3)))
+    monkeypatch.setattr(np, "load", refuse)
+    fails(nystream.BudgetError, MemoryError, lambda: nystream.KernelPCA().fit(tmp_path / "x.npy"),
+          r"x.npy of 1088 bytes.*ulimit -v.*append_files\(\)")
 
 
 def test_masked_values_are_never_used():

@@ -2,12 +2,14 @@
 from __future__ import annotations
 
 import ctypes as C
+import math
 import sys
 from typing import Any, Dict, NamedTuple, NoReturn, Optional, Tuple
 
 import numpy as np
 
 from nystream import _lib
+from nystream._errors import budget_error
 from nystream._labels import Labels, Names, as_labels, is_exact, is_missing, number_in
 
 SLICE_BYTES = 16 << 20
@@ -69,6 +71,19 @@ class Batch(NamedTuple):
         if self.column_names is not None:
             table.column_names = C.addressof(self.column_names.pointers)
         return table
+
+
+# ---- results -----------------------------------------------------------------------------------
+
+
+def result_array(shape: Tuple[int, ...], dtype: Any, advice: str) -> Any:
+    """Return an array for a result; BudgetError where the system has not so much, with advice."""
+    try:
+        return np.empty(shape, dtype)
+    except MemoryError:
+        count = math.prod(shape) * np.dtype(dtype).itemsize
+    raise budget_error(f"the system refused {count} bytes ({count / 2 ** 30:.1f} GiB) for an array "
+                       f"of the result; {advice}")
 
 
 # ---- types -------------------------------------------------------------------------------------

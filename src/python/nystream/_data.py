@@ -14,7 +14,7 @@ import numpy as np
 from nystream import _batch, _lib
 from nystream._arrow import are_of_columns, arrow_rows, is_arrow
 from nystream._batch import (SLICE_ROWS, Batch, check_shape, check_values, is_sparse, lies_in_rows,
-                             make_batch, on_host, stored_dtype)
+                             make_batch, on_host, result_array, stored_dtype)
 from nystream._errors import usage_error
 from nystream._labels import Labels, Names, as_labels
 from nystream._sources import (ENTRY_BYTES, CsrGroup, are_imported, dask_blocks, give_back, is_dask,
@@ -246,6 +246,11 @@ def count_bytes(X: Any) -> Optional[int]:
     return int(np.prod(shape, dtype=np.float64)) * 8 if known else None
 
 
+# Advice where an array of all places finds no room.
+FEWER = ("give fewer rows at a time, or the name of their file to Result.transform_file(INPUT, "
+         "OUTPUT), which writes their places to a file")
+
+
 def _finite_rows(batch: Batch) -> Any:
     """Return a mask of the rows without NaN and infinity."""
     finite = np.ones(batch.rows, bool)
@@ -275,7 +280,7 @@ def place(found: Iterable[Batch], components: int, dtype: Any,
     parts = []
     with nothing_when_stopped():
         for batch in found:
-            parts.append(np.empty((batch.rows, components), dtype))
+            parts.append(result_array((batch.rows, components), dtype, FEWER))
             finite = _finite_rows(batch) if nan == "keep" else None
             if finite is not None and not finite.all():
                 some = make_batch(batch.piece(0, batch.rows)[finite])
@@ -286,4 +291,7 @@ def place(found: Iterable[Batch], components: int, dtype: Any,
                 put(batch.table("X"), parts[-1])
     if not parts:
         return np.empty((0, components), dtype)
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    if len(parts) == 1:
+        return parts[0]
+    whole = result_array((sum(map(len, parts)), components), dtype, FEWER)
+    return np.concatenate(parts, out=whole)

@@ -13,7 +13,8 @@ import numpy as np
 from nystream import _data
 from nystream._append import PathLike
 from nystream._context import Context, ProgressOption
-from nystream._errors import BudgetError, DataError, NystreamError, UsageError, usage_error
+from nystream._errors import (BudgetError, DataError, NystreamError, UsageError, budget_error,
+                              usage_error)
 from nystream._lib import IMPORT, OPTIONS, lib
 from nystream._scratch import Scratch, lost_when_stopped
 from nystream._sources import is_path
@@ -100,11 +101,9 @@ def _refuse_plan(X: Any, context: Context, options: Mapping[str, Any]) -> Option
     if planned.fits:
         return None
     least = int(planned.memory_min_bytes)
-    error = BudgetError(
+    return budget_error(
         f"this fit needs {least} bytes ({least / 2 ** 20:.1f} MiB), but the budget is "
-        f'{context.memory_bytes / 2 ** 20:.1f} MiB; give memory="{(least >> 20) + 1}M"')
-    error.status, error.kind, error.needed = 8, "budget", least
-    return error
+        f'{context.memory_bytes / 2 ** 20:.1f} MiB; give memory="{(least >> 20) + 1}M"', least)
 
 
 @contextlib.contextmanager

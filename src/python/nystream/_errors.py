@@ -207,6 +207,13 @@ def data_error(message: str) -> DataError:
     return error
 
 
+def budget_error(message: str, needed: Optional[int] = None) -> BudgetError:
+    """Make the error of what finds no room in memory."""
+    error = BudgetError(message)
+    error.status, error.kind, error.needed = 8, "budget", needed
+    return error
+
+
 def busy_error(message: str) -> BusyError:
     """Make the error of a call that another one does not let in."""
     error = BusyError(message)

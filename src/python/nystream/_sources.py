@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import mmap
 import os
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, Iterator, List, Tuple
 import numpy as np
 
 from nystream import _batch
+from nystream._errors import budget_error
 
 OPENED = (".npy", ".npz", ".h5ad")  # files that Python reads, too
 ENTRY_BYTES = 12  # an entry of a sparse matrix takes about so many
@@ -103,7 +105,7 @@ def open_file(name: Any) -> Any:
     """
     suffix = Path(name).suffix
     if suffix == ".npy":
-        return np.load(name, mmap_mode="r")
+        return _map_file(name)
     if suffix == ".h5ad":
         import h5py
 
@@ -121,6 +123,18 @@ def open_file(name: Any) -> Any:
     import scipy.sparse
 
     return scipy.sparse.load_npz(name)
+
+
+def _map_file(name: Any) -> Any:
+    """Map a .npy file; BudgetError where the system limits the addresses of a process."""
+    try:
+        return np.load(name, mmap_mode="r")
+    except OSError as error:
+        if error.errno != errno.ENOMEM:
+            raise
+    raise budget_error(f"the system refused to map {os.fspath(name)} of {os.path.getsize(name)} "
+                       "bytes, as it limits the addresses of this process (ulimit -v); "
+                       "nystream.open(STORE).append_files() reads the file without a map")
 
 
 def names_in_file(name: Any) -> Tuple[Any, Any]:
@@ -147,7 +161,7 @@ def is_for_library(name: Any) -> bool:
     suffix = Path(name).suffix
     if suffix != ".npy" or not Path(name).is_file():
         return suffix not in (".npz", ".h5ad")
-    X = np.load(name, mmap_mode="r")
+    X = _map_file(name)
     return bool(X.ndim == 2 and X.flags.c_contiguous
                 and _batch.stored_dtype(X.dtype) == X.dtype)
 

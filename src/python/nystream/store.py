@@ -14,7 +14,7 @@ import numpy as np
 
 from nystream import _data, _lib
 from nystream._append import Appends, PathLike, store_of
-from nystream._batch import Batch
+from nystream._batch import Batch, result_array
 from nystream._columns import Columns
 from nystream._context import Context, ProgressOption
 from nystream._errors import NystreamError, UsageError
@@ -254,7 +254,9 @@ class Store(Appends):
         if not embeds:
             return self._work(lib.ny_fit_into, name, FITTING, options, None), None
         n, dtype = len(self), "float64" if options["precision"] == "f64" else "float32"
-        values = np.empty(n * int(options["components"]), dtype)
+        values = result_array((n * int(options["components"]),), dtype,
+                              "fit a nystream.Store in place of the rows: its embedding is read "
+                              "when it is indexed, or exported to a file")
         room = _lib.CDenseRoom(_lib.NUMBERS[dtype], values.ctypes.data)
         result = self._work(lib.ny_fit_into, name, FITTING, options, C.byref(room))
         columns = int(result.report["components"])
