@@ -165,8 +165,9 @@ typedef void ny_plan_fn(void *user, const struct ny_report *plan);
  * then NULL). */
 NY_API int ny_context_new(struct ny_context **out);
 NY_API void ny_context_free(struct ny_context *context);
-/* The bytes that the process may occupy while it works for this context (resident set, mapped pages
- * included). 0 restores the default. */
+/* Bounds what nystream itself uses for this context, in bytes: its code, its buffers and the pages
+ * of stores that it maps. The caller's own arrays and the pages of files that the caller maps are
+ * not counted. 0 restores the default. */
 NY_API void ny_context_set_memory(struct ny_context *context, uint64_t bytes);
 NY_API uint64_t ny_context_memory(const struct ny_context *context);
 /* 0 restores the default. Results do not depend on it, except where the documentation says so. */

@@ -1,4 +1,4 @@
-"""What help() shows of the package: where to start, whatever is installed beside it."""
+"""The words of the package: help() says where to start, and all say alike what memory= is."""
 import os
 import pydoc
 import re
@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-import nystream
+pytest.importorskip("sklearn")
+
+import nystream  # noqa: E402  (it is imported where scikit-learn is)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -37,9 +39,29 @@ def test_help_shows_it_on_the_first_page():
     assert all(any(line.strip().startswith(name) for line in page) for name in first_names())
 
 
+def in_one_line(text):
+    """Return a text without the marks of a guide and the ends of lines."""
+    return " ".join(text.replace("`", "").split())
+
+
+@pytest.mark.quick
+def test_memory_is_defined_by_the_same_words_everywhere():
+    words = ("bounds what nystream itself uses: Python, your own arrays and the pages of files "
+             "that you map are not counted")
+    pages = [ROOT / "README.md"] + [ROOT / "src" / "guide" / f"{name}.md" for name in (
+        "python", "bigger-than-memory", "from-scikit-learn")]
+    texts = {page.name: page.read_text(encoding="utf-8") for page in pages}
+    for where in (nystream.open, nystream.estimators, nystream.tl):
+        texts[where.__name__] = where.__doc__
+    for name, text in texts.items():
+        assert words in in_one_line(text), name
+    for file in [*(ROOT / "src" / "python").rglob("*.py"), *(ROOT / "include").glob("*.h")]:
+        assert "may occupy" not in file.read_text(encoding="utf-8"), file.name
+
+
 CODE = """
 import pydoc, sys
-sys.modules["sklearn"] = None  # as if it were not installed
+sys.modules["sklearn"] = None  # it is not installed
 import nystream
 from nystream import *
 assert "Store" in globals() and "KernelPCA" not in dir(nystream)

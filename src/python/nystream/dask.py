@@ -35,8 +35,9 @@ def fit(X: Any, landmarks: Any, *, gamma: Optional[float] = None, dtype: Any = N
         The points that all chunks share, the width of the kernel, and the type of rows: see
         nystream.Sums.
     memory, threads : int or str and int, optional
-        Bytes and threads of a task. Dask runs a task for each CPU of a machine, by default. The
-        last task, which solves the sums, takes all threads of its machine.
+        The budget of a task, as nystream.open() has it, and its threads. Dask runs a task for each
+        CPU of a machine, by default. The last task, which solves the sums, takes all threads of its
+        machine.
     **options
         Options of Store.fit: map, kernel, components, approx, precision, …
 

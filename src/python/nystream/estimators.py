@@ -14,7 +14,8 @@ landmarks : array, optional
     The landmarks, in place of n_landmarks and selection: points of shape (m, n_features), which
     need not be rows of X, such as centres of clusters; or row numbers, integers of shape (m,).
 memory : int or str, optional
-    Bytes that the process may occupy, such as "8G"; None: half of what is free.
+    Bytes, or a size such as "8G". It bounds what nystream itself uses: Python, your own arrays and
+    the pages of files that you map are not counted. None: half of what is free.
 n_jobs : int, optional
     Threads; -1: one per CPU; None: as OPENBLAS_NUM_THREADS or OMP_NUM_THREADS say, else as -1.
 random_state : int, RandomState or None

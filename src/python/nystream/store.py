@@ -40,7 +40,8 @@ def open(path: PathLike, *, memory: Union[None, int, str] = None, threads: Optio
     path : path
         A folder, by convention NAME.nys.
     memory : int or str, optional
-        Bytes that the process may occupy, such as "8G"; by default half of what is free, of which
+        Bytes, or a size such as "8G". It bounds what nystream itself uses: Python, your own arrays
+        and the pages of files that you map are not counted. None: half of what is free, of which
         an append takes at most 256M.
     threads : int, optional
         By default as many as OPENBLAS_NUM_THREADS or OMP_NUM_THREADS say, else one per CPU.

@@ -11,7 +11,8 @@ Rows come from memory, or slice by slice from a backed AnnData; they go to a scr
 functions take these arguments beside their own, as `nystream.embed` does:
 
 memory : int or str, optional
-    Bytes that the process may occupy, such as "8G".
+    Bytes, or a size such as "8G". It bounds what nystream itself uses: Python, your own arrays and
+    the pages of files that you map are not counted. None: half of what is free.
 threads : int, optional
 progress : bool or callable, optional
 tmpdir : path, optional
