@@ -378,10 +378,10 @@ NY_API int ny_gamma_grid(struct ny_context *context, const char *path,
  * all rows with the result's gamma and scale gives, to rounding: selection and sums read only the
  * new rows where they can, and all rows are projected. Until the call returns NY_OK, the old result
  * stays complete; after an interruption the same call resumes. The report's figures are those of
- * the update (mode, landmarks_added, rows_read, …; frozen: drift_trace_error, drift_residual_share,
- * and drift_largest of all frozen updates since the last fit or full update, for drift_largest_rows
- * rows from drift_largest_first on); total_rows_read, total_flops, total_seconds and updates are of
- * all runs.
+ * the update (mode, landmarks_added, rows_read, …; frozen: drift_trace_error, its
+ * drift_standard_error, drift_residual_share, and drift_largest of all frozen updates since the
+ * last fit or full update, for drift_largest_rows rows from drift_largest_first on);
+ * total_rows_read, total_flops, total_seconds and updates are of all runs.
  *
  * If `path` is a store in shards, each shard gets the result of its rows, and all get the same
  * model; the report is that of all rows. A thread of this process works on each shard or, if option
@@ -444,10 +444,12 @@ NY_API int ny_transform(struct ny_context *context, const char *path, const char
 NY_API int ny_transform_model(struct ny_context *context, const char *model, const char *input,
                               const char *output, const struct ny_options *import);
 /* Does the work of both functions above, with a report: rows, the number that were placed, seconds,
- * and drift_trace_error, the share of the trace of the new rows that the landmarks leave out. It is
- * measured on drift_rows of them, and null if there are no landmarks. The log warns if it is more
- * than ten times drift_trace_error_fitted, that of the rows of the fit that are not landmarks (null
- * if it was not needed, or if all rows are landmarks). For svd and pca by the linear kernel or
+ * and drift_trace_error, the share of the trace of the new rows that the landmarks leave out, with
+ * its drift_standard_error. It is measured on drift_rows of them, and null if there are no
+ * landmarks. The log warns, as that of a frozen update does, if the share less two standard errors
+ * is more than ten times drift_trace_error_fitted, that of the rows of the fit that are not
+ * landmarks (null if it was not needed, or if all rows are landmarks), and more than 0.1 %; or if
+ * it is more than half, and far from that of the fit. For svd and pca by the linear kernel or
  * cosine, and for exact kpca, it is the share of their variance that the components leave out, and
  * drift_distance is their mean squared distance from the mean of the fit, divided by that of the
  * fit's own rows; here too the log warns from ten times on. columns_unseen counts the columns in

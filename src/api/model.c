@@ -101,8 +101,8 @@ int ny_model_place(struct ny_model *model, const struct ny_table *table, int dty
                    uint64_t row_bytes)
 {
     struct ny_new_rows rows = {.room = {out, (enum ny_dtype)dtype, row_bytes, NY_ANY_COMPONENTS}};
+    struct ny_drift drift, beside;
     struct ny_table given;
-    struct ny_drift drift;
     int err = NY_GIVEN(model ? model->ctx : NULL, table, out);
 
     if (!err) err = ny_given_table(model->ctx, table, &given);
@@ -111,8 +111,9 @@ int ny_model_place(struct ny_model *model, const struct ny_table *table, int dty
     ny_blas_borrow();
     err = ny_transform_table(model, &rows, &drift);
     ny_blas_return();
-    if (!err && (!isnan(drift.distance) || ny_drift_is_short(&drift) ||
-                 ny_drift_is_large(drift.share, model->trace_error)))
+    beside = drift; /* with what is left out of all rows of the fit, landmarks among them */
+    beside.fitted = model->trace_error;
+    if (!err && (!isnan(drift.distance) || ny_drift_is_short(&drift) || ny_drift_is_large(&beside)))
         ny_drift_warn(model->ctx, ny_memory_name(&given), &drift);
     return err;
 }

@@ -7,7 +7,8 @@
  * A result is asked first whether its new rows get neighbours, or are placed by a map of a graph,
  * by all points of the store, or by its model. Of a model, the drift of the new rows is measured on
  * the way: the share of their trace that the landmarks leave out. If it is large beside that of the
- * rows of the fit, a warning says so, since units or the order of columns have then often changed.
+ * rows of the fit, a warning says so, since units or the order of columns have then often changed
+ * (place/drift.h).
  */
 #include <math.h>
 #include <stdio.h>
@@ -60,7 +61,7 @@ static int by_own_model(struct run *run, struct ny_store *store)
     run->by_model = true;
     if (err == NY_OK) err = ny_transform_rows(model, &run->rows, &run->placed);
     if (err == NY_OK && isnan(run->placed.drift.fitted) &&
-        ny_drift_is_large(run->placed.drift.share, 0))
+        !ny_drift_is_little(&run->placed.drift))
         err = ny_drift_of_store(model, store, run->fitted_rows, run->chosen,
                                 &run->placed.drift.fitted);
     if (err == NY_OK)
@@ -256,6 +257,7 @@ static int describe(const struct run *run, double seconds, struct ny_report **re
     ny_field_set_json(object, "clusters",
                       run->rows.finder ? json_integer((json_int_t)run->clusters) : json_null());
     ny_field_set_number(object, "drift_trace_error", run->placed.drift.share);
+    ny_field_set_number(object, "drift_standard_error", run->placed.drift.error);
     ny_field_set_number(object, "drift_trace_error_fitted", run->placed.drift.fitted);
     ny_field_set_number(object, "drift_distance", run->placed.drift.distance);
     ny_field_set_json(object, "drift_rows", json_integer((json_int_t)run->placed.drift_rows));

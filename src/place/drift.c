@@ -1,9 +1,15 @@
 /*
  * Measures drift (place/drift.h) for transforms and, on the fitted rows, for the warning that
- * compares the two (api/transform.c). At most 512 rows and 8 MiB are sampled, and at most the
- * first 1,024 landmarks used. Where landmarks are the columns, the sums of a projector tell it of
- * all new rows, and the result that of its own. A drift that cannot be measured, for numerical
- * reasons or lack of memory, is NaN and no error, since the rows have been placed.
+ * compares the two (api/transform.c); the rows that it draws and the rule by which it warns are
+ * also those of updates (update/drift.c). At most the first 1,024 landmarks are used. Where
+ * landmarks are the columns, the sums of a projector tell the drift of all new rows, and the result
+ * that of its own. A drift that cannot be measured, for numerical reasons or lack of memory, is NaN
+ * and no error, since the rows have been placed.
+ *
+ * The drift is a mean over rows, and one row that is left out wholly raises the mean of some
+ * hundred by more than what a good fit leaves out of all. So the warning goes by the drift less two
+ * standard errors. Of rows that are alike but for one, already the drift less one standard error is
+ * exactly the drift of the others.
  */
 #include "place/drift.h"
 
@@ -14,15 +20,19 @@
 #include "base/compare.h"
 #include "base/decimal.h"
 #include "base/memory.h"
+#include "base/random.h"
 #include "select/rules.h"
 #include "store/store.h"
 
-enum { SAMPLE_ROWS = 512, SAMPLE_BYTES = 8 << 20, LANDMARKS_MAX = 1024 };
-enum { LENGTHS_LEAST = 16, LENGTHS_ROWS = 128 };
+/* Rows that are measured: new ones, of which wide ones are fewer, and those of the fit. */
+enum { ROWS_MAX = 2048, ROWS_MIN = 256, ROWS_BYTES = 16 << 20 };
+enum { FITTED_MAX = 512, FITTED_MIN = 64, FITTED_BYTES = 4 << 20 };
+enum { LANDMARKS_MAX = 1024, LENGTHS_LEAST = 16, LENGTHS_ROWS = 128 };
 
 /* New rows that the landmarks leave out so much more of than of the rows of the fit are on another
  * scale, or of other things. A model that stands alone does not know its own rows. */
-static const double drift_factor = 10, drift_alone = 0.5, drift_least = 1e-3;
+static const double drift_factor = 10, drift_twice = 2, drift_alone = 0.5, drift_least = 1e-3;
+static const double drift_errors = 2;
 
 /* Rows that are multiplied by 0.1 lie among the landmarks, near 0, which leave little of them out.
  * They are told by their lengths: half of them have less than half of the length that 19 in 20 rows
@@ -30,15 +40,86 @@ static const double drift_factor = 10, drift_alone = 0.5, drift_least = 1e-3;
  * points, which is known, says whether their rows have to be looked at. */
 static const double short_share = 0.05, short_factor = 0.5, short_glance = 0.25;
 
-void ny_drift_sample_begin(struct ny_drift_sample *sample, struct ny_context *ctx, size_t row_bytes)
-{
-    size_t room = SAMPLE_BYTES / (row_bytes ? row_bytes : 1);
+/* ---- which rows ----------------------------------------------------------------------------- */
 
-    room = room < 2 ? 2 : room > SAMPLE_ROWS ? SAMPLE_ROWS : room / 2 * 2;
-    *sample =
-        (struct ny_drift_sample){.ctx = ctx, .row_bytes = row_bytes, .room = room, .stride = 1};
-    if (room * row_bytes < ny_memory_left(ctx) / 4)
-        sample->rows = ny_alloc(ctx, NY_MEM_OTHER, room * row_bytes);
+size_t ny_drift_room(size_t row_bytes)
+{
+    size_t room = ROWS_MAX;
+
+    while (room > ROWS_MIN && room * row_bytes > ROWS_BYTES)
+        room /= 2;
+    return room;
+}
+
+size_t ny_drift_fitted_rows(size_t row_bytes)
+{
+    size_t most = FITTED_BYTES / (row_bytes ? row_bytes : 1);
+
+    return most > FITTED_MAX ? FITTED_MAX : most < FITTED_MIN ? FITTED_MIN : most;
+}
+
+/* Tells which half of a slice of 2^level rows stands for both; rows that alternate are not all of
+ * one kind then. */
+static uint64_t half_of(uint64_t slice, unsigned level)
+{
+    return ny_hash64(level, NY_STREAM_SAMPLE, slice) & 1;
+}
+
+/* Returns the row that stands for a slice of 2^level rows. */
+static uint64_t drawn_row(uint64_t slice, unsigned level)
+{
+    for (; level; level--)
+        slice = 2 * slice + half_of(slice, level);
+    return slice;
+}
+
+/* Tells whether a row stands for its slice of 2^level rows. */
+static bool is_drawn(uint64_t row, unsigned level)
+{
+    for (unsigned i = 1; i <= level; i++)
+        if ((row >> (i - 1) & 1) != half_of(row >> i, i)) return false;
+    return true;
+}
+
+size_t ny_drift_draw(uint64_t rows, size_t room, uint64_t *numbers)
+{
+    unsigned level = 0;
+    uint64_t count;
+
+    /* The row that stands for the last slice, which may be cut off, may be missing. */
+    for (;; level++) {
+        count = rows >> level;
+        if (count << level < rows && drawn_row(count, level) < rows) count++;
+        if (count <= room) break;
+    }
+    for (uint64_t i = 0; i < count; i++)
+        numbers[i] = drawn_row(i, level);
+    return (size_t)count;
+}
+
+/* Returns how many rows of a sample a quarter of these bytes holds; 0: not even two. */
+static size_t room_in(size_t row_bytes, size_t most, size_t bytes)
+{
+    size_t room = ny_drift_room(row_bytes);
+
+    if (room > most) room = most;
+    while (room > 1 && room * row_bytes >= bytes / 4)
+        room /= 2;
+    return room > 1 ? room : 0;
+}
+
+size_t ny_drift_sample_bytes(size_t row_bytes, size_t most, size_t left)
+{
+    return room_in(row_bytes, most, left) * row_bytes;
+}
+
+void ny_drift_sample_begin(struct ny_drift_sample *sample, struct ny_context *ctx, size_t row_bytes,
+                           size_t most)
+{
+    size_t room = room_in(row_bytes, most, ny_memory_left(ctx));
+
+    *sample = (struct ny_drift_sample){.ctx = ctx, .row_bytes = row_bytes, .room = room};
+    if (room) sample->rows = ny_alloc(ctx, NY_MEM_OTHER, room * row_bytes);
 }
 
 void ny_drift_sample_release(struct ny_drift_sample *sample)
@@ -47,14 +128,18 @@ void ny_drift_sample_release(struct ny_drift_sample *sample)
     *sample = (struct ny_drift_sample){0};
 }
 
-/* Drops every second row of the sample, so that it stays evenly spread however many rows come. */
+/* Keeps one row of each two slices, which are all there as the sample is full. */
 static void thin_out(struct ny_drift_sample *sample)
 {
-    for (size_t i = 1; 2 * i < sample->count; i++)
-        memcpy(sample->rows + i * sample->row_bytes, sample->rows + 2 * i * sample->row_bytes,
-               sample->row_bytes);
-    sample->count = (sample->count + 1) / 2;
-    sample->stride *= 2;
+    sample->level++;
+    sample->count /= 2;
+    for (size_t i = 0; i < sample->count; i++) {
+        size_t from = 2 * i + (size_t)half_of(i, sample->level);
+
+        if (from != i)
+            memcpy(sample->rows + i * sample->row_bytes, sample->rows + from * sample->row_bytes,
+                   sample->row_bytes);
+    }
 }
 
 int ny_drift_sample_take(struct ny_drift_sample *sample, const struct ny_tile *tile)
@@ -62,14 +147,18 @@ int ny_drift_sample_take(struct ny_drift_sample *sample, const struct ny_tile *t
     int err = NY_OK;
 
     for (size_t i = 0; sample->rows && i < tile->rows && err == NY_OK; i++) {
-        if ((tile->first_row + i) % sample->stride) continue;
+        uint64_t row = tile->first_row + i;
+
+        if (!is_drawn(row, sample->level)) continue;
         if (sample->count == sample->room) thin_out(sample);
-        if ((tile->first_row + i) % sample->stride) continue;
+        if (!is_drawn(row, sample->level)) continue;
         err = ny_tile_strip(tile, i, 1, sample->rows + sample->count * sample->row_bytes);
         sample->count++;
     }
     return err;
 }
+
+/* ---- residuals ------------------------------------------------------------------------------ */
 
 /* Computes the residuals of the sample by the landmarks, as greedy selection would. */
 static int residuals_of(const struct ny_columns_spec *spec, struct ny_raw_rows landmarks, size_t m,
@@ -87,24 +176,43 @@ static int residuals_of(const struct ny_columns_spec *spec, struct ny_raw_rows l
     return err;
 }
 
-/* Computes the drift of a sample: the sum of its residuals over the sum of k(x,x). */
+void ny_drift_of_rows(const float *residuals, const double *diagonal, size_t count,
+                      struct ny_drift *drift)
+{
+    double left = 0, trace = 0, squares = 0;
+
+    drift->share = drift->error = NAN;
+    for (size_t i = 0; i < count; i++) {
+        left += (double)residuals[i];
+        trace += diagonal[i];
+    }
+    if (!(trace > 0)) return;
+    drift->share = left / trace;
+    if (count < 2) return;
+    /* The jackknife: also a row that has nearly all of the trace is seen to decide alone. */
+    for (size_t i = 0; i < count; i++) {
+        double rest = trace - diagonal[i];
+        double others = rest > 0 ? (left - (double)residuals[i]) / rest : 0;
+        double off = fmin(fmax(others, 0), 1) - drift->share;
+
+        squares += off * off;
+    }
+    drift->error = sqrt(squares * (double)(count - 1) / (double)count);
+}
+
+/* Computes the drift of a sample. */
 static int measure(const struct ny_columns_spec *spec, struct ny_raw_rows landmarks, size_t m,
-                   const struct ny_drift_sample *sample, double *error)
+                   const struct ny_drift_sample *sample, struct ny_drift *drift)
 {
     struct ny_context *ctx = sample->ctx;
     double *diagonal = ny_calloc(ctx, NY_MEM_OTHER, sample->count, sizeof(double));
     float *residuals = ny_calloc(ctx, NY_MEM_OTHER, sample->count, sizeof(float));
-    double left = 0, trace = 0;
     struct ny_columns *none = NULL;
     int err = diagonal && residuals ? ny_columns_new(&none, spec) : NY_EBUDGET;
 
     if (!err) err = ny_columns_diagonal(none, ny_raw_rows(sample->rows), sample->count, diagonal);
     if (!err) err = residuals_of(spec, landmarks, m, sample, residuals);
-    for (size_t i = 0; !err && i < sample->count; i++) {
-        left += (double)residuals[i];
-        trace += diagonal[i];
-    }
-    if (!err && trace > 0) *error = left / trace;
+    if (!err) ny_drift_of_rows(residuals, diagonal, sample->count, drift);
     ny_columns_free(none);
     ny_free(ctx, diagonal);
     ny_free(ctx, residuals);
@@ -112,15 +220,15 @@ static int measure(const struct ny_columns_spec *spec, struct ny_raw_rows landma
 }
 
 int ny_drift_measure(const struct ny_columns_spec *spec, struct ny_raw_rows landmarks, size_t m,
-                     const struct ny_drift_sample *sample, double *error)
+                     const struct ny_drift_sample *sample, struct ny_drift *drift)
 {
     int err = NY_OK;
 
-    *error = NAN;
+    drift->share = drift->error = NAN;
     if (!sample->count || !(landmarks.at || landmarks.list) ||
         spec->kernel->base == NY_BASE_COORDINATE)
         return NY_OK;
-    err = measure(spec, landmarks, m < LANDMARKS_MAX ? m : LANDMARKS_MAX, sample, error);
+    err = measure(spec, landmarks, m < LANDMARKS_MAX ? m : LANDMARKS_MAX, sample, drift);
     if (err != NY_ENUMERIC && err != NY_EBUDGET) return err;
     ny_log(sample->ctx, NY_LOG_DETAIL, "the drift of the new rows is not measured: %s",
            ny_context_message(sample->ctx));
@@ -135,7 +243,7 @@ static int sample_store(const struct ny_model *model, struct ny_store *store, ui
 {
     const struct ny_columns_spec *spec = &model->spec;
     struct ny_points_info points;
-    uint64_t numbers[SAMPLE_ROWS];
+    uint64_t numbers[FITTED_MAX];
     int err = ny_points_info(store, &points);
 
     *sample = (struct ny_drift_sample){0};
@@ -144,9 +252,8 @@ static int sample_store(const struct ny_model *model, struct ny_store *store, ui
         return err;
     if (rows > points.n) rows = points.n;             /* a shard counts those of all */
     if (points.row_slots > spec->slots) return NY_OK; /* fuller rows joined since the fit */
-    ny_drift_sample_begin(sample, model->ctx, ny_raw_bytes(spec));
-    if (most > sample->room) most = sample->room;
-    if (sample->rows) sample->count = rows < most ? (size_t)rows : most;
+    ny_drift_sample_begin(sample, model->ctx, ny_raw_bytes(spec), most);
+    if (sample->rows) sample->count = rows < sample->room ? (size_t)rows : sample->room;
     for (size_t i = 0; i < sample->count; i++)
         numbers[i] = (uint64_t)((double)i * (double)rows / (double)sample->count);
     return sample->count ? ny_points_gather_wide(store, spec->dtype, spec->slots, numbers,
@@ -162,17 +269,19 @@ double ny_drift_of_others(double share, double landmarks, double rows)
 }
 
 int ny_drift_of_store(const struct ny_model *model, struct ny_store *store, uint64_t rows,
-                      bool chosen, double *error)
+                      bool chosen, double *share)
 {
-    struct ny_drift_sample sample;
     size_t used = model->m < LANDMARKS_MAX ? model->m : LANDMARKS_MAX;
+    struct ny_drift drift = ny_drift_unknown;
+    struct ny_drift_sample sample;
     int err;
 
-    *error = NAN;
+    *share = NAN;
     if (chosen && used >= rows) return NY_OK; /* no row tells what is left out of others */
-    err = sample_store(model, store, rows, SAMPLE_ROWS, &sample);
-    if (!err) err = ny_drift_measure(&model->spec, ny_model_rows(model), model->m, &sample, error);
-    if (chosen) *error = ny_drift_of_others(*error, (double)used, (double)rows);
+    err = sample_store(model, store, rows, ny_drift_fitted_rows(ny_raw_bytes(&model->spec)),
+                       &sample);
+    if (!err) err = ny_drift_measure(&model->spec, ny_model_rows(model), model->m, &sample, &drift);
+    *share = chosen ? ny_drift_of_others(drift.share, (double)used, (double)rows) : drift.share;
     ny_drift_sample_release(&sample);
     return err;
 }
@@ -259,9 +368,38 @@ bool ny_drift_is_short(const struct ny_drift *drift)
     return drift->shrunk < short_factor;
 }
 
-bool ny_drift_is_large(double drift, double fitted)
+/* ---- the rule and its words ----------------------------------------------------------------- */
+
+bool ny_drift_is_little(const struct ny_drift *drift)
 {
-    return drift > drift_least && drift > (isnan(fitted) ? drift_alone : drift_factor * fitted);
+    return !(drift->share > drift_least);
+}
+
+bool ny_drift_is_large(const struct ny_drift *drift)
+{
+    double sure = drift->share - drift_errors * drift->error, fitted = drift->fitted;
+    double most = isnan(drift->error) ? drift->share : sure; /* of a row that is alone */
+    bool alike = most <= drift_twice * fitted && 1 - most >= (1 - fitted) / drift_factor;
+
+    return (most > drift_alone && !alike) || (sure > drift_least && sure > drift_factor * fitted);
+}
+
+void ny_drift_tell(struct ny_context *ctx, const char *from, const struct ny_drift *drift,
+                   const char *cure)
+{
+    bool large = ny_drift_is_large(drift);
+    char fitted[64] = ""; /* nothing to compare with */
+
+    if (!isnan(drift->fitted) && large)
+        ny_decimal_print(fitted, sizeof(fitted), " (%.3g %%)", 100 * drift->fitted);
+    else if (!isnan(drift->fitted))
+        ny_decimal_print(fitted, sizeof(fitted), ", and %.3g %% of that of the rows of the fit",
+                         100 * drift->fitted);
+    ny_log(ctx, large ? NY_LOG_WARNING : NY_LOG_NOTE,
+           "drift: the landmarks leave out %.3g %% of the trace of %s%s%s%s%s", 100 * drift->share,
+           from, large ? ", far more than of the rows of the fit" : "", fitted,
+           large ? ": are they on the same scale, with the columns in the same order?" : "",
+           large ? cure : "");
 }
 
 struct ny_drift ny_drift_of_sums(const struct ny_model *model, uint64_t rows, double squares,
@@ -271,6 +409,7 @@ struct ny_drift ny_drift_of_sums(const struct ny_model *model, uint64_t rows, do
 
     if (!rows || !(squares > 0)) return ny_drift_unknown;
     return (struct ny_drift){.share = fmax(0, 1 - kept / squares),
+                             .error = NAN,
                              .fitted = fitted->left,
                              .distance = squares / (double)rows / fitted->distance,
                              .shrunk = NAN};
@@ -294,8 +433,9 @@ static void warn_of_components(struct ny_context *ctx, const char *from,
 {
     bool far = drift->distance > drift_factor;
     bool other = 1 - drift->share < (1 - drift->fitted) / drift_factor;
+    bool large = !ny_drift_is_little(drift) && drift->share > drift_factor * drift->fitted;
 
-    if (!far && !other && !ny_drift_is_large(drift->share, drift->fitted)) return;
+    if (!far && !other && !large) return;
     ny_log(ctx, NY_LOG_WARNING,
            "the components leave out %.3g %% of the variance of %s, whose rows are %.3g times as "
            "far from the mean of the fit as its own, and %.3g %% of that of the rows of the fit: "
@@ -309,19 +449,8 @@ void ny_drift_warn(struct ny_context *ctx, const char *from, const struct ny_dri
         warn_of_lengths(ctx, from, drift->shrunk);
         return;
     }
-    if (!isnan(drift->distance)) {
+    if (!isnan(drift->distance))
         warn_of_components(ctx, from, drift);
-        return;
-    }
-    if (!ny_drift_is_large(drift->share, drift->fitted)) return;
-    if (isnan(drift->fitted))
-        ny_log(ctx, NY_LOG_WARNING,
-               "the landmarks leave out %.3g %% of the trace of %s: are its rows on the scale of "
-               "those of the fit, and its columns in their order?",
-               100 * drift->share, from);
-    else
-        ny_log(ctx, NY_LOG_WARNING,
-               "the landmarks leave out %.3g %% of the trace of %s, and %.3g %% of that of the "
-               "rows of the fit: are they on the same scale, with the columns in the same order?",
-               100 * drift->share, from, 100 * drift->fitted);
+    else if (ny_drift_is_large(drift))
+        ny_drift_tell(ctx, from, drift, "");
 }

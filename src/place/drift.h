@@ -1,7 +1,8 @@
 /*
  * Measures how much of new rows the landmarks of a model leave out: Σδ/Σk(x,x) over a sample of
- * them, as an update does for appended rows (update/drift.c). Rows on another scale than
- * those of the fit, or in another order of columns, are left out nearly wholly.
+ * them. Rows on another scale than those of the fit, or in another order of columns, are left out
+ * nearly wholly. Transforms do so for the rows of a stream, and updates (update/drift.c) for those
+ * that were appended: of as many rows both measure the same ones, and warn by the same rule.
  */
 #ifndef NY_PLACE_DRIFT_H
 #define NY_PLACE_DRIFT_H
@@ -14,35 +15,55 @@
 /* How far new rows are from the model, and those of the fit; NaN: not known. */
 struct ny_drift {
     double share;    /* what landmarks leave out of their trace, or components of their variance */
+    double error;    /* its standard error; NaN of one row, and of components */
     double fitted;   /* of the rows of the fit */
     double distance; /* of maps of the rows themselves: the mean squared distance of the new rows
                       * from the mean of the fit, over that of its own rows; NaN: of landmarks */
     double shrunk;   /* the median length of new rows over that which 19 in 20 rows of the fit have;
                       * NaN: they are not short, or it is not known */
 };
-static const struct ny_drift ny_drift_unknown = {NAN, NAN, NAN, NAN};
+static const struct ny_drift ny_drift_unknown = {NAN, NAN, NAN, NAN, NAN};
 
-/* Every stride-th row of a stream; the stride doubles where there is no room. */
+/* Returns how many rows of so many bytes are measured at most: 2,048, and of wide ones down to 256.
+ * It is a power of two. */
+size_t ny_drift_room(size_t row_bytes);
+/* Returns how many rows of the fit are measured at most, to compare them with. */
+size_t ny_drift_fitted_rows(size_t row_bytes);
+/* Draws those of `rows` rows that are measured: all where there is room, else one of each slice of
+ * 2, 4, 8, … rows. Writes their numbers, ascending, and returns how many there are, at most `room`,
+ * which is even. */
+size_t ny_drift_draw(uint64_t rows, size_t room, uint64_t *numbers);
+
+/* Rows of a stream, the same that ny_drift_draw() draws; slices get longer where there is no room.
+ */
 struct ny_drift_sample {
     struct ny_context *ctx;
     size_t row_bytes, room, count;
-    uint64_t stride;
-    char *rows; /* raw; NULL: nothing is measured */
+    unsigned level; /* slices have 2^level rows */
+    char *rows;     /* raw; NULL: nothing is measured */
 };
 
-/* Begins a sample of rows of `row_bytes`. A budget that has no room for it leaves it empty. */
-void ny_drift_sample_begin(struct ny_drift_sample *sample, struct ny_context *ctx,
-                           size_t row_bytes);
+/* Begins a sample of up to ny_drift_room() rows of `row_bytes`, and at most `most`, a power of two
+ * or more than all where rows come as a stream. A budget that has no room for them gives it half of
+ * them, a quarter, …, or none. */
+void ny_drift_sample_begin(struct ny_drift_sample *sample, struct ny_context *ctx, size_t row_bytes,
+                           size_t most);
+/* Returns the bytes that it then takes of a budget of which so many bytes are left. */
+size_t ny_drift_sample_bytes(size_t row_bytes, size_t most, size_t left);
 /* Takes the rows of a tile that are next in the sample. Tiles come in ascending order. */
 int ny_drift_sample_take(struct ny_drift_sample *sample, const struct ny_tile *tile);
 /* Frees the rows of a sample. */
 void ny_drift_sample_release(struct ny_drift_sample *sample);
 
-/* *error of the rows of a sample, which are of the type and slots of `spec`, as the landmarks are:
- * from the first 1,024 of them, where there are more. NaN where the sample is empty, the model has
- * no landmarks, or there is no room to measure it. */
+/* Sets the share of the trace Σk(x,x) that the residuals δ of these rows are, and its standard
+ * error; NaN where the trace is 0. */
+void ny_drift_of_rows(const float *residuals, const double *diagonal, size_t count,
+                      struct ny_drift *drift);
+/* Sets the share of the rows of a sample, which are of the type and slots of `spec`, as the
+ * landmarks are, and its standard error: from the first 1,024 landmarks, where there are more. NaN
+ * where the sample is empty, the model has no landmarks, or there is no room to measure it. */
 int ny_drift_measure(const struct ny_columns_spec *spec, struct ny_raw_rows landmarks, size_t m,
-                     const struct ny_drift_sample *sample, double *error);
+                     const struct ny_drift_sample *sample, struct ny_drift *drift);
 /* Returns the median length of the rows of a sample, which are of the type and slots of `spec`; NaN
  * of up to 16 of them, where rows have no length, or there is no room to measure it. */
 double ny_drift_length(const struct ny_columns_spec *spec, const struct ny_drift_sample *sample);
@@ -52,12 +73,23 @@ double ny_drift_length(const struct ny_columns_spec *spec, const struct ny_drift
 struct ny_store;
 int ny_drift_shrunk(const struct ny_model *model, struct ny_store *store, uint64_t rows,
                     double length, double *shrunk);
-/* Tells whether new rows of this drift are on another scale than those of the fit, or are other
- * things: beside `fitted`, the drift of these, or by itself where that is NaN. */
-bool ny_drift_is_large(double drift, double fitted);
+/* Tells whether a drift is so small that it need not be compared with that of the rows of the fit.
+ */
+bool ny_drift_is_little(const struct ny_drift *drift);
+/* Tells whether new rows of this drift, which landmarks leave out, are on another scale than those
+ * of the fit, or are other things. The share less two standard errors is then more than ten times
+ * that of the fitted rows, and more than 0.1 %. Or it is more than half, unless nearly as much is
+ * left out of the fitted rows: at least half as much, and at most ten times as much kept. Of one
+ * row, which has no standard error, and where the fitted rows are not known, only the second
+ * counts. */
+bool ny_drift_is_large(const struct ny_drift *drift);
 /* Tells whether half of the new rows are far shorter than nearly all of the fit. */
 bool ny_drift_is_short(const struct ny_drift *drift);
-/* Warns of a drift that is large; `from` is where the rows come from. */
+/* Tells a drift that landmarks leave out, a warning where it is large, with the cure (a sentence
+ * that begins with a blank, or ""); `from` is where the rows come from. */
+void ny_drift_tell(struct ny_context *ctx, const char *from, const struct ny_drift *drift,
+                   const char *cure);
+/* Warns of rows that are far shorter, or whose drift is large. */
 void ny_drift_warn(struct ny_context *ctx, const char *from, const struct ny_drift *drift);
 /* Returns the drift of new rows beside a model that knows how those of its fit lie: of these sums
  * over `rows` of them. */
@@ -66,11 +98,11 @@ struct ny_drift ny_drift_of_sums(const struct ny_model *model, uint64_t rows, do
 /* Returns the share that the landmarks leave out of the rows of a fit that are none themselves, if
  * it is `share` of all `rows` of them: nothing is left out of landmarks. NaN where all are. */
 double ny_drift_of_others(double share, double landmarks, double rows);
-/* *error: the share of the trace of the first `rows` points of the store, those of the fit, that
- * the landmarks leave out; where these were `chosen` among them, of the others. Measures up to 512
+/* *share: that of the trace of the first `rows` points of the store, those of the fit, that the
+ * landmarks leave out; where these were `chosen` among them, of the others. Measures up to 512
  * points, evenly spread; NaN if all are landmarks, or points and landmarks differ in type or slots.
  */
 int ny_drift_of_store(const struct ny_model *model, struct ny_store *store, uint64_t rows,
-                      bool chosen, double *error);
+                      bool chosen, double *share);
 
 #endif

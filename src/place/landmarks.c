@@ -31,6 +31,13 @@ struct by_landmarks {
  * placing takes. Tables of so few rows are placed without a look. */
 enum { GLANCE_ROWS = 64, GLANCE_LANDMARKS = 128, UNSEEN_ROWS = 16 };
 
+/* Returns how many rows the drift is measured on at most. */
+static size_t most_measured(const struct by_landmarks *run)
+{
+    if (!run->placed) return 0;
+    return run->glance ? GLANCE_ROWS : SIZE_MAX;
+}
+
 /* Returns the bytes that BLAS keeps. */
 static size_t blas_bytes(const struct ny_model *model, unsigned workers)
 {
@@ -42,11 +49,12 @@ static size_t blas_bytes(const struct ny_model *model, unsigned workers)
 static size_t pass_bytes(const void *placer, unsigned workers, size_t limit)
 {
     const struct by_landmarks *run = placer;
+    const struct ny_columns_spec *spec = &run->base.spec;
     const struct ny_model *model = run->model;
 
-    (void)limit;
-    return ny_projector_bytes(&run->base.spec, model->m, model->p, model->precision, workers) +
-           blas_bytes(model, workers) + ny_unseen_bytes(&run->base.spec);
+    return ny_projector_bytes(spec, model->m, model->p, model->precision, workers) +
+           blas_bytes(model, workers) + ny_unseen_bytes(spec) +
+           ny_drift_sample_bytes(ny_raw_bytes(spec), most_measured(run), limit);
 }
 
 /* A model keeps this to place few rows at a time: a projector for rows of one type. */
@@ -121,8 +129,7 @@ static int begin(struct ny_placer *placer)
     size_t bytes = blas_bytes(run->model, placer->workers);
     int err;
 
-    if (run->placed) ny_drift_sample_begin(&run->sample, spec->ctx, ny_raw_bytes(spec));
-    if (run->glance && run->sample.room > GLANCE_ROWS) run->sample.room = GLANCE_ROWS;
+    ny_drift_sample_begin(&run->sample, spec->ctx, ny_raw_bytes(spec), most_measured(run));
     err = run->placed ? ny_unseen_begin(&run->unseen, spec) : NY_OK;
     if (!err) err = ny_reserve(spec->ctx, NY_MEM_PROCESS, bytes);
     if (err) return err;
@@ -179,7 +186,7 @@ static int place(struct ny_placer *placer, struct ny_source *rows)
 
 /* Measures the drift in the type of the new rows, to which the projector has widened the landmarks.
  * The first of these leave out more than all do: where it is little, so is the drift. */
-static int measure_drift(const struct by_landmarks *run, double *error)
+static int measure_drift(const struct by_landmarks *run, struct ny_drift *drift)
 {
     struct ny_raw_rows landmarks;
     size_t m = run->model->m;
@@ -188,10 +195,10 @@ static int measure_drift(const struct by_landmarks *run, double *error)
     if (!run->projector->columns) return NY_OK; /* features leave nothing out */
     landmarks = ny_columns_rows(run->projector->columns);
     if (run->glance && m > GLANCE_LANDMARKS) {
-        err = ny_drift_measure(&run->base.spec, landmarks, GLANCE_LANDMARKS, &run->sample, error);
-        if (err || !ny_drift_is_large(*error, NAN)) return err;
+        err = ny_drift_measure(&run->base.spec, landmarks, GLANCE_LANDMARKS, &run->sample, drift);
+        if (err || !ny_drift_is_large(drift)) return err;
     }
-    return ny_drift_measure(&run->base.spec, landmarks, m, &run->sample, error);
+    return ny_drift_measure(&run->base.spec, landmarks, m, &run->sample, drift);
 }
 
 /* Tells what was noticed. */
@@ -206,7 +213,7 @@ static int end(struct ny_placer *placer)
     placed->drift = ny_drift_unknown;
     placed->length = ny_drift_length(&run->base.spec, &run->sample);
     placed->drift_rows = is_summed(run) ? placer->placed : run->sample.count;
-    if (!is_summed(run)) return run->blind ? NY_OK : measure_drift(run, &placed->drift.share);
+    if (!is_summed(run)) return run->blind ? NY_OK : measure_drift(run, &placed->drift);
     placed->drift = ny_drift_of_sums(run->model, placer->placed, run->squares, run->kept);
     return NY_OK;
 }
@@ -257,7 +264,7 @@ int ny_transform_table(struct ny_model *model, const struct ny_new_rows *rows,
     run.glance = true;
     if (rows->table->rows <= NY_STRIP_ROWS) run.keeper = model;
     if (rows->table->rows > UNSEEN_ROWS) run.placed = &placed;
-    run.blind = !ny_drift_is_large(1, model->trace_error); /* it leaves out a tenth of them */
+    run.blind = model->trace_error >= 0.1; /* ten times as much is more than all */
     err = ny_place_all(&run.base, rows);
     if (!err) err = ny_drift_shrunk(model, NULL, 0, placed.length, &placed.drift.shrunk);
     *drift = placed.drift;

@@ -5,19 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/decimal.h"
-#include "base/random.h"
 #include "place/drift.h"
 #include "update/sums.h"
 #include "update/update.h"
 
 /* ---- residuals ----------------------------------------------------------------------------- */
-
-/* New rows that are measured: all of them, or so many that are drawn, one of each slice. Many rows
- * give an eighth, up to ROWS_MAX; for a few thousand rows, a thousand tell as much. */
-enum { ROWS_MIN = 1024, ROWS_SHARE = 8, ROWS_MAX = 4096, BYTES_MAX = 16 << 20 };
-/* Rows of the fit to compare them with, at even distances. */
-enum { FITTED_MAX = 512, FITTED_MIN = 64, FITTED_BYTES = 4 << 20 };
 
 static const char fitted_key[] = "drift_trace_error_fitted";
 
@@ -54,62 +46,51 @@ static double of_others(const struct ny_fit *fit, double share)
  * landmarks. */
 static size_t fitted_rows(const struct ny_fit *fit, size_t row_bytes)
 {
-    double most = fmax(FITTED_MIN, fmin(FITTED_MAX, (double)FITTED_BYTES / (double)row_bytes));
+    size_t most = ny_drift_fitted_rows(row_bytes);
     uint64_t rows = fit->earlier.selected;
 
     if (isnan(of_others(fit, 0))) return 0;
     if (!isnan(ny_field_number(ny_job_report(&fit->job), fitted_key, NAN))) return 0;
     if (rows > fit->earlier.rows) rows = fit->earlier.rows; /* a shard counts those of all */
-    return rows < (uint64_t)most ? (size_t)rows : (size_t)most;
+    return rows < most ? (size_t)rows : most;
 }
 
-/* Numbers the rows of the fit at even distances, then one new row of each slice, so that all parts
- * of what was appended are looked at. */
-static void number_rows(const struct ny_fit *fit, struct sample *sample)
+/* Numbers the rows of the fit at even distances, then the new rows that a transform of them would
+ * measure. */
+static int number_rows(const struct ny_fit *fit, struct sample *sample, size_t row_bytes)
 {
     uint64_t first = fit->earlier.rows, rows = fit->job.points.n - first;
     uint64_t old = fit->earlier.selected < first ? fit->earlier.selected : first;
-    size_t count = sample->count - sample->fitted;
+    size_t room = ny_drift_room(row_bytes);
 
+    sample->fitted = fitted_rows(fit, row_bytes);
+    sample->numbers =
+        ny_calloc(fit->job.ctx, NY_MEM_OTHER, sample->fitted + room, sizeof(uint64_t));
+    if (!sample->numbers) return NY_EBUDGET;
     for (size_t i = 0; i < sample->fitted; i++)
         sample->numbers[i] = (uint64_t)((double)i * (double)old / (double)sample->fitted);
-    for (size_t i = 0; i < count; i++) {
-        double slice = (double)rows / (double)count;
-        double at = rows == count
-                        ? (double)i
-                        : ((double)i + ny_hash01(fit->settings->seed, NY_STREAM_SAMPLE, i)) * slice;
-
-        sample->numbers[sample->fitted + i] = first + (at < (double)rows ? (uint64_t)at : rows - 1);
-    }
-}
-
-/* Returns how many of the new rows are measured at most, if they are not wide. */
-static double most_rows(double rows)
-{
-    return fmin(fmax(ROWS_MIN, rows / ROWS_SHARE), ROWS_MAX);
+    sample->count = sample->fitted + ny_drift_draw(rows, room, sample->numbers + sample->fitted);
+    for (size_t i = sample->fitted; i < sample->count; i++)
+        sample->numbers[i] += first;
+    return NY_OK;
 }
 
 double ny_update_drift_rows(double rows)
 {
-    return fmin(rows, most_rows(rows)) + FITTED_MAX;
+    return fmin(rows, (double)ny_drift_room(1)) + (double)ny_drift_fitted_rows(1);
 }
 
 /* Draws the rows to be measured, and reads them. */
 static int draw_rows(const struct ny_fit *fit, struct sample *sample)
 {
     size_t row_bytes = ny_points_row_bytes(&fit->job.points);
-    uint64_t rows = fit->job.points.n - fit->earlier.rows;
-    double most = fmin(fmax(256, (double)BYTES_MAX / (double)row_bytes), most_rows((double)rows));
+    int err = number_rows(fit, sample, row_bytes);
 
-    sample->fitted = fitted_rows(fit, row_bytes);
-    sample->count = sample->fitted + (rows < (uint64_t)most ? (size_t)rows : (size_t)most);
-    sample->numbers = ny_calloc(fit->job.ctx, NY_MEM_OTHER, sample->count, sizeof(uint64_t));
+    if (err) return err;
     sample->rows = ny_calloc(fit->job.ctx, NY_MEM_OTHER, sample->count, row_bytes);
     sample->diagonal = ny_calloc(fit->job.ctx, NY_MEM_OTHER, sample->count, sizeof(double));
     sample->residuals = ny_calloc(fit->job.ctx, NY_MEM_OTHER, sample->count, sizeof(float));
-    if (!sample->numbers || !sample->rows || !sample->diagonal || !sample->residuals)
-        return NY_EBUDGET;
-    number_rows(fit, sample);
+    if (!sample->rows || !sample->diagonal || !sample->residuals) return NY_EBUDGET;
     return ny_points_gather_wide(fit->job.store, fit->job.points.dtype,
                                  (size_t)fit->job.points.row_slots, sample->numbers, sample->count,
                                  sample->rows);
@@ -151,54 +132,21 @@ static int measure(struct ny_fit *fit, struct sample *sample)
     return err;
 }
 
-/* Tells whether the share that is left out of new rows is far from that of rows of the fit: many
- * times as much, or most of it; where it is most of theirs as well, nearly all. */
-static bool is_far(double share, double fitted)
-{
-    const double alone = 0.5, twice = 2, factor = 10, least = 1e-3;
-    bool alike = share <= twice * fitted && 1 - share >= (1 - fitted) / factor;
-
-    return (share > alone && !alike) || (share > factor * fitted && share > least);
-}
-
-/* Tells the share of the trace that the landmarks leave out: it is a warning where that is far from
- * what they leave out of the rows of the fit. */
-static void tell(const struct ny_fit *fit, double share)
+/* Tells the share of the trace that the landmarks leave out, beside what they leave out of the rows
+ * of the fit. */
+static void tell(const struct ny_fit *fit, struct ny_drift drift)
 {
     const json_t *report = ny_job_report(&fit->job);
     double of_all = of_others(fit, ny_field_number(report, "trace_error", NAN));
-    double fitted = ny_field_number(report, fitted_key, of_all);
-    bool far = is_far(share, fitted);
-    char beside[64] = ""; /* nothing to compare with where all rows of the fit are landmarks */
 
-    if (isnan(share)) {
+    drift.fitted = ny_field_number(report, fitted_key, of_all);
+    if (isnan(drift.share))
         ny_log(fit->job.ctx, NY_LOG_NOTE,
                "the drift of the new rows is not measured: k(x,x) of all of them is 0");
-        return;
-    }
-    if (!isnan(fitted))
-        ny_decimal_print(beside, sizeof(beside), ", and %.3g %% of that of the fitted ones",
-                         100 * fitted);
-    ny_log(fit->job.ctx, far ? NY_LOG_WARNING : NY_LOG_NOTE,
-           "drift: the landmarks leave out %.3g %% of the trace of the new rows%s%s", 100 * share,
-           beside,
-           far ? ", far more than of those of the fit: are they on the same scale, with the "
-                 "columns in the same order? If not, take them out again; if they are right, "
-                 "--update full takes them into the model"
-               : "");
-}
-
-/* Returns the share of the trace of the rows from `begin` up to `end` of the sample that the
- * landmarks leave out. */
-static double share_left(const struct sample *sample, size_t begin, size_t end)
-{
-    double left = 0, trace = 0;
-
-    for (size_t i = begin; i < end; i++) {
-        left += (double)sample->residuals[i];
-        trace += sample->diagonal[i];
-    }
-    return left / trace;
+    else
+        ny_drift_tell(fit->job.ctx, "the new rows", &drift,
+                      " If not, take them out again; if they are right, --update full takes them "
+                      "into the model");
 }
 
 /* Keeps the largest drift since the model was made, and the rows that have it; a full update clears
@@ -221,19 +169,22 @@ static void report(struct ny_fit *fit, const struct sample *sample)
 {
     json_t *report = ny_job_report(&fit->job);
     double tolerance = ny_field_number(report, "tolerance", NAN), share;
-    double drift = share_left(sample, sample->fitted, sample->count);
     size_t above = 0, count = sample->count - sample->fitted;
+    struct ny_drift drift = ny_drift_unknown, fitted = ny_drift_unknown;
 
+    ny_drift_of_rows(sample->residuals + sample->fitted, sample->diagonal + sample->fitted, count,
+                     &drift);
+    ny_drift_of_rows(sample->residuals, sample->diagonal, sample->fitted, &fitted);
     for (size_t i = sample->fitted; i < sample->count; i++)
         above += (double)sample->residuals[i] > tolerance;
     share = isnan(tolerance) ? NAN : (double)above / (double)count;
-    ny_field_set_number(report, "drift_trace_error", drift);
+    ny_field_set_number(report, "drift_trace_error", drift.share);
+    ny_field_set_number(report, "drift_standard_error", drift.error);
     ny_field_set_number(report, "drift_residual_share", share);
     ny_field_set_count(report, "drift_rows", count);
     if (sample->fitted)
-        ny_field_set_number(report, fitted_key,
-                            of_others(fit, share_left(sample, 0, sample->fitted)));
-    keep_largest(fit, drift);
+        ny_field_set_number(report, fitted_key, of_others(fit, fitted.share));
+    keep_largest(fit, drift.share);
     tell(fit, drift);
     if (!isnan(tolerance))
         ny_log(fit->job.ctx, NY_LOG_NOTE,

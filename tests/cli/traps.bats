@@ -209,13 +209,15 @@ nan_table() {
     ny transform s a --input new.csv -o new.npy --json
     exits 0
     [ -z "$stderr" ]
-    has_keys "$output" rows drift_trace_error drift_trace_error_fitted drift_rows seconds
+    has_keys "$output" rows drift_trace_error drift_standard_error drift_trace_error_fitted \
+        drift_rows seconds
     [ "$(field "$output" rows)" = 200 ]
     awk -v e="$(field "$output" drift_trace_error)" -v f="$(field "$output" drift_trace_error_fitted)" \
         'BEGIN {exit !(e > 0 && e < 0.2 && e < 10 * f)}'
     ny transform s a --input far.csv -o far.npy -q
     exits 0
-    says "warning: the landmarks leave out 100 % of the trace of far.csv, and "
+    says "warning: drift: the landmarks leave out 100 % of the trace of far.csv, far more than of the rows of the fit ("
+    says "): are they on the same scale, with the columns in the same order?"
     [ "$(head -c 128 far.npy | wc -c)" -eq 128 ]
     ny transform s a --input far.csv -o far.npy --json
     says '{"warning":'
@@ -243,7 +245,51 @@ nan_table() {
     nystream fit s a --update frozen -q
     ny transform s a --input far.csv -o far.npy --json
     [ "$(field "$output" drift_trace_error_fitted)" = "$fitted" ]
-    says "of that of the rows of the fit"
+    says "far more than of the rows of the fit ("
+}
+
+# same_drift NIGHT: transform of these rows says nothing, and finds the drift that the update finds
+# which takes them in.
+same_drift() {
+    local placed updated key
+    ny transform s a --input "$1" -o out.npy --json
+    exits 0
+    [ -z "$stderr" ]
+    placed=$output
+    nystream import s "$1" --append -q
+    ny fit s a --update frozen -q
+    exits 0
+    [ -z "$stderr" ]
+    updated=$(nystream info s a --json)
+    [ "$(field "$placed" drift_rows)" = "$(field "$updated" drift_rows)" ]
+    for key in drift_trace_error drift_standard_error; do
+        awk -v p="$(field "$placed" $key)" -v u="$(field "$updated" $key)" \
+            'BEGIN { exit !(p > 0 && (p - u) ^ 2 < 1e-12) }'
+    done
+}
+
+@test "one outlier among some hundred new rows is no drift, and transform and update agree" {
+    table 3000 3 >t.csv
+    table 400 3 77 | sed '123s/.*/9,9,9/' >night.csv
+    table 5000 3 78 >long.csv
+    nystream import s t.csv -q
+    nystream fit s a --landmarks 300 -q
+    same_drift night.csv
+    [ "$(field "$(nystream info s a --json)" drift_rows)" = 400 ]
+    # The mean alone is far more than that of the fit.
+    awk -v e="$(field "$(nystream info s a --json)" drift_trace_error)" \
+        -v f="$(field "$(nystream info s a --json)" drift_trace_error_fitted)" \
+        'BEGIN { exit !(e > 1e-3 && e > 10 * f) }'
+    same_drift long.csv
+    awk -v n="$(field "$(nystream info s a --json)" drift_rows)" 'BEGIN { exit !(n >= 1024 && n <= 2048) }'
+    # Forty such rows are a drift, to both.
+    table 400 3 79 | sed '1~10s/.*/9,9,9/' >bad.csv
+    ny transform s a --input bad.csv -o out.npy -q
+    exits 0
+    says "warning: drift: the landmarks leave out 10 % of the trace of bad.csv, far more than of the rows of the fit ("
+    nystream import s bad.csv --append -q
+    ny fit s a --update frozen -q
+    says "warning: drift: the landmarks leave out 10 % of the trace of the new rows, far more than of the rows of the fit ("
 }
 
 @test "transform: drift of many rows, of sparse ones, and of results that have no landmarks" {
@@ -252,7 +298,7 @@ nan_table() {
     nystream fit s a --landmarks 30 --precision f64 -q
     ny transform s a --input t.csv -o out.npy --json # more rows than the sample holds
     [ "$(field "$output" rows)" = 9000 ]
-    awk -v n="$(field "$output" drift_rows)" 'BEGIN {exit !(n >= 250 && n <= 512)}'
+    awk -v n="$(field "$output" drift_rows)" 'BEGIN {exit !(n >= 1024 && n <= 2048)}'
     nystream fit s p --map pca --approx exact -q
     ny transform s p --input t.csv -o out.npy --json # maps of the rows themselves measure all
     [ "$(field "$output" drift_rows)" = 9000 ]

@@ -22,7 +22,7 @@ old_rows() { # N FILE: the first N rows of a csv
     says "select and solve: nothing"
     says "drift: the landmarks leave out "
     says "% of the trace of the new rows, and "
-    says "% of that of the fitted ones"
+    says "% of that of the rows of the fit"
     nystream export a.nys r -o after.csv
     [ "$(wc -l <after.csv)" -eq $(($(wc -l <before.csv) + 200)) ]
     cmp before.csv <(old_rows "$(wc -l <before.csv)" after.csv)
@@ -470,15 +470,15 @@ nan_rows() {
     nystream import d.nys far.csv --append -q
     ny fit d.nys map --update frozen -q
     exits 0
-    says "far more than of those of the fit: are they on the same scale"
-    says "If not, take them out again; if they are right, --update full"
+    says "far more than of the rows of the fit ("
+    says "): are they on the same scale, with the columns in the same order? If not, take them out again; if they are right, --update full"
     [ "$(nystream info d.nys map --json | awk -F': ' '/"drift_trace_error"/ {print ($2 + 0 > 0.5)}')" = 1 ]
     # So is less than half, where nearly nothing of the fitted rows was left out.
     nystream import e.nys rows.csv -q
     nystream fit e.nys map --landmarks 290 -q
     awk -F, -v OFS=, 'NR % 3 == 0 { for (j = 1; j <= NF; j++) $j = 2.5 * $j } 1' rows.csv | nystream import e.nys - --format csv --append -q
     ny fit e.nys map --update frozen -q
-    says "far more than of those of the fit"
+    says "far more than of the rows of the fit"
     [ "$(nystream info e.nys map --json | awk -F': ' '/"drift_trace_error"/ {print ($2 + 0 < 0.5)}')" = 1 ]
 }
 
@@ -502,7 +502,7 @@ nan_rows() {
     [ "$(field "$(nystream info d.nys map --json)" drift_largest)" = null ]
     nystream import d.nys far.csv --append -q
     ny fit d.nys map --update frozen -q
-    says "far more than of those of the fit"
+    says "far more than of the rows of the fit"
     before=$(nystream info d.nys map --json)
     [ "$(field "$before" drift_largest)" = "$(field "$before" drift_trace_error)" ]
     nystream import d.nys near.csv --append -q
@@ -558,5 +558,5 @@ nan_rows() {
     awk -v e="$share" 'BEGIN { exit !(e > 0.5) }'
     nystream import d.nys far.csv --append -q
     ny fit d.nys all --update frozen -q
-    says "far more than of those of the fit"
+    says "far more than of the rows of the fit"
 }
