@@ -179,14 +179,14 @@ const struct verb cli_verbs[] = {
      EVERY | OWN_OUTPUT | OWN_TERMINAL,
      "draw an embedding as PNG, SVG or PDF, or on the terminal",
      "Draws two columns of an embedding, as points or, if there are many, as an image of their "
-     "density, in memory independent of their number. Colours can be told apart without colour "
-     "vision. From the 21st class on, colours repeat with other marks, in an image of some points. "
-     "--axes and --color take row, label, cluster, component (of a graph), residual, or "
-     "the number of a component; cluster:B stands for the clusters of result B. A column of the "
-     "points is given by its name, as column:NAME or, if columns have no names, as column:7 (from "
-     "0), with its values as prepared by import. FILE.npy, .csv or .txt has one value per row of "
-     "the store: words are classes, and so are whole numbers of which at most 20 differ; other "
-     "numbers are a scale.",
+     "density, in memory independent of their number. Points of rare classes lie on top of those "
+     "of frequent ones. Colours can be told apart without colour vision. From the 21st class on, "
+     "colours repeat with other marks, in an image of some points. --axes and --color take row, "
+     "label, cluster, component (of a graph), residual, or the number of a component; cluster:B "
+     "stands for the clusters of result B. A column of the points is given by its name, as "
+     "column:NAME or, if columns have no names, as column:7 (from 0), with its values as prepared "
+     "by import. FILE.npy, .csv or .txt has one value per row of the store: words are classes, and "
+     "so are whole numbers of which at most 20 differ; other numbers are a scale.",
      "nystream plot points.nys first -o first.png\n"
      "nystream plot points.nys first --terminal --axes 1,3",
      .run = cli_run_plot},

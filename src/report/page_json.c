@@ -217,21 +217,21 @@ static cairo_status_t encode(void *user, const unsigned char *data, unsigned byt
     return e->sink->err ? CAIRO_STATUS_WRITE_ERROR : CAIRO_STATUS_SUCCESS;
 }
 
-/* Returns the number of points of a cell on a logarithmic scale, 1 … 255, or 1 + the colour that
- * most of them have; 0 if it has none. */
+/* Returns the number of points of a cell on a logarithmic scale, 1 … 255, or 1 + the colour that it
+ * shows; 0 if it has none. */
 static unsigned char grey_of(const struct ny_raster *raster, size_t cell, bool colors,
                              uint64_t most)
 {
     const uint32_t *counts = raster->counts + cell * raster->slots;
     uint64_t sum = 0;
-    size_t largest = 0;
+    size_t shown = 0;
 
     for (size_t k = 0; k < raster->slots; k++) {
         sum += counts[k];
-        if (counts[k] > counts[largest]) largest = k;
+        if (ny_raster_shows(raster, k, counts[k], shown, counts[shown])) shown = k;
     }
     if (!sum) return 0;
-    return (unsigned char)(1 + (colors ? largest : (size_t)(254.5 * ny_raster_level(sum, most))));
+    return (unsigned char)(1 + (colors ? shown : (size_t)(254.5 * ny_raster_level(sum, most))));
 }
 
 /* Writes one image of a raster as a data URL: how many points a cell has or, with `colors`, which

@@ -220,6 +220,7 @@ static int draw(struct picture *p)
     if (err == NY_OK)
         err = ny_raster_new(&p->raster, p->ctx, p->scene.tint.kind, cells[0], cells[1],
                             p->scene.frame.n);
+    if (err == NY_OK) ny_tint_lay(&p->scene.tint, &p->raster, cells[0] * cells[1]);
     if (few) p->raster.radius = (size_t)lround(NEARBY * p->canvas.scale);
     if (err == NY_OK) err = ny_data_frame_walk(&p->scene.frame, "plot", add_points, p);
     if (err) return err;

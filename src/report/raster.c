@@ -17,7 +17,8 @@
 #include "base/memory.h"
 #include "report/palette.h"
 
-enum { RADIUS_MAX = 5 };
+enum { RADIUS_MAX = 5, RARER = 10 };
+static const double covered_most = 0.05; /* of the picture, by a class that lies on top */
 
 static size_t slots_of(enum ny_raster_kind kind)
 {
@@ -87,6 +88,43 @@ static size_t slot_of(const struct ny_raster *raster, double tint)
 {
     if (raster->kind != NY_RASTER_CLASSES) return 0;
     return tint >= 0 ? (size_t)tint % (raster->slots - 1) : raster->slots - 1;
+}
+
+unsigned ny_raster_layer(uint64_t points, uint64_t most)
+{
+    unsigned layer = 0;
+
+    for (; points && points <= most / RARER; most /= RARER)
+        layer++;
+    return layer;
+}
+
+void ny_raster_expect(struct ny_raster *raster, double tint, uint64_t points)
+{
+    raster->expected[slot_of(raster, tint)] += points;
+}
+
+void ny_raster_lay(struct ny_raster *raster, size_t cells)
+{
+    double disc = fmax(1, 3.14 * (double)(raster->radius * raster->radius));
+    uint64_t most = 0;
+
+    for (size_t k = 0; k < raster->slots; k++)
+        if (raster->expected[k] > most) most = raster->expected[k];
+    for (size_t k = 0; k < raster->slots; k++) {
+        bool few = disc * (double)raster->expected[k] <= covered_most * (double)cells;
+
+        raster->layer[k] = few ? (unsigned char)ny_raster_layer(raster->expected[k], most) : 0;
+    }
+}
+
+bool ny_raster_shows(const struct ny_raster *raster, size_t slot, uint64_t points, size_t other,
+                     uint64_t others)
+{
+    if (!points || !others) return points > 0;
+    if (raster->layer[slot] != raster->layer[other])
+        return raster->layer[slot] > raster->layer[other];
+    return points > others;
 }
 
 static void count(struct ny_raster *raster, size_t cell, size_t slot, double value)
@@ -164,19 +202,20 @@ double ny_raster_level(uint64_t here, uint64_t most)
     return most > 1 ? log((double)here) / log((double)most) : 1;
 }
 
-/* The class that most points of a cell have. If several have as many, it is the first after a place
- * that differs from cell to cell, so that no class is preferred. */
-static size_t largest_slot(const struct ny_raster *raster, size_t cell)
+/* The class that a cell shows: of the rarest layer that it has, the one of most points. If several
+ * have as many, it is the first after a place that differs from cell to cell, so that no class is
+ * preferred. */
+static size_t shown_slot(const struct ny_raster *raster, size_t cell)
 {
     const uint32_t *counts = &raster->counts[cell * raster->slots];
-    size_t largest = cell % raster->slots;
+    size_t shown = cell % raster->slots;
 
     for (size_t i = 1; i < raster->slots; i++) {
         size_t k = (cell + i) % raster->slots;
 
-        if (counts[k] > counts[largest]) largest = k;
+        if (ny_raster_shows(raster, k, counts[k], shown, counts[shown])) shown = k;
     }
-    return largest;
+    return shown;
 }
 
 static uint32_t color_of(const struct ny_raster *raster, size_t cell, uint64_t here, double level)
@@ -185,7 +224,7 @@ static uint32_t color_of(const struct ny_raster *raster, size_t cell, uint64_t h
 
     if (raster->kind == NY_RASTER_AMOUNT) return ny_amount_color(level);
     if (raster->kind == NY_RASTER_VALUES) return ny_viridis(raster->sums[cell] / (double)here);
-    slot = largest_slot(raster, cell);
+    slot = shown_slot(raster, cell);
     return slot < raster->slots - 1 ? ny_class_color[slot % NY_CLASS_COLORS] : NY_NO_CLASS_COLOR;
 }
 

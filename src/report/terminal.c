@@ -199,13 +199,14 @@ static void find_most(struct page *page)
     }
 }
 
-static size_t largest_slot(const struct page *page, const struct cell *cell)
+/* The class that a cell shows. */
+static size_t shown_slot(const struct page *page, const struct cell *cell)
 {
-    size_t largest = 0;
+    size_t shown = 0;
 
     for (size_t s = 1; s < page->raster.slots; s++)
-        if (cell->slots[s] > cell->slots[largest]) largest = s;
-    return largest;
+        if (ny_raster_shows(&page->raster, s, cell->slots[s], shown, cell->slots[shown])) shown = s;
+    return shown;
 }
 
 /* Tells whether a slot of the raster counts points of a class, as all but the last one do. */
@@ -217,7 +218,7 @@ static bool is_class(const struct page *page, size_t slot)
 static int color_of(const struct page *page, const struct cell *cell)
 {
     const double darkest = 0.25; /* on a dark screen dark violet cannot be seen */
-    size_t slot = largest_slot(page, cell);
+    size_t slot = shown_slot(page, cell);
     double level;
 
     switch (page->scene.tint.kind) {
@@ -276,7 +277,7 @@ static void put_cell(struct page *page, size_t column, size_t line)
         return;
     }
     set_color(page, color_of(page, &cell));
-    slot = largest_slot(page, &cell);
+    slot = shown_slot(page, &cell);
     if (page->letters)
         ny_putf(page->out, "%c", is_class(page, slot) ? page->letter_of[slot] : '?');
     else if (page->braille)
@@ -510,7 +511,9 @@ static int draw(struct page *page, const char *title)
     if (page->letters) choose_letters(page);
     lay_out(page, wide, high);
     err = make_raster(page);
-    if (err == NY_OK) err = ny_data_frame_walk(&page->scene.frame, "plot", count_points, page);
+    if (err) return err;
+    ny_tint_lay(&page->scene.tint, &page->raster, page->columns * page->lines);
+    err = ny_data_frame_walk(&page->scene.frame, "plot", count_points, page);
     if (err) return err;
     find_most(page);
     put_page(page, title);

@@ -451,6 +451,15 @@ twins() {
     done
 }
 
+@test "on the terminal, rows of a rare class are seen among many" {
+    table 3000 2 | awk -F, '{printf "%.1f,%.1f,%s\n", $1, $2, NR % 1500 ? "C" : "R"}' >t.csv
+    nystream import s t.csv --label-column 3 -q
+    nystream fit s a --map pca --approx exact -q
+    ny plot s a --terminal
+    exits 0
+    [ "$(head -n -3 <<<"$output" | tail -n +3 | cut -c 11- | grep -o '[A-Z]' | sort -u | paste -sd,)" = C,R ]
+}
+
 @test "more than 20 classes: the legend lists all of them" {
     table 360 2 | awk -F, '{print $0 "," (NR % 36 ? "class " 100 + NR % 36 : "xa")}' >a.csv
     sed 's/xa$/xb/' a.csv >b.csv # the last line of the legend

@@ -234,6 +234,45 @@ static void test_colors_of_many(void **state)
     free(y);
 }
 
+/* Of six points at each place of a grid or more, one is of another class than all others. */
+static void check_rare(struct fixture *f, size_t count)
+{
+    float *rows = malloc(2 * count * sizeof(float)), *y = malloc(2 * count * sizeof(float));
+    double *labels = calloc(count, sizeof(double)), at[2];
+    cairo_surface_t *image;
+    uint32_t seen;
+
+    assert_true(rows && y && labels);
+    for (size_t i = 0; i < count; i++) {
+        rows[2 * i] = (float)(i % 25);
+        rows[2 * i + 1] = (float)(i / 25 % 10);
+    }
+    labels[0] = 1;
+    make_store(f, rows, count, labels);
+    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", 0, count, y), NY_OK);
+    image = plot(f, "names", "no"); /* colours are those of labels */
+    place(y, count, 0, at);
+    seen = pixel(image, at[0], at[1]);
+    assert_true(distance(seen, ny_class_color[1]) < distance(seen, ny_class_color[0]));
+    place(y, count, 1, at);
+    seen = pixel(image, at[0], at[1]);
+    assert_true(distance(seen, ny_class_color[0]) < distance(seen, ny_class_color[1]));
+    cairo_surface_destroy(image);
+    free(rows);
+    free(y);
+    free(labels);
+}
+
+static void test_a_rare_class_of_few(void **state)
+{
+    check_rare(*state, 1500);
+}
+
+static void test_a_rare_class_of_many(void **state)
+{
+    check_rare(*state, MANY);
+}
+
 static void test_axes(void **state)
 {
     struct fixture *f = *state;
@@ -375,6 +414,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_few_points, setup, teardown),
         cmocka_unit_test_setup_teardown(test_many_points, setup, teardown),
         cmocka_unit_test_setup_teardown(test_colors_of_many, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_rare_class_of_few, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_rare_class_of_many, setup, teardown),
         cmocka_unit_test_setup_teardown(test_axes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_density_of_few, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wide_numbers, setup, teardown),
