@@ -496,8 +496,9 @@ NY_API int ny_export_undamaged(struct ny_context *context, const char *path, con
  * separated by commas. "header" is a first line with the names of the columns. If the part has a
  * line for each row, "ids" (the rows' names), "labels" and "clusters" are columns before it, with
  * words in quotes if they need them. For axes, mean and features, "ids" are the names of columns.
- * NY_EUSAGE for other parts and outputs, and if there are none. Of the processes that MPI started
- * together for a store in shards, the first writes the file, and needs all shards. */
+ * NY_EUSAGE for other parts and outputs, for "clusters" before the part clusters, and if there are
+ * none. Of the processes that MPI started together for a store in shards, the first writes the
+ * file, and needs all shards. */
 NY_API int ny_export_with(struct ny_context *context, const char *path, const char *name,
                           const char *part, const char *output, const char *with);
 /* Draws a result as png, svg or pdf, by the ending of `output` ("-": a png to standard output;

@@ -267,6 +267,17 @@ static bool takes(const struct ny_result_part *part, const char *name,
     return !wanted->ids || part->by_row || of_points || is_of_columns(part->name);
 }
 
+/* Refuses clusters before the same clusters. (Labels before the part labels are words before their
+ * numbers.) */
+static int check_once(const struct ny_result *result, const struct ny_result_part *part,
+                      const struct ny_beside *wanted)
+{
+    if (!wanted->clusters || strcmp(part->name, "clusters") != 0) return NY_OK;
+    return ny_fail(result->ctx, NY_EUSAGE,
+                   "--with clusters would write the column of --part clusters twice; leave it out "
+                   "of --with, or give --part embedding");
+}
+
 /* Finds what is to stand before the numbers, and above them. */
 static int find(struct beside *beside, const struct ny_beside *wanted, const char *name)
 {
@@ -345,6 +356,7 @@ int ny_part_export_beside(struct ny_store *store, const char *name, const char *
             "--with %s acts only with %s, such as embedding and clusters, and not with --part %s",
             words ? "ids, labels or clusters" : "header",
             words ? "parts that have a line for each row" : "tables of numbers", part);
+    if (!err) err = check_once(&result, beside.part, wanted);
     if (!err) err = find(&beside, wanted, name);
     if (!err) err = write_table(&beside, output);
     if (!err && name && beside.part->by_row) ny_warn_behind(store, name, result.record);

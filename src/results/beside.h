@@ -17,8 +17,8 @@ int ny_beside_parse(struct ny_beside *beside, struct ny_context *ctx, const char
 /* Exports a part of a result, or of the points (name NULL), to a text table: the name of the row,
  * its label (its word where classes have words, empty where it is missing), its cluster, then the
  * part. The lines of axes, mean and features have the names of columns. NY_EUSAGE for parts that
- * have no line for each row, unless a header is all that is wanted, and where there are no such
- * names, labels or clusters. */
+ * have no line for each row, unless a header is all that is wanted, for clusters before
+ * clusters, and where there are no such names, labels or clusters. */
 int ny_part_export_beside(struct ny_store *store, const char *name, const char *part,
                           const char *output, const struct ny_beside *beside);
 

@@ -573,6 +573,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     refuses "not 'ids,words'" f --with ids,words -o o.csv
     refuses "which o.npy cannot hold" f --with header -o o.npy
     refuses "not with --part ids" --part ids --with header -o o.csv
+    refuses "--with clusters would write the column of --part clusters twice" f --part clusters --with clusters -o o.csv
     refuses "not with --part eigenvalues" f --part eigenvalues --with ids -o o.csv
     refuses "not with --part columns" --part columns --with ids -o o.csv
     refuses "--with does not go with --skip-damaged" f --with ids --skip-damaged -o o.csv
