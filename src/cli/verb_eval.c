@@ -233,15 +233,17 @@ static void print_sizes(const json_t *results)
 }
 
 /* Prints the silhouettes of the numbers of clusters that were tried, as in "silhouettes of flat by
- * clusters: 2 0.57, 3 0.71". */
+ * clusters: 2 0.57, 3 0.71", and whether the best number is the last one, beyond which there may be
+ * better ones. */
 static void print_tried(const json_t *facts)
 {
     const json_t *tried = json_object_get(facts, "clusters_tried");
     const json_t *silhouettes = json_object_get(facts, "silhouettes");
+    size_t count = json_array_size(tried);
 
-    if (json_array_size(tried) < 2) return;
+    if (count < 2) return;
     printf("silhouettes of %s by clusters: ", cli_fact_text(facts, "name"));
-    for (size_t i = 0; i < json_array_size(tried); i++) {
+    for (size_t i = 0; i < count; i++) {
         const json_t *silhouette = json_array_get(silhouettes, i);
 
         printf("%s%lld", i ? ", " : "", (long long)json_integer_value(json_array_get(tried, i)));
@@ -251,6 +253,10 @@ static void print_tried(const json_t *facts)
             printf(" -");
     }
     putchar('\n');
+    if (json_equal(json_object_get(facts, "clusters"), json_array_get(tried, count - 1)))
+        printf("the largest silhouette of %s is that of the most clusters that were tried; a "
+               "larger --clusters-to may find a better number\n",
+               cli_fact_text(facts, "name"));
 }
 
 /* Tells whether a figure of the table has a spread behind it. */
