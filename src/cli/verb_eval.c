@@ -30,6 +30,7 @@ static const struct figure {
     {"silhouette", "silhouette", "silhouette_standard_error"},
     {"purity", "purity", "purity_sd"},
     {"accuracy", "accuracy", "accuracy_sd"},
+    {"largest_class", "largest class", NULL},
     {"class_concentration", "class concentration", "class_concentration_sd"},
     {"nmi", "nmi", NULL},
     {"ari", "ari", NULL},

@@ -114,6 +114,8 @@ const struct verb cli_verbs[] = {
      "- purity: the share of rows in the largest class of their cluster\n"
      "- accuracy: the share of rows whose cluster is that of their class, in the best one-to-one "
      "matching of clusters and classes\n"
+     "- largest class: the share of rows in the largest class, which is the purity and the "
+     "accuracy of a single cluster: compare these with it\n"
      "- class concentration: the share of rows in the largest cluster of their class (the accuracy "
      "of Talwalkar et al. 2013); 1 for a single big cluster\n"
      "- nmi, ari: normalised mutual information, and the adjusted Rand index\n"

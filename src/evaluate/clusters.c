@@ -36,6 +36,7 @@ static const char *const keys[] = {"clusters",
                                    "accuracy",
                                    "accuracy_mean",
                                    "accuracy_sd",
+                                   "largest_class",
                                    "class_concentration",
                                    "class_concentration_mean",
                                    "class_concentration_sd",
@@ -69,6 +70,23 @@ static void count_pairs(const struct ny_evaluation *run, uint64_t *counts)
             counts[run->cluster[i] * classes + run->classes.of[i]]++;
 }
 
+/* Returns the share of the rows that have a label which are in the largest class: the purity and
+ * the accuracy of a single cluster. */
+static double largest_class(const uint64_t *counts, size_t clusters, size_t classes)
+{
+    uint64_t all = 0, most = 0;
+
+    for (size_t k = 0; k < classes; k++) {
+        uint64_t rows = 0;
+
+        for (size_t c = 0; c < clusters; c++)
+            rows += counts[c * classes + k];
+        all += rows;
+        if (rows > most) most = rows;
+    }
+    return (double)most / (double)all;
+}
+
 /* Compares every initialisation; the best one comes last, so that its clusters stay. Its inertia is
  * that of these clusters from then on. */
 static int compare(struct ny_evaluation *run, const struct ny_kmeans *how,
@@ -97,6 +115,8 @@ static int compare(struct ny_evaluation *run, const struct ny_kmeans *how,
     if (err) goto done;
     ny_field_set_number(run->report, "purity", of.purity);
     ny_field_set_number(run->report, "accuracy", of.accuracy);
+    ny_field_set_number(run->report, "largest_class",
+                        largest_class(counts, how->k, run->classes.count));
     ny_field_set_number(run->report, "class_concentration", of.class_concentration);
     ny_field_set_number(run->report, "nmi", of.nmi);
     ny_field_set_number(run->report, "ari", of.ari);

@@ -499,6 +499,7 @@ groups() {
     ny eval h.nys f --clusters 4 --json
     exits 0
     [ "$(field "$output" purity)" = 1.0 ]
+    [[ $(field "$output" largest_class) == 0.33333333333333* ]]
     [ "$(field "$output" classes)" = 3 ]
 }
 
