@@ -428,9 +428,11 @@ NY_API int ny_path(struct ny_context *context, const char *path, const char *gra
                    const struct ny_options *options, struct ny_report **report);
 /* Measures a finished embedding by its rows, their labels and the points. *report has a key for
  * each figure, null if it does not apply, and "reasons" (key → words). Clusters that are found are
- * stored with the result as part "clusters". NY_EUSAGE if a measure named by option measures does
- * not apply, and for an option that belongs to no measure. Memory: the rows if they fit, else a few
- * megabytes a thread and 8 bytes for each row, for its cluster and its class. */
+ * stored with the result as part "clusters", in the place of those that it has. Without option
+ * clusters, as many are looked for as it has or, where it has none, as there are classes. NY_EUSAGE
+ * if a measure named by option measures does not apply, and for an option that belongs to no
+ * measure. Memory: the rows if they fit, else a few megabytes a thread and 8 bytes for each row,
+ * for its cluster and its class. */
 NY_API int ny_evaluate(struct ny_context *context, const char *path, const char *name,
                        const struct ny_options *options, struct ny_report **report);
 /* Places the rows of `input` with a stored model: m·(d + p) multiply-adds a row, one streaming pass

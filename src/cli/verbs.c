@@ -108,7 +108,7 @@ const struct verb cli_verbs[] = {
      "evaluate results: clusters against labels, and more",
      "Prints a table with a column for each NAME and a line for each figure. Figures that do not "
      "apply are left out, with the reason below. The clusters are kept with the result, for export "
-     "--part clusters.\n"
+     "--part clusters; a later eval without --clusters looks for as many.\n"
      "k-means finds clusters in the embedding, from --n-init k-means++ initialisations. These "
      "figures use the labels of the rows that have one:\n"
      "- purity: the share of rows in the largest class of their cluster\n"

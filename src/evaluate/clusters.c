@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "evaluate/agreement.h"
 #include "evaluate/evaluate.h"
 #include "evaluate/kmeans.h"
@@ -280,6 +281,18 @@ static void add_tried(struct ny_evaluation *run, size_t k, double silhouette)
                     isnan(silhouette) ? json_null() : json_real(silhouette));
 }
 
+/* Tells that clusters of an earlier evaluation decide on their number, where classes would have
+ * decided on another. */
+static void note_kept(const struct ny_evaluation *run)
+{
+    if (run->settings->clusters || run->settings->clusters_to || !run->kept ||
+        run->kept == run->classes.count)
+        return;
+    ny_log(run->ctx, NY_LOG_NOTE,
+           "%s, as many as '%s' has already; --clusters K looks for another number",
+           ny_counted(run->kept, "cluster", "clusters").text, run->result.name);
+}
+
 /* Tries each number of clusters from k on, and keeps those of the largest silhouette (Rousseeuw
  * 1987, section 4). */
 static int choose(struct ny_evaluation *run, size_t k, size_t most)
@@ -288,6 +301,7 @@ static int choose(struct ny_evaluation *run, size_t k, size_t most)
     size_t best = k;
     int err = NY_OK;
 
+    note_kept(run);
     ny_field_set_json(run->report, "clusters_tried", json_array());
     ny_field_set_json(run->report, "silhouettes", json_array());
     for (bool several = most > k; several && !err && k <= most; k++) {
@@ -303,12 +317,14 @@ static int choose(struct ny_evaluation *run, size_t k, size_t most)
     return err;
 }
 
-/* Returns how many clusters to look for: --clusters, else as many as there are classes; of several
- * numbers that are tried the first. */
+/* Returns how many clusters to look for: --clusters, of several numbers that are tried the first,
+ * else as many as the result has of an earlier evaluation, so that these are not lost, or as there
+ * are classes. */
 static size_t clusters_of(const struct ny_evaluation *run)
 {
     if (run->settings->clusters) return run->settings->clusters;
-    return run->settings->clusters_to ? 2 : run->classes.count;
+    if (run->settings->clusters_to) return 2;
+    return run->kept ? run->kept : run->classes.count;
 }
 
 /* Returns the largest number of clusters that is tried. */
@@ -346,7 +362,8 @@ static int run_clusters(struct ny_evaluation *run)
 {
     const char *no_classes = ny_evaluate_no_classes(run);
     size_t k = clusters_of(run), most = most_clusters(run);
-    bool given = run->settings->clusters || run->settings->clusters_to, are_values = false;
+    bool given = run->settings->clusters || run->settings->clusters_to || run->kept;
+    bool are_values = false;
     int err = given || no_classes ? NY_OK : find_values(run, &are_values);
 
     if (err) return err;

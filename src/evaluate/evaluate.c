@@ -327,6 +327,8 @@ static int open_result(struct ny_evaluation *run, struct ny_store *store, const 
     int err = ny_result_open_any(&run->result, store, name);
 
     run->n = run->result.rows.count;
+    run->kept = err ? 0 : ny_stored_clusters(&run->result);
+    if (run->kept > run->n) run->kept = 0; /* as only a forged record says */
     if (err || run->result.coordinates.pairs) return err;
     return ny_fail(run->ctx, NY_EUSAGE,
                    "'%s' is only a %s: it has no embedding to evaluate; 'nystream fit' makes one",

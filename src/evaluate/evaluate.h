@@ -14,7 +14,7 @@ enum { NY_EVALUATE_OPTIONS = 8 }; /* beside measures */
 struct ny_evaluate_settings {
     const char *measures; /* names of measures or of their keys, cut at commas; "all": those that
                            * apply, and "labels": all that need them */
-    size_t clusters;      /* 0: as many as there are classes */
+    size_t clusters;      /* 0: as many as the result has already, else as there are classes */
     size_t clusters_to;   /* these are tried, too, and all between; 0: one number is */
     unsigned inits;
     size_t knn_neighbors; /* that vote on the class of a row */
@@ -35,6 +35,7 @@ struct ny_evaluation {
     const struct ny_evaluate_settings *settings;
     struct ny_result result;
     struct ny_result reference;    /* the one of option against */
+    size_t kept;                   /* clusters that it has of an earlier evaluation; 0: none */
     uint64_t n;                    /* rows that have coordinates, numbered from 0 */
     struct ny_lost unreached;      /* rows of the result that have none */
     struct ny_row_classes classes; /* of its rows */

@@ -326,6 +326,29 @@ groups() {
     says "the 1 cluster that 'f' had is replaced by these 2"
 }
 
+@test "an evaluation without a number of clusters does not replace those of an earlier one" {
+    groups
+    nystream eval g.nys f --measures clusters --clusters 5 -q >typed.txt
+    nystream export g.nys f --part clusters -o typed.csv -q
+    ny eval g.nys f --measures clusters
+    exits 0
+    says "5 clusters, as many as 'f' has already; --clusters K looks for another number"
+    cmp typed.txt <(printf '%s\n' "$output")
+    nystream export g.nys f --part clusters -o again.csv -q
+    cmp typed.csv again.csv
+    ny eval g.nys f --measures knn # and what looks for no clusters says nothing of them
+    [ -z "$stderr" ]
+    ny eval g.nys f --measures clusters --clusters 3
+    says "the 5 clusters that 'f' had are replaced by these 3"
+    ny eval g.nys f --measures clusters # as many as there are classes
+    [ -z "$stderr" ]
+    table 60 3 | nystream import bare.nys - --format csv -q # no labels say how many
+    nystream fit bare.nys f -q
+    nystream eval bare.nys f --clusters 4 -q >out
+    ny eval bare.nys f --json
+    [ "$(field "$output" clusters)" = 4 ]
+}
+
 @test "what was measured of the clusters is told by info and by the report" {
     groups
     ny info g.nys f
