@@ -347,8 +347,9 @@ struct ny_dominant {
     char text[320];
 };
 /* Warns where one of several columns makes up more than 90 % of the distances, or at most a tenth
- * of them do (of the variance: linear kernels, where `centred` tells that rows are), and tells it.
- * Reads the statistics only. */
+ * of them do (of the variance: linear kernels, where `centred` tells that rows are), or where one
+ * makes up more than 75 % and deviates far more than the others; and tells it. Reads the statistics
+ * only. */
 int ny_geometry_warn_dominant(const struct ny_geometry *geometry, struct ny_store *store,
                               const struct ny_kernel *kernel, bool centred,
                               struct ny_dominant *told);

@@ -1,12 +1,14 @@
 /*
  * Warns where a few columns decide what a map shows, because their unit is smaller than that of the
  * others: one of several columns that makes up more than nine tenths of the distances, or at most a
- * tenth of at least ten columns that do. The variances are those of the store's statistics, so that
- * no row is read.
+ * tenth of at least ten columns that do; or one that makes up more than three quarters, and 25
+ * times as much as the others on average. The variances are those of the store's statistics, so
+ * that no row is read.
  *
  * Few columns among many say nothing of units where rows are sparse, bytes, or counts that were
  * prepared: some words, pixels and genes vary more than others, and all have one unit. There only a
- * column alone is told.
+ * column alone is told that makes up nine tenths of the distances. Of fewer than five columns, the
+ * longest may well be the shape of the data that a linear map is to show.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +23,7 @@
 struct dominant {
     size_t count, columns; /* of them; of those that vary */
     size_t largest;
-    double percent;
+    double percent, top; /* top: the share of the largest */
     const char *of; /* "distances between rows" */
 };
 
@@ -68,7 +70,18 @@ static struct dominant find(const struct ny_geometry *geometry, struct ny_points
     while (found.count < found.columns && !(held > most * sum))
         held += stats->variance[found.count++];
     found.percent = 100 * held / sum;
+    found.top = top / sum;
     return found;
+}
+
+/* Tells whether the largest column makes up most, and many times as much as the others on average:
+ * of two or three columns, one makes up most of all where it is but little larger. */
+static bool stands_out(const struct dominant *found)
+{
+    const double most = 0.75, times = 25; /* it deviates five times as much */
+
+    return found->columns > 1 && found->top > most &&
+           found->top * (double)(found->columns - 1) > times * (1 - found->top);
 }
 
 /* Tells the largest column, and warns. */
@@ -99,9 +112,9 @@ int ny_geometry_warn_dominant(const struct ny_geometry *geometry, struct ny_stor
                               const struct ny_kernel *kernel, bool centred,
                               struct ny_dominant *told)
 {
-    enum { MANY = 10 };
+    enum { SEVERAL = 5, MANY = 10 };
     enum ny_base_quantity base = kernel->base;
-    bool distances = base == NY_BASE_SQUARE || base == NY_BASE_ABSOLUTE, of_units;
+    bool distances = base == NY_BASE_SQUARE || base == NY_BASE_ABSOLUTE, of_units, few, alone;
     struct ny_points_stats stats;
     struct ny_points_info info;
     struct dominant found;
@@ -115,10 +128,13 @@ int ny_geometry_warn_dominant(const struct ny_geometry *geometry, struct ny_stor
     found = find(geometry, &stats, base);
     ny_points_stats_release(&stats, ny_store_context(store));
     if (!distances) found.of = "variance";
-    of_units = found.columns >= MANY && !info.row_slots && info.dtype != NY_U8 &&
-               !ny_prepares(&info.preparation);
-    if ((of_units && found.count && found.count <= found.columns / MANY) ||
-        (distances && found.columns > 1 && found.count == 1))
-        return warn(store, &found, told);
-    return NY_OK;
+    of_units = !info.row_slots && info.dtype != NY_U8 && !ny_prepares(&info.preparation);
+    few = (of_units && found.count && found.count <= found.columns / MANY) ||
+          (distances && found.columns > 1 && found.count == 1);
+    alone = of_units && (distances || found.columns >= SEVERAL) && stands_out(&found);
+    if (alone && !few) {
+        found.count = 1;
+        found.percent = 100 * found.top;
+    }
+    return few || alone ? warn(store, &found, told) : NY_OK;
 }

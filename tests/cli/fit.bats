@@ -355,7 +355,8 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
         exits 0
         [[ $stderr != *"hardly count"* ]]
     done
-    # One of ten columns is a tenth of them; of nine, one that makes up the variance alone is none.
+    # One of ten columns is a tenth of them; of nine, one that makes up the variance alone is told,
+    # but not of four, where it is the shape of the data.
     cut -d, -f15-24 units.csv >ten.csv
     nystream import ten ten.csv -q
     ny fit ten a --map pca
@@ -364,6 +365,11 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     cut -d, -f16-24 units.csv >nine.csv
     nystream import nine nine.csv -q
     ny fit nine a --map pca
+    says "column 'c24' alone makes up"
+    says "of the variance"
+    cut -d, -f21-24 units.csv >few.csv
+    nystream import few few.csv -q
+    ny fit few a --map pca
     exits 0
     [[ $stderr != *"hardly count"* ]]
     # Four columns are more than a tenth of thirty.
@@ -376,6 +382,24 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     awk -F, 'NR > 1 { printf "%s", 0; for (i = 1; i <= NF; i++) printf " %d:%s", i, $i; print "" }' units.csv >s.svm
     nystream import sparse s.svm --layout sparse -q
     ny fit sparse a --map kpca
+    exits 0
+    [[ $stderr != *"hardly count"* ]]
+}
+
+@test "a column that makes up most, and far more than each of the others, is told" {
+    table 400 9 | awk -F, -v OFS=, '{ $3 *= 6.5; print }' >most.csv # 84 %
+    table 400 9 | awk -F, -v OFS=, '{ $3 *= 4; print }' >more.csv # 67 %
+    nystream import most most.csv -q
+    nystream import more more.csv -q
+    for map in kpca pca laplacian; do
+        ny fit most $map --map $map
+        exits 0
+        says "column 2 of the store (from 0) alone makes up 8"
+        ny fit more $map --map $map
+        exits 0
+        [[ $stderr != *"hardly count"* ]]
+    done
+    ny fit most scaled --map pca --scale standard
     exits 0
     [[ $stderr != *"hardly count"* ]]
 }
