@@ -1,6 +1,7 @@
 /*
  * The calls that read a finished result: ny_export and ny_export_undamaged write one of its parts
- * to a file, ny_embedding_shape and ny_embedding_read read its embedding into memory.
+ * to a file, ny_export_with and ny_export_rows write it with columns beside it, or some rows of it;
+ * ny_embedding_shape and ny_embedding_read read its embedding into memory.
  */
 #include <stdio.h>
 #include <string.h>
@@ -125,27 +126,49 @@ int ny_export_undamaged(struct ny_context *context, const char *path, const char
     return err;
 }
 
+/* Exports a part with the columns of `with` beside it (NULL: none), or some of its rows. */
+static int export_beside(struct ny_context *ctx, const struct ny_shared_part *what,
+                         struct ny_beside *beside, const char *with)
+{
+    const uint64_t first = beside->first, end = beside->end;
+    struct ny_store *store = NULL;
+    bool done = false;
+    int err = ny_part_check(ctx, what->part);
+
+    if (!err) err = ny_output_check(ctx, what->output, output_of(what->part));
+    if (!err && with) err = ny_beside_parse(beside, ctx, with, what->output);
+    beside->first = first;
+    beside->end = end;
+    if (!err) err = ny_call_begin(ctx);
+    if (err) return err;
+    err = export_together(ctx, what, &done);
+    if (!err && !done) err = ny_shards_open(&store, ctx, what->path);
+    if (!err && !done)
+        err = ny_part_export_beside(store, what->name, what->part, what->output, beside);
+    ny_store_close(store);
+    ny_call_end(ctx);
+    return err;
+}
+
 int ny_export_with(struct ny_context *context, const char *path, const char *name, const char *part,
                    const char *output, const char *with)
 {
-    struct ny_store *store = NULL;
-    struct ny_beside beside;
+    struct ny_beside beside = {.end = UINT64_MAX};
     const struct ny_shared_part what = {path, name, part, output, &beside};
-    bool done = false;
     int err = check_given(context, __func__, path, name, part, output);
 
     if (!err) err = NY_GIVEN(context, with);
-    if (!err) err = ny_part_check(context, part);
-    if (!err) err = ny_output_check(context, output, output_of(part));
-    if (!err) err = ny_beside_parse(&beside, context, with, output);
-    if (!err) err = ny_call_begin(context);
-    if (err) return err;
-    err = export_together(context, &what, &done);
-    if (!err && !done) err = ny_shards_open(&store, context, path);
-    if (!err && !done) err = ny_part_export_beside(store, name, part, output, &beside);
-    ny_store_close(store);
-    ny_call_end(context);
-    return err;
+    return err ? err : export_beside(context, &what, &beside, with);
+}
+
+int ny_export_rows(struct ny_context *context, const char *path, const char *name, const char *part,
+                   const char *output, const char *with, uint64_t first, uint64_t end)
+{
+    struct ny_beside beside = {.first = first, .end = end};
+    const struct ny_shared_part what = {path, name, part, output, &beside};
+    int err = check_given(context, __func__, path, name, part, output);
+
+    return err ? err : export_beside(context, &what, &beside, with);
 }
 
 int ny_embedding_shape(struct ny_context *context, const char *path, const char *name,

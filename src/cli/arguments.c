@@ -171,6 +171,9 @@ static int set_own(struct cursor *cursor, const struct option_view *view, const 
     case OWN_KEEP:
         command->keep = value;
         break;
+    case OWN_ROWS:
+        command->rows = value;
+        break;
     case OWN_RECALL:
         command->recall = value;
         break;

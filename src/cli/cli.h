@@ -40,7 +40,8 @@ enum own_option {
     OWN_WITH = 1048576,
     OWN_CLUSTERS = 2097152,
     OWN_KEEP = 4194304,
-    OWN_DROP_RESULTS = 8388608
+    OWN_DROP_RESULTS = 8388608,
+    OWN_ROWS = 16777216
 };
 
 struct command;
@@ -82,7 +83,7 @@ struct command {
     unsigned typed;  /* options of the command itself that were typed: flags OWN_… */
     unsigned chosen; /* how many of the library's were there, but for --memory and --threads */
     const char *output, *input, *part, *distances, *clusters, *neighbors, *recall, *name, *with;
-    const char *keep;
+    const char *keep, *rows;
     bool json, quiet, verbose;
     bool json_wanted; /* --json is somewhere on the line, perhaps behind an error */
     struct display display;

@@ -49,6 +49,10 @@ static const struct option_view own_options[] = {
      "column names. transform takes all but clusters, if the input has them. Only for .csv, "
      ".csv.gz and .tsv; classes are written as words",
      OUTPUT, .own = OWN_WITH},
+    {0, "rows", "RANGE", NULL,
+     "rows to write, counted from 0: 200:300 is row 200 up to but without row 300, and 200: is all "
+     "from row 200 on. Only for parts that have a line for each row",
+     OUTPUT, .own = OWN_ROWS},
     {0, "raw", NULL, NULL,
      "points as stored, without the preparation of import --rows and --values", OUTPUT,
      .own = OWN_RAW},

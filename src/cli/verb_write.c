@@ -19,11 +19,39 @@ static bool of_points(const char *part)
     return false;
 }
 
+/* Reads a number of a range, which may be left out: *row then stays. */
+static bool read_row(const char *text, size_t length, uint64_t *row)
+{
+    if (!length) return true;
+    if (strspn(text, "0123456789") != length) return false;
+    errno = 0;
+    *row = strtoull(text, NULL, 10);
+    return !errno;
+}
+
+/* Reads the rows to write, where they were typed. */
+static int read_rows(struct command *command, uint64_t *first, uint64_t *end)
+{
+    const char *text = command->rows, *colon = text ? strchr(text, ':') : NULL;
+
+    if (!text) return NY_OK;
+    if (command->typed & OWN_SKIP_DAMAGED)
+        return cli_fail(command, NY_EUSAGE,
+                        "--rows does not go with --skip-damaged; leave one of them out");
+    if (colon && read_row(text, (size_t)(colon - text), first) &&
+        read_row(colon + 1, strlen(colon + 1), end))
+        return NY_OK;
+    return cli_fail(command, NY_EUSAGE,
+                    "--rows is a range such as 200:300, or 200: for all rows from 200 on, not '%s'",
+                    text);
+}
+
 int cli_run_export(struct command *command)
 {
     const char *part = command->part ? command->part : "embedding";
     const char *store = command->operands[0];
     const char *name = command->operand_count > 1 ? command->operands[1] : NULL;
+    uint64_t first = 0, end = UINT64_MAX;
     int status;
 
     if (!name && !of_points(part)) return cli_fail_name(command, "NAME");
@@ -35,7 +63,12 @@ int cli_run_export(struct command *command)
     if (command->with && command->typed & OWN_SKIP_DAMAGED)
         return cli_fail(command, NY_EUSAGE,
                         "--with does not go with --skip-damaged; leave one of them out");
-    if (command->with)
+    status = read_rows(command, &first, &end);
+    if (status) return status;
+    if (command->rows)
+        status = ny_export_rows(command->context, store, name, part, command->output, command->with,
+                                first, end);
+    else if (command->with)
         status =
             ny_export_with(command->context, store, name, part, command->output, command->with);
     else if (command->typed & OWN_SKIP_DAMAGED)

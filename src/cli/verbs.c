@@ -162,7 +162,7 @@ const struct verb cli_verbs[] = {
      "nystream transform points.nys near --input new.csv -o n.npy --distances d.npy",
      .run = cli_run_transform},
     {"export", "STORE [NAME]", "-o OUT.npy", 1, 2, COMMON,
-     EVERY | OWN_PART | OWN_OUTPUT | OWN_SKIP_DAMAGED | OWN_RAW | OWN_WITH,
+     EVERY | OWN_PART | OWN_OUTPUT | OWN_SKIP_DAMAGED | OWN_RAW | OWN_WITH | OWN_ROWS,
      "write a part of a result to a file",
      "Writes the embedding or another part of a result. The extension of the output file selects "
      "the format: .npy, .csv, .csv.gz or .tsv; .nym for a model; .txt for names. A graph (--part "

@@ -31,6 +31,7 @@ struct beside {
     const struct ny_result_part *part, *labels, *clusters; /* these NULL: not wanted */
     struct ny_names_part ids;
     struct ny_names columns; /* of points, for the header */
+    uint64_t first, end;     /* the rows that are wanted */
     bool with_ids, of_columns, header; /* names are those of columns */
     char delimiter;
     char **classes; /* words of labels; class_count 0: they are numbers */
@@ -49,7 +50,7 @@ struct piece {
 int ny_beside_parse(struct ny_beside *beside, struct ny_context *ctx, const char *list,
                     const char *output)
 {
-    *beside = (struct ny_beside){0};
+    *beside = (struct ny_beside){.end = UINT64_MAX};
     for (const char *at = list;; at++) {
         size_t length = strcspn(at, ",");
 
@@ -135,6 +136,8 @@ static int put_rows(const struct beside *beside, size_t count, const struct piec
     const char *name = piece->names.text;
     int err = NY_OK;
 
+    if (!beside->with_ids && !beside->labels && !beside->clusters)
+        return ny_writer_rows(beside->writer, piece->values, count);
     for (size_t i = 0; !err && i < count; i++) {
         if (beside->with_ids) {
             err = put_word(beside, name);
@@ -212,19 +215,18 @@ static int read_rows(const struct beside *beside, uint64_t first, size_t count, 
     return err;
 }
 
-/* Reads and writes all rows. */
+/* Reads and writes the rows that are wanted. */
 static int put_all(const struct beside *beside)
 {
     struct ny_context *ctx = beside->result->ctx;
-    uint64_t rows = beside->part->count(beside->result);
     size_t most = beside->piece_rows;
     struct piece piece = {.labels = ny_calloc(ctx, NY_MEM_IO, most, sizeof(*piece.labels)),
                           .clusters = ny_calloc(ctx, NY_MEM_IO, most, sizeof(uint64_t)),
                           .values = ny_calloc(ctx, NY_MEM_IO, most, beside->row_bytes)};
     int err = piece.labels && piece.clusters && piece.values ? NY_OK : NY_EBUDGET;
 
-    for (uint64_t first = 0; !err && first < rows; first += most) {
-        size_t count = rows - first < most ? (size_t)(rows - first) : most;
+    for (uint64_t first = beside->first; !err && first < beside->end; first += most) {
+        size_t count = beside->end - first < most ? (size_t)(beside->end - first) : most;
 
         err = ny_check_interrupt(ctx);
         if (!err) err = read_rows(beside, first, count, &piece);
@@ -256,12 +258,20 @@ static bool is_of_columns(const char *part)
     return ny_one_of(part, "axes|mean|features");
 }
 
-/* Tells whether the words that are wanted can stand before the lines of the part. */
+/* Tells whether some of the rows are wanted. */
+static bool is_ranged(const struct ny_beside *wanted)
+{
+    return wanted->first > 0 || wanted->end != UINT64_MAX;
+}
+
+/* Tells whether the words that are wanted can stand before the lines of the part, and whether these
+ * are of rows where some of them are wanted. */
 static bool takes(const struct ny_result_part *part, const char *name,
                   const struct ny_beside *wanted)
 {
     bool of_points = !name && ny_one_of(part->name, "points|raw-points");
 
+    if (is_ranged(wanted) && !part->by_row && !of_points) return false;
     if (wanted->clusters) return part->by_row && name;
     if (wanted->labels) return part->by_row || of_points;
     return !wanted->ids || part->by_row || of_points || is_of_columns(part->name);
@@ -276,6 +286,22 @@ static int check_once(const struct ny_result *result, const struct ny_result_par
     return ny_fail(result->ctx, NY_EUSAGE,
                    "--with clusters would write the column of --part clusters twice; leave it out "
                    "of --with, or give --part embedding");
+}
+
+/* Finds which rows are wanted of those that there are, once the part is known to be there. */
+static int find_rows(struct beside *beside, const struct ny_beside *wanted)
+{
+    const struct ny_result *result = beside->result;
+    uint64_t count = beside->part->count(result);
+
+    beside->first = wanted->first;
+    beside->end = wanted->end == UINT64_MAX ? count : wanted->end;
+    if (!is_ranged(wanted) || (beside->first < beside->end && beside->end <= count)) return NY_OK;
+    return ny_fail(result->ctx, NY_EUSAGE,
+                   "there are no rows %llu:%llu (from the first up to but without the second, from "
+                   "0) in %s, which has %llu",
+                   (unsigned long long)beside->first, (unsigned long long)beside->end,
+                   beside->part->name, (unsigned long long)count);
 }
 
 /* Finds what is to stand before the numbers, and above them. */
@@ -317,7 +343,7 @@ static size_t rows_of_piece(const struct beside *beside)
 }
 
 /* Writes the table of a result that is open. */
-static int write_table(struct beside *beside, const char *output)
+static int write_table(struct beside *beside, const struct ny_beside *wanted, const char *output)
 {
     static const size_t sizes[] = {[NY_OUT_F32] = sizeof(float),
                                    [NY_OUT_F64] = sizeof(double),
@@ -331,9 +357,11 @@ static int write_table(struct beside *beside, const char *output)
     beside->row_bytes = (cols ? cols : 1) * sizes[element];
     beside->piece_rows = rows_of_piece(beside);
     err = ny_result_prepare(result, part, beside->piece_rows);
+    if (!err) err = find_rows(beside, wanted);
     if (err) return err;
     beside->delimiter = ny_output_text(output).delimiter;
-    err = ny_writer_open(&beside->writer, result->ctx, output, element, part->count(result), cols);
+    err = ny_writer_open(&beside->writer, result->ctx, output, element, beside->end - beside->first,
+                         cols);
     if (err) return err;
     if (beside->header) err = put_header(beside, cols);
     if (!err) err = put_all(beside);
@@ -347,18 +375,20 @@ int ny_part_export_beside(struct ny_store *store, const char *name, const char *
 {
     struct ny_result result;
     struct beside beside = {.result = &result, .part = ny_part_find(part)};
-    bool words = wanted->ids || wanted->labels || wanted->clusters;
+    bool words = wanted->ids || wanted->labels || wanted->clusters, ranged = is_ranged(wanted);
     int err = name ? ny_result_open_any(&result, store, name) : ny_result_of_points(&result, store);
 
     if (!err && !(beside.part && takes(beside.part, name, wanted)))
         err = ny_fail(
             result.ctx, NY_EUSAGE,
-            "--with %s acts only with %s, such as embedding and clusters, and not with --part %s",
-            words ? "ids, labels or clusters" : "header",
-            words ? "parts that have a line for each row" : "tables of numbers", part);
+            "--%s acts only with %s, such as embedding and clusters, and not with --part %s",
+            words    ? "with ids, labels or clusters"
+            : ranged ? "rows"
+                     : "with header",
+            words || ranged ? "parts that have a line for each row" : "tables of numbers", part);
     if (!err) err = check_once(&result, beside.part, wanted);
     if (!err) err = find(&beside, wanted, name);
-    if (!err) err = write_table(&beside, output);
+    if (!err) err = write_table(&beside, wanted, output);
     if (!err && name && beside.part->by_row) ny_warn_behind(store, name, result.record);
     ny_names_release(&beside.columns, ny_store_context(store));
     ny_free(ny_store_context(store), beside.classes);

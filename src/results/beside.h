@@ -1,24 +1,27 @@
 /* A header above a text table, and names of rows and labels as columns before its numbers: what a
- * spreadsheet or a data frame joins the rows by. */
+ * spreadsheet or a data frame joins the rows by; and tables of some of the rows. */
 #ifndef NY_RESULTS_BESIDE_H
 #define NY_RESULTS_BESIDE_H
 
 #include "results/export.h"
 
-/* The columns before the numbers of a row, and a first line with the names of all columns. */
+/* The columns before the numbers of a row, a first line with the names of all columns, and which
+ * rows are wanted. */
 struct ny_beside {
     bool ids, labels, clusters, header;
+    uint64_t first, end; /* rows first … end − 1; end UINT64_MAX: to the last one */
 };
 
-/* Reads "ids", "labels", "clusters", "header" or several of them, with commas between. NY_EUSAGE
- * for other words, and where the output is no text table. */
+/* Reads "ids", "labels", "clusters", "header" or several of them, with commas between, for all
+ * rows. NY_EUSAGE for other words, and where the output is no text table. */
 int ny_beside_parse(struct ny_beside *beside, struct ny_context *ctx, const char *list,
                     const char *output);
-/* Exports a part of a result, or of the points (name NULL), to a text table: the name of the row,
- * its label (its word where classes have words, empty where it is missing), its cluster, then the
- * part. The lines of axes, mean and features have the names of columns. NY_EUSAGE for parts that
- * have no line for each row, unless a header is all that is wanted, for clusters before
- * clusters, and where there are no such names, labels or clusters. */
+/* Exports a part of a result, or of the points (name NULL), to a text table, or to any table where
+ * nothing stands beside the numbers: the name of the row, its label (its word where classes have
+ * words, empty where it is missing), its cluster, then the part. The lines of axes, mean and
+ * features have the names of columns. NY_EUSAGE for parts that have no line for each row, unless a
+ * header of all rows is all that is wanted, for clusters before clusters, and where there are no
+ * such names, labels, clusters or rows. */
 int ny_part_export_beside(struct ny_store *store, const char *name, const char *part,
                           const char *output, const struct ny_beside *beside);
 

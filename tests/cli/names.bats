@@ -557,6 +557,42 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     [[ $(tail -n 1 wide.csv) == 20,1,0,*,0,20 ]]
 }
 
+@test "export --rows writes some of the rows, alone or with what stands beside them" {
+    table 50 3 | awk '{print "r" NR "," $0}' >t.csv
+    nystream import a.nys t.csv --id-column 1 -q
+    nystream fit a.nys f --landmarks 10 -q
+    nystream export a.nys f -o all.csv -q
+    nystream export a.nys f -o all.npy -q
+    ny export a.nys f --rows 40: -o last.csv --json
+    exits 0
+    [ "$(field "$output" rows)" = 10 ]
+    tail -n 10 all.csv | cmp - last.csv
+    nystream export a.nys f --rows 10:20 -o some.csv -q
+    sed -n 11,20p all.csv | cmp - some.csv
+    nystream export a.nys f --rows : -o again.npy -q
+    cmp all.npy again.npy
+    nystream export a.nys f --rows :2 --with header,ids -o first.csv -q
+    [ "$(cut -d, -f1 first.csv | paste -sd' ')" = "id r1 r2" ]
+    tail -n +2 first.csv | cut -d, -f2- | cmp - <(head -n 2 all.csv)
+    nystream export a.nys --part points --rows 49:50 --with ids -o point.csv -q
+    [ "$(cut -d, -f1 point.csv)" = r50 ]
+    for rows in 40:51 50: 7:7 8:7; do
+        ny export a.nys f --rows $rows -o none.csv
+        usage "there are no rows ${rows/%:/:50} (from the first up to but without the second, from 0) in embedding, which has 50"
+    done
+    for rows in 7 a:b 1:2:3 -1: 99999999999999999999:; do
+        ny export a.nys f --rows=$rows -o none.csv
+        usage "--rows is a range such as 200:300"
+    done
+    ny export a.nys f --rows 0:2 --part eigenvalues -o none.csv
+    usage "--rows acts only with parts that have a line for each row"
+    ny export a.nys f --rows 0:2 --part model -o none.nym
+    usage "not with --part model"
+    ny export a.nys f --rows 0:2 --skip-damaged -o none.csv
+    usage "--rows does not go with --skip-damaged"
+    [ ! -e none.csv ]
+}
+
 @test "export --with: outputs, parts and stores that have no such columns" {
     printf '1,2\n3,5\n4,4\n' >t.csv
     nystream import a.nys t.csv -q

@@ -326,6 +326,9 @@ csv            | eval s f                                 | --csv
 part           | export s f -o o.csv                      | --part eigenvalues
 with           | export s f -o o.csv                      | --with labels
 with           | export s f -o o.csv                      | --with ids ! have no names
+rows           | export s f -o o.csv                      | --rows 2:7
+rows           | export s f -o o.csv --part eigenvalues   | --rows 0:1 ! line for each row
+rows           | export s f -o o.csv                      | --rows 7 ! a range such as
 raw            | export counted f -o o.csv --part points  | --raw
 raw            | export s f -o o.csv                      | --raw ! --part points
 output         | export s f -o o.csv                      | -o o.npy
