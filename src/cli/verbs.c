@@ -237,11 +237,12 @@ const struct verb cli_verbs[] = {
      "remove the last rows of a store",
      "Keeps the first N rows, as if the others had never been imported: a bad batch is gone, and "
      "later fits, updates and appends know nothing of it. `info` lists which rows each import "
-     "added. Reads the remaining rows for their statistics. Results that include removed rows "
-     "cannot be kept: truncate names them and changes nothing, unless --drop-results removes them. "
-     "Other results are kept as they are. The rows are removed in one step: a kill leaves all rows "
-     "or only the first N, and the same command resumes. truncate refuses to run while an import "
-     "or a fit runs. For a store in shards, give the path of its last shard.",
+     "added. Reads the remaining rows for their statistics. Results that include removed rows, if "
+     "only by a frozen update, cannot be kept: truncate names them and changes nothing, unless "
+     "--drop-results removes them. Other results are kept as they are. The rows are removed in one "
+     "step: a kill leaves all rows or only the first N, and the same command resumes. truncate "
+     "refuses to run while an import or a fit runs. For a store in shards, give the path of its "
+     "last shard.",
      "nystream truncate points.nys --keep 400 --drop-results", .run = cli_run_truncate},
     {"compact", "STORE", "", 1, 1, COMMON, EVERY, "reclaim the disk space of removed results",
      "A store reuses the space of removed or replaced results for later ones, and its files never "

@@ -46,6 +46,26 @@ old_rows() { # N FILE: the first N rows of a csv
     [ "$(field "$output" n)" = 500 ]
 }
 
+@test "a frozen update is taken back by the model, which it has not changed" {
+    grown
+    nystream export a.nys r -o before.csv -q
+    nystream fit a.nys r --update frozen -q
+    nystream export a.nys r --part model -o r.nym -q
+    ny truncate a.nys --keep 300 -q
+    exits 2
+    says "a result has rows from row 300 on: r"
+    nystream truncate a.nys --keep 300 --drop-results -q
+    nystream fit a.nys r --model r.nym -q
+    nystream export a.nys r -o after.csv -q
+    paste -d, before.csv after.csv | awk -F, '
+        { a = $1 - $3; b = $2 - $4; if (a * a > 1e-10 || b * b > 1e-10) bad = 1 }
+        END { exit bad || NR != 300 }'
+    nystream import a.nys more.csv --append -q
+    ny fit a.nys r --update frozen -q
+    exits 0
+    [ "$(field "$(nystream info a.nys r --json)" n)" = 500 ]
+}
+
 # as_from_scratch OPTION…: result r of a.nys is that of a fit with these options.
 as_from_scratch() {
     nystream fit a.nys s "$@" --quiet
