@@ -503,12 +503,15 @@ NY_API int ny_export_undamaged(struct ny_context *context, const char *path, con
  * file, and needs all shards. */
 NY_API int ny_export_with(struct ny_context *context, const char *path, const char *name,
                           const char *part, const char *output, const char *with);
-/* Exports rows first … end−1 of a part that has a line for each row, counted from 0 (end
- * UINT64_MAX: to the last one), as ny_export() does or, unless `with` is NULL, ny_export_with().
- * NY_EUSAGE for other parts, and if there are no such rows. */
+/* Some of the rows: first … end−1, counted from 0. */
+struct ny_export_range {
+    uint64_t first, end; /* end UINT64_MAX: to the last one */
+    const char *with;    /* what stands beside them, as in ny_export_with(); NULL: nothing */
+};
+/* Exports these rows of a part that has a line for each row, as ny_export() or ny_export_with()
+ * does. NY_EUSAGE for other parts, and if there are no such rows. */
 NY_API int ny_export_rows(struct ny_context *context, const char *path, const char *name,
-                          const char *part, const char *output, const char *with, uint64_t first,
-                          uint64_t end);
+                          const char *part, const char *output, const struct ny_export_range *rows);
 /* Draws a result as png, svg or pdf, by the ending of `output` ("-": a png to standard output;
  * another ending is NY_EUSAGE) and the options of NY_GROUP_PLOT. One pass over the embedding (with
  * option all two), and one over labels or other classes that give the colours. Memory: about 60

@@ -130,15 +130,16 @@ int ny_export_undamaged(struct ny_context *context, const char *path, const char
 static int export_beside(struct ny_context *ctx, const struct ny_shared_part *what,
                          struct ny_beside *beside, const char *with)
 {
-    const uint64_t first = beside->first, end = beside->end;
+    const struct ny_beside rows = *beside;
     struct ny_store *store = NULL;
     bool done = false;
     int err = ny_part_check(ctx, what->part);
 
     if (!err) err = ny_output_check(ctx, what->output, output_of(what->part));
     if (!err && with) err = ny_beside_parse(beside, ctx, with, what->output);
-    beside->first = first;
-    beside->end = end;
+    beside->ranged = rows.ranged;
+    beside->first = rows.first;
+    beside->end = rows.end;
     if (!err) err = ny_call_begin(ctx);
     if (err) return err;
     err = export_together(ctx, what, &done);
@@ -162,13 +163,17 @@ int ny_export_with(struct ny_context *context, const char *path, const char *nam
 }
 
 int ny_export_rows(struct ny_context *context, const char *path, const char *name, const char *part,
-                   const char *output, const char *with, uint64_t first, uint64_t end)
+                   const char *output, const struct ny_export_range *rows)
 {
-    struct ny_beside beside = {.first = first, .end = end};
+    struct ny_beside beside = {.ranged = true};
     const struct ny_shared_part what = {path, name, part, output, &beside};
     int err = check_given(context, __func__, path, name, part, output);
 
-    return err ? err : export_beside(context, &what, &beside, with);
+    if (!err) err = NY_GIVEN(context, rows);
+    if (err) return err;
+    beside.first = rows->first;
+    beside.end = rows->end;
+    return export_beside(context, &what, &beside, rows->with);
 }
 
 int ny_embedding_shape(struct ny_context *context, const char *path, const char *name,

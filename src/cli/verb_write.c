@@ -51,7 +51,7 @@ int cli_run_export(struct command *command)
     const char *part = command->part ? command->part : "embedding";
     const char *store = command->operands[0];
     const char *name = command->operand_count > 1 ? command->operands[1] : NULL;
-    uint64_t first = 0, end = UINT64_MAX;
+    struct ny_export_range rows = {0, UINT64_MAX, command->with};
     int status;
 
     if (!name && !of_points(part)) return cli_fail_name(command, "NAME");
@@ -63,11 +63,10 @@ int cli_run_export(struct command *command)
     if (command->with && command->typed & OWN_SKIP_DAMAGED)
         return cli_fail(command, NY_EUSAGE,
                         "--with does not go with --skip-damaged; leave one of them out");
-    status = read_rows(command, &first, &end);
+    status = read_rows(command, &rows.first, &rows.end);
     if (status) return status;
     if (command->rows)
-        status = ny_export_rows(command->context, store, name, part, command->output, command->with,
-                                first, end);
+        status = ny_export_rows(command->context, store, name, part, command->output, &rows);
     else if (command->with)
         status =
             ny_export_with(command->context, store, name, part, command->output, command->with);

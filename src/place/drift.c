@@ -116,10 +116,11 @@ size_t ny_drift_sample_bytes(size_t row_bytes, size_t most, size_t left)
 void ny_drift_sample_begin(struct ny_drift_sample *sample, struct ny_context *ctx, size_t row_bytes,
                            size_t most)
 {
-    size_t room = room_in(row_bytes, most, ny_memory_left(ctx));
+    size_t room = room_in(row_bytes, most, ny_memory_limit(ctx) / 2); /* in any threads the same */
 
     *sample = (struct ny_drift_sample){.ctx = ctx, .row_bytes = row_bytes, .room = room};
     if (room) sample->rows = ny_alloc(ctx, NY_MEM_OTHER, room * row_bytes);
+    if (room && !sample->rows) ny_error_clear(ctx); /* rows are placed all the same */
 }
 
 void ny_drift_sample_release(struct ny_drift_sample *sample)

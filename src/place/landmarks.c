@@ -52,9 +52,11 @@ static size_t pass_bytes(const void *placer, unsigned workers, size_t limit)
     const struct ny_columns_spec *spec = &run->base.spec;
     const struct ny_model *model = run->model;
 
+    (void)limit;
     return ny_projector_bytes(spec, model->m, model->p, model->precision, workers) +
            blas_bytes(model, workers) + ny_unseen_bytes(spec) +
-           ny_drift_sample_bytes(ny_raw_bytes(spec), most_measured(run), limit);
+           ny_drift_sample_bytes(ny_raw_bytes(spec), most_measured(run),
+                                 ny_memory_limit(spec->ctx) / 2);
 }
 
 /* A model keeps this to place few rows at a time: a projector for rows of one type. */

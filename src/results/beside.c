@@ -215,6 +215,23 @@ static int read_rows(const struct beside *beside, uint64_t first, size_t count, 
     return err;
 }
 
+/* Passes the rows before the first one that is wanted, where a row can only be found behind the one
+ * before it: rows of the largest component of a graph. */
+static int skip_rows(const struct beside *beside, void *values)
+{
+    bool in_turn = beside->result->only_graph && strcmp(beside->part->name, "rows") == 0;
+    size_t most = beside->piece_rows;
+    int err = NY_OK;
+
+    for (uint64_t row = 0; in_turn && !err && row < beside->first; row += most) {
+        size_t count = beside->first - row < most ? (size_t)(beside->first - row) : most;
+
+        err = ny_check_interrupt(beside->result->ctx);
+        if (!err) err = ny_part_fill(beside->result, beside->part, row, count, values);
+    }
+    return err;
+}
+
 /* Reads and writes the rows that are wanted. */
 static int put_all(const struct beside *beside)
 {
@@ -225,6 +242,8 @@ static int put_all(const struct beside *beside)
                           .values = ny_calloc(ctx, NY_MEM_IO, most, beside->row_bytes)};
     int err = piece.labels && piece.clusters && piece.values ? NY_OK : NY_EBUDGET;
 
+    if (!err) err = ny_writer_fits(beside->writer);
+    if (!err) err = skip_rows(beside, piece.values);
     for (uint64_t first = beside->first; !err && first < beside->end; first += most) {
         size_t count = beside->end - first < most ? (size_t)(beside->end - first) : most;
 
@@ -258,20 +277,15 @@ static bool is_of_columns(const char *part)
     return ny_one_of(part, "axes|mean|features");
 }
 
-/* Tells whether some of the rows are wanted. */
-static bool is_ranged(const struct ny_beside *wanted)
-{
-    return wanted->first > 0 || wanted->end != UINT64_MAX;
-}
-
 /* Tells whether the words that are wanted can stand before the lines of the part, and whether these
  * are of rows where some of them are wanted. */
 static bool takes(const struct ny_result_part *part, const char *name,
                   const struct ny_beside *wanted)
 {
     bool of_points = !name && ny_one_of(part->name, "points|raw-points");
+    bool of_nodes = ny_one_of(part->name, "neighbors|distances|components");
 
-    if (is_ranged(wanted) && !part->by_row && !of_points) return false;
+    if (wanted->ranged && !part->by_row && !of_points && !of_nodes) return false;
     if (wanted->clusters) return part->by_row && name;
     if (wanted->labels) return part->by_row || of_points;
     return !wanted->ids || part->by_row || of_points || is_of_columns(part->name);
@@ -296,7 +310,7 @@ static int find_rows(struct beside *beside, const struct ny_beside *wanted)
 
     beside->first = wanted->first;
     beside->end = wanted->end == UINT64_MAX ? count : wanted->end;
-    if (!is_ranged(wanted) || (beside->first < beside->end && beside->end <= count)) return NY_OK;
+    if (!wanted->ranged || (beside->first < beside->end && beside->end <= count)) return NY_OK;
     return ny_fail(result->ctx, NY_EUSAGE,
                    "there are no rows %llu:%llu (from the first up to but without the second, from "
                    "0) in %s, which has %llu",
@@ -375,7 +389,7 @@ int ny_part_export_beside(struct ny_store *store, const char *name, const char *
 {
     struct ny_result result;
     struct beside beside = {.result = &result, .part = ny_part_find(part)};
-    bool words = wanted->ids || wanted->labels || wanted->clusters, ranged = is_ranged(wanted);
+    bool words = wanted->ids || wanted->labels || wanted->clusters;
     int err = name ? ny_result_open_any(&result, store, name) : ny_result_of_points(&result, store);
 
     if (!err && !(beside.part && takes(beside.part, name, wanted)))
@@ -383,9 +397,10 @@ int ny_part_export_beside(struct ny_store *store, const char *name, const char *
             result.ctx, NY_EUSAGE,
             "--%s acts only with %s, such as embedding and clusters, and not with --part %s",
             words    ? "with ids, labels or clusters"
-            : ranged ? "rows"
+            : wanted->ranged ? "rows"
                      : "with header",
-            words || ranged ? "parts that have a line for each row" : "tables of numbers", part);
+            words || wanted->ranged ? "parts that have a line for each row" : "tables of numbers",
+            part);
     if (!err) err = check_once(&result, beside.part, wanted);
     if (!err) err = find(&beside, wanted, name);
     if (!err) err = write_table(&beside, wanted, output);

@@ -9,6 +9,7 @@
  * rows are wanted. */
 struct ny_beside {
     bool ids, labels, clusters, header;
+    bool ranged;         /* some of the rows: */
     uint64_t first, end; /* rows first … end − 1; end UINT64_MAX: to the last one */
 };
 

@@ -547,6 +547,11 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     nystream graph a.nys g --neighbors 2 -q
     nystream export a.nys g --part rows --with header,ids,labels -o rows.csv -q
     printf 'id,label,row\nx1,v,1\nx2,v,2\nx4,w,4\nx5,v,5\nx7,v,7\n' | cmp - rows.csv
+    nystream export a.nys g --part rows --rows 2:4 --with ids -o some.csv -q
+    printf 'x4,4\nx5,5\n' | cmp - some.csv
+    nystream export a.nys g --part components --rows 2:4 -o some.csv -q
+    nystream export a.nys g --part components -o all.csv -q
+    sed -n 3,4p all.csv | cmp - some.csv
 }
 
 @test "export --with reads few rows at a time where they are wide" {

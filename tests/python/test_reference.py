@@ -38,7 +38,7 @@ def test_options(pages):
     assert len(names) > 90
     entries = re.findall(r"^### `--([a-z0-9-]+)`$", pages["options"], flags=re.MULTILINE)
     # Options of the command alone have these names, too.
-    own = {"labels", "neighbors", "recall", "all", "clusters"}
+    own = {"labels", "neighbors", "recall", "all", "clusters", "rows"}
     assert sorted(set(names) - set(entries)) == []
     assert sorted(name for name in set(entries) if entries.count(name) != 1) == sorted(own)
     targets = re.findall(r"^\((option-\S+)\)=$", pages["options"], flags=re.MULTILINE)

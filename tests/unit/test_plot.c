@@ -234,7 +234,7 @@ static void test_colors_of_many(void **state)
     free(y);
 }
 
-/* Of six points at each place of a grid or more, one is of another class than all others. */
+/* At each place of a grid lie six points or more; one of them all is of another class. */
 static void check_rare(struct fixture *f, size_t count)
 {
     float *rows = malloc(2 * count * sizeof(float)), *y = malloc(2 * count * sizeof(float));
