@@ -199,7 +199,8 @@ int ny_summed_of_result(struct ny_summed **out, struct ny_store *store, const ch
     if (err) goto done;
     fit.job.points.n = ny_field_count(ny_job_report(&fit.job), "n", 0);
     ny_settings_widen(settings, &fit.job.points);
-    err = ny_fit_prepare(&fit);
+    err = ny_blas_make_room(ctx, fit.job.workers);
+    if (!err) err = ny_fit_prepare(&fit);
     if (!err) err = make_base(sums, &fit);
     ny_fit_drop_problem(&fit);
     if (!err) err = take_sums(sums, &fit);

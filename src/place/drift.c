@@ -172,7 +172,9 @@ static int residuals_of(const struct ny_columns_spec *spec, struct ny_raw_rows l
                                   spec->geometry->d);
 
     if (!err && spec->slots) ny_source_of_memory_slots(source, spec->slots, false);
+    ny_context_set_crew(sample->ctx, 1); /* OpenBLAS has room for those who place rows alone */
     if (!err) err = ny_greedy_measure(&request, landmarks, m, source, sample->count, residuals);
+    ny_context_set_crew(sample->ctx, 0);
     ny_source_free(source);
     return err;
 }

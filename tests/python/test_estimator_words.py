@@ -14,7 +14,7 @@ from sklearn.base import clone  # noqa: E402
 from sklearn.datasets import make_blobs  # noqa: E402
 
 import nystream  # noqa: E402
-from nystream import _estimator  # noqa: E402
+from nystream import _estimator, _versions  # noqa: E402
 from nystream.estimators import (DiffusionMap, Isomap, KernelPCA, Nystroem,  # noqa: E402
                                  SpectralClustering, SpectralEmbedding)
 
@@ -162,7 +162,7 @@ def test_another_scikit_learn_is_told(monkeypatch):
         with pytest.raises(ImportError, match=r"for scikit-learn 1\.2 to 1\.5, but " + version):
             _estimator.check_version(version)
     project = (Path(nystream.__file__).parents[1] / "pyproject.toml").read_text()
-    (_, first), (_, end) = _estimator.SUPPORTED
+    (_, first), (_, end) = _versions.SUPPORTED
     assert project.count(f"scikit-learn>=1.{first},<1.{end}") == 2
     for name in [name for name in sys.modules if name.startswith("nystream")]:
         monkeypatch.delitem(sys.modules, name)

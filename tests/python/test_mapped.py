@@ -47,6 +47,7 @@ def test_what_no_file_has_stays(tmp_path):
         X[:] = 3
         give_back(X[:500])
         assert np.all(X == 3)
+    X = np.load(tmp_path / "x.npy", mmap_mode="r")
     for rows in (X[::-1], X[:0], np.zeros((4, 2)), [[1, 2]]):
         give_back(rows)
 

@@ -10,7 +10,6 @@ import contextlib
 import numbers
 import operator
 import os
-import re
 import warnings
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
@@ -30,6 +29,7 @@ from nystream._embed import (Imported, count_results, import_files, lies_in_memo
 from nystream._errors import NystreamWarning, data_error, renamed, usage_error
 from nystream._scratch import Scratch, lost_when_stopped
 from nystream._sources import are_imported, give_back, is_dask, is_path, rows_of_slice
+from nystream._versions import SUPPORTED, is_supported
 from nystream._view import Part
 from nystream.store import Result, Store
 
@@ -50,14 +50,12 @@ NAN_FIT = ("fill such values, as sklearn.impute does, or leave their rows out: "
 NAN_PLACE = ("fill such values, as sklearn.impute does, or leave their rows out; transform(X, "
              "nan='keep') of a nystream.Result or Model places such rows at NaN")
 LARGEST = float(np.finfo(np.float32).max)
-SUPPORTED = (1, 2), (1, 6)  # versions of scikit-learn, from the first to below the second
 
 
 def check_version(version: str) -> None:
     """ImportError where scikit-learn is of a version that the estimators are not written for."""
     (major, first), (_, end) = SUPPORTED
-    found = tuple(map(int, re.findall(r"\d+", version)[:2]))
-    if not SUPPORTED[0] <= found < SUPPORTED[1]:
+    if not is_supported(version):
         raise ImportError(
             f"the estimators of nystream are for scikit-learn {major}.{first} to "
             f"{major}.{end - 1}, but {version} is installed; pip install 'scikit-learn>="

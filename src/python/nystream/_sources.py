@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import mmap
 import os
 from pathlib import Path
@@ -93,7 +94,10 @@ def are_files(X: Any) -> bool:
 
 def are_imported(X: Any) -> bool:
     """Return whether X names files that the library alone reads, or a pattern of such."""
-    return are_files(X) and not (is_path(X) and Path(X).suffix in OPENED)
+    if not is_path(X):
+        return are_files(X)
+    is_pattern = glob.has_magic(os.fspath(X)) and not os.path.lexists(X)
+    return is_pattern or Path(X).suffix not in OPENED
 
 
 def open_file(name: Any) -> Any:
@@ -169,13 +173,13 @@ def is_for_library(name: Any) -> bool:
 def give_back(rows: Any) -> None:
     """Give pages of a mapped file back to the system, where these rows of it have been read.
 
-    Else all of the file counts as resident in this process. They stay in the page cache. A mapping
-    that is not for reading alone is left as it is: one with mode "c" has what no file has.
+    All of the file would count as resident in this process otherwise. They stay in the page cache.
+    A mapping with mode "c" is left as it is, since it may have what no file has.
     """
     mapped = rows
     while isinstance(mapped, np.ndarray) and not isinstance(mapped, np.memmap):
         mapped = mapped.base
-    if not isinstance(mapped, np.memmap) or mapped.mode != "r" or not rows.size:
+    if not isinstance(mapped, np.memmap) or mapped.mode == "c" or not rows.size:
         return
     if min(rows.strides) < 0:
         return

@@ -93,7 +93,7 @@ class KeptEmbedder(Embedder):
     _least_rows = 3
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Fit the rows of X: an array, matrix, dataset, Store, or file (.npy, .npz, .h5ad, .csv …).
+        """Fit the rows of X: array, matrix, dataset, Store, or file (.npy, .npz, .h5ad, .csv …).
 
         Returns
         -------
