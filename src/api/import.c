@@ -98,8 +98,11 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
         import->reading.reading = table->layout == NY_CSR ? NY_READ_SPARSE : NY_READ_DENSE;
     err = ny_ingest_begin(&import->ingest, import->store, &import->spec, &import->skip);
     if (!err && import->append && info.labels && !table->labels)
-        ny_log(import->ctx, NY_LOG_NOTE, "the rows of %s have labels, but these rows have none",
-               ny_store_path(import->store));
+        ny_log(import->ctx, NY_LOG_NOTE,
+               "the rows of %s have labels, but these rows have none; to give them some, take them "
+               "out again ('nystream truncate %s --keep %llu') and import them with --label-column",
+               ny_store_path(import->store), ny_store_path(import->store),
+               (unsigned long long)info.n);
     if (!err && import->piped) import->taken = ny_ingest_digest(import->ingest);
     if (!err && import->skip)
         ny_log(import->ctx, NY_LOG_NOTE,

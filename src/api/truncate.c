@@ -75,9 +75,11 @@ static int refuse(const struct truncating *t)
                        path, (unsigned long long)t->rows, names);
     return ny_fail(t->ctx, NY_EUSAGE,
                    "nothing was changed: %s rows from row %llu on: %s; give --drop-results to "
-                   "remove %s too, then fit the remaining rows anew",
+                   "remove %s too, then fit the remaining rows anew. To keep a model that a frozen "
+                   "update used, first 'nystream export %s NAME --part model -o NAME.nym'; then "
+                   "'nystream fit %s NAME --model NAME.nym' places the rows that stay",
                    count == 1 ? "a result has" : "results have", (unsigned long long)t->rows, names,
-                   count == 1 ? "it" : "them");
+                   count == 1 ? "it" : "them", path, path);
 }
 
 static int drop(const struct truncating *t)

@@ -134,15 +134,15 @@ static struct header *header_of(void *ptr)
 static void fail_refused(struct ny_context *ctx, enum ny_purpose purpose, size_t total)
 {
     struct ny_ulimit limit = ny_ulimit();
-    char why[128] = "free memory";
+    char why[160] = "free memory or give a smaller --memory";
 
     if (limit.option && limit.left < total)
         ny_decimal_print(why, sizeof(why),
-                         "the limit of this process (ulimit %s %zu) leaves %.1f MiB: raise it",
+                         "the limit of this process (ulimit %s %zu) leaves %.1f MiB: raise it, or "
+                         "give fewer --threads",
                          limit.option, limit.bytes >> 10, (double)limit.left / 1048576.0);
     ny_fail(ctx, NY_EBUDGET,
-            "the system refused %.1f MiB for '%s', inside the budget of %.1f MiB; "
-            "%s or give a smaller --memory",
+            "the system refused %.1f MiB for '%s', inside the budget of %.1f MiB; %s",
             (double)total / 1048576.0, ny_purpose_name(purpose),
             (double)ctx->memory_limit / 1048576.0, why);
 }

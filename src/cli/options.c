@@ -46,8 +46,8 @@ static const struct option_view own_options[] = {
     {0, "with", "LIST", NULL,
      "any of header, ids, labels, clusters: write column names above the table, and the name, "
      "label and cluster of each row before its numbers. For axes, mean and features, ids are "
-     "column names. transform takes all but clusters, if the input has them. Only for .csv, "
-     ".csv.gz and .tsv; classes are written as words",
+     "column names. transform takes header, ids and labels, if the input has them. Only for "
+     ".csv, .csv.gz and .tsv; classes are written as words",
      OUTPUT, .own = OWN_WITH},
     {0, "rows", "RANGE", NULL,
      "rows to write, counted from 0: 200:300 is row 200 up to but without row 300, and 200: is all "

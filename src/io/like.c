@@ -130,13 +130,13 @@ static void advise(const struct ny_reader *reader, const char *only, char *text,
     if (!reader->entry->format->takes_id_column || (!names && !labels)) return;
     if (only && names != labels)
         snprintf(text, size,
-                 "; the rows already there have %s: give --%s-column %s if this column holds them, "
-                 "as they cannot be added later",
+                 "; the rows already there have %s: --%s-column %s takes those of the new ones, if "
+                 "this column holds them",
                  names ? "names" : "labels", names ? "id" : "label", only);
     else
         snprintf(text, size,
-                 "; the rows already there have %s%s%s: give %s%s%s if these columns hold them, as "
-                 "they cannot be added later",
+                 "; the rows already there have %s%s%s: %s%s%s take those of the new ones, if "
+                 "these columns hold them",
                  names ? "names" : "", names && labels ? " and " : "", labels ? "labels" : "",
                  names ? "--id-column NAME" : "", names && labels ? " and " : "",
                  labels ? "--label-column NAME" : "");

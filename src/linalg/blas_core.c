@@ -112,8 +112,9 @@ int ny_blas_make_room(struct ny_context *ctx, unsigned threads)
     ny_shared_unlock(NY_SHARED_BLAS);
     if (room) return NY_OK;
     return ny_fail(ctx, NY_EBUDGET,
-                   "products of matrices take %zu MiB, 130 MiB for each thread, and the limit of "
-                   "this process (ulimit %s %zu, which is %zu MiB) leaves %zu MiB: raise it%s",
+                   "products of matrices map %zu MiB, 130 MiB for each thread, and the limit of "
+                   "this process (ulimit %s %zu, which is %zu MiB) leaves %zu MiB: raise it%s; in "
+                   "Python, OPENBLAS_NUM_THREADS=1 in the environment leaves more",
                    missing * buffer_bytes >> 20, limit.option, limit.bytes >> 10,
                    limit.bytes >> 20, limit.left >> 20,
                    callers > 1 ? ", or give fewer --threads" : "");

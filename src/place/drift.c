@@ -454,6 +454,6 @@ void ny_drift_warn(struct ny_context *ctx, const char *from, const struct ny_dri
     }
     if (!isnan(drift->distance))
         warn_of_components(ctx, from, drift);
-    else if (ny_drift_is_large(drift))
+    else if (!isnan(drift->share))
         ny_drift_tell(ctx, from, drift, "");
 }

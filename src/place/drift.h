@@ -89,7 +89,8 @@ bool ny_drift_is_short(const struct ny_drift *drift);
  * that begins with a blank, or ""); `from` is where the rows come from. */
 void ny_drift_tell(struct ny_context *ctx, const char *from, const struct ny_drift *drift,
                    const char *cure);
-/* Warns of rows that are far shorter, or whose drift is large. */
+/* Warns of rows that are far shorter, or whose drift is large; else tells the drift that landmarks
+ * leave out. */
 void ny_drift_warn(struct ny_context *ctx, const char *from, const struct ny_drift *drift);
 /* Returns the drift of new rows beside a model that knows how those of its fit lie: of these sums
  * over `rows` of them. */

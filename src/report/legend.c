@@ -67,11 +67,18 @@ struct list {
     double scale;   /* of marks and what is around them */
 };
 
+/* Tells whether an image has marks on some points of the classes beyond the colours. */
+static bool has_shapes(const struct ny_legend *legend)
+{
+    return legend->raster && legend->tint->kind == NY_RASTER_CLASSES &&
+           legend->tint->count > NY_CLASS_COLORS;
+}
+
 /* Returns how many lines go below one another above the counts at the end of the legend. */
 static size_t rows_of(const struct pen *pen, const struct ny_legend *legend, double line)
 {
     size_t notes = 1 + (size_t)(legend->outside > 0) + (legend->missing > 0) +
-                   (legend->landmarks > 0);
+                   has_shapes(legend) + (legend->landmarks > 0);
     double below = (34 + 32 * (double)notes) * pen->unit;
     double room = (double)pen->canvas->height - pen->y - below;
 
@@ -285,6 +292,7 @@ void ny_draw_legend(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
     say_count(&pen, legend->points, legend->points == 1 ? "point" : "points");
     say_count(&pen, legend->outside, "outside the axes");
     say_count(&pen, legend->missing, "without a value");
+    if (has_shapes(legend)) say(&pen, "other marks: some points");
     if (!legend->landmarks) return;
     ny_draw_landmark(canvas, pen.x + 9 * unit, pen.y, (size_t)legend->landmarks);
     pen.x += 26 * unit;
@@ -335,6 +343,34 @@ static void place_name(const struct ny_plot_frame *frame, const struct ny_plot_s
     }
 }
 
+/* Tells whether a name there, this far to each side, would hide most points of its class. */
+static bool hides_class(const struct ny_plot_frame *frame, const struct ny_plot_sample *sample,
+                        const double *class, double wanted, const double at[2],
+                        const double half[2])
+{
+    const double *x = ny_plot_sample_column(sample, 0), *y = ny_plot_sample_column(sample, 1);
+    size_t hidden = 0, all = 0;
+
+    for (size_t i = 0; i < sample->count; i++) {
+        if (class[i] != wanted || !isfinite(x[i]) || !isfinite(y[i])) continue;
+        all++;
+        hidden += fabs(ny_data_frame_x(frame, x[i]) - at[0]) < half[0] &&
+                  fabs(ny_data_frame_y(frame, y[i]) - at[1]) < half[1];
+    }
+    return hidden > all / 2;
+}
+
+/* Returns where a name of this width begins: its middle is at a point of the class or, where it
+ * would hide the class, it stands at the right of the point, or at the left. */
+static double begin_name(const struct ny_plot_frame *frame, double x, double width, bool aside,
+                         double margin)
+{
+    double begin = aside ? x + 2 * margin : x - width / 2;
+
+    if (aside && begin + width > frame->right - margin) begin = x - 2 * margin - width;
+    return fmax(fmin(begin, frame->right - margin - width), frame->left + margin);
+}
+
 /* Goes from top to bottom: a label that would cover an earlier one moves below it. */
 static void separate(struct label *labels, size_t count, double line)
 {
@@ -352,10 +388,11 @@ int ny_draw_class_names(struct ny_canvas *canvas, const struct ny_plot_frame *fr
 {
     const struct ny_lettering how = {.size = 25, .bold = true, .halo = true};
     const double *class = ny_plot_sample_column(sample, tint->column);
-    const double margin = 8 * canvas->scale;
+    const double margin = 8 * canvas->scale, line = 30 * canvas->scale;
     struct label labels[CLASSES_NAMED];
     size_t count = 0;
     double *room;
+    bool aside;
 
     if (tint->kind != NY_RASTER_CLASSES || tint->count < 2 || tint->count > CLASSES_NAMED)
         return NY_OK;
@@ -370,12 +407,13 @@ int ny_draw_class_names(struct ny_canvas *canvas, const struct ny_plot_frame *fr
         if (!isfinite(at[0]) || !isfinite(at[1])) continue;
         place_name(frame, sample, class, value, at);
         width = fmin(width, frame->right - frame->left - 2 * margin);
-        at[0] = fmin(at[0] - width / 2, frame->right - margin - width);
-        labels[count++] =
-            (struct label){tint->classes[k].name, fmax(at[0], frame->left + margin), at[1], width};
+        aside = hides_class(frame, sample, class, value, at,
+                            (const double[]){width / 2 + margin / 2, line / 2});
+        at[0] = begin_name(frame, at[0], width, aside, margin);
+        labels[count++] = (struct label){tint->classes[k].name, at[0], at[1], width};
     }
     ny_free(canvas->ctx, room);
-    separate(labels, count, 30 * canvas->scale);
+    separate(labels, count, line);
     for (size_t k = 0; k < count; k++)
         ny_letters_within(canvas, labels[k].x, labels[k].y, &how, labels[k].text,
                           labels[k].width + 1);

@@ -312,8 +312,8 @@ static int find_rows(struct beside *beside, const struct ny_beside *wanted)
     beside->end = wanted->end == UINT64_MAX ? count : wanted->end;
     if (!wanted->ranged || (beside->first < beside->end && beside->end <= count)) return NY_OK;
     return ny_fail(result->ctx, NY_EUSAGE,
-                   "there are no rows %llu:%llu (from the first up to but without the second, from "
-                   "0) in %s, which has %llu",
+                   "there are no rows %llu:%llu of %s: it has %llu, counted from 0, and the second "
+                   "number is that of the row behind the last one",
                    (unsigned long long)beside->first, (unsigned long long)beside->end,
                    beside->part->name, (unsigned long long)count);
 }

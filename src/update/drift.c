@@ -145,8 +145,8 @@ static void tell(const struct ny_fit *fit, struct ny_drift drift)
                "the drift of the new rows is not measured: k(x,x) of all of them is 0");
     else
         ny_drift_tell(fit->job.ctx, "the new rows", &drift,
-                      " If not, take them out again; if they are right, --update full takes them "
-                      "into the model");
+                      " If not, take them out again by truncate; if they are right, --update full "
+                      "takes them into the model");
 }
 
 /* Keeps the largest drift since the model was made, and the rows that have it; a full update clears

@@ -583,7 +583,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     [ "$(cut -d, -f1 point.csv)" = r50 ]
     for rows in 40:51 50: 7:7 8:7; do
         ny export a.nys f --rows $rows -o none.csv
-        usage "there are no rows ${rows/%:/:50} (from the first up to but without the second, from 0) in embedding, which has 50"
+        usage "there are no rows ${rows/%:/:50} of embedding: it has 50, counted from 0"
     done
     for rows in 7 a:b 1:2:3 -1: 99999999999999999999:; do
         ny export a.nys f --rows=$rows -o none.csv
@@ -723,14 +723,14 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     nystream import s.nys first.csv --id-column id --label-column class -q
     ny import s.nys second.csv --append
     exits 0
-    says "warning: second.csv: 3 columns that s.nys does not have are left out: 'day', 'class', 'id'; the others are put in its order; the rows already there have names and labels: give --id-column NAME and --label-column NAME if these columns hold them, as they cannot be added later"
+    says "warning: second.csv: 3 columns that s.nys does not have are left out: 'day', 'class', 'id'; the others are put in its order; the rows already there have names and labels: --id-column NAME and --label-column NAME take those of the new ones, if these columns hold them"
     says "columns 2,5-6, in another order"
     cut -d, -f2-5 first.csv >few.csv
     cp -r s.nys few.nys
     ny import few.nys few.csv --append -q
-    says "the rows already there have names and labels: give --id-column NAME and --label-column NAME"
+    says "the rows already there have names and labels: --id-column NAME and --label-column NAME take"
     ny import few.nys first.csv --append --id-column id -q
-    says "1 column that few.nys does not have is left out: 'class'; the rows already there have labels: give --label-column 'class' if this column holds them"
+    says "1 column that few.nys does not have is left out: 'class'; the rows already there have labels: --label-column 'class' takes those of the new ones, if this column holds them"
     ny import few.nys first.csv --append --id-column id --label-column class -q
     [[ $stderr != *"left out"* ]]
     nystream import s.nys second.csv --append --label-column class --id-column id -q
@@ -745,9 +745,9 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     [ "$(xargs <labels.csv)" = "0 1 0 nan 0 nan" ]
     cp -r s.nys t.nys
     ny import t.nys second.csv --append --id-column id
-    says "'day', 'class'; the others are put in its order; the rows already there have labels: give --label-column NAME if"
+    says "'day', 'class'; the others are put in its order; the rows already there have labels: --label-column NAME take"
     ny import t.nys second.csv --append --label-column class
-    says "the rows already there have names: give --id-column NAME if"
+    says "the rows already there have names: --id-column NAME take"
     echo u >label.txt
     ny import t.nys second.csv --append --id-column id --labels label.txt
     exits 0

@@ -338,7 +338,7 @@ b	done" ]
     [[ $stderr != *"these rows have none"* ]] # nothing is added
     ny import words.nys new.csv --append
     exits 0
-    says "the rows of words.nys have labels, but these rows have none"
+    says "the rows of words.nys have labels, but these rows have none; to give them some, take them out again ('nystream truncate words.nys --keep 3')"
     nystream export words.nys --part labels -o labels.csv -q
     [ "$(tr '\n' ' ' <labels.csv)" = "0 1 0 nan nan " ]
     printf '%s\n' 1,1,even >later.csv

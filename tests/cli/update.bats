@@ -491,7 +491,7 @@ nan_rows() {
     ny fit d.nys map --update frozen -q
     exits 0
     says "far more than of the rows of the fit ("
-    says "): are they on the same scale, with the columns in the same order? If not, take them out again; if they are right, --update full"
+    says "): are they on the same scale, with the columns in the same order? If not, take them out again by truncate; if they are right, --update full"
     [ "$(nystream info d.nys map --json | awk -F': ' '/"drift_trace_error"/ {print ($2 + 0 > 0.5)}')" = 1 ]
     # So is less than half, where nearly nothing of the fitted rows was left out.
     nystream import e.nys rows.csv -q

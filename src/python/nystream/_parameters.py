@@ -1,6 +1,7 @@
 """Options of the library by the parameters of estimators: kernels, affinities, landmarks."""
 from __future__ import annotations
 
+import numbers
 from typing import Any, Dict
 
 import numpy as np
@@ -50,6 +51,10 @@ def has_rows(estimator: Any) -> bool:
 def landmark_options(estimator: Any, most: int) -> Dict[str, Any]:
     """Return the options of landmarks: those that are given, or at most so many that are chosen."""
     given = estimator.landmarks
+    if isinstance(given, numbers.Integral):
+        number = "n_landmarks" if hasattr(estimator, "n_landmarks") else "n_components"
+        raise ValueError(f"landmarks= takes the landmarks themselves, points or row numbers; their "
+                         f"number is {number}={given}")
     if given is None:
         return {"landmarks": most, "select": estimator.selection}
     return {"landmarks_file" if has_rows(estimator) else "landmarks_points": given}

@@ -1,7 +1,7 @@
 """Versions of scikit-learn that the estimators are written for."""
-import importlib.metadata
 import importlib.util
 import re
+from pathlib import Path
 
 SUPPORTED = (1, 2), (1, 6)  # from the first to below the second
 
@@ -13,10 +13,13 @@ def is_supported(version: str) -> bool:
 
 
 def has_sklearn() -> bool:
-    """Return whether the estimators can be imported, without importing scikit-learn."""
-    if importlib.util.find_spec("sklearn") is None:
+    """Return whether the estimators can be imported, without importing scikit-learn.
+
+    The version is read off the name of its folder of metadata, since to import importlib.metadata
+    takes as long as to import the rest of the package.
+    """
+    spec = importlib.util.find_spec("sklearn")
+    if spec is None or spec.origin is None:
         return False
-    try:
-        return is_supported(importlib.metadata.version("scikit-learn"))
-    except importlib.metadata.PackageNotFoundError:
-        return True
+    folders = list(Path(spec.origin).parents[1].glob("scikit_learn-*-info"))
+    return not folders or any(is_supported(folder.name) for folder in folders)
