@@ -260,6 +260,18 @@ static void print_tried(const json_t *facts)
                cli_fact_text(facts, "name"));
 }
 
+/* Says that an accuracy is one that a single cluster of all rows would surpass. */
+static void print_accuracy(const json_t *facts)
+{
+    double accuracy, largest;
+
+    if (cli_fact_number(facts, "accuracy", &accuracy) &&
+        cli_fact_number(facts, "largest_class", &largest) && accuracy < largest)
+        printf("the accuracy of %s is less than one cluster of all rows would have: the largest "
+               "class; go by nmi and ari\n",
+               cli_fact_text(facts, "name"));
+}
+
 /* Tells whether a figure of the table has a spread behind it. */
 static bool has_spread(const json_t *results)
 {
@@ -279,6 +291,7 @@ static void print_table(const json_t *results)
         print_buckets(json_array_get(results, i), "angles", "cosines of angles");
         print_buckets(json_array_get(results, i), "value_accuracy", "agreement of eigenvalues");
         print_tried(json_array_get(results, i));
+        print_accuracy(json_array_get(results, i));
     }
     if (has_spread(results))
         puts("±: the standard deviation over initialisations (the figure is that of the best one) "

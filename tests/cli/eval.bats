@@ -730,6 +730,18 @@ groups() {
     usage "distance_error of 'f' cannot be measured: all distances are 0"
 }
 
+@test "an accuracy below the share of the largest class is told" {
+    awk 'BEGIN {for (i = 0; i < 100; i++) print i % 2 * 10 + i / 1000 "," (i < 90 ? "often" : "seldom")}' >t.csv
+    nystream import s t.csv --label-column 2 -q
+    nystream fit s f --map pca --approx exact --components 1 -q
+    ny eval s f --clusters 2 --measures clusters
+    exits 0
+    prints "the accuracy of f is less than one cluster of all rows would have"
+    ny eval s f --clusters 1 --measures clusters
+    exits 0
+    [[ $output != *"less than one cluster"* ]]
+}
+
 @test "no residual variance is below 0" {
     local v
     for v in 0.1 0.3 0.7 1.1 1.3 1.7 1.9 2.3 2.9 3.1 3.7 4.1; do # rounding made -2e-16 of some of these
