@@ -391,7 +391,7 @@ def test_labels_and_names_that_an_append_would_lose(table, tmp_path):
     store = nystream.open(tmp_path / "t.nys")
     reading = {"nan": "drop", "id_column": "id"}
     store.append_files(file, label_column="species", **reading)
-    with pytest.warns(nystream.NystreamWarning, match="label_column='species' takes those of the new"):
+    with pytest.warns(nystream.NystreamWarning, match="label_column='species' takes those"):
         store.append_files(file, **reading)
     with pytest.warns(nystream.NystreamWarning, match="id_column=NAME and label_column=NAME take"):
         store.append_files(file, nan="drop")
