@@ -235,7 +235,7 @@ static void test_colors_of_many(void **state)
 }
 
 /* At each place of a grid lie six points or more; one of them all is of another class. */
-static void check_rare(struct fixture *f, size_t count)
+static void check_rare(struct fixture *f, size_t count, const char *names)
 {
     float *rows = malloc(2 * count * sizeof(float)), *y = malloc(2 * count * sizeof(float));
     double *labels = calloc(count, sizeof(double)), at[2];
@@ -250,7 +250,7 @@ static void check_rare(struct fixture *f, size_t count)
     labels[0] = 1;
     make_store(f, rows, count, labels);
     assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", 0, count, y), NY_OK);
-    image = plot(f, "names", "no"); /* colours are those of labels */
+    image = plot(f, "names", names); /* colours are those of labels */
     place(y, count, 0, at);
     seen = pixel(image, at[0], at[1]);
     assert_true(distance(seen, ny_class_color[1]) < distance(seen, ny_class_color[0]));
@@ -265,12 +265,17 @@ static void check_rare(struct fixture *f, size_t count)
 
 static void test_a_rare_class_of_few(void **state)
 {
-    check_rare(*state, 1500);
+    check_rare(*state, 1500, "no");
 }
 
 static void test_a_rare_class_of_many(void **state)
 {
-    check_rare(*state, MANY);
+    check_rare(*state, MANY, "no");
+}
+
+static void test_a_name_does_not_hide_its_class(void **state)
+{
+    check_rare(*state, MANY, "yes");
 }
 
 static void test_axes(void **state)
@@ -416,6 +421,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_colors_of_many, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_rare_class_of_few, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_rare_class_of_many, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_name_does_not_hide_its_class, setup, teardown),
         cmocka_unit_test_setup_teardown(test_axes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_density_of_few, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wide_numbers, setup, teardown),
