@@ -114,7 +114,7 @@ int ny_model_place(struct ny_model *model, const struct ny_table *table, int dty
     beside = drift; /* with what is left out of all rows of the fit, landmarks among them */
     beside.fitted = model->trace_error;
     if (!err && (!isnan(drift.distance) || ny_drift_is_short(&drift) || ny_drift_is_large(&beside)))
-        ny_drift_warn(model->ctx, ny_memory_name(&given), &drift);
+        ny_drift_judge(model->ctx, ny_memory_name(&given), &drift);
     return err;
 }
 

@@ -289,7 +289,7 @@ static int place(struct run *run)
     err = run->placing->name ? by_store(run) : by_file(run);
     run->clusters = run->finder.k;
     ny_cluster_finder_close(&run->finder);
-    if (err == NY_OK) ny_drift_warn(run->ctx, run->from, &run->placed.drift);
+    if (err == NY_OK) ny_drift_judge(run->ctx, run->from, &run->placed.drift);
     if (err == NY_OK) note_unseen(run);
     ny_call_end(run->ctx);
     return err;

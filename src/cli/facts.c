@@ -389,12 +389,13 @@ static void print_largest(FILE *file, const char *label, const json_t *facts, do
                        : "that of the row which the landmarks represent least");
 }
 
-/* Tells whether all rows are represented, and rounding alone loses something of K. */
+/* Tells whether all rows are represented, and rounding alone loses something of K, of which fits
+ * warn by the same rule (fit/solve.c). */
 static bool rounding_loses(const json_t *facts, double trace_error)
 {
     double residual, trace, n;
 
-    return trace_error > 1e-6 && cli_fact_number(facts, "residual_mean", &residual) &&
+    return trace_error > 1e-5 && cli_fact_number(facts, "residual_mean", &residual) &&
            cli_fact_number(facts, "trace", &trace) && cli_fact_number(facts, "n", &n) &&
            residual * n < 0.1 * trace_error * trace;
 }

@@ -446,7 +446,7 @@ static void warn_of_components(struct ny_context *ctx, const char *from,
            100 * drift->share, from, sqrt(drift->distance), 100 * drift->fitted);
 }
 
-void ny_drift_warn(struct ny_context *ctx, const char *from, const struct ny_drift *drift)
+void ny_drift_judge(struct ny_context *ctx, const char *from, const struct ny_drift *drift)
 {
     if (ny_drift_is_short(drift)) {
         warn_of_lengths(ctx, from, drift->shrunk);

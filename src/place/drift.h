@@ -91,7 +91,7 @@ void ny_drift_tell(struct ny_context *ctx, const char *from, const struct ny_dri
                    const char *cure);
 /* Warns of rows that are far shorter, or whose drift is large; else tells the drift that landmarks
  * leave out. */
-void ny_drift_warn(struct ny_context *ctx, const char *from, const struct ny_drift *drift);
+void ny_drift_judge(struct ny_context *ctx, const char *from, const struct ny_drift *drift);
 /* Returns the drift of new rows beside a model that knows how those of its fit lie: of these sums
  * over `rows` of them. */
 struct ny_drift ny_drift_of_sums(const struct ny_model *model, uint64_t rows, double squares,
