@@ -155,12 +155,13 @@
       "place the rows with this model, from another store or from merge. The model determines "    \
       "map, kernel and landmarks; nothing is solved")                                              \
     X("approx", NY_CHOICE, 0, true, "METHOD", "projected", EMBEDDING, FIT, OF_KERNELS,             \
-      "approximation method; nystrom: faster than projected, but coarser; exact: for small n. "    \
+      "approximation method; nystrom: faster, but coarser; exact: for small n, and with pca. "     \
       "projected: the best from its landmarks, in two passes; nystrom: one pass; orthonystrom, "   \
       "column: in between; ensemble: many landmarks in slices, where m^3 operations on all are "   \
       "too many; randomized, gaussian: products with all of K, n^2 kernel values each, or two "    \
       "passes for linear and cosine kernels; exact: K itself (for any n with linear and cosine "   \
-      "kernels and --map pca)")                                                                    \
+      "kernels and --map pca). Default: projected; exact for --map pca, unless an option of "      \
+      "landmarks is given")                                                                        \
     X("select", NY_CHOICE, 0, true, "RULE", NULL, LANDMARKS, FIT | SELECT,                         \
       ON_LANDMARKS | OF_KERNELS,                                                                   \
       "how landmarks are chosen; rpcholesky: least error. Default: rpcholesky for projected and "  \

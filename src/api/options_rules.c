@@ -217,14 +217,33 @@ static const char *default_rule(const struct ny_options *options)
     return method ? method->rule : "uniform";
 }
 
-/* Returns the first method of the table that a graph's map has; NULL for a map without methods. */
-static const char *default_method(const struct ny_map *map)
+/* Tells whether the option is one of landmarks, or of a solver that this method does not have. */
+static bool needs_another(const char *method, int option)
 {
+    const unsigned of_landmarks = NY_ACTS_ON_LANDMARKS | NY_ACTS_ON_TOLERANCE | NY_ACTS_ON_SEARCH;
+    const char *name = ny_option_at(option)->name;
+
+    if (ny_option_rule(option)->acts & of_landmarks) return true;
+    for (size_t i = 0; i < CONDITIONS; i++)
+        if (is(name, conditions[i].option) && is("approx", conditions[i].governor) &&
+            !conditions[i].values[conditions[i].values[0] == '!'] &&
+            !ny_governor_takes("approx", method, name))
+            return true;
+    return false;
+}
+
+/* Returns the method that suits the map best: of a graph's map the first of the table that it has,
+ * of a kernel's its own, unless a typed option needs another. NULL: it has none. */
+static const char *default_method(const struct ny_options *options)
+{
+    const struct ny_map *map = ny_options_map(options);
     const struct ny_method *method;
 
-    for (size_t i = 0; (method = ny_method_at(i)); i++)
+    for (size_t i = 0; map->graph && (method = ny_method_at(i)); i++)
         if (ny_one_of(method->name, map->methods)) return method->name;
-    return NULL;
+    for (int i = 0; map->method && ny_option_at(i); i++)
+        if (options->typed[i] && needs_another(map->method, i)) return NULL;
+    return map->method;
 }
 
 /* The default of `name` where typed options or tables decide it: true, and *value it or NULL. */
@@ -234,8 +253,7 @@ static bool implied(const struct ny_options *options, const char *name, const ch
 
     *value = NULL;
     if (is(name, "select")) *value = default_rule(options);
-    if (is(name, "approx") && ny_options_map(options)->graph)
-        *value = default_method(ny_options_map(options));
+    if (is(name, "approx")) *value = default_method(options);
     if (is(name, "edge-weights")) *value = "heat";
     if (is(name, "recall") && !is(ny_options_get(options, "knn"), "auto")) *value = "0.95";
     if (is(name, "kernel")) *value = ny_options_map(options)->kernel;

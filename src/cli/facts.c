@@ -389,17 +389,6 @@ static void print_largest(FILE *file, const char *label, const json_t *facts, do
                        : "that of the row which the landmarks represent least");
 }
 
-/* Tells whether all rows are represented, and rounding alone loses something of K, of which fits
- * warn by the same rule (fit/solve.c). */
-static bool rounding_loses(const json_t *facts, double trace_error)
-{
-    double residual, trace, n;
-
-    return trace_error > 1e-5 && cli_fact_number(facts, "residual_mean", &residual) &&
-           cli_fact_number(facts, "trace", &trace) && cli_fact_number(facts, "n", &n) &&
-           residual * n < 0.1 * trace_error * trace;
-}
-
 /* An exact result has no trace error to tell, only the share that its components hold. Only the
  * first line of a certificate has the label; the lines below it are indented by an empty one. */
 void cli_print_certificate(FILE *file, const json_t *facts)
@@ -413,7 +402,7 @@ void cli_print_certificate(FILE *file, const json_t *facts)
         cli_print_fact(
             file, "certificate",
             "trace error %.3g: what %s out of K%s%s%s is at most %.3g %% of its trace", value,
-            rounding_loses(facts, value) ? "rounding leaves" : "the landmarks leave",
+            is(facts, "trace_error_from", "rounding") ? "rounding leaves" : "the landmarks leave",
             trace_of ? " (" : "", trace_of ? trace_of : "", trace_of ? ")" : "",
             value > 0 ? 100 * value : 0);
         certified = true;

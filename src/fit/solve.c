@@ -66,17 +66,21 @@ static double trace_error_of(const struct ny_fit *fit, const struct ny_solution 
     return error;
 }
 
-/* The landmarks represent all rows, and still some of the trace is missing: small directions are
- * lost beside rows that lie far outside, since the rank cut is relative to the largest entry. */
+/* The landmarks represent all rows, all pairs were found, and still some of the trace is missing:
+ * small directions are lost beside rows that lie far outside, since the rank cut is relative to the
+ * largest entry. An affine hull has a dimension less than the span that residuals are measured
+ * from, so that the trace that it leaves out is no rounding. */
 static bool rounding_loses_trace(const struct ny_fit *fit, const struct ny_solution *solution)
 {
     const double visible = 1e-5;
+    const struct ny_fit_settings *settings = fit->settings;
     const json_t *report = ny_job_report(&fit->job);
+    bool whole = settings->method->all_ranks && !settings->method->krylov && !settings->rank;
     double lost = ny_field_number(report, "trace_error", 0);
     double residual = ny_field_number(report, "residual_mean", NAN); /* NAN: not measured */
 
-    return fit->settings->precision == NY_PRECISION_F32 && lost > visible &&
-           residual * (double)fit->job.points.n < 0.1 * lost * solution->trace;
+    return whole && !settings->affine && settings->precision == NY_PRECISION_F32 &&
+           lost > visible && residual * (double)fit->job.points.n < 0.1 * lost * solution->trace;
 }
 
 /* Landmarks that the rank cut leaves out are wasted, and what they alone hold is not in the map. */
@@ -97,7 +101,7 @@ static void warn_rank_cut(const struct ny_fit *fit, const struct ny_solution *so
                "only %zu of %zu directions of the landmarks are above rounding: the columns may "
                "differ in scale so much that small ones are lost; --scale standard keeps them",
                rank, most);
-    else if (dot && rounding_loses_trace(fit, solution))
+    else if (dot && ny_field_is(ny_job_report(&fit->job), "trace_error_from", "rounding"))
         ny_log(fit->job.ctx, NY_LOG_WARNING,
                "only %zu of %zu directions are above rounding in f32, because some rows lie far "
                "outside the others: --precision f64 or --approx exact keeps all of them",
@@ -167,6 +171,8 @@ void ny_fit_report_solution(struct ny_fit *fit, const struct ny_solution *soluti
     ny_field_set_text(report, "trace_of", solution->trace_of);
     ny_field_set_number(report, "trace", solution->trace);
     ny_field_set_number(report, "trace_error", trace_error);
+    if (rounding_loses_trace(fit, solution))
+        ny_field_set_text(report, "trace_error_from", "rounding");
     warn_of_tolerance(fit, trace_error);
     for (size_t k = 0; k < solution->p; k++)
         kept += solution->values[k] > 0;

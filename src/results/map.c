@@ -49,6 +49,7 @@ const struct ny_map ny_map_pca = {
     .metric = true,
     .additive = true,
     .kernel = "linear",
+    .method = "exact",
     .centred_rows = true,
 };
 

@@ -16,6 +16,7 @@ struct ny_map {
                          * them one scale */
     bool additive;      /* K is centred (over D or implicitly) */
     const char *kernel; /* the only kernel it makes sense with; NULL: any */
+    const char *method; /* --approx, if no option of landmarks is typed; NULL: that of all maps */
     bool centred_rows;  /* the linear kernel is taken of rows less their mean */
     bool divided;       /* K is divided by degrees; the first eigenpair is trivial */
     bool in_time;       /* coordinates are multiplied by λ̂^t */

@@ -304,15 +304,15 @@ scaled() {
 # bats test_tags=slow
 @test "a fit over landmarks tells where the exact one would take no longer" {
     here
-    ny fit t.nys p --map pca --components 20 --landmarks 900
+    ny fit t.nys p --map kpca --kernel linear --components 20 --landmarks 900
     exits 0
     [[ $stderr != *"would be exact"* ]] # landmarks are asked for
-    ny fit t.nys q --map pca --components 20
+    ny fit t.nys q --map kpca --kernel linear --components 20
     exits 0
     says "--approx exact would be exact here, in about "
-    ny fit t.nys r --map pca --components 20 -q
+    ny fit t.nys r --map kpca --kernel linear --components 20 -q
     silent
-    ny fit t.nys e --map pca --components 20 --approx exact
+    ny fit t.nys e --map kpca --kernel linear --components 20 --approx exact
     exits 0
     [[ $stderr != *"would be exact"* ]]
 }

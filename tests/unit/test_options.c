@@ -1,4 +1,4 @@
-/* api/options.h: values, defaults, rules between options, identity; ny_suggest(); api/report.h. */
+/* api/options.h: values, defaults, rules between options, identity; ny_suggest(). */
 #include "api/options.h"
 
 #include <math.h>
@@ -11,10 +11,8 @@
 
 #include <cmocka.h>
 
-#include "api/report.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "results/record.h"
 #include "fit/settings.h"
 
 static struct ny_context *ctx;
@@ -233,6 +231,28 @@ static void defaults_follow_other_options(void **state)
     set("landmarks", "0500");
     assert_true(ny_options_size(options, "landmarks", &landmarks));
     assert_int_equal(landmarks, 500);
+}
+
+static void pca_is_exact_until_landmarks_are_named(void **state)
+{
+    static const char *const of_landmarks[][2] = {{"landmarks", "90"}, {"select", "uniform"},
+                                                  {"rank", "3"},       {"certify", "yes"},
+                                                  {"tolerance", "1"},  {"online", "yes"}};
+
+    (void)state;
+    set("map", "pca");
+    set("tol", "1e-6");
+    assert_string_equal(ny_options_get(options, "approx"), "exact");
+    assert_null(ny_options_get(options, "landmarks"));
+    for (size_t i = 0; i < sizeof(of_landmarks) / sizeof(of_landmarks[0]); i++) {
+        struct ny_options *all = options;
+
+        assert_int_equal(ny_options_copy(&options, all), NY_OK);
+        set(of_landmarks[i][0], of_landmarks[i][1]);
+        assert_string_equal(ny_options_get(options, "approx"), "projected");
+        ny_options_free(options);
+        options = all;
+    }
 }
 
 static void landmarks_of_a_file_imply_given(void **state)
@@ -528,51 +548,6 @@ static void suggests_only_what_may_be_meant(void **state)
     assert_string_equal(ny_hint("nope", names, 2).text, "");
 }
 
-static void reports_are_read_as_they_were_filled(void **state)
-{
-    struct ny_report *report = NULL;
-    json_t *object = json_object();
-    double value = -1;
-
-    (void)state;
-    ny_fields_begin();
-    ny_field_set_json(object, "name", ny_json_text("caf\xc3\xa9 \xff"));
-    ny_field_set_number(object, "trace", 0.1);
-    ny_field_set_number(object, "sigma", NAN);
-    ny_field_set_number(object, "gamma", INFINITY);
-    ny_field_set_count(object, "n", 60000);
-    ny_field_set_json(object, "fits", json_true());
-    ny_field_set_text(object, "approx", NULL);
-    assert_int_equal(ny_report_of_json(&report, ctx, object), NY_OK);
-    assert_string_equal(ny_report_text(report, "name"), "caf\xc3\xa9 ?");
-    assert_null(ny_report_text(report, "approx"));
-    assert_null(ny_report_text(report, "n"));
-    assert_null(ny_report_text(report, "not there"));
-    assert_true(ny_report_number(report, "trace", &value) && value == 0.1);
-    assert_true(ny_report_number(report, "n", &value) && value == 60000);
-    assert_true(ny_report_number(report, "fits", &value) && value == 1);
-    assert_false(ny_report_number(report, "sigma", &value));
-    assert_false(ny_report_number(report, "gamma", &value));
-    assert_non_null(strstr(ny_report_json(report), "\"trace\": 0.1"));
-    ny_report_free(report);
-}
-
-/* If jansson refuses a field, as it does without memory, the report is not made. */
-static void reports_without_memory_are_refused(void **state)
-{
-    struct ny_report *report = NULL;
-    json_t *object = json_object();
-
-    (void)state;
-    ny_fields_begin();
-    ny_field_set_json(object, "lost", NULL);
-    assert_int_equal(ny_report_of_json(&report, ctx, object), NY_EBUDGET);
-    assert_null(report);
-    ny_error_clear(ctx);
-    assert_int_equal(ny_report_of_json(&report, ctx, NULL), NY_EBUDGET);
-    assert_null(report);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -584,6 +559,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(switches_have_a_negative, start, stop),
         cmocka_unit_test_setup_teardown(widths_are_one_number_in_three_spellings, start, stop),
         cmocka_unit_test_setup_teardown(defaults_follow_other_options, start, stop),
+        cmocka_unit_test_setup_teardown(pca_is_exact_until_landmarks_are_named, start, stop),
         cmocka_unit_test_setup_teardown(landmarks_of_a_file_imply_given, start, stop),
         cmocka_unit_test_setup_teardown(checks_options_against_each_other, start, stop),
         cmocka_unit_test_setup_teardown(checks_options_against_the_approximation, start, stop),
@@ -593,8 +569,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(differences_are_named, start, stop),
         cmocka_unit_test_setup_teardown(a_path_of_any_bytes_has_an_identity, start, stop),
         cmocka_unit_test_setup_teardown(suggests_only_what_may_be_meant, start, stop),
-        cmocka_unit_test_setup_teardown(reports_are_read_as_they_were_filled, start, stop),
-        cmocka_unit_test_setup_teardown(reports_without_memory_are_refused, start, stop),
     };
     return cmocka_run_group_tests_name("options", tests, NULL, NULL);
 }

@@ -1,0 +1,85 @@
+/* api/report.h: what a report of fields reads as. */
+#include "api/report.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "results/record.h"
+
+static struct ny_context *ctx;
+
+static int start(void **state)
+{
+    (void)state;
+    return ny_context_new(&ctx) ? -1 : 0;
+}
+
+static int stop(void **state)
+{
+    size_t left = ny_memory_used(ctx);
+
+    (void)state;
+    ny_context_free(ctx);
+    return left == 0 ? 0 : -1;
+}
+
+static void reports_are_read_as_they_were_filled(void **state)
+{
+    struct ny_report *report = NULL;
+    json_t *object = json_object();
+    double value = -1;
+
+    (void)state;
+    ny_fields_begin();
+    ny_field_set_json(object, "name", ny_json_text("caf\xc3\xa9 \xff"));
+    ny_field_set_number(object, "trace", 0.1);
+    ny_field_set_number(object, "sigma", NAN);
+    ny_field_set_number(object, "gamma", INFINITY);
+    ny_field_set_count(object, "n", 60000);
+    ny_field_set_json(object, "fits", json_true());
+    ny_field_set_text(object, "approx", NULL);
+    assert_int_equal(ny_report_of_json(&report, ctx, object), NY_OK);
+    assert_string_equal(ny_report_text(report, "name"), "caf\xc3\xa9 ?");
+    assert_null(ny_report_text(report, "approx"));
+    assert_null(ny_report_text(report, "n"));
+    assert_null(ny_report_text(report, "not there"));
+    assert_true(ny_report_number(report, "trace", &value) && value == 0.1);
+    assert_true(ny_report_number(report, "n", &value) && value == 60000);
+    assert_true(ny_report_number(report, "fits", &value) && value == 1);
+    assert_false(ny_report_number(report, "sigma", &value));
+    assert_false(ny_report_number(report, "gamma", &value));
+    assert_non_null(strstr(ny_report_json(report), "\"trace\": 0.1"));
+    ny_report_free(report);
+}
+
+/* If jansson refuses a field, as it does without memory, the report is not made. */
+static void reports_without_memory_are_refused(void **state)
+{
+    struct ny_report *report = NULL;
+    json_t *object = json_object();
+
+    (void)state;
+    ny_fields_begin();
+    ny_field_set_json(object, "lost", NULL);
+    assert_int_equal(ny_report_of_json(&report, ctx, object), NY_EBUDGET);
+    assert_null(report);
+    ny_error_clear(ctx);
+    assert_int_equal(ny_report_of_json(&report, ctx, NULL), NY_EBUDGET);
+    assert_null(report);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(reports_are_read_as_they_were_filled, start, stop),
+        cmocka_unit_test_setup_teardown(reports_without_memory_are_refused, start, stop),
+    };
+
+    return cmocka_run_group_tests_name("report", tests, NULL, NULL);
+}
