@@ -87,6 +87,7 @@ CLASSES: Dict[int, Type[NystreamError]] = {
 
 _METHODS = {"import": "append", "eval": "evaluate", "rm": "remove", "report": "html"}
 _READ = re.compile(r"--part (rows|columns)\b")  # parts that Python reads
+_KEEP = re.compile(r"--keep ([0-9]+)'$")
 # Rows in memory are in a store of this name meanwhile.
 _SCRATCH = re.compile(r"(?:/[^/\s']+)*/nystream-\w{8}/rows\.nys\b")
 # A matrix of edges is in such a file while the call runs, and is not kept with the graph.
@@ -112,9 +113,12 @@ _RESUME = re.compile(r"resume with: nystream .*$", re.DOTALL)
 
 def _spell_command(match: "re.Match[str]") -> str:
     verb, part = match[1] or match[2], _READ.search(match[0])
+    keep = _KEEP.search(match[0])
     call = _METHODS.get(verb, verb) + "()"
     if verb == "info":
         call = "store.report"
+    elif keep:
+        call = f"store.truncate({keep[1]})"
     elif part:
         call = f'part("{part[1]}")'
     elif "--skip-damaged" in match[0]:
