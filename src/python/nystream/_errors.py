@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
-import difflib
+import ctypes as C
+import errno
+import os
 import re
 from typing import Any, Dict, Iterable, Iterator, Optional, Type
 
-from nystream._lib import OPTIONS
+from nystream._lib import OPTIONS, lib
 
 
 class NystreamWarning(UserWarning):
@@ -55,6 +57,10 @@ class DataError(NystreamError, ValueError):
 
 class FileError(NystreamError, OSError):
     """A file cannot be read or written, or a path is not a store."""
+
+
+class MissingFileError(FileError, FileNotFoundError):
+    """A file, a store or a folder is not there."""
 
 
 class StoreError(NystreamError):
@@ -197,6 +203,23 @@ def spell_reasons(report: Dict[str, Any]) -> Dict[str, Any]:
     return report
 
 
+# The library says so of a file, a store or a folder that is not there.
+_MISSING = re.compile(rf"cannot open .*: {re.escape(os.strerror(errno.ENOENT))}|the folder of .* "
+                      r"does not exist|there is no (?:file|store) ", re.DOTALL)
+
+
+def error_of(status: int, message: str) -> NystreamError:
+    """Make the error of a status of the library and of its message."""
+    kind = CLASSES.get(status, NystreamError)
+    if kind is FileError and _MISSING.match(message):
+        kind = MissingFileError
+    error = kind(spell_for_python(message))
+    error.status = status
+    if isinstance(error, MissingFileError):
+        error.errno = errno.ENOENT
+    return error
+
+
 def usage_error(message: str, option: Optional[str] = None) -> UsageError:
     """Make the error of an option that the library would refuse in other words."""
     error = UsageError(message)
@@ -227,7 +250,9 @@ def busy_error(message: str) -> BusyError:
 
 def nearest(name: str, known: Iterable[str]) -> Optional[str]:
     """Return the nearest of the names that are known; None where none is near."""
-    return next(iter(difflib.get_close_matches(name, list(known), n=1)), None)
+    word, *names = (one.encode(errors="surrogatepass") for one in (name, *known))
+    near = lib.ny_suggest(word, (C.c_char_p * len(names))(*names), len(names))
+    return near.decode(errors="surrogatepass") if near else None
 
 
 def hint(name: str, known: Iterable[str]) -> str:
