@@ -63,14 +63,14 @@ def test_appended_to_another_type(tmp_path, monkeypatch, sparse, recwarn):
     fine = grid() / 10
     fine[:7] = 1
     monkeypatch.setattr(_batch, "SLICE_BYTES", 64 * 7 * 8)  # many slices
-    store.append(kind(grid()))
+    store.append(kind(grid() + 1))
     assert not recwarn.list  # the values are those of float32
     store.append(kind(fine) if sparse else fine[:, ::-1])
     assert np.array_equal(store[1000:], (fine if sparse else fine[:, ::-1]).astype("f4"))
     (warning,) = [str(one.message) for one in recwarn.list]
     assert "rounded to f32" in warning and " in row 7, column" in warning
     assert 'dtype="f32" says' in warning and 'dtype="f64" keeps' in warning
-    store.append(kind(fine), dtype="f32")
+    store.append(kind(fine[::-1]), dtype="f32")
     assert len(recwarn.list) == 1 and len(store) == 2000
     whole = nystream.open(tmp_path / "b.nys")
     whole.append(kind(grid("uint8")))

@@ -28,9 +28,9 @@ from typing import Any, List
 
 from nystream._context import Progress
 from nystream._embed import embed
-from nystream._errors import (BudgetError, BusyError, DataError, FileError, NumericError,
-                              NystreamError, NystreamWarning, StoreError, UsageError,
-                              no_attribute)
+from nystream._errors import (BudgetError, BusyError, DataError, FileError, MissingFileError,
+                              NumericError, NystreamError, NystreamWarning, StoreError,
+                              UsageError, no_attribute)
 from nystream._lib import __version__
 from nystream._versions import has_sklearn
 from nystream._view import Part
@@ -49,13 +49,13 @@ _MODULES = ("dask", "estimators", "tl")
 # Names that are listed can be imported: help() and an import of * ask for each of them.
 _HAS_SKLEARN = has_sklearn()
 
-__all__ = ["BudgetError", "BusyError", "DataError", "FileError", "Model", "NumericError",
-           "NystreamError", "NystreamWarning", "Part", "Plan", "Progress", "Report", "Result",
-           "Store", "StoreError", "Sums", "UsageError", "__version__", "embed", "open", "plan",
-           "tl", *(_ESTIMATORS if _HAS_SKLEARN else ())]
+__all__ = ["BudgetError", "BusyError", "DataError", "FileError", "MissingFileError", "Model",
+           "NumericError", "NystreamError", "NystreamWarning", "Part", "Plan", "Progress", "Report",
+           "Result", "Store", "StoreError", "Sums", "UsageError", "__version__", "embed", "open",
+           "plan", "tl", *(_ESTIMATORS if _HAS_SKLEARN else ())]
 
-for _error in (BudgetError, BusyError, DataError, FileError, NumericError, NystreamError,
-               NystreamWarning, StoreError, UsageError):
+for _error in (BudgetError, BusyError, DataError, FileError, MissingFileError, NumericError,
+               NystreamError, NystreamWarning, StoreError, UsageError):
     _error.__module__ = "nystream"  # a traceback names what a program catches
 
 

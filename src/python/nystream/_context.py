@@ -21,8 +21,8 @@ from collections import deque
 from typing import Any, Callable, Deque, Dict, Iterator, NamedTuple, Optional, Set, Tuple, Union
 
 from nystream import _lib
-from nystream._errors import (CLASSES, BudgetError, NystreamError, NystreamWarning, busy_error,
-                              spell_for_caller, spell_for_python, spell_reasons)
+from nystream._errors import (BudgetError, NystreamError, NystreamWarning, busy_error, error_of,
+                              spell_for_caller, spell_reasons)
 from nystream._lib import lib
 from nystream._work import Interrupts, Work
 
@@ -220,8 +220,8 @@ class Context:
     def _error_of(self, status: int, pointer: C.c_void_p) -> NystreamError:
         said = lib.ny_context_error(pointer).contents
         message = said.message.decode(errors="replace") if said.message else ""
-        error = CLASSES.get(status, NystreamError)(spell_for_python(message))
-        error.status, error.kind = status, lib.ny_status_kind(status).decode()
+        error = error_of(status, message)
+        error.kind = lib.ny_status_kind(status).decode()
         error.file = os.fsdecode(said.file) if said.file else None
         error.line = said.line if said.has_line else None
         error.option = said.option.decode().replace("-", "_") if said.option else None

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
-import difflib
+import ctypes as C
+import errno
+import os
 import re
 from typing import Any, Dict, Iterable, Iterator, Optional, Type
 
-from nystream._lib import OPTIONS
+from nystream._lib import OPTIONS, lib
 
 
 class NystreamWarning(UserWarning):
@@ -57,6 +59,10 @@ class FileError(NystreamError, OSError):
     """A file cannot be read or written, or a path is not a store."""
 
 
+class MissingFileError(FileError, FileNotFoundError):
+    """A file, a store or a folder is not there."""
+
+
 class StoreError(NystreamError):
     """The store or the model is damaged, or a file is no model."""
 
@@ -87,6 +93,7 @@ CLASSES: Dict[int, Type[NystreamError]] = {
 
 _METHODS = {"import": "append", "eval": "evaluate", "rm": "remove", "report": "html"}
 _READ = re.compile(r"--part (rows|columns)\b")  # parts that Python reads
+_KEEP = re.compile(r"--keep ([0-9]+)'$")
 # Rows in memory are in a store of this name meanwhile.
 _SCRATCH = re.compile(r"(?:/[^/\s']+)*/nystream-\w{8}/rows\.nys\b")
 # A matrix of edges is in such a file while the call runs, and is not kept with the graph.
@@ -112,9 +119,12 @@ _RESUME = re.compile(r"resume with: nystream .*$", re.DOTALL)
 
 def _spell_command(match: "re.Match[str]") -> str:
     verb, part = match[1] or match[2], _READ.search(match[0])
+    keep = _KEEP.search(match[0])
     call = _METHODS.get(verb, verb) + "()"
     if verb == "info":
         call = "store.report"
+    elif keep:
+        call = f"store.truncate({keep[1]})"
     elif part:
         call = f'part("{part[1]}")'
     elif "--skip-damaged" in match[0]:
@@ -193,6 +203,23 @@ def spell_reasons(report: Dict[str, Any]) -> Dict[str, Any]:
     return report
 
 
+# The library says so of a file, a store or a folder that is not there.
+_MISSING = re.compile(rf"cannot open .*: {re.escape(os.strerror(errno.ENOENT))}|the folder of .* "
+                      r"does not exist|there is no (?:file|store) ", re.DOTALL)
+
+
+def error_of(status: int, message: str) -> NystreamError:
+    """Make the error of a status of the library and of its message."""
+    kind = CLASSES.get(status, NystreamError)
+    if kind is FileError and _MISSING.match(message):
+        kind = MissingFileError
+    error = kind(spell_for_python(message))
+    error.status = status
+    if isinstance(error, MissingFileError):
+        error.errno = errno.ENOENT
+    return error
+
+
 def usage_error(message: str, option: Optional[str] = None) -> UsageError:
     """Make the error of an option that the library would refuse in other words."""
     error = UsageError(message)
@@ -223,7 +250,9 @@ def busy_error(message: str) -> BusyError:
 
 def nearest(name: str, known: Iterable[str]) -> Optional[str]:
     """Return the nearest of the names that are known; None where none is near."""
-    return next(iter(difflib.get_close_matches(name, list(known), n=1)), None)
+    word, *names = (one.encode(errors="surrogatepass") for one in (name, *known))
+    near = lib.ny_suggest(word, (C.c_char_p * len(names))(*names), len(names))
+    return near.decode(errors="surrogatepass") if near else None
 
 
 def hint(name: str, known: Iterable[str]) -> str:

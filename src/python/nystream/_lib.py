@@ -160,6 +160,7 @@ _OTHERS: Dict[str, List[Any]] = {
     "ny_version": [_S],
     "ny_blas_coretype": [_S],
     "ny_status_kind": [_S, C.c_int],
+    "ny_suggest": [_S, _S, C.POINTER(_S), C.c_size_t],
     "ny_option_at": [C.POINTER(COptionInfo), C.c_int],
     "ny_context_free": [None, _P],
     "ny_context_memory": [_U64, _P],

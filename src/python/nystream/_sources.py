@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes as C
 import errno
 import glob
 import mmap
@@ -12,7 +13,9 @@ from typing import Any, Iterator, List, Tuple
 import numpy as np
 
 from nystream import _batch
+from nystream._context import Context
 from nystream._errors import budget_error
+from nystream._lib import lib
 
 OPENED = (".npy", ".npz", ".h5ad")  # files that Python reads, too
 ENTRY_BYTES = 12  # an entry of a sparse matrix takes about so many
@@ -108,6 +111,7 @@ def open_file(name: Any) -> Any:
     np.memmap, matrix of scipy.sparse, array, or dataset of h5py
     """
     suffix = Path(name).suffix
+    _check_there(name)
     if suffix == ".npy":
         return _map_file(name)
     if suffix == ".h5ad":
@@ -129,6 +133,13 @@ def open_file(name: Any) -> Any:
     return scipy.sparse.load_npz(name)
 
 
+def _check_there(name: Any) -> None:
+    """MissingFileError, as the library says it of any file, where there is none of this name."""
+    if not os.path.exists(name):
+        context, model = Context(), C.c_void_p()
+        context.check(lib.ny_model_load_file(C.byref(model), context.pointer, os.fsencode(name)))
+
+
 def _map_file(name: Any) -> Any:
     """Map a .npy file; BudgetError where the system limits the addresses of a process."""
     try:
@@ -147,6 +158,7 @@ def names_in_file(name: Any) -> Tuple[Any, Any]:
         return None, None
     import h5py
 
+    _check_there(name)
     found: List[Any] = []
     with h5py.File(name, "r") as file:
         for table in (file.get("obs"), file.get("var")):
