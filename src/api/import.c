@@ -309,6 +309,7 @@ static int commit(struct ny_import *import)
     if (!err) err = ny_import_tell_repeats(import);
     if (!err) err = ny_ingest_commit(import->ingest);
     if (!err) ny_import_tell_same(import, before.n);
+    if (!err) ny_import_tell_units(import, before.n);
     return err;
 }
 

@@ -173,6 +173,12 @@ int ny_import_tell_repeats(struct ny_import *import);
  * before it, unless their names have told so. What fails is passed over: the rows are there. */
 void ny_import_tell_same(struct ny_import *import, uint64_t first);
 
+/* ---- api/import_units.c -------------------------------------------------------------------- */
+
+/* Warns behind the commit where columns of its rows, which begin at row `first`, are in another
+ * unit than before, unless a warning has said that they are far. What fails is passed over. */
+void ny_import_tell_units(struct ny_import *import, uint64_t first);
+
 /* ---- api/import_few.c ---------------------------------------------------------------------- */
 
 /* Takes the rows with fewer values than --min-values out of a batch of import->values. */

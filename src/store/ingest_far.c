@@ -40,7 +40,7 @@ static double distance(const struct ny_moments *old, const struct ny_moments *al
 }
 
 /* Warns of the columns in which new rows are far from the old ones. */
-static int compare(const struct ny_ingest *ingest, const struct ny_moments *old)
+static int compare(struct ny_ingest *ingest, const struct ny_moments *old)
 {
     struct ny_store *store = ingest->store;
     char column[NY_COLUMN_WORDS_BYTES];
@@ -56,6 +56,7 @@ static int compare(const struct ny_ingest *ingest, const struct ny_moments *old)
         most = here;
         worst = j;
     }
+    ingest->told_far = far > 0;
     if (!far) return NY_OK;
     err = ny_points_column_words(store, worst, column);
     if (!err)
@@ -92,4 +93,9 @@ int ny_ingest_warn_far(struct ny_ingest *ingest)
     }
     ny_free(ctx, record);
     return err;
+}
+
+bool ny_ingest_told_far(const struct ny_ingest *ingest)
+{
+    return ingest->told_far;
 }

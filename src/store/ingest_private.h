@@ -79,6 +79,7 @@ struct ny_ingest {
     uint32_t class_count;
     int failed; /* status of the first failure: nothing more is taken */
     bool ended; /* committed or discarded */
+    bool told_far; /* a warning has said that the new rows are far from those of the store */
     bool told;  /* published: the progress record still says so */
 };
 

@@ -82,10 +82,15 @@ static const struct kind {
     double (*draw)(void);
     bool scales; /* a hundredfold scale is seen */
     bool tails;  /* a few values are far larger than most */
-} kinds[] = {{"uniform", uniform, true, false},  {"gaussian", gaussian, true, false},
-             {"shifted", shifted, true, false},  {"lognormal", lognormal, false, true},
-             {"cauchy", cauchy, false, true},    {"student", student3, true, true},
-             {"rare counts", rare, false, true}, {"counts", count, true, true}};
+    bool units;  /* another unit of one column is seen */
+} kinds[] = {{"uniform", uniform, true, false, true},
+             {"gaussian", gaussian, true, false, true},
+             {"shifted", shifted, true, false, true},
+             {"lognormal", lognormal, false, true, true},
+             {"cauchy", cauchy, false, true, true},
+             {"student", student3, true, true, true},
+             {"rare counts", rare, false, true, false},
+             {"counts", count, true, true, false}};
 
 static float rows[BASE * D];
 
@@ -145,6 +150,24 @@ static void another_scale_is_told(void **state)
         }
 }
 
+/* Also where a few values are so large that the standard deviation hides all others. */
+static void another_unit_of_a_column_is_told(void **state)
+{
+    static const double units[] = {0.0254, 0.01, 100};
+
+    (void)state;
+    for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+        for (uint64_t seed = 0; seed < SEEDS; seed++)
+            for (size_t i = 0; kinds[k].units && i < sizeof(units) / sizeof(units[0]); i++) {
+                state_of_random = 1000 * seed + k;
+                if (warned(&kinds[k], 500, 7, units[i], 0) != 1)
+                    fail_msg("%s times %g, seed %d: %d warnings", kinds[k].name, units[i],
+                             (int)seed, warnings);
+                assert_non_null(strstr(said, "column 7 "));
+                assert_non_null(strstr(said, "--keep 2000"));
+            }
+}
+
 static void an_offset_is_told(void **state)
 {
     (void)state;
@@ -168,6 +191,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_the_same_kind_are_let_in_silently),
         cmocka_unit_test(another_scale_is_told),
+        cmocka_unit_test(another_unit_of_a_column_is_told),
         cmocka_unit_test(an_offset_is_told),
     };
 
