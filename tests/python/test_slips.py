@@ -87,3 +87,57 @@ def test_missing_folder(result, tmp_path):
     with pytest.raises(nystream.FileError) as caught:
         nystream.embed(tmp_path / "rows.nys" / "points" / "data.mdb" / "rows.npy")
     assert type(caught.value) is nystream.FileError and "Not a directory" in str(caught.value)
+
+
+# ---- names of parameters ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estimator, name, meant", [
+    (nystream.KernelPCA, "components", "n_components"),
+    (nystream.KernelPCA, "n_componets", "n_components"),
+    (nystream.PCA, "seed", "random_state"),
+    (nystream.Nystroem, "landmarks_points", "landmarks"),
+    (nystream.Isomap, "neighbors", "n_neighbors"),
+    (nystream.SpectralClustering, "clusters", "n_clusters"),
+    (nystream.DiffusionMap, "time", "t"),
+    (nystream.IncrementalKernelPCA, "batchsize", "batch_size"),
+    (nystream.KNeighborsTransformer, "k_neighbors", "n_neighbors")])
+def test_parameter_of_another_name(estimator, name, meant):
+    """A parameter that an estimator does not have is answered with the one that is meant."""
+    with pytest.raises(TypeError) as caught:
+        estimator(**{name: 3})
+    assert str(caught.value) == f"{estimator.__name__} has no {name}=; did you mean {meant}=?"
+
+
+def test_parameters_that_are_near_to_none():
+    """Python refuses others, and a class with parameters of its own takes what it will."""
+    class Other(nystream.PCA):
+        def __init__(self, n_components=None, **rest):
+            super().__init__(n_components)
+
+    with pytest.raises(TypeError, match="unexpected keyword argument 'whatever'"):
+        nystream.PCA(whatever=3)
+    assert Other(2, components=3).n_components == 2
+
+
+@pytest.mark.parametrize("files", [False, True], ids=["memory", "file"])
+@pytest.mark.parametrize("name", ["label", "lables"])
+def test_option_of_another_name(store, rows, tmp_path, name, files):
+    """An option that append() does not have is answered by its name, whatever its value is."""
+    np.savetxt(tmp_path / "rows.csv", rows)
+    X = tmp_path / "rows.csv" if files else rows
+    for value in (np.zeros(2000), "class", 3):
+        with pytest.raises(nystream.UsageError) as caught:
+            store.append(X, **{name: value})
+        assert str(caught.value) == f"unknown option {name}; did you mean labels=?"
+        assert caught.value.option == name
+
+
+def test_mode_of_an_update(result):
+    """The error of a mode names the parameter that update() has."""
+    for mode in ("ful", "partial", 3):
+        near = "; did you mean 'full'?" if mode == "ful" else ""
+        with pytest.raises(nystream.UsageError) as caught:
+            result.update(mode)
+        assert str(caught.value) == f"mode= is one of full|frozen, not {mode!r}{near}"
+        assert caught.value.option == "mode"
