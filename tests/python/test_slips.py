@@ -141,3 +141,20 @@ def test_mode_of_an_update(result):
             result.update(mode)
         assert str(caught.value) == f"mode= is one of full|frozen, not {mode!r}{near}"
         assert caught.value.option == "mode"
+
+
+# ---- rows of another shape ----------------------------------------------------------------------
+
+
+def test_rows_of_another_width(result):
+    """The error tells how many columns the rows have, and how many the model was fitted on."""
+    wide, one = np.zeros((5, 179)), np.zeros((5, 1))
+    for place in (result.transform, result.model().transform):
+        with pytest.raises(nystream.DataError) as caught:
+            place(wide)
+        assert str(caught.value) == ("X has 179 columns, but the model was fitted on 6; give rows "
+                                     "of 6 columns: X[:, :6], where the others are new")
+        with pytest.raises(nystream.DataError) as caught:
+            place(one)
+        assert str(caught.value) == ("X has 1 column, but the model was fitted on 6; give rows of "
+                                     "6 columns")
