@@ -178,3 +178,17 @@ def test_file_of_another_dimension(tmp_path, result, read, shape, cure):
             read(result, path)
         assert str(caught.value) == (f"{path} has an array of shape {shape}, and rows have two "
                                      f"dimensions: load it as X, and give {cure}")
+
+
+# ---- reports ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "uint8"])
+@pytest.mark.parametrize("mapped", [False, True], ids=["array", "file"])
+def test_bytes_read_in_place(tmp_path, rows, dtype, mapped):
+    """Rows that are read where they are count as the bytes that they have, in each pass."""
+    X = np.abs(rows).astype(dtype)
+    np.save(tmp_path / "rows.npy", X)
+    fitted = nystream.KernelPCA(2, n_landmarks=50, random_state=0)
+    report = fitted.fit(tmp_path / "rows.npy" if mapped else X).report_
+    assert report.rows_read >= 2000 and report.bytes_read == report.rows_read * 6 * X.itemsize
