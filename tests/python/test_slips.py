@@ -192,3 +192,11 @@ def test_bytes_read_in_place(tmp_path, rows, dtype, mapped):
     fitted = nystream.KernelPCA(2, n_landmarks=50, random_state=0)
     report = fitted.fit(tmp_path / "rows.npy" if mapped else X).report_
     assert report.rows_read >= 2000 and report.bytes_read == report.rows_read * 6 * X.itemsize
+
+
+def test_options_that_are_off(result):
+    """A report that is printed lists what a fit was asked for, and no switch that was off."""
+    assert result.report.options.certify == "no"
+    assert "certify" not in repr(result.report) and "landmarks 50" in repr(result.report)
+    again = result.store.fit("again", landmarks=20, certify=True)
+    assert "certify yes" in repr(again.report)
