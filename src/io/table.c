@@ -192,11 +192,30 @@ static struct ny_reader *new_reader(struct ny_context *ctx, const char *path,
     return reader;
 }
 
+/* Fails because a table has another number of columns than is wanted. A file may have more that are
+ * no columns of points, such as labels. */
+static int wrong_width(const struct ny_reader *reader)
+{
+    uint64_t wanted = reader->options.dims;
+    const char *whose = reader->options.dims_of ? reader->options.dims_of : "--dims says";
+    struct ny_counted has = ny_counted(reader->table.d, "column", "columns");
+    const char *advice =
+        reader->options.whole_rows || (reader->sparse_rows && reader->table.d < wanted) ? ""
+        : reader->sparse_rows ? ", or --new-columns drop, which leaves out values in others"
+                              : ", or the --columns to read";
+
+    if (!reader->bytes)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                          "%s has %s, but %s %llu; give rows of %s", reader->path, has.text, whose,
+                          ULL(wanted), ny_counted(wanted, "column", "columns").text);
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                      "%s has %s of points, but %s %llu; give a file with these%s", reader->path,
+                      has.text, whose, ULL(wanted), advice);
+}
+
 /* Has the format read its header, and compares the columns with those that are wanted. */
 static int begin(struct ny_reader *reader)
 {
-    bool wider;
-    const char *advice;
     int err = check_options(reader);
 
     if (err) return err;
@@ -204,18 +223,7 @@ static int begin(struct ny_reader *reader)
     reader->table.format = reader->entry->info.name;
     err = reader->entry->format->open(reader);
     if (err || !reader->options.dims || reader->options.dims == reader->table.d) return err;
-    wider = reader->table.d > reader->options.dims;
-    advice = !reader->bytes ? "rows with these"
-             : reader->options.whole_rows || (reader->sparse_rows && !wider)
-                 ? "a file with these"
-             : reader->sparse_rows
-                 ? "a file with these, or --new-columns drop, which leaves out values in others"
-                 : "a file with these, or the --columns to read";
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                      "%s has %s of points where %s %llu; give %s", reader->path,
-                      ny_counted(reader->table.d, "column", "columns").text,
-                      reader->options.dims_of ? reader->options.dims_of : "--dims says",
-                      ULL(reader->options.dims), advice);
+    return wrong_width(reader);
 }
 
 /* Moves *length behind the next line that is not empty, as far as the file has one. */

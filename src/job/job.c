@@ -313,8 +313,10 @@ void ny_job_count_pass(struct ny_job *job, uint64_t rows, double flops)
 void ny_job_count_passes(struct ny_job *job, uint64_t passes, uint64_t rows, double flops)
 {
     json_t *report = ny_job_report(job);
+    bool borrowed = ny_points_borrowed(job->store).at != NULL; /* and no block of them is stored */
+    uint64_t bytes = borrowed ? job->points.raw_bytes : job->points.stored_bytes;
     uint64_t here = ny_points_here(&job->points); /* the others' rows take as many */
-    double row_bytes = (double)job->points.stored_bytes / (double)(here ? here : 1);
+    double row_bytes = (double)bytes / (double)(here ? here : 1);
 
     ny_field_set_count(report, "passes", ny_field_count(report, "passes", 0) + passes);
     ny_field_set_count(report, "rows_read", ny_field_count(report, "rows_read", 0) + rows);

@@ -228,7 +228,7 @@ static struct by_landmarks placer_of(const struct ny_model *model)
 {
     return (struct by_landmarks){.base = {.ops = &ops,
                                           .spec = model->spec,
-                                          .whose = "the model has",
+                                          .whose = "the model was fitted on",
                                           .coordinates = model->coordinates,
                                           .divided = model->degrees.v != NULL,
                                           .precision = model->precision,

@@ -69,7 +69,7 @@ struct ny_placer {
     /* These are given. */
     const struct ny_placer_ops *ops;
     struct ny_columns_spec spec; /* of the rows that new ones are compared with */
-    const char *whose;           /* these are, for messages: "the model has" */
+    const char *whose;           /* these are, for messages: "the store has" */
     /* The result that is read while new rows are placed; record NULL: all was read before. */
     struct ny_store *store;
     const char *name;

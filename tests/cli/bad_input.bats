@@ -484,7 +484,7 @@ mtx 'real general' '99999999999 3 1\n1 1 1\n' | import new t.mtx               |
 mtx 'real general' '9 99999999999 1\n1 1 1\n' | import new t.mtx               | 3 | 99999999999 columns / --transpose
 put t.mtx '%%%%MatrixMarket matrix array real general\n1 1\n1\n' | import new t.mtx | 3 | a dense matrix (array) / numpy.save
 put t.mtx '1 1 1\n'                          | import new t.mtx --format mtx    | 3 | %%MatrixMarket
-mtx 'real general' '2 2 2\n2 1 1\n1 2 1\n' | transform s r --input t.mtx -o out.npy | 3 | t.mtx has 2 columns of points where the model has 3
+mtx 'real general' '2 2 2\n2 1 1\n1 2 1\n' | transform s r --input t.mtx -o out.npy | 3 | t.mtx has 2 columns of points, but the model was fitted on 3
 mtx 'real general' '3 2 2\n2 1 1\n1 2 x\n' | transform s r --input t.mtx --transpose -o out.npy | 3 | t.mtx, line 4: 'x' is not a number
 END
 }
@@ -711,7 +711,7 @@ put l '1,2,3\n0,9,1\n1,2,3\n'          | fit s a --landmarks-points l -q | 3 | l
 put l '1,2,3\n4,5,6\n7,8,9\n4,5,6\n1,2,3\n7,8,9\n' | fit s a --landmarks-points l -q | 3 | same point twice, in rows 1 and 3
 put l '1,2,3\n4,5,6\n7,8,9\n7,8,9\n1,2,3\n4,5,6\n' | fit s a --landmarks-points l -q | 3 | same point twice, in rows 2 and 3
 put l '7,8,9\n4,5,6\n1,2,3\n7,8,9\n1,2,3\n4,5,6\n' | fit s a --landmarks-points l -q | 3 | same point twice, in rows 0 and 3
-put l '1,2\n'                           | fit s a --landmarks-points l -q | 3 | l has 2 columns of points where the store has 3
+put l '1,2\n'                           | fit s a --landmarks-points l -q | 3 | l has 2 columns of points, but the store has 3
 put l '1,2,3\nnan,3,4\n'                | fit s a --landmarks-points l -q | 3 | l, line 2
 put l ''                                | fit s a --landmarks-points l -q | 3 | l is empty
 npy p.npy '<f4' '(41, 3)' 492           | fit s a --landmarks-points p.npy -q | 3 | p.npy has more points than the store has rows, 40
@@ -775,9 +775,9 @@ mkdir im; touch im/a.jpeg | embed im -o out.npy | 4 | im is a directory of image
 :   | fit s a $'\xe2\x80\x93landmarks' 5 | 2 | a dash that is not '-'
 :   | export s d -o out.npy              | 2 | 'd' in s has no embedding; it has landmarks
 :   | report s -o out.pdf                | 2 | out.pdf / a name that ends in .html
-table 9 2 >q.csv | transform s r --input q.csv -o out.npy | 3 | q.csv has 2 columns of points where the model has 3; give a file with these
-table 9 2 >q.csv; cp -r s t; nystream fit t a --approx randomized -q | transform t a --input q.csv -o out.npy | 3 | q.csv has 2 columns of points where the store has 3
-table 9 2 >q.csv; cp -r s t; nystream fit t a --map isomap -q | transform t a --input q.csv -o out.npy | 3 | q.csv has 2 columns of points where the store has 3
+table 9 2 >q.csv | transform s r --input q.csv -o out.npy | 3 | q.csv has 2 columns of points, but the model was fitted on 3; give a file with these
+table 9 2 >q.csv; cp -r s t; nystream fit t a --approx randomized -q | transform t a --input q.csv -o out.npy | 3 | q.csv has 2 columns of points, but the store has 3
+table 9 2 >q.csv; cp -r s t; nystream fit t a --map isomap -q | transform t a --input q.csv -o out.npy | 3 | q.csv has 2 columns of points, but the store has 3
 python3 -m zipfile -c t.xlsx p.csv | import new t.xlsx | 3 | a spreadsheet as .csv
 :   | --landmarks 5                      | 2 | a verb comes first / --landmarks
 :   | transform s r --input p.csv -o p.csv | 2 | p.csv is the input, which the output would replace

@@ -557,7 +557,7 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     table 10 5 >wide.csv
     ny transform s a --input wide.csv -o x.npy
     exits 3
-    says 'wide.csv has 5 columns of points where the model has 4'
+    says 'wide.csv has 5 columns of points, but the model was fitted on 4'
     [ ! -e x.npy ]
     ny transform s a --input missing.csv -o x.npy
     exits 4

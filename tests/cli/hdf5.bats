@@ -68,7 +68,7 @@ refused() {
     done
     rm -rf a.nys
     nystream import a.nys "$FILES/rows.npz" -q # without names: as they stand
-    refused 3 "has 402 columns of points where the store has 400" \
+    refused 3 "has 402 columns of points, but the store has 400" \
         nystream import a.nys "$FILES/turned.h5ad" --append
     # sparse rows are 0 where their file lacks a gene, and dense ones are refused
     lost="'0', '1', '2', '3', '4' and 2 more"

@@ -767,10 +767,10 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     printf 'a,b,c,c,e\n1,2,3,4,5\n' >double.csv # which c?
     ny import s.nys double.csv --append
     exits 3
-    says "double.csv has 5 columns of points where the store has 3"
+    says "double.csv has 5 columns of points, but the store has 3"
     ny import s.nys second.csv --append --drop-columns day,class # the list that is typed counts
     exits 3
-    says "second.csv has 4 columns of points where the store has 3"
+    says "second.csv has 4 columns of points, but the store has 3"
 }
 
 @test "new rows whose columns are called otherwise are not placed; another order is that of the store" {

@@ -196,7 +196,7 @@ place() {
     ny info big
     exits 0
     refused "other shards have u8; --dtype u8 converts them" part.1.csv --label-column class
-    refused "part.1.csv has 2 columns of points where the shards beside shard 1 of big have 3" \
+    refused "part.1.csv has 2 columns of points, but the shards beside shard 1 of big have 3" \
         part.1.csv --label-column class --dtype u8 --columns a,b
     refused "rows of layout sparse, but the other shards have dense" part.1.csv \
         --label-column class --dtype u8 --layout sparse

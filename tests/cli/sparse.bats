@@ -136,7 +136,7 @@ PY
     seq -s , 3 >wide.csv
     ny import t.nys wide.csv --append
     exits 3
-    says 'wide.csv has 3 columns of points where the store has 2000'
+    says 'wide.csv has 3 columns of points, but the store has 2000'
 }
 
 @test "--shuffle and --nan drop keep rows, labels and sources together" {

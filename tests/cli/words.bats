@@ -178,7 +178,7 @@ load helper
     ny fit s a --landmarks 1 --components 2
     says "more than the 1 landmark; raise --landmarks"
     ny import s one.csv --append
-    says "has 2 columns of points where the store has 1"
+    says "has 2 columns of points, but the store has 1"
 }
 
 @test "the graph of a result is told in words, and names with blanks are told apart" {

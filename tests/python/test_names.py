@@ -367,9 +367,9 @@ def test_columns_beyond_those_of_the_store(tmp_path):
     store.append(counts)
     topics = store.fit("topics", map="svd", kernel="linear", approx="exact", components=2)
     for call in (store.append, topics.transform):
-        with pytest.raises(nystream.DataError, match=r"rows with these: X\[:, :8\], where"):
+        with pytest.raises(nystream.DataError, match=r"rows of 8 columns: X\[:, :8\], where"):
             call(wider)
-    with pytest.raises(nystream.DataError, match="rows with these$"):
+    with pytest.raises(nystream.DataError, match="rows of 8 columns$"):
         store.append(counts[:, :5])
     report = store.append(wider, new_columns="drop")
     assert report["values_left_out"] == 2 and store.points[40].tolist() == [0, 1, 0, 0, 0, 0, 0, 2]

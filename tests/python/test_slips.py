@@ -87,3 +87,116 @@ def test_missing_folder(result, tmp_path):
     with pytest.raises(nystream.FileError) as caught:
         nystream.embed(tmp_path / "rows.nys" / "points" / "data.mdb" / "rows.npy")
     assert type(caught.value) is nystream.FileError and "Not a directory" in str(caught.value)
+
+
+# ---- names of parameters ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estimator, name, meant", [
+    (nystream.KernelPCA, "components", "n_components"),
+    (nystream.KernelPCA, "n_componets", "n_components"),
+    (nystream.PCA, "seed", "random_state"),
+    (nystream.Nystroem, "landmarks_points", "landmarks"),
+    (nystream.Isomap, "neighbors", "n_neighbors"),
+    (nystream.SpectralClustering, "clusters", "n_clusters"),
+    (nystream.DiffusionMap, "time", "t"),
+    (nystream.IncrementalKernelPCA, "batchsize", "batch_size"),
+    (nystream.KNeighborsTransformer, "k_neighbors", "n_neighbors")])
+def test_parameter_of_another_name(estimator, name, meant):
+    """A parameter that an estimator does not have is answered with the one that is meant."""
+    with pytest.raises(TypeError) as caught:
+        estimator(**{name: 3})
+    assert str(caught.value) == f"{estimator.__name__} has no {name}=; did you mean {meant}=?"
+
+
+def test_parameters_that_are_near_to_none():
+    """Python refuses others, and a class with parameters of its own takes what it will."""
+    class Other(nystream.PCA):
+        def __init__(self, n_components=None, **rest):
+            super().__init__(n_components)
+
+    with pytest.raises(TypeError, match="unexpected keyword argument 'whatever'"):
+        nystream.PCA(whatever=3)
+    assert Other(2, components=3).n_components == 2
+
+
+@pytest.mark.parametrize("files", [False, True], ids=["memory", "file"])
+@pytest.mark.parametrize("name", ["label", "lables"])
+def test_option_of_another_name(store, rows, tmp_path, name, files):
+    """An option that append() does not have is answered by its name, whatever its value is."""
+    np.savetxt(tmp_path / "rows.csv", rows)
+    X = tmp_path / "rows.csv" if files else rows
+    for value in (np.zeros(2000), "class", 3):
+        with pytest.raises(nystream.UsageError) as caught:
+            store.append(X, **{name: value})
+        assert str(caught.value) == f"unknown option {name}; did you mean labels=?"
+        assert caught.value.option == name
+
+
+def test_mode_of_an_update(result):
+    """The error of a mode names the parameter that update() has."""
+    for mode in ("ful", "partial", 3):
+        near = "; did you mean 'full'?" if mode == "ful" else ""
+        with pytest.raises(nystream.UsageError) as caught:
+            result.update(mode)
+        assert str(caught.value) == f"mode= is one of full|frozen, not {mode!r}{near}"
+        assert caught.value.option == "mode"
+
+
+# ---- rows of another shape ----------------------------------------------------------------------
+
+
+def test_rows_of_another_width(result):
+    """The error tells how many columns the rows have, and how many the model was fitted on."""
+    wide, one = np.zeros((5, 179)), np.zeros((5, 1))
+    for place in (result.transform, result.model().transform):
+        with pytest.raises(nystream.DataError) as caught:
+            place(wide)
+        assert str(caught.value) == ("X has 179 columns, but the model was fitted on 6; give rows "
+                                     "of 6 columns: X[:, :6], where the others are new")
+        with pytest.raises(nystream.DataError) as caught:
+            place(one)
+        assert str(caught.value) == ("X has 1 column, but the model was fitted on 6; give rows of "
+                                     "6 columns")
+
+
+@pytest.mark.parametrize("read", [
+    lambda result, path: result.store.append(path),
+    lambda result, path: result.transform(path),
+    lambda result, path: nystream.embed(path),
+    lambda result, path: nystream.PCA(2).fit(path)],
+    ids=["append", "transform", "embed", "estimator"])
+@pytest.mark.parametrize("shape, cure", [
+    ((8,), "X.reshape(-1, 1) if it is one column, or X.reshape(1, -1) if it is one row"),
+    ((4, 2, 3), "X.reshape(len(X), -1), which makes a row of each part")], ids=["1D", "3D"])
+def test_file_of_another_dimension(tmp_path, result, read, shape, cure):
+    """The error of a file without rows names it, and says how rows are made of it."""
+    np.save(tmp_path / "values.npy", np.ones(shape))
+    np.savez(tmp_path / "values.npz", np.ones(shape))
+    for path in (tmp_path / "values.npy", tmp_path / "values.npz"):
+        with pytest.raises(nystream.DataError) as caught:
+            read(result, path)
+        assert str(caught.value) == (f"{path} has an array of shape {shape}, and rows have two "
+                                     f"dimensions: load it as X, and give {cure}")
+
+
+# ---- reports ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "uint8"])
+@pytest.mark.parametrize("mapped", [False, True], ids=["array", "file"])
+def test_bytes_read_in_place(tmp_path, rows, dtype, mapped):
+    """Rows that are read where they are count as the bytes that they have, in each pass."""
+    X = np.abs(rows).astype(dtype)
+    np.save(tmp_path / "rows.npy", X)
+    fitted = nystream.KernelPCA(2, n_landmarks=50, random_state=0)
+    report = fitted.fit(tmp_path / "rows.npy" if mapped else X).report_
+    assert report.rows_read >= 2000 and report.bytes_read == report.rows_read * 6 * X.itemsize
+
+
+def test_options_that_are_off(result):
+    """A report that is printed lists what a fit was asked for, and no switch that was off."""
+    assert result.report.options.certify == "no"
+    assert "certify" not in repr(result.report) and "landmarks 50" in repr(result.report)
+    again = result.store.fit("again", landmarks=20, certify=True)
+    assert "certify yes" in repr(again.report)

@@ -155,7 +155,7 @@ def test_landmarks_are_given_as_arrays(store, rows):
 
 @quick
 @pytest.mark.parametrize("options, words", [
-    ({"landmarks_points": np.zeros((3, 5))}, "5 columns of points where the store has 6"),
+    ({"landmarks_points": np.zeros((3, 5))}, "5 columns, but the store has 6; give rows of 6"),
     ({"landmarks_points": np.full((3, 6), np.nan)}, "row 0, .* is NaN"),
     ({"landmarks_points": np.ones((2, 6))}, "same point twice"),
     ({"landmarks_points": np.zeros(6)}, "Expected 2D array"),

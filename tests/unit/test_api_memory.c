@@ -352,7 +352,7 @@ static void tables_of_an_appender_become_visible_together(void **state)
     ok(ny_appender_open(&appender, in.ctx, in.store, NULL));
     ok(ny_appender_put(appender, &table));
     table.columns--;
-    fails(NY_EDATA, "the table has 6 columns of points where the store has 7; give rows with these",
+    fails(NY_EDATA, "the table has 6 columns, but the store has 7; give rows of 7 columns",
           ny_appender_put(appender, &table));
     fails(NY_EUSAGE, "after a failure", ny_appender_commit(appender, NULL));
     ny_appender_free(appender);
@@ -366,7 +366,7 @@ static void tables_of_an_appender_become_visible_together(void **state)
     ok(ny_appender_open(&appender, in.ctx, in.store, NULL));
     ok(ny_appender_put(appender, &table));
     table.columns--;
-    fails(NY_EDATA, "5 columns of points where the table before it has 6; give rows with these",
+    fails(NY_EDATA, "5 columns, but the table before it has 6; give rows of 6 columns",
           ny_appender_put(appender, &table));
     ny_appender_free(appender);
     free((void *)(uintptr_t)table.values);

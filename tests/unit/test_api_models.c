@@ -258,7 +258,7 @@ static void new_rows_find_their_neighbors(void **state)
     fails(NY_EUSAGE, "'f' has no graph", ny_neighbors_of(in.ctx, in.store, "f", &wide, &room));
     wrong = wide;
     wrong.columns--;
-    fails(NY_EDATA, "6 columns of points where the store has 7; give rows with these",
+    fails(NY_EDATA, "6 columns, but the store has 7; give rows of 7 columns",
           ny_neighbors_of(in.ctx, in.store, "g", &wrong, &room));
     put(NY_F64, (void *)(uintptr_t)wide.values, 3, (double)NAN);
     fails(NY_EDATA, "column 3 (both from 0) is NaN; take such rows out",

@@ -164,7 +164,7 @@ def _spell_option(match: "re.Match[str]") -> str:
     return f'{spelled}"{word}"' if word in option.argument.split("|") else spelled + rest
 
 
-_WIDTHS = re.compile(r"(X has ([0-9]+) columns of points where .* ([0-9]+); give rows with these)$")
+_WIDTHS = re.compile(r"(X has ([0-9]+) columns, but .* ([0-9]+); give rows of [0-9]+ columns?)$")
 
 
 def _advise_widths(match: "re.Match[str]") -> str:

@@ -7,6 +7,7 @@ no model: their estimators keep the store, and are pickled with it.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import numbers
 import operator
 import os
@@ -26,7 +27,7 @@ from nystream._columns import columns_of
 from nystream._context import Context, stack_level
 from nystream._embed import (Imported, count_results, import_files, lies_in_memory,
                              refused_with_least, scratch_store)
-from nystream._errors import NystreamWarning, data_error, renamed, usage_error
+from nystream._errors import NystreamWarning, data_error, nearest, renamed, usage_error
 from nystream._scratch import Scratch, lost_when_stopped
 from nystream._sources import are_imported, give_back, is_dask, is_path, rows_of_slice
 from nystream._versions import SUPPORTED, is_supported
@@ -227,16 +228,32 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]
     _parameters = PARAMETERS
 
     def __new__(cls, *_positional: Any, **parameters: Any) -> Any:
-        """TypeError for another spelling of the width than gamma, and for what is not here."""
-        if "fit_inverse_transform" in parameters.keys() - set(cls._get_param_names()):
-            raise TypeError(f"{cls.__name__} has no fit_inverse_transform=, whatever the kernel; "
-                            "PCA and TruncatedSVD have inverse_transform(), and for others a "
-                            "regression from coordinates to rows will do")
-        for name in _WIDTHS.keys() & parameters.keys():
-            if "gamma" in cls._get_param_names():
-                raise TypeError(f"{cls.__name__} has no {name}=; give gamma={_WIDTHS[name]}, for "
-                                f"exp(-gamma |x-y|²)")
+        """TypeError for parameters that are not here, with what is meant by them."""
+        known = cls._get_param_names()
+        signature = inspect.signature(cls.__init__).parameters.values()
+        takes_any = any(one.kind is one.VAR_KEYWORD for one in signature)  # a class of the caller
+        for name in parameters:
+            if not takes_any and name not in known:
+                cls._refuse_name(name, known)
         return super().__new__(cls)
+
+    @classmethod
+    def _refuse_name(cls, name: str, known: List[str]) -> None:
+        """TypeError for another spelling of the width than gamma, and of any other parameter.
+
+        Python itself refuses what is near to none.
+        """
+        begin = f"{cls.__name__} has no {name}="
+        if name == "fit_inverse_transform":
+            raise TypeError(f"{begin}, whatever the kernel; PCA and TruncatedSVD have "
+                            "inverse_transform(), and for others a regression from coordinates to "
+                            "rows will do")
+        if name in _WIDTHS and "gamma" in known:
+            raise TypeError(f"{begin}; give gamma={_WIDTHS[name]}, for exp(-gamma |x-y|²)")
+        meant = cls._parameters.get(name)
+        meant = meant if meant in known else nearest(name, known)
+        if meant is not None:
+            raise TypeError(f"{begin}; did you mean {meant}=?")
 
     def _more_tags(self) -> Dict[str, Any]:
         return {"preserves_dtype": FLOATS}

@@ -3,13 +3,13 @@ from __future__ import annotations
 
 import ctypes as C
 import os
-from typing import Any, Callable, Dict, Iterable, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, Optional, Sequence, Tuple
 
 import numpy as np
 
 from nystream import _data, _lib
 from nystream._context import Context, spell_limit
-from nystream._errors import usage_error
+from nystream._errors import hint, usage_error
 from nystream._lib import lib
 from nystream._scratch import Scratch
 
@@ -78,7 +78,9 @@ class Options:
 
     def _set(self, name: str, value: Any) -> None:
         option, always = _lib.OPTIONS.get(name), _lib.COMMON | _lib.THREADS
-        if option and not option.groups & (self._groups | always):
+        if option is None and name != "progress":
+            value = ""  # the library refuses the name
+        elif option and not option.groups & (self._groups | always):
             spelled = name.replace("-", "_")
             raise usage_error(f"{spelled}= is an option of another call: "
                               f"{_calls_with(option.groups)}", spelled)
@@ -168,6 +170,13 @@ def check_in_memory(options: Iterable[str]) -> None:
         if spelled in IN_MEMORY:
             raise usage_error(f"{spelled}= says how to read a file, but these rows are in memory: "
                               f"{IN_MEMORY[spelled]}", spelled)
+
+
+def check_word(name: str, value: Any, words: Sequence[str]) -> None:
+    """UsageError, in the library's words, for a value of a parameter that is none of these."""
+    if not (isinstance(value, str) and value in words):
+        raise usage_error(f"{name}= is one of {'|'.join(words)}, not {value!r}"
+                          + hint(str(value), words), name)
 
 
 def as_numbers(value: Any, what: str = "row numbers of landmarks") -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 
 from nystream import _batch
 from nystream._context import Context
-from nystream._errors import budget_error
+from nystream._errors import budget_error, data_error
 from nystream._lib import lib
 
 OPENED = (".npy", ".npz", ".h5ad")  # files that Python reads, too
@@ -108,10 +108,22 @@ def open_file(name: Any) -> Any:
 
     Returns
     -------
-    np.memmap, matrix of scipy.sparse, array, or dataset of h5py
+    np.memmap, matrix of scipy.sparse, array, or dataset of h5py, of two dimensions; or a group
     """
-    suffix = Path(name).suffix
     _check_there(name)
+    X = _open(name)
+    shape: Tuple[int, ...] = tuple(getattr(X, "shape", (0, 0)))
+    if len(shape) != 2:
+        cure = ("X.reshape(-1, 1) if it is one column, or X.reshape(1, -1) if it is one row"
+                if len(shape) == 1 else "X.reshape(len(X), -1), which makes a row of each part")
+        raise data_error(f"{os.fspath(name)} has an array of shape {shape}, and rows have two "
+                         f"dimensions: load it as X, and give {cure}")
+    return X
+
+
+def _open(name: Any) -> Any:
+    """Open a file as it is, whatever its shape."""
+    suffix = Path(name).suffix
     if suffix == ".npy":
         return _map_file(name)
     if suffix == ".h5ad":

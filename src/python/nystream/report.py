@@ -145,8 +145,9 @@ def _show_figure(key: str, value: Any) -> str:
 
 
 def _show(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {_show(one)}" for key, one in value.items() if one is not None)
+    if isinstance(value, dict):  # switches of options that are off say nothing
+        return ", ".join(f"{key} {_show(one)}" for key, one in value.items()
+                         if one is not None and one != "no")
     if isinstance(value, list):
         shown = ", ".join(map(_show, value[:SHOWN]))
         return shown if len(value) <= SHOWN else f"{shown}, … ({len(value)} in all)"

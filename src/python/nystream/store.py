@@ -20,7 +20,7 @@ from nystream._context import Context, ProgressOption
 from nystream._errors import NystreamError, UsageError
 from nystream._graph import GraphParts
 from nystream._lib import lib
-from nystream._options import Options, check_mask
+from nystream._options import Options, check_mask, check_word
 from nystream._pictures import PictureParts
 from nystream._view import Part, View
 from nystream.report import Plan, Report
@@ -501,6 +501,7 @@ class Result(GraphParts, PictureParts):
         Result
             This one, which has the new rows from then on.
         """
+        check_word("mode", mode, ("full", "frozen"))
         self.store.fit(self.name, **{"update": mode, **options})
         return self
 
