@@ -164,6 +164,7 @@ finish_export() {
     stderr=$(<export.err)
 }
 
+# bats test_tags=slow
 @test "no export has rows of two fits" {
     npy_u8 12000 20 >t.npy
     nystream import s t.npy -q
@@ -187,6 +188,7 @@ finish_export() {
     says "removed while it was read"
 }
 
+# bats test_tags=slow
 @test "no export has clusters of two evaluations" {
     local exporter k evaluations
     npy_u8 12000 20 >t.npy
@@ -209,6 +211,7 @@ finish_export() {
     done
 }
 
+# bats test_tags=slow
 @test "no export of names has rows of two fits" {
     local exporter how
     awk 'BEGIN { print "id,x,y"; for (i = 0; i < 20000; i++)
@@ -264,6 +267,7 @@ finish_transform() {
     stderr=$(<transform.err)
 }
 
+# bats test_tags=slow
 @test "no rows are placed by two fits of one name, or by two graphs" {
     local transformer name
     table 12000 3 >new.csv # several times what a pipe holds

@@ -208,6 +208,7 @@ both_refused() {
     exits 0
 }
 
+# bats test_tags=slow
 @test "no process ends before the result of all shards is whole" {
     [ -z "${NYSTREAM_SANITIZER-}" ] || skip "its runtime wants to be loaded first"
     local preload shard pids=()

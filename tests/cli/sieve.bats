@@ -67,6 +67,7 @@ share() {
     same_lists exact sieve
 }
 
+# bats test_tags=slow
 @test "a sieve finds all neighbours by cosines of thousands of columns" {
     awk 'BEGIN {
         srand(3)
