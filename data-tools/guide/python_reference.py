@@ -26,7 +26,7 @@ PAGES = {
          ("Sums", None, ["Sums"]),
          ("Dask", "dask", ["dask.fit", "dask.transform"]),
          ("Errors and warnings", None,
-          ["NystreamError", "UsageError", "DataError", "FileError", "StoreError", "BusyError",
+          ["NystreamError", "UsageError", "DataError", "FileError", "MissingFileError", "StoreError", "BusyError",
            "NumericError", "BudgetError", "NystreamWarning"])]),
 }
 
