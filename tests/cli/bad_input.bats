@@ -866,7 +866,6 @@ END
 :   | fit s a --components 0             | 2 | --components is a whole number, at least 1
 :   | fit s a --components 41            | 2 | --components 41 is more than the 40
 :   | fit s a --components 9223372036854775807 | 2 | --components 9223372036854775807
-:   | fit s a --components 4 --map pca --approx exact | 2 | --components 4 is more than the 3 columns
 :   | fit s a --components 9 --rank 5    | 2 | --components 9 is more than --rank 5
 :   | fit s a --rank 0                   | 2 | --rank is a whole number, at least 1
 :   | fit s a --gamma 0                  | 2 | --gamma is a number above 0 or auto

@@ -173,8 +173,6 @@ load helper
     ny import ids ids.csv --id-column 1
     says "none of its 1 column is left for the points"
     store s 40 1
-    ny fit s a --map pca --approx exact --components 2
-    says "--components 2 is more than the 1 column of the points"
     ny fit s a --landmarks 1 --components 2
     says "more than the 1 landmark; raise --landmarks"
     ny import s one.csv --append
