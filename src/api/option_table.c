@@ -324,8 +324,8 @@
       "number of clusters for k-means; default: the number that the result has from an earlier "   \
       "eval, or else the number of classes")                                                       \
     X("clusters-to", NY_COUNT, 2, false, "K", NULL, MEASURES, EVALUATE, ANY,                       \
-      "try each number of clusters from --clusters (or 2) to K, and keep those "                   \
-      "with the largest silhouette")                                                               \
+      "try each number of clusters from --clusters (or 2) to K, and keep those with the largest "  \
+      "silhouette, in place of clusters that an earlier eval has kept")                            \
     X("n-init", NY_COUNT, 1, false, "N", "10", MEASURES, EVALUATE | RARE, ANY,                     \
       "number of k-means initialisations; the best one counts")                                    \
     X("knn-neighbors", NY_COUNT, 1, false, "K", "1", MEASURES, EVALUATE | RARE, ANY,               \

@@ -296,9 +296,17 @@ groups() {
         [ "$(tr -d ' \n' <<<"$output" | grep -oE '"clusters_tried":\[[0-9]+\]')" = "\"clusters_tried\":[$k]" ]
     done <<<"$tried"
     [ "$(sort -k2,2gr <<<"$tried" | head -n 1 | cut -d' ' -f1)" = 3 ]
+    ny eval g.nys f --measures clusters --clusters-to 4 # there are labels
+    tried=$(grep '^nmi of f by clusters: 2 ' <<<"$output" | tr ',' '\n' | awk '{print $(NF - 1), $NF}')
+    [ "$(wc -l <<<"$tried")" -eq 3 ]
+    while read -r k nmi; do
+        ny eval g.nys f --measures clusters --clusters $k --json
+        [ "$(printf '%.3g' "$(field "$output" nmi)")" = "$nmi" ]
+        [[ $(tr -d ' \n' <<<"$output") == *'"nmis":['"$(field "$output" nmi)"']'* ]]
+    done <<<"$tried"
     nystream eval g.nys f --measures clusters --clusters 3 >alone.txt
     nystream export g.nys f --part clusters -o alone.csv -q
-    nystream eval g.nys f --measures clusters --clusters 2 --clusters-to 4 | grep -v '^silhouettes' | cmp - alone.txt
+    nystream eval g.nys f --measures clusters --clusters 2 --clusters-to 4 | grep -vE '^(silhouettes|nmi) of' | cmp - alone.txt
     nystream export g.nys f --part clusters -o best.csv -q
     cmp alone.csv best.csv
     ny eval g.nys f --measures clusters --clusters-to 3
