@@ -359,16 +359,13 @@ static size_t rows_of_piece(const struct beside *beside)
 /* Writes the table of a result that is open. */
 static int write_table(struct beside *beside, const struct ny_beside *wanted, const char *output)
 {
-    static const size_t sizes[] = {[NY_OUT_F32] = sizeof(float),
-                                   [NY_OUT_F64] = sizeof(double),
-                                   [NY_OUT_U64] = sizeof(uint64_t)};
     struct ny_result *result = beside->result;
     const struct ny_result_part *part = beside->part;
     enum ny_element element = ny_result_element(result, part);
     size_t cols = part->columns ? part->columns(result) : 0;
     int err;
 
-    beside->row_bytes = (cols ? cols : 1) * sizes[element];
+    beside->row_bytes = (cols ? cols : 1) * ny_output_bytes(element);
     beside->piece_rows = rows_of_piece(beside);
     err = ny_result_prepare(result, part, beside->piece_rows);
     if (!err) err = find_rows(beside, wanted);
