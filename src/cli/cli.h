@@ -174,7 +174,7 @@ int cli_print_report(struct command *command, int status, struct ny_report *repo
                      cli_print_fn *print);
 /* Names the file of -o that was written, and its shape, on the standard error (written.c). */
 void cli_print_written(const struct command *command);
-/* Names a second file of the same rows likewise, such as that of --clusters; NULL: there is none. */
+/* Names a second file of the same rows, such as that of --clusters; NULL: there is none. */
 void cli_print_second(const struct command *command, const char *path, const char *what);
 /* Reports a file of a verb that has no other report: like cli_print_written() or, with --json, as
  * an object on the standard output, unless that is the file (written.c). */

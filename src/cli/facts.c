@@ -380,13 +380,22 @@ static void print_largest(FILE *file, const char *label, const json_t *facts, do
 {
     bool of_one = is(facts, "kernel", "rbf") || is(facts, "kernel", "laplacian");
     char residual[32] = "below 1e-12"; /* f64 tells no more */
+    char which[64] = "";
+    double row;
 
     if (value >= 1e-12) snprintf(residual, sizeof(residual), "%.3g", value);
-    cli_print_fact(file, label, "largest residual %s%s: %s", residual,
-                   of_one ? " of k(x,x) = 1" : " (a squared distance)",
-                   of_one && value >= 0.995
-                       ? "at least one row is not represented by the landmarks at all"
-                       : "that of the row which the landmarks represent least");
+    if (value >= 1e-12 && cli_fact_number(facts, "residual_max_row", &row))
+        snprintf(which, sizeof(which), "row %.40s", cli_count(row).text);
+    if (of_one && value >= 0.995)
+        cli_print_fact(file, label,
+                       "largest residual %s of k(x,x) = 1: at least one row is not represented by "
+                       "the landmarks at all%s%s",
+                       residual, which[0] ? ", the first of them " : "", which);
+    else
+        cli_print_fact(file, label,
+                       "largest residual %s%s: that of %s which the landmarks represent least",
+                       residual, of_one ? " of k(x,x) = 1" : " (a squared distance)",
+                       which[0] ? strcat(which, ",") : "the row");
 }
 
 /* Tells whether all rows are represented, and rounding alone loses something of K, of which fits

@@ -89,6 +89,7 @@
     X("probe_error", "probe error", PLAIN, 32, FOUND)                                              \
     X("probe_standard_error", "probe standard error", PLAIN, 33, FOUND)                            \
     X("residual_max", "largest residual", PLAIN, 34, KEPT)                                         \
+    X("residual_max_row", NULL, PLAIN, 80, KEPT)                                                   \
     X("residual_mean", "mean residual", PLAIN, 35, KEPT)                                           \
     X("drift_trace_error", "drift: trace error", PLAIN, 37, RUN)                                   \
     X("drift_standard_error", "drift standard error", PLAIN, 79, RUN)                              \
