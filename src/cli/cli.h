@@ -270,6 +270,9 @@ const char *cli_fact_text(const json_t *facts, const char *key);
 /* Every fact that applies, a line each, known ones first and with their label. */
 void cli_print_facts(FILE *file, const json_t *facts);
 void cli_print_fact(FILE *file, const char *label, const char *format, ...) CLI_PRINTF(3, 4);
+/* The passes of a job or, planned, of one to come: "2 passes plus 3 for landmark selection". Those
+ * of a selection are counted apart, as the data decide about them. Labelled: without the word. */
+struct words cli_passes(const json_t *facts, bool planned, bool labelled);
 /* Prints "by stage   select 1.2 s, solve 3.4 s". */
 void cli_print_stages(FILE *file, const json_t *facts);
 /* The certificate in sentences. */

@@ -106,7 +106,7 @@
     X("mode", "last update", PLAIN, 56, KEPT)                                                      \
     X("landmarks_added", "landmarks added", COUNT, 57, RUN)                                        \
     X("passes", "passes", COUNT, 50, RUN)                                                          \
-    X("selection_passes", "selection passes", COUNT, 77, RUN)                                      \
+    X("selection_passes", NULL, COUNT, 77, RUN)                                                    \
     X("rows_read", "rows read", COUNT, 51, RUN)                                                    \
     X("bytes_read", "data read", BYTES, 52, RUN)                                                   \
     X("flops", "work", FLOPS, 53, RUN)                                                             \
