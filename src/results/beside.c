@@ -47,6 +47,19 @@ struct piece {
     char *values;
 };
 
+/* Refuses a list with a word of so many bytes that is none. */
+static int refuse_word(struct ny_context *ctx, const char *list, const char *word, size_t length)
+{
+    static const char *const words[] = {"header", "ids", "labels", "clusters"};
+    char typed[32];
+
+    snprintf(typed, sizeof(typed), "%.*s", (int)(length < sizeof(typed) ? length : 0), word);
+    return ny_fail(ctx, NY_EUSAGE,
+                   "--with is header, ids, labels, clusters or several of them, such as "
+                   "header,ids, not '%s'%s",
+                   list, ny_hint(typed, words, sizeof(words) / sizeof(words[0])).text);
+}
+
 int ny_beside_parse(struct ny_beside *beside, struct ny_context *ctx, const char *list,
                     const char *output)
 {
@@ -63,10 +76,7 @@ int ny_beside_parse(struct ny_beside *beside, struct ny_context *ctx, const char
         else if (length == 6 && strncmp(at, "header", 6) == 0)
             beside->header = true;
         else
-            return ny_fail(ctx, NY_EUSAGE,
-                           "--with is header, ids, labels, clusters or several of them, such as "
-                           "header,ids, not '%s'",
-                           list);
+            return refuse_word(ctx, list, at, length);
         at += length;
         if (!*at) break;
     }

@@ -934,6 +934,8 @@ END
 :   | transform s r --input p.csv -o out.npy --format xlsx | 2 | --format is one of
 :   | transform s r --input p.csv -o out.npy --columns 9 | 2 | no column 9
 :   | export s r --part embeding -o out.npy | 2 | did you mean 'embedding'?
+:   | export s r --with ids,label -o out.csv | 2 | --with is header, ids, labels, clusters / not 'ids,label'; did you mean 'labels'?
+:   | plot s r --color foo -o out.png    | 2 | NAME or column:NAME is a column of the points
 :   | export s r --part cluster -o out.npy | 2 | --part is one of / did you mean 'clusters'?
 :   | export s r --part zzz -o out.npy | 2 | --part is one of embedding
 :   | export s r --part clusters -o out.npy | 2 | 'r' in s has no clusters
