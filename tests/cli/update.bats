@@ -64,6 +64,16 @@ old_rows() { # N FILE: the first N rows of a csv
     ny fit a.nys r --update frozen -q
     exits 0
     [ "$(field "$(nystream info a.nys r --json)" n)" = 500 ]
+    table 200 4 9 | awk -F, -v OFS=, '{ for (k = 1; k <= NF; k++) $k = 90 + 90 * $k } 1' >far.csv
+    nystream import a.nys far.csv --append -q 2>/dev/null
+    ny export a.nys r -o behind.csv
+    says "appended since; fit --update frozen takes them in"
+    ny fit a.nys r --update frozen # the only update of a model from elsewhere
+    exits 0
+    says "if they are right, a new fit of all rows takes them into its model"
+    [[ $stderr != *"--update full"* ]]
+    ny info a.nys r
+    prints "made with             nystream fit a.nys r --model r.nym -q"
 }
 
 # as_from_scratch OPTION…: result r of a.nys is that of a fit with these options.
