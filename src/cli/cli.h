@@ -243,7 +243,7 @@ struct words cli_counted(double count, const char *one, const char *many); /* 1 
 struct words cli_number(double value, int digits);   /* 0.025; 0.99989, not 1 */
 struct words cli_bytes_option(double bytes);         /* 143M: rounded up, for --memory */
 struct words cli_duration(double seconds);           /* 3 min 20 s */
-struct words cli_count(double count);                /* 60,000 */
+struct words cli_count(double count); /* 60,000; numbers of rows are plain, as options take them */
 
 /* Writes how many rows each cluster has, by number, in at most so many columns, and no more than
  * twelve; else only the smallest and the largest of them: "30 to 19,965". */

@@ -408,7 +408,7 @@ static void print_largest(FILE *file, const char *label, const json_t *facts, do
 
     if (value >= 1e-12) snprintf(residual, sizeof(residual), "%.3g", value);
     if (value >= 1e-12 && cli_fact_number(facts, "residual_max_row", &row))
-        snprintf(which, sizeof(which), "row %.40s", cli_count(row).text);
+        snprintf(which, sizeof(which), "row %.0f", row);
     if (of_one && value >= 0.995)
         cli_print_fact(file, label,
                        "largest residual %s of k(x,x) = 1: at least one row is not represented by "

@@ -255,8 +255,8 @@ static void print_recall(FILE *file, const json_t *facts)
                        json_number_value(json_array_get(interval, 1)));
     if (cli_fact_number(facts, "trees", &trees) && cli_fact_number(facts, "rounds", &rounds) &&
         cli_fact_number(facts, "distances_per_point", &distances))
-        cli_print_fact(file, "forest", "%.0f trees, %.0f rounds, %.0f distances per point", trees,
-                       rounds, distances);
+        cli_print_fact(file, "forest", "%.0f trees, %.0f rounds, %s distances per point", trees,
+                       rounds, cli_count(distances).text);
 }
 
 /* Prints a graph's size, its components, and other graphs that were tried. */
