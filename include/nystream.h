@@ -149,7 +149,7 @@ struct ny_progress {
 /* The file that was written, for a line that names it. */
 struct ny_written {
     uint64_t rows, columns; /* of a table, columns 0: a list of numbers; rows 0: no table */
-    const char *type;       /* "float32", "float64", "uint64", "text"; NULL: no table */
+    const char *type;       /* "float32", "float64", "uint64", "int64", "text"; NULL: no table */
 };
 
 enum ny_log_level { NY_LOG_WARNING = 1, NY_LOG_NOTE = 2, NY_LOG_DETAIL = 3 };

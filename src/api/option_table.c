@@ -325,8 +325,8 @@
       "number of clusters for k-means; default: the number that the result has from an earlier "   \
       "eval, or else the number of classes")                                                       \
     X("clusters-to", NY_COUNT, 2, false, "K", NULL, MEASURES, EVALUATE, ANY,                       \
-      "try each number of clusters from --clusters (or 2) to K, and keep those "                   \
-      "with the largest silhouette")                                                               \
+      "try each number of clusters from --clusters (or 2) to K, and keep those with the largest "  \
+      "silhouette, in place of clusters that an earlier eval has kept")                            \
     X("n-init", NY_COUNT, 1, false, "N", "10", MEASURES, EVALUATE | RARE, ANY,                     \
       "number of k-means initialisations; the best one counts")                                    \
     X("knn-neighbors", NY_COUNT, 1, false, "K", "1", MEASURES, EVALUATE | RARE, ANY,               \
@@ -338,9 +338,10 @@
       "columns for the horizontal and the vertical axis. A component is given by its number, "     \
       "from 1. Default: 1,2, or row,1 if there is one component")                                  \
     X("color", NY_TEXT, 0, false, "COLUMN", "auto", PICTURE, PLOT, ANY,                            \
-      "colour points by a column, or by FILE with one value per row: words and few whole numbers " \
-      "are classes, other numbers a scale. density: by how many points lie there; auto: by "       \
-      "labels, else by density")                                                                   \
+      "colour points by a column: label, cluster, component, residual, row, the number of a "      \
+      "component, or the name of a column of the points; or by FILE with one value per row: words "\
+      "and few whole numbers are classes, other numbers a scale. density: by how many points lie " \
+      "there; auto: by labels, else by density")                                                   \
     X("all", NY_SWITCH, 0, false, NULL, "no", PICTURE, PLOT, ANY,                                  \
       "extend the axes to the farthest points. By default, they show the middle "                  \
       "99.8 % and what is near it")                                                                \

@@ -271,7 +271,7 @@ static size_t size_of(int type)
 static int find_of_result(struct ny_view *view, const char *name, struct viewed *part)
 {
     static const int types[] = {
-        [NY_OUT_F32] = NY_F32, [NY_OUT_F64] = NY_F64, [NY_OUT_U64] = NY_U64};
+        [NY_OUT_F32] = NY_F32, [NY_OUT_F64] = NY_F64, [NY_OUT_U64] = NY_U64, [NY_OUT_I64] = NY_U64};
     struct ny_result *result = &view->result;
     int err = ny_part_check(view->ctx, name);
 

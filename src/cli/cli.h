@@ -174,6 +174,8 @@ int cli_print_report(struct command *command, int status, struct ny_report *repo
                      cli_print_fn *print);
 /* Names the file of -o that was written, and its shape, on the standard error (written.c). */
 void cli_print_written(const struct command *command);
+/* Names a second file of the same rows, such as that of --clusters; NULL: there is none. */
+void cli_print_second(const struct command *command, const char *path, const char *what);
 /* Reports a file of a verb that has no other report: like cli_print_written() or, with --json, as
  * an object on the standard output, unless that is the file (written.c). */
 void cli_print_output(const struct command *command);
@@ -241,7 +243,7 @@ struct words cli_counted(double count, const char *one, const char *many); /* 1 
 struct words cli_number(double value, int digits);   /* 0.025; 0.99989, not 1 */
 struct words cli_bytes_option(double bytes);         /* 143M: rounded up, for --memory */
 struct words cli_duration(double seconds);           /* 3 min 20 s */
-struct words cli_count(double count);                /* 60,000 */
+struct words cli_count(double count); /* 60,000; numbers of rows are plain, as options take them */
 
 /* Writes how many rows each cluster has, by number, in at most so many columns, and no more than
  * twelve; else only the smallest and the largest of them: "30 to 19,965". */
@@ -268,6 +270,9 @@ const char *cli_fact_text(const json_t *facts, const char *key);
 /* Every fact that applies, a line each, known ones first and with their label. */
 void cli_print_facts(FILE *file, const json_t *facts);
 void cli_print_fact(FILE *file, const char *label, const char *format, ...) CLI_PRINTF(3, 4);
+/* The passes of a job or, planned, of one to come: "2 passes plus 3 for landmark selection". Those
+ * of a selection are counted apart, as the data decide about them. Labelled: without the word. */
+struct words cli_passes(const json_t *facts, bool planned, bool labelled);
 /* Prints "by stage   select 1.2 s, solve 3.4 s". */
 void cli_print_stages(FILE *file, const json_t *facts);
 /* The certificate in sentences. */

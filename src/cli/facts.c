@@ -48,6 +48,26 @@ static bool is(const json_t *facts, const char *key, const char *word)
     return text && strcmp(text, word) == 0;
 }
 
+struct words cli_passes(const json_t *facts, bool planned, bool labelled)
+{
+    double passes = 0, selecting = 0, others;
+    bool vary = cli_fact_number(facts, "selection_passes", &selecting);
+    struct words words, chosen = cli_count(selecting);
+    size_t used;
+
+    cli_fact_number(facts, "passes", &passes);
+    others = selecting < passes ? passes - selecting : passes; /* all are of a selection */
+    words = labelled ? cli_count(others) : cli_counted(others, "pass", "passes");
+    used = strlen(words.text);
+    if (selecting > 0 && selecting < passes)
+        snprintf(words.text + used, sizeof(words.text) - used,
+                 " plus %s%.9s for landmark selection", planned ? "about " : "", chosen.text);
+    else if (selecting > 0 || (vary && planned))
+        snprintf(words.text + used, sizeof(words.text) - used, "%s landmark selection",
+                 selecting > 0 ? " for" : " plus");
+    return words;
+}
+
 static const struct ny_fact *find_known(const char *key)
 {
     for (size_t i = 0; i < KNOWN_COUNT; i++)
@@ -253,8 +273,11 @@ void cli_print_facts(FILE *file, const json_t *facts)
     for (size_t i = 0; i < KNOWN_COUNT; i++) {
         value = json_object_get(facts, known[i].key);
         if (!value || json_is_null(value) || !known[i].label) continue;
-        print_fact(file, known[i].label, facts,
-                   (struct fact){known[i].key, value, known[i].unit, 0});
+        if (strcmp(known[i].key, "passes") == 0)
+            cli_print_fact(file, known[i].label, "%s", cli_passes(facts, false, true).text);
+        else
+            print_fact(file, known[i].label, facts,
+                       (struct fact){known[i].key, value, known[i].unit, 0});
     }
     json_object_foreach((json_t *)facts, key, value)
     {
@@ -380,13 +403,22 @@ static void print_largest(FILE *file, const char *label, const json_t *facts, do
 {
     bool of_one = is(facts, "kernel", "rbf") || is(facts, "kernel", "laplacian");
     char residual[32] = "below 1e-12"; /* f64 tells no more */
+    char which[64] = "";
+    double row;
 
     if (value >= 1e-12) snprintf(residual, sizeof(residual), "%.3g", value);
-    cli_print_fact(file, label, "largest residual %s%s: %s", residual,
-                   of_one ? " of k(x,x) = 1" : " (a squared distance)",
-                   of_one && value >= 0.995
-                       ? "at least one row is not represented by the landmarks at all"
-                       : "that of the row which the landmarks represent least");
+    if (value >= 1e-12 && cli_fact_number(facts, "residual_max_row", &row))
+        snprintf(which, sizeof(which), "row %.0f", row);
+    if (of_one && value >= 0.995)
+        cli_print_fact(file, label,
+                       "largest residual %s of k(x,x) = 1: at least one row is not represented by "
+                       "the landmarks at all%s%s",
+                       residual, which[0] ? ", the first of them " : "", which);
+    else
+        cli_print_fact(file, label,
+                       "largest residual %s%s: that of %s which the landmarks represent least",
+                       residual, of_one ? " of k(x,x) = 1" : " (a squared distance)",
+                       which[0] ? strcat(which, ",") : "the row");
 }
 
 /* An exact result has no trace error to tell, only the share that its components hold. Only the

@@ -233,27 +233,37 @@ static void print_sizes(const json_t *results)
     putchar('\n');
 }
 
-/* Prints the silhouettes of the numbers of clusters that were tried, as in "silhouettes of flat by
- * clusters: 2 0.57, 3 0.71", and whether the best number is the last one, beyond which there may be
- * better ones. */
-static void print_tried(const json_t *facts)
+/* Prints a figure of each number of clusters that was tried, as in "nmi of flat by clusters: 2 0.5,
+ * 3 0.71". */
+static void print_by_clusters(const json_t *facts, const char *key, const char *label)
 {
     const json_t *tried = json_object_get(facts, "clusters_tried");
-    const json_t *silhouettes = json_object_get(facts, "silhouettes");
-    size_t count = json_array_size(tried);
+    const json_t *values = json_object_get(facts, key);
 
-    if (count < 2) return;
-    printf("silhouettes of %s by clusters: ", cli_fact_text(facts, "name"));
-    for (size_t i = 0; i < count; i++) {
-        const json_t *silhouette = json_array_get(silhouettes, i);
+    if (!json_is_array(values)) return;
+    printf("%s of %s by clusters: ", label, cli_fact_text(facts, "name"));
+    for (size_t i = 0; i < json_array_size(tried); i++) {
+        const json_t *figure = json_array_get(values, i);
 
         printf("%s%lld", i ? ", " : "", (long long)json_integer_value(json_array_get(tried, i)));
-        if (json_is_number(silhouette))
-            printf(" %s", cli_number(json_number_value(silhouette), 3).text);
+        if (json_is_number(figure))
+            printf(" %s", cli_number(json_number_value(figure), 3).text);
         else
             printf(" -");
     }
     putchar('\n');
+}
+
+/* Prints what the numbers of clusters that were tried have, and whether the best number is the last
+ * one, beyond which there may be better ones. */
+static void print_tried(const json_t *facts)
+{
+    const json_t *tried = json_object_get(facts, "clusters_tried");
+    size_t count = json_array_size(tried);
+
+    if (count < 2) return;
+    print_by_clusters(facts, "silhouettes", "silhouettes");
+    print_by_clusters(facts, "nmis", "nmi");
     if (json_equal(json_object_get(facts, "clusters"), json_array_get(tried, count - 1)))
         printf("the largest silhouette of %s is that of the most clusters that were tried; a "
                "larger --clusters-to may find a better number\n",

@@ -77,32 +77,6 @@ static void print_shards(FILE *file, const json_t *facts)
                    cli_count(count).text, cli_bytes(least).text, cli_bytes(exchanged).text);
 }
 
-/* Returns the passes of a plan or a job without those that select landmarks. Where these depend on
- * the data, *vary is true and *selecting is how many they are. */
-static double passes_of(const json_t *facts, double *selecting, bool *vary)
-{
-    double passes = 0;
-
-    *selecting = 0;
-    *vary = cli_fact_number(facts, "selection_passes", selecting);
-    cli_fact_number(facts, "passes", &passes);
-    return passes - *selecting;
-}
-
-/* Prints the passes of a plan, as in "2, plus about 3 for landmark selection". */
-static void print_passes(FILE *file, const json_t *facts)
-{
-    double selecting, passes;
-    char about[64] = "";
-    bool vary;
-
-    passes = passes_of(facts, &selecting, &vary);
-    if (selecting > 0)
-        snprintf(about, sizeof(about), "about %.40s for ", cli_count(selecting).text);
-    cli_print_fact(file, "passes", "%s%s%s%s", cli_count(passes).text, vary ? ", plus " : "", about,
-                   vary ? "landmark selection" : "");
-}
-
 /* Prints how neighbours are found, as in "sieve; tree or exact if a few rows show that this is less
  * work". */
 static void print_search(FILE *file, const json_t *facts)
@@ -124,7 +98,7 @@ static void print_plan(FILE *file, const json_t *facts, double budget, bool clos
 {
     double value, low, high;
 
-    print_passes(file, facts);
+    cli_print_fact(file, "passes", "%s", cli_passes(facts, true, true).text);
     if (cli_fact_number(facts, "flops", &value))
         cli_print_fact(file, "work", "%s", cli_scaled(value, "flop").text);
     print_search(file, facts);
@@ -151,18 +125,15 @@ static void print_plan(FILE *file, const json_t *facts, double budget, bool clos
 }
 
 /* Prints a plan in one line: "nystream: plan: 3 passes, about 4.6 s, 111 MiB of memory, 17.7 MiB of
- * disk". Passes that select landmarks are not counted where the data decide about them. */
+ * disk". */
 static void print_plan_line(FILE *file, const json_t *facts)
 {
     const json_t *memory = json_object_get(facts, "memory_bytes");
-    double passes, selecting, seconds, disk;
-    bool vary;
+    double passes, seconds, disk;
 
     fputs("nystream: plan:", file);
-    passes = passes_of(facts, &selecting, &vary);
-    if (passes > 0 || vary)
-        fprintf(file, " %s%s,", cli_counted(passes, "pass", "passes").text,
-                vary ? " plus landmark selection" : "");
+    if (cli_fact_number(facts, "passes", &passes) && passes > 0)
+        fprintf(file, " %s,", cli_passes(facts, true, false).text);
     if (cli_fact_number(facts, "seconds", &seconds))
         fprintf(file, " %s %s,", seconds < 1e-3 ? "less than" : "about",
                 cli_duration(seconds < 1e-3 ? 1e-3 : seconds).text);
@@ -284,8 +255,8 @@ static void print_recall(FILE *file, const json_t *facts)
                        json_number_value(json_array_get(interval, 1)));
     if (cli_fact_number(facts, "trees", &trees) && cli_fact_number(facts, "rounds", &rounds) &&
         cli_fact_number(facts, "distances_per_point", &distances))
-        cli_print_fact(file, "forest", "%.0f trees, %.0f rounds, %.0f distances per point", trees,
-                       rounds, distances);
+        cli_print_fact(file, "forest", "%.0f trees, %.0f rounds, %s distances per point", trees,
+                       rounds, cli_count(distances).text);
 }
 
 /* Prints a graph's size, its components, and other graphs that were tried. */
@@ -330,15 +301,12 @@ static void print_graph(FILE *file, const json_t *facts)
 /* Prints the time, passes and peak memory of a job; with `closer` its work and stages too. */
 static void print_cost(FILE *file, const json_t *facts, bool closer)
 {
-    double seconds, passes, selecting, flops, peak, budget;
-    bool vary;
+    double seconds, passes, flops, peak, budget;
 
     if (cli_fact_number(facts, "seconds", &seconds)) {
         fprintf(file, "time                  %s", cli_duration(seconds).text);
-        passes = passes_of(facts, &selecting, &vary) + selecting;
-        if (passes > 0) fprintf(file, ", %s", cli_counted(passes, "pass", "passes").text);
-        if (selecting > 0 && selecting < passes)
-            fprintf(file, ", %s of them for landmark selection", cli_count(selecting).text);
+        if (cli_fact_number(facts, "passes", &passes) && passes > 0)
+            fprintf(file, ", %s", cli_passes(facts, false, false).text);
         if (closer && cli_fact_number(facts, "flops", &flops) && flops > 0 && seconds > 0)
             fprintf(file, ", %s at %s", cli_scaled(flops, "flop").text,
                     cli_scaled(flops / seconds, "F/s").text);

@@ -108,8 +108,7 @@ static void print_shards(const json_t *shards)
 
         if (!cli_fact_number(shard, "n", &n)) continue;
         if (cli_fact_number(shard, "first", &first))
-            printf("- shard %-12zu  rows %s to %s\n", k, cli_count(first).text,
-                   cli_count(first + n - 1).text);
+            printf("- shard %-12zu  rows %.0f to %.0f\n", k, first, first + n - 1);
         else
             printf("- shard %-12zu  %s rows\n", k, cli_count(n).text);
     }
@@ -137,8 +136,7 @@ static void print_imports(const json_t *imports)
 
         cli_fact_number(import, "first", &first);
         cli_fact_number(import, "rows", &rows);
-        printf("- rows %s to %s, %s, ", cli_count(first).text, cli_count(first + rows - 1).text,
-               time ? time : "");
+        printf("- rows %.0f to %.0f, %s, ", first, first + rows - 1, time ? time : "");
         cli_print_text(stdout, from ? from : "from memory");
         putchar('\n');
     }

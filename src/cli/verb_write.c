@@ -152,6 +152,8 @@ int cli_run_transform(struct command *command)
         status = cli_print_json(command, report);
     else
         cli_print_written(command);
+    if (!status) cli_print_second(command, command->clusters, "clusters");
+    if (!status) cli_print_second(command, command->distances, "distances");
     ny_report_free(report);
     return status;
 }

@@ -186,10 +186,11 @@ const struct verb cli_verbs[] = {
      "of frequent ones. Colours can be told apart without colour vision. From the 21st class on, "
      "colours repeat with other marks, in an image of some points. --axes and --color take row, "
      "label, cluster, component (of a graph), residual, or the number of a component; cluster:B "
-     "stands for the clusters of result B. A column of the points is given by its name, as "
-     "column:NAME or, if columns have no names, as column:7 (from 0), with its values as prepared "
-     "by import. FILE.npy, .csv or .txt has one value per row of the store: words are classes, and "
-     "so are whole numbers of which at most 20 differ; other numbers are a scale.",
+     "stands for the clusters of result B. A column of the points is given by its name, NAME or, "
+     "if one of these words is its name, column:NAME; if columns have no names, as column:7 (from "
+     "0). Its values are those that import has prepared. FILE.npy, .csv or .txt has one value per "
+     "row of the store: words are classes, and so are whole numbers of which at most 20 differ; "
+     "other numbers are a scale.",
      "nystream plot points.nys first -o first.png\n"
      "nystream plot points.nys first --terminal --axes 1,3",
      .run = cli_run_plot},

@@ -47,18 +47,36 @@ static void print_shape(const struct command *command)
     }
 }
 
+/* Begins the line of a file that was written, with its name; false where it has none. */
+static bool begin_line(const struct command *command, const char *path, struct stat *there)
+{
+    if (command->quiet || command->json || stat(path, there) || !S_ISREG(there->st_mode) ||
+        strcmp(path, "-") == 0)
+        return false;
+    fputs("nystream: ", stderr);
+    cli_print_text(stderr, path);
+    fputc(':', stderr);
+    return true;
+}
+
 void cli_print_written(const struct command *command)
 {
     struct stat there;
 
-    if (command->quiet || command->json || stat(command->output, &there) ||
-        !S_ISREG(there.st_mode) || strcmp(command->output, "-") == 0)
-        return;
-    fputs("nystream: ", stderr);
-    cli_print_text(stderr, command->output);
-    fputc(':', stderr);
+    if (!begin_line(command, command->output, &there)) return;
     print_shape(command);
     fprintf(stderr, " (%s)\n", size_words((double)there.st_size).text);
+}
+
+void cli_print_second(const struct command *command, const char *path, const char *what)
+{
+    const struct ny_written *written = ny_context_written(command->context);
+    struct stat there;
+
+    if (!path || !written || !begin_line(command, path, &there)) return;
+    fprintf(stderr, " %s of %s (%s)\n", what,
+            cli_counted((double)written->rows, "row", "rows").text,
+            size_words((double)there.st_size).text);
 }
 
 /* Prints "key": N, or null for 0, which a file without a table has. */

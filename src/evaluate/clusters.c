@@ -15,6 +15,7 @@
 #include "evaluate/kmeans.h"
 #include "evaluate/matching.h"
 #include "evaluate/silhouette.h"
+#include "results/map.h"
 
 /* Lloyd's iterations end as scikit-learn's do. */
 enum { ITERATIONS = 300, LISTED_BYTES = 64 /* a number in a JSON list */ };
@@ -43,6 +44,7 @@ static const char *const keys[] = {"clusters",
                                    "class_concentration_sd",
                                    "nmi",
                                    "ari",
+                                   "nmis",
                                    "classes",
                                    NULL};
 /* The keys from this one on need labels. */
@@ -161,6 +163,34 @@ static void warn_many(const struct ny_evaluation *run, size_t k)
            k, (unsigned long long)run->cloud.n);
 }
 
+/* Writes what may divide the rows better than a map in which some lie far away: what it does not
+ * have already, and what acts on it. */
+static void list_remedies(const struct ny_evaluation *run, char *text, size_t bytes)
+{
+    const struct ny_result *result = &run->result;
+    const char *kernel = ny_field_text(result->report, "kernel");
+    bool wide = kernel && ny_one_of(kernel, "rbf|laplacian");
+    const struct {
+        bool acts;
+        const char *text;
+    } all[] = {
+        {!ny_field_is(json_object_get(result->record, "options"), "scale", "standard"),
+         "--scale standard"},
+        {result->map->graph, "more --neighbors"},
+        {wide, "a wider kernel (a smaller --gamma)"},
+        {!wide || strcmp(result->map->name, "kpca") != 0,
+         wide || !kernel || result->map->kernel ? "--map kpca" : "--kernel rbf"},
+    };
+    const char *remedies[4];
+    size_t count = 0, used = 0;
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (all[i].acts) remedies[count++] = all[i].text;
+    for (size_t i = 0; i < count && used < bytes; i++)
+        used += (size_t)snprintf(text + used, bytes - used, "%s%s",
+                                 !i ? "" : i + 1 < count ? ", " : " or ", remedies[i]);
+}
+
 /* Warns of clusters that hold less than a hundredth of the rows, and less than a tenth of what a
  * cluster holds on average: k-means of an embedding in which a few rows lie far from all others
  * finds these, and silhouettes praise it. */
@@ -168,8 +198,7 @@ static void warn_outliers(const struct ny_evaluation *run, const uint64_t *sizes
 {
     double n = (double)run->cloud.n, few = n / (k > 10 ? 10 * (double)k : 100);
     size_t count = 0, least = 0;
-    bool scaled = ny_field_is(json_object_get(run->result.record, "options"), "scale", "standard");
-    char others[64] = "";
+    char others[64] = "", remedies[128] = "";
 
     for (size_t c = 0; c < k; c++) {
         if (!sizes[c] || (double)sizes[c] >= few) continue;
@@ -177,12 +206,12 @@ static void warn_outliers(const struct ny_evaluation *run, const uint64_t *sizes
     }
     if (!count) return;
     if (count > 1) snprintf(others, sizeof(others), ", and %zu more clusters have few", count - 1);
+    list_remedies(run, remedies, sizeof(remedies));
     ny_log(run->ctx, NY_LOG_WARNING,
            "cluster %zu (from 0) of '%s' has %llu of %llu rows%s: these may be outliers, and "
-           "silhouettes favour such clusters; %sa wider kernel (a smaller --gamma) or --map kpca "
-           "may divide the rows better",
+           "silhouettes favour such clusters; %s may divide the rows better",
            least, run->result.name, (unsigned long long)sizes[least],
-           (unsigned long long)run->cloud.n, others, scaled ? "" : "--scale standard, ");
+           (unsigned long long)run->cloud.n, others, remedies);
 }
 
 /* Reports how many rows each cluster has. */
@@ -256,8 +285,32 @@ done:
     return err;
 }
 
-/* Finds k clusters, and how far they are apart. */
-static int try_clusters(struct ny_evaluation *run, size_t k, double *silhouette)
+/* The figures of a number of clusters that was tried, NAN where it has none. */
+struct tried {
+    double silhouette, nmi;
+};
+
+/* Tells how well the clusters that were found agree with the classes, where there are any. */
+static int try_classes(struct ny_evaluation *run, double *nmi)
+{
+    struct ny_agreement of = {.nmi = NAN};
+    size_t classes = run->classes.count;
+    uint64_t *counts;
+    int err = NY_OK;
+
+    if (!ny_evaluate_no_classes(run)) {
+        counts = ny_alloc(run->ctx, NY_MEM_OTHER, run->clusters * classes * sizeof(*counts));
+        if (!counts) return NY_EBUDGET;
+        count_pairs(run, counts);
+        err = ny_agreement_of(run->ctx, counts, run->clusters, classes, &of);
+        ny_free(run->ctx, counts);
+    }
+    *nmi = of.nmi;
+    return err;
+}
+
+/* Finds k clusters, how far they are apart, and how well they agree with the classes. */
+static int try_clusters(struct ny_evaluation *run, size_t k, struct tried *tried)
 {
     struct ny_kmeans how = settings_of(run, k);
     struct ny_centres centres = {0};
@@ -268,17 +321,21 @@ static int try_clusters(struct ny_evaluation *run, size_t k, double *silhouette)
     if (!err)
         err = ny_kmeans_assign(&how, centres.at + best * k * run->cloud.p, run->cluster, NULL);
     if (!err) err = ny_silhouette_measure(run, &of);
+    if (!err) err = try_classes(run, &tried->nmi);
     ny_centres_release(&centres, run->ctx);
-    *silhouette = of.mean;
+    tried->silhouette = of.mean;
     return err;
 }
 
-/* Adds a number of clusters and its silhouette to the lists of the report. */
-static void add_tried(struct ny_evaluation *run, size_t k, double silhouette)
+/* Adds a number of clusters and its figures to the lists of the report. */
+static void add_tried(struct ny_evaluation *run, size_t k, const struct tried *tried)
 {
-    ny_field_append(json_object_get(run->report, "clusters_tried"), json_integer((json_int_t)k));
-    ny_field_append(json_object_get(run->report, "silhouettes"),
-                    isnan(silhouette) ? json_null() : json_real(silhouette));
+    json_t *report = run->report, *nmis = json_object_get(report, "nmis");
+
+    ny_field_append(json_object_get(report, "clusters_tried"), json_integer((json_int_t)k));
+    ny_field_append(json_object_get(report, "silhouettes"),
+                    isnan(tried->silhouette) ? json_null() : json_real(tried->silhouette));
+    if (json_is_array(nmis)) ny_field_append(nmis, json_real(tried->nmi));
 }
 
 /* Tells that clusters of an earlier evaluation decide on their number, where classes would have
@@ -297,24 +354,28 @@ static void note_kept(const struct ny_evaluation *run)
  * 1987, section 4). */
 static int choose(struct ny_evaluation *run, size_t k, size_t most)
 {
-    double largest = -2, silhouette;
+    double largest = -2;
+    struct tried tried = {NAN, NAN};
     size_t best = k;
     int err = NY_OK;
 
     note_kept(run);
     ny_field_set_json(run->report, "clusters_tried", json_array());
     ny_field_set_json(run->report, "silhouettes", json_array());
+    if (!ny_evaluate_no_classes(run)) ny_field_set_json(run->report, "nmis", json_array());
     for (bool several = most > k; several && !err && k <= most; k++) {
-        err = try_clusters(run, k, &silhouette);
-        if (!err) add_tried(run, k, silhouette);
-        if (err || !(silhouette > largest)) continue;
-        largest = silhouette;
+        err = try_clusters(run, k, &tried);
+        if (!err) add_tried(run, k, &tried);
+        if (err || !(tried.silhouette > largest)) continue;
+        largest = tried.silhouette;
         best = k;
     }
     if (!err) err = cluster(run, best);
-    if (!err && !json_array_size(json_object_get(run->report, "clusters_tried")))
-        add_tried(run, best, ny_field_number(run->report, "silhouette", NAN));
-    return err;
+    if (err || json_array_size(json_object_get(run->report, "clusters_tried"))) return err;
+    tried.silhouette = ny_field_number(run->report, "silhouette", NAN);
+    tried.nmi = ny_field_number(run->report, "nmi", NAN);
+    add_tried(run, best, &tried);
+    return NY_OK;
 }
 
 /* Returns how many clusters to look for: --clusters, of several numbers that are tried the first,
@@ -401,7 +462,7 @@ static size_t bytes(const struct ny_evaluation *run)
            n * sizeof(uint32_t) + k * run->classes.count * sizeof(uint64_t) +
            ny_silhouette_bytes(run, clusters_of(run), k) +
            ny_matching_bytes(k, run->classes.count) + 3 * how.inits * sizeof(double) +
-           run->classes.count + k * (sizeof(uint64_t) + 3 * LISTED_BYTES) + 4096;
+           run->classes.count + k * (sizeof(uint64_t) + 4 * LISTED_BYTES) + 4096;
 }
 
 static size_t order(const struct ny_evaluation *run)

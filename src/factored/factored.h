@@ -44,7 +44,7 @@
 /* The sizes of such a fit. */
 struct ny_factored {
     uint64_t n;
-    size_t d, pairs;
+    size_t d, pairs; /* pairs: those of the fit that exist, d at most */
     size_t width; /* columns of a product: those of a block, up to a multiple of 16 */
     struct ny_restarted_shape shape;
     bool rows;    /* the side of the rows; else that of the columns */

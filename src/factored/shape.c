@@ -4,13 +4,14 @@
 struct ny_factored ny_factored_of(const struct ny_fit_settings *settings, uint64_t n, size_t d,
                                   bool sparse)
 {
-    struct ny_factored sizes = {.n = n, .d = d, .pairs = ny_settings_pairs(settings)};
+    size_t pairs = ny_smaller(ny_settings_pairs(settings), d);
+    struct ny_factored sizes = {.n = n, .d = d, .pairs = pairs};
     bool centres = settings->normalisation == NY_CENTRED_IMPLICIT;
     /* An update keeps the means that the first fit had, and these are of fewer rows. */
     bool known = settings->map->centred_rows && !settings->updates;
 
     sizes.rows = n < d;
-    sizes.shape = ny_restarted_shape(sizes.rows ? (size_t)n : d, sizes.pairs,
+    sizes.shape = ny_restarted_shape(sizes.rows ? (size_t)n : d, pairs,
                                      settings->randomized.oversample);
     /* A value of a dense row costs more to read than to multiply, so that passes are to be few. */
     if (!sparse) sizes.shape.start = sizes.shape.width;

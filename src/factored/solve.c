@@ -22,11 +22,11 @@ static double noise_of(const struct ny_fit *fit)
     return fit->settings->precision == NY_PRECISION_F64 ? 0x1p-45 : 0x1p-22;
 }
 
-/* Keeps the pairs that are above rounding. */
+/* Keeps the pairs that are above rounding; those that do not exist stay 0. */
 static int keep_pairs(struct ny_fit *fit, const struct ny_feature_found *found,
                       struct ny_solution *solution)
 {
-    for (size_t k = 0; k < solution->p; k++) {
+    for (size_t k = 0; k < found->vectors.cols; k++) {
         bool kept = found->values[k] > noise_of(fit) * found->values[0];
 
         solution->values[k] = kept ? found->values[k] : 0;
@@ -207,7 +207,10 @@ static int make_solution(struct ny_fit *fit, const struct problem *problem,
     if (problem->sizes.rows)
         err = vectors_of_rows(fit, problem, solution);
     else
-        memcpy(solution->P.at, problem->found.vectors.at, d * solution->p * sizeof(double));
+        for (size_t j = 0; j < d; j++)
+            memcpy(solution->P.at + j * solution->p,
+                   problem->found.vectors.at + j * problem->found.vectors.stride,
+                   problem->found.vectors.cols * sizeof(double));
     if (!err) err = scale_map(fit, solution, d);
     if (err) return err;
     find_offset(problem->mu, d, solution);

@@ -31,6 +31,24 @@ static bool passes_vary(const struct ny_fit_settings *settings)
     return rule->measures || (rule->by_tolerance && isnan(settings->dictionary.tolerance));
 }
 
+/* Reports the largest residual, its row, and the mean. As they are upper bounds, those of kernels
+ * whose k(x,x) is 1 may be rounded to more than that, which no residual is. */
+static void report_residuals(struct ny_fit *fit, const struct ny_selection *selection)
+{
+    const struct ny_kernel *kernel = fit->settings->kernel;
+    json_t *report = ny_job_report(&fit->job);
+    double most = kernel && kernel->constant_diagonal ? 1 : INFINITY;
+
+    ny_field_set_number(report, "residual_max",
+                        selection->residual_max > most ? most : selection->residual_max);
+    ny_field_set_number(report, "residual_mean",
+                        selection->residual_mean > most ? most : selection->residual_mean);
+    if (selection->residual_max > 0)
+        ny_field_set_count(report, "residual_max_row", selection->residual_row);
+    else
+        ny_field_set_json(report, "residual_max_row", json_null());
+}
+
 /* Puts the selection into the parts that are committed next, and into the report. */
 static int put_selection(struct ny_fit *fit, const struct ny_selection *selection)
 {
@@ -48,8 +66,7 @@ static int put_selection(struct ny_fit *fit, const struct ny_selection *selectio
     else
         ny_record_renew(fit->job.record, "residuals"); /* those of before are not of these rows */
     if (err) return err;
-    ny_field_set_number(report, "residual_max", selection->residual_max);
-    ny_field_set_number(report, "residual_mean", selection->residual_mean);
+    report_residuals(fit, selection);
     ny_field_set_number(report, "tolerance", selection->tolerance);
     ny_field_set_number(report, "pilot_tolerance_low", selection->pilot_low);
     ny_field_set_number(report, "pilot_tolerance_high", selection->pilot_high);

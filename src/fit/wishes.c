@@ -125,7 +125,9 @@ static void take_features(struct ny_fit_settings *fit, const struct ny_points_in
     fit->randomized.oversample = 10;
 }
 
-/* Refuses more components than rows or landmarks can give. */
+/* Refuses more components than rows or landmarks can give. More than there are columns are no
+ * mistake in a script for tables of any width: those that do not exist are zero, and the fit warns
+ * of them. */
 static int check_components(struct ny_context *ctx, const struct ny_fit_settings *fit, uint64_t n)
 {
     size_t pairs = ny_settings_pairs(fit);
@@ -134,10 +136,7 @@ static int check_components(struct ny_context *ctx, const struct ny_fit_settings
     if ((fit->method->whole || ny_settings_features(fit)) && pairs > n)
         return ny_fail(ctx, NY_EUSAGE, "--components %zu%s more than the %s", fit->components, are,
                        ny_counted(n, "row", "rows").text);
-    if (ny_settings_unit_landmarks(fit) && pairs > fit->landmarks)
-        return ny_fail(ctx, NY_EUSAGE, "--components %zu%s more than the %s of the points",
-                       fit->components, are, ny_counted(fit->landmarks, "column", "columns").text);
-    if (pairs <= fit->landmarks) return NY_OK;
+    if (ny_settings_unit_landmarks(fit) || pairs <= fit->landmarks) return NY_OK;
     if (fit->landmarks >= n)
         return ny_fail(ctx, NY_EUSAGE,
                        "--components %zu%s more than the %llu rows there are; give fewer",

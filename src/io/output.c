@@ -84,18 +84,26 @@ static void list_endings(enum ny_output what, char *text, size_t size)
                                  endings[i]);
 }
 
-/* Returns the end of the message for a name that somebody had a reason to choose: graphs have no
- * formats of their own, models and pictures have commands of their own. Returns "" for other
+/* Writes the end of the message for a name that somebody had a reason to choose: graphs have no
+ * formats of their own, models, pictures and pages have commands of their own. Writes "" for other
  * names. */
-static const char *reason_of(const char *end, enum ny_output what)
+static void put_reason(const char *name, const char *end, enum ny_output what, char *text,
+                       size_t bytes)
 {
+    bool table = what == NY_OUTPUT_TABLE;
+
+    text[0] = '\0';
     if (what == NY_OUTPUT_NEIGHBORS && ny_one_of(end, ".mtx|.npz"))
-        return "; 'nystream export --part graph' writes the graph as a sparse matrix";
-    if (what == NY_OUTPUT_TABLE && ny_one_of(end, ".nym"))
-        return "; 'nystream export --part model' writes a model";
-    if (what == NY_OUTPUT_TABLE && ny_one_of(end, ".png|.svg|.pdf"))
-        return "; 'nystream plot' draws a picture";
-    return "";
+        snprintf(text, bytes,
+                 "; 'nystream export --part graph' writes the graph as a sparse matrix");
+    else if (table && ny_one_of(end, ".nym"))
+        snprintf(text, bytes, "; 'nystream export --part model' writes a model");
+    else if (table && ny_one_of(end, ".png|.svg|.pdf"))
+        snprintf(text, bytes, "; 'nystream plot STORE NAME -o %s' draws a picture of a result",
+                 name);
+    else if (table && ny_one_of(end, ".html|.htm"))
+        snprintf(text, bytes, "; 'nystream report STORE NAME -o %s' writes a page of a result",
+                 name);
 }
 
 /* Suggests .csv to those who want text or the format of a program that reads text. */
@@ -119,7 +127,7 @@ int ny_output_check(struct ny_context *ctx, const char *path, enum ny_output wha
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     const char *end = strrchr(name, '.'), *const *endings = kinds[what].endings;
     struct stat info;
-    char list[64];
+    char list[64], reason[NAME_MAX + 128];
     size_t stem;
 
     for (size_t i = 0; endings[i]; i++)
@@ -134,9 +142,10 @@ int ny_output_check(struct ny_context *ctx, const char *path, enum ny_output wha
     list_endings(what, list, sizeof(list));
     if (!end || end == name) end = "";
     stem = strlen(path) - strlen(end);
+    put_reason(name, end, what, reason, sizeof(reason));
     return ny_fail(ctx, NY_EUSAGE,
                    "%s: %s is written to a name that ends in %s; give one that does, such as "
                    "%.*s%s%s",
                    path, kinds[what].noun, list, (int)stem, path, suggested(end, what),
-                   reason_of(end, what));
+                   reason);
 }

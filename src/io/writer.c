@@ -47,12 +47,12 @@ struct ny_writer {
     char *buffer;
 };
 
-/* Returns the bytes of a number in an npy; BYTES are written as they come. */
-static size_t element_size(enum ny_element element)
+size_t ny_output_bytes(enum ny_element element)
 {
     static const size_t sizes[] = {[NY_OUT_F32] = sizeof(float),
                                    [NY_OUT_F64] = sizeof(double),
                                    [NY_OUT_U64] = sizeof(uint64_t),
+                                   [NY_OUT_I64] = sizeof(int64_t),
                                    [NY_OUT_BYTES] = 1,
                                    [NY_OUT_TEXT] = 1};
 
@@ -111,7 +111,7 @@ static int put_npy_header(struct ny_writer *writer)
 {
     enum { NPY_HEADER_BYTES = 128 };
     static const char *const codes[] = {
-        [NY_OUT_F32] = "f4", [NY_OUT_F64] = "f8", [NY_OUT_U64] = "u8"};
+        [NY_OUT_F32] = "f4", [NY_OUT_F64] = "f8", [NY_OUT_U64] = "u8", [NY_OUT_I64] = "i8"};
     char header[192], columns[32] = "";
     int used = 10, length = NPY_HEADER_BYTES;
 
@@ -164,7 +164,7 @@ int ny_writer_fits(struct ny_writer *writer)
         fstatvfs(writer->fd, &disk) || !disk.f_blocks)
         return NY_OK;
     free_bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
-    if (__builtin_mul_overflow(writer->rows, cols * element_size(writer->element), &bytes))
+    if (__builtin_mul_overflow(writer->rows, cols * ny_output_bytes(writer->element), &bytes))
         bytes = UINT64_MAX;
     if (bytes <= free_bytes) return NY_OK;
     return ny_fail_at(
@@ -250,6 +250,9 @@ static size_t format_number(const struct ny_writer *writer, char *to, const void
     case NY_OUT_F64:
         length = snprintf(to, NUMBER_BYTES, "%.17g", ((const double *)values)[index]);
         break;
+    case NY_OUT_I64:
+        length = snprintf(to, NUMBER_BYTES, "%lld", (long long)((const int64_t *)values)[index]);
+        break;
     default:
         length = snprintf(to, NUMBER_BYTES, "%llu",
                           (unsigned long long)((const uint64_t *)values)[index]);
@@ -290,7 +293,7 @@ int ny_writer_rows(struct ny_writer *writer, const void *values, size_t count)
         ny_decimal_end(before);
     } else {
         err = ny_product(writer->ctx, &bytes, count, writer->cols ? (size_t)writer->cols : 1,
-                         element_size(writer->element));
+                         ny_output_bytes(writer->element));
         if (!err) err = put(writer, values, bytes);
     }
     writer->written += count;
@@ -327,8 +330,10 @@ int ny_writer_finish(struct ny_writer *writer)
 /* Records what was written for the message at the end of the job. */
 static void note_written(const struct ny_writer *writer)
 {
-    static const char *const types[] = {
-        [NY_OUT_F32] = "float32", [NY_OUT_F64] = "float64", [NY_OUT_U64] = "uint64"};
+    static const char *const types[] = {[NY_OUT_F32] = "float32",
+                                        [NY_OUT_F64] = "float64",
+                                        [NY_OUT_U64] = "uint64",
+                                        [NY_OUT_I64] = "int64"};
     bool table = writer->element < NY_OUT_BYTES;
 
     ny_context_wrote(writer->ctx,

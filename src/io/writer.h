@@ -8,9 +8,13 @@
 
 #include "base/context.h"
 
-/* NY_OUT_BYTES: a file as it is given, with no header, whatever its name. NY_OUT_TEXT: likewise,
- * but packed by gzip where the name says so. A row of both is a byte. */
-enum ny_element { NY_OUT_F32, NY_OUT_F64, NY_OUT_U64, NY_OUT_BYTES, NY_OUT_TEXT };
+/* NY_OUT_I64: numbers from 0, or -1 for none, which is UINT64_MAX in memory. NY_OUT_BYTES: a file
+ * as it is given, with no header, whatever its name. NY_OUT_TEXT: likewise, but packed by gzip
+ * where the name says so. A row of both is a byte. */
+enum ny_element { NY_OUT_F32, NY_OUT_F64, NY_OUT_U64, NY_OUT_I64, NY_OUT_BYTES, NY_OUT_TEXT };
+
+/* Bytes of an element. */
+size_t ny_output_bytes(enum ny_element element);
 
 struct ny_writer;
 

@@ -121,7 +121,7 @@ int ny_cluster_finder_begin(struct ny_cluster_finder *finder, uint64_t rows)
     int err;
 
     if (!finder->output) return NY_OK;
-    err = ny_writer_open(&finder->writer, finder->ctx, finder->output, NY_OUT_U64, rows, 0);
+    err = ny_writer_open(&finder->writer, finder->ctx, finder->output, NY_OUT_I64, rows, 0);
     return err ? err : ny_writer_fits(finder->writer);
 }
 

@@ -99,7 +99,7 @@ struct ny_placer {
 
 /* Places new rows. An error leaves no file. NY_EDATA where they have another number of columns than
  * the rows that they are compared with; rows with NaN are refused, or, where the options keep them,
- * have NaN for coordinates and 2^64-1 for a cluster. */
+ * have NaN for coordinates and -1 for a cluster. */
 int ny_place_all(struct ny_placer *placer, const struct ny_new_rows *rows);
 /* Takes the next stored rows (results/coordinates.h), of the type `computed`, makes coordinates of
  * them in their own place, checks these and writes them. */

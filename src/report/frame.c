@@ -143,7 +143,7 @@ static int unknown_column(const struct ny_data_frame *frame, const char *name)
     list_columns(frame, has, sizeof(has));
     return ny_fail(frame->ctx, NY_EUSAGE,
                    "there is no column '%s' of '%s': it has %s, and its components, from 1 to "
-                   "%zu%s; column:NAME is a column of the points%s%s",
+                   "%zu%s; NAME or column:NAME is a column of the points%s%s",
                    name, frame->result.name, has, frame->components, missing_words(frame),
                    label_words(frame, &hint), hint.text);
 }
@@ -155,8 +155,8 @@ static int lacking_part(const struct ny_data_frame *frame, const struct ny_resul
 
     list_columns(frame, has, sizeof(has));
     return ny_fail(frame->ctx, NY_EUSAGE,
-                   "'%s' in %s has no %s; a picture can have %s, components 1 to %zu, column:NAME "
-                   "of the points, and the colour density%s",
+                   "'%s' in %s has no %s; a picture can have %s, components 1 to %zu, NAME or "
+                   "column:NAME of the points, and the colour density%s",
                    frame->result.name, ny_store_path(frame->result.store), part->name, has,
                    frame->components, missing_words(frame));
 }

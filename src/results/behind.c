@@ -93,7 +93,8 @@ static struct cure cure_of(struct ny_store *store, const json_t *record)
     else if (json_is_object(graph))
         return (struct cure){
             "fit --restart makes it again with them, and transform places them on it as it is"};
-    else if (ny_context_peers(ny_store_context(store)) || ny_store_set(store))
+    else if (ny_context_peers(ny_store_context(store)) || ny_store_set(store) ||
+             json_is_true(json_object_get(record, "placed")))
         return (struct cure){"fit --update frozen takes them in"};
     return cure;
 }

@@ -47,6 +47,19 @@ struct piece {
     char *values;
 };
 
+/* Refuses a list with a word of so many bytes that is none. */
+static int refuse_word(struct ny_context *ctx, const char *list, const char *word, size_t length)
+{
+    static const char *const words[] = {"header", "ids", "labels", "clusters"};
+    char typed[32];
+
+    snprintf(typed, sizeof(typed), "%.*s", (int)(length < sizeof(typed) ? length : 0), word);
+    return ny_fail(ctx, NY_EUSAGE,
+                   "--with is header, ids, labels, clusters or several of them, such as "
+                   "header,ids, not '%s'%s",
+                   list, ny_hint(typed, words, sizeof(words) / sizeof(words[0])).text);
+}
+
 int ny_beside_parse(struct ny_beside *beside, struct ny_context *ctx, const char *list,
                     const char *output)
 {
@@ -63,10 +76,7 @@ int ny_beside_parse(struct ny_beside *beside, struct ny_context *ctx, const char
         else if (length == 6 && strncmp(at, "header", 6) == 0)
             beside->header = true;
         else
-            return ny_fail(ctx, NY_EUSAGE,
-                           "--with is header, ids, labels, clusters or several of them, such as "
-                           "header,ids, not '%s'",
-                           list);
+            return refuse_word(ctx, list, at, length);
         at += length;
         if (!*at) break;
     }
@@ -359,16 +369,13 @@ static size_t rows_of_piece(const struct beside *beside)
 /* Writes the table of a result that is open. */
 static int write_table(struct beside *beside, const struct ny_beside *wanted, const char *output)
 {
-    static const size_t sizes[] = {[NY_OUT_F32] = sizeof(float),
-                                   [NY_OUT_F64] = sizeof(double),
-                                   [NY_OUT_U64] = sizeof(uint64_t)};
     struct ny_result *result = beside->result;
     const struct ny_result_part *part = beside->part;
     enum ny_element element = ny_result_element(result, part);
     size_t cols = part->columns ? part->columns(result) : 0;
     int err;
 
-    beside->row_bytes = (cols ? cols : 1) * sizes[element];
+    beside->row_bytes = (cols ? cols : 1) * ny_output_bytes(element);
     beside->piece_rows = rows_of_piece(beside);
     err = ny_result_prepare(result, part, beside->piece_rows);
     if (!err) err = find_rows(beside, wanted);

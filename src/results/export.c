@@ -36,7 +36,7 @@ struct shape {
     struct ny_salvage *salvage; /* NULL: a damaged row ends the export */
 };
 
-/* Fills rows with NaN, or 2⁶⁴ − 1 where elements are whole numbers. */
+/* Fills rows with NaN, or where elements are whole numbers with 2⁶⁴ − 1, which is -1 of I64. */
 static void mark_missing(const struct shape *shape, void *out, size_t rows)
 {
     size_t items = rows * (shape->cols ? shape->cols : 1);
@@ -176,9 +176,6 @@ done:
 static int write_part(struct ny_result *result, const struct ny_result_part *part,
                       const char *output, struct ny_salvage *salvage, uint64_t total)
 {
-    static const size_t sizes[] = {[NY_OUT_F32] = sizeof(float),
-                                   [NY_OUT_F64] = sizeof(double),
-                                   [NY_OUT_U64] = sizeof(uint64_t)};
     struct shape shape = {.part = part,
                           .element = ny_result_element(result, part),
                           .cols = part->columns ? part->columns(result) : 0,
@@ -187,7 +184,7 @@ static int write_part(struct ny_result *result, const struct ny_result_part *par
     struct ny_writer *writer;
     int err;
 
-    shape.row_bytes = (shape.cols ? shape.cols : 1) * sizes[shape.element];
+    shape.row_bytes = (shape.cols ? shape.cols : 1) * ny_output_bytes(shape.element);
     shape.piece = (bytes < PIECE_BYTES ? bytes : PIECE_BYTES) / shape.row_bytes;
     if (!shape.piece) shape.piece = 1;
     err = ny_result_prepare(result, part, shape.piece);

@@ -157,15 +157,13 @@ static int agree_on_clusters(struct shared_export *export)
 
 static int write_rows(struct shared_export *export, const char *output)
 {
-    static const size_t sizes[] = {[NY_OUT_F32] = sizeof(float),
-                                   [NY_OUT_F64] = sizeof(double),
-                                   [NY_OUT_U64] = sizeof(uint64_t)};
     struct ny_result *result = &export->result;
     size_t cols = export->part->columns ? export->part->columns(result) : 1;
     struct ny_writer *writer;
     int err = check_part(export);
 
-    export->row_bytes = (cols ? cols : 1) * sizes[ny_result_element(result, export->part)];
+    export->row_bytes =
+        (cols ? cols : 1) * ny_output_bytes(ny_result_element(result, export->part));
     if (!err && strcmp(export->part->name, "clusters") == 0) err = agree_on_clusters(export);
     if (!err) err = allocate(export);
     if (!err) err = begin(export, output);

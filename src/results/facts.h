@@ -90,6 +90,7 @@
     X("probe_error", "probe error", PLAIN, 32, FOUND)                                              \
     X("probe_standard_error", "probe standard error", PLAIN, 33, FOUND)                            \
     X("residual_max", "largest residual", PLAIN, 34, KEPT)                                         \
+    X("residual_max_row", NULL, PLAIN, 80, KEPT)                                                   \
     X("residual_mean", "mean residual", PLAIN, 35, KEPT)                                           \
     X("drift_trace_error", "drift: trace error", PLAIN, 37, RUN)                                   \
     X("drift_standard_error", "drift standard error", PLAIN, 79, RUN)                              \
@@ -106,7 +107,7 @@
     X("mode", "last update", PLAIN, 56, KEPT)                                                      \
     X("landmarks_added", "landmarks added", COUNT, 57, RUN)                                        \
     X("passes", "passes", COUNT, 50, RUN)                                                          \
-    X("selection_passes", "selection passes", COUNT, 77, RUN)                                      \
+    X("selection_passes", NULL, COUNT, 77, RUN)                                                    \
     X("rows_read", "rows read", COUNT, 51, RUN)                                                    \
     X("bytes_read", "data read", BYTES, 52, RUN)                                                   \
     X("flops", "work", FLOPS, 53, RUN)                                                             \

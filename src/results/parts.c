@@ -406,7 +406,7 @@ static const struct ny_result_part parts[] = {
     {"neighbors", NY_OUT_U64, neighbors_of, fill_neighbors, count_listed, NULL, false},
     {"distances", NY_OUT_F32, neighbors_of, fill_distances, count_listed, NULL, false},
     {"components", NY_OUT_U64, NULL, fill_components, count_nodes, NULL, false},
-    {"clusters", NY_OUT_U64, NULL, ny_stored_clusters_get, count_clusters, NULL, true},
+    {"clusters", NY_OUT_I64, NULL, ny_stored_clusters_get, count_clusters, NULL, true},
     {"points", NY_OUT_F32, columns_of_points, fill_points, count_points, grain_of_points, true},
     {"raw-points", NY_OUT_F32, columns_of_points, fill_raw_points, count_points, grain_of_points,
      true},

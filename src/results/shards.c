@@ -357,15 +357,12 @@ static int fill_of_all(struct ny_result *result, const struct ny_result_part *pa
 int ny_part_fill(struct ny_result *result, const struct ny_result_part *part, uint64_t first,
                  size_t count, void *out)
 {
-    static const size_t sizes[] = {[NY_OUT_F32] = sizeof(float),
-                                   [NY_OUT_F64] = sizeof(double),
-                                   [NY_OUT_U64] = sizeof(uint64_t)};
     size_t row_bytes, done = 0;
     int err = NY_OK;
 
     if (!result->span || !part->by_row) return fill_of_all(result, part, first, count, out);
-    row_bytes =
-        sizes[ny_result_element(result, part)] * (part->columns ? part->columns(result) : 1);
+    row_bytes = ny_output_bytes(ny_result_element(result, part)) *
+                (part->columns ? part->columns(result) : 1);
     while (!err && done < count) {
         size_t k = shard_of(result, first + done);
         uint64_t at = first + done - result->span->first[k];

@@ -109,6 +109,7 @@ struct ny_selection {
     float *residuals;     /* n upper bounds of δ, each from its row's last visit, rounded up; NULL
                            * unless the rule measures them */
     double residual_max, residual_mean; /* NaN where residuals is NULL */
+    uint64_t residual_row;              /* the first row with the largest */
     bool complete;    /* fewer than wanted were selected, because they represent all rows */
     double tolerance; /* ε that greedy has kept; NaN: another rule */
     double pilot_low, pilot_high; /* the bracket that a pilot chose for ε; else NaN */

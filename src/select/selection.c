@@ -52,7 +52,9 @@ void ny_selection_residuals(struct ny_selection *selection, float *residuals, ui
 
     for (uint64_t i = 0; i < n; i++) {
         sum += (double)residuals[i];
-        if ((double)residuals[i] > largest) largest = (double)residuals[i];
+        if (!((double)residuals[i] > largest)) continue;
+        largest = (double)residuals[i];
+        selection->residual_row = i;
     }
     selection->residuals = residuals;
     selection->residual_max = largest;

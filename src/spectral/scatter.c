@@ -14,20 +14,20 @@ static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
 {
     struct ny_context *ctx = problem->ctx;
     double noise = (double)problem->m * (problem->f32_tiles ? 0x1p-48 : 0x1p-53);
-    size_t p = solution->p, d = problem->m;
-    double *lambda = ny_calloc(ctx, NY_MEM_SOLVE, p, (d + 1) * sizeof(double));
+    size_t p = solution->p, d = problem->m, pairs = ny_smaller(p, d);
+    double *lambda = ny_calloc(ctx, NY_MEM_SOLVE, pairs, (d + 1) * sizeof(double));
     struct ny_matrix V;
     int err = NY_EBUDGET;
 
     if (!lambda) goto done;
-    V = ny_matrix(lambda + p, p, d);
-    err = ny_eigen_top(ctx, basis->G, p, lambda, V);                    /* X̃ᵀX̃ V = V Λ */
+    V = ny_matrix(lambda + pairs, pairs, d);
+    err = ny_eigen_top(ctx, basis->G, pairs, lambda, V);                /* X̃ᵀX̃ V = V Λ */
     if (err) goto done;
     solution->trace = basis->trace - (double)problem->n * ny_dot(basis->c, basis->c, d);
     for (size_t i = 0; i < d; i++) /* u = s/n: W = I */
         solution->averages[i] = -basis->c[i];
     solution->trace_approx = 0;
-    for (size_t j = 0; j < p && lambda[j] > noise * lambda[0]; j++) {
+    for (size_t j = 0; j < pairs && lambda[j] > noise * lambda[0]; j++) {
         solution->rank_effective = j + 1;
         solution->values[j] = lambda[j];
         solution->trace_approx += lambda[j];
@@ -57,7 +57,7 @@ static double flops(size_t m, size_t p, size_t k, const struct ny_problem *probl
 
 static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *problem)
 {
-    size_t inner = ny_eigen_top_bytes(m, p), signs = m * p * sizeof(double);
+    size_t inner = ny_eigen_top_bytes(m, ny_smaller(p, m)), signs = m * p * sizeof(double);
 
     (void)k;
     (void)problem;

@@ -32,12 +32,17 @@ static void release(struct sample *sample, struct ny_context *ctx)
     ny_free(ctx, sample->residuals);
 }
 
+/* Tells whether the model is from elsewhere, which takes no rows in. */
+static bool is_placed(const struct ny_fit *fit)
+{
+    return json_is_true(json_object_get(fit->job.record, "placed"));
+}
+
 /* Returns what is left out of rows of the fit that are no landmarks, where it is `share` of all.
  * A model from elsewhere has chosen none of them. NaN where all rows are landmarks. */
 static double of_others(const struct ny_fit *fit, double share)
 {
-    bool chosen = !fit->settings->landmark_points.count &&
-                  !json_is_true(json_object_get(fit->job.record, "placed"));
+    bool chosen = !fit->settings->landmark_points.count && !is_placed(fit);
 
     return ny_drift_of_others(share, chosen ? (double)fit->m : 0, (double)fit->earlier.selected);
 }
@@ -145,8 +150,11 @@ static void tell(const struct ny_fit *fit, struct ny_drift drift)
                "the drift of the new rows is not measured: k(x,x) of all of them is 0");
     else
         ny_drift_tell(fit->job.ctx, "the new rows", &drift,
-                      " If not, take them out again by truncate; if they are right, --update full "
-                      "takes them into the model");
+                      is_placed(fit)
+                          ? " If not, take them out again by truncate; if they are right, a new "
+                            "fit of all rows takes them into its model"
+                          : " If not, take them out again by truncate; if they are right, --update "
+                            "full takes them into the model");
 }
 
 /* Keeps the largest drift since the model was made, and the rows that have it; a full update clears
@@ -231,10 +239,16 @@ const struct ny_stage ny_stage_drift = {.id = NY_STAGE_SOLVE, .run = run};
 static const double drift_max = 0.1;
 
 /* The cure depends on whether the new rows are right. */
-static const char cure[] =
-    "if rows that were appended should not be there (another scale, columns in another order), "
-    "take them out; if they are right, --update full takes them into the model as it is scaled, "
-    "and --restart fits it anew";
+#define TAKE_OUT                                                                                   \
+    "if rows that were appended should not be there (another scale, columns in another order), "   \
+    "take them out; if they are right, "
+
+static const char *cure_of(const struct ny_fit *fit)
+{
+    return is_placed(fit) ? TAKE_OUT "a new fit of all rows has the scale of all"
+                          : TAKE_OUT "--update full takes them into the model as it is scaled, "
+                                     "and --restart fits it anew";
+}
 
 /* The pairs lie all over the store: they are looked at again when it has grown by a share, below
  * which a median hardly moves. */
@@ -259,7 +273,7 @@ static int warn_of_width(const struct ny_fit *fit)
         ny_log(fit->job.ctx, NY_LOG_WARNING,
                "--gamma auto of all rows would be about %.4g, which is %.3g times the %.4g that "
                "the model keeps: %s",
-               gamma, gamma / fit->params.gamma, fit->params.gamma, cure);
+               gamma, gamma / fit->params.gamma, fit->params.gamma, cure_of(fit));
     return err;
 }
 
@@ -305,7 +319,7 @@ static int warn_of_geometry(const struct ny_fit *fit)
         ny_log(fit->job.ctx, NY_LOG_WARNING,
                "mean or scale of %zu column%s, most of all of %s, %s moved by more than 10 %% of a "
                "standard deviation from those that the model keeps: %s",
-               off, off == 1 ? "" : "s", column, off == 1 ? "has" : "have", cure);
+               off, off == 1 ? "" : "s", column, off == 1 ? "has" : "have", cure_of(fit));
     return err;
 }
 

@@ -623,7 +623,9 @@ mkdir out                               | export s r -o out                | 4 |
 mkdir out.npy                           | transform s r --input p.csv -o out.npy | 4 | out.npy is a directory
 mkdir out.npy                           | embed p.csv -o out.npy           | 4 | out.npy is a directory
 :                                       | export s r -o out.nym            | 2 | 'nystream export --part model' writes a model
-:                                       | export s r -o out.png            | 2 | 'nystream plot' draws a picture
+:                                       | export s r -o out.png            | 2 | 'nystream plot STORE NAME -o out.png' draws a picture
+:                                       | embed p.csv -o out.svg           | 2 | 'nystream plot STORE NAME -o out.svg' draws a picture
+:                                       | export s r -o out.html           | 2 | 'nystream report STORE NAME -o out.html' writes a page
 :                                       | export s r -o none/out.npy       | 4 | the folder of none/out.npy does not exist
 :                                       | export s r -o p.csv/out.npy      | 4 | p.csv/out.npy
 :                                       | export s r -o /dev/full          | 4 | /dev/full
@@ -894,7 +896,6 @@ END
 :   | fit s a --components 0             | 2 | --components is a whole number, at least 1
 :   | fit s a --components 41            | 2 | --components 41 is more than the 40
 :   | fit s a --components 9223372036854775807 | 2 | --components 9223372036854775807
-:   | fit s a --components 4 --map pca --approx exact | 2 | --components 4 is more than the 3 columns
 :   | fit s a --components 9 --rank 5    | 2 | --components 9 is more than --rank 5
 :   | fit s a --rank 0                   | 2 | --rank is a whole number, at least 1
 :   | fit s a --gamma 0                  | 2 | --gamma is a number above 0 or auto
@@ -961,6 +962,8 @@ END
 :   | transform s r --input p.csv -o out.npy --format xlsx | 2 | --format is one of
 :   | transform s r --input p.csv -o out.npy --columns 9 | 2 | no column 9
 :   | export s r --part embeding -o out.npy | 2 | did you mean 'embedding'?
+:   | export s r --with ids,label -o out.csv | 2 | --with is header, ids, labels, clusters / not 'ids,label'; did you mean 'labels'?
+:   | plot s r --color foo -o out.png    | 2 | NAME or column:NAME is a column of the points
 :   | export s r --part cluster -o out.npy | 2 | --part is one of / did you mean 'clusters'?
 :   | export s r --part zzz -o out.npy | 2 | --part is one of embedding
 :   | export s r --part clusters -o out.npy | 2 | 'r' in s has no clusters

@@ -22,6 +22,23 @@ near() {
     awk -v e="$(field "$output" trace_error)" 'BEGIN {exit !(e >= 0 && e < 1e-12)}'
 }
 
+@test "the largest residual has its row, and is at most k(x,x)" {
+    table 600 4 | awk 'NR == 8 { print "900,900,900,900"; next } 1' | nystream import s - --format csv -q
+    ny fit s a --gamma 0.3 --landmarks 10 --certify
+    exits 0
+    says "largest residual 1 of k(x,x) = 1: at least one row is not represented by the landmarks at all, the first of them row 7"
+    ny info s a --json
+    [ "$(field "$output" residual_max)" = 1.0 ]
+    [ "$(field "$output" residual_max_row)" = 7 ]
+    nystream export s a --part residuals -o residuals.csv
+    [ "$(sort -g residuals.csv | tail -n 1)" = "$(sed -n 8p residuals.csv)" ]
+    ny fit s b --kernel linear --landmarks 2 --certify --precision f64
+    says "(a squared distance): that of row "
+    says ", which the landmarks represent least"
+    ny fit s c --kernel linear --landmarks 4 --certify --precision f64
+    says "below 1e-12 (a squared distance): that of the row which the landmarks represent least"
+}
+
 @test "landmarks that f32 takes for equal are told, with the cure" {
     near 2000 >near.csv
     nystream import s near.csv -q

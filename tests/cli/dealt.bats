@@ -46,9 +46,9 @@ holds() {
     nystream export big --part labels -o l.npy -q
     cmp l.npy labels.npy
     ny info big
-    prints "- shard 0             rows 0 to 2,047"
-    prints "- shard 1             rows 2,048 to 6,143"
-    prints "- shard 3             rows 8,192 to 10,499"
+    prints "- shard 0             rows 0 to 2047"
+    prints "- shard 1             rows 2048 to 6143"
+    prints "- shard 3             rows 8192 to 10499"
     [[ $output != *multiple* ]]
     nystream import three a.npy b.npy c.npy --shards 3 --json >json
     holds three
@@ -140,7 +140,7 @@ holds() {
     says "each file goes to one shard as a whole"
     holds big
     ny info big
-    prints "- shard 0             rows 0 to 3,999"
+    prints "- shard 0             rows 0 to 3999"
     prints "uneven shards         0 (rows not a multiple of 2,048)"
     nystream import one words.csv --label-column 13 --dtype u8 -q
     for part in labels points; do
@@ -159,7 +159,7 @@ holds() {
     for part in 0 1 2 3 4 5; do head -n 700 all.csv >part.$part.csv; done
     nystream import even part.?.csv --shards 3 -q
     ny info even
-    prints "- shard 1             rows 1,400 to 2,799"
+    prints "- shard 1             rows 1400 to 2799"
 }
 
 @test "what cannot be dealt out is refused, with what to do" {

@@ -296,9 +296,17 @@ groups() {
         [ "$(tr -d ' \n' <<<"$output" | grep -oE '"clusters_tried":\[[0-9]+\]')" = "\"clusters_tried\":[$k]" ]
     done <<<"$tried"
     [ "$(sort -k2,2gr <<<"$tried" | head -n 1 | cut -d' ' -f1)" = 3 ]
+    ny eval g.nys f --measures clusters --clusters-to 4 # there are labels
+    tried=$(grep '^nmi of f by clusters: 2 ' <<<"$output" | tr ',' '\n' | awk '{print $(NF - 1), $NF}')
+    [ "$(wc -l <<<"$tried")" -eq 3 ]
+    while read -r k nmi; do
+        ny eval g.nys f --measures clusters --clusters $k --json
+        [ "$(printf '%.3g' "$(field "$output" nmi)")" = "$nmi" ]
+        [[ $(tr -d ' \n' <<<"$output") == *'"nmis":['"$(field "$output" nmi)"']'* ]]
+    done <<<"$tried"
     nystream eval g.nys f --measures clusters --clusters 3 >alone.txt
     nystream export g.nys f --part clusters -o alone.csv -q
-    nystream eval g.nys f --measures clusters --clusters 2 --clusters-to 4 | grep -v '^silhouettes' | cmp - alone.txt
+    nystream eval g.nys f --measures clusters --clusters 2 --clusters-to 4 | grep -vE '^(silhouettes|nmi) of' | cmp - alone.txt
     nystream export g.nys f --part clusters -o best.csv -q
     cmp alone.csv best.csv
     ny eval g.nys f --measures clusters --clusters-to 3
@@ -414,7 +422,7 @@ groups() {
     ny eval far.nys f --clusters 2 --measures clusters --json
     exits 0
     says "of 'f' has 3 of 400 rows: these may be outliers"
-    says "--scale standard, a wider kernel"
+    says "favour such clusters; --scale standard or --map kpca may divide the rows better" # pca has no width
     [ "$(tr -d ' \n' <<<"$output" | grep -oE '"cluster_sizes":\[(397,3|3,397)\]')" ]
     # The number in the warning is that of the exported clusters.
     nystream export far.nys f --part clusters -o c.csv
@@ -422,7 +430,19 @@ groups() {
     nystream fit far.nys scaled --map pca --scale standard -q # which is not advised again
     ny eval far.nys scaled --clusters 2 --measures clusters
     says "these may be outliers"
-    [[ $stderr != *"--scale standard"* ]]
+    says "favour such clusters; --map kpca may divide the rows better"
+    nystream fit far.nys wide --map laplacian --gamma 1e-5 --landmarks 30 -q
+    ny eval far.nys wide --clusters 2 --measures clusters
+    says "; --scale standard, a wider kernel (a smaller --gamma) or --map kpca may divide"
+    nystream fit far.nys kpca --gamma 1e-5 --landmarks 30 --select uniform -q
+    ny eval far.nys kpca --clusters 2 --measures clusters
+    says "; --scale standard or a wider kernel (a smaller --gamma) may divide"
+    nystream fit far.nys svd --kernel linear --map svd -q
+    ny eval far.nys svd --clusters 2 --measures clusters
+    says "; --scale standard or --kernel rbf may divide"
+    nystream fit far.nys path --map isomap --neighbors 4 --connect -q
+    ny eval far.nys path --clusters 2 --measures clusters
+    says "; --scale standard, more --neighbors or --map kpca may divide"
     # Of many clusters the smallest and the largest are told; of several results, where a list is long.
     ny eval far.nys f --clusters 13 --measures clusters -q
     [[ $output =~ "cluster sizes           "[0-9]+" to "[0-9]+ ]]

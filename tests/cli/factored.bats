@@ -102,14 +102,21 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
     [ "$(field "$output" converged)" = 9 ]
 }
 
-@test "no more components than columns" {
+@test "components beyond the columns are zero, with a warning" {
     here
+    exact d.nys all --map svd --kernel cosine --components 12 -q
     exact d.nys a --map svd --kernel cosine --components 13
-    usage "--components 13 is more than the 12 columns of the points"
-    exact d.nys a --map laplacian --kernel cosine --components 12
-    usage "--components 12 and the trivial one are more than the 12 columns of the points"
-    exact d.nys a --map laplacian --kernel cosine --components 11
     exits 0
+    says "only 12 of 13 components are above rounding: the others are zero"
+    nystream export d.nys all -o all.csv -q
+    nystream export d.nys a -o a.csv -q
+    sed 's/$/,0/' all.csv | cmp - a.csv
+    exact d.nys b --map laplacian --kernel cosine --components 12
+    exits 0
+    says "only 12 of 13 components"
+    exact d.nys c --map laplacian --kernel cosine --components 11
+    exits 0
+    [[ $stderr != *"only 12"* ]]
 }
 
 @test "rows without degree, and rows without values" {
@@ -140,7 +147,8 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
     exits 0
     says "50 of 2500 rows have no value, the first of them row 0: they are placed as zero rows"
     exact empty.nys b --map svd --kernel cosine --components 61
-    usage "--components 61 is more than the 60 columns of the points"
+    exits 0
+    says "only 21 of 61 components are above rounding"
 }
 
 # bats test_tags=slow

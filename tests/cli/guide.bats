@@ -175,7 +175,7 @@ section() {
     section 2 every-night
     N=3000 run bash -eu steps.sh
     [ "$status" -eq 0 ]
-    prints "- rows 3,000 to 3,299, "
+    prints "- rows 3000 to 3299, "
     prints "night.nys: 3,000 rows, was 3,300"
     [ "$(nystream list night.nys)" = "$(printf 'map\tdone')" ]
 }

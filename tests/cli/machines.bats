@@ -62,7 +62,7 @@ END
     done
     PATH=$PWD/bin:$PATH PARTS=3 M=50 bash -eu steps.sh >out
     PATH=$PWD/bin:$PATH PARTS=3 sbatch --array=0-2 shard.sbatch # tasks that are submitted again
-    grep -q "shard 2             rows 4,096 to 6,643" out
+    grep -q "shard 2             rows 4096 to 6643" out
     nystream import all.nys rows-?.npy -q
     nystream export all.nys --part points -o all.npy -q
     cmp points.npy all.npy
@@ -73,7 +73,7 @@ END
     cat map-?.csv | cmp - map.csv
     nystream transform big.nys map --input rows-2.npy -o placed.csv
     near placed.csv map-2.csv
-    nystream info host-0/big.nys | grep -q "shard 1             rows 2,048 to 4,095"
+    nystream info host-0/big.nys | grep -q "shard 1             rows 2048 to 4095"
 }
 
 @test "6. processes that work together" {

@@ -74,8 +74,15 @@ at_least() { awk -v a="$1" -v f="$2" -v b="$3" 'BEGIN {exit !(a >= f * b)}'; }
 END
     ny fit t a --landmarks 60 --restart
     [[ $stderr =~ plan:\ 2\ passes\ plus\ landmark\ selection,\  ]]
-    [[ $stderr =~ ,\ ([0-9]+)\ passes,\ ([0-9]+)\ of\ them\ for\ landmark\ selection ]]
-    [ $((BASH_REMATCH[1] - BASH_REMATCH[2])) -eq 2 ]
+    [[ $stderr =~ time\ .*,\ 2\ passes\ plus\ ([0-9]+)\ for\ landmark\ selection ]]
+    ny info t a
+    prints $'\npasses                2 plus '"${BASH_REMATCH[1]} for landmark selection"$'\n'
+    [ "$(field "$(nystream info t a --json)" passes)" = $((2 + BASH_REMATCH[1])) ]
+    ny plan t --landmarks 60
+    prints $'passes                2 plus landmark selection\n'
+    ny select t chosen --landmarks 60
+    ny info t chosen
+    prints $'\npasses                '"${BASH_REMATCH[1]} for landmark selection"$'\n'
     ny fit t a --landmarks 60 --select uniform --restart
     says "plan: 2 passes, "
     says ", 2 passes"

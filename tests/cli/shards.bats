@@ -106,7 +106,7 @@ place() {
     [ "$(field "$json" count)" = 4 ]
     [[ $json == *'"n": 7000'* && $json == *'"classes": 3'* && $json == *'"missing": []'* ]]
     ny info big
-    prints "- shard 1             rows 2,048 to 4,095"
+    prints "- shard 1             rows 2048 to 4095"
     [[ $output != *"uneven shards"* ]]
     ny list big
     exits 0
@@ -291,7 +291,7 @@ place() {
     usage "b/big lacks 1 of its 2 shards: 0"
     mv b/big/shard-00001 a/big
     ny info a/big
-    prints "- shard 1             rows 2,048 to 4,095"
+    prints "- shard 1             rows 2048 to 4095"
     ny import a/big <(sed 's/fish/cow/' part.1.csv) --format csv --label-column class --append
     exits 0
     nystream info a/big --json | grep -q '"classes": 4'

@@ -67,7 +67,7 @@ nights() {
     nights
     ny info s
     prints "imports               3"
-    prints "rows 3,700 to 6,199, "
+    prints "rows 3700 to 6199, "
     prints "Z, bad.csv"
     ny info s --json
     [ "$(python3 -c 'import json, sys; print(json.load(sys.stdin)["imports"][2]["first"])' <<<"$output")" = 3700 ]

@@ -64,6 +64,16 @@ old_rows() { # N FILE: the first N rows of a csv
     ny fit a.nys r --update frozen -q
     exits 0
     [ "$(field "$(nystream info a.nys r --json)" n)" = 500 ]
+    table 200 4 9 | awk -F, -v OFS=, '{ for (k = 1; k <= NF; k++) $k = 90 + 90 * $k } 1' >far.csv
+    nystream import a.nys far.csv --append -q 2>/dev/null
+    ny export a.nys r -o behind.csv
+    says "appended since; fit --update frozen takes them in"
+    ny fit a.nys r --update frozen # the only update of a model from elsewhere
+    exits 0
+    says "if they are right, a new fit of all rows takes them into its model"
+    [[ $stderr != *"--update full"* ]]
+    ny info a.nys r
+    prints "made with             nystream fit a.nys r --model r.nym -q"
 }
 
 # as_from_scratch OPTION…: result r of a.nys is that of a fit with these options.
@@ -340,11 +350,13 @@ nan_rows() {
     exits 0
     says "1 of 351 rows are left out, the first of them row 300"
     nystream export a.nys laplacian --part clusters -o stored.csv --quiet
-    [ "$(grep -c 18446744073709551615 stored.csv)" = 1 ]
+    nystream export a.nys laplacian --part clusters -o stored.npy --quiet
+    [[ $(npy_header stored.npy) == *"'<i8'"* ]]
+    [ "$(grep -cx -e -1 stored.csv)" = 1 ]
     cat far.csv good.csv >both.csv
     nystream transform a.nys laplacian --input both.csv -o places.csv --clusters clusters.csv --quiet
     [ "$(nan_rows places.csv)" -eq 1 ]
-    [ "$(grep -c 18446744073709551615 clusters.csv)" = 1 ]
+    [ "$(grep -cx -e -1 clusters.csv)" = 1 ]
     ny plot a.nys laplacian --terminal --color cluster
     exits 0
     prints "1 without a value"
@@ -392,9 +404,9 @@ nan_rows() {
     exits 0
     says "5 of 70000 rows are left out, the first of them row 0"
     nystream export a.nys r --part clusters -o clusters.csv --quiet
-    [ "$(grep -n 18446744073709551615 clusters.csv | cut -d: -f1 | tr '\n' ' ')" = "1 8 9 10 69000 " ]
+    [ "$(grep -nx -e -1 clusters.csv | cut -d: -f1 | tr '\n' ' ')" = "1 8 9 10 69000 " ]
     nystream export a.nys --part labels -o labels.csv --quiet
-    paste -d, clusters.csv labels.csv | grep -v ^18446744073709551615 | awk -F, '
+    paste -d, clusters.csv labels.csv | grep -v ^-1 | awk -F, '
         { if (++count[$1, $2] > most[$1]) most[$1] = count[$1, $2] }
         END { for (c in most) sum += most[c]; printf "%.9f\n", sum / NR }' >purity
     [ "$(printf %.9f "$(field "$output" purity)")" = "$(cat purity)" ]

@@ -173,8 +173,6 @@ load helper
     ny import ids ids.csv --id-column 1
     says "none of its 1 column is left for the points"
     store s 40 1
-    ny fit s a --map pca --approx exact --components 2
-    says "--components 2 is more than the 1 column of the points"
     ny fit s a --landmarks 1 --components 2
     says "more than the 1 landmark; raise --landmarks"
     ny import s one.csv --append
@@ -226,4 +224,18 @@ load helper
         tr '\r' '\n' | grep -aE '^accumulate \[.* rows/s .* GF/s' >lines
     [ "$(wc -l <lines)" -ge 2 ]
     [ "$(awk '{print index($0, "]")}' lines | sort -u | wc -l)" -eq 1 ]
+}
+
+@test "counts of rows have separators, and numbers of rows, which options take, have none" {
+    store s 3000 2
+    table 2500 2 5 >more.csv
+    ny import s more.csv --append
+    says "2,500 rows imported"
+    ny info s
+    prints "rows                  5,500"
+    prints "- rows 3000 to 5499, "
+    { table 1500 2; echo 900,900; table 600 2 7; } | nystream import far - --format csv -q
+    ny fit far a --gamma 0.1 --landmarks 10 --certify --select uniform
+    says "2,101 rows in 2 components"
+    says "the first of them row 1500"
 }

@@ -332,7 +332,7 @@ def test_a_colour_that_a_result_lacks_is_answered_with_those_that_it_has(tmp_pat
     result = store.fit("map", landmarks=50, components=3)
     with pytest.raises(nystream.UsageError, match=(
             r"'map' in .* has no labels; a picture can have row, residual, components 1 to 3, "
-            r"column:NAME of the points, and the colour density; label comes with "
+            r"NAME or column:NAME of the points, and the colour density; label comes with "
             r"append\(X, labels=LABELS\), cluster with evaluate\(clusters=K\)$")):
         result.plot(color="label")
     result.evaluate(clusters=3, measures="clusters")

@@ -24,7 +24,7 @@ def test_a_row_without_a_cluster_is_of_cluster_minus_one(tmp_path, rows):
     assert set(clusters[:2000].tolist()) == {0, 1, 2}
     result.export("clusters", tmp_path / "clusters.npy")
     written = np.load(tmp_path / "clusters.npy")
-    assert written.dtype == np.uint64 and np.array_equal(written.view(np.int64), clusters[:])
+    assert written.dtype == np.int64 and np.array_equal(written, clusters[:])
 
 
 def test_a_result_shows_its_size_and_its_error(tmp_path, store, result):

@@ -201,7 +201,6 @@ static void sizes_are_checked(void **state)
         {"components 61", "--components 61 is more than the 60 rows there are"},
         {"components 9 landmarks 8", "--components 9 is more than the 8 landmarks"},
         {"map laplacian components 8 landmarks 8", "and the trivial one are more than the 8"},
-        {"map pca approx exact components 4", "more than the 3 columns of the points"},
         {"approx randomized components 61", "--components 61 is more than the 60 rows"},
         {"approx ensemble landmarks 30 experts 31", "more than the 30 landmarks that they share"},
         {"approx ensemble landmarks 30 weights ridge experts 31", "serve to weigh the experts"},

@@ -54,7 +54,8 @@ class Plan(Report):
     def _passes(self) -> str:
         selecting = self.get("selection_passes")
         words = _counted(self["passes"] - (selecting or 0), "pass", "passes")
-        return words if selecting is None else f"{words} plus landmark selection"
+        about = f"about {selecting:,} for " if selecting else ""
+        return words if selecting is None else f"{words} plus {about}landmark selection"
 
     def __repr__(self) -> str:
         verdict = "fits" if self["fits"] else "does not fit"
