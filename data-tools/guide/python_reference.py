@@ -26,8 +26,8 @@ PAGES = {
          ("Sums", None, ["Sums"]),
          ("Dask", "dask", ["dask.fit", "dask.transform"]),
          ("Errors and warnings", None,
-          ["NystreamError", "UsageError", "DataError", "FileError", "MissingFileError", "StoreError", "BusyError",
-           "NumericError", "BudgetError", "NystreamWarning"])]),
+          ["NystreamError", "UsageError", "DataError", "FileError", "MissingFileError",
+           "StoreError", "BusyError", "NumericError", "BudgetError", "NystreamWarning"])]),
 }
 
 # Classes inherit some of these; that is told elsewhere.
