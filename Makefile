@@ -321,9 +321,8 @@ SLOW_PROGRAMS := $(addprefix $(BUILD)/tests/, \
                  unit/test_peers_folder unit/test_select_greedy unit/test_select_shards \
                  unit/test_spectral_restarted)
 QUICK_TESTS  := $(filter-out $(FAULT_PROGRAMS) $(SLOW_PROGRAMS),$(TESTS))
-FAULT_SLICE  := $(addprefix $(BUILD)/tests/fault/test_,fit_faults import_kill power_cut store_damage \
-                store_limits)
-SLICED        = NYSTREAM_FEW_FAULTS=1 NYSTREAM_KILLS=1 NYSTREAM_POWER_CUTS=40
+FAULT_SLICE  := $(addprefix $(BUILD)/tests/fault/test_,fit_faults power_cut store_damage store_limits)
+SLICED        = NYSTREAM_FEW_FAULTS=1 NYSTREAM_POWER_CUTS=40
 # A library of a sanitizer is not loaded into Python.
 PYTHON_TESTS := $(if $(NYSTREAM_SANITIZER),,$(wildcard tests/python/test_*.py))
 SLOW_TESTS   := $(shell grep -lE '^. bats (test|file)_tags=slow' $(CLI_TESTS))

@@ -84,7 +84,7 @@
     X("trace", "trace", PLAIN, 27, FOUND)                                                          \
     X("trace_of", "trace of", PLAIN, 28, FOUND)                                                    \
     X("trace_error", "trace error", PLAIN, 29, FOUND)                                              \
-    X("trace_error_from", NULL, PLAIN, 80, FOUND)                                                  \
+    X("trace_error_from", NULL, PLAIN, 81, FOUND)                                                  \
     X("variance_kept", "variance kept", PLAIN, 30, FOUND)                                          \
     X("probe_columns", "probe columns", COUNT, 31, FOUND)                                          \
     X("probe_error", "probe error", PLAIN, 32, FOUND)                                              \

@@ -1,5 +1,6 @@
 # A disk of fixed size that fills up: exit 4, what was committed stays, and the same command goes on
 # once there is space.
+# bats file_tags=slow
 load helper
 
 setup() {

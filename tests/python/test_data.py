@@ -238,7 +238,6 @@ def test_sparse_matrices(tmp_path, kind):
     assert (dense.to_csr(5, 50) != X.tocsr()[5:50]).nnz == 0
 
 
-@quick
 def test_some_rows_of_many_entries_take_room_for_these(tmp_path):
     X = scipy.sparse.random(20_000, 300, 0.1, "csr", np.float32, random_state=3).tolil()
     X[7] = np.ones(300, np.float32)  # fuller than others

@@ -149,7 +149,6 @@ def test_pickles_go_on(X):
     assert np.array_equal(whole.transform(X), half.transform(X))
 
 
-@quick
 def test_pipelines_and_names(X):
     made = make_pipeline(StandardScaler(), IncrementalKernelPCA(3, random_state=0)).fit(X)
     assert list(made[-1].get_feature_names_out()) == [f"incrementalkernelpca{k}" for k in range(3)]
@@ -184,7 +183,6 @@ def test_batches_of_wide_sparse_rows_go_by_their_entries(tmp_path):
         assert ours.report_.parts == 1
 
 
-@quick
 def test_the_first_batch_has_landmarks_to_choose_from(monkeypatch, X):
     monkeypatch.setattr(incremental, "BATCH_BYTES", 8 * 5 * 20)  # 20 rows
     ours = IncrementalKernelPCA(n_landmarks=50, random_state=0).fit(X)

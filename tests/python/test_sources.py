@@ -93,7 +93,6 @@ def as_file(folder, rows, kind):
     return {"list": parts, "pattern": folder / "x-*.csv"}.get(kind, str(parts[0]))
 
 
-@quick
 @pytest.mark.parametrize("kind", ["csv", "csv.gz", "pattern", "list", "svm"])
 def test_estimators_read_what_append_files_reads(tmp_path, kind, folders):
     rows = np.random.default_rng(5).normal(size=(300, 4)).astype("float32")
@@ -331,7 +330,6 @@ def table(tmp_path):
     return file, rows
 
 
-@quick
 def test_embed_reads_what_append_files_reads(table, tmp_path):
     file, rows = table
     reading = {"id_column": "id", "label_column": "species", "nan": "drop"}

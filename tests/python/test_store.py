@@ -16,7 +16,6 @@ from nystream import _scratch, _view
 quick = pytest.mark.quick
 
 
-@quick
 @pytest.mark.parametrize("clusters", [3, 7])
 def test_silhouettes_are_those_of_scikit_learn(tmp_path, clusters):
     metrics = pytest.importorskip("sklearn.metrics")

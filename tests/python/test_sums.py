@@ -213,7 +213,6 @@ def test_sums_are_freed_with_their_last_reference(monkeypatch, rows, landmarks):
     assert sum(alive) == 0 and len(alive) == 8
 
 
-@quick
 def test_results_of_stores(tmp_path, rows, landmarks, whole):
     options = {"landmarks_points": landmarks, "gamma": GAMMA, "components": 3}
     stores = [nystream.open(tmp_path / f"{k}.nys") for k in range(3)]
@@ -351,7 +350,6 @@ def test_threads_of_their_own(rows, landmarks, whole):
     agree(functools.reduce(Sums.merge, parts).solve(), whole, rows)
 
 
-@quick
 def test_what_another_thread_adds_meanwhile_is_in_the_next_solution(monkeypatch, rows, landmarks):
     sums, solve = sums_of(landmarks, rows[:1000]), Sums._solve
     adding = threading.Thread(target=sums.add, args=(rows[1000:],))
@@ -369,7 +367,6 @@ def test_what_another_thread_adds_meanwhile_is_in_the_next_solution(monkeypatch,
     assert sums.solve().solution.n == sums.rows == 2000
 
 
-@quick
 def test_an_add_that_fails_takes_back_no_rows_of_another_thread(monkeypatch, rows, landmarks):
     monkeypatch.setattr(sums_module, "BATCH_BYTES", 300 * 6 * 8)
     sums = sums_of(landmarks, rows[:10])
