@@ -121,8 +121,12 @@ int ny_plan_refuse(struct ny_context *ctx, const char *what, const struct ny_pla
 int ny_plan_refuse_fit(struct ny_context *ctx, const struct ny_plan *plan,
                        const struct ny_fit_settings *settings)
 {
-    if (plan->whole)
-        return ny_budget_refuse(ctx, "fit", plan->memory_min_bytes, "", ", or fewer components");
+    bool scatter = settings->kernel && ny_settings_unit_landmarks(settings);
+    bool features = settings->kernel && ny_settings_features(settings);
+
+    if (plan->whole || scatter || features) /* which have no landmarks */
+        return ny_budget_refuse(ctx, "fit", plan->memory_min_bytes, "",
+                                scatter ? "" : ", or fewer components");
     return ny_plan_refuse(ctx, "fit", plan, instead_of(settings));
 }
 

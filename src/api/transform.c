@@ -60,8 +60,7 @@ static int by_own_model(struct run *run, struct ny_store *store)
 
     run->by_model = true;
     if (err == NY_OK) err = ny_transform_rows(model, &run->rows, &run->placed);
-    if (err == NY_OK && isnan(run->placed.drift.fitted) &&
-        !ny_drift_is_little(&run->placed.drift))
+    if (err == NY_OK && isnan(run->placed.drift.fitted) && !isnan(run->placed.drift.share))
         err = ny_drift_of_store(model, store, run->fitted_rows, run->chosen,
                                 &run->placed.drift.fitted);
     if (err == NY_OK)

@@ -89,7 +89,7 @@ int ny_signs_rows(const struct ny_fit *fit, const struct ny_edges *graph,
         .ctx = fit->job.ctx,
         .store = fit->job.store,
         .n = fit->job.points.n,
-        .seed = fit->settings->seed,
+        .seed = 0, /* whatever that of the fit is: what is exact does not depend on it */
         .landmarks = graph && graph->n < NY_SIGN_ROWS ? graph->n : NY_SIGN_ROWS,
         .candidates = {.valid = graph ? ny_edges_has : NULL, .valid_arg = graph}};
 

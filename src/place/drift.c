@@ -373,11 +373,6 @@ bool ny_drift_is_short(const struct ny_drift *drift)
 
 /* ---- the rule and its words ----------------------------------------------------------------- */
 
-bool ny_drift_is_little(const struct ny_drift *drift)
-{
-    return !(drift->share > drift_least);
-}
-
 bool ny_drift_is_large(const struct ny_drift *drift)
 {
     double sure = drift->share - drift_errors * drift->error, fitted = drift->fitted;
@@ -436,7 +431,7 @@ static void warn_of_components(struct ny_context *ctx, const char *from,
 {
     bool far = drift->distance > drift_factor;
     bool other = 1 - drift->share < (1 - drift->fitted) / drift_factor;
-    bool large = !ny_drift_is_little(drift) && drift->share > drift_factor * drift->fitted;
+    bool large = drift->share > drift_least && drift->share > drift_factor * drift->fitted;
 
     if (!far && !other && !large) return;
     ny_log(ctx, NY_LOG_WARNING,

@@ -73,9 +73,6 @@ double ny_drift_length(const struct ny_columns_spec *spec, const struct ny_drift
 struct ny_store;
 int ny_drift_shrunk(const struct ny_model *model, struct ny_store *store, uint64_t rows,
                     double length, double *shrunk);
-/* Tells whether a drift is so small that it need not be compared with that of the rows of the fit.
- */
-bool ny_drift_is_little(const struct ny_drift *drift);
 /* Tells whether new rows of this drift, which landmarks leave out, are on another scale than those
  * of the fit, or are other things. The share less two standard errors is then more than ten times
  * that of the fitted rows, and more than 0.1 %. Or it is more than half, unless nearly as much is

@@ -849,3 +849,14 @@ about() {
     head -n 2100 after.csv | cmp - before.csv
     near <(tail -n 40 after.csv) <(head -n 40 before.csv)
 }
+
+@test "what has no landmarks is not refused for them" {
+    table 400 30 >wide.csv
+    nystream import wide wide.csv -q
+    for options in "--map pca" "--map pca --tol 1e-6"; do
+        ny fit wide a $options --memory 1M
+        exits 8
+        says "MiB), but the budget is 1.0 MiB; give --memory "
+        [[ $stderr != *landmarks* ]]
+    done
+}

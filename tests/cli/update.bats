@@ -30,6 +30,18 @@ old_rows() { # N FILE: the first N rows of a csv
     cmp <(tail -n 200 after.csv) <(tail -n 200 placed.csv)
 }
 
+@test "transform compares a small drift, too, as the update does" {
+    table 300 4 1 >t.csv
+    table 100 4 2 >night.csv
+    nystream import s t.csv -q
+    nystream fit s a --gamma 1e-3 --landmarks 20 -q
+    ny transform s a --input night.csv -o placed.csv
+    says "of that of the rows of the fit"
+    ny transform s a --input night.csv -o placed.csv --json
+    awk -v e="$(field "$output" drift_trace_error)" -v f="$(field "$output" drift_trace_error_fitted)" \
+        'BEGIN { exit !(e > 0 && e < 1e-3 && f > 0 && f < 1e-3) }'
+}
+
 @test "the report has this run's figures, and totals" {
     grown
     ny fit a.nys r --update frozen --json
