@@ -200,3 +200,17 @@ def test_options_that_are_off(result):
     assert "certify" not in repr(result.report) and "landmarks 50" in repr(result.report)
     again = result.store.fit("again", landmarks=20, certify=True)
     assert "certify yes" in repr(again.report)
+
+
+@pytest.mark.parametrize("estimator", [
+    nystream.Isomap(n_neighbors=60, random_state=0),
+    nystream.SpectralEmbedding(affinity="nearest_neighbors", n_neighbors=60, random_state=0),
+    nystream.KNeighborsTransformer(n_neighbors=60, mode="connectivity", random_state=0)],
+    ids=lambda estimator: type(estimator).__name__)
+def test_more_neighbors_than_rows(rows, estimator):
+    """A number of neighbours that is lowered is told once; one that all rows have is not."""
+    told = [text for text in said_of(lambda: estimator.fit(rows[:50])) if "lowered" in text]
+    assert told == ["n_neighbors=60 is more than the 49 other rows there are, and is lowered to "
+                    "that"]
+    assert not [text for text in said_of(lambda: estimator.fit(rows[:200]))
+                if "lowered" in text]

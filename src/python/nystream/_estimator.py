@@ -356,6 +356,7 @@ class StoreEstimator(RowsEstimator):
             if n < 2:
                 raise data_error("X has one row: nothing to fit; at least two rows are needed")
             options = self._options(n, d)
+            self._warn_lowered(options)
             if self._is_left(rows_to) and self._scratch and self._leaves_rows(n, d):
                 name, options = self._call(store, options)
                 result, self._rows = store._fit_into(name, rows_to == MEMORY, **options)
@@ -367,6 +368,14 @@ class StoreEstimator(RowsEstimator):
             self._warn_joined()
         self._keep(result)
         return result
+
+    def _warn_lowered(self, options: Dict[str, Any]) -> None:
+        """Warn of more neighbours than a row has."""
+        least = options.get("neighbors")
+        wanted = getattr(self, "n_neighbors", least)
+        if least is not None and least < wanted:
+            warnings.warn(f"n_neighbors={wanted} is more than the {least} other rows there are, "
+                          "and is lowered to that", NystreamWarning, stacklevel=stack_level())
 
     def _warn_joined(self) -> None:
         """Warn of a graph that was joined: distances between its components are a guess."""
