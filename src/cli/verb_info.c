@@ -44,8 +44,8 @@ static void print_clusters(const json_t *facts)
     if (listed) cli_sizes(listed, INT_MAX, sizes);
     for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
         if (cli_fact_number(clusters, keys[k], &value))
-            used += (size_t)snprintf(measures + used, sizeof(measures) - used, "%s %s %.3g",
-                                     used ? "," : ";", keys[k], value);
+            used += (size_t)snprintf(measures + used, sizeof(measures) - used, "%s %s %s",
+                                     used ? "," : ";", keys[k], cli_number(value, 3).text);
     if (used && cli_fact_number(clusters, "rows", &rows) && rows < ny_fact_rows_placed(facts))
         snprintf(measures + used, sizeof(measures) - used, " of the first %s rows",
                  cli_count(rows).text);

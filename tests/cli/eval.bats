@@ -809,3 +809,12 @@ groups() {
     exits 0
     for key in trustworthiness distance_error relative_error; do [ "$(field "$output" $key)" != null ]; done
 }
+
+@test "info shows a silhouette that is 1 but for a little with the digits that tell" {
+    awk 'BEGIN { srand(3); for (i = 0; i < 60; i++) printf "%.6f,%.6f\n", i % 2 + 1e-4 * rand(), 1e-4 * rand() }' >two.csv
+    nystream import two two.csv -q
+    nystream fit two a --map pca -q
+    nystream eval two a --measures clusters --clusters 2 -q >/dev/null
+    ny info two a
+    [[ $output == *"30, 30 rows; silhouette 0.9999"* ]]
+}
