@@ -54,6 +54,17 @@ static int open_planned(struct ny_store **store, struct ny_context *context, con
     return err ? err : ny_store_open(store, context, path);
 }
 
+/* Warns of components that no fit of these columns can find, as the fit itself does at its end. */
+static void warn_components(struct ny_context *context, const struct ny_fit_settings *fit)
+{
+    bool of_columns = fit->kernel && (ny_settings_unit_landmarks(fit) || ny_settings_features(fit));
+
+    if (of_columns && ny_settings_pairs(fit) > fit->landmarks)
+        ny_log(context, NY_LOG_WARNING,
+               "only %zu components exist, as many as there are columns: the others will be zero",
+               fit->landmarks);
+}
+
 /* Plans a fit of one store, of a shard with its peers, or of a shape. */
 static int plan_store(struct ny_context *context, const char *path,
                       const struct ny_options *options, json_t **json)
@@ -73,6 +84,7 @@ static int plan_store(struct ny_context *context, const char *path,
     err = ny_settings_new(&settings, store, options, NY_GROUP_FIT | NY_GROUP_PLAN, NULL);
     if (!err) err = ny_shards_check(store, &settings.fit);
     if (err) goto done;
+    warn_components(context, &settings.fit);
     settings.fit.patient = true;
     err = ny_fit_plan(store, &settings.fit, 0, &plan);
     if (!err) *json = ny_plan_json(&plan);

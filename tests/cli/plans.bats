@@ -324,3 +324,16 @@ equal_plans() { # SHAPE STORE OPTION…
     ny plan --shape 1e6,4000,77e6 $exact --components 100 --max-passes 14 --json
     at_least 3.5 1 "$(awk -v a="$(field "$output" seconds_high)" -v b="$(field "$output" seconds)" 'BEGIN { print a / b }')"
 }
+
+@test "components beyond the columns are told before a fit" {
+    store s 300 4
+    ny plan s --map pca --components 7
+    exits 0
+    says "warning: only 4 components exist, as many as there are columns: the others will be zero"
+    ny plan s --map pca --components 4
+    exits 0
+    [ -z "$stderr" ]
+    ny plan s --components 7
+    exits 0
+    [ -z "$stderr" ]
+}
