@@ -68,6 +68,7 @@ embedded_rows() {
         s/^([a-z0-9-]+ +\|) graph s r /\1 $embed --map isomap /p" "$BATS_TEST_FILENAME"
 }
 
+# bats test_tags=slow
 @test "every option of every verb has a case here" {
     local verb option by cases pairs=0 missing=
     cases=" $( (cat "$BATS_TEST_FILENAME" && common_rows && embedded_rows) |
@@ -350,6 +351,7 @@ output         | report s f                               | -o o.html
 END
 }
 
+# bats test_tags=slow
 @test "where an option could not act it is refused, with what it belongs to" {
     acts --quiet <<'END'
 seed          | import new t.csv                          | --seed 3 ! only with --shuffle
