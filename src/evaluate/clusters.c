@@ -335,7 +335,8 @@ static void add_tried(struct ny_evaluation *run, size_t k, const struct tried *t
     ny_field_append(json_object_get(report, "clusters_tried"), json_integer((json_int_t)k));
     ny_field_append(json_object_get(report, "silhouettes"),
                     isnan(tried->silhouette) ? json_null() : json_real(tried->silhouette));
-    if (json_is_array(nmis)) ny_field_append(nmis, json_real(tried->nmi));
+    if (json_is_array(nmis))
+        ny_field_append(nmis, isnan(tried->nmi) ? json_null() : json_real(tried->nmi));
 }
 
 /* Tells that clusters of an earlier evaluation decide on their number, where classes would have
