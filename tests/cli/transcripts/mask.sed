@@ -11,3 +11,4 @@ s/\b[0-9]+\.[0-9]+\.[0-9]+\b/#.#.#/g
 s/less than # s/about # s/
 s/(pixels|report) \([0-9.]+ [kM]B\)/\1 (# kB)/
 s/\b[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]+Z/#/
+s/^(points\.nys: [0-9.]+ KiB, was )[0-9.]+ KiB$/\1# KiB/ # pages that a checkpoint frees, or not
