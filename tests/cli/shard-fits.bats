@@ -348,15 +348,16 @@ until_done() {
 }
 
 # ends_in STAGE STORE NAME OPTIONS…: fits, and kills it while its last shard is in this stage; again
-# where the stage was over too soon.
+# where the stage was over too soon. The fit stands still while its shards are looked at.
 ends_in() {
     local stage=$1 store=$2 name=$3 pid tries
     shift 3
     for tries in {1..20}; do
         nystream fit "$store" "$name" "$@" -q &
         pid=$!
-        until is_in "$stage" "$store" "$name"; do
-            kill -0 $pid || break
+        while kill -STOP $pid && ! is_in "$stage" "$store" "$name"; do
+            kill -CONT $pid
+            sleep 0.01
         done
         kill -KILL $pid || true
         wait $pid || true
@@ -366,9 +367,15 @@ ends_in() {
     return 1
 }
 
-# is_in STAGE STORE NAME: whether the last shard is.
+# is_in STAGE STORE NAME: whether the last shard is, and none is still in the first stage, from which
+# all would start over.
 is_in() {
-    nystream info "$2/shard-00002" "$3" --json 2>err | grep -q '"stage": "'"$1"'"'
+    local shard
+    nystream info "$2/shard-00002" "$3" --json 2>err | grep -q '"stage": "'"$1"'"' || return 1
+    for shard in 0 1; do
+        ! nystream info "$2/shard-0000$shard" "$3" --json 2>err | grep -q '"stage": "stats"' ||
+            return 1
+    done
 }
 
 # takes_along BEHIND AHEAD OPTIONS…: of two stores of the same fit, one ended earlier, puts a shard of
