@@ -14,14 +14,15 @@
 #include "io/number.h"
 
 static const char usage[] =
-    "nystream-hdf5 FILE [--matrix NAME] [--label-column NAME] [--names] [--name SHOWN]\n"
-    "              [--memory BYTES]\n"
+    "nystream-hdf5 FILE [--matrix NAME] [--label-column NAME | --known-label NAME] [--names]\n"
+    "              [--name SHOWN] [--memory BYTES]\n"
     "\n"
     "Writes the rows of a matrix in an HDF5 file (.h5ad of AnnData, .h5 of 10x Genomics) to a\n"
     "pipe, in a form that nystream import reads, which starts this program by itself.\n"
     "\n"
     "  --matrix NAME        X, layers/NAME, obsm/NAME, raw/X; X or 10x's matrix without it\n"
     "  --label-column NAME  a column of obs, as labels\n"
+    "  --known-label NAME   the same, if obs has such a column\n"
     "  --names              the names of rows and of columns come, too: the index of obs and of\n"
     "                       var; barcodes, and names of features\n"
     "  --name SHOWN         the file's name in messages\n"
@@ -35,7 +36,7 @@ struct source {
     struct hdf5_numbers table; /* dense */
     struct hdf5_sparse sparse;
     struct ny_hdf5_head head;
-    const char *label_column;
+    const char *label_column, *known_label;
     bool names; /* are asked for */
     struct hdf5_texts row_names, column_names;
 };
@@ -165,6 +166,15 @@ static uint32_t count_names(const struct source *s, hid_t id)
     return (uint32_t)count;
 }
 
+static bool has_column(const struct source *s, const char *name)
+{
+    char path[600];
+
+    snprintf(path, sizeof path, "obs/%.500s", name);
+    return H5Lexists(s->in.id, "obs", H5P_DEFAULT) > 0 &&
+           H5Lexists(s->in.id, path, H5P_DEFAULT) > 0;
+}
+
 /* Writes the head, and the labels behind it. */
 static void put_labels(struct source *s)
 {
@@ -173,6 +183,7 @@ static void put_labels(struct source *s)
     void *band;
     hid_t names;
 
+    if (s->known_label && has_column(s, s->known_label)) s->label_column = s->known_label;
     if (!s->label_column) {
         put(&s->head, sizeof s->head);
         return;
@@ -477,8 +488,9 @@ int main(int argc, char **argv)
     uint64_t memory = 0;
     const struct tool_option options[] = {
         {"--matrix", TOOL_TEXT, &s.in.name}, {"--label-column", TOOL_TEXT, &s.label_column},
-        {"--names", TOOL_SWITCH, &s.names},  {"--name", TOOL_TEXT, &s.in.path},
-        {"--memory", TOOL_COUNT, &memory},   {NULL, TOOL_TEXT, NULL}};
+        {"--names", TOOL_SWITCH, &s.names},  {"--known-label", TOOL_TEXT, &s.known_label},
+        {"--name", TOOL_TEXT, &s.in.path},   {"--memory", TOOL_COUNT, &memory},
+        {NULL, TOOL_TEXT, NULL}};
 
     tool_arguments(argc, argv, usage, options, (struct tool_positional){&where, 1, 0});
     if (!s.in.path) s.in.path = where;

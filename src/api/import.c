@@ -63,6 +63,12 @@ static void choose_layout(struct ny_import *import, const struct ny_file_table *
     import->spec.row_nnz = table->layout == NY_CSR ? table->nnz : table->d / expected_share + 1;
 }
 
+/* Keeps the name of the column of a use, unless it is too long. */
+static void keep_use(char kept[NY_COLUMN_USE_BYTES], const char *column)
+{
+    if (column && strlen(column) < NY_COLUMN_USE_BYTES) strcpy(kept, column);
+}
+
 /* The first file decides d and dtype; the later ones must agree. */
 int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reader)
 {
@@ -88,6 +94,8 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
                                            .piece = import->reader != NULL,
                                            .fingerprint = import->fingerprint};
     choose_layout(import, table);
+    keep_use(import->spec.uses.label, table->label_column);
+    keep_use(import->spec.uses.id, table->id_column);
     err = ny_import_tell_facts(import, &info, reader);
     if (err) return err;
     import->reading.dtype_follows = !import->reading.dtype;
@@ -213,6 +221,11 @@ static int begin_classes(struct ny_import *import)
     return err;
 }
 
+static const char *known(const char *column)
+{
+    return column[0] ? column : NULL;
+}
+
 /* Rows to append are as wide as the points, which a LIBSVM file does not say by itself, and their
  * indices begin as those of the points do. Text is parsed to f64 where the points are f64. */
 int ny_import_open(struct ny_import *import, struct ny_import_source source,
@@ -236,12 +249,16 @@ int ny_import_open(struct ny_import *import, struct ny_import_source source,
     }
     import->reading.any_order = info.n == 0;
     import->reading.no_labels = import->ingest ? !import->spec.labels : info.n && !info.labels;
+    if (!import->ingest) err = ny_points_column_uses(import->store, &import->uses);
+    if (err) return err;
     import->has = (struct ny_columns_like){.whose = ny_store_path(import->store),
                                            .count = info.d,
                                            .load = ny_points_all_columns,
                                            .arg = import->store,
                                            .labels = info.labels,
-                                           .names = info.names};
+                                           .names = info.names,
+                                           .label_column = known(import->uses.label),
+                                           .id_column = known(import->uses.id)};
     import->reading.like = info.n > 0 && info.column_names ? &import->has : NULL;
     import->reading.known_by_content = source.file && strcmp(source.file, "-") == 0;
     if (info.n == 0 && !import->ingest) ny_import_follow(import);

@@ -24,6 +24,7 @@ struct ny_import {
     struct ny_store *store;
     struct ny_reader_options reading;
     struct ny_columns_like has; /* the columns of the store, where they have names */
+    struct ny_column_uses uses; /* as the store knows them when the first file is opened */
     struct ny_classes *classes; /* of the store and all files */
     bool append, shuffle, raw;
     bool borrows; /* the store may read the rows of a table where they are */

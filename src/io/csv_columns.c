@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "io/csv.h"
 #include "io/like.h"
+#include "io/number.h"
 
 /* Takes the names of the columns of points. */
 static int take_names(struct ny_reader *reader, const size_t *order)
@@ -27,14 +28,15 @@ static int take_names(struct ny_reader *reader, const size_t *order)
     return err;
 }
 
-/* Finds the column of an option, and gives it its use. */
+/* Finds the column of an option, and gives it its use. *name is what the header calls it. */
 static int set_use(struct ny_reader *reader, const char *option, const char *wanted,
-                   enum ny_csv_use use)
+                   enum ny_csv_use use, const char **name)
 {
     struct ny_csv *csv = reader->state;
     size_t column;
     int err;
 
+    *name = NULL;
     if (!wanted) return NY_OK;
     err = ny_column_find(reader->ctx, &csv->header, option, wanted, &column);
     if (err) return err;
@@ -43,7 +45,39 @@ static int set_use(struct ny_reader *reader, const char *option, const char *wan
                        "--label-column and %s both take column %zu; a column has one use", option,
                        column + 1);
     csv->use[column] = (uint8_t)use;
+    if (csv->header.names) *name = csv->header.names[column];
     return NY_OK;
+}
+
+/* Tells whether the file has one column of the name, which options do not leave out. */
+static bool has_one(const struct ny_reader *reader, const struct ny_kept_columns *kept,
+                    const char *name)
+{
+    const struct ny_csv *csv = reader->state;
+    size_t found = 0, last = 0;
+    uint64_t number;
+
+    if (!name || ny_number_whole(name, strlen(name), &number)) return false;
+    for (size_t i = 0; i < csv->columns; i++) {
+        if (strcmp(csv->header.names[i], name) != 0) continue;
+        found++;
+        last = i;
+    }
+    return found == 1 && (kept->keep[last] || !reader->options.drop_columns);
+}
+
+/* Without options that say it, labels and names of rows stand in the columns where those of the
+ * rows stood that are there. */
+static void take_known(struct ny_reader *reader, const struct ny_kept_columns *kept)
+{
+    struct ny_reader_options *options = &reader->options;
+    const struct ny_columns_like *like = options->like;
+
+    if (!like || !((struct ny_csv *)reader->state)->header.names) return;
+    if (!options->label_column && !options->labels_file && has_one(reader, kept, like->label_column))
+        options->label_column = like->label_column;
+    if (!options->id_column && has_one(reader, kept, like->id_column))
+        options->id_column = like->id_column;
 }
 
 /* Leaves the columns of points in the order, and counts them; fails where there is none. */
@@ -74,10 +108,13 @@ static int apply_options(struct ny_reader *reader, struct ny_kept_columns *kept)
 
     for (size_t i = 0; !err && i < csv->columns; i++)
         csv->use[i] = kept->keep[i] ? NY_CSV_VALUE : NY_CSV_IGNORED;
-    if (!err) err = set_use(reader, "--label-column", options->label_column, NY_CSV_LABEL);
+    if (!err) take_known(reader, kept);
+    if (!err)
+        err = set_use(reader, "--label-column", options->label_column, NY_CSV_LABEL,
+                      &reader->table.label_column);
     if (!err)
         err = set_use(reader, "--id-column", options->id_column,
-                      options->names ? NY_CSV_NAME : NY_CSV_IGNORED);
+                      options->names ? NY_CSV_NAME : NY_CSV_IGNORED, &reader->table.id_column);
     if (!err) err = count_points(reader, kept);
     if (err || !kept->turned) return err;
     if (!csv->header.names)

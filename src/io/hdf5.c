@@ -127,6 +127,8 @@ static int start(struct ny_reader *reader)
 {
     struct hdf5 *hdf5 = reader->state;
     const struct ny_reader_options *options = &reader->options;
+    bool known = !options->label_column && !options->labels_file && options->like &&
+                 options->like->label_column;
     size_t share = ny_memory_left(reader->ctx) / NY_HDF5_SHARE, count = 5;
     char memory[32];
     const char *arguments[] = {"/dev/stdin", "--name", reader->path, "--memory", memory, NULL,
@@ -152,8 +154,9 @@ static int start(struct ny_reader *reader)
         arguments[count++] = "--matrix";
         arguments[count++] = options->matrix;
     }
+    if (known) reader->options.label_column = options->like->label_column;
     if (options->label_column) {
-        arguments[count++] = "--label-column";
+        arguments[count++] = known ? "--known-label" : "--label-column";
         arguments[count++] = options->label_column;
     }
     if (options->names) arguments[count++] = "--names";
@@ -259,6 +262,7 @@ static int read_labels(struct ny_reader *reader)
     hdf5->label = ny_alloc(reader->ctx, NY_MEM_IO, bytes);
     if (!hdf5->label) return NY_EBUDGET;
     reader->table.labels = true;
+    reader->table.label_column = reader->options.label_column;
     if (hdf5->head.labels == NY_HDF5_NUMBERS) return read_all(reader, hdf5->label, bytes);
     labels = ny_calloc(reader->ctx, NY_MEM_IO, (size_t)hdf5->head.names + 1, sizeof(*labels));
     if (!labels) return NY_EBUDGET;

@@ -26,6 +26,7 @@ struct ny_columns_like {
     int (*load)(void *arg, struct ny_names *names); /* adds all names, in order */
     void *arg;
     bool labels, names; /* rows that are there have some: columns left out may hold more of them */
+    const char *label_column, *id_column; /* that these were taken from; NULL: not known */
 };
 
 struct ny_reader_options {
@@ -72,6 +73,7 @@ struct ny_file_table {
     uint64_t slots; /* sparse: values of the fullest row; of an average one where that is unknown */
     bool labels;
     bool names; /* rows have names, where options.names asks for them */
+    const char *label_column, *id_column; /* that hold these, if columns have names; or NULL */
     enum ny_indices indices; /* libsvm: those that it was read with */
     const char *format;
 };

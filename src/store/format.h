@@ -161,6 +161,7 @@ _Static_assert(sizeof(struct ny_lengths_record) == 720, "part of the format");
 /* Tells what is known of one import, up to the end of `from`. Rows of an earlier version have none.
  */
 #define NY_IMPORT_FROM_BYTES 216
+#define NY_IMPORT_COLUMN_BYTES 64
 struct ny_import_record {
     uint64_t end;     /* the row behind its last one */
     int64_t time;     /* of its commit, seconds since 1970 */
@@ -168,8 +169,10 @@ struct ny_import_record {
     uint32_t classes; /* names of classes that the store had then */
     uint32_t raw;     /* 1: it packed no blocks */
     char from[NY_IMPORT_FROM_BYTES]; /* zero-terminated: the file, empty for rows in memory */
+    char label_column[NY_IMPORT_COLUMN_BYTES]; /* zero-terminated: as in struct ny_column_uses; */
+    char id_column[NY_IMPORT_COLUMN_BYTES];    /* a record without them ends behind `from` */
 };
-_Static_assert(sizeof(struct ny_import_record) == 248, "part of the format");
+_Static_assert(sizeof(struct ny_import_record) == 376, "part of the format");
 
 struct ny_progress_record {
     uint64_t fingerprint, base_n, d;

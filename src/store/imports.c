@@ -4,6 +4,8 @@
  * one costs nothing more. They are read to be listed, and to cut rows off where an import began
  * (store/truncate.c).
  *
+ * A file that follows is read by them, too: they say which columns held labels and names of rows.
+ *
  * Nothing but that hangs on them. Versions before these notes leave none, and whoever reads notes
  * takes those that there are: one that is damaged is passed over.
  */
@@ -15,6 +17,13 @@
 #include "store/guard.h"
 #include "store/ingest_private.h"
 
+/* Returns the bytes of the record that say something. */
+static size_t used_bytes(const struct ny_import_record *record)
+{
+    if (record->label_column[0] || record->id_column[0]) return sizeof(*record);
+    return offsetof(struct ny_import_record, from) + strlen(record->from) + 1;
+}
+
 int ny_import_note_put(struct ny_write *write, const struct ny_import_note *note)
 {
     struct ny_key key = ny_points_key(NY_KIND_IMPORT, note->first);
@@ -23,15 +32,14 @@ int ny_import_note_put(struct ny_write *write, const struct ny_import_note *note
                                       .dropped = note->dropped,
                                       .classes = note->classes,
                                       .raw = note->raw};
-    size_t length = strnlen(note->from, sizeof(record.from) - 1);
-    struct ny_frame frame = {.store = write->store->id,
-                             .number = note->first,
-                             .raw_bytes =
-                                 (uint32_t)(offsetof(struct ny_import_record, from) + length + 1),
-                             .kind = NY_KIND_IMPORT};
+    struct ny_frame frame = {
+        .store = write->store->id, .number = note->first, .kind = NY_KIND_IMPORT};
 
     if (write->pulse.version <= NY_FORMAT_OF_1_0) return NY_OK;
-    memcpy(record.from, note->from, length);
+    memcpy(record.from, note->from, sizeof(record.from) - 1);
+    memcpy(record.label_column, note->uses.label, sizeof(record.label_column) - 1);
+    memcpy(record.id_column, note->uses.id, sizeof(record.id_column) - 1);
+    frame.raw_bytes = (uint32_t)used_bytes(&record);
     return ny_write_record(write, &key, &frame, &record);
 }
 
@@ -42,7 +50,8 @@ int ny_ingest_note(struct ny_ingest *ingest, const struct ny_manifest *now)
                                   .time = (int64_t)time(NULL),
                                   .dropped = ingest->dropped,
                                   .classes = now->classes,
-                                  .raw = ingest->spec.raw};
+                                  .raw = ingest->spec.raw,
+                                  .uses = ingest->spec.uses};
 
     if (ingest->spec.from) snprintf(note.from, sizeof(note.from), "%s", ingest->spec.from);
     return ny_import_note_put(&ingest->write, &note);
@@ -105,9 +114,15 @@ static bool read_note(struct ny_snapshot *view, uint64_t first, struct ny_import
     *wrong = "its values are impossible";
     if (record.end <= first || record.end > NY_ROWS_MAX) return false;
     *wrong = NULL;
-    *note = (struct ny_import_note){first,          record.end,      record.time, record.dropped,
-                                    record.classes, record.raw != 0, ""};
+    *note = (struct ny_import_note){.first = first,
+                                    .end = record.end,
+                                    .time = record.time,
+                                    .dropped = record.dropped,
+                                    .classes = record.classes,
+                                    .raw = record.raw != 0};
     memcpy(note->from, record.from, sizeof(record.from) - 1);
+    memcpy(note->uses.label, record.label_column, sizeof(record.label_column) - 1);
+    memcpy(note->uses.id, record.id_column, sizeof(record.id_column) - 1);
     return true;
 }
 
@@ -170,4 +185,20 @@ void ny_imports_release(struct ny_imports *imports, struct ny_context *ctx)
 {
     ny_free(ctx, imports->note);
     *imports = (struct ny_imports){0};
+}
+
+int ny_points_column_uses(struct ny_store *store, struct ny_column_uses *uses)
+{
+    struct ny_imports imports;
+    int err = ny_points_imports(store, &imports);
+
+    *uses = (struct ny_column_uses){.label = ""};
+    for (size_t i = 0; i < imports.count; i++) {
+        const struct ny_column_uses *later = &imports.note[i].uses;
+
+        if (later->label[0]) memcpy(uses->label, later->label, sizeof(uses->label));
+        if (later->id[0]) memcpy(uses->id, later->id, sizeof(uses->id));
+    }
+    ny_imports_release(&imports, store->ctx);
+    return err;
 }

@@ -146,6 +146,13 @@ refused() {
     nystream fit a.nys s --map svd --kernel linear --approx exact -q
     nystream export a.nys s --part labels -o labels.csv -q
     [ "$(head -n 10 labels.csv | xargs)" = "0 1 1 0 1 nan 0 1 1 2" ]
+    n=$(wc -l <labels.csv)
+    for next in rows unlabelled; do # the next file has them in the same column, if it has this
+        nystream import a.nys "$FILES/$next.h5ad" --append -q
+    done
+    nystream export a.nys --part labels -o more.csv -q
+    tail -n +$((n + 1)) more.csv | head -n "$n" | cmp - labels.csv
+    [ "$(tail -n +$((2 * n + 1)) more.csv | sort -u)" = nan ]
     nystream info a.nys --json | grep -q '"classes": 3'
     nystream import b.nys "$FILES/rows.h5ad" --matrix obsm/X_pca --label-column depth -q
     nystream fit b.nys s --map svd --kernel linear --approx exact -q

@@ -723,16 +723,8 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     nystream import s.nys first.csv --id-column id --label-column class -q
     ny import s.nys second.csv --append
     exits 0
-    says "warning: second.csv: 3 columns that s.nys does not have are left out: 'day', 'class', 'id'; the others are put in its order; the rows already there have names and labels: --id-column NAME and --label-column NAME take those of the new ones, if these columns hold them"
-    says "columns 2,5-6, in another order"
-    cut -d, -f2-5 first.csv >few.csv
-    cp -r s.nys few.nys
-    ny import few.nys few.csv --append -q
-    says "the rows already there have names and labels: --id-column NAME and --label-column NAME take"
-    ny import few.nys first.csv --append --id-column id -q
-    says "1 column that few.nys does not have is left out: 'class'; the rows already there have labels: --label-column 'class' takes those of the new ones, if this column holds them"
-    ny import few.nys first.csv --append --id-column id --label-column class -q
-    [[ $stderr != *"left out"* ]]
+    says "second.csv: 1 column that s.nys does not have is left out: 'day'; the others are put in its order"$'\n'
+    says "columns 2,5-6, in another order; labels: column 3 ('class'); names of rows: column 4 ('id')"
     nystream import s.nys second.csv --append --label-column class --id-column id -q
     ny import s.nys third.csv --append
     exits 0
@@ -740,18 +732,9 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     nystream export s.nys --part points -o p.csv -q
     [ "$(xargs <p.csv)" = "1,2,3 3,4,5 0,1,0 10,20,30 10,20,30 1,1,1" ]
     nystream export s.nys --part ids -o ids.txt -q
-    printf '%s\n' x1 x2 x3 '' x4 '' | cmp - ids.txt
+    printf '%s\n' x1 x2 x3 x4 x4 '' | cmp - ids.txt
     nystream export s.nys --part labels -o labels.csv -q
-    [ "$(xargs <labels.csv)" = "0 1 0 nan 0 nan" ]
-    cp -r s.nys t.nys
-    ny import t.nys second.csv --append --id-column id
-    says "'day', 'class'; the others are put in its order; the rows already there have labels: --label-column NAME take"
-    ny import t.nys second.csv --append --label-column class
-    says "the rows already there have names: --id-column NAME take"
-    echo u >label.txt
-    ny import t.nys second.csv --append --id-column id --labels label.txt
-    exits 0
-    says "'day', 'class'; the others are put in its order"$'\n'
+    [ "$(xargs <labels.csv)" = "0 1 0 0 0 nan" ]
     printf 'a,b,c\n1,2,3\n2,4,1\n' >bare.csv # a store without names and labels asks for none
     nystream import bare.nys bare.csv -q
     ny import bare.nys second.csv --append
@@ -768,9 +751,59 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     ny import s.nys double.csv --append
     exits 3
     says "double.csv has 5 columns of points, but the store has 3"
-    ny import s.nys second.csv --append --drop-columns day,class # the list that is typed counts
+    ny import s.nys second.csv --append --drop-columns id,class # the list that is typed counts
     exits 3
     says "second.csv has 4 columns of points, but the store has 3"
+}
+
+@test "labels and names of the next file are in the columns of before, unless options say others" {
+    local long how old shown options
+    long=$(printf 'l%.0s' {1..64})
+    printf 'id,a,b,class,kind\nx1,1,2,u,v\nx2,3,4,v,u\nx3,0,1,u,u\n' >first.csv
+    printf 'kind,class,b,a,id\nu,v,6,5,x4\n' >second.csv
+    labels_of() { nystream export "$1" --part labels -o labels.csv -q && xargs <labels.csv; }
+    nystream import s.nys first.csv --id-column 1 --label-column class --drop-columns kind -q
+    for how in "as before" "--label-column kind" "--drop-columns class,kind" "--labels v.txt"; do
+        echo v >v.txt
+        cp -r s.nys t.nys
+        [ "$how" = "as before" ] && how=
+        ny import t.nys second.csv --append $how -q
+        exits 0
+        labels_of t.nys
+        nystream export t.nys --part ids -o ids.txt -q
+        printf '%s\n' x1 x2 x3 x4 | cmp - ids.txt
+        rm -r t.nys
+    done >all
+    printf '%s\n' "0 1 0 1" "0 1 0 0" "0 1 0 nan" "0 1 0 1" | cmp - all
+    nystream import s.nys second.csv --append --label-column kind -q # the last one counts
+    nystream import s.nys second.csv --append -q
+    [ "$(labels_of s.nys)" = "0 1 0 0 0" ]
+    nystream truncate s.nys --keep 3 -q # and is forgotten with its rows
+    nystream import s.nys second.csv --append -q
+    [ "$(labels_of s.nys)" = "0 1 0 1" ]
+    for old in class "$long"; do # a column is not known, or its name is too long
+        sed "s/class/$old/" first.csv >old.csv
+        rm -rf old.nys
+        [ "$old" = class ] && options="--drop-columns class,kind,id --labels l.txt" ||
+            options="--drop-columns kind,id --label-column $old"
+        printf 'u\nv\nu\n' >l.txt
+        nystream import old.nys old.csv $options -q
+        sed "s/class/$old/" second.csv | cut -d, -f2-4 >new.csv
+        ny import old.nys new.csv --append
+        exits 0
+        [ "$old" = class ] && shown=class || shown=${old:0:40}…
+        says "warning: new.csv: 1 column that old.nys does not have is left out: '$shown'; the others are put in its order; the rows already there have labels: --label-column '$shown' takes those of the new ones, if this column holds them"
+        [ "$(labels_of old.nys)" = "0 1 0 nan" ]
+    done
+    ny import old.nys second.csv --append --labels v.txt -q
+    [[ $stderr != *"already there"* ]]
+    nystream import ids.nys first.csv --id-column id --drop-columns kind,class -q
+    nystream import both.nys old.csv --id-column id --label-column "$long" --drop-columns kind -q
+    printf '%s,name,a,b\nu,x9,1,2\n' "$long" >new.csv
+    ny import both.nys new.csv --append
+    says "the rows already there have names and labels: --id-column NAME and --label-column NAME take"
+    ny import ids.nys new.csv --append
+    says "the rows already there have names: --id-column NAME take those of the new ones"
 }
 
 @test "new rows whose columns are called otherwise are not placed; another order is that of the store" {

@@ -37,6 +37,9 @@ turned.layers["columns"] = turned.X.tocsc()
 turned.layers["dense"] = turned.X.toarray()
 turned.write_h5ad("turned.h5ad")
 whole[:, 7:].write_h5ad("fewer.h5ad")
+unlabelled = whole.copy()
+del unlabelled.obs["kind"]
+unlabelled.write_h5ad("unlabelled.h5ad")
 with h5py.File("rows.h5ad", "r+") as file:
     file["obs"]["word"] = np.array([b"a"] * 300)
 
