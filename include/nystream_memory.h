@@ -40,6 +40,8 @@ struct ny_table {
     const char *const *class_names;  /* words, which labels give by their places from 0; NULL:
                                       * labels are only numbers */
     uint64_t classes;                /* how many class names there are */
+    const char *label_column; /* the name of the column that the labels were in, by which those of
+                               * files to append are found; NULL: it has none */
 };
 
 /* Appends the table to the points of a store, as ny_import() does with files: in bounded memory,

@@ -246,6 +246,11 @@ static int describe_names(struct ny_store *store, json_t *report, const char *ke
     return err;
 }
 
+static json_t *text_or_null(const char *text)
+{
+    return text[0] ? ny_json_text(text) : json_null();
+}
+
 /* Reports which rows came in together; null for a set, whose shards have their own. */
 static int describe_imports(struct ny_store *store, json_t *report)
 {
@@ -266,7 +271,9 @@ static int describe_imports(struct ny_store *store, json_t *report)
         ny_field_set_count(entry, "rows", note->end - note->first);
         ny_field_set_count(entry, "dropped", note->dropped);
         ny_field_set_text(entry, "time", text);
-        ny_field_set_json(entry, "from", note->from[0] ? ny_json_text(note->from) : json_null());
+        ny_field_set_json(entry, "from", text_or_null(note->from));
+        ny_field_set_json(entry, "label_column", text_or_null(note->uses.label));
+        ny_field_set_json(entry, "id_column", text_or_null(note->uses.id));
         ny_field_append(array, entry);
     }
     ny_imports_release(&imports, ny_store_context(store));

@@ -66,18 +66,18 @@ static bool has_one(const struct ny_reader *reader, const struct ny_kept_columns
     return found == 1 && (kept->keep[last] || !reader->options.drop_columns);
 }
 
-/* Without options that say it, labels and names of rows stand in the columns where those of the
- * rows stood that are there. */
+/* Takes labels and names of rows from the columns that held those of the rows that are there,
+ * unless options say where they are. */
 static void take_known(struct ny_reader *reader, const struct ny_kept_columns *kept)
 {
     struct ny_reader_options *options = &reader->options;
     const struct ny_columns_like *like = options->like;
+    bool label = !options->label_column && !options->labels_file, id = !options->id_column;
 
     if (!like || !((struct ny_csv *)reader->state)->header.names) return;
-    if (!options->label_column && !options->labels_file && has_one(reader, kept, like->label_column))
+    if (label && has_one(reader, kept, like->label_column))
         options->label_column = like->label_column;
-    if (!options->id_column && has_one(reader, kept, like->id_column))
-        options->id_column = like->id_column;
+    if (id && has_one(reader, kept, like->id_column)) options->id_column = like->id_column;
 }
 
 /* Leaves the columns of points in the order, and counts them; fails where there is none. */

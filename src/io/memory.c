@@ -47,6 +47,7 @@ static int take_names(struct ny_reader *reader)
 
     if (!reader->options.names) return NY_OK;
     reader->table.names = table->row_names != NULL;
+    reader->table.label_column = table->labels ? table->label_column : NULL;
     for (uint64_t j = 0; !err && table->column_names && j < reader->table.d; j++)
         err = add_name(reader, "column", j, table->column_names[j], &reader->columns);
     return err;

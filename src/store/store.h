@@ -186,8 +186,8 @@ int ny_points_stats(struct ny_store *store, struct ny_points_stats *stats);
 /* Frees the arrays of the statistics. */
 void ny_points_stats_release(struct ny_points_stats *stats, struct ny_context *ctx);
 
-/* The columns of a file that hold labels and names of rows. Empty where there are none, or they have
- * no names, or names that are too long to be kept. */
+/* The columns of a file that hold labels and names of rows. A text is empty where there is no such
+ * column, or it has no name, or one that is too long to be kept. */
 enum { NY_COLUMN_USE_BYTES = 64 };
 struct ny_column_uses {
     char label[NY_COLUMN_USE_BYTES], id[NY_COLUMN_USE_BYTES];

@@ -348,34 +348,31 @@ until_done() {
 }
 
 # ends_in STAGE STORE NAME OPTIONS…: fits, and kills it while its last shard is in this stage; again
-# where the stage was over too soon. The fit stands still while its shards are looked at.
+# where the stage was over too soon, or a shard is still in the first one, from which all start over.
 ends_in() {
     local stage=$1 store=$2 name=$3 pid tries
     shift 3
     for tries in {1..20}; do
         nystream fit "$store" "$name" "$@" -q &
         pid=$!
-        while kill -STOP $pid && ! is_in "$stage" "$store" "$name"; do
-            kill -CONT $pid
-            sleep 0.01
+        until is_in "$stage" "$store/shard-00002" "$name"; do
+            kill -0 $pid || break
         done
         kill -KILL $pid || true
         wait $pid || true
-        ! is_in "$stage" "$store" "$name" || return 0
+        if is_in "$stage" "$store/shard-00002" "$name" &&
+            ! is_in stats "$store/shard-00000" "$name" &&
+            ! is_in stats "$store/shard-00001" "$name"; then
+            return 0
+        fi
         nystream rm "$store" "$name" -q
     done
     return 1
 }
 
-# is_in STAGE STORE NAME: whether the last shard is, and none is still in the first stage, from which
-# all would start over.
+# is_in STAGE SHARD NAME
 is_in() {
-    local shard
-    nystream info "$2/shard-00002" "$3" --json 2>err | grep -q '"stage": "'"$1"'"' || return 1
-    for shard in 0 1; do
-        ! nystream info "$2/shard-0000$shard" "$3" --json 2>err | grep -q '"stage": "stats"' ||
-            return 1
-    done
+    nystream info "$2" "$3" --json 2>err | grep -q '"stage": "'"$1"'"'
 }
 
 # takes_along BEHIND AHEAD OPTIONS…: of two stores of the same fit, one ended earlier, puts a shard of

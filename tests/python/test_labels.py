@@ -223,3 +223,39 @@ def test_a_column_is_meant_where_no_file_has_the_name(empty, tmp_path, monkeypat
     assert not empty.path.exists()
     empty.append("table.csv", labels="kind")
     assert kept(empty) == ["elm", "oak"] and empty.shape == (2, 2)
+
+
+@pytest.mark.parametrize("kind", ("frame", "pieces", "arrow", "anndata", "csv"))
+def test_later_rows_have_labels_in_the_column_of_before(empty, tmp_path, kind):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(rows(), columns=list("xyz")[:rows().shape[1]]).assign(kind=WORDS)
+    given, file = frame, tmp_path / "x.csv"
+    if kind == "anndata":
+        given = pytest.importorskip("anndata").AnnData(rows(), frame[["kind"]].rename(index=str))
+        given.var_names = frame.columns[:-1]
+    elif kind == "arrow":
+        given = pytest.importorskip("pyarrow").Table.from_pandas(frame)
+    elif kind == "csv":
+        frame.to_csv(file, index=False)
+        given = file
+    empty.append(given, labels="kind")
+    assert empty.report.imports[0]["label_column"] == "kind"
+    wanted, more = kept(empty), given
+    if kind == "pieces":
+        with pytest.warns(nystream.NystreamWarning, match="left out.*'kind'"):
+            empty.append([frame[:3], frame[3:]])  # pieces bring their own
+        assert kept(empty)[6:] == [None] * 6
+        empty.truncate(6)
+    elif kind != "csv":
+        frame.to_csv(file, index=False)
+        more = file  # also another form of the same rows
+    for again in given, more:
+        empty.append(again)
+        assert kept(empty)[-6:] == wanted and len(empty.class_names) == 3
+    if kind != "csv":
+        empty.append(given, labels=["emu"] * 6)
+        assert kept(empty)[-6:] == ["emu"] * 6
+    if kind in ("frame", "arrow"):
+        less = frame.drop(columns="kind")
+        empty.append(less if kind == "frame" else type(given).from_pandas(less))
+        assert kept(empty)[-6:] == [None] * 6

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Union
 
 from nystream import _lib
-from nystream._columns import Columns, take_labels
+from nystream._columns import Columns, take_known, take_labels
 from nystream._context import Context
 from nystream._errors import FileError, StoreError, UsageError, data_error, usage_error
 from nystream._lib import lib
@@ -68,7 +68,8 @@ class Appends:
             If X is a file, a name that is that of a file is a file of labels, one a row, and
             label_column= is always a column. Words become classes, whose numbers `labels` has, and
             `class_names` the words: in the order of their appearance, or of the categories of a
-            pandas Categorical; a word of an earlier append keeps its number.
+            pandas Categorical; a word of an earlier append keeps its number. Without labels, those
+            of a later frame, AnnData or file are in the column of before, if it has this.
         **options
             dtype, layout, nan, shuffle, codec, dims, seed, and rows and values, which prepare what
             is read, as `nystream help import` has them; of a file those of append_files(). Rows
@@ -102,6 +103,8 @@ class Appends:
         columns = options.pop("column_names", None)
         if named:
             X, labels = take_labels(X, labels)
+        elif labels is None:
+            X, labels = take_known(X, self._label_column)
         there = self._columns() if self._has_rows() else Columns(None, str(self.path))
         whole, found = (there.read(X, labels) if columns is None
                         else there.read_named(X, labels, columns))
@@ -114,6 +117,12 @@ class Appends:
             report = self._report(add, C.byref(table), pointer)
             self._context.borrowed = batch if self._borrows else None
         return report
+
+    def _label_column(self) -> Optional[str]:
+        """Return the column that the last labels were in, as far as it is known."""
+        imports = self._report(lib.ny_store_report)["imports"] if self._has_rows() else None
+        known = [each["label_column"] for each in imports or [] if each["label_column"]]
+        return known[-1] if known else None
 
     def _append_labelled(self, files: Any, labels: PathLike, options: Dict[str, Any]) -> Report:
         """Append rows of files, whose labels are in a file of their own, or else in a column."""

@@ -63,6 +63,7 @@ class Batch(NamedTuple):
             table.entries = len(self.indices)
         if self.labels is not None:
             table.labels = self.labels.values.ctypes.data
+            table.label_column = self.labels.column and self.labels.column.encode()
             words = self.labels.words
             if words is not None:
                 table.class_names, table.classes = C.addressof(words.pointers), words.count

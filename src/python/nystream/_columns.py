@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any, Iterable, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Iterable, Iterator, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from nystream._arrow import are_of_columns, is_arrow, row_width
 from nystream._batch import SLICE_BYTES, TOLD, Batch, is_sparse, make_batch
 from nystream._context import logger, stack_level
 from nystream._errors import NystreamWarning, data_error, hint, usage_error
-from nystream._labels import Names
+from nystream._labels import Labels, Names, as_labels
 from nystream._sources import CsrGroup
 
 ABSENT = -1  # in place of the number of a column that sparse rows lack
@@ -165,6 +165,22 @@ def choose(frame: Any, names: List[str]) -> Any:
     return frame[names] if hasattr(frame, "iloc") else frame.select(names)
 
 
+def _labels_in(column: Any, name: str) -> Labels:
+    found = as_labels(column)
+    assert found is not None
+    return found._replace(column=name)
+
+
+def take_known(X: Any, column: Callable[[], Optional[str]]) -> Tuple[Any, Any]:
+    """Do as take_labels with the name that column() gives, if X has one such; else without."""
+    table = X.obs if hasattr(X, "obs") and _data.is_cells(X) else X if is_frame(X) else None
+    name = None if table is None else column()
+    if name is None:
+        return X, None
+    names = list(table.columns if hasattr(table, "iloc") else _data.column_names(table) or [])
+    return take_labels(X, name) if names.count(name) == 1 else (X, None)
+
+
 def take_labels(X: Any, name: str) -> Tuple[Any, Any]:
     """Return rows without their labels, and these: a column of a frame, or of obs of an AnnData."""
     is_anndata = hasattr(X, "obs") and _data.is_cells(X)
@@ -179,11 +195,11 @@ def take_labels(X: Any, name: str) -> Tuple[Any, Any]:
     if names.count(name) > 1:
         raise usage_error(f"labels={name!r} names {names.count(name)} columns of "
                           f"{'obs' if is_anndata else 'X'}; give the others another name", "labels")
-    if is_anndata:
-        return X, table[name]
     if hasattr(X, "iloc"):  # other columns may have one name
-        return X.drop(columns=[name]), table[name]
-    return choose(X, [other for other in names if other != name]), table[name]
+        X = X.drop(columns=[name])
+    elif not is_anndata:
+        X = choose(X, [other for other in names if other != name])
+    return X, _labels_in(table[name], name)
 
 
 def _listed(names: List[str]) -> str:

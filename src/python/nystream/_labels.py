@@ -27,15 +27,17 @@ class Labels(NamedTuple):
     """Labels of rows.
 
     values : float64 array (rows,), NaN where one is missing; of words the places in `words`, from
-    0. words : Names, each of them once, or None where labels are numbers.
+    0. words : Names, each of them once, or None where labels are numbers. column : the name of the
+    column that they were in, or None.
     """
 
     values: Any
     words: Optional[Names]
+    column: Optional[str] = None
 
     def piece(self, first: int, end: int) -> "Labels":
         """Return the labels of rows first … end - 1."""
-        return Labels(self.values[first:end], self.words)
+        return self._replace(values=self.values[first:end])
 
 
 def as_labels(labels: Any, rows: Optional[int] = None) -> Optional[Labels]:

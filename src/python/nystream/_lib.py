@@ -61,7 +61,8 @@ class CTable(C.Structure):
                 ("values", C.c_void_p), ("row_bytes", C.c_uint64), ("row_start", C.c_void_p),
                 ("column", C.c_void_p), ("entries", C.c_uint64), ("labels", C.c_void_p),
                 ("row_names", C.c_void_p), ("column_names", C.c_void_p),
-                ("class_names", C.c_void_p), ("classes", C.c_uint64)]
+                ("class_names", C.c_void_p), ("classes", C.c_uint64),
+                ("label_column", C.c_char_p)]
 
 
 class CCsrRoom(C.Structure):
