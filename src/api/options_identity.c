@@ -207,43 +207,162 @@ static const char *spelt(const char *name, const char *value, char buffer[NUMBER
     return buffer;
 }
 
-char *ny_options_differences(const struct ny_options *options, unsigned groups,
-                             const json_t *stored)
-{
-    struct line line = new_line(options->ctx);
-    json_t *current = ny_options_to_json(options, groups);
-
-    if (!current) {
-        ny_fail(options->ctx, NY_EBUDGET, "the system has no memory to compare options");
-        ny_free(options->ctx, line.text);
-        return NULL;
-    }
-    for (int i = 0; i < (int)ny_option_count(); i++) {
-        const struct ny_option_info *info = ny_option_at(i);
-        const char *now, *then, *name = spelling(options, info->name);
-        char numbers[2][NUMBER_BYTES];
-
-        if (!counts(options, i, groups)) continue;
-        now = json_string_value(json_object_get(current, info->name));
-        then = stored_value(stored, info);
-        if (same(now, then) || (now && then && by_digest(info->name))) continue;
-        append(&line, line.length ? ", " : "");
-        append(&line, name);
-        append(&line, ": ");
-        append(&line, then ? spelt(name, then, numbers[0]) : unset);
-        append(&line, " → ");
-        append(&line, now ? spelt(name, now, numbers[1]) : unset);
-    }
-    json_decref(current);
-    return line.text;
-}
-
 /* An option, or for the width any spelling of it. */
 static bool is_typed(const struct ny_options *options, const char *name)
 {
     return ny_options_is_set(options, name) ||
            (strcmp(name, "gamma") == 0 &&
             (ny_options_is_set(options, "sigma") || ny_options_is_set(options, "epsilon")));
+}
+
+/* Tells whether the option makes a map of a kernel one of a graph, whose options count from then
+ * on. */
+static bool makes_graph(const char *name)
+{
+    return strcmp(name, "graph") == 0 || strcmp(name, "neighbors") == 0;
+}
+
+/* ---- differences -------------------------------------------------------------------------- */
+
+/* Returns the value of an option in a stored identity. Maps of kernels do not store what makes a
+ * map one of a graph: a value that is missing is not the default there. */
+static const char *value_in(const json_t *identity, const struct ny_option_info *info)
+{
+    return makes_graph(info->name) ? json_string_value(json_object_get(identity, info->name))
+                                   : stored_value(identity, info);
+}
+
+/* Tells whether two identities differ in an option that counts in the first. */
+static bool differs(const json_t *now, const json_t *stored, const struct ny_option_info *info)
+{
+    const char *value = value_in(now, info), *then = value_in(stored, info);
+
+    if (!json_object_get(now, info->name) && !makes_graph(info->name)) return false;
+    return !same(value, then) && !(value && then && by_digest(info->name));
+}
+
+/* A comparison of the options of a call with those of a result. In `trial`, options of the call
+ * are set back one by one to what the result has, until it would be the same job: what had to be
+ * set back explains all other differences. For example, setting back --landmarks also sets back
+ * the --approx and the --select that it has implied. */
+struct comparison {
+    unsigned groups;
+    const json_t *stored, *now; /* identities of the result and of the call */
+    struct ny_options *trial;
+};
+
+/* Sets an option of the trial to a stored value; without one, as if it had not been typed. A value
+ * that cannot be set leaves its difference unexplained, so that it is named. */
+static void set_back(const struct comparison *with, const char *name, const char *value)
+{
+    static const char *const widths[] = {"gamma", "sigma", "epsilon"};
+    bool width = strcmp(name, widths[0]) == 0;
+
+    for (size_t i = 0; i < (width ? sizeof(widths) / sizeof(widths[0]) : 1); i++) {
+        char **typed = &with->trial->typed[ny_option_find(width ? widths[i] : name)];
+
+        ny_free(with->trial->ctx, *typed);
+        *typed = NULL;
+    }
+    if (value) (void)ny_options_set(with->trial, name, value);
+}
+
+/* Counts the differences that are left in the trial. Without memory, none is explained. */
+static size_t count_left(const struct comparison *with)
+{
+    json_t *trial = ny_options_to_json(with->trial, with->groups);
+    const struct ny_option_info *info;
+    size_t left = 0;
+
+    for (int i = 0; (info = ny_option_at(i)); i++)
+        left += differs(with->now, with->stored, info) &&
+                (!trial || differs(trial, with->stored, info));
+    json_decref(trial);
+    return left;
+}
+
+/* Sets back the option that explains most of the `left` differences; false: none explains another
+ * one or itself. */
+static bool set_back_best(const struct comparison *with, size_t left)
+{
+    const struct ny_option_info *info, *best = NULL;
+
+    for (int i = 0; (info = ny_option_at(i)); i++) {
+        const char *then = value_in(with->stored, info);
+        size_t remain;
+
+        if (!then || is_typed(with->trial, info->name)) continue;
+        if (!differs(with->now, with->stored, info)) continue;
+        set_back(with, info->name, then);
+        remain = count_left(with);
+        set_back(with, info->name, NULL);
+        if (remain >= left) continue;
+        left = remain;
+        best = info;
+    }
+    if (best) set_back(with, best->name, value_in(with->stored, best));
+    return best;
+}
+
+/* Makes the trial: a copy of what makes the result what it is, where first the typed options and
+ * then those that explain the rest are set back. */
+static int explain(struct comparison *with, const struct ny_options *options)
+{
+    const struct ny_option_info *info;
+    size_t left;
+    int err = ny_options_new(&with->trial, options->ctx);
+
+    for (int i = 0; !err && (info = ny_option_at(i)); i++)
+        if (options->typed[i] && ny_option_rule(i)->identity)
+            err = ny_options_set(with->trial, info->name, options->typed[i]);
+    for (int i = 0; !err && (info = ny_option_at(i)); i++)
+        if (is_typed(options, info->name) && differs(with->now, with->stored, info))
+            set_back(with, info->name, value_in(with->stored, info));
+    while (!err && (left = count_left(with)) > 0)
+        if (!set_back_best(with, left)) break;
+    return err;
+}
+
+/* Appends "sigma: 2 → 3", in the spelling of the call. */
+static void append_difference(struct line *line, const struct comparison *with,
+                              const struct ny_options *options, const struct ny_option_info *info)
+{
+    const char *name = spelling(options, info->name);
+    const char *now = value_in(with->now, info), *then = value_in(with->stored, info);
+    char number[NUMBER_BYTES];
+
+    append(line, line->length ? ", " : "");
+    append(line, name);
+    append(line, ": ");
+    append(line, then ? spelt(name, then, number) : unset);
+    append(line, " → ");
+    append(line, now ? spelt(name, now, number) : unset);
+}
+
+char *ny_options_differences(const struct ny_options *options, unsigned groups,
+                             const json_t *stored)
+{
+    json_t *now = ny_options_to_json(options, groups), *trial = NULL;
+    struct comparison with = {.groups = groups, .stored = stored, .now = now};
+    struct line line = new_line(options->ctx);
+    const struct ny_option_info *info;
+    int err = now ? explain(&with, options) : NY_EBUDGET;
+
+    if (!err) trial = ny_options_to_json(with.trial, groups);
+    for (int i = 0; trial && (info = ny_option_at(i)); i++)
+        if (differs(now, stored, info) &&
+            (is_typed(options, info->name) || is_typed(with.trial, info->name) ||
+             differs(trial, stored, info)))
+            append_difference(&line, &with, options, info);
+    if (!trial) {
+        ny_fail(options->ctx, NY_EBUDGET, "the system has no memory to compare options");
+        ny_free(options->ctx, line.text);
+        line.text = NULL;
+    }
+    ny_options_free(with.trial);
+    json_decref(trial);
+    json_decref(now);
+    return line.text;
 }
 
 /* Refuses an option that is typed beside an update with another value than the result has: an
@@ -269,13 +388,6 @@ static int check_typed(const struct ny_options *typed, unsigned groups, const js
                        now ? spelt(name, now, numbers[1]) : unset);
     }
     return NY_OK;
-}
-
-/* Tells whether the option makes a map of a kernel one of a graph, whose options count from then
- * on. */
-static bool makes_graph(const char *name)
-{
-    return strcmp(name, "graph") == 0 || strcmp(name, "neighbors") == 0;
 }
 
 /* Tells whether a stored value has to be set, because the options do not have it. What makes a map

@@ -466,32 +466,6 @@ static void fingerprint_is_of_what_is_in_force(void **state)
     assert_true(fingerprint_with("gamma", "5e-1") == fingerprint_with("epsilon", "2.0"));
 }
 
-static void differences_are_named(void **state)
-{
-    json_t *stored = ny_options_to_json(options, NY_GROUP_FIT);
-    char *text = ny_options_differences(options, NY_GROUP_FIT, stored);
-
-    (void)state;
-    assert_string_equal(text, "");
-    ny_free(ctx, text);
-    set("map", "pca");
-    set("landmarks", "500");
-    set("certify", NULL);
-    text = ny_options_differences(options, NY_GROUP_FIT, stored);
-    assert_string_equal(text, "map: kpca → pca, landmarks: 1000 → 500, kernel: rbf → linear, "
-                              "gamma: auto → unset, certify: no → yes");
-    ny_free(ctx, text);
-    /* written by a version that did not have the option yet */
-    json_object_del(stored, "landmarks");
-    json_object_del(stored, "map");
-    json_object_del(stored, "seed");
-    text = ny_options_differences(options, NY_GROUP_FIT, stored);
-    assert_non_null(strstr(text, "landmarks: 1000 → 500"));
-    assert_null(strstr(text, "seed"));
-    ny_free(ctx, text);
-    json_decref(stored);
-}
-
 static void a_path_of_any_bytes_has_an_identity(void **state)
 {
     json_t *stored;
@@ -566,7 +540,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(entries_of_tables_name_their_options, start, stop),
         cmocka_unit_test_setup_teardown(methods_bring_the_selection_that_suits_them, start, stop),
         cmocka_unit_test_setup_teardown(fingerprint_is_of_what_is_in_force, start, stop),
-        cmocka_unit_test_setup_teardown(differences_are_named, start, stop),
         cmocka_unit_test_setup_teardown(a_path_of_any_bytes_has_an_identity, start, stop),
         cmocka_unit_test_setup_teardown(suggests_only_what_may_be_meant, start, stop),
     };
