@@ -321,7 +321,7 @@
       "or figure that is named does not apply")                                                    \
     X("against", NY_TEXT, 0, false, "NAME", NULL, MEASURES, EVALUATE, ANY,                         \
       "compare with another result of the same rows, such as an exact one")                        \
-    X("clusters", NY_COUNT, 1, false, "K", NULL, MEASURES, EVALUATE, ANY,                          \
+    X("clusters", NY_COUNT, 2, false, "K", NULL, MEASURES, EVALUATE, ANY,                          \
       "number of clusters for k-means; default: the number that the result has from an earlier "   \
       "eval, or else the number of classes")                                                       \
     X("clusters-to", NY_COUNT, 2, false, "K", NULL, MEASURES, EVALUATE, ANY,                       \

@@ -181,8 +181,9 @@ def test_clusters_of_any_embedding_and_refusals():
     assert same_partition(made.obs["clusters"], np.repeat([0, 1, 2], 20))
     with pytest.raises(ValueError, match="use_rep='X_tsne' is not in adata.obsm, which has X_umap"):
         nystream.tl.clusters(adata, 3, use_rep="X_tsne")
-    with pytest.raises(ValueError, match="n_clusters=61 must be between 1 and .* a place, 60"):
-        nystream.tl.clusters(adata, 61, use_rep="X_umap")
+    for count in 1, 61:
+        with pytest.raises(ValueError, match=f"n_clusters={count} must be between 2 and .*, 60$"):
+            nystream.tl.clusters(adata, count, use_rep="X_umap")
     with pytest.raises(nystream.UsageError, match="did you mean n_clusters="):
         nystream.tl.clusters(adata, clusters=3)
 

@@ -505,11 +505,16 @@ class SpectralClustering(ClusterMixin, StoreEstimator):
         with self._fitting():
             result = self._without_mute_vectors(self._fit(X))
             count = min(self.n_clusters, len(result.embedding))
-            result.evaluate(measures="clusters", clusters=count, n_init=self.n_init,
-                            seed=self.seed_)
-            self.labels_ = result.clusters[:].astype(np.int64)
+            self.labels_ = self._find_clusters(result, count)
             self.cluster_centers_ = centers_of(result.embedding, self.labels_, count)
         return self
+
+    def _find_clusters(self, result: Result, count: int) -> Any:
+        """Return the cluster of each row, -1 of one without a place. A single one has the rest."""
+        if count == 1:
+            return np.where(np.isnan(result.embedding[:]).any(axis=1), -1, 0)
+        result.evaluate(measures="clusters", clusters=count, n_init=self.n_init, seed=self.seed_)
+        return result.clusters[:].astype(np.int64)
 
     def _without_mute_vectors(self, result: Result) -> Result:
         """Fit again without eigenvectors of a graph that would refuse to place new rows.

@@ -432,7 +432,7 @@ def clusters(adata: Any, n_clusters: int = 8, *, use_rep: Optional[str] = None, 
     Parameters
     ----------
     adata : AnnData, in memory or backed
-    n_clusters : int
+    n_clusters : int, at least 2
     use_rep : str, optional
         Key of obsm; None: the first of "X_spectral", "X_diffmap", "X_pca" that is there.
     n_init : int
@@ -452,8 +452,8 @@ def clusters(adata: Any, n_clusters: int = 8, *, use_rep: Optional[str] = None, 
     rows = as_clustered(adata, key, as_array(adata.obsm[key]))
     has_place = ~np.isnan(rows).any(axis=1)
     placed = rows[has_place]
-    if not 1 <= n_clusters <= len(placed):
-        raise ValueError(f"n_clusters={n_clusters} must be between 1 and the number of rows that "
+    if not 2 <= n_clusters <= len(placed):
+        raise ValueError(f"n_clusters={n_clusters} must be between 2 and the number of rows that "
                          f"have a place, {len(placed)}")
     with stored(placed, **run) as store:  # all components of rows have the distances of the rows
         result = store.fit("rows", map="pca", approx="exact", components=min(placed.shape),
