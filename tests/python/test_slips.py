@@ -109,14 +109,47 @@ def test_parameter_of_another_name(estimator, name, meant):
     assert str(caught.value) == f"{estimator.__name__} has no {name}=; did you mean {meant}=?"
 
 
-def test_parameters_that_are_near_to_none():
-    """Python refuses others, and a class with parameters of its own takes what it will."""
+@pytest.mark.parametrize("estimator, name, advice", [
+    (nystream.PCA, "whiten", "put sklearn.preprocessing.StandardScaler behind it"),
+    (nystream.PCA, "copy", "X is never changed"),
+    (nystream.PCA, "svd_solver", "the shape of X decides on the solver"),
+    (nystream.KernelPCA, "scale", "put sklearn.preprocessing.StandardScaler in front of it"),
+    (nystream.KernelPCA, "eigen_solver", "give approx=, such as 'exact' or 'randomized'"),
+    (nystream.Nystroem, "kernel_params", "give gamma=, degree= and coef0="),
+    (nystream.Nystroem, "n_landmarks", "n_components= is their number"),
+    (nystream.DiffusionMap, "affinity", "give kernel="),
+    (nystream.SpectralEmbedding, "kernel", "give affinity="),
+    (nystream.TruncatedSVD, "n_iter", "give tol=, the error at which its passes end"),
+    (nystream.KNeighborsTransformer, "p", "metric='euclidean' is p=2; there is no other p")])
+def test_parameter_of_scikit_learn(estimator, name, advice):
+    """A parameter of scikit-learn's class that is not here is answered with what stands for it."""
+    with pytest.raises(TypeError) as caught:
+        estimator(**{name: 3})
+    assert str(caught.value) == f"{estimator.__name__} has no {name}=; {advice}"
+
+
+def test_whitened_components_of_a_pipeline(rows):
+    """The pipeline that stands for whiten= gives components of unit variance."""
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    white = make_pipeline(nystream.PCA(3), StandardScaler()).fit_transform(rows)
+    assert np.allclose(np.cov(white.T, ddof=0), np.eye(3), atol=1e-4)
+
+
+def test_parameters_that_nothing_stands_for():
+    """The error lists the parameters; a class with parameters of its own takes what it will."""
     class Other(nystream.PCA):
         def __init__(self, n_components=None, **rest):
             super().__init__(n_components)
 
-    with pytest.raises(TypeError, match="unexpected keyword argument 'whatever'"):
-        nystream.PCA(whatever=3)
+    for estimator, name in (nystream.PCA, "whatever"), (nystream.Isomap, "path_method"):
+        with pytest.raises(TypeError) as caught:
+            estimator(**{name: 3})
+        begin, listed = str(caught.value).replace("\n", " ").split("; its parameters are ")
+        assert begin == f"{estimator.__name__} has no {name}="
+        assert set(listed.replace(" and ", ", ").split(", ")) == estimator().get_params().keys()
+        assert max(map(len, str(caught.value).splitlines())) < 80
     assert Other(2, components=3).n_components == 2
 
 

@@ -27,7 +27,8 @@ from nystream._columns import columns_of
 from nystream._context import Context, stack_level
 from nystream._embed import (Imported, count_results, import_files, lies_in_memory,
                              refused_with_least, scratch_store)
-from nystream._errors import NystreamWarning, data_error, nearest, renamed, usage_error
+from nystream._errors import NystreamWarning, data_error, renamed, usage_error
+from nystream._lacking import no_parameter
 from nystream._scratch import Scratch, lost_when_stopped
 from nystream._sources import are_imported, give_back, is_dask, is_path, rows_of_slice
 from nystream._versions import SUPPORTED, is_supported
@@ -210,10 +211,6 @@ class SparseRows:
         return self._store._read_csr(rows, self.nnz)
 
 
-# Other spellings of the width of the Gaussian kernel, as gamma.
-_WIDTHS = {"sigma": "1/(2 sigma²)", "epsilon": "1/epsilon", "length_scale": "1/(2 length_scale²)"}
-
-
 class RowsEstimator(BaseEstimator):  # type: ignore[misc]
     """Base of the estimators: rows that are checked, budget and threads, the seed."""
 
@@ -234,26 +231,8 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]
         takes_any = any(one.kind is one.VAR_KEYWORD for one in signature)  # a class of the caller
         for name in parameters:
             if not takes_any and name not in known:
-                cls._refuse_name(name, known)
+                raise no_parameter(cls, name, cls._parameters)
         return super().__new__(cls)
-
-    @classmethod
-    def _refuse_name(cls, name: str, known: List[str]) -> None:
-        """TypeError for another spelling of the width than gamma, and of any other parameter.
-
-        Python itself refuses what is near to none.
-        """
-        begin = f"{cls.__name__} has no {name}="
-        if name == "fit_inverse_transform":
-            raise TypeError(f"{begin}, whatever the kernel; PCA and TruncatedSVD have "
-                            "inverse_transform(), and for others a regression from coordinates to "
-                            "rows will do")
-        if name in _WIDTHS and "gamma" in known:
-            raise TypeError(f"{begin}; give gamma={_WIDTHS[name]}, for exp(-gamma |x-y|²)")
-        meant = cls._parameters.get(name)
-        meant = meant if meant in known else nearest(name, known)
-        if meant is not None:
-            raise TypeError(f"{begin}; did you mean {meant}=?")
 
     def _more_tags(self) -> Dict[str, Any]:
         return {"preserves_dtype": FLOATS}
