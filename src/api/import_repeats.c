@@ -5,10 +5,10 @@
  * of each new name, and the names of the store pass by it before the commit, those of its last rows
  * where there are very many.
  *
- * And by their values, where the import before added as many rows: both are read from the store,
- * piece by piece, up to the first difference. Other rows differ in the first piece, so that only
- * rows that are the same cost more than a look at one block of each. They are read behind the
- * commit: by then a failure to compare them is none of the import.
+ * And by their values, with earlier imports of as many rows: both are read from the store, piece by
+ * piece, up to the first difference. Other rows differ in the first piece, so that only rows that
+ * are the same cost more than a look at one block of each. They are read behind the commit: by then
+ * a failure to compare them is none of the import.
  */
 #include <string.h>
 
@@ -18,8 +18,9 @@
 
 /* Rows of the store whose names are read, and how many at a time. */
 enum { LOOKED_AT = 16000000, PIECE = 65536, FIRST_ROOM = 4096 };
-/* Bytes of rows that are compared at a time. One row alone may come again by chance. */
-enum { COMPARED_BYTES = 1 << 20, COMPARED_LEAST = 2 };
+/* Bytes of rows that are compared at a time. One row alone may come again by chance, and so may a
+ * few among the last imports of as many rows, of which this many are looked at. */
+enum { COMPARED_BYTES = 1 << 20, COMPARED_LEAST = 2, COMPARED_FAR = 10, IMPORTS = 100 };
 
 /* A hash has bit 0 free, for whether its name was found; 0: the place is free. */
 static uint64_t hash_of(const char *name, size_t length)
@@ -125,25 +126,6 @@ int ny_import_tell_repeats(struct ny_import *import)
     return err;
 }
 
-/* Finds the import whose rows end where those of the last one, from `first` on, begin, if it has
- * added as many. */
-static int find_alike(struct ny_import *import, uint64_t first, struct ny_row_range *alike)
-{
-    struct ny_imports imports;
-    int err = ny_points_imports(import->store, &imports);
-
-    *alike = (struct ny_row_range){0};
-    if (!err && imports.count >= 2) {
-        const struct ny_import_note *last = imports.note + imports.count - 1, *before = last - 1;
-
-        if (last->first == first && before->end == first &&
-            before->end - before->first == last->end - last->first)
-            *alike = (struct ny_row_range){before->first, before->end};
-    }
-    ny_imports_release(&imports, import->ctx);
-    return err;
-}
-
 /* Tells whether rows in memory have the same values. */
 static bool are_same(const struct ny_points_info *info, const char *a, const char *b, size_t rows)
 {
@@ -161,11 +143,10 @@ static bool are_same(const struct ny_points_info *info, const char *a, const cha
     return true;
 }
 
-/* Compares rows of the store with as many rows behind them, which are as they were stored. */
-static int compare(struct ny_import *import, struct ny_row_range rows, bool *same)
+/* Compares rows of the store with as many rows from `last` on, which are as they were stored. */
+static int compare(struct ny_import *import, struct ny_row_range rows, uint64_t last, bool *same)
 {
     struct ny_store *store = import->store;
-    uint64_t apart = rows.end - rows.first;
     struct ny_points_info info;
     size_t bytes, piece = 1;
     char *room;
@@ -174,42 +155,73 @@ static int compare(struct ny_import *import, struct ny_row_range rows, bool *sam
     if (err) return err;
     bytes = ny_points_row_bytes(&info);
     if (bytes < COMPARED_BYTES) piece = COMPARED_BYTES / bytes;
+    if (piece > rows.end - rows.first) piece = (size_t)(rows.end - rows.first);
     room = ny_alloc(import->ctx, NY_MEM_IO, 2 * piece * bytes);
     if (!room) return NY_EBUDGET;
     *same = true;
-    for (uint64_t at = rows.first; !err && *same && at < rows.end; at += piece) {
-        size_t count = rows.end - at < piece ? (size_t)(rows.end - at) : piece;
-        char *behind = room + count * bytes;
+    for (uint64_t at = rows.first, count; !err && *same && at < rows.end; at += count) {
+        char *behind = room + piece * bytes;
 
+        /* Other rows differ in the first few. */
+        count = at == rows.first ? COMPARED_LEAST : piece;
+        if (count > rows.end - at) count = rows.end - at;
         err = ny_check_interrupt(import->ctx);
-        if (!err) err = ny_points_read(store, (size_t)info.row_slots, at, count, room);
-        if (!err) err = ny_points_read(store, (size_t)info.row_slots, at + apart, count, behind);
-        *same = !err && are_same(&info, room, behind, count);
+        if (!err) err = ny_points_read(store, (size_t)info.row_slots, at, (size_t)count, room);
+        if (!err)
+            err = ny_points_read(store, (size_t)info.row_slots, last + (at - rows.first),
+                                 (size_t)count, behind);
+        *same = !err && are_same(&info, room, behind, (size_t)count);
     }
     ny_free(import->ctx, room);
+    return err;
+}
+
+/* Finds the last import before row `first` that added the same rows as the one from there on. */
+static int find_same(struct ny_import *import, uint64_t first, const struct ny_imports *imports,
+                     const struct ny_import_note **found)
+{
+    const struct ny_import_note *last, *note;
+    size_t looked_at = 0;
+    int err = NY_OK;
+
+    *found = NULL;
+    if (!imports->count) return err;
+    note = last = imports->note + imports->count - 1;
+    if (last->first != first) return err;
+    while (!err && looked_at < IMPORTS && note-- > imports->note) {
+        uint64_t rows = note->end - note->first;
+        bool same = false;
+
+        if (rows != last->end - first || note->end > first) continue;
+        if (rows < (note->end == first ? COMPARED_LEAST : COMPARED_FAR)) continue;
+        looked_at++;
+        err = compare(import, (struct ny_row_range){note->first, note->end}, first, &same);
+        if (!same) continue;
+        *found = note;
+        break;
+    }
     return err;
 }
 
 void ny_import_tell_same(struct ny_import *import, uint64_t first)
 {
     const char *path = ny_store_path(import->store);
-    struct ny_row_range alike;
-    bool same = false;
+    const struct ny_import_note *same = NULL;
+    struct ny_imports imports;
     int err;
 
     if (import->repeats.told) return;
-    err = find_alike(import, first, &alike);
-    if (!err && alike.end - alike.first >= COMPARED_LEAST) {
-        ny_store_read_raw(import->store, true);
-        err = compare(import, alike, &same);
-        ny_store_read_raw(import->store, false);
-    }
+    err = ny_points_imports(import->store, &imports);
+    ny_store_read_raw(import->store, true);
+    if (!err) err = find_same(import, first, &imports, &same);
+    ny_store_read_raw(import->store, false);
     if (err) ny_error_clear(import->ctx);
     if (same)
         ny_log(import->ctx, NY_LOG_WARNING,
-               "these rows are the same as rows %llu to %llu of %s, which the import before this "
-               "one added: if they were not meant to come twice, 'nystream truncate %s --keep "
-               "%llu' takes them out again",
-               (unsigned long long)alike.first, (unsigned long long)alike.end - 1, path, path,
-               (unsigned long long)alike.end);
+               "these rows are the same as rows %llu to %llu of %s, which %s added: if they were "
+               "not meant to come twice, 'nystream truncate %s --keep %llu' takes them out again",
+               (unsigned long long)same->first, (unsigned long long)same->end - 1, path,
+               same->end == first ? "the import before this one" : "an earlier import", path,
+               (unsigned long long)first);
+    ny_imports_release(&imports, import->ctx);
 }
