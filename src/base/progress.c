@@ -45,16 +45,6 @@ void ny_progress_begin(struct ny_context *ctx, const double *planned_s, size_t s
     ctx->reached = -1;
 }
 
-void ny_progress_stage(struct ny_context *ctx, size_t stage, const char *name)
-{
-    struct ny_forecast *forecast = &ctx->forecast;
-
-    name_stage(ctx, name);
-    if (!forecast->on || stage == forecast->stage || stage >= NY_COURSE_STAGES) return;
-    forecast->stage = stage;
-    forecast->begun_s = ny_now();
-}
-
 void ny_progress_end(struct ny_context *ctx)
 {
     ctx->forecast.on = false;
@@ -140,4 +130,16 @@ void ny_meter_finish(struct ny_meter *meter)
 {
     report(meter, ny_now());
     if (!meter->ctx->forecast.on) name_stage(meter->ctx, NULL);
+}
+
+void ny_progress_stage(struct ny_context *ctx, size_t stage, const char *name)
+{
+    struct ny_forecast *forecast = &ctx->forecast;
+    struct ny_meter meter = {.ctx = ctx, .stage = name};
+
+    name_stage(ctx, name);
+    if (!forecast->on || stage == forecast->stage || stage >= NY_COURSE_STAGES) return;
+    forecast->stage = stage;
+    forecast->begun_s = meter.started_s = ny_now();
+    if (forecast->planned && forecast->planned_s[stage] > 0) report(&meter, forecast->begun_s);
 }

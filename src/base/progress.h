@@ -30,7 +30,8 @@ void ny_meter_finish(struct ny_meter *meter);
 /* A job of `stages` stages begins, each planned for so many seconds, in the order in which they
  * run. NULL: there is no plan, and the share is not known. */
 void ny_progress_begin(struct ny_context *ctx, const double *planned_s, size_t stages);
-/* Stage number `stage` begins, with this name; those before it are over. */
+/* Stage number `stage` begins, with this name; those before it are over. This is reported at once:
+ * a stage that makes no pass, such as solve, may take long and tell nothing more. */
 void ny_progress_stage(struct ny_context *ctx, size_t stage, const char *name);
 /* Ends the job: its share is not known any more. */
 void ny_progress_end(struct ny_context *ctx);

@@ -24,6 +24,7 @@ static float rows[ROWS * COLUMNS];
 struct seen {
     double last, least_step, stage_ends, eta_s;
     int reports;
+    const char *stage;
 };
 
 static void note(void *user, const struct ny_progress *progress)
@@ -36,6 +37,7 @@ static void note(void *user, const struct ny_progress *progress)
     seen->eta_s = progress->job_eta_s;
     seen->stage_ends += progress->fraction == 1;
     seen->reports++;
+    seen->stage = progress->stage;
 }
 
 static int begin(void **state)
@@ -84,7 +86,10 @@ static void shares_follow_the_plan(void **state)
     ny_meter_finish(&meter);
     assert_true(seen.last > 0.09 && seen.last < 0.2);
     assert_true(seen.eta_s > 8 && seen.eta_s <= 9);
-    ny_progress_stage(in.ctx, 2, "last");
+    ny_progress_stage(in.ctx, 2, "last"); /* is told as it begins: it may make no pass */
+    assert_string_equal(seen.stage, "last");
+    assert_true(seen.last > 0.39 && seen.last < 0.5);
+    assert_true(seen.eta_s > 5 && seen.eta_s <= 6);
     ny_meter_start(&meter, in.ctx, "last", 0, 100);
     ny_meter_finish(&meter);
     assert_true(seen.last > 0.39 && seen.last < 0.5);
@@ -127,13 +132,13 @@ static void an_interrupt_names_its_stage(void **state)
     stopped(2, "interrupted");
     ny_progress_begin(in.ctx, planned_s, 3);
     ny_progress_stage(in.ctx, 1, "select");
-    stopped(1, "hung up in stage select");
+    stopped(1, "hung up in stage select, at 10 %");
     ny_meter_start(&meter, in.ctx, "accumulate", 0, 100);
     ny_meter_add(&meter, 100, 0, 0);
     ny_meter_finish(&meter);
     stopped(2, "interrupted in stage accumulate, at 10 %");
     ny_progress_stage(in.ctx, 2, "solve"); /* which has no meter */
-    stopped(2, "interrupted in stage solve, at 10 %");
+    stopped(2, "interrupted in stage solve, at 40 %");
     ny_progress_end(in.ctx);
     stopped(2, "interrupted");
 }
