@@ -379,8 +379,8 @@ NY_API int ny_gamma_grid(struct ny_context *context, const char *path,
  * new rows where they can, and all rows are projected. Until the call returns NY_OK, the old result
  * stays complete; after an interruption the same call resumes. The report's figures are those of
  * the update (mode, landmarks_added, rows_read, …; frozen: drift_trace_error, its
- * drift_standard_error, drift_residual_share, and drift_largest of all frozen updates since the
- * last fit or full update, for drift_largest_rows rows from drift_largest_first on);
+ * drift_standard_error, drift_residual_share, drift_ratio, and drift_largest of all frozen updates
+ * since the last fit or full update, for drift_largest_rows rows from drift_largest_first on);
  * total_rows_read, total_flops, total_seconds and updates are of all runs.
  *
  * If `path` is a store in shards, each shard gets the result of its rows, and all get the same
@@ -454,11 +454,15 @@ NY_API int ny_transform_model(struct ny_context *context, const char *model, con
  * it is more than half, and far from that of the fit. For svd and pca by the linear kernel or
  * cosine, and for exact kpca, it is the share of their variance that the components leave out, and
  * drift_distance is their mean squared distance from the mean of the fit, divided by that of the
- * fit's own rows; here too the log warns from ten times on. columns_unseen counts the columns in
- * which values of new rows are dropped, because --scale idf gives weight 0 to a column in which no
- * row of the fit has a value. values_left_out counts the values that option new-columns "drop" left
- * out. With a graph, new rows get no place but neighbors: the numbers of their nearest rows of the
- * store, as of ny_neighbors_of(), u64, with their distances as f32 in a separate file. */
+ * fit's own rows; here too the log warns from ten times on. Of an exact fit, drift_ratio is the
+ * mean square of more than 16 new rows divided by that of the fit's own rows, along the components,
+ * in units of their eigenvalues, or in what they leave out, whichever is surely larger; the log
+ * warns if it is more than three, less two drift_ratio_error, its standard error. columns_unseen
+ * counts the columns in which values of new rows are dropped, because --scale idf gives weight 0 to
+ * a column in which no row of the fit has a value. values_left_out counts the values that option
+ * new-columns "drop" left out. With a graph, new rows get no place but neighbors: the numbers of
+ * their nearest rows of the store, as of ny_neighbors_of(), u64, with their distances as f32 in a
+ * separate file. */
 struct ny_placing {
     const char *path, *name; /* a store and a result of it; name NULL: path is a model's file */
     const char *input, *output;

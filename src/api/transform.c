@@ -259,6 +259,8 @@ static int describe(const struct run *run, double seconds, struct ny_report **re
     ny_field_set_number(object, "drift_standard_error", run->placed.drift.error);
     ny_field_set_number(object, "drift_trace_error_fitted", run->placed.drift.fitted);
     ny_field_set_number(object, "drift_distance", run->placed.drift.distance);
+    ny_field_set_number(object, "drift_ratio", run->placed.drift.ratio);
+    ny_field_set_number(object, "drift_ratio_error", run->placed.drift.ratio_error);
     ny_field_set_json(object, "drift_rows", json_integer((json_int_t)run->placed.drift_rows));
     ny_field_set_json(object, "columns_unseen",
                       run->by_model ? json_integer((json_int_t)run->placed.columns_unseen)

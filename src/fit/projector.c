@@ -394,8 +394,7 @@ int ny_projector_tile(struct ny_projector *projector, const struct ny_tile *tile
 {
     const struct ny_model *model = projector->model;
     bool features = model->spec.kernel->features;
-    const double *diagonal = features ? projector->diagonal + (size_t)tile->worker * NY_UNIT_ROWS
-                                      : ny_tiles_diagonal(&projector->tiles, tile->worker);
+    const double *diagonal = ny_projector_diagonal(projector, tile->worker);
     double *sums = projector->sums + (size_t)tile->worker * NY_SUMS, *roots = NULL;
     struct strip strips = {.projector = projector, .tile = tile};
     int err;
@@ -424,6 +423,12 @@ void *ny_projector_rows(const struct ny_projector *projector, unsigned worker)
 
     if (projector->Y64) return projector->Y64 + first;
     return projector->Y32 + first;
+}
+
+const double *ny_projector_diagonal(const struct ny_projector *projector, unsigned worker)
+{
+    return projector->diagonal ? projector->diagonal + (size_t)worker * NY_UNIT_ROWS
+                               : ny_tiles_diagonal(&projector->tiles, worker);
 }
 
 const double *ny_projector_sums(const struct ny_projector *projector, unsigned worker)

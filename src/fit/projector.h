@@ -48,6 +48,8 @@ int ny_projector_tile(struct ny_projector *projector, const struct ny_tile *tile
 int ny_projector_not_finite(struct ny_context *ctx, uint64_t row);
 /* Returns the stored rows of the worker's last tile, which belong to the projector. */
 void *ny_projector_rows(const struct ny_projector *projector, unsigned worker);
+/* Returns k(x,x) of the rows of the worker's last tile. */
+const double *ny_projector_diagonal(const struct ny_projector *projector, unsigned worker);
 /* Returns the NY_SUMS sums of the worker's last tile. */
 const double *ny_projector_sums(const struct ny_projector *projector, unsigned worker);
 

@@ -32,7 +32,7 @@ enum { LANDMARKS_MAX = 1024, LENGTHS_LEAST = 16, LENGTHS_ROWS = 128 };
 /* New rows that the landmarks leave out so much more of than of the rows of the fit are on another
  * scale, or of other things. A model that stands alone does not know its own rows. */
 static const double drift_factor = 10, drift_twice = 2, drift_alone = 0.5, drift_least = 1e-3;
-static const double drift_errors = 2;
+static const double drift_errors = 2, drift_spread = 3;
 
 /* Rows that are multiplied by 0.1 lie among the landmarks, near 0, which leave little of them out.
  * They are told by their lengths: half of them have less than half of the length that 19 in 20 rows
@@ -400,19 +400,6 @@ void ny_drift_tell(struct ny_context *ctx, const char *from, const struct ny_dri
            large ? cure : "");
 }
 
-struct ny_drift ny_drift_of_sums(const struct ny_model *model, uint64_t rows, double squares,
-                                 double kept)
-{
-    const struct ny_fitted_variance *fitted = &model->fitted;
-
-    if (!rows || !(squares > 0)) return ny_drift_unknown;
-    return (struct ny_drift){.share = fmax(0, 1 - kept / squares),
-                             .error = NAN,
-                             .fitted = fitted->left,
-                             .distance = squares / (double)rows / fitted->distance,
-                             .shrunk = NAN};
-}
-
 /* Warns of a scale that is smaller: 19 in 20 rows of the fit are longer by the factor 1/shrunk. */
 static void warn_of_lengths(struct ny_context *ctx, const char *from, double shrunk)
 {
@@ -425,20 +412,43 @@ static void warn_of_lengths(struct ny_context *ctx, const char *from, double shr
            from, share);
 }
 
-/* Warns of new rows that are far from the mean of the fit, or lie in other directions. */
-static void warn_of_components(struct ny_context *ctx, const char *from,
-                               const struct ny_drift *drift)
+bool ny_drift_is_wide(const struct ny_drift *drift)
 {
-    bool far = drift->distance > drift_factor;
+    return drift->ratio - drift_errors * drift->ratio_error > drift_spread;
+}
+
+/* Warns of new rows that spread far more, in squares, than those of the fit. */
+static void warn_of_spread(struct ny_context *ctx, const char *from, const struct ny_drift *drift,
+                           const char *cure)
+{
+    ny_log(ctx, NY_LOG_WARNING,
+           "drift: %s %s, in mean squares, %.3g times as much as the rows of the fit: are they on "
+           "the same scale, with the columns in the same order?%s",
+           drift->beside ? "the components leave out of" : "along the components spread", from,
+           drift->ratio, cure);
+}
+
+/* Shares are judged only where the spread is not known: if a few rows of the fit are far from all
+ * others, and have most of its variance, rows like the others have other shares. */
+bool ny_drift_warn_of_components(struct ny_context *ctx, const char *from,
+                                 const struct ny_drift *drift, const char *cure)
+{
+    bool alone = isnan(drift->distance_others); /* it is one row */
+    bool far = (alone ? drift->distance : drift->distance_others) > drift_factor;
     bool other = 1 - drift->share < (1 - drift->fitted) / drift_factor;
     bool large = drift->share > drift_least && drift->share > drift_factor * drift->fitted;
 
-    if (!far && !other && !large) return;
-    ny_log(ctx, NY_LOG_WARNING,
-           "the components leave out %.3g %% of the variance of %s, whose rows are %.3g times as "
-           "far from the mean of the fit as its own, and %.3g %% of that of the rows of the fit: "
-           "are they on the same scale, with the columns in the same order?",
-           100 * drift->share, from, sqrt(drift->distance), 100 * drift->fitted);
+    if (far || (isnan(drift->ratio) && (other || large)))
+        ny_log(ctx, NY_LOG_WARNING,
+               "the components leave out %.3g %% of the variance of %s, whose rows are %.3g times "
+               "as far from the mean of the fit as its own, and %.3g %% of that of the rows of the "
+               "fit: are they on the same scale, with the columns in the same order?%s",
+               100 * drift->share, from, sqrt(drift->distance), 100 * drift->fitted, cure);
+    else if (ny_drift_is_wide(drift))
+        warn_of_spread(ctx, from, drift, cure);
+    else
+        return false;
+    return true;
 }
 
 void ny_drift_judge(struct ny_context *ctx, const char *from, const struct ny_drift *drift)
@@ -448,7 +458,7 @@ void ny_drift_judge(struct ny_context *ctx, const char *from, const struct ny_dr
         return;
     }
     if (!isnan(drift->distance))
-        warn_of_components(ctx, from, drift);
+        ny_drift_warn_of_components(ctx, from, drift, "");
     else if (!isnan(drift->share))
         ny_drift_tell(ctx, from, drift, "");
 }

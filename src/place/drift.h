@@ -19,10 +19,16 @@ struct ny_drift {
     double fitted;   /* of the rows of the fit */
     double distance; /* of maps of the rows themselves: the mean squared distance of the new rows
                       * from the mean of the fit, over that of its own rows; NaN: of landmarks */
-    double shrunk;   /* the median length of new rows over that which 19 in 20 rows of the fit have;
-                      * NaN: they are not short, or it is not known */
+    double distance_others; /* the same without the farthest of the new rows; NaN of one row */
+    double ratio; /* of exact ones: the mean square of the new rows over that of the rows of the
+                   * fit, along the components or in what these leave out: that of the two which is
+                   * surely larger (place/spread.h); NaN of up to 16 rows */
+    double ratio_error; /* its standard error */
+    bool beside;        /* it is of what the components leave out */
+    double shrunk; /* the median length of new rows over that which 19 in 20 rows of the fit have;
+                    * NaN: they are not short, or it is not known */
 };
-static const struct ny_drift ny_drift_unknown = {NAN, NAN, NAN, NAN, NAN};
+static const struct ny_drift ny_drift_unknown = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, false, NAN};
 
 /* Returns how many rows of so many bytes are measured at most: 2,048, and of wide ones down to 256.
  * It is a power of two. */
@@ -86,13 +92,15 @@ bool ny_drift_is_short(const struct ny_drift *drift);
  * that begins with a blank, or ""); `from` is where the rows come from. */
 void ny_drift_tell(struct ny_context *ctx, const char *from, const struct ny_drift *drift,
                    const char *cure);
+/* Tells whether new rows spread far more than those of an exact fit: surely three times as much. */
+bool ny_drift_is_wide(const struct ny_drift *drift);
+/* Warns of new rows that lie elsewhere than those of an exact fit, or spread far more, with the
+ * cure; tells whether it did. */
+bool ny_drift_warn_of_components(struct ny_context *ctx, const char *from,
+                                 const struct ny_drift *drift, const char *cure);
 /* Warns of rows that are far shorter, or whose drift is large; else tells the drift that landmarks
  * leave out. */
 void ny_drift_judge(struct ny_context *ctx, const char *from, const struct ny_drift *drift);
-/* Returns the drift of new rows beside a model that knows how those of its fit lie: of these sums
- * over `rows` of them. */
-struct ny_drift ny_drift_of_sums(const struct ny_model *model, uint64_t rows, double squares,
-                                 double kept);
 /* Returns the share that the landmarks leave out of the rows of a fit that are none themselves, if
  * it is `share` of all `rows` of them: nothing is left out of landmarks. NaN where all are. */
 double ny_drift_of_others(double share, double landmarks, double rows);

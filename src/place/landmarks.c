@@ -9,6 +9,7 @@
 
 #include "columns/features.h"
 #include "fit/projector.h"
+#include "place/spread.h"
 #include "place/unseen.h"
 #include "stream/pass.h"
 
@@ -20,7 +21,7 @@ struct by_landmarks {
     struct ny_model *keeper; /* the model, where it keeps a projector for few rows; else NULL */
     struct ny_drift_sample sample; /* of the new rows */
     struct ny_unseen unseen;       /* likewise */
-    double squares, kept; /* of them: Σ‖φ − μ‖² and Σ‖y‖², where the model knows those of its fit */
+    struct ny_spread spread;       /* likewise, where the model knows that of its fit */
     size_t blas_bytes;        /* reserved */
     struct ny_placed *placed; /* NULL: nothing is told, and no drift measured */
     bool blind;               /* the fit leaves out too much of its own rows to tell others by it */
@@ -132,6 +133,7 @@ static int begin(struct ny_placer *placer)
     int err;
 
     ny_drift_sample_begin(&run->sample, spec->ctx, ny_raw_bytes(spec), most_measured(run));
+    ny_spread_begin(&run->spread, run->model);
     err = run->placed ? ny_unseen_begin(&run->unseen, spec) : NY_OK;
     if (!err) err = ny_reserve(spec->ctx, NY_MEM_PROCESS, bytes);
     if (err) return err;
@@ -146,26 +148,12 @@ static int unit(void *arg, const struct ny_tile *tile)
     return ny_projector_tile(run->projector, tile);
 }
 
-/* Adds the squared distances of a tile's rows from the mean, ‖φ‖² − 2 φ·μ + ‖μ‖². */
-static void add_sums(struct by_landmarks *run, const struct ny_tile *tile)
-{
-    const struct ny_projector *projector = run->projector;
-    const double *sums = ny_projector_sums(projector, tile->worker), *mean = projector->u;
-    const double *products = projector->roots + (size_t)tile->worker * NY_UNIT_ROWS;
-
-    run->kept += sums[NY_SUM_SQUARES];
-    run->squares += sums[NY_SUM_DIAGONAL];
-    if (mean) run->squares += (double)tile->rows * ny_dot(mean, mean, run->model->d);
-    for (size_t i = 0; mean && i < tile->rows; i++)
-        run->squares -= 2 * products[i];
-}
-
 static int fold(void *arg, const struct ny_tile *tile)
 {
     struct by_landmarks *run = arg;
     int err = ny_drift_sample_take(&run->sample, tile);
 
-    if (is_summed(run)) add_sums(run, tile);
+    if (is_summed(run)) ny_spread_take(&run->spread, run->projector, tile);
     if (!err) err = ny_unseen_take(&run->unseen, tile);
     if (err) return err;
     return ny_placer_put(&run->base, ny_projector_rows(run->projector, tile->worker), tile->rows);
@@ -216,7 +204,7 @@ static int end(struct ny_placer *placer)
     placed->length = ny_drift_length(&run->base.spec, &run->sample);
     placed->drift_rows = is_summed(run) ? placer->placed : run->sample.count;
     if (!is_summed(run)) return run->blind ? NY_OK : measure_drift(run, &placed->drift);
-    placed->drift = ny_drift_of_sums(run->model, placer->placed, run->squares, run->kept);
+    placed->drift = ny_spread_drift(&run->spread);
     return NY_OK;
 }
 

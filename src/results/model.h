@@ -17,6 +17,8 @@ struct ny_fitted_variance {
     double distance; /* Σ‖φ − μ‖²/n; 0: not known */
     double left;     /* the share of that which the components leave out */
     double *mean;    /* μ, d numbers; NULL: 0 */
+    double *spread;  /* Σy²/n along each component, p numbers; NULL: not known */
+    double rows;     /* n */
 };
 
 struct ny_model {
