@@ -1,11 +1,12 @@
 /* Measures how well a frozen model fits the rows that were appended: residuals of new rows, beside
- * those of rows of the fit, and how far γ, mean and scale of all rows are from those that the model
- * has. The report keeps the largest drift since the model was made, until a full update takes the
- * rows in. */
+ * those of rows of the fit, or without landmarks their spread (place/spread.h); and how far γ, mean
+ * and scale of all rows are from those that the model has. The report keeps the largest drift since
+ * the model was made, until a full update takes the rows in. */
 #include <math.h>
 #include <string.h>
 
-#include "place/drift.h"
+#include "place/spread.h"
+#include "results/stored_model.h"
 #include "update/sums.h"
 #include "update/update.h"
 
@@ -47,14 +48,14 @@ static double of_others(const struct ny_fit *fit, double share)
     return ny_drift_of_others(share, chosen ? (double)fit->m : 0, (double)fit->earlier.selected);
 }
 
-/* Returns how many rows of the fit are measured: none where the report has their figure, or all are
- * landmarks. */
+/* Returns how many rows of the fit are measured: none where the report has their figure, all are
+ * landmarks, or there are no landmarks. */
 static size_t fitted_rows(const struct ny_fit *fit, size_t row_bytes)
 {
     size_t most = ny_drift_fitted_rows(row_bytes);
     uint64_t rows = fit->earlier.selected;
 
-    if (isnan(of_others(fit, 0))) return 0;
+    if (!ny_settings_selects(fit->settings) || isnan(of_others(fit, 0))) return 0;
     if (!isnan(ny_field_number(ny_job_report(&fit->job), fitted_key, NAN))) return 0;
     if (rows > fit->earlier.rows) rows = fit->earlier.rows; /* a shard counts those of all */
     return rows < most ? (size_t)rows : most;
@@ -93,9 +94,7 @@ static int draw_rows(const struct ny_fit *fit, struct sample *sample)
 
     if (err) return err;
     sample->rows = ny_calloc(fit->job.ctx, NY_MEM_OTHER, sample->count, row_bytes);
-    sample->diagonal = ny_calloc(fit->job.ctx, NY_MEM_OTHER, sample->count, sizeof(double));
-    sample->residuals = ny_calloc(fit->job.ctx, NY_MEM_OTHER, sample->count, sizeof(float));
-    if (!sample->rows || !sample->diagonal || !sample->residuals) return NY_EBUDGET;
+    if (!sample->rows) return NY_EBUDGET;
     return ny_points_gather_wide(fit->job.store, fit->job.points.dtype,
                                  (size_t)fit->job.points.row_slots, sample->numbers, sample->count,
                                  sample->rows);
@@ -106,6 +105,17 @@ static void take_landmarks(struct ny_fit *fit, struct sample *sample)
 {
     sample->landmarks = fit->columns;
     fit->columns = NULL;
+}
+
+/* Opens the rows of the sample, which `spec` describes. */
+static int open_rows(const struct sample *sample, const struct ny_columns_spec *spec,
+                     struct ny_source **out)
+{
+    int err = ny_source_of_memory(out, spec->ctx, sample->rows, spec->dtype, sample->count,
+                                  spec->geometry->d);
+
+    if (!err && spec->slots) ny_source_of_memory_slots(*out, spec->slots, false);
+    return err;
 }
 
 /* Measures the residuals of the sample against the landmarks of the model. */
@@ -121,20 +131,30 @@ static int measure(struct ny_fit *fit, struct sample *sample)
                                                  .workers = fit->job.workers};
     struct ny_columns *none = NULL;
     struct ny_source *source = NULL;
-    int err = ny_columns_new(&none, &spec);
+    int err;
 
+    sample->diagonal = ny_calloc(fit->job.ctx, NY_MEM_OTHER, sample->count, sizeof(double));
+    sample->residuals = ny_calloc(fit->job.ctx, NY_MEM_OTHER, sample->count, sizeof(float));
+    if (!sample->diagonal || !sample->residuals) return NY_EBUDGET;
+    err = ny_columns_new(&none, &spec);
     if (!err)
         err = ny_columns_diagonal(none, ny_raw_rows(sample->rows), sample->count, sample->diagonal);
-    if (!err)
-        err = ny_source_of_memory(&source, fit->job.ctx, sample->rows, spec.dtype, sample->count,
-                                  spec.geometry->d);
-    if (!err && spec.slots) ny_source_of_memory_slots(source, spec.slots, false);
+    if (!err) err = open_rows(sample, &spec, &source);
     if (!err)
         err = ny_greedy_measure(&request, ny_columns_rows(sample->landmarks), fit->m, source,
                                 sample->count, sample->residuals);
     ny_source_free(source);
     ny_columns_free(none);
     return err;
+}
+
+/* Returns what to do about new rows that are far from those of the fit. */
+static const char *remedy_of(const struct ny_fit *fit)
+{
+    return is_placed(fit) ? " If not, take them out again by truncate; if they are right, a new "
+                            "fit of all rows takes them into its model"
+                          : " If not, take them out again by truncate; if they are right, "
+                            "--update full takes them into the model";
 }
 
 /* Tells the share of the trace that the landmarks leave out, beside what they leave out of the rows
@@ -149,12 +169,7 @@ static void tell(const struct ny_fit *fit, struct ny_drift drift)
         ny_log(fit->job.ctx, NY_LOG_NOTE,
                "the drift of the new rows is not measured: k(x,x) of all of them is 0");
     else
-        ny_drift_tell(fit->job.ctx, "the new rows", &drift,
-                      is_placed(fit)
-                          ? " If not, take them out again by truncate; if they are right, a new "
-                            "fit of all rows takes them into its model"
-                          : " If not, take them out again by truncate; if they are right, --update "
-                            "full takes them into the model");
+        ny_drift_tell(fit->job.ctx, "the new rows", &drift, remedy_of(fit));
 }
 
 /* Keeps the largest drift since the model was made, and the rows that have it; a full update clears
@@ -200,6 +215,65 @@ static void report(struct ny_fit *fit, const struct sample *sample)
                tolerance);
 }
 
+/* Measures and reports how far new rows are from what the landmarks span. */
+static int by_landmarks(struct ny_fit *fit, struct sample *sample)
+{
+    int err;
+
+    take_landmarks(fit, sample);
+    ny_fit_drop_problem(fit);
+    err = draw_rows(fit, sample);
+    if (!err) err = measure(fit, sample);
+    if (!err) report(fit, sample);
+    return err;
+}
+
+/* Reports how far the sample spreads, and tells it. */
+static void report_spread(struct ny_fit *fit, size_t count, const struct ny_drift *drift)
+{
+    struct ny_context *ctx = fit->job.ctx;
+    json_t *report = ny_job_report(&fit->job);
+
+    ny_field_set_number(report, "drift_trace_error", drift->share);
+    ny_field_set_number(report, "drift_ratio", drift->ratio);
+    ny_field_set_number(report, "drift_ratio_error", drift->ratio_error);
+    ny_field_set_count(report, "drift_rows", count);
+    ny_field_set_number(report, fitted_key, drift->fitted);
+    keep_largest(fit, drift->share);
+    if (isnan(drift->share) ||
+        ny_drift_warn_of_components(ctx, "the new rows", drift, remedy_of(fit)))
+        return;
+    ny_log(ctx, NY_LOG_NOTE,
+           "drift: the components leave out %.3g %% of the variance of the new rows, and %.3g %% "
+           "of that of the rows of the fit",
+           100 * drift->share, 100 * drift->fitted);
+}
+
+/* Measures and reports how far new rows spread beside those of a fit without landmarks, where its
+ * result knows how these lie. */
+static int by_components(struct ny_fit *fit, struct sample *sample)
+{
+    struct ny_drift drift = ny_drift_unknown;
+    struct ny_model *model = NULL;
+    struct ny_source *source = NULL;
+    struct ny_columns_spec spec;
+    int err = ny_model_of_result(&model, fit->job.store, fit->job.name);
+
+    if (err || !model->fitted.spread) goto done;
+    err = draw_rows(fit, sample);
+    if (err) goto done;
+    spec = model->spec;
+    spec.dtype = fit->job.points.dtype;
+    spec.slots = (size_t)fit->job.points.row_slots;
+    err = open_rows(sample, &spec, &source);
+    if (!err) err = ny_spread_measure(model, &spec, source, &drift);
+    if (!err) report_spread(fit, sample->count, &drift);
+done:
+    ny_source_free(source);
+    ny_model_free(model);
+    return err;
+}
+
 static int run(struct ny_job *job)
 {
     struct ny_fit *fit = ny_fit_of(job);
@@ -211,11 +285,9 @@ static int run(struct ny_job *job)
     if (ny_settings_selects(fit->settings)) {
         err = ny_fit_prepare(fit);
         if (err) goto done;
-        take_landmarks(fit, &sample);
-        ny_fit_drop_problem(fit);
-        err = draw_rows(fit, &sample);
-        if (!err) err = measure(fit, &sample);
-        if (err == NY_OK) report(fit, &sample);
+        err = by_landmarks(fit, &sample);
+    } else {
+        err = by_components(fit, &sample);
     }
     if (err == NY_ENUMERIC || err == NY_EBUDGET) { /* the update needs no measure of itself */
         ny_log(fit->job.ctx, NY_LOG_NOTE, "the drift of the new rows is not measured: %s",

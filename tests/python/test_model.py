@@ -141,6 +141,34 @@ def test_rows_like_those_of_an_exact_fit_are_no_drift(tmp_path, kind):
                 transform(table[900:] * np.where(np.arange(table.shape[1]) < 3, 1000, 1))
 
 
+def pairs(rows):
+    """Make rows of three pairs of columns that are nearly alike."""
+    draw = np.random.default_rng(6)
+    table = draw.normal(size=(rows, 3))
+    return np.hstack([table, table + 0.45 * draw.normal(size=(rows, 3))])
+
+
+@pytest.mark.parametrize("components", [3, 6])
+def test_columns_in_another_order_spread_more(tmp_path, components):
+    table, swapped = pairs(2400), pairs(400)[:, [1, 0, 2, 3, 4, 5]]
+    store = nystream.Store(tmp_path / "s.nys")
+    store.append(table[:2000])
+    result = store.fit("m", map="pca", components=components)
+    estimator = nystream.PCA(n_components=components).fit(table[:2000])
+    for transform in (result.transform, result.model().transform, estimator.transform):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            transform(table[2000:])
+        with pytest.warns(nystream.NystreamWarning, match="times as much as the rows of the fit"):
+            transform(swapped)
+    store.append(table[2000:])
+    assert 0.8 < store.fit("m", update="frozen").report.drift_ratio < 1.2
+    store.append(swapped)
+    with pytest.warns(nystream.NystreamWarning, match="times as much as the rows of the fit"):
+        result = store.fit("m", update="frozen")
+    assert result.report.drift_ratio - 2 * result.report.drift_ratio_error > 3
+
+
 def test_an_estimator_tells_of_rows_on_another_scale(rows):
     estimator = nystream.PCA(n_components=2).fit(rows)
     with pytest.warns(nystream.NystreamWarning, match="leave out .* of the variance of"):
