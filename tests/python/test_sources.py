@@ -386,13 +386,15 @@ def test_rows_beside_the_largest_component_are_kept_as_nan():
 @quick
 def test_labels_and_names_that_an_append_would_lose(table, tmp_path):
     file, rows = table
+    first = tmp_path / "first.csv"
+    header, _, lines = Path(file).read_text().partition("\n")
+    first.write_text(f"{header.replace('id', 'key').replace('species', 'kind')}\n{lines}")
     store = nystream.open(tmp_path / "t.nys")
-    reading = {"nan": "drop", "id_column": "id"}
-    store.append_files(file, label_column="species", **reading)
-    with pytest.warns(nystream.NystreamWarning, match="label_column='species' takes those"):
-        store.append_files(file, **reading)
+    store.append_files(first, label_column="kind", id_column="key", nan="drop")
     with pytest.warns(nystream.NystreamWarning, match="id_column=NAME and label_column=NAME take"):
         store.append_files(file, nan="drop")
+    with pytest.warns(nystream.NystreamWarning, match="label_column='species' takes those"):
+        store.append_files(file, nan="drop", id_column="id")
     result = store.fit("flat", map="pca", approx="exact")
     assert result.evaluate(measures="clusters", clusters=2).unlabelled == 2 * 119
 
