@@ -2,13 +2,15 @@
  * Tells of columns that come in another unit: inches for metres, grams for kilograms, a share for
  * percents. All values of such a column are multiplied by one factor, and that is what is looked
  * for: |x| that a quarter of the rows have at least, and a tenth of them. Both are then at least
- * ten times what they are in the rows of the store, or at most a tenth of it, by nearly the same
- * factor. A few values that lie far outside, which make the standard deviation so large that no
- * factor below 1 shows in it (store/ingest_far.c goes by that), do not matter here.
+ * six times what they are in any part of the store, or at most a sixth of it, by nearly the same
+ * factor. Parts differ, so that a factor of ten is hardly ten beside all of them. A few values that
+ * lie far outside, which make the standard deviation so large that no factor below 1 shows in it
+ * (store/ingest_far.c goes by that), do not matter here.
  *
- * In trials on nine real data sets, 155 of 180 nights with a column in inches instead of metres
- * were told, and none of 200 other nights. Whole numbers of a type for them cannot be multiplied by
- * such factors, and most values of sparse rows are 0: neither is looked at.
+ * In trials on eleven real data sets, 192 of 220 nights with a column times ten, 172 with one tenth
+ * of it and 189 with inches instead of metres were told, and none of 616 other nights, of which 396
+ * came in the order of the sets. Whole numbers of a type for them cannot be multiplied by such
+ * factors, and most values of sparse rows are 0: neither is looked at.
  *
  * Some rows of either side are read behind the commit: by then a failure to compare them is none
  * of the import.
@@ -24,7 +26,7 @@
 /* Rows that are read of either side, in pieces, since each piece takes a look at its block. */
 enum { ROWS_LEAST = 30, ROWS_MOST = 512, ROWS_BYTES = 4 << 20, PIECES = 8, PIECE_LEAST = 15 };
 /* The two quantiles are multiplied by nearly one factor. */
-static const double factor_least = 10, alike = 1.5;
+static const double factor_least = 6, alike = 1.5;
 static const double shares[2] = {0.75, 0.9};
 
 struct sample {
