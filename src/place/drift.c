@@ -422,16 +422,16 @@ static void warn_of_spread(struct ny_context *ctx, const char *from, const struc
                            const char *cure)
 {
     ny_log(ctx, NY_LOG_WARNING,
-           "drift: %s %s, in mean squares, %.3g times as much as the rows of the fit: are they on "
-           "the same scale, with the columns in the same order?%s",
-           drift->beside ? "the components leave out of" : "along the components spread", from,
-           drift->ratio, cure);
+           "drift: %s %s, in mean squares, %.3g times what %s the rows of the fit: are they on the "
+           "same scale, with the columns in the same order?%s",
+           drift->beside ? "the components leave out of" : "along the components is the spread of",
+           from, drift->ratio, drift->beside ? "they leave out of" : "it is of", cure);
 }
 
 /* Shares are judged only where the spread is not known: if a few rows of the fit are far from all
  * others, and have most of its variance, rows like the others have other shares. */
-bool ny_drift_warn_of_components(struct ny_context *ctx, const char *from,
-                                 const struct ny_drift *drift, const char *cure)
+static bool warn_of_components(struct ny_context *ctx, const char *from,
+                               const struct ny_drift *drift, const char *cure)
 {
     bool alone = isnan(drift->distance_others); /* it is one row */
     bool far = (alone ? drift->distance : drift->distance_others) > drift_factor;
@@ -440,15 +440,30 @@ bool ny_drift_warn_of_components(struct ny_context *ctx, const char *from,
 
     if (far || (isnan(drift->ratio) && (other || large)))
         ny_log(ctx, NY_LOG_WARNING,
-               "the components leave out %.3g %% of the variance of %s, whose rows are %.3g times "
-               "as far from the mean of the fit as its own, and %.3g %% of that of the rows of the "
-               "fit: are they on the same scale, with the columns in the same order?%s",
-               100 * drift->share, from, sqrt(drift->distance), 100 * drift->fitted, cure);
+               "drift: %s: distances from the mean of the fit are %.3g times those of its own "
+               "rows; the components leave out %.3g %% of the variance, and %.3g %% of that of its "
+               "own rows: are they on the same scale, with the columns in the same order?%s",
+               from, sqrt(drift->distance), 100 * drift->share, 100 * drift->fitted, cure);
     else if (ny_drift_is_wide(drift))
         warn_of_spread(ctx, from, drift, cure);
     else
         return false;
     return true;
+}
+
+void ny_drift_tell_components(struct ny_context *ctx, const char *from,
+                              const struct ny_drift *drift, const char *cure)
+{
+    char spread[80] = "";
+
+    if (isnan(drift->share) || warn_of_components(ctx, from, drift, cure)) return;
+    if (!isnan(drift->ratio))
+        ny_decimal_print(spread, sizeof(spread), "; their spread is %.3g times that of the latter",
+                         drift->ratio);
+    ny_log(ctx, NY_LOG_NOTE,
+           "drift: the components leave out %.3g %% of the variance of %s, and %.3g %% of that of "
+           "the rows of the fit%s",
+           100 * drift->share, from, 100 * drift->fitted, spread);
 }
 
 void ny_drift_judge(struct ny_context *ctx, const char *from, const struct ny_drift *drift)
@@ -458,7 +473,7 @@ void ny_drift_judge(struct ny_context *ctx, const char *from, const struct ny_dr
         return;
     }
     if (!isnan(drift->distance))
-        ny_drift_warn_of_components(ctx, from, drift, "");
+        ny_drift_tell_components(ctx, from, drift, "");
     else if (!isnan(drift->share))
         ny_drift_tell(ctx, from, drift, "");
 }

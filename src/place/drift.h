@@ -95,11 +95,10 @@ void ny_drift_tell(struct ny_context *ctx, const char *from, const struct ny_dri
 /* Tells whether new rows spread far more than those of an exact fit: surely three times as much. */
 bool ny_drift_is_wide(const struct ny_drift *drift);
 /* Warns of new rows that lie elsewhere than those of an exact fit, or spread far more, with the
- * cure; tells whether it did. */
-bool ny_drift_warn_of_components(struct ny_context *ctx, const char *from,
-                                 const struct ny_drift *drift, const char *cure);
-/* Warns of rows that are far shorter, or whose drift is large; else tells the drift that landmarks
- * leave out. */
+ * cure; else tells the drift that its components leave out. */
+void ny_drift_tell_components(struct ny_context *ctx, const char *from,
+                              const struct ny_drift *drift, const char *cure);
+/* Warns of rows that are far shorter, or whose drift is large; else tells the drift. */
 void ny_drift_judge(struct ny_context *ctx, const char *from, const struct ny_drift *drift);
 /* Returns the share that the landmarks leave out of the rows of a fit that are none themselves, if
  * it is `share` of all `rows` of them: nothing is left out of landmarks. NaN where all are. */

@@ -231,7 +231,6 @@ static int by_landmarks(struct ny_fit *fit, struct sample *sample)
 /* Reports how far the sample spreads, and tells it. */
 static void report_spread(struct ny_fit *fit, size_t count, const struct ny_drift *drift)
 {
-    struct ny_context *ctx = fit->job.ctx;
     json_t *report = ny_job_report(&fit->job);
 
     ny_field_set_number(report, "drift_trace_error", drift->share);
@@ -240,13 +239,7 @@ static void report_spread(struct ny_fit *fit, size_t count, const struct ny_drif
     ny_field_set_count(report, "drift_rows", count);
     ny_field_set_number(report, fitted_key, drift->fitted);
     keep_largest(fit, drift->share);
-    if (isnan(drift->share) ||
-        ny_drift_warn_of_components(ctx, "the new rows", drift, remedy_of(fit)))
-        return;
-    ny_log(ctx, NY_LOG_NOTE,
-           "drift: the components leave out %.3g %% of the variance of the new rows, and %.3g %% "
-           "of that of the rows of the fit",
-           100 * drift->share, 100 * drift->fitted);
+    ny_drift_tell_components(fit->job.ctx, "the new rows", drift, remedy_of(fit));
 }
 
 /* Measures and reports how far new rows spread beside those of a fit without landmarks, where its

@@ -52,14 +52,14 @@ columns="are they on the same scale, with the columns in the same order?"
         beyond "$(field "$output" drift_distance)" 0.8 1.2
         beyond "$(field "$output" drift_ratio)" 3 20
         says "in mean squares, "
-        says "times as much as the rows of the fit: $columns"
+        says "of the rows of the fit: $columns"
     done
     nystream fit s m --map pca --components 3 --restart -q
     ny transform s m --input swapped.csv -o o.npy -q
     says "warning: drift: the components leave out of swapped.csv, in mean squares, "
     nystream fit s m --map pca --components 6 --restart -q
     ny transform s m --input swapped.csv -o o.npy -q
-    says "warning: drift: along the components spread swapped.csv, in mean squares, "
+    says "warning: drift: along the components is the spread of swapped.csv, in mean squares, "
 }
 
 @test "a frozen update tells them, too, and by the same figures" {
@@ -88,7 +88,7 @@ columns="are they on the same scale, with the columns in the same order?"
                 [ -z "$told" ]
                 beyond "$(field "$output" drift_ratio)" 0.8 1.3
             else
-                [[ $told == *"times as much as the rows of the fit: $columns If not, take them out again by truncate; if they are right, --update full takes them into the model"* ]]
+                [[ $told == *"of the rows of the fit: $columns If not, take them out again by truncate; if they are right, --update full takes them into the model"* ]]
             fi
         done
         ny info s m3
@@ -118,8 +118,8 @@ columns="are they on the same scale, with the columns in the same order?"
     nystream import s far.csv --append -q 2>import.txt
     ny fit s m --update frozen -q
     exits 0
-    says "warning: the components leave out "
-    says "% of the variance of the new rows, whose rows are "
+    says "warning: drift: the new rows: distances from the mean of the fit are "
+    says " times those of its own rows; the components leave out "
     says "$columns If not, take them out again by truncate"
 }
 

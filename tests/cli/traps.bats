@@ -341,8 +341,8 @@ same_drift() {
         [[ $options == *cosine ]] && continue # all rows have length 1
         ny transform "$1" m --input far.csv -o far.npy -q
         exits 0
-        says "warning: the components leave out "
-        says "% of the variance of far.csv, whose rows are "
+        says "warning: drift: far.csv: distances from the mean of the fit are "
+        says " times those of its own rows; the components leave out "
         says "are they on the same scale, with the columns in the same order?"
     done
     nystream export s m --part model -o m.nym # a model alone does not know the rows of its fit

@@ -137,7 +137,7 @@ def test_rows_like_those_of_an_exact_fit_are_no_drift(tmp_path, kind):
                 result.transform(rows)
                 model.transform(rows)
         for transform in (result.transform, model.transform):
-            with pytest.warns(nystream.NystreamWarning, match="leave out .* of the variance of"):
+            with pytest.warns(nystream.NystreamWarning, match="distances from the mean"):
                 transform(table[900:] * np.where(np.arange(table.shape[1]) < 3, 1000, 1))
 
 
@@ -159,19 +159,19 @@ def test_columns_in_another_order_spread_more(tmp_path, components):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             transform(table[2000:])
-        with pytest.warns(nystream.NystreamWarning, match="times as much as the rows of the fit"):
+        with pytest.warns(nystream.NystreamWarning, match="of the rows of the fit"):
             transform(swapped)
     store.append(table[2000:])
     assert 0.8 < store.fit("m", update="frozen").report.drift_ratio < 1.2
     store.append(swapped)
-    with pytest.warns(nystream.NystreamWarning, match="times as much as the rows of the fit"):
+    with pytest.warns(nystream.NystreamWarning, match="of the rows of the fit"):
         result = store.fit("m", update="frozen")
     assert result.report.drift_ratio - 2 * result.report.drift_ratio_error > 3
 
 
 def test_an_estimator_tells_of_rows_on_another_scale(rows):
     estimator = nystream.PCA(n_components=2).fit(rows)
-    with pytest.warns(nystream.NystreamWarning, match="leave out .* of the variance of"):
+    with pytest.warns(nystream.NystreamWarning, match="distances from the mean"):
         estimator.transform(rows * 1000)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
