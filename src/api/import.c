@@ -63,10 +63,10 @@ static void choose_layout(struct ny_import *import, const struct ny_file_table *
     import->spec.row_nnz = table->layout == NY_CSR ? table->nnz : table->d / expected_share + 1;
 }
 
-/* Keeps the name of the column of a use, unless it is too long. */
-static void keep_use(char kept[NY_COLUMN_USE_BYTES], const char *column)
+/* Keeps the name of a column, unless it is too long. */
+static void keep_column(char kept[NY_HOW_COLUMN_BYTES], const char *column)
 {
-    if (column && strlen(column) < NY_COLUMN_USE_BYTES) strcpy(kept, column);
+    if (column && strlen(column) < NY_HOW_COLUMN_BYTES) strcpy(kept, column);
 }
 
 /* The first file decides d and dtype; the later ones must agree. */
@@ -74,6 +74,7 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
 {
     const struct ny_file_table *table = ny_reader_table(reader);
     struct ny_points_info info;
+    bool waits;
     int err = ny_points_info(import->store, &info);
 
     if (err) return err;
@@ -94,8 +95,9 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
                                            .piece = import->reader != NULL,
                                            .fingerprint = import->fingerprint};
     choose_layout(import, table);
-    keep_use(import->spec.uses.label, table->label_column);
-    keep_use(import->spec.uses.id, table->id_column);
+    import->spec.how.min_values = import->min_values;
+    keep_column(import->spec.how.label_column, table->label_column);
+    keep_column(import->spec.how.id_column, table->id_column);
     err = ny_import_tell_facts(import, &info, reader);
     if (err) return err;
     import->reading.dtype_follows = !import->reading.dtype;
@@ -104,14 +106,15 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
     import->reading.dims_of = "the file before it has";
     if (import->reading.reading == NY_READ_AUTO)
         import->reading.reading = table->layout == NY_CSR ? NY_READ_SPARSE : NY_READ_DENSE;
-    err = ny_ingest_begin(&import->ingest, import->store, &import->spec, &import->skip);
-    if (!err && import->append && info.labels && !table->labels)
-        ny_log(import->ctx, NY_LOG_NOTE,
-               "the rows of %s have labels, but these rows have none; to give them some, take them "
-               "out again ('nystream truncate %s --keep %llu') and import them with --label-column",
-               ny_store_path(import->store), ny_store_path(import->store),
-               (unsigned long long)info.n);
+    err = ny_ingest_waits(import->store, &waits);
+    if (!err) err = ny_ingest_begin(&import->ingest, import->store, &import->spec, &import->skip);
+    if (!err && import->append && info.n) ny_import_tell_changed(import, &info, table);
     if (!err && import->piped) import->taken = ny_ingest_digest(import->ingest);
+    if (!err && waits && !import->skip)
+        ny_log(import->ctx, NY_LOG_WARNING,
+               "another import into %s was interrupted before: what it had read is given up, and "
+               "it starts over when it is run again",
+               ny_store_path(import->store));
     if (!err && import->skip)
         ny_log(import->ctx, NY_LOG_NOTE,
                "an earlier run of this import was interrupted: it resumes after %llu rows",
@@ -156,7 +159,7 @@ static int begin_names(struct ny_import *import, const struct ny_reader *reader,
                "%s: its column names are ignored, as the columns of %s have none", name_of(source),
                ny_store_path(import->store));
 
-    if (has != import->names)
+    if (has != import->names && (has || !import->how_last.id_column[0])) /* else that was told */
         ny_log(import->ctx, NY_LOG_NOTE,
                has ? "%s: its row names are ignored, as the rows of %s have none"
                    : "%s: its rows have no names, unlike those of %s, and get empty ones",
@@ -249,7 +252,8 @@ int ny_import_open(struct ny_import *import, struct ny_import_source source,
     }
     import->reading.any_order = info.n == 0;
     import->reading.no_labels = import->ingest ? !import->spec.labels : info.n && !info.labels;
-    if (!import->ingest) err = ny_points_column_uses(import->store, &import->uses);
+    if (!import->ingest)
+        err = ny_points_import_how(import->store, &import->how_known, &import->how_last);
     if (err) return err;
     import->has = (struct ny_columns_like){.whose = ny_store_path(import->store),
                                            .count = info.d,
@@ -257,8 +261,8 @@ int ny_import_open(struct ny_import *import, struct ny_import_source source,
                                            .arg = import->store,
                                            .labels = info.labels,
                                            .names = info.names,
-                                           .label_column = known(import->uses.label),
-                                           .id_column = known(import->uses.id)};
+                                           .label_column = known(import->how_known.label_column),
+                                           .id_column = known(import->how_known.id_column)};
     import->reading.like = info.n > 0 && info.column_names ? &import->has : NULL;
     import->reading.known_by_content = source.file && strcmp(source.file, "-") == 0;
     if (info.n == 0 && !import->ingest) ny_import_follow(import);

@@ -272,8 +272,8 @@ static int describe_imports(struct ny_store *store, json_t *report)
         ny_field_set_count(entry, "dropped", note->dropped);
         ny_field_set_text(entry, "time", text);
         ny_field_set_json(entry, "from", text_or_null(note->from));
-        ny_field_set_json(entry, "label_column", text_or_null(note->uses.label));
-        ny_field_set_json(entry, "id_column", text_or_null(note->uses.id));
+        ny_field_set_json(entry, "label_column", text_or_null(note->how.label_column));
+        ny_field_set_json(entry, "id_column", text_or_null(note->how.id_column));
         ny_field_append(array, entry);
     }
     ny_imports_release(&imports, ny_store_context(store));

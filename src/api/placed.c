@@ -62,6 +62,11 @@ static int check_model(const struct ny_request *request, const char *path)
             "%s was fitted on %s rows, but those of %s are %s; import them with --layout %s", path,
             model->spec.slots ? "sparse" : "dense", ny_store_path(request->store),
             model->spec.slots ? "dense" : "sparse", model->spec.slots ? "sparse" : "dense");
+    if (model->spec.kernel->base == NY_BASE_COORDINATE)
+        ny_log(request->ctx, NY_LOG_WARNING,
+               "%s does not say how the rows of its fit lie, as a result does: transform and "
+               "updates will not tell that rows lie elsewhere; a fit of all rows does",
+               path);
     if (memcmp(&model->spec.preparation, &points.preparation, sizeof(points.preparation)) == 0)
         return NY_OK;
     return ny_fail(request->ctx, NY_EDATA,

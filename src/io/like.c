@@ -117,14 +117,16 @@ static int find_all(struct match *match, size_t *found, bool *unique)
 }
 
 /* Writes which options take labels or names of rows from the columns that are left out, where the
- * rows that are there have such and these rows would get none: they cannot be given later. `only`
- * is the column that is left out, in quotes, where there is one. */
+ * rows that are there have such and these rows would get none: they cannot be given later. Where it
+ * is known which column they were in, the file lacks it. `only` is the column that is left out, in
+ * quotes, where there is one. */
 static void advise(const struct ny_reader *reader, const char *only, char *text, size_t size)
 {
     const struct ny_reader_options *options = &reader->options;
     const struct ny_columns_like *like = options->like;
-    bool names = like->names && !options->id_column;
-    bool labels = like->labels && !options->label_column && !options->labels_file;
+    bool names = like->names && !options->id_column && !like->id_column;
+    bool labels = like->labels && !options->label_column && !options->labels_file &&
+                  !like->label_column;
 
     text[0] = '\0';
     if (!reader->entry->format->takes_id_column || (!names && !labels)) return;
@@ -135,25 +137,31 @@ static void advise(const struct ny_reader *reader, const char *only, char *text,
                  names ? "names" : "labels", names ? "id" : "label", only);
     else
         snprintf(text, size,
-                 "; the rows already there have %s%s%s: %s%s%s take those of the new ones, if "
+                 "; the rows already there have %s%s%s: %s%s%s take%s those of the new ones, if "
                  "these columns hold them",
                  names ? "names" : "", names && labels ? " and " : "", labels ? "labels" : "",
                  names ? "--id-column NAME" : "", names && labels ? " and " : "",
-                 labels ? "--label-column NAME" : "");
+                 labels ? "--label-column NAME" : "", names && labels ? "" : "s");
 }
 
-/* Tells which columns the file lacks. */
+/* Tells which columns the file lacks. A few that are 0 in all its rows are usual. Many are a
+ * warning: they may be of another vocabulary, or were left out. */
 static void tell_lost(const struct match *match)
 {
+    const double few = 0.01;
     const struct ny_reader *reader = match->reader;
     const struct ny_columns_like *like = reader->options.like;
     size_t count = match->lost.count;
+    double share = (double)count / (double)match->names.count;
 
-    if (count && !reader->options.again)
-        ny_log(reader->ctx, NY_LOG_NOTE,
-               "%s: %zu of the %zu columns of %s %s missing, and %s 0 in its rows: %s",
-               reader->path, count, match->names.count, like->whose, count == 1 ? "is" : "are",
-               count == 1 ? "is" : "are", match->lost.text);
+    if (!count || reader->options.again) return;
+    ny_log(reader->ctx, share > few ? NY_LOG_WARNING : NY_LOG_NOTE,
+           "%s: %zu of the %zu columns of %s %s missing, and %s 0 in its rows: %s%s", reader->path,
+           count, match->names.count, like->whose, count == 1 ? "is" : "are",
+           count == 1 ? "is" : "are", match->lost.text,
+           share > few ? "; if they are not 0, but were left out of the file, its rows will be in "
+                         "wrong places"
+                       : "");
 }
 
 /* Tells which columns are left out, and that the others are taken by their names. Labels and names

@@ -202,7 +202,10 @@ static int wrong_width(const struct ny_reader *reader)
     const char *advice =
         reader->options.whole_rows || (reader->sparse_rows && reader->table.d < wanted) ? ""
         : reader->sparse_rows ? ", or --new-columns drop, which leaves out values in others"
-                              : ", or the --columns to read";
+        : !reader->options.like || reader->columns.count
+            ? ", or the --columns to read"
+            : "; without a header, --label-column, --id-column, --columns or --drop-columns say "
+              "which of them are points";
 
     if (!reader->bytes)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,

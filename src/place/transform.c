@@ -22,10 +22,23 @@
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
+/* Finds the columns of names and of labels as rows to append have them, if these are wanted. */
+static int find_columns(struct ny_placer *placer, const struct ny_new_rows *rows,
+                        struct ny_columns_like *like)
+{
+    struct ny_import_how last;
+    int err = ny_points_import_how(rows->like, &placer->how, &last);
+
+    if (rows->with.ids && placer->how.id_column[0]) like->id_column = placer->how.id_column;
+    if (rows->with.labels && placer->how.label_column[0])
+        like->label_column = placer->how.label_column;
+    return err;
+}
+
 /* Opens a file of new rows, once more where it was opened `again`. The options that are given may
  * say how to read it; what the rows of the result decide is decided here: text is parsed to f64
  * if these are f64, and every row has its place in the output. */
-static int open_input(const struct ny_placer *placer, const struct ny_new_rows *rows, bool again,
+static int open_input(struct ny_placer *placer, const struct ny_new_rows *rows, bool again,
                       struct ny_reader **out)
 {
     const struct ny_columns_spec *spec = &placer->spec;
@@ -35,6 +48,7 @@ static int open_input(const struct ny_placer *placer, const struct ny_new_rows *
     struct ny_columns_like like = {.load = ny_points_all_columns, .arg = rows->like};
     int err = rows->like ? ny_points_info(rows->like, &info) : NY_OK;
 
+    if (!err && rows->like) err = find_columns(placer, rows, &like);
     if (err) return err;
     like.count = info.d;
     if (info.column_names) {
@@ -62,7 +76,7 @@ enum { COUNTED_BYTES = 4 << 20 };
 
 /* Counts the rows of a text file by reading it once. A pipe, which can be read only once, is left
  * as unknown. */
-static int count_rows(const struct ny_placer *placer, const struct ny_new_rows *rows,
+static int count_rows(struct ny_placer *placer, const struct ny_new_rows *rows,
                       uint64_t *count)
 {
     struct ny_context *ctx = placer->spec.ctx;

@@ -93,6 +93,7 @@ struct ny_placer {
     char delimiter;        /* of a table whose rows begin with names or labels; 0: with neither */
     struct ny_row_ids ids; /* of rows that are not written yet */
     struct ny_names names; /* of those that are written now */
+    struct ny_import_how how; /* the columns of names and labels, if these are to be written */
     struct ny_room room;   /* where there is no writer */
     struct ny_cluster_finder *finder; /* or NULL */
 };

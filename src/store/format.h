@@ -169,10 +169,11 @@ struct ny_import_record {
     uint32_t classes; /* names of classes that the store had then */
     uint32_t raw;     /* 1: it packed no blocks */
     char from[NY_IMPORT_FROM_BYTES]; /* zero-terminated: the file, empty for rows in memory */
-    char label_column[NY_IMPORT_COLUMN_BYTES]; /* zero-terminated: as in struct ny_column_uses; */
-    char id_column[NY_IMPORT_COLUMN_BYTES];    /* a record without them ends behind `from` */
+    /* They are those of struct ny_import_how. A record without them ends behind `from`. */
+    char label_column[NY_IMPORT_COLUMN_BYTES], id_column[NY_IMPORT_COLUMN_BYTES];
+    uint64_t min_values;
 };
-_Static_assert(sizeof(struct ny_import_record) == 376, "part of the format");
+_Static_assert(sizeof(struct ny_import_record) == 384, "part of the format");
 
 struct ny_progress_record {
     uint64_t fingerprint, base_n, d;

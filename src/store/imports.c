@@ -20,7 +20,8 @@
 /* Returns the bytes of the record that say something. */
 static size_t used_bytes(const struct ny_import_record *record)
 {
-    if (record->label_column[0] || record->id_column[0]) return sizeof(*record);
+    if (record->label_column[0] || record->id_column[0] || record->min_values)
+        return sizeof(*record);
     return offsetof(struct ny_import_record, from) + strlen(record->from) + 1;
 }
 
@@ -31,14 +32,15 @@ int ny_import_note_put(struct ny_write *write, const struct ny_import_note *note
                                       .time = note->time,
                                       .dropped = note->dropped,
                                       .classes = note->classes,
-                                      .raw = note->raw};
+                                      .raw = note->raw,
+                                  .min_values = note->how.min_values};
     struct ny_frame frame = {
         .store = write->store->id, .number = note->first, .kind = NY_KIND_IMPORT};
 
     if (write->pulse.version <= NY_FORMAT_OF_1_0) return NY_OK;
     memcpy(record.from, note->from, sizeof(record.from) - 1);
-    memcpy(record.label_column, note->uses.label, sizeof(record.label_column) - 1);
-    memcpy(record.id_column, note->uses.id, sizeof(record.id_column) - 1);
+    memcpy(record.label_column, note->how.label_column, sizeof(record.label_column) - 1);
+    memcpy(record.id_column, note->how.id_column, sizeof(record.id_column) - 1);
     frame.raw_bytes = (uint32_t)used_bytes(&record);
     return ny_write_record(write, &key, &frame, &record);
 }
@@ -51,7 +53,7 @@ int ny_ingest_note(struct ny_ingest *ingest, const struct ny_manifest *now)
                                   .dropped = ingest->dropped,
                                   .classes = now->classes,
                                   .raw = ingest->spec.raw,
-                                  .uses = ingest->spec.uses};
+                                  .how = ingest->spec.how};
 
     if (ingest->spec.from) snprintf(note.from, sizeof(note.from), "%s", ingest->spec.from);
     return ny_import_note_put(&ingest->write, &note);
@@ -119,10 +121,11 @@ static bool read_note(struct ny_snapshot *view, uint64_t first, struct ny_import
                                     .time = record.time,
                                     .dropped = record.dropped,
                                     .classes = record.classes,
-                                    .raw = record.raw != 0};
+                                    .raw = record.raw != 0,
+                                    .how.min_values = record.min_values};
     memcpy(note->from, record.from, sizeof(record.from) - 1);
-    memcpy(note->uses.label, record.label_column, sizeof(record.label_column) - 1);
-    memcpy(note->uses.id, record.id_column, sizeof(record.id_column) - 1);
+    memcpy(note->how.label_column, record.label_column, sizeof(record.label_column) - 1);
+    memcpy(note->how.id_column, record.id_column, sizeof(record.id_column) - 1);
     return true;
 }
 
@@ -187,17 +190,18 @@ void ny_imports_release(struct ny_imports *imports, struct ny_context *ctx)
     *imports = (struct ny_imports){0};
 }
 
-int ny_points_column_uses(struct ny_store *store, struct ny_column_uses *uses)
+int ny_points_import_how(struct ny_store *store, struct ny_import_how *known,
+                         struct ny_import_how *last)
 {
     struct ny_imports imports;
     int err = ny_points_imports(store, &imports);
 
-    *uses = (struct ny_column_uses){.label = ""};
+    *known = *last = (struct ny_import_how){.label_column = ""};
     for (size_t i = 0; i < imports.count; i++) {
-        const struct ny_column_uses *later = &imports.note[i].uses;
-
-        if (later->label[0]) memcpy(uses->label, later->label, sizeof(uses->label));
-        if (later->id[0]) memcpy(uses->id, later->id, sizeof(uses->id));
+        *last = imports.note[i].how;
+        if (last->label_column[0])
+            memcpy(known->label_column, last->label_column, sizeof(known->label_column));
+        if (last->id_column[0]) memcpy(known->id_column, last->id_column, sizeof(known->id_column));
     }
     ny_imports_release(&imports, store->ctx);
     return err;

@@ -186,11 +186,14 @@ int ny_points_stats(struct ny_store *store, struct ny_points_stats *stats);
 /* Frees the arrays of the statistics. */
 void ny_points_stats_release(struct ny_points_stats *stats, struct ny_context *ctx);
 
-/* The columns of a file that hold labels and names of rows. A text is empty where there is no such
- * column, or it has no name, or one that is too long to be kept. */
-enum { NY_COLUMN_USE_BYTES = 64 };
-struct ny_column_uses {
-    char label[NY_COLUMN_USE_BYTES], id[NY_COLUMN_USE_BYTES];
+/* The next file of a series is read by this: the columns of the file that held labels and names of
+ * rows, and how many values a row had to have. A text is empty where there was no such column, or
+ * it had no name, or one that is too long to be kept; min_values is 0 where rows could have any
+ * number. */
+enum { NY_HOW_COLUMN_BYTES = 64 };
+struct ny_import_how {
+    char label_column[NY_HOW_COLUMN_BYTES], id_column[NY_HOW_COLUMN_BYTES];
+    uint64_t min_values;
 };
 
 /* One import that is in the points, as far as it is known. */
@@ -201,7 +204,7 @@ struct ny_import_note {
     uint32_t classes;    /* names of classes that the store had then */
     bool raw;            /* it packed no blocks */
     char from[216];      /* the file; empty for rows in memory */
-    struct ny_column_uses uses;
+    struct ny_import_how how;
 };
 struct ny_imports {
     size_t count;
@@ -210,8 +213,10 @@ struct ny_imports {
 /* Reads the notes of all imports; ny_imports_release() them. Rows that an earlier version imported
  * have none, and a note that is damaged is left out. */
 int ny_points_imports(struct ny_store *store, struct ny_imports *imports);
-/* Finds the last known columns of labels and of names that rows of the store came from. */
-int ny_points_column_uses(struct ny_store *store, struct ny_column_uses *uses);
+/* Finds how the last import read its file, and in *known the columns of labels and of names that
+ * rows came from last, whichever import it was. */
+int ny_points_import_how(struct ny_store *store, struct ny_import_how *known,
+                         struct ny_import_how *last);
 /* Frees the notes and leaves an empty list. */
 void ny_imports_release(struct ny_imports *imports, struct ny_context *ctx);
 
@@ -412,7 +417,7 @@ struct ny_ingest_spec {
     bool raw;             /* keep blocks as they are: no LZ4 even where it would save */
     bool piece; /* the rows go on with those before, and are not compared with them */
     const char *from; /* the file, for the note of the import; NULL: none. It stays until the end */
-    struct ny_column_uses uses; /* for the note, likewise */
+    struct ny_import_how how; /* for the note */
     bool append;          /* false: the store must hold no points yet, else NY_EUSAGE */
     bool expects;         /* the store must hold `expected` points, else NY_EUSAGE */
     uint64_t expected;

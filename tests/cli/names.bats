@@ -775,6 +775,12 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
         rm -r t.nys
     done >all
     printf '%s\n' "0 1 0 1" "0 1 0 0" "0 1 0 nan" "0 1 0 1" | cmp - all
+    nystream fit s.nys map --map pca --components 1 -q
+    nystream transform s.nys map --input second.csv -o o.csv --with header,ids,labels -q
+    [ "$(cut -d, -f1,2 o.csv | xargs)" = "id,label x4,v" ]
+    nystream transform s.nys map --input second.csv -o o.csv --with ids,labels --label-column kind -q
+    [ "$(cut -d, -f1,2 o.csv)" = x4,u ]
+    nystream rm s.nys map -q
     nystream import s.nys second.csv --append --label-column kind -q # the last one counts
     nystream import s.nys second.csv --append -q
     [ "$(labels_of s.nys)" = "0 1 0 0 0" ]
@@ -797,13 +803,37 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     done
     ny import old.nys second.csv --append --labels v.txt -q
     [[ $stderr != *"already there"* ]]
-    nystream import ids.nys first.csv --id-column id --drop-columns kind,class -q
-    nystream import both.nys old.csv --id-column id --label-column "$long" --drop-columns kind -q
-    printf '%s,name,a,b\nu,x9,1,2\n' "$long" >new.csv
+    nystream import both.nys first.csv --drop-columns id,kind,class --labels l.txt -q
+    nystream import both.nys second.csv --append --labels v.txt -q
+    printf 'word,b,name,a\nu,1,x9,2\n' >new.csv
     ny import both.nys new.csv --append
-    says "the rows already there have names and labels: --id-column NAME and --label-column NAME take"
-    ny import ids.nys new.csv --append
-    says "the rows already there have names: --id-column NAME take those of the new ones"
+    says "the rows already there have labels: --label-column NAME takes those of the new ones, if these columns hold them"
+}
+
+@test "an append says in what it is read otherwise than the import before it" {
+    local one
+    printf 'id,a,b,class\nx1,1,2,u\nx2,3,4,v\nx3,5,1,u\n' >first.csv
+    printf 'a,b\n6,5\n7,1\n' >bare.csv
+    printf '6,5\n8,1\n' >headless.csv
+    nystream import s.nys first.csv --id-column id --label-column class --min-values 1 -q
+    for one in bare headless; do
+        cp -r s.nys t.nys
+        ny import t.nys $one.csv --append --min-values 1 -q
+        exits 0
+        says "warning: the rows of t.nys have labels, which the import before this one took from column 'class', but these rows have none; to give them some, take them out again ('nystream truncate t.nys --keep 3') and import them with --label-column"
+        says "warning: the rows of t.nys have names, which the import before this one took from column 'id', but these rows have none"
+        [[ $stderr != *"--min-values"* ]]
+        ny import t.nys bare.csv --append -q # like the one before
+        says "warning: the import before this one had --min-values 1, and this one has no --min-values: rows with fewer values are added, too"
+        [[ $stderr != *"have labels"* && $stderr != *"have names"* ]]
+        ny import t.nys headless.csv --append -q
+        [[ $stderr != *"--min-values"* ]]
+        rm -r t.nys
+    done
+    printf '1,2,3\n' >wide.csv
+    ny import s.nys wide.csv --append
+    exits 3
+    says "wide.csv has 3 columns of points, but the store has 2; give a file with these; without a header, --label-column, --id-column, --columns or --drop-columns say which of them are points"
 }
 
 @test "new rows whose columns are called otherwise are not placed; another order is that of the store" {

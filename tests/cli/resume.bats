@@ -386,6 +386,13 @@ interrupted_import() {
     head -n 1000 first.csv >short.csv
     interrupted_import 14000000 first.csv --memory 32M
     mv s begun
+    cp -r begun s
+    ny import s short.csv -q # another file
+    exits 0
+    says "warning: another import into s was interrupted before: what it had read is given up, and it starts over when it is run again"
+    ny import s short.csv --append --dtype f64 -q
+    [[ $stderr != *interrupted* ]]
+    rm -r s
     for file in second short; do
         cp -r begun s
         ny import s - --format csv --memory 32M <$file.csv
