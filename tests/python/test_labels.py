@@ -125,7 +125,7 @@ def test_a_column_by_its_name(empty, tmp_path, kind):
         X = tmp_path / "x.h5ad"
         cells.write_h5ad(X)
     options = {"label_column" if "option" in kind else "labels": "kind"}
-    if "h5ad" in kind and not (Path(os.environ["NYSTREAM_LIBRARY"]).parent /
+    if "option" in kind and not (Path(os.environ["NYSTREAM_LIBRARY"]).parent /
                                "nystream-hdf5").exists():
         pytest.skip("nystream-hdf5 is not built: no libhdf5")
     empty.append(X, **options)
@@ -135,6 +135,41 @@ def test_a_column_by_its_name(empty, tmp_path, kind):
         empty.append(X, **wrong)
     with pytest.raises(nystream.UsageError, match="X is ndarray, whose columns have no names"):
         empty.append(rows(), labels="kind")
+
+
+def test_columns_of_obs_of_any_type(empty, tmp_path, monkeypatch):
+    anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
+    h5py = pytest.importorskip("h5py")
+    monkeypatch.setenv("NYSTREAM_HDF5", "/nowhere")
+    obs = pandas.DataFrame({
+        "ordered": pandas.Categorical(WORDS, ["yak", "emu", "dog", "cat"]),
+        "words": ["a", "b", "a", "c", "b", "a"], "whole": np.arange(6), "real": np.linspace(0, 1, 6),
+        "flag": np.arange(6) % 2 == 0, "some": pandas.array([1, None, 3, 4, 5, 6], dtype="Int64"),
+    }, index=[f"cell {i}" for i in range(6)])
+    anndata.AnnData(rows(), obs).write_h5ad(tmp_path / "x.h5ad")
+    with h5py.File(tmp_path / "x.h5ad", "a") as file:  # as anndata wrote categories before 0.8
+        column = file["obs/ordered"]
+        file["obs/__categories/old"] = column["categories"][:]
+        file["obs/old"] = column["codes"][:]
+        file["obs/old"].attrs["categories"] = file["obs/__categories/old"].ref
+    for name in (*obs, "old"):
+        there, here = (nystream.open(tmp_path / f"{name} {kind}.nys") for kind in ("there", "here"))
+        here.append(rows(), labels=obs["ordered" if name == "old" else name])
+        there.append(tmp_path / "x.h5ad", labels=name)
+        assert np.array_equal(there.labels[:], here.labels[:], equal_nan=True)
+        assert there.report.imports[0]["label_column"] == name
+        assert there.report.classes == here.report.classes
+    assert list(there.class_names) == ["yak", "emu", "dog", "cat"]
+
+
+def test_a_list_of_h5ad_says_what_reads_them(empty, tmp_path, monkeypatch):
+    anndata = pytest.importorskip("anndata")
+    monkeypatch.setenv("NYSTREAM_HDF5", "/nowhere")
+    anndata.AnnData(rows()).write_h5ad(tmp_path / "x.h5ad")
+    with pytest.raises(nystream.FileError, match=r"append\(FILE\) .* one \.h5ad at a time"):
+        empty.append([tmp_path / "x.h5ad"])
+    with pytest.raises(nystream.FileError, match=r"append\(FILE\) .* one \.h5ad at a time"):
+        empty.append_files(tmp_path / "x.h5ad")
 
 
 def test_a_column_beside_some_of_one_name(empty):
@@ -225,14 +260,18 @@ def test_a_column_is_meant_where_no_file_has_the_name(empty, tmp_path, monkeypat
     assert kept(empty) == ["elm", "oak"] and empty.shape == (2, 2)
 
 
-@pytest.mark.parametrize("kind", ("frame", "pieces", "arrow", "anndata", "csv"))
-def test_later_rows_have_labels_in_the_column_of_before(empty, tmp_path, kind):
+@pytest.mark.parametrize("kind", ("frame", "pieces", "arrow", "anndata", "h5ad", "csv"))
+def test_later_rows_have_labels_in_the_column_of_before(empty, tmp_path, kind, monkeypatch):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(rows(), columns=list("xyz")[:rows().shape[1]]).assign(kind=WORDS)
     given, file = frame, tmp_path / "x.csv"
-    if kind == "anndata":
+    if kind in ("anndata", "h5ad"):
         given = pytest.importorskip("anndata").AnnData(rows(), frame[["kind"]].rename(index=str))
         given.var_names = frame.columns[:-1]
+        if kind == "h5ad":
+            monkeypatch.setenv("NYSTREAM_HDF5", "/nowhere")  # a wheel has no such program
+            given.write_h5ad(tmp_path / "x.h5ad")
+            given = tmp_path / "x.h5ad"
     elif kind == "arrow":
         given = pytest.importorskip("pyarrow").Table.from_pandas(frame)
     elif kind == "csv":

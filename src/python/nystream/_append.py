@@ -13,6 +13,7 @@ from nystream import _lib
 from nystream._columns import Columns, take_known, take_labels
 from nystream._context import Context
 from nystream._errors import FileError, StoreError, UsageError, data_error, usage_error
+from nystream._h5ad import is_read_here
 from nystream._lib import lib
 from nystream._options import Options, are_of_files, check_in_memory
 from nystream._sources import OPENED, are_files, is_for_library, is_path
@@ -38,6 +39,13 @@ def store_of(X: Any) -> Optional["Appends"]:
     if isinstance(X, Part):
         return Store(X._points_of) if X._points_of else None
     return X if isinstance(X, Store) else None
+
+
+def _has_column_here(X: Any, labels: str, options: Dict[str, Any]) -> bool:
+    """Return whether labels= names a column of an .h5ad that Python reads, and no file."""
+    if Path(labels).is_file() or are_of_files(options) or "shards" in options:
+        return False
+    return is_read_here(X)
 
 
 class Appends:
@@ -94,7 +102,8 @@ class Appends:
             On Ctrl-C; of rows that come in pieces it says whether they were added.
         """
         named = isinstance(labels, str)
-        if are_files(X) and is_path(labels):
+        here = named and _has_column_here(X, labels, options)
+        if are_files(X) and is_path(labels) and not here:
             return self._append_labelled(X, labels, options)
         if are_files(X) and labels is None and (
                 not is_path(X) or is_for_library(X) or are_of_files(options)):

@@ -15,6 +15,7 @@ from nystream._arrow import are_of_columns, is_arrow, row_width
 from nystream._batch import SLICE_BYTES, TOLD, Batch, is_sparse, make_batch
 from nystream._context import logger, stack_level
 from nystream._errors import NystreamWarning, data_error, hint, usage_error
+from nystream._h5ad import is_read_here, obs_column, obs_columns
 from nystream._labels import Labels, Names, as_labels
 from nystream._sources import CsrGroup
 
@@ -171,35 +172,44 @@ def _labels_in(column: Any, name: str) -> Labels:
     return found._replace(column=name)
 
 
+def _labels_beside(X: Any) -> Optional[List[str]]:
+    """Return the columns that labels of X may be in: of obs, or of a frame; None of other rows."""
+    if is_read_here(X):
+        return obs_columns(X)
+    table = X.obs if hasattr(X, "obs") and _data.is_cells(X) else X if is_frame(X) else None
+    if table is None:
+        return None
+    return list(table.columns if hasattr(table, "iloc") else _data.column_names(table) or [])
+
+
 def take_known(X: Any, column: Callable[[], Optional[str]]) -> Tuple[Any, Any]:
     """Do as take_labels with the name that column() gives, if X has one such; else without."""
-    table = X.obs if hasattr(X, "obs") and _data.is_cells(X) else X if is_frame(X) else None
-    name = None if table is None else column()
-    if name is None:
-        return X, None
-    names = list(table.columns if hasattr(table, "iloc") else _data.column_names(table) or [])
-    return take_labels(X, name) if names.count(name) == 1 else (X, None)
+    names = _labels_beside(X)
+    name = None if names is None else column()
+    return take_labels(X, name) if names and name and names.count(name) == 1 else (X, None)
 
 
 def take_labels(X: Any, name: str) -> Tuple[Any, Any]:
-    """Return rows without their labels, and these: a column of a frame, or of obs of an AnnData."""
-    is_anndata = hasattr(X, "obs") and _data.is_cells(X)
-    if not is_anndata and not is_frame(X):
+    """Return rows without their labels, and these: a column of a frame, or of obs of cells."""
+    names = _labels_beside(X)
+    if names is None:
         raise usage_error(f"labels={name!r} names a column, but X is {type(X).__name__}, whose "
                           "columns have no names; give a label for each row", "labels")
-    table = X.obs if is_anndata else X
-    names = list(table.columns if hasattr(table, "iloc") else _data.column_names(table) or [])
+    table = "X" if is_frame(X) else "obs"
     if name not in names:
-        raise usage_error(f"labels={name!r} is not a column of {'obs' if is_anndata else 'X'}, "
+        raise usage_error(f"labels={name!r} is not a column of {table}, "
                           f"which has {_listed(names)}{hint(name, map(str, names))}", "labels")
     if names.count(name) > 1:
         raise usage_error(f"labels={name!r} names {names.count(name)} columns of "
-                          f"{'obs' if is_anndata else 'X'}; give the others another name", "labels")
+                          f"{table}; give the others another name", "labels")
+    if is_read_here(X):
+        return X, _labels_in(obs_column(X, name), name)
+    labels = _labels_in((X if is_frame(X) else X.obs)[name], name)
     if hasattr(X, "iloc"):  # other columns may have one name
         X = X.drop(columns=[name])
-    elif not is_anndata:
+    elif is_frame(X):
         X = choose(X, [other for other in names if other != name])
-    return X, _labels_in(table[name], name)
+    return X, labels
 
 
 def _listed(names: List[str]) -> str:

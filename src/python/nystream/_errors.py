@@ -113,6 +113,11 @@ _RESTART = re.compile(r"\b(fit|graph) --restart\b")
 # Words with which it says where a colour comes from, and those that are clearer in Python.
 _COLOURS = (("'nystream import --label-column' or --labels", "append(X, labels=LABELS)"),
             ("'nystream eval --clusters'", "evaluate(clusters=K)"))
+# Words with which it says what reads HDF5: Python has h5py.
+_HDF5 = re.compile(r"name it in NYSTREAM_HDF5, or save the matrix with scipy\.sparse\.save_npz$")
+_H5PY = ("name it in NYSTREAM_HDF5. Where h5py is installed, append(FILE) and append(FILE, "
+         "labels=COLUMN) read X of one .h5ad at a time without it, and append(ADATA) reads what "
+         "anndata.read_h5ad(FILE, backed='r') gives")
 _SWITCHES = ("drop-results",)  # arguments of calls, and no options
 _RESUME = re.compile(r"resume with: nystream .*$", re.DOTALL)
 
@@ -186,6 +191,7 @@ def spell_for_python(text: str) -> str:
     text = _EDGES_GONE.sub("the matrix that edges= was is not kept with the graph; give it again",
                            text)
     text = _EDGES.sub("edges=", text)
+    text = _HDF5.sub(_H5PY, text)
     text = _WIDTHS.sub(_advise_widths, text)
     text = _RESUME.sub("resume with: store.result(NAME).resume()", text)
     for words, call in _COLOURS:

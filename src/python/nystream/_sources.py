@@ -8,13 +8,14 @@ import glob
 import mmap
 import os
 from pathlib import Path
-from typing import Any, Iterator, List, Tuple
+from typing import Any, Iterator, Tuple
 
 import numpy as np
 
 from nystream import _batch
 from nystream._context import Context
 from nystream._errors import budget_error, data_error
+from nystream._h5ad import is_h5ad, names_in_h5ad
 from nystream._lib import lib
 
 OPENED = (".npy", ".npz", ".h5ad")  # files that Python reads, too
@@ -166,19 +167,10 @@ def _map_file(name: Any) -> Any:
 
 def names_in_file(name: Any) -> Tuple[Any, Any]:
     """Return the names of rows and of columns of an .h5ad, or None where a file has none."""
-    if Path(name).suffix != ".h5ad":
+    if not is_h5ad(name):
         return None, None
-    import h5py
-
     _check_there(name)
-    found: List[Any] = []
-    with h5py.File(name, "r") as file:
-        for table in (file.get("obs"), file.get("var")):
-            index = table.attrs.get("_index") if isinstance(table, h5py.Group) else None
-            texts = table.get(index) if index else None
-            is_text = isinstance(texts, h5py.Dataset) and h5py.check_string_dtype(texts.dtype)
-            found.append(texts.asstr()[:] if is_text else None)
-    return found[0], found[1]
+    return names_in_h5ad(name)
 
 
 def is_for_library(name: Any) -> bool:
