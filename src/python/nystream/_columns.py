@@ -111,7 +111,7 @@ class Columns(NamedTuple):
                 return None  # a column holds a list of numbers
         if lost and not (self.sparse and len(lost) < len(names) and _is_sparse(X)):
             s, them = ("s", "them") if len(lost) > 1 else ("", "it")
-            raise data_error(f"{self.what} has no column{s} {_listed(lost)}, which {self.whose} "
+            raise data_error(f"{self.what} has no column{s} {listed(lost)}, which {self.whose} "
                              f"has; give {them}, or an array, whose columns are taken in their "
                              "order")
         if len(set(names)) < len(names) or len(places) < len(found):
@@ -123,16 +123,18 @@ class Columns(NamedTuple):
 
     def _tell(self, found: List[str], lost: List[str]) -> None:
         if lost:
+            total = len(self.names or [])
             be = "is" if len(lost) == 1 else "are"
-            logger.info("%s: %d of the %d columns of %s %s missing, and %s 0 in its rows: %s",
-                        self.what, len(lost), len(self.names or []), self.whose, be, be,
-                        _listed(lost))
+            warnings.warn(f"{self.what}: {len(lost)} of the {total} columns of {self.whose} "
+                          f"({100 * len(lost) / total:.3g} %) {be} missing, and {be} 0 in its "
+                          f"rows: {listed(lost)}: do both have the same kind of columns, under "
+                          "the same names?", NystreamWarning, stacklevel=stack_level())
         known = set(self.names or [])
         others = [name for name in found if name not in known]
         if others:
             warnings.warn(f"{self.what}: {len(others)} column"
                           f"{'s are' if len(others) > 1 else ' is'} left out, which {self.whose} "
-                          f"does not have: {_listed(others)}",
+                          f"does not have: {listed(others)}",
                           NystreamWarning, stacklevel=stack_level())
         elif not lost:
             logger.info("%s: its columns are in another order than those of %s, and are matched by "
@@ -198,7 +200,7 @@ def take_labels(X: Any, name: str) -> Tuple[Any, Any]:
     table = "X" if is_frame(X) else "obs"
     if name not in names:
         raise usage_error(f"labels={name!r} is not a column of {table}, "
-                          f"which has {_listed(names)}{hint(name, map(str, names))}", "labels")
+                          f"which has {listed(names)}{hint(name, map(str, names))}", "labels")
     if names.count(name) > 1:
         raise usage_error(f"labels={name!r} names {names.count(name)} columns of "
                           f"{table}; give the others another name", "labels")
@@ -212,7 +214,7 @@ def take_labels(X: Any, name: str) -> Tuple[Any, Any]:
     return X, labels
 
 
-def _listed(names: List[str]) -> str:
+def listed(names: List[str]) -> str:
     """Write "'a', 'b' and 3 more"."""
     more = f" and {len(names) - TOLD} more" if len(names) > TOLD else ""
     return ", ".join(map(repr, names[:TOLD])) + more

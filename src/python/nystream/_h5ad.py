@@ -79,7 +79,9 @@ def obs_column(name: Any, column: str) -> Any:
         if isinstance(found, h5py.Group) and "categories" in found:
             return Words(found["codes"][:], _values(found["categories"]))
         if isinstance(found, h5py.Group):  # a type of pandas in which values may be missing
-            return np.where(found["mask"][:], None, _values(found["values"]))
+            values = _values(found["values"]).astype(object)
+            values[found["mask"][:]] = None
+            return values
         old = found.attrs.get("categories")
         return _values(found) if old is None else Words(found[:], _values(file[old]))
 

@@ -480,8 +480,9 @@ def ingest(adata: Any, adata_ref: Any, obs: Union[None, str, Sequence[str]] = No
     """Place new cells in the maps of others, and carry over clusters and labels, as scanpy's.
 
     Writes those of obsm that `pca`, `spectral` and `diffmap` have made of adata_ref, by the models
-    that it keeps in uns, also in a file. Genes are matched by name: adata must have those that the
-    maps were fitted on, in any order. Column 0 of X_diffmap, the trivial one, is 0.
+    that it keeps in uns, also in a file. Genes are matched by name: adata must have all those of
+    the matrix that the maps were made from, in any order; if it lacks some, make the maps of
+    adata_ref from the genes that both have. Column 0 of X_diffmap, the trivial one, is 0.
 
     Parameters
     ----------
