@@ -305,6 +305,37 @@ def test_clusters_of_an_earlier_embedding(tmp_path, components):
     nystream.tl.ingest(new, cells, obs=[])
 
 
+@quick
+def test_clusters_that_were_renamed_or_merged(tmp_path, reference):
+    new = make_cells(90, seed=8)
+    nystream.tl.ingest(new, reference)
+    number = np.asarray(new.obs["clusters"])
+    kind = {name: reference.obs["kind"][list(reference.obs["clusters"]).index(name)]
+            for name in "012"}
+    renamed, merged, some = reference.copy(), reference.copy(), reference.copy()
+    renamed.obs["clusters"] = renamed.obs["clusters"].cat.rename_categories(kind)
+    renamed.write_h5ad(tmp_path / "ref.h5ad")
+    for ref in renamed, anndata.read_h5ad(tmp_path / "ref.h5ad"):
+        nystream.tl.ingest(new, ref, obs="clusters")
+        assert list(new.obs["clusters"]) == [kind[name] for name in number]
+        assert list(new.obs["clusters"].cat.categories) == [kind[name] for name in "012"]
+    merged.obs["clusters"] = merged.obs["clusters"].map({"0": "a", "1": "b", "2": "a"})
+    nystream.tl.ingest(new, merged)
+    assert list(new.obs["clusters"]) == ["b" if name == "1" else "a" for name in number]
+    some.obs["clusters"] = some.obs["clusters"].cat.remove_categories("2")
+    nystream.tl.ingest(new, some)
+    assert list(new.obs["clusters"].isna()) == list(number == "2")
+    mixed = reference.copy()
+    mixed.obs["clusters"] = np.array(["x", "y", "z"])[np.arange(mixed.n_obs) // 3 % 3]
+    with pytest.raises(nystream.UsageError, match=r"of the 120 cells .* cluster 0 .*'words'\]"):
+        nystream.tl.ingest(new, mixed)
+    mixed.obs["words"] = mixed.obs["clusters"]
+    nystream.tl.ingest(new, mixed, obs="words")
+    fewer = reference[np.asarray(reference.obs["clusters"]) != "2"].copy()
+    nystream.tl.ingest(new, fewer)
+    assert list(new.obs["clusters"]) == list(number)
+
+
 def test_real_cells():
     """Held-out cells of pbmc3k get the types that experts gave them."""
     file = Path(os.environ.get("NYSTREAM_DATA", "/nowhere")) / "pbmc3k" / "pbmc3k.h5ad"

@@ -8,8 +8,8 @@ import numpy as np
 
 from nystream import _data
 from nystream._centers import nearest_centers
-from nystream._errors import NystreamWarning, hint
-from nystream._ingest import as_clustered, checksum_of, stored
+from nystream._errors import NystreamWarning, hint, usage_error
+from nystream._ingest import as_array, as_clustered, checksum_of, stored
 from nystream._options import search_options
 
 
@@ -56,8 +56,44 @@ def _of_clusters(adata_ref: Any, name: str, places: Dict[str, Any]) -> Any:
         raise ValueError(f"obs={name!r} are clusters of an earlier {key} than adata_ref has; make "
                          f"them again with nystream.tl.clusters(adata_ref, {len(centers)}, "
                          f"key_added={name!r})")
+    known, words = _words_of_clusters(adata_ref, name, key, centers)
     found = nearest_centers(as_clustered(adata_ref, key, places[key]), centers)
-    return pandas.Categorical.from_codes(found, list(map(str, range(len(centers)))))
+    return pandas.Categorical.from_codes(np.where(found < 0, -1, known[found]), words)
+
+
+def _words_of_clusters(adata_ref: Any, name: str, key: str, centers: Any) -> Tuple[Any, List[Any]]:
+    """Return for each cluster which word its cells have now, -1 for none, and these words.
+
+    Clusters that still have the names that clusters() gave them keep these, also where the
+    reference has no cell of them any more.
+    """
+    numbers, plain = np.arange(len(centers)), list(map(str, range(len(centers))))
+    codes, words = _category_pairs(adata_ref.obs[name])
+    if key not in adata_ref.obsm and words == plain:
+        return numbers, plain
+    if key not in adata_ref.obsm:
+        raise ValueError(f"obs={name!r} are clusters of {key} that have other names now, and "
+                         f"adata_ref has no obsm[{key!r}], by which these are found; add it")
+    rows = as_clustered(adata_ref, key, as_array(adata_ref.obsm[key]))
+    of_rows = nearest_centers(rows, centers)
+    counts = np.zeros((len(centers), len(words) + 1), np.int64)  # the last: cells without a word
+    np.add.at(counts, (of_rows[of_rows >= 0], codes[of_rows >= 0]), 1)
+    most, cells = counts.argmax(axis=1), counts.sum(axis=1)
+    mixed = np.flatnonzero(2 * counts.max(axis=1) < cells)
+    if len(mixed):
+        at = mixed[0]
+        word = "no word" if most[at] == len(words) else repr(words[most[at]])
+        raise usage_error(
+            f"obs={name!r}: of the {cells[at]} cells of adata_ref in cluster {at} of {key}, no "
+            f"half have one word ({counts[at].max()} have {word}), so that new cells there have "
+            "none. Rename or merge whole clusters, or copy the column to another name, whose "
+            "words are those of the nearest cells: adata_ref.obs['words'] = "
+            f"adata_ref.obs[{name!r}]", "obs")
+    known = np.where((cells == 0) | (most == len(words)), -1, most)
+    named = [words[at] if at >= 0 else None for at in known]
+    if all(word == plain[at] for at, word in enumerate(named) if cells[at]):
+        return numbers, plain
+    return known, words
 
 
 def _votes(adata_ref: Any, names: Sequence[str], places: Dict[str, Any], use_rep: Optional[str],

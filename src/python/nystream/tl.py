@@ -491,8 +491,9 @@ def ingest(adata: Any, adata_ref: Any, obs: Union[None, str, Sequence[str]] = No
     adata_ref : AnnData
     obs : str or sequence of str, optional
         Columns of adata_ref.obs to carry over; None: those of `clusters`. A new cell is of the
-        cluster whose center it is nearest to; of any other column it gets the word that most of
-        its nearest neighbours among adata_ref have.
+        cluster whose center it is nearest to, and gets the word that most cells of this cluster
+        have now, so that clusters may be renamed and merged. Of any other column it gets the word
+        that most of its nearest neighbours among adata_ref have.
     use_rep : str, optional
         Key of obsm in which neighbours are looked for; None: X_pca, else the first that is placed.
     n_neighbors : int
