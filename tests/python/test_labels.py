@@ -260,6 +260,44 @@ def test_a_column_is_meant_where_no_file_has_the_name(empty, tmp_path, monkeypat
     assert kept(empty) == ["elm", "oak"] and empty.shape == (2, 2)
 
 
+@pytest.mark.parametrize("kind", ["frame", "AnnData", "h5ad", "pairs"])
+def test_a_series_in_another_order_than_the_rows(empty, tmp_path, kind):
+    pandas = pytest.importorskip("pandas")
+    names = [f"cell {i}" for i in range(6)]
+    frame = pandas.DataFrame(rows(), names, list("xyz"))
+    series = pandas.Series(WORDS, names)
+    X, whose = frame, "X.index"
+    if kind != "frame" and kind != "pairs":
+        X, whose = pytest.importorskip("anndata").AnnData(frame), "X.obs_names"
+    if kind == "h5ad":
+        X.write_h5ad(tmp_path / "x.h5ad")
+        X, whose = tmp_path / "x.h5ad", "adata.obs_names"
+
+    def append(labels):
+        empty.append(*([iter([(X, labels)])] if kind == "pairs" else [X, labels]))
+
+    with pytest.raises(nystream.UsageError, match=rf"give labels.loc\[{whose}\], or labels") as told:
+        append(series[::-1])
+    assert told.value.option == "labels" and not empty.path.exists()
+    append(series[::-1].loc[names])
+    append(series[::-1].to_numpy())
+    append(pandas.Series(WORDS))  # its index is that of no rows
+    append(pandas.Series(WORDS, [*names[:-1], "another"]))
+    assert kept(empty) == WORDS + WORDS[::-1] + WORDS + WORDS
+
+
+def test_colours_in_another_order_than_the_rows(empty):
+    pandas = pytest.importorskip("pandas")
+    names = [f"cell {i}" for i in range(6)]
+    empty.append(pandas.DataFrame(rows(), names, list("xyz")))
+    result = empty.fit("map", map="pca", approx="exact", components=2)
+    color = pandas.Series(list("ababab"), names)
+    with pytest.raises(nystream.UsageError, match=r"give color.loc\[store.row_names\[:\]\]"):
+        result.plot(color=color[::-1])
+    again = color[::-1].loc[empty.row_names[:]]
+    assert result.plot(color=again).data == result.plot(color=color).data
+
+
 @pytest.mark.parametrize("kind", ("frame", "pieces", "arrow", "anndata", "h5ad", "csv"))
 def test_later_rows_have_labels_in_the_column_of_before(empty, tmp_path, kind, monkeypatch):
     pandas = pytest.importorskip("pandas")

@@ -72,7 +72,8 @@ class Appends:
             and files, and of the columns of a table of Arrow, also where these come one by one.
         labels : str, or array, list or column of shape (rows,), optional
             The name of a column of a frame (which is no column of the points then), of obs of an
-            AnnData, or of a file; or one number or one word a row, NaN or None where it has none.
+            AnnData, or of a file; or one number or one word a row, NaN or None where it has none,
+            in the order of the rows. A Series that has the rows of X in another order is refused.
             If X is a file, a name that is that of a file is a file of labels, one a row, and
             label_column= is always a column. Words become classes, whose numbers `labels` has, and
             `class_names` the words: in the order of their appearance, or of the categories of a

@@ -16,7 +16,7 @@ from nystream._arrow import are_of_columns, arrow_rows, is_arrow
 from nystream._batch import (SLICE_ROWS, Batch, check_shape, check_values, is_sparse, lies_in_rows,
                              make_batch, on_host, result_array, stored_dtype)
 from nystream._errors import usage_error
-from nystream._labels import Labels, Names, as_labels
+from nystream._labels import Labels, Names, as_labels, check_order
 from nystream._sources import (ENTRY_BYTES, CsrGroup, are_imported, dask_blocks, give_back, is_dask,
                                is_path, is_sparse_group, names_in_file, open_file)
 from nystream._work import nothing_when_stopped
@@ -109,6 +109,18 @@ def _check_kind(labels: Optional[Labels], before: Optional[bool]) -> Optional[bo
     return words
 
 
+def _check_label_order(X: Any, labels: Any) -> None:
+    """UsageError where labels name the rows of X, but in another order."""
+    if not hasattr(labels, "iloc") or is_dask(X):
+        return
+    if is_path(X):
+        check_order("labels", labels, names_in_file(X)[0], "adata.obs_names")
+    elif is_cells(X):
+        check_order("labels", labels, X.obs_names, "X.obs_names")
+    elif hasattr(X, "iloc"):
+        check_order("labels", labels, X.index, "X.index")
+
+
 def _pieces(X: Iterable[Any]) -> Iterator[Batch]:
     """Read an iterator of batches of rows, of pairs (rows, labels), or of lists of one batch."""
     words: Optional[bool] = None
@@ -116,6 +128,7 @@ def _pieces(X: Iterable[Any]) -> Iterator[Batch]:
         labels = None
         if has_labels(piece):
             piece, labels = (*piece, None)[:2]
+            _check_label_order(piece, labels)
             labels = as_labels(labels)
             words = _check_kind(labels, words)
         yield from _piece(piece, labels)
@@ -169,6 +182,7 @@ def batches(X: Any, labels: Any = None,
         True: there is one batch, and it is all of X.
     batches : iterator of Batch
     """
+    _check_label_order(X, labels)
     X = unwrap(X)
     if isinstance(X, (list, tuple)) and not (X and _are_rows(X[0])):
         X = np.asarray(X)

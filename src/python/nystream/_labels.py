@@ -9,6 +9,8 @@ from typing import Any, Dict, List, NamedTuple, Optional
 
 import numpy as np
 
+from nystream._errors import usage_error
+
 WHAT = "labels are one number or one word a row"
 EXACT_LIMIT = 2 ** 53  # integers beyond it are not all values of float64
 MISSING = ("", "NA", "nan", "NaN", "NAN")  # CSV files have these, too
@@ -53,6 +55,25 @@ def as_labels(labels: Any, rows: Optional[int] = None) -> Optional[Labels]:
         raise ValueError(f"{WHAT}, but have the shape {found.values.shape}"
                          + ("" if rows is None else f"; X has {rows} rows"))
     return found
+
+
+def check_order(what: str, values: Any, names: Any, whose: str) -> None:
+    """UsageError where a Series has the names of rows in its index, but in another order.
+
+    Parameters
+    ----------
+    what : str, the argument that the values are, such as "labels"
+    names : names of the rows, or None where they have none
+    whose : str, what gives these names in Python
+    """
+    index = values.index if hasattr(values, "iloc") and not hasattr(values, "columns") else None
+    if index is None or names is None or len(index) != len(names) or not index.is_unique:
+        return
+    found, known = list(index), list(names)
+    if found != known and set(found) == set(known):
+        raise usage_error(f"{what}= has the rows in another order than {whose}: give "
+                          f"{what}.loc[{whose}], or {what}.to_numpy(), which is taken as it stands",
+                          what)
 
 
 def number_in(text: str) -> float:

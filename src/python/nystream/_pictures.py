@@ -12,7 +12,7 @@ import numpy as np
 
 from nystream import _lib
 from nystream._append import PathLike
-from nystream._labels import write_values
+from nystream._labels import check_order, write_values
 from nystream._lib import lib
 from nystream._options import Options
 from nystream._scratch import Scratch
@@ -46,6 +46,8 @@ class PictureParts:
         scratch = Scratch()
         color: Any = options.get("color")
         if np.ndim(color):
+            if hasattr(color, "iloc") and self.store.report["row_names"]:
+                check_order("color", color, self.store.row_names[:], "store.row_names[:]")
             options["color"] = write_values(color, scratch.path, len(self.store))
         file = scratch.path / "picture.png" if output is None else Path(output)
         context = self.store._context
