@@ -188,6 +188,20 @@ def test_clusters_of_any_embedding_and_refusals():
         nystream.tl.clusters(adata, clusters=3)
 
 
+@quick
+def test_clusters_of_a_map_of_earlier_components():
+    adata = make_cells()
+    nystream.tl.pca(adata, 10, **PREPARED)
+    nystream.tl.spectral(adata, 2, n_landmarks=100)
+    nystream.tl.clusters(adata, 3)
+    nystream.tl.pca(adata, 10, values="sqrt")
+    for use_rep in None, "X_spectral":
+        with pytest.raises(ValueError, match="X_spectral of adata was made from an earlier X_pca "
+                                             "than it has; make X_spectral again"):
+            nystream.tl.clusters(adata, 3, use_rep=use_rep)
+    nystream.tl.clusters(adata, 3, use_rep="X_pca")
+
+
 # ---- new cells ---------------------------------------------------------------------------------
 
 

@@ -89,6 +89,17 @@ def checksum_of(adata: Any, key: str) -> int:
     return _checksum(model_of(adata, key))
 
 
+def check_current(adata: Any, kept: Optional[Mapping[str, Any]], whose: str) -> None:
+    """ValueError where the rows that a map was made from have been made anew since."""
+    rows = "" if kept is None else str(kept["rows"])
+    if kept is None or not rows.startswith("obsm/"):
+        return
+    key = rows[len("obsm/"):]
+    if int(kept["behind"]) != checksum_of(adata, key):
+        raise ValueError(f"{kept['obsm']} of {whose} was made from an earlier {key} than it has; "
+                         f"make {kept['obsm']} again")
+
+
 def _checksum(kept: Optional[Mapping[str, Any]]) -> int:
     return 0 if kept is None else zlib.crc32(np.asarray(kept["image"]).tobytes())
 
@@ -115,10 +126,8 @@ def _place_by(kept: Mapping[str, Any], adata: Any, adata_ref: Any, places: Dict[
     rows = str(kept["rows"])
     if rows.startswith("obsm/"):
         key = rows[len("obsm/"):]
+        check_current(adata_ref, kept, "adata_ref")
         behind = model_of(adata_ref, key)
-        if int(kept["behind"]) != _checksum(behind):
-            raise ValueError(f"{kept['obsm']} of adata_ref was made from an earlier {key} than it "
-                             f"has; make {kept['obsm']} again")
         if behind is not None:
             _place_by(behind, adata, adata_ref, places, run)
         found = model.transform(_rows_of_obsm(adata, places, key, kept))

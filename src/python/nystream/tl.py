@@ -43,8 +43,8 @@ from nystream._centers import centers_of
 from nystream._context import stack_level
 from nystream._errors import NystreamWarning, nearest, no_attribute, renamed, usage_error
 from nystream._fuzzy import fuzzy_union, lists_as_csr
-from nystream._ingest import (Genes, Source, as_array, as_clustered, checksum_of, keep_model,
-                              place, stored)
+from nystream._ingest import (Genes, Source, as_array, as_clustered, check_current, checksum_of,
+                              keep_model, model_of, place, stored)
 from nystream._options import search_options
 
 __all__ = ["clusters", "diffmap", "ingest", "neighbors", "pca", "spectral"]
@@ -449,6 +449,7 @@ def clusters(adata: Any, n_clusters: int = 8, *, use_rep: Optional[str] = None, 
 
     adata = adata.copy() if copy else adata
     key = _choose_embedding(adata, use_rep)
+    check_current(adata, model_of(adata, key), "adata")
     rows = as_clustered(adata, key, as_array(adata.obsm[key]))
     has_place = ~np.isnan(rows).any(axis=1)
     placed = rows[has_place]
