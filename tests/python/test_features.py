@@ -33,6 +33,26 @@ def test_columns_are_given_as_an_array(store, rows):
 
 
 @quick
+def test_columns_are_given_by_their_names(tmp_path, rows):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(rows, columns=[f"gene {at}" for at in range(6)])
+    store = nystream.open(tmp_path / "named.nys")
+    store.append(frame)
+    wanted = store.fit("numbers", features=[1, 4], **COARSE).embedding[:]
+    for number, names in enumerate((["gene 4", "gene 1"], ("gene 1", "gene 4"),
+                                    frame.columns[[1, 4]], np.array(["gene 1", "gene 4"]))):
+        result = store.fit(f"names{number}", features=names, **COARSE)
+        assert np.array_equal(result.embedding[:], wanted)
+        assert np.array_equal(result.features, [1, 4])
+        assert np.array_equal(nystream.embed(frame, features=names, **COARSE), wanted)
+    assert store.plan(features=["gene 1"], **COARSE).memory_min_bytes > 0
+    with pytest.raises(nystream.UsageError, match="has 1 of 2 names that no column has: 'gene 9'"):
+        store.fit("none", features=["gene 1", "gene 9"], **COARSE)
+    with pytest.raises(nystream.UsageError, match="names of the columns are not known here"):
+        nystream.plan(frame.to_numpy(), features=["gene 1"], **COARSE)
+
+
+@quick
 def test_a_rule_is_a_text(store, rows):
     result = store.fit("most", features="variance:2", **COARSE)
     assert np.array_equal(result.features, np.sort(np.argsort(-rows.var(axis=0))[:2]))
@@ -46,7 +66,8 @@ def test_a_rule_is_a_text(store, rows):
 @quick
 @pytest.mark.parametrize("features, words", [
     ([0.5, 1], "numbers of columns"), ([[1, 2]], "one-dimensional"), ([6], "does not have: 6"),
-    ([-1], "not a column number"), ([2, 2], "more than once: 2"), ("variable:7", "more columns"),
+    ([-1], "not a column number"), (2, 'write features="variable:2" for that many columns'),
+    (["a", "b"], "features= has names, but the columns have none; give"), ([2, 2], "more than once: 2"), ("variable:7", "more columns"),
     ("variable:2", "row [0-9]+, column .* is -"),
     (np.zeros(6, bool), "^features= is a mask that chooses no column$"),
     ([True, False, True], r"^features= is a mask of shape \(3,\), but there are 6 columns$"),

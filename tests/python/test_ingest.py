@@ -78,10 +78,38 @@ def test_genes_that_count(tmp_path):
     assert np.allclose(abs(adata.obsm["X_pca"]), abs(by_hand.obsm["X_pca"]), atol=2e-3)
     nystream.tl.pca(adata, 5, features=np.flatnonzero(used), **PREPARED)
     assert np.allclose(abs(adata.obsm["X_pca"]), abs(by_hand.obsm["X_pca"]), atol=2e-3)
+    by_name = make_cells()
+    nystream.tl.pca(by_name, 5, features=adata.var_names[used], **PREPARED)
+    assert np.array_equal(by_name.obsm["X_pca"], adata.obsm["X_pca"])
+    nystream.tl.spectral(by_name, 3, use_rep="X", features=list(adata.var_names[used]), **PREPARED)
+    assert np.array_equal(by_name.uns["spectral"]["params"]["features"], np.flatnonzero(used))
     adata.write_h5ad(tmp_path / "kept.h5ad")
     adata.var["highly_variable"] = used
     with pytest.raises(nystream.UsageError, match="features= chooses genes, and so does"):
         nystream.tl.pca(adata, 5, features="variable:40", use_highly_variable=True)
+
+
+@quick
+def test_variable_genes_of_logarithms_are_told(recwarn):
+    adata = make_cells()
+    adata.layers["counts"] = adata.X.copy()
+    adata.X = scipy.sparse.csr_matrix(prepared_by_hand(adata.X))
+    rule = {"features": "variable:40"}
+    nystream.tl.pca(adata, 5, **rule)  # no one says that these are logarithms
+    adata.uns["log1p"] = {"base": None}  # as scanpy.pp.log1p notes it
+    nystream.tl.pca(adata, 5, layer="counts", **rule, **PREPARED)
+    nystream.tl.pca(adata, 5, features=np.arange(9))
+    nystream.tl.pca(adata, 5)
+    assert not recwarn.list
+    del adata.obsm["X_pca"]
+    for call in (lambda: nystream.tl.pca(adata, 5, **rule),
+                 lambda: nystream.tl.spectral(adata, 2, use_rep="X", n_landmarks=50, **rule),
+                 lambda: nystream.tl.diffmap(adata.copy(), 3, n_landmarks=50, **rule)):
+        adata.obsm.pop("X_pca", None)
+        with pytest.warns(nystream.NystreamWarning, match="X has logarithms .*'variable:40'.* Give "
+                          "counts, .* rows='total:10000', values='log1p' .*layer=") as told:
+            call()
+        assert sum("logarithms" in str(each.message) for each in told) == 1
 
 
 @quick
@@ -173,9 +201,11 @@ def test_components_of_many_genes_are_not_scaled_to_length_1():
 @quick
 def test_clusters_of_any_embedding_and_refusals():
     adata = make_cells(60)
-    with pytest.raises(ValueError, match=r"no embedding, but none; call nystream.tl.spectral"):
+    with pytest.raises(ValueError, match=r"has no embedding; call nystream.tl.spectral"):
         nystream.tl.clusters(adata, 3)
     adata.obsm["X_umap"] = np.repeat(np.eye(3, 2, dtype="f4"), 20, axis=0)
+    with pytest.raises(ValueError, match="has X_umap, but none of X_spectral, .*: name one in use"):
+        nystream.tl.clusters(adata, 3)
     made = nystream.tl.clusters(adata, 3, use_rep="X_umap", copy=True)
     assert "clusters" not in adata.obs
     assert same_partition(made.obs["clusters"], np.repeat([0, 1, 2], 20))

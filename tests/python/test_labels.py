@@ -286,6 +286,13 @@ def test_a_series_in_another_order_than_the_rows(empty, tmp_path, kind):
     assert kept(empty) == WORDS + WORDS[::-1] + WORDS + WORDS
 
 
+def test_a_frame_is_not_labels(empty):
+    frame = pytest.importorskip("pandas").DataFrame({"kind": WORDS, "sex": list("fmfmfm")})
+    with pytest.raises(nystream.UsageError, match=r"is a frame, .*labels=FRAME\['kind'\], or"):
+        empty.append(rows(), labels=frame)
+    assert not empty.path.exists()
+
+
 def test_colours_in_another_order_than_the_rows(empty):
     pandas = pytest.importorskip("pandas")
     names = [f"cell {i}" for i in range(6)]

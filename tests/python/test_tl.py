@@ -344,3 +344,24 @@ def test_tl_is_imported_when_it_is_named():
     ran = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path},
                          stdout=subprocess.PIPE, text=True, check=True)
     assert ran.stdout.strip() == "True []"
+
+
+@quick
+def test_what_is_no_anndata_is_refused(tmp_path, adata):
+    adata.raw = adata
+    adata.layers["counts"] = adata.X
+    for given, words in ((str(tmp_path / "x.h5ad"), "not str; give anndata.read_h5ad"),
+                         (adata.raw, r"not Raw; give adata.raw.to_adata\(\)"),
+                         (None, "not NoneType"), (adata.X, r"; anndata.AnnData\(X\) makes one"),
+                         (adata.to_df(), "not DataFrame; anndata.AnnData")):
+        for name in nystream.tl.__all__:
+            more = [adata] if name == "ingest" else []
+            with pytest.raises(TypeError, match=rf"{name}\(\) takes an AnnData as .*{words}"):
+                getattr(nystream.tl, name)(given, *more)
+    with pytest.raises(TypeError, match="takes an AnnData as adata_ref, not str"):
+        nystream.tl.ingest(adata, adata_ref="ref.h5ad")
+    with pytest.raises(nystream.UsageError, match="layer='count' is not .* did you mean 'counts'"):
+        nystream.tl.pca(adata, 3, layer="count")
+    adata.var["highly_variable"] = False
+    with pytest.raises(ValueError, match=r"marks no gene; .*use_highly_variable=False"):
+        nystream.tl.pca(adata, 3)

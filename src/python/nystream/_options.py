@@ -8,6 +8,7 @@ from typing import Any, Callable, Dict, Iterable, Optional, Sequence, Tuple
 import numpy as np
 
 from nystream import _data, _lib
+from nystream._columns import listed
 from nystream._context import Context, spell_limit
 from nystream._errors import hint, usage_error
 from nystream._lib import lib
@@ -195,17 +196,51 @@ def as_columns(value: Any) -> Any:
         columns = np.flatnonzero(columns)
         if not len(columns):
             raise usage_error("features= is a mask that chooses no column", "features")
+    if columns.ndim == 0 and columns.dtype.kind in "iuf":
+        raise usage_error(f'features={value} is a number: write features="variable:{value:.0f}" '
+                          "for that many columns, those that vary most for their mean, or "
+                          f"features=[{value:.0f}] for the column of this number", "features")
+    if _are_names(columns):
+        raise usage_error("features= has names, but the names of the columns are not known here; "
+                          "give their numbers, or a mask", "features")
     return as_numbers(columns, "numbers of columns, or a mask of them,")
 
 
-def check_mask(options: Dict[str, Any], columns: Callable[[], int]) -> None:
-    """UsageError where features is a mask of another length than there are columns."""
-    mask = options.get("features")
-    if mask is None or isinstance(mask, str) or np.asarray(mask).dtype.kind != "b":
-        return
-    if np.shape(mask) != (columns(),):
-        raise usage_error(f"features= is a mask of shape {np.shape(mask)}, but there are "
+def features_of(features: Any, names: Callable[[], Optional[Sequence[str]]],
+                columns: Callable[[], int]) -> Any:
+    """Return features= with the numbers of columns in place of their names.
+
+    UsageError for a mask of another length than there are columns, and for names of none.
+    """
+    if features is None or isinstance(features, (str, os.PathLike)):
+        return features
+    given = np.asarray(features)
+    if given.dtype.kind == "b" and given.shape != (columns(),):
+        raise usage_error(f"features= is a mask of shape {given.shape}, but there are "
                           f"{columns()} columns", "features")
+    if not _are_names(given):
+        return features
+    known = names()
+    if known is None:
+        raise usage_error("features= has names, but the columns have none; give the numbers of "
+                          "the columns, or a mask", "features")
+    places = {str(name): place for place, name in enumerate(known)}
+    wanted = list(map(str, given.tolist()))
+    lost = [name for name in wanted if name not in places]
+    if lost:
+        raise usage_error(f"features= has {len(lost)} of {len(wanted)} names that no column has: "
+                          f"{listed(lost)}{hint(lost[0], places)}", "features")
+    if len(places) < len(known):
+        raise usage_error("features= has names, but some columns share one; give the numbers of "
+                          "the columns, or a mask", "features")
+    return np.array([places[name] for name in wanted])
+
+
+def _are_names(given: Any) -> bool:
+    """Return whether an array has one dimension and holds words alone."""
+    if given.ndim != 1 or not given.size:
+        return False
+    return given.dtype.kind == "U" or all(isinstance(name, str) for name in given.tolist())
 
 
 # Options whose file may be an array, each with what makes a table of it.

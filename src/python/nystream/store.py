@@ -20,7 +20,7 @@ from nystream._context import Context, ProgressOption
 from nystream._errors import NystreamError, UsageError
 from nystream._graph import GraphParts
 from nystream._lib import lib
-from nystream._options import Options, check_mask, check_word
+from nystream._options import Options, check_word, features_of
 from nystream._pictures import PictureParts
 from nystream._view import Part, View
 from nystream.report import Plan, Report
@@ -204,7 +204,7 @@ class Store(Appends):
 
         With gamma_grid=True, or a list of widths, it is a Report whose `grid` has a dict of each.
         """
-        check_mask(options, lambda: self.shape[1])
+        options = self._with_features(options)
         grid = options.pop("gamma_grid", None)
         if grid is None or grid is False:
             with Options(self._context, FITTING, options) as pointer:
@@ -224,7 +224,7 @@ class Store(Appends):
             "_" stands for "-"; a switch is True or False. Given landmarks may be arrays:
             landmarks_points of shape (landmarks, columns), which need not be rows of the store, or
             landmarks_file, row numbers of shape (landmarks,). features, the columns to use, may be
-            a rule such as "variable:2000", an array of column numbers, or a mask.
+            a rule such as "variable:2000", an array of numbers or names of columns, or a mask.
         """
         return self._work(lib.ny_fit, name, FITTING | _lib.UPDATE, options)
 
@@ -263,9 +263,17 @@ class Store(Appends):
         columns = int(result.report["components"])
         return result, values[:n * columns].reshape(n, columns)
 
+    def _with_features(self, options: Dict[str, Any]) -> Dict[str, Any]:
+        """Return options with features= that has numbers of columns in place of names."""
+        if options.get("features") is None:
+            return options
+        found = features_of(options["features"], lambda: self._columns().names,
+                            lambda: self.shape[1])
+        return {**options, "features": found}
+
     def _work(self, function: Any, name: str, groups: int, options: Dict[str, Any],
               *room: Any) -> "Result":
-        check_mask(options, lambda: self.shape[1])
+        options = self._with_features(options)
         points = options.get("landmarks_points")
         if points is not None:
             columns = self._columns()._replace(what="landmarks_points")

@@ -25,8 +25,10 @@ rows : str, optional
     "total:10000": scale each cell to the sum 10,000. "unit": scale it to length 1.
 values : str, optional
     "log1p", "sqrt" or "binary": transform each value after that.
-features : str, array of column numbers or a mask, optional
-    Genes to use, such as "variable:2000".
+features : str, array of numbers or names of genes, or a mask, optional
+    Genes to use, such as "variable:2000", those that scanpy's flavor "seurat" chooses. This rule
+    takes counts: where scanpy has already made logarithms of X, a warning says that it chooses
+    other genes.
 """
 from __future__ import annotations
 
@@ -39,13 +41,14 @@ from typing import (Any, Callable, Dict, List, NamedTuple, Optional, Sequence, T
 import numpy as np
 
 from nystream import _carry, _data
+from nystream._cells import check_is_cells, check_layer, warn_of_logarithms
 from nystream._centers import centers_of
 from nystream._context import stack_level
 from nystream._errors import NystreamWarning, nearest, no_attribute, renamed, usage_error
 from nystream._fuzzy import fuzzy_union, lists_as_csr
 from nystream._ingest import (Genes, Source, as_array, as_clustered, check_current, checksum_of,
                               keep_model, model_of, place, stored)
-from nystream._options import search_options
+from nystream._options import features_of, search_options
 
 __all__ = ["clusters", "diffmap", "ingest", "neighbors", "pca", "spectral"]
 
@@ -99,6 +102,10 @@ def _checked(function: Function) -> Function:
                 meant = meant if meant in known else nearest(name, known)
                 raise usage_error(f"{name}= is not an argument of nystream.tl.{function.__name__}()"
                                   + (f"; did you mean {meant}=?" if meant else ""), name)
+        for at, name in enumerate(known[:2]):
+            if name in ("adata", "adata_ref") and (len(args) > at or name in given):
+                check_is_cells(function.__name__, name,
+                               args[at] if len(args) > at else given[name])
         _check_takes_results(args[0] if args else given.get("adata"), given.get("copy", False))
         with renamed(NAMES):
             return function(*args, **given)
@@ -187,6 +194,10 @@ def pca(adata: Any, n_comps: int = 50, *, layer: Optional[str] = None,
     AnnData if copy, else None
     """
     adata = adata.copy() if copy else adata
+    check_layer(adata, layer)
+    if layer is None:
+        warn_of_logarithms(adata, values, features)
+    features = _genes_by_number(adata, features)
     prepared = _Preparation(rows, values, features)
     X, columns = _genes_of_pca(adata, layer, use_highly_variable, features)
     params: Dict[str, Any] = {"zero_center": True, "use_highly_variable": columns is not None,
@@ -218,6 +229,11 @@ def pca(adata: Any, n_comps: int = 50, *, layer: Optional[str] = None,
     return adata if copy else None
 
 
+def _genes_by_number(adata: Any, features: Any) -> Any:
+    """Return features= with the numbers of genes in place of their names."""
+    return features_of(features, lambda: list(adata.var_names), lambda: int(adata.n_vars))
+
+
 def _matrix_of(adata: Any, layer: Optional[str]) -> Any:
     """Return X, or a layer in its place."""
     return _data.unwrap(adata if layer is None else adata.layers[layer])
@@ -240,6 +256,9 @@ def _genes_of_pca(adata: Any, layer: Optional[str], use_highly_variable: Optiona
         raise ValueError("adata.var['highly_variable'] has values other than True and False, such "
                          "as missing ones; make it a mask, or give use_highly_variable=False")
     columns = np.flatnonzero(np.asarray(adata.var["highly_variable"], dtype=bool))
+    if not len(columns):
+        raise ValueError("adata.var['highly_variable'] marks no gene; mark some, or give "
+                         "use_highly_variable=False, which takes all")
     return X[:, columns] if _data.is_sparse(X) else Genes(adata, layer, columns), columns
 
 
@@ -252,6 +271,7 @@ def _map(adata: Any, source: Source, key: str, prepared: _Preparation, run: Dict
     options["landmarks"] = min(options["landmarks"], adata.n_obs)
     if source.rows == "X":
         options["features"] = prepared.features
+        warn_of_logarithms(adata, prepared.values, prepared.features)
     reading = prepared.reading if source.rows == "X" else {}
     with stored(source.values, **reading, **run) as store:
         result = store.fit("map", **options)
@@ -293,7 +313,8 @@ def spectral(adata: Any, n_comps: int = 10, *, use_rep: Optional[str] = None,
     AnnData if copy, else None
     """
     adata = adata.copy() if copy else adata
-    prepared, key = _Preparation(rows, values, features), key_added or "X_spectral"
+    key = key_added or "X_spectral"
+    prepared = _Preparation(rows, values, _genes_by_number(adata, features))
     source = _choose_rows(adata, use_rep, n_pcs, run, prepared)
     vectors, eigenvalues, model = _map(adata, source, key, prepared, run, {
         "map": "laplacian", "components": n_comps, "gamma": gamma, "landmarks": n_landmarks,
@@ -331,7 +352,7 @@ def diffmap(adata: Any, n_comps: int = 15, *, use_rep: Optional[str] = None,
     if n_comps < 2:
         raise ValueError(f"n_comps={n_comps} is below 2, and the first component is constant")
     adata = adata.copy() if copy else adata
-    prepared = _Preparation(rows, values, features)
+    prepared = _Preparation(rows, values, _genes_by_number(adata, features))
     source = _choose_rows(adata, use_rep, n_pcs, run, prepared)
     vectors, eigenvalues, model = _map(adata, source, "X_diffmap", prepared, run, {
         "map": "diffusion", "components": n_comps - 1, "gamma": gamma, "landmarks": n_landmarks,
@@ -411,10 +432,13 @@ def _choose_embedding(adata: Any, use_rep: Optional[str]) -> str:
     known = [use_rep] if use_rep else ["X_spectral", "X_diffmap", "X_pca"]
     key = next((key for key in known if key in adata.obsm), None)
     if key is None:
-        there = ", ".join(adata.obsm) or "none"
-        raise ValueError(f"use_rep={use_rep!r} is not in adata.obsm, which has {there}" if use_rep
-                         else f"adata.obsm has no embedding, but {there}; call "
-                         "nystream.tl.spectral(adata) first")
+        there = ", ".join(adata.obsm)
+        if use_rep:
+            raise ValueError(f"use_rep={use_rep!r} is not in adata.obsm, which has "
+                             f"{there or 'none'}")
+        raise ValueError(f"adata.obsm has {there}, but none of {', '.join(known)}: name one in "
+                         "use_rep=, or call nystream.tl.spectral(adata) first" if there else
+                         "adata.obsm has no embedding; call nystream.tl.spectral(adata) first")
     return key
 
 

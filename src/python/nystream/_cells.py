@@ -1,0 +1,45 @@
+"""Checks of what nystream.tl is given: an AnnData, its layers, and whether X is counts."""
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any, Optional
+
+from nystream._columns import listed
+from nystream._context import stack_level
+from nystream._errors import NystreamWarning, hint, usage_error
+
+
+def check_is_cells(function: str, name: str, value: Any) -> None:
+    """TypeError where an argument of a function of nystream.tl is no AnnData."""
+    parts = ("obs", "var", "obsm", "uns", "obs_names", "var_names")
+    if all(hasattr(value, part) for part in parts) and not hasattr(value, "iloc"):
+        return
+    cure = "anndata.AnnData(X) makes one of a matrix or a frame X"
+    if isinstance(value, (str, os.PathLike)):
+        cure = f"give anndata.read_h5ad({os.fspath(value)!r}), or that with backed='r'"
+    elif hasattr(value, "to_adata"):
+        cure = "give adata.raw.to_adata()"
+    raise TypeError(f"nystream.tl.{function}() takes an AnnData as {name}, not "
+                    f"{type(value).__name__}; {cure}")
+
+
+def check_layer(adata: Any, layer: Optional[str]) -> None:
+    """UsageError where the AnnData does not have this layer."""
+    if layer is not None and layer not in adata.layers:
+        there = listed(list(map(str, adata.layers))) or "none"
+        raise usage_error(f"layer={layer!r} is not in adata.layers, which has {there}"
+                          + hint(str(layer), map(str, adata.layers)), "layer")
+
+
+def warn_of_logarithms(adata: Any, values: Optional[str], features: Any) -> None:
+    """Warn where X has logarithms, by what scanpy notes, and genes are chosen as of counts."""
+    chooses = isinstance(features, str) and features.startswith("variable:")
+    if not chooses or values is not None or "log1p" not in adata.uns:
+        return
+    warnings.warn(f"X has logarithms (adata.uns has 'log1p'), and features={features!r} chooses "
+                  "other genes by them than scanpy does, which takes expm1 of X first. Give "
+                  "counts, and let them be prepared: rows='total:10000', values='log1p' (pca takes "
+                  "counts from layer=, too). Or mark the genes with "
+                  "scanpy.pp.highly_variable_genes(adata), and leave features= out",
+                  NystreamWarning, stacklevel=stack_level())
