@@ -67,7 +67,8 @@ def test_a_rule_is_a_text(store, rows):
 @pytest.mark.parametrize("features, words", [
     ([0.5, 1], "numbers of columns"), ([[1, 2]], "one-dimensional"), ([6], "does not have: 6"),
     ([-1], "not a column number"), (2, 'write features="variable:2" for that many columns'),
-    (["a", "b"], "features= has names, but the columns have none; give"), ([2, 2], "more than once: 2"), ("variable:7", "more columns"),
+    (["a", "b"], "features= has names, but the columns have none; give"),
+    ([2, 2], "more than once: 2"), ("variable:7", "more columns"),
     ("variable:2", "row [0-9]+, column .* is -"),
     (np.zeros(6, bool), "^features= is a mask that chooses no column$"),
     ([True, False, True], r"^features= is a mask of shape \(3,\), but there are 6 columns$"),

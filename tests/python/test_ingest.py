@@ -96,7 +96,7 @@ def test_variable_genes_of_logarithms_are_told(recwarn):
     adata.X = scipy.sparse.csr_matrix(prepared_by_hand(adata.X))
     rule = {"features": "variable:40"}
     nystream.tl.pca(adata, 5, **rule)  # no one says that these are logarithms
-    adata.uns["log1p"] = {"base": None}  # as scanpy.pp.log1p notes it
+    adata.uns["log1p"] = {"base": None}  # scanpy.pp.log1p notes it so
     nystream.tl.pca(adata, 5, layer="counts", **rule, **PREPARED)
     nystream.tl.pca(adata, 5, features=np.arange(9))
     nystream.tl.pca(adata, 5)

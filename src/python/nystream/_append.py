@@ -184,6 +184,9 @@ class Appends:
     def append_files(self, files: Union[PathLike, Sequence[PathLike]], **options: Any) -> Report:
         """Append rows of files: npy, csv, tsv, libsvm, mtx, idx, fvecs (.gz too), npz, h5ad, h5.
 
+        h5ad and h5 need the program nystream-hdf5, which a wheel does not contain; append() reads
+        X of one .h5ad with h5py.
+
         Parameters
         ----------
         files : path, pattern such as "part-*.csv.gz", or a list of these

@@ -115,9 +115,9 @@ _COLOURS = (("'nystream import --label-column' or --labels", "append(X, labels=L
             ("'nystream eval --clusters'", "evaluate(clusters=K)"))
 # Words with which it says what reads HDF5: Python has h5py.
 _HDF5 = re.compile(r"name it in NYSTREAM_HDF5, or save the matrix with scipy\.sparse\.save_npz$")
-_H5PY = ("name it in NYSTREAM_HDF5. Where h5py is installed, append(FILE) and append(FILE, "
-         "labels=COLUMN) read X of one .h5ad at a time without it, and append(ADATA) reads what "
-         "anndata.read_h5ad(FILE, backed='r') gives")
+_H5PY = ("name it in NYSTREAM_HDF5. Where h5py is installed, append(FILE), append(FILE, "
+         "labels=COLUMN) and transform(FILE) read X of one .h5ad at a time without it, unless X is "
+         "stored by columns; all of them also take what anndata.read_h5ad(FILE) gives")
 _SWITCHES = ("drop-results",)  # arguments of calls, and no options
 _RESUME = re.compile(r"resume with: nystream .*$", re.DOTALL)
 
