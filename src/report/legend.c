@@ -6,8 +6,8 @@
  * points, those outside the axes, those without a value, landmarks. Many classes have smaller
  * lines, and up to three columns; a last line stands for the rows of none. A class's name stands at
  * the point of the sample that is nearest to the medians of the class, because the middle of a ring
- * is in its hole; names that would cover each other move down. They are left out of a single class,
- * and above 40 classes.
+ * is in its hole; names that would cover each other move up or down (report/placing.h). A single
+ * class gets no name there, and neither do more than 40 classes.
  */
 #include "report/legend.h"
 
@@ -18,6 +18,7 @@
 
 #include "base/compare.h"
 #include "base/memory.h"
+#include "report/placing.h"
 
 /* Beyond CLASSES_LISTED classes, marks repeat in both colour and shape. SIZE is that of letters. */
 enum { CLASSES_LISTED = NY_CLASS_COLORS * NY_SHAPES, CLASSES_NAMED = 40, SIZE = 22 };
@@ -301,16 +302,6 @@ void ny_draw_legend(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
 
 /* ---- names among the points --------------------------------------------------------------- */
 
-struct label {
-    const char *text;
-    double x, y, width; /* its left end, middle, length */
-};
-
-static int compare_heights(const void *a, const void *b)
-{
-    return ny_compare_doubles(&((const struct label *)a)->y, &((const struct label *)b)->y);
-}
-
 /* The median of a column over the rows of a class; NaN where the sample has none. */
 static double median_of(const struct ny_plot_sample *sample, size_t column, const double *class,
                         double wanted, double *room)
@@ -371,25 +362,15 @@ static double begin_name(const struct ny_plot_frame *frame, double x, double wid
     return fmax(fmin(begin, frame->right - margin - width), frame->left + margin);
 }
 
-/* Goes from top to bottom: a label that would cover an earlier one moves below it. */
-static void separate(struct label *labels, size_t count, double line)
-{
-    qsort(labels, count, sizeof(*labels), compare_heights);
-    for (size_t i = 1; i < count; i++)
-        for (size_t j = 0; j < i; j++)
-            if (labels[i].x < labels[j].x + labels[j].width &&
-                labels[j].x < labels[i].x + labels[i].width &&
-                fabs(labels[i].y - labels[j].y) < line)
-                labels[i].y = labels[j].y + line;
-}
-
 int ny_draw_class_names(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
                         const struct ny_tint *tint, const struct ny_plot_sample *sample)
 {
     const struct ny_lettering how = {.size = 25, .bold = true, .halo = true};
     const double *class = ny_plot_sample_column(sample, tint->column);
     const double margin = 8 * canvas->scale, line = 30 * canvas->scale;
-    struct label labels[CLASSES_NAMED];
+    const struct ny_name_room inside = {frame->top + margin / 2, frame->bottom - margin / 2, line,
+                                        2 * margin};
+    struct ny_name_place names[CLASSES_NAMED];
     size_t count = 0;
     double *room;
     bool aside;
@@ -410,12 +391,14 @@ int ny_draw_class_names(struct ny_canvas *canvas, const struct ny_plot_frame *fr
         aside = hides_class(frame, sample, class, value, at,
                             (const double[]){width / 2 + margin / 2, line / 2});
         at[0] = begin_name(frame, at[0], width, aside, margin);
-        labels[count++] = (struct label){tint->classes[k].name, at[0], at[1], width};
+        names[count++] = (struct ny_name_place){tint->classes[k].name, at[0], at[1], width,
+                                                tint->classes[k].rows, false};
     }
     ny_free(canvas->ctx, room);
-    separate(labels, count, line);
+    ny_place_names(names, count, &inside);
     for (size_t k = 0; k < count; k++)
-        ny_letters_within(canvas, labels[k].x, labels[k].y, &how, labels[k].text,
-                          labels[k].width + 1);
+        if (!names[k].left_out)
+            ny_letters_within(canvas, names[k].x, names[k].y, &how, names[k].text,
+                              names[k].width + 1);
     return NY_OK;
 }

@@ -260,6 +260,18 @@ size() {
     awk '$1 > 340 {near++} $1 > 396 || $1 < 0 {out++} END {exit !(near && !out)}' ends
 }
 
+@test "names of classes at the edge of the axes are not cut, and none is on another" {
+    seq 0 799 | awk '{printf "%d,%d,class %d\n", 12 * int($1 / 8), -$1 % 7, $1 % 8} END {print "600,2000,far"}' >t.csv
+    nystream import s t.csv --label-column 3 -q
+    nystream fit s a --map pca --approx exact -q
+    nystream plot s a -o out.svg --size 1600x1200 -q
+    # the axes end at 541 of 600 points; the letters of names end at least 1 above, and each line of
+    # names is at least 13 below another one
+    grep -oE '<use [^>]* x="[-0-9.]+" y="[-0-9.]+"' out.svg | sed -E 's/.* x="([-0-9.]+)" y="([-0-9.]+)"/\1 \2/' |
+        awk '$1 > 75 && $1 < 645 && $2 > 66 && $2 < 548 {print $2}' | sort -nu >lines
+    awk '$1 > 540 || (NR > 1 && $1 - last < 13) {bad = 1} {last = $1} END {exit bad || NR < 7}' lines
+}
+
 @test "names of classes that begin alike can be told apart in the legend" {
     local ends
     for ends in ab cd; do
