@@ -66,6 +66,11 @@ void hdf5_open_numbers(const struct hdf5_file *f, hid_t where, const char *name,
     if (x->rank < 1) tool_fail(NY_EDATA, "%s: %s has no rows: it is one number.", f->path, name);
 }
 
+void hdf5_check_rows(const struct hdf5_file *f, uint64_t rows)
+{
+    if (!rows) tool_fail(NY_EDATA, "%s: %s has no rows.", f->path, f->name);
+}
+
 /* The size that the file tells must be there; libhdf5 would fill in what is not. Returns the rows
  * of a chunk, 1 where there are none. */
 hsize_t hdf5_check_storage(const struct hdf5_file *f, const struct hdf5_numbers *x,
@@ -201,6 +206,7 @@ void hdf5_open_sparse(const struct hdf5_file *f, struct hdf5_sparse *x)
     hdf5_open_numbers(f, group, "indptr", &x->starts);
     read_shape(f, group, x);
     H5Gclose(group);
+    hdf5_check_rows(f, x->rows);
     x->lines = x->by_columns ? x->columns : x->rows;
     x->across = x->by_columns ? x->rows : x->columns;
     if (x->data.rank != 1 || x->indices.rank != 1 || x->starts.rank != 1 ||

@@ -52,6 +52,8 @@ enum ny_dtype hdf5_dtype(hid_t id);
 /* Opens a dataset of numbers. */
 void hdf5_open_numbers(const struct hdf5_file *f, hid_t where, const char *name,
                        struct hdf5_numbers *x);
+/* Ends with a sentence if the matrix f->name has no rows. */
+void hdf5_check_rows(const struct hdf5_file *f, uint64_t rows);
 /* Checks that the size that the file tells is there; libhdf5 would fill in what is not. Returns
  * the rows of a chunk, 1 where there are none. */
 hsize_t hdf5_check_storage(const struct hdf5_file *f, const struct hdf5_numbers *x,

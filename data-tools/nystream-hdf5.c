@@ -413,6 +413,7 @@ static void put_dense(struct source *s)
     void *band;
 
     hdf5_open_numbers(&s->in, s->in.id, s->in.name, x);
+    hdf5_check_rows(&s->in, x->sizes[0]);
     chunk = hdf5_check_storage(&s->in, x, s->in.name);
     for (int i = 1; i < x->rank; i++)
         tool_check(s->in.ctx, ny_product(s->in.ctx, &row, row, (size_t)x->sizes[i], 1));

@@ -192,6 +192,9 @@ refused() {
     refused 3 "integers beyond 2^53" nystream import n.nys "$FILES/huge.h5ad"
     refused 3 "neither X nor matrix, nor any other matrix; is it of another kind, or damaged?" \
         nystream import n.nys "$FILES/empty.h5ad"
+    refused 3 "X has no rows" nystream import n.nys "$FILES/no-cells.h5ad"
+    refused 3 "layers/columns has no rows" nystream import n.nys "$FILES/no-cells.h5ad" --matrix layers/columns
+    refused 3 "X has no rows" nystream import n.nys "$FILES/no-cells-dense.h5ad"
     refused 2 "layers/columns  (sparse)" nystream import n.nys "$FILES/rows.h5ad" --matrix layers/x
     refused 2 "does not go with the format npz" nystream import n.nys "$FILES/rows.npz" --matrix X
     head -c 20000 "$FILES/rows.h5ad" >cut.h5ad

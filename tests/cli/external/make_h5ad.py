@@ -76,6 +76,8 @@ for name, index in ("short", [b"a", b"b"]), ("line", [b"a", b"b\nc", b"d"]), ("l
         table = file.create_group("obs")
         table.attrs["_index"] = "cells"
         table["cells"] = np.array(index) if name != "long" else np.array(index, h5py.string_dtype())
+for name, cells in ("no-cells", whole[:0]), ("no-cells-dense", anndata.AnnData(np.empty((0, 3), "f4"))):
+    cells.copy().write_h5ad(f"{name}.h5ad")
 with h5py.File("empty.h5ad", "w") as file:
     file.create_group("obs")
 with h5py.File("dense.h5ad", "w") as file:
