@@ -254,7 +254,12 @@ struct list {
     char *text;
     size_t room;
     const char *before, *above; /* each entry; the path of the group */
+    bool matrices;              /* alone: nothing of one dimension */
+    const char *wanted;         /* NULL: nothing; the nearest entry to it is kept */
+    char *nearest;
 };
+
+enum { PATH_BYTES = 256 };
 
 static void list_add(struct list *list, const char *path, const char *what)
 {
@@ -264,56 +269,104 @@ static void list_add(struct list *list, const char *path, const char *what)
         sprintf(list->text + length, "%s%s%s", list->before, path, what);
 }
 
+/* Keeps the path if it is nearer to what is wanted than the nearest one so far. The name alone, as
+ * counts for layers/counts, is as good as the path. */
+static void keep_nearest(struct list *list, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *near = strrchr(list->nearest, '/');
+    const char *const four[] = {list->nearest, near ? near + 1 : "", path, name};
+    const char *found = list->wanted ? ny_suggest(list->wanted, four, 4) : NULL;
+
+    if (found == path || found == name) snprintf(list->nearest, PATH_BYTES, "%s", path);
+}
+
+/* Adds a dataset of numbers with its sizes. */
+static void list_dataset(struct list *list, const char *path, hid_t id)
+{
+    char what[64 + 21 * H5S_MAX_RANK] = " ";
+    hid_t space = H5Dget_space(id);
+    hsize_t sizes[H5S_MAX_RANK];
+    int rank = H5Sget_simple_extent_dims(space, sizes, NULL);
+
+    H5Sclose(space);
+    if (list->matrices && rank < 2) return;
+    for (int i = 0; i < rank; i++)
+        sprintf(what + strlen(what), " %s%llu", i ? "x " : " ", ULL(sizes[i]));
+    list_add(list, path, what);
+    keep_nearest(list, path);
+}
+
 static herr_t list_one(hid_t group, const char *name, const H5L_info_t *info, void *data)
 {
     struct list *list = data, inner = *list;
     hid_t id = H5Oopen(group, name, H5P_DEFAULT);
-    char path[256], what[64 + 21 * H5S_MAX_RANK] = " ";
+    char path[PATH_BYTES];
 
     (void)info;
     snprintf(path, sizeof path, "%.200s%s%.50s", list->above, *list->above ? "/" : "",
              ny_shown(name, strlen(name)).text);
     if (id >= 0 && H5Iget_type(id) == H5I_DATASET && hdf5_dtype(id) != NY_DTYPE_NONE) {
-        hid_t space = H5Dget_space(id);
-        hsize_t sizes[H5S_MAX_RANK];
-        int rank = H5Sget_simple_extent_dims(space, sizes, NULL);
-
-        for (int i = 0; i < rank; i++)
-            sprintf(what + strlen(what), " %s%llu", i ? "x " : " ", ULL(sizes[i]));
-        list_add(list, path, what);
-        H5Sclose(space);
+        list_dataset(list, path, id);
     } else if (id >= 0 && H5Iget_type(id) == H5I_GROUP) {
         inner.above = path;
-        if (H5Lexists(id, "indptr", H5P_DEFAULT) > 0)
+        if (H5Lexists(id, "indptr", H5P_DEFAULT) > 0) {
             list_add(list, path, "  (sparse)");
-        else if (strlen(path) < 200)
+            keep_nearest(list, path);
+        } else if (strlen(path) < 200) {
             H5Literate(id, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, list_one, &inner);
+        }
     }
     if (id >= 0) H5Oclose(id);
     return 0;
 }
 
+static struct ny_hint hint_of(const char *nearest)
+{
+    struct ny_hint hint = {""};
+
+    if (*nearest)
+        snprintf(hint.text, sizeof hint.text, "; did you mean '%s'?",
+                 ny_shown(nearest, strlen(nearest)).text);
+    return hint;
+}
+
 void hdf5_list(const struct hdf5_file *f, const char *before, char *text, size_t room)
 {
-    struct list list = {text, room, before, ""};
+    char nearest[PATH_BYTES] = "";
+    struct list list = {text, room, before, "", false, NULL, nearest};
 
     text[0] = '\0';
     H5Literate(f->id, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, list_one, &list);
 }
 
+struct ny_hint hdf5_matrices(const struct hdf5_file *f, char *text, size_t room)
+{
+    char nearest[PATH_BYTES] = "";
+    struct list list = {text, room, ", ", "", true, f->name, nearest};
+
+    text[0] = '\0';
+    H5Literate(f->id, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, list_one, &list);
+    return hint_of(nearest);
+}
+
 static herr_t name_one(hid_t group, const char *name, const H5L_info_t *info, void *data)
 {
     (void)group, (void)info;
-    if (name[0] != '_') list_add(data, ny_shown(name, strlen(name)).text, "");
+    if (name[0] == '_') return 0;
+    list_add(data, ny_shown(name, strlen(name)).text, "");
+    keep_nearest(data, name);
     return 0;
 }
 
-void hdf5_names(const struct hdf5_file *f, char *text, size_t room)
+struct ny_hint hdf5_names(const struct hdf5_file *f, const char *wanted, char *text, size_t room)
 {
-    struct list list = {text, room, " ", ""};
+    char nearest[PATH_BYTES] = "";
+    struct list list = {text, room, " ", "", false, wanted, nearest};
 
     text[0] = '\0';
     H5Literate(f->id, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, name_one, &list);
+    return hint_of(nearest);
 }
 
 void hdf5_open(struct hdf5_file *f, const char *where)

@@ -196,6 +196,11 @@ refused() {
     refused 3 "layers/columns has no rows" nystream import n.nys "$FILES/no-cells.h5ad" --matrix layers/columns
     refused 3 "X has no rows" nystream import n.nys "$FILES/no-cells-dense.h5ad"
     refused 2 "layers/columns  (sparse)" nystream import n.nys "$FILES/rows.h5ad" --matrix layers/x
+    [[ $output != *obs/* ]] # columns of obs are no matrices
+    refused 2 "did you mean 'layers/dense'?" nystream import n.nys "$FILES/rows.h5ad" --matrix Dense
+    refused 2 "did you mean 'obsm/X_pca'?" nystream import n.nys "$FILES/rows.h5ad" --matrix obsm/pca
+    refused 2 "depth kind share word; did you mean 'kind'?" \
+        nystream import n.nys "$FILES/rows.h5ad" --label-column Kind
     refused 2 "does not go with the format npz" nystream import n.nys "$FILES/rows.npz" --matrix X
     head -c 20000 "$FILES/rows.h5ad" >cut.h5ad
     refused 3 "truncated file" nystream import n.nys cut.h5ad
