@@ -21,6 +21,11 @@ void hdf5_fail(const struct hdf5_file *f, const char *what, const char *name)
     struct ny_shown why = {"no reason given"};
 
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, &why);
+    if (strncmp(why.text, "truncated file", strlen("truncated file")) == 0)
+        tool_fail(NY_EDATA,
+                  "%s has lost its end: it is shorter than it says itself. Copy or download it "
+                  "again (libhdf5: %s).",
+                  f->path, why.text);
     tool_fail(NY_EDATA, "%s: cannot %s%s (libhdf5: %s).", f->path, what, name, why.text);
 }
 

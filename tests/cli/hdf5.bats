@@ -203,7 +203,7 @@ refused() {
         nystream import n.nys "$FILES/rows.h5ad" --label-column Kind
     refused 2 "does not go with the format npz" nystream import n.nys "$FILES/rows.npz" --matrix X
     head -c 20000 "$FILES/rows.h5ad" >cut.h5ad
-    refused 3 "truncated file" nystream import n.nys cut.h5ad
+    refused 3 "it is shorter than it says itself. Copy or download it again" nystream import n.nys cut.h5ad
     gzip -c "$FILES/rows.h5ad" >rows.h5ad.gz
     refused 3 "gunzip -k" nystream import n.nys rows.h5ad.gz --format h5ad
     refused 2 "write it to a file first" nystream import n.nys - < <(cat "$FILES/rows.h5ad")
