@@ -5,10 +5,12 @@
  */
 #include "api/choice.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "api/option_tables.h"
 #include "api/option_values.h"
@@ -79,30 +81,36 @@ static int parse_rule(struct ny_context *ctx, const char *text, struct ny_column
 
 /* ---- a list --------------------------------------------------------------------------------- */
 
-/* Up to five numbers in words, "3, 5 and 8 more". */
-struct numbers {
-    char text[160];
+/* Up to five columns in words, "3, 5 and 8 more", or by their names, "'a', 'b' and 8 more". */
+struct columns {
+    char text[400];
     size_t length, count;
 };
 
-static void name_number(struct numbers *numbers, uint64_t number)
-{
-    const size_t most = 5;
+enum { COLUMNS_TOLD = 5 };
 
-    if (numbers->count++ < most)
-        numbers->length += (size_t)snprintf(
-            numbers->text + numbers->length, sizeof(numbers->text) - numbers->length, "%s%llu",
-            numbers->length ? ", " : "", (unsigned long long)number);
+static void tell_number(struct columns *columns, uint64_t number)
+{
+    if (columns->count++ < COLUMNS_TOLD)
+        columns->length += (size_t)snprintf(
+            columns->text + columns->length, sizeof(columns->text) - columns->length, "%s%llu",
+            columns->length ? ", " : "", (unsigned long long)number);
 }
 
-static const char *in_words(struct numbers *numbers)
+static void tell_name(struct columns *columns, const char *name)
 {
-    const size_t most = 5;
+    if (columns->count++ < COLUMNS_TOLD)
+        columns->length += (size_t)snprintf(
+            columns->text + columns->length, sizeof(columns->text) - columns->length, "%s'%.60s'",
+            columns->length ? ", " : "", ny_shown(name, strlen(name)).text);
+}
 
-    if (numbers->count > most)
-        snprintf(numbers->text + numbers->length, sizeof(numbers->text) - numbers->length,
-                 " and %zu more", numbers->count - most);
-    return numbers->text;
+static const char *in_words(struct columns *columns)
+{
+    if (columns->count > COLUMNS_TOLD)
+        snprintf(columns->text + columns->length, sizeof(columns->text) - columns->length,
+                 " and %zu more", columns->count - COLUMNS_TOLD);
+    return columns->text;
 }
 
 static int by_number(const void *a, const void *b)
@@ -112,22 +120,37 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts the list, and refuses numbers that the store does not have, or that come twice. */
+/* Adds a column to those that are told: its name where the list has names, or else its number. */
+static int tell_column(struct columns *columns, struct ny_store *store, uint64_t column, bool named)
+{
+    struct ny_names name = {0};
+    int err = named ? ny_points_column_names(store, column, 1, &name) : NY_OK;
+
+    if (!err && named) tell_name(columns, name.text);
+    if (!err && !named) tell_number(columns, column);
+    ny_names_release(&name, ny_store_context(store));
+    return err;
+}
+
+/* Sorts the list, and refuses columns that the store does not have, or that come twice. */
 static int check_list(struct ny_store *store, const char *path, uint64_t d,
-                      struct ny_given_choice *given)
+                      struct ny_given_choice *given, bool named)
 {
     struct ny_context *ctx = ny_store_context(store);
-    struct numbers beyond = {.count = 0}, twice = {.count = 0};
+    struct columns beyond = {.count = 0}, twice = {.count = 0};
     size_t count = given->choice.number;
+    int err = NY_OK;
 
     qsort(given->columns, count, sizeof(*given->columns), by_number);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; !err && i < count; i++) {
         uint64_t column = given->columns[i];
         bool again = i && given->columns[i - 1] == column;
 
-        if (again && !(i > 1 && given->columns[i - 2] == column)) name_number(&twice, column);
-        if (!again && column >= d) name_number(&beyond, column);
+        if (!again && column >= d) tell_number(&beyond, column);
+        if (again && column < d && !(i > 1 && given->columns[i - 2] == column))
+            err = tell_column(&twice, store, column, named);
     }
+    if (err) return err;
     if (beyond.count)
         return ny_fail_at(ctx, NY_EDATA, path, NY_NO_LINE,
                           "%s names columns that %s does not have: %s; it has %llu, numbered from "
@@ -263,6 +286,20 @@ static int read_lines(struct list *list, struct ny_store *store)
     return err;
 }
 
+/* Fails because there is no file for --features to read: a number or a word was meant otherwise. */
+static int no_such_file(struct ny_context *ctx, const char *path)
+{
+    struct ny_hint hint = ny_hint_file(path);
+    uint64_t number;
+
+    if (ny_value_count(path, &number))
+        snprintf(hint.text, sizeof(hint.text), "; did you mean variable:%.40s?", path);
+    return ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE,
+                      "cannot open %s: %s; --features takes variable:N, variance:N, min-rows:N or "
+                      "a file of columns%s",
+                      path, strerror(ENOENT), hint.text);
+}
+
 /* Reads the list that --features names. */
 static int read_list(struct ny_store *store, const struct ny_options *options, uint64_t d,
                      struct ny_given_choice *given)
@@ -273,13 +310,17 @@ static int read_list(struct ny_store *store, const struct ny_options *options, u
     const char *text = ny_options_text(options, "features"), *end = strrchr(text, '.');
     bool table = list.path != text || (end && strcmp(end, ".npy") == 0);
     uint64_t *exact;
-    int err = table ? read_table(&list, options) : read_lines(&list, store);
+    int err;
+
+    if (list.path == text && access(text, F_OK) != 0 && errno == ENOENT)
+        return no_such_file(list.ctx, text);
+    err = table ? read_table(&list, options) : read_lines(&list, store);
 
     given->choice.rule = NY_CHOOSE_LISTED;
     if (!err && !given->choice.number)
         err =
             ny_fail_at(list.ctx, NY_EDATA, list.path, NY_NO_LINE, "%s names no column", list.path);
-    if (!err) err = check_list(store, list.path, d, given);
+    if (!err) err = check_list(store, list.path, d, given, list.named);
     if (err) return err;
     exact = ny_resize(list.ctx, NY_MEM_OTHER, given->columns, ny_given_choice_bytes(given));
     if (!exact) return NY_EBUDGET;

@@ -184,6 +184,10 @@ kept() {
     says "the fullest has them in 300"
     ny fit x f --map pca --features nowhere
     exits 4
+    says "No such file or directory; --features takes variable:N, variance:N, min-rows:N or a file of columns"
+    ny fit x f --map pca --features 20
+    exits 4
+    says "did you mean variable:20?"
     refuse() {
         printf "$1" > list
         ny fit x f --map pca --features list
@@ -296,7 +300,7 @@ kept() {
     printf 'gene1\ngene2\ngene1\n' >twice
     run nystream fit named.nys x --features twice --map pca --approx exact --components 1 -q
     [ "$status" -eq 3 ]
-    prints "more than once"
+    prints "columns more than once: 'gene1'; name each once"
     # A word is no column if columns have no names.
     nystream import plain.nys x.csv -q
     run nystream fit plain.nys x --features names --map pca --approx exact --components 1 -q
