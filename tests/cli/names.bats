@@ -890,3 +890,15 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     run nystream import e.nys few.csv --label-column 1 --drop-columns 4 -q
     [ -z "$output" ]
 }
+
+@test "an empty column of labels and a name that two columns have are told" {
+    printf 'a,b,b,kind\n1,2,3,\n4,5,7,NA\n6,8,9,\n' >t.csv
+    run --separate-stderr nystream import t.nys t.csv --label-column kind
+    [ "$status" -eq 0 ]
+    [[ $stderr == *"warning: t.csv: column 2 (from 0) has the name of an earlier one, 'b': files"* ]]
+    [[ $stderr == *"warning: none of the 3 rows has a label: column 'kind' has no value in any of them"* ]]
+    sed 's/NA/left/; 1s/b,b/b,c/' t.csv >one.csv
+    run --separate-stderr nystream import one.nys one.csv --label-column kind
+    [ "$status" -eq 0 ]
+    [[ $stderr != *warning* ]]
+}

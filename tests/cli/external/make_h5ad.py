@@ -78,6 +78,8 @@ for name, index in ("short", [b"a", b"b"]), ("line", [b"a", b"b\nc", b"d"]), ("l
         table["cells"] = np.array(index) if name != "long" else np.array(index, h5py.string_dtype())
 for name, cells in ("no-cells", whole[:0]), ("no-cells-dense", anndata.AnnData(np.empty((0, 3), "f4"))):
     cells.copy().write_h5ad(f"{name}.h5ad")
+blank = pd.DataFrame({"kind": pd.Categorical([np.nan] * 4, ["a", "b"]), "value": [np.nan] * 4}, list("abcd"))
+anndata.AnnData(np.eye(4, 5, dtype="f4"), blank, pd.DataFrame(index=list("yxzxy")), dtype="f4").write_h5ad("blank.h5ad")
 with h5py.File("empty.h5ad", "w") as file:
     file.create_group("obs")
 with h5py.File("dense.h5ad", "w") as file:
