@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include "store/convert.h"
 #include "store/ingest_private.h"
@@ -204,6 +205,18 @@ static uint64_t number_of(const struct ny_ingest *ingest, size_t i)
     return ingest->first_block * ingest->block_rows + i - ingest->base.n;
 }
 
+/* Returns what to do about a value that cannot be prepared, as the end of a sentence. */
+static const char *cure_of(const struct ny_ingest *ingest, double value)
+{
+    const char *from = ingest->spec.from;
+
+    if (!(value < 0)) return "leave the row out, or import without them";
+    return from && ny_ends_with(from, ".h5ad")
+               ? "negative values look scaled already: import without them, or if the file has the "
+                 "counts, give their --matrix, as layers/NAME or raw/X"
+               : "negative values look scaled already: import without them, or import the counts";
+}
+
 /* Fails because of the first value that cannot be prepared. */
 static int unfit(const struct preparing *p, size_t end)
 {
@@ -216,16 +229,16 @@ static int unfit(const struct preparing *p, size_t end)
         size_t k =
             ny_prepare_row(how, ingest->dtype, row.value, row.count, p->dtype, prepared_at(p, i));
         uint64_t number = number_of(ingest, i);
+        double value;
 
-        if (k < row.count)
-            return ny_fail_at(ingest->ctx, NY_EDATA, NULL, number,
-                              "row %llu, column %zu (both from 0): %.17g cannot be prepared by "
-                              "--rows %s --values %s, which give no finite number; leave the row "
-                              "out, or import without them",
-                              (unsigned long long)number,
-                              ingest->is_sparse ? (size_t)row.index[k] : k,
-                              ny_dtype_at(ingest->dtype, row.value, k), ny_prepared_rows(how, rows),
-                              ny_prepared_values(how));
+        if (k == row.count) continue;
+        value = ny_dtype_at(ingest->dtype, row.value, k);
+        return ny_fail_at(ingest->ctx, NY_EDATA, NULL, number,
+                          "row %llu, column %zu (both from 0): %.17g cannot be prepared by "
+                          "--rows %s --values %s, which give no finite number; %s",
+                          (unsigned long long)number, ingest->is_sparse ? (size_t)row.index[k] : k,
+                          value, ny_prepared_rows(how, rows), ny_prepared_values(how),
+                          cure_of(ingest, value));
     }
     return NY_OK;
 }

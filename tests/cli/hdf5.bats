@@ -195,6 +195,8 @@ refused() {
     refused 3 "X has no rows" nystream import n.nys "$FILES/no-cells.h5ad"
     refused 3 "layers/columns has no rows" nystream import n.nys "$FILES/no-cells.h5ad" --matrix layers/columns
     refused 3 "X has no rows" nystream import n.nys "$FILES/no-cells-dense.h5ad"
+    refused 3 "if the file has the counts, give their --matrix, as layers/NAME or raw/X" \
+        nystream import n.nys "$FILES/scaled.h5ad" --rows total:100 --values log1p
     refused 2 "layers/columns  (sparse)" nystream import n.nys "$FILES/rows.h5ad" --matrix layers/x
     [[ $output != *obs/* ]] # columns of obs are no matrices
     refused 2 "did you mean 'layers/dense'?" nystream import n.nys "$FILES/rows.h5ad" --matrix Dense

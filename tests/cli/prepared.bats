@@ -123,6 +123,7 @@ log='--rows total:10000 --values log1p'
     ny import s t.csv --values sqrt
     exits 3
     says "row 1, column 1 (both from 0): -4 cannot be prepared"
+    says "negative values look scaled already: import without them, or import the counts"
     [ ! -e s ]
     printf '0 1:1\n0 2:-1\n' >t.svm
     ny import s t.svm --values log1p --layout sparse

@@ -80,6 +80,7 @@ for name, cells in ("no-cells", whole[:0]), ("no-cells-dense", anndata.AnnData(n
     cells.copy().write_h5ad(f"{name}.h5ad")
 blank = pd.DataFrame({"kind": pd.Categorical([np.nan] * 4, ["a", "b"]), "value": [np.nan] * 4}, list("abcd"))
 anndata.AnnData(np.eye(4, 5, dtype="f4"), blank, pd.DataFrame(index=list("yxzxy")), dtype="f4").write_h5ad("blank.h5ad")
+anndata.AnnData(np.eye(4, dtype="f4") - 0.1, dtype="f4").write_h5ad("scaled.h5ad")
 with h5py.File("empty.h5ad", "w") as file:
     file.create_group("obs")
 with h5py.File("dense.h5ad", "w") as file:
