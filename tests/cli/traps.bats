@@ -397,6 +397,7 @@ same_drift() {
     exits 0
     says "warning: 9000 of the 9000 rows to append have names that rows of s already have"
     says "the first of them 'c0': were they appended before?"
+    says "were they appended before? If so, 'nystream truncate s --keep 9060' takes the new rows out"
     sed 's/^c/d/' t.csv | sed '1s/.*/cell,a,b/' >other.csv
     ny import s other.csv --id-column cell --append
     exits 0
