@@ -36,7 +36,8 @@ void ny_evaluate_spread(json_t *report, const char *mean_key, const char *sd_key
 
 const char *ny_evaluate_no_classes(const struct ny_evaluation *run)
 {
-    if (!run->classes.of) return "the store has no labels; import them with --labels";
+    if (!run->classes.of)
+        return "the store has no labels; import them with --label-column or --labels";
     if (run->classes.too_many)
         return "there are more than 4,096 different labels: they are not classes";
     if (run->classes.count == 0) return "no row of the result has a label";

@@ -165,8 +165,11 @@ static int check_options(struct ny_reader *reader)
     if (options->transpose && !reader->entry->format->takes_transpose)
         return ny_fail(reader->ctx, NY_EUSAGE,
                        "--transpose does not go with the format %s of %s; it is for sparse "
-                       "matrices, of mtx and npz",
-                       name, reader->path);
+                       "matrices, of mtx and npz%s",
+                       name, reader->path,
+                       reader->entry->format->takes_matrix
+                           ? "; rows that are genes are turned in Python: adata.T.write_h5ad(...)"
+                           : "");
     if (options->matrix && !reader->entry->format->takes_matrix)
         return ny_fail(reader->ctx, NY_EUSAGE,
                        "--matrix does not go with the format %s of %s, which holds one table", name,

@@ -497,7 +497,7 @@ groups() {
     ny eval s f --json
     exits 0
     [ "$(field "$output" purity)" = null ]
-    [[ $output == *'"purity": "the store has no labels; import them with --labels'* ]]
+    [[ $output == *'"purity": "the store has no labels; import them with --label-column or --labels'* ]]
     ny eval s f
     exits 0
     [[ $output == *"no clusters, "*": the store has no labels"* ]]

@@ -203,6 +203,7 @@ refused() {
     refused 2 "did you mean 'obsm/X_pca'?" nystream import n.nys "$FILES/rows.h5ad" --matrix obsm/pca
     refused 2 "depth kind share word; did you mean 'kind'?" \
         nystream import n.nys "$FILES/rows.h5ad" --label-column Kind
+    refused 2 "adata.T.write_h5ad(...)" nystream import n.nys "$FILES/rows.h5ad" --transpose
     refused 2 "does not go with the format npz" nystream import n.nys "$FILES/rows.npz" --matrix X
     head -c 20000 "$FILES/rows.h5ad" >cut.h5ad
     refused 3 "it is shorter than it says itself. Copy or download it again" nystream import n.nys cut.h5ad
