@@ -12,15 +12,17 @@ static void keep_heap_between_commits(void)
     mallopt(M_TRIM_THRESHOLD, 80 << 20);
 }
 
-/* Prints "nystream: 8 rows imported in 20 ms (2.10 kB/s)", and with --append also how many rows the
- * store has now. The speed is that of the rows that this call added. */
+/* Prints "nystream: 8 rows of 3 columns imported in 20 ms (2.10 kB/s)", and with --append also how
+ * many rows the store has now. The speed is that of the rows that this call added. */
 static void print_summary(const struct ny_report *report)
 {
-    double n = 0, rows = 0, bytes, seconds, dropped, shard;
+    double n = 0, d = 0, rows = 0, bytes, seconds, dropped, shard;
 
     ny_report_number(report, "n", &n);
     if (!ny_report_number(report, "rows", &rows)) rows = n;
-    fprintf(stderr, "nystream: %s imported", cli_counted(rows, "row", "rows").text);
+    ny_report_number(report, "d", &d);
+    fprintf(stderr, "nystream: %s of %s imported", cli_counted(rows, "row", "rows").text,
+            cli_counted(d, "column", "columns").text);
     if (ny_report_number(report, "seconds", &seconds)) {
         fprintf(stderr, " in %s", cli_duration(seconds).text);
         if (ny_report_number(report, "bytes_added", &bytes) && seconds > 0 && bytes > 0)

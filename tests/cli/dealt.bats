@@ -41,7 +41,7 @@ holds() {
 @test "rows of one file or of several are dealt out, cut at multiples of 2,048" {
     ny import big all.npy --labels labels.txt --shards 4
     exits 0
-    says "10,500 rows imported"
+    says "10,500 rows of 12 columns imported"
     holds big
     nystream export big --part labels -o l.npy -q
     cmp l.npy labels.npy
@@ -89,7 +89,7 @@ holds() {
     done
     for i in "${pids[@]}"; do wait "$i" && code+=0, || code+=$?,; done
     [ "$code" = 0,0,0, ] || { cat said.*; false; }
-    [ "$(cat said.* | grep -c '10,500 rows imported')" = 1 ]
+    [ "$(cat said.* | grep -c '10,500 rows of 12 columns imported')" = 1 ]
     holds big
     nystream import alone a.npy b.npy c.npy --shards 5 -q
     nystream info big | grep shard >first.out
@@ -130,7 +130,7 @@ holds() {
     ny import big a.npy b.npy c.npy --shards 5
     exits 0
     says "shard 0 of big exists already and is left as it is"
-    says "2,048 rows imported"
+    says "2,048 rows of 12 columns imported"
     holds big
 }
 

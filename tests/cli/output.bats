@@ -6,7 +6,7 @@ load helper
     ny import s t.csv
     exits 0
     [ -z "$output" ]
-    says "300 rows imported"
+    says "300 rows of 4 columns imported"
     ny import s2 t.csv --quiet
     exits 0
     silent

@@ -141,7 +141,7 @@ load helper
     printf '1,2\n' >one.csv
     ny import one one.csv
     exits 0
-    says "nystream: 1 row imported in"
+    says "nystream: 1 row of 2 columns imported in"
     printf '1,2\n3,4\n' >two.csv
     nystream import two two.csv -q
     nystream fit two a --map pca --approx exact -q
@@ -160,7 +160,7 @@ load helper
     [ "$(field "$output" bytes_added)" = 6000000 ]
     ny import s two.npy --append
     exits 0
-    [[ $stderr == *"2 rows imported in"*"; the store has "* ]]
+    [[ $stderr == *"2 rows of 100 columns imported in"*"; the store has "* ]]
     [[ $stderr =~ \(([0-9.]+)\ (k?B)/s\) ]]
     ny import s two.npy --append --json
     [ "$(field "$output" bytes_added)" = 200 ]
@@ -230,7 +230,7 @@ load helper
     store s 3000 2
     table 2500 2 5 >more.csv
     ny import s more.csv --append
-    says "2,500 rows imported"
+    says "2,500 rows of 2 columns imported"
     ny info s
     prints "rows                  5,500"
     prints "- rows 3000 to 5499, "

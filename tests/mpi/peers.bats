@@ -86,7 +86,7 @@ says() {
     done
     ranks 2 nystream import big part.?.npy --shards 4
     [ "$status" -eq 0 ]
-    [ "$(grep -c '9,000 rows imported' <<<"$output$stderr")" -eq 1 ]
+    [ "$(grep -c '9,000 rows of 4 columns imported' <<<"$output$stderr")" -eq 1 ]
     nystream import one part.?.npy -q
     nystream export one --part points -o one.npy -q
     nystream export big --part points -o big.npy -q
