@@ -119,12 +119,13 @@ int ny_import_tell_repeats(struct ny_import *import)
     set->told = !err && 2 * found > set->count;
     if (!err && found)
         ny_log(
-            import->ctx, set->told ? NY_LOG_WARNING : NY_LOG_NOTE,
+            import->ctx, 4 * found > set->count ? NY_LOG_WARNING : NY_LOG_NOTE,
             "%llu of the %zu rows to append have names that rows of %s already have, the first of "
             "them '%s': were they appended before? If so, 'nystream truncate %s --keep %llu' takes "
-            "the new rows out again; --expect-rows refuses rows that come twice",
+            "the new rows out again%s",
             (unsigned long long)found, set->count, ny_store_path(import->store), first,
-            ny_store_path(import->store), (unsigned long long)info.n);
+            ny_store_path(import->store), (unsigned long long)info.n,
+            import->expects ? "" : "; --expect-rows refuses rows that come twice");
     return err;
 }
 

@@ -182,9 +182,10 @@ const struct verb cli_verbs[] = {
      EVERY | OWN_OUTPUT | OWN_TERMINAL,
      "draw an embedding as PNG, SVG or PDF, or on the terminal",
      "Draws two columns of an embedding, as points or, if there are many, as an image of their "
-     "density, in memory independent of their number. Points of rare classes lie on top of those "
-     "of frequent ones. Colours can be told apart without colour vision. From the 21st class on, "
-     "colours repeat with other marks, in an image of some points. --axes and --color take row, "
+     "density, in memory independent of their number. Points of a class lie on top of those of "
+     "classes ten times as frequent. Colours can be told apart without colour vision. From the "
+     "21st class on, colours repeat with other marks, in an image of some points. --axes and "
+     "--color take row, "
      "label, cluster, component (of a graph), residual, or the number of a component; cluster:B "
      "stands for the clusters of result B. A column of the points is given by its name, NAME or, "
      "if one of these words is its name, column:NAME; if columns have no names, as column:7 (from "

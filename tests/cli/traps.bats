@@ -392,7 +392,13 @@ same_drift() {
     ny import s next.csv --id-column cell --append
     exits 0
     says "10 of the 60 rows to append have names that rows of s already have, the first of them 'c8990'"
+    says "takes the new rows out again; --expect-rows refuses rows that come twice"
     [[ $stderr != *warning* ]]
+    { echo cell,a,b; for i in {1..30}; do echo "c$i,$i,7"; done; for i in {1..60}; do echo "d$i,$i,7"; done; } >third.csv
+    cp -r s some
+    ny import some third.csv --id-column cell --append --expect-rows 9060 -q
+    says "warning: 30 of the 90 rows to append have names that rows of some already have, the first of them 'c"
+    [[ $stderr != *"--expect-rows"* ]]
     ny import s t.csv --id-column cell --append --shuffle -q
     exits 0
     says "warning: 9000 of the 9000 rows to append have names that rows of s already have"
