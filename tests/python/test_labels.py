@@ -1,6 +1,7 @@
 """Labels of every kind that append() takes: numbers, and words, which become classes."""
 import os
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -340,6 +341,12 @@ def test_later_rows_have_labels_in_the_column_of_before(empty, tmp_path, kind, m
     if kind != "csv":
         empty.append(given, labels=["emu"] * 6)
         assert kept(empty)[-6:] == ["emu"] * 6
+    if kind == "frame":
+        result = empty.fit("map", map="pca", components=2)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            placed = result.transform(frame)  # its labels are no columns that are missed
+        assert np.allclose(placed, result.embedding[:6], atol=1e-5)
     if kind in ("frame", "arrow"):
         less = frame.drop(columns="kind")
         empty.append(less if kind == "frame" else type(given).from_pandas(less))

@@ -14,6 +14,7 @@ from nystream._columns import Columns, take_known, take_labels
 from nystream._context import Context
 from nystream._errors import FileError, StoreError, UsageError, data_error, usage_error
 from nystream._h5ad import is_read_here
+from nystream._labels import label_column
 from nystream._lib import lib
 from nystream._options import Options, are_of_files, check_in_memory
 from nystream._sources import OPENED, are_files, is_for_library, is_path
@@ -116,6 +117,7 @@ class Appends:
         elif labels is None:
             X, labels = take_known(X, self._label_column)
         there = self._columns() if self._has_rows() else Columns(None, str(self.path))
+        there = there._replace(labels=None)  # columns of labels that are left out are told
         whole, found = (there.read(X, labels) if columns is None
                         else there.read_named(X, labels, columns))
         with self._seen_anew(), self._reading(options) as pointer:
@@ -130,9 +132,7 @@ class Appends:
 
     def _label_column(self) -> Optional[str]:
         """Return the column that the last labels were in, as far as it is known."""
-        imports = self._report(lib.ny_store_report)["imports"] if self._has_rows() else None
-        known = [each["label_column"] for each in imports or [] if each["label_column"]]
-        return known[-1] if known else None
+        return label_column(self._report(lib.ny_store_report)) if self._has_rows() else None
 
     def _append_labelled(self, files: Any, labels: PathLike, options: Dict[str, Any]) -> Report:
         """Append rows of files, whose labels are in a file of their own, or else in a column."""

@@ -19,6 +19,7 @@ from nystream._h5ad import is_read_here, obs_column, obs_columns
 from nystream._labels import Labels, Names, as_labels
 from nystream._sources import CsrGroup
 
+FEW = 0.01  # columns that are 0 in all rows are usual up to this share
 ABSENT = -1  # in place of the number of a column that sparse rows lack
 
 
@@ -27,12 +28,14 @@ class Columns(NamedTuple):
 
     sparse: they are those of sparse rows, so that sparse rows may lack some, and are 0 there.
     what: what messages call the rows that are put in this order.
+    labels: the column that labels are taken from, which is not told where it is left out.
     """
 
     names: Optional[List[str]]
     whose: str
     sparse: bool = False
     what: str = "X"
+    labels: Optional[str] = None
 
     def read(self, X: Any, labels: Any = None) -> Tuple[bool, Iterator[Batch]]:
         """Read rows of any kind as `_data.batches` does, each with these columns in this order.
@@ -125,11 +128,15 @@ class Columns(NamedTuple):
         if lost:
             total = len(self.names or [])
             be = "is" if len(lost) == 1 else "are"
-            warnings.warn(f"{self.what}: {len(lost)} of the {total} columns of {self.whose} "
-                          f"({100 * len(lost) / total:.3g} %) {be} missing, and {be} 0 in its "
-                          f"rows: {listed(lost)}: do both have the same kind of columns, under "
-                          "the same names?", NystreamWarning, stacklevel=stack_level())
-        known = set(self.names or [])
+            told = (f"{self.what}: {len(lost)} of the {total} columns of {self.whose} "
+                    f"({100 * len(lost) / total:.3g} %) {be} missing, and {be} 0 in its rows: "
+                    f"{listed(lost)}")
+            if len(lost) > FEW * total:
+                warnings.warn(f"{told}: do both have the same kind of columns, under the same "
+                              "names?", NystreamWarning, stacklevel=stack_level())
+            else:
+                logger.info("%s", told)
+        known = {*(self.names or []), self.labels}
         others = [name for name in found if name not in known]
         if others:
             warnings.warn(f"{self.what}: {len(others)} column"

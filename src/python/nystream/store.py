@@ -19,6 +19,7 @@ from nystream._columns import Columns
 from nystream._context import Context, ProgressOption
 from nystream._errors import NystreamError, UsageError
 from nystream._graph import GraphParts
+from nystream._labels import label_column
 from nystream._lib import lib
 from nystream._options import Options, check_word, features_of
 from nystream._pictures import PictureParts
@@ -176,8 +177,10 @@ class Store(Appends):
         names: Optional[List[str]] = None
         with contextlib.suppress(UsageError):  # they have none
             names = list(self.column_names)
-        sparse = names is not None and self.report["nnz"] is not None
-        return Columns(names, str(self.path), sparse)
+        if names is None:
+            return Columns(None, str(self.path))
+        report = self.report
+        return Columns(names, str(self.path), report["nnz"] is not None, "X", label_column(report))
 
     def to_csr(self, first: int = 0, stop: Optional[int] = None) -> Any:
         """Return rows as a scipy.sparse.csr_matrix; those of a dense store lose their zeros."""
