@@ -92,12 +92,31 @@ void ny_import_warn_columns(const struct ny_import *import, const struct ny_read
     ny_free(import->ctx, columns);
 }
 
+/* Tells which classes an append adds to those of the store: a word that is misspelt is one. */
+static void tell_new(const struct ny_import *import, size_t met)
+{
+    enum { TOLD = 5 };
+    char text[TOLD * (sizeof(struct ny_shown) + 4) + 40] = "";
+    const char *const *names;
+    size_t count, used = 0;
+
+    ny_classes_names(import->classes, &names, &count);
+    if (!import->append || !met || count <= met) return;
+    for (size_t i = count - met; i < count && i < count - met + TOLD; i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s'%s'", used ? ", " : "",
+                                 ny_shown(names[i], strlen(names[i])).text);
+    if (met > TOLD) snprintf(text + used, sizeof(text) - used, " and %zu more", met - TOLD);
+    ny_log(import->ctx, NY_LOG_NOTE, "%s new among the labels, which %s had not so far: %s",
+           ny_counted(met, "class is", "classes are").text, ny_store_path(import->store), text);
+}
+
 void ny_import_warn_classes(const struct ny_import *import)
 {
     enum { FEW = 20 }; /* rows of which many may well differ */
     size_t met = import->classes ? ny_classes_met(import->classes) : 0;
     const char *column = import->reading.label_column;
 
+    if (import->classes) tell_new(import, met);
     if (import->consumed <= FEW || met <= import->consumed / 2) return;
     ny_log(import->ctx, NY_LOG_WARNING,
            "the labels of %llu rows are %llu different words, like names of rows: %s%s",

@@ -810,6 +810,20 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     says "the rows already there have labels: --label-column NAME takes those of the new ones, if these columns hold them"
 }
 
+@test "classes that an append brings are told" {
+    printf 'a,b,k\n1,2,u\n2,3,v\n3,1,u\n' >first.csv
+    printf 'a,b,k\n1,3,u\n2,4,vx\n3,2,w\n' >second.csv
+    ny import s first.csv --label-column k
+    [[ $stderr != *"new among"* ]]
+    ny import s second.csv --append
+    says "2 classes are new among the labels, which s had not so far: 'vx', 'w'"
+    ny import s second.csv --append
+    [[ $stderr != *"new among"* ]]
+    { echo a,b,k; for i in {1..7}; do echo "1,$i,k$i"; done; } >third.csv
+    ny import s third.csv --append
+    says "7 classes are new among the labels, which s had not so far: 'k1', 'k2', 'k3', 'k4', 'k5' and 2 more"
+}
+
 @test "an append says in what it is read otherwise than the import before it" {
     local one
     printf 'id,a,b,class\nx1,1,2,u\nx2,3,4,v\nx3,5,1,u\n' >first.csv

@@ -54,6 +54,11 @@ def test_prepared(tmp_path):
         store.append(X, values="sqrt")
 
 
+def rounded(recwarn):
+    """Return the warnings of values that are rounded."""
+    return [str(one.message) for one in recwarn.list if "rounded" in str(one.message)]
+
+
 @quick
 @pytest.mark.parametrize("sparse", [False, True])
 def test_appended_to_another_type(tmp_path, monkeypatch, sparse, recwarn):
@@ -67,11 +72,11 @@ def test_appended_to_another_type(tmp_path, monkeypatch, sparse, recwarn):
     assert not recwarn.list  # the values are those of float32
     store.append(kind(fine) if sparse else fine[:, ::-1])
     assert np.array_equal(store[1000:], (fine if sparse else fine[:, ::-1]).astype("f4"))
-    (warning,) = [str(one.message) for one in recwarn.list]
+    (warning,) = rounded(recwarn)  # tenths of the rows before look like another unit, too
     assert "rounded to f32" in warning and " in row 7, column" in warning
     assert 'dtype="f32" says' in warning and 'dtype="f64" keeps' in warning
     store.append(kind(fine[::-1]), dtype="f32")
-    assert len(recwarn.list) == 1 and len(store) == 2000
+    assert len(rounded(recwarn)) == 1 and len(store) == 2000
     whole = nystream.open(tmp_path / "b.nys")
     whole.append(kind(grid("uint8")))
     with pytest.raises(nystream.DataError, match="column 0 .both from 0.: .* is not a value of u8"):

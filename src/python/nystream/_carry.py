@@ -69,7 +69,7 @@ def _words_of_clusters(adata_ref: Any, name: str, key: str, centers: Any) -> Tup
     """
     numbers, plain = np.arange(len(centers)), list(map(str, range(len(centers))))
     codes, words = _category_pairs(adata_ref.obs[name])
-    if key not in adata_ref.obsm and words == plain:
+    if key not in adata_ref.obsm and set(words) <= set(plain):
         return numbers, plain
     if key not in adata_ref.obsm:
         raise ValueError(f"obs={name!r} are clusters of {key} that have other names now, and "
