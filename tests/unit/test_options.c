@@ -1,46 +1,13 @@
 /* api/options.h: values, defaults, rules between options, identity; ny_suggest(). */
-#include "api/options.h"
+#include "unit/options_case.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "base/memory.h"
 #include "base/text.h"
 #include "fit/settings.h"
-
-static struct ny_context *ctx;
-static struct ny_options *options;
-
-static int start(void **state)
-{
-    (void)state;
-    if (ny_context_new(&ctx)) return -1;
-    return ny_options_new(&options, ctx);
-}
-
-static int stop(void **state)
-{
-    size_t left;
-
-    (void)state;
-    ny_options_free(options);
-    left = ny_memory_used(ctx);
-    ny_context_free(ctx);
-    return left == 0 ? 0 : -1;
-}
-
-static void set(const char *name, const char *value)
-{
-    if (ny_options_set(options, name, value))
-        fail_msg("--%s %s refused: %s", name, value ? value : "", ny_context_message(ctx));
-}
 
 /* Refused as a usage error, with `words` in the message, and nothing has changed. */
 static void refuse(const char *name, const char *value, const char *words)

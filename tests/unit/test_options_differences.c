@@ -1,40 +1,7 @@
 /* ny_options_differences(): what the options of a call and of a result differ in, for messages. */
-#include "api/options.h"
+#include "unit/options_case.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include "base/memory.h"
-
-static struct ny_context *ctx;
-static struct ny_options *options;
-
-static int start(void **state)
-{
-    (void)state;
-    if (ny_context_new(&ctx)) return -1;
-    return ny_options_new(&options, ctx);
-}
-
-static int stop(void **state)
-{
-    size_t left;
-
-    (void)state;
-    ny_options_free(options);
-    left = ny_memory_used(ctx);
-    ny_context_free(ctx);
-    return left == 0 ? 0 : -1;
-}
-
-static void set(const char *name, const char *value)
-{
-    assert_int_equal(ny_options_set(options, name, value), NY_OK);
-}
 
 static void differences_are_named(void **state)
 {
