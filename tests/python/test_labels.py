@@ -307,7 +307,7 @@ def test_colours_in_another_order_than_the_rows(empty):
     assert result.plot(color=again).data == result.plot(color=color).data
 
 
-@pytest.mark.parametrize("kind", ("frame", "pieces", "arrow", "anndata", "h5ad", "csv"))
+@pytest.mark.parametrize("kind", ("frame", "pieces", "anndata", "h5ad", "csv"))
 def test_later_rows_have_labels_in_the_column_of_before(empty, tmp_path, kind, monkeypatch):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(rows(), columns=list("xyz")[:rows().shape[1]]).assign(kind=WORDS)
@@ -319,8 +319,6 @@ def test_later_rows_have_labels_in_the_column_of_before(empty, tmp_path, kind, m
             monkeypatch.setenv("NYSTREAM_HDF5", "/nowhere")  # a wheel has no such program
             given.write_h5ad(tmp_path / "x.h5ad")
             given = tmp_path / "x.h5ad"
-    elif kind == "arrow":
-        given = pytest.importorskip("pyarrow").Table.from_pandas(frame)
     elif kind == "csv":
         frame.to_csv(file, index=False)
         given = file
@@ -347,7 +345,5 @@ def test_later_rows_have_labels_in_the_column_of_before(empty, tmp_path, kind, m
             warnings.simplefilter("error")
             placed = result.transform(frame)  # its labels are no columns that are missed
         assert np.allclose(placed, result.embedding[:6], atol=1e-5)
-    if kind in ("frame", "arrow"):
-        less = frame.drop(columns="kind")
-        empty.append(less if kind == "frame" else type(given).from_pandas(less))
+        empty.append(frame.drop(columns="kind"))
         assert kept(empty)[-6:] == [None] * 6
