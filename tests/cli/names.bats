@@ -246,7 +246,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
         for result in all some; do
             ny transform $kind.nys $result --input b.$kind --column-names fewer.txt -o $kind.csv
             exits 0
-            says "b.$kind: 1 of the 3 columns of $kind.nys is missing, and is 0 in its rows: 'elm'"
+            says "warning: b.$kind: 1 of the 3 columns of $kind.nys is missing, and is 0 in its rows: 'elm'; if they are not 0, but were left out of the file"
             says "1 column that $kind.nys does not have is left out: 'pine'"
             cmp whole.$result.csv $kind.csv
         done

@@ -471,6 +471,13 @@ same_drift() {
         [[ $stderr != *"$unit"* ]]
         nystream truncate s --keep 9000 -q
     done
+    for factor in 10 0.1; do # less than ten times some parts of the store
+        rows 400 6 1 | awk -F, -v OFS=, -v f=$factor 'NR > 1 { $1 *= f } 1' >night.csv
+        ny import s night.csv --append -q
+        exits 0
+        says ": $unit"
+        nystream truncate s --keep 9000 -q
+    done
     rows 400 3 0.0254 >night.csv
     ny import s night.csv --append -q
     exits 0
