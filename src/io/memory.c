@@ -47,7 +47,6 @@ static int take_names(struct ny_reader *reader)
 
     if (!reader->options.names) return NY_OK;
     reader->table.names = table->row_names != NULL;
-    reader->table.label_column = table->labels ? table->label_column : NULL;
     for (uint64_t j = 0; !err && table->column_names && j < reader->table.d; j++)
         err = add_name(reader, "column", j, table->column_names[j], &reader->columns);
     return err;
@@ -82,6 +81,7 @@ static int open_memory(struct ny_reader *reader)
     file->rows = table->rows;
     file->dtype = reader->options.dtype ? reader->options.dtype : (enum ny_dtype)table->dtype;
     file->labels = table->labels != NULL;
+    file->label_column = table->labels ? table->label_column : NULL;
     memory->rows.type = (enum ny_dtype)table->dtype;
     memory->rows.type_name = ny_dtype_name(memory->rows.type);
     memory->rows.index_bytes = table->index_bytes;

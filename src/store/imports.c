@@ -143,29 +143,39 @@ static int add_note(struct ny_imports *imports, struct ny_context *ctx,
     return NY_OK;
 }
 
+/* Reads the next note that is not damaged, from row s->at on; *found tells whether there is one.
+ * *wrong is set where others could not be read. */
+static int next_note(struct search *s, struct ny_import_note *note, bool *found, const char **wrong)
+{
+    struct ny_store *store = s->view->store;
+    const char *why;
+
+    for (*found = false; !*found;) {
+        if (ny_guarded(find_next, s)) {
+            *wrong = "the disk cannot read it";
+            return NY_OK;
+        }
+        if (s->code == MDB_NOTFOUND) return NY_OK;
+        if (s->code) return ny_env_fail(store->ctx, store->points->path, "read", s->code);
+        *found = read_note(s->view, s->at++, note, &why);
+        if (!*found) *wrong = why;
+    }
+    return NY_OK;
+}
+
 int ny_imports_read(struct ny_snapshot *view, struct ny_imports *imports, const char **wrong)
 {
-    struct ny_store *store = view->store;
     struct search s = {.view = view};
-    int err = NY_OK;
+    struct ny_import_note note;
+    bool found;
+    int err;
 
     *imports = (struct ny_imports){0};
     *wrong = NULL;
-    for (; !err; s.at++) {
-        struct ny_import_note note;
-        const char *why;
-
-        if (ny_guarded(find_next, &s)) {
-            *wrong = "the disk cannot read it";
-            break;
-        }
-        if (s.code == MDB_NOTFOUND) break;
-        if (s.code) err = ny_env_fail(store->ctx, store->points->path, "read", s.code);
-        else if (read_note(view, s.at, &note, &why))
-            err = add_note(imports, store->ctx, &note);
-        else
-            *wrong = why;
-    }
+    do {
+        err = next_note(&s, &note, &found, wrong);
+        if (!err && found) err = add_note(imports, view->store->ctx, &note);
+    } while (!err && found);
     return err;
 }
 
@@ -190,19 +200,33 @@ void ny_imports_release(struct ny_imports *imports, struct ny_context *ctx)
     *imports = (struct ny_imports){0};
 }
 
+/* Keeps what a note says of the columns of labels and names, one note after the other. */
+static void take_how(const struct ny_import_how *how, struct ny_import_how *known,
+                     struct ny_import_how *last)
+{
+    *last = *how;
+    if (how->label_column[0])
+        memcpy(known->label_column, how->label_column, sizeof(known->label_column));
+    if (how->id_column[0]) memcpy(known->id_column, how->id_column, sizeof(known->id_column));
+}
+
 int ny_points_import_how(struct ny_store *store, struct ny_import_how *known,
                          struct ny_import_how *last)
 {
-    struct ny_imports imports;
-    int err = ny_points_imports(store, &imports);
+    struct ny_import_note note;
+    struct search s = {0};
+    const char *wrong;
+    bool found;
+    int end, err;
 
     *known = *last = (struct ny_import_how){.label_column = ""};
-    for (size_t i = 0; i < imports.count; i++) {
-        *last = imports.note[i].how;
-        if (last->label_column[0])
-            memcpy(known->label_column, last->label_column, sizeof(known->label_column));
-        if (last->id_column[0]) memcpy(known->id_column, last->id_column, sizeof(known->id_column));
-    }
-    ny_imports_release(&imports, store->ctx);
-    return err;
+    if (store->set || ny_store_is_imagined(store)) return NY_OK;
+    err = ny_snapshot_begin(&s.view, store, store->points);
+    if (err) return err;
+    do {
+        err = next_note(&s, &note, &found, &wrong);
+        if (!err && found) take_how(&note.how, known, last);
+    } while (!err && found);
+    end = ny_snapshot_end(s.view);
+    return end ? end : err;
 }

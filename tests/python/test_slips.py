@@ -92,7 +92,7 @@ def test_missing_folder(result, tmp_path):
 # ---- names of parameters ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("estimator, name, meant", [
+MEANT = [
     (nystream.KernelPCA, "components", "n_components"),
     (nystream.KernelPCA, "n_componets", "n_components"),
     (nystream.PCA, "seed", "random_state"),
@@ -101,15 +101,8 @@ def test_missing_folder(result, tmp_path):
     (nystream.SpectralClustering, "clusters", "n_clusters"),
     (nystream.DiffusionMap, "time", "t"),
     (nystream.IncrementalKernelPCA, "batchsize", "batch_size"),
-    (nystream.KNeighborsTransformer, "k_neighbors", "n_neighbors")])
-def test_parameter_of_another_name(estimator, name, meant):
-    """A parameter that an estimator does not have is answered with the one that is meant."""
-    with pytest.raises(TypeError) as caught:
-        estimator(**{name: 3})
-    assert str(caught.value) == f"{estimator.__name__} has no {name}=; did you mean {meant}=?"
-
-
-@pytest.mark.parametrize("estimator, name, advice", [
+    (nystream.KNeighborsTransformer, "k_neighbors", "n_neighbors")]
+ADVICE = [
     (nystream.PCA, "whiten", "put sklearn.preprocessing.StandardScaler behind it"),
     (nystream.PCA, "copy", "X is never changed"),
     (nystream.PCA, "svd_solver", "the shape of X decides on the solver"),
@@ -120,12 +113,16 @@ def test_parameter_of_another_name(estimator, name, meant):
     (nystream.DiffusionMap, "affinity", "give kernel="),
     (nystream.SpectralEmbedding, "kernel", "give affinity="),
     (nystream.TruncatedSVD, "n_iter", "give tol=, the error at which its passes end"),
-    (nystream.KNeighborsTransformer, "p", "metric='euclidean' is p=2; there is no other p")])
-def test_parameter_of_scikit_learn(estimator, name, advice):
-    """A parameter of scikit-learn's class that is not here is answered with what stands for it."""
+    (nystream.KNeighborsTransformer, "p", "metric='euclidean' is p=2; there is no other p")]
+
+
+@pytest.mark.parametrize("estimator, name, answer", [
+    *((estimator, name, f"did you mean {meant}=?") for estimator, name, meant in MEANT), *ADVICE])
+def test_parameter_that_is_not_here(estimator, name, answer):
+    """A parameter of another name, or of scikit-learn's class, is answered with what is meant."""
     with pytest.raises(TypeError) as caught:
         estimator(**{name: 3})
-    assert str(caught.value) == f"{estimator.__name__} has no {name}=; {advice}"
+    assert str(caught.value) == f"{estimator.__name__} has no {name}=; {answer}"
 
 
 def test_whitened_components_of_a_pipeline(rows):
