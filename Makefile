@@ -151,18 +151,19 @@ else
 all: $(STATIC_LIB) $(BUILD)/libnystream.so $(CLI) $(HDF5_READER) ## build the library and the command (default)
 	$(if $(BUILT),@echo '$(BUILT) works where it is. To call it by name: export PATH=$(abspath $(BUILD)):$$PATH')
 
-# Objects are made anew when the compiler, its flags or the list of sources change.
-$(BUILD)/flags: export NY_FLAGS = $(CC) $(BASE_CFLAGS) $(CFLAGS) $(VECTOR_FLAGS) $(LDFLAGS) $(PACKAGE_LIBS) \
-                                  $(wildcard src/*/*.c tests/support/*.c)
-$(BUILD)/flags: FORCE
+# Objects are made anew when the compiler or its flags change, libraries also when the list of sources does.
+$(BUILD)/flags: export NY_FLAGS = $(CC) $(BASE_CFLAGS) $(CFLAGS) $(VECTOR_FLAGS) $(LDFLAGS) $(PACKAGE_LIBS)
+$(BUILD)/sources: export NY_FLAGS = $(wildcard src/*/*.c tests/support/*.c)
+$(BUILD)/flags $(BUILD)/sources $(BUILD)/mpi-flags: FORCE
 ifeq (file,$(origin PACKAGE_LIBS))
 	@pkg-config --exists $(PACKAGES) 2>/dev/null || { echo "missing:" $$(data-tools/setup --missing build) \
 	  "- install them, or run data-tools/setup as root" >&2; exit 1; }
 endif
 	@mkdir -p $(@D)
 	@printf '%s\n' "$$NY_FLAGS" | cmp -s - $@ || printf '%s\n' "$$NY_FLAGS" >$@
+$(BUILD)/sources $(BUILD)/mpi-flags: | $(BUILD)/flags
 ifneq (,$(filter clean,$(MAKECMDGOALS)))
-$(BUILD)/flags: | clean
+$(BUILD)/flags $(BUILD)/sources $(BUILD)/mpi-flags: | clean
 endif
 
 $(BUILD)/%.o: src/%.c $(BUILD)/flags
@@ -195,20 +196,20 @@ $(BUILD)/%.$(1).o: src/%.c $(BUILD)/flags
 endef
 $(foreach v,$(VARIANTS),$(eval $(call variant_rule,$(v))))
 
-$(STATIC_LIB): $(LIB_OBJECTS)
+$(STATIC_LIB): $(LIB_OBJECTS) $(BUILD)/sources
 	@rm -f $@
-	$(call say,AR) $(AR) rcsD $@ $^
+	$(call say,AR) $(AR) rcsD $@ $(filter %.o,$^)
 
-$(SHARED_LIB): $(LIB_OBJECTS)
-	$(call say,LINK) $(CC) $(CFLAGS) $(HARDENED_LINK) $(LDFLAGS) -shared -Wl,-soname,libnystream.so.$(SOVERSION) -o $@ $^ \
+$(SHARED_LIB): $(LIB_OBJECTS) $(BUILD)/sources
+	$(call say,LINK) $(CC) $(CFLAGS) $(HARDENED_LINK) $(LDFLAGS) -shared -Wl,-soname,libnystream.so.$(SOVERSION) -o $@ $(filter %.o,$^) \
 	  $(PACKAGE_LIBS)
 
 $(BUILD)/libnystream.so: $(SHARED_LIB)
 	@ln -sf $(<F) $(BUILD)/libnystream.so.$(SOVERSION)
 	@ln -sf libnystream.so.$(SOVERSION) $@
 
-$(BUILD)/nystream: $(CLI_OBJECTS) $(STATIC_LIB)
-	$(call say,LINK) $(CC) $(CFLAGS) -pie $(HARDENED_LINK) $(LDFLAGS) -o $@ $^ $(PACKAGE_LIBS)
+$(BUILD)/nystream: $(CLI_OBJECTS) $(STATIC_LIB) $(BUILD)/sources
+	$(call say,LINK) $(CC) $(CFLAGS) -pie $(HARDENED_LINK) $(LDFLAGS) -o $@ $(filter-out %/sources,$^) $(PACKAGE_LIBS)
 	$(eval BUILT := $(if $(filter-out all,$(MAKECMDGOALS)),,$@))
 
 mpi: $(MPI_PLUGIN) ## the plug-in for jobs of several processes by MPI, with MPICC (mpicc)
@@ -216,7 +217,8 @@ $(MPI_PLUGIN): MPI_BLOCK = 1073741824
 # Another one, whose calls of MPI carry 1,000 bytes at most, for tests.
 MPI_SMALL := $(BUILD)/tests/mpi/libnystream-mpi.so
 $(MPI_SMALL): MPI_BLOCK = 1000
-$(MPI_PLUGIN) $(MPI_SMALL): src/peers/mpi/plugin.c src/peers/transport.h $(BUILD)/flags
+$(BUILD)/mpi-flags: export NY_FLAGS = $(MPICC)
+$(MPI_PLUGIN) $(MPI_SMALL): src/peers/mpi/plugin.c src/peers/transport.h $(BUILD)/flags $(BUILD)/mpi-flags
 	@command -v $(MPICC) >/dev/null || { echo "there is no $(MPICC), the compiler of MPI: install an MPI" \
 	  "(data-tools/setup mpi), or name it by MPICC=" >&2; exit 1; }
 	@mkdir -p $(@D)
@@ -237,9 +239,9 @@ $(BUILD)/tests/support/%.o: tests/support/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC) $(CC) $(BASE_CFLAGS) -Itests $(CFLAGS) $(DEPENDENCIES) -c $< -o $@
 
-$(TEST_SUPPORT): $(SUPPORT_OBJECTS)
+$(TEST_SUPPORT): $(SUPPORT_OBJECTS) $(BUILD)/sources
 	@rm -f $@
-	$(call say,AR) $(AR) rcsD $@ $^
+	$(call say,AR) $(AR) rcsD $@ $(filter %.o,$^)
 
 $(BUILD)/tests/%: tests/%.c $(TEST_SUPPORT) $(STATIC_LIB)
 	@mkdir -p $(@D)

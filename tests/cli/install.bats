@@ -65,6 +65,23 @@ END
     [ ! -s "$BATS_FILE_TMPDIR/log" ]
 }
 
+@test "one source more is compiled alone, and another compiler of MPI makes the plug-in anew" {
+    mkdir tree
+    cp -r "$ROOT"/{Makefile,src,include,data-tools} tree
+    make -s -C tree --no-print-directory BUILD=build build/flags build/sources
+    make -s -C tree --no-print-directory BUILD=build build/base/status.o
+    echo 'extern int ny_more; int ny_more;' >tree/src/base/more.c
+    make -C tree --no-print-directory BUILD=build build/base/status.o build/base/more.o >log
+    [ "$(cat log)" = 'CC    build/base/more.o' ]
+    make -C tree --no-print-directory BUILD=build -n build/libnystream.a | grep -q 'rcsD .*base/more.o'
+    command -v mpicc || skip "no MPI to make the plug-in with"
+    make -C tree --no-print-directory BUILD=build mpi
+    make -C tree --no-print-directory BUILD=build mpi >log
+    [[ $(cat log) != *MPI* ]]
+    make -C tree --no-print-directory BUILD=build mpi MPICC="mpicc -DOTHER" >log
+    [ "$(cat log)" = 'MPI   build/libnystream-mpi.so' ]
+}
+
 @test "a program against the shared library" {
     # shellcheck disable=SC2046
     compile "$BATS_TEST_TMPDIR/fit" $(staged --libs nystream)
