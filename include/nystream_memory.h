@@ -213,6 +213,9 @@ NY_API int ny_model_load(struct ny_model **out, struct ny_context *context, cons
 NY_API int ny_model_load_file(struct ny_model **out, struct ny_context *context, const char *file);
 /* The model as bytes, which are valid as long as it is, and are charged to the budget once more. */
 NY_API int ny_model_image(struct ny_model *model, const void **image, size_t *bytes);
+/* *names: those of the columns that the model places, `count` texts one behind another, each with
+ * its zero byte, valid as long as the model is; NULL: they have none. */
+NY_API int ny_model_column_names(const struct ny_model *model, const char **names, size_t *count);
 /* *report: kernel gamma coef0 degree landmarks d components precision dtype format bytes
  * prepared_rows prepared_values, the last two null where rows are not prepared. */
 NY_API int ny_model_report(struct ny_model *model, struct ny_report **report);

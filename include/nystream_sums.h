@@ -41,6 +41,8 @@ NY_API int ny_sums_new(struct ny_sums **out, struct ny_context *context,
  * as those of the first batch. NY_EUSAGE if nothing defines the fit. */
 NY_API int ny_sums_add(struct ny_sums *sums, const struct ny_table *table);
 /* Adds the sums of a result: of a fit with option until, or of a finished one that keeps its sums.
+ * Columns of the same names may be in another order. NY_EDATA if its rows have other columns, or
+ * are of another type, layout or preparation than the parts before.
  * NY_EUSAGE if it has none, if its landmarks or options differ from those of the parts before or,
  * for the first part, from those that these sums were made with, or if it is already one of the
  * parts. */
@@ -50,6 +52,9 @@ NY_API int ny_sums_add_result(struct ny_sums *sums, const char *path, const char
  * of the other context is too small, that context has the error. The order in which parts come
  * changes last bits, and nothing else. */
 NY_API int ny_sums_merge(struct ny_sums *sums, const struct ny_sums *other);
+/* *names: those of the columns of the rows, `count` texts one behind another, each with its zero
+ * byte, valid until the next call with these sums; NULL: they have none. */
+NY_API int ny_sums_column_names(const struct ny_sums *sums, const char **names, size_t *count);
 /* The sums as bytes, which are valid until the next call with these sums and are charged to the
  * budget; and sums from such bytes. NY_ESTORE if they are not sums, or are damaged or of a later
  * version. */

@@ -105,6 +105,15 @@ int ny_import_claim(struct ny_import *import, const char *path, const char **sto
 
 /* ---- facts taken over, and told -------------------------------------------------------------- */
 
+/* Adds the names of the columns of the other shards. */
+static int load_columns(void *arg, struct ny_names *names)
+{
+    const struct ny_import *import = arg;
+    const struct ny_names *columns = ny_claim_columns(import->claim);
+
+    return ny_names_append(names, import->ctx, columns->text, columns->count);
+}
+
 void ny_import_follow(struct ny_import *import)
 {
     const struct ny_shard_facts *facts = import->claim ? ny_claim_settled(import->claim) : NULL;
@@ -114,6 +123,13 @@ void ny_import_follow(struct ny_import *import)
     if (!import->reading.dims) {
         import->reading.dims = facts->d;
         import->reading.dims_of = ny_claim_who(import->claim);
+    }
+    if (ny_claim_columns(import->claim)->count) {
+        import->has = (struct ny_columns_like){.whose = ny_claim_folder(import->claim),
+                                               .count = facts->d,
+                                               .load = load_columns,
+                                               .arg = import};
+        import->reading.like = &import->has;
     }
     if (!import->reading.indices) import->reading.indices = facts->indices;
     if (import->layout == NY_READ_AUTO)
@@ -130,19 +146,19 @@ int ny_import_tell_facts(struct ny_import *import, const struct ny_points_info *
                          const struct ny_reader *reader)
 {
     const struct ny_names *columns = ny_reader_column_names(reader);
-    const struct ny_shard_facts facts = {
-        .d = import->spec.d,
-        .dtype = import->spec.dtype,
-        .layout = import->spec.layout,
-        .preparation = import->spec.preparation,
-        .labels = import->spec.labels ? NY_LABELS_SOME : NY_LABELS_NONE,
-        .row_names = import->spec.names,
-        .indices = import->spec.indices,
-        .column_names = columns->count > 0,
-        .column_digest = columns->count ? ny_checksum(columns->text, columns->bytes) : 0};
+    const struct ny_shard_facts facts = {.d = import->spec.d,
+                                         .dtype = import->spec.dtype,
+                                         .layout = import->spec.layout,
+                                         .preparation = import->spec.preparation,
+                                         .labels =
+                                             import->spec.labels ? NY_LABELS_SOME : NY_LABELS_NONE,
+                                         .row_names = import->spec.names,
+                                         .indices = import->spec.indices,
+                                         .column_names = columns->count > 0,
+                                         .column_digest = ny_names_digest(columns)};
 
     if (!import->claim || info->n > 0) return NY_OK;
-    return ny_claim_facts(import->claim, &facts, info->id);
+    return ny_claim_facts(import->claim, &facts, columns, info->id);
 }
 
 int ny_import_settle(struct ny_import *import)

@@ -78,13 +78,20 @@ static int read_rows(struct table *table, struct ny_reader *reader)
     }
 }
 
-static int read_table(struct table *table, const struct ny_options *options)
+static int read_table(struct table *table, struct ny_store *store, const struct ny_options *options)
 {
+    const struct ny_columns_like like = {.whose = ny_store_path(store),
+                                         .count = table->info.d,
+                                         .load = ny_points_all_columns,
+                                         .arg = store};
+    struct ny_party party = {.whose = table->path};
     struct ny_reader_options how = {.dtype = table->info.dtype == NY_F64 ? NY_F64 : NY_DTYPE_NONE,
                                     .dims = table->info.d,
                                     .dims_of = "the store has",
                                     .indices = table->info.indices,
                                     .whole_rows = true,
+                                    .names = true,
+                                    .like = table->info.column_names ? &like : NULL,
                                     .reading =
                                         table->info.row_slots ? NY_READ_SPARSE : NY_READ_DENSE};
     struct ny_reader *reader = NULL;
@@ -94,7 +101,11 @@ static int read_table(struct table *table, const struct ny_options *options)
     table->dtype = ny_reader_table(reader)->dtype;
     table->sparse = ny_reader_table(reader)->layout == NY_CSR;
     table->csr.dtype = table->dtype;
-    err = read_rows(table, reader); /* at least one: the reader refuses what has none */
+    party.columns = ny_reader_column_names(reader);
+    party.traits = (struct ny_traits){.d = ny_reader_table(reader)->d,
+                                      .columns = ny_names_digest(party.columns)};
+    err = ny_points_check_columns(store, &party);
+    if (!err) err = read_rows(table, reader); /* at least one: the reader refuses what has none */
     ny_reader_close(reader);
     return err;
 }
@@ -209,7 +220,7 @@ int ny_landmark_points_read(struct ny_given_landmarks *given, struct ny_store *s
     table.most = ny_options_choice(options, "until") || ny_options_is_set(options, "model")
                      ? UINT64_MAX
                      : table.info.n;
-    if (!err) err = read_table(&table, options);
+    if (!err) err = read_table(&table, store, options);
     if (err) goto done;
     err = NY_EBUDGET;
     table.wide = ny_calloc(table.ctx, NY_MEM_DICTIONARY, (size_t)table.info.d, sizeof(double));

@@ -26,6 +26,7 @@ int ny_model_open(struct ny_model **out, struct ny_context *context, const char 
     if (out) *out = NULL;
     if (err == NY_OK) err = ny_shards_open_some(&store, context, path);
     if (err == NY_OK) err = ny_model_of_result(out, store, name);
+    if (err == NY_OK) err = ny_model_take_columns(*out, store);
     ny_store_close(store);
     return err;
 }
@@ -63,6 +64,16 @@ int ny_model_image(struct ny_model *model, const void **image, size_t *bytes)
     return NY_OK;
 }
 
+int ny_model_column_names(const struct ny_model *model, const char **names, size_t *count)
+{
+    int err = NY_GIVEN(model ? model->ctx : NULL, names, count);
+
+    if (err) return err;
+    *names = model->columns.count ? model->columns.text : NULL;
+    *count = model->columns.count;
+    return NY_OK;
+}
+
 int ny_model_report(struct ny_model *model, struct ny_report **report)
 {
     const struct ny_kernel_params *params;
@@ -92,8 +103,7 @@ int ny_model_report(struct ny_model *model, struct ny_report **report)
     ny_field_set_count(object, "bytes", ny_model_image_bytes(model));
     ny_field_set_text(object, "prepared_rows",
                       ny_prepares(how) ? ny_prepared_rows(how, rows) : NULL);
-    ny_field_set_text(object, "prepared_values",
-                      ny_prepares(how) ? ny_prepared_values(how) : NULL);
+    ny_field_set_text(object, "prepared_values", ny_prepares(how) ? ny_prepared_values(how) : NULL);
     return ny_report_of_json(report, model->ctx, object);
 }
 

@@ -38,41 +38,42 @@ static int check_alone(const struct ny_options *options)
     return NY_OK;
 }
 
+/* Compares the rows of the store with those of the model, whose columns are put in their order. */
+static int match_rows(const struct ny_request *request, const char *path)
+{
+    const unsigned shape = NY_SAME_D | NY_SAME_LAYOUT | NY_SAME_PREPARATION;
+    struct ny_party party = ny_model_party(request->model, path);
+    struct ny_names names = {0};
+    struct ny_party rows;
+    uint32_t *place = NULL;
+    int err = ny_points_party(request->store, &rows, &names);
+
+    if (!err) err = ny_traits_compare(request->ctx, &rows, &party, shape, NULL);
+    if (!err)
+        err =
+            ny_traits_compare(request->ctx, &party, &rows, NY_SAME_COLUMNS | NY_SAME_NOTED, &place);
+    if (!err && place) err = ny_model_turn(request->model, place, &names);
+    ny_free(request->ctx, place);
+    ny_names_release(&names, request->ctx);
+    return err;
+}
+
 /* Refuses models whose rows would not be placed as those of a fit over landmarks are. */
 static int check_model(const struct ny_request *request, const char *path)
 {
     const struct ny_model *model = request->model;
-    struct ny_points_info points;
-    int err = ny_points_info(request->store, &points);
 
-    if (err) return err;
     if (model->spec.kernel->features || model->spec.kernel->base == NY_BASE_GIVEN)
         return ny_fail(request->ctx, NY_EUSAGE,
                        "%s has no landmarks, because it was made with --approx exact or --kernel "
                        "precomputed; place rows with 'nystream transform'",
                        path);
-    if (model->d != points.d)
-        return ny_fail(request->ctx, NY_EDATA,
-                       "%s was fitted on %s, but %s has %llu; import the same columns", path,
-                       ny_counted(model->d, "column", "columns").text,
-                       ny_store_path(request->store), (unsigned long long)points.d);
-    if (!model->spec.slots != !points.row_slots)
-        return ny_fail(
-            request->ctx, NY_EDATA,
-            "%s was fitted on %s rows, but those of %s are %s; import them with --layout %s", path,
-            model->spec.slots ? "sparse" : "dense", ny_store_path(request->store),
-            model->spec.slots ? "dense" : "sparse", model->spec.slots ? "sparse" : "dense");
     if (model->spec.kernel->base == NY_BASE_COORDINATE)
         ny_log(request->ctx, NY_LOG_WARNING,
                "%s does not say how the rows of its fit lie, as a result does: transform and "
                "updates will not tell that rows lie elsewhere; a fit of all rows does",
                path);
-    if (memcmp(&model->spec.preparation, &points.preparation, sizeof(points.preparation)) == 0)
-        return NY_OK;
-    return ny_fail(request->ctx, NY_EDATA,
-                   "%s was fitted on rows that were prepared differently (--rows, --values) from "
-                   "those of %s; import them with the same options",
-                   path, ny_store_path(request->store));
+    return match_rows(request, path);
 }
 
 /* Returns the map of the model: of one of 1.0, which does not say it, a map that places rows so. */

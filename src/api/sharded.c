@@ -182,6 +182,7 @@ static int export_shard(void *arg, struct ny_context *ctx, unsigned shard)
         err = export_beside(ctx, what);
     } else {
         err = ny_store_open(&store, ctx, export->team->shards->shard[shard].path);
+        if (!err) err = ny_store_agree(store);
         if (!err) err = ny_part_export_peers(store, what->name, what->part, what->output);
         ny_store_close(store);
     }

@@ -147,7 +147,7 @@ static int take_result(struct ny_summed **out, struct ny_store *store, const cha
 }
 
 /* Adds sums to those before. */
-static int add(const struct ny_sums *sums, const char *name, const struct ny_summed *more,
+static int add(const struct ny_sums *sums, const char *name, struct ny_summed *more,
                const char *more_name)
 {
     const char *option = ny_options_other(json_object_get(sums->summed->about, "options"),
@@ -268,6 +268,7 @@ int ny_sums_add(struct ny_sums *sums, const struct ny_table *table)
 
 int ny_sums_merge(struct ny_sums *sums, const struct ny_sums *other)
 {
+    const struct ny_names *names, *others;
     struct ny_summed *copy = NULL;
     size_t bytes;
     void *image;
@@ -275,11 +276,27 @@ int ny_sums_merge(struct ny_sums *sums, const struct ny_sums *other)
 
     if (err || !other->summed) return err;
     drop_image(sums);
-    if (sums->summed) return add(sums, "the first sums", other->summed, "the second");
+    names = sums->summed ? &sums->summed->base->columns : NULL;
+    others = &other->summed->base->columns;
+    if (names &&
+        (!names->count || !others->count || ny_names_digest(names) == ny_names_digest(others)))
+        return add(sums, "the first sums", other->summed, "the second");
     err = ny_summed_image(other->summed, &image, &bytes);
     if (!err) err = ny_summed_load(&copy, sums->ctx, image, bytes, "the sums");
-    ny_free(other->ctx, image); /* whose budget it was charged to */
-    return err ? err : add_part(sums, copy, "the sums");
+    ny_free(other->ctx, image);                            /* whose budget it was charged to */
+    return err ? err : add_part(sums, copy, "the second"); /* whose columns may be turned */
+}
+
+int ny_sums_column_names(const struct ny_sums *sums, const char **names, size_t *count)
+{
+    const struct ny_names *columns;
+    int err = NY_GIVEN(sums ? sums->ctx : NULL, names, count);
+
+    if (err) return err;
+    columns = sums->summed ? &sums->summed->base->columns : NULL;
+    *names = columns && columns->count ? columns->text : NULL;
+    *count = columns ? columns->count : 0;
+    return NY_OK;
 }
 
 /* ---- images --------------------------------------------------------------------------------- */

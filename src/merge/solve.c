@@ -141,6 +141,9 @@ int ny_summed_solve(const struct ny_summed *sums, const struct ny_fit_settings *
     ny_fit_report_solution(&fit, &solution);
     err = ny_fit_make_model(&fit, &solution);
     if (!err) err = ny_fields_check(sums->ctx);
+    if (!err && sums->base->columns.count)
+        err = ny_names_append(&fit.model->columns, sums->ctx, sums->base->columns.text,
+                              sums->base->columns.count);
     if (err) goto done;
     *model = fit.model;
     fit.model = NULL;

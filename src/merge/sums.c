@@ -16,6 +16,7 @@
 #include "fit/sums.h"
 #include "results/behind.h"
 #include "results/resume.h"
+#include "results/stored_model.h"
 
 #define ULL(x) ((unsigned long long)(x))
 
@@ -202,6 +203,7 @@ int ny_summed_of_result(struct ny_summed **out, struct ny_store *store, const ch
     err = ny_blas_make_room(ctx, fit.job.workers);
     if (!err) err = ny_fit_prepare(&fit);
     if (!err) err = make_base(sums, &fit);
+    if (!err) err = ny_model_take_columns(sums->base, store);
     ny_fit_drop_problem(&fit);
     if (!err) err = take_sums(sums, &fit);
     if (!err) err = ny_fields_check(ctx);
@@ -223,11 +225,15 @@ static int digest_base(const struct ny_summed *sums, uint64_t *digest)
     const struct ny_model *base = sums->base;
     struct ny_geometry geometry = *base->spec.geometry;
     struct ny_model bare = *base;
-    size_t bytes = ny_model_image_bytes(base), most = base->m > base->d ? base->m : base->d;
+    size_t bytes, most = base->m > base->d ? base->m : base->d;
     double *zeros = ny_calloc(base->ctx, NY_MEM_MODEL, most, sizeof(double));
-    void *image = ny_alloc(base->ctx, NY_MEM_MODEL, bytes);
-    int err = zeros && image ? NY_OK : NY_EBUDGET;
+    void *image;
+    int err;
 
+    bare.columns = (struct ny_names){0}; /* which are compared before */
+    bytes = ny_model_image_bytes(&bare);
+    image = ny_alloc(base->ctx, NY_MEM_MODEL, bytes);
+    err = zeros && image ? NY_OK : NY_EBUDGET;
     bare.a = zeros;
     geometry.centre = zeros;
     bare.spec.geometry = &geometry;
@@ -243,13 +249,7 @@ static const char *find_difference(const struct ny_model *a, const struct ny_mod
 {
     if (a->spec.kernel != b->spec.kernel) return "kernels";
     if (a->spec.params.gamma != b->spec.params.gamma) return "values of gamma";
-    if (a->d != b->d) return "numbers of columns";
-    if (a->m != b->m) return "numbers of landmarks";
-    if (a->spec.dtype != b->spec.dtype || !a->spec.slots != !b->spec.slots)
-        return "types or layouts of rows";
-    if (memcmp(&a->spec.preparation, &b->spec.preparation, sizeof(a->spec.preparation)) != 0)
-        return "preparations of rows (--rows, --values)";
-    return NULL;
+    return a->m != b->m ? "numbers of landmarks" : NULL;
 }
 
 /* Refuses sums that are over other landmarks, or of fits with another value of `option`. */
@@ -340,6 +340,26 @@ static void add_noise(json_t *about, const json_t *more)
     }
 }
 
+/* Compares the rows of both, and puts the columns of `more` in the order of those of `sums`, found
+ * by their names; sums over columns go along. */
+static int match_rows(struct ny_summed *sums, struct ny_summed *more, const char *more_name)
+{
+    const unsigned same = NY_SAME_D | NY_SAME_DTYPE | NY_SAME_LAYOUT | NY_SAME_PREPARATION |
+                          NY_SAME_COLUMNS | NY_SAME_NOTED;
+    const struct ny_party theirs = ny_model_party(sums->base, "the first part"),
+                          mine = ny_model_party(more->base, more_name);
+    struct ny_names *names = &sums->base->columns, *others = &more->base->columns;
+    uint32_t *place = NULL;
+    int err = ny_traits_compare(sums->ctx, &mine, &theirs, same, &place);
+
+    if (!err && place && ny_summed_columns(more)) err = ny_accumulator_turn(&more->acc, place);
+    if (!err && place) err = ny_model_turn(more->base, place, names);
+    if (!err && !names->count && others->count)
+        err = ny_names_append(names, sums->base->ctx, others->text, others->count);
+    ny_free(sums->ctx, place);
+    return err;
+}
+
 /* Degrees over D grow with n, so that the weight of a row is smaller in a larger sum. */
 static bool divides(const struct ny_summed *sums)
 {
@@ -372,7 +392,7 @@ static int move_centre(const struct ny_summed *sums, const struct ny_summed *mor
     return err;
 }
 
-int ny_summed_add(struct ny_summed *sums, const char *name, const struct ny_summed *more,
+int ny_summed_add(struct ny_summed *sums, const char *name, struct ny_summed *more,
                   const char *more_name, const char *option)
 {
     double rows = (double)sums->acc->rows, others = (double)more->acc->rows, all = rows + others;
@@ -380,8 +400,9 @@ int ny_summed_add(struct ny_summed *sums, const char *name, const struct ny_summ
     struct ny_accumulator *moved = NULL;
     json_t *part;
     size_t i;
-    int err = check_agree(sums, name, more, more_name, option);
+    int err = match_rows(sums, more, more_name);
 
+    if (!err) err = check_agree(sums, name, more, more_name, option);
     if (!err) err = check_parts(sums, name, more, more_name);
     if (!err && ny_summed_columns(sums)) err = move_centre(sums, more, &moved);
     if (err) return err;

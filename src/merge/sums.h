@@ -4,7 +4,8 @@
  * batches of rows, are added up, carried about as bytes, and solved to a model.
  *
  * All parts of a sum agree in its base, a model without a map: the kernel and its width, the
- * landmarks, their geometry and the shift a of their tiles; and in the options of the fit. The
+ * landmarks, their geometry, the shift a of their tiles, and the names of columns; and in the
+ * options of the fit. The
  * centre that a part's rows have for their differences is its own, which moves no distance but in
  * its rounding; the base has that of the first part. Where the columns of the points stand for
  * landmarks, sums are about the centre, and are moved to that of the first. A part is known by a
@@ -54,10 +55,12 @@ struct ny_landmark_points ny_summed_landmarks(const struct ny_summed *sums);
  * different parts, as are equal ones of one name that are added to `sums` (NULL: none) one after
  * the other. */
 int ny_summed_name_batch(struct ny_summed *batch, const char *name, const struct ny_summed *sums);
-/* Adds the parts of `more` to `sums`. NY_EUSAGE, with nothing changed, where they differ in what
- * parts agree in, or have a part in common. `option` is one whose values in the options of both
- * differ (NULL: none does), which the caller knows; `more_name` and `name` are for messages. */
-int ny_summed_add(struct ny_summed *sums, const char *name, const struct ny_summed *more,
+/* Adds the parts of `more` to `sums`, whose columns of the same names may come in another order:
+ * `more` is then turned. NY_EDATA where rows differ, NY_EUSAGE where all else that parts agree in
+ * does, or they have a part in common; the sums have not changed then. `option` is one whose values
+ * in the options of both differ (NULL: none does), which the caller knows; `more_name` and `name`
+ * are for messages. */
+int ny_summed_add(struct ny_summed *sums, const char *name, struct ny_summed *more,
                   const char *more_name, const char *option);
 
 /* Makes the image: a header, `about` as text, the image of the base, that of the sums and a

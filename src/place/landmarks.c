@@ -22,10 +22,10 @@ struct by_landmarks {
     struct ny_drift_sample sample; /* of the new rows */
     struct ny_unseen unseen;       /* likewise */
     struct ny_spread spread;       /* likewise, where the model knows that of its fit */
-    size_t blas_bytes;        /* reserved */
-    struct ny_placed *placed; /* NULL: nothing is told, and no drift measured */
-    bool blind;               /* the fit leaves out too much of its own rows to tell others by it */
-    bool glance;              /* a drift that is not large need not be known exactly */
+    size_t blas_bytes;             /* reserved */
+    struct ny_placed *placed;      /* NULL: nothing is told, and no drift measured */
+    bool blind;  /* the fit leaves out too much of its own rows to tell others by it */
+    bool glance; /* a drift that is not large need not be known exactly */
 };
 
 /* A drift is looked at on so few rows and by so few landmarks, which take a share of the time that
@@ -217,6 +217,7 @@ static struct by_landmarks placer_of(const struct ny_model *model)
     return (struct by_landmarks){.base = {.ops = &ops,
                                           .spec = model->spec,
                                           .whose = "the model was fitted on",
+                                          .party = ny_model_party(model, "the model"),
                                           .coordinates = model->coordinates,
                                           .divided = model->degrees.v != NULL,
                                           .precision = model->precision,

@@ -35,6 +35,32 @@ static int find_columns(struct ny_placer *placer, const struct ny_new_rows *rows
     return err;
 }
 
+/* Adds the names of the columns of a model. */
+static int load_names(void *arg, struct ny_names *names)
+{
+    const struct ny_placer *placer = arg;
+    const struct ny_names *columns = placer->party.columns;
+
+    return ny_names_append(names, placer->spec.ctx, columns->text, columns->count);
+}
+
+/* NY_EDATA where columns of new rows are called otherwise than those that they are compared with.
+ */
+static int check_columns(const struct ny_placer *placer, const struct ny_new_rows *rows,
+                         const struct ny_reader *reader)
+{
+    const struct ny_names *names = ny_reader_column_names(reader);
+    const struct ny_party party = {
+        .whose = rows->input ? rows->input : ny_memory_name(rows->table),
+        .traits = {.d = ny_reader_table(reader)->d, .columns = ny_names_digest(names)},
+        .columns = names};
+    bool noted = rows->input && !placer->party.traits.columns; /* the model may be of 1.1 */
+
+    if (rows->like) return ny_points_check_columns(rows->like, &party);
+    return ny_traits_compare(placer->spec.ctx, &party, &placer->party,
+                             NY_SAME_COLUMNS | (noted ? NY_SAME_NOTED : 0), NULL);
+}
+
 /* Opens a file of new rows, once more where it was opened `again`. The options that are given may
  * say how to read it; what the rows of the result decide is decided here: text is parsed to f64
  * if these are f64, and every row has its place in the output. */
@@ -54,6 +80,12 @@ static int open_input(struct ny_placer *placer, const struct ny_new_rows *rows, 
     if (info.column_names) {
         like.whose = ny_store_path(rows->like);
         options.like = &like;
+    } else if (placer->party.columns && placer->party.columns->count) {
+        like = (struct ny_columns_like){.whose = placer->party.whose,
+                                        .count = placer->party.traits.d,
+                                        .load = load_names,
+                                        .arg = placer};
+        options.like = &like;
     }
     options.dims = spec->geometry->d;
     options.dims_of = placer->whose;
@@ -64,7 +96,7 @@ static int open_input(struct ny_placer *placer, const struct ny_new_rows *rows, 
     options.notes = options.nan_kept && !again;
     options.labels_file = NULL;
     /* Messages tell names of rows in memory. */
-    options.names = rows->like || rows->with.ids || !rows->input;
+    options.names = rows->like || placer->party.columns || rows->with.ids || !rows->input;
     options.reading = spec->slots ? NY_READ_SPARSE : NY_READ_DENSE;
     if (options.dtype == NY_DTYPE_NONE && spec->dtype == NY_F64) options.dtype = NY_F64;
     return rows->input ? ny_reader_open(out, spec->ctx, rows->input, &options)
@@ -76,8 +108,7 @@ enum { COUNTED_BYTES = 4 << 20 };
 
 /* Counts the rows of a text file by reading it once. A pipe, which can be read only once, is left
  * as unknown. */
-static int count_rows(struct ny_placer *placer, const struct ny_new_rows *rows,
-                      uint64_t *count)
+static int count_rows(struct ny_placer *placer, const struct ny_new_rows *rows, uint64_t *count)
 {
     struct ny_context *ctx = placer->spec.ctx;
     struct ny_reader *reader = NULL;
@@ -407,8 +438,7 @@ int ny_place_all(struct ny_placer *placer, const struct ny_new_rows *rows)
     bool keeps = rows->options && rows->options->nan_kept;
     int err = open_input(placer, rows, false, &reader);
 
-    if (!err && rows->like)
-        err = ny_points_check_columns(rows->like, ny_reader_column_names(reader));
+    if (!err) err = check_columns(placer, rows, reader);
     if (!err) err = begin_ids(placer, rows, reader);
     if (!err) err = find_rows(placer, rows, reader);
     if (err) goto done;

@@ -70,6 +70,7 @@ struct ny_placer {
     const struct ny_placer_ops *ops;
     struct ny_columns_spec spec; /* of the rows that new ones are compared with */
     const char *whose;           /* these are, for messages: "the store has" */
+    struct ny_party party;       /* of the model, where they are not those of a store */
     /* The result that is read while new rows are placed; record NULL: all was read before. */
     struct ny_store *store;
     const char *name;
@@ -94,7 +95,7 @@ struct ny_placer {
     struct ny_row_ids ids; /* of rows that are not written yet */
     struct ny_names names; /* of those that are written now */
     struct ny_import_how how; /* the columns of names and labels, if these are to be written */
-    struct ny_room room;   /* where there is no writer */
+    struct ny_room room;      /* where there is no writer */
     struct ny_cluster_finder *finder; /* or NULL */
 };
 

@@ -23,6 +23,7 @@
 #include "results/graph_export.h"
 #include "results/names.h"
 #include "results/shards.h"
+#include "results/stored_model.h"
 #include "spectral/method.h"
 
 enum { PIECE_BYTES = 4 << 20 };
@@ -31,8 +32,8 @@ enum { PIECE_BYTES = 4 << 20 };
 struct shape {
     const struct ny_result_part *part;
     enum ny_element element;
-    size_t cols; /* 0: one item a row */
-    size_t row_bytes, piece; /* rows at a time */
+    size_t cols;                /* 0: one item a row */
+    size_t row_bytes, piece;    /* rows at a time */
     struct ny_salvage *salvage; /* NULL: a damaged row ends the export */
 };
 
@@ -43,9 +44,14 @@ static void mark_missing(const struct shape *shape, void *out, size_t rows)
 
     for (size_t i = 0; i < items; i++)
         switch (shape->element) {
-        case NY_OUT_F32: ((float *)out)[i] = NAN; break;
-        case NY_OUT_F64: ((double *)out)[i] = NAN; break;
-        default: ((uint64_t *)out)[i] = UINT64_MAX;
+        case NY_OUT_F32:
+            ((float *)out)[i] = NAN;
+            break;
+        case NY_OUT_F64:
+            ((double *)out)[i] = NAN;
+            break;
+        default:
+            ((uint64_t *)out)[i] = UINT64_MAX;
         }
 }
 
@@ -55,10 +61,12 @@ static void note_missing(struct ny_salvage *salvage, uint64_t first, uint64_t en
     struct ny_row_range *last = salvage->count ? &salvage->range[salvage->count - 1] : NULL;
 
     salvage->rows += end - first;
-    if (last && salvage->more == 0 && last->end == first) last->end = end;
+    if (last && salvage->more == 0 && last->end == first)
+        last->end = end;
     else if (salvage->count < NY_SALVAGE_RANGES)
         salvage->range[salvage->count++] = (struct ny_row_range){first, end};
-    else salvage->more++;
+    else
+        salvage->more++;
 }
 
 /* Rows of the part; with a salvage those that cannot be read are marked, as few as are damaged
@@ -80,7 +88,8 @@ static int fill_piece(struct ny_result *result, const struct shape *shape, uint6
             ny_error_clear(result->ctx);
             mark_missing(shape, out, (size_t)(end - first));
             note_missing(shape->salvage, first, end);
-        } else if (err) return err;
+        } else if (err)
+            return err;
         out += (end - first) * shape->row_bytes;
     }
     return NY_OK;
@@ -209,7 +218,8 @@ static int write_model(struct ny_result *result, const char *output)
     const struct ny_method *method = approx ? ny_method_find(approx) : NULL;
     bool landmarks = ny_field_count(result->report, "landmarks", 0) > 0;
     struct ny_writer *writer = NULL;
-    void *image;
+    struct ny_model *model = NULL;
+    void *image = NULL;
     int err = ny_result_has_model(result->ctx, result->name, result->record);
 
     if (err) return err;
@@ -222,12 +232,15 @@ static int write_model(struct ny_result *result, const char *output)
                        "others; place them with 'nystream transform %s %s'",
                        result->name, ny_store_path(result->store), method->name,
                        ny_store_path(result->store), result->name);
-    image = ny_alloc(result->ctx, NY_MEM_MODEL, bytes);
-    if (!image) return NY_EBUDGET;
-    err = ny_blob_get(result->store, result->name, ny_record_part(result->record, "model").name,
-                      image, bytes);
+    err = ny_model_of_result(&model, result->store, result->name);
+    if (!err) err = ny_model_take_columns(model, result->store);
     err = ny_result_current(result, NULL, err);
     if (err) goto done;
+    bytes = ny_model_image_bytes(model);
+    image = ny_alloc(result->ctx, NY_MEM_MODEL, bytes);
+    err = NY_EBUDGET;
+    if (!image) goto done;
+    ny_model_save(model, image);
     err = ny_writer_open(&writer, result->ctx, output, NY_OUT_BYTES, bytes, 0);
     if (err) goto done;
     err = ny_writer_rows(writer, image, bytes);
@@ -237,6 +250,7 @@ static int write_model(struct ny_result *result, const char *output)
 done:
     ny_writer_abort(writer);
     ny_free(result->ctx, image);
+    ny_model_free(model);
     return err;
 }
 

@@ -5,7 +5,8 @@
  * Stage solve makes a model and saves it; transform, stage project and updates load it. The image
  * is a header that says all sizes, the arrays, the landmarks, and an XXH3 checksum of what is
  * before it. Version 2 is written for dense landmarks, 3 for sparse ones, 4 and 5 where new rows
- * are to be prepared (base/prepare.h); 1, which has no struct image_map, can still be read.
+ * are to be prepared (base/prepare.h), 6 to 9 are these with the names of the columns, which a
+ * model has outside of its store; 1, which has no struct image_map, can still be read.
  *
  * An image may come from anywhere, and its checksum may be right. So the sizes of the header must
  * add up to the length of the image, without overflow, before anything is allocated for them
@@ -24,12 +25,14 @@ enum {
     SPARSE_VERSION = 3,
     PREPARED_VERSION = 4,
     PREPARED_SPARSE_VERSION = 5,
+    NAMED = 4, /* is added where columns have names */
     CHECKSUM_BYTES = 8,
     KERNEL_NAME_BYTES = 32
 };
 
 /* The image begins with this, and from version 2 on with image_map, from 4 on
- * with a struct ny_prepared; then centre[d], factor[d],
+ * with a struct ny_prepared; then, if columns have names, their bytes (u64) and they themselves,
+ * padded to 8 bytes; then centre[d], factor[d],
  * a[m], P[m·p], q[p], where the kernel is divided v[m], where coordinates are scaled their factors,
  * all f64, the raw landmarks (sparse: results/model_sparse.h), padding to 8 bytes, the checksum. */
 struct image_header {
@@ -67,9 +70,11 @@ struct image_parts {
     struct image_map map;
     struct ny_prepared preparation;
     struct ny_sparse_image sparse; /* slots 0: dense landmarks */
+    bool named;
+    uint64_t name_bytes;
 };
 
-/* Returns the bytes before the arrays of an image of this version. */
+/* Returns the bytes before the names, or the arrays, of an image of this version without names. */
 static size_t head_bytes(uint32_t version)
 {
     return sizeof(struct image_header) + (version > 1 ? sizeof(struct image_map) : 0) +
@@ -89,9 +94,16 @@ static uint32_t version_of(const struct ny_columns_spec *spec)
     return spec->slots ? SPARSE_VERSION : IMAGE_VERSION;
 }
 
+/* Returns the bytes that names of so many bytes take; 0: there are none. */
+static size_t names_bytes(uint64_t bytes)
+{
+    return bytes ? sizeof(uint64_t) + ny_padded(bytes) : 0;
+}
+
 void ny_model_free(struct ny_model *model)
 {
     if (!model) return;
+    ny_names_release(&model->columns, model->ctx);
     if (model->few_rows) model->few_rows_free(model);
     ny_geometry_free((struct ny_geometry *)model->spec.geometry, model->ctx);
     ny_free(model->ctx, model->landmarks);
@@ -242,8 +254,8 @@ size_t ny_model_image_bytes(const struct ny_model *model)
     size_t landmarks =
         model->spec.slots ? ny_sparse_image_bytes(&sparse) : ny_padded(landmark_bytes(model));
 
-    return head_bytes(version_of(&model->spec)) + doubles_of(model) * sizeof(double) + landmarks +
-           CHECKSUM_BYTES;
+    return head_bytes(version_of(&model->spec)) + names_bytes(model->columns.bytes) +
+           doubles_of(model) * sizeof(double) + landmarks + CHECKSUM_BYTES;
 }
 
 /* Writes or reads the arrays of the model at `at`, in the order of the format. */
@@ -305,18 +317,22 @@ void ny_model_save(const struct ny_model *model, void *image)
                             .mean_degree = model->degrees.mean};
     struct ny_sparse_image sparse;
     size_t bytes = ny_model_image_bytes(model);
-    uint64_t checksum;
-    char *after;
+    uint64_t checksum, text = model->columns.bytes;
+    char *after = (char *)image + head_bytes(header.version);
 
     memset(image, 0, bytes);
     strncpy(header.kernel, model->spec.kernel->name, KERNEL_NAME_BYTES - 1);
+    if (text) {
+        header.version += NAMED;
+        memcpy(after, &text, sizeof(text));
+        memcpy(after + sizeof(text), model->columns.text, text);
+    }
     memcpy(image, &header, sizeof(header));
     memcpy((char *)image + sizeof(header), &map, sizeof(map));
-    if (header.version >= PREPARED_VERSION)
+    if (ny_prepares(&model->spec.preparation))
         memcpy((char *)image + sizeof(header) + sizeof(map), &model->spec.preparation,
                sizeof(model->spec.preparation));
-    after =
-        copy_arrays((struct ny_model *)model, (char *)image + head_bytes(header.version), to_image);
+    after = copy_arrays((struct ny_model *)model, after + names_bytes(text), to_image);
     if (model->spec.slots) {
         sparse = ny_sparse_image_of(&model->spec, &model->sparse, model->d);
         ny_sparse_image_save(&sparse, &model->sparse, after);
@@ -356,8 +372,9 @@ static bool sizes_agree(struct image_parts *parts, const char *image, size_t byt
     kernel = ny_kernel_find(header->kernel);
     none = kernel && kernel->base == NY_BASE_COORDINATE;
     if (none) raw = 0;
+    if (parts->name_bytes > bytes) return false;
     if (!is_sparse(header->version) && raw > bytes) return false;
-    total = head_bytes(header->version) + CHECKSUM_BYTES +
+    total = head_bytes(header->version) + names_bytes(parts->name_bytes) + CHECKSUM_BYTES +
             (2 * header->d + header->m + entries + header->p) * sizeof(double) +
             ((map->divided ? header->m : 0) + (map->scaled ? header->p - map->skip : 0)) *
                 sizeof(double);
@@ -390,11 +407,13 @@ static int check_image(struct ny_context *ctx, const void *image, size_t bytes, 
         return ny_model_foreign(ctx, where);
     memcpy(header, image, sizeof(*header));
     header->kernel[KERNEL_NAME_BYTES - 1] = '\0';
-    if (header->version < 1 || header->version > PREPARED_SPARSE_VERSION)
+    parts->named = header->version > PREPARED_SPARSE_VERSION;
+    if (header->version < 1 || header->version > PREPARED_SPARSE_VERSION + NAMED)
         return ny_fail(ctx, NY_ESTORE,
                        "%s is a model of version %u; this nystream %s reads "
                        "versions up to %d",
-                       where, header->version, ny_version(), PREPARED_SPARSE_VERSION);
+                       where, header->version, ny_version(), PREPARED_SPARSE_VERSION + NAMED);
+    if (parts->named) header->version -= NAMED;
     parts->map = (struct image_map){0};
     if (bytes >= head_bytes(header->version) && header->version > 1)
         memcpy(&parts->map, (const char *)image + sizeof(*header), sizeof(parts->map));
@@ -402,8 +421,12 @@ static int check_image(struct ny_context *ctx, const void *image, size_t bytes, 
     if (bytes >= head_bytes(header->version) && header->version >= PREPARED_VERSION)
         memcpy(&parts->preparation, (const char *)image + sizeof(*header) + sizeof(parts->map),
                sizeof(parts->preparation));
+    if (parts->named && bytes >= head_bytes(header->version) + sizeof(parts->name_bytes))
+        memcpy(&parts->name_bytes, (const char *)image + head_bytes(header->version),
+               sizeof(parts->name_bytes));
     memcpy(&checksum, (const char *)image + bytes - CHECKSUM_BYTES, CHECKSUM_BYTES);
-    if (checksum != ny_checksum(image, bytes - CHECKSUM_BYTES) || !sizes_agree(parts, image, bytes))
+    if (checksum != ny_checksum(image, bytes - CHECKSUM_BYTES) ||
+        !parts->named != !parts->name_bytes || !sizes_agree(parts, image, bytes))
         return ny_fail(ctx, NY_ESTORE,
                        "%s is a damaged model (%zu bytes, checksum or sizes do not "
                        "agree); export it again",
@@ -481,11 +504,14 @@ int ny_model_read(struct ny_model **out, struct ny_context *ctx, const void *ima
     err = allocate(&model, &sizes);
     if (err) goto done;
     after = (const char *)image + head_bytes(parts.header.version);
+    err = ny_model_names_load(model, after + sizeof(uint64_t), parts.name_bytes, where);
+    if (err) goto done;
+    after += names_bytes(parts.name_bytes);
     arrays = (const double *)(const void *)after;
     err = ny_geometry_copy(&geometry, ctx, arrays, arrays + sizes.d, sizes.d);
     if (err) goto done;
     model->spec.geometry = geometry;
-    after = copy_arrays(model, (char *)image + head_bytes(parts.header.version), from_image);
+    after = copy_arrays(model, (char *)image + (after - (const char *)image), from_image);
     if (parts.sparse.slots) err = load_sparse(model, &parts.sparse, after, where);
     if (err) goto done;
     *out = model;

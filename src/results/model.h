@@ -6,6 +6,7 @@
 #ifndef NY_RESULTS_MODEL_H
 #define NY_RESULTS_MODEL_H
 
+#include "base/traits.h"
 #include "results/coordinates.h"
 #include "results/degrees.h"
 #include "results/map.h"
@@ -34,7 +35,8 @@ struct ny_model {
     double *q;                    /* p */
     struct ny_degrees degrees;    /* v = NULL: the kernel is not divided */
     struct ny_coordinates coordinates;
-    double trace_error; /* of the fit, where its result has opened the model; 0: not known */
+    struct ny_names columns; /* their names, of a model outside of its store; none: count 0 */
+    double trace_error;      /* of the fit, where its result has opened the model; 0: not known */
     struct ny_fitted_variance fitted;
     void *image; /* of ny_model_image(); NULL until it is asked for */
     /* Kept from one call that places few rows to the next, and freed with the model. */
@@ -56,6 +58,14 @@ struct ny_model_parts {
 };
 /* Makes a model from copies of the parts; ny_model_free() it. */
 int ny_model_new(struct ny_model **out, const struct ny_model_parts *parts);
+
+/* Returns what its rows have in common; `whose` names the model in messages, and is borrowed. */
+struct ny_party ny_model_party(const struct ny_model *model, const char *whose);
+/* Reads the names of columns, one for each, of an image; `bytes` 0: there are none. NY_ESTORE. */
+int ny_model_names_load(struct ny_model *model, const char *text, size_t bytes, const char *where);
+/* Puts the columns of the model in another order: column j is the one that was place[j], with the
+ * names of the caller. */
+int ny_model_turn(struct ny_model *model, const uint32_t *place, const struct ny_names *names);
 
 /* Returns the landmarks, which stay the model's. */
 static inline struct ny_raw_rows ny_model_rows(const struct ny_model *model)

@@ -15,6 +15,8 @@ int ny_model_of_result(struct ny_model **out, struct ny_store *store, const char
  * of *as, f32 or f64: their rows may be those of other shards. NY_ESTORE where it lacks some. */
 int ny_model_landmarks(struct ny_store *store, const char *name,
                        const struct ny_landmark_points *as, uint64_t first, void *rows);
+/* Takes the names of its columns from the store that has made it, where these have some. */
+int ny_model_take_columns(struct ny_model *model, struct ny_store *store);
 /* Loads the model in a file, which is read into memory only after its magic was found. */
 int ny_model_of_file(struct ny_model **out, struct ny_context *ctx, const char *path);
 

@@ -11,7 +11,7 @@
 
 struct ny_claim {
     struct ny_context *ctx;
-    char *path, *who;
+    char *path, *who, *self;
     unsigned shard, count;
     bool made;                /* the folder, by this import */
     bool kept;                /* the shard has rows, which are as the facts say */
@@ -49,62 +49,31 @@ static int differ(const struct ny_claim *claim, const char *fact, const char *mi
                    claim->path, fact, mine, others, way);
 }
 
-static int compare_preparation(const struct ny_claim *claim, const struct ny_prepared *mine,
-                               const struct ny_prepared *others)
+static struct ny_party party_of(const struct ny_shard_facts *facts, const struct ny_names *columns,
+                                const char *whose)
 {
-    char text[2][2 * NY_PREPARED_WORD_BYTES], rows[NY_PREPARED_WORD_BYTES];
-    const struct ny_prepared *how[] = {mine, others};
-
-    if (ny_prepared_same(mine, others)) return NY_OK;
-    for (size_t i = 0; i < 2; i++)
-        snprintf(text[i], sizeof(text[i]), "--rows %s --values %s", ny_prepared_rows(how[i], rows),
-                 ny_prepared_values(how[i]));
-    return differ(claim, "rows prepared by", text[0], text[1],
-                  "; leave --rows and --values out to prepare them alike");
+    return (struct ny_party){.whose = whose,
+                             .traits = {.d = facts->d,
+                                        .dtype = facts->dtype,
+                                        .layout = facts->layout,
+                                        .preparation = facts->preparation,
+                                        .columns = facts->column_names ? facts->column_digest : 0},
+                             .columns = columns->count ? columns : NULL};
 }
 
-static int compare_columns(const struct ny_claim *claim, const struct ny_shard_facts *mine,
-                           const struct ny_shard_facts *others)
-{
-    static const char *const words[] = {"no names", "names"};
-    char text[2][40];
-
-    if (mine->column_names != others->column_names)
-        return differ(claim, "columns with", words[mine->column_names], words[others->column_names],
-                      mine->column_names ? "; of a CSV, --header no leaves them out"
-                                         : "; begin each CSV with the line that names the columns");
-    if (mine->column_digest == others->column_digest) return NY_OK;
-    snprintf(text[0], sizeof(text[0]), "%016llx", (unsigned long long)mine->column_digest);
-    snprintf(text[1], sizeof(text[1]), "%016llx", (unsigned long long)others->column_digest);
-    return differ(claim, "names of columns with the digest", text[0], text[1],
-                  ": columns have other names, or another order");
-}
-
-/* Compares facts with those that are settled. */
+/* Compares facts and names of columns with those that are settled. */
 static int compare(const struct ny_claim *claim, const struct ny_shard_facts *mine,
-                   const struct ny_shard_facts *others)
+                   const struct ny_names *columns, const struct ny_shards *settled)
 {
-    static const char *const layouts[] = {"dense", "sparse"}, *const some[] = {"none", "some"};
+    const unsigned same = NY_SAME_D | NY_SAME_DTYPE | NY_SAME_LAYOUT | NY_SAME_PREPARATION |
+                          NY_SAME_COLUMNS | NY_SAME_NAMED;
+    static const char *const some[] = {"none", "some"};
+    const struct ny_shard_facts *others = &settled->facts;
+    const struct ny_party theirs = party_of(others, &settled->columns, settled->path);
     bool labels[] = {mine->labels != NY_LABELS_NONE, others->labels != NY_LABELS_NONE};
-    char text[2][24], way[48];
-    int err;
+    struct ny_party party = party_of(mine, columns, claim->self);
+    int err = ny_traits_compare(claim->ctx, &party, &theirs, same, NULL);
 
-    if (mine->d != others->d) {
-        snprintf(text[0], sizeof(text[0]), "%llu", (unsigned long long)mine->d);
-        snprintf(text[1], sizeof(text[1]), "%llu", (unsigned long long)others->d);
-        return differ(claim, "a number of columns of", text[0], text[1], "");
-    }
-    if (mine->dtype != others->dtype) {
-        snprintf(way, sizeof(way), "; --dtype %s converts them", ny_dtype_name(others->dtype));
-        return differ(claim, "elements of type", ny_dtype_name(mine->dtype),
-                      ny_dtype_name(others->dtype), way);
-    }
-    if (mine->layout != others->layout) {
-        snprintf(way, sizeof(way), "; give --layout %s", layouts[others->layout == NY_CSR]);
-        return differ(claim, "rows of layout", layouts[mine->layout == NY_CSR],
-                      layouts[others->layout == NY_CSR], way);
-    }
-    err = compare_preparation(claim, &mine->preparation, &others->preparation);
     if (err) return err;
     if (labels[0] != labels[1])
         return differ(claim, "labels:", some[labels[0]], some[labels[1]],
@@ -117,7 +86,14 @@ static int compare(const struct ny_claim *claim, const struct ny_shard_facts *mi
                       mine->indices == NY_INDICES_FROM_1 ? "1" : "0",
                       others->indices == NY_INDICES_FROM_1 ? "1" : "0",
                       "; import the shard with an index 0 first");
-    return compare_columns(claim, mine, others);
+    return NY_OK;
+}
+
+/* Makes the names of columns those of the file, where it has none. */
+static int take_columns(struct ny_shards *shards, const struct ny_names *columns)
+{
+    if (shards->columns.count || !columns->count) return NY_OK;
+    return ny_names_append(&shards->columns, shards->ctx, columns->text, columns->count);
 }
 
 /* Takes what the other folder has in addition. NY_EDATA where the two differ. */
@@ -125,8 +101,10 @@ static int check_like(const struct ny_claim *claim, struct ny_shards *shards)
 {
     struct ny_names *mine = &shards->classes;
     const struct ny_names *others = &claim->like->classes;
-    int err = shards->facts.d ? compare(claim, &shards->facts, &claim->like->facts) : NY_OK;
+    int err = NY_OK;
 
+    if (shards->facts.d) err = compare(claim, &shards->facts, &shards->columns, claim->like);
+    if (!err) err = take_columns(shards, &claim->like->columns);
     if (err) return err;
     shards->closed = true;
     shards->facts = claim->like->facts;
@@ -219,13 +197,15 @@ static int read_like(struct ny_claim *claim, const char *path)
 
 static int name_self(struct ny_claim *claim, const char *path)
 {
-    static const char text[] = "the shards beside shard %u of %s have";
+    static const char text[] = "the shards beside shard %u of %s have", self[] = "shard %u of %s";
     size_t bytes = sizeof(text) + strlen(path) + 8;
 
     claim->path = ny_strdup(claim->ctx, path);
     claim->who = ny_alloc(claim->ctx, NY_MEM_OTHER, bytes);
-    if (!claim->path || !claim->who) return NY_EBUDGET;
+    claim->self = ny_alloc(claim->ctx, NY_MEM_OTHER, bytes);
+    if (!claim->path || !claim->who || !claim->self) return NY_EBUDGET;
     snprintf(claim->who, bytes, text, claim->shard, path);
+    snprintf(claim->self, bytes, self, claim->shard, path);
     return NY_OK;
 }
 
@@ -259,6 +239,7 @@ void ny_claim_free(struct ny_claim *claim)
     ny_shards_free(claim->like);
     ny_free(claim->ctx, claim->path);
     ny_free(claim->ctx, claim->who);
+    ny_free(claim->ctx, claim->self);
     ny_free(claim->ctx, claim);
 }
 
@@ -270,6 +251,11 @@ bool ny_claim_is_inner(const struct ny_claim *claim)
 unsigned ny_claim_shard(const struct ny_claim *claim)
 {
     return claim->shard;
+}
+
+const char *ny_claim_folder(const struct ny_claim *claim)
+{
+    return claim->path;
 }
 
 const char *ny_claim_path(const struct ny_claim *claim)
@@ -293,13 +279,19 @@ const char *ny_claim_who(const struct ny_claim *claim)
     return claim->who;
 }
 
-int ny_claim_facts(struct ny_claim *claim, const struct ny_shard_facts *facts, const uint8_t id[16])
+const struct ny_names *ny_claim_columns(const struct ny_claim *claim)
+{
+    return &claim->shards->columns;
+}
+
+int ny_claim_facts(struct ny_claim *claim, const struct ny_shard_facts *facts,
+                   const struct ny_names *columns, const uint8_t id[16])
 {
     struct ny_shards_held held;
     int err = enter(claim, &held);
 
     if (!err && is_settled(claim)) {
-        err = compare(claim, facts, &claim->shards->facts);
+        err = compare(claim, facts, columns, claim->shards);
     } else if (!err) {
         /* Names that an earlier run of the same import has numbered stay: its rows may be staged.
          */
@@ -310,7 +302,9 @@ int ny_claim_facts(struct ny_claim *claim, const struct ny_shard_facts *facts, c
             claim->shards->facts.labels = NY_LABELS_WORDS;
         else
             ny_names_clear(&claim->shards->classes);
+        ny_names_clear(&claim->shards->columns);
     }
+    if (!err) err = take_columns(claim->shards, columns);
     if (!err) {
         own(claim)->listed = true;
         memcpy(own(claim)->id, id, sizeof(own(claim)->id));

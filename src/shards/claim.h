@@ -34,6 +34,8 @@ void ny_claim_free(struct ny_claim *claim);
 unsigned ny_claim_shard(const struct ny_claim *claim);
 /* Returns whether other shards come behind it. */
 bool ny_claim_is_inner(const struct ny_claim *claim);
+/* Returns the path of the folder. */
+const char *ny_claim_folder(const struct ny_claim *claim);
 /* Returns the path of the shard's store, which is there until the next step of the claim. */
 const char *ny_claim_path(const struct ny_claim *claim);
 /* Has the facts hold for this shard, too, as its store, which has this id, has rows. One that was
@@ -43,10 +45,14 @@ void ny_claim_keep(struct ny_claim *claim, const uint8_t id[16]);
 const struct ny_shard_facts *ny_claim_settled(const struct ny_claim *claim);
 /* "the shards beside shard 1 of big.nys have", for messages; it belongs to the claim. */
 const char *ny_claim_who(const struct ny_claim *claim);
-/* Settles the facts, or compares them with those that are settled: NY_EDATA names the first that
- * differs, with both values. Lists the shard, whose store has this id. */
+/* Returns the names of the columns that other shards have settled; none of those of 1.1. */
+const struct ny_names *ny_claim_columns(const struct ny_claim *claim);
+/* Settles the facts and the names of columns, or compares them with those that are settled:
+ * NY_EDATA names the first that differs, with both values. Lists the shard, whose store has this
+ * id.
+ */
 int ny_claim_facts(struct ny_claim *claim, const struct ny_shard_facts *facts,
-                   const uint8_t id[16]);
+                   const struct ny_names *columns, const uint8_t id[16]);
 /* Makes the classes know the names that are settled, and number new ones by the claim. */
 int ny_claim_classes(struct ny_claim *claim, struct ny_classes *classes);
 /* Settles whether labels are numbers or words, before the commit. NY_EDATA where others have the

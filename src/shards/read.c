@@ -35,6 +35,7 @@ void ny_shards_free(struct ny_shards *shards)
 
     if (!shards) return;
     ctx = shards->ctx;
+    ny_names_release(&shards->columns, ctx);
     ny_names_release(&shards->classes, ctx);
     ny_free(ctx, shards->shard);
     ny_free(ctx, shards->path);

@@ -27,15 +27,15 @@ struct ny_shard_facts {
     enum ny_shard_labels labels;
     bool row_names, column_names;
     enum ny_indices indices; /* of LIBSVM files, where the first import was of such */
-    uint64_t column_digest; /* covers the names of all columns; 0: they have none */
+    uint64_t column_digest;  /* covers the names of all columns; 0: they have none */
 };
 
 struct ny_shard {
     bool listed;          /* in the file: its import has begun */
     uint64_t listed_rows; /* when it ended last; 0: it has not */
-    bool there;     /* its store is in the folder and has rows */
-    uint64_t rows;  /* that its store has now; 0 if it is not there */
-    uint64_t first; /* rows of the shards before it, if all of them are there */
+    bool there;           /* its store is in the folder and has rows */
+    uint64_t rows;        /* that its store has now; 0 if it is not there */
+    uint64_t first;       /* rows of the shards before it, if all of them are there */
     char *path;
     uint8_t id[16]; /* its store's; if that is not there the one of the file, or 0 */
 };
@@ -48,6 +48,7 @@ struct ny_shards {
     uint64_t rows;  /* rows of the shards that are there */
     bool closed;    /* no class name comes in addition: the facts are those of another folder */
     struct ny_shard_facts facts;
+    struct ny_names columns; /* their names; none: they have none, or the file is of 1.1 */
     struct ny_names classes; /* labels that are words, in the order of their numbers */
     struct ny_shard *shard;  /* count of them */
 };

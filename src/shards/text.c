@@ -8,6 +8,8 @@
  *             labels ("none", "some", "numbers", "words"); row_names;
  *             column_names (a digest, or null); indices (of LIBSVM files:
  *             "from 0", "from 1"; null, or not there: not known)
+ *   columns   names of columns in their order, whose digest is agreed; not there
+ *             in files of 1.1
  *   classes   names of classes, in the order of their numbers
  *   closed    true: the facts are those of another folder, and no class comes
  *             in addition
@@ -23,6 +25,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/traits.h"
 #include "io/classes.h"
 #include "store/format.h"
 
@@ -147,6 +150,30 @@ static int take_classes(struct ny_shards *shards, const json_t *classes, const c
     return check_distinct(shards, wrong);
 }
 
+/* Reads the names of columns, which have to be those of the digest. */
+static int take_columns(struct ny_shards *shards, const json_t *columns, const char **wrong)
+{
+    const struct ny_shard_facts *facts = &shards->facts;
+    const json_t *name;
+    size_t i;
+
+    *wrong = "its names of columns are invalid";
+    if (columns && (!facts->column_names || json_array_size(columns) != facts->d)) return NY_ESTORE;
+    json_array_foreach(columns, i, name)
+    {
+        const char *text = json_string_value(name);
+        size_t length = json_string_length(name);
+        int err;
+
+        if (!text || length > NY_NAME_BYTES_MAX || strlen(text) != length) return NY_ESTORE;
+        err = ny_names_add(&shards->columns, shards->ctx, text, length);
+        if (err) return err;
+    }
+    if (columns && ny_names_digest(&shards->columns) != facts->column_digest) return NY_ESTORE;
+    *wrong = NULL;
+    return NY_OK;
+}
+
 /* Reads the list of the shards that have arrived. */
 static bool take_arrived(struct ny_shards *shards, const json_t *arrived)
 {
@@ -202,7 +229,8 @@ static int take_all(struct ny_shards *shards, const json_t *root, const char **w
          !take_facts(json_object_get(root, "agreed"), &shards->facts)) ||
         !take_flag(root, "closed", &shards->closed))
         return NY_ESTORE;
-    err = take_classes(shards, json_object_get(root, "classes"), wrong);
+    err = take_columns(shards, json_object_get(root, "columns"), wrong);
+    if (!err) err = take_classes(shards, json_object_get(root, "classes"), wrong);
     if (err) return err;
     *wrong = "its list of shards is invalid";
     if (!take_arrived(shards, json_object_get(root, "arrived"))) return NY_ESTORE;
@@ -255,15 +283,26 @@ static json_t *facts_of(const struct ny_shard_facts *facts)
         facts->indices ? indices_words[facts->indices - 1] : NULL);
 }
 
-/* Makes the arrays of names and of shards; false: there is no memory. */
-static bool fill_arrays(const struct ny_shards *shards, json_t *classes, json_t *arrived)
+/* Makes an array of names; NULL: there is no memory. */
+static json_t *names_of(const struct ny_names *names)
 {
-    const char *name = shards->classes.text;
-    char hex[HEX_BYTES];
+    const char *name = names->text;
+    json_t *array = json_array();
     int failed = 0;
 
-    for (size_t i = 0; i < shards->classes.count; i++, name += strlen(name) + 1)
-        failed |= json_array_append_new(classes, json_string(name));
+    for (size_t i = 0; i < names->count; i++, name += strlen(name) + 1)
+        failed |= json_array_append_new(array, json_string(name));
+    if (!failed) return array;
+    json_decref(array);
+    return NULL;
+}
+
+/* Fills in the array of shards; false: there is no memory. */
+static bool fill_arrived(const struct ny_shards *shards, json_t *arrived)
+{
+    char hex[HEX_BYTES];
+    int failed = !arrived;
+
     for (unsigned k = 0; k < shards->count; k++)
         if (shards->shard[k].listed)
             failed |= json_array_append_new(arrived,
@@ -276,14 +315,16 @@ static bool fill_arrays(const struct ny_shards *shards, json_t *classes, json_t 
 int ny_shards_print(const struct ny_shards *shards, char **text, size_t *bytes)
 {
     const size_t flags = JSON_INDENT(1) | JSON_ENSURE_ASCII;
-    json_t *classes = json_array(), *arrived = json_array(), *root = NULL;
+    json_t *classes = names_of(&shards->classes), *columns = names_of(&shards->columns);
+    json_t *arrived = json_array(), *root = NULL;
     int err = NY_EBUDGET;
 
     *text = NULL;
     *bytes = 0;
-    if (fill_arrays(shards, classes, arrived))
-        root = json_pack("{s:i, s:i, s:o, s:O, s:b, s:O}", "format", NY_SHARDS_FORMAT, "shards",
-                         (int)shards->count, "agreed", facts_of(&shards->facts), "classes", classes,
+    if (classes && columns && fill_arrived(shards, arrived))
+        root = json_pack("{s:i, s:i, s:o, s:O*, s:O, s:b, s:O}", "format", NY_SHARDS_FORMAT,
+                         "shards", (int)shards->count, "agreed", facts_of(&shards->facts),
+                         "columns", shards->columns.count ? columns : NULL, "classes", classes,
                          "closed", shards->closed, "arrived", arrived);
     *bytes = root ? json_dumpb(root, NULL, 0, flags) : 0;
     if (*bytes) *text = ny_alloc(shards->ctx, NY_MEM_OTHER, *bytes + 1);
@@ -292,6 +333,7 @@ int ny_shards_print(const struct ny_shards *shards, char **text, size_t *bytes)
         err = NY_OK;
     }
     json_decref(root);
+    json_decref(columns);
     json_decref(classes);
     json_decref(arrived);
     if (!err) return err;

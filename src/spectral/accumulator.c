@@ -476,6 +476,30 @@ void ny_accumulator_restore(struct ny_accumulator *acc, const void *image)
     take(from, &acc->omega, sizeof(acc->omega));
 }
 
+int ny_accumulator_turn(struct ny_accumulator **acc, const uint32_t *place)
+{
+    const struct ny_accumulator *from = *acc;
+    struct ny_accumulator *to;
+    int err = ny_accumulator_new(&to, from->ctx, from->m);
+
+    if (err) return err;
+    for (size_t i = 0; i < from->m; i++) {
+        to->s[i] = from->s[place[i]];
+        for (size_t j = 0; j <= i; j++) {
+            size_t a = place[i], b = place[j];
+
+            to->G.at[i * to->G.stride + j] =
+                from->G.at[a > b ? a * from->G.stride + b : b * from->G.stride + a];
+        }
+    }
+    to->t = from->t;
+    to->omega = from->omega;
+    to->rows = from->rows;
+    ny_accumulator_free(*acc);
+    *acc = to;
+    return NY_OK;
+}
+
 void ny_accumulator_restore_placed(struct ny_accumulator *acc, const void *image, size_t m,
                                    const size_t *place)
 {

@@ -15,15 +15,15 @@ enum ny_gram_precision { NY_GRAM_F32, NY_GRAM_F64, NY_GRAM_NONE };
 struct ny_accumulator {
     struct ny_context *ctx;
     size_t m;
-    double *s;          /* m: s′ = Σ w_i² c′_i */
+    double *s; /* m: s′ = Σ w_i² c′_i */
     struct ny_matrix G; /* m × m, lower triangle: G′ = Σ w_i² c′_i c′_iᵀ; the upper one is scratch.
                          * at = NULL: sums alone */
     double t;           /* Σ w_i² k(x_i, x_i) */
-    double omega;       /* Σ w_i² */
+    double omega; /* Σ w_i² */
     uint64_t rows;
     double round_G, round_s; /* see ny_accumulator_round(); 0: sums are added as they are */
-    bool watched; /* see ny_accumulator_watch() */
-    bool rounded; /* some addition was not exact */
+    bool watched;            /* see ny_accumulator_watch() */
+    bool rounded;            /* some addition was not exact */
 };
 
 /* One worker's share: the sums over one unit. */
@@ -140,6 +140,9 @@ void ny_accumulator_restore(struct ny_accumulator *acc, const void *image);
  * none if that is SIZE_MAX. Other columns of this one stay as they are, zero. */
 void ny_accumulator_restore_placed(struct ny_accumulator *acc, const void *image, size_t m,
                                    const size_t *place);
+/* Makes column j of the sums, which have G, the one that was column place[j]: *acc is made anew.
+ * NY_EBUDGET. */
+int ny_accumulator_turn(struct ny_accumulator **acc, const uint32_t *place);
 /* Turns sums of C − 1aᵀ into those of C − 1(a + delta)ᵀ; delta is 0 for columns not yet there. */
 void ny_accumulator_shift(struct ny_accumulator *acc, const double *delta);
 

@@ -8,84 +8,38 @@
 
 #include "store/ingest_private.h"
 
-#define ULL(x) ((unsigned long long)(x))
-
-/* Names that came, and the file they came from. */
-struct coming {
-    const struct ny_names *names;
-    const char *from;
-};
-
-/* Fails because a column is called otherwise than that of the store. */
-static int differs(struct ny_ingest *ingest, const struct coming *coming, uint64_t column,
-                   const char *has, const char *comes)
+/* Compares names with those of the store, or of the files before. */
+static int compare(struct ny_ingest *ingest, const struct ny_party *coming)
 {
-    return ny_fail_at(ingest->ctx, NY_EDATA, coming->from, NY_NO_LINE,
-                      "%s: column %llu (from 0) is called '%.80s', but that of %s '%.80s': give "
-                      "rows of the same columns, in the same order",
-                      coming->from, ULL(column), comes, ingest->store->path, has);
-}
+    struct ny_names has = {0};
+    struct ny_party there = {.whose = ingest->store->path, .columns = &has};
+    int err = NY_OK;
 
-/* Compares names with those of the store, entry by entry. */
-static int compare(struct ny_ingest *ingest, const struct coming *coming)
-{
-    const char *comes = coming->names->text, *wrong = NULL;
-    struct ny_names entry = {0};
-    struct ny_snapshot *view;
-    uint64_t d = ingest->base.d;
-    int end, err = ny_snapshot_begin(&view, ingest->store, ingest->store->points);
-
-    if (err) return err;
-    for (uint64_t number = 0; !err && number < ny_column_entries(d); number++) {
-        const struct ny_names_entry next = ny_column_entry(d, number);
-        const char *has;
-
-        ny_names_clear(&entry);
-        err = ny_names_read(view, &next, &entry, &wrong);
-        has = entry.text;
-        for (size_t i = 0; !err && i < next.count; i++) {
-            if (strcmp(has, comes) != 0)
-                err = differs(ingest, coming, number * NY_COLUMN_NAMES + i, has, comes);
-            has += strlen(has) + 1;
-            comes += strlen(comes) + 1;
-        }
-    }
-    end = ny_snapshot_end(view);
-    ny_names_release(&entry, ingest->ctx);
-    if (wrong) return ny_columns_damaged(ingest->store, wrong);
-    return err ? err : end;
-}
-
-/* Compares names with those that came before them in this import. */
-static int compare_files(struct ny_ingest *ingest, const struct coming *coming)
-{
-    const char *has = ingest->columns.text, *comes = coming->names->text;
-
-    for (size_t i = 0; i < coming->names->count; i++) {
-        if (strcmp(has, comes) != 0)
-            return ny_fail_at(
-                ingest->ctx, NY_EDATA, coming->from, NY_NO_LINE,
-                "%s: column %llu (from 0) is called '%.80s', but '%.80s' in what came before it: "
-                "import it in a call of its own with --append, which finds columns by their names",
-                coming->from, ULL(i), comes, has);
-        has += strlen(has) + 1;
-        comes += strlen(comes) + 1;
-    }
-    return NY_OK;
+    if (ingest->base.flags & NY_FLAG_COLUMNS)
+        err = ny_points_all_columns(ingest->store, &has);
+    else
+        there = (struct ny_party){.whose = "the files before it", .columns = &ingest->columns};
+    there.traits.d = ingest->base.d;
+    there.traits.columns = ny_names_digest(there.columns);
+    if (!err) err = ny_traits_compare(ingest->ctx, coming, &there, NY_SAME_COLUMNS, NULL);
+    ny_names_release(&has, ingest->ctx);
+    return err;
 }
 
 int ny_ingest_column_names(struct ny_ingest *ingest, const struct ny_names *names, const char *from)
 {
-    const struct coming coming = {names, from};
+    const struct ny_party coming = {
+        .whose = from,
+        .file = from,
+        .traits = {.d = ingest->base.d, .columns = ny_names_digest(names)},
+        .columns = names};
     int err = NY_OK;
 
     if (names->count != ingest->base.d)
         err = ny_fail(ingest->ctx, NY_EINTERNAL, "%zu names came for %llu columns", names->count,
-                      ULL(ingest->base.d));
-    else if (ingest->base.flags & NY_FLAG_COLUMNS)
+                      (unsigned long long)ingest->base.d);
+    else if ((ingest->base.flags & NY_FLAG_COLUMNS) || ingest->columns.count)
         err = compare(ingest, &coming);
-    else if (ingest->columns.count)
-        err = compare_files(ingest, &coming);
     else if (ingest->base.n == 0)
         err = ny_names_append(&ingest->columns, ingest->ctx, names->text, names->count);
     if (err) ingest->failed = err;

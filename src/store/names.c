@@ -184,41 +184,31 @@ int ny_points_all_columns(void *store, struct ny_names *names)
     return err ? err : ny_points_column_names(store, 0, (size_t)info.d, names);
 }
 
-/* Compares names with those of columns first … , of which there are as many. */
-static int compare_columns(struct ny_store *store, uint64_t first, const struct ny_names *has,
-                           const char **comes)
+int ny_points_party(struct ny_store *store, struct ny_party *party, struct ny_names *names)
 {
-    const char *name = has->text;
-
-    for (size_t i = 0; i < has->count; i++) {
-        if (strcmp(name, *comes) != 0)
-            return ny_fail(store->ctx, NY_EDATA,
-                           "column %llu (from 0) is called '%.80s', but that of %s '%.80s': give "
-                           "rows of the same columns, in the same order",
-                           (unsigned long long)(first + i), *comes, store->path, name);
-        name += strlen(name) + 1;
-        *comes += strlen(*comes) + 1;
-    }
-    return NY_OK;
-}
-
-int ny_points_check_columns(struct ny_store *store, const struct ny_names *names)
-{
-    struct ny_names has = {0};
-    const char *comes = names->text;
     struct ny_points_info info;
     int err = ny_points_info(store, &info);
 
-    if (err || !info.column_names || names->count != info.d) return err;
-    for (uint64_t first = 0; first < info.d && !err; first += NY_COLUMN_NAMES) {
-        uint64_t left = info.d - first;
-        size_t count = (size_t)(left < NY_COLUMN_NAMES ? left : NY_COLUMN_NAMES);
+    if (!err && info.column_names) err = ny_points_all_columns(store, names);
+    *party = (struct ny_party){.whose = store->path,
+                               .traits = {.d = info.d,
+                                          .dtype = info.stored_dtype,
+                                          .layout = info.layout,
+                                          .preparation = info.preparation,
+                                          .columns = ny_names_digest(names)},
+                               .columns = names};
+    return err;
+}
 
-        ny_names_clear(&has);
-        err = ny_points_column_names(store, first, count, &has);
-        if (!err) err = compare_columns(store, first, &has, &comes);
-    }
-    ny_names_release(&has, store->ctx);
+int ny_points_check_columns(struct ny_store *store, const struct ny_party *party)
+{
+    struct ny_names names = {0};
+    struct ny_party own;
+    int err = party->traits.columns ? ny_points_party(store, &own, &names) : NY_OK;
+
+    if (!err && names.count && own.traits.d == party->traits.d)
+        err = ny_traits_compare(store->ctx, party, &own, NY_SAME_COLUMNS, NULL);
+    ny_names_release(&names, store->ctx);
     return err;
 }
 

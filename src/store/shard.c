@@ -14,32 +14,45 @@
 
 /* The facts of a shard that its peers have to know. */
 struct facts {
-    uint64_t rows, lost, d, nnz, row_slots;
+    uint64_t rows, lost, nnz, row_slots;
     struct ny_lengths lengths;
-    uint32_t dtype, layout, labels, names;
-    struct ny_prepared preparation;
+    struct ny_traits traits;
+    uint64_t classes; /* how many have names */
 };
 
-static int facts_of(struct ny_store *store, struct facts *facts)
+/* Adds the names of the classes. */
+static int load_classes(struct ny_store *store, struct ny_names *classes)
 {
+    size_t count;
+    char **name;
+    int err = ny_points_class_names(store, &name, &count);
+
+    for (size_t i = 0; !err && i < count; i++)
+        err = ny_names_add(classes, store->ctx, name[i], strlen(name[i]));
+    ny_free(store->ctx, name);
+    return err;
+}
+
+static int facts_of(struct ny_store *store, struct ny_names *classes, struct facts *facts)
+{
+    struct ny_names columns = {0};
     struct ny_points_info info;
+    struct ny_party party;
     int err = ny_points_info(store, &info);
 
     memset(facts, 0, sizeof(*facts)); /* its padding travels too */
+    if (!err) err = load_classes(store, classes);
+    if (!err) err = ny_points_party(store, &party, &columns);
+    ny_names_release(&columns, store->ctx);
     if (err) return err;
     facts->rows = info.n;
     facts->lost = info.lost;
-    facts->d = info.d;
     facts->nnz = info.nnz;
     facts->row_slots = info.row_slots;
     facts->lengths = info.lengths;
-    facts->dtype = info.stored_dtype;
-    facts->layout = info.layout;
-    facts->labels = info.labels;
-    facts->names = info.names;
-    facts->preparation.rows = info.preparation.rows;
-    facts->preparation.values = info.preparation.values;
-    facts->preparation.total = info.preparation.total;
+    facts->traits = party.traits;
+    facts->traits.classes = ny_names_digest(classes);
+    facts->classes = classes->count;
     return NY_OK;
 }
 
@@ -60,41 +73,76 @@ static int fail_lost(const struct ny_store *store, unsigned shard, unsigned shar
                    shard, (unsigned long long)lost, folder, shard, shards);
 }
 
-static int check_facts(struct ny_store *store, const struct facts *of, unsigned shards)
+/* Compares what shards have in common: classes as far as both have them, as each store has those
+ * that were known when its rows came. */
+static int compare(struct ny_store *store, const struct ny_names *classes, const struct facts *of,
+                   unsigned k)
 {
-    const char *differs = NULL;
+    const unsigned same =
+        NY_SAME_D | NY_SAME_DTYPE | NY_SAME_LAYOUT | NY_SAME_PREPARATION | NY_SAME_COLUMNS;
+    char whose[2][24];
+    struct ny_party first = {.whose = whose[0], .traits = of[0].traits},
+                    other = {.whose = whose[1], .traits = of[k].traits};
+    int err;
 
-    for (unsigned k = 0; k < shards; k++) {
+    snprintf(whose[0], sizeof(whose[0]), "shard 0");
+    snprintf(whose[1], sizeof(whose[1]), "shard %u", k);
+    err = ny_traits_compare(store->ctx, &other, &first, same, NULL);
+    if (err || of[k].classes > classes->count) return err;
+    snprintf(whose[0], sizeof(whose[0]), "shard %u", ny_peers_shard(ny_context_peers(store->ctx)));
+    first.traits.classes = ny_names_digest_of(classes, (size_t)of[k].classes);
+    return ny_traits_compare(store->ctx, &other, &first, NY_SAME_CLASSES, NULL);
+}
+
+static int check_facts(struct ny_store *store, const struct ny_names *classes,
+                       const struct facts *of, unsigned shards)
+{
+    int err = NY_OK;
+
+    for (unsigned k = 0; !err && k < shards; k++) {
         if (!of[k].rows)
             return ny_fail(store->ctx, NY_EDATA, "shard %u has no rows; import them first", k);
-        if (of[k].lost)
-            return fail_lost(store, k, shards, of[k].lost);
-        if (of[k].d != of[0].d) differs = "another number of columns";
-        if (of[k].dtype != of[0].dtype) differs = "rows of another type";
-        if (of[k].layout != of[0].layout) differs = "another layout (dense or sparse)";
-        if (memcmp(&of[k].preparation, &of[0].preparation, sizeof(of->preparation)) != 0)
-            differs = "rows prepared in another way";
-        if (differs)
-            return ny_fail(store->ctx, NY_EDATA,
-                           "shard %u has %s than shard 0; all shards of a store must be alike", k,
-                           differs);
+        if (of[k].lost) return fail_lost(store, k, shards, of[k].lost);
+        err = compare(store, classes, of, k);
     }
-    return NY_OK;
+    return err;
+}
+
+/* Gathers the facts of all peers' shards, which have to be alike. */
+static int gather_facts(struct ny_store *store, struct facts *all)
+{
+    struct ny_peers *peers = ny_context_peers(store->ctx);
+    struct ny_names classes = {0};
+    struct facts mine;
+    int err = facts_of(store, &classes, &mine);
+
+    if (!err) err = ny_peers_gather_equal(peers, &mine, sizeof(mine), all);
+    if (!err) err = check_facts(store, &classes, all, ny_peers_shards(peers));
+    ny_names_release(&classes, store->ctx);
+    return err;
+}
+
+int ny_store_agree(struct ny_store *store)
+{
+    unsigned shards = ny_peers_shards(ny_context_peers(store->ctx));
+    struct facts *all = ny_calloc(store->ctx, NY_MEM_STORE, shards, sizeof(*all));
+    int err = all ? gather_facts(store, all) : NY_EBUDGET;
+
+    ny_free(store->ctx, all);
+    return err;
 }
 
 int ny_store_join(struct ny_store *store)
 {
     struct ny_peers *peers = ny_context_peers(store->ctx);
     unsigned shards = ny_peers_shards(peers);
-    struct facts mine, *all;
+    struct facts *all;
     int err;
 
     if (!peers) return NY_OK;
     all = ny_calloc(store->ctx, NY_MEM_STORE, shards, sizeof(*all));
     store->shard_first = ny_calloc(store->ctx, NY_MEM_STORE, shards + 1, sizeof(uint64_t));
-    err = all && store->shard_first ? facts_of(store, &mine) : NY_EBUDGET;
-    if (!err) err = ny_peers_gather_equal(peers, &mine, sizeof(mine), all);
-    if (!err) err = check_facts(store, all, shards);
+    err = all && store->shard_first ? gather_facts(store, all) : NY_EBUDGET;
     store->shards_nnz = store->shards_slots = 0;
     store->shards_lengths = (struct ny_lengths){{0}};
     for (unsigned k = 0; k < shards && !err; k++) {

@@ -28,6 +28,7 @@
 #include "base/prepare.h"
 #include "base/sparse.h"
 #include "base/text.h"
+#include "base/traits.h"
 
 struct ny_store;
 
@@ -57,6 +58,9 @@ void ny_store_withdraw(struct ny_store *store);
  * reads blocks, ranges, labels, names or a pass stays within this store, whose rows are numbered
  * from 0. NY_EDATA where shards are not alike. */
 int ny_store_join(struct ny_store *store);
+/* NY_EDATA where shards are not alike, or their classes are numbered otherwise. All peers make this
+ * call together. */
+int ny_store_agree(struct ny_store *store);
 
 /* Tells whether each shard but the last has a multiple of so many rows; true of a store alone. */
 bool ny_store_aligned(const struct ny_store *store, uint64_t rows);
@@ -104,12 +108,12 @@ struct ny_points_info {
     enum ny_layout layout;
     uint64_t block_rows; /* power of two; all blocks but the last have this many rows */
     uint64_t blocks;
-    uint64_t nnz;        /* values that are kept: of dense rows all */
-    uint64_t row_slots;  /* sparse: values of the fullest row, at least 1; dense: 0 */
-    uint64_t block_nnz;  /* sparse: values of the fullest block */
+    uint64_t nnz;              /* values that are kept: of dense rows all */
+    uint64_t row_slots;        /* sparse: values of the fullest row, at least 1; dense: 0 */
+    uint64_t block_nnz;        /* sparse: values of the fullest block */
     struct ny_lengths lengths; /* sparse: bounds of the values of any rows */
-    uint64_t raw_bytes;  /* dense: n × d × element size; sparse: column numbers and values; as
-                          * they are stored */
+    uint64_t raw_bytes;    /* dense: n × d × element size; sparse: column numbers and values; as
+                            * they are stored */
     uint64_t stored_bytes; /* sum of the stored values, headers included */
     uint64_t dropped;      /* rows that --nan drop left out, over all imports */
     uint64_t lost;         /* rows that repair has set aside; they count in n, unless skipped */
@@ -119,7 +123,7 @@ struct ny_points_info {
     bool names;            /* rows have names, empty where one came without */
     bool column_names;
     enum ny_indices indices; /* of LIBSVM files that rows came from */
-    bool imagined; /* only the shape is known (ny_store_imagine()): no row can be read */
+    bool imagined;           /* only the shape is known (ny_store_imagine()): no row can be read */
     uint8_t id[16];
     uint64_t digest;      /* over the full blocks */
     uint64_t tail_digest; /* over the last, short block; 0 when there is none */
@@ -318,11 +322,14 @@ int ny_points_column_names(struct ny_store *store, uint64_t first, size_t count,
 enum { NY_COLUMN_WORDS_BYTES = 128 };
 int ny_points_column_words(struct ny_store *store, uint64_t column,
                            char words[NY_COLUMN_WORDS_BYTES]);
+/* Returns what the points have in common; `names`, empty before, gets those of their columns, which
+ * the party borrows. */
+int ny_points_party(struct ny_store *store, struct ny_party *party, struct ny_names *names);
 /* Adds the names of all columns of a struct ny_store, which have some (struct ny_columns_like). */
 int ny_points_all_columns(void *store, struct ny_names *names);
 /* NY_EDATA where rows whose columns have these names are of other columns than the points, or have
  * them in another order. Names that are not known, or of another number, are not compared. */
-int ny_points_check_columns(struct ny_store *store, const struct ny_names *names);
+int ny_points_check_columns(struct ny_store *store, const struct ny_party *party);
 /* Finds columns by their names: columns[i] is that of names[i]. NY_EUSAGE where the columns have no
  * names; NY_EDATA with a list of the names that no column has, or for a name that several have.
  * Reads the names of all columns once, and holds 4,096 of them. */
@@ -413,20 +420,20 @@ struct ny_ingest_spec {
     struct ny_prepared preparation; /* likewise, where the store holds no points yet */
     bool labels, source;
     enum ny_indices indices; /* of the files, for a store that does not know those of its rows */
-    bool names;           /* rows have names; a store that holds points keeps them if it has some */
-    bool raw;             /* keep blocks as they are: no LZ4 even where it would save */
-    bool piece; /* the rows go on with those before, and are not compared with them */
+    bool names;       /* rows have names; a store that holds points keeps them if it has some */
+    bool raw;         /* keep blocks as they are: no LZ4 even where it would save */
+    bool piece;       /* the rows go on with those before, and are not compared with them */
     const char *from; /* the file, for the note of the import; NULL: none. It stays until the end */
     struct ny_import_how how; /* for the note */
-    bool append;          /* false: the store must hold no points yet, else NY_EUSAGE */
-    bool expects;         /* the store must hold `expected` points, else NY_EUSAGE */
+    bool append;              /* false: the store must hold no points yet, else NY_EUSAGE */
+    bool expects;             /* the store must hold `expected` points, else NY_EUSAGE */
     uint64_t expected;
     uint64_t fingerprint; /* of the command; a staged import with the same one is resumed, another
                            * is discarded */
 };
 
 struct ny_rows {
-    const void *values;     /* count × d, packed, in the spec's dtype; or: */
+    const void *values;          /* count × d, packed, in the spec's dtype; or: */
     const struct ny_csr *sparse; /* the rows; the store must be sparse, too */
     const double
         *labels; /* count, or NULL when spec.labels is false: then NaN, if points have some */

@@ -242,7 +242,8 @@ END
         near $dtype.csv by.$dtype.csv
     done
     ny merge of.u8 of.f32 --name map -o no.nym
-    usage "types or layouts"
+    exits 3
+    says "of.f32 has values of type f32, but the first part has u8: import it again with --dtype u8"
 }
 
 # bats test_tags=slow
@@ -276,10 +277,10 @@ END
     nystream import raw 0.svm --dims 90 -q
     ny fit raw placed --model whole.nym
     exits 3
-    says "prepared differently"
+    says "import it again with these"
     ny fit all placed --model whole.nym
     exits 3
-    says "was fitted on 90 columns"
+    says "columns, but whole.nym has 90"
 }
 
 @test "fits whose sums cannot be added are refused before they run" {

@@ -707,9 +707,9 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     [ "$(columns n.nys)" = "c a b" ]
     nystream fit n.nys f --landmarks 2 -q
     nystream export n.nys f --part model -o f.nym -q
-    ny transform f.nym --input t.csv --columns c,a-b -o o.npy
-    exits 2
-    says "the rows or the model already there have no column names"
+    nystream transform f.nym --input t.csv --columns a-c -o o.csv -q
+    nystream export n.nys f -o f.csv -q
+    cmp o.csv f.csv
     nystream transform n.nys f --input t.csv --columns a-c -o o.npy -q
     nystream export n.nys f -o f.npy -q
     nystream transform n.nys f --input t.csv -o p.npy -q

@@ -187,7 +187,7 @@ place() {
         cp big/shards before
         ny import big --shard 1/4 "$@"
         exits 3
-        says "shard 1 of big"
+        says big
         says "$text"
         cmp before big/shards
         [ ! -e big/shard-00001 ]
@@ -195,19 +195,19 @@ place() {
     }
     ny info big
     exits 0
-    refused "other shards have u8; --dtype u8 converts them" part.1.csv --label-column class
-    refused "part.1.csv has 2 columns of points, but the shards beside shard 1 of big have 3" \
+    refused "has values of type f32, but big has u8: import it again with --dtype u8" part.1.csv --label-column class
+    refused "part.1.csv has no column 'c', which big has" \
         part.1.csv --label-column class --dtype u8 --columns a,b
-    refused "rows of layout sparse, but the other shards have dense" part.1.csv \
+    refused "has sparse rows, but big has dense ones: import it again with --layout dense" part.1.csv \
         --label-column class --dtype u8 --layout sparse
-    refused "prepared by --rows none --values log1p, but the other shards have --rows none --values raw" \
+    refused "prepared by --rows none --values log1p, but big has --rows none --values raw" \
         part.1.csv --label-column class --dtype u8 --values log1p
     refused "labels: none, but the other shards have some; give --labels or --label-column" \
         part.1.csv --dtype u8 --columns a-c
-    refused "columns with no names, but the other shards have names" \
+    refused "have no names, but those of big have names" \
         <(tail -n +2 part.1.csv) --label-column 4 --dtype u8 --header no --format csv
-    refused "columns have other names, or another order" \
-        <(sed '1s/a,b/b,a/' part.1.csv) --label-column class --dtype u8 --format csv
+    refused "has no column 'a', which big has" \
+        <(sed '1s/a,b/x,b/' part.1.csv) --label-column class --dtype u8 --format csv
     refused "labels that are numbers, or none at all, but the other shards have words" \
         <(sed 's/[a-z]*$/7/; 1s/7$/class/' part.1.csv) --label-column class --dtype u8 --format csv
     put 1
@@ -235,7 +235,7 @@ place() {
     done
     ny import big --shard 1/4 part.1.csv --label-column class
     exits 3
-    says "--dtype u8 converts them"
+    says "import it again with --dtype u8"
     echo 1,2,x,cat >&7
     exec 7>&-
     wait $pid || true
@@ -274,7 +274,7 @@ place() {
     nystream import a/big --shard 0/2 part.0.csv --label-column class -q
     ny import b/big --shard 1/2 part.1.csv --label-column class --like a/big --dtype u8
     exits 3
-    says "elements of type u8, but the other shards have f32"
+    says "values of type u8, but b/big has f32"
     [ ! -e b/big ]
     ny import b/big --shard 1/3 part.1.csv --label-column class --like a/big
     usage "a/big has 2 shards, but this is to be one of 3"

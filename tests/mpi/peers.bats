@@ -78,6 +78,36 @@ says() {
     says "2 processes were started for a store that has no shards"
 }
 
+@test "shards on disks of their own whose classes or columns are not alike are refused" {
+    local host=$PWD/host case
+    cat >"$host" <<'END'
+#!/bin/bash
+cd "host-$OMPI_COMM_WORLD_RANK" && exec nystream "$@"
+END
+    chmod +x "$host"
+    printf 'a,b,pet\n1,2,cat\n3,1,dog\n5,5,cat\n' >0.csv
+    printf 'a,b,pet\n2,1,dog\n3,5,cat\n4,4,dog\n' >1.classes.csv # dog comes first
+    printf 'b,a,pet\n2,1,cat\n3,5,dog\n4,4,dog\n' >1.columns.csv
+    for case in classes columns; do
+        rm -rf host-? && mkdir host-0 host-1
+        nystream import host-0/big --shard 0/2 0.csv --label-column pet -q
+        nystream import host-1/big --shard 1/2 1.$case.csv --label-column pet -q
+        ranks 2 "$host" export big --part labels -o labels.npy
+        [ "$status" -eq 3 ]
+        says "the $case of shard 1 have other names, or another order, than those of shard 0"
+        [ ! -e host-0/labels.npy ]
+        ranks 2 "$host" fit big map --landmarks 2 --components 1
+        [ "$status" -eq 3 ]
+        rm -r host-1/*
+        nystream import host-1/big --shard 1/2 1.$case.csv --label-column pet --like host-0/big -q
+        ranks 2 "$host" export big --part labels -o labels.csv
+        [ "$status" -eq 0 ]
+        [ "$case" != classes ] || [ "$(paste -sd' ' host-0/labels.csv)" = "0 1 0 1 0 1" ]
+        ranks 2 "$host" export big --part points -o points.csv
+        [ "$case" != columns ] || [ "$(tail -n 3 host-0/points.csv | paste -sd' ')" = "1,2 5,3 4,4" ]
+    done
+}
+
 @test "ranks share an import of files" {
     local part
     for part in 0 1 2; do

@@ -254,10 +254,11 @@ def test_parts_that_cannot_be_added(rows, landmarks):
             (sums_of(landmarks[:30], rows[500:]), "different numbers of landmarks"),
             (Sums(landmarks, gamma=0.1, components=3).add(rows), "different values of gamma"),
             (Sums(landmarks, gamma=GAMMA).add(rows), "values of components="),
-            (sums_of(landmarks, rows, dtype="float32"), "types or layouts"),
             (sums_of(landmarks, rows[:500]), "the sums of the same 500 rows")):
         with pytest.raises(nystream.UsageError, match=words):
             sums.merge(other)
+    with pytest.raises(nystream.DataError, match="values of type f32, but the first part has f64"):
+        sums.merge(sums_of(landmarks, rows, dtype="float32"))
     for X, words in ((np.ones((3, 5)), "6 columns|5 columns"), (np.full((3, 6), np.nan), "NaN"),
                      (np.ones(6), "2D")):
         with pytest.raises(ValueError, match=words):
@@ -265,7 +266,7 @@ def test_parts_that_cannot_be_added(rows, landmarks):
     assert Sums.from_bytes(before).merge(Sums(landmarks, gamma=GAMMA, components=3).add(
         rows[:500], part="another")).rows == 1000
     of_sparse = sums_of(landmarks, scipy.sparse.csr_matrix(rows[:9]))
-    with pytest.raises(nystream.UsageError, match="types or layouts of rows"):
+    with pytest.raises(nystream.DataError, match="has sparse rows, but the first part has dense"):
         sums.merge(of_sparse)
     assert of_sparse.add(rows).rows == 2009
     assert sums.to_bytes() == before
@@ -449,3 +450,56 @@ def test_processes_of_a_launcher_have_rows_of_their_own(monkeypatch, tmp_path, l
     with pytest.raises(nystream.UsageError, match="2 processes were started for a store that has "
                                                   "no shards"):
         store.fit("shared", landmarks=20, peers=f"folder:2:{tmp_path}/meet")
+
+
+@pytest.mark.parametrize("options", [{}, {"map": "pca", "approx": "exact"}])
+def test_columns_in_another_order_are_found_by_their_names(rows, options):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(rows, columns=list("abcdef"))
+    turned, other = frame[list("fbdace")], frame.rename(columns={"c": "x"})
+
+    def sums(*parts):
+        made = Sums(None if options else frame[::50], components=3,
+                    gamma=None if options else GAMMA, **options)
+        for part in parts:
+            made.add(part)
+        return Sums.from_bytes(made.to_bytes())  # whose names are those of the bytes
+
+    # Sums over landmarks have the order of these; of the others the first rows decide.
+    want = sums(frame[:900], frame[900:]).solve()
+    for model in (sums(turned[:900], frame[900:]).solve(),
+                  sums(frame[:900]).merge(sums(turned[900:])).solve(),
+                  sums(turned[:900]).merge(sums(frame[900:])).solve(),
+                  sums(turned[:900]).add(frame[900:]).solve()):
+        assert sorted(model.column_names) == list("abcdef")
+        assert np.allclose(model.solution.eigenvalues, want.solution.eigenvalues, rtol=1e-9)
+        for same in (model, pickle.loads(pickle.dumps(model)),
+                     nystream.Model.from_bytes(model.to_bytes())):
+            for X in (frame, turned):
+                assert np.allclose(np.abs(same.transform(X)), np.abs(want.transform(frame)),
+                                   atol=1e-4)
+            with pytest.raises(nystream.DataError, match="no column 'c'"):
+                same.transform(other)
+    begun = sums(frame[:900])
+    with pytest.raises(nystream.DataError, match="called 'x'|no column 'c'"):
+        begun.merge(Sums(None if options else other[::50], components=3,
+                         gamma=None if options else GAMMA, **options).add(other))
+    with pytest.raises(nystream.DataError, match="no column 'c'"):
+        begun.add(other)
+    assert begun.rows == 900
+
+
+def test_results_of_stores_with_other_orders_are_added(rows, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(rows, columns=list("abcdef"))
+    options = {"map": "pca", "approx": "exact", "components": 3}
+    paths = [tmp_path / "a.nys", tmp_path / "b.nys"]
+    for path, part in zip(paths, (frame[:900], frame.loc[900:, list("fbdace")])):
+        store = nystream.open(path)
+        store.append(part)
+        store.fit("sum", until="sums", **options)
+    made = Sums().add_result(paths[0], "sum").add_result(paths[1], "sum").solve()
+    want = Sums(**options).add(frame).solve()
+    assert made.column_names == list("abcdef")
+    assert np.allclose(made.solution.eigenvalues, want.solution.eigenvalues)
+    assert np.allclose(made.transform(frame[list("cadbef")]), made.transform(frame))

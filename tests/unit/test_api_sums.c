@@ -462,7 +462,7 @@ static void batches_have_the_layout_of_the_first(void **state)
         ny_report_free(report);
         if (!first) other = sums;
     }
-    fails(NY_EUSAGE, "layouts of rows", ny_sums_merge(sums, other));
+    fails(NY_EDATA, "has dense ones", ny_sums_merge(sums, other));
     ny_sums_free(sums);
     ny_sums_free(other);
     ny_options_free(o);

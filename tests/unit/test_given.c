@@ -344,6 +344,8 @@ static void memory_of_the_caller_is_needed(void **state)
     REFUSES("file", ny_model_load_file(&opened, ctx, NULL));
     REFUSES("image", ny_model_image(model, NULL, &bytes));
     REFUSES("bytes", ny_model_image(model, &image, NULL));
+    ACCEPTS(ny_model_column_names(model, &names, &bytes));
+    REFUSES("names", ny_model_column_names(model, NULL, &bytes));
     REFUSES("report", ny_model_report(model, NULL));
     REFUSES("table", ny_model_place(model, NULL, NY_F32, embedding, 0));
     REFUSES("out", ny_model_place(model, &(struct ny_table){0}, NY_F32, NULL, 0));
@@ -375,6 +377,7 @@ static void memory_of_the_caller_is_needed(void **state)
     REFUSES("path", ny_sums_add_result(sums, NULL, "a"));
     REFUSES("other", ny_sums_merge(sums, NULL));
     REFUSES("image", ny_sums_image(sums, NULL, &bytes));
+    REFUSES("names", ny_sums_column_names(sums, NULL, &bytes));
     REFUSES("out", ny_sums_load(NULL, ctx, store, 4));
     REFUSES("image", ny_sums_load(&none, ctx, NULL, 4));
     REFUSES("report", ny_sums_report(sums, NULL));
@@ -423,6 +426,8 @@ static void without_a_context_nothing_is_done(void **state)
     REFUSES_SILENTLY(ny_model_load(&opened, NULL, rows, 4));
     REFUSES_SILENTLY(ny_model_load_file(&opened, NULL, "out.nym"));
     REFUSES_SILENTLY(ny_model_image(NULL, NULL, NULL));
+    REFUSES_SILENTLY(ny_model_column_names(NULL, NULL, NULL));
+    REFUSES_SILENTLY(ny_sums_column_names(NULL, NULL, NULL));
     REFUSES_SILENTLY(ny_model_report(NULL, NULL));
     REFUSES_SILENTLY(ny_model_place(NULL, NULL, NY_F32, embedding, 0));
     REFUSES_SILENTLY(ny_neighbors_of(NULL, store, "a", NULL, NULL));

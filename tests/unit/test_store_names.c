@@ -174,7 +174,7 @@ static void columns_must_be_called_the_same(void **state)
     (void)state;
     CHECK(import_names(&(struct naming){.count = 10, .columns = "g"}));
     CHECK(import_names(&(struct naming){.first = 10, .count = 10})); /* no names: no question */
-    refused(import_names(&other), NY_EDATA, "column 0 (from 0) is called 'h0'");
+    refused(import_names(&other), NY_EDATA, "column 0 (from 0) of rows is called 'h0'");
     CHECK(ny_points_column_names(store, 0, D, &names));
     want = column_names("g", D);
     assert_int_equal(names.bytes, want.bytes);

@@ -18,7 +18,8 @@ import time
 import warnings
 import weakref
 from collections import deque
-from typing import Any, Callable, Deque, Dict, Iterator, NamedTuple, Optional, Set, Tuple, Union
+from typing import (Any, Callable, Deque, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple,
+                    Union)
 
 from nystream import _lib
 from nystream._errors import (BudgetError, NystreamError, NystreamWarning, busy_error, error_of,
@@ -50,6 +51,21 @@ class Progress(NamedTuple):
 
 
 ProgressOption = Union[None, bool, Callable[[Progress], object]]
+
+
+def column_names(context: "Context", function: Any, handle: C.c_void_p) -> Optional[List[str]]:
+    """Return the names of columns that a function of the library gives; None where there are none.
+
+    They stand one behind another, each with its zero byte.
+    """
+    text, count = C.c_void_p(), C.c_size_t()
+    context.call(function, handle, C.byref(text), C.byref(count))
+    names, at = [], text.value or 0
+    for _ in range(count.value):
+        name = C.string_at(at)
+        names.append(name.decode(errors="replace"))
+        at += len(name) + 1
+    return names or None
 
 
 def free_handle(function: Any, pointer: C.c_void_p, pid: int, *_owners: object) -> None:

@@ -49,14 +49,16 @@ def fit(X: Any, landmarks: Any, *, gamma: Optional[float] = None, dtype: Any = N
     from dask.delayed import delayed
 
     sums = Sums(landmarks, gamma=gamma, dtype=dtype, memory=memory, threads=threads, **options)
-    X, empty = sums._columns.select(X), delayed(sums)
+    X = sums._columns.select(X)
+    if sums._columns.names is None:
+        sums._columns = Columns(column_names(X), "X")
+    empty = delayed(sums)
     parts = [delayed(_sum_up)(empty, block, number) for number, block in enumerate(_blocks(X))]
     while len(parts) > 1:
         parts = [delayed(_merge)(parts[at:at + MERGED]) for at in range(0, len(parts), MERGED)]
     if not parts:
         raise ValueError("X has no rows")
     model: Model = delayed(_solve)(parts[0], memory).compute()
-    model.column_names = model.column_names or column_names(X)
     return model
 
 

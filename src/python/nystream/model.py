@@ -12,7 +12,7 @@ import numpy as np
 from nystream import _data
 from nystream._append import store_of, values_prepared
 from nystream._columns import Columns
-from nystream._context import Context, free_handle
+from nystream._context import Context, column_names, free_handle
 from nystream._lib import NUMBERS, CTable, lib
 from nystream.report import Report
 
@@ -52,15 +52,14 @@ class Model:
         self._pid, self._pointer = os.getpid(), pointer
         self._release = weakref.finalize(self, free_handle, lib.ny_model_free, pointer, self._pid,
                                          context)
+        self.column_names = column_names(context, lib.ny_model_column_names, pointer)
+        self._sparse = self.report["format"] == "sparse"
 
     @classmethod
     def _of_result(cls, result: "Result") -> "Model":
         settings = result.store._context
-        model = cls(Context(settings.memory, settings.threads, settings.progress),
-                    lib.ny_model_open, os.fsencode(result.store.path), result.name.encode())
-        columns = result.store._columns()
-        model.column_names, model._sparse = columns.names, columns.sparse
-        return model
+        return cls(Context(settings.memory, settings.threads, settings.progress),
+                   lib.ny_model_open, os.fsencode(result.store.path), result.name.encode())
 
     @classmethod
     def load(cls, file: PathLike) -> "Model":
@@ -104,13 +103,13 @@ class Model:
 
     def __getstate__(self) -> Dict[str, Any]:
         return {"image": self.to_bytes(), "context": self._context, "solution": self.solution,
-                "column_names": self.column_names, "sparse": self._sparse}
+                "column_names": self.column_names}
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
         image, context = state["image"], state.get("context") or Context()
         self.__init__(context, lib.ny_model_load, image, len(image))  # type: ignore[misc]
-        self.solution, self.column_names = state.get("solution"), state.get("column_names")
-        self._sparse = state.get("sparse", False)
+        self.solution = state.get("solution")
+        self.column_names = state.get("column_names") or self.column_names
 
     @property
     def report(self) -> Report:

@@ -12,9 +12,10 @@ import numpy as np
 from nystream import _data, _lib
 from nystream._batch import make_batch
 from nystream._columns import Columns, columns_of
-from nystream._context import Context, ProgressOption, free_handle
+from nystream._context import Context, ProgressOption, column_names, free_handle
 from nystream._data import Batch
 from nystream._errors import data_error, renamed
+from nystream._labels import Names
 from nystream._lib import lib
 from nystream._options import Options
 from nystream._sources import is_path
@@ -111,6 +112,12 @@ class Sums:
                         C.string_at(image, count.value) if status == 0 else None)
             self._model = model
 
+    def _learn_columns(self, whose: str) -> None:
+        """Take the names of columns from the rows that are summed up, where none are known."""
+        if self._columns.names is None:
+            names = column_names(self._context, lib.ny_sums_column_names, self._pointer)
+            self._columns = Columns(names, whose, self.report.get("format") == "sparse")
+
     # ---- images --------------------------------------------------------------------------------
 
     @classmethod
@@ -120,6 +127,7 @@ class Sums:
         sums = cls.__new__(cls)
         sums._options, sums._dtype = {}, None
         sums._begin(Context(memory, threads, progress), image)
+        sums._learn_columns("the first rows' table")
         return sums
 
     def to_bytes(self) -> bytes:
@@ -204,11 +212,16 @@ class Sums:
         if first is None:
             return self
         self._after_fork()
+        known = self._columns
         # Another thread waits: an add that fails takes back whatever came since it began.
         with self._context.lock:
-            self._add(first, second, pieces, part)
-        if self._columns.names is None:
-            self._columns = columns_of(X, "the first rows' table")
+            if known.names is None:
+                self._columns = columns_of(X, "the first rows' table")
+            try:
+                self._add(first, second, pieces, part)
+            except BaseException:
+                self._columns = known
+                raise
         return self
 
     def _add(self, first: Batch, second: Optional[Batch], pieces: Iterator[Batch],
@@ -235,6 +248,8 @@ class Sums:
 
     def _put(self, batch: Batch, part: str) -> None:
         self._check_columns(batch, part)
+        if self._columns.names is not None:
+            batch = batch._replace(column_names=Names(self._columns.names))
         table = batch.table(part)
         with self._context.lock, renamed(PARAMETERS):
             self._model = None
@@ -294,6 +309,7 @@ class Sums:
             self._model = None
             self._context.run(lib.ny_sums_add_result, self._pointer, os.fsencode(path),
                               name.encode())
+            self._learn_columns(f"the rows of {path}")
         return self
 
     def merge(self, other: "Sums") -> "Sums":
@@ -350,10 +366,8 @@ class Sums:
             found = C.string_at(image, count.value)
         finally:
             lib.ny_model_free(pointer)
-        model = Model._of_bytes(found, Context(context.memory, context.threads, context.progress),
-                                Report(report))
-        model.column_names, model._sparse = self._columns.names, self._columns.sparse
-        return model
+        return Model._of_bytes(found, Context(context.memory, context.threads, context.progress),
+                               Report(report))
 
 
 def _as_dtype(dtype: Any) -> "np.dtype[Any]":
