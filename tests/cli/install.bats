@@ -44,15 +44,15 @@ done)
 ./lib/libnystream.a
 ./lib/libnystream.so
 ./lib/libnystream.so.1
-./lib/libnystream.so.1.1.0
+./lib/libnystream.so.1.1.1
 ./lib/pkgconfig/nystream.pc
 ./share/bash-completion/completions/nystream
 ./share/man/man1/nystream.1
 ./share/zsh/site-functions/_nystream
 END
-    [ "$(staged --modversion nystream)" = 1.1.0 ]
+    [ "$(staged --modversion nystream)" = 1.1.1 ]
     [ "$(readlink "$STAGE/usr/lib/libnystream.so")" = libnystream.so.1 ]
-    [ "$(readlink "$STAGE/usr/lib/libnystream.so.1")" = libnystream.so.1.1.0 ]
+    [ "$(readlink "$STAGE/usr/lib/libnystream.so.1")" = libnystream.so.1.1.1 ]
 }
 
 @test "what root installs is for all users, whatever its umask" {
@@ -234,8 +234,8 @@ END
     git -C tree -c user.name=a -c user.email=a@b add -A
     git -C tree -c user.name=a -c user.email=a@b commit -qm all
     make -s -C tree BUILD=build dist </dev/null
-    tar -tzf tree/build/nystream-1.1.0.tar.gz | grep -qx nystream-1.1.0/Makefile
-    [ "$(find tree -name '*.tar*')" = tree/build/nystream-1.1.0.tar.gz ]
+    tar -tzf tree/build/nystream-1.1.1.tar.gz | grep -qx nystream-1.1.1/Makefile
+    [ "$(find tree -name '*.tar*')" = tree/build/nystream-1.1.1.tar.gz ]
 }
 
 @test "uninstall leaves no file" {

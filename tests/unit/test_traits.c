@@ -1,5 +1,5 @@
-/* What rows have in common is compared field by field: the first that differs is named, with both
- * values and a cure; columns of the same names are found in any order. */
+/* Traits, which are what rows have in common, are compared field by field: the first that differs is
+ * named, with both values and a cure; columns of the same names are found in any order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 """Recipe of Spack: the command and the library, and with +python the Python package.
 
     spack repo add data-tools/recipes/spack       # once
-    spack dev-build -d . nystream@1.1.0 +python
+    spack dev-build -d . nystream@1.1.1 +python
 """
 from spack.package import *
 
@@ -10,7 +10,7 @@ class Nystream(MakefilePackage):
     """Spectral embeddings of data sets that do not fit in memory."""
 
     license("MIT")
-    version("1.1.0")
+    version("1.1.1")
     variant("python", default=True, description="the Python package")
 
     depends_on("c", type="build")
