@@ -1,0 +1,321 @@
+/*
+ * Exact fits of linear and cosine kernels whose columns are scaled, against plain loops in f64 over
+ * all columns: every --scale, sparse and dense rows, more rows than columns and fewer, and every
+ * map that such a fit has. The rows that the loops decompose are made from the values alone.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "nystream_memory.h"
+#include "support/api_case.h"
+#include "support/brute.h"
+
+/* Each shape is one of n and d, and the other is the other. Two columns are special: FULL has a
+ * value in every row, and EMPTY has none. */
+enum { LONG = 210, SHORT = 44, P = 4, FULL = 5, EMPTY = 9, MOST = LONG * SHORT };
+
+static struct api_case c;
+static float values[MOST];
+
+static int start(void **state)
+{
+    (void)state;
+    return api_case_begin(&c, "s");
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    api_case_end(&c);
+    return 0;
+}
+
+/* ---- the rows ------------------------------------------------------------------------------- */
+
+struct shape {
+    size_t n, d;
+    bool sparse;
+};
+
+/* Values that are not negative, a third of them there, in columns of different sizes and means. */
+static void make_values(const struct shape *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t j = 0; j < s->d; j++) {
+            uint64_t at = i * s->d + j;
+            bool group = (i + j) % 4 == 0;
+            double size = pow(0.93, (double)(j % SHORT)) * (1 + 3 * ny_hash01(5, 1, j));
+
+            values[at] = 0;
+            if (j == EMPTY || (j != FULL && ny_hash01(5, 2, at) > 0.2 + 0.4 * group)) continue;
+            values[at] = (float)(size * (0.5 + ny_hash01(5, 3, at) + ny_hash01(5, 4, i)));
+        }
+}
+
+/* Makes the store anew. */
+static void keep(const struct shape *s)
+{
+    static uint32_t first[LONG + 1], column[MOST];
+    static float entries[MOST];
+    struct ny_table table = {.struct_bytes = sizeof(table),
+                             .dtype = NY_F32,
+                             .rows = s->n,
+                             .columns = s->d,
+                             .values = values};
+    struct ny_options *options;
+    uint32_t at = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        for (size_t j = 0; j < s->d; j++) {
+            if (!(values[i * s->d + j] > 0)) continue;
+            column[at] = (uint32_t)j;
+            entries[at++] = values[i * s->d + j];
+        }
+        first[i + 1] = at;
+    }
+    if (s->sparse) {
+        table.values = entries;
+        table.index_bytes = sizeof(uint32_t);
+        table.row_start = first;
+        table.column = column;
+        table.entries = at;
+    }
+    assert_int_equal(ny_options_new(&options, c.ctx), NY_OK);
+    if (s->sparse) assert_int_equal(ny_options_set(options, "layout", "sparse"), NY_OK);
+    assert_int_equal(ny_append(c.ctx, c.store, &table, options, NULL), NY_OK);
+    ny_options_free(options);
+}
+
+/* ---- by plain loops ------------------------------------------------------------------------- */
+
+/* Returns the factor of column j; *mean: what is taken off before. Both follow from what the guide
+ * says about --scale. */
+static double factor_of(const struct shape *s, const char *scale, size_t j, double *mean)
+{
+    double sum = 0, square = 0, least = INFINITY, most = -INFINITY, n = (double)s->n, df = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        double x = (double)values[i * s->d + j];
+
+        sum += x;
+        df += x != 0;
+        least = fmin(least, x);
+        most = fmax(most, x);
+    }
+    for (size_t i = 0; i < s->n; i++)
+        square += pow((double)values[i * s->d + j] - sum / n, 2);
+    *mean = 0;
+    if (strcmp(scale, "idf") == 0) return df > 0 ? log(n / df) : 0;
+    if (strcmp(scale, "idf-smooth") == 0) return log((1 + n) / (1 + df)) + 1;
+    if (strcmp(scale, "none") == 0) return 1;
+    if (!s->sparse) *mean = sum / n;
+    if (!(most > least)) return 0;
+    return strcmp(scale, "unit") == 0 ? 1 / (most - least) : 1 / sqrt(square / n);
+}
+
+/* Z (n × d) with ZZᵀ = the matrix that the map decomposes. */
+static double *rows_of(const struct shape *s, const char *scale, const char *map, bool cosine)
+{
+    double *Z = calloc(s->n * s->d, sizeof(double)), *g = calloc(s->d, sizeof(double));
+
+    for (size_t j = 0; j < s->d; j++) {
+        double mean, factor = factor_of(s, scale, j, &mean);
+
+        for (size_t i = 0; i < s->n; i++)
+            Z[i * s->d + j] = ((double)values[i * s->d + j] - mean) * factor;
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        double square = 0;
+
+        for (size_t j = 0; j < s->d; j++)
+            square += Z[i * s->d + j] * Z[i * s->d + j];
+        for (size_t j = 0; j < s->d; j++) {
+            if (cosine) Z[i * s->d + j] /= sqrt(square);
+            g[j] += Z[i * s->d + j];
+        }
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        double degree = 0;
+
+        for (size_t j = 0; j < s->d; j++)
+            degree += Z[i * s->d + j] * g[j];
+        for (size_t j = 0; j < s->d; j++) {
+            if (strstr(map, "pca")) Z[i * s->d + j] -= g[j] / (double)s->n;
+            if (strstr(map, "laplacian")) Z[i * s->d + j] /= sqrt(degree);
+        }
+    }
+    free(g);
+    return Z;
+}
+
+/* The eigenvalues of ZZᵀ, from the smaller of ZZᵀ and ZᵀZ. */
+static void eigenvalues_of(const struct shape *s, const double *Z, double found[SHORT])
+{
+    static double T[MOST], A[SHORT * SHORT], V[SHORT * SHORT];
+
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t j = 0; j < s->d; j++)
+            T[j * s->n + i] = Z[i * s->d + j];
+    if (s->n < s->d)
+        brute_multiply_t(T, T, A, s->d, s->n, s->n);
+    else
+        brute_multiply_t(Z, Z, A, s->n, s->d, s->d);
+    brute_eigen(A, SHORT, found, V);
+}
+
+/* ---- what a fit finds ------------------------------------------------------------------------ */
+
+static double *part(const char *what, size_t rows, size_t columns)
+{
+    double *numbers = calloc(rows * columns, sizeof(double));
+    uint64_t n, count;
+    struct ny_view *view;
+    int type;
+
+    assert_int_equal(ny_view_open(&view, c.ctx, c.store, "f"), NY_OK);
+    assert_int_equal(ny_view_shape(view, what, &n, &count, &type), NY_OK);
+    assert_true(n == rows && (count == columns || (columns == 1 && !count)) && type == NY_F64);
+    assert_int_equal(ny_view_read(view, what, 0, n, numbers), NY_OK);
+    ny_view_free(view);
+    return numbers;
+}
+
+/* Fits in f64, in which nothing but the products' own rounding is lost. */
+static void fit(const char *scale, const char *map, const char *kernel)
+{
+    const char *const options[][2] = {
+        {"map", map},        {"kernel", kernel},   {"scale", scale}, {"components", "4"},
+        {"approx", "exact"}, {"precision", "f64"}, {"tol", "1e-10"}, {"restart", "yes"}};
+    struct ny_options *chosen;
+
+    assert_int_equal(ny_options_new(&chosen, c.ctx), NY_OK);
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+        if (!(i == 1 && strcmp(map, "pca") == 0))
+            assert_int_equal(ny_options_set(chosen, options[i][0], options[i][1]), NY_OK);
+    if (ny_fit(c.ctx, c.store, "f", chosen, NULL) != NY_OK)
+        fail_msg("%s %s %s: %s", map, kernel, scale, ny_context_message(c.ctx));
+    ny_options_free(chosen);
+}
+
+/* ‖KÛ − ÛΛ̂‖ of one pair, by a product with Zᵀ and one with Z; K is large where λ is. */
+static double residual_of(const struct shape *s, const double *Z, const double *U, size_t pairs,
+                          size_t k, double value)
+{
+    double left = 0, *t = calloc(s->d, sizeof(double));
+
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t j = 0; j < s->d; j++)
+            t[j] += Z[i * s->d + j] * U[i * pairs + k];
+    for (size_t i = 0; i < s->n; i++) {
+        double sum = 0;
+
+        for (size_t j = 0; j < s->d; j++)
+            sum += Z[i * s->d + j] * t[j];
+        left += pow(sum / value - U[i * pairs + k], 2);
+    }
+    free(t);
+    return sqrt(left);
+}
+
+/* Eigenvalues, eigenvectors, and the coordinates of svd and pca, which are Û√Λ̂. */
+static void check(const struct shape *s, const char *scale, const char *map, const char *kernel)
+{
+    bool divided = strcmp(map, "laplacian") == 0;
+    size_t pairs = P + divided;
+    double *Z = rows_of(s, scale, map, strcmp(kernel, "cosine") == 0), wanted[SHORT];
+    double *found, *U, *Y;
+
+    fit(scale, map, kernel);
+    found = part("eigenvalues", pairs, 1);
+    U = part("eigenvectors", s->n, pairs);
+    Y = part("embedding", s->n, P);
+    eigenvalues_of(s, Z, wanted);
+    for (size_t k = 0; k < pairs; k++) {
+        double square = 0;
+
+        if (!(fabs(found[k] - wanted[k]) <= 1e-8 * wanted[k]))
+            fail_msg("%s %s %s, %zu × %zu%s: eigenvalue %.12g where %.12g was expected", map,
+                     kernel, scale, s->n, s->d, s->sparse ? " sparse" : "", found[k], wanted[k]);
+        for (size_t i = 0; i < s->n; i++)
+            square += U[i * pairs + k] * U[i * pairs + k];
+        assert_true(fabs(square - 1) < 1e-8);
+        if (!(residual_of(s, Z, U, pairs, k, wanted[k]) < 1e-5))
+            fail_msg("%s %s %s, %zu × %zu%s: vector %zu is none of K", map, kernel, scale, s->n,
+                     s->d, s->sparse ? " sparse" : "", k);
+        for (size_t i = 0; i < s->n && !divided; i++)
+            assert_true(fabs(Y[i * P + k] - U[i * P + k] * sqrt(wanted[k])) <
+                        1e-6 * sqrt(wanted[0]));
+    }
+    free(Y);
+    free(U);
+    free(found);
+    free(Z);
+}
+
+/* Tells whether the scale makes values negative, which have no degrees. */
+static bool is_centred(const struct shape *s, const char *scale)
+{
+    return !s->sparse && (strcmp(scale, "standard") == 0 || strcmp(scale, "unit") == 0);
+}
+
+static void try_shape(size_t n, size_t d, bool sparse)
+{
+    static const char *const scales[] = {"none", "standard", "unit", "idf", "idf-smooth"};
+    static const char *const fits[][2] = {{"pca", "linear"},
+                                          {"svd", "linear"},
+                                          {"svd", "cosine"},
+                                          {"kpca", "cosine"},
+                                          {"laplacian", "linear"}};
+    const struct shape s = {n, d, sparse};
+
+    make_values(&s);
+    keep(&s);
+    for (size_t k = 0; k < sizeof(scales) / sizeof(scales[0]); k++)
+        for (size_t m = 0; m < sizeof(fits) / sizeof(fits[0]); m++)
+            if (strcmp(fits[m][0], "laplacian") != 0 || !is_centred(&s, scales[k]))
+                check(&s, scales[k], fits[m][0], fits[m][1]);
+}
+
+static void many_sparse_rows(void **state)
+{
+    (void)state;
+    try_shape(LONG, SHORT, true);
+}
+
+static void few_sparse_rows(void **state)
+{
+    (void)state;
+    try_shape(SHORT, LONG, true);
+}
+
+static void many_dense_rows(void **state)
+{
+    (void)state;
+    try_shape(LONG, SHORT, false);
+}
+
+static void few_dense_rows(void **state)
+{
+    (void)state;
+    try_shape(SHORT, LONG, false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(many_sparse_rows, start, stop),
+        cmocka_unit_test_setup_teardown(few_sparse_rows, start, stop),
+        cmocka_unit_test_setup_teardown(many_dense_rows, start, stop),
+        cmocka_unit_test_setup_teardown(few_dense_rows, start, stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
