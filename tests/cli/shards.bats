@@ -85,6 +85,21 @@ place() {
     grep -q 7,000 big.html
 }
 
+@test "rows that were dropped have numbers in the files of all shards, too" {
+    printf '1,2\n,4\n5,6\n7,8\n,\n' >a.csv # the last row is dropped, too
+    printf '9,10\n11,12\n' >b.csv
+    printf ',14\n15,16\n,18\n19,20\n' >c.csv
+    nystream import one a.csv b.csv c.csv --nan drop -q
+    for file in a.csv b.csv c.csv; do
+        case $file in a.csv) k=0 ;; b.csv) k=1 ;; *) k=2 ;; esac
+        nystream import big --shard $k/3 $file --nan drop -q
+    done
+    same points
+    same source
+    nystream export big --part source -o source.csv -q
+    [ "$(paste -sd " " source.csv)" = "0 2 3 5 6 8 10" ]
+}
+
 @test "shards follow how rows are prepared, and are read so or as they came" {
     nystream import one all.csv --label-column class --rows total:100 --values log1p -q
     nystream import big --shard 2/4 part.2.csv --label-column class --rows total:100 --values log1p -q
