@@ -15,7 +15,7 @@
 
 #include "support/npy.h"
 
-enum { NPZ_CASE_BYTES = 64 * 1024, NPZ_CASE_ARRAYS = 8 };
+enum { NPZ_CASE_BYTES = 512 * 1024, NPZ_CASE_ARRAYS = 8 };
 
 /* An array: its name, and what its npy file holds. */
 struct npz_case_array {

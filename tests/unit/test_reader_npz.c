@@ -255,6 +255,50 @@ static void cut_archives_are_refused(void **state)
     }
 }
 
+/* A file that is written to while it is read: numbers of indptr that were right when it was opened.
+ */
+static void changed_files_are_refused(void **state)
+{
+    enum { LINES = 30000, LATE = 25000, FULL = 7, MOST = 3 }; /* beyond what is read ahead */
+    static const struct {
+        int line, change;
+    } cases[] = {{LATE, -2}, {LATE, -LATE - 5}, {LATE, MOST}, {LINES, 1}, {0, 0}};
+    static int32_t starts[LINES + 1], columns[LINES + MOST];
+    static uint8_t values[LINES + MOST];
+    const int64_t turned[2] = {LINES, COLUMNS};
+    const struct ny_reader_options options = {0};
+    struct npz_case_array arrays[5];
+    size_t length, at = 0;
+
+    for (int i = 0; i < LINES; i++)
+        starts[i + 1] = starts[i] + (i == FULL ? MOST : 1);
+    for (int i = 0; i < LINES + MOST; i++)
+        columns[i] = i % COLUMNS;
+    memset(values, 7, sizeof(values));
+    npz_case_matrix(arrays, "csr", turned, starts, LINES, columns, values, LINES + MOST - 1);
+    length = npz_case_zip(archive, arrays, 5, (struct npz_case_how){0});
+    while (memcmp(archive + at, starts, sizeof(starts)) != 0)
+        at++;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const char *path = support_file("m.npz", archive, length);
+        int32_t changed = starts[cases[i].line] + cases[i].change;
+        struct support_table table;
+        struct ny_reader *reader;
+        int file = open(path, O_WRONLY), status;
+
+        ny_error_clear(*state);
+        assert_int_equal(ny_reader_open(&reader, *state, path, &options), NY_OK);
+        assert_int_equal(pwrite(file, &changed, 4, (off_t)(at + 4 * (size_t)cases[i].line)), 4);
+        status = support_rest(reader, 100, &table);
+        assert_int_equal(status, cases[i].change ? NY_EDATA : NY_END);
+        if (cases[i].change && !strstr(ny_context_message(*state), "changed while it was read"))
+            fail_msg("line %d: %s", cases[i].line, ny_context_message(*state));
+        assert_int_equal(close(file), 0);
+        support_free(&table);
+        ny_reader_close(reader);
+    }
+}
+
 static void pipes_and_gzip_are_refused(void **state)
 {
     const struct ny_reader_options options = {0};
@@ -295,6 +339,7 @@ int main(void)
         cmocka_unit_test(wrong_members_are_named),
         cmocka_unit_test(large_integers_are_named),
         cmocka_unit_test(cut_archives_are_refused),
+        cmocka_unit_test(changed_files_are_refused),
         cmocka_unit_test(pipes_and_gzip_are_refused),
         cmocka_unit_test(transpose_is_for_sparse_matrices),
     };
