@@ -15,6 +15,7 @@
 #include "graph/components.h"
 #include "graph/lobpcg.h"
 #include "nystream_memory.h"
+#include "spectral/restarted.h"
 #include "support/hostile_case.h"
 
 enum { IMAGE_MAX = 4 << 20 };
@@ -27,7 +28,8 @@ struct forgery {
     size_t bytes, missing; /* of them, in the store */
     int fill;
     uint64_t units;
-    json_t *more; /* of the checkpoint */
+    json_t *more;    /* of the checkpoint */
+    double begin[2]; /* the first numbers of the image, where one is not 0 */
 };
 
 static void forge(struct ny_store *store, const json_t *done, const struct forgery *forgery)
@@ -37,6 +39,8 @@ static void forge(struct ny_store *store, const json_t *done, const struct forge
 
     assert_non_null(image);
     memset(image, forgery->fill, IMAGE_MAX);
+    if (forgery->begin[0] != 0 || forgery->begin[1] != 0)
+        memcpy(image, forgery->begin, sizeof(forgery->begin));
     ny_field_set_text(record, "stage", forgery->stage);
     json_object_clear(checkpoint);
     ny_field_set_text(checkpoint, "part", forgery->part);
@@ -446,6 +450,40 @@ static void a_result_of_fewer_rows_than_vectors_is_refused(void **state)
     json_decref(record);
 }
 
+/* Exact products by features: the state of the iteration, and what it leaves, whose first numbers
+ * are its steps and the pairs that are found. */
+static void images_of_exact_products_are_refused(void **state)
+{
+    enum { PAIRS = 2, WIDE = 16, TOTALS = 6 };
+    const struct ny_restarted_shape shape = ny_restarted_shape(COLUMNS, PAIRS, 10);
+    const char *options = "approx=exact kernel=linear map=svd components=2 max-passes=3";
+    const size_t iteration = ny_restarted_state_bytes(&shape) + (WIDE + TOTALS) * sizeof(double);
+    const struct kind kinds[] = {{.options = options,
+                                  .stage = "accumulate",
+                                  .part = "features",
+                                  .bytes = iteration,
+                                  .units = (3 + 1) * (1 + 1)},
+                                 {.options = options,
+                                  .stage = "solve",
+                                  .part = "features",
+                                  .bytes = (2 + TOTALS + (2 + COLUMNS) * PAIRS) * sizeof(double)}};
+    const double found[][2] = {{1, PAIRS + 1}, {1, 1e300},  {1, -1},     {1, NAN},
+                               {-1, PAIRS},    {0x1p31, 1}, {NAN, PAIRS}};
+    json_t *done;
+
+    (void)state;
+    check(kinds, sizeof(kinds) / sizeof(kinds[0]));
+    done = make(options);
+    for (size_t i = 0; i < sizeof(found) / sizeof(found[0]); i++) {
+        struct forgery forgery = {.bytes = kinds[1].bytes, .begin = {found[i][0], found[i][1]}};
+
+        if (!is_refused(resume(done, &kinds[1], forgery)))
+            fail_msg("%g steps, %g pairs: %s", found[i][0], found[i][1],
+                     ny_context_message(in.ctx));
+    }
+    json_decref(done);
+}
+
 /* Products by features of more rows, which are there from here on: their images, and those that
  * versions have left which multiplied by tiles. */
 static void images_of_products_by_features(void **state)
@@ -496,6 +534,7 @@ int main(void)
         cmocka_unit_test(counts_that_cannot_be_are_refused),
         cmocka_unit_test(a_result_whose_map_has_no_name_is_evaluated),
         cmocka_unit_test(a_result_of_fewer_rows_than_vectors_is_refused),
+        cmocka_unit_test(images_of_exact_products_are_refused),
         cmocka_unit_test(images_of_products_by_features),
     };
 
