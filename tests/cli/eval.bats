@@ -807,3 +807,15 @@ groups() {
     ny info two a
     [[ $output == *"30, 30 rows; silhouette 0.9999"* ]]
 }
+
+@test "a cluster without rows has no centre, and new rows are never put into it" {
+    awk 'BEGIN { for (i = 0; i < 60; i++) print i % 3 == 0 ? "5,1" : i % 3 == 1 ? "-5,1" : "0,-9" }' >three.csv
+    nystream import three three.csv -q
+    nystream fit three m --map pca --components 2 -q
+    ny eval three m --clusters 5
+    prints "cluster sizes           20, 20, 20, 0, 0"
+    printf '0,-2.3\n5,2\n-5,2\n0,-8\n' >new.csv # the first is the mean of all
+    nystream transform three m --input new.csv -o new.out.csv --clusters k.csv -q
+    [ "$(sort -u k.csv | paste -sd ' ')" = "0 1 2" ]
+    [ "$(wc -l <k.csv)" = 4 ]
+}

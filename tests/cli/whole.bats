@@ -288,3 +288,18 @@ by_features() {
     exits 7
     says "row 0"
 }
+
+@test "a new row whose degree is hardly a millionth of the mean has no place" {
+    local precision
+    awk 'BEGIN { for (i = 0; i < 300; i++) print i * 37 % 300 / 300 "," i * 113 % 300 / 300 }' >square.csv
+    nystream import square square.csv -q
+    printf '0.5,0.5\n0.5,3.5\n0.5,4.5\n' >new.csv # the last degree is e^-12 and not 0
+    for precision in f64 f32; do
+        nystream fit square a --approx randomized --map laplacian --gamma 1 --components 2 \
+            --precision $precision --restart -q
+        ny transform square a --input new.csv -o new.out.csv
+        exits 0
+        says "1 of 3 rows, the first of them row 2, are too far from all landmarks"
+        [ "$(grep -c nan new.out.csv)" = 1 ]
+    done
+}

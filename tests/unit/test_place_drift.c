@@ -114,6 +114,20 @@ static void test_one_row_alone_is_no_drift(void **state)
     assert_false(ny_drift_is_large(&drift));
 }
 
+/* Residuals of the others that are larger than their k(x,x), as rounding makes them: without the
+ * row that has the trace, they would be left out a thousand times. */
+static void test_residuals_beyond_the_trace_are_no_large_error(void **state)
+{
+    const double diagonal[] = {1e3, 1e-9, 1e-9, 1e-9, 1e-9};
+    const float residuals[] = {1e3F, 1e-6F, 1e-6F, 1e-6F, 1e-6F};
+    struct ny_drift drift = {.fitted = 1e-3};
+
+    (void)state;
+    ny_drift_of_rows(residuals, diagonal, 5, &drift);
+    assert_true(fabs(drift.share - 1) < 1e-6 && drift.error < 1e-6);
+    assert_true(ny_drift_is_large(&drift));
+}
+
 static void test_many_rows_are_a_drift(void **state)
 {
     struct ny_drift drift = drift_of(MOST, MOST / 10, 1, 1e-3);
@@ -169,6 +183,7 @@ int main(void)
         cmocka_unit_test(test_rows_are_drawn_from_everywhere),
         cmocka_unit_test(test_wide_rows_are_fewer),
         cmocka_unit_test(test_one_row_alone_is_no_drift),
+        cmocka_unit_test(test_residuals_beyond_the_trace_are_no_large_error),
         cmocka_unit_test(test_many_rows_are_a_drift),
         cmocka_unit_test(test_most_of_the_trace_is_a_drift_but_for_a_poor_fit),
         cmocka_unit_test(test_a_row_by_itself),
