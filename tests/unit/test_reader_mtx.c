@@ -145,6 +145,77 @@ static void long_files_are_the_same_in_any_order(void **state)
     }
 }
 
+/* The fullest row of a file in order is known before the first is read. */
+static void the_fullest_row_is_known(void **state)
+{
+    static const struct {
+        const char *entries;
+        uint64_t slots;
+    } cases[] = {{"1 1 1\n1 9 1\n3 2 1\n3 3 1\n3 4 1\n4 1 1\n", 3}, {"4 1 1\n1 1 1\n", 1}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const struct ny_reader_options options = {.reading = NY_READ_SPARSE};
+        char text[160];
+        struct ny_reader *reader;
+
+        snprintf(text, sizeof(text), "%s4 9 %d\n%s", HEADER("integer"), i ? 2 : 6,
+                 cases[i].entries);
+        assert_int_equal(ny_reader_open(&reader, *state, support_text("f.mtx", text), &options),
+                         NY_OK);
+        assert_int_equal(ny_reader_table(reader)->slots, cases[i].slots);
+        ny_reader_close(reader);
+    }
+}
+
+/* Text of few words is packed to a thousandth, and may well have as many entries as it says. */
+static void packed_entries_are_believed(void **state)
+{
+    enum { COUNT = 200000 };
+    static const char header[] = HEADER("real") "2 2 200000\n", entry[] = "1 1 0\n";
+    static char text[sizeof(header) + COUNT * sizeof(entry)];
+    size_t bytes = sizeof(header) - 1;
+    struct support_table table;
+    struct stat packed;
+    const char *path;
+
+    memcpy(text, header, bytes);
+    for (int i = 0; i < COUNT; i++, bytes += sizeof(entry) - 1)
+        memcpy(text + bytes, i + 1 < COUNT ? entry : "2 2 5\n", sizeof(entry) - 1);
+    path = support_gzip("few.mtx.gz", text, bytes);
+    assert_int_equal(stat(path, &packed), 0);
+    assert_true(packed.st_size < COUNT / 10);
+    assert_reads(*state, path, NULL, 2, &table);
+    assert_true(table.rows == 2 && table.values[0] == 0 && table.values[3] == 5);
+    support_free(&table);
+}
+
+/* A file in order is read twice, and may be another one the second time. */
+static void changed_files_are_refused(void **state)
+{
+    enum { LINES = 200000, BYTES = 14 }; /* more than is read ahead */
+    static char text[100 + LINES * BYTES + 1];
+    const struct ny_reader_options options = {0};
+    struct support_table table;
+    struct ny_reader *reader;
+    size_t bytes;
+    const char *path;
+    int file;
+
+    bytes = (size_t)snprintf(text, sizeof(text), "%s%d 3 %d\n", HEADER("integer"), LINES, LINES);
+    for (int i = 0; i < LINES; i++)
+        bytes += (size_t)snprintf(text + bytes, BYTES + 1, "%9d %d 1\n", i + 1, i % 3 + 1);
+    path = support_text("long.mtx", text);
+    ny_error_clear(*state);
+    assert_int_equal(ny_reader_open(&reader, *state, path, &options), NY_OK);
+    file = open(path, O_WRONLY);
+    assert_int_equal(pwrite(file, "        7", 9, (off_t)(bytes - BYTES)), 9);
+    assert_int_equal(support_rest(reader, 1000, &table), NY_EDATA);
+    assert_non_null(strstr(ny_context_message(*state), "was changed while it was read"));
+    assert_int_equal(close(file), 0);
+    support_free(&table);
+    ny_reader_close(reader);
+}
+
 /* ---- what is refused ------------------------------------------------------------------------ */
 
 static void wrong_files_are_named_with_their_line(void **state)
@@ -166,6 +237,9 @@ static void wrong_files_are_named_with_their_line(void **state)
         {HEADER("real") "2 2 1\n3 1 1\n",
          "line 3: row 3 is not in the matrix, whose rows are 1 to 2"},
         {HEADER("real") "2 2 1\n1 0 1\n", "line 3: column 0 is not in the matrix"},
+        {HEADER("real") "2 2 1\n1 3 1\n", "line 3: column 3 is not in the matrix"},
+        {HEADER("real") "2 2 1\n18446744073709551617 1 1\n", /* 2^64 + 1 */
+         "line 3: '18446744073709551617' is not the number of a row"},
         {HEADER("real") "2 2 1\n-1 1 1\n", "line 3: '-1' is not the number of a row"},
         {HEADER("real") "2 2 1\n1 1 x\n", "line 3: 'x' is not a number"},
         {HEADER("real") "2 2 1\n1 1\n", "is not a number"},
@@ -227,6 +301,9 @@ int main(void)
         cmocka_unit_test(symmetric_matrices_have_both_halves),
         cmocka_unit_test(integers_choose_their_type),
         cmocka_unit_test(long_files_are_the_same_in_any_order),
+        cmocka_unit_test(the_fullest_row_is_known),
+        cmocka_unit_test(packed_entries_are_believed),
+        cmocka_unit_test(changed_files_are_refused),
         cmocka_unit_test(wrong_files_are_named_with_their_line),
         cmocka_unit_test(sums_that_do_not_fit_are_named),
         cmocka_unit_test(rows_with_nan_are_left_out),

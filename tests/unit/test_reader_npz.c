@@ -103,6 +103,8 @@ static void types_are_those_of_npy(void **state)
         (struct npz_case_array){"indptr.npy", "<i8", "(5,)", wide_indptr, sizeof(wide_indptr)};
     arrays[2] = (struct npz_case_array){"format.npy", "<U3", "()", "c\0\0\0s\0\0\0r\0\0\0", 12};
     check_wanted(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NULL);
+    arrays[2] = (struct npz_case_array){"format.npy", ">U3", "()", "\0\0\0c\0\0\0s\0\0\0r", 12};
+    check_wanted(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NULL);
 }
 
 static void columns_are_sorted_by_row(void **state)
@@ -233,12 +235,46 @@ static void wrong_members_are_named(void **state)
 static void large_integers_are_named(void **state)
 {
     static const int64_t wide[ENTRIES] = {1, 2, 3, 4, (1LL << 53) + 1, 6, 7, 8};
+    static const int64_t turned[2] = {COLUMNS, ROWS};
     struct npz_case_array arrays[5];
 
     by_rows(arrays);
     arrays[4] = (struct npz_case_array){"data.npy", "<i8", "(8,)", wide, sizeof(wide)};
     refuses(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA,
             "row 2 (from 0), column 4 (from 1): the int64 cannot be stored exactly");
+    arrays[2].data = "csc"; /* the same lines, as columns of a matrix turned round */
+    arrays[3].data = turned;
+    refuses(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA,
+            "row 3 (from 0), column 3 (from 1): the int64 cannot be stored exactly");
+}
+
+/* More entries than are held at a time: rows that lie on both sides of the end of what is held keep
+ * their values, and a number that f64 does not hold is found behind it. */
+static void rows_cross_what_is_held(void **state)
+{
+    enum { LINES = 9, EACH = 4000, ALL = LINES * EACH, LATE = 33000 };
+    static int64_t wide[ALL];
+    static int32_t columns[ALL], starts[LINES + 1];
+    const int64_t shape_of[2] = {LINES, EACH};
+    struct npz_case_array arrays[5];
+    struct support_table table;
+    char words[80];
+
+    for (int k = 0; k < ALL; k++) {
+        wide[k] = (int64_t)k * 1000003 + 1;
+        columns[k] = k % EACH;
+        starts[k / EACH + 1] = k + 1;
+    }
+    npz_case_matrix(arrays, "csr", shape_of, starts, LINES, columns, NULL, ALL);
+    arrays[4] = (struct npz_case_array){"data.npy", "<i8", "(36000,)", wide, sizeof(wide)};
+    assert_reads(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NULL, 2, &table);
+    for (int k = 0; k < ALL; k++)
+        assert_true(table.values[k] == (double)wide[k]);
+    support_free(&table);
+    wide[LATE] = (1LL << 53) + 1;
+    snprintf(words, sizeof(words), "row %d (from 0), column %d (from 1)", LATE / EACH,
+             LATE % EACH + 1);
+    refuses(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA, words);
 }
 
 static void cut_archives_are_refused(void **state)
@@ -338,6 +374,7 @@ int main(void)
         cmocka_unit_test(wrong_arrays_are_named),
         cmocka_unit_test(wrong_members_are_named),
         cmocka_unit_test(large_integers_are_named),
+        cmocka_unit_test(rows_cross_what_is_held),
         cmocka_unit_test(cut_archives_are_refused),
         cmocka_unit_test(changed_files_are_refused),
         cmocka_unit_test(pipes_and_gzip_are_refused),
