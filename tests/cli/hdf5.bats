@@ -294,6 +294,39 @@ stream_of() {
     refused 3 "the end is bad" nystream import n.nys x.h5ad
 }
 
+# head_of LABELS NAMES: the head of 3 dense rows and 2 columns of f32, with labels of so many names
+head_of() {
+    printf 'nyrows2\n'
+    u32 0 3 0 "$1" "$2" 0 0 0
+    u64 3 2 0 0
+}
+
+@test "labels of the stream stay with their rows, and names with their numbers" {
+    [ "$(printf '\1\0' | od -An -td2 | xargs)" = 1 ] || skip "a big-endian machine"
+    signed
+    one=1065353216 nan=2143289344 # 1 and NaN as f32
+    words() { u32 1; printf a; u32 2; printf bb; }
+    { head_of 2 2; words; u32 1 0 -1; u32 $one 0 $one $nan 0 $one; } >stream # row 1 has a NaN
+    fake well "cat '$PWD/stream'"
+    nystream import dropped.nys x.h5ad --label-column l --nan drop -q
+    nystream export dropped.nys --part labels -o labels.csv -q
+    [ "$(paste -sd ' ' labels.csv)" = "1 nan" ]
+    nystream export dropped.nys --part classes -o classes.txt -q
+    [ "$(paste -sd ' ' classes.txt)" = "a bb" ]
+    lies() { # TEXT, then the stream on stdin
+        cat >stream
+        refused 3 "$1" nystream import n.nys x.h5ad --label-column l
+    }
+    lies "row 1 (from 0) has category 2 of l, which has 2" < <(head_of 2 2; words; u32 1 2 0)
+    lies "a category without a name" < <(head_of 2 1; u32 0)
+    lies "a category without a name" < <(head_of 2 1; u32 1025; head -c 1100 /dev/zero | tr '\0' x)
+    lies "a category with a NUL" < <(head_of 2 1; u32 3; printf 'a\0b')
+    fake fails "cat '$PWD/stream'; echo 'x.h5ad: the disk is bad' >&2; exit 4"
+    head_of 0 0 >stream
+    u32 $one $one 0 >>stream # half of the rows
+    refused 4 "the disk is bad" nystream import n.nys x.h5ad
+}
+
 @test "a reader that hangs is ended, and one that is slow is waited for" {
     [ "$(printf '\1\0' | od -An -td2 | xargs)" = 1 ] || skip "a big-endian machine"
     [ -z "${NYSTREAM_SANITIZER-}" ] || skip "its runtime wants to be loaded first"
