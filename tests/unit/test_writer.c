@@ -5,7 +5,9 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include "io/npz_write.h"
 #include "io/writer.h"
+#include "io/zip.h"
 #include "support/locale_case.h"
 
 static size_t slurp(const char *path, char *to, size_t room)
@@ -378,6 +380,48 @@ static void test_standard_output(void **state)
     unlink(path);
 }
 
+/* A member whose checksum is made in pieces, behind a small one; the reader of zip archives finds
+ * both whole. */
+static void test_npz_of_many_bytes(void **state)
+{
+    enum { LARGE = (1 << 26) + 8 * 1000 }; /* a piece, and a part of the next */
+    const char *path = support_path("large.npz");
+    uint64_t *numbers = malloc(LARGE), *again = malloc(LARGE);
+    const struct ny_npz_out arrays[] = {{"format", "S3", "()", "csr", 3},
+                                        {"data", "u8", "(8389608,)", numbers, LARGE}};
+    struct ny_zip_member members[] = {{.name = "format.npy"}, {.name = "data.npy"}};
+    char header[128], word[3];
+    struct ny_writer *writer;
+    struct ny_bytes *archive;
+    size_t count;
+
+    for (uint64_t i = 0; i < LARGE / 8; i++)
+        numbers[i] = i * i;
+    assert_int_equal(ny_writer_open(&writer, *state, path, NY_OUT_BYTES, NY_ROWS_COUNTED, 1),
+                     NY_OK);
+    assert_int_equal(ny_npz_write(*state, writer, arrays, 2), NY_OK);
+    assert_int_equal(ny_writer_commit(writer), NY_OK);
+    assert_int_equal(ny_bytes_open(&archive, *state, path), NY_OK);
+    assert_int_equal(ny_zip_find(archive, members, 2, &count), NY_OK);
+    assert_int_equal(count, 2);
+    for (int i = 0; i < 2; i++) {
+        struct ny_zip_stream *stream;
+
+        assert_true(members[i].found);
+        assert_int_equal(ny_zip_open(&stream, archive, &members[i]), NY_OK);
+        assert_int_equal(ny_zip_read(stream, header, sizeof(header)), NY_OK);
+        assert_int_equal(ny_zip_read(stream, i ? (void *)again : word, arrays[i].bytes), NY_OK);
+        if (ny_zip_finish(stream)) fail_msg("%s", ny_context_message(*state));
+        ny_zip_close(stream);
+    }
+    assert_memory_equal(word, "csr", 3);
+    assert_int_equal(memcmp(again, numbers, LARGE), 0);
+    ny_bytes_close(archive);
+    free(numbers);
+    free(again);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -396,6 +440,7 @@ int main(void)
         cmocka_unit_test(test_links_and_devices),
         cmocka_unit_test(test_mode_follows_umask),
         cmocka_unit_test(test_standard_output),
+        cmocka_unit_test(test_npz_of_many_bytes),
     };
 
     return cmocka_run_group_tests(tests, support_setup, support_teardown);
