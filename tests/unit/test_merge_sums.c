@@ -3,6 +3,7 @@
  * images whose checksums are right but which say what cannot be.
  */
 #include "base/checksum.h"
+#include "base/memory.h"
 #include "merge/sums.h"
 #include "nystream_sums.h"
 #include "unit/sums_case.h"
@@ -77,6 +78,70 @@ static void the_coarser_of_both_is_kept(void **state)
     check_kept((const char *[]){"f64", "f32"}, (const char *[]){NULL, NULL}, "f32", NULL);
 }
 
+/* The shift of the tiles follows from the landmarks, and is off in its last bits where another
+ * machine has computed it; each part has a centre of its own. What else the base has, has to agree.
+ */
+static void shifts_and_centres_may_differ(void **state)
+{
+    struct ny_summed *a = sums_of(0, "f32", NULL), *b = sums_of(60, "f32", NULL);
+    double *factor;
+
+    (void)state;
+    for (size_t j = 0; j < b->base->m; j++)
+        b->base->a[j] *= 1 + 0x1p-50;
+    for (size_t j = 0; j < b->base->d; j++)
+        b->base->spec.geometry->centre[j] += 1;
+    ok(ny_summed_add(a, "a", b, "b", NULL));
+    ny_summed_free(b);
+    b = sums_of(120, "f32", NULL);
+    b->base->spec.preparation.values = NY_VALUES_SQRT;
+    fails(NY_EUSAGE, "a and of b have different preparations of rows (--rows, --values)",
+          ny_summed_add(a, "a", b, "b", NULL));
+    ny_error_clear(in.ctx);
+    b->base->spec.preparation.values = a->base->spec.preparation.values;
+    factor = b->base->spec.geometry->factor;
+    factor[COLUMNS - 1] *= 1 + 0x1p-50;
+    fails(NY_EUSAGE, "a and of b have different landmarks", ny_summed_add(a, "a", b, "b", NULL));
+    assert_int_equal(ny_summed_rows(a), 120);
+    ny_summed_free(a);
+    ny_summed_free(b);
+}
+
+/* Solves sums whose f32 Grams have this noise. */
+static int solve_with(const char *noise)
+{
+    struct ny_summed *sums = sums_of(0, "f32", noise);
+    struct ny_sums *loaded;
+    struct ny_model *model;
+    size_t bytes;
+    void *image;
+    int err;
+
+    ny_error_clear(in.ctx);
+    ok(ny_summed_image(sums, &image, &bytes));
+    ok(ny_sums_load(&loaded, in.ctx, image, bytes));
+    err = ny_sums_solve(loaded, &model, NULL);
+    if (!err) ny_model_free(model);
+    ny_sums_free(loaded);
+    ny_free(in.ctx, image);
+    ny_summed_free(sums);
+    return err;
+}
+
+/* Sums that have lost what the result needs cannot be made anew here. */
+static void sums_too_coarse_are_refused(void **state)
+{
+    static const char none[] = "{\"trace\": 0.0, \"diagonal\": 0.0, \"others\": 0.0, "
+                               "\"coherent\": 0.0, \"residual\": 0.0}";
+    static const char much[] = "{\"trace\": 1e9, \"diagonal\": 0.0, \"others\": 0.0, "
+                               "\"coherent\": 0.0, \"residual\": 0.0}";
+
+    (void)state;
+    ok(solve_with(none));
+    fails(NY_ENUMERIC, "sums in f32 are too coarse for this result; make them again",
+          solve_with(much));
+}
+
 /* ---- images ---------------------------------------------------------------------------------- */
 
 enum { ABOUT_BYTES = 24, BASE_BYTES = 32, SUMS_BYTES = 40, HEADER_BYTES = 48 };
@@ -149,6 +214,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_coarser_of_both_is_kept, setup, teardown),
+        cmocka_unit_test_setup_teardown(shifts_and_centres_may_differ, setup, teardown),
+        cmocka_unit_test_setup_teardown(sums_too_coarse_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(sums_of_other_landmarks_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(parts_of_other_rows_are_refused, setup, teardown),
     };
