@@ -97,6 +97,20 @@ nearest() {
     ! cmp -s all.npy forest.npy || false
 }
 
+@test "few rows that are left over are searched for like all before them" {
+    awk 'BEGIN { for (i = 0; i < 600; i++) print i * 37 % 601 "," i * 113 % 607 }' >points.csv
+    nystream import s.nys points.csv -q
+    nystream graph s.nys g --neighbors 3 -q
+    awk 'BEGIN { for (i = 0; i < 16484; i++) print i * 41 % 603 "," i * 7 % 605 }' >new.csv # 8 units and 100
+    ny transform s.nys g --input new.csv -o all.npy --json
+    exits 0
+    [ "$(field "$output" knn)" = tree ]
+    tail -n 100 new.csv >last.csv
+    ny transform s.nys g --input last.csv -o last.npy --json
+    [ "$(field "$output" knn)" = exact ]
+    cmp <(tail -c 2400 all.npy) <(tail -c 2400 last.npy)
+}
+
 @test "a distance beyond what its file holds is refused" {
     printf '0,0\n1,0\n0,1\n1,1\n' >points.csv
     nystream import s.nys points.csv --dtype f64 -q
