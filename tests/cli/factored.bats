@@ -179,6 +179,29 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
     [ $stopped -gt 0 ]
 }
 
+@test "the first row without a value is that of all units, and of all shards" {
+    awk 'BEGIN { for (i = 0; i < 5000; i++) print (i == 700 || i == 4500 ? "1" : "1 " i % 20 + 1 ":1 60:2") }' >rows.libsvm
+    nystream import one.nys rows.libsvm --dims 60 -q
+    exact one.nys f --map svd --kernel linear --components 2
+    exits 0
+    says "2 of 5000 rows have no value, the first of them row 700:"
+    head -n 700 rows.libsvm >0.libsvm
+    tail -n +701 rows.libsvm | sed 's/$/ 61:1/; 4000,$s/$/ 62:1 63:1 64:1 65:1/; 1s/ .*//; 3801s/ .*//' >1.libsvm
+    cat 0.libsvm 1.libsvm >all.libsvm
+    nystream import all.nys all.libsvm --dims 65 -q
+    nystream import big --shard 0/2 0.libsvm --dims 65 -q
+    nystream import big --shard 1/2 1.libsvm --dims 65 -q # whose rows are fuller
+    for store in all.nys big; do
+        exact $store f --map svd --kernel linear --components 2
+        exits 0
+        says "2 of 5000 rows have no value, the first of them row 700:"
+        nystream export $store f -o $store.csv -q
+        nystream export $store --part points -o $store.npy -q
+    done
+    close all.nys.csv big.csv
+    cmp all.nys.npy big.npy
+}
+
 @test "few rows leave those without values out, too" {
     local map out
     awk 'BEGIN { for (i = 0; i < 300; i++) if (i % 150 != 7) print i % 3 + 1 "," i % 7 "," 1 + i % 5 }' >whole.csv

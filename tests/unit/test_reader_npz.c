@@ -196,6 +196,7 @@ static void wrong_arrays_are_named(void **state)
 
 static void wrong_members_are_named(void **state)
 {
+    static const int32_t longer[ROWS + 2] = {0, 2, 2, 6, 8, 8};
     static const char *const names[] = {"indices.npy", "indptr.npy", "format.npy", "shape.npy",
                                         "data.npy"};
     struct npz_case_array arrays[5];
@@ -226,6 +227,11 @@ static void wrong_members_are_named(void **state)
     arrays[4].shape = "(9,)";
     refuses(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA,
             "another size than its shape says");
+    by_rows(arrays);
+    arrays[1].data = longer; /* which may well go on */
+    arrays[1].bytes = sizeof(longer);
+    refuses(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA,
+            "indptr.npy has another size than its shape says");
     arrays[4] = (struct npz_case_array){"readme.txt", "|u1", "(1,)", "x", 1};
     refuses(*state, write_npz(&arrays[4], 1, (struct npz_case_how){0}), NY_EDATA,
             "a zip archive without arrays");
