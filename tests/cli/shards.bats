@@ -491,6 +491,7 @@ place() {
     exits 5
     says "a fit of all shards needs these rows: remove the folder f/shard-00001 and import this shard again"
     nystream repair f -q
+    [ "$(field "$(nystream info f --json)" lost)" = 8192 ]
     ny fit f other --landmarks 40 -q
     exits 5
     remove="remove its folder f/shard-00001 and import it again, with --shard 1/3"

@@ -15,6 +15,7 @@
 
 #include "base/memory.h"
 #include "shards/claim.h"
+#include "shards/held.h"
 #include "shards/set.h"
 #include "shards/text.h"
 #include "support/store_case.h"
@@ -314,6 +315,30 @@ static void no_class_comes_to_those_of_another_folder(void **state)
     assert_int_not_equal(access(other, F_OK), 0);
 }
 
+/* Who waits for the lock of an import that takes all back gets that of a file that is gone, and
+ * makes the folder anew. */
+static void a_lock_that_was_removed_is_no_lock(void **state)
+{
+    struct ny_shards_held held, mine;
+    bool made = false, again = false;
+    int status;
+    pid_t child;
+
+    (void)state;
+    assert_int_equal(ny_shards_hold(&held, ctx, big, &made), NY_OK);
+    assert_true(made);
+    child = fork();
+    if (child == 0) {
+        status = ny_shards_hold(&mine, ctx, big, &again);
+        _exit(status || !again || access(mine.lock, F_OK));
+    }
+    usleep(200000); /* it waits now */
+    ny_shards_remove(&held, made);
+    ny_shards_let_go(&held);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 /* ---- sets ---------------------------------------------------------------------------------- */
 
 /* Makes shard `shard` of `count`, with rows of data set 5 from `first` on. */
@@ -387,6 +412,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(words_that_are_met_at_the_same_time_have_one_number, start,
                                         stop),
         cmocka_unit_test_setup_teardown(no_class_comes_to_those_of_another_folder, start, stop),
+        cmocka_unit_test_setup_teardown(a_lock_that_was_removed_is_no_lock, start, stop),
         cmocka_unit_test_setup_teardown(many_shards_are_read_as_one_store, start, stop),
     };
 
