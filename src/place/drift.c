@@ -253,8 +253,10 @@ static int sample_store(const struct ny_model *model, struct ny_store *store, ui
     if (err || ny_dtype_common(points.dtype, spec->dtype) != spec->dtype ||
         (points.row_slots > 0) != (spec->slots > 0))
         return err;
-    if (rows > points.n) rows = points.n;             /* a shard counts those of all */
-    if (points.row_slots > spec->slots) return NY_OK; /* fuller rows joined since the fit */
+    /* Fuller rows that have joined since lie behind those of the fit. A shard counts those of all,
+     * so that its own may be fuller. */
+    if (rows >= points.n && points.row_slots > spec->slots) return NY_OK;
+    if (rows > points.n) rows = points.n;
     ny_drift_sample_begin(sample, model->ctx, ny_raw_bytes(spec), most);
     if (sample->rows) sample->count = rows < sample->room ? (size_t)rows : sample->room;
     for (size_t i = 0; i < sample->count; i++)

@@ -339,3 +339,16 @@ PY
     exits 3
     says "or the --columns to read"
 }
+
+@test "new rows are compared with those of the fit, whatever rows have joined since" {
+    awk 'BEGIN { for (i = 0; i < 300; i++) print i % 2, i % 9 + 1 ":1", i % 11 + 20 ":2" }' >few.svm
+    awk 'BEGIN { for (i = 0; i < 40; i++) { s = i % 2; for (j = 1; j <= 30; j++) s = s " " j ":" i % 5 + 1; print s } }' >full.svm
+    nystream import s few.svm --layout sparse -q
+    nystream fit s m --map kpca --kernel linear --landmarks 12 --components 2 -q
+    ny transform s m --input few.svm -o before.csv
+    says "of that of the rows of the fit"
+    nystream import s full.svm --append -q
+    ny transform s m --input few.svm -o after.csv
+    says "of that of the rows of the fit"
+    cmp before.csv after.csv
+}
