@@ -239,17 +239,18 @@ int ny_drift_measure(const struct ny_columns_spec *spec, struct ny_raw_rows land
     return NY_OK;
 }
 
-/* Takes up to `most` of the first `rows` points of a store, evenly spread, as a sample of rows of
- * the model's type and slots; none where they are of others. */
+/* Takes up to `most` of the first `rows` points of a store that are not lost, evenly spread, as a
+ * sample of rows of the model's type and slots; none where they are of others. */
 static int sample_store(const struct ny_model *model, struct ny_store *store, uint64_t rows,
                         size_t most, struct ny_drift_sample *sample)
 {
     const struct ny_columns_spec *spec = &model->spec;
     struct ny_points_info points;
     uint64_t numbers[FITTED_MAX];
-    int err = ny_points_info(store, &points);
+    int err = ny_store_skip_lost(store);
 
     *sample = (struct ny_drift_sample){0};
+    if (!err) err = ny_points_info(store, &points);
     if (err || ny_dtype_common(points.dtype, spec->dtype) != spec->dtype ||
         (points.row_slots > 0) != (spec->slots > 0))
         return err;

@@ -117,6 +117,22 @@ last_lost() { sed -nE 's/^rows ([0-9]+) to ([0-9]+): lost$/\2/p' <<<"$output"; }
     cmp a.csv <(awk -v f="$first" -v l="$last" '{ print $1 < f ? $1 : $1 + l - f + 1 }' b.csv)
 }
 
+@test "new rows are placed by results from before and after rows were lost" {
+    head -3 "$BATS_FILE_TMPDIR/all.csv" | cut -d, -f1-64 >new.csv
+    nystream fit s rpcholesky --landmarks 20 -q
+    nystream transform s rpcholesky --input new.csv -o whole.csv -q
+    spoil_points
+    nystream repair s -q
+    nystream fit s after --landmarks 20 -q
+    for name in rpcholesky after; do
+        ny transform s $name --input new.csv -o $name.csv --json
+        exits 0
+        [[ $(field "$output" drift_trace_error) == 0.* ]]
+    done
+    cmp whole.csv rpcholesky.csv
+    [ "$(wc -l <after.csv)" = 3 ]
+}
+
 @test "repair of a sound store does nothing; of damaged results removes them" {
     ny repair s
     exits 0
