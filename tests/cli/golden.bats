@@ -112,11 +112,31 @@ copies() {
     done
 }
 
-# ---- jobs of version 1.0.0, finished and interrupted (data-tools/golden-1.0) -------------------
+# ---- jobs of released versions, finished and interrupted (data-tools/golden) -------------------
 
-# The stores of 1.0.0 in a folder 1.0, which is then the working one.
-old_jobs() {
-    tar -xzf "$golden/1.0.tar.gz" && cd 1.0
+versions="1.0 1.1"
+declare -gA parts_of=([1.0]=110 [1.1]=590) jobs_of=([1.0]=17 [1.1]=59)
+
+# each FUNCTION: runs it for each version, in a folder with the stores of that version. ($version is
+# then its name. A command that fails ends no function that `||` follows, so that this has none.)
+each() {
+    local top=$PWD
+    for version in $versions; do
+        cd "$top"
+        tar -xzf "$golden/$version.tar.gz"
+        cd "$version"
+        "$1"
+    done
+}
+
+# later FUNCTION: the same of the versions after 1.0.
+later() { versions=${versions#1.0 } each "$1"; }
+first() { versions=1.0 each "$1"; }
+
+# failed WORDS…: fails, and says in which version.
+failed() {
+    echo "version $version: $*" >&2
+    return 1
 }
 
 # compare_columns TOLERANCE A.csv B.csv: equal numbers, but for that share of the largest. (awk finds
@@ -137,8 +157,7 @@ compare_columns() {
         }' >&2
 }
 
-@test "sums of version 1.0.0 are merged with those of today, in either order" {
-    old_jobs
+merges() {
     head -n 901 points.csv | cut -d, -f1-3 >some.csv
     nystream import today.nys some.csv --dtype i16 -q
     nystream fit today.nys scatter --map pca --approx exact --components 2 -q
@@ -152,25 +171,55 @@ compare_columns() {
     usage "different values of --components"
 }
 
-# bats test_tags=slow
-@test "what version 1.0.0 finished is exported to the same bytes" {
+@test "sums of earlier versions are merged with those of today, in either order" { each merges; }
+
+merges_ended_sums() {
+    cp -r sums.nys same.nys
+    nystream fit same.nys sums --landmarks-points landmarks.csv --gamma 1e-5 --components 3 --until sums --restart -q
+    nystream import other.nys points.csv --columns 1-3 --dtype i16 -q
+    nystream fit other.nys sums --landmarks-points landmarks.csv --gamma 1e-5 --components 3 --until sums -q
+    for store in sums same; do nystream merge $store.nys other.nys --name sums -o $store.nym -q; done
+    nystream merge sums.nys --name sums -o today.nym -q
+    for model in sums same today models/merged; do
+        nystream transform $model.nym --input sums.csv -o $model.t.csv -q
+    done
+    compare_columns 1e-5 sums.t.csv same.t.csv
+    compare_columns 1e-5 today.t.csv models/merged.t.csv
+}
+
+@test "fits that earlier versions ended with their sums are merged as those of today" { later merges_ended_sums; }
+
+exports_the_same() {
     local store name part sum
-    old_jobs
     for store in *.nys; do
+        [ $store != dealt.nys ] || continue # half an import
         ny verify $store
         exits 0
     done
-    [ "$(wc -l <parts)" -ge 110 ]
+    [ "$(wc -l <parts)" -ge "${parts_of[$version]}" ]
     while read -r store name part sum; do
         [ "$(nystream export $store "$name" --part "$part" -o - | md5sum | cut -d' ' -f1)" = "$sum" ] ||
-            { echo "$store $name: part $part differs" >&2; return 1; }
+            failed "$store $name: part $part differs"
     done <parts
 }
 
 # bats test_tags=slow
-@test "jobs of version 1.0.0 are listed, and told in full" {
+@test "what earlier versions finished is exported to the same bytes" { each exports_the_same; }
+
+exports_some_the_same() {
+    local store name part sum
+    while read -r store name part sum; do
+        [ "$(nystream export $store "$name" --part "$part" -o - | md5sum | cut -d' ' -f1)" = "$sum" ] ||
+            failed "$store $name: part $part differs"
+    done < <(grep -E "^(set|grownset|sparse|counts|named|lost|edges|wide).*(embedding|neighbors|graph) " parts)
+}
+
+@test "results of sets, sparse rows, prepared rows, lost rows and edges are exported to the same bytes" {
+    later exports_some_the_same
+}
+
+tells_all() {
     local store verb name options
-    old_jobs
     while read -r store verb name options; do
         for name in "$name" "$name-broken"; do
             ny info $store "$name" --json
@@ -192,45 +241,67 @@ compare_columns() {
     exits 0
 }
 
+# bats test_tags=slow
+@test "jobs of earlier versions are listed, and told in full" { each tells_all; }
+
 # What the first has of landmarks, lists and coordinates, the other has as well. A command that fails
 # ends no function that `||` follows, as it does this one: so each says it.
 same_ends() { # STORE NAME OTHER
     local part seen=0
-    for part in landmarks neighbors embedding; do
-        nystream export $1 "$2" --part $part -o "$2.csv" 2>/dev/null || continue
-        nystream export $1 "$3" --part $part -o "$3.csv" || return
+    for part in landmarks neighbors graph embedding; do
+        nystream export $1 "$2" --part $part -o one.csv -q --skip-damaged 2>/dev/null || continue
+        nystream export $1 "$3" --part $part -o other.csv -q --skip-damaged || return
         case $part in
-        embedding) compare_columns 2e-3 "$2.csv" "$3.csv" || return ;;
-        *) cmp "$2.csv" "$3.csv" || return ;;
+        embedding) compare_columns 2e-3 one.csv other.csv || return ;;
+        *) cmp one.csv other.csv || return ;;
         esac
         seen=$((seen + 1))
     done
     [ $seen -gt 0 ]
 }
 
-# bats test_tags=slow
-@test "what version 1.0.0 was interrupted in goes on, to the same end" {
-    local store verb name words options ended=0
-    old_jobs
+# go_on PATTERN: the interrupted jobs of these lines of `jobs` end as the finished ones did; $ended is
+# how many. (Those that ended with their sums are solved, both of them.)
+go_on() {
+    local store verb name words options
+    ended=0
     while read -r store verb name words; do
         read -ra options <<<"$words"
         for ((i = 0; i < ${#options[@]}; i += 2)); do options[i]=--${options[i]}; done
-        ny "$verb" $store "$name-broken" -q "${options[@]}"
+        for ((i = 1; i < ${#options[@]}; i += 2)); do
+            [ "${options[i - 1]}" != --online ] || options[i]=
+        done
+        # shellcheck disable=SC2068  # the value that a switch does without is no word
+        ny "$verb" $store "$name-broken" -q ${options[@]}
         exits 0
+        [[ $words != *"until sums" ]] || for end in "$name" "$name-broken"; do nystream fit $store "$end" -q; done
         ny info $store "$name-broken" --json
         [ "$(field "$output" status)" = "done" ]
-        same_ends $store "$name" "$name-broken" || { echo "$store $name" >&2; return 1; }
+        same_ends $store "$name" "$name-broken" || failed "$store $name"
         ended=$((ended + 1))
-    done <jobs
-    [ $ended -eq 17 ]
-    for store in *.nys; do
+    done < <(grep -E "$1" jobs)
+}
+
+all_go_on() {
+    go_on .
+    [ $ended -eq "${jobs_of[$version]}" ]
+    for store in $(cut -d' ' -f1 jobs | sort -u); do
         ny verify $store
         exits 0
     done
 }
 
-@test "an import that version 1.0.0 was interrupted in goes on" {
-    old_jobs
+# bats test_tags=slow
+@test "what earlier versions were interrupted in goes on, to the same end" { each all_go_on; }
+
+some_go_on() {
+    go_on "^(set.nys fit krylov|grownset.nys|sparse.nys fit svd|sums.nys fit (sums|placed)|edges.nys graph) "
+    [ $ended -eq 6 ]
+}
+
+@test "interrupted fits of sets, of sparse rows, and by sums go on, to the same end" { later some_go_on; }
+
+import_goes_on() {
     awk 'BEGIN {for (i = 0; i < 450000; i++) print i % 7 "," i % 4 ",1,0,0,0,9,9"}' >rows.csv
     ny info import.nys --json
     [ "$(field "$output" n)" = 100 ]
@@ -249,19 +320,81 @@ same_ends() { # STORE NAME OTHER
     cmp import.sum whole.sum
 }
 
-@test "models of version 1.0.0 place their points where they were" {
+@test "an import that version 1.0.0 was interrupted in goes on" { first import_goes_on; }
+
+# bats test_tags=slow
+@test "an import that a later version was interrupted in goes on" { later import_goes_on; }
+
+dealt_import_goes_on() {
+    awk 'BEGIN {for (i = 0; i < 480000; i++) print i % 7 "," i % 4 ",1,0,0,0,9,9" >(i >= 20000) + (i >= 470000) ".csv"}'
+    ny info dealt.nys/shard-00000 --json
+    [ "$(field "$output" n)" = 20000 ]
+    ny import dealt.nys 0.csv 1.csv 2.csv --shards 3 --dtype u8
+    exits 0
+    ny verify dealt.nys
+    exits 0
+    cat 0.csv 1.csv 2.csv >all.csv
+    nystream import whole.nys all.csv --dtype u8 -q
+    for store in dealt whole; do nystream export $store.nys --part points -o - | md5sum >$store.sum; done
+    cmp dealt.sum whole.sum
+}
+
+@test "an import of shards that an earlier version was interrupted in goes on" { later dealt_import_goes_on; }
+
+models_place() {
     local name
-    old_jobs
     for name in landmarks rpcholesky nystrom krylov scatter diffusion; do
         nystream transform points.nys $name --input points.csv --label-column class -o t.csv
         nystream export points.nys $name -o e.csv
-        compare_columns 1e-4 e.csv t.csv || { echo "$name" >&2; return 1; }
+        compare_columns 1e-4 e.csv t.csv || failed "$name"
     done
 }
 
-@test "results of version 1.0.0 take new rows in" {
+@test "models of earlier versions place their points where they were" { each models_place; }
+
+# Files of models: rows are where the result has them.
+model_files_place() {
+    local model store count=0
+    for model in models/*-*.nym; do
+        model=${model#models/}
+        store=${model%%-*} name=${model#*-}
+        [ -e $store.npy ] || nystream export $store.nys --part raw-points -o $store.npy -q --skip-damaged
+        nystream transform "models/$model" --input $store.npy -o t.csv -q --nan keep
+        if [ ! -e $store.nys/shards ]; then
+            nystream transform $store.nys "${name%.nym}" --input $store.npy -o s.csv -q --nan keep
+            cmp s.csv t.csv || failed "$model"
+        fi
+        nystream export $store.nys "${name%.nym}" -o e.csv -q --skip-damaged
+        compare_columns 1e-4 e.csv <(grep -v nan t.csv) || failed "$model" # lost rows
+        count=$((count + 1))
+    done
+    [ $count -ge 28 ]
+}
+
+# bats test_tags=slow
+@test "files of models of earlier versions place their points where they were" { later model_files_place; }
+
+some_model_files_place() {
+    mv models all && mkdir models && mv all/{sparse-pca,counts-landmarks,grownset-frozen}.nym models
+    for model in models/*; do
+        store=${model#models/} name=${model#*-}
+        store=${store%%-*}
+        nystream export $store.nys --part raw-points -o $store.npy -q
+        nystream transform $model --input $store.npy -o t.csv -q
+        nystream export $store.nys ${name%.nym} -o e.csv -q
+        compare_columns 1e-4 e.csv t.csv || failed $model
+    done
+    nystream import placed.nys sums.csv --dtype i16 -q
+    nystream fit placed.nys placed --model all/merged.nym -q
+    nystream export placed.nys placed -o t.csv -q
+    nystream export sums.nys placed -o e.csv -q
+    compare_columns 1e-5 e.csv t.csv
+}
+
+@test "files of models of sparse rows, of counts, of sets and of sums are read" { later some_model_files_place; }
+
+takes_new_rows_in() {
     local name
-    old_jobs
     head -n 101 points.csv >more.csv
     nystream import points.nys more.csv --append --label-column class -q
     for name in landmarks nystrom scatter; do
@@ -288,9 +421,60 @@ same_ends() { # STORE NAME OTHER
     exits 0
 }
 
-@test "exact fits of version 1.0.0 are shown as exact" {
+@test "results of version 1.0.0 take new rows in" { first takes_new_rows_in; }
+
+# bats test_tags=slow
+@test "results of later versions take new rows in" { later takes_new_rows_in; }
+
+# Results of sparse rows, once updated and not, of prepared rows, of placed ones and of a set.
+takes_rows_of_all_kinds_in() {
+    local store name mode old
+    nystream import sums.nys sums.csv --append -q
+    nystream import sparse.nys sparse.libsvm --append -q
+    nystream import grown.nys sparse.libsvm --append -q
+    nystream import counts.nys counts/matrix.mtx --transpose --append -q
+    nystream import named.nys named.csv --id-column name --append -q
+    for store in set grownset; do nystream import $store.nys sums.csv --append -q; done
+    nystream import few.nys <(head -n 101 points.csv) --format csv --label-column class --append -q
+    while read -r store name mode; do
+        nystream export $store.nys "$name" -o old.csv -q
+        old=$(wc -l <old.csv)
+        ny fit $store.nys "$name" --update "$mode" --json
+        exits 0
+        nystream export $store.nys "$name" -o new.csv -q
+        [ "$(wc -l <new.csv)" -gt "$old" ]
+        [ "$mode" = full ] || cmp old.csv <(head -n "$old" new.csv) || failed "$store $name"
+    done <<'END'
+sums placed frozen
+sums online full
+sparse svd frozen
+sparse cosine frozen
+sparse pca full
+sparse landmarks full
+grown svd-frozen frozen
+grown pca-full full
+grown landmarks-frozen full
+counts pca frozen
+counts landmarks full
+named standard full
+named unit frozen
+few ensemble full
+set landmarks frozen
+grownset frozen frozen
+END
+    for store in sums sparse grown counts named set grownset few; do
+        ny verify $store.nys
+        exits 0
+    done
+    [ "$(nystream export named.nys --part ids -o - | sed -n 201p)" = "row 2" ]
+}
+
+@test "results of sparse, prepared, named and placed rows and of sets take new rows in" {
+    later takes_rows_of_all_kinds_in
+}
+
+shows_exact() {
     local name
-    old_jobs
     for name in "points.nys scatter" "few.nys whole"; do
         ny info $name --json
         [[ $output == *'"approx": "exact"'* ]] || continue
@@ -306,8 +490,30 @@ same_ends() { # STORE NAME OTHER
     [[ $output == *'"variance_kept": '* ]]
 }
 
-@test "rows of version 1.0.0 have no mean norm, nor have those that are appended to them" {
-    old_jobs
+@test "exact fits of earlier versions are shown as exact" { each shows_exact; }
+
+keeps_what_it_has() {
+    local part
+    ny eval points.nys landmarks
+    exits 0
+    prints "clusters"
+    nystream export points.nys landmarks --part clusters -o - -q | md5sum | grep -q \
+        "$(awk '$2 == "landmarks" && $3 == "clusters" { print $4 }' parts)"
+    [ "$(nystream export counts.nys --part columns -o - | head -n 1)" = "gene 0" ]
+    [ "$(nystream export counts.nys --part ids -o - | tail -n 1)" = cell-149 ]
+    [ "$(nystream export named.nys --part ids -o - | head -n 1)" = "row 2" ]
+    ny info lost.nys --json
+    [ "$(field "$output" lost)" = 1024 ]
+    [ "$(nystream export lost.nys landmarks --part rows -o - --skip-damaged | tail -c 8 | od -An -t u8 | tr -d ' ')" = 2499 ]
+    ny info set.nys
+    prints "shard 2"
+    nystream path edges.nys given --from 0 --to 179 >path
+    nystream select points.nys more --landmarks-from dictionary -q
+}
+
+@test "clusters, names, lost rows, shards and edges of earlier versions are there" { later keeps_what_it_has; }
+
+has_no_mean_norm() {
     ny info points.nys --json
     [ "$(field "$output" mean_norm)" = null ]
     [[ $(field "$output" mean_square_norm) != null ]]
@@ -318,13 +524,14 @@ same_ends() { # STORE NAME OTHER
     exits 0
 }
 
+@test "rows of version 1.0.0 have no mean norm, nor have those that are appended to them" { first has_no_mean_norm; }
+
 # Tells whether some part of a store has format N: its pulse begins so.
 has_format() { # STORE N
     LC_ALL=C grep -qaP "nystream\\x0$2\\x00\\x00\\x00" "$1"/{points,results}/data.mdb
 }
 
-@test "a store of version 1.0.0 keeps its format, so that 1.0 reads it, until it is compacted" {
-    old_jobs
+keeps_its_format() {
     nystream import points.nys points.csv --label-column class --append -q
     nystream fit points.nys new --landmarks 10 -q
     nystream fit points.nys landmarks --update full -q
@@ -337,4 +544,8 @@ has_format() { # STORE N
     table 10 2 >t.csv
     nystream import today.nys t.csv -q
     has_format today.nys 3
+}
+
+@test "a store of version 1.0.0 keeps its format, so that 1.0 reads it, until it is compacted" {
+    first keeps_its_format
 }
