@@ -261,6 +261,7 @@ void cli_name_results(const char *store, char *text, size_t bytes)
 int cli_run_list(struct command *command)
 {
     struct ny_report *report = NULL;
+    struct ny_view *view = NULL;
     json_t *facts = NULL;
     const json_t *names;
     int status = ny_store_report(command->context, command->operands[0], &report);
@@ -270,6 +271,10 @@ int cli_run_list(struct command *command)
         goto done;
     }
     facts = cli_facts(report);
+    /* While it is open, the store is not checked anew for each result. A set that lacks shards has
+     * no view. */
+    if (json_array_size(json_object_get(facts, "results")) > 1)
+        ny_view_open(&view, command->context, command->operands[0], NULL);
     if (!facts) {
         status = cli_fail(command, NY_EBUDGET, "no memory to print the report");
         goto done;
@@ -285,6 +290,7 @@ int cli_run_list(struct command *command)
 done:
     json_decref(facts);
     ny_report_free(report);
+    ny_view_free(view);
     return status;
 }
 

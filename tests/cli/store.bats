@@ -354,3 +354,21 @@ b	done" ]
     exits 3
     says "the points of plain.nys have none"
 }
+
+# bytes_read COMMAND…: bytes that it reads by calls; a shell counts those of processes that ended.
+bytes_read() {
+    (
+        read -r _ before </proc/$BASHPID/io
+        "$@" >/dev/null
+        read -r _ after </proc/$BASHPID/io
+        echo $((after - before))
+    )
+}
+
+@test "a list checks the store once, however many results there are" {
+    [ -r /proc/self/io ] || skip "the kernel counts no bytes here"
+    store s.nys 40
+    for name in {a..j}; do nystream fit s.nys $name --landmarks 20 -q; done
+    [ "$(nystream list s.nys | wc -l)" = 10 ]
+    [ "$(bytes_read nystream list s.nys)" -lt $((2 * $(bytes_read nystream info s.nys))) ]
+}
