@@ -94,10 +94,10 @@ class Options:
             self._context.check(lib.ny_options_set_table(self._pointer, name.encode(),
                                                          C.byref(table)))
             return
-        if name == "model" and hasattr(value, "save"):
+        if name == "model" and hasattr(value, "to_bytes"):
             self._scratch = Scratch()
             file = self._scratch.path / "model.nym"
-            value.save(file)
+            file.write_bytes(value.to_bytes())
             value = file
         if name == "edges" and not isinstance(value, (str, os.PathLike)):
             value = self._write_edges(value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 import ctypes as C
 import os
 import weakref
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
 
 import numpy as np
@@ -14,6 +13,7 @@ from nystream._append import store_of, values_prepared
 from nystream._columns import Columns
 from nystream._context import Context, column_names, free_handle
 from nystream._lib import NUMBERS, CTable, lib
+from nystream._write import write_file
 from nystream.report import Report
 
 if TYPE_CHECKING:
@@ -98,8 +98,8 @@ class Model:
         return self._pointer
 
     def save(self, file: PathLike) -> None:
-        """Write a .nym file."""
-        Path(file).write_bytes(self.to_bytes())
+        """Write a .nym file; one of that name is replaced when all of it is on the disk."""
+        write_file(file, self.to_bytes())
 
     def __getstate__(self) -> Dict[str, Any]:
         return {"image": self.to_bytes(), "context": self._context, "solution": self.solution,

@@ -1,0 +1,132 @@
+"""Files that Python writes: what fails leaves the older one, and nothing beside it."""
+import errno
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import nystream
+
+pytestmark = pytest.mark.quick
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def models(store):
+    """A small model and one of 1,000 landmarks."""
+    return [store.fit("m", landmarks=m, restart=True).model() for m in (20, 1000)]
+
+
+def fail_behind_half(monkeypatch):
+    """Let all files of Python fail as a full disk does, behind half of what is written."""
+    opened = open
+
+    def full(file, mode="r", *arguments, **named):
+        made = opened(file, mode, *arguments, **named)
+        if "w" not in mode:
+            return made
+        written = made.write
+
+        class Full:
+            def __enter__(self):
+                return self
+
+            def __exit__(self, *_error):
+                made.close()
+
+            def write(self, content):
+                written(content[:len(content) // 2])
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return Full()
+
+    monkeypatch.setattr("builtins.open", full)
+    monkeypatch.setattr("io.open", full)
+
+
+def test_a_write_that_fails_leaves_the_older_model(models, rows, tmp_path, monkeypatch):
+    file = tmp_path / "kept.nym"
+    models[0].save(file)
+    before = file.read_bytes()
+    with monkeypatch.context() as patch:
+        fail_behind_half(patch)
+        with pytest.raises(OSError, match="No space left"):
+            models[1].save(file)
+    assert file.read_bytes() == before
+    assert sorted(os.listdir(tmp_path)) == ["kept.nym", "rows.nys"]
+    assert nystream.Model.load(file).transform(rows).shape == (2000, 2)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a file system")
+def test_a_full_disk_leaves_the_older_model(models, tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], check=False,
+                      stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("this root cannot mount a file system")
+    try:
+        models[0].save(disk / "kept.nym")
+        before = (disk / "kept.nym").read_bytes()
+        with pytest.raises(OSError, match="No space left"):
+            models[1].save(disk / "kept.nym")
+        assert os.listdir(disk) == ["kept.nym"]
+        assert (disk / "kept.nym").read_bytes() == before
+    finally:
+        subprocess.run(["umount", "-l", disk], check=True)
+
+
+CODE = """
+import sys
+import nystream
+models = [nystream.Model.load(file) for file in sys.argv[2:]]
+print(flush=True)
+while True:
+    for model in models:
+        model.save(sys.argv[1])
+"""
+
+
+def test_a_kill_leaves_a_whole_model(models, tmp_path):
+    for name, model in zip("ab", models):
+        model.save(tmp_path / name)
+    made = {(tmp_path / name).read_bytes() for name in "ab"}
+    for ms in (1, 4, 9, 16):
+        with subprocess.Popen([sys.executable, "-c", CODE, tmp_path / "kept.nym", tmp_path / "a",
+                               tmp_path / "b"], stdout=subprocess.PIPE,
+                              env={**os.environ, "PYTHONPATH": str(ROOT / "src" / "python")}) as ran:
+            ran.stdout.readline()
+            while not (tmp_path / "kept.nym").exists():
+                threading.Event().wait(0.001)
+            threading.Event().wait(ms / 1000)
+            ran.kill()
+        assert (tmp_path / "kept.nym").read_bytes() in made
+
+
+def test_rights_and_links_stay(models, tmp_path):
+    file, link = tmp_path / "kept.nym", tmp_path / "link.nym"
+    link.symlink_to("kept.nym")
+    before = os.umask(0o027)
+    try:
+        models[0].save(link)
+        assert stat.S_IMODE(file.stat().st_mode) == 0o640
+        file.chmod(0o606)
+        models[1].save(link)
+    finally:
+        os.umask(before)
+    assert link.is_symlink() and stat.S_IMODE(file.stat().st_mode) == 0o606
+    assert file.read_bytes() == models[1].to_bytes()
+
+
+def test_what_is_no_file_is_written_as_it_is(models, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    read = []
+    reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_bytes()))
+    reader.start()
+    models[0].save(tmp_path / "pipe")
+    reader.join()
+    assert read == [models[0].to_bytes()]
+    with pytest.raises(IsADirectoryError):
+        models[0].save(tmp_path)
