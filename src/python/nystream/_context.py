@@ -25,7 +25,7 @@ from nystream import _lib
 from nystream._errors import (BudgetError, NystreamError, NystreamWarning, busy_error, error_of,
                               spell_for_caller, spell_reasons)
 from nystream._lib import lib
-from nystream._work import Interrupts, Work
+from nystream._work import Interrupts, Work, running
 
 WAIT_S = 0.05  # from one look at the signals and the progress to the next
 DRAW_S = 0.1  # from one progress that is drawn to the next
@@ -68,10 +68,20 @@ def column_names(context: "Context", function: Any, handle: C.c_void_p) -> Optio
     return names or None
 
 
-def free_handle(function: Any, pointer: C.c_void_p, pid: int, *_owners: object) -> None:
-    """Free a handle, in the process that made it; `_owners` live until then."""
+def _free_handle(function: Any, pointer: C.c_void_p, pid: int, *_owners: object) -> None:
     if os.getpid() == pid:
         function(pointer)
+
+
+def free_with(holder: object, function: Any, pointer: C.c_void_p,
+              *owners: object) -> "weakref.finalize[Any, Any]":
+    """Free a handle with its holder, in the process that made it; `owners` live until then.
+
+    The end of the interpreter frees none, as a daemon thread may use it.
+    """
+    release = weakref.finalize(holder, _free_handle, function, pointer, os.getpid(), *owners)
+    release.atexit = False
+    return release
 
 
 def spell_limit(value: object) -> str:
@@ -171,8 +181,7 @@ class Context:
         self._told: Optional[Set[str]] = None
         self.borrowed: Any = None  # rows that the library reads where they are
         self._check(lib.ny_context_new(C.byref(self._pointer)), C.c_void_p())
-        self._release = weakref.finalize(self, free_handle, lib.ny_context_free, self._pointer,
-                                         self._pid, self._heard)
+        self._release = free_with(self, lib.ny_context_free, self._pointer, self._heard)
         lib.ny_context_set_log(self._pointer, self._heard.log_fn, None)
         lib.ny_context_set_progress(self._pointer, self._heard.progress_fn, None)
         lib.ny_context_set_plan(self._pointer, self._heard.plan_fn, None)
@@ -250,7 +259,9 @@ class Context:
         """Make a call that is over in milliseconds."""
         with self.lock:
             self._heard.plan = None
-            self.check(function(*arguments))
+            with running(self._pointer):
+                status = function(*arguments)
+            self.check(status)
 
     def run(self, function: Any, *arguments: Any) -> None:
         """Make a call that may take long; Ctrl-C stops it at its next checkpoint.
@@ -262,16 +273,21 @@ class Context:
         """
         with self.lock:
             self._heard.plan = self._heard.progress = None
-            if not self.progress and threading.current_thread() is not threading.main_thread():
-                status = function(*arguments)
-                self._tell(None)
-            else:
-                self._waiting = threading.get_ident()
-                try:
-                    status = self._wait(function, arguments)
-                finally:
-                    self._waiting = None
+            with running(self._pointer):
+                status = self._run(function, arguments)
             self.check(status)
+
+    def _run(self, function: Any, arguments: Tuple[Any, ...]) -> int:
+        """Make the call in this thread, or in one of its own where something else is looked at."""
+        if not self.progress and threading.current_thread() is not threading.main_thread():
+            status: int = function(*arguments)
+            self._tell(None)
+            return status
+        self._waiting = threading.get_ident()
+        try:
+            return self._wait(function, arguments)
+        finally:
+            self._waiting = None
 
     @contextlib.contextmanager
     def once(self) -> Iterator[None]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 import ctypes as C
 import os
 import threading
-import weakref
 from typing import Any, Dict, Iterator, NamedTuple, Optional, Tuple
 
 import numpy as np
 
 from nystream import _batch, _lib
-from nystream._context import Context, free_handle
+from nystream._context import Context, free_with
 from nystream._errors import UsageError, usage_error
 from nystream._lib import lib
 from nystream.report import Report
@@ -83,8 +82,7 @@ class View:
             name = None if self.name is None else self.name.encode()
             self._context.call(lib.ny_view_open, C.byref(self._pointer), self._context.pointer,
                                self.path, name)
-            self._release = weakref.finalize(self, free_handle, lib.ny_view_free, self._pointer,
-                                             self._pid, self._context)
+            self._release = free_with(self, lib.ny_view_free, self._pointer, self._context)
             self._opened = True
         return self._pointer
 

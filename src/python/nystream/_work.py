@@ -1,13 +1,63 @@
-"""One call of the library in a thread of its own, and Ctrl-C meanwhile."""
+"""Calls of the library: one in a thread of its own, Ctrl-C meanwhile, and the end of Python."""
 from __future__ import annotations
 
+import atexit
 import contextlib
 import ctypes as C
+import os
 import signal
 import threading
-from typing import Any, Iterator, Optional, Tuple
+import time
+import weakref
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from nystream._lib import lib
+
+_running: Dict[object, C.c_void_p] = {}  # the contexts of the calls that run
+_stopped: List[threading.Thread] = []  # those whose call has ended so
+_is_ending = False
+UNWOUND_S = 5  # a thread has so long to remove what it has made
+
+
+@contextlib.contextmanager
+def running(pointer: C.c_void_p) -> Iterator[None]:
+    """Let the end of the interpreter stop the call in this block, and the daemon thread with it."""
+    call = object()
+    _running[call] = pointer  # before the look at _is_ending: _end_calls() does it the other way
+    try:
+        if not _ends_here():
+            yield
+    finally:
+        if _ends_here():
+            lib.ny_context_interrupt(pointer, 0)
+            _stopped.append(threading.current_thread())
+        _running.pop(call, None)
+        if _ends_here():
+            raise SystemExit  # which ends a thread without a word
+
+
+def _ends_here() -> bool:
+    return _is_ending and threading.current_thread() is not threading.main_thread()
+
+
+def _end_calls() -> None:
+    """Stop the calls that daemon threads are in, and wait: Python and OpenBLAS end behind this."""
+    global _is_ending
+    _is_ending = True
+    while _running:
+        for pointer in list(_running.values()):
+            lib.ny_context_interrupt(pointer, 2)
+        time.sleep(0.01)
+    for thread in _stopped:
+        with contextlib.suppress(AssertionError, RuntimeError):  # a thread that is not Python's own
+            thread.join(UNWOUND_S)
+
+
+# What is registered last runs first: weakref's own function, which removes scratch folders, is
+# registered with the first finalizer.
+weakref.finalize(lib, bool)
+atexit.register(_end_calls)
+os.register_at_fork(after_in_child=_running.clear)
 
 
 class Work(threading.Thread):

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import ctypes as C
 import os
-import weakref
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from nystream import _data
 from nystream._append import store_of, values_prepared
 from nystream._columns import Columns
-from nystream._context import Context, column_names, free_handle
+from nystream._context import Context, column_names, free_with
 from nystream._lib import NUMBERS, CTable, lib
 from nystream._write import write_file
 from nystream.report import Report
@@ -50,8 +49,7 @@ class Model:
         context, pointer = self._context, C.c_void_p()
         context.run(function, C.byref(pointer), context.pointer, *arguments)
         self._pid, self._pointer = os.getpid(), pointer
-        self._release = weakref.finalize(self, free_handle, lib.ny_model_free, pointer, self._pid,
-                                         context)
+        self._release = free_with(self, lib.ny_model_free, pointer, context)
         self.column_names = column_names(context, lib.ny_model_column_names, pointer)
         self._sparse = self.report["format"] == "sparse"
 

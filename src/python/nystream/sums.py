@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import ctypes as C
 import os
-import weakref
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Union
 
@@ -12,7 +11,7 @@ import numpy as np
 from nystream import _data, _lib
 from nystream._batch import make_batch
 from nystream._columns import Columns, columns_of
-from nystream._context import Context, ProgressOption, column_names, free_handle
+from nystream._context import Context, ProgressOption, column_names, free_with
 from nystream._data import Batch
 from nystream._errors import data_error, renamed
 from nystream._labels import Names
@@ -96,8 +95,7 @@ class Sums:
         if self._release is not None:
             self._release()  # frees the sums that these take the place of
         self._pid, self._pointer = os.getpid(), pointer
-        self._release = weakref.finalize(self, free_handle, lib.ny_sums_free, pointer, self._pid,
-                                         context)
+        self._release = free_with(self, lib.ny_sums_free, pointer, context)
 
     def _after_fork(self) -> None:
         """Make sums of the bytes of these in a process that was forked, with a lock of its own.
