@@ -153,7 +153,8 @@ int ny_embed(struct ny_context *context, const struct ny_table *table,
              const struct ny_options *options, const struct ny_dense_room *room,
              struct ny_model **model, struct ny_report **report)
 {
-    char folder[4200], store[4300];
+    struct ny_scratch_folder folder;
+    char store[4300];
     struct ny_options none;
     struct ny_table given;
     bool scratch;
@@ -165,11 +166,9 @@ int ny_embed(struct ny_context *context, const struct ny_table *table,
     if (!err) err = ny_memory_check(context, &given);
     options = ny_options_given(options, context, &none);
     if (!err) err = check(context, options, room, model != NULL);
-    if (!err)
-        err = ny_scratch_make(context, ny_scratch_parent(context, options, &given), folder,
-                              sizeof(folder));
+    if (!err) err = ny_scratch_make(context, ny_scratch_parent(context, options, &given), &folder);
     if (err) return err;
-    snprintf(store, sizeof(store), "%s/store.nys", folder);
+    snprintf(store, sizeof(store), "%s/store.nys", folder.path);
     scratch = ny_context_scratch(context);
     ny_context_set_scratch(context, 1);
     err = ny_borrow(context, store, &given, options, NULL);
@@ -178,7 +177,7 @@ int ny_embed(struct ny_context *context, const struct ny_table *table,
     if (!err && model) err = ny_model_open(model, context, store, result);
     ny_context_set_scratch(context, scratch);
     ny_borrow_rows(context, 0, NULL);
-    ny_scratch_remove(folder);
+    ny_scratch_remove(&folder);
     if (!err) return NY_OK;
     ny_scratch_told(context, store, ny_memory_name(&given));
     if (report) {

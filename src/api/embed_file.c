@@ -41,7 +41,7 @@ static void folder_of(const char *file, char *folder, size_t size)
  * made in --tmpdir, else in the folder of the output, or in the current one where the output is
  * "-". */
 static int make_folder(struct ny_context *ctx, const char *output, const struct ny_options *options,
-                       char *path, size_t size)
+                       struct ny_scratch_folder *made)
 {
     const char *typed = ny_options_text(options, "tmpdir");
     char folder[4096];
@@ -52,7 +52,7 @@ static int make_folder(struct ny_context *ctx, const char *output, const struct 
         snprintf(folder, sizeof(folder), ".");
     else
         folder_of(output, folder, sizeof(folder));
-    return ny_scratch_make(ctx, folder, path, size);
+    return ny_scratch_make(ctx, folder, made);
 }
 
 /* Names the only result of the temporary store. */
@@ -159,7 +159,8 @@ static int export_in_place(struct ny_context *ctx, const char *path, const char 
 int ny_embed_file(struct ny_context *context, const char *file, const char *output,
                   const struct ny_options *options, struct ny_report **report)
 {
-    char folder[4200], store[4300];
+    struct ny_scratch_folder folder;
+    char store[4300];
     struct ny_import_dropped dropped = {0};
     struct ny_options none, *of_fit = NULL;
     int err = NY_GIVEN(context, file, output);
@@ -173,9 +174,9 @@ int ny_embed_file(struct ny_context *context, const char *file, const char *outp
     if (!err) ny_settings_nothing_to_replace(options, context);
     if (!err) err = ny_options_copy(&of_fit, options);
     if (!err) err = ny_options_set(of_fit, "restart", "no"); /* the store is new */
-    if (!err) err = make_folder(context, output, options, folder, sizeof(folder));
+    if (!err) err = make_folder(context, output, options, &folder);
     if (err) goto done;
-    snprintf(store, sizeof(store), "%s/store.nys", folder);
+    snprintf(store, sizeof(store), "%s/store.nys", folder.path);
     err = takes_arrivals(options) ? fit_arrivals(context, store, file, of_fit, &dropped, report)
                                   : fit_all(context, store, file, of_fit, &dropped, report);
     if (err == NY_OK && report) err = tell_dropped(context, *report, &dropped);
@@ -183,7 +184,7 @@ int ny_embed_file(struct ny_context *context, const char *file, const char *outp
         err = strcmp(ny_options_text(options, "nan"), "keep") == 0
                   ? export_in_place(context, store, output)
                   : ny_export(context, store, result, "embedding", output);
-    ny_scratch_remove(folder);
+    ny_scratch_remove(&folder);
     if (err) ny_scratch_told(context, store, strcmp(file, "-") == 0 ? "standard input" : file);
 done:
     ny_options_free(of_fit);

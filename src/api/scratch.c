@@ -1,11 +1,23 @@
-/* Chooses, makes and removes scratch folders. */
+/*
+ * Chooses, makes and removes scratch folders.
+ *
+ * A process that is killed cannot remove its folder, so the next one that makes a folder does.
+ * Their names begin with the id that the running system has since it was started, which no other
+ * machine has. The process keeps its folder open with a shared flock, so that an exclusive one is
+ * granted when no process is left that made it or was forked from that, in whatever container. File
+ * systems that lack such locks refuse the exclusive one, and folders stay there.
+ * nystream/_scratch.py of the Python package does the same.
+ */
 #include "api/scratch.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -14,9 +26,17 @@
 #include "nystream.h"
 #include "store/store.h"
 
-/* Removes what is in an open folder, with folders so many levels below. It allocates nothing, as
- * opendir() would: the folder goes after a call that found no memory, too. Nothing is followed. */
-static void empty_folder(int folder, int depth)
+static const char memory_disk[] = "/dev/shm";
+
+/* Opens a folder in another one, or from where we are, and follows nothing; −1: it cannot be. */
+static int open_folder(int parent, const char *name)
+{
+    return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Calls `each` with the names in an open folder. It allocates nothing, as opendir() would: a folder
+ * goes after a call that found no memory, too. */
+static void walk(int folder, int depth, void (*each)(int folder, const char *name, int depth))
 {
     _Alignas(struct dirent64) char entries[2048];
     ssize_t bytes;
@@ -24,17 +44,62 @@ static void empty_folder(int folder, int depth)
     while ((bytes = getdents64(folder, entries, sizeof(entries))) > 0)
         for (const char *at = entries; at < entries + bytes;) {
             const struct dirent64 *entry = (const struct dirent64 *)at;
-            int child;
 
             at += entry->d_reclen;
-            if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-            if (unlinkat(folder, entry->d_name, 0) == 0 || depth == 0) continue;
-            child = openat(folder, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-            if (child < 0) continue;
-            empty_folder(child, depth - 1);
-            close(child);
-            unlinkat(folder, entry->d_name, AT_REMOVEDIR);
+            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+                each(folder, entry->d_name, depth);
         }
+}
+
+/* Removes a file, or a folder with what is in it, so many levels deep. */
+static void remove_entry(int folder, const char *name, int depth)
+{
+    int child;
+
+    if (unlinkat(folder, name, 0) == 0 || depth == 0) return;
+    child = open_folder(folder, name);
+    if (child < 0) return;
+    walk(child, depth - 1, remove_entry);
+    close(child);
+    unlinkat(folder, name, AT_REMOVEDIR);
+}
+
+/* Writes what the names of folders begin with: ".nystream-", the begin of the system's id, "-". */
+static void write_prefix(char *prefix, size_t size)
+{
+    char id[9] = "00000000";
+    int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+
+    if (file >= 0 && read(file, id, sizeof(id) - 1) < 8) snprintf(id, sizeof(id), "00000000");
+    if (file >= 0) close(file);
+    snprintf(prefix, size, ".nystream-%s-", id);
+}
+
+/* Removes a folder that this user has made, unless a process holds it. */
+static void remove_stale(int parent, const char *name, int depth)
+{
+    char prefix[32];
+    struct stat info;
+    int folder;
+
+    if (strncmp(name, ".nystream-", 10) != 0) return;
+    write_prefix(prefix, sizeof(prefix));
+    if (strncmp(name, prefix, strlen(prefix)) != 0) return;
+    folder = open_folder(parent, name);
+    if (folder < 0) return;
+    if (fstat(folder, &info) == 0 && info.st_uid == geteuid() &&
+        flock(folder, LOCK_EX | LOCK_NB) == 0)
+        remove_entry(parent, name, depth);
+    close(folder);
+}
+
+static void remove_all_stale(const char *parent)
+{
+    int folder = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (folder < 0) return;
+    walk(folder, 4, remove_stale);
+    close(folder);
 }
 
 /* Bytes, about, of a store without rows and of what a fit of so many keeps in it: coordinates,
@@ -55,7 +120,6 @@ static double results_bytes(const struct ny_options *options, uint64_t rows)
 const char *ny_scratch_parent(const struct ny_context *ctx, const struct ny_options *options,
                               const struct ny_table *table)
 {
-    static const char memory_disk[] = "/dev/shm";
     const double share = 4;
     const char *typed = ny_options_text(options, "tmpdir"), *set = getenv("TMPDIR");
     uint64_t values = table->row_start ? 2 * table->entries : table->rows * table->columns;
@@ -71,10 +135,35 @@ const char *ny_scratch_parent(const struct ny_context *ctx, const struct ny_opti
     return "/tmp";
 }
 
-int ny_scratch_make(struct ny_context *ctx, const char *parent, char *path, size_t size)
+/* Holds a folder that was just made; false: another process has taken it for one that is left. */
+static bool hold(struct ny_scratch_folder *folder)
 {
-    snprintf(path, size, "%s/.nystream-XXXXXX", parent);
-    return mkdtemp(path) ? NY_OK : ny_fail_errno(ctx, "make a temporary store in", parent);
+    struct stat held, there;
+
+    folder->held = open_folder(AT_FDCWD, folder->path);
+    if (folder->held < 0) return errno != ENOENT;
+    if ((flock(folder->held, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
+        fstat(folder->held, &held) == 0 && stat(folder->path, &there) == 0 &&
+        held.st_ino == there.st_ino)
+        return true;
+    close(folder->held);
+    return false;
+}
+
+int ny_scratch_make(struct ny_context *ctx, const char *parent, struct ny_scratch_folder *folder)
+{
+    char prefix[32];
+
+    write_prefix(prefix, sizeof(prefix));
+    remove_all_stale(parent);
+    remove_all_stale(memory_disk);
+    do {
+        snprintf(folder->path, sizeof(folder->path), "%s/%sXXXXXX", parent, prefix);
+        if (!mkdtemp(folder->path)) return ny_fail_errno(ctx, "make a temporary store in", parent);
+    } while (!hold(folder));
+    if (folder->held >= 0) return NY_OK;
+    rmdir(folder->path);
+    return ny_fail_errno(ctx, "open a temporary store in", parent);
 }
 
 /* Says of an error in a file of the store that it is in this folder: the user knows no such file.
@@ -108,12 +197,9 @@ void ny_scratch_told(struct ny_context *ctx, const char *store, const char *inpu
     }
 }
 
-void ny_scratch_remove(const char *path)
+void ny_scratch_remove(const struct ny_scratch_folder *folder)
 {
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-    if (folder < 0) return;
-    empty_folder(folder, 3);
-    close(folder);
-    rmdir(path);
+    walk(folder->held, 3, remove_entry);
+    rmdir(folder->path);
+    close(folder->held);
 }

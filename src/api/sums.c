@@ -240,7 +240,8 @@ static int append_batch(struct ny_sums *sums, const char *store, const struct ny
 int ny_sums_add(struct ny_sums *sums, const struct ny_table *table)
 {
     struct ny_context *ctx = sums ? sums->ctx : NULL;
-    char folder[4200], store[4300];
+    struct ny_scratch_folder folder;
+    char store[4300];
     struct ny_table given;
     bool scratch;
     int err = NY_GIVEN(ctx, table);
@@ -248,12 +249,10 @@ int ny_sums_add(struct ny_sums *sums, const struct ny_table *table)
     if (!err) err = ny_given_table(ctx, table, &given);
     if (!err) err = ny_memory_check(ctx, &given);
     if (!err) err = need_options(sums);
-    if (!err)
-        err = ny_scratch_make(ctx, ny_scratch_parent(ctx, sums->options, &given), folder,
-                              sizeof(folder));
+    if (!err) err = ny_scratch_make(ctx, ny_scratch_parent(ctx, sums->options, &given), &folder);
     if (err) return err;
     drop_image(sums);
-    snprintf(store, sizeof(store), "%s/store.nys", folder);
+    snprintf(store, sizeof(store), "%s/store.nys", folder.path);
     scratch = ny_context_scratch(ctx);
     ny_context_set_scratch(ctx, 1);
     err = append_batch(sums, store, &given);
@@ -261,7 +260,7 @@ int ny_sums_add(struct ny_sums *sums, const struct ny_table *table)
     if (!err) err = add_result(sums, store, result, ny_memory_name(&given));
     ny_context_set_scratch(ctx, scratch);
     ny_borrow_rows(ctx, 0, NULL);
-    ny_scratch_remove(folder);
+    ny_scratch_remove(&folder);
     if (err) ny_scratch_told(ctx, store, ny_memory_name(&given));
     return err;
 }

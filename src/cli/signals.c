@@ -79,7 +79,7 @@ static struct cli_last_words words_of(const struct verb *verb)
     if (verb->groups & NY_GROUP_EMBED)
         return (struct cli_last_words){
             "stopped during a long step; its temporary store, a folder .nystream-… beside the "
-            "output or in --tmpdir, is left behind: remove it",
+            "output or in --tmpdir, stays until the next embed there",
             false};
     return (struct cli_last_words){"stopped during a long step; nothing was changed", false};
 }
