@@ -318,14 +318,15 @@ SLOW_PROGRAMS := $(addprefix $(BUILD)/tests/, \
                  property/test_footprint property/test_greedy property/test_greedy_size \
                  property/test_kmeans property/test_lobpcg property/test_numerics \
                  property/test_online property/test_probe property/test_rpcholesky \
-                 property/test_update property/test_update_memory unit/test_api_interrupted \
+                 property/test_small_values property/test_update property/test_update_memory unit/test_api_interrupted \
                  unit/test_columns_features unit/test_columns_sparse unit/test_graph_paths \
                  unit/test_hostile_checkpoints unit/test_linalg_eigen unit/test_nearest_forest \
                  unit/test_nearest_knn unit/test_nearest_rows unit/test_nearest_tree \
                  unit/test_peers_folder unit/test_select_greedy unit/test_select_shards \
                  unit/test_spectral_restarted unit/test_store_ingest)
 QUICK_TESTS  := $(filter-out $(FAULT_PROGRAMS) $(SLOW_PROGRAMS),$(TESTS))
-FAULT_SLICE  := $(addprefix $(BUILD)/tests/fault/test_,fit_faults power_cut store_damage store_limits)
+FAULT_SLICE  := $(addprefix $(BUILD)/tests/fault/test_,fit_faults power_cut store_damage store_limits) \
+                $(BUILD)/tests/property/test_small_values
 SLICED        = NYSTREAM_FEW_FAULTS=1 NYSTREAM_POWER_CUTS=40
 # A library of a sanitizer is not loaded into Python.
 PYTHON_TESTS := $(if $(NYSTREAM_SANITIZER),,$(wildcard tests/python/test_*.py))

@@ -237,8 +237,12 @@ static void print_eigenvalues(FILE *file, const json_t *facts)
 
     if (count == 0) return;
     fputs("eigenvalues          ", file);
-    for (size_t i = 0; i < shown; i++)
-        fprintf(file, " %s", cli_number(json_number_value(json_array_get(values, i)), 5).text);
+    for (size_t i = 0; i < shown; i++) {
+        const json_t *value = json_array_get(values, i);
+
+        fprintf(file, " %s",
+                json_is_null(value) ? "-" : cli_number(json_number_value(value), 5).text);
+    }
     fputs(shown < count ? " …\n" : "\n", file);
 }
 

@@ -36,21 +36,27 @@
 #include "fit/fit.h"
 #include "spectral/restarted.h"
 
-/* Products in f32 tell the eigenvalues of all pairs that are waited for to this relative error. One
- * of size θ they tell to about 2⁻²⁴√(θ₁/θ), as sums of the size of √θ₁√θ are rounded, and pairs
- * below 2⁻²⁰θ₁ are not waited for. */
+/* Products in f32 tell the eigenvalues of pairs above 2⁻²⁰θ₁ to this relative error. One of size θ
+ * they tell to about 2⁻²⁴√(θ₁/θ), as sums of the size of √θ₁√θ are rounded. Where smaller pairs
+ * are wanted, products continue in f64. */
 #define NY_F32_TELLS 0x1p-14
+
+/* The smallest pairs that a fit tells, as shares of the largest. In f32 coordinates of such a size
+ * are as exact as the default tolerance; in f64, the rounding of the rows themselves is. */
+#define NY_REACH_F32 0x1p-34
+#define NY_REACH_F64 0x1p-40
 
 /* The sizes of such a fit. */
 struct ny_factored {
     uint64_t n;
     size_t d, pairs; /* pairs: those of the fit that exist, d at most */
-    size_t width; /* columns of a product: those of a block, up to a multiple of 16 */
+    size_t width;    /* columns of a product: those of a block, up to a multiple of 16 */
     struct ny_restarted_shape shape;
     bool rows;    /* the side of the rows; else that of the columns */
     bool sums;    /* g takes a pass of its own */
     bool centred; /* μ is taken off products */
-    bool refined; /* products may have to be in f64 at last, whatever the precision of the fit */
+    bool refined; /* products may have to be in f64 at last, whatever the precision of the fit; of
+                   * others the blocks are then half as wide, so that they have room */
     bool divided;
 };
 

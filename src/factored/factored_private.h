@@ -34,7 +34,8 @@ int ny_feature_state_open(struct ny_feature_state *state, struct ny_fit *fit, ui
 struct ny_feature_found {
     unsigned step;
     size_t converged;
-    double *values, *residuals; /* pairs */
+    double *values;    /* pairs; 0: there is no such pair; NaN: it is too small to be told */
+    double *residuals; /* pairs */
     struct ny_feature_totals *totals;
     struct ny_matrix vectors; /* vectors of the basis: N × pairs, orthonormal */
 };

@@ -2,9 +2,10 @@
  * The products of a fit by features leave their vectors to stage solve. The state of the iteration
  * has the whole basis, and is some ten times as large: it is not written when the products end.
  */
-#include <string.h>
-
 #include "factored/factored_private.h"
+
+#include <math.h>
+#include <string.h>
 
 /* The numbers at the beginning; values, residuals, totals and vectors follow. */
 enum { STEP, CONVERGED, NUMBERS };
@@ -29,6 +30,17 @@ static void view(struct ny_feature_found *found, const struct ny_factored *sizes
                                sizes->pairs);
 }
 
+/* Tells the values that are known from those that are lost beside larger ones. A product of nothing
+ * but rounding, with vectors orthogonal to the large pairs, has a size of about 2⁻¹⁰⁶ of them. */
+static void judge_values(const struct ny_restarted *it, size_t pairs, double *values)
+{
+    const double nothing = 0x1p-88 * it->values[0], floor = ny_restarted_floor(it);
+
+    for (size_t k = it->locked; k < pairs; k++)
+        if (!(values[k] > 0 && values[k] >= floor))
+            values[k] = it->locked && values[k] <= nothing ? 0 : (double)NAN;
+}
+
 int ny_feature_found_save(struct ny_feature_state *state, struct ny_fit *fit)
 {
     const struct ny_factored *sizes = &state->sizes;
@@ -42,6 +54,7 @@ int ny_feature_found_save(struct ny_feature_state *state, struct ny_fit *fit)
     image[STEP] = it->step;
     image[CONVERGED] = (double)it->converged;
     memcpy(found.values, it->values, sizes->pairs * sizeof(double));
+    judge_values(it, sizes->pairs, found.values);
     memcpy(found.residuals, it->residuals, sizes->pairs * sizeof(double));
     *found.totals = *state->totals;
     ny_restarted_vectors(it, found.vectors);

@@ -24,6 +24,23 @@ static void clear_pass(struct ny_feature_state *state)
     if (state->it.step == 0) *state->totals = (struct ny_feature_totals){0};
 }
 
+/* Returns the most columns of a block whose products are in f64. */
+static size_t widest_of(const struct ny_factored *sizes)
+{
+    return sizes->refined ? sizes->shape.width : sizes->width / 2;
+}
+
+/* Tells whether products are in f64. */
+static bool is_precise(const struct ny_feature_state *state, const struct ny_fit_settings *settings)
+{
+    return settings->precision == NY_PRECISION_F64 || state->totals->precise > 0;
+}
+
+static double reach_of(const struct ny_fit_settings *settings)
+{
+    return settings->precision == NY_PRECISION_F64 ? NY_REACH_F64 : NY_REACH_F32;
+}
+
 int ny_feature_state_open(struct ny_feature_state *state, struct ny_fit *fit, uint64_t *place)
 {
     struct ny_factored sizes = ny_factored_of_fit(fit);
@@ -60,6 +77,8 @@ int ny_feature_state_open(struct ny_feature_state *state, struct ny_fit *fit, ui
     state->totals = (struct ny_feature_totals *)(void *)(state->column_sums + sizes.width);
     ny_blas_serial();
     err = ny_restarted_begin(&state->it, fit->job.ctx, &how, fit->state, resumed);
+    if (!err && resumed && state->totals->precise > 0) state->it.widest = widest_of(&sizes);
+    if (!err && is_precise(state, fit->settings)) state->it.how.reach = reach_of(fit->settings);
     if (!err && anew) clear_pass(state);
     return err;
 }
@@ -71,9 +90,9 @@ struct multiply {
     struct ny_feature_pass pass;
     struct ny_feature_room room; /* that the workers have */
     const double *mu;            /* NULL: K is not centred */
-    void *Q;                  /* d × width, rounded */
-    double *offset;           /* Qᵀμ */
-    unsigned pass_in_product; /* 0, then 1 on the side of the rows */
+    void *Q;                     /* d × width, rounded */
+    double *offset;              /* Qᵀμ */
+    unsigned pass_in_product;    /* 0, then 1 on the side of the rows */
     double saved_s;
 };
 
@@ -157,17 +176,22 @@ static int check_product(const struct multiply *run)
     return NY_OK;
 }
 
-/* Tells whether f32 has rounded some pair by more than was asked for. */
+/* Tells whether f32 has rounded some pair by more than was asked for, or is too coarse for it. A
+ * product has an error of 2⁻²⁴√(θ₁θ); and of T, whose first vectors have a share of the largest
+ * pair each, the error is 2⁻²⁴θ₁ times that share, which sums over many units even out. */
 static bool is_blurred(const struct multiply *run)
 {
     const struct ny_restarted *it = &run->state->it;
-    double largest = it->values[0];
+    double largest = it->values[0], share = (double)it->how.shape.start / (double)it->V.rows;
 
-    if (!run->state->sizes.refined || run->state->totals->precise > 0) return false;
+    share /= sqrt((double)ny_units_of(run->state->sizes.n));
+
+    if (is_precise(run->state, run->fit->settings)) return false;
     for (size_t k = 0; k < it->how.shape.pairs; k++) {
         double value = it->values[k];
 
-        if (value >= 0x1p-20 * largest && 0x1p-24 * sqrt(largest / value) > it->how.tolerance)
+        if (value < 0x1p-20 * largest || 0x1p-24 * share * largest > it->how.tolerance * value ||
+            (run->state->sizes.refined && 0x1p-24 * sqrt(largest / value) > it->how.tolerance))
             return true;
     }
     return false;
@@ -185,13 +209,17 @@ static size_t workers_bytes(const struct ny_columns_spec *spec, const struct ny_
                             enum ny_precision precision, unsigned workers)
 {
     size_t start = ny_features_width(sizes->shape.start);
-    enum ny_precision last = sizes->refined ? NY_PRECISION_F64 : precision;
+    bool halved = precision == NY_PRECISION_F32 && !sizes->refined;
     const struct ny_feature_room first = room_of(sizes, precision, start);
-    const struct ny_feature_room widest = room_of(sizes, last, sizes->width);
-    size_t all = ny_feature_workers_bytes(spec, &first, workers);
-    size_t one = ny_feature_workers_bytes(spec, &widest, 1);
+    const struct ny_feature_room wide = room_of(sizes, precision, sizes->width);
+    const struct ny_feature_room last =
+        room_of(sizes, NY_PRECISION_F64, halved ? widest_of(sizes) : sizes->width);
+    size_t most = ny_feature_workers_bytes(spec, &first, workers);
+    size_t one = ny_feature_workers_bytes(spec, &wide, 1);
 
-    return all > one ? all : one;
+    if (one > most) most = one;
+    one = ny_feature_workers_bytes(spec, &last, 1);
+    return one > most ? one : most;
 }
 
 /* Makes the workers for the columns of the next block, unless they are there: as many as have room.
@@ -201,7 +229,9 @@ static int make_workers(struct multiply *run)
     const struct ny_feature_state *state = run->state;
     bool precise = state->totals->precise > 0;
     enum ny_precision precision = precise ? NY_PRECISION_F64 : run->fit->settings->precision;
-    size_t width = ny_features_width(state->it.count);
+    bool halved = precise && !state->sizes.refined;
+    size_t width =
+        halved ? ny_features_width64(state->it.count) : ny_features_width(state->it.count);
     const struct ny_feature_room room = room_of(&state->sizes, precision, width);
     const struct ny_columns_spec spec = ny_fit_spec(run->fit);
     unsigned workers = run->fit->job.workers;
@@ -225,7 +255,8 @@ static void refine(struct multiply *run)
     ny_log(run->fit->job.ctx, NY_LOG_DETAIL,
            "f32 is too coarse for all eigenvalues to --tol %g: products continue in f64",
            run->state->it.how.tolerance);
-    ny_restarted_refine(&run->state->it);
+    run->state->it.how.reach = reach_of(run->fit->settings);
+    ny_restarted_refine(&run->state->it, widest_of(&run->state->sizes));
 }
 
 /* Adds up what a pass over the rows of each shard has found. */
@@ -489,9 +520,8 @@ static void work(const struct ny_job_sizes *job, struct ny_plan *plan)
     plan->whole = true;
     plan->loose = true;
     plan->passes += (unsigned)products * ny_factored_passes(&sizes);
-    plan->flops += products * 4 * t->n * t->price.d *
-                       (double)ny_features_width(sizes.shape.start) +
-                   basis;
+    plan->flops +=
+        products * 4 * t->n * t->price.d * (double)ny_features_width(sizes.shape.start) + basis;
     plan->stage_s[NY_STAGE_ACCUMULATE] =
         products * product + basis_s +
         ny_price_commit(&t->price, (double)ny_feature_found_bytes(&sizes));

@@ -16,10 +16,13 @@
 #include "peers/peers.h"
 #include "results/model.h"
 
-/* Returns what rounding makes of a value of zero, relative to the largest. */
-static double noise_of(const struct ny_fit *fit)
+/* Returns what rounding makes of a value of zero, relative to the largest: jobs of releases that
+ * did not look behind the large pairs have left such values. */
+static double noise_of(const struct ny_fit *fit, const struct ny_feature_found *found)
 {
-    return fit->settings->precision == NY_PRECISION_F64 ? 0x1p-45 : 0x1p-22;
+    bool f64 = fit->settings->precision == NY_PRECISION_F64 || found->totals->precise > 0;
+
+    return f64 ? 0x1p-45 : 0x1p-22;
 }
 
 /* Keeps the pairs that are above rounding; those that do not exist stay 0. */
@@ -27,9 +30,9 @@ static int keep_pairs(struct ny_fit *fit, const struct ny_feature_found *found,
                       struct ny_solution *solution)
 {
     for (size_t k = 0; k < found->vectors.cols; k++) {
-        bool kept = found->values[k] > noise_of(fit) * found->values[0];
+        bool kept = found->values[k] > noise_of(fit, found) * found->values[0];
 
-        solution->values[k] = kept ? found->values[k] : 0;
+        solution->values[k] = kept || isnan(found->values[k]) ? found->values[k] : 0;
         solution->rank_effective += kept;
     }
     if (solution->rank_effective) return NY_OK;
@@ -156,7 +159,7 @@ static void find_averages(const struct ny_fit *fit, const double *mu, struct ny_
     }
 }
 
-/* The share of each pair that is not an eigenpair: ‖Av − λv‖/λ, of those above rounding. */
+/* The share of each pair that is not an eigenpair: ‖Av − λv‖/λ; null where λ is not known. */
 static void report_pairs(struct ny_fit *fit, const struct problem *problem)
 {
     const struct ny_feature_found *it = &problem->found;
@@ -165,9 +168,9 @@ static void report_pairs(struct ny_fit *fit, const struct problem *problem)
     size_t pairs = problem->sizes.pairs;
 
     for (size_t k = 0; k < pairs; k++) {
-        double size = fmax(it->values[k], 0x1p-20 * it->values[0]);
+        double value = it->values[k], share = value > 0 ? it->residuals[k] / value : 0;
 
-        ny_field_append(residuals, json_real(size > 0 ? it->residuals[k] / size : 0));
+        ny_field_append(residuals, isnan(value) ? json_null() : json_real(share));
     }
     ny_field_set_text(report, "side", problem->sizes.rows ? "rows" : "columns");
     ny_field_set_json(report, "eigenvector_residuals", residuals);

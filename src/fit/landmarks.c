@@ -10,6 +10,7 @@
 #include "fit/sizes.h"
 #include "linalg/square.h"
 #include "peers/peers.h"
+#include "results/choice.h"
 #include "results/geometry.h"
 #include "results/model.h"
 #include "spectral/krylov.h"
@@ -221,6 +222,20 @@ int ny_fit_prepare(struct ny_fit *fit)
     return err ? err : load_degrees(fit);
 }
 
+/* Returns the pairs that a product of features can have at most: those of its smaller side, and of
+ * centred rows one less than there are. */
+static size_t ranks_of(const struct ny_fit *fit)
+{
+    const struct ny_kernel *kernel = fit->settings->kernel;
+    size_t chosen = ny_stored_choice_count(fit->job.record);
+    size_t d = chosen ? chosen : (size_t)fit->job.points.d;
+    bool centred = ny_centred(fit->settings->normalisation);
+
+    if (!kernel || !(ny_kernel_has_features(kernel) || kernel->base == NY_BASE_COORDINATE))
+        return 0;
+    return ny_smaller(d, (size_t)fit->job.points.n - centred);
+}
+
 struct ny_problem ny_fit_problem(const struct ny_fit *fit)
 {
     struct ny_problem problem = ny_settings_problem(fit->settings, fit->m);
@@ -234,6 +249,7 @@ struct ny_problem ny_fit_problem(const struct ny_fit *fit)
     problem.gram = fit->gram;
     problem.coarse = fit->coarse;
     problem.tile_noise = fit->tile_noise;
+    problem.ranks = ranks_of(fit);
     return problem;
 }
 

@@ -29,7 +29,7 @@ static json_t *json_of_values(const double *values, size_t count, double factor)
     json_t *array = json_array();
 
     for (size_t k = 0; k < count; k++)
-        ny_field_append(array, json_real(values[k] * factor));
+        ny_field_append(array, isnan(values[k]) ? json_null() : json_real(values[k] * factor));
     return array;
 }
 
@@ -154,11 +154,36 @@ static void report_negative(struct ny_fit *fit, const struct ny_solution *soluti
     }
 }
 
+/* Tells of components that do not exist, and of those that are too small to be found. */
+static void warn_of_lacking(const struct ny_fit *fit, const struct ny_solution *solution)
+{
+    bool f64 = fit->settings->precision == NY_PRECISION_F64;
+    size_t kept = 0, lost = 0, p = solution->p;
+    double converged = ny_field_number(ny_job_report(&fit->job), "converged", NAN);
+
+    for (size_t k = 0; k < p; k++) {
+        kept += solution->values[k] > 0;
+        if (isnan(solution->values[k])) lost++;
+    }
+    if (lost && converged < (double)p)
+        ny_log(fit->job.ctx, NY_LOG_WARNING,
+               "%zu of %zu eigenvalues were not reached: they are null, and their coordinates 0",
+               lost, p);
+    else if (lost)
+        ny_log(fit->job.ctx, NY_LOG_WARNING,
+               "%zu of %zu eigenvalues are zero, or too small beside the largest to be told in %s: "
+               "they are null, and their coordinates 0; take fewer components, or %s",
+               lost, p, f64 ? "f64" : "f32",
+               f64 ? "scale the columns (--scale standard)" : "--precision f64");
+    if (kept + lost < p)
+        ny_log(fit->job.ctx, NY_LOG_WARNING,
+               "only %zu of %zu components are above rounding: the others are zero", kept, p);
+}
+
 void ny_fit_report_solution(struct ny_fit *fit, const struct ny_solution *solution)
 {
     json_t *report = ny_job_report(&fit->job);
     double trace_error = trace_error_of(fit, solution);
-    size_t kept = 0;
 
     ny_field_set_json(report, "eigenvalues", json_of_values(solution->values, solution->p, 1));
     if (fit->settings->map->centred_rows)
@@ -174,8 +199,6 @@ void ny_fit_report_solution(struct ny_fit *fit, const struct ny_solution *soluti
     if (rounding_loses_trace(fit, solution))
         ny_field_set_text(report, "trace_error_from", "rounding");
     warn_of_tolerance(fit, trace_error);
-    for (size_t k = 0; k < solution->p; k++)
-        kept += solution->values[k] > 0;
     if (fit->settings->normalisation == NY_DIVIDED_IMPLICIT && fabs(solution->values[0] - 1) > 1e-3)
         ny_log(fit->job.ctx, NY_LOG_WARNING,
                "the first eigenvalue is %.4f, but that of a kernel divided by its own degrees is "
@@ -183,10 +206,7 @@ void ny_fit_report_solution(struct ny_fit *fit, const struct ny_solution *soluti
                "landmarks, a wider kernel or --precision f64",
                solution->values[0]);
     warn_rank_cut(fit, solution);
-    if (kept < solution->p)
-        ny_log(fit->job.ctx, NY_LOG_WARNING,
-               "only %zu of %zu components are above rounding: the others are zero", kept,
-               solution->p);
+    warn_of_lacking(fit, solution);
     warn_of_excess(fit, solution);
     if (solution->negative && fit->settings->kernel) /* of lengths of paths it is no wonder */
         ny_log(fit->job.ctx, NY_LOG_WARNING,
@@ -212,11 +232,12 @@ int ny_fit_scale(const struct ny_fit *fit, const struct ny_solution *solution, d
     *scale = ny_calloc(fit->job.ctx, NY_MEM_MODEL, solution->p, sizeof(double));
     if (!*scale) return NY_EBUDGET;
     for (size_t k = 0; k < solution->p && !settings->map->divided; k++)
-        (*scale)[k] = sqrt(solution->values[k]);
+        (*scale)[k] = solution->values[k] > 0 ? sqrt(solution->values[k]) : 0;
     if (!settings->map->divided) return NY_OK;
     coordinates->scale = *scale;
     for (size_t k = 0; k + 1 < solution->p; k++) {
-        (*scale)[k] = pow(solution->values[k + 1], settings->time);
+        (*scale)[k] =
+            isnan(solution->values[k + 1]) ? 0 : pow(solution->values[k + 1], settings->time);
         if (settings->asymmetric) (*scale)[k] /= solution->trivial_mean; /* ψ = 𝒟^-½Û/c₀ */
     }
     return NY_OK;

@@ -338,11 +338,11 @@ static void put_spectrum_table(struct ny_sink *sink, const struct ny_result *res
     if (shares) ny_putf(sink, "<th scope=\"col\" class=\"n\">of the %s</th>", of);
     ny_put(sink, "</tr></thead><tbody>\n");
     for (size_t k = 0; k < count; k++) {
-        double share = ny_eigenvalue_share(result, k);
+        double share = ny_eigenvalue_share(result, k), value = ny_eigenvalue(result, k);
 
         ny_putf(sink, "<tr><td class=\"n\">%s%zu</td><td class=\"n\">%s</td>",
                 first + k ? "" : "trivial: ", first + k,
-                ny_unit_words(ny_eigenvalue(result, k), text));
+                isnan(value) ? "not known" : ny_unit_words(value, text));
         if (shares) ny_put(sink, "<td class=\"n\">");
         if (isfinite(share)) ny_putf(sink, "%s\u00a0%%", share_words(share, text));
         ny_put(sink, shares ? "</td></tr>\n" : "</tr>\n");
@@ -368,9 +368,10 @@ static void put_numbers_below(struct ny_sink *sink, size_t first, size_t count, 
 static void put_scree(struct ny_sink *sink, const struct ny_result *result, size_t count)
 {
     double step = (double)(RIGHT - LEFT) / (double)count;
+    size_t drawn = ny_eigenvalues_known(result, count);
     struct ny_axis y = {0, 0};
 
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < drawn; k++) {
         y.low = fmin(y.low, ny_eigenvalue(result, k));
         y.high = fmax(y.high, 1.05 * ny_eigenvalue(result, k));
     }
@@ -379,11 +380,11 @@ static void put_scree(struct ny_sink *sink, const struct ny_result *result, size
                 "Scree plot: eigenvalues in the order of their number; the table below "
                 "has the numbers.");
     ny_put(sink, "<polyline class=\"line\" points=\"");
-    for (size_t k = 0; k < count; k++)
+    for (size_t k = 0; k < drawn; k++)
         ny_putf(sink, "%.1f,%.1f ", LEFT + step * ((double)k + 0.5),
                 chart_y(&y, ny_eigenvalue(result, k)));
     ny_put(sink, "\"/>");
-    for (size_t k = 0; k < count && count <= 100; k++)
+    for (size_t k = 0; k < drawn && count <= 100; k++)
         ny_putf(sink, "<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"/>",
                 LEFT + step * ((double)k + 0.5), chart_y(&y, ny_eigenvalue(result, k)));
     put_numbers_below(sink, ny_eigenvalue_first(result), count, step);

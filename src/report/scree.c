@@ -29,6 +29,7 @@ static void draw_values(struct ny_canvas *canvas, const struct ny_plot_frame *f,
     double radius = fmin(9, fmax(3, 300 / (double)count)) * canvas->scale;
     double first = (double)ny_eigenvalue_first(result);
 
+    count = ny_eigenvalues_known(result, count);
     ny_ink(canvas, ny_class_color[0], 1);
     ny_cairo.set_line_width(canvas->cr, 2.5 * canvas->scale);
     for (size_t k = 0; k < count; k++)

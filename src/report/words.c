@@ -56,6 +56,15 @@ double ny_eigenvalue(const struct ny_result *result, size_t place)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+size_t ny_eigenvalues_known(const struct ny_result *result, size_t count)
+{
+    size_t known = 0;
+
+    while (known < count && !isnan(ny_eigenvalue(result, known)))
+        known++;
+    return known;
+}
+
 const char *ny_unit_words(double value, char text[48])
 {
     double left = 1 - value;

@@ -15,6 +15,8 @@ void ny_describe_result(const struct ny_result *result, char words[NY_WORDS_BYTE
 size_t ny_eigenvalue_first(const struct ny_result *result);
 /* Returns eigenvalue `place`, counted from 0, of the record; NaN if there is none. */
 double ny_eigenvalue(const struct ny_result *result, size_t place);
+/* Returns how many of the first `count` eigenvalues come before one that is not known. */
+size_t ny_eigenvalues_known(const struct ny_result *result, size_t count);
 /* Writes a number of which many are at most 1, for people: "0.025", and "0.99989" where it is 1 but
  * for a little. */
 const char *ny_unit_words(double value, char text[48]);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "linalg/matrix.h"
+#include "linalg/eigen.h"
 #include "results/fields.h"
 
 enum { ROWS = 64 }; /* landmarks that are multiplied at a time */
@@ -70,4 +70,20 @@ int ny_model_axes(const struct ny_model *model, double *A)
     }
     ny_free(model->ctx, rows);
     return NY_OK;
+}
+
+int ny_axes_sharpen(const json_t *report, double *A, const struct ny_model *model)
+{
+    const json_t *values = json_object_get(report, "eigenvalues");
+    double first = json_number_value(json_array_get(values, 0)), last = first, value;
+    struct ny_matrix axes = ny_matrix(A, model->d, model->p);
+    size_t known = 0;
+
+    if (!ny_field_is(report, "way", "kernel")) return NY_OK;
+    while ((value = json_number_value(json_array_get(values, known))) > 0 && known < axes.cols) {
+        last = value;
+        known++;
+    }
+    if (!(last < 0x1p-20 * first)) return NY_OK;
+    return ny_orthonormalise_lanes(model->ctx, ny_cols(axes, 0, known));
 }

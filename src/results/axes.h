@@ -13,5 +13,9 @@ bool ny_record_has_axes(const json_t *record);
  * exact principal components have length 1 and are the eigenvectors of the scatter matrix. No pass
  * over the points; beside A it charges 64 rows of d numbers. NY_EBUDGET. */
 int ny_model_axes(const struct ny_model *model, double *A);
+/* Makes the axes of the model of this report orthonormal, as they are without rounding, where the
+ * eigenvectors of K itself have made them and are off in the directions of much larger ones.
+ * NY_EBUDGET. */
+int ny_axes_sharpen(const json_t *report, double *A, const struct ny_model *model);
 
 #endif

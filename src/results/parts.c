@@ -64,8 +64,11 @@ static int fill_eigenvalues(struct ny_result *result, uint64_t first, size_t cou
 {
     const json_t *values = json_object_get(result->report, "eigenvalues");
 
-    for (size_t k = 0; k < count; k++)
-        ((double *)out)[k] = json_number_value(json_array_get(values, (size_t)first + k));
+    for (size_t k = 0; k < count; k++) {
+        const json_t *value = json_array_get(values, (size_t)first + k);
+
+        ((double *)out)[k] = json_is_number(value) ? json_number_value(value) : (double)NAN;
+    }
     return NY_OK;
 }
 
@@ -141,6 +144,7 @@ static int find_axes(struct ny_result *result)
     if (err) goto done;
     result->axes = ny_calloc(result->ctx, NY_MEM_MODEL, model->d, (model->p + 1) * sizeof(double));
     err = result->axes ? ny_model_axes(model, result->axes) : NY_EBUDGET;
+    if (!err) err = ny_axes_sharpen(result->report, result->axes, model);
     if (err) goto done;
     result->mean = result->axes + model->d * model->p;
     memcpy(result->mean, model->spec.geometry->centre, model->d * sizeof(double));

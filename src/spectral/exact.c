@@ -5,6 +5,21 @@
  */
 #include "spectral/nystrom.h"
 
+/* K of features is semidefinite, and as exact as its rounding, of the size of the largest value:
+ * what is smaller than a value can be told is not known to be 0. */
+static void lose_small(const struct ny_problem *problem, struct ny_solution *solution)
+{
+    size_t known = 0;
+
+    if (!problem->ranks) return;
+    while (known < solution->rank_effective &&
+           solution->values[known] > NY_REACH_SUMS * solution->values[0])
+        known++;
+    solution->rank_effective = known;
+    for (size_t k = known; k < solution->p; k++)
+        ny_solution_lose(solution, problem, k);
+}
+
 static int solve(struct ny_problem *problem, struct ny_solution *solution)
 {
     struct ny_problem whole = *problem;
@@ -19,6 +34,7 @@ static int solve(struct ny_problem *problem, struct ny_solution *solution)
         solution->trace += problem->W.at[i * problem->W.stride + i];
     for (size_t k = 0; k < solution->p; k++)
         solution->trace_approx += solution->values[k];
+    lose_small(problem, solution);
     return NY_OK;
 }
 

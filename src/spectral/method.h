@@ -46,6 +46,7 @@ struct ny_problem {
     struct ny_accumulator *acc; /* sums of pass 1; NULL where there is none; may be destroyed */
     enum ny_gram_precision gram;
     enum ny_normalisation normalisation;
+    size_t ranks; /* pairs that K can have at most, as it is a product of features; 0: another K */
     const double *v; /* of a divided map: d_i = c_i·v, and acc has summed rows weighted by 1/d_i */
     bool affine;     /* projected works on the affine hull of D */
     bool f32_tiles;  /* tiles are f32, which the rank cut depends on */
@@ -59,13 +60,17 @@ struct ny_problem {
     enum ny_weights weights;
 };
 
+/* Eigenvalues of a matrix that is stored in f64, as shares of the largest, down to which they are
+ * as exact as 1e-4 of themselves: its rounding, and that of its pairs, is about 2⁻⁵³ of that. */
+#define NY_REACH_SUMS 0x1p-40
+
 /* The solution of the small problem, from which the model and the certificate are made. Its arrays
  * are charged to NY_MEM_MODEL; ny_solution_release() frees them. */
 struct ny_solution {
     size_t m, p;
     struct ny_matrix P;     /* m × p: eigenvectors Û = C′P + 1qᵀ, unscaled, orthonormal or nearly */
     double *q;              /* p */
-    double *values;         /* p: λ̂, descending */
+    double *values;         /* p: λ̂, descending; NaN: too small beside the first to be told */
     size_t rank_effective;
     size_t negative;        /* negative eigenvalues dropped, and their share of Σ|λ| */
     double negative_share;
@@ -121,6 +126,9 @@ struct ny_method {
     size_t (*bytes)(size_t m, size_t p, size_t k, const struct ny_problem *problem);
 };
 
+/* Makes pair k of a product of features unknown: its value NaN, and its part of the map 0. Pairs
+ * beyond problem->ranks do not exist, and stay 0. */
+void ny_solution_lose(struct ny_solution *solution, const struct ny_problem *problem, size_t k);
 /* Returns the method of that name; NULL where there is none. */
 const struct ny_method *ny_method_find(const char *name);
 /* Returns method number `index` in the order of the help; NULL past the end. */

@@ -18,10 +18,12 @@ enum { GROUP = 16, BLOCKS_LEAST = 4, BLOCKS_MOST = 12, ROUNDS = 4 };
 /* Bytes that a basis may have, if it has more blocks than the fewest. */
 static const size_t basis_bytes = (size_t)1 << 28;
 
-/* The numbers at the beginning of a state; Ritz values and residuals follow. */
+/* The numbers at the beginning of a state; Ritz values and residuals follow. WAITS also has the
+ * locked pairs, of which states of releases that locked none have 0. */
 enum { USED, COUNT, STEP, CONVERGED, SEEDS, SEEDED, WAITS, NUMBERS };
+static const double locked_unit = 0x1p31;
 
-/* Below this share of the largest, values are rounding. */
+/* Below this share of the largest that is not locked, values are rounding. */
 static const double floor_share = 0x1p-20;
 
 struct ny_restarted_shape ny_restarted_shape(size_t order, size_t pairs, size_t oversample)
@@ -67,8 +69,8 @@ size_t ny_restarted_bytes(const struct ny_restarted_shape *shape)
                   shape->width * shape->width * sizeof(double);
 
     return ny_tall_inner_bytes(most, shape->width) + ritz +
-           ny_tall_turn_bytes(shape->keep + shape->width) +
-           most * shape->width * sizeof(double) + ny_orthonormalise_lanes_bytes(shape->width);
+           ny_tall_turn_bytes(shape->keep + shape->width) + most * shape->width * sizeof(double) +
+           ny_orthonormalise_lanes_bytes(shape->width);
 }
 
 /* ---- the state ------------------------------------------------------------------------------- */
@@ -85,7 +87,9 @@ static void view_state(struct ny_restarted *it)
     it->converged = (size_t)it->state[CONVERGED];
     it->seeds = (size_t)it->state[SEEDS];
     it->seeded = (unsigned)it->state[SEEDED];
-    it->waits = (unsigned)it->state[WAITS];
+    it->locked = (size_t)(it->state[WAITS] / locked_unit);
+    it->waits = (unsigned)(it->state[WAITS] - (double)it->locked * locked_unit);
+    it->widest = shape->width;
     it->values = it->state + NUMBERS;
     it->residuals = it->values + shape->pairs;
     it->T = ny_matrix(at, shape->most, shape->most);
@@ -102,7 +106,7 @@ void ny_restarted_save(struct ny_restarted *it)
     it->state[CONVERGED] = (double)it->converged;
     it->state[SEEDS] = (double)it->seeds;
     it->state[SEEDED] = it->seeded;
-    it->state[WAITS] = it->waits;
+    it->state[WAITS] = it->waits + (double)it->locked * locked_unit;
 }
 
 /* The numbers of an image that was stored are not believed. */
@@ -113,7 +117,9 @@ static bool fits(const struct ny_restarted_shape *shape, const double *image)
            image[STEP] < 0x1p31 && image[CONVERGED] >= 0 &&
            image[CONVERGED] <= (double)shape->pairs && image[SEEDS] >= 1 &&
            image[SEEDS] <= (double)shape->order && image[SEEDED] >= 0 &&
-           image[SEEDED] <= image[STEP] && image[WAITS] >= 0 && image[WAITS] < 0x1p31;
+           image[SEEDED] <= image[STEP] && image[WAITS] >= 0 &&
+           image[WAITS] < (double)shape->pairs * locked_unit &&
+           image[COUNT] + floor(image[WAITS] / locked_unit) <= image[USED];
 }
 
 /* Adds hashed numbers of this size to E, whose directions rounding may have left without any. */
@@ -234,17 +240,32 @@ static int extend_projection(struct ny_restarted *it)
     return err;
 }
 
-/* The Ritz pairs behind the `skip` largest values: Y's rows are vectors of T. */
+/* Returns the columns of the basis that are not locked. */
+static size_t free_of(const struct ny_restarted *it)
+{
+    return it->used - it->locked;
+}
+
+/* Returns T without what is locked, on which the others do not depend. */
+static struct ny_matrix free_part(const struct ny_restarted *it)
+{
+    struct ny_matrix T = ny_rows(it->T, it->locked, free_of(it));
+
+    return ny_cols(T, it->locked, T.rows);
+}
+
+/* The Ritz pairs behind the `skip` largest values, those that are locked aside: Y's rows are
+ * vectors of T. */
 static int ritz(const struct ny_restarted *it, size_t skip, size_t count, double *values, double *Y)
 {
-    double *S = ny_alloc(it->ctx, NY_MEM_SOLVE, it->used * it->used * sizeof(double));
-    struct ny_matrix copy = ny_matrix(S, it->used, it->used), vectors;
+    struct ny_matrix T = free_part(it), vectors = ny_matrix(Y, count, T.rows);
+    double *S = ny_alloc(it->ctx, NY_MEM_SOLVE, T.rows * T.rows * sizeof(double));
+    struct ny_matrix copy = ny_matrix(S, T.rows, T.rows);
     int err = NY_EBUDGET;
 
     if (!S) return err;
-    vectors = ny_matrix(Y, count, it->used);
-    for (size_t i = 0; i < it->used; i++)
-        memcpy(S + i * it->used, it->T.at + i * it->T.stride, it->used * sizeof(double));
+    for (size_t i = 0; i < T.rows; i++)
+        memcpy(S + i * T.rows, T.at + i * T.stride, T.rows * sizeof(double));
     err = skip ? ny_eigen_dense_behind(it->ctx, copy, skip, count, values, vectors)
                : ny_eigen_top(it->ctx, copy, count, values, vectors);
     ny_free(it->ctx, S);
@@ -254,7 +275,7 @@ static int ritz(const struct ny_restarted *it, size_t skip, size_t count, double
 /* ‖E y_b‖² of the part y_b of a vector of T that belongs to the last block; R = EᵀE. */
 static double residual_of(const struct ny_restarted *it, const double *R, const double *y)
 {
-    const double *last = y + it->used - it->count;
+    const double *last = y + free_of(it) - it->count;
     double square = 0;
 
     for (size_t i = 0; i < it->count; i++)
@@ -271,20 +292,26 @@ static double error_of(double value, double residual, double above, double size)
     return (gap > 0 ? fmin(residual, residual * residual / gap) : residual) / size;
 }
 
-/* Counts the wanted pairs that are found. There are `count` values, more than those wanted unless
- * the basis has no more. */
-static size_t count_found(const struct ny_restarted *it, const double *values, size_t count,
-                          double next_residual)
+double ny_restarted_floor(const struct ny_restarted *it)
 {
-    size_t pairs = it->how.shape.pairs, found = 0;
-    double above = count > pairs ? values[pairs] + next_residual : 0;
-    bool whole = it->used == it->how.shape.order;
+    double floor = floor_share * it->values[it->locked];
 
-    for (size_t k = 0; k < pairs && k < count; k++) {
-        double size = fmax(values[k], floor_share * values[0]);
+    return it->locked ? fmax(floor, it->how.reach * it->values[0]) : floor;
+}
+
+/* Counts the wanted pairs that are found. `next` is no less than the values that are not wanted. */
+static size_t count_found(const struct ny_restarted *it, size_t pairs, double next)
+{
+    size_t found = it->locked;
+    bool whole = it->used == it->how.shape.order;
+    double floor = ny_restarted_floor(it);
+
+    for (size_t k = it->locked; k < pairs; k++) {
+        double size = fmax(it->values[k], floor);
         bool exact = whole || !(size > 0);
 
-        found += exact || error_of(values[k], it->residuals[k], above, size) <= it->how.tolerance;
+        found +=
+            exact || error_of(it->values[k], it->residuals[k], next, size) <= it->how.tolerance;
     }
     return found;
 }
@@ -294,30 +321,31 @@ static size_t count_found(const struct ny_restarted *it, const double *values, s
 static int find_pairs(struct ny_restarted *it, size_t count, double *values, double *Y,
                       const double *R)
 {
-    size_t pairs = ny_smaller(it->how.shape.pairs, count);
-    double next_residual = 0;
+    size_t wanted = it->how.shape.pairs - it->locked, pairs = ny_smaller(wanted, count);
+    double next = 0;
     int err = ritz(it, 0, count, values, Y);
 
     if (err) return err;
     for (size_t k = 0; k < pairs; k++) {
-        it->values[k] = values[k];
-        it->residuals[k] = residual_of(it, R, Y + k * it->used);
+        it->values[it->locked + k] = values[k];
+        it->residuals[it->locked + k] = residual_of(it, R, Y + k * free_of(it));
     }
-    if (count > pairs) next_residual = residual_of(it, R, Y + pairs * it->used);
-    it->converged = count_found(it, values, count, next_residual);
+    if (count > pairs) next = values[pairs] + residual_of(it, R, Y + pairs * free_of(it));
+    it->converged = count_found(it, it->locked + pairs, next);
     it->looked = it->step;
     return NY_OK;
 }
 
-/* Returns ‖T‖, which no value is above. */
+/* Returns ‖T‖, which no value that is not locked is above. */
 static double size_of(const struct ny_restarted *it)
 {
+    struct ny_matrix T = free_part(it);
     double square = 0;
 
-    for (size_t i = 0; i < it->used; i++) {
-        const double *row = it->T.at + i * it->T.stride;
+    for (size_t i = 0; i < T.rows; i++) {
+        const double *row = T.at + i * T.stride;
 
-        square += ny_dot(row, row, it->used);
+        square += ny_dot(row, row, T.rows);
     }
     return sqrt(square);
 }
@@ -332,34 +360,36 @@ static int is_open(const struct ny_restarted *it, const double *R, bool *open)
 
     *open = it->used < pairs;
     if (*open) return NY_OK;
-    Y = ny_alloc(it->ctx, NY_MEM_SOLVE, count * it->used * sizeof(double));
+    Y = ny_alloc(it->ctx, NY_MEM_SOLVE, count * free_of(it) * sizeof(double));
     if (!Y) return err;
-    err = ritz(it, pairs - 1, count, values, Y);
-    if (!err && count > 1) above = values[1] + residual_of(it, R, Y + it->used);
+    err = ritz(it, pairs - 1 - it->locked, count, values, Y);
+    if (!err && count > 1) above = values[1] + residual_of(it, R, Y + free_of(it));
     size = err ? 0 : fmax(values[0], floor_share * size_of(it));
+    if (it->locked) size = fmax(size, it->how.reach * it->values[0]);
     *open = size > 0 && error_of(values[0], residual_of(it, R, Y), above, size) > it->how.tolerance;
     ny_free(it->ctx, Y);
     return err;
 }
 
-/* V ← the first `keep` Ritz vectors; T ← their values. The next block's share of T follows when
- * that is multiplied. */
+/* V ← what is locked and the first `keep` Ritz vectors; T ← their values. The next block's share of
+ * T follows when that is multiplied. */
 static int restart(struct ny_restarted *it, size_t keep, const double *values, const double *Y)
 {
-    struct ny_matrix V = ny_cols(it->V, 0, it->used), turned = ny_cols(it->V, 0, keep);
-    double *X = ny_alloc(it->ctx, NY_MEM_SOLVE, it->used * keep * sizeof(double));
+    size_t rows = free_of(it), locked = it->locked;
+    struct ny_matrix V = ny_cols(it->V, locked, rows), turned = ny_cols(it->V, locked, keep);
+    double *X = ny_alloc(it->ctx, NY_MEM_SOLVE, rows * keep * sizeof(double));
     int err = NY_EBUDGET;
 
     if (!X) return err;
-    for (size_t i = 0; i < it->used; i++)
+    for (size_t i = 0; i < rows; i++)
         for (size_t k = 0; k < keep; k++)
-            X[i * keep + k] = Y[k * it->used + i];
-    err = ny_tall_turn(it->ctx, V, ny_matrix(X, it->used, keep), turned);
+            X[i * keep + k] = Y[k * rows + i];
+    err = ny_tall_turn(it->ctx, V, ny_matrix(X, rows, keep), turned);
     ny_free(it->ctx, X);
     memset(it->T.at, 0, it->T.rows * it->T.stride * sizeof(double));
-    for (size_t k = 0; k < keep; k++)
-        it->T.at[k * it->T.stride + k] = values[k];
-    it->used = keep;
+    for (size_t k = 0; k < locked + keep; k++)
+        it->T.at[k * it->T.stride + k] = k < locked ? it->values[k] : values[k - locked];
+    it->used = locked + keep;
     return err;
 }
 
@@ -372,10 +402,10 @@ static size_t count_certain(const struct ny_restarted *it, size_t seeds)
     double together = fmin(0.05, fmax(128 * it->how.tolerance, 0x1p-16));
     size_t pairs = it->how.shape.pairs;
 
-    for (size_t k = 0; k + seeds < pairs && seeds < it->how.shape.keep; k++) {
+    for (size_t k = it->locked; k + seeds < pairs && seeds < it->how.shape.keep; k++) {
         double last = it->values[k + seeds - 1];
 
-        if (last > floor_share * it->values[0] && it->values[k] - last <= together * last)
+        if (last > ny_restarted_floor(it) && it->values[k] - last <= together * last)
             return k + seeds;
     }
     return pairs;
@@ -387,7 +417,7 @@ static size_t count_certain(const struct ny_restarted *it, size_t seeds)
 static size_t widen(struct ny_restarted *it, double size)
 {
     size_t count = it->count, order = it->how.shape.order;
-    size_t wide = ny_smaller(count + it->how.shape.start, it->how.shape.width);
+    size_t wide = ny_smaller(count + it->how.shape.start, it->widest);
 
     for (size_t i = order; i-- > 0 && wide > count;) {
         memmove(it->H.at + i * wide, it->H.at + i * count, count * sizeof(double));
@@ -399,6 +429,34 @@ static size_t widen(struct ny_restarted *it, double size)
     it->waits = it->step + (it->step - it->seeded);
     it->seeded = it->step;
     return wide;
+}
+
+/* Returns how many pairs could be locked, so that smaller ones, which are lost in the rounding of
+ * the largest, are found behind them; 0: nothing that is wanted is so small. */
+static size_t lockable(const struct ny_restarted *it)
+{
+    size_t pairs = it->how.shape.pairs, count = it->locked;
+    double floor = ny_restarted_floor(it);
+
+    if (!(it->how.reach > 0) || !(it->values[count] > it->how.reach * it->values[0])) return 0;
+    while (count < pairs && it->values[count] > floor)
+        count++;
+    return count < pairs ? count : 0;
+}
+
+/* Tells whether the first `count` pairs are exact enough to be locked. A vector that is off by
+ * ‖r‖/θ moves values behind it by up to ‖r‖²/θ, which has to be little beside the smallest that
+ * can be told; 2⁻⁴⁸ of the largest is the rounding of products. */
+static bool are_sharp(const struct ny_restarted *it, size_t count)
+{
+    double small = it->how.tolerance * it->how.reach / 4 * it->values[0];
+
+    for (size_t k = it->locked; k < count && it->used < it->how.shape.order; k++) {
+        double r = it->residuals[k];
+
+        if (r * r > small * it->values[k] && r > 0x1p-48 * it->values[0]) return false;
+    }
+    return true;
 }
 
 /* Makes the next block of what is left of H, disturbed where hardly anything is, and with new
@@ -417,13 +475,37 @@ static int next_block(struct ny_restarted *it, const double *R, double largest, 
     return append_block(it, count);
 }
 
-/* Takes the Ritz pairs as they are: *done; or a restart where the basis is full, and *hidden: pairs
- * may be that the space does not show. */
+/* Makes the last `count` columns of the basis the block that is to be multiplied. */
+static void multiply_anew(struct ny_restarted *it, size_t count)
+{
+    size_t first = it->used - count;
+
+    for (size_t i = first; i < it->used; i++)
+        memset(it->T.at + i * it->T.stride, 0, it->used * sizeof(double));
+    it->count = count;
+    it->H = ny_matrix(it->H.at, it->H.rows, count);
+    memset(it->H.at, 0, it->H.rows * count * sizeof(double));
+}
+
+/* Locks the first `count` pairs, and begins anew with the next Ritz vectors as the first block. */
+static int lock(struct ny_restarted *it, size_t count, const double *values, const double *Y)
+{
+    size_t most = ny_smaller(it->how.shape.width, ny_smaller(it->used, count + it->widest));
+    int err = restart(it, most - it->locked, values, Y);
+
+    it->locked = count;
+    multiply_anew(it, most - count);
+    return err;
+}
+
+/* Takes the Ritz pairs as they are: *done; or a restart where the basis is full or pairs are
+ * locked, and *hidden: pairs may be that the space does not show. */
 static int look(struct ny_restarted *it, const double *R, bool *done, bool *hidden)
 {
     const struct ny_restarted_shape *shape = &it->how.shape;
-    size_t count = ny_smaller(looked_at(shape), it->used), certain = shape->pairs;
-    double *values = ny_alloc(it->ctx, NY_MEM_SOLVE, count * (1 + it->used) * sizeof(double));
+    size_t count = ny_smaller(looked_at(shape), it->used) - it->locked, certain = shape->pairs;
+    size_t locks = 0;
+    double *values = ny_alloc(it->ctx, NY_MEM_SOLVE, count * (1 + free_of(it)) * sizeof(double));
     double *Y = values ? values + count : NULL;
     int err = values ? find_pairs(it, count, values, Y, R) : NY_EBUDGET;
     bool waits = it->step < it->waits, full;
@@ -435,12 +517,17 @@ static int look(struct ny_restarted *it, const double *R, bool *done, bool *hidd
             (it->converged == shape->pairs && certain == shape->pairs);
     if (*done) it->converged = ny_smaller(it->converged, certain);
     *hidden = it->converged == shape->pairs && !waits && !*done;
+    if (*done && it->step < it->how.steps_most) locks = lockable(it);
+    *done = *done && !locks;
+    if (locks && !are_sharp(it, locks)) locks = 0;
     full =
         it->used + (*hidden ? shape->width : it->count) > shape->most && shape->most < shape->order;
-    if (*done)
-        err = restart(it, ny_smaller(shape->width, it->used), values, Y);
+    if (locks)
+        err = lock(it, locks, values, Y);
+    else if (*done)
+        err = restart(it, ny_smaller(shape->width, it->used) - it->locked, values, Y);
     else if (full)
-        err = restart(it, shape->keep, values, Y);
+        err = restart(it, shape->keep - it->locked, values, Y);
 done:
     ny_free(it->ctx, values);
     return err;
@@ -452,6 +539,7 @@ int ny_restarted_next(struct ny_restarted *it, bool *done)
     double *R = ny_alloc(it->ctx, NY_MEM_SOLVE, it->count * it->count * sizeof(double));
     int err = R ? extend_projection(it) : NY_EBUDGET;
     bool open = false, hidden = false;
+    size_t locked = 0;
     double size = 0;
 
     *done = false;
@@ -462,8 +550,9 @@ int ny_restarted_next(struct ny_restarted *it, bool *done)
     if (it->used + it->count <= shape->most && it->used < shape->order &&
         it->step < it->how.steps_most)
         err = is_open(it, R, &open);
+    locked = it->locked;
     if (!err && !open) err = look(it, R, done, &hidden);
-    if (!err && !*done) err = next_block(it, R, size, hidden);
+    if (!err && !*done && it->locked == locked) err = next_block(it, R, size, hidden);
 done:
     ny_free(it->ctx, R);
     return err;
@@ -479,11 +568,10 @@ void ny_restarted_vectors(const struct ny_restarted *it, struct ny_matrix X)
     }
 }
 
-void ny_restarted_refine(struct ny_restarted *it)
+void ny_restarted_refine(struct ny_restarted *it, size_t widest)
 {
-    memset(it->T.at, 0, it->T.rows * it->T.stride * sizeof(double));
-    it->count = it->used;
-    it->converged = 0;
-    it->H = ny_matrix(it->H.at, it->H.rows, it->count);
-    memset(it->H.at, 0, it->H.rows * it->count * sizeof(double));
+    it->widest = widest;
+    it->used = ny_smaller(it->used, widest);
+    it->locked = it->converged = 0;
+    multiply_anew(it, it->used);
 }

@@ -13,7 +13,13 @@
  *
  * bounds the relative error of its eigenvalue; the gap is to the largest Ritz value that is not
  * wanted, with its own residual, and the second bound counts only where the gap is positive. Pairs
- * below 2⁻²⁰θ₁ are rounding to those above, and are not waited for.
+ * below 2⁻²⁰θ₁ are lost in the rounding of T, which is of the size of θ₁.
+ *
+ * If some of the wanted pairs are so small, those above are made exact, and locked: they stay in
+ * the basis, to which all blocks are orthogonal, and leave T. Its rounding is then of the size of
+ * the next value, θ of the largest that is not locked, which takes the place of θ₁; and a product
+ * AV = Φᵀ(ΦV) with vectors orthogonal to the large ones has an error of 2⁻⁵³√(θ₁θ) in f64. So pairs
+ * are found down to `reach`·θ₁, and what is left below it has its size.
  *
  * Blocks begin with about a third of the columns that are wanted, or what the caller sets: the
  * smaller they are, the more powers of A a space of so many columns has, and the more products it
@@ -51,7 +57,8 @@ size_t ny_restarted_bytes(const struct ny_restarted_shape *shape);
 /* The settings of an iteration. */
 struct ny_restarted_how {
     struct ny_restarted_shape shape;
-    double tolerance;    /* relative error of the eigenvalues */
+    double tolerance; /* relative error of the eigenvalues */
+    double reach;     /* pairs are told down to this share of the largest; 0: to 2⁻²⁰ alone */
     unsigned steps_most; /* products that are made at most */
     uint64_t seed;       /* draws the first block */
     bool centred;        /* the wanted vectors are orthogonal to 1, and so are all blocks */
@@ -62,6 +69,8 @@ struct ny_restarted {
     struct ny_restarted_how how;
     double *state;
     size_t used, count; /* columns of V, and of its last block, which is to be multiplied */
+    size_t locked;      /* pairs that are locked: the first columns of V and the first values */
+    size_t widest;      /* columns that a block may have: shape.width, or fewer */
     size_t seeds;       /* hashed columns that the space was made from */
     unsigned seeded;    /* step at which the last of them came */
     unsigned waits;     /* step before which the iteration does not end: they need time */
@@ -90,8 +99,10 @@ int ny_restarted_next(struct ny_restarted *it, bool *done);
 /* The following are called when ny_restarted_next() is done. V begins with the Ritz vectors then.
  */
 /* Begins anew with the best of them as the first block, for products that are more exact than those
- * before. */
-void ny_restarted_refine(struct ny_restarted *it);
+ * before; blocks have so many columns at most. */
+void ny_restarted_refine(struct ny_restarted *it, size_t widest);
+/* Returns the value below which pairs are lost in the rounding of larger ones. */
+double ny_restarted_floor(const struct ny_restarted *it);
 /* X (N × pairs) = the Ritz vectors of the largest values, orthonormal; columns of 0 where the basis
  * has fewer, as steps_most was too few for it to have more. */
 void ny_restarted_vectors(const struct ny_restarted *it, struct ny_matrix X);

@@ -9,33 +9,55 @@
 
 #include "spectral/basis.h"
 
+/* Tells whether a value is exact to 1e-4 of itself. Rounding the entries of X̃ moves X̃v by up to
+ * u·√(Σ v_j² g_jj), which is little where small values have columns of their own; that of the
+ * matrix and of its pairs is of the size of the largest value. */
+static bool is_known(const struct ny_problem *problem, const double *diagonal, const double *v,
+                     double value, double largest)
+{
+    const double exact = 1e-4, unit = problem->f32_tiles ? 0x1p-24 : 0x1p-53;
+    double moved = 0;
+
+    if (!(value > NY_REACH_SUMS * largest)) return false;
+    for (size_t j = 0; j < problem->m; j++)
+        moved += v[j] * v[j] * diagonal[j];
+    moved = unit * sqrt(moved / value);
+    return moved * (2 + moved) <= exact;
+}
+
 static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
                           struct ny_solution *solution)
 {
     struct ny_context *ctx = problem->ctx;
-    double noise = (double)problem->m * (problem->f32_tiles ? 0x1p-48 : 0x1p-53);
     size_t p = solution->p, d = problem->m, pairs = ny_smaller(p, d);
-    double *lambda = ny_calloc(ctx, NY_MEM_SOLVE, pairs, (d + 1) * sizeof(double));
+    double *lambda = ny_calloc(ctx, NY_MEM_SOLVE, pairs + 1, (d + 1) * sizeof(double));
+    double *diagonal = lambda + pairs;
     struct ny_matrix V;
     int err = NY_EBUDGET;
 
     if (!lambda) goto done;
-    V = ny_matrix(lambda + pairs, pairs, d);
-    err = ny_eigen_top(ctx, basis->G, pairs, lambda, V);                /* X̃ᵀX̃ V = V Λ */
+    V = ny_matrix(diagonal + d, pairs, d);
+    for (size_t i = 0; i < d; i++)
+        diagonal[i] = basis->G.at[i * basis->G.stride + i];
+    err = ny_eigen_top(ctx, basis->G, pairs, lambda, V); /* X̃ᵀX̃ V = V Λ */
     if (err) goto done;
     solution->trace = basis->trace - (double)problem->n * ny_dot(basis->c, basis->c, d);
     for (size_t i = 0; i < d; i++) /* u = s/n: W = I */
         solution->averages[i] = -basis->c[i];
     solution->trace_approx = 0;
-    for (size_t j = 0; j < pairs && lambda[j] > noise * lambda[0]; j++) {
-        solution->rank_effective = j + 1;
+    for (size_t j = 0; j < pairs; j++) {
+        if (!is_known(problem, diagonal, V.at + j * d, lambda[j], lambda[0])) {
+            ny_solution_lose(solution, problem, j);
+            continue;
+        }
+        solution->rank_effective++;
         solution->values[j] = lambda[j];
         solution->trace_approx += lambda[j];
-        for (size_t i = 0; i < d; i++)                                  /* P = V Λ^-½ */
+        for (size_t i = 0; i < d; i++) /* P = V Λ^-½ */
             solution->P.at[i * p + j] = V.at[j * d + i] / sqrt(lambda[j]);
     }
-    err = solution->rank_effective ? ny_basis_finish(basis, problem, solution)
-                                   : ny_basis_empty(ctx);
+    err =
+        solution->rank_effective ? ny_basis_finish(basis, problem, solution) : ny_basis_empty(ctx);
 done:
     ny_free(ctx, lambda);
     return err;
@@ -61,7 +83,8 @@ static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *probl
 
     (void)k;
     (void)problem;
-    return (m + 1) * p * sizeof(double) + (inner > signs ? inner : signs) + 4 * m * sizeof(double);
+    return (m + 1) * (p + 1) * sizeof(double) + (inner > signs ? inner : signs) +
+           4 * m * sizeof(double);
 }
 
 const struct ny_method ny_method_scatter = {

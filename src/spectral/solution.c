@@ -17,6 +17,14 @@ int ny_solution_new(struct ny_solution *solution, struct ny_problem *problem)
                                                                                    : NY_EBUDGET;
 }
 
+void ny_solution_lose(struct ny_solution *solution, const struct ny_problem *problem, size_t k)
+{
+    solution->values[k] = k < problem->ranks ? (double)NAN : 0;
+    solution->q[k] = 0;
+    for (size_t i = 0; i < solution->P.rows; i++)
+        solution->P.at[i * solution->P.stride + k] = 0;
+}
+
 void ny_solution_release(struct ny_solution *solution, struct ny_context *ctx)
 {
     ny_free(ctx, solution->P.at);

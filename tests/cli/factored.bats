@@ -148,7 +148,7 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
     says "50 of 2500 rows have no value, the first of them row 0: they are placed as zero rows"
     exact empty.nys b --map svd --kernel cosine --components 61
     exits 0
-    says "only 21 of 61 components are above rounding"
+    says "only 20 of 61 components are above rounding" # as many rows differ
 }
 
 # bats test_tags=slow
@@ -285,7 +285,7 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
     exact t.nys a --map svd --kernel cosine --components 60 --max-passes 1
     exits 0
     says "after 1 pass, only 0 of 60 eigenvalues"
-    says "only 32 of 60 components are above rounding"
+    says "28 of 60 eigenvalues were not reached: they are null, and their coordinates 0"
     nystream verify t.nys -q
 }
 

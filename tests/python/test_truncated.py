@@ -60,3 +60,28 @@ def test_sparse_rows_of_a_store_stay_sparse(tmp_path, monkeypatch, name, options
     if scipy.sparse.issparse(found):
         found, expected = found.toarray(), expected.toarray()
     assert np.allclose(found, expected, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(3000, 400), (400, 3000)])
+@pytest.mark.parametrize("largest", [1e4, 1e6, 1e8])
+def test_small_values_beside_a_large_one(shape, largest):
+    """Values far below the largest are as exact as tol asks, or nan; so are their vectors."""
+    rng = np.random.default_rng(0)
+    n, d = shape
+    s = np.r_[largest, 5, 4, 3, 2, 1, 0.9 ** np.arange(1, 395)]
+    U, V = (np.linalg.qr(rng.normal(size=(rows, len(s))))[0] for rows in shape)
+    X = (U * s) @ V.T
+    svd = TruncatedSVD(n_components=6)
+    if largest > 1e6:
+        with pytest.warns(UserWarning, match="too small beside the largest"):
+            Y = svd.fit_transform(X)
+        assert np.isnan(svd.singular_values_[1:]).all() and not Y[:, 1:].any()
+        return
+    Y = svd.fit_transform(X)
+    np.testing.assert_allclose(svd.singular_values_ ** 2, s[:6] ** 2, rtol=1e-4)
+    C = svd.components_
+    np.testing.assert_allclose(C @ C.T, np.eye(6), atol=1e-12)
+    residuals = np.linalg.norm(X.T @ (X @ C.T) - C.T * s[:6] ** 2, axis=0) / s[:6] ** 2
+    assert residuals.max() < 1e-2  # the root of tol
+    U = Y / svd.singular_values_
+    np.testing.assert_allclose(U.T @ U, np.eye(6), atol=1e-4)

@@ -176,6 +176,43 @@ static void values_that_fall_are_found(void **state)
     try(lambda, N, 25, 1e-10);
 }
 
+/* Values far below the largest are found relative to themselves: the large ones are locked, in
+ * several rounds where values fall all the way. What is below the reach is left, and where the rank
+ * is too small nothing is made up. */
+static void small_values_are_found_behind_large_ones(void **state)
+{
+    const double tolerance = 1e-6, reach = 0x1p-40;
+    const size_t pairs = 24;
+
+    (void)state;
+    for (int kind = 0; kind < 4; kind++) {
+        struct ny_restarted_how how = {.shape = ny_restarted_shape(N, pairs, 10),
+                                       .tolerance = tolerance,
+                                       .reach = reach,
+                                       .steps_most = 200,
+                                       .seed = 3};
+        struct found found;
+
+        for (size_t i = 0; i < N; i++)
+            lambda[i] = kind == 0   ? (i ? pow(0.9, (double)i) : 5e11)
+                        : kind == 1 ? pow(0.35, (double)i)
+                        : kind == 2 ? (i < 12 ? 3e11 : 1 + 1 / (1 + (double)i))
+                                    : (i < 12 ? pow(0.5, (double)i) : 0);
+        found = iterate(lambda, &how, kind == 1 ? 9 : 0, NULL);
+        assert_int_equal(found.converged, pairs);
+        for (size_t k = 0; k < pairs; k++) {
+            bool told = lambda[k] >= reach * lambda[0];
+            double error = fabs(found.values[k] - lambda[k]);
+
+            if (told ? error > tolerance * lambda[k] : found.values[k] > 2 * reach * lambda[0])
+                fail_msg("kind %d: value %zu is %.12g, not %.12g", kind, k, found.values[k],
+                         lambda[k]);
+            if (kind == 3 && k >= 12) assert_true(found.values[k] < 1e-25);
+        }
+        release(&found);
+    }
+}
+
 static void an_eigenvalue_of_many_vectors_is_found(void **state)
 {
     (void)state;
@@ -415,6 +452,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_basis_of_a_centred_matrix_has_no_mean, start, stop),
         cmocka_unit_test_setup_teardown(pairs_that_may_be_wrong_do_not_count, start, stop),
         cmocka_unit_test_setup_teardown(too_few_steps_find_what_they_can, start, stop),
+        cmocka_unit_test_setup_teardown(small_values_are_found_behind_large_ones, start, stop),
         cmocka_unit_test_setup_teardown(an_eigenvalue_of_many_vectors_is_found, start, stop),
         cmocka_unit_test_setup_teardown(a_flat_bulk_is_told_apart_as_far_as_asked, start, stop),
         cmocka_unit_test_setup_teardown(less_than_was_wanted_is_there, start, stop),
