@@ -89,6 +89,7 @@ static int try_to_hold(struct ny_shards_held *held, bool *made)
     held->fd = open(held->lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (held->fd < 0 && errno == ENOENT) return NY_END;
     if (held->fd < 0) return ny_fail_errno(held->ctx, "open the lock", held->lock);
+    ny_share(held->lock);
     err = wait_for(held);
     if (!err && !in_place(held)) err = NY_END;
     if (err) ny_shards_let_go(held);
@@ -127,6 +128,7 @@ static int write_text(struct ny_context *ctx, const char *file, const char *text
     unlink(file); /* one that a kill has left */
     fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0) return ny_fail_errno(ctx, "create", file);
+    ny_share(file);
     for (size_t at = 0; !err && at < bytes;) {
         ssize_t put = write(fd, text + at, bytes - at);
 

@@ -227,7 +227,8 @@ static int take_over_rights(struct ny_context *ctx, const char *from, const char
         snprintf(new, sizeof(new), "%s%s", to, files[i]);
         if (stat(old, &was) || stat(new, &is)) return ny_fail_errno(ctx, "read", new);
         if ((was.st_uid != is.st_uid || was.st_gid != is.st_gid) &&
-            chown(new, was.st_uid, was.st_gid))
+            chown(new, was.st_uid, was.st_gid) &&
+            (!(was.st_mode & S_IWGRP) || chown(new, (uid_t)-1, was.st_gid)))
             return ny_fail_errno(ctx, "set the owner of", new);
         if (was.st_mode != is.st_mode && chmod(new, was.st_mode & 07777))
             return ny_fail_errno(ctx, "set the permissions of", new);

@@ -244,6 +244,7 @@ static int reserve_lock_file(struct ny_context *ctx, const char *directory)
         return NY_OK;
     fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0) return ny_fail_errno(ctx, "create", path);
+    ny_share(path);
     code = posix_fallocate(fd, 0, LOCK_BYTES);
     close(fd);
     if (code != ENOSPC && code != EDQUOT && code != EFBIG) return NY_OK; /* it may still go well */
@@ -552,9 +553,11 @@ int ny_env_create(struct ny_context *ctx, const char *directory, uint32_t enviro
     if (err) return err;
     remove_leftovers(draft);
     if (mkdir(draft, 0777)) return ny_fail_errno(ctx, "create", draft);
+    ny_share(draft);
     err = open_lmdb(&env, ctx, draft, 0, 0);
     if (!err) err = write_first(&env, ctx, environment, id);
     if (env.lmdb) mdb_env_close(env.lmdb);
+    if (!err && snprintf(env.path, PATH_MAX, "%s/data.mdb", draft) < PATH_MAX) ny_share(env.path);
     if (!err && rename(draft, directory)) err = ny_fail_errno(ctx, "create", directory);
     if (err) remove_leftovers(draft);
     return err;

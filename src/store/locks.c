@@ -120,6 +120,22 @@ static bool in_place(const struct ny_lock *lock)
            held.st_ino == named.st_ino && held.st_dev == named.st_dev;
 }
 
+void ny_share(const char *path)
+{
+    const char *end = strrchr(path, '/');
+    char folder[PATH_MAX] = ".";
+    struct stat of, is;
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+    if (end) snprintf(folder, sizeof(folder), "%.*s", (int)(end - path) + 1, path);
+    if (fd >= 0 && !stat(folder, &of) && of.st_mode & S_IWGRP && !fstat(fd, &is) &&
+        is.st_uid == geteuid() && (S_ISDIR(is.st_mode) || is.st_nlink == 1) &&
+        (is.st_gid == of.st_gid || !fchown(fd, (uid_t)-1, of.st_gid)))
+        (void)fchmod(fd, (is.st_mode & 07777) | S_IRGRP | S_IWGRP |
+                             (S_ISDIR(is.st_mode) ? of.st_mode & S_IXGRP : 0));
+    if (fd >= 0) close(fd);
+}
+
 /* Opens and locks the file, again if its holder has removed it meanwhile: a lock on a file that
  * has lost its name excludes nobody. */
 static int acquire(struct ny_lock *lock, struct ny_context *ctx, int operation, const char *what)
@@ -129,6 +145,7 @@ static int acquire(struct ny_lock *lock, struct ny_context *ctx, int operation, 
 
         lock->fd = open(lock->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (lock->fd < 0) return ny_fail_errno(ctx, "open the lock", lock->path);
+        ny_share(lock->path);
         err = flock_patiently(lock->fd, operation, ctx);
         if (err == NY_EBUSY && errno == EWOULDBLOCK) return busy(lock, ctx, what);
         if (err == NY_EBUSY) err = ny_env_fail(ctx, lock->path, "lock", errno);
@@ -169,7 +186,9 @@ static int lock_path(struct ny_lock *lock, struct ny_context *ctx, const char *p
 
     if (!folder_path(lock, path))
         return ny_fail(ctx, NY_EIO, "the path of the store is too long: %s", path);
-    if (mkdir(lock->path, 0777) && errno != EEXIST)
+    if (mkdir(lock->path, 0777) == 0)
+        ny_share(lock->path);
+    else if (errno != EEXIST)
         return ny_fail_errno(ctx, "create", lock->path);
     err = ny_env_entry(ctx, lock->path, S_IFDIR, true, &info);
     if (!err) add_file(lock, file);

@@ -332,6 +332,7 @@ int ny_store_create(struct ny_store **out, struct ny_context *ctx, const char *p
     if (!exists(points) || !exists(results)) {
         made = mkdir(path, 0777) == 0;
         if (!made && errno != EEXIST) return ny_fail_errno(ctx, "create the store", path);
+        if (made && holds(path, "../shards.lock")) ny_share(path); /* of a set */
         err = ny_check_vacant(ctx, path, is_ours);
         if (!err) err = create_locked(ctx, path, made);
     }

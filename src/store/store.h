@@ -169,6 +169,11 @@ bool ny_lost_plausible(const struct ny_lost *lost, uint64_t n);
 void ny_lost_release(struct ny_lost *lost, struct ny_context *ctx);
 /* The number in the store of row `row` of those that are left; *run of them lie there in a row. */
 uint64_t ny_lost_place(const struct ny_lost *lost, uint64_t row, uint64_t *run);
+/* Lets the group of a folder write what this process has made in it, at `path`, if that group may
+ * write the folder, whatever the umask is. Not for LMDB's files while LMDB has them open in this
+ * process: closing them would drop its locks. */
+void ny_share(const char *path);
+
 /* Makes this handle skip the lost rows known now: from here on ny_points_info() counts only the
  * rows left, and ny_points_gather() and ny_source_of_points() number them 0 … n − lost − 1. */
 int ny_store_skip_lost(struct ny_store *store);

@@ -372,3 +372,39 @@ bytes_read() {
     [ "$(nystream list s.nys | wc -l)" = 10 ]
     [ "$(bytes_read nystream list s.nys)" -lt $((2 * $(bytes_read nystream info s.nys))) ]
 }
+
+# as USER COMMAND…: of group 2345, with the usual umask.
+as() {
+    ( umask 022; setpriv --reuid "$1" --regid "$1" --groups 2345 env HOME=/nonexistent "${@:2}" )
+}
+
+@test "what is made in a store of a group can be written by all of it" {
+    [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || skip "needs root, to be two users"
+    as 12001 nystream version >/dev/null 2>&1 || skip "others cannot run the command here"
+    table 60 3 >rows.csv
+    mkdir -m 777 place
+    export XDG_CACHE_HOME=$PWD/place/cache
+    while read -r first rights; do # a folder of the group, with and without setgid
+        mkdir place/$first.nys place/$first.set
+        chown 12001:2345 place/$first.nys place/$first.set
+        chmod "$rights" place/$first.nys place/$first.set
+        cp rows.csv place
+        as 12001 nystream import place/$first.nys place/rows.csv -q
+        as 12002 nystream import place/$first.nys place/rows.csv --append -q
+        as 12002 nystream fit place/$first.nys a --landmarks 5 -q
+        as 12001 nystream fit place/$first.nys a --landmarks 6 --restart -q
+        as 12001 nystream rm place/$first.nys a -q
+        as 12002 nystream compact place/$first.nys
+        as 12001 nystream import place/$first.set --shard 0/2 place/rows.csv -q
+        as 12002 nystream import place/$first.set --shard 1/2 place/rows.csv -q
+        as 12002 nystream fit place/$first.set a --landmarks 5 -q
+        as 12001 nystream rm place/$first.set a -q
+        [ -z "$(find place/$first.nys place/$first.set ! -perm -g=w -o ! -group 2345)" ]
+    done <<'END'
+setgid 2775
+plain 775
+END
+    # a folder that its group may not write stays its owner's
+    as 12001 nystream import place/own.nys place/rows.csv -q
+    [ -z "$(find place/own.nys -perm -g=w)" ]
+}
