@@ -3,6 +3,7 @@
  * has the whole basis, and is some ten times as large: it is not written when the products end.
  */
 #include "factored/factored_private.h"
+#include "fit/shards.h"
 
 #include <math.h>
 #include <string.h>
@@ -70,10 +71,14 @@ int ny_feature_found_open(struct ny_feature_found *found, struct ny_fit *fit,
     struct ny_image_shape saved = {ny_feature_found_bytes(sizes), 0};
     void *image = NULL;
     uint64_t place;
+    bool anew;
     int err = NY_OK;
 
-    if (!fit->state) {
+    if (!fit->state) { /* a shard that comes back from a later stage has dropped it */
         err = ny_job_load_image(&fit->job, "features", &saved, &image, &place);
+        if (!err)
+            err = ny_shards_align_state(fit, &image, saved.bytes,
+                                        &(struct ny_shard_place){&place, 1}, &anew);
         fit->state = image;
     }
     if (err) return err;

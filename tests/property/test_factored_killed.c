@@ -1,6 +1,7 @@
 /*
- * Exact fits on the side of the rows, whose products are two passes, killed at their checkpoints in
- * both of them: the same command goes on to the bytes of one that was not killed.
+ * Exact fits killed at their checkpoints: on the side of the rows in both passes of a product, and
+ * over shards, one of which has come less far. The same command goes on to the bytes of a fit that
+ * was not killed.
  */
 #include "support/killed.h"
 
@@ -13,8 +14,8 @@
 #include "nystream_memory.h"
 #include "support/store_case.h"
 
-/* Three units of rows, and more columns; a row has as many values. */
-enum { ROWS = 4200, COLUMNS = 4300, VALUES = 6, P = 3 };
+/* Three units of rows, and more columns or fewer. */
+enum { ROWS = 4200, WIDE = 4300, NARROW = 430, VALUES = 6, P = 3 };
 
 static struct ny_context *ctx;
 static char folder[128], before[160], now[160];
@@ -36,37 +37,68 @@ static int job(struct ny_context *own)
     return err;
 }
 
-static int start(void **state)
-{
-    static uint32_t first[ROWS + 1], column[ROWS * VALUES];
-    static float value[ROWS * VALUES];
-    struct ny_table table = {.struct_bytes = sizeof(table),
-                             .dtype = NY_F32,
-                             .rows = ROWS,
-                             .columns = COLUMNS,
-                             .values = value,
-                             .index_bytes = sizeof(uint32_t),
-                             .row_start = first,
-                             .column = column,
-                             .entries = ROWS * VALUES};
-    struct ny_options *options;
+static uint32_t first[ROWS + 1], column[ROWS * VALUES];
+static float value[ROWS * VALUES];
+static size_t columns;
 
-    (void)state;
+/* A row has values in each of six ranges. */
+static void make_rows(void)
+{
     for (uint32_t i = 0; i < ROWS; i++) {
         first[i + 1] = (i + 1) * VALUES;
-        for (uint32_t k = 0; k < VALUES; k++) { /* ascending, in six ranges */
+        for (uint32_t k = 0; k < VALUES; k++) {
             uint64_t hash = ny_hash64(1, NY_STREAM_DATA, i * VALUES + k), near = i % 5 * 100;
 
-            column[i * VALUES + k] = (uint32_t)(k * 700 + near + hash % 100);
+            column[i * VALUES + k] = (uint32_t)((k * 700 + near + hash % 100) / (WIDE / columns));
             value[i * VALUES + k] = (float)(1 + hash / 128 % 8);
         }
     }
+}
+
+/* Puts some of the rows into the store, or into one of its shards. */
+static int append(uint64_t row, uint64_t rows, const char *shard)
+{
+    const struct ny_table table = {.struct_bytes = sizeof(table),
+                                   .dtype = NY_F32,
+                                   .rows = rows,
+                                   .columns = columns,
+                                   .values = value,
+                                   .index_bytes = sizeof(uint32_t),
+                                   .row_start = first + row,
+                                   .column = column,
+                                   .entries = ROWS * VALUES};
+    struct ny_options *options;
+    int err = ny_options_new(&options, ctx);
+
+    if (!err) err = ny_options_set(options, "layout", "sparse");
+    if (!err && shard) err = ny_options_set(options, "shard", shard);
+    if (!err) err = ny_append(ctx, before, &table, options, NULL);
+    ny_options_free(options);
+    return err;
+}
+
+static int begin(size_t d)
+{
+    columns = d;
+    make_rows();
     if (ny_context_new(&ctx)) return -1;
     case_directory(folder);
     snprintf(before, sizeof(before), "%s/before", folder);
     snprintf(now, sizeof(now), "%s/now", folder);
-    return ny_options_new(&options, ctx) || ny_options_set(options, "layout", "sparse") ||
-           ny_append(ctx, before, &table, options, NULL) || (ny_options_free(options), 0);
+    return 0;
+}
+
+static int start(void **state)
+{
+    (void)state;
+    return begin(WIDE) || append(0, ROWS, NULL);
+}
+
+/* Two shards, which have their checkpoints each at a time of its own. */
+static int start_shards(void **state)
+{
+    (void)state;
+    return begin(NARROW) || append(0, 2048, "0/2") || append(2048, ROWS - 2048, "1/2");
 }
 
 static int stop(void **state)
@@ -88,38 +120,62 @@ static double *embedding(void)
     return values;
 }
 
-/* Kills at every third sync, where two are those of a checkpoint. */
-static void both_passes_go_on_where_they_were(void **state)
+/* The trace of all rows, which the first pass counts. */
+static double trace_of(const char *side)
 {
-    double *whole, *again;
     struct ny_report *report;
+    double trace = -1;
+
+    assert_int_equal(ny_result_report(ctx, now, "m", &report), NY_OK);
+    assert_string_equal(ny_report_text(report, "side"), side);
+    assert_true(ny_report_number(report, "trace", &trace));
+    ny_report_free(report);
+    return trace;
+}
+
+/* Kills at each of the first syncs, and then at every third, and compares what the same command
+ * then makes. */
+static void kill_all(const char *side, long first_ones, unsigned least)
+{
+    double *whole, *again, trace;
     unsigned kills = 0;
 
-    (void)state;
     case_copy(before, now);
-    assert_int_equal(job(ctx), NY_OK);
-    assert_int_equal(ny_result_report(ctx, now, "m", &report), NY_OK);
-    assert_string_equal(ny_report_text(report, "side"), "rows");
-    ny_report_free(report);
+    if (job(ctx)) fail_msg("%s", ny_context_message(ctx));
+    trace = trace_of(side);
     whole = embedding();
-    for (long at = 3;; at += 3, kills++) {
+    for (long at = 3;; at += at < first_ones ? 1 : 3, kills++) {
         case_remove(now);
         case_copy(before, now);
         if (!killed_at_sync(at, job)) break;
-        assert_int_equal(job(ctx), NY_OK);
+        if (job(ctx)) fail_msg("sync %ld: %s", at, ny_context_message(ctx));
         again = embedding();
         assert_int_equal(memcmp(again, whole, ROWS * P * sizeof(float)), 0);
+        assert_true(trace_of(side) == trace);
         free(again);
     }
     print_message("counted: %u kills\n", kills);
-    assert_true(kills >= 6);
+    assert_true(kills >= least);
     free(whole);
+}
+
+static void both_passes_go_on_where_they_were(void **state)
+{
+    (void)state;
+    kill_all("rows", 0, 6);
+}
+
+static void shards_go_on_together(void **state)
+{
+    (void)state;
+    kill_all("columns", 24, 20); /* in the first pass, too, which counts the rows */
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(both_passes_go_on_where_they_were, start, stop),
+        cmocka_unit_test_setup_teardown(shards_go_on_together, start_shards, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
