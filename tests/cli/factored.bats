@@ -202,6 +202,29 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
     cmp all.nys.npy big.npy
 }
 
+@test "the probe of an update knows the means that have moved, as that of a new fit" {
+    rows() { # NUMBER MULTIPLIER: rows of sparse values of this size
+        awk -v n="$1" -v a="$2" 'BEGIN { x = 7; for (i = 0; i < n; i++) { line = 0
+            for (j = 1; j <= 30; j++) {
+                x = (x * 16807) % 2147483647
+                if (x % 3 == 0) line = line " " j ":" a + x % 7 * (j < 5) }
+            print line } }'
+    }
+    rows 700 1 >early.libsvm
+    rows 900 9 >late.libsvm
+    nystream import s early.libsvm --layout sparse -q
+    exact s f --map pca --components 2 --probe 80 -q
+    ny import s late.libsvm --append -q
+    ny fit s f --update full -q
+    exits 0
+    exact s g --map pca --components 2 --probe 80 -q
+    for name in f g; do
+        field "$(nystream info s $name --json)" probe_error >$name.csv
+    done
+    close f.csv g.csv
+    [ "$(awk '{ print ($1 > 0.01 && $1 < 1) }' g.csv)" = 1 ]
+}
+
 @test "few rows leave those without values out, too" {
     local map out
     awk 'BEGIN { for (i = 0; i < 300; i++) if (i % 150 != 7) print i % 3 + 1 "," i % 7 "," 1 + i % 5 }' >whole.csv
