@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "factored/pass.h"
+#include "fit/plan.h"
 #include "fit/shards.h"
 #include "peers/peers.h"
 
@@ -376,8 +377,21 @@ static int run_step(struct multiply *run, uint64_t first_unit, bool *done)
     return NY_OK;
 }
 
+/* Tells what a fit waits for whose last pairs do not settle. */
+static void tell_waiting(const struct multiply *run)
+{
+    const struct ny_restarted_how *how = &run->state->it.how;
+
+    ny_log(run->fit->job.ctx, NY_LOG_NOTE,
+           "after %u products, the last of %zu components do not settle: eigenvalues around them "
+           "lie close together; fewer --components, a larger --tol than %g, or fewer --max-passes "
+           "than %u end the fit sooner",
+           run->state->it.step, how->shape.pairs, how->tolerance, how->steps_most);
+}
+
 static int run_products(struct multiply *run, uint64_t first_unit)
 {
+    const unsigned many = 20;
     bool done = false;
     int err = NY_OK;
 
@@ -385,6 +399,7 @@ static int run_products(struct multiply *run, uint64_t first_unit)
         err = run_step(run, first_unit, &done);
         if (err) return err;
         first_unit = 0;
+        if (!done && run->state->it.step == many) tell_waiting(run);
         if (done || ny_now() - run->saved_s < ny_context_checkpoint_s(run->fit->job.ctx)) continue;
         err = checkpoint(run, 0);
         if (err) return err;
@@ -474,18 +489,23 @@ static struct ny_stage_bytes bytes(const struct ny_job_sizes *job, unsigned work
     return bytes;
 }
 
-/* Returns how many products a fit is likely to need. They depend on the eigenvalues: with the
- * default tolerance and narrow blocks, texts and cells took 4 to 6 for 10 pairs and 7 to 15 for 20
- * to 200, and where no gap tells the wanted pairs from the others, 16 to 24 were needed for 30 to
- * 200. Dense rows have blocks of full width. */
-static double likely_products(const struct ny_factored *sizes, unsigned most)
+/* Returns how many products a fit is likely to need: by the eigenvalues of a sample, where one was
+ * looked at, or as texts and cells took with narrow blocks, and dense rows with those of full
+ * width. */
+static double likely_products(const struct ny_factored *sizes, const struct ny_timing *t)
 {
     const struct ny_restarted_shape *shape = &sizes->shape;
+    const struct ny_look_solver solver = {.pairs = sizes->pairs,
+                                          .keep = shape->keep,
+                                          .start = shape->start,
+                                          .order = shape->order,
+                                          .tolerance = t->settings->tol};
     bool narrow = shape->start < shape->width;
-    double start = (double)shape->start;
-    double products = narrow ? fmin(14, ceil(4 + 5 * (double)sizes->pairs / start)) : 9;
+    double start = (double)shape->start, products = ny_look_products(t->look, t->n, &solver);
 
-    return fmin(fmin(products, ceil((double)shape->order / start)), most);
+    if (!(products > 0))
+        products = narrow ? fmin(14, ceil(4 + 5 * (double)sizes->pairs / start)) : 9;
+    return fmin(fmin(products, ceil((double)shape->order / start)), t->settings->max_passes);
 }
 
 /* Returns the seconds of what follows a product with the last `width` of `used` columns. Products
@@ -507,7 +527,7 @@ static void work(const struct ny_job_sizes *job, struct ny_plan *plan)
     const struct ny_timing timing = ny_timing_of(job, plan), *t = &timing;
     struct ny_factored sizes = ny_factored_of_sizes(t->sizes);
     double order = (double)sizes.shape.order, width = (double)sizes.shape.start;
-    double products = likely_products(&sizes, t->settings->max_passes), used = 0, basis_s = 0;
+    double products = likely_products(&sizes, t), used = 0, basis_s = 0;
     double product = ny_feature_pass_seconds(t, width), basis = 0;
 
     if (sizes.rows) product += ny_price_rows(&t->price, t->n);

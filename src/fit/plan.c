@@ -105,6 +105,9 @@ static bool is_looked_at(const struct ny_sizes *sizes, size_t m)
     bool gram_is_open = ny_settings_forms_gram(settings) &&
                         !ny_settings_gram_f64(settings, sizes->points->n);
 
+    if (ny_settings_features(settings))
+        return !sizes->points->imagined && (settings->patient || rough_flops(sizes, m) > much);
+
     return ny_settings_selects(settings) && !settings->columns_file && !sizes->points->imagined &&
            (gram_is_open || settings->rule->bytes) && rough_flops(sizes, m) > much;
 }

@@ -28,5 +28,14 @@ size_t ny_fit_cache_planned(const struct ny_sizes *sizes, unsigned workers);
  * landmarks alone are wanted, memory is all that is planned. */
 int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
                  const struct ny_course *course, size_t m, struct ny_plan *plan);
+/* A solver by products: the pairs that it finds and those that a restart keeps, the columns of its
+ * first block, the rows of its basis and its tolerance. */
+struct ny_look_solver {
+    size_t pairs, keep, start, order;
+    double tolerance;
+};
+/* Returns the products that it is likely to need for n points whose sample was looked at; 0: none
+ * was. */
+double ny_look_products(const struct ny_look *look, double n, const struct ny_look_solver *solver);
 
 #endif

@@ -1,11 +1,12 @@
 /*
- * A sample of the rows foretells two things of the kernel matrix, for a plan: whether pass 1 will
- * sum up in f64, and how residuals fall with the landmarks.
+ * A sample of the rows foretells three things of the kernel matrix, for a plan: whether pass 1 will
+ * sum up in f64, how residuals fall with the landmarks, and how many products find its pairs.
  *
  * ny_plan_look() reads up to 768 rows from up to 24 units, so that few blocks are decoded even
  * from a large store, and computes their exact square of K. A look that fails leaves a plan
  * without a forecast and no error, except for an interrupt: the fit will say what is wrong.
  */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,6 +191,94 @@ static void look_at_residuals(struct sample *sample, struct ny_look *look)
     look->decay.share = look->share;
 }
 
+/* Finds the eigenvalues of the matrix that the map decomposes, over the sample, and how many of
+ * them stand out. The others are noise where they look like it: those of rows of f independent
+ * columns have the mean v = k(x,x), the variance v²m/f, and end at v(1 + √(m/f))² (Marchenko &
+ * Pastur). */
+static int look_at_spectrum(struct sample *sample, const struct ny_fit_settings *settings,
+                            struct ny_look *look)
+{
+    size_t m = sample->rows, j = 0;
+    double *sums = sample->L.at, *K = sample->K.at, total = 0, left = 0, squares = 0, spread = 0;
+    int err;
+
+    for (size_t i = 0; i < m; total += sums[i++])
+        for (size_t k = 0; k < m; k++)
+            sums[i] = (k ? sums[i] : 0) + K[i * m + k] / (double)m;
+    for (size_t e = 0; e < m * m; e++)
+        if (ny_divided(settings->normalisation))
+            K[e] /= sqrt(fmax(sums[e / m] * sums[e % m], DBL_MIN));
+        else if (ny_centred(settings->normalisation))
+            K[e] -= sums[e / m] + sums[e % m] - total / (double)m;
+    err = ny_eigenvalues(sample->ctx, sample->K, look->share);
+    if (err) return err;
+    qsort(look->share, m, sizeof(double), ny_compare_doubles);
+    for (size_t i = 0; i < m / 2; i++) { /* descending */
+        double value = look->share[i];
+
+        look->share[i] = look->share[m - 1 - i];
+        look->share[m - 1 - i] = value;
+    }
+    for (size_t i = 0; i < m; i++) {
+        left += look->share[i];
+        squares += look->share[i] * look->share[i];
+    }
+    for (; j < m / 2; j++) {
+        double value = look->share[j], rest = (double)(m - j);
+
+        look->level = left / rest;
+        spread = fmax(squares * rest / (left * left) - 1, 1e-9);
+        if (value <= 1.1 * look->level * (1 + sqrt(spread)) * (1 + sqrt(spread)) && spread < 4)
+            break;
+        left -= value;
+        squares -= value * value;
+    }
+    look->freedom = (double)(m - j) / spread;
+    look->signals = j;
+    look->rows = m;
+    return NY_OK;
+}
+
+/* Returns value i of n points. Those that stand out grow with n; behind them, noise has values of
+ * which so many are near its edge, and what is not noise goes on as in the sample. */
+static double value_of(const struct ny_look *look, double n, size_t i)
+{
+    double m = (double)look->rows, ratio = n / look->freedom, root = sqrt(ratio), depth;
+    size_t last = look->rows * 3 / 4;
+    bool signals = look->signals == look->rows / 2;
+
+    if (i < look->signals || signals)
+        return n / m * (look->share[ny_smaller(i, last)] - look->level) + look->level;
+    depth = 1.5 * 3.14159 * ((double)(i - look->signals) + 0.5) / fmin(n, look->freedom);
+    depth *= (1 + root) * (1 + root) / fmax(ratio, 1);
+    depth = cbrt(depth * depth) * root;
+    return look->level * ((1 + root) * (1 + root) - fmin(depth, 4 * root));
+}
+
+/* Chebyshev polynomials tell value θ of the last pair from those that blocks do not have:
+ * T_k(1 + 2γ) is to be the length of a random vector, over the residual that is asked for
+ * (spectral/restarted.h). */
+double ny_look_products(const struct ny_look *look, double n, const struct ny_look_solver *solver)
+{
+    const double small = 0x1p-20;
+    size_t pairs = solver->pairs;
+    double value, far, gap, residual, k;
+    bool lost;
+
+    if (!look || !look->rows) return 0;
+    while (pairs > 1 && value_of(look, n, pairs - 1) < small * value_of(look, n, 0))
+        pairs--;
+    lost = pairs < solver->pairs; /* pairs behind the others take some products more */
+    value = value_of(look, n, pairs - 1);
+    far = fmax(value_of(look, n, pairs - 1 + solver->keep - solver->pairs + solver->start),
+               1e-12 * value);
+    gap = fmax(1 - value_of(look, n, pairs) / value, 0);
+    residual = fmax(solver->tolerance, sqrt(solver->tolerance * gap));
+    k = log(2 * sqrt((double)solver->order / (double)solver->start) / residual) /
+        acosh(1 + 2 * fmax(value / far - 1, 1e-6));
+    return ceil(1 + k + (double)(pairs - 1) / (double)solver->start + (lost ? 3 : 0));
+}
+
 /* Takes room for the sample. *found: whether all shards have it. */
 static int allocate(struct sample *sample, struct ny_look *look, bool *found)
 {
@@ -214,7 +303,7 @@ int ny_plan_look(struct ny_look *look, struct ny_store *store,
 {
     struct ny_context *ctx = sizes->job.ctx;
     struct ny_peers *peers = ny_context_peers(ctx);
-    struct sample sample = {.ctx = ctx, .spec = sizes->spec};
+    struct sample sample = {.ctx = ctx, .spec = ny_settings_probe_spec(&sizes->spec)};
     bool residuals = settings->rule->bytes != NULL; /* the rule looks at them */
     bool found = false, alone = false;
     uint64_t rows = rows_of(ctx, &sample.spec, sizes->points->n);
@@ -231,7 +320,10 @@ int ny_plan_look(struct ny_look *look, struct ny_store *store,
     if (err || !found) goto done;
     if (settings->gamma_auto) err = choose_width(&sample);
     if (!err) err = square(&sample, &sample.spec, sample.rows);
-    if (!err && !ny_first_not_finite(sample.K.at, sample.rows * sample.rows)) {
+    found = !err && !ny_first_not_finite(sample.K.at, sample.rows * sample.rows);
+    if (found && ny_settings_features(settings)) {
+        err = look_at_spectrum(&sample, settings, look);
+    } else if (found) {
         err = look_at_gram(&sample, sizes->m, &look->gram_f64);
         if (!err && residuals) look_at_residuals(&sample, look);
     }
