@@ -55,7 +55,8 @@ endif
 
 # Vector code is compiled once for each CPU family and chosen at run time (src/base/cpu.h).
 VARIANT_SOURCES := $(wildcard src/*/*_variant.c)
-ifneq (,$(filter x86_64 amd64,$(shell $(CC) -dumpmachine | cut -d- -f1)))
+MACHINE := $(shell $(CC) -dumpmachine | cut -d- -f1)
+ifneq (,$(filter x86_64 amd64,$(MACHINE)))
 VARIANTS := plain avx2 avx512
 BASE_CFLAGS += -DNY_X86_VARIANTS -fcf-protection
 else
@@ -103,7 +104,7 @@ GOLD         := $(if $(SAN),,$(shell command -v ld.gold >/dev/null && echo -fuse
 SUPPORT_OBJECTS := $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tests/support/*.c))
 TEST_SUPPORT := $(BUILD)/tests/support.a
 # The data-tools share data-tools/tool.c; some have a second file.
-TOOL_PARTS   := tool cells_npz cells_h5ad hdf5_file hdf5_texts nystream-hdf5
+TOOL_PARTS   := tool cells_npz cells_h5ad hdf5_file hdf5_texts nystream-hdf5 confine
 TOOL_SUPPORT := $(patsubst data-tools/%.c,$(BUILD)/data-tools/%.o,$(wildcard data-tools/tool.c))
 # A tool that needs more libraries is built where they are (data-tools/setup tools).
 PACKAGES_hdf5-rows  := hdf5
@@ -285,9 +286,10 @@ $(BUILD)/data-tools/%: data-tools/%.c $(TOOL_SUPPORT) $(STATIC_LIB)
 	  $(filter %.o,$^) $(STATIC_LIB) $(TOOL_LIBS) $(PACKAGE_LIBS)
 $(BUILD)/data-tools/cells: $(addprefix $(BUILD)/data-tools/,cells_npz.o $(if $(HDF5_READER),cells_h5ad.o))
 $(BUILD)/data-tools/hdf5-rows: $(BUILD)/data-tools/hdf5_file.o
-# A sanitizer takes memory that a limit would refuse.
-DEFINES_nystream-hdf5 = -DNY_LIMIT_DATA=$(if $(filter -fsanitize%,$(CFLAGS)),0,1)
-$(BUILD)/nystream-hdf5: $(addprefix $(BUILD)/data-tools/,nystream-hdf5.o hdf5_file.o hdf5_texts.o tool.o) $(STATIC_LIB)
+# A sanitizer takes memory and makes calls that limits would refuse.
+DEFINES_confine = -DNY_CONFINED=$(if $(filter -fsanitize%,$(CFLAGS)),0,1) -DNY_AUDIT_ARCH=$(or $(patsubst \
+  x86_64,AUDIT_ARCH_X86_64,$(filter x86_64,$(MACHINE))),$(patsubst aarch64,AUDIT_ARCH_AARCH64,$(filter aarch64,$(MACHINE))),0)
+$(BUILD)/nystream-hdf5: $(addprefix $(BUILD)/data-tools/,nystream-hdf5.o confine.o hdf5_file.o hdf5_texts.o tool.o) $(STATIC_LIB)
 	$(call say,LINK) $(CC) $(CFLAGS) -pie $(HARDENED_LINK) $(LDFLAGS) -Wl,--as-needed -Wl,--gc-sections -o $@ $^ \
 	  $(shell pkg-config --libs hdf5) $(PACKAGE_LIBS)
 

@@ -5,10 +5,10 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "confine.h"
 #include "hdf5_file.h"
 #include "io/hdf5_stream.h"
 #include "io/number.h"
@@ -49,6 +49,7 @@ static void put(const void *bytes, size_t count)
         if (some < 0) tool_fail(NY_EIO, "The reader of the rows is gone.");
         done += (size_t)some;
     }
+    confine_renew();
 }
 
 /* ---- labels ---------------------------------------------------------------------------------- */
@@ -473,17 +474,6 @@ static bool find_matrix(struct source *s)
     return group;
 }
 
-/* Lets this process take no more memory than it was given, and leave no core file behind. */
-static void limit(struct ny_context *ctx, uint64_t bytes)
-{
-    const struct rlimit none = {0, 0}, data = {bytes, bytes};
-
-    setrlimit(RLIMIT_CORE, &none);
-    if (!bytes) return;
-    ny_context_set_memory(ctx, bytes);
-    if (NY_LIMIT_DATA) setrlimit(RLIMIT_DATA, &data);
-}
-
 int main(int argc, char **argv)
 {
     static struct source s = {.head = {.magic = {'n', 'y', 'r', 'o', 'w', 's', '2', '\n'}},
@@ -501,10 +491,11 @@ int main(int argc, char **argv)
     if (!s.in.path) s.in.path = where;
     if (isatty(STDOUT_FILENO)) tool_fail(NY_EUSAGE, "Rows are not for a terminal: use a pipe.");
     s.in.ctx = tool_start();
-    limit(s.in.ctx, memory);
+    confine_begin(s.in.ctx, memory);
     s.in.share = memory ? NY_HDF5_SHARE : 0;
     setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1); /* the file is only read */
     hdf5_open(&s.in, where);
+    confine_calls();
     if (find_matrix(&s))
         put_sparse(&s);
     else

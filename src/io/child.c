@@ -2,7 +2,8 @@
  * The child of io/child.h. It is started by posix_spawn, with the signals of a new process, and its
  * standard error is a file in memory: what it said is shown only where it failed, as one line of
  * printable characters, since nothing that it writes is believed. Exit statuses are those of
- * nystream; any other is damage of the file.
+ * nystream; any other is damage of the file. Its CPU time is limited, so that it ends, also where
+ * this process was killed and nobody waits for it.
  */
 #include "io/child.h"
 
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -65,6 +67,16 @@ static int prepare(posix_spawn_file_actions_t *files, posix_spawnattr_t *how, co
     return err;
 }
 
+/* Sets the seconds of CPU time that the child may take, unless this process has fewer. */
+static void limit(const struct ny_child *child)
+{
+    struct rlimit cpu;
+
+    if (prlimit(child->pid, RLIMIT_CPU, NULL, &cpu) || cpu.rlim_cur <= child->spec.seconds) return;
+    cpu.rlim_cur = child->spec.seconds;
+    (void)prlimit(child->pid, RLIMIT_CPU, &cpu, NULL);
+}
+
 /* Returns 0, or the number of an error. */
 static int spawn(struct ny_child *child, const char *program, int output)
 {
@@ -83,7 +95,10 @@ static int spawn(struct ny_child *child, const char *program, int output)
     }
     err = prepare(&files, &how, fds);
     if (!err) err = posix_spawnp(&child->pid, program, &files, &how, arguments, environ);
-    if (err) child->pid = 0;
+    if (err)
+        child->pid = 0;
+    else
+        limit(child);
     posix_spawnattr_destroy(&how);
     posix_spawn_file_actions_destroy(&files);
     return err;
@@ -203,6 +218,11 @@ int ny_child_finish(struct ny_child *child)
     if (err) return err;
     if (WIFEXITED(child->status)) return WEXITSTATUS(child->status) ? fail_status(child) : NY_OK;
     signal_number = WTERMSIG(child->status);
+    if (signal_number == SIGXCPU)
+        return ny_fail_at(child->ctx, NY_EDATA, child->spec.path, NY_NO_LINE,
+                          "%s: %s was busy for so long without coming to another row that the file "
+                          "must be damaged; fetch or write it again",
+                          child->spec.path, child->spec.program);
     if (signal_number == SIGKILL || signal_number == SIGTERM || signal_number == SIGINT)
         return ny_fail_at(child->ctx, NY_EIO, child->spec.path, NY_NO_LINE,
                           "%s: %s, which reads it, was killed (signal %d), by a user or for lack "

@@ -15,6 +15,7 @@ struct ny_child_spec {
     const char *path;             /* names the file in messages; stays valid */
     const char *cure;             /* tells what to do if there is no such program */
     int input;                    /* its standard input */
+    unsigned seconds;             /* of CPU time that it may take; it may renew them */
 };
 
 struct ny_child;

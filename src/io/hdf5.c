@@ -10,7 +10,8 @@
  *
  * Nothing that the stream says is believed: its head is checked here, counts are checked against
  * it, and columns and values when rows are read. Where the stream breaks, the child is waited for,
- * and what it said, or how it died, becomes the error. A child that hangs is killed (io/bytes.c).
+ * and what it said, or how it died, becomes the error. A child that waits for ever is killed
+ * (io/bytes.c), and one that computes for ever ends by a limit of CPU time (io/child.c).
  */
 #include <math.h>
 #include <stdio.h>
@@ -27,6 +28,8 @@
 #include "io/sparse_rows.h"
 
 enum { SHARE_MIN = 32 << 20, NAME_BYTES_MAX = 1024 };
+/* CPU time in which the child finds something new, even where it walks through the whole file. */
+enum { SECONDS_MIN = 30, BYTES_A_SECOND = 8 << 20 };
 
 #define ULL(x) ((unsigned long long)(x))
 
@@ -141,7 +144,8 @@ static int start(struct ny_reader *reader)
         .cure = "it reads HDF5 files and is installed with nystream where libhdf5 is "
                 "(data-tools/setup tools; make install); name it in NYSTREAM_HDF5, or save the "
                 "matrix with scipy.sparse.save_npz",
-        .input = reader->bytes->fd};
+        .input = reader->bytes->fd,
+        .seconds = SECONDS_MIN + (unsigned)(reader->bytes->size / BYTES_A_SECOND)};
     struct ny_bytes *stream;
     int output, err;
 

@@ -228,6 +228,14 @@ refused() {
     [[ $stderr != *warning* ]]
 }
 
+# Writes loop.h5ad, which libhdf5 reads for ever; newer ones may refuse it.
+make_loop() {
+    /usr/bin/python3 "$BATS_TEST_DIRNAME/external/damage_h5ad.py" loop "$FILES/rows.h5ad" loop.h5ad
+    status=0
+    (ulimit -S -t 1 && nystream-hdf5 loop.h5ad >/dev/null 2>&1) || status=$?
+    [ "$status" -gt 128 ] || skip "this libhdf5 refuses the file"
+}
+
 # A file that begins as HDF5 does; what reads it is replaced below.
 signed() {
     printf '\211HDF\r\n\032\n and more' >x.h5ad
@@ -353,6 +361,63 @@ head_of() {
         [ "$SECONDS" -lt 50 ]
         [ ! -d "/proc/$(cat pid)" ]
     done
+}
+
+@test "a damaged file that makes the reader compute for ever is refused" {
+    needs_files
+    make_loop
+    ulimit -S -t 2 # half a minute without this
+    refused 3 "loop.h5ad: nystream-hdf5 was busy for so long without coming to another row" nystream import n.nys loop.h5ad
+    signed
+    fake loops 'echo $$ >pid' 'while :; do :; done'
+    refused 3 "x.h5ad: nystream-hdf5 was busy for so long" nystream import n.nys x.h5ad
+    [ ! -d "/proc/$(cat pid)" ]
+}
+
+@test "every bit of the bytes where texts begin may be flipped" {
+    needs_files
+    ulimit -S -t 3
+    /usr/bin/python3 "$BATS_TEST_DIRNAME/external/damage_h5ad.py" flips "$FILES/rows.h5ad"
+}
+
+@test "a reader that makes progress may take any time" {
+    needs_files
+    [ -z "${NYSTREAM_SANITIZER-}" ] || skip "measures CPU time"
+    # many chunks of the same packed bytes, which take seconds to unpack
+    /usr/bin/python3 -c 'import h5py, numpy, zlib
+x = numpy.random.default_rng(0).integers(0, 9, (500, 2000)).astype("u1")
+to = h5py.File("long.h5ad", "w").create_dataset("X", (400000, 2000), "u1", chunks=x.shape, compression="gzip")
+packed = zlib.compress(x.tobytes(), 1)
+for i in range(800): to.id.write_direct_chunk((i * 500, 0), packed)'
+    (
+        ulimit -S -t 2
+        time=$({ TIMEFORMAT='%U'; time nystream-hdf5 long.h5ad >/dev/null; } 2>&1)
+        echo "$time" >taken
+    )
+    awk '{ exit !($1 > 2.2) }' taken || { cat taken; return 1; }
+}
+
+@test "no reader survives its parent, and none may write a file or start a program" {
+    needs_files
+    make_loop
+    nystream import n.nys loop.h5ad -q 3>&- &
+    parent=$!
+    for ((i = 0; i < 100; i++)); do
+        child=$(pgrep -P "$parent" || true)
+        [ -z "$child" ] || [ "$(cat "/proc/$child/comm")" != nystream-hdf5 ] || break
+        sleep 0.05
+    done
+    [ "$(cat "/proc/$child/comm")" = nystream-hdf5 ]
+    sleep 0.3 # it has opened the file
+    if [ -z "${NYSTREAM_SANITIZER-}" ] && grep -q '^Seccomp_filters' /proc/self/status; then
+        grep -q '^Seccomp:.2$' "/proc/$child/status"
+    fi
+    kill -KILL "$parent"
+    for ((i = 0; i < 40; i++)); do
+        [ -d "/proc/$child" ] || break
+        sleep 0.05
+    done
+    [ ! -d "/proc/$child" ]
 }
 
 @test "an interrupt ends the import and its reader" {
