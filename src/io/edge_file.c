@@ -128,6 +128,11 @@ static int open_mtx(struct ny_edge_file *file)
     int err = ny_mtx_begin(&file->reader, &file->mtx);
 
     file->next = next_of_mtx;
+    if (!err && (file->mtx.array || file->mtx.skew))
+        return ny_fail_at(file->reader.ctx, NY_EDATA, file->reader.path, NY_NO_LINE,
+                          "%s holds a matrix that is %s; give edges as a general or symmetric one "
+                          "in coordinates",
+                          file->reader.path, file->mtx.skew ? "skew-symmetric" : "dense (array)");
     return err ? err : check_shape(file, file->mtx.rows, file->mtx.columns);
 }
 

@@ -14,7 +14,8 @@
     X("npz", "sparse matrix of scipy (save_npz), CSR or CSC", ".npz", ny_format_npz)               \
     X("h5ad", "AnnData (HDF5), read by the program nystream-hdf5", ".h5ad", ny_format_hdf5)        \
     X("h5", "HDF5 of 10x Genomics: counts of cells, by nystream-hdf5", ".h5", ny_format_hdf5)      \
-    X("mtx", "sparse matrix of MatrixMarket (coordinate)", ".mtx", ny_format_mtx)                  \
+    X("mtx", "matrix of MatrixMarket, sparse (coordinate) or dense (array)", ".mtx",               \
+      ny_format_mtx)                                                                               \
     X("libsvm", "sparse text: label index:value …", ".libsvm .svm .svmlight", ny_format_libsvm)    \
     X("tsv", "text, columns separated by tabs", ".tsv .tab", ny_format_tsv)                        \
     X("csv", "text, columns separated by comma, semicolon, tab or blanks", ".csv", ny_format_csv)

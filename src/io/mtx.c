@@ -1,12 +1,13 @@
 /*
- * MatrixMarket files of sparse matrices (.mtx, and .mtx.gz as 10x writes them): coordinate; real,
- * integer or pattern; general or symmetric.
+ * MatrixMarket files (.mtx, and .mtx.gz as 10x writes them): coordinate or array; real, integer or
+ * pattern; general, symmetric or skew-symmetric.
  *
  * A regular file is looked at before its rows are read. Where its entries are in the order of the
  * rows, it is read a second time and streams; 10x's genes × cells are in the order of the cells,
  * and so stream with --transpose. At the first entry that is out of order the look ends, and the
  * file is read once, into the external sort (io/row_sort.h). A pipe cannot be looked at and is
- * always sorted, as is a symmetric matrix, which has half of its entries.
+ * always sorted, as is a symmetric matrix, which has half of its entries. An array is stored by
+ * columns: with --transpose it streams.
  *
  * Counts are kept in the smallest type: the range of the integers is known before the first row is.
  * Real values are kept as f32 unless --dtype says, as those of the other text formats are.
@@ -51,6 +52,13 @@ static enum ny_guess probe(const char *head, size_t length)
                : NY_GUESS_NO;
 }
 
+/* Widens the range of the values. */
+static void note(struct mtx *mtx, double value)
+{
+    if (value < mtx->least) mtx->least = value;
+    if (value > mtx->largest) mtx->largest = value;
+}
+
 /* Reads the next entry as one of the points. */
 static int next_entry(struct ny_reader *reader, struct ny_mtx_entry *entry)
 {
@@ -58,8 +66,7 @@ static int next_entry(struct ny_reader *reader, struct ny_mtx_entry *entry)
     int err = ny_mtx_next(reader, &mtx->text, entry);
 
     if (err) return err;
-    if (entry->value < mtx->least) mtx->least = entry->value;
-    if (entry->value > mtx->largest) mtx->largest = entry->value;
+    note(mtx, entry->value);
     if (reader->options.transpose) {
         uint64_t row = entry->column;
 
@@ -112,8 +119,10 @@ static int sort_all(struct ny_reader *reader)
     mtx->most = 0;
     while (!err && (err = next_entry(reader, &entry)) == NY_OK) {
         err = sort_entry(mtx, &entry);
-        if (!err && mtx->text.symmetric && entry.row != entry.column)
-            err = sort_entry(mtx, &(struct ny_mtx_entry){entry.column, entry.row, entry.value});
+        if (err || !mtx->text.symmetric || entry.row == entry.column) continue;
+        if (mtx->text.skew) entry.value = -entry.value;
+        note(mtx, entry.value);
+        err = sort_entry(mtx, &(struct ny_mtx_entry){entry.column, entry.row, entry.value});
     }
     return err == NY_END ? NY_OK : err;
 }
@@ -190,13 +199,13 @@ static int next_sorted(struct ny_reader *reader, struct ny_row_entries *row)
 /* ---- the format -------------------------------------------------------------------------------
  */
 
-/* Checks the number of entries against the bytes of a regular file: the shortest line is "1 1", and
- * gzip packs at most 1032 bytes into one. */
+/* Checks the number of entries against the bytes of a regular file: the shortest line is "1 1", or
+ * "1" of an array, and gzip packs at most 1032 bytes into one. */
 static int check_entries(const struct ny_reader *reader)
 {
     const struct ny_bytes *bytes = reader->bytes;
     const struct mtx *mtx = reader->state;
-    const uint64_t line_bytes = 4, gzip_most = 1032;
+    const uint64_t line_bytes = mtx->text.array ? 2 : 4, gzip_most = 1032;
     uint64_t size = bytes->size - bytes->start, most = size / line_bytes + 1;
 
     if (bytes->unpacker) most = size / line_bytes * gzip_most + gzip_most;
@@ -246,7 +255,7 @@ static int open_mtx(struct ny_reader *reader)
     mtx->rows.conversion.wanted = table->dtype;
     mtx->rows.conversion.rounding = mtx->text.field == NY_MTX_REAL;
     mtx->rows.fetch = mtx->sort ? next_sorted : next_streamed;
-    reader->is_sparse = true;
+    reader->is_sparse = !mtx->text.array;
     if (reader->options.names) err = ny_mtx_tables_open(reader);
     if (!err && reader->options.column_names)
         err = ny_column_names_read(reader, table->d);

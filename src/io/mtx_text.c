@@ -3,11 +3,12 @@
  *
  * A file begins with "%%MatrixMarket matrix coordinate FIELD SYMMETRY" in letters of any case;
  * comments follow, then a line with rows, columns and entries, then an entry a line: row and column
- * from 1, and a value unless the field is pattern. Lines are parsed only when they are whole in the
- * window, so that nothing is parsed twice and the end of the window needs no test: a NUL follows
- * it, which no token contains. Short whole numbers, as counts are, are parsed eight bytes at once.
- * Measured with 5·10⁷ entries in 671 MB of text, which are read twice: the whole import took 3.1
- * seconds of CPU, and 4.8 with a loop over digits.
+ * from 1, and a value unless the field is pattern. With "array" for "coordinate" the line of sizes
+ * has rows and columns, and a line a value: all of them are entries, column after column. Lines are
+ * parsed only when they are whole in the window, so that nothing is parsed twice and the end of the
+ * window needs no test: a NUL follows it, which no token contains. Short whole numbers, as counts
+ * are, are parsed eight bytes at once. Measured with 5·10⁷ entries in 671 MB of text, which are
+ * read twice: the whole import took 3.1 seconds of CPU, and 4.8 with a loop over digits.
  */
 #include "io/mtx_text.h"
 
@@ -140,25 +141,53 @@ static int parse_words(struct ny_reader *reader, struct ny_mtx_text *text)
                      "is not how a MatrixMarket file begins (%%MatrixMarket); give the right "
                      "--format");
     if (!accept(&p, "matrix")) return wrong(reader, skip_blanks(p), "is not the word 'matrix'");
-    if (accept(&p, "array"))
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, reader->bytes->line,
-                          "%s holds a dense matrix (array); save it as .npy: "
-                          "numpy.save(FILE, scipy.io.mmread(NAME))",
-                          reader->path);
-    if (!accept(&p, "coordinate"))
-        return wrong(reader, skip_blanks(p), "is not the word 'coordinate'");
+    text->array = accept(&p, "array");
+    if (!text->array && !accept(&p, "coordinate"))
+        return wrong(reader, skip_blanks(p), "is neither the word 'coordinate' nor 'array'");
     if (accept(&p, "integer") || accept(&p, "unsigned-integer"))
         text->field = NY_MTX_INTEGER;
-    else if (accept(&p, "pattern"))
+    else if (!text->array && accept(&p, "pattern"))
         text->field = NY_MTX_PATTERN;
     else if (!accept(&p, "real") && !accept(&p, "double"))
-        return wrong(reader, skip_blanks(p), "is none of the fields real, integer and pattern");
-    text->symmetric = accept(&p, "symmetric");
+        return wrong(reader, skip_blanks(p),
+                     text->array ? "is none of the fields real and integer"
+                                 : "is none of the fields real, integer and pattern");
+    text->skew = text->field != NY_MTX_PATTERN && accept(&p, "skew-symmetric");
+    text->symmetric = text->skew || accept(&p, "symmetric");
     if (!text->symmetric && !accept(&p, "general"))
         return wrong(reader, skip_blanks(p),
-                     "is none of the symmetries general and symmetric; write the matrix as "
+                     "is none of the symmetries general, symmetric and skew-symmetric (of numbers);"
+                     " write the matrix as "
                      "general: scipy.io.mmwrite(FILE, matrix, symmetry='general')");
     return end_line(reader, p);
+}
+
+/* Counts the values of an array. More than any file holds are as many as parse_index() reads. */
+static void count_array(struct ny_mtx_text *text)
+{
+    const uint64_t most = UINT64_C(1000000000000000000);
+    uint64_t n = text->rows, last = text->skew && n ? n - 1 : n + 1;
+
+    text->row = text->skew;
+    if (text->symmetric && n % 2)
+        last /= 2;
+    else if (text->symmetric)
+        n /= 2;
+    if (__builtin_mul_overflow(n, text->symmetric ? last : text->columns, &text->entries) ||
+        text->entries > most)
+        text->entries = most;
+}
+
+/* Parses the line of sizes. Returns what follows them, or NULL. */
+static const char *parse_sizes(const char *p, struct ny_mtx_text *text)
+{
+    p = parse_index(p, &text->rows);
+    if (p) p = parse_index(p, &text->columns);
+    if (p && text->array)
+        count_array(text);
+    else if (p)
+        p = parse_index(p, &text->entries);
+    return p;
 }
 
 int ny_mtx_begin(struct ny_reader *reader, struct ny_mtx_text *text)
@@ -177,13 +206,14 @@ int ny_mtx_begin(struct ny_reader *reader, struct ny_mtx_text *text)
                           "%s ends before the line of rows, columns and entries (is it "
                           "truncated?); fetch it again",
                           reader->path);
-    p = parse_index(reader->bytes->at, &text->rows);
-    if (p) p = parse_index(p, &text->columns);
-    if (p) p = parse_index(p, &text->entries);
+    p = parse_sizes(reader->bytes->at, text);
     if (!p)
         return wrong(
             reader, skip_blanks(reader->bytes->at),
-            "does not begin the line of rows, columns and entries, which is three whole numbers");
+            text->array
+                ? "does not begin the line of rows and columns, which is two whole numbers"
+                : "does not begin the line of rows, columns and entries, which is three whole "
+                  "numbers");
     err = end_line(reader, p);
     if (!err && text->symmetric && text->rows != text->columns)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
@@ -215,12 +245,23 @@ static const char *parse_value(const char *p, double *value)
     return length > 0 && ny_number_missing(begin, length, value) ? begin + length : NULL;
 }
 
+/* Gives the place of the next value of an array, and moves on. */
+static void next_place(struct ny_mtx_text *text, struct ny_mtx_entry *entry)
+{
+    entry->row = text->row++;
+    entry->column = text->column;
+    if (text->row < text->rows) return;
+    text->column++;
+    text->row = text->symmetric ? text->column + text->skew : 0;
+}
+
 /* Fails because of the entry at the beginning of the line: not a number, or not in the matrix. */
 static int wrong_entry(struct ny_reader *reader, const struct ny_mtx_text *text)
 {
     const char *p = skip_blanks(reader->bytes->at), *after;
     uint64_t index;
 
+    if (text->array) return wrong(reader, p, "is not a number; write one value a line");
     for (int which = 0; which < 2; which++, p = skip_blanks(after)) {
         uint64_t most = which ? text->columns : text->rows;
         const char *what = which ? "column" : "row";
@@ -324,14 +365,28 @@ static void look_at_digits(const struct ny_reader *reader, struct ny_mtx_text *t
     ny_digits_add(&text->lost, &lost, reader->bytes->line);
 }
 
+/* Parses the row and the column of an entry, which an array does not write. */
+static const char *parse_place(const char *p, struct ny_mtx_text *text, struct ny_mtx_entry *entry)
+{
+    if (text->array) {
+        next_place(text, entry);
+        return p;
+    }
+    p = parse_index(p, &entry->row);
+    if (p) p = parse_index(p, &entry->column);
+    entry->row--;
+    entry->column--;
+    return p;
+}
+
 int ny_mtx_next(struct ny_reader *reader, struct ny_mtx_text *text, struct ny_mtx_entry *entry)
 {
     const char *p, *value;
     bool more;
     int err;
 
-    if (reader->bytes->at < text->whole && text->read < text->entries && !ny_host_is_big_endian() &&
-        short_entry(reader, text, entry)) {
+    if (reader->bytes->at < text->whole && text->read < text->entries && !text->array &&
+        !text->skew && !ny_host_is_big_endian() && short_entry(reader, text, entry)) {
         text->read++;
         return NY_OK;
     }
@@ -339,14 +394,15 @@ int ny_mtx_next(struct ny_reader *reader, struct ny_mtx_text *text, struct ny_mt
     if (err) return err;
     if (!more || text->read == text->entries) return end_entries(reader, text, more);
     entry->value = 1;
-    p = parse_index(reader->bytes->at, &entry->row);
-    if (p) p = parse_index(p, &entry->column);
+    p = parse_place(reader->bytes->at, text, entry);
     value = p;
     if (p && text->field != NY_MTX_PATTERN) p = parse_value(p, &entry->value);
-    entry->row--;
-    entry->column--;
     if (!p || entry->row >= text->rows || entry->column >= text->columns)
         return wrong_entry(reader, text);
+    if (text->skew && entry->row == entry->column && entry->value != 0)
+        return wrong(reader, reader->bytes->at,
+                     "begins an entry of the diagonal, which is 0 in a skew-symmetric matrix; is "
+                     "the file damaged?");
     if (text->field == NY_MTX_INTEGER && floor(entry->value) != entry->value)
         return wrong(reader, reader->bytes->at,
                      "begins an entry that is not a whole number, in a matrix of integers");

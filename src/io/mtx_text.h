@@ -11,8 +11,12 @@ enum ny_mtx_field { NY_MTX_REAL, NY_MTX_INTEGER, NY_MTX_PATTERN };
 struct ny_mtx_text {
     enum ny_mtx_field field;
     bool symmetric; /* an entry (i, j) that is not on the diagonal stands for (j, i), too */
+    bool skew;      /* symmetric, and there with the other sign */
+    bool array;     /* values alone, of one column after another; of a symmetric one below the
+                     * diagonal, which is part of it unless the matrix is skew */
     uint64_t rows, columns, entries;
-    uint64_t read;     /* entries so far */
+    uint64_t row, column; /* array: of the next value */
+    uint64_t read;        /* entries so far */
     struct ny_lost_digits lost;
     const char *whole; /* lines up to here are whole in the window */
 };
@@ -22,8 +26,8 @@ struct ny_mtx_entry {
     double value;         /* 1 for a pattern */
 };
 
-/* Reads the header from the first byte of reader->bytes to the line of sizes. NY_EDATA for arrays
- * and for fields and symmetries that are not read, with what to do. */
+/* Reads the header from the first byte of reader->bytes to the line of sizes. NY_EDATA for fields
+ * and symmetries that are not read, with what to do. */
 int ny_mtx_begin(struct ny_reader *reader, struct ny_mtx_text *text);
 /* Reads the next entry, which lies in the matrix; NY_END behind the last of a file that has as
  * many as it says. NY_EDATA names file and line. */

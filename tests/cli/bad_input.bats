@@ -482,7 +482,9 @@ mtx 'real hermitian' '2 2 1\n1 1 1\n'       | import new t.mtx                 |
 mtx 'real general' '2 3\n'                   | import new t.mtx                 | 3 | t.mtx, line 2
 mtx 'real general' '99999999999 3 1\n1 1 1\n' | import new t.mtx               | 3 | t.mtx claims 99999999999 rows
 mtx 'real general' '9 99999999999 1\n1 1 1\n' | import new t.mtx               | 3 | 99999999999 columns / --transpose
-put t.mtx '%%%%MatrixMarket matrix array real general\n1 1\n1\n' | import new t.mtx | 3 | a dense matrix (array) / numpy.save
+put t.mtx '%%%%MatrixMarket matrix array real general\n2 1\n1\n' | import new t.mtx | 3 | t.mtx, line 4 / after 1 of 2 entries
+put t.mtx '%%%%MatrixMarket matrix array real general\n1 1\nNaN\n' | import new t.mtx | 3 | t.mtx: row 0 (from 0), column 1 (from 1) is NaN
+mtx 'real skew-symmetric' '2 2 1\n2 2 1\n'  | import new t.mtx                 | 3 | t.mtx, line 3 / the diagonal, which is 0
 put t.mtx '1 1 1\n'                          | import new t.mtx --format mtx    | 3 | %%MatrixMarket
 mtx 'real general' '2 2 2\n2 1 1\n1 2 1\n' | transform s r --input t.mtx -o out.npy | 3 | t.mtx has 2 columns of points, but the model was fitted on 3
 mtx 'real general' '3 2 2\n2 1 1\n1 2 x\n' | transform s r --input t.mtx --transpose -o out.npy | 3 | t.mtx, line 4: 'x' is not a number

@@ -259,6 +259,14 @@ refused() {
     ny graph p.nys far --edges m.mtx
     exits 3
     says "m.mtx holds a matrix of 9 nodes, but the store has 40"
+    printf '%%%%MatrixMarket matrix coordinate real skew-symmetric\n40 40 1\n2 1 1\n' >m.mtx
+    ny graph p.nys far --edges m.mtx
+    exits 3
+    says "m.mtx holds a matrix that is skew-symmetric; give edges as a general or symmetric one"
+    { printf '%%%%MatrixMarket matrix array real general\n40 40\n'; seq 1600; } >m.mtx
+    ny graph p.nys far --edges m.mtx
+    exits 3
+    says "m.mtx holds a matrix that is dense (array); give edges"
     ny verify p.nys
     exits 0
 }

@@ -30,6 +30,8 @@ static struct sample {
     {"npz", (const char *)npz, 0},
     {"mtx", BYTES("%%MatrixMarket matrix coordinate integer general\n3 4 12\n1 1 1\n1 2 2\n1 3 3\n"
                   "1 4 4\n2 1 50\n2 2 6\n2 3 7\n2 4 8\n3 1 9\n3 2 10\n3 3 11\n3 4 120\n")},
+    {"mtx", BYTES("%%MatrixMarket matrix array integer general\n3 4\n1\n50\n9\n2\n6\n10\n3\n7\n11\n"
+                  "4\n8\n120\n")},
     {"libsvm", BYTES("0 1:1 2:2 3:3 4:4\n1 1:50 2:6 3:7 4:8\n0 1:9 2:10 3:11 4:120\n")},
     {"tsv", BYTES("1\t2\t3\t4\n50\t6\t7\t8\n9\t10\t11\t120\n")},
     {"csv", BYTES("1,2,3,4\n50,6,7,8\n9,10,11,120\n")},
@@ -127,8 +129,8 @@ static void empty_files_are_refused(void **state)
         const struct ny_reader_options options = {.format = entry->info.name};
         struct support_table table;
 
-        assert_int_equal(
-            support_read(*state, support_file("points", "", 0), &options, 2, &table), NY_EDATA);
+        assert_int_equal(support_read(*state, support_file("points", "", 0), &options, 2, &table),
+                         NY_EDATA);
         assert_non_null(strstr(ny_context_message(*state), "is empty"));
     }
 }
@@ -215,8 +217,7 @@ static void cut_files_are_refused(void **state)
             int status = support_read(*state, path, &options, 2, &table);
 
             if (status != NY_END && status != NY_EDATA)
-                fail_msg("%s, %zu bytes: %s", entry->info.name, length,
-                         ny_context_message(*state));
+                fail_msg("%s, %zu bytes: %s", entry->info.name, length, ny_context_message(*state));
             if (status == NY_END && table.rows >= ROWS && !text)
                 fail_msg("%s: %zu bytes of %zu are enough", entry->info.name, length,
                          sample->length);

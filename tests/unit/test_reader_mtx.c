@@ -90,6 +90,82 @@ static void symmetric_matrices_have_both_halves(void **state)
     support_free(&table);
 }
 
+/* Checks the 3 × 3 rows of a text: packed or not, in a pipe, and turned over. */
+static void check_square(struct ny_context *ctx, const char *text, const double rows[9])
+{
+    const struct ny_reader_options turned = {.transpose = true}, piped = {.format = "mtx"};
+    size_t length = strlen(text);
+    struct support_pipe pipe = support_pipe(text, length, 5);
+    struct support_table table[4];
+
+    assert_reads(ctx, support_file("s.mtx", text, length), NULL, 2, &table[0]);
+    assert_reads(ctx, support_gzip("s.mtx.gz", text, length), NULL, 1, &table[1]);
+    assert_reads(ctx, pipe.path, &piped, 3, &table[2]);
+    assert_reads(ctx, support_file("s.mtx", text, length), &turned, 2, &table[3]);
+    support_pipe_close(&pipe);
+    for (size_t i = 0; i < 4; i++) {
+        for (size_t at = 0; at < 9; at++) {
+            size_t from = i == 3 ? at % 3 * 3 + at / 3 : at;
+
+            assert_true(table[i].values[at] == rows[from]);
+        }
+        support_free(&table[i]);
+    }
+}
+
+static void skew_symmetric_halves_have_both_signs(void **state)
+{
+    static const double rows[9] = {0, -2, 0, 2, 0, -5, 0, 5, 0};
+    struct support_table table;
+
+    check_square(*state,
+                 "%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 2\n2 1 2\n3 2 5\n",
+                 rows);
+    check_square(*state,
+                 "%%MatrixMarket matrix coordinate integer Skew-Symmetric\r\n3 3 3\n2 1 2\n"
+                 "2 2 0\n2 3 -5\n",
+                 rows);
+    /* the other half counts for the type */
+    assert_reads(*state,
+                 support_text("t.mtx", "%%MatrixMarket matrix coordinate integer skew-symmetric\n"
+                                       "2 2 1\n2 1 255\n"),
+                 NULL, 2, &table);
+    assert_int_equal(table.dtype, NY_I16);
+    support_free(&table);
+}
+
+static void arrays_are_columns_of_values(void **state)
+{
+    static const double all[9] = {1, 4, -7, 2, 5, 8, 3, 6, 9},
+                        both[9] = {1, 2, 3, 2, 4, 5, 3, 5, 6},
+                        skew[9] = {0, -2, -3, 2, 0, -5, 3, 5, 0};
+    const struct ny_reader_options transposed = {.transpose = true};
+    struct support_table table;
+
+    check_square(*state,
+                 "%%MatrixMarket matrix array integer general\n% by columns\n3 3\n"
+                 "1\n2\n3\n4\n5\n6\n-7\n8\n9\n",
+                 all);
+    check_square(*state,
+                 "%%MATRIXMARKET Matrix Array Real General\r\n3 3\r\n1.0\r\n2\r\n\r\n 3e0\r\n4\r\n"
+                 "5\r\n6\r\n-7\r\n8\r\n9",
+                 all);
+    check_square(*state, "%%MatrixMarket matrix array real symmetric\n3 3\n1\n2\n3\n4\n5\n6\n",
+                 both);
+    check_square(*state, "%%MatrixMarket matrix array integer skew-symmetric\n3 3\n2\n3\n5\n",
+                 skew);
+    assert_reads(*state,
+                 support_text("t.mtx", "%%MatrixMarket matrix array integer general\n2 3\n"
+                                       "1\n2\n3\n4\n0\n256\n"),
+                 &transposed, 2, &table);
+    assert_int_equal(table.rows, 3);
+    assert_int_equal(table.claimed, 3);
+    assert_int_equal(table.d, 2);
+    assert_int_equal(table.dtype, NY_I16);
+    assert_memory_equal(table.values, ((double[]){1, 2, 3, 4, 0, 256}), 6 * sizeof(double));
+    support_free(&table);
+}
+
 /* Counts are kept in the smallest type that holds them. */
 static void integers_choose_their_type(void **state)
 {
@@ -223,7 +299,21 @@ static void wrong_files_are_named_with_their_line(void **state)
     static const struct {
         const char *text, *words;
     } cases[] = {
-        {"%%MatrixMarket matrix array real general\n2 2\n", "numpy.save(FILE, scipy.io.mmread"},
+        {"%%MatrixMarket matrix array real general\n2 2\n", "4 entries"},
+        {"%%MatrixMarket matrix array real general\n2 2 4\n1\n2\n3\n4\n", "line 2: '4'"},
+        {"%%MatrixMarket matrix array real general\n2\n1\n2\n3\n4\n", "two whole numbers"},
+        {"%%MatrixMarket matrix array real general\n2 1\n1\nx\n", "line 4: 'x' is not a number"},
+        {"%%MatrixMarket matrix array real general\n2 1\n1\n2\n3\n", "more entries than the 2"},
+        {"%%MatrixMarket matrix array real general\n999999999 1999999999\n1\n", "cannot hold"},
+        {"%%MatrixMarket matrix array real symmetric\n2 3\n1\n2\n3\n", "as many rows as columns"},
+        {"%%MatrixMarket matrix array pattern general\n2 2\n",
+         "none of the fields real and integer"},
+        {"%%MatrixMarket matrix coordinate pattern skew-symmetric\n2 2 1\n2 1\n",
+         "none of the symmetries"},
+        {"%%MatrixMarket matrix coordinate real hermitian\n2 2 1\n2 1 1\n",
+         "none of the symmetries"},
+        {"%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n1 1 3\n",
+         "line 3: '1' begins an entry of the diagonal"},
         {"%%MatrixMarket vector coordinate real general\n", "'vector' is not the word 'matrix'"},
         {"%%MatrixMarket matrix coordinate complex general\n", "'complex' is none of the fields"},
         {"%%MatrixMarket matrix coordinate real hermitian\n", "symmetry='general'"},
@@ -299,6 +389,8 @@ int main(void)
         cmocka_unit_test(text_may_be_written_in_many_ways),
         cmocka_unit_test(columns_may_be_the_points),
         cmocka_unit_test(symmetric_matrices_have_both_halves),
+        cmocka_unit_test(skew_symmetric_halves_have_both_signs),
+        cmocka_unit_test(arrays_are_columns_of_values),
         cmocka_unit_test(integers_choose_their_type),
         cmocka_unit_test(long_files_are_the_same_in_any_order),
         cmocka_unit_test(the_fullest_row_is_known),
