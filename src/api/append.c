@@ -23,9 +23,9 @@ struct ny_appender {
 /* Refuses options that say how to read a file. */
 static int check_options(struct ny_context *ctx, const struct ny_options *options)
 {
-    static const char *const of_files[] = {"format",    "labels",  "label-column", "id-column",
-                                           "header",    "columns", "drop-columns", "dims",
-                                           "transpose", "matrix",  "column-names", NULL};
+    static const char *const of_files[] = {
+        "format", "labels",    "label-column", "id-column",    "header",  "columns", "drop-columns",
+        "dims",   "transpose", "matrix",       "column-names", "decimal", NULL};
 
     for (size_t i = 0; options && of_files[i]; i++)
         if (ny_options_is_set(options, of_files[i]))

@@ -77,10 +77,14 @@
       "kept as they are and may be empty; export --part ids writes them")                          \
     X("header", NY_CHOICE, 0, true, "auto|yes|no", "auto", INPUT, IMPORT | READ | RARE, ANY,       \
       "whether the first line names the columns")                                                  \
+    X("decimal", NY_CHOICE, 0, true, "auto|.|,", "auto", INPUT, IMPORT | READ | RARE, ANY,         \
+      "sign before the fraction of numbers in text tables; auto: a comma if semicolons separate "  \
+      "the columns and the numbers at the beginning of the file have commas and no points, else "  \
+      "a point")                                                                                   \
     X("dtype", NY_CHOICE, 0, true, "auto|u8|i16|f32|f64", "auto", INPUT, IMPORT | READ | RARE,     \
       ANY, "element type to store; auto: that of the file")                                        \
     X("transpose", NY_SWITCH, 0, true, NULL, "no", INPUT, IMPORT | READ | RARE, ANY,               \
-      "read the columns of the file as points, as for 10x matrices of genes × cells. It works "    \
+      "read the columns of the file as points, as for 10x matrices of genes × cells. It works "   \
       "with sparse matrices (mtx, npz). Entries that are not in the order of the points are "      \
       "sorted first, in a scratch file beside the store (without a store, in $TMPDIR)")            \
     X("matrix", NY_TEXT, 0, true, "NAME", NULL, INPUT, IMPORT | READ | RARE, ANY,                  \
@@ -339,7 +343,8 @@
       "from 1. Default: 1,2, or row,1 if there is one component")                                  \
     X("color", NY_TEXT, 0, false, "COLUMN", "auto", PICTURE, PLOT, ANY,                            \
       "colour points by a column: label, cluster, component, residual, row, the number of a "      \
-      "component, or the name of a column of the points; or by FILE with one value per row: words "\
+      "component, or the name of a column of the points; or by FILE with one value per row: "      \
+      "words "                                                                                     \
       "and few whole numbers are classes, other numbers a scale. density: by how many points lie " \
       "there; auto: by labels, else by density")                                                   \
     X("all", NY_SWITCH, 0, false, NULL, "no", PICTURE, PLOT, ANY,                                  \

@@ -43,6 +43,7 @@ struct ny_reader_options ny_settings_reader(const struct ny_options *options)
     nan = ny_options_text(options, "nan");
     if (format && strcmp(format, "auto") != 0) reader.format = format;
     reader.header = (enum ny_csv_header)ny_options_choice(options, "header");
+    reader.decimal = (enum ny_csv_decimal)ny_options_choice(options, "decimal");
     if (dtype) reader.dtype = ny_dtype_parse(dtype);
     reader.label_column = ny_options_text(options, "label-column");
     reader.id_column = ny_options_text(options, "id-column");

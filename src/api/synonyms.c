@@ -48,6 +48,8 @@ static const struct {
     {"dtype", "i16", " int16 short "},
     {"nan", "drop", " skip remove omit dropna "},
     {"nan", "error", " refuse raise fail "},
+    {"decimal", ",", " comma "},
+    {"decimal", ".", " point dot period "},
     {"header", "yes", " true on 1 "},
     {"header", "no", " false off none 0 "},
     {"format", "csv", " txt text table "},

@@ -189,27 +189,43 @@ static enum outcome missing_value(struct ny_reader *reader, struct record *recor
     outcome = refuse_short(reader, record, column);
     if (outcome != ROW) return outcome;
     without_column(reader, column, without, sizeof(without));
-    snprintf(what, sizeof(what), "is %s%s%s",
-             field->length == 0 ? "empty" : "not a finite number", ny_reader_nan_cure(reader),
-             without);
+    snprintf(what, sizeof(what), "is %s%s%s", field->length == 0 ? "empty" : "not a finite number",
+             ny_reader_nan_cure(reader), without);
     return wrong_field(reader, record, column, field, what);
 }
 
-/* Fails because of a word. A value such as "1,5" gets advice about decimal points; other words are
- * told for all columns of the record at once (io/csv_words.c). */
+/* Fails because of a word. A number such as "1,5" gets advice about decimal points, as does one
+ * with a point in a file of decimal commas; other words are told for all columns of the record at
+ * once (io/csv_words.c). */
 static enum outcome not_a_number(struct ny_reader *reader, const struct record *record,
                                  size_t column, const struct ny_field *field)
 {
     enum outcome outcome = refuse_short(reader, record, column);
+    const struct ny_csv *csv = reader->state;
+    double value;
 
     if (outcome != ROW) return outcome;
     if (counts_atoms(reader)) return refuse_atoms(reader, record->line);
+    if (csv->comma && ny_number(field->text, &value) == field->text + field->length)
+        return wrong_field(reader, record, column, field,
+                           "has a decimal point, where the numbers of this file have commas; save "
+                           "the table with one of both, and without separators between thousands");
     if (ny_number_comma(field->text, field->length))
         return wrong_field(reader, record, column, field,
-                           "has a comma in the number; save the table with decimal points, and "
-                           "without separators between thousands");
+                           csv->comma
+                               ? "has separators between thousands; save the table without them"
+                               : "has a comma in the number; give --decimal , if it is a decimal "
+                                 "comma, and save the table without separators between thousands");
     ny_csv_fail_word(reader, record->line, column, field);
     return FAILED;
+}
+
+/* Parses the number that a field begins with. Between commas only a field in quotes may have a
+ * decimal one. */
+static const char *number_in(const struct ny_csv *csv, const struct ny_field *field, double *value)
+{
+    return csv->comma && field->quoted ? ny_number_with_comma(field->text, value)
+                                       : csv->number(field->text, value);
 }
 
 /* Parses a value that is not just digits up to the delimiter: blanks, quotes, NaN, words. */
@@ -226,7 +242,7 @@ static enum outcome careful_value(struct ny_reader *reader, struct record *recor
     if (ny_number_missing(field.text, field.length, &value) ||
         ny_number_none(field.text, field.length))
         return missing_value(reader, record, column, &field);
-    if (ny_number(field.text, &value) != field.text + field.length)
+    if (number_in(reader->state, &field, &value) != field.text + field.length)
         return not_a_number(reader, record, column, &field);
     if (!ny_text_store(dtype, to, place, value))
         return wrong_field(reader, record, column, &field, ny_text_unfit(dtype));
@@ -273,7 +289,7 @@ static enum outcome parse(struct ny_reader *reader, struct record *record, void 
         if (column == csv->columns) return ragged(reader, record, column);
         switch (csv->use[column]) {
         case NY_CSV_VALUE:
-            after = ny_number(record->at, &value);
+            after = csv->number(record->at, &value);
             if (after > record->at && csv->dialect.stop[(unsigned char)*after] &&
                 ny_text_store(dtype, to, csv->place ? csv->place[column] : place, value)) {
                 if (ny_text_large(dtype, value))
@@ -334,12 +350,20 @@ static const char *text_of(struct ny_csv *csv, const struct kept *kept, size_t *
     return csv->unquoted;
 }
 
-/* Takes the label of a record that is kept. */
+/* Takes the label of a record that is kept. One that is a number may have a decimal comma. */
 static int take_label(struct ny_reader *reader, const struct kept *label, double *value)
 {
+    struct ny_csv *csv = reader->state;
     size_t length;
-    const char *text = text_of(reader->state, label, &length);
+    const char *text = text_of(csv, label, &length), *comma;
 
+    comma = csv->comma ? memchr(text, ',', length) : NULL;
+    if (comma && number_in(csv, &label->field, value) == text + length) {
+        memmove(csv->unquoted, text, length);
+        csv->unquoted[comma - text] = '.';
+        csv->unquoted[length] = '\0';
+        text = csv->unquoted;
+    }
     return ny_classes_label(reader->classes, reader->path, label->line, text, length, value);
 }
 

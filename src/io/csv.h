@@ -37,6 +37,8 @@ struct ny_csv {
     uint64_t *empty; /* rows at the file's start in which a column has no number; NULL: not asked */
     uint64_t comments; /* lines that begin with '#' and are passed over, at the file's start */
     bool commented;    /* the header stands behind such a '#' */
+    bool comma;  /* numbers have a decimal comma; unless commas separate the fields: */
+    const char *(*number)(const char *, double *); /* parses a number of a field without quotes */
     bool counts; /* the first line, which was read as a row, may be a header of numbers */
     struct ny_csv_suspect suspect;
     struct ny_csv_numbers numbers;

@@ -54,9 +54,9 @@ static int append(struct ny_reader *reader, struct glimpse *glimpse, const struc
     span = &glimpse->spans[glimpse->count++];
     *span = (struct span){.text = field->text, .length = (uint32_t)field->length};
     span->quoted = field->quoted;
-    span->number = field->length > 0 &&
-                   (ny_number(field->text, &value) == field->text + field->length ||
-                    ny_number_comma(field->text, field->length));
+    span->number =
+        field->length > 0 && (ny_number(field->text, &value) == field->text + field->length ||
+                              ny_number_comma(field->text, field->length));
     span->word = !span->number && !ny_number_none(field->text, field->length) &&
                  !ny_number_missing(field->text, field->length, &value);
     glimpse->newlines += field->newlines;
@@ -293,7 +293,8 @@ static int guess_delimiter(struct ny_reader *reader, size_t offset)
 
         if (err) return err;
     }
-    ny_dialect_set(&csv->dialect, ny_dialect_guess(bytes->at + offset, bytes->end));
+    ny_dialect_set(&csv->dialect, ny_dialect_guess(bytes->at + offset, bytes->end,
+                                                   reader->options.decimal == NY_DECIMAL_COMMA));
     return NY_OK;
 }
 
@@ -402,6 +403,51 @@ static bool counts(const struct ny_reader *reader, const struct glimpse two[2])
     return value != first + 1; /* a table may count on in its rows */
 }
 
+/* Tells whether the rows at the beginning of the file have decimal commas: some of their numbers
+ * have a comma, and none has a point. Columns that are no points do not count. */
+static int find_commas(struct ny_reader *reader, bool *found)
+{
+    const struct ny_csv *csv = reader->state;
+    const struct ny_bytes *bytes = reader->bytes;
+    int err = ny_bytes_need(reader->bytes, GUESS_BYTES);
+    const char *at = bytes->at, *end = bytes->end;
+    size_t column = 0;
+    struct ny_field field;
+    double value;
+
+    if (end - at > GUESS_BYTES) end = at + GUESS_BYTES;
+    while (!err && at < end && ny_field_scan(&csv->dialect, &at, end, true, &field) == NY_FIELD) {
+        bool is_point = column < csv->columns && csv->use[column] == NY_CSV_VALUE;
+        const char *after = is_point ? field.text + field.length : NULL;
+
+        if (after && memchr(field.text, '.', field.length) &&
+            ny_number(field.text, &value) == after) {
+            *found = false;
+            return NY_OK;
+        }
+        *found |= after && memchr(field.text, ',', field.length) &&
+                  ny_number_with_comma(field.text, &value) == after;
+        column++;
+        if (ny_field_follows(&csv->dialect, &at)) continue;
+        ny_line_end(&at, end, true);
+        column = 0;
+    }
+    return err;
+}
+
+/* Decides what the sign before the fraction of a number is. */
+static int choose_decimal(struct ny_reader *reader)
+{
+    struct ny_csv *csv = reader->state;
+    int err = NY_OK;
+
+    csv->comma = reader->options.decimal == NY_DECIMAL_COMMA;
+    if (reader->options.decimal == NY_DECIMAL_AUTO && csv->dialect.delimiter == ';')
+        err = find_commas(reader, &csv->comma);
+    csv->number = csv->comma && csv->dialect.delimiter != ',' ? ny_number_with_comma : ny_number;
+    return err;
+}
+
 int ny_csv_open(struct ny_reader *reader, char delimiter)
 {
     const struct ny_reader_options *options = &reader->options;
@@ -428,7 +474,8 @@ int ny_csv_open(struct ny_reader *reader, char delimiter)
         if (!csv->empty) err = NY_EBUDGET;
     }
     if (!err) ny_csv_suspect_begin(reader);
-    csv->counts = !header && counts(reader, two);
+    csv->counts = !err && !header && counts(reader, two);
+    if (!err) err = choose_decimal(reader); /* may move the window, and so ends what was glimpsed */
 done:
     ny_free(reader->ctx, two[0].spans);
     ny_free(reader->ctx, two[1].spans);

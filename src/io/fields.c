@@ -21,8 +21,14 @@ void ny_dialect_set(struct ny_dialect *dialect, char delimiter)
     if (delimiter == ' ') dialect->stop['\t'] = true;
 }
 
-char ny_dialect_guess(const char *text, const char *end)
+static bool is_digit(char c)
 {
+    return (unsigned char)(c - '0') < 10;
+}
+
+char ny_dialect_guess(const char *text, const char *end, bool decimal)
+{
+    const char *begin = text;
     size_t tabs = 0, semicolons = 0, commas = 0, blanks = 0;
     bool inside = false;
 
@@ -31,13 +37,15 @@ char ny_dialect_guess(const char *text, const char *end)
         if (inside) continue;
         tabs += *text == '\t';
         semicolons += *text == ';';
-        commas += *text == ',';
+        commas +=
+            *text == ',' && !(decimal && text > begin && is_digit(text[-1]) && is_digit(text[1]));
         blanks += *text == ' ';
     }
     /* n fields may have n decimal commas */
     if (tabs && tabs >= semicolons && tabs + 1 >= commas) return '\t';
     if (semicolons && semicolons + 1 >= commas) return ';';
-    return !commas && blanks ? ' ' : ',';
+    if (!commas && blanks) return ' ';
+    return commas || !decimal ? ',' : ';'; /* a single column has no delimiter */
 }
 
 /* Refuses the field, with the end of the sentence that the caller makes of it. */

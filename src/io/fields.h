@@ -19,8 +19,8 @@ struct ny_dialect {
 void ny_dialect_set(struct ny_dialect *dialect, char delimiter);
 /* The delimiter that the first line uses outside quotes: tab, semicolon or comma, whichever is most
  * frequent, else blanks where there are any, else comma. Between n fields with semicolons or tabs
- * n commas may be decimal ones. */
-char ny_dialect_guess(const char *text, const char *end);
+ * n commas may be decimal ones. `decimal`: commas between digits are. */
+char ny_dialect_guess(const char *text, const char *end, bool decimal);
 
 enum ny_field_kind {
     NY_FIELD,

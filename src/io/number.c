@@ -6,7 +6,8 @@
  * a mantissa of at most 2^53 and a power of ten up to 22: one exact operation on doubles. Up to 19
  * digits with a power up to 27: one operation in 64-bit precision, unless its result is a tie
  * between two doubles. All else: ny_decimal_read(). The locale of the process never
- * matters, and a comma is never a decimal point.
+ * matters. A comma is a decimal point in ny_number_with_comma() alone, for tables that are so
+ * written.
  */
 #include "io/number.h"
 
@@ -71,9 +72,11 @@ static const char *exponent_part(const char *p, int *exponent)
     return q;
 }
 
-const char *ny_number(const char *text, double *value)
+/* Parses a number whose decimal point is this one. */
+static inline const char *parse(const char *text, char point, double *value)
 {
     const char *p = text, *digits;
+    char *comma;
     bool negative = *p == '-';
     uint64_t mantissa = 0;
     size_t count;
@@ -83,7 +86,7 @@ const char *ny_number(const char *text, double *value)
     for (digits = p; is_digit(*p); p++)
         mantissa = 10 * mantissa + (uint64_t)(*p - '0');
     count = (size_t)(p - digits);
-    if (*p == '.') {
+    if (*p == point) {
         for (digits = ++p; is_digit(*p); p++)
             mantissa = 10 * mantissa + (uint64_t)(*p - '0');
         count += (size_t)(p - digits);
@@ -103,8 +106,21 @@ const char *ny_number(const char *text, double *value)
             return p;
         }
     }
+    comma = point == ',' ? memchr(text, ',', (size_t)(p - text)) : NULL;
+    if (comma) *comma = '.';
     *value = ny_decimal_read(text, NULL);
+    if (comma) *comma = ',';
     return p;
+}
+
+const char *ny_number(const char *text, double *value)
+{
+    return parse(text, '.', value);
+}
+
+const char *ny_number_with_comma(const char *text, double *value)
+{
+    return parse(text, ',', value);
 }
 
 bool ny_number_none(const char *text, size_t length)

@@ -9,11 +9,14 @@
 /* [+-]digits[.digits][e[+-]digits], correctly rounded; returns the first byte after it, or `text`
  * when none begins there. A byte that cannot belong to a number must follow (a NUL will do). */
 const char *ny_number(const char *text, double *value);
+/* Likewise with a comma in the place of the point. The text is changed for a moment, and has to be
+ * in memory that may be written. */
+const char *ny_number_with_comma(const char *text, double *value);
 /* "", "nan", "NA", "inf", "infinity", any case and sign but for NA: true, with the value. */
 bool ny_number_missing(const char *text, size_t length, double *value);
 /* A word that programs write where there is no number: NULL, None, N/A, ?, - and their like. */
 bool ny_number_none(const char *text, size_t length);
-/* A number with a decimal comma, or with commas between its thousands. */
+/* Tells whether there is a comma in a number: a decimal one, or one between its thousands. */
 bool ny_number_comma(const char *text, size_t length);
 /* Digits alone: true and the value, UINT64_MAX where it is larger. */
 bool ny_number_whole(const char *text, size_t length, uint64_t *value);

@@ -17,6 +17,9 @@
 enum ny_reading { NY_READ_DENSE, NY_READ_AUTO, NY_READ_SPARSE };
 
 enum ny_csv_header { NY_HEADER_AUTO, NY_HEADER_YES, NY_HEADER_NO };
+/* The sign before the fraction of a number. Auto: a point, or where semicolons separate the
+ * columns, as the numbers at the beginning of the file show it. */
+enum ny_csv_decimal { NY_DECIMAL_AUTO, NY_DECIMAL_POINT, NY_DECIMAL_COMMA };
 
 /* The columns that rows are to have, of a file that names its columns: they are found by their
  * names. Needed while the file is opened. */
@@ -34,6 +37,7 @@ struct ny_reader_options {
     enum ny_dtype dtype;      /* NY_DTYPE_NONE: natural (csv, libsvm: f32) */
     bool dtype_follows;       /* that is the type of rows before: what it rounds is told */
     enum ny_csv_header header; /* csv */
+    enum ny_csv_decimal decimal; /* csv */
     const char *label_column; /* csv: 1-based number or name; NULL: none */
     const char *id_column;    /* csv: the names of rows, likewise */
     const char *columns;      /* csv, npy: "1,3-5,name,from-to" kept; NULL: all */

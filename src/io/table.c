@@ -162,6 +162,10 @@ static int check_options(struct ny_reader *reader)
         return ny_fail(reader->ctx, NY_EUSAGE,
                        "--header yes does not go with the format %s of %s, which names no columns",
                        name, reader->path);
+    if (options->decimal == NY_DECIMAL_COMMA && !reader->entry->format->has_header)
+        return ny_fail(reader->ctx, NY_EUSAGE,
+                       "--decimal , does not go with the format %s of %s; it is for csv and tsv",
+                       name, reader->path);
     if (options->transpose && !reader->entry->format->takes_transpose)
         return ny_fail(reader->ctx, NY_EUSAGE,
                        "--transpose does not go with the format %s of %s; it is for sparse "

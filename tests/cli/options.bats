@@ -122,6 +122,7 @@ labels       | import new new.csv                        | --labels labels.txt
 label-column | import new t.csv                          | --label-column class
 id-column    | import new t.csv                          | --id-column class
 header       | import new new.csv                        | --header yes
+decimal      | import new commas.csv                     | --decimal . ! has a comma in the number
 dtype        | import new t.csv                          | --dtype f64
 append       | import s t.csv --label-column class       | --append
 expect-rows  | import s t.csv --append --label-column class | --expect-rows 7 ! --expect-rows 150
@@ -167,6 +168,7 @@ column-names | transform s f --input wide.svm -o o.csv   | --column-names names.
 new-columns  | transform s f --input new.csv -o o.csv    | --new-columns drop ! the format csv
 column-names | transform s f --input new.csv -o o.csv    | --column-names rows.csv ! the format csv
 header       | transform s f --input new.csv -o o.csv    | --header yes ! has no columns 'a', 'b'
+decimal      | transform s f --input commas.csv -o o.csv | --decimal . ! has a comma in the number
 dtype        | transform s f --input new.csv -o o.csv    | --dtype u8 ! --dtype
 transpose    | transform s f --input new.mtx -o o.csv    | --transpose
 matrix       | transform s f --input new.csv -o o.csv    | --matrix X ! the format csv
@@ -178,6 +180,7 @@ drop-columns | embed t.csv -o o.csv --landmarks 9        | --drop-columns a,b
 new-columns  | embed t.csv -o o.csv --landmarks 9        | --new-columns drop ! the format csv
 column-names | embed t.csv -o o.csv --landmarks 9        | --column-names rows.csv ! the format csv
 header       | embed new.csv -o o.csv --landmarks 9      | --header yes
+decimal      | embed commas.csv -o o.csv --landmarks 9   | --decimal . ! has a comma in the number
 layout       | embed new.csv -o o.csv --map pca --approx exact | --layout sparse
 matrix       | embed t.csv -o o.csv --landmarks 9        | --matrix X ! the format csv
 rows         | embed new.csv -o o.csv --landmarks 9      | --rows unit
@@ -362,6 +365,7 @@ edge-weights  | graph s r                                 | --edge-weights affin
 edge-weights  | graph s r --edges ring.txt                | --edge-weights heat ! lengths or affinity
 edge-weights  | fit s r --map eigenmaps                   | --edge-weights affinity ! heat or binary
 header        | import new new.svm                        | --header yes ! the format libsvm
+decimal       | import new new.svm                        | --decimal , ! the format libsvm
 transpose     | import new t.csv                          | --transpose ! the format csv
 label-column  | import new new.svm                        | --label-column 1 ! the format libsvm
 id-column     | import new new.svm                        | --id-column 1 ! the format libsvm

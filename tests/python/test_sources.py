@@ -408,3 +408,22 @@ def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path):
     assert store.append_files(tmp_path / "rows[1].csv").rows == 5
     assert store.append_files(tmp_path / "rows[12].csv").rows == 3
     assert np.array_equal(store[:], np.repeat([[1.0, 1], [0, 0]], [5, 3], axis=0))
+
+
+@quick
+def test_text_with_decimal_commas(tmp_path):
+    rows = grid(rows=40, columns=3) + 0.25
+    for delimiter in ";\t":
+        text = "\n".join(delimiter.join(f"{value}".replace(".", ",") for value in row) for row in rows)
+        file = tmp_path / "rows.csv"
+        file.write_text(text + "\n")
+        store = nystream.open(tmp_path / f"{ord(delimiter)}.nys")
+        if delimiter == "\t":
+            with pytest.raises(nystream.DataError, match=r"has a comma in the number; give decimal="):
+                store.append_files(file)
+            store.append_files(file, decimal=",")
+        else:
+            store.append_files(file)
+        assert np.array_equal(store[:], rows)
+    with pytest.raises(nystream.UsageError, match="decimal= says how to read a file"):
+        nystream.embed(rows, decimal=",")

@@ -191,7 +191,7 @@ class Appends:
         ----------
         files : path, pattern such as "part-*.csv.gz", or a list of these
         **options
-            Options of append(), and format, header, label_column, id_column, columns,
+            Options of append(), and format, header, decimal, label_column, id_column, columns,
             drop_columns, column_names (a file), labels (a file), transpose, matrix, shards.
         """
         given = [files] if isinstance(files, (str, os.PathLike)) else list(files)

@@ -156,7 +156,7 @@ _CHOICE = "X[NAMES] and X.drop(columns=NAMES) choose columns of a frame"
 IN_MEMORY = {"label_column": _LABELS, "id_column": f"names of rows are kept: {_NAMES}",
              "ids": f"names of rows are kept: {_NAMES}", "columns": _CHOICE,
              "drop_columns": _CHOICE}
-OF_FILES = {*IN_MEMORY, "format", "header", "matrix", "transpose"}
+OF_FILES = {*IN_MEMORY, "decimal", "format", "header", "matrix", "transpose"}
 
 
 def are_of_files(options: Iterable[str]) -> bool:
