@@ -316,7 +316,8 @@ NY_API int ny_result_report(struct ny_context *context, const char *path, const 
                             struct ny_report **report);
 /* Reads every byte. NY_ESTORE if anything is damaged; *report then lists it: ok, rows_damaged,
  * results_damaged, damaged[{block first_row rows what result}] (rows 0: no rows of points or of an
- * embedding; result null: not of a result; shard: the shard of the rows, for a store in shards). */
+ * embedding; result null: not of a result; shard: the shard of the rows, for a store in shards).
+ * shards_missing says how many shards are not there, where some are not. */
 NY_API int ny_verify(struct ny_context *context, const char *path, struct ny_report **report);
 /* Sets aside what ny_verify() finds damaged, after reading all of it. Damaged rows of points are
  * then lost: they keep their numbers, and later fits cover the other rows, which their part "rows"

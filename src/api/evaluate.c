@@ -51,6 +51,7 @@ int ny_evaluate(struct ny_context *context, const char *path, const char *name,
 {
     struct ny_evaluate_settings settings;
     struct ny_store *store = NULL;
+    const struct ny_shards *shards;
     struct ny_options none;
     json_t *object = NULL;
     int err = NY_GIVEN(context, path, name);
@@ -67,6 +68,8 @@ int ny_evaluate(struct ny_context *context, const char *path, const char *name,
     if (err) goto done;
     describe_machine(context, object);
     err = ny_report_of_json(report, context, object);
+    shards = settings.clusters ? ny_shards_of(store) : NULL;
+    if (shards) ny_shards_note(context, path, (struct ny_shards_noted){.first = 0});
 done:
     ny_store_close(store);
     ny_call_end(context);

@@ -241,7 +241,7 @@ int ny_import_open(struct ny_import *import, struct ny_import_source source,
     import->reading.scratch = ny_store_path(import->store);
     if (!err) err = check_layout(import, &info);
     if (!err) err = check_preparation(import, &info);
-    if (!err && info.n && import->claim) ny_claim_keep(import->claim, info.id);
+    if (!err && info.n && import->claim) err = ny_claim_keep(import->claim, import->store);
     if (!err && !import->classes) err = begin_classes(import);
     if (err) return err;
     if (import->append && info.n > 0) {

@@ -239,8 +239,8 @@ static int open_shard(struct ny_store **store, struct ny_context *ctx, const str
     if (shards->count != dealt->shards)
         err = ny_fail(ctx, NY_EUSAGE, "%s has %u shards, so rows cannot be divided among %u",
                       dealt->path, shards->count, dealt->shards);
-    else if (ny_shards_made(shards, shard))
-        err = ny_store_open(store, ctx, shards->shard[shard].path);
+    else
+        err = ny_shards_store(store, shards, shard);
     ny_shards_free(shards);
     return err;
 }

@@ -53,36 +53,10 @@ static int choose_last(struct ny_context *ctx, const char *path, struct ny_claim
     return err;
 }
 
-/* Tells whether the path is that of a shard's own store, and then the folder and the shard. */
-static bool is_within(struct ny_context *ctx, const char *path, char folder[PATH_MAX],
-                      struct ny_claim_spec *spec)
-{
-    static const char begin[] = "shard-";
-    const size_t digits = 5, tail = sizeof(begin) - 1 + digits;
-    size_t length = strlen(path);
-    struct ny_shards *shards;
-
-    while (length > 0 && path[length - 1] == '/')
-        length--;
-    if (length < tail || length >= PATH_MAX) return false;
-    if (length > tail && path[length - tail - 1] != '/') return false;
-    snprintf(folder, PATH_MAX, "%.*s", length > tail ? (int)(length - tail) : 1,
-             length > tail ? path : ".");
-    path += length - tail;
-    if (strncmp(path, begin, sizeof(begin) - 1) != 0) return false;
-    path += sizeof(begin) - 1;
-    if (strspn(path, "0123456789") != digits || !ny_shards_at(folder)) return false;
-    if (ny_shards_load(&shards, ctx, folder)) return false;
-    spec->shard = (unsigned)strtoul(path, NULL, 10);
-    spec->count = shards->count;
-    ny_shards_free(shards);
-    return spec->shard < spec->count;
-}
-
 int ny_import_claim(struct ny_import *import, const char *path, const char **store)
 {
     struct ny_claim_spec spec = {.like = import->like};
-    char folder[PATH_MAX];
+    struct ny_shard_home home;
     int err = NY_OK;
 
     *store = path;
@@ -93,8 +67,10 @@ int ny_import_claim(struct ny_import *import, const char *path, const char **sto
                        "--like acts only on the import of a shard: give --shard I/N");
     } else if (ny_shards_at(path)) {
         err = choose_last(import->ctx, path, &spec);
-    } else if (is_within(import->ctx, path, folder, &spec)) {
-        path = folder;
+    } else if (ny_shards_within(import->ctx, path, &home)) {
+        spec.shard = home.shard;
+        spec.count = home.count;
+        path = home.folder;
     } else {
         return NY_OK;
     }
@@ -203,12 +179,9 @@ static void warn_inner(const struct ny_import *import)
 
 void ny_import_arrive(struct ny_import *import)
 {
-    struct ny_points_info info;
-
     import->arrived = true;
     if (import->claim) warn_inner(import);
-    if (import->claim && ny_points_info(import->store, &info) == NY_OK)
-        ny_claim_arrive(import->claim, info.n);
+    if (import->claim) ny_claim_arrive(import->claim);
 }
 
 /* Tells whether something of the shard is in the folder: rows, or some that wait for the same

@@ -20,6 +20,7 @@
 #include "results/clusters.h"
 #include "results/current.h"
 #include "results/resume.h"
+#include "results/shards.h"
 #include "shards/set.h"
 
 /* Says how to go on with the update that is under way (NULL: none is), or else with a job that is
@@ -101,9 +102,11 @@ int ny_result_describe(struct ny_report **out, struct ny_store *store, const cha
 {
     json_t *object = json_object(), *first = NULL;
     struct ny_store *one = store;
+    struct ny_together whole;
     int err = NY_OK;
 
-    if (ny_store_set(store)) err = ny_spread_first(store, name, &one, &first);
+    if (ny_store_set(store)) err = ny_result_together(store, name, NULL, &whole);
+    if (!err && ny_store_set(store)) err = ny_spread_first(store, name, &one, &first);
     if (!err) err = describe_result(one, name, first ? first : record, object);
     if (!err && ny_store_set(store)) err = ny_spread_describe(store, name, first, object);
     if (!err && ny_store_set(store)) err = describe_update_of_last(store, name, object);
@@ -425,16 +428,17 @@ static int find_name(void *user, const char *name)
 
 /* Shards that lack the result are left alone. One whose record cannot be read is removed, and so is
  * what a removal that was cut short has left. */
-static int remove_from(void *arg, const char *path, int shard)
+static int remove_from(void *arg, const char *path, struct ny_shards *shards, int shard)
 {
     struct removal *removal = arg;
     struct ny_store *store;
     struct ny_name_lock *lock = NULL;
     int err = ny_store_open(&store, removal->ctx, path);
 
+    (void)shard;
     if (err) return err;
-    removal->there = shard < 0; /* of a store alone, the removal tells */
-    if (shard >= 0) err = ny_results_list(store, find_name, removal);
+    removal->there = !shards; /* of a store alone, the removal tells */
+    if (shards) err = ny_results_list(store, find_name, removal);
     if (err || !removal->there) goto done;
     err = ny_name_lock(&lock, store, removal->name);
     if (!err) err = ny_result_remove(store, removal->name);
@@ -451,7 +455,7 @@ int ny_remove(struct ny_context *context, const char *path, const char *name)
     struct ny_store *store;
     int err = NY_GIVEN(context, path, name);
 
-    if (!err) err = ny_shards_each(context, path, remove_from, &removal);
+    if (!err) err = ny_shards_each(context, path, NY_SHARDS_CHANGE, remove_from, &removal);
     if (err || removal.removed) return err;
     err = ny_shards_open_some(&store, context, path);
     if (!err) err = ny_result_missing(store, name);

@@ -12,6 +12,7 @@
 #include "results/behind.h"
 #include "results/clusters.h"
 #include "results/record.h"
+#include "results/shards.h"
 #include "shards/set.h"
 #include "stream/source.h"
 
@@ -40,6 +41,7 @@ const char *ny_status_of_all(struct ny_store *store, const char *name, const jso
 {
     const struct ny_set *set = ny_store_set(store);
     const char *status = NULL;
+    struct ny_together whole = {0};
 
     if (!set) return ny_result_status(store, name, record);
     for (size_t k = 0; k < set->count; k++) {
@@ -48,8 +50,10 @@ const char *ny_status_of_all(struct ny_store *store, const char *name, const jso
 
         if (ny_set_store(store, k, &one) || ny_record_load(one, name, &own)) return "unreadable";
         status = join(status, own ? ny_result_status(one, name, own) : "interrupted");
+        ny_together_add(&whole, store, k, own);
         json_decref(own);
     }
+    if (whole.torn) return "unreadable";
     return status ? status : "interrupted";
 }
 

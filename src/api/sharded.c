@@ -128,6 +128,15 @@ static int run(struct request *request, struct ny_shard_team *team, struct ny_re
     return err;
 }
 
+/* Notes how far the shards of this process have come by the command that has ended. */
+static void note(const struct ny_shard_team *team)
+{
+    const struct ny_group_shape *own = &team->shape;
+
+    ny_shards_note(team->ctx, team->shards->path,
+                   (struct ny_shards_noted){.first = own->first, .end = own->first + own->count});
+}
+
 int ny_sharded_request(const struct ny_request_kind *kind, struct ny_context *context,
                        const char *path, const char *name, const struct ny_options *options,
                        struct ny_report **report)
@@ -144,6 +153,7 @@ int ny_sharded_request(const struct ny_request_kind *kind, struct ny_context *co
     err = ny_shard_team_open(&team, context, path, command, options);
     if (!err)
         err = mode ? ny_sharded_update(&team, name, options, report) : run(&request, &team, report);
+    if (!err) note(&team);
     ny_shard_team_close(&team);
     return err;
 }
@@ -210,6 +220,7 @@ int ny_sharded_resume(const struct ny_request_kind *const *kinds, struct ny_cont
     if (!err) err = ny_sharded_update_begun(&team, name, &updates);
     if (!err)
         err = updates ? ny_sharded_update(&team, name, NULL, report) : run(&request, &team, report);
+    if (!err) note(&team);
     ny_shard_team_close(&team);
     return err;
 }

@@ -151,6 +151,9 @@ int ny_truncate(struct ny_context *context, const char *path, uint64_t rows, int
 {
     struct truncating t = {.ctx = context, .rows = rows, .drops = drop_results};
     struct ny_points_info before = {0};
+    struct ny_shards_noted noted = {.cut = true, .rows = rows};
+    struct ny_shard_home home;
+    bool within;
     json_t *object;
     int err = NY_GIVEN(context, path);
 
@@ -162,7 +165,12 @@ int ny_truncate(struct ny_context *context, const char *path, uint64_t rows, int
     err = check_path(context, path);
     if (!err) err = ny_store_open(&t.store, context, path);
     if (!err) err = ny_points_info(t.store, &before);
+    within = !err && ny_shards_within(context, path, &home);
+    if (within) noted.end = (noted.first = home.shard) + 1;
+    if (within) err = ny_shards_note(context, home.folder, noted);
     if (!err) err = ny_store_truncate(t.store, rows, clear, &t);
+    noted.cut = false;
+    if (!err && within) ny_shards_note(context, home.folder, noted);
     if (!err && report) {
         object = json_object();
         ny_field_set_count(object, "n", rows);

@@ -116,6 +116,22 @@ static int compare_rows(void *user, const char *name)
     return add_damage(finding, &(struct ny_damage){.kind = NY_DAMAGED_OLDER, .what = what});
 }
 
+/* Adds the error of this context, NY_ESTORE, as a damage, of a result unless `name` is NULL: all
+ * else is verified all the same. */
+static int add_error(struct finding *finding, const char *name)
+{
+    const char *text = ny_context_message(finding->ctx);
+    char what[512];
+
+    snprintf(what, sizeof(what), name ? "result '%.64s': %s" : "%s%s", name ? name : "", text);
+    ny_error_clear(finding->ctx);
+    return add_damage(finding,
+                      &(struct ny_damage){.kind = name ? NY_DAMAGED_RESULT : NY_DAMAGED_OTHER,
+                                          .name = name,
+                                          .part = name ? "" : NULL,
+                                          .what = what});
+}
+
 /* A result whose record speaks of a part that is not there; none that is removed or made anew while
  * it is looked at. */
 static int compare_parts(void *user, const char *name)
@@ -123,7 +139,6 @@ static int compare_parts(void *user, const char *name)
     struct finding *finding = user;
     struct ny_context *ctx = ny_store_context(finding->store);
     struct ny_result result;
-    char what[512];
     json_t *record = NULL;
     int err = ny_record_load(finding->store, name, &record);
     bool done = !err && ny_field_is(record, "stage", "done");
@@ -141,11 +156,36 @@ static int compare_parts(void *user, const char *name)
     }
     json_decref(record);
     if (err != NY_ESTORE) return err;
-    snprintf(what, sizeof(what), "result '%.64s': %s", name, ny_context_message(ctx));
-    ny_error_clear(ctx);
-    return add_damage(
-        finding,
-        &(struct ny_damage){.kind = NY_DAMAGED_RESULT, .name = name, .part = "", .what = what});
+    return add_error(finding, name);
+}
+
+/* Adds a result of all shards which they have from different fits, or not all of them. */
+static int compare_shards(void *user, const char *name)
+{
+    struct finding *finding = user;
+    struct ny_together whole;
+    int err = ny_result_together(finding->store, name, NULL, &whole);
+
+    if (!err && whole.lacking && whole.shards)
+        err = ny_fail(finding->ctx, NY_ESTORE,
+                      "%zu of the shards lack it, and the others have it from a fit of all shards: "
+                      "run the command that made it once more, or remove it",
+                      whole.lacking);
+    return err == NY_ESTORE ? add_error(finding, name) : err;
+}
+
+/* Verifies what shards that are sound by themselves have together, and counts those not here. */
+static int verify_together(struct finding *finding, const char *path, json_t *report)
+{
+    int err = ny_shards_open_some(&finding->store, finding->ctx, path);
+    const struct ny_shards *shards = err ? NULL : ny_shards_of(finding->store);
+
+    finding->shard = -1;
+    if (!err) err = ny_results_list(finding->store, compare_shards, finding);
+    if (!err && shards->there < shards->count)
+        ny_field_set_count(report, "shards_missing", shards->count - shards->there);
+    ny_store_close(finding->store);
+    return err;
 }
 
 /* Sums up in the message what is damaged, and says what can be done. The report has been made by
@@ -169,49 +209,25 @@ static int fail(struct ny_context *ctx, const char *path, const struct finding *
 }
 
 /* Verifies a store, or one of the shards of one. */
-static int verify_store(void *arg, const char *path, int shard)
+static int verify_store(void *arg, const char *path, struct ny_shards *shards, int shard)
 {
     struct finding *finding = arg;
     size_t before = json_array_size(finding->damaged);
-    char what[512];
     int err;
 
     finding->shard = shard;
     err = ny_store_open(&finding->store, finding->ctx, path);
-    if (err == NY_ESTORE && shard >= 0) { /* the other shards are verified all the same */
-        snprintf(what, sizeof(what), "%s", ny_context_message(finding->ctx));
-        ny_error_clear(finding->ctx);
-        return add_damage(finding, &(struct ny_damage){.kind = NY_DAMAGED_OTHER, .what = what});
-    }
+    if (err == NY_ESTORE && shards) return add_error(finding, NULL);
     if (err) return err;
-    err = ny_store_verify(finding->store, add_damage, finding);
+    if (shards) err = ny_shards_look(shards, (unsigned)shard, finding->store);
+    if (err == NY_ESTORE) err = add_error(finding, NULL);
+    if (!err) err = ny_store_verify(finding->store, add_damage, finding);
     if (err == NY_OK) err = ny_results_list(finding->store, compare_rows, finding);
     if (err == NY_OK && json_array_size(finding->damaged) == before) /* all chunks can be read */
         err = ny_results_list(finding->store, compare_parts, finding);
     ny_store_close(finding->store);
     if (err != NY_ESTORE || !json_array_size(finding->damaged)) return err;
     ny_error_clear(finding->ctx); /* it is the list of results */
-    return NY_OK;
-}
-
-/* Warns of shards that are not here, of which nothing is known. */
-static int warn_of_missing(struct ny_context *ctx, const char *path)
-{
-    char missing[NY_SHARD_LIST_BYTES];
-    struct ny_shards *shards;
-    int err;
-
-    if (!ny_shards_at(path)) return NY_OK;
-    err = ny_shards_load(&shards, ctx, path);
-    if (err) return err;
-    for (unsigned k = 0; k < shards->count; k++) {
-        shards->shard[k].there = ny_shards_made(shards, k);
-        shards->there += shards->shard[k].there;
-    }
-    if (shards->there < shards->count)
-        ny_log(ctx, NY_LOG_WARNING, "shards of %s that are not here were not verified: %s", path,
-               ny_shards_missing(shards, missing));
-    ny_shards_free(shards);
     return NY_OK;
 }
 
@@ -228,8 +244,9 @@ int ny_verify(struct ny_context *context, const char *path, struct ny_report **r
     finding.damaged = json_array();
     finding.results = json_array();
     object = json_object();
-    err = ny_shards_each(context, path, verify_store, &finding);
-    if (!err) err = warn_of_missing(context, path);
+    err = ny_shards_each(context, path, NY_SHARDS_VERIFY, verify_store, &finding);
+    if (!err && !json_array_size(finding.damaged) && ny_shards_at(path))
+        err = verify_together(&finding, path, object);
     if (err) goto done;
     count = json_array_size(finding.damaged);
     ny_field_set_json(object, "ok", json_boolean(count == 0));
@@ -292,13 +309,15 @@ static int add_repaired(void *user, const struct ny_repaired *done)
     return NY_OK;
 }
 
-static int repair_store(void *arg, const char *path, int shard)
+static int repair_store(void *arg, const char *path, struct ny_shards *shards, int shard)
 {
     struct repaired *r = arg;
     struct ny_store *store;
     int err = ny_store_open(&store, r->ctx, path);
 
     r->shard = shard;
+    if (!err && shards) err = ny_shards_look(shards, (unsigned)shard, store);
+    if (!err && shards) r->older |= shards->shard[shard].older;
     if (err == NY_OK) err = ny_store_repair(store, add_repaired, r);
     ny_store_close(store);
     return err;
@@ -325,7 +344,7 @@ int ny_repair(struct ny_context *context, const char *path, struct ny_report **r
     ny_field_set_json(object, "source", r.source);
     ny_field_set_json(object, "row_names", r.names);
     ny_field_set_json(object, "removed", r.removed);
-    err = ny_shards_each(context, path, repair_store, &r);
+    err = ny_shards_each(context, path, NY_SHARDS_MEND, repair_store, &r);
     if (err == NY_OK && report) {
         ny_field_set_count(object, "rows_lost", r.rows);
         ny_field_set_json(object, "older_accepted", json_boolean(r.older));
@@ -344,12 +363,13 @@ struct compacted {
     uint64_t before, now;
 };
 
-static int compact_store(void *arg, const char *path, int shard)
+static int compact_store(void *arg, const char *path, struct ny_shards *shards, int shard)
 {
     struct compacted *compacted = arg;
     struct ny_store *store;
     int err = ny_store_open(&store, compacted->ctx, path);
 
+    (void)shards;
     (void)shard;
     if (err) return err;
     compacted->before += ny_store_bytes(store);
@@ -366,7 +386,7 @@ int ny_compact(struct ny_context *context, const char *path, struct ny_report **
     int err = NY_GIVEN(context, path);
 
     if (report) *report = NULL;
-    if (!err) err = ny_shards_each(context, path, compact_store, &compacted);
+    if (!err) err = ny_shards_each(context, path, NY_SHARDS_CHANGE, compact_store, &compacted);
     if (err || !report) return err;
     ny_fields_begin();
     object = json_object();

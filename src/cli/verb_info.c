@@ -318,10 +318,11 @@ static void print_damage(const json_t *damage)
 static void print_verdict(const json_t *facts, int status)
 {
     const json_t *damaged = json_object_get(facts, "damaged");
+    bool missing = json_object_get(facts, "shards_missing") != NULL;
 
     for (size_t i = 0; i < json_array_size(damaged); i++)
         print_damage(json_array_get(damaged, i));
-    if (status == NY_OK) puts("ok");
+    if (status == NY_OK) puts(missing ? "ok, but for shards that are not here" : "ok");
 }
 
 int cli_run_verify(struct command *command)
@@ -385,7 +386,7 @@ static void print_repaired(const struct command *command, const json_t *facts)
         done++;
     }
     if (json_is_true(json_object_get(facts, "older_accepted"))) {
-        puts("points/ and results/ are accepted as they are, although one is from an older copy");
+        puts("parts from an older copy are accepted as they are");
         done++;
     }
     if (!done) puts("nothing is damaged");

@@ -231,10 +231,10 @@ const struct verb cli_verbs[] = {
      "blocks are lost: they keep their numbers, `info` counts them, and later fits cover the other "
      "rows, which export --part rows lists. Damaged labels become missing, and damaged row numbers "
      "of the source 2^64-1. Results with damaged chunks are removed; to keep their other rows, run "
-     "export --skip-damaged first. If points/ or results/ was restored from an older copy, it is "
-     "accepted, and the store can be written again. repair refuses to run, and changes nothing, "
-     "while an import or a fit runs. It also refuses if the structure of the store is damaged; "
-     "then import the points again.",
+     "export --skip-damaged first. If points/, results/ or a shard was restored from an older "
+     "copy, it is accepted, and the store can be written again. repair refuses to run, and changes "
+     "nothing, while an import or a fit runs. It also refuses if the structure of the store is "
+     "damaged; then import the points again.",
      "nystream verify points.nys || nystream repair points.nys", .run = cli_run_repair},
     {"truncate", "STORE", "--keep N", 1, 1, WORK, EVERY | OWN_KEEP | OWN_DROP_RESULTS,
      "remove the last rows of a store",

@@ -64,27 +64,53 @@ static int open_shard(struct ny_result *whole, size_t k)
 
 /* ---- do they belong together --------------------------------------------------------------- */
 
-/* Tells in `lacking` which stores of a set do not have a finished result of this name, in *count
- * how many, and in *together whether the others have it by a fit of all shards. */
-static int find_lacking(struct ny_store *set, const char *name, bool *lacking, size_t *count,
-                        bool *together)
+/* Shards before the last may lag behind it by an update that was cut short. */
+void ny_together_add(struct ny_together *whole, struct ny_store *set, size_t k,
+                     const json_t *record)
+{
+    const json_t *sharded = json_object_get(record, "sharded");
+    const char *text = ny_field_text(record, "id");
+    uint64_t rows = ny_field_count(sharded, "rows", 0);
+    uint64_t id = text ? ny_checksum(text, strlen(text)) : 0;
+    unsigned count = ny_shards_of(set)->count;
+    bool done = record && ny_field_is(record, "stage", "done");
+    bool last = ny_shards_number(set, k) + 1 == count;
+
+    whole->lacking += !record;
+    whole->unfinished += !done;
+    whole->together |= ny_field_count(record, "shards", 1) > 1;
+    if (!sharded || !done) return;
+    whole->torn |= (whole->shards && id != whole->id) || (last && rows < whole->rows);
+    whole->id = id;
+    whole->rows = rows > whole->rows ? rows : whole->rows;
+    whole->n += ny_field_count(json_object_get(record, "report"), "n", 0);
+    whole->torn |= ++whole->shards == count && whole->n != rows;
+}
+
+int ny_result_together(struct ny_store *set, const char *name, bool *lacking,
+                       struct ny_together *whole)
 {
     int err = NY_OK;
 
-    *count = 0;
-    *together = false;
-    for (size_t k = 0; !err && k < ny_store_set(set)->count; k++) {
-        struct ny_store *store;
-        json_t *record = NULL;
+    for (int try = 0; try < 2; try++) { /* it may be made anew meanwhile */
+        *whole = (struct ny_together){0};
+        for (size_t k = 0; !err && k < ny_store_set(set)->count; k++) {
+            size_t before = whole->unfinished;
+            struct ny_store *store;
+            json_t *record = NULL;
 
-        err = ny_set_store(set, k, &store);
-        if (!err) err = ny_record_load(store, name, &record);
-        lacking[k] = !record || !ny_field_is(record, "stage", "done");
-        *count += lacking[k];
-        *together = *together || ny_field_count(record, "shards", 1) > 1;
-        json_decref(record);
+            err = ny_set_store(set, k, &store);
+            if (!err) err = ny_record_load(store, name, &record);
+            ny_together_add(whole, set, k, record);
+            if (lacking) lacking[k] = whole->unfinished > before;
+            json_decref(record);
+        }
+        if (err || !whole->torn) return err;
     }
-    return err;
+    return ny_fail(ny_store_context(set), NY_ESTORE,
+                   "shards of %s have '%s' from different fits or updates, as one of them is from "
+                   "an older copy: put the newer one back, or make '%s' anew with --restart",
+                   ny_store_path(set), name, name);
 }
 
 /* Refuses a result that not all shards have, with the numbers of those that lack it. */
@@ -93,10 +119,11 @@ static int check_there(struct ny_store *set, const char *name)
     struct ny_context *ctx = ny_store_context(set);
     size_t count = ny_store_set(set)->count, missing, told = 0, used = 0;
     bool *lacking = ny_calloc(ctx, NY_MEM_OTHER, count + 1, sizeof(*lacking));
+    struct ny_together whole = {0};
     char list[96] = "";
-    bool together;
-    int err = lacking ? find_lacking(set, name, lacking, &missing, &together) : NY_EBUDGET;
+    int err = lacking ? ny_result_together(set, name, lacking, &whole) : NY_EBUDGET;
 
+    missing = whole.unfinished;
     if (!err && missing == count && count > 0) {
         json_t *record = NULL;
 
@@ -108,11 +135,11 @@ static int check_there(struct ny_store *set, const char *name)
             used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%u", told++ ? ", " : "",
                                      ny_shards_number(set, k));
     if (!err && missing)
-        err = ny_fail(ctx, NY_EUSAGE,
-                      "'%s' is not finished in %zu of the %zu shards of %s: %s%s; %s", name,
-                      missing, count, ny_store_path(set), list, missing > told ? " and others" : "",
-                      together ? "run the command that fitted all shards once more to complete it"
-                               : "finish it there");
+        err = ny_fail(
+            ctx, NY_EUSAGE, "'%s' is not finished in %zu of the %zu shards of %s: %s%s; %s", name,
+            missing, count, ny_store_path(set), list, missing > told ? " and others" : "",
+            whole.together ? "run the command that fitted all shards once more to complete it"
+                           : "finish it there");
     ny_free(ctx, lacking);
     return err;
 }
@@ -308,8 +335,7 @@ static int fill_shard(struct ny_result *whole, const struct ny_result_part *part
     uint64_t *numbers = out, begin = rows ? set->first[span->k] : set->source[span->k];
     int err;
 
-    if (!has_rows_of(&span->result, whole) ||
-        fit_of(span->result.record) != span->fit[span->k] ||
+    if (!has_rows_of(&span->result, whole) || fit_of(span->result.record) != span->fit[span->k] ||
         span->result.rows.count != span->first[span->k + 1] - span->first[span->k])
         return ny_fail(
             whole->ctx, NY_EUSAGE,
@@ -416,8 +442,8 @@ static int open_again(const struct ny_result *whole, size_t k, struct ny_result 
     *shard = (struct ny_result){0};
     if (!err) err = ny_result_open(shard, store, whole->name);
     if (!err) err = digest_model(shard, &model);
-    *same = !err && model == span->model &&
-            shard->rows.count == span->first[k + 1] - span->first[k];
+    *same =
+        !err && model == span->model && shard->rows.count == span->first[k + 1] - span->first[k];
     return err;
 }
 

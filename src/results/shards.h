@@ -8,6 +8,21 @@
 
 #include "results/parts.h"
 
+/* Sums up what the stores of a set have of one result. */
+struct ny_together {
+    size_t lacking, unfinished; /* stores that have nothing of it, that do not have it done */
+    size_t shards;              /* stores that have it done by a fit of all shards */
+    bool together;              /* one has it by such a fit, done or not */
+    uint64_t id, rows, n;       /* of that fit; the rows of all, and those that each has */
+    bool torn;                  /* they have it from different fits, or not its last update */
+};
+/* Adds the record that the k-th store has (NULL: it has none), one after another. */
+void ny_together_add(struct ny_together *whole, struct ny_store *set, size_t k,
+                     const json_t *record);
+/* Adds up the records of all stores of a set, and tells in `lacking` (NULL: not) which have not
+ * finished it. NY_ESTORE where the result is torn. */
+int ny_result_together(struct ny_store *set, const char *name, bool *lacking,
+                       struct ny_together *whole);
 /* Opens a result that is done, of a store or of all stores of a set. NY_EUSAGE where a shard lacks
  * it or has not finished it, where shards have it by different models, and for kinds that are of
  * one store alone. Close it after a failure, too. */

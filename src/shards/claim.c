@@ -263,10 +263,15 @@ const char *ny_claim_path(const struct ny_claim *claim)
     return own(claim)->path;
 }
 
-void ny_claim_keep(struct ny_claim *claim, const uint8_t id[16])
+int ny_claim_keep(struct ny_claim *claim, struct ny_store *store)
 {
+    int err = NY_OK;
+
+    if (claim->kept) return NY_OK;
+    if (claim->shards->facts.d) err = ny_shards_look(claim->shards, claim->shard, store);
     claim->kept = true;
-    memcpy(claim->id, id, sizeof(claim->id));
+    memcpy(claim->id, own(claim)->id, sizeof(claim->id));
+    return err;
 }
 
 const struct ny_shard_facts *ny_claim_settled(const struct ny_claim *claim)
@@ -307,6 +312,8 @@ int ny_claim_facts(struct ny_claim *claim, const struct ny_shard_facts *facts,
     if (!err) err = take_columns(claim->shards, columns);
     if (!err) {
         own(claim)->listed = true;
+        own(claim)->listed_rows = 0;
+        own(claim)->noted = (struct ny_store_epochs){0};
         memcpy(own(claim)->id, id, sizeof(own(claim)->id));
     }
     return leave(claim, &held, err);
@@ -403,16 +410,10 @@ int ny_claim_labels(struct ny_claim *claim, const struct ny_classes *classes)
 
 /* ---- the end ------------------------------------------------------------------------------- */
 
-void ny_claim_arrive(struct ny_claim *claim, uint64_t rows)
+void ny_claim_arrive(struct ny_claim *claim)
 {
-    struct ny_shards_held held;
-    int err = enter(claim, &held);
-
-    if (!err) own(claim)->listed_rows = rows;
-    err = leave(claim, &held, err);
-    if (!err) return;
-    ny_log(claim->ctx, NY_LOG_WARNING, "%s", ny_context_message(claim->ctx));
-    ny_error_clear(claim->ctx);
+    ny_shards_note(claim->ctx, claim->path,
+                   (struct ny_shards_noted){.first = claim->shard, .end = claim->shard + 1});
 }
 
 void ny_claim_withdraw(struct ny_claim *claim)

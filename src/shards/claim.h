@@ -38,9 +38,9 @@ bool ny_claim_is_inner(const struct ny_claim *claim);
 const char *ny_claim_folder(const struct ny_claim *claim);
 /* Returns the path of the shard's store, which is there until the next step of the claim. */
 const char *ny_claim_path(const struct ny_claim *claim);
-/* Has the facts hold for this shard, too, as its store, which has this id, has rows. One that was
- * moved here from the folder of another host is not listed yet. */
-void ny_claim_keep(struct ny_claim *claim, const uint8_t id[16]);
+/* Has the facts hold for this shard, too, as its store has rows. One that was moved here from the
+ * folder of another host is not listed yet. NY_ESTORE where it is not as the file says. */
+int ny_claim_keep(struct ny_claim *claim, struct ny_store *store);
 /* Returns what other shards have settled, likewise; NULL: nothing yet. */
 const struct ny_shard_facts *ny_claim_settled(const struct ny_claim *claim);
 /* "the shards beside shard 1 of big.nys have", for messages; it belongs to the claim. */
@@ -58,8 +58,8 @@ int ny_claim_classes(struct ny_claim *claim, struct ny_classes *classes);
 /* Settles whether labels are numbers or words, before the commit. NY_EDATA where others have the
  * other kind. */
 int ny_claim_labels(struct ny_claim *claim, const struct ny_classes *classes);
-/* Notes how many rows the shard has now, behind the commit; a failure is only logged. */
-void ny_claim_arrive(struct ny_claim *claim, uint64_t rows);
+/* Notes how far the shard has come, behind the commit; a failure is only logged. */
+void ny_claim_arrive(struct ny_claim *claim);
 /* Takes the shard off the list, and the file away if no other one is there or listed. */
 void ny_claim_withdraw(struct ny_claim *claim);
 

@@ -16,10 +16,12 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "io/draft.h"
 #include "shards/text.h"
 
 enum { TRIES = 100 };
-static const char lock_name[] = "shards.lock", new_name[] = "shards.new", name[] = "shards";
+static const char lock_name[] = "shards.lock", new_name[] = "shards.new" /* of 1.1.0 */,
+                  name[] = "shards";
 
 static int entry_path(struct ny_context *ctx, const char *path, const char *entry, char *out)
 {
@@ -36,7 +38,7 @@ static bool is_ours(const char *entry)
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (strcmp(names[i], entry) == 0) return true;
-    return strncmp(entry, "shard-", 6) == 0;
+    return strncmp(entry, "shard-", 6) == 0 || strncmp(entry, ".nystream-", 10) == 0;
 }
 
 /* Refuses a folder that holds other things, which would be taken for parts of the store. */
@@ -121,56 +123,30 @@ void ny_shards_let_go(struct ny_shards_held *held)
 
 /* ---- the file ------------------------------------------------------------------------------ */
 
-static int write_text(struct ny_context *ctx, const char *file, const char *text, size_t bytes)
+int ny_shards_write(const struct ny_shards_held *held, const struct ny_shards *shards)
 {
-    int fd, err = NY_OK;
+    struct ny_context *ctx = held->ctx;
+    struct ny_draft *draft = NULL;
+    char file[PATH_MAX], *text = NULL;
+    size_t bytes = 0;
+    int fd, err = entry_path(ctx, held->path, name, file);
 
-    unlink(file); /* one that a kill has left */
-    fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (fd < 0) return ny_fail_errno(ctx, "create", file);
-    ny_share(file);
+    if (!err) err = ny_shards_print(shards, &text, &bytes);
+    if (!err) err = ny_draft_open(&draft, ctx, file, &fd);
     for (size_t at = 0; !err && at < bytes;) {
         ssize_t put = write(fd, text + at, bytes - at);
 
         if (put < 0 && errno != EINTR) err = ny_fail_errno(ctx, "write", file);
         if (put > 0) at += (size_t)put;
     }
-    if (!err && fsync(fd)) err = ny_fail_errno(ctx, "sync", file);
-    close(fd);
-    if (err) unlink(file);
-    return err;
-}
-
-/* The entries of the folder survive a loss of power. */
-static int sync_folder(struct ny_context *ctx, const char *path)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = NY_OK;
-
-    if (fd < 0) return ny_fail_errno(ctx, "open", path);
-    if (fsync(fd) && errno != EINVAL) err = ny_fail_errno(ctx, "sync", path);
-    close(fd);
-    return err;
-}
-
-int ny_shards_write(const struct ny_shards_held *held, const struct ny_shards *shards)
-{
-    struct ny_context *ctx = held->ctx;
-    char fresh[PATH_MAX], file[PATH_MAX];
-    char *text = NULL;
-    size_t bytes;
-    int err = entry_path(ctx, held->path, new_name, fresh);
-
-    if (!err) err = entry_path(ctx, held->path, name, file);
-    if (!err) err = ny_shards_print(shards, &text, &bytes);
-    if (!err) err = write_text(ctx, fresh, text, bytes);
     ny_free(ctx, text);
-    if (err) return err;
-    if (rename(fresh, file)) {
-        err = ny_fail_errno(ctx, "write", file);
-        unlink(fresh);
+    if (!err) {
+        err = ny_draft_commit(draft);
+        if (!err) ny_share(file);
         return err;
     }
-    return sync_folder(ctx, held->path);
+    ny_draft_abort(draft);
+    return err;
 }
 
 void ny_shards_remove(const struct ny_shards_held *held, bool made)

@@ -156,8 +156,35 @@ static int compare_names(const struct ny_shards *shards, const struct ny_shard *
     return NY_OK;
 }
 
-/* Takes the rows of a shard from its store. */
-static int look_inside(struct ny_shards *shards, unsigned k, struct ny_store *store)
+/* Finds out whether a shard with so many rows has come less far than was noted. `again`: that was
+ * so before, and the file was read once more, as rows may have been cut off since, which is noted
+ * before. */
+static int compare_note(struct ny_shards *shards, unsigned k, uint64_t rows, bool again)
+{
+    struct ny_shard *shard = &shards->shard[k];
+    bool points = shard->now.points < shard->noted.points || rows < shard->listed_rows;
+    struct ny_shards *fresh;
+    int err;
+
+    shard->older = shard->listed && shard->noted.points &&
+                   (points || shard->now.results < shard->noted.results);
+    if (!shard->older || shards->accepts) return NY_OK;
+    if (again)
+        return ny_fail_at(shards->ctx, NY_ESTORE, shard->path, NY_NO_LINE,
+                          "%s is from an older copy than %s/shards, which knows of later %s: put "
+                          "the newer one back, or 'nystream repair %s' takes it as it is",
+                          shard->path, shards->path, points ? "rows" : "results", shards->path);
+    err = ny_shards_load(&fresh, shards->ctx, shards->path);
+    if (err) return err;
+    if (k < fresh->count) {
+        fresh->shard[k].now = shard->now;
+        err = compare_note(fresh, k, rows, true);
+    }
+    ny_shards_free(fresh);
+    return err;
+}
+
+int ny_shards_look(struct ny_shards *shards, unsigned k, struct ny_store *store)
 {
     struct ny_shard *shard = &shards->shard[k];
     struct ny_points_info info;
@@ -177,6 +204,9 @@ static int look_inside(struct ny_shards *shards, unsigned k, struct ny_store *st
                           "%s is not the store that was imported as shard %u of %s: put that one "
                           "back, or remove the folder and import the shard again",
                           shard->path, k, shards->path);
+    err = ny_store_epochs(store, &shard->now);
+    if (!err) err = compare_note(shards, k, info.n, false);
+    if (err) return err;
     memcpy(shard->id, info.id, sizeof(info.id));
     shard->there = true;
     shard->rows = info.n;
@@ -192,17 +222,16 @@ bool ny_shards_made(const struct ny_shards *shards, unsigned k)
            lstat(part, &info) == 0;
 }
 
-/* Looks at one shard, if it is there. */
-static int look(struct ny_shards *shards, unsigned k)
+int ny_shards_store(struct ny_store **store, struct ny_shards *shards, unsigned k)
 {
-    struct ny_store *store;
-    int err;
+    int err = NY_OK;
 
-    if (!ny_shards_made(shards, k)) return NY_OK;
-    err = ny_store_open(&store, shards->ctx, shards->shard[k].path);
-    if (err) return err;
-    err = look_inside(shards, k, store);
-    ny_store_close(store);
+    *store = NULL;
+    if (ny_shards_made(shards, k)) err = ny_store_open(store, shards->ctx, shards->shard[k].path);
+    if (!err && *store) err = ny_shards_look(shards, k, *store);
+    if (!err) return NY_OK;
+    ny_store_close(*store);
+    *store = NULL;
     return err;
 }
 
@@ -213,7 +242,10 @@ int ny_shards_read(struct ny_shards **out, struct ny_context *ctx, const char *p
 
     *out = NULL;
     for (unsigned k = 0; !err && k < shards->count; k++) {
-        err = look(shards, k);
+        struct ny_store *store;
+
+        err = ny_shards_store(&store, shards, k);
+        ny_store_close(store);
         shards->shard[k].first = shards->rows;
         shards->rows += shards->shard[k].rows;
         shards->there += shards->shard[k].there;

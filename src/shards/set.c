@@ -159,16 +159,31 @@ int ny_shards_open_some(struct ny_store **out, struct ny_context *ctx, const cha
     return err ? err : open_there(out, shards);
 }
 
-int ny_shards_each(struct ny_context *ctx, const char *path, ny_shard_fn *each, void *arg)
+int ny_shards_each(struct ny_context *ctx, const char *path, enum ny_shards_way way,
+                   ny_shard_fn *each, void *arg)
 {
+    char missing[NY_SHARD_LIST_BYTES];
     struct ny_shards *shards;
     int err;
 
-    if (!ny_shards_at(path)) return each(arg, path, -1);
-    err = ny_shards_load(&shards, ctx, path);
+    if (!ny_shards_at(path)) return each(arg, path, NULL, -1);
+    err = way == NY_SHARDS_CHANGE ? ny_shards_read(&shards, ctx, path)
+                                  : ny_shards_load(&shards, ctx, path);
     if (err) return err;
-    for (unsigned k = 0; !err && k < shards->count; k++)
-        if (ny_shards_made(shards, k)) err = each(arg, shards->shard[k].path, (int)k);
+    shards->accepts = way == NY_SHARDS_MEND;
+    shards->there = 0;
+    for (unsigned k = 0; !err && k < shards->count; k++) {
+        bool made = ny_shards_made(shards, k);
+
+        if (made) err = each(arg, shards->shard[k].path, shards, (int)k);
+        shards->shard[k].there = made;
+        shards->there += made;
+    }
+    if (!err && way != NY_SHARDS_VERIFY)
+        ny_shards_note(ctx, path, (struct ny_shards_noted){.accepts = shards->accepts});
+    else if (!err && shards->there < shards->count)
+        ny_log(ctx, NY_LOG_WARNING, "shards of %s that are not here were not verified: %s", path,
+               ny_shards_missing(shards, missing));
     ny_shards_free(shards);
     return err;
 }

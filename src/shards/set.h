@@ -5,10 +5,14 @@
 #include "shards/shards.h"
 
 /* Calls `each` with the path of a store, or with that of each shard whose store was made and with
- * its number; −1: it is no shard. An error ends it. */
-typedef int ny_shard_fn(void *arg, const char *path, int shard);
-/* Walks over the shards without opening their stores. */
-int ny_shards_each(struct ny_context *ctx, const char *path, ny_shard_fn *each, void *arg);
+ * its number (ny_shards_look() compares it); NULL, −1: it is no shard. An error ends it. */
+typedef int ny_shard_fn(void *arg, const char *path, struct ny_shards *shards, int shard);
+/* Walks over the shards without opening their stores: to verify them, with a warning of those that
+ * are not there; to repair them, taking those from older copies as they are; or to change them,
+ * once all are as the file says. How far they have come is noted in the end. */
+enum ny_shards_way { NY_SHARDS_VERIFY, NY_SHARDS_MEND, NY_SHARDS_CHANGE };
+int ny_shards_each(struct ny_context *ctx, const char *path, enum ny_shards_way way,
+                   ny_shard_fn *each, void *arg);
 
 /* Opens a store, or all shards of a store in shards as one (store/store.h, struct ny_set): for what
  * only reads. NY_EUSAGE where not all shards are there. */

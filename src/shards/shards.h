@@ -6,9 +6,16 @@
  * agree in, so that an import that differs is refused before it has read its rows; which rows a
  * shard has, its own store says. On disks of their own, each host has a folder with the file and
  * its own shard alone.
+ *
+ * The file also notes how far each shard had come when it was written to last (ny_shards_note()). A
+ * shard that has come less far was put back from an older copy, and is refused. One that has come
+ * farther is taken as it is: a kill between its commit and the note leaves it so, and so does work
+ * on the shard by its own path. The next note makes up for it. Earlier versions noted no epochs.
  */
 #ifndef NY_SHARDS_SHARDS_H
 #define NY_SHARDS_SHARDS_H
+
+#include <limits.h>
 
 #include "base/names.h"
 #include "store/store.h"
@@ -32,10 +39,13 @@ struct ny_shard_facts {
 
 struct ny_shard {
     bool listed;          /* in the file: its import has begun */
-    uint64_t listed_rows; /* when it ended last; 0: it has not */
-    bool there;           /* its store is in the folder and has rows */
-    uint64_t rows;        /* that its store has now; 0 if it is not there */
-    uint64_t first;       /* rows of the shards before it, if all of them are there */
+    uint64_t listed_rows; /* as they were noted last; 0: its import has not ended */
+    struct ny_store_epochs noted; /* likewise; 0: they were not */
+    struct ny_store_epochs now;   /* of its store, if it is there */
+    bool older; /* it is from an older copy, which is taken as it is */
+    bool there;     /* its store is in the folder and has rows */
+    uint64_t rows;  /* that its store has now; 0 if it is not there */
+    uint64_t first; /* rows of the shards before it, if all of them are there */
     char *path;
     uint8_t id[16]; /* its store's; if that is not there the one of the file, or 0 */
 };
@@ -47,6 +57,7 @@ struct ny_shards {
     unsigned there; /* how many of them are */
     uint64_t rows;  /* rows of the shards that are there */
     bool closed;    /* no class name comes in addition: the facts are those of another folder */
+    bool accepts;   /* shards from older copies, too */
     struct ny_shard_facts facts;
     struct ny_names columns; /* their names; none: they have none, or the file is of 1.1 */
     struct ny_names classes; /* labels that are words, in the order of their numbers */
@@ -59,6 +70,28 @@ bool ny_shards_at(const char *path);
  * NY_EUSAGE where the folder is no store in shards; NY_ESTORE where the file is damaged, or a shard
  * that is there is not as it says. ny_shards_free() it. */
 int ny_shards_read(struct ny_shards **out, struct ny_context *ctx, const char *path);
+/* Takes what the store of shard k has, which is open. NY_ESTORE: it is not as the file says. */
+int ny_shards_look(struct ny_shards *shards, unsigned k, struct ny_store *store);
+/* Opens the store of shard k and looks at it; *store is NULL where none was made, or it fails. */
+int ny_shards_store(struct ny_store **store, struct ny_shards *shards, unsigned k);
+/* A shard of a store in shards, by the path of its own store. */
+struct ny_shard_home {
+    char folder[PATH_MAX];
+    unsigned shard, count;
+};
+/* Tells whether the path is that of a shard's own store, and then the folder and the shard. */
+bool ny_shards_within(struct ny_context *ctx, const char *path, struct ny_shard_home *home);
+/* Says of which shards it is noted how far they have come, and how. */
+struct ny_shards_noted {
+    unsigned first, end; /* end 0: all */
+    bool accepts;        /* those from older copies, too */
+    bool cut;            /* they will have as few as so many rows when the call that follows ends */
+    uint64_t rows;
+};
+/* Notes in the file how far shards have come that are there, after a call that has written to them.
+ * A failure is only logged, unless rows are to be cut: NY_ESTORE where a shard is not as the file
+ * says. */
+int ny_shards_note(struct ny_context *ctx, const char *path, struct ny_shards_noted noted);
 /* Reads the file alone: no shard is there as far as it knows. */
 int ny_shards_load(struct ny_shards **out, struct ny_context *ctx, const char *path);
 /* Frees what was read; NULL is allowed. */

@@ -13,8 +13,9 @@
  *   classes   names of classes, in the order of their numbers
  *   closed    true: the facts are those of another folder, and no class comes
  *             in addition
- *   arrived   [{shard, id, rows}] of the shards whose import has begun;
- *             rows 0: it has not ended
+ *   arrived   [{shard, id, rows, points, results}] of the shards whose import
+ *             has begun; rows 0: it has not ended; epochs of points and results,
+ *             0 or not there: not noted
  */
 #include "shards/text.h"
 
@@ -180,6 +181,7 @@ static bool take_arrived(struct ny_shards *shards, const json_t *arrived)
     for (size_t i = 0; i < json_array_size(arrived); i++) {
         const json_t *entry = json_array_get(arrived, i);
         const char *id = json_string_value(json_object_get(entry, "id"));
+        struct ny_store_epochs *noted;
         uint64_t number;
 
         if (!take_count(entry, "shard", 0, shards->count - 1, &number)) return false;
@@ -188,6 +190,9 @@ static bool take_arrived(struct ny_shards *shards, const json_t *arrived)
         if (!take_hex(id, 32, shards->shard[number].id) ||
             !take_count(entry, "rows", 0, NY_ROWS_MAX, &shards->shard[number].listed_rows))
             return false;
+        noted = &shards->shard[number].noted;
+        noted->points = (uint64_t)json_integer_value(json_object_get(entry, "points"));
+        noted->results = (uint64_t)json_integer_value(json_object_get(entry, "results"));
     }
     return json_is_array(arrived);
 }
@@ -303,12 +308,16 @@ static bool fill_arrived(const struct ny_shards *shards, json_t *arrived)
     char hex[HEX_BYTES];
     int failed = !arrived;
 
-    for (unsigned k = 0; k < shards->count; k++)
-        if (shards->shard[k].listed)
-            failed |= json_array_append_new(arrived,
-                                            json_pack("{s:i, s:s, s:I}", "shard", (int)k, "id",
-                                                      hex_of(shards->shard[k].id, 16, hex), "rows",
-                                                      (json_int_t)shards->shard[k].listed_rows));
+    for (unsigned k = 0; k < shards->count; k++) {
+        const struct ny_shard *shard = &shards->shard[k];
+
+        if (!shard->listed) continue;
+        failed |= json_array_append_new(
+            arrived, json_pack("{s:i, s:s, s:I, s:I, s:I}", "shard", (int)k, "id",
+                               hex_of(shard->id, 16, hex), "rows", (json_int_t)shard->listed_rows,
+                               "points", (json_int_t)shard->noted.points, "results",
+                               (json_int_t)shard->noted.results));
+    }
     return !failed;
 }
 

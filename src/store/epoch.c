@@ -80,3 +80,13 @@ int ny_epoch_read(struct ny_store *store, struct ny_env *env, struct ny_epoch *e
     if (fd >= 0) close(fd);
     return err;
 }
+
+int ny_store_epochs(struct ny_store *store, struct ny_store_epochs *epochs)
+{
+    struct ny_epoch points = {.now = 0}, results = {.now = 0};
+    int err = ny_epoch_read(store, store->points, &points);
+
+    if (!err) err = ny_epoch_read(store, store->results, &results);
+    *epochs = (struct ny_store_epochs){points.now, results.now};
+    return err;
+}

@@ -78,6 +78,13 @@ bool ny_store_read_only(const struct ny_store *store);
 /* Tells whether other files are in the place of those that are open, as after a compaction: whoever
  * opens the path again can write. */
 bool ny_store_replaced(const struct ny_store *store);
+/* How far the two tables of a store have come. Each commit raises its epoch; copies and compactions
+ * keep it, so that a store whose epoch is less than it was is an older copy. */
+struct ny_store_epochs {
+    uint64_t points, results;
+};
+/* Reads the epochs of this moment. */
+int ny_store_epochs(struct ny_store *store, struct ny_store_epochs *epochs);
 /* Bytes the two data files take on disk (allocated blocks, not address space). */
 uint64_t ny_store_bytes(const struct ny_store *store);
 

@@ -388,6 +388,7 @@ takes_along() {
         cp -r "${mixed% *}" mixed
         rm -r mixed/shard-00001
         cp -r "${mixed#* }/shard-00001" mixed
+        cp "$behind/shards" mixed # which does not know more than a kill has left
         ny fit mixed map "$@" -q
         exits 0
         nystream export mixed map -o again.npy -q

@@ -223,9 +223,11 @@ END
 @test "shards that have not followed do so with the next update" {
     grow
     cp -r big/shard-00000 late
+    cp big/shards noted
     nystream fit big map --update frozen -q
     rm -r big/shard-00000
     mv late big/shard-00000
+    mv noted big/shards # as a kill before the end leaves it
     [ "$(field "$(nystream info big/shard-00000 map --json)" updates)" = 0 ]
     nystream import big new.csv --append -q
     nystream fit big map --update frozen -q

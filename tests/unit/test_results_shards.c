@@ -113,6 +113,7 @@ static void make_sharded(void)
         ny_field_set_json(record, "sharded",
                           json_pack("{s:i, s:i, s:I, s:I}", "shard", (int)k, "shards", SHARDS,
                                     "first", (json_int_t)first, "rows", (json_int_t)ROWS));
+        ny_field_set_text(record, "id", "0123456789abcdef");
         ny_field_set_number(json_object_get(record, "report"), "trace_error", 0.25);
         ny_field_set_number(json_object_get(record, "report"), "seconds", 1 + k);
         works(ny_record_save(store, "map", record));
