@@ -90,6 +90,8 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
                                            .append = import->append,
                                            .expects = import->expects,
                                            .expected = import->expected,
+                                           .whole = import->whole,
+                                           .rows_before = import->rows_before,
                                            .preparation = import->preparation,
                                            .from = import->from,
                                            .piece = import->reader != NULL,

@@ -30,6 +30,8 @@ struct ny_import {
     bool borrows; /* the store may read the rows of a table where they are */
     bool expects; /* --expect-rows was given, and */
     uint64_t expected;
+    const char *whole; /* the store in shards that is to have so many; NULL: the store itself; */
+    uint64_t rows_before;           /* and the rows that it has before those of the shard */
     enum ny_reading layout;         /* --layout */
     const char *shard, *like;       /* --shard, --like; NULL: not given */
     struct ny_claim *claim;         /* on a shard; NULL: the store is an ordinary one */

@@ -40,15 +40,17 @@ static int parse(struct ny_context *ctx, const char *text, struct ny_claim_spec 
 }
 
 /* Chooses the last shard of a store all of whose shards are there. */
-static int choose_last(struct ny_context *ctx, const char *path, struct ny_claim_spec *spec)
+static int choose_last(struct ny_import *import, const char *path, struct ny_claim_spec *spec)
 {
     struct ny_shards *shards;
-    int err = ny_shards_read(&shards, ctx, path);
+    int err = ny_shards_read(&shards, import->ctx, path);
 
     if (err) return err;
     err = ny_shards_complete(shards);
     spec->count = shards->count;
     spec->shard = shards->count - 1;
+    import->whole = path;
+    import->rows_before = shards->shard[spec->shard].first;
     ny_shards_free(shards);
     return err;
 }
@@ -66,7 +68,7 @@ int ny_import_claim(struct ny_import *import, const char *path, const char **sto
         return ny_fail(import->ctx, NY_EUSAGE,
                        "--like acts only on the import of a shard: give --shard I/N");
     } else if (ny_shards_at(path)) {
-        err = choose_last(import->ctx, path, &spec);
+        err = choose_last(import, path, &spec);
     } else if (ny_shards_within(import->ctx, path, &home)) {
         spec.shard = home.shard;
         spec.count = home.count;

@@ -94,8 +94,8 @@
       "add to the rows that the store already has")                                                \
     X("expect-rows", NY_COUNT, 0, false, "N", NULL, INPUT, IMPORT | RARE, ANY,                     \
       "import only if the store has exactly N rows, else refuse (exit 2). Repeating an import "    \
-      "with --append then adds no row twice; an import that was killed continues. For a shard, N " \
-      "counts the rows of that shard")                                                             \
+      "with --append then adds no row twice; an import that was killed continues. With --shard, " \
+      "or the path of a shard, N counts the rows of that shard")                                   \
     X("shard", NY_TEXT, 0, false, "I/N", NULL, INPUT, IMPORT, ANY,                                 \
       "import shard I (from 0) of a store of N shards. Each shard is a store of its own in the "   \
       "folder STORE; any process may import it, at any time and in any order. Commands that only " \

@@ -60,7 +60,9 @@ static void tell_last_import(const struct ny_ingest *ingest, char text[LAST_IMPO
 /* Refuses points of another number than the caller knows: rows of this source may be among them. */
 static int check_expected(struct ny_ingest *ingest)
 {
-    unsigned long long n = ingest->base.n, expected = ingest->spec.expected;
+    unsigned long long n = ingest->base.n + ingest->spec.rows_before;
+    unsigned long long expected = ingest->spec.expected;
+    const char *whole = ingest->spec.whole;
     char last[LAST_IMPORT_BYTES] = "";
 
     if (!ingest->spec.expects || n == expected) return NY_OK;
@@ -68,7 +70,8 @@ static int check_expected(struct ny_ingest *ingest)
     return ny_fail(ingest->ctx, NY_EUSAGE,
                    "%s has %llu %s, but --expect-rows says %llu; nothing was added: if these rows "
                    "are in it already%s, skip this import, otherwise give --expect-rows %llu",
-                   ingest->store->path, n, n == 1 ? "row" : "rows", expected, last, n);
+                   whole ? whole : ingest->store->path, n, n == 1 ? "row" : "rows", expected, last,
+                   n);
 }
 
 /* Refuses points beside those that are there without --append. Lost ones are not replaced. */

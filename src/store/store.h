@@ -440,6 +440,8 @@ struct ny_ingest_spec {
     bool append;              /* false: the store must hold no points yet, else NY_EUSAGE */
     bool expects;             /* the store must hold `expected` points, else NY_EUSAGE */
     uint64_t expected;
+    const char *whole;    /* the larger store whose points are meant; NULL: this one; */
+    uint64_t rows_before; /* and those that it has before those of this store */
     uint64_t fingerprint; /* of the command; a staged import with the same one is resumed, another
                            * is discarded */
 };

@@ -175,6 +175,19 @@ place() {
     [ "$(field "$(nystream info big --json)" n)" = 13144 ]
 }
 
+@test "--expect-rows counts the rows of all shards, or of the shard that is named" {
+    stores big
+    ny import big part.0.csv --label-column class --append --expect-rows 856
+    usage "big has 7000 rows, but --expect-rows says 856"
+    nystream import big part.0.csv --label-column class --append --expect-rows 7000 -q
+    ny import big part.0.csv --label-column class --append --expect-rows 7000
+    usage "big has 9048 rows, but --expect-rows says 7000; nothing was added: if these rows are in it already (its last 2048 rows came from part.0.csv), skip this import, otherwise give --expect-rows 9048"
+    put 3 --append --expect-rows 2904 -q
+    exits 0
+    ny import big/shard-00000 part.0.csv --label-column class --append --expect-rows 2047
+    usage "big/shard-00000 has 2048 rows"
+}
+
 # bats test_tags=slow
 @test "an import that is killed is gone on with by the same command" {
     local delay k
