@@ -576,6 +576,7 @@ int ny_import_all(struct ny_context *context, const char *path, const struct ny_
     if (!err) err = ny_import_identify(&import, files);
     if (err) return err;
     if (files->shard) import.shard = files->shard;
+    import.deal = files->deal;
     err = ny_import_enter(&import, path, options);
     if (!err) err = import_files(&import, files);
     if (err == NY_OK) err = ny_import_describe(&import, ny_now() - started_s, report);

@@ -23,6 +23,7 @@ struct ny_import_files {
     size_t count;
     const struct ny_row_range *rows; /* a range for each file; NULL: all rows */
     const char *shard;               /* "I/N", as of option shard; NULL: as the options say */
+    const struct ny_deal *deal;      /* whose shard it is (shards/claim.h); NULL: of none */
 };
 /* Imports the files as ny_import() does, and tells in *dropped what was left out: also where rows
  * with NaN are to be kept apart (--nan keep). *dropped may be NULL. */

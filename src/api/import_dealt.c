@@ -21,10 +21,17 @@
 #include "base/checksum.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "io/identity.h"
 #include "peers/group.h"
 #include "peers/open.h"
 #include "shards/shards.h"
 #include "stream/source.h"
+
+/* Rows that came in, that were left out; bytes and left out values of those that came in; bytes
+ * that are stored of all. */
+struct sums {
+    double added, dropped, bytes, left_out, stored;
+};
 
 struct dealt {
     const char *path;
@@ -35,8 +42,7 @@ struct dealt {
     uint64_t *before;            /* rows, or bytes, of the files before each, and of all */
     uint64_t *begin;             /* the row, or file, with which each share begins; the end */
     struct ny_row_range *ranges; /* room for those of one shard */
-    double *added, *dropped;     /* rows of this call, by shard; */
-    double *bytes, *left_out;    /* and the bytes and left out values of those that came in */
+    struct sums *sums;           /* of this call, by shard */
     double started_s;
     json_t *report;
 };
@@ -48,14 +54,8 @@ static int dealt_new(struct dealt *dealt, struct ny_context *ctx)
     dealt->before = ny_calloc(ctx, NY_MEM_IO, files, sizeof(*dealt->before));
     dealt->begin = ny_calloc(ctx, NY_MEM_IO, shards, sizeof(*dealt->begin));
     dealt->ranges = ny_calloc(ctx, NY_MEM_IO, files, sizeof(*dealt->ranges));
-    dealt->added = ny_calloc(ctx, NY_MEM_IO, shards, sizeof(*dealt->added));
-    dealt->dropped = ny_calloc(ctx, NY_MEM_IO, shards, sizeof(*dealt->dropped));
-    dealt->bytes = ny_calloc(ctx, NY_MEM_IO, shards, sizeof(*dealt->bytes));
-    dealt->left_out = ny_calloc(ctx, NY_MEM_IO, shards, sizeof(*dealt->left_out));
-    return dealt->before && dealt->begin && dealt->ranges && dealt->added && dealt->dropped &&
-                   dealt->bytes && dealt->left_out
-               ? NY_OK
-               : NY_EBUDGET;
+    dealt->sums = ny_calloc(ctx, NY_MEM_IO, shards, sizeof(*dealt->sums));
+    return dealt->before && dealt->begin && dealt->ranges && dealt->sums ? NY_OK : NY_EBUDGET;
 }
 
 static void dealt_release(struct dealt *dealt, struct ny_context *ctx)
@@ -63,10 +63,7 @@ static void dealt_release(struct dealt *dealt, struct ny_context *ctx)
     ny_free(ctx, dealt->before);
     ny_free(ctx, dealt->begin);
     ny_free(ctx, dealt->ranges);
-    ny_free(ctx, dealt->added);
-    ny_free(ctx, dealt->dropped);
-    ny_free(ctx, dealt->bytes);
-    ny_free(ctx, dealt->left_out);
+    ny_free(ctx, dealt->sums);
     json_decref(dealt->report);
 }
 
@@ -265,6 +262,40 @@ static int find_there(const struct dealt *dealt, struct ny_context *ctx, unsigne
     return err;
 }
 
+/* Computes a digest of the name, size and time of a file, and of pieces of it. */
+static uint64_t digest_file(struct ny_context *ctx, const char *file)
+{
+    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+    uint64_t parts[4] = {ny_checksum(name, strlen(name))};
+    struct stat status;
+
+    if (stat(file, &status) == 0) {
+        parts[1] = (uint64_t)status.st_mtim.tv_sec;
+        parts[2] = (uint64_t)status.st_mtim.tv_nsec;
+    }
+    if (ny_file_identity(ctx, file, &parts[3])) ny_error_clear(ctx); /* who reads it is told */
+    return ny_checksum(parts, sizeof(parts));
+}
+
+/* Returns digests of the options, with the files of labels and of names, and of all files, as they
+ * are now, which ny_free() frees; NULL: there is no memory. */
+static char *identify(const struct dealt *dealt, struct ny_context *ctx)
+{
+    static const char *const beside[] = {"labels", "column-names"};
+    uint64_t digest = ny_options_fingerprint(dealt->options, NY_GROUP_IMPORT);
+    char *text = ny_alloc(ctx, NY_MEM_IO, (dealt->files->count + 1) * NY_DIGEST_DIGITS + 1);
+
+    for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++)
+        if (ny_options_text(dealt->options, beside[i]))
+            digest ^= digest_file(ctx, ny_options_text(dealt->options, beside[i]));
+    for (size_t i = 0; text && i <= dealt->files->count; i++) {
+        if (i > 0) digest = digest_file(ctx, dealt->files->names[i - 1]);
+        snprintf(text + i * NY_DIGEST_DIGITS, NY_DIGEST_DIGITS + 1, "%016llx",
+                 (unsigned long long)digest);
+    }
+    return text;
+}
+
 /* Imports the share of one shard, unless it is there. */
 static int import_share(void *arg, struct ny_context *ctx, unsigned shard)
 {
@@ -272,7 +303,8 @@ static int import_share(void *arg, struct ny_context *ctx, unsigned shard)
     struct ny_import_files share = share_of(dealt, shard);
     struct ny_options options = *dealt->options; /* only read, but for the errors about them */
     struct ny_report *report = NULL;
-    char number[32];
+    struct ny_deal deal = {.names = dealt->files->names};
+    char number[32], *digests;
     bool there;
     int err = find_there(dealt, ctx, shard, &there);
 
@@ -287,12 +319,15 @@ static int import_share(void *arg, struct ny_context *ctx, unsigned shard)
     options.ctx = ctx;
     snprintf(number, sizeof(number), "%u/%u", shard, dealt->shards);
     share.shard = number;
-    err = ny_import_all(ctx, dealt->path, &share, &options, NULL, &report);
-    ny_report_number(report, "rows", &dealt->added[shard]);
-    ny_report_number(report, "dropped", &dealt->dropped[shard]);
-    ny_report_number(report, "bytes_added", &dealt->bytes[shard]);
-    ny_report_number(report, "values_left_out", &dealt->left_out[shard]);
+    share.deal = &deal;
+    deal.digests = digests = identify(dealt, ctx);
+    err = digests ? ny_import_all(ctx, dealt->path, &share, &options, NULL, &report) : NY_EBUDGET;
+    ny_report_number(report, "rows", &dealt->sums[shard].added);
+    ny_report_number(report, "dropped", &dealt->sums[shard].dropped);
+    ny_report_number(report, "bytes_added", &dealt->sums[shard].bytes);
+    ny_report_number(report, "values_left_out", &dealt->sums[shard].left_out);
     ny_report_free(report);
+    ny_free(ctx, digests);
     return err;
 }
 
@@ -313,13 +348,12 @@ static int import_shares(struct dealt *dealt, struct ny_context *ctx,
 
 /* ---- the end ------------------------------------------------------------------------------ */
 
-/* Describes the rows of all shards; sums: rows added, rows dropped, bytes added, values
- * left out, stored bytes. */
+/* Describes the rows of all shards, with the sums over these. */
 static json_t *describe(const struct dealt *dealt, struct ny_context *ctx,
-                        const struct ny_points_info *points, const double *sums)
+                        const struct ny_points_info *points, const struct sums *sums)
 {
     json_t *object = json_object();
-    const struct ny_import_dropped dropped = {.rows = (uint64_t)sums[1]};
+    const struct ny_import_dropped dropped = {.rows = (uint64_t)sums->dropped};
     bool sparse = points->row_slots > 0;
 
     ny_field_set_count(object, "n", points->n);
@@ -328,13 +362,13 @@ static json_t *describe(const struct dealt *dealt, struct ny_context *ctx,
     ny_describe_preparation(object, points);
     ny_field_set_text(object, "format", sparse ? "sparse" : "dense");
     ny_field_set_json(object, "nnz", sparse ? json_integer((json_int_t)points->nnz) : json_null());
-    ny_field_set_count(object, "rows", (uint64_t)sums[0]);
+    ny_field_set_count(object, "rows", (uint64_t)sums->added);
     ny_import_tell_dropped(object, &dropped);
-    ny_field_set_count(object, "values_left_out", (uint64_t)sums[3]);
+    ny_field_set_count(object, "values_left_out", (uint64_t)sums->left_out);
     ny_field_set_json(object, "shard", json_null());
     ny_field_set_count(object, "bytes", points->raw_bytes);
-    ny_field_set_count(object, "compressed_bytes", (uint64_t)sums[4]);
-    ny_field_set_count(object, "bytes_added", (uint64_t)sums[2]);
+    ny_field_set_count(object, "compressed_bytes", (uint64_t)sums->stored);
+    ny_field_set_count(object, "bytes_added", (uint64_t)sums->bytes);
     ny_field_set_number(object, "seconds", ny_now() - dealt->started_s);
     ny_field_set_count(object, "peak_rss_bytes", ny_rss_peak_bytes());
     ny_field_set_count(object, "memory_budget_bytes", ny_memory_limit(ctx));
@@ -345,8 +379,7 @@ static json_t *describe(const struct dealt *dealt, struct ny_context *ctx,
 static int finish(void *arg, struct ny_context *ctx, unsigned shard)
 {
     struct dealt *dealt = arg;
-    double sums[] = {dealt->added[shard], dealt->dropped[shard], dealt->bytes[shard],
-                     dealt->left_out[shard], 0};
+    struct sums sums = dealt->sums[shard];
     struct ny_points_info points;
     struct ny_store *store;
     int err = open_shard(&store, ctx, dealt, shard);
@@ -356,15 +389,16 @@ static int finish(void *arg, struct ny_context *ctx, unsigned shard)
                       dealt->path);
     if (!err) err = ny_store_join(store);
     if (!err) err = ny_points_info(store, &points);
-    sums[4] = err ? 0 : (double)points.stored_bytes;
-    if (!err) err = ny_peers_fold(ny_context_peers(ctx), sums, 5);
-    if (!err && sums[0] == 0)
+    if (!err) sums.stored = (double)points.stored_bytes;
+    if (!err)
+        err = ny_peers_fold(ny_context_peers(ctx), (double *)&sums, sizeof(sums) / sizeof(double));
+    if (!err && sums.added == 0)
         err = ny_fail(ctx, NY_EUSAGE,
                       "%s already holds %llu points, and none of its shards is missing: an "
                       "earlier, interrupted run of this command had finished the import; to add "
                       "more rows, give --append instead of --shards %u, or choose another store",
                       dealt->path, (unsigned long long)points.n, dealt->shards);
-    if (!err && shard == 0) dealt->report = describe(dealt, ctx, &points, sums);
+    if (!err && shard == 0) dealt->report = describe(dealt, ctx, &points, &sums);
     ny_store_close(store);
     return err;
 }

@@ -34,6 +34,7 @@ struct ny_import {
     uint64_t rows_before;           /* and the rows that it has before those of the shard */
     enum ny_reading layout;         /* --layout */
     const char *shard, *like;       /* --shard, --like; NULL: not given */
+    const struct ny_deal *deal;     /* the shard is one of these; NULL: it is imported alone */
     struct ny_claim *claim;         /* on a shard; NULL: the store is an ordinary one */
     bool arrived, discarded;        /* the rows are committed; a failure has left none of them */
     struct ny_prepared preparation; /* --rows, --values; */

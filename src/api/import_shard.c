@@ -57,7 +57,7 @@ static int choose_last(struct ny_import *import, const char *path, struct ny_cla
 
 int ny_import_claim(struct ny_import *import, const char *path, const char **store)
 {
-    struct ny_claim_spec spec = {.like = import->like};
+    struct ny_claim_spec spec = {.like = import->like, .deal = import->deal};
     struct ny_shard_home home;
     int err = NY_OK;
 

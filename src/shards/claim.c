@@ -13,12 +13,13 @@ struct ny_claim {
     struct ny_context *ctx;
     char *path, *who, *self;
     unsigned shard, count;
-    bool made;                /* the folder, by this import */
-    bool kept;                /* the shard has rows, which are as the facts say */
-    uint8_t id[16];           /* that of its store then */
-    bool listed;              /* by this import, and to be found so from then on */
-    struct ny_shards *shards; /* the last that were read */
-    struct ny_shards *like;   /* NULL: none is given */
+    const struct ny_deal *deal; /* NULL: none */
+    bool made;                  /* the folder, by this import */
+    bool kept;                  /* the shard has rows, which are as the facts say */
+    uint8_t id[16];             /* that of its store then */
+    bool listed;                /* by this import, and to be found so from then on */
+    struct ny_shards *shards;   /* the last that were read */
+    struct ny_shards *like;     /* NULL: none is given */
 };
 
 static struct ny_shard *own(const struct ny_claim *claim)
@@ -148,6 +149,31 @@ static int check_read(const struct ny_claim *claim, const struct ny_shards *shar
     return NY_OK;
 }
 
+/* Compares files whose rows are dealt out with those that the first shards have theirs from; where
+ * no shard is listed, they are these. */
+static int check_deal(const struct ny_claim *claim, struct ny_shards *shards)
+{
+    const char *mine = claim->deal ? claim->deal->digests : NULL, *first = shards->deal;
+    size_t same = 0, i;
+
+    for (unsigned k = 0; first && k < shards->count; k++)
+        same += shards->shard[k].listed;
+    if (mine && !same && (!first || strcmp(mine, first) != 0)) {
+        ny_free(claim->ctx, shards->deal);
+        shards->deal = ny_strdup(claim->ctx, mine);
+        return shards->deal ? NY_OK : NY_EBUDGET;
+    }
+    if (!mine || !first || strcmp(mine, first) == 0) return NY_OK;
+    for (same = 0; mine[same] && mine[same] == first[same];)
+        same++;
+    i = strlen(mine) == strlen(first) ? same / NY_DIGEST_DIGITS : 0;
+    return ny_fail(claim->ctx, NY_EDATA,
+                   "%s %s since other shards of %s were imported, and this one would not go with "
+                   "them: repeat the import as it was, or remove %s and import all of it",
+                   i ? claim->deal->names[i - 1] : "the import",
+                   i ? "has changed" : "has got other options or FILEs", claim->path, claim->path);
+}
+
 /* Takes the lock and reads the file again, where there is one. End with leave(), also after an
  * error. */
 static int enter(struct ny_claim *claim, struct ny_shards_held *held)
@@ -159,6 +185,7 @@ static int enter(struct ny_claim *claim, struct ny_shards_held *held)
     err = ny_shards_at(claim->path) ? ny_shards_load(&fresh, claim->ctx, claim->path)
                                     : begin(claim, &fresh);
     if (!err) err = check_read(claim, fresh);
+    if (!err) err = check_deal(claim, fresh);
     if (!err && claim->like) err = check_like(claim, fresh);
     if (err) {
         ny_shards_free(fresh);
@@ -219,6 +246,7 @@ int ny_claim_new(struct ny_claim **out, struct ny_context *ctx, const char *path
     *out = NULL;
     if (!claim) return NY_EBUDGET;
     claim->ctx = ctx;
+    claim->deal = spec->deal;
     claim->shard = spec->shard;
     claim->count = spec->count;
     err = name_self(claim, path);

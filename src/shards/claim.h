@@ -18,10 +18,16 @@
 
 struct ny_claim;
 
+/* Files whose rows are dealt out to all shards. */
+struct ny_deal {
+    const char *digests;      /* as in struct ny_shards */
+    const char *const *names; /* of the files */
+};
 /* The wish of an import: shard `shard` of `count`. */
 struct ny_claim_spec {
     unsigned shard, count;
     const char *like; /* folder of another store in shards, whose facts hold; NULL: none */
+    const struct ny_deal *deal;
 };
 
 /* Makes the folder where there is none, and reads its file. NY_EUSAGE where the folder has another

@@ -37,6 +37,7 @@ void ny_shards_free(struct ny_shards *shards)
     ctx = shards->ctx;
     ny_names_release(&shards->columns, ctx);
     ny_names_release(&shards->classes, ctx);
+    ny_free(ctx, shards->deal);
     ny_free(ctx, shards->shard);
     ny_free(ctx, shards->path);
     ny_free(ctx, shards);

@@ -20,7 +20,7 @@
 #include "base/names.h"
 #include "store/store.h"
 
-enum { NY_SHARDS_MAX = 100000 };
+enum { NY_SHARDS_MAX = 100000, NY_DIGEST_DIGITS = 16 };
 
 /* Labels of rows: none, some whose kind is not known yet, numbers, words. */
 enum ny_shard_labels { NY_LABELS_NONE, NY_LABELS_SOME, NY_LABELS_NUMBERS, NY_LABELS_WORDS };
@@ -61,6 +61,8 @@ struct ny_shards {
     struct ny_shard_facts facts;
     struct ny_names columns; /* their names; none: they have none, or the file is of 1.1 */
     struct ny_names classes; /* labels that are words, in the order of their numbers */
+    char *deal; /* digests, NY_DIGEST_DIGITS each, of the options and then of the files whose rows
+                 * were dealt out to the shards; NULL: they were imported one by one */
     struct ny_shard *shard;  /* count of them */
 };
 

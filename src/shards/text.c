@@ -13,6 +13,8 @@
  *   classes   names of classes, in the order of their numbers
  *   closed    true: the facts are those of another folder, and no class comes
  *             in addition
+ *   deal      digests of the options and of the files whose rows were dealt
+ *             out to the shards; null, or not there: imported one by one
  *   arrived   [{shard, id, rows, points, results}] of the shards whose import
  *             has begun; rows 0: it has not ended; epochs of points and results,
  *             0 or not there: not noted
@@ -219,6 +221,7 @@ int ny_shards_room(struct ny_shards *shards, unsigned count)
 static int take_all(struct ny_shards *shards, const json_t *root, const char **wrong)
 {
     uint64_t format, count;
+    const char *deal;
     int err;
 
     *wrong = "it is of a later version; use the nystream that made it";
@@ -237,6 +240,8 @@ static int take_all(struct ny_shards *shards, const json_t *root, const char **w
     err = take_columns(shards, json_object_get(root, "columns"), wrong);
     if (!err) err = take_classes(shards, json_object_get(root, "classes"), wrong);
     if (err) return err;
+    deal = json_string_value(json_object_get(root, "deal"));
+    if (deal && !(shards->deal = ny_strdup(shards->ctx, deal))) return NY_EBUDGET;
     *wrong = "its list of shards is invalid";
     if (!take_arrived(shards, json_object_get(root, "arrived"))) return NY_ESTORE;
     *wrong = NULL;
@@ -331,10 +336,10 @@ int ny_shards_print(const struct ny_shards *shards, char **text, size_t *bytes)
     *text = NULL;
     *bytes = 0;
     if (classes && columns && fill_arrived(shards, arrived))
-        root = json_pack("{s:i, s:i, s:o, s:O*, s:O, s:b, s:O}", "format", NY_SHARDS_FORMAT,
+        root = json_pack("{s:i, s:i, s:o, s:O*, s:O, s:b, s:s?, s:O}", "format", NY_SHARDS_FORMAT,
                          "shards", (int)shards->count, "agreed", facts_of(&shards->facts),
                          "columns", shards->columns.count ? columns : NULL, "classes", classes,
-                         "closed", shards->closed, "arrived", arrived);
+                         "closed", shards->closed, "deal", shards->deal, "arrived", arrived);
     *bytes = root ? json_dumpb(root, NULL, 0, flags) : 0;
     if (*bytes) *text = ny_alloc(shards->ctx, NY_MEM_OTHER, *bytes + 1);
     if (*text && json_dumpb(root, *text, *bytes, flags) == *bytes) {

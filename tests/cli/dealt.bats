@@ -134,6 +134,56 @@ holds() {
     holds big
 }
 
+@test "an import is not gone on with from files that have changed, or by other options" {
+    local change
+    nystream import big a.npy b.npy c.npy --shards 5 -q
+    nystream import words 0.csv 1.csv --label-column 13 --shards 2 -q
+    refused() { # WORDS, STORE, and how it was imported
+        cp "$2/shards" before
+        ny import "${@:2}"
+        exits 3
+        says "$1 since other shards of $2 were imported, and this one would not go with them: repeat the import as it was, or remove $2 and import all of it"
+        cmp before "$2/shards"
+        [ ! -e "$2/shard-00001" ]
+    }
+    rm -r big/shard-00001 words/shard-00001
+    cp -p b.npy kept.npy
+    for change in 200 1300; do # bytes near the beginning, or the end, and the time as it was
+        printf X | dd of=b.npy bs=1 seek=$change conv=notrunc status=none
+        touch -r kept.npy b.npy
+        refused "b.npy has changed" big a.npy b.npy c.npy --shards 5
+        cp -p kept.npy b.npy
+    done
+    cp -p c.npy later.npy
+    touch c.npy
+    refused "c.npy has changed" big a.npy b.npy c.npy --shards 5
+    cp -p later.npy c.npy
+    refused "the import has got other options or FILEs" big a.npy c.npy --shards 5
+    refused "the import has got other options or FILEs" big a.npy b.npy c.npy --shards 5 --codec raw
+    printf '1,2\n' >>1.csv
+    refused "1.csv has changed" words 0.csv 1.csv --label-column 13 --shards 2
+    nystream import big a.npy b.npy c.npy --shards 5 -q
+    holds big
+    nystream import marked all.npy --labels labels.txt --shards 2 -q
+    rm -r marked/shard-00001
+    tac labels.txt >turned && mv turned labels.txt
+    refused "the import has got other options or FILEs" marked all.npy --labels labels.txt --shards 2
+}
+
+@test "a single file that has changed is not gone on with either" {
+    npy_u8 400000 64 >large.npy
+    bash -c "trap '' XFSZ; ulimit -f 16000; nystream import s large.npy --memory 32M -q" 2>err || [ $? -eq 4 ]
+    cp -r s again
+    ny import s large.npy
+    exits 0
+    says "it resumes after"
+    touch large.npy # as large as before, of the same name
+    ny import again large.npy
+    exits 0
+    says "it starts over"
+    [[ $stderr != *"it resumes after"* ]]
+}
+
 @test "files whose rows cannot be counted go to one shard as a whole" {
     ny import big 0.csv 1.csv --label-column 13 --dtype u8 --shards 2
     exits 0

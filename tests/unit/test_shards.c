@@ -54,7 +54,7 @@ static const struct ny_names unnamed; /* of the columns: only the digest of thes
 
 static struct ny_claim *claim_of(const char *path, unsigned shard, unsigned count)
 {
-    const struct ny_claim_spec spec = {shard, count, NULL};
+    const struct ny_claim_spec spec = {shard, count, NULL, NULL};
     struct ny_claim *claim;
 
     if (ny_claim_new(&claim, ctx, path, &spec)) fail_msg("%s", ny_context_message(ctx));
@@ -123,6 +123,7 @@ static void make_text(char **text, size_t *bytes)
     assert_int_equal(shards->facts.layout, NY_CSR);
     shards->shard[2].listed_rows = 99;
     shards->shard[2].noted = (struct ny_store_epochs){UINT64_C(5) << 40, 7};
+    shards->deal = ny_strdup(ctx, "0123456789abcdef0123456789abcdef");
     assert_int_equal(ny_shards_print(shards, text, bytes), NY_OK);
     ny_shards_free(shards);
 }
@@ -143,6 +144,7 @@ static void what_is_written_is_read(void **state)
     assert_int_equal(shards->shard[2].listed_rows, 99);
     assert_true(shards->shard[2].noted.points == UINT64_C(5) << 40);
     assert_true(shards->shard[2].noted.results == 7 && !shards->shard[1].noted.results);
+    assert_string_equal(shards->deal, "0123456789abcdef0123456789abcdef");
     assert_int_equal(ny_shards_print(shards, &again, &again_bytes), NY_OK);
     assert_true(again_bytes == bytes && memcmp(again, text, bytes) == 0);
     ny_shards_free(shards);
@@ -247,7 +249,7 @@ static void number_words(unsigned shard)
     struct ny_context *own;
     struct ny_claim *claim;
     struct ny_classes *classes;
-    const struct ny_claim_spec spec = {shard, 4, NULL};
+    const struct ny_claim_spec spec = {shard, 4, NULL, NULL};
     const uint8_t id[16] = {(uint8_t)shard};
     double label;
     int err = ny_context_new(&own);
@@ -303,7 +305,7 @@ static void words_that_are_met_at_the_same_time_have_one_number(void **state)
 
 static void no_class_comes_to_those_of_another_folder(void **state)
 {
-    const struct ny_claim_spec spec = {1, 4, big};
+    const struct ny_claim_spec spec = {1, 4, big, NULL};
     struct ny_claim *claim;
     struct ny_classes *classes;
     size_t bytes;
