@@ -247,7 +247,7 @@ static int sample_store(const struct ny_model *model, struct ny_store *store, ui
     const struct ny_columns_spec *spec = &model->spec;
     struct ny_points_info points;
     uint64_t numbers[FITTED_MAX];
-    int err = ny_store_skip_lost(store);
+    int err = ny_store_set(store) ? NY_OK : ny_store_skip_lost(store); /* a set has lost none */
 
     *sample = (struct ny_drift_sample){0};
     if (!err) err = ny_points_info(store, &points);
