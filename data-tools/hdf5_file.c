@@ -38,26 +38,63 @@ static hid_t type_for(enum ny_dtype dtype)
                              : H5T_NATIVE_DOUBLE;
 }
 
-enum ny_dtype hdf5_dtype(hid_t id)
+static enum ny_dtype dtype_of(hid_t type)
 {
-    hid_t type = H5Dget_type(id), base = H5Tget_class(type) == H5T_ENUM ? H5Tget_super(type) : type;
+    hid_t base = H5Tget_class(type) == H5T_ENUM ? H5Tget_super(type) : type;
     H5T_class_t class = H5Tget_class(base);
     size_t size = H5Tget_size(base);
     bool sign = class == H5T_INTEGER && H5Tget_sign(base) == H5T_SGN_2;
 
     if (base != type) H5Tclose(base);
-    H5Tclose(type);
     if (class == H5T_FLOAT) return size <= 4 ? NY_F32 : NY_F64;
     if (class != H5T_INTEGER) return NY_DTYPE_NONE;
     if (size == 1 && !sign) return NY_U8;
     return size > 2 ? NY_F64 : sign ? NY_I16 : NY_F32;
 }
 
+enum ny_dtype hdf5_dtype(hid_t id)
+{
+    hid_t type = H5Dget_type(id);
+    enum ny_dtype dtype = dtype_of(type);
+
+    H5Tclose(type);
+    return dtype;
+}
+
+static void read_sizes(struct hdf5_numbers *x)
+{
+    hid_t space = H5Dget_space(x->id);
+
+    x->rank = H5Sget_simple_extent_dims(space, x->sizes, NULL);
+    H5Sclose(space);
+}
+
+hid_t hdf5_open_field(const struct hdf5_file *f, const char *table, const char *name,
+                      struct hdf5_numbers *x)
+{
+    hid_t type = -1, field = -1;
+    int at = -1;
+
+    *x = (struct hdf5_numbers){.id = H5Oopen(f->id, table, H5P_DEFAULT), .field = name};
+    if (x->id < 0) return -1;
+    if (H5Iget_type(x->id) == H5I_DATASET) type = H5Dget_type(x->id);
+    if (type >= 0 && H5Tget_class(type) == H5T_COMPOUND)
+        at = name ? H5Tget_member_index(type, name) : 0;
+    if (at >= 0) field = H5Tget_member_type(type, (unsigned)at);
+    if (field >= 0 && !name) x->field = H5Tget_member_name(type, 0); /* kept until the end */
+    if (type >= 0) H5Tclose(type);
+    if (field >= 0)
+        read_sizes(x);
+    else
+        H5Oclose(x->id);
+    x->dtype = field >= 0 ? dtype_of(field) : NY_DTYPE_NONE;
+    return field;
+}
+
 void hdf5_open_numbers(const struct hdf5_file *f, hid_t where, const char *name,
                        struct hdf5_numbers *x)
 {
-    hid_t space;
-
+    x->field = NULL;
     x->id = H5Dopen2(where, name, H5P_DEFAULT);
     if (x->id < 0) hdf5_fail(f, "open ", name);
     x->dtype = hdf5_dtype(x->id);
@@ -65,9 +102,7 @@ void hdf5_open_numbers(const struct hdf5_file *f, hid_t where, const char *name,
         tool_fail(NY_EDATA, "%s: %s does not hold numbers (of a category take NAME/codes).",
                   f->path, name);
     x->type = type_for(x->dtype);
-    space = H5Dget_space(x->id);
-    x->rank = H5Sget_simple_extent_dims(space, x->sizes, NULL);
-    H5Sclose(space);
+    read_sizes(x);
     if (x->rank < 1) tool_fail(NY_EDATA, "%s: %s has no rows: it is one number.", f->path, name);
 }
 
@@ -123,14 +158,19 @@ void hdf5_read_rows(const struct hdf5_file *f, const struct hdf5_numbers *x, hsi
                     hsize_t count, void *values)
 {
     hsize_t start[H5S_MAX_RANK] = {first}, block[H5S_MAX_RANK];
-    hid_t space = H5Dget_space(x->id), memory;
+    hid_t space = H5Dget_space(x->id), memory, type = x->type;
 
+    if (x->field) {
+        type = H5Tcreate(H5T_COMPOUND, H5Tget_size(x->type));
+        if (H5Tinsert(type, x->field, 0, x->type) < 0) hdf5_fail(f, "read ", x->field);
+    }
     memcpy(block, x->sizes, sizeof block);
     block[0] = count;
     memory = H5Screate_simple(x->rank, block, NULL);
     if (H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, block, NULL) < 0 ||
-        H5Dread(x->id, x->type, memory, space, H5P_DEFAULT, values) < 0)
+        H5Dread(x->id, type, memory, space, H5P_DEFAULT, values) < 0)
         hdf5_fail(f, "read rows of ", f->name);
+    if (x->field) H5Tclose(type);
     H5Sclose(memory);
     H5Sclose(space);
 }
@@ -368,9 +408,19 @@ struct ny_hint hdf5_names(const struct hdf5_file *f, const char *wanted, char *t
 {
     char nearest[PATH_BYTES] = "";
     struct list list = {text, room, " ", "", false, wanted, nearest};
+    bool records = H5Iget_type(f->id) == H5I_DATASET;
+    hid_t type = records ? H5Dget_type(f->id) : -1;
+    int count = records && H5Tget_class(type) == H5T_COMPOUND ? H5Tget_nmembers(type) : 0;
 
     text[0] = '\0';
-    H5Literate(f->id, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, name_one, &list);
+    if (!records) H5Literate(f->id, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, name_one, &list);
+    for (int i = 1; i < count; i++) { /* the first is the index */
+        char *name = H5Tget_member_name(type, (unsigned)i);
+
+        name_one(f->id, name, NULL, &list);
+        H5free_memory(name);
+    }
+    if (records) H5Tclose(type);
     return hint_of(nearest);
 }
 

@@ -19,7 +19,8 @@ struct hdf5_file {
 
 /* One dataset: what its numbers become, and its dimensions. */
 struct hdf5_numbers {
-    hid_t id, type; /* type: of the values in memory */
+    hid_t id, type;    /* type: of the values in memory */
+    const char *field; /* of a dataset of records, which is read alone; NULL: it has none */
     enum ny_dtype dtype;
     int rank;
     hsize_t sizes[H5S_MAX_RANK];
@@ -53,6 +54,11 @@ struct ny_hint hdf5_names(const struct hdf5_file *f, const char *wanted, char *t
 
 /* Returns the type of the library that holds a dataset; NY_DTYPE_NONE: it is not of numbers. */
 enum ny_dtype hdf5_dtype(hid_t id);
+/* Opens the field of a table that is a dataset of records, as obs and var were before AnnData 0.7;
+ * `name` NULL: its first one. Returns the type of the field, to be closed; −1: the table is not of
+ * this kind, or has no such field. Sets x->id, ->field (which stays `name`), ->rank and ->sizes. */
+hid_t hdf5_open_field(const struct hdf5_file *f, const char *table, const char *name,
+                      struct hdf5_numbers *x);
 /* Opens a dataset of numbers. */
 void hdf5_open_numbers(const struct hdf5_file *f, hid_t where, const char *name,
                        struct hdf5_numbers *x);

@@ -8,24 +8,32 @@
 
 enum { BAND_TEXTS = 4096 };
 
+/* Takes the type of the texts, which it is of, or closes the dataset. */
+static void take(struct hdf5_texts *texts, hid_t type)
+{
+    if (type < 0 || H5Tget_class(type) != H5T_STRING) {
+        if (type >= 0) H5Tclose(type);
+        H5Oclose(texts->at.id);
+        return;
+    }
+    texts->id = texts->at.id;
+    texts->at.type = type;
+    texts->variable = H5Tis_variable_str(type) > 0;
+}
+
 void hdf5_open_texts(const struct hdf5_file *f, const char *group, const char *name,
                      struct hdf5_texts *texts)
 {
     char path[600];
-    hid_t id, space;
+    hid_t space;
 
     *texts = (struct hdf5_texts){.id = -1};
     snprintf(path, sizeof path, "%.290s/%.290s", group, name);
-    id = H5Oopen(f->id, path, H5P_DEFAULT); /* also below a folder that is not there */
-    if (id < 0) return;
-    if (H5Iget_type(id) == H5I_DATASET) texts->at.type = H5Dget_type(id);
-    if (!texts->at.type || H5Tget_class(texts->at.type) != H5T_STRING) {
-        H5Oclose(id);
-        return;
-    }
-    texts->id = texts->at.id = id;
-    texts->variable = H5Tis_variable_str(texts->at.type) > 0;
-    space = H5Dget_space(id);
+    texts->at.id = H5Oopen(f->id, path, H5P_DEFAULT); /* also below a folder that is not there */
+    if (texts->at.id < 0) return;
+    take(texts, H5Iget_type(texts->at.id) == H5I_DATASET ? H5Dget_type(texts->at.id) : -1);
+    if (texts->id < 0) return;
+    space = H5Dget_space(texts->id);
     texts->at.rank = H5Sget_simple_extent_dims(space, texts->at.sizes, NULL);
     H5Sclose(space);
 }
@@ -33,10 +41,12 @@ void hdf5_open_texts(const struct hdf5_file *f, const char *group, const char *n
 void hdf5_open_index(const struct hdf5_file *f, const char *table, struct hdf5_texts *texts)
 {
     char name[256] = "";
-    hid_t group = H5Oopen(f->id, table, H5P_DEFAULT);
+    hid_t group = H5Oopen(f->id, table, H5P_DEFAULT), type;
 
     *texts = (struct hdf5_texts){.id = -1};
     if (group < 0) return;
+    type = hdf5_open_field(f, table, NULL, &texts->at);
+    if (type >= 0) take(texts, type);
     if (H5Iget_type(group) == H5I_GROUP) hdf5_attribute_text(group, "_index", name, sizeof name);
     if (H5Iget_type(group) == H5I_GROUP && !name[0]) snprintf(name, sizeof name, "_index");
     H5Oclose(group);

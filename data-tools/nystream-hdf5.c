@@ -116,29 +116,57 @@ static void put_names(const struct source *s, hid_t id, uint32_t names)
     H5Tclose(type);
 }
 
+static _Noreturn void no_column(const struct source *s)
+{
+    struct hdf5_file obs = s->in;
+    char known[1024] = "";
+    struct ny_hint hint;
+
+    obs.id = H5Oopen(s->in.id, "obs", H5P_DEFAULT);
+    if (obs.id < 0)
+        tool_fail(NY_EUSAGE, "%s has no obs, and so no labels in it; give --labels FILE.",
+                  s->in.path);
+    hint = hdf5_names(&obs, s->label_column, known, sizeof known);
+    tool_fail(NY_EUSAGE, "%s: obs has no column \"%s\"; it has%s%s", s->in.path,
+              ny_shown(s->label_column, strlen(s->label_column)).text, known,
+              hint.text[0] ? hint.text : ".");
+}
+
+static _Noreturn void fail_texts(const struct source *s)
+{
+    tool_fail(NY_EDATA,
+              "%s: obs/%s is a column of texts, not of categories; in Python: "
+              "adata.obs[\"%s\"] = adata.obs[\"%s\"].astype(\"category\").",
+              s->in.path, s->label_column, s->label_column, s->label_column);
+}
+
+/* Before AnnData 0.7 obs was a dataset of records, with codes of categories, whose names are in
+ * uns. Closes the type of the field. Returns the categories; −1: none. */
+static hid_t open_old_column(const struct source *s, struct hdf5_numbers *codes, hid_t type)
+{
+    char names[600];
+
+    if (H5Tget_class(type) == H5T_STRING) fail_texts(s);
+    H5Tclose(type);
+    if (codes->dtype == NY_DTYPE_NONE)
+        tool_fail(NY_EDATA, "%s: obs/%s is neither categories nor numbers; give --labels FILE.",
+                  s->in.path, s->label_column);
+    snprintf(names, sizeof names, "uns/%.500s_categories", s->label_column);
+    return H5Dopen2(s->in.id, names, H5P_DEFAULT);
+}
+
 /* Opens the categories of the column, and its codes or numbers. Returns the categories; −1: none.
  */
 static hid_t open_column(const struct source *s, struct hdf5_numbers *codes)
 {
-    char path[600], names[600], known[1024] = "";
-    hid_t id;
+    char path[600], names[600];
+    hid_t id = hdf5_open_field(&s->in, "obs", s->label_column, codes);
 
+    if (id >= 0) return open_old_column(s, codes, id);
     snprintf(path, sizeof path, "obs/%.500s", s->label_column);
     snprintf(names, sizeof names, "obs/__categories/%.500s", s->label_column);
     id = H5Oopen(s->in.id, path, H5P_DEFAULT);
-    if (id < 0) {
-        struct hdf5_file obs = s->in;
-        struct ny_hint hint;
-
-        obs.id = H5Gopen2(s->in.id, "obs", H5P_DEFAULT);
-        if (obs.id < 0)
-            tool_fail(NY_EUSAGE, "%s has no obs, and so no labels in it; give --labels FILE.",
-                      s->in.path);
-        hint = hdf5_names(&obs, s->label_column, known, sizeof known);
-        tool_fail(NY_EUSAGE, "%s: obs has no column \"%s\"; it has%s%s", s->in.path,
-                  ny_shown(s->label_column, strlen(s->label_column)).text, known,
-                  hint.text[0] ? hint.text : ".");
-    }
+    if (id < 0) no_column(s);
     if (H5Iget_type(id) == H5I_GROUP) {
         snprintf(names, sizeof names, "obs/%.500s/categories", s->label_column);
         snprintf(path, sizeof path, "obs/%.500s/codes", s->label_column);
@@ -147,10 +175,7 @@ static hid_t open_column(const struct source *s, struct hdf5_numbers *codes)
             tool_fail(NY_EDATA, "%s: obs/%s is neither categories nor numbers; give --labels FILE.",
                       s->in.path, s->label_column);
     } else if (is_text(id)) {
-        tool_fail(NY_EDATA,
-                  "%s: obs/%s is a column of texts, not of categories; in Python: "
-                  "adata.obs[\"%s\"] = adata.obs[\"%s\"].astype(\"category\").",
-                  s->in.path, s->label_column, s->label_column, s->label_column);
+        fail_texts(s);
     }
     H5Oclose(id);
     hdf5_open_numbers(&s->in, s->in.id, path, codes);
@@ -172,7 +197,9 @@ static uint32_t count_names(const struct source *s, hid_t id)
 static bool has_column(const struct source *s, const char *name)
 {
     char path[600];
+    struct hdf5_numbers field;
 
+    if (hdf5_open_field(&s->in, "obs", name, &field) >= 0) return true;
     snprintf(path, sizeof path, "obs/%.500s", name);
     return H5Lexists(s->in.id, "obs", H5P_DEFAULT) > 0 &&
            H5Lexists(s->in.id, path, H5P_DEFAULT) > 0;
@@ -195,8 +222,8 @@ static void put_labels(struct source *s)
     if (codes.rank != 1 || codes.sizes[0] != s->head.rows)
         tool_fail(NY_EDATA, "%s: obs/%s does not have one value for each of the %llu rows.",
                   s->in.path, s->label_column, ULL(s->head.rows));
-    hdf5_check_storage(&s->in, &codes, "the label column");
     codes.type = H5T_NATIVE_DOUBLE;
+    hdf5_check_storage(&s->in, &codes, "the label column");
     s->head.labels = NY_HDF5_NUMBERS;
     if (names >= 0) {
         s->head.labels = NY_HDF5_NAMES;

@@ -169,6 +169,26 @@ refused() {
     refused 3 'astype("category")' nystream import n.nys "$FILES/rows.h5ad" --label-column word
 }
 
+@test "files of AnnData before 0.7 give the same labels and names" {
+    needs_files
+    nystream import old.nys "$FILES/old.h5ad" --label-column kind -q
+    nystream import new.nys "$FILES/rows.h5ad" --label-column kind -q
+    for part in points ids labels classes; do
+        nystream export old.nys --part $part -o - -q | cmp - <(nystream export new.nys --part $part -o - -q)
+    done
+    [ "$(nystream export old.nys --part columns -o - -q)" = "$(seq -f 'gene %.0f' 0 399)" ]
+    nystream import old.nys "$FILES/old.h5ad" --append -q # labels come from the same column
+    [ "$(nystream export old.nys --part labels -o - -q | tail -c 2400 | cksum)" = \
+        "$(nystream export new.nys --part labels -o - -q | tail -c 2400 | cksum)" ]
+    nystream import d.nys "$FILES/old.h5ad" --label-column depth -q
+    [ "$(nystream export d.nys --part labels -o - -q | tail -c 2400 | head -c 32 | od -An -tf8 | xargs)" = "0 0.5 1 1.5" ]
+    nystream import o.nys "$FILES/old.h5ad" --label-column only -q
+    [ "$(nystream export o.nys --part classes -o - -q)" = one ]
+    refused 2 "obs has no column \"Kind\"; it has kind depth word only; did you mean 'kind'?" \
+        nystream import n.nys "$FILES/old.h5ad" --label-column Kind
+    refused 3 'obs/word is a column of texts' nystream import n.nys "$FILES/old.h5ad" --label-column word
+}
+
 @test "transform and embed read .h5ad, too" {
     needs_files
     nystream import a.nys "$FILES/rows.h5ad" -q

@@ -87,3 +87,18 @@ with h5py.File("dense.h5ad", "w") as file:
     file["X"] = np.array([[1, 2], [3, np.nan], [5, 6]], "f4")
 with h5py.File("chunk.h5ad", "w") as file:
     file.create_dataset("X", data=np.ones((5000, 4000), "f4"), chunks=(5000, 4000), compression=1)
+
+# AnnData before 0.7: obs and var are records, and the names of categories are in uns
+records = np.zeros(300, [("index", "S9"), ("kind", "i1"), ("depth", "f8"), ("word", "S3"), ("only", "i2")])
+records["index"] = [name.encode() for name in obs.index]
+records["kind"] = obs["kind"].cat.codes
+records["depth"] = obs["depth"]
+genes = np.zeros(400, [("gene", h5py.string_dtype()), ("n", "i8")])
+genes["gene"] = [f"gene {j}" for j in range(400)]
+with h5py.File("old.h5ad", "w") as file:
+    group = file.create_group("X")
+    group.attrs["h5sparse_format"], group.attrs["h5sparse_shape"] = "csr", counts.shape
+    group["data"], group["indices"], group["indptr"] = counts.data, counts.indices, counts.indptr
+    file["obs"], file["var"] = records, genes
+    file["uns/kind_categories"] = np.array([b"B cell", b"T cell", b"10"])
+    file["uns/only_categories"] = "one"
