@@ -6,8 +6,10 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/text.h"
 
@@ -116,10 +118,23 @@ static const char *suggested(const char *end, enum ny_output what)
                : kinds[what].endings[0];
 }
 
-/* Tells whether the name is that of a file inside a store. */
-static bool is_of_store(const char *name)
+/* Finds the store, or store of shards, whose folder a path leads into. */
+static bool find_store(const char *path, char store[PATH_MAX])
 {
-    return ny_one_of(name, "data.mdb|lock.mdb|points.lock|commit.lock");
+    static const char *const files[] = {"points/data.mdb", "shards.lock"};
+    const char *slash = strrchr(path, '/');
+    char file[PATH_MAX + 16];
+
+    snprintf(file, sizeof(file), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    if (!realpath(file, store)) return false;
+    for (char *end = store + strlen(store); end && end > store; end = strrchr(store, '/')) {
+        *end = '\0';
+        for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+            snprintf(file, sizeof(file), "%s/%s", store, files[i]);
+            if (access(file, F_OK) == 0) return true;
+        }
+    }
+    return false;
 }
 
 int ny_output_check(struct ny_context *ctx, const char *path, enum ny_output what)
@@ -127,18 +142,19 @@ int ny_output_check(struct ny_context *ctx, const char *path, enum ny_output wha
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     const char *end = strrchr(name, '.'), *const *endings = kinds[what].endings;
     struct stat info;
-    char list[64], reason[NAME_MAX + 128];
+    char list[64], reason[NAME_MAX + 128], store[PATH_MAX];
     size_t stem;
 
+    if (!ny_output_is_stream(path) && find_store(path, store))
+        return ny_fail(ctx, NY_EUSAGE,
+                       "%s is inside %s, a store, whose folder is for its own files alone; write "
+                       "to another folder",
+                       path, store);
     for (size_t i = 0; endings[i]; i++)
         if (strlen(name) > strlen(endings[i]) && ny_ends_with(name, endings[i])) return NY_OK;
     if (ny_output_is_stream(path)) return NY_OK;
     if (!*name || (stat(path, &info) == 0 && S_ISDIR(info.st_mode)))
         return NY_OK; /* the writer says that it is a folder */
-    if (is_of_store(name))
-        return ny_fail(ctx, NY_EUSAGE,
-                       "%s is a part of a store, which the output would destroy; give another name",
-                       path);
     list_endings(what, list, sizeof(list));
     if (!end || end == name) end = "";
     stem = strlen(path) - strlen(end);

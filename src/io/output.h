@@ -20,8 +20,8 @@ enum ny_output {
     NY_OUTPUT_PAGE       /* html htm */
 };
 
-/* NY_EUSAGE where `path` names a regular file, there or not, and does not end as `what` does. The
- * message lists the endings that do, and suggests a name. */
+/* NY_EUSAGE where `path` names a regular file, there or not, that does not end as `what` does, or
+ * that is in the folder of a store. The message lists the endings, and suggests a name. */
 int ny_output_check(struct ny_context *ctx, const char *path, enum ny_output what);
 /* Tells whether `path` is the standard output, a pipe, a terminal or another device: these are
  * written to as they are, and not replaced as a whole. */

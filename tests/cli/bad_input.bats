@@ -786,8 +786,20 @@ table 9 2 >q.csv; cp -r s t; nystream fit t a --map isomap -q | transform t a --
 python3 -m zipfile -c t.xlsx p.csv | import new t.xlsx | 3 | a spreadsheet as .csv
 :   | --landmarks 5                      | 2 | a verb comes first / --landmarks
 :   | transform s r --input p.csv -o p.csv | 2 | p.csv is the input, which the output would replace
-:   | export s d --part landmarks -o s/points/data.mdb | 2 | s/points/data.mdb is a part of a store, which the output would destroy
-:   | export s d --part landmarks -o s/locks/points.lock | 2 | s/locks/points.lock is a part of a store
+:   | export s d --part landmarks -o s/points/data.mdb | 2 | s/points/data.mdb is inside 
+:   | export s d --part landmarks -o s/locks/points.lock | 2 | s/locks/points.lock is inside 
+mkdir s/mine | export s r -o s/mine/out.npy | 2 | s/mine/out.npy is inside / a store, whose folder is for its own files alone; write to another folder
+:   | export s r --part model -o s/out.nym | 2 | s/out.nym is inside
+:   | export s -o s/points/out.npy --part points | 2 | s/points/out.npy is inside
+:   | plot s r -o s/out.png              | 2 | s/out.png is inside
+:   | report s -o s/out.html             | 2 | s/out.html is inside
+:   | transform s r --input p.csv -o s/out.npy | 2 | s/out.npy is inside
+:   | embed p.csv -o s/out.npy           | 2 | s/out.npy is inside
+:   | merge s --name r -o s/out.nym      | 2 | s/out.nym is inside
+nystream import set --shard 0/2 p.csv -q | export s r -o set/out.npy | 2 | set/out.npy is inside
+cp -r s t; ln -s t/locks l | export s r -o l/out.npy | 2 | l/out.npy is inside
+cp -r s t; nystream graph t g -q | transform t g --input p.csv -o out.npy --distances t/d.npy | 2 | t/d.npy is inside
+cp -r s t; nystream eval t r --clusters 2 -q >/dev/null 2>&1 | transform t r --input p.csv -o out.npy --clusters t/c.csv | 2 | t/c.csv is inside
 :   | transform r.nym --input p.csv -o ./r.nym | 2 | ./r.nym is the input
 ln p.csv q.csv | embed p.csv -o q.csv   | 2 | q.csv is the input
 :   | fit s a --neighbors 3              | 2 | --neighbors does not act with --map kpca; it is for maps of a graph
