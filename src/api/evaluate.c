@@ -41,7 +41,7 @@ static struct ny_evaluate_settings settings_of(struct ny_context *ctx,
 static void describe_machine(struct ny_context *ctx, json_t *report)
 {
     ny_field_set_count(report, "threads", ny_context_threads(ctx));
-    ny_field_set_count(report, "peak_rss_bytes", ny_rss_peak_bytes());
+    ny_field_set_peak(report);
     ny_field_set_count(report, "memory_budget_bytes", ny_memory_limit(ctx));
     ny_field_set_text(report, "version", ny_version());
 }

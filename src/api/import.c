@@ -431,7 +431,7 @@ int ny_import_describe(struct ny_import *import, double seconds, struct ny_repor
     ny_field_set_json(object, "compressed_bytes", json_integer((json_int_t)info.stored_bytes));
     ny_field_set_count(object, "bytes_added", (uint64_t)import->meter.bytes_done);
     ny_field_set_json(object, "seconds", json_real(seconds));
-    ny_field_set_json(object, "peak_rss_bytes", json_integer((json_int_t)ny_rss_peak_bytes()));
+    ny_field_set_peak(object);
     ny_field_set_json(object, "memory_budget_bytes", json_integer((json_int_t)budget_of(import)));
     return ny_report_of_json(report, import->ctx, object);
 }

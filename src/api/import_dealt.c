@@ -370,7 +370,7 @@ static json_t *describe(const struct dealt *dealt, struct ny_context *ctx,
     ny_field_set_count(object, "compressed_bytes", (uint64_t)sums->stored);
     ny_field_set_count(object, "bytes_added", (uint64_t)sums->bytes);
     ny_field_set_number(object, "seconds", ny_now() - dealt->started_s);
-    ny_field_set_count(object, "peak_rss_bytes", ny_rss_peak_bytes());
+    ny_field_set_peak(object);
     ny_field_set_count(object, "memory_budget_bytes", ny_memory_limit(ctx));
     return object;
 }

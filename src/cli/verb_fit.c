@@ -317,10 +317,12 @@ static void print_cost(FILE *file, const json_t *facts, bool closer)
         fputc('\n', file);
     }
     if (closer) cli_print_stages(file, facts);
-    if (cli_fact_number(facts, "peak_rss_bytes", &peak) &&
-        cli_fact_number(facts, "memory_budget_bytes", &budget))
+    if (!cli_fact_number(facts, "memory_budget_bytes", &budget)) return;
+    if (cli_fact_number(facts, "peak_rss_bytes", &peak))
         cli_print_fact(file, "peak memory", "%s of %s", cli_bytes(peak).text,
                        cli_bytes(budget).text);
+    else
+        cli_print_fact(file, "peak memory", "not known, of %s", cli_bytes(budget).text);
 }
 
 /* Shows the finished result: the report on the standard output with --json, else the summary in

@@ -146,7 +146,7 @@ static void report_resources(const struct ny_job *job)
 {
     json_t *report = ny_job_report(job);
 
-    ny_field_set_count(report, "peak_rss_bytes", ny_rss_peak_bytes());
+    ny_field_set_peak(report);
     ny_field_set_count(report, "memory_budget_bytes", ny_memory_limit(job->ctx));
     ny_field_set_count(report, "store_bytes", ny_store_bytes(job->store));
 }

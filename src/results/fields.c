@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 /* A field could not be set on this thread. */
 static _Thread_local bool lost;
 
@@ -43,6 +45,14 @@ void ny_field_set_number(json_t *object, const char *key, double value)
 void ny_field_set_count(json_t *object, const char *key, uint64_t value)
 {
     ny_field_set_json(object, key, json_integer((json_int_t)value));
+}
+
+void ny_field_set_peak(json_t *object)
+{
+    size_t peak = ny_rss_peak_bytes();
+
+    if (peak) ny_field_set_count(object, "peak_rss_bytes", peak);
+    if (!peak) ny_field_set_json(object, "peak_rss_bytes", json_null());
 }
 
 void ny_field_set_text(json_t *object, const char *key, const char *text)

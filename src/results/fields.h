@@ -30,6 +30,8 @@ void ny_field_append(json_t *array, json_t *value);
 void ny_field_set_number(json_t *object, const char *key, double value);
 /* Sets a whole number. */
 void ny_field_set_count(json_t *object, const char *key, uint64_t value);
+/* Sets "peak_rss_bytes", the peak of this process; null where the system does not tell. */
+void ny_field_set_peak(json_t *object);
 /* Sets a copy of the text; NULL sets null. */
 void ny_field_set_text(json_t *object, const char *key, const char *text);
 

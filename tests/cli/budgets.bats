@@ -143,3 +143,25 @@ at_least() {
     ny embed "$files/few.npy" -o e.npy --memory "$least" -q
     exits 0
 }
+
+# without_proc COMMAND…: where /proc is empty, as in some sandboxes.
+without_proc() {
+    # shellcheck disable=SC2016  # words are the inner shell's
+    unshare -m sh -c 'mount -t tmpfs none /proc && exec "$@"' sh "$@"
+}
+
+@test "without /proc the peak of memory is not known, and not 0" {
+    without_proc true 2>/dev/null || skip "needs root, to hide /proc"
+    store s 60
+    run --separate-stderr without_proc nystream fit s a --landmarks 5 --memory 64M
+    [ "$status" = 0 ]
+    [[ $stderr == *"peak memory           not known, of 64.0 MiB"* ]]
+    for call in "fit s b --landmarks 5" "info s a" "eval s a --clusters 2" "import t s.csv"; do
+        run -0 --separate-stderr without_proc nystream $call --json
+        [[ $output == *'"peak_rss_bytes": null'* ]] || { echo "$call: $output" >&2; return 1; }
+    done
+    ny info s a
+    [[ $output != *"peak memory"* ]]
+    ny report s -o s.html
+    exits 0
+}
