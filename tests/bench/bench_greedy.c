@@ -33,7 +33,7 @@ static int load_mnist(uint8_t *pixels)
     gzFile file;
     int ok;
 
-    if (!data) return 0;
+    if (!data || !*data) return 0;
     snprintf(path, sizeof(path), "%s/mnist/train-images-idx3-ubyte.gz", data);
     file = gzopen(path, "rb");
     if (!file) return 0;

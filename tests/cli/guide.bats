@@ -81,7 +81,7 @@ needs_garments() {
 @test "gallery: shell and Python draw the same pictures" {
     local program picture
     needs_garments
-    [ -e "${NYSTREAM_DATA-}/mnist" ] || skip "no mnist in NYSTREAM_DATA"
+    [ -e "${NYSTREAM_DATA:-/nowhere}/mnist" ] || skip "no mnist in NYSTREAM_DATA"
     /usr/bin/python3 -c 'import numpy, scipy' || skip "no numpy and scipy"
     [ -z "${NYSTREAM_SANITIZER-}" ] || skip "Python does not load an instrumented library"
     export DATA=$NYSTREAM_DATA
@@ -119,7 +119,7 @@ section() {
 
 # bats test_tags=slow
 @test "wide and sparse: a cell atlas" {
-    CELLS=${NYSTREAM_DATA-}/pbmc3k/pbmc3k.h5ad
+    CELLS=${NYSTREAM_DATA:-/nowhere}/pbmc3k/pbmc3k.h5ad
     [ -e "$CELLS" ] || skip "no pbmc3k in NYSTREAM_DATA"
     [ -x "$NYSTREAM_BUILD/nystream-hdf5" ] || skip "no libhdf5"
     section 1 wide-and-sparse

@@ -596,3 +596,12 @@ quiet_about_lengths() {
     quiet_about_lengths near rbf one.csv
     quiet_about_lengths near rbf small.csv
 }
+
+@test "a test that reads files of NYSTREAM_DATA takes an empty name for none" {
+    local program=$NYSTREAM_BUILD/tests/unit/test_reader_text
+    [ ! -x "$program" ] || NYSTREAM_DATA='' "$program" >/dev/null 2>&1
+    # each test, tool and page that reads it, by shell or Python, has another name where it is empty
+    cd "$BATS_TEST_DIRNAME/../.."
+    ! grep -rnE '\$\{NYSTREAM_DATA-\}/|environ.get\("NYSTREAM_DATA", ' tests/bench tests/cli/*.bats tests/long \
+        tests/python src/guide data-tools --include='*' | grep -v 'cli/traps.bats' || false
+}

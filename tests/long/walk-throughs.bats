@@ -3,7 +3,7 @@ load ../cli/walk-through
 
 @test "1. from 70,000 images to a report" {
     export DATA=/usr/share/datasets/fashion-mnist
-    [ -e $DATA/t10k-images-idx3-ubyte.gz ] || DATA=${NYSTREAM_DATA-}/fashion_mnist
+    [ -e $DATA/t10k-images-idx3-ubyte.gz ] || DATA=${NYSTREAM_DATA:-/nowhere}/fashion_mnist
     [ -e "$DATA/t10k-images-idx3-ubyte.gz" ] || skip "no dataset-fashion-mnist"
     run bash -eu steps.sh
     echo "$output"

@@ -403,7 +403,7 @@ static void letters(void **state)
     snprintf(command, sizeof(command),
              "gzip -dc '%s/letter/letter.csv.gz' | sed -n '2,%dp' | cut -d, -f2-",
              folder ? folder : "", ROWS + 1);
-    in = folder ? popen(command, "r") : NULL;
+    in = folder && *folder ? popen(command, "r") : NULL;
     for (size_t i = 0; i < ROWS * data.d; i++)
         if (!in || fscanf(in, "%lf%*[,\n]", &X[i]) != 1) {
             if (in) pclose(in);

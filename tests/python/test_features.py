@@ -84,7 +84,7 @@ def test_columns_that_are_none(store, features, words):
 @pytest.mark.parametrize("name", ["pbmc3k", "pbmc_covid"])
 def test_variable_genes_are_those_of_scanpy(tmp_path, name):
     h5py = pytest.importorskip("h5py")
-    path = Path(os.environ.get("NYSTREAM_DATA", "/nowhere")) / name / f"{name}.h5ad"
+    path = Path(os.environ.get("NYSTREAM_DATA") or "/nowhere") / name / f"{name}.h5ad"
     if not path.exists():
         pytest.skip(f"NYSTREAM_DATA has no {name}")
     with h5py.File(path) as file:

@@ -382,7 +382,7 @@ def test_clusters_that_were_renamed_or_merged(tmp_path, reference):
 
 def test_real_cells():
     """Held-out cells of pbmc3k get the types that experts gave them."""
-    file = Path(os.environ.get("NYSTREAM_DATA", "/nowhere")) / "pbmc3k" / "pbmc3k.h5ad"
+    file = Path(os.environ.get("NYSTREAM_DATA") or "/nowhere") / "pbmc3k" / "pbmc3k.h5ad"
     if not file.exists():
         pytest.skip("NYSTREAM_DATA has no pbmc3k")
     adata = anndata.read_h5ad(file)

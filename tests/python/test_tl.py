@@ -314,7 +314,7 @@ def test_backed_maps_are_the_same(tmp_path, adata):
 
 def test_real_cells():
     """Types of cells of pbmc3k are neighbours: of 2,000 variable genes, as in every tutorial."""
-    file = Path(os.environ.get("NYSTREAM_DATA", "/nowhere")) / "pbmc3k" / "pbmc3k.h5ad"
+    file = Path(os.environ.get("NYSTREAM_DATA") or "/nowhere") / "pbmc3k" / "pbmc3k.h5ad"
     if not file.exists():
         pytest.skip("NYSTREAM_DATA has no pbmc3k")
     adata = anndata.read_h5ad(file)

@@ -520,7 +520,7 @@ static void test_real_data(void **state)
     };
     const char *folder = getenv("NYSTREAM_DATA");
 
-    if (!folder) {
+    if (!folder || !*folder) {
         print_message("NYSTREAM_DATA is not set: real files are not read\n");
         skip();
     }
