@@ -363,6 +363,8 @@ int ny_columns_auto_gamma(const struct ny_columns_spec *spec, struct ny_store *s
 int ny_columns_auto_gamma_of(const struct ny_columns_spec *spec, struct ny_store *store, uint64_t n,
                              uint64_t seed, size_t pairs, double *gamma);
 /* Bytes that they charge under a budget of `limit` bytes. */
-size_t ny_columns_auto_gamma_bytes(size_t d, size_t row_bytes, size_t limit);
+size_t ny_columns_auto_gamma_bytes(uint64_t n, size_t d, size_t row_bytes, size_t limit);
+/* Returns how many pairs ny_columns_auto_gamma() measures of n rows, at most. */
+double ny_columns_auto_gamma_pairs(uint64_t n);
 
 #endif

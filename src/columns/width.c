@@ -1,5 +1,10 @@
-/* The width of a kernel from the data: --gamma auto. */
+/*
+ * The width of a kernel from the data: --gamma auto. It is made of the median over 20,000 pairs of
+ * rows, drawn with replacement. Pairs of few rows are drawn many times: these rows are read once,
+ * and each pair is measured once and counted as often as it was drawn, which gives the same median.
+ */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -8,6 +13,7 @@
 #include "store/store.h"
 
 enum { PAIRS = 20000, BUDGET_SHARE = 8 };
+enum { FEW_ROWS = 200 }; /* have about as many pairs as are drawn */
 
 /* Moves values until none before `place` is above the one there, and none behind it below. */
 static void put_in_place(double *values, size_t count, size_t place)
@@ -56,7 +62,8 @@ struct pairs {
     uint64_t *numbers;
     unsigned char *raw; /* 2·piece rows */
     double *x, *y;
-    double *quantity; /* of all pairs, those that are not 0 */
+    const unsigned char *x_of; /* the row that x was made of; NULL: none */
+    double *quantity;          /* of all pairs, those that are not 0 */
     size_t count;
     bool underflow; /* rows that differ, at a distance of 0 */
 };
@@ -78,23 +85,36 @@ static size_t pair_bytes(size_t row_bytes)
     return 2 * (row_bytes + sizeof(uint64_t) + gather_bytes);
 }
 
-/* Pairs at a time: a share of the budget for them. */
-static size_t piece_of(size_t row_bytes, size_t room)
+/* Tells whether pieces of so many pairs have room for all of few rows. */
+static bool holds_all(uint64_t n, size_t piece)
+{
+    return n <= FEW_ROWS && n <= 2 * (uint64_t)piece;
+}
+
+/* Pairs at a time: a share of the budget for them; of few rows, room for all of these. */
+static size_t piece_of(uint64_t n, size_t row_bytes, size_t room)
 {
     size_t piece = room / pair_bytes(row_bytes);
 
-    return piece < 1 ? 1 : piece < PAIRS ? piece : PAIRS;
+    piece = piece < 1 ? 1 : piece < PAIRS ? piece : PAIRS;
+    return holds_all(n, piece) ? (size_t)n / 2 + 1 : piece;
 }
 
-size_t ny_columns_auto_gamma_bytes(size_t d, size_t row_bytes, size_t limit)
+size_t ny_columns_auto_gamma_bytes(uint64_t n, size_t d, size_t row_bytes, size_t limit)
 {
     return PAIRS * sizeof(double) + 4 * d * sizeof(double) +
-           piece_of(row_bytes, limit / BUDGET_SHARE) * pair_bytes(row_bytes);
+           piece_of(n, row_bytes, limit / BUDGET_SHARE) * pair_bytes(row_bytes);
+}
+
+double ny_columns_auto_gamma_pairs(uint64_t n)
+{
+    return n > FEW_ROWS ? PAIRS : (double)n * (double)(n + 1) / 2;
 }
 
 /* Makes the buffers. A piece takes an eighth of the budget, and at most half of what is left of it.
  * */
-static int pairs_init(struct pairs *pairs, struct ny_context *ctx, size_t d, size_t row_bytes)
+static int pairs_init(struct pairs *pairs, struct ny_context *ctx, uint64_t n, size_t d,
+                      size_t row_bytes)
 {
     size_t share = ny_memory_limit(ctx) / BUDGET_SHARE, left;
     uint64_t piece;
@@ -105,7 +125,7 @@ static int pairs_init(struct pairs *pairs, struct ny_context *ctx, size_t d, siz
     pairs->y = ny_calloc(ctx, NY_MEM_OTHER, d, sizeof(double));
     if (!pairs->quantity || !pairs->x || !pairs->y) return NY_EBUDGET;
     left = ny_memory_left(ctx) / 2;
-    piece = piece_of(row_bytes, share < left ? share : left);
+    piece = piece_of(n, row_bytes, share < left ? share : left);
     err = ny_peers_least(ny_context_peers(ctx), &piece); /* all of them gather the same rows */
     if (err) return err;
     pairs->piece = (size_t)piece;
@@ -122,56 +142,92 @@ static uint64_t hashed_row(uint64_t seed, uint64_t index, uint64_t n)
     return row < n ? row : n - 1;
 }
 
-/* Collects the base quantities of pairs first … first+count−1 that are not 0. */
-static void measure(struct pairs *pairs, const struct ny_columns_spec *spec,
-                    const struct ny_preparation *preparation, size_t count)
+/* Collects the base quantity of two rows, unless it is 0, as often as they were drawn. */
+static void measure(struct pairs *pairs, const struct ny_sparse_preparation *in,
+                    const unsigned char *x, const unsigned char *y, size_t times)
 {
     const struct ny_prepare_ops *ops = ny_vector()->prepare;
-    size_t d = spec->geometry->d, row_bytes = ny_raw_bytes(spec);
-    const struct ny_sparse_preparation in = {spec, preparation};
+    const struct ny_columns_spec *spec = in->spec;
+    size_t d = spec->geometry->d;
+    double quantity;
 
-    for (size_t i = 0; i < count; i++) {
-        double quantity;
-
-        const unsigned char *x = pairs->raw + 2 * i * row_bytes, *y = x + row_bytes;
-
-        if (spec->slots) {
-            quantity =
-                ny_sparse_pair(&in, ny_sparse_of(x, spec->slots), ny_sparse_of(y, spec->slots));
-        } else {
-            ny_preparation_row(preparation, spec, x, pairs->x);
-            ny_preparation_row(preparation, spec, y, pairs->y);
-            quantity = spec->kernel->base == NY_BASE_SQUARE
-                           ? ops->square(pairs->x, pairs->y, d)
-                           : ops->absolute(pairs->x, pairs->y, d);
-        }
-        if (quantity != 0)
-            pairs->quantity[pairs->count++] = quantity;
-        else
-            pairs->underflow |= spec->slots ? !ny_sparse_equal(&in, ny_sparse_of(x, spec->slots),
-                                                               ny_sparse_of(y, spec->slots))
-                                            : memcmp(pairs->x, pairs->y, d * sizeof(double)) != 0;
+    if (spec->slots) {
+        quantity = ny_sparse_pair(in, ny_sparse_of(x, spec->slots), ny_sparse_of(y, spec->slots));
+    } else {
+        if (x != pairs->x_of) ny_preparation_row(in->preparation, spec, x, pairs->x);
+        pairs->x_of = x;
+        ny_preparation_row(in->preparation, spec, y, pairs->y);
+        quantity = spec->kernel->base == NY_BASE_SQUARE ? ops->square(pairs->x, pairs->y, d)
+                                                        : ops->absolute(pairs->x, pairs->y, d);
     }
+    if (quantity == 0)
+        pairs->underflow |= spec->slots ? !ny_sparse_equal(in, ny_sparse_of(x, spec->slots),
+                                                           ny_sparse_of(y, spec->slots))
+                                        : memcmp(pairs->x, pairs->y, d * sizeof(double)) != 0;
+    else
+        while (times-- > 0)
+            pairs->quantity[pairs->count++] = quantity;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Measures the pairs of few rows, which have room. The pairs, as numbers, stand where the
+ * quantities are to be: there are never more of these than pairs that have been taken. */
+static int measure_few(struct pairs *pairs, const struct ny_sparse_preparation *in,
+                       struct ny_store *store, uint64_t n, uint64_t seed)
+{
+    size_t row_bytes = ny_raw_bytes(in->spec);
+    uint64_t *drawn = (uint64_t *)(void *)pairs->quantity;
+    int err;
+
+    for (size_t i = 0; i < (size_t)n; i++)
+        pairs->numbers[i] = i;
+    err = ny_points_gather_wide(store, in->spec->dtype, in->spec->slots, pairs->numbers, (size_t)n,
+                                pairs->raw);
+    for (size_t i = 0; i < pairs->total; i++) {
+        uint64_t x = hashed_row(seed, 2 * i, n), y = hashed_row(seed, 2 * i + 1, n);
+
+        drawn[i] = x < y ? x * n + y : y * n + x;
+    }
+    qsort(drawn, pairs->total, sizeof(*drawn), by_number);
+    for (size_t i = 0, times; !err && i < pairs->total; i += times) {
+        uint64_t pair = drawn[i];
+
+        for (times = 1; i + times < pairs->total && drawn[i + times] == pair;)
+            times++;
+        measure(pairs, in, pairs->raw + pair / n * row_bytes, pairs->raw + pair % n * row_bytes,
+                times);
+        err = ny_check_interrupt(in->spec->ctx);
+    }
+    return err;
 }
 
 /* Measures all pairs, piece by piece; which rows are drawn does not depend on the pieces. */
-static int measure_all(struct pairs *pairs, const struct ny_columns_spec *spec,
-                       const struct ny_preparation *preparation, struct ny_store *store, uint64_t n,
-                       uint64_t seed)
+static int measure_all(struct pairs *pairs, const struct ny_sparse_preparation *in,
+                       struct ny_store *store, uint64_t n, uint64_t seed)
 {
+    size_t row_bytes = ny_raw_bytes(in->spec);
     int err;
 
     for (size_t first = 0; first < pairs->total; first += pairs->piece) {
         size_t count = pairs->total - first < pairs->piece ? pairs->total - first : pairs->piece;
 
-        err = ny_check_interrupt(spec->ctx);
+        err = ny_check_interrupt(in->spec->ctx);
         if (err) return err;
         for (size_t i = 0; i < 2 * count; i++)
             pairs->numbers[i] = hashed_row(seed, 2 * first + i, n);
-        err = ny_points_gather_wide(store, spec->dtype, spec->slots, pairs->numbers, 2 * count,
-                                    pairs->raw);
+        err = ny_points_gather_wide(store, in->spec->dtype, in->spec->slots, pairs->numbers,
+                                    2 * count, pairs->raw);
         if (err) return err;
-        measure(pairs, spec, preparation, count);
+        pairs->x_of = NULL;
+        for (size_t i = 0; i < count; i++)
+            measure(pairs, in, pairs->raw + 2 * i * row_bytes, pairs->raw + (2 * i + 1) * row_bytes,
+                    1);
     }
     return NY_OK;
 }
@@ -201,6 +257,7 @@ int ny_columns_auto_gamma_of(const struct ny_columns_spec *spec, struct ny_store
     size_t d = spec->geometry->d;
     struct pairs pairs = {.total = count < PAIRS ? count : PAIRS};
     struct ny_preparation preparation = {0};
+    const struct ny_sparse_preparation in = {spec, &preparation};
     int err;
 
     *gamma = 0;
@@ -211,9 +268,11 @@ int ny_columns_auto_gamma_of(const struct ny_columns_spec *spec, struct ny_store
     }
     err = ny_preparation_init(&preparation, spec, 1);
     if (err) goto done;
-    err = pairs_init(&pairs, spec->ctx, d, ny_raw_bytes(spec));
+    err = pairs_init(&pairs, spec->ctx, n, d, ny_raw_bytes(spec));
     if (err) goto done;
-    err = n ? measure_all(&pairs, spec, &preparation, store, n, seed) : NY_OK;
+    if (n > 0)
+        err = holds_all(n, pairs.piece) ? measure_few(&pairs, &in, store, n, seed)
+                                        : measure_all(&pairs, &in, store, n, seed);
     if (err) goto done;
     if (!pairs.count) {
         err = no_distance(&pairs, spec->ctx);

@@ -135,7 +135,7 @@ static struct ny_stage_bytes bytes(const struct ny_job_sizes *sizes, unsigned wo
         bytes.by_purpose[NY_MEM_STORE] += ny_batch_put_bytes(limit, ny_sizes_arrays(f, 1));
     if (f->settings->gamma_auto)
         bytes.by_purpose[NY_MEM_OTHER] +=
-            ny_columns_auto_gamma_bytes((size_t)f->points->d, ny_sizes_row(f), limit);
+            ny_columns_auto_gamma_bytes(f->points->n, (size_t)f->points->d, ny_sizes_row(f), limit);
     return bytes;
 }
 
@@ -144,7 +144,7 @@ static struct ny_stage_bytes bytes(const struct ny_job_sizes *sizes, unsigned wo
 static void work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
     const struct ny_timing timing = ny_timing_of(sizes, plan), *t = &timing;
-    const double begin_s = 0.06, pairs = 20000;
+    const double begin_s = 0.06, pairs = ny_columns_auto_gamma_pairs((uint64_t)t->n);
     const struct ny_kernel *kernel = t->sizes->spec.kernel;
     struct ny_geometry_wish wish = ny_settings_geometry_wish(t->settings, t->sizes->points);
     unsigned passes = ny_geometry_passes(&wish, t->sizes->points);

@@ -95,6 +95,8 @@ static void auto_gamma_is_the_inverse_median(void **state)
         check_gamma(&data, NY_SCALE_NONE, 700);
         check_gamma(&data, NY_SCALE_STANDARD, 700);
         check_gamma(&data, NY_SCALE_UNIT, 300); /* of the first rows alone */
+        check_gamma(&data, NY_SCALE_STANDARD, 3);
+        check_gamma(&data, NY_SCALE_NONE, 150);
         data_release(&data);
     }
 }
@@ -115,6 +117,31 @@ static void auto_gamma_in_a_small_budget_is_the_same(void **state)
     assert_int_equal(ny_columns_auto_gamma(&spec, store, 500, 1, &gamma), NY_OK);
     ny_context_set_memory(ctx, 0);
     assert_near(gamma, plain_auto("rbf", &data, g, 500, 1), 1e-12, "small budget");
+    ny_geometry_free(g, ctx);
+    ny_store_close(store);
+    data_release(&data);
+}
+
+/* Few rows are read once where they fit, and else piece by piece. */
+static void few_rows_take_little_and_give_the_same(void **state)
+{
+    struct data data = data_random(NY_F32, 150, 3000, 5);
+    struct ny_store *store = store_of(&data);
+    struct ny_geometry *g;
+    double gamma[2] = {0};
+
+    (void)state;
+    assert_int_equal(ny_geometry_new(&g, store, &(struct ny_geometry_wish){.centred = true}),
+                     NY_OK);
+    struct ny_columns_spec spec = {
+        .ctx = ctx, .kernel = ny_kernel_find("rbf"), .geometry = g, .dtype = NY_F32};
+    assert_int_equal(ny_columns_auto_gamma(&spec, store, 150, 1, &gamma[0]), NY_OK);
+    ny_context_set_memory(ctx, ny_memory_used(ctx) + (8u << 20)); /* rows take 1.8 of them */
+    assert_int_equal(ny_columns_auto_gamma(&spec, store, 150, 1, &gamma[1]), NY_OK);
+    ny_context_set_memory(ctx, 0);
+    assert_true(gamma[0] == gamma[1]);
+    assert_near(gamma[0], plain_auto("rbf", &data, g, 150, 1), 1e-12, "few rows");
+    assert_true(ny_columns_auto_gamma_bytes(3, 1000000, 4000000, (size_t)16 << 30) < 64u << 20);
     ny_geometry_free(g, ctx);
     ny_store_close(store);
     data_release(&data);
@@ -200,6 +227,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(auto_gamma_is_the_inverse_median),
         cmocka_unit_test(auto_gamma_in_a_small_budget_is_the_same),
+        cmocka_unit_test(few_rows_take_little_and_give_the_same),
         cmocka_unit_test(equal_rows_have_no_width),
         cmocka_unit_test(geometry_is_the_statistics),
     };
