@@ -1,14 +1,15 @@
 """Runs scikit-learn for the benchmark beside nystream, and judges points and results.
 
-usage: beside.py TOOL POINTS.npy OUT.npy [GAMMA]   prints seconds, and the inertia of kmeans
+usage: beside.py TOOL POINTS.npy OUT.npy f32|f64 [GAMMA]   prints seconds, and the inertia of kmeans
        beside.py squares OUT                       the sum of squares of an embedding, .npy or .csv
        beside.py flat OUT FLAT.npy                 the share of these coordinates that it explains
        beside.py sample POINTS.npy OUT.npy N       N rows at equal distances, columns standardised
        beside.py text POINTS.npy OUT.csv
 
-Seconds are from when the libraries are there until the result is written. Rows are float32: half the
-memory that scikit-learn would take by itself, and the quicker. It may use all CPUs where that helps,
-and spares what copies it can.
+Seconds are from when the libraries are there until the result is written. Rows are float32, or
+float64: that is what scikit-learn makes of bytes, in twice the memory. It may use all CPUs where that
+helps, and spares what copies it can. PCA is by covariance_eigh, its best for many rows of few columns,
+which scikit-learn has from 1.5 on; before that by its randomized and its full solver (pca-full).
 """
 import sys
 import time
@@ -16,10 +17,18 @@ import time
 import numpy as np
 
 COMPONENTS, LANDMARKS, NEIGHBORS, CLUSTERS = 50, 1000, 10, 10
+TYPES = {"f32": np.float32, "f64": np.float64}
+dtype = np.float32
 
 
 def rows(path):
-    return np.load(path, mmap_mode="r").astype(np.float32)
+    return np.load(path, mmap_mode="r").astype(dtype)
+
+
+def best_solver():
+    from sklearn.decomposition import PCA
+
+    return "covariance_eigh" if "covariance_eigh" in PCA.__doc__ else "randomized"
 
 
 def nystroem(path, gamma):
@@ -28,7 +37,7 @@ def nystroem(path, gamma):
 
     def run():
         landmarks = Nystroem(gamma=float(gamma), n_components=LANDMARKS, random_state=0)
-        components = PCA(COMPONENTS, svd_solver="randomized", copy=False, random_state=0)
+        components = PCA(COMPONENTS, svd_solver=best_solver(), copy=False, random_state=0)
         return components.fit_transform(landmarks.fit_transform(rows(path)))
 
     return run
@@ -42,10 +51,10 @@ def kernel_pca(path, gamma, solver):
     ).fit_transform(rows(path))
 
 
-def pca(path):
+def pca(path, solver=None):
     from sklearn.decomposition import PCA
 
-    return lambda: PCA(COMPONENTS, copy=False, random_state=0).fit_transform(rows(path))
+    return lambda: PCA(COMPONENTS, svd_solver=solver or best_solver(), copy=False, random_state=0).fit_transform(rows(path))
 
 
 def incremental_pca(path):
@@ -57,8 +66,8 @@ def incremental_pca(path):
         X, pca = np.load(path, mmap_mode="r"), IncrementalPCA(COMPONENTS, copy=False)
         batches = list(gen_batches(len(X), 5 * X.shape[1], min_batch_size=COMPONENTS))
         for batch in batches:
-            pca.partial_fit(X[batch].astype(np.float32))
-        return np.vstack([pca.transform(X[batch].astype(np.float32)) for batch in batches])
+            pca.partial_fit(X[batch].astype(dtype))
+        return np.vstack([pca.transform(X[batch].astype(dtype)) for batch in batches])
 
     return run
 
@@ -97,6 +106,7 @@ TOOLS = {
     "kernel-pca-randomized": lambda path, gamma: kernel_pca(path, gamma, "randomized"),
     "kernel-pca-arpack": lambda path, gamma: kernel_pca(path, gamma, "arpack"),
     "pca": pca,
+    "pca-full": lambda path: pca(path, "full"),
     "incremental-pca": incremental_pca,
     "isomap": isomap,
     # Not lobpcg's own tolerance: eigenvalues of a surface fall as 1/n, and so residuals have to.
@@ -134,7 +144,9 @@ def text(path, out):
     np.savetxt(out, np.load(path), "%.9g", ",")
 
 
-def timed(tool, path, out, *gamma):
+def timed(tool, path, out, kind, *gamma):
+    global dtype
+    dtype = TYPES[kind]
     run = TOOLS[tool](path, *gamma)
     began = time.perf_counter()
     Y = run()

@@ -1,7 +1,7 @@
 """Kernel PCA of all of K by others.
 
 usage: whole.py points IMAGES.gz N OUT.npy
-       whole.py eigsh|sklearn POINTS.npy GAMMA K EIGENVALUES.npy
+       whole.py eigsh|sklearn POINTS.npy GAMMA K EIGENVALUES.npy f32|f64
        whole.py errors EXACT.npy OTHER.npy OURS.npy
 """
 import gzip
@@ -36,11 +36,11 @@ def main(what, *args):
     if what == "points":
         images = np.frombuffer(gzip.open(args[0]).read(), np.uint8, offset=16).reshape(-1, 784)
         return np.save(args[2], images[: int(args[1])])
-    X, gamma, k = np.load(args[0]).astype(np.float64), float(args[1]), int(args[2])
+    X, gamma, k = np.load(args[0]).astype({"f32": np.float32, "f64": np.float64}[args[4]]), float(args[1]), int(args[2])
     if what == "sklearn":
         from sklearn.decomposition import KernelPCA
 
-        pca = KernelPCA(k, kernel="rbf", gamma=gamma, eigen_solver="randomized", random_state=0)
+        pca = KernelPCA(k, kernel="rbf", gamma=gamma, eigen_solver="randomized", random_state=0, copy_X=False)
         pca.fit_transform(X)
         values = pca.eigenvalues_
     else:

@@ -1,13 +1,13 @@
 """Spectra of sparse matrices in memory, for the table of tests/bench/wide.
 
 usage: wide.py npz POINTS OUT.npz                        a .libsvm.gz, or .h5ad of counts as log1p of 10⁴ shares
-       wide.py SOLVER KIND COUNT POINTS.npz VALUES.npy   prints seconds, and MB of the process at most
+       wide.py SOLVER KIND COUNT POINTS.npz VALUES.npy f32|f64   prints seconds, and MB of the process at most
        wide.py landmarks COUNT POINTS.npz                likewise, of the products with landmarks of a fit
        wide.py error VALUES.npy EXACT.npy                the largest relative error
 
 KIND: cosine (rows of length 1), centred (columns less their means), divided (cosine, over the roots of
-the degrees). SOLVER: exactly (arpack in f64, to the end), svds and eigsh (arpack in f32), truncated
-(scikit-learn's TruncatedSVD by arpack). Seconds are those of the solver.
+the degrees). SOLVER: exactly (arpack, to the end), svds and eigsh (arpack), truncated (scikit-learn's
+TruncatedSVD by arpack), of rows of that type. Seconds are those of the solver.
 """
 import resource
 import sys
@@ -71,8 +71,8 @@ SOLVERS = {"exactly": lambda Z, count: svds(Z, count, tol=0)[1] ** 2,
            "svds": lambda Z, count: svds(Z, count, tol=0)[1] ** 2, "truncated": truncated, "eigsh": by_rows}
 
 
-def solve(solver, kind, count, path, out):
-    Z = features(kind, path, np.float32 if solver == "eigsh" else np.float64)
+def solve(solver, kind, count, path, out, dtype):
+    Z = features(kind, path, {"f32": np.float32, "f64": np.float64}[dtype])
     began = time.perf_counter()
     values = SOLVERS[solver](Z, int(count))
     seconds = time.perf_counter() - began

@@ -30,7 +30,8 @@ def sums_of_today(golden, kind, known):
     if kind == "result":
         rows = np.loadtxt(golden / "sums.csv", delimiter=",").astype(np.int16)
         return Sums(landmarks, gamma=1e-5, components=3), rows
-    rows = np.loadtxt(golden / "points.csv", delimiter=",", skiprows=1, usecols=(0, 1, 2)).astype(np.int16)[:900]
+    rows = np.loadtxt(golden / "points.csv", delimiter=",", skiprows=1, usecols=(0, 1, 2))
+    rows = rows[:900].astype(np.int16)
     if kind == "sparse":
         rows = scipy.sparse.csr_matrix(rows)
     return Sums(landmarks, components=2, **known["options"]), rows
@@ -52,8 +53,8 @@ def test_sums_of_1_1_are_loaded_solved_and_merged(golden, kind):
     other = Sums.from_bytes(image).merge(today)
     times = 1 if kind == "laplacian" else 2  # eigenvalues of D^-1/2 K D^-1/2 are shares
     for merged in both, other, Sums.from_bytes(both.to_bytes()):
-        np.testing.assert_allclose(merged.solve().solution.eigenvalues, times * np.array(known["eigenvalues"]),
-                                   rtol=1e-5)
+        values = merged.solve().solution.eigenvalues
+        np.testing.assert_allclose(values, times * np.array(known["eigenvalues"]), rtol=1e-5)
 
 
 @quick
