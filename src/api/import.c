@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "io/memory.h"
+#include "peers/open.h"
 #include "results/graph.h"
 #include "results/record.h"
 
@@ -457,14 +458,22 @@ static int read_preparation(struct ny_import *import, const struct ny_options *o
                    rows);
 }
 
-/* Refuses processes that would all import the same rows. */
+/* Refuses processes that would all import the same rows into one store. */
 static int check_peers(struct ny_context *ctx, const struct ny_options *options)
 {
-    if (ny_options_is_set(options, "shards") ||
-        !(ny_options_is_set(options, "peers") || ny_options_is_set(options, "peers-wait")))
-        return NY_OK;
+    const char *peers = ny_options_text(options, "peers");
+    bool alone = peers && strcmp(peers, "alone") == 0, dealt = ny_options_is_set(options, "shards");
+    unsigned ranks = alone ? 0 : ny_transport_launched();
+
+    if (dealt) return NY_OK;
+    if ((peers && !alone) || ny_options_is_set(options, "peers-wait"))
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--peers acts only with --shards, which lets processes share an import");
+    if (ranks < 2 || ny_options_is_set(options, "shard") || !ny_context_command(ctx)) return NY_OK;
     return ny_fail(ctx, NY_EUSAGE,
-                   "--peers acts only with --shards, which lets processes share an import");
+                   "%u processes were started to import the same rows; give --shards %u, so that "
+                   "they share them, or, if each has a store of its own, --peers alone",
+                   ranks, ranks);
 }
 
 int ny_import_prepare(struct ny_import *import, const struct ny_options *options)

@@ -426,8 +426,10 @@ int ny_import_dealt(struct ny_context *context, const char *path,
                     struct ny_report **report)
 {
     struct dealt dealt = {.path = path, .files = files, .options = options, .started_s = ny_now()};
+    const char *folder = strrchr(path, '/');
     struct ny_transport_wish wish = {.wait_s = 600};
     struct ny_transport *transport = NULL;
+    char command[NY_COMMAND_BYTES];
     uint64_t shards = 0;
     int err = ny_options_check(options, NY_GROUP_IMPORT);
 
@@ -436,8 +438,10 @@ int ny_import_dealt(struct ny_context *context, const char *path,
     if (err) return err;
     ny_fields_begin();
     wish.shards = dealt.shards = (unsigned)shards;
-    wish.command = "import files";
+    snprintf(command, sizeof(command), "import files into %s", folder ? folder + 1 : path);
+    wish.command = command; /* other folders may lead to the store */
     wish.peers = ny_options_text(options, "peers");
+    wish.waits = ny_options_is_set(options, "peers-wait");
     ny_options_number(options, "peers-wait", &wish.wait_s);
     err = dealt_new(&dealt, context);
     if (!err) err = ny_transport_open(&transport, context, &wish);

@@ -413,7 +413,9 @@
       "folder:N:PATH; mpi: by the MPI plug-in. Default: mpi if mpirun or srun started several "    \
       "processes, else alone. Results have the same bytes in each case")                           \
     X("peers-wait", NY_NUMBER_FROM, 0, false, "SECONDS", "600", RUN, IMPORT | FIT | STORED | RARE, \
-      ANY, "folder: how long to wait for the other processes to come")                             \
+      ANY,                                                                                         \
+      "folder: how long to wait for the other processes to come. mpi: how long to wait for "       \
+      "each of them in a step of the job; there is no limit unless it is given")                   \
     X("time-limit", NY_DURATION, 0, false, "TIME", NULL, RUN, FIT | GRAPH | RARE, ANY,             \
       "do not start if the plan takes longer than this; exit with 8 instead. TIME is, for "        \
       "example, 90s, 30m, 2h or 1d")                                                               \

@@ -28,6 +28,7 @@
 #include "peers/peers.h"
 #include "results/behind.h"
 #include "results/resume.h"
+#include "shards/shards.h"
 
 void ny_request_set_digest(json_t *inputs, const char *key, uint64_t digest)
 {
@@ -440,10 +441,9 @@ static int resume(struct ny_request *request, const struct ny_request_kind *cons
     err = check_shards(request);
     if (err) return err;
     if (is_done(request) && !ny_context_peers(request->ctx)) return resume_update(request);
-    err = ny_options_again(&request->stored,
-                           ny_options_given(request->options, request->ctx, &none),
-                           request->kind->groups, json_object_get(request->record, "options"),
-                           request->name);
+    err = ny_options_again(
+        &request->stored, ny_options_given(request->options, request->ctx, &none),
+        request->kind->groups, json_object_get(request->record, "options"), request->name);
     if (err) return err;
     request->options = request->stored;
     err = request->kind->settings(request);
@@ -471,8 +471,7 @@ static int resume_in_time(struct ny_request *request, bool *found)
     json_t *record = NULL;
     int err = NY_OK;
 
-    if (chooses_time_alone(request))
-        err = ny_record_load(request->store, request->name, &record);
+    if (chooses_time_alone(request)) err = ny_record_load(request->store, request->name, &record);
     *found = ny_field_is(record, "kind", request->kind->name);
     json_decref(record);
     return err || !*found ? err : resume(request, kinds);
@@ -528,7 +527,8 @@ static bool is_missing(const char *path)
 
 /* Refuses to do the same work in several processes, where the store has no shards. The command line
  * is the same for all of them; a program that calls the library has rows of its own in each. That
- * there is no store, as on a host that does not see its folder, is told when it is opened. */
+ * there is no store, as on a host that does not see its folder, or one in shards, is told when it
+ * is opened. */
 static int refuse_ranks(const struct ny_request *request, const char *path)
 {
     const struct ny_transport_wish wish = {.peers = ny_options_text(request->options, "peers"),
@@ -536,7 +536,7 @@ static int refuse_ranks(const struct ny_request *request, const char *path)
     bool program = !ny_context_command(request->ctx);
     struct ny_transport *transport;
 
-    if (ny_context_peers(request->ctx) || (program && !wish.peers) ||
+    if (ny_context_peers(request->ctx) || (program && !wish.peers) || ny_shards_at(path) ||
         (is_missing(path) && !request->kind->makes_store))
         return NY_OK;
     return ny_transport_open(&transport, request->ctx, &wish);

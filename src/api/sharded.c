@@ -11,6 +11,8 @@
 #include "api/options.h"
 #include "api/report.h"
 #include "base/budget.h"
+#include "base/checksum.h"
+#include "base/memory.h"
 #include "job/prices.h"
 #include "peers/open.h"
 #include "peers/peers.h"
@@ -59,14 +61,6 @@ static int run_shard(void *arg, struct ny_context *ctx, unsigned shard)
     return err ? err : ny_peers_wait(ny_context_peers(ctx)); /* the result is whole then */
 }
 
-/* Tells whether a shard is in the folder: hosts may have theirs alone. */
-static bool is_here(const void *arg, unsigned shard)
-{
-    const struct ny_shards *shards = arg;
-
-    return shards->shard[shard].there;
-}
-
 /* Checks that the shards of this process are in the folder. */
 static int check_here(const struct ny_shards *shards, const struct ny_group_shape *shape)
 {
@@ -74,16 +68,35 @@ static int check_here(const struct ny_shards *shards, const struct ny_group_shap
     for (unsigned k = shape->first; k < shape->first + shape->count; k++)
         if (!shards->shard[k].there)
             return ny_fail(shards->ctx, NY_EUSAGE,
-                           "shard %u of %s, on which this process works, does not exist; import it "
-                           "('nystream import %s --shard %u/%u FILE')",
+                           "shard %u of %s, on which this process works, is not in its folder; "
+                           "import it ('nystream import %s --shard %u/%u FILE'), or, if another "
+                           "machine has it, start a process for each shard there",
                            k, shards->path, shards->path, k, shards->count);
     return NY_OK;
+}
+
+/* Meets the processes that have the same stores as shards. */
+static int meet(struct ny_shard_team *team, struct ny_transport_wish *wish)
+{
+    const struct ny_shards *shards = team->shards;
+    uint64_t *ids = ny_calloc(team->ctx, NY_MEM_OTHER, shards->count, sizeof(*ids));
+    int err;
+
+    if (!ids) return NY_EBUDGET;
+    for (unsigned k = 0; k < shards->count; k++)
+        if (shards->shard[k].there)
+            ids[k] = ny_checksum(shards->shard[k].id, sizeof(shards->shard[k].id)) | 1;
+    wish->shards = shards->count;
+    wish->ids = ids;
+    err = ny_transport_open(&team->transport, team->ctx, wish);
+    ny_free(team->ctx, ids);
+    return err;
 }
 
 int ny_shard_team_open(struct ny_shard_team *team, struct ny_context *context, const char *path,
                        const char *command, const struct ny_options *options)
 {
-    struct ny_transport_wish wish = {.wait_s = 600, .command = command, .is_here = is_here};
+    struct ny_transport_wish wish = {.wait_s = 600, .command = command};
     struct ny_transport *transport;
     int err;
 
@@ -92,11 +105,10 @@ int ny_shard_team_open(struct ny_shard_team *team, struct ny_context *context, c
     if (err) return err;
     if (options) {
         wish.peers = ny_options_text(options, "peers");
+        wish.waits = ny_options_is_set(options, "peers-wait");
         ny_options_number(options, "peers-wait", &wish.wait_s);
     }
-    wish.shards = team->shards->count;
-    wish.arg = team->shards;
-    err = ny_transport_open(&team->transport, context, &wish);
+    err = meet(team, &wish);
     if (err) return err;
     transport = team->transport;
     team->shape = ny_group_shape(team->shards->count, transport ? transport->rank : 0,
@@ -142,14 +154,15 @@ int ny_sharded_request(const struct ny_request_kind *kind, struct ny_context *co
                        struct ny_report **report)
 {
     struct request request = {.kind = kind, .name = name, .options = options};
-    char command[NY_COMMAND_BYTES] = "fit";
+    char command[NY_COMMAND_BYTES];
     const char *mode = NULL;
     struct ny_shard_team team;
     int err;
 
     ny_fields_begin();
     if (kind->update && options) mode = ny_options_text(options, "update");
-    if (mode) snprintf(command, sizeof(command), "fit with --update %s", mode);
+    snprintf(command, sizeof(command), "fit '%s'%s%s", name, mode ? " with --update " : "",
+             mode ? mode : "");
     err = ny_shard_team_open(&team, context, path, command, options);
     if (!err)
         err = mode ? ny_sharded_update(&team, name, options, report) : run(&request, &team, report);
@@ -211,12 +224,14 @@ int ny_sharded_resume(const struct ny_request_kind *const *kinds, struct ny_cont
                       const char *path, const char *name, struct ny_report **report)
 {
     struct request request = {.kinds = kinds, .name = name};
+    char command[NY_COMMAND_BYTES];
     struct ny_shard_team team;
     bool updates = false;
     int err;
 
     ny_fields_begin();
-    err = ny_shard_team_open(&team, context, path, "resume a job", NULL);
+    snprintf(command, sizeof(command), "resume '%s'", name);
+    err = ny_shard_team_open(&team, context, path, command, NULL);
     if (!err) err = ny_sharded_update_begun(&team, name, &updates);
     if (!err)
         err = updates ? ny_sharded_update(&team, name, NULL, report) : run(&request, &team, report);

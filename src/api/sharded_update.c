@@ -170,7 +170,6 @@ static int look_at(struct ny_store *store, struct shards_update *update, unsigne
     struct shard_rows last;
     int err = ny_updated_read(&result, store, update->name, &options, 0);
 
-    if (!err) err = ny_shards_agree(ctx, update->name, NULL, NULL);
     if (!err) err = check_result(ctx, update, result.record);
     if (!err)
         err = ny_update_allowed(ctx, &result.settings.fit, NY_UPDATE_FROZEN, update->name,
@@ -242,44 +241,19 @@ static int take_in_last(struct ny_shard_team *team, struct shards_update *update
 
 /* ---- follow --------------------------------------------------------------------------------- */
 
-/* Returns what the others take over, as text that ny_free() frees; NULL where there is no memory
- * for it. */
-static char *text_of(struct ny_context *ctx, const json_t *record, uint64_t *bytes)
-{
-    static const char *const keys[] = {"report", "sharded", "width_rows", "selected"};
-    const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(17);
-    json_t *taken = json_object();
-    char *text;
-
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-        if (json_object_get(record, keys[i]))
-            ny_field_set_json(taken, keys[i], json_incref(json_object_get(record, keys[i])));
-    *bytes = json_dumpb(taken, NULL, 0, flags);
-    if (!*bytes) ny_fields_no_memory(ctx);
-    text = *bytes ? ny_alloc(ctx, NY_MEM_OTHER, (size_t)*bytes) : NULL;
-    if (text) json_dumpb(taken, text, (size_t)*bytes, flags);
-    json_decref(taken);
-    return text;
-}
-
-/* Gives the others the record of the last shard, as *last. */
+/* Gives the others what they take over of the record of the last shard, as *last. */
 static int share(struct ny_context *ctx, const struct shards_update *update, unsigned shard,
                  const json_t *record, json_t **last)
 {
-    struct ny_peers *peers = ny_context_peers(ctx);
-    bool gives = shard == last_of(update);
-    uint64_t bytes = 0;
-    char *text = gives ? text_of(ctx, record, &bytes) : NULL;
-    int err = gives && !text ? NY_EBUDGET : NY_OK;
+    static const char *const keys[] = {"report", "sharded", "width_rows", "selected"};
+    json_t *taken = shard == last_of(update) ? json_object() : NULL;
+    int err;
 
-    *last = NULL;
-    if (!err) err = ny_peers_share_of(peers, last_of(update), &bytes, sizeof(bytes));
-    if (!err && !gives) text = ny_alloc(ctx, NY_MEM_OTHER, (size_t)bytes);
-    if (!err && !text) err = NY_EBUDGET;
-    if (!err) err = ny_peers_share_of(peers, last_of(update), text, (size_t)bytes);
-    if (!err) *last = json_loadb(text, (size_t)bytes, 0, NULL);
-    if (!err && !*last) err = ny_fields_no_memory(ctx);
-    ny_free(ctx, text);
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && taken; i++)
+        if (json_object_get(record, keys[i]))
+            ny_field_set_json(taken, keys[i], json_incref(json_object_get(record, keys[i])));
+    err = ny_shards_share_json(ctx, last_of(update), taken, last);
+    json_decref(taken);
     return err;
 }
 

@@ -95,7 +95,7 @@ static char *text_of(struct ny_context *ctx, const json_t *object, uint64_t *byt
 
 /* Digests of what all shards of a job have to have in common. */
 struct command {
-    uint64_t name, options, inputs;
+    uint64_t options, inputs;
 };
 
 static uint64_t digest_of(struct ny_context *ctx, const json_t *object)
@@ -112,12 +112,6 @@ static int check_commands(struct ny_context *ctx, const char *name, const struct
                           unsigned shards)
 {
     for (unsigned k = 1; k < shards; k++) {
-        if (all[k].name != all[0].name)
-            return ny_fail(ctx, NY_EUSAGE,
-                           "shard %u was given another NAME for the result than shard 0 ('%s' "
-                           "here); give the same command to each process, and a separate folder to "
-                           "each job that runs at the same time",
-                           k, name);
         if (all[k].options != all[0].options)
             return ny_fail(ctx, NY_EUSAGE,
                            "'%s' has other options in shard %u than in shard 0; give the same "
@@ -137,8 +131,7 @@ int ny_shards_agree(struct ny_context *ctx, const char *name, const json_t *opti
 {
     struct ny_peers *peers = ny_context_peers(ctx);
     unsigned shards = ny_peers_shards(peers);
-    const struct command mine = {ny_checksum(name, strlen(name)), digest_of(ctx, options),
-                                 digest_of(ctx, inputs)};
+    const struct command mine = {digest_of(ctx, options), digest_of(ctx, inputs)};
     struct command *all;
     int err;
 
@@ -379,32 +372,40 @@ static int share_block(struct ny_fit *fit, void **data, uint64_t *bytes)
     return *data ? ny_peers_share(peers, *data, (size_t)*bytes) : NY_EBUDGET;
 }
 
+int ny_shards_share_json(struct ny_context *ctx, unsigned shard, const json_t *mine,
+                         json_t **shared)
+{
+    struct ny_peers *peers = ny_context_peers(ctx);
+    uint64_t bytes = 0;
+    char *text = mine ? text_of(ctx, mine, &bytes) : NULL;
+    int err = mine && !text ? ny_fields_no_memory(ctx) : NY_OK;
+
+    *shared = NULL;
+    if (!err) err = ny_peers_share_of(peers, shard, &bytes, sizeof(bytes));
+    if (!err && !mine) text = ny_alloc(ctx, NY_MEM_OTHER, (size_t)bytes);
+    if (!err && !text) err = NY_EBUDGET;
+    if (!err) err = ny_peers_share_of(peers, shard, text, (size_t)bytes);
+    if (!err) *shared = json_loadb(text, (size_t)bytes, 0, NULL);
+    if (!err && !*shared) err = ny_fields_no_memory(ctx);
+    ny_free(ctx, text);
+    return err;
+}
+
 /* Shares the record but for what is a shard's own. */
 static int share_record(struct ny_fit *fit)
 {
     static const char *const own[] = {"checkpoint", "sums", "command", "command_around", "first"};
     bool leads = ny_peers_leads(ny_context_peers(fit->job.ctx));
-    json_t *record = NULL, *other = NULL;
-    void *text = NULL;
-    uint64_t bytes = 0;
-    int err = NY_OK;
+    json_t *record = leads ? json_copy(fit->job.record) : NULL, *shared;
+    int err;
 
-    if (leads) {
-        record = json_copy(fit->job.record);
-        for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-            json_object_del(record, own[i]);
-        text = text_of(fit->job.ctx, record, &bytes);
-        if (!text) err = ny_fields_no_memory(fit->job.ctx);
-    }
-    if (!err) err = share_block(fit, &text, &bytes);
-    if (!err && !leads) {
-        other = json_loadb(text, (size_t)bytes, 0, NULL);
-        if (!other || json_object_update(fit->job.record, other))
-            err = ny_fields_no_memory(fit->job.ctx);
-    }
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]) && leads; i++)
+        json_object_del(record, own[i]);
+    err = ny_shards_share_json(fit->job.ctx, 0, record, &shared);
+    if (!err && !leads && json_object_update(fit->job.record, shared))
+        err = ny_fields_no_memory(fit->job.ctx);
     json_decref(record);
-    json_decref(other);
-    ny_free(fit->job.ctx, text);
+    json_decref(shared);
     return err;
 }
 

@@ -7,9 +7,8 @@
 
 /* Refuses what is not possible over shards, with what is. */
 int ny_shards_check(struct ny_store *store, const struct ny_fit_settings *settings);
-/* NY_EUSAGE unless all shards work at a result of this name, with the same options, and digests of
- * the files that these name (either NULL: there are none). Called before any of them changes what
- * it has. */
+/* NY_EUSAGE unless all shards work at the result with the same options, and digests of the files
+ * that these name (NULL: there are none). Called before any of them changes what it has. */
 int ny_shards_agree(struct ny_context *ctx, const char *name, const json_t *options,
                     const json_t *inputs);
 /* Brings all shards to the stage of the one that is least far, before the first stage. */
@@ -32,6 +31,10 @@ int ny_shards_align_state(const struct ny_fit *fit, void **image, size_t bytes,
 void ny_shards_watch(struct ny_fit *fit);
 /* Adds up rows that no landmark reaches, over all shards. */
 int ny_shards_fold_unreached(const struct ny_fit *fit, struct ny_unreached_rows *unreached);
+/* Gives an object of a shard, whose `mine` is not NULL there alone, to all shards; *shared is the
+ * caller's. */
+int ny_shards_share_json(struct ny_context *ctx, unsigned shard, const json_t *mine,
+                         json_t **shared);
 /* Shares what stage solve has left in the record, the model and the averages; the shards that wait
  * for it store them as their own, and go on to the next stage. */
 int ny_shards_share_solution(struct ny_fit *fit);

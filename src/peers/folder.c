@@ -23,49 +23,59 @@ static const double look_s = 0.25;
 
 /* ---- rounds --------------------------------------------------------------------------------- */
 
-/* The path of what a rank gives in a round. */
-static void round_path(const struct ny_folder *folder, uint64_t round, unsigned rank, char *path)
-{
-    char name[32];
-
-    snprintf(name, sizeof(name), "%llu-%05u", (unsigned long long)round, rank);
-    ny_folder_run_path(folder, name, path);
-}
-
-/* Gives the bytes of this rank. */
-static int give(struct ny_folder *folder, const void *data, size_t bytes)
+/* Gives the pieces of this rank. */
+static int give(struct ny_folder *folder, const struct ny_folder_shape *shape, const void *data)
 {
     char path[PATH_MAX];
 
-    round_path(folder, folder->round, folder->transport.rank, path);
-    return ny_folder_write(folder, path, data, bytes);
+    ny_folder_round_path(folder, folder->round, folder->transport.rank, path);
+    return ny_folder_write(folder, path, shape, data);
 }
 
-/* Looks at the others while a rank is waited for: that one must not have ended, either. */
+/* Looks at the others while a rank is waited for: that one must not have ended, either, and this
+ * one's bytes must be there for it. */
 static int look_for(struct ny_folder *folder, unsigned rank, const char *path)
 {
     int err = ny_folder_look(folder);
 
+    if (!err) err = ny_folder_check_own(folder, folder->round);
     if (err || ny_folder_state_of(folder, rank) != NY_FOLDER_CLOSED || access(path, F_OK) == 0)
         return err;
     return ny_folder_fail(folder, NY_EBUSY,
                           "the process with rank %u has ended before this one: the processes do "
-                          "not run the same command",
-                          rank);
+                          "not run the same command, or its file %s was removed",
+                          rank, path);
 }
 
-/* Waits for the file of a rank, which has `size` bytes, and reads a part of it. */
-static int take(struct ny_folder *folder, unsigned rank, size_t size, size_t offset, void *data,
-                size_t bytes)
+/* Says for whom this rank waits. */
+static void tell_of_wait(const struct ny_folder *folder, unsigned rank)
+{
+    const struct ny_transport *transport = &folder->transport;
+    char text[256];
+
+    snprintf(text, sizeof(text),
+             "has waited %.3g s for rank %u of %u, on %.*s, whose process has not ended",
+             transport->notice_s, rank, transport->ranks, NY_HOST_BYTES, folder->member[rank].host);
+    transport->tell(transport->arg, text);
+}
+
+/* Waits for the file of a rank, and reads a piece of it. */
+static int take(struct ny_folder *folder, unsigned rank, const struct ny_folder_shape *shape,
+                size_t piece, void *data)
 {
     struct ny_folder_wait wait = ny_folder_wait_begin();
+    bool told = !folder->transport.tell;
     char path[PATH_MAX];
     int err;
 
-    round_path(folder, folder->round, rank, path);
+    ny_folder_round_path(folder, folder->round, rank, path);
     for (;;) {
-        err = ny_folder_read(folder, path, size, offset, data, bytes);
+        err = ny_folder_read(folder, path, shape, piece, data);
         if (err != NY_END) return err;
+        if (!told && ny_now() - wait.began_s > folder->transport.notice_s) {
+            tell_of_wait(folder, rank);
+            told = true;
+        }
         err = ny_folder_sleep(folder, &wait);
         if (!err && ny_now() - folder->looked_s > look_s) err = look_for(folder, rank, path);
         if (err) return err;
@@ -78,7 +88,7 @@ static void end_round(struct ny_folder *folder)
     char path[PATH_MAX];
 
     if (folder->round) {
-        round_path(folder, folder->round - 1, folder->transport.rank, path);
+        ny_folder_round_path(folder, folder->round - 1, folder->transport.rank, path);
         unlink(path);
     }
     folder->round++;
@@ -92,10 +102,12 @@ static int gather(struct ny_transport *transport, const void *mine, const size_t
     int err;
 
     folder->looked_s = ny_now();
-    err = give(folder, mine, sizes[transport->rank]);
+    err = give(folder, &(struct ny_folder_shape){1, sizes[transport->rank]}, mine);
     for (unsigned rank = 0; rank < ranks && !err; at += sizes[rank++]) {
+        const struct ny_folder_shape shape = {1, sizes[rank]};
+
         if (rank != transport->rank)
-            err = take(folder, rank, sizes[rank], 0, (char *)all + at, sizes[rank]);
+            err = take(folder, rank, &shape, 0, (char *)all + at);
         else if (sizes[rank])
             memcpy((char *)all + at, mine, sizes[rank]);
     }
@@ -107,14 +119,14 @@ static int trade(struct ny_transport *transport, const void *out, size_t bytes, 
 {
     struct ny_folder *folder = (struct ny_folder *)transport;
     unsigned ranks = transport->ranks, me = transport->rank;
+    const struct ny_folder_shape shape = {ranks, bytes};
     int err;
 
     folder->looked_s = ny_now();
-    err = give(folder, out, ranks * bytes);
+    err = give(folder, &shape, out);
     if (bytes) memcpy((char *)in + me * bytes, (const char *)out + me * bytes, bytes);
     for (unsigned rank = 0; rank < ranks && !err; rank++)
-        if (rank != me)
-            err = take(folder, rank, ranks * bytes, me * bytes, (char *)in + rank * bytes, bytes);
+        if (rank != me) err = take(folder, rank, &shape, me, (char *)in + rank * bytes);
     if (!err) end_round(folder);
     return err;
 }
@@ -139,7 +151,7 @@ static void close_folder(struct ny_transport *transport)
 
     if (folder->member) {
         ny_folder_closed_path(folder, transport->rank, path);
-        (void)ny_folder_write(folder, path, "", 0);
+        (void)ny_folder_write(folder, path, &(struct ny_folder_shape){0}, NULL);
     }
     ny_folder_leave(folder);
     for (int i = 0; i < NY_FOLDER_LOCKS; i++) {
@@ -171,29 +183,39 @@ static unsigned count_on_host(const struct ny_folder *folder)
     return count;
 }
 
+/* Makes the folder, and in it the one of the set of shards. */
+static int make_folder(struct ny_folder *folder, const struct ny_folder_wish *wish)
+{
+    unsigned long long set = wish->set;
+
+    if (strlen(wish->path) + sizeof("/set-0123456789abcdef") > NY_FOLDER_PATH)
+        return ny_fail(folder->ctx, NY_EIO, "the path of the peers' folder is too long: %s",
+                       wish->path);
+    snprintf(folder->path, sizeof(folder->path), set ? "%s/set-%016llx" : "%s", wish->path, set);
+    if (mkdir(wish->path, 0777) && errno != EEXIST)
+        return ny_fail_errno(folder->ctx, "create", wish->path);
+    if (set && mkdir(folder->path, 0777) && errno != EEXIST)
+        return ny_fail_errno(folder->ctx, "create", folder->path);
+    return NY_OK;
+}
+
 int ny_folder_open(struct ny_transport **out, struct ny_context *ctx,
                    const struct ny_folder_wish *wish)
 {
-    struct ny_folder *folder;
+    struct ny_folder *folder = ny_calloc(ctx, NY_MEM_OTHER, 1, sizeof(*folder));
     int err;
 
     *out = NULL;
-    if (strlen(wish->path) >= NY_FOLDER_PATH)
-        return ny_fail(ctx, NY_EIO, "the path of the peers' folder is too long: %s", wish->path);
-    if (mkdir(wish->path, 0777) && errno != EEXIST) return ny_fail_errno(ctx, "create", wish->path);
-    folder = ny_calloc(ctx, NY_MEM_OTHER, 1, sizeof(*folder));
     if (!folder) return NY_EBUDGET;
     folder->ctx = ctx;
-    folder->transport = (struct ny_transport){.ops = &folder_ops,
-                                              .ranks = wish->ranks,
-                                              .interrupted = interrupted,
-                                              .interrupted_arg = ctx};
-    snprintf(folder->path, sizeof(folder->path), "%s", wish->path);
+    folder->transport = (struct ny_transport){
+        .ops = &folder_ops, .ranks = wish->ranks, .interrupted = interrupted, .arg = ctx};
     for (int i = 0; i < NY_FOLDER_LOCKS; i++)
         folder->locks[i] = -1;
     folder->self.ranks = wish->ranks;
     gethostname(folder->self.host, sizeof(folder->self.host) - 1);
-    err = ny_folder_meet(folder, wish);
+    err = make_folder(folder, wish);
+    if (!err) err = ny_folder_meet(folder, wish);
     if (err) {
         err = ny_fail(ctx, err, "%s", folder->transport.why); /* the first error stays */
         close_folder(&folder->transport);

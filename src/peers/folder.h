@@ -2,10 +2,11 @@
  * The transport through files in a folder that all processes see. It is for job arrays whose tasks
  * run at the same time, and for tests. It works on any file system that has rename and flock.
  *
- * The folder holds, of each rank, peer-NNNNN, a file that the rank has locked as long as it lives,
- * and note-NNNNN, who that is. What a run exchanges is in run-…, which goes with the last rank. A
- * run that was killed leaves its files; the next run does not look at them, and rank 0 removes
- * them.
+ * The folder, or one in it for each set of shards that all of its processes see, so that jobs of
+ * two stores do not meet, holds of each rank peer-NNNNN, a file that the rank has locked as long as
+ * it lives, and who-NNNNN, who that is. What a run exchanges is in run-…, which goes with the last
+ * rank. A run that was killed leaves its files; the next run does not look at them, and rank 0
+ * removes them.
  */
 #ifndef NY_PEERS_FOLDER_H
 #define NY_PEERS_FOLDER_H
@@ -18,6 +19,7 @@ struct ny_folder_wish {
     unsigned ranks;
     const bool *may; /* ranks; whether this process may have each; NULL: it may have any */
     double wait_s;   /* the most to wait for the others to come */
+    uint64_t set;    /* a digest of the shards, where this process sees all of them; or 0 */
 };
 
 /* Opens the transport of the first rank that nobody has, when all ranks are there. NY_EBUSY where

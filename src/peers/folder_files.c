@@ -1,9 +1,10 @@
 /*
  * Files of the folder transport: how they are written and read, who is alive, and how to wait.
  *
- * A file is written under another name and renamed, so that whoever finds it finds all of it. A
- * rank lives as long as its lock file is locked; a process that has taken the rank of a dead one is
- * told apart by the number in its note.
+ * A file is written under another name and renamed, so that whoever finds it finds all of it, and
+ * its bytes are sealed, so that what comes is what was written. A rank lives as long as its lock
+ * file is locked; a process that has taken the rank of a dead one is told apart by the number in
+ * its note.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -17,10 +18,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/checksum.h"
 #include "base/clock.h"
 #include "peers/folder_private.h"
 
-static const char magic[8] = "nystrm1";
+static const char magic[8] = "nystrm2";
 
 int ny_folder_fail(struct ny_folder *folder, int status, const char *format, ...)
 {
@@ -60,6 +62,14 @@ void ny_folder_run_path(const struct ny_folder *folder, const char *file, char *
              (unsigned long long)folder->self.run, *file ? "/" : "", file);
 }
 
+void ny_folder_round_path(const struct ny_folder *folder, uint64_t round, unsigned rank, char *path)
+{
+    char name[32];
+
+    snprintf(name, sizeof(name), "%llu-%05u", (unsigned long long)round, rank);
+    ny_folder_run_path(folder, name, path);
+}
+
 void ny_folder_closed_path(const struct ny_folder *folder, unsigned rank, char *path)
 {
     char name[32];
@@ -83,9 +93,33 @@ static bool write_all(int fd, const char *data, size_t bytes)
     return true;
 }
 
+/* Returns the seal of a piece. The name of its file says whose it is, of which round and run. */
+static uint64_t seal_of(const struct ny_folder *folder, const char *path, size_t piece,
+                        const void *data, size_t bytes)
+{
+    const char *name = path + strlen(folder->path);
+    const uint64_t parts[] = {ny_checksum(name, strlen(name)), piece, ny_checksum(data, bytes)};
+
+    return ny_checksum(parts, sizeof(parts));
+}
+
+static bool write_pieces(const struct ny_folder *folder, int fd, const char *path,
+                         const struct ny_folder_shape *shape, const char *data)
+{
+    bool whole = true;
+
+    for (size_t k = 0; k < shape->pieces && whole; k++, data += shape->bytes) {
+        uint64_t seal = seal_of(folder, path, k, data, shape->bytes);
+
+        whole =
+            write_all(fd, data, shape->bytes) && write_all(fd, (const char *)&seal, sizeof(seal));
+    }
+    return whole;
+}
+
 /* Writes a file that nobody sees before it is whole; false with errno set. */
-static bool put_file(const struct ny_folder *folder, const char *path, const void *data,
-                     size_t bytes)
+static bool put_file(const struct ny_folder *folder, const char *path,
+                     const struct ny_folder_shape *shape, const void *data)
 {
     char fresh[PATH_MAX + 8];
     bool whole;
@@ -94,7 +128,7 @@ static bool put_file(const struct ny_folder *folder, const char *path, const voi
     snprintf(fresh, sizeof(fresh), "%s.%05u", path, folder->transport.rank);
     fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0) return false;
-    whole = write_all(fd, data, bytes);
+    whole = write_pieces(folder, fd, path, shape, data);
     number = errno;
     if (close(fd) && whole) { /* network file systems write here */
         whole = false;
@@ -107,9 +141,10 @@ static bool put_file(const struct ny_folder *folder, const char *path, const voi
     return false;
 }
 
-int ny_folder_write(struct ny_folder *folder, const char *path, const void *data, size_t bytes)
+int ny_folder_write(struct ny_folder *folder, const char *path, const struct ny_folder_shape *shape,
+                    const void *data)
 {
-    return put_file(folder, path, data, bytes) ? NY_OK : fail_errno(folder, "write", path);
+    return put_file(folder, path, shape, data) ? NY_OK : fail_errno(folder, "write", path);
 }
 
 /* Reads into data; returns the bytes that there were, −1 for an error. */
@@ -128,28 +163,41 @@ static ssize_t read_all(int fd, char *data, size_t bytes, size_t offset)
     return (ssize_t)done;
 }
 
-int ny_folder_read(struct ny_folder *folder, const char *path, size_t size, size_t offset,
-                   void *data, size_t bytes)
+/* Reads a piece once; NY_ESTORE where it is not what was written. */
+static int read_piece(struct ny_folder *folder, const char *path,
+                      const struct ny_folder_shape *shape, size_t piece, void *data)
 {
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), err = NY_OK;
+    size_t stride = shape->bytes + sizeof(uint64_t), at = piece * stride;
+    uint64_t seal = 0;
     struct stat info;
-    ssize_t got;
 
     if (fd < 0) return errno == ENOENT ? NY_END : fail_errno(folder, "open", path);
-    if (fstat(fd, &info))
+    if (fstat(fd, &info) || read_all(fd, data, shape->bytes, at) < 0 ||
+        read_all(fd, (char *)&seal, sizeof(seal), at + shape->bytes) < 0)
         err = fail_errno(folder, "read", path);
-    else if ((size_t)info.st_size != size)
-        err = ny_folder_fail(
-            folder, NY_EIO,
-            "%s has %lld bytes, but %zu were expected: the processes do not run the same command",
-            path, (long long)info.st_size, size);
-    got = err ? 0 : read_all(fd, data, bytes, offset);
-    if (!err && got != (ssize_t)bytes) {
-        if (got >= 0) errno = EIO;
-        err = fail_errno(folder, "read", path);
-    }
+    else if ((size_t)info.st_size != shape->pieces * stride ||
+             seal != seal_of(folder, path, piece, data, shape->bytes))
+        err = NY_ESTORE;
     close(fd);
     return err;
+}
+
+int ny_folder_read(struct ny_folder *folder, const char *path, const struct ny_folder_shape *shape,
+                   size_t piece, void *data)
+{
+    const long least_ns = 30000000, most_ns = 500000000;
+    int err = read_piece(folder, path, shape, piece, data);
+
+    for (long ns = least_ns; err == NY_ESTORE && ns < most_ns; ns *= 2) {
+        nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+        err = read_piece(folder, path, shape, piece, data);
+    }
+    if (err != NY_ESTORE) return err;
+    return ny_folder_fail(folder, NY_ESTORE,
+                          "%s is damaged: it is not what another process wrote, however often it "
+                          "is read; start all processes again, and they resume",
+                          path);
 }
 
 void ny_folder_remove(const char *path)
@@ -180,27 +228,25 @@ void ny_folder_leave(struct ny_folder *folder)
 
 /* ---- who is there --------------------------------------------------------------------------- */
 
+static const struct ny_folder_shape note_shape = {1, sizeof(struct ny_folder_note)};
+
 int ny_folder_tell(struct ny_folder *folder)
 {
     char path[PATH_MAX];
 
     memcpy(folder->self.magic, magic, sizeof(magic));
-    ny_folder_rank_path(folder, "note", folder->transport.rank, path);
-    return ny_folder_write(folder, path, &folder->self, sizeof(folder->self));
+    ny_folder_rank_path(folder, "who", folder->transport.rank, path);
+    return ny_folder_write(folder, path, &note_shape, &folder->self);
 }
 
-bool ny_folder_hear(const struct ny_folder *folder, unsigned rank, struct ny_folder_note *note)
+int ny_folder_hear(struct ny_folder *folder, unsigned rank, struct ny_folder_note *note)
 {
     char path[PATH_MAX];
-    int fd;
-    ssize_t got;
+    int err;
 
-    ny_folder_rank_path(folder, "note", rank, path);
-    fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) return false;
-    got = read_all(fd, (char *)note, sizeof(*note), 0);
-    close(fd);
-    return got == (ssize_t)sizeof(*note) && memcmp(note->magic, magic, sizeof(magic)) == 0;
+    ny_folder_rank_path(folder, "who", rank, path);
+    err = ny_folder_read(folder, path, &note_shape, 0, note);
+    return !err && memcmp(note->magic, magic, sizeof(magic)) != 0 ? NY_END : err;
 }
 
 bool ny_folder_held(const char *path)
@@ -222,43 +268,59 @@ enum ny_folder_state ny_folder_state_of(struct ny_folder *folder, unsigned rank)
 
     ny_folder_rank_path(folder, "peer", rank, path);
     alive = ny_folder_held(path);
-    if (alive && ny_folder_hear(folder, rank, &note))
+    if (alive && ny_folder_hear(folder, rank, &note) == NY_OK)
         alive = note.process == folder->member[rank].process;
     ny_folder_closed_path(folder, rank, path); /* last, since a rank says so and then lets go */
     if (access(path, F_OK) == 0) return NY_FOLDER_CLOSED;
     return alive ? NY_FOLDER_ALIVE : NY_FOLDER_GONE;
 }
 
+/* Why a rank ended: the content of run-…/abandoned. */
+struct ending {
+    int status;
+    char message[sizeof(((struct ny_transport *)0)->why)];
+};
+static const struct ny_folder_shape ending_shape = {1, sizeof(struct ending)};
+
 /* NY_OK where no rank has said why it ended; else its status and message, which become those of
- * this rank: "4 shard 2: the disk is full". */
+ * this rank: "shard 2: the disk is full". */
 static int hear_abandoned(struct ny_folder *folder)
 {
     struct ny_transport *transport = &folder->transport;
-    char path[PATH_MAX], text[sizeof(transport->why)], *message;
-    ssize_t got;
-    long status;
-    int fd;
+    struct ending ending;
+    char path[PATH_MAX];
+    int err;
 
     ny_folder_run_path(folder, "abandoned", path);
-    fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) return NY_OK;
-    got = read_all(fd, text, sizeof(text) - 1, 0);
-    close(fd);
-    text[got > 0 ? got : 0] = '\0';
-    status = strtol(text, &message, 10);
-    if (status <= NY_END || status > NY_ETERMINATED || *message != ' ') return NY_OK;
-    ny_folder_fail(folder, (int)status, "%s", message + 1);
+    if (access(path, F_OK)) return NY_OK;
+    err = ny_folder_read(folder, path, &ending_shape, 0, &ending);
+    if (err == NY_END || (!err && (ending.status <= NY_END || ending.status > NY_ETERMINATED)))
+        return NY_OK;
+    if (!err) err = ny_folder_fail(folder, ending.status, "%s", ending.message);
     transport->others = 1;
-    return transport->status;
+    return err;
 }
 
 void ny_folder_abandon(const struct ny_folder *folder, int status, const char *message)
 {
-    char path[PATH_MAX], text[sizeof(folder->transport.why)];
+    struct ending ending = {.status = status};
+    char path[PATH_MAX];
 
-    snprintf(text, sizeof(text), "%d %s", status, message);
+    snprintf(ending.message, sizeof(ending.message), "%s", message);
     ny_folder_run_path(folder, "abandoned", path);
-    if (access(path, F_OK)) (void)put_file(folder, path, text, strlen(text));
+    if (access(path, F_OK)) (void)put_file(folder, path, &ending_shape, &ending);
+}
+
+int ny_folder_check_own(struct ny_folder *folder, uint64_t round)
+{
+    char path[PATH_MAX];
+
+    ny_folder_round_path(folder, round, folder->transport.rank, path);
+    if (access(path, F_OK) == 0 || errno != ENOENT) return NY_OK;
+    return ny_folder_fail(folder, NY_EIO,
+                          "%s was removed before all processes had read it; leave that folder to "
+                          "them, and start all of them again, which resume",
+                          path);
 }
 
 int ny_folder_look(struct ny_folder *folder)
@@ -267,6 +329,7 @@ int ny_folder_look(struct ny_folder *folder)
     unsigned ranks = folder->transport.ranks, others = ranks - 1;
     int err = hear_abandoned(folder);
 
+    if (!err && folder->round) err = ny_folder_check_own(folder, folder->round - 1);
     folder->looked_s = ny_now();
     for (unsigned i = 0; i < others && i < MOST && !err; i++) {
         unsigned rank;
@@ -311,7 +374,7 @@ int ny_folder_sleep(struct ny_folder *folder, const struct ny_folder_wait *wait)
     const struct ny_transport *transport = &folder->transport;
     struct timespec time;
 
-    if (transport->interrupted && transport->interrupted(transport->interrupted_arg))
+    if (transport->interrupted && transport->interrupted(transport->arg))
         return ny_folder_fail(folder, NY_EINTERRUPTED, "interrupted");
     if (seconds < least_s) seconds = least_s;
     if (seconds > usual_s) seconds = waited_s / 100 > usual_s ? waited_s / 100 : usual_s;

@@ -82,7 +82,7 @@ static int take_rank(struct ny_folder *folder, const struct meeting *meeting)
             return ny_folder_fail(folder, NY_EBUSY,
                                   "other processes hold all %u ranks of %s%s; wait for them to "
                                   "end, or use another folder",
-                                  wish->ranks, folder->path,
+                                  wish->ranks, wish->path,
                                   wish->may ? " that have their shards here" : "");
         err = ny_folder_sleep(folder, &meeting->wait);
         if (!err) err = NY_END;
@@ -108,11 +108,11 @@ static int fail_late(struct ny_folder *folder, const struct meeting *meeting)
         return ny_folder_fail(folder, NY_EBUSY,
                               "the %u processes at %s did not agree on a run within %.0f s; end "
                               "those of earlier jobs, and start again",
-                              folder->transport.ranks, folder->path, meeting->wish->wait_s);
+                              folder->transport.ranks, meeting->wish->path, meeting->wish->wait_s);
     return ny_folder_fail(folder, NY_EBUSY,
                           "rank %u has not arrived at %s within %.0f s (%u of %u processes are "
                           "missing); start it and this one again, or wait longer (--peers-wait)",
-                          first, folder->path, meeting->wish->wait_s, missing,
+                          first, meeting->wish->path, meeting->wish->wait_s, missing,
                           folder->transport.ranks);
 }
 
@@ -196,10 +196,10 @@ static int fail_differing(struct ny_folder *folder, unsigned rank, uint64_t rank
 /* Asks whether a rank takes part in the run, and keeps its note; NY_END: not yet. */
 static int ask(struct ny_folder *folder, struct ny_folder_note *members, unsigned rank)
 {
+    int err = ny_folder_hear(folder, rank, &members[rank]);
     char path[PATH_MAX];
 
-    if (!ny_folder_hear(folder, rank, &members[rank]) || members[rank].run != folder->self.run)
-        return NY_END;
+    if (err || members[rank].run != folder->self.run) return err ? err : NY_END;
     if (members[rank].ranks != folder->transport.ranks)
         return fail_differing(folder, rank, members[rank].ranks);
     ny_folder_rank_path(folder, "peer", rank, path);
@@ -223,6 +223,7 @@ static int ask_from(struct ny_folder *folder, struct ny_folder_note *members, un
 static int gather_notes(struct ny_folder *folder, struct meeting *meeting,
                         struct ny_folder_note *members)
 {
+    const struct ny_folder_shape shape = {1, folder->transport.ranks * sizeof(*members)};
     char path[PATH_MAX];
     int err = ask_from(folder, members, &meeting->joined);
 
@@ -232,7 +233,7 @@ static int gather_notes(struct ny_folder *folder, struct meeting *meeting,
     if (err) return err;
     members[0] = folder->self;
     ny_folder_run_path(folder, "start", path);
-    return ny_folder_write(folder, path, members, folder->transport.ranks * sizeof(*members));
+    return ny_folder_write(folder, path, &shape, members);
 }
 
 /* Follows rank 0: takes part in the run that its note has now, and looks for the start of that with
@@ -240,17 +241,17 @@ static int gather_notes(struct ny_folder *folder, struct meeting *meeting,
 static int follow(struct ny_folder *folder, struct ny_folder_note *members)
 {
     unsigned ranks = folder->transport.ranks, rank = folder->transport.rank;
+    const struct ny_folder_shape shape = {1, ranks * sizeof(*members)};
     struct ny_folder_note first;
     char path[PATH_MAX];
-    int err = NY_OK;
+    int err = ny_folder_hear(folder, 0, &first);
 
-    if (!ny_folder_hear(folder, 0, &first)) return NY_END;
+    if (err) return err;
     if (first.run != folder->self.run) err = change_run(folder, first.run);
     if (err) return err;
     if (first.ranks != ranks) return fail_differing(folder, 0, first.ranks);
     ny_folder_run_path(folder, "start", path);
-    err = ny_folder_read(folder, path, ranks * sizeof(*members), 0, members,
-                         ranks * sizeof(*members));
+    err = ny_folder_read(folder, path, &shape, 0, members);
     if (err) return err;
     return members[rank].process == folder->self.process ? NY_OK : NY_END;
 }

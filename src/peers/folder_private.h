@@ -10,7 +10,7 @@
 /* Paths have room for a name behind that of the folder. */
 enum { NY_FOLDER_NAME = 96, NY_FOLDER_PATH = PATH_MAX - NY_FOLDER_NAME, NY_HOST_BYTES = 64 };
 
-/* A process that has a rank: the content of note-NNNNN, in the byte order of the machine. */
+/* A process that has a rank: the content of who-NNNNN, in the byte order of the machine. */
 struct ny_folder_note {
     char magic[8];
     uint64_t process; /* a random number, by which a successor with the same rank is told apart */
@@ -48,20 +48,30 @@ struct ny_folder_wait {
  * another rank is the reason of. */
 int ny_folder_fail(struct ny_folder *folder, int status, const char *format, ...) NY_PRINTF(3, 4);
 
-/* Paths of PATH_MAX bytes: of a file of a rank ("peer", "note"), of a file in the run's folder (""
+/* Paths of PATH_MAX bytes: of a file of a rank ("peer", "who"), of a file in the run's folder (""
  * for the folder itself), and of the file there by which a rank says that all is well and it ends.
  */
 void ny_folder_rank_path(const struct ny_folder *folder, const char *kind, unsigned rank,
                          char *path);
 void ny_folder_run_path(const struct ny_folder *folder, const char *file, char *path);
 void ny_folder_closed_path(const struct ny_folder *folder, unsigned rank, char *path);
+/* The path of what a rank gives in a round. */
+void ny_folder_round_path(const struct ny_folder *folder, uint64_t round, unsigned rank,
+                          char *path);
+
+/* The content of a file: pieces of as many bytes, each before a seal, which is a checksum of its
+ * bytes, its number, and the name of the file. */
+struct ny_folder_shape {
+    size_t pieces, bytes;
+};
 
 /* Writes a file that nobody sees before it is whole. NY_EIO with the path. */
-int ny_folder_write(struct ny_folder *folder, const char *path, const void *data, size_t bytes);
-/* Reads `bytes` bytes from `offset` on of a file of `size` bytes. NY_END where there is none;
- * NY_EIO where it has another size. */
-int ny_folder_read(struct ny_folder *folder, const char *path, size_t size, size_t offset,
-                   void *data, size_t bytes);
+int ny_folder_write(struct ny_folder *folder, const char *path, const struct ny_folder_shape *shape,
+                    const void *data);
+/* Reads one piece of a file. NY_END where there is no such file. One that is not as it was written
+ * is read again for a second, as network file systems may show old bytes; then NY_ESTORE. */
+int ny_folder_read(struct ny_folder *folder, const char *path, const struct ny_folder_shape *shape,
+                   size_t piece, void *data);
 /* Removes the folder of a run, and all in it, as far as that is possible. */
 void ny_folder_remove(const char *path);
 /* Leaves the run that this rank has joined, if any. The last one to leave removes its folder, whose
@@ -70,8 +80,8 @@ void ny_folder_leave(struct ny_folder *folder);
 
 /* Writes this rank's note. */
 int ny_folder_tell(struct ny_folder *folder);
-/* Reads the note of a rank; false where there is none. */
-bool ny_folder_hear(const struct ny_folder *folder, unsigned rank, struct ny_folder_note *note);
+/* Reads the note of a rank; NY_END where there is none, NY_ESTORE for a damaged one. */
+int ny_folder_hear(struct ny_folder *folder, unsigned rank, struct ny_folder_note *note);
 /* Tells whether a process has locked the file. */
 bool ny_folder_held(const char *path);
 
@@ -81,6 +91,8 @@ enum ny_folder_state ny_folder_state_of(struct ny_folder *folder, unsigned rank)
 /* Tells the others why this rank ends, unless one has said so before. Where that cannot be written,
  * they see that the lock is gone. */
 void ny_folder_abandon(const struct ny_folder *folder, int status, const char *message);
+/* NY_EIO where what this rank gave in a round, the last one or this, is gone: others would wait. */
+int ny_folder_check_own(struct ny_folder *folder, uint64_t round);
 /* NY_EBUSY where a rank of the run has ended in silence; its status where it ended with an error. A
  * look goes to eight ranks, which are others each time: all ranks together see all, and the first
  * one that finds a dead one tells the others. */

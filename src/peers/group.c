@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "peers/group_private.h"
+#include "peers/open.h"
 
 enum { NY_SIGNAL_INTERRUPT = 2 };
 
@@ -381,11 +382,6 @@ static int run_peer(void *arg, unsigned index)
     return err;
 }
 
-static int is_interrupted(void *arg)
-{
-    return ny_check_interrupt(arg);
-}
-
 /* Runs the peers, and the watch over the other processes. */
 static int run_peers(struct ny_group *group)
 {
@@ -394,12 +390,9 @@ static int run_peers(struct ny_group *group)
     int err;
 
     group->working = group->shape.count;
-    if (transport) {
-        transport->interrupted_arg = group->ctx;
-        transport->interrupted = is_interrupted;
-    }
+    if (transport) ny_transport_attach(transport, group->ctx);
     err = ny_parallel_all(group->ctx, group->shape.count + watches, run_peer, group);
-    if (transport) transport->interrupted = NULL;
+    if (transport) ny_transport_attach(transport, NULL);
     if (group->status) err = ny_fail(group->ctx, group->status, "%s", group->message);
     if (err && transport && !abandons_at_once(group))
         transport->ops->abandon(transport, err, ny_context_message(group->ctx));

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checksum.h"
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "peers/folder.h"
@@ -24,9 +25,8 @@ static unsigned environment_number(const char *name)
     return number < UINT_MAX ? (unsigned)number : 0;
 }
 
-/* Returns the number of processes that a launcher of MPI says it has started, 0 where there is
- * none. Slurm's PMIx tells a process its rank alone, and the number beside it. */
-static unsigned launched_ranks(void)
+/* Slurm's PMIx tells a process its rank alone, and the number beside it. */
+unsigned ny_transport_launched(void)
 {
     static const char *const counts[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
 
@@ -63,19 +63,29 @@ static int refuse_ranks(struct ny_context *ctx, unsigned ranks, unsigned shards)
 
 static int open_mpi(struct ny_transport **out, struct ny_context *ctx, unsigned shards)
 {
+    unsigned launched = ny_transport_launched(); /* before MPI, which may say so itself */
     struct ny_transport *transport;
     int err;
 
-    if (launched_ranks() > shards) return refuse_ranks(ctx, launched_ranks(), shards);
+    if (launched > shards) return refuse_ranks(ctx, launched, shards);
+    if (!launched) launched = environment_number("SLURM_STEP_NUM_TASKS");
     err = ny_mpi_open(&transport, ctx);
     if (err) return err;
-    if (transport->ranks > 1 && transport->ranks <= shards) {
-        if (transport->rank == 0) warn_of_binding(ctx, transport->on_host);
+    if (launched && launched != transport->ranks) /* each is alone in an MPI of its own */
+        err = ny_fail(ctx, NY_EUSAGE,
+                      "%u processes were started, but the plug-in for MPI knows of %u, because it "
+                      "was built for another MPI; build it with the mpicc of the one that starts "
+                      "them ('make mpi MPICC=…' in the sources of nystream), and name it in "
+                      "NYSTREAM_MPI",
+                      launched, transport->ranks);
+    else if (transport->ranks > shards)
+        err = refuse_ranks(ctx, transport->ranks, shards);
+    if (!err && transport->rank == 0 && transport->ranks > 1)
+        warn_of_binding(ctx, transport->on_host);
+    if (!err && transport->ranks > 1)
         *out = transport;
-        return NY_OK;
-    }
-    if (transport->ranks > 1) err = refuse_ranks(ctx, transport->ranks, shards);
-    transport->ops->close(transport);
+    else
+        transport->ops->close(transport);
     return err;
 }
 
@@ -108,10 +118,21 @@ int ny_transport_check(struct ny_context *ctx, const char *peers, const char *wa
     if (peers && !path && strcmp(peers, "alone") != 0 && strcmp(peers, "mpi") != 0)
         return ny_fail(ctx, NY_EUSAGE,
                        "--peers %s is none of alone, mpi, folder:PATH and folder:N:PATH", peers);
-    if (waits && !path)
+    if (waits && (peers ? strcmp(peers, "alone") == 0 : ny_transport_launched() < 2))
         return ny_fail(ctx, NY_EUSAGE,
-                       "--peers-wait acts only with --peers folder:PATH; leave it out");
+                       "--peers-wait acts only with --peers folder:PATH or MPI; leave it out");
     return NY_OK;
+}
+
+/* Tells whether a process with stores of these ids has all shards of a rank. */
+static bool has_rank(const uint64_t *ids, unsigned shards, unsigned rank, unsigned ranks)
+{
+    struct ny_group_shape shape = ny_group_shape(shards, rank, ranks);
+    bool has = true;
+
+    for (unsigned i = 0; i < shape.count; i++)
+        has = has && ids[shape.first + i];
+    return has;
 }
 
 /* Opens the transport of one of the ranks whose shards are all on this machine. */
@@ -125,13 +146,11 @@ static int open_where_shards_are(struct ny_transport **out, struct ny_context *c
 
     if (!may) return NY_EBUDGET;
     for (unsigned rank = 0; rank < folder->ranks; rank++) {
-        struct ny_group_shape shape = ny_group_shape(wish->shards, rank, folder->ranks);
-
-        may[rank] = true;
-        for (unsigned i = 0; i < shape.count; i++)
-            may[rank] = may[rank] && wish->is_here(wish->arg, shape.first + i);
+        may[rank] = has_rank(wish->ids, wish->shards, rank, folder->ranks);
         any = any || may[rank];
     }
+    if (has_rank(wish->ids, wish->shards, 0, 1))
+        folder->set = ny_checksum(wish->ids, wish->shards * sizeof(*wish->ids));
     folder->may = may;
     err = any ? ny_folder_open(out, ctx, folder)
               : ny_fail(ctx, NY_EUSAGE,
@@ -153,7 +172,7 @@ static int open_any(struct ny_transport **out, struct ny_context *ctx,
 
     *out = NULL;
     if (err) return err;
-    if (!peers) peers = launched_ranks() > 1 ? "mpi" : "alone";
+    if (!peers) peers = ny_transport_launched() > 1 ? "mpi" : "alone";
     if (strcmp(peers, "alone") == 0) {
         warn_of_binding(ctx, environment_number("OMPI_COMM_WORLD_SIZE") == 1);
         return NY_OK;
@@ -163,14 +182,18 @@ static int open_any(struct ny_transport **out, struct ny_context *ctx,
     folder.ranks = ranks ? (unsigned)ranks : wish->shards;
     if (folder.ranks > wish->shards) return refuse_ranks(ctx, folder.ranks, wish->shards);
     if (folder.ranks == 1) return NY_OK;
-    return wish->is_here ? open_where_shards_are(out, ctx, &folder, wish)
-                         : ny_folder_open(out, ctx, &folder);
+    return wish->ids ? open_where_shards_are(out, ctx, &folder, wish)
+                     : ny_folder_open(out, ctx, &folder);
 }
 
-/* A process tells the others this before anything else. */
+/* ---- the greeting --------------------------------------------------------------------------- */
+
+/* A process tells the others this before anything else, and then the ids of its stores. The version
+ * grows with each change of what the processes of a job say to each other. */
+enum { GREETING_VERSION = 2 };
 struct greeting {
+    uint64_t version, shards, ids_bytes;
     char command[NY_COMMAND_BYTES];
-    uint64_t shards;
 };
 
 static int is_interrupted(void *arg)
@@ -178,54 +201,125 @@ static int is_interrupted(void *arg)
     return ny_check_interrupt(arg);
 }
 
-/* Tells the others what this process is to do, and hears the same of all, in the order of their
- * ranks. */
-static int greet(struct ny_transport *transport, struct ny_context *ctx,
-                 const struct greeting *mine, struct greeting *all)
+static void tell(void *arg, const char *text)
+{
+    ny_log(arg, NY_LOG_NOTE, "%s", text);
+}
+
+void ny_transport_attach(struct ny_transport *transport, struct ny_context *ctx)
+{
+    transport->arg = ctx;
+    transport->interrupted = ctx ? is_interrupted : NULL;
+    transport->tell = ctx ? tell : NULL;
+}
+
+/* Gathers as many bytes of each rank, into an array that the caller frees. */
+static int gather(struct ny_transport *transport, struct ny_context *ctx, const void *mine,
+                  size_t bytes, void **all)
 {
     size_t *sizes = ny_calloc(ctx, NY_MEM_OTHER, transport->ranks, sizeof(*sizes));
     int err, failed;
 
-    if (!sizes) return NY_EBUDGET;
+    *all = ny_calloc(ctx, NY_MEM_OTHER, transport->ranks, bytes);
+    if (!sizes || !*all) {
+        ny_free(ctx, sizes);
+        return NY_EBUDGET;
+    }
     for (unsigned rank = 0; rank < transport->ranks; rank++)
-        sizes[rank] = sizeof(*mine);
-    transport->interrupted_arg = ctx;
-    transport->interrupted = is_interrupted;
-    failed = transport->ops->gather(transport, mine, sizes, all);
-    transport->interrupted = NULL;
+        sizes[rank] = bytes;
+    ny_transport_attach(transport, ctx);
+    failed = transport->ops->gather(transport, mine, sizes, *all);
+    ny_transport_attach(transport, NULL);
     ny_free(ctx, sizes);
     if (!failed) return NY_OK;
     err = ny_check_interrupt(ctx);
     return err ? err : ny_fail(ctx, transport->status, "%s", transport->why);
 }
 
-/* Compares what all processes are to do. Those of two commands would wait for each other for ever,
- * or take the bytes of one step for those of another. */
-static int agree(struct ny_transport *transport, struct ny_context *ctx,
+/* Compares what rank r is to do with what rank 0 is. Processes of two commands would wait for each
+ * other for ever, or take the bytes of one step for those of another. */
+static int compare(struct ny_context *ctx, const struct greeting *all, unsigned r)
+{
+    if (all[r].version != all[0].version || all[r].ids_bytes != all[0].ids_bytes)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "the process with rank %u is of another version of nystream than rank 0; "
+                       "install the same one on each machine",
+                       r);
+    if (memcmp(all[r].command, all[0].command, NY_COMMAND_BYTES) != 0)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "the process with rank %u was started to %.*s, but rank 0 to %.*s; give the "
+                       "same command to each",
+                       r, NY_COMMAND_BYTES, all[r].command, NY_COMMAND_BYTES, all[0].command);
+    if (all[r].shards == all[0].shards) return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE,
+                   "the process with rank %u works on %llu shards, but rank 0 on %llu; give the "
+                   "same command to each",
+                   r, (unsigned long long)all[r].shards, (unsigned long long)all[0].shards);
+}
+
+/* Refuses processes that have different stores as the same shard. known: the ids of each process;
+ * those of the first are completed by those of the others. */
+static int compare_ids(struct ny_context *ctx, uint64_t *known, unsigned shards, unsigned ranks)
+{
+    for (unsigned rank = 1; rank < ranks; rank++)
+        for (unsigned k = 0; k < shards; k++) {
+            uint64_t id = known[(size_t)rank * shards + k];
+
+            if (id && known[k] && id != known[k])
+                return ny_fail(ctx, NY_EUSAGE,
+                               "the process with rank %u has another store as shard %u than one "
+                               "before it; give the same store to each, and each job a folder of "
+                               "its own",
+                               rank, k);
+            if (id) known[k] = id;
+        }
+    return NY_OK;
+}
+
+/* Gives each process a rank whose shards it has; those that have all shards take what is left.
+ * Numbers stay where that is not possible, and who lacks its shards says so. */
+static int arrange(struct ny_transport *transport, struct ny_context *ctx, const uint64_t *ids,
+                   unsigned shards)
+{
+    unsigned ranks = transport->ranks, mine = 0, dealt = 0;
+    bool *has = ny_calloc(ctx, NY_MEM_OTHER, ranks, sizeof(*has)), failed;
+
+    if (!has) return NY_EBUDGET;
+    for (unsigned rank = 0; rank < ranks && dealt == rank; rank++)
+        for (unsigned i = 0; i < 2 * ranks && dealt == rank; i++) {
+            unsigned process = i % ranks;
+            const uint64_t *own = ids + (size_t)process * shards;
+
+            if (has[process] || !has_rank(own, shards, rank, ranks)) continue;
+            if (i < ranks && has_rank(own, shards, 0, 1)) continue;
+            has[process] = true;
+            if (process == transport->rank) mine = rank;
+            dealt++;
+        }
+    ny_free(ctx, has);
+    failed = dealt == ranks && transport->ops->arrange(transport, mine);
+    return failed ? ny_fail(ctx, transport->status, "%s", transport->why) : NY_OK;
+}
+
+/* Compares what all processes are to do, and deals out what each has. */
+static int greet(struct ny_transport *transport, struct ny_context *ctx,
                  const struct ny_transport_wish *wish)
 {
-    struct greeting *all = ny_calloc(ctx, NY_MEM_OTHER, transport->ranks, sizeof(*all));
-    struct greeting mine = {.shards = wish->shards};
+    size_t ids_bytes = wish->ids ? wish->shards * sizeof(*wish->ids) : 0;
+    struct greeting mine = {GREETING_VERSION, wish->shards, ids_bytes, ""};
+    void *all, *ids = NULL;
     int err;
 
-    if (!all) return NY_EBUDGET;
     snprintf(mine.command, sizeof(mine.command), "%s", wish->command);
-    err = greet(transport, ctx, &mine, all);
-    for (unsigned rank = 1; rank < transport->ranks && !err; rank++) {
-        if (memcmp(all[rank].command, all[0].command, sizeof(mine.command)) != 0)
-            err = ny_fail(ctx, NY_EUSAGE,
-                          "the process with rank %u was started to %.*s, but rank 0 to %.*s; give "
-                          "the same command to each",
-                          rank, NY_COMMAND_BYTES, all[rank].command, NY_COMMAND_BYTES,
-                          all[0].command);
-        else if (all[rank].shards != all[0].shards)
-            err = ny_fail(ctx, NY_EUSAGE,
-                          "the process with rank %u works on %llu shards, but rank 0 on %llu; give "
-                          "the same command to each",
-                          rank, (unsigned long long)all[rank].shards,
-                          (unsigned long long)all[0].shards);
-    }
+    err = gather(transport, ctx, &mine, sizeof(mine), &all);
+    for (unsigned rank = 1; rank < transport->ranks && !err; rank++)
+        err = compare(ctx, all, rank);
+    if (!err && ids_bytes) err = gather(transport, ctx, wish->ids, ids_bytes, &ids);
+    if (!err && ids_bytes && transport->ops->arrange)
+        err = arrange(transport, ctx, ids, wish->shards);
+    if (!err && ids_bytes) err = compare_ids(ctx, ids, wish->shards, transport->ranks);
     ny_free(ctx, all);
+    ny_free(ctx, ids);
     return err;
 }
 
@@ -236,8 +330,11 @@ int ny_transport_open(struct ny_transport **out, struct ny_context *ctx,
     int err = open_any(out, ctx, wish);
 
     transport = *out;
-    if (err || !transport || !wish->command) return err;
-    err = agree(transport, ctx, wish);
+    if (err || !transport) return err;
+    transport->digest = ny_checksum;
+    transport->notice_s = 30;
+    transport->wait_s = wish->waits ? wish->wait_s : 0;
+    err = wish->command ? greet(transport, ctx, wish) : NY_OK;
     if (!err) return NY_OK;
     transport->ops->abandon(transport, err, ny_context_message(ctx));
     transport->ops->close(transport);

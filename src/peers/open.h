@@ -13,18 +13,28 @@ struct ny_transport_wish {
      * NULL: MPI if this process was started by mpirun or the like with others, else alone. */
     const char *peers;
     unsigned shards; /* the job has so many; 1: its store has none */
-    double wait_s;   /* the most to wait for the other processes of a folder */
+    double wait_s;   /* the most to wait for the other processes of a folder to come */
+    bool waits;      /* it was asked for: calls of MPI wait no longer, either */
     /* All processes have to be given the same command. NULL: they are not asked for it. */
     const char *command;
-    /* Tells whether a shard is on this machine: in a folder, a process takes a part of the job
-     * whose shards are. NULL: all are. */
-    bool (*is_here)(const void *arg, unsigned shard);
-    const void *arg;
+    /* A digest of the id of each shard's store, 0 where that is not on this machine: a process
+     * takes a part of the job whose shards are, and works with those alone that have the same
+     * stores. NULL: they are not made yet. */
+    const uint64_t *ids;
 };
 
 /* NY_EUSAGE for a word of --peers that means nothing (NULL is fine), and for one by which nobody
  * waits where `waits`, --peers-wait as it was typed, is not NULL. */
 int ny_transport_check(struct ny_context *ctx, const char *peers, const char *waits);
+
+/* Returns the number of processes that a launcher of MPI says it has started, 0 where there is
+ * none.
+ */
+unsigned ny_transport_launched(void);
+
+/* Has calls of the transport ask the context whether this process is to end, and tell it of long
+ * waits; NULL: no more. */
+void ny_transport_attach(struct ny_transport *transport, struct ny_context *ctx);
 
 /* Opens the transport, when all processes are there; *out is NULL where this process is alone.
  * ops->close() frees it. NY_EUSAGE for a word that means nothing, a plug-in that is missing, and

@@ -10,6 +10,7 @@
 #define NY_PEERS_TRANSPORT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct ny_transport;
 
@@ -20,7 +21,7 @@ struct ny_transport_ops {
      * numbers. */
     int (*gather)(struct ny_transport *transport, const void *mine, const size_t *sizes, void *all);
     /* Every rank gives `bytes` bytes to each rank, in the order of the ranks, itself included, and
-     * gets as many from each in `in`, in that order. */
+     * gets as many from each in `in`, in that order: less than 2^31 in all. */
     int (*trade)(struct ny_transport *transport, const void *out, size_t bytes, void *in);
     /* Tells the other ranks that this one ends with an error, a status of nystream.h, so that their
      * calls fail as well, or they are ended, and this process with them. Never fails. */
@@ -28,6 +29,9 @@ struct ny_transport_ops {
     /* Tells whether another rank has ended with an error; called now and then, outside of the
      * other calls. NULL: those that remain are ended by the transport itself. */
     int (*lost)(struct ny_transport *transport);
+    /* Makes `rank` the number of this process, where each of all ranks chooses another one. NULL:
+     * numbers were chosen when it was opened. */
+    int (*arrange)(struct ny_transport *transport, unsigned rank);
     /* Ends the use of the transport and frees it. */
     void (*close)(struct ny_transport *transport);
 };
@@ -39,16 +43,21 @@ struct ny_transport {
     int status;       /* that of the last failure, one of nystream.h */
     int others;       /* 1: another rank is the reason of it */
     char why[1024];   /* a sentence about it, without a full stop */
+    /* The user of the transport sets the rest. */
+    uint64_t (*digest)(const void *data, size_t bytes); /* goes with all bytes, to be compared */
+    double notice_s; /* a call that has waited so long says for whom, by tell() */
+    double wait_s;   /* and one of MPI fails after that; 0: never */
     /* Tells whether this process is to end: a call that waits asks now and then, and fails. NULL
-     * until the user of the transport sets it. */
+     * outside of jobs, like tell(). */
     int (*interrupted)(void *arg);
-    void *interrupted_arg;
+    void (*tell)(void *arg, const char *text);
+    void *arg;
 };
 
 /* The function that a transport's library exports under NY_TRANSPORT_SYMBOL: opens the transport,
  * or returns NULL with a sentence in why[size]. The number grows with each change of the structs
  * above, so that a library that was built for others is not used. */
-#define NY_TRANSPORT_SYMBOL "ny_transport_open_1"
+#define NY_TRANSPORT_SYMBOL "ny_transport_open_2"
 typedef struct ny_transport *ny_transport_open_fn(char *why, size_t size);
 
 #endif

@@ -239,10 +239,10 @@ until          | fit s r --landmarks-points few.csv --gamma 1 | --until sums
 until          | plan s --landmarks-points few.csv --gamma 1 | --until sums
 model          | fit s r                                  | --model f.nym
 peers          | fit s r                                  | --peers files ! none of alone, mpi
-peers-wait     | fit s r --peers mpi                      | --peers-wait 9 ! --peers folder:PATH
+peers-wait     | fit s r --peers alone                    | --peers-wait 9 ! --peers folder:PATH
 peers-wait     | fit s r                                  | --peers-wait 9 ! --peers folder:PATH
 peers          | import new t.csv --shards 1               | --peers files ! none of alone, mpi
-peers          | import new t.csv                          | --peers alone ! --peers acts only with --shards
+peers          | import new t.csv                          | --peers mpi ! --peers acts only with --shards
 peers-wait     | import new t.csv --shards 1               | --peers-wait 9 ! --peers folder:PATH
 name           | merge s -o o.nym                         | --name summed
 output         | merge s --name summed                    | -o o.nym

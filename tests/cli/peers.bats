@@ -63,7 +63,7 @@ both_refused() {
     [ "$codes" = 0,0,0, ] || { cat said.*; false; }
     nystream export big a -o three.npy -q
     cmp three.npy "$BATS_FILE_TMPDIR/one.npy"
-    [ -z "$(compgen -G 'meet/run-*')" ]
+    [ -z "$(compgen -G 'meet/*/run-*')" ]
 }
 
 @test "machines with disks of their own work at the shards that they have" {
@@ -90,7 +90,7 @@ both_refused() {
 @test "one process that is killed ends the others, and all go on with the same command" {
     local pids=() codes began tries=0
     for _ in 0 1 2; do start big --peers folder:meet --landmarks 900; done
-    while [ -z "$(compgen -G 'meet/run-*/start')" ]; do
+    while [ -z "$(compgen -G 'meet/*/run-*/start')" ]; do
         sleep 0.01
         [ $((tries += 1)) -lt 1000 ]
     done
@@ -140,8 +140,8 @@ both_refused() {
     nystream import big rows.more.csv --append -q
     for options in "--landmarks 60 --restart" "--update frozen"; do
         both_refused "a $options" "b $options"
-        grep -q "another NAME for the result than shard 0 ('a' here)" said.0
-        grep -q "another NAME for the result than shard 0 ('b' here)" said.1
+        grep -q "was started to fit '[ab]'.* but rank 0 to fit '[ab]'.*; give the same command" said.0
+        grep -q "was started to fit '[ab]'.* but rank 0 to fit '[ab]'.*; give the same command" said.1
     done
     nystream export big a -o after.npy -q
     cmp before.npy after.npy
@@ -169,8 +169,8 @@ both_refused() {
     nystream import big rows.more.csv --append -q
     for other in "--update full" "--landmarks 60 --restart"; do
         both_refused "a --update frozen" "a $other"
-        grep -q "was started to .*fit with --update frozen.*give the same command to each" said.0
-        grep -q "was started to .*fit with --update frozen.*give the same command to each" said.1
+        grep -q "was started to .*fit .a. with --update frozen.*give the same command to each" said.0
+        grep -q "was started to .*fit .a. with --update frozen.*give the same command to each" said.1
     done
 }
 
@@ -202,10 +202,56 @@ both_refused() {
         usage "3 processes were started for a store that has no shards"
         usage "if each has a store of its own, give fit --peers alone"
     done
+    for words in "select big d --landmarks 9" "graph big g"; do # as for one process
+        PMI_SIZE=3 ny $words
+        usage "big is a store in shards, but this takes one of them: give its path"
+    done
+    for words in "new rows.csv" "one rows.csv --append"; do
+        PMI_SIZE=3 ny import $words
+        usage "3 processes were started to import the same rows; give --shards 3"
+        usage "if each has a store of its own, --peers alone"
+    done
+    [ ! -e new ]
+    PMI_SIZE=3 ny import new rows.csv --peers alone
+    exits 0
+    PMI_SIZE=3 ny import far --shard 0/3 rows.csv
+    exits 0
     PMI_SIZE=3 ny embed rows.csv -o e.npy # of a store of its own
     exits 0
     PMI_SIZE=3 ny fit one a --landmarks 9 --peers alone
     exits 0
+}
+
+@test "jobs of two stores in one folder do not meet, and both are right" {
+    local pids=() codes try store
+    cp -r big other
+    nystream import other rows.more.csv --append -q
+    rm -r other/shard-00000 # is imported again, so that it has another id
+    nystream import other --shard 0/3 "$BATS_FILE_TMPDIR/rows.1.csv" -q
+    cp -r other fitted
+    nystream fit fitted a --landmarks 60 -q
+    nystream export fitted a -o other.npy -q
+    for try in "big other big other" "big other other big" "other big big other"; do
+        for store in $try; do start $store --peers folder:2:meet --restart; done
+        ended
+        [ "$codes" = 0,0,0,0, ] || { echo "$codes"; cat said.*; false; }
+        nystream export big a -o a.npy -q
+        cmp a.npy "$BATS_FILE_TMPDIR/one.npy"
+        nystream export other a -o a.npy -q
+        cmp a.npy other.npy
+    done
+}
+
+@test "imports into two stores that share a folder do not share rows" {
+    local pids=() codes
+    nystream import x "$BATS_FILE_TMPDIR"/rows.[01].csv --shards 2 --peers folder:meet >said.0 2>&1 3>&- &
+    pids+=($!)
+    nystream import y "$BATS_FILE_TMPDIR"/rows.[01].csv --shards 2 --peers folder:meet >said.1 2>&1 3>&- &
+    pids+=($!)
+    ended
+    [ "$codes" = 2,2, ] || { echo "$codes"; cat said.*; false; }
+    grep -q "was started to import files into [xy], but rank 0 to import files into [xy]" said.0
+    [ ! -e x ] && [ ! -e y ]
 }
 
 # bats test_tags=slow

@@ -4,6 +4,8 @@
  *   exchange PEERS                print "shard K DIGEST" for each shard of this process
  *   exchange PEERS fail|die|stop  shard 3 ends with an error, is killed, or sends itself SIGTERM
  *   exchange PEERS wait           shard 0 sleeps for 2 s; print "shard K SECONDS" of CPU
+ *   exchange PEERS late           shard 4 comes when the program has said that it waits (file told)
+ *   exchange PEERS never          shard 4 never comes, and is waited for 1 s
  *   exchange PEERS twice          open the transport once more when it was closed
  *   exchange PEERS rate MB        print the rates of gathers and folds of so many megabytes
  *
@@ -52,6 +54,28 @@ static int wait_for_first(void *arg, struct ny_context *peer, unsigned shard)
     return err;
 }
 
+/* Notes that a long wait was told. */
+static void hear_notice(void *user, int level, const char *text)
+{
+    FILE *told = strstr(text, "has waited") ? fopen("told", "w") : NULL;
+
+    (void)user;
+    (void)level;
+    fprintf(stderr, "%s\n", text);
+    if (told) fclose(told);
+}
+
+/* Shard 4 is late, or never comes. */
+static int wait_for_last(void *arg, struct ny_context *peer, unsigned shard)
+{
+    const char *how = arg;
+    int err = NY_OK;
+
+    while (shard == 4 && !err && (strcmp(how, "never") == 0 || access("told", F_OK)))
+        err = ny_check_interrupt(peer);
+    return err ? err : ny_peers_agree(ny_context_peers(peer), 1, "anything");
+}
+
 /* Prints MB/s of bytes that a rank has got, and of sums that it has got. */
 static int measure(void *arg, struct ny_context *peer, unsigned shard)
 {
@@ -90,6 +114,11 @@ static int run(struct ny_transport *transport, int count, char **words)
     if (rates) return ny_group_run(ctx, &shape, transport, measure, NULL);
     if (count > 2 && strcmp(words[2], "wait") == 0)
         return ny_group_run(ctx, &shape, transport, wait_for_first, NULL);
+    if (count > 2 && (strcmp(words[2], "late") == 0 || strcmp(words[2], "never") == 0)) {
+        transport->notice_s = 0.2;
+        ny_context_set_log(ctx, hear_notice, NULL);
+        return ny_group_run(ctx, &shape, transport, wait_for_last, words[2]);
+    }
     if (count > 2 && strcmp(words[2], "twice") != 0)
         return ny_group_run(ctx, &shape, transport, fail_shard, words[2]);
     err = ny_group_run(ctx, &shape, transport, case_exchange, digests);
@@ -109,6 +138,8 @@ int main(int count, char **words)
     if (count < 2 || ny_context_new(&ctx)) return NY_EUSAGE;
     signal(SIGTERM, on_term);
     if (strcmp(words[1], "-") != 0) wish.peers = words[1];
+    wish.waits = count > 2 && strcmp(words[2], "never") == 0;
+    if (wish.waits) wish.wait_s = 1;
     err = ny_transport_open(&transport, ctx, &wish);
     if (!err) {
         err = run(transport, count, words);

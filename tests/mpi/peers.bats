@@ -178,6 +178,69 @@ END
     says "it was shut down in this process and cannot be started again; run one job per process"
 }
 
+@test "a long wait is told, with the rank and its host" {
+    ranks 2 "$EXCHANGE" - late
+    [ "$status" -eq 0 ]
+    says "has waited 0.2 s for rank 1 of 2, on $(hostname), which computes or cannot be reached"
+}
+
+@test "a wait that --peers-wait limits ends with the rank and its host" {
+    ranks 3 "$EXCHANGE" - never
+    [ "$status" -eq 6 ]
+    says "rank 2 of 3, on $(hostname), has not answered within 1 s (--peers-wait)"
+}
+
+# A library that flips a bit of what the first rank gets by so many calls of MPI.
+make_flip() {
+    cat >flip.c <<'END'
+#include <mpi.h>
+#include <stdlib.h>
+static void flip(char *in, int at, MPI_Comm comm)
+{
+    static int calls;
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    if (calls++ == atoi(getenv("FLIP_CALL")) && rank == 0) in[at] ^= 4;
+}
+int MPI_Allgatherv(const void *out, int n, MPI_Datatype type, void *in, const int *counts, const int *places,
+                   MPI_Datatype in_type, MPI_Comm comm)
+{
+    int err = PMPI_Allgatherv(out, n, type, in, counts, places, in_type, comm);
+    flip(in, places[1] + counts[1] - 1, comm);
+    return err;
+}
+int MPI_Alltoall(const void *out, int n, MPI_Datatype type, void *in, int m, MPI_Datatype in_type, MPI_Comm comm)
+{
+    int err = PMPI_Alltoall(out, n, type, in, m, in_type, comm);
+    flip(in, m, comm);
+    return err;
+}
+END
+    mpicc -shared -fPIC flip.c -o flip.so
+}
+
+@test "a bit that flips on its way by MPI ends the job" {
+    local call
+    command -v mpicc >/dev/null || skip "no mpicc"
+    make_flip
+    for call in 0 1 2 3 5; do
+        FLIP_CALL=$call ranks 2 env LD_PRELOAD="$PWD/flip.so" "$EXCHANGE" -
+        [ "$status" -eq 5 ]
+        says "from rank 1 of 2, on $(hostname), were damaged on their way"
+    done
+    FLIP_CALL=-1 ranks 2 env LD_PRELOAD="$PWD/flip.so" "$EXCHANGE" -
+    [ "$status" -eq 0 ]
+}
+
+@test "processes of which each is alone in MPI are refused" {
+    printf '%s\n' 1,2 3,4 5,7 >rows.csv
+    for shard in 0 1 2; do nystream import big --shard $shard/3 rows.csv -q; done
+    run --separate-stderr env PMI_SIZE=2 nystream fit big a --landmarks 2
+    [ "$status" -eq 2 ]
+    says "2 processes were started, but the plug-in for MPI knows of 1"
+    says "make mpi MPICC="
+}
+
 # bats test_tags=slow
 @test "ranks that wait leave the CPU to the others" {
     ranks 2 "$EXCHANGE" - wait
@@ -210,7 +273,7 @@ END
 }
 
 @test "the plug-in has one symbol, and none of the library's" {
-    [ "$(nm -D --defined-only "$NYSTREAM_MPI" | awk '{print $3}')" = ny_transport_open_1 ]
+    [ "$(nm -D --defined-only "$NYSTREAM_MPI" | awk '{print $3}')" = ny_transport_open_2 ]
     ! nm -D --undefined-only "$NYSTREAM_MPI" | grep -E '\b(ny_|NY_)'
 }
 
@@ -292,6 +355,51 @@ END
     cmp one.npy two.npy
 }
 
+@test "machines with disks of their own may come in any order" {
+    local shard order words
+    for shard in 0 1 2; do
+        mkdir host.$shard
+        awk -v seed=$shard 'BEGIN { srand(seed); for (i = 0; i < 500; i++) print rand() "," rand() }' >$shard.csv
+        nystream import big --shard $shard/3 $shard.csv -q
+        nystream import host.$shard/big --shard $shard/3 $shard.csv -q
+    done
+    nystream fit big a --landmarks 30 -q
+    nystream export big a -o one.npy -q
+    on_hosts() { # HOST… : the command, on one after another
+        local host all=()
+        for host in $order; do all+=(: --oversubscribe -n 1 --wdir "$PWD/host.$host" nystream "$@"); done
+        run --separate-stderr timeout 60 mpirun --allow-run-as-root --oversubscribe "${all[@]:2}"
+    }
+    for order in "2 0 1" "1 0 2"; do
+        on_hosts fit big a --landmarks 30 --restart -q
+        [ "$status" -eq 0 ]
+        on_hosts export big a -o "$PWD/two.npy" -q
+        [ "$status" -eq 0 ]
+        cmp one.npy two.npy
+    done
+    order="0 1 1"
+    on_hosts fit big a --landmarks 30 --restart -q
+    [ "$status" -eq 2 ]
+    says "shard 2 of big, on which this process works, is not in its folder"
+    order="0 1 2"
+    on_hosts eval big a --clusters 2 -q
+    [ "$status" -eq 2 ]
+    says "only fit and export (without --with) work with shards on several"
+}
+
+@test "processes that have two stores do not fit each other's rows" {
+    local store
+    for store in a b; do
+        for shard in 0 1; do
+            awk -v seed="$shard$store" 'BEGIN { srand(seed); for (i = 0; i < 500; i++) print rand() "," rand() }' |
+                nystream import $store --shard $shard/2 - --format csv -q
+        done
+    done
+    ranks 1 nystream fit a m --landmarks 30 : --oversubscribe -n 1 nystream fit b m --landmarks 30
+    [ "$status" -eq 2 ]
+    says "the process with rank 1 has another store as shard 0 than one before it"
+}
+
 # bats test_tags=slow
 @test "processes export names of columns and classes, and none where the first shard lacks some" {
     printf '%s\n' a,b,class 1,2,cat 3,4,dog >0.csv
@@ -362,7 +470,7 @@ END
         # shellcheck disable=SC2086
         ranks 1 nystream fit big a --update frozen : --oversubscribe -n 1 nystream $other
         [ "$status" -eq 2 ]
-        says "fit with --update frozen"
+        says "fit 'a' with --update frozen"
         says "give the same command to each"
     done
     [ ! -e a.npy ]

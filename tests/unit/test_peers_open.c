@@ -52,17 +52,13 @@ static void test_words(void **state)
     unsetenv("PMI_SIZE");
 }
 
-static bool is_odd(const void *arg, unsigned shard)
-{
-    (void)arg;
-    return shard % 2 == 1;
-}
+static const uint64_t odd[] = {0, 11, 0, 13};
 
 /* Rank 1 has the shards of odd numbers alone; rank 0 could have any. */
 static int open_with_shards(struct ny_context *own, unsigned rank, unsigned ranks)
 {
     struct ny_transport_wish wish = {
-        .peers = word, .shards = ranks, .wait_s = 20, .is_here = rank ? is_odd : NULL};
+        .peers = word, .shards = ranks, .wait_s = 20, .ids = rank ? odd : NULL};
     struct ny_transport *transport;
     int err;
 
@@ -76,8 +72,7 @@ static int open_with_shards(struct ny_context *own, unsigned rank, unsigned rank
 
 static void test_ranks_go_where_their_shards_are(void **state)
 {
-    struct ny_transport_wish wish = {
-        .peers = "folder:2:x", .shards = 4, .wait_s = 20, .is_here = is_odd};
+    struct ny_transport_wish wish = {.peers = "folder:2:x", .shards = 4, .wait_s = 20, .ids = odd};
     struct ny_transport *transport;
 
     (void)state;
@@ -155,6 +150,29 @@ static void test_processes_of_two_commands_do_not_wait(void **state)
     }
 }
 
+/* Rank 0 has shards 0 and 1 of three, rank 1 another store as shard 1, and shard 2. */
+static int open_for_other_stores(struct ny_context *own, unsigned rank, unsigned ranks)
+{
+    static const uint64_t ids[2][3] = {{5, 6, 0}, {0, 9, 8}};
+    struct ny_transport_wish wish = {
+        .peers = word, .shards = 3, .wait_s = 20, .command = "fit", .ids = ids[rank]};
+    struct ny_transport *transport;
+
+    (void)ranks;
+    return ny_transport_open(&transport, own, &wish);
+}
+
+static void test_processes_of_two_stores_do_not_work_together(void **state)
+{
+    (void)state;
+    snprintf(word, sizeof(word), "folder:2:%s", folder);
+    run(2, open_for_other_stores);
+    for (unsigned rank = 0; rank < 2; rank++) {
+        assert_int_equal(answer[rank].status, NY_EUSAGE);
+        assert_non_null(strstr(answer[rank].message, "rank 1 has another store as shard 1"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +180,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_folder_by_its_word, make, clear),
         cmocka_unit_test_setup_teardown(test_ranks_go_where_their_shards_are, make, clear),
         cmocka_unit_test_setup_teardown(test_processes_of_two_commands_do_not_wait, make, clear),
+        cmocka_unit_test_setup_teardown(test_processes_of_two_stores_do_not_work_together, make,
+                                        clear),
     };
 
     return cmocka_run_group_tests_name("peers_open", tests, NULL, NULL);

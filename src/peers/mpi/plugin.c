@@ -4,8 +4,9 @@
  * nystream.
  *
  * Each call begins by waiting until all ranks have come, with sleeps between its questions: MPI's
- * own calls keep a CPU busy while they wait, and ranks may wait for minutes while one computes.
- * Only then come the collective calls, which take no longer than the bytes do.
+ * own calls keep a CPU busy while they wait, and ranks may wait for minutes while one computes. All
+ * report to rank 0, so that it can say who is missing. Only then come the collective calls, which
+ * take no longer than the bytes do, and a digest of each piece of bytes behind it.
  *
  * Calls come from any thread, one at a time. There is no way for a rank to go on after another one
  * has failed: abandon() ends all of them.
@@ -19,7 +20,9 @@
 #include <time.h>
 
 /* Statuses of nystream.h. */
-enum { STATUS_IO = 4, STATUS_INTERRUPTED = 130 };
+enum { STATUS_IO = 4, STATUS_DAMAGED = 5, STATUS_BUSY = 6, STATUS_INTERRUPTED = 130 };
+
+enum { HOST_BYTES = 64, TAG_WORD = 1 };
 
 /* The most bytes of one call of MPI, whose counts are of 31 bits. The build defines it, so that
  * tests need not have gigabytes. */
@@ -30,7 +33,16 @@ struct mpi {
     MPI_Comm world;
     int finalizes;        /* MPI was begun here, and is to end here */
     int *counts, *places; /* ranks, of one gather */
+    char *hosts;          /* ranks × HOST_BYTES */
+    uint64_t *seals;      /* 2 · ranks: digests of the pieces to and from each rank */
 };
+
+static int fail(struct mpi *mpi, int status)
+{
+    mpi->transport.status = status;
+    mpi->transport.others = 0;
+    return status;
+}
 
 /* Fails with MPI's own words, unless the call went well. */
 static int check(struct mpi *mpi, int number, const char *action)
@@ -42,9 +54,12 @@ static int check(struct mpi *mpi, int number, const char *action)
     if (number == MPI_SUCCESS) return 0;
     MPI_Error_string(number, text, &length);
     snprintf(transport->why, sizeof(transport->why), "MPI cannot %s: %s", action, text);
-    transport->status = STATUS_IO;
-    transport->others = 0;
-    return transport->status;
+    return fail(mpi, STATUS_IO);
+}
+
+static const char *host_of(const struct mpi *mpi, unsigned rank)
+{
+    return mpi->hosts + (size_t)rank * HOST_BYTES;
 }
 
 /* ---- exchanges ------------------------------------------------------------------------------ */
@@ -70,26 +85,89 @@ static void sleep_since(double began_s)
     nanosleep(&time, NULL);
 }
 
-/* Waits until all ranks are here. */
-static int arrive(struct mpi *mpi)
+/* Fails a wait that has lasted too long, or if this process is to end. */
+static int end_wait(struct mpi *mpi, unsigned rank, double waited_s)
 {
     struct ny_transport *transport = &mpi->transport;
-    MPI_Request request;
-    double began_s = now();
-    int done = 0, err = check(mpi, MPI_Ibarrier(mpi->world, &request), "wait for the other ranks");
+    double most_s =
+        transport->wait_s * (transport->rank ? 1.5 : 1); /* rank 0 knows who is missing */
 
-    while (!err && !done) {
-        err = check(mpi, MPI_Test(&request, &done, MPI_STATUS_IGNORE), "wait for the other ranks");
-        if (err || done) break;
-        if (transport->interrupted && transport->interrupted(transport->interrupted_arg)) {
-            snprintf(transport->why, sizeof(transport->why), "interrupted");
-            transport->status = STATUS_INTERRUPTED;
-            transport->others = 0;
-            return transport->status;
+    if (transport->interrupted && transport->interrupted(transport->arg)) {
+        snprintf(transport->why, sizeof(transport->why), "interrupted");
+        return fail(mpi, STATUS_INTERRUPTED);
+    }
+    if (most_s <= 0 || waited_s <= most_s) return 0;
+    snprintf(transport->why, sizeof(transport->why),
+             "rank %u of %u, on %s, has not answered within %.3g s (--peers-wait); start all "
+             "processes again, and they resume",
+             rank, transport->ranks, host_of(mpi, rank), most_s);
+    return fail(mpi, STATUS_BUSY);
+}
+
+/* Waits for a rank to say that it is here. A long wait is told once, by rank 0. */
+static int hear(struct mpi *mpi, unsigned rank)
+{
+    const struct ny_transport *transport = &mpi->transport;
+    double began_s = now();
+    int here = 0, told = transport->rank || !transport->tell, err = 0;
+    char text[256];
+
+    while (!err) {
+        err = check(mpi, MPI_Iprobe((int)rank, TAG_WORD, mpi->world, &here, MPI_STATUS_IGNORE),
+                    "wait for the other ranks");
+        if (here || err) break;
+        err = end_wait(mpi, rank, now() - began_s);
+        if (!told && now() - began_s > transport->notice_s) {
+            snprintf(text, sizeof(text),
+                     "has waited %.3g s for rank %u of %u, on %s, which computes or cannot be "
+                     "reached; --peers-wait SECONDS would end such a wait",
+                     transport->notice_s, rank, transport->ranks, host_of(mpi, rank));
+            transport->tell(transport->arg, text);
+            told = 1;
         }
         sleep_since(began_s);
     }
+    return err ? err
+               : check(mpi,
+                       MPI_Recv(NULL, 0, MPI_BYTE, (int)rank, TAG_WORD, mpi->world,
+                                MPI_STATUS_IGNORE),
+                       "wait for the other ranks");
+}
+
+static int say(struct mpi *mpi, unsigned rank)
+{
+    return check(mpi, MPI_Send(NULL, 0, MPI_BYTE, (int)rank, TAG_WORD, mpi->world),
+                 "reach the other ranks");
+}
+
+/* Waits until all ranks are here: rank 0 hears of each, and then lets all go on. */
+static int arrive(struct mpi *mpi)
+{
+    unsigned ranks = mpi->transport.ranks;
+    int err = 0;
+
+    if (mpi->transport.rank) {
+        err = say(mpi, 0);
+        return err ? err : hear(mpi, 0);
+    }
+    for (unsigned rank = 1; rank < ranks && !err; rank++)
+        err = hear(mpi, rank);
+    for (unsigned rank = 1; rank < ranks && !err; rank++)
+        err = say(mpi, rank);
     return err;
+}
+
+/* Compares the digest of bytes that have come from a rank with what it has sent. */
+static int compare(struct mpi *mpi, unsigned rank, const void *data, size_t bytes)
+{
+    struct ny_transport *transport = &mpi->transport;
+
+    if (transport->digest(data, bytes) == mpi->seals[rank]) return 0;
+    snprintf(transport->why, sizeof(transport->why),
+             "%zu bytes from rank %u of %u, on %s, were damaged on their way; start all processes "
+             "again, and they resume",
+             bytes, rank, transport->ranks, host_of(mpi, rank));
+    return fail(mpi, STATUS_DAMAGED);
 }
 
 /* The bytes of a call that begins at `at` of `bytes`. */
@@ -114,56 +192,64 @@ static int gather_blocks(struct mpi *mpi, const void *mine, const size_t *sizes,
     return err;
 }
 
-static int gather(struct ny_transport *transport, const void *mine, const size_t *sizes, void *all)
+/* Gathers the bytes of all, in one call where they are few. */
+static int gather_bytes(struct mpi *mpi, const void *mine, const size_t *sizes, void *all)
 {
-    struct mpi *mpi = (struct mpi *)transport;
+    unsigned ranks = mpi->transport.ranks;
     size_t total = 0;
-    int err = arrive(mpi);
 
-    if (err) return err;
-    for (unsigned rank = 0; rank < transport->ranks; rank++)
+    for (unsigned rank = 0; rank < ranks; rank++)
         total += sizes[rank];
     if (total > block) return gather_blocks(mpi, mine, sizes, all);
     total = 0;
-    for (unsigned rank = 0; rank < transport->ranks; total += sizes[rank++]) {
+    for (unsigned rank = 0; rank < ranks; total += sizes[rank++]) {
         mpi->counts[rank] = (int)sizes[rank];
         mpi->places[rank] = (int)total;
     }
     return check(mpi,
-                 MPI_Allgatherv(mine, mpi->counts[transport->rank], MPI_BYTE, all, mpi->counts,
+                 MPI_Allgatherv(mine, mpi->counts[mpi->transport.rank], MPI_BYTE, all, mpi->counts,
                                 mpi->places, MPI_BYTE, mpi->world),
                  "gather bytes");
 }
 
-/* Trades any number of bytes: in each step with one rank before and one behind. */
-static int trade_blocks(struct mpi *mpi, const char *out, size_t bytes, char *in)
+static int gather(struct ny_transport *transport, const void *mine, const size_t *sizes, void *all)
 {
-    unsigned me = mpi->transport.rank, ranks = mpi->transport.ranks;
-    int err = 0;
+    struct mpi *mpi = (struct mpi *)transport;
+    uint64_t seal = transport->digest(mine, sizes[transport->rank]);
+    const char *piece = all;
+    int err = arrive(mpi);
 
-    memcpy(in + me * bytes, out + me * bytes, bytes);
-    for (unsigned step = 1; step < ranks; step++) {
-        unsigned to = (me + step) % ranks, from = (me + ranks - step) % ranks;
-
-        for (size_t at = 0; at < bytes && !err; at += block)
-            err = check(mpi,
-                        MPI_Sendrecv(out + to * bytes + at, part(at, bytes), MPI_BYTE, (int)to, 0,
-                                     in + from * bytes + at, part(at, bytes), MPI_BYTE, (int)from,
-                                     0, mpi->world, MPI_STATUS_IGNORE),
-                        "trade bytes");
-    }
+    if (!err) err = gather_bytes(mpi, mine, sizes, all);
+    if (!err)
+        err = check(mpi,
+                    MPI_Allgather(&seal, sizeof(seal), MPI_BYTE, mpi->seals, sizeof(seal), MPI_BYTE,
+                                  mpi->world),
+                    "gather digests");
+    for (unsigned rank = 0; rank < transport->ranks && !err; piece += sizes[rank++])
+        err = compare(mpi, rank, piece, sizes[rank]);
     return err;
 }
 
 static int trade(struct ny_transport *transport, const void *out, size_t bytes, void *in)
 {
     struct mpi *mpi = (struct mpi *)transport;
+    unsigned ranks = transport->ranks;
+    uint64_t *seals = mpi->seals + ranks;
     int err = arrive(mpi);
 
     if (err) return err;
-    if (bytes > block / transport->ranks) return trade_blocks(mpi, out, bytes, in);
-    return check(mpi, MPI_Alltoall(out, (int)bytes, MPI_BYTE, in, (int)bytes, MPI_BYTE, mpi->world),
-                 "trade bytes");
+    for (unsigned rank = 0; rank < ranks; rank++)
+        seals[rank] = transport->digest((const char *)out + rank * bytes, bytes);
+    err = check(mpi, MPI_Alltoall(out, (int)bytes, MPI_BYTE, in, (int)bytes, MPI_BYTE, mpi->world),
+                "trade bytes");
+    if (!err)
+        err = check(mpi,
+                    MPI_Alltoall(seals, sizeof(*seals), MPI_BYTE, mpi->seals, sizeof(*seals),
+                                 MPI_BYTE, mpi->world),
+                    "trade digests");
+    for (unsigned rank = 0; rank < ranks && !err; rank++)
+        err = compare(mpi, rank, (const char *)in + rank * bytes, bytes);
+    return err;
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */
@@ -186,11 +272,10 @@ static void close_mpi(struct ny_transport *transport)
     if (mpi->finalizes) MPI_Finalize();
     free(mpi->counts);
     free(mpi->places);
+    free(mpi->hosts);
+    free(mpi->seals);
     free(mpi);
 }
-
-static const struct ny_transport_ops mpi_ops = {
-    .gather = gather, .trade = trade, .abandon = abandon, .close = close_mpi};
 
 /* ---- the beginning -------------------------------------------------------------------------- */
 
@@ -219,6 +304,33 @@ static int begin(struct mpi *mpi, char *why, size_t size)
     return number;
 }
 
+/* Hears of the host of each rank; 0, or a number of MPI. */
+static int ask_hosts(struct mpi *mpi)
+{
+    char name[MPI_MAX_PROCESSOR_NAME] = "", host[HOST_BYTES];
+    int length;
+
+    MPI_Get_processor_name(name, &length);
+    snprintf(host, sizeof(host), "%s", name);
+    return MPI_Allgather(host, HOST_BYTES, MPI_BYTE, mpi->hosts, HOST_BYTES, MPI_BYTE, mpi->world);
+}
+
+static int arrange(struct ny_transport *transport, unsigned rank)
+{
+    struct mpi *mpi = (struct mpi *)transport;
+    MPI_Comm arranged;
+    int err = check(mpi, MPI_Comm_split(mpi->world, 0, (int)rank, &arranged), "arrange ranks");
+
+    if (err) return err;
+    MPI_Comm_free(&mpi->world);
+    mpi->world = arranged;
+    transport->rank = rank;
+    return check(mpi, ask_hosts(mpi), "arrange ranks");
+}
+
+static const struct ny_transport_ops mpi_ops = {
+    .gather = gather, .trade = trade, .abandon = abandon, .arrange = arrange, .close = close_mpi};
+
 /* Asks who there is; 0, or a number of MPI. */
 static int ask(struct mpi *mpi)
 {
@@ -241,12 +353,13 @@ static int ask(struct mpi *mpi)
 }
 
 /* The one symbol of the library: NY_TRANSPORT_SYMBOL. */
-__attribute__((visibility("default"))) ny_transport_open_fn ny_transport_open_1;
+__attribute__((visibility("default"))) ny_transport_open_fn ny_transport_open_2;
 
-struct ny_transport *ny_transport_open_1(char *why, size_t size)
+struct ny_transport *ny_transport_open_2(char *why, size_t size)
 {
     struct mpi *mpi = calloc(1, sizeof(*mpi));
     char text[MPI_MAX_ERROR_STRING] = "there is no memory for its buffers";
+    size_t ranks;
     int number, length;
 
     why[0] = '\0';
@@ -259,9 +372,13 @@ struct ny_transport *ny_transport_open_1(char *why, size_t size)
         if (!*why) MPI_Error_string(number, text, &length); /* not where MPI has ended */
         goto done;
     }
-    mpi->counts = calloc(mpi->transport.ranks, sizeof(*mpi->counts));
-    mpi->places = calloc(mpi->transport.ranks, sizeof(*mpi->places));
-    if (mpi->counts && mpi->places) return &mpi->transport;
+    ranks = mpi->transport.ranks;
+    mpi->counts = calloc(ranks, sizeof(*mpi->counts));
+    mpi->places = calloc(ranks, sizeof(*mpi->places));
+    mpi->hosts = calloc(ranks, HOST_BYTES);
+    mpi->seals = calloc(2 * ranks, sizeof(*mpi->seals));
+    if (mpi->counts && mpi->places && mpi->hosts && mpi->seals && ask_hosts(mpi) == MPI_SUCCESS)
+        return &mpi->transport;
 done:
     if (!*why) snprintf(why, size, "%s", text);
     if (mpi) close_mpi(&mpi->transport);
