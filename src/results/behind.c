@@ -94,7 +94,10 @@ static struct cure cure_of(struct ny_store *store, const json_t *record)
         return (struct cure){
             "fit --restart makes it again with them, and transform places them on it as it is"};
     else if (ny_context_peers(ny_store_context(store)) || ny_store_set(store) ||
-             json_is_true(json_object_get(record, "placed")))
+             json_object_get(record, "sharded"))
+        return (struct cure){
+            "fit --update frozen takes in those of the last shard, and fit --restart all"};
+    else if (json_is_true(json_object_get(record, "placed")))
         return (struct cure){"fit --update frozen takes them in"};
     return cure;
 }

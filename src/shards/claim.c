@@ -139,8 +139,8 @@ static int check_read(const struct ny_claim *claim, const struct ny_shards *shar
 {
     if (shards->count != claim->count)
         return ny_fail(claim->ctx, NY_EUSAGE,
-                       "%s has %u shards, but this is to be one of %u: give --shard %u/%u",
-                       claim->path, shards->count, claim->count, claim->shard, shards->count);
+                       "%s has %u shards, but this is to be one of %u: give --shard I/%u, I < %u",
+                       claim->path, shards->count, claim->count, shards->count, shards->count);
     if (claim->listed && !shards->shard[claim->shard].listed)
         return ny_fail(claim->ctx, NY_EIO,
                        "%s was removed or replaced while shard %u was imported; run the same "
@@ -217,9 +217,10 @@ static int read_like(struct ny_claim *claim, const char *path)
         return ny_fail(claim->ctx, NY_EUSAGE,
                        "--like: no shard of %s has been imported yet; import one first", path);
     if (claim->like->count == claim->count) return NY_OK;
-    return ny_fail(claim->ctx, NY_EUSAGE,
-                   "--like: %s has %u shards, but this is to be one of %u: give --shard %u/%u",
-                   path, claim->like->count, claim->count, claim->shard, claim->like->count);
+    return ny_fail(
+        claim->ctx, NY_EUSAGE,
+        "--like: %s has %u shards, but this is to be one of %u: give --shard I/%u, I < %u", path,
+        claim->like->count, claim->count, claim->like->count, claim->like->count);
 }
 
 static int name_self(struct ny_claim *claim, const char *path)

@@ -285,8 +285,9 @@ int ny_shards_complete(const struct ny_shards *shards)
 
     if (!count) return NY_OK;
     return ny_fail(shards->ctx, NY_EUSAGE,
-                   "%s lacks %u of its %u shards: %s; 'nystream import %s --shard I/%u FILE' "
-                   "imports one",
+                   "%s lacks %u of its %u shards: %s; import them ('nystream import %s --shard "
+                   "I/%u FILE'), or move them here from other machines: only fit and export "
+                   "(without --with) work with shards on several",
                    shards->path, count, shards->count, ny_shards_missing(shards, missing),
                    shards->path, shards->count);
 }

@@ -46,7 +46,7 @@ same() {
     local key shard
     grow
     ny export big map -o old.npy
-    says "'map' lacks 2484 rows that were appended since; fit --update frozen takes them in"
+    says "'map' lacks 2484 rows that were appended since; fit --update frozen takes in those of the last shard, and fit --restart all"
     [ "$(field "$(nystream info big map --json)" rows_behind)" = 2484 ]
     ny fit big map --update frozen -v
     exits 0
@@ -265,7 +265,7 @@ END
     usage "give --update frozen with the path of all shards"
     ny fit big map --landmarks 60 --components 3
     exits 0
-    says "lacks 2484 rows that were appended since; fit --update frozen takes them in"
+    says "lacks 2484 rows that were appended since; fit --update frozen takes in those of the last shard, and fit --restart all"
     ny import big/shard-00000 new.csv --append -q
     exits 0
     says "shard-00000 is not the last shard, so 'map' and other results of all shards can no longer take in rows with --update frozen: fit them again with --restart"

@@ -376,10 +376,10 @@ place() {
     says "others holds other files"
     stores big
     ny import big --shard 0/5 part.0.csv
-    usage "big has 4 shards, but this is to be one of 5: give --shard 0/4"
+    usage "big has 4 shards, but this is to be one of 5: give --shard I/4, I < 4"
     mv big/shard-00002 away
     ny import big part.0.csv --append
-    usage "big lacks 1 of its 4 shards: 2; 'nystream import big --shard I/4 FILE' imports one"
+    usage "big lacks 1 of its 4 shards: 2; import them ('nystream import big --shard I/4 FILE'), or move them here from other machines: only fit and export (without --with) work with shards on several"
     ny export big --part points -o p.npy
     usage "big lacks 1"
     ny info big
