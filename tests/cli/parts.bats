@@ -51,8 +51,10 @@ disks() {
     nystream fit a.big new "${fit[@]}" --peers folder:2:meet || first=$?
     wait $! || second=$?
     [ $((first + second)) -eq 0 ] || return $((first > second ? first : second))
-    for k in a.big/shard-00000 b.big/shard-00001; do nystream export $k new -o $k.csv; done
-    cat ?.big/*.csv >out.csv
+    for k in a.big/shard-00000 b.big/shard-00001; do
+        nystream export $k new -o ${k%%.*}.csv
+    done
+    cat a.csv b.csv >out.csv
 }
 like() {
     disks "$@" --like a.big
