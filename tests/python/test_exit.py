@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# What a daemon thread does for ever; `go()` says that it has begun.
+# A daemon thread runs one of these functions, most of them for ever, when the interpreter ends.
 CODE = """
 import atexit, sys, tempfile, threading, time
 import numpy as np

@@ -120,7 +120,7 @@ def test_a_forked_process_keeps_the_folder_of_its_parent(tmp_path):
 
 @pytest.mark.parametrize("by", ["library", "package"])
 def test_folders_of_others_stay(by, tmp_path):
-    """Those of other versions, machines and users stay, and so does what is no folder."""
+    """Folders of other versions, machines and users stay, and so do files and links."""
     prefix = _scratch._prefix()
     names = [".nystream-abcdef", ".nystream-0123abcd-abcdef", "nystream-abcdefgh", "other"]
     for name in names:

@@ -94,9 +94,10 @@ def test_a_kill_leaves_a_whole_model(models, tmp_path):
         model.save(tmp_path / name)
     made = {(tmp_path / name).read_bytes() for name in "ab"}
     for ms in (1, 4, 9, 16):
-        with subprocess.Popen([sys.executable, "-c", CODE, tmp_path / "kept.nym", tmp_path / "a",
-                               tmp_path / "b"], stdout=subprocess.PIPE,
-                              env={**os.environ, "PYTHONPATH": str(ROOT / "src" / "python")}) as ran:
+        files = [tmp_path / name for name in ("kept.nym", "a", "b")]
+        with subprocess.Popen([sys.executable, "-c", CODE, *files], stdout=subprocess.PIPE,
+                              env={**os.environ,
+                                   "PYTHONPATH": str(ROOT / "src" / "python")}) as ran:
             ran.stdout.readline()
             while not (tmp_path / "kept.nym").exists():
                 threading.Event().wait(0.001)

@@ -74,7 +74,7 @@ def _free_handle(function: Any, pointer: C.c_void_p, pid: int, *_owners: object)
 
 
 def free_with(holder: object, function: Any, pointer: C.c_void_p,
-              *owners: object) -> "weakref.finalize[Any, Any]":
+              *owners: object) -> Any:
     """Free a handle with its holder, in the process that made it; `owners` live until then.
 
     The end of the interpreter frees none, as a daemon thread may use it.

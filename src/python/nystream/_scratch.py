@@ -28,10 +28,10 @@ def _remove(folder: str, held: int, pid: int) -> None:
 
 def _prefix() -> str:
     """Return what names of folders begin with: no other machine, nor an earlier boot, has it."""
-    try:
-        return f".nystream-{Path('/proc/sys/kernel/random/boot_id').read_text(encoding='ascii')[:8]}-"
-    except OSError:
-        return ".nystream-00000000-"
+    boot = "00000000"
+    with contextlib.suppress(OSError):
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")[:8]
+    return f".nystream-{boot}-"
 
 
 @functools.lru_cache(maxsize=None)

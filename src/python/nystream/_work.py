@@ -14,9 +14,9 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 from nystream._lib import lib
 
 _running: Dict[object, C.c_void_p] = {}  # the contexts of the calls that run
-_stopped: List[threading.Thread] = []  # those whose call has ended so
+_stopped: List[threading.Thread] = []  # they end once they have removed what they made
 _is_ending = False
-UNWOUND_S = 5  # a thread has so long to remove what it has made
+UNWOUND_S = 5  # the time that each of them has for that
 
 
 @contextlib.contextmanager
@@ -53,8 +53,8 @@ def _end_calls() -> None:
             thread.join(UNWOUND_S)
 
 
-# What is registered last runs first: weakref's own function, which removes scratch folders, is
-# registered with the first finalizer.
+# The function that is registered last runs first. That of weakref, which removes scratch folders,
+# is registered with the first finalizer, and has to run behind _end_calls().
 weakref.finalize(lib, bool)
 atexit.register(_end_calls)
 os.register_at_fork(after_in_child=_running.clear)
