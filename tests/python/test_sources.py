@@ -414,12 +414,12 @@ def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path):
 def test_text_with_decimal_commas(tmp_path):
     rows = grid(rows=40, columns=3) + 0.25
     for delimiter in ";\t":
-        text = "\n".join(delimiter.join(f"{value}".replace(".", ",") for value in row) for row in rows)
+        lines = (delimiter.join(f"{value}" for value in row) for row in rows)
         file = tmp_path / "rows.csv"
-        file.write_text(text + "\n")
+        file.write_text("\n".join(lines).replace(".", ",") + "\n")
         store = nystream.open(tmp_path / f"{ord(delimiter)}.nys")
         if delimiter == "\t":
-            with pytest.raises(nystream.DataError, match=r"has a comma in the number; give decimal="):
+            with pytest.raises(nystream.DataError, match="has a comma in the number; give decimal="):
                 store.append_files(file)
             store.append_files(file, decimal=",")
         else:
