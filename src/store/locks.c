@@ -14,17 +14,18 @@
 
 #include "store/store_private.h"
 
-enum { HOLDER_BYTES = 80, VERB_MAX = 16, TRIES = 100 };
+enum { HOLDER_BYTES = 160, HOST_MAX = 64, VERB_MAX = 16, TRIES = 100 };
 
 /* A process that only looks at a lock holds it, shared, for an instant, so a lock counts as held
  * only if it stays so. A lock that is marked as brief is waited for, for three seconds. */
 enum { GLANCES = 10, BRIEF_GLANCES = 1000, GLANCE_NS = 3000000 };
 static const char brief[] = "for a moment";
 
-/* "nystream import": the program, and the first argument where it looks like a verb. */
+/* "4711 nystream import on node-7": the process, the program, the first argument where it looks
+ * like a verb, and the machine. */
 static void who_am_i(char *text, size_t bytes)
 {
-    char line[256] = {0};
+    char line[256] = {0}, host[HOST_MAX] = "?";
     size_t length = 0, first;
     int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     ssize_t got = fd < 0 ? 0 : read(fd, line, sizeof(line) - 1);
@@ -34,12 +35,13 @@ static void who_am_i(char *text, size_t bytes)
     first = strlen(line) + 1;
     if (got > (ssize_t)first) length = strspn(line + first, "abcdefghijklmnopqrstuvwxyz");
     if (length > 0 && length <= VERB_MAX && line[first + length] == '\0') verb = line + first;
-    snprintf(text, bytes, "%ld %s%s%s", (long)getpid(), program_invocation_short_name,
-             verb[0] ? " " : "", verb);
+    gethostname(host, sizeof(host) - 1);
+    snprintf(text, bytes, "%ld %.40s%s%s on %s", (long)getpid(), program_invocation_short_name,
+             verb[0] ? " " : "", verb, host);
 }
 
-/* Writes into the lock file who holds it, for example "4711 nystream import", or that it is
- * brief. */
+/* Writes into the lock file who holds it, for example "4711 nystream import on node-7", or that
+ * it is brief. */
 static void write_holder(const struct ny_lock *lock)
 {
     char text[HOLDER_BYTES];

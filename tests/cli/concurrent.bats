@@ -34,7 +34,7 @@ start_fit() { # NAME
     from=$SECONDS
     ny import s t.csv --append
     exits 6
-    says "process $pid (nystream import)"
+    says "process $pid (nystream import on $(hostname))"
     [ $((SECONDS - from)) -le 1 ]
     # readers are not in its way, and see the rows from before it
     ny info s --json
@@ -76,7 +76,7 @@ start_fit() { # NAME
     from=$SECONDS
     ny fit s a $slow
     exits 6
-    says "process $pid (nystream fit)"
+    says "process $pid (nystream fit on $(hostname))"
     ny fit s a --landmarks 20 --restart
     exits 6
     ny rm s a
