@@ -10,13 +10,19 @@
 
 #include <string.h>
 
+#include "base/checksum.h"
 #include "base/memory.h"
 #include "base/scratch.h"
 
-/* The piece in memory, and the numbers of those in the file. */
+/* A piece in the file: its number, and the checksum of its bytes, as disks may fail silently. */
+struct piece {
+    uint64_t number, checksum;
+};
+
+/* The piece in memory, and those in the file. */
 struct stream {
     size_t fill; /* bytes in the piece */
-    uint64_t *piece;
+    struct piece *piece;
     size_t pieces, pieces_max;
 };
 
@@ -72,7 +78,7 @@ static int spill(struct ny_spool *spool, struct stream *stream, char *piece)
     if (err) return err;
     if (stream->pieces == stream->pieces_max) {
         size_t grown = stream->pieces_max ? 2 * stream->pieces_max : 8;
-        uint64_t *list = ny_resize(spool->ctx, NY_MEM_IO, stream->piece, grown * sizeof(uint64_t));
+        struct piece *list = ny_resize(spool->ctx, NY_MEM_IO, stream->piece, grown * sizeof(*list));
 
         if (!list) return NY_EBUDGET;
         stream->piece = list;
@@ -80,7 +86,7 @@ static int spill(struct ny_spool *spool, struct stream *stream, char *piece)
     }
     err = ny_scratch_put(&spool->file, piece, bytes, spool->pieces * bytes);
     if (err) return err;
-    stream->piece[stream->pieces++] = spool->pieces++;
+    stream->piece[stream->pieces++] = (struct piece){spool->pieces++, ny_checksum(piece, bytes)};
     stream->fill = 0;
     return NY_OK;
 }
@@ -121,9 +127,16 @@ int ny_spool_read(struct ny_spool *spool, size_t stream, size_t at, char *to, si
 
         if (some > bytes) some = bytes;
         if (piece < from->pieces)
-            err = ny_scratch_get(&spool->file, to, some, from->piece[piece] * piece_bytes + within);
+            err = ny_scratch_get(&spool->file, to, some,
+                                 from->piece[piece].number * piece_bytes + within);
         else
             memcpy(to, spool->buffer + stream * piece_bytes + within, some);
+        if (!err && piece < from->pieces && some == piece_bytes &&
+            ny_checksum(to, some) != from->piece[piece].checksum)
+            err = ny_fail(spool->ctx, NY_EIO,
+                          "the temporary file with %s in %s has other bytes than were written: the "
+                          "disk fails; use another one",
+                          spool->spec.what, spool->spec.folder);
         at += some;
         to += some;
         bytes -= some;

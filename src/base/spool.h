@@ -25,7 +25,8 @@ void ny_spool_free(struct ny_spool *spool);
 int ny_spool_put(struct ny_spool *spool, size_t stream, const void *data, size_t bytes);
 /* Returns the bytes that were appended to a stream. */
 size_t ny_spool_bytes(const struct ny_spool *spool, size_t stream);
-/* Reads so many bytes of a stream, which are there, from byte `at` on. */
+/* Reads so many bytes of a stream, which are there, from byte `at` on. NY_EIO where a piece that is
+ * read as a whole is not what was written. */
 int ny_spool_read(struct ny_spool *spool, size_t stream, size_t at, char *to, size_t bytes);
 /* Reads all of a stream, which has ny_spool_bytes(). */
 int ny_spool_load(struct ny_spool *spool, size_t stream, char *to);
