@@ -361,17 +361,6 @@ done:
 
 /* ---- the solution ---------------------------------------------------------------------------- */
 
-/* Shares a block of bytes whose size the shards that wait do not know; *data is theirs to free. */
-static int share_block(struct ny_fit *fit, void **data, uint64_t *bytes)
-{
-    struct ny_peers *peers = ny_context_peers(fit->job.ctx);
-    int err = ny_peers_share(peers, bytes, sizeof(*bytes));
-
-    if (err) return err;
-    if (!ny_peers_leads(peers)) *data = ny_alloc(fit->job.ctx, NY_MEM_MODEL, (size_t)*bytes);
-    return *data ? ny_peers_share(peers, *data, (size_t)*bytes) : NY_EBUDGET;
-}
-
 int ny_shards_share_json(struct ny_context *ctx, unsigned shard, const json_t *mine,
                          json_t **shared)
 {
@@ -409,16 +398,17 @@ static int share_record(struct ny_fit *fit)
     return err;
 }
 
-/* Shares a part of the result, which the shards that wait store as theirs. */
+/* Shares a part of the result, of as many bytes in all shards; those that wait store it as theirs.
+ */
 static int share_part(struct ny_fit *fit, const char *part, uint64_t bytes)
 {
-    bool leads = ny_peers_leads(ny_context_peers(fit->job.ctx));
-    void *data = leads ? ny_alloc(fit->job.ctx, NY_MEM_MODEL, (size_t)bytes) : NULL;
-    int err = leads && !data ? NY_EBUDGET : NY_OK;
+    struct ny_peers *peers = ny_context_peers(fit->job.ctx);
+    void *data = ny_alloc(fit->job.ctx, NY_MEM_MODEL, (size_t)bytes);
+    int err = data ? NY_OK : NY_EBUDGET;
 
-    if (!err && leads) err = ny_job_get_part(&fit->job, part, data, (size_t)bytes);
-    if (!err) err = share_block(fit, &data, &bytes);
-    if (!err && !leads) err = ny_job_put_part(&fit->job, part, data, (size_t)bytes);
+    if (!err && ny_peers_leads(peers)) err = ny_job_get_part(&fit->job, part, data, (size_t)bytes);
+    if (!err) err = ny_peers_share(peers, data, (size_t)bytes);
+    if (!err && !ny_peers_leads(peers)) err = ny_job_put_part(&fit->job, part, data, (size_t)bytes);
     ny_free(fit->job.ctx, data);
     return err;
 }
