@@ -55,6 +55,7 @@ struct ny_columns_spec {
     double row_nnz;                     /* of sparse rows: values of one on average, for prices */
     size_t values;                      /* and of all of them together; 0: not known */
     size_t unit_values;                 /* and of a unit of them, at most; 0: not known */
+    size_t rows;                        /* that tiles are made of, in all; 0: not known */
     struct ny_lengths lengths;          /* and of any of them, where `values` are known */
     struct ny_prepared preparation;     /* that has made them of what came in; new rows need it */
 };
@@ -179,8 +180,8 @@ int ny_columns_square(const struct ny_columns *columns, struct ny_matrix W);
 
 /* A worker's buffers: one raw strip, one prepared f32 strip, norms. */
 struct ny_columns_workspace;
-/* Room for strips of so many rows: tiles take NY_STRIP_ROWS. Sparse rows are packed into it, so
- * that one full row does not make all of them dear. */
+/* Room for strips of so many rows, or of spec->rows if these are fewer: tiles take NY_STRIP_ROWS.
+ * Sparse rows are packed into it, so that one full row does not make all of them dear. */
 int ny_columns_workspace_new(struct ny_columns_workspace **out, const struct ny_columns_spec *spec,
                              size_t rows);
 /* Frees a workspace; NULL is allowed. */

@@ -13,6 +13,12 @@ static size_t room_bytes(const struct ny_columns_spec *spec, size_t rows)
     return usual + full < all ? usual + full : all;
 }
 
+/* Rows that a strip can have. */
+static size_t rows_of(const struct ny_columns_spec *spec, size_t rows)
+{
+    return spec->rows && spec->rows < rows ? spec->rows : rows;
+}
+
 static size_t raw_rows_of(const struct ny_columns_spec *spec, size_t rows)
 {
     const size_t usual = 128 << 10;
@@ -58,8 +64,8 @@ int ny_columns_workspace_new(struct ny_columns_workspace **out, const struct ny_
     int err;
 
     *out = NULL;
-    err = ny_product(spec->ctx, &strip, rows, spec->slots ? spec->slots : d,
-                     2 * sizeof(double));
+    rows = rows_of(spec, rows);
+    err = ny_product(spec->ctx, &strip, rows, spec->slots ? spec->slots : d, 2 * sizeof(double));
     if (err) return err;
     err = NY_EBUDGET;
     workspace = ny_calloc(spec->ctx, NY_MEM_TILES, 1, sizeof(*workspace));
@@ -99,13 +105,13 @@ void ny_columns_workspace_free(struct ny_columns_workspace *workspace)
 size_t ny_columns_strip_bytes(const struct ny_columns_spec *spec)
 {
     if (spec->slots) return sizeof(float);
-    return sizeof(float) + (ny_way_of(spec) == NY_WAY_BYTES
-                                ? sizeof(uint32_t)
-                                : spec->geometry->d * sizeof(float));
+    return sizeof(float) +
+           (ny_way_of(spec) == NY_WAY_BYTES ? sizeof(uint32_t) : spec->geometry->d * sizeof(float));
 }
 
-size_t ny_columns_workspace_bytes(const struct ny_columns_spec *spec, size_t rows)
+size_t ny_columns_workspace_bytes(const struct ny_columns_spec *spec, size_t most)
 {
+    size_t rows = rows_of(spec, most);
     size_t bytes = raw_rows_of(spec, rows) * ny_raw_bytes(spec) +
                    rows * ny_columns_strip_bytes(spec) + sizeof(struct ny_columns_workspace) +
                    7 * 128;
@@ -129,8 +135,8 @@ static void prepare_bytes(const struct ny_columns *columns, struct ny_columns_wo
     }
 }
 
-static void prepare_floats(const struct ny_columns *columns,
-                           struct ny_columns_workspace *workspace, size_t count)
+static void prepare_floats(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
+                           size_t count)
 {
     size_t d = columns->spec.geometry->d;
 
@@ -193,12 +199,14 @@ static int read_sparse(const struct ny_columns_spec *spec, struct ny_columns_wor
 }
 
 int ny_columns_strip(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
-                     const struct ny_tile *tile, size_t first, size_t count,
-                     struct ny_strip *strip)
+                     const struct ny_tile *tile, size_t first, size_t count, struct ny_strip *strip)
 {
     bool sparse = columns->spec.slots;
-    int err = sparse ? read_sparse(&columns->spec, workspace, tile, first, &count)
-                     : ny_tile_strip(tile, first, count, workspace->raw);
+    int err;
+
+    if (count > workspace->rows_max) count = workspace->rows_max;
+    err = sparse ? read_sparse(&columns->spec, workspace, tile, first, &count)
+                 : ny_tile_strip(tile, first, count, workspace->raw);
 
     if (err) return err;
     *strip =
@@ -293,8 +301,8 @@ static void base_floats(const struct ny_columns *columns, const struct ny_strip 
     }
 }
 
-static void base_bytes(const struct ny_columns *columns, const struct ny_strip *strip,
-                       size_t first, struct ny_matrix32 K)
+static void base_bytes(const struct ny_columns *columns, const struct ny_strip *strip, size_t first,
+                       struct ny_matrix32 K)
 {
     ny_byte_square_fn *byte_square = ny_vector_byte_square();
     size_t d = columns->spec.geometry->d, quads = ny_byte_quads(d);

@@ -207,7 +207,9 @@ struct ny_columns_spec ny_settings_spec(const struct ny_fit_settings *settings,
                                    .lengths = points->lengths};
 
     /* Given landmarks have values of their own, and rows may still be on their way. */
-    if (!settings->landmark_points.count && !settings->arrivals)
+    if (!settings->landmark_points.count && !settings->arrivals) {
         ny_columns_spec_points(&spec, points);
+        spec.rows = (size_t)points->n;
+    }
     return spec;
 }

@@ -92,7 +92,9 @@ static size_t panels_bytes(const struct ny_columns_spec *spec, size_t panels, si
     struct ny_columns_spec empty = *spec;
 
     empty.values = 1;
-    if (!spec->slots) return panels * ny_columns_bytes(spec, NY_DICTIONARY_PANEL);
+    if (!spec->slots) /* columns grow by doubling */
+        return panels *
+               ny_columns_bytes(spec, 2 * m < NY_DICTIONARY_PANEL ? 2 * m : NY_DICTIONARY_PANEL);
     return panels * ny_columns_bytes(&empty, NY_DICTIONARY_PANEL) + m * lot +
            ny_values_most(spec, m) * ny_columns_value_bytes(spec);
 }

@@ -48,8 +48,9 @@ static size_t marked_units(uint64_t n)
 static size_t front_rows(const struct ny_columns_spec *spec)
 {
     const size_t wide = 16384;
+    size_t rows = ny_raw_bytes(spec) > wide ? NY_STRIP_ROWS : NY_UNIT_ROWS;
 
-    return ny_raw_bytes(spec) > wide ? NY_STRIP_ROWS : NY_UNIT_ROWS;
+    return spec->rows && spec->rows < rows ? spec->rows : rows;
 }
 
 /* Makes the buffers of one worker; the caller closes them also where this fails. */

@@ -337,3 +337,14 @@ equal_plans() { # SHAPE STORE OPTION…
     exits 0
     [ -z "$stderr" ]
 }
+
+@test "few wide rows are planned by the rows there are" {
+    awk 'BEGIN { for (i = 0; i < 3; i++) for (j = 0; j < 50000; j++) printf "%d%s", (i + 1) * j % 17, j < 49999 ? "," : "\n" }' >t.csv
+    nystream import w t.csv -q --header no
+    run --separate-stderr nystream plan w --components 1 --json --memory 8G
+    memory=$(sed -nE 's/.*"memory_min_bytes": ([0-9]+).*/\1/p' <<<"$output")
+    [ "$memory" -lt 200000000 ] # 257 rows of f32 and f64 would take twice as much
+    nystream fit w small --components 1 --memory "$memory" -q
+    nystream fit w large --components 1 --memory 8G -q
+    cmp <(nystream export w small -o - -q) <(nystream export w large -o - -q)
+}
