@@ -197,8 +197,10 @@ NY_API const struct ny_written *ny_context_written(const struct ny_context *cont
  * NY_ETERMINATED for signal 15. The request also holds for later calls, if they take long, until 0
  * withdraws it. Async-signal-safe. */
 NY_API void ny_context_interrupt(struct ny_context *context, int signal);
-/* From this call on, for the whole process, a bad sector or a truncated file below the memory map
- * of a store gives NY_ESTORE in the call that meets it, not the signal SIGBUS. */
+/* From this call on, for the whole process, a bad sector or a truncated file below a memory map
+ * gives an error in the call that meets it, not the signal SIGBUS: NY_ESTORE if it is that of a
+ * store, NY_EIO if the caller's rows are mapped from it. Other SIGBUS go to the handler that was
+ * there before. */
 NY_API void ny_guard_sigbus(void);
 /* The last error of this context; its strings are valid until the next call with this context. For
  * a NULL context: the error that ny_context_new() failed with. */

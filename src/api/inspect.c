@@ -14,6 +14,7 @@
 #include "api/inspect_shards.h"
 #include "api/report.h"
 #include "base/checksum.h"
+#include "base/guard.h"
 #include "base/memory.h"
 #include "job/job.h"
 #include "results/behind.h"
@@ -407,7 +408,7 @@ int ny_store_report(struct ny_context *context, const char *path, struct ny_repo
 
 void ny_guard_sigbus(void)
 {
-    ny_store_guard_sigbus();
+    ny_guard_install();
 }
 
 /* A result to be removed, and from how many stores it was. */

@@ -2,10 +2,12 @@
  * block. Pages of a mapped file among them are given back when they have been read. */
 #include "base/borrowed.h"
 
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/context_private.h"
+#include "base/error.h"
 #include "base/memory.h"
 #include "base/mutex.h"
 
@@ -43,6 +45,37 @@ void ny_borrowed_done(const struct ny_borrowed_rows *rows, const void *at, size_
     if (first < begin) first = begin;
     if (end > last) end = last;
     madvise((void *)first, end - first, MADV_DONTNEED); /* which may fail: the pages then stay */
+}
+
+int ny_borrowed_guard(struct ny_context *ctx, ny_guarded_fn *work, void *arg)
+{
+    int err = ny_guarded(work, arg);
+
+    if (err != NY_EIO) return err;
+    return ny_fail(ctx, err,
+                   "the rows cannot be read: the file that they are mapped from was cut short, or "
+                   "its disk fails; map it again");
+}
+
+struct copy {
+    void *to;
+    const void *from;
+    size_t bytes;
+};
+
+static int copy_bytes(void *arg)
+{
+    const struct copy *copy = arg;
+
+    memcpy(copy->to, copy->from, copy->bytes);
+    return NY_OK;
+}
+
+int ny_borrowed_copy(struct ny_context *ctx, void *to, const void *from, size_t bytes)
+{
+    struct copy copy = {to, from, bytes};
+
+    return ny_borrowed_guard(ctx, copy_bytes, &copy);
 }
 
 /* Takes an entry out of the list, where it is there. */

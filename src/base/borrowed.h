@@ -4,6 +4,7 @@
 #define NY_BASE_BORROWED_H
 
 #include "base/context.h"
+#include "base/guard.h"
 
 struct ny_borrowed_rows {
     const char *at; /* dense, one after another; NULL: none */
@@ -26,6 +27,12 @@ struct ny_borrowed_rows ny_borrowed_of(const void *rows, size_t bytes);
  * file that is read counts as resident in this process. They stay in the page cache, from which
  * whoever reads them again gets them. */
 void ny_borrowed_done(const struct ny_borrowed_rows *rows, const void *at, size_t bytes);
+
+/* Runs work(arg), which reads rows of a caller, under the guard of base/guard.h: NY_EIO, told,
+ * where the file that they are mapped from was cut short. */
+int ny_borrowed_guard(struct ny_context *ctx, ny_guarded_fn *work, void *arg);
+/* Copies rows of a caller in this way. */
+int ny_borrowed_copy(struct ny_context *ctx, void *to, const void *from, size_t bytes);
 
 /* Notes the rows of the store with this id, in place of those that the context had before; NULL:
  * it has none from now on. */

@@ -38,7 +38,8 @@ static void *run_job(void *arg)
     return NULL;
 }
 
-/* Starts jobs 1 … workers−1 with all signals blocked, so that they reach the calling thread.
+/* Starts jobs 1 … workers−1 with signals blocked, so that they reach the calling thread; SIGBUS is
+ * for the thread that reads a map (base/guard.h), and would end the process if that blocked it.
  * Returns how many were started; the others are run by the caller. */
 static unsigned start_jobs(struct job *jobs, unsigned workers)
 {
@@ -46,6 +47,7 @@ static unsigned start_jobs(struct job *jobs, unsigned workers)
     unsigned started = 1;
 
     sigfillset(&all);
+    sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     while (started < workers &&
            pthread_create(&jobs[started].thread, NULL, run_job, &jobs[started]) == 0)

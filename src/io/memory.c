@@ -69,8 +69,9 @@ static int take_classes(struct ny_reader *reader)
     return err;
 }
 
-static int open_memory(struct ny_reader *reader)
+static int open_rows(void *arg)
 {
+    struct ny_reader *reader = arg;
     struct ny_memory_state *memory = reader->state;
     const struct ny_table *table = memory->table;
     struct ny_file_table *file = &reader->table;
@@ -96,6 +97,11 @@ static int open_memory(struct ny_reader *reader)
         memory->values = ny_memory_values(table);
     err = take_names(reader);
     return err ? err : take_classes(reader);
+}
+
+static int open_memory(struct ny_reader *reader)
+{
+    return ny_borrowed_guard(reader->ctx, open_rows, reader);
 }
 
 static void close_memory(struct ny_reader *reader)
@@ -202,15 +208,21 @@ static void look_behind(struct ny_reader *reader)
     memory->done = reader->consumed;
 }
 
-static int next_memory(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch)
+/* The arguments of next_memory(). */
+struct wish {
+    struct ny_reader *reader;
+    size_t max_rows;
+    struct ny_row_batch *batch;
+};
+
+/* Reads the rows of a batch. The reader and the batch own all that is allocated on the way. */
+static int read_batch(void *arg)
 {
+    struct ny_reader *reader = ((struct wish *)arg)->reader;
+    struct ny_row_batch *batch = ((struct wish *)arg)->batch;
     const struct ny_table *table = ((struct ny_memory_state *)reader->state)->table;
 
-    if (reader->consumed == table->rows) {
-        ny_sparse_rows_tell(reader, &((struct ny_memory_state *)reader->state)->rows);
-        return NY_END;
-    }
-    for (size_t r = 0; r < max_rows && reader->consumed < table->rows; r++) {
+    for (size_t r = 0; r < ((struct wish *)arg)->max_rows && reader->consumed < table->rows; r++) {
         bool dropped;
         int err = ny_memory_is_sparse(table) ? read_sparse(reader, batch, &dropped)
                                              : read_dense(reader, batch, &dropped);
@@ -230,6 +242,17 @@ static int next_memory(struct ny_reader *reader, size_t max_rows, struct ny_row_
     }
     look_behind(reader);
     return NY_OK;
+}
+
+static int next_memory(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch)
+{
+    struct ny_memory_state *memory = reader->state;
+    struct wish wish = {reader, max_rows, batch};
+
+    if (reader->consumed < memory->table->rows)
+        return ny_borrowed_guard(reader->ctx, read_batch, &wish);
+    ny_sparse_rows_tell(reader, &memory->rows);
+    return NY_END;
 }
 
 static const char *row_name(const struct ny_reader *reader, uint64_t row)

@@ -40,10 +40,10 @@ int ny_block_read(struct ny_snapshot *view, const struct ny_manifest *m, enum ny
     if (kind == NY_KIND_POINTS) borrowed = ny_borrowed_rows(view->store->id);
     if (borrowed.at) {
         const char *from = borrowed.at + block * m->block_rows * ny_block_row_bytes(m, kind);
+        int err = ny_borrowed_copy(view->store->ctx, rows, from, bytes);
 
-        memcpy(rows, from, bytes);
         ny_borrowed_done(&borrowed, from, bytes);
-        return NY_OK;
+        return err;
     }
     return ny_snapshot_read(view, &want, rows, wrong) ? NY_ESTORE : NY_OK;
 }

@@ -23,7 +23,7 @@
 
 #include "base/memory.h"
 #include "base/progress.h"
-#include "store/guard.h"
+#include "base/guard.h"
 #include "store/store_private.h"
 
 /* At least one of 16 pages has to be free for the copy to be worth it. */

@@ -160,12 +160,12 @@ int ny_env_grow(struct ny_env *env, struct ny_context *ctx, size_t bytes)
 
 int ny_env_begin(struct ny_env *env, struct ny_context *ctx, unsigned flags, MDB_txn **txn)
 {
-    int code = env->map_bytes ? mdb_txn_begin(env->lmdb, NULL, flags, txn) : ENOMEM;
+    int code = env->map_bytes ? ny_env_start(env, flags, txn) : ENOMEM;
     struct stat info;
     int dead, err = NY_OK;
 
     if (code == MDB_READERS_FULL && !mdb_reader_check(env->lmdb, &dead) && dead)
-        code = mdb_txn_begin(env->lmdb, NULL, flags, txn);
+        code = ny_env_start(env, flags, txn);
     if (code == MDB_MAP_RESIZED) { /* another process has grown the file beyond our map */
         ny_env_leave(env);
         if (stat(env->path, &info))
@@ -174,17 +174,14 @@ int ny_env_begin(struct ny_env *env, struct ny_context *ctx, unsigned flags, MDB
             err = ny_env_grow(env, ctx, (size_t)info.st_size + env->map_bytes);
         ny_env_enter(env);
         if (err) return err;
-        code = mdb_txn_begin(env->lmdb, NULL, flags, txn);
+        code = ny_env_start(env, flags, txn);
     }
     return code ? ny_env_fail(ctx, env->path, "read", code) : NY_OK;
 }
 
 void ny_env_rest(const struct ny_env *env, MDB_txn **txn)
 {
-    MDB_envinfo info;
-
-    mdb_env_info(env->lmdb, &info);
-    if (info.me_numreaders < READERS_MANY) {
+    if (ny_env_info(env).me_numreaders < READERS_MANY) {
         mdb_txn_reset(*txn);
         return;
     }

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/checksum.h"
-#include "store/guard.h"
+#include "base/guard.h"
 #include "store/store_private.h"
 
 struct ny_frame ny_memory_frame(const struct ny_store *store)

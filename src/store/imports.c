@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "base/memory.h"
-#include "store/guard.h"
+#include "base/guard.h"
 #include "store/ingest_private.h"
 
 /* Returns the bytes of the record that say something. */

@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdatomic.h>
 
+#include "base/borrowed.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/thread.h"
@@ -94,6 +95,30 @@ static void count_norms(const struct counting *c, double *norms)
         ny_norms_add(norms, c->dtype, c->values, c->end - c->at, c->ingest->moments.d);
 }
 
+/* A share of the columns of dense rows, which a caller may have mapped from a file; norms are of
+ * all columns. */
+struct share {
+    struct counting *counting;
+    size_t first, count;
+    double *norms;
+};
+
+static int count_share(void *arg)
+{
+    const struct share *share = arg;
+
+    if (!share->norms) return count_columns(share->counting, share->first, share->count);
+    count_norms(share->counting, share->norms);
+    return NY_OK;
+}
+
+static int count_guarded(void *arg, size_t first, size_t count)
+{
+    struct share share = {arg, first, count, NULL};
+
+    return ny_borrowed_guard(share.counting->ingest->ctx, count_share, &share);
+}
+
 /* ---- tasks of sparse blocks ---------------------------------------------------------------- */
 
 /* Tasks are taken in this order; behind these two, each is a share of the columns. */
@@ -141,13 +166,15 @@ static int count_sparse(struct ny_ingest *ingest, struct counting *c, size_t pac
 /* Adds the rows to the moments and norms of the import; sparse ones are packed, too. */
 static int count_range(struct ny_ingest *ingest, struct counting *c, size_t packs)
 {
+    struct share norms = {.counting = c, .norms = &ingest->norms};
     int err;
 
     if (ingest->is_sparse)
         err = count_sparse(ingest, c, packs);
     else
-        err = ny_parallel_ranges(ingest->ctx, ingest->moments.d, count_columns, c);
-    if (!ingest->is_sparse && ingest->norms_known) count_norms(c, &ingest->norms);
+        err = ny_parallel_ranges(ingest->ctx, ingest->moments.d, count_guarded, c);
+    if (!err && !ingest->is_sparse && ingest->norms_known)
+        err = ny_borrowed_guard(ingest->ctx, count_share, &norms);
     if (!err && atomic_load(&c->infinite)) err = find_infinite(ingest, c->end);
     if (!err) ingest->moments.n = ingest->first_block * ingest->block_rows + c->end;
     return err;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "store/guard.h"
+#include "base/guard.h"
 #include "store/ingest_private.h"
 
 enum { DELETIONS_MAX = 4096 };

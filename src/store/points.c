@@ -16,7 +16,7 @@
 #include "base/borrowed.h"
 #include "base/memory.h"
 #include "store/csr.h"
-#include "store/guard.h"
+#include "base/guard.h"
 #include "store/page.h"
 #include "store/store_private.h"
 
@@ -223,10 +223,9 @@ static int sparse_row(const struct cache *cache, uint64_t at, struct ny_sparse *
 /* Rows at … at+count−1 of the block that is loaded. */
 static int cache_copy(const struct cache *cache, uint64_t at, size_t count, char *out)
 {
-    if (!cache->slots) {
-        memcpy(out, cache->rows + at * cache->row_bytes, count * cache->row_bytes);
-        return NY_OK;
-    }
+    if (!cache->slots)
+        return ny_borrowed_copy(cache->store->ctx, out, cache->rows + at * cache->row_bytes,
+                                count * cache->row_bytes);
     for (size_t i = 0; i < count; i++) {
         struct ny_sparse row;
         int err = sparse_row(cache, at + i, &row);

@@ -16,7 +16,7 @@
 #include "base/checksum.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "store/guard.h"
+#include "base/guard.h"
 #include "store/store_private.h"
 
 _Static_assert(sizeof(struct ny_header) + NY_CHUNK_BYTES + 16 == (size_t)256 * 4096,

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#include "store/guard.h"
+#include "base/guard.h"
 #include "store/store_private.h"
 
 struct tally {

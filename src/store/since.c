@@ -8,12 +8,10 @@
 
 bool ny_results_moved(const struct ny_store *store, uint64_t *commits)
 {
-    MDB_envinfo info;
     uint64_t before = *commits;
 
     if (store->set || !store->results) return true;
-    mdb_env_info(store->results->lmdb, &info);
-    *commits = info.me_last_txnid;
+    *commits = ny_env_info(store->results).me_last_txnid;
     return *commits != before;
 }
 

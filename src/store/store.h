@@ -93,11 +93,6 @@ uint64_t ny_store_bytes(const struct ny_store *store);
  * UINT64_MAX where that cannot be told. */
 uint64_t ny_results_room(struct ny_store *store, const char *name);
 
-/* A bad sector, or a file cut short, below the memory map is SIGBUS. After this call it becomes
- * NY_ESTORE in the calls of this header. A handler for the whole process, so a program asks for it;
- * other SIGBUS go to the handler that was there before. */
-void ny_store_guard_sigbus(void);
-
 /* ---- points: what is there ---------------------------------------------------------------- */
 
 /* Rows first … end − 1. */

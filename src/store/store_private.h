@@ -1,8 +1,9 @@
 /*
  * Shared by the files of this folder. From the bottom up:
  *
- *   guard, codec, structure   bytes: SIGBUS, frames, the check before mapping
+ *   codec, structure          bytes: frames, the check before mapping
  *   environment, residency    an LMDB environment, one per process and directory; its mapped pages
+ *   meta                      LMDB's meta pages, under the guard
  *   locks                     our own lock files
  *   epoch                     what one environment remembers of the other
  *   write, view               its transactions
@@ -96,6 +97,13 @@ void ny_env_leave(struct ny_env *env);
 int ny_env_grow(struct ny_env *env, struct ny_context *ctx, size_t bytes);
 /* Begins an LMDB transaction inside enter and leave, following a file that another process grew. */
 int ny_env_begin(struct ny_env *env, struct ny_context *ctx, unsigned flags, MDB_txn **txn);
+/* Begins a transaction, and returns LMDB's code: MDB_CORRUPTED where its meta pages cannot be read.
+ * A writer looks at them first. */
+int ny_env_start(const struct ny_env *env, unsigned flags, MDB_txn **txn);
+/* Renews a transaction that reads; false: it cannot be, and has to be aborted. */
+bool ny_env_renew(const struct ny_env *env, MDB_txn *txn);
+/* Returns what LMDB tells of the environment: zeros where its meta pages cannot be read. */
+MDB_envinfo ny_env_info(const struct ny_env *env);
 /* Ends a transaction that reads, inside enter and leave. It may be renewed, or is NULL: its place
  * is given back where many are taken, since LMDB has a number of them for all processes. */
 void ny_env_rest(const struct ny_env *env, MDB_txn **txn);

@@ -10,7 +10,7 @@
 #include "base/checksum.h"
 #include "base/memory.h"
 #include "base/thread.h"
-#include "store/guard.h"
+#include "base/guard.h"
 #include "store/verify_private.h"
 
 /* ---- results ------------------------------------------------------------------------------- */

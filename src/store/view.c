@@ -5,7 +5,7 @@
  * A view lasts for one call, since LMDB keeps old pages while a transaction is alive, and a long
  * one would let the file grow. A view that ends goes to the store's list, with its transaction and
  * its decoder, and the next call takes it from there. The pages of a map are read under the guard
- * (store/guard.h), so that a bad sector is NY_ESTORE, "the disk cannot read it", and not a SIGBUS.
+ * (base/guard.h), so that a bad sector is NY_ESTORE, "the disk cannot read it", and not a SIGBUS.
  *
  * A store that is read without locks may be changed by another process meanwhile; ny_snapshot_end()
  * finds that out by the number of the last transaction, and NY_EBUSY says that what was read may
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "store/guard.h"
+#include "base/guard.h"
 #include "store/store_private.h"
 
 /* Takes a view of this environment from those that are not in use; NULL: there is none. */
@@ -89,7 +89,7 @@ int ny_snapshot_begin(struct ny_snapshot **out, struct ny_store *store, struct n
         return err;
     }
     ny_env_enter(env);
-    if (view->txn && mdb_txn_renew(view->txn)) { /* the map grew, or the slot is gone */
+    if (view->txn && !ny_env_renew(env, view->txn)) { /* the map grew, or the slot is gone */
         mdb_txn_abort(view->txn);
         view->txn = NULL;
     }
@@ -111,12 +111,7 @@ int ny_snapshot_end(struct ny_snapshot *view)
     struct ny_env *env = view->env;
     bool moved = false;
 
-    if (env->read_only) {
-        MDB_envinfo info;
-
-        mdb_env_info(env->lmdb, &info);
-        moved = info.me_last_txnid != mdb_txn_id(view->txn);
-    }
+    if (env->read_only) moved = ny_env_info(env).me_last_txnid != mdb_txn_id(view->txn);
     ny_env_rest(env, &view->txn);
     ny_env_leave(env);
     unlock(view);

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "store/guard.h"
+#include "base/guard.h"
 #include "store/page.h"
 #include "store/store_private.h"
 
@@ -169,11 +169,9 @@ static int read_other(struct ny_write *write)
 /* The map must hold what the transaction may write, before it begins: it cannot grow later. */
 static int ensure_room(struct ny_env *env, struct ny_context *ctx, size_t room_bytes)
 {
-    MDB_envinfo info;
-    size_t need;
+    const size_t need =
+        (ny_env_info(env).me_last_pgno + 1) * env->page_bytes + 2 * room_bytes + (size_t)16 * MIB;
 
-    mdb_env_info(env->lmdb, &info);
-    need = (info.me_last_pgno + 1) * env->page_bytes + 2 * room_bytes + (size_t)16 * MIB;
     return need > env->map_bytes ? ny_env_grow(env, ctx, need) : NY_OK;
 }
 

@@ -72,9 +72,10 @@ static int strip(struct ny_source *base, const struct ny_tile *tile, size_t firs
                        source->list[tile->first_row + first + i]);
     if (source->list) return NY_OK;
     if (!source->dense) {
-        memcpy(rows, from, count * source->row_bytes);
+        int err = ny_borrowed_copy(base->ctx, rows, from, count * source->row_bytes);
+
         look_behind(source, tile, first, count);
-        return NY_OK;
+        return err;
     }
     for (size_t i = 0; i < count; i++)
         if (!ny_sparse_from_dense(from + i * source->row_bytes, base->d, base->dtype,

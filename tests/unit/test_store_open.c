@@ -546,8 +546,8 @@ static void a_failing_disk_is_damage(void **state)
     (void)state;
     make_store(path);
     CHECK(ny_store_open(&store, ctx, path));
-    ny_store_guard_sigbus();
-    ny_store_guard_sigbus();
+    ny_guard_sigbus();
+    ny_guard_sigbus();
     assert_int_equal(truncate(in_store("points/data.mdb"), 8 * 4096), 0);
     refused(ny_points_read_block(store, 1, rows, &count), NY_ESTORE, "the disk cannot read it");
     assert_int_equal(count, 0);

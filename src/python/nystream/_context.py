@@ -172,6 +172,7 @@ class Context:
         self.__init__(**state)  # type: ignore[misc]
 
     def _open(self) -> None:
+        _lib.guard()
         self._pid = os.getpid()
         self._lock = threading.RLock()
         self._heard = _Heard()

@@ -161,6 +161,7 @@ _CALLS: Dict[str, List[Any]] = {
 # The other functions: what they return, then their arguments.
 _OTHERS: Dict[str, List[Any]] = {
     "ny_version": [_S],
+    "ny_guard_sigbus": [None],
     "ny_blas_coretype": [_S],
     "ny_status_kind": [_S, C.c_int],
     "ny_suggest": [_S, _S, C.POINTER(_S), C.c_size_t],
@@ -229,6 +230,16 @@ def _load() -> C.CDLL:
 
 
 lib = _load()
+
+
+def guard() -> None:
+    """Let a disk that fails below a mapped file be an exception, and not the end of Python.
+
+    NYSTREAM_SIGBUS=no in the environment leaves the signal to others. A handler that was installed
+    since the last call is kept behind the library's own.
+    """
+    if os.environ.get("NYSTREAM_SIGBUS") != "no":
+        lib.ny_guard_sigbus()
 
 
 def _read_options() -> Dict[str, Option]:
