@@ -171,7 +171,6 @@ int ny_embed_file(struct ny_context *context, const char *file, const char *outp
     if (!err) err = ny_writer_check(context, output); /* now, not when the work is done */
     options = ny_options_given(options, context, &none);
     if (!err) err = ny_options_check(options, NY_GROUP_FIT | NY_GROUP_EMBED);
-    if (!err) ny_settings_nothing_to_replace(options, context);
     if (!err) err = ny_options_copy(&of_fit, options);
     if (!err) err = ny_options_set(of_fit, "restart", "no"); /* the store is new */
     if (!err) err = make_folder(context, output, options, &folder);

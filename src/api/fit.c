@@ -109,7 +109,6 @@ int ny_plan(struct ny_context *context, const char *path, const struct ny_option
     if (report) *report = NULL;
     if (err) return err;
     options = ny_options_given(options, context, &none);
-    ny_settings_nothing_to_replace(options, context);
     err = path && ny_shards_at(path) ? ny_sharded_plan(plan_store, context, path, options, &json)
                                      : plan_store(context, path, options, &json);
     if (!err && ny_options_seconds(options, "time-limit", &limit_s)) {
@@ -151,7 +150,6 @@ int ny_gamma_grid(struct ny_context *context, const char *path, const struct ny_
     err = check_grid(context, options);
     if (err) return err;
     widths = ny_options_text(options, "gamma-grid");
-    ny_settings_nothing_to_replace(options, context);
     err = ny_call_begin(context);
     if (err) return err;
     err = open_planned(&store, context, path, options);

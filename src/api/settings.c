@@ -295,13 +295,6 @@ int ny_settings_of_points(struct ny_fit_settings *settings, struct ny_context *c
     return ny_settings_decide(settings, ctx, NULL, points, &wishes);
 }
 
-void ny_settings_nothing_to_replace(const struct ny_options *options, struct ny_context *ctx)
-{
-    if (ny_options_flag(options, "restart"))
-        ny_log(ctx, NY_LOG_NOTE,
-               "--restart replaces nothing here, because the result is not stored under a name");
-}
-
 void ny_settings_release(struct ny_owned_settings *settings, struct ny_context *ctx)
 {
     ny_landmarks_release(&settings->given, ctx);

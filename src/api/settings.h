@@ -25,8 +25,6 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
 int ny_settings_of_points(struct ny_fit_settings *settings, struct ny_context *ctx,
                           const struct ny_options *options, const struct ny_points_info *points,
                           const struct ny_landmark_points *landmarks);
-/* Logs a note, for calls with the options of a fit but no result, if --restart was given. */
-void ny_settings_nothing_to_replace(const struct ny_options *options, struct ny_context *ctx);
 /* Frees the landmarks and columns. */
 void ny_settings_release(struct ny_owned_settings *settings, struct ny_context *ctx);
 
