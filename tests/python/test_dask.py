@@ -1,6 +1,7 @@
 """Fits of arrays of Dask: sums of chunks, merged in a tree, are one fit; rows placed by chunks."""
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -120,3 +121,29 @@ def test_dask_is_imported_when_it_is_named():
     source = str(Path(nystream.__file__).parents[1])
     subprocess.run([sys.executable, "-c", f"import sys; sys.path.insert(0, {source!r}); {code}"],
                    check=True)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("fit", [
+    lambda X: nystream.KernelPCA(2, n_landmarks=20).fit(X).transform(X),
+    lambda X: nystream.PCA(2).fit(X).transform(X),
+    lambda X: nystream.TruncatedSVD(2).fit_transform(X),
+    lambda X: nystream.IncrementalKernelPCA(2, n_landmarks=20, gamma=0.01,
+                                            batch_size=2000).fit(X).transform(X),
+    lambda X: nystream.SpectralClustering(2, n_landmarks=20).fit_predict(X),
+    lambda X: nystream.embed(X, landmarks=20),
+], ids=["KernelPCA", "PCA", "TruncatedSVD", "IncrementalKernelPCA", "SpectralClustering", "embed"])
+def test_estimators_hold_some_chunks_at_a_time(fit, tmp_path, monkeypatch):
+    """An array of 64 MB takes less than a quarter of that, while it goes to a scratch store."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    made = [da.from_delayed(dask.delayed(lambda i: np.random.default_rng(i).random((1000, 250)))(i),
+                            (1000, 250), "f8") for i in range(32)]
+    X = da.concatenate(made)
+    fit(X[:2000])  # what is imported counts, too
+    tracemalloc.start()
+    try:
+        with dask.config.set(scheduler="synchronous"):
+            assert len(fit(X)) == 32_000
+        assert tracemalloc.get_traced_memory()[1] < 16e6
+    finally:
+        tracemalloc.stop()
