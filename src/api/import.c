@@ -333,7 +333,6 @@ static int commit(struct ny_import *import)
     if (!err) err = ny_import_settle(import);
     if (!err) err = ny_import_tell_repeats(import);
     if (!err) err = ny_ingest_commit(import->ingest);
-    if (!err) ny_import_tell_same(import, before.n);
     if (!err) ny_import_tell_units(import, before.n);
     return err;
 }

@@ -15,8 +15,7 @@
 struct ny_import_repeats {
     uint64_t *hash; /* room of them; 0: free */
     size_t room, count;
-    bool off;  /* there is no memory for them */
-    bool told; /* most of them are names that the store has: a warning says so */
+    bool off; /* there is no memory for them */
 };
 
 struct ny_import {
@@ -174,9 +173,6 @@ void ny_import_note_names(struct ny_import *import, const struct ny_row_batch *b
 /* Tells how many of them are names of rows that the store has, before the commit: where these are
  * most of them, it is a warning. */
 int ny_import_tell_repeats(struct ny_import *import);
-/* Warns behind the commit where its rows, which begin at row `first`, are those of the import
- * before it, unless their names have told so. What fails is passed over: the rows are there. */
-void ny_import_tell_same(struct ny_import *import, uint64_t first);
 
 /* ---- api/import_units.c -------------------------------------------------------------------- */
 

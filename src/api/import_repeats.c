@@ -1,14 +1,7 @@
 /*
- * Tells of rows that are appended once more.
- *
- * By their names, which are compared with those of the rows that the store has. A set keeps a hash
- * of each new name, and the names of the store pass by it before the commit, those of its last rows
- * where there are very many.
- *
- * And by their values, with earlier imports of as many rows: both are read from the store, piece by
- * piece, up to the first difference. Other rows differ in the first piece, so that only rows that
- * are the same cost more than a look at one block of each. They are read behind the commit: by then
- * a failure to compare them is none of the import.
+ * Tells of rows that are appended once more, by their names. A set keeps a hash of each new name,
+ * and the names of the store pass by it before the commit, those of its last rows where there are
+ * very many.
  */
 #include <string.h>
 
@@ -18,9 +11,6 @@
 
 /* Rows of the store whose names are read, and how many at a time. */
 enum { LOOKED_AT = 16000000, PIECE = 65536, FIRST_ROOM = 4096 };
-/* Bytes of rows that are compared at a time. One row alone may come again by chance, and so may a
- * few among the last imports of as many rows, of which this many are looked at. */
-enum { COMPARED_BYTES = 1 << 20, COMPARED_LEAST = 2, COMPARED_FAR = 10, IMPORTS = 100 };
 
 /* A hash has bit 0 free, for whether its name was found; 0: the place is free. */
 static uint64_t hash_of(const char *name, size_t length)
@@ -116,7 +106,6 @@ int ny_import_tell_repeats(struct ny_import *import)
         if (!err) look(set, &names, &found, first);
     }
     ny_names_release(&names, import->ctx);
-    set->told = !err && 2 * found > set->count;
     if (!err && found)
         ny_log(
             import->ctx, 4 * found > set->count ? NY_LOG_WARNING : NY_LOG_NOTE,
@@ -127,104 +116,4 @@ int ny_import_tell_repeats(struct ny_import *import)
             ny_store_path(import->store), (unsigned long long)info.n,
             import->expects ? "" : "; --expect-rows refuses rows that come twice");
     return err;
-}
-
-/* Tells whether rows in memory have the same values. */
-static bool are_same(const struct ny_points_info *info, const char *a, const char *b, size_t rows)
-{
-    size_t bytes = ny_points_row_bytes(info), slots = (size_t)info->row_slots;
-
-    if (!slots) return memcmp(a, b, rows * bytes) == 0;
-    for (size_t i = 0; i < rows; i++) {
-        struct ny_sparse x = ny_sparse_of(a + i * bytes, slots);
-        struct ny_sparse y = ny_sparse_of(b + i * bytes, slots);
-
-        if (x.count != y.count || memcmp(x.index, y.index, x.count * sizeof(*x.index)) != 0 ||
-            memcmp(x.value, y.value, x.count * ny_dtype_size(info->dtype)) != 0)
-            return false;
-    }
-    return true;
-}
-
-/* Compares rows of the store with as many rows from `last` on, which are as they were stored. */
-static int compare(struct ny_import *import, struct ny_row_range rows, uint64_t last, bool *same)
-{
-    struct ny_store *store = import->store;
-    struct ny_points_info info;
-    size_t bytes, piece = 1;
-    char *room;
-    int err = ny_points_info(store, &info);
-
-    if (err) return err;
-    bytes = ny_points_row_bytes(&info);
-    if (bytes < COMPARED_BYTES) piece = COMPARED_BYTES / bytes;
-    if (piece > rows.end - rows.first) piece = (size_t)(rows.end - rows.first);
-    room = ny_alloc(import->ctx, NY_MEM_IO, 2 * piece * bytes);
-    if (!room) return NY_EBUDGET;
-    *same = true;
-    for (uint64_t at = rows.first, count; !err && *same && at < rows.end; at += count) {
-        char *behind = room + piece * bytes;
-
-        /* Other rows differ in the first few. */
-        count = at == rows.first ? COMPARED_LEAST : piece;
-        if (count > rows.end - at) count = rows.end - at;
-        err = ny_check_interrupt(import->ctx);
-        if (!err) err = ny_points_read(store, (size_t)info.row_slots, at, (size_t)count, room);
-        if (!err)
-            err = ny_points_read(store, (size_t)info.row_slots, last + (at - rows.first),
-                                 (size_t)count, behind);
-        *same = !err && are_same(&info, room, behind, (size_t)count);
-    }
-    ny_free(import->ctx, room);
-    return err;
-}
-
-/* Finds the last import before row `first` that added the same rows as the one from there on. */
-static int find_same(struct ny_import *import, uint64_t first, const struct ny_imports *imports,
-                     const struct ny_import_note **found)
-{
-    const struct ny_import_note *last, *note;
-    size_t looked_at = 0;
-    int err = NY_OK;
-
-    *found = NULL;
-    if (!imports->count) return err;
-    note = last = imports->note + imports->count - 1;
-    if (last->first != first) return err;
-    while (!err && looked_at < IMPORTS && note-- > imports->note) {
-        uint64_t rows = note->end - note->first;
-        bool same = false;
-
-        if (rows != last->end - first || note->end > first) continue;
-        if (rows < (note->end == first ? COMPARED_LEAST : COMPARED_FAR)) continue;
-        looked_at++;
-        err = compare(import, (struct ny_row_range){note->first, note->end}, first, &same);
-        if (!same) continue;
-        *found = note;
-        break;
-    }
-    return err;
-}
-
-void ny_import_tell_same(struct ny_import *import, uint64_t first)
-{
-    const char *path = ny_store_path(import->store);
-    const struct ny_import_note *same = NULL;
-    struct ny_imports imports;
-    int err;
-
-    if (import->repeats.told) return;
-    err = ny_points_imports(import->store, &imports);
-    ny_store_read_raw(import->store, true);
-    if (!err) err = find_same(import, first, &imports, &same);
-    ny_store_read_raw(import->store, false);
-    if (err) ny_error_clear(import->ctx);
-    if (same)
-        ny_log(import->ctx, NY_LOG_WARNING,
-               "these rows are the same as rows %llu to %llu of %s, which %s added: if they were "
-               "not meant to come twice, 'nystream truncate %s --keep %llu' takes them out again",
-               (unsigned long long)same->first, (unsigned long long)same->end - 1, path,
-               same->end == first ? "the import before this one" : "an earlier import", path,
-               (unsigned long long)first);
-    ny_imports_release(&imports, import->ctx);
 }

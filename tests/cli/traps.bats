@@ -410,46 +410,6 @@ same_drift() {
     [[ $stderr != *"appended before"* ]]
 }
 
-@test "rows that an import before has added are told by their values" {
-    local again="these rows are the same as rows"
-    table 1500 200 1 >one.csv # more than one block
-    table 1500 200 2 >two.csv
-    nystream import s one.csv -q
-    ny import s two.csv --append
-    exits 0
-    [[ $stderr != *"$again"* ]]
-    ny import s two.csv --append -q
-    exits 0
-    says "warning: $again 1500 to 2999 of s, which the import before this one added"
-    says "'nystream truncate s --keep 3000' takes them out again"
-    nystream truncate s --keep 3000 -q
-    sed '1499s/^0/1/' two.csv >other.csv
-    cmp -s two.csv other.csv && return 1
-    ny import s other.csv --append
-    exits 0
-    [[ $stderr != *"$again"* ]]
-    nystream import s other.csv --append -q
-    ny import s one.csv --append -q # also another than the last one
-    exits 0
-    says "warning: $again 0 to 1499 of s, which an earlier import added"
-    says "'nystream truncate s --keep 6000' takes them out again"
-    nystream truncate s --keep 3000 -q
-    for rows in 9 10; do # few rows may come again by chance, if not the next time
-        rm -rf few
-        table $rows 3 1 >a.csv
-        table $rows 3 2 >b.csv
-        nystream import few a.csv -q
-        nystream import few b.csv --append -q
-        ny import few a.csv --append -q
-        [ $rows = 10 ] && says "$again 0 to 9 of few" || silent
-    done
-    nystream export s --part points -o all.npy -q
-    nystream import twice.nys all.npy -q
-    ny import twice.nys all.npy --append --json
-    exits 0
-    grep -q "{\"warning\":\"$again 0 to 2999 of twice.nys" <<<"$stderr"
-}
-
 @test "columns that come in another unit are told, and no others" {
     local unit="are they in the same unit?" factor
     # heavy tails; whole numbers, of which half are 0; sorted, so that parts of it differ by 50
@@ -498,31 +458,6 @@ same_drift() {
     rows 29 4 12 >night.csv # too few to tell
     ny import s night.csv --append -q
     silent
-}
-
-@test "rows that were added before are told of sparse and of prepared rows, too" {
-    local again="these rows are the same as rows" other
-    awk 'BEGIN { for (i = 0; i < 300; i++) print i % 3, i % 7 + 1 ":" i % 5 + 1, 90 + i % 11 ":2" }' >a.svm
-    sed '$s/:2$/:3/' a.svm >value.svm
-    sed '$s/[0-9]*:2$/120:2/' a.svm >column.svm
-    for other in value column; do
-        nystream import $other a.svm --dims 128 --layout sparse -q
-        ny import $other $other.svm --append
-        exits 0
-        [[ $stderr != *"$again"* ]]
-        ny import $other $other.svm --append
-        exits 0
-        says "$again 300 to 599 of $other"
-    done
-    printf '%s\n' 1,0,2 0,3,0 5,1,1 >counts.csv
-    printf '%s\n' 1,0,2 0,3,0 7,1,1 >more.csv # the same where only values that are not 0 count
-    nystream import p counts.csv --values binary -q
-    ny import p more.csv --append
-    exits 0
-    [[ $stderr != *"$again"* ]]
-    ny import p more.csv --append
-    exits 0
-    says "$again 3 to 5 of p"
 }
 
 @test "new rows on another scale: maps of a graph warn of it, too" {

@@ -4,13 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
-import scipy.sparse
 
 import nystream
 
 pytestmark = pytest.mark.quick
-
-AGAIN = "these rows are the same as rows"
 
 
 def said_of(call):
@@ -24,24 +21,15 @@ def said_of(call):
 # ---- rows that are appended twice ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [lambda X, path: X, lambda X, path: scipy.sparse.csr_matrix(X),
-                                  lambda X, path: iter([X[:900], X[900:]]), lambda X, path: path],
-                         ids=["array", "sparse", "pieces", "file"])
-def test_same_rows_twice(tmp_path, rows, make):
-    """An append of the rows that the one before has added warns, and the warning has the cure."""
-    X = np.where(rows > 3, rows, 0).astype(np.float32)
-    path = tmp_path / "rows.npy"
-    np.save(path, X)
+def test_same_names_twice(tmp_path):
+    """An append of rows whose names are there already warns, and the warning has the cure."""
+    path = tmp_path / "cells.csv"
+    path.write_text("cell,a\n" + "".join(f"c{i},{i}\n" for i in range(50)))
     store = nystream.open(tmp_path / "points.nys")
-    assert not said_of(lambda: store.append(make(X, path)))
-    told = said_of(lambda: store.append(make(X, path)))
-    assert len(told) == 1 and told[0].startswith(f"{AGAIN} 0 to 1999 of ")
-    assert told[0].endswith("if they were not meant to come twice, store.truncate(2000) takes them "
-                            "out again")
-    store.truncate(2000)
-    X[-1, -1] += 1
-    np.save(path, X)
-    assert not said_of(lambda: store.append(make(X, path)))
+    assert not said_of(lambda: store.append_files(path, id_column="cell"))
+    (told,) = said_of(lambda: store.append_files(path, id_column="cell"))
+    assert told.startswith("50 of the 50 rows to append have names that rows of ")
+    assert " were they appended before? If so, store.truncate(50) takes the new rows out" in told
 
 
 # ---- files that are not there -------------------------------------------------------------------
