@@ -325,16 +325,12 @@ int ny_import_source(struct ny_import *import, struct ny_import_source source)
 /* Commits the rows of all sources, those that were shuffled in their order. */
 static int commit(struct ny_import *import)
 {
-    struct ny_points_info before;
     int err = ny_import_check_end(import);
 
-    if (!err) err = ny_points_info(import->store, &before);
     if (!err && import->order) err = ny_shuffle_drain(import->order, ny_import_shuffled, import);
     if (!err) err = ny_import_settle(import);
     if (!err) err = ny_import_tell_repeats(import);
-    if (!err) err = ny_ingest_commit(import->ingest);
-    if (!err) ny_import_tell_units(import, before.n);
-    return err;
+    return err ? err : ny_ingest_commit(import->ingest);
 }
 
 /* An import that would fail again in the same way leaves nothing behind; one that may go on when

@@ -174,12 +174,6 @@ void ny_import_note_names(struct ny_import *import, const struct ny_row_batch *b
  * most of them, it is a warning. */
 int ny_import_tell_repeats(struct ny_import *import);
 
-/* ---- api/import_units.c -------------------------------------------------------------------- */
-
-/* Warns behind the commit where columns of its rows, which begin at row `first`, are in another
- * unit than before, unless a warning has said that they are far. What fails is passed over. */
-void ny_import_tell_units(struct ny_import *import, uint64_t first);
-
 /* ---- api/import_few.c ---------------------------------------------------------------------- */
 
 /* Takes the rows with fewer values than --min-values out of a batch of import->values. */

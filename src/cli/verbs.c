@@ -23,9 +23,9 @@ const struct verb cli_verbs[] = {
      "barcodes.tsv and features.tsv beside a matrix.mtx, and a header for columns; see export "
      "--part ids. An import is all or nothing: until it ends, readers see the store as it was. If "
      "it is interrupted, the same command resumes it. --append adds rows to a store that has "
-     "points, and warns if they lie far outside the old ones, for example on another scale; "
-     "truncate can remove them again. If an --append was killed, run it again: it adds only what "
-     "is missing. If it finished, do not run it again: it would add the same rows twice.",
+     "points; truncate can remove them again. If an --append was killed, run it again: it adds "
+     "only what is missing. If it finished, do not run it again: it would add the same rows "
+     "twice.",
      "nystream import points.nys table.csv --label-column class\n"
      "nystream import points.nys more.csv --label-column class --append\n"
      "nystream import cells.nys counts.csv --rows total:10000 --values log1p",

@@ -79,7 +79,6 @@ struct ny_ingest {
     uint32_t class_count;
     int failed; /* status of the first failure: nothing more is taken */
     bool ended; /* committed or discarded */
-    bool told_far; /* a warning has said that the new rows are far from those of the store */
     bool told;  /* published: the progress record still says so */
 };
 
@@ -212,11 +211,6 @@ int ny_ingest_publish(struct ny_ingest *ingest);
 /* Writes statistics, norms, class names and manifest of all rows so far into the transaction under
  * way; *now: that manifest. */
 int ny_ingest_put_records(struct ny_ingest *ingest, struct ny_manifest *now);
-
-/* ---- rows that are far from those of the store (ingest_far.c) ---- */
-
-/* Warns where the new rows, all of which are counted, are far outside the old ones. */
-int ny_ingest_warn_far(struct ny_ingest *ingest);
 
 /* ---- the beginning (ingest.c) ---- */
 

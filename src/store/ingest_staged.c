@@ -581,7 +581,6 @@ int ny_ingest_publish(struct ny_ingest *ingest)
         err = ny_write_commit(&ingest->write);
     if (!err && tail < ingest->first_block) err = ny_ingest_names_reserve_tail(ingest);
     if (!err) err = ny_ingest_count(ingest, ingest->filled, &packs);
-    if (!err) err = ny_ingest_warn_far(ingest);
     ingest->dirty_max = SIZE_MAX; /* from here on it is one transaction, of a few blocks */
     if (!err) err = ny_ingest_write_begin(ingest);
     if (tail < ingest->first_block)

@@ -489,8 +489,6 @@ int ny_ingest_column_names(struct ny_ingest *ingest, const struct ny_names *name
 /* Makes all of it visible in one transaction. Until ny_ingest_free() the same import, begun by
  * another process after a kill, is known as done; afterwards it adds its rows again. */
 int ny_ingest_commit(struct ny_ingest *ingest);
-/* Tells whether the commit has warned that the new rows are far from those of the store. */
-bool ny_ingest_told_far(const struct ny_ingest *ingest);
 /* Drops what was staged: the store is as before. */
 int ny_ingest_discard(struct ny_ingest *ingest);
 /* Frees the import. Without a commit, the rows that were staged stay for a resume. */

@@ -410,56 +410,6 @@ same_drift() {
     [[ $stderr != *"appended before"* ]]
 }
 
-@test "columns that come in another unit are told, and no others" {
-    local unit="are they in the same unit?" factor
-    # heavy tails; whole numbers, of which half are 0; sorted, so that parts of it differ by 50
-    rows() { # COUNT SEED FACTOR: of the first and third column
-        awk -v n="$1" -v seed="$2" -v f="$3" 'BEGIN {
-            srand(seed); print "tail,count,sorted,other"
-            for (i = 0; i < n; i++) {
-                x = rand() < .01 ? 5000 * rand() : 1 + rand(); c = int(8 * rand() ^ 2)
-                printf "%.6g,%.6g,%.6g,%.6g\n", f * x, f * c, 1 + 50 * i / n, rand() - .5
-            }
-        }'
-    }
-    rows 9000 1 1 >old.csv
-    nystream import s old.csv -q
-    for factor in 1 0.2 5; do
-        rows 400 2 $factor >night.csv
-        ny import s night.csv --append
-        exits 0
-        [[ $stderr != *"$unit"* ]]
-        nystream truncate s --keep 9000 -q
-    done
-    for factor in 10 0.1; do # less than ten times some parts of the store
-        rows 400 6 1 | awk -F, -v OFS=, -v f=$factor 'NR > 1 { $1 *= f } 1' >night.csv
-        ny import s night.csv --append -q
-        exits 0
-        says ": $unit"
-        nystream truncate s --keep 9000 -q
-    done
-    rows 400 3 0.0254 >night.csv
-    ny import s night.csv --append -q
-    exits 0
-    says "warning: the new values of column '"
-    says "are about 1/39."
-    says "of those of the store, and 1 more of 4 columns have another scale: $unit"
-    says "'nystream truncate s --keep 9000' takes them out again"
-    nystream truncate s --keep 9000 -q
-    rows 400 4 1 | awk -F, -v OFS=, 'NR > 1 { $1 *= 12 } 1' >night.csv
-    ny import s night.csv --append -q
-    exits 0
-    [[ $stderr == *"column 'tail' are about 1"[12]*" times those of the store: $unit"* ]]
-    nystream truncate s --keep 9000 -q
-    rows 400 5 1 | awk -F, -v OFS=, 'NR > 1 { $3 = 1 + ($3 - 1) / 40 } 1' >night.csv # as its first rows
-    ny import s night.csv --append -q
-    silent
-    nystream truncate s --keep 9000 -q
-    rows 29 4 12 >night.csv # too few to tell
-    ny import s night.csv --append -q
-    silent
-}
-
 @test "new rows on another scale: maps of a graph warn of it, too" {
     table 400 3 >t.csv
     nystream import s t.csv -q

@@ -72,7 +72,7 @@ def test_appended_to_another_type(tmp_path, monkeypatch, sparse, recwarn):
     assert not recwarn.list  # the values are those of float32
     store.append(kind(fine) if sparse else fine[:, ::-1])
     assert np.array_equal(store[1000:], (fine if sparse else fine[:, ::-1]).astype("f4"))
-    (warning,) = rounded(recwarn)  # tenths of the rows before look like another unit, too
+    (warning,) = rounded(recwarn)
     assert "rounded to f32" in warning and " in row 7, column" in warning
     assert 'dtype="f32" says' in warning and 'dtype="f64" keeps' in warning
     store.append(kind(fine[::-1]), dtype="f32")
