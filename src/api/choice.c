@@ -289,7 +289,7 @@ static int read_lines(struct list *list, struct ny_store *store)
 /* Fails because there is no file for --features to read: a number or a word was meant otherwise. */
 static int no_such_file(struct ny_context *ctx, const char *path)
 {
-    struct ny_hint hint = ny_hint_file(path);
+    struct ny_hint hint = {""};
     uint64_t number;
 
     if (ny_value_count(path, &number))

@@ -10,7 +10,6 @@
 
 #include "base/context_private.h"
 #include "base/decimal.h"
-#include "base/text.h"
 
 /* Accepts NULL: a caller has no context if there was no memory for one. */
 const struct ny_error *ny_context_error(const struct ny_context *ctx)
@@ -92,11 +91,9 @@ int ny_fail_errno(struct ny_context *ctx, const char *action, const char *path)
     int number = errno;
     int status = number == ENOMEM ? NY_EBUDGET : NY_EIO;
     const char *reason = strerror_r(number, buffer, sizeof(buffer)); /* the GNU one */
-    struct ny_hint hint = {""};
 
-    if (number == ENOENT && strcmp(action, "open") == 0) hint = ny_hint_file(path);
     return ny_fail_at(ctx, status, path, NY_NO_LINE, "cannot %s %s: %s%s", action, path, reason,
-                      number == EMFILE ? NY_MORE_FILES : hint.text);
+                      number == EMFILE ? NY_MORE_FILES : "");
 }
 
 void ny_error_rename(struct ny_context *ctx, const char *was, const char *is)

@@ -26,8 +26,7 @@ int ny_fail_at(struct ny_context *ctx, int status, const char *file, uint64_t li
                const char *format, ...) NY_PRINTF(5, 6);
 
 /* Sets the status for the errno of a failed call: NY_EBUDGET for ENOMEM, NY_EIO for all others. The
- * message reads "cannot <action> <path>: <strerror>". Of a file to open that is not there it also
- * says which one may be meant. */
+ * message reads "cannot <action> <path>: <strerror>". */
 int ny_fail_errno(struct ny_context *ctx, const char *action, const char *path);
 
 /* Replaces the first `was` in the message by `is`, the caller's name for a file made for it. */

@@ -14,11 +14,6 @@ struct ny_hint {
 };
 /* Returns the hint for `word`, or an empty one where no candidate is near. */
 struct ny_hint ny_hint(const char *word, const char *const *candidates, size_t count);
-/* Returns the hint for a path that is not there: the nearest name in the same folder of what may be
- * meant; and that for a file, where it is anything but a folder. */
-typedef bool ny_path_fn(const char *path);
-struct ny_hint ny_hint_path(const char *path, ny_path_fn *may_be);
-struct ny_hint ny_hint_file(const char *path);
 /* "a|b|c"; what is longer than `bytes` is cut. */
 void ny_join(const char *const *words, size_t count, char *text, size_t bytes);
 /* A number and what it counts, "1 row" or "2 rows". */

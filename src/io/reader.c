@@ -40,11 +40,7 @@ static int wrong_count(struct ny_reader *reader, uint64_t labels, uint64_t rows)
 static int no_labels(struct ny_reader *reader, const char *path)
 {
     bool column = reader->entry->format->takes_label_column;
-    struct ny_hint hint = ny_hint_file(path);
 
-    if (hint.text[0])
-        return ny_fail_at(reader->ctx, NY_EIO, path, NY_NO_LINE,
-                          "cannot open %s: No such file or directory%s", path, hint.text);
     return ny_fail_at(reader->ctx, NY_EIO, path, NY_NO_LINE,
                       "cannot open %s: No such file or directory; give --labels a file%s%s%s", path,
                       column ? ", or for a column of " : "", column ? reader->path : "",

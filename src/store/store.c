@@ -114,22 +114,6 @@ static bool is_unfinished(const char *path)
     return ours && count > 2; /* beyond . and .. */
 }
 
-static bool may_be_store(const char *path)
-{
-    return holds(path, "points") || holds(path, "shards");
-}
-
-/* Fails because there is nothing at the path of a store. */
-static int not_there(struct ny_context *ctx, const char *path)
-{
-    static const char makes[] =
-        "; the first operand names the store, and 'nystream import' makes it";
-    struct ny_hint hint = ny_hint_path(path, may_be_store);
-
-    return ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE, "there is no store %s%s", path,
-                      hint.text[0] ? hint.text : makes);
-}
-
 int ny_store_open(struct ny_store **out, struct ny_context *ctx, const char *path)
 {
     struct ny_store *store;
@@ -137,7 +121,11 @@ int ny_store_open(struct ny_store **out, struct ny_context *ctx, const char *pat
     int err = NY_EBUDGET;
 
     *out = NULL;
-    if (stat(path, &info) && errno == ENOENT) return not_there(ctx, path);
+    if (stat(path, &info) && errno == ENOENT)
+        return ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE,
+                          "there is no store %s; the first operand names the store, and "
+                          "'nystream import' makes it",
+                          path);
     if (stat(path, &info)) return ny_fail_errno(ctx, "open the store", path);
     if (!S_ISDIR(info.st_mode))
         return ny_fail_at(
