@@ -65,7 +65,7 @@ static enum outcome wrong_field(struct ny_reader *reader, const struct record *r
     return FAILED;
 }
 
-/* Writes ", or leave the column out: --drop-columns age" for one of several columns. Writes
+/* Writes ", or leave the column out: --drop-columns 3" for one of several columns. Writes
  * nothing where --columns was given, where only one column is there, and for callers without the
  * command's options. */
 static void without_column(const struct ny_reader *reader, size_t column, char *text, size_t size)
@@ -77,9 +77,8 @@ static void without_column(const struct ny_reader *reader, size_t column, char *
     text[0] = '\0';
     if (reader->options.dims_of && !reader->options.any_order) return; /* who needs all columns */
     if (csv->columns < 2 || reader->options.columns || !reader->options.nan_option) return;
-    length =
-        snprintf(text, size, ", or leave the column out: --drop-columns %s%s%s",
-                 dropped ? dropped : "", dropped ? "," : "", ny_csv_column_word(csv, column).text);
+    length = snprintf(text, size, ", or leave the column out: --drop-columns %s%s%zu",
+                      dropped ? dropped : "", dropped ? "," : "", column + 1);
     if ((size_t)length >= size) text[0] = '\0';
 }
 
@@ -195,8 +194,8 @@ static enum outcome missing_value(struct ny_reader *reader, struct record *recor
 }
 
 /* Fails because of a word. A number such as "1,5" gets advice about decimal points, as does one
- * with a point in a file of decimal commas; other words are told for all columns of the record at
- * once (io/csv_words.c). */
+ * with a point in a file of decimal commas; the option for other words is for all columns of the
+ * record at once (io/csv_words.c). */
 static enum outcome not_a_number(struct ny_reader *reader, const struct record *record,
                                  size_t column, const struct ny_field *field)
 {
@@ -416,10 +415,7 @@ static int next_csv(struct ny_reader *reader, size_t max_rows, struct ny_row_bat
         case ROW:
             break;
         case LAST:
-            if (r == 0) {
-                ny_digits_tell(reader, &csv->lost, "column");
-                ny_csv_tell_slips(reader);
-            }
+            if (r == 0) ny_digits_tell(reader, &csv->lost, "column");
             return r > 0 ? NY_OK : NY_END;
         default:
             return ny_context_error(reader->ctx)->status;
@@ -434,7 +430,6 @@ static int next_csv(struct ny_reader *reader, size_t max_rows, struct ny_row_bat
             int err = take_row(reader, &now, batch);
 
             if (err) return err;
-            ny_csv_suspect_row(reader, to);
         }
         reader->consumed++;
     }

@@ -10,26 +10,10 @@
 
 enum ny_csv_use { NY_CSV_IGNORED, NY_CSV_VALUE, NY_CSV_LABEL, NY_CSV_NAME };
 
-/* A column of points whose name is one of labels, while all it holds are few whole numbers. */
-enum { NY_SUSPECT_MAX = 64 };
-struct ny_csv_suspect {
-    bool is;
-    size_t column, place; /* in the file; among the values of a row */
-    size_t count;
-    double values[NY_SUSPECT_MAX];
-};
-
-/* The first column, where its name is one that numbers of rows go by, and all it holds are whole
- * numbers. */
-struct ny_csv_numbers {
-    bool is;
-    size_t place; /* among the values of a row */
-};
-
 struct ny_csv {
     struct ny_dialect dialect;
     size_t columns;
-    uint8_t *use; /* of each column, enum ny_csv_use */
+    uint8_t *use;  /* of each column, enum ny_csv_use */
     size_t *place; /* where a column of points stands in a row; NULL: in the order of the file */
     struct ny_header_names header;
     char *name_text; /* what header.names point into */
@@ -37,11 +21,8 @@ struct ny_csv {
     uint64_t *empty; /* rows at the file's start in which a column has no number; NULL: not asked */
     uint64_t comments; /* lines that begin with '#' and are passed over, at the file's start */
     bool commented;    /* the header stands behind such a '#' */
-    bool comma;  /* numbers have a decimal comma; unless commas separate the fields: */
+    bool comma;        /* numbers have a decimal comma; unless commas separate the fields: */
     const char *(*number)(const char *, double *); /* parses a number of a field without quotes */
-    bool counts; /* the first line, which was read as a row, may be a header of numbers */
-    struct ny_csv_suspect suspect;
-    struct ny_csv_numbers numbers;
     char unquoted[NY_FIELD_MAX + 1];
 };
 
@@ -58,32 +39,14 @@ int ny_csv_choose_columns(struct ny_reader *reader);
 
 /* ---- csv_words.c ---- */
 
-/* How a user types one column after an option. */
-enum { NY_COLUMN_WORD = 128 };
-struct ny_column_word {
-    char text[NY_COLUMN_WORD];
-};
-/* Returns the name of the column if it can be typed as it stands and is that of no column before
- * it, and otherwise the column's number from 1. */
-struct ny_column_word ny_csv_column_word(const struct ny_csv *csv, size_t column);
-
-/* NY_EDATA for a field of the record at bytes->at that is no number: one sentence about all columns
- * of text there. */
+/* NY_EDATA for a field of the record at bytes->at that is no number, with the option that leaves
+ * out all columns of text there. */
 void ny_csv_fail_word(struct ny_reader *reader, uint64_t line, size_t column,
                       const struct ny_field *field);
-/* Writes "; column 4 ('notes') holds no number in any row: …" for a file whose rows were all left
- * out, or "" where no column is empty in all of them. */
+/* Writes "; --drop-columns 4 leaves out what holds no number in any row" for a file whose rows were
+ * all left out, or "" where no column is empty in all of them. */
 void ny_csv_blame(const struct ny_reader *reader, char *text, size_t size);
 
-/* ---- csv_notes.c ---- */
-
-/* Chooses the columns to watch: one that may hold labels, where none were asked for, and the first
- * one, which may number the rows. */
-void ny_csv_suspect_begin(struct ny_reader *reader);
-/* Looks at the watched columns of a row of points. */
-void ny_csv_suspect_row(struct ny_reader *reader, const void *row);
-/* Logs what looks like a slip, at the end of the file. */
-void ny_csv_tell_slips(const struct ny_reader *reader);
 /* "header: 37 names; columns 1-36; label: column 37 ('class')" */
 void ny_csv_describe(const struct ny_reader *reader, char *text, size_t size);
 

@@ -385,24 +385,6 @@ static int first_line(struct ny_reader *reader, char delimiter, struct glimpse t
     return guess_delimiter(reader, 0);
 }
 
-/* Tells whether the first line is like "0,1,2,3", the names that pandas gives to columns. */
-static bool counts(const struct ny_reader *reader, const struct glimpse two[2])
-{
-    double first, value;
-
-    if (reader->options.header != NY_HEADER_AUTO || two[0].count < 3 || two[1].count < 1)
-        return false;
-    ny_number(two[0].spans[0].text, &first);
-    for (size_t i = 0; i < two[0].count; i++) {
-        if (!two[0].spans[i].number) return false;
-        ny_number(two[0].spans[i].text, &value);
-        if (value != first + (double)i) return false;
-    }
-    if (!two[1].spans[0].number) return true;
-    ny_number(two[1].spans[0].text, &value);
-    return value != first + 1; /* a table may count on in its rows */
-}
-
 /* Tells whether the rows at the beginning of the file have decimal commas: some of their numbers
  * have a comma, and none has a point. Columns that are no points do not count. */
 static int find_commas(struct ny_reader *reader, bool *found)
@@ -473,8 +455,6 @@ int ny_csv_open(struct ny_reader *reader, char delimiter)
         csv->empty = ny_calloc(reader->ctx, NY_MEM_IO, csv->columns, sizeof(*csv->empty));
         if (!csv->empty) err = NY_EBUDGET;
     }
-    if (!err) ny_csv_suspect_begin(reader);
-    csv->counts = !err && !header && counts(reader, two);
     if (!err) err = choose_decimal(reader); /* may move the window, and so ends what was glimpsed */
 done:
     ny_free(reader->ctx, two[0].spans);

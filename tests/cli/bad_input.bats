@@ -810,30 +810,28 @@ put t.csv 'a;b\n0.5;1.25\n2,5;3\n'      | import new t.csv | 3 | line 3, column 
 put t.csv 'a;b\n0,5;1.25\n'             | import new t.csv --decimal , | 3 | line 2, column 2 ('b'): '1.25' has a decimal point, where the numbers of this file have commas
 put t.csv 'a;b\n0,5;1.250,5\n'          | import new t.csv | 3 | line 2, column 2 ('b'): '1.250,5' has separators between thousands
 put t.csv 'a;b\n0,5;1,250,000\n'        | import new t.csv | 3 | line 2, column 2 ('b'): '1,250,000' has separators between thousands
-put t.csv 'a;b\n0,5;word\n'             | import new t.csv | 3 | line 2, column 2 ('b'): 'word' is not a number; give --label-column b
+put t.csv 'a;b\n0,5;word\n'             | import new t.csv | 3 | line 2, column 2 ('b'): 'word' is not a number; --drop-columns 2 leaves out text, --label-column or --id-column takes a column of it
 put t.svm '1 1:2\n'                     | import new t.svm --decimal , | 2 | --decimal , does not go with the format libsvm
 put t.csv '1;2\n'                       | import new t.csv --decimal ; | 2 | --decimal is one of auto, . and ,
 put t.csv '0,5;1,25\n2,5;3\n'           | import new t.csv | 3 | line 1, column 1 / '0,5' has a comma
 put t.csv '0,5\t1,25\n2,5\t3\n'         | import new t.csv | 3 | line 1, column 1 / '0,5' has a comma
 put t.csv 'a,b\n"1.234,5",2\n3,4\n'     | import new t.csv | 3 | line 2, column 1 / without separators between thousands
-put t.csv 'day,x,y\n2024-01-31,1,2\n'   | import new t.csv | 3 | column 1 ('day') / --label-column day if / leave the column out: --drop-columns day
-put t.csv 'x,id,y,z\n1,c7,2,4\n'        | import new t.csv | 3 | column 2 ('id') / leave the column out: --drop-columns id
-put t.csv 'x,y,id\n1,2,c7\n'            | import new t.csv | 3 | column 3 ('id') / --id-column id if it names the rows, or leave the column out: --drop-columns id
-put t.csv 'id,x,c\n1,2,3\nP1,2,3\n'     | import new t.csv --label-column c | 3 | column 1 ('id'): 'P1' is not a number; give --id-column id if this column names the rows, or leave the column out: --drop-columns id
-put t.csv 'id,x,c\n1,2,3\n1,2,a\n'      | import new t.csv --id-column id | 3 | 'a' is not a number; give --label-column c if this column is the label, or leave the column out: --drop-columns c
-put t.csv 'x,a b\n1,2\n1,c\n'          | import new t.csv | 3 | --label-column 2 if this column is the label, --id-column 2 if it names the rows, or leave the column out: --drop-columns 2
-put t.csv 'x,a,a\n1,2,2\n1,2,c\n'      | import new t.csv | 3 | leave the column out: --drop-columns 3
-put t.csv '1,2\n1,P1\n'                | import new t.csv | 3 | --id-column 2 if it names the rows
-put t.csv 'a,b,c,d\n1,x,y,2\n'          | import new t.csv --label-column d | 3 | leave them out with --drop-columns 2-3, and give --id-column N if one names the rows
+put t.csv 'day,x,y\n2024-01-31,1,2\n'   | import new t.csv | 3 | column 1 ('day') / --drop-columns 1 leaves out text
+put t.csv 'x,id,y,z\n1,c7,2,4\n'        | import new t.csv | 3 | column 2 ('id') / --drop-columns 2 leaves
+put t.csv 'x,y,id\n1,2,c7\n'            | import new t.csv | 3 | column 3 ('id') / --drop-columns 3 leaves
+put t.csv 'id,x,c\n1,2,3\nP1,2,3\n'     | import new t.csv --label-column c | 3 | column 1 ('id'): 'P1' is not a number; --drop-columns 1 leaves
+put t.csv 'id,x,c\n1,2,3\n1,2,a\n'      | import new t.csv --id-column id | 3 | 'a' is not a number; --drop-columns 3 leaves
+put t.csv '1,2\n1,P1\n'                | import new t.csv | 3 | column 2: 'P1' is not a number; --drop-columns 2 leaves
+put t.csv 'a,b,c,d\n1,x,y,2\n'          | import new t.csv --label-column d | 3 | column 2 ('b'): 'x' is not a number; --drop-columns 2-3 leaves
 put t.csv 'x,y\n1,2\n3,NULL\n'          | import new t.csv | 3 | line 3, column 2 ('y') / 'NULL' / --nan drop
 put t.csv 'x,y\n1,2\n3,?\n'             | import new t.csv | 3 | line 3, column 2 ('y') / '?' / --nan drop
-put t.csv 'a,b,c,d,e\n1,x,y,2,z\n'      | import new t.csv | 3 | t.csv, line 2: the columns 2-3 ('b' … 'c'), 5 ('e') hold text and not numbers / leave them out with --drop-columns 2-3,5, and give --label-column N
-put t.csv '1,x,y\n1,x,y\n'              | import new t.csv | 3 | t.csv, line 1: the columns 2-3 hold text / --drop-columns 2-3,
-put t.csv 'a,b,c\n1,x,y\n'              | import new t.csv --label-column b | 3 | column 3 ('c'): 'y' is not a number / --drop-columns c
-put t.csv 'a,b,c,d\n1,x,y,2\n'          | import new t.csv --columns 1-3 | 3 | leave them out with --columns 1,
-put t.csv 'a,b,c,d\n1,x,y,2\n'          | import new t.csv --drop-columns b | 3 | column 3 ('c') / leave the column out: --drop-columns b,c
-put t.csv 'a,b,c\n1,nan,y\n'            | import new t.csv --drop-columns 3 | 3 | leave the column out: --drop-columns 3,b
-put t.csv 'a,b\nx,y\n'                  | import new t.csv --header yes | 3 | no column of numbers is left
+put t.csv 'a,b,c,d,e\n1,x,y,2,z\n'      | import new t.csv | 3 | t.csv, line 2, column 2 ('b'): 'x' is not a number; --drop-columns 2-3,5 leaves
+put t.csv '1,x,y\n1,x,y\n'              | import new t.csv | 3 | t.csv, line 1, column 2: 'x' is not a number; --drop-columns 2-3 leaves
+put t.csv 'a,b,c\n1,x,y\n'              | import new t.csv --label-column b | 3 | column 3 ('c'): 'y' is not a number; --drop-columns 3 leaves
+put t.csv 'a,b,c,d\n1,x,y,2\n'          | import new t.csv --columns 1-3 | 3 | --columns 1 leaves out text
+put t.csv 'a,b,c,d\n1,x,y,2\n'          | import new t.csv --drop-columns b | 3 | column 3 ('c') / --drop-columns b,3 leaves
+put t.csv 'a,b,c\n1,nan,y\n'            | import new t.csv --drop-columns 3 | 3 | leave the column out: --drop-columns 3,2
+put t.csv 'a,b\nx,y\n'                  | import new t.csv --header yes | 3 | t.csv, line 2, column 1 ('a'): 'x' is not a number
 put t.csv 'a,b\n1,x\n'                  | import new t.csv --nan keep | 2 | --nan keep is for embed and transform / --nan drop / --part source
 put t.csv 'a,b-c,d\n1,2,3\n'            | import new t.csv --columns a-x | 2 | no column 'a-x'
 put t.csv 'a,b-c,d\n1,2,3\n'            | import new t.csv --columns d-a | 2 | runs backwards; write it as 1-3
@@ -841,11 +839,11 @@ put t.csv '1,2,\n3,4,\n'                | import new t.csv | 3 | line 1, column 
 put t.csv '5,-,3\n6,1,2\n'              | import new t.csv | 3 | line 1, column 2: '-' is not a finite number
 put t.csv '5,NULL,3\n6,1,2\n'           | import new t.csv | 3 | line 1, column 2: 'NULL' is not a finite number
 put t.csv '1,2\n1,2\n1,2\n'             | embed t.csv -o out.npy -q | 3 | all 3 rows of t.csv are equal
-put t.csv 'x,notes,y\n1,,2\n3,,4\n'      | import new t.csv --nan drop | 3 | each of its 2 rows holds NaN or Inf, so --nan drop leaves none; column 2 ('notes') holds no number in any row: leave it out with --drop-columns notes
-put t.csv 'x,a,b,y\n1,,,2\n3,NaN,,4\n'  | import new t.csv --nan drop | 3 | columns 2-3 ('a' … 'b') hold no number in any row: leave them out with --drop-columns 2-3
+put t.csv 'x,notes,y\n1,,2\n3,,4\n'      | import new t.csv --nan drop | 3 | each of its 2 rows holds NaN or Inf, so --nan drop leaves none; --drop-columns 2 leaves out what holds no number in any row
+put t.csv 'x,a,b,y\n1,,,2\n3,NaN,,4\n'  | import new t.csv --nan drop | 3 | leaves none; --drop-columns 2-3 leaves out what
 put t.csv 'x,a,b\n1,,2\n3,4,\n'         | import new t.csv --nan drop | 3 | --nan drop leaves none
-put t.csv 'nan\nnan\n'                 | import new t.csv --nan drop | 3 | column 1 holds no number in any row
-put t.csv 'x,y\n1,\n2,\n'              | embed t.csv -o out.npy --nan keep | 3 | --nan keep leaves none; column 2 ('y') holds no number in any row: leave it out with --drop-columns y
+put t.csv 'nan\nnan\n'                 | import new t.csv --nan drop | 3 | so --nan drop leaves none
+put t.csv 'x,y\n1,\n2,\n'              | embed t.csv -o out.npy --nan keep | 3 | --nan keep leaves none; --drop-columns 2 leaves out what holds no number in any row
 put t.csv '1,2\n# made on a Monday\n3,4\n' | import new t.csv | 3 | t.csv, line 2: 1 field where the first line has 2
 put t.csv '1,2\n#3,4\n'               | import new t.csv | 3 | t.csv, line 2, column 1: '#3' is not a number
 put t.csv '# a\n#\n\n#b\n'            | import new t.csv | 3 | t.csv holds no rows, only empty lines and lines that begin with '#'
@@ -1097,7 +1095,7 @@ fine() {
         [[ $stderr == *"header: 2 names"* ]]
         [ "$(nystream export c --part columns -o - -q)" = "$(printf 'time [s]\nsin')" ]
     done
-    [[ $stderr == *"3 lines at its start, which begin with '#', are passed over"* ]]
+    [[ $stderr == *"comments: 3 lines; "* ]]
 }
 
 @test "what looks odd and is fine" {

@@ -207,7 +207,7 @@ points() {
     says "is empty; --nan drop leaves such rows out"
     [[ $stderr != *--drop-columns* ]]
     ny import new.nys u.csv
-    says "or leave the column out: --drop-columns b"
+    says "or leave the column out: --drop-columns 2"
 }
 
 @test "words about numbers that do not fit, and about how many there are" {
