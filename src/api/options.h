@@ -64,9 +64,8 @@ json_t *ny_options_to_json(const struct ny_options *options, unsigned groups);
 /* A 64-bit hash of the identity. */
 uint64_t ny_options_fingerprint(const struct ny_options *options, unsigned groups);
 /* "kernel: rbf → linear, landmarks: 1000 → 500", from the identity stored earlier to the one now;
- * "" when they agree. What differs only because of options that are named is left out. A name that
- * is not in `stored` counts as its default. ny_free() it; NULL with the error set when there is no
- * memory. */
+ * "" when they agree. Options that were typed come first. A name that is not in `stored` counts as
+ * its default. ny_free() it; NULL with the error set when there is no memory. */
 char *ny_options_differences(const struct ny_options *options, unsigned groups,
                              const json_t *stored);
 /* Names the first option whose values in two stored identities differ; NULL: none does. A name that

@@ -151,11 +151,6 @@ static void append(struct line *line, const char *text)
     line->length += bytes;
 }
 
-static struct line new_line(struct ny_context *ctx)
-{
-    return (struct line){.ctx = ctx, .text = ny_strdup(ctx, "")};
-}
-
 /* The value stored earlier; what is not there had its default. */
 static const char *stored_value(const json_t *stored, const struct ny_option_info *info)
 {
@@ -241,94 +236,10 @@ static bool differs(const json_t *now, const json_t *stored, const struct ny_opt
     return !same(value, then) && !(value && then && by_digest(info->name));
 }
 
-/* A comparison of the options of a call with those of a result. In `trial`, options of the call
- * are set back one by one to what the result has, until it would be the same job: what had to be
- * set back explains all other differences. For example, setting back --landmarks also sets back
- * the --approx and the --select that it has implied. */
-struct comparison {
-    unsigned groups;
-    const json_t *stored, *now; /* identities of the result and of the call */
-    struct ny_options *trial;
-};
-
-/* Sets an option of the trial to a stored value; without one, as if it had not been typed. A value
- * that cannot be set leaves its difference unexplained, so that it is named. */
-static void set_back(const struct comparison *with, const char *name, const char *value)
-{
-    static const char *const widths[] = {"gamma", "sigma", "epsilon"};
-    bool width = strcmp(name, widths[0]) == 0;
-
-    for (size_t i = 0; i < (width ? sizeof(widths) / sizeof(widths[0]) : 1); i++) {
-        char **typed = &with->trial->typed[ny_option_find(width ? widths[i] : name)];
-
-        ny_free(with->trial->ctx, *typed);
-        *typed = NULL;
-    }
-    if (value) (void)ny_options_set(with->trial, name, value);
-}
-
-/* Counts the differences that are left in the trial. Without memory, none is explained. */
-static size_t count_left(const struct comparison *with)
-{
-    json_t *trial = ny_options_to_json(with->trial, with->groups);
-    const struct ny_option_info *info;
-    size_t left = 0;
-
-    for (int i = 0; (info = ny_option_at(i)); i++)
-        left += differs(with->now, with->stored, info) &&
-                (!trial || differs(trial, with->stored, info));
-    json_decref(trial);
-    return left;
-}
-
-/* Sets back the option that explains most of the `left` differences; false: none explains another
- * one or itself. */
-static bool set_back_best(const struct comparison *with, size_t left)
-{
-    const struct ny_option_info *info, *best = NULL;
-
-    for (int i = 0; (info = ny_option_at(i)); i++) {
-        const char *then = value_in(with->stored, info);
-        size_t remain;
-
-        if (!then || is_typed(with->trial, info->name)) continue;
-        if (!differs(with->now, with->stored, info)) continue;
-        set_back(with, info->name, then);
-        remain = count_left(with);
-        set_back(with, info->name, NULL);
-        if (remain >= left) continue;
-        left = remain;
-        best = info;
-    }
-    if (best) set_back(with, best->name, value_in(with->stored, best));
-    return best;
-}
-
-/* Makes the trial: a copy of what makes the result what it is, where first the typed options and
- * then those that explain the rest are set back. */
-static int explain(struct comparison *with, const struct ny_options *options)
-{
-    const struct ny_option_info *info;
-    size_t left;
-    int err = ny_options_new(&with->trial, options->ctx);
-
-    for (int i = 0; !err && (info = ny_option_at(i)); i++)
-        if (options->typed[i] && ny_option_rule(i)->identity)
-            err = ny_options_set(with->trial, info->name, options->typed[i]);
-    for (int i = 0; !err && (info = ny_option_at(i)); i++)
-        if (is_typed(options, info->name) && differs(with->now, with->stored, info))
-            set_back(with, info->name, value_in(with->stored, info));
-    while (!err && (left = count_left(with)) > 0)
-        if (!set_back_best(with, left)) break;
-    return err;
-}
-
 /* Appends "sigma: 2 → 3", in the spelling of the call. */
-static void append_difference(struct line *line, const struct comparison *with,
-                              const struct ny_options *options, const struct ny_option_info *info)
+static void append_difference(struct line *line, const char *name, const char *then,
+                              const char *now)
 {
-    const char *name = spelling(options, info->name);
-    const char *now = value_in(with->now, info), *then = value_in(with->stored, info);
     char number[NUMBER_BYTES];
 
     append(line, line->length ? ", " : "");
@@ -342,25 +253,16 @@ static void append_difference(struct line *line, const struct comparison *with,
 char *ny_options_differences(const struct ny_options *options, unsigned groups,
                              const json_t *stored)
 {
-    json_t *now = ny_options_to_json(options, groups), *trial = NULL;
-    struct comparison with = {.groups = groups, .stored = stored, .now = now};
-    struct line line = new_line(options->ctx);
+    json_t *now = ny_options_to_json(options, groups);
+    struct line line = {.ctx = options->ctx, .text = now ? ny_strdup(options->ctx, "") : NULL};
     const struct ny_option_info *info;
-    int err = now ? explain(&with, options) : NY_EBUDGET;
 
-    if (!err) trial = ny_options_to_json(with.trial, groups);
-    for (int i = 0; trial && (info = ny_option_at(i)); i++)
-        if (differs(now, stored, info) &&
-            (is_typed(options, info->name) || is_typed(with.trial, info->name) ||
-             differs(trial, stored, info)))
-            append_difference(&line, &with, options, info);
-    if (!trial) {
-        ny_fail(options->ctx, NY_EBUDGET, "the system has no memory to compare options");
-        ny_free(options->ctx, line.text);
-        line.text = NULL;
-    }
-    ny_options_free(with.trial);
-    json_decref(trial);
+    for (int typed = 1; now && typed >= 0; typed--)
+        for (int i = 0; (info = ny_option_at(i)); i++)
+            if (is_typed(options, info->name) == (typed == 1) && differs(now, stored, info))
+                append_difference(&line, spelling(options, info->name), value_in(stored, info),
+                                  value_in(now, info));
+    if (!now) ny_fail(options->ctx, NY_EBUDGET, "the system has no memory to compare options");
     json_decref(now);
     return line.text;
 }
