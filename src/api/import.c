@@ -70,6 +70,18 @@ static void keep_column(char kept[NY_HOW_COLUMN_BYTES], const char *column)
     if (column && strlen(column) < NY_HOW_COLUMN_BYTES) strcpy(kept, column);
 }
 
+/* Tells that the rows of the first file have no labels, unlike those of the store. */
+static void tell_unlabelled(const struct ny_import *import, const struct ny_points_info *info)
+{
+    const char *path = ny_store_path(import->store);
+
+    if (!info->n || !info->labels || import->spec.labels) return;
+    ny_log(import->ctx, NY_LOG_NOTE,
+           "the rows of %s have labels, but these rows have none; to give them some, take them out "
+           "again ('nystream truncate %s --keep %llu') and import them with --label-column",
+           path, path, (unsigned long long)info->n);
+}
+
 /* The first file decides d and dtype; the later ones must agree. */
 int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reader)
 {
@@ -98,7 +110,6 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
                                            .piece = import->reader != NULL,
                                            .fingerprint = import->fingerprint};
     choose_layout(import, table);
-    import->spec.how.min_values = import->min_values;
     keep_column(import->spec.how.label_column, table->label_column);
     keep_column(import->spec.how.id_column, table->id_column);
     err = ny_import_tell_facts(import, &info, reader);
@@ -111,7 +122,7 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
         import->reading.reading = table->layout == NY_CSR ? NY_READ_SPARSE : NY_READ_DENSE;
     err = ny_ingest_waits(import->store, &waits);
     if (!err) err = ny_ingest_begin(&import->ingest, import->store, &import->spec, &import->skip);
-    if (!err && import->append && info.n) ny_import_tell_changed(import, &info, table);
+    if (!err) tell_unlabelled(import, &info);
     if (!err && import->piped) import->taken = ny_ingest_digest(import->ingest);
     if (!err && waits && !import->skip)
         ny_log(import->ctx, NY_LOG_WARNING,
@@ -162,7 +173,7 @@ static int begin_names(struct ny_import *import, const struct ny_reader *reader,
                "%s: its column names are ignored, as the columns of %s have none", name_of(source),
                ny_store_path(import->store));
 
-    if (has != import->names && (has || !import->how_last.id_column[0])) /* else that was told */
+    if (has != import->names)
         ny_log(import->ctx, NY_LOG_NOTE,
                has ? "%s: its row names are ignored, as the rows of %s have none"
                    : "%s: its rows have no names, unlike those of %s, and get empty ones",
@@ -255,8 +266,7 @@ int ny_import_open(struct ny_import *import, struct ny_import_source source,
     }
     import->reading.any_order = info.n == 0;
     import->reading.no_labels = import->ingest ? !import->spec.labels : info.n && !info.labels;
-    if (!import->ingest)
-        err = ny_points_import_how(import->store, &import->how_known, &import->how_last);
+    if (!import->ingest) err = ny_points_import_how(import->store, &import->how);
     if (err) return err;
     import->has = (struct ny_columns_like){.whose = ny_store_path(import->store),
                                            .count = info.d,
@@ -264,8 +274,8 @@ int ny_import_open(struct ny_import *import, struct ny_import_source source,
                                            .arg = import->store,
                                            .labels = info.labels,
                                            .names = info.names,
-                                           .label_column = known(import->how_known.label_column),
-                                           .id_column = known(import->how_known.id_column)};
+                                           .label_column = known(import->how.label_column),
+                                           .id_column = known(import->how.id_column)};
     import->reading.like = info.n > 0 && info.column_names ? &import->has : NULL;
     import->reading.known_by_content = source.file && strcmp(source.file, "-") == 0;
     if (info.n == 0 && !import->ingest) ny_import_follow(import);

@@ -23,7 +23,7 @@ struct ny_import {
     struct ny_store *store;
     struct ny_reader_options reading;
     struct ny_columns_like has; /* the columns of the store, where they have names */
-    struct ny_import_how how_known, how_last; /* as the imports before have read their files */
+    struct ny_import_how how; /* as the imports before have read their files */
     struct ny_classes *classes; /* of the store and all files */
     bool append, shuffle, raw;
     bool borrows; /* the store may read the rows of a table where they are */
@@ -181,12 +181,6 @@ void ny_import_drop_few(struct ny_import *import, struct ny_row_batch *batch);
 /* Tells at the end of a file, whose last batch this is, how many of its rows were left out;
  * NY_EDATA where all were. */
 int ny_import_end_few(struct ny_import *import, const char *name, const struct ny_row_batch *last);
-
-/* ---- api/import_changed.c ------------------------------------------------------------------ */
-
-/* Tells in what the first file of an append to `n` rows is read otherwise than the one before. */
-void ny_import_tell_changed(const struct ny_import *import, const struct ny_points_info *info,
-                            const struct ny_file_table *table);
 
 /* ---- api/import_classes.c ------------------------------------------------------------------ */
 

@@ -26,8 +26,7 @@
 static int find_columns(struct ny_placer *placer, const struct ny_new_rows *rows,
                         struct ny_columns_like *like)
 {
-    struct ny_import_how last;
-    int err = ny_points_import_how(rows->like, &placer->how, &last);
+    int err = ny_points_import_how(rows->like, &placer->how);
 
     if (rows->with.ids && placer->how.id_column[0]) like->id_column = placer->how.id_column;
     if (rows->with.labels && placer->how.label_column[0])

@@ -171,7 +171,7 @@ struct ny_import_record {
     char from[NY_IMPORT_FROM_BYTES]; /* zero-terminated: the file, empty for rows in memory */
     /* They are those of struct ny_import_how. A record without them ends behind `from`. */
     char label_column[NY_IMPORT_COLUMN_BYTES], id_column[NY_IMPORT_COLUMN_BYTES];
-    uint64_t min_values;
+    uint64_t unused; /* version 1.1.0: --min-values of the import */
 };
 _Static_assert(sizeof(struct ny_import_record) == 384, "part of the format");
 

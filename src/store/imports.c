@@ -20,8 +20,7 @@
 /* Returns the bytes of the record that say something. */
 static size_t used_bytes(const struct ny_import_record *record)
 {
-    if (record->label_column[0] || record->id_column[0] || record->min_values)
-        return sizeof(*record);
+    if (record->label_column[0] || record->id_column[0]) return sizeof(*record);
     return offsetof(struct ny_import_record, from) + strlen(record->from) + 1;
 }
 
@@ -32,8 +31,7 @@ int ny_import_note_put(struct ny_write *write, const struct ny_import_note *note
                                       .time = note->time,
                                       .dropped = note->dropped,
                                       .classes = note->classes,
-                                      .raw = note->raw,
-                                  .min_values = note->how.min_values};
+                                      .raw = note->raw};
     struct ny_frame frame = {
         .store = write->store->id, .number = note->first, .kind = NY_KIND_IMPORT};
 
@@ -121,8 +119,7 @@ static bool read_note(struct ny_snapshot *view, uint64_t first, struct ny_import
                                     .time = record.time,
                                     .dropped = record.dropped,
                                     .classes = record.classes,
-                                    .raw = record.raw != 0,
-                                    .how.min_values = record.min_values};
+                                    .raw = record.raw != 0};
     memcpy(note->from, record.from, sizeof(record.from) - 1);
     memcpy(note->how.label_column, record.label_column, sizeof(record.label_column) - 1);
     memcpy(note->how.id_column, record.id_column, sizeof(record.id_column) - 1);
@@ -200,18 +197,15 @@ void ny_imports_release(struct ny_imports *imports, struct ny_context *ctx)
     *imports = (struct ny_imports){0};
 }
 
-/* Keeps what a note says of the columns of labels and names, one note after the other. */
-static void take_how(const struct ny_import_how *how, struct ny_import_how *known,
-                     struct ny_import_how *last)
+/* Takes what a note says of the columns of labels and names, one note after the other. */
+static void take_how(struct ny_import_how *how, const struct ny_import_how *said)
 {
-    *last = *how;
-    if (how->label_column[0])
-        memcpy(known->label_column, how->label_column, sizeof(known->label_column));
-    if (how->id_column[0]) memcpy(known->id_column, how->id_column, sizeof(known->id_column));
+    if (said->label_column[0])
+        memcpy(how->label_column, said->label_column, sizeof(how->label_column));
+    if (said->id_column[0]) memcpy(how->id_column, said->id_column, sizeof(how->id_column));
 }
 
-int ny_points_import_how(struct ny_store *store, struct ny_import_how *known,
-                         struct ny_import_how *last)
+int ny_points_import_how(struct ny_store *store, struct ny_import_how *how)
 {
     struct ny_import_note note;
     struct search s = {0};
@@ -219,13 +213,13 @@ int ny_points_import_how(struct ny_store *store, struct ny_import_how *known,
     bool found;
     int end, err;
 
-    *known = *last = (struct ny_import_how){.label_column = ""};
+    *how = (struct ny_import_how){.label_column = ""};
     if (store->set || ny_store_is_imagined(store)) return NY_OK;
     err = ny_snapshot_begin(&s.view, store, store->points);
     if (err) return err;
     do {
         err = next_note(&s, &note, &found, &wrong);
-        if (!err && found) take_how(&note.how, known, last);
+        if (!err && found) take_how(how, &note.how);
     } while (!err && found);
     end = ny_snapshot_end(s.view);
     return end ? end : err;

@@ -198,13 +198,11 @@ int ny_points_stats(struct ny_store *store, struct ny_points_stats *stats);
 void ny_points_stats_release(struct ny_points_stats *stats, struct ny_context *ctx);
 
 /* The next file of a series is read by this: the columns of the file that held labels and names of
- * rows, and how many values a row had to have. A text is empty where there was no such column, or
- * it had no name, or one that is too long to be kept; min_values is 0 where rows could have any
- * number. */
+ * rows. A text is empty where there was no such column, or it had no name, or one that is too long
+ * to be kept. */
 enum { NY_HOW_COLUMN_BYTES = 64 };
 struct ny_import_how {
     char label_column[NY_HOW_COLUMN_BYTES], id_column[NY_HOW_COLUMN_BYTES];
-    uint64_t min_values;
 };
 
 /* One import that is in the points, as far as it is known. */
@@ -224,10 +222,8 @@ struct ny_imports {
 /* Reads the notes of all imports; ny_imports_release() them. Rows that an earlier version imported
  * have none, and a note that is damaged is left out. */
 int ny_points_imports(struct ny_store *store, struct ny_imports *imports);
-/* Finds how the last import read its file, and in *known the columns of labels and of names that
- * rows came from last, whichever import it was. */
-int ny_points_import_how(struct ny_store *store, struct ny_import_how *known,
-                         struct ny_import_how *last);
+/* Finds the columns of labels and of names that rows came from last, whichever import it was. */
+int ny_points_import_how(struct ny_store *store, struct ny_import_how *how);
 /* Frees the notes and leaves an empty list. */
 void ny_imports_release(struct ny_imports *imports, struct ny_context *ctx);
 
