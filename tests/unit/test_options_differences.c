@@ -38,7 +38,7 @@ static void set_all(const char *const *words)
         set(words[i], words[i + 1]);
 }
 
-/* What was typed comes first; defaults that follow from it differ, too. */
+/* All options that differ are named: what was typed comes before the defaults that follow. */
 static void all_that_differs_is_named(void **state)
 {
     static const struct {
