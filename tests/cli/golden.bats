@@ -360,10 +360,8 @@ model_files_place() {
         store=${model%%-*} name=${model#*-}
         [ -e $store.npy ] || nystream export $store.nys --part raw-points -o $store.npy -q --skip-damaged
         nystream transform "models/$model" --input $store.npy -o t.csv -q --nan keep
-        if [ ! -e $store.nys/shards ]; then
-            nystream transform $store.nys "${name%.nym}" --input $store.npy -o s.csv -q --nan keep
-            cmp s.csv t.csv || failed "$model"
-        fi
+        nystream transform $store.nys "${name%.nym}" --input $store.npy -o s.csv -q --nan keep
+        cmp s.csv t.csv || failed "$model"
         nystream export $store.nys "${name%.nym}" -o e.csv -q --skip-damaged
         compare_columns 1e-4 e.csv <(grep -v nan t.csv) || failed "$model" # lost rows
         count=$((count + 1))

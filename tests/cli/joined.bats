@@ -173,7 +173,7 @@ points() {
     printf 'b,a\n4,3\n' >u.csv
     ny import t.nys t.csv u.csv
     exits 3
-    says "u.csv: column 0 (from 0) is called 'b', but 'a' in what came before it"
+    says "column 0 (from 0) of u.csv is called 'b', but that of the files before it 'a'"
     says "with --append"
     [[ $stderr != *t.nys* ]]
     nystream import t.nys t.csv -q

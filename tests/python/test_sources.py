@@ -420,7 +420,7 @@ def test_text_with_decimal_commas(tmp_path):
         file.write_text("\n".join(lines).replace(".", ",") + "\n")
         store = nystream.open(tmp_path / f"{ord(delimiter)}.nys")
         if delimiter == "\t":
-            with pytest.raises(nystream.DataError, match="has a comma in the number; give decimal="):
+            with pytest.raises(nystream.DataError, match="has a comma in the number; give dec"):
                 store.append_files(file)
             store.append_files(file, decimal=",")
         else:

@@ -170,7 +170,7 @@ static const struct bad_case cases[] = {
      .words = {"line 2", "'0x10'"}},
     {"x.csv", TEXT("1,2\n3,1e\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
      .words = {"line 2", "'1e'"}},
-    {"x.csv", TEXT("1;2\n3;1,5\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
+    {"x.csv", TEXT("1;2.5\n3;1,5\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
      .words = {"line 2", "'1,5'"}},
     {"x.csv", TEXT("1,2\n3,nan\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
      .words = {"line 2", "column 2", "not a finite number", "--nan drop"}},
