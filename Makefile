@@ -470,7 +470,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
 	@echo 'Variables: BUILD CC CFLAGS LDFLAGS WERROR=1 V=1 DESTDIR PREFIX FUZZ_SECONDS JOBS'
 
-ALL_OBJECTS := $(LIB_OBJECTS) $(CLI_OBJECTS) $(TEST_SUPPORT) $(REPLAY) $(TOOL_SUPPORT) $(TESTS) \
+ALL_OBJECTS := $(LIB_OBJECTS) $(CLI_OBJECTS) $(SUPPORT_OBJECTS) $(REPLAY) $(TOOL_PARTS:%=$(BUILD)/data-tools/%.o) $(TESTS) \
                $(LONG_TESTS) $(BENCHMARKS) $(FUZZERS) $(MPI_PROGRAMS) $(TOOLS)
 -include $(addsuffix .d,$(ALL_OBJECTS))
 endif

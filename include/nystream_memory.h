@@ -117,6 +117,19 @@ NY_API int ny_embed(struct ny_context *context, const struct ny_table *table,
  * the store is opened, and do not mix the two kinds in one context. 0 is the default. */
 NY_API void ny_context_set_scratch(struct ny_context *context, int scratch);
 
+/* A folder for scratch stores, which no other process removes while `held` is open. */
+struct ny_scratch_folder {
+    char path[4200];
+    int held; /* a file descriptor */
+};
+
+/* Makes such a folder in the folder `parent`. Folders that processes of this user have left there,
+ * or in /dev/shm, because they were killed, are removed before. NY_EIO: it cannot be made. */
+NY_API int ny_scratch_make(struct ny_context *context, const char *parent,
+                           struct ny_scratch_folder *folder);
+/* Removes the folder with all that is in it, and closes it. */
+NY_API void ny_scratch_remove(const struct ny_scratch_folder *folder);
+
 /* Appends a table as ny_append() does, but lets a scratch store without points read the rows in
  * place instead of a copy. The values must then stay as they are until the context is freed, or
  * borrows another table. Rows are borrowed if they are dense, have no gaps between them, are of the
@@ -216,6 +229,8 @@ NY_API int ny_model_image(struct ny_model *model, const void **image, size_t *by
 /* *names: those of the columns that the model places, `count` texts one behind another, each with
  * its zero byte, valid as long as the model is; NULL: they have none. */
 NY_API int ny_model_column_names(const struct ny_model *model, const char **names, size_t *count);
+/* Writes these bytes to a file, which has its name when all of it is on the disk. */
+NY_API int ny_model_save_file(struct ny_model *model, const char *file);
 /* *report: kernel gamma coef0 degree landmarks d components precision dtype format bytes
  * prepared_rows prepared_values, the last two null where rows are not prepared. */
 NY_API int ny_model_report(struct ny_model *model, struct ny_report **report);

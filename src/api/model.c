@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/prepare.h"
 #include "io/memory.h"
+#include "io/writer.h"
 #include "linalg/matrix.h"
 #include "place/drift.h"
 #include "place/landmarks.h"
@@ -72,6 +73,21 @@ int ny_model_column_names(const struct ny_model *model, const char **names, size
     *names = model->columns.count ? model->columns.text : NULL;
     *count = model->columns.count;
     return NY_OK;
+}
+
+int ny_model_save_file(struct ny_model *model, const char *file)
+{
+    struct ny_writer *writer = NULL;
+    const void *image;
+    size_t bytes;
+    int err = NY_GIVEN(model ? model->ctx : NULL, file);
+
+    if (!err) err = ny_model_image(model, &image, &bytes);
+    if (!err) err = ny_writer_open(&writer, model->ctx, file, NY_OUT_BYTES, bytes, 0);
+    if (!err) err = ny_writer_rows(writer, image, bytes);
+    if (!err) return ny_writer_commit(writer);
+    ny_writer_abort(writer);
+    return err;
 }
 
 int ny_model_report(struct ny_model *model, struct ny_report **report)

@@ -1,17 +1,14 @@
 /*
  * Chooses, makes and removes scratch folders.
  *
- * A process that is killed cannot remove its folder, so the next one that makes a folder does.
- * Their names begin with the id that the running system has since it was started, which no other
- * machine has. The process keeps its folder open with a shared flock, so that an exclusive one is
- * granted when no process is left that made it or was forked from that, in whatever container. File
- * systems that lack such locks refuse the exclusive one, and folders stay there.
- * nystream/_scratch.py of the Python package does the same.
+ * A process that is killed leaves its folder, and the next that makes one removes it. Names begin
+ * with the id that the system has since it was started, which no other machine has. A process keeps
+ * its folder open under a shared flock. An exclusive one is granted when neither it nor a process
+ * that was forked from it is left, in whatever container, and never where there are no such locks.
  */
 #include "api/scratch.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +18,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "api/given.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "nystream.h"
@@ -135,35 +133,27 @@ const char *ny_scratch_parent(const struct ny_context *ctx, const struct ny_opti
     return "/tmp";
 }
 
-/* Holds a folder that was just made; false: another process has taken it for one that is left. */
-static bool hold(struct ny_scratch_folder *folder)
-{
-    struct stat held, there;
-
-    folder->held = open_folder(AT_FDCWD, folder->path);
-    if (folder->held < 0) return errno != ENOENT;
-    if ((flock(folder->held, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
-        fstat(folder->held, &held) == 0 && stat(folder->path, &there) == 0 &&
-        held.st_ino == there.st_ino)
-        return true;
-    close(folder->held);
-    return false;
-}
-
+/* The folder gets the name by which others find it when it is locked. */
 int ny_scratch_make(struct ny_context *ctx, const char *parent, struct ny_scratch_folder *folder)
 {
-    char prefix[32];
+    char prefix[32], first[sizeof(folder->path)];
+    int err = NY_GIVEN(ctx, parent, folder);
 
-    write_prefix(prefix, sizeof(prefix));
+    if (err) return err;
     remove_all_stale(parent);
     remove_all_stale(memory_disk);
-    do {
-        snprintf(folder->path, sizeof(folder->path), "%s/%sXXXXXX", parent, prefix);
-        if (!mkdtemp(folder->path)) return ny_fail_errno(ctx, "make a temporary store in", parent);
-    } while (!hold(folder));
-    if (folder->held >= 0) return NY_OK;
-    rmdir(folder->path);
-    return ny_fail_errno(ctx, "open a temporary store in", parent);
+    write_prefix(prefix, sizeof(prefix));
+    snprintf(first, sizeof(first), "%s/.nystream-XXXXXX", parent);
+    if (!mkdtemp(first)) return ny_fail_errno(ctx, "make a temporary store in", parent);
+    snprintf(folder->path, sizeof(folder->path), "%s/%s%s", parent, prefix,
+             first + strlen(first) - 6);
+    folder->held = open_folder(AT_FDCWD, first);
+    if (folder->held >= 0) (void)flock(folder->held, LOCK_SH);
+    if (folder->held >= 0 && rename(first, folder->path) == 0) return NY_OK;
+    err = ny_fail_errno(ctx, "make a temporary store in", parent);
+    if (folder->held >= 0) close(folder->held);
+    rmdir(first);
+    return err;
 }
 
 /* Says of an error in a file of the store that it is in this folder: the user knows no such file.
@@ -199,6 +189,7 @@ void ny_scratch_told(struct ny_context *ctx, const char *store, const char *inpu
 
 void ny_scratch_remove(const struct ny_scratch_folder *folder)
 {
+    if (!folder) return;
     walk(folder->held, 3, remove_entry);
     rmdir(folder->path);
     close(folder->held);

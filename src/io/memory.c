@@ -69,9 +69,8 @@ static int take_classes(struct ny_reader *reader)
     return err;
 }
 
-static int open_rows(void *arg)
+static int open_memory(struct ny_reader *reader)
 {
-    struct ny_reader *reader = arg;
     struct ny_memory_state *memory = reader->state;
     const struct ny_table *table = memory->table;
     struct ny_file_table *file = &reader->table;
@@ -97,11 +96,6 @@ static int open_rows(void *arg)
         memory->values = ny_memory_values(table);
     err = take_names(reader);
     return err ? err : take_classes(reader);
-}
-
-static int open_memory(struct ny_reader *reader)
-{
-    return ny_borrowed_guard(reader->ctx, open_rows, reader);
 }
 
 static void close_memory(struct ny_reader *reader)

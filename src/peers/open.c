@@ -192,7 +192,7 @@ static int open_any(struct ny_transport **out, struct ny_context *ctx,
  * grows with each change of what the processes of a job say to each other. */
 enum { GREETING_VERSION = 2 };
 struct greeting {
-    uint64_t version, shards, ids_bytes;
+    uint64_t version, shards;
     char command[NY_COMMAND_BYTES];
 };
 
@@ -240,7 +240,7 @@ static int gather(struct ny_transport *transport, struct ny_context *ctx, const 
  * other for ever, or take the bytes of one step for those of another. */
 static int compare(struct ny_context *ctx, const struct greeting *all, unsigned r)
 {
-    if (all[r].version != all[0].version || all[r].ids_bytes != all[0].ids_bytes)
+    if (all[r].version != all[0].version)
         return ny_fail(ctx, NY_EUSAGE,
                        "the process with rank %u is of another version of nystream than rank 0; "
                        "install the same one on each machine",
@@ -306,7 +306,7 @@ static int greet(struct ny_transport *transport, struct ny_context *ctx,
                  const struct ny_transport_wish *wish)
 {
     size_t ids_bytes = wish->ids ? wish->shards * sizeof(*wish->ids) : 0;
-    struct greeting mine = {GREETING_VERSION, wish->shards, ids_bytes, ""};
+    struct greeting mine = {GREETING_VERSION, wish->shards, ""};
     void *all, *ids = NULL;
     int err;
 

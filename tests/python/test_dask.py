@@ -139,7 +139,7 @@ def test_estimators_hold_some_chunks_at_a_time(fit, tmp_path, monkeypatch):
     made = [da.from_delayed(dask.delayed(lambda i: np.random.default_rng(i).random((1000, 250)))(i),
                             (1000, 250), "f8") for i in range(32)]
     X = da.concatenate(made)
-    fit(X[:2000])  # since what is imported counts, too
+    fit(X[:2000])  # imports it all
     tracemalloc.start()
     try:
         with dask.config.set(scheduler="synchronous"):

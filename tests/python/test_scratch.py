@@ -146,16 +146,16 @@ def test_results_that_a_small_memory_disk_has_no_room_for_go_elsewhere(make, row
                                                                       monkeypatch, tmp_path):
     """A container has 64 MiB of /dev/shm, and few columns may have many neighbours."""
     made, free = [], {tmp_path / "memory": 5 << 20}
-    usage, mkdtemp = nystream._scratch.shutil.disk_usage, nystream._scratch.tempfile.mkdtemp
+    usage, make_folder = nystream._scratch.shutil.disk_usage, lib.ny_scratch_make
     monkeypatch.delenv("TMPDIR", raising=False)
     monkeypatch.setattr(nystream._scratch.shutil, "disk_usage", lambda path: usage(path)._replace(
         free=free.get(path, 1 << 40)))
 
-    def spy(*arguments, **named):
-        made.append(os.path.dirname(mkdtemp(*arguments, **named)))
-        return mkdtemp(*arguments, **named)
+    def spy(context, parent, folder):
+        made.append(os.fsdecode(parent))
+        return make_folder(context, parent, folder)
 
-    monkeypatch.setattr(nystream._scratch.tempfile, "mkdtemp", spy)
+    monkeypatch.setattr(lib, "ny_scratch_make", spy)
     make(rows[:, :2].copy())
     assert set(made) == {str(tmp_path / "disk")}
     made.clear()

@@ -320,6 +320,7 @@ static void rows_to_place_are_needed(void **state)
 
 static void memory_of_the_caller_is_needed(void **state)
 {
+    struct ny_scratch_folder folder;
     struct ny_model *opened = model;
     struct ny_sums *sums, *none;
     struct ny_view *view;
@@ -344,9 +345,11 @@ static void memory_of_the_caller_is_needed(void **state)
     REFUSES("file", ny_model_load_file(&opened, ctx, NULL));
     REFUSES("image", ny_model_image(model, NULL, &bytes));
     REFUSES("bytes", ny_model_image(model, &image, NULL));
-    ACCEPTS(ny_model_column_names(model, &names, &bytes));
     REFUSES("names", ny_model_column_names(model, NULL, &bytes));
+    REFUSES("file", ny_model_save_file(model, NULL));
     REFUSES("report", ny_model_report(model, NULL));
+    REFUSES("parent", ny_scratch_make(ctx, NULL, &folder));
+    REFUSES("folder", ny_scratch_make(ctx, "/tmp", NULL));
     REFUSES("table", ny_model_place(model, NULL, NY_F32, embedding, 0));
     REFUSES("out", ny_model_place(model, &(struct ny_table){0}, NY_F32, NULL, 0));
     REFUSES("table", ny_borrow(ctx, store, NULL, NULL, NULL));
@@ -388,6 +391,7 @@ static void memory_of_the_caller_is_needed(void **state)
 
 static void without_a_context_nothing_is_done(void **state)
 {
+    struct ny_scratch_folder folder;
     struct ny_model *opened;
     struct ny_sums *sums;
 
@@ -427,8 +431,10 @@ static void without_a_context_nothing_is_done(void **state)
     REFUSES_SILENTLY(ny_model_load_file(&opened, NULL, "out.nym"));
     REFUSES_SILENTLY(ny_model_image(NULL, NULL, NULL));
     REFUSES_SILENTLY(ny_model_column_names(NULL, NULL, NULL));
-    REFUSES_SILENTLY(ny_sums_column_names(NULL, NULL, NULL));
+    REFUSES_SILENTLY(ny_model_save_file(NULL, "out.nym"));
     REFUSES_SILENTLY(ny_model_report(NULL, NULL));
+    REFUSES_SILENTLY(ny_scratch_make(NULL, "/tmp", &folder));
+    ny_scratch_remove(NULL);
     REFUSES_SILENTLY(ny_model_place(NULL, NULL, NY_F32, embedding, 0));
     REFUSES_SILENTLY(ny_neighbors_of(NULL, store, "a", NULL, NULL));
     REFUSES_SILENTLY(ny_place_rows(NULL, store, "a", NULL, NULL));

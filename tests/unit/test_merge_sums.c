@@ -95,7 +95,7 @@ static void shifts_and_centres_may_differ(void **state)
     ny_summed_free(b);
     b = sums_of(120, "f32", NULL);
     b->base->spec.preparation.values = NY_VALUES_SQRT;
-    fails(NY_EUSAGE, "a and of b have different preparations of rows (--rows, --values)",
+    fails(NY_EDATA, "b has rows prepared by --rows none --values sqrt, but the first part has",
           ny_summed_add(a, "a", b, "b", NULL));
     ny_error_clear(in.ctx);
     b->base->spec.preparation.values = a->base->spec.preparation.values;

@@ -124,10 +124,12 @@ static int open_for_one_of_two(struct ny_context *own, unsigned rank, unsigned r
     return err;
 }
 
+/* Rank 0 has the first of two shards, rank 1 the last of three. */
 static int open_for_other_shards(struct ny_context *own, unsigned rank, unsigned ranks)
 {
+    static const uint64_t ids[2][3] = {{5, 0}, {0, 0, 7}};
     struct ny_transport_wish wish = {
-        .peers = word, .shards = ranks + rank, .wait_s = 20, .command = "fit"};
+        .peers = word, .shards = ranks + rank, .wait_s = 20, .command = "fit", .ids = ids[rank]};
     struct ny_transport *transport;
 
     return ny_transport_open(&transport, own, &wish);

@@ -91,6 +91,12 @@ class CNeighborsRoom(C.Structure):
                 ("recall", C.c_double), ("found", C.c_double)]
 
 
+class CFolder(C.Structure):
+    """struct ny_scratch_folder."""
+
+    _fields_ = [("path", C.c_char * 4200), ("held", C.c_int)]
+
+
 LOG_FN = C.CFUNCTYPE(None, C.c_void_p, C.c_int, C.c_char_p)
 PROGRESS_FN = C.CFUNCTYPE(None, C.c_void_p, C.POINTER(CProgress))
 PLAN_FN = C.CFUNCTYPE(None, C.c_void_p, C.c_void_p)
@@ -102,6 +108,7 @@ _TABLE = C.POINTER(CTable)
 # Arguments of the functions that return a status.
 _CALLS: Dict[str, List[Any]] = {
     "ny_context_new": [_OUT],
+    "ny_scratch_make": [_P, _S, C.POINTER(CFolder)],
     "ny_options_new": [_OUT, _P],
     "ny_options_set": [_P, _S, _S],
     "ny_options_set_table": [_P, _S, _TABLE],
@@ -145,6 +152,7 @@ _CALLS: Dict[str, List[Any]] = {
     "ny_model_load_file": [_OUT, _P, _S],
     "ny_model_image": [_P, _OUT, C.POINTER(C.c_size_t)],
     "ny_model_column_names": [_P, _OUT, C.POINTER(C.c_size_t)],
+    "ny_model_save_file": [_P, _S],
     "ny_model_report": [_P, _OUT],
     "ny_model_place": [_P, _TABLE, C.c_int, _P, _U64],
     "ny_sums_new": [_OUT, _P, _P],
@@ -177,6 +185,7 @@ _OTHERS: Dict[str, List[Any]] = {
     "ny_context_set_plan": [None, _P, PLAN_FN, _P],
     "ny_context_interrupt": [None, _P, C.c_int],
     "ny_context_error": [C.POINTER(CError), _P],
+    "ny_scratch_remove": [None, C.POINTER(CFolder)],
     "ny_options_free": [None, _P],
     "ny_appender_free": [None, _P],
     "ny_report_free": [None, _P],

@@ -1,73 +1,26 @@
-"""Scratch folders for stores of one call or one estimator, and for files between the two.
-
-A process that is killed leaves its folder, and the next one removes it. Names and locks are those
-of the library, whose api/scratch.c says why they are so.
-"""
+"""Scratch folders for stores of one call or one estimator, and for files between the two."""
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import functools
+import ctypes as C
 import os
 import shutil
 import tempfile
 import weakref
 from pathlib import Path
-from typing import Iterator, Optional, Tuple, Union
+from typing import Iterator, Optional, Union
+
+from nystream._context import Context
+from nystream._lib import CFolder, lib
 
 MEMORY_DISK = Path("/dev/shm")
 ROOM = 4  # a scratch store in memory is for at most a quarter of what is free there
 
 
-def _remove(folder: str, held: int, pid: int) -> None:
+def _remove(made: CFolder, pid: int) -> None:
     """Remove a folder, in the process that made it: a child that was forked leaves it alone."""
     if os.getpid() == pid:
-        shutil.rmtree(folder, ignore_errors=True)
-        os.close(held)
-
-
-def _prefix() -> str:
-    """Return what names of folders begin with: no other machine, nor an earlier boot, has it."""
-    boot = "00000000"
-    with contextlib.suppress(OSError):
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")[:8]
-    return f".nystream-{boot}-"
-
-
-@functools.lru_cache(maxsize=None)
-def _remove_stale(parent: str) -> None:
-    """Remove the folders that this user has made there and no process holds; once a process."""
-    try:
-        names = os.listdir(parent)
-    except OSError:
-        return
-    for folder in (os.path.join(parent, name) for name in names if name.startswith(_prefix())):
-        with contextlib.suppress(OSError), _opened(folder) as held:
-            if os.fstat(held).st_uid == os.geteuid():
-                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)  # OSError where one holds it
-                shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def _opened(folder: str) -> Iterator[int]:
-    """Open a folder in this block."""
-    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        yield held
-    finally:
-        os.close(held)
-
-
-def _make(parent: str) -> Tuple[str, int]:
-    """Make a folder, and open it: no other process removes it as long as it is open."""
-    while True:
-        folder = tempfile.mkdtemp(prefix=_prefix(), dir=parent)
-        # Another process may hold it for one that is left, until it is locked.
-        with contextlib.suppress(FileNotFoundError), _opened(folder) as held:
-            with contextlib.suppress(OSError):  # nobody else gets a lock then, either
-                fcntl.flock(held, fcntl.LOCK_SH)
-            if os.path.samestat(os.fstat(held), os.stat(folder)):
-                return folder, os.dup(held)  # which shares the lock
+        lib.ny_scratch_remove(C.byref(made))
 
 
 def _choose_parent(data_bytes: Optional[int], results_bytes: int, budget: int) -> Optional[str]:
@@ -100,16 +53,16 @@ class Scratch:
                  results_bytes: int = 0) -> None:
         parent = (_choose_parent(data_bytes, results_bytes, budget) if tmpdir is None
                   else os.fspath(tmpdir))
-        parent = parent or tempfile.gettempdir()
-        for place in (str(MEMORY_DISK), parent):
-            _remove_stale(place)
-        folder, held = _make(parent)
+        context, made = Context(progress=False), CFolder()
+        context.call(lib.ny_scratch_make, context.pointer,
+                     os.fsencode(parent or tempfile.gettempdir()), C.byref(made))
+        folder = os.fsdecode(made.path)
         self.path = Path(folder)
-        self.remove = weakref.finalize(self, _remove, folder, held, os.getpid())
+        self.remove = weakref.finalize(self, _remove, made, os.getpid())
         if data_bytes is not None and shutil.disk_usage(folder).free < data_bytes:
             self.remove()
             raise OSError(f"there is no room for {data_bytes >> 20} MiB of rows in "
-                          f"{parent}; choose another folder with tmpdir=")
+                          f"{self.path.parent}; choose another folder with tmpdir=")
 
 
 @contextlib.contextmanager

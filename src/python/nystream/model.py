@@ -12,7 +12,6 @@ from nystream._append import store_of, values_prepared
 from nystream._columns import Columns
 from nystream._context import Context, column_names, free_with
 from nystream._lib import NUMBERS, CTable, lib
-from nystream._write import write_file
 from nystream.report import Report
 
 if TYPE_CHECKING:
@@ -97,7 +96,10 @@ class Model:
 
     def save(self, file: PathLike) -> None:
         """Write a .nym file; one of that name is replaced when all of it is on the disk."""
-        write_file(file, self.to_bytes())
+        handle = self._handle()  # before the context, which it may replace
+        is_pipe = os.path.exists(file) and not os.path.isfile(file)
+        target = file if is_pipe else os.path.realpath(file)  # so that a link stays one
+        self._context.run(lib.ny_model_save_file, handle, os.fsencode(target))
 
     def __getstate__(self) -> Dict[str, Any]:
         return {"image": self.to_bytes(), "context": self._context, "solution": self.solution,
