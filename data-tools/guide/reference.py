@@ -37,6 +37,7 @@ FORMATS = {"npy"}  # a name that has no capital
 # Examples of options that the guide, help and the table of tests show in no whole command.
 EXAMPLES = {
     "format": "nystream import points.nys - --format csv",
+    "decimal": "nystream import points.nys points.csv --decimal ,",
     "expect-rows": "nystream import points.nys today.csv --append --expect-rows 1797",
     "column-names": "nystream import docs.nys docs.npz --column-names terms.txt",
     "new-columns": "nystream import docs.nys today.npz --append --new-columns drop",

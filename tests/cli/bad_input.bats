@@ -812,7 +812,7 @@ put t.csv 'a;b\n0,5;1.250,5\n'          | import new t.csv | 3 | line 2, column 
 put t.csv 'a;b\n0,5;1,250,000\n'        | import new t.csv | 3 | line 2, column 2 ('b'): '1,250,000' has separators between thousands
 put t.csv 'a;b\n0,5;word\n'             | import new t.csv | 3 | line 2, column 2 ('b'): 'word' is not a number; --drop-columns 2 leaves out text, --label-column or --id-column takes a column of it
 put t.svm '1 1:2\n'                     | import new t.svm --decimal , | 2 | --decimal , does not go with the format libsvm
-put t.csv '1;2\n'                       | import new t.csv --decimal ';' | 2 | --decimal is one of auto, . and ,
+put t.csv '1;2\n'                       | import new t.csv --decimal ';' | 2 | --decimal is one of auto
 put t.csv '0,5\t1,25\n2,5\t3\n'         | import new t.csv | 3 | line 1, column 1 / '0,5' has a comma
 put t.csv 'a,b\n"1.234,5",2\n3,4\n'     | import new t.csv | 3 | line 2, column 1 / without separators between thousands
 put t.csv 'day,x,y\n2024-01-31,1,2\n'   | import new t.csv | 3 | column 1 ('day') / --drop-columns 1 leaves out text

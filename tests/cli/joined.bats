@@ -174,7 +174,6 @@ points() {
     ny import t.nys t.csv u.csv
     exits 3
     says "column 0 (from 0) of u.csv is called 'b', but that of the files before it 'a'"
-    says "with --append"
     [[ $stderr != *t.nys* ]]
     nystream import t.nys t.csv -q
     nystream import t.nys u.csv --append -q

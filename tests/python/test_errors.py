@@ -61,7 +61,7 @@ LEFT = re.compile(rf"--(?!%s)[a-z]|\bnystream (?:{VERBS})\b")
     ("label comes with 'nystream import --label-column' or --labels, cluster with "
      "'nystream eval --clusters'",
      "label comes with append(X, labels=LABELS), cluster with evaluate(clusters=K)"),
-    ("all rows of /tmp/nystream-a_b0c1d2/rows.nys are equal", "all rows of X are equal"),
+    ("all rows of /tmp/.nystream-94e8080f-a_b0c1/rows.nys are equal", "all rows of X are equal"),
     ("all rows of '/data/rows.nys' are equal", "all rows of '/data/rows.nys' are equal"),
 ])
 def test_words(said, expected):

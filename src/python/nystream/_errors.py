@@ -95,9 +95,9 @@ _METHODS = {"import": "append", "eval": "evaluate", "rm": "remove", "report": "h
 _READ = re.compile(r"--part (rows|columns)\b")  # parts that Python reads
 _KEEP = re.compile(r"--keep ([0-9]+)'$")
 # Rows in memory are in a store of this name meanwhile.
-_SCRATCH = re.compile(r"(?:/[^/\s']+)*/nystream-\w{8}/rows\.nys\b")
+_SCRATCH = re.compile(r"(?:/[^/\s']+)*/\.nystream-[\w-]+/rows\.nys\b")
 # A matrix of edges is in such a file while the call runs, and is not kept with the graph.
-_EDGES = re.compile(r"(?:/[^/\s']+)*/nystream-\w{8}/edges\.npz\b")
+_EDGES = re.compile(r"(?:/[^/\s']+)*/\.nystream-[\w-]+/edges\.npz\b")
 _EDGES_GONE = re.compile(rf"cannot open {_EDGES.pattern}: .*", re.DOTALL)
 _OPERAND = "the first operand names the store, and "
 _COMMAND = re.compile(r"'nystream ([a-z]+)[^']*'|\(nystream ([a-z]+)\)")
