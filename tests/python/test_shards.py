@@ -112,7 +112,7 @@ def test_what_cannot_be_is_refused(tmp_path, rows):
         store.graph("near")
     batches = (rows[first:first + 900] for first in range(0, 5_000, 900))
     assert nystream.open(tmp_path / "other").append(batches, shard="1/2")["shard"] == 1
-    with pytest.raises(nystream.DataError, match="shard 0 of .* has values of type f32, but .* has u8"):
+    with pytest.raises(nystream.DataError, match="shard 0 of .* of type f32, but .* has u8"):
         nystream.open(tmp_path / "other").append(rows.astype(np.float32), shard="0/2")
     with pytest.raises(nystream.UsageError, match="lacks 1 of its 2 shards"):
         nystream.open(tmp_path / "other")[:3]
