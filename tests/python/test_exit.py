@@ -40,7 +40,7 @@ def fit_store():
     began.set()
     for number in range(1000):
         result = store.fit(f"m{number}", landmarks=400)
-        result.embedding[:100], store[5:900], store.labels[:9]
+        result.embedding[:100], store[5:900], store.points[:9]
 
 def place():
     store = nystream.open(folder + "/s.nys")

@@ -149,12 +149,13 @@ def test_columns_of_an_anndata(fitted, tmp_path):
         assert np.abs(transform(sparse) - expected).max() < 1e-5
 
 
-def test_a_file_of_a_model_does_not_know_names(fitted, tmp_path):
+def test_a_file_of_a_model_knows_names(fitted, tmp_path):
     frame, _, result, expected = fitted
     result.model().save(tmp_path / "m.nym")
     model = nystream.Model.load(tmp_path / "m.nym")
-    assert result.model().column_names == list("abcd") and model.column_names is None
+    assert result.model().column_names == model.column_names == list("abcd")
     assert np.array_equal(model.transform(frame), expected)
+    assert np.array_equal(model.transform(frame[["b", "a", "d", "c"]]), expected)
 
 
 def test_an_estimator_of_a_store_knows_its_columns(fitted):
