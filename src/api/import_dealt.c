@@ -263,37 +263,45 @@ static int find_there(const struct dealt *dealt, struct ny_context *ctx, unsigne
 }
 
 /* Computes a digest of the name, size and time of a file, and of pieces of it. */
-static uint64_t digest_file(struct ny_context *ctx, const char *file)
+static int digest_file(struct ny_context *ctx, const char *file, uint64_t *digest)
 {
     const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
     uint64_t parts[4] = {ny_checksum(name, strlen(name))};
     struct stat status;
+    int err = stat(file, &status) ? ny_fail_errno(ctx, "open", file) : NY_OK;
 
-    if (stat(file, &status) == 0) {
-        parts[1] = (uint64_t)status.st_mtim.tv_sec;
-        parts[2] = (uint64_t)status.st_mtim.tv_nsec;
-    }
-    if (ny_file_identity(ctx, file, &parts[3])) ny_error_clear(ctx); /* who reads it is told */
-    return ny_checksum(parts, sizeof(parts));
+    if (!err) err = ny_file_identity(ctx, file, &parts[3]);
+    if (err) return err;
+    parts[1] = (uint64_t)status.st_mtim.tv_sec;
+    parts[2] = (uint64_t)status.st_mtim.tv_nsec;
+    *digest = ny_checksum(parts, sizeof(parts));
+    return NY_OK;
 }
 
-/* Returns digests of the options, with the files of labels and of names, and of all files, as they
- * are now, which ny_free() frees; NULL: there is no memory. */
-static char *identify(const struct dealt *dealt, struct ny_context *ctx)
+/* Makes digests of the options, with the files of labels and of names, and of all files, as they
+ * are now: *text, which ny_free() frees, also after a failure. */
+static int identify(const struct dealt *dealt, struct ny_context *ctx, char **text)
 {
     static const char *const beside[] = {"labels", "column-names"};
-    uint64_t digest = ny_options_fingerprint(dealt->options, NY_GROUP_IMPORT);
-    char *text = ny_alloc(ctx, NY_MEM_IO, (dealt->files->count + 1) * NY_DIGEST_DIGITS + 1);
+    uint64_t digest = ny_options_fingerprint(dealt->options, NY_GROUP_IMPORT), other;
+    int err;
 
-    for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++)
-        if (ny_options_text(dealt->options, beside[i]))
-            digest ^= digest_file(ctx, ny_options_text(dealt->options, beside[i]));
-    for (size_t i = 0; text && i <= dealt->files->count; i++) {
-        if (i > 0) digest = digest_file(ctx, dealt->files->names[i - 1]);
-        snprintf(text + i * NY_DIGEST_DIGITS, NY_DIGEST_DIGITS + 1, "%016llx",
-                 (unsigned long long)digest);
+    *text = ny_alloc(ctx, NY_MEM_IO, (dealt->files->count + 1) * NY_DIGEST_DIGITS + 1);
+    err = *text ? NY_OK : NY_EBUDGET;
+    for (size_t i = 0; !err && i < sizeof(beside) / sizeof(beside[0]); i++) {
+        const char *file = ny_options_text(dealt->options, beside[i]);
+
+        if (!file || strcmp(file, "none") == 0) continue;
+        err = digest_file(ctx, file, &other);
+        if (!err) digest ^= other;
     }
-    return text;
+    for (size_t i = 0; !err && i <= dealt->files->count; i++) {
+        if (i > 0) err = digest_file(ctx, dealt->files->names[i - 1], &digest);
+        if (!err)
+            snprintf(*text + i * NY_DIGEST_DIGITS, NY_DIGEST_DIGITS + 1, "%016llx",
+                     (unsigned long long)digest);
+    }
+    return err;
 }
 
 /* Imports the share of one shard, unless it is there. */
@@ -320,8 +328,9 @@ static int import_share(void *arg, struct ny_context *ctx, unsigned shard)
     snprintf(number, sizeof(number), "%u/%u", shard, dealt->shards);
     share.shard = number;
     share.deal = &deal;
-    deal.digests = digests = identify(dealt, ctx);
-    err = digests ? ny_import_all(ctx, dealt->path, &share, &options, NULL, &report) : NY_EBUDGET;
+    err = identify(dealt, ctx, &digests);
+    deal.digests = digests;
+    if (!err) err = ny_import_all(ctx, dealt->path, &share, &options, NULL, &report);
     ny_report_number(report, "rows", &dealt->sums[shard].added);
     ny_report_number(report, "dropped", &dealt->sums[shard].dropped);
     ny_report_number(report, "bytes_added", &dealt->sums[shard].bytes);
