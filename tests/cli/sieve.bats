@@ -234,7 +234,7 @@ taken() {
     ny graph s a --neighbors 6 --recall 0.8 --metric cosine
     usage "recall: 0.9 → 0.8"
     ny graph s a --neighbors 6 --metric cosine
-    usage "(recall: 0.9 → unset)"
+    usage "recall: 0.9 → unset)"
     ny graph s d --neighbors 6 --recall 1 --metric cosine -q
     ny graph s d --neighbors 6 --knn exact --metric cosine
     exits 0
