@@ -123,7 +123,7 @@ each() {
     local top=$PWD
     for version in $versions; do
         cd "$top"
-        tar -xzf "$golden/$version.tar.gz"
+        tar -xf "$golden/$version.tar.xz"
         cd "$version"
         "$1"
     done

@@ -4,10 +4,10 @@ load helper
 # is_made_again VERSION COMMIT: the archive that is made has the same jobs, and is small.
 is_made_again() {
     git -C "$BATS_TEST_DIRNAME" cat-file -e "$2" 2>/dev/null || skip "no history here"
-    "$BATS_TEST_DIRNAME/../../data-tools/golden" "$1" made.tar.gz
-    tar -xzf made.tar.gz
-    tar -xzf "$BATS_TEST_DIRNAME/../golden/$1.tar.gz" "$1/jobs" -O | cmp - "$1/jobs"
-    [ "$(stat -c %s made.tar.gz)" -lt 1500000 ]
+    "$BATS_TEST_DIRNAME/../../data-tools/golden" "$1" made.tar.xz
+    tar -xf made.tar.xz
+    tar -xf "$BATS_TEST_DIRNAME/../golden/$1.tar.xz" "$1/jobs" -O | cmp - "$1/jobs"
+    [ "$(stat -c %s made.tar.xz)" -lt 1000000 ]
     ! git -C "$BATS_TEST_DIRNAME" worktree list | grep -q "$BATS_TEST_TMPDIR"
 }
 

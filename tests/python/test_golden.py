@@ -17,7 +17,7 @@ KINDS = ["kpca", "laplacian", "f64", "linear", "sparse", "result"]
 def golden(tmp_path_factory):
     """The files of 1.1.0 (data-tools/golden)."""
     folder = tmp_path_factory.mktemp("golden")
-    with tarfile.open(ROOT / "tests/golden/1.1.tar.gz") as archive:
+    with tarfile.open(ROOT / "tests/golden/1.1.tar.xz") as archive:
         names = [name for name in archive.getnames() if "/sums/" in name]
         for name in names + ["1.1/points.csv", "1.1/landmarks.csv", "1.1/sums.csv"]:
             archive.extract(name, folder)
