@@ -10,7 +10,7 @@ setup_file() {
         { print int($1 * 200), int($2 * 90), int($3 * 40), name[NR % 3 + 1] }' >all.csv
     head -n 301 all.csv >base.csv
     { head -n 1 all.csv; tail -n 300 all.csv; } >same.csv
-    awk -F, -v OFS=, '{ print $2, $1, $3, $4 }' same.csv >order.csv
+    awk -F, -v OFS=, '{ print $3, $1, $2, $4 }' same.csv >order.csv # no order that is its own inverse
     sed '1s/b,c/b,x/' same.csv >name.csv
     cut -d, -f1,2,4 same.csv >fewer.csv
     sed 's/cat/1/; s/dog/cat/; s/fish/dog/; s/1$/fish/' same.csv >turned.csv # another class first

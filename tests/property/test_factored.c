@@ -17,27 +17,12 @@
 
 #include "base/random.h"
 #include "nystream_memory.h"
-#include "support/api_case.h"
+#include "support/api_fixture.h"
 #include "support/brute.h"
 
 /* ROWS rows, of which EARLY are there first. Values are in ACTIVE columns, far apart in WIDE ones
  * and side by side in NARROW ones; rows i = EMPTY (mod ROWS) have none. */
 enum { ROWS = 2600, EARLY = 2300, ACTIVE = 24, WIDE = 2800, NARROW = 40, P = 6, EMPTY = 700 };
-
-static struct api_case c;
-
-static int start(void **state)
-{
-    (void)state;
-    return api_case_begin(&c, "s");
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    api_case_end(&c);
-    return 0;
-}
 
 /* ---- the rows -------------------------------------------------------------------------------- */
 

@@ -15,28 +15,14 @@
 
 #include "base/random.h"
 #include "nystream_memory.h"
-#include "support/api_case.h"
+#include "support/api_fixture.h"
 #include "support/brute.h"
 
 /* Each shape is one of n and d, and the other is the other. Two columns are special: FULL has a
  * value in every row, and EMPTY has none. */
 enum { LONG = 210, SHORT = 44, P = 4, FULL = 5, EMPTY = 9, MOST = LONG * SHORT };
 
-static struct api_case c;
 static float values[MOST];
-
-static int start(void **state)
-{
-    (void)state;
-    return api_case_begin(&c, "s");
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    api_case_end(&c);
-    return 0;
-}
 
 /* ---- the rows ------------------------------------------------------------------------------- */
 

@@ -18,24 +18,9 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "support/api_case.h"
+#include "support/api_fixture.h"
 
 enum { LONG = 260, SHORT = 40, P = 6 };
-
-static struct api_case c;
-
-static int start(void **state)
-{
-    (void)state;
-    return api_case_begin(&c, "s");
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    api_case_end(&c);
-    return 0;
-}
 
 /* ---- the true values ------------------------------------------------------------------------- */
 

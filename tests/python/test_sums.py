@@ -470,9 +470,11 @@ def test_columns_in_another_order_are_found_by_their_names(rows, options):
     for model in (sums(turned[:900], frame[900:]).solve(),
                   sums(frame[:900]).merge(sums(turned[900:])).solve(),
                   sums(turned[:900]).merge(sums(frame[900:])).solve(),
+                  sums(frame[:300]).merge(sums(turned[300:900], turned[900:])).solve(),
                   sums(turned[:900]).add(frame[900:]).solve()):
         assert sorted(model.column_names) == list("abcdef")
-        assert np.allclose(model.solution.eigenvalues, want.solution.eigenvalues, rtol=1e-9)
+        # batches are cut in other places, and products of a batch are f32
+        assert np.allclose(model.solution.eigenvalues, want.solution.eigenvalues, rtol=1e-7)
         for same in (model, pickle.loads(pickle.dumps(model)),
                      nystream.Model.from_bytes(model.to_bytes())):
             for X in (frame, turned):

@@ -1,0 +1,23 @@
+/* One context, folder and store "s" for all tests of a program, made before them and removed behind
+ * them (support/api_case.h). */
+#ifndef TESTS_SUPPORT_API_FIXTURE_H
+#define TESTS_SUPPORT_API_FIXTURE_H
+
+#include "support/api_case.h"
+
+static struct api_case c;
+
+static int start(void **state)
+{
+    (void)state;
+    return api_case_begin(&c, "s");
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    api_case_end(&c);
+    return 0;
+}
+
+#endif
