@@ -25,7 +25,7 @@
 #include "base/progress.h"
 #include "fit/shards.h"
 #include "peers/open.h"
-#include "peers/peers.h"
+#include "base/peers.h"
 #include "results/behind.h"
 #include "results/resume.h"
 #include "shards/shards.h"

@@ -15,7 +15,7 @@
 #include "base/memory.h"
 #include "job/prices.h"
 #include "peers/open.h"
-#include "peers/peers.h"
+#include "base/peers.h"
 #include "results/export.h"
 #include "shards/set.h"
 

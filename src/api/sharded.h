@@ -1,4 +1,4 @@
-/* Calls that work at the shards of a store together (peers/peers.h), each as at a store. */
+/* Calls that work at the shards of a store together (base/peers.h), each as at a store. */
 #ifndef NY_API_SHARDED_H
 #define NY_API_SHARDED_H
 

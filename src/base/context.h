@@ -50,7 +50,7 @@ const struct ny_context *ny_context_whole(const struct ny_context *ctx);
 /* Returns how many parts at the same time this one is one of; 1 where it is nobody's part. */
 unsigned ny_context_parts(const struct ny_context *ctx);
 struct ny_peers;
-/* Sets the peers who work at the same job (peers/peers.h); NULL: there are none. */
+/* Sets the peers who work at the same job (base/peers.h); NULL: there are none. */
 void ny_context_set_peers(struct ny_context *ctx, struct ny_peers *peers);
 /* Returns them. */
 struct ny_peers *ny_context_peers(const struct ny_context *ctx);

@@ -13,7 +13,7 @@
 
 #include "base/memory.h"
 #include "columns/visit.h"
-#include "peers/peers.h"
+#include "base/peers.h"
 
 /* The sums of a column: each value is the sum of multiples of three grids, of which each is finer
  * than the one before by as many bits as a sum of n values leaves. */

@@ -9,7 +9,7 @@
 
 #include "base/random.h"
 #include "columns/columns_private.h"
-#include "peers/peers.h"
+#include "base/peers.h"
 #include "store/store.h"
 
 enum { PAIRS = 20000, BUDGET_SHARE = 8 };

@@ -10,7 +10,7 @@
 
 #include "base/thread.h"
 #include "fit/given_columns.h"
-#include "peers/peers.h"
+#include "base/peers.h"
 #include "stream/pass.h"
 
 /* Columns of Φ whose sums are added together. */

@@ -11,7 +11,7 @@
 #include "factored/pass.h"
 #include "fit/plan.h"
 #include "fit/shards.h"
-#include "peers/peers.h"
+#include "base/peers.h"
 
 /* ---- the state and its checkpoints ---------------------------------------------------------- */
 

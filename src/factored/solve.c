@@ -13,7 +13,7 @@
 #include "fit/plan.h"
 #include "fit/shards.h"
 #include "fit/signs.h"
-#include "peers/peers.h"
+#include "base/peers.h"
 #include "results/model.h"
 
 /* Returns what rounding makes of a value of zero, relative to the largest: jobs of releases that

@@ -6,7 +6,7 @@
 #include "factored/factored_private.h"
 
 #include "factored/pass.h"
-#include "peers/peers.h"
+#include "base/peers.h"
 
 static const struct ny_feature_room room = {NY_PRECISION_F64, 1, 0};
 

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "fit/shards.h"
 #include "fit/sums.h"
-#include "peers/peers.h"
+#include "base/peers.h"
 
 /* A step has as many places for a checkpoint as units, and that of its end. */
 static uint64_t places_of(const struct ny_fit *fit)

@@ -9,7 +9,7 @@
 #include "fit/shards.h"
 #include "fit/sizes.h"
 #include "linalg/square.h"
-#include "peers/peers.h"
+#include "base/peers.h"
 #include "results/choice.h"
 #include "results/geometry.h"
 #include "results/model.h"

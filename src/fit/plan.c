@@ -20,7 +20,7 @@
 #include "columns/tile_cache.h"
 #include "fit/given_columns.h"
 #include "fit/plan_private.h"
-#include "peers/peers.h"
+#include "base/peers.h"
 
 /* Rules that look at residuals end at the rank of K, which of plain products is that of the
  * rows. */

@@ -14,7 +14,7 @@
 #include "base/compare.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "peers/peers.h"
+#include "base/peers.h"
 #include "columns/kernels.h"
 #include "fit/plan_private.h"
 

@@ -33,7 +33,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "peers/peers.h"
+#include "base/peers.h"
 #include "results/coordinates.h"
 #include "results/embedding.h"
 #include "results/model.h"

@@ -12,7 +12,7 @@
 
 #include "base/random.h"
 #include "fit/sizes.h"
-#include "peers/peers.h"
+#include "base/peers.h"
 #include "select/draws.h"
 
 void ny_probe_widen(const struct ny_probe *run, const void *stored, size_t rows, struct ny_matrix Y)

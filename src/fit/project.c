@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "peers/peers.h"
+#include "base/peers.h"
 #include "results/embedding.h"
 #include "fit/given_columns.h"
 #include "fit/known_rows.h"

@@ -13,7 +13,7 @@
 #include "fit/sizes.h"
 #include "fit/select.h"
 #include "fit/timing.h"
-#include "peers/peers.h"
+#include "base/peers.h"
 #include "fit/given_columns.h"
 #include "results/geometry.h"
 

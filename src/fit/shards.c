@@ -1,6 +1,6 @@
 /*
  * A fit over shards. Each shard has a job of its own, with its record, parts and checkpoints. The
- * jobs go through the same stages together (peers/peers.h):
+ * jobs go through the same stages together (base/peers.h):
  *
  *   stats       statistics and the width's pairs are those of all rows (store/shard.c,
  *               columns/moments.c)
@@ -21,7 +21,7 @@
 #include "base/checksum.h"
 #include "base/cpu.h"
 #include "fit/sums.h"
-#include "peers/peers.h"
+#include "base/peers.h"
 #include "results/degrees.h"
 
 /* ---- possible and refused -------------------------------------------------------------------- */

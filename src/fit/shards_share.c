@@ -1,7 +1,7 @@
 /* Numbers and decisions that stages of a fit over shards have in common (fit/shards.h). */
 #include "fit/shards.h"
 
-#include "peers/peers.h"
+#include "base/peers.h"
 #include "results/degrees.h"
 
 int ny_shards_meet(const struct ny_fit *fit)

@@ -14,7 +14,7 @@
 #include "fit/sizes.h"
 #include "fit/timing.h"
 #include "linalg/eigen_few.h"
-#include "peers/peers.h"
+#include "base/peers.h"
 #include "spectral/nystrom.h"
 #include "fit/sums.h"
 

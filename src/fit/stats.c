@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "peers/peers.h"
+#include "base/peers.h"
 #include "results/choice.h"
 #include "results/geometry.h"
 

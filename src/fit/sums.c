@@ -18,7 +18,7 @@
 #include "fit/gram_noise.h"
 #include "fit/shards.h"
 #include "fit/unreached.h"
-#include "peers/peers.h"
+#include "base/peers.h"
 #include "stream/pass.h"
 
 /* The state of a pass, in which each worker has its own partial sums. */

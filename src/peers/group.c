@@ -19,14 +19,10 @@
 
 enum { NY_SIGNAL_INTERRUPT = 2 };
 
-unsigned ny_peers_shard(const struct ny_peers *peers)
+/* Returns the peer that its context knows by this. */
+static struct ny_peer *peer_of(struct ny_peers *base)
 {
-    return peers ? peers->group->shape.first + peers->index : 0;
-}
-
-unsigned ny_peers_shards(const struct ny_peers *peers)
-{
-    return peers ? peers->group->shape.shards : 1;
+    return (struct ny_peer *)base;
 }
 
 /* ---- failures ------------------------------------------------------------------------------- */
@@ -39,7 +35,7 @@ static void fail_all(struct ny_group *group, int status, const char *message)
     group->status = status;
     snprintf(group->message, sizeof(group->message), "%s", message);
     for (unsigned i = 0; i < group->shape.count; i++)
-        ny_context_interrupt(group->peer[i].ctx, NY_SIGNAL_INTERRUPT);
+        ny_context_interrupt(group->peer[i].base.ctx, NY_SIGNAL_INTERRUPT);
     ny_cond_broadcast(&group->changed);
 }
 
@@ -50,18 +46,19 @@ static bool abandons_at_once(const struct ny_group *group)
     return group->transport && group->transport->ops->lost;
 }
 
-void ny_peers_leave(struct ny_peers *peers, int status)
+/* Says that this peer has ended: with NY_OK, which the others do not hear of, or with an error,
+ * whose message the context has. */
+static void leave(struct ny_peer *peer, int status)
 {
-    struct ny_group *group = peers->group;
-    const char *message = ny_context_message(peers->ctx);
+    struct ny_group *group = peer->group;
+    const char *message = ny_context_message(peer->base.ctx);
     char named[NY_GROUP_MESSAGE];
 
     if (!status) return;
-    if (peers->heard || status == NY_EUSAGE ||
-        status == NY_EBUDGET) /* no shard alone is to blame */
+    if (peer->heard || status == NY_EUSAGE || status == NY_EBUDGET) /* no shard alone is to blame */
         snprintf(named, sizeof(named), "%s", message);
     else
-        snprintf(named, sizeof(named), "shard %u: %s", ny_peers_shard(peers), message);
+        snprintf(named, sizeof(named), "shard %u: %s", peer->base.shard, message);
     ny_mutex_lock(&group->lock);
     while (group->speaking) /* it is the watch, which is quick */
         ny_cond_wait(&group->changed, &group->lock);
@@ -72,10 +69,10 @@ void ny_peers_leave(struct ny_peers *peers, int status)
 }
 
 /* Called with the lock, which it gives back. */
-static int hear_of_failure(struct ny_peers *peers)
+static int hear_of_failure(struct ny_peer *peer)
 {
-    ny_mutex_unlock(&peers->group->lock);
-    return ny_fail(peers->ctx, NY_EINTERRUPTED, "another shard of the job has ended");
+    ny_mutex_unlock(&peer->group->lock);
+    return ny_fail(peer->base.ctx, NY_EINTERRUPTED, "another shard of the job has ended");
 }
 
 /* ---- the transport, from one thread at a time ----------------------------------------------- */
@@ -123,14 +120,14 @@ static int watch(struct ny_group *group)
 /* ---- rounds --------------------------------------------------------------------------------- */
 
 /* Does what one peer does for all of the process, when all have come. */
-static int speak(struct ny_peers *speaker, const size_t *sizes)
+static int speak(struct ny_peer *speaker, const size_t *sizes)
 {
     struct ny_group *group = speaker->group;
     int err;
 
     for (unsigned i = 0; i < group->shape.count; i++)
         if (group->peer[i].kind != speaker->kind || group->peer[i].bytes != speaker->bytes)
-            return ny_fail(speaker->ctx, NY_EINTERNAL,
+            return ny_fail(speaker->base.ctx, NY_EINTERNAL,
                            "shards of one job are not at the same step: %d and %d, of %zu and %zu "
                            "bytes",
                            (int)group->peer[i].kind, (int)speaker->kind, group->peer[i].bytes,
@@ -156,104 +153,84 @@ static int speak(struct ny_peers *speaker, const size_t *sizes)
 }
 
 /* Waits until all peers of the process are here, and the last one has spoken for them. */
-static int meet(struct ny_peers *peers, const size_t *sizes)
+static int meet(struct ny_peer *peer, const size_t *sizes)
 {
-    struct ny_group *group = peers->group;
+    struct ny_group *group = peer->group;
     uint64_t round;
     int err = NY_OK;
 
     ny_mutex_lock(&group->lock);
-    if (group->status && peers->kind != NY_ROUND_DEPART) return hear_of_failure(peers);
+    if (group->status && peer->kind != NY_ROUND_DEPART) return hear_of_failure(peer);
     round = group->round;
     if (++group->arrived == group->shape.count) {
         ny_mutex_unlock(&group->lock); /* nobody else is on the way */
-        err = speak(peers, sizes);
+        err = speak(peer, sizes);
         if (err) {
-            ny_peers_leave(peers, err); /* the others wait for this round */
+            leave(peer, err); /* the others wait for this round */
             return err;
         }
         ny_mutex_lock(&group->lock);
-        if (group->status && peers->kind != NY_ROUND_DEPART) return hear_of_failure(peers);
+        if (group->status && peer->kind != NY_ROUND_DEPART) return hear_of_failure(peer);
         group->arrived = 0;
         group->round++;
         ny_cond_broadcast(&group->changed);
         ny_mutex_unlock(&group->lock);
         return NY_OK;
     }
-    while (group->round == round && (!group->status || peers->kind == NY_ROUND_DEPART))
+    while (group->round == round && (!group->status || peer->kind == NY_ROUND_DEPART))
         ny_cond_wait(&group->changed, &group->lock);
-    if (group->round == round) return hear_of_failure(peers);
+    if (group->round == round) return hear_of_failure(peer);
     ny_mutex_unlock(&group->lock);
     return NY_OK;
 }
 
 /* Meets once more, so that what was given may go. All that were let go from the round come here,
  * whatever else has failed meanwhile. */
-static int depart(struct ny_peers *peers)
+static int depart(struct ny_peer *peer)
 {
-    peers->kind = NY_ROUND_DEPART;
-    peers->bytes = 0;
-    return meet(peers, NULL);
+    peer->kind = NY_ROUND_DEPART;
+    peer->bytes = 0;
+    return meet(peer, NULL);
 }
 
-int ny_peers_gather(struct ny_peers *peers, const void *mine, const size_t *sizes, void *all)
+static int gather(struct ny_peers *base, const void *mine, const size_t *sizes, void *all)
 {
+    struct ny_peer *peer = peer_of(base);
+    const struct ny_group *group = peer->group;
     char *to = all;
     const char *from;
     size_t at = 0;
     int err;
 
-    if (!peers) {
-        if (mine != all) memcpy(all, mine, sizes[0]);
-        return NY_OK;
-    }
-    peers->kind = NY_ROUND_GATHER;
-    peers->mine = mine;
-    peers->bytes = 0;
-    for (unsigned shard = 0; shard < peers->group->shape.shards; shard++)
-        peers->bytes += sizes[shard];
-    err = meet(peers, sizes);
+    peer->kind = NY_ROUND_GATHER;
+    peer->mine = mine;
+    peer->bytes = 0;
+    for (unsigned shard = 0; shard < base->shards; shard++)
+        peer->bytes += sizes[shard];
+    err = meet(peer, sizes);
     if (err) return err;
-    for (unsigned shard = 0; shard < peers->group->shape.shards; shard++) {
-        from =
-            peers->group->gathered ? peers->group->gathered + at : peers->group->peer[shard].mine;
+    for (unsigned shard = 0; shard < base->shards; shard++) {
+        from = group->gathered ? group->gathered + at : group->peer[shard].mine;
         if (all && sizes[shard] && from != to + at) memcpy(to + at, from, sizes[shard]);
         at += sizes[shard];
     }
-    return depart(peers);
+    return depart(peer);
 }
 
-int ny_peers_gather_equal(struct ny_peers *peers, const void *mine, size_t bytes, void *all)
+static int fold(struct ny_peers *base, double *sums, size_t count)
 {
-    unsigned shards = ny_peers_shards(peers);
-    size_t *sizes;
-    int err;
-
-    if (!peers) return ny_peers_gather(NULL, mine, &bytes, all);
-    sizes = ny_calloc(peers->ctx, NY_MEM_IO, shards, sizeof(*sizes));
-    if (!sizes) return NY_EBUDGET;
-    for (unsigned shard = 0; shard < shards; shard++)
-        sizes[shard] = bytes;
-    err = ny_peers_gather(peers, mine, sizes, all);
-    ny_free(peers->ctx, sizes);
-    return err;
-}
-
-int ny_peers_fold(struct ny_peers *peers, double *sums, size_t count)
-{
-    const struct ny_group *group;
+    struct ny_peer *peer = peer_of(base);
+    const struct ny_group *group = peer->group;
     size_t first, end;
     int err;
 
-    if (!peers) return NY_OK;
-    group = peers->group;
-    peers->kind = NY_ROUND_FOLD;
-    peers->bytes = count * sizeof(*sums);
-    peers->sums = sums;
-    err = meet(peers, NULL);
-    if (err || group->transport) return err ? err : depart(peers);
-    first = count / group->shape.count * peers->index;
-    end = peers->index + 1 < group->shape.count ? first + count / group->shape.count : count;
+    peer->kind = NY_ROUND_FOLD;
+    peer->bytes = count * sizeof(*sums);
+    peer->sums = sums;
+    err = meet(peer, NULL);
+    if (err || group->transport) return err ? err : depart(peer);
+    first = count / group->shape.count * peer->index;
+    end = peer->index + 1 < group->shape.count ? first + count / group->shape.count : count;
     for (size_t i = first; i < end; i++) {
         double sum = group->peer[0].sums[i];
 
@@ -262,71 +239,10 @@ int ny_peers_fold(struct ny_peers *peers, double *sums, size_t count)
         for (unsigned k = 0; k < group->shape.count; k++)
             group->peer[k].sums[i] = sum;
     }
-    return depart(peers);
+    return depart(peer);
 }
 
-int ny_peers_share(struct ny_peers *peers, void *data, size_t bytes)
-{
-    return ny_peers_share_of(peers, 0, data, bytes);
-}
-
-int ny_peers_share_of(struct ny_peers *peers, unsigned shard, void *data, size_t bytes)
-{
-    size_t *sizes;
-    int err;
-
-    if (!peers) return NY_OK;
-    sizes = ny_calloc(peers->ctx, NY_MEM_IO, peers->group->shape.shards, sizeof(*sizes));
-    if (!sizes) return NY_EBUDGET;
-    sizes[shard] = bytes;
-    err = ny_peers_gather(peers, data, sizes, data);
-    ny_free(peers->ctx, sizes);
-    return err;
-}
-
-/* Gathers one number of each peer, as an array that the caller frees. */
-static int gather_numbers(struct ny_peers *peers, uint64_t mine, uint64_t **all)
-{
-    *all = ny_calloc(peers->ctx, NY_MEM_IO, peers->group->shape.shards, sizeof(**all));
-    return *all ? ny_peers_gather_equal(peers, &mine, sizeof(mine), *all) : NY_EBUDGET;
-}
-
-int ny_peers_least(struct ny_peers *peers, uint64_t *value)
-{
-    uint64_t *all;
-    int err;
-
-    if (!peers) return NY_OK;
-    err = gather_numbers(peers, *value, &all);
-    for (unsigned shard = 0; shard < peers->group->shape.shards && !err; shard++)
-        if (all[shard] < *value) *value = all[shard];
-    ny_free(peers->ctx, all);
-    return err;
-}
-
-int ny_peers_wait(struct ny_peers *peers)
-{
-    uint64_t nothing = 0;
-
-    return ny_peers_least(peers, &nothing);
-}
-
-int ny_peers_agree(struct ny_peers *peers, uint64_t digest, const char *what)
-{
-    uint64_t *all;
-    int err;
-
-    if (!peers) return NY_OK;
-    err = gather_numbers(peers, digest, &all);
-    for (unsigned shard = 1; shard < peers->group->shape.shards && !err; shard++)
-        if (all[shard] != all[0])
-            err = ny_fail(peers->ctx, NY_EUSAGE,
-                          "shard %u has other %s than shard 0, but all shards of a job need the "
-                          "same; give the same command to each",
-                          shard, what);
-    ny_free(peers->ctx, all);
-    return err;
-}
+static const struct ny_peers_ops ops = {gather, fold};
 
 /* ---- the group ------------------------------------------------------------------------------ */
 
@@ -334,7 +250,7 @@ int ny_peers_agree(struct ny_peers *peers, uint64_t digest, const char *what)
  * nobody has said yet. */
 static void tell(void *user, int level, const char *text)
 {
-    struct ny_peers *peer = user;
+    struct ny_peer *peer = user;
     struct ny_group *group = peer->group;
     uint64_t digest = ny_checksum(text, strlen(text));
     bool known = false, warning = level <= NY_LOG_WARNING;
@@ -349,19 +265,22 @@ static void tell(void *user, int level, const char *text)
         ny_log(group->ctx, level, "%s", text);
 }
 
-static int open_peer(struct ny_peers *peer, struct ny_group *group, unsigned index, size_t memory)
+static int open_peer(struct ny_peer *peer, struct ny_group *group, unsigned index, size_t memory)
 {
     int err;
 
+    peer->base.ops = &ops;
+    peer->base.shard = group->shape.first + index;
+    peer->base.shards = group->shape.shards;
     peer->group = group;
     peer->index = index;
-    err = ny_context_new_child(&peer->ctx, group->ctx, group->shape.count, memory);
+    err = ny_context_new_child(&peer->base.ctx, group->ctx, group->shape.count, memory);
     if (err)
         return ny_fail(group->ctx, err, "no memory for the contexts of %u shards",
                        group->shape.count);
-    ny_context_set_log(peer->ctx, tell, peer);
-    ny_context_set_peers(peer->ctx, peer);
-    if (ny_peers_shard(peer)) ny_context_set_progress(peer->ctx, NULL, NULL);
+    ny_context_set_log(peer->base.ctx, tell, peer);
+    ny_context_set_peers(peer->base.ctx, &peer->base);
+    if (peer->base.shard) ny_context_set_progress(peer->base.ctx, NULL, NULL);
     return NY_OK;
 }
 
@@ -369,12 +288,12 @@ static int open_peer(struct ny_peers *peer, struct ny_group *group, unsigned ind
 static int run_peer(void *arg, unsigned index)
 {
     struct ny_group *group = arg;
-    struct ny_peers *peer = &group->peer[index];
+    struct ny_peer *peer = &group->peer[index];
     int err;
 
     if (index == group->shape.count) return watch(group);
-    err = group->work(group->arg, peer->ctx, group->shape.first + index);
-    ny_peers_leave(peer, err);
+    err = group->work(group->arg, peer->base.ctx, group->shape.first + index);
+    leave(peer, err);
     ny_mutex_lock(&group->lock);
     group->working--;
     ny_cond_broadcast(&group->changed);
@@ -443,7 +362,7 @@ int ny_group_run(struct ny_context *ctx, const struct ny_group_shape *shape,
     else if (transport)
         transport->ops->abandon(transport, err, ny_context_message(ctx));
     for (unsigned i = 0; i < shape->count && group.peer; i++)
-        ny_context_free(group.peer[i].ctx);
+        ny_context_free(group.peer[i].base.ctx);
     ny_free(ctx, group.gathered);
     ny_free(ctx, group.peer);
     ny_cond_release(&group.changed);

@@ -3,7 +3,7 @@
 #ifndef NY_PEERS_GROUP_H
 #define NY_PEERS_GROUP_H
 
-#include "peers/peers.h"
+#include "base/peers.h"
 #include "peers/transport.h"
 
 struct ny_group;

@@ -11,9 +11,9 @@ enum { NY_GROUP_TOLD = 64, NY_GROUP_MESSAGE = 1024 };
 /* A call of all peers; all leave it by the last. */
 enum ny_round_kind { NY_ROUND_GATHER = 1, NY_ROUND_FOLD, NY_ROUND_DEPART };
 
-struct ny_peers {
+struct ny_peer {
+    struct ny_peers base;
     struct ny_group *group;
-    struct ny_context *ctx;
     unsigned index; /* among those of the process */
     /* given in the round under way */
     enum ny_round_kind kind;
@@ -27,7 +27,7 @@ struct ny_group {
     struct ny_context *ctx; /* the caller's */
     struct ny_group_shape shape;
     struct ny_transport *transport;
-    struct ny_peers *peer; /* shape.count */
+    struct ny_peer *peer; /* shape.count */
     ny_group_fn *work;
     void *arg;
     struct ny_mutex lock; /* guards what follows */
@@ -45,8 +45,8 @@ struct ny_group {
 
 /* Gathers the pieces of this process's peers, of sizes[shard] bytes, with those of the other
  * processes, into group->gathered, which the caller frees with the group's context. */
-int ny_group_gather_remote(struct ny_peers *speaker, const size_t *sizes);
+int ny_group_gather_remote(struct ny_peer *speaker, const size_t *sizes);
 /* Adds up the sums of all processes; each peer of this one gets the result. */
-int ny_group_fold_remote(struct ny_peers *speaker);
+int ny_group_fold_remote(struct ny_peer *speaker);
 
 #endif

@@ -8,21 +8,22 @@
 #include "peers/group_private.h"
 
 /* The failure of a call of the transport. */
-static int transport_failed(struct ny_peers *speaker)
+static int transport_failed(struct ny_peer *speaker)
 {
     const struct ny_transport *transport = speaker->group->transport;
-    int interrupt = ny_check_interrupt(speaker->ctx);
+    int interrupt = ny_check_interrupt(speaker->base.ctx);
 
     if (interrupt) return interrupt;
     speaker->heard = transport->others;
-    return ny_fail(speaker->ctx, transport->status, "%s", transport->why);
+    return ny_fail(speaker->base.ctx, transport->status, "%s", transport->why);
 }
 
-int ny_group_gather_remote(struct ny_peers *speaker, const size_t *sizes)
+int ny_group_gather_remote(struct ny_peer *speaker, const size_t *sizes)
 {
     struct ny_group *group = speaker->group;
     struct ny_transport *transport = group->transport;
-    size_t *rank_bytes = ny_calloc(speaker->ctx, NY_MEM_IO, transport->ranks, sizeof(*rank_bytes));
+    size_t *rank_bytes =
+        ny_calloc(speaker->base.ctx, NY_MEM_IO, transport->ranks, sizeof(*rank_bytes));
     char *mine = NULL;
     size_t at = 0;
     int err = NY_EBUDGET;
@@ -34,7 +35,7 @@ int ny_group_gather_remote(struct ny_peers *speaker, const size_t *sizes)
         for (unsigned i = 0; i < shape.count; i++)
             rank_bytes[rank] += sizes[shape.first + i];
     }
-    mine = ny_alloc(speaker->ctx, NY_MEM_IO, rank_bytes[transport->rank]);
+    mine = ny_alloc(speaker->base.ctx, NY_MEM_IO, rank_bytes[transport->rank]);
     group->gathered = ny_alloc(group->ctx, NY_MEM_IO, speaker->bytes);
     if (!mine || !group->gathered) goto done;
     for (unsigned i = 0; i < group->shape.count; i++) {
@@ -47,8 +48,8 @@ int ny_group_gather_remote(struct ny_peers *speaker, const size_t *sizes)
               ? transport_failed(speaker)
               : NY_OK;
 done:
-    ny_free(speaker->ctx, rank_bytes);
-    ny_free(speaker->ctx, mine);
+    ny_free(speaker->base.ctx, rank_bytes);
+    ny_free(speaker->base.ctx, mine);
     return err;
 }
 
@@ -63,7 +64,7 @@ struct trade {
     size_t *sizes;
 };
 
-static int trade_new(struct trade *trade, const struct ny_peers *speaker)
+static int trade_new(struct trade *trade, const struct ny_peer *speaker)
 {
     const struct ny_group *group = speaker->group;
     unsigned ranks = group->transport->ranks;
@@ -74,11 +75,12 @@ static int trade_new(struct trade *trade, const struct ny_peers *speaker)
     if (trade->slice > total / ranks) trade->slice = total / ranks;
     trade->slice++;
     piece = (size_t)ranks * trade->most * trade->slice;
-    trade->out = ny_calloc(speaker->ctx, NY_MEM_IO, piece, sizeof(double));
-    trade->in = ny_calloc(speaker->ctx, NY_MEM_IO, piece, sizeof(double));
-    trade->sum = ny_calloc(speaker->ctx, NY_MEM_IO, trade->slice, sizeof(double));
-    trade->all = ny_calloc(speaker->ctx, NY_MEM_IO, (size_t)ranks * trade->slice, sizeof(double));
-    trade->sizes = ny_calloc(speaker->ctx, NY_MEM_IO, ranks, sizeof(size_t));
+    trade->out = ny_calloc(speaker->base.ctx, NY_MEM_IO, piece, sizeof(double));
+    trade->in = ny_calloc(speaker->base.ctx, NY_MEM_IO, piece, sizeof(double));
+    trade->sum = ny_calloc(speaker->base.ctx, NY_MEM_IO, trade->slice, sizeof(double));
+    trade->all =
+        ny_calloc(speaker->base.ctx, NY_MEM_IO, (size_t)ranks * trade->slice, sizeof(double));
+    trade->sizes = ny_calloc(speaker->base.ctx, NY_MEM_IO, ranks, sizeof(size_t));
     if (!trade->out || !trade->in || !trade->sum || !trade->all || !trade->sizes) return NY_EBUDGET;
     for (unsigned rank = 0; rank < ranks; rank++)
         trade->sizes[rank] = trade->slice * sizeof(double);
@@ -128,7 +130,7 @@ static void add_slices(const struct trade *trade, const struct ny_group *group)
 
 /* Adds up the sums of all processes, block by block: each rank adds a slice of the block, so that
  * every number travels once to where it is added and once back. */
-int ny_group_fold_remote(struct ny_peers *speaker)
+int ny_group_fold_remote(struct ny_peer *speaker)
 {
     struct ny_group *group = speaker->group;
     struct ny_transport *transport = group->transport;
@@ -151,6 +153,6 @@ int ny_group_fold_remote(struct ny_peers *speaker)
         for (unsigned i = 0; i < group->shape.count && !err; i++)
             memcpy(group->peer[i].sums + at, trade.all, count * sizeof(double));
     }
-    trade_release(&trade, speaker->ctx);
+    trade_release(&trade, speaker->base.ctx);
     return err;
 }

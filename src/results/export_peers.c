@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "peers/peers.h"
+#include "base/peers.h"
 #include "results/clusters.h"
 #include "results/current.h"
 #include "results/names.h"

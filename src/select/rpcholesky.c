@@ -28,7 +28,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/thread.h"
-#include "peers/peers.h"
+#include "base/peers.h"
 #include "select/rules_private.h"
 #include "store/store.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "peers/peers.h"
+#include "base/peers.h"
 #include "select/rules_private.h"
 
 struct image_head {

@@ -1,7 +1,7 @@
 /* The pass that measures δ of all rows on the present dictionary, and sets their bounds. */
 #include "select/rpcholesky.h"
 
-#include "peers/peers.h"
+#include "base/peers.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The sums of pass 1 over all shards: those of each shard, added in the order of the shards. */
 #include <string.h>
 
-#include "peers/peers.h"
+#include "base/peers.h"
 #include "spectral/accumulator.h"
 
 /* Numbers of G that travel together. */

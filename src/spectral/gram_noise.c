@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "peers/peers.h"
+#include "base/peers.h"
 #include "stream/source.h"
 
 /* MOST: the standard deviation of tr W⁺D from 128 rows of the Gram is within a tenth of that from

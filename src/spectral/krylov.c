@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "peers/peers.h"
+#include "base/peers.h"
 #include "spectral/projected.h"
 
 /* The numbers at the end of a state: t, ω, the residual, the rank. */

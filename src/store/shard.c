@@ -1,5 +1,5 @@
 /*
- * A store that is a shard of a larger one: its peers (peers/peers.h) have the others.
+ * A store that is a shard of a larger one: its peers (base/peers.h) have the others.
  *
  * Behind ny_store_join() the handle speaks for all shards: the points have the rows of all,
  * numbered through in the order of the shards, statistics are those of all, and a gather finds rows

@@ -33,7 +33,7 @@
 #include <sys/types.h>
 
 #include "base/mutex.h"
-#include "peers/peers.h"
+#include "base/peers.h"
 #include "store/codec.h"
 #include "store/store.h"
 #include "store/structure.h"

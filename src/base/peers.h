@@ -1,25 +1,42 @@
 /*
  * Peers work at the same job, each on the shard of its number. This header has all that they say to
  * each other; a job of an unsharded store has no peers, and then (NULL) each call does what is
- * left to do alone.
+ * left to do alone. Two calls are the peers' own (peers/group.c); the others are made of these.
  *
  * All peers make the same calls in the same order. Exchanges put things together by the numbers of
  * shards, whoever holds them, so that results do not depend on the number of processes.
  *
- * Nobody waits for the dead. A peer that ends with an error says so by ny_peers_leave(), and the
+ * Nobody waits for the dead. A peer that ends with an error says so (peers/group.c), and the
  * calls of the others fail, those included that wait already.
  */
-#ifndef NY_PEERS_PEERS_H
-#define NY_PEERS_PEERS_H
+#ifndef NY_BASE_PEERS_H
+#define NY_BASE_PEERS_H
 
 #include "base/context.h"
 
-struct ny_peers;
+/* The calls of ny_peers_gather() and ny_peers_fold() where there are peers. */
+struct ny_peers_ops {
+    int (*gather)(struct ny_peers *peers, const void *mine, const size_t *sizes, void *all);
+    int (*fold)(struct ny_peers *peers, double *sums, size_t count);
+};
+
+/* What every peer starts with. */
+struct ny_peers {
+    const struct ny_peers_ops *ops;
+    struct ny_context *ctx;
+    unsigned shard, shards; /* the number of its own, and of all of the job */
+};
 
 /* Returns the number of this peer's shard, from 0; 0 for NULL. */
-unsigned ny_peers_shard(const struct ny_peers *peers);
+static inline unsigned ny_peers_shard(const struct ny_peers *peers)
+{
+    return peers ? peers->shard : 0;
+}
 /* Returns the number of shards of the job; 1 for NULL. */
-unsigned ny_peers_shards(const struct ny_peers *peers);
+static inline unsigned ny_peers_shards(const struct ny_peers *peers)
+{
+    return peers ? peers->shards : 1;
+}
 /* Tells whether this peer does for all what is done once. */
 static inline bool ny_peers_leads(const struct ny_peers *peers)
 {
@@ -44,8 +61,5 @@ int ny_peers_least(struct ny_peers *peers, uint64_t *value);
 int ny_peers_wait(struct ny_peers *peers);
 /* NY_EUSAGE where the peers' digests of `what` ("options") differ. */
 int ny_peers_agree(struct ny_peers *peers, uint64_t digest, const char *what);
-/* Says that this peer has ended: with NY_OK, which the others do not hear of, or with an error,
- * whose message the context has. */
-void ny_peers_leave(struct ny_peers *peers, int status);
 
 #endif
