@@ -167,7 +167,7 @@ void ny_plan_note_exact(struct ny_store *store, const struct ny_options *options
     const double least_s = 0.1, comparable = 1.2;
     const struct ny_kernel *kernel = settings->kernel;
     struct ny_plan exact = {0};
-    struct ny_points_info points;
+    struct ny_rows_info points;
 
     if (ny_options_is_set(options, "approx") || settings->map->graph || plan->whole ||
         plan->seconds < least_s ||

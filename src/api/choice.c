@@ -276,7 +276,7 @@ done:
 /* Reads the lines of a text file. */
 static int read_lines(struct list *list, struct ny_store *store)
 {
-    struct ny_points_info points;
+    struct ny_rows_info points;
     int err = ny_points_info(store, &points);
 
     list->may_name = !err && points.column_names;
@@ -357,7 +357,7 @@ int ny_given_choice_read(struct ny_given_choice *given, struct ny_store *store,
                          const struct ny_options *options, const struct ny_own_landmarks *own)
 {
     const char *text = ny_options_text(options, "features");
-    struct ny_points_info points;
+    struct ny_rows_info points;
     int err;
 
     *given = (struct ny_given_choice){.kept = !text};
@@ -373,7 +373,7 @@ int ny_given_choice_keep(const struct ny_given_choice *given, struct ny_store *s
                          const char *name, json_t *record)
 {
     struct ny_context *ctx = ny_store_context(store);
-    struct ny_points_info points;
+    struct ny_rows_info points;
     unsigned char *chosen;
     int err;
 

@@ -144,7 +144,7 @@ static int tell_dropped(struct ny_context *ctx, struct ny_report *report,
 static int export_in_place(struct ny_context *ctx, const char *path, const char *output)
 {
     struct ny_store *store = NULL;
-    struct ny_points_info points;
+    struct ny_rows_info points;
     int err = ny_call_begin(ctx);
 
     if (err) return err;

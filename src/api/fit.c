@@ -71,7 +71,7 @@ static int plan_store(struct ny_context *context, const char *path,
 {
     struct ny_store *store = NULL;
     struct ny_owned_settings settings = {0};
-    struct ny_points_info points;
+    struct ny_rows_info points;
     struct ny_plan plan;
     int err;
 
@@ -140,7 +140,7 @@ int ny_gamma_grid(struct ny_context *context, const char *path, const struct ny_
     struct ny_store *store = NULL;
     struct ny_owned_settings settings = {0};
     struct ny_gamma_grid grid;
-    struct ny_points_info points;
+    struct ny_rows_info points;
     struct ny_options none;
     int err = ny_given(context, __func__, "", NULL, 0);
 
@@ -244,7 +244,7 @@ static void put_graph(json_t *report, const struct ny_fit_settings *fit)
 }
 
 /* Makes the record, with the keys of the report that do not wait for a stage. */
-static json_t *record_of(const struct ny_request *request, const struct ny_points_info *points,
+static json_t *record_of(const struct ny_request *request, const struct ny_rows_info *points,
                          json_t *options)
 {
     json_t *record = ny_job_record_new(points, options, request->kind->name);

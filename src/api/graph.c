@@ -21,7 +21,7 @@ static bool is_given(const struct ny_request *request)
 static int take_edges(struct ny_request *request)
 {
     struct ny_given_edges *edges = &request->edges;
-    struct ny_points_info points;
+    struct ny_rows_info points;
     uint64_t nodes = 0;
     int err = ny_points_info(request->store, &points);
 
@@ -63,7 +63,7 @@ static int take_settings(struct ny_request *request)
         request->store,
         "give --edges FILE to make another graph, or import points into another store");
     if (err) return err;
-    err = ny_graph_settings_decide(&request->graph, request->store,
+    err = ny_graph_settings_decide(&request->graph, ny_store_rows(request->store),
                                    ny_options_text(request->options, "sweep"));
     if (err == NY_OK && !ny_graph_has_seed(&request->graph) &&
         ny_options_is_set(request->options, "seed"))
@@ -73,8 +73,8 @@ static int take_settings(struct ny_request *request)
 }
 
 /* Puts what a graph from elsewhere has into its new record: one stage, and perhaps no points. */
-static json_t *record_of_edges(const struct ny_request *request,
-                               const struct ny_points_info *points, json_t *record)
+static json_t *record_of_edges(const struct ny_request *request, const struct ny_rows_info *points,
+                               json_t *record)
 {
     json_t *report = json_object_get(record, "report");
 
@@ -90,7 +90,7 @@ static json_t *record_of_edges(const struct ny_request *request,
 
 /* Makes a new record, whose report says how the graph is to be made. The seed is in it only
  * where it acts. */
-static json_t *record_of(const struct ny_request *request, const struct ny_points_info *points,
+static json_t *record_of(const struct ny_request *request, const struct ny_rows_info *points,
                          json_t *options)
 {
     json_t *record = ny_job_record_new(points, options, request->kind->name);
@@ -132,7 +132,7 @@ static bool has_lists(const json_t *record)
 static int announce(struct ny_request *request)
 {
     struct ny_plan *plan = &request->plan;
-    struct ny_points_info points;
+    struct ny_rows_info points;
     struct ny_graph_plan graph;
     int err;
 

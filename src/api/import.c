@@ -71,7 +71,7 @@ static void keep_column(char kept[NY_HOW_COLUMN_BYTES], const char *column)
 }
 
 /* Tells that the rows of the first file have no labels, unlike those of the store. */
-static void tell_unlabelled(const struct ny_import *import, const struct ny_points_info *info)
+static void tell_unlabelled(const struct ny_import *import, const struct ny_rows_info *info)
 {
     const char *path = ny_store_path(import->store);
 
@@ -86,7 +86,7 @@ static void tell_unlabelled(const struct ny_import *import, const struct ny_poin
 int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reader)
 {
     const struct ny_file_table *table = ny_reader_table(reader);
-    struct ny_points_info info;
+    struct ny_rows_info info;
     bool waits;
     int err = ny_points_info(import->store, &info);
 
@@ -164,7 +164,7 @@ static int begin_names(struct ny_import *import, const struct ny_reader *reader,
 {
     const struct ny_names *columns = ny_reader_column_names(reader);
     bool has = ny_reader_table(reader)->names;
-    struct ny_points_info info;
+    struct ny_rows_info info;
     int err = ny_points_info(import->store, &info);
 
     if (err) return err;
@@ -192,7 +192,7 @@ int ny_import_class_names(struct ny_import *import, const struct ny_reader *read
 }
 
 /* A store keeps the layout that it has. */
-static int check_layout(struct ny_import *import, const struct ny_points_info *info)
+static int check_layout(struct ny_import *import, const struct ny_rows_info *info)
 {
     bool sparse = info->row_slots > 0;
 
@@ -207,7 +207,7 @@ static int check_layout(struct ny_import *import, const struct ny_points_info *i
 }
 
 /* Rows to append are prepared as those of the store are; words that say otherwise are refused. */
-static int check_preparation(struct ny_import *import, const struct ny_points_info *info)
+static int check_preparation(struct ny_import *import, const struct ny_rows_info *info)
 {
     const struct ny_prepared *asked = &import->preparation, *has = &info->preparation;
     char rows[NY_PREPARED_WORD_BYTES];
@@ -248,7 +248,7 @@ static const char *known(const char *column)
 int ny_import_open(struct ny_import *import, struct ny_import_source source,
                    struct ny_reader **reader)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
     int err = ny_points_info(import->store, &info);
 
     *reader = NULL;
@@ -414,7 +414,7 @@ static uint64_t budget_of(const struct ny_import *import)
 
 int ny_import_describe(struct ny_import *import, double seconds, struct ny_report **report)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
     json_t *object;
     int err = ny_points_info(import->store, &info);
 
@@ -509,7 +509,7 @@ int ny_import_prepare(struct ny_import *import, const struct ny_options *options
 /* Refuses a store that has graphs of nodes, which are not the rows that come in. */
 static int check_nodes(struct ny_import *import)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
     int err = ny_points_info(import->store, &info);
 
     return err || info.n ? err : ny_refuse_nodes(import->store, "import into another store");

@@ -247,7 +247,7 @@ static int find_there(const struct dealt *dealt, struct ny_context *ctx, unsigne
                       bool *there)
 {
     uint64_t share = dealt->begin[shard + 1] - dealt->begin[shard];
-    struct ny_points_info points = {0};
+    struct ny_rows_info points = {0};
     struct ny_store *store;
     int err = open_shard(&store, ctx, dealt, shard);
 
@@ -359,7 +359,7 @@ static int import_shares(struct dealt *dealt, struct ny_context *ctx,
 
 /* Describes the rows of all shards, with the sums over these. */
 static json_t *describe(const struct dealt *dealt, struct ny_context *ctx,
-                        const struct ny_points_info *points, const struct sums *sums)
+                        const struct ny_rows_info *points, const struct sums *sums)
 {
     json_t *object = json_object();
     const struct ny_import_dropped dropped = {.rows = (uint64_t)sums->dropped};
@@ -389,7 +389,7 @@ static int finish(void *arg, struct ny_context *ctx, unsigned shard)
 {
     struct dealt *dealt = arg;
     struct sums sums = dealt->sums[shard];
-    struct ny_points_info points;
+    struct ny_rows_info points;
     struct ny_store *store;
     int err = open_shard(&store, ctx, dealt, shard);
 

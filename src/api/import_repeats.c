@@ -91,7 +91,7 @@ int ny_import_tell_repeats(struct ny_import *import)
     struct ny_import_repeats *set = &import->repeats;
     char first[NY_NAME_BYTES_MAX + 1] = "";
     struct ny_names names = {0};
-    struct ny_points_info info;
+    struct ny_rows_info info;
     uint64_t at, found = 0;
     int err = ny_points_info(import->store, &info);
 

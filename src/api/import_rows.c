@@ -14,15 +14,15 @@
  * subtracted. */
 static int store_batch(struct ny_import *import, const struct ny_row_batch *batch)
 {
-    struct ny_rows rows = {.values = batch->values,
-                           .sparse = batch->sparse,
-                           .labels = import->spec.labels ? batch->labels : NULL,
-                           .source = import->spec.source ? batch->source : NULL,
-                           .names = batch->names ? batch->names->text : NULL,
-                           .count = batch->count,
-                           .digest = ny_import_digest(import),
-                           .consumed = import->consumed + batch->consumed,
-                           .dropped = import->dropped + batch->dropped};
+    struct ny_ingest_rows rows = {.values = batch->values,
+                                  .sparse = batch->sparse,
+                                  .labels = import->spec.labels ? batch->labels : NULL,
+                                  .source = import->spec.source ? batch->source : NULL,
+                                  .names = batch->names ? batch->names->text : NULL,
+                                  .count = batch->count,
+                                  .digest = ny_import_digest(import),
+                                  .consumed = import->consumed + batch->consumed,
+                                  .dropped = import->dropped + batch->dropped};
 
     rows.consumed -= import->before.consumed + import->others;
     rows.dropped -= import->before.dropped;
@@ -256,15 +256,15 @@ int ny_import_shuffled(void *arg, const void *record, size_t bytes)
                             .start = start,
                             .index = (uint32_t *)(void *)at,
                             .value = at + ny_padded(head->nnz * sizeof(uint32_t))};
-    struct ny_rows rows = {.values = at,
-                           .sparse = head->sparse ? &sparse : NULL,
-                           .labels = import->spec.labels ? &head->label : NULL,
-                           .source = &head->source,
-                           .names = name,
-                           .count = 1,
-                           .digest = ny_import_digest(import),
-                           .consumed = ++import->drained,
-                           .dropped = import->dropped};
+    struct ny_ingest_rows rows = {.values = at,
+                                  .sparse = head->sparse ? &sparse : NULL,
+                                  .labels = import->spec.labels ? &head->label : NULL,
+                                  .source = &head->source,
+                                  .names = name,
+                                  .count = 1,
+                                  .digest = ny_import_digest(import),
+                                  .consumed = ++import->drained,
+                                  .dropped = import->dropped};
 
     return import->drained <= import->skip ? NY_OK : ny_ingest_rows(import->ingest, &rows);
 }

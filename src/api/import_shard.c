@@ -120,7 +120,7 @@ void ny_import_follow(struct ny_import *import)
     if (!import->values_typed) how->values = facts->preparation.values;
 }
 
-int ny_import_tell_facts(struct ny_import *import, const struct ny_points_info *info,
+int ny_import_tell_facts(struct ny_import *import, const struct ny_rows_info *info,
                          const struct ny_reader *reader)
 {
     const struct ny_names *columns = ny_reader_column_names(reader);
@@ -199,7 +199,7 @@ static bool is_left(const struct ny_import *import)
 
 void ny_import_unclaim(struct ny_import *import)
 {
-    struct ny_points_info info = {0};
+    struct ny_rows_info info = {0};
 
     if (!import->claim) return;
     if (import->store && ny_points_info(import->store, &info)) info.n = 1;

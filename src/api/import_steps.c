@@ -50,7 +50,7 @@ static int step(struct ny_import *import, uint64_t rows)
 
 int ny_import_next(struct ny_import *import, uint64_t rows, uint64_t *n)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
     int err = ny_points_info(import->store, &info);
 
     if (err == NY_OK && import->reader && info.n < rows) {

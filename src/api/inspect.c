@@ -186,7 +186,7 @@ static bool put_label(double *seen, double label)
 }
 
 /* Counts distinct labels, be they words or numbers; NaN beyond CLASSES_MAX. */
-static int count_classes(struct ny_store *store, const struct ny_points_info *info, double *classes)
+static int count_classes(struct ny_store *store, const struct ny_rows_info *info, double *classes)
 {
     enum { ROWS = 65536 };
     struct ny_context *ctx = ny_store_context(store);
@@ -214,7 +214,7 @@ static int count_classes(struct ny_store *store, const struct ny_points_info *in
     return err;
 }
 
-void ny_describe_preparation(json_t *object, const struct ny_points_info *info)
+void ny_describe_preparation(json_t *object, const struct ny_rows_info *info)
 {
     const struct ny_prepared *how = &info->preparation;
     bool prepared = ny_prepares(how);
@@ -229,7 +229,7 @@ void ny_describe_preparation(json_t *object, const struct ny_points_info *info)
 static int describe_names(struct ny_store *store, json_t *report, const char *key, bool columns)
 {
     enum { SHOWN = 5 };
-    struct ny_points_info info;
+    struct ny_rows_info info;
     struct ny_names names = {0};
     json_t *array = NULL;
     const char *name;
@@ -289,7 +289,7 @@ static int describe_imports(struct ny_store *store, json_t *report)
  * number of classes; norms come from the statistics of the import. */
 static int describe_points(struct ny_store *store, json_t *report)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
     double classes = NAN, norm = NAN, squares = NAN;
     int err = ny_points_info(store, &info);
 

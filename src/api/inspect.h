@@ -10,7 +10,7 @@
 int ny_result_describe(struct ny_report **out, struct ny_store *store, const char *name,
                        const json_t *record);
 /* Tells in a report how the rows of points are prepared: null where they are not. */
-void ny_describe_preparation(json_t *object, const struct ny_points_info *info);
+void ny_describe_preparation(json_t *object, const struct ny_rows_info *info);
 /* The report of a store as `info STORE --json` prints it. */
 int ny_store_describe(struct ny_report **out, struct ny_store *store);
 

@@ -187,13 +187,13 @@ int ny_shards_describe(struct ny_store *store, json_t *object)
 /* Reads the two means of one store. */
 static int norms_of(struct ny_store *store, double *norm, double *squares)
 {
-    struct ny_points_stats stats;
+    struct ny_rows_stats stats;
     int err = ny_points_stats(store, &stats);
 
     if (err) return err;
     *norm = stats.mean_norm;
     *squares = stats.mean_square_norm;
-    ny_points_stats_release(&stats, ny_store_context(store));
+    ny_rows_stats_release(&stats, ny_store_context(store));
     return NY_OK;
 }
 
@@ -225,7 +225,7 @@ int ny_set_uncut(struct ny_store *set, int err)
 
     if (err && err != NY_ESTORE && err != NY_EINTERNAL) return err;
     for (size_t k = 0; k < all->count; k++) {
-        struct ny_points_info info;
+        struct ny_rows_info info;
         struct ny_store *one;
         int failed = ny_set_store(set, k, &one);
 

@@ -90,7 +90,7 @@ static int read_kept(struct ny_store *store, const char *name, const json_t *rec
                      bool stay, struct ny_given_landmarks *list)
 {
     struct ny_context *ctx = ny_store_context(store);
-    struct ny_points_info info;
+    struct ny_rows_info info;
     size_t row_bytes;
     int err = ny_points_info(store, &info);
 

@@ -187,7 +187,7 @@ static int make_own(const struct ny_request *request, struct ny_model **own)
                                    .q = model->q,
                                    .degrees = model->degrees.v ? &model->degrees : NULL,
                                    .coordinates = &model->coordinates};
-    struct ny_points_info points;
+    struct ny_rows_info points;
     bool columns = spec.kernel->base == NY_BASE_COORDINATE;
     void *rows = NULL;
     int err = ny_points_info(request->store, &points);
@@ -197,7 +197,7 @@ static int make_own(const struct ny_request *request, struct ny_model **own)
     as.dtype = spec.dtype = points.dtype;
     as.slots = spec.slots = (size_t)points.row_slots;
     if (!columns) {
-        rows = ny_calloc(request->ctx, NY_MEM_DICTIONARY, model->m, ny_points_row_bytes(&points));
+        rows = ny_calloc(request->ctx, NY_MEM_DICTIONARY, model->m, ny_rows_row_bytes(&points));
         err = rows ? ny_landmark_points_get(request->store, request->name, request->record, &as, 0,
                                             rows)
                    : NY_EBUDGET;

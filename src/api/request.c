@@ -210,7 +210,7 @@ static void note_lost(struct ny_request *request, uint64_t rows)
 /* A new record, stored at once in the place of all that was there. */
 static int create_record(struct ny_request *request)
 {
-    struct ny_points_info points;
+    struct ny_rows_info points;
     json_t *options, *inputs = NULL;
     int err;
 

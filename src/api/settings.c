@@ -190,7 +190,7 @@ static struct ny_wishes read_wishes(const struct ny_options *options, struct ny_
 }
 
 /* Takes the nodes of a graph for the points of a store that has none: a map of it needs no more. */
-static int take_nodes(struct ny_store *store, const char *name, struct ny_points_info *points)
+static int take_nodes(struct ny_store *store, const char *name, struct ny_rows_info *points)
 {
     struct ny_stored_graph graph;
     json_t *record;
@@ -204,7 +204,7 @@ static int take_nodes(struct ny_store *store, const char *name, struct ny_points
 /* Reads the shape of the points without the rows that are lost, and refuses too few to fit. `rows`
  * stands for their number, unless it is 0. */
 static int need_points(struct ny_store *store, const struct ny_options *options, uint64_t rows,
-                       struct ny_points_info *points)
+                       struct ny_rows_info *points)
 {
     /* One row can be summed up, or placed by a model, but not fitted. */
     bool one = ny_options_choice(options, "until") || ny_options_is_set(options, "model");
@@ -260,7 +260,7 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
                     const struct ny_options *options, unsigned groups,
                     const struct ny_own_landmarks *own)
 {
-    struct ny_points_info points;
+    struct ny_rows_info points;
     struct ny_wishes wishes;
     int err;
 
@@ -282,7 +282,7 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
 }
 
 int ny_settings_of_points(struct ny_fit_settings *settings, struct ny_context *ctx,
-                          const struct ny_options *options, const struct ny_points_info *points,
+                          const struct ny_options *options, const struct ny_rows_info *points,
                           const struct ny_landmark_points *landmarks)
 {
     struct ny_wishes wishes;

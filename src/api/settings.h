@@ -23,7 +23,7 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
 /* Sets the settings of a fit of points that are in no store, of which `points` tells the shape,
  * over landmarks that were given. The options are checked, and no columns are chosen by them. */
 int ny_settings_of_points(struct ny_fit_settings *settings, struct ny_context *ctx,
-                          const struct ny_options *options, const struct ny_points_info *points,
+                          const struct ny_options *options, const struct ny_rows_info *points,
                           const struct ny_landmark_points *landmarks);
 /* Frees the landmarks and columns. */
 void ny_settings_release(struct ny_owned_settings *settings, struct ny_context *ctx);

@@ -98,14 +98,14 @@ static int read_rows(struct ny_store *store, const char *name, const json_t *rec
                      struct shard_rows *rows)
 {
     const json_t *sharded = json_object_get(record, "sharded");
-    struct ny_points_info points;
+    struct ny_rows_info points;
     json_t *begun;
     int err = ny_record_load_update(store, name, &begun);
 
     if (!err) err = ny_points_info(store, &points);
     if (!err)
         *rows = (struct shard_rows){
-            .now = ny_points_here(&points),
+            .now = ny_rows_here(&points),
             .had = ny_field_count(json_object_get(record, "report"), "n", 0),
             .begun = begun != NULL,
             .width_rows = ny_field_count(record, "width_rows", ny_field_count(sharded, "rows", 0))};
@@ -166,7 +166,7 @@ static int look_at(struct ny_store *store, struct shards_update *update, unsigne
     struct ny_context *ctx = ny_store_context(store);
     const struct ny_options options = options_for(update, ctx);
     struct ny_updated result;
-    struct ny_points_info points;
+    struct ny_rows_info points;
     struct shard_rows last;
     int err = ny_updated_read(&result, store, update->name, &options, 0);
 

@@ -385,7 +385,7 @@ int ny_sums_solve(const struct ny_sums *sums, struct ny_model **model, struct ny
     if (err) return err;
     err = need_options(own);
     if (!err) {
-        struct ny_points_info points = ny_summed_points(sums->summed);
+        struct ny_rows_info points = ny_summed_points(sums->summed);
         struct ny_landmark_points landmarks = ny_summed_landmarks(sums->summed);
 
         err = ny_settings_of_points(&settings, ctx, sums->options, &points, &landmarks);

@@ -150,7 +150,7 @@ int ny_truncate(struct ny_context *context, const char *path, uint64_t rows, int
                 struct ny_report **report)
 {
     struct truncating t = {.ctx = context, .rows = rows, .drops = drop_results};
-    struct ny_points_info before = {0};
+    struct ny_rows_info before = {0};
     struct ny_shards_noted noted = {.cut = true, .rows = rows};
     struct ny_shard_home home;
     bool within;

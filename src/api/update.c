@@ -140,9 +140,8 @@ static size_t expected_landmarks(const struct update *update)
 static int announce(const struct update *update, struct ny_plan *plan)
 {
     const struct ny_fit_settings *settings = update->settings;
-    uint64_t n = update->record
-                     ? ny_field_count(json_object_get(update->record, "report"), "n", 0)
-                     : update->n;
+    uint64_t n = update->record ? ny_field_count(json_object_get(update->record, "report"), "n", 0)
+                                : update->n;
     int err = ny_fit_plan(update->store, settings, expected_landmarks(update), plan);
 
     if (err) return err;
@@ -296,7 +295,7 @@ void ny_updated_release(struct ny_updated *updated, struct ny_context *ctx)
 /* Updates the result that was read; *record is that of the result afterwards. */
 static int run_read(struct ny_updated *updated, struct update *update, json_t **record)
 {
-    struct ny_points_info points;
+    struct ny_rows_info points;
     int err = ny_points_info(update->store, &points);
 
     if (err) return err;

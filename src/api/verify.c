@@ -98,7 +98,7 @@ static int compare_rows(void *user, const char *name)
     struct finding *finding = user;
     struct ny_context *ctx = ny_store_context(finding->store);
     char what[256];
-    struct ny_points_info info;
+    struct ny_rows_info info;
     uint64_t end, still;
     int err = find_end(finding, name, &end);
 

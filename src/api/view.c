@@ -187,7 +187,7 @@ static int check_read(struct ny_view *view, int err)
 /* ---- parts of the points ------------------------------------------------------------------ */
 
 /* Reads sparse rows into dense ones. */
-static int fill_from_sparse(struct ny_view *view, const struct ny_points_info *info, uint64_t first,
+static int fill_from_sparse(struct ny_view *view, const struct ny_rows_info *info, uint64_t first,
                             size_t count, char *out)
 {
     size_t slots = (size_t)info->row_slots, record = ny_row_bytes(info->dtype, info->d, slots);
@@ -215,7 +215,7 @@ static int fill_from_sparse(struct ny_view *view, const struct ny_points_info *i
 
 static int fill_points(struct ny_view *view, uint64_t first, size_t count, void *out)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
     int err = ny_points_info(view->store, &info);
 
     if (err) return err;
@@ -236,7 +236,7 @@ static int fill_source(struct ny_view *view, uint64_t first, size_t count, void 
 /* Finds a part of the points; *part is left as it was where they do not have it. */
 static int find_of_points(struct ny_view *view, const char *name, struct viewed *part)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
     int err = ny_points_info(view->store, &info);
 
     if (err) return err;
@@ -430,7 +430,7 @@ int ny_view_names(struct ny_view *view, const char *part, uint64_t first, uint64
 /* ---- sparse points ------------------------------------------------------------------------ */
 
 /* Appends the rows of a piece to the caller's arrays; *at: their entries so far. */
-static int put_sparse(struct ny_view *view, const struct ny_points_info *info, const char *records,
+static int put_sparse(struct ny_view *view, const struct ny_rows_info *info, const char *records,
                       size_t count, struct ny_csr_room *room, uint64_t *at)
 {
     size_t slots = (size_t)info->row_slots, record = ny_row_bytes(info->dtype, info->d, slots);
@@ -457,7 +457,7 @@ int ny_view_read_sparse(struct ny_view *view, uint64_t first, uint64_t count,
                         const struct ny_csr_room *given)
 {
     struct ny_csr_room room;
-    struct ny_points_info info;
+    struct ny_rows_info info;
     struct viewed part;
     char *records = NULL;
     uint64_t at = 0;
@@ -475,7 +475,7 @@ int ny_view_read_sparse(struct ny_view *view, uint64_t first, uint64_t count,
     if (err) return err;
     room = *given;
     *room.row_start = 0;
-    records = ny_calloc(view->ctx, NY_MEM_IO, PIECE_ROWS, ny_points_row_bytes(&info));
+    records = ny_calloc(view->ctx, NY_MEM_IO, PIECE_ROWS, ny_rows_row_bytes(&info));
     if (!records) return NY_EBUDGET;
     for (uint64_t done = 0; !err && done < count; done += PIECE_ROWS) {
         size_t piece = count - done < PIECE_ROWS ? (size_t)(count - done) : PIECE_ROWS;

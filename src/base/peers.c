@@ -1,4 +1,4 @@
-/* What peers say to each other, made of the two calls that are their own. */
+/* The calls of peers, made of the two that are their own. */
 #include "base/peers.h"
 
 #include <string.h>

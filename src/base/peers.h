@@ -20,7 +20,7 @@ struct ny_peers_ops {
     int (*fold)(struct ny_peers *peers, double *sums, size_t count);
 };
 
-/* What every peer starts with. */
+/* The part that every peer starts with. */
 struct ny_peers {
     const struct ny_peers_ops *ops;
     struct ny_context *ctx;

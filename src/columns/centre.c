@@ -12,19 +12,19 @@
 #include "base/compare.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "store/store.h"
+#include "stream/rows.h"
 
 enum { ROWS = 15 };
 
 /* Tells whether few values can have made this mean: it is large, and no larger than the spread. */
-static bool may_be_drawn(const struct ny_points_stats *stats, size_t k)
+static bool may_be_drawn(const struct ny_rows_stats *stats, size_t k)
 {
     double mean = fabs(stats->mean[k]);
 
     return mean > 0x1p30 && sqrt(stats->variance[k]) >= mean;
 }
 
-static bool any_drawn(const struct ny_points_stats *stats)
+static bool any_drawn(const struct ny_rows_stats *stats)
 {
     for (size_t k = 0; k < stats->d; k++)
         if (may_be_drawn(stats, k)) return true;
@@ -45,11 +45,11 @@ static double centre_of(double *values, double mean)
     return fabs(mean - median) > 0x1p40 * least ? median : mean;
 }
 
-int ny_centre_among_rows(struct ny_geometry *geometry, struct ny_store *store,
-                         const struct ny_points_info *points, const struct ny_points_stats *stats)
+int ny_centre_among_rows(struct ny_geometry *geometry, struct ny_rows *X,
+                         const struct ny_rows_info *points, const struct ny_rows_stats *stats)
 {
-    struct ny_context *ctx = ny_store_context(store);
-    size_t bytes = ny_points_row_bytes(points);
+    struct ny_context *ctx = X->ctx;
+    size_t bytes = ny_rows_row_bytes(points);
     uint64_t numbers[ROWS];
     double values[ROWS];
     unsigned char *rows;
@@ -62,7 +62,7 @@ int ny_centre_among_rows(struct ny_geometry *geometry, struct ny_store *store,
         numbers[i] = (uint64_t)(ny_hash01(0, NY_STREAM_SAMPLE, i) * (double)points->n);
         if (numbers[i] >= points->n) numbers[i] = points->n - 1;
     }
-    err = ny_points_gather(store, 0, numbers, ROWS, rows);
+    err = X->ops->gather(X, 0, numbers, ROWS, rows);
     for (size_t k = 0; !err && k < stats->d; k++) {
         if (!may_be_drawn(stats, k)) continue;
         for (size_t i = 0; i < ROWS; i++)
@@ -73,9 +73,9 @@ int ny_centre_among_rows(struct ny_geometry *geometry, struct ny_store *store,
     return err;
 }
 
-size_t ny_centre_bytes(const struct ny_points_info *points)
+size_t ny_centre_bytes(const struct ny_rows_info *points)
 {
     bool may = !points->row_slots && (points->dtype == NY_F32 || points->dtype == NY_F64);
 
-    return may ? ROWS * ny_points_row_bytes(points) : 0;
+    return may ? ROWS * ny_rows_row_bytes(points) : 0;
 }

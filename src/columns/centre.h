@@ -4,14 +4,14 @@
 
 #include "columns/columns.h"
 
-struct ny_points_info;
-struct ny_points_stats;
+struct ny_rows_info;
+struct ny_rows_stats;
 
 /* Moves the centre, where it is a mean that a few huge values have drawn far away from all other
  * rows, to the median of some rows. Processes that share the shards call it together. */
-int ny_centre_among_rows(struct ny_geometry *geometry, struct ny_store *store,
-                         const struct ny_points_info *points, const struct ny_points_stats *stats);
+int ny_centre_among_rows(struct ny_geometry *geometry, struct ny_rows *X,
+                         const struct ny_rows_info *points, const struct ny_rows_stats *stats);
 /* Bytes that it charges. */
-size_t ny_centre_bytes(const struct ny_points_info *points);
+size_t ny_centre_bytes(const struct ny_rows_info *points);
 
 #endif

@@ -24,10 +24,10 @@ static int by_score(const void *a, const void *b)
 }
 
 /* Chooses the `number` columns of the largest scores; fewer where the others have none, NaN. */
-static int choose_top(struct ny_store *store, const double *score, size_t d, size_t number,
+static int choose_top(struct ny_rows *X, const double *score, size_t d, size_t number,
                       unsigned char *chosen)
 {
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = X->ctx;
     struct ranked *ranked = ny_alloc(ctx, NY_MEM_OTHER, d * sizeof(*ranked));
     size_t count = 0;
 
@@ -42,7 +42,7 @@ static int choose_top(struct ny_store *store, const double *score, size_t d, siz
         return ny_fail(ctx, NY_EDATA,
                        "no column of %s varies enough for --features variable: each has a single "
                        "value; give --features variance:N, or none",
-                       ny_store_path(store));
+                       X->name);
     if (count < number)
         ny_log(ctx, NY_LOG_WARNING,
                "%zu columns are kept instead of %zu: the others are constant, or alike in all that "
@@ -52,37 +52,36 @@ static int choose_top(struct ny_store *store, const double *score, size_t d, siz
 }
 
 /* Chooses by the dispersions, or for a plan that must not read all rows by the variances. */
-static int choose_variable(const struct ny_column_choice *choice, struct ny_store *store,
-                           const struct ny_points_stats *stats, unsigned workers,
+static int choose_variable(const struct ny_column_choice *choice, struct ny_rows *X,
+                           const struct ny_rows_stats *stats, unsigned workers,
                            unsigned char *chosen)
 {
-    struct ny_context *ctx = ny_store_context(store);
-    struct ny_points_info points;
+    struct ny_context *ctx = X->ctx;
+    struct ny_rows_info points;
     double *score;
-    int err = ny_points_info(store, &points);
+    int err = X->ops->info(X, &points);
 
     if (err) return err;
     if (!workers && ny_dispersion_visits(&points))
-        return choose_top(store, stats->variance, stats->d, choice->number, chosen);
+        return choose_top(X, stats->variance, stats->d, choice->number, chosen);
     score = ny_alloc(ctx, NY_MEM_OTHER, stats->d * sizeof(double));
-    err = score ? ny_dispersion_scores(store, stats, score) : NY_EBUDGET;
-    if (!err) err = choose_top(store, score, stats->d, choice->number, chosen);
+    err = score ? ny_dispersion_scores(X, stats, score) : NY_EBUDGET;
+    if (!err) err = choose_top(X, score, stats->d, choice->number, chosen);
     ny_free(ctx, score);
     return err;
 }
 
 /* Chooses the columns with values in so many rows; for a plan all that have a value. */
-static int choose_common(const struct ny_column_choice *choice, struct ny_store *store,
-                         const struct ny_points_stats *stats, unsigned workers,
-                         unsigned char *chosen)
+static int choose_common(const struct ny_column_choice *choice, struct ny_rows *X,
+                         const struct ny_rows_stats *stats, unsigned workers, unsigned char *chosen)
 {
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = X->ctx;
     double *rows = ny_calloc(ctx, NY_MEM_OTHER, stats->d, sizeof(double));
     double most = 0;
     bool any = !workers;
     int err = rows ? NY_OK : NY_EBUDGET;
 
-    if (!err && workers) err = ny_frequency_count(store, workers, rows);
+    if (!err && workers) err = ny_frequency_count(X, workers, rows);
     for (size_t k = 0; !err && k < stats->d; k++) {
         chosen[k] = workers ? rows[k] >= (double)choice->number
                             : stats->minimum[k] != 0 || stats->maximum[k] != 0;
@@ -94,31 +93,30 @@ static int choose_common(const struct ny_column_choice *choice, struct ny_store 
     return ny_fail(ctx, NY_EDATA,
                    "no column of %s has values in %zu rows, which --features min-rows:%zu "
                    "requires: the fullest has them in %.0f; give a smaller number",
-                   ny_store_path(store), choice->number, choice->number, most);
+                   X->name, choice->number, choice->number, most);
 }
 
 /* Refuses to choose more columns than there are. */
-static int check_number(const struct ny_column_choice *choice, struct ny_store *store, size_t d)
+static int check_number(const struct ny_column_choice *choice, struct ny_rows *X, size_t d)
 {
     bool counts = choice->rule == NY_CHOOSE_VARIABLE || choice->rule == NY_CHOOSE_VARIANCE;
 
     if (!counts || choice->number <= d) return NY_OK;
-    return ny_fail(ny_store_context(store), NY_EUSAGE,
-                   "--features %s:%zu asks for more columns than the %zu that %s has",
-                   choice->rule == NY_CHOOSE_VARIABLE ? "variable" : "variance", choice->number, d,
-                   ny_store_path(store));
+    return ny_fail(
+        X->ctx, NY_EUSAGE, "--features %s:%zu asks for more columns than the %zu that %s has",
+        choice->rule == NY_CHOOSE_VARIABLE ? "variable" : "variance", choice->number, d, X->name);
 }
 
-static int choose(const struct ny_column_choice *choice, struct ny_store *store,
-                  const struct ny_points_stats *stats, unsigned workers, unsigned char *chosen)
+static int choose(const struct ny_column_choice *choice, struct ny_rows *X,
+                  const struct ny_rows_stats *stats, unsigned workers, unsigned char *chosen)
 {
     switch (choice->rule) {
     case NY_CHOOSE_VARIABLE:
-        return choose_variable(choice, store, stats, workers, chosen);
+        return choose_variable(choice, X, stats, workers, chosen);
     case NY_CHOOSE_VARIANCE:
-        return choose_top(store, stats->variance, stats->d, choice->number, chosen);
+        return choose_top(X, stats->variance, stats->d, choice->number, chosen);
     case NY_CHOOSE_MIN_ROWS:
-        return choose_common(choice, store, stats, workers, chosen);
+        return choose_common(choice, X, stats, workers, chosen);
     case NY_CHOOSE_LISTED:
         for (size_t i = 0; i < choice->number; i++)
             chosen[choice->listed[i]] = 1;
@@ -130,36 +128,36 @@ static int choose(const struct ny_column_choice *choice, struct ny_store *store,
 }
 
 /* Refuses columns in which all rows are equal. */
-static int check_varies(struct ny_store *store, const struct ny_points_stats *stats,
+static int check_varies(struct ny_rows *X, const struct ny_rows_stats *stats,
                         const unsigned char *chosen)
 {
     for (size_t k = 0; k < stats->d; k++)
         if (chosen[k] && stats->minimum[k] < stats->maximum[k]) return NY_OK;
-    return ny_fail(ny_store_context(store), NY_EDATA,
+    return ny_fail(X->ctx, NY_EDATA,
                    "all %llu rows of %s are equal in the columns that --features keeps: nothing to "
                    "fit",
-                   (unsigned long long)stats->n, ny_store_path(store));
+                   (unsigned long long)stats->n, X->name);
 }
 
-int ny_choose_columns(const struct ny_column_choice *choice, struct ny_store *store,
-                      const struct ny_points_stats *stats, unsigned workers, unsigned char *chosen)
+int ny_choose_columns(const struct ny_column_choice *choice, struct ny_rows *X,
+                      const struct ny_rows_stats *stats, unsigned workers, unsigned char *chosen)
 {
     bool all = choice->rule == NY_CHOOSE_ALL;
-    int err = check_number(choice, store, stats->d);
+    int err = check_number(choice, X, stats->d);
 
     if (err) return err;
     memset(chosen, all, stats->d);
-    err = choose(choice, store, stats, workers, chosen);
-    return err || all ? err : check_varies(store, stats, chosen);
+    err = choose(choice, X, stats, workers, chosen);
+    return err || all ? err : check_varies(X, stats, chosen);
 }
 
-bool ny_choice_visits(const struct ny_column_choice *choice, const struct ny_points_info *points)
+bool ny_choice_visits(const struct ny_column_choice *choice, const struct ny_rows_info *points)
 {
     if (choice->rule == NY_CHOOSE_VARIABLE) return ny_dispersion_visits(points);
     return choice->rule == NY_CHOOSE_MIN_ROWS;
 }
 
-size_t ny_choice_bytes(const struct ny_column_choice *choice, const struct ny_points_info *points,
+size_t ny_choice_bytes(const struct ny_column_choice *choice, const struct ny_rows_info *points,
                        unsigned workers)
 {
     const size_t moments = 3, raw_row = 2; /* arrays of the dispersions; a row, raw and in f64 */

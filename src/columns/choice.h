@@ -6,7 +6,7 @@
 #ifndef NY_COLUMNS_CHOICE_H
 #define NY_COLUMNS_CHOICE_H
 
-#include "store/store.h"
+#include "stream/rows.h"
 
 enum ny_choice_rule {
     NY_CHOOSE_ALL,
@@ -26,19 +26,18 @@ struct ny_column_choice {
  * read: a choice that would take a pass is guessed from the statistics, for plans. NY_EUSAGE where
  * there are not so many columns, NY_EDATA where none is left, or none that varies, and where
  * `variable` meets a negative value. */
-int ny_choose_columns(const struct ny_column_choice *choice, struct ny_store *store,
-                      const struct ny_points_stats *stats, unsigned workers, unsigned char *chosen);
+int ny_choose_columns(const struct ny_column_choice *choice, struct ny_rows *X,
+                      const struct ny_rows_stats *stats, unsigned workers, unsigned char *chosen);
 /* Tells whether the choice takes a pass over these points. */
-bool ny_choice_visits(const struct ny_column_choice *choice, const struct ny_points_info *points);
+bool ny_choice_visits(const struct ny_column_choice *choice, const struct ny_rows_info *points);
 /* Bytes that it charges. */
-size_t ny_choice_bytes(const struct ny_column_choice *choice, const struct ny_points_info *points,
+size_t ny_choice_bytes(const struct ny_column_choice *choice, const struct ny_rows_info *points,
                        unsigned workers);
 
 /* Sets score[k], d numbers, to how variable a column is, NaN where that has no meaning. */
-int ny_dispersion_scores(struct ny_store *store, const struct ny_points_stats *stats,
-                         double *score);
+int ny_dispersion_scores(struct ny_rows *X, const struct ny_rows_stats *stats, double *score);
 /* Tells whether they take a pass over these points: the statistics are not those of the values
  * before --values. */
-bool ny_dispersion_visits(const struct ny_points_info *points);
+bool ny_dispersion_visits(const struct ny_rows_info *points);
 
 #endif

@@ -60,9 +60,9 @@ struct ny_columns_spec {
     struct ny_prepared preparation;     /* that has made them of what came in; new rows need it */
 };
 
-struct ny_points_info;
+struct ny_rows_info;
 /* Tells the spec what is known of the values of sparse points whose rows it is to be made of. */
-void ny_columns_spec_points(struct ny_columns_spec *spec, const struct ny_points_info *points);
+void ny_columns_spec_points(struct ny_columns_spec *spec, const struct ny_rows_info *points);
 
 /* The way to compute a strip's base quantity: a function of the spec and the CPU alone. */
 enum ny_way {
@@ -77,7 +77,7 @@ enum ny_way {
 enum ny_way ny_way_of(const struct ny_columns_spec *spec);
 
 struct ny_columns;
-struct ny_store;
+struct ny_rows;
 
 /* Products that an entry of C takes: of sparse rows an upper bound. */
 static inline double ny_entry_products(const struct ny_columns_spec *spec)
@@ -144,9 +144,9 @@ int ny_columns_append(struct ny_columns *columns, struct ny_raw_rows rows, size_
 /* Makes these sparse rows the landmarks of columns that have none; *rows is empty afterwards, also
  * where it fails. */
 int ny_columns_take(struct ny_columns *columns, struct ny_sparse_list *rows);
-/* Makes the rows listed of a store, which are of the spec's type, the landmarks of columns that
+/* Makes the rows listed of X, which are of the spec's type, the landmarks of columns that
  * have none. */
-int ny_columns_gather(struct ny_columns *columns, struct ny_store *store, const uint64_t *rows,
+int ny_columns_gather(struct ny_columns *columns, struct ny_rows *X, const uint64_t *rows,
                       size_t count);
 /* Bytes that this charges for a while besides those of the columns and of a gather. */
 size_t ny_columns_gather_bytes(const struct ny_columns_spec *spec, size_t count);
@@ -236,7 +236,7 @@ struct ny_columns_watch {
     void *arg;
     const void *read;  /* what `take` reads of each landmark, which is asked for before; or NULL */
     size_t read_bytes; /* of a landmark */
-    float *room; /* rows of the strip × NY_WATCH_COLS */
+    float *room;       /* rows of the strip × NY_WATCH_COLS */
 };
 enum { NY_WATCH_COLS = 512 };
 /* Tells each row of its landmarks whose values are below its bound, in ascending order: values as
@@ -316,27 +316,26 @@ struct ny_geometry_wish {
  * subtracted as `centred` says, and by standard and unit (per column) where rows are dense; a
  * constant column gets factor 1 (none), 0 (standard, unit). NY_EDATA when a scale overflows. The
  * scales by frequency take a pass, and some choices do. */
-int ny_geometry_new(struct ny_geometry **out, struct ny_store *store,
+int ny_geometry_new(struct ny_geometry **out, struct ny_rows *X,
                     const struct ny_geometry_wish *wish);
 /* Returns how many passes over these points that takes; and how many of them have all workers. */
-unsigned ny_geometry_passes(const struct ny_geometry_wish *wish,
-                            const struct ny_points_info *points);
+unsigned ny_geometry_passes(const struct ny_geometry_wish *wish, const struct ny_rows_info *points);
 unsigned ny_geometry_counts(const struct ny_geometry_wish *wish);
 /* Bytes that it charges besides statistics and geometry. */
-size_t ny_geometry_bytes(const struct ny_geometry_wish *wish, const struct ny_points_info *points);
+size_t ny_geometry_bytes(const struct ny_geometry_wish *wish, const struct ny_rows_info *points);
 /* Makes the mean of the store's first `rows` rows, which are dense, the centre. */
-int ny_geometry_centre(struct ny_geometry *geometry, struct ny_store *store, uint64_t rows);
+int ny_geometry_centre(struct ny_geometry *geometry, struct ny_rows *X, uint64_t rows);
 /* Adds to df[k], d numbers, in how many rows column k has a value that is not 0: a pass. */
-int ny_frequency_count(struct ny_store *store, unsigned workers, double *df);
+int ny_frequency_count(struct ny_rows *X, unsigned workers, double *df);
 /* Multiplies factors, of which each is 1 or 0, by weights from the number of rows that have a value
  * in the column, which a pass counts. */
-int ny_frequency_weigh(struct ny_geometry *geometry, struct ny_store *store, bool smooth,
+int ny_frequency_weigh(struct ny_geometry *geometry, struct ny_rows *X, bool smooth,
                        unsigned workers);
 /* Like it, for a plan: guesses from the statistics which columns weigh something. */
-void ny_frequency_guess(struct ny_geometry *geometry, const struct ny_points_stats *stats,
+void ny_frequency_guess(struct ny_geometry *geometry, const struct ny_rows_stats *stats,
                         bool smooth);
 /* Bytes that either charges, with df. */
-size_t ny_frequency_bytes(const struct ny_points_info *points, unsigned workers);
+size_t ny_frequency_bytes(const struct ny_rows_info *points, unsigned workers);
 /* Makes the geometry from given arrays of d, as in a stored model. */
 int ny_geometry_copy(struct ny_geometry **out, struct ny_context *ctx, const double *centre,
                      const double *factor, size_t d);
@@ -351,17 +350,17 @@ struct ny_dominant {
  * of them do (of the variance: linear kernels, where `centred` tells that rows are), or where one
  * makes up more than 75 % and deviates far more than the others; and tells it. Reads the statistics
  * only. */
-int ny_geometry_warn_dominant(const struct ny_geometry *geometry, struct ny_store *store,
+int ny_geometry_warn_dominant(const struct ny_geometry *geometry, struct ny_rows *X,
                               const struct ny_kernel *kernel, bool centred,
                               struct ny_dominant *told);
 
 /* γ for --gamma auto: from the median of the non-zero base quantity over 20,000 hashed pairs of
  * the store's first n rows; NY_EDATA when all are zero ("all rows are equal"). Gathers at most
  * 40,000 rows, in pieces that fit the budget. */
-int ny_columns_auto_gamma(const struct ny_columns_spec *spec, struct ny_store *store, uint64_t n,
+int ny_columns_auto_gamma(const struct ny_columns_spec *spec, struct ny_rows *X, uint64_t n,
                           uint64_t seed, double *gamma);
 /* Like ny_columns_auto_gamma(), from so many pairs, at most 20,000. */
-int ny_columns_auto_gamma_of(const struct ny_columns_spec *spec, struct ny_store *store, uint64_t n,
+int ny_columns_auto_gamma_of(const struct ny_columns_spec *spec, struct ny_rows *X, uint64_t n,
                              uint64_t seed, size_t pairs, double *gamma);
 /* Bytes that they charge under a budget of `limit` bytes. */
 size_t ny_columns_auto_gamma_bytes(uint64_t n, size_t d, size_t row_bytes, size_t limit);

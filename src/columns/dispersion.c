@@ -27,7 +27,7 @@ struct moments {
 };
 
 struct gathering {
-    struct ny_store *store;
+    struct ny_rows *X;
     struct ny_prepared rows; /* only --rows is applied, not --values */
     struct moments *column;  /* d */
     double *values;          /* a row's values, in f64 */
@@ -35,13 +35,11 @@ struct gathering {
 
 static int refuse_negative(const struct gathering *g, uint64_t row, size_t column, double value)
 {
-    uint64_t run;
-
-    row = ny_lost_place(ny_store_skipped(g->store), row, &run);
-    return ny_fail_at(ny_store_context(g->store), NY_EDATA, ny_store_path(g->store), row,
+    row = g->X->ops->number(g->X, row);
+    return ny_fail_at(g->X->ctx, NY_EDATA, g->X->name, row,
                       "row %llu, column %zu (both from 0) of %s is %g: --features variable is for "
                       "counts, which are not negative; give --features variance:N",
-                      (unsigned long long)row, column, ny_store_path(g->store), value);
+                      (unsigned long long)row, column, g->X->name, value);
 }
 
 /* Adds a row to the moments, value by value, so that nothing cancels (Welford). */
@@ -65,19 +63,19 @@ static int add_row(void *arg, uint64_t number, enum ny_dtype dtype, const struct
 }
 
 /* Gathers mean and variance of all rows in a pass; the zeros of a column come in at the end. */
-static int gather(struct ny_store *store, const struct ny_points_info *points, double *mean,
+static int gather(struct ny_rows *X, const struct ny_rows_info *points, double *mean,
                   double *variance)
 {
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = X->ctx;
     size_t d = (size_t)points->d, values = points->row_slots ? (size_t)points->row_slots : d;
     double n = (double)points->n;
-    struct gathering g = {.store = store, .rows = points->preparation};
+    struct gathering g = {.X = X, .rows = points->preparation};
     int err;
 
     g.rows.values = NY_VALUES_RAW;
     g.column = ny_calloc(ctx, NY_MEM_OTHER, d, sizeof(*g.column));
     g.values = ny_alloc(ctx, NY_MEM_OTHER, values * sizeof(double));
-    err = g.column && g.values ? ny_visit_rows(store, true, add_row, &g) : NY_EBUDGET;
+    err = g.column && g.values ? ny_visit_rows(X, true, add_row, &g) : NY_EBUDGET;
     for (size_t k = 0; !err && k < d; k++) {
         const struct moments *of = &g.column[k];
         double squares = of->squares + of->mean * of->mean * of->count * ((n - of->count) / n);
@@ -91,7 +89,7 @@ static int gather(struct ny_store *store, const struct ny_points_info *points, d
 }
 
 /* Takes them from the statistics, where these are of the same values and none is negative. */
-static bool known(const struct ny_points_info *points, const struct ny_points_stats *stats,
+static bool known(const struct ny_rows_info *points, const struct ny_rows_stats *stats,
                   double *mean, double *variance)
 {
     double n = (double)stats->n;
@@ -171,20 +169,20 @@ static void standardise(const double *mean, size_t d, double *dispersion)
     }
 }
 
-bool ny_dispersion_visits(const struct ny_points_info *points)
+bool ny_dispersion_visits(const struct ny_rows_info *points)
 {
     return points->preparation.values != NY_VALUES_RAW;
 }
 
-int ny_dispersion_scores(struct ny_store *store, const struct ny_points_stats *stats, double *score)
+int ny_dispersion_scores(struct ny_rows *X, const struct ny_rows_stats *stats, double *score)
 {
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = X->ctx;
     size_t d = stats->d;
     double *mean = ny_alloc(ctx, NY_MEM_OTHER, d * sizeof(double));
-    struct ny_points_info points;
-    int err = mean ? ny_points_info(store, &points) : NY_EBUDGET;
+    struct ny_rows_info points;
+    int err = mean ? X->ops->info(X, &points) : NY_EBUDGET;
 
-    if (!err && !known(&points, stats, mean, score)) err = gather(store, &points, mean, score);
+    if (!err && !known(&points, stats, mean, score)) err = gather(X, &points, mean, score);
     for (size_t k = 0; !err && k < d; k++) {
         double dispersion = score[k] / (mean[k] == 0 ? 1e-12 : mean[k]);
 

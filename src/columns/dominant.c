@@ -17,14 +17,14 @@
 #include "base/decimal.h"
 #include "columns/columns.h"
 #include "columns/kernels.h"
-#include "store/store.h"
+#include "stream/rows.h"
 
 /* The largest columns, which together make up a share of `percent`. */
 struct dominant {
     size_t count, columns; /* of them; of those that vary */
     size_t largest;
     double percent, top; /* top: the share of the largest */
-    const char *of; /* "distances between rows" */
+    const char *of;      /* "distances between rows" */
 };
 
 static bool is_linear(const struct ny_kernel *kernel)
@@ -49,7 +49,7 @@ static int descending(const void *a, const void *b)
 
 /* Finds the fewest columns that make up more than nine tenths. Turns the variances into spreads,
  * and sorts them. */
-static struct dominant find(const struct ny_geometry *geometry, struct ny_points_stats *stats,
+static struct dominant find(const struct ny_geometry *geometry, struct ny_rows_stats *stats,
                             enum ny_base_quantity base)
 {
     const double most = 0.9;
@@ -85,20 +85,19 @@ static bool stands_out(const struct dominant *found)
 }
 
 /* Tells the largest column, and warns. */
-static int warn(struct ny_store *store, const struct dominant *found, struct ny_dominant *told)
+static int warn(struct ny_rows *X, const struct dominant *found, struct ny_dominant *told)
 {
     bool alone = found->count == 1;
     char column[NY_COLUMN_WORDS_BYTES], many[80];
-    int err = ny_points_column_words(store, found->largest, column);
+    int err = X->ops->column_words(X, found->largest, column);
 
     if (err) return err;
     snprintf(many, sizeof(many), "%zu of %zu columns, the largest of them ", found->count,
              found->columns);
-    ny_decimal_print(told->text, sizeof(told->text), "%s%s%s %.4g %% of the %s",
-                     alone ? "" : many, column, alone ? " alone makes up" : ", make up",
-                     found->percent, found->of);
+    ny_decimal_print(told->text, sizeof(told->text), "%s%s%s %.4g %% of the %s", alone ? "" : many,
+                     column, alone ? " alone makes up" : ", make up", found->percent, found->of);
     ny_log(
-        ny_store_context(store), NY_LOG_WARNING,
+        X->ctx, NY_LOG_WARNING,
         "%s: the other columns hardly count; %s--scale standard gives all of them the same "
         "weight%s",
         told->text, alone ? "" : "where their units differ, ",
@@ -108,25 +107,25 @@ static int warn(struct ny_store *store, const struct dominant *found, struct ny_
     return NY_OK;
 }
 
-int ny_geometry_warn_dominant(const struct ny_geometry *geometry, struct ny_store *store,
+int ny_geometry_warn_dominant(const struct ny_geometry *geometry, struct ny_rows *X,
                               const struct ny_kernel *kernel, bool centred,
                               struct ny_dominant *told)
 {
     enum { SEVERAL = 5, MANY = 10 };
     enum ny_base_quantity base = kernel->base;
     bool distances = base == NY_BASE_SQUARE || base == NY_BASE_ABSOLUTE, of_units, few, alone;
-    struct ny_points_stats stats;
-    struct ny_points_info info;
+    struct ny_rows_stats stats;
+    struct ny_rows_info info;
     struct dominant found;
     int err;
 
     told->text[0] = '\0';
     if (!distances && !(centred && is_linear(kernel))) return NY_OK;
-    err = ny_points_info(store, &info);
-    if (err == NY_OK) err = ny_points_stats(store, &stats);
+    err = X->ops->info(X, &info);
+    if (err == NY_OK) err = X->ops->stats(X, &stats);
     if (err) return err;
     found = find(geometry, &stats, base);
-    ny_points_stats_release(&stats, ny_store_context(store));
+    ny_rows_stats_release(&stats, X->ctx);
     if (!distances) found.of = "variance";
     of_units = !info.row_slots && info.dtype != NY_U8 && !ny_prepares(&info.preparation);
     few = (of_units && found.count && found.count <= found.columns / MANY) ||
@@ -136,5 +135,5 @@ int ny_geometry_warn_dominant(const struct ny_geometry *geometry, struct ny_stor
         found.count = 1;
         found.percent = 100 * found.top;
     }
-    return few || alone ? warn(store, &found, told) : NY_OK;
+    return few || alone ? warn(X, &found, told) : NY_OK;
 }

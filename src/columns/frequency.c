@@ -56,9 +56,9 @@ static int count_unit(void *arg, const struct ny_tile *tile)
 }
 
 /* Returns the bytes of a dense row; 0: rows are sparse. */
-static size_t bytes_of_row(const struct ny_points_info *points)
+static size_t bytes_of_row(const struct ny_rows_info *points)
 {
-    return points->row_slots ? 0 : ny_points_row_bytes(points);
+    return points->row_slots ? 0 : ny_rows_row_bytes(points);
 }
 
 static int allocate(struct counts *counts, struct ny_context *ctx, unsigned workers)
@@ -72,21 +72,20 @@ static int allocate(struct counts *counts, struct ny_context *ctx, unsigned work
     return counts->rows ? NY_OK : NY_EBUDGET;
 }
 
-int ny_frequency_count(struct ny_store *store, unsigned workers, double *df)
+int ny_frequency_count(struct ny_rows *X, unsigned workers, double *df)
 {
     static const struct ny_pass_work work = {.unit = count_unit};
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = X->ctx;
     struct ny_source *source = NULL;
     struct counts counts = {.df = df};
-    struct ny_points_info points;
-    int err = ny_points_info(store, &points);
+    struct ny_rows_info points;
+    int err = X->ops->info(X, &points);
 
     if (err) return err;
     counts.d = (size_t)points.d;
     counts.row_bytes = bytes_of_row(&points);
     err = allocate(&counts, ctx, workers);
-    if (!err)
-        err = ny_source_of_points(&source, store, points.n, (size_t)points.row_slots, workers);
+    if (!err) err = ny_rows_source(X, points.n, (size_t)points.row_slots, workers, &source);
     if (!err)
         err = ny_pass_run(&(struct ny_pass){.ctx = ctx,
                                             .source = source,
@@ -102,17 +101,17 @@ int ny_frequency_count(struct ny_store *store, unsigned workers, double *df)
     return err;
 }
 
-size_t ny_frequency_bytes(const struct ny_points_info *points, unsigned workers)
+size_t ny_frequency_bytes(const struct ny_rows_info *points, unsigned workers)
 {
-    return ny_source_of_points_bytes(points, workers) +
+    return ny_rows_source_bytes(points, workers) +
            workers * ((size_t)points->d * sizeof(double) + bytes_of_row(points));
 }
 
 /* Warns of columns that idf weighs 0 as all rows have them, and refuses to weigh all of them so. */
-static int check_weights(const struct ny_geometry *geometry, struct ny_store *store, size_t full,
+static int check_weights(const struct ny_geometry *geometry, struct ny_rows *X, size_t full,
                          size_t first)
 {
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = X->ctx;
     char column[NY_COLUMN_WORDS_BYTES];
     bool any = false;
     int err;
@@ -123,9 +122,9 @@ static int check_weights(const struct ny_geometry *geometry, struct ny_store *st
         return ny_fail(ctx, NY_EDATA,
                        "each chosen column of %s has a value in all rows or in none, so --scale "
                        "idf gives them all weight 0; give --scale idf-smooth",
-                       ny_store_path(store));
+                       X->name);
     if (!full) return NY_OK;
-    err = ny_points_column_words(store, first, column);
+    err = X->ops->column_words(X, first, column);
     if (err) return err;
     ny_log(ctx, NY_LOG_WARNING,
            "%zu column%s, the first of them %s, %s a value in every row: --scale idf gives them "
@@ -135,7 +134,7 @@ static int check_weights(const struct ny_geometry *geometry, struct ny_store *st
 }
 
 /* Weighs the columns that are chosen by their df, of n rows. */
-static int weigh(struct ny_geometry *geometry, struct ny_store *store, const double *df, double n,
+static int weigh(struct ny_geometry *geometry, struct ny_rows *X, const double *df, double n,
                  bool smooth)
 {
     size_t full = 0, first = 0;
@@ -150,24 +149,24 @@ static int weigh(struct ny_geometry *geometry, struct ny_store *store, const dou
         else
             geometry->factor[k] = df[k] == 0 ? NY_UNSEEN : everywhere ? 0 : log(n / df[k]);
     }
-    return smooth ? NY_OK : check_weights(geometry, store, full, first);
+    return smooth ? NY_OK : check_weights(geometry, X, full, first);
 }
 
-int ny_frequency_weigh(struct ny_geometry *geometry, struct ny_store *store, bool smooth,
+int ny_frequency_weigh(struct ny_geometry *geometry, struct ny_rows *X, bool smooth,
                        unsigned workers)
 {
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = X->ctx;
     double *df = ny_calloc(ctx, NY_MEM_OTHER, geometry->d, sizeof(double));
-    struct ny_points_info points;
-    int err = df ? ny_points_info(store, &points) : NY_EBUDGET;
+    struct ny_rows_info points;
+    int err = df ? X->ops->info(X, &points) : NY_EBUDGET;
 
-    if (!err) err = ny_frequency_count(store, workers, df);
-    if (!err) err = weigh(geometry, store, df, (double)points.n, smooth);
+    if (!err) err = ny_frequency_count(X, workers, df);
+    if (!err) err = weigh(geometry, X, df, (double)points.n, smooth);
     ny_free(ctx, df);
     return err;
 }
 
-void ny_frequency_guess(struct ny_geometry *geometry, const struct ny_points_stats *stats,
+void ny_frequency_guess(struct ny_geometry *geometry, const struct ny_rows_stats *stats,
                         bool smooth)
 {
     const double middling = 0.5;

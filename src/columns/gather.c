@@ -1,9 +1,9 @@
 /* Rows of a store as landmarks. */
 #include "columns/columns.h"
-#include "store/store.h"
+#include "stream/rows.h"
 
 /* Returns the most values that a unit of the points has: it lies in a few blocks. 0: not known. */
-static size_t unit_values(const struct ny_points_info *points)
+static size_t unit_values(const struct ny_rows_info *points)
 {
     uint64_t blocks = NY_UNIT_ROWS / points->block_rows + 1, most;
 
@@ -11,7 +11,7 @@ static size_t unit_values(const struct ny_points_info *points)
     return (size_t)(most < points->nnz ? most : points->nnz);
 }
 
-void ny_columns_spec_points(struct ny_columns_spec *spec, const struct ny_points_info *points)
+void ny_columns_spec_points(struct ny_columns_spec *spec, const struct ny_rows_info *points)
 {
     spec->slots = (size_t)points->row_slots;
     if (!spec->slots) return;
@@ -22,29 +22,29 @@ void ny_columns_spec_points(struct ny_columns_spec *spec, const struct ny_points
 }
 
 /* Sparse rows are read into memory that the columns then take over. */
-static int gather_sparse(struct ny_columns *columns, struct ny_store *store, const uint64_t *rows,
+static int gather_sparse(struct ny_columns *columns, struct ny_rows *X, const uint64_t *rows,
                          size_t count)
 {
     const struct ny_columns_spec *spec = ny_columns_of(columns);
     const struct ny_gather_wish wish = {spec->slots, count, rows, NY_MEM_DICTIONARY};
     struct ny_sparse_list list = {0};
-    int err = ny_points_gather_list(store, &wish, &list);
+    int err = ny_rows_gather_list(X, &wish, &list);
 
     if (!err) err = ny_columns_take(columns, &list);
     ny_sparse_list_release(&list, spec->ctx);
     return err;
 }
 
-int ny_columns_gather(struct ny_columns *columns, struct ny_store *store, const uint64_t *rows,
+int ny_columns_gather(struct ny_columns *columns, struct ny_rows *X, const uint64_t *rows,
                       size_t count)
 {
     const struct ny_columns_spec *spec = ny_columns_of(columns);
     void *raw;
     int err;
 
-    if (spec->slots) return gather_sparse(columns, store, rows, count);
+    if (spec->slots) return gather_sparse(columns, X, rows, count);
     raw = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, count, ny_raw_bytes(spec));
-    err = raw ? ny_points_gather(store, 0, rows, count, raw) : NY_EBUDGET;
+    err = raw ? X->ops->gather(X, 0, rows, count, raw) : NY_EBUDGET;
     if (!err) err = ny_columns_append(columns, ny_raw_rows(raw), count);
     ny_free(spec->ctx, raw);
     return err;

@@ -7,7 +7,7 @@
 #include "columns/centre.h"
 #include "columns/columns.h"
 #include "columns/moments.h"
-#include "store/store.h"
+#include "stream/rows.h"
 #include "stream/source.h"
 
 static int geometry_alloc(struct ny_geometry **out, struct ny_context *ctx, size_t d)
@@ -28,7 +28,7 @@ static int geometry_alloc(struct ny_geometry **out, struct ny_context *ctx, size
 }
 
 /* 0: what the column would be divided by is above or below all numbers. */
-static double factor_of(const struct ny_points_stats *stats, size_t k, enum ny_scale scale)
+static double factor_of(const struct ny_rows_stats *stats, size_t k, enum ny_scale scale)
 {
     double range = stats->maximum[k] - stats->minimum[k], factor;
 
@@ -38,8 +38,8 @@ static double factor_of(const struct ny_points_stats *stats, size_t k, enum ny_s
 
 /* Multiplies the factor of each column that is chosen: by 1/√variance or 1/range, and by 0 where it
  * is constant. NY_EDATA when one cannot be scaled. */
-static int scale_factors(struct ny_geometry *geometry, struct ny_store *store,
-                         const struct ny_points_stats *stats, enum ny_scale scale)
+static int scale_factors(struct ny_geometry *geometry, struct ny_rows *X,
+                         const struct ny_rows_stats *stats, enum ny_scale scale)
 {
     char column[NY_COLUMN_WORDS_BYTES];
     int err;
@@ -50,12 +50,12 @@ static int scale_factors(struct ny_geometry *geometry, struct ny_store *store,
         if (stats->maximum[k] == stats->minimum[k]) continue;
         geometry->factor[k] = factor_of(stats, k, scale);
         if (geometry->factor[k] > 0) continue;
-        err = ny_points_column_words(store, k, column);
+        err = X->ops->column_words(X, k, column);
         if (err) return err;
-        return ny_fail(ny_store_context(store), NY_EDATA,
+        return ny_fail(X->ctx, NY_EDATA,
                        "%s: %s, from %g to %g, cannot be scaled: its %s is %s the range of f64; "
                        "rescale the data%s",
-                       ny_store_path(store), column, stats->minimum[k], stats->maximum[k],
+                       X->name, column, stats->minimum[k], stats->maximum[k],
                        scale == NY_SCALE_STANDARD ? "variance" : "range",
                        stats->maximum[k] - stats->minimum[k] > 1 ? "above" : "below",
                        scale == NY_SCALE_STANDARD ? ", or give --scale unit" : "");
@@ -69,13 +69,13 @@ static unsigned workers_of(const struct ny_geometry_wish *wish)
 }
 
 /* Sets each factor to 1, or 0 where the column is not chosen. */
-static int choose(struct ny_geometry *geometry, struct ny_store *store,
-                  const struct ny_points_stats *stats, const struct ny_geometry_wish *wish)
+static int choose(struct ny_geometry *geometry, struct ny_rows *X,
+                  const struct ny_rows_stats *stats, const struct ny_geometry_wish *wish)
 {
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = X->ctx;
     unsigned char *own = wish->chosen ? NULL : ny_alloc(ctx, NY_MEM_OTHER, stats->d);
     unsigned char *chosen = wish->chosen ? wish->chosen : own;
-    int err = chosen ? ny_choose_columns(&wish->choice, store, stats,
+    int err = chosen ? ny_choose_columns(&wish->choice, X, stats,
                                          wish->rough ? 0 : workers_of(wish), chosen)
                      : NY_EBUDGET;
 
@@ -86,66 +86,66 @@ static int choose(struct ny_geometry *geometry, struct ny_store *store,
 }
 
 /* Multiplies the factors as --scale says. */
-static int scale_columns(struct ny_geometry *geometry, struct ny_store *store,
-                         const struct ny_points_stats *stats, const struct ny_geometry_wish *wish)
+static int scale_columns(struct ny_geometry *geometry, struct ny_rows *X,
+                         const struct ny_rows_stats *stats, const struct ny_geometry_wish *wish)
 {
     bool smooth = wish->scale == NY_SCALE_IDF_SMOOTH;
 
     if (wish->scale == NY_SCALE_NONE) return NY_OK;
-    if (ny_scale_spread(wish->scale)) return scale_factors(geometry, store, stats, wish->scale);
-    if (!wish->rough) return ny_frequency_weigh(geometry, store, smooth, workers_of(wish));
+    if (ny_scale_spread(wish->scale)) return scale_factors(geometry, X, stats, wish->scale);
+    if (!wish->rough) return ny_frequency_weigh(geometry, X, smooth, workers_of(wish));
     ny_frequency_guess(geometry, stats, smooth);
     return NY_OK;
 }
 
 /* Tells whether the mean is subtracted; sparse rows stay so. */
-static bool is_shifted(const struct ny_geometry_wish *wish, const struct ny_points_info *points)
+static bool is_shifted(const struct ny_geometry_wish *wish, const struct ny_rows_info *points)
 {
     return wish->centred || (ny_scale_spread(wish->scale) && !points->row_slots);
 }
 
 /* Returns the passes that means of all shards take, where they are wanted. */
 static unsigned passes_of_means(const struct ny_geometry_wish *wish,
-                                const struct ny_points_info *points)
+                                const struct ny_rows_info *points)
 {
     if (!is_shifted(wish, points)) return 0;
     return ny_moments_passes(points, wish->scale == NY_SCALE_STANDARD);
 }
 
 /* Reads the statistics, the means of which do not depend on how rows are cut into shards. */
-static int load_stats(struct ny_store *store, const struct ny_geometry_wish *wish,
-                      const struct ny_points_info *points, struct ny_points_stats *stats)
+static int load_stats(struct ny_rows *X, const struct ny_geometry_wish *wish,
+                      const struct ny_rows_info *points, struct ny_rows_stats *stats)
 {
-    int err = ny_points_stats(store, stats);
+    int err = X->ops->stats(X, stats);
 
     if (!err && ny_moments_whole(points)) ny_moments_round(stats);
     if (err || wish->rough || !passes_of_means(wish, points)) return err;
-    return ny_moments_of_shards(store, stats, wish->scale == NY_SCALE_STANDARD);
+    return ny_moments_of_shards(X, stats, wish->scale == NY_SCALE_STANDARD);
 }
 
-int ny_geometry_new(struct ny_geometry **out, struct ny_store *store,
+int ny_geometry_new(struct ny_geometry **out, struct ny_rows *X,
                     const struct ny_geometry_wish *wish)
 {
-    struct ny_context *ctx = ny_store_context(store);
-    struct ny_points_stats stats = {0};
-    struct ny_points_info info;
+    struct ny_context *ctx = X->ctx;
+    struct ny_rows_stats stats = {0};
+    struct ny_rows_info info;
     int err;
 
     *out = NULL;
-    err = ny_points_info(store, &info);
-    if (!err) err = load_stats(store, wish, &info, &stats);
+    err = X->ops->info(X, &info);
+    if (!err) err = load_stats(X, wish, &info, &stats);
     if (!err) err = geometry_alloc(out, ctx, stats.d);
     if (err) goto done;
     for (size_t k = 0; k < stats.d; k++)
         (*out)->centre[k] = is_shifted(wish, &info) ? stats.mean[k] : 0;
-    if (wish->differences && !wish->rough) err = ny_centre_among_rows(*out, store, &info, &stats);
-    if (!err) err = choose(*out, store, &stats, wish);
-    if (!err) err = scale_columns(*out, store, &stats, wish);
+    if (wish->differences && !wish->rough) err = ny_centre_among_rows(*out, X, &info, &stats);
+    if (!err) err = choose(*out, X, &stats, wish);
+    if (!err) err = scale_columns(*out, X, &stats, wish);
     if (err == NY_OK) goto done;
     ny_geometry_free(*out, ctx);
     *out = NULL;
 done:
-    ny_points_stats_release(&stats, ctx);
+    ny_rows_stats_release(&stats, ctx);
     return err;
 }
 
@@ -156,14 +156,13 @@ unsigned ny_geometry_counts(const struct ny_geometry_wish *wish)
     return (unsigned)scale + (unsigned)choice;
 }
 
-unsigned ny_geometry_passes(const struct ny_geometry_wish *wish,
-                            const struct ny_points_info *points)
+unsigned ny_geometry_passes(const struct ny_geometry_wish *wish, const struct ny_rows_info *points)
 {
     return (unsigned)ny_choice_visits(&wish->choice, points) + (wish->scale >= NY_SCALE_IDF) +
            passes_of_means(wish, points);
 }
 
-size_t ny_geometry_bytes(const struct ny_geometry_wish *wish, const struct ny_points_info *points)
+size_t ny_geometry_bytes(const struct ny_geometry_wish *wish, const struct ny_rows_info *points)
 {
     size_t scale = wish->scale >= NY_SCALE_IDF ? ny_frequency_bytes(points, workers_of(wish)) : 0;
     size_t choice = ny_choice_bytes(&wish->choice, points, workers_of(wish));
@@ -194,12 +193,12 @@ static int add_rows(struct ny_geometry *geometry, struct ny_source *source, void
     return err == NY_END ? NY_OK : err;
 }
 
-int ny_geometry_centre(struct ny_geometry *geometry, struct ny_store *store, uint64_t rows)
+int ny_geometry_centre(struct ny_geometry *geometry, struct ny_rows *X, uint64_t rows)
 {
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = X->ctx;
     struct ny_source *source = NULL;
     void *row = NULL;
-    int err = ny_source_of_points(&source, store, rows, 0, 1);
+    int err = ny_rows_source(X, rows, 0, 1, &source);
 
     if (err) return err;
     row = ny_calloc(ctx, NY_MEM_MODEL, geometry->d, ny_dtype_size(source->dtype));

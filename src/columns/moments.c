@@ -20,7 +20,7 @@
 enum { GRIDS = 3 };
 
 struct moments {
-    const struct ny_points_stats *stats;
+    const struct ny_rows_stats *stats;
     bool squares;        /* sums are of squared deviations from the mean; else of deviations
                           * from the minimum */
     double round[GRIDS]; /* adding and subtracting it rounds a value to the grid */
@@ -72,7 +72,7 @@ static double total_of(const struct moments *moments, size_t k)
 static int add_row(void *arg, uint64_t number, enum ny_dtype dtype, const struct ny_sparse *row)
 {
     const struct moments *moments = arg;
-    const struct ny_points_stats *stats = moments->stats;
+    const struct ny_rows_stats *stats = moments->stats;
     const double *from = moments->squares ? stats->mean : stats->minimum;
     const float *narrow = row->value;
     double *value = moments->value;
@@ -92,22 +92,21 @@ static int add_row(void *arg, uint64_t number, enum ny_dtype dtype, const struct
 }
 
 /* One pass: the sums of all columns, over all shards, whose order does not matter. */
-static int gather(struct ny_store *store, struct moments *moments, bool squares)
+static int gather(struct ny_rows *X, struct moments *moments, bool squares)
 {
     const size_t count = GRIDS * (size_t)moments->stats->d;
     int err;
 
     moments->squares = squares;
     memset(moments->sum, 0, count * sizeof(double));
-    err = ny_visit_rows(store, false, add_row, moments);
-    return err ? err
-               : ny_peers_fold(ny_context_peers(ny_store_context(store)), moments->sum, count);
+    err = ny_visit_rows(X, false, add_row, moments);
+    return err ? err : ny_peers_fold(ny_context_peers(X->ctx), moments->sum, count);
 }
 
 /* Columns whose range is beyond what 2ᵉ can say keep the statistics that they have. */
 static void measure_ranges(struct moments *moments)
 {
-    const struct ny_points_stats *stats = moments->stats;
+    const struct ny_rows_stats *stats = moments->stats;
 
     for (size_t k = 0; k < stats->d; k++) {
         double range = stats->maximum[k] - stats->minimum[k];
@@ -118,9 +117,9 @@ static void measure_ranges(struct moments *moments)
     }
 }
 
-int ny_moments_of_shards(struct ny_store *store, struct ny_points_stats *stats, bool variances)
+int ny_moments_of_shards(struct ny_rows *X, struct ny_rows_stats *stats, bool variances)
 {
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = X->ctx;
     size_t d = (size_t)stats->d;
     double n = (double)stats->n;
     struct moments moments = {.stats = stats,
@@ -132,12 +131,12 @@ int ny_moments_of_shards(struct ny_store *store, struct ny_points_stats *stats, 
     if (err) goto done;
     make_grids(&moments);
     measure_ranges(&moments);
-    err = gather(store, &moments, false);
+    err = gather(X, &moments, false);
     for (size_t k = 0; !err && k < d; k++)
         if (moments.shrink[k] > 0)
             stats->mean[k] = stats->minimum[k] + total_of(&moments, k) / n / moments.shrink[k];
     if (err || !variances) goto done;
-    err = gather(store, &moments, true);
+    err = gather(X, &moments, true);
     for (size_t k = 0; !err && k < d; k++)
         if (moments.shrink[k] > 0)
             stats->variance[k] = total_of(&moments, k) / n / moments.shrink[k] / moments.shrink[k];
@@ -150,12 +149,12 @@ done:
 
 /* ---- whole numbers -------------------------------------------------------------------------- */
 
-bool ny_moments_whole(const struct ny_points_info *points)
+bool ny_moments_whole(const struct ny_rows_info *points)
 {
     return points->dtype == points->stored_dtype && points->stored_dtype <= NY_I16;
 }
 
-void ny_moments_round(struct ny_points_stats *stats)
+void ny_moments_round(struct ny_rows_stats *stats)
 {
     const double most = 0x1p44; /* up to there 2⁸ last bits are less than half of 1 */
 
@@ -168,15 +167,15 @@ void ny_moments_round(struct ny_points_stats *stats)
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-unsigned ny_moments_passes(const struct ny_points_info *points, bool variances)
+unsigned ny_moments_passes(const struct ny_rows_info *points, bool variances)
 {
     bool whole = ny_moments_whole(points);
 
-    if (ny_points_here(points) == points->n || whole || points->row_slots) return 0;
+    if (ny_rows_here(points) == points->n || whole || points->row_slots) return 0;
     return variances ? 2 : 1;
 }
 
-size_t ny_moments_bytes(const struct ny_points_info *points)
+size_t ny_moments_bytes(const struct ny_rows_info *points)
 {
     const size_t small_bytes = 1024;
 

@@ -41,22 +41,22 @@ static int visit_all(struct ny_source *source, ny_row_visitor *visit, void *arg)
     return err == NY_END ? NY_OK : err;
 }
 
-int ny_visit_rows(struct ny_store *store, bool raw, ny_row_visitor *visit, void *arg)
+int ny_visit_rows(struct ny_rows *X, bool raw, ny_row_visitor *visit, void *arg)
 {
     struct ny_source *source = NULL;
-    struct ny_points_info points;
+    struct ny_rows_info points;
     int err;
 
-    ny_store_read_raw(store, raw);
-    err = ny_points_info(store, &points);
-    if (!err) err = ny_source_of_points(&source, store, points.n, (size_t)points.row_slots, 1);
+    X->ops->raw(X, raw);
+    err = X->ops->info(X, &points);
+    if (!err) err = ny_rows_source(X, points.n, (size_t)points.row_slots, 1, &source);
     if (!err) err = visit_all(source, visit, arg);
     ny_source_free(source);
-    ny_store_read_raw(store, false);
+    X->ops->raw(X, false);
     return err;
 }
 
-size_t ny_visit_bytes(const struct ny_points_info *points)
+size_t ny_visit_bytes(const struct ny_rows_info *points)
 {
-    return ny_source_of_points_bytes(points, 1) + ny_points_row_bytes(points);
+    return ny_rows_source_bytes(points, 1) + ny_rows_row_bytes(points);
 }

@@ -1,10 +1,10 @@
-/* One look at all rows of a store, in order and on the calling thread: for what statistics do not
+/* One look at all rows, in order and on the calling thread: for what statistics do not
  * tell of columns. It is short beside the passes of a fit, and begins anew after a kill. */
 #ifndef NY_COLUMNS_VISIT_H
 #define NY_COLUMNS_VISIT_H
 
 #include "base/sparse.h"
-#include "store/store.h"
+#include "stream/rows.h"
 
 /* Looks at one row: of a sparse row its values, of a dense one all d of them, index NULL. `number`
  * is that of the row among those that are read. */
@@ -13,8 +13,8 @@ typedef int ny_row_visitor(void *arg, uint64_t number, enum ny_dtype dtype,
 
 /* Visits all rows, prepared or, where `raw` says so, as the store keeps them. Tells the progress of
  * stage stats. Ends with the first error of the visitor, an interrupt or damage. */
-int ny_visit_rows(struct ny_store *store, bool raw, ny_row_visitor *visit, void *arg);
+int ny_visit_rows(struct ny_rows *X, bool raw, ny_row_visitor *visit, void *arg);
 /* Bytes that it charges for these points. */
-size_t ny_visit_bytes(const struct ny_points_info *points);
+size_t ny_visit_bytes(const struct ny_rows_info *points);
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "columns/columns_private.h"
 #include "base/peers.h"
-#include "store/store.h"
+#include "stream/rows.h"
 
 enum { PAIRS = 20000, BUDGET_SHARE = 8 };
 enum { FEW_ROWS = 200 }; /* have about as many pairs as are drawn */
@@ -179,7 +179,7 @@ static int by_number(const void *a, const void *b)
 /* Measures the pairs of few rows, which have room. The pairs, as numbers, stand where the
  * quantities are to be: there are never more of these than pairs that have been taken. */
 static int measure_few(struct pairs *pairs, const struct ny_sparse_preparation *in,
-                       struct ny_store *store, uint64_t n, uint64_t seed)
+                       struct ny_rows *X, uint64_t n, uint64_t seed)
 {
     size_t row_bytes = ny_raw_bytes(in->spec);
     uint64_t *drawn = (uint64_t *)(void *)pairs->quantity;
@@ -187,8 +187,8 @@ static int measure_few(struct pairs *pairs, const struct ny_sparse_preparation *
 
     for (size_t i = 0; i < (size_t)n; i++)
         pairs->numbers[i] = i;
-    err = ny_points_gather_wide(store, in->spec->dtype, in->spec->slots, pairs->numbers, (size_t)n,
-                                pairs->raw);
+    err = ny_rows_gather_wide(X, in->spec->dtype, in->spec->slots, pairs->numbers, (size_t)n,
+                              pairs->raw);
     for (size_t i = 0; i < pairs->total; i++) {
         uint64_t x = hashed_row(seed, 2 * i, n), y = hashed_row(seed, 2 * i + 1, n);
 
@@ -209,7 +209,7 @@ static int measure_few(struct pairs *pairs, const struct ny_sparse_preparation *
 
 /* Measures all pairs, piece by piece; which rows are drawn does not depend on the pieces. */
 static int measure_all(struct pairs *pairs, const struct ny_sparse_preparation *in,
-                       struct ny_store *store, uint64_t n, uint64_t seed)
+                       struct ny_rows *X, uint64_t n, uint64_t seed)
 {
     size_t row_bytes = ny_raw_bytes(in->spec);
     int err;
@@ -221,8 +221,8 @@ static int measure_all(struct pairs *pairs, const struct ny_sparse_preparation *
         if (err) return err;
         for (size_t i = 0; i < 2 * count; i++)
             pairs->numbers[i] = hashed_row(seed, 2 * first + i, n);
-        err = ny_points_gather_wide(store, in->spec->dtype, in->spec->slots, pairs->numbers,
-                                    2 * count, pairs->raw);
+        err = ny_rows_gather_wide(X, in->spec->dtype, in->spec->slots, pairs->numbers, 2 * count,
+                                  pairs->raw);
         if (err) return err;
         pairs->x_of = NULL;
         for (size_t i = 0; i < count; i++)
@@ -244,13 +244,13 @@ static int no_distance(const struct pairs *pairs, struct ny_context *ctx)
                    "(--scale unit)");
 }
 
-int ny_columns_auto_gamma(const struct ny_columns_spec *spec, struct ny_store *store, uint64_t n,
+int ny_columns_auto_gamma(const struct ny_columns_spec *spec, struct ny_rows *X, uint64_t n,
                           uint64_t seed, double *gamma)
 {
-    return ny_columns_auto_gamma_of(spec, store, n, seed, PAIRS, gamma);
+    return ny_columns_auto_gamma_of(spec, X, n, seed, PAIRS, gamma);
 }
 
-int ny_columns_auto_gamma_of(const struct ny_columns_spec *spec, struct ny_store *store, uint64_t n,
+int ny_columns_auto_gamma_of(const struct ny_columns_spec *spec, struct ny_rows *X, uint64_t n,
                              uint64_t seed, size_t count, double *gamma)
 {
     const struct ny_kernel *kernel = spec->kernel;
@@ -271,8 +271,8 @@ int ny_columns_auto_gamma_of(const struct ny_columns_spec *spec, struct ny_store
     err = pairs_init(&pairs, spec->ctx, n, d, ny_raw_bytes(spec));
     if (err) goto done;
     if (n > 0)
-        err = holds_all(n, pairs.piece) ? measure_few(&pairs, &in, store, n, seed)
-                                        : measure_all(&pairs, &in, store, n, seed);
+        err = holds_all(n, pairs.piece) ? measure_few(&pairs, &in, X, n, seed)
+                                        : measure_all(&pairs, &in, X, n, seed);
     if (err) goto done;
     if (!pairs.count) {
         err = no_distance(&pairs, spec->ctx);

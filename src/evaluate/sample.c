@@ -106,7 +106,8 @@ static int load_points(struct ny_evaluation *run, struct ny_sample *sample)
     spec.kernel = &ny_kernel_euclidean;
     spec.params.gamma = 1;
     if (err == NY_OK) err = ny_columns_new(&sample->inputs, &spec);
-    if (err == NY_OK) err = ny_columns_gather(sample->inputs, run->result.store, list, sample->s);
+    if (err == NY_OK)
+        err = ny_columns_gather(sample->inputs, ny_store_rows(run->result.store), list, sample->s);
     ny_free(run->ctx, list);
     return err;
 }
@@ -120,7 +121,7 @@ static bool is_given(const struct ny_result *result)
 /* Makes columns of the points, as far as their scale and kernel are known. */
 static int prepare(struct ny_evaluation *run, struct ny_sample *sample)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
     int err = ny_points_info(run->result.store, &info);
 
     if (err || is_given(&run->result) || is_precomputed(&run->result)) return err;
@@ -201,7 +202,7 @@ int ny_evaluate_sample(struct ny_evaluation *run)
 
 size_t ny_sample_bytes(const struct ny_evaluation *run)
 {
-    struct ny_points_info info = {.d = 1};
+    struct ny_rows_info info = {.d = 1};
     struct ny_geometry geometry = {.d = 1};
     struct ny_columns_spec spec = {
         .ctx = run->ctx, .kernel = &ny_kernel_euclidean, .geometry = &geometry};

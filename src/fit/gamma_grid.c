@@ -155,7 +155,7 @@ static int take_sample(struct sample *s, struct ny_store *store, const struct ny
                        uint64_t n)
 {
     struct ny_selection_request request = {.ctx = s->ctx,
-                                           .store = store,
+                                           .X = ny_store_rows(store),
                                            .n = n,
                                            .seed = s->settings->seed,
                                            .landmarks = s->rows};
@@ -164,8 +164,7 @@ static int take_sample(struct sample *s, struct ny_store *store, const struct ny
     int err = ny_rule_find("uniform")->select(&request, &selection);
 
     if (err) goto done;
-    raw = ny_calloc(s->ctx, NY_MEM_TILES, s->rows,
-                    ny_raw_bytes(spec));
+    raw = ny_calloc(s->ctx, NY_MEM_TILES, s->rows, ny_raw_bytes(spec));
     err = NY_EBUDGET;
     if (!raw) goto done;
     err = ny_points_gather(store, spec->slots, selection.rows, s->rows, raw);
@@ -384,8 +383,7 @@ static int measure_error(struct sample *s, double diagonal, struct ny_grid_row *
     return NY_OK;
 }
 
-static const char *reading_of(const struct ny_grid_row *row,
-                              const struct ny_fit_settings *settings)
+static const char *reading_of(const struct ny_grid_row *row, const struct ny_fit_settings *settings)
 {
     const struct ny_kernel *kernel = settings->kernel;
     const double alike = 0.9, apart = 0.1, much = 0.5, little = 0.1;
@@ -474,12 +472,13 @@ static int choose_widths(struct ny_store *store, const struct ny_fit_settings *s
                          const struct ny_columns_spec *spec, const char *widths,
                          struct ny_gamma_grid *grid)
 {
-    struct ny_points_info points;
+    struct ny_rows_info points;
     int err = ny_points_info(store, &points);
 
     grid->centre = settings->params.gamma;
     if (err == NY_OK && settings->gamma_auto)
-        err = ny_columns_auto_gamma(spec, store, points.n, settings->seed, &grid->centre);
+        err = ny_columns_auto_gamma(spec, ny_store_rows(store), points.n, settings->seed,
+                                    &grid->centre);
     if (err) return err;
     return strcmp(widths, "auto") == 0 ? default_widths(grid)
                                        : parse_widths(ny_store_context(store), widths, grid);
@@ -505,7 +504,7 @@ int ny_gamma_grid_make(struct ny_store *store, const struct ny_fit_settings *set
     struct sample s = {.ctx = ctx, .settings = settings};
     struct ny_geometry *geometry = NULL;
     struct ny_columns_spec spec;
-    struct ny_points_info points;
+    struct ny_rows_info points;
     struct ny_dominant told;
     size_t blas = 0;
     int err;
@@ -558,9 +557,8 @@ static json_t *row_json(const struct ny_grid_row *row, const struct ny_kernel *k
     return object;
 }
 
-json_t *ny_gamma_grid_json(const struct ny_gamma_grid *grid,
-                           const struct ny_fit_settings *settings,
-                           const struct ny_points_info *points)
+json_t *ny_gamma_grid_json(const struct ny_gamma_grid *grid, const struct ny_fit_settings *settings,
+                           const struct ny_rows_info *points)
 {
     json_t *json = json_object(), *rows = json_array();
 
@@ -568,9 +566,10 @@ json_t *ny_gamma_grid_json(const struct ny_gamma_grid *grid,
     ny_field_set_count(json, "d", points->d);
     ny_field_set_text(json, "kernel", settings->kernel->name);
     ny_field_set_text(json, "map", settings->map->name);
-    ny_field_set_text(json, "trace_of", settings->map->additive  ? "centred"
-                                          : settings->map->divided ? "normalised"
-                                                                   : "raw");
+    ny_field_set_text(json, "trace_of",
+                      settings->map->additive  ? "centred"
+                      : settings->map->divided ? "normalised"
+                                               : "raw");
     ny_field_set_count(json, "components", settings->components);
     ny_field_set_count(json, "landmarks", grid->landmarks);
     ny_field_set_count(json, "landmarks_wanted", grid->wanted);

@@ -40,8 +40,7 @@ struct ny_gamma_grid {
 int ny_gamma_grid_make(struct ny_store *store, const struct ny_fit_settings *settings,
                        const char *widths, struct ny_gamma_grid *grid);
 /* Returns the grid as a new JSON object, for the report. */
-json_t *ny_gamma_grid_json(const struct ny_gamma_grid *grid,
-                           const struct ny_fit_settings *settings,
-                           const struct ny_points_info *points);
+json_t *ny_gamma_grid_json(const struct ny_gamma_grid *grid, const struct ny_fit_settings *settings,
+                           const struct ny_rows_info *points);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "io/reader.h"
+#include "io/reader_source.h"
 
 static int open_file(struct ny_context *ctx, const char *path, struct ny_reader **reader)
 {
@@ -12,7 +13,7 @@ static int open_file(struct ny_context *ctx, const char *path, struct ny_reader 
 }
 
 int ny_given_columns_shape(struct ny_context *ctx, const struct ny_fit_settings *settings,
-                           struct ny_points_info *points)
+                           struct ny_rows_info *points)
 {
     const struct ny_file_table *table;
     struct ny_reader *reader;
@@ -82,8 +83,8 @@ int ny_fit_open_source(struct ny_fit *fit, uint64_t first_unit, uint64_t rows,
 
     *source = NULL;
     if (!fit->settings->columns_file) {
-        err = ny_source_of_points(source, fit->job.store, rows, (size_t)fit->job.points.row_slots,
-                                  fit->job.workers);
+        err = ny_rows_source(ny_store_rows(fit->job.store), rows, (size_t)fit->job.points.row_slots,
+                             fit->job.workers, source);
         return err ? err
                    : ny_source_widen(source, *source, fit->job.points.dtype, fit->job.workers);
     }

@@ -10,7 +10,7 @@
 /* Sets points->d, dtype and block_rows to those of the rows that a pass reads; does not change them
  * for other kernels. NY_EDATA when the file does not have n rows and m columns. */
 int ny_given_columns_shape(struct ny_context *ctx, const struct ny_fit_settings *settings,
-                           struct ny_points_info *points);
+                           struct ny_rows_info *points);
 /* Reads the landmarks' rows of C, which are W, in the order of fit->rows: one pass over the file.
  */
 int ny_given_columns_gather(struct ny_fit *fit, void *rows);

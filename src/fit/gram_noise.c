@@ -46,7 +46,7 @@ uint64_t ny_gram_noise_units(uint64_t units)
 static bool is_skipped(void *arg, uint64_t unit)
 {
     const struct measure *run = arg;
-    const struct ny_points_info *points = &run->fit->job.points;
+    const struct ny_rows_info *points = &run->fit->job.points;
     uint64_t all = ny_units_of(points->n), k;
 
     unit += points->here.first / NY_UNIT_ROWS;

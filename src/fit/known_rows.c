@@ -7,10 +7,10 @@
 
 #include "fit/projector.h"
 
-bool ny_rows_are_known(const struct ny_fit_settings *settings, const struct ny_points_info *points,
+bool ny_rows_are_known(const struct ny_fit_settings *settings, const struct ny_rows_info *points,
                        size_t m)
 {
-    return settings->method->all_rows && m == points->n && ny_points_here(points) == points->n &&
+    return settings->method->all_rows && m == points->n && ny_rows_here(points) == points->n &&
            !settings->placed && !settings->probes && !ny_divided(settings->normalisation);
 }
 

@@ -8,7 +8,7 @@
 /* Tells whether rows of a fit with m landmarks are known: every row is a landmark, and K P = P Λ,
  * so that no kernel value is needed again. A divided kernel needs each row's degree, and a probe
  * its average, which a pass finds. */
-bool ny_rows_are_known(const struct ny_fit_settings *settings, const struct ny_points_info *points,
+bool ny_rows_are_known(const struct ny_fit_settings *settings, const struct ny_rows_info *points,
                        size_t m);
 
 /* Computes rows first … first+count−1 of Y = P Λ, for λ the p eigenvalues: packed in `out`, float

@@ -57,7 +57,7 @@ int ny_fit_load_points(const struct ny_fit *fit, void *raw)
 /* Makes the landmarks from points that are given, or from columns that a file gives. */
 static int append_given(struct ny_fit *fit)
 {
-    size_t row_bytes = ny_points_row_bytes(&fit->job.points);
+    size_t row_bytes = ny_rows_row_bytes(&fit->job.points);
     void *raw = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, fit->m, row_bytes);
     int err = raw ? NY_OK : NY_EBUDGET;
 
@@ -103,7 +103,7 @@ static int make_columns(struct ny_fit *fit)
     if (err) return err;
     if (fit->settings->columns_file) return append_given(fit);
     if (json_object_get(fit->job.record, "sharded")) return append_modelled(fit);
-    return ny_columns_gather(fit->columns, fit->job.store, fit->rows, fit->m);
+    return ny_columns_gather(fit->columns, ny_store_rows(fit->job.store), fit->rows, fit->m);
 }
 
 /* Sets the shift a = column means of W, and chooses the tile Gram's precision by both

@@ -25,7 +25,7 @@
 /* Rules that look at residuals end at the rank of K, which of plain products is that of the
  * rows. */
 static size_t most_landmarks(const struct ny_fit_settings *settings,
-                             const struct ny_points_info *points, size_t m)
+                             const struct ny_rows_info *points, size_t m)
 {
     const struct ny_kernel *kernel = settings->kernel;
     bool products = ny_kernel_has_features(kernel);
@@ -37,14 +37,14 @@ static size_t most_landmarks(const struct ny_fit_settings *settings,
 
 /* Decides m of the plan: the number asked for, or for greedy the estimate from a sample. */
 static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings *settings,
-                            const struct ny_points_info *points, struct ny_columns_spec spec,
+                            const struct ny_rows_info *points, struct ny_columns_spec spec,
                             struct ny_plan *plan)
 {
     enum { SAMPLE_ROWS = 20000, SAMPLE_LEAST = 500, SAMPLE_VALUES = 10000000, PAIRS = 1000 };
     size_t rows = SAMPLE_VALUES / (points->d ? (size_t)points->d : 1);
     struct ny_context *ctx = ny_store_context(store);
     struct ny_selection_request request = {.ctx = ctx,
-                                           .store = store,
+                                           .X = ny_store_rows(store),
                                            .n = points->n,
                                            .spec = &spec,
                                            .seed = settings->seed,
@@ -64,8 +64,9 @@ static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings
                        "only their shape: give --landmarks as an upper bound",
                        ny_store_path(store));
     if (settings->gamma_auto)
-        err = ny_columns_auto_gamma_of(&spec, store, ny_settings_frozen_rows(settings, points),
-                                       settings->seed, PAIRS, &spec.params.gamma);
+        err = ny_columns_auto_gamma_of(&spec, ny_store_rows(store),
+                                       ny_settings_frozen_rows(settings, points), settings->seed,
+                                       PAIRS, &spec.params.gamma);
     if (points->row_slots || rows > SAMPLE_ROWS) rows = SAMPLE_ROWS;
     if (rows < SAMPLE_LEAST) rows = SAMPLE_LEAST;
     if (err == NY_OK) err = ny_greedy_estimate(&request, rows, &plan->m);
@@ -86,7 +87,7 @@ static size_t with_margin(size_t m, size_t cap, uint64_t n)
 /* Rough flops of tiles and their Gram, or of all of K and its products. */
 static double rough_flops(const struct ny_sizes *sizes, size_t m)
 {
-    const struct ny_points_info *points = sizes->points;
+    const struct ny_rows_info *points = sizes->points;
     double n = (double)points->n, d = (double)points->d;
 
     if (ny_settings_features(sizes->settings))
@@ -102,8 +103,8 @@ static bool is_looked_at(const struct ny_sizes *sizes, size_t m)
 {
     const double much = 2e10;
     const struct ny_fit_settings *settings = sizes->settings;
-    bool gram_is_open = ny_settings_forms_gram(settings) &&
-                        !ny_settings_gram_f64(settings, sizes->points->n);
+    bool gram_is_open =
+        ny_settings_forms_gram(settings) && !ny_settings_gram_f64(settings, sizes->points->n);
 
     if (ny_settings_features(settings))
         return !sizes->points->imagined && (settings->patient || rough_flops(sizes, m) > much);
@@ -134,7 +135,7 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
                              .gram = NY_GRAM_F64};
     struct ny_geometry *geometry = NULL;
     struct ny_look look = {0};
-    struct ny_points_info points;
+    struct ny_rows_info points;
     int err;
 
     *plan = (struct ny_plan){0};
@@ -154,7 +155,7 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     sizes.spec = ny_settings_spec(settings, ctx, &points, geometry);
     plan->m = m;
     ny_blas_serial();
-    ny_context_set_crew(ctx, 1); /* as no plan has told of more */
+    ny_context_set_crew(ctx, 1);                           /* as no plan has told of more */
     if (!points.imagined) err = ny_blas_make_room(ctx, 1); /* to look at a sample */
     if (err) goto done;
     if (!m && course->order)

@@ -70,8 +70,8 @@ static int gather(struct sample *sample, struct ny_store *store, uint64_t n, uin
         rows[i] = first + (uint64_t)(place * fmin(NY_UNIT_ROWS, (double)(n - first)));
         if (n <= ROWS) rows[i] = i;
     }
-    err = ny_points_gather_wide(store, sample->spec.dtype, sample->spec.slots, rows, sample->rows,
-                                sample->raw);
+    err = ny_rows_gather_wide(ny_store_rows(store), sample->spec.dtype, sample->spec.slots, rows,
+                              sample->rows, sample->raw);
 done:
     ny_free(sample->ctx, rows);
     return err;

@@ -147,14 +147,14 @@ static int describe(struct ny_probe *run)
                        "'%s' has no components to measure; fit it again with --restart",
                        fit->job.name);
     run->f64 = settings->precision == NY_PRECISION_F64;
-    run->embedding = ny_embedding_layout(ny_points_here(&fit->job.points),
+    run->embedding = ny_embedding_layout(ny_rows_here(&fit->job.points),
                                          ny_coordinates_width(&run->coordinates), element);
     run->embedding.part = ny_record_part(fit->job.record, "embedding");
     run->mean = ny_field_number(fit->job.record, "averages_mean", 0);
     if (!ny_settings_probe_averages(settings)) return NY_OK;
     run->by_diagonal = settings->map->divided && run->r < fit->job.points.n &&
                        (settings->kernel->constant_diagonal || settings->kernel->unit_rows);
-    run->averages = ny_embedding_layout(ny_points_here(&fit->job.points), 1, sizeof(double));
+    run->averages = ny_embedding_layout(ny_rows_here(&fit->job.points), 1, sizeof(double));
     run->averages.part = ny_record_part(
         fit->job.record, settings->method->whole && settings->map->divided ? "roots" : "averages");
     return NY_OK;

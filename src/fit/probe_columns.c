@@ -43,7 +43,7 @@ static int next_diagonal(struct diagonal *diagonal, double *value)
     int err = NY_OK;
 
     if (diagonal->at == diagonal->count) {
-        uint64_t left = ny_points_here(&fit->job.points) - diagonal->row;
+        uint64_t left = ny_rows_here(&fit->job.points) - diagonal->row;
 
         diagonal->at = 0;
         diagonal->count = left < NY_UNIT_ROWS ? (size_t)left : NY_UNIT_ROWS;
@@ -77,7 +77,7 @@ static int sum_diagonal(const struct ny_probe *run, double *before, double *tota
     double here = 0, value, *all = ny_calloc(fit->job.ctx, NY_MEM_OTHER, shards, sizeof(*all));
     int err = all ? NY_OK : NY_EBUDGET;
 
-    for (uint64_t row = 0; row < ny_points_here(&fit->job.points) && err == NY_OK; row++) {
+    for (uint64_t row = 0; row < ny_rows_here(&fit->job.points) && err == NY_OK; row++) {
         err = next_diagonal(&diagonal, &value);
         here += err == NY_OK ? value : 0;
     }
@@ -173,12 +173,12 @@ static int append_widened(struct ny_probe *run)
 {
     struct ny_fit *fit = run->fit;
     void *raw =
-        ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, run->r, ny_points_row_bytes(&fit->job.points));
+        ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, run->r, ny_rows_row_bytes(&fit->job.points));
     int err = raw ? NY_OK : NY_EBUDGET;
 
     if (err == NY_OK)
-        err = ny_points_gather_wide(fit->job.store, fit->job.points.dtype,
-                                    (size_t)fit->job.points.row_slots, run->rows, run->r, raw);
+        err = ny_rows_gather_wide(ny_store_rows(fit->job.store), fit->job.points.dtype,
+                                  (size_t)fit->job.points.row_slots, run->rows, run->r, raw);
     if (err == NY_OK) err = ny_columns_append(run->columns, ny_raw_rows(raw), run->r);
     ny_free(fit->job.ctx, raw);
     return err;
@@ -194,7 +194,7 @@ static int make_columns(struct ny_probe *run)
     if (err) return err;
     return fit->settings->landmark_points.count
                ? append_widened(run)
-               : ny_columns_gather(run->columns, fit->job.store, run->rows, run->r);
+               : ny_columns_gather(run->columns, ny_store_rows(fit->job.store), run->rows, run->r);
 }
 
 /* The rows of S that are in this shard: their numbers here, and their places in S. */

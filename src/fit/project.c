@@ -39,7 +39,7 @@ static int commit(struct project *run, uint64_t units_done, enum ny_stage_id nex
 {
     struct ny_fit *fit = run->fit;
     json_t *checkpoint = ny_job_checkpoint(&fit->job);
-    uint64_t rows = units_done * NY_UNIT_ROWS, here = ny_points_here(&fit->job.points);
+    uint64_t rows = units_done * NY_UNIT_ROWS, here = ny_rows_here(&fit->job.points);
     struct ny_batch *batch;
     int err;
 
@@ -210,7 +210,7 @@ static void report_ratio(struct ny_fit *fit)
     const struct ny_fit_settings *settings = fit->settings;
     const struct ny_ideal ideal = ny_ideal_of(fit);
     struct ny_problem problem = ny_settings_problem(settings, fit->m);
-    double n = (double)ny_points_here(&fit->job.points), m = (double)fit->m;
+    double n = (double)ny_rows_here(&fit->job.points), m = (double)fit->m;
     double width = (double)ny_krylov_width(&problem, fit->m);
     double pass_s = ny_ideal_products(&ideal, n * m);
     double ideal_s = pass_s + ny_ideal_map(&ideal, n * m, (double)ny_settings_pairs(settings));
@@ -235,10 +235,9 @@ static int run_pass(struct project *run, uint64_t first_unit)
     struct ny_fit *fit = run->fit;
     const struct ny_model *model = fit->model;
     const struct ny_columns_spec spec = ny_fit_spec(fit);
-    double flops = ny_projector_flops(&spec, model->m, model->p) -
-                   (ny_tile_cache_whole(fit->cache)
-                        ? 2 * (double)model->m * ny_entry_products(&spec)
-                        : 0);
+    double flops =
+        ny_projector_flops(&spec, model->m, model->p) -
+        (ny_tile_cache_whole(fit->cache) ? 2 * (double)model->m * ny_entry_products(&spec) : 0);
     uint64_t rows = fit->job.points.n - run->kept;
     struct ny_source *source = NULL;
     int err;
@@ -320,7 +319,7 @@ static int open_writers(struct project *run, uint64_t units)
     struct ny_fit *fit = run->fit;
     const struct ny_model *model = fit->model;
     size_t element = ny_precision_bytes(fit->settings->precision);
-    uint64_t here = ny_points_here(&fit->job.points);
+    uint64_t here = ny_rows_here(&fit->job.points);
     struct ny_embedding_layout layout =
         ny_embedding_layout(here, ny_coordinates_width(&model->coordinates), element);
     uint64_t row = units * NY_UNIT_ROWS < here ? units * NY_UNIT_ROWS : here;
@@ -385,7 +384,7 @@ static int run_project(struct ny_job *job)
         fit->settings->room->filled = true;
         ny_field_set_json(job->record, "rows_elsewhere", json_true());
     }
-    err = commit(&run, ny_units_of(ny_points_here(&job->points)), ny_job_next(job));
+    err = commit(&run, ny_units_of(ny_rows_here(&job->points)), ny_job_next(job));
 done:
     ny_embedding_writer_release(&run.averages);
     ny_free(fit->job.ctx, run.u);

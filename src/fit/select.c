@@ -62,7 +62,7 @@ static int put_selection(struct ny_fit *fit, const struct ny_selection *selectio
     if (selection->residuals)
         err = ny_job_put_part(&fit->job, "residuals",
                               selection->residuals + fit->job.points.here.first,
-                              (size_t)ny_points_here(&fit->job.points) * sizeof(float));
+                              (size_t)ny_rows_here(&fit->job.points) * sizeof(float));
     else
         ny_record_renew(fit->job.record, "residuals"); /* those of before are not of these rows */
     if (err) return err;
@@ -92,7 +92,7 @@ static struct ny_selection_request request_of(struct ny_fit *fit,
 
     return (struct ny_selection_request){
         .ctx = fit->job.ctx,
-        .store = fit->job.store,
+        .X = ny_store_rows(fit->job.store),
         .n = fit->job.points.n,
         .here = fit->job.points.here,
         .spec = spec,
@@ -127,7 +127,7 @@ static int certify(struct ny_fit *fit, struct ny_selection_request *request,
                "measures those");
     if (!selection->rows) {
         points = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, selection->m,
-                           ny_points_row_bytes(&fit->job.points));
+                           ny_rows_row_bytes(&fit->job.points));
         err = points ? ny_fit_load_points(fit, points) : NY_EBUDGET;
     }
     request->landmark_points = points;

@@ -29,8 +29,7 @@ static bool centres_rows(const struct ny_fit_settings *settings, bool sparse)
 /* Tells whether width and centre are those of the first rows, as of --online, so that nothing
  * depends on rows to come. With --scale or --features, and of sparse rows, they are those of all.
  */
-static bool freezes_first(const struct ny_fit_settings *settings,
-                          const struct ny_points_info *points)
+static bool freezes_first(const struct ny_fit_settings *settings, const struct ny_rows_info *points)
 {
     return settings->online && settings->scale == NY_SCALE_NONE &&
            settings->choice.rule == NY_CHOOSE_ALL && !points->row_slots;
@@ -41,7 +40,7 @@ bool ny_settings_selects(const struct ny_fit_settings *settings)
     return !settings->method->whole && !ny_settings_unit_landmarks(settings);
 }
 
-void ny_settings_widen(const struct ny_fit_settings *settings, struct ny_points_info *points)
+void ny_settings_widen(const struct ny_fit_settings *settings, struct ny_rows_info *points)
 {
     const struct ny_landmark_points *landmarks = &settings->landmark_points;
 
@@ -51,14 +50,14 @@ void ny_settings_widen(const struct ny_fit_settings *settings, struct ny_points_
 }
 
 uint64_t ny_settings_frozen_rows(const struct ny_fit_settings *settings,
-                                 const struct ny_points_info *points)
+                                 const struct ny_rows_info *points)
 {
     return freezes_first(settings, points) && points->n > NY_ONLINE_ROWS ? NY_ONLINE_ROWS
                                                                          : points->n;
 }
 
 struct ny_geometry_wish ny_settings_geometry_wish(const struct ny_fit_settings *settings,
-                                                  const struct ny_points_info *points)
+                                                  const struct ny_rows_info *points)
 {
     return (struct ny_geometry_wish){.scale = settings->scale,
                                      .centred = centres_rows(settings, points->row_slots > 0),
@@ -71,7 +70,7 @@ int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
                          unsigned char *chosen)
 {
     struct ny_context *ctx = ny_store_context(store);
-    struct ny_points_info points;
+    struct ny_rows_info points;
     struct ny_geometry_wish wish;
     double *neutral;
     int err;
@@ -83,9 +82,10 @@ int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
         wish.rough = !workers;
         wish.workers = workers;
         wish.chosen = chosen;
-        err = ny_geometry_new(out, store, &wish);
+        err = ny_geometry_new(out, ny_store_rows(store), &wish);
         if (err || !wish.centred || !freezes_first(settings, &points)) return err;
-        err = ny_geometry_centre(*out, store, ny_settings_frozen_rows(settings, &points));
+        err = ny_geometry_centre(*out, ny_store_rows(store),
+                                 ny_settings_frozen_rows(settings, &points));
         if (err) ny_geometry_free(*out, ctx);
         if (err) *out = NULL;
         return err;
@@ -106,7 +106,8 @@ int ny_settings_warn_dominant(const struct ny_fit_settings *settings, struct ny_
 
     told->text[0] = '\0';
     if (settings->scale_typed) return NY_OK;
-    return ny_geometry_warn_dominant(geometry, store, settings->kernel, centred, told);
+    return ny_geometry_warn_dominant(geometry, ny_store_rows(store), settings->kernel, centred,
+                                     told);
 }
 
 size_t ny_settings_pairs(const struct ny_fit_settings *settings)
@@ -192,7 +193,7 @@ bool ny_settings_forms_gram(const struct ny_fit_settings *settings)
 }
 
 struct ny_columns_spec ny_settings_spec(const struct ny_fit_settings *settings,
-                                        struct ny_context *ctx, const struct ny_points_info *points,
+                                        struct ny_context *ctx, const struct ny_rows_info *points,
                                         const struct ny_geometry *geometry)
 {
     struct ny_columns_spec spec = {.ctx = ctx,

@@ -29,7 +29,7 @@
 /* Returns what the settings ask for that goes over one store alone, and *instead what shards can
  * do; NULL: nothing. */
 static const char *unsharded(const struct ny_fit_settings *settings,
-                             const struct ny_points_info *points, const char **instead)
+                             const struct ny_rows_info *points, const char **instead)
 {
     static const char *const rules[] = {"uniform", "rpcholesky", "given"};
     static const char *const methods[] = {"projected", "nystrom", "column", "orthonystrom"};
@@ -66,7 +66,7 @@ static const char *unsharded(const struct ny_fit_settings *settings,
 int ny_shards_check(struct ny_store *store, const struct ny_fit_settings *settings)
 {
     struct ny_context *ctx = ny_store_context(store);
-    struct ny_points_info points;
+    struct ny_rows_info points;
     const char *instead, *what;
     int err;
 
@@ -255,7 +255,7 @@ static int check_standing(const struct ny_fit *fit, const struct standing *all, 
  * made is used, and the numbers are those of now. */
 static int check_first(const struct ny_fit *fit, uint64_t stage)
 {
-    struct ny_points_info points;
+    struct ny_rows_info points;
     uint64_t then;
     int err = ny_points_info(fit->job.store, &points);
 
@@ -469,7 +469,7 @@ int ny_shards_share_solution(struct ny_fit *fit)
 
 int ny_shards_at_end(struct ny_job *job, struct ny_batch *batch)
 {
-    const struct ny_points_info *points = &job->points;
+    const struct ny_rows_info *points = &job->points;
     struct ny_peers *peers = ny_context_peers(job->ctx);
     json_t *sharded = json_object(), *bytes = json_object_get(job->record, "bytes");
 
@@ -480,6 +480,6 @@ int ny_shards_at_end(struct ny_job *job, struct ny_batch *batch)
     ny_field_set_count(sharded, "rows", points->n);
     if (json_object_update(sharded, bytes)) ny_field_set_json(sharded, "shard", NULL);
     ny_field_set_json(job->record, "sharded", sharded);
-    ny_field_set_count(ny_job_report(job), "n", ny_points_here(points));
+    ny_field_set_count(ny_job_report(job), "n", ny_rows_here(points));
     return NY_OK;
 }

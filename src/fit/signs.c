@@ -87,7 +87,7 @@ int ny_signs_rows(const struct ny_fit *fit, const struct ny_edges *graph,
 {
     struct ny_selection_request request = {
         .ctx = fit->job.ctx,
-        .store = fit->job.store,
+        .X = ny_store_rows(fit->job.store),
         .n = fit->job.points.n,
         .seed = 0, /* whatever that of the fit is: what is exact does not depend on it */
         .landmarks = graph && graph->n < NY_SIGN_ROWS ? graph->n : NY_SIGN_ROWS,

@@ -13,7 +13,7 @@ size_t ny_sizes_element(const struct ny_sizes *f)
 
 size_t ny_sizes_row(const struct ny_sizes *f)
 {
-    return ny_points_row_bytes(f->points);
+    return ny_rows_row_bytes(f->points);
 }
 
 size_t ny_sizes_gather(const struct ny_sizes *f, size_t rows)
@@ -53,7 +53,7 @@ size_t ny_sizes_source(const struct ny_sizes *f, unsigned workers)
 
     size_t widened = f->settings->landmark_points.count ? NY_STRIP_ROWS * ny_sizes_row(f) : 0;
 
-    return ny_source_of_points_bytes(f->points, workers) + workers * widened +
+    return ny_rows_source_bytes(f->points, workers) + workers * widened +
            (f->settings->columns_file ? reader_bytes : 0);
 }
 

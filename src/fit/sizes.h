@@ -14,7 +14,7 @@ struct ny_look; /* fit/plan_private.h */
 struct ny_sizes {
     struct ny_job_sizes job;
     const struct ny_fit_settings *settings;
-    const struct ny_points_info *points;
+    const struct ny_rows_info *points;
     struct ny_columns_spec spec;
     size_t m;
     enum ny_gram_precision gram; /* precision of tile Grams: F64 as long as W is not known */

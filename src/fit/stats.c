@@ -12,7 +12,7 @@
 
 static int check_points(const struct ny_fit *fit)
 {
-    struct ny_points_stats stats;
+    struct ny_rows_stats stats;
     bool equal = true;
     int err;
 
@@ -26,7 +26,7 @@ static int check_points(const struct ny_fit *fit)
     if (err) return err;
     for (uint64_t j = 0; j < stats.d && equal; j++)
         equal = stats.minimum[j] == stats.maximum[j];
-    ny_points_stats_release(&stats, fit->job.ctx);
+    ny_rows_stats_release(&stats, fit->job.ctx);
     if (equal)
         return ny_fail(fit->job.ctx, NY_EDATA, "all %llu rows of %s are equal: nothing to fit",
                        (unsigned long long)fit->job.points.n, ny_store_path(fit->job.store));
@@ -53,7 +53,7 @@ static int decide_width(struct ny_fit *fit)
     int err;
 
     if (fit->settings->gamma_auto) {
-        err = ny_columns_auto_gamma(&spec, fit->job.store,
+        err = ny_columns_auto_gamma(&spec, ny_store_rows(fit->job.store),
                                     ny_settings_frozen_rows(fit->settings, &fit->job.points),
                                     fit->settings->seed, &gamma);
         if (err) return err;

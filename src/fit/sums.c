@@ -396,11 +396,10 @@ static void degrees_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 
     t->plan->passes++;
     t->plan->flops += ny_timing_tile_flops(t, NY_STAGE_DEGREES);
-    t->plan->stage_s[NY_STAGE_DEGREES] =
-        ny_timing_prepare(t) + ny_price_commit(&t->price, 0) +
-        ny_timing_share(t, NY_STAGE_DEGREES, degrees_bytes) *
-            (ny_timing_tiles(t, NY_STAGE_DEGREES) +
-             ny_price_beats(&t->price, degree_beats * t->entries));
+    t->plan->stage_s[NY_STAGE_DEGREES] = ny_timing_prepare(t) + ny_price_commit(&t->price, 0) +
+                                         ny_timing_share(t, NY_STAGE_DEGREES, degrees_bytes) *
+                                             (ny_timing_tiles(t, NY_STAGE_DEGREES) +
+                                              ny_price_beats(&t->price, degree_beats * t->entries));
 }
 
 const struct ny_stage ny_stage_degrees = {NY_STAGE_DEGREES, run_degrees, degrees_bytes,
@@ -448,8 +447,7 @@ int ny_fit_run_sums(struct ny_fit *fit, int (*choose)(struct ny_fit *fit),
     err = sum(fit);
     if (err) return err;
     ny_job_mark_time(job);
-    return ny_fit_save_sums(fit, "gram", ny_job_next(job),
-                            ny_units_of(ny_points_here(&job->points)));
+    return ny_fit_save_sums(fit, "gram", ny_job_next(job), ny_units_of(ny_rows_here(&job->points)));
 }
 
 static int run(struct ny_job *job)
@@ -541,7 +539,7 @@ void ny_fit_keep_sums(struct ny_fit *fit)
     sums = json_object();
     ny_field_set_text(sums, "part", name);
     ny_field_set_count(sums, "bytes", ny_field_count(checkpoint, "bytes", 0));
-    ny_field_set_count(sums, "rows", ny_points_here(&fit->job.points));
+    ny_field_set_count(sums, "rows", ny_rows_here(&fit->job.points));
     ny_field_set_text(sums, "precision", ny_field_text(ny_job_report(&fit->job), "gram_precision"));
     ny_field_set_json(fit->job.record, "sums", sums);
 }

@@ -10,21 +10,21 @@ struct ny_timing ny_timing_of(const struct ny_job_sizes *job, struct ny_plan *pl
                               .settings = settings,
                               .look = sizes->look,
                               .price = ny_prices_of(&plan->rates, sizes->points, &sizes->spec, f64),
-                              .n = (double)ny_points_here(sizes->points),
+                              .n = (double)ny_rows_here(sizes->points),
                               .m = (double)plan->m,
-                              .entries = (double)ny_points_here(sizes->points) * (double)plan->m,
+                              .entries = (double)ny_rows_here(sizes->points) * (double)plan->m,
                               .plan = plan};
 }
 
 double ny_timing_share(const struct ny_timing *t, enum ny_stage_id stage, ny_stage_bytes_fn *bytes)
 {
-    return ny_price_share(ny_points_here(t->sizes->points),
+    return ny_price_share(ny_rows_here(t->sizes->points),
                           ny_fit_pass_workers(t->sizes, stage, bytes), t->settings->threads);
 }
 
 double ny_timing_all(const struct ny_timing *t)
 {
-    return ny_price_share(ny_points_here(t->sizes->points), t->settings->threads,
+    return ny_price_share(ny_rows_here(t->sizes->points), t->settings->threads,
                           t->settings->threads);
 }
 

@@ -87,7 +87,7 @@ static int decide_normalisation(struct ny_context *ctx, const struct ny_wishes *
 }
 
 /* --map pca --approx exact: C is the points' own columns, for any n; averages are the true ones. */
-static void take_columns(struct ny_fit_settings *fit, const struct ny_points_info *points)
+static void take_columns(struct ny_fit_settings *fit, const struct ny_rows_info *points)
 {
     fit->method = ny_method_by_columns(fit->method);
     fit->kernel = ny_kernel_find(NY_COORDINATES_KERNEL);
@@ -99,7 +99,7 @@ static void take_columns(struct ny_fit_settings *fit, const struct ny_points_inf
  * or by the shape of the points. K of more rows is larger than it is worth, and of few rows it is
  * found at once. Dense rows of pca have their scatter matrix. */
 static bool goes_by_features(const struct ny_wishes *wishes, const struct ny_fit_settings *fit,
-                             const struct ny_points_info *points)
+                             const struct ny_rows_info *points)
 {
     const uint64_t few_rows = 2048;
     const double many_products = 0x1p31; /* 2 s */
@@ -112,7 +112,7 @@ static bool goes_by_features(const struct ny_wishes *wishes, const struct ny_fit
 }
 
 /* --approx exact of linear and cosine kernels: products with the rows themselves (factored/). */
-static void take_features(struct ny_fit_settings *fit, const struct ny_points_info *points)
+static void take_features(struct ny_fit_settings *fit, const struct ny_rows_info *points)
 {
     bool unit = fit->kernel->unit_rows;
 
@@ -226,7 +226,7 @@ static int check_until(struct ny_context *ctx, const struct ny_fit_settings *fit
 
 /* Decides what a map of a kernel needs besides its kernel and landmarks. */
 static int decide_kernel_map(struct ny_context *ctx, const struct ny_wishes *wishes,
-                             const struct ny_points_info *points, struct ny_fit_settings *fit)
+                             const struct ny_rows_info *points, struct ny_fit_settings *fit)
 {
     int err;
 
@@ -268,11 +268,13 @@ static int decide_graph_map(struct ny_store *store, const struct ny_wishes *wish
         return ny_fail(ctx, NY_EUSAGE,
                        "--components %zu and the trivial one are more than the %llu rows",
                        fit->components, (unsigned long long)n);
-    return fit->graph_name ? NY_OK : ny_graph_settings_decide(&fit->graph, store, wishes->sweep);
+    return fit->graph_name
+               ? NY_OK
+               : ny_graph_settings_decide(&fit->graph, ny_store_rows(store), wishes->sweep);
 }
 
 int ny_settings_decide(struct ny_fit_settings *settings, struct ny_context *ctx,
-                       struct ny_store *store, const struct ny_points_info *points,
+                       struct ny_store *store, const struct ny_rows_info *points,
                        const struct ny_wishes *wishes)
 {
     int err;

@@ -30,7 +30,7 @@ struct ny_wishes {
  * allowed but cost more or are less accurate than they seem. Texts and arrays stay the caller's.
  * `store` has the points; NULL: they are in none, and no graph is made of them. */
 int ny_settings_decide(struct ny_fit_settings *settings, struct ny_context *ctx,
-                       struct ny_store *store, const struct ny_points_info *points,
+                       struct ny_store *store, const struct ny_rows_info *points,
                        const struct ny_wishes *wishes);
 
 #endif

@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "store/store.h"
+#include "stream/rows.h"
 
 /* Rows that are compared in one pass. */
 struct batch {
@@ -65,10 +65,9 @@ static int compare(struct ny_bridging *bridging, struct batch *batch, void *raw)
         .raw = raw, .count = batch->count, .takes = of_another, .arg = batch};
     struct ny_measured out = {.row = batch->nearest, .distance = batch->distance};
     struct ny_source *points = NULL;
-    int err = ny_points_gather(knn->store, knn->spec->slots, batch->row, batch->count, raw);
+    int err = knn->X->ops->gather(knn->X, knn->spec->slots, batch->row, batch->count, raw);
 
-    if (err == NY_OK)
-        err = ny_source_of_points(&points, knn->store, knn->n, knn->spec->slots, knn->workers);
+    if (err == NY_OK) err = ny_rows_source(knn->X, knn->n, knn->spec->slots, knn->workers, &points);
     if (err == NY_OK) err = ny_knn_nearest(knn, &query, points, &out);
     ny_source_free(points);
     if (err == NY_OK) offer(bridging, batch);

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "nearest/neighbors.h"
-#include "store/store.h"
+#include "stream/rows.h"
 
 /* Bounds of --leaf. The values of all pairs of a leaf are in memory, 2,048² of them at most. */
 enum { LEAF_MIN = 32, LEAF_MAX = 2048 };
@@ -18,7 +18,7 @@ const char *ny_knn_way_name(enum ny_knn_way way)
 }
 
 bool ny_graph_takes_tree(const struct ny_graph_settings *settings,
-                         const struct ny_points_info *points)
+                         const struct ny_rows_info *points)
 {
     return settings->metric->base == NY_BASE_SQUARE && !points->row_slots;
 }
@@ -44,15 +44,15 @@ static int parse_sweep(struct ny_context *ctx, const char *text, struct ny_graph
 
 /* Checks that each row has as many others as neighbours are stored of it: the most of
  * --neighbors and --sweep. Row numbers of a graph have 32 bits. */
-static int check_counts(struct ny_store *store, const struct ny_graph_settings *graph, uint64_t n)
+static int check_counts(struct ny_rows *X, const struct ny_graph_settings *graph, uint64_t n)
 {
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = X->ctx;
 
     if (n > NY_NO_ROW)
         return ny_fail(ctx, NY_EUSAGE, "a graph has at most %u rows, and %s has %llu", NY_NO_ROW,
-                       ny_store_path(store), (unsigned long long)n);
+                       X->name, (unsigned long long)n);
     if (n < 2)
-        return ny_fail(ctx, NY_EDATA, "%s has %s: no row has a neighbour", ny_store_path(store),
+        return ny_fail(ctx, NY_EDATA, "%s has %s: no row has a neighbour", X->name,
                        n ? "one row" : "no points");
     if (graph->stored >= n)
         return ny_fail(ctx, NY_EUSAGE,
@@ -78,36 +78,35 @@ static int check_forest(struct ny_context *ctx, const struct ny_graph_settings *
 }
 
 /* Codes are of dense rows. */
-static int check_sieve(struct ny_store *store, const struct ny_graph_settings *graph,
-                       const struct ny_points_info *points)
+static int check_sieve(struct ny_rows *X, const struct ny_graph_settings *graph,
+                       const struct ny_rows_info *points)
 {
     if (graph->way != NY_KNN_SIEVE || !points->row_slots) return NY_OK;
-    return ny_fail(ny_store_context(store), NY_EUSAGE,
+    return ny_fail(X->ctx, NY_EUSAGE,
                    "--knn sieve is for dense rows, and those of %s are sparse; give --knn exact "
                    "or forest",
-                   ny_store_path(store));
+                   X->name);
 }
 
 /* A box holds rows by their coordinates, and its bound is a euclidean distance. */
-static int check_tree(struct ny_store *store, const struct ny_graph_settings *graph,
-                      const struct ny_points_info *points)
+static int check_tree(struct ny_rows *X, const struct ny_graph_settings *graph,
+                      const struct ny_rows_info *points)
 {
     if (graph->way != NY_KNN_TREE || ny_graph_takes_tree(graph, points)) return NY_OK;
     if (points->row_slots)
-        return ny_fail(ny_store_context(store), NY_EUSAGE,
+        return ny_fail(X->ctx, NY_EUSAGE,
                        "--knn tree is for dense rows, and those of %s are sparse; give --knn exact "
                        "or forest",
-                       ny_store_path(store));
-    return ny_fail(ny_store_context(store), NY_EUSAGE,
+                       X->name);
+    return ny_fail(X->ctx, NY_EUSAGE,
                    "--knn tree is for --metric euclidean; give --knn exact or forest");
 }
 
-int ny_graph_settings_decide(struct ny_graph_settings *graph, struct ny_store *store,
-                             const char *sweep)
+int ny_graph_settings_decide(struct ny_graph_settings *graph, struct ny_rows *X, const char *sweep)
 {
-    struct ny_context *ctx = ny_store_context(store);
-    struct ny_points_info points;
-    int err = ny_points_info(store, &points);
+    struct ny_context *ctx = X->ctx;
+    struct ny_rows_info points;
+    int err = X->ops->info(X, &points);
 
     if (err) return err;
     graph->stored = graph->neighbors;
@@ -117,11 +116,11 @@ int ny_graph_settings_decide(struct ny_graph_settings *graph, struct ny_store *s
         return ny_fail(ctx, NY_EUSAGE,
                        "%llu rows of %s are lost, but a graph needs all rows: import what is left "
                        "into another store",
-                       (unsigned long long)points.lost, ny_store_path(store));
+                       (unsigned long long)points.lost, X->name);
     err = parse_sweep(ctx, sweep, graph);
-    if (err == NY_OK) err = check_counts(store, graph, points.n);
-    if (err == NY_OK) err = check_tree(store, graph, &points);
-    if (err == NY_OK) err = check_sieve(store, graph, &points);
+    if (err == NY_OK) err = check_counts(X, graph, points.n);
+    if (err == NY_OK) err = check_tree(X, graph, &points);
+    if (err == NY_OK) err = check_sieve(X, graph, &points);
     if (err == NY_OK && graph->recall > 1)
         err = ny_fail(ctx, NY_EUSAGE, "--recall is a share, from 0 to 1");
     return err ? err : check_forest(ctx, graph, points.n);

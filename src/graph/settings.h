@@ -6,8 +6,8 @@
 
 #include "columns/columns.h"
 
-struct ny_store;
-struct ny_points_info;
+struct ny_rows;
+struct ny_rows_info;
 
 enum { NY_SWEEP_MAX = 32, NY_LEAF_ROWS = 256 /* of a forest, where --leaf does not say */ };
 
@@ -26,13 +26,13 @@ struct ny_graph_settings {
     enum ny_scale scale;
     bool scale_typed;               /* the user has chosen it: no columns are warned of */
     struct ny_column_choice choice; /* the columns that count; what is listed is borrowed */
-    size_t neighbors;           /* t */
-    size_t sweep[NY_SWEEP_MAX]; /* other t to try */
-    size_t sweeps, stored;      /* stored: the largest of all */
-    double max_distance;        /* ∞: none */
-    double distance_quantile;   /* the limit is this quantile of all distances; NaN: none */
+    size_t neighbors;               /* t */
+    size_t sweep[NY_SWEEP_MAX];     /* other t to try */
+    size_t sweeps, stored;          /* stored: the largest of all */
+    double max_distance;            /* ∞: none */
+    double distance_quantile;       /* the limit is this quantile of all distances; NaN: none */
     bool mutual;
-    bool connect;  /* components are joined */
+    bool connect; /* components are joined */
     enum ny_knn_way way;
     size_t leaf;   /* forest: rows of its leaves, at most */
     double recall; /* share of the true neighbours to find: 1 of exact and tree */
@@ -45,7 +45,7 @@ struct ny_graph_settings {
 const char *ny_knn_way_name(enum ny_knn_way way);
 /* Tells whether a tree of boxes can find the neighbours of these points. */
 bool ny_graph_takes_tree(const struct ny_graph_settings *settings,
-                         const struct ny_points_info *points);
+                         const struct ny_rows_info *points);
 
 /* Tells whether --knn auto may take a way that finds fewer than all neighbours. */
 static inline bool ny_graph_nearly(const struct ny_graph_settings *settings)
@@ -68,7 +68,6 @@ static inline bool ny_graph_limited(const struct ny_graph_settings *settings)
 /* Completes the settings with the other numbers of neighbours to try (`sweep`, "1,2,3" or NULL)
  * and the number to store, and refuses what the rows of the store cannot give: NY_EUSAGE, NY_EDATA.
  * sweep[] and sweeps are 0 before. */
-int ny_graph_settings_decide(struct ny_graph_settings *graph, struct ny_store *store,
-                             const char *sweep);
+int ny_graph_settings_decide(struct ny_graph_settings *graph, struct ny_rows *X, const char *sweep);
 
 #endif

@@ -44,7 +44,7 @@ static void set_id(json_t *record)
     ny_field_set_text(record, "id", id);
 }
 
-json_t *ny_job_record_new(const struct ny_points_info *points, json_t *options, const char *kind)
+json_t *ny_job_record_new(const struct ny_rows_info *points, json_t *options, const char *kind)
 {
     json_t *record = json_object(), *report = json_object();
 
@@ -315,7 +315,7 @@ void ny_job_count_passes(struct ny_job *job, uint64_t passes, uint64_t rows, dou
     json_t *report = ny_job_report(job);
     bool borrowed = ny_points_borrowed(job->store).at != NULL; /* and no block of them is stored */
     uint64_t bytes = borrowed ? job->points.raw_bytes : job->points.stored_bytes;
-    uint64_t here = ny_points_here(&job->points); /* the others' rows take as many */
+    uint64_t here = ny_rows_here(&job->points); /* the others' rows take as many */
     double row_bytes = (double)bytes / (double)(here ? here : 1);
 
     ny_field_set_count(report, "passes", ny_field_count(report, "passes", 0) + passes);

@@ -21,8 +21,8 @@ struct ny_job {
     struct ny_context *ctx;
     struct ny_store *store;
     const char *name;
-    json_t *record;               /* borrowed: loaded or new */
-    struct ny_points_info points; /* points.n = rows of the job, as recorded */
+    json_t *record;             /* borrowed: loaded or new */
+    struct ny_rows_info points; /* points.n = rows of the job, as recorded */
     const struct ny_course *course;
     enum ny_stage_id after; /* what the record has when the course is over: NY_STAGE_DONE, or the
                              * first stage of another job of the NAME */
@@ -38,7 +38,7 @@ struct ny_job {
 
 /* Makes a new record: stage stats, n and d as of now, everything else in the report null. `options`
  * is taken over. */
-json_t *ny_job_record_new(const struct ny_points_info *points, json_t *options, const char *kind);
+json_t *ny_job_record_new(const struct ny_rows_info *points, json_t *options, const char *kind);
 
 /* Returns how many rows a job is of, where the store has n: those that its record counts, unless it
  * is still in stage stats, or NULL. Nothing is made of them before. A count of 0, which no record

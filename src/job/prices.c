@@ -19,8 +19,7 @@
 /* Exponentials per second of a thread of the machine whose nanoseconds are beats. */
 static const double exponentials_then = 3.27e9;
 
-struct ny_prices ny_prices_of(const struct ny_calibration *rate,
-                              const struct ny_points_info *points,
+struct ny_prices ny_prices_of(const struct ny_calibration *rate, const struct ny_rows_info *points,
                               const struct ny_columns_spec *spec, bool f64)
 {
     const double encoded = 6; /* bytes of a value of a sparse row */

@@ -27,8 +27,7 @@ struct ny_prices {
 };
 
 /* Returns the prices of these points and this kernel by `rate`; `rate` and `spec` are borrowed. */
-struct ny_prices ny_prices_of(const struct ny_calibration *rate,
-                              const struct ny_points_info *points,
+struct ny_prices ny_prices_of(const struct ny_calibration *rate, const struct ny_rows_info *points,
                               const struct ny_columns_spec *spec, bool f64);
 
 /* Returns the seconds of so many beats of one thread, shared by all. */

@@ -108,7 +108,7 @@ static int select_by_rule(struct ny_graph_fit *fit, struct ny_selection *selecti
                                                                                : fit->edges.n;
     struct spread spread = {0};
     const struct ny_selection_request request = {.ctx = job->ctx,
-                                                 .store = job->store,
+                                                 .X = ny_store_rows(job->store),
                                                  .n = job->points.n,
                                                  .seed = settings->seed,
                                                  .landmarks = m,

@@ -39,15 +39,15 @@ bool ny_summed_columns(const struct ny_summed *sums)
     return sums->base->spec.kernel->base == NY_BASE_COORDINATE;
 }
 
-struct ny_points_info ny_summed_points(const struct ny_summed *sums)
+struct ny_rows_info ny_summed_points(const struct ny_summed *sums)
 {
     const struct ny_model *base = sums->base;
 
-    return (struct ny_points_info){.n = sums->acc->rows,
-                                   .d = base->d,
-                                   .dtype = base->spec.dtype,
-                                   .row_slots = base->spec.slots,
-                                   .preparation = base->spec.preparation};
+    return (struct ny_rows_info){.n = sums->acc->rows,
+                                 .d = base->d,
+                                 .dtype = base->spec.dtype,
+                                 .row_slots = base->spec.slots,
+                                 .preparation = base->spec.preparation};
 }
 
 struct ny_landmark_points ny_summed_landmarks(const struct ny_summed *sums)

@@ -48,7 +48,7 @@ uint64_t ny_summed_rows(const struct ny_summed *sums);
 /* Tells whether the columns of the points stand for landmarks (pca by exact). */
 bool ny_summed_columns(const struct ny_summed *sums);
 /* Returns the points as a fit of all rows would see them: n, d, their type and slots. */
-struct ny_points_info ny_summed_points(const struct ny_summed *sums);
+struct ny_rows_info ny_summed_points(const struct ny_summed *sums);
 /* Returns how the landmarks are kept; count 0: columns stand for them. */
 struct ny_landmark_points ny_summed_landmarks(const struct ny_summed *sums);
 /* Makes the name of a batch part of its digest, so that equal batches of different names are

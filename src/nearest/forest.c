@@ -111,7 +111,7 @@ int ny_forest_new(struct ny_forest *forest, const struct ny_knn *knn, size_t lea
                                sizeof(uint64_t));
     if (!forest->row || !forest->bucket) return NY_EBUDGET;
     ny_blas_serial();
-    return ny_held_new(&forest->held, knn->store, knn->spec, knn->n, held, knn->workers);
+    return ny_held_new(&forest->held, knn->X, knn->spec, knn->n, held, knn->workers);
 }
 
 void ny_forest_release(struct ny_forest *forest)

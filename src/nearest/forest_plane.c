@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "nearest/forest_private.h"
-#include "store/store.h"
+#include "stream/rows.h"
 
 /* Planes that a node chooses from, and points by which it does. */
 enum { PLANES = 16, SPREAD_POINTS = 64 };
@@ -86,7 +86,7 @@ int ny_pivots_new(struct ny_columns **pivots, const struct ny_forest *forest, co
                    ny_raw_bytes(spec));
     }
     if (err == NY_OK && !rows)
-        err = ny_points_gather(forest->knn->store, spec->slots, drawn, NY_PIVOTS, raw);
+        err = forest->knn->X->ops->gather(forest->knn->X, spec->slots, drawn, NY_PIVOTS, raw);
     if (err == NY_OK && !*pivots) err = ny_columns_new(pivots, spec);
     if (err == NY_OK) ny_columns_clear(*pivots);
     if (err == NY_OK) err = ny_columns_append(*pivots, ny_raw_rows(raw), NY_PIVOTS);

@@ -7,7 +7,7 @@
 #include "nearest/forest_private.h"
 #include "nearest/knn_private.h"
 #include "nearest/one_row.h"
-#include "store/store.h"
+#include "stream/rows.h"
 
 /* ---- the sample ----------------------------------------------------------------------------- */
 
@@ -27,7 +27,7 @@ static int read_rows(struct ny_recall_sample *sample, const struct ny_knn *knn)
     if (!list) return err;
     for (size_t i = 0; i < sample->count; i++)
         list[i] = sample->row[i];
-    err = ny_points_gather(knn->store, knn->spec->slots, list, sample->count, sample->raw);
+    err = knn->X->ops->gather(knn->X, knn->spec->slots, list, sample->count, sample->raw);
     ny_free(sample->ctx, list);
     return err;
 }

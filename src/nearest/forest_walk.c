@@ -12,7 +12,7 @@
 #include "nearest/forest_private.h"
 #include "nearest/knn_private.h"
 #include "nearest/one_row.h"
-#include "store/store.h"
+#include "stream/rows.h"
 
 /* Rows of a group, where all are held, and that a worker takes at a time; others of a row that are
  * measured at a time. */
@@ -233,8 +233,8 @@ static int fill_short(struct ny_forest *forest)
 
     for (uint64_t i = 0; i <= knn->n && err == NY_OK; i++) {
         if (i < knn->n && forest->lists.row[i * width + t - 1] == NY_NO_ROW) {
-            err = ny_points_read(knn->store, knn->spec->slots, i, 1,
-                                 raw + count * ny_raw_bytes(knn->spec));
+            err = knn->X->ops->read(knn->X, knn->spec->slots, i, 1,
+                                    raw + count * ny_raw_bytes(knn->spec));
             rows[count++] = (uint32_t)i;
         }
         if (err || !count || (count < NY_COMPARE_ROWS && i < knn->n)) continue;

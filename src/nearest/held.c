@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 #include "base/thread.h"
-#include "store/store.h"
+#include "stream/rows.h"
 
 static size_t words_of(uint64_t n)
 {
@@ -22,8 +22,8 @@ static size_t words_of(uint64_t n)
 /* Rows first … of all of them. */
 static int read_piece(struct ny_held *held, uint64_t first, size_t count)
 {
-    return ny_points_read(held->store, held->slots, first, count,
-                          held->rows + first * held->row_bytes);
+    return held->X->ops->read(held->X, held->slots, first, count,
+                              held->rows + first * held->row_bytes);
 }
 
 /* Reads the wanted rows of a piece to their places, which follow one another. */
@@ -35,8 +35,8 @@ static int gather_piece(struct ny_held *held, uint64_t first, size_t count, uint
         for (uint64_t bits = held->wanted[w]; bits; bits &= bits - 1)
             list[found++] = w * 64 + (uint64_t)__builtin_ctzll(bits);
     if (!found) return NY_OK;
-    return ny_points_gather(held->store, held->slots, list, found,
-                            held->rows + held->before[first / 64] * held->row_bytes);
+    return held->X->ops->gather(held->X, held->slots, list, found,
+                                held->rows + held->before[first / 64] * held->row_bytes);
 }
 
 static int read_pieces(void *arg, unsigned worker)
@@ -101,7 +101,7 @@ size_t ny_held_bytes(const struct ny_columns_spec *spec, uint64_t n, size_t room
     return room * ny_raw_bytes(spec) + words + workers * wishes;
 }
 
-int ny_held_new(struct ny_held *held, struct ny_store *store, const struct ny_columns_spec *spec,
+int ny_held_new(struct ny_held *held, struct ny_rows *X, const struct ny_columns_spec *spec,
                 uint64_t n, size_t room, unsigned workers)
 {
     struct ny_context *ctx = spec->ctx;
@@ -109,7 +109,7 @@ int ny_held_new(struct ny_held *held, struct ny_store *store, const struct ny_co
     int err = ny_product(ctx, &bytes, room, ny_raw_bytes(spec), 1);
 
     *held = (struct ny_held){.ctx = ctx,
-                             .store = store,
+                             .X = X,
                              .n = n,
                              .slots = spec->slots,
                              .row_bytes = ny_raw_bytes(spec),

@@ -7,14 +7,14 @@
 
 #include "columns/columns.h"
 
-struct ny_store;
+struct ny_rows;
 
 /* Rows of which one thread reads those wanted at a time. */
 enum { NY_HELD_PIECE = 16384 };
 
 struct ny_held {
     struct ny_context *ctx;
-    struct ny_store *store;
+    struct ny_rows *X;
     uint64_t n;
     size_t slots, row_bytes, room; /* room: rows that it can hold; n: it holds all */
     unsigned workers;
@@ -26,7 +26,7 @@ struct ny_held {
 
 /* Room for at most so many of the store's first n rows; all of them are read at once where they
  * fit. */
-int ny_held_new(struct ny_held *held, struct ny_store *store, const struct ny_columns_spec *spec,
+int ny_held_new(struct ny_held *held, struct ny_rows *X, const struct ny_columns_spec *spec,
                 uint64_t n, size_t room, unsigned workers);
 /* Frees the rows; right also after a failure of ny_held_new(). */
 void ny_held_release(struct ny_held *held);

@@ -71,7 +71,7 @@ int ny_knn_source(const struct ny_knn *knn, struct ny_source **out)
     const struct ny_columns_spec *spec = knn->spec;
     int err;
 
-    if (!knn->held) return ny_source_of_points(out, knn->store, knn->n, spec->slots, knn->workers);
+    if (!knn->held) return ny_rows_source(knn->X, knn->n, spec->slots, knn->workers, out);
     err = ny_source_of_memory(out, spec->ctx, knn->held->rows, spec->dtype, knn->n,
                               spec->geometry->d);
     if (err == NY_OK) ny_source_of_memory_slots(*out, spec->slots, false);

@@ -27,14 +27,14 @@
 #include "nearest/neighbors.h"
 #include "stream/pass.h"
 
-struct ny_store;
+struct ny_rows;
 
 /* Rows that are measured at a time, so that their candidates stay few. */
 enum { NY_MEASURE_ROWS = 512 };
 
 struct ny_knn {
     const struct ny_columns_spec *spec; /* its kernel: euclidean or angular */
-    struct ny_store *store;
+    struct ny_rows *X;
     uint64_t n;
     const struct ny_held *held; /* all of the points; NULL: they are read from the store */
     size_t neighbors;           /* t, below n */
@@ -64,7 +64,7 @@ struct ny_measured {
     uint64_t again;
 };
 /* Measures the candidates of these rows in f64 and writes their final lists to out->row and
- * out->distance, which the caller owns. NY_EBUDGET, errors of the store, or an interrupt. */
+ * out->distance, which the caller owns. NY_EBUDGET, errors of the rows, or an interrupt. */
 int ny_knn_measure(const struct ny_knn *knn, const struct ny_neighbors *lists, uint64_t first,
                    size_t count, struct ny_measured *out);
 /* Rows that are compared with all points at a time. */

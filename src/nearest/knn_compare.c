@@ -3,7 +3,7 @@
 
 #include "columns/tiles.h"
 #include "nearest/knn_private.h"
-#include "store/store.h"
+#include "stream/rows.h"
 
 static bool nearer(struct ny_near a, struct ny_near b)
 {

@@ -10,7 +10,7 @@
 #include "base/thread.h"
 #include "nearest/knn_private.h"
 #include "nearest/one_row.h"
-#include "store/store.h"
+#include "stream/rows.h"
 
 struct measure {
     const struct ny_knn *knn;
@@ -229,9 +229,9 @@ static int gather(struct measure *measure)
     if (!measure->read || !measure->candidates || !wanted) goto done;
     for (size_t i = 0; i < count * width; i++)
         wanted[i] = candidate(measure, i / width, i % width);
-    err = ny_points_read(knn->store, slots, measure->first, count, measure->read);
+    err = knn->X->ops->read(knn->X, slots, measure->first, count, measure->read);
     if (err == NY_OK)
-        err = ny_points_gather(knn->store, slots, wanted, count * width, measure->candidates);
+        err = knn->X->ops->gather(knn->X, slots, wanted, count * width, measure->candidates);
 done:
     ny_free(ctx, wanted);
     return err;

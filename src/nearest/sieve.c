@@ -7,7 +7,7 @@
 #include "base/thread.h"
 #include "columns/kernels.h"
 #include "nearest/sieve_private.h"
-#include "store/store.h"
+#include "stream/rows.h"
 
 /* Points whose codes a worker makes at a time. */
 enum { TAKEN_ROWS = 8 * NY_SIEVE_STRIP };
@@ -38,7 +38,7 @@ static int code_points(void *arg, unsigned worker)
         const char *at = reads ? raw : ny_held_row(&sieve->held, row);
 
         err = ny_check_interrupt(ctx);
-        if (!err && reads) err = ny_points_read(knn->store, 0, row, count, raw);
+        if (!err && reads) err = knn->X->ops->read(knn->X, 0, row, count, raw);
         for (size_t i = 0; i < count && !err; i += NY_SIEVE_STRIP) {
             struct ny_sieve_codes out =
                 ny_sieve_codes_from(sieve, &coding->all, (size_t)row + i, NY_SIEVE_STRIP);
@@ -178,7 +178,7 @@ int ny_sieve_new(struct ny_sieve *sieve, const struct ny_knn *knn,
     err = sieve->basis && sieve->worker ? describe_codes(sieve) : NY_EBUDGET;
     for (unsigned w = 0; w < knn->workers && !err; w++)
         err = worker_init(&sieve->worker[w], sieve);
-    if (!err) err = ny_held_new(&sieve->held, knn->store, knn->spec, knn->n, held, knn->workers);
+    if (!err) err = ny_held_new(&sieve->held, knn->X, knn->spec, knn->n, held, knn->workers);
     if (!err) err = ny_sieve_basis(sieve);
     return err ? err : make_codes(sieve, nearly);
 }

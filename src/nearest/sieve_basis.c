@@ -14,7 +14,7 @@
 #include "columns/kernels.h"
 #include "nearest/sieve_private.h"
 #include "linalg/eigen.h"
-#include "store/store.h"
+#include "stream/rows.h"
 
 /* Rows of the sample; fewer of very long rows, but not below the least. */
 enum { SAMPLE_ROWS = 1024, SAMPLE_LEAST = 256, ROUNDS = 2, SEED = 1 };
@@ -59,8 +59,7 @@ static int read_sample(const struct ny_sieve *sieve, struct ny_matrix S)
         if (ny_held_all(&sieve->held))
             memcpy(raw + i * row_bytes, ny_held_row(&sieve->held, list[i]), row_bytes);
     }
-    if (!err && !ny_held_all(&sieve->held))
-        err = ny_points_gather(knn->store, 0, list, S.rows, raw);
+    if (!err && !ny_held_all(&sieve->held)) err = knn->X->ops->gather(knn->X, 0, list, S.rows, raw);
     if (err == NY_OK) ny_columns_prepare(columns, ny_raw_rows(raw), S.rows, S.at);
     ny_columns_free(columns);
     ny_free(ctx, raw);

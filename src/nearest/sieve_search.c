@@ -86,7 +86,7 @@ size_t ny_sieve_search_bytes(const struct ny_knn *knn, const struct ny_columns_s
                              const struct ny_columns_spec *code, size_t rows, size_t coded)
 {
     struct ny_knn compared = *knn;
-    struct ny_points_info points = {.dtype = spec->dtype, .n = knn->n, .d = spec->geometry->d};
+    struct ny_rows_info points = {.dtype = spec->dtype, .n = knn->n, .d = spec->geometry->d};
     size_t lot = rows * (sizeof(double) + 4 * sizeof(uint32_t)) +
                  coded * (NY_SIEVE_COLUMNS + NY_SIEVE_FINE * sizeof(int16_t) + 2 * sizeof(double)) +
                  ny_sieve_learn_bytes(knn) + ny_columns_bytes(spec, 1);
@@ -95,7 +95,7 @@ size_t ny_sieve_search_bytes(const struct ny_knn *knn, const struct ny_columns_s
 
     compared.spec = spec;
     return lot + batches_bytes(knn) + knn->workers * worker_bytes(spec, code) + again +
-           ny_knn_compare_bytes(&compared) + ny_source_of_points_bytes(&points, knn->workers);
+           ny_knn_compare_bytes(&compared) + ny_rows_source_bytes(&points, knn->workers);
 }
 
 /* ---- codes ---------------------------------------------------------------------------------- */
@@ -167,7 +167,7 @@ static int compare_with_all(const struct lot *lot, const uint32_t *index, const 
     for (size_t i = 0; i < count && !err; i++)
         memcpy(raw + i * row_bytes, (const char *)lot->given->raw + index[i] * row_bytes,
                row_bytes);
-    if (!err) err = ny_source_of_points(&points, knn.store, knn.n, 0, knn.workers);
+    if (!err) err = ny_rows_source(knn.X, knn.n, 0, knn.workers, &points);
     if (!err) err = ny_source_widen(&points, points, spec->dtype, knn.workers);
     if (!err) err = ny_knn_nearest(&knn, &query, points, &found);
     for (size_t i = 0; i < count && !err; i++) {

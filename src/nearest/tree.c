@@ -15,7 +15,7 @@
 #include "columns/vector.h"
 #include "nearest/knn_private.h"
 #include "nearest/tree_private.h"
-#include "store/store.h"
+#include "stream/rows.h"
 
 /* Rows that a worker reads at a time, leaves that it takes at a time, and lists that it hands on at
  * a time. */
@@ -58,7 +58,7 @@ static int read_pieces(void *arg, unsigned worker)
         size_t count = knn->n - row < READ_ROWS ? (size_t)(knn->n - row) : READ_ROWS;
 
         err = ny_check_interrupt(ctx);
-        if (err == NY_OK) err = ny_points_read(knn->store, 0, row, count, raw);
+        if (err == NY_OK) err = knn->X->ops->read(knn->X, 0, row, count, raw);
         if (err) break;
         ny_columns_prepare(reading->columns, ny_raw_rows(raw), count, tree->x + row * tree->d);
         for (size_t i = 0; i < count; i++)

@@ -151,6 +151,6 @@ size_t ny_graph_bridges_bytes(const struct ny_graph_sizes *f, unsigned workers, 
     if (!f->settings->connect) return 0;
     knn.neighbors = 1;
     knn.workers = workers;
-    return image + ny_bridges_compare_bytes(&knn) + ny_source_of_points_bytes(f->points, workers) +
+    return image + ny_bridges_compare_bytes(&knn) + ny_rows_source_bytes(f->points, workers) +
            ny_batch_put_bytes(limit, image);
 }

@@ -13,7 +13,7 @@
 struct ny_graph_sizes {
     struct ny_job_sizes job;
     const struct ny_graph_settings *settings;
-    const struct ny_points_info *points;
+    const struct ny_rows_info *points;
     struct ny_knn knn;
     enum ny_knn_way way; /* not auto */
     uint64_t part;
@@ -44,35 +44,35 @@ uint64_t ny_graph_sieve_held_least(const struct ny_knn *knn);
 /* Returns the way that --knn auto takes unless a tree is less work: exact, or where fewer than all
  * neighbours are asked for a sieve or a forest. */
 enum ny_knn_way ny_graph_other_way(const struct ny_graph_settings *settings,
-                                   const struct ny_points_info *points);
+                                   const struct ny_rows_info *points);
 /* Returns a guess of the nanoseconds that this way takes on one thread. */
 double ny_graph_other_ns(const struct ny_graph_settings *settings,
-                         const struct ny_points_info *points);
+                         const struct ny_rows_info *points);
 /* Tells whether a tree may be less work than the other way, for --knn auto. */
 bool ny_graph_tries_tree(const struct ny_graph_settings *settings,
-                         const struct ny_points_info *points);
+                         const struct ny_rows_info *points);
 /* Returns the nanoseconds that all pairs take on one thread. */
-double ny_graph_pairs_ns(const struct ny_points_info *points);
+double ny_graph_pairs_ns(const struct ny_rows_info *points);
 /* Returns the nanoseconds that boxes and rows of a tree of so many columns take on one thread. */
 double ny_graph_boxes_ns(const struct ny_tree_work *work, size_t columns);
 /* Rows often look so far by a sieve that finds nearly all neighbours. */
 extern const struct ny_sieve_reach ny_graph_usual_reach;
 /* Returns the nanoseconds that a sieve takes on one thread, whose rows look so far. */
-double ny_graph_sieve_ns(const struct ny_points_info *points, const struct ny_sieve_reach *reach);
+double ny_graph_sieve_ns(const struct ny_rows_info *points, const struct ny_sieve_reach *reach);
 /* Returns those of a sieve that finds all neighbours, of which `rows` rows took this work. */
-double ny_graph_sieve_all_ns(const struct ny_points_info *points, const struct ny_sieve_work *work,
+double ny_graph_sieve_all_ns(const struct ny_rows_info *points, const struct ny_sieve_work *work,
                              size_t rows);
 /* Tells whether a sieve may find all neighbours with less work than all pairs, for --knn auto. */
 bool ny_graph_tries_sieve(const struct ny_graph_settings *settings,
-                          const struct ny_points_info *points);
+                          const struct ny_rows_info *points);
 /* Returns a guess of the nanoseconds that a tree takes on one thread, or all pairs where they take
  * less. */
-double ny_graph_tree_ns(const struct ny_points_info *points);
+double ny_graph_tree_ns(const struct ny_rows_info *points);
 /* Returns the bytes of the file that holds the lists of n rows while a tree that is not held finds
  * them: what its streams do not have in memory. */
 uint64_t ny_graph_tree_file_bytes(uint64_t n, size_t neighbors);
 /* Returns that guess as a share of the time of all pairs. */
-double ny_graph_tree_share(const struct ny_points_info *points);
+double ny_graph_tree_share(const struct ny_rows_info *points);
 /* Returns the bytes of finding bridges; 0 if --connect was not given. */
 size_t ny_graph_bridges_bytes(const struct ny_graph_sizes *sizes, unsigned workers, size_t limit);
 

@@ -66,7 +66,8 @@ static int hold(struct ny_graph_job *g, struct ny_held *held)
 {
     if (!g->plan.paired_rows) return NY_OK;
     g->knn.held = held;
-    return ny_held_new(held, g->job.store, &g->spec, g->knn.n, (size_t)g->knn.n, g->knn.workers);
+    return ny_held_new(held, ny_store_rows(g->job.store), &g->spec, g->knn.n, (size_t)g->knn.n,
+                       g->knn.workers);
 }
 
 /* Finds and writes the lists of one range, then moves the checkpoint to the next. */
@@ -130,7 +131,7 @@ static size_t exact_bytes(const struct ny_graph_sizes *f, unsigned workers, size
     size_t rows = (size_t)(range < f->points->n ? range : f->points->n);
     size_t lists = ny_neighbors_bytes(rows, ny_knn_width(&f->knn)) + ny_graph_lists_batch(f, limit);
     size_t source = f->held_rows ? ny_held_bytes(f->knn.spec, f->held_rows, f->held_rows, workers)
-                                 : ny_source_of_points_bytes(f->points, workers);
+                                 : ny_rows_source_bytes(f->points, workers);
     size_t pass = ny_knn_pass_bytes(f->knn.spec, f->points->n, workers);
     size_t measure = ny_knn_measure_bytes(&f->knn) + 2 * ny_points_block_bytes(f->points) +
                      ny_graph_writing_bytes(f, limit);

@@ -253,7 +253,7 @@ int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *s
                        struct ny_graph_plan *plan)
 {
     struct ny_context *ctx = ny_store_context(store);
-    struct ny_points_info points;
+    struct ny_rows_info points;
     struct ny_columns_spec spec = {.ctx = ctx, .kernel = settings->metric, .params = {.gamma = 1}};
     const struct ny_geometry_wish wish = {
         .scale = settings->scale, .rough = true, .choice = settings->choice};
@@ -265,7 +265,7 @@ int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *s
 
     *plan = (struct ny_graph_plan){0};
     if (err) return err;
-    err = ny_geometry_new(&geometry, store, &wish);
+    err = ny_geometry_new(&geometry, ny_store_rows(store), &wish);
     if (err) return err;
     spec.geometry = geometry;
     spec.dtype = points.dtype;

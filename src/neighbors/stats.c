@@ -7,7 +7,7 @@
 #include "results/choice.h"
 #include "results/geometry.h"
 
-static double unit_gamma(const struct ny_geometry *geometry, const struct ny_points_stats *stats)
+static double unit_gamma(const struct ny_geometry *geometry, const struct ny_rows_stats *stats)
 {
     double spread = 0;
 
@@ -35,7 +35,7 @@ static int make_geometry(struct ny_graph_job *g, bool centred)
         wish.chosen = ny_alloc(job->ctx, NY_MEM_OTHER, d);
         if (!wish.chosen) return NY_EBUDGET;
     }
-    err = ny_geometry_new(&g->geometry, job->store, &wish);
+    err = ny_geometry_new(&g->geometry, ny_store_rows(job->store), &wish);
     if (!err && passes) ny_job_count_passes(job, passes, passes * job->points.n, 0);
     if (!err && wish.chosen)
         err = ny_stored_choice_put(job->store, job->name, job->record, wish.chosen, d);
@@ -46,7 +46,7 @@ static int make_geometry(struct ny_graph_job *g, bool centred)
 /* Takes bits off the means, down to about a millionth of the spread, so that x − centre is exact in
  * f64 where x has 32 bits, or is a whole number: rows that are equally far stay so, and go by their
  * numbers. */
-static void round_centre(struct ny_geometry *geometry, const struct ny_points_stats *stats)
+static void round_centre(struct ny_geometry *geometry, const struct ny_rows_stats *stats)
 {
     for (size_t k = 0; k < geometry->d; k++) {
         double step = exp2(logb(sqrt(stats->variance[k])) - 20);
@@ -59,7 +59,7 @@ static void round_centre(struct ny_geometry *geometry, const struct ny_points_st
 /* Refuses rows that all of the lists would take for equal, as distances are kept in f32, and rows
  * whose lengths have no squares in f64, which cosines need. Rows that are equal are none of these.
  */
-static int check_scale(const struct ny_graph_job *g, const struct ny_points_stats *stats)
+static int check_scale(const struct ny_graph_job *g, const struct ny_rows_stats *stats)
 {
     const struct ny_geometry *geometry = g->geometry;
     bool cosine = g->settings->metric->base != NY_BASE_SQUARE;
@@ -88,7 +88,8 @@ static int warn_dominant(struct ny_graph_job *g)
     int err;
 
     if (g->settings->scale_typed) return NY_OK;
-    err = ny_geometry_warn_dominant(g->geometry, job->store, g->settings->metric, false, &told);
+    err = ny_geometry_warn_dominant(g->geometry, ny_store_rows(job->store), g->settings->metric,
+                                    false, &told);
     if (!err && told.text[0]) ny_field_set_text(ny_job_report(job), "dominant_columns", told.text);
     return err;
 }
@@ -97,7 +98,7 @@ static int stage_stats(struct ny_job *job)
 {
     struct ny_graph_job *g = (struct ny_graph_job *)job;
     bool centred = g->settings->metric->base == NY_BASE_SQUARE && !job->points.row_slots;
-    struct ny_points_stats stats = {0};
+    struct ny_rows_stats stats = {0};
     double gamma;
     int err = make_geometry(g, centred);
 
@@ -116,7 +117,7 @@ static int stage_stats(struct ny_job *job)
 done:
     ny_geometry_free(g->geometry, job->ctx);
     g->geometry = NULL;
-    ny_points_stats_release(&stats, job->ctx);
+    ny_rows_stats_release(&stats, job->ctx);
     return err;
 }
 
@@ -134,7 +135,7 @@ int ny_graph_load_spec(struct ny_graph_job *g)
                                        .dtype = job->points.dtype};
     ny_columns_spec_points(&g->spec, &job->points);
     g->knn = (struct ny_knn){.spec = &g->spec,
-                             .store = job->store,
+                             .X = ny_store_rows(job->store),
                              .n = job->points.n,
                              .neighbors = g->settings->stored,
                              .workers = g->plan.workers,

@@ -266,6 +266,6 @@ size_t ny_graph_tree_bytes(const struct ny_graph_sizes *f, unsigned workers, siz
     struct ny_knn knn = f->knn;
 
     knn.workers = workers;
-    return ny_tree_bytes(&knn) + lists_bytes(f) + ny_source_of_points_bytes(f->points, workers) +
+    return ny_tree_bytes(&knn) + lists_bytes(f) + ny_rows_source_bytes(f->points, workers) +
            ny_graph_lists_batch(f, limit) + ny_graph_writing_bytes(f, limit);
 }

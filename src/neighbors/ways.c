@@ -32,7 +32,7 @@ const struct ny_sieve_reach ny_graph_usual_reach = {.cells = 24, .measured = 24,
  * nearly all neighbours, were measured on one with AVX2, beside a tree and all pairs, and are in
  * proportion. */
 
-double ny_graph_pairs_ns(const struct ny_points_info *points)
+double ny_graph_pairs_ns(const struct ny_rows_info *points)
 {
     double n = (double)points->n, value = ny_dtype_size(points->dtype) == 1 ? 0.0065 : 0.02;
 
@@ -52,7 +52,7 @@ double ny_graph_boxes_ns(const struct ny_tree_work *work, size_t columns)
            (double)work->moves * 8;
 }
 
-double ny_graph_tree_ns(const struct ny_points_info *points)
+double ny_graph_tree_ns(const struct ny_rows_info *points)
 {
     const double row = 100, column = 1.8; /* rows that fill all of their columns */
     double n = (double)points->n, d = (double)points->d, pairs = ny_graph_pairs_ns(points);
@@ -61,7 +61,7 @@ double ny_graph_tree_ns(const struct ny_points_info *points)
     return tree < pairs ? tree : pairs;
 }
 
-double ny_graph_tree_share(const struct ny_points_info *points)
+double ny_graph_tree_share(const struct ny_rows_info *points)
 {
     return ny_graph_tree_ns(points) / ny_graph_pairs_ns(points);
 }
@@ -69,7 +69,7 @@ double ny_graph_tree_share(const struct ny_points_info *points)
 /* For each value of a row, of making its codes. */
 static const double codes_ns = 6;
 
-double ny_graph_sieve_ns(const struct ny_points_info *points, const struct ny_sieve_reach *reach)
+double ny_graph_sieve_ns(const struct ny_rows_info *points, const struct ny_sieve_reach *reach)
 {
     double n = (double)points->n, d = (double)points->d;
 
@@ -77,7 +77,7 @@ double ny_graph_sieve_ns(const struct ny_points_info *points, const struct ny_si
 }
 
 /* Codes are compared twice, with fewer rows at a time than where not all neighbours are found. */
-double ny_graph_sieve_all_ns(const struct ny_points_info *points, const struct ny_sieve_work *work,
+double ny_graph_sieve_all_ns(const struct ny_rows_info *points, const struct ny_sieve_work *work,
                              size_t rows)
 {
     const double code = 0.65, look = 90, row = 100;
@@ -92,8 +92,7 @@ double ny_graph_sieve_all_ns(const struct ny_points_info *points, const struct n
 
 /* A forest grows as many trees as the points need, mostly some three for 0.95 of the neighbours and
  * eight for 0.99. */
-static double forest_ns(const struct ny_graph_settings *settings,
-                        const struct ny_points_info *points)
+static double forest_ns(const struct ny_graph_settings *settings, const struct ny_rows_info *points)
 {
     double n = (double)points->n, d = (double)points->d;
     double value = 4.4 + 0.64 * (double)ny_dtype_size(points->dtype);
@@ -111,7 +110,7 @@ static bool takes_forest(const struct ny_graph_settings *settings)
 }
 
 enum ny_knn_way ny_graph_other_way(const struct ny_graph_settings *settings,
-                                   const struct ny_points_info *points)
+                                   const struct ny_rows_info *points)
 {
     const uint64_t many_sparse = 100000;
     const double most = 0x1p31; /* bytes of codes, where the budget must not decide about them */
@@ -130,7 +129,7 @@ enum ny_knn_way ny_graph_other_way(const struct ny_graph_settings *settings,
 }
 
 double ny_graph_other_ns(const struct ny_graph_settings *settings,
-                         const struct ny_points_info *points)
+                         const struct ny_rows_info *points)
 {
     switch (ny_graph_other_way(settings, points)) {
     case NY_KNN_SIEVE:
@@ -143,7 +142,7 @@ double ny_graph_other_ns(const struct ny_graph_settings *settings,
 }
 
 bool ny_graph_tries_tree(const struct ny_graph_settings *settings,
-                         const struct ny_points_info *points)
+                         const struct ny_rows_info *points)
 {
     /* Part of the time of the other way, if the tree is not used: less where a sieve of all
      * neighbours may be tried behind it, too. */
@@ -159,7 +158,7 @@ bool ny_graph_tries_tree(const struct ny_graph_settings *settings,
 }
 
 bool ny_graph_tries_sieve(const struct ny_graph_settings *settings,
-                          const struct ny_points_info *points)
+                          const struct ny_rows_info *points)
 {
     const struct ny_sieve_work common = {.looked = 250, .measured = 75}; /* of a row */
     const double share = 0.06; /* part of the time of all pairs, if the sieve is not used */

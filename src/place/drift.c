@@ -245,7 +245,7 @@ static int sample_store(const struct ny_model *model, struct ny_store *store, ui
                         size_t most, struct ny_drift_sample *sample)
 {
     const struct ny_columns_spec *spec = &model->spec;
-    struct ny_points_info points;
+    struct ny_rows_info points;
     uint64_t numbers[FITTED_MAX];
     int err = ny_store_set(store) ? NY_OK : ny_store_skip_lost(store); /* a set has lost none */
 
@@ -262,8 +262,8 @@ static int sample_store(const struct ny_model *model, struct ny_store *store, ui
     if (sample->rows) sample->count = rows < sample->room ? (size_t)rows : sample->room;
     for (size_t i = 0; i < sample->count; i++)
         numbers[i] = (uint64_t)((double)i * (double)rows / (double)sample->count);
-    return sample->count ? ny_points_gather_wide(store, spec->dtype, spec->slots, numbers,
-                                                 sample->count, sample->rows)
+    return sample->count ? ny_rows_gather_wide(ny_store_rows(store), spec->dtype, spec->slots,
+                                               numbers, sample->count, sample->rows)
                          : NY_OK;
 }
 
@@ -284,8 +284,8 @@ int ny_drift_of_store(const struct ny_model *model, struct ny_store *store, uint
 
     *share = NAN;
     if (chosen && used >= rows) return NY_OK; /* no row tells what is left out of others */
-    err = sample_store(model, store, rows, ny_drift_fitted_rows(ny_raw_bytes(&model->spec)),
-                       &sample);
+    err =
+        sample_store(model, store, rows, ny_drift_fitted_rows(ny_raw_bytes(&model->spec)), &sample);
     if (!err) err = ny_drift_measure(&model->spec, ny_model_rows(model), model->m, &sample, &drift);
     *share = chosen ? ny_drift_of_others(drift.share, (double)used, (double)rows) : drift.share;
     ny_drift_sample_release(&sample);
@@ -339,12 +339,12 @@ static int shrunk_of_store(const struct ny_model *model, struct ny_store *store,
                            double length, double *shrunk)
 {
     struct ny_drift_sample sample;
-    struct ny_points_stats stats;
+    struct ny_rows_stats stats;
     int err = ny_points_stats(store, &stats);
     bool looks_short = !err && length < short_glance * stats.mean_norm;
 
     if (err) return err;
-    ny_points_stats_release(&stats, model->ctx);
+    ny_rows_stats_release(&stats, model->ctx);
     if (!looks_short) return NY_OK;
     err = sample_store(model, store, rows, LENGTHS_ROWS, &sample);
     if (!err && sample.count)

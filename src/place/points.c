@@ -34,7 +34,7 @@ struct by_points {
     struct ny_placer base;
     struct ny_store *store;
     const char *name;
-    struct ny_points_info points;
+    struct ny_rows_info points;
     uint64_t n;
     size_t pairs, w; /* w: and a column of ones, whose sum is the degree, where K is divided */
     bool centred, divided;
@@ -205,7 +205,8 @@ static int load_batch(struct by_points *run, const struct ny_tile *tile)
 
 static int open_points(const struct by_points *run, struct ny_source **out)
 {
-    int err = ny_source_of_points(out, run->store, run->n, run->base.spec.slots, run->base.workers);
+    int err = ny_rows_source(ny_store_rows(run->store), run->n, run->base.spec.slots,
+                             run->base.workers, out);
 
     return err ? err : ny_source_widen(out, *out, run->base.spec.dtype, run->base.workers);
 }
@@ -331,7 +332,7 @@ static size_t pass_bytes(const void *placer, unsigned workers, size_t limit)
         NY_UNIT_ROWS * (ny_raw_bytes(&run->base.spec) + 2 * (run->w + 1) * sizeof(double));
 
     (void)limit;
-    return batch + ny_source_of_points_bytes(&run->points, workers) +
+    return batch + ny_rows_source_bytes(&run->points, workers) +
            ny_shift_sample_bytes(&run->base.spec, workers) + workers * worker_bytes(run) +
            ny_blas_bytes(workers, workers, NY_UNIT_ROWS);
 }
@@ -404,14 +405,13 @@ static void release_all(struct by_points *run)
 int ny_transform_points(struct ny_store *store, const char *name, const struct ny_new_rows *rows)
 {
     static const struct ny_placer_ops ops = {.bytes = pass_bytes, .begin = begin, .place = place};
-    struct by_points run = {
-        .base = {.ops = &ops,
-                 .spec = {.ctx = ny_store_context(store)},
-                 .whose = "the store has",
-                 .store = store,
-                 .name = name},
-        .store = store,
-        .name = name};
+    struct by_points run = {.base = {.ops = &ops,
+                                     .spec = {.ctx = ny_store_context(store)},
+                                     .whose = "the store has",
+                                     .store = store,
+                                     .name = name},
+                            .store = store,
+                            .name = name};
     json_t *record = NULL;
     int err;
 

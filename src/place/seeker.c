@@ -29,8 +29,10 @@ int ny_seeker_open(struct ny_seeker *seeker, const json_t *record, size_t neighb
                                      .dtype = seeker->points.dtype,
                                      .slots = (size_t)seeker->points.row_slots,
                                      .preparation = seeker->points.preparation};
-    seeker->knn = (struct ny_knn){
-        .spec = spec, .store = seeker->store, .n = seeker->points.n, .neighbors = neighbors};
+    seeker->knn = (struct ny_knn){.spec = spec,
+                                  .X = ny_store_rows(seeker->store),
+                                  .n = seeker->points.n,
+                                  .neighbors = neighbors};
     return err;
 }
 
@@ -50,7 +52,7 @@ size_t ny_seeker_bytes(const struct ny_seeker *seeker, unsigned workers)
     struct ny_knn knn = seeker->knn;
 
     knn.workers = workers;
-    return ny_knn_compare_bytes(&knn) + ny_source_of_points_bytes(&seeker->points, workers) +
+    return ny_knn_compare_bytes(&knn) + ny_rows_source_bytes(&seeker->points, workers) +
            NY_COMPARE_ROWS * (ny_raw_bytes(knn.spec) + one);
 }
 
@@ -85,7 +87,8 @@ static int compare(struct ny_seeker *seeker, const struct ny_knn_query *query, u
 {
     struct ny_knn knn = seeker->knn;
     struct ny_source *points = NULL;
-    int err = ny_source_of_points(&points, seeker->store, n, knn.spec->slots, knn.workers);
+    int err =
+        ny_rows_source(ny_store_rows(seeker->store), n, knn.spec->slots, knn.workers, &points);
 
     knn.n = n;
     if (err == NY_OK) err = ny_source_widen(&points, points, knn.spec->dtype, knn.workers);

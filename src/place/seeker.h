@@ -16,7 +16,7 @@ struct ny_seeker {
     /* These are given. */
     struct ny_store *store;
     const char *name;                                       /* the result, for messages */
-    struct ny_points_info points;                           /* n: the rows of its graph */
+    struct ny_rows_info points;                             /* n: the rows of its graph */
     bool (*takes)(const void *arg, size_t i, uint64_t row); /* the points that count */
     const void *arg;
     /* These are set by ny_seeker_open() and ny_seeker_begin(). */

@@ -17,6 +17,7 @@
 
 #include "io/memory.h"
 #include "io/output.h"
+#include "io/reader_source.h"
 #include "linalg/matrix.h"
 #include "results/current.h"
 
@@ -69,7 +70,7 @@ static int open_input(struct ny_placer *placer, const struct ny_new_rows *rows, 
     const struct ny_columns_spec *spec = &placer->spec;
     struct ny_reader_options options =
         rows->options ? *rows->options : (struct ny_reader_options){0};
-    struct ny_points_info info = {.column_names = false};
+    struct ny_rows_info info = {.column_names = false};
     struct ny_columns_like like = {.load = ny_points_all_columns, .arg = rows->like};
     int err = rows->like ? ny_points_info(rows->like, &info) : NY_OK;
 

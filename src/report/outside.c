@@ -46,7 +46,7 @@ void ny_outside_close(struct ny_outside *outside)
 int ny_outside_has(struct ny_store *store, const char *name, bool *has)
 {
     struct ny_names names = {0};
-    struct ny_points_info info;
+    struct ny_rows_info info;
     const char *text;
     int err = ny_points_info(store, &info);
 
@@ -87,7 +87,7 @@ int ny_outside_column(struct ny_outside *outside, struct ny_store *store, const 
     outside->local = ny_calloc(outside->ctx, NY_MEM_IO, ROWS_MOST, sizeof(uint64_t));
     if (!outside->local) return NY_EBUDGET;
     if (outside->info.row_slots) return NY_OK;
-    row_bytes = ny_points_row_bytes(&outside->info);
+    row_bytes = ny_rows_row_bytes(&outside->info);
     outside->piece = row_bytes < DENSE_BYTES ? DENSE_BYTES / row_bytes : 1;
     outside->room = ny_calloc(outside->ctx, NY_MEM_IO, outside->piece, row_bytes);
     return outside->room ? NY_OK : NY_EBUDGET;
@@ -97,7 +97,7 @@ int ny_outside_column(struct ny_outside *outside, struct ny_store *store, const 
 static int read_dense(struct ny_outside *outside, const uint64_t *rows, size_t count,
                       double *values)
 {
-    size_t row_bytes = ny_points_row_bytes(&outside->info);
+    size_t row_bytes = ny_rows_row_bytes(&outside->info);
     int err = NY_OK;
 
     for (size_t at = 0, piece; err == NY_OK && at < count; at += piece) {

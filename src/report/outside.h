@@ -13,7 +13,7 @@ enum { NY_OUTSIDE_TITLE_BYTES = 96 };
 struct ny_outside {
     struct ny_context *ctx;
     struct ny_store *store;
-    struct ny_points_info info;
+    struct ny_rows_info info;
     char title[NY_OUTSIDE_TITLE_BYTES]; /* the name of the column or of the file */
     uint64_t column;                    /* of the points */
     double *values;                     /* of a file: all of them; NULL: a column of the points */

@@ -216,7 +216,7 @@ static void put_left_out(const struct page *page, struct ny_sink *sink)
 
 static int put_store(const struct page *page, struct ny_sink *sink)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
     char rows[32], columns[32];
     int err = ny_points_info(page->store, &info);
 
@@ -277,7 +277,7 @@ static size_t least(size_t a, size_t b)
 static int set_limits(struct page *page)
 {
     const struct ny_page_spec *spec = page->spec;
-    struct ny_points_info info;
+    struct ny_rows_info info;
     size_t side, rasters = spec->count < MANY_RESULTS ? NY_PAGE_RASTERS : 1;
     int err = ny_points_info(page->store, &info);
 

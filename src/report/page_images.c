@@ -40,7 +40,7 @@ int ny_page_images_new(struct ny_page_images *images, struct ny_store *store, co
     size_t pixels = size[0] * size[1];
     double *values = NULL;
     void *raw = NULL;
-    struct ny_points_info info;
+    struct ny_rows_info info;
     int err = ny_points_info(store, &info);
 
     *images = (struct ny_page_images){.ctx = ctx, .height = size[0], .width = size[1]};

@@ -12,7 +12,7 @@ static uint64_t lacks(struct ny_store *store, const json_t *record)
 {
     const json_t *report = json_object_get(record, "report");
     uint64_t all, has = ny_field_count(report, "n", UINT64_MAX);
-    struct ny_points_info points;
+    struct ny_rows_info points;
 
     /* A set tells the rows of all shards, and a record those of one, if no fit of all made it. */
     if (ny_store_set(store) && !json_object_get(record, "sharded")) return 0;
@@ -34,7 +34,7 @@ uint64_t ny_rows_behind(struct ny_store *store, const json_t *record)
 
 /* The rows of this store that a record has. One of a fit over shards counts those of all shards
  * until it is done. */
-static uint64_t rows_of(const json_t *record, const struct ny_points_info *points)
+static uint64_t rows_of(const json_t *record, const struct ny_rows_info *points)
 {
     uint64_t n = ny_field_count(json_object_get(record, "report"), "n", 0);
     bool of_all = ny_field_count(record, "shards", 1) > 1 && !json_object_get(record, "sharded");
@@ -46,7 +46,7 @@ static uint64_t rows_of(const json_t *record, const struct ny_points_info *point
 static int reach_of(struct ny_store *store, const json_t *record, uint64_t *end)
 {
     struct ny_context *ctx = ny_store_context(store);
-    struct ny_points_info points;
+    struct ny_rows_info points;
     struct ny_lost lost = {0};
     uint64_t n = 0, run;
     int err = ny_points_info(store, &points);

@@ -84,7 +84,7 @@ int ny_landmark_points_put(struct ny_store *store, const char *name, json_t *rec
                            const struct ny_landmark_points *how, const void *rows)
 {
     struct ny_embedding_layout layout;
-    struct ny_points_info info;
+    struct ny_rows_info info;
     json_t *given;
     int err = ny_points_info(store, &info);
 
@@ -201,7 +201,7 @@ int ny_landmark_points_get(struct ny_store *store, const char *name, const json_
     struct ny_context *ctx = ny_store_context(store);
     struct ny_landmark_points how = ny_landmark_points_of(record);
     struct ny_embedding_layout layout;
-    struct ny_points_info info;
+    struct ny_rows_info info;
     size_t d, wide, piece;
     char *stored;
     int err = ny_points_info(store, &info);
@@ -233,7 +233,7 @@ int ny_landmark_points_gather(struct ny_store *store, const struct ny_landmark_p
 {
     struct ny_context *ctx = ny_store_context(store);
     struct ny_landmark_points how = {.count = as->count};
-    struct ny_points_info info;
+    struct ny_rows_info info;
     size_t row, wide;
     char *stored;
     int err = ny_points_info(store, &info);
@@ -241,7 +241,7 @@ int ny_landmark_points_gather(struct ny_store *store, const struct ny_landmark_p
     if (err) return err;
     how.dtype = info.dtype;
     how.slots = (size_t)info.row_slots;
-    row = ny_points_row_bytes(&info);
+    row = ny_rows_row_bytes(&info);
     wide = (size_t)info.d * ny_dtype_size(as->dtype);
     stored = ny_calloc(ctx, NY_MEM_STORE, as->count, row);
     err = stored ? ny_points_gather(store, how.slots, numbers, as->count, stored) : NY_EBUDGET;

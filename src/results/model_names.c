@@ -20,7 +20,7 @@ struct ny_party ny_model_party(const struct ny_model *model, const char *whose)
 
 int ny_model_take_columns(struct ny_model *model, struct ny_store *store)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
     int err = ny_points_info(store, &info);
 
     if (err || !info.column_names || info.d != model->d) return err;

@@ -33,7 +33,7 @@ bool ny_is_names_part(const char *name)
 }
 
 /* Counts the classes that have names; there is to be one. */
-static int find_classes(struct ny_names_part *part, const struct ny_points_info *info)
+static int find_classes(struct ny_names_part *part, const struct ny_rows_info *info)
 {
     struct ny_context *ctx = ny_store_context(part->store);
     char **names;
@@ -51,7 +51,7 @@ static int find_classes(struct ny_names_part *part, const struct ny_points_info 
 int ny_names_part_find(struct ny_names_part *part, struct ny_store *store, struct ny_result *result,
                        const char *name)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
     bool columns;
     int err = ny_points_info(store, &info);
 
@@ -82,9 +82,8 @@ static int read_result(const struct ny_names_part *part, uint64_t first, size_t 
         if (part->result->span)
             err = ny_part_fill(part->result, ny_part_find("rows"), first, look, row);
         else
-            err = ny_result_current(
-                part->result, NULL,
-                ny_result_rows_numbers(&part->result->rows, first, look, row));
+            err = ny_result_current(part->result, NULL,
+                                    ny_result_rows_numbers(&part->result->rows, first, look, row));
         for (size_t i = 0, run; !err && i < look; i += run) {
             for (run = 1; i + run < look && row[i + run] == row[i] + run; run++)
                 continue;
@@ -169,7 +168,7 @@ static int write_piece(const struct ny_names_part *part, uint64_t first, size_t 
 static int write_all(const struct ny_names_part *part, struct ny_writer *out,
                      struct ny_table_text form, uint64_t *missing)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
     uint64_t width = PIECE_NAMES;
     int err = ny_points_info(part->store, &info);
 

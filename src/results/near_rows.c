@@ -17,7 +17,7 @@ enum { MOST_COLUMNS = 16, READ_ROWS = 4096 };
 struct grid {
     struct ny_store *store;
     struct ny_context *ctx;
-    struct ny_points_info info;
+    struct ny_rows_info info;
     uint64_t n;
     double low[MOST_COLUMNS], high[MOST_COLUMNS];
     size_t axes, axis[AXES]; /* columns, the widest first */
@@ -28,11 +28,11 @@ struct grid {
 
 bool ny_near_rows_wanted(const struct ny_stored_graph *graph)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
 
     if (graph->given || graph->n < NY_NEAR_ROWS_LEAST) return false;
     return ny_points_info(graph->store, &info) == NY_OK && !info.row_slots && !info.lost &&
-           info.d <= MOST_COLUMNS && info.n >= graph->n && ny_points_here(&info) == info.n;
+           info.d <= MOST_COLUMNS && info.n >= graph->n && ny_rows_here(&info) == info.n;
 }
 
 typedef void rows_fn(struct grid *grid, uint64_t first, size_t count);
@@ -142,7 +142,7 @@ static bool allocate(struct grid *grid)
     struct ny_context *ctx = grid->ctx;
     size_t n = (size_t)grid->n;
 
-    grid->raw = ny_calloc(ctx, NY_MEM_DICTIONARY, READ_ROWS, ny_points_row_bytes(&grid->info));
+    grid->raw = ny_calloc(ctx, NY_MEM_DICTIONARY, READ_ROWS, ny_rows_row_bytes(&grid->info));
     grid->x = ny_calloc(ctx, NY_MEM_DICTIONARY, READ_ROWS * (size_t)grid->info.d, sizeof(double));
     grid->entry = ny_calloc(ctx, NY_MEM_DICTIONARY, n, sizeof(uint64_t));
     grid->other = ny_calloc(ctx, NY_MEM_DICTIONARY, n, sizeof(uint64_t));

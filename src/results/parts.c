@@ -91,7 +91,7 @@ static size_t count_landmark_rows(const struct ny_result *result)
 /* Returns the type in which the landmarks are read: f64 where they are. */
 static enum ny_dtype landmark_dtype(const struct ny_result *result)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
 
     if (has_points(result))
         return ny_landmark_points_of(result->record).dtype == NY_F64 ? NY_F64 : NY_F32;
@@ -100,7 +100,7 @@ static enum ny_dtype landmark_dtype(const struct ny_result *result)
 
 static size_t columns_of_points(const struct ny_result *result)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
 
     return ny_points_info(result->store, &info) == NY_OK ? (size_t)info.d : 0;
 }
@@ -202,7 +202,7 @@ static int fill_landmark_points(struct ny_result *result, uint64_t first, size_t
 /* Returns the type in which points are written: f64 where they are. */
 static enum ny_dtype points_dtype(const struct ny_result *result)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
 
     return ny_points_info(result->store, &info) == NY_OK && info.dtype == NY_F64 ? NY_F64 : NY_F32;
 }
@@ -286,7 +286,7 @@ static size_t count_residuals(const struct ny_result *result)
 
 static size_t count_labels(const struct ny_result *result)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
 
     if (ny_points_info(result->store, &info) || !info.labels) return 0;
     return (size_t)result->rows.count;
@@ -340,7 +340,7 @@ static size_t grain_of_residuals(const struct ny_result *result)
 
 static size_t grain_of_points(const struct ny_result *result)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
 
     return ny_points_info(result->store, &info) == NY_OK ? (size_t)info.block_rows : 1;
 }
@@ -449,7 +449,7 @@ static bool has_pairs_of_others(const json_t *record)
 
 int ny_result_open(struct ny_result *result, struct ny_store *store, const char *name)
 {
-    struct ny_points_info points;
+    struct ny_rows_info points;
     json_t *record;
     int err;
 

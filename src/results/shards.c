@@ -291,7 +291,7 @@ void ny_result_close_any(struct ny_result *result)
 int ny_result_of_points(struct ny_result *result, struct ny_store *store)
 {
     struct ny_points_state state;
-    struct ny_points_info info = {0};
+    struct ny_rows_info info = {0};
     int err = ny_points_state(store, &state);
 
     if (!err) err = ny_points_info(store, &info);

@@ -191,7 +191,7 @@ int ny_model_landmarks(struct ny_store *store, const char *name,
                        const struct ny_landmark_points *as, uint64_t first, void *rows)
 {
     struct ny_model *model = NULL;
-    struct ny_points_info info;
+    struct ny_rows_info info;
     const char *from;
     size_t values;
     int err = ny_points_info(store, &info);

@@ -3,7 +3,7 @@
 
 #include "select/rpcholesky.h"
 #include "select/rules_private.h"
-#include "store/store.h"
+#include "stream/rows.h"
 
 /* The dictionary of the landmarks, the farthest from those before it first: so the pivots of L are
  * as large as they can be, and landmarks that others represent, to rounding, are left out. `W` has
@@ -50,7 +50,7 @@ static int load_sparse(const struct ny_selection_request *request, struct factor
     int err = NY_OK;
 
     if (!points.at) {
-        err = ny_points_gather_list(request->store, &wish, &f->sparse);
+        err = ny_rows_gather_list(request->X, &wish, &f->sparse);
         points = ny_raw_list(f->sparse.row);
     }
     for (size_t i = 0; !err && i < m; i++)
@@ -65,7 +65,7 @@ static int load(const struct ny_selection_request *request, struct factor *f, co
     size_t row_bytes = ny_raw_bytes(request->spec);
 
     if (!request->landmark_points)
-        return ny_points_gather(request->store, request->spec->slots, rows, count, f->raw);
+        return request->X->ops->gather(request->X, request->spec->slots, rows, count, f->raw);
     for (size_t i = 0; i < count; i++)
         memcpy((char *)f->raw + i * row_bytes,
                (const char *)request->landmark_points + (ordered ? f->order[i] : i) * row_bytes,
@@ -132,8 +132,7 @@ size_t ny_certify_bytes(const struct ny_selection_request *request, size_t m)
     return begin + (factor > kept ? factor : kept);
 }
 
-int ny_selection_certify(const struct ny_selection_request *request,
-                         struct ny_selection *selection)
+int ny_selection_certify(const struct ny_selection_request *request, struct ny_selection *selection)
 {
     struct ny_selection_request own = *request;
     struct ny_rpcholesky *rp = ny_calloc(own.ctx, NY_MEM_DICTIONARY, 1, sizeof(*rp));
@@ -146,8 +145,7 @@ int ny_selection_certify(const struct ny_selection_request *request,
     ny_blas_serial();
     err = ny_pivot_open(rp, &own);
     if (!err) err = represent(rp, selection->rows, selection->m);
-    if (!err)
-        err = ny_source_of_points(&source, own.store, own.n, own.spec->slots, rp->workers);
+    if (!err) err = ny_rows_source(own.X, own.n, own.spec->slots, rp->workers, &source);
     if (!err) err = ny_source_widen(&source, source, own.spec->dtype, rp->workers);
     if (err) goto done;
     rp->now.certified = true;

@@ -16,7 +16,7 @@
 
 #include "select/dictionary_private.h"
 
-struct ny_store;
+struct ny_rows;
 
 #define NY_BAND 2e-5        /* relative to max(k(x,x), k′(x,x)) */
 #define NY_EXACT_BELOW 1e-4 /* ε below this share of the largest k: f64 */
@@ -35,19 +35,19 @@ struct ny_front {
     size_t rows_max;     /* rows that there is room for */
     size_t d, row_bytes; /* d: numbers of a dense row; values of a sparse one on average */
     size_t count;
-    size_t done;         /* columns in Z */
-    uint32_t *index;     /* the row's number in its unit */
-    uint32_t *early;     /* its row in the worker's early Z, or NY_NOT_EARLY */
-    char *raw;           /* rows × row_bytes, and a few bytes that may be read past them; of sparse
-                          * rows views of what is packed in `room` */
+    size_t done;     /* columns in Z */
+    uint32_t *index; /* the row's number in its unit */
+    uint32_t *early; /* its row in the worker's early Z, or NY_NOT_EARLY */
+    char *raw;       /* rows × row_bytes, and a few bytes that may be read past them; of sparse
+                      * rows views of what is packed in `room` */
     enum ny_dtype dtype;
     size_t slots; /* a sparse row has so many; 0: dense */
     struct ny_sparse_room room;
     float *rows, *norms; /* as in struct ny_strip; NULL where strips have none */
     uint32_t *byte_terms;
-    double *k;           /* k(x,x) */
-    double *origin_k;    /* k(x,x₁), for the affine hull */
-    double *scale;       /* max(k(x,x), k′(x,x)): what errors are relative to */
+    double *k;        /* k(x,x) */
+    double *origin_k; /* k(x,x₁), for the affine hull */
+    double *scale;    /* max(k(x,x), k′(x,x)): what errors are relative to */
     double *delta;
     float *Z; /* rows × stride */
     size_t stride;
@@ -63,8 +63,8 @@ struct ny_exact {
     double *early; /* NY_EARLY_ROWS × stride */
     size_t stride, early_stride;
     double *early_delta; /* NY_EARLY_ROWS */
-    double *S, *V; /* NY_FRONT_BLOCK² */
-    double *delta; /* NY_FRONT_BLOCK */
+    double *S, *V;       /* NY_FRONT_BLOCK² */
+    double *delta;       /* NY_FRONT_BLOCK */
     double flops;
 };
 
@@ -102,8 +102,7 @@ int ny_front_load(struct ny_front *front, const struct ny_dictionary *dictionary
                   struct ny_columns_workspace *workspace, const struct ny_tile *tile, size_t first);
 /* Fills the front with these rows of the points, all or as many of the first ones as there is room
  * for, which front->count tells. Neither k(x,x) nor δ is set. */
-int ny_front_gather(struct ny_front *front, struct ny_store *store, const uint64_t *rows,
-                    size_t count);
+int ny_front_gather(struct ny_front *front, struct ny_rows *X, const uint64_t *rows, size_t count);
 /* Sets δ to k(x,x), or k′(x,x) of the kernel translated by the first landmark. */
 int ny_front_begin(struct ny_front *front, const struct ny_dictionary *dictionary);
 /* Makes room for Z of this many columns; the contents of Z stay. */

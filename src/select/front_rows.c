@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#include "store/store.h"
+#include "stream/rows.h"
 
 /* Columns of Z between two rows, with room to grow. With a multiple of a page, rows would compete
  * for the same cache sets. */
@@ -227,22 +227,21 @@ static size_t rows_that_fit(const struct ny_front *front, const struct ny_sparse
     return rows ? rows : 1;
 }
 
-int ny_front_gather(struct ny_front *front, struct ny_store *store, const uint64_t *rows,
-                    size_t count)
+int ny_front_gather(struct ny_front *front, struct ny_rows *X, const uint64_t *rows, size_t count)
 {
     struct gathering gathering = {front, (struct ny_sparse *)(void *)front->raw};
     int err = NY_OK;
 
     front->done = 0;
     front->count = count;
-    if (!front->slots) return ny_points_gather(store, 0, rows, count, front->raw);
+    if (!front->slots) return X->ops->gather(X, 0, rows, count, front->raw);
     front->room.used = 0;
     if (count * ny_sparse_bytes(front->dtype, front->slots) > front->room.size) {
-        err = ny_points_visit(store, front->slots, rows, count, take_count, &gathering);
+        err = X->ops->visit(X, front->slots, rows, count, take_count, &gathering);
         if (!err) front->count = rows_that_fit(front, gathering.view, count);
     }
     if (err) return err;
-    return ny_points_visit(store, front->slots, rows, front->count, take_row, &gathering);
+    return X->ops->visit(X, front->slots, rows, front->count, take_row, &gathering);
 }
 
 int ny_front_begin(struct ny_front *front, const struct ny_dictionary *dictionary)

@@ -6,7 +6,7 @@
 
 #include "base/compare.h"
 #include "base/random.h"
-#include "store/store.h"
+#include "stream/rows.h"
 
 /* A sample's dictionary is not grown beyond this: a plan has to be quick. */
 enum { SAMPLE_LANDMARKS_MAX = 1500, SAMPLE_BYTES_SHARE = 8 };
@@ -33,8 +33,8 @@ size_t ny_greedy_extrapolate(const uint64_t *rows, size_t m, uint64_t seen, uint
     doublings = log2((double)n / (double)seen);
     q = half > quarter ? last / (half - quarter) : 2;
     q = q > 2 ? 2 : q < 0.25 ? 0.25 : q;
-    expected = (double)m + last * (fabs(q - 1) < 1e-9 ? doublings
-                                                      : q * (pow(q, doublings) - 1) / (q - 1));
+    expected =
+        (double)m + last * (fabs(q - 1) < 1e-9 ? doublings : q * (pow(q, doublings) - 1) / (q - 1));
     return expected < (double)n ? (size_t)(expected + 0.5) : (size_t)n;
 }
 
@@ -70,10 +70,10 @@ static int read_rows(const struct ny_selection_request *request, const uint64_t 
     const struct ny_columns_spec *spec = request->spec;
     const struct ny_gather_wish wish = {spec->slots, sample->count, rows, NY_MEM_TILES};
 
-    if (spec->slots) return ny_points_gather_list(request->store, &wish, &sample->sparse);
+    if (spec->slots) return ny_rows_gather_list(request->X, &wish, &sample->sparse);
     sample->values = ny_alloc(request->ctx, NY_MEM_TILES, sample->count * ny_raw_bytes(spec));
     if (!sample->values) return NY_EBUDGET;
-    return ny_points_gather(request->store, 0, rows, sample->count, sample->values);
+    return request->X->ops->gather(request->X, 0, rows, sample->count, sample->values);
 }
 
 static int draw(const struct ny_selection_request *request, size_t wanted, struct sample *sample)

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "select/greedy.h"
-#include "store/store.h"
+#include "stream/rows.h"
 
 /* Runs the selection over the landmarks alone, each of which joins. */
 static int run_over(struct ny_greedy *greedy, struct ny_raw_rows raw, size_t m)
@@ -44,7 +44,7 @@ int ny_greedy_take_up(struct ny_greedy *greedy, uint64_t *first_unit)
     int err = ny_columns_new(&landmarks, request->spec);
 
     *first_unit = 0;
-    if (!err) err = ny_columns_gather(landmarks, request->store, earlier->rows, earlier->m);
+    if (!err) err = ny_columns_gather(landmarks, request->X, earlier->rows, earlier->m);
     if (!err) err = run_over(greedy, ny_columns_rows(landmarks), earlier->m);
     ny_columns_free(landmarks);
     if (err) return err;

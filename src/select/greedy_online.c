@@ -17,8 +17,7 @@ static int decide_batch(struct ny_greedy *greedy, uint64_t first_unit, uint64_t 
     const struct ny_selection_request *request = greedy->request;
     const struct ny_greedy_limits limits = ny_greedy_limits_of(request);
     struct ny_source *source;
-    int err = ny_source_of_points(&source, request->store, rows, request->spec->slots,
-                                  greedy->workers);
+    int err = ny_rows_source(request->X, rows, request->spec->slots, greedy->workers, &source);
 
     if (err) return err;
     err = ny_greedy_run(greedy, &limits, source, first_unit, request->checkpoint.save != NULL);

@@ -134,7 +134,7 @@ static int select_rows(const struct ny_selection_request *request, struct ny_sel
     if (ny_greedy_searches(request) && request->greedy.pilot && !request->checkpoint.image)
         err = ny_greedy_pilot(request, &pilot);
     if (err) return err;
-    err = ny_source_of_points(&source, request->store, request->n, request->spec->slots, workers);
+    err = ny_rows_source(request->X, request->n, request->spec->slots, workers, &source);
     if (err) return err;
     err = ny_greedy_select_from(request, &pilot, source, selection);
     ny_source_free(source);

@@ -30,7 +30,7 @@
 #include "base/thread.h"
 #include "base/peers.h"
 #include "select/rules_private.h"
-#include "store/store.h"
+#include "stream/rows.h"
 
 /* Sums are noted after so many rows each, in the first units: with more of them a draw is a small
  * part of the work, and the marks would grow with n. */
@@ -382,7 +382,7 @@ static int look_at(struct ny_rpcholesky *rp, size_t count)
             draw(rp, ny_hash01(rp->request->seed, NY_STREAM_REJECTION, 2 * (rp->now.drawn + i)));
         front->index[i] = (uint32_t)(first + i);
     }
-    err = ny_front_gather(front, rp->request->store, rp->window_row + first, count);
+    err = ny_front_gather(front, rp->request->X, rp->window_row + first, count);
     count = front->count;
     if (!err)
         err = ny_columns_diagonal(rp->dictionary->none, ny_front_rows(front), count, front->k);
@@ -520,8 +520,7 @@ static int select_rows(const struct ny_selection_request *request, struct ny_sel
     err = ny_pivot_open(rp, request);
     if (!err) err = ny_pivot_take_up(rp, &first_unit);
     if (err) goto done;
-    err =
-        ny_source_of_points(&source, request->store, request->n, request->spec->slots, rp->workers);
+    err = ny_rows_source(request->X, request->n, request->spec->slots, rp->workers, &source);
     if (err) goto done;
     ny_blas_serial();
     err = select_from(rp, source, first_unit);

@@ -113,7 +113,7 @@ done:
 }
 
 /* Says in which of the facts that each store knows a shard differs from the file; NULL: in none. */
-static const char *difference(const struct ny_shard_facts *facts, const struct ny_points_info *info)
+static const char *difference(const struct ny_shard_facts *facts, const struct ny_rows_info *info)
 {
     if (facts->d != info->d) return "number of columns";
     if (facts->dtype != info->stored_dtype) return "element type";
@@ -188,7 +188,7 @@ static int compare_note(struct ny_shards *shards, unsigned k, uint64_t rows, boo
 int ny_shards_look(struct ny_shards *shards, unsigned k, struct ny_store *store)
 {
     struct ny_shard *shard = &shards->shard[k];
-    struct ny_points_info info;
+    struct ny_rows_info info;
     const char *fact;
     int err = ny_points_info(store, &info);
 

@@ -63,7 +63,7 @@ static void close_all(void *arg)
 }
 
 /* Adds the points of one store to those of the set. */
-static void add_points(struct ny_points_info *all, const struct ny_points_info *one)
+static void add_points(struct ny_rows_info *all, const struct ny_rows_info *one)
 {
     all->n += one->n;
     all->blocks += one->blocks;
@@ -86,7 +86,7 @@ static int count_rows(struct opened *opened, uint64_t *first, uint64_t *source)
     int err = NY_OK;
 
     for (unsigned number = 0; !err && number < shards->count; number++) {
-        struct ny_points_info info;
+        struct ny_rows_info info;
         struct ny_store *store;
 
         if (!shards->shard[number].there) continue;

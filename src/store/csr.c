@@ -59,8 +59,7 @@ size_t ny_csr_encode(const struct ny_csr *csr, size_t rows, void *out)
     }
     head[1] = (uint32_t)(at - (unsigned char *)out - HEAD_BYTES);
     memcpy(out, head, sizeof(head));
-    if (head[0])
-        memcpy(at, (const char *)csr->value + begin * value_bytes, head[0] * value_bytes);
+    if (head[0]) memcpy(at, (const char *)csr->value + begin * value_bytes, head[0] * value_bytes);
     return (size_t)(at - (unsigned char *)out) + head[0] * value_bytes;
 }
 
@@ -160,8 +159,10 @@ int ny_csr_read(struct ny_snapshot *view, const struct ny_manifest *m, struct ny
     image->wanted = image->rows;
     image->d = m->d;
     image->dtype = (enum ny_dtype)m->dtype;
-    if (want.frame.rows == image->rows) ny_csr_count(image, wrong);
-    else *wrong = "it has another number of rows than the store says";
+    if (want.frame.rows == image->rows)
+        ny_csr_count(image, wrong);
+    else
+        *wrong = "it has another number of rows than the store says";
     return *wrong ? NY_ESTORE : NY_OK;
 }
 
@@ -213,7 +214,7 @@ struct ny_sparse ny_sparse_block_row(const void *room, size_t i)
 
 /* The image behind what becomes of it, where there is room; a block that an append has filled up
  * meanwhile may need more. */
-static int image_room(struct ny_store *store, const struct ny_points_info *info,
+static int image_room(struct ny_store *store, const struct ny_rows_info *info,
                       const struct ny_manifest *m, char *room, void **image, void **taken)
 {
     size_t rows = (size_t)info->block_rows, nnz = (size_t)info->block_nnz;
@@ -221,13 +222,13 @@ static int image_room(struct ny_store *store, const struct ny_points_info *info,
     *image = room + decoded_bytes(rows, nnz, info->dtype);
     *taken = NULL;
     if (m->block_nnz <= info->block_nnz) return NY_OK;
-    *image = *taken = ny_alloc(store->ctx, NY_MEM_STORE,
-                               ny_csr_bound(rows, (size_t)m->block_nnz, info->dtype));
+    *image = *taken =
+        ny_alloc(store->ctx, NY_MEM_STORE, ny_csr_bound(rows, (size_t)m->block_nnz, info->dtype));
     return *image ? NY_OK : NY_EBUDGET;
 }
 
 /* Prepares the rows of a block, whose values lie `stored` in the end of their room. */
-static void prepare_block(const struct ny_points_info *info, void *room, const char *stored)
+static void prepare_block(const struct ny_rows_info *info, void *room, const char *stored)
 {
     const struct room_head *head = room;
     const uint32_t *start = starts_of(room);
@@ -240,7 +241,7 @@ static void prepare_block(const struct ny_points_info *info, void *room, const c
 }
 
 /* Decodes the image of a block into the room; NULL, or what is wrong. */
-static const char *decode_block(const struct ny_points_info *info, struct ny_csr_image *image,
+static const char *decode_block(const struct ny_rows_info *info, struct ny_csr_image *image,
                                 size_t wanted, void *room)
 {
     struct room_head *head = room;
@@ -261,7 +262,7 @@ static const char *decode_block(const struct ny_points_info *info, struct ny_csr
     return wrong;
 }
 
-static int read_block(struct ny_snapshot *view, const struct ny_points_info *info,
+static int read_block(struct ny_snapshot *view, const struct ny_rows_info *info,
                       const struct ny_manifest *m, uint64_t block, void *room, size_t *count)
 {
     struct ny_store *store = view->store;
@@ -285,7 +286,7 @@ static int read_block(struct ny_snapshot *view, const struct ny_points_info *inf
     return wrong ? ny_block_damaged(store, m, NY_KIND_POINTS, block, wrong) : NY_OK;
 }
 
-int ny_points_read_sparse(struct ny_store *store, const struct ny_points_info *info, uint64_t block,
+int ny_points_read_sparse(struct ny_store *store, const struct ny_rows_info *info, uint64_t block,
                           void *room, size_t *count)
 {
     struct ny_manifest m;

@@ -19,7 +19,7 @@ static void close_imagined(void *arg)
 }
 
 /* The fullest sparse row is not known: four times the mean is usual. */
-static struct ny_points_info info_of(const struct ny_points_shape *shape)
+static struct ny_rows_info info_of(const struct ny_points_shape *shape)
 {
     enum { FULLEST = 4 };
     bool sparse = shape->values > 0;
@@ -28,7 +28,7 @@ static struct ny_points_info info_of(const struct ny_points_shape *shape)
     uint64_t block_rows =
         sparse ? ny_sparse_block_rows_for(mean, shape->dtype) : ny_block_rows_for(d, shape->dtype);
 
-    struct ny_points_info info = {
+    struct ny_rows_info info = {
         .n = n,
         .d = d,
         .imagined = true,

@@ -78,7 +78,7 @@ static int check_expected(struct ny_ingest *ingest)
 static int fail_there(const struct ny_ingest *ingest)
 {
     const char *path = ingest->store->path;
-    struct ny_points_info info;
+    struct ny_rows_info info;
     int err = ny_points_info(ingest->store, &info);
 
     if (err) return err;
@@ -360,7 +360,8 @@ void ny_ingest_free(struct ny_ingest *ingest)
 /* ---- rows ---------------------------------------------------------------------------------- */
 
 /* Labels, source row numbers and names of rows that are in the buffer, which now count. */
-static int take_marks(struct ny_ingest *ingest, const struct ny_rows *rows, size_t at, size_t count)
+static int take_marks(struct ny_ingest *ingest, const struct ny_ingest_rows *rows, size_t at,
+                      size_t count)
 {
     int err = ny_ingest_names_take(ingest, count);
 
@@ -382,13 +383,14 @@ static int take_marks(struct ny_ingest *ingest, const struct ny_rows *rows, size
 }
 
 /* Returns the number of row i of the batch in its source, whose `staged` rows came before it. */
-static uint64_t row_of(const struct ny_rows *rows, size_t i, uint64_t staged)
+static uint64_t row_of(const struct ny_ingest_rows *rows, size_t i, uint64_t staged)
 {
     return rows->source ? rows->source[i] : staged;
 }
 
 /* Rows at … at+count−1 of the batch to the end of the buffer. */
-static int take_rows(struct ny_ingest *ingest, const struct ny_rows *rows, size_t at, size_t count)
+static int take_rows(struct ny_ingest *ingest, const struct ny_ingest_rows *rows, size_t at,
+                     size_t count)
 {
     size_t d = ingest->moments.d, all = count * d, done, rounded;
     enum ny_dtype from = ingest->spec.dtype;
@@ -414,7 +416,7 @@ static int take_rows(struct ny_ingest *ingest, const struct ny_rows *rows, size_
 
 /* Takes a batch, block by block. Rows consumed and rows staged belong together only at its end, so
  * that a progress record is written there, where much is dirty. */
-static int take_batch(struct ny_ingest *ingest, const struct ny_rows *rows)
+static int take_batch(struct ny_ingest *ingest, const struct ny_ingest_rows *rows)
 {
     size_t room = ingest->group * (size_t)ingest->block_rows;
     int err = NY_OK;
@@ -455,7 +457,7 @@ static int refuse(struct ny_ingest *ingest)
                    "this import of %s has failed or ended already", ingest->store->path);
 }
 
-int ny_ingest_rows(struct ny_ingest *ingest, const struct ny_rows *rows)
+int ny_ingest_rows(struct ny_ingest *ingest, const struct ny_ingest_rows *rows)
 {
     if (ingest->failed || ingest->ended) return refuse(ingest);
     if ((ingest->spec.labels && !rows->labels) || (ingest->spec.source && !rows->source))
@@ -464,12 +466,12 @@ int ny_ingest_rows(struct ny_ingest *ingest, const struct ny_rows *rows)
                        "that were announced");
     if (rows->sparse && !ingest->is_sparse)
         return ny_ingest_keep_failure(ingest, ny_fail(ingest->ctx, NY_EINTERNAL,
-                                            "sparse rows came for the dense ones of %s",
-                                            ingest->store->path));
+                                                      "sparse rows came for the dense ones of %s",
+                                                      ingest->store->path));
     if (ny_ingest_total(ingest) + rows->count > NY_ROWS_MAX)
-        return ny_ingest_keep_failure(ingest,
-                            ny_fail(ingest->ctx, NY_EDATA, "a store takes %llu rows at most",
-                                    (unsigned long long)NY_ROWS_MAX));
+        return ny_ingest_keep_failure(ingest, ny_fail(ingest->ctx, NY_EDATA,
+                                                      "a store takes %llu rows at most",
+                                                      (unsigned long long)NY_ROWS_MAX));
     return ny_ingest_keep_failure(ingest, take_batch(ingest, rows));
 }
 
@@ -507,8 +509,8 @@ int ny_ingest_class_names(struct ny_ingest *ingest, const char *const *names, si
     for (size_t i = 0; i < count; i++)
         bytes += strlen(names[i]) + 1;
     if (bytes > NY_ROW_BYTES_MAX || count > UINT32_MAX)
-        return ny_ingest_keep_failure(ingest,
-                            ny_fail(ingest->ctx, NY_EDATA, "there are too many class names"));
+        return ny_ingest_keep_failure(
+            ingest, ny_fail(ingest->ctx, NY_EDATA, "there are too many class names"));
     ny_free(ingest->ctx, ingest->classes);
     ingest->classes = ny_alloc(ingest->ctx, NY_MEM_STORE, bytes);
     if (!ingest->classes) return ny_ingest_keep_failure(ingest, NY_EBUDGET);

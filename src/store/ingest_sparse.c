@@ -90,7 +90,7 @@ static int pick_row(struct ny_ingest *ingest, struct ny_sparse row, uint64_t num
 }
 
 /* One row behind the others; zeros are left out. */
-static int take_row(struct ny_ingest *ingest, const struct ny_rows *rows, size_t i)
+static int take_row(struct ny_ingest *ingest, const struct ny_ingest_rows *rows, size_t i)
 {
     enum ny_dtype from = ingest->spec.dtype;
     struct ny_csr *csr = &ingest->sparse;
@@ -99,7 +99,8 @@ static int take_row(struct ny_ingest *ingest, const struct ny_rows *rows, size_t
     struct ny_sparse row = {d, NULL, NULL};
     int err;
 
-    if (rows->sparse) row = ny_csr_row(rows->sparse, i);
+    if (rows->sparse)
+        row = ny_csr_row(rows->sparse, i);
     else
         row.value = (const char *)rows->values + i * d * ny_dtype_size(from);
     err = ny_csr_reserve(csr, ingest->ctx, NY_MEM_STORE, csr->rows + 1, nnz + row.count);
@@ -114,7 +115,7 @@ static int take_row(struct ny_ingest *ingest, const struct ny_rows *rows, size_t
     return err;
 }
 
-int ny_ingest_sparse_take(struct ny_ingest *ingest, const struct ny_rows *rows, size_t at,
+int ny_ingest_sparse_take(struct ny_ingest *ingest, const struct ny_ingest_rows *rows, size_t at,
                           size_t count)
 {
     int err = NY_OK;

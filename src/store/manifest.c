@@ -192,7 +192,7 @@ bool ny_lengths_read(struct ny_snapshot *view, const struct ny_manifest *m,
 }
 
 /* Copies mean, M2, minimum and maximum of the record to the four arrays of the caller. */
-static int unpack_stats(struct ny_points_stats *stats, const struct ny_stats_record *record,
+static int unpack_stats(struct ny_rows_stats *stats, const struct ny_stats_record *record,
                         struct ny_context *ctx)
 {
     const double *cells = (const double *)(const void *)(record + 1);
@@ -209,18 +209,18 @@ static int unpack_stats(struct ny_points_stats *stats, const struct ny_stats_rec
         all[3 * d + j] = variance;
         squares += variance + cells[j] * cells[j]; /* E x² = var + mean² */
     }
-    *stats = (struct ny_points_stats){.n = record->n,
-                                      .d = record->d,
-                                      .mean = all,
-                                      .minimum = all + d,
-                                      .maximum = all + 2 * d,
-                                      .variance = all + 3 * d,
-                                      .mean_square_norm = squares,
-                                      .mean_norm = NAN};
+    *stats = (struct ny_rows_stats){.n = record->n,
+                                    .d = record->d,
+                                    .mean = all,
+                                    .minimum = all + d,
+                                    .maximum = all + 2 * d,
+                                    .variance = all + 3 * d,
+                                    .mean_square_norm = squares,
+                                    .mean_norm = NAN};
     return NY_OK;
 }
 
-int ny_points_stats_here(struct ny_store *store, struct ny_points_stats *stats)
+int ny_points_stats_here(struct ny_store *store, struct ny_rows_stats *stats)
 {
     struct ny_stats_record *record = NULL;
     struct ny_manifest m;
@@ -248,12 +248,6 @@ int ny_points_stats_here(struct ny_store *store, struct ny_points_stats *stats)
     if (!err && record) stats->mean_norm = norms / (double)m.n;
     ny_free(store->ctx, record);
     return err;
-}
-
-void ny_points_stats_release(struct ny_points_stats *stats, struct ny_context *ctx)
-{
-    ny_free(ctx, stats->mean); /* one block */
-    memset(stats, 0, sizeof(*stats));
 }
 
 /* ---- class names --------------------------------------------------------------------------- */

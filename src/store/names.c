@@ -135,7 +135,7 @@ static int names_of_set(void *names, struct ny_store *store, size_t k, struct ny
 
 int ny_points_names(struct ny_store *store, uint64_t first, size_t count, struct ny_names *names)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
     int err;
 
     if (store->set) return ny_set_each(store, first, count, names_of_set, names);
@@ -149,7 +149,7 @@ int ny_points_names(struct ny_store *store, uint64_t first, size_t count, struct
 int ny_points_column_names(struct ny_store *store, uint64_t first, size_t count,
                            struct ny_names *names)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
     int err = NY_OK;
 
     if (store->set) err = ny_set_store(store, 0, &store);
@@ -164,7 +164,7 @@ int ny_points_column_words(struct ny_store *store, uint64_t column,
                            char words[NY_COLUMN_WORDS_BYTES])
 {
     struct ny_names name = {0};
-    struct ny_points_info info;
+    struct ny_rows_info info;
     int err = ny_points_info(store, &info);
 
     if (!err && info.column_names) err = ny_points_column_names(store, column, 1, &name);
@@ -178,7 +178,7 @@ int ny_points_column_words(struct ny_store *store, uint64_t column,
 
 int ny_points_all_columns(void *store, struct ny_names *names)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
     int err = ny_points_info(store, &info);
 
     return err ? err : ny_points_column_names(store, 0, (size_t)info.d, names);
@@ -186,7 +186,7 @@ int ny_points_all_columns(void *store, struct ny_names *names)
 
 int ny_points_party(struct ny_store *store, struct ny_party *party, struct ny_names *names)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
     int err = ny_points_info(store, &info);
 
     if (!err && info.column_names) err = ny_points_all_columns(store, names);
@@ -277,7 +277,7 @@ static void keep_nearest(const char *name, const struct ny_names *entry, char ne
 int ny_store_hint_column(struct ny_store *store, const char *name, struct ny_hint *hint)
 {
     struct ny_names entry = {0};
-    struct ny_points_info info;
+    struct ny_rows_info info;
     char nearest[NEAR_BYTES] = "";
     const char *const found = nearest;
     int err = ny_points_info_all(store, &info);
@@ -336,7 +336,7 @@ int ny_store_find_columns(struct ny_store *store, const char *const *names, size
 {
     struct ny_context *ctx = store->ctx;
     struct ny_names entry = {0};
-    struct ny_points_info info;
+    struct ny_rows_info info;
     struct sought *sought;
     int err = ny_points_info_all(store, &info);
 

@@ -25,18 +25,6 @@ struct ny_borrowed_rows ny_points_borrowed(const struct ny_store *store)
     return store->set ? (struct ny_borrowed_rows){.at = NULL} : ny_borrowed_rows(store->id);
 }
 
-size_t ny_points_row_bytes(const struct ny_points_info *info)
-{
-    return ny_row_bytes(info->dtype, (size_t)info->d, (size_t)info->row_slots);
-}
-
-size_t ny_points_block_bytes(const struct ny_points_info *info)
-{
-    if (info->row_slots)
-        return ny_csr_room_bytes((size_t)info->block_rows, (size_t)info->block_nnz, info->dtype);
-    return (size_t)info->block_rows * ny_points_row_bytes(info);
-}
-
 /* Returns the bytes of a row of this kind as it is read; points are dense. */
 static size_t read_row_bytes(const struct ny_store *store, const struct ny_manifest *m,
                              enum ny_kind kind)
@@ -80,8 +68,8 @@ static int load_block(struct ny_store *store, enum ny_kind kind, uint64_t block,
 
     if (err) return err;
     err = ny_manifest_read(view, m);
-    if (!err && (ny_rows_in_block(m, block) == 0 ||
-                 (kind == NY_KIND_POINTS && m->layout != NY_DENSE)))
+    if (!err &&
+        (ny_rows_in_block(m, block) == 0 || (kind == NY_KIND_POINTS && m->layout != NY_DENSE)))
         err = ny_fail(store->ctx, NY_EINTERNAL,
                       "block %llu was asked for, and %s has %llu rows of that layout",
                       (unsigned long long)block, store->path, (unsigned long long)m->n);
@@ -110,9 +98,9 @@ struct cache {
     struct ny_manifest m;
     enum ny_kind kind;
     size_t row_bytes;
-    size_t slots;               /* of points: rows are records; 0: dense */
-    struct ny_points_info info; /* of sparse points */
-    char *rows;                 /* or the room of a sparse block */
+    size_t slots;                     /* of points: rows are records; 0: dense */
+    struct ny_rows_info info;         /* of sparse points */
+    char *rows;                       /* or the room of a sparse block */
     struct ny_borrowed_rows borrowed; /* of points: all rows, of which `rows` is then a part */
     struct ny_lost lost;              /* of points: blocks may hold zeros in their place */
     size_t reserved;
@@ -128,8 +116,7 @@ static int check_layout(struct cache *cache)
                    cache->store->path, sparse ? "sparse" : "dense");
 }
 
-static int cache_init(struct cache *cache, struct ny_store *store, enum ny_kind kind,
-                      size_t slots)
+static int cache_init(struct cache *cache, struct ny_store *store, enum ny_kind kind, size_t slots)
 {
     struct ny_snapshot *view;
     size_t bytes;
@@ -264,7 +251,7 @@ static int read_range(struct cache *cache, uint64_t first, size_t count, char *o
 /* Returns the bytes of a row of a set in memory. */
 static size_t set_row_bytes(const struct ny_store *set, size_t slots)
 {
-    struct ny_points_info info = set->set->info;
+    struct ny_rows_info info = set->set->info;
     enum ny_dtype dtype = set->unprepared ? info.stored_dtype : info.dtype;
 
     return ny_row_bytes(dtype, info.d, slots);
@@ -392,8 +379,8 @@ static int gather_of_set(struct ny_store *set, size_t slots, const uint64_t *row
             if (rows[end] < all->first[k] || rows[end] >= all->first[k + 1]) break;
             local[end] = rows[end] - all->first[k];
         }
-        if (!err) err = ny_points_gather_here(store, slots, local + at, end - at,
-                                               out + at * row_bytes);
+        if (!err)
+            err = ny_points_gather_here(store, slots, local + at, end - at, out + at * row_bytes);
     }
     ny_free(set->ctx, local);
     return err;
@@ -439,50 +426,6 @@ int ny_points_visit(struct ny_store *store, size_t slots, const uint64_t *rows, 
     if (!err) err = find_rows(&cache, rows, count, show_found, &visitor);
     cache_release(&cache);
     return err;
-}
-
-/* Rows on their way into a list: their sizes, then their values. */
-struct filling {
-    enum ny_dtype dtype;
-    size_t bytes;
-    struct ny_sparse *row;
-    struct ny_sparse_room room;
-};
-
-static int add_size(void *arg, size_t position, struct ny_sparse row)
-{
-    struct filling *filling = arg;
-
-    (void)position;
-    filling->bytes += ny_sparse_bytes(filling->dtype, row.count);
-    return NY_OK;
-}
-
-static int fill_row(void *arg, size_t position, struct ny_sparse row)
-{
-    struct filling *filling = arg;
-
-    (void)ny_sparse_room_put(&filling->room, filling->dtype, row, &filling->row[position]);
-    return NY_OK;
-}
-
-int ny_points_gather_list(struct ny_store *store, const struct ny_gather_wish *wish,
-                          struct ny_sparse_list *list)
-{
-    struct ny_points_info info;
-    struct filling filling = {0};
-    size_t first = list->count;
-    int err = ny_points_info(store, &info);
-
-    filling.dtype = info.dtype;
-    if (!err)
-        err = ny_points_visit(store, wish->slots, wish->rows, wish->count, add_size, &filling);
-    if (!err)
-        err = ny_sparse_list_extend(list, store->ctx, wish->purpose, wish->count, filling.bytes,
-                                    &filling.room);
-    if (err) return err;
-    filling.row = list->row + first;
-    return ny_points_visit(store, wish->slots, wish->rows, wish->count, fill_row, &filling);
 }
 
 static int labels_of_set(void *labels, struct ny_store *store, size_t k, struct ny_set_rows rows)

@@ -2,9 +2,17 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "store/csr.h"
 #include "store/store_private.h"
 
-int ny_points_info_all(struct ny_store *store, struct ny_points_info *info)
+size_t ny_points_block_bytes(const struct ny_rows_info *info)
+{
+    if (info->row_slots)
+        return ny_csr_room_bytes((size_t)info->block_rows, (size_t)info->block_nnz, info->dtype);
+    return (size_t)info->block_rows * ny_rows_row_bytes(info);
+}
+
+int ny_points_info_all(struct ny_store *store, struct ny_rows_info *info)
 {
     struct ny_prepared how;
     struct ny_lost lost = {0};
@@ -35,7 +43,7 @@ int ny_points_info_all(struct ny_store *store, struct ny_points_info *info)
     sparse = m.n > 0 && m.layout == NY_CSR;
     stored = (enum ny_dtype)m.dtype;
     how = ny_manifest_preparation(store, &m);
-    *info = (struct ny_points_info){
+    *info = (struct ny_rows_info){
         .n = m.n,
         .d = m.d,
         .dtype = ny_prepared_dtype(&how, stored),
@@ -69,7 +77,7 @@ int ny_points_info_all(struct ny_store *store, struct ny_points_info *info)
 }
 
 /* Sets the rows that are here; of a shard, n and what follows from it are those of all. */
-static void count_all(const struct ny_store *store, struct ny_points_info *info)
+static void count_all(const struct ny_store *store, struct ny_rows_info *info)
 {
     unsigned shard = ny_peers_shard(store->peers);
 
@@ -84,12 +92,13 @@ static void count_all(const struct ny_store *store, struct ny_points_info *info)
         info->nnz * (ny_dtype_size(info->stored_dtype) + (info->row_slots ? sizeof(uint32_t) : 0));
 }
 
-int ny_points_info(struct ny_store *store, struct ny_points_info *info)
+int ny_points_info(struct ny_store *store, struct ny_rows_info *info)
 {
     int err = ny_points_info_all(store, info);
 
     if (err) return err;
     info->n -= store->skipped.rows;
+    info->block_bytes = ny_points_block_bytes(info);
     count_all(store, info);
     return NY_OK;
 }

@@ -20,20 +20,20 @@ int ny_imagined_refuse(const struct ny_store *store)
                    store->path);
 }
 
-int ny_imagined_stats(const struct ny_store *store, struct ny_points_stats *stats)
+int ny_imagined_stats(const struct ny_store *store, struct ny_rows_stats *stats)
 {
-    const struct ny_points_info *info = &store->set->info;
+    const struct ny_rows_info *info = &store->set->info;
     uint64_t d = info->d;
     double *all = ny_calloc(store->ctx, NY_MEM_STORE, 4 * d, sizeof(*all));
 
-    *stats = (struct ny_points_stats){.n = info->n,
-                                      .d = d,
-                                      .mean = all,
-                                      .minimum = all + d,
-                                      .maximum = all + 2 * d,
-                                      .variance = all + 3 * d,
-                                      .mean_square_norm = 5 * (double)d,
-                                      .mean_norm = sqrt(5 * (double)d)};
+    *stats = (struct ny_rows_stats){.n = info->n,
+                                    .d = d,
+                                    .mean = all,
+                                    .minimum = all + d,
+                                    .maximum = all + 2 * d,
+                                    .variance = all + 3 * d,
+                                    .mean_square_norm = 5 * (double)d,
+                                    .mean_norm = sqrt(5 * (double)d)};
     for (uint64_t k = 0; all && k < d; k++) {
         stats->mean[k] = 1;
         stats->minimum[k] = -1;

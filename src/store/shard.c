@@ -36,7 +36,7 @@ static int load_classes(struct ny_store *store, struct ny_names *classes)
 static int facts_of(struct ny_store *store, struct ny_names *classes, struct facts *facts)
 {
     struct ny_names columns = {0};
-    struct ny_points_info info;
+    struct ny_rows_info info;
     struct ny_party party;
     int err = ny_points_info(store, &info);
 
@@ -185,11 +185,11 @@ struct parcel {
 /* Bytes of rows that travel together, at least one row. */
 enum { PARCEL_BYTES = 4 << 20 };
 
-size_t ny_shard_gather_bytes(const struct ny_points_info *info)
+size_t ny_shard_gather_bytes(const struct ny_rows_info *info)
 {
-    size_t row_bytes = ny_points_row_bytes(info), most = PARCEL_BYTES / row_bytes + 1;
+    size_t row_bytes = ny_rows_row_bytes(info), most = PARCEL_BYTES / row_bytes + 1;
 
-    return ny_points_here(info) == info->n ? 0 : most * (2 * row_bytes + sizeof(uint64_t));
+    return ny_rows_here(info) == info->n ? 0 : most * (2 * row_bytes + sizeof(uint64_t));
 }
 
 static int parcel_new(struct parcel *parcel, struct ny_store *store, size_t row_bytes, size_t count)
@@ -253,13 +253,13 @@ static int send(struct parcel *parcel, const uint64_t *rows, size_t count, char 
 /* Gathers rows of all shards. */
 static int gather_all(struct ny_store *store, const uint64_t *rows, size_t count, void *out)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
     struct parcel parcel;
     size_t row_bytes;
     int err = ny_points_info(store, &info);
 
     if (err || !count) return err;
-    row_bytes = ny_points_row_bytes(&info);
+    row_bytes = ny_rows_row_bytes(&info);
     for (size_t i = 0; i < count; i++)
         if (rows[i] >= info.n)
             return ny_fail(store->ctx, NY_EINTERNAL,
@@ -312,7 +312,7 @@ size_t ny_shard_stats_bytes(uint64_t d, unsigned shards)
 
 /* Adds those of another shard to `stats` (Chan, Golub and LeVeque 1979); the variances of both are
  * sums of squared deviations meanwhile. */
-static void merge(struct ny_points_stats *stats, const double *other)
+static void merge(struct ny_rows_stats *stats, const double *other)
 {
     double a = (double)stats->n, b = other[0], n = a + b;
     const double *mean = other + 2, *m2 = mean + stats->d, *least = m2 + stats->d,
@@ -331,7 +331,7 @@ static void merge(struct ny_points_stats *stats, const double *other)
 }
 
 /* Writes n, the mean norm and the four arrays to `to`, and reads them from `from`. */
-static void pack_stats(const struct ny_points_stats *stats, double *to)
+static void pack_stats(const struct ny_rows_stats *stats, double *to)
 {
     size_t d = (size_t)stats->d, bytes = d * sizeof(double);
 
@@ -344,7 +344,7 @@ static void pack_stats(const struct ny_points_stats *stats, double *to)
     memcpy(to + 2 + 3 * d, stats->maximum, bytes);
 }
 
-static void unpack_stats(struct ny_points_stats *stats, const double *from)
+static void unpack_stats(struct ny_rows_stats *stats, const double *from)
 {
     size_t d = (size_t)stats->d, bytes = d * sizeof(double);
 
@@ -357,7 +357,7 @@ static void unpack_stats(struct ny_points_stats *stats, const double *from)
 }
 
 /* Makes of this shard's statistics those of all. */
-static int merge_all(struct ny_store *store, struct ny_points_stats *stats)
+static int merge_all(struct ny_store *store, struct ny_rows_stats *stats)
 {
     unsigned shards = ny_peers_shards(store->peers);
     size_t numbers = 2 + 4 * (size_t)stats->d;
@@ -384,7 +384,7 @@ done:
     return err;
 }
 
-int ny_points_stats(struct ny_store *store, struct ny_points_stats *stats)
+int ny_points_stats(struct ny_store *store, struct ny_rows_stats *stats)
 {
     int err = ny_points_stats_here(store, stats);
 

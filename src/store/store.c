@@ -62,8 +62,8 @@ static int open_parts(struct ny_store *store)
                "as this one, %ld; start both with one pid namespace (--pid=host)",
                store->path, (long)getpid());
     else if (store->read_only)
-        ny_log(ctx, NY_LOG_WARNING,
-               "%s cannot be written: it is opened for reading, without locks", store->path);
+        ny_log(ctx, NY_LOG_WARNING, "%s cannot be written: it is opened for reading, without locks",
+               store->path);
     err = ny_store_compare_epochs(store);
     if (!err && ny_store_older(store, older))
         ny_log(ctx, NY_LOG_WARNING, "%s: %s; %s", store->path, older, what_to_do);
@@ -148,6 +148,7 @@ int ny_store_open(struct ny_store **out, struct ny_context *ctx, const char *pat
     ny_mutex_init(&store->lock);
     store->path = ny_strdup(ctx, path);
     if (!store->path) goto done;
+    ny_store_init_rows(store);
     err = open_parts(store);
     if (err) goto done;
     *out = store;
@@ -184,6 +185,7 @@ int ny_store_open_set(struct ny_store **out, struct ny_context *ctx, const char 
     ny_mutex_init(&store->lock);
     store->path = ny_strdup(ctx, path);
     if (store->path) {
+        ny_store_init_rows(store);
         store->set = set;
         *out = store;
     } else {

@@ -21,14 +21,10 @@
 #define NY_STORE_STORE_H
 
 #include "base/borrowed.h"
-#include "base/context.h"
-#include "base/dtype.h"
-#include "base/lengths.h"
 #include "base/names.h"
-#include "base/prepare.h"
-#include "base/sparse.h"
 #include "base/text.h"
 #include "base/traits.h"
+#include "stream/rows.h"
 
 struct ny_store;
 
@@ -69,6 +65,8 @@ bool ny_store_aligned(const struct ny_store *store, uint64_t rows);
  * that has joined none. */
 int ny_points_complete(struct ny_store *store, uint64_t rows, void *array, size_t element);
 
+/* Returns the points as the rows of a computation; they belong to the store. */
+struct ny_rows *ny_store_rows(struct ny_store *store);
 /* Returns the context that the store was opened with. */
 struct ny_context *ny_store_context(const struct ny_store *store);
 /* Returns the path as it was given; it belongs to the store. */
@@ -95,50 +93,8 @@ uint64_t ny_results_room(struct ny_store *store, const char *name);
 
 /* ---- points: what is there ---------------------------------------------------------------- */
 
-/* Rows first … end − 1. */
-struct ny_row_range {
-    uint64_t first, end;
-};
-
-struct ny_points_info {
-    uint64_t n, d;
-    struct ny_row_range here; /* the rows, among the n, that are in this store: all, unless it is a
-                               * shard of a larger one (ny_store_join()) */
-    enum ny_dtype dtype; /* type of the rows that are read: f32 or f64 where they are prepared */
-    enum ny_dtype stored_dtype;
-    struct ny_prepared preparation; /* done to rows as they are read */
-    enum ny_layout layout;
-    uint64_t block_rows; /* power of two; all blocks but the last have this many rows */
-    uint64_t blocks;
-    uint64_t nnz;              /* values that are kept: of dense rows all */
-    uint64_t row_slots;        /* sparse: values of the fullest row, at least 1; dense: 0 */
-    uint64_t block_nnz;        /* sparse: values of the fullest block */
-    struct ny_lengths lengths; /* sparse: bounds of the values of any rows */
-    uint64_t raw_bytes;    /* dense: n × d × element size; sparse: column numbers and values; as
-                            * they are stored */
-    uint64_t stored_bytes; /* sum of the stored values, headers included */
-    uint64_t dropped;      /* rows that --nan drop left out, over all imports */
-    uint64_t lost;         /* rows that repair has set aside; they count in n, unless skipped */
-    uint64_t txn;          /* LMDB transaction that wrote the manifest */
-    bool labels;           /* every row has a label (missing: NaN) */
-    bool source;           /* row numbers in the source files are kept (shuffled or dropped) */
-    bool names;            /* rows have names, empty where one came without */
-    bool column_names;
-    enum ny_indices indices; /* of LIBSVM files that rows came from */
-    bool imagined;           /* only the shape is known (ny_store_imagine()): no row can be read */
-    uint8_t id[16];
-    uint64_t digest;      /* over the full blocks */
-    uint64_t tail_digest; /* over the last, short block; 0 when there is none */
-};
-
-/* Returns how many of the rows are in this store. */
-static inline uint64_t ny_points_here(const struct ny_points_info *info)
-{
-    return info->here.end - info->here.first;
-}
-
 /* The points as of now: n = 0 when nothing was imported yet. Cheap (one record). */
-int ny_points_info(struct ny_store *store, struct ny_points_info *info);
+int ny_points_info(struct ny_store *store, struct ny_rows_info *info);
 
 /* The points as a reader found them: those rows, and none in their place. */
 struct ny_points_state {
@@ -184,19 +140,8 @@ void ny_store_read_raw(struct ny_store *store, bool raw);
 /* Returns the rows that this handle skips, which belong to it; none before ny_store_skip_lost(). */
 const struct ny_lost *ny_store_skipped(const struct ny_store *store);
 
-/* Column statistics over all rows, gathered during import; arrays of d, owned by the caller's
- * struct and freed by _release. */
-struct ny_points_stats {
-    uint64_t n, d;
-    double *mean, *minimum, *maximum, *variance; /* variance: population, 1/n */
-    double mean_square_norm;                     /* of the rows as they are, not centred */
-    double mean_norm; /* of ‖x‖; NaN where rows came in before it was kept (version 1.0) */
-};
-/* Reads the statistics of all columns; ny_points_stats_release() them. */
-int ny_points_stats(struct ny_store *store, struct ny_points_stats *stats);
-/* Frees the arrays of the statistics. */
-void ny_points_stats_release(struct ny_points_stats *stats, struct ny_context *ctx);
-
+/* Reads the statistics of all columns; ny_rows_stats_release() them. */
+int ny_points_stats(struct ny_store *store, struct ny_rows_stats *stats);
 /* The next file of a series is read by this: the columns of the file that held labels and names of
  * rows. A text is empty where there was no such column, or it had no name, or one that is too long
  * to be kept. */
@@ -238,10 +183,10 @@ int ny_points_class_names(struct ny_store *store, char ***names, size_t *count);
  * a whole, such as its record and model, is that of the first store that has it. All else, and all
  * that writes, is NY_EUSAGE. */
 struct ny_set {
-    struct ny_points_info info; /* all rows; id and digests are those of the first store */
-    size_t count;               /* stores */
-    const uint64_t *first;      /* row of the set with which each begins; the end at `count` */
-    const uint64_t *source;     /* likewise of the files that they came from */
+    struct ny_rows_info info; /* all rows; id and digests are those of the first store */
+    size_t count;             /* stores */
+    const uint64_t *first;    /* row of the set with which each begins; the end at `count` */
+    const uint64_t *source;   /* likewise of the files that they came from */
     int (*open)(void *arg, size_t k, struct ny_store **store); /* until others are asked for */
     void (*close)(void *arg);
     void *arg;
@@ -269,10 +214,8 @@ int ny_set_place(const struct ny_set *set, uint64_t row, size_t *k);
 
 /* ---- points: reading ---------------------------------------------------------------------- */
 
-/* Bytes of a row in memory: dense, or a record of info->row_slots (base/sparse.h). */
-size_t ny_points_row_bytes(const struct ny_points_info *info);
 /* Bytes that a block takes while it is read. */
-size_t ny_points_block_bytes(const struct ny_points_info *info);
+size_t ny_points_block_bytes(const struct ny_rows_info *info);
 
 /* Decodes block `block` of dense rows into `rows` (ny_points_block_bytes() of room, packed); *count
  * = rows in it, cut at the store's n. Verifies checksum, id, number, sizes: NY_ESTORE names block
@@ -280,7 +223,7 @@ size_t ny_points_block_bytes(const struct ny_points_info *info);
 int ny_points_read_block(struct ny_store *store, uint64_t block, void *rows, size_t *count);
 /* Like ny_points_read_block(), for sparse rows, cut at info->n, into ny_points_block_bytes() of
  * room, where ny_sparse_block_row() finds a row. */
-int ny_points_read_sparse(struct ny_store *store, const struct ny_points_info *info, uint64_t block,
+int ny_points_read_sparse(struct ny_store *store, const struct ny_rows_info *info, uint64_t block,
                           void *room, size_t *count);
 /* Returns row i of a block that ny_points_read_sparse() has put in `room`, which it points into. */
 struct ny_sparse ny_sparse_block_row(const void *room, size_t i);
@@ -292,23 +235,12 @@ int ny_points_read(struct ny_store *store, size_t slots, uint64_t first, size_t 
 int ny_points_gather(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
                      void *out);
 /* Bytes that a gather charges, beside its blocks, where the points are those of several shards. */
-size_t ny_shard_gather_bytes(const struct ny_points_info *info);
+size_t ny_shard_gather_bytes(const struct ny_rows_info *info);
 /* Bytes that ny_points_stats() charges, beside what it returns, for so many shards. */
 size_t ny_shard_stats_bytes(uint64_t d, unsigned shards);
-/* Shows the sparse rows listed, in the order of the blocks: `position` is that in the list. The row
- * is there until take() returns; an error of take() ends it. */
-typedef int ny_gathered_fn(void *arg, size_t position, struct ny_sparse row);
+/* Shows the sparse rows listed, in the order of the blocks. */
 int ny_points_visit(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
                     ny_gathered_fn *take, void *arg);
-/* Appends the sparse rows listed to `list`, in the order of the list, charged to `purpose`: they
- * take what they have. Blocks are read twice, first for the sizes. */
-struct ny_gather_wish {
-    size_t slots, count;
-    const uint64_t *rows;
-    enum ny_purpose purpose;
-};
-int ny_points_gather_list(struct ny_store *store, const struct ny_gather_wish *wish,
-                          struct ny_sparse_list *list);
 /* Labels (NaN where missing; 0 where the store has none) and source row numbers (the row number
  * itself where none are kept). */
 int ny_points_labels(struct ny_store *store, uint64_t first, size_t count, double *labels);
@@ -320,9 +252,6 @@ int ny_points_names(struct ny_store *store, uint64_t first, size_t count, struct
 /* Adds the names of columns first … first+count−1, likewise. */
 int ny_points_column_names(struct ny_store *store, uint64_t first, size_t count,
                            struct ny_names *names);
-/* Writes how messages call a column: "column 'age'", or "column 3 of the store (from 0)" where
- * columns have no names. */
-enum { NY_COLUMN_WORDS_BYTES = 128 };
 int ny_points_column_words(struct ny_store *store, uint64_t column,
                            char words[NY_COLUMN_WORDS_BYTES]);
 /* Returns what the points have in common; `names`, empty before, gets those of their columns, which
@@ -437,7 +366,7 @@ struct ny_ingest_spec {
                            * is discarded */
 };
 
-struct ny_rows {
+struct ny_ingest_rows {
     const void *values;          /* count × d, packed, in the spec's dtype; or: */
     const struct ny_csr *sparse; /* the rows; the store must be sparse, too */
     const double
@@ -475,7 +404,7 @@ struct ny_borrowed_rows ny_points_borrowed(const struct ny_store *store);
 int ny_ingest_borrow(struct ny_ingest *ingest, const void *rows, uint64_t n);
 /* Adds rows; commits by itself whenever min(64 MiB, budget/8) are dirty. Everything stays staged,
  * invisible to readers. */
-int ny_ingest_rows(struct ny_ingest *ingest, const struct ny_rows *rows);
+int ny_ingest_rows(struct ny_ingest *ingest, const struct ny_ingest_rows *rows);
 /* Class names of word labels, before the commit. */
 int ny_ingest_class_names(struct ny_ingest *ingest, const char *const *names, size_t count);
 /* Names of the columns, one each, before the commit; copied. Points that are there keep theirs, or

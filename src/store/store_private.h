@@ -260,6 +260,7 @@ int ny_snapshot_chunk(struct ny_snapshot *view, struct ny_want *want, void *out,
 /* ---- the store ----------------------------------------------------------------------------- */
 
 struct ny_store {
+    struct ny_rows rows; /* first: a pointer to the one is one to the other */
     struct ny_context *ctx;
     char *path;
     struct ny_env *points, *results;
@@ -267,19 +268,27 @@ struct ny_store {
     bool read_only;
     bool made; /* its folder, by ny_store_create() */
     bool wrote_results;
-    const struct ny_env *older; /* than the other one remembers; NULL: neither is */
-    uint64_t behind;            /* by so many commits */
-    bool mending;               /* it may be written although it is so */
-    bool unprepared;            /* see ny_store_read_raw() */
-    const struct ny_set *set;   /* see ny_store_open_set(); then there are no environments */
-    struct ny_lost skipped; /* see ny_store_skip_lost() */
-    struct ny_peers *peers; /* see ny_store_join(); NULL: it is nobody's shard */
-    uint64_t *shard_first;  /* each shard's first row, and the rows of all */
+    const struct ny_env *older;        /* than the other one remembers; NULL: neither is */
+    uint64_t behind;                   /* by so many commits */
+    bool mending;                      /* it may be written although it is so */
+    bool unprepared;                   /* see ny_store_read_raw() */
+    const struct ny_set *set;          /* see ny_store_open_set(); then there are no environments */
+    struct ny_lost skipped;            /* see ny_store_skip_lost() */
+    struct ny_peers *peers;            /* see ny_store_join(); NULL: it is nobody's shard */
+    uint64_t *shard_first;             /* each shard's first row, and the rows of all */
     uint64_t shards_nnz, shards_slots; /* values of all, and of the fullest row */
     struct ny_lengths shards_lengths;
     struct ny_mutex lock;
     struct ny_snapshot *views; /* not in use */
 };
+
+/* Sets store->rows (store/rows.c). */
+void ny_store_init_rows(struct ny_store *store);
+/* Makes a source of the first n points, or those of them that are in this shard, in which a row has
+ * at most `slots` values (0: they are dense). It decodes a block once for all workers (a ring of
+ * workers + 1 blocks), asks the kernel for the blocks ahead and drops those behind. */
+int ny_points_source_new(struct ny_store *store, uint64_t n, size_t slots, unsigned workers,
+                         struct ny_source **out);
 
 /* The entries of a directory survive a loss of power. */
 int ny_directory_sync(struct ny_context *ctx, const char *path);
@@ -305,7 +314,7 @@ int ny_set_refuse(struct ny_context *ctx, const char *path);
  * statistics. */
 bool ny_store_is_imagined(const struct ny_store *store);
 int ny_imagined_refuse(const struct ny_store *store);
-int ny_imagined_stats(const struct ny_store *store, struct ny_points_stats *stats);
+int ny_imagined_stats(const struct ny_store *store, struct ny_rows_stats *stats);
 
 /* ---- locks --------------------------------------------------------------------------------- */
 
@@ -360,9 +369,9 @@ static inline size_t ny_range_of(const uint64_t *first, size_t count, uint64_t r
  */
 int ny_points_gather_here(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
                           void *out);
-int ny_points_stats_here(struct ny_store *store, struct ny_points_stats *stats);
+int ny_points_stats_here(struct ny_store *store, struct ny_rows_stats *stats);
 /* The points of all, skipped ones included. */
-int ny_points_info_all(struct ny_store *store, struct ny_points_info *info);
+int ny_points_info_all(struct ny_store *store, struct ny_rows_info *info);
 /* The list that the manifest of this view speaks of. */
 int ny_lost_read(struct ny_snapshot *view, const struct ny_manifest *manifest,
                  struct ny_lost *lost);

@@ -27,7 +27,7 @@ struct ny_tile {
     uint64_t unit, first_row;
     size_t rows; /* NY_UNIT_ROWS but in the last unit */
     unsigned worker;
-    bool skipped; /* no strip of it will be asked for */
+    bool skipped;                /* no strip of it will be asked for */
     struct ny_sharing *sharing;  /* of the pass, whose workers may help (stream/share.h), or NULL */
     const struct ny_tile *whole; /* another worker's, of which this is a view; NULL: it is none */
 };
@@ -77,45 +77,12 @@ static inline void ny_source_free(struct ny_source *source)
     if (source) source->ops->free(source);
 }
 
-struct ny_store;
-struct ny_points_info;
-/* The first n points of a store, as of a job's start, or those of them that are in this shard, in
- * which a row had at most `slots` values (0: they are dense). Decodes a block once for all workers
- * (a ring of workers + 1 blocks), asks the kernel for the blocks ahead and drops those behind.
- * Memory: (workers + 1) × block bytes, and the mapped pages of one a worker, under NY_MEM_STORE. */
-int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t n, size_t slots,
-                        unsigned workers);
-/* Bytes that ny_source_of_points() allocates. */
-size_t ny_source_of_points_bytes(const struct ny_points_info *points, unsigned workers);
-
 /* Raw rows: dense, or sparse of at most so many slots. */
 struct ny_raw_shape {
     enum ny_dtype dtype;
     uint64_t n;
     size_t d, slots;
 };
-
-struct ny_reader;
-/* Rows of a file through a reader, read once, in order, handed out in the type of `shape`: the
- * reader's own, or f32 or f64; and as records of its slots (0: dense, as the reader's then must
- * be). At most shape->n rows come; 0: that is not known. Memory: workers × a unit, or all of these
- * rows where they are fewer, NY_MEM_IO. */
-int ny_source_of_reader(struct ny_source **out, struct ny_context *ctx, struct ny_reader *reader,
-                        const struct ny_raw_shape *shape, unsigned workers);
-/* Returns the rows that a unit's buffer of such a source has room for, where at most n come: one
- * more than these, as the end is known where a next row is asked for. */
-size_t ny_source_unit_rows(uint64_t n);
-
-/* Has the reader's source write down which rows of the file it leaves out; `list` is the caller's
- * and must outlive it. */
-struct ny_left_out;
-void ny_source_note_left_out(struct ny_source *source, struct ny_left_out *list);
-/* Has it hand on the names of the rows, of which the reader has some, unit by unit; likewise. */
-struct ny_row_ids;
-void ny_source_note_ids(struct ny_source *source, struct ny_row_ids *ids);
-/* Has the rows of a reader's source, whose dtype is f32 or f64 then, prepared before they are
- * handed out; NY_EDATA where one cannot be. */
-void ny_source_prepare(struct ny_source *source, const struct ny_prepared *how);
 
 /* Rows in memory, which must stay valid. */
 int ny_source_of_memory(struct ny_source **out, struct ny_context *ctx, const void *rows,
@@ -136,9 +103,5 @@ int ny_source_of_raw(struct ny_source **out, struct ny_context *ctx, struct ny_r
  * read at a time. Takes `points` over, whatever happens. Memory: workers × one strip. */
 int ny_source_widen(struct ny_source **out, struct ny_source *points, enum ny_dtype dtype,
                     unsigned workers);
-/* Reads the rows listed of a store, as ny_points_gather() does, into a type that holds them
- * exactly, or their own. `out`: count rows of that type. */
-int ny_points_gather_wide(struct ny_store *store, enum ny_dtype dtype, size_t slots,
-                          const uint64_t *rows, size_t count, void *out);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "store/store.h"
+#include "stream/rows.h"
 
 struct wide_source {
     struct ny_source base;
@@ -78,32 +78,31 @@ int ny_source_widen(struct ny_source **out, struct ny_source *points, enum ny_dt
     source->base.dtype = dtype;
     source->points = points;
     *out = &source->base;
-    source->strips = ny_calloc(points->ctx, NY_MEM_TILES, workers,
-                               NY_STRIP_ROWS *
-                                   ny_row_bytes(points->dtype, points->d, points->slots));
+    source->strips =
+        ny_calloc(points->ctx, NY_MEM_TILES, workers,
+                  NY_STRIP_ROWS * ny_row_bytes(points->dtype, points->d, points->slots));
     return source->strips ? NY_OK : NY_EBUDGET;
 }
 
 /* The stored rows are gathered at the end of the room, where none is overwritten before it has been
  * widened: row i then ends where the first one that is not widened begins, or before. */
-int ny_points_gather_wide(struct ny_store *store, enum ny_dtype dtype, size_t slots,
-                          const uint64_t *rows, size_t count, void *out)
+int ny_rows_gather_wide(struct ny_rows *X, enum ny_dtype dtype, size_t slots, const uint64_t *rows,
+                        size_t count, void *out)
 {
-    struct ny_context *ctx = ny_store_context(store);
-    struct ny_points_info info;
+    struct ny_context *ctx = X->ctx;
+    struct ny_rows_info info;
     struct ny_source as = {.dtype = dtype, .slots = slots};
     size_t row_bytes, wide_bytes;
     char *stored, *row;
-    int err = ny_points_info(store, &info);
+    int err = X->ops->info(X, &info);
 
-    if (err || info.dtype == dtype)
-        return err ? err : ny_points_gather(store, slots, rows, count, out);
+    if (err || info.dtype == dtype) return err ? err : X->ops->gather(X, slots, rows, count, out);
     as.d = (size_t)info.d;
     row_bytes = ny_row_bytes(info.dtype, as.d, slots);
     wide_bytes = ny_row_bytes(dtype, as.d, slots);
     stored = (char *)out + count * (wide_bytes - row_bytes);
     row = ny_alloc(ctx, NY_MEM_STORE, row_bytes);
-    err = row ? ny_points_gather(store, slots, rows, count, stored) : NY_EBUDGET;
+    err = row ? X->ops->gather(X, slots, rows, count, stored) : NY_EBUDGET;
     for (size_t i = 0; err == NY_OK && i < count; i++) {
         memcpy(row, stored + i * row_bytes, row_bytes);
         widen(info.dtype, row, &as, 1, (char *)out + i * wide_bytes);

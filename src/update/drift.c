@@ -89,15 +89,15 @@ double ny_update_drift_rows(double rows)
 /* Draws the rows to be measured, and reads them. */
 static int draw_rows(const struct ny_fit *fit, struct sample *sample)
 {
-    size_t row_bytes = ny_points_row_bytes(&fit->job.points);
+    size_t row_bytes = ny_rows_row_bytes(&fit->job.points);
     int err = number_rows(fit, sample, row_bytes);
 
     if (err) return err;
     sample->rows = ny_calloc(fit->job.ctx, NY_MEM_OTHER, sample->count, row_bytes);
     if (!sample->rows) return NY_EBUDGET;
-    return ny_points_gather_wide(fit->job.store, fit->job.points.dtype,
-                                 (size_t)fit->job.points.row_slots, sample->numbers, sample->count,
-                                 sample->rows);
+    return ny_rows_gather_wide(ny_store_rows(fit->job.store), fit->job.points.dtype,
+                               (size_t)fit->job.points.row_slots, sample->numbers, sample->count,
+                               sample->rows);
 }
 
 /* The rest of the job's own goes, to make room. */
@@ -123,7 +123,7 @@ static int measure(struct ny_fit *fit, struct sample *sample)
 {
     struct ny_columns_spec spec = ny_fit_spec(fit);
     const struct ny_selection_request request = {.ctx = fit->job.ctx,
-                                                 .store = fit->job.store,
+                                                 .X = ny_store_rows(fit->job.store),
                                                  .n = sample->count,
                                                  .spec = &spec,
                                                  .greedy.dictionary.affine =
@@ -205,8 +205,7 @@ static void report(struct ny_fit *fit, const struct sample *sample)
     ny_field_set_number(report, "drift_standard_error", drift.error);
     ny_field_set_number(report, "drift_residual_share", share);
     ny_field_set_count(report, "drift_rows", count);
-    if (sample->fitted)
-        ny_field_set_number(report, fitted_key, of_others(fit, fitted.share));
+    if (sample->fitted) ny_field_set_number(report, fitted_key, of_others(fit, fitted.share));
     keep_largest(fit, drift.share);
     tell(fit, drift);
     if (!isnan(tolerance))
@@ -329,7 +328,8 @@ static int warn_of_width(const struct ny_fit *fit)
     if (!settings->gamma_auto || settings->kernel->base == NY_BASE_DOT) return NY_OK;
     if (n - seen < n / SHARE) return NY_OK;
     ny_field_set_count(fit->job.record, "width_rows", n);
-    err = ny_columns_auto_gamma_of(&spec, fit->job.store, n, settings->seed, PAIRS, &gamma);
+    err = ny_columns_auto_gamma_of(&spec, ny_store_rows(fit->job.store), n, settings->seed, PAIRS,
+                                   &gamma);
     if (err == NY_EDATA) { /* no distance among so few pairs */
         ny_error_clear(fit->job.ctx);
         return NY_OK;
@@ -344,7 +344,7 @@ static int warn_of_width(const struct ny_fit *fit)
 
 /* The drift of one column: how far its mean is from the centre, in standard deviations, and by how
  * much its scale is off. */
-static double drift_of(const struct ny_fit *fit, const struct ny_points_stats *stats, size_t k)
+static double drift_of(const struct ny_fit *fit, const struct ny_rows_stats *stats, size_t k)
 {
     const struct ny_geometry *geometry = fit->geometry;
     double deviation = sqrt(stats->variance[k]), factor = geometry->factor[k], mean, scale = 1;
@@ -362,7 +362,7 @@ static double drift_of(const struct ny_fit *fit, const struct ny_points_stats *s
 static int warn_of_geometry(const struct ny_fit *fit)
 {
     char column[NY_COLUMN_WORDS_BYTES];
-    struct ny_points_stats stats;
+    struct ny_rows_stats stats;
     size_t off = 0, worst = 0;
     double most = 0;
     int err;
@@ -378,7 +378,7 @@ static int warn_of_geometry(const struct ny_fit *fit)
         most = drift;
         worst = k;
     }
-    ny_points_stats_release(&stats, fit->job.ctx);
+    ny_rows_stats_release(&stats, fit->job.ctx);
     if (off) err = ny_points_column_words(fit->job.store, worst, column);
     if (off && !err)
         ny_log(fit->job.ctx, NY_LOG_WARNING,

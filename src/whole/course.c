@@ -13,7 +13,7 @@ static const struct ny_stage *const stages[] = {&ny_stage_stats,
 
 static size_t order_of(const struct ny_fit_settings *settings, uint64_t n)
 {
-    const struct ny_points_info points = {.n = n};
+    const struct ny_rows_info points = {.n = n};
 
     return ny_products_of(settings, &points).order;
 }

@@ -14,7 +14,7 @@ static bool goes_by_features(const struct ny_fit_settings *settings,
 }
 
 struct ny_products ny_products_of(const struct ny_fit_settings *settings,
-                                  const struct ny_points_info *points)
+                                  const struct ny_rows_info *points)
 {
     const struct ny_whole *whole = settings->method->whole;
     uint64_t n = points->n;

@@ -23,7 +23,7 @@ struct ny_products {
 
 /* Returns the sizes of a fit of these points with these settings. */
 struct ny_products ny_products_of(const struct ny_fit_settings *settings,
-                                  const struct ny_points_info *points);
+                                  const struct ny_rows_info *points);
 /* Returns how many times the rows are gone through for a product by features with w columns: once
  * with Φᵀ and once with Φ for each block of them. */
 unsigned ny_feature_product_passes(size_t w);

@@ -189,7 +189,7 @@ static bool has_spread(const struct ny_fit_settings *settings)
 /* tr HXXᵀH: the squares of all columns about their means. */
 static int find_spread(const struct ny_fit *fit, double *trace)
 {
-    struct ny_points_stats stats;
+    struct ny_rows_stats stats;
     double n = (double)fit->job.points.n, sum = 0;
     int err = ny_points_stats(fit->job.store, &stats);
 
@@ -197,7 +197,7 @@ static int find_spread(const struct ny_fit *fit, double *trace)
     for (uint64_t j = 0; j < stats.d; j++)
         sum += n * stats.variance[j] * fit->geometry->factor[j] * fit->geometry->factor[j];
     if (stats.n == fit->job.points.n) *trace = sum;
-    ny_points_stats_release(&stats, fit->job.ctx);
+    ny_rows_stats_release(&stats, fit->job.ctx);
     return NY_OK;
 }
 
@@ -384,14 +384,13 @@ static int allocate_output(struct ny_products_state *state, struct output *out)
 
 /* Computes Q P of one unit's rows, adds the roots where they are stored, and gives the rows to the
  * writer. */
-static void add_unit(struct ny_products_state *state, struct output *out, size_t first,
-                     size_t rows)
+static void add_unit(struct ny_products_state *state, struct output *out, size_t first, size_t rows)
 {
     bool f64 = state->fit->settings->precision == NY_PRECISION_F64;
     struct ny_matrix Y = ny_matrix(out->Y, rows, out->width);
 
-    ny_gemm(1, ny_rows(state->sketch.V, first, rows),
-            ny_matrix(out->P, state->shape.r, out->pairs), 0, ny_cols(Y, 0, out->pairs));
+    ny_gemm(1, ny_rows(state->sketch.V, first, rows), ny_matrix(out->P, state->shape.r, out->pairs),
+            0, ny_cols(Y, 0, out->pairs));
     for (size_t i = 0; i < rows && out->width > out->pairs; i++)
         out->Y[i * out->width + out->pairs] = state->roots[first + i];
     for (size_t i = 0; i < rows * out->width; i++)

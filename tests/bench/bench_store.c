@@ -40,7 +40,7 @@ static void fill(enum ny_dtype dtype, void *rows, size_t count)
 
 struct reading {
     struct ny_store *store;
-    struct ny_points_info info;
+    struct ny_rows_info info;
     unsigned workers;
     char *rows;
 };
@@ -82,7 +82,7 @@ static void bench(struct ny_context *ctx, const char *path, enum ny_dtype dtype,
     uint64_t batches = (uint64_t)(bytes / (double)batch_bytes), consumed;
     struct ny_ingest_spec spec = {.d = D, .dtype = dtype, .fingerprint = 1};
     char *rows = malloc(16 * batch_bytes);
-    struct ny_points_info info;
+    struct ny_rows_info info;
     struct ny_ingest *ingest;
     struct ny_store *store;
     double start, cpu;
@@ -93,9 +93,8 @@ static void bench(struct ny_context *ctx, const char *path, enum ny_dtype dtype,
     cpu = (double)clock();
     if (ny_ingest_begin(&ingest, store, &spec, &consumed)) die(ctx);
     for (uint64_t i = 0; i < batches; i++) {
-        struct ny_rows batch = {.values = rows + i % 16 * batch_bytes,
-                                .count = BATCH,
-                                .consumed = (i + 1) * BATCH};
+        struct ny_ingest_rows batch = {
+            .values = rows + i % 16 * batch_bytes, .count = BATCH, .consumed = (i + 1) * BATCH};
         if (ny_ingest_rows(ingest, &batch)) die(ctx);
     }
     if (ny_ingest_commit(ingest)) die(ctx);
@@ -103,10 +102,9 @@ static void bench(struct ny_context *ctx, const char *path, enum ny_dtype dtype,
     cpu = ((double)clock() - cpu) / CLOCKS_PER_SEC;
     ny_ingest_free(ingest);
     if (ny_points_info(store, &info)) die(ctx);
-    printf("%s: %.2f GB, import %.0f MB/s (%.0f MB a CPU second), ratio %.2f\n", ny_dtype_name(dtype),
-           (double)info.raw_bytes / 1e9, (double)info.raw_bytes / start / 1e6,
-           (double)info.raw_bytes / cpu / 1e6,
-           (double)info.raw_bytes / (double)info.stored_bytes);
+    printf("%s: %.2f GB, import %.0f MB/s (%.0f MB a CPU second), ratio %.2f\n",
+           ny_dtype_name(dtype), (double)info.raw_bytes / 1e9, (double)info.raw_bytes / start / 1e6,
+           (double)info.raw_bytes / cpu / 1e6, (double)info.raw_bytes / (double)info.stored_bytes);
     read_all(ctx, store, 1);
     read_all(ctx, store, 2);
     ny_store_close(store);

@@ -37,7 +37,7 @@ static int append(struct ny_context *own)
 
 static uint64_t rows_now(void)
 {
-    struct ny_points_info info = {.n = 0};
+    struct ny_rows_info info = {.n = 0};
     struct ny_store *store;
 
     if (ny_store_open(&store, ctx, path) == NY_OK) {

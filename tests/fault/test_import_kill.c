@@ -1,4 +1,5 @@
-/* Imports killed. The same call goes on where the last one was, and ends as an unbroken one does. */
+/* Imports killed. The same call goes on where the last one was, and ends as an unbroken one does.
+ */
 #include "fault/job_kill.h"
 
 #include "shards/set.h"
@@ -71,7 +72,7 @@ static void write_names(const char *cells, const char *features, uint64_t rows, 
 }
 
 /* Reads the names of rows and of columns, which are there or not. */
-static struct ny_names names_of(struct ny_store *opened, const struct ny_points_info *info)
+static struct ny_names names_of(struct ny_store *opened, const struct ny_rows_info *info)
 {
     struct ny_names names = {0};
 
@@ -83,7 +84,7 @@ static struct ny_names names_of(struct ny_store *opened, const struct ny_points_
 static void same_points(const char *one, const char *other)
 {
     const char *paths[2] = {one, other};
-    struct ny_points_info info[2];
+    struct ny_rows_info info[2];
     struct ny_names names[2];
     struct ny_store *opened;
     struct ny_context *ctx;
@@ -128,7 +129,7 @@ static void same_points(const char *one, const char *other)
 
 static uint64_t rows_of(const char *path)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
     struct ny_store *opened;
     struct ny_context *ctx;
 
@@ -192,14 +193,14 @@ static const struct run plain = {.call = call_import,
                                  .memory = 32 << 20,
                                  .option = {"label-column", "class"},
                                  .file = {first, second}};
-static const struct run shuffled = {.call = call_import,
-                                    .name = "shuffled import",
-                                    .stage = "import",
-                                    .again = NY_EUSAGE,
-                                    .memory = 32 << 20,
-                                    .option = {"label-column", "class", "shuffle", "yes", "dtype",
-                                               "f64"},
-                                    .file = {first, second}};
+static const struct run shuffled = {
+    .call = call_import,
+    .name = "shuffled import",
+    .stage = "import",
+    .again = NY_EUSAGE,
+    .memory = 32 << 20,
+    .option = {"label-column", "class", "shuffle", "yes", "dtype", "f64"},
+    .file = {first, second}};
 static const struct run named = {.call = call_import,
                                  .name = "import with names of rows",
                                  .stage = "import",

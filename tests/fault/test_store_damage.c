@@ -87,11 +87,11 @@ static int import_rows(struct ny_store *store, uint64_t first, uint64_t count)
                                   .fingerprint = first + 1};
     static double labels[N + 1];
     static uint64_t source[N + 1];
-    struct ny_rows rows = {.values = points[first],
-                           .labels = labels + first,
-                           .source = source + first,
-                           .count = count,
-                           .consumed = count};
+    struct ny_ingest_rows rows = {.values = points[first],
+                                  .labels = labels + first,
+                                  .source = source + first,
+                                  .count = count,
+                                  .consumed = count};
     struct ny_ingest *ingest;
     uint64_t consumed;
     int err = ny_ingest_begin(&ingest, store, &spec, &consumed);
@@ -237,7 +237,6 @@ static void replace_pages(int fd, const char *with, size_t bytes, size_t page)
         write_at(fd, with + (page + i) * PAGE, PAGE, (page + i) * PAGE);
 }
 
-
 static void hurt(const struct file *file, enum damage kind)
 {
     int fd = open(file->path, O_RDWR);
@@ -255,7 +254,9 @@ static void hurt(const struct file *file, enum damage kind)
         bytes[0] = (char)draw(256);
         write_at(fd, bytes, 1, at);
         break;
-    case ZERO: write_at(fd, bytes, PAGE, page * PAGE); break;
+    case ZERO:
+        write_at(fd, bytes, PAGE, page * PAGE);
+        break;
     case SWAP:
         write_at(fd, file->image + other * PAGE, PAGE, page * PAGE);
         write_at(fd, file->image + page * PAGE, PAGE, other * PAGE);
@@ -265,12 +266,18 @@ static void hurt(const struct file *file, enum damage kind)
             bytes[i] = (char)draw(256);
         write_at(fd, bytes, 1 + draw(64), page * PAGE + draw(PAGE - 64));
         break;
-    case COPY: write_at(fd, file->image + page * PAGE, PAGE, other * PAGE); break;
+    case COPY:
+        write_at(fd, file->image + page * PAGE, PAGE, other * PAGE);
+        break;
     case CUT:
         if (ftruncate(fd, (off_t)draw(file->bytes))) abort();
         break;
-    case OLD: replace_pages(fd, file->old, file->old_bytes, page); break;
-    case FOREIGN: replace_pages(fd, file->foreign, file->foreign_bytes, page); break;
+    case OLD:
+        replace_pages(fd, file->old, file->old_bytes, page);
+        break;
+    case FOREIGN:
+        replace_pages(fd, file->foreign, file->foreign_bytes, page);
+        break;
     case FOREIGN_FILE:
         write_at(fd, file->foreign, file->foreign_bytes, 0);
         if (ftruncate(fd, (off_t)file->foreign_bytes)) abort();
@@ -326,8 +333,8 @@ static void read_points(struct ny_store *store)
     static uint8_t rows[512][D];
     static double labels[N];
     static uint64_t source[N];
-    struct ny_points_info info;
-    struct ny_points_stats stats;
+    struct ny_rows_info info;
+    struct ny_rows_stats stats;
 
     if (!fine(ny_points_info(store, &info), "info")) return;
     right(info.n == N && info.d == D && info.labels && info.source && info.blocks == 4, "info");
@@ -348,7 +355,7 @@ static void read_points(struct ny_store *store)
     if (!fine(ny_points_stats(store, &stats), "statistics")) return;
     right(stats.n == N && stats.minimum[5] == 1 && stats.maximum[5] == (N - 1) / 10 + 1,
           "statistics");
-    ny_points_stats_release(&stats, ctx);
+    ny_rows_stats_release(&stats, ctx);
 }
 
 static int check_name(void *user, const char *name)
@@ -555,10 +562,8 @@ static void bits_of_the_meta_pages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(flipped_bits),
-        cmocka_unit_test(broken_pages),
-        cmocka_unit_test(files_cut_short),
-        cmocka_unit_test(pages_of_another_time_or_store),
+        cmocka_unit_test(flipped_bits),           cmocka_unit_test(broken_pages),
+        cmocka_unit_test(files_cut_short),        cmocka_unit_test(pages_of_another_time_or_store),
         cmocka_unit_test(bits_of_the_meta_pages),
     };
 

@@ -1,7 +1,7 @@
 /*
  * Writers killed with SIGKILL at random moments. What readers saw before they see after; the import
- * that goes on ends as an unbroken one; a batch is there as a whole or not at all, and is there once
- * its commit returned.
+ * that goes on ends as an unbroken one; a batch is there as a whole or not at all, and is there
+ * once its commit returned.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -106,7 +106,7 @@ static void check_content(struct ny_store *store, uint64_t n)
 
 static void same_statistics(struct ny_store *a, struct ny_store *b)
 {
-    struct ny_points_stats x, y;
+    struct ny_rows_stats x, y;
 
     CHECK(ny_points_stats(a, &x));
     CHECK(ny_points_stats(b, &y));
@@ -117,8 +117,8 @@ static void same_statistics(struct ny_store *a, struct ny_store *b)
     assert_memory_equal(x.maximum, y.maximum, D * sizeof(double));
     assert_true(x.mean_square_norm == y.mean_square_norm);
     assert_true(x.mean_norm == y.mean_norm);
-    ny_points_stats_release(&x, ctx);
-    ny_points_stats_release(&y, ctx);
+    ny_rows_stats_release(&x, ctx);
+    ny_rows_stats_release(&y, ctx);
 }
 
 static uint64_t resumed_from(struct ny_store *store, const struct case_import *import)
@@ -137,7 +137,7 @@ static unsigned import_under_fire(const struct case_import *import, unsigned *re
     unsigned kills = 0;
 
     for (;;) {
-        struct ny_points_info before, after;
+        struct ny_rows_info before, after;
         struct ny_store *store;
         pid_t child;
         bool killed;

@@ -17,7 +17,6 @@
 
 enum { D = 784, BASE = 3000, MORE = 40000 };
 
-
 static int start(void **state)
 {
     int err = make_folder(state);
@@ -28,21 +27,18 @@ static int start(void **state)
 
 static struct case_import import_of(uint64_t first, uint64_t count)
 {
-    return (struct case_import){.seed = 5,
-                                .first = first,
-                                .count = count,
-                                .batch = 500,
-                                .spec = {.d = D,
-                                         .dtype = NY_U8,
-                                         .labels = true,
-                                         .append = true,
-                                         .fingerprint = first + 1}};
+    return (struct case_import){
+        .seed = 5,
+        .first = first,
+        .count = count,
+        .batch = 500,
+        .spec = {.d = D, .dtype = NY_U8, .labels = true, .append = true, .fingerprint = first + 1}};
 }
 
 static void check_rows(struct ny_store *store, uint64_t n)
 {
     uint8_t *got = malloc((size_t)n * D), *want = malloc((size_t)n * D);
-    struct ny_points_info info;
+    struct ny_rows_info info;
 
     CHECK(ny_points_info(store, &info));
     assert_int_equal(info.n, n);
@@ -146,7 +142,7 @@ static void a_full_disk_under_a_batch(void **state)
 static int everything(void)
 {
     struct case_import import = import_of(0, 1500);
-    struct ny_points_stats stats = {.n = 0};
+    struct ny_rows_stats stats = {.n = 0};
     static uint8_t rows[1500 * D];
     uint64_t some[3] = {1400, 3, 700};
     double labels[10];
@@ -161,7 +157,7 @@ static int everything(void)
     if (!err) err = ny_points_stats(store, &stats);
     if (!err) err = ny_blob_put(store, "fit", "x", rows, sizeof(rows));
     if (!err) err = ny_blob_get(store, "fit", "x", rows, sizeof(rows));
-    ny_points_stats_release(&stats, ctx);
+    ny_rows_stats_release(&stats, ctx);
     ny_store_close(store);
     return err;
 }

@@ -19,9 +19,9 @@ enum { ROWS = 3000, KEPT = 2000, D = 300 };
 
 static float values[ROWS * D];
 static char full[160], now[160];
-static struct ny_points_info before;
+static struct ny_rows_info before;
 
-static void look(const char *where, struct ny_points_info *info)
+static void look(const char *where, struct ny_rows_info *info)
 {
     struct ny_store *store;
 
@@ -68,7 +68,7 @@ static void all_rows_or_those_that_stay(void **state)
 
     (void)state;
     for (; killed; at++) {
-        struct ny_points_info info;
+        struct ny_rows_info info;
 
         case_copy(full, now);
         killed = killed_at_sync(at, truncate_now);

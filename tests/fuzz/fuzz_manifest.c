@@ -43,8 +43,8 @@ static void write_record(struct ny_write *write, struct fuzz_bytes *bytes)
     if (length > bytes->left) length = bytes->left;
     if (frame.codec == NY_CODEC_RAW) frame.raw_bytes = (uint32_t)length;
     header = ny_frame_seal(&frame, bytes->at, length);
-    FUZZ_CHECK(ny_write_room(write, &key, sizeof(header) + length, header.checksum,
-                             &room) == NY_OK);
+    FUZZ_CHECK(ny_write_room(write, &key, sizeof(header) + length, header.checksum, &room) ==
+               NY_OK);
     memcpy(room, &header, sizeof(header));
     fuzz_take(bytes, (char *)room + sizeof(header), length);
 }
@@ -63,7 +63,7 @@ static void write_records(struct ny_store *store, struct fuzz_bytes bytes)
 }
 
 /* The first rows, a block, one by one, and their labels and sources. */
-static void read_rows(struct ny_store *store, const struct ny_points_info *info)
+static void read_rows(struct ny_store *store, const struct ny_rows_info *info)
 {
     struct ny_context *ctx = store->ctx;
     size_t count = info->n < ROWS ? (size_t)info->n : ROWS, got, bytes;
@@ -76,7 +76,7 @@ static void read_rows(struct ny_store *store, const struct ny_points_info *info)
     ny_error_clear(ctx);
     (void)fuzz_status(ctx, ny_points_source(store, 0, count, source));
     ny_error_clear(ctx);
-    if (ny_product(ctx, &bytes, ROWS, ny_points_row_bytes(info), 1) == NY_OK &&
+    if (ny_product(ctx, &bytes, ROWS, ny_rows_row_bytes(info), 1) == NY_OK &&
         (room = ny_alloc(ctx, NY_MEM_OTHER, bytes))) {
         (void)fuzz_status(ctx, ny_points_read(store, (size_t)info->row_slots, 0, count, room));
         ny_error_clear(ctx);
@@ -102,8 +102,8 @@ static int count_damage(void *user, const struct ny_damage *damage)
 static void read_all(struct ny_store *store)
 {
     struct ny_context *ctx = store->ctx;
-    struct ny_points_stats stats;
-    struct ny_points_info info;
+    struct ny_rows_stats stats;
+    struct ny_rows_info info;
     char **names;
     size_t count;
 
@@ -111,7 +111,7 @@ static void read_all(struct ny_store *store)
         read_rows(store, &info);
     ny_error_clear(ctx);
     if (fuzz_status(ctx, ny_points_stats(store, &stats)) == NY_OK)
-        ny_points_stats_release(&stats, ctx);
+        ny_rows_stats_release(&stats, ctx);
     ny_error_clear(ctx);
     if (fuzz_status(ctx, ny_points_class_names(store, &names, &count)) == NY_OK) {
         for (size_t i = 0; i < count; i++)

@@ -19,7 +19,6 @@
 #include "support/images.h"
 #include "support/store_folder.h"
 
-
 struct rows {
     size_t n, d;
     float *x;
@@ -49,7 +48,7 @@ static void keep_rows(struct rows *r)
 {
     static int number;
     const struct ny_ingest_spec spec = {.d = r->d, .dtype = NY_F32};
-    const struct ny_rows rows = {.values = r->x, .count = r->n, .consumed = r->n};
+    const struct ny_ingest_rows rows = {.values = r->x, .count = r->n, .consumed = r->n};
     struct ny_ingest *ingest;
     uint64_t consumed;
 
@@ -107,7 +106,7 @@ static int run_rule(const char *rule, const struct kind *kind, const struct rows
                                     .geometry = geometry,
                                     .dtype = NY_F32};
     request.ctx = ctx;
-    request.store = r->store;
+    request.X = ny_store_rows(r->store);
     request.n = r->n;
     request.spec = &spec;
     err = ny_rule_find(rule)->select(&request, selection);
@@ -118,8 +117,8 @@ static int run_rule(const char *rule, const struct kind *kind, const struct rows
     return err;
 }
 
-static struct ny_selection must_run(const char *rule, const struct kind *kind,
-                                    const struct rows *r, struct ny_selection_request request)
+static struct ny_selection must_run(const char *rule, const struct kind *kind, const struct rows *r,
+                                    struct ny_selection_request request)
 {
     struct ny_selection selection;
 

@@ -57,11 +57,20 @@ void case_rows(void *out, unsigned seed, enum ny_dtype dtype, uint64_t d, uint64
         double value = case_value(seed, first + i / d, i % d);
 
         switch (dtype) {
-        case NY_U8: ((uint8_t *)out)[i] = (uint8_t)value; break;
-        case NY_I16: ((int16_t *)out)[i] = (int16_t)(100 * value - 12800); break;
-        case NY_F32: ((float *)out)[i] = (float)(value / 3 - 40); break;
-        case NY_F64: ((double *)out)[i] = value / 7 - 20; break;
-        case NY_DTYPE_NONE: break;
+        case NY_U8:
+            ((uint8_t *)out)[i] = (uint8_t)value;
+            break;
+        case NY_I16:
+            ((int16_t *)out)[i] = (int16_t)(100 * value - 12800);
+            break;
+        case NY_F32:
+            ((float *)out)[i] = (float)(value / 3 - 40);
+            break;
+        case NY_F64:
+            ((double *)out)[i] = value / 7 - 20;
+            break;
+        case NY_DTYPE_NONE:
+            break;
         }
     }
 }
@@ -87,7 +96,7 @@ static int feed(struct ny_ingest *ingest, const struct case_import *import, uint
     for (uint64_t at = consumed; !err && at < import->count; at += import->batch) {
         uint64_t count = import->count - at < import->batch ? import->count - at : import->batch;
         uint64_t row = import->first + at;
-        struct ny_rows rows = {.values = values, .count = count, .consumed = at + count};
+        struct ny_ingest_rows rows = {.values = values, .count = count, .consumed = at + count};
 
         case_rows(values, import->seed, import->spec.dtype, import->spec.d, row, count);
         for (uint64_t i = 0; i < count; i++) {

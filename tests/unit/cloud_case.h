@@ -72,7 +72,12 @@ static double special(enum kind kind, enum ny_dtype dtype, size_t i, size_t j, d
 
 static double coordinate(enum kind kind, enum ny_dtype dtype, size_t i, size_t j)
 {
-    double u = ny_hash01(1, NY_STREAM_DATA, (kind == REPEATED ? i / 5 : kind == SAME ? 0 : i) * 1000 + j);
+    double u = ny_hash01(1, NY_STREAM_DATA,
+                         (kind == REPEATED ? i / 5
+                          : kind == SAME   ? 0
+                                           : i) *
+                                 1000 +
+                             j);
 
     if (kind == GRID) return floor(4 * u);
     if (kind >= LATTICE && (dtype == NY_F32 || dtype == NY_F64))
@@ -90,7 +95,7 @@ static void cloud_new(struct cloud *cloud, enum kind kind, enum ny_dtype dtype, 
     const struct ny_geometry_wish wish = {.centred = metric->base == NY_BASE_SQUARE};
     struct ny_ingest_spec ingest_spec = {.d = d, .dtype = dtype};
     struct ny_ingest *ingest;
-    struct ny_rows rows = {.count = n, .consumed = n};
+    struct ny_ingest_rows rows = {.count = n, .consumed = n};
     uint64_t consumed;
     char path[160], *raw = malloc(n * d * sizeof(double));
 
@@ -112,7 +117,7 @@ static void cloud_new(struct cloud *cloud, enum kind kind, enum ny_dtype dtype, 
     assert_int_equal(ny_ingest_commit(ingest), NY_OK);
     ny_ingest_free(ingest);
     free(raw);
-    assert_int_equal(ny_geometry_new(&cloud->geometry, cloud->store, &wish), NY_OK);
+    assert_int_equal(ny_geometry_new(&cloud->geometry, ny_store_rows(cloud->store), &wish), NY_OK);
     cloud->spec = (struct ny_columns_spec){.ctx = ctx,
                                            .kernel = metric,
                                            .params = {.gamma = 0.25},

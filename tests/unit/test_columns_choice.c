@@ -25,7 +25,7 @@ static struct ny_store *store_of(const struct data *data, const struct ny_prepar
 {
     static int number;
     struct ny_ingest_spec spec = {.d = D, .dtype = data->dtype, .preparation = *prepared};
-    struct ny_rows rows = {.values = data->raw, .count = ROWS, .consumed = ROWS};
+    struct ny_ingest_rows rows = {.values = data->raw, .count = ROWS, .consumed = ROWS};
     struct ny_ingest *ingest;
     struct ny_store *store;
     uint64_t consumed;
@@ -96,11 +96,11 @@ static void scores_are_those_of_the_definition(void **state)
     for (size_t p = 0; p < sizeof(how) / sizeof(how[0]); p++) {
         struct ny_store *store = store_of(&data, &how[p]);
         double score[D], mean[D], dispersion[D];
-        struct ny_points_stats stats;
+        struct ny_rows_stats stats;
         size_t known = 0;
 
         assert_int_equal(ny_points_stats(store, &stats), NY_OK);
-        assert_int_equal(ny_dispersion_scores(store, &stats, score), NY_OK);
+        assert_int_equal(ny_dispersion_scores(ny_store_rows(store), &stats, score), NY_OK);
         for (size_t k = 0; k < D; k++) {
             moments(&data, k, how[p].total, &mean[k], &dispersion[k]);
             dispersion[k] = k == EMPTY ? NAN : log(dispersion[k] / mean[k]);
@@ -115,7 +115,7 @@ static void scores_are_those_of_the_definition(void **state)
             known++;
         }
         assert_true(known >= D - 3);
-        ny_points_stats_release(&stats, ctx);
+        ny_rows_stats_release(&stats, ctx);
         ny_store_close(store);
     }
     data_release(&data);
@@ -127,12 +127,13 @@ static uint64_t choice_of(struct ny_store *store, enum ny_choice_rule rule, size
 {
     const struct ny_column_choice choice = {.rule = rule, .number = number};
     unsigned char chosen[D];
-    struct ny_points_stats stats;
+    struct ny_rows_stats stats;
     uint64_t bits = 0;
 
     assert_int_equal(ny_points_stats(store, &stats), NY_OK);
-    assert_int_equal(ny_choose_columns(&choice, store, &stats, workers, chosen), NY_OK);
-    ny_points_stats_release(&stats, ctx);
+    assert_int_equal(ny_choose_columns(&choice, ny_store_rows(store), &stats, workers, chosen),
+                     NY_OK);
+    ny_rows_stats_release(&stats, ctx);
     for (size_t k = 0; k < D; k++)
         bits |= (uint64_t)chosen[k] << k;
     return bits;
@@ -191,7 +192,7 @@ static void factors_tell_columns_without_values_from_those_not_chosen(void **sta
     struct ny_geometry *g;
 
     (void)state;
-    assert_int_equal(ny_geometry_new(&g, store, &wish), NY_OK);
+    assert_int_equal(ny_geometry_new(&g, ny_store_rows(store), &wish), NY_OK);
     for (size_t k = 0; k < D; k++) {
         assert_true((g->factor[k] > 0) == (k == 0 || k == SAME));
         assert_int_equal(signbit(g->factor[k]) != 0, k == EMPTY);

@@ -10,8 +10,7 @@ static struct ny_store *store_of(const struct data *data)
 {
     static int number;
     struct ny_ingest_spec spec = {.d = data->d, .dtype = data->dtype};
-    struct ny_rows rows = {
-        .values = data->raw, .count = data->rows, .consumed = data->rows};
+    struct ny_ingest_rows rows = {.values = data->raw, .count = data->rows, .consumed = data->rows};
     struct ny_ingest *ingest;
     struct ny_store *store;
     uint64_t consumed;
@@ -66,9 +65,9 @@ static void check_gamma(const struct data *data, enum ny_scale scale, uint64_t n
     struct ny_store *store = store_of(data);
     struct ny_geometry *g;
 
-    assert_int_equal(
-        ny_geometry_new(&g, store, &(struct ny_geometry_wish){.scale = scale, .centred = true}),
-        NY_OK);
+    assert_int_equal(ny_geometry_new(&g, ny_store_rows(store),
+                                     &(struct ny_geometry_wish){.scale = scale, .centred = true}),
+                     NY_OK);
     for (size_t k = 0; k < 2; k++)
         for (uint64_t seed = 0; seed < 2; seed++) {
             struct ny_columns_spec spec = {.ctx = ctx,
@@ -77,7 +76,8 @@ static void check_gamma(const struct data *data, enum ny_scale scale, uint64_t n
                                            .dtype = data->dtype};
             double gamma, want = plain_auto(kernels[k], data, g, n, seed);
 
-            assert_int_equal(ny_columns_auto_gamma(&spec, store, n, seed, &gamma), NY_OK);
+            assert_int_equal(ny_columns_auto_gamma(&spec, ny_store_rows(store), n, seed, &gamma),
+                             NY_OK);
             assert_near(gamma, want, 1e-10 * want, kernels[k]);
         }
     ny_geometry_free(g, ctx);
@@ -109,12 +109,13 @@ static void auto_gamma_in_a_small_budget_is_the_same(void **state)
     double gamma = 0;
 
     (void)state;
-    assert_int_equal(ny_geometry_new(&g, store, &(struct ny_geometry_wish){.centred = true}),
-                     NY_OK);
+    assert_int_equal(
+        ny_geometry_new(&g, ny_store_rows(store), &(struct ny_geometry_wish){.centred = true}),
+        NY_OK);
     struct ny_columns_spec spec = {
         .ctx = ctx, .kernel = ny_kernel_find("rbf"), .geometry = g, .dtype = NY_F32};
     ny_context_set_memory(ctx, ny_memory_used(ctx) + (8u << 20)); /* all pairs take 48 MB */
-    assert_int_equal(ny_columns_auto_gamma(&spec, store, 500, 1, &gamma), NY_OK);
+    assert_int_equal(ny_columns_auto_gamma(&spec, ny_store_rows(store), 500, 1, &gamma), NY_OK);
     ny_context_set_memory(ctx, 0);
     assert_near(gamma, plain_auto("rbf", &data, g, 500, 1), 1e-12, "small budget");
     ny_geometry_free(g, ctx);
@@ -131,13 +132,14 @@ static void few_rows_take_little_and_give_the_same(void **state)
     double gamma[2] = {0};
 
     (void)state;
-    assert_int_equal(ny_geometry_new(&g, store, &(struct ny_geometry_wish){.centred = true}),
-                     NY_OK);
+    assert_int_equal(
+        ny_geometry_new(&g, ny_store_rows(store), &(struct ny_geometry_wish){.centred = true}),
+        NY_OK);
     struct ny_columns_spec spec = {
         .ctx = ctx, .kernel = ny_kernel_find("rbf"), .geometry = g, .dtype = NY_F32};
-    assert_int_equal(ny_columns_auto_gamma(&spec, store, 150, 1, &gamma[0]), NY_OK);
+    assert_int_equal(ny_columns_auto_gamma(&spec, ny_store_rows(store), 150, 1, &gamma[0]), NY_OK);
     ny_context_set_memory(ctx, ny_memory_used(ctx) + (8u << 20)); /* rows take 1.8 of them */
-    assert_int_equal(ny_columns_auto_gamma(&spec, store, 150, 1, &gamma[1]), NY_OK);
+    assert_int_equal(ny_columns_auto_gamma(&spec, ny_store_rows(store), 150, 1, &gamma[1]), NY_OK);
     ny_context_set_memory(ctx, 0);
     assert_true(gamma[0] == gamma[1]);
     assert_near(gamma[0], plain_auto("rbf", &data, g, 150, 1), 1e-12, "few rows");
@@ -158,17 +160,18 @@ static void equal_rows_have_no_width(void **state)
     for (size_t i = 0; i < 50 * 4; i++)
         data_set(&data, i, 9);
     store = store_of(&data);
-    assert_int_equal(ny_geometry_new(&g, store, &(struct ny_geometry_wish){.centred = true}),
-                     NY_OK);
+    assert_int_equal(
+        ny_geometry_new(&g, ny_store_rows(store), &(struct ny_geometry_wish){.centred = true}),
+        NY_OK);
     struct ny_columns_spec spec = {
         .ctx = ctx, .kernel = ny_kernel_find("rbf"), .geometry = g, .dtype = NY_U8};
-    assert_int_equal(ny_columns_auto_gamma(&spec, store, 50, 0, &gamma), NY_EDATA);
+    assert_int_equal(ny_columns_auto_gamma(&spec, ny_store_rows(store), 50, 0, &gamma), NY_EDATA);
     assert_non_null(strstr(ny_context_message(ctx), "all rows are equal"));
     spec.kernel = ny_kernel_find("polynomial");
-    assert_int_equal(ny_columns_auto_gamma(&spec, store, 50, 0, &gamma), NY_OK);
+    assert_int_equal(ny_columns_auto_gamma(&spec, ny_store_rows(store), 50, 0, &gamma), NY_OK);
     assert_true(gamma == 0.25);
     spec.kernel = ny_kernel_find("linear");
-    assert_int_equal(ny_columns_auto_gamma(&spec, store, 50, 0, &gamma), NY_OK);
+    assert_int_equal(ny_columns_auto_gamma(&spec, ny_store_rows(store), 50, 0, &gamma), NY_OK);
     ny_geometry_free(g, ctx);
     ny_store_close(store);
     data_release(&data);
@@ -190,7 +193,7 @@ static void geometry_is_the_statistics(void **state)
                                                   .centred = centred};
             struct ny_geometry *g, *copy;
 
-            assert_int_equal(ny_geometry_new(&g, store, &wish), NY_OK);
+            assert_int_equal(ny_geometry_new(&g, ny_store_rows(store), &wish), NY_OK);
             assert_int_equal(g->d, D);
             for (size_t k = 0; k < D; k++) {
                 double sum = 0, square = 0, low = INFINITY, high = -INFINITY, factor;
@@ -204,8 +207,8 @@ static void geometry_is_the_statistics(void **state)
                 }
                 for (size_t i = 0; i < ROWS; i++)
                     square += pow(data.values[i * D + k] - sum, 2) / ROWS;
-                factor = scale == NY_SCALE_NONE ? 1
-                         : k == 2               ? 0
+                factor = scale == NY_SCALE_NONE   ? 1
+                         : k == 2                 ? 0
                          : scale == NY_SCALE_UNIT ? 1 / (high - low)
                                                   : 1 / sqrt(square);
                 assert_near(g->centre[k], centred || scale != NY_SCALE_NONE ? sum : 0, 1e-12,

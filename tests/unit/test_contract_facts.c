@@ -52,7 +52,7 @@ static void test_an_update_forgets_only_what_a_job_has(void **state)
 
 static void test_a_new_job_has_them_all(void **state)
 {
-    const struct ny_points_info points = {.n = 7, .d = 2};
+    const struct ny_rows_info points = {.n = 7, .d = 2};
     json_t *record = ny_job_record_new(&points, json_object(), "fit");
     const json_t *report = json_object_get(record, "report");
 

@@ -20,14 +20,14 @@ static uint32_t *order_of(const struct cloud *cloud)
 {
     const size_t before = ny_memory_used(ctx), slack = 4096;
     bool *seen = calloc(cloud->n, sizeof(*seen));
-    struct ny_points_info info;
+    struct ny_rows_info info;
     uint32_t *order;
 
     assert_int_equal(ny_points_info(cloud->store, &info), NY_OK);
     ny_memory_peak_reset(ctx);
     assert_int_equal(ny_near_rows(cloud->store, cloud->n, &order), NY_OK);
-    assert_true(ny_memory_peak(ctx) <= before + ny_near_rows_bytes(cloud->n) +
-                                           2 * ny_points_block_bytes(&info) + slack);
+    assert_true(ny_memory_peak(ctx) <=
+                before + ny_near_rows_bytes(cloud->n) + 2 * ny_points_block_bytes(&info) + slack);
     for (size_t i = 0; i < cloud->n; i++) {
         assert_true(order[i] < cloud->n);
         assert_false(seen[order[i]]);

@@ -19,7 +19,7 @@ static void grow(struct grown *grown, const struct cloud *cloud, size_t t, size_
                  unsigned workers)
 {
     grown->knn = (struct ny_knn){.spec = &cloud->spec,
-                                 .store = cloud->store,
+                                 .X = ny_store_rows(cloud->store),
                                  .n = cloud->n,
                                  .neighbors = t,
                                  .workers = workers,
@@ -423,7 +423,8 @@ static void held_rows_are_those_wanted(void **state)
     for (uint64_t round = 0; round < 3; round++) {
         size_t room = round == 2 ? N : ROOM, wanted = 0;
 
-        assert_int_equal(ny_held_new(&held, cloud.store, &cloud.spec, N, room, 2), NY_OK);
+        assert_int_equal(ny_held_new(&held, ny_store_rows(cloud.store), &cloud.spec, N, room, 2),
+                         NY_OK);
         ny_held_clear(&held);
         for (uint64_t i = 0; i < ROOM; i++)
             assert_true(ny_held_want(&held, ny_hash64(round, NY_STREAM_DATA, i) % N));

@@ -28,7 +28,7 @@ static void run_knn(const struct cloud *cloud, size_t t, uint64_t panels, unsign
                     const struct ny_held *held, struct ny_measured *out)
 {
     struct ny_knn knn = {.spec = &cloud->spec,
-                         .store = cloud->store,
+                         .X = ny_store_rows(cloud->store),
                          .held = held,
                          .n = cloud->n,
                          .neighbors = t,
@@ -85,7 +85,8 @@ static void check_knn(enum kind kind, enum ny_dtype dtype, size_t n, size_t d, s
     struct ny_held held;
 
     cloud_new(&cloud, kind, dtype, n, d, metric);
-    assert_int_equal(ny_held_new(&held, cloud.store, &cloud.spec, n, n, WORKERS), NY_OK);
+    assert_int_equal(ny_held_new(&held, ny_store_rows(cloud.store), &cloud.spec, n, n, WORKERS),
+                     NY_OK);
     run_knn(&cloud, t, 99, WORKERS, NULL, &read);
     run_knn(&cloud, t, 99, WORKERS, &held, &got);
     check_same(&read, &got, n * t);
@@ -180,7 +181,7 @@ static void lists_with_room_prove_nothing(void **state)
     cloud_new(&cloud, SCATTERED, NY_F32, N, 5, &ny_kernel_euclidean);
     run_knn(&cloud, T, 99, 1, NULL, &want);
     knn = (struct ny_knn){.spec = &cloud.spec,
-                          .store = cloud.store,
+                          .X = ny_store_rows(cloud.store),
                           .n = N,
                           .neighbors = T,
                           .workers = 1,

@@ -99,7 +99,7 @@ static void newcomers_new(struct newcomers *new, const struct shape *shape, size
         .count = count, .want = lists_new(count * t), .got = lists_new(count * t)};
     cloud_new(&new->cloud, shape->kind, shape->dtype, shape->n, shape->d, metric);
     new->knn = (struct ny_knn){.spec = &new->cloud.spec,
-                               .store = new->cloud.store,
+                               .X = ny_store_rows(new->cloud.store),
                                .n = shape->n,
                                .neighbors = t,
                                .workers = 2};

@@ -30,7 +30,7 @@ static void lists_free(struct lists *lists)
 static struct ny_knn knn_of(const struct cloud *cloud, size_t t, unsigned workers)
 {
     return (struct ny_knn){.spec = &cloud->spec,
-                           .store = cloud->store,
+                           .X = ny_store_rows(cloud->store),
                            .n = cloud->n,
                            .neighbors = t,
                            .workers = workers,

@@ -9,7 +9,7 @@
 #include "columns/kernels.h"
 #include "neighbors/job_private.h"
 
-static enum ny_knn_way way_of(const struct ny_points_info *points, double recall, size_t leaf)
+static enum ny_knn_way way_of(const struct ny_rows_info *points, double recall, size_t leaf)
 {
     const struct ny_graph_settings settings = {.metric = &ny_kernel_euclidean,
                                                .way = NY_KNN_AUTO,
@@ -23,7 +23,7 @@ static enum ny_knn_way way_of(const struct ny_points_info *points, double recall
 
 static void all_neighbours_are_not_left_to_a_sample(void **state)
 {
-    const struct ny_points_info points = {.dtype = NY_F32, .n = 20000000, .d = 100};
+    const struct ny_rows_info points = {.dtype = NY_F32, .n = 20000000, .d = 100};
 
     (void)state;
     assert_int_equal(way_of(&points, 1, 100), NY_KNN_EXACT);
@@ -33,7 +33,7 @@ static void all_neighbours_are_not_left_to_a_sample(void **state)
  */
 static void a_share_of_them_comes_from_codes_or_a_forest(void **state)
 {
-    struct ny_points_info points = {.dtype = NY_F32, .n = 1000000, .d = 784};
+    struct ny_rows_info points = {.dtype = NY_F32, .n = 1000000, .d = 784};
 
     (void)state;
     assert_int_equal(way_of(&points, 0.95, 100), NY_KNN_SIEVE);
@@ -48,7 +48,7 @@ static void a_share_of_them_comes_from_codes_or_a_forest(void **state)
 
 static void sparse_rows_have_no_codes(void **state)
 {
-    struct ny_points_info points = {
+    struct ny_rows_info points = {
         .dtype = NY_F32, .n = 1000000, .d = 30000, .row_slots = 500, .nnz = 100000000};
 
     (void)state;

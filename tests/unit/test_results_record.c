@@ -45,7 +45,7 @@ static struct ny_store *open_store(void)
 /* A record with one field set to something else; NULL: removed. */
 static void put(const char *name, const char *key, json_t *value)
 {
-    const struct ny_points_info points = {.n = 10, .d = 2};
+    const struct ny_rows_info points = {.n = 10, .d = 2};
     struct ny_store *store = open_store();
     json_t *record = ny_job_record_new(&points, json_object(), "fit");
 

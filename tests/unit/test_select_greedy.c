@@ -1,6 +1,7 @@
 /*
- * select/greedy*.c on a store: rows of each type, of more dimensions than direct loops are used for,
- * against Algorithm 1 with plain loops; threads; estimates. tests/property/test_greedy.c has the rest.
+ * select/greedy*.c on a store: rows of each type, of more dimensions than direct loops are used
+ * for, against Algorithm 1 with plain loops; threads; estimates. tests/property/test_greedy.c has
+ * the rest.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -44,8 +45,9 @@ static double *numbers(void)
 
         ny_gaussian(3, NY_STREAM_DATA, i * D, noise, D);
         for (size_t k = 0; k < D; k++)
-            x[i * D + k] = fmin(
-                fmax(round(128 + 35 * centre[c * D + k] + 30 * noise[k] / (double)(k + 1)), 0), 255);
+            x[i * D + k] =
+                fmin(fmax(round(128 + 35 * centre[c * D + k] + 30 * noise[k] / (double)(k + 1)), 0),
+                     255);
         if (i % 11 == 10) memcpy(x + i * D, x + i / 3 * D, sizeof(double) * D);
     }
     return x;
@@ -55,7 +57,7 @@ static void import(const double *x, enum ny_dtype dtype)
 {
     struct ny_ingest_spec spec = {.d = D, .dtype = dtype};
     struct ny_ingest *ingest;
-    struct ny_rows rows = {.count = N, .consumed = N};
+    struct ny_ingest_rows rows = {.count = N, .consumed = N};
     void *raw = malloc(sizeof(double) * N * D);
     uint64_t consumed;
 
@@ -118,19 +120,19 @@ struct asked {
 
 static struct ny_selection_request request_of(struct asked *asked)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
 
     assert_int_equal(ny_points_info(store, &info), NY_OK);
-    assert_int_equal(
-        ny_geometry_new(&asked->geometry, store, &(struct ny_geometry_wish){.centred = true}),
-        NY_OK);
+    assert_int_equal(ny_geometry_new(&asked->geometry, ny_store_rows(store),
+                                     &(struct ny_geometry_wish){.centred = true}),
+                     NY_OK);
     asked->spec = (struct ny_columns_spec){.ctx = ctx,
                                            .kernel = ny_kernel_find("rbf"),
                                            .params = {.gamma = asked->gamma},
                                            .geometry = asked->geometry,
                                            .dtype = info.dtype};
     return (struct ny_selection_request){.ctx = ctx,
-                                         .store = store,
+                                         .X = ny_store_rows(store),
                                          .n = asked->n,
                                          .spec = &asked->spec,
                                          .landmarks = SIZE_MAX,

@@ -70,7 +70,7 @@ static int select_shard(void *arg, struct ny_context *ctx, unsigned shard)
     static const double centre[D], factor[D] = {1.0 / 128, 1.0 / 128, 1.0 / 128, 1.0 / 128};
     struct selecting *run = arg;
     struct ny_selection selection = {0};
-    struct ny_points_info points;
+    struct ny_rows_info points;
     struct ny_geometry *geometry = NULL;
     struct ny_columns_spec spec;
     struct ny_selection_request request;
@@ -90,7 +90,7 @@ static int select_shard(void *arg, struct ny_context *ctx, unsigned shard)
                                     .geometry = geometry,
                                     .dtype = points.dtype};
     request = (struct ny_selection_request){.ctx = ctx,
-                                            .store = store,
+                                            .X = ny_store_rows(store),
                                             .n = points.n,
                                             .here = points.here,
                                             .spec = &spec,

@@ -26,7 +26,7 @@ static int start(void **state)
 {
     static float rows[N * D];
     struct ny_ingest_spec spec = {.d = D, .dtype = NY_F32};
-    struct ny_rows all = {.values = rows, .count = N, .consumed = N};
+    struct ny_ingest_rows all = {.values = rows, .count = N, .consumed = N};
     struct ny_ingest *ingest;
     uint64_t consumed;
     char path[100];

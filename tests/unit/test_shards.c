@@ -365,7 +365,7 @@ static void make_shard(unsigned shard, unsigned count, uint64_t first, uint64_t 
     const struct ny_shard_facts facts = {
         .d = 3, .dtype = NY_U8, .layout = NY_DENSE, .labels = NY_LABELS_NUMBERS};
     struct ny_claim *claim = claim_of(big, shard, count);
-    struct ny_points_info info;
+    struct ny_rows_info info;
     struct ny_store *store;
 
     assert_int_equal(ny_store_create(&store, ctx, ny_claim_path(claim)), NY_OK);
@@ -383,7 +383,7 @@ static void many_shards_are_read_as_one_store(void **state)
     const uint64_t wanted[] = {219, 0, 11, 10, 105, 104, 12};
     uint8_t rows[7 * 3], all[SHARDS * ROWS * 3];
     double labels[40];
-    struct ny_points_info info;
+    struct ny_rows_info info;
     struct ny_store *store;
 
     (void)state;

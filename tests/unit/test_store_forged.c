@@ -24,10 +24,8 @@ static void import_rows(void)
 static void forge(enum ny_kind kind, uint32_t rows, const void *raw, size_t bytes)
 {
     struct ny_key key = ny_points_key(kind, 0);
-    struct ny_frame frame = {.store = store->id,
-                             .kind = kind,
-                             .rows = rows,
-                             .raw_bytes = (uint32_t)bytes};
+    struct ny_frame frame = {
+        .store = store->id, .kind = kind, .rows = rows, .raw_bytes = (uint32_t)bytes};
     struct ny_write write;
 
     CHECK(ny_write_begin(&write, store, store->points, 1 << 20));
@@ -44,12 +42,12 @@ static int count_damage(void *user, const struct ny_damage *damage)
 static void statistics_of_other_points(void **state)
 {
     static const uint64_t forged[][2] = {{N + 1, D}, {N - 1, D}, {N, D + 1}, {N, D - 1}};
-    struct ny_points_stats stats;
+    struct ny_rows_stats stats;
 
     (void)state;
     import_rows();
     CHECK(ny_points_stats(store, &stats));
-    ny_points_stats_release(&stats, ctx);
+    ny_rows_stats_release(&stats, ctx);
     for (size_t i = 0; i < sizeof(forged) / sizeof(forged[0]); i++) {
         uint64_t raw[STATS_BYTES / sizeof(uint64_t)] = {forged[i][0], forged[i][1]};
         int damages = 0;
@@ -99,8 +97,8 @@ static void a_torn_read_is_no_damage(void **state)
     static const int status[] = {NY_ESTORE, NY_EBUSY};
     char data[4], **names;
     struct ny_chunk chunk = {.data = data, .capacity = sizeof(data)};
-    struct ny_points_stats stats;
-    struct ny_points_info info;
+    struct ny_rows_stats stats;
+    struct ny_rows_info info;
     struct ny_lost lost;
     size_t count;
 

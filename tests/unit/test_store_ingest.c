@@ -13,7 +13,7 @@ static void append_fills_the_short_block(void **state)
 {
     static const uint64_t counts[] = {100, 50, 900, 3000, 1, 45, 4096, 1024};
     struct case_import import = import_of(NY_U8, 784, 0);
-    struct ny_points_info info;
+    struct ny_rows_info info;
     uint64_t n = 0;
 
     (void)state;
@@ -34,7 +34,7 @@ static void append_fills_the_short_block(void **state)
 static void digests(void **state)
 {
     struct case_import import = import_of(NY_U8, 784, 2500);
-    struct ny_points_info whole, parts, more;
+    struct ny_rows_info whole, parts, more;
 
     (void)state;
     CHECK(case_import(store, &import));
@@ -59,7 +59,7 @@ static void append_converts_what_fits(void **state)
     struct case_import import = import_of(NY_F32, 2, 10);
     float rows[] = {1, 2, 3, 0.1f};
     double halves[] = {0.5, -0.25, 1e300, 1};
-    struct ny_rows batch = {.count = 2, .consumed = 2};
+    struct ny_ingest_rows batch = {.count = 2, .consumed = 2};
     struct ny_ingest *ingest;
     uint64_t consumed;
     uint8_t last[2];
@@ -130,7 +130,7 @@ static void imports_that_do_not_fit(void **state)
 static void nothing_is_seen_before_the_commit(void **state)
 {
     struct case_import import = import_of(NY_U8, 784, 1500);
-    struct ny_points_info before, after;
+    struct ny_rows_info before, after;
 
     (void)state;
     CHECK(case_import(store, &import));
@@ -146,21 +146,21 @@ static void nothing_is_seen_before_the_commit(void **state)
     check_rows(3, 0, 1500, 0);
 }
 
-static struct ny_points_stats stats_now(void)
+static struct ny_rows_stats stats_now(void)
 {
-    struct ny_points_stats stats;
+    struct ny_rows_stats stats;
 
     CHECK(ny_points_stats(store, &stats));
     return stats;
 }
 
-static void same_stats(struct ny_points_stats *a, struct ny_points_stats *b)
+static void same_stats(struct ny_rows_stats *a, struct ny_rows_stats *b)
 {
     assert_int_equal(a->n, b->n);
     assert_memory_equal(a->mean, b->mean, a->d * sizeof(double));
     assert_memory_equal(a->variance, b->variance, a->d * sizeof(double));
-    ny_points_stats_release(a, ctx);
-    ny_points_stats_release(b, ctx);
+    ny_rows_stats_release(a, ctx);
+    ny_rows_stats_release(b, ctx);
 }
 
 /* 1300 rows, then an append of 40000, in one go or left at 30000 and taken up in other batches. */
@@ -193,7 +193,7 @@ static void import_in_parts(bool broken)
 
 static void an_unfinished_import_goes_on(void **state)
 {
-    struct ny_points_stats whole, broken;
+    struct ny_rows_stats whole, broken;
     uint64_t *source = malloc(41300 * sizeof(*source));
     double *labels = malloc(41300 * sizeof(*labels));
 
@@ -228,7 +228,7 @@ static void the_digest_of_the_source_is_staged(void **state)
     CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
     assert_int_equal(ny_ingest_digest(ingest), 0);
     for (uint64_t end = ROWS; end <= 30000; end += ROWS) {
-        struct ny_rows rows = {
+        struct ny_ingest_rows rows = {
             .values = values, .count = ROWS, .digest = (uint32_t)end, .consumed = end};
 
         case_rows(values, 3, NY_U8, COLUMNS, end - ROWS, ROWS);
@@ -306,7 +306,7 @@ static void damage_to_what_is_staged_starts_the_import_anew(void **state)
     static const enum ny_kind kinds[] = {NY_KIND_POINTS, NY_KIND_LABELS, NY_KIND_SOURCE};
     static const uint64_t bases[] = {0, 1300, 2048};
     struct case_import import = import_of(NY_U8, 784, 1300);
-    struct ny_points_info info;
+    struct ny_rows_info info;
 
     (void)state;
     ny_context_set_memory(ctx, 100 << 20);
@@ -330,7 +330,7 @@ static void damage_to_what_is_staged_starts_the_import_anew(void **state)
 static void discarding_leaves_the_store_as_it_was(void **state)
 {
     struct case_import import = import_of(NY_U8, 784, 1500);
-    struct ny_points_info before, after;
+    struct ny_rows_info before, after;
     struct ny_ingest *ingest;
     uint64_t consumed;
 
@@ -357,8 +357,8 @@ static void discarding_leaves_the_store_as_it_was(void **state)
 static void dropped_rows_are_counted(void **state)
 {
     struct ny_ingest_spec spec = {.d = 1, .dtype = NY_U8, .fingerprint = 1, .append = true};
-    struct ny_rows rows = {.values = "abc", .count = 3, .consumed = 5, .dropped = 2};
-    struct ny_points_info info;
+    struct ny_ingest_rows rows = {.values = "abc", .count = 3, .consumed = 5, .dropped = 2};
+    struct ny_rows_info info;
     struct ny_ingest *ingest;
     uint64_t consumed;
 
@@ -383,7 +383,7 @@ enum { READERS = 3, ROUNDS = 6 };
 static int read_or_write(void *arg, unsigned worker)
 {
     struct case_import import = import_of(NY_U8, 784, 1000);
-    struct ny_points_info info;
+    struct ny_rows_info info;
     uint8_t *rows = malloc(1024 * 784), *want = calloc(1024, 784);
     int err = NY_OK;
 
@@ -431,7 +431,7 @@ static struct ny_ingest_spec dying_spec(void)
 static int import_all(struct ny_ingest *ingest)
 {
     static uint8_t values[DYING_ROWS * DYING_COLUMNS];
-    struct ny_rows rows = {.values = values, .count = DYING_ROWS, .consumed = DYING_ROWS};
+    struct ny_ingest_rows rows = {.values = values, .count = DYING_ROWS, .consumed = DYING_ROWS};
     int err;
 
     case_rows(values, 3, NY_U8, DYING_COLUMNS, 0, DYING_ROWS);
@@ -457,7 +457,7 @@ static void commit_and_die(void)
 static void an_import_killed_after_its_commit_is_done(void **state)
 {
     struct ny_ingest_spec spec = dying_spec();
-    struct ny_points_info info;
+    struct ny_rows_info info;
     struct ny_ingest *ingest;
     uint64_t consumed, n = 0;
     int status;

@@ -74,7 +74,7 @@ static int import_names(const struct naming *naming)
     if (!err && naming->columns) err = ny_ingest_column_names(ingest, &columns, "rows");
     for (at = done; !err && at < naming->count;) {
         size_t some = naming->count - at < 100 ? (size_t)(naming->count - at) : 100;
-        struct ny_rows rows = {.values = values, .count = some};
+        struct ny_ingest_rows rows = {.values = values, .count = some};
 
         names = names_of(naming->first + at, some);
         rows.names = naming->names && !naming->bare ? names.text : NULL;
@@ -107,7 +107,7 @@ static void check_names(uint64_t first, uint64_t count)
 static void names_come_back(void **state)
 {
     static const uint64_t counts[] = {1, 127, 128, 300, 7, 1000, 5};
-    struct ny_points_info info;
+    struct ny_rows_info info;
 
     (void)state;
     for (int sparse = 0; sparse < 2; sparse++) {
@@ -132,7 +132,7 @@ static void names_come_back(void **state)
 static void rows_without_names(void **state)
 {
     struct ny_names names = {0};
-    struct ny_points_info info;
+    struct ny_rows_info info;
 
     (void)state;
     CHECK(import_names(&(struct naming){.count = 200}));
@@ -222,7 +222,8 @@ static void a_name_of_two_columns(void **state)
     CHECK(ny_names_append(&names, ctx, "b\0a\0b", 3));
     CHECK(ny_ingest_begin(&ingest, store, &spec, &column));
     CHECK(ny_ingest_column_names(ingest, &names, "rows"));
-    CHECK(ny_ingest_rows(ingest, &(struct ny_rows){.values = "abc", .count = 1, .consumed = 1}));
+    CHECK(ny_ingest_rows(ingest,
+                         &(struct ny_ingest_rows){.values = "abc", .count = 1, .consumed = 1}));
     CHECK(ny_ingest_commit(ingest));
     ny_ingest_free(ingest);
     ny_names_release(&names, ctx);
@@ -274,7 +275,7 @@ static int tell_repaired(void *user, const struct ny_repaired *done)
 static void damage_is_found_and_set_aside(void **state)
 {
     struct ny_names names = {0};
-    struct ny_points_info info;
+    struct ny_rows_info info;
     char wanted[200];
 
     (void)state;

@@ -131,7 +131,7 @@ static void a_directory_of_other_things_is_left_alone(void **state)
 
 static void creating_twice_opens(void **state)
 {
-    struct ny_points_info first, again;
+    struct ny_rows_info first, again;
     struct ny_store *store;
 
     (void)state;
@@ -258,7 +258,7 @@ static void a_newer_format_is_named(void **state)
 static void check_version(uint32_t version, bool has)
 {
     struct ny_epoch points, results;
-    struct ny_points_stats stats;
+    struct ny_rows_stats stats;
     struct ny_store *store;
 
     CHECK(ny_store_create(&store, ctx, path));
@@ -274,7 +274,7 @@ static void check_version(uint32_t version, bool has)
     CHECK(ny_epoch_read(store, store->results, &results));
     assert_int_equal(points.memory.own > 0, has);
     assert_int_equal(results.memory.own > 0, has);
-    ny_points_stats_release(&stats, ctx);
+    ny_rows_stats_release(&stats, ctx);
     ny_store_close(store);
     case_remove(path);
 }
@@ -291,7 +291,7 @@ static void what_1_0_does_not_know_stays_out_of_its_stores(void **state)
 static void handles_share_an_environment(void **state)
 {
     struct ny_store *a, *b, *c;
-    struct ny_points_info info;
+    struct ny_rows_info info;
     char other[160];
 
     (void)state;
@@ -471,7 +471,7 @@ static int read_only_work(void)
 {
     struct ny_context *its;
     struct ny_store *store;
-    struct ny_points_info info;
+    struct ny_rows_info info;
     struct ny_batch *batch;
     struct ny_name_lock *lock;
     static uint8_t rows[3000 * 784], want[3000 * 784];

@@ -8,7 +8,7 @@
 static void round_trip(enum ny_dtype dtype, uint64_t d, uint64_t n)
 {
     struct case_import import = import_of(dtype, d, n);
-    struct ny_points_info info;
+    struct ny_rows_info info;
     size_t row_bytes = d * ny_dtype_size(dtype), count;
     char *rows, *want;
 
@@ -75,8 +75,8 @@ static void rows_survive_closing(void **state)
 
 static void an_empty_store_has_no_points(void **state)
 {
-    struct ny_points_info info;
-    struct ny_points_stats stats;
+    struct ny_rows_info info;
+    struct ny_rows_stats stats;
     size_t count;
 
     (void)state;
@@ -84,7 +84,7 @@ static void an_empty_store_has_no_points(void **state)
     assert_int_equal(info.n, 0);
     CHECK(ny_points_stats(store, &stats));
     assert_int_equal(stats.n, 0);
-    ny_points_stats_release(&stats, ctx);
+    ny_rows_stats_release(&stats, ctx);
     refused(ny_points_read_block(store, 0, &info, &count), NY_EINTERNAL, "0 rows");
 }
 
@@ -160,7 +160,7 @@ static void reading_leaves_no_pages_behind(void **state)
     enum { N = 16384, BYTES = 64 << 20 };
     struct ny_ingest_spec spec = {.d = 1024, .dtype = NY_F32, .fingerprint = 1};
     uint32_t *noise;
-    struct ny_rows rows = {.count = N, .consumed = N};
+    struct ny_ingest_rows rows = {.count = N, .consumed = N};
     uint64_t every[N / 64], consumed;
     struct ny_ingest *ingest;
     size_t before;
@@ -200,7 +200,7 @@ static void labels_and_source_rows(void **state)
     struct case_import import = import_of(NY_U8, 784, 3000);
     double *labels = malloc(3000 * sizeof(*labels));
     uint64_t *source = malloc(3000 * sizeof(*source));
-    struct ny_points_info info;
+    struct ny_rows_info info;
 
     (void)state;
     import.spec.labels = import.spec.source = true;
@@ -222,7 +222,8 @@ static void labels_and_source_rows(void **state)
 static void missing_labels_stay_missing(void **state)
 {
     struct ny_ingest_spec spec = {.d = 1, .dtype = NY_U8, .labels = true, .fingerprint = 1};
-    struct ny_rows rows = {.values = "ab", .labels = (double[]){NAN, 4}, .count = 2, .consumed = 2};
+    struct ny_ingest_rows rows = {
+        .values = "ab", .labels = (double[]){NAN, 4}, .count = 2, .consumed = 2};
     struct ny_ingest *ingest;
     uint64_t consumed;
     double labels[2];
@@ -274,7 +275,7 @@ static int with_classes(const char *const *names, size_t count, bool append, dou
 {
     struct ny_ingest_spec spec = {
         .d = 1, .dtype = NY_U8, .labels = true, .append = append, .fingerprint = 5};
-    struct ny_rows rows = {.values = "x", .labels = &label, .count = 1, .consumed = 1};
+    struct ny_ingest_rows rows = {.values = "x", .labels = &label, .count = 1, .consumed = 1};
     struct ny_ingest *ingest;
     uint64_t consumed;
     int err = ny_ingest_begin(&ingest, store, &spec, &consumed);
@@ -314,7 +315,7 @@ static void class_names(void **state)
 /* Recomputed in long double by plain loops over what the generator gives. */
 static void check_stats(enum ny_dtype dtype, uint64_t d, uint64_t n)
 {
-    struct ny_points_stats stats;
+    struct ny_rows_stats stats;
     char *rows = malloc(n * d * ny_dtype_size(dtype));
     double *x = malloc(n * d * sizeof(*x));
     long double squares = 0, norms = 0;
@@ -351,7 +352,7 @@ static void check_stats(enum ny_dtype dtype, uint64_t d, uint64_t n)
     }
     assert_true(fabsl(stats.mean_square_norm - squares / n) <= 1e-12L * squares / n);
     assert_true(fabsl(stats.mean_norm - norms / n) <= 1e-12L * norms / n);
-    ny_points_stats_release(&stats, ctx);
+    ny_rows_stats_release(&stats, ctx);
     free(x);
     free(rows);
 }
@@ -379,8 +380,8 @@ static void statistics_with_a_large_offset(void **state)
     enum { N = 5000 };
     struct ny_ingest_spec spec = {.d = 1, .dtype = NY_F64, .fingerprint = 1};
     double *values = malloc(N * sizeof(*values));
-    struct ny_rows rows = {.values = values, .count = N, .consumed = N};
-    struct ny_points_stats stats;
+    struct ny_ingest_rows rows = {.values = values, .count = N, .consumed = N};
+    struct ny_rows_stats stats;
     struct ny_ingest *ingest;
     uint64_t consumed;
 
@@ -394,14 +395,14 @@ static void statistics_with_a_large_offset(void **state)
     CHECK(ny_points_stats(store, &stats));
     assert_true(fabs(stats.variance[0] - 1) < 1e-9);
     assert_true(stats.mean[0] == 1e9);
-    ny_points_stats_release(&stats, ctx);
+    ny_rows_stats_release(&stats, ctx);
     free(values);
 }
 
 /* Batches and threads are of no account: not a bit. */
 static void statistics_do_not_depend_on_batches(void **state)
 {
-    struct ny_points_stats a, b;
+    struct ny_rows_stats a, b;
     struct case_import import = import_of(NY_F32, 50, 40000);
 
     (void)state;
@@ -414,8 +415,8 @@ static void statistics_do_not_depend_on_batches(void **state)
     CHECK(ny_points_stats(store, &b));
     assert_memory_equal(a.mean, b.mean, 50 * sizeof(double));
     assert_memory_equal(a.variance, b.variance, 50 * sizeof(double));
-    ny_points_stats_release(&a, ctx);
-    ny_points_stats_release(&b, ctx);
+    ny_rows_stats_release(&a, ctx);
+    ny_rows_stats_release(&b, ctx);
 }
 
 static void values_that_are_not_finite(void **state)
@@ -428,7 +429,7 @@ static void values_that_are_not_finite(void **state)
     (void)state;
     for (int i = 0; i < 3; i++) {
         double values[12] = {0};
-        struct ny_rows rows = {.values = values, .count = 4, .consumed = 4};
+        struct ny_ingest_rows rows = {.values = values, .count = 4, .consumed = 4};
 
         values[7] = bad[i];
         CHECK(ny_ingest_begin(&ingest, store, &spec, &consumed));

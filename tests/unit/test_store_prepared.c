@@ -44,7 +44,8 @@ static void put(struct ny_ingest_spec how, uint64_t first, uint64_t count, bool 
     CHECK(ny_ingest_begin(&ingest, store, &how, &consumed));
     while (consumed < count) {
         size_t piece = count - consumed < 500 ? (size_t)(count - consumed) : 500;
-        struct ny_rows rows = {.values = values, .count = piece, .consumed = consumed + piece};
+        struct ny_ingest_rows rows = {
+            .values = values, .count = piece, .consumed = consumed + piece};
 
         for (size_t i = 0; i < piece; i++) {
             row_of(first + consumed + i, row);
@@ -59,7 +60,7 @@ static void put(struct ny_ingest_spec how, uint64_t first, uint64_t count, bool 
 }
 
 /* The values of a row of either layout, dense and in f64. */
-static void spread(const struct ny_points_info *info, const char *row, double *out)
+static void spread(const struct ny_rows_info *info, const char *row, double *out)
 {
     struct ny_sparse sparse;
 
@@ -92,7 +93,7 @@ static void wanted(const struct ny_prepared *how, enum ny_dtype to, uint64_t i, 
 static void check(const struct ny_prepared *how, enum ny_dtype dtype, uint64_t n)
 {
     static const uint64_t list[] = {11000, 3, 7, 11000, 80, 4095};
-    struct ny_points_info info;
+    struct ny_rows_info info;
     double got[D], want[D];
     char *rows;
     size_t bytes;
@@ -100,7 +101,7 @@ static void check(const struct ny_prepared *how, enum ny_dtype dtype, uint64_t n
     CHECK(ny_points_info(store, &info));
     assert_int_equal(info.n, n);
     assert_int_equal(info.dtype, dtype);
-    bytes = ny_points_row_bytes(&info);
+    bytes = ny_rows_row_bytes(&info);
     rows = malloc((size_t)n * bytes);
     CHECK(ny_points_read(store, (size_t)info.row_slots, 0, (size_t)n, rows));
     for (uint64_t i = 0; i < n; i++) {
@@ -121,7 +122,7 @@ static void check(const struct ny_prepared *how, enum ny_dtype dtype, uint64_t n
 static void check_statistics(const struct ny_prepared *how, enum ny_dtype dtype, uint64_t n)
 {
     double sum[D] = {0}, squares[D] = {0}, most[D] = {0}, norms = 0, row[D];
-    struct ny_points_stats stats;
+    struct ny_rows_stats stats;
 
     for (uint64_t i = 0; i < n; i++) {
         double square = 0;
@@ -144,13 +145,13 @@ static void check_statistics(const struct ny_prepared *how, enum ny_dtype dtype,
         assert_true(stats.maximum[k] == most[k] && stats.minimum[k] == 0);
     }
     assert_true(fabs(stats.mean_norm - norms / (double)n) <= 1e-11 * norms);
-    ny_points_stats_release(&stats, ctx);
+    ny_rows_stats_release(&stats, ctx);
 }
 
 /* An import that is killed and gone on with, and an append that fills its last block. */
 static void all_ways(struct ny_ingest_spec how, enum ny_dtype dtype)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
 
     how.d = D;
     how.fingerprint = 5;
@@ -255,8 +256,8 @@ static void refused_values_are_named(void **state)
     static const float rows[] = {1, 2, 3, -4, 5, 6};
     struct ny_ingest_spec how = {
         .d = 2, .dtype = NY_F32, .preparation = {NY_ROWS_NONE, NY_VALUES_SQRT, 0}};
-    struct ny_rows batch = {.values = rows, .count = 3, .consumed = 3};
-    struct ny_points_info info;
+    struct ny_ingest_rows batch = {.values = rows, .count = 3, .consumed = 3};
+    struct ny_rows_info info;
 
     (void)state;
     for (int sparse = 0; sparse < 2; sparse++) {
@@ -267,7 +268,8 @@ static void refused_values_are_named(void **state)
         how.row_nnz = 1;
         CHECK(ny_ingest_begin(&ingest, store, &how, &consumed));
         CHECK(ny_ingest_rows(ingest, &batch));
-        refused(ny_ingest_commit(ingest), NY_EDATA, "row 1, column 1 (both from 0): -4 cannot be prepared");
+        refused(ny_ingest_commit(ingest), NY_EDATA,
+                "row 1, column 1 (both from 0): -4 cannot be prepared");
         CHECK(ny_ingest_discard(ingest));
         ny_ingest_free(ingest);
         CHECK(ny_points_info(store, &info));

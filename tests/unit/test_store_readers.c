@@ -16,7 +16,7 @@ static int use_elsewhere(void)
     int status;
 
     if (child == 0) {
-        struct ny_points_info info;
+        struct ny_rows_info info;
         struct ny_context *its;
         struct ny_store *other;
 
@@ -30,7 +30,7 @@ static int use_elsewhere(void)
 static void handles_that_do_not_read_leave_places(void **state)
 {
     struct ny_store **all = calloc(HANDLES, sizeof(struct ny_store *));
-    struct ny_points_info info;
+    struct ny_rows_info info;
 
     (void)state;
     for (int i = 0; i < HANDLES; i++) {
@@ -67,7 +67,7 @@ static void take_all_and_die(void)
 
 static void places_of_killed_readers_are_free(void **state)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
     struct ny_store *again;
 
     (void)state;

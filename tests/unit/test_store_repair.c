@@ -1,4 +1,5 @@
-/* ny_store_repair(): what is lost keeps its number, all else can be used, and nothing is half done. */
+/* ny_store_repair(): what is lost keeps its number, all else can be used, and nothing is half done.
+ */
 #include "store_checks.h"
 
 #include <fcntl.h>
@@ -27,10 +28,17 @@ static void import_rows(uint64_t first, uint64_t count)
     float *values = malloc((size_t)count * D * sizeof(*values));
     double *labels = malloc((size_t)count * sizeof(*labels));
     uint64_t *source = malloc((size_t)count * sizeof(*source));
-    struct ny_ingest_spec spec = {.d = D, .dtype = NY_F32, .fingerprint = first + 1, .append = true,
-                                  .labels = true, .source = true};
-    struct ny_rows rows = {.values = values, .labels = labels, .source = source,
-                           .count = (size_t)count, .consumed = count};
+    struct ny_ingest_spec spec = {.d = D,
+                                  .dtype = NY_F32,
+                                  .fingerprint = first + 1,
+                                  .append = true,
+                                  .labels = true,
+                                  .source = true};
+    struct ny_ingest_rows rows = {.values = values,
+                                  .labels = labels,
+                                  .source = source,
+                                  .count = (size_t)count,
+                                  .consumed = count};
     struct ny_ingest *ingest;
     uint64_t consumed;
 
@@ -146,10 +154,11 @@ static bool is_in(const uint64_t (*lost)[2], uint64_t row)
     return false;
 }
 
-/* Rows first … end−1 as a pass sees them, and as gathered: all but those of `lost` (ended by 0, 0). */
+/* Rows first … end−1 as a pass sees them, and as gathered: all but those of `lost` (ended by 0, 0).
+ */
 static void check_left(uint64_t n, const uint64_t (*lost)[2])
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
     struct ny_source *source;
     struct ny_tile tile = {.worker = 0};
     float *rows = malloc(NY_UNIT_ROWS * D * sizeof(*rows)), one[D];
@@ -158,7 +167,7 @@ static void check_left(uint64_t n, const uint64_t (*lost)[2])
     CHECK(ny_store_verify(store, no_damage, NULL));
     CHECK(ny_store_skip_lost(store));
     CHECK(ny_points_info(store, &info));
-    CHECK(ny_source_of_points(&source, store, info.n, 0, 1));
+    CHECK(ny_rows_source(ny_store_rows(store), info.n, 0, 1, &source));
     tile.source = source;
     for (uint64_t i = 0; i < info.n; i++, row++) {
         while (is_in(lost, row))
@@ -337,8 +346,12 @@ static void a_staged_import_begins_again(void **state)
                                .first = 0,
                                .count = 40000,
                                .batch = 1000,
-                               .spec = {.d = D, .dtype = NY_F32, .append = true, .labels = true,
-                                        .source = true, .fingerprint = 99},
+                               .spec = {.d = D,
+                                        .dtype = NY_F32,
+                                        .append = true,
+                                        .labels = true,
+                                        .source = true,
+                                        .fingerprint = 99},
                                .no_commit = 1};
     struct ny_ingest *ingest;
     uint64_t consumed;
@@ -396,9 +409,12 @@ static void lost_rows_that_are_cut_off_are_forgotten(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(lost_rows_keep_their_numbers), TEST(a_lost_tail_does_not_end_the_store),
-        TEST(labels_are_missing),           TEST(broken_results_go),
-        TEST(refusals_change_nothing),      TEST(a_staged_import_begins_again),
+        TEST(lost_rows_keep_their_numbers),
+        TEST(a_lost_tail_does_not_end_the_store),
+        TEST(labels_are_missing),
+        TEST(broken_results_go),
+        TEST(refusals_change_nothing),
+        TEST(a_staged_import_begins_again),
         TEST(lost_rows_that_are_cut_off_are_forgotten),
     };
 

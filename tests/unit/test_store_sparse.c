@@ -49,7 +49,7 @@ static void put(const struct ny_ingest_spec *how, uint64_t first, uint64_t count
     while (consumed < count) {
         size_t piece = count - consumed < 611 ? (size_t)(count - consumed) : 611;
         struct ny_csr csr = rows_of(first + consumed, piece);
-        struct ny_rows rows = {.sparse = &csr, .count = piece, .consumed = consumed + piece};
+        struct ny_ingest_rows rows = {.sparse = &csr, .count = piece, .consumed = consumed + piece};
 
         CHECK(ny_ingest_rows(ingest, &rows));
         consumed += piece;
@@ -61,13 +61,13 @@ static void put(const struct ny_ingest_spec *how, uint64_t first, uint64_t count
 
 static void check(uint64_t first, size_t count)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
     size_t bytes;
     char *rows;
 
     CHECK(ny_points_info(store, &info));
     assert_int_equal(info.layout, NY_CSR);
-    bytes = ny_points_row_bytes(&info);
+    bytes = ny_rows_row_bytes(&info);
     rows = malloc(count * bytes);
     CHECK(ny_points_read(store, (size_t)info.row_slots, first, count, rows));
     for (size_t i = 0; i < count; i++) {
@@ -93,7 +93,7 @@ static int longer_first(const void *a, const void *b)
 static void check_lengths(uint64_t n, bool tight)
 {
     uint64_t *length = malloc(n * sizeof(*length)), sum = 0, said;
-    struct ny_points_info info;
+    struct ny_rows_info info;
 
     for (uint64_t i = 0; i < n; i++) {
         uint32_t index[1000];
@@ -117,8 +117,8 @@ static void check_lengths(uint64_t n, bool tight)
 static void check_statistics(uint64_t n)
 {
     double *sum = calloc(D, sizeof(double)), *square = calloc(D, sizeof(double));
-    struct ny_points_stats stats;
-    struct ny_points_info info;
+    struct ny_rows_stats stats;
+    struct ny_rows_info info;
     uint64_t nnz = 0, most = 0;
 
     for (uint64_t i = 0; i < n; i++) {
@@ -145,7 +145,7 @@ static void check_statistics(uint64_t n)
         assert_true(stats.minimum[j] == 0);
         assert_true((stats.maximum[j] > 0) == (sum[j] > 0));
     }
-    ny_points_stats_release(&stats, ctx);
+    ny_rows_stats_release(&stats, ctx);
     free(sum);
     free(square);
     check_lengths(n, true);
@@ -174,7 +174,7 @@ static void an_append_fills_the_last_block(void **state)
 
 static void an_unfinished_import_goes_on(void **state)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
 
     (void)state;
     ny_context_set_memory(ctx, 24 << 20); /* it is staged often */
@@ -237,7 +237,7 @@ static void drop_lengths(void)
  * them anew. */
 static void lengths_are_bounded_where_they_are_not_known(void **state)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
 
     (void)state;
     put(&spec, 0, 3000, false);
@@ -255,17 +255,17 @@ static void rows_are_gathered_from_anywhere(void **state)
 {
     const uint64_t wanted[] = {29999, 0, 1001, 97, 15000, 1001};
     enum { COUNT = sizeof(wanted) / sizeof(*wanted) };
-    struct ny_points_info info;
+    struct ny_rows_info info;
     char *rows;
 
     (void)state;
     put(&spec, 0, ROWS, false);
     CHECK(ny_points_info(store, &info));
-    rows = malloc(COUNT * ny_points_row_bytes(&info));
+    rows = malloc(COUNT * ny_rows_row_bytes(&info));
     CHECK(ny_points_gather(store, (size_t)info.row_slots, wanted, COUNT, rows));
     for (size_t i = 0; i < COUNT; i++) {
         struct ny_sparse row =
-            ny_sparse_of(rows + i * ny_points_row_bytes(&info), (size_t)info.row_slots);
+            ny_sparse_of(rows + i * ny_rows_row_bytes(&info), (size_t)info.row_slots);
         uint32_t index[1000];
         float value[1000];
 
@@ -282,7 +282,7 @@ static void gathered_rows_take_what_they_have(void **state)
     enum { COUNT = sizeof(wanted) / sizeof(*wanted) };
     struct ny_gather_wish wish = {.count = COUNT, .rows = wanted, .purpose = NY_MEM_OTHER};
     struct ny_sparse_list list = {0};
-    struct ny_points_info info;
+    struct ny_rows_info info;
     size_t values = 0, before;
 
     (void)state;
@@ -291,7 +291,7 @@ static void gathered_rows_take_what_they_have(void **state)
     wish.slots = (size_t)info.row_slots;
     before = ny_memory_used(ctx);
     for (size_t turn = 0; turn < 2; turn++) /* added rows follow those that are there */
-        CHECK(ny_points_gather_list(store, &wish, &list));
+        CHECK(ny_rows_gather_list(ny_store_rows(store), &wish, &list));
     assert_int_equal(list.count, 2 * COUNT);
     for (size_t i = 0; i < 2 * COUNT; i++) {
         uint32_t index[1000];
@@ -307,7 +307,8 @@ static void gathered_rows_take_what_they_have(void **state)
     ny_sparse_list_release(&list, ctx);
     assert_int_equal(ny_memory_used(ctx), before);
     wish.slots = 1; /* fuller rows than were expected */
-    refused(ny_points_gather_list(store, &wish, &list), NY_EINTERNAL, "where 1 were expected");
+    refused(ny_rows_gather_list(ny_store_rows(store), &wish, &list), NY_EINTERNAL,
+            "where 1 were expected");
     ny_sparse_list_release(&list, ctx);
 }
 
@@ -316,7 +317,7 @@ static void dense_rows_become_sparse(void **state)
 {
     struct ny_ingest_spec more = spec;
     float *dense = calloc(50 * D, sizeof(float));
-    struct ny_rows rows = {.values = dense, .count = 50, .consumed = 50};
+    struct ny_ingest_rows rows = {.values = dense, .count = 50, .consumed = 50};
     struct ny_ingest *ingest;
     uint64_t consumed;
 

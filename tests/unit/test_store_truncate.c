@@ -18,9 +18,9 @@ static int object(void *user, bool now)
 }
 
 /* Returns what readers see: all of the points' record but the number of its transaction. */
-static struct ny_points_info seen(void)
+static struct ny_rows_info seen(void)
 {
-    struct ny_points_info info;
+    struct ny_rows_info info;
 
     CHECK(ny_points_info(store, &info));
     info.txn = 0;
@@ -43,8 +43,8 @@ static void append(enum ny_dtype dtype, uint64_t first, uint64_t count)
  * first, and all of it has the bits that it had. */
 static void go_back(enum ny_dtype dtype, const uint64_t *count, size_t imports)
 {
-    struct ny_points_info info[MANY], now;
-    struct ny_points_stats stats[MANY], again;
+    struct ny_rows_info info[MANY], now;
+    struct ny_rows_stats stats[MANY], again;
     uint64_t n = 0;
     int called;
 
@@ -62,8 +62,8 @@ static void go_back(enum ny_dtype dtype, const uint64_t *count, size_t imports)
         CHECK(ny_points_stats(store, &again));
         assert_memory_equal(again.mean, stats[i].mean, 4 * D * sizeof(double));
         assert_true(again.mean_norm == stats[i].mean_norm && again.n == stats[i].n);
-        ny_points_stats_release(&again, ctx);
-        ny_points_stats_release(&stats[i], ctx);
+        ny_rows_stats_release(&again, ctx);
+        ny_rows_stats_release(&stats[i], ctx);
         check_rows(3, 0, info[i].n, 0);
     }
 }
@@ -105,7 +105,7 @@ static void notes_say_where_imports_began(void **state)
 
 static void refusals_change_nothing(void **state)
 {
-    struct ny_points_info before, now;
+    struct ny_rows_info before, now;
     struct ny_ingest *ingest;
     struct case_import import = import_of(NY_F32, D, 10);
     uint64_t consumed;
@@ -132,7 +132,7 @@ static void refusals_change_nothing(void **state)
 static void what_was_staged_is_forgotten(void **state)
 {
     struct case_import import = import_of(NY_F32, D, 9000);
-    struct ny_points_info before, now;
+    struct ny_rows_info before, now;
     int called;
 
     (void)state;

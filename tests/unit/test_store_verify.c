@@ -29,7 +29,7 @@ static void fill(float *rows)
 static void import_noise(struct ny_store *into, float *values)
 {
     struct ny_ingest_spec spec = {.d = D, .dtype = NY_F32, .fingerprint = 1};
-    struct ny_rows rows = {.values = values, .count = N, .consumed = N};
+    struct ny_ingest_rows rows = {.values = values, .count = N, .consumed = N};
     struct ny_ingest *ingest;
     uint64_t consumed;
 
@@ -475,7 +475,7 @@ static void cut_off(void *user, const struct ny_progress *progress)
 static void blocks_that_are_cut_off_meanwhile_are_not_damaged(void **state)
 {
     float *values = malloc((size_t)N * D * sizeof(float));
-    struct ny_points_info info;
+    struct ny_rows_info info;
     struct list list = {0};
     int cuts = 0;
 

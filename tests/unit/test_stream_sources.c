@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "io/reader.h"
+#include "io/reader_source.h"
 #include "store/store.h"
 #include "stream/pass.h"
 #include "stream/share.h"
@@ -101,11 +102,9 @@ static int run(struct ny_source *source, unsigned workers, size_t height, struct
     int err;
 
     copy->height = height;
-    err = ny_pass_run(&(struct ny_pass){.ctx = ctx,
-                                        .source = source,
-                                        .stage = "copy",
-                                        .workers = workers},
-                      &work, copy);
+    err = ny_pass_run(
+        &(struct ny_pass){.ctx = ctx, .source = source, .stage = "copy", .workers = workers}, &work,
+        copy);
     for (unsigned w = 0; w < workers; w++)
         assert_false(copy->overrun[w]);
     return err;
@@ -151,7 +150,7 @@ static void check_points(struct ny_store *store, const struct shape *shape, uint
             struct copy copy = copy_new((size_t)n, row_bytes);
             struct ny_source *source;
 
-            assert_int_equal(ny_source_of_points(&source, store, n, 0, crews[c]), NY_OK);
+            assert_int_equal(ny_rows_source(ny_store_rows(store), n, 0, crews[c], &source), NY_OK);
             assert_int_equal(source->dtype, shape->dtype);
             assert_int_equal(source->d, shape->d);
             assert_int_equal(source->n, n);
@@ -166,14 +165,16 @@ static void check_points(struct ny_store *store, const struct shape *shape, uint
 static void points_of_a_store(void **state)
 {
     static const struct shape shapes[] = {
-        {NY_U8, 3, 200000, true}, {NY_F32, 5, 30001, true}, {NY_F64, 700, 2500, false},
+        {NY_U8, 3, 200000, true},
+        {NY_F32, 5, 30001, true},
+        {NY_F64, 700, 2500, false},
         {NY_I16, 1500, 2048, false},
     };
 
     (void)state;
     for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++) {
         struct ny_store *store = store_of(&shapes[s]);
-        struct ny_points_info info;
+        struct ny_rows_info info;
 
         assert_int_equal(ny_points_info(store, &info), NY_OK);
         assert_int_equal(info.n, shapes[s].rows);
@@ -193,19 +194,19 @@ static void points_cost_the_announced_memory(void **state)
     static const struct shape shape = {NY_F32, 20, 20000, true};
     struct ny_store *store = store_of(&shape);
     uint64_t limit = ny_context_memory(ctx);
-    struct ny_points_info info;
+    struct ny_rows_info info;
     struct ny_source *source;
     size_t before, bytes;
 
     (void)state;
     assert_int_equal(ny_points_info(store, &info), NY_OK);
-    bytes = ny_source_of_points_bytes(&info, 3);
+    bytes = ny_rows_source_bytes(&info, 3);
     before = ny_memory_used(ctx);
-    assert_int_equal(ny_source_of_points(&source, store, info.n, 0, 3), NY_OK);
+    assert_int_equal(ny_rows_source(ny_store_rows(store), info.n, 0, 3, &source), NY_OK);
     assert_in_range(ny_memory_used(ctx) - before, bytes, bytes + 2048);
     ny_source_free(source);
     ny_context_set_memory(ctx, before + bytes / 2);
-    assert_int_equal(ny_source_of_points(&source, store, info.n, 0, 3), NY_EBUDGET);
+    assert_int_equal(ny_rows_source(ny_store_rows(store), info.n, 0, 3, &source), NY_EBUDGET);
     assert_null(source);
     ny_error_clear(ctx);
     ny_context_set_memory(ctx, limit);
@@ -219,7 +220,7 @@ static uint64_t damage(struct ny_store **store, uint64_t rows, size_t block_byte
 {
     static const char zeroes[4096];
     char file[192], *block = malloc(block_bytes);
-    struct ny_points_info info;
+    struct ny_rows_info info;
     struct stat status;
     uint64_t bad = 0;
     size_t count;
@@ -253,10 +254,8 @@ struct rush {
 static int read_damaged(void *arg, unsigned worker)
 {
     struct rush *rush = arg;
-    struct ny_tile tile = {.source = rush->source,
-                           .first_row = rush->row,
-                           .rows = NY_STRIP_ROWS,
-                           .worker = worker};
+    struct ny_tile tile = {
+        .source = rush->source, .first_row = rush->row, .rows = NY_STRIP_ROWS, .worker = worker};
     char *rows = malloc(NY_STRIP_ROWS * 160);
 
     for (int i = 0; i < 30; i++)
@@ -277,7 +276,8 @@ static void a_damaged_block_stops_the_pass(void **state)
     for (size_t c = 0; c < 3; c++) {
         struct rush rush = {.row = row};
 
-        assert_int_equal(ny_source_of_points(&rush.source, store, shape.rows, 0, crews[c]), NY_OK);
+        assert_int_equal(
+            ny_rows_source(ny_store_rows(store), shape.rows, 0, crews[c], &rush.source), NY_OK);
         assert_int_equal(run(rush.source, crews[c], NY_STRIP_ROWS, &copy), NY_ESTORE);
         assert_non_null(strstr(ny_context_message(ctx), "block"));
         ny_error_clear(ctx);
@@ -302,7 +302,8 @@ static void write_npy(const char *descr, const void *values, size_t bytes)
     FILE *file = fopen(path, "wb");
     int length = snprintf(header, sizeof(header),
                           "\x93NUMPY%c%cv%c{'descr': '%s', 'fortran_order': False, "
-                          "'shape': (%d, %d), }", 1, 0, 0, descr, N, D);
+                          "'shape': (%d, %d), }",
+                          1, 0, 0, descr, N, D);
 
     assert_non_null(file);
     memset(header + length, ' ', sizeof(header) - (size_t)length);

@@ -2,13 +2,12 @@
  * The points of a store as a source. Blocks are decoded once, by whichever worker needs them first,
  * into a small ring that all workers copy their strips from.
  */
-#include "stream/source.h"
-
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/mutex.h"
-#include "store/store.h"
+#include "store/store_private.h"
+#include "stream/source.h"
 
 enum { AHEAD_BYTES = 8 << 20, AHEAD_BLOCKS_MIN = 2 };
 
@@ -19,15 +18,17 @@ struct slot {
     unsigned users;
     bool ready;
     uint64_t used_at; /* the slot used longest ago is reused first */
-    char *rows; /* or the room of a sparse block */
+    char *rows;       /* or the room of a sparse block */
 };
+
+_Static_assert(sizeof(struct slot) <= NY_RING_SLOT_BYTES, "ny_rows_source_bytes() counts them");
 
 static const uint64_t no_block = UINT64_MAX;
 
 struct points_source {
     struct ny_source base;
     struct ny_store *store;
-    struct ny_points_info info; /* with the n of the pass, lost rows between them included */
+    struct ny_rows_info info;   /* with the n of the pass, lost rows between them included */
     const struct ny_lost *lost; /* rows that are skipped */
     size_t row_bytes;
     uint64_t block_rows, blocks;
@@ -40,13 +41,6 @@ struct points_source {
     char *memory;
     size_t mapped_bytes; /* reserved for the blocks that are being decoded */
 };
-
-size_t ny_source_of_points_bytes(const struct ny_points_info *points, unsigned workers)
-{
-    size_t block = ny_points_block_bytes(points);
-
-    return (workers + 1) * (block + sizeof(struct slot)) + workers * block;
-}
 
 /* Sets the rows of a unit and asks the store to read its blocks, and some beyond, from disk. Rows
  * that were lost are no part of the numbering (ny_lost_place()). */
@@ -89,10 +83,10 @@ static struct slot *find_slot(struct points_source *source, uint64_t block)
 static int decode(struct points_source *source, struct slot *slot)
 {
     size_t count;
-    int err = source->info.row_slots
-                  ? ny_points_read_sparse(source->store, &source->info, slot->block, slot->rows,
-                                          &count)
-                  : ny_points_read_block(source->store, slot->block, slot->rows, &count);
+    int err =
+        source->info.row_slots
+            ? ny_points_read_sparse(source->store, &source->info, slot->block, slot->rows, &count)
+            : ny_points_read_block(source->store, slot->block, slot->rows, &count);
 
     ny_points_done_with(source->store, slot->block, 1);
     ny_mutex_lock(&source->lock);
@@ -270,8 +264,8 @@ static int allocate_slots(struct points_source *source, size_t block_bytes)
 
 /* Reads the first n rows where their caller has them. */
 static int source_of_borrowed(struct ny_source **out, struct ny_context *ctx,
-                              const struct ny_borrowed_rows *rows,
-                              const struct ny_points_info *info, uint64_t n)
+                              const struct ny_borrowed_rows *rows, const struct ny_rows_info *info,
+                              uint64_t n)
 {
     int err = ny_source_of_memory(out, ctx, rows->at, info->dtype, n, (size_t)info->d);
 
@@ -279,12 +273,12 @@ static int source_of_borrowed(struct ny_source **out, struct ny_context *ctx,
     return err;
 }
 
-int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t n, size_t slots,
-                        unsigned workers)
+int ny_points_source_new(struct ny_store *store, uint64_t n, size_t slots, unsigned workers,
+                         struct ny_source **out)
 {
     static const struct ny_source_ops ops = {take, strip, release, visit};
-    struct ny_context *ctx = ny_store_context(store);
-    struct ny_points_info info;
+    struct ny_context *ctx = store->ctx;
+    struct ny_rows_info info;
     struct ny_borrowed_rows borrowed = ny_points_borrowed(store);
     struct points_source *source;
     uint64_t run;
@@ -296,10 +290,10 @@ int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t
     if (err) return err;
     if ((info.row_slots > 0) != (slots > 0))
         return ny_fail(ctx, NY_EINTERNAL, "the points of %s have another layout than expected",
-                       ny_store_path(store));
+                       store->path);
     if (n > info.here.end) n = info.here.end; /* the others are in other shards */
     n = n > info.here.first ? n - info.here.first : 0;
-    info.n = ny_points_here(&info);
+    info.n = ny_rows_here(&info);
     if (borrowed.at) return source_of_borrowed(out, ctx, &borrowed, &info, n);
     source = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*source));
     if (!source) return NY_EBUDGET;
@@ -313,7 +307,7 @@ int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t
                                       .stored_bytes_per_row = stored};
     source->store = store;
     source->info = info;
-    source->lost = ny_store_skipped(store);
+    source->lost = &store->skipped;
     source->info.n = n ? ny_lost_place(source->lost, n - 1, &run) + 1 : 0;
     source->row_bytes = ny_row_bytes(info.dtype, (size_t)info.d, slots);
     source->block_rows = info.block_rows;
@@ -323,7 +317,7 @@ int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t
     source->slots = workers + 1;
     ny_mutex_init(&source->lock);
     ny_cond_init(&source->changed);
-    err = allocate_slots(source, ny_points_block_bytes(&info));
+    err = allocate_slots(source, info.block_bytes);
     if (err)
         release(&source->base);
     else

@@ -1,12 +1,12 @@
 /* Rows of a reader as a source: they come once, in order. A whole unit is fetched when it is taken,
  * into the taking worker's buffer. */
-#include "base/decimal.h"
-#include "stream/source.h"
+#include "io/reader_source.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "base/memory.h"
 #include "io/reader.h"
 #include "stream/left_out.h"

@@ -1,0 +1,154 @@
+/*
+ * The rows of a computation, X: what it may ask of them, wherever they are. This is the only way
+ * from the engine to its data: nothing below fit/ knows of a store, a file or a process.
+ *
+ * Rows are numbered 0 … n−1, without those that were lost. Where peers hold shards of one set
+ * (base/peers.h), info, statistics, gather, visit and complete are of all rows of all shards, and
+ * all peers make these calls together; source and read are of the rows here, numbered from 0.
+ * Errors are told in rows->ctx. All calls but `raw` may come from several threads.
+ *
+ * Implementations: store/rows.c (a store).
+ */
+#ifndef NY_STREAM_ROWS_H
+#define NY_STREAM_ROWS_H
+
+#include "base/context.h"
+#include "base/dtype.h"
+#include "base/lengths.h"
+#include "base/prepare.h"
+#include "base/sparse.h"
+
+/* Rows first … end − 1. */
+struct ny_row_range {
+    uint64_t first, end;
+};
+
+struct ny_rows_info {
+    uint64_t n, d;
+    struct ny_row_range here; /* the rows, among the n, that are here: all, unless these are a shard
+                               * of a larger set (base/peers.h) */
+    enum ny_dtype dtype; /* type of the rows that are read: f32 or f64 where they are prepared */
+    enum ny_dtype stored_dtype;
+    struct ny_prepared preparation; /* done to rows as they are read */
+    enum ny_layout layout;
+    uint64_t block_rows; /* power of two; all blocks but the last have this many rows */
+    uint64_t blocks;
+    size_t block_bytes;        /* that a block takes while it is read */
+    uint64_t nnz;              /* values that are kept: of dense rows all */
+    uint64_t row_slots;        /* sparse: values of the fullest row, at least 1; dense: 0 */
+    uint64_t block_nnz;        /* sparse: values of the fullest block */
+    struct ny_lengths lengths; /* sparse: bounds of the values of any rows */
+    uint64_t raw_bytes;    /* dense: n × d × element size; sparse: column numbers and values; as
+                            * they are stored */
+    uint64_t stored_bytes; /* sum of the stored values, headers included */
+    uint64_t dropped;      /* rows that --nan drop left out, over all imports */
+    uint64_t lost;         /* rows that repair has set aside; they count in n, unless skipped */
+    uint64_t txn;          /* LMDB transaction that wrote the manifest */
+    bool labels;           /* every row has a label (missing: NaN) */
+    bool source;           /* row numbers in the source files are kept (shuffled or dropped) */
+    bool names;            /* rows have names, empty where one came without */
+    bool column_names;
+    enum ny_indices indices; /* of LIBSVM files that rows came from */
+    bool imagined;           /* only the shape is known (ny_store_imagine()): no row can be read */
+    uint8_t id[16];
+    uint64_t digest;      /* over the full blocks */
+    uint64_t tail_digest; /* over the last, short block; 0 when there is none */
+};
+
+/* Returns how many of the rows are here. */
+static inline uint64_t ny_rows_here(const struct ny_rows_info *info)
+{
+    return info->here.end - info->here.first;
+}
+
+/* Column statistics over all rows, gathered during import; arrays of d, owned by the caller's
+ * struct and freed by _release. */
+struct ny_rows_stats {
+    uint64_t n, d;
+    double *mean, *minimum, *maximum, *variance; /* variance: population, 1/n */
+    double mean_square_norm;                     /* of the rows as they are, not centred */
+    double mean_norm; /* of ‖x‖; NaN where rows came in before it was kept (version 1.0) */
+};
+
+/* Takes the sparse row at a position of a list, which is there until it returns. */
+typedef int ny_gathered_fn(void *arg, size_t position, struct ny_sparse row);
+
+/* Bytes that the words of a column take. */
+enum { NY_COLUMN_WORDS_BYTES = 128 };
+
+struct ny_rows;
+struct ny_source;
+
+/* `slots`: 0 of dense rows; of sparse ones those of a record (base/sparse.h), info->row_slots. */
+struct ny_rows_ops {
+    /* The rows as of now; n = 0: there are none. Cheap. */
+    int (*info)(struct ny_rows *X, struct ny_rows_info *info);
+    /* Statistics of all columns; ny_rows_stats_release() them. */
+    int (*stats)(struct ny_rows *X, struct ny_rows_stats *stats);
+    /* How messages call a column: "column 'age'", or "column 3 of the store (from 0)". */
+    int (*column_words)(struct ny_rows *X, uint64_t column, char words[NY_COLUMN_WORDS_BYTES]);
+    /* The first n rows, as of a job's start, or those of them that are here, for a pass of so many
+     * workers. Memory: ny_rows_source_bytes(), under NY_MEM_STORE. */
+    int (*source)(struct ny_rows *X, uint64_t n, size_t slots, unsigned workers,
+                  struct ny_source **out);
+    /* Rows first … first+count−1 of those here, one after another, of type info->dtype. */
+    int (*read)(struct ny_rows *X, size_t slots, uint64_t first, size_t count, void *out);
+    /* The rows listed, in the order of the list, each block of them read once. */
+    int (*gather)(struct ny_rows *X, size_t slots, const uint64_t *rows, size_t count, void *out);
+    /* Shows the sparse rows listed, in the order in which they lie. An error of take() ends it. */
+    int (*visit)(struct ny_rows *X, size_t slots, const uint64_t *rows, size_t count,
+                 ny_gathered_fn *take, void *arg);
+    /* Fills in the elements of other shards in an array with one element for each of the first
+     * `rows` rows of all, which has the elements of the rows that are here. */
+    int (*complete)(struct ny_rows *X, uint64_t rows, void *array, size_t element);
+    /* The number by which a user knows a row: that among all rows, lost ones included. */
+    uint64_t (*number)(const struct ny_rows *X, uint64_t row);
+    /* From here on, rows come as they are kept, or, with false, prepared again. */
+    void (*raw)(struct ny_rows *X, bool raw);
+};
+
+/* The part that every implementation starts with. */
+struct ny_rows {
+    const struct ny_rows_ops *ops;
+    struct ny_context *ctx;
+    const char *name; /* of where they are, for messages */
+};
+
+/* Makes a source of the first n rows, *out; NULL where that fails. */
+static inline int ny_rows_source(struct ny_rows *X, uint64_t n, size_t slots, unsigned workers,
+                                 struct ny_source **out)
+{
+    *out = NULL;
+    return X->ops->source(X, n, slots, workers, out);
+}
+/* Frees the arrays of the statistics. */
+void ny_rows_stats_release(struct ny_rows_stats *stats, struct ny_context *ctx);
+
+/* Bytes of a row in memory: dense, or a record of info->row_slots (base/sparse.h). */
+static inline size_t ny_rows_row_bytes(const struct ny_rows_info *info)
+{
+    return ny_row_bytes(info->dtype, (size_t)info->d, (size_t)info->row_slots);
+}
+/* Bytes of a source for so many workers: a ring of blocks, one more than workers, and the mapped
+ * pages of a block for each of them. */
+enum { NY_RING_SLOT_BYTES = 64 };
+static inline size_t ny_rows_source_bytes(const struct ny_rows_info *info, unsigned workers)
+{
+    return (workers + 1) * (info->block_bytes + NY_RING_SLOT_BYTES) + workers * info->block_bytes;
+}
+
+/* Reads the rows listed, as gather() does, into a type that holds them exactly, f32 or f64, or
+ * their own. `out`: count rows of that type. */
+int ny_rows_gather_wide(struct ny_rows *X, enum ny_dtype dtype, size_t slots, const uint64_t *rows,
+                        size_t count, void *out);
+/* Appends the sparse rows listed to `list`, in the order of the list, charged to `purpose`: they
+ * take what they have. They are visited twice, first for the sizes. */
+struct ny_gather_wish {
+    size_t slots, count;
+    const uint64_t *rows;
+    enum ny_purpose purpose;
+};
+int ny_rows_gather_list(struct ny_rows *X, const struct ny_gather_wish *wish,
+                        struct ny_sparse_list *list);
+
+#endif
