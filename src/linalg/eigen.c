@@ -74,9 +74,7 @@ int ny_frobenius_norm(struct ny_context *ctx, struct ny_matrix A, double *norm)
     double *lengths = ny_alloc(ctx, NY_MEM_SOLVE, A.rows * sizeof(*lengths));
     int err = lengths ? ny_lengths_lanes(ctx, A, lengths) : NY_EBUDGET;
 
-    *norm = 0;
-    for (size_t i = 0; i < A.rows && !err && isfinite(*norm); i++)
-        *norm = hypot(*norm, lengths[i]);
+    *norm = err ? 0 : ny_length(lengths, A.rows);
     ny_free(ctx, lengths);
     return err;
 }

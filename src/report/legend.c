@@ -325,7 +325,7 @@ static void place_name(const struct ny_plot_frame *frame, const struct ny_plot_s
 
     for (size_t i = 0; i < sample->count; i++) {
         double to_x = ny_data_frame_x(frame, x[i]), to_y = ny_data_frame_y(frame, y[i]);
-        double away = hypot(to_x - middle[0], to_y - middle[1]);
+        double dx = to_x - middle[0], dy = to_y - middle[1], away = dx * dx + dy * dy;
 
         if (class[i] != wanted || !(away < least)) continue;
         least = away;
