@@ -201,9 +201,9 @@ $(STATIC_LIB): $(LIB_OBJECTS) $(BUILD)/sources
 	@rm -f $@
 	$(call say,AR) $(AR) rcsD $@ $(filter %.o,$^)
 
-$(SHARED_LIB): $(LIB_OBJECTS) $(BUILD)/sources
-	$(call say,LINK) $(CC) $(CFLAGS) $(HARDENED_LINK) $(LDFLAGS) -shared -Wl,-soname,libnystream.so.$(SOVERSION) -o $@ $(filter %.o,$^) \
-	  $(PACKAGE_LIBS)
+$(SHARED_LIB): $(LIB_OBJECTS) src/nystream.map $(BUILD)/sources
+	$(call say,LINK) $(CC) $(CFLAGS) $(HARDENED_LINK) $(LDFLAGS) -shared -Wl,-soname,libnystream.so.$(SOVERSION) \
+	  -Wl,--version-script=src/nystream.map -o $@ $(filter %.o,$^) $(PACKAGE_LIBS)
 
 $(BUILD)/libnystream.so: $(SHARED_LIB)
 	@ln -sf $(<F) $(BUILD)/libnystream.so.$(SOVERSION)
