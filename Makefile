@@ -36,10 +36,11 @@ libdir       ?= $(PREFIX)/lib
 includedir   ?= $(PREFIX)/include
 mandir       ?= $(PREFIX)/share/man
 pkgconfigdir ?= $(libdir)/pkgconfig
+cmakedir     ?= $(libdir)/cmake/nystream
 bashdir      ?= $(PREFIX)/share/bash-completion/completions
 zshdir       ?= $(PREFIX)/share/zsh/site-functions
 # make takes a path with a space for two.
-$(foreach name,CURDIR BUILD DESTDIR PREFIX bindir libdir includedir mandir pkgconfigdir bashdir zshdir,$(if \
+$(foreach name,CURDIR BUILD DESTDIR PREFIX bindir libdir includedir mandir pkgconfigdir cmakedir bashdir zshdir,$(if \
   $(word 2,$($(name))),$(error $(name) is "$($(name))": a path with a space, which make cannot work with; choose another)))
 
 # `make check SAN=address,undefined`: in a folder of its own; NYSTREAM_SANITIZER tells tests that
@@ -414,17 +415,20 @@ CONVERTERS := $(filter $(patsubst %,$(BUILD)/data-tools/%,hdf5-rows image-rows p
 PC_PACKAGES := $(if $(filter file,$(origin PACKAGE_LIBS)),$(LINKED))
 PC_LIBS     := $(if $(PC_PACKAGES),-lm -lpthread -ldl,$(PACKAGE_LIBS))
 
+fill = sed -e 's|@prefix@|$(PREFIX)|' -e 's|@libdir@|$(libdir)|' -e 's|@includedir@|$(includedir)|' -e 's|@version@|$(VERSION)|' \
+       -e 's|@soversion@|$(SOVERSION)|' -e 's|@packages@|$(PC_PACKAGES)|' -e 's|@libraries@|$(PC_LIBS)|' \
+       -e "s|@headers@|$$(realpath -m --relative-to=$(libdir) $(includedir))|" src/$(1).in >$(DESTDIR)$(2)/$(1) && \
+       chmod 644 $(DESTDIR)$(2)/$(1)
 install: all docs $(CONVERTERS) ## honours DESTDIR, PREFIX and the GNU directory variables
-	$(INSTALL) -d $(addprefix $(DESTDIR),$(libdir) $(includedir) $(pkgconfigdir))
+	$(INSTALL) -d $(addprefix $(DESTDIR),$(libdir) $(includedir) $(pkgconfigdir) $(cmakedir))
 	$(INSTALL) -m 644 $(STATIC_LIB) $(DESTDIR)$(libdir)
 	$(INSTALL) -m 755 $(SHARED_LIB) $(wildcard $(MPI_PLUGIN)) $(DESTDIR)$(libdir)
 	ln -sf $(notdir $(SHARED_LIB)) $(DESTDIR)$(libdir)/libnystream.so.$(SOVERSION)
 	ln -sf libnystream.so.$(SOVERSION) $(DESTDIR)$(libdir)/libnystream.so
 	$(INSTALL) -m 644 $(wildcard include/*.h) $(DESTDIR)$(includedir)
-	sed -e 's|@prefix@|$(PREFIX)|' -e 's|@libdir@|$(libdir)|' -e 's|@includedir@|$(includedir)|' \
-	  -e 's|@version@|$(VERSION)|' -e 's|@packages@|$(PC_PACKAGES)|' -e 's|@libraries@|$(PC_LIBS)|' \
-	  src/nystream.pc.in >$(DESTDIR)$(pkgconfigdir)/nystream.pc
-	chmod 644 $(DESTDIR)$(pkgconfigdir)/nystream.pc
+	$(call fill,nystream.pc,$(pkgconfigdir))
+	$(call fill,nystream-config.cmake,$(cmakedir))
+	$(call fill,nystream-config-version.cmake,$(cmakedir))
 ifneq (,$(CLI))
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(mandir)/man1 $(bashdir) $(zshdir))
 	$(INSTALL) -m 755 $(CLI) $(HDF5_READER) $(DESTDIR)$(bindir)
@@ -447,7 +451,8 @@ uninstall: ## removes what install put there
 	  nystream_sums.h) \
 	  $(addprefix $(libdir)/,libnystream.a libnystream.so libnystream.so.$(SOVERSION) \
 	  libnystream.so.$(VERSION) libnystream-mpi.so) $(pkgconfigdir)/nystream.pc $(mandir)/man1/nystream.1 \
-	  $(bashdir)/nystream $(zshdir)/_nystream)
+	  $(addprefix $(cmakedir)/nystream-config,.cmake -version.cmake) $(bashdir)/nystream $(zshdir)/_nystream)
+	rmdir $(DESTDIR)$(cmakedir) 2>/dev/null || :
 
 python: all ## a wheel of the Python package in build/, with the libraries inside
 	@BUILD=$(BUILD) VERSION=$(VERSION) SOVERSION=$(SOVERSION) data-tools/wheel

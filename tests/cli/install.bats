@@ -41,6 +41,8 @@ done)
 ./include/nystream.h
 ./include/nystream_memory.h
 ./include/nystream_sums.h$([ ! -e "$NYSTREAM_BUILD/libnystream-mpi.so" ] || printf '\n./lib/libnystream-mpi.so')
+./lib/cmake/nystream/nystream-config-version.cmake
+./lib/cmake/nystream/nystream-config.cmake
 ./lib/libnystream.a
 ./lib/libnystream.so
 ./lib/libnystream.so.1
@@ -90,6 +92,34 @@ END
     echo "$output"
     [ "$status" -eq 0 ]
     [ "$output" = fitted ]
+}
+
+@test "the same program by CMake, which takes a later version of the same first number" {
+    command -v cmake >/dev/null || skip "there is no cmake"
+    asks_for() { # VERSION: configures a project that wants it
+        mkdir "$1"
+        cat >"$1/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.13)
+project(fit C)
+find_package(nystream $1 REQUIRED)
+add_executable(fit $BATS_TEST_DIRNAME/external/fit.c)
+target_link_libraries(fit nystream::nystream m)
+END
+        cmake -S "$1" -B "$1" -DCMAKE_PREFIX_PATH="$STAGE/usr" -DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF
+    }
+    asks_for 1.0
+    make -C 1.0 fit
+    [ "$(1.0/fit rows.nys)" = fitted ]
+    ldd 1.0/fit | grep -qF "$STAGE/usr/lib/libnystream.so.1"
+    ! asks_for 1.99 || false
+    ! asks_for 2.0 || false
+}
+
+@test "the shared library exports what the headers declare, and no more" {
+    grep -ohE '^NY_API .*\bny_[a-z0-9_]+\(' "$STAGE"/usr/include/*.h | sed -E 's/.*\b(ny_[a-z0-9_]+)\($/\1@@NYSTREAM_1/' | sort >declared
+    nm -D --defined-only "$STAGE/usr/lib/libnystream.so" | awk '$2 != "A" {print $3}' | sort >exported
+    diff declared exported
+    [ "$(wc -l <exported)" -gt 80 ]
 }
 
 @test "the same program against the static library" {
