@@ -454,19 +454,24 @@ uninstall: ## removes what install put there
 	  $(addprefix $(cmakedir)/nystream-config,.cmake -version.cmake) $(bashdir)/nystream $(zshdir)/_nystream)
 	rmdir $(DESTDIR)$(cmakedir) 2>/dev/null || :
 
-python: all ## a wheel of the Python package in build/, with the libraries inside
-	@BUILD=$(BUILD) VERSION=$(VERSION) SOVERSION=$(SOVERSION) data-tools/wheel
+python: all ## a wheel of the Python package in build/, with the libraries inside; its tag is what they allow
+	@/usr/bin/python3 data-tools/wheels.py bundle $(BUILD)
 
 deb: all docs $(if $(HAS_MPI),mpi) ## Debian packages nystream, libnystream-dev, python3-nystream, nystream-mpi where mpicc is
 	@MAKE='$(MAKE)' BUILD=$(BUILD) VERSION=$(VERSION) SOVERSION=$(SOVERSION) data-tools/deb
 
-# The last commit, so that it depends on nothing that lies about; its date is that of all files.
-DIST := $(BUILD)/nystream-$(VERSION).tar
-dist: ## the sources of the last commit in build/nystream-VERSION.tar.gz
+# The last commit, so that it depends on nothing that lies about; its date is that of all files. With the
+# file PKG-INFO an index of Python packages takes it, too. Recipes name it where it will be downloaded from.
+DIST      := nystream-$(VERSION).tar.gz
+DIST_FROM ?= file://$(abspath $(BUILD))
+dist: ## the sources of the last commit in build/nystream-VERSION.tar.gz, and recipes for its address DIST_FROM
 	@[ -e .git ] || { echo "make dist packs the last commit, and $(CURDIR) is no clone of a git repository" >&2; exit 1; }
-	@mkdir -p $(BUILD)
-	git archive --format=tar --prefix=nystream-$(VERSION)/ -o $(DIST) HEAD
-	gzip -nf9 $(DIST)
+	@rm -rf $(BUILD)/recipes && mkdir -p $(BUILD)/recipes/commit
+	git archive HEAD | tar -xC $(BUILD)/recipes/commit
+	/usr/bin/python3 $(BUILD)/recipes/commit/data-tools/wheels.py pkg-info >$(BUILD)/recipes/PKG-INFO
+	git archive --prefix=nystream-$(VERSION)/ --add-file=$(BUILD)/recipes/PKG-INFO HEAD | gzip -n9 >$(BUILD)/$(DIST)
+	cd $(BUILD)/recipes && mv commit/data-tools/recipes/* . && rm -r commit PKG-INFO && find . -type f -exec sed -i \
+	  -e 's|@version@|$(VERSION)|' -e 's|@url@|$(DIST_FROM)/$(DIST)|' -e "s|@sha256@|$$(sha256sum <../$(DIST) | cut -c-64)|" {} +
 
 clean: ## removes build/
 	rm -rf $(BUILD)

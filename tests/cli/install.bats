@@ -251,7 +251,9 @@ END
 }
 
 @test "an archive of the sources is made of a commit, or not at all" {
-    mkdir tree && cp -r "$ROOT/Makefile" "$ROOT/include" tree
+    local sum
+    mkdir -p tree/src/python && cp -r "$ROOT"/{Makefile,README.md,include,data-tools} tree
+    cp "$ROOT/src/python/pyproject.toml" tree/src/python
     run make -s -C tree BUILD=build dist </dev/null
     echo "$output"
     [ "$status" -eq 2 ]
@@ -265,6 +267,14 @@ END
     git -C tree -c user.name=a -c user.email=a@b commit -qm all
     make -s -C tree BUILD=build dist </dev/null
     tar -tzf tree/build/nystream-1.1.1.tar.gz | grep -qx nystream-1.1.1/Makefile
+    tar -xzOf tree/build/nystream-1.1.1.tar.gz nystream-1.1.1/PKG-INFO | grep -qx 'Version: 1.1.1'
+    sum=$(sha256sum <tree/build/nystream-1.1.1.tar.gz | cut -c-64)
+    make -s -C tree BUILD=build dist DIST_FROM=https://host.example/files </dev/null
+    for file in conda/meta.yaml spack/packages/nystream/package.py homebrew/nystream.rb; do
+        grep -qE "sha256.*$sum" "tree/build/recipes/$file"
+        grep -qF https://host.example/files/nystream-1.1.1.tar.gz "tree/build/recipes/$file"
+        ! grep -E '@[a-z0-9]+@' "tree/build/recipes/$file" || false
+    done
     [ "$(find tree -name '*.tar*')" = tree/build/nystream-1.1.1.tar.gz ]
 }
 

@@ -5,7 +5,7 @@ load helper
 build() {
     mkdir -p "$1"
     (cd "$BATS_TEST_DIRNAME/../.." && git ls-files -z | xargs -0 cp --parents -t "$1")
-    make -s -C "$@" all deb SOURCE_DATE_EPOCH=1700000000 >"$BATS_TEST_TMPDIR/log"
+    make -s -C "$@" all deb python SOURCE_DATE_EPOCH=1700000000 >"$BATS_TEST_TMPDIR/log"
 }
 
 @test "two builds in different folders are the same, and so are their packages" {
@@ -16,7 +16,7 @@ build() {
     build "$BATS_TEST_TMPDIR/one" -j2
     (umask 077 && export TZ=Asia/Tokyo LC_ALL=C.UTF-8 && build "$BATS_TEST_TMPDIR/two/farther" -j1)
     cd "$BATS_TEST_TMPDIR/one/build"
-    for file in nystream libnystream.a libnystream.so nystream.1 *.deb; do
+    for file in nystream libnystream.a libnystream.so nystream.1 *.deb *.whl; do
         cmp "$file" "../../two/farther/build/$file"
     done
     echo "counted: 2 builds with the same bytes" >&3
@@ -30,7 +30,7 @@ build() {
     done
     cmp one/nystream-*.tar.gz two/nystream-*.tar.gz
     tar -xzf one/nystream-*.tar.gz
-    diff <(git ls-tree -r --name-only HEAD | sort) <(cd nystream-*/ && find . -type f -o -type l | sed 's|^./||' | sort)
+    diff <(git ls-tree -r --name-only HEAD | sort - <(echo PKG-INFO)) <(cd nystream-*/ && find . -type f -o -type l | sed 's|^./||' | sort)
     make -s -j2 -C nystream-*/ all >log
     [[ "nystream-$(nystream-*/build/nystream --version | cut -d' ' -f2)" = "$(ls -d nystream-*/ | tr -d /)" ]]
 }

@@ -29,11 +29,6 @@ def test_the_version_is_the_librarys():
     project = (ROOT / "src" / "python" / "pyproject.toml").read_text(encoding="utf-8")
     assert f'version = "{nystream.__version__}"' in project
     assert _lib.lib.ny_version().decode() == nystream.__version__
-    recipes = ROOT / "data-tools" / "recipes"
-    for recipe, words in (("conda/meta.yaml", 'set version = "{}"'),
-                          ("spack/packages/nystream/package.py", 'version("{}")')):
-        text = (recipes / recipe).read_text(encoding="utf-8")
-        assert words.format(nystream.__version__) in text
 
 
 @pytest.mark.parametrize("library, words", [

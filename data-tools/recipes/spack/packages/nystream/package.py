@@ -1,7 +1,8 @@
-"""Recipe of Spack: the command and the library, and with +python the Python package.
+"""Recipe of Spack: the command and the library, and with +python the Python package; `make dist`
+fills it in.
 
-    spack repo add data-tools/recipes/spack       # once
-    spack dev-build -d . nystream@1.1.1 +python
+    spack repo add build/recipes/spack       # once
+    spack install nystream +python
 """
 from spack.package import *
 
@@ -9,8 +10,9 @@ from spack.package import *
 class Nystream(MakefilePackage):
     """Spectral embeddings of data sets that do not fit in memory."""
 
+    url = "@url@"
     license("MIT")
-    version("1.1.1")
+    version("@version@", sha256="@sha256@")
     variant("python", default=True, description="the Python package")
 
     depends_on("c", type="build")
