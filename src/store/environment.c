@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "store/store_private.h"
@@ -289,35 +290,50 @@ static int open_lmdb(struct ny_env *env, struct ny_context *ctx, const char *dir
     return code ? ny_env_fail(ctx, directory, "open", code) : NY_OK;
 }
 
-/* LMDB locks a byte of its lock file that has the number of the process. If another process has
- * locked it, that process has the same number in another pid namespace (pid 1 of every
- * container). */
-static bool has_twin(struct ny_env *env, MDB_txn **txn)
-{
-    int code = mdb_txn_begin(env->lmdb, NULL, MDB_RDONLY, txn);
-
-    if (code) *txn = NULL;
-    return !env->read_only && (code == EAGAIN || code == EACCES);
-}
-
 /* Opens the one table of an environment and learns the page size. Slots of readers that were
- * killed are freed before, since they may be all there are. With a twin it opens nothing;
- * open_beside_twin() does. */
-static int open_table(struct ny_env *env, struct ny_context *ctx)
+ * killed are freed before, since they may be all there are.
+ *
+ * LMDB locks a byte of its lock file that has the number of the process. If another process has
+ * locked it, that process has the same number in another pid namespace (pid 1 of every container).
+ * With such a twin nothing is opened; open_beside_twin() does it. */
+static int open_table(struct ny_env *env, struct ny_context *ctx, bool last_try)
 {
     MDB_txn *txn = NULL;
     MDB_stat stat;
     int dead, code;
 
     if (!env->read_only) mdb_reader_check(env->lmdb, &dead);
-    env->twin = has_twin(env, &txn);
+    code = mdb_txn_begin(env->lmdb, NULL, MDB_RDONLY, &txn);
+    env->twin = !env->read_only && (code == EAGAIN || code == EACCES);
     if (env->twin) return NY_OK;
-    code = txn ? MDB_SUCCESS : mdb_txn_begin(env->lmdb, NULL, MDB_RDONLY, &txn);
+    if (code == EINVAL && !last_try) return NY_END; /* its mutexes: open_environment() */
     if (!code) code = mdb_dbi_open(txn, NULL, 0, &env->table);
     if (!code) code = mdb_stat(txn, env->table, &stat);
     if (!code) env->page_bytes = stat.ms_psize;
     if (txn) mdb_txn_abort(txn);
     return code ? ny_env_fail(ctx, env->path, "read", code) : NY_OK;
+}
+
+/* Opens the environment of a slot, with LMDB's locks where the store can be written.
+ *
+ * LMDB 0.9.26 and later destroy the mutexes in the lock file when the last process closes it, and a
+ * process that opens the file meanwhile gets them as they are: it can lock none. The first one that
+ * opens the file when nobody has it open makes new ones. */
+static int open_environment(struct ny_env *env, struct ny_context *ctx, const char *directory,
+                            uint64_t file_bytes)
+{
+    const unsigned flags = env->read_only ? MDB_RDONLY | MDB_NOLOCK : 0;
+    const long first_ns = 100000, last_ns = 500000000;
+
+    for (long ns = first_ns;; ns *= 2) {
+        int err = open_lmdb(env, ctx, directory, flags, file_bytes);
+
+        if (!err) err = open_table(env, ctx, ns > last_ns);
+        if (err != NY_END) return err;
+        mdb_env_close(env->lmdb);
+        env->lmdb = NULL;
+        nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+    }
 }
 
 /* Reads without LMDB's locks, under those of the store: ny_twin_lock(). */
@@ -330,7 +346,7 @@ static int open_beside_twin(struct ny_env *env, struct ny_context *ctx, const ch
     env->lmdb = NULL;
     env->read_only = true;
     err = open_lmdb(env, ctx, directory, MDB_RDONLY | MDB_NOLOCK, file_bytes);
-    if (!err) err = open_table(env, ctx);
+    if (!err) err = open_table(env, ctx, true);
     env->twin = true;
     return err;
 }
@@ -374,9 +390,7 @@ static int fill_slot(struct ny_env *env, struct ny_context *ctx, const char *dir
                           env->path, why);
     if (err) return err;
     env->read_only = !may_write(directory, env->path);
-    err = open_lmdb(env, ctx, directory, env->read_only ? MDB_RDONLY | MDB_NOLOCK : 0,
-                    (uint64_t)info->st_size);
-    if (!err) err = open_table(env, ctx);
+    err = open_environment(env, ctx, directory, (uint64_t)info->st_size);
     if (!err && env->twin) err = open_beside_twin(env, ctx, directory, (uint64_t)info->st_size);
     if (!err) err = check_opened(env, ctx, info);
     if (err) {
