@@ -29,7 +29,12 @@ static inline int ny_blas_stride(size_t stride)
 int ny_check_order(struct ny_context *ctx, size_t m, size_t factor);
 /* Tells whether OpenBLAS may start so many threads of its own, beside those that call it: whether
  * there is room for their buffers and stacks under the limits of the process. */
-bool ny_blas_may_start(unsigned threads);
+bool ny_blas_may_start(const struct ny_context *ctx, unsigned threads);
+/* Around a call that takes a buffer of OpenBLAS: waits until there is room for one, and gives it
+ * back (linalg/blas_core.c). */
+void ny_blas_enter(void);
+void ny_blas_leave(void);
+#define NY_BLAS(call) (ny_blas_enter(), (void)(call), ny_blas_leave())
 /* NY_ENUMERIC where the lower triangle of A holds a NaN or Inf; `what` begins the sentence. */
 int ny_check_lower(struct ny_context *ctx, struct ny_matrix A, const char *what);
 

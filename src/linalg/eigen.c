@@ -57,8 +57,8 @@ int ny_eigen_count_below(struct ny_context *ctx, struct ny_matrix A, double boun
     pivots = (lapack_int *)(void *)(work + SYTRF_COLUMNS * A.rows);
     for (size_t i = 0; i < A.rows; i++)
         A.at[i * A.stride + i] -= bound;
-    info = LAPACKE_dsytrf_work(LAPACK_COL_MAJOR, ny_lapack_lower(A), m, A.at,
-                               ny_blas_stride(A.stride), pivots, work, SYTRF_COLUMNS * m);
+    NY_BLAS(info = LAPACKE_dsytrf_work(LAPACK_COL_MAJOR, ny_lapack_lower(A), m, A.at,
+                                       ny_blas_stride(A.stride), pivots, work, SYTRF_COLUMNS * m));
     assert(info >= 0); /* > 0: an eigenvalue is `bound` */
     (void)info;
     for (size_t i = 0, second = 0; i < A.rows; i++) {

@@ -54,9 +54,9 @@ static void take_off(const struct factor *of, size_t i, size_t k)
 
         ny_gemm(-1, row, ny_t(ny_cols(rows, k * BLOCK, BLOCK)), 1, above);
     }
-    cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, ny_blas_int(row.rows), BLOCK, -1, row.at,
-                ny_blas_stride(row.stride), 1, block_of(of->A, i, i).at,
-                ny_blas_stride(of->A.stride));
+    NY_BLAS(cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, ny_blas_int(row.rows), BLOCK, -1,
+                        row.at, ny_blas_stride(row.stride), 1, block_of(of->A, i, i).at,
+                        ny_blas_stride(of->A.stride)));
 }
 
 static int factor(void *arg, const struct ny_worker *worker)

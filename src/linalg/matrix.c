@@ -24,7 +24,7 @@ void ny_blas_parallel(const struct ny_context *ctx, size_t m)
 {
     unsigned threads = m > NY_BLAS_SERIAL_ORDER ? ny_context_threads(ctx) : 1;
 
-    if (threads > 1 && !ny_blas_may_start(threads - 1)) threads = 1;
+    if (threads > 1 && !ny_blas_may_start(ctx, threads - 1)) threads = 1;
     openblas_set_num_threads(threads < INT_MAX ? (int)threads : INT_MAX);
 }
 
@@ -100,10 +100,10 @@ void ny_gemm(double alpha, struct ny_matrix A, struct ny_matrix B, double beta, 
 {
     assert(A.cols == B.rows && A.rows == C.rows && B.cols == C.cols && !C.transposed);
     if (!C.rows || !C.cols) return;
-    cblas_dgemm(CblasRowMajor, transpose_of(A.transposed), transpose_of(B.transposed),
-                ny_blas_int(C.rows), ny_blas_int(C.cols), ny_blas_int(A.cols), alpha, A.at,
-                ny_blas_stride(A.stride), B.at, ny_blas_stride(B.stride), beta, C.at,
-                ny_blas_stride(C.stride));
+    NY_BLAS(cblas_dgemm(CblasRowMajor, transpose_of(A.transposed), transpose_of(B.transposed),
+                        ny_blas_int(C.rows), ny_blas_int(C.cols), ny_blas_int(A.cols), alpha, A.at,
+                        ny_blas_stride(A.stride), B.at, ny_blas_stride(B.stride), beta, C.at,
+                        ny_blas_stride(C.stride)));
 }
 
 void ny_gemm32(float alpha, struct ny_matrix32 A, struct ny_matrix32 B, float beta,
@@ -111,19 +111,19 @@ void ny_gemm32(float alpha, struct ny_matrix32 A, struct ny_matrix32 B, float be
 {
     assert(A.cols == B.rows && A.rows == C.rows && B.cols == C.cols && !C.transposed);
     if (!C.rows || !C.cols) return;
-    cblas_sgemm(CblasRowMajor, transpose_of(A.transposed), transpose_of(B.transposed),
-                ny_blas_int(C.rows), ny_blas_int(C.cols), ny_blas_int(A.cols), alpha, A.at,
-                ny_blas_stride(A.stride), B.at, ny_blas_stride(B.stride), beta, C.at,
-                ny_blas_stride(C.stride));
+    NY_BLAS(cblas_sgemm(CblasRowMajor, transpose_of(A.transposed), transpose_of(B.transposed),
+                        ny_blas_int(C.rows), ny_blas_int(C.cols), ny_blas_int(A.cols), alpha, A.at,
+                        ny_blas_stride(A.stride), B.at, ny_blas_stride(B.stride), beta, C.at,
+                        ny_blas_stride(C.stride)));
 }
 
 void ny_gram(struct ny_matrix A, double beta, struct ny_matrix C)
 {
     assert(C.rows == A.cols && C.cols == A.cols && !C.transposed);
     if (!C.rows) return;
-    cblas_dsyrk(CblasRowMajor, CblasLower, transpose_of(!A.transposed), ny_blas_int(A.cols),
-                ny_blas_int(A.rows), 1.0, A.at, ny_blas_stride(A.stride), beta, C.at,
-                ny_blas_stride(C.stride));
+    NY_BLAS(cblas_dsyrk(CblasRowMajor, CblasLower, transpose_of(!A.transposed), ny_blas_int(A.cols),
+                        ny_blas_int(A.rows), 1.0, A.at, ny_blas_stride(A.stride), beta, C.at,
+                        ny_blas_stride(C.stride)));
 }
 
 size_t ny_gram_blocks(size_t m)
@@ -165,18 +165,19 @@ void ny_gram_crossed(double alpha, struct ny_matrix A, struct ny_matrix B, struc
     assert(A.rows == B.rows && A.cols == B.cols && A.transposed == B.transposed);
     assert(C.rows == A.cols && C.cols == A.cols && !C.transposed);
     if (!C.rows) return;
-    cblas_dsyr2k(CblasRowMajor, CblasLower, transpose_of(!A.transposed), ny_blas_int(A.cols),
-                 ny_blas_int(A.rows), alpha, A.at, ny_blas_stride(A.stride), B.at,
-                 ny_blas_stride(B.stride), 1.0, C.at, ny_blas_stride(C.stride));
+    NY_BLAS(cblas_dsyr2k(CblasRowMajor, CblasLower, transpose_of(!A.transposed),
+                         ny_blas_int(A.cols), ny_blas_int(A.rows), alpha, A.at,
+                         ny_blas_stride(A.stride), B.at, ny_blas_stride(B.stride), 1.0, C.at,
+                         ny_blas_stride(C.stride)));
 }
 
 void ny_gram32(struct ny_matrix32 A, float beta, struct ny_matrix32 C)
 {
     assert(C.rows == A.cols && C.cols == A.cols && !C.transposed);
     if (!C.rows) return;
-    cblas_ssyrk(CblasRowMajor, CblasLower, transpose_of(!A.transposed), ny_blas_int(A.cols),
-                ny_blas_int(A.rows), 1.0f, A.at, ny_blas_stride(A.stride), beta, C.at,
-                ny_blas_stride(C.stride));
+    NY_BLAS(cblas_ssyrk(CblasRowMajor, CblasLower, transpose_of(!A.transposed), ny_blas_int(A.cols),
+                        ny_blas_int(A.rows), 1.0f, A.at, ny_blas_stride(A.stride), beta, C.at,
+                        ny_blas_stride(C.stride)));
 }
 
 void ny_gemv(double alpha, struct ny_matrix A, const double *x, double beta, double *y)
@@ -189,8 +190,9 @@ void ny_gemv(double alpha, struct ny_matrix A, const double *x, double beta, dou
             y[i] = beta == 0 ? 0 : beta * y[i];
         return;
     }
-    cblas_dgemv(CblasRowMajor, transpose_of(A.transposed), ny_blas_int(rows), ny_blas_int(cols),
-                alpha, A.at, ny_blas_stride(A.stride), x, 1, beta, y, 1);
+    NY_BLAS(cblas_dgemv(CblasRowMajor, transpose_of(A.transposed), ny_blas_int(rows),
+                        ny_blas_int(cols), alpha, A.at, ny_blas_stride(A.stride), x, 1, beta, y,
+                        1));
 }
 
 /* In square blocks, so that the strided side stays in cache. */
@@ -226,8 +228,8 @@ size_t ny_cholesky(struct ny_matrix A)
 
     assert(A.rows == A.cols);
     if (!A.rows) return 0;
-    info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, ny_lapack_lower(A), ny_blas_int(A.rows), A.at,
-                               ny_blas_stride(A.stride));
+    NY_BLAS(info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, ny_lapack_lower(A), ny_blas_int(A.rows),
+                                       A.at, ny_blas_stride(A.stride)));
     assert(info >= 0);
     if (info > 0) return (size_t)info;
     /* The factorisation stops at pivots ≤ 0, which a NaN is not. */
@@ -252,8 +254,8 @@ int ny_cholesky_pivoted(struct ny_context *ctx, struct ny_matrix A, double toler
     work = ny_alloc(ctx, NY_MEM_SOLVE, m * (2 * sizeof(*work) + sizeof(*pivots)));
     if (!work) return NY_EBUDGET;
     pivots = (lapack_int *)(void *)(work + 2 * m);
-    info = LAPACKE_dpstrf_work(LAPACK_COL_MAJOR, ny_lapack_lower(A), ny_blas_int(m), A.at,
-                               ny_blas_stride(A.stride), pivots, &found, tolerance, work);
+    NY_BLAS(info = LAPACKE_dpstrf_work(LAPACK_COL_MAJOR, ny_lapack_lower(A), ny_blas_int(m), A.at,
+                                       ny_blas_stride(A.stride), pivots, &found, tolerance, work));
     assert(info >= 0);
     (void)info;
     *rank = (size_t)found;
@@ -271,13 +273,14 @@ static void solve_left(struct ny_matrix L, bool transpose, struct ny_matrix B)
     assert(L.rows == L.cols && L.rows == B.rows && !B.transposed);
     if (!B.rows || !B.cols) return;
     if (B.cols == 1) {
-        cblas_dtrsv(CblasRowMajor, lower_of(L.transposed), op, CblasNonUnit, ny_blas_int(L.rows),
-                    L.at, ny_blas_stride(L.stride), B.at, ny_blas_stride(B.stride));
+        NY_BLAS(cblas_dtrsv(CblasRowMajor, lower_of(L.transposed), op, CblasNonUnit,
+                            ny_blas_int(L.rows), L.at, ny_blas_stride(L.stride), B.at,
+                            ny_blas_stride(B.stride)));
         return;
     }
-    cblas_dtrsm(CblasRowMajor, CblasLeft, lower_of(L.transposed), op, CblasNonUnit,
-                ny_blas_int(B.rows), ny_blas_int(B.cols), 1.0, L.at, ny_blas_stride(L.stride), B.at,
-                ny_blas_stride(B.stride));
+    NY_BLAS(cblas_dtrsm(CblasRowMajor, CblasLeft, lower_of(L.transposed), op, CblasNonUnit,
+                        ny_blas_int(B.rows), ny_blas_int(B.cols), 1.0, L.at,
+                        ny_blas_stride(L.stride), B.at, ny_blas_stride(B.stride)));
 }
 
 void ny_solve_lower(struct ny_matrix L, struct ny_matrix B)
@@ -294,18 +297,20 @@ void ny_solve_rows(struct ny_matrix L, struct ny_matrix X)
 {
     assert(L.rows == L.cols && L.rows == X.cols && !X.transposed);
     if (!X.rows || !X.cols) return;
-    cblas_dtrsm(CblasRowMajor, CblasRight, lower_of(L.transposed), transpose_of(!L.transposed),
-                CblasNonUnit, ny_blas_int(X.rows), ny_blas_int(X.cols), 1.0, L.at,
-                ny_blas_stride(L.stride), X.at, ny_blas_stride(X.stride));
+    NY_BLAS(cblas_dtrsm(CblasRowMajor, CblasRight, lower_of(L.transposed),
+                        transpose_of(!L.transposed), CblasNonUnit, ny_blas_int(X.rows),
+                        ny_blas_int(X.cols), 1.0, L.at, ny_blas_stride(L.stride), X.at,
+                        ny_blas_stride(X.stride)));
 }
 
 void ny_solve_rows32(struct ny_matrix32 L, struct ny_matrix32 X)
 {
     assert(L.rows == L.cols && L.rows == X.cols && !X.transposed);
     if (!X.rows || !X.cols) return;
-    cblas_strsm(CblasRowMajor, CblasRight, lower_of(L.transposed), transpose_of(!L.transposed),
-                CblasNonUnit, ny_blas_int(X.rows), ny_blas_int(X.cols), 1.0f, L.at,
-                ny_blas_stride(L.stride), X.at, ny_blas_stride(X.stride));
+    NY_BLAS(cblas_strsm(CblasRowMajor, CblasRight, lower_of(L.transposed),
+                        transpose_of(!L.transposed), CblasNonUnit, ny_blas_int(X.rows),
+                        ny_blas_int(X.cols), 1.0f, L.at, ny_blas_stride(L.stride), X.at,
+                        ny_blas_stride(X.stride)));
 }
 
 int ny_cholesky_inverse(struct ny_context *ctx, struct ny_matrix L)
@@ -317,8 +322,8 @@ int ny_cholesky_inverse(struct ny_context *ctx, struct ny_matrix L)
     if (!L.rows) return NY_OK;
     err = ny_check_order(ctx, L.rows, 1);
     if (err) return err;
-    info = LAPACKE_dpotri_work(LAPACK_COL_MAJOR, ny_lapack_lower(L), ny_blas_int(L.rows), L.at,
-                               ny_blas_stride(L.stride));
+    NY_BLAS(info = LAPACKE_dpotri_work(LAPACK_COL_MAJOR, ny_lapack_lower(L), ny_blas_int(L.rows),
+                                       L.at, ny_blas_stride(L.stride)));
     assert(info >= 0);
     if (info > 0)
         return ny_fail(ctx, NY_ENUMERIC, "pivot %d of a Cholesky factor is 0: it has no inverse",

@@ -90,10 +90,10 @@ void ny_blas_parallel(const struct ny_context *ctx, size_t m);
  * for each caller what does not depend on m, its stack, and a packed panel of 512 × m doubles.
  * Measured up to m = 4,000, rounded up. */
 size_t ny_blas_bytes(unsigned threads, unsigned workers, size_t m);
-/* Has OpenBLAS map the buffers of so many threads that call it at a time, and of as many for each
- * other part of the work that runs beside this one. Work that multiplies calls this before it takes
+/* Decides how many of so many threads, and of as many for each other part of the work that runs
+ * beside this one, may be in OpenBLAS at a time. Work that multiplies calls this before it takes
  * memory of its own. NY_EBUDGET where a limit of the process (ulimit -v or -d) leaves no room for
- * them; without such a limit nothing is done. */
+ * one; without such a limit nothing is done. */
 int ny_blas_make_room(struct ny_context *ctx, unsigned threads);
 /* Gives OpenBLAS one thread again. */
 void ny_blas_serial(void);

@@ -50,9 +50,10 @@ static int householder(struct ny_context *ctx, struct ny_matrix Y, double *tau, 
                            "row %zu of a basis to orthonormalise is not finite; look for huge "
                            "values in the data (--scale standard)",
                            i);
-    info = LAPACKE_dgelqf_work(LAPACK_COL_MAJOR, r, m, Y.at, stride, tau, work, LWORK * r);
+    NY_BLAS(info = LAPACKE_dgelqf_work(LAPACK_COL_MAJOR, r, m, Y.at, stride, tau, work, LWORK * r));
     assert(info == 0);
-    info = LAPACKE_dorglq_work(LAPACK_COL_MAJOR, r, m, r, Y.at, stride, tau, work, LWORK * r);
+    NY_BLAS(info =
+                LAPACKE_dorglq_work(LAPACK_COL_MAJOR, r, m, r, Y.at, stride, tau, work, LWORK * r));
     assert(info == 0);
     return NY_OK;
 }
