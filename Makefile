@@ -27,7 +27,8 @@ HARDENED_LINK := -Wl,-z,relro,-z,now,-z,noexecstack
 ENDING = -DNY_EXIT_BY=$(if $(filter -fsanitize% --coverage,$(CFLAGS)),exit,_exit)
 # Objects have both their names, so that BUILD may be relative in one call and absolute in another.
 DEPENDENCIES = -MMD -MP -MF $@.d -MT $(@:$(CURDIR)/%=%) -MT $(abspath $@)
-PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
+# Others' headers are warned of by nobody here.
+PACKAGE_CFLAGS := $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(PACKAGES) 2>/dev/null))
 PACKAGE_LIBS   := $(shell pkg-config --libs $(LINKED) 2>/dev/null) -lm -lpthread -ldl
 
 PREFIX       ?= /usr/local
