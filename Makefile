@@ -55,15 +55,17 @@ export LSAN_OPTIONS := suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions
 export TSAN_OPTIONS := suppressions=$(CURDIR)/tests/tsan.supp
 endif
 
-# Vector code is compiled once for each CPU family and chosen at run time (src/base/cpu.h).
+# Vector code is compiled once for each CPU family, and products of bytes once more (dot); the CPU
+# chooses at run time (src/base/cpu.h).
 VARIANT_SOURCES := $(wildcard src/*/*_variant.c)
 MACHINE := $(shell $(CC) -dumpmachine | cut -d- -f1)
 ifneq (,$(filter x86_64 amd64,$(MACHINE)))
 VARIANTS := plain avx2 avx512
+VARIANT_FLAGS_dot = $(VARIANT_FLAGS_avx512) -mavx512vnni
 BASE_CFLAGS += -DNY_X86_VARIANTS -fcf-protection
 else
-UNUSED_SOURCES := $(wildcard src/columns/*_vnni.c src/columns/*_avx2.c)
 VARIANTS := plain
+VARIANT_FLAGS_dot := $(if $(filter aarch64,$(MACHINE)),-march=armv8.2-a+dotprod)
 endif
 # Nobody looks at floating-point exceptions, nor at errno: choices by comparison become masks, not branches, and roots a loop.
 VECTOR_FLAGS := -ffp-contract=fast -fno-trapping-math -fno-math-errno
@@ -73,9 +75,10 @@ VARIANT_FLAGS_avx512 := -mavx512f -mavx512bw -mavx512vl -mavx512dq -mfma -mprefe
 
 # Templates, styles and scripts of reports, which become arrays of bytes.
 ASSETS      := $(foreach end,html css js,$(wildcard src/report/*.$(end)))
-LIB_SOURCES := $(filter-out src/cli/%.c $(VARIANT_SOURCES) $(UNUSED_SOURCES),$(wildcard src/*/*.c))
+LIB_SOURCES := $(filter-out src/cli/%.c $(VARIANT_SOURCES),$(wildcard src/*/*.c))
 LIB_OBJECTS := $(LIB_SOURCES:src/%.c=$(BUILD)/%.o) \
                $(foreach v,$(VARIANTS),$(VARIANT_SOURCES:src/%.c=$(BUILD)/%.$(v).o)) \
+               $(BUILD)/columns/bytes_variant.dot.o \
                $(ASSETS:src/%=$(BUILD)/%.o)
 CLI_OBJECTS := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/cli/*.c))
 STATIC_LIB  := $(BUILD)/libnystream.a
@@ -181,23 +184,13 @@ $(BUILD)/%.asset.c: src/%
 $(ASSETS:src/%=$(BUILD)/%.o): $(BUILD)/%.o: $(BUILD)/%.asset.c $(BUILD)/flags
 	$(call say,CC) $(CC) $(BASE_CFLAGS) $(CFLAGS) -c $< -o $@
 
-# Byte dot products, of AVX2 and of some AVX-512 CPUs only.
-$(BUILD)/%_avx2.o: src/%_avx2.c $(BUILD)/flags
-	@mkdir -p $(@D)
-	$(call say,CC) $(CC) $(BASE_CFLAGS) $(CFLAGS) $(VARIANT_FLAGS_avx2) $(DEPENDENCIES) -c $< -o $@
-
-$(BUILD)/%_vnni.o: src/%_vnni.c $(BUILD)/flags
-	@mkdir -p $(@D)
-	$(call say,CC) $(CC) $(BASE_CFLAGS) $(CFLAGS) $(VARIANT_FLAGS_avx512) -mavx512vnni \
-	  $(DEPENDENCIES) -c $< -o $@
-
 define variant_rule
 $(BUILD)/%.$(1).o: src/%.c $(BUILD)/flags
 	@mkdir -p $$(@D)
 	$$(call say,CC) $(CC) $(BASE_CFLAGS) $(CFLAGS) $(VECTOR_FLAGS) $(VARIANT_FLAGS_$(1)) \
 	  -DNY_VARIANT=$(1) $$(DEPENDENCIES) -c $$< -o $$@
 endef
-$(foreach v,$(VARIANTS),$(eval $(call variant_rule,$(v))))
+$(foreach v,$(VARIANTS) dot,$(eval $(call variant_rule,$(v))))
 
 $(STATIC_LIB): $(LIB_OBJECTS) $(BUILD)/sources
 	@rm -f $@

@@ -1,5 +1,7 @@
 #include "base/cpu.h"
 
+#include <sys/auxv.h>
+
 /* NY_X86_VARIANTS is set by the build where the vector code was compiled for x86-64. */
 enum ny_cpu ny_cpu_family(void)
 {
@@ -12,10 +14,12 @@ enum ny_cpu ny_cpu_family(void)
     return NY_CPU_PLAIN;
 }
 
-bool ny_cpu_has_vnni(void)
+bool ny_cpu_has_dot(void)
 {
 #if defined(NY_X86_VARIANTS)
     return ny_cpu_family() == NY_CPU_AVX512 && __builtin_cpu_supports("avx512vnni");
+#elif defined(__aarch64__) && defined(HWCAP_ASIMDDP)
+    return getauxval(AT_HWCAP) & HWCAP_ASIMDDP;
 #else
     return false;
 #endif

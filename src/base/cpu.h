@@ -7,17 +7,14 @@
 /* Families of our own vector code, in ascending order of preference. */
 enum ny_cpu { NY_CPU_PLAIN = 0, NY_CPU_AVX2 = 1, NY_CPU_AVX512 = 2, NY_CPU_COUNT };
 
-/* X(variant, family) for each family that this build compiled vector code for; and one of two
- * expressions, by whether it compiled the byte products of x86. */
+/* X(variant, family) for each family that this build compiled vector code for. */
 #if defined(NY_X86_VARIANTS)
 #define NY_CPU_VARIANTS(X)                                                                         \
     X(plain, NY_CPU_PLAIN)                                                                         \
     X(avx2, NY_CPU_AVX2)                                                                           \
     X(avx512, NY_CPU_AVX512)
-#define NY_CPU_IF_X86(there, absent) there
 #else
 #define NY_CPU_VARIANTS(X) X(plain, NY_CPU_PLAIN)
-#define NY_CPU_IF_X86(there, absent) absent
 #endif
 
 /* a_b of what a and b stand for; and the name of something in the family a file is compiled for. */
@@ -36,10 +33,19 @@ enum { NY_VECTOR_BYTES = 16, NY_VECTOR_REGISTERS = 32 };
 enum { NY_VECTOR_BYTES = 16, NY_VECTOR_REGISTERS = 16 };
 #endif
 
+/* What bytes of landmarks are kept less of: products of bytes take signed ones there on x86, and
+ * unsigned ones on ARM. */
+#if defined(__x86_64__)
+enum { NY_BYTE_BIAS = 128 };
+#else
+enum { NY_BYTE_BIAS = 0 };
+#endif
+
 /* The best family that this CPU runs and this build holds. */
 enum ny_cpu ny_cpu_family(void);
-/* AVX-512 with byte dot products (vpdpbusd). */
-bool ny_cpu_has_vnni(void);
+/* Tells whether this CPU runs the variant `dot`: the best family with products of four bytes at a
+ * time, vpdpbusd of AVX-512 or udot of ARM. */
+bool ny_cpu_has_dot(void);
 /* Returns the name of a family, such as "avx512". */
 const char *ny_cpu_name(enum ny_cpu family);
 /* CPUs this process may run on, at least 1. */

@@ -9,11 +9,33 @@
 
 #include "base/cpu.h"
 
-#if defined(__AVX2__)
+#if defined(__SSE2__)
 #include <immintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
 #endif
 
 typedef int32_t ny_vector_bits __attribute__((vector_size(NY_VECTOR_BYTES)));
+
+typedef float ny_floats __attribute__((vector_size(NY_VECTOR_BYTES)));
+
+/* Returns the lanes that are below a bound, a bit each. */
+static inline uint32_t ny_floats_less(ny_floats values, float bound)
+{
+#if defined(__AVX512F__)
+    return _mm512_cmp_ps_mask((__m512)values, _mm512_set1_ps(bound), _CMP_LT_OQ);
+#elif defined(__AVX2__)
+    return (uint32_t)_mm256_movemask_ps((__m256)(values < bound));
+#elif defined(__SSE2__)
+    return (uint32_t)_mm_movemask_ps((__m128)(values < bound));
+#else
+    uint32_t less = 0;
+
+    for (unsigned l = 0; l < NY_VECTOR_BYTES / sizeof(float); l++)
+        less |= (uint32_t)(values[l] < bound) << l;
+    return less;
+#endif
+}
 
 /* Tells whether some bit is set. */
 static inline bool ny_vector_any(ny_vector_bits bits)
@@ -29,6 +51,58 @@ static inline bool ny_vector_any(ny_vector_bits bits)
     return (word[0] | word[1]) != 0;
 #endif
 }
+
+/* ---- words of four bytes -------------------------------------------------------------------- */
+
+/* A word is multiplied in parts: the whole of it, the even and the odd bytes, or byte by byte. */
+#if defined(__AVX512VNNI__) || defined(__ARM_FEATURE_DOTPROD)
+enum { NY_BYTE_PARTS = 1 };
+typedef int32_t ny_byte_lanes __attribute__((vector_size(NY_VECTOR_BYTES)));
+#elif defined(__SSE2__)
+enum { NY_BYTE_PARTS = 2 };
+typedef int16_t ny_byte_lanes __attribute__((vector_size(NY_VECTOR_BYTES)));
+#else
+enum { NY_BYTE_PARTS = 4 };
+typedef uint32_t ny_byte_lanes __attribute__((vector_size(NY_VECTOR_BYTES)));
+#endif
+
+/* Returns a part of a word of unsigned bytes. */
+static inline uint32_t ny_byte_part(uint32_t word, unsigned part)
+{
+    const uint32_t mask = NY_BYTE_PARTS == 4 ? 0xff : NY_BYTE_PARTS == 2 ? 0x00ff00ff : UINT32_MAX;
+
+    return word >> 8 * part & mask;
+}
+
+/* Returns a part of words of bytes less NY_BYTE_BIAS: signed ones, if there is one. */
+static inline ny_vector_bits ny_byte_parts(ny_vector_bits words, unsigned part)
+{
+    const int others = 8 * (NY_BYTE_PARTS - 1);
+
+    return (ny_vector_bits)((ny_byte_lanes)words << (others - 8 * (int)part) >> others);
+}
+
+/* Adds the products of the bytes of word x and of each word of y, or of parts of them. */
+static inline ny_vector_bits ny_add_products(ny_vector_bits sum, int32_t x, ny_vector_bits y)
+{
+    ny_vector_bits all = (ny_vector_bits){0} + x;
+
+#if defined(__AVX512VNNI__)
+    return (ny_vector_bits)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)all, (__m512i)y);
+#elif defined(__AVX512F__)
+    return sum + (ny_vector_bits)_mm512_madd_epi16((__m512i)all, (__m512i)y);
+#elif defined(__AVX2__)
+    return sum + (ny_vector_bits)_mm256_madd_epi16((__m256i)all, (__m256i)y);
+#elif defined(__SSE2__)
+    return sum + (ny_vector_bits)_mm_madd_epi16((__m128i)all, (__m128i)y);
+#elif defined(__ARM_FEATURE_DOTPROD)
+    return (ny_vector_bits)vdotq_u32((uint32x4_t)sum, (uint8x16_t)all, (uint8x16_t)y);
+#else
+    return sum + all * y;
+#endif
+}
+
+/* ---- comparisons ---------------------------------------------------------------------------- */
 
 /* A register of f64 and one of whole numbers beside it, lane by lane, and the lanes in which
  * something holds: a mask register where the CPU has them. */

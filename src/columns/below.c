@@ -86,8 +86,8 @@ static void look_at_panel(const struct ny_columns *columns, const struct ny_colu
 {
     size_t quads = ny_byte_quads(columns->spec.geometry->d), at = panel * NY_PANEL;
     struct ny_byte_found found;
-    unsigned there = ny_vector_byte_below()(&group->rows, quads, columns->bytes + at * 4 * quads,
-                                            columns->byte_norms + at, &found);
+    unsigned there = ny_vector_bytes()->below(&group->rows, quads, columns->bytes + at * 4 * quads,
+                                              columns->byte_norms + at, &found);
 
     if (watch->read) ask_for(watch, panel, &found, there & group->there);
     for (there &= group->there; there; there &= there - 1) {

@@ -4,7 +4,7 @@
  * landmarks to it, and compute tiles against it (tile.c), or exact values in f64 (exact.c).
  *
  * A landmark is prepared once, when it is appended, by the way that ny_way_of() chose for the spec:
- * as a lane of a panel of 32 landmarks in f32, as signed bytes y − 128, or as entries of an index
+ * as a lane of a panel of 32 landmarks in f32, as bytes in groups of four, or as entries of an index
  * of sparse rows; precomputed kernel values are taken from the rows themselves. Raw rows are kept
  * as well, since f64 values and models start from them. Arrays at least double when they grow and
  * may move; so nobody may compute tiles while landmarks are appended.
@@ -125,7 +125,7 @@ static void place_floats(struct ny_columns *columns, size_t j, const float *row)
         lane[k * NY_PANEL] = factor * row[k];
 }
 
-/* Puts a row of bytes into its panel as y − 128, in groups of four columns, and notes ‖y‖². */
+/* Puts a row of bytes into its panel as y − NY_BYTE_BIAS, in groups of four columns, and notes ‖y‖². */
 static void place_bytes(struct ny_columns *columns, size_t j, const uint8_t *raw)
 {
     size_t d = columns->spec.geometry->d, panel_bytes = 4 * ny_byte_quads(d) * NY_PANEL;
@@ -133,13 +133,13 @@ static void place_bytes(struct ny_columns *columns, size_t j, const uint8_t *raw
     uint32_t sum, quad;
     size_t q = 0;
 
-    for (; q < d / 4; q++) { /* four at once: y − 128 differs from y in the highest bit */
+    for (; q < d / 4; q++) { /* four at once: y − bias differs from y in one bit */
         memcpy(&quad, raw + 4 * q, sizeof(quad));
-        quad ^= 0x80808080U;
+        quad ^= 0x01010101U * NY_BYTE_BIAS;
         memcpy(lane + q * NY_PANEL * 4, &quad, sizeof(quad));
     }
     for (size_t k = 4 * q; k < d; k++)
-        lane[q * NY_PANEL * 4 + k % 4] = (int8_t)(raw[k] - 128);
+        lane[q * NY_PANEL * 4 + k % 4] = (int8_t)(raw[k] - NY_BYTE_BIAS);
     ny_vector()->prepare->byte_sums(raw, d, &sum, &columns->byte_norms[j]);
 }
 

@@ -69,7 +69,7 @@ struct ny_columns {
     float *norms;             /* ‖y‖² of prepared rows; 0 where the way gives d² itself */
     float *panels;            /* capacity/NY_PANEL panels of d × NY_PANEL: y, or where the way is
                                * ‖x‖² + ‖y‖² − 2x·y, −2y */
-    int8_t *bytes;            /* bytes: panels of ⌈d/4⌉ × NY_PANEL × 4, y − 128 */
+    int8_t *bytes;            /* bytes: panels of ⌈d/4⌉ × NY_PANEL × 4, y − NY_BYTE_BIAS */
     uint32_t *byte_norms;     /* bytes: ‖y‖² */
     float *shift, *shift_low; /* a, or a − 1, in two parts */
     float *zeros;             /* the shift of unshifted blocks */
@@ -81,7 +81,7 @@ struct ny_columns_workspace {
     size_t rows_max, raw_rows; /* rows of a strip, and rows that are read at once */
     unsigned char *raw; /* these rows, and a few bytes that the byte kernel may read past it */
     float *rows, *norms;
-    uint32_t *byte_terms; /* ‖x‖² − 256 Σx */
+    uint32_t *byte_terms; /* ‖x‖² − 2 NY_BYTE_BIAS Σx */
     double *scratch;      /* d numbers, or NY_SPARSE_SUMS for sparse rows */
     struct ny_sparse *sparse; /* sparse: rows_max views of what is packed in `room` */
     struct ny_sparse_room room;

@@ -37,7 +37,7 @@ enum ny_way ny_way_of(const struct ny_columns_spec *spec)
     if (spec->slots) return NY_WAY_SPARSE;
     if (spec->kernel->base == NY_BASE_ABSOLUTE || d <= NY_DIRECT_COLUMNS) return NY_WAY_DIRECT;
     if (spec->kernel->base == NY_BASE_SQUARE && spec->dtype == NY_U8 && d <= byte_columns_max &&
-        ny_vector_byte_square() && ny_unscaled_integers(spec))
+        ny_unscaled_integers(spec))
         return NY_WAY_BYTES;
     return NY_WAY_PRODUCT;
 }

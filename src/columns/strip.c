@@ -131,7 +131,7 @@ static void prepare_bytes(const struct ny_columns *columns, struct ny_columns_wo
         uint32_t sum, square_sum;
 
         ops->byte_sums(workspace->raw + i * d, d, &sum, &square_sum);
-        workspace->byte_terms[i] = square_sum - 256 * sum;
+        workspace->byte_terms[i] = square_sum - 2 * NY_BYTE_BIAS * sum;
     }
 }
 
@@ -304,7 +304,7 @@ static void base_floats(const struct ny_columns *columns, const struct ny_strip 
 static void base_bytes(const struct ny_columns *columns, const struct ny_strip *strip, size_t first,
                        struct ny_matrix32 K)
 {
-    ny_byte_square_fn *byte_square = ny_vector_byte_square();
+    const struct ny_byte_ops *bytes = ny_vector_bytes();
     size_t d = columns->spec.geometry->d, quads = ny_byte_quads(d);
     struct ny_byte_rows rows;
     float out[NY_BYTE_ROWS][NY_PANEL];
@@ -321,8 +321,8 @@ static void base_bytes(const struct ny_columns *columns, const struct ny_strip *
                 rows.row[r] = (const uint8_t *)strip->raw.at + row * d;
                 rows.term[r] = strip->byte_terms[row];
             }
-            byte_square(&rows, quads, columns->bytes + p * quads * NY_PANEL * 4,
-                        columns->byte_norms + p * NY_PANEL, out);
+            bytes->square(&rows, quads, columns->bytes + p * quads * NY_PANEL * 4,
+                          columns->byte_norms + p * NY_PANEL, out);
             for (size_t r = 0; r < group; r++)
                 memcpy(K.at + (i + r) * K.stride + lanes.column, &out[r][lanes.lane],
                        lanes.length * sizeof(float));

@@ -6,21 +6,18 @@
     extern const struct ny_pointwise_ops ny_pointwise_ops_##variant;                               \
     extern const struct ny_prepare_ops ny_prepare_ops_##variant;                                   \
     extern const struct ny_direct_ops ny_direct_ops_##variant;                                     \
+    extern const struct ny_byte_ops ny_byte_ops_##variant;                                         \
     extern const struct ny_scan_ops ny_scan_ops_##variant;                                         \
     extern const struct ny_sparse_row_ops ny_sparse_row_ops_##variant;                             \
     extern const struct ny_sparse_product_ops ny_sparse_product_ops_##variant;
 NY_CPU_VARIANTS(DECLARE)
 #undef DECLARE
-
-NY_CPU_IF_X86(extern ny_byte_square_fn ny_byte_square_vnni;, )
-NY_CPU_IF_X86(extern ny_byte_below_fn ny_byte_below_vnni;, )
-NY_CPU_IF_X86(extern ny_byte_square_fn ny_byte_square_avx2;, )
-NY_CPU_IF_X86(extern ny_byte_below_fn ny_byte_below_avx2;, )
+extern const struct ny_byte_ops ny_byte_ops_dot;
 
 static const struct ny_vector families[NY_CPU_COUNT] = {
 #define ENTRY(variant, family)                                                                     \
     [family] = {&ny_pointwise_ops_##variant, &ny_prepare_ops_##variant, &ny_direct_ops_##variant,  \
-                &ny_scan_ops_##variant, &ny_sparse_row_ops_##variant,                              \
+                &ny_byte_ops_##variant, &ny_scan_ops_##variant, &ny_sparse_row_ops_##variant,      \
                 &ny_sparse_product_ops_##variant},
     NY_CPU_VARIANTS(ENTRY)
 #undef ENTRY
@@ -40,20 +37,11 @@ const struct ny_vector *ny_vector(void)
     return &families[ny_vector_family()];
 }
 
-ny_byte_square_fn *ny_vector_byte_square(void)
+const struct ny_byte_ops *ny_vector_bytes(void)
 {
-    enum ny_cpu family = ny_vector_family();
+    bool free = atomic_load_explicit(&forced, memory_order_relaxed) == NY_CPU_COUNT;
 
-    if (family == NY_CPU_AVX2) return NY_CPU_IF_X86(ny_byte_square_avx2, NULL);
-    if (family != NY_CPU_AVX512 || !ny_cpu_has_vnni()) return NULL;
-    return NY_CPU_IF_X86(ny_byte_square_vnni, NULL);
-}
-
-ny_byte_below_fn *ny_vector_byte_below(void)
-{
-    if (!ny_vector_byte_square()) return NULL;
-    if (ny_vector_family() == NY_CPU_AVX2) return NY_CPU_IF_X86(ny_byte_below_avx2, NULL);
-    return NY_CPU_IF_X86(ny_byte_below_vnni, NULL);
+    return free && ny_cpu_has_dot() ? &ny_byte_ops_dot : ny_vector()->bytes;
 }
 
 bool ny_vector_force(enum ny_cpu family)

@@ -56,30 +56,31 @@ struct ny_direct_ops {
     ny_direct64_fn *dot64, *square64, *absolute64;
 };
 
-/* Bytes: NY_BYTE_ROWS rows of u8 against a panel of NY_PANEL landmarks, which is kept as signed
- * y − 128 in groups of four coordinates, padded with 0: quads × NY_PANEL × 4. Rows may be read up
+/* Bytes: NY_BYTE_ROWS rows of u8 against a panel of NY_PANEL landmarks, which is kept as
+ * y − NY_BYTE_BIAS in groups of four coordinates, padded with 0: quads × NY_PANEL × 4. Rows may be read up
  * to three bytes past their end. out = ‖x − y‖², exact below 2³¹, then rounded to f32. */
 enum { NY_BYTE_ROWS = 12 };
 
 struct ny_byte_rows {
     const uint8_t *row[NY_BYTE_ROWS];
-    uint32_t term[NY_BYTE_ROWS]; /* ‖x‖² − 256 Σx */
-    float bound[NY_BYTE_ROWS];   /* for ny_byte_below_fn */
+    uint32_t term[NY_BYTE_ROWS]; /* ‖x‖² − 2 NY_BYTE_BIAS Σx */
+    float bound[NY_BYTE_ROWS];   /* for `below` */
 };
 
-typedef void ny_byte_square_fn(const struct ny_byte_rows *rows, size_t quads, const int8_t *panel,
-                               const uint32_t y_norms[NY_PANEL], float out[NY_BYTE_ROWS][NY_PANEL]);
-
-/* The landmarks of a panel whose values are below the bound of each row, a bit each, and, where
- * there are any, all values of the row. */
+/* The landmarks of a panel whose values are below the bound of each row, a bit each, and all values
+ * of the rows. */
 struct ny_byte_found {
     uint32_t below[NY_BYTE_ROWS];
     float value[NY_BYTE_ROWS][NY_PANEL];
 };
-/* Returns the rows that have such landmarks, a bit each. */
-typedef unsigned ny_byte_below_fn(const struct ny_byte_rows *rows, size_t quads,
-                                  const int8_t *panel, const uint32_t y_norms[NY_PANEL],
-                                  struct ny_byte_found *found);
+
+struct ny_byte_ops {
+    void (*square)(const struct ny_byte_rows *rows, size_t quads, const int8_t *panel,
+                   const uint32_t y_norms[NY_PANEL], float out[NY_BYTE_ROWS][NY_PANEL]);
+    /* Returns the rows that have landmarks below their bounds, a bit each. */
+    unsigned (*below)(const struct ny_byte_rows *rows, size_t quads, const int8_t *panel,
+                      const uint32_t y_norms[NY_PANEL], struct ny_byte_found *found);
+};
 
 /* Search for small values. */
 struct ny_scan_ops {
@@ -135,6 +136,7 @@ struct ny_vector {
     const struct ny_pointwise_ops *pointwise;
     const struct ny_prepare_ops *prepare;
     const struct ny_direct_ops *direct;
+    const struct ny_byte_ops *bytes;
     const struct ny_scan_ops *scan;
     const struct ny_sparse_row_ops *rows;
     const struct ny_sparse_product_ops *sparse;
@@ -144,12 +146,11 @@ struct ny_vector {
 const struct ny_vector *ny_vector(void);
 /* The family in force, for vector code that other layers have. */
 enum ny_cpu ny_vector_family(void);
-/* The byte kernel, where family and CPU have one; else NULL. */
-ny_byte_square_fn *ny_vector_byte_square(void);
-/* The one beside it that looks for small values; NULL where that is. */
-ny_byte_below_fn *ny_vector_byte_below(void);
+/* The products of bytes of the family in force, or those that this CPU has besides. */
+const struct ny_byte_ops *ny_vector_bytes(void);
 
-/* Puts another family in force, for tests; NY_CPU_COUNT: the best again. False when this CPU cannot
+/* Puts a family in force, for tests, without products of bytes that only some of its CPUs have;
+ * NY_CPU_COUNT: the best again, with them. False when this CPU cannot
  * run it. Columns made before are then not to be used. */
 bool ny_vector_force(enum ny_cpu family);
 

@@ -97,7 +97,7 @@ double ny_calibration_tile(const struct ny_calibration *c, enum ny_way way, bool
 /* Exact distances of groups of rows from panels of landmarks, as columns/strip.c takes them. */
 static void run_bytes(const double *A, const double *B, float *c)
 {
-    ny_byte_square_fn *byte_square = ny_vector_byte_square();
+    const struct ny_byte_ops *bytes = ny_vector_bytes();
     static const uint32_t norms[NY_PANEL];
     struct ny_byte_rows rows = {.term = {0}};
 
@@ -105,8 +105,8 @@ static void run_bytes(const double *A, const double *B, float *c)
         for (size_t i = 0; i + NY_BYTE_ROWS <= BYTE_ROWS; i += NY_BYTE_ROWS) {
             for (size_t r = 0; r < NY_BYTE_ROWS; r++)
                 rows.row[r] = (const uint8_t *)A + (i + r) * TILE_DEPTH;
-            byte_square(&rows, TILE_DEPTH / 4, (const int8_t *)B + p * NY_PANEL * TILE_DEPTH, norms,
-                        (float(*)[NY_PANEL])c);
+            bytes->square(&rows, TILE_DEPTH / 4, (const int8_t *)B + p * NY_PANEL * TILE_DEPTH,
+                          norms, (float(*)[NY_PANEL])c);
         }
 }
 
@@ -208,18 +208,16 @@ static double operations(int kind)
  * finds caches, and units that the CPU had asleep, cold. */
 static double best_rate(const struct probe *probe, int kind, double *at)
 {
-    /* A CPU without products of bytes takes them as it takes others. */
-    int work = kind == BYTES && !ny_vector_byte_square() ? GEMM32 : kind;
     double end_s, start_s, best_s = INFINITY;
 
-    run_once(work, at, at + A_CELLS, at + A_CELLS + B_CELLS);
+    run_once(kind, at, at + A_CELLS, at + A_CELLS + B_CELLS);
     end_s = start_s = ny_now();
     for (double stop_s = start_s + probe->seconds; end_s < stop_s; start_s = end_s) {
-        run_once(work, at, at + A_CELLS, at + A_CELLS + B_CELLS);
+        run_once(kind, at, at + A_CELLS, at + A_CELLS + B_CELLS);
         end_s = ny_now();
         if (end_s - start_s < best_s) best_s = end_s - start_s;
     }
-    return operations(work) / best_s;
+    return operations(kind) / best_s;
 }
 
 /* Floats in [1, 2), of which two make a double near 1: what is denormal takes some CPUs a hundred

@@ -5,7 +5,7 @@
  *   bench_pairs f32|u8 N D   → seconds, on one line
  *
  * f32: by OpenBLAS with its own threads. u8: by the integer products of columns/vector.h, on as many
- * threads; where the CPU has none, that is said.
+ * threads.
  */
 #include <cblas.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static double floats(size_t n, size_t d)
 }
 
 struct bytes {
-    ny_byte_square_fn *square;
+    const struct ny_byte_ops *ops;
     size_t n, d;
     uint8_t *rows;  /* n × d */
     int8_t *panels; /* as the kernel wants them, what is in them does not matter */
@@ -63,7 +63,7 @@ static int multiply(void *arg, size_t first, size_t count)
         for (size_t i = p * NY_PANEL; i + NY_BYTE_ROWS <= b->n; i += NY_BYTE_ROWS) {
             for (size_t r = 0; r < NY_BYTE_ROWS; r++)
                 rows.row[r] = b->rows + (i + r) * b->d;
-            b->square(&rows, quads, b->panels + p * quads * NY_PANEL * 4, norms, out);
+            b->ops->square(&rows, quads, b->panels + p * quads * NY_PANEL * 4, norms, out);
         }
     }
     b->sum = out[0][0];
@@ -72,14 +72,10 @@ static int multiply(void *arg, size_t first, size_t count)
 
 static double bytes(struct ny_context *ctx, size_t n, size_t d)
 {
-    struct bytes b = {.square = ny_vector_byte_square(), .n = n, .d = d};
+    struct bytes b = {.ops = ny_vector_bytes(), .n = n, .d = d};
     size_t panels = (n + NY_PANEL - 1) / NY_PANEL;
     double start;
 
-    if (!b.square) {
-        fprintf(stderr, "bench_pairs: this CPU has no integer products\n");
-        exit(1);
-    }
     b.rows = malloc(n * d + 4);
     b.panels = malloc(panels * ((d + 3) / 4) * NY_PANEL * 4);
     if (!b.rows || !b.panels) exit(1);

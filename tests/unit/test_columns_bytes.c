@@ -64,11 +64,10 @@ static void check_integers(size_t rows, size_t d, bool extreme)
     data_release(&data);
 }
 
-static void skip_without_bytes(void)
+/* Every family that this CPU runs, and what products of bytes it has besides (NY_CPU_COUNT). */
+static bool force(int family)
 {
-    if (ny_vector_byte_square()) return;
-    print_message("skipped: no byte dot products on this CPU\n");
-    skip();
+    return ny_vector_force((enum ny_cpu)family);
 }
 
 /* Counts how often a watch is told of each value, and those that are other ones. */
@@ -115,11 +114,11 @@ static void a_watch_is_told_of_its_rows_alone(void **state)
     spec.kernel = &ny_kernel_euclidean;
     for (size_t i = 0; i < ROWS; i++)
         bound[i] = INFINITY;
-    for (int family = NY_CPU_PLAIN; family < NY_CPU_COUNT; family++) {
+    for (int family = NY_CPU_PLAIN; family <= NY_CPU_COUNT; family++) {
         struct ny_columns *columns;
         struct ny_strip strip;
 
-        if (!ny_vector_force((enum ny_cpu)family)) continue;
+        if (!force(family)) continue;
         columns = columns_of(&spec, &data, LANDMARKS);
         assert_int_equal(ny_columns_workspace_new(&workspace, &spec, NY_STRIP_ROWS), NY_OK);
         strip = ny_columns_own_strip(columns, workspace, 0, ROWS);
@@ -149,7 +148,6 @@ static void a_watch_is_told_of_its_rows_alone(void **state)
         ny_columns_workspace_free(workspace);
         ny_columns_free(columns);
     }
-    ny_vector_force(NY_CPU_COUNT);
     free(tile);
     geometry_release(&g);
     data_release(&data);
@@ -158,12 +156,14 @@ static void a_watch_is_told_of_its_rows_alone(void **state)
 static void distances_are_the_integers(void **state)
 {
     (void)state;
-    skip_without_bytes();
-    for (size_t d = 9; d <= 13; d++)
-        check_integers(97, d, false);
-    check_integers(100, 784, false);
-    check_integers(75, 63, true);
-    check_integers(512, 65, true);
+    for (int family = NY_CPU_PLAIN; family <= NY_CPU_COUNT; family++) {
+        if (!force(family)) continue;
+        for (size_t d = 9; d <= 13; d++)
+            check_integers(97, d, false);
+        check_integers(100, 784, false);
+        check_integers(75, 63, true);
+        check_integers(512, 65, true);
+    }
 }
 
 /* The rows are as far apart as they can be: d² is next to 2³¹. */
@@ -177,47 +177,50 @@ static void the_largest_distance_does_not_wrap(void **state)
     float *K;
 
     (void)state;
-    skip_without_bytes();
     data = data_empty(NY_U8, 2, D);
     for (size_t k = 0; k < D; k++)
         data_set(&data, D + k, 255);
     g = geometry_of(&data, true, 1);
     spec = spec_of("rbf", 1e-9, &data, &g);
-    columns = columns_of(&spec, &data, 2);
-    assert_int_equal(columns->preparation.way, NY_WAY_BYTES);
-    K = base_of(columns, &data, 2, 0, 2);
-    assert_true(K[0] == 0 && K[3] == 0);
-    assert_true(K[1] == 33000.0f * 65025.0f && K[2] == K[1]);
-    free(K);
-    ny_columns_free(columns);
+    for (int family = NY_CPU_PLAIN; family <= NY_CPU_COUNT; family++) {
+        if (!force(family)) continue;
+        columns = columns_of(&spec, &data, 2);
+        assert_int_equal(columns->preparation.way, NY_WAY_BYTES);
+        K = base_of(columns, &data, 2, 0, 2);
+        assert_true(K[0] == 0 && K[3] == 0);
+        assert_true(K[1] == 33000.0f * 65025.0f && K[2] == K[1]);
+        free(K);
+        ny_columns_free(columns);
+    }
     geometry_release(&g);
     data_release(&data);
 }
 
-/* Compares the same tile by bytes and by GEMM; scaled bytes take the GEMM. */
+/* Compares the tile of bytes and of the same numbers in f32, by GEMM; scaled bytes take that too. */
 static void floats_agree(void **state)
 {
     struct tile_result bytes, floats;
     struct ny_columns_spec spec;
     struct ny_columns *columns;
     struct geometry g;
-    struct data data;
+    struct data data = bytes_of(300, 130, false), same = data_empty(NY_F32, 300, 130);
 
     (void)state;
-    skip_without_bytes();
-    data = bytes_of(300, 130, false);
+    for (size_t i = 0; i < (size_t)300 * 130; i++)
+        data_set(&same, i, data.values[i]);
     g = geometry_of(&data, true, 1);
     spec = spec_of("rbf", plain_gamma("rbf", &data, &g), &data, &g);
     columns = columns_of(&spec, &data, 60);
     assert_int_equal(columns->preparation.way, NY_WAY_BYTES);
     bytes = tile_of(columns, &data, 0, 300);
     ny_columns_free(columns);
-    ny_vector_force(NY_CPU_PLAIN);
-    columns = columns_of(&spec, &data, 60);
+    geometry_release(&g);
+    g = geometry_of(&same, true, 1);
+    spec = spec_of("rbf", plain_gamma("rbf", &same, &g), &same, &g);
+    columns = columns_of(&spec, &same, 60);
     assert_int_equal(columns->preparation.way, NY_WAY_PRODUCT);
-    floats = tile_of(columns, &data, 0, 300);
+    floats = tile_of(columns, &same, 0, 300);
     ny_columns_free(columns);
-    ny_vector_force(NY_CPU_COUNT);
     for (size_t i = 0; i < 300; i++)
         for (size_t j = 0; j < 60; j++)
             assert_near((double)bytes.C[i * bytes.stride + j],
@@ -227,10 +230,11 @@ static void floats_agree(void **state)
     geometry_release(&g);
 
     g = geometry_of(&data, true, 0.5); /* scaled columns */
-    spec.geometry = &g.view;
+    spec = spec_of("rbf", 1, &data, &g);
     assert_int_equal(ny_way_of(&spec), NY_WAY_PRODUCT);
     geometry_release(&g);
     data_release(&data);
+    data_release(&same);
 }
 
 int main(void)
