@@ -93,9 +93,8 @@ static void look_at_panel(const struct ny_columns *columns, const struct ny_colu
     for (there &= group->there; there; there &= there - 1) {
         size_t r = (size_t)__builtin_ctz(there);
 
-        group->rows.bound[r] =
-            take_row(watch, group->row[r], panel, found.below[r] & watched(watch, panel),
-                     found.value[r]);
+        group->rows.bound[r] = take_row(watch, group->row[r], panel,
+                                        found.below[r] & watched(watch, panel), found.value[r]);
     }
 }
 

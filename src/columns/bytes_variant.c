@@ -1,13 +1,13 @@
 /*
- * Exact ‖x − y‖² of bytes, 12 rows × 32 landmarks, in blocks of rows and landmarks whose sums stay in
- * registers.
+ * Exact ‖x − y‖² of bytes, 12 rows × 32 landmarks, in blocks of rows and landmarks whose sums stay
+ * in registers.
  *
  * Four bytes of a landmark are a word of a panel. Some CPUs multiply the bytes of two words and add
- * up the four products in one instruction: vpdpbusd of AVX512-VNNI, udot of ARM. Elsewhere a word is
- * taken in parts (base/vector.h): x86 multiplies pairs of 16 bits, the even and the odd bytes. The
- * bytes of the rows are then spread likewise, once for all landmarks of the panel. Landmarks are
- * kept less NY_BYTE_BIAS: x·y = Σ x(y − bias) + bias Σx. All sums are modulo 2³²; ‖x − y‖² itself is
- * below 2³¹.
+ * up the four products in one instruction: vpdpbusd of AVX512-VNNI, udot of ARM. Elsewhere a word
+ * is taken in parts (base/vector.h): x86 multiplies pairs of 16 bits, the even and the odd bytes.
+ * The bytes of the rows are then spread likewise, once for all landmarks of the panel. Landmarks
+ * are kept less NY_BYTE_BIAS: x·y = Σ x(y − bias) + bias Σx. All sums are modulo 2³²; ‖x − y‖²
+ * itself is below 2³¹.
  */
 #include <string.h>
 
@@ -68,49 +68,65 @@ static inline ny_floats square_of(ny_vector_bits dot, uint32_t term, const uint3
     return __builtin_convertvector((ny_vector_bits)square, ny_floats);
 }
 
+/* Rows and a panel. With `below`, values are put only if some of their block are below the bound of
+ * their row, and the bits of these there. */
+struct work {
+    const struct ny_byte_rows *rows;
+    const int8_t *panel;
+    const uint32_t *y_norms;
+    float (*out)[NY_PANEL];
+    uint32_t *below;
+};
+
 /* A piece of the words of rows and landmarks, and whether others come before and behind it. */
 struct piece {
     struct words words;
-    size_t count;
+    size_t first, count;
     bool adds, ends;
 };
 
-/* Puts the values of row r and some landmarks, if not only those below its bound are wanted, or if
- * there are some, whose bits are then set in `below`. */
-static inline __attribute__((always_inline)) void put(const struct ny_byte_rows *rows, size_t r,
-                                                      const ny_vector_bits *dot,
-                                                      const uint32_t *y_norms, float *out,
-                                                      uint32_t *below, size_t at)
+/* Puts the values of row r and the landmarks of a block from `at` on. Returns whether any are below
+ * the bound that is looked for. */
+static inline __attribute__((always_inline)) bool put(const struct work *work, size_t r, size_t at,
+                                                      const ny_vector_bits *dot, const bool looks)
 {
     ny_floats value[VECTORS];
     uint32_t less = 0;
 
-    EACH(v, VECTORS) value[v] = square_of(dot[v], rows->term[r], y_norms + v * LANES);
-    if (below) {
-        EACH(v, VECTORS) less |= ny_floats_less(value[v], rows->bound[r]) << v * LANES;
-        below[r] |= less << at;
+    EACH(v, VECTORS)
+    value[v] = square_of(dot[v], work->rows->term[r], work->y_norms + at + v * LANES);
+    if (looks) {
+        EACH(v, VECTORS) less |= ny_floats_less(value[v], work->rows->bound[r]) << v * LANES;
+        less <<= at;
+        work->below[r] = at ? work->below[r] | less : less;
+        if (!less) return false;
     }
-    if (!below || less) {
-        EACH(v, VECTORS) memcpy(out + v * LANES, &value[v], sizeof(value[v]));
-    }
+    EACH(v, VECTORS) memcpy(work->out[r] + at + v * LANES, &value[v], sizeof(value[v]));
+    return looks;
 }
 
-/* Computes ROWS rows from `row` on and some landmarks from `at` on. Part by part: compilers add the
- * products of parts first, else, and keep sums in memory. */
-static inline __attribute__((always_inline)) void
-multiply_block(const struct piece *piece, const struct ny_byte_rows *rows, size_t row, size_t at,
-               const int8_t *panel, const uint32_t *y_norms, float (*out)[NY_PANEL],
-               uint32_t *below)
+/* Multiplies a piece of some rows and landmarks. Part by part: compilers add the products of parts
+ * first, else, and keep sums in memory. */
+static inline __attribute__((always_inline)) unsigned multiply_block(const struct work *work,
+                                                                     const struct piece *piece,
+                                                                     size_t row, size_t at,
+                                                                     const bool looks)
 {
-    ny_vector_bits sum[ROWS][VECTORS] = {{{0}}}, y[VECTORS];
+    const int8_t *panel = work->panel + (piece->first * NY_PANEL + at) * 4;
+    ny_vector_bits sum[ROWS][VECTORS], y[VECTORS];
+    float(*out)[NY_PANEL] = work->out + row;
+    unsigned there = 0;
 
+    EACH(r, ROWS)
+    EACH(v, VECTORS) sum[r][v] = (ny_vector_bits){0};
     if (piece->adds) {
-        EACH(r, ROWS) EACH(v, VECTORS) sum[r][v] = load(out[row + r] + at + v * LANES);
+        EACH(r, ROWS)
+        EACH(v, VECTORS) sum[r][v] = load(out[r] + at + v * LANES);
     }
     EACH(part, NY_BYTE_PARTS)
     for (size_t q = 0; q < piece->count; q++) {
         EACH(v, VECTORS)
-        y[v] = ny_byte_parts(load(panel + (q * NY_PANEL + at + v * LANES) * 4), (unsigned)part);
+        y[v] = ny_byte_parts(load(panel + (q * NY_PANEL + v * LANES) * 4), (unsigned)part);
         EACH(r, ROWS)
         {
             int32_t x;
@@ -119,49 +135,47 @@ multiply_block(const struct piece *piece, const struct ny_byte_rows *rows, size_
             EACH(v, VECTORS) sum[r][v] = ny_add_products(sum[r][v], x, y[v]);
         }
     }
-    EACH(r, ROWS)
-    {
-        if (piece->ends)
-            put(rows, row + r, sum[r], y_norms + at, out[row + r] + at, below, at);
-        else
-            memcpy(out[row + r] + at, sum[r], sizeof(sum[r]));
+    if (piece->ends) {
+        EACH(r, ROWS)
+        there |= (unsigned)put(work, row + r, at, sum[r], looks) << (row + r);
+    } else {
+        EACH(r, ROWS)
+        EACH(v, VECTORS) memcpy(out[r] + at + v * LANES, &sum[r][v], sizeof(sum[r][v]));
     }
+    return there;
 }
 
-static inline __attribute__((always_inline)) void
-multiply(const struct ny_byte_rows *rows, size_t quads, const int8_t *panel,
-         const uint32_t *y_norms, float (*out)[NY_PANEL], uint32_t *below)
+/* Returns the rows that have values below their bounds, if those are looked for. */
+static inline __attribute__((always_inline)) unsigned multiply(const struct work *work,
+                                                               size_t quads, const bool looks)
 {
     const size_t most = WHOLE ? quads : SPREAD;
+    unsigned there = 0;
     struct piece piece;
 
     for (size_t q = 0; q < quads; q += most) {
+        piece.first = q;
         piece.count = quads - q < most ? quads - q : most;
         piece.adds = q > 0;
         piece.ends = q + piece.count == quads;
-        take_words(rows, q, piece.count, &piece.words);
+        take_words(work->rows, q, piece.count, &piece.words);
         for (size_t at = 0; at < NY_PANEL; at += VECTORS * LANES)
             for (size_t r = 0; r < NY_BYTE_ROWS; r += ROWS)
-                multiply_block(&piece, rows, r, at, panel + q * NY_PANEL * 4, y_norms, out, below);
+                there |= multiply_block(work, &piece, r, at, looks);
     }
+    return there;
 }
 
 static void square(const struct ny_byte_rows *rows, size_t quads, const int8_t *panel,
                    const uint32_t y_norms[NY_PANEL], float out[NY_BYTE_ROWS][NY_PANEL])
 {
-    multiply(rows, quads, panel, y_norms, out, NULL);
+    multiply(&(struct work){rows, panel, y_norms, out, NULL}, quads, false);
 }
 
 static unsigned below(const struct ny_byte_rows *rows, size_t quads, const int8_t *panel,
                       const uint32_t y_norms[NY_PANEL], struct ny_byte_found *found)
 {
-    unsigned there = 0;
-
-    memset(found->below, 0, sizeof(found->below));
-    multiply(rows, quads, panel, y_norms, found->value, found->below);
-    for (size_t r = 0; r < NY_BYTE_ROWS; r++)
-        there |= (unsigned)(found->below[r] != 0) << r;
-    return there;
+    return multiply(&(struct work){rows, panel, y_norms, found->value, found->below}, quads, true);
 }
 
 extern const struct ny_byte_ops NY_VARIANT_NAME(ny_byte_ops);

@@ -4,10 +4,10 @@
  * landmarks to it, and compute tiles against it (tile.c), or exact values in f64 (exact.c).
  *
  * A landmark is prepared once, when it is appended, by the way that ny_way_of() chose for the spec:
- * as a lane of a panel of 32 landmarks in f32, as bytes in groups of four, or as entries of an index
- * of sparse rows; precomputed kernel values are taken from the rows themselves. Raw rows are kept
- * as well, since f64 values and models start from them. Arrays at least double when they grow and
- * may move; so nobody may compute tiles while landmarks are appended.
+ * as a lane of a panel of 32 landmarks in f32, as bytes in groups of four, or as entries of an
+ * index of sparse rows; precomputed kernel values are taken from the rows themselves. Raw rows are
+ * kept as well, since f64 values and models start from them. Arrays at least double when they grow
+ * and may move; so nobody may compute tiles while landmarks are appended.
  *
  * The shift is kept in two floats, a rounded to f32 and what that left, as a rounding error that
  * all rows have in common would add up over them. With a mean of W above ½ and a kernel that can
@@ -125,7 +125,8 @@ static void place_floats(struct ny_columns *columns, size_t j, const float *row)
         lane[k * NY_PANEL] = factor * row[k];
 }
 
-/* Puts a row of bytes into its panel as y − NY_BYTE_BIAS, in groups of four columns, and notes ‖y‖². */
+/* Puts a row of bytes into its panel as y − NY_BYTE_BIAS, in groups of four columns, and notes
+ * ‖y‖². */
 static void place_bytes(struct ny_columns *columns, size_t j, const uint8_t *raw)
 {
     size_t d = columns->spec.geometry->d, panel_bytes = 4 * ny_byte_quads(d) * NY_PANEL;

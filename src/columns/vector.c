@@ -16,8 +16,9 @@ extern const struct ny_byte_ops ny_byte_ops_dot;
 
 static const struct ny_vector families[NY_CPU_COUNT] = {
 #define ENTRY(variant, family)                                                                     \
-    [family] = {&ny_pointwise_ops_##variant, &ny_prepare_ops_##variant, &ny_direct_ops_##variant,  \
-                &ny_byte_ops_##variant, &ny_scan_ops_##variant, &ny_sparse_row_ops_##variant,      \
+    [family] = {&ny_pointwise_ops_##variant,     &ny_prepare_ops_##variant,                        \
+                &ny_direct_ops_##variant,        &ny_byte_ops_##variant,                           \
+                &ny_scan_ops_##variant,          &ny_sparse_row_ops_##variant,                     \
                 &ny_sparse_product_ops_##variant},
     NY_CPU_VARIANTS(ENTRY)
 #undef ENTRY

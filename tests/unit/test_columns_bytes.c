@@ -196,7 +196,8 @@ static void the_largest_distance_does_not_wrap(void **state)
     data_release(&data);
 }
 
-/* Compares the tile of bytes and of the same numbers in f32, by GEMM; scaled bytes take that too. */
+/* Compares the tile of bytes and of the same numbers in f32, by GEMM; scaled bytes take that too.
+ */
 static void floats_agree(void **state)
 {
     struct tile_result bytes, floats;
