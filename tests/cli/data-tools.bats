@@ -254,6 +254,24 @@ on_shape() {
     [[ " $(./setup --missing python) " == *" python3-venv "* ]]
 }
 
+@test "setup goes on without what the tests can do without, and says so" {
+    mkdir bin
+    printf '%s\n' '#!/bin/sh' 'case "$*" in *umap*) exit 100 ;; *" other"*) touch there ;; esac' >bin/apt-get
+    printf '#!/bin/sh\necho 0\n' >bin/id
+    chmod +x bin/*
+    for package in umap-learn umap-needed; do
+        sed "/^build  cmd:make/,/^fresh/d; s|^needs='|&\npython file:there other\npython file:nowhere $package|" \
+            "$BATS_TEST_DIRNAME/../../data-tools/setup" >setup-$package
+    done
+    PATH=$PWD/bin:$PATH run bash setup-umap-learn python
+    [ "$status" -eq 0 ]
+    [[ $output == *"without umap-learn, which cannot be installed here"*"setup: done" ]]
+    [ -e there ]
+    PATH=$PWD/bin:$PATH run bash setup-umap-needed python
+    [ "$status" -eq 1 ]
+    [[ $output == *"Install by hand"*umap-needed* ]]
+}
+
 @test "every tool explains itself" {
     for tool in infinite-digits manifold sparse-text cells knn-accuracy windows ply-rows wfdb-rows; do
         run $tool --help
