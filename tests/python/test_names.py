@@ -75,6 +75,22 @@ def test_anndata_in_memory_and_in_a_file(tmp_path):
         assert list(store.row_names[:]) == CELLS and list(store.column_names) == GENES
 
 
+def test_names_of_a_type_in_which_texts_may_be_missing(tmp_path):
+    """Those of pandas 3 are, and anndata writes a group for them."""
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "x.h5ad", "w") as file:
+        file["X"] = np.random.default_rng(1).normal(size=(50, 3))
+        for table, names in ("obs", CELLS), ("var", GENES):
+            group = file.create_group(f"{table}/_index")
+            group["values"], group["mask"] = names, np.zeros(len(names), bool)
+            file[table].attrs["_index"] = "_index"
+    python, library = (nystream.open(tmp_path / f"{name}.nys") for name in "ab")
+    python.append(tmp_path / "x.h5ad")
+    library.append_files(tmp_path / "x.h5ad")
+    for store in python, library:
+        assert list(store.row_names[:]) == CELLS and list(store.column_names) == GENES
+
+
 def test_a_column_of_a_file_names_its_rows(tmp_path):
     (tmp_path / "t.csv").write_text("name,a,b,class\nx1,1,2,u\ny,3,4,v\n")
     store = nystream.open(tmp_path / "s.nys")

@@ -53,7 +53,9 @@ def names_in_h5ad(name: Any) -> Tuple[Any, Any]:
     with h5py.File(name, "r") as file:
         for table in (file.get("obs"), file.get("var")):
             index = table.attrs.get("_index") if isinstance(table, h5py.Group) else None
-            texts = table.get(index) if index else None
+            texts: Any = table.get(index) if index else None
+            if isinstance(texts, h5py.Group):  # a type of pandas in which texts may be missing
+                texts = texts.get("values")
             is_text = isinstance(texts, h5py.Dataset) and h5py.check_string_dtype(texts.dtype)
             found.append(texts.asstr()[:] if is_text else None)
     return found[0], found[1]

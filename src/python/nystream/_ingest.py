@@ -141,7 +141,7 @@ def _place_genes(model: Model, adata: Any, rows: str, kept: Mapping[str, Any]) -
     layer = None if rows == "X" else rows[len("layers/"):]
     if layer is not None and layer not in adata.layers:
         raise ValueError(f"the map of adata_ref was fitted on layers[{layer!r}], which adata does "
-                         f"not have{hint(layer, adata.layers)}")
+                         f"not have{hint(layer, map(str, adata.layers))}")
     model.column_names = [str(name) for name in kept["names"]]
     there = set(map(str, adata.var_names))
     lost = [name for name in model.column_names if name not in there]
