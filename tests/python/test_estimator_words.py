@@ -1,8 +1,6 @@
 """Defaults, methods, warnings and refusals of estimators."""
 import pickle
-import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +12,7 @@ from sklearn.base import clone  # noqa: E402
 from sklearn.datasets import make_blobs  # noqa: E402
 
 import nystream  # noqa: E402
-from nystream import _estimator, _versions  # noqa: E402
+from nystream import _estimator  # noqa: E402
 from nystream.estimators import (DiffusionMap, Isomap, KernelPCA, Nystroem,  # noqa: E402
                                  SpectralClustering, SpectralEmbedding)
 
@@ -138,7 +136,7 @@ def test_a_polynomial_kernel_has_both_names(estimator, parameter):
     assert np.array_equal(short.eigenvalues_, long.eigenvalues_)
 
 
-# ---- values and versions -----------------------------------------------------------------------
+# ---- values ------------------------------------------------------------------------------------
 
 
 def test_missing_values_are_answered_with_what_takes_them(tmp_path):
@@ -153,24 +151,6 @@ def test_missing_values_are_answered_with_what_takes_them(tmp_path):
     store = nystream.open(tmp_path / "s.nys")
     store.append(bad, nan="drop")
     assert KernelPCA(n_landmarks=30).fit_transform(store).shape == (99, 2)
-
-
-def test_another_scikit_learn_is_told(monkeypatch):
-    for version in "1.2.0", "1.5.2", "1.5.0rc1":
-        _estimator.check_version(version)
-    for version in "1.1.3", "1.6.0", "1.6.dev0", "1.10.1", "2.0":
-        with pytest.raises(ImportError, match=r"for scikit-learn 1\.2 to 1\.5, but " + version):
-            _estimator.check_version(version)
-    project = (Path(nystream.__file__).parents[1] / "pyproject.toml").read_text()
-    (_, first), (_, end) = _versions.SUPPORTED
-    assert project.count(f"scikit-learn>=1.{first},<1.{end}") == 2
-    for name in [name for name in sys.modules if name.startswith("nystream")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setattr(sklearn, "__version__", "1.7.1")
-    import nystream as anew
-
-    with pytest.raises(ImportError, match=r"1\.7\.1 is installed; pip install 'scikit-learn>=1\.2"):
-        anew.KernelPCA
 
 
 @pytest.mark.parametrize("estimator, name", [
@@ -207,7 +187,7 @@ def test_coordinates_that_have_no_rows_are_told(tmp_path, rows, estimator):
                           estimator.inverse_transform(places[:]))
     with pytest.raises(ValueError, match="X has 6 columns, but there are 2 components"):
         estimator.inverse_transform(rows)
-    with pytest.raises(TypeError, match="A sparse matrix was passed"):
+    with pytest.raises(TypeError, match="[Ss]parse .* was passed"):
         estimator.inverse_transform(scipy.sparse.csr_matrix(places[:]))
 
 

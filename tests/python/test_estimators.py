@@ -22,10 +22,10 @@ from sklearn.metrics import adjusted_rand_score  # noqa: E402
 from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel  # noqa: E402
 from sklearn.model_selection import GridSearchCV  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
-from sklearn.utils import estimator_checks  # noqa: E402
-from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
 
+import checks  # noqa: E402
 import nystream  # noqa: E402
+from conftest import cells_of  # noqa: E402
 from nystream import _errors  # noqa: E402
 from nystream import _batch, _context, _data, _estimator, _scratch, _work  # noqa: E402
 from nystream.estimators import (DiffusionMap, Isomap, KernelPCA, Nystroem, PCA,  # noqa: E402
@@ -44,23 +44,16 @@ def ids(estimator):
     return repr(estimator).replace("()", "")
 
 
-@parametrize_with_checks([*EMBEDDERS, *CLUSTERERS, KernelPCA(kernel="linear", approx="nystrom"),
-                          KernelPCA(approx="exact"), KernelPCA(kernel="poly")])
+@checks.all_checks([*EMBEDDERS, *CLUSTERERS, KernelPCA(kernel="linear", approx="nystrom"),
+                    KernelPCA(approx="exact"), KernelPCA(kernel="poly")])
 def test_checks_of_scikit_learn(estimator, check):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        check(estimator)
+    checks.run(check, estimator)
 
 
 @pytest.mark.parametrize("estimator", EMBEDDERS, ids=ids)
-@pytest.mark.parametrize("check", [
-    "check_set_output_transform", "check_set_output_transform_pandas",
-    "check_transformer_get_feature_names_out", "check_transformer_get_feature_names_out_pandas",
-    "check_dataframe_column_names_consistency"])
+@pytest.mark.parametrize("check", checks.MORE)
 def test_more_checks_of_scikit_learn(estimator, check):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        getattr(estimator_checks, check)(type(estimator).__name__, clone(estimator))
+    checks.run(getattr(checks.estimator_checks, check), type(estimator).__name__, clone(estimator))
 
 
 @pytest.fixture
@@ -531,7 +524,7 @@ def test_datasets_are_streamed(tmp_path, rows, monkeypatch):
     assert np.array_equal(clone(fitted).fit_transform(array), expected)
     anndata = pytest.importorskip("anndata")
     for values in (rows, scipy.sparse.csr_matrix(rows)):
-        whole = anndata.AnnData(values, dtype="float64")
+        whole = cells_of(values, dtype="float64")
         assert np.allclose(clone(fitted).fit_transform(whole), expected, atol=1e-6)
         whole.write_h5ad(tmp_path / "x.h5ad")
         backed = anndata.read_h5ad(tmp_path / "x.h5ad", backed="r")
@@ -563,7 +556,7 @@ def test_a_name_that_is_none():
 @quick
 def test_a_mapped_file_is_not_looked_at_before_it_is_read(tmp_path, rows, monkeypatch):
     """The library finds what scikit-learn's check would, in the pass that it makes anyway."""
-    monkeypatch.setattr(KernelPCA, "_validate_data", None)
+    monkeypatch.setattr(_estimator, "check_array", None)
     np.save(tmp_path / "rows.npy", rows)
     mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
     of_file = KernelPCA(n_landmarks=40, random_state=0).fit_transform(mapped)

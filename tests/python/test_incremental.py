@@ -12,9 +12,8 @@ from sklearn.datasets import make_blobs  # noqa: E402
 from sklearn.exceptions import NotFittedError  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
-from sklearn.utils import estimator_checks  # noqa: E402
-from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
 
+import checks  # noqa: E402
 import nystream  # noqa: E402
 from nystream import incremental  # noqa: E402
 from nystream.estimators import KernelPCA  # noqa: E402
@@ -23,22 +22,15 @@ from nystream.incremental import IncrementalKernelPCA  # noqa: E402
 quick = pytest.mark.quick
 
 
-@parametrize_with_checks([IncrementalKernelPCA(), IncrementalKernelPCA(kernel="linear"),
-                          IncrementalKernelPCA(batch_size=7, n_landmarks=5)])
+@checks.all_checks([IncrementalKernelPCA(), IncrementalKernelPCA(kernel="linear"),
+                    IncrementalKernelPCA(batch_size=7, n_landmarks=5)])
 def test_checks_of_scikit_learn(estimator, check):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        check(estimator)
+    checks.run(check, estimator)
 
 
-@pytest.mark.parametrize("check", [
-    "check_set_output_transform", "check_set_output_transform_pandas",
-    "check_transformer_get_feature_names_out", "check_transformer_get_feature_names_out_pandas",
-    "check_dataframe_column_names_consistency"])
+@pytest.mark.parametrize("check", checks.MORE)
 def test_more_checks_of_scikit_learn(check):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        getattr(estimator_checks, check)("IncrementalKernelPCA", IncrementalKernelPCA())
+    checks.run(getattr(checks.estimator_checks, check), "IncrementalKernelPCA", IncrementalKernelPCA())
 
 
 @pytest.fixture

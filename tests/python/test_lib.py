@@ -1,4 +1,5 @@
 """The library as the package sees it: versions, declarations, and what is not it."""
+import ast
 import ctypes
 import os
 import re
@@ -29,6 +30,12 @@ def test_the_version_is_the_librarys():
     project = (ROOT / "src" / "python" / "pyproject.toml").read_text(encoding="utf-8")
     assert f'version = "{nystream.__version__}"' in project
     assert _lib.lib.ny_version().decode() == nystream.__version__
+
+
+@quick
+def test_the_sources_are_for_python_3_9():
+    for file in Path(nystream.__file__).parent.glob("*.py"):
+        ast.parse(file.read_text(encoding="utf-8"), str(file), feature_version=(3, 9))
 
 
 @pytest.mark.parametrize("library, words", [

@@ -23,7 +23,7 @@ methods included, which is long; dir(nystream) lists them.
 """
 from __future__ import annotations
 
-import importlib
+import importlib.util
 from typing import Any, List
 
 from nystream._context import Progress
@@ -32,7 +32,6 @@ from nystream._errors import (BudgetError, BusyError, DataError, FileError, Miss
                               NumericError, NystreamError, NystreamWarning, StoreError,
                               UsageError, no_attribute)
 from nystream._lib import __version__
-from nystream._versions import has_sklearn
 from nystream._view import Part
 from nystream.model import Model
 from nystream.planning import plan
@@ -47,7 +46,7 @@ _ESTIMATORS = {"DiffusionMap": "estimators", "IncrementalKernelPCA": "incrementa
                "TruncatedSVD": "truncated"}
 _MODULES = ("dask", "estimators", "tl")
 # Names that are listed can be imported: help() and an import of * ask for each of them.
-_HAS_SKLEARN = has_sklearn()
+_HAS_SKLEARN = importlib.util.find_spec("sklearn") is not None
 
 __all__ = ["BudgetError", "BusyError", "DataError", "FileError", "MissingFileError", "Model",
            "NumericError", "NystreamError", "NystreamWarning", "Part", "Plan", "Progress", "Report",

@@ -98,7 +98,7 @@ def _bits(address: int, first: int, count: int) -> Any:
 def _numbers(kind: str, address: int, first: int, count: int) -> Any:
     if kind == BITS:
         return _bits(address, first, count)
-    dtype = np.dtype(NUMBERS[kind])
+    dtype: "np.dtype[Any]" = np.dtype(NUMBERS[kind])
     octets = (C.c_uint8 * (count * dtype.itemsize)).from_address(address + first * dtype.itemsize)
     return np.ctypeslib.as_array(octets).view(dtype)
 

@@ -15,7 +15,6 @@ import warnings
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
 import numpy as np
-import sklearn
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
@@ -30,8 +29,8 @@ from nystream._embed import (Imported, count_results, import_files, lies_in_memo
 from nystream._errors import NystreamWarning, data_error, renamed, usage_error
 from nystream._lacking import no_parameter
 from nystream._scratch import Scratch, lost_when_stopped
+from nystream._sklearn import check_columns
 from nystream._sources import are_imported, give_back, is_dask, is_path, rows_of_slice
-from nystream._versions import SUPPORTED, is_supported
 from nystream._view import Part
 from nystream.store import Result, Store
 
@@ -52,20 +51,6 @@ NAN_FIT = ("fill such values, as sklearn.impute does, or leave their rows out: "
 NAN_PLACE = ("fill such values, as sklearn.impute does, or leave their rows out; transform(X, "
              "nan='keep') of a nystream.Result or Model places such rows at NaN")
 LARGEST = float(np.finfo(np.float32).max)
-
-
-def check_version(version: str) -> None:
-    """ImportError where scikit-learn is of a version that the estimators are not written for."""
-    (major, first), (_, end) = SUPPORTED
-    if not is_supported(version):
-        raise ImportError(
-            f"the estimators of nystream are for scikit-learn {major}.{first} to "
-            f"{major}.{end - 1}, but {version} is installed; pip install 'scikit-learn>="
-            f"{major}.{first},<{major}.{end}' (nystream.embed and nystream.open work without it)",
-            name="sklearn")
-
-
-check_version(sklearn.__version__)
 
 
 class KeptResult:
@@ -143,31 +128,13 @@ def is_streamed(X: Any) -> bool:
             and not _data.is_sparse(X))
 
 
-class _Named:
-    """Names of columns where scikit-learn looks for them in a frame."""
-
-    def __init__(self, columns: List[str]) -> None:
-        self.columns = columns
-
-    def __dataframe__(self, *_options: Any) -> "_Named":
-        return self
-
-    def column_names(self) -> List[str]:
-        """Return the names, as the interchange protocol of frames does."""
-        return self.columns
-
-
-def _with_names(X: Any) -> Any:
-    """Return what has the names of the columns of X where scikit-learn looks for them."""
+def _names_beside(X: Any) -> Optional[List[str]]:
+    """Return names of the columns of X where scikit-learn does not look for them."""
     if isinstance(X, Store):
-        names = X._columns().names
-    elif hasattr(X, "var_names") or is_path(X) or is_dask(X):
-        names = _data.column_names(X)
-    elif is_arrow(X) and not hasattr(X, "iloc"):
-        names = columns_of(X, "").names
-    else:
-        return X
-    return None if names is None else _Named(names)
+        return X._columns().names
+    if hasattr(X, "var_names") or is_path(X) or is_dask(X):
+        return _data.column_names(X)
+    return columns_of(X, "").names if is_arrow(X) and not hasattr(X, "iloc") else None
 
 
 def require_equal(store: Store, X: Any) -> None:
@@ -223,6 +190,7 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]
     _prepared: Optional[str] = None  # how the store of the fit prepares values
     _may_be_none: Tuple[str, ...] = ("n_landmarks",)
     _parameters = PARAMETERS
+    _returned = ["float64", "float32"]  # types of rows that coordinates have, too
 
     def __new__(cls, *_positional: Any, **parameters: Any) -> Any:
         """TypeError for parameters that are not here, with what is meant by them."""
@@ -234,8 +202,15 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]
                 raise no_parameter(cls, name, cls._parameters)
         return super().__new__(cls)
 
-    def _more_tags(self) -> Dict[str, Any]:
-        return {"preserves_dtype": FLOATS}
+    def _more_tags(self) -> Dict[str, Any]:  # of scikit-learn before 1.6
+        return {"preserves_dtype": self._returned}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        if tags.transformer_tags is not None:
+            tags.transformer_tags.preserves_dtype = self._returned
+        return tags
 
     def _check_rows(self, X: Any, reset: bool) -> Any:
         """Check X as scikit-learn does; what is streamed only by its names and its shape.
@@ -249,18 +224,20 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]
         if are_imported(X):
             imported = import_files(X, self._context(), self.tmpdir)
             X = imported.store
-        self._check_feature_names(_with_names(X), reset=reset)
-        known = None if reset else store_of(X)
+        given, known = X, None if reset else store_of(X)
         if known is not None:
             known._check_prepared_once(self._prepared)
         X = _rows_of_store(X) if isinstance(X, Store) else _data.unwrap(X)
-        if isinstance(X, Part) or is_streamed(X):
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        streamed = isinstance(X, Part) or is_streamed(X)
+        if streamed:
             _data.check_shape(tuple(X.shape))
-        else:
+        if len(X.shape) == 2:
+            check_columns(self, X, _names_beside(given), reset)
+        if not streamed:
             X = self._check_values(X, reset)
         if imported is not None:
             X._imported = imported
-        self._check_n_features(X, reset=reset)
         return X
 
     def _check_counts(self) -> None:

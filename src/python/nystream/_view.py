@@ -248,11 +248,13 @@ class Part:
         values = self._rows(rows)
         if not columns:
             return values
-        if isinstance(rows, slice):
-            return values[(slice(None), *columns)]
-        chosen = values.shape[:values.ndim - self.ndim + 1]  # the shape of the row numbers
-        values = values.reshape(-1, *self.shape[1:])
-        return values[(np.arange(len(values)).reshape(chosen), *columns)]
+        places: Any = slice(None)
+        if not isinstance(rows, slice):
+            chosen = values.shape[:values.ndim - self.ndim + 1]  # the shape of the row numbers
+            values = values.reshape(-1, *self.shape[1:])
+            places = np.arange(len(values)).reshape(chosen)
+        whole = (places, *columns)
+        return values[whole]
 
     def batches(self, rows: Optional[int] = None) -> Iterator[Any]:
         """Read all rows, an array of some of them at a time.

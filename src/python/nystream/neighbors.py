@@ -52,6 +52,7 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
     """
 
     _parameters = {**PARAMETERS, "knn": "algorithm"}
+    _returned = ["float64"]
 
     def __init__(self, *, mode: str = "distance", n_neighbors: int = 5, algorithm: str = "auto",
                  metric: str = "euclidean", memory: Any = None, n_jobs: Optional[int] = None,
@@ -63,9 +64,12 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
         self.tmpdir, self.verbose = tmpdir, verbose
 
     def _more_tags(self) -> Dict[str, Any]:
-        return {"preserves_dtype": [np.float64],
+        return {**super()._more_tags(),
                 "_xfail_checks": {"check_methods_sample_order_invariance":
                                   "columns are rows of the fit, in their order"}}
+
+    def __sklearn_tags__(self) -> Any:  # beside _more_tags() in each class that has it
+        return super().__sklearn_tags__()
 
     def _options(self, n: int, d: int) -> Dict[str, Any]:
         metric = METRICS.get(self.metric, self.metric)
