@@ -12,7 +12,7 @@ MORE = [name for name in (
 
 
 def all_checks(estimators, failures=()):
-    """Parametrize a test by estimators and checks; to fail some is expected, as tags told to 1.5."""
+    """Parametrize a test by estimators and checks, some of which are expected to fail."""
     make = estimator_checks.parametrize_with_checks
     if "expected_failed_checks" not in inspect.signature(make).parameters:
         return make(estimators)

@@ -1,6 +1,7 @@
 """Centres of clusters: rows without a place, clusters without rows, new rows of either."""
 import numpy as np
 import pytest
+from conftest import cells_of
 
 from nystream import _carry, _centers
 
@@ -61,12 +62,12 @@ def test_new_cells_without_a_place_get_no_cluster(rows):
     import nystream
 
     X = rows.astype("float32")
-    reference = anndata.AnnData(X, dtype=X.dtype)
+    reference = cells_of(X, dtype=X.dtype)
     nystream.tl.spectral(reference, 3, gamma=0.1, n_landmarks=100)
     nystream.tl.clusters(reference, 3)
     reference.obs["word"] = pandas.Categorical(np.where(np.arange(2000) % 2, "odd", "even"))
     new = np.vstack([X[:6], far_from_landmarks(X)]).astype("float32")
-    cells = anndata.AnnData(new, dtype=new.dtype)
+    cells = cells_of(new, dtype=new.dtype)
     nystream.tl.ingest(cells, reference, obs=["clusters", "word"])
     assert list(cells.obs["clusters"][:6]) == list(reference.obs["clusters"][:6])
     for name in "clusters", "word":
@@ -79,7 +80,7 @@ def test_a_cluster_without_cells_gets_no_new_ones():
     pytest.importorskip("pandas")
     anndata = pytest.importorskip("anndata")
     X = np.zeros((4, 2), "float32")
-    reference = anndata.AnnData(X, dtype=X.dtype)
+    reference = cells_of(X, dtype=X.dtype)
     reference.obs["clusters"] = "0"
     reference.uns["clusters"] = {"centers": np.array([[np.nan, np.nan], [1, 1], [4, 4]]),
                                  "params": {"use_rep": "X_pca"}}
@@ -93,7 +94,7 @@ def test_cells_of_a_reference_without_a_place_are_of_no_cluster(rows):
     import nystream
 
     X = np.vstack([rows, 1e3 * np.eye(6)]).astype("float32")  # few landmarks do not reach all
-    cells = anndata.AnnData(X, dtype=X.dtype)
+    cells = cells_of(X, dtype=X.dtype)
     nystream.tl.spectral(cells, 3, gamma=0.1, n_landmarks=8)
     lost = np.isnan(cells.obsm["X_spectral"]).any(axis=1)
     assert lost.any() and not lost[:2000].any()
@@ -103,7 +104,7 @@ def test_cells_of_a_reference_without_a_place_are_of_no_cluster(rows):
     with pytest.raises(ValueError, match=f"that have a place, {2006 - lost.sum()}"):
         nystream.tl.clusters(cells, 2006)
     cells.obs["word"] = pandas.Categorical(np.where(np.arange(2006) % 3, "b", "a"))
-    new = anndata.AnnData(X[:6], dtype=X.dtype)
+    new = cells_of(X[:6], dtype=X.dtype)
     nystream.tl.ingest(new, cells, obs=["clusters", "word"])
     assert list(new.obs["word"]) == list("abbabb")
     assert list(new.obs["clusters"]) == list(cells.obs["clusters"][:6])

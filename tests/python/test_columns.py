@@ -5,6 +5,7 @@ import arrow_made
 import numpy as np
 import pytest
 import scipy.sparse
+from conftest import cells_of
 
 import nystream
 from nystream import _batch, _data
@@ -182,8 +183,8 @@ def test_sparse_rows_in_files_may_lack_columns(tmp_path, kind, monkeypatch):
     X = scipy.sparse.random(60, 4, 0.5, "csr", random_state=1, dtype=np.float32)
     var = pandas.DataFrame(index=["a", "b", "c", "d"])
     store = nystream.open(tmp_path / "s.nys")
-    store.append(anndata.AnnData(X, var=var, dtype=X.dtype), layout="sparse")
-    few = anndata.AnnData(X[:, [2, 0, 1]], var=var.iloc[[2, 0, 1]], dtype=X.dtype)
+    store.append(cells_of(X, var=var, dtype=X.dtype), layout="sparse")
+    few = cells_of(X[:, [2, 0, 1]], var=var.iloc[[2, 0, 1]], dtype=X.dtype)
     few.write_h5ad(tmp_path / "x.h5ad")
     result = store.fit("map", landmarks=20, kernel="linear")
     with pytest.warns(nystream.NystreamWarning, match=r"1 of the 4 .*25 %\) is missing") as told:

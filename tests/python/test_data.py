@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from conftest import cells_of
 
 import nystream
 from nystream import _batch, _data
@@ -313,7 +314,7 @@ def test_datasets_of_files(tmp_path, monkeypatch):
         assert np.array_equal(read_back(tmp_path, made, labels=np.arange(500)), X)
     assert np.array_equal(read_back(tmp_path, zarr.array(X, chunks=(33, 7))), X)
     for values in (X, scipy.sparse.csr_matrix(X)):
-        whole = anndata.AnnData(values, dtype="float32")
+        whole = cells_of(values)
         assert np.array_equal(read_back(tmp_path, whole), X)
         whole.write_h5ad(tmp_path / "x.h5ad")
         backed = anndata.read_h5ad(tmp_path / "x.h5ad", backed="r")

@@ -30,7 +30,8 @@ def test_checks_of_scikit_learn(estimator, check):
 
 @pytest.mark.parametrize("check", checks.MORE)
 def test_more_checks_of_scikit_learn(check):
-    checks.run(getattr(checks.estimator_checks, check), "IncrementalKernelPCA", IncrementalKernelPCA())
+    check = getattr(checks.estimator_checks, check)
+    checks.run(check, "IncrementalKernelPCA", IncrementalKernelPCA())
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
+from conftest import cells_of
 
 import nystream
 
@@ -20,7 +21,7 @@ def make_cells(n=360, d=120, seed=3, kinds=3):
     means = np.exp(np.random.default_rng(0).normal(size=(kinds, d)))
     kind = np.arange(n) % kinds
     counts = np.random.default_rng(seed).poisson(means[kind]).astype(np.float32)
-    adata = anndata.AnnData(scipy.sparse.csr_matrix(counts), dtype="float32")
+    adata = cells_of(scipy.sparse.csr_matrix(counts))
     adata.var_names = [f"gene{at}" for at in range(d)]
     adata.obs["kind"] = pandas.Categorical(np.array(["B", "T", "NK"])[kind])
     return adata
@@ -53,7 +54,7 @@ def test_counts_are_prepared_as_they_are_read(tmp_path, kind):
     adata = make_cells()
     if kind == "dense":
         adata.X = adata.X.toarray()
-    by_hand = anndata.AnnData(prepared_by_hand(make_cells().X), dtype="float32")
+    by_hand = cells_of(prepared_by_hand(make_cells().X))
     data = backed(adata, tmp_path) if kind == "backed" else adata
     before = make_cells().X.toarray()
     for function, key in ((nystream.tl.pca, "X_pca"), (nystream.tl.spectral, "X_spectral"),
@@ -73,7 +74,7 @@ def test_genes_that_count(tmp_path):
     nystream.tl.pca(adata, 5, features="variable:40", **PREPARED)
     used = adata.varm["PCs"].any(axis=1)
     assert used.sum() == 40 and adata.uns["pca"]["params"]["features"] == "variable:40"
-    by_hand = anndata.AnnData(prepared_by_hand(adata.X)[:, used], dtype="float32")
+    by_hand = cells_of(prepared_by_hand(adata.X)[:, used])
     nystream.tl.pca(by_hand, 5)
     assert np.allclose(abs(adata.obsm["X_pca"]), abs(by_hand.obsm["X_pca"]), atol=2e-3)
     nystream.tl.pca(adata, 5, features=np.flatnonzero(used), **PREPARED)
@@ -118,7 +119,7 @@ def test_cells_are_divided_by_sums_over_all_genes(tmp_path, kind):
     """The genes that are marked as variable have another share of each cell."""
     adata = make_cells(60 if kind == "wide" else 360)
     used = np.arange(120) % 4 == 1
-    by_hand = anndata.AnnData(prepared_by_hand(adata.X)[:, used], dtype="float32")
+    by_hand = cells_of(prepared_by_hand(adata.X)[:, used])
     adata.var["highly_variable"] = used
     if kind in ("dense", "wide"):
         adata.X = adata.X.toarray()
@@ -354,7 +355,7 @@ def test_clusters_that_were_renamed_or_merged(tmp_path, reference):
     new = make_cells(90, seed=8)
     nystream.tl.ingest(new, reference)
     number = np.asarray(new.obs["clusters"])
-    kind = {name: reference.obs["kind"][list(reference.obs["clusters"]).index(name)]
+    kind = {name: reference.obs["kind"].iloc[list(reference.obs["clusters"]).index(name)]
             for name in "012"}
     renamed, merged, some = reference.copy(), reference.copy(), reference.copy()
     renamed.obs["clusters"] = renamed.obs["clusters"].cat.rename_categories(kind)

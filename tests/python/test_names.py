@@ -76,7 +76,7 @@ def test_anndata_in_memory_and_in_a_file(tmp_path):
 
 
 def test_names_of_a_type_in_which_texts_may_be_missing(tmp_path):
-    """Those of pandas 3 are, and anndata writes a group for them."""
+    """The str of pandas 3 is such a type, and anndata writes a group for it."""
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "x.h5ad", "w") as file:
         file["X"] = np.random.default_rng(1).normal(size=(50, 3))

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
+from conftest import cells_of
 
 import nystream
 from nystream import _batch, _data
@@ -166,7 +167,7 @@ def counts():
 def test_sparse_anndata_in_files(tmp_path, counts, monkeypatch):
     anndata, h5py = pytest.importorskip("anndata"), pytest.importorskip("h5py")
     monkeypatch.setattr(_batch, "SLICE_BYTES", counts.nnz * 12 // 10)
-    anndata.AnnData(counts, dtype="float32").write_h5ad(tmp_path / "x.h5ad")
+    cells_of(counts).write_h5ad(tmp_path / "x.h5ad")
     backed = anndata.read_h5ad(tmp_path / "x.h5ad", backed="r")
     found = list(_data.batches(backed)[1])
     assert 8 <= len(found) <= 12 and all(batch.indptr is not None for batch in found)
@@ -188,7 +189,7 @@ def test_h5ad_by_the_library(tmp_path, counts):
         pytest.skip("nystream-hdf5 is not built: no libhdf5")
     kinds = pandas.Categorical(["b" if row % 3 else "a" for row in range(counts.shape[0])])
     obs = pandas.DataFrame({"kind": kinds}, index=[f"cell{row}" for row in range(counts.shape[0])])
-    whole = anndata.AnnData(counts, obs, dtype="float32")
+    whole = cells_of(counts, obs)
     whole.layers["columns"] = counts.tocsc()
     whole.write_h5ad(tmp_path / "x.h5ad")
     for name, matrix in (("rows", "X"), ("columns", "layers/columns")):
@@ -200,7 +201,7 @@ def test_h5ad_by_the_library(tmp_path, counts):
 
 def test_columns_on_disk_are_refused(tmp_path, counts):
     anndata = pytest.importorskip("anndata")
-    anndata.AnnData(counts.tocsc(), dtype="float32").write_h5ad(tmp_path / "x.h5ad")
+    cells_of(counts.tocsc()).write_h5ad(tmp_path / "x.h5ad")
     backed = anndata.read_h5ad(tmp_path / "x.h5ad", backed="r")
     for X in (backed, backed.X, tmp_path / "x.h5ad"):
         with pytest.raises(ValueError, match="by columns .CSC.*append_files.*to_memory"):
@@ -211,7 +212,7 @@ def test_columns_on_disk_are_refused(tmp_path, counts):
 
 def test_layers_and_coordinates_of_anndata(tmp_path, counts):
     anndata = pytest.importorskip("anndata")
-    adata = anndata.AnnData(counts, dtype="float32", layers={"double": 2 * counts},
+    adata = cells_of(counts, layers={"double": 2 * counts},
                             obsm={"X_pca": grid(rows=403)})
     assert np.array_equal(read_back(tmp_path, adata.layers["double"]), 2 * counts.toarray())
     assert np.array_equal(read_back(tmp_path, adata.obsm["X_pca"]), grid(rows=403))
@@ -220,7 +221,7 @@ def test_layers_and_coordinates_of_anndata(tmp_path, counts):
 
 def test_sparse_groups_of_zarr(tmp_path, counts):
     anndata, zarr = pytest.importorskip("anndata"), pytest.importorskip("zarr")
-    anndata.AnnData(counts, dtype="float32").write_zarr(tmp_path / "x.zarr")
+    cells_of(counts).write_zarr(tmp_path / "x.zarr")
     assert np.array_equal(read_back(tmp_path, zarr.open(str(tmp_path / "x.zarr"))["X"]),
                           counts.toarray())
 

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse
 import sklearn.decomposition
 import sklearn.neighbors
+from conftest import cells_of
 
 import nystream
 from nystream import _batch
@@ -28,7 +29,7 @@ def make_counts(n=300, d=120, seed=3):
 @pytest.fixture
 def adata():
     """300 cells of 120 genes."""
-    return anndata.AnnData(make_counts(), dtype="float32")
+    return cells_of(make_counts())
 
 
 def backed(adata, folder):
@@ -52,7 +53,7 @@ def test_pca_is_that_of_scikit_learn(tmp_path, shape, kind):
     X = make_counts(*shape)
     dense = X.toarray()
     given = {"csc": X.tocsc(), "dense": dense, "backed dense": dense}.get(kind, X)
-    adata = anndata.AnnData(given, dtype="float32")
+    adata = cells_of(given)
     if "backed" in kind:
         adata = backed(adata, tmp_path)
     assert nystream.tl.pca(adata, 10) is None
@@ -69,7 +70,7 @@ def test_pca_is_that_of_scikit_learn(tmp_path, shape, kind):
 def test_pca_of_variable_genes(tmp_path, monkeypatch, kind):
     monkeypatch.setattr(_batch, "SLICE_BYTES", 50_000)  # many slices
     X = make_counts()
-    adata = anndata.AnnData(X.toarray() if "dense" in kind else X, dtype="float32")
+    adata = cells_of(X.toarray() if "dense" in kind else X)
     chosen = np.arange(120) % 4 == 1
     adata.var["highly_variable"] = chosen
     adata = backed(adata, tmp_path) if "backed" in kind else adata
@@ -181,7 +182,7 @@ def test_connectivities_are_those_of_umap(k, seed):
 def test_distances_where_memberships_vanish(kind):
     X = {"grid": np.indices((17, 17)).reshape(2, -1).T,  # four neighbours are at the same distance
          "copies": np.repeat(np.random.default_rng(2).normal(size=(50, 3)), 6, axis=0)}[kind]
-    adata = anndata.AnnData(X.astype("f4"), dtype="float32")
+    adata = cells_of(X.astype("f4"))
     nystream.tl.neighbors(adata, 15, use_rep="X")
     found = adata.obsp["distances"]
     lists, distances = found.indices.reshape(-1, 14), found.data.reshape(-1, 14)
@@ -232,7 +233,7 @@ def test_rows_are_chosen_as_scanpy_does(adata):
     assert (adata.obsp["distances"] != few).nnz == 0
     nystream.tl.neighbors(adata, use_rep="X")
     assert (adata.obsp["distances"] != few).nnz > 0
-    small = anndata.AnnData(np.array(adata.obsm["few"]), dtype="float32")
+    small = cells_of(np.array(adata.obsm["few"]))
     nystream.tl.neighbors(small)
     assert (small.obsp["distances"] != few).nnz == 0
     with pytest.raises(ValueError, match="'X_umap'.*X_pca, few"):

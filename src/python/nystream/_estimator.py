@@ -202,7 +202,7 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]
                 raise no_parameter(cls, name, cls._parameters)
         return super().__new__(cls)
 
-    def _more_tags(self) -> Dict[str, Any]:  # of scikit-learn before 1.6
+    def _more_tags(self) -> Dict[str, Any]:  # scikit-learn asks for it before 1.6
         return {"preserves_dtype": self._returned}
 
     def __sklearn_tags__(self) -> Any:

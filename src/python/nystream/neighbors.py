@@ -68,7 +68,7 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
                 "_xfail_checks": {"check_methods_sample_order_invariance":
                                   "columns are rows of the fit, in their order"}}
 
-    def __sklearn_tags__(self) -> Any:  # beside _more_tags() in each class that has it
+    def __sklearn_tags__(self) -> Any:  # scikit-learn wants both in one class
         return super().__sklearn_tags__()
 
     def _options(self, n: int, d: int) -> Dict[str, Any]:
