@@ -101,12 +101,16 @@ int ny_shard_team_open(struct ny_shard_team *team, struct ny_context *context, c
     int err;
 
     *team = (struct ny_shard_team){.ctx = context};
-    err = ny_shards_read(&team->shards, context, path);
-    if (err) return err;
     if (options) {
         wish.peers = ny_options_text(options, "peers");
         wish.waits = ny_options_is_set(options, "peers-wait");
         ny_options_number(options, "peers-wait", &wish.wait_s);
+    }
+    ny_transport_begin(&wish, path);
+    err = ny_shards_read(&team->shards, context, path);
+    if (err) {
+        ny_transport_give_up(&wish, ny_context_message(context));
+        return err;
     }
     err = meet(team, &wish);
     if (err) return err;

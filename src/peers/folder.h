@@ -11,15 +11,30 @@
 #ifndef NY_PEERS_FOLDER_H
 #define NY_PEERS_FOLDER_H
 
+#include <limits.h>
+#include <time.h>
+
 #include "base/context.h"
 #include "peers/transport.h"
+
+/* The file in which a process of a job says why it ends before it has come to the folder. */
+struct ny_folder_word {
+    char path[PATH_MAX];
+    struct timespec seen; /* the time of the one that was there when this process began; or 0 */
+};
+
+/* Looks at the word that is there. */
+void ny_folder_word_look(struct ny_folder_word *word);
+/* Leaves a sentence for those that wait, if the folder is there. */
+void ny_folder_word_leave(const struct ny_folder_word *word, const char *why);
 
 struct ny_folder_wish {
     const char *path; /* made where it is not there; the folders above it must be */
     unsigned ranks;
     const bool *may; /* ranks; whether this process may have each; NULL: it may have any */
     double wait_s;   /* the most to wait for the others to come */
-    uint64_t set;    /* a digest of the shards, where this process sees all of them; or 0 */
+    const struct ny_folder_word *word; /* a later one ends the wait; NULL: none does */
+    uint64_t set; /* a digest of the shards, where this process sees all of them; or 0 */
 };
 
 /* Opens the transport of the first rank that nobody has, when all ranks are there. NY_EBUSY where

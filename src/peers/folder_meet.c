@@ -256,6 +256,42 @@ static int follow(struct ny_folder *folder, struct ny_folder_note *members)
     return members[rank].process == folder->self.process ? NY_OK : NY_END;
 }
 
+void ny_folder_word_look(struct ny_folder_word *word)
+{
+    struct stat info;
+
+    word->seen = stat(word->path, &info) ? (struct timespec){0} : info.st_mtim;
+}
+
+void ny_folder_word_leave(const struct ny_folder_word *word, const char *why)
+{
+    char fresh[PATH_MAX + 4];
+    FILE *file;
+
+    snprintf(fresh, sizeof(fresh), "%s.new", word->path);
+    file = fopen(fresh, "we");
+    if (file && fputs(why, file) >= 0 && fclose(file) == 0) (void)rename(fresh, word->path);
+}
+
+/* Fails where a process of the job has left a word since this one began. */
+static int hear_word(struct ny_folder *folder, const struct ny_folder_wish *wish)
+{
+    struct ny_folder_word now;
+    char why[512] = "";
+    FILE *file;
+
+    if (!wish->word) return NY_OK;
+    now = *wish->word;
+    ny_folder_word_look(&now);
+    if (!memcmp(&now.seen, &wish->word->seen, sizeof(now.seen))) return NY_OK;
+    file = fopen(now.path, "re");
+    if (!file) return NY_OK;
+    if (!fgets(why, sizeof(why), file)) *why = '\0';
+    fclose(file);
+    return ny_folder_fail(folder, NY_EBUSY, "a process of this job ended before it came to %s: %s",
+                          wish->path, why);
+}
+
 int ny_folder_meet(struct ny_folder *folder, const struct ny_folder_wish *wish)
 {
     struct meeting meeting = {.wish = wish, .wait = ny_folder_wait_begin(), .joined = 1};
@@ -274,11 +310,13 @@ int ny_folder_meet(struct ny_folder *folder, const struct ny_folder_wish *wish)
         if (err != NY_END) break;
         err = is_late(&meeting) ? fail_late(folder, &meeting)
                                 : ny_folder_sleep(folder, &meeting.wait);
+        if (!err) err = hear_word(folder, wish);
     }
     if (err) {
         ny_free(folder->ctx, members);
         return err;
     }
     folder->member = members;
+    if (wish->word) unlink(wish->word->path); /* an earlier one */
     return NY_OK;
 }

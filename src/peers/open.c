@@ -124,6 +124,25 @@ int ny_transport_check(struct ny_context *ctx, const char *peers, const char *wa
     return NY_OK;
 }
 
+void ny_transport_begin(struct ny_transport_wish *wish, const char *store)
+{
+    uint64_t job =
+        ny_checksum(wish->command, strlen(wish->command)) + ny_checksum(store, strlen(store));
+    unsigned long ranks;
+    const char *path = wish->peers ? folder_of(wish->peers, &ranks) : NULL;
+    int length = path ? snprintf(wish->word.path, PATH_MAX, "%s/failed-%016llx", path,
+                                 (unsigned long long)job)
+                      : 0;
+
+    if (length >= PATH_MAX) *wish->word.path = '\0';
+    if (*wish->word.path) ny_folder_word_look(&wish->word);
+}
+
+void ny_transport_give_up(const struct ny_transport_wish *wish, const char *why)
+{
+    if (*wish->word.path) ny_folder_word_leave(&wish->word, why);
+}
+
 /* Tells whether a process with stores of these ids has all shards of a rank. */
 static bool has_rank(const uint64_t *ids, unsigned shards, unsigned rank, unsigned ranks)
 {
@@ -165,7 +184,8 @@ static int open_where_shards_are(struct ny_transport **out, struct ny_context *c
 static int open_any(struct ny_transport **out, struct ny_context *ctx,
                     const struct ny_transport_wish *wish)
 {
-    struct ny_folder_wish folder = {.wait_s = wish->wait_s};
+    struct ny_folder_wish folder = {.wait_s = wish->wait_s,
+                                    .word = *wish->word.path ? &wish->word : NULL};
     const char *peers = wish->peers;
     unsigned long ranks;
     int err = ny_transport_check(ctx, peers, NULL);

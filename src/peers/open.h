@@ -3,6 +3,7 @@
 #define NY_PEERS_OPEN_H
 
 #include "base/context.h"
+#include "peers/folder.h"
 #include "peers/transport.h"
 
 /* Bytes of what a process is to do, in words that follow "is to". */
@@ -21,7 +22,13 @@ struct ny_transport_wish {
      * takes a part of the job whose shards are, and works with those alone that have the same
      * stores. NULL: they are not made yet. */
     const uint64_t *ids;
+    struct ny_folder_word word; /* of ny_transport_begin() */
 };
+
+/* Called when a job of a store begins, and where it ends before ny_transport_open(): processes that
+ * wait for this one in a folder end as well. */
+void ny_transport_begin(struct ny_transport_wish *wish, const char *store);
+void ny_transport_give_up(const struct ny_transport_wish *wish, const char *why);
 
 /* NY_EUSAGE for a word of --peers that means nothing (NULL is fine), and for one by which nobody
  * waits where `waits`, --peers-wait as it was typed, is not NULL. */

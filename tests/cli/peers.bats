@@ -109,6 +109,28 @@ both_refused() {
     cmp killed.npy b.npy
 }
 
+@test "a process that ends before it comes to the others is heard by those that wait" {
+    local pids=() codes began tries=0
+    start big --peers folder:meet
+    until [ -e meet/set-*/who-00000 ]; do
+        sleep 0.01
+        [ $((tries += 1)) -lt 1000 ]
+    done
+    began=$SECONDS
+    mv big/shard-00002/results/data.mdb kept.mdb
+    : >big/shard-00002/results/data.mdb
+    start big --peers folder:meet
+    ended
+    [ "$codes" = 6,5, ] || { echo "$codes"; cat said.*; false; }
+    [ $((SECONDS - began)) -le 10 ]
+    grep -q "a process of this job ended before it came to meet: big/shard-00002" said.0
+    mv kept.mdb big/shard-00002/results/data.mdb
+    for _ in 0 1 2; do start big --peers folder:meet; done # which do not hear of earlier ones
+    ended
+    [ "$codes" = 0,0,0, ] || { echo "$codes"; cat said.*; false; }
+    [ -z "$(compgen -G 'meet/failed-*')" ]
+}
+
 @test "one process that is missing is named, and one that differs ends all" {
     local pids=() codes
     ny fit big a --peers folder:2:meet --peers-wait 0.5
