@@ -16,6 +16,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "api/given.h"
@@ -36,12 +37,12 @@ static int open_folder(int parent, const char *name)
  * goes after a call that found no memory, too. */
 static void walk(int folder, int depth, void (*each)(int folder, const char *name, int depth))
 {
-    _Alignas(struct dirent64) char entries[2048];
-    ssize_t bytes;
+    _Alignas(struct dirent) char entries[2048];
+    long bytes;
 
-    while ((bytes = getdents64(folder, entries, sizeof(entries))) > 0)
+    while ((bytes = syscall(SYS_getdents64, folder, entries, sizeof(entries))) > 0)
         for (const char *at = entries; at < entries + bytes;) {
-            const struct dirent64 *entry = (const struct dirent64 *)at;
+            const struct dirent *entry = (const struct dirent *)at;
 
             at += entry->d_reclen;
             if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)

@@ -52,13 +52,13 @@ static int fail(struct ny_context *ctx, int status, const char *file, uint64_t l
     if (ctx->error.status == NY_OK) {
         ny_decimal_vprint(ctx->message, sizeof(ctx->message), format, args);
         snprintf(ctx->file, sizeof(ctx->file), "%s", file ? file : "");
-        ctx->error = (struct ny_error){.status = status,
-                                       .message = ctx->message,
-                                       .file = file ? ctx->file : NULL,
-                                       .line = line,
-                                       .has_line = line != NY_NO_LINE,
-                                       .option = find_option(ctx->message, ctx->option,
-                                                             sizeof(ctx->option))};
+        ctx->error = (struct ny_error){
+            .status = status,
+            .message = ctx->message,
+            .file = file ? ctx->file : NULL,
+            .line = line,
+            .has_line = line != NY_NO_LINE,
+            .option = find_option(ctx->message, ctx->option, sizeof(ctx->option))};
     }
     ny_mutex_unlock(&ctx->lock);
     return status;
@@ -87,13 +87,11 @@ int ny_fail_at(struct ny_context *ctx, int status, const char *file, uint64_t li
 
 int ny_fail_errno(struct ny_context *ctx, const char *action, const char *path)
 {
-    char buffer[128];
     int number = errno;
     int status = number == ENOMEM ? NY_EBUDGET : NY_EIO;
-    const char *reason = strerror_r(number, buffer, sizeof(buffer)); /* the GNU one */
 
-    return ny_fail_at(ctx, status, path, NY_NO_LINE, "cannot %s %s: %s%s", action, path, reason,
-                      number == EMFILE ? NY_MORE_FILES : "");
+    return ny_fail_at(ctx, status, path, NY_NO_LINE, "cannot %s %s: %s%s", action, path,
+                      strerror(number), number == EMFILE ? NY_MORE_FILES : "");
 }
 
 void ny_error_rename(struct ny_context *ctx, const char *was, const char *is)

@@ -52,8 +52,10 @@ static void tell_openblas(void)
  * heap, and clear them. The other number is the one that malloc() would come to then. */
 static void keep_zeroes_mapped(void)
 {
+#ifdef M_MMAP_THRESHOLD /* not in musl */
     mallopt(M_MMAP_THRESHOLD, 2 << 20);
     mallopt(M_TRIM_THRESHOLD, 4 << 20);
+#endif
 }
 
 /* Gives the process its CPUs back first, because tell_openblas() may start it anew and the new one

@@ -9,7 +9,9 @@
  * a fit does not: it could not use them. */
 static void keep_heap_between_commits(void)
 {
+#ifdef M_TRIM_THRESHOLD /* not in musl */
     mallopt(M_TRIM_THRESHOLD, 80 << 20);
+#endif
 }
 
 /* Prints "nystream: 8 rows of 3 columns imported in 20 ms (2.10 kB/s)", and with --append also how

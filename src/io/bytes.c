@@ -96,7 +96,7 @@ int ny_bytes_refuse_line(struct ny_bytes *bytes)
 {
     const size_t mib = 1048576;
     size_t length = (size_t)(bytes->end - bytes->at), used = ny_memory_used(bytes->ctx), got = 1;
-    char *end = memchr(bytes->at, '\n', length);
+    const char *end = memchr(bytes->at, '\n', length);
     int err = NY_OK;
 
     if (end) length = (size_t)(end - bytes->at);

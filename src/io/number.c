@@ -106,7 +106,7 @@ static inline const char *parse(const char *text, char point, double *value)
             return p;
         }
     }
-    comma = point == ',' ? memchr(text, ',', (size_t)(p - text)) : NULL;
+    comma = point == ',' ? (char *)memchr(text, ',', (size_t)(p - text)) : NULL;
     if (comma) *comma = '.';
     *value = ny_decimal_read(text, NULL);
     if (comma) *comma = ',';

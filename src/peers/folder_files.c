@@ -41,11 +41,9 @@ int ny_folder_fail(struct ny_folder *folder, int status, const char *format, ...
 static int fail_errno(struct ny_folder *folder, const char *action, const char *path)
 {
     int number = errno, err = folder->member ? ny_folder_look(folder) : NY_OK;
-    char buffer[128];
 
     return err ? err
-               : ny_folder_fail(folder, NY_EIO, "cannot %s %s: %s", action, path,
-                                strerror_r(number, buffer, sizeof(buffer))); /* the GNU one */
+               : ny_folder_fail(folder, NY_EIO, "cannot %s %s: %s", action, path, strerror(number));
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */

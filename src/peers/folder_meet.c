@@ -29,10 +29,7 @@ struct meeting {
 
 static int fail_path(struct ny_folder *folder, const char *action, const char *path)
 {
-    char buffer[128];
-    const char *reason = strerror_r(errno, buffer, sizeof(buffer)); /* the GNU one */
-
-    return ny_folder_fail(folder, NY_EIO, "cannot %s %s: %s", action, path, reason);
+    return ny_folder_fail(folder, NY_EIO, "cannot %s %s: %s", action, path, strerror(errno));
 }
 
 static bool is_late(const struct meeting *meeting)
