@@ -254,11 +254,11 @@ char *ny_strdup(struct ny_context *ctx, const char *text)
     return copy;
 }
 
-void ny_memory_will_need(const void *at, size_t bytes)
+void ny_memory_advise(const void *at, size_t bytes, int advice)
 {
     size_t within = (uintptr_t)at % (uintptr_t)sysconf(_SC_PAGESIZE);
 
-    madvise((char *)(uintptr_t)at - within, bytes + within, MADV_WILLNEED); /* a hint may fail */
+    madvise((char *)(uintptr_t)at - within, bytes + within, advice); /* a hint may fail */
 }
 
 void ny_memory_lend(struct ny_context *ctx, size_t bytes)

@@ -15,6 +15,8 @@
 #ifndef NY_BASE_MEMORY_H
 #define NY_BASE_MEMORY_H
 
+#include <sys/mman.h>
+
 #include "base/context.h"
 
 /* purpose, name in plans and messages */
@@ -95,8 +97,8 @@ bool ny_memory_is_file(const void *at);
 /* Tells whether all of this memory is of one file that is mapped as others see it: what is written
  * there is in the file, so that its pages may go and come again. */
 bool ny_memory_is_shared(const void *at, size_t bytes);
-/* Asks the system to read pages of a mapped file ahead. */
-void ny_memory_will_need(const void *at, size_t bytes);
+/* Gives the system a hint, as madvise() does, for the pages of a mapped file with these bytes. */
+void ny_memory_advise(const void *at, size_t bytes, int advice);
 /* A limit of the process on what it maps: on all of it, or on its own data alone. */
 struct ny_ulimit {
     const char *option; /* "-v" or "-d", by which ulimit sets it; NULL: there is none */

@@ -34,8 +34,8 @@ int ny_ingest_borrow(struct ny_ingest *ingest, const void *rows, uint64_t n)
     ingest->buffer[NY_KIND_POINTS] = (char *)(uintptr_t)rows; /* read only */
     for (uint64_t first = 0, end; !err && first < n; first = end) {
         end = n - first < step ? n : first + step;
-        ny_memory_will_need(all.at + end * row_bytes,
-                            (size_t)(n - end < step ? n - end : step) * row_bytes);
+        ny_memory_advise(all.at + end * row_bytes,
+                         (size_t)(n - end < step ? n - end : step) * row_bytes, MADV_WILLNEED);
         err = ny_check_interrupt(ingest->ctx);
         if (!err) err = ny_ingest_count(ingest, (size_t)end, &packs);
         ny_borrowed_done(&all, all.at + first * row_bytes, (size_t)(end - first) * row_bytes);

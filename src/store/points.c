@@ -322,8 +322,8 @@ static void look_ahead(const struct cache *cache, const struct wish *wishes, siz
     size_t first = next ? next + AHEAD - 1 : 0, end = next + AHEAD;
 
     for (size_t i = first; cache->borrowed.mapped && i < end && i < count; i++)
-        ny_memory_will_need(cache->borrowed.at + wishes[i].row * cache->row_bytes,
-                            cache->row_bytes);
+        ny_memory_advise(cache->borrowed.at + wishes[i].row * cache->row_bytes,
+                         cache->row_bytes, MADV_WILLNEED);
 }
 
 static int find_rows(struct cache *cache, const uint64_t *rows, size_t count, found_fn *found,
@@ -498,7 +498,6 @@ struct hint {
     int advice;
 };
 
-/* Values of this size begin right after the header of their first page. */
 static int advise(void *arg)
 {
     const struct hint *hint = arg;
@@ -510,8 +509,7 @@ static int advise(void *arg)
 
         if (mdb_get(hint->view->txn, env->table, &name, &value)) break;
         if (value.mv_size < env->page_bytes) continue;
-        madvise((char *)value.mv_data - sizeof(struct ny_page),
-                ny_overflow_pages(value.mv_size, env->page_bytes) * env->page_bytes, hint->advice);
+        ny_memory_advise(value.mv_data, value.mv_size, hint->advice);
     }
     return NY_OK;
 }

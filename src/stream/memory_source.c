@@ -14,9 +14,9 @@ struct memory_source {
     struct ny_source base;
     uint64_t asked; /* rows before this one were asked for */
     const char *rows;
-    size_t row_bytes; /* as they are kept */
-    bool dense;       /* and are to become records */
-    const struct ny_sparse *list; /* sparse rows in place of `rows`; NULL: none */
+    size_t row_bytes;                 /* as they are kept */
+    bool dense;                       /* and are to become records */
+    const struct ny_sparse *list;     /* sparse rows in place of `rows`; NULL: none */
     struct ny_borrowed_rows borrowed; /* all rows, where a context has borrowed them */
 };
 
@@ -28,8 +28,8 @@ static void look_ahead(struct memory_source *source, const struct ny_tile *tile)
 
     if (source->asked == source->base.n || source->asked > end + ahead / 2) return;
     end = source->base.n - end < ahead ? source->base.n : end + ahead;
-    ny_memory_will_need(source->rows + first * source->row_bytes,
-                        (size_t)(end - first) * source->row_bytes);
+    ny_memory_advise(source->rows + first * source->row_bytes,
+                     (size_t)(end - first) * source->row_bytes, MADV_WILLNEED);
     source->asked = end;
 }
 
