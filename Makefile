@@ -23,6 +23,7 @@ BASE_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARNINGS) $(if $(WERROR),-Werror) -fPIC -
 HARDENING = -fstack-protector-strong -fstack-clash-protection $(if $(filter -fsanitize% -O0,$(CFLAGS)),,\
             -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
 HARDENED_LINK := -Wl,-z,relro,-z,now,-z,noexecstack
+SHARED_LINK   := -shared -Wl,-soname,libnystream.so.$(SOVERSION) -Wl,--version-script=src/nystream.map
 # How the command ends (src/cli/main.c).
 ENDING = -DNY_EXIT_BY=$(if $(filter -fsanitize% --coverage,$(CFLAGS)),exit,_exit)
 # Objects have both their names, so that BUILD may be relative in one call and absolute in another.
@@ -197,8 +198,7 @@ $(STATIC_LIB): $(LIB_OBJECTS) $(BUILD)/sources
 	$(call say,AR) $(AR) rcsD $@ $(filter %.o,$^)
 
 $(SHARED_LIB): $(LIB_OBJECTS) src/nystream.map $(BUILD)/sources
-	$(call say,LINK) $(CC) $(CFLAGS) $(HARDENED_LINK) $(LDFLAGS) -shared -Wl,-soname,libnystream.so.$(SOVERSION) \
-	  -Wl,--version-script=src/nystream.map -o $@ $(filter %.o,$^) $(PACKAGE_LIBS)
+	$(call say,LINK) $(CC) $(CFLAGS) $(HARDENED_LINK) $(LDFLAGS) $(SHARED_LINK) -o $@ $(filter %.o,$^) $(PACKAGE_LIBS)
 
 $(BUILD)/libnystream.so: $(SHARED_LIB)
 	@ln -sf $(<F) $(BUILD)/libnystream.so.$(SOVERSION)
