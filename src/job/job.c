@@ -38,7 +38,7 @@ static void set_id(json_t *record)
     uint64_t number = 0;
     char id[20];
 
-    if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+    if (getentropy(&number, sizeof(number)))
         number = (uint64_t)(ny_now() * 1e9);
     snprintf(id, sizeof(id), "%016llx", (unsigned long long)number);
     ny_field_set_text(record, "id", id);

@@ -39,7 +39,7 @@ static bool is_late(const struct meeting *meeting)
 
 static int random_number(struct ny_folder *folder, uint64_t *number)
 {
-    if (getrandom(number, sizeof(*number), 0) == sizeof(*number)) return NY_OK;
+    if (getentropy(number, sizeof(*number)) == 0) return NY_OK;
     return ny_folder_fail(folder, NY_EIO, "the system gives no random number: %s", strerror(errno));
 }
 

@@ -206,7 +206,7 @@ static bool exists(const char *path)
 
 static int random_id(struct ny_context *ctx, uint8_t id[16])
 {
-    if (getrandom(id, 16, 0) == 16) return NY_OK;
+    if (getentropy(id, 16) == 0) return NY_OK;
     return ny_fail(ctx, NY_EIO, "the system gives no random numbers for the id of the store: %s",
                    strerror(errno));
 }
