@@ -8,7 +8,6 @@
  */
 #include "api/scratch.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +21,7 @@
 #include "api/given.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/system.h"
 #include "nystream.h"
 #include "store/store.h"
 
@@ -33,23 +33,6 @@ static int open_folder(int parent, const char *name)
     return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Calls `each` with the names in an open folder. It allocates nothing, as opendir() would: a folder
- * goes after a call that found no memory, too. */
-static void walk(int folder, int depth, void (*each)(int folder, const char *name, int depth))
-{
-    _Alignas(struct dirent) char entries[2048];
-    long bytes;
-
-    while ((bytes = syscall(SYS_getdents64, folder, entries, sizeof(entries))) > 0)
-        for (const char *at = entries; at < entries + bytes;) {
-            const struct dirent *entry = (const struct dirent *)at;
-
-            at += entry->d_reclen;
-            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-                each(folder, entry->d_name, depth);
-        }
-}
-
 /* Removes a file, or a folder with what is in it, so many levels deep. */
 static void remove_entry(int folder, const char *name, int depth)
 {
@@ -58,7 +41,7 @@ static void remove_entry(int folder, const char *name, int depth)
     if (unlinkat(folder, name, 0) == 0 || depth == 0) return;
     child = open_folder(folder, name);
     if (child < 0) return;
-    walk(child, depth - 1, remove_entry);
+    ny_folder_walk(child, depth - 1, remove_entry);
     close(child);
     unlinkat(folder, name, AT_REMOVEDIR);
 }
@@ -66,11 +49,9 @@ static void remove_entry(int folder, const char *name, int depth)
 /* Writes what the names of folders begin with: ".nystream-", the begin of the system's id, "-". */
 static void write_prefix(char *prefix, size_t size)
 {
-    char id[9] = "00000000";
-    int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    char id[9];
 
-    if (file >= 0 && read(file, id, sizeof(id) - 1) < 8) snprintf(id, sizeof(id), "00000000");
-    if (file >= 0) close(file);
+    ny_boot_id(id);
     snprintf(prefix, size, ".nystream-%s-", id);
 }
 
@@ -97,7 +78,7 @@ static void remove_all_stale(const char *parent)
     int folder = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     if (folder < 0) return;
-    walk(folder, 4, remove_stale);
+    ny_folder_walk(folder, 4, remove_stale);
     close(folder);
 }
 
@@ -191,7 +172,7 @@ void ny_scratch_told(struct ny_context *ctx, const char *store, const char *inpu
 void ny_scratch_remove(const struct ny_scratch_folder *folder)
 {
     if (!folder) return;
-    walk(folder->held, 3, remove_entry);
+    ny_folder_walk(folder->held, 3, remove_entry);
     rmdir(folder->path);
     close(folder->held);
 }

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/system.h"
+
 /* Looks in the folder of `neighbor`, "…/NEIGHBOR", and in its sibling. */
 static bool find_by(const char *neighbor, const char *file, const char *sibling, int mode,
                     char *path)
@@ -23,11 +25,9 @@ static bool find_by(const char *neighbor, const char *file, const char *sibling,
 bool ny_find_beside(const char *file, const char *sibling, int mode, char path[PATH_MAX])
 {
     char program[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
     Dl_info library;
 
-    program[length > 0 ? length : 0] = '\0';
-    if (find_by(program, file, sibling, mode, path)) return true;
+    if (ny_program_path(program) && find_by(program, file, sibling, mode, path)) return true;
     return dladdr((const void *)(uintptr_t)ny_find_beside, &library) && library.dli_fname &&
            find_by(library.dli_fname, file, sibling, mode, path);
 }

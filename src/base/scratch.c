@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/system.h"
 
 /* Makes a file under a name that nobody has, and takes the name away; −1: it cannot be made. */
 static int open_named(const char *folder)
@@ -18,7 +19,7 @@ static int open_named(const char *folder)
     uint64_t number;
     int fd;
 
-    if (getrandom(&number, sizeof(number), 0) != sizeof(number) ||
+    if (getentropy(&number, sizeof(number)) ||
         snprintf(path, sizeof(path), "%s/.nystream-%016llx.tmp", folder,
                  (unsigned long long)number) >= PATH_MAX)
         return -1;
@@ -29,7 +30,7 @@ static int open_named(const char *folder)
 
 int ny_scratch_open(struct ny_scratch *scratch)
 {
-    scratch->fd = open(scratch->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    scratch->fd = ny_open_unnamed(scratch->folder, 0600);
     if (scratch->fd < 0) scratch->fd = open_named(scratch->folder); /* NFS, FUSE */
     if (scratch->fd >= 0) return NY_OK;
     return ny_fail_errno(scratch->ctx, "make a temporary file in", scratch->folder);

@@ -1,21 +1,27 @@
 /*
- * Asks the operating system about time, memory and CPUs. Systems other than Linux get neutral
- * answers.
+ * Asks the operating system about time, memory and CPUs, and does what only Linux has (system.h).
  *
  * Memory that is available is that of the machine, the limit of the container, or a share of what
  * the limits of the process leave (ulimit -v, -d), whichever is less. The default budget is half of
  * it (base/context.c). CPUs are those that the process may run on.
  */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "base/system.h"
 
 #include <time.h>
 
@@ -197,4 +203,91 @@ unsigned ny_cpu_online(void)
     long online = sysconf(_SC_NPROCESSORS_ONLN);
 
     return online > 0 ? (unsigned)online : 1;
+}
+
+int ny_open_unnamed(const char *folder, mode_t rights)
+{
+    return open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, rights);
+}
+
+bool ny_link_unnamed(int fd, const char *path)
+{
+    char link[40];
+    struct stat info;
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    return path ? linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
+                : lstat(link, &info) == 0;
+}
+
+int ny_open_memory(const char *name)
+{
+    return memfd_create(name, MFD_CLOEXEC);
+}
+
+int ny_open_pipe(int ends[2])
+{
+    if (pipe2(ends, O_CLOEXEC)) return -1;
+    (void)fcntl(ends[1], F_SETPIPE_SZ, 1 << 20);
+    return 0;
+}
+
+void ny_limit_seconds(pid_t child, unsigned seconds)
+{
+    struct rlimit cpu;
+
+    if (prlimit(child, RLIMIT_CPU, NULL, &cpu) || cpu.rlim_cur <= seconds) return;
+    cpu.rlim_cur = seconds;
+    (void)prlimit(child, RLIMIT_CPU, &cpu, NULL);
+}
+
+/* ---- the process -------------------------------------------------------------------------- */
+
+bool ny_program_path(char path[PATH_MAX])
+{
+    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+
+    path[length > 0 ? length : 0] = '\0';
+    return length > 0;
+}
+
+const char *ny_program_name(void)
+{
+    return program_invocation_short_name;
+}
+
+/* Reads the begin of a file; returns its bytes, 0 where it cannot be read. */
+static size_t read_begin(const char *path, char *at, size_t bytes)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? 0 : read(fd, at, bytes);
+
+    if (fd >= 0) close(fd);
+    return got > 0 ? (size_t)got : 0;
+}
+
+size_t ny_program_words(char *words, size_t bytes)
+{
+    return read_begin("/proc/self/cmdline", words, bytes);
+}
+
+void ny_boot_id(char id[9])
+{
+    if (read_begin("/proc/sys/kernel/random/boot_id", id, 8) < 8) memset(id, '0', 8);
+    id[8] = '\0';
+}
+
+void ny_folder_walk(int folder, int depth, void (*each)(int folder, const char *name, int depth))
+{
+    _Alignas(struct dirent) char entries[2048];
+    long bytes;
+
+    while ((bytes = syscall(SYS_getdents64, folder, entries, sizeof(entries))) > 0)
+        for (const char *at = entries; at < entries + bytes;) {
+            const struct dirent *entry = (const struct dirent *)at;
+
+            at += entry->d_reclen;
+            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+                each(folder, entry->d_name, depth);
+        }
 }

@@ -14,14 +14,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/beside.h"
 #include "base/memory.h"
+#include "base/system.h"
 #include "io/number.h"
 
 enum { ARGUMENTS_MAX = 16, MESSAGE_BYTES = 1200, WAITS = 1000 };
@@ -67,16 +66,6 @@ static int prepare(posix_spawn_file_actions_t *files, posix_spawnattr_t *how, co
     return err;
 }
 
-/* Sets the seconds of CPU time that the child may take, unless this process has fewer. */
-static void limit(const struct ny_child *child)
-{
-    struct rlimit cpu;
-
-    if (prlimit(child->pid, RLIMIT_CPU, NULL, &cpu) || cpu.rlim_cur <= child->spec.seconds) return;
-    cpu.rlim_cur = child->spec.seconds;
-    (void)prlimit(child->pid, RLIMIT_CPU, &cpu, NULL);
-}
-
 /* Returns 0, or the number of an error. */
 static int spawn(struct ny_child *child, const char *program, int output)
 {
@@ -98,7 +87,7 @@ static int spawn(struct ny_child *child, const char *program, int output)
     if (err)
         child->pid = 0;
     else
-        limit(child);
+        ny_limit_seconds(child->pid, child->spec.seconds);
     posix_spawnattr_destroy(&how);
     posix_spawn_file_actions_destroy(&files);
     return err;
@@ -117,12 +106,11 @@ int ny_child_start(struct ny_child **out, struct ny_context *ctx, const struct n
     if (!child) return NY_EBUDGET;
     child->ctx = ctx;
     child->spec = *spec;
-    child->errors = memfd_create(spec->program, MFD_CLOEXEC);
-    if (child->errors < 0 || pipe2(ends, O_CLOEXEC)) {
+    child->errors = ny_open_memory(spec->program);
+    if (child->errors < 0 || ny_open_pipe(ends)) {
         err = ny_fail_errno(ctx, "start a program that reads", spec->path);
         goto done;
     }
-    (void)fcntl(ends[1], F_SETPIPE_SZ, 1 << 20); /* fewer switches between the two */
     err = spawn(child, program, ends[1]);
     if (err)
         err = ny_fail_at(ctx, NY_EIO, spec->path, NY_NO_LINE, "%s: cannot start %s (%s: %s); %s",

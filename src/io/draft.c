@@ -19,8 +19,9 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/system.h"
 
-enum { NAME_TRIES = 16, NAME_BYTES = 40, LINK_BYTES = 40 };
+enum { NAME_TRIES = 16, NAME_BYTES = 40 };
 
 struct ny_draft {
     struct ny_context *ctx;
@@ -38,7 +39,7 @@ static bool choose_name(struct ny_draft *draft)
 {
     uint64_t number = 0;
 
-    if (getrandom(&number, sizeof(number), 0) != sizeof(number)) return false;
+    if (getentropy(&number, sizeof(number))) return false;
     snprintf(draft->name + draft->folder_bytes, NAME_BYTES, ".nystream-%016llx.tmp",
              (unsigned long long)number);
     return true;
@@ -55,21 +56,11 @@ static const char *folder_of(struct ny_draft *draft)
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-/* Tells whether a file without a name can be given one, which is done by way of /proc. */
-static bool can_be_linked(int fd)
-{
-    char link[LINK_BYTES];
-    struct stat info;
-
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    return lstat(link, &info) == 0;
-}
-
 /* Opens a file without a name, if it can be given one later; else draft->fd stays −1. */
 static void open_unnamed(struct ny_draft *draft, mode_t rights)
 {
-    draft->fd = open(folder_of(draft), O_TMPFILE | O_WRONLY | O_CLOEXEC, rights);
-    if (draft->fd < 0 || can_be_linked(draft->fd)) return;
+    draft->fd = ny_open_unnamed(folder_of(draft), rights);
+    if (draft->fd < 0 || ny_link_unnamed(draft->fd, NULL)) return;
     close(draft->fd);
     draft->fd = -1;
 }
@@ -137,21 +128,12 @@ done:
 
 /* ---- ending -------------------------------------------------------------------------------- */
 
-/* Gives the file without a name this path, where no file is yet. */
-static bool link_to(const struct ny_draft *draft, const char *path)
-{
-    char link[LINK_BYTES];
-
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", draft->fd);
-    return linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
-}
-
 /* Gives the file its path, or, where a file is there, a name that can be renamed to it. */
 static bool name_draft(struct ny_draft *draft)
 {
-    if (draft->named || link_to(draft, draft->path)) return true;
+    if (draft->named || ny_link_unnamed(draft->fd, draft->path)) return true;
     for (int try = 0; errno == EEXIST && try < NAME_TRIES && choose_name(draft); try++)
-        if (link_to(draft, draft->name)) {
+        if (ny_link_unnamed(draft->fd, draft->name)) {
             draft->named = true;
             return true;
         }

@@ -3,7 +3,6 @@
 #include "job/calibration.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/cpu.h"
+#include "base/scratch.h"
 #include "base/thread.h"
 #include "columns/vector.h"
 #include "results/record.h"
@@ -439,16 +439,16 @@ static bool keep(struct ny_context *ctx, const struct ny_calibration *c)
 /* Writes and syncs a file in the cache folder's place for temporary files. */
 static double measure_disk(struct ny_context *ctx, size_t bytes)
 {
-    const char *folder = getenv("TMPDIR");
+    const char *set = getenv("TMPDIR");
+    struct ny_scratch file = {.ctx = ctx, .folder = set ? set : "/tmp", .what = "a measurement"};
     void *data = ny_calloc(ctx, NY_MEM_OTHER, 1, bytes);
     double start_s = ny_now(), rate = 5e8;
-    int fd;
 
     if (!data) return rate;
-    fd = open(folder ? folder : "/tmp", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-    if (fd >= 0 && write(fd, data, bytes) == (ssize_t)bytes && fdatasync(fd) == 0)
+    if (!ny_scratch_open(&file) && !ny_scratch_put(&file, data, bytes, 0) && !fsync(file.fd))
         rate = (double)bytes / (ny_now() - start_s);
-    if (fd >= 0) close(fd);
+    ny_scratch_close(&file);
+    ny_error_clear(ctx); /* the rate is then a usual one */
     ny_free(ctx, data);
     return rate;
 }

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/system.h"
 #include "store/store_private.h"
 
 enum { HOLDER_BYTES = 160, HOST_MAX = 64, VERB_MAX = 16, TRIES = 100 };
@@ -27,16 +28,14 @@ static void who_am_i(char *text, size_t bytes)
 {
     char line[256] = {0}, host[HOST_MAX] = "?";
     size_t length = 0, first;
-    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? 0 : read(fd, line, sizeof(line) - 1);
+    size_t got = ny_program_words(line, sizeof(line) - 1);
     const char *verb = "";
 
-    if (fd >= 0) close(fd);
     first = strlen(line) + 1;
-    if (got > (ssize_t)first) length = strspn(line + first, "abcdefghijklmnopqrstuvwxyz");
+    if (got > first) length = strspn(line + first, "abcdefghijklmnopqrstuvwxyz");
     if (length > 0 && length <= VERB_MAX && line[first + length] == '\0') verb = line + first;
     gethostname(host, sizeof(host) - 1);
-    snprintf(text, bytes, "%ld %.40s%s%s on %s", (long)getpid(), program_invocation_short_name,
+    snprintf(text, bytes, "%ld %.40s%s%s on %s", (long)getpid(), ny_program_name(),
              verb[0] ? " " : "", verb, host);
 }
 
