@@ -9,12 +9,12 @@ enum { LANES = NY_VECTOR_BYTES / sizeof(double), ROWS = NY_VECTOR_BYTES < 64 ? 4
 
 typedef double lanes __attribute__((vector_size(NY_VECTOR_BYTES), aligned(8), may_alias));
 
-static inline double sum_of(lanes v)
+static inline double sum_of(const lanes *v)
 {
     double sum = 0;
 
     for (size_t i = 0; i < LANES; i++)
-        sum += v[i];
+        sum += (*v)[i];
     return sum;
 }
 
@@ -48,7 +48,7 @@ left_of_square(const struct product *p, size_t first, size_t cols, const size_t 
     }
 #pragma GCC unroll 8
     for (size_t r = 0; r < rows; r++)
-        p->y[first + r] += sum_of(sum[r]);
+        p->y[first + r] += sum_of(&sum[r]);
 }
 
 /* The square of `rows` rows on the diagonal: its lower triangle. */
