@@ -3,8 +3,9 @@
  *
  * The image is a header, `about` as JSON text, the image of the base (results/model.h), that of the
  * accumulator (spectral/accumulator.h), each padded to 8 bytes, and a checksum of all before it.
- * Numbers are little-endian. It may come from anywhere: sizes have to add up to its length before
- * anything is allocated for them, and each part is checked by whoever reads it.
+ * Numbers are as in memory, on machines that are little-endian. It may come from anywhere: sizes
+ * have to add up to its length before anything is allocated for them, and each part is checked by
+ * whoever reads it.
  */
 #include <string.h>
 

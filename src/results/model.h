@@ -77,8 +77,8 @@ static inline struct ny_raw_rows ny_model_rows(const struct ny_model *model)
 #define NY_MODEL_MAGIC "nystream model\n"
 /* Fails with NY_ESTORE: `where` names what is not a model. */
 int ny_model_foreign(struct ny_context *ctx, const char *where);
-/* Returns the bytes of the image, which is little-endian: header, arrays, checksum of all before
- * it. */
+/* Returns the bytes of the image: header, arrays, checksum of all before it. Its numbers are as in
+ * memory, on machines that are little-endian. */
 size_t ny_model_image_bytes(const struct ny_model *model);
 /* Writes the image into ny_model_image_bytes() of room. */
 void ny_model_save(const struct ny_model *model, void *image);

@@ -1,6 +1,6 @@
 /*
- * The store format, version 3. Integers are in the byte order of the host, as LMDB's own pages are;
- * keys are big-endian, so that byte order is numeric order.
+ * The store format, version 3. Integers are little-endian, as other machines are refused; keys are
+ * big-endian, so that byte order is numeric order.
  *
  *   STORE/points/data.mdb    one LMDB table: blocks of rows and their records
  *   STORE/results/data.mdb   one LMDB table: chunks of results

@@ -404,6 +404,8 @@ static int read_meta(struct walk *w, unsigned which, struct ny_meta *meta)
     if (err) return err;
     *meta = page.meta;
     bytes = meta->free.page_bytes;
+    if (meta->magic == __builtin_bswap32(NY_LMDB_MAGIC))
+        return damaged(w, "a machine of the other byte order wrote it");
     if (meta->magic != NY_LMDB_MAGIC || page.head.flags != NY_PAGE_META)
         return damaged(w, "it is not an LMDB file");
     if (meta->version != NY_LMDB_VERSION) return damaged(w, "it is of another version of LMDB");

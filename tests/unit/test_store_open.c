@@ -214,6 +214,22 @@ static void links_are_refused(void **state)
     ny_store_close(store);
 }
 
+static void a_store_of_the_other_byte_order_is_named(void **state)
+{
+    const off_t magic_at[] = {16, 4096 + 16};
+    const uint8_t swapped[] = {0xbe, 0xef, 0xc0, 0xde};
+    struct ny_store *store;
+    int fd;
+
+    (void)state;
+    make_store(path);
+    fd = open(in_store("points/data.mdb"), O_RDWR);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(pwrite(fd, swapped, sizeof(swapped), magic_at[i]), sizeof(swapped));
+    close(fd);
+    refused(ny_store_open(&store, ctx, path), NY_ESTORE, "the other byte order");
+}
+
 /* Every pulse of the file says this version, with a right checksum. */
 static void set_version(const char *file, uint32_t version)
 {
@@ -623,6 +639,7 @@ int main(void)
         TEST(an_unfinished_creation_is_finished),
         TEST(parts_of_two_stores),
         TEST(links_are_refused),
+        TEST(a_store_of_the_other_byte_order_is_named),
         TEST(a_newer_format_is_named),
         TEST(what_1_0_does_not_know_stays_out_of_its_stores),
         TEST(handles_share_an_environment),
