@@ -40,9 +40,10 @@ $(cd "$NYSTREAM_BUILD/data-tools" && for tool in hdf5-rows image-rows ply-rows w
 done)
 ./include/nystream.h
 ./include/nystream_memory.h
-./include/nystream_sums.h$([ ! -e "$NYSTREAM_BUILD/libnystream-mpi.so" ] || printf '\n./lib/libnystream-mpi.so')
+./include/nystream_sums.h
 ./lib/cmake/nystream/nystream-config-version.cmake
 ./lib/cmake/nystream/nystream-config.cmake
+$([ ! -e "$NYSTREAM_BUILD/libnystream-mpi.so" ] || echo ./lib/libnystream-mpi.so)
 ./lib/libnystream.a
 ./lib/libnystream.so
 ./lib/libnystream.so.1
