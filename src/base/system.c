@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -290,4 +291,26 @@ void ny_folder_walk(int folder, int depth, void (*each)(int folder, const char *
             if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
                 each(folder, entry->d_name, depth);
         }
+}
+
+void ny_heap_keep(int mapped_bytes, int trim_bytes)
+{
+#ifdef M_TRIM_THRESHOLD /* not in musl */
+    if (mapped_bytes) mallopt(M_MMAP_THRESHOLD, mapped_bytes);
+    mallopt(M_TRIM_THRESHOLD, trim_bytes);
+#else
+    (void)(mapped_bytes + trim_bytes);
+#endif
+}
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#warning "nystream is for little-endian machines: on this one it opens no store"
+#endif
+
+int ny_check_byte_order(struct ny_context *ctx)
+{
+    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE,
+                   "this machine is big-endian, and stores are for little-endian ones, such as "
+                   "x86-64 and ARM64: work on one of these");
 }

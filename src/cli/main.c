@@ -1,10 +1,10 @@
 /* nystream: the command. Parses, runs one verb, reports; the exit code is the library's status. */
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "cli/cli.h"
 
 /* Starts the process anew with the words that it was started with. argv lacks some of them where it
@@ -52,10 +52,7 @@ static void tell_openblas(void)
  * heap, and clear them. The other number is the one that malloc() would come to then. */
 static void keep_zeroes_mapped(void)
 {
-#ifdef M_MMAP_THRESHOLD /* not in musl */
-    mallopt(M_MMAP_THRESHOLD, 2 << 20);
-    mallopt(M_TRIM_THRESHOLD, 4 << 20);
-#endif
+    ny_heap_keep(2 << 20, 4 << 20);
 }
 
 /* Gives the process its CPUs back first, because tell_openblas() may start it anew and the new one

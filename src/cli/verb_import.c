@@ -1,7 +1,7 @@
 /* import. */
+#include "base/memory.h"
 #include "cli/cli.h"
 
-#include <malloc.h>
 #include <string.h>
 
 /* Values that wait for a commit, 64 MB of them at most, are blocks of the heap. It keeps their
@@ -9,9 +9,7 @@
  * a fit does not: it could not use them. */
 static void keep_heap_between_commits(void)
 {
-#ifdef M_TRIM_THRESHOLD /* not in musl */
-    mallopt(M_TRIM_THRESHOLD, 80 << 20);
-#endif
+    ny_heap_keep(0, 80 << 20);
 }
 
 /* Prints "nystream: 8 rows of 3 columns imported in 20 ms (2.10 kB/s)", and with --append also how

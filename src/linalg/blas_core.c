@@ -120,7 +120,9 @@ static bool map_first(void)
 
     ny_shared_lock(NY_SHARED_BLAS);
     room = mapped || has_room(buffer_bytes);
+    ny_blas_enter();
     if (room && !mapped) mapped = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', 1, &one, 1) == 0;
+    ny_blas_leave();
     ny_shared_unlock(NY_SHARED_BLAS);
     return room;
 }

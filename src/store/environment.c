@@ -18,10 +18,6 @@
 
 #include "store/store_private.h"
 
-#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#warning "nystream is for little-endian machines: on this one it opens no store"
-#endif
-
 enum { ENVIRONMENTS_MAX = 64, READERS_MAX = 1024 };
 /* From so many places for readers on, whoever does not read keeps none. */
 enum { READERS_MANY = READERS_MAX / 2 };
@@ -213,14 +209,6 @@ int ny_env_entry(struct ny_context *ctx, const char *path, mode_t type, bool nee
                           "%s is not a plain %s; a store holds no links", path,
                           type == S_IFDIR ? "directory" : "file");
     return NY_OK;
-}
-
-static int check_byte_order(struct ny_context *ctx)
-{
-    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) return NY_OK;
-    return ny_fail(ctx, NY_EUSAGE,
-                   "this machine is big-endian, and stores are for little-endian ones, such as "
-                   "x86-64 and ARM64: work on one of these");
 }
 
 /* Makes the path of data.mdb and checks that it, its folder and the lock file are no links, before
@@ -459,7 +447,7 @@ static int find_or_open(struct ny_env **out, struct ny_context *ctx, const char 
 int ny_env_open(struct ny_env **out, struct ny_context *ctx, const char *directory,
                 uint32_t environment)
 {
-    int err = check_byte_order(ctx);
+    int err = ny_check_byte_order(ctx);
 
     *out = NULL;
     if (err) return err;
@@ -573,7 +561,7 @@ int ny_env_create(struct ny_context *ctx, const char *directory, uint32_t enviro
     if (snprintf(draft, PATH_MAX, "%s.new", directory) >= PATH_MAX ||
         snprintf(env.path, PATH_MAX, "%s/data.mdb", directory) >= PATH_MAX)
         return ny_fail(ctx, NY_EIO, "the path of the store is too long: %s", directory);
-    err = check_byte_order(ctx);
+    err = ny_check_byte_order(ctx);
     if (!err) err = ny_env_entry(ctx, draft, S_IFDIR, false, &info);
     if (err) return err;
     remove_leftovers(draft);

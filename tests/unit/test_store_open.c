@@ -3,14 +3,12 @@
 
 #include <fcntl.h>
 #include <math.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -212,22 +210,6 @@ static void links_are_refused(void **state)
     refused(case_import(store, &small), NY_EIO, "locks/points.lock");
     assert_int_not_equal(stat(away, &info), 0);
     ny_store_close(store);
-}
-
-static void a_store_of_the_other_byte_order_is_named(void **state)
-{
-    const off_t magic_at[] = {16, 4096 + 16};
-    const uint8_t swapped[] = {0xbe, 0xef, 0xc0, 0xde};
-    struct ny_store *store;
-    int fd;
-
-    (void)state;
-    make_store(path);
-    fd = open(in_store("points/data.mdb"), O_RDWR);
-    for (size_t i = 0; i < 2; i++)
-        assert_int_equal(pwrite(fd, swapped, sizeof(swapped), magic_at[i]), sizeof(swapped));
-    close(fd);
-    refused(ny_store_open(&store, ctx, path), NY_ESTORE, "the other byte order");
 }
 
 /* Every pulse of the file says this version, with a right checksum. */
@@ -461,46 +443,6 @@ static void what_another_process_writes_is_seen(void **state)
     ny_store_close(store);
 }
 
-/* Closes a lock file as LMDB does from 0.9.26 on, when it is the last to do so: it locks the file
- * alone and destroys the mutexes. Says between that it has locked it. */
-static void close_as_the_last(const char *file, int ready)
-{
-    const size_t mutex_at = 8, bytes = 4096;
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
-    int fd = open(file, O_RDWR);
-    char *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-    if (map == MAP_FAILED || fcntl(fd, F_SETLK, &lock) || write(ready, "x", 1) != 1) _exit(1);
-    usleep(200000);
-    _exit(pthread_mutex_destroy((pthread_mutex_t *)(map + mutex_at)));
-}
-
-static void who_opens_while_the_last_one_closes_waits_for_that(void **state)
-{
-    static const char *const locks[] = {"points/lock.mdb", "results/lock.mdb"};
-    struct ny_store *store;
-    char byte;
-
-    (void)state;
-    make_store(path);
-    for (size_t i = 0; i < 2; i++) {
-        int ready[2], status;
-        pid_t child;
-
-        assert_int_equal(pipe(ready), 0);
-        child = fork();
-        if (child == 0) close_as_the_last(in_store(locks[i]), ready[1]);
-        assert_int_equal(read(ready[0], &byte, 1), 1);
-        CHECK(ny_store_open(&store, ctx, path));
-        CHECK(ny_blob_put(store, "ours", "x", "x", 1));
-        ny_store_close(store);
-        assert_int_equal(waitpid(child, &status, 0), child);
-        assert_int_equal(status, 0);
-        close(ready[0]);
-        close(ready[1]);
-    }
-}
-
 /* ---- other circumstances ------------------------------------------------------------------- */
 
 /* Runs `work` as a user who may not write; returns its exit status. */
@@ -639,14 +581,12 @@ int main(void)
         TEST(an_unfinished_creation_is_finished),
         TEST(parts_of_two_stores),
         TEST(links_are_refused),
-        TEST(a_store_of_the_other_byte_order_is_named),
         TEST(a_newer_format_is_named),
         TEST(what_1_0_does_not_know_stays_out_of_its_stores),
         TEST(handles_share_an_environment),
         TEST(a_second_import_is_refused_at_once),
         TEST(a_name_is_held_by_one),
         TEST(what_another_process_writes_is_seen),
-        TEST(who_opens_while_the_last_one_closes_waits_for_that),
         TEST(a_read_only_store_is_read),
         TEST(a_smaller_map_will_do),
         TEST(a_failing_disk_is_damage),
