@@ -15,6 +15,8 @@ PACKAGES := lmdb openblas lapacke liblz4 libxxhash zlib jansson cairo
 LINKED   := $(filter-out cairo,$(PACKAGES)) # cairo is loaded when something is drawn
 say       = $(if $(V),,@printf '%-5s %s\n' $(1) $@;)
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wformat=2
+# Constants are enums here, and clang warns from 19 on where one is multiplied by a double.
+WARNINGS += $(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),-Wno-unknown-warning-option -Wno-enum-float-conversion)
 CFLAGS  ?= -O3 -g1
 BASE_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARNINGS) $(if $(WERROR),-Werror) -fPIC -fvisibility=hidden \
               -ffp-contract=off $(HARDENING) $(ENDING) -fdebug-prefix-map=$(CURDIR)=. -Iinclude -Isrc $(PACKAGE_CFLAGS)
