@@ -465,7 +465,8 @@ dist: ## the sources of the last commit in build/nystream-VERSION.tar.gz, and re
 	@rm -rf $(BUILD)/recipes && mkdir -p $(BUILD)/recipes/commit
 	git archive HEAD | tar -xC $(BUILD)/recipes/commit
 	/usr/bin/python3 $(BUILD)/recipes/commit/data-tools/wheels.py pkg-info >$(BUILD)/recipes/PKG-INFO
-	git archive --prefix=nystream-$(VERSION)/ --add-file=$(BUILD)/recipes/PKG-INFO HEAD | gzip -n9 >$(BUILD)/$(DIST)
+	git archive --prefix=nystream-$(VERSION)/ --add-file=$(BUILD)/recipes/PKG-INFO \
+	  --add-file=$(BUILD)/recipes/commit/data-tools/pyproject.toml HEAD | gzip -n9 >$(BUILD)/$(DIST)
 	cd $(BUILD)/recipes && mv commit/data-tools/recipes/* . && rm -r commit PKG-INFO && find . -type f -exec sed -i \
 	  -e 's|@version@|$(VERSION)|' -e 's|@url@|$(DIST_FROM)/$(DIST)|' -e "s|@sha256@|$$(sha256sum <../$(DIST) | cut -c-64)|" {} +
 
