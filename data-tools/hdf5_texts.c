@@ -30,7 +30,7 @@ void hdf5_open_texts(const struct hdf5_file *f, const char *group, const char *n
     *texts = (struct hdf5_texts){.id = -1};
     snprintf(path, sizeof path, "%.290s/%.290s", group, name);
     texts->at.id = H5Oopen(f->id, path, H5P_DEFAULT); /* also below a folder that is not there */
-    if (texts->at.id >= 0 && H5Iget_type(texts->at.id) == H5I_GROUP) { /* a type with missing texts */
+    if (texts->at.id >= 0 && H5Iget_type(texts->at.id) == H5I_GROUP) { /* texts may be missing */
         H5Oclose(texts->at.id);
         snprintf(path, sizeof path, "%.290s/%.290s/values", group, name);
         texts->at.id = H5Oopen(f->id, path, H5P_DEFAULT);

@@ -23,14 +23,14 @@ struct ny_import {
     struct ny_store *store;
     struct ny_reader_options reading;
     struct ny_columns_like has; /* the columns of the store, where they have names */
-    struct ny_import_how how;   /* as the imports before have read their files */
+    struct ny_import_how how; /* as the imports before have read their files */
     struct ny_classes *classes; /* of the store and all files */
     bool append, shuffle, raw;
     bool borrows; /* the store may read the rows of a table where they are */
     bool expects; /* --expect-rows was given, and */
     uint64_t expected;
-    const char *whole;    /* the store in shards that is to have so many; NULL: the store itself; */
-    uint64_t rows_before; /* and the rows that it has before those of the shard */
+    const char *whole; /* the store in shards that is to have so many; NULL: the store itself; */
+    uint64_t rows_before;           /* and the rows that it has before those of the shard */
     enum ny_reading layout;         /* --layout */
     const char *shard, *like;       /* --shard, --like; NULL: not given */
     const struct ny_deal *deal;     /* the shard is one of these; NULL: it is imported alone */

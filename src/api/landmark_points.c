@@ -19,8 +19,8 @@
 /* The points as they are read. */
 struct table {
     struct ny_context *ctx;
-    const char *path;         /* messages call the points so */
-    struct ny_rows_info info; /* the store has rows like this */
+    const char *path;           /* messages call the points so */
+    struct ny_rows_info info;   /* the store has rows like this */
     enum ny_dtype dtype;
     size_t count;
     uint64_t most;     /* points that there may be */

@@ -15,24 +15,24 @@
 struct ny_request;
 
 struct ny_request_kind {
-    const char *name;        /* in records */
-    const char *function;    /* the public one, for messages */
-    unsigned groups;         /* of its options */
+    const char *name;                              /* in records */
+    const char *function;                          /* the public one, for messages */
+    unsigned groups;                               /* of its options */
     const char *makes_store; /* if this option is set, a store that is not there is made; NULL:
                               * none is */
-    int (*settings)(struct ny_request *request); /* from the options */
+    int (*settings)(struct ny_request *request);   /* from the options */
     /* Digests of the files that options name; the same options are another job where they differ.
      * NULL: they name none. */
     int (*inputs)(const struct ny_request *request, json_t **inputs);
     /* A new record, with what was asked for in its report; `options` is taken over. */
     json_t *(*record)(const struct ny_request *request, const struct ny_rows_info *points,
                       json_t *options);
-    int (*announce)(struct ny_request *request); /* the plan; NY_EBUDGET */
+    int (*announce)(struct ny_request *request);   /* the plan; NY_EBUDGET */
     /* Keeps with the job what it needs of the files that options name, so that it can be gone on
      * with without them. NULL: nothing. */
     int (*keep)(struct ny_request *request);
     int (*run)(struct ny_request *request);
-    const struct ny_arrivals *arrivals; /* of the rows; NULL: all are there */
+    const struct ny_arrivals *arrivals;            /* of the rows; NULL: all are there */
     struct ny_row_room *room; /* that the caller has for coordinates; NULL: they are stored */
     /* Takes rows in that were appended (option update), under the NAME's lock: *record is that of
      * the result afterwards. NULL: the kind cannot be updated. */
@@ -50,9 +50,9 @@ struct ny_request {
     struct ny_options *made;   /* in the place of option model, owned */
     struct ny_model *model;    /* that places the rows; NULL: the job makes its own, or has it */
     const struct ny_request_kind *kind;
-    json_t *record;                    /* NULL: there is none yet */
-    bool fresh;                        /* this call has made it, with options that were typed */
-    bool reserved;                     /* what the process takes */
+    json_t *record; /* NULL: there is none yet */
+    bool fresh;     /* this call has made it, with options that were typed */
+    bool reserved;  /* what the process takes */
     struct ny_owned_settings settings; /* fit, select; the choice of columns graph, too */
     struct ny_plan plan;
     struct ny_graph_settings graph;
@@ -65,8 +65,9 @@ extern const struct ny_request_kind ny_request_fit, ny_request_select, ny_reques
  * here. */
 void ny_request_set_digest(json_t *inputs, const char *key, uint64_t digest);
 /* *report (may be NULL) as ny_result_report(). */
-int ny_request_run(const struct ny_request_kind *kind, struct ny_context *context, const char *path,
-                   const char *name, const struct ny_options *options, struct ny_report **report);
+int ny_request_run(const struct ny_request_kind *kind, struct ny_context *context,
+                   const char *path, const char *name, const struct ny_options *options,
+                   struct ny_report **report);
 /* Goes on with the job under NAME, which is of one of `kinds`, whose last is NULL. */
 int ny_request_resume(const struct ny_request_kind *const *kinds, struct ny_context *context,
                       const char *path, const char *name, struct ny_report **report);

@@ -140,8 +140,9 @@ static size_t expected_landmarks(const struct update *update)
 static int announce(const struct update *update, struct ny_plan *plan)
 {
     const struct ny_fit_settings *settings = update->settings;
-    uint64_t n = update->record ? ny_field_count(json_object_get(update->record, "report"), "n", 0)
-                                : update->n;
+    uint64_t n = update->record
+                     ? ny_field_count(json_object_get(update->record, "report"), "n", 0)
+                     : update->n;
     int err = ny_fit_plan(update->store, settings, expected_landmarks(update), plan);
 
     if (err) return err;

@@ -33,7 +33,7 @@ enum { NY_VECTOR_BYTES = 16, NY_VECTOR_REGISTERS = 32 };
 enum { NY_VECTOR_BYTES = 16, NY_VECTOR_REGISTERS = 16 };
 #endif
 
-/* What bytes of landmarks are kept less of: products of bytes take signed ones there on x86, and
+/* Bytes of landmarks are kept less this: products of bytes take signed ones there on x86, and
  * unsigned ones on ARM. */
 #if defined(__x86_64__)
 enum { NY_BYTE_BIAS = 128 };

@@ -106,8 +106,6 @@ struct ny_ulimit {
 };
 /* Returns the limit that leaves least. */
 struct ny_ulimit ny_ulimit(void);
-/* Has malloc() map blocks from so many bytes on (0: as before), and keep so many that are free. */
-void ny_heap_keep(int mapped_bytes, int trim_bytes);
 /* NY_EUSAGE on a big-endian machine, which stores are not for. */
 int ny_check_byte_order(struct ny_context *ctx);
 /* Returns the least of MemAvailable, the limit of the cgroup, and a share of what a limit of the

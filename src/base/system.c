@@ -21,6 +21,7 @@
 
 #include "base/clock.h"
 #include "base/cpu.h"
+#include "base/heap.h"
 #include "base/memory.h"
 #include "base/system.h"
 

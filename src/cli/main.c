@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/heap.h"
 #include "cli/cli.h"
 
 /* Starts the process anew with the words that it was started with. argv lacks some of them where it

@@ -1,5 +1,5 @@
 /* import. */
-#include "base/memory.h"
+#include "base/heap.h"
 #include "cli/cli.h"
 
 #include <string.h>

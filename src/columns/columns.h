@@ -236,7 +236,7 @@ struct ny_columns_watch {
     void *arg;
     const void *read;  /* what `take` reads of each landmark, which is asked for before; or NULL */
     size_t read_bytes; /* of a landmark */
-    float *room;       /* rows of the strip × NY_WATCH_COLS */
+    float *room; /* rows of the strip × NY_WATCH_COLS */
 };
 enum { NY_WATCH_COLS = 512 };
 /* Tells each row of its landmarks whose values are below its bound, in ascending order: values as

@@ -35,6 +35,7 @@ struct gathering {
 
 static int refuse_negative(const struct gathering *g, uint64_t row, size_t column, double value)
 {
+
     row = g->X->ops->number(g->X, row);
     return ny_fail_at(g->X->ctx, NY_EDATA, g->X->name, row,
                       "row %llu, column %zu (both from 0) of %s is %g: --features variable is for "

@@ -24,7 +24,7 @@ struct dominant {
     size_t count, columns; /* of them; of those that vary */
     size_t largest;
     double percent, top; /* top: the share of the largest */
-    const char *of;      /* "distances between rows" */
+    const char *of; /* "distances between rows" */
 };
 
 static bool is_linear(const struct ny_kernel *kernel)
@@ -94,8 +94,9 @@ static int warn(struct ny_rows *X, const struct dominant *found, struct ny_domin
     if (err) return err;
     snprintf(many, sizeof(many), "%zu of %zu columns, the largest of them ", found->count,
              found->columns);
-    ny_decimal_print(told->text, sizeof(told->text), "%s%s%s %.4g %% of the %s", alone ? "" : many,
-                     column, alone ? " alone makes up" : ", make up", found->percent, found->of);
+    ny_decimal_print(told->text, sizeof(told->text), "%s%s%s %.4g %% of the %s",
+                     alone ? "" : many, column, alone ? " alone makes up" : ", make up",
+                     found->percent, found->of);
     ny_log(
         X->ctx, NY_LOG_WARNING,
         "%s: the other columns hardly count; %s--scale standard gives all of them the same "

@@ -57,8 +57,8 @@ struct ny_direct_ops {
 };
 
 /* Bytes: NY_BYTE_ROWS rows of u8 against a panel of NY_PANEL landmarks, which is kept as
- * y − NY_BYTE_BIAS in groups of four coordinates, padded with 0: quads × NY_PANEL × 4. Rows may be read up
- * to three bytes past their end. out = ‖x − y‖², exact below 2³¹, then rounded to f32. */
+ * y − NY_BYTE_BIAS in groups of four coordinates, padded with 0: quads × NY_PANEL × 4. Rows may be
+ * read up to three bytes past their end. out = ‖x − y‖², exact below 2³¹, then rounded to f32. */
 enum { NY_BYTE_ROWS = 12 };
 
 struct ny_byte_rows {

@@ -164,7 +164,8 @@ static int take_sample(struct sample *s, struct ny_store *store, const struct ny
     int err = ny_rule_find("uniform")->select(&request, &selection);
 
     if (err) goto done;
-    raw = ny_calloc(s->ctx, NY_MEM_TILES, s->rows, ny_raw_bytes(spec));
+    raw = ny_calloc(s->ctx, NY_MEM_TILES, s->rows,
+                    ny_raw_bytes(spec));
     err = NY_EBUDGET;
     if (!raw) goto done;
     err = ny_points_gather(store, spec->slots, selection.rows, s->rows, raw);
@@ -383,7 +384,8 @@ static int measure_error(struct sample *s, double diagonal, struct ny_grid_row *
     return NY_OK;
 }
 
-static const char *reading_of(const struct ny_grid_row *row, const struct ny_fit_settings *settings)
+static const char *reading_of(const struct ny_grid_row *row,
+                              const struct ny_fit_settings *settings)
 {
     const struct ny_kernel *kernel = settings->kernel;
     const double alike = 0.9, apart = 0.1, much = 0.5, little = 0.1;
@@ -566,10 +568,9 @@ json_t *ny_gamma_grid_json(const struct ny_gamma_grid *grid, const struct ny_fit
     ny_field_set_count(json, "d", points->d);
     ny_field_set_text(json, "kernel", settings->kernel->name);
     ny_field_set_text(json, "map", settings->map->name);
-    ny_field_set_text(json, "trace_of",
-                      settings->map->additive  ? "centred"
-                      : settings->map->divided ? "normalised"
-                                               : "raw");
+    ny_field_set_text(json, "trace_of", settings->map->additive  ? "centred"
+                                          : settings->map->divided ? "normalised"
+                                                                   : "raw");
     ny_field_set_count(json, "components", settings->components);
     ny_field_set_count(json, "landmarks", grid->landmarks);
     ny_field_set_count(json, "landmarks_wanted", grid->wanted);

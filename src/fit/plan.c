@@ -103,8 +103,8 @@ static bool is_looked_at(const struct ny_sizes *sizes, size_t m)
 {
     const double much = 2e10;
     const struct ny_fit_settings *settings = sizes->settings;
-    bool gram_is_open =
-        ny_settings_forms_gram(settings) && !ny_settings_gram_f64(settings, sizes->points->n);
+    bool gram_is_open = ny_settings_forms_gram(settings) &&
+                        !ny_settings_gram_f64(settings, sizes->points->n);
 
     if (ny_settings_features(settings))
         return !sizes->points->imagined && (settings->patient || rough_flops(sizes, m) > much);
@@ -155,7 +155,7 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     sizes.spec = ny_settings_spec(settings, ctx, &points, geometry);
     plan->m = m;
     ny_blas_serial();
-    ny_context_set_crew(ctx, 1);                           /* as no plan has told of more */
+    ny_context_set_crew(ctx, 1); /* as no plan has told of more */
     if (!points.imagined) err = ny_blas_make_room(ctx, 1); /* to look at a sample */
     if (err) goto done;
     if (!m && course->order)

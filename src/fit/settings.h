@@ -16,7 +16,7 @@ enum ny_edge_weights { NY_EDGES_HEAT, NY_EDGES_BINARY };
 /* Memory of the caller that takes the coordinates of all rows, in the precision of the fit; they
  * are not stored then. */
 struct ny_row_room {
-    int dtype;   /* of what the caller wants: NY_F32 or NY_F64 */
+    int dtype; /* of what the caller wants: NY_F32 or NY_F64 */
     void *rows;  /* NULL: nobody wants them */
     bool filled; /* they are there, or nobody wanted them */
 };
@@ -39,19 +39,19 @@ struct ny_fit_settings {
     bool pilot;                              /* Algorithm 2 starts near a sample's ε */
     bool affine; /* the approximation works on the affine hull: --affine was typed */
     bool certify;
-    bool online;                        /* one pass selects and accumulates (fit/online.h) */
+    bool online; /* one pass selects and accumulates (fit/online.h) */
     const struct ny_arrivals *arrivals; /* rows that arrive meanwhile; NULL: all are there */
     double tol;                         /* relative error of eigenvalues that products find */
     unsigned max_passes;                /* products that are made for them at most */
-    size_t probes;                      /* columns of K that measure the error; 0: none */
-    size_t landmarks;                   /* the m that is wanted */
-    bool landmarks_typed;               /* m was set by the user: fewer are worth a warning */
-    const uint64_t *named_landmarks;    /* row numbers for rule `given`, as many as `landmarks` */
+    size_t probes;            /* columns of K that measure the error; 0: none */
+    size_t landmarks;         /* the m that is wanted */
+    bool landmarks_typed;     /* m was set by the user: fewer are worth a warning */
+    const uint64_t *named_landmarks; /* row numbers for rule `given`, as many as `landmarks` */
     struct ny_landmark_points landmark_points; /* how they are kept; count 0: they are rows */
     size_t table_bytes;                        /* tables that the options hold while the job runs */
-    const char *columns_file;                  /* file with C of a precomputed kernel */
-    size_t components;                         /* p */
-    size_t rank;                               /* k; 0: the method's default */
+    const char *columns_file;        /* file with C of a precomputed kernel */
+    size_t components;        /* p */
+    size_t rank;              /* k; 0: the method's default */
     bool asymmetric; /* diffusion by eigenvectors of 𝒟⁻¹K, not of 𝒟^-½K𝒟^-½ */
     double time;     /* t of diffusion, the power of its eigenvalues */
     bool row_normalize;

@@ -396,10 +396,11 @@ static void degrees_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 
     t->plan->passes++;
     t->plan->flops += ny_timing_tile_flops(t, NY_STAGE_DEGREES);
-    t->plan->stage_s[NY_STAGE_DEGREES] = ny_timing_prepare(t) + ny_price_commit(&t->price, 0) +
-                                         ny_timing_share(t, NY_STAGE_DEGREES, degrees_bytes) *
-                                             (ny_timing_tiles(t, NY_STAGE_DEGREES) +
-                                              ny_price_beats(&t->price, degree_beats * t->entries));
+    t->plan->stage_s[NY_STAGE_DEGREES] =
+        ny_timing_prepare(t) + ny_price_commit(&t->price, 0) +
+        ny_timing_share(t, NY_STAGE_DEGREES, degrees_bytes) *
+            (ny_timing_tiles(t, NY_STAGE_DEGREES) +
+             ny_price_beats(&t->price, degree_beats * t->entries));
 }
 
 const struct ny_stage ny_stage_degrees = {NY_STAGE_DEGREES, run_degrees, degrees_bytes,

@@ -26,13 +26,13 @@ struct ny_graph_settings {
     enum ny_scale scale;
     bool scale_typed;               /* the user has chosen it: no columns are warned of */
     struct ny_column_choice choice; /* the columns that count; what is listed is borrowed */
-    size_t neighbors;               /* t */
-    size_t sweep[NY_SWEEP_MAX];     /* other t to try */
-    size_t sweeps, stored;          /* stored: the largest of all */
-    double max_distance;            /* ∞: none */
-    double distance_quantile;       /* the limit is this quantile of all distances; NaN: none */
+    size_t neighbors;           /* t */
+    size_t sweep[NY_SWEEP_MAX]; /* other t to try */
+    size_t sweeps, stored;      /* stored: the largest of all */
+    double max_distance;        /* ∞: none */
+    double distance_quantile;   /* the limit is this quantile of all distances; NaN: none */
     bool mutual;
-    bool connect; /* components are joined */
+    bool connect;  /* components are joined */
     enum ny_knn_way way;
     size_t leaf;   /* forest: rows of its leaves, at most */
     double recall; /* share of the true neighbours to find: 1 of exact and tree */

@@ -21,8 +21,8 @@ struct ny_job {
     struct ny_context *ctx;
     struct ny_store *store;
     const char *name;
-    json_t *record;             /* borrowed: loaded or new */
-    struct ny_rows_info points; /* points.n = rows of the job, as recorded */
+    json_t *record;               /* borrowed: loaded or new */
+    struct ny_rows_info points;   /* points.n = rows of the job, as recorded */
     const struct ny_course *course;
     enum ny_stage_id after; /* what the record has when the course is over: NY_STAGE_DONE, or the
                              * first stage of another job of the NAME */

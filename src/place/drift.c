@@ -284,8 +284,8 @@ int ny_drift_of_store(const struct ny_model *model, struct ny_store *store, uint
 
     *share = NAN;
     if (chosen && used >= rows) return NY_OK; /* no row tells what is left out of others */
-    err =
-        sample_store(model, store, rows, ny_drift_fitted_rows(ny_raw_bytes(&model->spec)), &sample);
+    err = sample_store(model, store, rows, ny_drift_fitted_rows(ny_raw_bytes(&model->spec)),
+                       &sample);
     if (!err) err = ny_drift_measure(&model->spec, ny_model_rows(model), model->m, &sample, &drift);
     *share = chosen ? ny_drift_of_others(drift.share, (double)used, (double)rows) : drift.share;
     ny_drift_sample_release(&sample);

@@ -405,13 +405,14 @@ static void release_all(struct by_points *run)
 int ny_transform_points(struct ny_store *store, const char *name, const struct ny_new_rows *rows)
 {
     static const struct ny_placer_ops ops = {.bytes = pass_bytes, .begin = begin, .place = place};
-    struct by_points run = {.base = {.ops = &ops,
-                                     .spec = {.ctx = ny_store_context(store)},
-                                     .whose = "the store has",
-                                     .store = store,
-                                     .name = name},
-                            .store = store,
-                            .name = name};
+    struct by_points run = {
+        .base = {.ops = &ops,
+                 .spec = {.ctx = ny_store_context(store)},
+                 .whose = "the store has",
+                 .store = store,
+                 .name = name},
+        .store = store,
+        .name = name};
     json_t *record = NULL;
     int err;
 

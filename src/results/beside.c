@@ -30,8 +30,8 @@ struct beside {
     struct ny_result *result;
     const struct ny_result_part *part, *labels, *clusters; /* these NULL: not wanted */
     struct ny_names_part ids;
-    struct ny_names columns;           /* of points, for the header */
-    uint64_t first, end;               /* the rows that are wanted */
+    struct ny_names columns; /* of points, for the header */
+    uint64_t first, end;     /* the rows that are wanted */
     bool with_ids, of_columns, header; /* names are those of columns */
     char delimiter;
     char **classes; /* words of labels; class_count 0: they are numbers */
@@ -403,9 +403,9 @@ int ny_part_export_beside(struct ny_store *store, const char *name, const char *
         err = ny_fail(
             result.ctx, NY_EUSAGE,
             "--%s acts only with %s, such as embedding and clusters, and not with --part %s",
-            words            ? "with ids, labels or clusters"
+            words    ? "with ids, labels or clusters"
             : wanted->ranged ? "rows"
-                             : "with header",
+                     : "with header",
             words || wanted->ranged ? "parts that have a line for each row" : "tables of numbers",
             part);
     if (!err) err = check_once(&result, beside.part, wanted);

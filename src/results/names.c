@@ -82,8 +82,9 @@ static int read_result(const struct ny_names_part *part, uint64_t first, size_t 
         if (part->result->span)
             err = ny_part_fill(part->result, ny_part_find("rows"), first, look, row);
         else
-            err = ny_result_current(part->result, NULL,
-                                    ny_result_rows_numbers(&part->result->rows, first, look, row));
+            err = ny_result_current(
+                part->result, NULL,
+                ny_result_rows_numbers(&part->result->rows, first, look, row));
         for (size_t i = 0, run; !err && i < look; i += run) {
             for (run = 1; i + run < look && row[i + run] == row[i] + run; run++)
                 continue;

@@ -132,7 +132,8 @@ size_t ny_certify_bytes(const struct ny_selection_request *request, size_t m)
     return begin + (factor > kept ? factor : kept);
 }
 
-int ny_selection_certify(const struct ny_selection_request *request, struct ny_selection *selection)
+int ny_selection_certify(const struct ny_selection_request *request,
+                         struct ny_selection *selection)
 {
     struct ny_selection_request own = *request;
     struct ny_rpcholesky *rp = ny_calloc(own.ctx, NY_MEM_DICTIONARY, 1, sizeof(*rp));

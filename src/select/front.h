@@ -35,19 +35,19 @@ struct ny_front {
     size_t rows_max;     /* rows that there is room for */
     size_t d, row_bytes; /* d: numbers of a dense row; values of a sparse one on average */
     size_t count;
-    size_t done;     /* columns in Z */
-    uint32_t *index; /* the row's number in its unit */
-    uint32_t *early; /* its row in the worker's early Z, or NY_NOT_EARLY */
-    char *raw;       /* rows × row_bytes, and a few bytes that may be read past them; of sparse
-                      * rows views of what is packed in `room` */
+    size_t done;         /* columns in Z */
+    uint32_t *index;     /* the row's number in its unit */
+    uint32_t *early;     /* its row in the worker's early Z, or NY_NOT_EARLY */
+    char *raw;           /* rows × row_bytes, and a few bytes that may be read past them; of sparse
+                          * rows views of what is packed in `room` */
     enum ny_dtype dtype;
     size_t slots; /* a sparse row has so many; 0: dense */
     struct ny_sparse_room room;
     float *rows, *norms; /* as in struct ny_strip; NULL where strips have none */
     uint32_t *byte_terms;
-    double *k;        /* k(x,x) */
-    double *origin_k; /* k(x,x₁), for the affine hull */
-    double *scale;    /* max(k(x,x), k′(x,x)): what errors are relative to */
+    double *k;           /* k(x,x) */
+    double *origin_k;    /* k(x,x₁), for the affine hull */
+    double *scale;       /* max(k(x,x), k′(x,x)): what errors are relative to */
     double *delta;
     float *Z; /* rows × stride */
     size_t stride;
@@ -63,8 +63,8 @@ struct ny_exact {
     double *early; /* NY_EARLY_ROWS × stride */
     size_t stride, early_stride;
     double *early_delta; /* NY_EARLY_ROWS */
-    double *S, *V;       /* NY_FRONT_BLOCK² */
-    double *delta;       /* NY_FRONT_BLOCK */
+    double *S, *V; /* NY_FRONT_BLOCK² */
+    double *delta; /* NY_FRONT_BLOCK */
     double flops;
 };
 

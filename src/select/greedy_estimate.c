@@ -33,8 +33,8 @@ size_t ny_greedy_extrapolate(const uint64_t *rows, size_t m, uint64_t seen, uint
     doublings = log2((double)n / (double)seen);
     q = half > quarter ? last / (half - quarter) : 2;
     q = q > 2 ? 2 : q < 0.25 ? 0.25 : q;
-    expected =
-        (double)m + last * (fabs(q - 1) < 1e-9 ? doublings : q * (pow(q, doublings) - 1) / (q - 1));
+    expected = (double)m + last * (fabs(q - 1) < 1e-9 ? doublings
+                                                      : q * (pow(q, doublings) - 1) / (q - 1));
     return expected < (double)n ? (size_t)(expected + 0.5) : (size_t)n;
 }
 

@@ -82,10 +82,10 @@ struct ny_selection_checkpoint {
  * nothing. */
 struct ny_selection_request {
     struct ny_context *ctx;
-    uint64_t n;               /* rows of the job */
+    uint64_t n;       /* rows of the job */
     struct ny_row_range here; /* a pass reads these of them; an end of 0: all */
-    size_t landmarks;         /* m; with a tolerance the most there may be; SIZE_MAX: any number */
-    uint64_t seed;            /* for rules that draw */
+    size_t landmarks; /* m; with a tolerance the most there may be; SIZE_MAX: any number */
+    uint64_t seed;    /* for rules that draw */
     /* Rules that read the points (ny_rule_reads()): */
     struct ny_rows *X;
     const struct ny_columns_spec *spec;
@@ -105,9 +105,9 @@ struct ny_selection_request {
 /* The result of a rule. Arrays are ny_free()d by ny_selection_release(). */
 struct ny_selection {
     size_t m;
-    uint64_t *rows;   /* m, in order of selection; NULL: the landmarks are points */
-    float *residuals; /* n upper bounds of δ, each from its row's last visit, rounded up; NULL
-                       * unless the rule measures them */
+    uint64_t *rows;       /* m, in order of selection; NULL: the landmarks are points */
+    float *residuals;     /* n upper bounds of δ, each from its row's last visit, rounded up; NULL
+                           * unless the rule measures them */
     double residual_max, residual_mean; /* NaN where residuals is NULL */
     uint64_t residual_row;              /* the first row with the largest */
     bool complete;    /* fewer than wanted were selected, because they represent all rows */

@@ -132,9 +132,9 @@ static size_t bytes_of(const struct ny_selection_request *request, size_t m)
     size_t opening = ny_columns_gather_bytes(spec, pilot) +
                      pilot * (square_rows + 1) * sizeof(double) +
                      ny_columns_exact_bytes(spec, workers);
-    size_t pass =
-        workers * (NY_UNIT_ROWS * (pilot * sizeof(float) + sizeof(double)) + sizeof(struct worker) +
-                   ny_columns_workspace_bytes(spec, NY_STRIP_ROWS));
+    size_t pass = workers * (NY_UNIT_ROWS * (pilot * sizeof(float) + sizeof(double)) +
+                             sizeof(struct worker) +
+                             ny_columns_workspace_bytes(spec, NY_STRIP_ROWS));
 
     return ny_columns_bytes(spec, pilot ? pilot : 1) + draws * m * sizeof(struct ny_draw) +
            (opening > pass ? opening : pass);
@@ -220,10 +220,10 @@ static int offer_unit(void *arg, const struct ny_tile *tile)
                            "choose another width",
                            (unsigned long long)row, weights[i]);
         if (weights[i] > 0)
-            ny_draws_offer(
-                &w->draws,
-                (struct ny_draw){
-                    -log(ny_hash01(w->request->seed, NY_STREAM_WEIGHTED, row)) / weights[i], row});
+            ny_draws_offer(&w->draws,
+                           (struct ny_draw){-log(ny_hash01(w->request->seed, NY_STREAM_WEIGHTED,
+                                                           row)) / weights[i],
+                                            row});
     }
     return NY_OK;
 }
@@ -246,8 +246,8 @@ static size_t image_bytes_of(const struct ny_selection_request *request, size_t 
 static int checkpoint(void *arg, uint64_t units_done)
 {
     struct weighted *w = arg;
-    const struct image_head head = {IMAGE_MAGIC,          w->request->n, w->draws.m,
-                                    w->request->diagonal, units_done,    w->draws.count};
+    const struct image_head head = {
+        IMAGE_MAGIC, w->request->n, w->draws.m, w->request->diagonal, units_done, w->draws.count};
     size_t kept = w->draws.count * sizeof(struct ny_draw);
     char *image = ny_alloc(w->ctx, NY_MEM_DICTIONARY, sizeof(head) + kept);
     int err;
@@ -267,8 +267,9 @@ static int restore(struct weighted *w, uint64_t *first_unit)
 
     if (bytes >= sizeof(head)) memcpy(&head, w->request->checkpoint.image, sizeof(head));
     if (head.magic != IMAGE_MAGIC || head.n != w->request->n || head.m != w->draws.m ||
-        head.units_done > ny_units_of(head.n) || head.diagonal != (uint64_t)w->request->diagonal ||
-        head.count > head.m || bytes != sizeof(head) + head.count * sizeof(struct ny_draw))
+        head.units_done > ny_units_of(head.n) ||
+        head.diagonal != (uint64_t)w->request->diagonal || head.count > head.m ||
+        bytes != sizeof(head) + head.count * sizeof(struct ny_draw))
         return ny_selection_not_ours(w->request);
     memcpy(w->draws.heap, (const char *)w->request->checkpoint.image + sizeof(head),
            bytes - sizeof(head));
@@ -324,7 +325,8 @@ static int leave(struct weighted *w, struct ny_selection *selection)
     return NY_OK;
 }
 
-static int select_rows(const struct ny_selection_request *request, struct ny_selection *selection)
+static int select_rows(const struct ny_selection_request *request,
+                       struct ny_selection *selection)
 {
     struct weighted w = {.ctx = request->ctx,
                          .request = request,

@@ -59,7 +59,8 @@ size_t ny_csr_encode(const struct ny_csr *csr, size_t rows, void *out)
     }
     head[1] = (uint32_t)(at - (unsigned char *)out - HEAD_BYTES);
     memcpy(out, head, sizeof(head));
-    if (head[0]) memcpy(at, (const char *)csr->value + begin * value_bytes, head[0] * value_bytes);
+    if (head[0])
+        memcpy(at, (const char *)csr->value + begin * value_bytes, head[0] * value_bytes);
     return (size_t)(at - (unsigned char *)out) + head[0] * value_bytes;
 }
 
@@ -159,10 +160,8 @@ int ny_csr_read(struct ny_snapshot *view, const struct ny_manifest *m, struct ny
     image->wanted = image->rows;
     image->d = m->d;
     image->dtype = (enum ny_dtype)m->dtype;
-    if (want.frame.rows == image->rows)
-        ny_csr_count(image, wrong);
-    else
-        *wrong = "it has another number of rows than the store says";
+    if (want.frame.rows == image->rows) ny_csr_count(image, wrong);
+    else *wrong = "it has another number of rows than the store says";
     return *wrong ? NY_ESTORE : NY_OK;
 }
 
@@ -222,8 +221,8 @@ static int image_room(struct ny_store *store, const struct ny_rows_info *info,
     *image = room + decoded_bytes(rows, nnz, info->dtype);
     *taken = NULL;
     if (m->block_nnz <= info->block_nnz) return NY_OK;
-    *image = *taken =
-        ny_alloc(store->ctx, NY_MEM_STORE, ny_csr_bound(rows, (size_t)m->block_nnz, info->dtype));
+    *image = *taken = ny_alloc(store->ctx, NY_MEM_STORE,
+                               ny_csr_bound(rows, (size_t)m->block_nnz, info->dtype));
     return *image ? NY_OK : NY_EBUDGET;
 }
 

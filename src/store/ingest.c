@@ -466,12 +466,12 @@ int ny_ingest_rows(struct ny_ingest *ingest, const struct ny_ingest_rows *rows)
                        "that were announced");
     if (rows->sparse && !ingest->is_sparse)
         return ny_ingest_keep_failure(ingest, ny_fail(ingest->ctx, NY_EINTERNAL,
-                                                      "sparse rows came for the dense ones of %s",
-                                                      ingest->store->path));
+                                            "sparse rows came for the dense ones of %s",
+                                            ingest->store->path));
     if (ny_ingest_total(ingest) + rows->count > NY_ROWS_MAX)
-        return ny_ingest_keep_failure(ingest, ny_fail(ingest->ctx, NY_EDATA,
-                                                      "a store takes %llu rows at most",
-                                                      (unsigned long long)NY_ROWS_MAX));
+        return ny_ingest_keep_failure(ingest,
+                            ny_fail(ingest->ctx, NY_EDATA, "a store takes %llu rows at most",
+                                    (unsigned long long)NY_ROWS_MAX));
     return ny_ingest_keep_failure(ingest, take_batch(ingest, rows));
 }
 
@@ -509,8 +509,8 @@ int ny_ingest_class_names(struct ny_ingest *ingest, const char *const *names, si
     for (size_t i = 0; i < count; i++)
         bytes += strlen(names[i]) + 1;
     if (bytes > NY_ROW_BYTES_MAX || count > UINT32_MAX)
-        return ny_ingest_keep_failure(
-            ingest, ny_fail(ingest->ctx, NY_EDATA, "there are too many class names"));
+        return ny_ingest_keep_failure(ingest,
+                            ny_fail(ingest->ctx, NY_EDATA, "there are too many class names"));
     ny_free(ingest->ctx, ingest->classes);
     ingest->classes = ny_alloc(ingest->ctx, NY_MEM_STORE, bytes);
     if (!ingest->classes) return ny_ingest_keep_failure(ingest, NY_EBUDGET);

@@ -35,13 +35,13 @@ struct ny_ingest {
     bool has[NY_BLOCK_KINDS + 1];
     size_t element_bytes[NY_BLOCK_KINDS + 1], elements[NY_BLOCK_KINDS + 1]; /* of a row */
     uint64_t block_rows;
-    bool is_sparse;                 /* points are packed in `sparse`, not in the buffer */
-    struct ny_csr sparse;           /* the block that is being filled */
-    struct ny_sparse_progress full; /* of the blocks that are full */
-    struct ny_lengths lengths;      /* likewise */
-    bool lengths_kept;              /* false: the progress record is from before they were */
+    bool is_sparse;                    /* points are packed in `sparse`, not in the buffer */
+    struct ny_csr sparse;              /* the block that is being filled */
+    struct ny_sparse_progress full;    /* of the blocks that are full */
+    struct ny_lengths lengths;         /* likewise */
+    bool lengths_kept;                 /* false: the progress record is from before they were */
     struct ny_sparse_sums sparse_sums;
-    char *sparse_room; /* that block encoded, then packed */
+    char *sparse_room;                 /* that block encoded, then packed */
     size_t sparse_room_bytes, encoded_bytes;
 
     size_t group;                     /* blocks that the buffer holds */
@@ -59,14 +59,14 @@ struct ny_ingest {
     size_t names_room_bytes;
     struct ny_names columns; /* names for a store that holds no points yet; count 0: none */
 
-    struct ny_moments moments;     /* of the rows below first_block × block_rows, and of base */
+    struct ny_moments moments; /* of the rows below first_block × block_rows, and of base */
     struct ny_stats_record *stats; /* record around moments.cells */
     char *prepared;                /* a block of prepared values; NULL: nothing is prepared */
     size_t prepared_bytes;
     bool fractions_told; /* that values are no counts */
     bool rounded_told;   /* that values are rounded to the store's type */
-    double norms;        /* Σ‖x‖ of the same rows */
-    bool norms_known;    /* false: rows of base came in before it was kept */
+    double norms;     /* Σ‖x‖ of the same rows */
+    bool norms_known; /* false: rows of base came in before it was kept */
     uint64_t full_bytes, digest, source_from;
     uint64_t consumed, dropped;
     uint32_t source_digest; /* of the rows that are consumed, as the caller makes it */

@@ -68,8 +68,8 @@ static int load_block(struct ny_store *store, enum ny_kind kind, uint64_t block,
 
     if (err) return err;
     err = ny_manifest_read(view, m);
-    if (!err &&
-        (ny_rows_in_block(m, block) == 0 || (kind == NY_KIND_POINTS && m->layout != NY_DENSE)))
+    if (!err && (ny_rows_in_block(m, block) == 0 ||
+                 (kind == NY_KIND_POINTS && m->layout != NY_DENSE)))
         err = ny_fail(store->ctx, NY_EINTERNAL,
                       "block %llu was asked for, and %s has %llu rows of that layout",
                       (unsigned long long)block, store->path, (unsigned long long)m->n);
@@ -98,9 +98,9 @@ struct cache {
     struct ny_manifest m;
     enum ny_kind kind;
     size_t row_bytes;
-    size_t slots;                     /* of points: rows are records; 0: dense */
-    struct ny_rows_info info;         /* of sparse points */
-    char *rows;                       /* or the room of a sparse block */
+    size_t slots;               /* of points: rows are records; 0: dense */
+    struct ny_rows_info info;   /* of sparse points */
+    char *rows;                 /* or the room of a sparse block */
     struct ny_borrowed_rows borrowed; /* of points: all rows, of which `rows` is then a part */
     struct ny_lost lost;              /* of points: blocks may hold zeros in their place */
     size_t reserved;
@@ -116,7 +116,8 @@ static int check_layout(struct cache *cache)
                    cache->store->path, sparse ? "sparse" : "dense");
 }
 
-static int cache_init(struct cache *cache, struct ny_store *store, enum ny_kind kind, size_t slots)
+static int cache_init(struct cache *cache, struct ny_store *store, enum ny_kind kind,
+                      size_t slots)
 {
     struct ny_snapshot *view;
     size_t bytes;
@@ -322,8 +323,8 @@ static void look_ahead(const struct cache *cache, const struct wish *wishes, siz
     size_t first = next ? next + AHEAD - 1 : 0, end = next + AHEAD;
 
     for (size_t i = first; cache->borrowed.mapped && i < end && i < count; i++)
-        ny_memory_advise(cache->borrowed.at + wishes[i].row * cache->row_bytes,
-                         cache->row_bytes, MADV_WILLNEED);
+        ny_memory_advise(cache->borrowed.at + wishes[i].row * cache->row_bytes, cache->row_bytes,
+                         MADV_WILLNEED);
 }
 
 static int find_rows(struct cache *cache, const uint64_t *rows, size_t count, found_fn *found,
@@ -379,8 +380,8 @@ static int gather_of_set(struct ny_store *set, size_t slots, const uint64_t *row
             if (rows[end] < all->first[k] || rows[end] >= all->first[k + 1]) break;
             local[end] = rows[end] - all->first[k];
         }
-        if (!err)
-            err = ny_points_gather_here(store, slots, local + at, end - at, out + at * row_bytes);
+        if (!err) err = ny_points_gather_here(store, slots, local + at, end - at,
+                                               out + at * row_bytes);
     }
     ny_free(set->ctx, local);
     return err;
@@ -497,7 +498,6 @@ struct hint {
     uint64_t first, count;
     int advice;
 };
-
 static int advise(void *arg)
 {
     const struct hint *hint = arg;

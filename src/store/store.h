@@ -142,6 +142,7 @@ const struct ny_lost *ny_store_skipped(const struct ny_store *store);
 
 /* Reads the statistics of all columns; ny_rows_stats_release() them. */
 int ny_points_stats(struct ny_store *store, struct ny_rows_stats *stats);
+
 /* The next file of a series is read by this: the columns of the file that held labels and names of
  * rows. A text is empty where there was no such column, or it had no name, or one that is too long
  * to be kept. */
@@ -183,10 +184,10 @@ int ny_points_class_names(struct ny_store *store, char ***names, size_t *count);
  * a whole, such as its record and model, is that of the first store that has it. All else, and all
  * that writes, is NY_EUSAGE. */
 struct ny_set {
-    struct ny_rows_info info; /* all rows; id and digests are those of the first store */
-    size_t count;             /* stores */
-    const uint64_t *first;    /* row of the set with which each begins; the end at `count` */
-    const uint64_t *source;   /* likewise of the files that they came from */
+    struct ny_rows_info info;   /* all rows; id and digests are those of the first store */
+    size_t count;               /* stores */
+    const uint64_t *first;      /* row of the set with which each begins; the end at `count` */
+    const uint64_t *source;     /* likewise of the files that they came from */
     int (*open)(void *arg, size_t k, struct ny_store **store); /* until others are asked for */
     void (*close)(void *arg);
     void *arg;

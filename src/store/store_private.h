@@ -268,14 +268,14 @@ struct ny_store {
     bool read_only;
     bool made; /* its folder, by ny_store_create() */
     bool wrote_results;
-    const struct ny_env *older;        /* than the other one remembers; NULL: neither is */
-    uint64_t behind;                   /* by so many commits */
-    bool mending;                      /* it may be written although it is so */
-    bool unprepared;                   /* see ny_store_read_raw() */
-    const struct ny_set *set;          /* see ny_store_open_set(); then there are no environments */
-    struct ny_lost skipped;            /* see ny_store_skip_lost() */
-    struct ny_peers *peers;            /* see ny_store_join(); NULL: it is nobody's shard */
-    uint64_t *shard_first;             /* each shard's first row, and the rows of all */
+    const struct ny_env *older; /* than the other one remembers; NULL: neither is */
+    uint64_t behind;            /* by so many commits */
+    bool mending;               /* it may be written although it is so */
+    bool unprepared;            /* see ny_store_read_raw() */
+    const struct ny_set *set;   /* see ny_store_open_set(); then there are no environments */
+    struct ny_lost skipped; /* see ny_store_skip_lost() */
+    struct ny_peers *peers; /* see ny_store_join(); NULL: it is nobody's shard */
+    uint64_t *shard_first;  /* each shard's first row, and the rows of all */
     uint64_t shards_nnz, shards_slots; /* values of all, and of the fullest row */
     struct ny_lengths shards_lengths;
     struct ny_mutex lock;

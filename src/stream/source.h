@@ -27,7 +27,7 @@ struct ny_tile {
     uint64_t unit, first_row;
     size_t rows; /* NY_UNIT_ROWS but in the last unit */
     unsigned worker;
-    bool skipped;                /* no strip of it will be asked for */
+    bool skipped; /* no strip of it will be asked for */
     struct ny_sharing *sharing;  /* of the pass, whose workers may help (stream/share.h), or NULL */
     const struct ny_tile *whole; /* another worker's, of which this is a view; NULL: it is none */
 };

@@ -78,9 +78,9 @@ int ny_source_widen(struct ny_source **out, struct ny_source *points, enum ny_dt
     source->base.dtype = dtype;
     source->points = points;
     *out = &source->base;
-    source->strips =
-        ny_calloc(points->ctx, NY_MEM_TILES, workers,
-                  NY_STRIP_ROWS * ny_row_bytes(points->dtype, points->d, points->slots));
+    source->strips = ny_calloc(points->ctx, NY_MEM_TILES, workers,
+                               NY_STRIP_ROWS *
+                                   ny_row_bytes(points->dtype, points->d, points->slots));
     return source->strips ? NY_OK : NY_EBUDGET;
 }
 

@@ -205,7 +205,8 @@ static void report(struct ny_fit *fit, const struct sample *sample)
     ny_field_set_number(report, "drift_standard_error", drift.error);
     ny_field_set_number(report, "drift_residual_share", share);
     ny_field_set_count(report, "drift_rows", count);
-    if (sample->fitted) ny_field_set_number(report, fitted_key, of_others(fit, fitted.share));
+    if (sample->fitted)
+        ny_field_set_number(report, fitted_key, of_others(fit, fitted.share));
     keep_largest(fit, drift.share);
     tell(fit, drift);
     if (!isnan(tolerance))

@@ -384,13 +384,14 @@ static int allocate_output(struct ny_products_state *state, struct output *out)
 
 /* Computes Q P of one unit's rows, adds the roots where they are stored, and gives the rows to the
  * writer. */
-static void add_unit(struct ny_products_state *state, struct output *out, size_t first, size_t rows)
+static void add_unit(struct ny_products_state *state, struct output *out, size_t first,
+                     size_t rows)
 {
     bool f64 = state->fit->settings->precision == NY_PRECISION_F64;
     struct ny_matrix Y = ny_matrix(out->Y, rows, out->width);
 
-    ny_gemm(1, ny_rows(state->sketch.V, first, rows), ny_matrix(out->P, state->shape.r, out->pairs),
-            0, ny_cols(Y, 0, out->pairs));
+    ny_gemm(1, ny_rows(state->sketch.V, first, rows),
+            ny_matrix(out->P, state->shape.r, out->pairs), 0, ny_cols(Y, 0, out->pairs));
     for (size_t i = 0; i < rows && out->width > out->pairs; i++)
         out->Y[i * out->width + out->pairs] = state->roots[first + i];
     for (size_t i = 0; i < rows * out->width; i++)

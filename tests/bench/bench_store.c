@@ -102,9 +102,10 @@ static void bench(struct ny_context *ctx, const char *path, enum ny_dtype dtype,
     cpu = ((double)clock() - cpu) / CLOCKS_PER_SEC;
     ny_ingest_free(ingest);
     if (ny_points_info(store, &info)) die(ctx);
-    printf("%s: %.2f GB, import %.0f MB/s (%.0f MB a CPU second), ratio %.2f\n",
-           ny_dtype_name(dtype), (double)info.raw_bytes / 1e9, (double)info.raw_bytes / start / 1e6,
-           (double)info.raw_bytes / cpu / 1e6, (double)info.raw_bytes / (double)info.stored_bytes);
+    printf("%s: %.2f GB, import %.0f MB/s (%.0f MB a CPU second), ratio %.2f\n", ny_dtype_name(dtype),
+           (double)info.raw_bytes / 1e9, (double)info.raw_bytes / start / 1e6,
+           (double)info.raw_bytes / cpu / 1e6,
+           (double)info.raw_bytes / (double)info.stored_bytes);
     read_all(ctx, store, 1);
     read_all(ctx, store, 2);
     ny_store_close(store);

@@ -1,5 +1,4 @@
-/* Imports killed. The same call goes on where the last one was, and ends as an unbroken one does.
- */
+/* Imports killed. The same call goes on where the last one was, and ends as an unbroken one does. */
 #include "fault/job_kill.h"
 
 #include "shards/set.h"
@@ -193,14 +192,14 @@ static const struct run plain = {.call = call_import,
                                  .memory = 32 << 20,
                                  .option = {"label-column", "class"},
                                  .file = {first, second}};
-static const struct run shuffled = {
-    .call = call_import,
-    .name = "shuffled import",
-    .stage = "import",
-    .again = NY_EUSAGE,
-    .memory = 32 << 20,
-    .option = {"label-column", "class", "shuffle", "yes", "dtype", "f64"},
-    .file = {first, second}};
+static const struct run shuffled = {.call = call_import,
+                                    .name = "shuffled import",
+                                    .stage = "import",
+                                    .again = NY_EUSAGE,
+                                    .memory = 32 << 20,
+                                    .option = {"label-column", "class", "shuffle", "yes", "dtype",
+                                               "f64"},
+                                    .file = {first, second}};
 static const struct run named = {.call = call_import,
                                  .name = "import with names of rows",
                                  .stage = "import",

@@ -89,12 +89,12 @@ static void put_large(struct ny_store *store, uint8_t value)
 
 static void append(struct ny_store *store, unsigned number)
 {
-    struct case_import import = {
-        .seed = 5,
-        .first = rows_last,
-        .count = ROWS,
-        .batch = ROWS,
-        .spec = {.d = D, .dtype = NY_U8, .append = true, .fingerprint = number + 1}};
+    struct case_import import = {.seed = 5,
+                                 .first = rows_last,
+                                 .count = ROWS,
+                                 .batch = ROWS,
+                                 .spec = {.d = D, .dtype = NY_U8, .append = true,
+                                          .fingerprint = number + 1}};
 
     CHECK(case_import(store, &import));
     rows_last += ROWS;
@@ -179,18 +179,14 @@ static bool examine(void)
 
         if (fine(ny_chunk_get(store, "fit", "part", i, &chunk)))
             assert_int_equal(data[CHUNK_BYTES - 1], last[i]);
-        else
-            all = false;
+        else all = false;
     }
-    if (fine(ny_points_info(store, &info)))
-        assert_int_equal(info.n, rows_last);
-    else
-        all = false;
+    if (fine(ny_points_info(store, &info))) assert_int_equal(info.n, rows_last);
+    else all = false;
     if (fine(ny_points_stats(store, &stats))) {
         assert_int_equal(stats.n, rows_last);
         ny_rows_stats_release(&stats, ctx);
-    } else
-        all = false;
+    } else all = false;
     if (!all) {
         assert_true(fine(ny_store_verify(store, count_damage, &damages)));
         assert_true(damages > 0);

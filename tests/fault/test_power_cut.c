@@ -47,8 +47,7 @@ static void write_npy(const char *path, uint64_t first, uint64_t rows)
 
     assert_non_null(file);
     fwrite("\x93NUMPY\1\0\x76\0", 1, 10, file);
-    snprintf(header, sizeof(header),
-             "{'descr': '|u1', 'fortran_order': False, 'shape': (%llu, %d), }",
+    snprintf(header, sizeof(header), "{'descr': '|u1', 'fortran_order': False, 'shape': (%llu, %d), }",
              (unsigned long long)rows, D);
     fprintf(file, "%-117s\n", header);
     assert_int_equal(ftell(file), 128);
@@ -82,8 +81,8 @@ static int import_file(struct ny_context *ctx, const char *path, int which)
 
 static int fit(struct ny_context *ctx, const char *path, const char *name)
 {
-    static const char *const set[] = {"approx", "projected",  "select", "uniform", "landmarks",
-                                      "24",     "components", "3",      NULL};
+    static const char *const set[] = {"approx", "projected", "select", "uniform",
+                                      "landmarks", "24", "components", "3", NULL};
     struct ny_options *options = NULL;
     int err = ny_options_new(&options, ctx);
 
@@ -99,18 +98,12 @@ enum { STEPS = 6 };
 static int step(struct ny_context *ctx, const char *path, unsigned number)
 {
     switch (number) {
-    case 0:
-        return import_file(ctx, path, 0);
-    case 1:
-        return fit(ctx, path, "a");
-    case 2:
-        return import_file(ctx, path, 1);
-    case 3:
-        return fit(ctx, path, "b");
-    case 4:
-        return ny_remove(ctx, path, "a");
-    default:
-        return ny_compact(ctx, path, NULL);
+    case 0: return import_file(ctx, path, 0);
+    case 1: return fit(ctx, path, "a");
+    case 2: return import_file(ctx, path, 1);
+    case 3: return fit(ctx, path, "b");
+    case 4: return ny_remove(ctx, path, "a");
+    default: return ny_compact(ctx, path, NULL);
     }
 }
 
@@ -174,7 +167,7 @@ static char trial[160]; /* the store of an image */
 /* Counts of the children, read by the parent. */
 static struct tally {
     unsigned images, absent, newer, repeated;
-} * tally;
+} *tally;
 
 static void bad(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 static void bad(const char *format, ...)
@@ -324,9 +317,9 @@ static struct image image_of(unsigned number, unsigned count, enum disk disk)
     struct image image = {.draw = draw, .sector = draw(2) ? SECTOR : PAGE, .disk = disk};
 
     draws = (uint64_t)number << 32;
-    image.cut = number < steps ? (size_t)number * cuts / steps : least + (size_t)draw(cuts - least);
-    if (disk == DISKS)
-        image.disk = number < steps ? number % 2 : (number % 4 ? SHUFFLED : TORN_LAST);
+    image.cut = number < steps ? (size_t)number * cuts / steps
+                               : least + (size_t)draw(cuts - least);
+    if (disk == DISKS) image.disk = number < steps ? number % 2 : (number % 4 ? SHUFFLED : TORN_LAST);
     image.sector = draw(2) ? SECTOR : PAGE;
     return image;
 }
@@ -424,8 +417,7 @@ static void no_cut_loses_or_damages_anything(void **state)
         int status = run_group(first, end, images_wanted, DISKS);
 
         if (status)
-            fail_msg("image %u: %s %d", tally->images,
-                     WIFSIGNALED(status) ? "signal" : "exit status",
+            fail_msg("image %u: %s %d", tally->images, WIFSIGNALED(status) ? "signal" : "exit status",
                      WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     }
     print_message("%u images without a store yet, %u with what was not acknowledged yet\n",

@@ -237,6 +237,7 @@ static void replace_pages(int fd, const char *with, size_t bytes, size_t page)
         write_at(fd, with + (page + i) * PAGE, PAGE, (page + i) * PAGE);
 }
 
+
 static void hurt(const struct file *file, enum damage kind)
 {
     int fd = open(file->path, O_RDWR);
@@ -254,9 +255,7 @@ static void hurt(const struct file *file, enum damage kind)
         bytes[0] = (char)draw(256);
         write_at(fd, bytes, 1, at);
         break;
-    case ZERO:
-        write_at(fd, bytes, PAGE, page * PAGE);
-        break;
+    case ZERO: write_at(fd, bytes, PAGE, page * PAGE); break;
     case SWAP:
         write_at(fd, file->image + other * PAGE, PAGE, page * PAGE);
         write_at(fd, file->image + page * PAGE, PAGE, other * PAGE);
@@ -266,18 +265,12 @@ static void hurt(const struct file *file, enum damage kind)
             bytes[i] = (char)draw(256);
         write_at(fd, bytes, 1 + draw(64), page * PAGE + draw(PAGE - 64));
         break;
-    case COPY:
-        write_at(fd, file->image + page * PAGE, PAGE, other * PAGE);
-        break;
+    case COPY: write_at(fd, file->image + page * PAGE, PAGE, other * PAGE); break;
     case CUT:
         if (ftruncate(fd, (off_t)draw(file->bytes))) abort();
         break;
-    case OLD:
-        replace_pages(fd, file->old, file->old_bytes, page);
-        break;
-    case FOREIGN:
-        replace_pages(fd, file->foreign, file->foreign_bytes, page);
-        break;
+    case OLD: replace_pages(fd, file->old, file->old_bytes, page); break;
+    case FOREIGN: replace_pages(fd, file->foreign, file->foreign_bytes, page); break;
     case FOREIGN_FILE:
         write_at(fd, file->foreign, file->foreign_bytes, 0);
         if (ftruncate(fd, (off_t)file->foreign_bytes)) abort();
@@ -562,8 +555,10 @@ static void bits_of_the_meta_pages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(flipped_bits),           cmocka_unit_test(broken_pages),
-        cmocka_unit_test(files_cut_short),        cmocka_unit_test(pages_of_another_time_or_store),
+        cmocka_unit_test(flipped_bits),
+        cmocka_unit_test(broken_pages),
+        cmocka_unit_test(files_cut_short),
+        cmocka_unit_test(pages_of_another_time_or_store),
         cmocka_unit_test(bits_of_the_meta_pages),
     };
 

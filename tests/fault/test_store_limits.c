@@ -17,6 +17,7 @@
 
 enum { D = 784, BASE = 3000, MORE = 40000 };
 
+
 static int start(void **state)
 {
     int err = make_folder(state);
@@ -27,12 +28,15 @@ static int start(void **state)
 
 static struct case_import import_of(uint64_t first, uint64_t count)
 {
-    return (struct case_import){
-        .seed = 5,
-        .first = first,
-        .count = count,
-        .batch = 500,
-        .spec = {.d = D, .dtype = NY_U8, .labels = true, .append = true, .fingerprint = first + 1}};
+    return (struct case_import){.seed = 5,
+                                .first = first,
+                                .count = count,
+                                .batch = 500,
+                                .spec = {.d = D,
+                                         .dtype = NY_U8,
+                                         .labels = true,
+                                         .append = true,
+                                         .fingerprint = first + 1}};
 }
 
 static void check_rows(struct ny_store *store, uint64_t n)

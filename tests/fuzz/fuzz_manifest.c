@@ -43,8 +43,8 @@ static void write_record(struct ny_write *write, struct fuzz_bytes *bytes)
     if (length > bytes->left) length = bytes->left;
     if (frame.codec == NY_CODEC_RAW) frame.raw_bytes = (uint32_t)length;
     header = ny_frame_seal(&frame, bytes->at, length);
-    FUZZ_CHECK(ny_write_room(write, &key, sizeof(header) + length, header.checksum, &room) ==
-               NY_OK);
+    FUZZ_CHECK(ny_write_room(write, &key, sizeof(header) + length, header.checksum,
+                             &room) == NY_OK);
     memcpy(room, &header, sizeof(header));
     fuzz_take(bytes, (char *)room + sizeof(header), length);
 }

@@ -19,6 +19,7 @@
 #include "support/images.h"
 #include "support/store_folder.h"
 
+
 struct rows {
     size_t n, d;
     float *x;
@@ -117,8 +118,8 @@ static int run_rule(const char *rule, const struct kind *kind, const struct rows
     return err;
 }
 
-static struct ny_selection must_run(const char *rule, const struct kind *kind, const struct rows *r,
-                                    struct ny_selection_request request)
+static struct ny_selection must_run(const char *rule, const struct kind *kind,
+                                    const struct rows *r, struct ny_selection_request request)
 {
     struct ny_selection selection;
 

@@ -72,12 +72,7 @@ static double special(enum kind kind, enum ny_dtype dtype, size_t i, size_t j, d
 
 static double coordinate(enum kind kind, enum ny_dtype dtype, size_t i, size_t j)
 {
-    double u = ny_hash01(1, NY_STREAM_DATA,
-                         (kind == REPEATED ? i / 5
-                          : kind == SAME   ? 0
-                                           : i) *
-                                 1000 +
-                             j);
+    double u = ny_hash01(1, NY_STREAM_DATA, (kind == REPEATED ? i / 5 : kind == SAME ? 0 : i) * 1000 + j);
 
     if (kind == GRID) return floor(4 * u);
     if (kind >= LATTICE && (dtype == NY_F32 || dtype == NY_F64))

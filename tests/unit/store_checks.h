@@ -44,7 +44,8 @@ static inline struct case_import import_of(enum ny_dtype dtype, uint64_t d, uint
 }
 
 /* Rows first … of the store are rows first_of_set … of data set `seed`. */
-static inline void check_rows(unsigned seed, uint64_t first, uint64_t count, uint64_t first_of_set)
+static inline void check_rows(unsigned seed, uint64_t first, uint64_t count,
+                              uint64_t first_of_set)
 {
     struct ny_rows_info info;
     size_t bytes;

@@ -207,8 +207,8 @@ static void geometry_is_the_statistics(void **state)
                 }
                 for (size_t i = 0; i < ROWS; i++)
                     square += pow(data.values[i * D + k] - sum, 2) / ROWS;
-                factor = scale == NY_SCALE_NONE   ? 1
-                         : k == 2                 ? 0
+                factor = scale == NY_SCALE_NONE ? 1
+                         : k == 2               ? 0
                          : scale == NY_SCALE_UNIT ? 1 / (high - low)
                                                   : 1 / sqrt(square);
                 assert_near(g->centre[k], centred || scale != NY_SCALE_NONE ? sum : 0, 1e-12,

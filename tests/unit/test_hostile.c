@@ -90,16 +90,8 @@ static size_t image_of(const struct claim *claim, char *image)
 
 static struct claim honest(void)
 {
-    return (struct claim){.magic = NY_MODEL_MAGIC,
-                          .version = 2,
-                          .dtype = NY_F32,
-                          .degree = 3,
-                          .m = M,
-                          .d = D,
-                          .p = P,
-                          .gamma = 0.5,
-                          .coef0 = 1,
-                          .kernel = "rbf"};
+    return (struct claim){.magic = NY_MODEL_MAGIC, .version = 2, .dtype = NY_F32, .degree = 3,
+                          .m = M, .d = D, .p = P, .gamma = 0.5, .coef0 = 1, .kernel = "rbf"};
 }
 
 static int load(const struct claim *claim)
@@ -130,8 +122,8 @@ static void honest_models_load(void **state)
 
 static void absurd_sizes_of_models_are_refused(void **state)
 {
-    static const uint64_t sizes[] = {0,          1,          1ULL << 20, 1ULL << 32,
-                                     1ULL << 40, 1ULL << 61, 1ULL << 63, UINT64_MAX};
+    static const uint64_t sizes[] = {0, 1, 1ULL << 20, 1ULL << 32, 1ULL << 40, 1ULL << 61,
+                                     1ULL << 63, UINT64_MAX};
 
     (void)state;
     for (uint32_t version = 2; version <= 3; version++)
@@ -155,31 +147,14 @@ static void impossible_models_are_refused(void **state)
         struct claim claim = honest();
 
         switch (what) {
-        case 0:
-            claim.dtype = 0;
-            break;
-        case 1:
-            claim.dtype = 77;
-            break;
-        case 2:
-            claim.precision = 7;
-            break;
-        case 3:
-            claim.skip = 1;
-            break; /* of one pair */
-        case 4:
-            strcpy(claim.kernel, "unheard of");
-            break;
-        case 5:
-            memset(claim.kernel, 'r', sizeof(claim.kernel));
-            break;
-        case 6:
-            strcpy(claim.kernel, "precomputed");
-            break; /* 2 landmarks, rows of 3 */
-        case 7:
-            claim.version = 3;
-            strcpy(claim.kernel, "coordinates");
-            break;
+        case 0: claim.dtype = 0; break;
+        case 1: claim.dtype = 77; break;
+        case 2: claim.precision = 7; break;
+        case 3: claim.skip = 1; break; /* of one pair */
+        case 4: strcpy(claim.kernel, "unheard of"); break;
+        case 5: memset(claim.kernel, 'r', sizeof(claim.kernel)); break;
+        case 6: strcpy(claim.kernel, "precomputed"); break; /* 2 landmarks, rows of 3 */
+        case 7: claim.version = 3; strcpy(claim.kernel, "coordinates"); break;
         }
         if (load(&claim) != NY_ESTORE) fail_msg("case %d: %s", what, ny_context_message(ctx));
     }
@@ -211,16 +186,10 @@ static void put_manifest(struct ny_store *store, const struct ny_manifest *manif
 
 static void absurd_manifests_are_refused(void **state)
 {
-    const struct ny_manifest good = {
-        .dtype = NY_F32, .n = 8, .d = 4, .block_rows = ny_block_rows_for(4, NY_F32)};
-    const struct ny_manifest sparse = {.dtype = NY_F32,
-                                       .layout = NY_CSR,
-                                       .n = 8,
-                                       .d = 4,
-                                       .block_rows = 8,
-                                       .nnz = 9,
-                                       .row_nnz = 4,
-                                       .block_nnz = 9};
+    const struct ny_manifest good = {.dtype = NY_F32, .n = 8, .d = 4,
+                                     .block_rows = ny_block_rows_for(4, NY_F32)};
+    const struct ny_manifest sparse = {.dtype = NY_F32, .layout = NY_CSR, .n = 8, .d = 4,
+                                       .block_rows = 8, .nnz = 9, .row_nnz = 4, .block_nnz = 9};
     struct ny_store *store = open_store();
     struct ny_rows_info info;
 
@@ -229,59 +198,23 @@ static void absurd_manifests_are_refused(void **state)
         struct ny_manifest m = what < 8 ? good : sparse;
 
         switch (what) {
-        case 0:
-            m.n = 1ULL << 60;
-            break;
-        case 1:
-            m.d = 1ULL << 40;
-            break;
-        case 2:
-            m.d = 0;
-            break;
-        case 3:
-            m.block_rows = 1ULL << 40;
-            break;
-        case 4:
-            m.block_rows = 0;
-            break;
-        case 5:
-            m.dtype = 9;
-            break;
-        case 6:
-            m.layout = 5;
-            break;
-        case 7:
-            m.n = 1ULL << 40;
-            break; /* of which there are no blocks */
-        case 8:
-            m.row_nnz = 1ULL << 40;
-            break;
-        case 9:
-            m.block_nnz = 1ULL << 40;
-            break;
-        case 10:
-            m.block_rows = 1ULL << 40;
-            break;
-        case 11:
-            m.block_rows = 7;
-            break;
-        case 12:
-            m.nnz = 0;
-            break;
-        case 13:
-            m.n = 1ULL << 40;
-            break;
-        case 14:
-            m.n = m.block_rows = 0;
-            break;
-        case 15:
-            m.n = 0;
-            m.dtype = 77;
-            break;
-        case 16:
-            m.n = 0;
-            m.d = 1ULL << 40;
-            break;
+        case 0: m.n = 1ULL << 60; break;
+        case 1: m.d = 1ULL << 40; break;
+        case 2: m.d = 0; break;
+        case 3: m.block_rows = 1ULL << 40; break;
+        case 4: m.block_rows = 0; break;
+        case 5: m.dtype = 9; break;
+        case 6: m.layout = 5; break;
+        case 7: m.n = 1ULL << 40; break; /* of which there are no blocks */
+        case 8: m.row_nnz = 1ULL << 40; break;
+        case 9: m.block_nnz = 1ULL << 40; break;
+        case 10: m.block_rows = 1ULL << 40; break;
+        case 11: m.block_rows = 7; break;
+        case 12: m.nnz = 0; break;
+        case 13: m.n = 1ULL << 40; break;
+        case 14: m.n = m.block_rows = 0; break;
+        case 15: m.n = 0; m.dtype = 77; break;
+        case 16: m.n = 0; m.d = 1ULL << 40; break;
         case 17:
             m.flags = NY_FLAG_PREPARED;
             break; /* and nothing to prepare */
@@ -318,13 +251,13 @@ static void absurd_manifests_are_refused(void **state)
 /* A fit of 8 rows, its record with one number replaced; read, placed, exported. */
 static void put_record(struct ny_store *store, const char *where, const char *key, json_t *value)
 {
-    json_t *record =
-        json_pack("{s:i, s:s, s:s, s:i, s:{}, s:{},"
-                  " s:{s:i, s:i, s:i, s:i, s:f, s:s, s:s, s:s, s:s}, s:{s:i, s:i, s:b}}",
-                  "format", 1, "kind", "fit", "stage", "done", "model_bytes", 4096, "checkpoint",
-                  "options", "report", "n", 8, "d", 4, "landmarks", 2, "components", 2,
-                  "residual_max", 1.0, "precision", "f32", "kernel", "rbf", "approx", "projected",
-                  "map", "kpca", "coordinates", "pairs", 2, "skip", 0, "asymmetric", 0);
+    json_t *record = json_pack(
+        "{s:i, s:s, s:s, s:i, s:{}, s:{},"
+        " s:{s:i, s:i, s:i, s:i, s:f, s:s, s:s, s:s, s:s}, s:{s:i, s:i, s:b}}",
+        "format", 1, "kind", "fit", "stage", "done", "model_bytes", 4096, "checkpoint", "options",
+        "report", "n", 8, "d", 4, "landmarks", 2, "components", 2, "residual_max", 1.0, "precision",
+        "f32", "kernel", "rbf", "approx", "projected", "map", "kpca", "coordinates", "pairs", 2,
+        "skip", 0, "asymmetric", 0);
     json_t *object = where ? json_object_get(record, where) : record;
 
     assert_non_null(record);
@@ -364,8 +297,8 @@ static void absurd_records_are_refused(void **state)
                   {"coordinates", "pairs"}, {"coordinates", "skip"},  {NULL, "model_bytes"},
                   {"report", "components"}, {"report", "eigenvalues"}};
     static const json_int_t numbers[] = {0, -1, 1LL << 40, INT64_MAX, INT64_MIN};
-    const struct ny_manifest good = {
-        .dtype = NY_F32, .n = 8, .d = 4, .block_rows = ny_block_rows_for(4, NY_F32)};
+    const struct ny_manifest good = {.dtype = NY_F32, .n = 8, .d = 4,
+                                     .block_rows = ny_block_rows_for(4, NY_F32)};
     struct ny_store *store = open_store();
 
     (void)state;

@@ -26,8 +26,8 @@ static uint32_t *order_of(const struct cloud *cloud)
     assert_int_equal(ny_points_info(cloud->store, &info), NY_OK);
     ny_memory_peak_reset(ctx);
     assert_int_equal(ny_near_rows(cloud->store, cloud->n, &order), NY_OK);
-    assert_true(ny_memory_peak(ctx) <=
-                before + ny_near_rows_bytes(cloud->n) + 2 * ny_points_block_bytes(&info) + slack);
+    assert_true(ny_memory_peak(ctx) <= before + ny_near_rows_bytes(cloud->n) +
+                                           2 * ny_points_block_bytes(&info) + slack);
     for (size_t i = 0; i < cloud->n; i++) {
         assert_true(order[i] < cloud->n);
         assert_false(seen[order[i]]);

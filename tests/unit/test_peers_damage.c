@@ -24,7 +24,7 @@ static struct {
     const char *name; /* the end of its path */
     enum how how;
     off_t at;
-    bool heals;      /* until somebody has read it and pauses */
+    bool heals; /* until somebody has read it and pauses */
     unsigned wait_s; /* for the other rank, which may be slow to begin */
 } wish;
 
@@ -94,7 +94,8 @@ static int clear_damage(void **state)
 static int open_rank(struct ny_transport **out, struct ny_context *own, unsigned rank)
 {
     const bool may[2] = {rank == 0, rank == 1};
-    struct ny_folder_wish folder_wish = {.path = folder, .ranks = 2, .may = may, .wait_s = wish.wait_s};
+    struct ny_folder_wish folder_wish = {
+        .path = folder, .ranks = 2, .may = may, .wait_s = wish.wait_s};
 
     return ny_folder_open(out, own, &folder_wish);
 }

@@ -45,9 +45,8 @@ static double *numbers(void)
 
         ny_gaussian(3, NY_STREAM_DATA, i * D, noise, D);
         for (size_t k = 0; k < D; k++)
-            x[i * D + k] =
-                fmin(fmax(round(128 + 35 * centre[c * D + k] + 30 * noise[k] / (double)(k + 1)), 0),
-                     255);
+            x[i * D + k] = fmin(
+                fmax(round(128 + 35 * centre[c * D + k] + 30 * noise[k] / (double)(k + 1)), 0), 255);
         if (i % 11 == 10) memcpy(x + i * D, x + i / 3 * D, sizeof(double) * D);
     }
     return x;

@@ -1,4 +1,4 @@
-/* What LMDB and its files do to a store that is opened: a lock file that another process closes, and
+/* LMDB and its files where a store is opened: a lock file that another process closes, and
  * pages of a machine of the other byte order. */
 #include "store/store.h"
 

@@ -268,8 +268,7 @@ static void refused_values_are_named(void **state)
         how.row_nnz = 1;
         CHECK(ny_ingest_begin(&ingest, store, &how, &consumed));
         CHECK(ny_ingest_rows(ingest, &batch));
-        refused(ny_ingest_commit(ingest), NY_EDATA,
-                "row 1, column 1 (both from 0): -4 cannot be prepared");
+        refused(ny_ingest_commit(ingest), NY_EDATA, "row 1, column 1 (both from 0): -4 cannot be prepared");
         CHECK(ny_ingest_discard(ingest));
         ny_ingest_free(ingest);
         CHECK(ny_points_info(store, &info));

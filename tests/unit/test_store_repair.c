@@ -1,5 +1,4 @@
-/* ny_store_repair(): what is lost keeps its number, all else can be used, and nothing is half done.
- */
+/* ny_store_repair(): what is lost keeps its number, all else can be used, and nothing is half done. */
 #include "store_checks.h"
 
 #include <fcntl.h>
@@ -28,12 +27,8 @@ static void import_rows(uint64_t first, uint64_t count)
     float *values = malloc((size_t)count * D * sizeof(*values));
     double *labels = malloc((size_t)count * sizeof(*labels));
     uint64_t *source = malloc((size_t)count * sizeof(*source));
-    struct ny_ingest_spec spec = {.d = D,
-                                  .dtype = NY_F32,
-                                  .fingerprint = first + 1,
-                                  .append = true,
-                                  .labels = true,
-                                  .source = true};
+    struct ny_ingest_spec spec = {.d = D, .dtype = NY_F32, .fingerprint = first + 1, .append = true,
+                                  .labels = true, .source = true};
     struct ny_ingest_rows rows = {.values = values,
                                   .labels = labels,
                                   .source = source,
@@ -154,8 +149,7 @@ static bool is_in(const uint64_t (*lost)[2], uint64_t row)
     return false;
 }
 
-/* Rows first … end−1 as a pass sees them, and as gathered: all but those of `lost` (ended by 0, 0).
- */
+/* Rows first … end−1 as a pass sees them, and as gathered: all but those of `lost` (ended by 0, 0). */
 static void check_left(uint64_t n, const uint64_t (*lost)[2])
 {
     struct ny_rows_info info;
@@ -346,12 +340,8 @@ static void a_staged_import_begins_again(void **state)
                                .first = 0,
                                .count = 40000,
                                .batch = 1000,
-                               .spec = {.d = D,
-                                        .dtype = NY_F32,
-                                        .append = true,
-                                        .labels = true,
-                                        .source = true,
-                                        .fingerprint = 99},
+                               .spec = {.d = D, .dtype = NY_F32, .append = true, .labels = true,
+                                        .source = true, .fingerprint = 99},
                                .no_commit = 1};
     struct ny_ingest *ingest;
     uint64_t consumed;
@@ -409,12 +399,9 @@ static void lost_rows_that_are_cut_off_are_forgotten(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(lost_rows_keep_their_numbers),
-        TEST(a_lost_tail_does_not_end_the_store),
-        TEST(labels_are_missing),
-        TEST(broken_results_go),
-        TEST(refusals_change_nothing),
-        TEST(a_staged_import_begins_again),
+        TEST(lost_rows_keep_their_numbers), TEST(a_lost_tail_does_not_end_the_store),
+        TEST(labels_are_missing),           TEST(broken_results_go),
+        TEST(refusals_change_nothing),      TEST(a_staged_import_begins_again),
         TEST(lost_rows_that_are_cut_off_are_forgotten),
     };
 
