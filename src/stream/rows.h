@@ -131,7 +131,7 @@ static inline size_t ny_rows_row_bytes(const struct ny_rows_info *info)
 }
 /* Bytes of a source for so many workers: a ring of blocks, one more than workers, and the mapped
  * pages of a block for each of them. */
-enum { NY_RING_SLOT_BYTES = 64 };
+enum { NY_RING_SLOT_BYTES = 32 };
 static inline size_t ny_rows_source_bytes(const struct ny_rows_info *info, unsigned workers)
 {
     return (workers + 1) * (info->block_bytes + NY_RING_SLOT_BYTES) + workers * info->block_bytes;
