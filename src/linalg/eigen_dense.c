@@ -136,22 +136,47 @@ static void sort_pairs(double *values, struct ny_matrix V)
 typedef bool pairs_fn(struct workspace *space, int first, int last, struct ny_matrix V,
                       lapack_int *info, lapack_int *found);
 
-/* The eigenvalues first … last in the order that dstein wants: by block, where T falls apart. */
+/* Keeps those of m eigenvalues, with their blocks, that are number first … last of all: of equal
+ * ones, those of earlier blocks come first. */
+static void keep_numbers(struct workspace *space, int first, int last, size_t m)
+{
+    const double *values = space->values;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < m; i++) {
+        space->iwork[i] = 1;
+        for (size_t j = 0; j < m; j++)
+            space->iwork[i] += values[j] < values[i] || (values[j] == values[i] && j < i);
+    }
+    for (size_t i = 0; i < m; i++)
+        if (space->iwork[i] >= first && space->iwork[i] <= last) {
+            space->values[kept] = values[i];
+            space->block[kept++] = space->block[i];
+        }
+}
+
+/* The eigenvalues first … last in the order that dstein wants: by block, where T falls apart. There
+ * dstebz is asked for all of them, as it loses equal ones that begin or end beside a part. */
 static int bisect(struct workspace *space, int first, int last, size_t m, lapack_int *found)
 {
     const struct ny_tridiagonal T = {space->d, space->e, m};
     size_t count = (size_t)(last - first) + 1;
     lapack_int blocks;
 
-    if (ny_tridiagonal_splits(&T))
-        return LAPACKE_dstebz_work('I', 'B', ny_blas_int(m), 0, 0, first, last, 0, space->d,
-                                   space->e, found, &blocks, space->values, space->block,
-                                   space->split, space->work, space->iwork);
-    for (size_t i = 0; i < count; i++)
-        space->block[i] = 1;
-    space->split[0] = ny_blas_int(m);
+    if (ny_tridiagonal_splits(&T)) {
+        int info = LAPACKE_dstebz_work('A', 'B', ny_blas_int(m), 0, 0, 0, 0, 0, space->d, space->e,
+                                       found, &blocks, space->values, space->block, space->split,
+                                       space->work, space->iwork);
+
+        if (info || (size_t)*found != m) return info ? info : 1;
+        keep_numbers(space, first, last, m);
+    } else {
+        for (size_t i = 0; i < count; i++)
+            space->block[i] = 1;
+        space->split[0] = ny_blas_int(m);
+        ny_bisection(space->ctx, &T, (size_t)first - 1, count, space->work, space->values);
+    }
     *found = ny_blas_int(count);
-    ny_bisection(space->ctx, &T, (size_t)first - 1, count, space->work, space->values);
     return 0;
 }
 
@@ -186,8 +211,7 @@ static bool by_representations(struct workspace *space, int first, int last, str
 }
 
 /* The way that finds a part of the pairs at a higher accuracy, or all of them faster; where it
- * fails, the other one. Bisection does, where equal eigenvalues begin or end beside those that are
- * asked for. */
+ * fails, the other one. */
 static int pairs_of_tridiagonal(struct ny_context *ctx, struct workspace *space, int first,
                                 int last, struct ny_matrix V)
 {
@@ -204,14 +228,18 @@ static int pairs_of_tridiagonal(struct ny_context *ctx, struct workspace *space,
     return check_solver(ctx, info, found, V.rows);
 }
 
+/* A vector of zeros is what LAPACK may give, without an error, for one of equal eigenvalues. */
 static int check_pairs(struct ny_context *ctx, const double *values, struct ny_matrix V)
 {
-    for (size_t j = 0; j < V.rows; j++)
-        if (!isfinite(values[j]) || ny_first_not_finite(V.at + j * V.stride, V.cols))
+    for (size_t j = 0; j < V.rows; j++) {
+        const double *v = V.at + j * V.stride;
+
+        if (!isfinite(values[j]) || !(fabs(ny_dot(v, v, V.cols) - 1) < 1e-6))
             return ny_fail(ctx, NY_ENUMERIC,
-                           "eigenpair %zu is not finite; look for huge values "
-                           "in the data (--scale standard)",
+                           "eigenpair %zu is not finite, or has no length; look for huge values in "
+                           "the data (--scale standard)",
                            j);
+    }
     return NY_OK;
 }
 

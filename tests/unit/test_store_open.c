@@ -19,29 +19,7 @@
 #include "base/memory.h"
 #include "store/codec.h"
 #include "store/store_private.h"
-#include "support/store_folder.h"
-
-static const struct case_import small = {
-    .seed = 1, .count = 3000, .batch = 1000, .spec = {.d = 784, .dtype = NY_U8, .fingerprint = 1}};
-
-static void make_store(const char *where)
-{
-    struct ny_store *store;
-
-    CHECK(ny_store_create(&store, ctx, where));
-    CHECK(case_import(store, &small));
-    ny_store_close(store);
-}
-
-static char *in_store(const char *name)
-{
-    static char files[2][256];
-    static int turn;
-
-    turn = !turn;
-    snprintf(files[turn], sizeof(files[turn]), "%s/%s", path, name);
-    return files[turn];
-}
+#include "unit/store_opened.h"
 
 static void write_file(const char *file, const char *text)
 {
