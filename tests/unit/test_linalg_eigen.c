@@ -235,6 +235,24 @@ static void parts_of_equal_eigenvalues(void **state)
         }
 }
 
+/* T is diagonal: each element is a block of its own, and every third one has the same eigenvalue. */
+static void parts_of_a_diagonal_matrix(void **state)
+{
+    enum { N = 12 };
+    double a[N * N], work[N * N], v[N * N], values[N];
+
+    (void)state;
+    for (size_t count = 1; count <= N; count++) {
+        for (size_t i = 0; i < N * N; i++)
+            work[i] = a[i] = i / N == i % N ? (double)(i % N % 3) : 0;
+        assert_int_equal(
+            ny_eigen_top(ctx, ny_matrix(work, N, N), count, values, ny_matrix(v, count, N)), NY_OK);
+        for (size_t p = 0; p < count; p++)
+            assert_near(values[p], 2 - (double)(p / (N / 3)), 1e-13);
+        assert_eigenpairs(a, N, values, ny_matrix(v, count, N), 1e-12);
+    }
+}
+
 static void all_eigenvalues_from_the_lower_triangle(void **state)
 {
     enum { M = 120 };
@@ -581,6 +599,7 @@ int main(void)
         cmocka_unit_test(few_pairs_of_tiny_elements),
         cmocka_unit_test(copies_of_an_eigenvalue_are_all_found),
         cmocka_unit_test(parts_of_equal_eigenvalues),
+        cmocka_unit_test(parts_of_a_diagonal_matrix),
         cmocka_unit_test(all_eigenvalues_from_the_lower_triangle),
         cmocka_unit_test(eigenvalues_below_a_bound_are_counted),
         cmocka_unit_test(bad_numbers_are_an_error),

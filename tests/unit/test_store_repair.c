@@ -155,13 +155,14 @@ static void check_left(uint64_t n, const uint64_t (*lost)[2])
     struct ny_rows_info info;
     struct ny_source *source;
     struct ny_tile tile = {.worker = 0};
+    struct ny_rows *X = ny_store_rows(store);
     float *rows = malloc(NY_UNIT_ROWS * D * sizeof(*rows)), one[D];
     uint64_t row = 0, left = 0;
 
     CHECK(ny_store_verify(store, no_damage, NULL));
     CHECK(ny_store_skip_lost(store));
     CHECK(ny_points_info(store, &info));
-    CHECK(ny_rows_source(ny_store_rows(store), info.n, 0, 1, &source));
+    CHECK(ny_rows_source(X, info.n, 0, 1, &source));
     tile.source = source;
     for (uint64_t i = 0; i < info.n; i++, row++) {
         while (is_in(lost, row))
@@ -174,6 +175,7 @@ static void check_left(uint64_t n, const uint64_t (*lost)[2])
         }
         for (uint64_t j = 0; j < D; j++)
             assert_true(rows[i % NY_UNIT_ROWS * D + j] == value_of(row, j));
+        assert_int_equal(X->ops->number(X, i), row);
         if (i % 97) continue;
         CHECK(ny_points_gather(store, 0, &i, 1, one));
         assert_memory_equal(one, rows + i % NY_UNIT_ROWS * D, sizeof(one));
