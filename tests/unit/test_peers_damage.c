@@ -52,7 +52,6 @@ int rename(const char *from, const char *to)
     size_t length = strlen(to), end = wish.name ? strlen(wish.name) : 0;
     bool named = end && length >= end && strcmp(to + length - end, wish.name) == 0;
     struct stat info;
-    int err;
 
     if (named && stat(from, &info) == 0) {
         snprintf(damage->path, sizeof(damage->path), "%s", to);
@@ -60,9 +59,11 @@ int rename(const char *from, const char *to)
         if (wish.how == FLIP) damage->done = flip(from, wish.at);
         if (wish.how == CUT) damage->done = truncate(from, wish.at) == 0;
     }
-    err = (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
-    if (named && wish.how == REMOVE) damage->done = unlink(to) == 0;
-    return err;
+    if (named && wish.how == REMOVE) { /* before it has its name, so that nobody reads it in time */
+        damage->done = unlink(from) == 0;
+        return 0;
+    }
+    return (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
 }
 
 /* Pauses before a file is read again are short here, and one that heals does it then. */
