@@ -37,7 +37,7 @@ SESSION = {
 
 def facts():
     """Return the keys of the table of facts."""
-    text = (TREE / "src" / "results" / "facts.h").read_text(encoding="utf-8")
+    text = (TREE / "src" / "job" / "facts.h").read_text(encoding="utf-8")
     return re.findall(r'^ +X\("(\w+)"', text, flags=re.MULTILINE)
 
 

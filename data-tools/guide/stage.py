@@ -25,7 +25,7 @@ SOURCES = {"include/nystream.h": "reference/c.md",
            "src/api/option_table.c": "reference/options.md",
            "src/cli/verbs.c": "reference/verbs.md",
            "src/base/status.c": "reference/exit-codes.md",
-           "src/results/facts.h": "reference/json.md",
+           "src/job/facts.h": "reference/json.md",
            "src/python/nystream": "reference/python.md"}
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
 BLOCK = re.compile(r"^```(\w+) (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -4,6 +4,7 @@
 
 #include "api/options.h"
 #include "fit/plan.h"
+#include "store/store.h"
 
 /* Nothing runs in less than the process takes. What a plan reads may exceed such a budget, so that
  * it says which one is enough; a number below 1 MiB was meant with a unit, and is refused. The loan

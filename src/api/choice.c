@@ -19,7 +19,9 @@
 #include "base/text.h"
 #include "io/lines.h"
 #include "io/number.h"
-#include "results/choice.h"
+#include "model/choice.h"
+#include "results/keep.h"
+#include "results/record.h"
 
 /* ---- rules ---------------------------------------------------------------------------------- */
 
@@ -335,6 +337,7 @@ static int read_list(struct ny_store *store, const struct ny_options *options, u
 static int read_kept(struct ny_given_choice *given, struct ny_store *store, uint64_t d,
                      const struct ny_own_landmarks *own)
 {
+    const struct ny_keep keep = ny_store_keep(store, own->name);
     json_t *record = NULL;
     int err = NY_OK;
 
@@ -343,7 +346,7 @@ static int read_kept(struct ny_given_choice *given, struct ny_store *store, uint
     else
         record = json_incref((json_t *)own->record);
     if (!err && ny_stored_choice_count(record)) {
-        err = ny_stored_choice(store, own->name, record, d, &given->columns);
+        err = ny_stored_choice(&keep, record, d, &given->columns);
         given->kept = !own->again;
         given->choice = (struct ny_column_choice){.rule = NY_CHOOSE_LISTED,
                                                   .number = ny_stored_choice_count(record),
@@ -372,6 +375,7 @@ int ny_given_choice_read(struct ny_given_choice *given, struct ny_store *store,
 int ny_given_choice_keep(const struct ny_given_choice *given, struct ny_store *store,
                          const char *name, json_t *record)
 {
+    const struct ny_keep keep = ny_store_keep(store, name);
     struct ny_context *ctx = ny_store_context(store);
     struct ny_rows_info points;
     unsigned char *chosen;
@@ -384,7 +388,7 @@ int ny_given_choice_keep(const struct ny_given_choice *given, struct ny_store *s
     if (!chosen) return NY_EBUDGET;
     for (size_t i = 0; i < given->choice.number; i++)
         chosen[given->columns[i]] = 1;
-    err = ny_stored_choice_put(store, name, record, chosen, (size_t)points.d);
+    err = ny_stored_choice_put(&keep, record, chosen, (size_t)points.d);
     ny_free(ctx, chosen);
     return err ? err : ny_record_save(store, name, record);
 }

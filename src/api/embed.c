@@ -20,9 +20,9 @@
 #include "base/borrowed.h"
 #include "base/memory.h"
 #include "io/memory.h"
-#include "results/extension.h"
-#include "results/fields.h"
-#include "results/map.h"
+#include "model/extension.h"
+#include "job/fields.h"
+#include "model/map.h"
 #include "spectral/method.h"
 
 static const char result[] = "embedding";

@@ -82,7 +82,7 @@ static int plan_store(struct ny_context *context, const char *path,
     if (!err) err = ny_store_join(store);
     if (err) goto done;
     err = ny_settings_new(&settings, store, options, NY_GROUP_FIT | NY_GROUP_PLAN, NULL);
-    if (!err) err = ny_shards_check(store, &settings.fit);
+    if (!err) err = ny_shards_check(ny_store_rows(store), &settings.fit);
     if (err) goto done;
     warn_components(context, &settings.fit);
     settings.fit.patient = true;
@@ -166,7 +166,8 @@ int ny_gamma_grid(struct ny_context *context, const char *path, const struct ny_
     }
     err = ny_points_info(store, &points);
     if (err == NY_OK)
-        err = ny_gamma_grid_make(store, &settings.fit, widths ? widths : "auto", &grid);
+        err = ny_gamma_grid_make(ny_store_rows(store), &settings.fit, widths ? widths : "auto",
+                                 &grid);
     if (err) goto done;
     err = ny_report_of_json(report, context, ny_gamma_grid_json(&grid, &settings.fit, &points));
 done:
@@ -203,7 +204,7 @@ static int take_settings(struct ny_request *request)
     err = ny_settings_new(&request->settings, request->store, request->options,
                           request->kind->groups, request->stored ? &own : NULL);
 
-    if (!err) err = ny_shards_check(request->store, &request->settings.fit);
+    if (!err) err = ny_shards_check(ny_store_rows(request->store), &request->settings.fit);
     request->settings.fit.arrivals = request->kind->arrivals;
     if (!err && leaves_rows(request)) request->settings.fit.room = request->kind->room;
     request->settings.fit.placed =
@@ -286,8 +287,8 @@ static int inputs_of(const struct ny_request *request, json_t **out)
     }
     digest = ny_given_choice_digest(&request->settings.given_choice);
     if (digest) ny_request_set_digest(inputs, "features", digest);
-    if (!err && fit->columns_file) {
-        err = ny_file_identity(request->ctx, fit->columns_file, &digest);
+    if (!err && fit->columns) {
+        err = ny_file_identity(request->ctx, fit->columns->name, &digest);
         ny_request_set_digest(inputs, "columns", digest);
     }
     *out = inputs;

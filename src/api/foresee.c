@@ -11,7 +11,7 @@
 #include "api/settings.h"
 #include "base/memory.h"
 #include "linalg/matrix.h"
-#include "results/fields.h"
+#include "job/fields.h"
 #include "update/courses.h"
 
 /* Plans the fit, and refuses it if it does not fit: NY_OK where it was not refused. */

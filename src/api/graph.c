@@ -7,6 +7,7 @@
 #include "api/request.h"
 #include "base/budget.h"
 #include "io/identity.h"
+#include "results/keep.h"
 
 /* The choices of --edge-weights, of which a graph has the last two and a fit the others. */
 enum { HEAT, BINARY, LENGTHS, AFFINITIES };
@@ -140,7 +141,7 @@ static int announce(struct ny_request *request)
     err = ny_points_info(request->store, &points);
     if (err) return err;
     request->graph.n = ny_job_rows(request->record, points.n);
-    err = ny_graph_plan_make(request->store, &request->graph, &graph);
+    err = ny_graph_plan_make(ny_store_rows(request->store), &request->graph, &graph);
     *plan = (struct ny_plan){.fits = true, .whole = true, .workers = graph.workers};
     if (err == NY_OK)
         err = ny_calibration_get(request->ctx, graph.flops, false, graph.workers, &plan->rates);
@@ -185,10 +186,11 @@ static int keep(struct ny_request *request)
 
 static int run(struct ny_request *request)
 {
-    if (is_given(request))
-        return ny_given_edges_run(request->store, request->name, &request->edges, request->record);
-    return ny_graph_job_run(request->store, request->name, &request->graph, request->record,
-                            NY_STAGE_DONE);
+    struct ny_rows *X = ny_store_rows(request->store);
+    const struct ny_keep keep = ny_store_keep(request->store, request->name);
+
+    if (is_given(request)) return ny_given_edges_run(X, &keep, &request->edges, request->record);
+    return ny_graph_job_run(X, &keep, &request->graph, request->record, NY_STAGE_DONE);
 }
 
 const struct ny_request_kind ny_request_graph = {.name = "graph",

@@ -226,7 +226,7 @@ int ny_landmark_points_read(struct ny_given_landmarks *given, struct ny_store *s
     table.wide = ny_calloc(table.ctx, NY_MEM_DICTIONARY, (size_t)table.info.d, sizeof(double));
     table.narrow = ny_calloc(table.ctx, NY_MEM_DICTIONARY, (size_t)table.info.d, sizeof(double));
     if (!table.wide || !table.narrow) goto done;
-    *how = (struct ny_landmark_points){table.count, find_type(&table), 0};
+    *how = (struct ny_landmark_points){table.count, find_type(&table), 0, (size_t)table.info.d};
     if (table.info.row_slots) how->slots = find_slots(&table);
     row_bytes = ny_row_bytes(how->dtype, (size_t)table.info.d, how->slots);
     given->point_bytes = how->count * row_bytes;

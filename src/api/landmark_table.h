@@ -3,7 +3,7 @@
 #define NY_API_LANDMARK_TABLE_H
 
 #include "api/options.h"
-#include "results/model.h"
+#include "model/model.h"
 
 /* Sets option landmarks-points to the landmarks of the model, which are copied. */
 int ny_landmark_table_set(struct ny_options *options, const struct ny_model *model);

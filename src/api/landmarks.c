@@ -11,6 +11,7 @@
 #include "api/option_tables.h"
 #include "base/checksum.h"
 #include "base/memory.h"
+#include "results/keep.h"
 #include "results/record.h"
 
 /* Row numbers of a one-column file, read as f64: exact up to 2⁵³. */
@@ -89,6 +90,7 @@ static int number_left(struct ny_store *store, struct ny_given_landmarks *list)
 static int read_kept(struct ny_store *store, const char *name, const json_t *record, size_t rows,
                      bool stay, struct ny_given_landmarks *list)
 {
+    const struct ny_keep keep = ny_store_keep(store, name);
     struct ny_context *ctx = ny_store_context(store);
     struct ny_rows_info info;
     size_t row_bytes;
@@ -96,13 +98,14 @@ static int read_kept(struct ny_store *store, const char *name, const json_t *rec
 
     if (err) return err;
     list->points = ny_landmark_points_of(record);
+    list->points.d = (size_t)info.d;
     if (list->points.count && stay) return NY_OK;
     if (list->points.count) {
         row_bytes = ny_row_bytes(list->points.dtype, (size_t)info.d, list->points.slots);
         list->point_bytes = list->points.count * row_bytes;
         list->point_rows = ny_calloc(ctx, NY_MEM_DICTIONARY, list->points.count, row_bytes);
         return list->point_rows
-                   ? ny_landmark_points_get(store, name, record, &list->points, 0, list->point_rows)
+                   ? ny_landmark_points_get(&keep, record, &list->points, 0, list->point_rows)
                    : NY_EBUDGET;
     }
     list->count = rows;
@@ -180,13 +183,14 @@ int ny_landmarks_read(struct ny_given_landmarks *given, struct ny_store *store,
 int ny_landmarks_keep(struct ny_given_landmarks *given, struct ny_store *store, const char *name,
                       json_t *record)
 {
+    const struct ny_keep keep = ny_store_keep(store, name);
     struct ny_context *ctx = ny_store_context(store);
     bool kept = count_kept(record) || !(given->rows || given->point_rows);
     json_t *field;
     int err = NY_OK;
 
     if (!kept && given->point_rows) {
-        err = ny_landmark_points_put(store, name, record, &given->points, given->point_rows);
+        err = ny_landmark_points_put(&keep, record, &given->points, given->point_rows);
     } else if (!kept) {
         err = ny_blob_put(store, name, ny_record_part(record, "landmarks").name, given->rows,
                           given->count * sizeof(uint64_t));

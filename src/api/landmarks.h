@@ -7,7 +7,7 @@
 #define NY_API_LANDMARKS_H
 
 #include "api/options.h"
-#include "results/landmark_points.h"
+#include "model/landmark_points.h"
 #include "store/store.h"
 
 struct ny_given_landmarks {

@@ -13,7 +13,7 @@
 #include "linalg/matrix.h"
 #include "place/drift.h"
 #include "place/landmarks.h"
-#include "results/fields.h"
+#include "job/fields.h"
 #include "results/stored_model.h"
 #include "store/store.h"
 #include "shards/set.h"

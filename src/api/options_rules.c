@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "columns/kernels.h"
 #include "peers/open.h"
-#include "results/map.h"
+#include "model/map.h"
 #include "select/rules.h"
 #include "spectral/methods.h"
 #include "spectral/whole.h"

@@ -18,7 +18,9 @@
 #include "base/decimal.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "results/geometry.h"
+#include "model/geometry.h"
+#include "results/keep.h"
+#include "results/record.h"
 #include "results/stored_model.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
@@ -174,6 +176,7 @@ int ny_placed_digest(const struct ny_request *request, uint64_t *digest)
 /* Makes the model with its landmarks in the type and slots that the job reads rows in. */
 static int make_own(const struct ny_request *request, struct ny_model **own)
 {
+    const struct ny_keep keep = ny_store_keep(request->store, request->name);
     const struct ny_model *model = request->model;
     struct ny_landmark_points as = ny_landmark_points_of(request->record);
     struct ny_columns_spec spec = model->spec;
@@ -196,11 +199,10 @@ static int make_own(const struct ny_request *request, struct ny_model **own)
     ny_settings_widen(&request->settings.fit, &points);
     as.dtype = spec.dtype = points.dtype;
     as.slots = spec.slots = (size_t)points.row_slots;
+    as.d = (size_t)points.d;
     if (!columns) {
         rows = ny_calloc(request->ctx, NY_MEM_DICTIONARY, model->m, ny_rows_row_bytes(&points));
-        err = rows ? ny_landmark_points_get(request->store, request->name, request->record, &as, 0,
-                                            rows)
-                   : NY_EBUDGET;
+        err = rows ? ny_landmark_points_get(&keep, request->record, &as, 0, rows) : NY_EBUDGET;
     }
     parts.landmarks = ny_raw_rows(rows);
     if (!err) err = ny_model_new(own, &parts);
@@ -244,6 +246,7 @@ static void report(struct ny_request *request, size_t bytes)
 
 int ny_placed_keep(struct ny_request *request)
 {
+    const struct ny_keep keep = ny_store_keep(request->store, request->name);
     struct ny_model *own = NULL;
     void *image = NULL;
     size_t bytes;
@@ -253,9 +256,7 @@ int ny_placed_keep(struct ny_request *request)
     err = make_own(request, &own);
     if (!err) err = make_image(own, &image, &bytes);
     if (!err) err = ny_blob_put(request->store, request->name, "model", image, bytes);
-    if (!err)
-        err = ny_stored_geometry_put(request->store, request->name, "geometry", own->spec.geometry,
-                                     NULL);
+    if (!err) err = ny_stored_geometry_put(&keep, "geometry", own->spec.geometry, NULL);
     if (!err) err = put_degrees(request);
     if (!err) {
         report(request, bytes);

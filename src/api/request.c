@@ -24,9 +24,10 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "fit/shards.h"
-#include "peers/open.h"
 #include "base/peers.h"
+#include "peers/open.h"
 #include "results/behind.h"
+#include "results/record.h"
 #include "results/resume.h"
 #include "shards/shards.h"
 
@@ -210,11 +211,11 @@ static void note_lost(struct ny_request *request, uint64_t rows)
 /* A new record, stored at once in the place of all that was there. */
 static int create_record(struct ny_request *request)
 {
+    struct ny_peers *peers = ny_context_peers(request->ctx);
     struct ny_rows_info points;
     json_t *options, *inputs = NULL;
-    int err;
+    int err = ny_points_info(request->store, &points);
 
-    err = ny_points_info(request->store, &points);
     if (err == NY_OK) err = inputs_of(request, &inputs);
     if (err) goto done;
     options = ny_options_to_json(request->options, request->kind->groups);
@@ -226,9 +227,8 @@ static int create_record(struct ny_request *request)
     else
         ny_record_set_command(request->store, request->record);
     if (inputs) ny_field_set_json(request->record, "inputs", json_incref(inputs));
-    if (ny_context_peers(request->ctx)) {
-        ny_field_set_count(request->record, "shards",
-                           ny_peers_shards(ny_context_peers(request->ctx)));
+    if (peers) {
+        ny_field_set_count(request->record, "shards", ny_peers_shards(peers));
         ny_field_set_count(request->record, "first", points.here.first);
     }
     /* A map of a graph has the rows of the graph, which was made when all of them were there. */

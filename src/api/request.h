@@ -10,7 +10,7 @@
 #include "neighbors/given.h"
 #include "neighbors/job.h"
 #include "fit/plan.h"
-#include "results/model.h"
+#include "model/model.h"
 
 struct ny_request;
 

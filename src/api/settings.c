@@ -8,6 +8,8 @@
  */
 #include "api/settings.h"
 
+#include "io/file_rows.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -90,7 +92,6 @@ static void read_kernel(const struct ny_options *options, struct ny_wishes *wish
 
     if (!name) return; /* a graph's map without one */
     wishes->kernel = ny_kernel_find(name);
-    plain->columns_file = ny_options_text(options, "columns-file");
     plain->params.gamma = 1;
     plain->gamma_auto =
         wishes->kernel->has_gamma && !ny_options_gamma(options, &plain->params.gamma);
@@ -260,6 +261,7 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
                     const struct ny_options *options, unsigned groups,
                     const struct ny_own_landmarks *own)
 {
+    const char *columns = ny_options_text(options, "columns-file");
     struct ny_rows_info points;
     struct ny_wishes wishes;
     int err;
@@ -278,7 +280,11 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
     if (!err) err = take_landmarks(ny_store_context(store), &settings->given, options, &wishes);
     if (err) return err;
     wishes.plain.updates = own && own->done;
-    return ny_settings_decide(&settings->fit, ny_store_context(store), store, &points, &wishes);
+    if (columns) err = ny_rows_of_file(&wishes.plain.columns, ny_store_context(store), columns);
+    if (err) return err;
+    settings->fit.columns = wishes.plain.columns;
+    return ny_settings_decide(&settings->fit, ny_store_context(store), ny_store_rows(store),
+                              &points, &wishes);
 }
 
 int ny_settings_of_points(struct ny_fit_settings *settings, struct ny_context *ctx,
@@ -299,4 +305,5 @@ void ny_settings_release(struct ny_owned_settings *settings, struct ny_context *
 {
     ny_landmarks_release(&settings->given, ctx);
     ny_given_choice_release(&settings->given_choice, ctx);
+    ny_rows_of_file_free(settings->fit.columns);
 }

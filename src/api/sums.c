@@ -22,7 +22,8 @@
 #include "io/output.h"
 #include "io/writer.h"
 #include "merge/sums.h"
-#include "results/map.h"
+#include "model/map.h"
+#include "results/record.h"
 
 static const char result[] = "sums";
 

@@ -19,8 +19,8 @@
 #include "place/landmarks.h"
 #include "place/neighbors.h"
 #include "place/points.h"
-#include "results/extension.h"
-#include "results/landmark_points.h"
+#include "model/extension.h"
+#include "model/landmark_points.h"
 #include "results/stored_model.h"
 
 #include "api/call.h"

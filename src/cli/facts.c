@@ -2,13 +2,13 @@
  * Prints reports for people: each fact of a report's JSON is a line of a label and a value, with
  * units in words. info, bench, plan and the summary of fit use it.
  *
- * Labels and units come from the table of results/facts.h. A fact that the table does not have is
+ * Labels and units come from the table of job/facts.h. A fact that the table does not have is
  * printed under its key, with the unit that the key's ending names, so that a new fact is seen
  * before it has a label. The certificate, which says how far off a result is, is written in
  * sentences; the page of a report has the same in HTML (report/page_facts.c).
  */
 #include "cli/cli.h"
-#include "results/facts.h"
+#include "job/facts.h"
 
 #include <stdarg.h>
 #include <string.h>

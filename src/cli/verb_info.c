@@ -7,7 +7,7 @@
  * status.
  */
 #include "cli/cli.h"
-#include "results/facts.h"
+#include "job/facts.h"
 
 #include <limits.h>
 #include <string.h>

@@ -16,7 +16,7 @@ unsigned ny_moments_passes(const struct ny_rows_info *points, bool variances);
 /* Replaces the means, and the variances if they are wanted, by those of exact sums; minima and
  * maxima are read. NY_EBUDGET, errors of the store or of peers, or an interrupt. */
 int ny_moments_of_shards(struct ny_rows *X, struct ny_rows_stats *stats, bool variances);
-/* Returns the bytes that it charges beside ny_shard_stats_bytes(), where it makes a pass. */
+/* Returns the bytes that it charges beside the statistics, where it makes a pass. */
 size_t ny_moments_bytes(const struct ny_rows_info *points);
 
 #endif

@@ -15,7 +15,7 @@
 #include "evaluate/kmeans.h"
 #include "evaluate/matching.h"
 #include "evaluate/silhouette.h"
-#include "results/map.h"
+#include "model/map.h"
 
 /* Lloyd's iterations end as scikit-learn's do. */
 enum { ITERATIONS = 300, LISTED_BYTES = 64 /* a number in a JSON list */ };

@@ -20,7 +20,8 @@
 #include "base/thread.h"
 #include "columns/kernels.h"
 #include "maps/graph_map.h"
-#include "results/geometry.h"
+#include "model/geometry.h"
+#include "results/keep.h"
 
 enum { BLOCK_ROWS = 64 };
 
@@ -51,6 +52,7 @@ static int load_geometry(struct ny_evaluation *run, struct ny_sample *sample, si
     struct ny_result *result = &run->result;
     const json_t *graph = json_object_get(result->report, "graph");
     const char *other = ny_field_text(graph, "name"), *name = other ? other : result->name;
+    const struct ny_keep keep = ny_store_keep(result->store, name);
     double gamma, *has_gamma = json_is_object(graph) ? &gamma : NULL;
     json_t *record = NULL;
     bool there = true;
@@ -59,8 +61,8 @@ static int load_geometry(struct ny_evaluation *run, struct ny_sample *sample, si
     if (err || !there) return err;
     err = ny_record_load(result->store, name, &record);
     if (err == NY_OK && record)
-        err = ny_stored_geometry(&sample->geometry, result->store, name,
-                                 ny_record_part(record, "geometry").name, d, has_gamma);
+        err = ny_stored_geometry(&sample->geometry, &keep, ny_record_part(record, "geometry").name,
+                                 d, has_gamma);
     json_decref(record);
     return err;
 }

@@ -1,4 +1,4 @@
-/* Rows of a result that have no coordinates, as no landmark reaches them (results/degrees.h):
+/* Rows of a result that have no coordinates, as no landmark reaches them (model/degrees.h):
  * measures leave them out, and number the others from 0. */
 #ifndef NY_EVALUATE_UNREACHED_H
 #define NY_EVALUATE_UNREACHED_H

@@ -393,7 +393,7 @@ int ny_feature_pass_run(const struct ny_feature_pass *pass)
     double flops = products * (double)all->width * ny_entry_products(&all->spec);
     struct run run = {.pass = pass, .all = all};
     struct ny_source *source;
-    int err = ny_fit_open_source(pass->fit, pass->first_unit, job->points.n, &source);
+    int err = ny_fit_open_source(pass->fit, job->points.n, &source);
 
     if (err) return err;
     ny_blas_serial();
@@ -406,7 +406,7 @@ int ny_feature_pass_run(const struct ny_feature_pass *pass)
                                         .flops_per_row = flops},
                       &work, &run);
     if (!err) ny_job_count_pass(job, job->points.n, flops * (double)job->points.n);
-    ny_fit_close_source(pass->fit, source);
+    ny_source_free(source);
     return err;
 }
 

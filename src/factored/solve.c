@@ -14,7 +14,7 @@
 #include "fit/shards.h"
 #include "fit/signs.h"
 #include "base/peers.h"
-#include "results/model.h"
+#include "model/model.h"
 
 /* Returns what rounding makes of a value of zero, relative to the largest: jobs of releases that
  * did not look behind the large pairs have left such values. */

@@ -28,7 +28,7 @@ static bool is_worth_it(const struct ny_sizes *f)
     const double least_products = 32; /* a copy there and back costs as much as about ten */
     const struct ny_fit_settings *settings = f->settings;
 
-    return !settings->method->whole && !ny_settings_features(settings) && !settings->columns_file &&
+    return !settings->method->whole && !ny_settings_features(settings) && !settings->columns &&
            !settings->updates && !settings->placed && !ny_context_peers(f->job.ctx) &&
            ny_entry_products(&f->spec) >= least_products && passes_of(f) > 1;
 }

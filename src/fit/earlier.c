@@ -109,11 +109,11 @@ int ny_earlier_get(const struct ny_fit *fit, const char *part, void *data, size_
 {
     const char *stored = ny_field_text(json_object_get(fit->earlier.stored, "parts"), part);
 
-    if (stored && *stored) return ny_blob_get(fit->job.store, fit->job.name, stored, data, bytes);
+    if (stored && *stored) return fit->job.keep.ops->get(&fit->job.keep, stored, data, bytes);
     return ny_fail(fit->job.ctx, NY_ESTORE,
                    "the update of '%s' in %s does not say where its %s are; fit it again with "
                    "--restart",
-                   fit->job.name, ny_store_path(fit->job.store), part);
+                   fit->job.keep.name, fit->job.keep.place, part);
 }
 
 /* Loads the row numbers of the earlier landmarks; ny_free() them. */

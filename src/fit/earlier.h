@@ -6,7 +6,7 @@
 #define NY_FIT_EARLIER_H
 
 #include "fit/settings.h"
-#include "results/record.h"
+#include "job/record.h"
 
 enum ny_update_mode { NY_UPDATE_NONE, NY_UPDATE_FROZEN, NY_UPDATE_FULL };
 

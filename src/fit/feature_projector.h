@@ -3,7 +3,7 @@
 #define NY_FIT_FEATURE_PROJECTOR_H
 
 #include "columns/features.h"
-#include "results/model.h"
+#include "model/model.h"
 
 struct ny_feature_projector {
     const struct ny_model *model;

@@ -4,7 +4,7 @@
 
 #include "fit/given_columns.h"
 #include "fit/shards.h"
-#include "results/model.h"
+#include "model/model.h"
 
 /* A result computed half with one BLAS and half with another is right, but not to the last bit. */
 static void warn_of_other_machine(const struct ny_fit *fit)
@@ -15,7 +15,7 @@ static void warn_of_other_machine(const struct ny_fit *fit)
         ny_log(fit->job.ctx, NY_LOG_WARNING,
                "'%s' was started with %s and continues with %s: its last bits may differ from "
                "those of an uninterrupted run",
-               fit->job.name, blas, ny_blas_name());
+               fit->job.keep.name, blas, ny_blas_name());
 }
 
 void ny_fit_release(struct ny_fit *fit)
@@ -44,7 +44,7 @@ static int check_rows(const struct ny_fit *fit)
     return ny_fail(fit->job.ctx, NY_ESTORE,
                    "the record of '%s' in %s has impossible numbers of rows or landmarks; begin it "
                    "anew with --restart",
-                   fit->job.name, ny_store_path(fit->job.store));
+                   fit->job.keep.name, fit->job.keep.place);
 }
 
 /* The rows of the job: those that its record counts. */
@@ -53,23 +53,22 @@ static int count_rows(struct ny_fit *fit)
     struct ny_job *job = &fit->job;
     json_t *report = ny_job_report(job);
     uint64_t n;
-    int err = ny_points_info(job->store, &job->points);
+    int err = job->X->ops->info(job->X, &job->points);
 
-    if (err == NY_OK) err = ny_record_check_lost(job->store, job->name, job->record);
     if (err) return err;
     if (json_is_true(json_object_get(job->record, "arriving"))) /* those that are there now */
         ny_field_set_count(report, "n", job->points.n);
-    ny_job_count_anew(job->store, job->name, job->record, job->points.n);
+    ny_job_count_anew(&job->keep, job->record, job->points.n);
     n = ny_field_count(report, "n", 0);
     if (job->points.n < n)
         return ny_fail(job->ctx, NY_ESTORE, "%s has %llu rows, but '%s' was begun on %llu",
-                       ny_store_path(job->store), (unsigned long long)job->points.n, job->name,
+                       job->keep.place, (unsigned long long)job->points.n, job->keep.name,
                        (unsigned long long)n);
     if (job->points.n > n)
         ny_log(job->ctx, NY_LOG_NOTE, "%llu %s appended since %s'%s' began, and not in it",
                (unsigned long long)(job->points.n - n),
                job->points.n - n == 1 ? "row was" : "rows were",
-               fit->earlier.mode ? "the update of " : "", job->name);
+               fit->earlier.mode ? "the update of " : "", job->keep.name);
     job->points.n = n;
     if (job->points.here.end > n) job->points.here.end = n;
     return check_rows(fit);

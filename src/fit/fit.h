@@ -14,7 +14,7 @@
  *   select.0/1   image of a selection under way, two slots in turn
  *   landmarks    m row numbers, in order of selection
  *   landmark-points  instead, the landmarks themselves where they are given by their coordinates
- *                (results/landmark_points.h)
+ *                (model/landmark_points.h)
  *   residuals    n upper bounds of δ_i, f32 (greedy, rpcholesky)
  *   sums.0/1     image of the sums of the degrees' pass, two slots in turn
  *   degrees      v[m] and their mean: implicit degrees d_i = c_i·v
@@ -22,7 +22,7 @@
  *                (online: beside that of the selection)
  *   late.0/1     the same, while columns of landmarks that joined are added over earlier rows
  *   krylov.0/1   instead, of projected's randomized solver: its state (spectral/krylov.h)
- *   model        results/model.h
+ *   model        model/model.h
  *   embedding    chunks of whole rows, f32 or f64
  *   centring     u[m], for a probe: averages ρ_i = c_i·u
  *   averages     n, for a probe: ρ_i, or 1/√d_i; gone when the job is done
@@ -33,7 +33,7 @@
  *
  *   products.0/1 image of the products under way; gone when the job is done
  *   map          r × p: the embedding is the basis times this
- *   extension    what places new points (results/extension.h)
+ *   extension    what places new points (model/extension.h)
  */
 #ifndef NY_FIT_FIT_H
 #define NY_FIT_FIT_H
@@ -41,9 +41,8 @@
 #include "fit/earlier.h"
 #include "fit/settings.h"
 #include "job/job.h"
-#include "results/degrees.h"
+#include "model/degrees.h"
 
-struct ny_reader;
 struct ny_krylov;
 struct ny_online;
 struct ny_plan;
@@ -72,7 +71,6 @@ struct ny_fit {
     struct ny_online *online; /* set while stage select also sums up (fit/online.h) */
     struct ny_model *model;
     double *state; /* products of a method that needs all of K (whole/products.h) */
-    struct ny_reader *columns_reader; /* reads C of a precomputed kernel while a pass runs */
 };
 
 /* Returns the fit that begins with this job. */

@@ -21,10 +21,8 @@
 #include "base/decimal.h"
 #include "base/progress.h"
 #include "columns/kernels.h"
-#include "results/degrees.h"
-#include "results/record.h"
+#include "model/degrees.h"
 #include "linalg/eigen.h"
-#include "store/store.h"
 
 enum {
     LANDMARKS_MAX = 2000, /* of a sample: a plan has to be quick */
@@ -151,14 +149,11 @@ static int measure_base(struct sample *s, const struct ny_columns_spec *spec, co
     return err;
 }
 
-static int take_sample(struct sample *s, struct ny_store *store, const struct ny_columns_spec *spec,
+static int take_sample(struct sample *s, struct ny_rows *X, const struct ny_columns_spec *spec,
                        uint64_t n)
 {
-    struct ny_selection_request request = {.ctx = s->ctx,
-                                           .X = ny_store_rows(store),
-                                           .n = n,
-                                           .seed = s->settings->seed,
-                                           .landmarks = s->rows};
+    struct ny_selection_request request = {
+        .ctx = s->ctx, .X = X, .n = n, .seed = s->settings->seed, .landmarks = s->rows};
     struct ny_selection selection = {0};
     void *raw = NULL;
     int err = ny_rule_find("uniform")->select(&request, &selection);
@@ -168,7 +163,7 @@ static int take_sample(struct sample *s, struct ny_store *store, const struct ny
                     ny_raw_bytes(spec));
     err = NY_EBUDGET;
     if (!raw) goto done;
-    err = ny_points_gather(store, spec->slots, selection.rows, s->rows, raw);
+    err = X->ops->gather(X, spec->slots, selection.rows, s->rows, raw);
     if (err == NY_OK) err = measure_base(s, spec, raw);
 done:
     ny_free(s->ctx, raw);
@@ -470,20 +465,18 @@ static int parse_widths(struct ny_context *ctx, const char *text, struct ny_gamm
     return NY_OK;
 }
 
-static int choose_widths(struct ny_store *store, const struct ny_fit_settings *settings,
+static int choose_widths(struct ny_rows *X, const struct ny_fit_settings *settings,
                          const struct ny_columns_spec *spec, const char *widths,
                          struct ny_gamma_grid *grid)
 {
     struct ny_rows_info points;
-    int err = ny_points_info(store, &points);
+    int err = X->ops->info(X, &points);
 
     grid->centre = settings->params.gamma;
     if (err == NY_OK && settings->gamma_auto)
-        err = ny_columns_auto_gamma(spec, ny_store_rows(store), points.n, settings->seed,
-                                    &grid->centre);
+        err = ny_columns_auto_gamma(spec, X, points.n, settings->seed, &grid->centre);
     if (err) return err;
-    return strcmp(widths, "auto") == 0 ? default_widths(grid)
-                                       : parse_widths(ny_store_context(store), widths, grid);
+    return strcmp(widths, "auto") == 0 ? default_widths(grid) : parse_widths(X->ctx, widths, grid);
 }
 
 static int measure_all(struct sample *s, struct ny_gamma_grid *grid)
@@ -499,10 +492,10 @@ static int measure_all(struct sample *s, struct ny_gamma_grid *grid)
     return err;
 }
 
-int ny_gamma_grid_make(struct ny_store *store, const struct ny_fit_settings *settings,
+int ny_gamma_grid_make(struct ny_rows *X, const struct ny_fit_settings *settings,
                        const char *widths, struct ny_gamma_grid *grid)
 {
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = X->ctx;
     struct sample s = {.ctx = ctx, .settings = settings};
     struct ny_geometry *geometry = NULL;
     struct ny_columns_spec spec;
@@ -512,14 +505,14 @@ int ny_gamma_grid_make(struct ny_store *store, const struct ny_fit_settings *set
     int err;
 
     *grid = (struct ny_gamma_grid){0};
-    err = ny_points_info(store, &points);
+    err = X->ops->info(X, &points);
     if (err) return err;
-    err = ny_settings_geometry(&geometry, store, settings, (size_t)points.d, 1, NULL);
+    err = ny_settings_geometry(&geometry, X, settings, (size_t)points.d, 1, NULL);
     if (err) goto done;
-    err = ny_settings_warn_dominant(settings, store, geometry, &told);
+    err = ny_settings_warn_dominant(settings, X, geometry, &told);
     if (err) goto done;
     spec = ny_settings_spec(settings, ctx, &points, geometry);
-    err = choose_widths(store, settings, &spec, widths, grid);
+    err = choose_widths(X, settings, &spec, widths, grid);
     if (err) goto done;
     s.n = (double)points.n;
     grid->wanted = settings->landmarks < points.n ? settings->landmarks : (size_t)points.n;
@@ -533,7 +526,7 @@ int ny_gamma_grid_make(struct ny_store *store, const struct ny_fit_settings *set
     grid->rows = s.rows;
     grid->spectrum_rows = s.spectrum;
     err = allocate(&s);
-    if (err == NY_OK) err = take_sample(&s, store, &spec, points.n);
+    if (err == NY_OK) err = take_sample(&s, X, &spec, points.n);
     if (err == NY_OK) err = measure_all(&s, grid);
 done:
     release(&s);

@@ -8,7 +8,6 @@
 #include <jansson.h>
 
 #include "fit/settings.h"
-#include "store/store.h"
 
 enum { NY_GRID_WIDTHS_MAX = 64 };
 
@@ -37,7 +36,7 @@ struct ny_gamma_grid {
 
 /* widths: "auto", √10 apart around the centre; or a list such as "0.01,0.1,1". Reads a few thousand
  * rows, less where the budget is small; O(m³) a width. */
-int ny_gamma_grid_make(struct ny_store *store, const struct ny_fit_settings *settings,
+int ny_gamma_grid_make(struct ny_rows *X, const struct ny_fit_settings *settings,
                        const char *widths, struct ny_gamma_grid *grid);
 /* Returns the grid as a new JSON object, for the report. */
 json_t *ny_gamma_grid_json(const struct ny_gamma_grid *grid, const struct ny_fit_settings *settings,

@@ -15,9 +15,6 @@ int ny_given_columns_shape(struct ny_context *ctx, const struct ny_fit_settings 
  */
 int ny_given_columns_gather(struct ny_fit *fit, void *rows);
 /* Opens the source of a pass over `rows` rows: points, or rows of given columns. */
-int ny_fit_open_source(struct ny_fit *fit, uint64_t first_unit, uint64_t rows,
-                       struct ny_source **source);
-/* Frees the source of a pass and closes the file of given columns that it read. */
-void ny_fit_close_source(struct ny_fit *fit, struct ny_source *source);
+int ny_fit_open_source(struct ny_fit *fit, uint64_t rows, struct ny_source **source);
 
 #endif

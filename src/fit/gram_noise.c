@@ -137,7 +137,7 @@ static int run_pass(struct measure *run)
 {
     struct ny_fit *fit = run->fit;
     struct ny_source *source = NULL;
-    int err = ny_fit_open_source(fit, 0, fit->job.points.n, &source);
+    int err = ny_fit_open_source(fit, fit->job.points.n, &source);
 
     if (!err)
         err = ny_pass_run(&(struct ny_pass){.ctx = fit->job.ctx,
@@ -146,7 +146,7 @@ static int run_pass(struct measure *run)
                                             .workers = fit->job.workers,
                                             .skip = is_skipped},
                           &(struct ny_pass_work){.unit = unit, .fold = fold}, run);
-    ny_fit_close_source(fit, source);
+    ny_source_free(source);
     return err;
 }
 

@@ -3,7 +3,7 @@
 #define NY_FIT_KNOWN_ROWS_H
 
 #include "fit/fit.h"
-#include "results/model.h"
+#include "model/model.h"
 
 /* Tells whether rows of a fit with m landmarks are known: every row is a landmark, and K P = P Λ,
  * so that no kernel value is needed again. A divided kernel needs each row's degree, and a probe

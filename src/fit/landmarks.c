@@ -10,9 +10,9 @@
 #include "fit/sizes.h"
 #include "linalg/square.h"
 #include "base/peers.h"
-#include "results/choice.h"
-#include "results/geometry.h"
-#include "results/model.h"
+#include "model/choice.h"
+#include "model/geometry.h"
+#include "model/model.h"
 #include "spectral/krylov.h"
 
 int ny_fit_reserve_blas(struct ny_fit *fit, size_t m)
@@ -32,7 +32,7 @@ int ny_fit_load_frozen(struct ny_fit *fit)
 {
     fit->params.gamma = ny_field_number(ny_job_report(&fit->job), "gamma", fit->params.gamma);
     if (fit->geometry) return NY_OK;
-    return ny_stored_geometry(&fit->geometry, fit->job.store, fit->job.name,
+    return ny_stored_geometry(&fit->geometry, &fit->job.keep,
                               ny_record_part(fit->job.record, "geometry").name,
                               (size_t)fit->job.points.d, NULL);
 }
@@ -48,10 +48,11 @@ struct ny_columns_spec ny_fit_spec(const struct ny_fit *fit)
 
 int ny_fit_load_points(const struct ny_fit *fit, void *raw)
 {
-    const struct ny_landmark_points as = {fit->settings->landmark_points.count,
-                                          fit->job.points.dtype, (size_t)fit->job.points.row_slots};
+    const struct ny_rows_info *points = &fit->job.points;
+    const struct ny_landmark_points as = {fit->settings->landmark_points.count, points->dtype,
+                                          (size_t)points->row_slots, (size_t)points->d};
 
-    return ny_landmark_points_get(fit->job.store, fit->job.name, fit->job.record, &as, 0, raw);
+    return ny_landmark_points_get(&fit->job.keep, fit->job.record, &as, 0, raw);
 }
 
 /* Makes the landmarks from points that are given, or from columns that a file gives. */
@@ -62,8 +63,8 @@ static int append_given(struct ny_fit *fit)
     int err = raw ? NY_OK : NY_EBUDGET;
 
     if (!err)
-        err = fit->settings->columns_file ? ny_given_columns_gather(fit, raw)
-                                          : ny_fit_load_points(fit, raw);
+        err = fit->settings->columns ? ny_given_columns_gather(fit, raw)
+                                     : ny_fit_load_points(fit, raw);
     if (!err) err = ny_columns_append(fit->columns, ny_raw_rows(raw), fit->m);
     ny_free(fit->job.ctx, raw);
     return err;
@@ -77,14 +78,14 @@ static int append_modelled(struct ny_fit *fit)
     struct ny_model *model = NULL;
     int err = image ? ny_job_get_part(&fit->job, "model", image, bytes) : NY_EBUDGET;
 
-    if (!err) err = ny_model_read(&model, fit->job.ctx, image, bytes, fit->job.name);
+    if (!err) err = ny_model_read(&model, fit->job.ctx, image, bytes, fit->job.keep.name);
     ny_free(fit->job.ctx, image);
     if (!err && (model->m != fit->m || model->d != fit->job.points.d ||
                  model->spec.dtype != fit->job.points.dtype))
         err = ny_fail(fit->job.ctx, NY_ESTORE,
                       "the model of '%s' in %s has other landmarks than its record says; fit it "
                       "again with --restart",
-                      fit->job.name, ny_store_path(fit->job.store));
+                      fit->job.keep.name, fit->job.keep.place);
     if (!err) err = ny_columns_append(fit->columns, ny_model_rows(model), fit->m);
     ny_model_free(model);
     return err;
@@ -101,9 +102,9 @@ static int make_columns(struct ny_fit *fit)
     if (fit->settings->landmark_points.count) return append_given(fit);
     err = ny_job_get_part(&fit->job, "landmarks", fit->rows, fit->m * sizeof(uint64_t));
     if (err) return err;
-    if (fit->settings->columns_file) return append_given(fit);
+    if (fit->settings->columns) return append_given(fit);
     if (json_object_get(fit->job.record, "sharded")) return append_modelled(fit);
-    return ny_columns_gather(fit->columns, ny_store_rows(fit->job.store), fit->rows, fit->m);
+    return ny_columns_gather(fit->columns, fit->job.X, fit->rows, fit->m);
 }
 
 /* Sets the shift a = column means of W, and chooses the tile Gram's precision by both
@@ -193,7 +194,7 @@ static int count_landmarks(struct ny_fit *fit)
                                 : ny_fail(fit->job.ctx, NY_ESTORE,
                                           "the record of '%s' in %s counts other landmarks than "
                                           "were given; begin it anew with --restart",
-                                          fit->job.name, ny_store_path(fit->job.store));
+                                          fit->job.keep.name, fit->job.keep.place);
     fit->rows = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, fit->m, sizeof(uint64_t));
     return fit->rows ? NY_OK : NY_EBUDGET;
 }
@@ -285,7 +286,7 @@ void ny_fit_drop_problem(struct ny_fit *fit)
 struct ny_stage_bytes ny_prepare_bytes(const struct ny_sizes *f, unsigned workers)
 {
     struct ny_stage_bytes bytes = ny_sizes_common(f, workers, 1);
-    bool given = f->settings->landmark_points.count || f->settings->columns_file;
+    bool given = f->settings->landmark_points.count || f->settings->columns;
     size_t raw = given ? f->m * ny_sizes_row(f) : ny_columns_gather_bytes(&f->spec, f->m);
     size_t gather = ny_sizes_gather(f, f->m) + raw;
     size_t square = f->spec.slots ? 0 : ny_columns_square_bytes(&f->spec, f->m, workers);

@@ -149,9 +149,9 @@ static int load_sums(struct ny_fit *fit, size_t m, bool of_result)
     if (err) return err;
     image = ny_alloc(fit->job.ctx, NY_MEM_GRAM, bytes);
     if (!image) return NY_EBUDGET;
-    err = of_result ? ny_blob_get(fit->job.store, fit->job.name, ny_field_text(parts, "sums"),
-                                  image, bytes)
-                    : ny_job_read_image(&fit->job, "gram", image, bytes);
+    err = of_result
+              ? fit->job.keep.ops->get(&fit->job.keep, ny_field_text(parts, "sums"), image, bytes)
+              : ny_job_read_image(&fit->job, "gram", image, bytes);
     if (!err) ny_accumulator_restore(fit->acc, image);
     ny_free(fit->job.ctx, image);
     return err;
@@ -237,7 +237,7 @@ static int await_rows(void *arg, uint64_t rows, uint64_t *n)
            fit->acc ? fit->acc->m : 0, (unsigned long long)*n);
     ny_job_mark_time(&fit->job);
     err = arrivals->wait(arrivals->arg, rows, n);
-    if (!err) err = ny_points_info(fit->job.store, &fit->job.points);
+    if (!err) err = fit->job.X->ops->info(fit->job.X, &fit->job.points);
     fit->job.marked_s = ny_now();
     ny_field_set_count(ny_job_report(&fit->job), "n", fit->job.points.n);
     if (*n < rows) json_object_del(fit->job.record, "arriving"); /* there are no more */
@@ -267,7 +267,7 @@ static size_t arrivals_bytes(const struct ny_sizes *f)
 {
     const size_t reader_bytes = (size_t)8 << 20;
 
-    return reader_bytes + 4 * ny_points_block_bytes(f->points);
+    return reader_bytes + 4 * f->points->block_bytes;
 }
 
 /* The selection comes with the sums of now and of before the landmarks that join, whose

@@ -36,15 +36,15 @@ static size_t most_landmarks(const struct ny_fit_settings *settings,
 }
 
 /* Decides m of the plan: the number asked for, or for greedy the estimate from a sample. */
-static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings *settings,
+static int decide_landmarks(struct ny_rows *X, const struct ny_fit_settings *settings,
                             const struct ny_rows_info *points, struct ny_columns_spec spec,
                             struct ny_plan *plan)
 {
     enum { SAMPLE_ROWS = 20000, SAMPLE_LEAST = 500, SAMPLE_VALUES = 10000000, PAIRS = 1000 };
     size_t rows = SAMPLE_VALUES / (points->d ? (size_t)points->d : 1);
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = X->ctx;
     struct ny_selection_request request = {.ctx = ctx,
-                                           .X = ny_store_rows(store),
+                                           .X = X,
                                            .n = points->n,
                                            .spec = &spec,
                                            .seed = settings->seed,
@@ -62,11 +62,10 @@ static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings
         return ny_fail(ctx, NY_EUSAGE,
                        "--tolerance finds the number of landmarks from the points, but %s gives "
                        "only their shape: give --landmarks as an upper bound",
-                       ny_store_path(store));
+                       X->name);
     if (settings->gamma_auto)
-        err = ny_columns_auto_gamma_of(&spec, ny_store_rows(store),
-                                       ny_settings_frozen_rows(settings, points), settings->seed,
-                                       PAIRS, &spec.params.gamma);
+        err = ny_columns_auto_gamma_of(&spec, X, ny_settings_frozen_rows(settings, points),
+                                       settings->seed, PAIRS, &spec.params.gamma);
     if (points->row_slots || rows > SAMPLE_ROWS) rows = SAMPLE_ROWS;
     if (rows < SAMPLE_LEAST) rows = SAMPLE_LEAST;
     if (err == NY_OK) err = ny_greedy_estimate(&request, rows, &plan->m);
@@ -109,7 +108,7 @@ static bool is_looked_at(const struct ny_sizes *sizes, size_t m)
     if (ny_settings_features(settings))
         return !sizes->points->imagined && (settings->patient || rough_flops(sizes, m) > much);
 
-    return ny_settings_selects(settings) && !settings->columns_file && !sizes->points->imagined &&
+    return ny_settings_selects(settings) && !settings->columns && !sizes->points->imagined &&
            (gram_is_open || settings->rule->bytes) && rough_flops(sizes, m) > much;
 }
 
@@ -125,10 +124,10 @@ static int get_rates(struct ny_context *ctx, double flops, bool patient, struct 
     return err ? err : ny_peers_share(peers, &plan->rates, sizeof(plan->rates));
 }
 
-int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
+int ny_plan_make(struct ny_rows *X, const struct ny_fit_settings *settings,
                  const struct ny_course *course, size_t m, struct ny_plan *plan)
 {
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = X->ctx;
     const struct ny_fit planned = {.settings = settings};
     struct ny_sizes sizes = {.job = {ctx, course, &planned.job, settings->threads},
                              .settings = settings,
@@ -139,17 +138,17 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     int err;
 
     *plan = (struct ny_plan){0};
-    err = ny_points_info(store, &points);
+    err = X->ops->info(X, &points);
     if (err) goto done;
     if (points.n == 0) {
         err = ny_fail(ctx, NY_EDATA, "%s holds no points; import some first with 'nystream import'",
-                      ny_store_path(store));
+                      X->name);
         goto done;
     }
     err = ny_given_columns_shape(ctx, settings, &points);
     if (err) goto done;
     ny_settings_widen(settings, &points);
-    err = ny_settings_geometry(&geometry, store, settings, (size_t)points.d, 0, NULL);
+    err = ny_settings_geometry(&geometry, X, settings, (size_t)points.d, 0, NULL);
     if (err) goto done;
     sizes.points = &points;
     sizes.spec = ny_settings_spec(settings, ctx, &points, geometry);
@@ -161,7 +160,7 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     if (!m && course->order)
         plan->m = course->order(settings, points.n);
     else if (!m)
-        err = decide_landmarks(store, settings, &points, sizes.spec, plan);
+        err = decide_landmarks(X, settings, &points, sizes.spec, plan);
     if (err) goto done;
     sizes.m = plan->m_estimated ? with_margin(plan->m, settings->landmarks, points.n) : plan->m;
     ny_plan_memory(&sizes.job, plan);
@@ -170,7 +169,7 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     err = get_rates(ctx, rough_flops(&sizes, plan->m), settings->patient, plan);
     if (err) goto done;
     plan->loose = settings->rule->by_tolerance && ny_settings_selects(settings);
-    if (is_looked_at(&sizes, plan->m)) err = ny_plan_look(&look, store, settings, &sizes);
+    if (is_looked_at(&sizes, plan->m)) err = ny_plan_look(&look, X, settings, &sizes);
     if (err) goto done;
     plan->gram_f64 = ny_settings_gram_f64(settings, points.n) || look.gram_f64;
     sizes.look = &look;

@@ -26,7 +26,7 @@ size_t ny_fit_cache_planned(const struct ny_sizes *sizes, unsigned workers);
 
 /* Plans a fit by its course. m: landmarks already selected; 0: not yet. Without a method, where the
  * landmarks alone are wanted, memory is all that is planned. */
-int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
+int ny_plan_make(struct ny_rows *X, const struct ny_fit_settings *settings,
                  const struct ny_course *course, size_t m, struct ny_plan *plan);
 /* A solver by products: the pairs that it finds and those that a restart keeps, the columns of its
  * first block, the rows of its basis and its tolerance. */

@@ -14,8 +14,8 @@ struct ny_look {
     double level, freedom; /* k(x,x) of the noise, and its columns, if they were independent */
 };
 /* Looks at a sample of the rows; ny_look_release() it, after a failure, too. */
-int ny_plan_look(struct ny_look *look, struct ny_store *store,
-                 const struct ny_fit_settings *settings, const struct ny_sizes *sizes);
+int ny_plan_look(struct ny_look *look, struct ny_rows *X, const struct ny_fit_settings *settings,
+                 const struct ny_sizes *sizes);
 /* Frees what the look holds. */
 void ny_look_release(struct ny_look *look, struct ny_context *ctx);
 

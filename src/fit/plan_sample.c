@@ -54,7 +54,7 @@ static size_t rows_of(struct ny_context *ctx, const struct ny_columns_spec *spec
 }
 
 /* A few units, so that no more blocks are read; numbers may come more than once. */
-static int gather(struct sample *sample, struct ny_store *store, uint64_t n, uint64_t seed)
+static int gather(struct sample *sample, struct ny_rows *X, uint64_t n, uint64_t seed)
 {
     uint64_t *rows = ny_calloc(sample->ctx, NY_MEM_DICTIONARY, sample->rows, sizeof(*rows));
     uint64_t units = ny_units_of(n);
@@ -70,8 +70,8 @@ static int gather(struct sample *sample, struct ny_store *store, uint64_t n, uin
         rows[i] = first + (uint64_t)(place * fmin(NY_UNIT_ROWS, (double)(n - first)));
         if (n <= ROWS) rows[i] = i;
     }
-    err = ny_rows_gather_wide(ny_store_rows(store), sample->spec.dtype, sample->spec.slots, rows,
-                              sample->rows, sample->raw);
+    err = ny_rows_gather_wide(X, sample->spec.dtype, sample->spec.slots, rows, sample->rows,
+                              sample->raw);
 done:
     ny_free(sample->ctx, rows);
     return err;
@@ -298,8 +298,8 @@ static int allocate(struct sample *sample, struct ny_look *look, bool *found)
 
 /* Ends the fit where one shard alone fails, as the others wait for it. What a sample cannot tell is
  * left to the fit. */
-int ny_plan_look(struct ny_look *look, struct ny_store *store,
-                 const struct ny_fit_settings *settings, const struct ny_sizes *sizes)
+int ny_plan_look(struct ny_look *look, struct ny_rows *X, const struct ny_fit_settings *settings,
+                 const struct ny_sizes *sizes)
 {
     struct ny_context *ctx = sizes->job.ctx;
     struct ny_peers *peers = ny_context_peers(ctx);
@@ -315,7 +315,7 @@ int ny_plan_look(struct ny_look *look, struct ny_store *store,
     if (!sample.rows) return NY_OK;
     look->decay.rank = rank_of(&sample.spec, sizes->points->n);
     err = allocate(&sample, look, &found);
-    if (!err && found) err = gather(&sample, store, sizes->points->n, settings->seed);
+    if (!err && found) err = gather(&sample, X, sizes->points->n, settings->seed);
     alone = peers && err;
     if (err || !found) goto done;
     if (settings->gamma_auto) err = choose_width(&sample);

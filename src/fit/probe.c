@@ -34,9 +34,9 @@
 #include <string.h>
 
 #include "base/peers.h"
-#include "results/coordinates.h"
-#include "results/embedding.h"
-#include "results/model.h"
+#include "model/coordinates.h"
+#include "model/embedding.h"
+#include "model/model.h"
 #include "select/draws.h"
 #include "stream/pass.h"
 
@@ -48,16 +48,16 @@ static int load_rows(const struct ny_probe *run, const struct ny_probe_side *sid
                      const struct ny_tile *tile)
 {
     struct ny_fit *fit = run->fit;
-    int err = ny_embedding_rows(fit->job.store, fit->job.name, &run->embedding, tile->first_row,
-                                tile->rows, side->stored);
+    int err = ny_embedding_rows(&fit->job.keep, &run->embedding, tile->first_row, tile->rows,
+                                side->stored);
 
     if (err) return err;
     ny_probe_widen(run, side->stored, tile->rows, side->Y);
     memset(side->Y.at + tile->rows * run->p, 0,
            (NY_UNIT_ROWS - tile->rows) * run->p * sizeof(double));
     if (!run->averages.part.name[0]) return NY_OK;
-    return ny_embedding_rows(fit->job.store, fit->job.name, &run->averages, tile->first_row,
-                             tile->rows, side->averages);
+    return ny_embedding_rows(&fit->job.keep, &run->averages, tile->first_row, tile->rows,
+                             side->averages);
 }
 
 /* Makes of k(x_i,x_s) the entry of the matrix that the map decomposes. */
@@ -145,7 +145,7 @@ static int describe(struct ny_probe *run)
     if (!run->p)
         return ny_fail(fit->job.ctx, NY_ESTORE,
                        "'%s' has no components to measure; fit it again with --restart",
-                       fit->job.name);
+                       fit->job.keep.name);
     run->f64 = settings->precision == NY_PRECISION_F64;
     run->embedding = ny_embedding_layout(ny_rows_here(&fit->job.points),
                                          ny_coordinates_width(&run->coordinates), element);
@@ -226,7 +226,7 @@ static int run_pass(struct ny_probe *run, uint64_t first_unit)
     struct ny_fit *fit = run->fit;
     double flops = 2 * (double)run->r * (double)(fit->job.points.d + run->p);
     struct ny_source *source = NULL;
-    int err = ny_fit_open_source(fit, first_unit, fit->job.points.n, &source);
+    int err = ny_fit_open_source(fit, fit->job.points.n, &source);
 
     if (err == NY_OK)
         err = ny_pass_run(&(struct ny_pass){.ctx = fit->job.ctx,
@@ -237,7 +237,7 @@ static int run_pass(struct ny_probe *run, uint64_t first_unit)
                                             .checkpoint_s = ny_context_checkpoint_s(fit->job.ctx),
                                             .flops_per_row = flops},
                           &work, run);
-    ny_fit_close_source(fit, source);
+    ny_source_free(source);
     if (err == NY_OK)
         ny_job_count_pass(&fit->job, fit->job.points.n, flops * (double)fit->job.points.n);
     return err;
@@ -319,7 +319,7 @@ static int run_probe(struct ny_job *job)
             fit->job.ctx, NY_LOG_NOTE,
             "version 1.0 drew other columns for the probe of '%s': it is measured from the first "
             "row on again",
-            fit->job.name);
+            fit->job.keep.name);
     err = ny_job_load_image(&fit->job, image_of(&run), &shape, &image, &units);
     if (err) goto done;
     run.sums = image ? image : ny_calloc(fit->job.ctx, NY_MEM_OTHER, 1, shape.bytes);

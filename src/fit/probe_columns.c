@@ -49,8 +49,8 @@ static int next_diagonal(struct diagonal *diagonal, double *value)
         diagonal->count = left < NY_UNIT_ROWS ? (size_t)left : NY_UNIT_ROWS;
         err = ny_check_interrupt(fit->job.ctx);
         if (err == NY_OK)
-            err = ny_embedding_rows(fit->job.store, fit->job.name, &run->averages, diagonal->row,
-                                    diagonal->count, piece);
+            err = ny_embedding_rows(&fit->job.keep, &run->averages, diagonal->row, diagonal->count,
+                                    piece);
         if (err) return err;
         diagonal->row += diagonal->count;
     }
@@ -177,7 +177,7 @@ static int append_widened(struct ny_probe *run)
     int err = raw ? NY_OK : NY_EBUDGET;
 
     if (err == NY_OK)
-        err = ny_rows_gather_wide(ny_store_rows(fit->job.store), fit->job.points.dtype,
+        err = ny_rows_gather_wide(fit->job.X, fit->job.points.dtype,
                                   (size_t)fit->job.points.row_slots, run->rows, run->r, raw);
     if (err == NY_OK) err = ny_columns_append(run->columns, ny_raw_rows(raw), run->r);
     ny_free(fit->job.ctx, raw);
@@ -194,7 +194,7 @@ static int make_columns(struct ny_probe *run)
     if (err) return err;
     return fit->settings->landmark_points.count
                ? append_widened(run)
-               : ny_columns_gather(run->columns, ny_store_rows(fit->job.store), run->rows, run->r);
+               : ny_columns_gather(run->columns, fit->job.X, run->rows, run->r);
 }
 
 /* The rows of S that are in this shard: their numbers here, and their places in S. */
@@ -238,8 +238,8 @@ static int load_rows(const struct ny_probe *run, const struct found *found)
 
     for (size_t first = 0, count; first < found->count && err == NY_OK; first += count) {
         count = found->count - first < NY_UNIT_ROWS ? found->count - first : NY_UNIT_ROWS;
-        err = ny_embedding_gather(fit->job.store, fit->job.name, &run->embedding,
-                                  found->row + first, count, stored);
+        err =
+            ny_embedding_gather(&fit->job.keep, &run->embedding, found->row + first, count, stored);
         for (size_t i = 0; i < count && err == NY_OK; i++)
             ny_probe_widen(run, (char *)stored + i * row_bytes, 1,
                            ny_rows(run->Z, found->place[first + i], 1));
@@ -260,8 +260,8 @@ static int load_columns(struct ny_probe *run)
 
     if (err == NY_OK) err = load_rows(run, &found);
     if (err == NY_OK && run->averages.part.name[0])
-        err = ny_embedding_gather(fit->job.store, fit->job.name, &run->averages, found.row,
-                                  found.count, found.averages);
+        err = ny_embedding_gather(&fit->job.keep, &run->averages, found.row, found.count,
+                                  found.averages);
     for (size_t i = 0; i < found.count && err == NY_OK; i++)
         run->column_averages[found.place[i]] = found.averages[i];
     for (size_t s = 0; s < run->r && err == NY_OK && run->coordinates.skip; s++)

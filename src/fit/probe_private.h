@@ -4,8 +4,8 @@
 #define NY_FIT_PROBE_PRIVATE_H
 
 #include "fit/fit.h"
-#include "results/coordinates.h"
-#include "results/embedding.h"
+#include "model/coordinates.h"
+#include "model/embedding.h"
 
 /* One worker's. */
 struct ny_probe_side {

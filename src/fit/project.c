@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/peers.h"
-#include "results/embedding.h"
+#include "model/embedding.h"
 #include "fit/given_columns.h"
 #include "fit/known_rows.h"
 #include "fit/plan.h"
@@ -50,7 +50,7 @@ static int commit(struct project *run, uint64_t units_done, enum ny_stage_id nex
         ny_field_set_number(checkpoint, sum_keys[k], run->sums[k]);
     ny_unreached_rows_save(&run->unreached, checkpoint);
     ny_job_mark_time(&fit->job);
-    err = fit->settings->room ? ny_batch_begin(&batch, fit->job.store)
+    err = fit->settings->room ? fit->job.keep.ops->begin(&fit->job.keep, &batch)
                               : ny_embedding_batch(&run->out, &run->averages, &batch);
     return err ? err : ny_job_commit(&fit->job, batch, next);
 }
@@ -132,14 +132,15 @@ static int load_model(struct ny_fit *fit)
     image = ny_alloc(fit->job.ctx, NY_MEM_MODEL, bytes);
     if (!image) return NY_EBUDGET;
     err = ny_job_get_part(&fit->job, "model", image, bytes);
-    if (err == NY_OK) err = ny_model_read(&fit->model, fit->job.ctx, image, bytes, fit->job.name);
+    if (err == NY_OK)
+        err = ny_model_read(&fit->model, fit->job.ctx, image, bytes, fit->job.keep.name);
     ny_free(fit->job.ctx, image);
     if (err ||
         (fit->model->d == fit->job.points.d && fit->model->spec.dtype == fit->job.points.dtype))
         return err;
     return ny_fail(fit->job.ctx, NY_ESTORE,
                    "the model of '%s' is not one of the points of %s; fit it again with --restart",
-                   fit->job.name, ny_store_path(fit->job.store));
+                   fit->job.keep.name, fit->job.keep.place);
 }
 
 /* Sums and units of the checkpoint, or of the rows that stay as they are. */
@@ -243,7 +244,7 @@ static int run_pass(struct project *run, uint64_t first_unit)
     struct ny_source *source = NULL;
     int err;
 
-    err = ny_fit_open_source(fit, first_unit, fit->job.points.n, &source);
+    err = ny_fit_open_source(fit, fit->job.points.n, &source);
     if (err) goto done;
     err = ny_pass_run(&(struct ny_pass){.ctx = fit->job.ctx,
                                         .source = source,
@@ -258,7 +259,7 @@ static int run_pass(struct project *run, uint64_t first_unit)
     if (err) goto done;
     ny_job_count_pass(&fit->job, rows, flops * (double)rows);
 done:
-    ny_fit_close_source(fit, source);
+    ny_source_free(source);
     return err;
 }
 
@@ -330,12 +331,12 @@ static int open_writers(struct project *run, uint64_t units)
     if (row < run->kept) row = run->kept;
     if (!run->kept) ny_record_renew(fit->job.record, "embedding");
     layout.part = ny_record_part(fit->job.record, "embedding");
-    err = ny_embedding_writer_new(&run->out, fit->job.store, fit->job.name, layout, row);
+    err = ny_embedding_writer_new(&run->out, &fit->job.keep, layout, row);
     if (err || !wants_averages(fit)) return err;
     layout = ny_embedding_layout(here, 1, sizeof(double));
     ny_record_renew(fit->job.record, "averages");
     layout.part = ny_record_part(fit->job.record, "averages");
-    err = ny_embedding_writer_new(&run->averages, fit->job.store, fit->job.name, layout, row);
+    err = ny_embedding_writer_new(&run->averages, &fit->job.keep, layout, row);
     if (err || model->degrees.v) return err;
     run->u = ny_calloc(fit->job.ctx, NY_MEM_MODEL, model->m, sizeof(double));
     if (!run->u) return NY_EBUDGET;

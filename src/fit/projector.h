@@ -1,5 +1,5 @@
 /* Pass 2 on one tile: Y = C′P + 1qᵀ, divided by √d_i where the kernel is, in f32, or f64 where the
- * model is: stored rows (results/coordinates.h). */
+ * model is: stored rows (model/coordinates.h). */
 #ifndef NY_FIT_PROJECTOR_H
 #define NY_FIT_PROJECTOR_H
 

@@ -15,7 +15,7 @@
 #include "fit/timing.h"
 #include "base/peers.h"
 #include "fit/given_columns.h"
-#include "results/geometry.h"
+#include "model/geometry.h"
 
 static int checkpoint(void *arg, const void *image, size_t bytes)
 {
@@ -92,7 +92,7 @@ static struct ny_selection_request request_of(struct ny_fit *fit,
 
     return (struct ny_selection_request){
         .ctx = fit->job.ctx,
-        .X = ny_store_rows(fit->job.store),
+        .X = fit->job.X,
         .n = fit->job.points.n,
         .here = fit->job.points.here,
         .spec = spec,

@@ -10,7 +10,6 @@
 
 #include "base/memory.h"
 #include "columns/features.h"
-#include "store/store.h"
 #include "stream/source.h"
 
 static bool takes_differences(const struct ny_fit_settings *settings)
@@ -65,27 +64,26 @@ struct ny_geometry_wish ny_settings_geometry_wish(const struct ny_fit_settings *
                                      .choice = settings->choice};
 }
 
-int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
+int ny_settings_geometry(struct ny_geometry **out, struct ny_rows *X,
                          const struct ny_fit_settings *settings, size_t d, unsigned workers,
                          unsigned char *chosen)
 {
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = X->ctx;
     struct ny_rows_info points;
     struct ny_geometry_wish wish;
     double *neutral;
     int err;
 
-    if (!settings->columns_file) {
-        err = ny_points_info(store, &points);
+    if (!settings->columns) {
+        err = X->ops->info(X, &points);
         if (err) return err;
         wish = ny_settings_geometry_wish(settings, &points);
         wish.rough = !workers;
         wish.workers = workers;
         wish.chosen = chosen;
-        err = ny_geometry_new(out, ny_store_rows(store), &wish);
+        err = ny_geometry_new(out, X, &wish);
         if (err || !wish.centred || !freezes_first(settings, &points)) return err;
-        err = ny_geometry_centre(*out, ny_store_rows(store),
-                                 ny_settings_frozen_rows(settings, &points));
+        err = ny_geometry_centre(*out, X, ny_settings_frozen_rows(settings, &points));
         if (err) ny_geometry_free(*out, ctx);
         if (err) *out = NULL;
         return err;
@@ -99,15 +97,14 @@ int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
     return err;
 }
 
-int ny_settings_warn_dominant(const struct ny_fit_settings *settings, struct ny_store *store,
+int ny_settings_warn_dominant(const struct ny_fit_settings *settings, struct ny_rows *X,
                               const struct ny_geometry *geometry, struct ny_dominant *told)
 {
     bool centred = settings->map->additive || settings->map->centred_rows;
 
     told->text[0] = '\0';
     if (settings->scale_typed) return NY_OK;
-    return ny_geometry_warn_dominant(geometry, ny_store_rows(store), settings->kernel, centred,
-                                     told);
+    return ny_geometry_warn_dominant(geometry, X, settings->kernel, centred, told);
 }
 
 size_t ny_settings_pairs(const struct ny_fit_settings *settings)
@@ -147,7 +144,7 @@ size_t ny_settings_rank(const struct ny_fit_settings *settings, size_t m)
 bool ny_settings_gram_f64(const struct ny_fit_settings *settings, uint64_t n)
 {
     return ny_units_of(n) <= NY_FEW_UNITS || settings->precision == NY_PRECISION_F64 ||
-           settings->method->gram_f64 || settings->method->krylov || settings->columns_file ||
+           settings->method->gram_f64 || settings->method->krylov || settings->columns ||
            settings->weights != NY_WEIGHTS_UNIFORM || settings->online;
 }
 

@@ -5,8 +5,8 @@
 #include "columns/columns.h"
 #include "columns/tiles.h"
 #include "graph/settings.h"
-#include "results/landmark_points.h"
-#include "results/map.h"
+#include "model/landmark_points.h"
+#include "model/map.h"
 #include "select/rules.h"
 #include "spectral/method.h"
 
@@ -49,7 +49,7 @@ struct ny_fit_settings {
     const uint64_t *named_landmarks; /* row numbers for rule `given`, as many as `landmarks` */
     struct ny_landmark_points landmark_points; /* how they are kept; count 0: they are rows */
     size_t table_bytes;                        /* tables that the options hold while the job runs */
-    const char *columns_file;        /* file with C of a precomputed kernel */
+    struct ny_rows *columns;  /* rows of C of a precomputed kernel; NULL: of no such */
     size_t components;        /* p */
     size_t rank;              /* k; 0: the method's default */
     bool asymmetric; /* diffusion by eigenvectors of 𝒟⁻¹K, not of 𝒟^-½K𝒟^-½ */
@@ -99,11 +99,11 @@ struct ny_geometry_wish ny_settings_geometry_wish(const struct ny_fit_settings *
 /* Makes the geometry of the store's points; precomputed columns (d = m) are left as they are.
  * workers: of passes that count values; 0: a plan, for which no row is read. chosen: d bytes, set
  * to 1 for the columns that are chosen, or NULL. */
-int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
+int ny_settings_geometry(struct ny_geometry **out, struct ny_rows *X,
                          const struct ny_fit_settings *settings, size_t d, unsigned workers,
                          unsigned char *chosen);
 /* Warns where a few columns decide what the map shows, unless --scale was typed; tells which. */
-int ny_settings_warn_dominant(const struct ny_fit_settings *settings, struct ny_store *store,
+int ny_settings_warn_dominant(const struct ny_fit_settings *settings, struct ny_rows *X,
                               const struct ny_geometry *geometry, struct ny_dominant *told);
 /* Returns how many eigenpairs the solver finds: the components, and a trivial one of divided maps.
  */

@@ -22,7 +22,7 @@
 #include "base/cpu.h"
 #include "fit/sums.h"
 #include "base/peers.h"
-#include "results/degrees.h"
+#include "model/degrees.h"
 
 /* ---- possible and refused -------------------------------------------------------------------- */
 
@@ -43,7 +43,7 @@ static const char *unsharded(const struct ny_fit_settings *settings,
     if (points->row_slots && !features) return "a kernel with landmarks of sparse rows";
     if (points->row_slots && settings->probes) return "--probe on sparse rows";
     if (features && points->n < points->d) return "a store with fewer rows than columns";
-    if (settings->columns_file) return "--columns-file";
+    if (settings->columns) return "--columns-file";
     *instead = "leave it out";
     if (settings->online) return "--online";
     if (settings->certify) return "--certify";
@@ -63,15 +63,15 @@ static const char *unsharded(const struct ny_fit_settings *settings,
     return scatter ? NULL : settings->rule->name;
 }
 
-int ny_shards_check(struct ny_store *store, const struct ny_fit_settings *settings)
+int ny_shards_check(struct ny_rows *X, const struct ny_fit_settings *settings)
 {
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = X->ctx;
     struct ny_rows_info points;
     const char *instead, *what;
     int err;
 
     if (!ny_context_peers(ctx)) return NY_OK;
-    err = ny_points_info(store, &points);
+    err = X->ops->info(X, &points);
     if (err) return err;
     what = unsharded(settings, &points, &instead);
     if (!what) return NY_OK;
@@ -239,7 +239,8 @@ static int check_standing(const struct ny_fit *fit, const struct standing *all, 
                 fit->job.ctx, NY_EUSAGE,
                 "'%s' was begun on %llu rows in shard %u and on %llu in shard 0, because rows were "
                 "appended or removed in between; fit it anew with --restart",
-                fit->job.name, (unsigned long long)all[k].rows, k, (unsigned long long)all[0].rows);
+                fit->job.keep.name, (unsigned long long)all[k].rows, k,
+                (unsigned long long)all[0].rows);
         if (all[k].machine != all[0].machine)
             return ny_fail(
                 fit->job.ctx, NY_EUSAGE,
@@ -257,7 +258,7 @@ static int check_first(const struct ny_fit *fit, uint64_t stage)
 {
     struct ny_rows_info points;
     uint64_t then;
-    int err = ny_points_info(fit->job.store, &points);
+    int err = fit->job.X->ops->info(fit->job.X, &points);
 
     if (err) return err;
     if (stage == ny_stage_rank(NY_STAGE_STATS))
@@ -268,7 +269,7 @@ static int check_first(const struct ny_fit *fit, uint64_t stage)
                    "'%s' was begun with %llu rows before those of shard %u, but there are %llu "
                    "now: rows are numbered across all shards, so they can be added only to the "
                    "last shard; fit it anew with --restart",
-                   fit->job.name, (unsigned long long)then,
+                   fit->job.keep.name, (unsigned long long)then,
                    ny_peers_shard(ny_context_peers(fit->job.ctx)),
                    (unsigned long long)points.here.first);
 }
@@ -421,7 +422,7 @@ static const char *differs(const struct ny_fit *fit)
     bool gram = ny_settings_forms_gram(settings), integers = fit->job.points.stored_dtype <= NY_I16;
     bool scatter = ny_settings_unit_landmarks(settings);
 
-    if (!ny_store_aligned(fit->job.store, NY_UNIT_ROWS))
+    if (!fit->job.points.aligned)
         return "a shard but the last has a number of rows that is no multiple of 2,048";
     if (!integers || fit->job.points.dtype != fit->job.points.stored_dtype)
         return "rows are no whole numbers";

@@ -2,7 +2,7 @@
 #include "fit/shards.h"
 
 #include "base/peers.h"
-#include "results/degrees.h"
+#include "model/degrees.h"
 
 int ny_shards_meet(const struct ny_fit *fit)
 {

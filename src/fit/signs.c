@@ -87,7 +87,7 @@ int ny_signs_rows(const struct ny_fit *fit, const struct ny_edges *graph,
 {
     struct ny_selection_request request = {
         .ctx = fit->job.ctx,
-        .X = ny_store_rows(fit->job.store),
+        .X = fit->job.X,
         .n = fit->job.points.n,
         .seed = 0, /* whatever that of the fit is: what is exact does not depend on it */
         .landmarks = graph && graph->n < NY_SIGN_ROWS ? graph->n : NY_SIGN_ROWS,
@@ -112,7 +112,7 @@ int ny_signs_fix(struct ny_fit *fit, struct ny_solution *solution)
     at = ny_calloc(ctx, NY_MEM_SOLVE, sample.m, p * sizeof(double));
     err = NY_EBUDGET;
     if (!raw || !at) goto done;
-    err = ny_points_gather(fit->job.store, 0, sample.rows, sample.m, raw);
+    err = fit->job.X->ops->gather(fit->job.X, 0, sample.rows, sample.m, raw);
     if (err || !p) goto done; /* other shards wanted the rows alone */
     err = eigenvectors_of(fit, solution, raw, ny_matrix(at, sample.m, p));
     if (err) goto done;

@@ -20,8 +20,7 @@ size_t ny_sizes_gather(const struct ny_sizes *f, size_t rows)
 {
     const size_t wish_bytes = 16;
 
-    return 2 * ny_points_block_bytes(f->points) + rows * wish_bytes +
-           ny_shard_gather_bytes(f->points);
+    return 2 * f->points->block_bytes + rows * wish_bytes + f->points->gather_bytes;
 }
 
 size_t ny_sizes_blas(const struct ny_sizes *f, unsigned workers)
@@ -43,7 +42,8 @@ struct ny_stage_bytes ny_sizes_common(const struct ny_sizes *f, unsigned workers
 
     bytes.by_purpose[NY_MEM_PROCESS] = NY_PROCESS_BYTES + ny_sizes_blas(f, workers);
     bytes.by_purpose[NY_MEM_OTHER] = small_bytes + ny_sizes_arrays(f, 2) + f->settings->table_bytes;
-    bytes.by_purpose[NY_MEM_STORE] = ny_reading_bytes(readers + 2); /* points and results */
+    bytes.by_purpose[NY_MEM_STORE] =
+        (readers + 2) * f->points->reader_bytes; /* points and results */
     return bytes;
 }
 
@@ -54,7 +54,7 @@ size_t ny_sizes_source(const struct ny_sizes *f, unsigned workers)
     size_t widened = f->settings->landmark_points.count ? NY_STRIP_ROWS * ny_sizes_row(f) : 0;
 
     return ny_rows_source_bytes(f->points, workers) + workers * widened +
-           (f->settings->columns_file ? reader_bytes : 0);
+           (f->settings->columns ? reader_bytes : 0);
 }
 
 size_t ny_sizes_exact(const struct ny_sizes *f)

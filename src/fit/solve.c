@@ -21,8 +21,8 @@
 #include <math.h>
 
 #include "fit/gram_noise.h"
-#include "results/choice.h"
-#include "results/model.h"
+#include "model/choice.h"
+#include "model/model.h"
 
 static json_t *json_of_values(const double *values, size_t count, double factor)
 {

@@ -7,8 +7,8 @@
 #include <math.h>
 
 #include "base/peers.h"
-#include "results/choice.h"
-#include "results/geometry.h"
+#include "model/choice.h"
+#include "model/geometry.h"
 
 static int check_points(const struct ny_fit *fit)
 {
@@ -19,17 +19,16 @@ static int check_points(const struct ny_fit *fit)
     if (fit->settings->until_sums) return NY_OK; /* other parts may differ */
     if (fit->job.points.n < 2)
         return ny_fail(fit->job.ctx, NY_EDATA, "%s has %s: nothing to fit; import at least two",
-                       ny_store_path(fit->job.store),
-                       ny_counted(fit->job.points.n, "row", "rows").text);
+                       fit->job.keep.place, ny_counted(fit->job.points.n, "row", "rows").text);
     if (fit->settings->arrivals) return NY_OK; /* who knows */
-    err = ny_points_stats(fit->job.store, &stats);
+    err = fit->job.X->ops->stats(fit->job.X, &stats);
     if (err) return err;
     for (uint64_t j = 0; j < stats.d && equal; j++)
         equal = stats.minimum[j] == stats.maximum[j];
     ny_rows_stats_release(&stats, fit->job.ctx);
     if (equal)
         return ny_fail(fit->job.ctx, NY_EDATA, "all %llu rows of %s are equal: nothing to fit",
-                       (unsigned long long)fit->job.points.n, ny_store_path(fit->job.store));
+                       (unsigned long long)fit->job.points.n, fit->job.keep.place);
     return NY_OK;
 }
 
@@ -53,7 +52,7 @@ static int decide_width(struct ny_fit *fit)
     int err;
 
     if (fit->settings->gamma_auto) {
-        err = ny_columns_auto_gamma(&spec, ny_store_rows(fit->job.store),
+        err = ny_columns_auto_gamma(&spec, fit->job.X,
                                     ny_settings_frozen_rows(fit->settings, &fit->job.points),
                                     fit->settings->seed, &gamma);
         if (err) return err;
@@ -66,9 +65,8 @@ static int decide_width(struct ny_fit *fit)
 static int save_geometry(struct ny_fit *fit)
 {
     ny_record_renew(fit->job.record, "geometry");
-    return ny_stored_geometry_put(fit->job.store, fit->job.name,
-                                  ny_record_part(fit->job.record, "geometry").name, fit->geometry,
-                                  NULL);
+    return ny_stored_geometry_put(&fit->job.keep, ny_record_part(fit->job.record, "geometry").name,
+                                  fit->geometry, NULL);
 }
 
 /* Makes the geometry, and keeps the columns that are chosen where they are not all. */
@@ -88,9 +86,9 @@ static int make_geometry(struct ny_fit *fit)
         chosen = ny_alloc(job->ctx, NY_MEM_OTHER, d);
         if (!chosen) return NY_EBUDGET;
     }
-    err = ny_settings_geometry(&fit->geometry, job->store, settings, d, job->workers, chosen);
+    err = ny_settings_geometry(&fit->geometry, job->X, settings, d, job->workers, chosen);
     if (!err && passes) ny_job_count_passes(job, passes, passes * job->points.n, 0);
-    if (!err && chosen) err = ny_stored_choice_put(job->store, job->name, job->record, chosen, d);
+    if (!err && chosen) err = ny_stored_choice_put(&job->keep, job->record, chosen, d);
     ny_free(job->ctx, chosen);
     return err;
 }
@@ -105,7 +103,7 @@ static int run(struct ny_job *job)
     err = check_points(fit);
     if (!err) err = make_geometry(fit);
     if (err) return err;
-    err = ny_settings_warn_dominant(settings, fit->job.store, fit->geometry, &told);
+    err = ny_settings_warn_dominant(settings, fit->job.X, fit->geometry, &told);
     if (err) return err;
     if (told.text[0]) ny_field_set_text(ny_job_report(job), "dominant_columns", told.text);
     err = decide_width(fit);
@@ -125,9 +123,7 @@ static struct ny_stage_bytes bytes(const struct ny_job_sizes *sizes, unsigned wo
     struct ny_geometry_wish wish = ny_settings_geometry_wish(f->settings, f->points);
     struct ny_stage_bytes bytes = ny_sizes_common(f, workers, 1);
 
-    bytes.by_purpose[NY_MEM_STORE] +=
-        ny_sizes_gather(f, 0) +
-        ny_shard_stats_bytes(f->points->d, ny_peers_shards(ny_context_peers(f->job.ctx)));
+    bytes.by_purpose[NY_MEM_STORE] += ny_sizes_gather(f, 0) + f->points->stats_bytes;
     bytes.by_purpose[NY_MEM_OTHER] += ny_sizes_arrays(f, 8);
     wish.workers = workers;
     bytes.by_purpose[NY_MEM_OTHER] += ny_geometry_bytes(&wish, f->points);

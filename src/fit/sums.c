@@ -292,7 +292,7 @@ int ny_accumulate_pass(struct ny_fit *fit, const struct ny_accumulate *pass)
         run.unreached = ny_unreached_rows_load(ny_job_checkpoint(&fit->job));
     err = allocate(&run);
     if (err) goto done;
-    err = ny_fit_open_source(fit, pass->first_unit, end, &source);
+    err = ny_fit_open_source(fit, end, &source);
     if (err) goto done;
     err = ny_pass_run(&(struct ny_pass){.ctx = fit->job.ctx,
                                         .source = source,
@@ -311,7 +311,7 @@ int ny_accumulate_pass(struct ny_fit *fit, const struct ny_accumulate *pass)
     else
         ny_job_count_pass(&fit->job, rows, flops * (double)rows);
 done:
-    ny_fit_close_source(fit, source);
+    ny_source_free(source);
     release(&run);
     return err;
 }

@@ -15,7 +15,6 @@
 #include "base/text.h"
 #include "spectral/methods.h"
 #include "spectral/nystrom.h"
-#include "store/store.h"
 
 /* Columns of dense rows up to which --map pca --approx exact sums up their scatter matrix. */
 enum { SCATTER_COLUMNS = 8192 };
@@ -252,10 +251,10 @@ static int decide_kernel_map(struct ny_context *ctx, const struct ny_wishes *wis
 /* ---- maps of graphs ----------------------------------------------------------------------- */
 
 /* Decides what a map of a graph needs. Averages run over its landmarks, if it has any. */
-static int decide_graph_map(struct ny_store *store, const struct ny_wishes *wishes, uint64_t n,
+static int decide_graph_map(struct ny_rows *X, const struct ny_wishes *wishes, uint64_t n,
                             struct ny_fit_settings *fit)
 {
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = X->ctx;
 
     fit->method = wishes->method;
     if (!fit->method) fit->landmarks = 0;
@@ -268,21 +267,18 @@ static int decide_graph_map(struct ny_store *store, const struct ny_wishes *wish
         return ny_fail(ctx, NY_EUSAGE,
                        "--components %zu and the trivial one are more than the %llu rows",
                        fit->components, (unsigned long long)n);
-    return fit->graph_name
-               ? NY_OK
-               : ny_graph_settings_decide(&fit->graph, ny_store_rows(store), wishes->sweep);
+    return fit->graph_name ? NY_OK : ny_graph_settings_decide(&fit->graph, X, wishes->sweep);
 }
 
-int ny_settings_decide(struct ny_fit_settings *settings, struct ny_context *ctx,
-                       struct ny_store *store, const struct ny_rows_info *points,
-                       const struct ny_wishes *wishes)
+int ny_settings_decide(struct ny_fit_settings *settings, struct ny_context *ctx, struct ny_rows *X,
+                       const struct ny_rows_info *points, const struct ny_wishes *wishes)
 {
     int err;
 
     *settings = wishes->plain;
     settings->kernel = wishes->kernel;
     settings->landmarks = decide_landmarks(ctx, wishes, points->n);
-    if (settings->map->graph) return decide_graph_map(store, wishes, points->n, settings);
+    if (settings->map->graph) return decide_graph_map(X, wishes, points->n, settings);
     if (!settings->kernel) /* of a selection whose options are those of a graph's map */
         return ny_fail(
             ctx, NY_EUSAGE,

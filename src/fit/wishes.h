@@ -4,8 +4,6 @@
 
 #include "fit/settings.h"
 
-struct ny_store;
-
 /* A fit as the user asked for it: names are table entries, texts are numbers, and nothing depends
  * on the points yet. */
 struct ny_wishes {
@@ -29,8 +27,7 @@ struct ny_wishes {
  * landmarks. Refuses sizes that the points cannot give (NY_EUSAGE), and warns of choices that are
  * allowed but cost more or are less accurate than they seem. Texts and arrays stay the caller's.
  * `store` has the points; NULL: they are in none, and no graph is made of them. */
-int ny_settings_decide(struct ny_fit_settings *settings, struct ny_context *ctx,
-                       struct ny_store *store, const struct ny_rows_info *points,
-                       const struct ny_wishes *wishes);
+int ny_settings_decide(struct ny_fit_settings *settings, struct ny_context *ctx, struct ny_rows *X,
+                       const struct ny_rows_info *points, const struct ny_wishes *wishes);
 
 #endif

@@ -33,6 +33,7 @@ struct reader_source {
     struct ny_row_ids *ids;       /* likewise */
     bool counts;                  /* values are to be counts, and none was found that is not */
     uint64_t rows;                /* taken so far */
+    bool begun;                   /* a unit was taken */
 };
 
 /* Writes down which rows of the file were left out before and between those of a batch, or up to
@@ -105,6 +106,13 @@ static int note_ids(const struct reader_source *source, const struct ny_names *n
     return err;
 }
 
+/* Goes to the first unit of a pass that is resumed. */
+static int skip_to(struct reader_source *source, uint64_t unit)
+{
+    source->rows = unit * NY_UNIT_ROWS;
+    return ny_reader_skip(source->reader, source->rows, 0);
+}
+
 /* Reads the next unit into the buffer of the worker, from as many batches as that takes. */
 static int take(struct ny_source *base, struct ny_tile *tile)
 {
@@ -117,6 +125,8 @@ static int take(struct ny_source *base, struct ny_tile *tile)
 
     tile->rows = 0;
     unit->rows.rows = 0;
+    if (!source->begun && tile->unit) err = skip_to(source, tile->unit);
+    source->begun = true;
     while (tile->rows < source->unit_rows && err == NY_OK) {
         struct ny_row_batch batch = {.values = unit->values + tile->rows * source->row_bytes,
                                      .source = source->left_out ? numbers : NULL,

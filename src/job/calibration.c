@@ -17,8 +17,7 @@
 #include "base/scratch.h"
 #include "base/thread.h"
 #include "columns/vector.h"
-#include "results/record.h"
-#include "io/writer.h"
+#include "job/record.h"
 #include "linalg/blas.h"
 #include "linalg/eigen.h"
 #include "stream/source.h"
@@ -392,24 +391,20 @@ static bool load(struct ny_calibration *c)
 }
 
 /* The whole file anew, among what other machines and settings have in it. */
-static bool write_cache(struct ny_context *ctx, const char *file, const json_t *json)
+static bool write_cache(const char *file, const json_t *json)
 {
-    size_t bytes = json_dumpb(json, NULL, 0, JSON_INDENT(1));
-    char *text = ny_alloc(ctx, NY_MEM_OTHER, bytes);
-    struct ny_writer *writer = NULL;
-    int err = NY_EBUDGET;
+    char fresh[1100];
+    bool whole;
+    int fd;
 
-    if (!text || !bytes || json_dumpb(json, text, bytes, JSON_INDENT(1)) != bytes) goto done;
-    err = ny_writer_open(&writer, ctx, file, NY_OUT_BYTES, bytes, 0);
-    if (err) goto done;
-    err = ny_writer_rows(writer, text, bytes);
-    if (err) goto done;
-    err = ny_writer_commit(writer);
-    writer = NULL;
-done:
-    ny_writer_abort(writer);
-    ny_free(ctx, text);
-    return err == NY_OK;
+    snprintf(fresh, sizeof(fresh), "%s.XXXXXX", file);
+    fd = mkstemp(fresh);
+    if (fd < 0) return false;
+    whole = json_dumpfd(json, fd, JSON_INDENT(1)) == 0;
+    whole = close(fd) == 0 && whole;
+    if (whole && rename(fresh, file) == 0) return true;
+    unlink(fresh);
+    return false;
 }
 
 static bool keep(struct ny_context *ctx, const struct ny_calibration *c)
@@ -430,7 +425,7 @@ static bool keep(struct ny_context *ctx, const struct ny_calibration *c)
         json = json_object();
     }
     json_object_set_new(json, c->key, ny_calibration_json(c));
-    kept = write_cache(ctx, file, json);
+    kept = write_cache(file, json);
     json_decref(json);
     ny_error_clear(ctx); /* what is not kept is measured again */
     return kept;

@@ -21,8 +21,8 @@
 #include "base/cpu.h"
 #include "base/progress.h"
 #include "linalg/blas.h"
-#include "results/facts.h"
-#include "results/figures.h"
+#include "job/facts.h"
+#include "job/figures.h"
 #include "stream/source.h"
 
 void ny_job_describe_machine(json_t *report)
@@ -74,16 +74,16 @@ uint64_t ny_job_rows(const json_t *record, uint64_t n)
     return then && ny_field_is(record, "stage", ny_stage_name(NY_STAGE_STATS)) ? n : then;
 }
 
-void ny_job_count_anew(struct ny_store *store, const char *name, json_t *record, uint64_t n)
+void ny_job_count_anew(const struct ny_keep *keep, json_t *record, uint64_t n)
 {
     json_t *report = json_object_get(record, "report");
     uint64_t then = ny_field_count(report, "n", n), now = ny_job_rows(record, n);
 
     if (now == then) return;
-    ny_log(ny_store_context(store), NY_LOG_NOTE,
+    ny_log(keep->ctx, NY_LOG_NOTE,
            "'%s' was stopped before it had made anything from %llu rows, and starts over with the "
            "%llu rows that %s has now",
-           name, (unsigned long long)then, (unsigned long long)now, ny_store_path(store));
+           keep->name, (unsigned long long)then, (unsigned long long)now, keep->place);
     ny_field_set_count(report, "n", now);
 }
 
@@ -100,17 +100,17 @@ json_t *ny_job_checkpoint(const struct ny_job *job)
 int ny_job_put_part(struct ny_job *job, const char *part, const void *data, size_t bytes)
 {
     ny_record_renew(job->record, part);
-    return ny_blob_put(job->store, job->name, ny_record_part(job->record, part).name, data, bytes);
+    return ny_keep_put(&job->keep, ny_record_part(job->record, part).name, data, bytes);
 }
 
 int ny_job_get_part(const struct ny_job *job, const char *part, void *data, size_t bytes)
 {
-    return ny_blob_get(job->store, job->name, ny_record_part(job->record, part).name, data, bytes);
+    return job->keep.ops->get(&job->keep, ny_record_part(job->record, part).name, data, bytes);
 }
 
 int ny_job_delete_part(const struct ny_job *job, struct ny_batch *batch, const char *part)
 {
-    return ny_batch_delete(batch, job->name, ny_record_part(job->record, part).name);
+    return job->keep.ops->drop(&job->keep, batch, ny_record_part(job->record, part).name);
 }
 
 void ny_job_mark_time(struct ny_job *job)
@@ -148,7 +148,7 @@ static void report_resources(const struct ny_job *job)
 
     ny_field_set_peak(report);
     ny_field_set_count(report, "memory_budget_bytes", ny_memory_limit(job->ctx));
-    ny_field_set_count(report, "store_bytes", ny_store_bytes(job->store));
+    ny_field_set_count(report, "store_bytes", job->keep.ops->bytes(&job->keep));
 }
 
 int ny_job_commit(struct ny_job *job, struct ny_batch *batch, enum ny_stage_id stage)
@@ -162,18 +162,18 @@ int ny_job_commit(struct ny_job *job, struct ny_batch *batch, enum ny_stage_id s
         ny_figures_derive(job->record);
         if (job->at_end) err = job->at_end(job, batch);
     }
-    if (err == NY_OK) err = ny_record_put(batch, job->name, job->record);
+    if (err == NY_OK) err = job->keep.ops->save(&job->keep, batch, job->record);
     if (err) {
-        ny_batch_abort(batch);
+        job->keep.ops->cancel(batch);
         return err;
     }
-    return ny_batch_commit(batch);
+    return job->keep.ops->commit(batch);
 }
 
 int ny_job_save(struct ny_job *job, enum ny_stage_id stage)
 {
     struct ny_batch *batch;
-    int err = ny_batch_begin(&batch, job->store);
+    int err = job->keep.ops->begin(&job->keep, &batch);
 
     return err ? err : ny_job_commit(job, batch, stage);
 }
@@ -181,13 +181,13 @@ int ny_job_save(struct ny_job *job, enum ny_stage_id stage)
 int ny_job_save_without(struct ny_job *job, enum ny_stage_id stage, const char *const *parts)
 {
     struct ny_batch *batch;
-    int err = ny_batch_begin(&batch, job->store);
+    int err = job->keep.ops->begin(&job->keep, &batch);
 
     if (err) return err;
     for (; *parts && err == NY_OK; parts++)
         err = ny_job_delete_part(job, batch, *parts);
     if (err) {
-        ny_batch_abort(batch);
+        job->keep.ops->cancel(batch);
         return err;
     }
     return ny_job_commit(job, batch, stage);
@@ -218,7 +218,7 @@ int ny_job_checkpoint_pieces(struct ny_job *job, enum ny_stage_id stage, const c
 
     slot_name(name, sizeof(name), part, slot);
     ny_record_renew(job->record, name);
-    err = ny_blob_put_pieces(job->store, job->name, ny_record_part(job->record, name).name, image);
+    err = job->keep.ops->put_pieces(&job->keep, ny_record_part(job->record, name).name, image);
     if (err) return err;
     ny_field_set_text(checkpoint, "part", part);
     ny_field_set_count(checkpoint, "slot", slot);
@@ -248,7 +248,7 @@ int ny_job_put_beside(struct ny_job *job, const char *part, const struct ny_piec
 
     slot_name(name, sizeof(name), part, 1 - ny_field_count(ny_job_checkpoint(job), "slot", 1));
     ny_record_renew(job->record, name);
-    return ny_blob_put_pieces(job->store, job->name, ny_record_part(job->record, name).name, image);
+    return job->keep.ops->put_pieces(&job->keep, ny_record_part(job->record, name).name, image);
 }
 
 int ny_job_not_its_checkpoint(const struct ny_job *job)
@@ -256,7 +256,7 @@ int ny_job_not_its_checkpoint(const struct ny_job *job)
     return ny_fail(job->ctx, NY_ESTORE,
                    "the checkpoint of '%s' in %s is not one of its stage %s; begin it anew with "
                    "--restart",
-                   job->name, ny_store_path(job->store), ny_stage_name(job->stage));
+                   job->keep.name, job->keep.place, ny_stage_name(job->stage));
 }
 
 int ny_job_begun_otherwise(const struct ny_job *job)
@@ -264,7 +264,7 @@ int ny_job_begun_otherwise(const struct ny_job *job)
     return ny_fail(job->ctx, NY_ESTORE,
                    "'%s' in %s was begun in another way, by an earlier version; begin it anew with "
                    "--restart",
-                   job->name, ny_store_path(job->store));
+                   job->keep.name, job->keep.place);
 }
 
 /* Fails with NY_ESTORE: the record has a stage that the course has not. */
@@ -273,7 +273,7 @@ static int no_such_stage(const struct ny_job *job)
     return ny_fail(
         job->ctx, NY_ESTORE,
         "the record of '%s' in %s is at a stage that it cannot have; begin it anew with --restart",
-        job->name, ny_store_path(job->store));
+        job->keep.name, job->keep.place);
 }
 
 int ny_job_load_image(const struct ny_job *job, const char *part, struct ny_image_shape *shape,
@@ -313,10 +313,8 @@ void ny_job_count_pass(struct ny_job *job, uint64_t rows, double flops)
 void ny_job_count_passes(struct ny_job *job, uint64_t passes, uint64_t rows, double flops)
 {
     json_t *report = ny_job_report(job);
-    bool borrowed = ny_points_borrowed(job->store).at != NULL; /* and no block of them is stored */
-    uint64_t bytes = borrowed ? job->points.raw_bytes : job->points.stored_bytes;
     uint64_t here = ny_rows_here(&job->points); /* the others' rows take as many */
-    double row_bytes = (double)bytes / (double)(here ? here : 1);
+    double row_bytes = (double)job->points.stored_bytes / (double)(here ? here : 1);
 
     ny_field_set_count(report, "passes", ny_field_count(report, "passes", 0) + passes);
     ny_field_set_count(report, "rows_read", ny_field_count(report, "rows_read", 0) + rows);

@@ -14,13 +14,15 @@
 #ifndef NY_JOB_JOB_H
 #define NY_JOB_JOB_H
 
+#include "job/keep.h"
+#include "job/record.h"
 #include "job/stage.h"
-#include "results/record.h"
+#include "stream/rows.h"
 
 struct ny_job {
     struct ny_context *ctx;
-    struct ny_store *store;
-    const char *name;
+    struct ny_rows *X;
+    struct ny_keep keep;
     json_t *record;               /* borrowed: loaded or new */
     struct ny_rows_info points;   /* points.n = rows of the job, as recorded */
     const struct ny_course *course;
@@ -45,7 +47,7 @@ json_t *ny_job_record_new(const struct ny_rows_info *points, json_t *options, co
  * has, stays what it is. */
 uint64_t ny_job_rows(const json_t *record, uint64_t n);
 /* Makes the record count the rows that ny_job_rows() tells, and says so where they are others. */
-void ny_job_count_anew(struct ny_store *store, const char *name, json_t *record, uint64_t n);
+void ny_job_count_anew(const struct ny_keep *keep, json_t *record, uint64_t n);
 
 /* Puts version, BLAS and CPU of this run into a report. */
 void ny_job_describe_machine(json_t *report);

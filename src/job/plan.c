@@ -13,7 +13,7 @@
 #include "base/budget.h"
 #include "job/prices.h"
 #include "linalg/blas.h"
-#include "results/record.h"
+#include "job/record.h"
 
 const struct ny_stage *ny_plan_stage(const struct ny_job_sizes *sizes, enum ny_stage_id id)
 {

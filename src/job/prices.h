@@ -12,7 +12,7 @@
 #define NY_JOB_PRICES_H
 
 #include "job/calibration.h"
-#include "store/store.h"
+#include "stream/rows.h"
 
 struct ny_prices {
     const struct ny_calibration *rate;

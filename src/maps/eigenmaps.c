@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 #include "base/progress.h"
-#include "results/coordinates.h"
+#include "model/coordinates.h"
 #include "maps/eigenmaps_private.h"
 #include "maps/graph_map.h"
 #include "fit/signs.h"
@@ -359,7 +359,7 @@ static int project(struct ny_job *job)
     if (err == NY_OK && !U)
         err = ny_fail(fit->base.job.ctx, NY_ESTORE,
                       "the eigenvectors of '%s' are missing; fit it again with --restart",
-                      fit->base.job.name);
+                      fit->base.job.keep.name);
     if (err == NY_OK) err = embed(&map, ny_matrix(U, n, map.pairs));
     if (err == NY_OK) err = finish(&fit->base.job);
     ny_free(fit->base.job.ctx, U);

@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "results/coordinates.h"
+#include "model/coordinates.h"
 #include "maps/eigenmaps_private.h"
-#include "results/embedding.h"
+#include "model/embedding.h"
 #include "maps/graph_place.h"
 #include "graph/affinity.h"
 
@@ -38,7 +38,7 @@ static int load_values(struct extension *extension)
         return ny_fail(
             job->ctx, NY_ESTORE,
             "'%s' does not have as many eigenvalues as eigenvectors; fit it again with --restart",
-            job->name);
+            job->keep.name);
     extension->inverse =
         ny_calloc(job->ctx, NY_MEM_MODEL, extension->pairs, sizeof(double));
     if (!extension->inverse) return NY_EBUDGET;
@@ -50,7 +50,7 @@ static int load_values(struct extension *extension)
             return ny_fail(job->ctx, NY_ENUMERIC,
                            "eigenvector %zu of '%s' says nothing about new points: its eigenvalue "
                            "is %d; fit with fewer --components",
-                           k, job->name, walk ? 0 : 1);
+                           k, job->keep.name, walk ? 0 : 1);
         extension->inverse[k] = 1 / own;
     }
     return NY_OK;
@@ -74,7 +74,7 @@ static int load_rows(struct extension *extension, const struct ny_affinity *affi
 
         if (node == NY_NO_ROW) continue;
         if (at % NY_UNIT_ROWS == 0)
-            err = ny_embedding_rows(fit->base.job.store, fit->base.job.name, &layout, at,
+            err = ny_embedding_rows(&fit->base.job.keep, &layout, at,
                                     left < NY_UNIT_ROWS ? (size_t)left : NY_UNIT_ROWS, stored);
         for (size_t k = 0; k < extension->pairs && err == NY_OK; k++)
             extension->Z[node * extension->pairs + k] =
@@ -160,8 +160,8 @@ int ny_eigenmaps_transform(struct ny_graph_fit *fit, const struct ny_new_rows *r
     if (err == NY_OK && extension.far)
         ny_log(ctx, NY_LOG_WARNING,
                "%s so far from all rows of '%s' that all weights exp(-%g d^2) vanish; %s placed %s",
-               ny_counted(extension.far, "new row is", "new rows are").text, fit->base.job.name,
-               extension.gamma, extension.far == 1 ? "it is" : "they are",
+               ny_counted(extension.far, "new row is", "new rows are").text,
+               fit->base.job.keep.name, extension.gamma, extension.far == 1 ? "it is" : "they are",
                extension.width > extension.pairs ? "by their nearest rows" : "at 0");
     ny_free(ctx, extension.inverse);
     ny_free(ctx, extension.Z);

@@ -5,11 +5,13 @@
 
 #include "base/clock.h"
 #include "results/current.h"
-#include "results/embedding.h"
+#include "model/embedding.h"
+#include "results/keep.h"
 #include "results/near_rows.h"
 #include "maps/graph_map.h"
 #include "neighbors/job.h"
 #include "graph/order.h"
+#include "results/record.h"
 
 /* ---- the graph ------------------------------------------------------------------------------ */
 
@@ -138,8 +140,8 @@ int ny_graph_is_there(struct ny_store *store, const json_t *record, bool *there)
 static int open_graph(struct ny_graph_fit *fit, bool places)
 {
     const struct ny_job *job = &fit->base.job;
-    struct ny_store *store = job->store;
-    const char *name = job->name;
+    struct ny_store *store = fit->store;
+    const char *name = job->keep.name;
     const json_t *record = job->record;
     const char *other = ny_field_text(ny_graph_facts(record), "name");
     struct ny_stored_graph graph;
@@ -167,7 +169,7 @@ static int adopt_graph(struct ny_graph_fit *fit)
     json_t *graph_record = NULL, *facts = ny_graph_facts(job->record);
     struct ny_stored_graph graph;
     struct digest digest;
-    int err = ny_graph_need(job->store, fit->base.settings->graph_name, &graph, &graph_record);
+    int err = ny_graph_need(fit->store, fit->base.settings->graph_name, &graph, &graph_record);
 
     if (err == NY_OK) err = digest_of(&graph, &digest);
     if (err) goto done;
@@ -181,7 +183,7 @@ static int adopt_graph(struct ny_graph_fit *fit)
     if (job->points.n > graph.n)
         ny_log(job->ctx, NY_LOG_NOTE, "%llu %s appended since graph '%s' was made, and not in '%s'",
                (unsigned long long)(job->points.n - graph.n),
-               job->points.n - graph.n == 1 ? "row was" : "rows were", graph.name, job->name);
+               job->points.n - graph.n == 1 ? "row was" : "rows were", graph.name, job->keep.name);
     ny_job_mark_time(job);
     err = ny_job_save(job, ny_graph_map_first(fit->map));
 done:
@@ -199,7 +201,7 @@ static int have_graph(struct ny_graph_fit *fit)
     if (stage != NY_STAGE_STATS && stage != NY_STAGE_NEIGHBORS && stage != NY_STAGE_GRAPH)
         return NY_OK;
     if (fit->base.settings->graph_name) return adopt_graph(fit);
-    err = ny_graph_job_run(job->store, job->name, &fit->base.settings->graph, job->record, first);
+    err = ny_graph_job_run(job->X, &job->keep, &fit->base.settings->graph, job->record, first);
     job->marked_s = ny_now();
     return err;
 }
@@ -219,7 +221,7 @@ static int check_order(const struct ny_graph_fit *fit)
     return ny_fail(job->ctx, NY_ESTORE,
                    "'%s' in %s was begun by a version of nystream that has the nodes of a graph in "
                    "another order; begin it anew with --restart",
-                   job->name, ny_store_path(job->store));
+                   job->keep.name, job->keep.place);
 }
 
 /* Writes what joins the components of the graph: who has looked for neighbours can look for more,
@@ -267,7 +269,7 @@ static int check_component(const struct ny_graph_fit *fit)
            "not in '%s'; to include them, %s; 'nystream export --part rows' lists the rows that "
            "are in it",
            (unsigned long long)left, (unsigned long long)n, 100 * (double)left / (double)n,
-           job->name, cure);
+           job->keep.name, cure);
     return NY_OK;
 }
 
@@ -277,10 +279,11 @@ int ny_graph_fit_run(struct ny_store *store, const char *name,
                      const struct ny_fit_settings *settings, json_t *record,
                      const struct ny_plan *plan)
 {
-    struct ny_graph_fit fit = {.map = ny_graph_map_of(settings->map),
+    struct ny_graph_fit fit = {.store = store,
+                               .map = ny_graph_map_of(settings->map),
                                .base = {.job = {.ctx = ny_store_context(store),
-                                                .store = store,
-                                                .name = name,
+                                                .X = ny_store_rows(store),
+                                                .keep = ny_store_keep(store, name),
                                                 .record = record,
                                                 .after = NY_STAGE_DONE,
                                                 .workers = plan->workers,
@@ -309,8 +312,10 @@ done:
 
 int ny_graph_transform(struct ny_store *store, const char *name, const struct ny_new_rows *rows)
 {
-    struct ny_graph_fit fit = {
-        .base.job = {.ctx = ny_store_context(store), .store = store, .name = name}};
+    struct ny_graph_fit fit = {.store = store,
+                               .base.job = {.ctx = ny_store_context(store),
+                                            .X = ny_store_rows(store),
+                                            .keep = ny_store_keep(store, name)}};
     struct ny_job *job = &fit.base.job;
     int err = ny_record_need_done(store, name, &job->record);
 

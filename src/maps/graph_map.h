@@ -20,7 +20,7 @@
  * of itself, since the graph of eigenmaps has no loops.
  *
  * Each map is one file with a struct ny_graph_map; the struct ny_map that it makes is in
- * results/map.c, and one line of results/map.h lists both. Its NAME has two parts besides those of
+ * model/map.c, and one line of model/map.h lists both. Its NAME has two parts besides those of
  * the graph and the map's own:
  *
  *   rows         the row numbers of the component, ascending (u32)
@@ -32,13 +32,14 @@
 #include "fit/fit.h"
 #include "neighbors/job.h"
 #include "results/graph.h"
-#include "results/map.h"
+#include "model/map.h"
 
 struct ny_graph_map;
 struct ny_new_rows;
 
 struct ny_graph_fit {
     struct ny_fit base; /* the job, and what a map wants of a fit */
+    struct ny_store *store;
     const struct ny_graph_map *map;
     struct ny_edges edges; /* edges of the largest component */
     size_t lanes;          /* of a batch of paths, in the stage under way */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "results/embedding.h"
+#include "model/embedding.h"
 
 /* A point is far if it is so many times the mean length of an edge from the nearest node. */
 static const double far_edges = 4;
@@ -43,7 +43,7 @@ static int open_map(struct by_graph *run, size_t width)
         err = ny_fail(job->ctx, NY_ESTORE,
                       "the coordinates of '%s' are not those of its map; fit it again with "
                       "--restart",
-                      job->name);
+                      job->keep.name);
     if (err) return err;
     run->base.computed = NY_PRECISION_F64;
     run->base.precision =
@@ -93,7 +93,7 @@ static int begin(struct ny_placer *placer)
         placer->narrow =
             ny_calloc(job->ctx, NY_MEM_TILES, run->new.capacity, width * sizeof(float));
     if (!run->rows || !run->Y || !(is_f64(run) || placer->narrow)) return NY_EBUDGET;
-    return ny_embedding_rows(job->store, job->name, &numbers, 0, n, run->rows);
+    return ny_embedding_rows(&job->keep, &numbers, 0, n, run->rows);
 }
 
 /* Reads the stored row of a node. */
@@ -109,9 +109,8 @@ static int copy_node(const struct by_graph *run, uint32_t node, double *y)
     if (!at)
         return ny_fail(job->ctx, NY_ESTORE,
                        "the rows of '%s' are not those of its graph; fit it again with --restart",
-                       job->name);
-    err = ny_embedding_rows(job->store, job->name, &run->layout, (uint64_t)(at - run->rows), 1,
-                            stored);
+                       job->keep.name);
+    err = ny_embedding_rows(&job->keep, &run->layout, (uint64_t)(at - run->rows), 1, stored);
     for (size_t k = 0; k < ny_coordinates_width(&run->base.coordinates) && !is_f64(run); k++)
         y[k] = (double)run->base.narrow[k];
     return err;
@@ -153,7 +152,7 @@ static int judge(struct ny_placer *placer)
            "rows are from their neighbors on average: are they on the same scale, with the columns "
            "in the same order?",
            (unsigned long long)run->far, (unsigned long long)placer->placed, far_edges,
-           run->fit->base.job.name);
+           run->fit->base.job.keep.name);
     return NY_OK;
 }
 
@@ -181,8 +180,8 @@ int ny_graph_place(struct ny_graph_fit *fit, const struct ny_new_rows *rows, siz
     struct by_graph run = {.base = {.ops = &ops,
                                     .spec = {.ctx = job->ctx},
                                     .whose = "the store has",
-                                    .store = job->store,
-                                    .name = job->name,
+                                    .store = fit->store,
+                                    .name = job->keep.name,
                                     .record = job->record},
                            .fit = fit,
                            .new = {.fit = fit},

@@ -10,7 +10,7 @@
 #include "place/transform.h"
 
 /* Fills Y, a row of `width` values for each new point: what would be stored of it
- * (results/coordinates.h). */
+ * (model/coordinates.h). */
 typedef int ny_place_fn(void *arg, const struct ny_newcomers *new, double *Y);
 
 /* Places the rows of a file, batch by batch, with `place`. */

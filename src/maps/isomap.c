@@ -108,7 +108,7 @@ static int select_by_rule(struct ny_graph_fit *fit, struct ny_selection *selecti
                                                                                : fit->edges.n;
     struct spread spread = {0};
     const struct ny_selection_request request = {.ctx = job->ctx,
-                                                 .X = ny_store_rows(job->store),
+                                                 .X = job->X,
                                                  .n = job->points.n,
                                                  .seed = settings->seed,
                                                  .landmarks = m,

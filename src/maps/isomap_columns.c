@@ -41,14 +41,14 @@ int ny_isomap_check_room(const struct ny_isomap *map)
 {
     const struct ny_job *job = &map->fit->base.job;
     uint64_t needed = ny_isomap_columns_bytes(map->fit->edges.n, map->m);
-    uint64_t room = ny_results_room(job->store, NULL);
+    uint64_t room = job->keep.ops->room(&job->keep);
 
     if (needed <= room) return NY_OK;
     return ny_fail(job->ctx, NY_EBUDGET,
                    "--approx column keeps %llu bytes (%.1f MiB) of path lengths in %s, whose disk "
                    "has room for %.1f MiB; make space, take fewer landmarks, or --approx nystrom",
-                   (unsigned long long)needed, (double)needed / 1048576.0,
-                   ny_store_path(job->store), (double)room / 1048576.0);
+                   (unsigned long long)needed, (double)needed / 1048576.0, job->keep.place,
+                   (double)room / 1048576.0);
 }
 
 int ny_isomap_keep(const struct ny_isomap *map, uint64_t batch, const float *distances)
@@ -58,21 +58,21 @@ int ny_isomap_keep(const struct ny_isomap *map, uint64_t batch, const float *dis
     int err = NY_OK;
 
     while (unit < units && err == NY_OK) {
-        size_t most = ny_batch_bytes_of(job->store) / UNIT_BYTES, put = 0;
+        size_t most = job->keep.ops->batch_bytes(&job->keep) / UNIT_BYTES, put = 0;
         struct ny_batch *commit;
 
-        err = ny_batch_begin(&commit, job->store);
+        err = job->keep.ops->begin(&job->keep, &commit);
         if (err) break;
         do {
-            err = ny_batch_put(commit, job->name, "paths", batch * units + unit,
-                               distances + unit * NY_UNIT_ROWS * NY_LANES,
-                               nodes_of(map, unit) * NODE_BYTES);
+            err = job->keep.ops->put(&job->keep, commit, "paths", batch * units + unit,
+                                     distances + unit * NY_UNIT_ROWS * NY_LANES,
+                                     nodes_of(map, unit) * NODE_BYTES);
             unit++;
         } while (err == NY_OK && ++put < most && unit < units);
         if (err)
-            ny_batch_abort(commit);
+            job->keep.ops->cancel(commit);
         else
-            err = ny_batch_commit(commit);
+            err = job->keep.ops->commit(commit);
     }
     return err;
 }
@@ -84,13 +84,13 @@ static int load_unit(const struct ny_isomap *map, uint64_t batch, uint64_t unit,
     const struct ny_job *job = &map->fit->base.job;
     struct ny_chunk chunk = {.data = out, .capacity = nodes_of(map, unit) * NODE_BYTES};
     uint64_t index = batch * ny_units_of(map->fit->edges.n) + unit;
-    int err = ny_chunk_get(job->store, job->name, "paths", index, &chunk);
+    int err = job->keep.ops->chunk(&job->keep, "paths", index, &chunk);
 
     if (err != NY_END && (err || chunk.bytes == chunk.capacity)) return err;
     return ny_fail(job->ctx, NY_ESTORE,
                    "chunk %llu of part paths of '%s' in %s is missing or short; fit it again with "
                    "--restart",
-                   (unsigned long long)index, job->name, ny_store_path(job->store));
+                   (unsigned long long)index, job->keep.name, job->keep.place);
 }
 
 /* Loads the distances of a batch to all nodes. */

@@ -36,7 +36,7 @@ static int load_landmarks(const struct ny_isomap *map, uint64_t *rows)
         if (rows[j] >= job->points.n || map->fit->edges.node[rows[j]] == NY_NO_ROW)
             err = ny_fail(job->ctx, NY_ESTORE,
                           "the landmarks of '%s' are not in its graph; fit it again with --restart",
-                          job->name);
+                          job->keep.name);
     return err;
 }
 
@@ -50,7 +50,7 @@ static int load_order(struct ny_isomap *map)
         if (map->landmark[i] >= map->m)
             err = ny_fail(job->ctx, NY_ESTORE,
                           "the sources of '%s' are not its landmarks; fit it again with --restart",
-                          job->name);
+                          job->keep.name);
     return err;
 }
 
@@ -68,7 +68,7 @@ int ny_isomap_open(struct ny_isomap *map, struct ny_graph_fit *fit, bool finishe
         err = ny_fail(job->ctx, NY_ESTORE,
                       "'%s' cannot have %zu landmarks and %zu components; fit it again with "
                       "--restart",
-                      job->name, m, map->p);
+                      job->keep.name, m, map->p);
         goto done;
     }
     map->samples = ny_isomap_samples(m);
@@ -106,11 +106,11 @@ int ny_isomap_not_reached(const struct ny_isomap *map)
         return ny_fail(job->ctx, NY_ESTORE,
                        "the edges of the graph of '%s' do not join its largest component; make it "
                        "again with --restart",
-                       job->name);
+                       job->keep.name);
     return ny_fail(job->ctx, NY_ENUMERIC,
                    "paths between rows of '%s' are longer than %.2g, the most that a graph can "
                    "hold; make the graph from lengths in a larger unit",
-                   job->name, (double)FLT_MAX);
+                   job->keep.name, (double)FLT_MAX);
 }
 
 size_t ny_isomap_samples(size_t m)

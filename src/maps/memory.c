@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "graph/sweep.h"
 #include "maps/graph_map.h"
+#include "store/store.h"
 
 static const size_t small_bytes = 512 << 10;
 

@@ -26,14 +26,14 @@ int ny_newcomers_open(struct ny_newcomers *new, struct ny_graph_fit *fit,
     uint64_t neighbors = ny_field_count(ny_graph_facts(job->record), "neighbors", 1);
 
     *new = (struct ny_newcomers){.fit = fit,
-                                 .seeker = {.store = job->store,
-                                            .name = job->name,
+                                 .seeker = {.store = fit->store,
+                                            .name = job->keep.name,
                                             .points = job->points,
                                             .takes = is_node,
                                             .arg = &fit->edges}};
     new->t = neighbors < fit->edges.n ? (size_t)neighbors : fit->edges.n;
     if (new->t) return ny_seeker_open(&new->seeker, job->record, new->t, spec);
-    return ny_fail(job->ctx, NY_ESTORE, "the graph of '%s' has no neighbors", job->name);
+    return ny_fail(job->ctx, NY_ESTORE, "the graph of '%s' has no neighbors", job->keep.name);
 }
 
 size_t ny_newcomers_capacity(uint64_t rows)

@@ -2,6 +2,7 @@
 #include "graph/pages.h"
 #include "maps/graph_map.h"
 #include "neighbors/job.h"
+#include "store/store.h"
 
 /* An end of an edge, while the graph is opened in memory, or its pages are made. */
 static const double opening_s = 1e-7, paging_s = 2e-7;
@@ -42,7 +43,7 @@ int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *sett
 
     *plan = (struct ny_plan){0};
     if (err == NY_OK && !settings->graph_name)
-        err = ny_graph_plan_make(store, &settings->graph, &graph);
+        err = ny_graph_plan_make(ny_store_rows(store), &settings->graph, &graph);
     if (err) return err;
     plan->m = sizes.m;
     plan->whole = !settings->method;

@@ -6,7 +6,7 @@
  */
 #include "maps/graph_map.h"
 #include "neighbors/job.h"
-#include "results/embedding.h"
+#include "model/embedding.h"
 
 enum { PIECE_ROWS = NY_UNIT_ROWS };
 
@@ -32,11 +32,11 @@ static int open_output(struct ny_graph_fit *fit, struct output *out, size_t p)
 {
     struct ny_job *job = &fit->base.job;
     size_t element = ny_precision_bytes(fit->base.settings->precision);
-    int err = ny_embedding_writer_new(&out->rows, job->store, job->name,
+    int err = ny_embedding_writer_new(&out->rows, &job->keep,
                                       ny_graph_layout("rows", fit->edges.n, 1), 0);
 
     if (err == NY_OK)
-        err = ny_embedding_writer_new(&out->embedding, job->store, job->name,
+        err = ny_embedding_writer_new(&out->embedding, &job->keep,
                                       ny_embedding_layout(fit->edges.n, p, element), 0);
     if (err) return err;
     out->values = ny_calloc(job->ctx, NY_MEM_STORE, PIECE_ROWS, p * element);
@@ -57,7 +57,7 @@ static int flush(struct output *out)
     struct ny_batch *batch;
     int err = ny_embedding_batch(&out->rows, &out->embedding, &batch);
 
-    return err ? err : ny_batch_commit(batch);
+    return err ? err : out->rows.keep.ops->commit(batch);
 }
 
 /* Adds the coordinates of some nodes, in the precision of the fit. */

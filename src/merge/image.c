@@ -1,7 +1,7 @@
 /*
  * Sums as bytes: what ny_sums_image() gives, for a file, a message, or another process.
  *
- * The image is a header, `about` as JSON text, the image of the base (results/model.h), that of the
+ * The image is a header, `about` as JSON text, the image of the base (model/model.h), that of the
  * accumulator (spectral/accumulator.h), each padded to 8 bytes, and a checksum of all before it.
  * Numbers are as in memory, on machines that are little-endian. It may come from anywhere: sizes
  * have to add up to its length before anything is allocated for them, and each part is checked by

@@ -6,7 +6,7 @@
 #include "fit/fit.h"
 #include "fit/signs.h"
 #include "merge/sums.h"
-#include "results/figures.h"
+#include "job/figures.h"
 
 /* Copies the sums, which solving them destroys. */
 static int copy_sums(struct ny_fit *fit, const struct ny_accumulator *acc)
@@ -123,7 +123,7 @@ int ny_summed_solve(const struct ny_summed *sums, const struct ny_fit_settings *
 {
     struct ny_solution solution = {0};
     struct ny_fit fit = {.job = {.ctx = sums->ctx,
-                                 .name = "merged",
+                                 .keep.name = "merged",
                                  .record = record_of(sums),
                                  .points = ny_summed_points(sums),
                                  .stage = NY_STAGE_SOLVE,

@@ -15,6 +15,7 @@
 #include "fit/fit.h"
 #include "fit/sums.h"
 #include "results/behind.h"
+#include "results/keep.h"
 #include "results/resume.h"
 #include "results/stored_model.h"
 
@@ -55,7 +56,7 @@ struct ny_landmark_points ny_summed_landmarks(const struct ny_summed *sums)
     const struct ny_model *base = sums->base;
 
     if (ny_summed_columns(sums)) return (struct ny_landmark_points){0};
-    return (struct ny_landmark_points){base->m, base->spec.dtype, base->spec.slots};
+    return (struct ny_landmark_points){base->m, base->spec.dtype, base->spec.slots, base->d};
 }
 
 /* ---- taken from a result -------------------------------------------------------------------- */
@@ -80,10 +81,11 @@ static int make_base(struct ny_summed *sums, const struct ny_fit *fit)
     int err = rows && zeros ? NY_OK : NY_EBUDGET;
 
     how.dtype = fit->job.points.dtype;
+    how.d = (size_t)fit->job.points.d;
     spec.slots = how.slots;
     spec.row_nnz = 0;
     if (!err && how.count)
-        err = ny_landmark_points_get(fit->job.store, fit->job.name, fit->job.record, &how, 0, rows);
+        err = ny_landmark_points_get(&fit->job.keep, fit->job.record, &how, 0, rows);
     parts.landmarks = ny_raw_rows(rows);
     parts.P = parts.q = zeros;
     if (!err) err = ny_model_new(&sums->base, &parts);
@@ -178,8 +180,8 @@ int ny_summed_of_result(struct ny_summed **out, struct ny_store *store, const ch
     struct ny_context *ctx = ny_store_context(store);
     struct ny_summed *sums = ny_calloc(ctx, NY_MEM_OTHER, 1, sizeof(*sums));
     struct ny_fit fit = {.job = {.ctx = ctx,
-                                 .store = store,
-                                 .name = name,
+                                 .X = ny_store_rows(store),
+                                 .keep = ny_store_keep(store, name),
                                  .record = json_deep_copy(record),
                                  .stage = NY_STAGE_SOLVE,
                                  .workers = settings->threads},

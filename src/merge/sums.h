@@ -17,7 +17,8 @@
 #include <jansson.h>
 
 #include "fit/settings.h"
-#include "results/model.h"
+#include "model/model.h"
+#include "store/store.h"
 
 struct ny_summed {
     struct ny_context *ctx;

@@ -9,7 +9,7 @@
 
 #include "graph/components.h"
 #include "neighbors/job_private.h"
-#include "results/embedding.h"
+#include "model/embedding.h"
 
 /* All lists in memory, with the distances where there is a limit. */
 static int load_lists(struct ny_graph_job *g, struct ny_lists *lists, uint32_t **rows, float **far)
@@ -22,12 +22,12 @@ static int load_lists(struct ny_graph_job *g, struct ny_lists *lists, uint32_t *
 
     *rows = ny_calloc(job->ctx, NY_MEM_DICTIONARY, (size_t)n, t * sizeof(uint32_t));
     if (!*rows) return NY_EBUDGET;
-    err = ny_embedding_rows(job->store, job->name, &layout, 0, (size_t)n, *rows);
+    err = ny_embedding_rows(&job->keep, &layout, 0, (size_t)n, *rows);
     if (err == NY_OK && !ny_rows_below(*rows, (size_t)n * t, n))
         err = ny_fail(job->ctx, NY_ESTORE,
                       "the neighbors of '%s' in %s are not rows of it; make it again with "
                       "--restart",
-                      job->name, ny_store_path(job->store));
+                      job->keep.name, job->keep.place);
     *lists = (struct ny_lists){.n = n,
                                .stored = t,
                                .t = g->settings->neighbors,
@@ -39,7 +39,7 @@ static int load_lists(struct ny_graph_job *g, struct ny_lists *lists, uint32_t *
     if (!*far) return NY_EBUDGET;
     layout = ny_graph_layout("distances", n, t);
     lists->distance = *far;
-    return ny_embedding_rows(job->store, job->name, &layout, 0, (size_t)n, *far);
+    return ny_embedding_rows(&job->keep, &layout, 0, (size_t)n, *far);
 }
 
 /* The limit in force, the lesser of two: the quantile is that of the distances of the t nearest. */
@@ -178,8 +178,7 @@ static int stage_graph(struct ny_job *job)
     if (err) goto done;
     err = describe(g, &lists, &components);
     if (err) goto done;
-    err = ny_blob_put(job->store, job->name, "components", components.of,
-                      (size_t)lists.n * sizeof(uint32_t));
+    err = ny_keep_put(&job->keep, "components", components.of, (size_t)lists.n * sizeof(uint32_t));
     if (err) goto done;
     ny_job_mark_time(job);
     json_object_clear(ny_job_checkpoint(job));

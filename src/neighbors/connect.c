@@ -138,7 +138,7 @@ int ny_graph_connect(struct ny_graph_job *g, struct ny_lists *lists,
     }
     if (err) return err;
     describe(&connect);
-    return ny_blob_put(job->store, job->name, "bridges", connect.bridging.found,
+    return ny_keep_put(&job->keep, "bridges", connect.bridging.found,
                        connect.bridging.count * sizeof(struct ny_bridge));
 }
 

@@ -253,7 +253,7 @@ size_t ny_graph_forest_bytes(const struct ny_graph_sizes *f, unsigned workers, s
     knn.workers = workers;
     sample = ny_recall_sample_bytes(&knn);
     return ny_rows_source_bytes(f->points, workers) + ny_graph_lists_batch(f, limit) +
-           2 * workers * ny_points_block_bytes(f->points) +
+           2 * workers * f->points->block_bytes +
            ny_forest_bytes(&knn, f->settings->leaf, (size_t)f->part) +
            (sample > writing ? sample : writing);
 }

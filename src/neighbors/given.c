@@ -119,7 +119,7 @@ static int put_components(struct given_job *g, const struct ny_lists *lists)
 
     if (err == NY_OK) err = ny_graph_describe(job, lists, &components);
     if (err == NY_OK)
-        err = ny_blob_put(job->store, job->name, "components", components.of,
+        err = ny_keep_put(&job->keep, "components", components.of,
                           (size_t)lists->n * sizeof(uint32_t));
     if (err == NY_OK && components.count > 1)
         ny_log(job->ctx, NY_LOG_WARNING,
@@ -143,7 +143,7 @@ static int stage_given(struct ny_job *job)
     if (err == NY_OK) err = ny_edge_list_settle(&list);
     if (err == NY_OK) err = tell_entries(g, &list);
     if (err) goto done;
-    err = ny_blob_put(job->store, job->name, "edges", list.edge, list.count * sizeof(*list.edge));
+    err = ny_keep_put(&job->keep, "edges", list.edge, list.count * sizeof(*list.edge));
     if (err) goto done;
     lists = (struct ny_lists){
         .n = job->points.n, .limit = INFINITY, .bridge = list.edge, .bridges = list.count};
@@ -225,26 +225,26 @@ void ny_given_edges_begin(json_t *facts, const struct ny_given_edges *given)
     ny_field_set_count(facts, "entries", given->entries);
 }
 
-int ny_given_edges_run(struct ny_store *store, const char *name, const struct ny_given_edges *given,
-                       json_t *record)
+int ny_given_edges_run(struct ny_rows *X, const struct ny_keep *keep,
+                       const struct ny_given_edges *given, json_t *record)
 {
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = X->ctx;
     struct given_job g = {.job = {.ctx = ctx,
-                                  .store = store,
-                                  .name = name,
+                                  .X = X,
+                                  .keep = *keep,
                                   .record = record,
                                   .course = &course,
                                   .after = NY_STAGE_DONE,
                                   .workers = 1,
                                   .marked_s = ny_now()},
                           .given = given};
-    int err = ny_points_info(store, &g.job.points);
+    int err = X->ops->info(X, &g.job.points);
 
     if (err) return err;
     if (ny_field_count(json_object_get(record, "report"), "n", 0) != given->n)
         return ny_fail(ctx, NY_EUSAGE,
                        "'%s' was begun with another number of nodes than %s has; give --restart",
-                       name, given->path);
+                       keep->name, given->path);
     g.job.points.n = given->n;
     return ny_job_run(&g.job);
 }

@@ -33,7 +33,7 @@ int ny_given_edges_plan(struct ny_context *ctx, const struct ny_given_edges *giv
 void ny_given_edges_begin(json_t *facts, const struct ny_given_edges *given);
 /* Runs the job; the caller holds the NAME's lock, and the file was looked at. NY_EDATA where no
  * edge is left, or the file was changed. */
-int ny_given_edges_run(struct ny_store *store, const char *name, const struct ny_given_edges *given,
-                       json_t *record);
+int ny_given_edges_run(struct ny_rows *X, const struct ny_keep *keep,
+                       const struct ny_given_edges *given, json_t *record);
 
 #endif

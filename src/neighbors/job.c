@@ -48,28 +48,28 @@ static int plan_way(struct ny_graph_job *g, struct ny_graph_settings *own)
     int err;
 
     own->way = recorded_way(job->record, own->way);
-    err = ny_graph_plan_make(job->store, own, &g->plan);
+    err = ny_graph_plan_make(job->X, own, &g->plan);
     if (err) return err;
     exactly =
         own->way == NY_KNN_TREE || (own->way == NY_KNN_SIEVE && automatic && own->recall >= 1);
     if (finding && exactly && !g->plan.fits) {
         json_object_clear(ny_job_checkpoint(job));
         own->way = NY_KNN_EXACT;
-        err = ny_graph_plan_make(job->store, own, &g->plan);
+        err = ny_graph_plan_make(job->X, own, &g->plan);
     }
     ny_graph_set_way(g, own->way == NY_KNN_AUTO ? g->plan.way : own->way);
     return err;
 }
 
-int ny_graph_job_run(struct ny_store *store, const char *name,
+int ny_graph_job_run(struct ny_rows *X, const struct ny_keep *keep,
                      const struct ny_graph_settings *settings, json_t *record,
                      enum ny_stage_id after)
 {
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = X->ctx;
     struct ny_graph_settings own = *settings;
     struct ny_graph_job g = {.job = {.ctx = ctx,
-                                     .store = store,
-                                     .name = name,
+                                     .X = X,
+                                     .keep = *keep,
                                      .record = record,
                                      .course = &ny_course_graph,
                                      .after = after,
@@ -78,14 +78,13 @@ int ny_graph_job_run(struct ny_store *store, const char *name,
                              .tree_ns = INFINITY};
     size_t blas_bytes = 0;
     uint64_t n;
-    int err = ny_points_info(store, &g.job.points);
+    int err = X->ops->info(X, &g.job.points);
 
-    if (err == NY_OK) ny_job_count_anew(store, name, record, g.job.points.n);
+    if (err == NY_OK) ny_job_count_anew(keep, record, g.job.points.n);
     n = ny_field_count(json_object_get(record, "report"), "n", 0);
     if (err == NY_OK && (n < 2 || n > g.job.points.n))
-        err = ny_fail(ctx, NY_ESTORE, "%s has %llu rows, but '%s' was begun on %llu",
-                      ny_store_path(store), (unsigned long long)g.job.points.n, name,
-                      (unsigned long long)n);
+        err = ny_fail(ctx, NY_ESTORE, "%s has %llu rows, but '%s' was begun on %llu", X->name,
+                      (unsigned long long)g.job.points.n, keep->name, (unsigned long long)n);
     own.n = n;
     if (err == NY_OK) err = plan_way(&g, &own);
     if (err) return err;

@@ -50,14 +50,14 @@ struct ny_graph_plan {
 void ny_graph_plan_note(struct ny_context *ctx, const struct ny_graph_plan *plan);
 /* Plans a graph of the store's points under the memory limit of the context. A plan that does not
  * fit is no error: plan->fits is false. */
-int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *settings,
+int ny_graph_plan_make(struct ny_rows *X, const struct ny_graph_settings *settings,
                        struct ny_graph_plan *plan);
 /* Adds it to the plan of the fit that makes the graph, with the rates of that; `seconds` apart. */
 void ny_graph_plan_add(const struct ny_graph_plan *graph, struct ny_plan *plan);
 
 /* Runs from the record's stage to `after`, the first stage that is not the graph's; the caller
  * holds the NAME's lock. */
-int ny_graph_job_run(struct ny_store *store, const char *name,
+int ny_graph_job_run(struct ny_rows *X, const struct ny_keep *keep,
                      const struct ny_graph_settings *settings, json_t *record,
                      enum ny_stage_id after);
 /* Fills the facts before anything is known: the settings asked for, and null. */

@@ -8,7 +8,7 @@
  */
 #include "columns/pairs.h"
 #include "neighbors/job_private.h"
-#include "results/embedding.h"
+#include "model/embedding.h"
 
 /* Saves the lists in pieces, so that no image of them is in memory. */
 static int checkpoint(void *arg, uint64_t tiles_done)
@@ -66,8 +66,7 @@ static int hold(struct ny_graph_job *g, struct ny_held *held)
 {
     if (!g->plan.paired_rows) return NY_OK;
     g->knn.held = held;
-    return ny_held_new(held, ny_store_rows(g->job.store), &g->spec, g->knn.n, (size_t)g->knn.n,
-                       g->knn.workers);
+    return ny_held_new(held, g->job.X, &g->spec, g->knn.n, (size_t)g->knn.n, g->knn.workers);
 }
 
 /* Finds and writes the lists of one range, then moves the checkpoint to the next. */
@@ -133,7 +132,7 @@ static size_t exact_bytes(const struct ny_graph_sizes *f, unsigned workers, size
     size_t source = f->held_rows ? ny_held_bytes(f->knn.spec, f->held_rows, f->held_rows, workers)
                                  : ny_rows_source_bytes(f->points, workers);
     size_t pass = ny_knn_pass_bytes(f->knn.spec, f->points->n, workers);
-    size_t measure = ny_knn_measure_bytes(&f->knn) + 2 * ny_points_block_bytes(f->points) +
+    size_t measure = ny_knn_measure_bytes(&f->knn) + 2 * f->points->block_bytes +
                      ny_graph_writing_bytes(f, limit);
 
     return source + lists + (pass > measure ? pass : measure);

@@ -249,10 +249,10 @@ static void plan_work(const struct ny_graph_sizes *f, struct ny_graph_plan *plan
         plan->scratch_bytes = ny_graph_tree_file_bytes(f->points->n, f->settings->stored);
 }
 
-int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *settings,
+int ny_graph_plan_make(struct ny_rows *X, const struct ny_graph_settings *settings,
                        struct ny_graph_plan *plan)
 {
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = X->ctx;
     struct ny_rows_info points;
     struct ny_columns_spec spec = {.ctx = ctx, .kernel = settings->metric, .params = {.gamma = 1}};
     const struct ny_geometry_wish wish = {
@@ -261,11 +261,11 @@ int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *s
     struct ny_graph_sizes sizes = {.job = {ctx, &ny_course_graph, NULL, settings->threads},
                                    .settings = settings,
                                    .points = &points};
-    int err = ny_points_info(store, &points);
+    int err = X->ops->info(X, &points);
 
     *plan = (struct ny_graph_plan){0};
     if (err) return err;
-    err = ny_geometry_new(&geometry, ny_store_rows(store), &wish);
+    err = ny_geometry_new(&geometry, X, &wish);
     if (err) return err;
     spec.geometry = geometry;
     spec.dtype = points.dtype;

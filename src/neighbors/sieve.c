@@ -85,7 +85,7 @@ static int search(struct ny_graph_job *g, uint64_t first, size_t count)
     if (ny_held_all(&s->sieve.held))
         lot.raw = ny_held_row(&s->sieve.held, first);
     else
-        err = ny_points_read(g->job.store, 0, first, count, s->raw);
+        err = g->job.X->ops->read(g->job.X, 0, first, count, s->raw);
     s->first = first;
     return err ? err : ny_sieve_search(&s->sieve, &lot, &s->found, &none);
 }
@@ -112,7 +112,7 @@ static int read_pilot(const struct ny_graph_job *g, char *raw)
         if (ny_held_all(held))
             memcpy(raw + i * row_bytes, ny_held_row(held, row), row_bytes);
         else
-            err = ny_points_read(g->job.store, 0, row, 1, raw + i * row_bytes);
+            err = g->job.X->ops->read(g->job.X, 0, row, 1, raw + i * row_bytes);
     }
     return err;
 }

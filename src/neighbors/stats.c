@@ -4,8 +4,8 @@
 
 #include "columns/pairs.h"
 #include "neighbors/job_private.h"
-#include "results/choice.h"
-#include "results/geometry.h"
+#include "model/choice.h"
+#include "model/geometry.h"
 
 static double unit_gamma(const struct ny_geometry *geometry, const struct ny_rows_stats *stats)
 {
@@ -35,10 +35,9 @@ static int make_geometry(struct ny_graph_job *g, bool centred)
         wish.chosen = ny_alloc(job->ctx, NY_MEM_OTHER, d);
         if (!wish.chosen) return NY_EBUDGET;
     }
-    err = ny_geometry_new(&g->geometry, ny_store_rows(job->store), &wish);
+    err = ny_geometry_new(&g->geometry, job->X, &wish);
     if (!err && passes) ny_job_count_passes(job, passes, passes * job->points.n, 0);
-    if (!err && wish.chosen)
-        err = ny_stored_choice_put(job->store, job->name, job->record, wish.chosen, d);
+    if (!err && wish.chosen) err = ny_stored_choice_put(&job->keep, job->record, wish.chosen, d);
     ny_free(job->ctx, wish.chosen);
     return err;
 }
@@ -75,7 +74,7 @@ static int check_scale(const struct ny_graph_job *g, const struct ny_rows_stats 
     if (widest == 0 || (widest >= least && widest <= most)) return NY_OK;
     return ny_fail(g->job.ctx, NY_ENUMERIC,
                    "the %s of %s, of up to %.2g, are too %s for %s; divide the data by that number",
-                   cosine ? "values" : "differences of rows", ny_store_path(g->job.store), widest,
+                   cosine ? "values" : "differences of rows", g->job.keep.place, widest,
                    widest < least ? "small" : "large",
                    cosine ? "cosines" : "the distances of a graph");
 }
@@ -88,8 +87,7 @@ static int warn_dominant(struct ny_graph_job *g)
     int err;
 
     if (g->settings->scale_typed) return NY_OK;
-    err = ny_geometry_warn_dominant(g->geometry, ny_store_rows(job->store), g->settings->metric,
-                                    false, &told);
+    err = ny_geometry_warn_dominant(g->geometry, job->X, g->settings->metric, false, &told);
     if (!err && told.text[0]) ny_field_set_text(ny_job_report(job), "dominant_columns", told.text);
     return err;
 }
@@ -104,13 +102,13 @@ static int stage_stats(struct ny_job *job)
 
     if (!err) err = warn_dominant(g);
     if (err) goto done;
-    err = ny_points_stats(job->store, &stats);
+    err = job->X->ops->stats(job->X, &stats);
     if (err) goto done;
     round_centre(g->geometry, &stats);
     err = check_scale(g, &stats);
     if (err) goto done;
     gamma = unit_gamma(g->geometry, &stats);
-    err = ny_stored_geometry_put(job->store, job->name, "geometry", g->geometry, &gamma);
+    err = ny_stored_geometry_put(&job->keep, "geometry", g->geometry, &gamma);
     if (err) goto done;
     ny_job_mark_time(job);
     err = ny_job_save(job, ny_job_next(job));
@@ -125,8 +123,8 @@ int ny_graph_load_spec(struct ny_graph_job *g)
 {
     struct ny_job *job = &g->job;
     double gamma = 1;
-    int err = ny_stored_geometry(&g->geometry, job->store, job->name, "geometry",
-                                 (size_t)job->points.d, &gamma);
+    int err =
+        ny_stored_geometry(&g->geometry, &job->keep, "geometry", (size_t)job->points.d, &gamma);
 
     g->spec = (struct ny_columns_spec){.ctx = job->ctx,
                                        .kernel = g->settings->metric,
@@ -135,7 +133,7 @@ int ny_graph_load_spec(struct ny_graph_job *g)
                                        .dtype = job->points.dtype};
     ny_columns_spec_points(&g->spec, &job->points);
     g->knn = (struct ny_knn){.spec = &g->spec,
-                             .X = ny_store_rows(job->store),
+                             .X = job->X,
                              .n = job->points.n,
                              .neighbors = g->settings->stored,
                              .workers = g->plan.workers,
@@ -151,7 +149,7 @@ static size_t common_bytes(const struct ny_graph_sizes *f, unsigned workers)
 
     return small_bytes + 8 * (size_t)f->points->d * sizeof(double) +
            ny_blas_bytes(f->job.threads, workers, ny_panel_rows(f->points->n)) +
-           ny_reading_bytes(workers + 2);
+           (workers + 2) * f->points->reader_bytes;
 }
 
 struct ny_stage_bytes ny_graph_stage_bytes(const struct ny_graph_sizes *f, unsigned workers,

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "base/clock.h"
-#include "results/embedding.h"
+#include "model/embedding.h"
 #include "neighbors/job_private.h"
 
 struct writers {
@@ -40,11 +40,11 @@ static int open_writers(struct ny_graph_job *g, struct writers *out, uint64_t ro
 {
     struct ny_job *job = &g->job;
     size_t t = g->settings->stored, items = NY_MEASURE_ROWS * t;
-    int err = ny_embedding_writer_new(&out->rows, job->store, job->name,
+    int err = ny_embedding_writer_new(&out->rows, &job->keep,
                                       ny_graph_layout("neighbors", job->points.n, t), row);
 
     if (err == NY_OK)
-        err = ny_embedding_writer_new(&out->distances, job->store, job->name,
+        err = ny_embedding_writer_new(&out->distances, &job->keep,
                                       ny_graph_layout("distances", job->points.n, t), row);
     if (err) return err;
     out->measured.row = ny_calloc(job->ctx, NY_MEM_DICTIONARY, items, sizeof(uint32_t));

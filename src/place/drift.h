@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#include "results/model.h"
+#include "model/model.h"
 #include "stream/source.h"
 
 /* How far new rows are from the model, and those of the fit; NaN: not known. */

@@ -5,7 +5,7 @@
 
 #include "place/drift.h"
 #include "place/transform.h"
-#include "results/model.h"
+#include "model/model.h"
 
 /* Facts about the rows that a transform placed. */
 struct ny_placed {

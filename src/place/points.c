@@ -14,9 +14,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "results/extension.h"
-#include "results/embedding.h"
-#include "results/geometry.h"
+#include "model/extension.h"
+#include "model/embedding.h"
+#include "model/geometry.h"
+#include "results/keep.h"
 #include "whole/kernel_product.h"
 #include "stream/pass.h"
 
@@ -34,6 +35,7 @@ struct by_points {
     struct ny_placer base;
     struct ny_store *store;
     const char *name;
+    struct ny_keep keep; /* of the two */
     struct ny_rows_info points;
     uint64_t n;
     size_t pairs, w; /* w: and a column of ones, whose sum is the degree, where K is divided */
@@ -82,11 +84,10 @@ static int load_stored(struct by_points *run, struct side *side, const struct ny
     int err;
 
     memset(side->Y, 0, NY_UNIT_ROWS * w * element_of(run));
-    err = ny_embedding_rows(run->store, run->name, &run->layout, tile->first_row, tile->rows,
-                            side->stored);
+    err = ny_embedding_rows(&run->keep, &run->layout, tile->first_row, tile->rows, side->stored);
     if (err == NY_OK && run->divided)
-        err = ny_embedding_rows(run->store, run->name, &run->roots_layout, tile->first_row,
-                                tile->rows, side->roots);
+        err = ny_embedding_rows(&run->keep, &run->roots_layout, tile->first_row, tile->rows,
+                                side->roots);
     for (size_t i = 0; i < tile->rows && err == NY_OK; i++) {
         double root = run->divided ? side->roots[i] : 1;
 
@@ -292,8 +293,8 @@ static int load_result(struct by_points *run, const json_t *record)
     run->layout.part = ny_record_part(record, "embedding");
     run->roots_layout = (struct ny_embedding_layout){
         ny_record_part(record, "roots"), run->n, sizeof(double), NY_CHUNK_BYTES / sizeof(double)};
-    err = ny_stored_geometry(&run->geometry, run->store, run->name,
-                             ny_record_part(record, "geometry").name, (size_t)run->points.d, NULL);
+    err = ny_stored_geometry(&run->geometry, &run->keep, ny_record_part(record, "geometry").name,
+                             (size_t)run->points.d, NULL);
     if (err == NY_OK) err = load_extension(run, record);
     if (err) return err;
     run->base.spec =
@@ -405,14 +406,14 @@ static void release_all(struct by_points *run)
 int ny_transform_points(struct ny_store *store, const char *name, const struct ny_new_rows *rows)
 {
     static const struct ny_placer_ops ops = {.bytes = pass_bytes, .begin = begin, .place = place};
-    struct by_points run = {
-        .base = {.ops = &ops,
-                 .spec = {.ctx = ny_store_context(store)},
-                 .whose = "the store has",
-                 .store = store,
-                 .name = name},
-        .store = store,
-        .name = name};
+    struct by_points run = {.base = {.ops = &ops,
+                                     .spec = {.ctx = ny_store_context(store)},
+                                     .whose = "the store has",
+                                     .store = store,
+                                     .name = name},
+                            .store = store,
+                            .name = name,
+                            .keep = ny_store_keep(store, name)};
     json_t *record = NULL;
     int err;
 

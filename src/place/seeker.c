@@ -8,8 +8,9 @@
 
 #include "base/memory.h"
 #include "columns/kernels.h"
-#include "results/geometry.h"
+#include "model/geometry.h"
 #include "results/graph.h"
+#include "results/keep.h"
 
 int ny_seeker_open(struct ny_seeker *seeker, const json_t *record, size_t neighbors,
                    struct ny_columns_spec *spec)
@@ -17,8 +18,9 @@ int ny_seeker_open(struct ny_seeker *seeker, const json_t *record, size_t neighb
     const json_t *facts = ny_graph_facts(record);
     const char *other = ny_field_text(facts, "name");
     double gamma = 1;
-    int err = ny_stored_geometry(&seeker->geometry, seeker->store, other ? other : seeker->name,
-                                 "geometry", (size_t)seeker->points.d, &gamma);
+    const struct ny_keep keep = ny_store_keep(seeker->store, other ? other : seeker->name);
+    int err =
+        ny_stored_geometry(&seeker->geometry, &keep, "geometry", (size_t)seeker->points.d, &gamma);
 
     *spec = (struct ny_columns_spec){.ctx = ny_store_context(seeker->store),
                                      .kernel = ny_field_is(facts, "metric", "cosine")

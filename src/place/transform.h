@@ -13,8 +13,8 @@
 #include "io/writer.h"
 #include "place/clusters.h"
 #include "results/beside.h"
-#include "results/coordinates.h"
-#include "results/degrees.h"
+#include "model/coordinates.h"
+#include "model/degrees.h"
 #include "stream/left_out.h"
 #include "stream/row_ids.h"
 #include "stream/source.h"
@@ -103,7 +103,7 @@ struct ny_placer {
  * the rows that they are compared with; rows with NaN are refused, or, where the options keep them,
  * have NaN for coordinates and -1 for a cluster. */
 int ny_place_all(struct ny_placer *placer, const struct ny_new_rows *rows);
-/* Takes the next stored rows (results/coordinates.h), of the type `computed`, makes coordinates of
+/* Takes the next stored rows (model/coordinates.h), of the type `computed`, makes coordinates of
  * them in their own place, checks these and writes them. */
 int ny_placer_put(struct ny_placer *placer, void *rows, size_t count);
 

@@ -10,7 +10,7 @@
 #include "report/axis.h"
 #include "report/words.h"
 #include "results/clusters.h"
-#include "results/facts.h"
+#include "job/facts.h"
 
 /* Writes the rows of each cluster, by its number, as in ", of 40, 39 and 41 rows"; of many the
  * smallest and the largest. */

@@ -16,7 +16,7 @@
 #include "report/markup.h"
 #include "report/page_points.h"
 #include "report/words.h"
-#include "results/map.h"
+#include "model/map.h"
 
 enum { NO_CODE = 65535 }; /* of a number of 16 bits: no class */
 

@@ -11,7 +11,7 @@
 #include "base/decimal.h"
 #include "report/axis.h"
 #include "report/words.h"
-#include "results/map.h"
+#include "model/map.h"
 
 static uint64_t rows_of(const struct ny_result *result)
 {

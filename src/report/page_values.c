@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "report/axis.h"
 #include "report/markup.h"
-#include "results/facts.h"
+#include "job/facts.h"
 
 /* Writes three digits and the unit. */
 static const char *scaled(double value, const char *unit, char text[48])

@@ -1,6 +1,6 @@
 /*
  * Writes facts into a report's page for people: labels, and values with their units. Labels and
- * units are those of results/facts.h, as in `nystream info`; a no-break space is between a number
+ * units are those of job/facts.h, as in `nystream info`; a no-break space is between a number
  * and its unit, so that both stay in one line.
  */
 #ifndef NY_REPORT_PAGE_VALUES_H

@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 #include "results/behind.h"
-#include "results/map.h"
+#include "model/map.h"
 
 /* Adds the columns of both axes: components 1 and 2 by default, or the row number and the only
  * component. */

@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "linalg/eigen.h"
-#include "results/fields.h"
+#include "job/fields.h"
 
 enum { ROWS = 64 }; /* landmarks that are multiplied at a time */
 

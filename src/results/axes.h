@@ -2,7 +2,7 @@
 #ifndef NY_RESULTS_AXES_H
 #define NY_RESULTS_AXES_H
 
-#include "results/model.h"
+#include "model/model.h"
 #include "results/record.h"
 
 /* Tells whether the result of this record has axes: its map is svd, kpca or pca of the linear

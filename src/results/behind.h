@@ -2,7 +2,7 @@
 #ifndef NY_RESULTS_BEHIND_H
 #define NY_RESULTS_BEHIND_H
 
-#include "results/fields.h"
+#include "job/fields.h"
 #include "store/store.h"
 
 /* Returns how many rows the result of this record lacks for that reason; 0 where it has all, is not

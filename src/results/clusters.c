@@ -112,7 +112,7 @@ int ny_stored_clusters_get(struct ny_result *result, uint64_t first, size_t coun
 {
     struct ny_embedding_layout layout = layout_of(slot_of(result->record), result->rows.count);
     uint32_t *narrow = (uint32_t *)out + count; /* the second half: widened forwards */
-    int err = ny_embedding_rows(result->store, result->name, &layout, first, count, narrow);
+    int err = ny_embedding_rows(&result->keep, &layout, first, count, narrow);
 
     for (size_t i = 0; err == NY_OK && i < count; i++) {
         uint64_t cluster = narrow[i] == UINT32_MAX ? UINT64_MAX : narrow[i]; /* of none */
@@ -227,7 +227,7 @@ size_t ny_carried_clusters(const struct ny_result *result, uint64_t *rows)
 
 int ny_carried_clusters_open(const struct ny_result *result, struct ny_embedding_writer *writer)
 {
-    return ny_embedding_writer_new(writer, result->store, result->name,
+    return ny_embedding_writer_new(writer, &result->keep,
                                    layout_of(!slot_of(result->record), result->n), 0);
 }
 

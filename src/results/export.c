@@ -19,7 +19,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "results/current.h"
-#include "results/extension.h"
+#include "model/extension.h"
 #include "results/graph_export.h"
 #include "results/names.h"
 #include "results/shards.h"

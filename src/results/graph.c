@@ -15,8 +15,10 @@
 #include <string.h>
 
 #include "base/checksum.h"
-#include "results/embedding.h"
+#include "model/embedding.h"
+#include "results/keep.h"
 #include "results/near_rows.h"
+#include "results/record.h"
 
 /* Edges whose bytes a size can tell, with what is made of them. */
 static const uint64_t edges_most = (uint64_t)1 << 48;
@@ -70,7 +72,8 @@ bool ny_stored_graph_of(struct ny_stored_graph *graph, struct ny_store *store, c
     const json_t *report = json_object_get(record, "report"), *facts = ny_graph_facts(record);
     const char *kind = ny_field_text(record, "kind");
 
-    *graph = (struct ny_stored_graph){.store = store, .name = name};
+    *graph =
+        (struct ny_stored_graph){.store = store, .name = name, .keep = ny_store_keep(store, name)};
     if (!kind || (facts == report && strcmp(kind, "graph") != 0) || ny_field_text(facts, "name"))
         return false;
     graph->n = ny_field_count(report, "n", 0);
@@ -180,7 +183,7 @@ static int load(const struct ny_stored_graph *graph, const char *part, uint64_t 
 {
     struct ny_embedding_layout layout = ny_graph_layout(part, graph->n, graph->stored);
 
-    return ny_embedding_rows(graph->store, graph->name, &layout, first, count, out);
+    return ny_embedding_rows(&graph->keep, &layout, first, count, out);
 }
 
 int ny_stored_distances(const struct ny_stored_graph *graph, uint64_t first, size_t count,
@@ -224,7 +227,7 @@ static int load_components(const struct ny_stored_graph *graph, uint64_t first, 
     struct ny_embedding_layout layout = {ny_part_of("components", 0), graph->n, sizeof(uint32_t),
                                          NY_CHUNK_BYTES / sizeof(uint32_t)};
 
-    return ny_embedding_rows(graph->store, graph->name, &layout, first, count, out);
+    return ny_embedding_rows(&graph->keep, &layout, first, count, out);
 }
 
 int ny_stored_components(const struct ny_stored_graph *graph, uint64_t first, size_t count,

@@ -5,11 +5,13 @@
 #include "graph/edge_list.h"
 #include "graph/edges.h"
 #include "graph/pages.h"
-#include "results/embedding.h"
+#include "model/embedding.h"
+#include "store/store.h"
 
 struct ny_stored_graph {
     struct ny_store *store;
     const char *name;
+    struct ny_keep keep; /* of the two */
     uint64_t n;
     uint64_t largest, largest_edges; /* rows and edges of the largest component; an older
                                       * version has the edges of all */

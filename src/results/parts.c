@@ -4,7 +4,7 @@
  * Each line of the table says what its elements are, how many rows and columns this result has of
  * it, how a range of rows is read, and how many rows are damaged together. Exports, pictures,
  * reports and evaluation read through it, and know no part by itself. ny_result_open() reads the
- * record and decides, once, how stored rows become coordinates (results/coordinates.h), and
+ * record and decides, once, how stored rows become coordinates (model/coordinates.h), and
  * refuses a result of more rows than points/ has: then points/ is from an older copy. A part that
  * the result does not have has count 0, and is refused with the list of those that it has.
  */
@@ -15,11 +15,12 @@
 
 #include "base/memory.h"
 #include "results/axes.h"
-#include "results/choice.h"
+#include "model/choice.h"
 #include "results/clusters.h"
 #include "results/current.h"
-#include "results/landmark_points.h"
-#include "results/map.h"
+#include "model/landmark_points.h"
+#include "model/map.h"
+#include "results/keep.h"
 #include "results/stored_model.h"
 
 /* Returns the bytes of an element of the embedding, which is f64 only for a fit in that
@@ -34,7 +35,7 @@ static int fill_embedding(struct ny_result *result, uint64_t first, size_t count
     const struct ny_coordinates *how = &result->coordinates;
     bool plain = ny_coordinates_plain(how);
     void *rows = plain ? out : result->stored; /* which may be `out`, too */
-    int err = ny_embedding_rows(result->store, result->name, &result->layout, first, count, rows);
+    int err = ny_embedding_rows(&result->keep, &result->layout, first, count, rows);
 
     if (err == NY_OK && !plain) ny_coordinates_apply(how, result->f64, rows, count, out);
     return err;
@@ -44,8 +45,7 @@ static int fill_embedding(struct ny_result *result, uint64_t first, size_t count
 static int fill_eigenvectors(struct ny_result *result, uint64_t first, size_t count, void *out)
 {
     size_t pairs = result->coordinates.pairs, width = ny_coordinates_width(&result->coordinates);
-    int err = ny_embedding_rows(result->store, result->name, &result->layout, first, count,
-                                result->stored);
+    int err = ny_embedding_rows(&result->keep, &result->layout, first, count, result->stored);
 
     for (size_t i = 0; err == NY_OK && i < count; i++)
         for (size_t k = 0; k < pairs; k++) {
@@ -112,7 +112,7 @@ static int fill_from_blob(struct ny_result *result, const char *part, size_t ite
     struct ny_embedding_layout layout = {ny_record_part(result->record, part), result->n,
                                          item_bytes, NY_CHUNK_BYTES / item_bytes};
 
-    return ny_embedding_rows(result->store, result->name, &layout, first, count, out);
+    return ny_embedding_rows(&result->keep, &layout, first, count, out);
 }
 
 static int fill_landmarks(struct ny_result *result, uint64_t first, size_t count, void *out)
@@ -178,23 +178,23 @@ static int fill_features(struct ny_result *result, uint64_t first, size_t count,
     struct ny_embedding_layout layout = {ny_part_of("features", 0), count_features(result),
                                          sizeof(uint64_t), NY_CHUNK_BYTES / sizeof(uint64_t)};
 
-    return ny_embedding_rows(result->store, result->name, &layout, first, count, out);
+    return ny_embedding_rows(&result->keep, &layout, first, count, out);
 }
 
 /* Reads landmarks: the points that were given, or rows of the store. */
 static int fill_landmark_points(struct ny_result *result, uint64_t first, size_t count, void *out)
 {
-    const struct ny_landmark_points as = {count, landmark_dtype(result), 0};
+    const struct ny_landmark_points as = {count, landmark_dtype(result), 0, result->d};
     uint64_t *rows;
     int err;
 
     if (has_points(result))
-        return ny_landmark_points_get(result->store, result->name, result->record, &as, first, out);
+        return ny_landmark_points_get(&result->keep, result->record, &as, first, out);
     if (json_object_get(result->record, "sharded")) /* they are in all shards */
         return ny_model_landmarks(result->store, result->name, &as, first, out);
     rows = ny_calloc(result->ctx, NY_MEM_IO, count, sizeof(*rows));
     err = rows ? fill_landmarks(result, first, count, rows) : NY_EBUDGET;
-    if (err == NY_OK) err = ny_landmark_points_gather(result->store, &as, rows, out);
+    if (err == NY_OK) err = ny_landmark_points_gather(ny_store_rows(result->store), &as, rows, out);
     ny_free(result->ctx, rows);
     return err;
 }
@@ -202,19 +202,17 @@ static int fill_landmark_points(struct ny_result *result, uint64_t first, size_t
 /* Returns the type in which points are written: f64 where they are. */
 static enum ny_dtype points_dtype(const struct ny_result *result)
 {
-    struct ny_rows_info info;
-
-    return ny_points_info(result->store, &info) == NY_OK && info.dtype == NY_F64 ? NY_F64 : NY_F32;
+    return result->dtype == NY_F64 ? NY_F64 : NY_F32;
 }
 
 /* Reads the rows of the result as fits see them. */
 static int fill_points(struct ny_result *result, uint64_t first, size_t count, void *out)
 {
-    const struct ny_landmark_points as = {count, points_dtype(result), 0};
+    const struct ny_landmark_points as = {count, points_dtype(result), 0, result->d};
     uint64_t *rows = ny_calloc(result->ctx, NY_MEM_IO, count, sizeof(*rows));
     int err = rows ? ny_result_rows_numbers(&result->rows, first, count, rows) : NY_EBUDGET;
 
-    if (err == NY_OK) err = ny_landmark_points_gather(result->store, &as, rows, out);
+    if (err == NY_OK) err = ny_landmark_points_gather(ny_store_rows(result->store), &as, rows, out);
     ny_free(result->ctx, rows);
     return err;
 }
@@ -453,7 +451,10 @@ int ny_result_open(struct ny_result *result, struct ny_store *store, const char 
     json_t *record;
     int err;
 
-    *result = (struct ny_result){.ctx = ny_store_context(store), .store = store, .name = name};
+    *result = (struct ny_result){.ctx = ny_store_context(store),
+                                 .store = store,
+                                 .name = name,
+                                 .keep = ny_store_keep(store, name)};
     (void)ny_results_moved(store, &result->commits);
     result->clusters_commits = result->commits;
     err = ny_record_need_done(store, name, &record);
@@ -470,6 +471,8 @@ int ny_result_open(struct ny_result *result, struct ny_store *store, const char 
                       name, (unsigned long long)result->n, ny_store_path(store),
                       (unsigned long long)points.n, name);
     if (err) return ny_record_current(store, name, record, err); /* unless rows were cut off */
+    result->d = (size_t)points.d;
+    result->dtype = points.dtype;
     err = ny_result_rows_of(&result->rows, store, name, record);
     if (err) return err;
     if (ny_stored_graph_of(&result->graph, store, name, record)) {

@@ -5,9 +5,9 @@
 #ifndef NY_RESULTS_PARTS_H
 #define NY_RESULTS_PARTS_H
 
-#include "results/coordinates.h"
+#include "model/coordinates.h"
 #include "results/rows.h"
-#include "results/embedding.h"
+#include "model/embedding.h"
 #include "results/graph.h"
 #include "io/writer.h"
 
@@ -18,10 +18,13 @@ struct ny_result {
     struct ny_context *ctx;
     struct ny_store *store;
     const char *name;
+    struct ny_keep keep; /* of the two */
     const json_t *record, *report;
     const struct ny_map
         *map; /* the map that has made it; NULL for a dictionary alone, or a graph */
     uint64_t n;
+    size_t d;                          /* columns of the points, */
+    enum ny_dtype dtype;               /* and their type */
     struct ny_result_rows rows;        /* which rows of the store it has */
     struct ny_coordinates coordinates; /* pairs = 0 for a dictionary alone, or a graph */
     bool f64;

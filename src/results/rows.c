@@ -10,8 +10,9 @@
 
 #include <string.h>
 
-#include "results/embedding.h"
+#include "model/embedding.h"
 #include "results/graph.h"
+#include "results/keep.h"
 
 int ny_result_rows_of(struct ny_result_rows *result_rows, struct ny_store *store, const char *name,
                       const json_t *record)
@@ -53,6 +54,7 @@ static int run_of(const struct ny_result_rows *result_rows, uint64_t first, size
 {
     enum { LOOK_ROWS = 1024 };
     struct ny_embedding_layout layout = ny_graph_layout("rows", result_rows->count, 1);
+    const struct ny_keep keep = ny_store_keep(result_rows->store, result_rows->name);
     uint32_t rows[LOOK_ROWS];
     size_t look = count < LOOK_ROWS ? count : LOOK_ROWS;
     uint64_t run;
@@ -63,7 +65,7 @@ static int run_of(const struct ny_result_rows *result_rows, uint64_t first, size
         *length = count < run ? count : (size_t)run;
         return NY_OK;
     }
-    err = ny_embedding_rows(result_rows->store, result_rows->name, &layout, first, look, rows);
+    err = ny_embedding_rows(&keep, &layout, first, look, rows);
     if (err) return err;
     for (size_t i = 0; i < look; i++)
         if (rows[i] >= result_rows->n)

@@ -12,8 +12,8 @@
 #include "columns/kernels.h"
 #include "linalg/matrix.h"
 #include "results/current.h"
-#include "results/extension.h"
-#include "results/landmark_points.h"
+#include "model/extension.h"
+#include "model/landmark_points.h"
 
 /* The mean of features that are centred when they are placed: of sums g of n rows, which are
  * stored with ‖g‖²/n, or the means of the columns, which sparse rows keep. */
@@ -213,4 +213,14 @@ int ny_model_landmarks(struct ny_store *store, const char *name,
 done:
     ny_model_free(model);
     return err;
+}
+
+int ny_model_take_columns(struct ny_model *model, struct ny_store *store)
+{
+    struct ny_rows_info info;
+    int err = ny_points_info(store, &info);
+
+    if (err || !info.column_names || info.d != model->d) return err;
+    ny_names_clear(&model->columns);
+    return ny_points_all_columns(store, &model->columns);
 }

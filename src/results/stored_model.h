@@ -2,7 +2,7 @@
 #ifndef NY_RESULTS_STORED_MODEL_H
 #define NY_RESULTS_STORED_MODEL_H
 
-#include "results/model.h"
+#include "model/model.h"
 
 struct ny_landmark_points;
 struct ny_store;

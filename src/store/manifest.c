@@ -6,7 +6,7 @@
  * checksums can still be right: a checksum shows only that bytes are as somebody wrote them. So
  * before anything is allocated for a size, the size is checked against the bytes that are there:
  *
- *    of a file or model   against the length of the file (io/binary.c, results/model.c)
+ *    of a file or model   against the length of the file (io/binary.c, model/model.c)
  *    of a manifest        against the entries of the table, one for each block (blocks_fit())
  *    of a record          against the rows of the points (results/parts.c)
  *

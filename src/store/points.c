@@ -20,11 +20,6 @@
 #include "store/page.h"
 #include "store/store_private.h"
 
-struct ny_borrowed_rows ny_points_borrowed(const struct ny_store *store)
-{
-    return store->set ? (struct ny_borrowed_rows){.at = NULL} : ny_borrowed_rows(store->id);
-}
-
 /* Returns the bytes of a row of this kind as it is read; points are dense. */
 static size_t read_row_bytes(const struct ny_store *store, const struct ny_manifest *m,
                              enum ny_kind kind)

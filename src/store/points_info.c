@@ -4,6 +4,12 @@
 #include "base/memory.h"
 #include "store/csr.h"
 #include "store/store_private.h"
+#include "stream/source.h"
+
+struct ny_borrowed_rows ny_points_borrowed(const struct ny_store *store)
+{
+    return store->set ? (struct ny_borrowed_rows){.at = NULL} : ny_borrowed_rows(store->id);
+}
 
 size_t ny_points_block_bytes(const struct ny_rows_info *info)
 {
@@ -21,7 +27,7 @@ int ny_points_info_all(struct ny_store *store, struct ny_rows_info *info)
     struct ny_snapshot *view;
     const char *wrong; /* lengths that are damaged are not known */
     enum ny_dtype stored;
-    bool sparse;
+    bool sparse, borrowed = ny_points_borrowed(store).at != NULL; /* no block of them is stored */
     int end, err;
 
     memset(info, 0, sizeof(*info));
@@ -58,7 +64,7 @@ int ny_points_info_all(struct ny_store *store, struct ny_rows_info *info)
         .lengths = lengths,
         .raw_bytes = sparse ? m.nnz * (sizeof(uint32_t) + ny_dtype_size(stored))
                             : m.n * m.d * ny_dtype_size(stored),
-        .stored_bytes = m.full_bytes + m.tail_bytes,
+        .stored_bytes = borrowed ? m.n * m.d * ny_dtype_size(stored) : m.full_bytes + m.tail_bytes,
         .dropped = m.dropped,
         .lost = lost.rows,
         .txn = m.txn,
@@ -82,14 +88,31 @@ static void count_all(const struct ny_store *store, struct ny_rows_info *info)
     unsigned shard = ny_peers_shard(store->peers);
 
     info->here = (struct ny_row_range){0, info->n};
+    info->aligned = true;
     if (!store->peers) return;
     info->here = (struct ny_row_range){store->shard_first[shard], store->shard_first[shard + 1]};
+    for (unsigned k = 0; k < ny_peers_shards(store->peers); k++)
+        info->aligned = info->aligned && store->shard_first[k] % NY_UNIT_ROWS == 0;
     info->n = store->shard_first[ny_peers_shards(store->peers)];
     info->nnz = store->shards_nnz;
     info->row_slots = store->shards_slots;
     info->lengths = store->shards_lengths;
     info->raw_bytes =
         info->nnz * (ny_dtype_size(info->stored_dtype) + (info->row_slots ? sizeof(uint32_t) : 0));
+}
+
+/* Sets what a gather charges beside its blocks, and what statistics charge beside what they return,
+ * where the rows are those of several shards. */
+static void count_charges(const struct ny_store *store, struct ny_rows_info *info)
+{
+    unsigned shards = ny_peers_shards(store->peers);
+    size_t row_bytes = ny_rows_row_bytes(info);
+    size_t most = row_bytes ? NY_PARCEL_BYTES / row_bytes + 1 : 0;
+
+    info->reader_bytes = ny_reading_bytes(1);
+    if (ny_rows_here(info) != info->n)
+        info->gather_bytes = most * (2 * row_bytes + sizeof(uint64_t));
+    if (shards > 1) info->stats_bytes = (shards + 1) * (2 + 4 * (size_t)info->d) * sizeof(double);
 }
 
 int ny_points_info(struct ny_store *store, struct ny_rows_info *info)
@@ -100,5 +123,6 @@ int ny_points_info(struct ny_store *store, struct ny_rows_info *info)
     info->n -= store->skipped.rows;
     info->block_bytes = ny_points_block_bytes(info);
     count_all(store, info);
+    count_charges(store, info);
     return NY_OK;
 }

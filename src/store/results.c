@@ -41,26 +41,11 @@ struct ny_batch {
     int failed;
 };
 
-static size_t a_chunk_at_least(size_t bytes)
-{
-    return bytes > NY_CHUNK_BYTES ? bytes : NY_CHUNK_BYTES;
-}
-
-size_t ny_batch_bytes_max(size_t limit)
-{
-    return a_chunk_at_least(ny_dirty_bytes_max(limit));
-}
-
 size_t ny_batch_bytes_of(const struct ny_store *store)
 {
-    return a_chunk_at_least(ny_dirty_bytes_of(store));
-}
+    size_t bytes = ny_dirty_bytes_of(store);
 
-size_t ny_batch_put_bytes(size_t limit, size_t bytes)
-{
-    size_t chunks = (bytes / NY_CHUNK_BYTES + 1) * NY_CHUNK_BYTES, most = ny_batch_bytes_max(limit);
-
-    return chunks < most ? chunks : most;
+    return bytes > NY_CHUNK_BYTES ? bytes : NY_CHUNK_BYTES;
 }
 
 /* Aborts what was not committed, and releases the lock and the charge. */
@@ -288,17 +273,6 @@ int ny_chunk_get(struct ny_store *store, const char *name, const char *part, uin
                        "a chunk of %s of '%s' has %zu bytes, room is for %zu", part, name,
                        chunk->bytes, chunk->capacity);
     return chunk_damaged(store, name, part, index, wrong);
-}
-
-static const void *piece_of_memory(const void *arg, size_t at, size_t count)
-{
-    (void)count;
-    return (const char *)arg + at;
-}
-
-struct ny_pieces ny_pieces_of(const void *data, size_t bytes)
-{
-    return (struct ny_pieces){piece_of_memory, data, bytes};
 }
 
 int ny_blob_put(struct ny_store *store, const char *name, const char *part, const void *data,

@@ -156,15 +156,6 @@ int ny_store_join(struct ny_store *store)
     return err;
 }
 
-bool ny_store_aligned(const struct ny_store *store, uint64_t rows)
-{
-    bool aligned = true;
-
-    for (unsigned k = 0; store->peers && k < ny_peers_shards(store->peers); k++)
-        aligned = aligned && store->shard_first[k] % rows == 0;
-    return aligned;
-}
-
 /* ---- rows of all shards ---------------------------------------------------------------------- */
 
 /* Returns the shard that has a row. */
@@ -182,22 +173,12 @@ struct parcel {
     size_t *sizes, *at; /* each shard's bytes, and where its next row is */
 };
 
-/* Bytes of rows that travel together, at least one row. */
-enum { PARCEL_BYTES = 4 << 20 };
-
-size_t ny_shard_gather_bytes(const struct ny_rows_info *info)
-{
-    size_t row_bytes = ny_rows_row_bytes(info), most = PARCEL_BYTES / row_bytes + 1;
-
-    return ny_rows_here(info) == info->n ? 0 : most * (2 * row_bytes + sizeof(uint64_t));
-}
-
 static int parcel_new(struct parcel *parcel, struct ny_store *store, size_t row_bytes, size_t count)
 {
     unsigned shards = ny_peers_shards(store->peers);
 
     *parcel = (struct parcel){.store = store, .row_bytes = row_bytes};
-    parcel->most = PARCEL_BYTES / row_bytes + 1;
+    parcel->most = NY_PARCEL_BYTES / row_bytes + 1;
     if (parcel->most > count) parcel->most = count;
     parcel->local = ny_calloc(store->ctx, NY_MEM_STORE, parcel->most, sizeof(uint64_t));
     parcel->mine = ny_calloc(store->ctx, NY_MEM_STORE, parcel->most, row_bytes);
@@ -304,11 +285,6 @@ int ny_points_complete(struct ny_store *store, uint64_t rows, void *array, size_
 }
 
 /* ---- statistics of all shards ---------------------------------------------------------------- */
-
-size_t ny_shard_stats_bytes(uint64_t d, unsigned shards)
-{
-    return shards > 1 ? (shards + 1) * (2 + 4 * (size_t)d) * sizeof(double) : 0;
-}
 
 /* Adds those of another shard to `stats` (Chan, Golub and LeVeque 1979); the variances of both are
  * sums of squared deviations meanwhile. */

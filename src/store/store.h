@@ -24,6 +24,7 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "base/traits.h"
+#include "job/keep.h"
 #include "stream/rows.h"
 
 struct ny_store;
@@ -58,8 +59,6 @@ int ny_store_join(struct ny_store *store);
  * call together. */
 int ny_store_agree(struct ny_store *store);
 
-/* Tells whether each shard but the last has a multiple of so many rows; true of a store alone. */
-bool ny_store_aligned(const struct ny_store *store, uint64_t rows);
 /* Fills in the elements of other shards in an array with one element for each of the first `rows`
  * rows of all shards, which has the elements of the rows that are here. Does nothing for a store
  * that has joined none. */
@@ -235,10 +234,6 @@ int ny_points_read(struct ny_store *store, size_t slots, uint64_t first, size_t 
 /* Reads the rows listed, in the order of the list, into count rows of `out`. */
 int ny_points_gather(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
                      void *out);
-/* Bytes that a gather charges, beside its blocks, where the points are those of several shards. */
-size_t ny_shard_gather_bytes(const struct ny_rows_info *info);
-/* Bytes that ny_points_stats() charges, beside what it returns, for so many shards. */
-size_t ny_shard_stats_bytes(uint64_t d, unsigned shards);
 /* Shows the sparse rows listed, in the order of the blocks. */
 int ny_points_visit(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
                     ny_gathered_fn *take, void *arg);
@@ -424,7 +419,6 @@ void ny_ingest_free(struct ny_ingest *ingest);
 
 /* A result NAME owns parts ("job", "model", "embedding", …); a part is a sequence of chunks, each
  * at most NY_CHUNK_BYTES, framed with id, name hash, part hash, index and checksum like a block. */
-#define NY_CHUNK_BYTES ((size_t)256 * 4096 - 16 - 32)
 /* The part that says what a result is: without it the others are of no result. */
 #define NY_RECORD_PART "job"
 
@@ -437,17 +431,11 @@ void ny_name_unlock(struct ny_name_lock *lock);
 /* Tells whether a job holds the NAME's lock at this moment. */
 bool ny_name_held(struct ny_store *store, const char *name);
 
-/* A write transaction on results/: begin waits for its turn. Keep it short: at most
- * ny_batch_bytes_max() between begin and commit. */
-struct ny_batch;
-/* Returns the most bytes of a batch under a budget of `limit`; at least a chunk. */
-size_t ny_batch_bytes_max(size_t limit);
 /* Returns the most bytes of a batch of this store, which are fewer where it is a scratch one. */
 size_t ny_batch_bytes_of(const struct ny_store *store);
-/* Returns the bytes that are dirty at most while an array of `bytes` is put. */
-size_t ny_batch_put_bytes(size_t limit, size_t bytes);
-/* Begins a batch. Fails where the store cannot be written, and says why: NY_EIO, NY_EBUSY or
- * NY_ESTORE. */
+/* Begins a batch, a write transaction on results/, which waits for its turn. Keep it short: at most
+ * ny_batch_bytes_max() until the commit. Fails where the store cannot be written, and says why:
+ * NY_EIO, NY_EBUSY or NY_ESTORE. */
 int ny_batch_begin(struct ny_batch **out, struct ny_store *store);
 /* Returns the store that the batch writes to. */
 struct ny_store *ny_batch_store(const struct ny_batch *batch);
@@ -462,11 +450,6 @@ int ny_batch_commit(struct ny_batch *batch);
 /* Ends the batch without a change and frees it; NULL is fine. */
 void ny_batch_abort(struct ny_batch *batch);
 
-/* Room for a chunk: `capacity` bytes of the caller; `bytes` is set to the chunk's size. */
-struct ny_chunk {
-    void *data;
-    size_t capacity, bytes;
-};
 /* A verified copy of one chunk; NY_END when there is none (no error is set); NY_ESTORE when
  * damaged; a capacity that is too small: NY_EINTERNAL. Thread-safe. */
 int ny_chunk_get(struct ny_store *store, const char *name, const char *part, uint64_t index,
@@ -476,15 +459,6 @@ int ny_chunk_get(struct ny_store *store, const char *name, const char *part, uin
  * the caller's last batch. Reads verify that exactly `bytes` bytes are there. */
 int ny_blob_put(struct ny_store *store, const char *name, const char *part, const void *data,
                 size_t bytes);
-/* The source of an array that is nowhere in memory as a whole. */
-struct ny_pieces {
-    /* Bytes at … at + count − 1, count ≤ NY_CHUNK_BYTES; they stay until the next call. */
-    const void *(*piece)(const void *arg, size_t at, size_t count);
-    const void *arg;
-    size_t bytes; /* of the whole */
-};
-/* Returns the source of an array that is in memory, which it borrows. */
-struct ny_pieces ny_pieces_of(const void *data, size_t bytes);
 /* Stores an array like ny_blob_put(), from its pieces. */
 int ny_blob_put_pieces(struct ny_store *store, const char *name, const char *part,
                        const struct ny_pieces *pieces);

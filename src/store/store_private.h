@@ -216,10 +216,11 @@ const char *ny_store_older(const struct ny_store *store, char text[NY_OLDER_BYTE
 /* Has the store taken as it is from now on. */
 int ny_store_accept_older(struct ny_store *store);
 
-/* Returns the bytes that may be dirty at once under a budget of `limit`: min(64 MiB, limit / 8). */
-size_t ny_dirty_bytes_max(size_t limit);
 /* Returns the bytes that may be dirty at once in this store: fewer where it is a scratch one. */
 size_t ny_dirty_bytes_of(const struct ny_store *store);
+
+/* Bytes of rows that travel together between shards, at least one row. */
+enum { NY_PARCEL_BYTES = 4 << 20 };
 
 /* ---- reading ------------------------------------------------------------------------------- */
 

@@ -24,11 +24,6 @@ enum { NODE_HEADER = 8, MIB = 1 << 20, META_BYTES_MAX = 512 };
  * many, while those of more are given back after each commit, and cleared anew. */
 enum { SCRATCH_DIRTY_BYTES = 2 * MIB };
 
-size_t ny_dirty_bytes_max(size_t limit)
-{
-    return limit / 8 < (size_t)64 * MIB ? limit / 8 : (size_t)64 * MIB;
-}
-
 size_t ny_dirty_bytes_of(const struct ny_store *store)
 {
     size_t most = ny_dirty_bytes_max(ny_memory_limit(store->ctx));

@@ -27,13 +27,16 @@ struct ny_rows_info {
     uint64_t n, d;
     struct ny_row_range here; /* the rows, among the n, that are here: all, unless these are a shard
                                * of a larger set (base/peers.h) */
+    bool aligned;             /* each shard but the last has a multiple of NY_UNIT_ROWS rows */
     enum ny_dtype dtype; /* type of the rows that are read: f32 or f64 where they are prepared */
     enum ny_dtype stored_dtype;
     struct ny_prepared preparation; /* done to rows as they are read */
     enum ny_layout layout;
     uint64_t block_rows; /* power of two; all blocks but the last have this many rows */
     uint64_t blocks;
-    size_t block_bytes;        /* that a block takes while it is read */
+    size_t block_bytes;               /* that a block takes while it is read, */
+    size_t reader_bytes;              /* that each thread which reads keeps beside it, and */
+    size_t gather_bytes, stats_bytes; /* that these calls charge beside it */
     uint64_t nnz;              /* values that are kept: of dense rows all */
     uint64_t row_slots;        /* sparse: values of the fullest row, at least 1; dense: 0 */
     uint64_t block_nnz;        /* sparse: values of the fullest block */

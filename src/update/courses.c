@@ -8,6 +8,8 @@
 #include "fit/shards.h"
 #include "maps/graph_map.h"
 #include "results/behind.h"
+#include "results/keep.h"
+#include "results/record.h"
 #include "update/sums.h"
 #include "update/update.h"
 #include "whole/products.h"
@@ -61,15 +63,15 @@ static const struct ny_course *course_of(const struct ny_fit_settings *settings,
 int ny_fit_plan(struct ny_store *store, const struct ny_fit_settings *settings, size_t m,
                 struct ny_plan *plan)
 {
-    return settings->map->graph
-               ? ny_graph_fit_plan(store, settings, plan)
-               : ny_plan_make(store, settings, course_of(settings, NY_UPDATE_NONE), m, plan);
+    return settings->map->graph ? ny_graph_fit_plan(store, settings, plan)
+                                : ny_plan_make(ny_store_rows(store), settings,
+                                               course_of(settings, NY_UPDATE_NONE), m, plan);
 }
 
 int ny_select_plan(struct ny_store *store, const struct ny_fit_settings *settings, size_t m,
                    struct ny_plan *plan)
 {
-    int err = ny_plan_make(store, settings, &ny_course_dictionary, m, plan);
+    int err = ny_plan_make(ny_store_rows(store), settings, &ny_course_dictionary, m, plan);
 
     plan->selects = true;
     return err;
@@ -92,21 +94,21 @@ static int note_sums(struct ny_job *job)
     ny_log(job->ctx, NY_LOG_NOTE,
            "'%s' has its sums, of %llu rows: 'nystream merge' adds them to those of other stores, "
            "and 'nystream fit %s %s' continues with these alone",
-           job->name, (unsigned long long)ny_field_count(ny_job_report(job), "n", 0),
-           ny_store_path(job->store), job->name);
-    ny_warn_sums_behind(job->store, job->name, job->record);
+           job->keep.name, (unsigned long long)ny_field_count(ny_job_report(job), "n", 0),
+           job->keep.place, job->keep.name);
+    ny_warn_sums_behind(ny_keep_store(&job->keep), job->keep.name, job->record);
     if (stage != NY_STAGE_SOLVE || json_is_true(json_object_get(job->record, "summed")))
         return NY_OK;
     ny_field_set_json(job->record, "summed", json_true());
-    return ny_record_save(job->store, job->name, job->record);
+    return ny_record_save(ny_keep_store(&job->keep), job->keep.name, job->record);
 }
 
 int ny_fit_start(struct ny_store *store, const char *name, const struct ny_fit_settings *settings,
                  json_t *record, const struct ny_plan *plan)
 {
     struct ny_fit fit = {.job = {.ctx = ny_store_context(store),
-                                 .store = store,
-                                 .name = name,
+                                 .X = ny_store_rows(store),
+                                 .keep = ny_store_keep(store, name),
                                  .record = record,
                                  .after = settings->until_sums ? NY_STAGE_SOLVE : NY_STAGE_DONE,
                                  .workers = plan->workers,
@@ -116,7 +118,7 @@ int ny_fit_start(struct ny_store *store, const char *name, const struct ny_fit_s
                          .earlier = ny_earlier_of(record),
                          .params = settings->params};
 
-    int err = NY_OK;
+    int err;
 
     if (settings->map->graph) return ny_graph_fit_run(store, name, settings, record, plan);
     fit.planned = plan->selects ? &ny_course_dictionary : course_of(settings, NY_UPDATE_NONE);
@@ -131,6 +133,7 @@ int ny_fit_start(struct ny_store *store, const char *name, const struct ny_fit_s
     }
     if (!settings->until_sums && json_object_get(record, "summed")) /* it goes on beyond them */
         ny_field_set_json(record, "summed", json_false());
-    if (!settings->until_sums || !is_summed(record)) err = ny_fit_run(&fit);
+    err = ny_record_check_lost(store, name, record);
+    if (!err && (!settings->until_sums || !is_summed(record))) err = ny_fit_run(&fit);
     return err || !settings->until_sums ? err : note_sums(&fit.job);
 }

@@ -3,6 +3,7 @@
 #define NY_UPDATE_COURSES_H
 
 #include "fit/fit.h"
+#include "store/store.h"
 
 /* Plans a fit of any kind. m: landmarks already selected; 0: not yet. */
 int ny_fit_plan(struct ny_store *store, const struct ny_fit_settings *settings, size_t m,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "place/spread.h"
+#include "results/keep.h"
 #include "results/stored_model.h"
 #include "update/sums.h"
 #include "update/update.h"
@@ -95,9 +96,8 @@ static int draw_rows(const struct ny_fit *fit, struct sample *sample)
     if (err) return err;
     sample->rows = ny_calloc(fit->job.ctx, NY_MEM_OTHER, sample->count, row_bytes);
     if (!sample->rows) return NY_EBUDGET;
-    return ny_rows_gather_wide(ny_store_rows(fit->job.store), fit->job.points.dtype,
-                               (size_t)fit->job.points.row_slots, sample->numbers, sample->count,
-                               sample->rows);
+    return ny_rows_gather_wide(fit->job.X, fit->job.points.dtype, (size_t)fit->job.points.row_slots,
+                               sample->numbers, sample->count, sample->rows);
 }
 
 /* The rest of the job's own goes, to make room. */
@@ -123,7 +123,7 @@ static int measure(struct ny_fit *fit, struct sample *sample)
 {
     struct ny_columns_spec spec = ny_fit_spec(fit);
     const struct ny_selection_request request = {.ctx = fit->job.ctx,
-                                                 .X = ny_store_rows(fit->job.store),
+                                                 .X = fit->job.X,
                                                  .n = sample->count,
                                                  .spec = &spec,
                                                  .greedy.dictionary.affine =
@@ -173,7 +173,7 @@ static void tell(const struct ny_fit *fit, struct ny_drift drift)
 }
 
 /* Keeps the largest drift since the model was made, and the rows that have it; a full update clears
- * them (results/facts.h). Of a result of all shards, rows are numbered over all of them. */
+ * them (job/facts.h). Of a result of all shards, rows are numbered over all of them. */
 static void keep_largest(struct ny_fit *fit, double drift)
 {
     const json_t *sharded = json_object_get(fit->job.record, "sharded");
@@ -250,7 +250,7 @@ static int by_components(struct ny_fit *fit, struct sample *sample)
     struct ny_model *model = NULL;
     struct ny_source *source = NULL;
     struct ny_columns_spec spec;
-    int err = ny_model_of_result(&model, fit->job.store, fit->job.name);
+    int err = ny_model_of_result(&model, ny_keep_store(&fit->job.keep), fit->job.keep.name);
 
     if (err || !model->fitted.spread) goto done;
     err = draw_rows(fit, sample);
@@ -329,8 +329,7 @@ static int warn_of_width(const struct ny_fit *fit)
     if (!settings->gamma_auto || settings->kernel->base == NY_BASE_DOT) return NY_OK;
     if (n - seen < n / SHARE) return NY_OK;
     ny_field_set_count(fit->job.record, "width_rows", n);
-    err = ny_columns_auto_gamma_of(&spec, ny_store_rows(fit->job.store), n, settings->seed, PAIRS,
-                                   &gamma);
+    err = ny_columns_auto_gamma_of(&spec, fit->job.X, n, settings->seed, PAIRS, &gamma);
     if (err == NY_EDATA) { /* no distance among so few pairs */
         ny_error_clear(fit->job.ctx);
         return NY_OK;
@@ -369,7 +368,7 @@ static int warn_of_geometry(const struct ny_fit *fit)
     int err;
 
     if (!ny_scale_spread(fit->settings->scale) && !fit->settings->map->centred_rows) return NY_OK;
-    err = ny_points_stats(fit->job.store, &stats);
+    err = fit->job.X->ops->stats(fit->job.X, &stats);
     if (err) return err;
     for (size_t k = 0; k < stats.d; k++) {
         double drift = drift_of(fit, &stats, k);
@@ -380,7 +379,7 @@ static int warn_of_geometry(const struct ny_fit *fit)
         worst = k;
     }
     ny_rows_stats_release(&stats, fit->job.ctx);
-    if (off) err = ny_points_column_words(fit->job.store, worst, column);
+    if (off) err = fit->job.X->ops->column_words(fit->job.X, worst, column);
     if (off && !err)
         ny_log(fit->job.ctx, NY_LOG_WARNING,
                "mean or scale of %zu column%s, most of all of %s, %s moved by more than 10 %% of a "
@@ -401,10 +400,12 @@ int ny_update_warn_drift(struct ny_job *job)
 int ny_update_warn_of_all(struct ny_store *store, const char *name,
                           const struct ny_fit_settings *settings, json_t *record)
 {
-    struct ny_fit fit = {
-        .job = {.ctx = ny_store_context(store), .store = store, .name = name, .record = record},
-        .settings = settings,
-        .params = settings->params};
+    struct ny_fit fit = {.job = {.ctx = ny_store_context(store),
+                                 .X = ny_store_rows(store),
+                                 .keep = ny_store_keep(store, name),
+                                 .record = record},
+                         .settings = settings,
+                         .params = settings->params};
     int err = ny_points_info(store, &fit.job.points);
 
     ny_settings_widen(settings, &fit.job.points);

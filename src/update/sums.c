@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "results/model.h"
+#include "model/model.h"
 
 bool ny_update_keeps_sums(const struct ny_fit *fit, const struct ny_matched *matched)
 {
@@ -26,12 +26,12 @@ static int shift_of(struct ny_fit *fit, const struct ny_matched *matched, size_t
     int err = image ? NY_OK : NY_EBUDGET;
 
     if (!err) err = ny_earlier_get(fit, "model", image, bytes);
-    if (!err) err = ny_model_read(&model, fit->job.ctx, image, bytes, fit->job.name);
+    if (!err) err = ny_model_read(&model, fit->job.ctx, image, bytes, fit->job.keep.name);
     if (!err && model->m != before)
         err = ny_fail(fit->job.ctx, NY_ESTORE,
                       "the model of '%s' in %s has other landmarks than its record says; fit it "
                       "again with --restart",
-                      fit->job.name, ny_store_path(fit->job.store));
+                      fit->job.keep.name, fit->job.keep.place);
     for (size_t j = 0; !err && j < model->m; j++)
         if (matched->place[j] != SIZE_MAX)
             delta[matched->place[j]] = fit->a[matched->place[j]] - model->a[j];

@@ -17,7 +17,9 @@
 
 #include "fit/plan.h"
 #include "results/clusters.h"
-#include "results/facts.h"
+#include "job/facts.h"
+#include "results/keep.h"
+#include "results/record.h"
 #include "results/resume.h"
 #include "results/unneeded.h"
 
@@ -43,7 +45,7 @@ int ny_update_allowed(struct ny_context *ctx, const struct ny_fit_settings *sett
                        "'%s' was computed from all of K when there were fewer rows, and would now "
                        "be computed by products; fit it again with --restart",
                        name);
-    if (settings->columns_file)
+    if (settings->columns)
         return ny_fail(ctx, NY_EUSAGE,
                        "'%s' has a precomputed kernel, whose columns do not grow with the store; "
                        "fit it again with --restart and the new columns",
@@ -234,9 +236,9 @@ static void leave_behind(struct ny_job *job, struct ny_batch *batch, const json_
         struct ny_part is = ny_record_part(job->record, work_parts[i]);
         bool image = strchr(work_parts[i], '.') != NULL;
 
-        if (strcmp(was.name, is.name) != 0) ny_batch_delete(batch, job->name, was.name);
+        if (strcmp(was.name, is.name) != 0) ny_batch_delete(batch, job->keep.name, was.name);
         if (image && strcmp(is.name, sums.name) != 0)
-            ny_batch_delete(batch, job->name, is.name);
+            ny_batch_delete(batch, job->keep.name, is.name);
     }
 }
 
@@ -244,7 +246,7 @@ int ny_update_finish(struct ny_job *job, struct ny_batch *batch)
 {
     json_t *before, *report = ny_job_report(job);
     json_t *sharded = json_object_get(job->record, "sharded");
-    int err = ny_record_load(job->store, job->name, &before);
+    int err = ny_record_load(ny_keep_store(&job->keep), job->keep.name, &before);
 
     if (err || !before) return err ? err : NY_EINTERNAL;
     leave_behind(job, batch, before);
@@ -257,5 +259,5 @@ int ny_update_finish(struct ny_job *job, struct ny_batch *batch)
                            ny_field_count(sharded, "first", 0) + ny_field_count(report, "n", 0));
     ny_field_set_number(report, "gemm_ratio", NAN); /* passes over some of the rows have none */
     json_object_del(job->record, "update");
-    return ny_batch_delete(batch, job->name, "update");
+    return ny_batch_delete(batch, job->keep.name, "update");
 }

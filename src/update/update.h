@@ -46,6 +46,7 @@
 #ifndef NY_UPDATE_UPDATE_H
 #define NY_UPDATE_UPDATE_H
 
+#include "store/store.h"
 #include "fit/earlier.h"
 
 struct ny_job;

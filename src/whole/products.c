@@ -139,8 +139,8 @@ static int multiply_tiles(struct ny_products_state *state, const double *scale, 
     int err;
 
     if (first_tile == 0) memset(Y.at, 0, Y.rows * Y.cols * sizeof(double));
-    err = ny_rows_source(ny_store_rows(fit->job.store), fit->job.points.n,
-                         (size_t)fit->job.points.row_slots, fit->job.workers, &points);
+    err = ny_rows_source(fit->job.X, fit->job.points.n, (size_t)fit->job.points.row_slots,
+                         fit->job.workers, &points);
     if (err) return err;
     product.points = points;
     err = ny_kernel_product_run(&product);

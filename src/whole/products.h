@@ -18,7 +18,7 @@
 #ifndef NY_WHOLE_PRODUCTS_H
 #define NY_WHOLE_PRODUCTS_H
 
-#include "results/degrees.h"
+#include "model/degrees.h"
 #include "fit/fit.h"
 #include "whole/kernel_product.h"
 #include "whole/shape.h"

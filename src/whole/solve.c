@@ -4,15 +4,15 @@
 #include <string.h>
 
 #include "columns/kernels.h"
-#include "results/coordinates.h"
-#include "results/embedding.h"
+#include "model/coordinates.h"
+#include "model/embedding.h"
 #include "fit/plan.h"
 #include "whole/products_private.h"
 #include "fit/sizes.h"
 #include "fit/ideal.h"
 #include "fit/timing.h"
 #include "fit/signs.h"
-#include "results/extension.h"
+#include "model/extension.h"
 
 /* ---- solve: B → eigenpairs, and the map ---------------------------------------------------- */
 
@@ -191,7 +191,7 @@ static int find_spread(const struct ny_fit *fit, double *trace)
 {
     struct ny_rows_stats stats;
     double n = (double)fit->job.points.n, sum = 0;
-    int err = ny_points_stats(fit->job.store, &stats);
+    int err = fit->job.X->ops->stats(fit->job.X, &stats);
 
     if (err) return err;
     for (uint64_t j = 0; j < stats.d; j++)
@@ -324,7 +324,7 @@ static struct ny_stage_bytes reduce_bytes(const struct ny_job_sizes *sizes, unsi
     bytes.by_purpose[NY_MEM_SOLVE] =
         map + r * (r + products.rank + 6) * sizeof(double) + (most > signs ? most : signs);
     if (has_spread(f->settings)) { /* statistics of four arrays, from a record of four */
-        bytes.by_purpose[NY_MEM_STORE] += ny_shard_stats_bytes(f->points->d, 1);
+        bytes.by_purpose[NY_MEM_STORE] += f->points->stats_bytes;
         bytes.by_purpose[NY_MEM_OTHER] += ny_sizes_arrays(f, 8);
     }
     if (f->settings->probes && products.centred) {
@@ -353,7 +353,7 @@ const struct ny_stage ny_stage_reduce = {NY_STAGE_SOLVE, run_solve, reduce_bytes
 
 struct output {
     struct ny_embedding_writer writer;
-    size_t pairs, width; /* of a stored row: results/coordinates.h */
+    size_t pairs, width; /* of a stored row: model/coordinates.h */
     double *P, *Y;       /* r × pairs; NY_UNIT_ROWS × width */
     float *narrow;
 };
@@ -379,7 +379,7 @@ static int allocate_output(struct ny_products_state *state, struct output *out)
     layout = ny_embedding_layout(fit->job.points.n, out->width, element);
     ny_record_renew(fit->job.record, "embedding");
     layout.part = ny_record_part(fit->job.record, "embedding");
-    return ny_embedding_writer_new(&out->writer, fit->job.store, fit->job.name, layout, 0);
+    return ny_embedding_writer_new(&out->writer, &fit->job.keep, layout, 0);
 }
 
 /* Computes Q P of one unit's rows, adds the roots where they are stored, and gives the rows to the
@@ -410,7 +410,7 @@ static int flush(struct ny_products_state *state, struct output *out, bool last)
     for (int slot = 0; slot < 2 && last && err == NY_OK; slot++)
         err = ny_job_delete_part(&fit->job, batch, slot ? "products.1" : "products.0");
     if (err) {
-        ny_batch_abort(batch);
+        fit->job.keep.ops->cancel(batch);
         return err;
     }
     return ny_job_commit(&fit->job, batch, last ? ny_job_next(&fit->job) : NY_STAGE_PROJECT);

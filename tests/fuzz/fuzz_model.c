@@ -1,7 +1,7 @@
 /* Models whose checksum is right, so that it is their claims that decide. One that loads is saved
  * and loaded again, and places points at finite coordinates, or says that it cannot. */
 #include "base/checksum.h"
-#include "results/model.h"
+#include "model/model.h"
 #include "fuzz/fuzz.h"
 
 enum { MEMORY = 64 << 20, CHECKSUM_BYTES = 8, ROWS = 3, VALUES = 1 << 12 };

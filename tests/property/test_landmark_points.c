@@ -4,7 +4,7 @@
  * that go on when the file is gone.
  */
 #include "property/update_case.h"
-#include "results/landmark_points.h"
+#include "model/landmark_points.h"
 #include "results/record.h"
 #include "store/store.h"
 #include "support/brute.h"

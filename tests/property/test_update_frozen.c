@@ -5,7 +5,8 @@
 #include "base/memory.h"
 #include "place/clusters.h"
 #include "results/clusters.h"
-#include "results/embedding.h"
+#include "model/embedding.h"
+#include "results/keep.h"
 #include "results/record.h"
 
 /* Fits the first rows, in a store whose path it makes. */
@@ -219,6 +220,7 @@ static void parts_of_the_old_record_stay_for_one_update(void **state)
     struct ny_embedding_layout old = ny_embedding_layout(FIRST, 2, sizeof(float));
     float *before = malloc(FIRST * 2 * sizeof(float)), *rows = malloc(FIRST * 2 * sizeof(float));
     struct ny_store *opened;
+    struct ny_keep keep;
     char store[200];
 
     (void)state;
@@ -226,13 +228,14 @@ static void parts_of_the_old_record_stay_for_one_update(void **state)
     assert_true(before && rows);
     assert_int_equal(ny_embedding_read(ctx, store, "fit", 0, FIRST, before), NY_OK);
     assert_int_equal(ny_store_open(&opened, ctx, store), NY_OK);
+    keep = ny_store_keep(opened, "fit");
     append(store, FIRST, SECOND);
     ny_report_free(fit_well(&test, store, "full"));
-    assert_int_equal(ny_embedding_rows(opened, "fit", &old, 0, FIRST, rows), NY_OK);
+    assert_int_equal(ny_embedding_rows(&keep, &old, 0, FIRST, rows), NY_OK);
     assert_memory_equal(rows, before, FIRST * 2 * sizeof(float));
     append(store, SECOND, THIRD);
     ny_report_free(fit_well(&test, store, "full"));
-    assert_int_equal(ny_embedding_rows(opened, "fit", &old, 0, FIRST, rows), NY_ESTORE);
+    assert_int_equal(ny_embedding_rows(&keep, &old, 0, FIRST, rows), NY_ESTORE);
     ny_store_close(opened);
     free(before);
     free(rows);

@@ -15,7 +15,7 @@
 #include "base/context.h"
 #include "base/random.h"
 #include "nystream.h"
-#include "results/fields.h"
+#include "job/fields.h"
 #include "store/store.h"
 #include "support/files.h"
 #include "support/killed.h"

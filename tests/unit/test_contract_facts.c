@@ -1,4 +1,4 @@
-/* results/facts.h: each key has one line and each place one key, without gaps; a label fits the
+/* job/facts.h: each key has one line and each place one key, without gaps; a label fits the
  * lines of the command; a new job has all that have a place. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "job/job.h"
-#include "results/facts.h"
+#include "job/facts.h"
 
 enum { LABEL_COLUMNS = 20 };
 

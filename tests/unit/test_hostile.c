@@ -16,7 +16,7 @@
 #include "base/checksum.h"
 #include "base/memory.h"
 #include "results/record.h"
-#include "results/model.h"
+#include "model/model.h"
 #include "store/store_private.h"
 #include "support/store_case.h"
 
@@ -47,7 +47,7 @@ static int stop(void **state)
 
 /* ---- models -------------------------------------------------------------------------------- */
 
-/* The header as results/model.c writes it. */
+/* The header as model/model.c writes it. */
 struct claim {
     char magic[16];
     uint32_t version, dtype, precision, degree;

@@ -1,4 +1,4 @@
-/* results/embedding.h: rows of a part in chunks come back in the order in which they are asked for,
+/* model/embedding.h: rows of a part in chunks come back in the order in which they are asked for,
  * and what is missing is said. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,8 @@
 
 #include "base/error.h"
 #include "nystream.h"
-#include "results/embedding.h"
+#include "model/embedding.h"
+#include "results/keep.h"
 #include "support/store_case.h"
 
 /* Rows of two f64, (i, −i), in chunks of three; the last one has two. */
@@ -20,6 +21,7 @@ enum { N = 101, ROWS = 3 };
 
 static struct ny_context *ctx;
 static struct ny_store *store;
+static struct ny_keep whole, short_one;
 static char folder[128];
 
 static const struct ny_embedding_layout layout = {
@@ -55,6 +57,8 @@ static int start(void **state)
     if (ny_context_new(&ctx)) return -1;
     ny_context_set_threads(ctx, 3);
     assert_int_equal(ny_store_create(&store, ctx, path), NY_OK);
+    whole = ny_store_keep(store, "whole");
+    short_one = ny_store_keep(store, "short");
     put_chunks("whole", N);
     put_chunks("short", N - 1);
     return 0;
@@ -74,7 +78,7 @@ static void gather(const uint64_t *rows, size_t count)
 {
     double out[2 * N] = {0};
 
-    assert_int_equal(ny_embedding_gather(store, "whole", &layout, rows, count, out), NY_OK);
+    assert_int_equal(ny_embedding_gather(&whole, &layout, rows, count, out), NY_OK);
     for (size_t i = 0; i < count; i++) {
         assert_true(out[2 * i] == (double)rows[i]);
         assert_true(out[2 * i + 1] == -(double)rows[i]);
@@ -101,9 +105,8 @@ static void rows_in_a_range_are_read(void **state)
             double out[2 * N + 2];
 
             out[2 * (end - first)] = 0.5;
-            assert_int_equal(
-                ny_embedding_rows(store, "whole", &layout, first, (size_t)(end - first), out),
-                NY_OK);
+            assert_int_equal(ny_embedding_rows(&whole, &layout, first, (size_t)(end - first), out),
+                             NY_OK);
             for (uint64_t i = first; i < end; i++)
                 assert_true(out[2 * (i - first)] == (double)i &&
                             out[2 * (i - first) + 1] == -(double)i);
@@ -117,13 +120,13 @@ static void missing_rows_are_said(void **state)
     double out[2 * N];
 
     (void)state;
-    assert_int_equal(ny_embedding_gather(store, "short", &layout, there, 2, out), NY_OK);
-    assert_int_equal(ny_embedding_gather(store, "short", &layout, short_of, 3, out), NY_ESTORE);
+    assert_int_equal(ny_embedding_gather(&short_one, &layout, there, 2, out), NY_OK);
+    assert_int_equal(ny_embedding_gather(&short_one, &layout, short_of, 3, out), NY_ESTORE);
     assert_non_null(strstr(ny_context_message(ctx), "chunk 33 of part embedding of 'short'"));
     ny_error_clear(ctx);
-    assert_int_equal(ny_embedding_gather(store, "short", &layout, beyond, 1, out), NY_ESTORE);
+    assert_int_equal(ny_embedding_gather(&short_one, &layout, beyond, 1, out), NY_ESTORE);
     assert_non_null(strstr(ny_context_message(ctx), "chunk 34 of part embedding of 'short'"));
-    assert_int_equal(ny_embedding_rows(store, "short", &layout, N - 3, 3, out), NY_ESTORE);
+    assert_int_equal(ny_embedding_rows(&short_one, &layout, N - 3, 3, out), NY_ESTORE);
 }
 
 int main(void)

@@ -3,13 +3,13 @@
  * landmarks, the shift a, and the map (P, q): y = ((c − a)P + q), divided by √d = √(c·v) where the
  * kernel is, and what makes coordinates of it.
  */
-#ifndef NY_RESULTS_MODEL_H
-#define NY_RESULTS_MODEL_H
+#ifndef NY_MODEL_MODEL_H
+#define NY_MODEL_MODEL_H
 
 #include "base/traits.h"
-#include "results/coordinates.h"
-#include "results/degrees.h"
-#include "results/map.h"
+#include "model/coordinates.h"
+#include "model/degrees.h"
+#include "model/map.h"
 
 /* How the rows of the fit lie about the mean μ of the features, by the linear kernel or cosine. It
  * is known where the result of the fit has opened the model, and μ is 0 where features are not

@@ -1,8 +1,8 @@
-#include "results/figures.h"
+#include "job/figures.h"
 
 #include <math.h>
 
-#include "results/fields.h"
+#include "job/fields.h"
 
 /* Returns the share of the trace of K that the eigenvalues of the map keep; NaN where the record
  * has no trace, or eigenvalues that add up to more. The trivial pair of a divided kernel counts in

@@ -1,4 +1,4 @@
-#include "results/geometry.h"
+#include "model/geometry.h"
 
 #include <string.h>
 
@@ -11,10 +11,10 @@ static size_t image_bytes(size_t d, const double *gamma)
     return (2 * d + (gamma != NULL)) * sizeof(double);
 }
 
-int ny_stored_geometry_put(struct ny_store *store, const char *name, const char *part,
+int ny_stored_geometry_put(const struct ny_keep *keep, const char *part,
                            const struct ny_geometry *geometry, const double *gamma)
 {
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = keep->ctx;
     size_t d = geometry->d, bytes = image_bytes(d, gamma);
     double *image = ny_alloc(ctx, NY_MEM_OTHER, bytes);
     int err;
@@ -23,23 +23,23 @@ int ny_stored_geometry_put(struct ny_store *store, const char *name, const char 
     memcpy(image, geometry->centre, d * sizeof(double));
     memcpy(image + d, geometry->factor, d * sizeof(double));
     if (gamma) image[2 * d] = *gamma;
-    err = ny_blob_put(store, name, part, image, bytes);
+    err = ny_keep_put(keep, part, image, bytes);
     ny_free(ctx, image);
     return err;
 }
 
-int ny_stored_geometry(struct ny_geometry **out, struct ny_store *store, const char *name,
-                       const char *part, size_t d, double *gamma)
+int ny_stored_geometry(struct ny_geometry **out, const struct ny_keep *keep, const char *part,
+                       size_t d, double *gamma)
 {
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = keep->ctx;
     size_t bytes = image_bytes(d, gamma);
     double *image = ny_alloc(ctx, NY_MEM_OTHER, bytes);
-    int err = image ? ny_blob_get(store, name, part, image, bytes) : NY_EBUDGET;
+    int err = image ? keep->ops->get(keep, part, image, bytes) : NY_EBUDGET;
 
     if (err == NY_OK && ny_first_not_finite(image, bytes / sizeof(double)))
         err = ny_fail(ctx, NY_ESTORE,
                       "the scale of '%s' in %s is not of numbers; fit it again with --restart",
-                      name, ny_store_path(store));
+                      keep->name, keep->place);
     if (err == NY_OK) err = ny_geometry_copy(out, ctx, image, image + d, d);
     if (err == NY_OK && gamma) *gamma = image[2 * d];
     ny_free(ctx, image);

@@ -3,8 +3,8 @@
  * all eigenpairs, the trivial one of a divided kernel included, so that eigenvectors can be
  * exported — and, for asymmetric diffusion, 1/√d_i. svd, kpca and pca store Y = Û Λ̂^½ itself.
  */
-#ifndef NY_RESULTS_COORDINATES_H
-#define NY_RESULTS_COORDINATES_H
+#ifndef NY_MODEL_COORDINATES_H
+#define NY_MODEL_COORDINATES_H
 
 #include <jansson.h>
 

@@ -7,12 +7,12 @@
  * so that the message tells of all such rows: a fit allows 1 % of them (fit/unreached.c), new rows
  * are refused where most of them are such.
  */
-#include "results/degrees.h"
+#include "model/degrees.h"
 
 #include <math.h>
 
 #include "base/memory.h"
-#include "results/record.h"
+#include "job/record.h"
 
 int ny_degrees_over_landmarks(struct ny_degrees *degrees, struct ny_context *ctx, const double *a,
                               size_t m, uint64_t n)

@@ -1,12 +1,12 @@
 /*
- * Writes and reads a part that has one item a row, in chunks of whole rows (results/embedding.h):
+ * Writes and reads a part that has one item a row, in chunks of whole rows (model/embedding.h):
  * embeddings, and the lists of graphs.
  *
  * A writer holds rows until a batch takes them. Whole chunks are then forgotten; the last, short
  * one is written too, stays in the buffer, and is written again when it is longer. So every commit
  * has all rows so far, and a resumed writer reads back the rows of its chunk.
  */
-#include "results/embedding.h"
+#include "model/embedding.h"
 
 #include <assert.h>
 #include <string.h>
@@ -39,29 +39,28 @@ size_t ny_embedding_writer_bytes(const struct ny_embedding_layout *layout, size_
     return capacity_of(layout, batch_bytes) * layout->row_bytes;
 }
 
-int ny_embedding_writer_new(struct ny_embedding_writer *writer, struct ny_store *store,
-                            const char *name, struct ny_embedding_layout layout, uint64_t first_row)
+int ny_embedding_writer_new(struct ny_embedding_writer *writer, const struct ny_keep *keep,
+                            struct ny_embedding_layout layout, uint64_t first_row)
 {
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = keep->ctx;
 
     *writer = (struct ny_embedding_writer){
-        .store = store,
-        .name = name,
+        .keep = *keep,
         .layout = layout,
         .first_row = first_row / layout.chunk_rows * layout.chunk_rows,
-        .capacity = capacity_of(&layout, ny_batch_bytes_of(store)),
+        .capacity = capacity_of(&layout, keep->ops->batch_bytes(keep)),
     };
     writer->rows = ny_calloc(ctx, NY_MEM_STORE, writer->capacity, layout.row_bytes);
     if (!writer->rows) return NY_EBUDGET;
     writer->count = (size_t)(first_row - writer->first_row);
     if (!writer->count) return NY_OK;
     layout.rows = first_row;
-    return ny_embedding_rows(store, name, &layout, writer->first_row, writer->count, writer->rows);
+    return ny_embedding_rows(keep, &layout, writer->first_row, writer->count, writer->rows);
 }
 
 void ny_embedding_writer_release(struct ny_embedding_writer *writer)
 {
-    if (writer->store) ny_free(ny_store_context(writer->store), writer->rows);
+    if (writer->rows) ny_free(writer->keep.ctx, writer->rows);
     *writer = (struct ny_embedding_writer){0};
 }
 
@@ -90,9 +89,10 @@ static int flush(struct ny_embedding_writer *writer, struct ny_batch *batch)
         size_t count = writer->count - first;
 
         if (count > layout->chunk_rows) count = layout->chunk_rows;
-        err = ny_batch_put(batch, writer->name, layout->part.name,
-                           (writer->first_row + first) / layout->chunk_rows,
-                           writer->rows + first * layout->row_bytes, count * layout->row_bytes);
+        err = writer->keep.ops->put(&writer->keep, batch, layout->part.name,
+                                    (writer->first_row + first) / layout->chunk_rows,
+                                    writer->rows + first * layout->row_bytes,
+                                    count * layout->row_bytes);
     }
     if (err) return err;
     writer->count -= whole;
@@ -105,34 +105,32 @@ static int flush(struct ny_embedding_writer *writer, struct ny_batch *batch)
 int ny_embedding_batch(struct ny_embedding_writer *writer, struct ny_embedding_writer *beside,
                        struct ny_batch **batch)
 {
-    int err = ny_batch_begin(batch, writer->store);
+    int err = writer->keep.ops->begin(&writer->keep, batch);
 
     if (err) return err;
     err = flush(writer, *batch);
     if (err == NY_OK && beside && beside->rows) err = flush(beside, *batch);
-    if (err) ny_batch_abort(*batch);
+    if (err) writer->keep.ops->cancel(*batch);
     return err;
 }
 
 /* Reads a chunk that has to have `rows` rows or more. */
-static int read_chunk(struct ny_store *store, const char *name,
-                      const struct ny_embedding_layout *layout, uint64_t index, size_t rows,
-                      struct ny_chunk *chunk)
+static int read_chunk(const struct ny_keep *keep, const struct ny_embedding_layout *layout,
+                      uint64_t index, size_t rows, struct ny_chunk *chunk)
 {
-    int err = ny_chunk_get(store, name, layout->part.name, index, chunk);
+    int err = keep->ops->chunk(keep, layout->part.name, index, chunk);
 
     if (err == NY_END || (err == NY_OK && chunk->bytes < rows * layout->row_bytes))
-        err = ny_fail(ny_store_context(store), NY_ESTORE,
+        err = ny_fail(keep->ctx, NY_ESTORE,
                       "chunk %llu of part %s of '%s' in %s is missing or short; fit it again "
                       "with --restart",
-                      (unsigned long long)index, layout->part.name, name, ny_store_path(store));
+                      (unsigned long long)index, layout->part.name, keep->name, keep->place);
     return err;
 }
 
 /* Rows to be read: first … first+count−1, to `out`. */
 struct range {
-    struct ny_store *store;
-    const char *name;
+    const struct ny_keep *keep;
     const struct ny_embedding_layout *layout;
     uint64_t first;
     size_t count;
@@ -144,7 +142,7 @@ struct range {
 static int read_part(const struct range *range, uint64_t index)
 {
     const struct ny_embedding_layout *layout = range->layout;
-    struct ny_context *ctx = ny_store_context(range->store);
+    struct ny_context *ctx = range->keep->ctx;
     uint64_t begin = index * layout->chunk_rows, last = range->first + range->count;
     size_t before = begin < range->first ? (size_t)(range->first - begin) : 0;
     size_t end = last - begin < layout->chunk_rows ? (size_t)(last - begin) : layout->chunk_rows;
@@ -155,7 +153,7 @@ static int read_part(const struct range *range, uint64_t index)
 
     if (!whole) chunk.data = ny_alloc(ctx, NY_MEM_STORE, chunk.capacity);
     if (!chunk.data) return NY_EBUDGET;
-    err = read_chunk(range->store, range->name, layout, index, end, &chunk);
+    err = read_chunk(range->keep, layout, index, end, &chunk);
     if (whole) return err;
     if (!err)
         memcpy(out, (char *)chunk.data + before * layout->row_bytes,
@@ -176,18 +174,17 @@ static int read_parts(void *arg, size_t first, size_t count)
     return err;
 }
 
-int ny_embedding_rows(struct ny_store *store, const char *name,
-                      const struct ny_embedding_layout *layout, uint64_t first, size_t count,
-                      void *rows)
+int ny_embedding_rows(const struct ny_keep *keep, const struct ny_embedding_layout *layout,
+                      uint64_t first, size_t count, void *rows)
 {
     const size_t many = 16; /* chunks that are worth threads */
-    struct range range = {store, name, layout, first, count, rows};
+    struct range range = {keep, layout, first, count, rows};
     size_t chunks;
 
     if (!count) return NY_OK;
     chunks = (size_t)((first + count - 1) / layout->chunk_rows - first / layout->chunk_rows) + 1;
     return chunks < many ? read_parts(&range, 0, chunks)
-                         : ny_parallel_ranges(ny_store_context(store), chunks, read_parts, &range);
+                         : ny_parallel_ranges(keep->ctx, chunks, read_parts, &range);
 }
 
 /* The chunk of the smallest number from `from` on that holds any of the rows, and how many rows it
@@ -210,11 +207,10 @@ static bool next_chunk(const struct ny_embedding_layout *layout, const uint64_t 
     return *needed > 0;
 }
 
-int ny_embedding_gather(struct ny_store *store, const char *name,
-                        const struct ny_embedding_layout *layout, const uint64_t *rows,
-                        size_t count, void *out)
+int ny_embedding_gather(const struct ny_keep *keep, const struct ny_embedding_layout *layout,
+                        const uint64_t *rows, size_t count, void *out)
 {
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = keep->ctx;
     size_t needed, chunk_bytes = layout->chunk_rows * layout->row_bytes;
     struct ny_chunk chunk = {.data = ny_alloc(ctx, NY_MEM_STORE, chunk_bytes),
                              .capacity = chunk_bytes};
@@ -222,7 +218,7 @@ int ny_embedding_gather(struct ny_store *store, const char *name,
 
     for (uint64_t index = 0; err == NY_OK && next_chunk(layout, rows, count, &index, &needed);
          index++) {
-        err = read_chunk(store, name, layout, index, needed, &chunk);
+        err = read_chunk(keep, layout, index, needed, &chunk);
         for (size_t i = 0; i < count && err == NY_OK; i++)
             if (rows[i] / layout->chunk_rows == index)
                 memcpy((char *)out + i * layout->row_bytes,

@@ -2,8 +2,8 @@
  * Maps: which matrix is decomposed, and how its eigenvectors become coordinates. What a reader of a
  * result has to know of its map is here; how a map of a graph is made is in maps/graph_map.h.
  */
-#ifndef NY_RESULTS_MAP_H
-#define NY_RESULTS_MAP_H
+#ifndef NY_MODEL_MAP_H
+#define NY_MODEL_MAP_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -28,7 +28,7 @@ struct ny_map {
                                     * NULL: there is none */
 };
 
-/* The maps in the order of the help: ny_map_NAME, defined in results/map.c. A new map is its struct
+/* The maps in the order of the help: ny_map_NAME, defined in model/map.c. A new map is its struct
  * there and a line here. A map of a graph also has the file maps/NAME.c with ny_graph_map_NAME,
  * what makes it; maps/graph_map.c lists these by the second macro. */
 #define NY_KERNEL_MAPS(X)                                                                          \

@@ -1,4 +1,4 @@
-#include "results/fields.h"
+#include "job/fields.h"
 
 #include <math.h>
 #include <string.h>

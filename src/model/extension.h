@@ -3,10 +3,10 @@
  * work on all of K, which have no landmarks. Part "extension" of the latter has what the Nyström
  * formula (Ouimet & Bengio 2005, eq. 1) needs beside the points and the embedding.
  */
-#ifndef NY_RESULTS_EXTENSION_H
-#define NY_RESULTS_EXTENSION_H
+#ifndef NY_MODEL_EXTENSION_H
+#define NY_MODEL_EXTENSION_H
 
-#include "results/record.h"
+#include "job/record.h"
 
 struct ny_map;
 struct ny_method;

@@ -1,13 +1,13 @@
-#include "results/choice.h"
+#include "model/choice.h"
 
 #include "base/memory.h"
 
 static const char part[] = "features";
 
-int ny_stored_choice_put(struct ny_store *store, const char *name, json_t *record,
-                         const unsigned char *chosen, size_t d)
+int ny_stored_choice_put(const struct ny_keep *keep, json_t *record, const unsigned char *chosen,
+                         size_t d)
 {
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = keep->ctx;
     size_t count = 0, at = 0;
     uint64_t *columns;
     int err;
@@ -18,7 +18,7 @@ int ny_stored_choice_put(struct ny_store *store, const char *name, json_t *recor
     if (!columns) return NY_EBUDGET;
     for (size_t k = 0; k < d; k++)
         if (chosen[k]) columns[at++] = k;
-    err = ny_blob_put(store, name, part, columns, ny_stored_choice_bytes(count));
+    err = ny_keep_put(keep, part, columns, ny_stored_choice_bytes(count));
     ny_free(ctx, columns);
     ny_field_set_count(record, "features", count);
     ny_field_set_count(json_object_get(record, "report"), "features_kept", count);
@@ -38,10 +38,10 @@ static bool plausible(const uint64_t *columns, size_t count, uint64_t d)
     return true;
 }
 
-int ny_stored_choice(struct ny_store *store, const char *name, const json_t *record, uint64_t d,
+int ny_stored_choice(const struct ny_keep *keep, const json_t *record, uint64_t d,
                      uint64_t **columns)
 {
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = keep->ctx;
     size_t count = ny_stored_choice_count(record);
     bool good = count <= d;
     int err = NY_OK;
@@ -50,12 +50,12 @@ int ny_stored_choice(struct ny_store *store, const char *name, const json_t *rec
     if (good) {
         *columns = ny_calloc(ctx, NY_MEM_OTHER, count, sizeof(**columns));
         if (!*columns) return NY_EBUDGET;
-        err = ny_blob_get(store, name, part, *columns, ny_stored_choice_bytes(count));
+        err = keep->ops->get(keep, part, *columns, ny_stored_choice_bytes(count));
         good = !err && plausible(*columns, count, d);
     }
     if (err || good) return err;
     return ny_fail(
         ctx, NY_ESTORE,
-        "the columns that '%s' in %s has chosen are invalid; fit it again with --restart", name,
-        ny_store_path(store));
+        "the columns that '%s' in %s has chosen are invalid; fit it again with --restart",
+        keep->name, keep->place);
 }

@@ -1,4 +1,4 @@
-#include "results/facts.h"
+#include "job/facts.h"
 
 #include <string.h>
 

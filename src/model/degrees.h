@@ -9,11 +9,11 @@
  * basis of the small problem has one more line in its table (spectral/basis.h).
  *
  * Such a map stores the rows of Û, the trivial pair included, so that they can be exported.
- * results/coordinates.h makes coordinates of them wherever they are read: λ^t, the random walk's
+ * model/coordinates.h makes coordinates of them wherever they are read: λ^t, the random walk's
  * 𝒟^-½, or rows of length one.
  */
-#ifndef NY_RESULTS_DEGREES_H
-#define NY_RESULTS_DEGREES_H
+#ifndef NY_MODEL_DEGREES_H
+#define NY_MODEL_DEGREES_H
 
 #include <jansson.h>
 

@@ -12,8 +12,8 @@
  *   update  KEPT: an update has it of the result. RUN: each run has its own. FOUND: a full update
  *           finds it again
  */
-#ifndef NY_RESULTS_FACTS_H
-#define NY_RESULTS_FACTS_H
+#ifndef NY_JOB_FACTS_H
+#define NY_JOB_FACTS_H
 
 #include <jansson.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* Figures of a result that follow from others, so that records of any version have them right. */
-#ifndef NY_RESULTS_FIGURES_H
-#define NY_RESULTS_FIGURES_H
+#ifndef NY_JOB_FIGURES_H
+#define NY_JOB_FIGURES_H
 
 #include <jansson.h>
 

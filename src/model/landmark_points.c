@@ -1,12 +1,12 @@
 /* Stores and reads landmarks that are points, in chunks of whole rows, and turns them into the type
  * and layout that is asked for. A row that is larger than a chunk has chunks of its own, all but
  * the last of which are full. */
-#include "results/landmark_points.h"
+#include "model/landmark_points.h"
 
 #include <string.h>
 
 #include "base/memory.h"
-#include "results/embedding.h"
+#include "model/embedding.h"
 #include "stream/source.h"
 
 static const char part[] = "landmark-points";
@@ -24,10 +24,10 @@ struct ny_landmark_points ny_landmark_points_of(const json_t *record)
 }
 
 /* Returns the layout of the part: chunks of whole rows. */
-static struct ny_embedding_layout layout_of(const struct ny_landmark_points *how, uint64_t d)
+static struct ny_embedding_layout layout_of(const struct ny_landmark_points *how, size_t d)
 {
     struct ny_embedding_layout layout =
-        ny_embedding_layout(how->count, ny_row_bytes(how->dtype, (size_t)d, how->slots), 1);
+        ny_embedding_layout(how->count, ny_row_bytes(how->dtype, d, how->slots), 1);
 
     layout.part = ny_part_of(part, 0);
     return layout;
@@ -57,40 +57,36 @@ static struct piece piece_of(const struct ny_embedding_layout *layout, size_t ch
 
 /* Writes all rows, as many chunks at a time as a batch may have. They are in memory already, so
  * that nothing is held beside them but the pages of a batch. */
-static int put_rows(struct ny_store *store, const char *name,
-                    const struct ny_embedding_layout *layout, const char *rows)
+static int put_rows(const struct ny_keep *keep, const struct ny_embedding_layout *layout,
+                    const char *rows)
 {
-    size_t in_batch = ny_batch_bytes_of(store) / NY_CHUNK_BYTES;
+    size_t in_batch = keep->ops->batch_bytes(keep) / NY_CHUNK_BYTES;
     size_t bytes = (size_t)layout->rows * layout->row_bytes, done = 0, chunk = 0;
     int err = NY_OK;
 
     while (!err && done < bytes) {
         struct ny_batch *batch;
 
-        err = ny_batch_begin(&batch, store);
+        err = keep->ops->begin(keep, &batch);
         if (err) break;
         for (size_t i = 0; i < in_batch && done < bytes; i++) {
             struct piece piece = piece_of(layout, chunk);
 
-            ny_batch_put(batch, name, layout->part.name, chunk++, rows + piece.at, piece.bytes);
+            keep->ops->put(keep, batch, layout->part.name, chunk++, rows + piece.at, piece.bytes);
             done += piece.bytes;
         }
-        err = ny_batch_commit(batch);
+        err = keep->ops->commit(batch);
     }
     return err;
 }
 
-int ny_landmark_points_put(struct ny_store *store, const char *name, json_t *record,
+int ny_landmark_points_put(const struct ny_keep *keep, json_t *record,
                            const struct ny_landmark_points *how, const void *rows)
 {
-    struct ny_embedding_layout layout;
-    struct ny_rows_info info;
+    struct ny_embedding_layout layout = layout_of(how, how->d);
     json_t *given;
-    int err = ny_points_info(store, &info);
+    int err = put_rows(keep, &layout, rows);
 
-    if (err) return err;
-    layout = layout_of(how, info.d);
-    err = put_rows(store, name, &layout, rows);
     if (err) return err;
     given = json_object();
     ny_field_set_count(given, "landmarks", how->count);
@@ -157,20 +153,19 @@ static bool holds(const struct ny_landmark_points *how, const struct ny_landmark
            as->count <= how->count - first;
 }
 
-static int not_these(struct ny_store *store, const char *name)
+static int not_these(const struct ny_keep *keep)
 {
     return ny_fail(
-        ny_store_context(store), NY_ESTORE,
+        keep->ctx, NY_ESTORE,
         "the landmark points of '%s' in %s do not match its record; fit it again with --restart",
-        name, ny_store_path(store));
+        keep->name, keep->place);
 }
 
 /* Reads rows that are larger than a chunk. */
-static int get_wide_rows(struct ny_store *store, const char *name,
-                         const struct ny_embedding_layout *layout, size_t first, size_t count,
-                         char *rows)
+static int get_wide_rows(const struct ny_keep *keep, const struct ny_embedding_layout *layout,
+                         size_t first, size_t count, char *rows)
 {
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = keep->ctx;
     size_t chunks = chunks_of_row(layout);
     struct ny_chunk chunk = {.data = ny_alloc(ctx, NY_MEM_STORE, NY_CHUNK_BYTES),
                              .capacity = NY_CHUNK_BYTES};
@@ -179,36 +174,32 @@ static int get_wide_rows(struct ny_store *store, const char *name,
     for (size_t i = first * chunks; !err && i < (first + count) * chunks; i++) {
         struct piece piece = piece_of(layout, i);
 
-        err = ny_chunk_get(store, name, layout->part.name, i, &chunk);
-        if (err == NY_END || (!err && chunk.bytes != piece.bytes)) err = not_these(store, name);
+        err = keep->ops->chunk(keep, layout->part.name, i, &chunk);
+        if (err == NY_END || (!err && chunk.bytes != piece.bytes)) err = not_these(keep);
         if (!err) memcpy(rows + piece.at - first * layout->row_bytes, chunk.data, piece.bytes);
     }
     ny_free(ctx, chunk.data);
     return err;
 }
 
-static int get_rows(struct ny_store *store, const char *name,
-                    const struct ny_embedding_layout *layout, size_t first, size_t count,
-                    char *rows)
+static int get_rows(const struct ny_keep *keep, const struct ny_embedding_layout *layout,
+                    size_t first, size_t count, char *rows)
 {
-    return chunks_of_row(layout) > 1 ? get_wide_rows(store, name, layout, first, count, rows)
-                                     : ny_embedding_rows(store, name, layout, first, count, rows);
+    return chunks_of_row(layout) > 1 ? get_wide_rows(keep, layout, first, count, rows)
+                                     : ny_embedding_rows(keep, layout, first, count, rows);
 }
 
-int ny_landmark_points_get(struct ny_store *store, const char *name, const json_t *record,
+int ny_landmark_points_get(const struct ny_keep *keep, const json_t *record,
                            const struct ny_landmark_points *as, uint64_t first, void *rows)
 {
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = keep->ctx;
     struct ny_landmark_points how = ny_landmark_points_of(record);
     struct ny_embedding_layout layout;
-    struct ny_rows_info info;
-    size_t d, wide, piece;
+    size_t d = as->d, wide, piece;
     char *stored;
-    int err = ny_points_info(store, &info);
+    int err = NY_OK;
 
-    if (err) return err;
-    d = (size_t)info.d;
-    if (!holds(&how, as, first, d)) return not_these(store, name);
+    if (!holds(&how, as, first, d)) return not_these(keep);
     layout = layout_of(&how, d);
     wide = ny_row_bytes(as->dtype, d, as->slots);
     piece = as->count < layout.chunk_rows ? as->count : layout.chunk_rows;
@@ -216,10 +207,10 @@ int ny_landmark_points_get(struct ny_store *store, const char *name, const json_
     if (!stored) return NY_EBUDGET;
     for (size_t done = 0; err == NY_OK && done < as->count; done += piece) {
         if (piece > as->count - done) piece = as->count - done;
-        err = get_rows(store, name, &layout, (size_t)first + done, piece, stored);
+        err = get_rows(keep, &layout, (size_t)first + done, piece, stored);
         if (err == NY_OK && how.slots &&
             !are_records(stored, piece, how.slots, d, layout.row_bytes))
-            err = not_these(store, name);
+            err = not_these(keep);
         for (size_t i = 0; err == NY_OK && i < piece; i++)
             convert_row(&how, stored + i * layout.row_bytes, as, d,
                         (char *)rows + (done + i) * wide);
@@ -228,15 +219,15 @@ int ny_landmark_points_get(struct ny_store *store, const char *name, const json_
     return err;
 }
 
-int ny_landmark_points_gather(struct ny_store *store, const struct ny_landmark_points *as,
+int ny_landmark_points_gather(struct ny_rows *X, const struct ny_landmark_points *as,
                               const uint64_t *numbers, void *rows)
 {
-    struct ny_context *ctx = ny_store_context(store);
+    struct ny_context *ctx = X->ctx;
     struct ny_landmark_points how = {.count = as->count};
     struct ny_rows_info info;
     size_t row, wide;
     char *stored;
-    int err = ny_points_info(store, &info);
+    int err = X->ops->info(X, &info);
 
     if (err) return err;
     how.dtype = info.dtype;
@@ -244,7 +235,7 @@ int ny_landmark_points_gather(struct ny_store *store, const struct ny_landmark_p
     row = ny_rows_row_bytes(&info);
     wide = (size_t)info.d * ny_dtype_size(as->dtype);
     stored = ny_calloc(ctx, NY_MEM_STORE, as->count, row);
-    err = stored ? ny_points_gather(store, how.slots, numbers, as->count, stored) : NY_EBUDGET;
+    err = stored ? X->ops->gather(X, how.slots, numbers, as->count, stored) : NY_EBUDGET;
     for (size_t i = 0; err == NY_OK && i < as->count; i++)
         convert_row(&how, stored + i * row, as, (size_t)info.d, (char *)rows + i * wide);
     ny_free(ctx, stored);

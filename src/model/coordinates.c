@@ -1,5 +1,5 @@
 /*
- * Turns stored rows into coordinates (results/coordinates.h), and keeps in the record how that is
+ * Turns stored rows into coordinates (model/coordinates.h), and keeps in the record how that is
  * done.
  *
  * A stored row has one value of each pair and, for asymmetric maps, one factor behind them.
@@ -7,13 +7,13 @@
  * scaled, and divided by the length of the row where rows are normalized. A record without field
  * "coordinates" has plain rows: what is stored is the embedding.
  */
-#include "results/coordinates.h"
+#include "model/coordinates.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "results/record.h"
+#include "job/record.h"
 #include "linalg/matrix.h"
 
 enum { PAIRS_MAX = 1 << 24 }; /* rows of so many values do not fit a store */

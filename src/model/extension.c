@@ -1,6 +1,6 @@
-#include "results/extension.h"
+#include "model/extension.h"
 
-#include "results/map.h"
+#include "model/map.h"
 #include "spectral/method.h"
 
 /* Returns the method that made the result; NULL for a record without one. */

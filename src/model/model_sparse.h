@@ -1,7 +1,7 @@
 /* Sparse landmarks in the image of a model: u64 slots, u64 values in all, then the counts (u32, one
  * a landmark), all column numbers (u32) and all values, each padded to 8 bytes. */
-#ifndef NY_RESULTS_MODEL_SPARSE_H
-#define NY_RESULTS_MODEL_SPARSE_H
+#ifndef NY_MODEL_MODEL_SPARSE_H
+#define NY_MODEL_MODEL_SPARSE_H
 
 #include "columns/columns.h"
 

@@ -8,8 +8,8 @@
  */
 #include <string.h>
 
-#include "results/map.h"
-#include "results/record.h"
+#include "model/map.h"
+#include "job/record.h"
 
 #define ENTRY(map) &ny_map_##map,
 static const struct ny_map *const maps[] = {NY_KERNEL_MAPS(ENTRY) NY_GRAPH_MAPS(ENTRY)};

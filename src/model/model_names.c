@@ -1,11 +1,10 @@
 /* The names of the columns that a model places: what its rows have in common with others, and its
- * columns in another order (results/model.h). */
+ * columns in another order (model/model.h). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "results/stored_model.h"
-#include "store/store.h"
+#include "model/model.h"
 
 struct ny_party ny_model_party(const struct ny_model *model, const char *whose)
 {
@@ -16,16 +15,6 @@ struct ny_party ny_model_party(const struct ny_model *model, const char *whose)
                                         .preparation = model->spec.preparation,
                                         .columns = ny_names_digest(&model->columns)},
                              .columns = &model->columns};
-}
-
-int ny_model_take_columns(struct ny_model *model, struct ny_store *store)
-{
-    struct ny_rows_info info;
-    int err = ny_points_info(store, &info);
-
-    if (err || !info.column_names || info.d != model->d) return err;
-    ny_names_clear(&model->columns);
-    return ny_points_all_columns(store, &model->columns);
 }
 
 int ny_model_names_load(struct ny_model *model, const char *text, size_t bytes, const char *where)

@@ -6,7 +6,7 @@
  * read is not believed: sizes must fill the image exactly, and rows must have ascending columns
  * below d, and no more of them than slots.
  */
-#include "results/model_sparse.h"
+#include "model/model_sparse.h"
 
 #include <string.h>
 

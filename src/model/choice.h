@@ -1,19 +1,20 @@
 /* Part "features" of a result: the numbers of the columns that its fit has chosen, ascending.
  * Field "features" of the record says how many; a result of all columns has neither. */
-#ifndef NY_RESULTS_CHOICE_H
-#define NY_RESULTS_CHOICE_H
+#ifndef NY_MODEL_CHOICE_H
+#define NY_MODEL_CHOICE_H
 
-#include "results/record.h"
+#include "job/keep.h"
+#include "job/record.h"
 
 /* Stores which of the d columns are chosen, and notes in the record and its report how many. The
  * caller saves the record. */
-int ny_stored_choice_put(struct ny_store *store, const char *name, json_t *record,
-                         const unsigned char *chosen, size_t d);
+int ny_stored_choice_put(const struct ny_keep *keep, json_t *record, const unsigned char *chosen,
+                         size_t d);
 /* Returns how many columns the result has chosen; 0: it has all. */
 size_t ny_stored_choice_count(const json_t *record);
 /* Reads their numbers, which ny_free() frees; NY_ESTORE where they are not ascending and below d.
  */
-int ny_stored_choice(struct ny_store *store, const char *name, const json_t *record, uint64_t d,
+int ny_stored_choice(const struct ny_keep *keep, const json_t *record, uint64_t d,
                      uint64_t **columns);
 /* Bytes that ny_stored_choice_put() charges for `count` columns. */
 static inline size_t ny_stored_choice_bytes(size_t count)

@@ -12,12 +12,12 @@
  * add up to the length of the image, without overflow, before anything is allocated for them
  * (sizes_agree()), and sparse landmarks are checked as they are unpacked.
  */
-#include "results/model.h"
+#include "model/model.h"
 
 #include <string.h>
 
 #include "base/checksum.h"
-#include "results/model_sparse.h"
+#include "model/model_sparse.h"
 
 /* Models of sparse landmarks have a version of their own, and those of prepared rows two more. */
 enum {
@@ -34,7 +34,7 @@ enum {
  * with a struct ny_prepared; then, if columns have names, their bytes (u64) and they themselves,
  * padded to 8 bytes; then centre[d], factor[d],
  * a[m], P[m·p], q[p], where the kernel is divided v[m], where coordinates are scaled their factors,
- * all f64, the raw landmarks (sparse: results/model_sparse.h), padding to 8 bytes, the checksum. */
+ * all f64, the raw landmarks (sparse: model/model_sparse.h), padding to 8 bytes, the checksum. */
 struct image_header {
     char magic[16];
     uint32_t version, dtype, precision, degree;
