@@ -220,7 +220,12 @@ int ny_ingest_allocate(struct ny_ingest *ingest)
     if (!ingest->name_start) return NY_EBUDGET;
     ingest->stats = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*ingest->stats) + cells);
     if (!ingest->stats) return NY_EBUDGET;
-    ingest->moments = (struct ny_moments){.d = d, .cells = (double *)(void *)(ingest->stats + 1)};
+    ingest->counting =
+        (struct ny_counting){.ctx = ctx,
+                             .dtype = ingest->dtype,
+                             .how = ingest->base.preparation,
+                             .block_rows = (size_t)ingest->block_rows,
+                             .moments = {.d = d, .cells = (double *)(void *)(ingest->stats + 1)}};
     err = ny_reserve(ctx, NY_MEM_STORE, ingest->dirty_max + cells);
     if (!err) ingest->reserved = ingest->dirty_max + cells;
     return err || !ingest->is_sparse ? err : ny_ingest_sparse_allocate(ingest);
@@ -258,17 +263,18 @@ static int start_anew(struct ny_ingest *ingest)
     ingest->full_bytes = ingest->base.full_bytes;
     ingest->digest = ingest->base.digest;
     ingest->staged_open = ny_no_block;
-    ingest->norms = 0;
-    ingest->norms_known = ingest->base.n == 0;
+    ingest->counting.norms = 0;
+    ingest->counting.norms_known = ingest->base.n == 0;
     ingest->lengths = (struct ny_lengths){{0}};
     if (ingest->base.n == 0) return NY_OK;
     err = ny_snapshot_begin(&view, ingest->store, ingest->store->points);
     if (err) return err;
     err = ny_stats_read(view, ingest->base.d, ingest->stats);
-    ingest->norms_known = ny_norms_read(view, ingest->base.n, &ingest->norms, &wrong);
+    ingest->counting.norms_known =
+        ny_norms_read(view, ingest->base.n, &ingest->counting.norms, &wrong);
     ny_lengths_read(view, &ingest->base, &ingest->lengths, &wrong);
     end = ny_snapshot_end(view);
-    ingest->moments.n = ingest->base.n;
+    ingest->counting.moments.n = ingest->base.n;
     if (!err) err = end;
     return err ? err : ny_ingest_load_tail(ingest);
 }
@@ -346,7 +352,7 @@ void ny_ingest_free(struct ny_ingest *ingest)
         ny_free(ingest->ctx, ingest->buffer[kind]);
     ny_free(ingest->ctx, ingest->room);
     ny_free(ingest->ctx, ingest->packed);
-    ny_free(ingest->ctx, ingest->prepared);
+    ny_counting_release(&ingest->counting);
     ny_free(ingest->ctx, ingest->stats);
     ny_free(ingest->ctx, ingest->classes);
     ny_free(ingest->ctx, ingest->name_start);
@@ -392,7 +398,7 @@ static uint64_t row_of(const struct ny_ingest_rows *rows, size_t i, uint64_t sta
 static int take_rows(struct ny_ingest *ingest, const struct ny_ingest_rows *rows, size_t at,
                      size_t count)
 {
-    size_t d = ingest->moments.d, all = count * d, done, rounded;
+    size_t d = ingest->counting.moments.d, all = count * d, done, rounded;
     enum ny_dtype from = ingest->spec.dtype;
     const char *in = (const char *)rows->values + at * d * ny_dtype_size(from);
     uint64_t staged = ny_ingest_total(ingest) - ingest->base.n;

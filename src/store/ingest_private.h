@@ -13,8 +13,8 @@
 #define NY_STORE_INGEST_PRIVATE_H
 
 #include "store/csr.h"
-#include "store/statistics.h"
 #include "store/store_private.h"
+#include "stream/counting.h"
 
 /* The largest kind of blocks of rows; arrays are indexed by kind. */
 enum { NY_BLOCK_KINDS = NY_KIND_NAMES };
@@ -40,7 +40,6 @@ struct ny_ingest {
     struct ny_sparse_progress full;    /* of the blocks that are full */
     struct ny_lengths lengths;         /* likewise */
     bool lengths_kept;                 /* false: the progress record is from before they were */
-    struct ny_sparse_sums sparse_sums;
     char *sparse_room;                 /* that block encoded, then packed */
     size_t sparse_room_bytes, encoded_bytes;
 
@@ -59,14 +58,9 @@ struct ny_ingest {
     size_t names_room_bytes;
     struct ny_names columns; /* names for a store that holds no points yet; count 0: none */
 
-    struct ny_moments moments; /* of the rows below first_block × block_rows, and of base */
-    struct ny_stats_record *stats; /* record around moments.cells */
-    char *prepared;                /* a block of prepared values; NULL: nothing is prepared */
-    size_t prepared_bytes;
-    bool fractions_told; /* that values are no counts */
-    bool rounded_told;   /* that values are rounded to the store's type */
-    double norms;     /* Σ‖x‖ of the same rows */
-    bool norms_known; /* false: rows of base came in before it was kept */
+    struct ny_counting counting;   /* of the rows below first_block × block_rows, and of base */
+    struct ny_stats_record *stats; /* record around the cells of the moments */
+    bool rounded_told;             /* that values are rounded to the store's type */
     uint64_t full_bytes, digest, source_from;
     uint64_t consumed, dropped;
     uint32_t source_digest; /* of the rows that are consumed, as the caller makes it */
@@ -161,9 +155,6 @@ void ny_ingest_sparse_lengths(const struct ny_ingest *ingest, struct ny_lengths 
  * record says; as ny_csr_read(). */
 int ny_ingest_sparse_load(struct ny_ingest *ingest, struct ny_snapshot *view, unsigned flag,
                           size_t rows, uint64_t block_nnz, const char **wrong);
-/* The first value of the block's rows from row `known` on that is not finite, or NY_OK. */
-int ny_ingest_sparse_infinite(struct ny_ingest *ingest, size_t known, size_t rows);
-
 /* Raises what may be dirty to the last two blocks of all kinds, which the last transaction writes.
  */
 int ny_ingest_reserve_last(struct ny_ingest *ingest);

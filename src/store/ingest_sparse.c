@@ -1,6 +1,5 @@
 /* An import of sparse rows: the block that is being filled is packed row after row, and grows with
  * what its rows hold. It is flushed as soon as it is full, so there is one. */
-#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -9,25 +8,18 @@
 
 int ny_ingest_sparse_allocate(struct ny_ingest *ingest)
 {
-    size_t d = (size_t)ingest->base.d;
     size_t nnz = NY_BLOCK_BYTES / (sizeof(uint32_t) + ny_dtype_size(ingest->dtype));
+    int err = ny_counting_sparse(&ingest->counting);
 
     ingest->sparse.dtype = ingest->dtype;
     ingest->full.block_rows = ingest->block_rows;
-    ingest->sparse_sums.mean = ny_alloc(ingest->ctx, NY_MEM_STORE, d * sizeof(double));
-    ingest->sparse_sums.m2 = ny_alloc(ingest->ctx, NY_MEM_STORE, d * sizeof(double));
-    ingest->sparse_sums.count = ny_alloc(ingest->ctx, NY_MEM_STORE, d * sizeof(uint32_t));
-    if (!ingest->sparse_sums.mean || !ingest->sparse_sums.m2 || !ingest->sparse_sums.count)
-        return NY_EBUDGET;
+    if (err) return err;
     return ny_csr_reserve(&ingest->sparse, ingest->ctx, NY_MEM_STORE, (size_t)ingest->block_rows,
                           nnz);
 }
 
 void ny_ingest_sparse_free(struct ny_ingest *ingest)
 {
-    ny_free(ingest->ctx, ingest->sparse_sums.mean);
-    ny_free(ingest->ctx, ingest->sparse_sums.m2);
-    ny_free(ingest->ctx, ingest->sparse_sums.count);
     ny_free(ingest->ctx, ingest->sparse_room);
     ny_csr_release(&ingest->sparse, ingest->ctx);
 }
@@ -94,7 +86,7 @@ static int take_row(struct ny_ingest *ingest, const struct ny_ingest_rows *rows,
 {
     enum ny_dtype from = ingest->spec.dtype;
     struct ny_csr *csr = &ingest->sparse;
-    size_t d = ingest->moments.d, nnz = ny_csr_nnz(csr);
+    size_t d = ingest->counting.moments.d, nnz = ny_csr_nnz(csr);
     uint64_t staged = ny_ingest_total(ingest) - ingest->base.n + csr->rows - ingest->filled;
     struct ny_sparse row = {d, NULL, NULL};
     int err;
@@ -122,26 +114,6 @@ int ny_ingest_sparse_take(struct ny_ingest *ingest, const struct ny_ingest_rows 
     for (size_t i = at; !err && i < at + count; i++)
         err = take_row(ingest, rows, i);
     return err ? err : ny_ingest_sparse_reserve(ingest, ny_csr_nnz(&ingest->sparse));
-}
-
-int ny_ingest_sparse_infinite(struct ny_ingest *ingest, size_t known, size_t rows)
-{
-    for (size_t i = known; i < rows; i++) {
-        struct ny_sparse row = ny_csr_row(&ingest->sparse, i);
-
-        for (size_t k = 0; k < row.count; k++) {
-            double value = ny_dtype_at(ingest->dtype, row.value, k);
-            uint64_t number = ingest->first_block * ingest->block_rows + i - ingest->base.n;
-
-            if (!isfinite(value))
-                return ny_fail_at(
-                    ingest->ctx, NY_EDATA, NULL, number,
-                    "row %llu, column %u (both from 0) of the import is %s; every value must be a "
-                    "finite number",
-                    (unsigned long long)number, row.index[k], isnan(value) ? "NaN" : "infinite");
-        }
-    }
-    return NY_OK; /* only a sum has overflowed */
 }
 
 /* ---- the block ----------------------------------------------------------------------------- */

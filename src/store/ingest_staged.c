@@ -19,7 +19,7 @@ enum { DELETIONS_MAX = 4096 };
 /* Returns the bytes of the statistics: four numbers a column. */
 static size_t moments_bytes(const struct ny_ingest *ingest)
 {
-    return 4 * ingest->moments.d * sizeof(double);
+    return 4 * ingest->counting.moments.d * sizeof(double);
 }
 
 /* ---- the progress record ------------------------------------------------------------------- */
@@ -41,7 +41,7 @@ static struct ny_progress_record progress_of(const struct ny_ingest *ingest)
                                        .layout = (uint32_t)ingest->spec.layout,
                                        .flags = flags_of(ingest),
                                        .rows = ny_ingest_total(ingest),
-                                       .stat_rows = ingest->moments.n,
+                                       .stat_rows = ingest->counting.moments.n,
                                        .source_digest = ingest->source_digest,
                                        .consumed = ingest->consumed,
                                        .dropped = ingest->dropped,
@@ -57,7 +57,7 @@ static size_t progress_bytes(const struct ny_ingest *ingest, size_t cells)
     return sizeof(struct ny_progress_record) + cells +
            (ingest->is_sparse && cells ? sizeof(struct ny_sparse_progress) : 0) +
            (ingest->is_sparse && cells && ingest->lengths_kept ? sizeof(struct ny_lengths) : 0) +
-           (ingest->norms_known && cells ? sizeof(double) : 0);
+           (ingest->counting.norms_known && cells ? sizeof(double) : 0);
 }
 
 /* Writes the progress record into the transaction under way. The caller commits it together with
@@ -75,15 +75,15 @@ static int write_progress(struct ny_ingest *ingest, size_t cells)
 
     if (!raw) return NY_EBUDGET;
     memcpy(raw, &record, sizeof(record));
-    memcpy(raw + sizeof(record), ingest->moments.cells, cells);
+    memcpy(raw + sizeof(record), ingest->counting.moments.cells, cells);
     sparse.nnz = ingest->full.nnz; /* the unfinished block is counted when it is full */
     if (cells && ingest->is_sparse) {
         memcpy(raw + sizeof(record) + cells, &sparse, sizeof(sparse));
         memcpy(raw + sizeof(record) + cells + sizeof(sparse), &ingest->lengths,
                sizeof(ingest->lengths));
     }
-    if (cells && ingest->norms_known)
-        memcpy(raw + bytes - sizeof(double), &ingest->norms, sizeof(double));
+    if (cells && ingest->counting.norms_known)
+        memcpy(raw + bytes - sizeof(double), &ingest->counting.norms, sizeof(double));
     err = ny_write_record(&ingest->write, &key, &frame, raw);
     ny_free(ingest->ctx, raw);
     return err;
@@ -179,13 +179,12 @@ static int take_up(struct ny_ingest *ingest, struct ny_snapshot *view,
         if (ingest->has[kind]) err = load_open(ingest, view, kind, rows);
     if (err == NY_ESTORE) err = NY_END; /* what is staged is of no use, and nobody has seen it */
     if (err) return err;
-    memcpy(ingest->moments.cells, record + 1, moments_bytes(ingest));
-    if (ingest->norms_known)
-        memcpy(&ingest->norms,
-               (const char *)record + progress_bytes(ingest, moments_bytes(ingest)) -
-                   sizeof(double),
+    memcpy(ingest->counting.moments.cells, record + 1, moments_bytes(ingest));
+    if (ingest->counting.norms_known)
+        memcpy(&ingest->counting.norms,
+               (const char *)record + progress_bytes(ingest, moments_bytes(ingest)) - sizeof(double),
                sizeof(double));
-    ingest->moments.n = record->stat_rows;
+    ingest->counting.moments.n = record->stat_rows;
     ingest->filled = rows;
     ingest->staged_open = rows ? ingest->first_block : ny_no_block;
     ingest->full_bytes = record->full_bytes;
@@ -265,7 +264,7 @@ int ny_ingest_resume(struct ny_ingest *ingest)
     int err = NY_END;
 
     for (unsigned older = 0; err == NY_END && older < 4; older++) {
-        ingest->norms_known = older % 2 == 0;
+        ingest->counting.norms_known = older % 2 == 0;
         ingest->lengths_kept = older < 2;
         err = resume_as(ingest);
     }
@@ -487,18 +486,20 @@ static int write_stats(struct ny_ingest *ingest)
     struct ny_frame frame = {
         .store = ingest->store->id, .raw_bytes = (uint32_t)bytes, .kind = NY_KIND_STATS};
 
-    *ingest->stats = (struct ny_stats_record){ingest->moments.n, ingest->moments.d};
+    ingest->stats->n = ingest->counting.moments.n;
+    ingest->stats->d = ingest->counting.moments.d;
     return ny_write_record(&ingest->write, &key, &frame, ingest->stats);
 }
 
 static int write_norms(struct ny_ingest *ingest)
 {
-    const struct ny_norms_record record = {ingest->moments.n, ingest->norms};
+    const struct ny_counting *counting = &ingest->counting;
+    const struct ny_norms_record record = {counting->moments.n, counting->norms};
     struct ny_key key = ny_points_key(NY_KIND_NORMS, 0);
     struct ny_frame frame = {
         .store = ingest->store->id, .raw_bytes = sizeof(record), .kind = NY_KIND_NORMS};
 
-    if (!ingest->norms_known || ingest->write.pulse.version <= NY_FORMAT_OF_1_0) return NY_OK;
+    if (!counting->norms_known || ingest->write.pulse.version <= NY_FORMAT_OF_1_0) return NY_OK;
     return ny_write_record(&ingest->write, &key, &frame, &record);
 }
 

@@ -133,8 +133,8 @@ static int begin(struct truncation *t)
 
     take_back(t);
     err = ny_ingest_allocate(ingest);
-    ingest->norms_known = true;
-    ingest->fractions_told = true; /* when they came in */
+    ingest->counting.norms_known = true;
+    ingest->counting.fractions_told = true; /* when they came in */
     ny_meter_start(&t->meter, ingest->ctx, "truncate", 0, t->rows);
     return err;
 }

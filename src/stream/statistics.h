@@ -1,6 +1,6 @@
 /* Column statistics gathered block by block: mean, M2 = Σ(x − mean)², minimum, maximum. */
-#ifndef NY_STORE_STATISTICS_H
-#define NY_STORE_STATISTICS_H
+#ifndef NY_STREAM_STATISTICS_H
+#define NY_STREAM_STATISTICS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ struct ny_moments {
 /* Adds rows × d packed values, columns first … first+count−1 alone, without counting the rows:
  * several threads may take their share of the columns. Exact sums within the rows given for u8 and
  * i16, two passes for floats, then Chan, Golub and LeVeque's merge. The cut into calls matters in
- * the last bits: each call takes one block of the store. False: a value is not finite. */
+ * the last bits: each call takes one block. False: a value is not finite. */
 bool ny_moments_add(struct ny_moments *moments, enum ny_dtype dtype, const void *rows,
                     size_t count_rows, size_t first, size_t count);
 

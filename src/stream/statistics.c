@@ -1,6 +1,6 @@
 /*
  * Statistics of columns (mean, M2, minimum, maximum) and norms of rows, added up while rows are
- * imported (store/ingest_pack.c, store/ingest_sparse.c), so that no pass over the points is needed
+ * imported or stay where they are (stream/counting.h), so that no pass over the points is needed
  * for them later.
  *
  * A block is summed up in strips of 256 columns, then merged with what came before (Chan, Golub
@@ -8,7 +8,7 @@
  * depends on how blocks and appends cut the rows, and not on threads. Several threads may take
  * columns of their own of the same block.
  */
-#include "store/statistics.h"
+#include "stream/statistics.h"
 
 #include <math.h>
 #include <string.h>
