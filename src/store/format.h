@@ -42,6 +42,7 @@
 #include "base/lengths.h"
 #include "base/prepare.h"
 #include "base/sparse.h"
+#include "stream/blocks.h"
 
 #define NY_FORMAT_VERSION 3u
 #define NY_FORMAT_OF_1_0 2u
@@ -191,12 +192,9 @@ struct ny_sparse_progress {
     uint64_t block_rows, nnz, row_nnz, block_nnz;
 };
 
-/* Bounds of the format. */
+/* Bounds of the format, beside those of stream/blocks.h. */
 #define NY_COLUMN_NAMES ((uint64_t)4096)       /* in an entry of names of columns */
 #define NY_NAMES_BYTES_MAX ((uint64_t)1 << 30) /* for the names of a block, or of an entry */
-#define NY_BLOCK_BYTES ((uint64_t)1 << 20)     /* raw, but at least one row */
-#define NY_BLOCK_ROWS_MAX ((uint64_t)1 << 20)
-#define NY_SPARSE_BLOCK_ROWS_MAX ((uint64_t)1 << 16)
 #define NY_BLOCK_NNZ_MAX ((uint64_t)1 << 27)   /* of sparse rows */
 #define NY_ROW_BYTES_MAX ((uint64_t)1 << 30)
 #define NY_STORE_COLUMNS_MAX ((uint64_t)1 << 24)

@@ -160,6 +160,7 @@ static int take_up(struct ny_ingest *ingest, struct ny_snapshot *view,
                    const struct ny_progress_record *record)
 {
     const char *cells = (const char *)(record + 1);
+    const char *end = (const char *)record + progress_bytes(ingest, moments_bytes(ingest));
     size_t rows = (size_t)(record->rows % ingest->block_rows);
     int err = NY_OK;
 
@@ -181,9 +182,7 @@ static int take_up(struct ny_ingest *ingest, struct ny_snapshot *view,
     if (err) return err;
     memcpy(ingest->counting.moments.cells, record + 1, moments_bytes(ingest));
     if (ingest->counting.norms_known)
-        memcpy(&ingest->counting.norms,
-               (const char *)record + progress_bytes(ingest, moments_bytes(ingest)) - sizeof(double),
-               sizeof(double));
+        memcpy(&ingest->counting.norms, end - sizeof(double), sizeof(double));
     ingest->counting.moments.n = record->stat_rows;
     ingest->filled = rows;
     ingest->staged_open = rows ? ingest->first_block : ny_no_block;

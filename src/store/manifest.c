@@ -24,15 +24,6 @@
 #include "base/memory.h"
 #include "store/store_private.h"
 
-uint64_t ny_block_rows_for(uint64_t d, enum ny_dtype dtype)
-{
-    uint64_t rows = 1;
-
-    while (2 * rows <= NY_BLOCK_ROWS_MAX && 2 * rows * d * ny_dtype_size(dtype) <= NY_BLOCK_BYTES)
-        rows *= 2;
-    return rows;
-}
-
 uint64_t ny_rows_in_block(const struct ny_manifest *m, uint64_t block)
 {
     uint64_t left;
@@ -53,16 +44,6 @@ static int record_damaged(struct ny_store *store, const char *record, const char
 {
     return ny_fail_at(store->ctx, NY_ESTORE, store->points->path, NY_NO_LINE,
                       "the %s of %s is damaged: %s", record, store->path, wrong);
-}
-
-uint64_t ny_sparse_block_rows_for(uint64_t row_nnz, enum ny_dtype dtype)
-{
-    uint64_t row_bytes = sizeof(uint32_t) + row_nnz * (sizeof(uint32_t) + ny_dtype_size(dtype));
-    uint64_t rows = 1;
-
-    while (2 * rows <= NY_SPARSE_BLOCK_ROWS_MAX && 2 * rows * row_bytes <= NY_BLOCK_BYTES)
-        rows *= 2;
-    return rows;
 }
 
 size_t ny_manifest_bytes(const struct ny_manifest *m)
@@ -191,35 +172,6 @@ bool ny_lengths_read(struct ny_snapshot *view, const struct ny_manifest *m,
     return true;
 }
 
-/* Copies mean, M2, minimum and maximum of the record to the four arrays of the caller. */
-static int unpack_stats(struct ny_rows_stats *stats, const struct ny_stats_record *record,
-                        struct ny_context *ctx)
-{
-    const double *cells = (const double *)(const void *)(record + 1);
-    size_t d = (size_t)record->d;
-    double *all = ny_alloc(ctx, NY_MEM_OTHER, 4 * d * sizeof(double));
-    double squares = 0;
-
-    if (!all) return NY_EBUDGET;
-    memcpy(all, cells, d * sizeof(double));
-    memcpy(all + d, cells + 2 * d, 2 * d * sizeof(double));
-    for (size_t j = 0; j < d; j++) {
-        double variance = cells[d + j] / (double)record->n;
-
-        all[3 * d + j] = variance;
-        squares += variance + cells[j] * cells[j]; /* E x² = var + mean² */
-    }
-    *stats = (struct ny_rows_stats){.n = record->n,
-                                    .d = record->d,
-                                    .mean = all,
-                                    .minimum = all + d,
-                                    .maximum = all + 2 * d,
-                                    .variance = all + 3 * d,
-                                    .mean_square_norm = squares,
-                                    .mean_norm = NAN};
-    return NY_OK;
-}
-
 int ny_points_stats_here(struct ny_store *store, struct ny_rows_stats *stats)
 {
     struct ny_stats_record *record = NULL;
@@ -244,8 +196,10 @@ int ny_points_stats_here(struct ny_store *store, struct ny_rows_stats *stats)
     if (end) err = end;
     if (!err && record && (record->n != m.n || record->d != m.d))
         err = record_damaged(store, "statistics", "they are of other points");
-    if (!err && record) err = unpack_stats(stats, record, store->ctx);
-    if (!err && record) stats->mean_norm = norms / (double)m.n;
+    if (!err && record)
+        err =
+            ny_rows_stats_of(stats, store->ctx,
+                             &(struct ny_moments){m.n, (size_t)m.d, (double *)(record + 1)}, norms);
     ny_free(store->ctx, record);
     return err;
 }

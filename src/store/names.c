@@ -168,10 +168,7 @@ int ny_points_column_words(struct ny_store *store, uint64_t column,
     int err = ny_points_info(store, &info);
 
     if (!err && info.column_names) err = ny_points_column_names(store, column, 1, &name);
-    if (name.count)
-        snprintf(words, NY_COLUMN_WORDS_BYTES, "column '%.80s'", name.text);
-    else
-        snprintf(words, NY_COLUMN_WORDS_BYTES, "column %llu of the store (from 0)", ULL(column));
+    ny_rows_name_column(column, name.count ? name.text : NULL, words);
     ny_names_release(&name, store->ctx);
     return err;
 }

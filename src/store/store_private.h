@@ -403,11 +403,6 @@ bool ny_norms_read(struct ny_snapshot *view, uint64_t n, double *sum, const char
  * holds of any rows. *wrong: what is wrong with the record, or NULL. */
 bool ny_lengths_read(struct ny_snapshot *view, const struct ny_manifest *m,
                      struct ny_lengths *lengths, const char **wrong);
-/* Returns the rows of a block of dense rows: a power of two, at most NY_BLOCK_ROWS_MAX rows and
- * NY_BLOCK_BYTES bytes, but at least 1. */
-uint64_t ny_block_rows_for(uint64_t d, enum ny_dtype dtype);
-/* Rows of a block of sparse rows that have so many values on average. */
-uint64_t ny_sparse_block_rows_for(uint64_t row_nnz, enum ny_dtype dtype);
 /* Bytes of a manifest, which depend on its layout and flags. */
 size_t ny_manifest_bytes(const struct ny_manifest *manifest);
 /* Returns how the rows of points are prepared before this handle hands them out. */

@@ -1,14 +1,52 @@
 /* The part of reading rows that does not depend on where they are. */
 #include "stream/rows.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
+
+int ny_rows_stats_of(struct ny_rows_stats *stats, struct ny_context *ctx,
+                     const struct ny_moments *moments, double norms)
+{
+    const double *cells = moments->cells;
+    size_t d = moments->d;
+    double *all = ny_alloc(ctx, NY_MEM_OTHER, 4 * d * sizeof(double));
+    double n = (double)moments->n, squares = 0;
+
+    if (!all) return NY_EBUDGET;
+    memcpy(all, cells, d * sizeof(double));
+    memcpy(all + d, cells + 2 * d, 2 * d * sizeof(double));
+    for (size_t j = 0; j < d; j++) {
+        double variance = cells[d + j] / n;
+
+        all[3 * d + j] = variance;
+        squares += variance + cells[j] * cells[j]; /* E x² = var + mean² */
+    }
+    *stats = (struct ny_rows_stats){.n = moments->n,
+                                    .d = d,
+                                    .mean = all,
+                                    .minimum = all + d,
+                                    .maximum = all + 2 * d,
+                                    .variance = all + 3 * d,
+                                    .mean_square_norm = squares,
+                                    .mean_norm = norms / n};
+    return NY_OK;
+}
 
 void ny_rows_stats_release(struct ny_rows_stats *stats, struct ny_context *ctx)
 {
     ny_free(ctx, stats->mean); /* one block */
     memset(stats, 0, sizeof(*stats));
+}
+
+void ny_rows_name_column(uint64_t column, const char *name, char words[NY_COLUMN_WORDS_BYTES])
+{
+    if (name)
+        snprintf(words, NY_COLUMN_WORDS_BYTES, "column '%.80s'", name);
+    else
+        snprintf(words, NY_COLUMN_WORDS_BYTES, "column %llu of the store (from 0)",
+                 (unsigned long long)column);
 }
 
 /* Rows on their way into a list: their sizes, then their values. */

@@ -17,6 +17,7 @@
 #include "base/lengths.h"
 #include "base/prepare.h"
 #include "base/sparse.h"
+#include "stream/statistics.h"
 
 /* Rows first … end − 1. */
 struct ny_row_range {
@@ -124,8 +125,15 @@ static inline int ny_rows_source(struct ny_rows *X, uint64_t n, size_t slots, un
     *out = NULL;
     return X->ops->source(X, n, slots, workers, out);
 }
+/* Makes the statistics of the rows of these moments, whose norms have this sum; NaN: not known. The
+ * arrays, 32 d bytes, are charged to NY_MEM_OTHER. */
+int ny_rows_stats_of(struct ny_rows_stats *stats, struct ny_context *ctx,
+                     const struct ny_moments *moments, double norms);
 /* Frees the arrays of the statistics. */
 void ny_rows_stats_release(struct ny_rows_stats *stats, struct ny_context *ctx);
+
+/* Writes what messages call a column with this name; NULL: it has none. */
+void ny_rows_name_column(uint64_t column, const char *name, char words[NY_COLUMN_WORDS_BYTES]);
 
 /* Bytes of a row in memory: dense, or a record of info->row_slots (base/sparse.h). */
 static inline size_t ny_rows_row_bytes(const struct ny_rows_info *info)
