@@ -96,6 +96,24 @@ bool ny_sparse_from_dense(const void *row, size_t d, enum ny_dtype dtype, void *
     return true;
 }
 
+/* The loop has no exit, so that it runs at the speed of memory. Negative numbers are the largest,
+ * and the last is that of all. */
+#define RISES(type)                                                                                \
+    do {                                                                                           \
+        const type *number = column;                                                               \
+        unsigned falls = 0;                                                                        \
+                                                                                                   \
+        for (size_t k = 1; k < count; k++)                                                         \
+            falls |= number[k] <= number[k - 1];                                                   \
+        return !count || (!falls && number[count - 1] < d);                                        \
+    } while (0)
+
+bool ny_columns_rise(const void *column, unsigned index_bytes, size_t count, uint64_t d)
+{
+    if (index_bytes == 4) RISES(uint32_t);
+    RISES(uint64_t);
+}
+
 /* ---- rows of any size ---------------------------------------------------------------------- */
 
 size_t ny_sparse_bytes(enum ny_dtype dtype, size_t count)

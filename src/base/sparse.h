@@ -53,6 +53,8 @@ void ny_sparse_pack_as(void *record, size_t slots, enum ny_dtype dtype, struct n
  */
 bool ny_sparse_from_dense(const void *row, size_t d, enum ny_dtype dtype, void *record,
                           size_t slots);
+/* Tells whether column numbers of 4 or 8 bytes each rise from one to the next, and are below d. */
+bool ny_columns_rise(const void *column, unsigned index_bytes, size_t count, uint64_t d);
 /* Value k of a packed array, in f64. */
 double ny_dtype_at(enum ny_dtype dtype, const void *values, size_t k);
 

@@ -109,31 +109,13 @@ void ny_sparse_rows_free(struct ny_reader *reader, struct ny_sparse_rows *rows)
 
 /* ---- rows that are copied as they are ------------------------------------------------------ */
 
-/* The loop has no exit, so that it runs at the speed of memory. Negative numbers are the largest,
- * and the last is that of all. */
-#define RISES(type)                                                                                \
-    do {                                                                                           \
-        const type *column = (const type *)(const void *)row->column;                              \
-        unsigned falls = 0;                                                                        \
-                                                                                                   \
-        for (size_t k = 1; k < row->count; k++)                                                    \
-            falls |= column[k] <= column[k - 1];                                                   \
-        return !falls && column[row->count - 1] < columns;                                         \
-    } while (0)
-
-/* Tells whether columns rise from entry to entry and are there. */
-static bool rises(const struct ny_row_entries *row, unsigned index_bytes, uint64_t columns)
-{
-    if (index_bytes == 4) RISES(uint32_t);
-    RISES(uint64_t);
-}
-
 /* Tells whether the row can be kept as it is. */
 static bool is_plain(const struct ny_reader *reader, const struct ny_sparse_rows *rows,
                      const struct ny_row_entries *row)
 {
     return row->count == 0 ||
-           (!reader->place && rises(row, rows->index_bytes, reader->table.d) &&
+           (!reader->place &&
+            ny_columns_rise(row->column, rows->index_bytes, row->count, reader->table.d) &&
             !ny_dtype_has_zero(rows->type, row->value, row->count) &&
             (reader->nan == NY_NAN_KEEP ||
              ny_first_nonfinite(rows->type, row->value, row->count) == row->count));

@@ -9,7 +9,6 @@
  * and as much reserved for its mapped pages. Hints to the kernel about mapped pages are at the
  * end; they never fail.
  */
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -19,6 +18,7 @@
 #include "base/guard.h"
 #include "store/page.h"
 #include "store/store_private.h"
+#include "stream/wishes.h"
 
 /* Returns the bytes of a row of this kind as it is read; points are dense. */
 static size_t read_row_bytes(const struct ny_store *store, const struct ny_manifest *m,
@@ -285,20 +285,8 @@ int ny_points_read(struct ny_store *store, size_t slots, uint64_t first, size_t 
     return err;
 }
 
-struct wish {
-    uint64_t row;
-    size_t position;
-};
-
-static int by_row(const void *a, const void *b)
-{
-    uint64_t x = ((const struct wish *)a)->row, y = ((const struct wish *)b)->row;
-
-    return x < y ? -1 : x > y;
-}
-
 /* Tells whether no block has to be loaded twice, as where there is one block. */
-static bool in_order(const struct wish *wishes, size_t count, uint64_t block_rows)
+static bool in_order(const struct ny_wish *wishes, size_t count, uint64_t block_rows)
 {
     for (size_t i = 1; i < count; i++)
         if (wishes[i].row / block_rows < wishes[i - 1].row / block_rows) return false;
@@ -309,39 +297,26 @@ static bool in_order(const struct wish *wishes, size_t count, uint64_t block_row
  * each row in its block. */
 typedef int found_fn(void *arg, const struct cache *cache, uint64_t at, size_t position);
 
-/* Asks for rows of a mapped file before they are needed, as the system would read much around each
- * of them, one after another. */
-static void look_ahead(const struct cache *cache, const struct wish *wishes, size_t count,
-                       size_t next)
-{
-    enum { AHEAD = 256 };
-    size_t first = next ? next + AHEAD - 1 : 0, end = next + AHEAD;
-
-    for (size_t i = first; cache->borrowed.mapped && i < end && i < count; i++)
-        ny_memory_advise(cache->borrowed.at + wishes[i].row * cache->row_bytes, cache->row_bytes,
-                         MADV_WILLNEED);
-}
-
 static int find_rows(struct cache *cache, const uint64_t *rows, size_t count, found_fn *found,
                      void *arg)
 {
     struct ny_store *store = cache->store;
-    struct wish *wishes = ny_calloc(store->ctx, NY_MEM_STORE, count, sizeof(*wishes));
+    struct ny_wish *wishes = ny_calloc(store->ctx, NY_MEM_STORE, count, sizeof(*wishes));
     uint64_t run, last = 0;
     int err = wishes ? NY_OK : NY_EBUDGET;
 
     if (err) return err;
     for (size_t i = 0; i < count; i++) {
-        wishes[i] = (struct wish){ny_lost_place(&store->skipped, rows[i], &run), i};
+        wishes[i] = (struct ny_wish){ny_lost_place(&store->skipped, rows[i], &run), i};
         last = wishes[i].row > last ? wishes[i].row : last;
     }
     err = count ? check_range(cache, last, 1) : NY_OK;
     if (!err && !in_order(wishes, count, cache->m.block_rows))
-        qsort(wishes, count, sizeof(*wishes), by_row);
+        ny_wishes_sort(wishes, count);
     for (size_t i = 0; !err && i < count; i++) {
         uint64_t row = wishes[i].row;
 
-        look_ahead(cache, wishes, count, i);
+        ny_wishes_ahead(&cache->borrowed, cache->row_bytes, wishes, count, i);
         err = check_lost(cache, row, row + 1);
         if (!err) err = cache_load(cache, row / cache->m.block_rows);
         if (!err) err = found(arg, cache, row % cache->m.block_rows, wishes[i].position);

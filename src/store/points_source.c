@@ -267,10 +267,10 @@ static int source_of_borrowed(struct ny_source **out, struct ny_context *ctx,
                               const struct ny_borrowed_rows *rows, const struct ny_rows_info *info,
                               uint64_t n)
 {
-    int err = ny_source_of_memory(out, ctx, rows->at, info->dtype, n, (size_t)info->d);
+    const struct ny_kept_rows kept = {
+        .dtype = info->dtype, .n = n, .d = (size_t)info->d, .values = *rows};
 
-    if (!err) ny_source_borrows(*out, rows);
-    return err;
+    return ny_source_of_kept(out, ctx, &kept);
 }
 
 int ny_points_source_new(struct ny_store *store, uint64_t n, size_t slots, unsigned workers,

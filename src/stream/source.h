@@ -84,16 +84,40 @@ struct ny_raw_shape {
     size_t d, slots;
 };
 
+/* Rows in memory as a caller keeps them, to whom all of it belongs, and who leaves it as it is.
+ * Sparse rows are in order: row_start rises, and so do the columns of a row, which are below d; no
+ * value is 0. */
+struct ny_kept_rows {
+    enum ny_dtype dtype;
+    uint64_t n;
+    size_t d;
+    struct ny_borrowed_rows values; /* ny_borrowed_of(); sparse: of all rows, one after another */
+    size_t row_bytes;       /* dense: from one row to the next; 0: rows without gaps */
+    const void *row_start;  /* sparse: n + 1 integers, row i has entries row_start[i] to
+                             * row_start[i + 1] − 1; NULL: the rows are dense */
+    const void *column;     /* sparse: that of each entry */
+    unsigned index_bytes;   /* 4 or 8, of an integer of row_start and column */
+    struct ny_prepared how; /* done to rows as they are handed out */
+};
+/* Returns the first entry of row i of sparse rows, or, of i = n, the end of all. */
+uint64_t ny_kept_start(const struct ny_kept_rows *rows, uint64_t i);
+/* Dense rows, copied as they are handed out. Pages of a mapped file are asked for ahead, and given
+ * back when they have been read; NY_EIO where it was cut short. */
+int ny_source_of_kept(struct ny_source **out, struct ny_context *ctx,
+                      const struct ny_kept_rows *rows);
+/* Sparse rows; its visit() shows them where they are, unless that takes other values (rows that are
+ * prepared) or column numbers (of 8 bytes). These take ny_kept_room() bytes a worker, under
+ * NY_MEM_STORE. */
+int ny_source_of_kept_csr(struct ny_source **out, struct ny_context *ctx,
+                          const struct ny_kept_rows *rows, size_t slots, unsigned workers);
+size_t ny_kept_room(const struct ny_kept_rows *rows, size_t slots);
+
 /* Rows in memory, which must stay valid. */
 int ny_source_of_memory(struct ny_source **out, struct ny_context *ctx, const void *rows,
                         enum ny_dtype dtype, uint64_t n, size_t d);
 /* They are handed out as records of so many slots, which they are already, or are made from dense
  * rows. */
 void ny_source_of_memory_slots(struct ny_source *source, size_t slots, bool dense);
-
-/* They are the rows of a store that has borrowed them: pages of a mapped file are given back when
- * they have been read. */
-void ny_source_borrows(struct ny_source *source, const struct ny_borrowed_rows *rows);
 
 /* Raw rows in memory, which must stay valid, handed out as they are. */
 int ny_source_of_raw(struct ny_source **out, struct ny_context *ctx, struct ny_raw_rows rows,
