@@ -311,8 +311,7 @@ static int find_rows(struct cache *cache, const uint64_t *rows, size_t count, fo
         last = wishes[i].row > last ? wishes[i].row : last;
     }
     err = count ? check_range(cache, last, 1) : NY_OK;
-    if (!err && !in_order(wishes, count, cache->m.block_rows))
-        ny_wishes_sort(wishes, count);
+    if (!err && !in_order(wishes, count, cache->m.block_rows)) ny_wishes_sort(wishes, count);
     for (size_t i = 0; !err && i < count; i++) {
         uint64_t row = wishes[i].row;
 

@@ -109,16 +109,17 @@ int ny_source_of_kept_csr(struct ny_source **out, struct ny_context *ctx,
     if (!source) return NY_EBUDGET;
     source->kept = *rows;
     source->room_bytes = ny_kept_room(rows, slots);
-    source->base = (struct ny_source){
-        .ops = &ops,
-        .ctx = ctx,
-        .dtype = ny_prepared_dtype(&rows->how, rows->dtype),
-        .d = rows->d,
-        .slots = slots,
-        .n = rows->n,
-        .stored_bytes_per_row = values * (double)value_bytes / (double)(rows->n ? rows->n : 1)};
+    source->base = (struct ny_source){.ops = &ops,
+                                      .ctx = ctx,
+                                      .dtype = ny_prepared_dtype(&rows->how, rows->dtype),
+                                      .d = rows->d,
+                                      .slots = slots,
+                                      .n = rows->n,
+                                      .stored_bytes_per_row = values * (double)value_bytes /
+                                                              (double)(rows->n ? rows->n : 1)};
     source->rooms = ny_calloc(ctx, NY_MEM_STORE, workers, source->room_bytes);
-    if (source->rooms) *out = &source->base;
+    if (source->rooms)
+        *out = &source->base;
     else
         release(&source->base);
     return *out ? NY_OK : NY_EBUDGET;

@@ -124,12 +124,11 @@ static int counter_copies(struct counter *counter, const struct ny_rows_info *in
 
     raw.how = (struct ny_prepared){.rows = NY_ROWS_NONE};
     if (info->row_slots)
-        return ny_source_of_kept_csr(&counter->source, counter->ctx, &raw,
-                                     (size_t)info->row_slots, 1);
+        return ny_source_of_kept_csr(&counter->source, counter->ctx, &raw, (size_t)info->row_slots,
+                                     1);
     err = ny_source_of_kept(&counter->source, counter->ctx, &raw);
     if (err) return err;
-    counter->block =
-        ny_calloc(counter->ctx, NY_MEM_STORE, rows, raw.d * ny_dtype_size(raw.dtype));
+    counter->block = ny_calloc(counter->ctx, NY_MEM_STORE, rows, raw.d * ny_dtype_size(raw.dtype));
     return counter->block ? NY_OK : NY_EBUDGET;
 }
 

@@ -247,7 +247,8 @@ int ny_rows_of_memory(struct ny_rows **out, struct ny_context *ctx,
     memory->rows = (struct ny_rows){.ops = &ops, .ctx = ctx, .name = rows->name};
     memory->given = *rows;
     kept = &memory->given.kept;
-    if (kept->row_start) kept->values = (struct ny_borrowed_rows){.at = kept->values.at};
+    if (kept->row_start)
+        kept->values = (struct ny_borrowed_rows){.at = kept->values.at};
     else if (!kept->row_bytes)
         kept->row_bytes = kept->d * ny_dtype_size(kept->dtype);
     memory->moments.d = kept->d;
@@ -255,8 +256,7 @@ int ny_rows_of_memory(struct ny_rows **out, struct ny_context *ctx,
     if (!memory->moments.cells) err = NY_EBUDGET;
     if (!err) err = ny_kept_info(ctx, kept, rows->entries, &memory->info);
     memory->info.column_names = rows->columns != NULL;
-    if (!err)
-        err = ny_kept_count(ctx, kept, &memory->info, &memory->moments, &memory->norms);
+    if (!err) err = ny_kept_count(ctx, kept, &memory->info, &memory->moments, &memory->norms);
     if (err)
         ny_memory_rows_free(&memory->rows);
     else

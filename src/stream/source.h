@@ -92,12 +92,12 @@ struct ny_kept_rows {
     uint64_t n;
     size_t d;
     struct ny_borrowed_rows values; /* ny_borrowed_of(); sparse: of all rows, one after another */
-    size_t row_bytes;       /* dense: from one row to the next; 0: rows without gaps */
-    const void *row_start;  /* sparse: n + 1 integers, row i has entries row_start[i] to
-                             * row_start[i + 1] − 1; NULL: the rows are dense */
-    const void *column;     /* sparse: that of each entry */
-    unsigned index_bytes;   /* 4 or 8, of an integer of row_start and column */
-    struct ny_prepared how; /* done to rows as they are handed out */
+    size_t row_bytes;               /* dense: from one row to the next; 0: rows without gaps */
+    const void *row_start;          /* sparse: n + 1 integers, row i has entries row_start[i] to
+                                     * row_start[i + 1] − 1; NULL: the rows are dense */
+    const void *column;             /* sparse: that of each entry */
+    unsigned index_bytes;           /* 4 or 8, of an integer of row_start and column */
+    struct ny_prepared how;         /* done to rows as they are handed out */
 };
 /* Returns the first entry of row i of sparse rows, or, of i = n, the end of all. */
 uint64_t ny_kept_start(const struct ny_kept_rows *rows, uint64_t i);

@@ -1,0 +1,745 @@
+/* stream/rows_memory.h: rows in memory are, by every call of stream/rows.h, those of a store that
+ * imported them, to the last bit of their statistics. */
+#include "store_checks.h"
+
+#include <math.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/guard.h"
+#include "base/random.h"
+#include "stream/blocks.h"
+#include "stream/pass.h"
+#include "stream/rows_memory.h"
+
+static const struct ny_prepared as_they_are = {NY_ROWS_NONE, NY_VALUES_RAW, 0};
+static const struct ny_prepared by_total = {NY_ROWS_TOTAL, NY_VALUES_LOG1P, 10000};
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+struct shape {
+    uint64_t n, d;
+    enum ny_dtype dtype;
+    size_t gap;           /* dense: bytes behind a row */
+    unsigned index_bytes; /* 0: dense */
+    const struct ny_prepared *how;
+};
+
+/* Value (i, k): whole numbers from 0 on where rows are prepared. */
+static double value_of(const struct shape *shape, uint64_t i, uint64_t k)
+{
+    double x = ny_hash01(1, NY_STREAM_DATA, i * 16384 + k);
+
+    if (ny_prepares(shape->how)) return floor(40 * x * x);
+    if (shape->dtype == NY_U8) return floor(256 * x);
+    if (shape->dtype == NY_I16) return floor(60000 * x) - 30000;
+    return 1e3 * x - 300 + (k % 3 == 0 ? 1e5 : 0);
+}
+
+static void put_value(enum ny_dtype dtype, double value, char *to)
+{
+    const uint8_t u8 = (uint8_t)(dtype == NY_U8 ? value : 0);
+    const int16_t i16 = (int16_t)(dtype == NY_I16 ? value : 0);
+    const float f32 = (float)value;
+
+    if (dtype == NY_U8) memcpy(to, &u8, sizeof(u8));
+    if (dtype == NY_I16) memcpy(to, &i16, sizeof(i16));
+    if (dtype == NY_F32) memcpy(to, &f32, sizeof(f32));
+    if (dtype == NY_F64) memcpy(to, &value, sizeof(value));
+}
+
+/* Rows as their caller has them, and packed, as they are imported. */
+struct rows {
+    struct shape shape;
+    char *values, *packed;
+    char *start, *column; /* of index_bytes each */
+    struct ny_csr csr;
+    struct ny_memory_rows memory;
+};
+
+static void make_dense(struct rows *rows)
+{
+    const struct shape *shape = &rows->shape;
+    size_t element = ny_dtype_size(shape->dtype), row_bytes = shape->d * element;
+    size_t stride = row_bytes + shape->gap;
+
+    rows->packed = malloc(shape->n * row_bytes);
+    rows->values = malloc(shape->n * stride);
+    memset(rows->values, 0xFF, shape->n * stride); /* NaN, where floats are */
+    for (uint64_t i = 0; i < shape->n; i++) {
+        char *row = rows->packed + i * row_bytes;
+
+        for (uint64_t k = 0; k < shape->d; k++)
+            put_value(shape->dtype, value_of(shape, i, k), row + k * element);
+        memcpy(rows->values + i * stride, row, row_bytes);
+    }
+    rows->memory.kept.values = ny_borrowed_of(rows->values, shape->n * stride - shape->gap);
+    rows->memory.kept.row_bytes = shape->gap ? stride : 0;
+}
+
+static void put_number(const struct rows *rows, char *array, size_t at, uint64_t number)
+{
+    const uint32_t narrow = (uint32_t)number;
+
+    memcpy(array + at * rows->shape.index_bytes,
+           rows->shape.index_bytes == 4 ? (const void *)&narrow : (const void *)&number,
+           rows->shape.index_bytes);
+}
+
+/* A tenth of the values, of every 7th row none; the first three entries are of no row. */
+static void make_sparse(struct rows *rows)
+{
+    enum { BEFORE = 3 };
+    const struct shape *shape = &rows->shape;
+    size_t element = ny_dtype_size(shape->dtype), most = shape->n * shape->d, nnz = 0;
+    struct ny_csr *csr = &rows->csr;
+
+    csr->dtype = shape->dtype;
+    CHECK(ny_csr_reserve(csr, ctx, NY_MEM_OTHER, shape->n, most));
+    rows->values = malloc((BEFORE + most) * element);
+    rows->column = malloc((BEFORE + most) * shape->index_bytes);
+    rows->start = malloc((shape->n + 1) * shape->index_bytes);
+    memset(rows->values, 0xFF, BEFORE * element);
+    put_number(rows, rows->start, 0, BEFORE);
+    for (uint64_t i = 0; i < shape->n; i++) {
+        for (uint64_t k = 0; i % 7 && k < shape->d; k++) {
+            double value = value_of(shape, i, k);
+
+            if (ny_hash01(2, NY_STREAM_DATA, i * 16384 + k) > 0.1 || value == 0) continue;
+            put_value(shape->dtype, value, rows->values + (BEFORE + nnz) * element);
+            put_number(rows, rows->column, BEFORE + nnz, k);
+            csr->index[nnz++] = (uint32_t)k;
+        }
+        csr->start[++csr->rows] = (uint32_t)nnz;
+        put_number(rows, rows->start, i + 1, BEFORE + nnz);
+    }
+    memcpy(csr->value, rows->values + BEFORE * element, nnz * element);
+    rows->memory.kept.values.at = rows->values;
+    rows->memory.kept.row_start = rows->start;
+    rows->memory.kept.column = rows->column;
+    rows->memory.kept.index_bytes = shape->index_bytes;
+}
+
+static void make_rows(struct rows *rows, const struct shape *shape)
+{
+    *rows = (struct rows){.shape = *shape, .memory = {.name = "the table"}};
+    rows->memory.kept.dtype = shape->dtype;
+    rows->memory.kept.n = shape->n;
+    rows->memory.kept.d = shape->d;
+    rows->memory.kept.how = *shape->how;
+    if (shape->index_bytes)
+        make_sparse(rows);
+    else
+        make_dense(rows);
+}
+
+static void free_rows(struct rows *rows)
+{
+    ny_csr_release(&rows->csr, ctx);
+    free(rows->values), free(rows->packed), free(rows->start), free(rows->column);
+}
+
+/* Imports the rows into the store, in batches; `entries`: that they came with, 0: those they have.
+ */
+static int import(const struct rows *rows, uint64_t entries)
+{
+    const struct shape *shape = &rows->shape;
+    bool sparse = shape->index_bytes > 0;
+    struct ny_ingest_spec spec = {.d = shape->d,
+                                  .dtype = shape->dtype,
+                                  .layout = sparse ? NY_CSR : NY_DENSE,
+                                  .preparation = *shape->how,
+                                  .fingerprint = 7};
+    struct ny_ingest *ingest;
+    uint64_t consumed;
+    int err;
+
+    if (sparse && !entries) entries = ny_csr_nnz(&rows->csr);
+    spec.row_nnz = (entries + shape->n - 1) / shape->n;
+    if (spec.row_nnz > shape->d) spec.row_nnz = shape->d;
+    CHECK(ny_ingest_begin(&ingest, store, &spec, &consumed));
+    err = NY_OK;
+    for (uint64_t at = 0, count; !err && at < shape->n; at += count) {
+        struct ny_csr part = rows->csr;
+        struct ny_ingest_rows batch = {0};
+
+        count = shape->n - at < 777 ? shape->n - at : 777;
+        part.start += at;
+        part.rows = (size_t)count;
+        batch.count = (size_t)count;
+        batch.consumed = at + count;
+        if (sparse)
+            batch.sparse = &part;
+        else
+            batch.values = rows->packed + at * shape->d * ny_dtype_size(shape->dtype);
+        err = ny_ingest_rows(ingest, &batch);
+    }
+    if (!err) err = ny_ingest_commit(ingest);
+    ny_ingest_free(ingest);
+    return err;
+}
+
+/* ---- comparing ------------------------------------------------------------------------------ */
+
+static struct ny_rows_info info_of(struct ny_rows *X)
+{
+    struct ny_rows_info info;
+
+    CHECK(X->ops->info(X, &info));
+    return info;
+}
+
+/* What is behind the values of a record is of no account. */
+static void check_same(const struct ny_rows_info *info, const char *got, const char *want,
+                       size_t count)
+{
+    size_t bytes = ny_rows_row_bytes(info), slots = (size_t)info->row_slots;
+
+    if (!slots) {
+        assert_memory_equal(got, want, count * bytes);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct ny_sparse a = ny_sparse_of(got + i * bytes, slots);
+        struct ny_sparse b = ny_sparse_of(want + i * bytes, slots);
+
+        assert_int_equal(a.count, b.count);
+        assert_memory_equal(a.index, b.index, a.count * sizeof(*a.index));
+        assert_memory_equal(a.value, b.value, a.count * ny_dtype_size(info->dtype));
+    }
+}
+
+static void check_info(struct ny_rows *M, struct ny_rows *S)
+{
+    struct ny_rows_info got = info_of(M), want = info_of(S);
+
+    /* what is of the store alone */
+    want.stored_bytes = want.raw_bytes;
+    want.block_bytes = got.block_bytes;
+    want.digest = want.tail_digest = want.txn = 0;
+    memset(want.id, 0, sizeof(want.id));
+    want.column_names = got.column_names;
+    if (want.layout == NY_DENSE) want.lengths = got.lengths; /* are of no account */
+    assert_int_equal(got.here.first, want.here.first);
+    assert_int_equal(got.here.end, want.here.end);
+    assert_int_equal(got.block_rows, want.block_rows);
+    assert_int_equal(got.row_slots, want.row_slots);
+    assert_memory_equal(&got.preparation, &want.preparation, sizeof(got.preparation));
+    assert_memory_equal(&got.lengths, &want.lengths, sizeof(got.lengths));
+    assert_int_equal(got.n, want.n);
+    assert_int_equal(got.d, want.d);
+    assert_int_equal(got.dtype, want.dtype);
+    assert_int_equal(got.stored_dtype, want.stored_dtype);
+    assert_int_equal(got.layout, want.layout);
+    assert_int_equal(got.blocks, want.blocks);
+    assert_int_equal(got.nnz, want.nnz);
+    assert_int_equal(got.block_nnz, want.block_nnz);
+    assert_int_equal(got.raw_bytes, want.raw_bytes);
+    assert_int_equal(got.stored_bytes, want.stored_bytes);
+    assert_int_equal(got.dropped + got.lost + got.txn + got.digest + got.tail_digest, 0);
+    assert_false(got.labels || got.source || got.names || got.imagined);
+    assert_int_equal(got.indices, want.indices);
+}
+
+static void check_stats(struct ny_rows *M, struct ny_rows *S)
+{
+    struct ny_rows_stats got, want;
+    size_t bytes;
+
+    CHECK(M->ops->stats(M, &got));
+    CHECK(S->ops->stats(S, &want));
+    assert_int_equal(got.n, want.n);
+    assert_int_equal(got.d, want.d);
+    bytes = (size_t)got.d * sizeof(double);
+    assert_memory_equal(got.mean, want.mean, bytes);
+    assert_memory_equal(got.variance, want.variance, bytes);
+    assert_memory_equal(got.minimum, want.minimum, bytes);
+    assert_memory_equal(got.maximum, want.maximum, bytes);
+    assert_memory_equal(&got.mean_square_norm, &want.mean_square_norm, sizeof(double));
+    assert_memory_equal(&got.mean_norm, &want.mean_norm, sizeof(double));
+    ny_rows_stats_release(&got, ctx);
+    ny_rows_stats_release(&want, ctx);
+}
+
+static void check_read(struct ny_rows *M, struct ny_rows *S)
+{
+    struct ny_rows_info info = info_of(S);
+    size_t bytes = ny_rows_row_bytes(&info), slots = (size_t)info.row_slots;
+    char *got = malloc(info.n * bytes + 1), *want = malloc(info.n * bytes + 1);
+    const uint64_t ranges[][2] = {
+        {0, info.n}, {info.n / 3, info.n - info.n / 3}, {info.n - 1, 1}, {info.n, 0}};
+
+    for (size_t r = 0; r < sizeof(ranges) / sizeof(ranges[0]); r++) {
+        CHECK(M->ops->read(M, slots, ranges[r][0], (size_t)ranges[r][1], got));
+        CHECK(S->ops->read(S, slots, ranges[r][0], (size_t)ranges[r][1], want));
+        check_same(&info, got, want, (size_t)ranges[r][1]);
+    }
+    refused(M->ops->read(M, slots, info.n - 1, 2, got), NY_EINTERNAL, "were asked for");
+    refused(M->ops->read(M, slots ? 0 : 3, 0, 1, got), NY_EINTERNAL, "not as asked for");
+    free(got), free(want);
+}
+
+/* Rows that were visited: how often, where their values begin, and that they came in order. */
+struct visits {
+    const struct ny_rows_info *info;
+    const uint64_t *row;
+    char *out; /* records */
+    size_t seen, last, end;
+};
+
+static int note_visit(void *arg, size_t position, struct ny_sparse row)
+{
+    struct visits *visits = arg;
+    size_t slots = (size_t)visits->info->row_slots;
+
+    assert_true(!visits->seen || visits->row[position] >= visits->row[visits->last]);
+    visits->last = position;
+    ny_sparse_pack(visits->out + position * ny_rows_row_bytes(visits->info), slots,
+                   visits->info->dtype, row);
+    return ++visits->seen == visits->end ? NY_ENUMERIC : NY_OK;
+}
+
+static void check_gather(struct ny_rows *M, struct ny_rows *S)
+{
+    enum { COUNT = 400 };
+    struct ny_rows_info info = info_of(S);
+    size_t bytes = ny_rows_row_bytes(&info), slots = (size_t)info.row_slots;
+    char *got = malloc(COUNT * bytes), *want = malloc(COUNT * bytes);
+    uint64_t rows[COUNT], beyond[2] = {0, info.n};
+
+    for (uint64_t i = 0; i < COUNT; i++)
+        rows[i] = ny_hash64(3, NY_STREAM_DATA, i) % info.n;
+    rows[COUNT - 1] = rows[0]; /* twice the same, or more often */
+    CHECK(M->ops->gather(M, slots, rows, COUNT, got));
+    CHECK(S->ops->gather(S, slots, rows, COUNT, want));
+    check_same(&info, got, want, COUNT);
+    CHECK(M->ops->gather(M, slots, rows, 0, got));
+    refused(M->ops->gather(M, slots, beyond, 2, got), NY_EINTERNAL, "were asked for");
+    if (slots) {
+        struct visits visits = {.info = &info, .row = rows, .out = got};
+
+        memset(got, 0, COUNT * bytes);
+        CHECK(M->ops->visit(M, slots, rows, COUNT, note_visit, &visits));
+        assert_int_equal(visits.seen, COUNT);
+        check_same(&info, got, want, COUNT);
+        visits = (struct visits){.info = &info, .row = rows, .out = got, .end = 3};
+        assert_int_equal(M->ops->visit(M, slots, rows, COUNT, note_visit, &visits), NY_ENUMERIC);
+        assert_int_equal(visits.seen, 3);
+    }
+    free(got), free(want);
+}
+
+/* ---- passes --------------------------------------------------------------------------------- */
+
+/* All rows that a pass sees, by strips and, where the source shows rows, once more by visits. */
+struct seen {
+    const struct ny_rows_info *info;
+    char *strips, *visits;
+};
+
+/* Where the next row that is shown goes. */
+struct next {
+    const struct ny_rows_info *info;
+    char *to;
+};
+
+static int keep_row(void *arg, struct ny_sparse row)
+{
+    struct next *next = arg;
+
+    ny_sparse_pack(next->to, (size_t)next->info->row_slots, next->info->dtype, row);
+    next->to += ny_rows_row_bytes(next->info);
+    return NY_OK;
+}
+
+static int see_unit(void *arg, const struct ny_tile *tile)
+{
+    enum { HEIGHT = 300, FIRST = 5 };
+    struct seen *seen = arg;
+    size_t bytes = ny_rows_row_bytes(seen->info);
+    char *to = seen->strips + tile->first_row * bytes;
+    struct next next = {seen->info, seen->visits + (tile->first_row + FIRST) * bytes};
+    int err = NY_OK;
+
+    for (size_t at = 0; !err && at < tile->rows; at += HEIGHT)
+        err = ny_tile_strip(tile, at, tile->rows - at < HEIGHT ? tile->rows - at : HEIGHT,
+                            to + at * bytes);
+    if (err || !seen->info->row_slots) return err;
+    memcpy(seen->visits + tile->first_row * bytes, to,
+           (tile->rows < FIRST ? tile->rows : FIRST) * bytes);
+    return tile->rows <= FIRST
+               ? NY_OK
+               : tile->source->ops->visit(tile->source, tile, FIRST, keep_row, &next);
+}
+
+static void check_passes(struct ny_rows *M, struct ny_rows *S)
+{
+    static const struct ny_pass_work work = {.unit = see_unit};
+    struct ny_rows_info info = info_of(S);
+    size_t bytes = ny_rows_row_bytes(&info), slots = (size_t)info.row_slots;
+    char *want = malloc(info.n * bytes);
+
+    CHECK(S->ops->read(S, slots, 0, (size_t)info.n, want));
+    for (unsigned workers = 1; workers <= 3; workers++) {
+        uint64_t n = workers == 2 && info.n > 1 ? info.n - 1 : info.n;
+        struct seen seen = {&info, calloc(info.n, bytes), calloc(info.n, bytes)};
+        struct ny_pass pass = {.ctx = ctx, .stage = "see", .workers = workers};
+        size_t before = ny_memory_used(ctx);
+        struct ny_rows_info own = info_of(M);
+
+        CHECK(ny_rows_source(M, workers == 3 ? UINT64_MAX : n, slots, workers, &pass.source));
+        assert_true(ny_memory_used(ctx) - before <= ny_rows_source_bytes(&own, workers));
+        assert_int_equal(pass.source->n, n);
+        assert_int_equal(pass.source->dtype, info.dtype);
+        assert_int_equal(pass.source->slots, slots);
+        CHECK(ny_pass_run(&pass, &work, &seen));
+        ny_source_free(pass.source);
+        check_same(&info, seen.strips, want, (size_t)n);
+        if (slots) check_same(&info, seen.visits, want, (size_t)n);
+        free(seen.strips), free(seen.visits);
+    }
+    free(want);
+}
+
+static void check_all(struct ny_rows *M, struct ny_rows *S)
+{
+    check_info(M, S);
+    check_stats(M, S);
+    check_read(M, S);
+    check_gather(M, S);
+    check_passes(M, S);
+}
+
+/* ---- every shape ---------------------------------------------------------------------------- */
+
+static void check_shape(const struct shape *shape)
+{
+    struct ny_rows *M, *S = ny_store_rows(store);
+    char got[NY_COLUMN_WORDS_BYTES], want[NY_COLUMN_WORDS_BYTES];
+    uint64_t array[2] = {1, 2};
+    struct rows rows;
+
+    make_rows(&rows, shape);
+    CHECK(import(&rows, 0));
+    CHECK(ny_rows_of_memory(&M, ctx, &rows.memory));
+    check_all(M, S);
+    M->ops->raw(M, true), S->ops->raw(S, true);
+    check_all(M, S);
+    M->ops->raw(M, false), S->ops->raw(S, false);
+    check_info(M, S);
+    CHECK(M->ops->column_words(M, shape->d - 1, got));
+    CHECK(S->ops->column_words(S, shape->d - 1, want));
+    assert_string_equal(got, want);
+    CHECK(M->ops->complete(M, 2, array, sizeof(array[0])));
+    assert_true(array[0] == 1 && array[1] == 2 && M->ops->number(M, 4) == 4);
+    ny_memory_rows_free(M);
+    free_rows(&rows);
+    new_store();
+}
+
+static const uint64_t lengths[] = {1, 5, 2047, 2048, 2049, 5000};
+enum { LENGTHS = sizeof(lengths) / sizeof(lengths[0]) };
+
+static void dense_rows(void **state)
+{
+    (void)state;
+    for (size_t l = 0; l < LENGTHS; l++)
+        for (int dtype = NY_U8; dtype <= NY_F64; dtype++)
+            check_shape(&(struct shape){lengths[l], 37, (enum ny_dtype)dtype, 0, 0, &as_they_are});
+}
+
+/* More than is counted at a time, and more columns than a strip of the sums has. */
+static void wide_rows(void **state)
+{
+    (void)state;
+    check_shape(&(struct shape){5000, 700, NY_F64, 0, 0, &as_they_are});
+    check_shape(&(struct shape){5000, 700, NY_F32, 24, 0, &as_they_are});
+    check_shape(&(struct shape){3, 200000, NY_F64, 0, 0, &as_they_are}); /* a block is one row */
+    check_shape(&(struct shape){5000, 700, NY_U8, 0, 4, &as_they_are});
+}
+
+/* A gap of one byte lets most rows begin where no number of their type may. */
+static void rows_with_gaps(void **state)
+{
+    (void)state;
+    for (size_t l = 0; l < LENGTHS; l++)
+        for (int dtype = NY_U8; dtype <= NY_F64; dtype++)
+            check_shape(&(struct shape){lengths[l], 37, (enum ny_dtype)dtype, l % 2 ? 1 : 48, 0,
+                                        &as_they_are});
+}
+
+static void sparse_rows(void **state)
+{
+    (void)state;
+    for (size_t l = 0; l < LENGTHS; l++)
+        for (int dtype = NY_U8; dtype <= NY_F64; dtype++)
+            check_shape(&(struct shape){lengths[l], 150, (enum ny_dtype)dtype, 0, dtype % 2 ? 4 : 8,
+                                        &as_they_are});
+    check_shape(&(struct shape){5000, 150, NY_F64, 0, 4, &as_they_are});
+    check_shape(&(struct shape){5000, 150, NY_F32, 0, 8, &as_they_are});
+}
+
+static void prepared_rows(void **state)
+{
+    (void)state;
+    for (int dtype = NY_U8; dtype <= NY_F64; dtype++)
+        for (unsigned way = 0; way < 4; way++)
+            check_shape(&(struct shape){3000, 400, (enum ny_dtype)dtype, way == 1 ? 3 : 0,
+                                        way < 2 ? 0 : way * 4 - 4, &by_total});
+}
+
+/* Values that a reader has left out count where an import decides how large a block is. */
+static void blocks_are_cut_by_what_came(void **state)
+{
+    const struct shape shape = {5000, 150, NY_F32, 0, 4, &as_they_are};
+    struct ny_rows *M;
+    struct rows rows;
+
+    (void)state;
+    make_rows(&rows, &shape);
+    rows.memory.entries = 5000 * 140;
+    CHECK(import(&rows, rows.memory.entries));
+    CHECK(ny_rows_of_memory(&M, ctx, &rows.memory));
+    assert_true(info_of(M).block_rows < ny_sparse_block_rows_for(15, NY_F32));
+    check_info(M, ny_store_rows(store));
+    check_stats(M, ny_store_rows(store));
+    ny_memory_rows_free(M);
+    free_rows(&rows);
+}
+
+static void columns_have_names(void **state)
+{
+    const struct shape shape = {5, 3, NY_U8, 0, 0, &as_they_are};
+    char words[NY_COLUMN_WORDS_BYTES];
+    struct ny_names names = {0};
+    struct ny_rows *M;
+    struct rows rows;
+
+    (void)state;
+    make_rows(&rows, &shape);
+    CHECK(ny_names_append(&names, ctx, "age\0height\0weight", 3));
+    rows.memory.columns = &names;
+    CHECK(ny_rows_of_memory(&M, ctx, &rows.memory));
+    assert_true(info_of(M).column_names);
+    CHECK(M->ops->column_words(M, 1, words));
+    assert_string_equal(words, "column 'height'");
+    ny_memory_rows_free(M);
+    ny_names_release(&names, ctx);
+    free_rows(&rows);
+}
+
+/* ---- rows that are refused ------------------------------------------------------------------ */
+
+/* An import of the rows says the same. */
+static void check_refused(struct rows *rows, const char *words)
+{
+    char message[400];
+    struct ny_rows *M;
+
+    assert_int_equal(ny_rows_of_memory(&M, ctx, &rows->memory), NY_EDATA);
+    assert_null(M);
+    snprintf(message, sizeof(message), "%s", ny_context_message(ctx));
+    refused(NY_EDATA, NY_EDATA, words);
+    assert_int_equal(import(rows, 0), NY_EDATA);
+    assert_string_equal(message, ny_context_message(ctx));
+    ny_error_clear(ctx);
+    free_rows(rows);
+    new_store();
+}
+
+static void values_that_cannot_be_counted(void **state)
+{
+    enum { ROW = 1234, D = 37, NNZ = 700 };
+    const double bad[] = {(double)NAN, (double)INFINITY, -2};
+    struct rows rows;
+
+    (void)state;
+    for (size_t b = 0; b < 3; b++)
+        for (size_t gap = 0; gap <= 8; gap += 8) {
+            struct shape shape = {5000, D, NY_F64, gap, 0, b < 2 ? &as_they_are : &by_total};
+
+            make_rows(&rows, &shape);
+            memcpy(rows.packed + (ROW * D + 5) * 8, &bad[b], 8);
+            memcpy(rows.values + ROW * (D * 8 + gap) + 5 * 8, &bad[b], 8);
+            check_refused(&rows, "row 1234, column 5 (both from 0)");
+        }
+    for (size_t b = 0; b < 3; b++)
+        for (unsigned index_bytes = 4; index_bytes <= 8; index_bytes += 4) {
+            struct shape shape = {500, 150,         NY_F64,
+                                  0,   index_bytes, b < 2 ? &as_they_are : &by_total};
+
+            make_rows(&rows, &shape);
+            memcpy((double *)rows.csr.value + NNZ, &bad[b], 8);
+            memcpy((double *)(void *)rows.values + 3 + NNZ, &bad[b], 8);
+            check_refused(&rows, b == 0   ? "is NaN; every value must"
+                                 : b == 1 ? "is infinite; every value must"
+                                          : "-2 cannot be prepared by");
+        }
+}
+
+static void sparse_rows_out_of_order(void **state)
+{
+    static const struct {
+        uint32_t start[4], column[6];
+        float value[6];
+        int err;
+    } cases[] = {
+        {{0, 2, 2, 6}, {1, 8, 0, 3, 4, 8}, {1, 2, 3, 4, 5, 6}, NY_OK},
+        {{0, 2, 2, 6}, {1, 8, 0, 4, 3, 8}, {1, 2, 3, 4, 5, 6}, NY_END}, /* they fall */
+        {{0, 2, 2, 6}, {1, 8, 0, 3, 3, 8}, {1, 2, 3, 4, 5, 6}, NY_END}, /* twice */
+        {{0, 2, 2, 6}, {1, 9, 0, 3, 4, 8}, {1, 2, 3, 4, 5, 6}, NY_END}, /* beyond the last */
+        {{0, 2, 2, 6}, {1, 8, 0, 3, 4, UINT32_MAX}, {1, 2, 3, 4, 5, 6}, NY_END},
+        {{0, 2, 2, 6}, {1, 8, 0, 3, 4, 8}, {1, 2, 3, 0, 5, 6}, NY_END}, /* a zero is kept */
+        {{0, 2, 1, 6}, {1, 8, 0, 3, 4, 8}, {1, 2, 3, 4, 5, 6}, NY_END},
+    };
+
+    (void)state;
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
+        for (unsigned index_bytes = 4; index_bytes <= 8; index_bytes += 4) {
+            uint64_t start[4], column[6];
+            const struct ny_memory_rows rows = {
+                .name = "the table",
+                .kept = {.dtype = NY_F32,
+                         .n = 3,
+                         .d = 9,
+                         .values = {.at = (const char *)cases[c].value},
+                         .row_start = index_bytes == 4 ? (const void *)cases[c].start : start,
+                         .column = index_bytes == 4 ? (const void *)cases[c].column : column,
+                         .index_bytes = index_bytes}};
+            struct ny_rows *M;
+
+            for (size_t k = 0; k < 6; k++) {
+                if (k < 4) start[k] = cases[c].start[k];
+                column[k] = cases[c].column[k];
+            }
+            assert_int_equal(ny_rows_of_memory(&M, ctx, &rows), cases[c].err);
+            assert_true((M != NULL) == (cases[c].err == NY_OK));
+            assert_int_equal(ny_context_error(ctx)->status, NY_OK);
+            ny_memory_rows_free(M);
+        }
+}
+
+static void a_budget_without_room(void **state)
+{
+    const size_t limit = ny_memory_limit(ctx);
+    struct rows rows;
+    struct ny_rows *M;
+
+    (void)state;
+    for (unsigned index_bytes = 0; index_bytes <= 8; index_bytes += 8) {
+        size_t before, refusals = 0;
+        int err = NY_EBUDGET;
+
+        make_rows(&rows, &(struct shape){300, 150, NY_F32, 4, index_bytes, &by_total});
+        before = ny_memory_used(ctx);
+        for (size_t room = 0; err == NY_EBUDGET; room += 256) {
+            ny_context_set_memory(ctx, before + room);
+            err = ny_rows_of_memory(&M, ctx, &rows.memory);
+            ny_error_clear(ctx);
+            if (err) assert_int_equal(ny_memory_used(ctx), before);
+            refusals += err != NY_OK;
+        }
+        assert_int_equal(err, NY_OK);
+        assert_true(refusals > 10);
+        ny_context_set_memory(ctx, limit);
+        ny_memory_rows_free(M);
+        free_rows(&rows);
+    }
+}
+
+/* ---- a mapped file -------------------------------------------------------------------------- */
+
+/* Returns the bytes of the map at this address that are in the memory of this process. */
+static size_t resident_bytes(const char *at)
+{
+    char line[256], range[64];
+    FILE *maps = fopen("/proc/self/smaps", "r");
+    size_t kib = 0;
+    bool here = false;
+
+    assert_non_null(maps);
+    snprintf(range, sizeof(range), "%lx-", (unsigned long)(uintptr_t)at);
+    while (fgets(line, sizeof(line), maps)) {
+        if (strstr(line, range) == line) here = true;
+        if (here && sscanf(line, "Rss: %zu kB", &kib) == 1) break;
+    }
+    fclose(maps);
+    assert_true(here);
+    return kib << 10;
+}
+
+/* Pages that were read are given back, and a file that is cut short is an error. */
+static void rows_of_a_mapped_file(void **state)
+{
+    static const struct ny_pass_work work = {.unit = see_unit};
+    const struct shape shape = {5000, 700, NY_F64, 0, 0, &as_they_are};
+    const size_t bytes = 5000 * 700 * 8;
+    struct ny_rows_info info;
+    struct ny_rows *M;
+    struct rows rows;
+    struct seen seen = {.info = &info};
+    struct ny_pass pass = {.ctx = ctx, .stage = "see", .workers = 2};
+    uint64_t list[50];
+    char file[200], *map, *got = malloc(bytes);
+    FILE *out;
+
+    (void)state;
+    ny_guard_install();
+    make_rows(&rows, &shape);
+    snprintf(file, sizeof(file), "%s/rows", directory);
+    out = fopen(file, "wb+");
+    assert_non_null(out);
+    assert_int_equal(fwrite(rows.packed, 1, bytes, out), bytes);
+    fflush(out);
+    map = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fileno(out), 0);
+    assert_true(map != MAP_FAILED);
+    rows.memory.kept.values = ny_borrowed_of(map, bytes);
+    assert_true(rows.memory.kept.values.shared);
+
+    CHECK(ny_rows_of_memory(&M, ctx, &rows.memory));
+    assert_true(resident_bytes(map) < bytes / 4);
+    info = info_of(M);
+    seen.strips = got;
+    CHECK(ny_rows_source(M, info.n, 0, 2, &pass.source));
+    CHECK(ny_pass_run(&pass, &work, &seen));
+    assert_memory_equal(got, rows.packed, bytes);
+    assert_true(resident_bytes(map) < bytes / 4);
+    for (uint64_t i = 0; i < 50; i++)
+        list[i] = i * 4999 % 5000;
+    CHECK(M->ops->gather(M, 0, list, 50, got));
+    assert_memory_equal(got + 2 * 5600, rows.packed + 4998 * 5600, 5600);
+    CHECK(M->ops->read(M, 0, 0, 5000, got));
+    assert_memory_equal(got, rows.packed, bytes);
+    assert_true(resident_bytes(map) < bytes / 4);
+
+    assert_int_equal(ftruncate(fileno(out), (off_t)bytes / 2), 0);
+    refused(ny_pass_run(&pass, &work, &seen), NY_EIO, "cut short");
+    refused(M->ops->gather(M, 0, list, 50, got), NY_EIO, "cut short");
+    refused(M->ops->read(M, 0, 4000, 1, got), NY_EIO, "cut short");
+    ny_source_free(pass.source);
+    ny_memory_rows_free(M);
+    refused(ny_rows_of_memory(&M, ctx, &rows.memory), NY_EIO, "cut short");
+    munmap(map, bytes);
+    fclose(out);
+    free(got);
+    free_rows(&rows);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(dense_rows),
+        TEST(wide_rows),
+        TEST(rows_with_gaps),
+        TEST(sparse_rows),
+        TEST(prepared_rows),
+        TEST(blocks_are_cut_by_what_came),
+        TEST(columns_have_names),
+        TEST(values_that_cannot_be_counted),
+        TEST(sparse_rows_out_of_order),
+        TEST(a_budget_without_room),
+        TEST(rows_of_a_mapped_file),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
