@@ -1,183 +1,13 @@
 /* stream/rows_memory.h: rows in memory are, by every call of stream/rows.h, those of a store that
  * imported them, to the last bit of their statistics. */
-#include "store_checks.h"
+#include "memory_rows_case.h"
 
-#include <math.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/guard.h"
-#include "base/random.h"
 #include "stream/blocks.h"
 #include "stream/pass.h"
-#include "stream/rows_memory.h"
-
-static const struct ny_prepared as_they_are = {NY_ROWS_NONE, NY_VALUES_RAW, 0};
-static const struct ny_prepared by_total = {NY_ROWS_TOTAL, NY_VALUES_LOG1P, 10000};
-
-/* ---- rows ----------------------------------------------------------------------------------- */
-
-struct shape {
-    uint64_t n, d;
-    enum ny_dtype dtype;
-    size_t gap;           /* dense: bytes behind a row */
-    unsigned index_bytes; /* 0: dense */
-    const struct ny_prepared *how;
-};
-
-/* Value (i, k): whole numbers from 0 on where rows are prepared. */
-static double value_of(const struct shape *shape, uint64_t i, uint64_t k)
-{
-    double x = ny_hash01(1, NY_STREAM_DATA, i * 16384 + k);
-
-    if (ny_prepares(shape->how)) return floor(40 * x * x);
-    if (shape->dtype == NY_U8) return floor(256 * x);
-    if (shape->dtype == NY_I16) return floor(60000 * x) - 30000;
-    return 1e3 * x - 300 + (k % 3 == 0 ? 1e5 : 0);
-}
-
-static void put_value(enum ny_dtype dtype, double value, char *to)
-{
-    const uint8_t u8 = (uint8_t)(dtype == NY_U8 ? value : 0);
-    const int16_t i16 = (int16_t)(dtype == NY_I16 ? value : 0);
-    const float f32 = (float)value;
-
-    if (dtype == NY_U8) memcpy(to, &u8, sizeof(u8));
-    if (dtype == NY_I16) memcpy(to, &i16, sizeof(i16));
-    if (dtype == NY_F32) memcpy(to, &f32, sizeof(f32));
-    if (dtype == NY_F64) memcpy(to, &value, sizeof(value));
-}
-
-/* Rows as their caller has them, and packed, as they are imported. */
-struct rows {
-    struct shape shape;
-    char *values, *packed;
-    char *start, *column; /* of index_bytes each */
-    struct ny_csr csr;
-    struct ny_memory_rows memory;
-};
-
-static void make_dense(struct rows *rows)
-{
-    const struct shape *shape = &rows->shape;
-    size_t element = ny_dtype_size(shape->dtype), row_bytes = shape->d * element;
-    size_t stride = row_bytes + shape->gap;
-
-    rows->packed = malloc(shape->n * row_bytes);
-    rows->values = malloc(shape->n * stride);
-    memset(rows->values, 0xFF, shape->n * stride); /* NaN, where floats are */
-    for (uint64_t i = 0; i < shape->n; i++) {
-        char *row = rows->packed + i * row_bytes;
-
-        for (uint64_t k = 0; k < shape->d; k++)
-            put_value(shape->dtype, value_of(shape, i, k), row + k * element);
-        memcpy(rows->values + i * stride, row, row_bytes);
-    }
-    rows->memory.kept.values = ny_borrowed_of(rows->values, shape->n * stride - shape->gap);
-    rows->memory.kept.row_bytes = shape->gap ? stride : 0;
-}
-
-static void put_number(const struct rows *rows, char *array, size_t at, uint64_t number)
-{
-    const uint32_t narrow = (uint32_t)number;
-
-    memcpy(array + at * rows->shape.index_bytes,
-           rows->shape.index_bytes == 4 ? (const void *)&narrow : (const void *)&number,
-           rows->shape.index_bytes);
-}
-
-/* A tenth of the values, of every 7th row none; the first three entries are of no row. */
-static void make_sparse(struct rows *rows)
-{
-    enum { BEFORE = 3 };
-    const struct shape *shape = &rows->shape;
-    size_t element = ny_dtype_size(shape->dtype), most = shape->n * shape->d, nnz = 0;
-    struct ny_csr *csr = &rows->csr;
-
-    csr->dtype = shape->dtype;
-    CHECK(ny_csr_reserve(csr, ctx, NY_MEM_OTHER, shape->n, most));
-    rows->values = malloc((BEFORE + most) * element);
-    rows->column = malloc((BEFORE + most) * shape->index_bytes);
-    rows->start = malloc((shape->n + 1) * shape->index_bytes);
-    memset(rows->values, 0xFF, BEFORE * element);
-    put_number(rows, rows->start, 0, BEFORE);
-    for (uint64_t i = 0; i < shape->n; i++) {
-        for (uint64_t k = 0; i % 7 && k < shape->d; k++) {
-            double value = value_of(shape, i, k);
-
-            if (ny_hash01(2, NY_STREAM_DATA, i * 16384 + k) > 0.1 || value == 0) continue;
-            put_value(shape->dtype, value, rows->values + (BEFORE + nnz) * element);
-            put_number(rows, rows->column, BEFORE + nnz, k);
-            csr->index[nnz++] = (uint32_t)k;
-        }
-        csr->start[++csr->rows] = (uint32_t)nnz;
-        put_number(rows, rows->start, i + 1, BEFORE + nnz);
-    }
-    memcpy(csr->value, rows->values + BEFORE * element, nnz * element);
-    rows->memory.kept.values.at = rows->values;
-    rows->memory.kept.row_start = rows->start;
-    rows->memory.kept.column = rows->column;
-    rows->memory.kept.index_bytes = shape->index_bytes;
-}
-
-static void make_rows(struct rows *rows, const struct shape *shape)
-{
-    *rows = (struct rows){.shape = *shape, .memory = {.name = "the table"}};
-    rows->memory.kept.dtype = shape->dtype;
-    rows->memory.kept.n = shape->n;
-    rows->memory.kept.d = shape->d;
-    rows->memory.kept.how = *shape->how;
-    if (shape->index_bytes)
-        make_sparse(rows);
-    else
-        make_dense(rows);
-}
-
-static void free_rows(struct rows *rows)
-{
-    ny_csr_release(&rows->csr, ctx);
-    free(rows->values), free(rows->packed), free(rows->start), free(rows->column);
-}
-
-/* Imports the rows into the store, in batches; `entries`: that they came with, 0: those they have.
- */
-static int import(const struct rows *rows, uint64_t entries)
-{
-    const struct shape *shape = &rows->shape;
-    bool sparse = shape->index_bytes > 0;
-    struct ny_ingest_spec spec = {.d = shape->d,
-                                  .dtype = shape->dtype,
-                                  .layout = sparse ? NY_CSR : NY_DENSE,
-                                  .preparation = *shape->how,
-                                  .fingerprint = 7};
-    struct ny_ingest *ingest;
-    uint64_t consumed;
-    int err;
-
-    if (sparse && !entries) entries = ny_csr_nnz(&rows->csr);
-    spec.row_nnz = (entries + shape->n - 1) / shape->n;
-    if (spec.row_nnz > shape->d) spec.row_nnz = shape->d;
-    CHECK(ny_ingest_begin(&ingest, store, &spec, &consumed));
-    err = NY_OK;
-    for (uint64_t at = 0, count; !err && at < shape->n; at += count) {
-        struct ny_csr part = rows->csr;
-        struct ny_ingest_rows batch = {0};
-
-        count = shape->n - at < 777 ? shape->n - at : 777;
-        part.start += at;
-        part.rows = (size_t)count;
-        batch.count = (size_t)count;
-        batch.consumed = at + count;
-        if (sparse)
-            batch.sparse = &part;
-        else
-            batch.values = rows->packed + at * shape->d * ny_dtype_size(shape->dtype);
-        err = ny_ingest_rows(ingest, &batch);
-    }
-    if (!err) err = ny_ingest_commit(ingest);
-    ny_ingest_free(ingest);
-    return err;
-}
 
 /* ---- comparing ------------------------------------------------------------------------------ */
 
@@ -189,7 +19,7 @@ static struct ny_rows_info info_of(struct ny_rows *X)
     return info;
 }
 
-/* What is behind the values of a record is of no account. */
+/* A record is compared up to its count; the rest of it is of no account. */
 static void check_same(const struct ny_rows_info *info, const char *got, const char *want,
                        size_t count)
 {
@@ -213,7 +43,7 @@ static void check_info(struct ny_rows *M, struct ny_rows *S)
 {
     struct ny_rows_info got = info_of(M), want = info_of(S);
 
-    /* what is of the store alone */
+    /* the store alone has these */
     want.stored_bytes = want.raw_bytes;
     want.block_bytes = got.block_bytes;
     want.digest = want.tail_digest = want.txn = 0;
@@ -285,6 +115,7 @@ struct visits {
     const uint64_t *row;
     char *out; /* records */
     size_t seen, last, end;
+    int status; /* of the visit of number `end` */
 };
 
 static int note_visit(void *arg, size_t position, struct ny_sparse row)
@@ -296,7 +127,7 @@ static int note_visit(void *arg, size_t position, struct ny_sparse row)
     visits->last = position;
     ny_sparse_pack(visits->out + position * ny_rows_row_bytes(visits->info), slots,
                    visits->info->dtype, row);
-    return ++visits->seen == visits->end ? NY_ENUMERIC : NY_OK;
+    return ++visits->seen == visits->end ? visits->status : NY_OK;
 }
 
 static void check_gather(struct ny_rows *M, struct ny_rows *S)
@@ -322,9 +153,14 @@ static void check_gather(struct ny_rows *M, struct ny_rows *S)
         CHECK(M->ops->visit(M, slots, rows, COUNT, note_visit, &visits));
         assert_int_equal(visits.seen, COUNT);
         check_same(&info, got, want, COUNT);
-        visits = (struct visits){.info = &info, .row = rows, .out = got, .end = 3};
-        assert_int_equal(M->ops->visit(M, slots, rows, COUNT, note_visit, &visits), NY_ENUMERIC);
-        assert_int_equal(visits.seen, 3);
+        for (int ended = 0; ended < 2; ended++) {
+            int status = ended ? NY_END : NY_ENUMERIC;
+
+            visits = (struct visits){
+                .info = &info, .row = rows, .out = got, .end = 3, .status = status};
+            assert_int_equal(M->ops->visit(M, slots, rows, COUNT, note_visit, &visits), status);
+            assert_int_equal(visits.seen, 3);
+        }
     }
     free(got), free(want);
 }
@@ -337,7 +173,7 @@ struct seen {
     char *strips, *visits;
 };
 
-/* Where the next row that is shown goes. */
+/* The place of the row that is shown next. */
 struct next {
     const struct ny_rows_info *info;
     char *to;
@@ -528,125 +364,6 @@ static void columns_have_names(void **state)
     free_rows(&rows);
 }
 
-/* ---- rows that are refused ------------------------------------------------------------------ */
-
-/* An import of the rows says the same. */
-static void check_refused(struct rows *rows, const char *words)
-{
-    char message[400];
-    struct ny_rows *M;
-
-    assert_int_equal(ny_rows_of_memory(&M, ctx, &rows->memory), NY_EDATA);
-    assert_null(M);
-    snprintf(message, sizeof(message), "%s", ny_context_message(ctx));
-    refused(NY_EDATA, NY_EDATA, words);
-    assert_int_equal(import(rows, 0), NY_EDATA);
-    assert_string_equal(message, ny_context_message(ctx));
-    ny_error_clear(ctx);
-    free_rows(rows);
-    new_store();
-}
-
-static void values_that_cannot_be_counted(void **state)
-{
-    enum { ROW = 1234, D = 37, NNZ = 700 };
-    const double bad[] = {(double)NAN, (double)INFINITY, -2};
-    struct rows rows;
-
-    (void)state;
-    for (size_t b = 0; b < 3; b++)
-        for (size_t gap = 0; gap <= 8; gap += 8) {
-            struct shape shape = {5000, D, NY_F64, gap, 0, b < 2 ? &as_they_are : &by_total};
-
-            make_rows(&rows, &shape);
-            memcpy(rows.packed + (ROW * D + 5) * 8, &bad[b], 8);
-            memcpy(rows.values + ROW * (D * 8 + gap) + 5 * 8, &bad[b], 8);
-            check_refused(&rows, "row 1234, column 5 (both from 0)");
-        }
-    for (size_t b = 0; b < 3; b++)
-        for (unsigned index_bytes = 4; index_bytes <= 8; index_bytes += 4) {
-            struct shape shape = {500, 150,         NY_F64,
-                                  0,   index_bytes, b < 2 ? &as_they_are : &by_total};
-
-            make_rows(&rows, &shape);
-            memcpy((double *)rows.csr.value + NNZ, &bad[b], 8);
-            memcpy((double *)(void *)rows.values + 3 + NNZ, &bad[b], 8);
-            check_refused(&rows, b == 0   ? "is NaN; every value must"
-                                 : b == 1 ? "is infinite; every value must"
-                                          : "-2 cannot be prepared by");
-        }
-}
-
-static void sparse_rows_out_of_order(void **state)
-{
-    static const struct {
-        uint32_t start[4], column[6];
-        float value[6];
-        int err;
-    } cases[] = {
-        {{0, 2, 2, 6}, {1, 8, 0, 3, 4, 8}, {1, 2, 3, 4, 5, 6}, NY_OK},
-        {{0, 2, 2, 6}, {1, 8, 0, 4, 3, 8}, {1, 2, 3, 4, 5, 6}, NY_END}, /* they fall */
-        {{0, 2, 2, 6}, {1, 8, 0, 3, 3, 8}, {1, 2, 3, 4, 5, 6}, NY_END}, /* twice */
-        {{0, 2, 2, 6}, {1, 9, 0, 3, 4, 8}, {1, 2, 3, 4, 5, 6}, NY_END}, /* beyond the last */
-        {{0, 2, 2, 6}, {1, 8, 0, 3, 4, UINT32_MAX}, {1, 2, 3, 4, 5, 6}, NY_END},
-        {{0, 2, 2, 6}, {1, 8, 0, 3, 4, 8}, {1, 2, 3, 0, 5, 6}, NY_END}, /* a zero is kept */
-        {{0, 2, 1, 6}, {1, 8, 0, 3, 4, 8}, {1, 2, 3, 4, 5, 6}, NY_END},
-    };
-
-    (void)state;
-    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
-        for (unsigned index_bytes = 4; index_bytes <= 8; index_bytes += 4) {
-            uint64_t start[4], column[6];
-            const struct ny_memory_rows rows = {
-                .name = "the table",
-                .kept = {.dtype = NY_F32,
-                         .n = 3,
-                         .d = 9,
-                         .values = {.at = (const char *)cases[c].value},
-                         .row_start = index_bytes == 4 ? (const void *)cases[c].start : start,
-                         .column = index_bytes == 4 ? (const void *)cases[c].column : column,
-                         .index_bytes = index_bytes}};
-            struct ny_rows *M;
-
-            for (size_t k = 0; k < 6; k++) {
-                if (k < 4) start[k] = cases[c].start[k];
-                column[k] = cases[c].column[k];
-            }
-            assert_int_equal(ny_rows_of_memory(&M, ctx, &rows), cases[c].err);
-            assert_true((M != NULL) == (cases[c].err == NY_OK));
-            assert_int_equal(ny_context_error(ctx)->status, NY_OK);
-            ny_memory_rows_free(M);
-        }
-}
-
-static void a_budget_without_room(void **state)
-{
-    const size_t limit = ny_memory_limit(ctx);
-    struct rows rows;
-    struct ny_rows *M;
-
-    (void)state;
-    for (unsigned index_bytes = 0; index_bytes <= 8; index_bytes += 8) {
-        size_t before, refusals = 0;
-        int err = NY_EBUDGET;
-
-        make_rows(&rows, &(struct shape){300, 150, NY_F32, 4, index_bytes, &by_total});
-        before = ny_memory_used(ctx);
-        for (size_t room = 0; err == NY_EBUDGET; room += 256) {
-            ny_context_set_memory(ctx, before + room);
-            err = ny_rows_of_memory(&M, ctx, &rows.memory);
-            ny_error_clear(ctx);
-            if (err) assert_int_equal(ny_memory_used(ctx), before);
-            refusals += err != NY_OK;
-        }
-        assert_int_equal(err, NY_OK);
-        assert_true(refusals > 10);
-        ny_context_set_memory(ctx, limit);
-        ny_memory_rows_free(M);
-        free_rows(&rows);
-    }
-}
-
 /* ---- a mapped file -------------------------------------------------------------------------- */
 
 /* Returns the bytes of the map at this address that are in the memory of this process. */
@@ -735,9 +452,6 @@ int main(void)
         TEST(prepared_rows),
         TEST(blocks_are_cut_by_what_came),
         TEST(columns_have_names),
-        TEST(values_that_cannot_be_counted),
-        TEST(sparse_rows_out_of_order),
-        TEST(a_budget_without_room),
         TEST(rows_of_a_mapped_file),
     };
 
