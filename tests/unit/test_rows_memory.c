@@ -324,6 +324,26 @@ static void prepared_rows(void **state)
                                         way < 2 ? 0 : way * 4 - 4, &by_total});
 }
 
+static void rows_at_an_odd_address(void **state)
+{
+    const struct shape shape = {5000, 37, NY_F64, 0, 0, &as_they_are};
+    const size_t bytes = 5000 * 37 * 8;
+    char *odd = malloc(bytes + 1);
+    struct ny_rows *M;
+    struct rows rows;
+
+    (void)state;
+    make_rows(&rows, &shape);
+    CHECK(import(&rows, 0));
+    memcpy(odd + 1, rows.packed, bytes);
+    rows.memory.kept.values = ny_borrowed_of(odd + 1, bytes);
+    CHECK(ny_rows_of_memory(&M, ctx, &rows.memory));
+    check_all(M, ny_store_rows(store));
+    ny_memory_rows_free(M);
+    free_rows(&rows);
+    free(odd);
+}
+
 /* Values that a reader has left out count where an import decides how large a block is. */
 static void blocks_are_cut_by_what_came(void **state)
 {
@@ -450,6 +470,7 @@ int main(void)
         TEST(rows_with_gaps),
         TEST(sparse_rows),
         TEST(prepared_rows),
+        TEST(rows_at_an_odd_address),
         TEST(blocks_are_cut_by_what_came),
         TEST(columns_have_names),
         TEST(rows_of_a_mapped_file),
