@@ -7,7 +7,7 @@
  * all peers make these calls together; source and read are of the rows here, numbered from 0.
  * Errors are told in rows->ctx. All calls but `raw` may come from several threads.
  *
- * Implementations: store/rows.c (a store).
+ * Implementations: store/rows.c (a store), stream/rows_memory.c (rows in the memory of a caller).
  */
 #ifndef NY_STREAM_ROWS_H
 #define NY_STREAM_ROWS_H

@@ -3,8 +3,8 @@
  * gather read them where they are, and nothing of them is copied, but what is asked for.
  *
  * A fit of them has the bytes of a fit of a store which imported the same rows, as statistics are
- * summed up over the same blocks. There are no lost rows, no shards, no labels and no
- * digests; id and txn are 0.
+ * summed up over the same blocks. There are no lost rows, no shards, no labels and no digests; id
+ * and txn are 0.
  */
 #ifndef NY_STREAM_ROWS_MEMORY_H
 #define NY_STREAM_ROWS_MEMORY_H
@@ -27,8 +27,8 @@ struct ny_memory_rows {
  * NY_END: sparse rows are not in order (struct ny_kept_rows); nobody may read them before a reader
  * has put them in order, and no error is set. NY_EDATA where a value is not finite or cannot be
  * prepared, told as an import tells it that knows no file; a caller who has a reader of these rows
- * (io/memory.h) can let that say it. NY_EIO where a mapped file was cut short; NY_EBUDGET, or an
- * interrupt.
+ * (io/memory.h) can let that say it. NY_EIO where a file that dense rows are mapped from was cut
+ * short; NY_EBUDGET, or an interrupt.
  *
  * Memory, under NY_MEM_STORE: 32 bytes a column; meanwhile 20 more of sparse rows, and one block of
  * rows that have gaps, column numbers of 8 bytes or are prepared. */

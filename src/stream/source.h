@@ -86,7 +86,7 @@ struct ny_raw_shape {
 
 /* Rows in memory as a caller keeps them, to whom all of it belongs, and who leaves it as it is.
  * Sparse rows are in order: row_start rises, and so do the columns of a row, which are below d; no
- * value is 0. */
+ * value is 0; and each array lies where its type may, while dense rows may lie anywhere. */
 struct ny_kept_rows {
     enum ny_dtype dtype;
     uint64_t n;
