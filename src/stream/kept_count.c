@@ -73,6 +73,7 @@ int ny_kept_info(struct ny_context *ctx, const struct ny_kept_rows *kept, uint64
     *info = (struct ny_rows_info){.n = kept->n,
                                   .d = kept->d,
                                   .here = {0, kept->n},
+                                  .aligned = true,
                                   .dtype = ny_prepared_dtype(&kept->how, kept->dtype),
                                   .stored_dtype = kept->dtype,
                                   .preparation = kept->how,
