@@ -6,8 +6,10 @@
 #include "api/announce.h"
 #include "api/request.h"
 #include "base/budget.h"
+#include "io/edge_file.h"
 #include "io/identity.h"
 #include "results/keep.h"
+#include "results/record.h"
 
 /* The choices of --edge-weights, of which a graph has the last two and a fit the others. */
 enum { HEAT, BINARY, LENGTHS, AFFINITIES };
@@ -28,6 +30,8 @@ static int take_edges(struct ny_request *request)
 
     if (err) return err;
     edges->path = ny_options_text(request->options, "edges");
+    edges->open = ny_edge_file_open;
+    edges->keep_bytes = ny_reading_bytes(2);
     edges->affinities = ny_options_choice(request->options, "edge-weights") == AFFINITIES;
     ny_options_size(request->options, "nodes", &nodes);
     if (points.n && nodes && nodes != points.n)

@@ -22,7 +22,7 @@
 #include "base/memory.h"
 #include "io/memory.h"
 #include "peers/open.h"
-#include "results/graph.h"
+#include "model/graph.h"
 #include "results/record.h"
 
 /* Budget of an import where option memory is not set, the most bytes of a batch, and those that a

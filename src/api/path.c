@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "maps/graph_map.h"
 #include "results/current.h"
+#include "results/keep.h"
 #include "results/path.h"
 
 /* Reports the rows of the path in order, and the length up to each of them; "length" is the last
@@ -36,10 +37,9 @@ static int find(const struct ny_stored_graph *graph, const json_t *record,
     int err;
 
     if (!ny_options_size(options, "from", &from) || !ny_options_size(options, "to", &to))
-        return ny_fail(ny_store_context(graph->store), NY_EUSAGE,
-                       "a path needs --from ROW and --to ROW");
+        return ny_fail(graph->keep.ctx, NY_EUSAGE, "a path needs --from ROW and --to ROW");
     err = ny_stored_path_find(&path, graph, from, to);
-    err = ny_record_current(graph->store, graph->name, record, err);
+    err = ny_record_current(ny_keep_store(&graph->keep), graph->keep.name, record, err);
     if (err == NY_OK) err = describe(&path, report);
     ny_stored_path_release(&path);
     return err;

@@ -18,6 +18,7 @@
 #include "columns/kernels.h"
 #include "fit/wishes.h"
 #include "maps/graph_map.h"
+#include "results/record.h"
 
 /* Returns the whole number in force, or `fallback` for an option without a value. */
 static size_t size_of(const struct ny_options *options, const char *name, size_t fallback)

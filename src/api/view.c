@@ -19,6 +19,7 @@
 #include "api/report.h"
 #include "base/memory.h"
 #include "results/export.h"
+#include "results/keep.h"
 #include "results/names.h"
 #include "results/shards.h"
 #include "results/record.h"
@@ -53,6 +54,15 @@ struct viewed {
 
 /* ---- opening ------------------------------------------------------------------------------ */
 
+/* Computes a digest of the record of NAME that readers see; 0 where there is none. */
+static int record_digest(struct ny_store *store, const char *name, uint64_t *digest)
+{
+    const struct ny_keep keep = ny_store_keep(store, name);
+
+    *digest = 0;
+    return ny_part_digest(&keep, NY_RECORD_PART, digest);
+}
+
 int ny_view_open(struct ny_view **out, struct ny_context *context, const char *path,
                  const char *name)
 {
@@ -68,7 +78,7 @@ int ny_view_open(struct ny_view **out, struct ny_context *context, const char *p
     if (name) view->name = ny_strdup(context, name);
     err = name && !view->name ? NY_EBUDGET : ny_shards_open(&view->store, context, path);
     if (err == NY_OK && !name) err = ny_points_state(view->store, &view->points);
-    if (err == NY_OK && name) err = ny_record_digest(view->store, name, &view->record);
+    if (err == NY_OK && name) err = record_digest(view->store, name, &view->record);
     if (err == NY_OK && name) err = ny_result_open_any(&view->result, view->store, view->name);
     if (err)
         ny_view_free(view);
@@ -154,7 +164,7 @@ static int check_current(struct ny_view *view)
     uint64_t digest;
     bool same, later;
     int err =
-        view->name ? ny_record_digest(view->store, view->name, &digest) : check_points(view, NY_OK);
+        view->name ? record_digest(view->store, view->name, &digest) : check_points(view, NY_OK);
 
     if (err || !view->name || digest == view->record) return err;
     ny_fields_begin();
@@ -177,7 +187,7 @@ static int check_read(struct ny_view *view, int err)
 
     if (!err) return check_current(view);
     if (!view->name) return check_points(view, err);
-    if (ny_record_digest(view->store, view->name, &digest) ||
+    if (record_digest(view->store, view->name, &digest) ||
         (digest == view->record && !view->earlier))
         return err;
     ny_error_clear(view->ctx);

@@ -1,6 +1,6 @@
 /*
  * Builds the graph of one component in compressed rows (graph/edges.h) from the lists of neighbours
- * and the bridges; results/graph.c calls it wherever a stored graph is opened.
+ * and the bridges; model/graph.c calls it wherever a stored graph is opened.
  *
  * Edges are filled twice. The first time nodes have the order of their rows, or of near ones
  * (lists->order); from these edges graph/order.c finds a numbering in which neighbours are near in

@@ -13,7 +13,7 @@
 #include "graph/edges.h"
 
 /* The version of the order, raised whenever it changes, as unfinished jobs have arrays by node; and
- * where nodes are numbered along near rows at first (results/near_rows.h). */
+ * where nodes are numbered along near rows at first (graph/near_rows.h). */
 enum { NY_NODE_ORDER = 1, NY_NODE_ORDER_NEAR = 2 };
 
 /* Sorts the other ends of a node's edges, before the order is found, where nodes are not numbered

@@ -1,6 +1,6 @@
 /* The other ends of edges, from the file in which graph/pages_build.c has them while graph/order.c
  * finds the numbers of the nodes. Nodes that are near one another mostly have their edges in the
- * same blocks of it, where the nodes begin in such an order (results/near_rows.h). */
+ * same blocks of it, where the nodes begin in such an order (graph/near_rows.h). */
 #include <string.h>
 
 #include "graph/pages.h"

@@ -37,10 +37,10 @@ struct raw_entry {
     double weight;
 };
 
-struct ny_edge_file {
+struct edge_file {
+    struct ny_edge_source base;
     struct ny_reader reader; /* for the parsers of matrices: path, bytes and their state */
-    int (*next)(struct ny_edge_file *file, struct raw_entry *entry);
-    uint64_t nodes;      /* 0: any */
+    int (*next)(struct edge_file *file, struct raw_entry *entry);
     const char *said_by; /* NULL: the file itself says how many nodes there are */
     uint64_t line;       /* line of the entry that was read last; its number in .npz */
     const char *noun;    /* "line", or "entry" */
@@ -52,7 +52,7 @@ struct ny_edge_file {
 };
 
 /* Fails because of the entry under way. */
-static int wrong(const struct ny_edge_file *file, const char *what)
+static int wrong(const struct edge_file *file, const char *what)
 {
     return ny_fail_at(file->reader.ctx, NY_EDATA, file->reader.path, file->line, "%s, %s %llu: %s",
                       file->reader.path, file->noun, ULL(file->line), what);
@@ -60,7 +60,7 @@ static int wrong(const struct ny_edge_file *file, const char *what)
 
 /* ---- matrices ------------------------------------------------------------------------------- */
 
-static int next_of_mtx(struct ny_edge_file *file, struct raw_entry *entry)
+static int next_of_mtx(struct edge_file *file, struct raw_entry *entry)
 {
     struct ny_mtx_entry found;
     int err = ny_mtx_next(&file->reader, &file->mtx, &found);
@@ -79,7 +79,7 @@ static uint64_t column_at(const struct ny_npz_line *row, size_t k)
     return ((const uint64_t *)row->entries.column)[k];
 }
 
-static int next_of_npz(struct ny_edge_file *file, struct raw_entry *entry)
+static int next_of_npz(struct edge_file *file, struct raw_entry *entry)
 {
     struct ny_npz_line *row = &file->row;
     size_t at;
@@ -101,7 +101,7 @@ static int next_of_npz(struct ny_edge_file *file, struct raw_entry *entry)
 }
 
 /* Compares the shape of a matrix with itself and with the nodes that are given. */
-static int check_shape(struct ny_edge_file *file, uint64_t rows, uint64_t columns)
+static int check_shape(struct edge_file *file, uint64_t rows, uint64_t columns)
 {
     const struct ny_reader *reader = &file->reader;
 
@@ -110,20 +110,20 @@ static int check_shape(struct ny_edge_file *file, uint64_t rows, uint64_t column
                           "%s holds a matrix of %llu rows and %llu columns; the matrix of a graph "
                           "has as many rows as columns, one for each node",
                           reader->path, ULL(rows), ULL(columns));
-    if (file->nodes && rows != file->nodes)
+    if (file->base.nodes && rows != file->base.nodes)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
                           "%s holds a matrix of %llu nodes, but %s %llu; give the matrix of these",
-                          reader->path, ULL(rows), file->said_by, ULL(file->nodes));
+                          reader->path, ULL(rows), file->said_by, ULL(file->base.nodes));
     if (rows > nodes_most)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
                           "%s holds a matrix of %llu nodes; a graph has %llu at most", reader->path,
                           ULL(rows), ULL(nodes_most));
-    if (!file->nodes) file->said_by = NULL;
-    file->nodes = rows;
+    if (!file->base.nodes) file->said_by = NULL;
+    file->base.nodes = rows;
     return NY_OK;
 }
 
-static int open_mtx(struct ny_edge_file *file)
+static int open_mtx(struct edge_file *file)
 {
     int err = ny_mtx_begin(&file->reader, &file->mtx);
 
@@ -136,7 +136,7 @@ static int open_mtx(struct ny_edge_file *file)
     return err ? err : check_shape(file, file->mtx.rows, file->mtx.columns);
 }
 
-static int open_npz(struct ny_edge_file *file)
+static int open_npz(struct edge_file *file)
 {
     int err = ny_npz_lines_open(&file->reader);
 
@@ -161,7 +161,7 @@ static size_t field_length(const char *p)
 }
 
 /* Fails because of the field at `p`. */
-static int wrong_field(const struct ny_edge_file *file, const char *p, const char *what)
+static int wrong_field(const struct edge_file *file, const char *p, const char *what)
 {
     char text[160];
 
@@ -182,7 +182,7 @@ static bool next_field(const char **p, const char *end)
 }
 
 /* Parses a field that is the number of a node. */
-static int parse_node(const struct ny_edge_file *file, const char **p, uint64_t *node)
+static int parse_node(const struct edge_file *file, const char **p, uint64_t *node)
 {
     const char *begin = *p, *at = begin;
 
@@ -199,7 +199,7 @@ static int parse_node(const struct ny_edge_file *file, const char **p, uint64_t 
 }
 
 /* Parses a field that is a weight; NaN and infinity are refused later. */
-static int parse_weight(const struct ny_edge_file *file, const char **p, double *weight)
+static int parse_weight(const struct edge_file *file, const char **p, double *weight)
 {
     size_t length = field_length(*p);
     const char *after = ny_number(*p, weight);
@@ -211,7 +211,7 @@ static int parse_weight(const struct ny_edge_file *file, const char **p, double 
 }
 
 /* Parses the line from `p` to `end`. All lines have as many fields as the first one. */
-static int parse_line(struct ny_edge_file *file, const char *p, const char *end,
+static int parse_line(struct edge_file *file, const char *p, const char *end,
                       struct raw_entry *entry)
 {
     unsigned fields = 2;
@@ -234,7 +234,7 @@ static int parse_line(struct ny_edge_file *file, const char *p, const char *end,
                                    : "it has a weight, but the first edge has none");
 }
 
-static int next_of_text(struct ny_edge_file *file, struct raw_entry *entry)
+static int next_of_text(struct edge_file *file, struct raw_entry *entry)
 {
     struct ny_bytes *bytes = file->reader.bytes;
 
@@ -255,7 +255,7 @@ static int next_of_text(struct ny_edge_file *file, struct raw_entry *entry)
 /* ---- opening -------------------------------------------------------------------------------- */
 
 /* Finds the format: that of the first bytes, else MatrixMarket by the name, else text. */
-static int open_format(struct ny_edge_file *file)
+static int open_format(struct edge_file *file)
 {
     static const char magic[] = "%%MatrixMarket";
     struct ny_bytes *bytes = file->reader.bytes;
@@ -271,15 +271,15 @@ static int open_format(struct ny_edge_file *file)
 }
 
 /* Refuses more nodes than numbers of 32 bits tell apart. */
-static int check_count(const struct ny_edge_file *file)
+static int check_count(const struct edge_file *file)
 {
-    if (file->nodes <= nodes_most) return NY_OK;
+    if (file->base.nodes <= nodes_most) return NY_OK;
     return ny_fail(file->reader.ctx, NY_EUSAGE, "%s %llu nodes; a graph has %llu at most",
-                   file->said_by, ULL(file->nodes), ULL(nodes_most));
+                   file->said_by, ULL(file->base.nodes), ULL(nodes_most));
 }
 
 /* Refuses what cannot be read twice, as edges are counted before they are kept. */
-static int check_regular(const struct ny_edge_file *file, const char *path)
+static int check_regular(const struct edge_file *file, const char *path)
 {
     if (file->reader.bytes->regular && strcmp(path, "-") != 0) return NY_OK;
     return ny_fail(file->reader.ctx, NY_EUSAGE,
@@ -287,56 +287,16 @@ static int check_regular(const struct ny_edge_file *file, const char *path)
                    file->reader.path);
 }
 
-int ny_edge_file_open(struct ny_edge_file **out, struct ny_context *ctx, const char *path,
-                      struct ny_edge_nodes nodes)
-{
-    struct ny_edge_file *file = ny_calloc(ctx, NY_MEM_IO, 1, sizeof(*file));
-    int err = NY_EBUDGET;
-
-    *out = NULL;
-    if (!file) return err;
-    *file = (struct ny_edge_file){.reader = {.ctx = ctx, .nan = NY_NAN_KEEP},
-                                  .nodes = nodes.count,
-                                  .said_by = nodes.said_by,
-                                  .noun = "line"};
-    err = ny_bytes_open(&file->reader.bytes, ctx, path);
-    if (err) goto done;
-    file->reader.path = file->reader.bytes->path;
-    file->reader.bytes->line = 1;
-    err = check_count(file);
-    if (!err) err = check_regular(file, path);
-    if (!err) err = open_format(file);
-    if (err) goto done;
-    *out = file;
-    file = NULL;
-done:
-    ny_edge_file_close(file);
-    return err;
-}
-
-void ny_edge_file_close(struct ny_edge_file *file)
-{
-    if (!file) return;
-    ny_npz_lines_close(&file->reader);
-    ny_bytes_close(file->reader.bytes);
-    ny_free(file->reader.ctx, file);
-}
-
-uint64_t ny_edge_file_nodes(const struct ny_edge_file *file)
-{
-    return file->nodes;
-}
-
 /* ---- entries -------------------------------------------------------------------------------- */
 
 /* Refuses a node that is not there. */
-static int check_node(const struct ny_edge_file *file, uint64_t node)
+static int check_node(const struct edge_file *file, uint64_t node)
 {
-    uint64_t most = file->nodes ? file->nodes : nodes_most;
+    uint64_t most = file->base.nodes ? file->base.nodes : nodes_most;
     char text[160];
 
     if (node < most) return NY_OK;
-    if (!file->nodes)
+    if (!file->base.nodes)
         snprintf(text, sizeof(text), "there is no node %llu: a graph has nodes 0 to %llu at most",
                  ULL(node), ULL(most - 1));
     else
@@ -346,7 +306,7 @@ static int check_node(const struct ny_edge_file *file, uint64_t node)
 }
 
 /* Refuses what is neither a length nor an affinity. */
-static int check_weight(const struct ny_edge_file *file, double weight)
+static int check_weight(const struct edge_file *file, double weight)
 {
     char text[160];
 
@@ -360,8 +320,9 @@ static int check_weight(const struct ny_edge_file *file, double weight)
     return wrong(file, text);
 }
 
-int ny_edge_file_next(struct ny_edge_file *file, struct ny_edge_entry *entry)
+static int next(struct ny_edge_source *source, struct ny_edge_entry *entry)
 {
+    struct edge_file *file = (struct edge_file *)source;
     struct raw_entry raw;
     int err = file->next(file, &raw);
 
@@ -371,4 +332,42 @@ int ny_edge_file_next(struct ny_edge_file *file, struct ny_edge_entry *entry)
     if (err) return err;
     *entry = (struct ny_edge_entry){(uint32_t)raw.from, (uint32_t)raw.to, raw.weight};
     return NY_OK;
+}
+
+/* ---- a file --------------------------------------------------------------------------------- */
+
+static void close_file(struct ny_edge_source *source)
+{
+    struct edge_file *file = (struct edge_file *)source;
+
+    ny_npz_lines_close(&file->reader);
+    ny_bytes_close(file->reader.bytes);
+    ny_free(file->reader.ctx, file);
+}
+
+int ny_edge_file_open(struct ny_edge_source **out, struct ny_context *ctx, const char *path,
+                      struct ny_edge_nodes nodes)
+{
+    struct edge_file *file = ny_calloc(ctx, NY_MEM_IO, 1, sizeof(*file));
+    int err = NY_EBUDGET;
+
+    *out = NULL;
+    if (!file) return err;
+    *file = (struct edge_file){.base = {next, close_file, nodes.count},
+                               .reader = {.ctx = ctx, .nan = NY_NAN_KEEP},
+                               .said_by = nodes.said_by,
+                               .noun = "line"};
+    err = ny_bytes_open(&file->reader.bytes, ctx, path);
+    if (err) goto done;
+    file->reader.path = file->reader.bytes->path;
+    file->reader.bytes->line = 1;
+    err = check_count(file);
+    if (!err) err = check_regular(file, path);
+    if (!err) err = open_format(file);
+    if (err) goto done;
+    *out = &file->base;
+    return NY_OK;
+done:
+    close_file(&file->base);
+    return err;
 }

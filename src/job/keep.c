@@ -1,5 +1,8 @@
 #include "job/keep.h"
 
+#include "base/checksum.h"
+#include "base/memory.h"
+
 size_t ny_dirty_bytes_max(size_t limit)
 {
     const size_t most = (size_t)64 << 20;
@@ -37,4 +40,24 @@ int ny_keep_put(const struct ny_keep *keep, const char *part, const void *data, 
     struct ny_pieces pieces = ny_pieces_of(data, bytes);
 
     return keep->ops->put_pieces(keep, part, &pieces);
+}
+
+int ny_part_digest(const struct ny_keep *keep, const char *part, uint64_t *digest)
+{
+    struct ny_context *ctx = keep->ctx;
+    struct ny_chunk chunk = {.data = ny_alloc(ctx, NY_MEM_OTHER, NY_CHUNK_BYTES),
+                             .capacity = NY_CHUNK_BYTES};
+    int err = chunk.data ? NY_OK : NY_EBUDGET;
+
+    for (uint64_t index = 0; !err; index++) {
+        uint64_t link[2] = {*digest, 0};
+
+        err = ny_check_interrupt(ctx);
+        if (!err) err = keep->ops->chunk(keep, part, index, &chunk);
+        if (err) break;
+        link[1] = ny_checksum(chunk.data, chunk.bytes);
+        *digest = ny_checksum(link, sizeof(link));
+    }
+    ny_free(ctx, chunk.data);
+    return err == NY_END ? NY_OK : err;
 }

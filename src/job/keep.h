@@ -80,6 +80,9 @@ struct ny_keep {
 /* Puts an array as a part, in batches of its own. */
 int ny_keep_put(const struct ny_keep *keep, const char *part, const void *data, size_t bytes);
 
+/* Adds the bytes of a part to a digest: those of a part that is not there leave it as it is. */
+int ny_part_digest(const struct ny_keep *keep, const char *part, uint64_t *digest);
+
 /* Returns the bytes that may be dirty at once under a budget of `limit`: min(64 MiB, limit / 8). */
 size_t ny_dirty_bytes_max(size_t limit);
 /* Returns the most bytes of a batch under a budget of `limit`; at least a chunk. */

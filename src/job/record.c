@@ -77,3 +77,8 @@ bool ny_record_rows_done(const json_t *record, uint64_t *rows)
     if (done < *rows) *rows = done;
     return !json_is_object(json_object_get(report, "graph")) && done <= units * NY_UNIT_ROWS;
 }
+
+bool ny_of_nodes(const json_t *record)
+{
+    return json_is_true(json_object_get(record, "nodes"));
+}

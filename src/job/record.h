@@ -75,5 +75,7 @@ bool ny_record_rows_done(const json_t *record, uint64_t *rows);
 uint64_t ny_record_fitted(const json_t *record);
 /* Returns the kind of the result: "fit", "dictionary" or "graph". */
 const char *ny_record_kind(const json_t *record);
+/* Tells whether the result is of nodes of a graph, in a store that had no points. */
+bool ny_of_nodes(const json_t *record);
 
 #endif

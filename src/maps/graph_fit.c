@@ -7,7 +7,7 @@
 #include "results/current.h"
 #include "model/embedding.h"
 #include "results/keep.h"
-#include "results/near_rows.h"
+#include "graph/near_rows.h"
 #include "maps/graph_map.h"
 #include "neighbors/job.h"
 #include "graph/order.h"
@@ -18,10 +18,12 @@
 int ny_graph_need(struct ny_store *store, const char *name, struct ny_stored_graph *graph,
                   json_t **record)
 {
+    const struct ny_keep keep = ny_store_keep(store, name);
     int err = ny_record_need_done(store, name, record);
 
     if (err) return err;
-    if (ny_stored_graph_of(graph, store, name, *record)) return ny_stored_graph_check(graph);
+    if (ny_stored_graph_of(graph, ny_store_rows(store), &keep, *record))
+        return ny_stored_graph_check(graph);
     return ny_fail(ny_store_context(store), NY_EUSAGE,
                    "'%s' is not a graph; make one with 'nystream graph %s NAME'", name,
                    ny_store_path(store));
@@ -50,10 +52,10 @@ int ny_graph_check_weights(const struct ny_stored_graph *graph,
     if (settings->edge_weights == NY_EDGES_BINARY ||
         (!settings->edge_weights_typed && settings->gamma_auto))
         return NY_OK;
-    return ny_fail(ny_store_context(graph->store), NY_EUSAGE,
+    return ny_fail(graph->keep.ctx, NY_EUSAGE,
                    "the weights of graph '%s' are affinities, which %s takes as they are; leave "
                    "--edge-weights and the width (--gamma) out, or give --edge-weights binary",
-                   graph->name, settings->map->name);
+                   graph->keep.name, settings->map->name);
 }
 
 /* Loads the edges into memory, or into pages where the budget has no room for them. A result that
@@ -68,7 +70,7 @@ static int load_graph(struct ny_graph_fit *fit, const struct ny_stored_graph *gr
         ny_map_way(&sizes, ny_memory_limit(fit->base.job.ctx));
     }
     fit->ways = sizes.ways;
-    fit->order = ny_near_rows_wanted(graph) ? NY_NODE_ORDER_NEAR : NY_NODE_ORDER;
+    fit->order = ny_stored_graph_near(graph) ? NY_NODE_ORDER_NEAR : NY_NODE_ORDER;
     return sizes.paged ? ny_stored_pages(graph, 0, ny_pages_held(sizes.edges), &fit->edges)
                        : ny_stored_edges(graph, 0, &fit->edges);
 }
@@ -115,21 +117,22 @@ int ny_graph_check_adopted(const char *map, const json_t *record,
 
     if (err || same) return err;
     return ny_fail(
-        ny_store_context(graph->store), NY_EUSAGE,
+        graph->keep.ctx, NY_EUSAGE,
         "graph '%s' is no longer the one that '%s' was made from; fit it again with --restart",
-        graph->name, map);
+        graph->keep.name, map);
 }
 
 int ny_graph_is_there(struct ny_store *store, const json_t *record, bool *there)
 {
     const char *name = ny_field_text(ny_graph_facts(record), "name");
+    const struct ny_keep keep = ny_store_keep(store, name);
     struct ny_stored_graph graph;
     json_t *of_graph = NULL;
     int err = name ? ny_record_load(store, name, &of_graph) : NY_OK;
 
     *there = !name;
     if (!err && of_graph && ny_field_is(of_graph, "stage", ny_stage_name(NY_STAGE_DONE)) &&
-        ny_stored_graph_of(&graph, store, name, of_graph))
+        ny_stored_graph_of(&graph, ny_store_rows(store), &keep, of_graph))
         err = is_adopted(record, &graph, of_graph, there);
     json_decref(of_graph);
     return err;
@@ -148,7 +151,7 @@ static int open_graph(struct ny_graph_fit *fit, bool places)
     json_t *of_graph = NULL;
     int err = NY_OK;
 
-    if (ny_stored_graph_of(&graph, store, name, record))
+    if (ny_stored_graph_of(&graph, job->X, &job->keep, record))
         err = ny_stored_graph_check(&graph);
     else if (other)
         err = ny_graph_need_of(store, name, other, &graph, &of_graph);
@@ -157,7 +160,7 @@ static int open_graph(struct ny_graph_fit *fit, bool places)
     if (err == NY_OK && of_graph) err = ny_graph_check_adopted(name, record, &graph, of_graph);
     if (err == NY_OK && places) err = ny_stored_graph_places(&graph);
     if (err == NY_OK) err = load_graph(fit, &graph);
-    if (of_graph) err = ny_record_current(store, graph.name, of_graph, err);
+    if (of_graph) err = ny_record_current(store, graph.keep.name, of_graph, err);
     json_decref(of_graph);
     return err;
 }
@@ -175,7 +178,7 @@ static int adopt_graph(struct ny_graph_fit *fit)
     if (err) goto done;
     ny_field_set_text(job->record, "graph_digest", digest.text);
     ny_graph_facts_adopt(facts, ny_graph_facts(graph_record));
-    ny_field_set_text(facts, "name", graph.name);
+    ny_field_set_text(facts, "name", graph.keep.name);
     ny_field_set_count(ny_job_report(job), "n", graph.n);
     if (ny_of_nodes(graph_record)) ny_field_set_json(job->record, "nodes", json_true());
     if (graph.affinities && fit->base.settings->edge_weights == NY_EDGES_HEAT)
@@ -183,7 +186,8 @@ static int adopt_graph(struct ny_graph_fit *fit)
     if (job->points.n > graph.n)
         ny_log(job->ctx, NY_LOG_NOTE, "%llu %s appended since graph '%s' was made, and not in '%s'",
                (unsigned long long)(job->points.n - graph.n),
-               job->points.n - graph.n == 1 ? "row was" : "rows were", graph.name, job->keep.name);
+               job->points.n - graph.n == 1 ? "row was" : "rows were", graph.keep.name,
+               job->keep.name);
     ny_job_mark_time(job);
     err = ny_job_save(job, ny_graph_map_first(fit->map));
 done:

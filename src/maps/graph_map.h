@@ -31,7 +31,7 @@
 
 #include "fit/fit.h"
 #include "neighbors/job.h"
-#include "results/graph.h"
+#include "model/graph.h"
 #include "model/map.h"
 
 struct ny_graph_map;

@@ -104,19 +104,18 @@ struct ny_map_sizes ny_map_sizes_make(const struct ny_graph_map *map,
                                       const struct ny_fit_settings *settings,
                                       const struct ny_stored_graph *graph)
 {
-    struct ny_map_sizes sizes = {.job = {.ctx = ny_store_context(graph->store),
-                                         .course = map->course,
-                                         .threads = settings->threads},
-                                 .map = map,
-                                 .settings = settings,
-                                 .n = graph->n,
-                                 .nodes = graph->largest,
-                                 .edges = graph->largest_edges,
-                                 .neighbors = graph->neighbors,
-                                 .m = settings->landmarks,
-                                 .opening_bytes = ny_stored_edges_bytes(graph),
-                                 .pages_opening_bytes = ny_stored_pages_bytes(graph),
-                                 .ways = map->ways ? map->ways(settings) : 0};
+    struct ny_map_sizes sizes = {
+        .job = {.ctx = graph->keep.ctx, .course = map->course, .threads = settings->threads},
+        .map = map,
+        .settings = settings,
+        .n = graph->n,
+        .nodes = graph->largest,
+        .edges = graph->largest_edges,
+        .neighbors = graph->neighbors,
+        .m = settings->landmarks,
+        .opening_bytes = ny_stored_edges_bytes(graph),
+        .pages_opening_bytes = ny_stored_pages_bytes(graph),
+        .ways = map->ways ? map->ways(settings) : 0};
 
     if (sizes.m > sizes.nodes) sizes.m = (size_t)sizes.nodes;
     if (graph->given) sizes.ways &= ~(unsigned)NY_MAP_PAGED;

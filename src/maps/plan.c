@@ -13,7 +13,7 @@ static int sizes_of(struct ny_store *store, const struct ny_fit_settings *settin
 {
     const struct ny_graph_map *map = ny_graph_map_of(settings->map);
     const char *name = settings->graph_name;
-    struct ny_stored_graph graph = {.store = store};
+    struct ny_stored_graph graph = {.keep.ctx = ny_store_context(store)};
     struct ny_rows_info points;
     json_t *record = NULL;
     int err = name ? ny_graph_need(store, name, &graph, &record) : ny_points_info(store, &points);

@@ -19,35 +19,35 @@ enum { CHECK_ENTRIES = 1 << 16 }; /* between two looks at the interrupt */
 
 /* ---- the first look ------------------------------------------------------------------------- */
 
-/* Counts the entries of an open file, and its nodes where it does not say how many there are. */
-static int count_entries(struct ny_context *ctx, struct ny_edge_file *file,
+/* Counts the entries of an open source, and its nodes where it does not say how many there are. */
+static int count_entries(struct ny_context *ctx, struct ny_edge_source *edges,
                          struct ny_given_edges *given)
 {
     struct ny_edge_entry entry;
     uint64_t last = 0;
     int err = NY_OK;
 
-    while (!err && (err = ny_edge_file_next(file, &entry)) == NY_OK) {
+    while (!err && (err = edges->next(edges, &entry)) == NY_OK) {
         uint32_t node = entry.from > entry.to ? entry.from : entry.to;
 
         if (node >= last) last = (uint64_t)node + 1;
         if (given->entries++ % CHECK_ENTRIES == 0) err = ny_check_interrupt(ctx);
     }
-    given->n = ny_edge_file_nodes(file) ? ny_edge_file_nodes(file) : last;
+    given->n = edges->nodes ? edges->nodes : last;
     return err == NY_END ? NY_OK : err;
 }
 
 int ny_given_edges_look(struct ny_context *ctx, struct ny_given_edges *given)
 {
     size_t before = ny_memory_used(ctx);
-    struct ny_edge_file *file;
-    int err = ny_edge_file_open(&file, ctx, given->path, given->nodes);
+    struct ny_edge_source *edges;
+    int err = given->open(&edges, ctx, given->path, given->nodes);
 
     given->n = given->entries = 0;
     if (err) return err;
-    err = count_entries(ctx, file, given);
+    err = count_entries(ctx, edges, given);
     given->reading_bytes = ny_memory_used(ctx) - before;
-    ny_edge_file_close(file);
+    edges->close(edges);
     if (err || given->entries) return err;
     return ny_fail_at(ctx, NY_EDATA, given->path, NY_NO_LINE,
                       "%s holds no edges; give a file of lines i j weight", given->path);
@@ -64,17 +64,17 @@ struct given_job {
 static int read_entries(const struct given_job *g, struct ny_edge_list *list)
 {
     const struct ny_given_edges *given = g->given;
-    struct ny_edge_file *file;
+    struct ny_edge_source *edges;
     struct ny_edge_entry entry;
     uint64_t count = 0;
-    int err = ny_edge_file_open(&file, g->job.ctx, given->path, given->nodes);
+    int err = given->open(&edges, g->job.ctx, given->path, given->nodes);
 
-    while (!err && (err = ny_edge_file_next(file, &entry)) == NY_OK) {
+    while (!err && (err = edges->next(edges, &entry)) == NY_OK) {
         if (++count > given->entries || entry.from >= given->n || entry.to >= given->n) break;
         ny_edge_list_add(list, entry.from, entry.to, entry.weight);
         if (count % CHECK_ENTRIES == 0) err = ny_check_interrupt(g->job.ctx);
     }
-    ny_edge_file_close(file);
+    if (edges) edges->close(edges);
     if (err && err != NY_END) return err;
     if (err == NY_END && count == given->entries) return NY_OK;
     return ny_fail_at(g->job.ctx, NY_EDATA, given->path, NY_NO_LINE,
@@ -176,7 +176,7 @@ static struct ny_stage_bytes given_bytes(const struct ny_job_sizes *sizes, unsig
     (void)workers;
     return (struct ny_stage_bytes){
         .by_purpose = {[NY_MEM_PROCESS] = NY_PROCESS_BYTES,
-                       [NY_MEM_DICTIONARY] = small_bytes + ny_reading_bytes(2) + entries +
+                       [NY_MEM_DICTIONARY] = small_bytes + given->keep_bytes + entries +
                                              (reading > components ? reading : components)}};
 }
 

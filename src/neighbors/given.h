@@ -10,13 +10,15 @@
 #ifndef NY_NEIGHBORS_GIVEN_H
 #define NY_NEIGHBORS_GIVEN_H
 
-#include "io/edge_file.h"
+#include "graph/edge_source.h"
 #include "job/plan.h"
-#include "results/graph.h"
+#include "model/graph.h"
 
 /* The wishes of the options, and what ny_given_edges_look() has found in the file. */
 struct ny_given_edges {
     const char *path;           /* NULL: there is none, and neighbours are looked for */
+    ny_edge_open_fn *open;      /* opens it */
+    size_t keep_bytes;          /* that whoever reads what is kept has charged */
     bool affinities;            /* weights are these, not lengths */
     struct ny_edge_nodes nodes; /* nodes that are said to be there; count 0: the file says */
     uint64_t n, entries;        /* found */
@@ -24,7 +26,7 @@ struct ny_given_edges {
 };
 
 /* Reads the file once, to its end, and counts nodes and entries. NY_EDATA for what is wrong in it,
- * and where it has no node; the errors of ny_edge_file_open(). */
+ * and where it has no node; the errors of given->open(). */
 int ny_given_edges_look(struct ny_context *ctx, struct ny_given_edges *given);
 /* Plans the job, whose file was looked at. */
 int ny_given_edges_plan(struct ny_context *ctx, const struct ny_given_edges *given,

@@ -19,7 +19,7 @@
 #include "graph/settings.h"
 #include "job/job.h"
 #include "job/plan.h"
-#include "results/graph.h"
+#include "model/graph.h"
 
 /* The plan: memory by stage, and the least with which it runs. */
 struct ny_graph_plan {

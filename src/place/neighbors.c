@@ -15,7 +15,8 @@
 #include "base/decimal.h"
 #include "base/memory.h"
 #include "place/search.h"
-#include "results/graph.h"
+#include "model/graph.h"
+#include "results/keep.h"
 #include "results/record.h"
 
 struct by_list {
@@ -207,11 +208,12 @@ static void tell(const struct by_list *run)
 static int check(struct by_list *run, const json_t *record)
 {
     struct ny_seeker *seeker = &run->seeker;
+    const struct ny_keep keep = ny_store_keep(seeker->store, seeker->name);
     struct ny_context *ctx = run->base.spec.ctx;
     struct ny_stored_graph graph;
     int err;
 
-    if (!ny_stored_graph_of(&graph, seeker->store, seeker->name, record))
+    if (!ny_stored_graph_of(&graph, ny_store_rows(seeker->store), &keep, record))
         return ny_fail(ctx, NY_EUSAGE,
                        "'%s' has no graph of its own in which to find neighbours; make one with "
                        "'nystream graph %s NAME'",

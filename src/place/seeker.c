@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "columns/kernels.h"
 #include "model/geometry.h"
-#include "results/graph.h"
+#include "model/graph.h"
 #include "results/keep.h"
 
 int ny_seeker_open(struct ny_seeker *seeker, const json_t *record, size_t neighbors,

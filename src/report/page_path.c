@@ -72,12 +72,12 @@ int ny_page_path_new(struct ny_page_path *path, const struct ny_result *result,
         err = ny_graph_check_adopted(result->name, result->record, &stored, record);
     if (err || !ny_stored_graph_any(&stored)) goto done;
     path->ctx = result->ctx;
-    snprintf(path->graph, sizeof(path->graph), "%s", stored.name);
+    snprintf(path->graph, sizeof(path->graph), "%s", stored.keep.name);
     if (result->rows.lost.rows || (graph && graph->rows.lost.rows))
         err = ny_fail(path->ctx, NY_EUSAGE,
                       "--path: rows of %s were lost, and '%s' numbers only those that are left; "
                       "repeat the import",
-                      ny_store_path(result->store), stored.name);
+                      ny_store_path(result->store), stored.keep.name);
     if (err == NY_OK) err = ny_stored_graph_lengths(&stored, "--path");
     if (err == NY_OK) err = ny_stored_path_find(&found, &stored, ends[0], ends[1]);
     if (err == NY_OK) err = keep(path, &found);

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "results/graph.h"
+#include "model/graph.h"
 #include "results/record.h"
 
 /* The rows that a record lacks, whether it is done or not. */

@@ -153,8 +153,7 @@ static int write_matrix(const struct ny_stored_graph *graph, const struct matrix
     snprintf(start_shape, sizeof(start_shape), "(%zu,)", starts);
     snprintf(entry_shape, sizeof(entry_shape), "(%zu,)", entries);
     if (!wide) narrow(matrix->start, starts);
-    return ny_npz_write(ny_store_context(graph->store), writer, arrays,
-                        sizeof(arrays) / sizeof(arrays[0]));
+    return ny_npz_write(graph->keep.ctx, writer, arrays, sizeof(arrays) / sizeof(arrays[0]));
 }
 
 static int put_matrix(const struct ny_stored_graph *graph, const struct ny_edge_list *list,

@@ -475,7 +475,7 @@ int ny_result_open(struct ny_result *result, struct ny_store *store, const char 
     result->dtype = points.dtype;
     err = ny_result_rows_of(&result->rows, store, name, record);
     if (err) return err;
-    if (ny_stored_graph_of(&result->graph, store, name, record)) {
+    if (ny_stored_graph_of(&result->graph, ny_store_rows(store), &result->keep, record)) {
         err = ny_stored_graph_check(&result->graph);
         if (err) return err;
         result->only_graph = !result->rows.component;

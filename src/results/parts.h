@@ -8,7 +8,7 @@
 #include "model/coordinates.h"
 #include "results/rows.h"
 #include "model/embedding.h"
-#include "results/graph.h"
+#include "model/graph.h"
 #include "io/writer.h"
 
 struct ny_result_span;

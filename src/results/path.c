@@ -73,8 +73,8 @@ static int check_rows(const struct ny_stored_path *path, const struct ny_stored_
                       uint64_t from, uint64_t to)
 {
     if (from < graph->n && to < graph->n) return NY_OK;
-    return ny_fail(path->ctx, NY_EUSAGE, "'%s' has rows 0 to %llu, and no row %llu", graph->name,
-                   (unsigned long long)graph->n - 1,
+    return ny_fail(path->ctx, NY_EUSAGE, "'%s' has rows 0 to %llu, and no row %llu",
+                   graph->keep.name, (unsigned long long)graph->n - 1,
                    (unsigned long long)(from >= graph->n ? from : to));
 }
 
@@ -93,7 +93,7 @@ static int find_component(const struct ny_stored_path *path, const struct ny_sto
                    "there is no path from row %llu to row %llu: they are in components %llu and "
                    "%llu of '%s'; make a graph with more --neighbors, or with --connect",
                    (unsigned long long)rows[0], (unsigned long long)rows[1],
-                   (unsigned long long)from, (unsigned long long)to, graph->name);
+                   (unsigned long long)from, (unsigned long long)to, graph->keep.name);
 }
 
 /* Distances of all nodes from one, in their place. */
@@ -123,12 +123,12 @@ static int not_reached(const struct ny_stored_path *path, const struct ny_stored
         return ny_fail(path->ctx, NY_ENUMERIC,
                        "the path from row %llu to row %llu of '%s' is longer than %.2g, the most "
                        "that a graph can hold; make the graph from lengths in a larger unit",
-                       (unsigned long long)rows[0], (unsigned long long)rows[1], graph->name,
+                       (unsigned long long)rows[0], (unsigned long long)rows[1], graph->keep.name,
                        (double)FLT_MAX);
     return ny_fail(path->ctx, NY_ESTORE,
                    "the edges of graph '%s' do not join its component %u; make it again with "
                    "--restart",
-                   graph->name, component);
+                   graph->keep.name, component);
 }
 
 int ny_stored_path_find(struct ny_stored_path *path, const struct ny_stored_graph *graph,
@@ -140,7 +140,7 @@ int ny_stored_path_find(struct ny_stored_path *path, const struct ny_stored_grap
     uint32_t component, ends[2];
     int err;
 
-    *path = (struct ny_stored_path){.ctx = ny_store_context(graph->store)};
+    *path = (struct ny_stored_path){.ctx = graph->keep.ctx};
     err = check_rows(path, graph, from, to);
     if (err == NY_OK) err = find_component(path, graph, rows, &component);
     if (err) return err;

@@ -2,7 +2,7 @@
 #ifndef NY_RESULTS_PATH_H
 #define NY_RESULTS_PATH_H
 
-#include "results/graph.h"
+#include "model/graph.h"
 
 struct ny_stored_path {
     struct ny_context *ctx;

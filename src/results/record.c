@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/checksum.h"
 #include "base/memory.h"
 #include "job/figures.h"
 #include "results/resume.h"
@@ -80,32 +79,6 @@ int ny_record_load(struct ny_store *store, const char *name, json_t **out)
 int ny_record_load_update(struct ny_store *store, const char *name, json_t **out)
 {
     return load(store, name, under_way, out);
-}
-
-int ny_part_digest(struct ny_store *store, const char *name, const char *part, uint64_t *digest)
-{
-    struct ny_context *ctx = ny_store_context(store);
-    struct ny_chunk chunk = {.data = ny_alloc(ctx, NY_MEM_OTHER, NY_CHUNK_BYTES),
-                             .capacity = NY_CHUNK_BYTES};
-    int err = chunk.data ? NY_OK : NY_EBUDGET;
-
-    for (uint64_t index = 0; !err; index++) {
-        uint64_t link[2] = {*digest, 0};
-
-        err = ny_check_interrupt(ctx);
-        if (!err) err = ny_chunk_get(store, name, part, index, &chunk);
-        if (err) break;
-        link[1] = ny_checksum(chunk.data, chunk.bytes);
-        *digest = ny_checksum(link, sizeof(link));
-    }
-    ny_free(ctx, chunk.data);
-    return err == NY_END ? NY_OK : err;
-}
-
-int ny_record_digest(struct ny_store *store, const char *name, uint64_t *digest)
-{
-    *digest = 0;
-    return ny_part_digest(store, name, visible, digest);
 }
 
 int ny_record_need(struct ny_store *store, const char *name, json_t **out)
@@ -243,4 +216,31 @@ int ny_record_check_lost(struct ny_store *store, const char *name, const json_t 
                                : "fit it again with --restart");
     ny_lost_release(&then, ctx);
     return err;
+}
+
+/* The store in which a result of nodes is looked for, and what to do about it. */
+struct search {
+    struct ny_store *store;
+    const char *advice;
+};
+
+static int refuse_if_of_nodes(void *user, const char *name)
+{
+    const struct search *search = user;
+    json_t *record;
+    int err = ny_record_load(search->store, name, &record);
+
+    if (!err && ny_of_nodes(record))
+        err = ny_fail(ny_store_context(search->store), NY_EUSAGE,
+                      "%s has no points, only graphs such as '%s'; %s",
+                      ny_store_path(search->store), name, search->advice);
+    json_decref(record);
+    return err;
+}
+
+int ny_refuse_nodes(struct ny_store *store, const char *advice)
+{
+    struct search search = {store, advice};
+
+    return ny_results_list(store, refuse_if_of_nodes, &search);
 }

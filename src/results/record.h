@@ -5,10 +5,6 @@
 #include "job/record.h"
 #include "store/store.h"
 
-/* Adds the bytes of a part to a digest: those of a part that is not there leave it as it is. */
-int ny_part_digest(struct ny_store *store, const char *name, const char *part, uint64_t *digest);
-/* Computes a digest of the record of NAME that readers see; 0 where there is none. */
-int ny_record_digest(struct ny_store *store, const char *name, uint64_t *digest);
 /* Loads the record of NAME. NY_ESTORE when it is damaged or of a later format; *out = NULL and
  * NY_OK when NAME does not exist. json_decref() it. */
 int ny_record_load(struct ny_store *store, const char *name, json_t **out);
@@ -32,5 +28,8 @@ int ny_record_lost(struct ny_context *ctx, const json_t *record, struct ny_lost 
 /* NY_ESTORE when rows that it covers were lost since: its numbers are then not those of a handle
  * that skips them now. */
 int ny_record_check_lost(struct ny_store *store, const char *name, const json_t *record);
+/* Fails with NY_EUSAGE, which ends in `advice`, where a result of the store is of nodes: it then
+ * has no points. */
+int ny_refuse_nodes(struct ny_store *store, const char *advice);
 
 #endif

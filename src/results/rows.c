@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "model/embedding.h"
-#include "results/graph.h"
+#include "model/graph.h"
 #include "results/keep.h"
 
 int ny_result_rows_of(struct ny_result_rows *result_rows, struct ny_store *store, const char *name,

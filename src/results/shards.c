@@ -10,6 +10,7 @@
 
 #include "results/clusters.h"
 #include "results/current.h"
+#include "results/keep.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -150,7 +151,7 @@ static int digest_model(struct ny_result *result, uint64_t *digest)
     struct ny_part part = ny_record_part(result->record, "model");
 
     *digest = 0;
-    return ny_part_digest(result->store, result->name, part.name, digest);
+    return ny_part_digest(&result->keep, part.name, digest);
 }
 
 /* Refuses what one shard, in the store `whole`, has for itself alone. */
@@ -268,6 +269,7 @@ int ny_result_open_any(struct ny_result *result, struct ny_store *store, const c
     if (!err) err = ny_set_store(store, 0, &first);
     if (!err) err = ny_result_open(result, first, name);
     result->store = result->rows.store = store; /* the set closes the first one when it likes */
+    result->keep = ny_store_keep(store, name);
     if (err) return err;
     span = ny_calloc(result->ctx, NY_MEM_OTHER, 1,
                      sizeof(*span) + (2 * set->count + 1) * sizeof(*span->first));
@@ -299,6 +301,8 @@ int ny_result_of_points(struct ny_result *result, struct ny_store *store)
                                  .store = store,
                                  .name = "points",
                                  .n = info.n,
+                                 .d = (size_t)info.d,
+                                 .dtype = info.dtype,
                                  .rows = {.store = store, .n = info.n, .count = info.n},
                                  .points = state};
     return err;

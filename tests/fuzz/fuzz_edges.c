@@ -13,20 +13,20 @@ static int read_all(const char *path, struct ny_edge_nodes nodes, uint64_t *entr
 {
     struct ny_context *ctx = fuzz_context(FUZZ_READER_MEMORY);
     struct ny_edge_entry entry;
-    struct ny_edge_file *file;
+    struct ny_edge_source *file;
     int status = ny_edge_file_open(&file, ctx, path, nodes);
 
     *entries = 0;
     FUZZ_CHECK((status == NY_OK) == (file != NULL));
-    while (file && (status = ny_edge_file_next(file, &entry)) == NY_OK) {
-        uint64_t most = ny_edge_file_nodes(file);
+    while (file && (status = file->next(file, &entry)) == NY_OK) {
+        uint64_t most = file->nodes;
 
         FUZZ_CHECK(!nodes.count || most == nodes.count);
         FUZZ_CHECK(!most || (entry.from < most && entry.to < most));
         FUZZ_CHECK(entry.weight >= 0 && entry.weight <= (double)FLT_MAX);
         ++*entries;
     }
-    ny_edge_file_close(file);
+    if (file) file->close(file);
     FUZZ_CHECK(status == NY_END || status == NY_EDATA || status == NY_EUSAGE ||
                status == NY_EBUDGET);
     FUZZ_CHECK(status == NY_END || ny_context_error(ctx)->status == status);

@@ -174,7 +174,7 @@ static void text_of_any_shape_is_read(void **state)
     snprintf(path, sizeof(path), "/tmp/ny-edges-%ld.txt", (long)getpid());
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         FILE *out = fopen(path, "w");
-        struct ny_edge_file *file;
+        struct ny_edge_source *file;
         struct ny_edge_entry entry;
 
         assert_non_null(out);
@@ -183,13 +183,13 @@ static void text_of_any_shape_is_read(void **state)
         if (ny_edge_file_open(&file, ctx, path, (struct ny_edge_nodes){3, "I say"}))
             fail_msg("%s", ny_context_message(ctx));
         for (size_t k = 0; k < 2; k++) {
-            if (ny_edge_file_next(file, &entry)) fail_msg("%zu: %s", i, ny_context_message(ctx));
+            if (file->next(file, &entry)) fail_msg("%zu: %s", i, ny_context_message(ctx));
             assert_int_equal(entry.from, wanted[k].from);
             assert_int_equal(entry.to, wanted[k].to);
             assert_true(entry.weight == wanted[k].weight);
         }
-        assert_int_equal(ny_edge_file_next(file, &entry), NY_END);
-        ny_edge_file_close(file);
+        assert_int_equal(file->next(file, &entry), NY_END);
+        file->close(file);
     }
     unlink(path);
 }

@@ -1,9 +1,9 @@
-/* results/near_rows.h: an order of all rows, in which near ones are near, within the bytes that are
+/* graph/near_rows.h: an order of all rows, in which near ones are near, within the bytes that are
  * charged. */
 #include "unit/cloud_case.h"
 
 #include "columns/kernels.h"
-#include "results/near_rows.h"
+#include "graph/near_rows.h"
 
 /* The mean distance of rows that follow one another, in an order or, NULL, as they are. */
 static double step(const struct cloud *cloud, const uint32_t *order)
@@ -25,7 +25,7 @@ static uint32_t *order_of(const struct cloud *cloud)
 
     assert_int_equal(ny_points_info(cloud->store, &info), NY_OK);
     ny_memory_peak_reset(ctx);
-    assert_int_equal(ny_near_rows(cloud->store, cloud->n, &order), NY_OK);
+    assert_int_equal(ny_near_rows(ny_store_rows(cloud->store), cloud->n, &order), NY_OK);
     assert_true(ny_memory_peak(ctx) <= before + ny_near_rows_bytes(cloud->n) +
                                            2 * ny_points_block_bytes(&info) + slack);
     for (size_t i = 0; i < cloud->n; i++) {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "job/job.h"
+#include "results/record.h"
 #include "nystream.h"
 #include "support/store_case.h"
 

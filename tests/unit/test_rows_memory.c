@@ -156,8 +156,8 @@ static void check_gather(struct ny_rows *M, struct ny_rows *S)
         for (int ended = 0; ended < 2; ended++) {
             int status = ended ? NY_END : NY_ENUMERIC;
 
-            visits = (struct visits){
-                .info = &info, .row = rows, .out = got, .end = 3, .status = status};
+            visits =
+                (struct visits){.info = &info, .row = rows, .out = got, .end = 3, .status = status};
             assert_int_equal(M->ops->visit(M, slots, rows, COUNT, note_visit, &visits), status);
             assert_int_equal(visits.seen, 3);
         }

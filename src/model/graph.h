@@ -1,17 +1,15 @@
 /* Reads the lists that a graph job has stored, in pieces or as a whole. */
-#ifndef NY_RESULTS_GRAPH_H
-#define NY_RESULTS_GRAPH_H
+#ifndef NY_MODEL_GRAPH_H
+#define NY_MODEL_GRAPH_H
 
 #include "graph/edge_list.h"
 #include "graph/edges.h"
 #include "graph/pages.h"
 #include "model/embedding.h"
-#include "store/store.h"
 
 struct ny_stored_graph {
-    struct ny_store *store;
-    const char *name;
-    struct ny_keep keep; /* of the two */
+    struct ny_rows *X;   /* its rows */
+    struct ny_keep keep; /* of the NAME that has made it */
     uint64_t n;
     uint64_t largest, largest_edges; /* rows and edges of the largest component; an older
                                       * version has the edges of all */
@@ -44,14 +42,11 @@ struct ny_embedding_layout ny_graph_layout(const char *part, uint64_t n, size_t 
 
 /* Sets *graph from the record of a graph, or of a fit that made its own. Returns false, with
  * neighbors = 0 and given = false, for any other record. */
-bool ny_stored_graph_of(struct ny_stored_graph *graph, struct ny_store *store, const char *name,
-                        const json_t *record);
+bool ny_stored_graph_of(struct ny_stored_graph *graph, struct ny_rows *X,
+                        const struct ny_keep *keep, const json_t *record);
 
-/* Tells whether the result is of nodes of a graph, in a store that had no points. */
-bool ny_of_nodes(const json_t *record);
-/* Fails with NY_EUSAGE, which ends in `advice`, where a result of the store is of nodes: it then
- * has no points. */
-int ny_refuse_nodes(struct ny_store *store, const char *advice);
+/* Tells whether the nodes of the graph begin in the order of near rows (graph/near_rows.h). */
+bool ny_stored_graph_near(const struct ny_stored_graph *graph);
 
 /* Fails with NY_EUSAGE where the weights of the graph are affinities, in place of the lengths that
  * `whose` needs. */
@@ -82,8 +77,8 @@ int ny_stored_largest(const struct ny_stored_graph *graph, uint64_t *next, size_
 /* Loads a component into memory; ny_edges_release() it. */
 int ny_stored_edges(const struct ny_stored_graph *graph, uint32_t component,
                     struct ny_edges *edges);
-/* Makes the pages of a component, of a graph that came from no edges, in a file in the folder of
- * the store (graph/pages.h); ny_edges_release() it. `pages_bytes`: of a search. */
+/* Makes the pages of a component, of a graph that came from no edges, in a file in the folder
+ * of the keep (graph/pages.h); ny_edges_release() it. `pages_bytes`: of a search. */
 int ny_stored_pages(const struct ny_stored_graph *graph, uint32_t component, size_t pages_bytes,
                     struct ny_edges *edges);
 /* Returns the most bytes that ny_stored_pages() holds besides its result while it runs. */

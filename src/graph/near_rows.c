@@ -3,7 +3,7 @@
  * of the store would change as rows are added. A key has KEY_BITS bits, those of the cells along
  * each axis by turns, and keys are sorted by counting.
  */
-#include "results/near_rows.h"
+#include "graph/near_rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,7 +15,7 @@ enum { KEY_BITS = 30, DIGIT_BITS = 10, DIGITS = 1 << DIGIT_BITS, AXES = 3 };
 enum { MOST_COLUMNS = 16, READ_ROWS = 4096 };
 
 struct grid {
-    struct ny_store *store;
+    struct ny_rows *X;
     struct ny_context *ctx;
     struct ny_rows_info info;
     uint64_t n;
@@ -26,13 +26,13 @@ struct grid {
     uint64_t *entry, *other; /* n each: key << 32 | row */
 };
 
-bool ny_near_rows_wanted(const struct ny_stored_graph *graph)
+bool ny_near_rows_wanted(struct ny_rows *X, uint64_t n)
 {
     struct ny_rows_info info;
 
-    if (graph->given || graph->n < NY_NEAR_ROWS_LEAST) return false;
-    return ny_points_info(graph->store, &info) == NY_OK && !info.row_slots && !info.lost &&
-           info.d <= MOST_COLUMNS && info.n >= graph->n && ny_rows_here(&info) == info.n;
+    if (n < NY_NEAR_ROWS_LEAST) return false;
+    return X->ops->info(X, &info) == NY_OK && !info.row_slots && !info.lost &&
+           info.d <= MOST_COLUMNS && info.n >= n && ny_rows_here(&info) == info.n;
 }
 
 typedef void rows_fn(struct grid *grid, uint64_t first, size_t count);
@@ -46,7 +46,7 @@ static int read_rows(struct grid *grid, rows_fn *take)
         size_t count = grid->n - row < READ_ROWS ? (size_t)(grid->n - row) : READ_ROWS;
 
         err = ny_check_interrupt(grid->ctx);
-        if (err == NY_OK) err = ny_points_read(grid->store, 0, row, count, grid->raw);
+        if (err == NY_OK) err = grid->X->ops->read(grid->X, 0, row, count, grid->raw);
         if (err) break;
         ny_dtype_to_f64(grid->info.dtype, grid->raw, grid->x, count * (size_t)grid->info.d);
         take(grid, row, count);
@@ -149,10 +149,10 @@ static bool allocate(struct grid *grid)
     return grid->raw && grid->x && grid->entry && grid->other;
 }
 
-int ny_near_rows(struct ny_store *store, uint64_t n, uint32_t **order)
+int ny_near_rows(struct ny_rows *X, uint64_t n, uint32_t **order)
 {
-    struct grid grid = {.store = store, .ctx = ny_store_context(store), .n = n};
-    int err = ny_points_info(store, &grid.info);
+    struct grid grid = {.X = X, .ctx = X->ctx, .n = n};
+    int err = X->ops->info(X, &grid.info);
 
     *order = NULL;
     if (err == NY_OK && !allocate(&grid)) err = NY_EBUDGET;

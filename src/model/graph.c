@@ -9,16 +9,14 @@
  * component, so that a damaged or hostile store ends in NY_ESTORE and never in an index out of
  * range. ny_stored_edges() frees the lists again once the edges are made.
  */
-#include "results/graph.h"
+#include "model/graph.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/checksum.h"
 #include "model/embedding.h"
-#include "results/keep.h"
-#include "results/near_rows.h"
-#include "results/record.h"
+#include "graph/near_rows.h"
 
 /* Edges whose bytes a size can tell, with what is made of them. */
 static const uint64_t edges_most = (uint64_t)1 << 48;
@@ -66,14 +64,13 @@ struct ny_embedding_layout ny_graph_layout(const char *part, uint64_t n, size_t 
     return layout;
 }
 
-bool ny_stored_graph_of(struct ny_stored_graph *graph, struct ny_store *store, const char *name,
-                        const json_t *record)
+bool ny_stored_graph_of(struct ny_stored_graph *graph, struct ny_rows *X,
+                        const struct ny_keep *keep, const json_t *record)
 {
     const json_t *report = json_object_get(record, "report"), *facts = ny_graph_facts(record);
     const char *kind = ny_field_text(record, "kind");
 
-    *graph =
-        (struct ny_stored_graph){.store = store, .name = name, .keep = ny_store_keep(store, name)};
+    *graph = (struct ny_stored_graph){.X = X, .keep = *keep};
     if (!kind || (facts == report && strcmp(kind, "graph") != 0) || ny_field_text(facts, "name"))
         return false;
     graph->n = ny_field_count(report, "n", 0);
@@ -109,7 +106,7 @@ int ny_stored_graph_digest(const struct ny_stored_graph *graph, uint64_t *digest
     memcpy(&head[3], &graph->limit, sizeof(graph->limit));
     *digest = ny_checksum(head, sizeof(head));
     for (size_t i = 0; !err && i < sizeof(parts) / sizeof(parts[0]); i++)
-        err = ny_part_digest(graph->store, graph->name, parts[i], digest);
+        err = ny_part_digest(&graph->keep, parts[i], digest);
     return err;
 }
 
@@ -122,59 +119,27 @@ int ny_stored_graph_check(const struct ny_stored_graph *graph)
     if ((lists || edges) && graph->n <= NY_NO_ROW && graph->largest && graph->largest <= graph->n)
         return NY_OK;
     return ny_fail(
-        ny_store_context(graph->store), NY_ESTORE,
+        graph->keep.ctx, NY_ESTORE,
         "the record of graph '%s' in %s has impossible numbers; make it again with --restart",
-        graph->name, ny_store_path(graph->store));
-}
-
-bool ny_of_nodes(const json_t *record)
-{
-    return json_is_true(json_object_get(record, "nodes"));
-}
-
-/* The store in which a result of nodes is looked for, and what to do about it. */
-struct search {
-    struct ny_store *store;
-    const char *advice;
-};
-
-static int refuse_if_of_nodes(void *user, const char *name)
-{
-    const struct search *search = user;
-    json_t *record;
-    int err = ny_record_load(search->store, name, &record);
-
-    if (!err && ny_of_nodes(record))
-        err = ny_fail(ny_store_context(search->store), NY_EUSAGE,
-                      "%s has no points, only graphs such as '%s'; %s",
-                      ny_store_path(search->store), name, search->advice);
-    json_decref(record);
-    return err;
-}
-
-int ny_refuse_nodes(struct ny_store *store, const char *advice)
-{
-    struct search search = {store, advice};
-
-    return ny_results_list(store, refuse_if_of_nodes, &search);
+        graph->keep.name, graph->keep.place);
 }
 
 int ny_stored_graph_lengths(const struct ny_stored_graph *graph, const char *whose)
 {
     if (!graph->affinities) return NY_OK;
-    return ny_fail(ny_store_context(graph->store), NY_EUSAGE,
+    return ny_fail(graph->keep.ctx, NY_EUSAGE,
                    "the weights of graph '%s' are affinities, but %s needs lengths; make a graph "
                    "of lengths (--edge-weights lengths)",
-                   graph->name, whose);
+                   graph->keep.name, whose);
 }
 
 int ny_stored_graph_places(const struct ny_stored_graph *graph)
 {
     if (!graph->given) return NY_OK;
-    return ny_fail(ny_store_context(graph->store), NY_EUSAGE,
+    return ny_fail(graph->keep.ctx, NY_EUSAGE,
                    "the edges of graph '%s' came from a file, so new rows have no neighbours in "
                    "it; make a graph that includes the new nodes, and fit it",
-                   graph->name);
+                   graph->keep.name);
 }
 
 /* Reads rows of a part of lists, `stored` columns of 4 bytes each. */
@@ -205,7 +170,7 @@ int ny_stored_distances(const struct ny_stored_graph *graph, uint64_t first, siz
 int ny_stored_neighbors(const struct ny_stored_graph *graph, uint64_t first, size_t count,
                         void *room, uint64_t *out)
 {
-    struct ny_context *ctx = ny_store_context(graph->store);
+    struct ny_context *ctx = graph->keep.ctx;
     const uint32_t *rows = room;
     size_t t = graph->neighbors;
     float *distances = ny_calloc(ctx, NY_MEM_IO, count, t * sizeof(float));
@@ -214,8 +179,7 @@ int ny_stored_neighbors(const struct ny_stored_graph *graph, uint64_t first, siz
     if (err == NY_OK) err = load(graph, "neighbors", first, count, room);
     for (size_t i = 0; err == NY_OK && i < count; i++)
         for (size_t k = 0; k < t; k++)
-            out[i * t + k] =
-                isinf(distances[i * t + k]) ? UINT64_MAX : rows[i * graph->stored + k];
+            out[i * t + k] = isinf(distances[i * t + k]) ? UINT64_MAX : rows[i * graph->stored + k];
     ny_free(ctx, distances);
     return err;
 }
@@ -233,7 +197,7 @@ static int load_components(const struct ny_stored_graph *graph, uint64_t first, 
 int ny_stored_components(const struct ny_stored_graph *graph, uint64_t first, size_t count,
                          uint64_t *out)
 {
-    struct ny_context *ctx = ny_store_context(graph->store);
+    struct ny_context *ctx = graph->keep.ctx;
     uint32_t *narrow = ny_calloc(ctx, NY_MEM_IO, count, sizeof(uint32_t));
     int err = narrow ? load_components(graph, first, count, narrow) : NY_EBUDGET;
 
@@ -263,6 +227,11 @@ int ny_stored_largest(const struct ny_stored_graph *graph, uint64_t *next, size_
     return err;
 }
 
+bool ny_stored_graph_near(const struct ny_stored_graph *graph)
+{
+    return !graph->given && ny_near_rows_wanted(graph->X, graph->n);
+}
+
 /* ---- in memory ------------------------------------------------------------------------------ */
 
 size_t ny_stored_edges_bytes(const struct ny_stored_graph *graph)
@@ -271,7 +240,7 @@ size_t ny_stored_edges_bytes(const struct ny_stored_graph *graph)
 
     return lists + graph->bridges * sizeof(struct ny_bridge) + n * sizeof(uint32_t) +
            NY_CHUNK_BYTES + ny_edges_building_bytes(graph->n) +
-           (ny_near_rows_wanted(graph) ? n * sizeof(uint32_t) : 0);
+           (ny_stored_graph_near(graph) ? n * sizeof(uint32_t) : 0);
 }
 
 /* Fails with NY_ESTORE: what a list says of this row cannot be so. */
@@ -279,10 +248,10 @@ static int damaged_row(void *arg, uint64_t row)
 {
     const struct ny_stored_graph *graph = arg;
 
-    return ny_fail(ny_store_context(graph->store), NY_ESTORE,
+    return ny_fail(graph->keep.ctx, NY_ESTORE,
                    "the graph of '%s' in %s is damaged at row %llu; make it again with "
                    "--restart",
-                   graph->name, ny_store_path(graph->store), (unsigned long long)row);
+                   graph->keep.name, graph->keep.place, (unsigned long long)row);
 }
 
 /* Checks stored lists, which anybody may have written: rows exist, lengths are valid, and edges
@@ -308,10 +277,10 @@ static int check_lists(const struct ny_stored_graph *graph, const struct ny_list
 /* Fails with NY_ESTORE: a component cannot have so many rows. */
 static int wrong_count(const struct ny_stored_graph *graph, uint32_t component, uint64_t rows)
 {
-    return ny_fail(ny_store_context(graph->store), NY_ESTORE,
+    return ny_fail(graph->keep.ctx, NY_ESTORE,
                    "component %u of the graph of '%s' in %s has %llu rows, which is impossible; "
                    "make it again with --restart",
-                   component, graph->name, ny_store_path(graph->store), (unsigned long long)rows);
+                   component, graph->keep.name, graph->keep.place, (unsigned long long)rows);
 }
 
 /* Checks that it has rows, and the largest one as many as the record says. */
@@ -331,8 +300,8 @@ static int check_component(const struct ny_stored_graph *graph,
 static int load_bridges(const struct ny_stored_graph *graph, const uint32_t *component,
                         struct ny_bridge *bridges)
 {
-    int err = ny_blob_get(graph->store, graph->name, ny_stored_graph_part(graph), bridges,
-                          graph->bridges * sizeof(*bridges));
+    int err = graph->keep.ops->get(&graph->keep, ny_stored_graph_part(graph), bridges,
+                                   graph->bridges * sizeof(*bridges));
 
     for (size_t k = 0; k < graph->bridges && err == NY_OK; k++) {
         struct ny_bridge bridge = bridges[k];
@@ -340,11 +309,10 @@ static int load_bridges(const struct ny_stored_graph *graph, const uint32_t *com
         if (bridge.from < bridge.to && bridge.to < graph->n && bridge.length >= 0 &&
             bridge.length < INFINITY && component[bridge.from] == component[bridge.to])
             continue;
-        err =
-            ny_fail(ny_store_context(graph->store), NY_ESTORE,
-                    "%s %zu of the graph of '%s' in %s is damaged; make it again with "
-                    "--restart",
-                    graph->given ? "edge" : "bridge", k, graph->name, ny_store_path(graph->store));
+        err = ny_fail(graph->keep.ctx, NY_ESTORE,
+                      "%s %zu of the graph of '%s' in %s is damaged; make it again with "
+                      "--restart",
+                      graph->given ? "edge" : "bridge", k, graph->keep.name, graph->keep.place);
     }
     return err;
 }
@@ -362,7 +330,7 @@ struct stored {
  * failure. */
 static int load_stored(const struct ny_stored_graph *graph, struct stored *stored)
 {
-    struct ny_context *ctx = ny_store_context(graph->store);
+    struct ny_context *ctx = graph->keep.ctx;
     size_t n = (size_t)graph->n, t = graph->stored;
     int err = NY_EBUDGET;
 
@@ -392,7 +360,7 @@ static int load_stored(const struct ny_stored_graph *graph, struct stored *store
 
 static void release(const struct ny_stored_graph *graph, struct stored *stored)
 {
-    struct ny_context *ctx = ny_store_context(graph->store);
+    struct ny_context *ctx = graph->keep.ctx;
 
     ny_components_release(&stored->components);
     ny_free(ctx, stored->bridges);
@@ -407,17 +375,16 @@ int ny_stored_edges(const struct ny_stored_graph *graph, uint32_t component, str
     int err = NY_OK;
 
     *edges = (struct ny_edges){0};
-    if (ny_near_rows_wanted(graph)) err = ny_near_rows(graph->store, graph->n, &order);
+    if (ny_stored_graph_near(graph)) err = ny_near_rows(graph->X, graph->n, &order);
     if (err) return err;
     err = load_stored(graph, &stored);
     stored.lists.order = order;
     if (err == NY_OK) err = check_component(graph, &stored.components, component);
     if (err == NY_OK)
-        err = ny_edges_new(edges, ny_store_context(graph->store), &stored.lists, &stored.components,
-                           component);
+        err = ny_edges_new(edges, graph->keep.ctx, &stored.lists, &stored.components, component);
     edges->affinities = err == NY_OK && graph->affinities;
     release(graph, &stored);
-    ny_free(ny_store_context(graph->store), order);
+    ny_free(graph->keep.ctx, order);
     return err;
 }
 
@@ -438,12 +405,10 @@ static int number_points(const struct ny_stored_graph *graph, uint32_t component
     uint32_t *order = NULL;
     int err;
 
-    edges->node =
-        ny_calloc(edges->ctx, NY_MEM_DICTIONARY, (size_t)graph->n, sizeof(*edges->node));
+    edges->node = ny_calloc(edges->ctx, NY_MEM_DICTIONARY, (size_t)graph->n, sizeof(*edges->node));
     err = edges->node ? load_components(graph, 0, (size_t)graph->n, edges->node) : NY_EBUDGET;
     if (err == NY_OK && graph->bridges) err = load_bridges(graph, edges->node, bridges);
-    if (err == NY_OK && ny_near_rows_wanted(graph))
-        err = ny_near_rows(graph->store, graph->n, &order);
+    if (err == NY_OK && ny_stored_graph_near(graph)) err = ny_near_rows(graph->X, graph->n, &order);
     edges->near = !!order;
     for (uint64_t k = 0; k < graph->n && err == NY_OK; k++) {
         uint64_t i = order ? order[k] : k;
@@ -458,24 +423,22 @@ static int number_points(const struct ny_stored_graph *graph, uint32_t component
 int ny_stored_pages(const struct ny_stored_graph *graph, uint32_t component, size_t pages_bytes,
                     struct ny_edges *edges)
 {
-    struct ny_context *ctx = ny_store_context(graph->store);
-    struct ny_bridge *bridges =
-        ny_calloc(ctx, NY_MEM_DICTIONARY, graph->bridges, sizeof(*bridges));
-    struct ny_list_source source = {.lists = {.n = graph->n,
-                                              .stored = graph->stored,
-                                              .t = graph->neighbors,
-                                              .limit = graph->limit,
-                                              .mutual = graph->mutual,
-                                              .bridge = bridges,
-                                              .bridges = graph->bridges},
-                                    .piece_rows = ny_graph_layout("neighbors", graph->n,
-                                                                  graph->stored)
-                                                      .chunk_rows,
-                                    .pages_bytes = pages_bytes,
-                                    .folder = ny_store_path(graph->store),
-                                    .read = read_lists,
-                                    .damaged = damaged_row,
-                                    .arg = (void *)graph};
+    struct ny_context *ctx = graph->keep.ctx;
+    struct ny_bridge *bridges = ny_calloc(ctx, NY_MEM_DICTIONARY, graph->bridges, sizeof(*bridges));
+    struct ny_list_source source = {
+        .lists = {.n = graph->n,
+                  .stored = graph->stored,
+                  .t = graph->neighbors,
+                  .limit = graph->limit,
+                  .mutual = graph->mutual,
+                  .bridge = bridges,
+                  .bridges = graph->bridges},
+        .piece_rows = ny_graph_layout("neighbors", graph->n, graph->stored).chunk_rows,
+        .pages_bytes = pages_bytes,
+        .folder = graph->keep.place,
+        .read = read_lists,
+        .damaged = damaged_row,
+        .arg = (void *)graph};
     int err = bridges ? NY_OK : NY_EBUDGET;
 
     *edges = (struct ny_edges){.ctx = ctx};
@@ -521,8 +484,7 @@ int ny_stored_edge_list(const struct ny_stored_graph *graph, struct ny_edge_list
 
     *list = (struct ny_edge_list){0};
     if (err == NY_OK)
-        err =
-            ny_edge_list_new(list, ny_store_context(graph->store), walk_edges(&stored.lists, NULL));
+        err = ny_edge_list_new(list, graph->keep.ctx, walk_edges(&stored.lists, NULL));
     if (err == NY_OK) walk_edges(&stored.lists, list);
     release(graph, &stored);
     return err ? err : ny_edge_list_settle(list);

@@ -4,20 +4,20 @@
  * order, since edges are then read nearly one after another: rows that came in no order would make
  * that a read from another place for each node.
  */
-#ifndef NY_RESULTS_NEAR_ROWS_H
-#define NY_RESULTS_NEAR_ROWS_H
+#ifndef NY_GRAPH_NEAR_ROWS_H
+#define NY_GRAPH_NEAR_ROWS_H
 
-#include "results/graph.h"
+#include "stream/rows.h"
 
 /* Graphs of fewer rows have no need of it: their edges are in cache, or nearly so. */
 enum { NY_NEAR_ROWS_LEAST = 1 << 20 };
 
-/* Tells whether the nodes of a graph begin in this order. That depends on the points alone: there
- * are many, all of them are at hand, and they have few columns. */
-bool ny_near_rows_wanted(const struct ny_stored_graph *graph);
-/* Sets (*order)[0 … n − 1] to the first n rows of the store, whose rows are dense; rows of one cell
+/* Tells whether the nodes of a graph of the first n rows begin in this order. That depends on the
+ * rows alone: there are many, all of them are at hand, and they have few columns. */
+bool ny_near_rows_wanted(struct ny_rows *X, uint64_t n);
+/* Sets (*order)[0 … n − 1] to the first n rows of X, which are dense; rows of one cell
  * go by their numbers. Whoever calls it frees *order, which is NULL after an error. */
-int ny_near_rows(struct ny_store *store, uint64_t n, uint32_t **order);
+int ny_near_rows(struct ny_rows *X, uint64_t n, uint32_t **order);
 /* Returns the bytes that ny_near_rows() charges while it runs, *order included, beside the
  * blocks that are read. */
 size_t ny_near_rows_bytes(uint64_t n);
