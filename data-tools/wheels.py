@@ -37,7 +37,7 @@ PROJECT = tomllib.loads((PACKAGE / "pyproject.toml").read_text(encoding="utf-8")
 VERSION = PROJECT["version"]
 LIBRARY = "libnystream.so." + VERSION.split(".", maxsplit=1)[0]
 INFO = f"nystream-{VERSION}.dist-info"
-EVERYWHERE = re.compile(r"(ld-linux.*|libc|libm|libdl|librt|libpthread|libgcc_s)\.so\.\d+")
+EVERYWHERE = re.compile(r"(ld-linux.*|libc|libm|libmvec|libdl|librt|libpthread|libgcc_s)\.so\.\d+")
 MACHINES = {"Advanced Micro Devices X86-64": "x86_64", "AArch64": "aarch64"}
 
 

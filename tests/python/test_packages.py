@@ -122,7 +122,7 @@ def test_a_changed_wheel_is_not_good(wheel, tmp_path):
 
 
 def test_the_newest_glibc_that_is_asked_for_decides():
-    c, m = "libc.so.6", "libm.so.6"
+    c, m, vec = "libc.so.6", "libm.so.6", "libmvec.so.1"
     def tag(*versions, machine="aarch64", needed=(c,)):
         return wheels.platform({"one": (machine, list(needed), {(c, "GLIBC_2.17")}),
                                 "two": (machine, ["one"], {("one", "OWN_9"), *versions})})
@@ -131,6 +131,7 @@ def test_the_newest_glibc_that_is_asked_for_decides():
     assert tag((c, "GLIBC_2.9"), (m, "GLIBC_2.35")) == ("manylinux_2_35_aarch64", ["two"])
     assert tag(("libgcc_s.so.1", "GCC_4.3.0"))[0] == "manylinux_2_17_aarch64"
     assert tag((c, "GLIBC_ABI_DT_RELR"))[0] == "manylinux_2_36_aarch64"
+    assert tag((vec, "GLIBC_2.22"), needed=[c, vec])[0] == "manylinux_2_22_aarch64"
     for version in (("libgcc_s.so.1", "GCC_14.0.0"), (c, "GLIBC_PRIVATE"), ("libx.so.1", "X_1")):
         with pytest.raises(SystemExit, match=f"two asks for {version[1]} of {version[0]}"):
             tag(version)
