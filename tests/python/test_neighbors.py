@@ -1,4 +1,5 @@
 """KNeighborsTransformer: scikit-learn's own checks, its matrices, and what is built on them."""
+import inspect
 import pickle
 import warnings
 
@@ -179,10 +180,12 @@ def test_isomap_stands_on_it(digits):
 
 def test_tsne_stands_on_it(digits):
     X = digits[0][:400]
-    pipeline = make_pipeline(
-        KNeighborsTransformer(n_neighbors=91),
-        sklearn.manifold.TSNE(metric="precomputed", init="random", random_state=0, n_iter=300))
-    theirs = sklearn.manifold.TSNE(init="random", random_state=0, n_iter=300).fit(X)
+    names = inspect.signature(sklearn.manifold.TSNE).parameters
+    options = {"init": "random", "random_state": 0,
+               "max_iter" if "max_iter" in names else "n_iter": 300}  # before scikit-learn 1.5
+    pipeline = make_pipeline(KNeighborsTransformer(n_neighbors=91),
+                             sklearn.manifold.TSNE(metric="precomputed", **options))
+    theirs = sklearn.manifold.TSNE(**options).fit(X)
     assert pipeline.fit_transform(X).shape == (400, 2)
     assert abs(pipeline[-1].kl_divergence_ - theirs.kl_divergence_) < 0.1
 
