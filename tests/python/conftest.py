@@ -24,6 +24,12 @@ def cells_of(X, *tables, dtype="float32", **members):
     return made
 
 
+def need_hdf5_reader():
+    """Skip a test where the program is not built that reads HDF5 for the library."""
+    if not Path(os.environ["NYSTREAM_LIBRARY"]).with_name("nystream-hdf5").exists():
+        pytest.skip("nystream-hdf5 is not built: no libhdf5")
+
+
 @pytest.fixture
 def rows():
     """2,000 rows of 6 columns in three clusters, float64."""

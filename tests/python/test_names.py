@@ -8,6 +8,7 @@ import arrow_made
 import numpy as np
 import pytest
 import scipy.sparse
+from conftest import need_hdf5_reader
 
 import nystream
 from nystream import _columns
@@ -78,6 +79,7 @@ def test_anndata_in_memory_and_in_a_file(tmp_path):
 def test_names_of_a_type_in_which_texts_may_be_missing(tmp_path):
     """The str of pandas 3 is such a type, and anndata writes a group for it."""
     h5py = pytest.importorskip("h5py")
+    need_hdf5_reader()
     with h5py.File(tmp_path / "x.h5ad", "w") as file:
         file["X"] = np.random.default_rng(1).normal(size=(50, 3))
         for table, names in ("obs", CELLS), ("var", GENES):

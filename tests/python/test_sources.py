@@ -1,14 +1,13 @@
 """Rows that are not one array in memory: files by name, HDF5, Dask, torch."""
 import gc
 import logging
-import os
 import tempfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse
-from conftest import cells_of
+from conftest import cells_of, need_hdf5_reader
 
 import nystream
 from nystream import _batch, _data
@@ -185,8 +184,7 @@ def test_sparse_anndata_in_files(tmp_path, counts, monkeypatch):
 
 def test_h5ad_by_the_library(tmp_path, counts):
     anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
-    if not (Path(os.environ["NYSTREAM_LIBRARY"]).parent / "nystream-hdf5").exists():
-        pytest.skip("nystream-hdf5 is not built: no libhdf5")
+    need_hdf5_reader()
     kinds = pandas.Categorical(["b" if row % 3 else "a" for row in range(counts.shape[0])])
     obs = pandas.DataFrame({"kind": kinds}, index=[f"cell{row}" for row in range(counts.shape[0])])
     whole = cells_of(counts, obs)
