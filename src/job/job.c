@@ -15,7 +15,7 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/cpu.h"

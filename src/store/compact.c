@@ -26,6 +26,15 @@
 #include "base/guard.h"
 #include "store/store_private.h"
 
+#ifndef RENAME_EXCHANGE /* older versions of musl */
+#include <linux/fs.h>
+#include <sys/syscall.h>
+static int renameat2(int at, const char *from, int to_at, const char *to, unsigned flags)
+{
+    return (int)syscall(SYS_renameat2, at, from, to_at, to, flags);
+}
+#endif
+
 /* At least one of 16 pages has to be free for the copy to be worth it. */
 enum { WORTH = 16 };
 
