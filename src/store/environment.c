@@ -300,13 +300,19 @@ static int open_table(struct ny_env *env, struct ny_context *ctx, bool last_try)
 {
     MDB_txn *txn = NULL;
     MDB_stat stat;
+    size_t commits = ny_env_info(env).me_last_txnid;
     int dead, code;
 
     if (!env->read_only) mdb_reader_check(env->lmdb, &dead);
     code = mdb_txn_begin(env->lmdb, NULL, MDB_RDONLY, &txn);
     env->twin = !env->read_only && (code == EAGAIN || code == EACCES);
     if (env->twin) return NY_OK;
-    if (code == EINVAL && !last_try) return NY_END; /* its mutexes: open_environment() */
+    if (!code && commits && !mdb_txn_id(txn)) {
+        mdb_txn_abort(txn);
+        txn = NULL;
+        code = EINVAL;
+    }
+    if (code == EINVAL && !last_try) return NY_END; /* its lock file: open_environment() */
     if (!code) code = mdb_dbi_open(txn, NULL, 0, &env->table);
     if (!code) code = mdb_stat(txn, env->table, &stat);
     if (!code) env->page_bytes = stat.ms_psize;
@@ -318,7 +324,9 @@ static int open_table(struct ny_env *env, struct ny_context *ctx, bool last_try)
  *
  * LMDB 0.9.26 and later destroy the mutexes in the lock file when the last process closes it, and a
  * process that opens the file meanwhile gets them as they are: it can lock none. The first one that
- * opens the file when nobody has it open makes new ones. */
+ * opens the file when nobody has it open makes new ones, and writes the number of the last commit
+ * when it has mapped the data: if it is killed before, or gets no map, a process that opened the
+ * file meanwhile finds 0 there, and would write over what was committed. */
 static int open_environment(struct ny_env *env, struct ny_context *ctx, const char *directory,
                             uint64_t file_bytes)
 {

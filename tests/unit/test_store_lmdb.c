@@ -1,5 +1,5 @@
-/* LMDB and its files where a store is opened: a lock file that another process closes, and
- * pages of a machine of the other byte order. */
+/* LMDB and its files where a store is opened: a lock file that another process closes or fails to
+ * open, and pages of a machine of the other byte order. */
 #include "store/store.h"
 
 #include <fcntl.h>
@@ -18,27 +18,33 @@
 #include "store/store_private.h"
 #include "unit/store_opened.h"
 
-/* Closes a lock file as LMDB does from 0.9.26 on, when it is the last to do so: it locks the file
- * alone and destroys the mutexes. Says between that it has locked it. */
-static void close_as_the_last(const char *file, int ready)
+/* The head of LMDB's lock file. */
+struct head {
+    uint32_t magic, format;
+    pthread_mutex_t readers;
+    size_t last_commit;
+};
+
+/* Does what LMDB does to a lock file that it has locked alone. Says between that it has. */
+static void leave_lock_file(const char *file, int ready, void (*leave)(struct head *head))
 {
-    const size_t mutex_at = 8, bytes = 4096;
+    const size_t bytes = 4096;
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
     int fd = open(file, O_RDWR);
-    char *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    struct head *head = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
-    if (map == MAP_FAILED || fcntl(fd, F_SETLK, &lock) || write(ready, "x", 1) != 1) _exit(1);
+    if (head == MAP_FAILED || fcntl(fd, F_SETLK, &lock) || write(ready, "x", 1) != 1) _exit(1);
     usleep(200000);
-    _exit(pthread_mutex_destroy((pthread_mutex_t *)(map + mutex_at)));
+    leave(head);
+    _exit(0);
 }
 
-static void who_opens_while_the_last_one_closes_waits_for_that(void **state)
+static void open_while_another(void (*leave)(struct head *head))
 {
     static const char *const locks[] = {"points/lock.mdb", "results/lock.mdb"};
     struct ny_store *store;
     char byte;
 
-    (void)state;
     make_store(path);
     for (size_t i = 0; i < 2; i++) {
         int ready[2], status;
@@ -46,7 +52,7 @@ static void who_opens_while_the_last_one_closes_waits_for_that(void **state)
 
         assert_int_equal(pipe(ready), 0);
         child = fork();
-        if (child == 0) close_as_the_last(in_store(locks[i]), ready[1]);
+        if (child == 0) leave_lock_file(in_store(locks[i]), ready[1], leave);
         assert_int_equal(read(ready[0], &byte, 1), 1);
         CHECK(ny_store_open(&store, ctx, path));
         CHECK(ny_blob_put(store, "ours", "x", "x", 1));
@@ -56,6 +62,30 @@ static void who_opens_while_the_last_one_closes_waits_for_that(void **state)
         close(ready[0]);
         close(ready[1]);
     }
+}
+
+/* From 0.9.26 on, the last process that closes the file destroys its mutexes. */
+static void destroy_mutexes(struct head *head)
+{
+    if (pthread_mutex_destroy(&head->readers)) _exit(1);
+}
+
+static void who_opens_while_the_last_one_closes_waits_for_that(void **state)
+{
+    (void)state;
+    open_while_another(destroy_mutexes);
+}
+
+/* The first process that opens the file says so until it has mapped the data. */
+static void forget_commits(struct head *head)
+{
+    head->last_commit = 0;
+}
+
+static void who_opens_while_another_one_fails_to_sees_all_commits(void **state)
+{
+    (void)state;
+    open_while_another(forget_commits);
 }
 
 static void a_store_of_the_other_byte_order_is_named(void **state)
@@ -79,6 +109,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
         TEST(who_opens_while_the_last_one_closes_waits_for_that),
+        TEST(who_opens_while_another_one_fails_to_sees_all_commits),
         TEST(a_store_of_the_other_byte_order_is_named),
     };
 
