@@ -264,10 +264,13 @@ void ny_folder_word_leave(const struct ny_folder_word *word, const char *why)
 {
     char fresh[PATH_MAX + 4];
     FILE *file;
+    bool said;
 
     snprintf(fresh, sizeof(fresh), "%s.new", word->path);
     file = fopen(fresh, "we");
-    if (file && fputs(why, file) >= 0 && fclose(file) == 0) (void)rename(fresh, word->path);
+    if (!file) return;
+    said = fputs(why, file) >= 0;
+    if (fclose(file) == 0 && said) (void)rename(fresh, word->path);
 }
 
 /* Fails where a process of the job has left a word since this one began. */

@@ -441,6 +441,26 @@ static int stop_in_round(struct ny_context *own, unsigned rank, unsigned ranks)
     return err;
 }
 
+static void test_a_word_on_a_full_disk_leaves_no_file_open(void **state)
+{
+    struct ny_folder_word word;
+    char fresh[PATH_MAX + 4], why[BUFSIZ + 1];
+    int before = dup(0), after;
+
+    (void)state;
+    close(before);
+    snprintf(word.path, sizeof(word.path), "%s/word", folder);
+    snprintf(fresh, sizeof(fresh), "%s.new", word.path);
+    assert_int_equal(symlink("/dev/full", fresh), 0);
+    memset(why, 'x', sizeof(why) - 1);
+    why[sizeof(why) - 1] = '\0';
+    ny_folder_word_leave(&word, why);
+    assert_int_equal(access(word.path, F_OK), -1);
+    after = dup(0);
+    close(after);
+    assert_int_equal(after, before);
+}
+
 static void test_leftovers_mislead_nobody(void **state)
 {
     (void)state;
@@ -478,6 +498,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_waiting_is_interrupted, make, clear),
         cmocka_unit_test_setup_teardown(test_a_folder_without_rights, make, clear),
         cmocka_unit_test_setup_teardown(test_a_full_disk, make, clear),
+        cmocka_unit_test_setup_teardown(test_a_word_on_a_full_disk_leaves_no_file_open, make,
+                                        clear),
         cmocka_unit_test_setup_teardown(test_leftovers_mislead_nobody, make, clear),
     };
 
