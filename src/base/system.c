@@ -27,6 +27,11 @@
 
 #include <time.h>
 
+#ifndef RENAME_EXCHANGE /* older versions of musl */
+#include <linux/fs.h>
+#define renameat2(...) (int)syscall(SYS_renameat2, __VA_ARGS__)
+#endif
+
 double ny_now(void)
 {
     struct timespec t;
@@ -220,6 +225,11 @@ bool ny_link_unnamed(int fd, const char *path)
     snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
     return path ? linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
                 : lstat(link, &info) == 0;
+}
+
+int ny_exchange_names(const char *one, const char *other)
+{
+    return renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE);
 }
 
 int ny_open_memory(const char *name)

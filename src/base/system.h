@@ -17,6 +17,8 @@ int ny_open_unnamed(const char *folder, mode_t rights);
 bool ny_link_unnamed(int fd, const char *path);
 /* Opens a file in memory, whose name is for the lists of the system; −1: there is none such. */
 int ny_open_memory(const char *name);
+/* Gives each of two files or folders the name of the other at once; −1: errno says why not. */
+int ny_exchange_names(const char *one, const char *other);
 /* Makes a pipe, closed by exec, of 1 MiB if possible: fewer switches between its two processes. */
 int ny_open_pipe(int ends[2]);
 /* Sets the seconds of CPU time that a child may take, unless it has fewer. */

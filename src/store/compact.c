@@ -1,9 +1,9 @@
 /*
  * Compaction. LMDB keeps the pages of what was removed for what comes, and no file of its ever
  * gets smaller. Here the entries of an environment are copied to a new one beside it, in order,
- * and the two folders exchange their names at once (renameat2): whoever opens the store sees the
- * old one or the new one, whole. Handles that are open go on reading the old one, and are refused
- * what they would write (ny_store_check_place()). A copy that a kill left is removed by the next
+ * and the two folders exchange their names at once: whoever opens the store sees the old one or the
+ * new one, whole. Handles that are open go on reading the old one, and are refused what they would
+ * write (ny_store_check_place()). A copy that a kill left is removed by the next
  * compaction, or with the next commit of a result.
  *
  * LMDB's own copy is not used: it begins its transactions anew, which the check at open would take
@@ -15,7 +15,6 @@
  * an environment, whether what it opened is what it had looked at.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -24,16 +23,8 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/guard.h"
+#include "base/system.h"
 #include "store/store_private.h"
-
-#ifndef RENAME_EXCHANGE /* older versions of musl */
-#include <linux/fs.h>
-#include <sys/syscall.h>
-static int renameat2(int at, const char *from, int to_at, const char *to, unsigned flags)
-{
-    return (int)syscall(SYS_renameat2, at, from, to_at, to, flags);
-}
-#endif
 
 /* At least one of 16 pages has to be free for the copy to be worth it. */
 enum { WORTH = 16 };
@@ -250,7 +241,7 @@ static int exchange(const struct compaction *c, const char *old, const char *fre
     int err = take_over_rights(c->ctx, old, fresh);
 
     if (!err) err = ny_directory_sync(c->ctx, fresh);
-    if (!err && renameat2(AT_FDCWD, fresh, AT_FDCWD, old, RENAME_EXCHANGE))
+    if (!err && ny_exchange_names(fresh, old))
         err = ny_fail_errno(c->ctx, "put the smaller copy in place of", old);
     return err ? err : ny_directory_sync(c->ctx, c->store->path);
 }
