@@ -23,7 +23,9 @@ BASE_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARNINGS) $(if $(WERROR),-Werror) -fPIC -
 # Checked copies, guarded stacks, tables that cannot be written (tests/cli/security.bats looks). The
 # sanitizers check copies themselves, and without optimisation the compiler cannot.
 HARDENING = -fstack-protector-strong -fstack-clash-protection $(if $(filter -fsanitize% -O0,$(CFLAGS)),,\
-            -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+            -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(FORTIFY))
+# gcc has level 3 from 12 on; before, headers would warn of it in every file.
+FORTIFY := $(if $(filter 7 8 9 10 11,$(firstword $(subst ., ,$(shell $(CC) -dumpversion)))),2,3)
 HARDENED_LINK := -Wl,-z,relro,-z,now,-z,noexecstack
 SHARED_LINK   := -shared -Wl,-soname,libnystream.so.$(SOVERSION) -Wl,--version-script=src/nystream.map
 # How the command ends (src/cli/main.c).
