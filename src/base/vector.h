@@ -19,6 +19,15 @@ typedef int32_t ny_vector_bits __attribute__((vector_size(NY_VECTOR_BYTES)));
 
 typedef float ny_floats __attribute__((vector_size(NY_VECTOR_BYTES)));
 
+typedef int64_t ny_eight_lanes __attribute__((vector_size(64)));
+
+/* The lanes of two vectors of eight doubles that have these numbers. */
+#if defined(__clang__) || __GNUC__ > 11
+#define NY_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define NY_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (ny_eight_lanes){__VA_ARGS__})
+#endif
+
 /* Returns the lanes that are below a bound, a bit each. */
 static inline uint32_t ny_floats_less(ny_floats values, float bound)
 {

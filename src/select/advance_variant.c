@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/cpu.h"
+#include "base/vector.h"
 
 typedef double lanes __attribute__((vector_size(NY_VECTOR_BYTES), aligned(8)));
 
 typedef double eight __attribute__((vector_size(64), aligned(8)));
-#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 
 enum {
     COLUMNS = NY_ADVANCE_COLUMNS,
@@ -42,20 +42,20 @@ static inline void turn(const double *from, size_t stride, double *to, size_t to
         in[i] = *(const eight *)(const void *)(from + i * stride);
 #pragma GCC unroll 4
     for (size_t i = 0; i < 8; i += 2) {
-        out[i] = SHUFFLE(in[i], in[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
-        out[i + 1] = SHUFFLE(in[i], in[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+        out[i] = NY_SHUFFLE(in[i], in[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+        out[i + 1] = NY_SHUFFLE(in[i], in[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
     }
 #pragma GCC unroll 4
     for (size_t i = 0; i < 4; i++) {
         size_t at = i / 2 * 4 + i % 2;
 
-        in[at] = SHUFFLE(out[at], out[at + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-        in[at + 2] = SHUFFLE(out[at], out[at + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+        in[at] = NY_SHUFFLE(out[at], out[at + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+        in[at + 2] = NY_SHUFFLE(out[at], out[at + 2], 2, 3, 10, 11, 6, 7, 14, 15);
     }
 #pragma GCC unroll 4
     for (size_t i = 0; i < 4; i++) {
-        out[i] = SHUFFLE(in[i], in[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-        out[i + 4] = SHUFFLE(in[i], in[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+        out[i] = NY_SHUFFLE(in[i], in[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        out[i + 4] = NY_SHUFFLE(in[i], in[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
     }
 #pragma GCC unroll 8
     for (size_t i = 0; i < 8; i++)
