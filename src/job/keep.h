@@ -9,7 +9,7 @@
  *
  * Errors are told in keep->ctx. `chunk` and `get` may come from several threads.
  *
- * Implementations: results/keep.c (a NAME in a store).
+ * Implementations: results/keep.c (a NAME in a store), job/keep_memory.c (memory).
  */
 #ifndef NY_JOB_KEEP_H
 #define NY_JOB_KEEP_H

@@ -1,0 +1,244 @@
+/* job/keep_memory.h: a keep in memory does what a NAME of a store does, step by step. */
+#include "store_checks.h"
+
+#include "job/job.h"
+#include "job/keep_memory.h"
+#include "results/keep.h"
+
+enum { BIG = 2 * NY_CHUNK_BYTES + 5 };
+
+enum what { BEGIN, PUT, DROP, COMMIT, CANCEL, ARRAY, CHUNK, GET };
+
+/* A step, and the status that it has. PUT and CHUNK are of chunk `index`. CHUNK has room for
+ * so many bytes; GET reads so many. */
+struct step {
+    enum what what;
+    const char *part;
+    uint64_t index;
+    size_t bytes;
+    int status;
+};
+
+static const struct step steps[] = {
+    /* nothing is there */
+    {CHUNK, "a", 0, BIG, NY_END},
+    {GET, "a", 0, 3, NY_ESTORE},
+    /* a batch takes effect at its commit, in the order of its steps */
+    {BEGIN, NULL, 0, 0, NY_OK},
+    {PUT, "a", 0, 10, NY_OK},
+    {PUT, "a", 1, 20, NY_OK},
+    {PUT, "ab", 0, 7, NY_OK},
+    {PUT, "empty", 0, 0, NY_OK},
+    {PUT, "far", UINT64_C(1) << 40, 3, NY_OK},
+    {PUT, "a", 0, 11, NY_OK},
+    {PUT, "gone", 0, 11, NY_OK},
+    {DROP, "gone", 0, 0, NY_OK},
+    {CHUNK, "a", 0, BIG, NY_END},
+    {COMMIT, NULL, 0, 0, NY_OK},
+    {CHUNK, "a", 0, BIG, NY_OK},
+    {CHUNK, "a", 0, 11, NY_OK},
+    {CHUNK, "a", 0, 10, NY_EINTERNAL},
+    {CHUNK, "a", 1, BIG, NY_OK},
+    {CHUNK, "a", 2, BIG, NY_END},
+    {CHUNK, "ab", 0, BIG, NY_OK},
+    {CHUNK, "abc", 0, BIG, NY_END},
+    {CHUNK, "empty", 0, 0, NY_OK},
+    {CHUNK, "far", 0, BIG, NY_END},
+    {CHUNK, "far", UINT64_C(1) << 40, BIG, NY_OK},
+    {CHUNK, "gone", 0, BIG, NY_END},
+    {CHUNK, "", 0, BIG, NY_EINTERNAL},
+    /* dropped, and put again in the same batch */
+    {BEGIN, NULL, 0, 0, NY_OK},
+    {DROP, "a", 0, 0, NY_OK},
+    {DROP, "none", 0, 0, NY_OK},
+    {PUT, "a", 0, 5, NY_OK},
+    {CHUNK, "a", 1, BIG, NY_OK},
+    {COMMIT, NULL, 0, 0, NY_OK},
+    {CHUNK, "a", 0, BIG, NY_OK},
+    {CHUNK, "a", 1, BIG, NY_END},
+    {CHUNK, "ab", 0, BIG, NY_OK},
+    /* cancelled */
+    {BEGIN, NULL, 0, 0, NY_OK},
+    {PUT, "a", 0, 6, NY_OK},
+    {DROP, "ab", 0, 0, NY_OK},
+    {CANCEL, NULL, 0, 0, NY_OK},
+    {CHUNK, "a", 0, BIG, NY_OK},
+    {CHUNK, "ab", 0, BIG, NY_OK},
+    /* after a failure a batch takes no more */
+    {BEGIN, NULL, 0, 0, NY_OK},
+    {PUT, "a", 0, 6, NY_OK},
+    {PUT, "a", 1, NY_CHUNK_BYTES + 1, NY_EINTERNAL},
+    {PUT, "a", 2, 6, NY_EINTERNAL},
+    {DROP, "ab", 0, 0, NY_EINTERNAL},
+    {COMMIT, NULL, 0, 0, NY_EINTERNAL},
+    {CHUNK, "a", 0, BIG, NY_OK},
+    {CHUNK, "a", 2, BIG, NY_END},
+    {CHUNK, "ab", 0, BIG, NY_OK},
+    {BEGIN, NULL, 0, 0, NY_OK},
+    {DROP, "", 0, 0, NY_EINTERNAL},
+    {PUT, "a", 1, 6, NY_EINTERNAL},
+    {CANCEL, NULL, 0, 0, NY_OK},
+    {CHUNK, "a", 1, BIG, NY_END},
+    /* arrays, and what they replace */
+    {ARRAY, "b", 0, BIG, NY_OK},
+    {GET, "b", 0, BIG, NY_OK},
+    {GET, "b", 0, BIG - 1, NY_ESTORE},
+    {GET, "b", 0, BIG + 1, NY_ESTORE},
+    {GET, "b", 0, 2 * NY_CHUNK_BYTES, NY_ESTORE},
+    {GET, "b", 0, NY_CHUNK_BYTES, NY_ESTORE},
+    {GET, "b", 0, 0, NY_ESTORE},
+    {CHUNK, "b", 2, BIG, NY_OK},
+    {CHUNK, "b", 3, BIG, NY_END},
+    {ARRAY, "b", 0, NY_CHUNK_BYTES, NY_OK},
+    {GET, "b", 0, NY_CHUNK_BYTES, NY_OK},
+    {CHUNK, "b", 1, BIG, NY_END},
+    {ARRAY, "b", 0, 4, NY_OK},
+    {GET, "b", 0, 4, NY_OK},
+    {ARRAY, "b", 0, 0, NY_OK},
+    {GET, "b", 0, 0, NY_OK},
+    {GET, "b", 0, 1, NY_ESTORE},
+    {ARRAY, "", 0, 4, NY_EINTERNAL},
+    {GET, "", 0, 4, NY_EINTERNAL},
+};
+
+static char data[BIG + 1];
+
+/* Does a step; what it has read is in out[], *bytes of it. */
+static int take(const struct ny_keep *keep, struct ny_batch **batch, const struct step *step,
+                char *out, size_t *bytes)
+{
+    struct ny_chunk chunk = {.data = out, .capacity = step->bytes};
+    int err = NY_OK;
+
+    memset(data, (int)(step - steps) + 1, step->bytes);
+    switch (step->what) {
+    case BEGIN:
+        return keep->ops->begin(keep, batch);
+    case PUT:
+        return keep->ops->put(keep, *batch, step->part, step->index, data, step->bytes);
+    case DROP:
+        return keep->ops->drop(keep, *batch, step->part);
+    case COMMIT:
+        return keep->ops->commit(*batch);
+    case CANCEL:
+        keep->ops->cancel(*batch);
+        return NY_OK;
+    case ARRAY:
+        return ny_keep_put(keep, step->part, data, step->bytes);
+    case CHUNK:
+        err = keep->ops->chunk(keep, step->part, step->index, &chunk);
+        *bytes = chunk.bytes;
+        return err;
+    default:
+        *bytes = step->bytes;
+        return keep->ops->get(keep, step->part, out, step->bytes);
+    }
+}
+
+static void steps_have_equal_ends(void **state)
+{
+    static char out[2][BIG + 1];
+    struct ny_keep keeps[2] = {ny_store_keep(store, "fit")};
+    struct ny_batch *batch[2] = {NULL};
+
+    (void)state;
+    CHECK(ny_memory_keep_new(&keeps[1], ctx, "fit"));
+    for (const struct step *step = steps; step < steps + sizeof(steps) / sizeof(*steps); step++) {
+        size_t bytes[2] = {0};
+
+        for (int k = 0; k < 2; k++) {
+            int status = take(&keeps[k], &batch[k], step, out[k], &bytes[k]);
+            bool told = step->what >= CHUNK && status != NY_END; /* else perhaps before */
+
+            if (status != step->status)
+                fail_msg("step %d, keep %d: status %d, %s", (int)(step - steps), k, status,
+                         ny_context_message(ctx));
+            if (told) assert_int_equal(ny_context_error(ctx)->status, status);
+            if (status == NY_END) assert_int_equal(ny_context_error(ctx)->status, NY_OK);
+            ny_error_clear(ctx);
+        }
+        assert_int_equal(bytes[0], bytes[1]);
+        if (!step->status) assert_memory_equal(out[0], out[1], bytes[0]);
+    }
+    ny_memory_keep_free(&keeps[1]);
+}
+
+static void save(const struct ny_keep *keep, json_t *record, bool commit)
+{
+    struct ny_batch *batch;
+
+    CHECK(keep->ops->begin(keep, &batch));
+    CHECK(keep->ops->save(keep, batch, record));
+    ny_field_set_count(record, "n", 99); /* of a later commit */
+    if (commit)
+        CHECK(keep->ops->commit(batch));
+    else
+        keep->ops->cancel(batch);
+}
+
+/* An update that is under way has a record of its own, until it is dropped. */
+static void records_are_those_committed(void **state)
+{
+    json_t *record = json_pack("{s:i}", "n", 1);
+    struct ny_batch *batch;
+    struct ny_keep keep;
+
+    (void)state;
+    CHECK(ny_memory_keep_new(&keep, ctx, "fit"));
+    assert_null(ny_memory_keep_record(&keep));
+    save(&keep, record, false);
+    assert_null(ny_memory_keep_record(&keep));
+    ny_field_set_count(record, "n", 2);
+    save(&keep, record, true);
+    assert_int_equal(ny_field_count(ny_memory_keep_record(&keep), "n", 0), 2);
+    ny_field_set_count(record, "n", 3);
+    save(&keep, record, false);
+    assert_int_equal(ny_field_count(ny_memory_keep_record(&keep), "n", 0), 2);
+    ny_field_set_json(record, "update", json_object());
+    save(&keep, record, true);
+    assert_int_equal(ny_field_count(ny_memory_keep_record(&keep), "n", 0), 2);
+    CHECK(keep.ops->begin(&keep, &batch));
+    CHECK(keep.ops->drop(&keep, batch, "job"));
+    CHECK(keep.ops->commit(batch));
+    assert_null(ny_memory_keep_record(&keep));
+    ny_memory_keep_free(&keep);
+    json_decref(record);
+}
+
+/* All is charged, and a batch for which there is no room leaves what was there. */
+static void the_budget_counts(void **state)
+{
+    size_t limit = ny_memory_limit(ctx);
+    struct ny_batch *batch;
+    struct ny_keep keep;
+    char got[4];
+
+    (void)state;
+    CHECK(ny_memory_keep_new(&keep, ctx, "fit"));
+    CHECK(ny_keep_put(&keep, "a", "one", 4));
+    assert_int_equal(keep.ops->bytes(&keep), 4);
+    assert_true(keep.ops->room(&keep) == UINT64_MAX);
+    assert_true(keep.ops->batch_bytes(&keep) >= NY_CHUNK_BYTES);
+    ny_context_set_memory(ctx, ny_memory_used(ctx) + BIG);
+    CHECK(keep.ops->begin(&keep, &batch));
+    CHECK(keep.ops->put(&keep, batch, "a", 0, data, NY_CHUNK_BYTES));
+    CHECK(keep.ops->put(&keep, batch, "a", 1, data, 1000));
+    refused(keep.ops->put(&keep, batch, "a", 2, data, NY_CHUNK_BYTES), NY_EBUDGET, "store");
+    assert_int_equal(keep.ops->put(&keep, batch, "a", 2, data, 1), NY_EBUDGET);
+    assert_int_equal(keep.ops->commit(batch), NY_EBUDGET);
+    CHECK(keep.ops->get(&keep, "a", got, sizeof(got)));
+    assert_string_equal(got, "one");
+    ny_context_set_memory(ctx, limit);
+    ny_memory_keep_free(&keep);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(steps_have_equal_ends, start, stop),
+        cmocka_unit_test_setup_teardown(records_are_those_committed, start, stop),
+        cmocka_unit_test_setup_teardown(the_budget_counts, start, stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
