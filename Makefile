@@ -87,6 +87,9 @@ LIB_OBJECTS := $(LIB_SOURCES:src/%.c=$(BUILD)/%.o) \
                $(ASSETS:src/%=$(BUILD)/%.o)
 CLI_OBJECTS := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/cli/*.c))
 STATIC_LIB  := $(BUILD)/libnystream.a
+# The engine alone, which knows no store, file or process (src/README.md, "Layers").
+CORE_ROOMS  := base stream linalg columns select spectral nearest graph job model fit factored whole neighbors
+CORE_LIB    := $(BUILD)/libnystream-core.a
 SHARED_LIB  := $(BUILD)/libnystream.so.$(VERSION)
 CLI         := $(if $(CLI_OBJECTS),$(BUILD)/nystream)
 # The transport of peers through MPI, loaded when it is asked for (src/peers/mpi.c).
@@ -98,6 +101,7 @@ DOCS        := $(if $(CLI),$(addprefix $(BUILD)/,nystream.1 nystream.bash _nystr
 # Test programs are tests/KIND/*.c; what they share is tests/support/*.c.
 programs      = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/$(1)/*.c))
 UNIT_TESTS   := $(call programs,unit)
+CORE_TESTS   := $(call programs,core)
 FAULT_TESTS  := $(filter %_faults,$(call programs,fault))
 LONG_TESTS   := $(call programs,long)
 BENCHMARKS   := $(call programs,bench)
@@ -105,7 +109,7 @@ FUZZERS      := $(filter $(BUILD)/tests/fuzz/fuzz_%,$(call programs,fuzz))
 # Each fuzzer once more, without libFuzzer: tests/fuzz/replay.c runs its corpus.
 REPLAYS      := $(FUZZERS:$(BUILD)/tests/fuzz/fuzz_%=$(BUILD)/tests/replay/%)
 FAULT_PROGRAMS := $(call programs,fault)
-TESTS        := $(UNIT_TESTS) $(call programs,property) $(FAULT_PROGRAMS) $(REPLAYS)
+TESTS        := $(UNIT_TESTS) $(CORE_TESTS) $(call programs,property) $(FAULT_PROGRAMS) $(REPLAYS)
 CLI_TESTS    := $(wildcard tests/cli/*.bats)
 MPI_TESTS    := $(wildcard tests/mpi/*.bats) # which skip where mpirun or the plug-in is not there
 MPI_PROGRAMS := $(call programs,mpi)
@@ -159,7 +163,7 @@ clean:
 else
 
 # Says where the command is, if this call linked it and has no other goal (no commas: $(if) splits there).
-all: $(STATIC_LIB) $(BUILD)/libnystream.so $(CLI) $(HDF5_READER) ## build the library and the command (default)
+all: $(STATIC_LIB) $(CORE_LIB) $(BUILD)/libnystream.so $(CLI) $(HDF5_READER) ## build the library and the command (default)
 	$(if $(BUILT),@echo '$(BUILT) works where it is. To call it by name: export PATH=$(abspath $(BUILD)):$$PATH')
 
 # Objects are made anew when the compiler or its flags change, libraries also when the list of sources does.
@@ -197,7 +201,9 @@ $(BUILD)/%.$(1).o: src/%.c $(BUILD)/flags
 endef
 $(foreach v,$(VARIANTS) dot,$(eval $(call variant_rule,$(v))))
 
-$(STATIC_LIB): $(LIB_OBJECTS) $(BUILD)/sources
+$(CORE_LIB): $(foreach room,$(CORE_ROOMS),$(filter $(BUILD)/$(room)/%,$(LIB_OBJECTS)))
+$(STATIC_LIB): $(LIB_OBJECTS)
+$(STATIC_LIB) $(CORE_LIB): $(BUILD)/sources
 	@rm -f $@
 	$(call say,AR) $(AR) rcsD $@ $(filter %.o,$^)
 
@@ -247,6 +253,12 @@ $(BUILD)/tests/%: tests/%.c $(TEST_SUPPORT) $(STATIC_LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK) $(CC) $(BASE_CFLAGS) -Itests $(CFLAGS) $(TEST_CFLAGS) $(DEPENDENCIES) $(LDFLAGS) -o $@ $< $(FUZZED_OBJECTS) \
 	  $(TEST_SUPPORT) $(STATIC_LIB) $(PACKAGE_LIBS) $(TEST_LINKER) $(TEST_LIBS)
+# All of the engine is linked, so that nothing in it may need more than these libraries.
+$(BUILD)/tests/core/%: tests/core/%.c $(CORE_LIB)
+	@mkdir -p $(@D)
+	$(call say,LINK) $(CC) $(BASE_CFLAGS) $(CFLAGS) $(TEST_CFLAGS) $(DEPENDENCIES) $(LDFLAGS) -o $@ $< \
+	  -Wl,--whole-archive $(CORE_LIB) -Wl,--no-whole-archive $(CORE_LIBS)
+CORE_LIBS := $(filter-out -llmdb -llz4 -lz,$(PACKAGE_LIBS))
 $(TESTS) $(LONG_TESTS): TEST_LIBS = -lcmocka
 # More than a hundred programs with the whole library in each: gold takes half the time, where it is.
 $(TESTS): TEST_LINKER = $(GOLD)
