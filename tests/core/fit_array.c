@@ -122,7 +122,8 @@ static void run(struct ny_rows *X, struct ny_keep *keep, const struct fit *how)
     json_decref(fit.job.record);
 }
 
-/* ---- dense algebra ---------------------------------------------------------------------------- */
+/* ---- dense algebra ----------------------------------------------------------------------------
+ */
 
 static double rbf(const double *x, const double *y)
 {
