@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "columns/kernels.h"
@@ -114,6 +115,7 @@ static void run(struct ny_rows *X, struct ny_keep *keep, const struct fit *how)
     NEED(!ny_plan_make(X, &settings, how->course, 0, &plan));
     fit.job.record = ny_job_record_new(&points, json_object(), "fit");
     fit.job.workers = plan.workers;
+    fit.job.marked_s = ny_now();
     fit.job.course = fit.planned = how->course;
     fit.settings = &settings;
     fit.plan = &plan;
