@@ -8,11 +8,8 @@
  * stay in memory, as whoever has read some of them gives their pages back (ny_borrowed_done()).
  */
 #include "base/borrowed.h"
-#include "base/memory.h"
 #include "store/ingest_private.h"
-
-/* Bytes that are counted at a time: they are still in a cache when their norms are. */
-enum { STEP_BYTES = 8 << 20 };
+#include "stream/kept_count.h"
 
 bool ny_ingest_may_borrow(const struct ny_ingest *ingest)
 {
@@ -25,26 +22,22 @@ bool ny_ingest_may_borrow(const struct ny_ingest *ingest)
 
 int ny_ingest_borrow(struct ny_ingest *ingest, const void *rows, uint64_t n)
 {
-    char *buffer = ingest->buffer[NY_KIND_POINTS];
-    size_t row_bytes = ny_ingest_row_bytes(ingest, NY_KIND_POINTS), packs = 0;
-    const struct ny_borrowed_rows all = ny_borrowed_of(rows, (size_t)n * row_bytes);
-    uint64_t step = STEP_BYTES / row_bytes + 1;
-    int err = NY_OK;
+    size_t row_bytes = ny_ingest_row_bytes(ingest, NY_KIND_POINTS);
+    const struct ny_kept_rows kept = {.dtype = ingest->dtype,
+                                      .n = n,
+                                      .d = ingest->counting.moments.d,
+                                      .values = ny_borrowed_of(rows, (size_t)n * row_bytes),
+                                      .row_bytes = row_bytes,
+                                      .how = {.rows = NY_ROWS_NONE}};
+    struct ny_counting *counting = &ingest->counting;
+    struct ny_rows_info info;
+    int err = ny_kept_info(ingest->ctx, &kept, 0, &info);
 
-    ingest->buffer[NY_KIND_POINTS] = (char *)(uintptr_t)rows; /* read only */
-    for (uint64_t first = 0, end; !err && first < n; first = end) {
-        end = n - first < step ? n : first + step;
-        ny_memory_advise(all.at + end * row_bytes,
-                         (size_t)(n - end < step ? n - end : step) * row_bytes, MADV_WILLNEED);
-        err = ny_check_interrupt(ingest->ctx);
-        if (!err) err = ny_ingest_count(ingest, (size_t)end, &packs);
-        ny_borrowed_done(&all, all.at + first * row_bytes, (size_t)(end - first) * row_bytes);
-    }
-    ingest->buffer[NY_KIND_POINTS] = buffer;
+    if (!err) err = ny_kept_count(ingest->ctx, &kept, &info, &counting->moments, &counting->norms);
     ingest->has[NY_KIND_POINTS] = false; /* in no block of the store */
     ingest->first_block = n / ingest->block_rows;
     ingest->filled = (size_t)(n % ingest->block_rows);
     ingest->consumed = n;
-    if (!err) ny_borrow_rows(ingest->ctx, ingest->store->id, &all);
+    if (!err) ny_borrow_rows(ingest->ctx, ingest->store->id, &kept.values);
     return ny_ingest_keep_failure(ingest, err);
 }
