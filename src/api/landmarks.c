@@ -110,8 +110,8 @@ static int read_kept(struct ny_store *store, const char *name, const json_t *rec
     }
     list->count = rows;
     list->rows = ny_calloc(ctx, NY_MEM_DICTIONARY, rows, sizeof(uint64_t));
-    return list->rows ? ny_blob_get(store, name, ny_record_part(record, "landmarks").name,
-                                    list->rows, rows * sizeof(uint64_t))
+    return list->rows ? keep.ops->get(&keep, ny_record_part(record, "landmarks").name, list->rows,
+                                      rows * sizeof(uint64_t))
                       : NY_EBUDGET;
 }
 
@@ -192,7 +192,7 @@ int ny_landmarks_keep(struct ny_given_landmarks *given, struct ny_store *store, 
     if (!kept && given->point_rows) {
         err = ny_landmark_points_put(&keep, record, &given->points, given->point_rows);
     } else if (!kept) {
-        err = ny_blob_put(store, name, ny_record_part(record, "landmarks").name, given->rows,
+        err = ny_keep_put(&keep, ny_record_part(record, "landmarks").name, given->rows,
                           given->count * sizeof(uint64_t));
         field = json_object();
         ny_field_set_count(field, "landmarks", given->count);

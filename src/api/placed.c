@@ -213,6 +213,7 @@ static int make_own(const struct ny_request *request, struct ny_model **own)
 /* Stores the degrees as stage degrees leaves them: v and their mean. */
 static int put_degrees(const struct ny_request *request)
 {
+    const struct ny_keep keep = ny_store_keep(request->store, request->name);
     const struct ny_degrees *degrees = &request->model->degrees;
     double *image;
     int err;
@@ -222,9 +223,8 @@ static int put_degrees(const struct ny_request *request)
     if (!image) return NY_EBUDGET;
     memcpy(image, degrees->v, degrees->m * sizeof(double));
     image[degrees->m] = degrees->mean;
-    err =
-        ny_blob_put(request->store, request->name, ny_record_part(request->record, "degrees").name,
-                    image, (degrees->m + 1) * sizeof(double));
+    err = ny_keep_put(&keep, ny_record_part(request->record, "degrees").name, image,
+                      (degrees->m + 1) * sizeof(double));
     ny_free(request->ctx, image);
     return err;
 }
@@ -255,7 +255,7 @@ int ny_placed_keep(struct ny_request *request)
     if (has_model(request->record)) return NY_OK;
     err = make_own(request, &own);
     if (!err) err = make_image(own, &image, &bytes);
-    if (!err) err = ny_blob_put(request->store, request->name, "model", image, bytes);
+    if (!err) err = ny_keep_put(&keep, "model", image, bytes);
     if (!err) err = ny_stored_geometry_put(&keep, "geometry", own->spec.geometry, NULL);
     if (!err) err = put_degrees(request);
     if (!err) {

@@ -27,6 +27,7 @@
 #include "base/peers.h"
 #include "peers/open.h"
 #include "results/behind.h"
+#include "results/keep.h"
 #include "results/record.h"
 #include "results/resume.h"
 #include "shards/shards.h"
@@ -186,14 +187,15 @@ static int check_existing(const struct ny_request *request)
  * leaves the options of the one or of the other. */
 static int replace_all(struct ny_request *request)
 {
+    const struct ny_keep keep = ny_store_keep(request->store, request->name);
     struct ny_batch *batch;
-    int err = ny_batch_begin(&batch, request->store);
+    int err = keep.ops->begin(&keep, &batch);
 
     if (err) return err;
-    err = ny_batch_delete(batch, request->name, NULL);
-    if (!err && request->record) err = ny_record_put(batch, request->name, request->record);
-    if (!err) return ny_batch_commit(batch);
-    ny_batch_abort(batch);
+    err = keep.ops->drop(&keep, batch, NULL);
+    if (!err && request->record) err = ny_record_put(&keep, batch, request->record);
+    if (!err) return keep.ops->commit(batch);
+    keep.ops->cancel(batch);
     return err;
 }
 

@@ -8,6 +8,7 @@
  */
 #include "base/context.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -59,6 +60,7 @@ int ny_context_new_child(struct ny_context **out, struct ny_context *parent, uns
 void ny_context_free(struct ny_context *ctx)
 {
     if (!ctx) return;
+    ny_context_hold(ctx, NULL, NULL);
     ny_borrow_rows(ctx, 0, NULL);
     ny_free(ctx, ctx->command);
     ny_mutex_release(&ctx->lock);
@@ -168,7 +170,22 @@ bool ny_context_scratch(const struct ny_context *ctx)
 
 double ny_context_checkpoint_s(const struct ny_context *ctx)
 {
-    return ctx->checkpoint_s;
+    return ctx->held ? INFINITY : ctx->checkpoint_s;
+}
+
+void ny_context_hold(struct ny_context *ctx, void *held, void (*let_go)(void *held))
+{
+    void *before = ctx->held;
+
+    ctx->held = NULL;
+    if (before) ctx->let_go(before);
+    ctx->held = held;
+    ctx->let_go = let_go;
+}
+
+void *ny_context_held(const struct ny_context *ctx)
+{
+    return ctx->held;
 }
 
 void ny_log(struct ny_context *ctx, int level, const char *format, ...)

@@ -35,6 +35,13 @@ double ny_context_checkpoint_s(const struct ny_context *ctx);
 /* Tells whether stores are scratch, and written without syncs. */
 bool ny_context_scratch(const struct ny_context *ctx);
 
+/* Gives the context something to hold, in place of what it held, until it is freed: let_go(held)
+ * frees it. What is made of it does not outlast the process, so that no checkpoints are made
+ * meanwhile. NULL: nothing. */
+void ny_context_hold(struct ny_context *ctx, void *held, void (*let_go)(void *held));
+/* Returns it. */
+void *ny_context_held(const struct ny_context *ctx);
+
 /* Makes a context for one of `children` parts of a job that run at the same time. It has a share of
  * the parent's threads and so many bytes of memory, hears the parent's interrupts, and hands
  * progress on as the parent does. It may not outlive the parent. */

@@ -50,6 +50,8 @@ struct ny_context {
     double checkpoint_s;
     bool scratch;
     struct ny_borrowed borrowed;
+    void *held; /* ny_context_hold(), and what frees it */
+    void (*let_go)(void *held);
     size_t memory_budget, memory_limit; /* as it was set; and as the call that runs may use it */
     size_t memory_lent;                 /* ny_memory_lend() */
     bool memory_default;                /* the budget is a share of what was free */

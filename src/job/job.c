@@ -162,7 +162,7 @@ int ny_job_commit(struct ny_job *job, struct ny_batch *batch, enum ny_stage_id s
         ny_figures_derive(job->record);
         if (job->at_end) err = job->at_end(job, batch);
     }
-    if (err == NY_OK) err = job->keep.ops->save(&job->keep, batch, job->record);
+    if (err == NY_OK) err = ny_record_put(&job->keep, batch, job->record);
     if (err) {
         job->keep.ops->cancel(batch);
         return err;

@@ -1,8 +1,8 @@
 /*
- * A keep has what a job leaves: the record of one result, and its parts. This is the only way
- * from the engine to what it leaves; nothing of it knows of a store or a file.
+ * A keep has what a job leaves: the parts of one result, its record (job/record.h) among them. This
+ * is the only way from the engine to what it leaves; nothing of it knows of a store or a file.
  *
- * A part is a sequence of chunks, numbered from 0. What a batch puts, drops and saves is there as a
+ * A part is a sequence of chunks, numbered from 0. What a batch puts and drops is there as a
  * whole once it is committed, and not at all before: a job that ends at any moment finds the record
  * and the parts of one commit. A batch is short, as others may wait for their turn. After a failure
  * it takes no more, and its commit fails in the same way.
@@ -14,9 +14,13 @@
 #ifndef NY_JOB_KEEP_H
 #define NY_JOB_KEEP_H
 
-#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/context.h"
+
+/* The part that says what a result is: without it the others are of no result. */
+#define NY_RECORD_PART "job"
 
 /* The most bytes of a chunk: with its header it fills its pages in a store. */
 #define NY_CHUNK_BYTES ((size_t)256 * 4096 - 16 - 32)
@@ -48,10 +52,8 @@ struct ny_keep_ops {
     /* Puts a chunk in place of what is there. */
     int (*put)(const struct ny_keep *keep, struct ny_batch *batch, const char *part, uint64_t index,
                const void *data, size_t bytes);
-    /* Drops a part, which need not be there. */
+    /* Drops a part, which need not be there; NULL: all of them, the record included. */
     int (*drop)(const struct ny_keep *keep, struct ny_batch *batch, const char *part);
-    /* Puts the record in place of what is there: of an update under way beside it. */
-    int (*save)(const struct ny_keep *keep, struct ny_batch *batch, const json_t *record);
     int (*commit)(struct ny_batch *batch);
     /* Ends a batch, which may be NULL, without a change. */
     void (*cancel)(struct ny_batch *batch);

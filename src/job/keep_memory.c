@@ -1,6 +1,5 @@
 /*
- * A keep in memory: a list of chunks, each with the name of its part. A record is the chunk of a
- * part without bytes; it is copied, since a job goes on to change its own.
+ * A keep in memory: a list of chunks, each with the names of its result and its part.
  *
  * A batch is a list as well, of what it puts and drops, in order. All memory that a commit needs is
  * taken before, so that it only moves chunks from one list to the other and cannot fail halfway.
@@ -12,36 +11,33 @@
 
 #include "base/memory.h"
 #include "base/mutex.h"
-#include "job/record.h"
+
+enum { NAME_BYTES = 65, PART_BYTES = 40 };
 
 struct chunk {
     struct chunk *next;
-    struct ny_part part;
-    uint64_t index; /* or `dropped`: the whole part is */
-    json_t *record; /* NULL: it is none */
+    char name[NAME_BYTES], part[PART_BYTES];
+    uint64_t index; /* or `dropped`: the whole part is; one without a name: all parts are */
     size_t bytes;
     char data[];
 };
 
 static const uint64_t dropped = UINT64_MAX;
 
-struct memory {
+struct ny_memory_results {
+    struct ny_context *ctx;
+    const char *place;
     struct ny_mutex mutex;
     struct chunk *chunks;
+    uint64_t commits;
 };
 
 /* Behind the struct ny_batch of this keep. */
 struct batch {
-    const struct ny_keep *keep;
+    struct ny_keep keep;
     struct chunk *chunks, **end;
     int failed;
 };
-
-static void chunk_free(struct ny_context *ctx, struct chunk *chunk)
-{
-    json_decref(chunk->record);
-    ny_free(ctx, chunk);
-}
 
 /* Takes the first chunk from a list. */
 static struct chunk *pop(struct chunk **list)
@@ -54,7 +50,7 @@ static struct chunk *pop(struct chunk **list)
 
 static int check_part(const struct ny_keep *keep, const char *part)
 {
-    if (part[0] && strlen(part) < NY_PART_BYTES) return NY_OK;
+    if (part[0] && strlen(part) < PART_BYTES) return NY_OK;
     return ny_fail(keep->ctx, NY_EINTERNAL, "'%.80s' cannot name a part of a result", part);
 }
 
@@ -71,17 +67,17 @@ static int begin(const struct ny_keep *keep, struct ny_batch **out)
 
     *out = (struct ny_batch *)batch;
     if (!batch) return NY_EBUDGET;
-    *batch = (struct batch){.keep = keep, .end = &batch->chunks};
+    *batch = (struct batch){.keep = *keep, .end = &batch->chunks};
     return NY_OK;
 }
 
 /* Adds a chunk to a batch, unless that has failed; NULL: it has. */
 static struct chunk *add(struct batch *batch, const char *part, uint64_t index, size_t bytes)
 {
-    struct ny_context *ctx = batch->keep->ctx;
+    struct ny_context *ctx = batch->keep.ctx;
     struct chunk *chunk = NULL;
 
-    if (!batch->failed) batch->failed = check_part(batch->keep, part);
+    if (!batch->failed && part) batch->failed = check_part(&batch->keep, part);
     if (!batch->failed && bytes > NY_CHUNK_BYTES)
         batch->failed = ny_fail(ctx, NY_EINTERNAL, "a chunk of %zu bytes is too large", bytes);
     if (batch->failed) return NULL;
@@ -90,7 +86,9 @@ static struct chunk *add(struct batch *batch, const char *part, uint64_t index, 
         batch->failed = NY_EBUDGET;
         return NULL;
     }
-    *chunk = (struct chunk){.part = ny_part_of(part, 0), .index = index, .bytes = bytes};
+    *chunk = (struct chunk){.index = index, .bytes = bytes};
+    memcpy(chunk->name, batch->keep.name, strlen(batch->keep.name)); /* the rest is 0 */
+    if (part) memcpy(chunk->part, part, strlen(part));
     *batch->end = chunk;
     batch->end = &chunk->next;
     return chunk;
@@ -114,31 +112,24 @@ static int drop(const struct ny_keep *keep, struct ny_batch *from, const char *p
     return ((struct batch *)from)->failed;
 }
 
-static int save(const struct ny_keep *keep, struct ny_batch *to, const json_t *record)
+/* Tells whether a chunk is the one that another replaces, or is of what that drops. */
+static bool is_replaced(const struct chunk *chunk, const struct chunk *by)
 {
-    struct batch *batch = (struct batch *)to;
-    bool updates = json_is_object(json_object_get(record, "update"));
-    struct chunk *chunk = add(batch, updates ? "update" : "job", 0, 0);
-
-    if (!chunk) return batch->failed;
-    chunk->record = json_deep_copy(record);
-    batch->failed = chunk->record ? ny_fields_check(keep->ctx) : ny_fields_no_memory(keep->ctx);
-    return batch->failed;
+    if (strcmp(chunk->name, by->name) != 0) return false;
+    if (by->index == dropped && !by->part[0]) return true;
+    return strcmp(chunk->part, by->part) == 0 &&
+           (by->index == dropped || by->index == chunk->index);
 }
 
-/* Removes the chunk with this part and index, or all of the part. */
-static void discard(const struct ny_keep *keep, const char *part, uint64_t index)
+static void discard(struct ny_memory_results *all, const struct chunk *by)
 {
-    struct chunk **at = &((struct memory *)keep->at)->chunks;
+    struct chunk **at = &all->chunks;
 
-    while (*at) {
-        bool same = index == dropped || (*at)->index == index;
-
-        if (same && strcmp((*at)->part.name, part) == 0)
-            chunk_free(keep->ctx, pop(at));
+    while (*at)
+        if (is_replaced(*at, by))
+            ny_free(all->ctx, pop(at));
         else
             at = &(*at)->next;
-    }
 }
 
 static void cancel(struct ny_batch *ended)
@@ -147,28 +138,29 @@ static void cancel(struct ny_batch *ended)
 
     if (!batch) return;
     while (batch->chunks)
-        chunk_free(batch->keep->ctx, pop(&batch->chunks));
-    ny_free(batch->keep->ctx, batch);
+        ny_free(batch->keep.ctx, pop(&batch->chunks));
+    ny_free(batch->keep.ctx, batch);
 }
 
 static int commit(struct ny_batch *ended)
 {
     struct batch *batch = (struct batch *)ended;
-    struct memory *memory = batch->keep->at;
+    struct ny_memory_results *all = batch->keep.at;
     int err = batch->failed;
 
-    ny_mutex_lock(&memory->mutex);
+    ny_mutex_lock(&all->mutex);
+    all->commits += !err;
     while (!err && batch->chunks) {
         struct chunk *chunk = pop(&batch->chunks);
 
-        discard(batch->keep, chunk->part.name, chunk->index);
-        chunk->next = memory->chunks;
+        discard(all, chunk);
+        chunk->next = all->chunks;
         if (chunk->index == dropped)
-            chunk_free(batch->keep->ctx, chunk);
+            ny_free(all->ctx, chunk);
         else
-            memory->chunks = chunk;
+            all->chunks = chunk;
     }
-    ny_mutex_unlock(&memory->mutex);
+    ny_mutex_unlock(&all->mutex);
     cancel(ended);
     return err;
 }
@@ -195,25 +187,27 @@ static int put_pieces(const struct ny_keep *keep, const char *part, const struct
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-static const struct chunk *find(const struct memory *memory, const char *part, uint64_t index)
+static const struct chunk *find(const struct ny_keep *keep, const char *part, uint64_t index)
 {
-    const struct chunk *chunk = memory->chunks;
+    const struct chunk *chunk = ((const struct ny_memory_results *)keep->at)->chunks;
 
-    while (chunk && (chunk->index != index || strcmp(chunk->part.name, part) != 0))
+    while (chunk && (chunk->index != index || strcmp(chunk->part, part) != 0 ||
+                     strcmp(chunk->name, keep->name) != 0))
         chunk = chunk->next;
     return chunk;
 }
 
 /* Copies a chunk, if there is room for it. NY_END: there is none; no error is set. */
-static int copy(struct memory *memory, const char *part, uint64_t index, struct ny_chunk *out)
+static int copy(const struct ny_keep *keep, const char *part, uint64_t index, struct ny_chunk *out)
 {
+    struct ny_memory_results *all = keep->at;
     const struct chunk *found;
 
-    ny_mutex_lock(&memory->mutex);
-    found = find(memory, part, index);
+    ny_mutex_lock(&all->mutex);
+    found = find(keep, part, index);
     out->bytes = found ? found->bytes : 0;
     if (out->bytes && out->bytes <= out->capacity) memcpy(out->data, found->data, out->bytes);
-    ny_mutex_unlock(&memory->mutex);
+    ny_mutex_unlock(&all->mutex);
     return found ? NY_OK : NY_END;
 }
 
@@ -222,7 +216,7 @@ static int chunk(const struct ny_keep *keep, const char *part, uint64_t index, s
     int err = check_part(keep, part);
 
     out->bytes = 0;
-    if (!err) err = copy(keep->at, part, index, out);
+    if (!err) err = copy(keep, part, index, out);
     if (err || out->bytes <= out->capacity) return err;
     return ny_fail(keep->ctx, NY_EINTERNAL, "a chunk of %s of '%s' has %zu bytes, room is for %zu",
                    part, keep->name, out->bytes, out->capacity);
@@ -237,7 +231,7 @@ static int get(const struct ny_keep *keep, const char *part, void *data, size_t 
         size_t at = i <= last ? (size_t)i * NY_CHUNK_BYTES : bytes, left = bytes - at;
         struct ny_chunk piece = {.data = (char *)data + at,
                                  .capacity = left < NY_CHUNK_BYTES ? left : NY_CHUNK_BYTES};
-        bool there = copy(keep->at, part, i, &piece) == NY_OK;
+        bool there = copy(keep, part, i, &piece) == NY_OK;
 
         if (there != (i <= last) || piece.bytes != piece.capacity)
             err = ny_fail(keep->ctx, NY_ESTORE,
@@ -250,7 +244,7 @@ static int get(const struct ny_keep *keep, const char *part, void *data, size_t 
 
 static uint64_t bytes(const struct ny_keep *keep)
 {
-    const struct chunk *chunk = ((const struct memory *)keep->at)->chunks;
+    const struct chunk *chunk = ((const struct ny_memory_results *)keep->at)->chunks;
     uint64_t sum = 0;
 
     for (; chunk; chunk = chunk->next)
@@ -266,33 +260,46 @@ static uint64_t room(const struct ny_keep *keep)
 
 /* ---- making it ------------------------------------------------------------------------------ */
 
-int ny_memory_keep_new(struct ny_keep *keep, struct ny_context *ctx, const char *name)
+int ny_memory_results_new(struct ny_memory_results **out, struct ny_context *ctx, const char *place)
 {
-    static const struct ny_keep_ops ops = {batch_bytes, begin, put,        drop, save,  commit,
-                                           cancel,      chunk, put_pieces, get,  bytes, room};
-    struct memory *memory = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*memory));
+    struct ny_memory_results *all = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*all));
 
-    *keep = (struct ny_keep){&ops, ctx, name, "memory", memory};
-    if (!memory) return NY_EBUDGET;
-    ny_mutex_init(&memory->mutex);
+    *out = all;
+    if (!all) return NY_EBUDGET;
+    all->ctx = ctx;
+    all->place = place;
+    ny_mutex_init(&all->mutex);
     return NY_OK;
 }
 
-void ny_memory_keep_free(struct ny_keep *keep)
+void ny_memory_results_free(struct ny_memory_results *all)
 {
-    struct memory *memory = keep->at;
-
-    if (!memory) return;
-    while (memory->chunks)
-        chunk_free(keep->ctx, pop(&memory->chunks));
-    ny_mutex_release(&memory->mutex);
-    ny_free(keep->ctx, memory);
-    keep->at = NULL;
+    if (!all) return;
+    while (all->chunks)
+        ny_free(all->ctx, pop(&all->chunks));
+    ny_mutex_release(&all->mutex);
+    ny_free(all->ctx, all);
 }
 
-const json_t *ny_memory_keep_record(const struct ny_keep *keep)
+struct ny_keep ny_memory_keep(struct ny_memory_results *all, const char *name)
 {
-    const struct chunk *found = find(keep->at, "job", 0);
+    static const struct ny_keep_ops ops = {batch_bytes, begin,      put, drop,  commit, cancel,
+                                           chunk,       put_pieces, get, bytes, room};
 
-    return found ? found->record : NULL;
+    return (struct ny_keep){&ops, all->ctx, name, all->place, all};
+}
+
+uint64_t ny_memory_commits(const struct ny_memory_results *all)
+{
+    return all->commits;
+}
+
+/* The names are few, and each is looked for from the beginning. */
+bool ny_memory_next(const struct ny_memory_results *all, const char *before, const char **name)
+{
+    *name = NULL;
+    for (const struct chunk *chunk = all->chunks; chunk; chunk = chunk->next)
+        if (strcmp(chunk->name, before) > 0 && (!*name || strcmp(chunk->name, *name) < 0))
+            *name = chunk->name;
+    return *name != NULL;
 }

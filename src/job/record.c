@@ -3,7 +3,86 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
+#include "job/figures.h"
+#include "nystream.h"
 #include "stream/source.h"
+
+static const char under_way[] = "update"; /* the part of the record of an update */
+
+/* Checks that the record's format and stage are known to this version. */
+static int check_record(const struct ny_keep *keep, const json_t *record)
+{
+    uint64_t format = ny_field_count(record, "format", 0);
+    const char *by = ny_field_text(json_object_get(record, "report"), "version");
+
+    if (format > NY_RECORD_FORMAT)
+        return ny_fail(keep->ctx, NY_ESTORE,
+                       "'%s' in %s is a result of format %llu, made by nystream %s; this nystream "
+                       "%s reads up to %d: use that version, or remove it with 'nystream rm'",
+                       keep->name, keep->place, (unsigned long long)format, by ? by : "?",
+                       ny_version(), NY_RECORD_FORMAT);
+    if (format && json_is_object(json_object_get(record, "report")) &&
+        json_is_object(json_object_get(record, "checkpoint")) && ny_field_text(record, "stage"))
+        return NY_OK;
+    return ny_fail(keep->ctx, NY_ESTORE,
+                   "the record of '%s' in %s is not readable; remove it with 'nystream rm'",
+                   keep->name, keep->place);
+}
+
+static int get(const struct ny_keep *keep, const char *part, json_t **out)
+{
+    struct ny_chunk text = {.data = ny_alloc(keep->ctx, NY_MEM_OTHER, NY_CHUNK_BYTES),
+                            .capacity = NY_CHUNK_BYTES};
+    json_error_t error;
+    int err = NY_EBUDGET;
+
+    *out = NULL;
+    if (!text.data) goto done;
+    err = keep->ops->chunk(keep, part, 0, &text);
+    if (err) goto done;
+    *out = json_loadb(text.data, text.bytes, 0, &error);
+    /* jansson gives a reason if it cannot read a text, but not always if it lacks the memory. */
+    if (!*out && (!error.text[0] || json_error_code(&error) == json_error_out_of_memory))
+        err = ny_fields_no_memory(keep->ctx);
+    else
+        err = check_record(keep, *out);
+    if (!err) ny_figures_derive(*out);
+    if (!err) goto done;
+    json_decref(*out);
+    *out = NULL;
+done:
+    ny_free(keep->ctx, text.data);
+    return err == NY_END ? NY_OK : err;
+}
+
+int ny_record_get(const struct ny_keep *keep, json_t **out)
+{
+    return get(keep, NY_RECORD_PART, out);
+}
+
+int ny_record_get_update(const struct ny_keep *keep, json_t **out)
+{
+    return get(keep, under_way, out);
+}
+
+int ny_record_put(const struct ny_keep *keep, struct ny_batch *batch, const json_t *record)
+{
+    const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(17);
+    size_t bytes = json_dumpb(record, NULL, 0, flags);
+    int err = bytes ? ny_fields_check(keep->ctx) : ny_fields_no_memory(keep->ctx);
+    bool updates = json_is_object(json_object_get(record, "update"));
+    char *text;
+
+    if (err) return err;
+    text = ny_alloc(keep->ctx, NY_MEM_OTHER, bytes);
+    if (!text) return NY_EBUDGET;
+    err = json_dumpb(record, text, bytes, flags) == bytes
+              ? keep->ops->put(keep, batch, updates ? under_way : NY_RECORD_PART, 0, text, bytes)
+              : ny_fields_no_memory(keep->ctx);
+    ny_free(keep->ctx, text);
+    return err;
+}
 
 struct ny_part ny_part_of(const char *part, uint64_t generation)
 {

@@ -44,8 +44,17 @@
 #define NY_JOB_RECORD_H
 
 #include "job/fields.h"
+#include "job/keep.h"
 
 enum { NY_RECORD_FORMAT = 1 };
+
+/* Reads the record that readers see, or that of an update under way, with the figures that follow
+ * from others; json_decref() it. *out = NULL where there is none. NY_ESTORE where it is damaged, of
+ * a later format, or lacks what every record has. */
+int ny_record_get(const struct ny_keep *keep, json_t **out);
+int ny_record_get_update(const struct ny_keep *keep, json_t **out);
+/* Puts the record in the batch; that of an update is beside the one that readers see. */
+int ny_record_put(const struct ny_keep *keep, struct ny_batch *batch, const json_t *record);
 
 /* The name under which the store has a part: the part's own of a fit, "model@2" of its second
  * update. */

@@ -138,13 +138,14 @@ static void describe(json_t *record, const struct ny_result *result, size_t coun
 }
 
 /* Commits a record whose clusters are now in this slot, and deletes those in the other one. */
-static int commit(struct ny_batch *batch, const char *name, const json_t *record, unsigned slot)
+static int commit(const struct ny_keep *keep, struct ny_batch *batch, const json_t *record,
+                  unsigned slot)
 {
-    int err = ny_record_put(batch, name, record);
+    int err = ny_record_put(keep, batch, record);
 
-    if (err == NY_OK) err = ny_batch_delete(batch, name, slots[!slot]);
-    if (err == NY_OK) return ny_batch_commit(batch);
-    ny_batch_abort(batch);
+    if (err == NY_OK) err = keep->ops->drop(keep, batch, slots[!slot]);
+    if (err == NY_OK) return keep->ops->commit(batch);
+    keep->ops->cancel(batch);
     return err;
 }
 
@@ -154,12 +155,11 @@ static int commit(struct ny_batch *batch, const char *name, const json_t *record
 static int put(const struct ny_result *result, const uint32_t *cluster, size_t count,
                const json_t *figures)
 {
-    struct ny_store *store = result->store;
     struct ny_batch *batch;
     json_t *record = NULL;
     uint64_t before;
     unsigned slot;
-    int err = ny_record_need_done_held(store, result->name, &record);
+    int err = ny_record_need_done_held(result->store, result->name, &record);
 
     if (err) return err;
     if (!ny_record_same(record, result->record)) {
@@ -172,12 +172,12 @@ static int put(const struct ny_result *result, const uint32_t *cluster, size_t c
                ny_counted(before, "cluster", "clusters").text, result->name,
                before == 1 ? "is" : "are", count);
     slot = !slot_of(record);
-    err = ny_blob_put(store, result->name, slots[slot], cluster,
+    err = ny_keep_put(&result->keep, slots[slot], cluster,
                       (size_t)result->rows.count * sizeof(*cluster));
     if (err) goto done;
     describe(record, result, count, slot, json_incref((json_t *)figures));
-    err = ny_batch_begin(&batch, store);
-    if (!err) err = commit(batch, result->name, record, slot);
+    err = result->keep.ops->begin(&result->keep, &batch);
+    if (!err) err = commit(&result->keep, batch, record, slot);
 done:
     json_decref(record);
     return err;
@@ -236,7 +236,7 @@ int ny_carried_clusters_flush(struct ny_embedding_writer *writer)
     struct ny_batch *batch;
     int err = ny_embedding_batch(writer, NULL, &batch);
 
-    return err ? err : ny_batch_commit(batch);
+    return err ? err : writer->keep.ops->commit(batch);
 }
 
 int ny_carried_clusters_end(const struct ny_result *result, struct ny_embedding_writer *writer,
@@ -254,7 +254,7 @@ int ny_carried_clusters_end(const struct ny_result *result, struct ny_embedding_
         json_integer_set(json_array_get(list, c), (json_int_t)sizes[c]);
     describe(record, result, count, slot, figures);
     err = ny_embedding_batch(writer, NULL, &batch);
-    if (!err) err = commit(batch, result->name, record, slot);
+    if (!err) err = commit(&result->keep, batch, record, slot);
     json_decref(record);
     return err;
 }

@@ -1,7 +1,5 @@
 #include "results/keep.h"
 
-#include "results/record.h"
-
 static size_t batch_bytes(const struct ny_keep *keep)
 {
     return ny_batch_bytes_of(keep->at);
@@ -21,11 +19,6 @@ static int put(const struct ny_keep *keep, struct ny_batch *batch, const char *p
 static int drop(const struct ny_keep *keep, struct ny_batch *batch, const char *part)
 {
     return ny_batch_delete(batch, keep->name, part);
-}
-
-static int save(const struct ny_keep *keep, struct ny_batch *batch, const json_t *record)
-{
-    return ny_record_put(batch, keep->name, record);
 }
 
 static int chunk(const struct ny_keep *keep, const char *part, uint64_t index,
@@ -57,9 +50,12 @@ static uint64_t room(const struct ny_keep *keep)
 struct ny_keep ny_store_keep(struct ny_store *store, const char *name)
 {
     static const struct ny_keep_ops ops = {
-        batch_bytes,    begin, put,        drop, save,  ny_batch_commit,
-        ny_batch_abort, chunk, put_pieces, get,  bytes, room};
+        batch_bytes, begin, put,   drop, ny_batch_commit, ny_batch_abort, chunk,
+        put_pieces,  get,   bytes, room};
 
+    struct ny_keep held;
+
+    if (ny_store_memory_keep(store, name, &held)) return held;
     return (struct ny_keep){&ops, ny_store_context(store), name, ny_store_path(store), store};
 }
 

@@ -1,12 +1,7 @@
 /*
- * Loads, checks and stores the record of a result (results/record.h), and names its parts.
- *
- * Every verb that reads or makes a result begins with a record. It is one chunk of JSON, so that
- * it changes in the transaction of the state that it describes; while an update is under way, its
- * record is stored as part "update", and readers of "job" see the old one. A record of a later
- * format, or one that lacks what every record has, is NY_ESTORE. Figures that follow from others
- * are derived when it is loaded. The lists of lost rows say whether the numbers of a result are
- * still those of the handle.
+ * The record of a result of a store (results/record.h): every verb that reads or makes a result
+ * begins with one. Its lists of lost rows say whether the numbers of a result are still those of
+ * the handle.
  */
 #include "results/record.h"
 
@@ -14,71 +9,22 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "job/figures.h"
+#include "results/keep.h"
 #include "results/resume.h"
 #include "stream/source.h"
 
-/* Parts of the record that readers see, and of that of an update under way. */
-static const char visible[] = NY_RECORD_PART, under_way[] = "update";
-
-/* Checks that the record's format and stage are known to this version. */
-static int check_record(struct ny_store *store, const char *name, const json_t *record)
-{
-    struct ny_context *ctx = ny_store_context(store);
-    uint64_t format = ny_field_count(record, "format", 0);
-    const char *by = ny_field_text(json_object_get(record, "report"), "version");
-
-    if (format > NY_RECORD_FORMAT)
-        return ny_fail(ctx, NY_ESTORE,
-                       "'%s' in %s is a result of format %llu, made by nystream %s; this nystream "
-                       "%s reads up to %d: use that version, or remove it with 'nystream rm'",
-                       name, ny_store_path(store), (unsigned long long)format, by ? by : "?",
-                       ny_version(), NY_RECORD_FORMAT);
-    if (format && json_is_object(json_object_get(record, "report")) &&
-        json_is_object(json_object_get(record, "checkpoint")) && ny_field_text(record, "stage"))
-        return NY_OK;
-    return ny_fail(ctx, NY_ESTORE,
-                   "the record of '%s' in %s is not readable; remove it with "
-                   "'nystream rm'",
-                   name, ny_store_path(store));
-}
-
-/* Loads the record that is in `part`, or *out = NULL where there is none. */
-static int load(struct ny_store *store, const char *name, const char *part, json_t **out)
-{
-    struct ny_context *ctx = ny_store_context(store);
-    struct ny_chunk text = {.data = ny_alloc(ctx, NY_MEM_OTHER, NY_CHUNK_BYTES),
-                            .capacity = NY_CHUNK_BYTES};
-    json_error_t error;
-    int err = NY_EBUDGET;
-
-    *out = NULL;
-    if (!text.data) goto done;
-    err = ny_chunk_get(store, name, part, 0, &text);
-    if (err) goto done;
-    *out = json_loadb(text.data, text.bytes, 0, &error);
-    /* jansson gives a reason if it cannot read a text, but not always if it lacks the memory. */
-    if (!*out && (!error.text[0] || json_error_code(&error) == json_error_out_of_memory))
-        err = ny_fields_no_memory(ctx);
-    else
-        err = check_record(store, name, *out);
-    if (!err) ny_figures_derive(*out);
-    if (!err) goto done;
-    json_decref(*out);
-    *out = NULL;
-done:
-    ny_free(ctx, text.data);
-    return err == NY_END ? NY_OK : err;
-}
-
 int ny_record_load(struct ny_store *store, const char *name, json_t **out)
 {
-    return load(store, name, visible, out);
+    struct ny_keep keep = ny_store_keep(store, name);
+
+    return ny_record_get(&keep, out);
 }
 
 int ny_record_load_update(struct ny_store *store, const char *name, json_t **out)
 {
-    return load(store, name, under_way, out);
+    struct ny_keep keep = ny_store_keep(store, name);
+
+    return ny_record_get_update(&keep, out);
 }
 
 int ny_record_need(struct ny_store *store, const char *name, json_t **out)
@@ -117,37 +63,17 @@ int ny_record_need_done_held(struct ny_store *store, const char *name, json_t **
     return need_done(store, name, false, out);
 }
 
-int ny_record_put(struct ny_batch *batch, const char *name, const json_t *record)
-{
-    struct ny_context *ctx = ny_store_context(ny_batch_store(batch));
-    const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(17);
-    size_t bytes = json_dumpb(record, NULL, 0, flags);
-    int err = bytes ? ny_fields_check(ctx) : ny_fields_no_memory(ctx);
-    const char *part = json_is_object(json_object_get(record, "update")) ? under_way : visible;
-    char *text;
-
-    if (err) return err;
-    text = ny_alloc(ctx, NY_MEM_OTHER, bytes);
-    if (!text) return NY_EBUDGET;
-    err = json_dumpb(record, text, bytes, flags) == bytes
-              ? ny_batch_put(batch, name, part, 0, text, bytes)
-              : ny_fields_no_memory(ctx);
-    ny_free(ctx, text);
-    return err;
-}
-
 int ny_record_save(struct ny_store *store, const char *name, const json_t *record)
 {
+    struct ny_keep keep = ny_store_keep(store, name);
     struct ny_batch *batch;
-    int err = ny_batch_begin(&batch, store);
+    int err = keep.ops->begin(&keep, &batch);
 
     if (err) return err;
-    err = ny_record_put(batch, name, record);
-    if (err) {
-        ny_batch_abort(batch);
-        return err;
-    }
-    return ny_batch_commit(batch);
+    err = ny_record_put(&keep, batch, record);
+    if (!err) return keep.ops->commit(batch);
+    keep.ops->cancel(batch);
+    return err;
 }
 
 void ny_record_set_lost(json_t *record, const struct ny_lost *gone)

@@ -16,8 +16,6 @@ int ny_record_need(struct ny_store *store, const char *name, json_t **out);
 int ny_record_need_done(struct ny_store *store, const char *name, json_t **out);
 /* Like ny_record_need_done(), of a NAME whose lock the caller has: nobody else works at it. */
 int ny_record_need_done_held(struct ny_store *store, const char *name, json_t **out);
-/* Stores the record; as part "update" if an update is under way. */
-int ny_record_put(struct ny_batch *batch, const char *name, const json_t *record);
 /* Stores the record in a batch of its own. */
 int ny_record_save(struct ny_store *store, const char *name, const json_t *record);
 

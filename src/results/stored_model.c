@@ -12,13 +12,13 @@
 #include "columns/kernels.h"
 #include "linalg/matrix.h"
 #include "results/current.h"
+#include "results/keep.h"
 #include "model/extension.h"
 #include "model/landmark_points.h"
 
 /* The mean of features that are centred when they are placed: of sums g of n rows, which are
  * stored with ‖g‖²/n, or the means of the columns, which sparse rows keep. */
-static int load_mean(struct ny_model *model, struct ny_store *store, const char *name,
-                     const json_t *record)
+static int load_mean(struct ny_model *model, const struct ny_keep *keep, const json_t *record)
 {
     const struct ny_geometry *geometry = model->spec.geometry;
     bool known = model->map->centred_rows &&
@@ -36,8 +36,8 @@ static int load_mean(struct ny_model *model, struct ny_store *store, const char 
             mean[j] = geometry->centre[j] * geometry->factor[j];
         return NY_OK;
     }
-    err = ny_blob_get(store, name, ny_record_part(record, "degrees").name, mean,
-                      (d + 1) * sizeof(double));
+    err = keep->ops->get(keep, ny_record_part(record, "degrees").name, mean,
+                         (d + 1) * sizeof(double));
     squares = err ? 0 : ny_dot(mean, mean, d);
     for (size_t j = 0; j < d && squares > 0; j++)
         mean[j] *= mean[d] / squares;
@@ -72,8 +72,7 @@ static int load_spread(struct ny_model *model, const json_t *report)
 }
 
 /* Reads what the fit says of the spread of its own rows. */
-static int load_fitted(struct ny_model *model, struct ny_store *store, const char *name,
-                       const json_t *record)
+static int load_fitted(struct ny_model *model, const struct ny_keep *keep, const json_t *record)
 {
     const json_t *report = json_object_get(record, "report");
     double kept = ny_field_number(report, "variance_kept", NAN);
@@ -88,11 +87,12 @@ static int load_fitted(struct ny_model *model, struct ny_store *store, const cha
     model->fitted.rows = rows;
     err = load_spread(model, report);
     if (err || !model->spec.kernel->features || !model->map->additive) return err;
-    return load_mean(model, store, name, record);
+    return load_mean(model, keep, record);
 }
 
 int ny_model_of_result(struct ny_model **out, struct ny_store *store, const char *name)
 {
+    const struct ny_keep keep = ny_store_keep(store, name);
     struct ny_context *ctx = ny_store_context(store);
     json_t *record = NULL;
     void *image = NULL;
@@ -117,9 +117,9 @@ int ny_model_of_result(struct ny_model **out, struct ny_store *store, const char
     image = ny_alloc(ctx, NY_MEM_MODEL, bytes);
     err = NY_EBUDGET;
     if (!image) goto done;
-    err = ny_blob_get(store, name, ny_record_part(record, "model").name, image, bytes);
+    err = keep.ops->get(&keep, ny_record_part(record, "model").name, image, bytes);
     if (err == NY_OK) err = ny_model_read(out, ctx, image, bytes, name);
-    if (err == NY_OK) err = load_fitted(*out, store, name, record);
+    if (err == NY_OK) err = load_fitted(*out, &keep, record);
     err = ny_record_current(store, name, record, err);
     if (err && *out) {
         ny_model_free(*out);

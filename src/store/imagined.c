@@ -1,22 +1,9 @@
 /*
  * Makes the handle of a store that is not there: the shape of points that are not imported yet, for
- * a plan of what their fit will take. It is a set without stores; store/shape.c has what it
- * answers.
+ * a plan of what their fit will take.
  */
-#include "base/memory.h"
 #include "store/store_private.h"
-
-struct imagined {
-    struct ny_context *ctx;
-    struct ny_set set;
-};
-
-static void close_imagined(void *arg)
-{
-    struct imagined *imagined = arg;
-
-    ny_free(imagined->ctx, imagined);
-}
+#include "stream/rows_shape.h"
 
 /* The fullest sparse row is not known: four times the mean is usual. */
 static struct ny_rows_info info_of(const struct ny_points_shape *shape)
@@ -31,7 +18,8 @@ static struct ny_rows_info info_of(const struct ny_points_shape *shape)
     struct ny_rows_info info = {
         .n = n,
         .d = d,
-        .imagined = true,
+        .here = {0, n},
+        .aligned = true,
         .dtype = shape->dtype,
         .stored_dtype = shape->dtype,
         .layout = sparse ? NY_CSR : NY_DENSE,
@@ -41,23 +29,23 @@ static struct ny_rows_info info_of(const struct ny_points_shape *shape)
         .row_slots = sparse ? slots : 0,
         .block_nnz = sparse ? block_rows * mean : 0,
         .raw_bytes = nnz * (ny_dtype_size(shape->dtype) + (sparse ? sizeof(uint32_t) : 0)),
+        .reader_bytes = ny_reading_bytes(1),
     };
 
     ny_lengths_unknown(&info.lengths, nnz);
+    info.block_bytes = ny_points_block_bytes(&info);
     return info;
 }
 
 int ny_store_imagine(struct ny_store **out, struct ny_context *ctx, const char *path,
                      const struct ny_points_shape *shape)
 {
-    struct imagined *imagined = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*imagined));
-    int err;
+    const struct ny_rows_info info = info_of(shape);
+    struct ny_rows *X;
+    int err = ny_rows_of_shape(&X, ctx, path, &info);
 
     *out = NULL;
-    if (!imagined) return NY_EBUDGET;
-    *imagined =
-        (struct imagined){ctx, {.info = info_of(shape), .close = close_imagined, .arg = imagined}};
-    err = ny_store_open_set(out, ctx, path, &imagined->set);
-    if (err) close_imagined(imagined);
-    return err;
+    return err ? err
+               : ny_store_of_rows(out, ctx, path,
+                                  &(struct ny_given_rows){X, NULL, ny_shape_rows_free, X});
 }

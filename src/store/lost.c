@@ -72,9 +72,11 @@ int ny_points_lost(struct ny_store *store, struct ny_lost *lost)
 {
     struct ny_manifest m;
     struct ny_snapshot *view;
-    int end, err = ny_snapshot_begin(&view, store, store->points);
+    int end, err;
 
     *lost = (struct ny_lost){0};
+    if (store->held) return NY_OK;
+    err = ny_snapshot_begin(&view, store, store->points);
     if (err) return err;
     err = ny_manifest_read(view, &m);
     if (!err) err = ny_lost_read(view, &m, lost);
@@ -87,7 +89,6 @@ int ny_points_lost(struct ny_store *store, struct ny_lost *lost)
 int ny_store_skip_lost(struct ny_store *store)
 {
     ny_lost_release(&store->skipped, store->ctx);
-    if (ny_store_is_imagined(store)) return NY_OK;
     return ny_points_lost(store, &store->skipped);
 }
 

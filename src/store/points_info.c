@@ -30,6 +30,7 @@ int ny_points_info_all(struct ny_store *store, struct ny_rows_info *info)
     bool sparse, borrowed = ny_points_borrowed(store).at != NULL; /* no block of them is stored */
     int end, err;
 
+    if (store->held) return store->held->given.X->ops->info(store->held->given.X, info);
     memset(info, 0, sizeof(*info));
     if (store->set) {
         *info = store->set->info;
@@ -119,7 +120,7 @@ int ny_points_info(struct ny_store *store, struct ny_rows_info *info)
 {
     int err = ny_points_info_all(store, info);
 
-    if (err) return err;
+    if (err || store->held) return err;
     info->n -= store->skipped.rows;
     info->block_bytes = ny_points_block_bytes(info);
     count_all(store, info);

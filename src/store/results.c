@@ -391,6 +391,7 @@ static int next_name(struct ny_store *store, char name[NY_NAME_MAX + 1])
     int end, err;
 
     if (store->set) return next_of_all(store, name);
+    if (store->held) return ny_held_next_name(store, name);
     err = ny_snapshot_begin(&step.view, store, store->results);
     if (err) return err;
     memcpy(step.from.data, name, step.from.bytes);

@@ -39,7 +39,10 @@ uint64_t ny_results_room(struct ny_store *store, const char *name)
     struct statvfs disk;
     struct stat info;
     MDB_stat stats;
-    int failed = statvfs(store->results->path, &disk) || stat(store->results->path, &info);
+    int failed;
+
+    if (store->held) return UINT64_MAX;
+    failed = statvfs(store->results->path, &disk) || stat(store->results->path, &info);
 
     /* A file system without blocks, such as FUSE's by default, does not tell its room. */
     if (failed || !disk.f_blocks) return UINT64_MAX;

@@ -30,7 +30,6 @@ int ny_set_each(struct ny_store *store, uint64_t first, size_t count, ny_set_fn 
     size_t done = 0, k = 0;
     int err = NY_OK;
 
-    if (ny_store_is_imagined(store)) return ny_imagined_refuse(store);
     if (count > set->info.n || first > set->info.n - count)
         return ny_fail(store->ctx, NY_EINTERNAL,
                        "rows %llu to %llu were asked for, and %s has %llu rows",

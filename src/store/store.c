@@ -121,6 +121,7 @@ int ny_store_open(struct ny_store **out, struct ny_context *ctx, const char *pat
     int err = NY_EBUDGET;
 
     *out = NULL;
+    if (ny_held_at(ctx, path)) return ny_held_open(out, ctx);
     if (stat(path, &info) && errno == ENOENT)
         return ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE,
                           "there is no store %s; the first operand names the store, and "
@@ -161,6 +162,10 @@ done:
 void ny_store_close(struct ny_store *store)
 {
     if (!store) return;
+    if (store->held) {
+        ny_held_close(store);
+        return;
+    }
     if (store->set) store->set->close(store->set->arg);
     if (store->wrote_results) ny_store_remember_results(store);
     ny_snapshots_free(store);
@@ -371,6 +376,7 @@ const char *ny_store_path(const struct ny_store *store)
 void ny_store_read_raw(struct ny_store *store, bool raw)
 {
     store->unprepared = raw;
+    if (store->held) store->held->given.X->ops->raw(store->held->given.X, raw);
 }
 
 bool ny_store_read_only(const struct ny_store *store)
@@ -383,7 +389,7 @@ uint64_t ny_store_bytes(const struct ny_store *store)
     const struct ny_env *const parts[] = {store->points, store->results};
     uint64_t bytes = 0;
 
-    for (size_t i = 0; i < 2 && !store->set; i++) {
+    for (size_t i = 0; i < 2 && !store->set && !store->held; i++) {
         struct stat info;
 
         if (stat(parts[i]->path, &info) == 0) bytes += (uint64_t)info.st_blocks * 512;
@@ -396,6 +402,7 @@ int ny_store_writable(struct ny_store *store)
     char older[NY_OLDER_BYTES];
 
     if (store->set) return ny_set_refuse(store->ctx, store->path);
+    if (store->held) return ny_held_refuse(store);
     if (store->older && !store->mending)
         return ny_fail_at(store->ctx, NY_ESTORE, store->path, NY_NO_LINE,
                           "%s is not written: %s; %s", store->path, ny_store_older(store, older),

@@ -200,11 +200,28 @@ struct ny_points_shape {
     uint64_t values; /* of sparse rows, that are not 0; 0: rows are dense */
     enum ny_dtype dtype;
 };
-/* Makes a handle that has nothing but a shape: ny_points_info(), whose `imagined` is set, and
- * statistics of columns that have some mean and spread. All else is NY_EUSAGE. The path is for
- * messages. */
+/* Makes a handle that has nothing but a shape (stream/rows_shape.h). The path is for messages. */
 int ny_store_imagine(struct ny_store **out, struct ny_context *ctx, const char *path,
                      const struct ny_points_shape *shape);
+
+/* Rows that something else reads. */
+struct ny_given_rows {
+    struct ny_rows *X;
+    const struct ny_names *columns; /* their names; NULL: they have none */
+    void (*free)(void *arg);        /* frees all of it; NULL: nothing is to be freed */
+    void *arg;
+};
+/* Makes a handle of rows that are given over to it, after an error, too. Their results are in
+ * memory, where its other handles find them. What imports, locks or numbers through shards is
+ * NY_EUSAGE. */
+int ny_store_of_rows(struct ny_store **out, struct ny_context *ctx, const char *path,
+                     const struct ny_given_rows *rows);
+/* Sets the keep of a result of such a store; false: the store is another one. */
+bool ny_store_memory_keep(const struct ny_store *store, const char *name, struct ny_keep *keep);
+/* Gives such a handle over to the context, whose calls open its path from then on, in place of the
+ * one that it had; NULL: none. */
+void ny_store_hold(struct ny_context *ctx, struct ny_store *store);
+
 /* Returns the set behind a handle; NULL: it is that of a store. */
 const struct ny_set *ny_store_set(const struct ny_store *store);
 /* Opens the k-th store of a set, which belongs to the set. */
@@ -419,9 +436,6 @@ void ny_ingest_free(struct ny_ingest *ingest);
 
 /* A result NAME owns parts ("job", "model", "embedding", …); a part is a sequence of chunks, each
  * at most NY_CHUNK_BYTES, framed with id, name hash, part hash, index and checksum like a block. */
-/* The part that says what a result is: without it the others are of no result. */
-#define NY_RECORD_PART "job"
-
 struct ny_name_lock;
 /* One non-blocking lock per NAME for the whole job: NY_EBUSY names the holder. The names allowed
  * are [A-Za-z0-9._-]{1,64}, not starting with a dot or dash: else NY_EUSAGE. */

@@ -79,7 +79,7 @@ int ny_snapshot_begin(struct ny_snapshot **out, struct ny_store *store, struct n
     int err = NY_OK;
 
     *out = NULL;
-    if (ny_store_is_imagined(store)) return ny_imagined_refuse(store);
+    if (store->held) return ny_held_refuse(store);
     if (store->set) return ny_set_refuse(store->ctx, store->path);
     view = take_idle(store, env);
     if (!view) err = view_new(&view, store, env);

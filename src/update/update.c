@@ -174,6 +174,7 @@ static int delete_part(void *arg, const char *part)
 int ny_update_begin(struct ny_store *store, const char *name, const json_t *result, uint64_t n,
                     enum ny_update_mode mode, json_t **record)
 {
+    const struct ny_keep keep = ny_store_keep(store, name);
     struct ny_batch *batch;
     int err;
 
@@ -189,7 +190,7 @@ int ny_update_begin(struct ny_store *store, const char *name, const json_t *resu
     err = ny_batch_begin(&batch, store);
     if (err) return err;
     err = ny_unneeded_of(result, delete_part, &(struct deletion){batch, name});
-    if (err == NY_OK) err = ny_record_put(batch, name, *record);
+    if (err == NY_OK) err = ny_record_put(&keep, batch, *record);
     if (err == NY_OK)
         err = ny_batch_commit(batch);
     else

@@ -185,9 +185,11 @@ static void check(struct ny_rows *X, const struct fit *how)
     struct ny_embedding_layout layout = ny_embedding_layout(N, P, element);
     bool landmarks = how->course == &ny_course_landmarks;
     uint64_t rows[M];
+    struct ny_memory_results *results;
     struct ny_keep keep;
 
-    NEED(!ny_memory_keep_new(&keep, X->ctx, "array"));
+    NEED(!ny_memory_results_new(&results, X->ctx, "memory"));
+    keep = ny_memory_keep(results, "array");
     run(X, &keep, how);
     NEED(!ny_embedding_rows(&keep, &layout, 0, N, read));
     ny_dtype_to_f64(element == sizeof(float) ? NY_F32 : NY_F64, read, Y[0], (size_t)N * P);
@@ -198,7 +200,7 @@ static void check(struct ny_rows *X, const struct fit *how)
         memcpy(Z, array, sizeof(array));
     }
     NEED(distance(Z, landmarks ? M : D, Y) < how->tolerance);
-    ny_memory_keep_free(&keep);
+    ny_memory_results_free(results);
 }
 
 int main(void)

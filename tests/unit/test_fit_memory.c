@@ -89,12 +89,15 @@ static void bytes_are_those_of_a_store(void **state)
     static const struct ny_method *const methods[] = {&ny_method_nystrom, &ny_method_projected};
     unsigned threads = ny_context_threads(ctx);
     struct rows rows;
+    struct ny_memory_results *memory;
+    json_t *record;
     struct ny_rows *X;
 
     (void)state;
     make_rows(&rows, &shape);
     CHECK(import(&rows, 0));
     CHECK(ny_rows_of_memory(&X, ctx, &rows.memory));
+    CHECK(ny_memory_results_new(&memory, ctx, "memory"));
     for (unsigned i = 0; i < 8; i++) {
         struct ny_keep got, want;
         struct ny_wishes wishes;
@@ -102,15 +105,17 @@ static void bytes_are_those_of_a_store(void **state)
 
         ny_context_set_threads(ctx, i & 4 ? 3 : 1);
         wishes = wishes_of(methods[i & 1], rules[(i & 2) / 2]);
-        CHECK(ny_memory_keep_new(&got, ctx, name));
+        got = ny_memory_keep(memory, name);
         want = ny_store_keep(store, name);
         fit_memory(X, &got, &wishes);
         fit_store(name, &wishes);
         for (size_t p = 0; p < sizeof(parts) / sizeof(parts[0]); p++)
             check_part(&got, &want, parts[p]);
-        assert_string_equal(ny_field_text(ny_memory_keep_record(&got), "stage"), "done");
-        ny_memory_keep_free(&got);
+        CHECK(ny_record_get(&got, &record));
+        assert_string_equal(ny_field_text(record, "stage"), "done");
+        json_decref(record);
     }
+    ny_memory_results_free(memory);
     ny_context_set_threads(ctx, threads);
     ny_memory_rows_free(X);
     free_rows(&rows);

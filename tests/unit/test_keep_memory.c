@@ -140,9 +140,11 @@ static void steps_have_equal_ends(void **state)
     static char out[2][BIG + 1];
     struct ny_keep keeps[2] = {ny_store_keep(store, "fit")};
     struct ny_batch *batch[2] = {NULL};
+    struct ny_memory_results *memory;
 
     (void)state;
-    CHECK(ny_memory_keep_new(&keeps[1], ctx, "fit"));
+    CHECK(ny_memory_results_new(&memory, ctx, "memory"));
+    keeps[1] = ny_memory_keep(memory, "fit");
     for (const struct step *step = steps; step < steps + sizeof(steps) / sizeof(*steps); step++) {
         size_t bytes[2] = {0};
 
@@ -160,7 +162,7 @@ static void steps_have_equal_ends(void **state)
         assert_int_equal(bytes[0], bytes[1]);
         if (!step->status) assert_memory_equal(out[0], out[1], bytes[0]);
     }
-    ny_memory_keep_free(&keeps[1]);
+    ny_memory_results_free(memory);
 }
 
 static void save(const struct ny_keep *keep, json_t *record, bool commit)
@@ -168,53 +170,102 @@ static void save(const struct ny_keep *keep, json_t *record, bool commit)
     struct ny_batch *batch;
 
     CHECK(keep->ops->begin(keep, &batch));
-    CHECK(keep->ops->save(keep, batch, record));
-    ny_field_set_count(record, "n", 99); /* of a later commit */
+    CHECK(ny_record_put(keep, batch, record));
     if (commit)
         CHECK(keep->ops->commit(batch));
     else
         keep->ops->cancel(batch);
 }
 
+/* Checks the number that is in a record; 0: there is none. */
+static void holds(const struct ny_keep *keep, uint64_t number)
+{
+    json_t *record;
+
+    CHECK(ny_record_get(keep, &record));
+    assert_int_equal(ny_field_count(record, "number", 0), number);
+    json_decref(record);
+}
+
 /* An update that is under way has a record of its own, until it is dropped. */
 static void records_are_those_committed(void **state)
 {
-    json_t *record = json_pack("{s:i}", "n", 1);
+    json_t *record = json_pack("{s:i, s:i, s:s, s:{}, s:{}}", "number", 1, "format", 1, "stage",
+                               "done", "report", "checkpoint");
+    struct ny_memory_results *memory;
     struct ny_batch *batch;
     struct ny_keep keep;
 
     (void)state;
-    CHECK(ny_memory_keep_new(&keep, ctx, "fit"));
-    assert_null(ny_memory_keep_record(&keep));
+    CHECK(ny_memory_results_new(&memory, ctx, "memory"));
+    keep = ny_memory_keep(memory, "fit");
+    holds(&keep, 0);
     save(&keep, record, false);
-    assert_null(ny_memory_keep_record(&keep));
-    ny_field_set_count(record, "n", 2);
+    holds(&keep, 0);
+    ny_field_set_count(record, "number", 2);
     save(&keep, record, true);
-    assert_int_equal(ny_field_count(ny_memory_keep_record(&keep), "n", 0), 2);
-    ny_field_set_count(record, "n", 3);
+    holds(&keep, 2);
+    ny_field_set_count(record, "number", 3);
     save(&keep, record, false);
-    assert_int_equal(ny_field_count(ny_memory_keep_record(&keep), "n", 0), 2);
+    holds(&keep, 2);
     ny_field_set_json(record, "update", json_object());
     save(&keep, record, true);
-    assert_int_equal(ny_field_count(ny_memory_keep_record(&keep), "n", 0), 2);
+    holds(&keep, 2);
     CHECK(keep.ops->begin(&keep, &batch));
-    CHECK(keep.ops->drop(&keep, batch, "job"));
+    CHECK(keep.ops->drop(&keep, batch, NY_RECORD_PART));
     CHECK(keep.ops->commit(batch));
-    assert_null(ny_memory_keep_record(&keep));
-    ny_memory_keep_free(&keep);
+    holds(&keep, 0);
+    ny_memory_results_free(memory);
     json_decref(record);
+}
+
+/* Results are apart, and are listed by their names; one can be dropped as a whole. */
+static void names_are_apart(void **state)
+{
+    static const char *const names[] = {"b", "a", "c"};
+    struct ny_memory_results *memory;
+    struct ny_batch *batch;
+    struct ny_keep keep;
+    const char *name;
+    char got[4];
+
+    (void)state;
+    CHECK(ny_memory_results_new(&memory, ctx, "memory"));
+    assert_false(ny_memory_next(memory, "", &name));
+    for (int i = 0; i < 3; i++) {
+        keep = ny_memory_keep(memory, names[i]);
+        CHECK(ny_keep_put(&keep, "one", names[i], 2));
+        CHECK(ny_keep_put(&keep, "two", names[i], 2));
+    }
+    assert_int_equal(ny_memory_commits(memory), 6);
+    keep = ny_memory_keep(memory, "b");
+    CHECK(keep.ops->begin(&keep, &batch));
+    CHECK(keep.ops->drop(&keep, batch, NULL));
+    CHECK(keep.ops->commit(batch));
+    refused(keep.ops->get(&keep, "two", got, 2), NY_ESTORE, "'b' in memory");
+    assert_true(ny_memory_next(memory, "", &name));
+    assert_string_equal(name, "a");
+    assert_true(ny_memory_next(memory, "a", &name));
+    assert_string_equal(name, "c");
+    assert_false(ny_memory_next(memory, "c", &name));
+    keep = ny_memory_keep(memory, "c");
+    CHECK(keep.ops->get(&keep, "two", got, 2));
+    assert_string_equal(got, "c");
+    ny_memory_results_free(memory);
 }
 
 /* All is charged, and a batch for which there is no room leaves what was there. */
 static void the_budget_counts(void **state)
 {
     size_t limit = ny_memory_limit(ctx);
+    struct ny_memory_results *memory;
     struct ny_batch *batch;
     struct ny_keep keep;
     char got[4];
 
     (void)state;
-    CHECK(ny_memory_keep_new(&keep, ctx, "fit"));
+    CHECK(ny_memory_results_new(&memory, ctx, "memory"));
+    keep = ny_memory_keep(memory, "fit");
     CHECK(ny_keep_put(&keep, "a", "one", 4));
     assert_int_equal(keep.ops->bytes(&keep), 4);
     assert_true(keep.ops->room(&keep) == UINT64_MAX);
@@ -229,7 +280,7 @@ static void the_budget_counts(void **state)
     CHECK(keep.ops->get(&keep, "a", got, sizeof(got)));
     assert_string_equal(got, "one");
     ny_context_set_memory(ctx, limit);
-    ny_memory_keep_free(&keep);
+    ny_memory_results_free(memory);
 }
 
 int main(void)
@@ -237,6 +288,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(steps_have_equal_ends, start, stop),
         cmocka_unit_test_setup_teardown(records_are_those_committed, start, stop),
+        cmocka_unit_test_setup_teardown(names_are_apart, start, stop),
         cmocka_unit_test_setup_teardown(the_budget_counts, start, stop),
     };
 

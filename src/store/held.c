@@ -1,0 +1,122 @@
+/*
+ * A store that is nowhere but in memory: rows that something else reads (struct ny_rows), and what
+ * is made of them. It has no environments, no locks and no imports; readers of points and results
+ * ask here where a handle is one of these. A context may hold one, which its path then opens.
+ */
+#include <string.h>
+
+#include "base/memory.h"
+#include "job/keep_memory.h"
+#include "store/store_private.h"
+
+static void let_go(struct ny_held *held)
+{
+    if (!held || --held->users > 0) return;
+    ny_memory_results_free(held->results);
+    if (held->given.free) held->given.free(held->given.arg);
+    ny_free(held->ctx, held->path);
+    ny_free(held->ctx, held);
+}
+
+static int handle_of(struct ny_store **out, struct ny_held *held)
+{
+    struct ny_store *store = ny_calloc(held->ctx, NY_MEM_STORE, 1, sizeof(*store));
+
+    *out = store;
+    if (!store) return NY_EBUDGET;
+    store->ctx = held->ctx;
+    store->path = held->path;
+    store->held = held;
+    held->users++;
+    ny_mutex_init(&store->lock);
+    ny_store_init_rows(store);
+    return NY_OK;
+}
+
+int ny_store_of_rows(struct ny_store **out, struct ny_context *ctx, const char *path,
+                     const struct ny_given_rows *rows)
+{
+    struct ny_held *held = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*held));
+    int err = NY_EBUDGET;
+
+    *out = NULL;
+    if (!held) {
+        if (rows->free) rows->free(rows->arg);
+        return NY_EBUDGET;
+    }
+    *held = (struct ny_held){.ctx = ctx, .given = *rows, .users = 1};
+    held->path = ny_strdup(ctx, path);
+    if (held->path) err = ny_memory_results_new(&held->results, ctx, held->path);
+    if (!err) err = handle_of(out, held);
+    let_go(held);
+    return err;
+}
+
+void ny_held_close(struct ny_store *store)
+{
+    struct ny_held *held = store->held;
+
+    ny_mutex_release(&store->lock);
+    ny_free(store->ctx, store);
+    let_go(held);
+}
+
+static void close_handle(void *store)
+{
+    ny_store_close(store);
+}
+
+void ny_store_hold(struct ny_context *ctx, struct ny_store *store)
+{
+    ny_context_hold(ctx, store, store ? close_handle : NULL);
+}
+
+bool ny_held_at(const struct ny_context *ctx, const char *path)
+{
+    const struct ny_store *store = ny_context_held(ctx);
+
+    return store && strcmp(store->path, path) == 0;
+}
+
+int ny_held_open(struct ny_store **out, struct ny_context *ctx)
+{
+    const struct ny_store *store = ny_context_held(ctx);
+
+    return handle_of(out, store->held);
+}
+
+int ny_held_refuse(const struct ny_store *store)
+{
+    return ny_fail(store->ctx, NY_EUSAGE,
+                   "%s is in memory: this needs a store, which an import makes", store->path);
+}
+
+bool ny_store_memory_keep(const struct ny_store *store, const char *name, struct ny_keep *keep)
+{
+    if (store->held) *keep = ny_memory_keep(store->held->results, name);
+    return store->held != NULL;
+}
+
+int ny_held_column_names(const struct ny_store *store, uint64_t first, size_t count,
+                         struct ny_names *names)
+{
+    const struct ny_names *columns = store->held->given.columns;
+
+    return columns ? ny_names_append(names, store->ctx, ny_names_skip(columns->text, (size_t)first),
+                                     count)
+                   : ny_names_add_empty(names, store->ctx, count);
+}
+
+int ny_held_next_name(const struct ny_store *store, char name[NY_NAME_MAX + 1])
+{
+    const char *next;
+
+    if (!ny_memory_next(store->held->results, name, &next)) return NY_END;
+    strcpy(name, next);
+    return NY_OK;
+}
+
+uint64_t ny_held_commits(const struct ny_store *store)
+{
+    return ny_memory_commits(store->held->results);
+}
