@@ -14,8 +14,7 @@
 #ifndef NY_JOB_KEEP_H
 #define NY_JOB_KEEP_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include <jansson.h>
 
 #include "base/context.h"
 
@@ -81,6 +80,11 @@ struct ny_keep {
 
 /* Puts an array as a part, in batches of its own. */
 int ny_keep_put(const struct ny_keep *keep, const char *part, const void *data, size_t bytes);
+
+/* Returns the status `err` of what was read of the result with this record. NY_EBUSY where it was
+ * fitted anew or removed meanwhile: what was read, and what looks like damage, is then of two fits.
+ * So it is of a result that was updated, where `err` is a failure. */
+int ny_keep_current(const struct ny_keep *keep, const json_t *record, int err);
 
 /* Adds the bytes of a part to a digest: those of a part that is not there leave it as it is. */
 int ny_part_digest(const struct ny_keep *keep, const char *part, uint64_t *digest);

@@ -7,6 +7,7 @@
 #define NY_MODEL_MODEL_H
 
 #include "base/traits.h"
+#include "job/keep.h"
 #include "model/coordinates.h"
 #include "model/degrees.h"
 #include "model/map.h"
@@ -86,6 +87,10 @@ void ny_model_save(const struct ny_model *model, void *image);
  * damaged; `where` names it. */
 int ny_model_read(struct ny_model **out, struct ny_context *ctx, const void *image, size_t bytes,
                   const char *where);
+
+/* Loads the model of a finished result, whose record this is, or fails with NY_EUSAGE if it has
+ * none. *out is NULL after an error. */
+int ny_model_of_record(struct ny_model **out, const struct ny_keep *keep, const json_t *record);
 
 /* Makes columns with the model's landmarks and shift, for raw rows of `dtype`, to which the
  * landmarks are widened; NY_DTYPE_NONE: the landmarks' own. For a sparse model, records have

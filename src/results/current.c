@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "results/keep.h"
+
 /* Tells whether a failure may come of reading what somebody replaces. */
 static bool may_be_torn(int err)
 {
@@ -15,20 +17,9 @@ static bool may_be_torn(int err)
 
 int ny_record_current(struct ny_store *store, const char *name, const json_t *record, int err)
 {
-    struct ny_context *ctx = ny_store_context(store);
-    json_t *now;
-    bool current;
+    const struct ny_keep keep = ny_store_keep(store, name);
 
-    if (err && !may_be_torn(err)) return err;
-    if (ny_record_load(store, name, &now)) return err ? err : ny_context_error(ctx)->status;
-    current = ny_record_same(now, record) || (!err && ny_record_continues(now, record));
-    json_decref(now);
-    if (current) return err;
-    ny_error_clear(ctx);
-    return ny_fail(ctx, NY_EBUSY,
-                   "'%s' in %s was fitted anew, updated or removed while it was read; run the same "
-                   "command again",
-                   name, ny_store_path(store));
+    return ny_keep_current(&keep, record, err);
 }
 
 int ny_points_current(struct ny_store *store, struct ny_points_state *state, int err)

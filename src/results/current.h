@@ -5,9 +5,7 @@
 
 #include "results/parts.h"
 
-/* Returns the status `err` of what was read of the result with this record. NY_EBUSY where it was
- * fitted anew or removed meanwhile: what was read, and what looks like damage, is then of two fits.
- * So it is of a result that was updated, where `err` is a failure. */
+/* ny_keep_current() of a NAME. */
 int ny_record_current(struct ny_store *store, const char *name, const json_t *record, int err);
 /* Returns the status `err` of what was read of the clusters of a result. NY_EBUSY where its record
  * is no longer this one, be it by other clusters alone, which ny_record_current() does not look at.

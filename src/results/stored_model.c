@@ -3,130 +3,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "columns/kernels.h"
-#include "linalg/matrix.h"
-#include "results/current.h"
-#include "results/keep.h"
-#include "model/extension.h"
 #include "model/landmark_points.h"
-
-/* The mean of features that are centred when they are placed: of sums g of n rows, which are
- * stored with ‖g‖²/n, or the means of the columns, which sparse rows keep. */
-static int load_mean(struct ny_model *model, const struct ny_keep *keep, const json_t *record)
-{
-    const struct ny_geometry *geometry = model->spec.geometry;
-    bool known = model->map->centred_rows &&
-                 !json_object_get(json_object_get(record, "generations"), "degrees");
-    size_t d = model->d;
-    double *mean, squares;
-    int err = NY_OK;
-
-    if (known && !model->spec.slots) return NY_OK; /* dense rows are centred as they are read */
-    mean = ny_calloc(model->ctx, NY_MEM_MODEL, d + 1, sizeof(double));
-    if (!mean) return NY_EBUDGET;
-    model->fitted.mean = mean;
-    if (known) {
-        for (size_t j = 0; j < d; j++)
-            mean[j] = geometry->centre[j] * geometry->factor[j];
-        return NY_OK;
-    }
-    err = keep->ops->get(keep, ny_record_part(record, "degrees").name, mean,
-                         (d + 1) * sizeof(double));
-    squares = err ? 0 : ny_dot(mean, mean, d);
-    for (size_t j = 0; j < d && squares > 0; j++)
-        mean[j] *= mean[d] / squares;
-    return err;
-}
-
-/* Tells whether the variance of rows about the mean is known when they are placed: that of the rows
- * themselves, where a kernel that is centred is not centred over the landmarks alone. */
-static bool has_variance(const struct ny_model *model)
-{
-    const struct ny_kernel *kernel = model->spec.kernel;
-    bool of_rows = kernel == ny_kernel_find("linear") || kernel == ny_kernel_find("cosine");
-
-    if (!model->map || model->degrees.v) return false;
-    return kernel->base == NY_BASE_COORDINATE ||
-           (of_rows && (!model->map->additive || model->map->centred_rows));
-}
-
-/* Loads the mean squares along the components. In an exact fit Σy² over its rows is the eigenvalue;
- * landmarks only estimate that. */
-static int load_spread(struct ny_model *model, const json_t *report)
-{
-    const json_t *values = json_object_get(report, "eigenvalues");
-
-    if (!ny_field_is(report, "approx", "exact") || json_array_size(values) != model->p)
-        return NY_OK;
-    model->fitted.spread = ny_calloc(model->ctx, NY_MEM_MODEL, model->p, sizeof(double));
-    if (!model->fitted.spread) return NY_EBUDGET;
-    for (size_t k = 0; k < model->p; k++)
-        model->fitted.spread[k] = json_number_value(json_array_get(values, k)) / model->fitted.rows;
-    return NY_OK;
-}
-
-/* Reads what the fit says of the spread of its own rows. */
-static int load_fitted(struct ny_model *model, const struct ny_keep *keep, const json_t *record)
-{
-    const json_t *report = json_object_get(record, "report");
-    double kept = ny_field_number(report, "variance_kept", NAN);
-    double rows = (double)ny_record_fitted(record);
-    double distance = ny_field_number(report, "trace", NAN) / rows;
-    int err;
-
-    model->trace_error = ny_field_number(report, "trace_error", 0);
-    if (!has_variance(model) || !(kept >= 0) || !(distance > 0 && isfinite(distance))) return NY_OK;
-    model->fitted.distance = distance;
-    model->fitted.left = fmax(0, 1 - kept);
-    model->fitted.rows = rows;
-    err = load_spread(model, report);
-    if (err || !model->spec.kernel->features || !model->map->additive) return err;
-    return load_mean(model, keep, record);
-}
+#include "results/keep.h"
+#include "results/record.h"
 
 int ny_model_of_result(struct ny_model **out, struct ny_store *store, const char *name)
 {
     const struct ny_keep keep = ny_store_keep(store, name);
-    struct ny_context *ctx = ny_store_context(store);
     json_t *record = NULL;
-    void *image = NULL;
-    size_t bytes;
-    int err;
+    int err = ny_record_need_done(store, name, &record);
 
     *out = NULL;
-    err = ny_record_need_done(store, name, &record);
-    if (err) goto done;
-    err = ny_result_has_model(ctx, name, record);
-    if (err) goto done;
-    bytes = (size_t)ny_field_count(record, "model_bytes", 0);
-    if (!bytes) {
-        err = ny_fail(ctx, NY_EUSAGE,
-                      "'%s' is only a %s and has no model; make one with 'nystream fit --%s %s'",
-                      name, ny_record_kind(record),
-                      strcmp(ny_record_kind(record), "graph") == 0 ? "map isomap --graph"
-                                                                   : "landmarks-from",
-                      name);
-        goto done;
-    }
-    image = ny_alloc(ctx, NY_MEM_MODEL, bytes);
-    err = NY_EBUDGET;
-    if (!image) goto done;
-    err = keep.ops->get(&keep, ny_record_part(record, "model").name, image, bytes);
-    if (err == NY_OK) err = ny_model_read(out, ctx, image, bytes, name);
-    if (err == NY_OK) err = load_fitted(*out, &keep, record);
-    err = ny_record_current(store, name, record, err);
-    if (err && *out) {
-        ny_model_free(*out);
-        *out = NULL;
-    }
-done:
-    ny_free(ctx, image);
+    if (!err) err = ny_model_of_record(out, &keep, record);
     json_decref(record);
     return err;
 }
