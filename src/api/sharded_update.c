@@ -23,6 +23,7 @@
 #include "base/memory.h"
 #include "fit/shards.h"
 #include "peers/group.h"
+#include "results/keep.h"
 #include "update/update.h"
 
 /* The update, as all shards of this process share it. */
@@ -151,11 +152,13 @@ static int compare(struct ny_store *store, const struct shards_update *update, c
 static int warn(struct ny_store *store, const struct shards_update *update,
                 const struct ny_updated *result, struct shard_rows *last)
 {
+    const struct ny_keep keep = ny_store_keep(store, update->name);
     int err;
 
     if (last->begun || last->now == last->had) return NY_OK;
     ny_field_set_count(result->record, "width_rows", last->width_rows);
-    err = ny_update_warn_of_all(store, update->name, &result->settings.fit, result->record);
+    err = ny_update_warn_of_all(ny_store_rows(store), &keep, &result->settings.fit,
+                                result->record);
     last->width_rows = ny_field_count(result->record, "width_rows", 0);
     return err;
 }

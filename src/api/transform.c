@@ -56,15 +56,18 @@ struct run {
 static int by_own_model(struct run *run, struct ny_store *store)
 {
     struct ny_model *model = NULL;
+    bool set = ny_store_set(store); /* whose shards have lost no rows, and keep no mean of all */
+    struct ny_rows *X = ny_store_rows(store);
     int err = ny_model_of_result(&model, store, run->placing->name);
 
     run->by_model = true;
     if (err == NY_OK) err = ny_transform_rows(model, &run->rows, &run->placed);
+    if (err == NY_OK && !set) err = ny_store_skip_lost(store);
     if (err == NY_OK && isnan(run->placed.drift.fitted) && !isnan(run->placed.drift.share))
-        err = ny_drift_of_store(model, store, run->fitted_rows, run->chosen,
-                                &run->placed.drift.fitted);
+        err = ny_drift_of_points(model, X, run->fitted_rows, run->chosen,
+                                 &run->placed.drift.fitted);
     if (err == NY_OK)
-        err = ny_drift_shrunk(model, store, run->fitted_rows, run->placed.length,
+        err = ny_drift_shrunk(model, set ? NULL : X, run->fitted_rows, run->placed.length,
                               &run->placed.drift.shrunk);
     ny_model_free(model);
     return err;

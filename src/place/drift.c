@@ -22,7 +22,6 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "select/rules.h"
-#include "store/store.h"
 
 /* Rows that are measured: new ones, of which wide ones are fewer, and those of the fit. */
 enum { ROWS_MAX = 2048, ROWS_MIN = 256, ROWS_BYTES = 16 << 20 };
@@ -239,18 +238,17 @@ int ny_drift_measure(const struct ny_columns_spec *spec, struct ny_raw_rows land
     return NY_OK;
 }
 
-/* Takes up to `most` of the first `rows` points of a store that are not lost, evenly spread, as a
- * sample of rows of the model's type and slots; none where they are of others. */
-static int sample_store(const struct ny_model *model, struct ny_store *store, uint64_t rows,
-                        size_t most, struct ny_drift_sample *sample)
+/* Takes up to `most` of the first `rows` points, evenly spread, as a sample of rows of the model's
+ * type and slots; none where they are of others. */
+static int sample_points(const struct ny_model *model, struct ny_rows *X, uint64_t rows,
+                         size_t most, struct ny_drift_sample *sample)
 {
     const struct ny_columns_spec *spec = &model->spec;
     struct ny_rows_info points;
     uint64_t numbers[FITTED_MAX];
-    int err = ny_store_set(store) ? NY_OK : ny_store_skip_lost(store); /* a set has lost none */
+    int err = X->ops->info(X, &points);
 
     *sample = (struct ny_drift_sample){0};
-    if (!err) err = ny_points_info(store, &points);
     if (err || ny_dtype_common(points.dtype, spec->dtype) != spec->dtype ||
         (points.row_slots > 0) != (spec->slots > 0))
         return err;
@@ -262,8 +260,8 @@ static int sample_store(const struct ny_model *model, struct ny_store *store, ui
     if (sample->rows) sample->count = rows < sample->room ? (size_t)rows : sample->room;
     for (size_t i = 0; i < sample->count; i++)
         numbers[i] = (uint64_t)((double)i * (double)rows / (double)sample->count);
-    return sample->count ? ny_rows_gather_wide(ny_store_rows(store), spec->dtype, spec->slots,
-                                               numbers, sample->count, sample->rows)
+    return sample->count ? ny_rows_gather_wide(X, spec->dtype, spec->slots, numbers, sample->count,
+                                               sample->rows)
                          : NY_OK;
 }
 
@@ -274,8 +272,8 @@ double ny_drift_of_others(double share, double landmarks, double rows)
     return left > 1 ? 1 : left; /* they are taken to have their share of the trace */
 }
 
-int ny_drift_of_store(const struct ny_model *model, struct ny_store *store, uint64_t rows,
-                      bool chosen, double *share)
+int ny_drift_of_points(const struct ny_model *model, struct ny_rows *X, uint64_t rows, bool chosen,
+                       double *share)
 {
     size_t used = model->m < LANDMARKS_MAX ? model->m : LANDMARKS_MAX;
     struct ny_drift drift = ny_drift_unknown;
@@ -284,8 +282,7 @@ int ny_drift_of_store(const struct ny_model *model, struct ny_store *store, uint
 
     *share = NAN;
     if (chosen && used >= rows) return NY_OK; /* no row tells what is left out of others */
-    err = sample_store(model, store, rows, ny_drift_fitted_rows(ny_raw_bytes(&model->spec)),
-                       &sample);
+    err = sample_points(model, X, rows, ny_drift_fitted_rows(ny_raw_bytes(&model->spec)), &sample);
     if (!err) err = ny_drift_measure(&model->spec, ny_model_rows(model), model->m, &sample, &drift);
     *share = chosen ? ny_drift_of_others(drift.share, (double)used, (double)rows) : drift.share;
     ny_drift_sample_release(&sample);
@@ -334,19 +331,19 @@ double ny_drift_length(const struct ny_columns_spec *spec, const struct ny_drift
     return length_of(spec, ny_raw_rows(sample->rows), sample->count, 0.5);
 }
 
-/* Compares with the points of a store. */
-static int shrunk_of_store(const struct ny_model *model, struct ny_store *store, uint64_t rows,
-                           double length, double *shrunk)
+/* Compares with the points. */
+static int shrunk_of_points(const struct ny_model *model, struct ny_rows *X, uint64_t rows,
+                            double length, double *shrunk)
 {
     struct ny_drift_sample sample;
     struct ny_rows_stats stats;
-    int err = ny_points_stats(store, &stats);
+    int err = X->ops->stats(X, &stats);
     bool looks_short = !err && length < short_glance * stats.mean_norm;
 
     if (err) return err;
     ny_rows_stats_release(&stats, model->ctx);
     if (!looks_short) return NY_OK;
-    err = sample_store(model, store, rows, LENGTHS_ROWS, &sample);
+    err = sample_points(model, X, rows, LENGTHS_ROWS, &sample);
     if (!err && sample.count)
         *shrunk =
             length / length_of(&model->spec, ny_raw_rows(sample.rows), sample.count, short_share);
@@ -354,16 +351,15 @@ static int shrunk_of_store(const struct ny_model *model, struct ny_store *store,
     return err;
 }
 
-int ny_drift_shrunk(const struct ny_model *model, struct ny_store *store, uint64_t rows,
-                    double length, double *shrunk)
+int ny_drift_shrunk(const struct ny_model *model, struct ny_rows *X, uint64_t rows, double length,
+                    double *shrunk)
 {
     struct ny_raw_rows landmarks = ny_model_rows(model);
     const struct ny_kernel *kernel = model->spec.kernel;
 
     *shrunk = NAN;
     if (isnan(length)) return NY_OK;
-    if (store && !ny_store_set(store)) /* shards keep no mean of all */
-        return shrunk_of_store(model, store, rows, length, shrunk);
+    if (X) return shrunk_of_points(model, X, rows, length, shrunk);
     if (kernel->constant_diagonal && model->m > LENGTHS_LEAST && (landmarks.at || landmarks.list))
         *shrunk = length / length_of(&model->spec, landmarks, model->m, short_share);
     return NY_OK;

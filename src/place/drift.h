@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "model/model.h"
+#include "stream/rows.h"
 #include "stream/source.h"
 
 /* How far new rows are from the model, and those of the fit; NaN: not known. */
@@ -73,12 +74,11 @@ int ny_drift_measure(const struct ny_columns_spec *spec, struct ny_raw_rows land
 /* Returns the median length of the rows of a sample, which are of the type and slots of `spec`; NaN
  * of up to 16 of them, where rows have no length, or there is no room to measure it. */
 double ny_drift_length(const struct ny_columns_spec *spec, const struct ny_drift_sample *sample);
-/* Compares a median length of new rows with the lengths of the first `rows` points of a store,
- * those of the fit: *shrunk as in struct ny_drift. Without a store, or with one in shards,
- * landmarks stand for them, where their lengths do not decide which rows are such. */
-struct ny_store;
-int ny_drift_shrunk(const struct ny_model *model, struct ny_store *store, uint64_t rows,
-                    double length, double *shrunk);
+/* Compares a median length of new rows with the lengths of the first `rows` points, those of the
+ * fit: *shrunk as in struct ny_drift. Where X is NULL, landmarks stand for them, where their
+ * lengths do not decide which rows are such. */
+int ny_drift_shrunk(const struct ny_model *model, struct ny_rows *X, uint64_t rows, double length,
+                    double *shrunk);
 /* Tells whether new rows of this drift, which landmarks leave out, are on another scale than those
  * of the fit, or are other things. The share less two standard errors is then more than ten times
  * that of the fitted rows, and more than 0.1 %. Or it is more than half, unless nearly as much is
@@ -103,11 +103,10 @@ void ny_drift_judge(struct ny_context *ctx, const char *from, const struct ny_dr
 /* Returns the share that the landmarks leave out of the rows of a fit that are none themselves, if
  * it is `share` of all `rows` of them: nothing is left out of landmarks. NaN where all are. */
 double ny_drift_of_others(double share, double landmarks, double rows);
-/* *share: that of the trace of the first `rows` points of the store, those of the fit, that the
- * landmarks leave out; where these were `chosen` among them, of the others. Measures up to 512
+/* *share: that of the trace of the first `rows` points, those of the fit, that the landmarks leave out; where these were `chosen` among them, of the others. Measures up to 512
  * points, evenly spread; NaN if all are landmarks, or points and landmarks differ in type or slots.
  */
-int ny_drift_of_store(const struct ny_model *model, struct ny_store *store, uint64_t rows,
-                      bool chosen, double *share);
+int ny_drift_of_points(const struct ny_model *model, struct ny_rows *X, uint64_t rows, bool chosen,
+                       double *share);
 
 #endif

@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "place/spread.h"
-#include "results/keep.h"
-#include "results/stored_model.h"
 #include "update/sums.h"
 #include "update/update.h"
 
@@ -250,8 +248,10 @@ static int by_components(struct ny_fit *fit, struct sample *sample)
     struct ny_model *model = NULL;
     struct ny_source *source = NULL;
     struct ny_columns_spec spec;
-    int err = ny_model_of_result(&model, ny_keep_store(&fit->job.keep), fit->job.keep.name);
+    json_t *before = NULL;
+    int err = fit->job.keep.ops->load(&fit->job.keep, &before);
 
+    if (!err) err = ny_model_of_record(&model, &fit->job.keep, before);
     if (err || !model->fitted.spread) goto done;
     err = draw_rows(fit, sample);
     if (err) goto done;
@@ -264,6 +264,7 @@ static int by_components(struct ny_fit *fit, struct sample *sample)
 done:
     ny_source_free(source);
     ny_model_free(model);
+    json_decref(before);
     return err;
 }
 
@@ -397,16 +398,13 @@ int ny_update_warn_drift(struct ny_job *job)
     return err ? err : warn_of_geometry(fit);
 }
 
-int ny_update_warn_of_all(struct ny_store *store, const char *name,
+int ny_update_warn_of_all(struct ny_rows *X, const struct ny_keep *keep,
                           const struct ny_fit_settings *settings, json_t *record)
 {
-    struct ny_fit fit = {.job = {.ctx = ny_store_context(store),
-                                 .X = ny_store_rows(store),
-                                 .keep = ny_store_keep(store, name),
-                                 .record = record},
+    struct ny_fit fit = {.job = {.ctx = X->ctx, .X = X, .keep = *keep, .record = record},
                          .settings = settings,
                          .params = settings->params};
-    int err = ny_points_info(store, &fit.job.points);
+    int err = X->ops->info(X, &fit.job.points);
 
     ny_settings_widen(settings, &fit.job.points);
     if (!err) err = ny_update_warn_drift(&fit.job);

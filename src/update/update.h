@@ -74,9 +74,8 @@ void ny_update_plan(struct ny_plan *plan, struct ny_context *ctx,
 double ny_update_drift_rows(double rows);
 /* Warns where γ, mean or scale of all rows are 10 % away from those of the model. */
 int ny_update_warn_drift(struct ny_job *job);
-/* Does so for the result under NAME of a store that has joined its shards, whose record this is;
- * notes in it for how many rows. */
-int ny_update_warn_of_all(struct ny_store *store, const char *name,
+/* Does so for a result of all shards, whose record this is; notes in it for how many rows. */
+int ny_update_warn_of_all(struct ny_rows *X, const struct ny_keep *keep,
                           const struct ny_fit_settings *settings, json_t *record);
 
 #endif
