@@ -55,56 +55,30 @@ static struct ny_import import_of(struct ny_context *context, const struct ny_op
         .ctx = context, .reading = ny_settings_reader(options), .layout = NY_READ_AUTO};
 }
 
-/* Returns what the same call is known by after a kill. A call that fills a scratch store is not
- * resumed, so that its rows, which may be a mapped file larger than memory, are not read once
- * more for a digest: the time stands for them. */
-static uint64_t identify(const struct ny_import *import, const struct ny_table *rows)
-{
-    double now = ny_now();
-    const uint64_t parts[2] = {import->fingerprint, ny_context_scratch(import->ctx)
-                                                        ? ny_checksum(&now, sizeof(now))
-                                                        : ny_memory_digest(rows)};
-
-    return ny_checksum(parts, sizeof(parts));
-}
-
-/* Adds a table; the store may read its rows where they are, if the caller borrows them out. */
-static int add_table(struct ny_context *context, const char *path, const struct ny_table *table,
-                     const struct ny_options *options, struct ny_report **report, bool borrows)
+int ny_append(struct ny_context *context, const char *path, const struct ny_table *table,
+              const struct ny_options *options, struct ny_report **report)
 {
     struct ny_import import;
     struct ny_table rows;
     double started_s = ny_now();
-    int err = ny_given(context, borrows ? "ny_borrow" : "ny_append", "path, table",
-                       (const void *const[]){path, table}, 2);
+    int err = NY_GIVEN(context, path, table);
 
     if (report) *report = NULL;
     if (!err) err = ny_given_table(context, table, &rows);
     if (err) return err;
     import = import_of(context, options);
-    import.borrows = borrows;
     err = enter(&import, path, options);
     if (!err) err = ny_memory_check(context, &rows);
     if (!err) {
-        import.fingerprint = identify(&import, &rows);
+        const uint64_t parts[2] = {import.fingerprint, ny_memory_digest(&rows)};
+
+        import.fingerprint = ny_checksum(parts, sizeof(parts)); /* the same call, after a kill */
         err = ny_import_source(&import, (struct ny_import_source){.table = &rows, .alone = true});
     }
     if (import.store) err = ny_import_finish(&import, err);
     if (!err) err = ny_import_describe(&import, ny_now() - started_s, report);
     ny_import_leave(&import);
     return err;
-}
-
-int ny_append(struct ny_context *context, const char *path, const struct ny_table *table,
-              const struct ny_options *options, struct ny_report **report)
-{
-    return add_table(context, path, table, options, report, false);
-}
-
-int ny_borrow(struct ny_context *context, const char *path, const struct ny_table *table,
-              const struct ny_options *options, struct ny_report **report)
-{
-    return add_table(context, path, table, options, report, true);
 }
 
 int ny_append_rows(struct ny_context *context, const char *path, const float *values, uint64_t rows,

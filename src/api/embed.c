@@ -1,29 +1,23 @@
 /*
- * ny_embed: from rows in memory to coordinates in memory in one call. The rows are appended to a
- * scratch store, fitted and read back, and the store is removed again, after an error too; ny_embed
- * of a file is api/embed_file.c.
- *
- * Nobody opens the store again, so that it is written without syncs: in option tmpdir, else in
- * $TMPDIR, else in memory (/dev/shm) where the rows take less than a quarter of what is free there
- * and of the budget, else in /tmp. Messages name the table and not the store.
+ * ny_embed: from rows in memory to coordinates in memory in one call. The rows are read where they
+ * are, by a store that is in memory, too, and ends with the call; ny_embed of a file is
+ * api/embed_file.c.
  */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "api/fit.h"
-#include "api/foresee.h"
 #include "api/given.h"
 #include "api/options.h"
 #include "api/report.h"
-#include "api/scratch.h"
-#include "base/borrowed.h"
 #include "base/memory.h"
 #include "io/memory.h"
 #include "model/extension.h"
 #include "job/fields.h"
 #include "model/map.h"
 #include "spectral/method.h"
+#include "store/store.h"
 
 static const char result[] = "embedding";
 
@@ -137,27 +131,13 @@ static int check(struct ny_context *ctx, const struct ny_options *options,
     return ny_options_check(options, NY_GROUP_FIT | NY_GROUP_EMBED);
 }
 
-/* Lets a budget without room for the rows be refused with what the whole fit needs. */
-static void foresee(struct ny_context *context, const struct ny_table *table,
-                    const struct ny_options *options)
-{
-    const struct ny_points_shape shape = {.rows = table->rows,
-                                          .columns = table->columns,
-                                          .values = table->row_start ? table->entries : 0,
-                                          .dtype = (enum ny_dtype)table->dtype};
-
-    if (shape.rows && shape.columns) ny_foresee_refusal(context, options, &shape);
-}
-
 int ny_embed(struct ny_context *context, const struct ny_table *table,
              const struct ny_options *options, const struct ny_dense_room *room,
              struct ny_model **model, struct ny_report **report)
 {
-    struct ny_scratch_folder folder;
-    char store[4300];
     struct ny_options none;
     struct ny_table given;
-    bool scratch;
+    const char *name;
     int err = NY_GIVEN(context, table);
 
     if (report) *report = NULL;
@@ -166,21 +146,13 @@ int ny_embed(struct ny_context *context, const struct ny_table *table,
     if (!err) err = ny_memory_check(context, &given);
     options = ny_options_given(options, context, &none);
     if (!err) err = check(context, options, room, model != NULL);
-    if (!err) err = ny_scratch_make(context, ny_scratch_parent(context, options, &given), &folder);
     if (err) return err;
-    snprintf(store, sizeof(store), "%s/store.nys", folder.path);
-    scratch = ny_context_scratch(context);
-    ny_context_set_scratch(context, 1);
-    err = ny_borrow(context, store, &given, options, NULL);
-    if (err == NY_EBUDGET) foresee(context, &given, options);
-    if (!err) err = ny_fit_into(context, store, result, options, room, report);
-    if (!err && model) err = ny_model_open(model, context, store, result);
-    ny_context_set_scratch(context, scratch);
-    ny_borrow_rows(context, 0, NULL);
-    ny_scratch_remove(&folder);
-    if (!err) return NY_OK;
-    ny_scratch_told(context, store, ny_memory_name(&given));
-    if (report) {
+    name = ny_memory_name(&given);
+    err = ny_borrow(context, name, &given, options, NULL);
+    if (!err) err = ny_fit_into(context, name, result, options, room, report);
+    if (!err && model) err = ny_model_open(model, context, name, result);
+    ny_store_hold(context, NULL);
+    if (err && report) {
         ny_report_free(*report);
         *report = NULL;
     }

@@ -179,15 +179,15 @@ done:
 
 /* ---- the kinds ----------------------------------------------------------------------------- */
 
-/* Tells whether coordinates can go to the caller's memory alone: nobody opens a scratch store once
- * more, and no later stage reads them. */
+/* Tells whether coordinates can go to the caller's memory alone: nobody opens a store in memory
+ * once more, and no later stage reads them. */
 static bool leaves_rows(const struct ny_request *request)
 {
     const struct ny_fit_settings *fit = &request->settings.fit;
     const struct ny_row_room *room = request->kind->room;
     int dtype = fit->precision == NY_PRECISION_F64 ? NY_F64 : NY_F32;
 
-    return room && (room->dtype == dtype || !room->rows) && ny_context_scratch(request->ctx) &&
+    return room && (room->dtype == dtype || !room->rows) && ny_context_held(request->ctx) &&
            !fit->map->graph && !fit->probes && !ny_context_peers(request->ctx);
 }
 

@@ -320,10 +320,7 @@ int ny_import_source(struct ny_import *import, struct ny_import_source source)
     }
     if (err == NY_OK) err = begin_names(import, reader, source);
     if (err == NY_OK) err = ny_import_allocate(import, ny_reader_table(reader));
-    if (err == NY_OK)
-        err = ny_import_may_borrow(import, reader, source.table)
-                  ? ny_import_borrow(import, reader, source.table)
-                  : ny_import_file(import, reader, name_of(source), source.rows);
+    if (err == NY_OK) err = ny_import_file(import, reader, name_of(source), source.rows);
     if (err == NY_OK) err = ny_import_class_names(import, reader);
     if (err == NY_OK && source.file) ny_import_warn_columns(import, reader, source.file);
     /* Tables may be many: one warning is for all of them. */
@@ -442,25 +439,12 @@ int ny_import_describe(struct ny_import *import, double seconds, struct ny_repor
     return ny_report_of_json(report, import->ctx, object);
 }
 
-static enum ny_reading layout_of(const char *word)
-{
-    if (strcmp(word, "auto") == 0) return NY_READ_AUTO;
-    return strcmp(word, "sparse") == 0 ? NY_READ_SPARSE : NY_READ_DENSE;
-}
-
 /* Reads how rows are to be prepared. */
 static int read_preparation(struct ny_import *import, const struct ny_options *options)
 {
-    const char *rows = ny_options_text(options, "rows");
-
     import->rows_typed = ny_options_is_set(options, "rows");
     import->values_typed = ny_options_is_set(options, "values");
-    if (ny_prepared_parse(&import->preparation, rows, ny_options_text(options, "values")))
-        return NY_OK;
-    return ny_fail(import->ctx, NY_EUSAGE,
-                   "--rows is none, unit, or total:S with a number S above 0, such as total:10000, "
-                   "not '%s'",
-                   rows);
+    return ny_settings_preparation(import->ctx, options, &import->preparation);
 }
 
 /* Refuses processes that would all import the same rows into one store. */
@@ -496,7 +480,7 @@ int ny_import_prepare(struct ny_import *import, const struct ny_options *options
     import->shard = ny_options_text(options, "shard");
     import->like = ny_options_text(options, "like");
     import->shuffle = ny_options_flag(options, "shuffle");
-    import->layout = layout_of(ny_options_text(options, "layout"));
+    import->layout = ny_settings_layout(options);
     import->raw = strcmp(ny_options_text(options, "codec"), "raw") == 0;
     import->expects = ny_options_size(options, "expect-rows", &import->expected);
     ny_options_size(options, "seed", &import->seed);

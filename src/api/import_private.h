@@ -26,7 +26,6 @@ struct ny_import {
     struct ny_import_how how; /* as the imports before have read their files */
     struct ny_classes *classes; /* of the store and all files */
     bool append, shuffle, raw;
-    bool borrows; /* the store may read the rows of a table where they are */
     bool expects; /* --expect-rows was given, and */
     uint64_t expected;
     const char *whole; /* the store in shards that is to have so many; NULL: the store itself; */
@@ -151,12 +150,6 @@ void ny_import_unclaim(struct ny_import *import);
 /* Imports so many rows of the file; NY_END after its last. */
 int ny_import_rows(struct ny_import *import, struct ny_reader *reader, uint64_t rows,
                    struct ny_row_batch *last);
-/* Tells whether the rows of a table, which the reader reads, can be left where they are. */
-bool ny_import_may_borrow(const struct ny_import *import, const struct ny_reader *reader,
-                          const struct ny_table *table);
-/* Leaves them there: the store reads them as its own. */
-int ny_import_borrow(struct ny_import *import, struct ny_reader *reader,
-                     const struct ny_table *table);
 /* Imports the rows of the file, called `name`, but those that an earlier run committed. A range of
  * them (end 0: all) is for imports that leave out none, in the order of the file. */
 int ny_import_file(struct ny_import *import, struct ny_reader *reader, const char *name,

@@ -213,37 +213,6 @@ int ny_import_file(struct ny_import *import, struct ny_reader *reader, const cha
     return err == NY_END ? NY_OK : err;
 }
 
-bool ny_import_may_borrow(const struct ny_import *import, const struct ny_reader *reader,
-                          const struct ny_table *table)
-{
-    const struct ny_file_table *read = ny_reader_table(reader);
-    size_t element = ny_dtype_size(read->dtype);
-
-    return import->borrows && table && !table->row_start && table->dtype == (int)read->dtype &&
-           (uintptr_t)table->values % element == 0 &&
-           (!table->row_bytes || table->row_bytes == table->columns * element) &&
-           ny_ingest_may_borrow(import->ingest);
-}
-
-/* The reader says what is wrong with a value, as of every table: the store would say less. */
-int ny_import_borrow(struct ny_import *import, struct ny_reader *reader,
-                     const struct ny_table *table)
-{
-    struct ny_row_batch batch = {0};
-    int err = ny_ingest_borrow(import->ingest, table->values, table->rows), read = NY_OK;
-
-    if (err == NY_EDATA) {
-        ny_error_clear(import->ctx);
-        while (read == NY_OK)
-            read = read_batch(import, reader, UINT64_MAX, &batch);
-        return read == NY_END ? NY_EINTERNAL : read;
-    }
-    if (err) return err;
-    import->consumed += table->rows;
-    ny_meter_add(&import->meter, table->rows, (double)(table->rows * import->row_bytes), 0);
-    return NY_OK;
-}
-
 int ny_import_shuffled(void *arg, const void *record, size_t bytes)
 {
     struct ny_import *import = arg;

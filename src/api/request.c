@@ -517,6 +517,7 @@ static void release(struct ny_request *request)
     ny_options_free(request->made);
     ny_model_free(request->model);
     ny_memory_lend(request->ctx, 0);
+    ny_memory_set_aside(request->ctx, 0);
     if (request->reserved) ny_call_end(request->ctx);
     ny_blas_return();
 }

@@ -35,6 +35,26 @@ static double number_of(const struct ny_options *options, const char *name, doub
     return ny_options_number(options, name, &value) ? value : fallback;
 }
 
+int ny_settings_preparation(struct ny_context *ctx, const struct ny_options *options,
+                            struct ny_prepared *how)
+{
+    const char *rows = ny_options_text(options, "rows");
+
+    if (ny_prepared_parse(how, rows, ny_options_text(options, "values"))) return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE,
+                   "--rows is none, unit, or total:S with a number S above 0, such as total:10000, "
+                   "not '%s'",
+                   rows);
+}
+
+enum ny_reading ny_settings_layout(const struct ny_options *options)
+{
+    const char *layout = ny_options_text(options, "layout");
+
+    if (strcmp(layout, "auto") == 0) return NY_READ_AUTO;
+    return strcmp(layout, "sparse") == 0 ? NY_READ_SPARSE : NY_READ_DENSE;
+}
+
 struct ny_reader_options ny_settings_reader(const struct ny_options *options)
 {
     const char *format, *dtype, *nan;

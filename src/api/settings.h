@@ -33,6 +33,11 @@ void ny_settings_release(struct ny_owned_settings *settings, struct ny_context *
 struct ny_graph_settings ny_settings_graph(const struct ny_options *options,
                                            const struct ny_context *ctx);
 
+/* Reads how rows are to be prepared; NY_EUSAGE where that cannot be. Options may be NULL. */
+int ny_settings_preparation(struct ny_context *ctx, const struct ny_options *options,
+                            struct ny_prepared *how);
+/* Reads in which layout rows are to be. */
+enum ny_reading ny_settings_layout(const struct ny_options *options);
 /* How to read a file; options may be NULL. The texts belong to the options. */
 struct ny_reader_options ny_settings_reader(const struct ny_options *options);
 

@@ -2,7 +2,7 @@
  * The calls of nystream_sums.h: sums over rows that are made apart, added up and solved.
  *
  * The folder merge has the sums themselves. A part comes from a result, whose job has summed up its
- * rows; the rows of a table go through a scratch store, where a fit of them ends with its sums. The
+ * rows; the rows of a table are borrowed, and a fit of them ends with its sums. The
  * options of the fit stay with the sums, or are made again from what the parts say.
  */
 #include <stdio.h>
@@ -13,9 +13,7 @@
 #include "api/given.h"
 #include "api/landmark_table.h"
 #include "api/report.h"
-#include "api/scratch.h"
 #include "api/settings.h"
-#include "base/borrowed.h"
 #include "base/decimal.h"
 #include "base/memory.h"
 #include "io/memory.h"
@@ -224,16 +222,16 @@ int ny_sums_add_result(struct ny_sums *sums, const char *path, const char *name)
     return add_result(sums, path, name, NULL);
 }
 
-/* Puts a batch into its scratch store, in the layout of the batches before it. One that is first
+/* Borrows a batch, in the layout of the batches before it. One that is first
  * is sparse where it comes so, however many of its values are 0: batches have to agree. */
-static int append_batch(struct ny_sums *sums, const char *store, const struct ny_table *rows)
+static int borrow_batch(struct ny_sums *sums, const struct ny_table *rows)
 {
     bool sparse = sums->summed ? sums->summed->base->spec.slots > 0 : rows->row_start != NULL;
     struct ny_options *options = NULL;
     int err = ny_options_new(&options, sums->ctx);
 
     if (!err) err = ny_options_set(options, "layout", sparse ? "sparse" : "dense");
-    if (!err) err = ny_borrow(sums->ctx, store, rows, options, NULL);
+    if (!err) err = ny_borrow(sums->ctx, ny_memory_name(rows), rows, options, NULL);
     ny_options_free(options);
     return err;
 }
@@ -241,28 +239,20 @@ static int append_batch(struct ny_sums *sums, const char *store, const struct ny
 int ny_sums_add(struct ny_sums *sums, const struct ny_table *table)
 {
     struct ny_context *ctx = sums ? sums->ctx : NULL;
-    struct ny_scratch_folder folder;
-    char store[4300];
     struct ny_table given;
-    bool scratch;
+    const char *name;
     int err = NY_GIVEN(ctx, table);
 
     if (!err) err = ny_given_table(ctx, table, &given);
     if (!err) err = ny_memory_check(ctx, &given);
     if (!err) err = need_options(sums);
-    if (!err) err = ny_scratch_make(ctx, ny_scratch_parent(ctx, sums->options, &given), &folder);
     if (err) return err;
     drop_image(sums);
-    snprintf(store, sizeof(store), "%s/store.nys", folder.path);
-    scratch = ny_context_scratch(ctx);
-    ny_context_set_scratch(ctx, 1);
-    err = append_batch(sums, store, &given);
-    if (!err) err = ny_fit(ctx, store, result, sums->options, NULL);
-    if (!err) err = add_result(sums, store, result, ny_memory_name(&given));
-    ny_context_set_scratch(ctx, scratch);
-    ny_borrow_rows(ctx, 0, NULL);
-    ny_scratch_remove(&folder);
-    if (err) ny_scratch_told(ctx, store, ny_memory_name(&given));
+    name = ny_memory_name(&given);
+    err = borrow_batch(sums, &given);
+    if (!err) err = ny_fit(ctx, name, result, sums->options, NULL);
+    if (!err) err = add_result(sums, name, result, name);
+    ny_store_hold(ctx, NULL);
     return err;
 }
 

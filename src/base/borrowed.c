@@ -1,15 +1,12 @@
-/* A list of the rows that contexts of this process have borrowed: a few, which are looked up once a
- * block. Pages of a mapped file among them are given back when they have been read. */
+/* Rows of a caller: pages of a mapped file among them are given back when they have been read. */
 #include "base/borrowed.h"
 
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/context_private.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/mutex.h"
 
 /* Rows of fewer bytes count as memory. */
 enum { FEW_BYTES = 4 << 20 };
@@ -17,8 +14,6 @@ enum { FEW_BYTES = 4 << 20 };
 /* A fault maps more pages than the one that is read: those of an aligned window, or of a large
  * folio of the page cache. All of them are given back. */
 enum { WINDOW_BYTES = 2 << 20 };
-
-static struct ny_borrowed *all; /* under the lock of the process */
 
 struct ny_borrowed_rows ny_borrowed_of(const void *rows, size_t bytes)
 {
@@ -76,39 +71,4 @@ int ny_borrowed_copy(struct ny_context *ctx, void *to, const void *from, size_t 
     struct copy copy = {to, from, bytes};
 
     return ny_borrowed_guard(ctx, copy_bytes, &copy);
-}
-
-/* Takes an entry out of the list, where it is there. */
-static void unlink_entry(const struct ny_borrowed *entry)
-{
-    struct ny_borrowed **at = &all;
-
-    while (*at && *at != entry)
-        at = &(*at)->next;
-    if (*at) *at = entry->next;
-}
-
-void ny_borrow_rows(struct ny_context *ctx, uint64_t store, const struct ny_borrowed_rows *rows)
-{
-    struct ny_borrowed *mine = &ctx->borrowed;
-
-    ny_shared_lock(NY_SHARED_BORROWED);
-    unlink_entry(mine);
-    *mine = (struct ny_borrowed){.store = store, .next = all};
-    if (rows) {
-        mine->rows = *rows;
-        all = mine;
-    }
-    ny_shared_unlock(NY_SHARED_BORROWED);
-}
-
-struct ny_borrowed_rows ny_borrowed_rows(uint64_t store)
-{
-    struct ny_borrowed_rows rows = {.at = NULL};
-
-    ny_shared_lock(NY_SHARED_BORROWED);
-    for (const struct ny_borrowed *entry = all; entry && !rows.at; entry = entry->next)
-        if (entry->store == store) rows = entry->rows;
-    ny_shared_unlock(NY_SHARED_BORROWED);
-    return rows;
 }

@@ -1,5 +1,4 @@
-/* Rows of callers that scratch stores have not copied: all contexts of the process read them where
- * they are. */
+/* Rows of callers, which are read where they are. */
 #ifndef NY_BASE_BORROWED_H
 #define NY_BASE_BORROWED_H
 
@@ -11,13 +10,6 @@ struct ny_borrowed_rows {
     size_t bytes;
     bool mapped; /* they are a file's, which is read from a disk */
     bool shared; /* and their pages can be given back (ny_memory_is_shared()) */
-};
-
-/* Rows that a context has borrowed; it owns the entry. */
-struct ny_borrowed {
-    struct ny_borrowed_rows rows;
-    uint64_t store; /* the id of the store whose points they are */
-    struct ny_borrowed *next;
 };
 
 /* Describes rows of a caller. A few MiB count as memory, wherever they are: to find out costs as
@@ -33,11 +25,5 @@ void ny_borrowed_done(const struct ny_borrowed_rows *rows, const void *at, size_
 int ny_borrowed_guard(struct ny_context *ctx, ny_guarded_fn *work, void *arg);
 /* Copies rows of a caller in this way. */
 int ny_borrowed_copy(struct ny_context *ctx, void *to, const void *from, size_t bytes);
-
-/* Notes the rows of the store with this id, in place of those that the context had before; NULL:
- * it has none from now on. */
-void ny_borrow_rows(struct ny_context *ctx, uint64_t store, const struct ny_borrowed_rows *rows);
-/* Returns the rows of the store; none where it has its own. */
-struct ny_borrowed_rows ny_borrowed_rows(uint64_t store);
 
 #endif

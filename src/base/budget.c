@@ -45,7 +45,8 @@ int ny_budget_refuse(struct ny_context *ctx, const char *what, size_t least, con
     const double mib = 1 << 20;
     unsigned parts = ny_context_parts(ctx);
     size_t all = ny_budget_of_parts(ctx, least);
-    size_t limit = ny_memory_limit(ny_context_whole(ctx));
+    const struct ny_context *whole = ny_context_whole(ctx);
+    size_t limit = ny_memory_limit(whole) + ny_memory_aside(whole);
     char shards[64] = "";
 
     if (parts > 1) snprintf(shards, sizeof(shards), " over %u shards at the same time", parts);
@@ -60,5 +61,6 @@ int ny_budget_need(struct ny_context *ctx, const char *what, size_t bytes)
     size_t left = ny_memory_left(ctx);
 
     if (bytes <= left) return NY_OK;
-    return ny_budget_refuse(ctx, what, bytes + ny_memory_limit(ctx) - left, "", "");
+    return ny_budget_refuse(ctx, what, bytes + ny_memory_limit(ctx) + ny_memory_aside(ctx) - left,
+                            "", "");
 }

@@ -61,7 +61,6 @@ void ny_context_free(struct ny_context *ctx)
 {
     if (!ctx) return;
     ny_context_hold(ctx, NULL, NULL);
-    ny_borrow_rows(ctx, 0, NULL);
     ny_free(ctx, ctx->command);
     ny_mutex_release(&ctx->lock);
     free(ctx);

@@ -4,7 +4,6 @@
 
 #include <stdatomic.h>
 
-#include "base/borrowed.h"
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/mutex.h"
@@ -49,11 +48,10 @@ struct ny_context {
     unsigned threads, crew;
     double checkpoint_s;
     bool scratch;
-    struct ny_borrowed borrowed;
     void *held; /* ny_context_hold(), and what frees it */
     void (*let_go)(void *held);
     size_t memory_budget, memory_limit; /* as it was set; and as the call that runs may use it */
-    size_t memory_lent;                 /* ny_memory_lend() */
+    size_t memory_lent, memory_aside;   /* ny_memory_lend(), ny_memory_set_aside() */
     bool memory_default;                /* the budget is a share of what was free */
     atomic_size_t memory_used, memory_peak;
     atomic_size_t memory_by_purpose[NY_PURPOSES];

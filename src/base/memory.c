@@ -266,9 +266,19 @@ void ny_memory_lend(struct ny_context *ctx, size_t bytes)
     ctx->memory_lent = bytes;
 }
 
+void ny_memory_set_aside(struct ny_context *ctx, size_t bytes)
+{
+    ctx->memory_aside = bytes < ctx->memory_limit ? bytes : ctx->memory_limit;
+}
+
+size_t ny_memory_aside(const struct ny_context *ctx)
+{
+    return ctx->memory_aside;
+}
+
 size_t ny_memory_limit(const struct ny_context *ctx)
 {
-    return ctx->memory_limit;
+    return ctx->memory_limit - ctx->memory_aside;
 }
 
 size_t ny_memory_used(const struct ny_context *ctx)
@@ -290,7 +300,7 @@ size_t ny_memory_left(const struct ny_context *ctx)
 {
     size_t used = ny_memory_used(ctx);
 
-    return used < ctx->memory_limit ? ctx->memory_limit - used : 0;
+    return used < ny_memory_limit(ctx) ? ny_memory_limit(ctx) - used : 0;
 }
 
 int ny_product(struct ny_context *ctx, size_t *out, size_t a, size_t b, size_t c)

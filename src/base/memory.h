@@ -74,6 +74,12 @@ void ny_unreserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
  * plan, which then says the least budget. The budget itself, and what plans see of it, stays. */
 void ny_memory_lend(struct ny_context *ctx, size_t bytes);
 
+/* Sets so many bytes of the budget aside for what a job will keep in memory: plans and jobs see the
+ * rest as the budget, until it is called with 0. */
+void ny_memory_set_aside(struct ny_context *ctx, size_t bytes);
+/* Returns the bytes that are set aside. */
+size_t ny_memory_aside(const struct ny_context *ctx);
+
 /* Returns the budget in bytes. */
 size_t ny_memory_limit(const struct ny_context *ctx);
 /* Returns the bytes that are charged now. */

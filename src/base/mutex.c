@@ -4,7 +4,6 @@
 
 static pthread_mutex_t shared[NY_SHARED_LOCKS] = {
     [NY_SHARED_STORES] = PTHREAD_MUTEX_INITIALIZER,
-    [NY_SHARED_BORROWED] = PTHREAD_MUTEX_INITIALIZER,
     [NY_SHARED_BLAS] = PTHREAD_MUTEX_INITIALIZER,
 };
 static pthread_once_t watching = PTHREAD_ONCE_INIT;

@@ -25,9 +25,8 @@ struct ny_once {
 /* Locks of things that all contexts of a process share. A fork waits until nobody holds one, so
  * that none is held for ever in the new process, which has only the thread that forked. */
 enum ny_shared {
-    NY_SHARED_STORES,   /* the environments that are open */
-    NY_SHARED_BORROWED, /* the list of borrowed rows */
-    NY_SHARED_BLAS,     /* who uses OpenBLAS */
+    NY_SHARED_STORES, /* the environments that are open */
+    NY_SHARED_BLAS,   /* who uses OpenBLAS */
     NY_SHARED_LOCKS
 };
 

@@ -163,6 +163,7 @@ int ny_plan_make(struct ny_rows *X, const struct ny_fit_settings *settings,
         err = decide_landmarks(X, settings, &points, sizes.spec, plan);
     if (err) goto done;
     sizes.m = plan->m_estimated ? with_margin(plan->m, settings->landmarks, points.n) : plan->m;
+    sizes.look = &look;
     ny_plan_memory(&sizes.job, plan);
     if (!settings->method) goto done; /* of a selection alone no time is told */
     plan->cache_bytes = ny_fit_cache_planned(&sizes, plan->workers);
@@ -172,7 +173,6 @@ int ny_plan_make(struct ny_rows *X, const struct ny_fit_settings *settings,
     if (is_looked_at(&sizes, plan->m)) err = ny_plan_look(&look, X, settings, &sizes);
     if (err) goto done;
     plan->gram_f64 = ny_settings_gram_f64(settings, points.n) || look.gram_f64;
-    sizes.look = &look;
     ny_plan_work(&sizes.job, plan);
     ny_plan_sum_up(plan);
 done:

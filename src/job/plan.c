@@ -72,16 +72,32 @@ size_t ny_plan_peak_bytes(const void *sizes, unsigned workers, size_t limit)
     return ny_stage_bytes_total(&peak);
 }
 
+/* Sets memory aside for what the job keeps there, where it is not on a disk: as much as its plan
+ * counts for the disk. */
+static void set_aside(const struct ny_job_sizes *sizes, const struct ny_plan *plan)
+{
+    struct ny_plan kept = *plan;
+
+    ny_memory_set_aside(sizes->ctx, 0);
+    if (!ny_context_held(sizes->ctx)) return;
+    kept.workers = 1;
+    ny_plan_work(sizes, &kept);
+    ny_memory_set_aside(sizes->ctx, (size_t)kept.disk_bytes);
+}
+
 void ny_plan_memory(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
-    size_t limit = ny_memory_limit(sizes->ctx);
     struct ny_course_bytes bytes;
     struct ny_stage_bytes peak;
+    size_t limit;
 
+    set_aside(sizes, plan);
+    limit = ny_memory_limit(sizes->ctx);
     plan->workers = ny_budget_workers(ny_plan_peak_bytes, sizes, sizes->threads, limit);
     plan->fits = plan->workers > 0;
     if (!plan->fits) plan->workers = 1;
     peak = peak_of(sizes, plan->workers, limit, &bytes);
+    peak.by_purpose[NY_MEM_STORE] += ny_memory_aside(sizes->ctx);
     plan->memory_bytes = ny_stage_bytes_total(&peak);
     memcpy(plan->by_purpose, peak.by_purpose, sizeof(plan->by_purpose));
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
@@ -91,7 +107,7 @@ void ny_plan_memory(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 
 size_t ny_plan_memory_least(const struct ny_job_sizes *sizes)
 {
-    return ny_budget_least(ny_plan_peak_bytes, sizes);
+    return ny_budget_least(ny_plan_peak_bytes, sizes) + ny_memory_aside(sizes->ctx);
 }
 
 /* ---- passes, flops, disk and seconds -------------------------------------------------------- */

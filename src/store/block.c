@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/borrowed.h"
 #include "store/store_private.h"
 
 size_t ny_element_bytes(enum ny_kind kind, enum ny_dtype dtype)
@@ -34,17 +33,8 @@ int ny_block_read(struct ny_snapshot *view, const struct ny_manifest *m, enum ny
                                      .kind = kind},
                            .exact = true,
                            .capacity = bytes};
-    struct ny_borrowed_rows borrowed = {.at = NULL};
 
     *wrong = NULL;
-    if (kind == NY_KIND_POINTS) borrowed = ny_borrowed_rows(view->store->id);
-    if (borrowed.at) {
-        const char *from = borrowed.at + block * m->block_rows * ny_block_row_bytes(m, kind);
-        int err = ny_borrowed_copy(view->store->ctx, rows, from, bytes);
-
-        ny_borrowed_done(&borrowed, from, bytes);
-        return err;
-    }
     return ny_snapshot_read(view, &want, rows, wrong) ? NY_ESTORE : NY_OK;
 }
 

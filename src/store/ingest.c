@@ -104,11 +104,6 @@ static int check_append(struct ny_ingest *ingest)
 
     if (base->n == 0) return NY_OK;
     if (!spec->append) return fail_there(ingest);
-    if (ny_points_borrowed(ingest->store).at)
-        return ny_fail(ingest->ctx, NY_EUSAGE,
-                       "the rows of %s stay in the memory where ny_borrow() found them, so no "
-                       "others can follow them; append all of them to another store",
-                       path);
     if (spec->d != base->d)
         return ny_fail(ingest->ctx, NY_EDATA,
                        "the rows have %s, but those of %s have %llu: give rows of the same width",

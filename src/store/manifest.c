@@ -19,7 +19,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/borrowed.h"
 #include "base/checksum.h"
 #include "base/memory.h"
 #include "store/store_private.h"
@@ -82,15 +81,13 @@ static bool plausible(const struct ny_manifest *m)
                       m->block_rows == ny_block_rows_for(m->d, (enum ny_dtype)m->dtype));
 }
 
-/* Each block is an entry of the table: no more can be claimed than there are, unless the rows are
- * a caller's. */
+/* Each block is an entry of the table: no more can be claimed than there are. */
 static bool blocks_fit(const struct ny_snapshot *view, const struct ny_manifest *m)
 {
     MDB_stat stat;
 
-    return m->n == 0 || ny_borrowed_rows(view->store->id).at ||
-           (mdb_stat(view->txn, view->env->table, &stat) == 0 &&
-            (m->n - 1) / m->block_rows < stat.ms_entries);
+    return m->n == 0 || (mdb_stat(view->txn, view->env->table, &stat) == 0 &&
+                         (m->n - 1) / m->block_rows < stat.ms_entries);
 }
 
 const char *ny_manifest_fetch(struct ny_snapshot *view, struct ny_manifest *manifest)

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/borrowed.h"
 #include "base/memory.h"
 #include "store/csr.h"
 #include "base/guard.h"
@@ -96,8 +95,7 @@ struct cache {
     size_t slots;               /* of points: rows are records; 0: dense */
     struct ny_rows_info info;   /* of sparse points */
     char *rows;                 /* or the room of a sparse block */
-    struct ny_borrowed_rows borrowed; /* of points: all rows, of which `rows` is then a part */
-    struct ny_lost lost;              /* of points: blocks may hold zeros in their place */
+    struct ny_lost lost;        /* of points: blocks may hold zeros in their place */
     size_t reserved;
     uint64_t block; /* UINT64_MAX: none yet */
 };
@@ -129,8 +127,6 @@ static int cache_init(struct cache *cache, struct ny_store *store, enum ny_kind 
     if (err) return err;
     cache->row_bytes =
         slots ? ny_row_bytes(cache->info.dtype, 0, slots) : read_row_bytes(store, &cache->m, kind);
-    if (kind == NY_KIND_POINTS) cache->borrowed = ny_points_borrowed(store);
-    if (cache->borrowed.at) return NY_OK;
     bytes = slots ? ny_points_block_bytes(&cache->info)
                   : (size_t)cache->m.block_rows * cache->row_bytes;
     err = ny_reserve(store->ctx, NY_MEM_STORE, bytes); /* of the map */
@@ -140,19 +136,9 @@ static int cache_init(struct cache *cache, struct ny_store *store, enum ny_kind 
     return cache->rows ? NY_OK : NY_EBUDGET;
 }
 
-/* Says that nothing more is read of the block that is loaded. */
-static void cache_leave(struct cache *cache)
-{
-    if (cache->borrowed.at && cache->block != UINT64_MAX)
-        ny_borrowed_done(&cache->borrowed, cache->rows,
-                         (size_t)ny_rows_in_block(&cache->m, cache->block) * cache->row_bytes);
-    cache->block = UINT64_MAX;
-}
-
 static void cache_release(struct cache *cache)
 {
-    cache_leave(cache);
-    if (!cache->borrowed.at) ny_free(cache->store->ctx, cache->rows);
+    ny_free(cache->store->ctx, cache->rows);
     ny_unreserve(cache->store->ctx, NY_MEM_STORE, cache->reserved);
     ny_lost_release(&cache->lost, cache->store->ctx);
 }
@@ -181,11 +167,8 @@ static int cache_load(struct cache *cache, uint64_t block)
     int err = NY_OK;
 
     if (cache->block == block) return NY_OK;
-    cache_leave(cache);
-    if (cache->borrowed.at)
-        cache->rows = (char *)(uintptr_t)cache->borrowed.at +
-                      block * cache->m.block_rows * cache->row_bytes; /* read only */
-    else if (cache->slots)
+    cache->block = UINT64_MAX;
+    if (cache->slots)
         err = ny_points_read_sparse(cache->store, &cache->info, block, cache->rows, &count);
     else
         err = load_block(cache->store, cache->kind, block, &cache->m, cache->rows);
@@ -206,9 +189,8 @@ static int sparse_row(const struct cache *cache, uint64_t at, struct ny_sparse *
 /* Rows at … at+count−1 of the block that is loaded. */
 static int cache_copy(const struct cache *cache, uint64_t at, size_t count, char *out)
 {
-    if (!cache->slots)
-        return ny_borrowed_copy(cache->store->ctx, out, cache->rows + at * cache->row_bytes,
-                                count * cache->row_bytes);
+    if (!cache->slots) memcpy(out, cache->rows + at * cache->row_bytes, count * cache->row_bytes);
+    if (!cache->slots) return NY_OK;
     for (size_t i = 0; i < count; i++) {
         struct ny_sparse row;
         int err = sparse_row(cache, at + i, &row);
@@ -317,7 +299,6 @@ static int find_rows(struct cache *cache, const uint64_t *rows, size_t count, fo
     for (size_t i = 0; !err && i < count; i++) {
         uint64_t row = wishes[i].row;
 
-        ny_wishes_ahead(&cache->borrowed, cache->row_bytes, wishes, count, i);
         err = check_lost(cache, row, row + 1);
         if (!err) err = cache_load(cache, row / cache->m.block_rows);
         if (!err) err = found(arg, cache, row % cache->m.block_rows, wishes[i].position);

@@ -6,11 +6,6 @@
 #include "store/store_private.h"
 #include "stream/source.h"
 
-struct ny_borrowed_rows ny_points_borrowed(const struct ny_store *store)
-{
-    return store->set ? (struct ny_borrowed_rows){.at = NULL} : ny_borrowed_rows(store->id);
-}
-
 size_t ny_points_block_bytes(const struct ny_rows_info *info)
 {
     if (info->row_slots)
@@ -27,7 +22,7 @@ int ny_points_info_all(struct ny_store *store, struct ny_rows_info *info)
     struct ny_snapshot *view;
     const char *wrong; /* lengths that are damaged are not known */
     enum ny_dtype stored;
-    bool sparse, borrowed = ny_points_borrowed(store).at != NULL; /* no block of them is stored */
+    bool sparse;
     int end, err;
 
     if (store->held) return store->held->given.X->ops->info(store->held->given.X, info);
@@ -65,7 +60,7 @@ int ny_points_info_all(struct ny_store *store, struct ny_rows_info *info)
         .lengths = lengths,
         .raw_bytes = sparse ? m.nnz * (sizeof(uint32_t) + ny_dtype_size(stored))
                             : m.n * m.d * ny_dtype_size(stored),
-        .stored_bytes = borrowed ? m.n * m.d * ny_dtype_size(stored) : m.full_bytes + m.tail_bytes,
+        .stored_bytes = m.full_bytes + m.tail_bytes,
         .dropped = m.dropped,
         .lost = lost.rows,
         .txn = m.txn,

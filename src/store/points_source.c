@@ -262,24 +262,12 @@ static int allocate_slots(struct points_source *source, size_t block_bytes)
     return NY_OK;
 }
 
-/* Reads the first n rows where their caller has them. */
-static int source_of_borrowed(struct ny_source **out, struct ny_context *ctx,
-                              const struct ny_borrowed_rows *rows, const struct ny_rows_info *info,
-                              uint64_t n)
-{
-    const struct ny_kept_rows kept = {
-        .dtype = info->dtype, .n = n, .d = (size_t)info->d, .values = *rows};
-
-    return ny_source_of_kept(out, ctx, &kept);
-}
-
 int ny_points_source_new(struct ny_store *store, uint64_t n, size_t slots, unsigned workers,
                          struct ny_source **out)
 {
     static const struct ny_source_ops ops = {take, strip, release, visit};
     struct ny_context *ctx = store->ctx;
     struct ny_rows_info info;
-    struct ny_borrowed_rows borrowed = ny_points_borrowed(store);
     struct points_source *source;
     uint64_t run;
     double stored;
@@ -294,7 +282,6 @@ int ny_points_source_new(struct ny_store *store, uint64_t n, size_t slots, unsig
     if (n > info.here.end) n = info.here.end; /* the others are in other shards */
     n = n > info.here.first ? n - info.here.first : 0;
     info.n = ny_rows_here(&info);
-    if (borrowed.at) return source_of_borrowed(out, ctx, &borrowed, &info, n);
     source = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*source));
     if (!source) return NY_EBUDGET;
     stored = (double)info.stored_bytes / (double)(info.n ? info.n : 1);

@@ -20,7 +20,6 @@
 #ifndef NY_STORE_STORE_H
 #define NY_STORE_STORE_H
 
-#include "base/borrowed.h"
 #include "base/names.h"
 #include "base/text.h"
 #include "base/traits.h"
@@ -406,15 +405,6 @@ bool ny_ingest_runs(struct ny_store *store);
 /* Sets *waits to whether rows of an import that was interrupted are staged: the same one goes
  * on. */
 int ny_ingest_waits(struct ny_store *store, bool *waits);
-/* Tells whether the store may read the rows of this import where the caller has them: it is a
- * scratch one without points, and dense rows come alone. */
-bool ny_ingest_may_borrow(const struct ny_ingest *ingest);
-/* Returns the rows of a store that has borrowed them; none where it has its own. */
-struct ny_borrowed_rows ny_points_borrowed(const struct ny_store *store);
-/* Takes n rows of the spec's type that stay where they are, and must stay as they are as long as
- * the context reads the store: they are counted in the statistics, and no block of them is stored.
- * NY_EDATA where a value is not finite. */
-int ny_ingest_borrow(struct ny_ingest *ingest, const void *rows, uint64_t n);
 /* Adds rows; commits by itself whenever min(64 MiB, budget/8) are dirty. Everything stays staged,
  * invisible to readers. */
 int ny_ingest_rows(struct ny_ingest *ingest, const struct ny_ingest_rows *rows);

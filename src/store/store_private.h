@@ -15,8 +15,7 @@
  *   verify, repair, compact   all of it
  *
  * Invariants.
- *  1. A value leaves this folder only as a copy, after its checksum was verified; rows that a
- *     scratch store has borrowed are the caller's, and in no value.
+ *  1. A value leaves this folder only as a copy, after its checksum was verified.
  *  2. Every write transaction ends by rewriting the pulse; every entry is counted in it.
  *  3. Rows below the manifest's n are never rewritten, but for the short last block at a commit;
  *     only a truncation makes n less.

@@ -249,7 +249,7 @@ static int by_components(struct ny_fit *fit, struct sample *sample)
     struct ny_source *source = NULL;
     struct ny_columns_spec spec;
     json_t *before = NULL;
-    int err = fit->job.keep.ops->load(&fit->job.keep, &before);
+    int err = ny_record_get(&fit->job.keep, &before);
 
     if (!err) err = ny_model_of_record(&model, &fit->job.keep, before);
     if (err || !model->fitted.spread) goto done;

@@ -1,0 +1,225 @@
+/*
+ * ny_borrow: rows in the memory of the caller as a store that is in memory, too (ny_store_hold()).
+ *
+ * Rows are read where they are. Only sparse ones may have to be copied: those whose entries are not
+ * in order, and those of which more than one value in eight is there, which are quicker as dense
+ * rows. A reader makes that copy, as it makes the rows of an import, so that both are the same.
+ */
+#include <string.h>
+
+#include "api/given.h"
+#include "api/options.h"
+#include "api/report.h"
+#include "api/settings.h"
+#include "base/memory.h"
+#include "io/memory.h"
+#include "store/store.h"
+#include "stream/rows_memory.h"
+
+/* Rows that a store in memory reads, with what is made for it. */
+struct borrowed {
+    struct ny_context *ctx;
+    char *path; /* by which messages call the rows */
+    struct ny_table table;
+    enum ny_reading layout; /* that was asked for */
+    struct ny_memory_rows rows;
+    struct ny_rows *X;
+    struct ny_names columns;
+    struct ny_csr sparse; /* a copy in order */
+    void *dense;          /* or a dense one */
+};
+
+static void borrowed_free(void *arg)
+{
+    struct borrowed *borrowed = arg;
+
+    if (!borrowed) return;
+    ny_memory_rows_free(borrowed->X);
+    ny_names_release(&borrowed->columns, borrowed->ctx);
+    ny_csr_release(&borrowed->sparse, borrowed->ctx);
+    ny_free(borrowed->ctx, borrowed->dense);
+    ny_free(borrowed->ctx, borrowed->path);
+    ny_free(borrowed->ctx, borrowed);
+}
+
+/* Describes the rows of the table as they are. */
+static struct ny_kept_rows kept_of(const struct ny_table *table)
+{
+    size_t element = ny_dtype_size((enum ny_dtype)table->dtype);
+    uint64_t row_bytes = table->row_bytes ? table->row_bytes : table->columns * element;
+    uint64_t bytes = table->row_start ? table->entries * element
+                                      : (table->rows - 1) * row_bytes + table->columns * element;
+
+    return (struct ny_kept_rows){.dtype = (enum ny_dtype)table->dtype,
+                                 .n = table->rows,
+                                 .d = (size_t)table->columns,
+                                 .values = ny_borrowed_of(table->values, (size_t)bytes),
+                                 .row_bytes = (size_t)row_bytes,
+                                 .row_start = table->row_start,
+                                 .column = table->column,
+                                 .index_bytes = table->index_bytes};
+}
+
+/* ---- a copy --------------------------------------------------------------------------------- */
+
+/* Reads all rows into the copy; of dense rows there is room for all. */
+static int read_all(struct borrowed *borrowed, struct ny_reader *reader)
+{
+    const struct ny_file_table *table = ny_reader_table(reader);
+    size_t row_bytes = (size_t)table->d * ny_dtype_size(table->dtype), most = 1024;
+    uint64_t done = 0;
+    int err = NY_OK;
+
+    while (!err) {
+        struct ny_row_batch batch = {.values = (char *)borrowed->dense + done * row_bytes};
+
+        if (table->layout == NY_CSR) batch.sparse = &borrowed->sparse;
+        err = ny_reader_next(reader, most, &batch);
+        done += err ? 0 : batch.count;
+    }
+    return err == NY_END ? NY_OK : err;
+}
+
+/* Copies sparse rows, in order, or as dense ones, and describes the copy instead of them. */
+static int copy_rows(struct borrowed *borrowed)
+{
+    struct ny_kept_rows *kept = &borrowed->rows.kept;
+    const struct ny_reader_options reading = {.reading = borrowed->layout, .any_order = true};
+    const struct ny_file_table *table;
+    struct ny_csr *sparse = &borrowed->sparse;
+    struct ny_reader *reader;
+    size_t bytes;
+    int err = ny_reader_open_memory(&reader, borrowed->ctx, &borrowed->table, &reading);
+
+    if (err) return err;
+    table = ny_reader_table(reader);
+    bytes = ny_dtype_size(table->dtype) * kept->d * (size_t)kept->n;
+    sparse->dtype = table->dtype;
+    if (table->layout == NY_DENSE) borrowed->dense = ny_alloc(borrowed->ctx, NY_MEM_STORE, bytes);
+    err = table->layout == NY_CSR || borrowed->dense ? read_all(borrowed, reader) : NY_EBUDGET;
+    kept->dtype = table->dtype;
+    if (table->layout == NY_DENSE)
+        *kept = (struct ny_kept_rows){.dtype = table->dtype,
+                                      .n = kept->n,
+                                      .d = kept->d,
+                                      .values = ny_borrowed_of(borrowed->dense, bytes),
+                                      .row_bytes = bytes / (size_t)kept->n,
+                                      .how = kept->how};
+    else if (!err)
+        *kept = (struct ny_kept_rows){.dtype = table->dtype,
+                                      .n = kept->n,
+                                      .d = kept->d,
+                                      .values = {.at = sparse->value},
+                                      .row_start = sparse->start,
+                                      .column = sparse->index,
+                                      .index_bytes = sizeof(uint32_t),
+                                      .how = kept->how};
+    ny_reader_close(reader);
+    return err;
+}
+
+/* Tells of the first value that is wrong as its import would. */
+static int tell_wrong(struct borrowed *borrowed)
+{
+    struct ny_reader *reader;
+    const struct ny_reader_options reading = {.reading = borrowed->layout, .any_order = true};
+    int err;
+
+    ny_error_clear(borrowed->ctx);
+    err = ny_reader_open_memory(&reader, borrowed->ctx, &borrowed->table, &reading);
+    if (!err) err = read_all(borrowed, reader);
+    ny_reader_close(reader);
+    return err;
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+/* Takes the names of the columns. */
+static int take_columns(struct borrowed *borrowed)
+{
+    const char *const *names = borrowed->table.column_names;
+    int err = NY_OK;
+
+    for (uint64_t k = 0; names && !err && k < borrowed->table.columns; k++) {
+        const char *name = names[k] ? names[k] : "";
+        size_t length = strnlen(name, NY_NAME_BYTES_MAX + 1);
+        const char *wrong = ny_name_wrong(name, length);
+
+        err = wrong ? ny_fail(borrowed->ctx, NY_EDATA, "%s: the name of column %llu (from 0) %s",
+                              borrowed->path, (unsigned long long)k, wrong)
+                    : ny_names_add(&borrowed->columns, borrowed->ctx, name, length);
+    }
+    if (names) borrowed->rows.columns = &borrowed->columns;
+    return err;
+}
+
+static int make_rows(struct borrowed *borrowed)
+{
+    const struct ny_table *table = &borrowed->table;
+    bool full = table->entries >= table->rows * table->columns / 8;
+    bool stays = table->row_start ? borrowed->layout == NY_READ_SPARSE ||
+                                        (borrowed->layout == NY_READ_AUTO && !full)
+                                  : borrowed->layout != NY_READ_SPARSE;
+    int err = NY_END;
+
+    if (stays) err = ny_rows_of_memory(&borrowed->X, borrowed->ctx, &borrowed->rows);
+    if (err == NY_END) err = copy_rows(borrowed);
+    if (!err && !borrowed->X) err = ny_rows_of_memory(&borrowed->X, borrowed->ctx, &borrowed->rows);
+    return err;
+}
+
+/* Reads how rows are to be prepared, and refuses options of an import that would change them. */
+static int take_options(struct borrowed *borrowed, const struct ny_options *options)
+{
+    static const char *const others[] = {"dtype", "dims", "shuffle", "shards"};
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (ny_options_is_set(options, others[i]))
+            return ny_fail(borrowed->ctx, NY_EUSAGE,
+                           "--%s says how to import rows, but these are read where they are",
+                           others[i]);
+    borrowed->layout = ny_settings_layout(options);
+    return ny_settings_preparation(borrowed->ctx, options, &borrowed->rows.kept.how);
+}
+
+int ny_borrow_table(struct ny_context *ctx, const char *path, const struct ny_table *table,
+                    const struct ny_options *options)
+{
+    struct borrowed *borrowed = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*borrowed));
+    struct ny_store *store;
+    int err;
+
+    if (!borrowed) return NY_EBUDGET;
+    *borrowed = (struct borrowed){.ctx = ctx, .table = *table, .path = ny_strdup(ctx, path)};
+    borrowed->rows = (struct ny_memory_rows){.name = borrowed->path,
+                                             .kept = kept_of(table),
+                                             .entries = table->row_start ? table->entries : 0};
+    err = borrowed->path ? take_options(borrowed, options) : NY_EBUDGET;
+    if (!err) err = take_columns(borrowed);
+    if (!err) err = make_rows(borrowed);
+    if (err == NY_EDATA) err = tell_wrong(borrowed);
+    if (err) {
+        borrowed_free(borrowed);
+        return err;
+    }
+    err = ny_store_of_rows(
+        &store, ctx, path,
+        &(struct ny_given_rows){borrowed->X, borrowed->rows.columns, borrowed_free, borrowed});
+    if (!err) ny_store_hold(ctx, store);
+    return err;
+}
+
+int ny_borrow(struct ny_context *context, const char *path, const struct ny_table *table,
+              const struct ny_options *options, struct ny_report **report)
+{
+    struct ny_options none;
+    struct ny_table rows;
+    int err = NY_GIVEN(context, path, table);
+
+    if (report) *report = NULL;
+    if (!err) err = ny_given_table(context, table, &rows);
+    if (!err) err = ny_memory_check(context, &rows);
+    options = ny_options_given(options, context, &none);
+    if (!err) err = ny_borrow_table(context, path, &rows, options);
+    return err || !report ? err : ny_store_report(context, path, report);
+}
