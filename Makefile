@@ -88,7 +88,7 @@ LIB_OBJECTS := $(LIB_SOURCES:src/%.c=$(BUILD)/%.o) \
 CLI_OBJECTS := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/cli/*.c))
 STATIC_LIB  := $(BUILD)/libnystream.a
 # The engine alone, which knows no store, file or process (src/README.md, "Layers").
-CORE_ROOMS  := base stream linalg columns select spectral nearest graph job model fit factored whole neighbors
+CORE_ROOMS  := base stream linalg columns select spectral nearest graph job model fit factored whole neighbors place maps update
 CORE_LIB    := $(BUILD)/libnystream-core.a
 SHARED_LIB  := $(BUILD)/libnystream.so.$(VERSION)
 CLI         := $(if $(CLI_OBJECTS),$(BUILD)/nystream)

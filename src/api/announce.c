@@ -152,7 +152,7 @@ static void plan_exact(struct ny_store *store, const struct ny_options *options,
 
     if (!err) err = ny_options_set(exact, "approx", "exact");
     if (!err) err = ny_settings_new(&settings, store, exact, NY_GROUP_FIT, NULL);
-    if (!err) err = ny_fit_plan(store, &settings.fit, 0, plan);
+    if (!err) err = ny_fit_plan(ny_store_rows(store), &settings.fit, 0, plan);
     if (err) {
         ny_error_clear(ctx);
         plan->fits = false;

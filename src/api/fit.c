@@ -10,6 +10,7 @@
 
 #include "api/announce.h"
 #include "api/fit.h"
+#include "api/fit_store.h"
 #include "api/call.h"
 #include "api/given.h"
 #include "api/placed.h"
@@ -21,7 +22,6 @@
 #include "base/memory.h"
 #include "fit/gamma_grid.h"
 #include "fit/shards.h"
-#include "maps/graph_map.h"
 #include "spectral/methods.h"
 #include "fit/plan.h"
 #include "update/courses.h"
@@ -86,7 +86,7 @@ static int plan_store(struct ny_context *context, const char *path,
     if (err) goto done;
     warn_components(context, &settings.fit);
     settings.fit.patient = true;
-    err = ny_fit_plan(store, &settings.fit, 0, &plan);
+    err = ny_store_fit_plan(store, &settings.fit, 0, &plan);
     if (!err) *json = ny_plan_json(&plan);
     if (!err && !path) err = ny_points_info(store, &points);
     if (!err && !path) ny_field_set_count(*json, "store_bytes", points.raw_bytes);
@@ -313,8 +313,8 @@ static int announce(struct ny_request *request)
     int err;
 
     request->settings.fit.graph.n = ny_job_rows(request->record, 0);
-    err = ny_fit_plan(request->store, &request->settings.fit,
-                      (size_t)ny_field_count(report, "landmarks", 0), &request->plan);
+    err = ny_store_fit_plan(request->store, &request->settings.fit,
+                            (size_t)ny_field_count(report, "landmarks", 0), &request->plan);
     if (!err)
         err =
             ny_plan_announce(request->store, request->name, &request->plan, &request->settings.fit);
@@ -330,7 +330,7 @@ static int announce(struct ny_request *request)
 static int announce_selection(struct ny_request *request)
 {
     const json_t *report = json_object_get(request->record, "report");
-    int err = ny_select_plan(request->store, &request->settings.fit,
+    int err = ny_select_plan(ny_store_rows(request->store), &request->settings.fit,
                              (size_t)ny_field_count(report, "landmarks", 0), &request->plan);
 
     if (err || request->plan.fits) return err;
@@ -340,8 +340,8 @@ static int announce_selection(struct ny_request *request)
 /* Runs the stages. */
 static int run(struct ny_request *request)
 {
-    return ny_fit_start(request->store, request->name, &request->settings.fit, request->record,
-                        &request->plan);
+    return ny_store_fit_start(request->store, request->name, &request->settings.fit,
+                              request->record, &request->plan);
 }
 
 const struct ny_request_kind ny_request_fit = {.name = "fit",

@@ -8,11 +8,11 @@
 #include <stdio.h>
 
 #include "api/announce.h"
+#include "api/fit_store.h"
 #include "api/settings.h"
 #include "base/memory.h"
 #include "linalg/matrix.h"
 #include "job/fields.h"
-#include "update/courses.h"
 
 /* Plans the fit, and refuses it if it does not fit: NY_OK where it was not refused. */
 static int refuse(struct ny_context *ctx, const struct ny_options *options,
@@ -28,7 +28,7 @@ static int refuse(struct ny_context *ctx, const struct ny_options *options,
     ny_plan_lend(ctx);
     err = ny_store_imagine(&store, ctx, "these rows", shape);
     if (!err) err = ny_settings_new(&settings, store, options, NY_GROUP_FIT, NULL);
-    if (!err) err = ny_fit_plan(store, &settings.fit, 0, &plan);
+    if (!err) err = ny_store_fit_plan(store, &settings.fit, 0, &plan);
     if (!err && !plan.fits) refused = ny_plan_refuse_fit(ctx, &plan, &settings.fit);
     ny_settings_release(&settings, ctx);
     ny_store_close(store);

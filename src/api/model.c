@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "api/given.h"
+#include "api/new_rows.h"
 #include "api/report.h"
 #include "base/memory.h"
 #include "base/prepare.h"
@@ -126,7 +127,8 @@ int ny_model_report(struct ny_model *model, struct ny_report **report)
 int ny_model_place(struct ny_model *model, const struct ny_table *table, int dtype, void *out,
                    uint64_t row_bytes)
 {
-    struct ny_new_rows rows = {.room = {out, (enum ny_dtype)dtype, row_bytes, NY_ANY_COMPONENTS}};
+    struct ny_read_rows rows = {.base.ops = &ny_read_rows_ops,
+                                .room = {out, (enum ny_dtype)dtype, row_bytes, NY_ANY_COMPONENTS}};
     struct ny_drift drift, beside;
     struct ny_table given;
     int err = NY_GIVEN(model ? model->ctx : NULL, table, out);
@@ -135,7 +137,7 @@ int ny_model_place(struct ny_model *model, const struct ny_table *table, int dty
     if (err || !given.rows) return err;
     rows.table = &given;
     ny_blas_borrow();
-    err = ny_transform_table(model, &rows, &drift);
+    err = ny_transform_table(model, &rows.base, given.rows, &drift);
     ny_blas_return();
     beside = drift; /* with what is left out of all rows of the fit, landmarks among them */
     beside.fitted = model->trace_error;

@@ -6,9 +6,7 @@
 #include "api/report.h"
 #include "api/options.h"
 #include "base/memory.h"
-#include "maps/graph_map.h"
-#include "results/current.h"
-#include "results/keep.h"
+#include "results/graphs.h"
 #include "results/path.h"
 
 /* Reports the rows of the path in order, and the length up to each of them; "length" is the last
@@ -39,7 +37,7 @@ static int find(const struct ny_stored_graph *graph, const json_t *record,
     if (!ny_options_size(options, "from", &from) || !ny_options_size(options, "to", &to))
         return ny_fail(graph->keep.ctx, NY_EUSAGE, "a path needs --from ROW and --to ROW");
     err = ny_stored_path_find(&path, graph, from, to);
-    err = ny_record_current(ny_keep_store(&graph->keep), graph->keep.name, record, err);
+    err = ny_keep_current(&graph->keep, record, err);
     if (err == NY_OK) err = describe(&path, report);
     ny_stored_path_release(&path);
     return err;
@@ -48,10 +46,9 @@ static int find(const struct ny_stored_graph *graph, const json_t *record,
 int ny_path(struct ny_context *context, const char *path, const char *graph,
             const struct ny_options *options, struct ny_report **report)
 {
-    struct ny_stored_graph stored;
+    struct ny_named_graph named = {.record = NULL};
     struct ny_store *store = NULL;
     struct ny_options none;
-    json_t *record = NULL;
     int err = NY_GIVEN(context, path, graph);
 
     if (report) *report = NULL;
@@ -60,10 +57,10 @@ int ny_path(struct ny_context *context, const char *path, const char *graph,
     err = ny_call_begin(context);
     if (err) return err;
     err = ny_store_open(&store, context, path);
-    if (err == NY_OK) err = ny_graph_need(store, graph, &stored, &record);
-    if (err == NY_OK) err = ny_stored_graph_lengths(&stored, "a path");
-    if (err == NY_OK) err = find(&stored, record, options, report);
-    json_decref(record);
+    if (err == NY_OK) err = ny_graph_need(store, graph, &named);
+    if (err == NY_OK) err = ny_stored_graph_lengths(&named.graph, "a path");
+    if (err == NY_OK) err = find(&named.graph, named.record, options, report);
+    json_decref(named.record);
     ny_store_close(store);
     ny_call_end(context);
     return err;

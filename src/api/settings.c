@@ -17,7 +17,7 @@
 #include "base/memory.h"
 #include "columns/kernels.h"
 #include "fit/wishes.h"
-#include "maps/graph_map.h"
+#include "results/graphs.h"
 #include "results/record.h"
 
 /* Returns the whole number in force, or `fallback` for an option without a value. */
@@ -214,12 +214,11 @@ static struct ny_wishes read_wishes(const struct ny_options *options, struct ny_
 /* Takes the nodes of a graph for the points of a store that has none: a map of it needs no more. */
 static int take_nodes(struct ny_store *store, const char *name, struct ny_rows_info *points)
 {
-    struct ny_stored_graph graph;
-    json_t *record;
-    int err = ny_graph_need(store, name, &graph, &record);
+    struct ny_named_graph graph;
+    int err = ny_graph_need(store, name, &graph);
 
-    if (!err && ny_of_nodes(record)) points->n = graph.n;
-    json_decref(record);
+    if (!err && ny_of_nodes(graph.record)) points->n = graph.graph.n;
+    json_decref(graph.record);
     return err;
 }
 

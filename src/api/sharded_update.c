@@ -157,8 +157,7 @@ static int warn(struct ny_store *store, const struct shards_update *update,
 
     if (last->begun || last->now == last->had) return NY_OK;
     ny_field_set_count(result->record, "width_rows", last->width_rows);
-    err = ny_update_warn_of_all(ny_store_rows(store), &keep, &result->settings.fit,
-                                result->record);
+    err = ny_update_warn_of_all(ny_store_rows(store), &keep, &result->settings.fit, result->record);
     last->width_rows = ny_field_count(result->record, "width_rows", 0);
     return err;
 }

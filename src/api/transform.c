@@ -17,14 +17,15 @@
 #include "maps/graph_map.h"
 #include "place/drift.h"
 #include "place/landmarks.h"
-#include "place/neighbors.h"
 #include "place/points.h"
 #include "model/extension.h"
 #include "model/landmark_points.h"
+#include "results/graphs.h"
 #include "results/stored_model.h"
 
 #include "api/call.h"
 #include "api/given.h"
+#include "api/new_neighbors.h"
 #include "api/report.h"
 #include "api/settings.h"
 #include "base/clock.h"
@@ -41,7 +42,7 @@ struct run {
     const struct ny_placing *placing;
     const char *from; /* where the rows come from, for messages */
     struct ny_reader_options reading;
-    struct ny_new_rows rows;
+    struct ny_read_rows rows;
     struct ny_placed placed;
     uint64_t fitted_rows;        /* of the store; those behind them were appended since */
     bool chosen;                 /* its landmarks are some of these */
@@ -61,11 +62,11 @@ static int by_own_model(struct run *run, struct ny_store *store)
     int err = ny_model_of_result(&model, store, run->placing->name);
 
     run->by_model = true;
-    if (err == NY_OK) err = ny_transform_rows(model, &run->rows, &run->placed);
+    if (err == NY_OK) err = ny_transform_rows(model, &run->rows.base, &run->placed);
     if (err == NY_OK && !set) err = ny_store_skip_lost(store);
     if (err == NY_OK && isnan(run->placed.drift.fitted) && !isnan(run->placed.drift.share))
-        err = ny_drift_of_points(model, X, run->fitted_rows, run->chosen,
-                                 &run->placed.drift.fitted);
+        err =
+            ny_drift_of_points(model, X, run->fitted_rows, run->chosen, &run->placed.drift.fitted);
     if (err == NY_OK)
         err = ny_drift_shrunk(model, set ? NULL : X, run->fitted_rows, run->placed.length,
                               &run->placed.drift.shrunk);
@@ -77,6 +78,7 @@ static int by_own_model(struct run *run, struct ny_store *store)
 static int by_graph(struct run *run, struct ny_store *store)
 {
     struct ny_new_neighbors *new = &run->new;
+    struct ny_neighbor_lists lists;
     int err;
 
     if (run->reading.nan_kept)
@@ -93,11 +95,12 @@ static int by_graph(struct run *run, struct ny_store *store)
         return ny_fail(run->ctx, NY_EUSAGE,
                        "'%s' is a graph, which gives new rows neighbors but no clusters",
                        run->placing->name);
-    *new = (struct ny_new_neighbors){.rows = run->rows,
-                                     .neighbors = run->placing->neighbors,
-                                     .recall = run->placing->recall,
-                                     .distances_output = run->placing->distances};
-    err = ny_neighbors_of_rows(store, run->placing->name, new);
+    lists = (struct ny_neighbor_lists){
+        .rows = run->rows,
+        .distances_output = run->placing->distances,
+        .found = {.neighbors = run->placing->neighbors, .recall = run->placing->recall}};
+    err = ny_neighbor_lists_find(&lists, store, run->placing->name);
+    *new = lists.found;
     run->placed.rows = new->placed;
     if (!err && new->drawn)
         ny_log(run->ctx, NY_LOG_NOTE,
@@ -173,19 +176,37 @@ static int check_coordinates(const struct run *run)
     return NY_EUSAGE;
 }
 
+/* Transforms by the graph of the result, or by all points. */
+static int by_rows(struct run *run, struct ny_store *store)
+{
+    const char *name = run->placing->name;
+    struct ny_named_graph other = {.record = NULL};
+    struct ny_fitted fitted;
+    bool of_graph;
+    int err = ny_fitted_open(&fitted, store, name);
+
+    of_graph = !err && ny_graph_map_of(ny_map_of(fitted.record));
+    if (of_graph) err = ny_graph_need_of(store, name, fitted.record, &other);
+    if (!err)
+        err = of_graph ? ny_graph_transform(&fitted, other.record ? &other : NULL, &run->rows.base)
+                       : ny_transform_points(&fitted, &run->rows.base);
+    json_decref(other.record);
+    json_decref(fitted.record);
+    return err;
+}
+
 /* Transforms by the graph of the result, by all points, or by its model; by a graph that has no
  * map, new rows get neighbours. */
 static int by_result(struct run *run, struct ny_store *store)
 {
     const char *name = run->placing->name;
     json_t *record = NULL;
-    bool is_graph, of_graph, by_points;
+    bool is_graph, by_points;
     int err = check_graph(run, store);
 
     if (!err) err = ny_record_need_done(store, name, &record);
     if (err) return err;
     is_graph = ny_field_is(record, "kind", "graph");
-    of_graph = ny_graph_map_of(ny_map_of(record)) != NULL;
     by_points = ny_result_needs_points(record);
     run->fitted_rows = ny_record_fitted(record);
     run->chosen = !ny_landmark_points_of(record).count &&
@@ -195,8 +216,7 @@ static int by_result(struct run *run, struct ny_store *store)
     err = check_coordinates(run);
     if (!err && run->rows.finder) err = ny_cluster_finder_open(run->rows.finder, store, name);
     if (err) return err;
-    if (of_graph) return ny_graph_transform(store, name, &run->rows);
-    return by_points ? ny_transform_points(store, name, &run->rows) : by_own_model(run, store);
+    return by_points ? by_rows(run, store) : by_own_model(run, store);
 }
 
 /* Opens the store for a result that is named. */
@@ -224,7 +244,7 @@ static int by_file(struct run *run)
                     "clusters are stored with the result and not in the model %s: give STORE NAME",
                     run->placing->path);
     if (err == NY_OK) err = ny_model_of_file(&model, run->ctx, run->placing->path);
-    if (err == NY_OK) err = ny_transform_rows(model, &run->rows, &run->placed);
+    if (err == NY_OK) err = ny_transform_rows(model, &run->rows.base, &run->placed);
     if (err == NY_OK)
         err = ny_drift_shrunk(model, NULL, 0, run->placed.length, &run->placed.drift.shrunk);
     ny_model_free(model);
@@ -367,11 +387,12 @@ int ny_place(struct ny_context *context, const struct ny_placing *placing,
         return ny_fail(context, NY_EUSAGE,
                        "--nan drop: the output of transform has one row for each row of its input; "
                        "--nan keep writes NaN for rows that cannot be placed");
-    run.rows = (struct ny_new_rows){.input = placing->input,
-                                    .options = &run.reading,
-                                    .output = placing->output,
-                                    .placed = &run.placed.rows,
-                                    .left_out = &run.left_out};
+    run.rows = (struct ny_read_rows){.base = {&ny_read_rows_ops, run.reading.nan_kept},
+                                     .input = placing->input,
+                                     .options = &run.reading,
+                                     .output = placing->output,
+                                     .placed = &run.placed.rows,
+                                     .left_out = &run.left_out};
     run.finder.output = placing->clusters;
     if (placing->clusters) run.rows.finder = &run.finder;
     if (placing->with) err = read_with(&run);
@@ -412,8 +433,10 @@ int ny_place_rows(struct ny_context *context, const char *path, const char *name
     if (!err) err = ny_given_table(context, table, &rows);
     if (err || !rows.rows) return err;
     run.from = ny_memory_name(&rows);
-    run.rows = (struct ny_new_rows){
-        .table = &rows, .room = {room->values, (enum ny_dtype)room->dtype, 0, room->components}};
+    run.rows = (struct ny_read_rows){
+        .base.ops = &ny_read_rows_ops,
+        .table = &rows,
+        .room = {room->values, (enum ny_dtype)room->dtype, 0, room->components}};
     return place(&run);
 }
 
@@ -431,14 +454,15 @@ int ny_clusters_of(struct ny_context *context, const char *path, const char *nam
     if (!err) err = ny_given_table(context, table, &rows);
     if (err || !rows.rows) return err;
     run.from = ny_memory_name(&rows);
-    run.rows = (struct ny_new_rows){.table = &rows, .finder = &run.finder};
+    run.rows =
+        (struct ny_read_rows){.base.ops = &ny_read_rows_ops, .table = &rows, .finder = &run.finder};
     return place(&run);
 }
 
 int ny_neighbors_of(struct ny_context *context, const char *path, const char *name,
                     const struct ny_table *table, struct ny_neighbors_room *room)
 {
-    struct ny_new_neighbors new = {.rows = {0}};
+    struct ny_neighbor_lists lists;
     struct ny_store *store = NULL;
     struct ny_table rows;
     int err = NY_GIVEN(context, path, name, table, room);
@@ -449,16 +473,16 @@ int ny_neighbors_of(struct ny_context *context, const char *path, const char *na
         err = ny_fail(context, NY_EUSAGE, "--neighbors 0: a row has at least one neighbor");
     if (!err) room->found = 1;
     if (err || !rows.rows) return err;
-    new = (struct ny_new_neighbors){.rows = {.table = &rows},
-                                    .neighbors = room->neighbors,
-                                    .recall = room->recall,
-                                    .numbers = room->numbers,
-                                    .distances = room->distances};
+    lists =
+        (struct ny_neighbor_lists){.rows = {.table = &rows},
+                                   .numbers = room->numbers,
+                                   .distances = room->distances,
+                                   .found = {.neighbors = room->neighbors, .recall = room->recall}};
     err = ny_call_begin(context);
     if (err) return err;
     err = ny_store_open(&store, context, path);
-    if (!err) err = ny_neighbors_of_rows(store, name, &new);
-    if (!err) room->found = new.found.share;
+    if (!err) err = ny_neighbor_lists_find(&lists, store, name);
+    if (!err) room->found = lists.found.found.share;
     ny_store_close(store);
     ny_call_end(context);
     return err;

@@ -14,8 +14,8 @@
 #include "base/memory.h"
 #include "results/behind.h"
 #include "results/record.h"
+#include "results/update.h"
 #include "shards/set.h"
-#include "update/update.h"
 
 enum { LIST_BYTES = 512 };
 

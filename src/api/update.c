@@ -11,13 +11,15 @@
 #include <string.h>
 
 #include "api/announce.h"
+#include "api/fit_store.h"
 #include "api/report.h"
 #include "api/request.h"
 #include "api/settings.h"
 #include "base/memory.h"
 #include "base/progress.h"
 #include "job/job.h"
-#include "place/clusters.h"
+#include "evaluate/new_clusters.h"
+#include "results/update.h"
 #include "update/courses.h"
 #include "update/update.h"
 
@@ -143,7 +145,7 @@ static int announce(const struct update *update, struct ny_plan *plan)
     uint64_t n = update->record
                      ? ny_field_count(json_object_get(update->record, "report"), "n", 0)
                      : update->n;
-    int err = ny_fit_plan(update->store, settings, expected_landmarks(update), plan);
+    int err = ny_fit_plan(ny_store_rows(update->store), settings, expected_landmarks(update), plan);
 
     if (err) return err;
     ny_update_plan(plan, update->ctx, settings, update->result, n, update->mode);
@@ -212,7 +214,7 @@ static int run(struct update *update)
     json_decref(other);
     if (err) return err;
     ny_stages_begin(update->ctx, plan.stage_s);
-    err = ny_fit_start(update->store, update->name, update->settings, update->record, &plan);
+    err = ny_store_fit_start(update->store, update->name, update->settings, update->record, &plan);
     ny_progress_end(update->ctx);
     err = forget_hopeless(update, err);
     return err ? err : ny_clusters_carry(update->store, update->name);

@@ -19,8 +19,9 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "columns/kernels.h"
-#include "maps/graph_map.h"
+#include "results/graphs.h"
 #include "model/geometry.h"
+#include "model/map.h"
 #include "results/keep.h"
 
 enum { BLOCK_ROWS = 64 };

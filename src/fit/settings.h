@@ -10,6 +10,8 @@
 #include "select/rules.h"
 #include "spectral/method.h"
 
+struct ny_named_graph;
+
 /* Weights of edges: exp(−γ·length²), or 1. */
 enum ny_edge_weights { NY_EDGES_HEAT, NY_EDGES_BINARY };
 
@@ -64,6 +66,7 @@ struct ny_fit_settings {
     struct ny_graph_settings graph; /* how a map of a graph makes its graph */
     bool largest_alone;             /* a map of a graph may leave out more than half of the rows */
     const char *graph_name;         /* NAME of the stored graph; NULL: it is made */
+    const struct ny_named_graph *graph_given; /* it, while a fit is planned or runs */
     bool updates;                   /* an earlier result takes new rows in */
     bool placed;                    /* the rows are placed by a model from elsewhere */
     bool until_sums;                /* the job ends where its sums are made, before stage solve */

@@ -10,8 +10,7 @@
 #include "base/dtype.h"
 #include "base/names.h"
 #include "base/sparse.h"
-
-#define NY_ROWS_UNKNOWN UINT64_MAX
+#include "stream/source.h"
 
 /* Rows of formats that may be sparse: as dense ones, or as the file's density suggests. */
 enum ny_reading { NY_READ_DENSE, NY_READ_AUTO, NY_READ_SPARSE };

@@ -6,6 +6,6 @@
 
 /* Places new rows by Nyström's formula (maps/eigenmaps_transform.c); `transform` of
  * ny_graph_map_eigenmaps. */
-int ny_eigenmaps_transform(struct ny_graph_fit *fit, const struct ny_new_rows *rows);
+int ny_eigenmaps_transform(struct ny_graph_fit *fit, struct ny_new_rows *rows);
 
 #endif

@@ -143,7 +143,7 @@ static int place(void *arg, const struct ny_newcomers *new, double *Y)
     return NY_OK;
 }
 
-int ny_eigenmaps_transform(struct ny_graph_fit *fit, const struct ny_new_rows *rows)
+int ny_eigenmaps_transform(struct ny_graph_fit *fit, struct ny_new_rows *rows)
 {
     struct ny_context *ctx = fit->base.job.ctx;
     struct extension extension = {.fit = fit};

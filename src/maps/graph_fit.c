@@ -4,45 +4,14 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "results/current.h"
 #include "model/embedding.h"
-#include "results/keep.h"
 #include "graph/near_rows.h"
 #include "maps/graph_map.h"
 #include "neighbors/job.h"
+#include "place/transform.h"
 #include "graph/order.h"
-#include "results/record.h"
 
 /* ---- the graph ------------------------------------------------------------------------------ */
-
-int ny_graph_need(struct ny_store *store, const char *name, struct ny_stored_graph *graph,
-                  json_t **record)
-{
-    const struct ny_keep keep = ny_store_keep(store, name);
-    int err = ny_record_need_done(store, name, record);
-
-    if (err) return err;
-    if (ny_stored_graph_of(graph, ny_store_rows(store), &keep, *record))
-        return ny_stored_graph_check(graph);
-    return ny_fail(ny_store_context(store), NY_EUSAGE,
-                   "'%s' is not a graph; make one with 'nystream graph %s NAME'", name,
-                   ny_store_path(store));
-}
-
-int ny_graph_need_of(struct ny_store *store, const char *map, const char *name,
-                     struct ny_stored_graph *graph, json_t **record)
-{
-    json_t *there = NULL;
-    int err = ny_record_load(store, name, &there);
-    bool gone = !err && !there;
-
-    json_decref(there);
-    if (err || !gone) return err ? err : ny_graph_need(store, name, graph, record);
-    return ny_fail(ny_store_context(store), NY_EUSAGE,
-                   "'%s' was made from graph '%s', which is no longer in %s; make that graph again "
-                   "with the options it had (nystream graph), or make a map from another graph",
-                   map, name, ny_store_path(store));
-}
 
 int ny_graph_check_weights(const struct ny_stored_graph *graph,
                            const struct ny_fit_settings *settings)
@@ -66,7 +35,7 @@ static int load_graph(struct ny_graph_fit *fit, const struct ny_stored_graph *gr
     struct ny_map_sizes sizes = {0};
 
     if (settings) {
-        sizes = ny_map_sizes_make(fit->map, settings, graph);
+        sizes = ny_map_sizes_make(fit->map, settings, &fit->base.job.points, graph);
         ny_map_way(&sizes, ny_memory_limit(fit->base.job.ctx));
     }
     fit->ways = sizes.ways;
@@ -89,10 +58,8 @@ static int digest_of(const struct ny_stored_graph *graph, struct digest *digest)
     return err;
 }
 
-/* Finds out whether a graph of another NAME is that which the fit of a record was begun with. Fits
- * of earlier versions have no digest, and know it by its figures. */
-static int is_adopted(const json_t *record, const struct ny_stored_graph *graph,
-                      const json_t *of_graph, bool *same)
+int ny_graph_is_adopted(const json_t *record, const struct ny_stored_graph *graph,
+                        const json_t *of_graph, bool *same)
 {
     const json_t *facts = ny_graph_facts(record);
     const char *known = ny_field_text(record, "graph_digest");
@@ -113,7 +80,7 @@ int ny_graph_check_adopted(const char *map, const json_t *record,
                            const struct ny_stored_graph *graph, const json_t *of_graph)
 {
     bool same;
-    int err = is_adopted(record, graph, of_graph, &same);
+    int err = ny_graph_is_adopted(record, graph, of_graph, &same);
 
     if (err || same) return err;
     return ny_fail(
@@ -122,77 +89,51 @@ int ny_graph_check_adopted(const char *map, const json_t *record,
         graph->keep.name, map);
 }
 
-int ny_graph_is_there(struct ny_store *store, const json_t *record, bool *there)
-{
-    const char *name = ny_field_text(ny_graph_facts(record), "name");
-    const struct ny_keep keep = ny_store_keep(store, name);
-    struct ny_stored_graph graph;
-    json_t *of_graph = NULL;
-    int err = name ? ny_record_load(store, name, &of_graph) : NY_OK;
-
-    *there = !name;
-    if (!err && of_graph && ny_field_is(of_graph, "stage", ny_stage_name(NY_STAGE_DONE)) &&
-        ny_stored_graph_of(&graph, ny_store_rows(store), &keep, of_graph))
-        err = is_adopted(record, &graph, of_graph, there);
-    json_decref(of_graph);
-    return err;
-}
-
 /* Opens the graph of a fit that is done, or under way. `places`: new rows are to find a place in
  * it. */
 static int open_graph(struct ny_graph_fit *fit, bool places)
 {
     const struct ny_job *job = &fit->base.job;
-    struct ny_store *store = fit->store;
-    const char *name = job->keep.name;
-    const json_t *record = job->record;
-    const char *other = ny_field_text(ny_graph_facts(record), "name");
+    const struct ny_named_graph *other = fit->other;
     struct ny_stored_graph graph;
-    json_t *of_graph = NULL;
-    int err = NY_OK;
+    int err;
 
-    if (ny_stored_graph_of(&graph, job->X, &job->keep, record))
-        err = ny_stored_graph_check(&graph);
-    else if (other)
-        err = ny_graph_need_of(store, name, other, &graph, &of_graph);
-    else
-        err = ny_graph_need(store, name, &graph, &of_graph);
-    if (err == NY_OK && of_graph) err = ny_graph_check_adopted(name, record, &graph, of_graph);
+    if (other) {
+        graph = other->graph;
+        err = ny_graph_check_adopted(job->keep.name, job->record, &graph, other->record);
+    } else {
+        err = ny_stored_graph_need(&graph, job->X, &job->keep, job->record);
+    }
     if (err == NY_OK && places) err = ny_stored_graph_places(&graph);
     if (err == NY_OK) err = load_graph(fit, &graph);
-    if (of_graph) err = ny_record_current(store, graph.keep.name, of_graph, err);
-    json_decref(of_graph);
-    return err;
+    return other ? ny_keep_current(&graph.keep, other->record, err) : err;
 }
 
 /* The graph of another NAME becomes that of this fit, with the rows it has. */
 static int adopt_graph(struct ny_graph_fit *fit)
 {
     struct ny_job *job = &fit->base.job;
-    json_t *graph_record = NULL, *facts = ny_graph_facts(job->record);
-    struct ny_stored_graph graph;
+    const struct ny_stored_graph *graph = &fit->other->graph;
+    const json_t *of_graph = fit->other->record;
+    json_t *facts = ny_graph_facts(job->record);
     struct digest digest;
-    int err = ny_graph_need(fit->store, fit->base.settings->graph_name, &graph, &graph_record);
+    int err = digest_of(graph, &digest);
 
-    if (err == NY_OK) err = digest_of(&graph, &digest);
-    if (err) goto done;
+    if (err) return err;
     ny_field_set_text(job->record, "graph_digest", digest.text);
-    ny_graph_facts_adopt(facts, ny_graph_facts(graph_record));
-    ny_field_set_text(facts, "name", graph.keep.name);
-    ny_field_set_count(ny_job_report(job), "n", graph.n);
-    if (ny_of_nodes(graph_record)) ny_field_set_json(job->record, "nodes", json_true());
-    if (graph.affinities && fit->base.settings->edge_weights == NY_EDGES_HEAT)
+    ny_graph_facts_adopt(facts, ny_graph_facts(of_graph));
+    ny_field_set_text(facts, "name", graph->keep.name);
+    ny_field_set_count(ny_job_report(job), "n", graph->n);
+    if (ny_of_nodes(of_graph)) ny_field_set_json(job->record, "nodes", json_true());
+    if (graph->affinities && fit->base.settings->edge_weights == NY_EDGES_HEAT)
         ny_field_set_text(ny_job_report(job), "edge_weights", "affinity");
-    if (job->points.n > graph.n)
+    if (job->points.n > graph->n)
         ny_log(job->ctx, NY_LOG_NOTE, "%llu %s appended since graph '%s' was made, and not in '%s'",
-               (unsigned long long)(job->points.n - graph.n),
-               job->points.n - graph.n == 1 ? "row was" : "rows were", graph.keep.name,
+               (unsigned long long)(job->points.n - graph->n),
+               job->points.n - graph->n == 1 ? "row was" : "rows were", graph->keep.name,
                job->keep.name);
     ny_job_mark_time(job);
-    err = ny_job_save(job, ny_graph_map_first(fit->map));
-done:
-    json_decref(graph_record);
-    return err;
+    return ny_job_save(job, ny_graph_map_first(fit->map));
 }
 
 static int have_graph(struct ny_graph_fit *fit)
@@ -204,7 +145,7 @@ static int have_graph(struct ny_graph_fit *fit)
 
     if (stage != NY_STAGE_STATS && stage != NY_STAGE_NEIGHBORS && stage != NY_STAGE_GRAPH)
         return NY_OK;
-    if (fit->base.settings->graph_name) return adopt_graph(fit);
+    if (fit->other) return adopt_graph(fit);
     err = ny_graph_job_run(job->X, &job->keep, &fit->base.settings->graph, job->record, first);
     job->marked_s = ny_now();
     return err;
@@ -279,15 +220,15 @@ static int check_component(const struct ny_graph_fit *fit)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-int ny_graph_fit_run(struct ny_store *store, const char *name,
+int ny_graph_fit_run(struct ny_rows *X, const struct ny_keep *keep,
                      const struct ny_fit_settings *settings, json_t *record,
                      const struct ny_plan *plan)
 {
-    struct ny_graph_fit fit = {.store = store,
+    struct ny_graph_fit fit = {.other = settings->graph_given,
                                .map = ny_graph_map_of(settings->map),
-                               .base = {.job = {.ctx = ny_store_context(store),
-                                                .X = ny_store_rows(store),
-                                                .keep = ny_store_keep(store, name),
+                               .base = {.job = {.ctx = X->ctx,
+                                                .X = X,
+                                                .keep = *keep,
                                                 .record = record,
                                                 .after = NY_STAGE_DONE,
                                                 .workers = plan->workers,
@@ -295,7 +236,7 @@ int ny_graph_fit_run(struct ny_store *store, const char *name,
                                         .settings = settings,
                                         .plan = plan}};
     struct ny_job *job = &fit.base.job;
-    int err = ny_points_info(store, &job->points);
+    int err = X->ops->info(X, &job->points);
 
     if (err == NY_OK) err = have_graph(&fit);
     if (err) return err;
@@ -314,26 +255,22 @@ done:
     return err;
 }
 
-int ny_graph_transform(struct ny_store *store, const char *name, const struct ny_new_rows *rows)
+int ny_graph_transform(const struct ny_fitted *fitted, const struct ny_named_graph *other,
+                       struct ny_new_rows *rows)
 {
-    struct ny_graph_fit fit = {.store = store,
-                               .base.job = {.ctx = ny_store_context(store),
-                                            .X = ny_store_rows(store),
-                                            .keep = ny_store_keep(store, name)}};
+    struct ny_graph_fit fit = {
+        .other = other,
+        .map = ny_graph_map_of(ny_map_of(fitted->record)),
+        .base.job = {
+            .ctx = fitted->X->ctx, .X = fitted->X, .keep = fitted->keep, .record = fitted->record}};
     struct ny_job *job = &fit.base.job;
-    int err = ny_record_need_done(store, name, &job->record);
+    int err = job->X->ops->info(job->X, &job->points);
 
-    if (err == NY_OK) err = ny_store_skip_lost(store);
-    if (err == NY_OK) err = ny_record_check_lost(store, name, job->record);
-    if (err == NY_OK) err = ny_points_info(store, &job->points);
-    if (err) goto done;
-    fit.map = ny_graph_map_of(ny_map_of(job->record));
+    if (err) return err;
     job->points.n = ny_field_count(ny_job_report(job), "n", 0);
     job->workers = ny_context_threads(job->ctx);
     err = open_graph(&fit, true);
     if (err == NY_OK) err = fit.map->transform(&fit, rows);
-done:
     ny_edges_release(&fit.edges);
-    json_decref(job->record);
     return err;
 }

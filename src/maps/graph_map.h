@@ -34,13 +34,14 @@
 #include "model/graph.h"
 #include "model/map.h"
 
+struct ny_fitted;
 struct ny_graph_map;
 struct ny_new_rows;
 
 struct ny_graph_fit {
     struct ny_fit base; /* the job, and what a map wants of a fit */
-    struct ny_store *store;
     const struct ny_graph_map *map;
+    const struct ny_named_graph *other; /* of whose graph the map is; NULL: of its own */
     struct ny_edges edges; /* edges of the largest component */
     size_t lanes;          /* of a batch of paths, in the stage under way */
     float *kept;           /* path lengths that a later stage needs; NULL: none */
@@ -61,6 +62,7 @@ struct ny_map_sizes {
     const struct ny_graph_map *map;
     const struct ny_fit_settings *settings;
     uint64_t n, nodes, edges;
+    size_t reading_bytes; /* kept beside what is read */
     size_t neighbors;     /* that a row lists */
     size_t m;             /* landmarks; 0 for a map without any */
     size_t pages_opening_bytes; /* held beside the pages while they are made */
@@ -92,7 +94,7 @@ struct ny_graph_map {
      * NULL: it never does. */
     size_t (*kept_bytes)(const struct ny_map_sizes *sizes);
     /* Places new rows by a fit that is done, whose edges are open. */
-    int (*transform)(struct ny_graph_fit *fit, const struct ny_new_rows *rows);
+    int (*transform)(struct ny_graph_fit *fit, struct ny_new_rows *rows);
 };
 
 /* Returns how a map is made, or NULL where it is of a kernel, or `map` is NULL. */
@@ -105,19 +107,21 @@ static inline enum ny_stage_id ny_graph_map_first(const struct ny_graph_map *map
 }
 
 /* Runs a fit of such a map, as ny_job_run() does for others. */
-int ny_graph_fit_run(struct ny_store *store, const char *name,
+int ny_graph_fit_run(struct ny_rows *X, const struct ny_keep *keep,
                      const struct ny_fit_settings *settings, json_t *record,
                      const struct ny_plan *plan);
 /* Plans a fit of such a map, as ny_plan_make() does for others. */
-int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *settings,
+int ny_graph_fit_plan(struct ny_rows *X, const struct ny_fit_settings *settings,
                       struct ny_plan *plan);
 
-/* Places new rows by a result that is done. */
-int ny_graph_transform(struct ny_store *store, const char *name, const struct ny_new_rows *rows);
+/* Places new rows by a result that is done; `other` as in struct ny_graph_fit. */
+int ny_graph_transform(const struct ny_fitted *fitted, const struct ny_named_graph *other,
+                       struct ny_new_rows *rows);
 
-/* Returns the sizes of a fit of a map of this graph, whose way is not decided. */
+/* Returns the sizes of a fit of a map of this graph of these points, whose way is not decided. */
 struct ny_map_sizes ny_map_sizes_make(const struct ny_graph_map *map,
                                       const struct ny_fit_settings *settings,
+                                      const struct ny_rows_info *points,
                                       const struct ny_stored_graph *graph);
 /* Sets lanes and paged: the fastest way in which one worker fits the budget `limit` in all stages,
  * or the one that takes least. */
@@ -152,17 +156,10 @@ size_t ny_graph_embed_bytes(const struct ny_map_sizes *sizes, size_t limit);
  * weights of edges of them. */
 int ny_graph_check_weights(const struct ny_stored_graph *graph,
                            const struct ny_fit_settings *settings);
-/* The graph under NAME, and its record: json_decref() it. */
-int ny_graph_need(struct ny_store *store, const char *name, struct ny_stored_graph *graph,
-                  json_t **record);
-/* Loads the graph that the map under MAP was made of likewise. NY_EUSAGE with what to do where that
- * was removed. */
-int ny_graph_need_of(struct ny_store *store, const char *map, const char *name,
-                     struct ny_stored_graph *graph, json_t **record);
-
-/* *there: whether the graph of another NAME that the map of this record was made of is in the store
- * as it was then: it may have been removed or made again. True of a map that made its own. */
-int ny_graph_is_there(struct ny_store *store, const json_t *record, bool *there);
+/* Finds out whether a graph of another NAME is that which the fit of a record was begun with. Fits
+ * of earlier versions have no digest, and know it by its figures. */
+int ny_graph_is_adopted(const json_t *record, const struct ny_stored_graph *graph,
+                        const json_t *of_graph, bool *same);
 /* Refuses a graph, whose record is `of_graph`, that is not the one any more which the map of
  * `record` was made of: NY_EUSAGE. */
 int ny_graph_check_adopted(const char *map, const json_t *record,

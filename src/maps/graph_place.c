@@ -171,18 +171,17 @@ static int place(struct ny_placer *placer, struct ny_source *rows)
     return err == NY_END ? NY_OK : err;
 }
 
-int ny_graph_place(struct ny_graph_fit *fit, const struct ny_new_rows *rows, size_t width,
+int ny_graph_place(struct ny_graph_fit *fit, struct ny_new_rows *rows, size_t width,
                    ny_place_fn *place_batch, void *arg)
 {
     static const struct ny_placer_ops ops = {
         .bytes = batch_bytes, .begin = begin, .place = place, .end = judge};
     const struct ny_job *job = &fit->base.job;
+    const struct ny_fitted fitted = {job->X, job->keep, job->record};
     struct by_graph run = {.base = {.ops = &ops,
                                     .spec = {.ctx = job->ctx},
                                     .whose = "the store has",
-                                    .store = fit->store,
-                                    .name = job->keep.name,
-                                    .record = job->record},
+                                    .fitted = &fitted},
                            .fit = fit,
                            .new = {.fit = fit},
                            .place = place_batch,

@@ -14,7 +14,7 @@
 typedef int ny_place_fn(void *arg, const struct ny_newcomers *new, double *Y);
 
 /* Places the rows of a file, batch by batch, with `place`. */
-int ny_graph_place(struct ny_graph_fit *fit, const struct ny_new_rows *rows, size_t width,
+int ny_graph_place(struct ny_graph_fit *fit, struct ny_new_rows *rows, size_t width,
                    ny_place_fn *place, void *arg);
 
 #endif

@@ -79,6 +79,6 @@ double ny_isomap_sweep_s(const struct ny_map_sizes *sizes, size_t sources);
 extern const struct ny_stage ny_stage_isomap_solve, ny_stage_isomap_unfold;
 /* Places new rows by the paths through their nearest nodes (maps/isomap_transform.c); `transform`
  * of ny_graph_map_isomap. */
-int ny_isomap_transform(struct ny_graph_fit *fit, const struct ny_new_rows *rows);
+int ny_isomap_transform(struct ny_graph_fit *fit, struct ny_new_rows *rows);
 
 #endif

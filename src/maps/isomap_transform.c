@@ -62,7 +62,7 @@ static int place(void *arg, const struct ny_newcomers *new, double *Y)
     return ny_isomap_sweep(map, 0, add_columns, NULL);
 }
 
-int ny_isomap_transform(struct ny_graph_fit *fit, const struct ny_new_rows *rows)
+int ny_isomap_transform(struct ny_graph_fit *fit, struct ny_new_rows *rows)
 {
     struct placing placing = {.map = {.fit = fit}};
     int err = ny_isomap_open(&placing.map, fit, true);

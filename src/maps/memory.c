@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "graph/sweep.h"
 #include "maps/graph_map.h"
-#include "store/store.h"
 
 static const size_t small_bytes = 512 << 10;
 
@@ -29,7 +28,7 @@ struct ny_stage_bytes ny_map_common(const struct ny_map_sizes *f)
 
     bytes.by_purpose[NY_MEM_PROCESS] = NY_PROCESS_BYTES;
     bytes.by_purpose[NY_MEM_OTHER] = small_bytes;
-    bytes.by_purpose[NY_MEM_STORE] = ny_reading_bytes(2);
+    bytes.by_purpose[NY_MEM_STORE] = f->reading_bytes;
     bytes.by_purpose[NY_MEM_DICTIONARY] = edges_bytes(f);
     return bytes;
 }
@@ -42,7 +41,7 @@ static void course_bytes(const struct ny_map_sizes *f, unsigned workers, size_t 
 
     ny_plan_stage_bytes(&f->job, workers, limit, bytes);
     before[NY_MEM_PROCESS] = NY_PROCESS_BYTES;
-    before[NY_MEM_DICTIONARY] = small_bytes + ny_reading_bytes(2) + edges_bytes(f) +
+    before[NY_MEM_DICTIONARY] = small_bytes + f->reading_bytes + edges_bytes(f) +
                                 (f->paged ? f->pages_opening_bytes : f->opening_bytes);
 }
 
@@ -102,6 +101,7 @@ void ny_map_course_bytes(const struct ny_job_sizes *sizes, unsigned workers, siz
 
 struct ny_map_sizes ny_map_sizes_make(const struct ny_graph_map *map,
                                       const struct ny_fit_settings *settings,
+                                      const struct ny_rows_info *points,
                                       const struct ny_stored_graph *graph)
 {
     struct ny_map_sizes sizes = {
@@ -111,6 +111,7 @@ struct ny_map_sizes ny_map_sizes_make(const struct ny_graph_map *map,
         .n = graph->n,
         .nodes = graph->largest,
         .edges = graph->largest_edges,
+        .reading_bytes = 2 * points->reader_bytes,
         .neighbors = graph->neighbors,
         .m = settings->landmarks,
         .opening_bytes = ny_stored_edges_bytes(graph),
@@ -152,6 +153,7 @@ static struct ny_map_sizes sizes_of(const struct ny_graph_fit *fit)
         .n = job->points.n,
         .nodes = edges->n,
         .edges = ny_edges_count(edges),
+        .reading_bytes = 2 * job->points.reader_bytes,
         .m = fit->base.m,
         .paged = !!edges->pages,
         .lanes = fit->lanes,

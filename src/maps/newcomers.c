@@ -26,7 +26,8 @@ int ny_newcomers_open(struct ny_newcomers *new, struct ny_graph_fit *fit,
     uint64_t neighbors = ny_field_count(ny_graph_facts(job->record), "neighbors", 1);
 
     *new = (struct ny_newcomers){.fit = fit,
-                                 .seeker = {.store = fit->store,
+                                 .seeker = {.X = job->X,
+                                            .keep = fit->other ? fit->other->graph.keep : job->keep,
                                             .name = job->keep.name,
                                             .points = job->points,
                                             .takes = is_node,
@@ -62,7 +63,7 @@ void ny_newcomers_close(struct ny_newcomers *new)
 {
     struct ny_context *ctx = new->fit->base.job.ctx;
 
-    if (new->seeker.store) ny_seeker_close(&new->seeker);
+    if (new->seeker.X) ny_seeker_close(&new->seeker);
     ny_free(ctx, new->node);
     ny_free(ctx, new->distance);
 }

@@ -2,48 +2,45 @@
 #include "graph/pages.h"
 #include "maps/graph_map.h"
 #include "neighbors/job.h"
-#include "store/store.h"
 
 /* An end of an edge, while the graph is opened in memory, or its pages are made. */
 static const double opening_s = 1e-7, paging_s = 2e-7;
 
 /* Assumes, before there is a graph, one component and no edge that is in two lists. */
-static int sizes_of(struct ny_store *store, const struct ny_fit_settings *settings,
+static int sizes_of(struct ny_rows *X, const struct ny_fit_settings *settings,
                     struct ny_map_sizes *sizes)
 {
     const struct ny_graph_map *map = ny_graph_map_of(settings->map);
-    const char *name = settings->graph_name;
-    struct ny_stored_graph graph = {.keep.ctx = ny_store_context(store)};
+    struct ny_stored_graph graph = {.keep.ctx = X->ctx};
     struct ny_rows_info points;
-    json_t *record = NULL;
-    int err = name ? ny_graph_need(store, name, &graph, &record) : ny_points_info(store, &points);
+    int err = X->ops->info(X, &points);
 
-    json_decref(record);
+    if (settings->graph_given) graph = settings->graph_given->graph;
     if (err == NY_OK) err = ny_graph_check_weights(&graph, settings);
     if (err) return err;
-    if (!name) {
+    if (!settings->graph_given) {
         if (settings->graph.n) points.n = settings->graph.n;
         graph.n = graph.largest = points.n;
         graph.stored = settings->graph.stored;
         graph.neighbors = settings->graph.neighbors;
         graph.largest_edges = points.n * settings->graph.neighbors;
     }
-    *sizes = ny_map_sizes_make(map, settings, &graph);
+    *sizes = ny_map_sizes_make(map, settings, &points, &graph);
     return NY_OK;
 }
 
-int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *settings,
+int ny_graph_fit_plan(struct ny_rows *X, const struct ny_fit_settings *settings,
                       struct ny_plan *plan)
 {
     size_t element = ny_precision_bytes(settings->precision);
     struct ny_graph_plan graph = {0};
     struct ny_map_sizes sizes;
-    int err = sizes_of(store, settings, &sizes);
+    int err = sizes_of(X, settings, &sizes);
     double m = settings->method && err == NY_OK ? (double)sizes.m : 0;
 
     *plan = (struct ny_plan){0};
-    if (err == NY_OK && !settings->graph_name)
-        err = ny_graph_plan_make(ny_store_rows(store), &settings->graph, &graph);
+    if (err == NY_OK && !settings->graph_given)
+        err = ny_graph_plan_make(X, &settings->graph, &graph);
     if (err) return err;
     plan->m = sizes.m;
     plan->whole = !settings->method;
@@ -61,7 +58,7 @@ int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *sett
     if (sizes.paged) {
         uint64_t pages = ny_pages_disk_bytes(sizes.nodes, sizes.edges, sizes.neighbors);
         /* Edges of a graph that is still to be made may all be in two lists. */
-        uint64_t fewest = settings->graph_name ? sizes.edges : sizes.edges / 2;
+        uint64_t fewest = settings->graph_given ? sizes.edges : sizes.edges / 2;
         uint64_t certain = ny_pages_disk_bytes(sizes.nodes, fewest, sizes.neighbors);
 
         plan->disk_bytes += pages;
@@ -71,7 +68,7 @@ int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *sett
     ny_plan_work(&sizes.job, plan);
     plan->stage_s[sizes.job.course->stages[0]->id] +=
         (sizes.paged ? paging_s : opening_s) * 2 * (double)sizes.edges;
-    if (!settings->graph_name) {
+    if (!settings->graph_given) {
         ny_graph_plan_add(&graph, plan);
         ny_graph_plan_note(sizes.job.ctx, &graph);
     }

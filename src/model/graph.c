@@ -227,6 +227,15 @@ int ny_stored_largest(const struct ny_stored_graph *graph, uint64_t *next, size_
     return err;
 }
 
+int ny_stored_graph_need(struct ny_stored_graph *graph, struct ny_rows *X,
+                         const struct ny_keep *keep, const json_t *record)
+{
+    if (ny_stored_graph_of(graph, X, keep, record)) return ny_stored_graph_check(graph);
+    return ny_fail(keep->ctx, NY_EUSAGE,
+                   "'%s' is not a graph; make one with 'nystream graph %s NAME'", keep->name,
+                   keep->place);
+}
+
 bool ny_stored_graph_near(const struct ny_stored_graph *graph)
 {
     return !graph->given && ny_near_rows_wanted(graph->X, graph->n);

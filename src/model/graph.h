@@ -21,6 +21,12 @@ struct ny_stored_graph {
     bool affinities; /* the weights of these are affinities, not lengths */
 };
 
+/* A graph of another NAME, which is done. */
+struct ny_named_graph {
+    struct ny_stored_graph graph;
+    json_t *record; /* of it; NULL: there is no other NAME */
+};
+
 /* Tells whether there is a graph; one of a result that has none is zeroed. */
 static inline bool ny_stored_graph_any(const struct ny_stored_graph *graph)
 {
@@ -44,6 +50,11 @@ struct ny_embedding_layout ny_graph_layout(const char *part, uint64_t n, size_t 
  * neighbors = 0 and given = false, for any other record. */
 bool ny_stored_graph_of(struct ny_stored_graph *graph, struct ny_rows *X,
                         const struct ny_keep *keep, const json_t *record);
+
+/* Sets *graph likewise from the record of a result that is done, and checks it. NY_EUSAGE where it
+ * has no graph. */
+int ny_stored_graph_need(struct ny_stored_graph *graph, struct ny_rows *X,
+                         const struct ny_keep *keep, const json_t *record);
 
 /* Tells whether the nodes of the graph begin in the order of near rows (graph/near_rows.h). */
 bool ny_stored_graph_near(const struct ny_stored_graph *graph);

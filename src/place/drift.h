@@ -103,8 +103,9 @@ void ny_drift_judge(struct ny_context *ctx, const char *from, const struct ny_dr
 /* Returns the share that the landmarks leave out of the rows of a fit that are none themselves, if
  * it is `share` of all `rows` of them: nothing is left out of landmarks. NaN where all are. */
 double ny_drift_of_others(double share, double landmarks, double rows);
-/* *share: that of the trace of the first `rows` points, those of the fit, that the landmarks leave out; where these were `chosen` among them, of the others. Measures up to 512
- * points, evenly spread; NaN if all are landmarks, or points and landmarks differ in type or slots.
+/* *share: that of the trace of the first `rows` points, those of the fit, that the landmarks leave
+ * out; where these were `chosen` among them, of the others. Measures up to 512 points, evenly
+ * spread; NaN if all are landmarks, or points and landmarks differ in type or slots.
  */
 int ny_drift_of_points(const struct ny_model *model, struct ny_rows *X, uint64_t rows, bool chosen,
                        double *share);

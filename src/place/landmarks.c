@@ -233,7 +233,7 @@ static void release(struct by_landmarks *run)
     ny_unreserve(run->model->ctx, NY_MEM_PROCESS, run->blas_bytes);
 }
 
-int ny_transform_rows(const struct ny_model *model, const struct ny_new_rows *rows,
+int ny_transform_rows(const struct ny_model *model, struct ny_new_rows *rows,
                       struct ny_placed *placed)
 {
     struct by_landmarks run = placer_of(model);
@@ -245,7 +245,7 @@ int ny_transform_rows(const struct ny_model *model, const struct ny_new_rows *ro
     return err;
 }
 
-int ny_transform_table(struct ny_model *model, const struct ny_new_rows *rows,
+int ny_transform_table(struct ny_model *model, struct ny_new_rows *rows, uint64_t count,
                        struct ny_drift *drift)
 {
     struct by_landmarks run = placer_of(model);
@@ -253,8 +253,8 @@ int ny_transform_table(struct ny_model *model, const struct ny_new_rows *rows,
     int err;
 
     run.glance = true;
-    if (rows->table->rows <= NY_STRIP_ROWS) run.keeper = model;
-    if (rows->table->rows > UNSEEN_ROWS) run.placed = &placed;
+    if (count <= NY_STRIP_ROWS) run.keeper = model;
+    if (count > UNSEEN_ROWS) run.placed = &placed;
     run.blind = model->trace_error >= 0.1; /* ten times as much is more than all */
     err = ny_place_all(&run.base, rows);
     if (!err) err = ny_drift_shrunk(model, NULL, 0, placed.length, &placed.drift.shrunk);

@@ -1,6 +1,5 @@
 /*
- * Finds the nearest rows of a graph of each new row (place/neighbors.h). As of a file, row numbers
- * are u64 and distances f32, as a graph's own lists are exported; in memory distances are f64.
+ * Finds the nearest rows of a graph of each new row (place/neighbors.h).
  *
  * The search (place/search.h) is exact, or finds a share of the neighbours where that is wanted or
  * was wanted of the graph. A new row that is one of the store finds that row, at distance 0, where
@@ -8,16 +7,10 @@
  */
 #include "place/neighbors.h"
 
-#include <float.h>
-#include <math.h>
-#include <string.h>
-
 #include "base/decimal.h"
 #include "base/memory.h"
 #include "place/search.h"
 #include "model/graph.h"
-#include "results/keep.h"
-#include "results/record.h"
 
 struct by_list {
     struct ny_placer base;
@@ -25,9 +18,6 @@ struct by_list {
     struct ny_seeker seeker;
     struct ny_search search;
     char *raw; /* search.room rows */
-    struct ny_writer *numbers, *distances;
-    uint64_t *wide; /* NY_COMPARE_ROWS rows of numbers */
-    float *narrow;  /* NY_COMPARE_ROWS rows of distances, for the file */
 };
 
 static bool is_any(const void *arg, size_t i, uint64_t row)
@@ -38,85 +28,35 @@ static bool is_any(const void *arg, size_t i, uint64_t row)
 
 static size_t bytes(const void *placer, unsigned workers, size_t limit)
 {
-    const struct by_list *run = placer;
-    size_t one = run->new->neighbors *(sizeof(uint64_t) + sizeof(float));
-
     (void)limit;
-    return ny_search_bytes(&run->search, workers) + NY_COMPARE_ROWS * one;
-}
-
-/* Opens the files, where there are any. */
-static int open_files(struct ny_placer *placer)
-{
-    struct by_list *run = (struct by_list *)placer;
-    const struct ny_new_neighbors *new = run->new;
-    struct ny_context *ctx = placer->spec.ctx;
-    uint64_t rows = placer->rows == NY_ROWS_UNKNOWN ? NY_ROWS_COUNTED : placer->rows;
-    int err = NY_OK;
-
-    if (new->rows.output)
-        err =
-            ny_writer_open(&run->numbers, ctx, new->rows.output, NY_OUT_U64, rows, new->neighbors);
-    if (!err && run->numbers) err = ny_writer_fits(run->numbers);
-    if (!err && new->distances_output)
-        err = ny_writer_open(&run->distances, ctx, new->distances_output, NY_OUT_F32, rows,
-                             new->neighbors);
-    if (!err && run->distances) err = ny_writer_fits(run->distances);
-    return err;
+    return ny_search_bytes(&((const struct by_list *)placer)->search, workers);
 }
 
 static int begin(struct ny_placer *placer)
 {
     struct by_list *run = (struct by_list *)placer;
-    struct ny_context *ctx = placer->spec.ctx;
-    size_t t = run->new->neighbors, bytes;
-    int err;
+    size_t bytes;
+    int err = ny_search_begin(&run->search, placer->rows, placer->workers);
 
-    run->wide = ny_calloc(ctx, NY_MEM_TILES, NY_COMPARE_ROWS, t * sizeof(*run->wide));
-    run->narrow = ny_calloc(ctx, NY_MEM_TILES, NY_COMPARE_ROWS, t * sizeof(*run->narrow));
-    if (!run->wide || !run->narrow) return NY_EBUDGET;
-    err = ny_search_begin(&run->search, placer->rows, placer->workers);
+    if (!err)
+        err =
+            ny_product(placer->spec.ctx, &bytes, run->search.room, ny_raw_bytes(&placer->spec), 1);
     if (err) return err;
-    err = ny_product(ctx, &bytes, run->search.room, ny_raw_bytes(&placer->spec), 1);
-    if (err) return err;
-    run->raw = ny_alloc(ctx, NY_MEM_TILES, bytes);
+    run->raw = ny_alloc(placer->spec.ctx, NY_MEM_TILES, bytes);
     return run->raw ? NY_OK : NY_EBUDGET;
 }
 
-/* Takes distances of the rows that come next to f32, as a file has them. */
-static int narrow(const struct by_list *run, const double *distance, size_t items)
-{
-    const struct ny_new_neighbors *new = run->new;
-
-    for (size_t i = 0; i < items; i++) {
-        run->narrow[i] = (float)distance[i];
-        if (isinf(run->narrow[i]))
-            return ny_fail(run->base.spec.ctx, NY_ENUMERIC,
-                           "new row %llu is farther from its neighbors than %.2g, the most that a "
-                           "file of distances can hold; look for huge values in it",
-                           (unsigned long long)(new->placed + i / new->neighbors), (double)FLT_MAX);
-    }
-    return NY_OK;
-}
-
-/* Writes the neighbours of rows first … first + count − 1 of those that were found, at most
- * NY_COMPARE_ROWS, or copies them to the caller's room. */
+/* Hands on the neighbours of rows first … first + count − 1 of those that were found. */
 static int put(struct by_list *run, size_t first, size_t count)
 {
-    const struct ny_new_neighbors *new = run->new;
-    const uint32_t *row = run->search.found.row + first * new->neighbors;
-    const double *distance = run->search.found.distance + first * new->neighbors;
-    size_t items = count * new->neighbors, at = (size_t) new->placed *new->neighbors;
-    int err = run->distances ? narrow(run, distance, items) : NY_OK;
+    const struct ny_measured *found = &run->search.found;
+    struct ny_new_neighbors *new = run->new;
+    struct ny_new_rows *rows = run->base.new;
+    const struct ny_measured lists = {.row = found->row + first * new->neighbors,
+                                      .distance = found->distance + first * new->neighbors};
+    int err = rows->ops->put(rows, &run->base, &lists, new->placed, count);
 
-    if (err) return err;
-    for (size_t i = 0; i < items; i++)
-        run->wide[i] = row[i];
-    if (new->numbers) memcpy(new->numbers + at, run->wide, items * sizeof(*new->numbers));
-    if (new->distances) memcpy(new->distances + at, distance, items * sizeof(*new->distances));
-    if (run->numbers) err = ny_writer_rows(run->numbers, run->wide, count);
-    if (!err && run->distances) err = ny_writer_rows(run->distances, run->narrow, count);
-    run->new->placed += count;
+    new->placed += count;
     return err;
 }
 
@@ -159,23 +99,6 @@ static int place(struct ny_placer *placer, struct ny_source *rows)
     return err;
 }
 
-/* Gives the files their names, the numbers last. */
-static int end(struct ny_placer *placer)
-{
-    struct by_list *run = (struct by_list *)placer;
-    int err = ny_writer_finish(run->numbers);
-
-    if (!err && run->distances) {
-        err = ny_writer_commit(run->distances);
-        run->distances = NULL;
-    }
-    if (!err && run->numbers) {
-        err = ny_writer_commit(run->numbers);
-        run->numbers = NULL;
-    }
-    return err;
-}
-
 /* Decides which share of the neighbours is to be found. */
 static int decide_recall(struct by_list *run, const json_t *record)
 {
@@ -208,19 +131,18 @@ static void tell(const struct by_list *run)
 static int check(struct by_list *run, const json_t *record)
 {
     struct ny_seeker *seeker = &run->seeker;
-    const struct ny_keep keep = ny_store_keep(seeker->store, seeker->name);
     struct ny_context *ctx = run->base.spec.ctx;
     struct ny_stored_graph graph;
     int err;
 
-    if (!ny_stored_graph_of(&graph, ny_store_rows(seeker->store), &keep, record))
+    if (!ny_stored_graph_of(&graph, seeker->X, &seeker->keep, record))
         return ny_fail(ctx, NY_EUSAGE,
                        "'%s' has no graph of its own in which to find neighbours; make one with "
                        "'nystream graph %s NAME'",
-                       seeker->name, ny_store_path(seeker->store));
+                       seeker->name, seeker->keep.place);
     err = ny_stored_graph_check(&graph);
     if (!err) err = ny_stored_graph_places(&graph);
-    if (!err) err = ny_points_info(seeker->store, &seeker->points);
+    if (!err) err = seeker->X->ops->info(seeker->X, &seeker->points);
     if (err) return err;
     seeker->points.n = graph.n;
     if (!run->new->neighbors) run->new->neighbors = graph.neighbors;
@@ -231,38 +153,26 @@ static int check(struct by_list *run, const json_t *record)
                    run->new->neighbors, seeker->name, (unsigned long long)graph.n);
 }
 
-int ny_neighbors_of_rows(struct ny_store *store, const char *name, struct ny_new_neighbors *new)
+int ny_neighbors_of_rows(const struct ny_fitted *fitted, struct ny_new_rows *rows,
+                         struct ny_new_neighbors *new)
 {
-    static const struct ny_placer_ops ops = {
-        .bytes = bytes, .open = open_files, .begin = begin, .place = place, .end = end};
-    struct ny_context *ctx = ny_store_context(store);
-    struct by_list run = {.base = {.ops = &ops,
-                                   .spec = {.ctx = ctx},
-                                   .whose = "the store has",
-                                   .store = store,
-                                   .name = name},
-                          .new = new,
-                          .seeker = {.store = store, .name = name, .takes = is_any}};
-    json_t *record = NULL;
-    int err = ny_record_need_done(store, name, &record);
+    static const struct ny_placer_ops ops = {.bytes = bytes, .begin = begin, .place = place};
+    struct ny_context *ctx = fitted->X->ctx;
+    struct by_list run = {
+        .base = {.ops = &ops, .spec = {.ctx = ctx}, .whose = "the store has", .fitted = fitted},
+        .new = new,
+        .seeker = {
+            .X = fitted->X, .keep = fitted->keep, .name = fitted->keep.name, .takes = is_any}};
+    int err = check(&run, fitted->record);
 
     run.search.seeker = &run.seeker;
-    run.base.record = record;
-    if (!err) err = ny_store_skip_lost(store);
-    if (!err) err = ny_record_check_lost(store, name, record);
-    if (!err) err = check(&run, record);
-    if (!err) err = decide_recall(&run, record);
-    if (!err) err = ny_seeker_open(&run.seeker, record, new->neighbors, &run.base.spec);
-    if (!err) run.search.by_tree = ny_field_is(ny_graph_facts(record), "knn", "tree");
-    if (!err) err = ny_place_all(&run.base, &new->rows);
+    if (!err) err = decide_recall(&run, fitted->record);
+    if (!err) err = ny_seeker_open(&run.seeker, fitted->record, new->neighbors, &run.base.spec);
+    if (!err) run.search.by_tree = ny_field_is(ny_graph_facts(fitted->record), "knn", "tree");
+    if (!err) err = ny_place_all(&run.base, rows);
     if (!err) tell(&run);
-    ny_writer_abort(run.numbers);
-    ny_writer_abort(run.distances);
     ny_search_end(&run.search);
     ny_seeker_close(&run.seeker);
     ny_free(ctx, run.raw);
-    ny_free(ctx, run.wide);
-    ny_free(ctx, run.narrow);
-    json_decref(record);
     return err;
 }

@@ -5,27 +5,22 @@
 #include "nearest/forest.h"
 #include "place/transform.h"
 
-struct ny_store;
-
-/* New rows, and the places of their neighbours: row numbers go to rows.output or `numbers`, and
- * distances, where they are wanted, to the others. */
+/* The neighbours that new rows get. */
 struct ny_new_neighbors {
-    struct ny_new_rows rows; /* its room is not used */
-    size_t neighbors;        /* a row gets so many; 0 is replaced by those of the graph */
-    const char *distances_output;
+    size_t neighbors; /* of a row; 0 is replaced by those of the graph */
     /* The share of the true neighbours to find, up to 1, which is all of them. In place of 0 comes
      * that of the graph: 1, or the recall of its forest or sieve. */
     double recall;
-    uint64_t *numbers;
-    double *distances;
     uint64_t placed;        /* rows whose neighbours were found */
     const char *way;        /* "exact", "tree" or "sieve" */
     struct ny_recall found; /* the share that was found, with its 95 % interval; 1: all */
     uint64_t drawn;         /* rows on which that was measured; 0: it need not be */
 };
 
-/* Finds the neighbours of new rows among those of the graph `name`, which is done. NY_EUSAGE where
+/* Finds the neighbours of new rows among those of a graph; rows->ops->put() gets up to
+ * NY_COMPARE_ROWS at a time, which are valid until it returns. NY_EUSAGE where
  * that is no graph, or has fewer rows than neighbours are wanted, or the recall is no share. */
-int ny_neighbors_of_rows(struct ny_store *store, const char *name, struct ny_new_neighbors *new);
+int ny_neighbors_of_rows(const struct ny_fitted *fitted, struct ny_new_rows *rows,
+                         struct ny_new_neighbors *new);
 
 #endif

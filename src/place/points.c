@@ -17,7 +17,6 @@
 #include "model/extension.h"
 #include "model/embedding.h"
 #include "model/geometry.h"
-#include "results/keep.h"
 #include "whole/kernel_product.h"
 #include "stream/pass.h"
 
@@ -33,9 +32,6 @@ struct side {
 
 struct by_points {
     struct ny_placer base;
-    struct ny_store *store;
-    const char *name;
-    struct ny_keep keep; /* of the two */
     struct ny_rows_info points;
     uint64_t n;
     size_t pairs, w; /* w: and a column of ones, whose sum is the degree, where K is divided */
@@ -84,10 +80,11 @@ static int load_stored(struct by_points *run, struct side *side, const struct ny
     int err;
 
     memset(side->Y, 0, NY_UNIT_ROWS * w * element_of(run));
-    err = ny_embedding_rows(&run->keep, &run->layout, tile->first_row, tile->rows, side->stored);
+    err = ny_embedding_rows(&run->base.fitted->keep, &run->layout, tile->first_row, tile->rows,
+                            side->stored);
     if (err == NY_OK && run->divided)
-        err = ny_embedding_rows(&run->keep, &run->roots_layout, tile->first_row, tile->rows,
-                                side->roots);
+        err = ny_embedding_rows(&run->base.fitted->keep, &run->roots_layout, tile->first_row,
+                                tile->rows, side->roots);
     for (size_t i = 0; i < tile->rows && err == NY_OK; i++) {
         double root = run->divided ? side->roots[i] : 1;
 
@@ -206,8 +203,8 @@ static int load_batch(struct by_points *run, const struct ny_tile *tile)
 
 static int open_points(const struct by_points *run, struct ny_source **out)
 {
-    int err = ny_rows_source(ny_store_rows(run->store), run->n, run->base.spec.slots,
-                             run->base.workers, out);
+    int err =
+        ny_rows_source(run->base.fitted->X, run->n, run->base.spec.slots, run->base.workers, out);
 
     return err ? err : ny_source_widen(out, *out, run->base.spec.dtype, run->base.workers);
 }
@@ -246,8 +243,9 @@ static int load_extension(struct by_points *run, const json_t *record)
     if (!at) return NY_EBUDGET;
     run->extension = (struct ny_extension){.inverse = at + NY_EXTENSION_HEAD,
                                            .offset = at + NY_EXTENSION_HEAD + run->pairs};
-    err = ny_blob_get(run->store, run->name, ny_record_part(record, "extension").name, at,
-                      ny_extension_bytes(run->pairs));
+    err = run->base.fitted->keep.ops->get(&run->base.fitted->keep,
+                                          ny_record_part(record, "extension").name, at,
+                                          ny_extension_bytes(run->pairs));
     if (err) return err;
     run->extension.gamma = at[0];
     run->extension.coef0 = at[1];
@@ -266,7 +264,7 @@ static int check_result(const struct by_points *run, const json_t *report)
         return NY_OK;
     return ny_fail(run->base.spec.ctx, NY_ESTORE,
                    "the record of '%s' does not fit the points of %s; fit it again with --restart",
-                   run->name, ny_store_path(run->store));
+                   run->base.fitted->keep.name, run->base.fitted->keep.place);
 }
 
 /* Reads from the record what the map is and how it was scaled; a record may be hostile and is
@@ -274,7 +272,7 @@ static int check_result(const struct by_points *run, const json_t *report)
 static int load_result(struct by_points *run, const json_t *record)
 {
     const json_t *report = json_object_get(record, "report");
-    int err = ny_points_info(run->store, &run->points);
+    int err = run->base.fitted->X->ops->info(run->base.fitted->X, &run->points);
 
     if (err) return err;
     run->n = ny_field_count(report, "n", 0);
@@ -293,8 +291,8 @@ static int load_result(struct by_points *run, const json_t *record)
     run->layout.part = ny_record_part(record, "embedding");
     run->roots_layout = (struct ny_embedding_layout){
         ny_record_part(record, "roots"), run->n, sizeof(double), NY_CHUNK_BYTES / sizeof(double)};
-    err = ny_stored_geometry(&run->geometry, &run->keep, ny_record_part(record, "geometry").name,
-                             (size_t)run->points.d, NULL);
+    err = ny_stored_geometry(&run->geometry, &run->base.fitted->keep,
+                             ny_record_part(record, "geometry").name, (size_t)run->points.d, NULL);
     if (err == NY_OK) err = load_extension(run, record);
     if (err) return err;
     run->base.spec =
@@ -403,27 +401,16 @@ static void release_all(struct by_points *run)
     ny_unreserve(ctx, NY_MEM_PROCESS, run->blas_bytes);
 }
 
-int ny_transform_points(struct ny_store *store, const char *name, const struct ny_new_rows *rows)
+int ny_transform_points(const struct ny_fitted *fitted, struct ny_new_rows *rows)
 {
     static const struct ny_placer_ops ops = {.bytes = pass_bytes, .begin = begin, .place = place};
     struct by_points run = {.base = {.ops = &ops,
-                                     .spec = {.ctx = ny_store_context(store)},
+                                     .spec = {.ctx = fitted->X->ctx},
                                      .whose = "the store has",
-                                     .store = store,
-                                     .name = name},
-                            .store = store,
-                            .name = name,
-                            .keep = ny_store_keep(store, name)};
-    json_t *record = NULL;
-    int err;
+                                     .fitted = fitted}};
+    int err = load_result(&run, fitted->record);
 
-    err = ny_record_need_done(store, name, &record);
-    if (err == NY_OK) err = ny_store_skip_lost(store);
-    if (err == NY_OK) err = ny_record_check_lost(store, name, record);
-    if (err == NY_OK) err = load_result(&run, record);
-    run.base.record = record;
     if (err == NY_OK) err = ny_place_all(&run.base, rows);
     release_all(&run);
-    json_decref(record);
     return err;
 }

@@ -9,9 +9,7 @@
 
 #include "place/transform.h"
 
-struct ny_store;
-
-/* Does the work of ny_transform_rows() for a finished result of this kind. */
-int ny_transform_points(struct ny_store *store, const char *name, const struct ny_new_rows *rows);
+/* Does the work of ny_transform_rows() for a result of this kind. */
+int ny_transform_points(const struct ny_fitted *fitted, struct ny_new_rows *rows);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "base/budget.h"
 #include "base/memory.h"
-#include "io/reader.h"
 
 /* A tree of so many columns is the better way for any points. */
 enum { FEW_COLUMNS = 6 };
@@ -55,7 +54,7 @@ static enum ny_search_way wished_way(const struct ny_search *search)
 /* Holds as many points as there is room for, or takes the way that needs none. */
 static int fit_in(struct ny_search *search, size_t rows)
 {
-    struct ny_context *ctx = ny_store_context(search->seeker->store);
+    struct ny_context *ctx = search->seeker->X->ctx;
     size_t least = ny_sieve_held_least(&search->knn), n = (size_t)search->knn.n;
     size_t left = ny_memory_left(ctx), bytes = way_bytes(search, rows, least), one;
 
@@ -81,7 +80,7 @@ static int fit_in(struct ny_search *search, size_t rows)
 int ny_search_begin(struct ny_search *search, uint64_t rows, unsigned workers)
 {
     struct ny_seeker *seeker = search->seeker;
-    struct ny_context *ctx = ny_store_context(seeker->store);
+    struct ny_context *ctx = seeker->X->ctx;
     size_t most = rows < NY_SEARCH_ROWS ? (size_t)rows : NY_SEARCH_ROWS;
     size_t t = seeker->knn.neighbors;
     int err;
@@ -152,7 +151,7 @@ int ny_search_find(struct ny_search *search, const void *raw, uint64_t row, size
 
 void ny_search_end(struct ny_search *search)
 {
-    struct ny_context *ctx = ny_store_context(search->seeker->store);
+    struct ny_context *ctx = search->seeker->X->ctx;
 
     ny_tree_release(&search->tree);
     ny_sieve_release(&search->sieve);

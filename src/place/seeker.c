@@ -10,19 +10,16 @@
 #include "columns/kernels.h"
 #include "model/geometry.h"
 #include "model/graph.h"
-#include "results/keep.h"
 
 int ny_seeker_open(struct ny_seeker *seeker, const json_t *record, size_t neighbors,
                    struct ny_columns_spec *spec)
 {
     const json_t *facts = ny_graph_facts(record);
-    const char *other = ny_field_text(facts, "name");
     double gamma = 1;
-    const struct ny_keep keep = ny_store_keep(seeker->store, other ? other : seeker->name);
-    int err =
-        ny_stored_geometry(&seeker->geometry, &keep, "geometry", (size_t)seeker->points.d, &gamma);
+    int err = ny_stored_geometry(&seeker->geometry, &seeker->keep, "geometry",
+                                 (size_t)seeker->points.d, &gamma);
 
-    *spec = (struct ny_columns_spec){.ctx = ny_store_context(seeker->store),
+    *spec = (struct ny_columns_spec){.ctx = seeker->X->ctx,
                                      .kernel = ny_field_is(facts, "metric", "cosine")
                                                    ? &ny_kernel_angular
                                                    : &ny_kernel_euclidean,
@@ -31,16 +28,14 @@ int ny_seeker_open(struct ny_seeker *seeker, const json_t *record, size_t neighb
                                      .dtype = seeker->points.dtype,
                                      .slots = (size_t)seeker->points.row_slots,
                                      .preparation = seeker->points.preparation};
-    seeker->knn = (struct ny_knn){.spec = spec,
-                                  .X = ny_store_rows(seeker->store),
-                                  .n = seeker->points.n,
-                                  .neighbors = neighbors};
+    seeker->knn = (struct ny_knn){
+        .spec = spec, .X = seeker->X, .n = seeker->points.n, .neighbors = neighbors};
     return err;
 }
 
 void ny_seeker_close(struct ny_seeker *seeker)
 {
-    struct ny_context *ctx = ny_store_context(seeker->store);
+    struct ny_context *ctx = seeker->X->ctx;
 
     ny_geometry_free(seeker->geometry, ctx);
     ny_free(ctx, seeker->raw);
@@ -60,7 +55,7 @@ size_t ny_seeker_bytes(const struct ny_seeker *seeker, unsigned workers)
 
 int ny_seeker_begin(struct ny_seeker *seeker, unsigned workers)
 {
-    struct ny_context *ctx = ny_store_context(seeker->store);
+    struct ny_context *ctx = seeker->X->ctx;
     size_t t = seeker->knn.neighbors;
 
     seeker->knn.workers = workers;
@@ -77,7 +72,7 @@ int ny_seeker_check(const struct ny_seeker *seeker, const struct ny_measured *fo
 
     for (size_t i = 0; i < count * t; i++)
         if (found->row[i] == NY_NO_ROW || isinf(found->distance[i]))
-            return ny_fail(ny_store_context(seeker->store), NY_ENUMERIC,
+            return ny_fail(seeker->X->ctx, NY_ENUMERIC,
                            "distances of new row %llu overflow; look for huge values in it, or in "
                            "the scale of '%s'",
                            (unsigned long long)(row + i / t), seeker->name);
@@ -89,8 +84,7 @@ static int compare(struct ny_seeker *seeker, const struct ny_knn_query *query, u
 {
     struct ny_knn knn = seeker->knn;
     struct ny_source *points = NULL;
-    int err =
-        ny_rows_source(ny_store_rows(seeker->store), n, knn.spec->slots, knn.workers, &points);
+    int err = ny_rows_source(seeker->X, n, knn.spec->slots, knn.workers, &points);
 
     knn.n = n;
     if (err == NY_OK) err = ny_source_widen(&points, points, knn.spec->dtype, knn.workers);

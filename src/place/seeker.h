@@ -8,13 +8,14 @@
 
 #include <jansson.h>
 
+#include "job/keep.h"
 #include "nearest/knn.h"
-#include "store/store.h"
 #include "stream/source.h"
 
 struct ny_seeker {
     /* These are given. */
-    struct ny_store *store;
+    struct ny_rows *X;
+    struct ny_keep keep; /* of its graph, which has the geometry */
     const char *name;                                       /* the result, for messages */
     struct ny_rows_info points;                             /* n: the rows of its graph */
     bool (*takes)(const void *arg, size_t i, uint64_t row); /* the points that count */

@@ -1,60 +1,69 @@
 /*
- * The driver of transforms, which reads new rows, has them placed and writes their coordinates, and
- * the contract of those that place them: a model of landmarks (place/landmarks.h), all points of a
+ * The driver of transforms, which has new rows placed and hands their coordinates on, and the
+ * contracts on its two sides. Placers: a model of landmarks (place/landmarks.h), all points of a
  * store (place/points.h), a map of a graph (maps/graph_place.h), and a graph, by which new rows get
- * neighbours and no coordinates (place/neighbors.h).
+ * neighbours and no coordinates (place/neighbors.h). Where rows come from and their places go:
+ * api/new_rows.h and api/new_neighbors.h.
  */
 #ifndef NY_PLACE_TRANSFORM_H
 #define NY_PLACE_TRANSFORM_H
 
 #include "base/budget.h"
+#include "base/traits.h"
 #include "columns/tiles.h"
-#include "io/reader.h"
-#include "io/writer.h"
-#include "place/clusters.h"
-#include "results/beside.h"
+#include "job/keep.h"
 #include "model/coordinates.h"
 #include "model/degrees.h"
 #include "stream/left_out.h"
-#include "stream/row_ids.h"
+#include "stream/rows.h"
 #include "stream/source.h"
 
-/* In place of the components of a room: as many as the rows have. */
-#define NY_ANY_COMPONENTS UINT64_MAX
-/* Room of a caller for coordinates: `row_bytes` from one row to the next; 0: they are packed. */
-struct ny_room {
-    void *at;           /* NULL: there is none */
-    enum ny_dtype type; /* f32 or f64 */
-    uint64_t row_bytes;
-    uint64_t components; /* that a row has, or else it is refused */
+/* A result that is done, by which new rows are placed. */
+struct ny_fitted {
+    struct ny_rows *X; /* those that it is of */
+    struct ny_keep keep;
+    json_t *record;
 };
 
-/* The source of new rows, and the place for their coordinates. */
-struct ny_new_rows {
-    const char *input; /* a file; NULL: the table */
-    const struct ny_table *table;
-    const struct ny_reader_options *options; /* how to read it; NULL: as it says itself */
-    const char *output;                      /* a file; NULL: the room */
-    struct ny_beside
-        with; /* ids, labels and a header, of a text table: as ny_part_export_beside() writes */
-    struct ny_store *like; /* its columns are those of the rows; NULL: they have no names */
-    struct ny_room room;
-    struct ny_cluster_finder *finder; /* takes the coordinates, too; NULL: nobody does */
-    uint64_t *placed;   /* becomes their number, where all are placed; NULL: nobody asks */
-    uint64_t *left_out; /* becomes the number of their values in columns that are left out, where
-                         * all are placed (options.new_columns_drop); NULL: nobody asks */
-};
-
+struct ny_new_rows;
 struct ny_placer;
+
+/* The contract of those who have new rows. Its functions are called in this order. */
+struct ny_new_rows_ops {
+    /* Opens the rows, and tells their type, their number (NY_ROWS_UNKNOWN where only their end
+     * tells), and the slots that they would have as sparse rows. NY_EDATA where their columns are
+     * not those of placer->spec. */
+    int (*open)(struct ny_new_rows *rows, const struct ny_placer *placer,
+                struct ny_raw_shape *shape);
+    /* Returns the bytes that a source of so many units at a time charges, and put(). */
+    size_t (*bytes)(const struct ny_new_rows *rows, const struct ny_placer *placer, unsigned units);
+    /* Makes that source, of the type and slots of placer->spec. Where `keeps` is set, it writes
+     * down in placer->left_out which rows it leaves out. */
+    int (*source)(struct ny_new_rows *rows, struct ny_placer *placer, unsigned units,
+                  struct ny_source **out);
+    /* Opens what the places go to. */
+    int (*begin)(struct ny_new_rows *rows, const struct ny_placer *placer);
+    /* Takes the places of rows first … first + count − 1: coordinates, f64 if ny_placer_puts_f64(),
+     * else f32; or of a graph a struct ny_measured. */
+    int (*put)(struct ny_new_rows *rows, const struct ny_placer *placer, const void *places,
+               uint64_t first, size_t count);
+    /* All rows have places, which are whole now. */
+    int (*end)(struct ny_new_rows *rows, const struct ny_placer *placer);
+    /* Closes all of it, also after a failure: without an end nothing is left. */
+    void (*close)(struct ny_new_rows *rows);
+};
+
+/* The part that all who have new rows start with. */
+struct ny_new_rows {
+    const struct ny_new_rows_ops *ops;
+    bool keeps; /* rows with NaN, which no placer sees, have NaN for coordinates */
+};
 
 /* The contract of a placer. Its functions are called in this order. */
 struct ny_placer_ops {
     /* Returns the bytes that begin() and place() charge for so many workers, without the new rows
      * themselves, whose type and number are known by then. */
     ny_budget_bytes *bytes;
-    /* Opens what the rows go to, where that is not one table of coordinates; the placer then
-     * closes it. May be NULL. */
-    int (*open)(struct ny_placer *placer);
     /* Takes the memory that place() needs for placer->workers. */
     int (*begin)(struct ny_placer *placer);
     /* Computes the stored row of each row of `rows`, and puts them all in order. */
@@ -71,10 +80,7 @@ struct ny_placer {
     struct ny_columns_spec spec; /* of the rows that new ones are compared with */
     const char *whose;           /* these are, for messages: "the store has" */
     struct ny_party party;       /* of the model, where they are not those of a store */
-    /* The result that is read while new rows are placed; record NULL: all was read before. */
-    struct ny_store *store;
-    const char *name;
-    const json_t *record;
+    const struct ny_fitted *fitted; /* which is read meanwhile; NULL: all was read before */
     struct ny_coordinates coordinates;
     bool divided; /* the kernel is: a row may have no degree, and is then stored as NaN */
     enum ny_precision precision; /* of the output */
@@ -90,21 +96,20 @@ struct ny_placer {
     struct ny_left_out left_out; /* rows that have no place, of which `blanks` were put so far */
     size_t blanks;
     void *blank; /* the coordinates of one, NaN; NULL where there are none */
-    struct ny_writer *writer;
-    char delimiter;        /* of a table whose rows begin with names or labels; 0: with neither */
-    struct ny_row_ids ids; /* of rows that are not written yet */
-    struct ny_names names; /* of those that are written now */
-    struct ny_import_how how; /* the columns of names and labels, if these are to be written */
-    struct ny_room room;      /* where there is no writer */
-    struct ny_cluster_finder *finder; /* or NULL */
+    struct ny_new_rows *new;
 };
 
 /* Places new rows. An error leaves no file. NY_EDATA where they have another number of columns than
- * the rows that they are compared with; rows with NaN are refused, or, where the options keep them,
- * have NaN for coordinates and -1 for a cluster. */
-int ny_place_all(struct ny_placer *placer, const struct ny_new_rows *rows);
+ * the rows that they are compared with. */
+int ny_place_all(struct ny_placer *placer, struct ny_new_rows *rows);
 /* Takes the next stored rows (model/coordinates.h), of the type `computed`, makes coordinates of
- * them in their own place, checks these and writes them. */
+ * them in their own place, checks these and hands them on. */
 int ny_placer_put(struct ny_placer *placer, void *rows, size_t count);
+/* Tells whether the coordinates that are put are f64: they are as computed, or narrowed. */
+bool ny_placer_puts_f64(const struct ny_placer *placer);
+/* Checks that the coordinates of rows first … first + count − 1 are finite where they are reached.
+ */
+int ny_placer_check(const struct ny_placer *placer, bool f64, const void *rows, uint64_t first,
+                    size_t count);
 
 #endif

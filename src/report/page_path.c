@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "maps/graph_map.h"
+#include "results/graphs.h"
 #include "results/path.h"
 #include "report/axis.h"
 #include "report/markup.h"
@@ -55,21 +56,22 @@ static int take_images(struct ny_page_path *path, struct ny_store *store, const 
 int ny_page_path_new(struct ny_page_path *path, const struct ny_result *result,
                      const struct ny_result *graph, const uint64_t ends[2], const size_t images[3])
 {
-    const char *made_of = ny_field_text(ny_graph_facts(result->record), "name");
+    struct ny_named_graph made_of = {.record = NULL};
     struct ny_stored_graph stored = {0};
     struct ny_stored_path found = {0};
-    json_t *record = NULL;
     int err = NY_OK;
 
     *path = (struct ny_page_path){0};
     if (ny_stored_graph_any(&result->graph))
         stored = result->graph;
-    else if (made_of && json_is_object(json_object_get(result->report, "graph")))
-        err = ny_graph_need_of(result->store, result->name, made_of, &stored, &record);
-    else if (graph)
+    else if (json_is_object(json_object_get(result->report, "graph")))
+        err = ny_graph_need_of(result->store, result->name, result->record, &made_of);
+    if (err == NY_OK && made_of.record) {
+        stored = made_of.graph;
+        err = ny_graph_check_adopted(result->name, result->record, &stored, made_of.record);
+    } else if (graph && !ny_stored_graph_any(&stored)) {
         stored = graph->graph;
-    if (err == NY_OK && record)
-        err = ny_graph_check_adopted(result->name, result->record, &stored, record);
+    }
     if (err || !ny_stored_graph_any(&stored)) goto done;
     path->ctx = result->ctx;
     snprintf(path->graph, sizeof(path->graph), "%s", stored.keep.name);
@@ -84,7 +86,7 @@ int ny_page_path_new(struct ny_page_path *path, const struct ny_result *result,
     if (err == NY_OK) err = take_images(path, result->store, images);
 done:
     ny_stored_path_release(&found);
-    json_decref(record);
+    json_decref(made_of.record);
     return err;
 }
 

@@ -5,8 +5,8 @@
  * They belong to the rows that were evaluated: after a full update, or a fit anew, they are gone.
  * A frozen update leaves those rows where they are, and its record keeps the clusters as those to
  * carry to the new rows; they are not current, and count as absent, until that is done
- * (place/clusters_carry.c). There are two parts, of which the record names one. New clusters go
- * into the other, and one batch changes the record and deletes the old ones.
+ * (evaluate/carried_clusters.c). There are two parts, of which the record names one. New clusters
+ * go into the other, and one batch changes the record and deletes the old ones.
  */
 #include "results/clusters.h"
 

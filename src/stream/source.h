@@ -77,6 +77,8 @@ static inline void ny_source_free(struct ny_source *source)
     if (source) source->ops->free(source);
 }
 
+/* In place of a number of rows that only their end tells. */
+#define NY_ROWS_UNKNOWN UINT64_MAX
 /* Raw rows: dense, or sparse of at most so many slots. */
 struct ny_raw_shape {
     enum ny_dtype dtype;

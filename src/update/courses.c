@@ -7,9 +7,6 @@
 #include "fit/plan.h"
 #include "fit/shards.h"
 #include "maps/graph_map.h"
-#include "results/behind.h"
-#include "results/keep.h"
-#include "results/record.h"
 #include "update/sums.h"
 #include "update/update.h"
 #include "whole/products.h"
@@ -42,6 +39,33 @@ static const struct ny_course frozen = {.stages = frozen_stages, .skips = frozen
 static const struct ny_course full = {.stages = full_stages, .skips = ny_fit_skips};
 static const struct ny_course full_scatter = {.stages = full_scatter_stages, .skips = ny_fit_skips};
 
+int ny_update_allowed(struct ny_context *ctx, const struct ny_fit_settings *settings,
+                      enum ny_update_mode mode, const char *name, const json_t *report)
+{
+    if (ny_settings_features(settings) && !ny_field_is(report, "way", "krylov"))
+        return ny_fail(ctx, NY_EUSAGE,
+                       "'%s' was computed from all of K when there were fewer rows, and would now "
+                       "be computed by products; fit it again with --restart",
+                       name);
+    if (settings->columns)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "'%s' has a precomputed kernel, whose columns do not grow with the store; "
+                       "fit it again with --restart and the new columns",
+                       name);
+    if (settings->map->graph)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "'%s' is a map of a graph, in which new rows may change every path; fit it "
+                       "again with --restart",
+                       name);
+    if (mode == NY_UPDATE_FROZEN && settings->method->whole)
+        return ny_fail(
+            ctx, NY_EUSAGE,
+            "'%s' was made with --approx %s, which has no landmarks to place new rows by; give "
+            "--update full, or place them from a file with 'nystream transform'",
+            name, settings->method->name);
+    return NY_OK;
+}
+
 /* ---- all of them ---------------------------------------------------------------------------- */
 
 /* Chooses the course by the mode of the update, then by the method; NONE is a new fit. */
@@ -60,18 +84,18 @@ static const struct ny_course *course_of(const struct ny_fit_settings *settings,
     return mode == NY_UPDATE_FULL ? &full : &ny_course_landmarks;
 }
 
-int ny_fit_plan(struct ny_store *store, const struct ny_fit_settings *settings, size_t m,
+int ny_fit_plan(struct ny_rows *X, const struct ny_fit_settings *settings, size_t m,
                 struct ny_plan *plan)
 {
-    return settings->map->graph ? ny_graph_fit_plan(store, settings, plan)
-                                : ny_plan_make(ny_store_rows(store), settings,
-                                               course_of(settings, NY_UPDATE_NONE), m, plan);
+    return settings->map->graph
+               ? ny_graph_fit_plan(X, settings, plan)
+               : ny_plan_make(X, settings, course_of(settings, NY_UPDATE_NONE), m, plan);
 }
 
-int ny_select_plan(struct ny_store *store, const struct ny_fit_settings *settings, size_t m,
+int ny_select_plan(struct ny_rows *X, const struct ny_fit_settings *settings, size_t m,
                    struct ny_plan *plan)
 {
-    int err = ny_plan_make(ny_store_rows(store), settings, &ny_course_dictionary, m, plan);
+    int err = ny_plan_make(X, settings, &ny_course_dictionary, m, plan);
 
     plan->selects = true;
     return err;
@@ -85,30 +109,13 @@ static bool is_summed(const json_t *record)
     return stage == NY_STAGE_DONE || ny_stage_rank(stage) >= ny_stage_rank(NY_STAGE_SOLVE);
 }
 
-/* Says what a job that was to end with its sums is for, and notes in its record that it is there.
- */
-static int note_sums(struct ny_job *job)
+int ny_fit_start(struct ny_rows *X, const struct ny_keep *keep,
+                 const struct ny_fit_settings *settings, json_t *record, const struct ny_plan *plan,
+                 int (*end_update)(struct ny_job *job, struct ny_batch *batch))
 {
-    enum ny_stage_id stage = ny_stage_parse(ny_field_text(job->record, "stage"));
-
-    ny_log(job->ctx, NY_LOG_NOTE,
-           "'%s' has its sums, of %llu rows: 'nystream merge' adds them to those of other stores, "
-           "and 'nystream fit %s %s' continues with these alone",
-           job->keep.name, (unsigned long long)ny_field_count(ny_job_report(job), "n", 0),
-           job->keep.place, job->keep.name);
-    ny_warn_sums_behind(ny_keep_store(&job->keep), job->keep.name, job->record);
-    if (stage != NY_STAGE_SOLVE || json_is_true(json_object_get(job->record, "summed")))
-        return NY_OK;
-    ny_field_set_json(job->record, "summed", json_true());
-    return ny_record_save(ny_keep_store(&job->keep), job->keep.name, job->record);
-}
-
-int ny_fit_start(struct ny_store *store, const char *name, const struct ny_fit_settings *settings,
-                 json_t *record, const struct ny_plan *plan)
-{
-    struct ny_fit fit = {.job = {.ctx = ny_store_context(store),
-                                 .X = ny_store_rows(store),
-                                 .keep = ny_store_keep(store, name),
+    struct ny_fit fit = {.job = {.ctx = X->ctx,
+                                 .X = X,
+                                 .keep = *keep,
                                  .record = record,
                                  .after = settings->until_sums ? NY_STAGE_SOLVE : NY_STAGE_DONE,
                                  .workers = plan->workers,
@@ -118,22 +125,18 @@ int ny_fit_start(struct ny_store *store, const char *name, const struct ny_fit_s
                          .earlier = ny_earlier_of(record),
                          .params = settings->params};
 
-    int err;
-
-    if (settings->map->graph) return ny_graph_fit_run(store, name, settings, record, plan);
+    if (settings->map->graph) return ny_graph_fit_run(X, keep, settings, record, plan);
     fit.planned = plan->selects ? &ny_course_dictionary : course_of(settings, NY_UPDATE_NONE);
     fit.job.course = plan->selects ? &ny_course_dictionary
                                    : course_of(settings, fit.earlier.mode);
     if (fit.earlier.mode) {
         if (!json_object_get(record, "sharded")) /* they have looked at the rows of all */
             fit.job.at_begin = ny_update_warn_drift;
-        fit.job.at_end = ny_update_finish;
+        fit.job.at_end = end_update;
     } else if (ny_context_peers(fit.job.ctx)) {
         fit.job.at_end = ny_shards_at_end;
     }
     if (!settings->until_sums && json_object_get(record, "summed")) /* it goes on beyond them */
         ny_field_set_json(record, "summed", json_false());
-    err = ny_record_check_lost(store, name, record);
-    if (!err && (!settings->until_sums || !is_summed(record))) err = ny_fit_run(&fit);
-    return err || !settings->until_sums ? err : note_sums(&fit.job);
+    return settings->until_sums && is_summed(record) ? NY_OK : ny_fit_run(&fit);
 }

@@ -46,7 +46,6 @@
 #ifndef NY_UPDATE_UPDATE_H
 #define NY_UPDATE_UPDATE_H
 
-#include "store/store.h"
 #include "fit/earlier.h"
 
 struct ny_job;
@@ -56,14 +55,6 @@ struct ny_plan;
  * updated in this mode. */
 int ny_update_allowed(struct ny_context *ctx, const struct ny_fit_settings *settings,
                       enum ny_update_mode mode, const char *name, const json_t *report);
-/* The record of a new update of a finished result to n rows, committed; json_decref() it. */
-int ny_update_begin(struct ny_store *store, const char *name, const json_t *result, uint64_t n,
-                    enum ny_update_mode mode, json_t **record);
-/* Forgets an update under way, with all that it has made. */
-int ny_update_discard(struct ny_store *store, const char *name, const json_t *update);
-/* Makes the update's record that of the result, in the batch of the last commit. */
-int ny_update_finish(struct ny_job *job, struct ny_batch *batch);
-
 /* Makes of the plan of a fit that of the update, and marks the parts of it that look at new rows
  * alone. */
 void ny_update_plan(struct ny_plan *plan, struct ny_context *ctx,

@@ -3,7 +3,7 @@
 #include "property/update_case.h"
 
 #include "base/memory.h"
-#include "place/clusters.h"
+#include "evaluate/new_clusters.h"
 #include "results/clusters.h"
 #include "model/embedding.h"
 #include "results/keep.h"

@@ -51,14 +51,16 @@ static void fit_store(const char *name, const struct ny_wishes *wishes)
 {
     struct ny_fit_settings settings;
     struct ny_rows_info points;
+    const struct ny_keep keep = ny_store_keep(store, name);
+    struct ny_rows *X = ny_store_rows(store);
     struct ny_plan plan;
     json_t *record;
 
-    CHECK(ny_points_info(store, &points));
-    CHECK(ny_settings_decide(&settings, ctx, ny_store_rows(store), &points, wishes));
-    CHECK(ny_fit_plan(store, &settings, 0, &plan));
+    CHECK(X->ops->info(X, &points));
+    CHECK(ny_settings_decide(&settings, ctx, X, &points, wishes));
+    CHECK(ny_fit_plan(X, &settings, 0, &plan));
     record = ny_job_record_new(&points, json_object(), "fit");
-    CHECK(ny_fit_start(store, name, &settings, record, &plan));
+    CHECK(ny_fit_start(X, &keep, &settings, record, &plan, NULL));
     json_decref(record);
 }
 

@@ -10,14 +10,14 @@
  * the result is as it was. A kill at any moment leaves the old result whole, and the update to be
  * resumed.
  */
-#include "update/update.h"
+#include "results/update.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "fit/plan.h"
-#include "results/clusters.h"
+#include "fit/earlier.h"
 #include "job/facts.h"
+#include "results/clusters.h"
 #include "results/keep.h"
 #include "results/record.h"
 #include "results/resume.h"
@@ -36,33 +36,6 @@ enum {
     READ_PARTS = sizeof(read_parts) / sizeof(read_parts[0]),
     WORK_PARTS = sizeof(work_parts) / sizeof(work_parts[0])
 };
-
-int ny_update_allowed(struct ny_context *ctx, const struct ny_fit_settings *settings,
-                      enum ny_update_mode mode, const char *name, const json_t *report)
-{
-    if (ny_settings_features(settings) && !ny_field_is(report, "way", "krylov"))
-        return ny_fail(ctx, NY_EUSAGE,
-                       "'%s' was computed from all of K when there were fewer rows, and would now "
-                       "be computed by products; fit it again with --restart",
-                       name);
-    if (settings->columns)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "'%s' has a precomputed kernel, whose columns do not grow with the store; "
-                       "fit it again with --restart and the new columns",
-                       name);
-    if (settings->map->graph)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "'%s' is a map of a graph, in which new rows may change every path; fit it "
-                       "again with --restart",
-                       name);
-    if (mode == NY_UPDATE_FROZEN && settings->method->whole)
-        return ny_fail(
-            ctx, NY_EUSAGE,
-            "'%s' was made with --approx %s, which has no landmarks to place new rows by; give "
-            "--update full, or place them from a file with 'nystream transform'",
-            name, settings->method->name);
-    return NY_OK;
-}
 
 /* ---- records ------------------------------------------------------------------------------- */
 

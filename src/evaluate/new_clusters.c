@@ -1,10 +1,10 @@
 /*
- * Finds the clusters of new rows (place/clusters.h).
+ * Finds the clusters of new rows (evaluate/new_clusters.h).
  *
  * Centres are not stored: k-means ends at the means of its clusters, which the stored clusters and
  * the embedding have. Sums are f64, in the order of the rows.
  */
-#include "place/clusters.h"
+#include "evaluate/new_clusters.h"
 
 #include <math.h>
 #include <string.h>

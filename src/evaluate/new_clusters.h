@@ -1,7 +1,7 @@
 /* The clusters of new rows: of those that an evaluation has left with a result (results/clusters.h)
  * the one whose centre a row's place is nearest to, as k-means would put it. */
-#ifndef NY_PLACE_CLUSTERS_H
-#define NY_PLACE_CLUSTERS_H
+#ifndef NY_EVALUATE_NEW_CLUSTERS_H
+#define NY_EVALUATE_NEW_CLUSTERS_H
 
 #include "io/writer.h"
 #include "results/parts.h"

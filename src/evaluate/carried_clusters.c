@@ -1,5 +1,6 @@
 /*
- * Carries the clusters of a result to the rows that a frozen update has added (place/clusters.h).
+ * Carries the clusters of a result to the rows that a frozen update has added
+ * (evaluate/new_clusters.h).
  *
  * Rows from before keep their numbers: they are copied, piece by piece, to the other slot of the
  * clusters (results/clusters.c). The centres are the means of these rows alone, so that new rows
@@ -7,7 +8,7 @@
  * that a kill leaves them to be carried by the next call.
  */
 #include "base/memory.h"
-#include "place/clusters.h"
+#include "evaluate/new_clusters.h"
 #include "results/clusters.h"
 #include "results/shards.h"
 #include "stream/source.h"

@@ -1,0 +1,48 @@
+#include "results/graphs.h"
+
+#include "maps/graph_map.h"
+#include "results/keep.h"
+#include "results/record.h"
+
+int ny_graph_need(struct ny_store *store, const char *name, struct ny_named_graph *graph)
+{
+    const struct ny_keep keep = ny_store_keep(store, name);
+    int err = ny_record_need_done(store, name, &graph->record);
+
+    return err ? err
+               : ny_stored_graph_need(&graph->graph, ny_store_rows(store), &keep, graph->record);
+}
+
+int ny_graph_need_of(struct ny_store *store, const char *map, const json_t *record,
+                     struct ny_named_graph *graph)
+{
+    const char *name = ny_field_text(ny_graph_facts(record), "name");
+    json_t *there = NULL;
+    int err = name ? ny_record_load(store, name, &there) : NY_OK;
+    bool gone = !err && !there;
+
+    json_decref(there);
+    *graph = (struct ny_named_graph){.record = NULL};
+    if (err || !name) return err;
+    if (!gone) return ny_graph_need(store, name, graph);
+    return ny_fail(ny_store_context(store), NY_EUSAGE,
+                   "'%s' was made from graph '%s', which is no longer in %s; make that graph again "
+                   "with the options it had (nystream graph), or make a map from another graph",
+                   map, name, ny_store_path(store));
+}
+
+int ny_graph_is_there(struct ny_store *store, const json_t *record, bool *there)
+{
+    const char *name = ny_field_text(ny_graph_facts(record), "name");
+    const struct ny_keep keep = ny_store_keep(store, name);
+    struct ny_stored_graph graph;
+    json_t *of_graph = NULL;
+    int err = name ? ny_record_load(store, name, &of_graph) : NY_OK;
+
+    *there = !name;
+    if (!err && of_graph && ny_field_is(of_graph, "stage", ny_stage_name(NY_STAGE_DONE)) &&
+        ny_stored_graph_of(&graph, ny_store_rows(store), &keep, of_graph))
+        err = ny_graph_is_adopted(record, &graph, of_graph, there);
+    json_decref(of_graph);
+    return err;
+}

@@ -1,0 +1,17 @@
+/* The records of updates (update/update.h) in a store. */
+#ifndef NY_RESULTS_UPDATE_H
+#define NY_RESULTS_UPDATE_H
+
+#include "fit/earlier.h"
+#include "job/job.h"
+#include "store/store.h"
+
+/* The record of a new update of a finished result to n rows, committed; json_decref() it. */
+int ny_update_begin(struct ny_store *store, const char *name, const json_t *result, uint64_t n,
+                    enum ny_update_mode mode, json_t **record);
+/* Forgets an update under way, with all that it has made. */
+int ny_update_discard(struct ny_store *store, const char *name, const json_t *update);
+/* Makes the update's record that of the result, in the batch of the last commit. */
+int ny_update_finish(struct ny_job *job, struct ny_batch *batch);
+
+#endif
