@@ -52,19 +52,16 @@ static int load_geometry(struct ny_evaluation *run, struct ny_sample *sample, si
 {
     struct ny_result *result = &run->result;
     const json_t *graph = json_object_get(result->report, "graph");
-    const char *other = ny_field_text(graph, "name"), *name = other ? other : result->name;
-    const struct ny_keep keep = ny_store_keep(result->store, name);
     double gamma, *has_gamma = json_is_object(graph) ? &gamma : NULL;
-    json_t *record = NULL;
-    bool there = true;
-    int err = other ? ny_graph_is_there(result->store, result->record, &there) : NY_OK;
+    struct ny_named_graph other = {.graph.keep = result->keep, .record = NULL};
+    bool own = !ny_field_text(graph, "name");
+    int err = own ? NY_OK : ny_graph_find_of(result->store, result->record, &other);
+    const json_t *record = own ? result->record : other.record;
 
-    if (err || !there) return err;
-    err = ny_record_load(result->store, name, &record);
-    if (err == NY_OK && record)
-        err = ny_stored_geometry(&sample->geometry, &keep, ny_record_part(record, "geometry").name,
-                                 d, has_gamma);
-    json_decref(record);
+    if (!err && record)
+        err = ny_stored_geometry(&sample->geometry, &other.graph.keep,
+                                 ny_record_part(record, "geometry").name, d, has_gamma);
+    json_decref(other.record);
     return err;
 }
 

@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "base/progress.h"
 #include "model/coordinates.h"
-#include "maps/eigenmaps_private.h"
+#include "maps/graph_place.h"
 #include "maps/graph_map.h"
 #include "fit/signs.h"
 #include "graph/lobpcg.h"

@@ -14,7 +14,6 @@
 
 #include "base/text.h"
 #include "model/coordinates.h"
-#include "maps/eigenmaps_private.h"
 #include "model/embedding.h"
 #include "maps/graph_place.h"
 #include "graph/affinity.h"

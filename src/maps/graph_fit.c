@@ -220,23 +220,13 @@ static int check_component(const struct ny_graph_fit *fit)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-int ny_graph_fit_run(struct ny_rows *X, const struct ny_keep *keep,
-                     const struct ny_fit_settings *settings, json_t *record,
-                     const struct ny_plan *plan)
+int ny_graph_fit_run(const struct ny_fit *begun)
 {
-    struct ny_graph_fit fit = {.other = settings->graph_given,
-                               .map = ny_graph_map_of(settings->map),
-                               .base = {.job = {.ctx = X->ctx,
-                                                .X = X,
-                                                .keep = *keep,
-                                                .record = record,
-                                                .after = NY_STAGE_DONE,
-                                                .workers = plan->workers,
-                                                .marked_s = ny_now()},
-                                        .settings = settings,
-                                        .plan = plan}};
+    struct ny_graph_fit fit = {.base = *begun,
+                               .map = ny_graph_map_of(begun->settings->map),
+                               .other = begun->settings->graph_given};
     struct ny_job *job = &fit.base.job;
-    int err = X->ops->info(X, &job->points);
+    int err = job->X->ops->info(job->X, &job->points);
 
     if (err == NY_OK) err = have_graph(&fit);
     if (err) return err;

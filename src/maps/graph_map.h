@@ -106,10 +106,8 @@ static inline enum ny_stage_id ny_graph_map_first(const struct ny_graph_map *map
     return map->course->stages[0]->id;
 }
 
-/* Runs a fit of such a map, as ny_job_run() does for others. */
-int ny_graph_fit_run(struct ny_rows *X, const struct ny_keep *keep,
-                     const struct ny_fit_settings *settings, json_t *record,
-                     const struct ny_plan *plan);
+/* Runs a fit of such a map, as ny_fit_run() does for others. */
+int ny_graph_fit_run(const struct ny_fit *begun);
 /* Plans a fit of such a map, as ny_plan_make() does for others. */
 int ny_graph_fit_plan(struct ny_rows *X, const struct ny_fit_settings *settings,
                       struct ny_plan *plan);

@@ -1,8 +1,12 @@
 /*
  * Places new rows by a map of a graph (maps/graph_place.h), for isomap (maps/isomap_transform.c)
- * and eigenmaps (maps/eigenmaps_transform.c). For each batch of new points the map computes what
- * would be stored of them; points at distance 0 from a node then get that node's stored row
- * instead. Where half of the new points lie far from all nodes, beside the lengths of edges, a
+ * and eigenmaps (maps/eigenmaps_transform.c).
+ *
+ * Rows are compared in f64 with all points (place/seeker.h); points outside the embedded component
+ * do not count. A batch gathers up to 32 units of rows before the map sees them, so that isomap,
+ * which sweeps over all landmarks for each batch, seldom has to. For each batch the map computes
+ * what would be stored of the points; those at distance 0 from a node then get that node's stored
+ * row instead. Where half of the new points lie far from all nodes, beside the lengths of edges, a
  * warning says so, since units or the order of columns have then often changed.
  */
 #include "maps/graph_place.h"
@@ -12,6 +16,10 @@
 
 #include "base/compare.h"
 #include "model/embedding.h"
+#include "place/seeker.h"
+
+/* Rows of a batch. */
+enum { BATCH_ROWS = 32 * NY_UNIT_ROWS };
 
 /* A point is far if it is so many times the mean length of an edge from the nearest node. */
 static const double far_edges = 4;
@@ -19,7 +27,10 @@ static const double far_edges = 4;
 struct by_graph {
     struct ny_placer base;
     struct ny_graph_fit *fit;
-    struct ny_newcomers new;
+    struct ny_seeker seeker;
+    struct ny_newcomers new;           /* of the batch */
+    uint64_t unit;                     /* of new rows, that is read next */
+    size_t capacity;                   /* the most rows of a batch */
     struct ny_embedding_layout layout; /* of the embedding */
     ny_place_fn *place;
     void *arg;      /* of place() */
@@ -31,6 +42,30 @@ struct by_graph {
 static bool is_f64(const struct by_graph *run)
 {
     return run->base.precision == NY_PRECISION_F64;
+}
+
+static bool is_node(const void *arg, size_t i, uint64_t row)
+{
+    (void)i;
+    return ((const struct ny_edges *)arg)->node[row] != NY_NO_ROW;
+}
+
+/* Opens the search for nodes, of whose rows it tells what they are. */
+static int open_seeker(struct by_graph *run)
+{
+    const struct ny_graph_fit *fit = run->fit;
+    const struct ny_job *job = &fit->base.job;
+    uint64_t neighbors = ny_field_count(ny_graph_facts(job->record), "neighbors", 1);
+
+    run->seeker = (struct ny_seeker){.X = job->X,
+                                     .keep = fit->other ? fit->other->graph.keep : job->keep,
+                                     .name = job->keep.name,
+                                     .points = job->points,
+                                     .takes = is_node,
+                                     .arg = &fit->edges};
+    run->new.t = neighbors < fit->edges.n ? (size_t)neighbors : fit->edges.n;
+    if (run->new.t) return ny_seeker_open(&run->seeker, job->record, run->new.t, &run->base.spec);
+    return ny_fail(job->ctx, NY_ESTORE, "the graph of '%s' has no neighbors", job->keep.name);
 }
 
 /* Reads what the record says of the map, and opens the graph for new points. */
@@ -50,18 +85,26 @@ static int open_map(struct by_graph *run, size_t width)
         ny_field_is(ny_job_report(job), "precision", "f64") ? NY_PRECISION_F64 : NY_PRECISION_F32;
     run->layout =
         ny_embedding_layout(run->fit->edges.n, width, ny_precision_bytes(run->base.precision));
-    return ny_newcomers_open(&run->new, run->fit, &run->base.spec);
+    return open_seeker(run);
 }
 
 static void close_map(struct by_graph *run)
 {
     struct ny_context *ctx = run->fit->base.job.ctx;
 
-    ny_newcomers_close(&run->new);
+    if (run->seeker.X) ny_seeker_close(&run->seeker);
+    ny_free(ctx, run->new.node);
+    ny_free(ctx, run->new.distance);
     ny_coordinates_release(&run->base.coordinates, ctx);
     ny_free(ctx, run->rows);
     ny_free(ctx, run->Y);
     ny_free(ctx, run->base.narrow);
+}
+
+/* Returns how many rows a batch has at most, of so many new rows. */
+static size_t capacity_of(uint64_t rows)
+{
+    return rows < BATCH_ROWS ? (size_t)rows : BATCH_ROWS;
 }
 
 static size_t batch_bytes(const void *placer, unsigned workers, size_t limit)
@@ -71,9 +114,9 @@ static size_t batch_bytes(const void *placer, unsigned workers, size_t limit)
     size_t element = sizeof(double) + (is_f64(run) ? 0 : sizeof(float));
 
     (void)limit;
-    return ny_newcomers_bytes(&run->new, run->base.rows, workers) +
-           run->fit->edges.n * sizeof(uint32_t) +
-           ny_newcomers_capacity(run->base.rows) * width * element;
+    return ny_seeker_bytes(&run->seeker, workers) + run->fit->edges.n * sizeof(uint32_t) +
+           capacity_of(run->base.rows) *
+               (run->new.t *(sizeof(uint32_t) + sizeof(double)) + width *element);
 }
 
 /* Takes the memory of a batch, and the numbers of the rows that are embedded. */
@@ -84,14 +127,19 @@ static int begin(struct ny_placer *placer)
     uint64_t n = run->fit->edges.n;
     struct ny_embedding_layout numbers = ny_graph_layout("rows", n, 1);
     size_t width = ny_coordinates_width(&placer->coordinates);
-    int err = ny_newcomers_begin(&run->new, placer->rows, placer->workers);
+    size_t t = run->new.t, capacity = capacity_of(placer->rows);
+    int err;
 
+    run->capacity = capacity;
+    run->new.node = ny_calloc(job->ctx, NY_MEM_TILES, capacity, t * sizeof(uint32_t));
+    run->new.distance = ny_calloc(job->ctx, NY_MEM_TILES, capacity, t * sizeof(double));
+    if (!run->new.node || !run->new.distance) return NY_EBUDGET;
+    err = ny_seeker_begin(&run->seeker, placer->workers);
     if (err) return err;
     run->rows = ny_calloc(job->ctx, NY_MEM_DICTIONARY, n, sizeof(uint32_t));
-    run->Y = ny_calloc(job->ctx, NY_MEM_TILES, run->new.capacity, width * sizeof(double));
+    run->Y = ny_calloc(job->ctx, NY_MEM_TILES, capacity, width * sizeof(double));
     if (!is_f64(run))
-        placer->narrow =
-            ny_calloc(job->ctx, NY_MEM_TILES, run->new.capacity, width * sizeof(float));
+        placer->narrow = ny_calloc(job->ctx, NY_MEM_TILES, capacity, width * sizeof(float));
     if (!run->rows || !run->Y || !(is_f64(run) || placer->narrow)) return NY_EBUDGET;
     return ny_embedding_rows(&job->keep, &numbers, 0, n, run->rows);
 }
@@ -156,12 +204,50 @@ static int judge(struct ny_placer *placer)
     return NY_OK;
 }
 
+/* Finds the nodes of rows first … first + count − 1 of a tile. */
+static int compare(struct by_graph *run, const struct ny_tile *tile, size_t first, size_t count)
+{
+    const struct ny_measured *found = &run->seeker.found;
+    struct ny_newcomers *new = &run->new;
+    int err = ny_seeker_find(&run->seeker, tile, first, count);
+
+    for (size_t i = 0; i < count * new->t &&err == NY_OK; i++) {
+        new->node[new->count *new->t + i] = run->fit->edges.node[found->row[i]];
+        new->distance[new->count *new->t + i] = found->distance[i];
+    }
+    if (err == NY_OK) new->count += count;
+    return err;
+}
+
+/* Reads the next batch of rows and finds their nodes; NY_END after the last. */
+static int next_batch(struct by_graph *run, struct ny_source *rows)
+{
+    struct ny_newcomers *new = &run->new;
+    struct ny_tile tile = {.source = rows};
+    int err = NY_OK;
+
+    new->count = 0;
+    while (new->count + NY_UNIT_ROWS <= run->capacity || new->count == 0) {
+        tile.unit = run->unit;
+        tile.first_row = run->unit * NY_UNIT_ROWS;
+        err = rows->ops->take(rows, &tile);
+        for (size_t first = 0; first < tile.rows && err == NY_OK; first += NY_COMPARE_ROWS) {
+            size_t left = tile.rows - first;
+
+            err = compare(run, &tile, first, left < NY_COMPARE_ROWS ? left : NY_COMPARE_ROWS);
+        }
+        if (err) break;
+        run->unit++;
+    }
+    return err == NY_END && new->count ? NY_OK : err;
+}
+
 static int place(struct ny_placer *placer, struct ny_source *rows)
 {
     struct by_graph *run = (struct by_graph *)placer;
     int err;
 
-    while ((err = ny_newcomers_next(&run->new, rows)) == NY_OK) {
+    while ((err = next_batch(run, rows)) == NY_OK) {
         count_far(run);
         err = run->place(run->arg, &run->new, run->Y);
         if (err == NY_OK) err = copy_nodes(run);
@@ -183,7 +269,6 @@ int ny_graph_place(struct ny_graph_fit *fit, struct ny_new_rows *rows, size_t wi
                                     .whose = "the store has",
                                     .fitted = &fitted},
                            .fit = fit,
-                           .new = {.fit = fit},
                            .place = place_batch,
                            .arg = arg};
     int err = open_map(&run, width);

@@ -1,7 +1,7 @@
 /*
  * The nearest stored rows of new rows, exactly, in f64, by the geometry and the metric of a graph.
  * All points of the store are read once for every NY_COMPARE_ROWS new rows. New points beside a
- * graph (maps/newcomers.h) and the neighbours of new rows (place/neighbors.h) are found by it.
+ * graph (maps/graph_place.h) and the neighbours of new rows (place/neighbors.h) are found by it.
  */
 #ifndef NY_PLACE_SEEKER_H
 #define NY_PLACE_SEEKER_H

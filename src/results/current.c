@@ -7,19 +7,10 @@
 
 #include <string.h>
 
-#include "results/keep.h"
-
 /* Tells whether a failure may come of reading what somebody replaces. */
 static bool may_be_torn(int err)
 {
     return err == NY_ESTORE || err == NY_EINTERNAL;
-}
-
-int ny_record_current(struct ny_store *store, const char *name, const json_t *record, int err)
-{
-    const struct ny_keep keep = ny_store_keep(store, name);
-
-    return ny_keep_current(&keep, record, err);
 }
 
 int ny_points_current(struct ny_store *store, struct ny_points_state *state, int err)
@@ -62,6 +53,6 @@ int ny_result_current(struct ny_result *result, const struct ny_result_part *par
 
     if (!result->record) return ny_points_current(result->store, &result->points, err);
     if (!ny_results_moved(result->store, commits)) return err;
-    err = ny_record_current(result->store, result->name, result->record, err);
+    err = ny_keep_current(&result->keep, result->record, err);
     return clusters ? ny_record_untouched(result->store, result->name, result->record, err) : err;
 }

@@ -5,10 +5,8 @@
 
 #include "results/parts.h"
 
-/* ny_keep_current() of a NAME. */
-int ny_record_current(struct ny_store *store, const char *name, const json_t *record, int err);
 /* Returns the status `err` of what was read of the clusters of a result. NY_EBUSY where its record
- * is no longer this one, be it by other clusters alone, which ny_record_current() does not look at.
+ * is no longer this one, be it by other clusters alone, which ny_keep_current() does not look at.
  */
 int ny_record_untouched(struct ny_store *store, const char *name, const json_t *record, int err);
 /* Returns the status `err` of what was read of the points since their state was taken. NY_EBUSY

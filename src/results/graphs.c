@@ -31,18 +31,18 @@ int ny_graph_need_of(struct ny_store *store, const char *map, const json_t *reco
                    map, name, ny_store_path(store));
 }
 
-int ny_graph_is_there(struct ny_store *store, const json_t *record, bool *there)
+int ny_graph_find_of(struct ny_store *store, const json_t *record, struct ny_named_graph *graph)
 {
     const char *name = ny_field_text(ny_graph_facts(record), "name");
     const struct ny_keep keep = ny_store_keep(store, name);
-    struct ny_stored_graph graph;
-    json_t *of_graph = NULL;
-    int err = name ? ny_record_load(store, name, &of_graph) : NY_OK;
+    bool there = false;
+    int err = name ? ny_record_load(store, name, &graph->record) : NY_OK;
 
-    *there = !name;
-    if (!err && of_graph && ny_field_is(of_graph, "stage", ny_stage_name(NY_STAGE_DONE)) &&
-        ny_stored_graph_of(&graph, ny_store_rows(store), &keep, of_graph))
-        err = ny_graph_is_adopted(record, &graph, of_graph, there);
-    json_decref(of_graph);
-    return err;
+    if (!err && ny_field_is(graph->record, "stage", ny_stage_name(NY_STAGE_DONE)) &&
+        ny_stored_graph_of(&graph->graph, ny_store_rows(store), &keep, graph->record))
+        err = ny_graph_is_adopted(record, &graph->graph, graph->record, &there);
+    if (err || there) return err;
+    json_decref(graph->record);
+    graph->record = NULL;
+    return NY_OK;
 }

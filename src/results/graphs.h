@@ -12,8 +12,7 @@ int ny_graph_need(struct ny_store *store, const char *name, struct ny_named_grap
  * its own has none. NY_EUSAGE with what to do where that was removed. */
 int ny_graph_need_of(struct ny_store *store, const char *map, const json_t *record,
                      struct ny_named_graph *graph);
-/* *there: whether the graph of another NAME that the map of this record was made of is in the store
- * as it was then: it may have been removed or made again. True of a map that made its own. */
-int ny_graph_is_there(struct ny_store *store, const json_t *record, bool *there);
+/* Loads it if it is in the store as it was then: it may have been removed or made again. */
+int ny_graph_find_of(struct ny_store *store, const json_t *record, struct ny_named_graph *graph);
 
 #endif

@@ -58,8 +58,3 @@ struct ny_keep ny_store_keep(struct ny_store *store, const char *name)
     if (ny_store_memory_keep(store, name, &held)) return held;
     return (struct ny_keep){&ops, ny_store_context(store), name, ny_store_path(store), store};
 }
-
-struct ny_store *ny_keep_store(const struct ny_keep *keep)
-{
-    return keep->at;
-}

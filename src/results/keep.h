@@ -7,7 +7,5 @@
 
 /* Returns the keep of NAME; it borrows both. */
 struct ny_keep ny_store_keep(struct ny_store *store, const char *name);
-/* Returns the store of such a keep. */
-struct ny_store *ny_keep_store(const struct ny_keep *keep);
 
 #endif

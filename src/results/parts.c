@@ -470,7 +470,7 @@ int ny_result_open(struct ny_result *result, struct ny_store *store, const char 
                       "copy of the store; put the newer one back, or fit '%s' again with --restart",
                       name, (unsigned long long)result->n, ny_store_path(store),
                       (unsigned long long)points.n, name);
-    if (err) return ny_record_current(store, name, record, err); /* unless rows were cut off */
+    if (err) return ny_keep_current(&result->keep, record, err); /* unless rows were cut off */
     result->d = (size_t)points.d;
     result->dtype = points.dtype;
     err = ny_result_rows_of(&result->rows, store, name, record);

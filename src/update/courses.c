@@ -7,7 +7,6 @@
 #include "fit/plan.h"
 #include "fit/shards.h"
 #include "maps/graph_map.h"
-#include "update/sums.h"
 #include "update/update.h"
 #include "whole/products.h"
 
@@ -125,7 +124,7 @@ int ny_fit_start(struct ny_rows *X, const struct ny_keep *keep,
                          .earlier = ny_earlier_of(record),
                          .params = settings->params};
 
-    if (settings->map->graph) return ny_graph_fit_run(X, keep, settings, record, plan);
+    if (settings->map->graph) return ny_graph_fit_run(&fit);
     fit.planned = plan->selects ? &ny_course_dictionary : course_of(settings, NY_UPDATE_NONE);
     fit.job.course = plan->selects ? &ny_course_dictionary
                                    : course_of(settings, fit.earlier.mode);

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "fit/sums.h"
 #include "place/spread.h"
-#include "update/sums.h"
 #include "update/update.h"
 
 /* ---- residuals ----------------------------------------------------------------------------- */

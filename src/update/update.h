@@ -15,7 +15,7 @@
  *    accumulate  adds the new rows, and over the other rows only the columns of landmarks that
  *                joined, while columns of those that were pushed out go
  *                (spectral/accumulator_late.c); the sums follow the shift by which a has grown,
- *                G − δsᵀ − sδᵀ + nδδᵀ (update/sums.c)
+ *                G − δsᵀ − sδᵀ + nδδᵀ (update/add.c)
  *    solve       solves the small problem anew
  *    project     projects all rows, but for `nystrom` over the same landmarks, whose rows do not
  *                depend on n: those that are there stay
@@ -46,15 +46,21 @@
 #ifndef NY_UPDATE_UPDATE_H
 #define NY_UPDATE_UPDATE_H
 
-#include "fit/earlier.h"
+#include "fit/fit.h"
 
-struct ny_job;
 struct ny_plan;
 
 /* NY_EUSAGE with the reason where a result of these settings, whose report this is, cannot be
  * updated in this mode. */
 int ny_update_allowed(struct ny_context *ctx, const struct ny_fit_settings *settings,
                       enum ny_update_mode mode, const char *name, const json_t *report);
+/* Stage accumulate of an update: adds the new rows to the sums that stay with the result, and the
+ * columns of landmarks that joined; full, and frozen. */
+extern const struct ny_stage ny_stage_add_full, ny_stage_add_frozen;
+/* Stage solve of a frozen update, which measures how far new rows are from the span of the
+ * landmarks. */
+extern const struct ny_stage ny_stage_drift;
+
 /* Makes of the plan of a fit that of the update, and marks the parts of it that look at new rows
  * alone. */
 void ny_update_plan(struct ny_plan *plan, struct ny_context *ctx,
