@@ -62,74 +62,117 @@ static struct ny_kept_rows kept_of(const struct ny_table *table)
 
 /* ---- a copy --------------------------------------------------------------------------------- */
 
-/* Reads all rows into the copy; of dense rows there is room for all. */
+/* Reads the rows of the table to its end: into the copy, where that is made. */
 static int read_all(struct borrowed *borrowed, struct ny_reader *reader)
 {
+    enum { MOST = 256 };
     const struct ny_file_table *table = ny_reader_table(reader);
-    size_t row_bytes = (size_t)table->d * ny_dtype_size(table->dtype), most = 1024;
-    uint64_t done = 0;
+    size_t row_bytes = (size_t)table->d * ny_dtype_size(table->dtype);
+    bool dense = table->layout == NY_DENSE, copies = borrowed->dense || borrowed->sparse.dtype;
+    char *rows = borrowed->dense;
+    struct ny_csr piece = {.dtype = table->dtype};
+    struct ny_row_batch batch = {0};
     int err = NY_OK;
 
+    if (dense && !copies) rows = ny_calloc(borrowed->ctx, NY_MEM_STORE, MOST, row_bytes);
+    if (dense && !rows) return NY_EBUDGET;
     while (!err) {
-        struct ny_row_batch batch = {.values = (char *)borrowed->dense + done * row_bytes};
-
-        if (table->layout == NY_CSR) batch.sparse = &borrowed->sparse;
-        err = ny_reader_next(reader, most, &batch);
-        done += err ? 0 : batch.count;
+        piece.rows = 0;
+        batch = (struct ny_row_batch){.values = rows};
+        if (!dense) batch.sparse = copies ? &borrowed->sparse : &piece;
+        err = ny_reader_next(reader, MOST, &batch);
+        if (dense && copies) rows += batch.count * row_bytes;
     }
+    if (dense && !copies) ny_free(borrowed->ctx, rows);
+    ny_csr_release(&piece, borrowed->ctx);
     return err == NY_END ? NY_OK : err;
 }
 
-/* Copies sparse rows, in order, or as dense ones, and describes the copy instead of them. */
-static int copy_rows(struct borrowed *borrowed)
+static int open_reader(struct borrowed *borrowed, struct ny_reader **reader)
 {
-    struct ny_kept_rows *kept = &borrowed->rows.kept;
     const struct ny_reader_options reading = {.reading = borrowed->layout, .any_order = true};
-    const struct ny_file_table *table;
+
+    return ny_reader_open_memory(reader, borrowed->ctx, &borrowed->table, &reading);
+}
+
+/* Copies the values of dense rows that are not 0. */
+static int make_sparse(struct borrowed *borrowed)
+{
+    const struct ny_kept_rows *kept = &borrowed->rows.kept;
     struct ny_csr *sparse = &borrowed->sparse;
+    size_t element = ny_dtype_size(kept->dtype), nnz = 0;
+    int err = NY_OK;
+
+    sparse->dtype = kept->dtype;
+    for (uint64_t i = 0; !err && i < kept->n; i++) {
+        const char *row = kept->values.at + i * kept->row_bytes;
+
+        err = ny_csr_reserve(sparse, borrowed->ctx, NY_MEM_STORE, sparse->rows + 1, nnz + kept->d);
+        for (size_t k = 0; !err && k < kept->d; k++) {
+            if (ny_dtype_at(kept->dtype, row, k) == 0) continue;
+            sparse->index[nnz] = (uint32_t)k;
+            memcpy((char *)sparse->value + nnz++ * element, row + k * element, element);
+        }
+        if (!err) sparse->start[++sparse->rows] = (uint32_t)nnz;
+    }
+    return err;
+}
+
+/* Copies sparse rows in order, or as dense ones. */
+static int make_ordered(struct borrowed *borrowed)
+{
+    const struct ny_kept_rows *kept = &borrowed->rows.kept;
+    const struct ny_file_table *table;
     struct ny_reader *reader;
-    size_t bytes;
-    int err = ny_reader_open_memory(&reader, borrowed->ctx, &borrowed->table, &reading);
+    int err = open_reader(borrowed, &reader);
 
     if (err) return err;
     table = ny_reader_table(reader);
-    bytes = ny_dtype_size(table->dtype) * kept->d * (size_t)kept->n;
-    sparse->dtype = table->dtype;
-    if (table->layout == NY_DENSE) borrowed->dense = ny_alloc(borrowed->ctx, NY_MEM_STORE, bytes);
+    if (table->layout == NY_CSR)
+        borrowed->sparse.dtype = table->dtype;
+    else
+        borrowed->dense = ny_calloc(borrowed->ctx, NY_MEM_STORE, (size_t)kept->n,
+                                    kept->d * ny_dtype_size(table->dtype));
     err = table->layout == NY_CSR || borrowed->dense ? read_all(borrowed, reader) : NY_EBUDGET;
-    kept->dtype = table->dtype;
-    if (table->layout == NY_DENSE)
-        *kept = (struct ny_kept_rows){.dtype = table->dtype,
-                                      .n = kept->n,
-                                      .d = kept->d,
-                                      .values = ny_borrowed_of(borrowed->dense, bytes),
-                                      .row_bytes = bytes / (size_t)kept->n,
-                                      .how = kept->how};
-    else if (!err)
-        *kept = (struct ny_kept_rows){.dtype = table->dtype,
-                                      .n = kept->n,
-                                      .d = kept->d,
-                                      .values = {.at = sparse->value},
-                                      .row_start = sparse->start,
-                                      .column = sparse->index,
-                                      .index_bytes = sizeof(uint32_t),
-                                      .how = kept->how};
     ny_reader_close(reader);
     return err;
+}
+
+/* Copies the rows, and describes the copy in their place. */
+static int copy_rows(struct borrowed *borrowed)
+{
+    struct ny_kept_rows *kept = &borrowed->rows.kept;
+    const struct ny_csr *sparse = &borrowed->sparse;
+    size_t row_bytes = kept->d * ny_dtype_size(kept->dtype);
+    int err = kept->row_start ? make_ordered(borrowed) : make_sparse(borrowed);
+
+    if (err) return err;
+    *kept =
+        (struct ny_kept_rows){.dtype = kept->dtype, .n = kept->n, .d = kept->d, .how = kept->how};
+    if (borrowed->dense) {
+        kept->values = ny_borrowed_of(borrowed->dense, (size_t)kept->n * row_bytes);
+        kept->row_bytes = row_bytes;
+        return NY_OK;
+    }
+    kept->values.at = sparse->value;
+    kept->row_start = sparse->start;
+    kept->column = sparse->index;
+    kept->index_bytes = sizeof(uint32_t);
+    return NY_OK;
 }
 
 /* Tells of the first value that is wrong as its import would. */
 static int tell_wrong(struct borrowed *borrowed)
 {
     struct ny_reader *reader;
-    const struct ny_reader_options reading = {.reading = borrowed->layout, .any_order = true};
     int err;
 
     ny_error_clear(borrowed->ctx);
-    err = ny_reader_open_memory(&reader, borrowed->ctx, &borrowed->table, &reading);
-    if (!err) err = read_all(borrowed, reader);
+    err = open_reader(borrowed, &reader);
+    if (err) return err;
+    err = read_all(borrowed, reader);
     ny_reader_close(reader);
-    return err;
+    return err ? err : NY_EINTERNAL;
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -197,7 +240,7 @@ int ny_borrow_table(struct ny_context *ctx, const char *path, const struct ny_ta
     err = borrowed->path ? take_options(borrowed, options) : NY_EBUDGET;
     if (!err) err = take_columns(borrowed);
     if (!err) err = make_rows(borrowed);
-    if (err == NY_EDATA) err = tell_wrong(borrowed);
+    if (err == NY_EDATA && !borrowed->dense && !borrowed->sparse.dtype) err = tell_wrong(borrowed);
     if (err) {
         borrowed_free(borrowed);
         return err;

@@ -220,7 +220,7 @@ int ny_update_finish(struct ny_job *job, struct ny_batch *batch)
 {
     json_t *before, *report = ny_job_report(job);
     json_t *sharded = json_object_get(job->record, "sharded");
-    int err = job->keep.ops->load(&job->keep, &before);
+    int err = ny_record_get(&job->keep, &before);
 
     if (err || !before) return err ? err : NY_EINTERNAL;
     leave_behind(job, batch, before);

@@ -226,9 +226,11 @@ int ny_ingest_waits(struct ny_store *store, bool *waits)
     const struct ny_key key = ny_points_key(NY_KIND_PROGRESS, 0);
     struct ny_snapshot *view;
     size_t bytes = 0;
-    int err = ny_snapshot_begin(&view, store, store->points);
+    int err;
 
     *waits = false;
+    if (store->held) return NY_OK;
+    err = ny_snapshot_begin(&view, store, store->points);
     if (err) return err;
     err = ny_snapshot_size(view, &key, &bytes);
     *waits = !err && bytes > sizeof(struct ny_progress_record) && !ny_lock_held(store, "points");

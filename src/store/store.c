@@ -322,6 +322,7 @@ int ny_store_create(struct ny_store **out, struct ny_context *ctx, const char *p
     int err = part_path(ctx, path, "points", points);
 
     *out = NULL;
+    if (ny_held_at(ctx, path)) return ny_held_refuse(ny_context_held(ctx));
     if (!err) err = part_path(ctx, path, "results", results);
     if (err) return err;
     if (!exists(points) || !exists(results)) {

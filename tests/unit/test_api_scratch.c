@@ -159,66 +159,11 @@ static void rows_that_went_to_memory_are_fitted_anew(void **state)
     free(room.values);
 }
 
-/* The folder is that of option tmpdir, else of $TMPDIR; a message names the table and no path. */
-static void scratch_stores_lie_where_they_are_wanted(void **state)
-{
-    const struct ny_dense_room room = {NY_F32, malloc(sizeof(float) * ROWS * 2)};
-    struct ny_table rows = dense(NY_F32, 0);
-    struct ny_options *options;
-
-    (void)state;
-    ok(ny_options_new(&options, in.ctx));
-    ok(ny_options_set(options, "landmarks", "30"));
-    setenv("TMPDIR", "/nowhere/set", 1);
-    fails(NY_EIO, "/nowhere/set", ny_embed(in.ctx, &rows, options, &room, NULL, NULL));
-    ok(ny_options_set(options, "tmpdir", in.folder));
-    ok(ny_embed(in.ctx, &rows, options, &room, NULL, NULL));
-    ok(ny_options_set(options, "tmpdir", "/nowhere/typed"));
-    setenv("TMPDIR", in.folder, 1);
-    fails(NY_EIO, "/nowhere/typed", ny_embed(in.ctx, &rows, options, &room, NULL, NULL));
-    ok(ny_options_set(options, "tmpdir", in.folder));
-    memset((void *)(uintptr_t)rows.values, 0, sizeof(float) * ROWS * COLUMNS);
-    rows.name = "X";
-    fails(NY_EDATA, "rows of X are equal", ny_embed(in.ctx, &rows, options, &room, NULL, NULL));
-    unsetenv("TMPDIR");
-    ny_options_free(options);
-    free((void *)(uintptr_t)rows.values);
-    free(room.values);
-}
-
-/* Results count as rows do: a container has 64 MiB of /dev/shm, and results may be the larger. */
-static void results_that_do_not_fit_in_memory_go_to_the_disk(void **state)
-{
-    static const char *const larger[][2] = {
-        {"components", "400"}, {"neighbors", "400"}, {"landmarks", "2000"}};
-    struct ny_table rows = dense(NY_F32, 0);
-    struct ny_options *options;
-
-    (void)state;
-    if (access("/dev/shm", W_OK)) skip();
-    unsetenv("TMPDIR");
-    disk_bytes = 24 << 20;
-    for (int i = 0; i < 3; i++) {
-        ok(ny_options_new(&options, in.ctx));
-        ok(ny_options_set(options, "landmarks", "30"));
-        fails(NY_EIO, "/dev/shm", ny_embed(in.ctx, &rows, options, NULL, NULL, NULL));
-        if (i == 1) ok(ny_options_set(options, "map", "isomap"));
-        ok(ny_options_set(options, larger[i][0], larger[i][1]));
-        fails(NY_EIO, "/tmp", ny_embed(in.ctx, &rows, options, NULL, NULL, NULL));
-        ny_options_free(options);
-    }
-    disk_bytes = 0;
-    free((void *)(uintptr_t)rows.values);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(only_scratch_stores_are_not_synced, setup, teardown),
         cmocka_unit_test_setup_teardown(rows_that_went_to_memory_are_fitted_anew, setup, teardown),
-        cmocka_unit_test_setup_teardown(scratch_stores_lie_where_they_are_wanted, setup, teardown),
-        cmocka_unit_test_setup_teardown(results_that_do_not_fit_in_memory_go_to_the_disk, setup,
-                                        teardown),
         cmocka_unit_test_setup_teardown(embedding_in_one_call_syncs_nothing, setup, teardown),
     };
 
