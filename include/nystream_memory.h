@@ -100,14 +100,13 @@ struct ny_dense_room {
 };
 
 struct ny_model;
-/* Embeds rows in memory: ny_borrow() to a scratch store, then ny_fit_into() of it. `room` takes the
- * embedding, NaN for rows that a map of a graph leaves out or that no landmark reaches; *model,
+/* Embeds rows in memory: ny_borrow(), then ny_fit_into(). `room` takes the embedding, NaN for rows that a map of a graph leaves out or that no landmark reaches; *model,
  * which the caller frees, places new rows; *report is as of ny_fit(). Each of the three may be
  * NULL. NY_EUSAGE for a model of a map of a graph, or of randomized and gaussian, which have none.
- * Options of NY_GROUP_FIT and NY_GROUP_EMBED. The store is in option tmpdir, else in $TMPDIR, else
- * in /dev/shm if the rows and their results take less than a quarter of it and of the budget, else
- * in /tmp. It takes as much room as the rows that are copied, and is always removed. Errors as of
- * the two calls; messages name the table. Passes and bytes are those of ny_fit(). */
+ * Options of NY_GROUP_FIT and NY_GROUP_EMBED. Nothing is written to a disk, but the pages of a graph
+ * for which the budget has no room, to option tmpdir, else $TMPDIR, else /tmp. Errors as of the two
+ * calls; messages name the table. Passes are those of ny_fit(); bytes, too, and those of the result.
+ */
 NY_API int ny_embed(struct ny_context *context, const struct ny_table *table,
                     const struct ny_options *options, const struct ny_dense_room *room,
                     struct ny_model **model, struct ny_report **report);
@@ -130,22 +129,31 @@ NY_API int ny_scratch_make(struct ny_context *context, const char *parent,
 /* Removes the folder with all that is in it, and closes it. */
 NY_API void ny_scratch_remove(const struct ny_scratch_folder *folder);
 
-/* Appends a table as ny_append() does, but lets a scratch store without points read the rows in
- * place instead of a copy. The values must then stay as they are until the context is freed, or
- * borrows another table. Rows are borrowed if they are dense, have no gaps between them, are of the
- * type that the store gets, and have no labels, no names and no option rows or values; others are
- * copied. No other process can read borrowed rows. */
+/* Makes rows a store that is in memory alone, of this context alone: its calls open it by `path`,
+ * where nothing need be, in place of the one that was borrowed before. They fit, graph, select,
+ * evaluate, view and place as with a store on a disk, with the same bytes; what is made is in memory,
+ * and its bytes are part of the plan. To append, update, lock, or number through shards is NY_EUSAGE.
+ *
+ * The rows are read where they are, and have to stay as they are until others are borrowed, or the
+ * context is freed. Sparse ones are copied if their
+ * entries are not in order, or if one in eight values is there or more, which become dense. Labels
+ * and names of rows are not taken. Options rows, values and layout; others of an import that change
+ * rows are NY_EUSAGE. NY_EDATA for values that are not finite, or cannot be prepared. One pass, for
+ * the statistics. *report as of ny_store_report(). */
 NY_API int ny_borrow(struct ny_context *context, const char *path, const struct ny_table *table,
                      const struct ny_options *options, struct ny_report **report);
 
+/* Ends that: what was made of the rows is gone, but for models that were opened. Views of it are to
+ * be freed first. */
+NY_API void ny_give_back(struct ny_context *context);
+
 /* Fits as ny_fit() does, and writes the coordinates of all rows of the store to `room`, NaN for
  * rows that a map of a graph leaves out or that no landmark reaches. There are as many columns as
- * "components" of *report says, at most the number asked for. A scratch store then keeps no
+ * "components" of *report says, at most the number asked for. A store of ny_borrow() then keeps no
  * coordinates if the room has the type of option precision and no stage reads them again: the
  * result has its model and its figures, but no embedding, and the same call once more is NY_EUSAGE
- * without option restart. With a NULL room a scratch store keeps none either, and the last pass is
- * left out if it would find nothing else. A fit that is interrupted and made again computes all
- * rows again. For a single store, not a store in shards. */
+ * without option restart. With a NULL room it keeps none either, and the last pass is left out if
+ * it would find nothing else. For a single store, not a store in shards. */
 NY_API int ny_fit_into(struct ny_context *context, const char *path, const char *name,
                        const struct ny_options *options, const struct ny_dense_room *room,
                        struct ny_report **report);

@@ -266,3 +266,8 @@ int ny_borrow(struct ny_context *context, const char *path, const struct ny_tabl
     if (!err) err = ny_borrow_table(context, path, &rows, options);
     return err || !report ? err : ny_store_report(context, path, report);
 }
+
+void ny_give_back(struct ny_context *context)
+{
+    if (context) ny_store_hold(context, NULL);
+}

@@ -53,35 +53,30 @@ def result(store):
 
 @pytest.fixture
 def appends(monkeypatch):
-    """Lists for each append of rows in memory whether its context was made a scratch one before."""
+    """Lists for each append of rows whether its context was made a scratch one before."""
     lib, scratch, found = nystream._lib.lib, [], []
-    set_scratch, append, borrow = lib.ny_context_set_scratch, lib.ny_append, lib.ny_borrow
+    set_scratch, append = lib.ny_context_set_scratch, lib.ny_append
 
     def spy_set(context, flag):
         scratch.extend([context] * flag)  # the object: an address may come again
         set_scratch(context, flag)
 
-    def spy(function):
-        def call(context, *arguments):
-            found.append(any(context is one for one in scratch))
-            return function(context, *arguments)
-        return call
+    def spy(context, *arguments):
+        found.append(any(context is one for one in scratch))
+        return append(context, *arguments)
 
     monkeypatch.setattr(lib, "ny_context_set_scratch", spy_set)
-    monkeypatch.setattr(lib, "ny_append", spy(append))
-    monkeypatch.setattr(lib, "ny_borrow", spy(borrow))
+    monkeypatch.setattr(lib, "ny_append", spy)
     return found
 
 
 @pytest.fixture
 def folders(tmp_path, monkeypatch):
     """Lists the scratch folders, which are made in folders of the test: others run beside it."""
-    parents = [tmp_path / "memory", tmp_path / "disk"]
-    for parent in parents:
-        parent.mkdir()
-    monkeypatch.setattr(nystream._scratch, "MEMORY_DISK", parents[0])
-    monkeypatch.setattr(tempfile, "tempdir", str(parents[1]))
-    return lambda: [name for parent in parents for name in os.listdir(parent)]
+    parent = tmp_path / "scratch"
+    parent.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(parent))
+    return lambda: os.listdir(parent)
 
 
 # ---- a line per test, as tests/run reads them ---------------------------------------------------

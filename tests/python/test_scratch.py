@@ -1,9 +1,10 @@
 """Scratch stores of estimators: what they copy, keep and give back."""
 import gc
-import os
+import sys
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import nystream
 from nystream import (PCA, DiffusionMap, Isomap, KernelPCA, KNeighborsTransformer, Nystroem,
@@ -41,16 +42,18 @@ def borrowed(monkeypatch):
 
 
 @quick
-def test_a_scratch_store_gives_its_memory_back_at_once(rows, folders, tmp_path):
+def test_rows_in_memory_are_on_no_disk(rows, folders):
+    """No folder, no file and no scratch store, and the rows are given back at once."""
     gc.collect()
     gc.disable()
     try:
+        held = sys.getrefcount(rows)
         KernelPCA(2, n_landmarks=20).fit_transform(rows)
-        files = [os.readlink(file.path) for file in os.scandir("/proc/self/fd")
-                 if os.path.islink(file.path)]
+        nystream.embed(rows, map="isomap", neighbors=9)
+        assert sys.getrefcount(rows) == held
     finally:
         gc.enable()
-    assert [name for name in files if name.startswith(str(tmp_path))] == []
+    assert folders() == []
 
 
 @quick
@@ -58,7 +61,7 @@ def test_scratch_stores_alone_do_not_wait_for_the_disk(rows, appends, tmp_path):
     KernelPCA(2, n_landmarks=20).fit(rows)
     Isomap(n_neighbors=9).fit(rows)
     KernelPCA(2, n_landmarks=20, store=tmp_path / "kept.nys", name="a").fit(rows)
-    assert appends == [True, True, False]
+    assert appends == [True, False]
 
 
 @quick
@@ -93,16 +96,27 @@ def test_a_mapped_file_is_read_where_it_is(rows, borrowed, tmp_path):
 
 
 @quick
-def test_what_is_read_again_is_copied(rows, borrowed, tmp_path):
-    """Maps of a graph keep their rows; others have to be turned round, or another type."""
+def test_what_cannot_be_read_in_place_is_copied(rows, borrowed, tmp_path):
+    """Estimators of a graph are pickled with their rows; others are read in another way."""
     Isomap(n_neighbors=9, n_components=2).fit(rows)
     nystream.open(tmp_path / "kept.nys").append(rows)
-    nystream.embed(np.asfortranarray(rows), landmarks=20)
     nystream.embed(rows.astype(">f4"), landmarks=20)
-    nystream.embed(rows[:, 1:], landmarks=20)
     nystream.embed(rows, landmarks=20, dtype="f64")
-    KernelPCA(2, n_landmarks=20).fit(rows[::2])
     assert not borrowed
+
+
+@quick
+@pytest.mark.parametrize("turned", [np.asfortranarray, lambda rows: rows[:, 1:],
+                                    lambda rows: rows[::2], sparse.csr_matrix, sparse.csc_matrix,
+                                    sparse.coo_matrix])
+def test_rows_are_turned_in_memory(turned, rows, borrowed, tmp_path):
+    X = turned(np.where(rows > 1.3, rows, 0))
+    estimator = KernelPCA(2, n_landmarks=40, random_state=0)
+    kept = KernelPCA(2, n_landmarks=40, random_state=0, store=tmp_path / "kept.nys")
+    assert np.array_equal(estimator.fit_transform(X), kept.fit_transform(X))
+    few = X.tocsr()[:9] if sparse.issparse(X) else X[:9]
+    assert np.array_equal(estimator.transform(few), kept.transform(few))
+    assert len(borrowed) == 1
 
 
 @quick
@@ -113,52 +127,3 @@ def test_fit_alone_places_rows_as_fit_transform_does(estimator, rows):
     fitted = estimator.fit(rows)
     assert np.allclose(fitted.transform(rows[:300]), placed[:300], rtol=1e-3, atol=1e-5)
     assert fitted.report_["trace_error"] is not None
-
-
-@quick
-def test_a_scratch_store_of_rows_in_place_needs_room_for_results_alone(rows, monkeypatch, tmp_path):
-    asked = []
-    made = nystream._scratch.Scratch.__init__
-
-    def spy(self, tmpdir, data_bytes, budget, results_bytes):
-        asked.append(data_bytes)
-        made(self, tmpdir, data_bytes, budget, results_bytes)
-
-    monkeypatch.setattr(nystream._scratch.Scratch, "__init__", spy)
-    KernelPCA(3, n_landmarks=40).fit(rows)
-    KernelPCA(3, n_landmarks=40).fit_transform(rows)
-    TruncatedSVD(3).fit(rows)
-    Isomap(n_neighbors=9).fit(rows)
-    nystream.embed(rows, landmarks=40, components=3)
-    kept = len(rows) * 3 * 8
-    assert asked == [0, 0, kept, rows.nbytes, kept]
-
-
-@quick
-@pytest.mark.parametrize("make", [
-    lambda X: KernelPCA(3, n_landmarks=400).fit(X),
-    lambda X: KNeighborsTransformer(n_neighbors=100).fit(X),
-    lambda X: Isomap(n_neighbors=100, n_landmarks=20).fit(X),
-    lambda X: nystream.embed(X, map="isomap", neighbors=100, landmarks=20),
-    lambda X: nystream.embed(X, components=100, landmarks=110),
-], ids=["landmarks", "neighbors", "isomap", "embed of a graph", "many components"])
-def test_results_that_a_small_memory_disk_has_no_room_for_go_elsewhere(make, rows, folders,
-                                                                      monkeypatch, tmp_path):
-    """A container has 64 MiB of /dev/shm, and few columns may have many neighbours."""
-    made, free = [], {tmp_path / "memory": 5 << 20}
-    usage, make_folder = nystream._scratch.shutil.disk_usage, lib.ny_scratch_make
-    monkeypatch.delenv("TMPDIR", raising=False)
-    monkeypatch.setattr(nystream._scratch.shutil, "disk_usage", lambda path: usage(path)._replace(
-        free=free.get(path, 1 << 40)))
-
-    def spy(context, parent, folder):
-        made.append(os.fsdecode(parent))
-        return make_folder(context, parent, folder)
-
-    monkeypatch.setattr(lib, "ny_scratch_make", spy)
-    make(rows[:, :2].copy())
-    assert set(made) == {str(tmp_path / "disk")}
-    made.clear()
-    free.clear()
-    make(rows[:, :2].copy())
-    assert set(made) == {str(tmp_path / "memory")}

@@ -340,27 +340,10 @@ def test_a_forked_child_that_ends_leaves_scratch_folders(tmp_path):
 
 
 @quick
-def test_where_a_scratch_folder_is(tmp_path, monkeypatch):
-    parent = _scratch._choose_parent
-    monkeypatch.delenv("TMPDIR", raising=False)
-    monkeypatch.setattr(_scratch, "MEMORY_DISK", tmp_path)
-    assert parent(1000, 1000, 1 << 30) == str(tmp_path)
-    assert parent(1 << 29, 0, 1 << 30) is None  # more than a quarter of the budget
-    assert parent(0, 1 << 29, 1 << 30) is None
-    assert parent(None, 0, 1 << 30) is None  # an iterator does not say how much it has
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    assert parent(1000, 0, 1 << 30) is None
+def test_a_scratch_folder_has_room_for_the_rows(tmp_path):
     with pytest.raises(OSError, match="no room for .* another folder with tmpdir="):
         _scratch.Scratch(tmp_path, 1 << 60)
     assert os.listdir(tmp_path) == []
-
-
-@quick
-def test_scratch_stores_alone_do_not_wait_for_the_disk(store, rows, appends):
-    nystream.embed(rows, landmarks=20)
-    assert appends == [True]
-    store.append(rows, labels=np.zeros(2000))
-    assert appends == [True, False]
 
 
 @quick

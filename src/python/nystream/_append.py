@@ -58,7 +58,7 @@ class Appends:
     _view: View
     _columns: Callable[[], Columns]
     _report: Callable[..., Report]
-    _borrows = False  # the library may read arrays where they are: a scratch store of one call
+    _borrows = False  # it is in memory, and reads one array where it is
 
     def append(self, X: Any, labels: Any = None, **options: Any) -> Report:
         """Append rows, all or nothing; the first append creates the store.
@@ -214,6 +214,8 @@ class Appends:
 
         An empty folder is none, and what else is there counts, be it a store or not.
         """
+        if self._borrows:
+            return True
         return any(self.path.iterdir()) if self.path.is_dir() else self.path.exists()
 
     def _has_rows(self) -> bool:

@@ -256,6 +256,12 @@ class Context:
             error.needed = None if plan["fits"] else plan["memory_min_bytes"]
         return error
 
+    def give_back(self) -> None:
+        """Have the library forget the rows that it reads where they are."""
+        with self.lock:
+            lib.ny_give_back(self.pointer)
+        self.borrowed = None
+
     def call(self, function: Any, *arguments: Any) -> None:
         """Make a call that is over in milliseconds."""
         with self.lock:

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import contextlib
-import numbers
 import os
 import re
 from types import MappingProxyType
@@ -13,58 +12,49 @@ import numpy as np
 from nystream import _data
 from nystream._append import PathLike
 from nystream._context import Context, ProgressOption
-from nystream._errors import (BudgetError, DataError, NystreamError, UsageError, budget_error,
-                              usage_error)
+from nystream._errors import (IN_MEMORY, BudgetError, DataError, NystreamError, UsageError,
+                              budget_error, usage_error)
 from nystream._lib import IMPORT, OPTIONS, lib
-from nystream._scratch import Scratch, lost_when_stopped
+from nystream._scratch import Lent, Scratch, lost_when_stopped
 from nystream._sources import is_path
-from nystream._view import Part
+from nystream._view import Part, View
 from nystream.planning import plan
 from nystream.store import FITTING, Result, Store
 
-EMPTY_BYTES = 1 << 20  # at most, of a store without rows
-
 
 def lies_in_memory(X: Any) -> bool:
-    """Return whether X is an array, be it a mapped file's, that the library may read in place."""
-    return (isinstance(X, np.ndarray) and X.ndim == 2 and X.flags.c_contiguous
-            and _data.is_in_one_piece(X))
+    """Return whether X is an array, be it a mapped file's, or a matrix that is read in place."""
+    if _data.is_sparse(X):
+        return X.dtype == _data.stored_dtype(X.dtype) and X.shape[0] > 0
+    return (isinstance(X, np.ndarray) and X.ndim == 2 and not isinstance(X, np.ma.MaskedArray)
+            and X.dtype == _data.stored_dtype(X.dtype))
 
 
-def count_results(X: Any, options: Mapping[str, Any]) -> int:
-    """Return the bytes, about, of what a fit or graph of the rows of X keeps beside them.
-
-    These are coordinates, neighbours, and what the landmarks share. An option that is not given, or
-    is no number, counts as many as the default has, about.
-    """
-    usual = {"components": 64, "neighbors": 16, "landmarks": 1024}
-    given = {name: value for name, value in options.items() if isinstance(value, numbers.Integral)}
-    width, neighbors, landmarks = (int(given.get(name, usual[name])) for name in usual)
-    n = getattr(X, "shape", (0,))[0]
-    n = int(n) if isinstance(n, numbers.Integral) else 0
-    return EMPTY_BYTES + 8 * n * (width + neighbors) + 8 * min(landmarks, n) ** 2
+def as_lent(X: Any) -> Any:
+    """Return X as the library reads it: rows one after another, or a matrix in rows."""
+    return X.tocsr() if _data.is_sparse(X) else np.ascontiguousarray(X)
 
 
 def scratch_store(X: Any, context: Context, tmpdir: Optional[PathLike],
-                  kept: Optional[int] = None, results: int = 0) -> Tuple[Scratch, Store]:
+                  in_place: bool = False) -> Tuple[Union[Scratch, Lent], Store]:
     """Make an empty store for rows like X, written without waiting for the disk, and its folder.
 
-    With `kept`, the bytes that it will hold beside the rows, the array X is not copied: it has to
-    stay as it is as long as the context lives, and no other process can read the store. `results`
-    are the bytes that it may need at most for results.
+    With `in_place` it is in memory, and reads the X that is appended where it is: X has to stay as
+    it is as long as the store is used.
     """
-    count = _data.count_bytes(X) if kept is None else kept
-    scratch = Scratch(tmpdir, count, context.memory_bytes, results)
+    if in_place:
+        store = Store._of(IN_MEMORY, context)
+        store._borrows, store._view = True, View(store._path, None, context)
+        return Lent(store), store
+    scratch = Scratch(tmpdir, _data.count_bytes(X))
     lib.ny_context_set_scratch(context.pointer, 1)
-    store = Store._of(scratch.path / "rows.nys", context)
-    store._borrows = kept is not None
-    return scratch, store
+    return scratch, Store._of(scratch.path / "rows.nys", context)
 
 
 class Imported(NamedTuple):
     """A store of files that the library alone reads, and the scratch folder that it is in."""
 
-    scratch: Scratch
+    scratch: Union[Scratch, Lent]
     store: Store
 
 
@@ -131,14 +121,12 @@ def scratch_rows(X: Any, context: Context, tmpdir: Optional[PathLike],
 
     `fit` are the options of what will be made of them, as far as they are known.
     """
-    width = fit.get("components")
-    width = int(width) if isinstance(width, numbers.Integral) else 64
-    kept = 8 * width * len(X) if lies_in_memory(X) and not options else None
-    scratch, store = scratch_store(X, context, tmpdir, kept, count_results(X, fit))
+    in_place = lies_in_memory(X) and not options
+    scratch, store = scratch_store(X, context, tmpdir, in_place)
     try:
         with lost_when_stopped(True):
             with refused_with_least(X, context, fit or None):
-                store.append(X, **options)
+                store.append(as_lent(X) if in_place else X, **options)
             yield store
     finally:
         scratch.remove()

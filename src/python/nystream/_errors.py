@@ -94,7 +94,8 @@ CLASSES: Dict[int, Type[NystreamError]] = {
 _METHODS = {"import": "append", "eval": "evaluate", "rm": "remove", "report": "html"}
 _READ = re.compile(r"--part (rows|columns)\b")  # parts that Python reads
 _KEEP = re.compile(r"--keep ([0-9]+)'$")
-# Rows in memory are in a store of this name meanwhile.
+# Rows that are read where they are have this name, and others are in a store of such a name.
+IN_MEMORY = "X (in memory)"
 _SCRATCH = re.compile(r"(?:/[^/\s']+)*/\.nystream-[\w-]+/rows\.nys\b")
 # A matrix of edges is in such a file while the call runs, and is not kept with the graph.
 _EDGES = re.compile(r"(?:/[^/\s']+)*/\.nystream-[\w-]+/edges\.npz\b")
@@ -187,7 +188,7 @@ def spell_for_python(text: str) -> str:
     >>> spell_for_python("it needs 269 MiB; give --memory 269M, or --no-pilot")
     'it needs 269 MiB; give memory="269M", or pilot=False'
     """
-    text = _SCRATCH.sub("X", text.replace(_OPERAND, ""))
+    text = _SCRATCH.sub("X", text.replace(_OPERAND, "").replace(IN_MEMORY, "X"))
     text = _EDGES_GONE.sub("the matrix that edges= was is not kept with the graph; give it again",
                            text)
     text = _EDGES.sub("edges=", text)

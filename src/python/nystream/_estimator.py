@@ -12,7 +12,7 @@ import numbers
 import operator
 import os
 import warnings
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -24,11 +24,11 @@ from nystream._append import store_of
 from nystream._arrow import is_arrow
 from nystream._columns import columns_of
 from nystream._context import Context, stack_level
-from nystream._embed import (Imported, count_results, import_files, lies_in_memory,
-                             refused_with_least, scratch_store)
+from nystream._embed import (Imported, as_lent, import_files, lies_in_memory, refused_with_least,
+                             scratch_store)
 from nystream._errors import NystreamWarning, data_error, renamed, usage_error
 from nystream._lacking import no_parameter
-from nystream._scratch import Scratch, lost_when_stopped
+from nystream._scratch import Lent, Scratch, lost_when_stopped
 from nystream._sklearn import check_columns
 from nystream._sources import are_imported, give_back, is_dask, is_path, rows_of_slice
 from nystream._view import Part
@@ -77,7 +77,7 @@ class KeptResult:
     def __setstate__(self, state: Dict[str, Any]) -> None:
         context: Context = state["context"]
         count = sum(map(len, state["files"].values()))
-        self._scratch = Scratch(None, count, context.memory_bytes)
+        self._scratch = Scratch(None, count)
         path = self._scratch.path / "rows.nys"
         for name, content in state["files"].items():
             (path / name).mkdir(parents=True)
@@ -301,11 +301,11 @@ class StoreEstimator(RowsEstimator):
         """
         rows = self._check_rows(X, reset=True)
         self.seed_ = self._seed()
-        self._scratch: Optional[Scratch] = None
+        self._scratch: Union[None, Scratch, Lent] = None
         self._rows = None
         with renamed(self._parameters), lost_when_stopped(
                 self.store is None and not isinstance(X, Store)):
-            store = self._store_of(X, rows, rows_to)
+            store = self._store_of(X, rows)
             if self.random_state is None and self._scratch is None:
                 self.seed_ = self._seed_of(store)
             n, d = store.shape
@@ -367,7 +367,7 @@ class StoreEstimator(RowsEstimator):
         options = store.result(self._name()).report.get("options") or {}
         return int(options.get("seed", self.seed_))
 
-    def _store_of(self, X: Any, rows: Any, rows_to: str) -> Store:
+    def _store_of(self, X: Any, rows: Any) -> Store:
         """Return the store that X is, that is named, or a scratch one, with the rows in it."""
         if isinstance(X, Store):
             return self._with_limits(X)
@@ -378,13 +378,11 @@ class StoreEstimator(RowsEstimator):
         context = self._context()
         options: Optional[Dict[str, Any]] = None
         if self.store is None:
-            kept, results = None, 0
             if isinstance(rows.shape[0], numbers.Integral):  # Dask does not always know it
                 options = self._options(*rows.shape)
-                results = count_results(rows, options)
-                if lies_in_memory(rows) and not needs_rows(options):
-                    kept = 0 if self._is_left(rows_to) else 8 * len(rows) * options["components"]
-            self._scratch, store = scratch_store(rows, context, self.tmpdir, kept, results)
+            in_place = lies_in_memory(rows) and options is not None and not needs_rows(options)
+            rows = as_lent(rows) if in_place else rows
+            self._scratch, store = scratch_store(rows, context, self.tmpdir, in_place)
         else:
             store = Store._of(self.store, context)
             if store._has_rows():

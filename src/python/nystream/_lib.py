@@ -185,6 +185,7 @@ _OTHERS: Dict[str, List[Any]] = {
     "ny_context_set_plan": [None, _P, PLAN_FN, _P],
     "ny_context_interrupt": [None, _P, C.c_int],
     "ny_context_error": [C.POINTER(CError), _P],
+    "ny_give_back": [None, _P],
     "ny_scratch_remove": [None, C.POINTER(CFolder)],
     "ny_options_free": [None, _P],
     "ny_appender_free": [None, _P],

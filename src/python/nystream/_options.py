@@ -117,7 +117,7 @@ class Options:
                              f"{type(matrix).__name__}")
         rows = matrix.tocsr() if matrix.format != "coo" else _rows_of(matrix)
         size = rows.data.nbytes + rows.indices.nbytes + rows.indptr.nbytes
-        self._scratch = Scratch(None, size, self._context.memory_bytes)
+        self._scratch = Scratch(None, size)
         file = self._scratch.path / "edges.npz"
         save_npz(file, rows, compressed=False)
         return file

@@ -41,11 +41,12 @@ class View:
     """The points of a store, or a result, as they are at the first look.
 
     It has a context of its own, so that it can be read while a fit runs, and is opened anew in a
-    process that was forked, or that it was sent to.
+    process that was forked, or that it was sent to. One of rows in memory has theirs.
     """
 
-    def __init__(self, path: bytes, name: Optional[str]) -> None:
-        self.path, self.name = path, name
+    def __init__(self, path: bytes, name: Optional[str],
+                 context: Optional[Context] = None) -> None:
+        self.path, self.name, self._given = path, name, context
         self._opened = False
         self._lock = threading.RLock()
         self._pid = os.getpid()
@@ -76,7 +77,7 @@ class View:
     def _open(self) -> C.c_void_p:
         """Return the handle, opened where that was not done yet; `_in_use` is held."""
         if not self._opened:
-            self._context = Context(progress=False)
+            self._context = self._given or Context(progress=False)
             self._pointer = C.c_void_p()
             self._shapes: Dict[str, Shape] = {}
             name = None if self.name is None else self.name.encode()

@@ -54,9 +54,10 @@ class Model:
 
     @classmethod
     def _of_result(cls, result: "Result") -> "Model":
-        settings = result.store._context
-        return cls(Context(settings.memory, settings.threads, settings.progress),
-                   lib.ny_model_open, os.fsencode(result.store.path), result.name.encode())
+        context = result.store._context
+        if not result.store._borrows:
+            context = Context(context.memory, context.threads, context.progress)
+        return cls(context, lib.ny_model_open, os.fsencode(result.store.path), result.name.encode())
 
     @classmethod
     def load(cls, file: PathLike) -> "Model":

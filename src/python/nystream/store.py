@@ -360,7 +360,7 @@ class Result(GraphParts, PictureParts):
     def __init__(self, store: Store, name: str) -> None:
         self.store, self.name = store, name
         self.report = self._read_report()
-        self._view = View(store._path, name)
+        self._view = View(store._path, name, store._context if store._borrows else None)
         store._seen.add(self)
 
     def __setstate__(self, state: Dict[str, Any]) -> None:

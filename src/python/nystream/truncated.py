@@ -78,9 +78,9 @@ class TruncatedSVD(Embedder):
         return {"map": "svd", "kernel": "linear", "approx": "exact", "tol": self.tol,
                 "components": self.n_components}
 
-    def _store_of(self, X: Any, rows: Any, rows_to: str) -> Store:
+    def _store_of(self, X: Any, rows: Any) -> Store:
         self._variance = float(column_variances(rows, self.n_features_in_).sum())
-        return super()._store_of(X, rows, rows_to)
+        return super()._store_of(X, rows)
 
     def _keep(self, result: Result) -> None:
         super()._keep(result)
