@@ -122,8 +122,8 @@ struct ny_scratch_folder {
     int held; /* a file descriptor */
 };
 
-/* Makes such a folder in the folder `parent`. Folders that processes of this user have left there,
- * or in /dev/shm, because they were killed, are removed before. NY_EIO: it cannot be made. */
+/* Makes such a folder in the folder `parent`. Folders that processes of this user have left there
+ * because they were killed are removed before. NY_EIO: it cannot be made. */
 NY_API int ny_scratch_make(struct ny_context *context, const char *parent,
                            struct ny_scratch_folder *folder);
 /* Removes the folder with all that is in it, and closes it. */

@@ -1,5 +1,5 @@
 /*
- * Chooses, makes and removes scratch folders.
+ * Makes and removes scratch folders.
  *
  * A process that is killed leaves its folder, and the next that makes one removes it. Names begin
  * with the id that the system has since it was started, which no other machine has. A process keeps
@@ -14,18 +14,14 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "api/given.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/system.h"
 #include "nystream.h"
 #include "store/store.h"
-
-static const char memory_disk[] = "/dev/shm";
 
 /* Opens a folder in another one, or from where we are, and follows nothing; −1: it cannot be. */
 static int open_folder(int parent, const char *name)
@@ -82,39 +78,6 @@ static void remove_all_stale(const char *parent)
     close(folder);
 }
 
-/* Bytes, about, of a store without rows and of what a fit of so many keeps in it: coordinates,
- * neighbours, and what the landmarks share. */
-static double results_bytes(const struct ny_options *options, uint64_t rows)
-{
-    const double empty = 1 << 20;
-    uint64_t components = 0, neighbors = 0, landmarks = 0;
-
-    ny_options_size(options, "components", &components);
-    ny_options_size(options, "neighbors", &neighbors);
-    ny_options_size(options, "landmarks", &landmarks);
-    if (landmarks > rows) landmarks = rows;
-    return empty + 8 * ((double)rows * ((double)components + (double)neighbors) +
-                        (double)landmarks * (double)landmarks);
-}
-
-const char *ny_scratch_parent(const struct ny_context *ctx, const struct ny_options *options,
-                              const struct ny_table *table)
-{
-    const double share = 4;
-    const char *typed = ny_options_text(options, "tmpdir"), *set = getenv("TMPDIR");
-    uint64_t values = table->row_start ? 2 * table->entries : table->rows * table->columns;
-    struct statvfs disk;
-    double bytes =
-        share * ((double)values * (double)sizeof(double) + results_bytes(options, table->rows));
-
-    if (typed || (set && *set)) return typed ? typed : set;
-    if (access(memory_disk, W_OK) == 0 && statvfs(memory_disk, &disk) == 0 &&
-        bytes < (double)disk.f_bavail * (double)disk.f_frsize &&
-        bytes < (double)ny_context_memory(ctx))
-        return memory_disk;
-    return "/tmp";
-}
-
 /* The folder gets the name by which others find it when it is locked. */
 int ny_scratch_make(struct ny_context *ctx, const char *parent, struct ny_scratch_folder *folder)
 {
@@ -123,7 +86,6 @@ int ny_scratch_make(struct ny_context *ctx, const char *parent, struct ny_scratc
 
     if (err) return err;
     remove_all_stale(parent);
-    remove_all_stale(memory_disk);
     write_prefix(prefix, sizeof(prefix));
     snprintf(first, sizeof(first), "%s/.nystream-XXXXXX", parent);
     if (!mkdtemp(first)) return ny_fail_errno(ctx, "make a temporary store in", parent);

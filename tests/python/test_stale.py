@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import nystream
 from nystream import _scratch
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,17 +19,8 @@ pytestmark = pytest.mark.quick
 CODE = {
     "estimator": """
 import numpy as np
-import nystream
 X = np.random.default_rng(0).normal(size=(100_000, 8))
 nystream.Isomap(n_neighbors=30, n_landmarks=1000).fit(X)
-""",
-    "sums": """
-import numpy as np
-import nystream
-X = np.random.default_rng(0).normal(size=(100_000, 8))
-sums = nystream.Sums(X[:3000], gamma=0.1)
-while True:
-    sums.add(X)
 """,
     "forked": """
 import os, time
@@ -73,9 +63,7 @@ def kill(ran, number=signal.SIGKILL):
 
 def use(kind, folder):
     """Make and remove a scratch folder in this folder, as another process would."""
-    if kind == "library":
-        nystream.Sums(np.eye(4), gamma=0.1, tmpdir=str(folder)).add(np.eye(4))
-    elif kind == "command":
+    if kind == "command":
         np.save(folder.parent / "few.npy", np.eye(9))
         subprocess.run([PROGRAM, "embed", folder.parent / "few.npy", "-o", folder.parent / "e.npy",
                         "--tmpdir", folder, "-q"], check=True)
@@ -85,7 +73,6 @@ def use(kind, folder):
 
 @pytest.mark.parametrize("kind, number, by", [("estimator", signal.SIGTERM, "package"),
                                               ("estimator", signal.SIGKILL, "command"),
-                                              ("sums", signal.SIGKILL, "library"),
                                               ("command", signal.SIGKILL, "package"),
                                               ("command", signal.SIGKILL, "command")])
 def test_what_a_killed_process_has_left_is_removed(kind, number, by, tmp_path):
