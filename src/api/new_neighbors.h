@@ -19,8 +19,8 @@ struct ny_neighbor_lists {
     struct ny_new_neighbors found;
     /* These are of a search under way. */
     struct ny_writer *numbers_writer, *distances_writer;
-    uint64_t *wide; /* NY_COMPARE_ROWS rows of numbers */
-    float *narrow;  /* NY_COMPARE_ROWS rows of distances, for the file */
+    uint64_t *wide; /* a row of numbers, */
+    float *narrow;  /* and of distances, as files have them */
 };
 
 /* Finds them by a result of the store. NY_EUSAGE where that is no graph of enough rows. */

@@ -174,6 +174,7 @@ static int begin_ids(struct ny_read_rows *rows)
                        rows->input);
     if (!rows->with.ids && !rows->with.labels) return NY_OK;
     rows->delimiter = ny_output_text(rows->output).delimiter;
+    rows->base.beside_bytes = 128; /* names on average, twice: in the source, and on its way out */
     ny_row_ids_begin(&rows->ids, rows->ctx, rows->with.ids, rows->with.labels);
     return NY_OK;
 }
@@ -199,29 +200,13 @@ int ny_read_rows_open(struct ny_new_rows *new, const struct ny_placer *placer,
     return find_rows(rows, placer, &shape->n);
 }
 
-/* Returns the most rows that may come; 0: that is not known. */
-static uint64_t most_rows(const struct ny_placer *placer)
-{
-    return placer->rows == NY_ROWS_UNKNOWN ? 0 : placer->rows;
-}
-
-size_t ny_read_rows_bytes(const struct ny_new_rows *new, const struct ny_placer *placer,
-                          unsigned units)
-{
-    const struct ny_read_rows *rows = (const struct ny_read_rows *)new;
-    const size_t name_bytes = 128; /* on average, twice: in the source, and on its way out */
-    size_t row_bytes = ny_raw_bytes(&placer->spec) + (rows->delimiter ? name_bytes : 0);
-
-    return units * ny_source_unit_rows(most_rows(placer)) * row_bytes;
-}
-
 int ny_read_rows_source(struct ny_new_rows *new, struct ny_placer *placer, unsigned units,
                         struct ny_source **out)
 {
     struct ny_read_rows *rows = read_of(new);
     const struct ny_columns_spec *spec = &placer->spec;
     const struct ny_raw_shape shape = {
-        .dtype = spec->dtype, .n = most_rows(placer), .slots = spec->slots};
+        .dtype = spec->dtype, .n = ny_placer_most_rows(placer), .slots = spec->slots};
     int err = ny_source_of_reader(out, rows->ctx, rows->reader, &shape, units);
 
     if (err) return err;
@@ -274,13 +259,14 @@ static int put_header(const struct ny_read_rows *rows, const struct ny_placer *p
 }
 
 /* Opens the file of the coordinates, or takes the caller's room. */
-static int begin(struct ny_new_rows *new, const struct ny_placer *placer)
+static int begin(struct ny_new_rows *new, struct ny_placer *placer, unsigned units,
+                 struct ny_source **out)
 {
     struct ny_read_rows *rows = read_of(new);
     uint64_t count = placer->rows == NY_ROWS_UNKNOWN ? NY_ROWS_COUNTED : placer->rows;
-    int err = NY_OK;
+    int err = ny_read_rows_source(new, placer, units, out);
 
-    if (rows->finder) err = ny_cluster_finder_begin(rows->finder, count);
+    if (!err && rows->finder) err = ny_cluster_finder_begin(rows->finder, count);
     if (err) return err;
     if (!rows->output) return rows->room.at ? check_room(rows, placer) : NY_OK;
     err = ny_writer_open(&rows->writer, rows->ctx, rows->output,
@@ -370,6 +356,5 @@ void ny_read_rows_close(struct ny_new_rows *new)
     ny_reader_close(rows->reader);
 }
 
-const struct ny_new_rows_ops ny_read_rows_ops = {
-    ny_read_rows_open, ny_read_rows_bytes, ny_read_rows_source, begin, put, end,
-    ny_read_rows_close};
+const struct ny_new_rows_ops ny_read_rows_ops = {ny_read_rows_open, begin, put, end,
+                                                 ny_read_rows_close};

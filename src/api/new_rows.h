@@ -59,8 +59,6 @@ struct ny_read_rows {
 extern const struct ny_new_rows_ops ny_read_rows_ops;
 int ny_read_rows_open(struct ny_new_rows *rows, const struct ny_placer *placer,
                       struct ny_raw_shape *shape);
-size_t ny_read_rows_bytes(const struct ny_new_rows *rows, const struct ny_placer *placer,
-                          unsigned units);
 int ny_read_rows_source(struct ny_new_rows *rows, struct ny_placer *placer, unsigned units,
                         struct ny_source **out);
 void ny_read_rows_close(struct ny_new_rows *rows);

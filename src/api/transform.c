@@ -387,12 +387,13 @@ int ny_place(struct ny_context *context, const struct ny_placing *placing,
         return ny_fail(context, NY_EUSAGE,
                        "--nan drop: the output of transform has one row for each row of its input; "
                        "--nan keep writes NaN for rows that cannot be placed");
-    run.rows = (struct ny_read_rows){.base = {&ny_read_rows_ops, run.reading.nan_kept},
-                                     .input = placing->input,
-                                     .options = &run.reading,
-                                     .output = placing->output,
-                                     .placed = &run.placed.rows,
-                                     .left_out = &run.left_out};
+    run.rows =
+        (struct ny_read_rows){.base = {.ops = &ny_read_rows_ops, .keeps = run.reading.nan_kept},
+                              .input = placing->input,
+                              .options = &run.reading,
+                              .output = placing->output,
+                              .placed = &run.placed.rows,
+                              .left_out = &run.left_out};
     run.finder.output = placing->clusters;
     if (placing->clusters) run.rows.finder = &run.finder;
     if (placing->with) err = read_with(&run);

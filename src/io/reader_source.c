@@ -280,11 +280,6 @@ void ny_source_prepare(struct ny_source *source, const struct ny_prepared *how)
     reader->counts = ny_prepared_counts(how);
 }
 
-size_t ny_source_unit_rows(uint64_t n)
-{
-    return n && n < NY_UNIT_ROWS ? (size_t)n + 1 : NY_UNIT_ROWS;
-}
-
 int ny_source_of_reader(struct ny_source **out, struct ny_context *ctx, struct ny_reader *reader,
                         const struct ny_raw_shape *shape, unsigned workers)
 {

@@ -11,10 +11,6 @@ struct ny_reader;
  * rows where they are fewer, NY_MEM_IO. */
 int ny_source_of_reader(struct ny_source **out, struct ny_context *ctx, struct ny_reader *reader,
                         const struct ny_raw_shape *shape, unsigned workers);
-/* Returns the rows that a unit's buffer of such a source has room for, where at most n come: one
- * more than these, as the end is known where a next row is asked for. */
-size_t ny_source_unit_rows(uint64_t n);
-
 /* Has the reader's source write down which rows of the file it leaves out; `list` is the caller's
  * and must outlive it. */
 struct ny_left_out;

@@ -46,31 +46,15 @@ static int begin(struct ny_placer *placer)
     return run->raw ? NY_OK : NY_EBUDGET;
 }
 
-/* Hands on the neighbours of rows first … first + count − 1 of those that were found. */
-static int put(struct by_list *run, size_t first, size_t count)
-{
-    const struct ny_measured *found = &run->search.found;
-    struct ny_new_neighbors *new = run->new;
-    struct ny_new_rows *rows = run->base.new;
-    const struct ny_measured lists = {.row = found->row + first * new->neighbors,
-                                      .distance = found->distance + first * new->neighbors};
-    int err = rows->ops->put(rows, &run->base, &lists, new->placed, count);
-
-    new->placed += count;
-    return err;
-}
-
-/* Finds the neighbours of the rows that were read, and writes them. */
+/* Finds the neighbours of the rows that were read, and hands them on. */
 static int place_rows(struct by_list *run, size_t count, bool last)
 {
-    int err = ny_search_find(&run->search, run->raw, run->new->placed, count, last);
+    struct ny_new_rows *rows = run->base.new;
+    uint64_t first = run->new->placed;
+    int err = ny_search_find(&run->search, run->raw, first, count, last);
 
-    for (size_t first = 0; first < count && err == NY_OK; first += NY_COMPARE_ROWS) {
-        size_t left = count - first;
-
-        err = put(run, first, left < NY_COMPARE_ROWS ? left : NY_COMPARE_ROWS);
-    }
-    return err;
+    run->new->placed += count;
+    return err ? err : rows->ops->put(rows, &run->base, &run->search.found, first, count);
 }
 
 /* Reads as many rows as are searched for at a time, unit by unit. */

@@ -85,8 +85,10 @@ static size_t bytes_with_rows(const void *placer, unsigned workers, size_t limit
 {
     const struct ny_placer *of = placer;
 
-    return of->ops->bytes(of, workers, limit) +
-           of->new->ops->bytes(of->new, of, units_read(of, workers));
+    size_t row_bytes = ny_raw_bytes(&of->spec) + of->new->beside_bytes;
+    size_t unit_bytes = ny_source_unit_rows(ny_placer_most_rows(of)) * row_bytes;
+
+    return of->ops->bytes(of, workers, limit) + units_read(of, workers) * unit_bytes;
 }
 
 /* Takes as many workers as threads are allowed and the rest of the budget holds; one, where it has
@@ -152,8 +154,7 @@ int ny_place_all(struct ny_placer *placer, struct ny_new_rows *rows)
     decide_workers(placer);
     err = ny_blas_make_room(ctx, placer->workers);
     if (rows->keeps) ny_left_out_begin(&placer->left_out, ctx);
-    if (!err) err = rows->ops->source(rows, placer, units_read(placer, placer->workers), &source);
-    if (!err) err = rows->ops->begin(rows, placer);
+    if (!err) err = rows->ops->begin(rows, placer, units_read(placer, placer->workers), &source);
     if (!err && rows->keeps) err = make_blank(placer);
     if (!err) err = place_all(placer, source);
     if (!err) err = put_blanks(placer);

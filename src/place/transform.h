@@ -35,14 +35,11 @@ struct ny_new_rows_ops {
      * not those of placer->spec. */
     int (*open)(struct ny_new_rows *rows, const struct ny_placer *placer,
                 struct ny_raw_shape *shape);
-    /* Returns the bytes that a source of so many units at a time charges, and put(). */
-    size_t (*bytes)(const struct ny_new_rows *rows, const struct ny_placer *placer, unsigned units);
-    /* Makes that source, of the type and slots of placer->spec. Where `keeps` is set, it writes
-     * down in placer->left_out which rows it leaves out. */
-    int (*source)(struct ny_new_rows *rows, struct ny_placer *placer, unsigned units,
-                  struct ny_source **out);
-    /* Opens what the places go to. */
-    int (*begin)(struct ny_new_rows *rows, const struct ny_placer *placer);
+    /* Makes a source of so many units at a time, each of ny_source_unit_rows(), of the type and
+     * slots of placer->spec, and opens what the places go to. Where `keeps` is set, the source
+     * writes down in placer->left_out which rows it leaves out. */
+    int (*begin)(struct ny_new_rows *rows, struct ny_placer *placer, unsigned units,
+                 struct ny_source **out);
     /* Takes the places of rows first … first + count − 1: coordinates, f64 if ny_placer_puts_f64(),
      * else f32; or of a graph a struct ny_measured. */
     int (*put)(struct ny_new_rows *rows, const struct ny_placer *placer, const void *places,
@@ -56,7 +53,8 @@ struct ny_new_rows_ops {
 /* The part that all who have new rows start with. */
 struct ny_new_rows {
     const struct ny_new_rows_ops *ops;
-    bool keeps; /* rows with NaN, which no placer sees, have NaN for coordinates */
+    size_t beside_bytes; /* that the source charges for a row, beside its values */
+    bool keeps;          /* rows with NaN, which no placer sees, have NaN for coordinates */
 };
 
 /* The contract of a placer. Its functions are called in this order. */
@@ -105,6 +103,11 @@ int ny_place_all(struct ny_placer *placer, struct ny_new_rows *rows);
 /* Takes the next stored rows (model/coordinates.h), of the type `computed`, makes coordinates of
  * them in their own place, checks these and hands them on. */
 int ny_placer_put(struct ny_placer *placer, void *rows, size_t count);
+/* Returns the most rows that may come; 0: that is not known. */
+static inline uint64_t ny_placer_most_rows(const struct ny_placer *placer)
+{
+    return placer->rows == NY_ROWS_UNKNOWN ? 0 : placer->rows;
+}
 /* Tells whether the coordinates that are put are f64: they are as computed, or narrowed. */
 bool ny_placer_puts_f64(const struct ny_placer *placer);
 /* Checks that the coordinates of rows first … first + count − 1 are finite where they are reached.

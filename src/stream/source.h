@@ -77,6 +77,14 @@ static inline void ny_source_free(struct ny_source *source)
     if (source) source->ops->free(source);
 }
 
+/* Returns the rows that a unit's buffer of a source of a file has room for, where at most n come
+ * (0: that is not known): one more than these, as the end is known where a next row is asked for.
+ */
+static inline size_t ny_source_unit_rows(uint64_t n)
+{
+    return n && n < NY_UNIT_ROWS ? (size_t)n + 1 : NY_UNIT_ROWS;
+}
+
 /* In place of a number of rows that only their end tells. */
 #define NY_ROWS_UNKNOWN UINT64_MAX
 /* Raw rows: dense, or sparse of at most so many slots. */
