@@ -1,5 +1,6 @@
 /* The engine alone (libnystream-core.a): kernel PCA of an array whose rows come by callbacks, and
- * whose result stays in memory, is that of dense algebra. */
+ * whose result stays in memory, is that of dense algebra. The same rows as new ones, of other
+ * callbacks, are placed where they are. */
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>
@@ -17,6 +18,8 @@
 #include "fit/wishes.h"
 #include "job/keep_memory.h"
 #include "model/embedding.h"
+#include "model/model.h"
+#include "place/landmarks.h"
 #include "spectral/methods.h"
 #include "stream/source.h"
 
@@ -124,6 +127,72 @@ static void run(struct ny_rows *X, struct ny_keep *keep, const struct fit *how)
     json_decref(fit.job.record);
 }
 
+/* ---- the array as new rows ------------------------------------------------------------------- */
+
+struct placed {
+    struct ny_new_rows base;
+    double (*Y)[P];
+    bool whole, closed;
+};
+
+static int open_new(struct ny_new_rows *rows, const struct ny_placer *placer,
+                    struct ny_raw_shape *shape)
+{
+    (void)rows, (void)placer;
+    *shape = (struct ny_raw_shape){.dtype = NY_F64, .n = N, .d = D, .slots = D};
+    return NY_OK;
+}
+
+static int begin_new(struct ny_new_rows *rows, struct ny_placer *placer, unsigned units,
+                     struct ny_source **out)
+{
+    (void)rows, (void)units;
+    return ny_source_of_memory(out, placer->spec.ctx, array, NY_F64, N, D);
+}
+
+static int put_new(struct ny_new_rows *rows, const struct ny_placer *placer, const void *places,
+                   uint64_t first, size_t count)
+{
+    struct placed *placed = (struct placed *)rows;
+
+    ny_dtype_to_f64(ny_placer_puts_f64(placer) ? NY_F64 : NY_F32, places, placed->Y[first],
+                    count * P);
+    return NY_OK;
+}
+
+static int end_new(struct ny_new_rows *rows, const struct ny_placer *placer)
+{
+    ((struct placed *)rows)->whole = placer->placed == N;
+    return NY_OK;
+}
+
+static void close_new(struct ny_new_rows *rows)
+{
+    ((struct placed *)rows)->closed = true;
+}
+
+/* Places the rows by the model that is kept, where Y has them. */
+static void check_placed(struct ny_rows *X, const struct ny_keep *keep, double Y[N][P],
+                         double tolerance)
+{
+    static const struct ny_new_rows_ops ops = {open_new, begin_new, put_new, end_new, close_new};
+    static double found[N][P];
+    struct placed placed = {.base.ops = &ops, .Y = found};
+    struct ny_model *model;
+    double most = 0;
+    json_t *record;
+
+    NEED(!keep->ops->load(keep, &record));
+    NEED(!ny_model_of_record(&model, keep, record));
+    NEED(!ny_transform_rows(model, &placed.base, NULL));
+    NEED(placed.whole && placed.closed);
+    for (size_t i = 0; i < (size_t)N * P; i++)
+        most = fmax(most, fabs(found[i / P][i % P] - Y[i / P][i % P]));
+    NEED(most < tolerance);
+    ny_model_free(model);
+    json_decref(record);
+}
+
 /* ---- dense algebra ----------------------------------------------------------------------------
  */
 
@@ -200,6 +269,7 @@ static void check(struct ny_rows *X, const struct fit *how)
         memcpy(Z, array, sizeof(array));
     }
     NEED(distance(Z, landmarks ? M : D, Y) < how->tolerance);
+    check_placed(X, &keep, Y, how->tolerance);
     ny_memory_results_free(results);
 }
 
@@ -227,6 +297,6 @@ int main(void)
         check(X, &fits[i]);
     NEED(ny_memory_used(X->ctx) == 0);
     ny_context_free(X->ctx);
-    printf("1..1\nok 1 an array is fitted by the engine alone\n");
+    printf("1..1\nok 1 an array is fitted, and placed, by the engine alone\n");
     return 0;
 }

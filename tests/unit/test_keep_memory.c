@@ -254,6 +254,38 @@ static void names_are_apart(void **state)
     ny_memory_results_free(memory);
 }
 
+/* What was read of a result stays of use where that was updated since, unless it looks torn. */
+static void what_was_read_is_current(void **state)
+{
+    json_t *record = json_pack("{s:s, s:{s:i}, s:i, s:s, s:{}}", "id", "a", "report", "n", 1,
+                               "format", 1, "stage", "done", "checkpoint");
+    struct ny_memory_results *memory;
+    struct ny_keep keep;
+    json_t *read;
+
+    (void)state;
+    CHECK(ny_memory_results_new(&memory, ctx, "memory"));
+    keep = ny_memory_keep(memory, "fit");
+    CHECK(ny_record_get(&keep, &read));
+    assert_null(read);
+    save(&keep, record, true);
+    CHECK(ny_record_get(&keep, &read));
+    CHECK(ny_keep_current(&keep, read, NY_OK));
+    assert_int_equal(ny_keep_current(&keep, read, NY_ESTORE), NY_ESTORE);
+    ny_field_set_count(record, "generation", 1);
+    save(&keep, record, true);
+    CHECK(ny_keep_current(&keep, read, NY_OK));
+    assert_int_equal(ny_keep_current(&keep, read, NY_ESTORE), NY_EBUSY);
+    assert_int_equal(ny_keep_current(&keep, read, NY_EINTERRUPTED), NY_EINTERRUPTED);
+    ny_field_set_text(record, "id", "b");
+    save(&keep, record, true);
+    assert_int_equal(ny_keep_current(&keep, read, NY_OK), NY_EBUSY);
+    ny_error_clear(ctx);
+    json_decref(read);
+    json_decref(record);
+    ny_memory_results_free(memory);
+}
+
 /* All is charged, and a batch for which there is no room leaves what was there. */
 static void the_budget_counts(void **state)
 {
@@ -289,6 +321,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(steps_have_equal_ends, start, stop),
         cmocka_unit_test_setup_teardown(records_are_those_committed, start, stop),
         cmocka_unit_test_setup_teardown(names_are_apart, start, stop),
+        cmocka_unit_test_setup_teardown(what_was_read_is_current, start, stop),
         cmocka_unit_test_setup_teardown(the_budget_counts, start, stop),
     };
 
