@@ -79,7 +79,8 @@ static int end(struct ny_new_rows *rows, const struct ny_placer *placer)
     struct ny_writer *writer = lists->distances_writer;
     int err = ny_writer_finish(lists->numbers_writer);
 
-    (void)placer;
+    lists->rows.placed = placer->placed;
+    lists->rows.left_out = ny_reader_left_out(lists->rows.reader);
     if (!err) lists->distances_writer = NULL;
     if (!err && writer) err = ny_writer_commit(writer);
     if (err) return err;

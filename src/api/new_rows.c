@@ -339,8 +339,8 @@ static int end(struct ny_new_rows *new, const struct ny_placer *placer)
     int err = ny_writer_finish(writer);
 
     if (!err && rows->finder) err = ny_cluster_finder_end(rows->finder);
-    if (!err && rows->placed) *rows->placed = placer->placed + placer->blanks;
-    if (!err && rows->left_out) *rows->left_out = ny_reader_left_out(rows->reader);
+    rows->placed = placer->placed + placer->blanks;
+    rows->left_out = ny_reader_left_out(rows->reader);
     if (err || !writer) return err;
     rows->writer = NULL;
     return ny_writer_commit(writer);

@@ -41,9 +41,9 @@ struct ny_read_rows {
     struct ny_store *like; /* its columns are those of the rows; NULL: they have no names */
     struct ny_room room;
     struct ny_cluster_finder *finder; /* takes the coordinates, too; NULL: nobody does */
-    uint64_t *placed;   /* becomes their number, where all are placed; NULL: nobody asks */
-    uint64_t *left_out; /* becomes the number of their values in columns that are left out, where
-                         * all are placed (options.new_columns_drop); NULL: nobody asks */
+    /* These are told of rows that all have a place: how many they are, and how many values they
+     * have in columns that are left out (options.new_columns_drop). */
+    uint64_t placed, left_out;
     /* These are of a transform under way. */
     struct ny_context *ctx;
     struct ny_reader *reader;

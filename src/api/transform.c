@@ -49,7 +49,6 @@ struct run {
     struct ny_new_neighbors new; /* neighbors 0: rows got coordinates */
     struct ny_cluster_finder finder;
     size_t clusters;   /* that it knew; 0: it was not asked */
-    uint64_t left_out; /* values in columns that the store or the model does not have */
     bool by_model;     /* which measures drift and counts unseen columns */
 };
 
@@ -101,7 +100,8 @@ static int by_graph(struct run *run, struct ny_store *store)
         .found = {.neighbors = run->placing->neighbors, .recall = run->placing->recall}};
     err = ny_neighbor_lists_find(&lists, store, run->placing->name);
     *new = lists.found;
-    run->placed.rows = new->placed;
+    run->rows.placed = lists.rows.placed;
+    run->rows.left_out = lists.rows.left_out;
     if (!err && new->drawn)
         ny_log(run->ctx, NY_LOG_NOTE,
                "recall %.4f (95 %% interval %.4f to %.4f), measured on %llu of the new rows",
@@ -274,7 +274,7 @@ static int describe(const struct run *run, double seconds, struct ny_report **re
 
     if (!report) return NY_OK;
     object = json_object();
-    ny_field_set_json(object, "rows", json_integer((json_int_t)run->placed.rows));
+    ny_field_set_json(object, "rows", json_integer((json_int_t)run->rows.placed));
     describe_neighbors(run, object);
     ny_field_set_json(object, "clusters",
                       run->rows.finder ? json_integer((json_int_t)run->clusters) : json_null());
@@ -288,7 +288,7 @@ static int describe(const struct run *run, double seconds, struct ny_report **re
     ny_field_set_json(object, "columns_unseen",
                       run->by_model ? json_integer((json_int_t)run->placed.columns_unseen)
                                     : json_null());
-    ny_field_set_count(object, "values_left_out", run->left_out);
+    ny_field_set_count(object, "values_left_out", run->rows.left_out);
     ny_field_set_number(object, "seconds", seconds);
     return ny_report_of_json(report, run->ctx, object);
 }
@@ -391,9 +391,7 @@ int ny_place(struct ny_context *context, const struct ny_placing *placing,
         (struct ny_read_rows){.base = {.ops = &ny_read_rows_ops, .keeps = run.reading.nan_kept},
                               .input = placing->input,
                               .options = &run.reading,
-                              .output = placing->output,
-                              .placed = &run.placed.rows,
-                              .left_out = &run.left_out};
+                              .output = placing->output};
     run.finder.output = placing->clusters;
     if (placing->clusters) run.rows.finder = &run.finder;
     if (placing->with) err = read_with(&run);

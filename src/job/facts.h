@@ -1,7 +1,7 @@
 /*
  * The facts that reports tell, each in one line: the words that people read, the unit, and what an
  * update makes of it. Everybody who names a fact reads this table: a new job (job/job.c), an update
- * (update/update.c), the pages of `report` and the command.
+ * (results/update.c), the pages of `report` and the command.
  *
  *   key     in JSON
  *   label   in lines for people, which come in the order of this table; NULL: not shown there, and

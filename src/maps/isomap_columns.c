@@ -22,14 +22,15 @@ static size_t nodes_of(const struct ny_isomap *map, uint64_t unit)
     return left < NY_UNIT_ROWS ? (size_t)left : NY_UNIT_ROWS;
 }
 
-uint64_t ny_isomap_batches(size_t sources)
+/* Returns the number of batches of NY_LANES sources. */
+static uint64_t batches_of(size_t sources)
 {
     return (sources + NY_LANES - 1) / NY_LANES;
 }
 
 uint64_t ny_isomap_columns_bytes(uint64_t nodes, size_t m)
 {
-    return ny_isomap_batches(m) * nodes * NODE_BYTES;
+    return batches_of(m) * nodes * NODE_BYTES;
 }
 
 bool ny_isomap_keeps_columns(const struct ny_fit_settings *settings)
@@ -136,7 +137,7 @@ struct gram {
 
 size_t ny_isomap_gram_bytes(size_t m, unsigned workers)
 {
-    size_t lanes = (size_t)ny_isomap_batches(m) * UNIT_BYTES;
+    size_t lanes = (size_t)batches_of(m) * UNIT_BYTES;
     size_t tile = lanes + NY_UNIT_ROWS * m * sizeof(double);
 
     return workers * (tile + ny_partial_bytes(m, NY_GRAM_F64) + sizeof(struct ny_partial *)) +
@@ -156,7 +157,7 @@ static int make_tile(const struct gram *gram, const struct ny_tile *tile, struct
     const struct ny_isomap *map = gram->map;
     const double *a = map->fit->base.a;
     const size_t batch_floats = NY_UNIT_ROWS * NY_LANES;
-    size_t m = map->m, nodes = nodes_of(map, tile->unit), batches = (size_t)ny_isomap_batches(m);
+    size_t m = map->m, nodes = nodes_of(map, tile->unit), batches = (size_t)batches_of(m);
     float *lanes = gram->lanes + tile->worker * batches * batch_floats;
 
     for (size_t batch = 0; batch < batches; batch++) {
@@ -207,8 +208,7 @@ static int allocate(struct gram *gram)
     size_t m = gram->map->m;
     int err = NY_OK;
 
-    gram->lanes =
-        ny_calloc(job->ctx, NY_MEM_TILES, job->workers * ny_isomap_batches(m), UNIT_BYTES);
+    gram->lanes = ny_calloc(job->ctx, NY_MEM_TILES, job->workers * batches_of(m), UNIT_BYTES);
     gram->C = ny_calloc(job->ctx, NY_MEM_TILES, job->workers, NY_UNIT_ROWS * m * sizeof(double));
     gram->partial = ny_calloc(job->ctx, NY_MEM_GRAM, job->workers, sizeof(*gram->partial));
     if (!gram->lanes || !gram->C || !gram->partial) return NY_EBUDGET;

@@ -50,8 +50,6 @@ bool ny_isomap_keeps_columns(const struct ny_fit_settings *settings);
 uint64_t ny_isomap_columns_bytes(uint64_t nodes, size_t m);
 /* Fails with NY_EBUDGET if the disk has no room for Δ. */
 int ny_isomap_check_room(const struct ny_isomap *map);
-/* Returns the number of batches of NY_LANES sources. */
-uint64_t ny_isomap_batches(size_t sources);
 /* Puts the distances of such a batch into part "paths", in as many commits as the budget makes of
  * it. */
 int ny_isomap_keep(const struct ny_isomap *map, uint64_t batch, const float *distances);

@@ -198,7 +198,6 @@ static int end(struct ny_placer *placer)
     struct ny_placed *placed = run->placed;
 
     if (!placed) return NY_OK;
-    placed->rows = placer->placed;
     placed->columns_unseen = ny_unseen_count(&run->unseen);
     placed->drift = ny_drift_unknown;
     placed->length = ny_drift_length(&run->base.spec, &run->sample);

@@ -9,7 +9,6 @@
 
 /* Facts about the rows that a transform placed. */
 struct ny_placed {
-    uint64_t rows;
     struct ny_drift drift;
     uint64_t drift_rows;   /* rows that it was measured on */
     double length;         /* the median of some of them; NaN: not known */

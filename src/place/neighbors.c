@@ -50,10 +50,10 @@ static int begin(struct ny_placer *placer)
 static int place_rows(struct by_list *run, size_t count, bool last)
 {
     struct ny_new_rows *rows = run->base.new;
-    uint64_t first = run->new->placed;
+    uint64_t first = run->base.placed;
     int err = ny_search_find(&run->search, run->raw, first, count, last);
 
-    run->new->placed += count;
+    run->base.placed += count;
     return err ? err : rows->ops->put(rows, &run->base, &run->search.found, first, count);
 }
 

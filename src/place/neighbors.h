@@ -11,7 +11,6 @@ struct ny_new_neighbors {
     /* The share of the true neighbours to find, up to 1, which is all of them. In place of 0 comes
      * that of the graph: 1, or the recall of its forest or sieve. */
     double recall;
-    uint64_t placed;        /* rows whose neighbours were found */
     const char *way;        /* "exact", "tree" or "sieve" */
     struct ny_recall found; /* the share that was found, with its 95 % interval; 1: all */
     uint64_t drawn;         /* rows on which that was measured; 0: it need not be */

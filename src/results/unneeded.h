@@ -1,6 +1,6 @@
 /*
  * Parts of a result that its record no longer names: those from before an update, listed as stale
- * (update/update.c), and clusters of other rows than it has (results/clusters.h). Whoever opened
+ * (results/update.c), and clusters of other rows than it has (results/clusters.h). Whoever opened
  * the result earlier may still read them, so that they stay until the next update begins, or are
  * left out of a compact copy.
  */

@@ -182,7 +182,7 @@ static void check_placed(struct ny_rows *X, const struct ny_keep *keep, double Y
     double most = 0;
     json_t *record;
 
-    NEED(!keep->ops->load(keep, &record));
+    NEED(!ny_record_get(keep, &record));
     NEED(!ny_model_of_record(&model, keep, record));
     NEED(!ny_transform_rows(model, &placed.base, NULL));
     NEED(placed.whole && placed.closed);

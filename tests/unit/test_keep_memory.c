@@ -254,7 +254,7 @@ static void names_are_apart(void **state)
     ny_memory_results_free(memory);
 }
 
-/* What was read of a result stays of use where that was updated since, unless it looks torn. */
+/* A result that was updated since it was read is the same one, unless it looks damaged. */
 static void what_was_read_is_current(void **state)
 {
     json_t *record = json_pack("{s:s, s:{s:i}, s:i, s:s, s:{}}", "id", "a", "report", "n", 1,
