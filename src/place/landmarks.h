@@ -19,10 +19,10 @@ struct ny_placed {
  * told, and no drift measured. */
 int ny_transform_rows(const struct ny_model *model, struct ny_new_rows *rows,
                       struct ny_placed *placed);
-/* Places the rows of a table, so many. What places up to NY_STRIP_ROWS rows, landmarks that are
- * prepared and a tile, stays with the model for the next call. drift->share of landmarks is exact
- * where it is large (ny_drift_is_large()), at most too large elsewhere, and NaN of up to 16 rows
- * and where it cannot be measured. */
+/* Places `count` rows. What places up to NY_STRIP_ROWS, landmarks that are prepared and a tile,
+ * stays with the model for the next call. drift->share of landmarks is exact where it is large
+ * (ny_drift_is_large()), at most too large elsewhere, and NaN of up to 16 rows and where it cannot
+ * be measured. */
 int ny_transform_table(struct ny_model *model, struct ny_new_rows *rows, uint64_t count,
                        struct ny_drift *drift);
 

@@ -16,9 +16,9 @@ struct ny_new_neighbors {
     uint64_t drawn;         /* rows on which that was measured; 0: it need not be */
 };
 
-/* Finds the neighbours of new rows among those of a graph; rows->ops->put() gets them,
- * nearest first. NY_EUSAGE where
- * that is no graph, or has fewer rows than neighbours are wanted, or the recall is no share. */
+/* Finds the neighbours of new rows among those of a graph; rows->ops->put() gets them, nearest
+ * first. NY_EUSAGE where that is no graph, or has fewer rows than neighbours are wanted, or the
+ * recall is no share. */
 int ny_neighbors_of_rows(const struct ny_fitted *fitted, struct ny_new_rows *rows,
                          struct ny_new_neighbors *new);
 

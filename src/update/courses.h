@@ -3,9 +3,6 @@
 #define NY_UPDATE_COURSES_H
 
 #include "fit/fit.h"
-#include "job/keep.h"
-
-struct ny_job;
 
 /* Plans a fit of any kind. m: landmarks already selected; 0: not yet. */
 int ny_fit_plan(struct ny_rows *X, const struct ny_fit_settings *settings, size_t m,
