@@ -41,7 +41,6 @@ struct record {
     uint64_t line; /* of `at` */
     bool missing;  /* a value is NaN or Inf: the row is to be dropped */
     struct kept label, name;
-    struct ny_lost_digits lost;
 };
 
 /* The outcome of a step of the parser. After CUT, next_record() gets more bytes and begins the
@@ -245,8 +244,6 @@ static enum outcome careful_value(struct ny_reader *reader, struct record *recor
         return not_a_number(reader, record, column, &field);
     if (!ny_text_store(dtype, to, place, value))
         return wrong_field(reader, record, column, &field, ny_text_unfit(dtype));
-    if (ny_text_large(dtype, value))
-        ny_digits_note(&record->lost, dtype, field.text, value, column + 1);
     return ROW;
 }
 
@@ -291,8 +288,6 @@ static enum outcome parse(struct ny_reader *reader, struct record *record, void 
             after = csv->number(record->at, &value);
             if (after > record->at && csv->dialect.stop[(unsigned char)*after] &&
                 ny_text_store(dtype, to, csv->place ? csv->place[column] : place, value)) {
-                if (ny_text_large(dtype, value))
-                    ny_digits_note(&record->lost, dtype, record->at, value, column + 1);
                 record->at = after;
                 outcome = csv->dialect.delimiter == ' ' ? pass_blanks(record, bytes) : ROW;
             } else {
@@ -399,11 +394,9 @@ static int take_row(struct ny_reader *reader, const struct record *record,
 }
 
 /* Reads up to max_rows records into the batch. Rows with NaN are counted as dropped and leave no
- * gap, so that `count` may be less than the records read. At the end of the file it logs what
- * looked odd, once, because the call that finds no record comes last. */
+ * gap, so that `count` may be less than the records read. */
 static int next_csv(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch)
 {
-    struct ny_csv *csv = reader->state;
     size_t row_bytes = (size_t)reader->table.d * ny_dtype_size(reader->table.dtype);
 
     for (size_t r = 0; r < max_rows; r++) {
@@ -415,13 +408,11 @@ static int next_csv(struct ny_reader *reader, size_t max_rows, struct ny_row_bat
         case ROW:
             break;
         case LAST:
-            if (r == 0) ny_digits_tell(reader, &csv->lost, "column");
             return r > 0 ? NY_OK : NY_END;
         default:
             return ny_context_error(reader->ctx)->status;
         }
         now_line = reader->bytes->line;
-        ny_digits_add(&csv->lost, &now.lost, now_line);
         reader->bytes->at = now.at;
         reader->bytes->line = now.line;
         if (now.missing && reader->nan == NY_NAN_DROP) {

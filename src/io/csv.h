@@ -17,7 +17,6 @@ struct ny_csv {
     size_t *place; /* where a column of points stands in a row; NULL: in the order of the file */
     struct ny_header_names header;
     char *name_text; /* what header.names point into */
-    struct ny_lost_digits lost;
     uint64_t *empty; /* rows at the file's start in which a column has no number; NULL: not asked */
     uint64_t comments; /* lines that begin with '#' and are passed over, at the file's start */
     bool commented;    /* the header stands behind such a '#' */

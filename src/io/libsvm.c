@@ -42,7 +42,6 @@ struct libsvm {
     uint64_t columns; /* of the file, which reader->place may put elsewhere */
     struct pair *row; /* while it is put in order; room of pairs_room */
     size_t pairs_room;
-    struct ny_lost_digits lost;
 };
 
 /* One line on its way. The label points into the window, which has not moved while the line is
@@ -52,7 +51,6 @@ struct line {
     bool missing; /* a value is NaN or Inf: the row is to be dropped */
     size_t pairs; /* so far; of a sparse row: values that are kept */
     size_t left_out; /* values in columns that the points do not have */
-    struct ny_lost_digits lost;
     const char *label;
     size_t label_length;
 };
@@ -222,7 +220,7 @@ static enum outcome take(struct ny_reader *reader, struct line *line, void *to, 
 {
     struct libsvm *libsvm = reader->state;
     const char *at = line->at;
-    uint64_t index, typed;
+    uint64_t index;
     double value;
     enum outcome outcome;
     char what[80];
@@ -246,7 +244,6 @@ static enum outcome take(struct ny_reader *reader, struct line *line, void *to, 
         line->pairs++;
         return ROW;
     }
-    typed = index;
     index -= libsvm->base;
     if (reader->place && reader->place[index] == NY_NO_PLACE) return ROW;
     if (reader->place) index = reader->place[index];
@@ -260,8 +257,6 @@ static enum outcome take(struct ny_reader *reader, struct line *line, void *to, 
     }
     line->missing |= isnan(value);
     if (isnan(value)) return ROW;
-    if (ny_text_large(reader->table.dtype, value))
-        ny_digits_note(&line->lost, reader->table.dtype, strchr(at, ':') + 1, value, typed);
     if (reader->table.layout == NY_CSR) return take_sparse(reader, line, to, at, index, value);
     if (!ny_text_store(reader->table.dtype, to, (size_t)index, value))
         return wrong(reader, at, ny_text_unfit(reader->table.dtype));
@@ -482,7 +477,6 @@ static void tell_joined(const struct ny_reader *reader)
  * the last row that counts, for the next row to overwrite. */
 static int next_libsvm(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch)
 {
-    struct libsvm *libsvm = reader->state;
     size_t row_bytes = (size_t)reader->table.d * ny_dtype_size(reader->table.dtype);
 
     for (size_t r = 0; r < max_rows; r++) {
@@ -498,7 +492,6 @@ static int next_libsvm(struct ny_reader *reader, size_t max_rows, struct ny_row_
             break;
         case LAST:
             if (r == 0) tell_joined(reader);
-            if (r == 0) ny_digits_tell(reader, &libsvm->lost, "index");
             return r > 0 ? NY_OK : NY_END;
         default:
             return ny_context_error(reader->ctx)->status;
@@ -515,7 +508,6 @@ static int next_libsvm(struct ny_reader *reader, size_t max_rows, struct ny_row_
             if (batch->source) batch->source[batch->count] = reader->consumed;
             batch->count++;
         }
-        ny_digits_add(&libsvm->lost, &line.lost, reader->bytes->line);
         reader->left_out += line.left_out;
         reader->consumed++;
         pass_line(reader->bytes, &line);

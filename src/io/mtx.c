@@ -270,10 +270,7 @@ static int next_mtx(struct ny_reader *reader, size_t max_rows, struct ny_row_bat
     struct mtx *mtx = reader->state;
     int err = ny_sparse_rows_next(reader, &mtx->rows, max_rows, batch);
 
-    if (err == NY_END) {
-        ny_sparse_rows_tell(reader, &mtx->rows);
-        ny_digits_tell(reader, &mtx->text.lost, "column");
-    }
+    if (err == NY_END) ny_sparse_rows_tell(reader, &mtx->rows);
     return err;
 }
 

@@ -352,19 +352,6 @@ static int end_entries(struct ny_reader *reader, const struct ny_mtx_text *text,
                       reader->path, ULL(line), ULL(text->read), ULL(text->entries));
 }
 
-/* Looks whether the value of an entry, which is written at p, is kept with all its digits. */
-static void look_at_digits(const struct ny_reader *reader, struct ny_mtx_text *text, const char *p,
-                           const struct ny_mtx_entry *entry)
-{
-    enum ny_dtype real = reader->options.dtype ? reader->options.dtype : NY_F32;
-    enum ny_dtype dtype = text->field == NY_MTX_REAL ? real : NY_F64;
-    struct ny_lost_digits lost = {0};
-
-    if (!ny_text_large(dtype, entry->value)) return;
-    ny_digits_note(&lost, dtype, skip_blanks(p), entry->value, entry->column + 1);
-    ny_digits_add(&text->lost, &lost, reader->bytes->line);
-}
-
 /* Parses the row and the column of an entry, which an array does not write. */
 static const char *parse_place(const char *p, struct ny_mtx_text *text, struct ny_mtx_entry *entry)
 {
@@ -381,7 +368,7 @@ static const char *parse_place(const char *p, struct ny_mtx_text *text, struct n
 
 int ny_mtx_next(struct ny_reader *reader, struct ny_mtx_text *text, struct ny_mtx_entry *entry)
 {
-    const char *p, *value;
+    const char *p;
     bool more;
     int err;
 
@@ -395,7 +382,6 @@ int ny_mtx_next(struct ny_reader *reader, struct ny_mtx_text *text, struct ny_mt
     if (!more || text->read == text->entries) return end_entries(reader, text, more);
     entry->value = 1;
     p = parse_place(reader->bytes->at, text, entry);
-    value = p;
     if (p && text->field != NY_MTX_PATTERN) p = parse_value(p, &entry->value);
     if (!p || entry->row >= text->rows || entry->column >= text->columns)
         return wrong_entry(reader, text);
@@ -407,6 +393,5 @@ int ny_mtx_next(struct ny_reader *reader, struct ny_mtx_text *text, struct ny_mt
         return wrong(reader, reader->bytes->at,
                      "begins an entry that is not a whole number, in a matrix of integers");
     text->read++;
-    look_at_digits(reader, text, value, entry);
     return end_line(reader, p);
 }

@@ -3,7 +3,6 @@
 #define NY_IO_MTX_TEXT_H
 
 #include "io/format.h"
-#include "io/text.h"
 
 enum ny_mtx_field { NY_MTX_REAL, NY_MTX_INTEGER, NY_MTX_PATTERN };
 
@@ -17,7 +16,6 @@ struct ny_mtx_text {
     uint64_t rows, columns, entries;
     uint64_t row, column; /* array: of the next value */
     uint64_t read;        /* entries so far */
-    struct ny_lost_digits lost;
     const char *whole; /* lines up to here are whole in the window */
 };
 

@@ -34,28 +34,6 @@ static inline bool ny_text_store(enum ny_dtype dtype, void *row, size_t column, 
     return false;
 }
 
-/* Whole numbers that lost digits in the table's type. They are more likely times or names than
- * measurements, whose last digits say nothing; those of more than 20 digits are neither. */
-struct ny_lost_digits {
-    uint64_t count, line; /* line of the first */
-    uint64_t column;      /* of the first, as messages count it */
-    bool beyond;          /* f64 has not all digits of one of them, either */
-};
-
-/* A number that is so large is to be looked at by ny_digits_note(). */
-static inline bool ny_text_large(enum ny_dtype dtype, double value)
-{
-    return fabs(value) >= (dtype == NY_F32 ? 0x1p24 : 0x1p53);
-}
-/* Counts the number that begins at `text`, if it is whole and the type does not have its value. */
-void ny_digits_note(struct ny_lost_digits *lost, enum ny_dtype dtype, const char *text,
-                    double value, uint64_t column);
-/* Adds those of a record, which began in this line. */
-void ny_digits_add(struct ny_lost_digits *lost, const struct ny_lost_digits *record, uint64_t line);
-/* Warns of them at the end of the file, unless f32 was asked for; `column`: the word for one. */
-void ny_digits_tell(const struct ny_reader *reader, const struct ny_lost_digits *lost,
-                    const char *column);
-
 /* "is not a value of u8; give a wider --dtype" */
 static inline const char *ny_text_unfit(enum ny_dtype dtype)
 {

@@ -237,24 +237,6 @@ b	done" ]
     exits 4
 }
 
-@test "whole numbers with more digits than f32 holds: a warning, unless the type was asked for" {
-    printf 'id,t,x\n1,1600000123,0.5\n2,1600000000,123456789.5\n16777217,"1700000001",3\n' >t.csv
-    ny import a.nys t.csv -q
-    exits 0
-    says "t.csv: 3 whole numbers, the first in line 2, column 2, have more digits than f32 holds"
-    says "--dtype f64 keeps them"
-    ny import b.nys t.csv --dtype f64 -q
-    exits 0
-    [ -z "$stderr" ]
-    ny import c.nys t.csv --dtype f32 -q
-    exits 0
-    [ -z "$stderr" ]
-    printf 'id,x\n16777216,0.5\n2,0.123456789\n' >u.csv
-    ny import d.nys u.csv -q
-    exits 0
-    [ -z "$stderr" ]
-}
-
 @test "float64 is rounded to the type of a store that has f32, with one warning, and to whole numbers never" {
     printf '1,2\n3,0.5\n' >a.csv
     printf '1,2\n3,0.1\n0.7,1e-9\n' >b.csv
@@ -288,7 +270,6 @@ b	done" ]
 @test "what the first file's type rounds in the later files of an import is told, unless it was asked for" {
     printf '1,2\n3,0.5\n' >a.csv
     printf '1,2\n3,0.1\n0.7,1e-9\n' >b.csv
-    printf '1,16777217\n' >whole.csv
     ny import w.nys b.csv --dtype f64 -q
     ny export w.nys --part points -o b.npy -q
     ny import a.nys a.csv b.npy -q
@@ -299,13 +280,10 @@ b	done" ]
     exits 0
     says "b.npy: values are rounded to f32"
     says "and a new store with --dtype f64 keeps them"
-    ny import t.nys a.csv whole.csv -q
-    exits 0
-    says "whole.csv: 1 whole number, in line 1, column 2, has more digits than f32 holds and was rounded; --dtype f64 keeps them"
-    ny import u.nys a.csv b.npy whole.csv --dtype f32 -q
+    ny import u.nys a.csv b.npy --dtype f32 -q
     exits 0
     [ -z "$stderr" ]
-    ny import v.nys b.npy a.csv whole.csv -q
+    ny import v.nys b.npy a.csv -q
     exits 0
     [ -z "$stderr" ]
 }
