@@ -77,10 +77,8 @@
       "kept as they are and may be empty; export --part ids writes them")                          \
     X("header", NY_CHOICE, 0, true, "auto|yes|no", "auto", INPUT, IMPORT | READ | RARE, ANY,       \
       "whether the first line names the columns")                                                  \
-    X("decimal", NY_CHOICE, 0, true, "auto|.|,", "auto", INPUT, IMPORT | READ | RARE, ANY,         \
-      "sign before the fraction of numbers in text tables; auto: a comma if semicolons separate "  \
-      "the columns and the numbers at the beginning of the file have commas and no points, else "  \
-      "a point")                                                                                   \
+    X("decimal", NY_CHOICE, 0, true, ".|,", ".", INPUT, IMPORT | READ | RARE, ANY,                 \
+      "sign before the fraction of numbers in text tables")                                        \
     X("dtype", NY_CHOICE, 0, true, "auto|u8|i16|f32|f64", "auto", INPUT, IMPORT | READ | RARE,     \
       ANY, "element type to store; auto: that of the file")                                        \
     X("transpose", NY_SWITCH, 0, true, NULL, "no", INPUT, IMPORT | READ | RARE, ANY,               \
@@ -94,7 +92,7 @@
       "add to the rows that the store already has")                                                \
     X("expect-rows", NY_COUNT, 0, false, "N", NULL, INPUT, IMPORT | RARE, ANY,                     \
       "import only if the store has exactly N rows, else refuse (exit 2). Repeating an import "    \
-      "with --append then adds no row twice; an import that was killed continues. With --shard, " \
+      "with --append then adds no row twice; an import that was killed continues. With --shard, "  \
       "or the path of a shard, N counts the rows of that shard")                                   \
     X("shard", NY_TEXT, 0, false, "I/N", NULL, INPUT, IMPORT, ANY,                                 \
       "import shard I (from 0) of a store of N shards. Each shard is a store of its own in the "   \

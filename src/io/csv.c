@@ -64,23 +64,6 @@ static enum outcome wrong_field(struct ny_reader *reader, const struct record *r
     return FAILED;
 }
 
-/* Writes ", or leave the column out: --drop-columns 3" for one of several columns. Writes
- * nothing where --columns was given, where only one column is there, and for callers without the
- * command's options. */
-static void without_column(const struct ny_reader *reader, size_t column, char *text, size_t size)
-{
-    const struct ny_csv *csv = reader->state;
-    const char *dropped = reader->options.drop_columns;
-    int length;
-
-    text[0] = '\0';
-    if (reader->options.dims_of && !reader->options.any_order) return; /* who needs all columns */
-    if (csv->columns < 2 || reader->options.columns || !reader->options.nan_option) return;
-    length = snprintf(text, size, ", or leave the column out: --drop-columns %s%s%zu",
-                      dropped ? dropped : "", dropped ? "," : "", column + 1);
-    if ((size_t)length >= size) text[0] = '\0';
-}
-
 /* Reads one field from record->at and moves past it. A field that is malformed, such as one with
  * an open quote, becomes a message with line and column. */
 static enum outcome scan(struct ny_reader *reader, struct record *record, size_t column,
@@ -111,25 +94,6 @@ static enum outcome ignored(struct ny_reader *reader, struct record *record, siz
     return outcome;
 }
 
-/* Tells whether a file called .xyz begins with a number alone, which is that of its atoms. */
-static bool counts_atoms(const struct ny_reader *reader)
-{
-    const struct ny_csv *csv = reader->state;
-    size_t length = strlen(reader->path);
-
-    return csv->columns == 1 && length > 4 && strcmp(reader->path + length - 4, ".xyz") == 0;
-}
-
-static enum outcome refuse_atoms(const struct ny_reader *reader, uint64_t line)
-{
-    ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
-               "%s begins with a line that holds a single number, as files of molecules do: .xyz "
-               "is read as a cloud of points, with a row x y z a line; remove the other lines and "
-               "the column of elements",
-               reader->path);
-    return FAILED;
-}
-
 /* Fails because a record has too few or too many fields. It counts the fields that follow, so that
  * the message can say how many there are. */
 static enum outcome ragged(struct ny_reader *reader, struct record *record, size_t column)
@@ -144,7 +108,6 @@ static enum outcome ragged(struct ny_reader *reader, struct record *record, size
             if (outcome != ROW) return outcome;
         } while (ny_field_follows(&csv->dialect, &record->at));
     }
-    if (counts_atoms(reader)) return refuse_atoms(reader, line);
     ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
                "%s, line %llu: %zu field%s where the first line has %zu; %s", reader->path,
                ULL(line), column, column == 1 ? "" : "s", csv->columns,
@@ -172,50 +135,36 @@ static enum outcome refuse_short(struct ny_reader *reader, const struct record *
 }
 
 /* Handles an empty field, NaN or infinity. The rest of the record is parsed all the same where
- * such rows are dropped, because its end has to be found. A record that is parsed again counts once
- * in csv->empty. */
+ * such rows are dropped, because its end has to be found. */
 static enum outcome missing_value(struct ny_reader *reader, struct record *record, size_t column,
                                   const struct ny_field *field)
 {
-    struct ny_csv *csv = reader->state;
     enum outcome outcome;
-    char what[256], without[128];
+    char what[128];
 
     record->missing = true;
-    if (csv->empty && csv->empty[column] == reader->consumed) csv->empty[column]++;
     if (reader->nan != NY_NAN_ERROR) return ROW;
     outcome = refuse_short(reader, record, column);
     if (outcome != ROW) return outcome;
-    without_column(reader, column, without, sizeof(without));
-    snprintf(what, sizeof(what), "is %s%s%s", field->length == 0 ? "empty" : "not a finite number",
-             ny_reader_nan_cure(reader), without);
+    snprintf(what, sizeof(what), "is %s%s", field->length == 0 ? "empty" : "not a finite number",
+             ny_reader_nan_cure(reader));
     return wrong_field(reader, record, column, field, what);
 }
 
-/* Fails because of a word. A number such as "1,5" gets advice about decimal points, as does one
- * with a point in a file of decimal commas; the option for other words is for all columns of the
- * record at once (io/csv_words.c). */
+/* Fails because of a word. A number such as "1,5" may have a decimal comma. */
 static enum outcome not_a_number(struct ny_reader *reader, const struct record *record,
                                  size_t column, const struct ny_field *field)
 {
-    enum outcome outcome = refuse_short(reader, record, column);
     const struct ny_csv *csv = reader->state;
-    double value;
+    enum outcome outcome = refuse_short(reader, record, column);
 
     if (outcome != ROW) return outcome;
-    if (counts_atoms(reader)) return refuse_atoms(reader, record->line);
-    if (csv->comma && ny_number(field->text, &value) == field->text + field->length)
-        return wrong_field(reader, record, column, field,
-                           "has a decimal point, where the numbers of this file have commas; save "
-                           "the table with one of both, and without separators between thousands");
-    if (ny_number_comma(field->text, field->length))
-        return wrong_field(reader, record, column, field,
-                           csv->comma
-                               ? "has separators between thousands; save the table without them"
-                               : "has a comma in the number; give --decimal , if it is a decimal "
-                                 "comma, and save the table without separators between thousands");
-    ny_csv_fail_word(reader, record->line, column, field);
-    return FAILED;
+    return wrong_field(reader, record, column, field,
+                       csv->comma ? "is not a number with a decimal comma"
+                       : ny_number_comma(field->text, field->length)
+                           ? "has a comma; --decimal , takes it for that of a decimal fraction"
+                           : "is not a number; --label-column, --id-column or --drop-columns takes "
+                             "a column of text");
 }
 
 /* Parses the number that a field begins with. Between commas only a field in quotes may have a
@@ -437,29 +386,9 @@ static int open_tsv(struct ny_reader *reader)
     return ny_csv_open(reader, '\t');
 }
 
-const struct ny_format ny_format_csv = {
-    .probe = probe,
-    .open = open_csv,
-    .next = next_csv,
-    .close = ny_csv_close,
-    .describe = ny_csv_describe,
-    .blame = ny_csv_blame,
-    .takes_columns = true,
-    .takes_label_column = true,
-    .takes_id_column = true,
-    .has_header = true,
-    .has_lines = true,
-};
+#define TEXT_FORMAT                                                                                \
+    .next = next_csv, .close = ny_csv_close, .describe = ny_csv_describe, .takes_columns = true,   \
+    .takes_label_column = true, .takes_id_column = true, .has_header = true, .has_lines = true
 
-const struct ny_format ny_format_tsv = {
-    .open = open_tsv,
-    .next = next_csv,
-    .close = ny_csv_close,
-    .describe = ny_csv_describe,
-    .blame = ny_csv_blame,
-    .takes_columns = true,
-    .takes_label_column = true,
-    .takes_id_column = true,
-    .has_header = true,
-    .has_lines = true,
-};
+const struct ny_format ny_format_csv = {.probe = probe, .open = open_csv, TEXT_FORMAT};
+const struct ny_format ny_format_tsv = {.open = open_tsv, TEXT_FORMAT};

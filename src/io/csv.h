@@ -17,10 +17,7 @@ struct ny_csv {
     size_t *place; /* where a column of points stands in a row; NULL: in the order of the file */
     struct ny_header_names header;
     char *name_text; /* what header.names point into */
-    uint64_t *empty; /* rows at the file's start in which a column has no number; NULL: not asked */
-    uint64_t comments; /* lines that begin with '#' and are passed over, at the file's start */
-    bool commented;    /* the header stands behind such a '#' */
-    bool comma;        /* numbers have a decimal comma; unless commas separate the fields: */
+    bool comma;      /* numbers have a decimal comma; unless commas separate the fields: */
     const char *(*number)(const char *, double *); /* parses a number of a field without quotes */
     char unquoted[NY_FIELD_MAX + 1];
 };
@@ -35,17 +32,6 @@ void ny_csv_close(struct ny_reader *reader);
 
 /* Decides the use of each column, and takes the names of those of points from the header. */
 int ny_csv_choose_columns(struct ny_reader *reader);
-
-/* ---- csv_words.c ---- */
-
-/* NY_EDATA for a field of the record at bytes->at that is no number, with the option that leaves
- * out all columns of text there. */
-void ny_csv_fail_word(struct ny_reader *reader, uint64_t line, size_t column,
-                      const struct ny_field *field);
-/* Writes "; --drop-columns 4 leaves out what holds no number in any row" for a file whose rows were
- * all left out, or "" where no column is empty in all of them. */
-void ny_csv_blame(const struct ny_reader *reader, char *text, size_t size);
-
 /* "header: 37 names; columns 1-36; label: column 37 ('class')" */
 void ny_csv_describe(const struct ny_reader *reader, char *text, size_t size);
 

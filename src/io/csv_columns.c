@@ -6,6 +6,7 @@
  * Columns of points stand in the rows as --columns lists them, or where the rows join others, as
  * these have them (io/like.h).
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -199,4 +200,55 @@ int ny_csv_choose_columns(struct ny_reader *reader)
     ny_free(reader->ctx, kept.keep);
     ny_free(reader->ctx, kept.order);
     return err;
+}
+
+/* ---- the note ------------------------------------------------------------------------------- */
+
+/* Writes the columns of points, "1-3,7", which end in ", …" where they are many. */
+static void list_columns(const struct ny_csv *csv, char *text, size_t size)
+{
+    enum { MOST = 6 };
+    size_t used = 0, ranges = 0;
+
+    for (size_t i = 0, end; i < csv->columns && ranges <= MOST; i = end) {
+        end = i + 1;
+        if (csv->use[i] != NY_CSV_VALUE) continue;
+        while (end < csv->columns && csv->use[end] == NY_CSV_VALUE)
+            end++;
+        if (ranges++ == MOST)
+            snprintf(text + used, size - used, ", …");
+        else
+            used += (size_t)snprintf(text + used, size - used, end - i > 1 ? "%s%zu-%zu" : "%s%zu",
+                                     ranges > 1 ? "," : "", i + 1, end);
+    }
+}
+
+/* Writes "; labels: column 37 ('class')" for the column of a use; nothing where there is none. */
+static void tell_use(const struct ny_csv *csv, enum ny_csv_use use, char *text, size_t size)
+{
+    const char *what = use == NY_CSV_LABEL ? "labels" : "names of rows";
+
+    text[0] = '\0';
+    for (size_t i = 0; i < csv->columns; i++) {
+        const char *name = csv->header.names ? csv->header.names[i] : NULL;
+
+        if (csv->use[i] != use) continue;
+        snprintf(text, size, name ? "; %s: column %zu ('%s')" : "; %s: column %zu", what, i + 1,
+                 name ? ny_shown(name, strlen(name)).text : "");
+    }
+}
+
+void ny_csv_describe(const struct ny_reader *reader, char *text, size_t size)
+{
+    const struct ny_csv *csv = reader->state;
+    char columns[320], header[80] = "no header", label[80], names[80];
+
+    if (csv->header.names)
+        snprintf(header, sizeof(header), "header: %s",
+                 ny_counted(csv->columns, "name", "names").text);
+    list_columns(csv, columns, sizeof(columns));
+    tell_use(csv, NY_CSV_LABEL, label, sizeof(label));
+    tell_use(csv, NY_CSV_NAME, names, sizeof(names));
+    snprintf(text, size, "%s; column%s %s%s%s%s", header, reader->table.d == 1 ? "" : "s", columns,
+             csv->place ? ", in another order" : "", label, names);
 }

@@ -9,9 +9,9 @@
  */
 #include "io/csv.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/checksum.h"
 #include "base/memory.h"
 #include "io/number.h"
 
@@ -150,65 +150,33 @@ static bool looks_like_header(const struct ny_reader *reader, const struct glimp
     return false;
 }
 
-static int by_text(const void *a, const void *b)
+/* Copies a field without its quotes, with a NUL; returns the length. */
+static size_t copy_field(const struct span *span, char *to)
 {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
+    return ny_field_copy(
+        &(struct ny_field){.text = span->text, .length = span->length, .quoted = span->quoted}, to);
 }
 
-/* Lists the names by their texts; NULL: there is no memory. */
-static const char **sort_names(struct ny_context *ctx, const struct ny_names *names)
-{
-    const char **sorted = ny_calloc(ctx, NY_MEM_IO, names->count, sizeof(*sorted));
-    const char *name = names->text;
-
-    if (!sorted) return NULL;
-    for (size_t i = 0; i < names->count; i++, name += strlen(name) + 1)
-        sorted[i] = name;
-    qsort(sorted, names->count, sizeof(*sorted), by_text);
-    return sorted;
-}
-
-/* Adds the fields of a line, as names are. */
-static int add_fields(struct ny_reader *reader, const struct glimpse *line, struct ny_names *to)
-{
-    struct ny_csv *csv = reader->state;
-    int err = NY_OK;
-
-    for (size_t i = 0; !err && i < line->count; i++) {
-        const struct span *span = &line->spans[i];
-        const struct ny_field field = {
-            .text = span->text, .length = span->length, .quoted = span->quoted};
-        size_t length = ny_field_copy(&field, csv->unquoted);
-
-        err = ny_names_add(to, reader->ctx, csv->unquoted, length);
-    }
-    return err;
-}
-
-/* Tells whether the fields of the first line are the names of options.like in any order, each once:
- * a header of numbers, such as years, is one, though it looks like a row. */
+/* Tells whether the fields of the first line are the names of options.like in any order: a header
+ * of numbers, such as years, is one, though it has no word. */
 static int names_like(struct ny_reader *reader, const struct glimpse *first, bool *header)
 {
     const struct ny_columns_like *like = reader->options.like;
-    struct ny_names has = {0}, comes = {0};
-    const char **a = NULL, **b = NULL;
-    int err = NY_OK;
+    struct ny_csv *csv = reader->state;
+    struct ny_names has = {0};
+    const char *name;
+    uint64_t sum = 0;
+    int err;
 
     if (!like || first->count != like->count) return NY_OK;
     err = like->load(like->arg, &has);
-    if (!err) err = add_fields(reader, first, &comes);
-    if (err || has.count != comes.count) goto done;
-    a = sort_names(reader->ctx, &has);
-    b = sort_names(reader->ctx, &comes);
-    if (!a || !b) err = NY_EBUDGET;
-    *header = !err;
-    for (size_t i = 0; *header && i < has.count; i++)
-        *header = strcmp(a[i], b[i]) == 0 && (i == 0 || strcmp(a[i], a[i - 1]) != 0);
-done:
+    name = has.text;
+    for (size_t i = 0; i < has.count; i++, name += strlen(name) + 1)
+        sum += ny_checksum(name, strlen(name));
+    for (size_t i = 0; i < first->count; i++)
+        sum -= ny_checksum(csv->unquoted, copy_field(&first->spans[i], csv->unquoted));
+    *header = !err && has.count == first->count && !sum;
     ny_names_release(&has, reader->ctx);
-    ny_names_release(&comes, reader->ctx);
-    ny_free(reader->ctx, a);
-    ny_free(reader->ctx, b);
     return err;
 }
 
@@ -248,14 +216,10 @@ static int keep_names(struct ny_reader *reader, const struct glimpse *first)
     csv->name_text = ny_alloc(reader->ctx, NY_MEM_IO, bytes);
     if (!csv->name_text) return NY_EBUDGET;
     for (size_t i = 0; i < first->count; i++) {
-        const struct span *span = &first->spans[i];
-        const struct ny_field field = {
-            .text = span->text, .length = span->length, .quoted = span->quoted};
-
         char *name = csv->name_text + used;
 
         csv->header.names[i] = name;
-        used += ny_field_copy(&field, name) + 1;
+        used += copy_field(&first->spans[i], name) + 1;
         make_name(reader, name, i);
     }
     reader->bytes->at = first->after;
@@ -276,25 +240,23 @@ static int pass_empty(struct ny_reader *reader)
     }
     if (kind != NY_FIELD_BAD) return NY_OK;
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                      "%s holds no rows, only empty lines%s; give a file of points", reader->path,
-                      csv->comments ? " and lines that begin with '#'" : "");
+                      "%s holds no rows, only empty lines and comments; give a file of points",
+                      reader->path);
 }
 
-/* Sets the delimiter by the line that begins `offset` bytes behind bytes->at, which it brings into
- * the window if it is short. */
-static int guess_delimiter(struct ny_reader *reader, size_t offset)
+/* Sets the delimiter by the first line, which it brings into the window if it is short. */
+static int guess_delimiter(struct ny_reader *reader)
 {
     struct ny_csv *csv = reader->state;
     struct ny_bytes *bytes = reader->bytes;
 
-    while (!bytes->ended && bytes->end - bytes->at - (ptrdiff_t)offset < GUESS_BYTES &&
-           !memchr(bytes->at + offset, '\n', (size_t)(bytes->end - bytes->at) - offset)) {
+    while (!bytes->ended && bytes->end - bytes->at < GUESS_BYTES &&
+           !memchr(bytes->at, '\n', (size_t)(bytes->end - bytes->at))) {
         int err = ny_bytes_more(bytes);
 
         if (err) return err;
     }
-    ny_dialect_set(&csv->dialect, ny_dialect_guess(bytes->at + offset, bytes->end,
-                                                   reader->options.decimal == NY_DECIMAL_COMMA));
+    ny_dialect_set(&csv->dialect, ny_dialect_guess(bytes->at, bytes->end, csv->comma));
     return NY_OK;
 }
 
@@ -302,132 +264,31 @@ static int guess_delimiter(struct ny_reader *reader, size_t offset)
  * words such as "#ff0000". */
 static bool is_comment(const struct ny_reader *reader)
 {
-    const char *at = reader->bytes->at;
     uint64_t label, id;
 
-    if (*at != '#') return false;
     is_named(reader->options.label_column, &label);
     is_named(reader->options.id_column, &id);
-    return (label != 1 && id != 1) || strchr("# \t\r\n", at[1]);
+    return *reader->bytes->at == '#' && label != 1 && id != 1;
 }
 
-/* Tells whether the names in a comment are those of the columns: as many as the line below it has
- * fields, and a word above one of its numbers. --header yes takes numbers for names, too. */
-static bool names_columns(const struct ny_reader *reader, const struct glimpse two[2])
-{
-    bool names = false;
-
-    if (two[0].count != two[1].count || reader->options.header == NY_HEADER_NO ||
-        two[1].spans[0].text[0] == '#')
-        return false;
-    for (size_t i = 0; i < two[0].count; i++)
-        names |= two[1].spans[i].number &&
-                 (two[0].spans[i].word || reader->options.header == NY_HEADER_YES);
-    return names;
-}
-
-/* Looks at the comment at bytes->at, and leaves bytes->at at the names behind its '#' where it is
- * the header, as numpy.savetxt writes one, or else behind its line. */
-static int read_comment(struct ny_reader *reader, char delimiter, struct glimpse two[2],
-                        bool *header)
+/* Moves past empty lines and comments to the first line, and sets the delimiter. */
+static int first_line(struct ny_reader *reader, char delimiter)
 {
     struct ny_csv *csv = reader->state;
     struct ny_bytes *bytes = reader->bytes;
-    enum ny_field_kind kind;
-    struct ny_field field;
-    const char *newline;
-    size_t length, mark;
-    int err = ny_bytes_line(bytes, &newline);
-
-    if (err) return err;
-    length = (size_t)((newline ? newline + 1 : bytes->end) - bytes->at);
-    mark = strspn(bytes->at, "#");
-    mark += strspn(bytes->at + mark, " \t");
-    if (!delimiter) err = guess_delimiter(reader, length);
-    if (!err) err = glimpse_record(reader, bytes->at + mark, &two[0], &kind, &field);
-    if (err) return err;
-    if (kind == NY_FIELD && two[0].after == bytes->at + length && mark < length) {
-        bytes->at += mark;
-        err = glimpse_two(reader, two);
-        *header = !err && two[1].count > 0 && names_columns(reader, two);
-        if (err || *header) return err;
-        length -= mark;
-    }
-    bytes->at += length;
-    bytes->line++;
-    csv->comments++;
-    return NY_OK;
-}
-
-/* Passes over the comments that the file begins with, up to one that is the header. */
-static int read_comments(struct ny_reader *reader, char delimiter, struct glimpse two[2])
-{
-    struct ny_csv *csv = reader->state;
-    int err = NY_OK;
-
-    while (!err && !csv->commented && is_comment(reader)) {
-        err = read_comment(reader, delimiter, two, &csv->commented);
-        if (!err && !csv->commented) err = pass_empty(reader);
-    }
-    return err;
-}
-
-/* Moves past empty lines and comments; a short first line is then in the window. */
-static int first_line(struct ny_reader *reader, char delimiter, struct glimpse two[2])
-{
-    struct ny_csv *csv = reader->state;
     int err;
 
     ny_dialect_set(&csv->dialect, delimiter ? delimiter : ',');
     err = pass_empty(reader);
-    if (!err) err = read_comments(reader, delimiter, two);
-    if (err || delimiter || csv->commented) return err;
-    return guess_delimiter(reader, 0);
-}
+    while (!err && is_comment(reader)) {
+        const char *newline;
 
-/* Tells whether the rows at the beginning of the file have decimal commas: some of their numbers
- * have a comma, and none has a point. Columns that are no points do not count. */
-static int find_commas(struct ny_reader *reader, bool *found)
-{
-    const struct ny_csv *csv = reader->state;
-    const struct ny_bytes *bytes = reader->bytes;
-    int err = ny_bytes_need(reader->bytes, GUESS_BYTES);
-    const char *at = bytes->at, *end = bytes->end;
-    size_t column = 0;
-    struct ny_field field;
-    double value;
-
-    if (end - at > GUESS_BYTES) end = at + GUESS_BYTES;
-    while (!err && at < end && ny_field_scan(&csv->dialect, &at, end, true, &field) == NY_FIELD) {
-        bool is_point = column < csv->columns && csv->use[column] == NY_CSV_VALUE;
-        const char *after = is_point ? field.text + field.length : NULL;
-
-        if (after && memchr(field.text, '.', field.length) &&
-            ny_number(field.text, &value) == after) {
-            *found = false;
-            return NY_OK;
-        }
-        *found |= after && memchr(field.text, ',', field.length) &&
-                  ny_number_with_comma(field.text, &value) == after;
-        column++;
-        if (ny_field_follows(&csv->dialect, &at)) continue;
-        ny_line_end(&at, end, true);
-        column = 0;
+        err = ny_bytes_line(bytes, &newline);
+        bytes->at = newline ? newline + 1 : bytes->end;
+        bytes->line++;
+        if (!err) err = pass_empty(reader);
     }
-    return err;
-}
-
-/* Decides what the sign before the fraction of a number is. */
-static int choose_decimal(struct ny_reader *reader)
-{
-    struct ny_csv *csv = reader->state;
-    int err = NY_OK;
-
-    csv->comma = reader->options.decimal == NY_DECIMAL_COMMA;
-    if (reader->options.decimal == NY_DECIMAL_AUTO && csv->dialect.delimiter == ';')
-        err = find_commas(reader, &csv->comma);
-    csv->number = csv->comma && csv->dialect.delimiter != ',' ? ny_number_with_comma : ny_number;
-    return err;
+    return err || delimiter ? err : guess_delimiter(reader);
 }
 
 int ny_csv_open(struct ny_reader *reader, char delimiter)
@@ -441,21 +302,17 @@ int ny_csv_open(struct ny_reader *reader, char delimiter)
     if (!csv) return NY_EBUDGET;
     reader->state = csv;
     reader->table.dtype = options->dtype ? options->dtype : NY_F32;
-    err = first_line(reader, delimiter, two);
+    csv->comma = options->decimal == NY_DECIMAL_COMMA;
+    err = first_line(reader, delimiter);
+    if (!err) err = glimpse_two(reader, two);
     if (err) goto done;
-    err = glimpse_two(reader, two);
-    if (err) goto done;
+    csv->number = csv->comma && csv->dialect.delimiter != ',' ? ny_number_with_comma : ny_number;
     csv->columns = csv->header.count = two[0].count;
-    header = options->header == NY_HEADER_YES || csv->commented ||
+    header = options->header == NY_HEADER_YES ||
              (options->header == NY_HEADER_AUTO && looks_like_header(reader, two));
     if (!header && options->header == NY_HEADER_AUTO) err = names_like(reader, &two[0], &header);
     if (!err && header) err = keep_names(reader, &two[0]);
     if (!err) err = ny_csv_choose_columns(reader);
-    if (!err && options->nan_drop) {
-        csv->empty = ny_calloc(reader->ctx, NY_MEM_IO, csv->columns, sizeof(*csv->empty));
-        if (!csv->empty) err = NY_EBUDGET;
-    }
-    if (!err) err = choose_decimal(reader); /* may move the window, and so ends what was glimpsed */
 done:
     ny_free(reader->ctx, two[0].spans);
     ny_free(reader->ctx, two[1].spans);
@@ -468,7 +325,6 @@ void ny_csv_close(struct ny_reader *reader)
 
     ny_free(reader->ctx, csv->use);
     ny_free(reader->ctx, csv->place);
-    ny_free(reader->ctx, csv->empty);
     ny_free(reader->ctx, csv->header.names);
     ny_free(reader->ctx, csv->name_text);
     ny_free(reader->ctx, csv);

@@ -36,9 +36,6 @@ struct ny_format {
     const char *(*row_name)(const struct ny_reader *reader, uint64_t row);
     /* Writes a note about how the file was read into text. NULL: this format has no such note. */
     void (*describe)(const struct ny_reader *reader, char *text, size_t size);
-    /* After a file of which each row was left out: writes the option that leaves out the columns
-     * without a number in any row, or "". NULL: this format does not know. */
-    void (*blame)(const struct ny_reader *reader, char *text, size_t size);
     bool takes_columns, takes_label_column, takes_id_column;
     bool has_header;      /* a first line may name the columns */
     bool has_lines;       /* text, a row a line, without the number of rows */

@@ -354,15 +354,12 @@ int ny_table_next(struct ny_reader *reader, size_t max_rows, struct ny_row_batch
 
 int ny_table_end(struct ny_reader *reader)
 {
-    char blame[1500] = "";
-
     if (reader->consumed == 0)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
                           "%s holds no rows; give a file of points", reader->path);
     if (reader->consumed != reader->dropped) return NY_END;
-    if (reader->entry->format->blame) reader->entry->format->blame(reader, blame, sizeof(blame));
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                      "%s: each of its %llu rows holds NaN or Inf, so --nan %s leaves none%s",
+                      "%s: each of its %llu rows holds NaN or Inf, so --nan %s leaves none",
                       reader->path, ULL(reader->consumed),
-                      reader->options.nan_kept ? "keep" : "drop", blame);
+                      reader->options.nan_kept ? "keep" : "drop");
 }

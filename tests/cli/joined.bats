@@ -197,18 +197,6 @@ points() {
     [ "$(wc -l <out.csv)" = 1 ]
 }
 
-@test "a value that is missing: the advice to leave its column out is for files that may" {
-    printf 'a,b\n1,2\n' >t.csv
-    printf 'a,b\n1,\n' >u.csv
-    nystream import t.nys t.csv -q
-    ny import t.nys u.csv --append
-    exits 3
-    says "is empty; --nan drop leaves such rows out"
-    [[ $stderr != *--drop-columns* ]]
-    ny import new.nys u.csv
-    says "or leave the column out: --drop-columns 2"
-}
-
 @test "words about numbers that do not fit, and about how many there are" {
     printf '1 1:0 2:3\n1 1:1 2:1\n' >t.svm
     ny import min.nys t.svm --min-values 1

@@ -12,7 +12,7 @@ files() {
     points 150 >t.csv
     tail -n +2 t.csv | cut -d, -f1-4 >new.csv
     (cat new.csv; echo nan,1,1,1) >nan.csv
-    sed 's/,/;/g; s/\./,/g; 1s/.*/0,5;1,5;2,5;3,5/' new.csv >commas.csv
+    sed 's|,|;|g; 1s|.*|0.5;1.5;2.5;3.5|' new.csv >halves.csv
     awk -F, '{ print NR % 3, "1:" $1, "4:" $4 }' new.csv >new.svm
     awk -F, '{ print NR % 3, "1:" $1, "5:" $4 }' new.csv >wide.svm
     printf '%s\n' a b c d e >names.txt

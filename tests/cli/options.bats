@@ -122,7 +122,7 @@ labels       | import new new.csv                        | --labels labels.txt
 label-column | import new t.csv                          | --label-column class
 id-column    | import new t.csv                          | --id-column class
 header       | import new new.csv                        | --header yes
-decimal      | import new commas.csv                     | --decimal . ! has a comma in the number
+decimal      | import new halves.csv                     | --decimal , ! with a decimal comma
 dtype        | import new t.csv                          | --dtype f64
 append       | import s t.csv --label-column class       | --append
 expect-rows  | import s t.csv --append --label-column class | --expect-rows 7 ! --expect-rows 150
@@ -168,7 +168,7 @@ column-names | transform s f --input wide.svm -o o.csv   | --column-names names.
 new-columns  | transform s f --input new.csv -o o.csv    | --new-columns drop ! the format csv
 column-names | transform s f --input new.csv -o o.csv    | --column-names rows.csv ! the format csv
 header       | transform s f --input new.csv -o o.csv    | --header yes ! has no columns 'a', 'b'
-decimal      | transform s f --input commas.csv -o o.csv | --decimal . ! has a comma in the number
+decimal      | transform s f --input halves.csv -o o.csv | --decimal , ! with a decimal comma
 dtype        | transform s f --input new.csv -o o.csv    | --dtype u8 ! --dtype
 transpose    | transform s f --input new.mtx -o o.csv    | --transpose
 matrix       | transform s f --input new.csv -o o.csv    | --matrix X ! the format csv
@@ -180,7 +180,7 @@ drop-columns | embed t.csv -o o.csv --landmarks 9        | --drop-columns a,b
 new-columns  | embed t.csv -o o.csv --landmarks 9        | --new-columns drop ! the format csv
 column-names | embed t.csv -o o.csv --landmarks 9        | --column-names rows.csv ! the format csv
 header       | embed new.csv -o o.csv --landmarks 9      | --header yes
-decimal      | embed commas.csv -o o.csv --landmarks 9   | --decimal . ! has a comma in the number
+decimal      | embed halves.csv -o o.csv --landmarks 9   | --decimal , ! with a decimal comma
 layout       | embed new.csv -o o.csv --map pca --approx exact | --layout sparse
 matrix       | embed t.csv -o o.csv --landmarks 9        | --matrix X ! the format csv
 rows         | embed new.csv -o o.csv --landmarks 9      | --rows unit

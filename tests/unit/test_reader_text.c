@@ -17,6 +17,7 @@ struct text_case {
 };
 
 #define OPTIONS(...) .options = {__VA_ARGS__}
+#define COMMA OPTIONS(.decimal = NY_DECIMAL_COMMA)
 
 static const struct text_case cases[] = {
     {"1,2\n3,4\n", .d = 2, .rows = 2, .values = {1, 2, 3, 4}, .format = "csv"},
@@ -74,31 +75,34 @@ static const struct text_case cases[] = {
     {"1,2,3,4\n5,6,7,8\n", OPTIONS(.columns = "1-3", .label_column = "2"), .d = 2, .rows = 2,
      .values = {1, 3, 5, 7}, .labels = {2, 6}, .format = "csv"},
     /* decimal commas */
-    {"1,5;2\n-3,25e1;,5\n", .d = 2, .rows = 2, .values = {1.5, 2, -32.5, 0.5}, .format = "csv"},
-    {"a;b\n1;2\n3;4,5\n", .d = 2, .rows = 2, .values = {1, 2, 3, 4.5}, .format = "csv"},
+    {"1,5;2\n-3,25e1;,5\n", COMMA, .d = 2, .rows = 2, .values = {1.5, 2, -32.5, 0.5},
+     .format = "csv"},
+    {"a;b\n1;2\n3;4,5\n", COMMA, .d = 2, .rows = 2, .values = {1, 2, 3, 4.5}, .format = "csv"},
     {"\xef\xbb\xbf"
      "a;b\r\n1,5;2\r\n3;\"4,5\"",
-     .d = 2, .rows = 2, .values = {1.5, 2, 3, 4.5}, .format = "csv"},
+     COMMA, .d = 2, .rows = 2, .values = {1.5, 2, 3, 4.5}, .format = "csv"},
     {"1.5;2\n3;4.5\n", .d = 2, .rows = 2, .values = {1.5, 2, 3, 4.5}, .format = "csv"},
     {"a;name;b\n1;\"Smith, J.\";2.5\n3;1,5;4\n", OPTIONS(.id_column = "2", .names = true), .d = 2,
      .rows = 2, .values = {1, 2.5, 3, 4}, .format = "csv"},
-    {"day;x;y\n31.12;1,5;2\n1.1;;2,5\n2.1;3;4\n", OPTIONS(.drop_columns = "day", .nan_drop = true),
-     .d = 2, .rows = 2, .values = {1.5, 2, 3, 4}, .format = "csv", .dropped = 1},
-    {"1,5;2;0,25\n3;4;7\n", OPTIONS(.label_column = "3"), .d = 2, .rows = 2,
-     .values = {1.5, 2, 3, 4}, .labels = {0.25, 7}, .format = "csv"},
-    {"1;2;\"0,25\"\n3,5;4;7\n", OPTIONS(.label_column = "3"), .d = 2, .rows = 2,
-     .values = {1, 2, 3.5, 4}, .labels = {0.25, 7}, .format = "csv"},
-    {"1,500;2\n3;4\n", .d = 2, .rows = 2, .values = {1.5, 2, 3, 4}, .format = "csv"},
-    {"1,5\t2\n3\t4,5\n", OPTIONS(.decimal = NY_DECIMAL_COMMA), .d = 2, .rows = 2,
-     .values = {1.5, 2, 3, 4.5}, .format = "csv"},
-    {"1,5 2,25\n3 4,5\n", OPTIONS(.decimal = NY_DECIMAL_COMMA), .d = 2, .rows = 2,
-     .values = {1.5, 2.25, 3, 4.5}, .format = "csv"},
-    {"1,5\n2,25\n", OPTIONS(.decimal = NY_DECIMAL_COMMA), .d = 1, .rows = 2, .values = {1.5, 2.25},
+    {"day;x;y\n31.12;1,5;2\n1.1;;2,5\n2.1;3;4\n",
+     OPTIONS(.drop_columns = "day", .nan_drop = true, .decimal = NY_DECIMAL_COMMA), .d = 2,
+     .rows = 2, .values = {1.5, 2, 3, 4}, .format = "csv", .dropped = 1},
+    {"1,5;2;0,25\n3;4;7\n", OPTIONS(.label_column = "3", .decimal = NY_DECIMAL_COMMA), .d = 2,
+     .rows = 2, .values = {1.5, 2, 3, 4}, .labels = {0.25, 7}, .format = "csv"},
+    {"1;2;\"0,25\"\n3,5;4;7\n", OPTIONS(.label_column = "3", .decimal = NY_DECIMAL_COMMA), .d = 2,
+     .rows = 2, .values = {1, 2, 3.5, 4}, .labels = {0.25, 7}, .format = "csv"},
+    {"1,500;2\n3;4\n", COMMA, .d = 2, .rows = 2, .values = {1.5, 2, 3, 4}, .format = "csv"},
+    {"1,5\t2\n3\t4,5\n", COMMA, .d = 2, .rows = 2, .values = {1.5, 2, 3, 4.5}, .format = "csv"},
+    {"1,5 2,25\n3 4,5\n", COMMA, .d = 2, .rows = 2, .values = {1.5, 2.25, 3, 4.5}, .format = "csv"},
+    {"1,5\n2,25\n", COMMA, .d = 1, .rows = 2, .values = {1.5, 2.25}, .format = "csv"},
+    {"\"1,5\",2\n3,\"4,5\"\n", COMMA, .d = 2, .rows = 2, .values = {1.5, 2, 3, 4.5},
      .format = "csv"},
-    {"\"1,5\",2\n3,\"4,5\"\n", OPTIONS(.decimal = NY_DECIMAL_COMMA), .d = 2, .rows = 2,
-     .values = {1.5, 2, 3, 4.5}, .format = "csv"},
     {"1,5\t2\n", OPTIONS(.format = "tsv", .decimal = NY_DECIMAL_COMMA), .d = 2, .rows = 1,
      .values = {1.5, 2}, .format = "tsv"},
+    /* comments */
+    {"# x,y\n\n#1,2\n1,2\n3,4\n", .d = 2, .rows = 2, .values = {1, 2, 3, 4}, .format = "csv"},
+    {"#ff,1,2\n#fe,3,4\n", OPTIONS(.label_column = "1"), .d = 2, .rows = 2, .values = {1, 2, 3, 4},
+     .labels = {0, 1}, .format = "csv"},
     /* missing values */
     {"1,2\nnan,4\n5,6\n7,Inf\n,8\nNA,1\n9,-INFINITY\n", OPTIONS(.nan_drop = true), .d = 2,
      .rows = 2, .values = {1, 2, 5, 6}, .format = "csv", .dropped = 5},
