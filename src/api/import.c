@@ -272,8 +272,6 @@ int ny_import_open(struct ny_import *import, struct ny_import_source source,
                                            .count = info.d,
                                            .load = ny_points_all_columns,
                                            .arg = import->store,
-                                           .labels = info.labels,
-                                           .names = info.names,
                                            .label_column = known(import->how.label_column),
                                            .id_column = known(import->how.id_column)};
     import->reading.like = info.n > 0 && info.column_names ? &import->has : NULL;

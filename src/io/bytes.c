@@ -23,7 +23,6 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "io/directory.h"
 #include "io/unpack.h"
 
 enum {
@@ -325,7 +324,9 @@ static int open_file(struct ny_bytes *bytes, const char *path)
         bytes->fd = open(path, O_RDONLY | O_CLOEXEC);
     if (bytes->fd < 0 || fstat(bytes->fd, &info) < 0)
         return ny_fail_errno(bytes->ctx, "open", bytes->path);
-    if (S_ISDIR(info.st_mode)) return ny_directory_given(bytes->ctx, bytes->path);
+    if (S_ISDIR(info.st_mode))
+        return ny_fail_at(bytes->ctx, NY_EIO, bytes->path, NY_NO_LINE,
+                          "%s is a directory; give a file of points", bytes->path);
     start = S_ISREG(info.st_mode) ? lseek(bytes->fd, 0, SEEK_CUR) : -1;
     if (start >= 0) {
         bytes->regular = true;

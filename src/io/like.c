@@ -10,7 +10,7 @@
 
 enum { TOLD = 5 };
 
-/* Writes "'id', 'day' and 3 more". */
+/* Names of columns in a message: "'id', 'day' and 3 more". */
 struct list {
     size_t count, used;
     char text[TOLD * (sizeof(struct ny_shown) + 4) + 40];
@@ -18,17 +18,13 @@ struct list {
 
 static void add_to_list(struct list *list, const char *name)
 {
-    if (list->count++ < TOLD)
-        list->used +=
-            (size_t)snprintf(list->text + list->used, sizeof(list->text) - list->used, "%s'%s'",
-                             list->used ? ", " : "", ny_shown(name, strlen(name)).text);
-}
+    size_t room = sizeof(list->text) - list->used;
 
-static void end_list(struct list *list)
-{
-    if (list->count > TOLD)
-        snprintf(list->text + list->used, sizeof(list->text) - list->used, " and %zu more",
-                 list->count - TOLD);
+    if (list->count++ < TOLD)
+        list->used += (size_t)snprintf(list->text + list->used, room, "%s'%s'",
+                                       list->used ? ", " : "", ny_shown(name, strlen(name)).text);
+    else
+        snprintf(list->text + list->used, room, " and %zu more", list->count - TOLD);
 }
 
 static int by_name(const void *a, const void *b)
@@ -73,18 +69,6 @@ static void end(struct match *match)
     ny_free(ctx, match->is_found);
 }
 
-/* NY_EDATA: the file lacks columns that rows are to have. */
-static int refuse_lost(const struct match *match)
-{
-    const struct ny_reader *reader = match->reader;
-    bool many = match->lost.count > 1;
-
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                      "%s has no column%s %s, which %s has; give %s", reader->path, many ? "s" : "",
-                      match->lost.text, reader->options.like->whose,
-                      many ? "a file with these" : "a file with it");
-}
-
 /* Finds each name; *unique: each is that of one column alone. NY_EDATA where some are missing, and
  * cannot be taken for 0. */
 static int find_all(struct match *match, size_t *found, bool *unique)
@@ -110,84 +94,29 @@ static int find_all(struct match *match, size_t *found, bool *unique)
         match->is_found[at->column] = true;
         found[i] = match->columns[at->column].column;
     }
-    end_list(&match->lost);
     if (!match->lost.count || (is_zero && *unique && match->lost.count < match->names.count))
         return NY_OK;
-    return refuse_lost(match);
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                      "%s lacks columns of %s: %s; give a file with them", reader->path,
+                      reader->options.like->whose, match->lost.text);
 }
 
-/* Writes which options take labels or names of rows from the columns that are left out, where the
- * rows that are there have such and these rows would get none: they cannot be given later. Where it
- * is known which column they were in, the file lacks it. `only` is the column that is left out, in
- * quotes, where there is one. */
-static void advise(const struct ny_reader *reader, const char *only, char *text, size_t size)
-{
-    const struct ny_reader_options *options = &reader->options;
-    const struct ny_columns_like *like = options->like;
-    bool names = like->names && !options->id_column && !like->id_column;
-    bool labels = like->labels && !options->label_column && !options->labels_file &&
-                  !like->label_column;
-
-    text[0] = '\0';
-    if (!reader->entry->format->takes_id_column || (!names && !labels)) return;
-    if (only && names != labels)
-        snprintf(text, size,
-                 "; the rows already there have %s: --%s-column %s takes those of the new ones, if "
-                 "this column holds them",
-                 names ? "names" : "labels", names ? "id" : "label", only);
-    else
-        snprintf(text, size,
-                 "; the rows already there have %s%s%s: %s%s%s take%s those of the new ones, if "
-                 "these columns hold them",
-                 names ? "names" : "", names && labels ? " and " : "", labels ? "labels" : "",
-                 names ? "--id-column NAME" : "", names && labels ? " and " : "",
-                 labels ? "--label-column NAME" : "", names && labels ? "" : "s");
-}
-
-/* Tells which columns the file lacks. A few that are 0 in all its rows are usual. Many are a
- * warning: they may be of another vocabulary, or were left out. */
-static void tell_lost(const struct match *match)
-{
-    const double few = 0.01;
-    const struct ny_reader *reader = match->reader;
-    const struct ny_columns_like *like = reader->options.like;
-    size_t count = match->lost.count;
-    double share = (double)count / (double)match->names.count;
-
-    if (!count || reader->options.again) return;
-    ny_log(reader->ctx, share > few ? NY_LOG_WARNING : NY_LOG_NOTE,
-           "%s: %zu of the %zu columns of %s %s missing, and %s 0 in its rows: %s%s", reader->path,
-           count, match->names.count, like->whose, count == 1 ? "is" : "are",
-           count == 1 ? "is" : "are", match->lost.text,
-           share > few ? "; if they are not 0, but were left out of the file, its rows will be in "
-                         "wrong places"
-                       : "");
-}
-
-/* Tells which columns are left out, and that the others are taken by their names. Labels and names
- * that would be lost are a warning. */
-static void tell(const struct match *match, bool turned)
+/* Tells which columns the file lacks, and which are left out. */
+static void tell(const struct match *match)
 {
     const struct ny_reader *reader = match->reader;
-    const struct ny_columns_like *like = reader->options.like;
+    const char *whose = reader->options.like->whose;
     struct list others = {.count = 0};
-    char advice[600];
 
+    if (reader->options.again) return;
+    if (match->lost.count)
+        ny_log(reader->ctx, NY_LOG_NOTE, "%s lacks columns of %s, and is 0 there: %s", reader->path,
+               whose, match->lost.text);
     for (size_t i = 0; i < match->count; i++)
         if (!match->is_found[i]) add_to_list(&others, match->columns[i].name);
-    if (reader->options.again || !(others.count || turned)) return;
-    end_list(&others);
-    advise(reader, others.count == 1 ? others.text : NULL, advice, sizeof(advice));
     if (others.count)
-        ny_log(reader->ctx, advice[0] ? NY_LOG_WARNING : NY_LOG_NOTE,
-               "%s: %zu column%s that %s does not have %s left out: %s%s%s", reader->path,
-               others.count, others.count == 1 ? "" : "s", like->whose,
-               others.count == 1 ? "is" : "are", others.text,
-               turned ? "; the others are put in its order" : "", advice);
-    else
-        ny_log(reader->ctx, NY_LOG_NOTE,
-               "%s: its columns are in another order than those of %s, and are matched by name",
-               reader->path, like->whose);
+        ny_log(reader->ctx, NY_LOG_NOTE, "%s: columns that %s does not have are left out: %s",
+               reader->path, whose, others.text);
 }
 
 int ny_like_match(struct ny_reader *reader, const struct ny_like_column *columns, size_t count,
@@ -195,19 +124,13 @@ int ny_like_match(struct ny_reader *reader, const struct ny_like_column *columns
 {
     const struct ny_reader_options *options = &reader->options;
     struct match match = {.reader = reader, .columns = columns, .count = count};
-    bool listed = options->columns || options->drop_columns, turned = false;
+    bool listed = options->columns || options->drop_columns;
     int err = begin(&match);
 
     *matched = false;
     if (!err && match.names.count == options->like->count) err = find_all(&match, found, matched);
     if (err || (listed && options->like->count != count)) *matched = false;
-    for (size_t i = 0, last = 0; *matched && i < match.names.count; i++) {
-        if (found[i] == NY_LIKE_NONE) continue;
-        turned |= found[i] < last;
-        last = found[i];
-    }
-    if (*matched) tell_lost(&match);
-    if (*matched) tell(&match, turned);
+    if (*matched) tell(&match);
     end(&match);
     return err;
 }

@@ -11,10 +11,8 @@
  */
 #include "io/reader.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/text.h"
@@ -36,17 +34,6 @@ static int wrong_count(struct ny_reader *reader, uint64_t labels, uint64_t rows)
                       reader->path, ny_counted(rows, "row", "rows").text);
 }
 
-/* Fails because there is no file of labels. Its name may be meant as that of a column. */
-static int no_labels(struct ny_reader *reader, const char *path)
-{
-    bool column = reader->entry->format->takes_label_column;
-
-    return ny_fail_at(reader->ctx, NY_EIO, path, NY_NO_LINE,
-                      "cannot open %s: No such file or directory; give --labels a file%s%s%s", path,
-                      column ? ", or for a column of " : "", column ? reader->path : "",
-                      column ? " --label-column NAME" : "");
-}
-
 /* Opens the file of labels and compares its number of rows with the table's, where both say one. */
 static int open_labels(struct ny_reader *reader)
 {
@@ -55,8 +42,6 @@ static int open_labels(struct ny_reader *reader)
     uint64_t rows;
     int err;
 
-    if (strcmp(path, "-") != 0 && access(path, F_OK) && errno == ENOENT)
-        return no_labels(reader, path);
     if (strcmp(path, "-") == 0 && reader->bytes->fd == 0)
         return ny_fail(reader->ctx, NY_EUSAGE, "points and labels cannot both be standard input");
     err = ny_labels_open(&reader->labels, reader->ctx, path, reader->classes, &rows);

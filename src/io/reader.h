@@ -26,7 +26,6 @@ struct ny_columns_like {
     uint64_t count;
     int (*load)(void *arg, struct ny_names *names); /* adds all names, in order */
     void *arg;
-    bool labels, names; /* rows that are there have some: columns left out may hold more of them */
     const char *label_column, *id_column; /* that these were taken from; NULL: not known */
 };
 

@@ -12,55 +12,10 @@
 #include "base/checksum.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "io/directory.h"
 #include "io/format.h"
 #include "io/row_names.h"
 
-#define PLY_ROWS "nystream-ply-rows FILE -o OUT.npy (data-tools/ply-rows)"
 #define ULL(x) ((unsigned long long)(x))
-
-/* Recognises, by its first bytes, a file that is often passed by mistake, and says how to make a
- * table of it. It is asked before the formats are, because csv would take an HTML page; --format
- * skips it. */
-static int not_a_table(struct ny_reader *reader)
-{
-    static const struct {
-        const char *magic;
-        size_t bytes;
-        const char *what, *cure;
-    } others[] = {
-        {"\xfd"
-         "7zXZ",
-         5, "xz-compressed", "unpack it first: xz -dk"},
-        {"BZh", 3, "bzip2-compressed", "unpack it first: bzip2 -dk"},
-        {"\x28\xb5\x2f\xfd", 4, "zstd-compressed", "unpack it first: zstd -d"},
-        {"\x89PNG", 4, "one image", "write those of a folder as rows: " NY_IMAGE_ROWS},
-        {"\xff\xd8\xff", 3, "one image", "write those of a folder as rows: " NY_IMAGE_ROWS},
-        {"ply\nformat ", 11, "a PLY file", "write its points: " PLY_ROWS},
-        {"ply\r\nformat ", 12, "a PLY file", "write its points: " PLY_ROWS},
-        {"\x80\x04\x95", 3, "a Python pickle", "save the array with numpy.save"},
-        {"\x80\x05\x95", 3, "a Python pickle", "save the array with numpy.save"},
-        {"ARROW1", 6, "an Arrow file", "save the table as .npy or .csv"},
-        {"<!DOCTYPE", 9, "an HTML page", "download the file that it is about"},
-        {"<!doctype", 9, "an HTML page", "download the file that it is about"},
-        {"<html", 5, "an HTML page", "download the file that it is about"},
-        {"version https://git-lfs", 23, "a pointer of Git LFS", "fetch the file: git lfs pull"},
-        {"PAR1", 4, "a Parquet file", "save the table as .npy or .csv"},
-        {"MATLAB", 6, "a MATLAB file", "save the matrix as .npy or .csv"},
-        {"\xff\xfe", 2, "UTF-16 text", "convert it: iconv -f UTF-16 -t UTF-8"},
-        {"\xfe\xff", 2, "UTF-16 text", "convert it: iconv -f UTF-16 -t UTF-8"},
-    };
-    struct ny_bytes *bytes = reader->bytes;
-    int err = ny_bytes_need(bytes, NY_PROBE_BYTES);
-    size_t have = (size_t)(bytes->end - bytes->at);
-
-    if (err) return err;
-    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-        if (have >= others[i].bytes && memcmp(bytes->at, others[i].magic, others[i].bytes) == 0)
-            return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE, "%s is %s; %s",
-                              reader->path, others[i].what, others[i].cure);
-    return NY_OK;
-}
 
 /* Fails with the list of formats, because --format names none of them, or because nothing fits the
  * file. */
@@ -108,77 +63,54 @@ int ny_table_format(struct ny_bytes *bytes, const struct ny_reader_options *opti
  * content and name. */
 static int choose_format(struct ny_reader *reader)
 {
-    bool wanted = reader->options.format != NULL;
-    int err = NY_OK;
+    bool empty = reader->bytes->at == reader->bytes->end;
+    int err = ny_table_format(reader->bytes, &reader->options, &reader->entry);
 
-    if (wanted) err = ny_table_format(reader->bytes, &reader->options, &reader->entry);
-    if (wanted && !reader->entry) return unknown_format(reader);
-    if (reader->bytes->at == reader->bytes->end)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s is empty; give a file of points", reader->path);
-    if (wanted) return NY_OK;
-    err = not_a_table(reader);
-    if (!err) err = ny_table_format(reader->bytes, &reader->options, &reader->entry);
     if (err) return err;
-    return reader->entry ? NY_OK : unknown_format(reader);
+    if (!reader->entry && (reader->options.format || !empty)) return unknown_format(reader);
+    if (!empty) return NY_OK;
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                      "%s is empty; give a file of points", reader->path);
 }
 
 /* Refuses options that the format of this file cannot follow, rather than to read columns that
  * nobody asked for. */
 static int check_options(struct ny_reader *reader)
 {
-    const struct ny_reader_options *options = &reader->options;
-    const char *name = reader->entry->info.name;
+    const struct ny_reader_options *given = &reader->options;
+    const struct ny_format *format = reader->entry->format;
+    const struct {
+        const char *option;
+        bool refused;
+        const char *cure;
+    } rules[] = {
+        {"columns", given->columns && !format->takes_columns, ""},
+        {"drop-columns", given->drop_columns && !format->takes_columns, ""},
+        {"label-column", given->label_column && !format->takes_label_column,
+         "; give --labels FILE"},
+        {"id-column", given->id_column && !format->takes_id_column, "; it is for csv and tsv"},
+        {"new-columns drop", given->new_columns_drop && !format->takes_new_columns,
+         "; give the --columns to keep"},
+        {"column-names", given->column_names && !format->takes_column_names,
+         ": names of its columns stand in the file itself"},
+        {"header yes", given->header == NY_HEADER_YES && !format->has_header,
+         ", which names no columns"},
+        {"decimal ,", given->decimal == NY_DECIMAL_COMMA && !format->has_header,
+         "; it is for csv and tsv"},
+        {"transpose", given->transpose && !format->takes_transpose,
+         "; it is for sparse matrices, of mtx and npz"},
+        {"matrix", given->matrix && !format->takes_matrix, ", which holds one table"},
+    };
 
-    if (options->columns && !reader->entry->format->takes_columns)
-        return ny_fail(reader->ctx, NY_EUSAGE, "--columns does not go with the format %s of %s",
-                       name, reader->path);
-    if (options->drop_columns && !reader->entry->format->takes_columns)
-        return ny_fail(reader->ctx, NY_EUSAGE,
-                       "--drop-columns does not go with the format %s of %s", name, reader->path);
-    if (options->columns && options->drop_columns)
+    for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
+        if (rules[i].refused)
+            return ny_fail(reader->ctx, NY_EUSAGE, "--%s does not go with the format %s of %s%s",
+                           rules[i].option, reader->entry->info.name, reader->path, rules[i].cure);
+    if (given->columns && given->drop_columns)
         return ny_fail(reader->ctx, NY_EUSAGE,
                        "--columns says what to keep and --drop-columns what to leave out; give one "
                        "of them");
-    if (options->label_column && !reader->entry->format->takes_label_column)
-        return ny_fail(reader->ctx, NY_EUSAGE,
-                       "--label-column does not go with the format %s of %s; give --labels FILE",
-                       name, reader->path);
-    if (options->id_column && !reader->entry->format->takes_id_column)
-        return ny_fail(reader->ctx, NY_EUSAGE,
-                       "--id-column does not go with the format %s of %s; it is for csv and tsv",
-                       name, reader->path);
-    if (options->new_columns_drop && !reader->entry->format->takes_new_columns)
-        return ny_fail(reader->ctx, NY_EUSAGE,
-                       "--new-columns drop does not go with the format %s of %s; give the "
-                       "--columns to keep",
-                       name, reader->path);
-    if (options->column_names && !reader->entry->format->takes_column_names)
-        return ny_fail(reader->ctx, NY_EUSAGE,
-                       "--column-names does not go with the format %s of %s: names of its columns "
-                       "stand in the file itself",
-                       name, reader->path);
-    if (options->header == NY_HEADER_YES && !reader->entry->format->has_header)
-        return ny_fail(reader->ctx, NY_EUSAGE,
-                       "--header yes does not go with the format %s of %s, which names no columns",
-                       name, reader->path);
-    if (options->decimal == NY_DECIMAL_COMMA && !reader->entry->format->has_header)
-        return ny_fail(reader->ctx, NY_EUSAGE,
-                       "--decimal , does not go with the format %s of %s; it is for csv and tsv",
-                       name, reader->path);
-    if (options->transpose && !reader->entry->format->takes_transpose)
-        return ny_fail(reader->ctx, NY_EUSAGE,
-                       "--transpose does not go with the format %s of %s; it is for sparse "
-                       "matrices, of mtx and npz%s",
-                       name, reader->path,
-                       reader->entry->format->takes_matrix
-                           ? "; rows that are genes are turned in Python: adata.T.write_h5ad(...)"
-                           : "");
-    if (options->matrix && !reader->entry->format->takes_matrix)
-        return ny_fail(reader->ctx, NY_EUSAGE,
-                       "--matrix does not go with the format %s of %s, which holds one table", name,
-                       reader->path);
-    if (options->label_column && options->labels_file)
+    if (given->label_column && given->labels_file)
         return ny_fail(reader->ctx, NY_EUSAGE,
                        "--labels and --label-column are both given; a row has one label");
     return NY_OK;
@@ -206,13 +138,11 @@ static int wrong_width(const struct ny_reader *reader)
     uint64_t wanted = reader->options.dims;
     const char *whose = reader->options.dims_of ? reader->options.dims_of : "--dims says";
     struct ny_counted has = ny_counted(reader->table.d, "column", "columns");
-    const char *advice =
-        reader->options.whole_rows || (reader->sparse_rows && reader->table.d < wanted) ? ""
-        : reader->sparse_rows ? ", or --new-columns drop, which leaves out values in others"
-        : !reader->options.like || reader->columns.count
-            ? ", or the --columns to read"
-            : "; without a header, --label-column, --id-column, --columns or --drop-columns say "
-              "which of them are points";
+    bool fewer = reader->sparse_rows && reader->table.d < wanted;
+    const char *advice = reader->options.whole_rows || fewer ? ""
+                         : reader->sparse_rows
+                             ? ", or --new-columns drop, which leaves out values in others"
+                             : ", or the --columns to read";
 
     if (!reader->bytes)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,

@@ -165,7 +165,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     sed -i 's/Cd8a/Cd8b/' two/features.tsv
     run nystream import a.nys two/matrix.mtx --transpose --append
     [ "$status" -eq 3 ]
-    [[ $output == *"two/matrix.mtx has no column 'Cd8a', which a.nys has; give a file with it"* ]]
+    [[ $output == *"two/matrix.mtx lacks columns of a.nys: 'Cd8a'"* ]]
     run nystream import n.nys one/matrix.mtx two/matrix.mtx --transpose
     [ "$status" -eq 3 ]
     [[ $output == *"'Cd8b'"* ]]
@@ -189,7 +189,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     printf 'ENS4\tMs4a1\tGene\nENS5\tCd19\tGene\nENS1\tActb\tGene\nENS2\tCd4\tGene\nENS3\tCd8a\tGene\n' >two/features.tsv
     run nystream import a.nys two/matrix.mtx --transpose --append
     [ "$status" -eq 0 ]
-    [[ $output == *"1 column that a.nys does not have is left out: 'Cd19'; the others are put in its order"* ]]
+    [[ $output == *"columns that a.nys does not have are left out: 'Cd19'"* ]]
     [[ $output != *"sorted"* ]]
     echo 9,0,8,7 >row.csv # the same without names
     nystream import b.nys one/matrix.mtx --transpose --layout sparse -q
@@ -219,7 +219,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
         exits 0
         ny import $kind.nys b.$kind --append --column-names others.txt
         exits 0
-        says "1 column that $kind.nys does not have is left out: 'pine'; the others are put in its order"
+        says "columns that $kind.nys does not have are left out: 'pine'"
         nystream export $kind.nys --part points -o points.csv -q
         [ "$(tail -n 2 points.csv)" = $'6,0,4\n0,3,0' ]
     done
@@ -246,29 +246,29 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
         for result in all some; do
             ny transform $kind.nys $result --input b.$kind --column-names fewer.txt -o $kind.csv
             exits 0
-            says "warning: b.$kind: 1 of the 3 columns of $kind.nys is missing, and is 0 in its rows: 'elm'; if they are not 0, but were left out of the file"
-            says "1 column that $kind.nys does not have is left out: 'pine'"
+            says "b.$kind lacks columns of $kind.nys, and is 0 there: 'elm'"
+            says "columns that $kind.nys does not have are left out: 'pine'"
             cmp whole.$result.csv $kind.csv
         done
         ny import $kind.nys b.$kind --append --column-names fewer.txt
         exits 0
-        says "b.$kind: 1 of the 3 columns of $kind.nys is missing, and is 0 in its rows: 'elm'"
+        says "b.$kind lacks columns of $kind.nys, and is 0 there: 'elm'"
         nystream export $kind.nys --part points -o points.csv -q
         [ "$(tail -n 2 points.csv)" = "$(cat whole.csv)" ]
         [ "$(columns $kind.nys)" = "oak elm ash" ]
         printf 'a\nb\nc\n' >foreign.txt # none of them is there
         ny import $kind.nys b.$kind --append --column-names foreign.txt
         exits 3
-        says "b.$kind has no columns 'oak', 'elm', 'ash', which $kind.nys has"
+        says "b.$kind lacks columns of $kind.nys: 'oak', 'elm', 'ash'"
     done
     nystream import dense.nys a.svm --column-names names.txt --layout dense -q # not of dense rows
     ny import dense.nys b.mtx --append --column-names fewer.txt
     exits 3
-    says "b.mtx has no column 'elm', which dense.nys has; give a file with it"
+    says "b.mtx lacks columns of dense.nys: 'elm'"
     printf 'oak,ash\n1,2\n' >rows.csv
     ny import mtx.nys rows.csv --append --header yes
     exits 3
-    says "rows.csv has no column 'elm', which mtx.nys has; give a file with it"
+    says "rows.csv lacks columns of mtx.nys: 'elm'"
 }
 
 @test "rows with many values are put in the order of more columns than their file has" {
@@ -296,7 +296,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
         nystream transform $kind.nys f --input b.$kind --column-names first.txt -o $kind.csv -q
         ny import $kind.nys b.$kind --append --column-names first.txt
         exits 0
-        says "b.$kind: 1 of the 3 columns of $kind.nys is missing, and is 0 in its rows: 'ash'"
+        says "b.$kind lacks columns of $kind.nys, and is 0 there: 'ash'"
         nystream export $kind.nys --part points -o points.csv -q
         [ "$(tail -n 1 points.csv)" = 4,9,0 ]
     done
@@ -723,12 +723,12 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     nystream import s.nys first.csv --id-column id --label-column class -q
     ny import s.nys second.csv --append
     exits 0
-    says "second.csv: 1 column that s.nys does not have is left out: 'day'; the others are put in its order"$'\n'
+    says "second.csv: columns that s.nys does not have are left out: 'day'"$'\n'
     says "columns 2,5-6, in another order; labels: column 3 ('class'); names of rows: column 4 ('id')"
     nystream import s.nys second.csv --append --label-column class --id-column id -q
     ny import s.nys third.csv --append
     exits 0
-    says "7 columns that s.nys does not have are left out: 'd1', 'd2', 'd3', 'd4', 'd5' and 2 more;"
+    says "columns that s.nys does not have are left out: 'd1', 'd2', 'd3', 'd4', 'd5' and 2 more"
     nystream export s.nys --part points -o p.csv -q
     [ "$(xargs <p.csv)" = "1,2,3 3,4,5 0,1,0 10,20,30 10,20,30 1,1,1" ]
     nystream export s.nys --part ids -o ids.txt -q
@@ -738,15 +738,15 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     printf 'a,b,c\n1,2,3\n2,4,1\n' >bare.csv # a store without names and labels asks for none
     nystream import bare.nys bare.csv -q
     ny import bare.nys second.csv --append
-    says "'day', 'class', 'id'; the others are put in its order"$'\n'
+    says "'day', 'class', 'id'"$'\n'
     printf 'a,b,e\n1,2,3\n' >other.csv # one is missing
     ny import s.nys other.csv --append
     exits 3
-    says "other.csv has no column 'c', which s.nys has; give a file with it"
+    says "other.csv lacks columns of s.nys: 'c'"
     printf 'k,l,m,n,o,p,q,r,s\n1,2,3,4,5,6,7,8,9\n' >wide.csv # none of them is there
     ny import s.nys wide.csv --append
     exits 3
-    says "wide.csv has no columns 'a', 'b', 'c', which s.nys has; give a file with these"
+    says "wide.csv lacks columns of s.nys: 'a', 'b', 'c'"
     printf 'a,b,c,c,e\n1,2,3,4,5\n' >double.csv # which c?
     ny import s.nys double.csv --append
     exits 3
@@ -798,16 +798,10 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
         ny import old.nys new.csv --append
         exits 0
         [ "$old" = class ] && shown=class || shown=${old:0:40}…
-        says "warning: new.csv: 1 column that old.nys does not have is left out: '$shown'; the others are put in its order; the rows already there have labels: --label-column '$shown' takes those of the new ones, if this column holds them"
+        says "new.csv: columns that old.nys does not have are left out: '$shown'"
+        says "the rows of old.nys have labels, but these rows have none"
         [ "$(labels_of old.nys)" = "0 1 0 nan" ]
     done
-    ny import old.nys second.csv --append --labels v.txt -q
-    [[ $stderr != *"already there"* ]]
-    nystream import both.nys first.csv --drop-columns id,kind,class --labels l.txt -q
-    nystream import both.nys second.csv --append --labels v.txt -q
-    printf 'word,b,name,a\nu,1,x9,2\n' >new.csv
-    ny import both.nys new.csv --append
-    says "the rows already there have labels: --label-column NAME takes those of the new ones, if these columns hold them"
 }
 
 @test "classes that an append brings are told" {
@@ -842,7 +836,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     printf '1,2,3\n' >wide.csv
     ny import s.nys wide.csv --append
     exits 3
-    says "wide.csv has 3 columns of points, but the store has 2; give a file with these; without a header, --label-column, --id-column, --columns or --drop-columns say which of them are points"
+    says "wide.csv has 3 columns of points, but the store has 2; give a file with these, or the --columns to read"
 }
 
 @test "new rows whose columns are called otherwise are not placed; another order is that of the store" {
@@ -861,8 +855,6 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     for output in turned.npy turned.csv.gz; do
         ny transform things.nys map --input turned.csv -o $output
         exits 0
-        says "turned.csv: its columns are in another order than those of things.nys, and are matched by name"
-        [ "$(grep -c "another order" <<<"$output$stderr")" = 1 ]
     done
     cmp new.npy turned.npy
     nystream transform things.nys map --input more.csv -o more.npy -q
@@ -870,12 +862,12 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     printf '%s\n' length,width,depth 1,2,4 >other.csv
     ny transform things.nys map --input other.csv -o other.npy
     exits 3
-    says "other.csv has no column 'height', which things.nys has; give a file with it"
+    says "other.csv lacks columns of things.nys: 'height'"
     [ ! -e other.npy ]
     nystream graph things.nys near --neighbors 2 -q
     ny transform things.nys near --input other.csv -o other.npy
     exits 3
-    says "has no column 'height'"
+    says "lacks columns of things.nys: 'height'"
     nystream transform things.nys near --input turned.csv -o near.npy -q
     nystream transform things.nys near --input new.csv -o new.near.npy -q
     cmp near.npy new.near.npy

@@ -159,15 +159,15 @@ neighbors    | transform s g --input new.csv -o o.csv    | --neighbors 2
 neighbors    | transform s f --input new.csv -o o.csv    | --neighbors 2 ! not a graph
 recall       | transform s f --input new.csv -o o.csv    | --recall 0.5 ! not a graph
 format       | transform s f --input new.csv -o o.csv    | --format npy ! new.csv
-label-column | transform s f --input t.csv -o o.csv      | --label-column a ! has no column 'a'
-id-column    | transform s f --input t.csv -o o.csv      | --id-column a ! has no column 'a'
-columns      | transform s f --input t.csv -o o.csv      | --columns a,b ! has no columns 'c', 'd'
-drop-columns | transform s f --input t.csv -o o.csv      | --drop-columns a ! has no column 'a'
+label-column | transform s f --input t.csv -o o.csv      | --label-column a ! lacks columns of
+id-column    | transform s f --input t.csv -o o.csv      | --id-column a ! lacks columns of
+columns      | transform s f --input t.csv -o o.csv      | --columns a,b ! 'c', 'd'
+drop-columns | transform s f --input t.csv -o o.csv      | --drop-columns a ! lacks columns of
 new-columns  | transform s f --input wide.svm -o o.csv   | --new-columns drop
 column-names | transform s f --input wide.svm -o o.csv   | --column-names names.txt
 new-columns  | transform s f --input new.csv -o o.csv    | --new-columns drop ! the format csv
 column-names | transform s f --input new.csv -o o.csv    | --column-names rows.csv ! the format csv
-header       | transform s f --input new.csv -o o.csv    | --header yes ! has no columns 'a', 'b'
+header       | transform s f --input new.csv -o o.csv    | --header yes ! 'a', 'b'
 decimal      | transform s f --input halves.csv -o o.csv | --decimal , ! with a decimal comma
 dtype        | transform s f --input new.csv -o o.csv    | --dtype u8 ! --dtype
 transpose    | transform s f --input new.mtx -o o.csv    | --transpose

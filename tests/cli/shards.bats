@@ -224,7 +224,7 @@ place() {
     ny info big
     exits 0
     refused "has values of type f32, but big has u8: import it again with --dtype u8" part.1.csv --label-column class
-    refused "part.1.csv has no column 'c', which big has" \
+    refused "part.1.csv lacks columns of big: 'c'" \
         part.1.csv --label-column class --dtype u8 --columns a,b
     refused "has sparse rows, but big has dense ones: import it again with --layout dense" part.1.csv \
         --label-column class --dtype u8 --layout sparse
@@ -234,7 +234,7 @@ place() {
         part.1.csv --dtype u8 --columns a-c
     refused "have no names, but those of big have names" \
         <(tail -n +2 part.1.csv) --label-column 4 --dtype u8 --header no --format csv
-    refused "has no column 'a', which big has" \
+    refused "lacks columns of big: 'a'" \
         <(sed '1s/a,b/x,b/' part.1.csv) --label-column class --dtype u8 --format csv
     refused "labels that are numbers, or none at all, but the other shards have words" \
         <(sed 's/[a-z]*$/7/; 1s/7$/class/' part.1.csv) --label-column class --dtype u8 --format csv
