@@ -173,6 +173,25 @@ int ny_bytes_line(struct ny_bytes *bytes, const char **newline)
     }
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+int ny_bytes_trimmed_line(struct ny_bytes *bytes, const char **first, const char **last,
+                          const char **newline)
+{
+    int err = ny_bytes_line(bytes, newline);
+
+    if (err) return err;
+    *last = *newline ? *newline : bytes->end;
+    for (*first = bytes->at; *first < *last && is_blank(**first); ++*first)
+        continue;
+    while (*last > *first && is_blank((*last)[-1]))
+        --*last;
+    return NY_OK;
+}
+
 int ny_bytes_need(struct ny_bytes *bytes, size_t wanted)
 {
     int err = NY_OK;

@@ -57,6 +57,9 @@ int ny_bytes_rewind(struct ny_bytes *bytes);
 /* Gets the whole of the next line into the window. *newline is where it ends, or NULL in a last
  * line without an end. */
 int ny_bytes_line(struct ny_bytes *bytes, const char **newline);
+/* Likewise; *first and *last are its text without blanks at its ends. */
+int ny_bytes_trimmed_line(struct ny_bytes *bytes, const char **first, const char **last,
+                          const char **newline);
 /* Refuses the line at `at`, which does not fit the budget. Reads on to its end first, so that the
  * budget that is named is not refused in its turn: NY_EDATA where the line is too long for any,
  * else NY_EBUDGET. */

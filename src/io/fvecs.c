@@ -29,20 +29,6 @@ static int open_bvecs(struct ny_reader *reader)
     return open_vectors(reader, NY_E_U1);
 }
 
-const struct ny_format ny_format_fvecs = {
-    .open = open_fvecs,
-    .next = ny_binary_next,
-    .skip = ny_binary_skip,
-    .close = ny_binary_close,
-    .takes_columns = true,
-    .takes_column_names = true,
-};
+const struct ny_format ny_format_fvecs = {.open = open_fvecs, NY_BINARY_FORMAT};
 
-const struct ny_format ny_format_bvecs = {
-    .open = open_bvecs,
-    .next = ny_binary_next,
-    .skip = ny_binary_skip,
-    .close = ny_binary_close,
-    .takes_columns = true,
-    .takes_column_names = true,
-};
+const struct ny_format ny_format_bvecs = {.open = open_bvecs, NY_BINARY_FORMAT};

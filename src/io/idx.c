@@ -86,12 +86,4 @@ static int open_idx(struct ny_reader *reader)
     return ny_binary_open(reader, &layout);
 }
 
-const struct ny_format ny_format_idx = {
-    .probe = probe,
-    .open = open_idx,
-    .next = ny_binary_next,
-    .skip = ny_binary_skip,
-    .close = ny_binary_close,
-    .takes_columns = true,
-    .takes_column_names = true,
-};
+const struct ny_format ny_format_idx = {.probe = probe, .open = open_idx, NY_BINARY_FORMAT};

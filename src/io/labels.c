@@ -95,11 +95,6 @@ int ny_labels_skip_line(struct ny_labels *labels)
     return NY_OK;
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
 static int label_of(struct ny_labels *labels, const char *text, size_t length, bool quoted,
                     double *value)
 {
@@ -123,13 +118,8 @@ static int text_label(struct ny_labels *labels, double *value)
     int err;
 
     for (;; bytes->at = newline + 1, bytes->line++) {
-        err = ny_bytes_line(bytes, &newline);
+        err = ny_bytes_trimmed_line(bytes, &first, &last, &newline);
         if (err) return err;
-        last = newline ? newline : bytes->end;
-        for (first = bytes->at; first < last && is_blank(*first); first++)
-            continue;
-        while (last > first && is_blank(last[-1]))
-            last--;
         if (first < last) break;
         if (!newline) return NY_END;
         if (!empty) empty = bytes->line;

@@ -9,39 +9,30 @@
  * an index 0 that comes later in it is an error. "qid:3" and text behind '#' are passed over.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "io/column_names.h"
 #include "io/number.h"
+#include "io/sparse_rows.h"
 #include "io/text.h"
 
-/* A value of a row whose columns are put in the order of the points. */
-struct pair {
-    uint32_t column;
-    double value;
-};
-
 enum { PROBE_LINES = 8, LOOK_BYTES = 64 * 1024 };
-
-/* Rows are kept sparse where fewer than one in so many values is not 0: in memory a value takes two
- * numbers, and products of sparse rows are slower than those of a GEMM. */
-enum { DENSE_SHARE = 8 };
 
 #define ULL(x) ((unsigned long long)(x))
 #define INDEX_MAX ((uint64_t)INT32_MAX)
 
-/* State of the reader: what the look has found, and whether it is still under way. */
+/* State of the reader: what the look has found, and whether it is still under way. Rows come from
+ * pairs as those of sparse matrices do (io/sparse_rows.h). */
 struct libsvm {
     uint64_t base;    /* the smallest index there may be: 0 or 1 */
     uint64_t largest; /* index met */
     bool zero, any;   /* index 0 met; any met */
     bool looking;     /* only those are wanted yet */
     uint64_t looked, pairs, pairs_most; /* in all the lines that were looked at; in the longest */
-    uint64_t columns; /* of the file, which reader->place may put elsewhere */
-    struct pair *row; /* while it is put in order; room of pairs_room */
-    size_t pairs_room;
+    uint64_t columns;                   /* of the file */
+    struct ny_sparse_rows rows;
+    struct ny_row_pairs row;
 };
 
 /* One line on its way. The label points into the window, which has not moved while the line is
@@ -49,8 +40,7 @@ struct libsvm {
 struct line {
     const char *at;
     bool missing; /* a value is NaN or Inf: the row is to be dropped */
-    size_t pairs; /* so far; of a sparse row: values that are kept */
-    size_t left_out; /* values in columns that the points do not have */
+    size_t pairs; /* so far */
     const char *label;
     size_t label_length;
 };
@@ -159,73 +149,70 @@ static enum outcome pair(struct ny_reader *reader, const char *at, uint64_t *ind
  * which. */
 static int index_error(struct ny_reader *reader, uint64_t index, uint64_t previous)
 {
-    struct libsvm *libsvm = reader->state;
+    const struct ny_reader_options *options = &reader->options;
+    const struct libsvm *libsvm = reader->state;
+    const char *whose = options->column_names ? "--column-names has" : options->dims_of;
     unsigned long long line = reader->bytes->line;
 
     if (previous != UINT64_MAX && index <= previous)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
                           "%s, line %llu: index %llu after index %llu; they must ascend",
                           reader->path, line, ULL(index), ULL(previous));
-    if (index < libsvm->base && reader->options.indices)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
-                          "%s, line %llu: index 0, but the rows already there were read with "
-                          "indices from 1, as none of theirs was 0; add 1 to each index of this "
-                          "file, or, if theirs begin at 0 too, import a file with an index 0 first",
-                          reader->path, line);
     if (index < libsvm->base)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
-                          "%s, line %llu: index 0, after lines that were read with indices from 1; "
-                          "give a file, not a pipe",
-                          reader->path, line);
-    if (reader->options.column_names)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
-                          "%s, line %llu: index %llu is beyond the %llu columns (indices from "
-                          "%llu) that %s names; give a name for each",
-                          reader->path, line, ULL(index), ULL(libsvm->columns), ULL(libsvm->base),
-                          reader->options.column_names);
-    if (reader->options.dims_of && reader->options.any_order)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
-                          "%s, line %llu: index %llu is beyond the %llu dimensions (indices from "
-                          "%llu) that %s; give --dims for all files, their largest index%s, or "
-                          "--new-columns drop, which leaves such values out",
-                          reader->path, line, ULL(index), ULL(reader->table.d), ULL(libsvm->base),
-                          reader->options.dims_of, libsvm->base ? "" : " plus 1");
+                          "%s, line %llu: index 0, but %s were read with indices from 1; %s",
+                          reader->path, line,
+                          options->indices ? "the rows already there" : "the lines before",
+                          options->indices ? "add 1 to each index of this file, or import a file "
+                                             "with an index 0 first"
+                                           : "give a file, not a pipe");
     return ny_fail_at(
         reader->ctx, NY_EDATA, reader->path, line,
-        "%s, line %llu: index %llu is beyond the %llu dimensions (indices from %llu)%s%s%s",
-        reader->path, line, ULL(index), ULL(reader->table.d), ULL(libsvm->base),
-        reader->options.dims_of ? " that " : "; give a larger --dims",
-        reader->options.dims_of ? reader->options.dims_of : "",
-        reader->options.dims_of ? "; --new-columns drop leaves such values out" : "");
+        "%s, line %llu: index %llu is beyond the %llu dimensions (indices from %llu)%s%s; give %s",
+        reader->path, line, ULL(index), ULL(libsvm->columns), ULL(libsvm->base),
+        whose ? " that " : "", whose ? whose : "",
+        options->column_names ? "a name for each in --column-names"
+        : options->dims_of && !options->any_order
+            ? "--new-columns drop, which leaves such values out"
+            : "a larger --dims");
 }
 
-/* Appends one value to the row that is not yet counted in *csr. A value that is 0 in the type of
- * the table is overwritten by the next one, so that zeros are not stored. */
-static enum outcome take_sparse(struct ny_reader *reader, struct line *line, struct ny_csr *csr,
-                                const char *at, uint64_t column, double value)
+/* Keeps the pair at `at`, whose value is rounded to the type of the table. One that is NaN, in a
+ * column of the points, makes the row one to be dropped. */
+static enum outcome keep(struct ny_reader *reader, struct line *line, const char *at,
+                         uint64_t column, double value)
 {
-    size_t k = ny_csr_nnz(csr) + line->pairs;
+    struct libsvm *libsvm = reader->state;
+    enum ny_dtype dtype = reader->table.dtype;
+    bool used = reader->place ? reader->place[column] != NY_NO_PLACE : column < reader->table.d;
+    double stored;
+    char what[80];
 
-    if (ny_csr_reserve(csr, reader->ctx, NY_MEM_IO, csr->rows + 1, k + 1)) return FAILED;
-    if (!ny_text_store(csr->dtype, csr->value, k, value))
-        return wrong(reader, at, ny_text_unfit(csr->dtype));
-    csr->index[k] = (uint32_t)column;
-    line->pairs += ny_dtype_at(csr->dtype, csr->value, k) != 0;
+    if (used && isnan(value) && reader->nan == NY_NAN_ERROR) {
+        snprintf(what, sizeof(what), "is not a finite number%s", ny_reader_nan_cure(reader));
+        return wrong(reader, at, what);
+    }
+    line->missing |= used && isnan(value);
+    if (isnan(value)) return ROW;
+    if (used && !ny_text_store(dtype, &stored, 0, value))
+        return wrong(reader, at, ny_text_unfit(dtype));
+    if (ny_row_pairs_room(reader->ctx, &libsvm->row, line->pairs)) return FAILED;
+    libsvm->row.column[line->pairs] = (uint32_t)column;
+    libsvm->row.value[line->pairs++] = used ? ny_dtype_at(dtype, &stored, 0) : value;
     return ROW;
 }
 
-/* Takes one pair into the row `to`. While the reader is still looking, only the largest index and
- * the number of pairs are kept, and values are not checked. */
-static enum outcome take(struct ny_reader *reader, struct line *line, void *to, uint64_t *previous)
+/* Takes one pair. While the reader is still looking, only the largest index and the number of pairs
+ * are kept, and values are not checked. */
+static enum outcome take(struct ny_reader *reader, struct line *line, uint64_t *previous)
 {
     struct libsvm *libsvm = reader->state;
     const char *at = line->at;
     uint64_t index;
     double value;
     enum outcome outcome;
-    char what[80];
 
-    if (strncmp(at, "qid:", 4) == 0) {
+    if (*at == 'q' && strncmp(at, "qid:", 4) == 0) {
         line->at += token_length(at);
         return line->at == reader->bytes->end && !reader->bytes->ended ? CUT : ROW;
     }
@@ -237,34 +224,16 @@ static enum outcome take(struct ny_reader *reader, struct line *line, void *to, 
         return FAILED;
     }
     *previous = index;
-    if (libsvm->looking) {
-        if (index > libsvm->largest) libsvm->largest = index;
-        libsvm->zero |= index == 0;
-        libsvm->any = true;
-        line->pairs++;
-        return ROW;
-    }
-    index -= libsvm->base;
-    if (reader->place && reader->place[index] == NY_NO_PLACE) return ROW;
-    if (reader->place) index = reader->place[index];
-    if (index >= reader->table.d) {
-        line->left_out++;
-        return ROW;
-    }
-    if (isnan(value) && reader->nan == NY_NAN_ERROR) {
-        snprintf(what, sizeof(what), "is not a finite number%s", ny_reader_nan_cure(reader));
-        return wrong(reader, at, what);
-    }
-    line->missing |= isnan(value);
-    if (isnan(value)) return ROW;
-    if (reader->table.layout == NY_CSR) return take_sparse(reader, line, to, at, index, value);
-    if (!ny_text_store(reader->table.dtype, to, (size_t)index, value))
-        return wrong(reader, at, ny_text_unfit(reader->table.dtype));
+    if (!libsvm->looking) return keep(reader, line, at, index - libsvm->base, value);
+    if (index > libsvm->largest) libsvm->largest = index;
+    libsvm->zero |= index == 0;
+    libsvm->any = true;
+    line->pairs++;
     return ROW;
 }
 
 /* Parses one line from its label to its line end. */
-static enum outcome parse(struct ny_reader *reader, struct line *line, void *to)
+static enum outcome parse(struct ny_reader *reader, struct line *line)
 {
     const struct ny_bytes *bytes = reader->bytes;
     uint64_t previous = UINT64_MAX;
@@ -274,14 +243,14 @@ static enum outcome parse(struct ny_reader *reader, struct line *line, void *to)
     while (outcome == ROW) {
         outcome = to_token(bytes, line, &more);
         if (outcome != ROW || !more) break;
-        outcome = take(reader, line, to, &previous);
+        outcome = take(reader, line, &previous);
     }
     return outcome;
 }
 
 /* Parses the next line that is not empty. If it is cut, more bytes are read and it begins again;
  * but a look at a pipe gets CUT back, because what it reads it cannot read again. */
-static enum outcome next_line(struct ny_reader *reader, struct line *line, void *to)
+static enum outcome next_line(struct ny_reader *reader, struct line *line)
 {
     struct libsvm *libsvm = reader->state;
     struct ny_bytes *bytes = reader->bytes;
@@ -298,7 +267,7 @@ static enum outcome next_line(struct ny_reader *reader, struct line *line, void 
             bytes->line++;
             continue;
         }
-        if (outcome == ROW) outcome = parse(reader, line, to);
+        if (outcome == ROW) outcome = parse(reader, line);
         if (outcome != CUT || (libsvm->looking && !bytes->regular)) return outcome;
         if (ny_bytes_more(bytes)) return FAILED;
     }
@@ -322,7 +291,7 @@ static int look(struct ny_reader *reader, uint64_t *rows)
     struct line line;
 
     libsvm->looking = true;
-    for (*rows = 0; (outcome = next_line(reader, &line, NULL)) == ROW; ++*rows) {
+    for (*rows = 0; (outcome = next_line(reader, &line)) == ROW; ++*rows) {
         libsvm->pairs += line.pairs;
         if (line.pairs > libsvm->pairs_most) libsvm->pairs_most = line.pairs;
         pass_line(bytes, &line);
@@ -340,18 +309,15 @@ static int look(struct ny_reader *reader, uint64_t *rows)
 
 /* Chooses sparse or dense rows by the share of values that are not 0 in the rows seen. Those that
  * a pipe has not sent yet may be fuller, so that the room of one of its sparse rows is all d. */
-static void choose_layout(const struct ny_reader *reader, struct ny_file_table *table)
+static void choose_layout(struct ny_reader *reader)
 {
     const struct libsvm *libsvm = reader->state;
-    uint64_t rows = libsvm->looked ? libsvm->looked : 1;
-    bool few = (double)libsvm->pairs * DENSE_SHARE < (double)rows * (double)table->d;
+    uint64_t rows = reader->table.rows;
 
-    if (reader->options.reading == NY_READ_DENSE) return;
-    if (reader->options.reading == NY_READ_AUTO && !few) return;
-    table->layout = NY_CSR;
-    table->nnz = (libsvm->pairs + rows - 1) / rows;
-    table->slots = reader->bytes->regular ? libsvm->pairs_most : table->d;
-    if (!table->slots) table->slots = 1;
+    reader->table.rows = libsvm->looked ? libsvm->looked : 1;
+    ny_sparse_rows_layout(reader, libsvm->pairs,
+                          reader->bytes->regular ? libsvm->pairs_most : reader->table.d);
+    reader->table.rows = rows;
 }
 
 /* Opens the reader: looks at the lines, then says d, the type and the layout. A pipe needs --dims,
@@ -387,17 +353,22 @@ static int open_libsvm(struct ny_reader *reader)
     if (err) return err;
     table->d = options->dims ? options->dims : libsvm->largest + 1 - libsvm->base;
     if (reader->columns.count) table->d = reader->columns.count;
-    libsvm->columns = reader->place ? reader->file_columns : table->d;
     if (options->new_columns_drop && options->dims && !reader->place) {
         table->d = options->dims;
         ny_column_names_cut(reader);
-        libsvm->columns = INDEX_MAX + 1;
+        reader->file_columns = INDEX_MAX + 1;
     }
+    libsvm->columns = reader->file_columns ? reader->file_columns : table->d;
     table->dtype = options->dtype ? options->dtype : NY_F32;
+    libsvm->rows.index_bytes = sizeof(*libsvm->row.column);
+    libsvm->rows.type = NY_F64;
+    libsvm->rows.type_name = "value";
+    libsvm->rows.conversion.wanted = table->dtype;
+    libsvm->rows.conversion.rounding = true;
     table->labels = !options->no_labels;
     if (libsvm->any || options->indices)
         table->indices = libsvm->base ? NY_INDICES_FROM_1 : NY_INDICES_FROM_0;
-    choose_layout(reader, table);
+    choose_layout(reader);
     return NY_OK;
 }
 
@@ -408,52 +379,6 @@ static int take_label(struct ny_reader *reader, const struct line *line, double 
     if (line->label_length == 4 && memcmp(line->label, "none", 4) == 0) return NY_OK;
     return ny_classes_label(reader->classes, reader->path, reader->bytes->line, line->label,
                             line->label_length, value);
-}
-
-static int by_column(const void *a, const void *b)
-{
-    const struct pair *x = a, *y = b;
-
-    return (x->column > y->column) - (x->column < y->column);
-}
-
-/* Puts the pairs of the row that is not yet counted in *csr in the order of the points' columns. */
-static int put_in_order(struct ny_reader *reader, struct ny_csr *csr, size_t count)
-{
-    struct libsvm *libsvm = reader->state;
-    size_t first = ny_csr_nnz(csr), k = 1;
-
-    while (k < count && csr->index[first + k] > csr->index[first + k - 1])
-        k++;
-    if (k >= count) return NY_OK;
-    if (count > libsvm->pairs_room) {
-        struct pair *larger =
-            ny_resize(reader->ctx, NY_MEM_IO, libsvm->row, 2 * count * sizeof(*larger));
-
-        if (!larger) return NY_EBUDGET;
-        libsvm->row = larger;
-        libsvm->pairs_room = 2 * count;
-    }
-    for (k = 0; k < count; k++)
-        libsvm->row[k] = (struct pair){csr->index[first + k],
-                                       ny_dtype_at(csr->dtype, csr->value, first + k)};
-    qsort(libsvm->row, count, sizeof(*libsvm->row), by_column);
-    for (k = 0; k < count; k++) {
-        csr->index[first + k] = libsvm->row[k].column;
-        ny_text_store(csr->dtype, csr->value, first + k, libsvm->row[k].value);
-    }
-    return NY_OK;
-}
-
-/* The row that was read counts; it may have no value at all. */
-static int keep_sparse(struct ny_reader *reader, struct ny_csr *csr, const struct line *line)
-{
-    size_t nnz = ny_csr_nnz(csr) + line->pairs;
-    int err = ny_csr_reserve(csr, reader->ctx, NY_MEM_IO, csr->rows + 1, nnz);
-
-    if (!err && reader->place) err = put_in_order(reader, csr, line->pairs);
-    if (!err) csr->start[++csr->rows] = (uint32_t)nnz;
-    return err;
 }
 
 /* Tells at the end of the file what was guessed and what was left out, of rows that join others. */
@@ -473,21 +398,32 @@ static void tell_joined(const struct ny_reader *reader)
                reader->path);
 }
 
-/* Reads up to max_rows rows into the batch. A sparse row that is dropped leaves its values behind
- * the last row that counts, for the next row to overwrite. */
+/* Adds the line that was read to the batch. */
+static int add(struct ny_reader *reader, const struct line *line, struct ny_row_batch *batch)
+{
+    struct libsvm *libsvm = reader->state;
+    const struct ny_row_entries row = {libsvm->row.column, libsvm->row.value, line->pairs};
+    double value = (double)NAN;
+    bool dropped;
+    int err = NY_OK;
+
+    if (reader->table.labels && !reader->options.labels_file)
+        err = take_label(reader, line, &value);
+    if (!err) err = ny_sparse_rows_read(reader, &libsvm->rows, &row, batch, &dropped);
+    if (err) return err;
+    if (batch->labels) batch->labels[batch->count] = value;
+    if (batch->source) batch->source[batch->count] = reader->consumed;
+    batch->count++;
+    return NY_OK;
+}
+
 static int next_libsvm(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch)
 {
-    size_t row_bytes = (size_t)reader->table.d * ny_dtype_size(reader->table.dtype);
-
     for (size_t r = 0; r < max_rows; r++) {
-        bool sparse = reader->table.layout == NY_CSR;
-        void *to = sparse ? (void *)batch->sparse
-                          : (void *)((char *)batch->values + batch->count * row_bytes);
-        double value = (double)NAN;
         struct line line;
+        int err = NY_OK;
 
-        if (!sparse) memset(to, 0, row_bytes);
-        switch (next_line(reader, &line, to)) {
+        switch (next_line(reader, &line)) {
         case ROW:
             break;
         case LAST:
@@ -496,19 +432,11 @@ static int next_libsvm(struct ny_reader *reader, size_t max_rows, struct ny_row_
         default:
             return ny_context_error(reader->ctx)->status;
         }
-        if (line.missing) {
+        if (line.missing)
             ny_reader_drop(reader, reader->bytes->line);
-        } else {
-            bool labels = reader->table.labels && !reader->options.labels_file;
-            int err = labels ? take_label(reader, &line, &value) : NY_OK;
-
-            if (!err && sparse) err = keep_sparse(reader, batch->sparse, &line);
-            if (err) return err;
-            if (batch->labels) batch->labels[batch->count] = value;
-            if (batch->source) batch->source[batch->count] = reader->consumed;
-            batch->count++;
-        }
-        reader->left_out += line.left_out;
+        else
+            err = add(reader, &line, batch);
+        if (err) return err;
         reader->consumed++;
         pass_line(reader->bytes, &line);
     }
@@ -519,7 +447,8 @@ static void close_libsvm(struct ny_reader *reader)
 {
     struct libsvm *libsvm = reader->state;
 
-    ny_free(reader->ctx, libsvm->row);
+    ny_sparse_rows_free(reader, &libsvm->rows);
+    ny_row_pairs_free(reader->ctx, &libsvm->row);
     ny_free(reader->ctx, libsvm);
 }
 

@@ -24,8 +24,6 @@
 #include "io/row_sort.h"
 #include "io/sparse_rows.h"
 
-enum { FIRST_ROOM = 1024 };
-
 #define ULL(x) ((unsigned long long)(x))
 
 static const char magic[] = "%%MatrixMarket";
@@ -40,9 +38,7 @@ struct mtx {
     struct ny_row_sort *sort; /* NULL: rows stream */
     struct ny_mtx_entry next; /* streaming: the first entry of a row to come */
     bool has_next, ended;
-    uint32_t *column; /* streaming: entries of a row */
-    double *value;
-    size_t room;
+    struct ny_row_pairs row; /* streaming: entries of a row */
 };
 
 static enum ny_guess probe(const char *head, size_t length)
@@ -144,25 +140,6 @@ static enum ny_dtype natural_type(const struct mtx *mtx)
 /* ---- rows -------------------------------------------------------------------------------------
  */
 
-/* Makes room for one more entry of the row that is read. */
-static int grow(struct ny_reader *reader, size_t count)
-{
-    struct mtx *mtx = reader->state;
-    size_t room = mtx->room ? 2 * mtx->room : FIRST_ROOM;
-    uint32_t *column;
-    double *value;
-
-    if (count < mtx->room) return NY_OK;
-    column = ny_resize(reader->ctx, NY_MEM_IO, mtx->column, room * sizeof(*column));
-    if (!column) return NY_EBUDGET;
-    mtx->column = column;
-    value = ny_resize(reader->ctx, NY_MEM_IO, mtx->value, room * sizeof(*value));
-    if (!value) return NY_EBUDGET;
-    mtx->value = value;
-    mtx->room = room;
-    return NY_OK;
-}
-
 /* Gives the entries of a row of a file that is in order. */
 static int next_streamed(struct ny_reader *reader, struct ny_row_entries *row)
 {
@@ -181,13 +158,13 @@ static int next_streamed(struct ny_reader *reader, struct ny_row_entries *row)
         if (mtx->next.row < reader->consumed)
             return ny_fail_at(reader->ctx, NY_EDATA, reader->path, reader->bytes->line,
                               "%s was changed while it was read; import it again", reader->path);
-        err = grow(reader, count);
+        err = ny_row_pairs_room(reader->ctx, &mtx->row, count);
         if (err) break;
-        mtx->column[count] = (uint32_t)mtx->next.column;
-        mtx->value[count++] = mtx->next.value;
+        mtx->row.column[count] = (uint32_t)mtx->next.column;
+        mtx->row.value[count++] = mtx->next.value;
         mtx->has_next = false;
     }
-    *row = (struct ny_row_entries){mtx->column, mtx->value, count};
+    *row = (struct ny_row_entries){mtx->row.column, mtx->row.value, count};
     return err == NY_END ? NY_OK : err;
 }
 
@@ -280,8 +257,7 @@ static void close_mtx(struct ny_reader *reader)
 
     ny_row_sort_free(mtx->sort);
     ny_sparse_rows_free(reader, &mtx->rows);
-    ny_free(reader->ctx, mtx->column);
-    ny_free(reader->ctx, mtx->value);
+    ny_row_pairs_free(reader->ctx, &mtx->row);
     ny_free(reader->ctx, mtx);
 }
 

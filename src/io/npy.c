@@ -113,12 +113,4 @@ static int open_npy(struct ny_reader *reader)
     return err ? err : ny_binary_open(reader, &layout);
 }
 
-const struct ny_format ny_format_npy = {
-    .probe = probe,
-    .open = open_npy,
-    .next = ny_binary_next,
-    .skip = ny_binary_skip,
-    .close = ny_binary_close,
-    .takes_columns = true,
-    .takes_column_names = true,
-};
+const struct ny_format ny_format_npy = {.probe = probe, .open = open_npy, NY_BINARY_FORMAT};

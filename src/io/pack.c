@@ -4,9 +4,9 @@
 #include "io/pack.h"
 
 #include <limits.h>
-#include <zlib.h>
 
 #include "base/memory.h"
+#include "io/zlib.h"
 
 enum { PACKED_BYTES = 64 * 1024, GZIP_ONLY = 16 + MAX_WBITS, MEMORY_LEVEL = 8 };
 
@@ -17,17 +17,6 @@ struct ny_packer {
     unsigned char packed[PACKED_BYTES];
 };
 
-/* zlib's own memory comes from the budget too. */
-static void *allocate(void *ctx, unsigned items, unsigned size)
-{
-    return ny_calloc(ctx, NY_MEM_IO, items, size);
-}
-
-static void release(void *ctx, void *ptr)
-{
-    ny_free(ctx, ptr);
-}
-
 int ny_pack_begin(struct ny_packer **out, const struct ny_pack_output *output)
 {
     struct ny_packer *packer = ny_calloc(output->ctx, NY_MEM_IO, 1, sizeof(*packer));
@@ -35,7 +24,7 @@ int ny_pack_begin(struct ny_packer **out, const struct ny_pack_output *output)
     *out = NULL;
     if (!packer) return NY_EBUDGET;
     packer->output = *output;
-    packer->z = (z_stream){.zalloc = allocate, .zfree = release, .opaque = output->ctx};
+    packer->z = ny_zlib_stream(output->ctx);
     if (deflateInit2(&packer->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_ONLY, MEMORY_LEVEL,
                      Z_DEFAULT_STRATEGY) != Z_OK) {
         ny_free(output->ctx, packer);

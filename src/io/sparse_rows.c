@@ -24,7 +24,7 @@
 #include "io/column_names.h"
 
 /* Up to so many entries are sorted by insertion. */
-enum { FEW = 24 };
+enum { FEW = 24, FIRST_ROOM = 1024 };
 
 /* Rows are kept sparse where fewer than one in so many values is not 0 (base/sparse.h). */
 enum { DENSE_SHARE = 8 };
@@ -73,6 +73,29 @@ void ny_sparse_rows_layout(struct ny_reader *reader, uint64_t entries, uint64_t 
     if (file->nnz > file->d) file->nnz = file->d;
     file->slots = !most ? file->nnz : most < file->d ? most : file->d;
     if (!file->slots) file->slots = 1;
+}
+
+int ny_row_pairs_room(struct ny_context *ctx, struct ny_row_pairs *pairs, size_t count)
+{
+    size_t room = pairs->room ? 2 * pairs->room : FIRST_ROOM;
+    uint32_t *column;
+    double *value;
+
+    if (count < pairs->room) return NY_OK;
+    column = ny_resize(ctx, NY_MEM_IO, pairs->column, room * sizeof(*column));
+    if (!column) return NY_EBUDGET;
+    pairs->column = column;
+    value = ny_resize(ctx, NY_MEM_IO, pairs->value, room * sizeof(*value));
+    if (!value) return NY_EBUDGET;
+    pairs->value = value;
+    pairs->room = room;
+    return NY_OK;
+}
+
+void ny_row_pairs_free(struct ny_context *ctx, struct ny_row_pairs *pairs)
+{
+    ny_free(ctx, pairs->column);
+    ny_free(ctx, pairs->value);
 }
 
 static void free_entries(struct ny_context *ctx, struct ny_entries *entries)
@@ -334,21 +357,46 @@ static int check_entries(struct ny_reader *reader, const struct ny_entries *entr
     return ny_reader_fail_row(reader, reader->consumed, entries->column[bad], entries->value[bad]);
 }
 
-/* Writes the entries into a dense row. */
-static int spread(struct ny_reader *reader, struct ny_sparse_rows *rows, char *to)
+#define SCATTER(type)                                                                              \
+    for (size_t k = 0; k < count; k++)                                                             \
+    ((type *)(void *)to)[column[k]] = ((const type *)(const void *)values)[k]
+
+/* Writes values of a type into the columns of a dense row. */
+static int spread(struct ny_reader *reader, struct ny_sparse_rows *rows, const uint32_t *column,
+                  const struct ny_row_entries *row, enum ny_dtype type, char *to)
 {
-    struct ny_entries *entries = &rows->entries;
-    size_t size = ny_dtype_size(reader->table.dtype), fit;
-    char *values = (char *)entries->other_value;
+    size_t size = ny_dtype_size(reader->table.dtype), count = row->count, fit;
+    char *values = (char *)rows->entries.other_value;
     double value;
 
-    fit = ny_convert(&rows->conversion, NY_F64, entries->value, values, entries->count, &value);
-    if (fit < entries->count)
-        return ny_reader_fail_value(reader, entries->column[fit], rows->type_name, value);
+    fit = ny_convert(&rows->conversion, type, row->value, values, count, &value);
+    if (fit < count) return ny_reader_fail_value(reader, column[fit], rows->type_name, value);
     memset(to, 0, (size_t)reader->table.d * size);
-    for (size_t k = 0; k < entries->count; k++)
-        memcpy(to + entries->column[k] * size, values + k * size, size);
+    switch (size) {
+    case 1:
+        SCATTER(uint8_t);
+        break;
+    case 2:
+        SCATTER(uint16_t);
+        break;
+    case 4:
+        SCATTER(uint32_t);
+        break;
+    default:
+        SCATTER(uint64_t);
+    }
     return NY_OK;
+}
+
+/* Writes a row that needs no order into a dense one. */
+static int spread_plain(struct ny_reader *reader, struct ny_sparse_rows *rows,
+                        const struct ny_row_entries *row, char *to)
+{
+    int err = reserve(reader, &rows->entries, row->count);
+
+    if (err) return err;
+    if (row->count) copy_columns(row, rows->index_bytes, rows->entries.column);
+    return spread(reader, rows, rows->entries.column, row, rows->type, to);
 }
 
 /* Adds the entries to the sparse rows of the batch. */
@@ -374,15 +422,20 @@ int ny_sparse_rows_read(struct ny_reader *reader, struct ny_sparse_rows *rows,
 {
     bool sparse = reader->table.layout == NY_CSR;
     size_t row_bytes = (size_t)reader->table.d * ny_dtype_size(reader->table.dtype);
+    char *to = sparse ? NULL : (char *)batch->values + batch->count * row_bytes;
+    struct ny_row_entries whole;
     int err;
 
     *dropped = false;
-    if (sparse && is_plain(reader, rows, row)) return add_plain(reader, rows, row, batch->sparse);
+    if (is_plain(reader, rows, row))
+        return sparse ? add_plain(reader, rows, row, batch->sparse)
+                      : spread_plain(reader, rows, row, to);
     err = gather(reader, rows, row);
     if (!err) err = check_entries(reader, &rows->entries, dropped);
     if (err || *dropped) return err;
-    return sparse ? add_entries(reader, rows, batch->sparse)
-                  : spread(reader, rows, (char *)batch->values + batch->count * row_bytes);
+    if (sparse) return add_entries(reader, rows, batch->sparse);
+    whole = (struct ny_row_entries){NULL, rows->entries.value, rows->entries.count};
+    return spread(reader, rows, rows->entries.column, &whole, NY_F64, to);
 }
 
 /* ---- batches ------------------------------------------------------------------------------- */

@@ -15,6 +15,17 @@ struct ny_row_entries {
     size_t count;
 };
 
+/* Entries of one row on their way from a text. */
+struct ny_row_pairs {
+    uint32_t *column;
+    double *value;
+    size_t room;
+};
+/* Makes room for one entry behind `count`. */
+int ny_row_pairs_room(struct ny_context *ctx, struct ny_row_pairs *pairs, size_t count);
+/* Frees what the pairs hold. */
+void ny_row_pairs_free(struct ny_context *ctx, struct ny_row_pairs *pairs);
+
 /* Entries of one sparse row in f64, and room of the same size for sorting them. */
 struct ny_entries {
     size_t count, room;

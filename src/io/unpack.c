@@ -11,9 +11,9 @@
 
 #include <limits.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/memory.h"
+#include "io/zlib.h"
 
 enum { PACKED_BYTES = 256 * 1024, GZIP_ONLY = 16 + MAX_WBITS };
 
@@ -24,17 +24,6 @@ struct ny_unpacker {
     bool padded;  /* zeros came behind a member: there is no other */
     unsigned char packed[PACKED_BYTES];
 };
-
-/* zlib's own memory comes from the budget too. */
-static void *allocate(void *ctx, unsigned items, unsigned size)
-{
-    return ny_calloc(ctx, NY_MEM_IO, items, size);
-}
-
-static void release(void *ctx, void *ptr)
-{
-    ny_free(ctx, ptr);
-}
 
 int ny_unpack_begin(struct ny_unpacker **out, const struct ny_unpack_input *input, const void *head,
                     size_t head_bytes)
@@ -49,7 +38,7 @@ int ny_unpack_begin(struct ny_unpacker **out, const struct ny_unpack_input *inpu
     }
     unpacker->input = *input;
     unpacker->between = unpacker->padded = false;
-    unpacker->z = (z_stream){.zalloc = allocate, .zfree = release, .opaque = input->ctx};
+    unpacker->z = ny_zlib_stream(input->ctx);
     memcpy(unpacker->packed, head, head_bytes);
     unpacker->z.next_in = unpacker->packed;
     unpacker->z.avail_in = (unsigned)head_bytes;

@@ -13,9 +13,9 @@
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "base/memory.h"
+#include "io/zlib.h"
 
 enum {
     END_BYTES = 22,        /* the record at the archive's end, before its comment */
@@ -241,17 +241,6 @@ int ny_zip_find(const struct ny_bytes *archive, struct ny_zip_member *members, s
 
 /* ---- members ------------------------------------------------------------------------------- */
 
-/* zlib's own memory comes from the budget too. */
-static void *allocate(void *ctx, unsigned items, unsigned size)
-{
-    return ny_calloc(ctx, NY_MEM_IO, items, size);
-}
-
-static void release(void *ctx, void *ptr)
-{
-    ny_free(ctx, ptr);
-}
-
 /* Fails with what is wrong with a member. */
 static int fail(const struct ny_bytes *archive, const struct ny_zip_member *member,
                 const char *what)
@@ -306,7 +295,7 @@ int ny_zip_open(struct ny_zip_stream **out, const struct ny_bytes *archive,
                                      .packed_left = member->packed,
                                      .crc = (uint32_t)crc32(0, NULL, 0),
                                      .inflating = member->method == DEFLATED};
-    stream->z = (z_stream){.zalloc = allocate, .zfree = release, .opaque = archive->ctx};
+    stream->z = ny_zlib_stream(archive->ctx);
     if (stream->inflating && inflateInit2(&stream->z, -MAX_WBITS) != Z_OK) {
         ny_free(archive->ctx, stream);
         return ny_fail(archive->ctx, NY_EBUDGET, "zlib cannot start for %s", archive->path);

@@ -206,7 +206,7 @@ points() {
     printf '1 1:1 5:2\n' >wide.svm
     ny import both.nys narrow.svm wide.svm
     exits 3
-    says "wide.svm, line 1: index 5 is beyond the 3 dimensions (indices from 1) that the file before it has; give --dims for all files, their largest index, or --new-columns drop"
+    says "wide.svm, line 1: index 5 is beyond the 3 dimensions (indices from 1) that the file before it has; give a larger --dims"
     nystream import both.nys narrow.svm wide.svm --dims 5 -q
     printf '1 1:0\n' >none.svm
     ny import none.nys none.svm --min-values 1

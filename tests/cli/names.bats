@@ -309,7 +309,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     npy_u8 5 3 >a.npy
     ny import a.nys a.svm --column-names two.txt
     exits 3
-    says "a.svm, line 1: index 3 is beyond the 2 columns (indices from 1) that two.txt names; give a name for each"
+    says "a.svm, line 1: index 3 is beyond the 2 dimensions (indices from 1) that --column-names has; give a name for each"
     ny import a.nys a.npy --column-names two.txt
     exits 3
     says "two.txt holds 2 names, and a.npy has 3 columns; give one name a line, for each column"
