@@ -32,7 +32,7 @@ static enum ny_output output_of(const char *part)
     if (strcmp(part, "model") == 0) return NY_OUTPUT_MODEL;
     if (strcmp(part, "graph") == 0) return NY_OUTPUT_GRAPH;
     if (ny_is_names_part(part)) return NY_OUTPUT_NAMES;
-    return ny_one_of(part, "neighbors|distances") ? NY_OUTPUT_NEIGHBORS : NY_OUTPUT_TABLE;
+    return NY_OUTPUT_TABLE;
 }
 
 /* Tells whether points have the part without any result. */

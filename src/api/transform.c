@@ -329,7 +329,7 @@ static int check_beside(struct ny_context *ctx, const struct ny_placing *placing
                       placing->clusters ? "coordinates and the clusters"
                                         : "numbers and the distances",
                       placing->output);
-    return err ? err : ny_output_check(ctx, file, NY_OUTPUT_NEIGHBORS);
+    return err ? err : ny_output_check(ctx, file, NY_OUTPUT_TABLE);
 }
 
 /* Says that a column of names or labels is read past and not written, so that nobody waits for it

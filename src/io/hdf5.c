@@ -485,9 +485,7 @@ static int next_hdf5(struct ny_reader *reader, size_t max_rows, struct ny_row_ba
     batch->source = source;
     if (err != NY_END) return err;
     err = hdf5->sort ? NY_OK : finish(reader);
-    if (err) return err;
-    ny_sparse_rows_tell(reader, &hdf5->rows);
-    return NY_END;
+    return err ? err : NY_END;
 }
 
 static void close_hdf5(struct ny_reader *reader)

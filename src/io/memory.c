@@ -245,7 +245,6 @@ static int next_memory(struct ny_reader *reader, size_t max_rows, struct ny_row_
 
     if (reader->consumed < memory->table->rows)
         return ny_borrowed_guard(reader->ctx, read_batch, &wish);
-    ny_sparse_rows_tell(reader, &memory->rows);
     return NY_END;
 }
 

@@ -244,11 +244,7 @@ static int open_mtx(struct ny_reader *reader)
 
 static int next_mtx(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch)
 {
-    struct mtx *mtx = reader->state;
-    int err = ny_sparse_rows_next(reader, &mtx->rows, max_rows, batch);
-
-    if (err == NY_END) ny_sparse_rows_tell(reader, &mtx->rows);
-    return err;
+    return ny_sparse_rows_next(reader, &((struct mtx *)reader->state)->rows, max_rows, batch);
 }
 
 static void close_mtx(struct ny_reader *reader)

@@ -478,9 +478,7 @@ static int next_npz(struct ny_reader *reader, size_t max_rows, struct ny_row_bat
 
     if (err != NY_END) return err;
     err = finish(npz);
-    if (err) return err;
-    ny_sparse_rows_tell(reader, &npz->rows);
-    return NY_END;
+    return err ? err : NY_END;
 }
 
 static void close_npz(struct ny_reader *reader)

@@ -11,17 +11,16 @@
 
 /* The kind of an output, which decides the endings that there are. */
 enum ny_output {
-    NY_OUTPUT_TABLE,     /* npy csv csv.gz tsv */
-    NY_OUTPUT_NEIGHBORS, /* endings of a table; those of a graph are refused with their reason */
-    NY_OUTPUT_GRAPH,     /* npz mtx txt csv tsv: edges of a graph */
-    NY_OUTPUT_NAMES,     /* txt csv csv.gz tsv: one a line */
-    NY_OUTPUT_MODEL,     /* nym */
-    NY_OUTPUT_PICTURE,   /* png svg pdf */
-    NY_OUTPUT_PAGE       /* html htm */
+    NY_OUTPUT_TABLE,   /* npy csv csv.gz tsv */
+    NY_OUTPUT_GRAPH,   /* npz mtx txt csv tsv: edges of a graph */
+    NY_OUTPUT_NAMES,   /* txt csv csv.gz tsv: one a line */
+    NY_OUTPUT_MODEL,   /* nym */
+    NY_OUTPUT_PICTURE, /* png svg pdf */
+    NY_OUTPUT_PAGE     /* html htm */
 };
 
 /* NY_EUSAGE where `path` names a regular file, there or not, that does not end as `what` does, or
- * that is in the folder of a store. The message lists the endings, and suggests a name. */
+ * that is in the folder of a store. The message lists the endings. */
 int ny_output_check(struct ny_context *ctx, const char *path, enum ny_output what);
 /* Tells whether `path` is the standard output, a pipe, a terminal or another device: these are
  * written to as they are, and not replaced as a whole. */

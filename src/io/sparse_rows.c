@@ -16,10 +16,8 @@
 #include "io/sparse_rows.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "base/memory.h"
 #include "io/column_names.h"
 
@@ -257,26 +255,21 @@ static void sort(struct ny_entries *entries, uint64_t columns)
 }
 
 /* Adds the values of one column, and leaves out those that are 0. */
-static void merge(struct ny_sparse_rows *rows)
+static void merge(struct ny_entries *entries)
 {
-    struct ny_entries *entries = &rows->entries;
     size_t kept = 0;
-    bool twice = false;
 
     for (size_t k = 0; k < entries->count;) {
         uint32_t column = entries->column[k];
         double sum = entries->value[k++];
 
-        for (; k < entries->count && entries->column[k] == column; k++) {
+        for (; k < entries->count && entries->column[k] == column; k++)
             sum += entries->value[k];
-            twice = true;
-        }
         if (sum == 0) continue;
         entries->column[kept] = column;
         entries->value[kept++] = sum;
     }
     entries->count = kept;
-    rows->doubled += twice;
 }
 
 /* Gives entries the places of their columns among those of the points, and leaves out those that
@@ -335,13 +328,12 @@ static int gather(struct ny_reader *reader, struct ny_sparse_rows *rows,
     }
     if (row->count) ny_dtype_to_f64(rows->type, row->value, rows->entries.value, row->count);
     rows->entries.count = row->count;
-    rows->unsorted += !sorted;
     if (reader->place)
         sorted = put_in_places(&rows->entries, reader->place);
     else if (reader->file_columns)
         leave_out_new(reader, &rows->entries);
     if (!sorted) sort(&rows->entries, reader->table.d);
-    merge(rows);
+    merge(&rows->entries);
     return NY_OK;
 }
 
@@ -469,20 +461,4 @@ void ny_sparse_rows_tell_rounded(struct ny_reader *reader, struct ny_sparse_rows
 {
     if (rows->conversion.rounded) ny_reader_tell_rounded(reader, rows->conversion.first_rounded);
     rows->conversion.rounded = false;
-}
-
-void ny_sparse_rows_tell(const struct ny_reader *reader, const struct ny_sparse_rows *rows)
-{
-    char sorted[120] = "", added[120] = "";
-
-    if (!reader->options.notes || !(rows->unsorted || rows->doubled)) return;
-    if (rows->unsorted)
-        snprintf(sorted, sizeof(sorted), "%s had columns out of order, and %s sorted",
-                 ny_counted(rows->unsorted, "row", "rows").text,
-                 rows->unsorted == 1 ? "was" : "were");
-    if (rows->doubled)
-        snprintf(added, sizeof(added), "%s named a column twice, and its values were added",
-                 ny_counted(rows->doubled, "row", "rows").text);
-    ny_log(reader->ctx, NY_LOG_NOTE, "%s: %s%s%s", reader->path, sorted,
-           sorted[0] && added[0] ? "; " : "", added);
 }

@@ -43,8 +43,6 @@ struct ny_sparse_rows {
     int (*fetch)(struct ny_reader *reader, struct ny_row_entries *row);
     struct ny_conversion conversion; /* to the type of the reader's table */
     struct ny_entries entries;
-    uint64_t unsorted; /* rows so far whose entries were put in order */
-    uint64_t doubled;  /* rows so far with a column twice */
 };
 
 /* Checks rows and columns of the reader's table, which a file claims together with so many entries:
@@ -65,8 +63,6 @@ int ny_sparse_rows_next(struct ny_reader *reader, struct ny_sparse_rows *rows, s
                         struct ny_row_batch *batch);
 /* Tells of the first value that was rounded, if it is to be told, behind the row that it is of. */
 void ny_sparse_rows_tell_rounded(struct ny_reader *reader, struct ny_sparse_rows *rows);
-/* Logs a note about rows that were put in order, where notes are wanted. */
-void ny_sparse_rows_tell(const struct ny_reader *reader, const struct ny_sparse_rows *rows);
 /* Frees what the rows hold. */
 void ny_sparse_rows_free(struct ny_reader *reader, struct ny_sparse_rows *rows);
 

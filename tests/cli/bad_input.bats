@@ -609,10 +609,10 @@ END
 mkdir out                               | export s r -o out                | 4 | out is a directory
 mkdir out.npy                           | transform s r --input p.csv -o out.npy | 4 | out.npy is a directory
 mkdir out.npy                           | embed p.csv -o out.npy           | 4 | out.npy is a directory
-:                                       | export s r -o out.nym            | 2 | 'nystream export --part model' writes a model
-:                                       | export s r -o out.png            | 2 | 'nystream plot STORE NAME -o out.png' draws a picture
-:                                       | embed p.csv -o out.svg           | 2 | 'nystream plot STORE NAME -o out.svg' draws a picture
-:                                       | export s r -o out.html           | 2 | 'nystream report STORE NAME -o out.html' writes a page
+:                                       | export s r -o out.nym            | 2 | out.nym: a table is written to a name that ends in .npy
+:                                       | export s r -o out.png            | 2 | out.png: a table is written
+:                                       | embed p.csv -o out.svg           | 2 | out.svg: a table is written
+:                                       | export s r -o out.html           | 2 | out.html: a table is written
 :                                       | export s r -o none/out.npy       | 4 | the folder of none/out.npy does not exist
 :                                       | export s r -o p.csv/out.npy      | 4 | p.csv/out.npy
 :                                       | export s r -o /dev/full          | 4 | /dev/full

@@ -202,12 +202,9 @@ static void sparse_rows_in_any_order_come_back_in_both_layouts(void **state)
             struct ny_view *view;
 
             case_remove(in.store);
-            log_text[0] = 0;
             ok(ny_options_new(&options, in.ctx));
             ok(ny_options_set(options, "layout", layouts[l]));
             ok(ny_append(in.ctx, in.store, &csr->table, options, NULL));
-            assert_non_null(strstr(log_text, "1500 rows had columns out of order"));
-            assert_non_null(strstr(log_text, "375 rows named a column twice"));
             ok(ny_view_open(&view, in.ctx, in.store, NULL));
             compare_dense(csr, view);
             if (l == 0) compare_sparse(csr, view);

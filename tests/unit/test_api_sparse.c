@@ -114,8 +114,6 @@ static void a_column_twice_is_added_and_zeros_are_left_out(void **state)
         set(2, column32[AT + 1], 4); /* that of the entry before */
         assert_int_equal(append_and_read(&table, NULL, N, column, back), 2);
         assert_true(column[1] == (uint32_t)column32[AT + 1] && back[1] == value[AT + 1] + 4);
-        assert_null(strstr(log_text, "out of order"));
-        assert_non_null(strstr(log_text, "1 row named a column twice"));
 
         set(2, column32[AT + 1], -value[AT + 1]);
         assert_int_equal(append_and_read(&table, NULL, N, column, back), 1);
