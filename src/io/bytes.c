@@ -173,11 +173,6 @@ int ny_bytes_line(struct ny_bytes *bytes, const char **newline)
     }
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
 int ny_bytes_trimmed_line(struct ny_bytes *bytes, const char **first, const char **last,
                           const char **newline)
 {
@@ -185,9 +180,9 @@ int ny_bytes_trimmed_line(struct ny_bytes *bytes, const char **first, const char
 
     if (err) return err;
     *last = *newline ? *newline : bytes->end;
-    for (*first = bytes->at; *first < *last && is_blank(**first); ++*first)
+    for (*first = bytes->at; *first < *last && ny_is_blank(**first); ++*first)
         continue;
-    while (*last > *first && is_blank((*last)[-1]))
+    while (*last > *first && ny_is_blank((*last)[-1]))
         --*last;
     return NY_OK;
 }

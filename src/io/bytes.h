@@ -57,7 +57,19 @@ int ny_bytes_rewind(struct ny_bytes *bytes);
 /* Gets the whole of the next line into the window. *newline is where it ends, or NULL in a last
  * line without an end. */
 int ny_bytes_line(struct ny_bytes *bytes, const char **newline);
-/* Likewise; *first and *last are its text without blanks at its ends. */
+/* Tells blanks of a line of text from what it says. */
+static inline bool ny_is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+/* Passes over blanks, before which a NUL or a line end stands at the latest. */
+static inline const char *ny_skip_blanks(const char *p)
+{
+    while (ny_is_blank(*p))
+        p++;
+    return p;
+}
+/* Gets a line as ny_bytes_line() does; *first and *last are its text without blanks at its ends. */
 int ny_bytes_trimmed_line(struct ny_bytes *bytes, const char **first, const char **last,
                           const char **newline);
 /* Refuses the line at `at`, which does not fit the budget. Reads on to its end first, so that the

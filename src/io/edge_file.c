@@ -147,13 +147,6 @@ static int open_npz(struct edge_file *file)
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-static const char *skip_blanks(const char *p)
-{
-    while (*p == ' ' || *p == '\t' || *p == '\r')
-        p++;
-    return p;
-}
-
 /* Returns the bytes of a field. */
 static size_t field_length(const char *p)
 {
@@ -173,9 +166,9 @@ static int wrong_field(const struct edge_file *file, const char *p, const char *
  * field behind them. */
 static bool next_field(const char **p, const char *end)
 {
-    *p = skip_blanks(*p);
+    *p = ny_skip_blanks(*p);
     if (**p == ',') {
-        *p = skip_blanks(*p + 1);
+        *p = ny_skip_blanks(*p + 1);
         return true; /* an empty one is refused by who parses it */
     }
     return *p < end;
@@ -245,7 +238,7 @@ static int next_of_text(struct edge_file *file, struct raw_entry *entry)
         if (err) return err;
         if (bytes->at == bytes->end) return NY_END;
         end = newline ? newline : bytes->end;
-        p = skip_blanks(bytes->at);
+        p = ny_skip_blanks(bytes->at);
         bytes->at = newline ? newline + 1 : end;
         file->line++;
         if (p < end && *p != '#' && *p != '%') return parse_line(file, p, end, entry);

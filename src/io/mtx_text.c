@@ -24,18 +24,6 @@ enum { SHORT_DIGITS = 15, INDEX_DIGITS = 18 };
 
 #define ULL(x) ((unsigned long long)(x))
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
-static const char *skip_blanks(const char *p)
-{
-    while (is_blank(*p))
-        p++;
-    return p;
-}
-
 /* Returns the bytes of a token, which blanks, line ends and NULs end. */
 static size_t token_length(const char *p)
 {
@@ -79,7 +67,7 @@ static int end_line(struct ny_reader *reader, const char *p)
 {
     struct ny_bytes *bytes = reader->bytes;
 
-    p = skip_blanks(p);
+    p = ny_skip_blanks(p);
     if (*p != '\n' && p < bytes->end) {
         if (*p == '\0') return wrong(reader, p, "is a NUL byte; is this a text file?");
         return wrong(reader, p, "follows the entry; write one entry a line");
@@ -99,7 +87,7 @@ static int next_line(struct ny_reader *reader, struct ny_mtx_text *text, bool *m
         int err = whole_line(reader, text, more);
 
         if (err || !*more) return err;
-        p = skip_blanks(bytes->at);
+        p = ny_skip_blanks(bytes->at);
         if (*p != '\n' && *p != '%' && p < bytes->end) return NY_OK;
         p = memchr(p, '\n', (size_t)(bytes->end - p));
         bytes->at = p ? p + 1 : bytes->end;
@@ -110,12 +98,12 @@ static int next_line(struct ny_reader *reader, struct ny_mtx_text *text, bool *m
 /* Parses a whole number; NULL where none is there, or one of too many digits. */
 static const char *parse_index(const char *p, uint64_t *index)
 {
-    const char *begin = p = skip_blanks(p);
+    const char *begin = p = ny_skip_blanks(p);
 
     *index = 0;
     while ((unsigned char)(*p - '0') < 10 && p - begin < INDEX_DIGITS)
         *index = 10 * *index + (uint64_t)(*p++ - '0');
-    return p == begin || (*p != '\0' && !is_blank(*p) && *p != '\n') ? NULL : p;
+    return p == begin || (*p != '\0' && !ny_is_blank(*p) && *p != '\n') ? NULL : p;
 }
 
 /* ---- the header ----------------------------------------------------------------------------- */
@@ -124,7 +112,7 @@ static const char *parse_index(const char *p, uint64_t *index)
 static bool accept(const char **p, const char *word)
 {
     size_t length = strlen(word);
-    const char *at = skip_blanks(*p);
+    const char *at = ny_skip_blanks(*p);
 
     if (token_length(at) != length || strncasecmp(at, word, length) != 0) return false;
     *p = at + length;
@@ -137,25 +125,25 @@ static int parse_words(struct ny_reader *reader, struct ny_mtx_text *text)
     const char *p = reader->bytes->at;
 
     if (!accept(&p, "%%MatrixMarket"))
-        return wrong(reader, skip_blanks(p),
+        return wrong(reader, ny_skip_blanks(p),
                      "is not how a MatrixMarket file begins (%%MatrixMarket); give the right "
                      "--format");
-    if (!accept(&p, "matrix")) return wrong(reader, skip_blanks(p), "is not the word 'matrix'");
+    if (!accept(&p, "matrix")) return wrong(reader, ny_skip_blanks(p), "is not the word 'matrix'");
     text->array = accept(&p, "array");
     if (!text->array && !accept(&p, "coordinate"))
-        return wrong(reader, skip_blanks(p), "is neither the word 'coordinate' nor 'array'");
+        return wrong(reader, ny_skip_blanks(p), "is neither the word 'coordinate' nor 'array'");
     if (accept(&p, "integer") || accept(&p, "unsigned-integer"))
         text->field = NY_MTX_INTEGER;
     else if (!text->array && accept(&p, "pattern"))
         text->field = NY_MTX_PATTERN;
     else if (!accept(&p, "real") && !accept(&p, "double"))
-        return wrong(reader, skip_blanks(p),
+        return wrong(reader, ny_skip_blanks(p),
                      text->array ? "is none of the fields real and integer"
                                  : "is none of the fields real, integer and pattern");
     text->skew = text->field != NY_MTX_PATTERN && accept(&p, "skew-symmetric");
     text->symmetric = text->skew || accept(&p, "symmetric");
     if (!text->symmetric && !accept(&p, "general"))
-        return wrong(reader, skip_blanks(p),
+        return wrong(reader, ny_skip_blanks(p),
                      "is none of the symmetries general, symmetric and skew-symmetric (of numbers);"
                      " write the matrix as "
                      "general: scipy.io.mmwrite(FILE, matrix, symmetry='general')");
@@ -209,7 +197,7 @@ int ny_mtx_begin(struct ny_reader *reader, struct ny_mtx_text *text)
     p = parse_sizes(reader->bytes->at, text);
     if (!p)
         return wrong(
-            reader, skip_blanks(reader->bytes->at),
+            reader, ny_skip_blanks(reader->bytes->at),
             text->array
                 ? "does not begin the line of rows and columns, which is two whole numbers"
                 : "does not begin the line of rows, columns and entries, which is three whole "
@@ -231,14 +219,14 @@ int ny_mtx_begin(struct ny_reader *reader, struct ny_mtx_text *text)
 /* Parses a value; NaN for nan and inf in any spelling. */
 static const char *parse_value(const char *p, double *value)
 {
-    const char *begin = p = skip_blanks(p);
+    const char *begin = p = ny_skip_blanks(p);
     uint64_t whole = 0;
     size_t length;
 
     while ((unsigned char)(*p - '0') < 10 && p - begin < SHORT_DIGITS)
         whole = 10 * whole + (uint64_t)(*p++ - '0');
     *value = (double)whole;
-    if (p > begin && (*p == '\n' || is_blank(*p) || *p == '\0')) return p;
+    if (p > begin && (*p == '\n' || ny_is_blank(*p) || *p == '\0')) return p;
     p = ny_number(begin, value);
     length = token_length(begin);
     if (p > begin && p == begin + length) return p;
@@ -258,11 +246,11 @@ static void next_place(struct ny_mtx_text *text, struct ny_mtx_entry *entry)
 /* Fails because of the entry at the beginning of the line: not a number, or not in the matrix. */
 static int wrong_entry(struct ny_reader *reader, const struct ny_mtx_text *text)
 {
-    const char *p = skip_blanks(reader->bytes->at), *after;
+    const char *p = ny_skip_blanks(reader->bytes->at), *after;
     uint64_t index;
 
     if (text->array) return wrong(reader, p, "is not a number; write one value a line");
-    for (int which = 0; which < 2; which++, p = skip_blanks(after)) {
+    for (int which = 0; which < 2; which++, p = ny_skip_blanks(after)) {
         uint64_t most = which ? text->columns : text->rows;
         const char *what = which ? "column" : "row";
 
@@ -317,13 +305,13 @@ static inline bool short_entry(struct ny_reader *reader, const struct ny_mtx_tex
     size_t digits;
 
     digits = short_number(p, &entry->row);
-    if (!digits || !is_blank(p[digits])) return false;
+    if (!digits || !ny_is_blank(p[digits])) return false;
     p += digits + 1;
     digits = short_number(p, &entry->column);
     if (!digits) return false;
     p += digits;
     if (text->field != NY_MTX_PATTERN) {
-        if (!is_blank(*p)) return false;
+        if (!ny_is_blank(*p)) return false;
         digits = short_number(++p, &value);
         if (!digits) return false;
         p += digits;

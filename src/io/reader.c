@@ -25,13 +25,15 @@ enum { LABEL_ROWS = 4096, SKIP_BYTES = 64 * 1024 };
 
 #define ULL(x) ((unsigned long long)(x))
 
-/* Fails because labels and rows are not as many. */
+/* Fails because labels and rows are not as many; `rows` unknown: there are more. */
 static int wrong_count(struct ny_reader *reader, uint64_t labels, uint64_t rows)
 {
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->options.labels_file, NY_NO_LINE,
-                      "%s holds %s, but %s holds %s; give one label a row, without a header",
-                      reader->options.labels_file, ny_counted(labels, "label", "labels").text,
-                      reader->path, ny_counted(rows, "row", "rows").text);
+    const char *path = reader->options.labels_file;
+
+    return ny_fail_at(reader->ctx, NY_EDATA, path, NY_NO_LINE,
+                      "%s holds %s, but %s holds %s; give one label a row, without a header", path,
+                      ny_counted(labels, "label", "labels").text, reader->path,
+                      rows == NY_ROWS_UNKNOWN ? "more rows" : ny_counted(rows, "row", "rows").text);
 }
 
 /* Opens the file of labels and compares its number of rows with the table's, where both say one. */
@@ -184,25 +186,8 @@ static void warn_of_cut_line(const struct ny_reader *reader)
                reader->path);
 }
 
-/* Fails because there are fewer labels than rows. To count the rows, it reads on. */
-static int labels_end_early(struct ny_reader *reader, uint64_t labels, struct ny_row_batch *rows,
-                            size_t max_rows)
-{
-    uint64_t total = reader->table.rows;
-    int err = NY_OK;
-
-    while (!err && total == NY_ROWS_UNKNOWN) {
-        rows->count = 0;
-        if (reader->table.layout == NY_CSR) rows->sparse->rows = 0;
-        err = reader->entry->format->next(reader, max_rows, rows);
-        if (err == NY_END) total = reader->consumed;
-    }
-    if (err && err != NY_END) return err;
-    return wrong_count(reader, labels, total);
-}
-
 /* Labels for the rows of a batch, by their row numbers in the file. */
-static int join_labels(struct ny_reader *reader, struct ny_row_batch *rows, size_t max_rows)
+static int join_labels(struct ny_reader *reader, struct ny_row_batch *rows)
 {
     const uint64_t *source = rows->source;
 
@@ -216,7 +201,7 @@ static int join_labels(struct ny_reader *reader, struct ny_row_batch *rows, size
             err = ny_labels_next(reader->labels, rows->labels ? rows->labels + i : NULL, run, &got);
         if (err) return err;
         reader->labels_read += skipped + got;
-        if (got < run) return labels_end_early(reader, reader->labels_read, rows, max_rows);
+        if (got < run) return wrong_count(reader, reader->labels_read, reader->table.rows);
     }
     return NY_OK;
 }
@@ -275,7 +260,7 @@ int ny_reader_next(struct ny_reader *reader, size_t max_rows, struct ny_row_batc
     }
     batch->count = 0;
     err = reader->ended ? NY_END : ny_table_next(reader, max_rows, &rows);
-    if (!err && reader->labels) err = join_labels(reader, &rows, max_rows);
+    if (!err && reader->labels) err = join_labels(reader, &rows);
     if (!err && named) err = join_names(reader, &rows);
     if (err == NY_END && !reader->ended) err = finish(reader);
     batch->consumed = reader->consumed;

@@ -339,7 +339,7 @@ put a.csv '1,2,3\n'                     | import s a.csv                   | 2 |
 put a.csv 'odd,1,2,3\n'                 | import s a.csv --append --label-column 1 --expect-rows 39 | 2 | s has 40 rows / --expect-rows 40
 :                                       | import new p.csv --expect-rows 5 | 2 | new has 0 rows
 put a.csv '1,2\n3,4\n'; put l '0\n1\n1\n' | import new a.csv --labels l    | 3 | l holds / labels / 2 rows
-put a.csv '1,2\n3,4\n'; put l '0\n'     | import new a.csv --labels l      | 3 | l holds 1 label, but a.csv holds 2 rows
+put a.csv '1,2\n3,4\n'; put l '0\n'     | import new a.csv --labels l      | 3 | l holds 1 label, but a.csv holds more rows
 put a.csv '1,2\n3,4\n'; put l ''        | import new a.csv --labels l      | 3 | l
 put a.csv '1,2\n3,4\n'; put l '0\n\n1\n' | import new a.csv --labels l     | 3 | l, line 2: no label
 put a.csv '1,2\n3,4\n'; put l '0\nx\n'  | import new a.csv --labels l      | 3 | l, line 2 / 'x'

@@ -309,7 +309,7 @@ static const struct bad_case cases[] = {
      .words = {"row 0", "column 1", "Inf"}},
     /* labels in a file of their own */
     {"x.csv", TEXT("1,2\n3,4\n5,6\n"), OPTIONS(.format = "csv"), .labels = "1\n2\n",
-     .status = NY_EDATA, .words = {"holds 2 labels", "3 rows"}},
+     .status = NY_EDATA, .words = {"holds 2 labels", "more rows"}},
     {"x.csv", TEXT("1,2\n3,4\n5,6\n"), OPTIONS(.format = "csv"), .labels = "1\n2\n3\n4\n5\n",
      .status = NY_EDATA, .words = {"holds 5 labels", "3 rows"}},
     {"x.csv", TEXT("1,2\n3,4\n5,6\n"), OPTIONS(.format = "csv"), .labels = "1\n\n3\n4\n",
