@@ -15,108 +15,89 @@
 #include "base/memory.h"
 #include "io/number.h"
 
-enum { GUESS_BYTES = 128 * 1024, FIRST_FIELDS = 64 };
+enum { GUESS_BYTES = 128 * 1024 };
 
-/* One field of a record that is looked at, not read. */
-struct span {
-    const char *text;
-    uint32_t length;
-    bool quoted, number, word; /* neither number nor word: missing */
-};
-
-/* The fields of one record. Their texts point into the window, and are void once it moves. */
+/* The first two records: they are whole in the window, and are void once it moves. */
 struct glimpse {
-    struct span *spans;
-    size_t count, room;
-    const char *after; /* the record */
-    uint64_t newlines; /* in it */
+    const char *first, *after, *second; /* after the first; second NULL: there is none */
+    size_t columns;
+    uint64_t newlines; /* in the first record */
 };
 
-/* Adds a field to the record and decides whether it is a number, a word or missing. The array
- * doubles; a line whose fields do not fit in the budget is refused with its length and the
- * --memory that it takes. */
-static int append(struct ny_reader *reader, struct glimpse *glimpse, const struct ny_field *field)
+/* Finds the two records. Returns whether they are whole, or the first one's `field` is bad. */
+static enum ny_field_kind look(const struct ny_reader *reader, struct glimpse *glimpse,
+                               struct ny_field *field)
 {
-    struct span *span;
-    double value;
+    const struct ny_csv *csv = reader->state;
+    struct ny_bytes rest = *reader->bytes;
+    enum ny_field_kind kind;
+    struct ny_field other;
 
-    if (glimpse->count == glimpse->room) {
-        size_t room = glimpse->room ? 2 * glimpse->room : FIRST_FIELDS;
-
-        if ((room + glimpse->room) * sizeof(*span) >
-            ny_memory_limit(reader->ctx) - ny_memory_used(reader->ctx))
-            return ny_bytes_refuse_line(reader->bytes);
-        span = ny_resize(reader->ctx, NY_MEM_IO, glimpse->spans, room * sizeof(*span));
-        if (!span) return NY_EBUDGET;
-        glimpse->spans = span;
-        glimpse->room = room;
-    }
-    span = &glimpse->spans[glimpse->count++];
-    *span = (struct span){.text = field->text, .length = (uint32_t)field->length};
-    span->quoted = field->quoted;
-    span->number =
-        field->length > 0 && (ny_number(field->text, &value) == field->text + field->length ||
-                              ny_number_comma(field->text, field->length));
-    span->word = !span->number && !ny_number_none(field->text, field->length) &&
-                 !ny_number_missing(field->text, field->length, &value);
-    glimpse->newlines += field->newlines;
-    return NY_OK;
-}
-
-/* Splits the record at `at`; *kind tells a cut one and a bad one (count = the bad field). */
-static int glimpse_record(struct ny_reader *reader, const char *at, struct glimpse *glimpse,
-                          enum ny_field_kind *kind, struct ny_field *field)
-{
-    struct ny_csv *csv = reader->state;
-    const struct ny_bytes *bytes = reader->bytes;
-
-    glimpse->count = 0;
-    glimpse->newlines = 0;
+    *glimpse = (struct glimpse){.first = rest.at};
     do {
-        int err;
-
-        *kind = ny_field_scan(&csv->dialect, &at, bytes->end, bytes->ended, field);
-        if (*kind != NY_FIELD) return NY_OK;
-        err = append(reader, glimpse, field);
-        if (err) return err;
-    } while (ny_field_follows(&csv->dialect, &at));
-    *kind = ny_line_end(&at, bytes->end, bytes->ended);
-    glimpse->after = at;
-    return NY_OK;
+        kind = ny_field_scan(&csv->dialect, &rest.at, rest.end, rest.ended, field);
+        if (kind != NY_FIELD) return kind;
+        glimpse->columns++;
+        glimpse->newlines += field->newlines;
+    } while (ny_field_follows(&csv->dialect, &rest.at));
+    kind = ny_line_end(&rest.at, rest.end, rest.ended);
+    glimpse->after = rest.at;
+    if (kind == NY_FIELD) kind = ny_empty_lines(&csv->dialect, &rest);
+    if (kind == NY_FIELD_CUT) return kind;
+    glimpse->second = kind == NY_FIELD ? rest.at : NULL;
+    while (kind == NY_FIELD) {
+        kind = ny_field_scan(&csv->dialect, &rest.at, rest.end, rest.ended, &other);
+        if (kind != NY_FIELD || !ny_field_follows(&csv->dialect, &rest.at)) break;
+    }
+    return kind == NY_FIELD_CUT ? kind : NY_FIELD;
 }
 
 /* Looks at the first two records. Whenever one of them is cut, the window grows and both are begun
- * again, since their texts point into it. The second has count 0 when there is none. */
-static int glimpse_two(struct ny_reader *reader, struct glimpse two[2])
+ * again. */
+static int glimpse_two(struct ny_reader *reader, struct glimpse *glimpse)
 {
-    struct ny_csv *csv = reader->state;
     struct ny_bytes *bytes = reader->bytes;
     enum ny_field_kind kind;
     struct ny_field field;
-    int err;
 
-    for (;;) {
-        struct ny_bytes rest;
+    while ((kind = look(reader, glimpse, &field)) == NY_FIELD_CUT) {
+        int err = ny_bytes_more(bytes);
 
-        err = glimpse_record(reader, bytes->at, &two[0], &kind, &field);
-        if (err) return err;
-        if (kind == NY_FIELD_BAD)
-            return ny_fail_at(reader->ctx, NY_EDATA, reader->path, bytes->line,
-                              "%s, line %llu, column %zu: '%s' %s", reader->path,
-                              (unsigned long long)bytes->line, two[0].count + 1,
-                              ny_shown(field.text, field.length).text, field.wrong);
-        two[1].count = 0;
-        if (kind == NY_FIELD) {
-            rest = *bytes;
-            rest.at = two[0].after;
-            kind = ny_empty_lines(&csv->dialect, &rest);
-            if (kind == NY_FIELD) err = glimpse_record(reader, rest.at, &two[1], &kind, &field);
-            if (err) return err;
-        }
-        if (kind != NY_FIELD_CUT) return NY_OK;
-        err = ny_bytes_more(bytes);
         if (err) return err;
     }
+    if (kind == NY_FIELD) return NY_OK;
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, bytes->line,
+                      "%s, line %llu, column %zu: '%s' %s", reader->path,
+                      (unsigned long long)bytes->line, glimpse->columns + 1,
+                      ny_shown(field.text, field.length).text, field.wrong);
+}
+
+/* Reads the next field of a record that is whole; false behind its last, or where it is bad. */
+static bool next_field(const struct ny_reader *reader, const char **at, struct ny_field *field)
+{
+    const struct ny_csv *csv = reader->state;
+    const struct ny_bytes *bytes = reader->bytes;
+    bool there = *at && ny_field_scan(&csv->dialect, at, bytes->end, true, field) == NY_FIELD;
+
+    if (!there) *field = (struct ny_field){.text = ""};
+    if (!there || !ny_field_follows(&csv->dialect, at)) *at = NULL;
+    return there;
+}
+
+static bool is_number(const struct ny_field *field)
+{
+    double value;
+
+    return field->length > 0 && (ny_number(field->text, &value) == field->text + field->length ||
+                                 ny_number_comma(field->text, field->length));
+}
+
+static bool is_word(const struct ny_field *field)
+{
+    double value;
+
+    return !is_number(field) && !ny_number_none(field->text, field->length) &&
+           !ny_number_missing(field->text, field->length, &value);
 }
 
 /* Tells whether an option names a column by its name, so that a header must be there. A number goes
@@ -131,51 +112,47 @@ static bool is_named(const char *wanted, uint64_t *number)
  * number, for example "age,height" above "31,1.80", or nothing above the names of rows, as pandas
  * writes it. If there is no second line, a word that is neither label nor name makes it one.
  * Options that name columns need a header, so that one is taken to be there. */
-static bool looks_like_header(const struct ny_reader *reader, const struct glimpse two[2])
+static bool looks_like_header(const struct ny_reader *reader, const struct glimpse *glimpse)
 {
     const struct ny_reader_options *options = &reader->options;
+    const char *first = glimpse->first, *second = glimpse->second;
+    struct ny_field above, below;
     uint64_t label, id;
 
     if (is_named(options->label_column, &label) || is_named(options->id_column, &id)) return true;
     if (options->columns && ny_columns_named(options->columns)) return true;
     if (options->drop_columns && ny_columns_named(options->drop_columns)) return true;
-    if (id >= 1 && id <= two[0].count && id <= two[1].count && two[0].spans[id - 1].length == 0 &&
-        two[1].spans[id - 1].length > 0)
-        return true;
-    for (size_t i = 0; i < two[0].count; i++) {
-        if (!two[0].spans[i].word) continue;
-        if (two[1].count == 0 && i + 1 != label && i + 1 != id) return true;
-        if (i < two[1].count && two[1].spans[i].number) return true;
+    for (size_t column = 1; next_field(reader, &first, &above); column++) {
+        bool there = next_field(reader, &second, &below);
+
+        if (there && column == id && !above.length && below.length) return true;
+        if (!is_word(&above)) continue;
+        if (!glimpse->second && column != label && column != id) return true;
+        if (there && is_number(&below)) return true;
     }
     return false;
 }
 
-/* Copies a field without its quotes, with a NUL; returns the length. */
-static size_t copy_field(const struct span *span, char *to)
-{
-    return ny_field_copy(
-        &(struct ny_field){.text = span->text, .length = span->length, .quoted = span->quoted}, to);
-}
-
 /* Tells whether the fields of the first line are the names of options.like in any order: a header
  * of numbers, such as years, is one, though it has no word. */
-static int names_like(struct ny_reader *reader, const struct glimpse *first, bool *header)
+static int names_like(struct ny_reader *reader, const struct glimpse *glimpse, bool *header)
 {
     const struct ny_columns_like *like = reader->options.like;
     struct ny_csv *csv = reader->state;
+    const char *at = glimpse->first, *name;
     struct ny_names has = {0};
-    const char *name;
+    struct ny_field field;
     uint64_t sum = 0;
     int err;
 
-    if (!like || first->count != like->count) return NY_OK;
+    if (!like || glimpse->columns != like->count) return NY_OK;
     err = like->load(like->arg, &has);
     name = has.text;
     for (size_t i = 0; i < has.count; i++, name += strlen(name) + 1)
         sum += ny_checksum(name, strlen(name));
-    for (size_t i = 0; i < first->count; i++)
-        sum -= ny_checksum(csv->unquoted, copy_field(&first->spans[i], csv->unquoted));
-    *header = !err && has.count == first->count && !sum;
+    while (next_field(reader, &at, &field))
+        sum -= ny_checksum(csv->unquoted, ny_field_copy(&field, csv->unquoted));
+    *header = !err && has.count == glimpse->columns && !sum;
     ny_names_release(&has, reader->ctx);
     return err;
 }
@@ -204,26 +181,26 @@ static void make_name(struct ny_reader *reader, char *word, size_t column)
 
 /* Copies the names of the columns out of the window, without their quotes, and passes over the
  * header. All names share one allocation. */
-static int keep_names(struct ny_reader *reader, const struct glimpse *first)
+static int keep_names(struct ny_reader *reader, const struct glimpse *glimpse)
 {
     struct ny_csv *csv = reader->state;
-    size_t bytes = 0, used = 0;
+    const char *at = glimpse->first;
+    size_t bytes = (size_t)(glimpse->after - at) + glimpse->columns, used = 0;
+    struct ny_field field;
 
-    for (size_t i = 0; i < first->count; i++)
-        bytes += first->spans[i].length + 1;
-    csv->header.names = ny_alloc(reader->ctx, NY_MEM_IO, first->count * sizeof(char *));
+    csv->header.names = ny_alloc(reader->ctx, NY_MEM_IO, glimpse->columns * sizeof(char *));
     if (!csv->header.names) return NY_EBUDGET;
     csv->name_text = ny_alloc(reader->ctx, NY_MEM_IO, bytes);
     if (!csv->name_text) return NY_EBUDGET;
-    for (size_t i = 0; i < first->count; i++) {
+    for (size_t i = 0; next_field(reader, &at, &field); i++) {
         char *name = csv->name_text + used;
 
         csv->header.names[i] = name;
-        used += copy_field(&first->spans[i], name) + 1;
+        used += ny_field_copy(&field, name) + 1;
         make_name(reader, name, i);
     }
-    reader->bytes->at = first->after;
-    reader->bytes->line += first->newlines + 1;
+    reader->bytes->at = glimpse->after;
+    reader->bytes->line += glimpse->newlines + 1;
     return NY_OK;
 }
 
@@ -295,7 +272,7 @@ int ny_csv_open(struct ny_reader *reader, char delimiter)
 {
     const struct ny_reader_options *options = &reader->options;
     struct ny_csv *csv = ny_calloc(reader->ctx, NY_MEM_IO, 1, sizeof(*csv));
-    struct glimpse two[2] = {0};
+    struct glimpse glimpse;
     bool header;
     int err;
 
@@ -304,19 +281,15 @@ int ny_csv_open(struct ny_reader *reader, char delimiter)
     reader->table.dtype = options->dtype ? options->dtype : NY_F32;
     csv->comma = options->decimal == NY_DECIMAL_COMMA;
     err = first_line(reader, delimiter);
-    if (!err) err = glimpse_two(reader, two);
-    if (err) goto done;
+    if (!err) err = glimpse_two(reader, &glimpse);
+    if (err) return err;
     csv->number = csv->comma && csv->dialect.delimiter != ',' ? ny_number_with_comma : ny_number;
-    csv->columns = csv->header.count = two[0].count;
+    csv->columns = csv->header.count = glimpse.columns;
     header = options->header == NY_HEADER_YES ||
-             (options->header == NY_HEADER_AUTO && looks_like_header(reader, two));
-    if (!header && options->header == NY_HEADER_AUTO) err = names_like(reader, &two[0], &header);
-    if (!err && header) err = keep_names(reader, &two[0]);
-    if (!err) err = ny_csv_choose_columns(reader);
-done:
-    ny_free(reader->ctx, two[0].spans);
-    ny_free(reader->ctx, two[1].spans);
-    return err;
+             (options->header == NY_HEADER_AUTO && looks_like_header(reader, &glimpse));
+    if (!header && options->header == NY_HEADER_AUTO) err = names_like(reader, &glimpse, &header);
+    if (!err && header) err = keep_names(reader, &glimpse);
+    return err ? err : ny_csv_choose_columns(reader);
 }
 
 void ny_csv_close(struct ny_reader *reader)
