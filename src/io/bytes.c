@@ -265,7 +265,8 @@ uint64_t ny_bytes_place(const struct ny_bytes *bytes)
     return bytes->offset - (uint64_t)(bytes->end - bytes->at);
 }
 
-int ny_bytes_read_at(struct ny_bytes *bytes, uint64_t place, void *to, size_t wanted, size_t *got)
+int ny_bytes_read_at(const struct ny_bytes *bytes, uint64_t place, void *to, size_t wanted,
+                     size_t *got)
 {
     *got = 0;
     while (*got < wanted) {

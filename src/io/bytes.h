@@ -50,7 +50,8 @@ uint64_t ny_bytes_left(const struct ny_bytes *bytes);
 uint64_t ny_bytes_place(const struct ny_bytes *bytes);
 /* Copies `wanted` bytes from a place in such a file, apart from the stream; *got is less only at
  * its end. */
-int ny_bytes_read_at(struct ny_bytes *bytes, uint64_t place, void *to, size_t wanted, size_t *got);
+int ny_bytes_read_at(const struct ny_bytes *bytes, uint64_t place, void *to, size_t wanted,
+                     size_t *got);
 /* Goes back to the first byte; for regular files only (`regular`). */
 int ny_bytes_rewind(struct ny_bytes *bytes);
 

@@ -10,22 +10,19 @@
  */
 #include "io/zip.h"
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 #include "io/zlib.h"
 
 enum {
-    END_BYTES = 22,        /* the record at the archive's end, before its comment */
-    COMMENT_MAX = 65535,   /* bytes */
-    END64_BYTES = 56,      /* that record in 64 bits */
-    LOCATOR_BYTES = 20,    /* the record that says where it is, right before the other */
-    ENTRY_BYTES = 46,      /* an entry of the directory, before its name */
-    LOCAL_BYTES = 30,      /* the header of a member, before its name */
-    NAME_MAX_BYTES = 64,   /* names that are looked for */
-    MEMBERS_MAX = 1 << 16, /* more are no archive of arrays */
+    END_BYTES = 22,          /* the record at the archive's end, before its comment */
+    COMMENT_MAX = 65535,     /* bytes */
+    END64_BYTES = 56,        /* that record in 64 bits */
+    LOCATOR_BYTES = 20,      /* the record that says where it is, right before the other */
+    ENTRY_BYTES = 46,        /* an entry of the directory, before its name */
+    LOCAL_BYTES = 30,        /* the header of a member, before its name */
+    DIRECTORY_MAX = 1 << 20, /* more bytes of it are no archive of arrays */
     WINDOW_BYTES = 64 * 1024,
     STORED = 0,
     DEFLATED = 8
@@ -74,26 +71,11 @@ static uint64_t archive_bytes(const struct ny_bytes *archive)
     return archive->size - archive->start;
 }
 
-/* Reads bytes at a place of the archive; fewer only at the end of the file. */
-static int read_some(const struct ny_bytes *archive, uint64_t at, void *to, size_t wanted,
-                     size_t *got)
-{
-    for (*got = 0; *got < wanted;) {
-        ssize_t count = pread(archive->fd, (char *)to + *got, wanted - *got,
-                              (off_t)(archive->start + at + *got));
-
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) return ny_fail_errno(archive->ctx, "read", archive->path);
-        if (count == 0) break;
-        *got += (size_t)count;
-    }
-    return NY_OK;
-}
-
+/* Reads bytes at a place of the archive, which must be there. */
 static int read_at(const struct ny_bytes *archive, uint64_t at, void *to, size_t wanted)
 {
     size_t got;
-    int err = read_some(archive, at, to, wanted, &got);
+    int err = ny_bytes_read_at(archive, archive->start + at, to, wanted, &got);
 
     if (err || got == wanted) return err;
     return damaged(archive, "the zip archive ends too early");
@@ -180,14 +162,10 @@ static bool take_sizes64(struct ny_zip_member *member, const unsigned char *extr
     return false;
 }
 
-/* Fills the member that an entry of the directory, read at `at`, is about. */
-static int take_entry(const struct ny_bytes *archive, const unsigned char *entry, uint64_t at,
+/* Fills the member that an entry of the directory is about. */
+static int take_entry(const struct ny_bytes *archive, const unsigned char *entry,
                       struct ny_zip_member *member)
 {
-    size_t length = u16(entry + 30);
-    unsigned char *extra;
-    int err = NY_OK;
-
     member->found = true;
     member->method = u16(entry + 10);
     member->crc = u32(entry + 16);
@@ -199,14 +177,31 @@ static int take_entry(const struct ny_bytes *archive, const unsigned char *entry
                           "%s: the member %s is encrypted; unpack it, and save the matrix with "
                           "scipy.sparse.save_npz",
                           archive->path, member->name);
-    if (member->packed != UINT32_MAX && member->bytes != UINT32_MAX && member->at != UINT32_MAX)
-        return NY_OK;
-    extra = ny_alloc(archive->ctx, NY_MEM_IO, length);
-    if (!extra) return NY_EBUDGET;
-    err = read_at(archive, at + ENTRY_BYTES + u16(entry + 28), extra, length);
-    if (!err && !take_sizes64(member, extra, length))
-        err = damaged(archive, "the directory of the zip archive is damaged");
-    ny_free(archive->ctx, extra);
+    if ((member->packed == UINT32_MAX || member->bytes == UINT32_MAX || member->at == UINT32_MAX) &&
+        !take_sizes64(member, entry + ENTRY_BYTES + u16(entry + 28), u16(entry + 30)))
+        return damaged(archive, "the directory of the zip archive is damaged");
+    return NY_OK;
+}
+
+/* Walks over the entries of the directory, which is in memory. */
+static int walk(const struct ny_bytes *archive, const unsigned char *entry, size_t left,
+                struct ny_zip_member *members, size_t count, size_t *arrays)
+{
+    size_t bytes;
+    int err = NY_OK;
+
+    for (*arrays = 0; !err && left > 0; entry += bytes, left -= bytes) {
+        const char *name = (const char *)entry + ENTRY_BYTES;
+        size_t length = left < ENTRY_BYTES ? 0 : u16(entry + 28);
+
+        bytes = left < ENTRY_BYTES ? 0 : ENTRY_BYTES + length + u16(entry + 30) + u16(entry + 32);
+        if (bytes == 0 || bytes > left || memcmp(entry, "PK\1\2", 4) != 0)
+            return damaged(archive, "the directory of the zip archive is damaged");
+        *arrays += length > 4 && memcmp(name + length - 4, ".npy", 4) == 0;
+        for (size_t i = 0; !err && i < count; i++)
+            if (strlen(members[i].name) == length && memcmp(members[i].name, name, length) == 0)
+                err = take_entry(archive, entry, &members[i]);
+    }
     return err;
 }
 
@@ -214,28 +209,17 @@ int ny_zip_find(const struct ny_bytes *archive, struct ny_zip_member *members, s
                 size_t *arrays)
 {
     struct directory directory = {0};
+    unsigned char *entries;
     int err = find_directory(archive, &directory);
-    uint64_t at = directory.at, end = at + directory.bytes;
 
-    *arrays = 0;
-    for (size_t seen = 0; !err && at < end && seen < MEMBERS_MAX; seen++) {
-        unsigned char entry[ENTRY_BYTES + NAME_MAX_BYTES];
-        const char *name = (const char *)entry + ENTRY_BYTES;
-        size_t length, got = 0;
-
-        err = read_some(archive, at, entry, sizeof(entry), &got);
-        if (err) break;
-        length = got < ENTRY_BYTES ? 0 : u16(entry + 28);
-        if (got < ENTRY_BYTES || memcmp(entry, "PK\1\2", 4) != 0 || end - at < ENTRY_BYTES)
-            return damaged(archive, "the directory of the zip archive is damaged");
-        if (length > 4 && length <= got - ENTRY_BYTES)
-            *arrays += memcmp(name + length - 4, ".npy", 4) == 0;
-        for (size_t i = 0; !err && i < count; i++)
-            if (length <= got - ENTRY_BYTES && strlen(members[i].name) == length &&
-                memcmp(members[i].name, name, length) == 0)
-                err = take_entry(archive, entry, at, &members[i]);
-        at += ENTRY_BYTES + length + u16(entry + 30) + u16(entry + 32);
-    }
+    if (err) return err;
+    if (directory.bytes > DIRECTORY_MAX)
+        return damaged(archive, "the zip archive has more members than arrays of a matrix");
+    entries = ny_alloc(archive->ctx, NY_MEM_IO, (size_t)directory.bytes);
+    if (!entries) return NY_EBUDGET;
+    err = read_at(archive, directory.at, entries, (size_t)directory.bytes);
+    if (!err) err = walk(archive, entries, (size_t)directory.bytes, members, count, arrays);
+    ny_free(archive->ctx, entries);
     return err;
 }
 
