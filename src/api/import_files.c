@@ -1,27 +1,9 @@
 /* ny_import: checks the files that were named, which are then imported into one store
  * (api/import.c) or dealt out to the shards of one (api/import_dealt.c). */
 #include <string.h>
-#include <sys/stat.h>
 
 #include "api/given.h"
 #include "api/import.h"
-#include "base/text.h"
-
-/* "import table.csv x.nys": what is called as stores are is not there, or is no file. */
-static int check_order(struct ny_context *ctx, const char *path, const char *const *files,
-                       size_t count)
-{
-    struct stat status;
-
-    for (size_t i = 0; i < count; i++)
-        if (ny_ends_with(files[i], ".nys") && !ny_ends_with(path, ".nys") &&
-            stat(files[i], &status) != 0)
-            return ny_fail_at(ctx, NY_EIO, files[i], NY_NO_LINE,
-                              "there is no file %s; the store is named before the files: nystream "
-                              "import %s %s",
-                              files[i], files[i], path);
-    return NY_OK;
-}
 
 /* A store holds numbers alone, from which kernels, means and widths are computed. */
 static int check_nan(struct ny_context *ctx, const struct ny_options *options)
@@ -46,7 +28,6 @@ int ny_import(struct ny_context *context, const char *path, const char *const *f
     for (size_t i = 0; !err && i < count; i++)
         err = NY_GIVEN(context, files[i]);
     if (!err) err = check_nan(context, options);
-    if (!err) err = check_order(context, path, files, count);
     if (err) return err;
     return options && ny_options_is_set(options, "shards")
                ? ny_import_dealt(context, path, &all, options, report)

