@@ -110,8 +110,8 @@ static void tell(const struct match *match)
 
     if (reader->options.again) return;
     if (match->lost.count)
-        ny_log(reader->ctx, NY_LOG_NOTE, "%s lacks columns of %s, and is 0 there: %s", reader->path,
-               whose, match->lost.text);
+        ny_log(reader->ctx, NY_LOG_NOTE, "%s: columns of %s that it lacks are 0 in its rows: %s",
+               reader->path, whose, match->lost.text);
     for (size_t i = 0; i < match->count; i++)
         if (!match->is_found[i]) add_to_list(&others, match->columns[i].name);
     if (others.count)

@@ -26,7 +26,7 @@ struct ny_columns_like {
     uint64_t count;
     int (*load)(void *arg, struct ny_names *names); /* adds all names, in order */
     void *arg;
-    const char *label_column, *id_column; /* that these were taken from; NULL: not known */
+    const char *label_column, *id_column; /* of labels and names of rows; NULL: not known */
 };
 
 struct ny_reader_options {

@@ -76,7 +76,7 @@ refused() {
         # shellcheck disable=SC2086
         run nystream $verb
         [ "$status" -eq 0 ]
-        [[ $output == *"fewer.h5ad lacks columns of "*", and is 0 there: $lost"* ]]
+        [[ $output == *"fewer.h5ad: columns of "*" that it lacks are 0 in its rows: $lost"* ]]
         # shellcheck disable=SC2086
         refused 3 "fewer.h5ad lacks columns of " nystream $verb --matrix layers/dense
     done

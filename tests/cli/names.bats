@@ -246,13 +246,13 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
         for result in all some; do
             ny transform $kind.nys $result --input b.$kind --column-names fewer.txt -o $kind.csv
             exits 0
-            says "b.$kind lacks columns of $kind.nys, and is 0 there: 'elm'"
+            says "b.$kind: columns of $kind.nys that it lacks are 0 in its rows: 'elm'"
             says "columns that $kind.nys does not have are left out: 'pine'"
             cmp whole.$result.csv $kind.csv
         done
         ny import $kind.nys b.$kind --append --column-names fewer.txt
         exits 0
-        says "b.$kind lacks columns of $kind.nys, and is 0 there: 'elm'"
+        says "b.$kind: columns of $kind.nys that it lacks are 0 in its rows: 'elm'"
         nystream export $kind.nys --part points -o points.csv -q
         [ "$(tail -n 2 points.csv)" = "$(cat whole.csv)" ]
         [ "$(columns $kind.nys)" = "oak elm ash" ]
@@ -296,7 +296,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
         nystream transform $kind.nys f --input b.$kind --column-names first.txt -o $kind.csv -q
         ny import $kind.nys b.$kind --append --column-names first.txt
         exits 0
-        says "b.$kind lacks columns of $kind.nys, and is 0 there: 'ash'"
+        says "b.$kind: columns of $kind.nys that it lacks are 0 in its rows: 'ash'"
         nystream export $kind.nys --part points -o points.csv -q
         [ "$(tail -n 1 points.csv)" = 4,9,0 ]
     done
