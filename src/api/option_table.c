@@ -77,8 +77,10 @@
       "kept as they are and may be empty; export --part ids writes them")                          \
     X("header", NY_CHOICE, 0, true, "auto|yes|no", "auto", INPUT, IMPORT | READ | RARE, ANY,       \
       "whether the first line names the columns")                                                  \
-    X("decimal", NY_CHOICE, 0, true, ".|,", ".", INPUT, IMPORT | READ | RARE, ANY,                 \
-      "sign before the fraction of numbers in text tables")                                        \
+    X("decimal", NY_CHOICE, 0, true, "auto|.|,", "auto", INPUT, IMPORT | READ | RARE, ANY,         \
+      "sign before the fraction of numbers in text tables; auto: a comma if semicolons separate "  \
+      "the columns and the numbers at the beginning of the file have commas and no points, else "  \
+      "a point")                                                                                   \
     X("dtype", NY_CHOICE, 0, true, "auto|u8|i16|f32|f64", "auto", INPUT, IMPORT | READ | RARE,     \
       ANY, "element type to store; auto: that of the file")                                        \
     X("transpose", NY_SWITCH, 0, true, NULL, "no", INPUT, IMPORT | READ | RARE, ANY,               \

@@ -268,6 +268,38 @@ static int first_line(struct ny_reader *reader, char delimiter)
     return err || delimiter ? err : guess_delimiter(reader);
 }
 
+/* Tells whether the rows at the beginning of the file have decimal commas: some of their numbers
+ * have a comma, and none has a point. Columns that are no points do not count. */
+static int find_commas(struct ny_reader *reader, bool *found)
+{
+    const struct ny_csv *csv = reader->state;
+    const struct ny_bytes *bytes = reader->bytes;
+    int err = ny_bytes_need(reader->bytes, GUESS_BYTES);
+    const char *at = bytes->at, *end = bytes->end;
+    size_t column = 0;
+    struct ny_field field;
+    double value;
+
+    if (end - at > GUESS_BYTES) end = at + GUESS_BYTES;
+    while (!err && at < end && ny_field_scan(&csv->dialect, &at, end, true, &field) == NY_FIELD) {
+        bool is_point = column < csv->columns && csv->use[column] == NY_CSV_VALUE;
+        const char *after = is_point ? field.text + field.length : NULL;
+
+        if (after && memchr(field.text, '.', field.length) &&
+            ny_number(field.text, &value) == after) {
+            *found = false;
+            return NY_OK;
+        }
+        *found |= after && memchr(field.text, ',', field.length) &&
+                  ny_number_with_comma(field.text, &value) == after;
+        column++;
+        if (ny_field_follows(&csv->dialect, &at)) continue;
+        ny_line_end(&at, end, true);
+        column = 0;
+    }
+    return err;
+}
+
 int ny_csv_open(struct ny_reader *reader, char delimiter)
 {
     const struct ny_reader_options *options = &reader->options;
@@ -283,13 +315,16 @@ int ny_csv_open(struct ny_reader *reader, char delimiter)
     err = first_line(reader, delimiter);
     if (!err) err = glimpse_two(reader, &glimpse);
     if (err) return err;
-    csv->number = csv->comma && csv->dialect.delimiter != ',' ? ny_number_with_comma : ny_number;
     csv->columns = csv->header.count = glimpse.columns;
     header = options->header == NY_HEADER_YES ||
              (options->header == NY_HEADER_AUTO && looks_like_header(reader, &glimpse));
     if (!header && options->header == NY_HEADER_AUTO) err = names_like(reader, &glimpse, &header);
     if (!err && header) err = keep_names(reader, &glimpse);
-    return err ? err : ny_csv_choose_columns(reader);
+    if (!err) err = ny_csv_choose_columns(reader);
+    if (!err && options->decimal == NY_DECIMAL_AUTO && csv->dialect.delimiter == ';')
+        err = find_commas(reader, &csv->comma);
+    csv->number = csv->comma && csv->dialect.delimiter != ',' ? ny_number_with_comma : ny_number;
+    return err;
 }
 
 void ny_csv_close(struct ny_reader *reader)

@@ -16,8 +16,9 @@
 enum ny_reading { NY_READ_DENSE, NY_READ_AUTO, NY_READ_SPARSE };
 
 enum ny_csv_header { NY_HEADER_AUTO, NY_HEADER_YES, NY_HEADER_NO };
-/* The sign before the fraction of a number. */
-enum ny_csv_decimal { NY_DECIMAL_POINT, NY_DECIMAL_COMMA };
+/* The sign before the fraction of a number. Auto: a point, or where semicolons separate the
+ * columns, as the numbers at the beginning of the file show it. */
+enum ny_csv_decimal { NY_DECIMAL_AUTO, NY_DECIMAL_POINT, NY_DECIMAL_COMMA };
 
 /* The columns that rows are to have, of a file that names its columns: they are found by their
  * names. Needed while the file is opened. */

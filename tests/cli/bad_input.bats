@@ -799,12 +799,13 @@ END
 
 @test "tables of a data scientist, a biologist and a physicist" {
     cases <<'END'
+put t.csv 'a;b\n0.5;1.25\n2,5;3\n'      | import new t.csv | 3 | line 3, column 1 ('a') / '2,5' has a comma; --decimal ,
 put t.csv 'a;b\n0,5;1,25\n2,5;3\n'      | import new t.csv --decimal . | 3 | line 2, column 1 ('a') / '0,5' has a comma; --decimal , takes it for that of a decimal fraction
 put t.csv 'a;b\n0,5;1.25\n'             | import new t.csv --decimal , | 3 | line 2, column 2 ('b'): '1.25' is not a number with a decimal comma
 put t.csv 'a;b\n0,5;1.250,5\n'          | import new t.csv --decimal , | 3 | line 2, column 2 ('b'): '1.250,5' is not a number with a decimal comma
 put t.csv 'a;b\n0,5;1,250,000\n'        | import new t.csv --decimal , | 3 | line 2, column 2 ('b'): '1,250,000' is not a number with a decimal comma
 put t.svm '1 1:2\n'                     | import new t.svm --decimal , | 2 | --decimal , does not go with the format libsvm
-put t.csv '1;2\n'                       | import new t.csv --decimal ';' | 2 | --decimal is one of .
+put t.csv '1;2\n'                       | import new t.csv --decimal ';' | 2 | --decimal is one of auto
 put t.csv '0,5\t1,25\n2,5\t3\n'         | import new t.csv | 3 | line 1, column 1 / '0,5' has a comma
 put t.csv 'a,b\n"1.234,5",2\n3,4\n'     | import new t.csv | 3 | line 2, column 1 / '1.234,5' has a comma
 put t.csv 'day,x,y\n2024-01-31,1,2\n'   | import new t.csv | 3 | column 1 ('day'): '2024-01-31' is not a number; --label-column, --id-column or --drop-columns takes a column of text

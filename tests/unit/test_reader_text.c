@@ -75,9 +75,8 @@ static const struct text_case cases[] = {
     {"1,2,3,4\n5,6,7,8\n", OPTIONS(.columns = "1-3", .label_column = "2"), .d = 2, .rows = 2,
      .values = {1, 3, 5, 7}, .labels = {2, 6}, .format = "csv"},
     /* decimal commas */
-    {"1,5;2\n-3,25e1;,5\n", COMMA, .d = 2, .rows = 2, .values = {1.5, 2, -32.5, 0.5},
-     .format = "csv"},
-    {"a;b\n1;2\n3;4,5\n", COMMA, .d = 2, .rows = 2, .values = {1, 2, 3, 4.5}, .format = "csv"},
+    {"1,5;2\n-3,25e1;,5\n", .d = 2, .rows = 2, .values = {1.5, 2, -32.5, 0.5}, .format = "csv"},
+    {"a;b\n1;2\n3;4,5\n", .d = 2, .rows = 2, .values = {1, 2, 3, 4.5}, .format = "csv"},
     {"\xef\xbb\xbf"
      "a;b\r\n1,5;2\r\n3;\"4,5\"",
      COMMA, .d = 2, .rows = 2, .values = {1.5, 2, 3, 4.5}, .format = "csv"},
