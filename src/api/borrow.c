@@ -90,7 +90,8 @@ static int read_all(struct borrowed *borrowed, struct ny_reader *reader)
 
 static int open_reader(struct borrowed *borrowed, struct ny_reader **reader)
 {
-    const struct ny_reader_options reading = {.reading = borrowed->layout, .any_order = true};
+    const struct ny_reader_options reading = {
+        .reading = borrowed->layout, .any_order = true, .nan_option = true};
 
     return ny_reader_open_memory(reader, borrowed->ctx, &borrowed->table, &reading);
 }

@@ -418,9 +418,12 @@ def test_text_with_decimal_commas(tmp_path):
         file = tmp_path / "rows.csv"
         file.write_text("\n".join(lines).replace(".", ",") + "\n")
         store = nystream.open(tmp_path / f"{ord(delimiter)}.nys")
-        with pytest.raises(nystream.DataError, match="has a comma; decimal="):
+        if delimiter == "\t":
+            with pytest.raises(nystream.DataError, match="has a comma; decimal="):
+                store.append_files(file)
+            store.append_files(file, decimal=",")
+        else:
             store.append_files(file)
-        store.append_files(file, decimal=",")
         assert np.array_equal(store[:], rows)
     with pytest.raises(nystream.UsageError, match="decimal= says how to read a file"):
         nystream.embed(rows, decimal=",")

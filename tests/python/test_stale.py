@@ -19,6 +19,7 @@ pytestmark = pytest.mark.quick
 CODE = {
     "estimator": """
 import numpy as np
+import nystream
 X = np.random.default_rng(0).normal(size=(100_000, 8))
 nystream.Isomap(n_neighbors=30, n_landmarks=1000).fit(X)
 """,

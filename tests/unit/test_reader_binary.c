@@ -503,7 +503,7 @@ static void test_labels_files(void **state)
     options.labels_file = support_file("labels.idx", "\0\0\x08\1\0\0\0\3abc", 11);
     assert_int_equal(support_read(*state, path, &options, 2, &table), NY_EDATA);
     assert_non_null(strstr(ny_context_message(*state), "3 labels"));
-    assert_non_null(strstr(ny_context_message(*state), "4 rows"));
+    assert_non_null(strstr(ny_context_message(*state), "more rows"));
     support_free(&table);
     options.labels_file = support_file("labels.idx", "\0\0\x08\2\0\0\0\4\0\0\0\2abcdefgh", 20);
     assert_int_equal(support_read(*state, path, &options, 2, &table), NY_EDATA);
