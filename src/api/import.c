@@ -320,7 +320,6 @@ int ny_import_source(struct ny_import *import, struct ny_import_source source)
     if (err == NY_OK) err = ny_import_allocate(import, ny_reader_table(reader));
     if (err == NY_OK) err = ny_import_file(import, reader, name_of(source), source.rows);
     if (err == NY_OK) err = ny_import_class_names(import, reader);
-    if (err == NY_OK && source.file) ny_import_warn_columns(import, reader, source.file);
     /* Tables may be many: one warning is for all of them. */
     if (source.table && ny_reader_rounded(reader)) import->reading.dtype_follows = false;
     ny_reader_close(reader);
@@ -367,8 +366,6 @@ int ny_import_finish(struct ny_import *import, int err)
     }
     if (import->meter.ctx) ny_meter_finish(&import->meter);
     if (!err) ny_import_arrive(import);
-    if (!err) ny_import_warn_classes(import);
-    if (!err) ny_import_warn_unlabelled(import);
     return leave_behind(import, err);
 }
 

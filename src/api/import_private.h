@@ -61,7 +61,6 @@ struct ny_import {
     uint64_t consumed, dropped; /* rows of all files so far; of the files before the present one */
     uint64_t others;            /* first rows of the present file that are another shard's */
     uint64_t min_values;        /* rows with fewer are left out; 0: none are */
-    uint64_t unlabelled;        /* rows without a label, where rows have labels */
     uint64_t few, first_few;    /* such rows of the present file, and the first of them */
     struct ny_import_dropped left_out;
     uint64_t values_left_out;   /* by --new-columns drop */
@@ -174,17 +173,5 @@ void ny_import_drop_few(struct ny_import *import, struct ny_row_batch *batch);
 /* Tells at the end of a file, whose last batch this is, how many of its rows were left out;
  * NY_EDATA where all were. */
 int ny_import_end_few(struct ny_import *import, const char *name, const struct ny_row_batch *last);
-
-/* ---- api/import_classes.c ------------------------------------------------------------------ */
-
-/* Counts the rows of a batch that have no label, of an import that takes labels. */
-void ny_import_note_labels(struct ny_import *import, const struct ny_row_batch *batch);
-/* Warns if none of the rows of a new store has a label, though they are to have some. */
-void ny_import_warn_unlabelled(const struct ny_import *import);
-/* Warns of columns of the first file of a new store that have the name of an earlier one. */
-void ny_import_warn_columns(const struct ny_import *import, const struct ny_reader *reader,
-                            const char *file);
-/* Warns of labels that are nearly all different, such as those of a column of ids. */
-void ny_import_warn_classes(const struct ny_import *import);
 
 #endif

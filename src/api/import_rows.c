@@ -170,7 +170,6 @@ int ny_import_rows(struct ny_import *import, struct ny_reader *reader, uint64_t 
         if (batch.dropped > last->dropped) last->dropped = batch.dropped;
         if (err) break;
         ny_import_note_names(import, &batch);
-        ny_import_note_labels(import, &batch);
         err = import->order ? shuffle_batch(import, &batch) : store_batch(import, &batch);
         rows -= batch.count;
         ny_meter_add(&import->meter, batch.count, batch_size(import, &batch), 0);

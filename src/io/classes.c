@@ -24,7 +24,7 @@ struct ny_classes {
     struct ny_context *ctx;
     enum { UNDECIDED, NUMBERS, WORDS } kind;
     char **names;
-    size_t count, met; /* of all names; of those that a label brought */
+    size_t count;
     uint32_t *slots; /* open addressing, 1 + index of the name, 0: free; names has slots/2 room */
     size_t slot_count;
     ny_classes_ask_fn *ask; /* who numbers new names; NULL: they are numbered as they come */
@@ -181,7 +181,6 @@ static int word(struct ny_classes *classes, const char *path, uint64_t line, con
         return ny_fail_at(classes->ctx, NY_EDATA, path, line, "%s%s: the label '%s' %s", path,
                           place, ny_shown(text, length).text, wrong);
     classes->kind = WORDS;
-    classes->met += !known(classes, text, length);
     err = enter(classes, text, length, &number);
     *label = (double)number - 1;
     return err;
@@ -218,9 +217,4 @@ void ny_classes_names(const struct ny_classes *classes, const char *const **name
 {
     *names = (const char *const *)classes->names;
     *count = classes->kind == WORDS ? classes->count : 0;
-}
-
-size_t ny_classes_met(const struct ny_classes *classes)
-{
-    return classes->met;
 }

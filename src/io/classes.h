@@ -32,7 +32,5 @@ typedef int ny_classes_ask_fn(void *arg, struct ny_classes *classes, const char 
 void ny_classes_ask(struct ny_classes *classes, ny_classes_ask_fn *ask, void *arg);
 /* Gives no names where the labels are numbers, or where there was no label. */
 void ny_classes_names(const struct ny_classes *classes, const char *const **names, size_t *count);
-/* How many words were met that no label before was, nor known. */
-size_t ny_classes_met(const struct ny_classes *classes);
 
 #endif

@@ -235,19 +235,6 @@ refused() {
     nystream import drop.nys "$FILES/dense.h5ad" --nan drop --json | grep -q '"dropped": 1'
 }
 
-@test "labels that no cell has and names of two genes are told at the import" {
-    needs_files
-    for column in kind value; do
-        rm -rf b.nys
-        run --separate-stderr nystream import b.nys "$FILES/blank.h5ad" --label-column $column
-        [ "$status" -eq 0 ]
-        [[ $stderr == *"warning: none of the 4 rows has a label: column '$column' has no value in any of them"* ]]
-        [[ $stderr == *"warning: "*"blank.h5ad: column 3 (from 0) has the name of an earlier one, 'x', as 1 other column does:"* ]]
-    done
-    run --separate-stderr nystream import c.nys "$FILES/rows.h5ad" --label-column kind # one cell has none
-    [[ $stderr != *warning* ]]
-}
-
 # Writes loop.h5ad, which libhdf5 reads for ever; newer ones may refuse it.
 make_loop() {
     /usr/bin/python3 "$BATS_TEST_DIRNAME/external/damage_h5ad.py" loop "$FILES/rows.h5ad" loop.h5ad

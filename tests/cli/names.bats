@@ -804,20 +804,6 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     done
 }
 
-@test "classes that an append brings are told" {
-    printf 'a,b,k\n1,2,u\n2,3,v\n3,1,u\n' >first.csv
-    printf 'a,b,k\n1,3,u\n2,4,vx\n3,2,w\n' >second.csv
-    ny import s first.csv --label-column k
-    [[ $stderr != *"new among"* ]]
-    ny import s second.csv --append
-    says "2 classes are new among the labels, which s had not so far: 'vx', 'w'"
-    ny import s second.csv --append
-    [[ $stderr != *"new among"* ]]
-    { echo a,b,k; for i in {1..7}; do echo "1,$i,k$i"; done; } >third.csv
-    ny import s third.csv --append
-    says "7 classes are new among the labels, which s had not so far: 'k1', 'k2', 'k3', 'k4', 'k5' and 2 more"
-}
-
 @test "an append of rows without labels or names says so, where the store has some" {
     local one
     printf 'id,a,b,class\nx1,1,2,u\nx2,3,4,v\nx3,5,1,u\n' >first.csv
@@ -871,35 +857,4 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     nystream transform things.nys near --input turned.csv -o near.npy -q
     nystream transform things.nys near --input new.csv -o new.near.npy -q
     cmp near.npy new.near.npy
-}
-
-@test "labels that are nearly all different are warned of as names" {
-    for i in {1..40}; do echo "r$i,$i,2,c$((i % 20))"; done >t.csv
-    run nystream import a.nys t.csv --label-column 1 --drop-columns 4 -q
-    [ "$status" -eq 0 ]
-    [[ $output == *"the labels of 40 rows are 40 different words, like names of rows: import them again with --id-column 1" ]]
-    run nystream import b.nys t.csv --label-column 4 --id-column 1 -q # two rows a class
-    [ -z "$output" ]
-    cut -d, -f1 t.csv >ids
-    cut -d, -f2,3 t.csv >x.csv
-    run nystream import c.nys x.csv --labels ids -q
-    [[ $output == *"like names of rows: labels are for classes that several rows share" ]]
-    cut -d, -f2,3 t.csv >numbers.csv # a quantity, which may differ in each row
-    run nystream import d.nys numbers.csv --label-column 1 -q
-    [ -z "$output" ]
-    head -n 20 t.csv >few.csv
-    run nystream import e.nys few.csv --label-column 1 --drop-columns 4 -q
-    [ -z "$output" ]
-}
-
-@test "an empty column of labels and a name that two columns have are told" {
-    printf 'a,b,b,kind\n1,2,3,\n4,5,7,NA\n6,8,9,\n' >t.csv
-    run --separate-stderr nystream import t.nys t.csv --label-column kind
-    [ "$status" -eq 0 ]
-    [[ $stderr == *"warning: t.csv: column 2 (from 0) has the name of an earlier one, 'b': files"* ]]
-    [[ $stderr == *"warning: none of the 3 rows has a label: column 'kind' has no value in any of them"* ]]
-    sed 's/NA/left/; 1s/b,b/b,c/' t.csv >one.csv
-    run --separate-stderr nystream import one.nys one.csv --label-column kind
-    [ "$status" -eq 0 ]
-    [[ $stderr != *warning* ]]
 }
