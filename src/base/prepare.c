@@ -59,36 +59,6 @@ static bool parse_total(const char *text, double *total)
     return ny_decimal_whole(text, total) && *total > 0;
 }
 
-bool ny_prepared_counts(const struct ny_prepared *how)
-{
-    return how->rows == NY_ROWS_TOTAL || how->values == NY_VALUES_LOG1P;
-}
-
-size_t ny_first_fraction(enum ny_dtype dtype, struct ny_sparse row)
-{
-    size_t k = dtype == NY_F32 || dtype == NY_F64 ? 0 : row.count;
-
-    while (k < row.count &&
-           ny_dtype_at(dtype, row.value, k) == rint(ny_dtype_at(dtype, row.value, k)))
-        k++;
-    return k;
-}
-
-bool ny_prepared_warn_fraction(struct ny_context *ctx, const struct ny_prepared *how,
-                               enum ny_dtype dtype, struct ny_sparse row, uint64_t number)
-{
-    size_t k = ny_first_fraction(dtype, row);
-
-    if (k == row.count) return false;
-    ny_log(ctx, NY_LOG_WARNING,
-           "row %llu, column %zu (both from 0) is %.6g, and %s is meant for counts, which are "
-           "whole numbers: are the values normalised already?",
-           (unsigned long long)number, row.index ? (size_t)row.index[k] : k,
-           ny_dtype_at(dtype, row.value, k),
-           how->rows == NY_ROWS_TOTAL ? "--rows total" : "--values log1p");
-    return true;
-}
-
 bool ny_prepared_parse(struct ny_prepared *how, const char *rows, const char *values)
 {
     *how = (struct ny_prepared){0};

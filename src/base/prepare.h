@@ -51,15 +51,6 @@ const char *ny_prepared_values(const struct ny_prepared *how);
 /* Parses the words of --rows and --values; false: one of them is none. */
 bool ny_prepared_parse(struct ny_prepared *how, const char *rows, const char *values);
 
-/* Tells whether the preparation is meant for counts, as totals and logarithms are. */
-bool ny_prepared_counts(const struct ny_prepared *how);
-/* Returns the first value of a row that is no whole number, or how many there are. */
-size_t ny_first_fraction(enum ny_dtype dtype, struct ny_sparse row);
-/* Warns of such a value of row `number`, which such a preparation is not meant for: often values
- * are normalised already. Tells whether there was one. */
-bool ny_prepared_warn_fraction(struct ny_context *ctx, const struct ny_prepared *how,
-                               enum ny_dtype dtype, struct ny_sparse row, uint64_t number);
-
 /* Prepares the `count` values of one row, those of a sparse row without its zeros, into values of
  * type `to`, which is f32 or f64. `in` may be the end of the room of `out`. Returns how many it did
  * before the first that is not finite when prepared, such as log1p of −2. */

@@ -31,8 +31,6 @@ struct reader_source {
     struct unit *unit;
     struct ny_left_out *left_out; /* NULL: nobody asks, */
     struct ny_row_ids *ids;       /* likewise */
-    bool counts;                  /* values are to be counts, and none was found that is not */
-    uint64_t rows;                /* taken so far */
     bool begun;                   /* a unit was taken */
 };
 
@@ -57,16 +55,6 @@ static struct ny_sparse row_read(const struct reader_source *source, const struc
     if (source->sparse) return ny_csr_row(&unit->rows, i);
     return (struct ny_sparse){.count = source->base.d,
                               .value = unit->values + i * source->row_bytes};
-}
-
-/* Warns once of values that are no counts, where the preparation is meant for these. */
-static void check_counts(struct reader_source *source, const struct unit *unit, size_t rows)
-{
-    for (size_t i = 0; i < rows && source->counts; i++)
-        source->counts =
-            !ny_prepared_warn_fraction(source->base.ctx, &source->preparation, source->read_dtype,
-                                       row_read(source, unit, i), source->rows + i);
-    source->rows += rows;
 }
 
 /* Adds the text of a label: its word, its number, or nothing where it is missing. */
@@ -109,8 +97,7 @@ static int note_ids(const struct reader_source *source, const struct ny_names *n
 /* Goes to the first unit of a pass that is resumed. */
 static int skip_to(struct reader_source *source, uint64_t unit)
 {
-    source->rows = unit * NY_UNIT_ROWS;
-    return ny_reader_skip(source->reader, source->rows, 0);
+    return ny_reader_skip(source->reader, unit * NY_UNIT_ROWS, 0);
 }
 
 /* Reads the next unit into the buffer of the worker, from as many batches as that takes. */
@@ -141,7 +128,6 @@ static int take(struct ny_source *base, struct ny_tile *tile)
     if (err == NY_END && tile->rows > 0) err = NY_OK;
     if (!err && source->ids) err = note_ids(source, &names, labels, tile->rows);
     ny_names_release(&names, base->ctx);
-    if (!err) check_counts(source, unit, tile->rows);
     return err;
 }
 
@@ -274,10 +260,7 @@ void ny_source_note_ids(struct ny_source *source, struct ny_row_ids *ids)
 
 void ny_source_prepare(struct ny_source *source, const struct ny_prepared *how)
 {
-    struct reader_source *reader = (struct reader_source *)source;
-
-    reader->preparation = *how;
-    reader->counts = ny_prepared_counts(how);
+    ((struct reader_source *)source)->preparation = *how;
 }
 
 int ny_source_of_reader(struct ny_source **out, struct ny_context *ctx, struct ny_reader *reader,

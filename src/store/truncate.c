@@ -134,7 +134,6 @@ static int begin(struct truncation *t)
     take_back(t);
     err = ny_ingest_allocate(ingest);
     ingest->counting.norms_known = true;
-    ingest->counting.fractions_told = true; /* when they came in */
     ny_meter_start(&t->meter, ingest->ctx, "truncate", 0, t->rows);
     return err;
 }

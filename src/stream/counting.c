@@ -184,12 +184,12 @@ static int count(struct ny_counting *c, const struct ny_next_rows *rows, enum ny
 
 /* ---- preparing ----------------------------------------------------------------------------- */
 
-/* Rows of one block, and what is noticed on the way. */
+/* Rows of one block; unfit: a value cannot be prepared. */
 struct preparing {
     const struct ny_counting *counting;
     const struct ny_next_rows *rows;
     enum ny_dtype dtype;
-    atomic_bool unfit, fractions;
+    atomic_bool unfit;
 };
 
 /* Returns where the values of row i go. */
@@ -217,8 +217,6 @@ static int prepare_rows(void *arg, size_t first, size_t count)
         struct ny_sparse row = row_of(c, p->rows, i);
 
         if (prepare(p, i, &row) < row.count) atomic_store(&p->unfit, true);
-        if (!c->fractions_told && ny_first_fraction(c->dtype, row) < row.count)
-            atomic_store(&p->fractions, true);
     }
     return NY_OK;
 }
@@ -257,17 +255,6 @@ static int unfit(const struct preparing *p)
     return NY_OK;
 }
 
-/* Says once that values are no counts, for which totals and logarithms are meant. */
-static void tell_fractions(struct ny_counting *c, const struct ny_next_rows *rows)
-{
-    size_t i = 0;
-
-    c->fractions_told = true;
-    while (i < rows->count && !ny_prepared_warn_fraction(c->ctx, &c->how, c->dtype,
-                                                         row_of(c, rows, i), number_of(rows, i)))
-        i++;
-}
-
 /* Room for so many prepared values. */
 static int prepared_room(struct ny_counting *c, size_t values, enum ny_dtype dtype)
 {
@@ -294,14 +281,12 @@ static int count_prepared(struct ny_counting *c, const struct ny_next_rows *rows
         c, part->csr ? part->csr->start[part->at + rows->count] : rows->count * c->moments.d,
         p.dtype);
 
-    if (!ny_prepared_counts(&c->how)) c->fractions_told = true; /* nothing asks for counts */
     if (!err) err = ny_parallel_ranges(c->ctx, rows->count, prepare_rows, &p);
     if (!err && atomic_load(&p.unfit)) {
         err = find_infinite(c, rows);
         return err ? err : unfit(&p);
     }
     if (err) return err;
-    if (atomic_load(&p.fractions)) tell_fractions(c, rows);
     prepared.values = c->prepared;
     if (part->csr) {
         sparse = *part->csr;

@@ -24,7 +24,6 @@ struct ny_counting {
     struct ny_moments moments; /* whose n counts the rows */
     bool norms_known;          /* false: rows were counted before norms were */
     double norms;              /* Σ‖x‖ */
-    bool fractions_told;       /* that values are no counts */
     struct ny_sparse_sums sums;
     char *prepared; /* a block of prepared values; NULL: nothing is prepared */
     size_t prepared_bytes;

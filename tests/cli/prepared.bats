@@ -141,17 +141,6 @@ log='--rows total:10000 --values log1p'
     done
 }
 
-@test "fractions are no counts: one warning" {
-    printf '1,2\n3.5,4\n0.5,1\n' >t.csv
-    ny import s t.csv --rows total:100
-    exits 0
-    says "row 1, column 0 (both from 0) is 3.5, and --rows total is meant for counts"
-    [ "$(grep -c warning <<<"$stderr")" = 1 ]
-    ny import u t.csv --rows unit --values sqrt
-    exits 0
-    [[ $stderr != *warning* ]]
-}
-
 # bats test_tags=slow
 @test "embed prepares as import does" {
     counts

@@ -295,24 +295,6 @@ same_drift() {
     done
 }
 
-@test "transform: values that are no counts are told where the store prepares counts" {
-    awk 'BEGIN {for (i = 0; i < 300; i++) print i % 7, i % 5, i * i % 11, i % 3}' >counts.csv
-    awk '{for (k = 1; k <= 4; k++) $k = log(1 + $k); print}' counts.csv >logs.csv
-    nystream import s counts.csv --rows total:10000 --values log1p -q
-    nystream fit s exact --map pca --approx exact -q
-    nystream fit s landmarks --landmarks 20 -q
-    for name in exact landmarks; do
-        ny transform s $name --input counts.csv -o out.npy -q
-        exits 0
-        [[ $stderr != *"whole numbers"* ]]
-        ny transform s $name --input logs.csv -o out.npy -q
-        exits 0
-        says "row 1, column 0 (both from 0) is 0.693147, and --rows total is meant for counts"
-        says "are the values normalised already?"
-        [ "$(grep -c "normalised already" <<<"$stderr")" = 1 ]
-    done
-}
-
 @test "rows that are appended once more are told by their names" {
     { echo cell,a,b; awk -v OFS=, 'BEGIN {for (i = 0; i < 9000; i++) print "c" i, i, i * i % 97}'; } >t.csv
     { echo cell,a,b; awk -v OFS=, 'BEGIN {for (i = 8990; i < 9050; i++) print "c" i, i, i * i % 97}'; } >next.csv
