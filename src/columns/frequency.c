@@ -107,49 +107,25 @@ size_t ny_frequency_bytes(const struct ny_rows_info *points, unsigned workers)
            workers * ((size_t)points->d * sizeof(double) + bytes_of_row(points));
 }
 
-/* Warns of columns that idf weighs 0 as all rows have them, and refuses to weigh all of them so. */
-static int check_weights(const struct ny_geometry *geometry, struct ny_rows *X, size_t full,
-                         size_t first)
-{
-    struct ny_context *ctx = X->ctx;
-    char column[NY_COLUMN_WORDS_BYTES];
-    bool any = false;
-    int err;
-
-    for (size_t k = 0; k < geometry->d; k++)
-        any |= geometry->factor[k] > 0;
-    if (!any)
-        return ny_fail(ctx, NY_EDATA,
-                       "each chosen column of %s has a value in all rows or in none, so --scale "
-                       "idf gives them all weight 0; give --scale idf-smooth",
-                       X->name);
-    if (!full) return NY_OK;
-    err = X->ops->column_words(X, first, column);
-    if (err) return err;
-    ny_log(ctx, NY_LOG_WARNING,
-           "%zu column%s, the first of them %s, %s a value in every row: --scale idf gives them "
-           "weight 0; idf-smooth keeps them",
-           full, full == 1 ? "" : "s", column, full == 1 ? "has" : "have");
-    return NY_OK;
-}
-
-/* Weighs the columns that are chosen by their df, of n rows. */
+/* Weighs the columns that are chosen by their df, of n rows; refuses to weigh all of them 0. */
 static int weigh(struct ny_geometry *geometry, struct ny_rows *X, const double *df, double n,
                  bool smooth)
 {
-    size_t full = 0, first = 0;
+    bool any = false;
 
     for (size_t k = 0; k < geometry->d; k++) {
-        bool everywhere = df[k] >= n;
-
         if (geometry->factor[k] == 0) continue;
-        if (everywhere && !full++) first = k;
         if (smooth)
             geometry->factor[k] = log((1 + n) / (1 + df[k])) + 1;
         else
-            geometry->factor[k] = df[k] == 0 ? NY_UNSEEN : everywhere ? 0 : log(n / df[k]);
+            geometry->factor[k] = df[k] == 0 ? NY_UNSEEN : df[k] >= n ? 0 : log(n / df[k]);
+        any |= geometry->factor[k] > 0;
     }
-    return smooth ? NY_OK : check_weights(geometry, X, full, first);
+    if (smooth || any) return NY_OK;
+    return ny_fail(X->ctx, NY_EDATA,
+                   "each chosen column of %s has a value in all rows or in none, so --scale idf "
+                   "gives them all weight 0; give --scale idf-smooth",
+                   X->name);
 }
 
 int ny_frequency_weigh(struct ny_geometry *geometry, struct ny_rows *X, bool smooth,
