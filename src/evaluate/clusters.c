@@ -153,67 +153,6 @@ static int separate(struct ny_evaluation *run, double inertia)
     return NY_OK;
 }
 
-/* Warns of so many clusters that most have one row. */
-static void warn_many(const struct ny_evaluation *run, size_t k)
-{
-    if (k < 2 || k <= run->cloud.n / 2) return;
-    ny_log(run->ctx, NY_LOG_WARNING,
-           "%zu clusters of %llu rows have fewer than two rows on average, and their figures mean "
-           "little",
-           k, (unsigned long long)run->cloud.n);
-}
-
-/* Writes what may divide the rows better than a map in which some lie far away: what it does not
- * have already, and what acts on it. */
-static void list_remedies(const struct ny_evaluation *run, char *text, size_t bytes)
-{
-    const struct ny_result *result = &run->result;
-    const char *kernel = ny_field_text(result->report, "kernel");
-    bool wide = kernel && ny_one_of(kernel, "rbf|laplacian");
-    const struct {
-        bool acts;
-        const char *text;
-    } all[] = {
-        {!ny_field_is(json_object_get(result->record, "options"), "scale", "standard"),
-         "--scale standard"},
-        {result->map->graph, "more --neighbors"},
-        {wide, "a wider kernel (a smaller --gamma)"},
-        {!wide || strcmp(result->map->name, "kpca") != 0,
-         wide || !kernel || result->map->kernel ? "--map kpca" : "--kernel rbf"},
-    };
-    const char *remedies[4];
-    size_t count = 0, used = 0;
-
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        if (all[i].acts) remedies[count++] = all[i].text;
-    for (size_t i = 0; i < count && used < bytes; i++)
-        used += (size_t)snprintf(text + used, bytes - used, "%s%s",
-                                 !i ? "" : i + 1 < count ? ", " : " or ", remedies[i]);
-}
-
-/* Warns of clusters that hold less than a hundredth of the rows, and less than a tenth of what a
- * cluster holds on average: k-means of an embedding in which a few rows lie far from all others
- * finds these, and silhouettes praise it. */
-static void warn_outliers(const struct ny_evaluation *run, const uint64_t *sizes, size_t k)
-{
-    double n = (double)run->cloud.n, few = n / (k > 10 ? 10 * (double)k : 100);
-    size_t count = 0, least = 0;
-    char others[64] = "", remedies[128] = "";
-
-    for (size_t c = 0; c < k; c++) {
-        if (!sizes[c] || (double)sizes[c] >= few) continue;
-        if (!count++ || sizes[c] < sizes[least]) least = c;
-    }
-    if (!count) return;
-    if (count > 1) snprintf(others, sizeof(others), ", and %zu more clusters have few", count - 1);
-    list_remedies(run, remedies, sizeof(remedies));
-    ny_log(run->ctx, NY_LOG_WARNING,
-           "cluster %zu (from 0) of '%s' has %llu of %llu rows%s: these may be outliers, and "
-           "silhouettes favour such clusters; %s may divide the rows better",
-           least, run->result.name, (unsigned long long)sizes[least],
-           (unsigned long long)run->cloud.n, others, remedies);
-}
-
 /* Reports how many rows each cluster has. */
 static int count_rows(const struct ny_evaluation *run, size_t k)
 {
@@ -229,8 +168,6 @@ static int count_rows(const struct ny_evaluation *run, size_t k)
     for (size_t c = 0; c < k; c++)
         ny_field_append(list, json_integer((json_int_t)sizes[c]));
     ny_field_set_json(run->report, "cluster_sizes", list);
-    warn_many(run, k);
-    warn_outliers(run, sizes, k);
     ny_free(run->ctx, sizes);
     return NY_OK;
 }
