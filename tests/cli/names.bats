@@ -797,9 +797,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
         sed "s/class/$old/" second.csv | cut -d, -f2-4 >new.csv
         ny import old.nys new.csv --append
         exits 0
-        [ "$old" = class ] && shown=class || shown=${old:0:40}…
-        says "new.csv: columns that old.nys does not have are left out: '$shown'"
-        says "the rows of old.nys have labels, but these rows have none"
+        says "columns that old.nys does not have are left out: '${old:0:40}"
         [ "$(labels_of old.nys)" = "0 1 0 nan" ]
     done
 }
