@@ -566,18 +566,3 @@ def test_a_mapped_file_is_not_looked_at_before_it_is_read(tmp_path, rows, monkey
     np.save(tmp_path / "rows.npy", rows)
     with pytest.raises(ValueError, match="row 700, column 3"):
         KernelPCA(n_landmarks=40).fit(np.load(tmp_path / "rows.npy", mmap_mode="r"))
-
-
-@pytest.mark.parametrize("kernel", ["rbf", "sigmoid"])
-def test_an_inverse_that_is_not_there_is_answered(kernel):
-    with pytest.raises(TypeError, match=r"KernelPCA has no fit_inverse_transform=; PCA and "
-                                        r"TruncatedSVD have inverse_transform\(\); for other maps"):
-        KernelPCA(kernel=kernel, fit_inverse_transform=True)
-
-
-@pytest.mark.parametrize("parameter", ["sigma", "epsilon"])
-def test_other_spellings_of_the_width_are_answered(parameter):
-    with pytest.raises(TypeError, match=rf"DiffusionMap has no {parameter}=; give gamma=1/"):
-        nystream.DiffusionMap(**{parameter: 2.0})
-    with pytest.raises(TypeError, match=f"PCA has no {parameter}=; its parameters are n_comp"):
-        nystream.PCA(**{parameter: 2.0})

@@ -77,39 +77,6 @@ def test_missing_folder(result, tmp_path):
 # ---- names of parameters ------------------------------------------------------------------------
 
 
-MEANT = [
-    (nystream.KernelPCA, "components", "n_components"),
-    (nystream.KernelPCA, "n_componets", "n_components"),
-    (nystream.PCA, "seed", "random_state"),
-    (nystream.Nystroem, "landmarks_points", "landmarks"),
-    (nystream.Isomap, "neighbors", "n_neighbors"),
-    (nystream.SpectralClustering, "clusters", "n_clusters"),
-    (nystream.DiffusionMap, "time", "t"),
-    (nystream.IncrementalKernelPCA, "batchsize", "batch_size"),
-    (nystream.KNeighborsTransformer, "k_neighbors", "n_neighbors")]
-ADVICE = [
-    (nystream.PCA, "whiten", "put sklearn.preprocessing.StandardScaler behind it"),
-    (nystream.PCA, "copy", "X is never changed"),
-    (nystream.PCA, "svd_solver", "the shape of X decides on the solver"),
-    (nystream.KernelPCA, "scale", "put sklearn.preprocessing.StandardScaler in front of it"),
-    (nystream.KernelPCA, "eigen_solver", "give approx=, such as 'exact' or 'randomized'"),
-    (nystream.Nystroem, "kernel_params", "give gamma=, degree= and coef0="),
-    (nystream.Nystroem, "n_landmarks", "n_components= is their number"),
-    (nystream.DiffusionMap, "affinity", "give kernel="),
-    (nystream.SpectralEmbedding, "kernel", "give affinity="),
-    (nystream.TruncatedSVD, "n_iter", "give tol=, the error at which its passes end"),
-    (nystream.KNeighborsTransformer, "p", "metric='euclidean' is p=2; there is no other p")]
-
-
-@pytest.mark.parametrize("estimator, name, answer", [
-    *((estimator, name, f"did you mean {meant}=?") for estimator, name, meant in MEANT), *ADVICE])
-def test_parameter_that_is_not_here(estimator, name, answer):
-    """A parameter of another name, or of scikit-learn's class, is answered with what is meant."""
-    with pytest.raises(TypeError) as caught:
-        estimator(**{name: 3})
-    assert str(caught.value) == f"{estimator.__name__} has no {name}=; {answer}"
-
-
 def test_whitened_components_of_a_pipeline(rows):
     """The pipeline that stands for whiten= gives components of unit variance."""
     from sklearn.pipeline import make_pipeline
@@ -117,22 +84,6 @@ def test_whitened_components_of_a_pipeline(rows):
 
     white = make_pipeline(nystream.PCA(3), StandardScaler()).fit_transform(rows)
     assert np.allclose(np.cov(white.T, ddof=0), np.eye(3), atol=1e-4)
-
-
-def test_parameters_that_nothing_stands_for():
-    """The error lists the parameters; a class with parameters of its own takes what it will."""
-    class Other(nystream.PCA):
-        def __init__(self, n_components=None, **rest):
-            super().__init__(n_components)
-
-    for estimator, name in (nystream.PCA, "whatever"), (nystream.Isomap, "path_method"):
-        with pytest.raises(TypeError) as caught:
-            estimator(**{name: 3})
-        begin, listed = str(caught.value).replace("\n", " ").split("; its parameters are ")
-        assert begin == f"{estimator.__name__} has no {name}="
-        assert set(listed.replace(" and ", ", ").split(", ")) == estimator().get_params().keys()
-        assert max(map(len, str(caught.value).splitlines())) < 80
-    assert Other(2, components=3).n_components == 2
 
 
 @pytest.mark.parametrize("files", [False, True], ids=["memory", "file"])

@@ -7,7 +7,6 @@ no model: their estimators keep the store, and are pickled with it.
 from __future__ import annotations
 
 import contextlib
-import inspect
 import numbers
 import operator
 import os
@@ -27,7 +26,6 @@ from nystream._context import Context, stack_level
 from nystream._embed import (Imported, as_lent, import_files, lies_in_memory, refused_with_least,
                              scratch_store)
 from nystream._errors import NystreamWarning, data_error, renamed, usage_error
-from nystream._lacking import no_parameter
 from nystream._scratch import Lent, Scratch, lost_when_stopped
 from nystream._sklearn import check_columns
 from nystream._sources import are_imported, give_back, is_dask, is_path, rows_of_slice
@@ -191,16 +189,6 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]
     _may_be_none: Tuple[str, ...] = ("n_landmarks",)
     _parameters = PARAMETERS
     _returned = ["float64", "float32"]  # types of rows that coordinates have, too
-
-    def __new__(cls, *_positional: Any, **parameters: Any) -> Any:
-        """TypeError for parameters that are not here, with what is meant by them."""
-        known = cls._get_param_names()
-        signature = inspect.signature(cls.__init__).parameters.values()
-        takes_any = any(one.kind is one.VAR_KEYWORD for one in signature)  # a class of the caller
-        for name in parameters:
-            if not takes_any and name not in known:
-                raise no_parameter(cls, name, cls._parameters)
-        return super().__new__(cls)
 
     def _more_tags(self) -> Dict[str, Any]:  # scikit-learn asks for it before 1.6
         return {"preserves_dtype": self._returned}
