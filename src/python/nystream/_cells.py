@@ -2,12 +2,10 @@
 from __future__ import annotations
 
 import os
-import warnings
 from typing import Any, Optional
 
 from nystream._columns import listed
-from nystream._context import stack_level
-from nystream._errors import NystreamWarning, hint, usage_error
+from nystream._errors import hint, usage_error
 
 
 def check_is_cells(function: str, name: str, value: Any) -> None:
@@ -30,16 +28,3 @@ def check_layer(adata: Any, layer: Optional[str]) -> None:
         there = listed(list(map(str, adata.layers))) or "none"
         raise usage_error(f"layer={layer!r} is not in adata.layers, which has {there}"
                           + hint(str(layer), map(str, adata.layers)), "layer")
-
-
-def warn_of_logarithms(adata: Any, values: Optional[str], features: Any) -> None:
-    """Warn where X has logarithms, by what scanpy notes, and genes are chosen as of counts."""
-    chooses = isinstance(features, str) and features.startswith("variable:")
-    if not chooses or values is not None or "log1p" not in adata.uns:
-        return
-    warnings.warn(f"X has logarithms (adata.uns has 'log1p'), and features={features!r} chooses "
-                  "other genes by them than scanpy does, which takes expm1 of X first. Give "
-                  "counts, and let them be prepared: rows='total:10000', values='log1p' (pca takes "
-                  "counts from layer=, too). Or mark the genes with "
-                  "scanpy.pp.highly_variable_genes(adata), and leave features= out",
-                  NystreamWarning, stacklevel=stack_level())

@@ -5,7 +5,6 @@ Rows without names, such as those of an array, are taken as they stand.
 from __future__ import annotations
 
 import os
-import warnings
 from typing import Any, Callable, Iterable, Iterator, List, NamedTuple, Optional, Tuple
 
 import numpy as np
@@ -13,13 +12,12 @@ import numpy as np
 from nystream import _data
 from nystream._arrow import are_of_columns, is_arrow, row_width
 from nystream._batch import SLICE_BYTES, TOLD, Batch, is_sparse, make_batch
-from nystream._context import logger, stack_level
-from nystream._errors import NystreamWarning, data_error, hint, usage_error
+from nystream._context import logger
+from nystream._errors import data_error, hint, usage_error
 from nystream._h5ad import is_read_here, obs_column, obs_columns
 from nystream._labels import Labels, Names, as_labels
 from nystream._sources import CsrGroup
 
-FEW = 0.01  # columns that are 0 in all rows are usual up to this share
 ABSENT = -1  # in place of the number of a column that sparse rows lack
 
 
@@ -40,7 +38,7 @@ class Columns(NamedTuple):
     def read(self, X: Any, labels: Any = None) -> Tuple[bool, Iterator[Batch]]:
         """Read rows of any kind as `_data.batches` does, each with these columns in this order.
 
-        Further columns that a frame, an AnnData or its file has are left out, with a warning.
+        Further columns that a frame, an AnnData or its file has are left out.
         DataError where one of these is missing. Batches have the names that X has.
         """
         whole, found = self._read(X, labels)
@@ -55,10 +53,9 @@ class Columns(NamedTuple):
 
     def _arrange(self, pieces: Iterable[Any]) -> Iterator[Any]:
         """Give pieces of rows with these columns; where they have no names, with the first's."""
-        columns, quiet = self, False
+        columns = self
         for piece in pieces:
-            yield columns.select(piece, quiet)
-            quiet = True
+            yield columns.select(piece)
             if columns.names is None:
                 columns = Columns(_data.column_names(_rows_of(piece)), "the first piece")
 
@@ -85,24 +82,24 @@ class Columns(NamedTuple):
         """Read rows without labels."""
         return self.read(X)[1]
 
-    def select(self, piece: Any, quiet: bool = False) -> Any:
+    def select(self, piece: Any) -> Any:
         """Return a frame or an AnnData, or one with its labels, with these columns in their order.
 
-        All else stays as it is. quiet: columns that are left out are not told.
+        All else stays as it is.
         """
         if _rows_of(piece) is not piece:
-            return (self.select(piece[0], quiet), *piece[1:])
+            return (self.select(piece[0]), *piece[1:])
         if self.names is None or not (is_frame(piece) or _data.is_cells(piece)):
             return piece
         complete = self._replace(sparse=False)
-        return piece if complete._order(piece, quiet) is None else choose(piece, self.names)
+        return piece if complete._order(piece) is None else choose(piece, self.names)
 
-    def _order(self, X: Any, quiet: bool = False) -> Optional[List[int]]:
+    def _order(self, X: Any) -> Optional[List[int]]:
         """Return where these columns are in X; None where they stand so, or X has no names."""
         found = _data.column_names(X)
-        return None if found is None else self._find(X, found, quiet)
+        return None if found is None else self._find(X, found)
 
-    def _find(self, X: Any, found: List[str], quiet: bool = False) -> Optional[List[int]]:
+    def _find(self, X: Any, found: List[str]) -> Optional[List[int]]:
         """Return where these columns are among those found in X; None where they stand so."""
         names = self.names or []
         if found == names:
@@ -120,29 +117,18 @@ class Columns(NamedTuple):
         if len(set(names)) < len(names) or len(places) < len(found):
             raise data_error(f"{self.what} has other columns than {self.whose}, and some share a "
                              "name, so their order is not known; give them in the same order")
-        if not quiet:
-            self._tell(found, lost)
+        self._tell(found, lost)
         return [places.get(name, ABSENT) for name in names]
 
     def _tell(self, found: List[str], lost: List[str]) -> None:
         if lost:
-            total = len(self.names or [])
-            be = "is" if len(lost) == 1 else "are"
-            told = (f"{self.what}: {len(lost)} of the {total} columns of {self.whose} "
-                    f"({100 * len(lost) / total:.3g} %) {be} missing, and {be} 0 in its rows: "
-                    f"{listed(lost)}")
-            if len(lost) > FEW * total:
-                warnings.warn(f"{told}: do both have the same kind of columns, under the same "
-                              "names?", NystreamWarning, stacklevel=stack_level())
-            else:
-                logger.info("%s", told)
+            logger.info("%s: columns of %s that it lacks are 0 in its rows: %s", self.what,
+                        self.whose, listed(lost))
         known = {*(self.names or []), self.labels}
         others = [name for name in found if name not in known]
         if others:
-            warnings.warn(f"{self.what}: {len(others)} column"
-                          f"{'s are' if len(others) > 1 else ' is'} left out, which {self.whose} "
-                          f"does not have: {listed(others)}",
-                          NystreamWarning, stacklevel=stack_level())
+            logger.info("%s: columns that %s does not have are left out: %s", self.what,
+                        self.whose, listed(others))
         elif not lost:
             logger.info("%s: its columns are in another order than those of %s, and are matched by "
                         "name", self.what, self.whose)

@@ -13,7 +13,6 @@ divide : of "diffusion", by what its coordinates are divided to make them column
 """
 from __future__ import annotations
 
-import warnings
 import zlib
 from typing import Any, ContextManager, Dict, List, Mapping, NamedTuple, Optional
 
@@ -24,7 +23,7 @@ from nystream._append import PathLike
 from nystream._columns import listed
 from nystream._context import Context, ProgressOption
 from nystream._embed import scratch_rows
-from nystream._errors import NystreamWarning, data_error, hint
+from nystream._errors import data_error, hint
 from nystream.model import Model
 from nystream.store import Store
 
@@ -152,9 +151,7 @@ def _place_genes(model: Model, adata: Any, rows: str, kept: Mapping[str, Any]) -
                          "made from. Give adata with all of them, or make the maps of adata_ref "
                          "again from the genes that both have: "
                          "adata_ref[:, adata_ref.var_names.isin(adata.var_names)].copy()")
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "X: .* left out", NystreamWarning)
-        return model.transform(Genes(adata, layer))
+    return model.transform(Genes(adata, layer))
 
 
 def _rows_of_obsm(adata: Any, places: Dict[str, Any], key: str, kept: Mapping[str, Any]) -> Any:

@@ -140,8 +140,8 @@ class Model:
         ----------
         X : rows of any kind that Store.append takes, of shape (rows, columns)
             Columns that have names, in a frame or an AnnData, are put in the order of column_names.
-            Further ones are left out, with a warning. A missing one is 0 in sparse rows of a model
-            of such, also with a warning, and a DataError in others.
+            Further ones are left out. A missing one is 0 in sparse rows of a model of such, and a
+            DataError in others.
         nan : {"error", "keep"}
             keep: a row with NaN or infinity gets NaN for a place; error: a DataError names it.
 

@@ -549,8 +549,8 @@ class Result(GraphParts, PictureParts):
         ----------
         X : rows of any kind that Store.append takes, of shape (rows, columns)
             Columns that have names, in a frame or an AnnData, are put in the order of the store's.
-            Further ones are left out, with a warning, and a missing one is a DataError; where X and
-            the store are sparse, rows are 0 there.
+            Further ones are left out, and a missing one is a DataError; where X and the store are
+            sparse, rows are 0 there.
         nan : {"error", "keep"}
             keep: the place of a row with NaN or infinity is NaN; error: a DataError names the row.
 

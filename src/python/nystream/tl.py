@@ -27,8 +27,7 @@ values : str, optional
     "log1p", "sqrt" or "binary": transform each value after that.
 features : str, array of numbers or names of genes, or a mask, optional
     Genes to use, such as "variable:2000", those that scanpy's flavor "seurat" chooses. This rule
-    takes counts: where scanpy has already made logarithms of X, a warning says that it chooses
-    other genes.
+    takes counts: of logarithms that scanpy has already made of X it chooses other genes.
 """
 from __future__ import annotations
 
@@ -41,7 +40,7 @@ from typing import (Any, Callable, Dict, List, NamedTuple, Optional, Sequence, T
 import numpy as np
 
 from nystream import _carry, _data
-from nystream._cells import check_is_cells, check_layer, warn_of_logarithms
+from nystream._cells import check_is_cells, check_layer
 from nystream._centers import centers_of
 from nystream._context import stack_level
 from nystream._errors import NystreamWarning, nearest, no_attribute, renamed, usage_error
@@ -195,8 +194,6 @@ def pca(adata: Any, n_comps: int = 50, *, layer: Optional[str] = None,
     """
     adata = adata.copy() if copy else adata
     check_layer(adata, layer)
-    if layer is None:
-        warn_of_logarithms(adata, values, features)
     features = _genes_by_number(adata, features)
     prepared = _Preparation(rows, values, features)
     X, columns = _genes_of_pca(adata, layer, use_highly_variable, features)
@@ -271,7 +268,6 @@ def _map(adata: Any, source: Source, key: str, prepared: _Preparation, run: Dict
     options["landmarks"] = min(options["landmarks"], adata.n_obs)
     if source.rows == "X":
         options["features"] = prepared.features
-        warn_of_logarithms(adata, prepared.values, prepared.features)
     reading = prepared.reading if source.rows == "X" else {}
     with stored(source.values, **reading, **run) as store:
         result = store.fit("map", **options)
