@@ -381,9 +381,9 @@ NY_API int ny_gamma_grid(struct ny_context *context, const char *path,
  * all rows with the result's gamma and scale gives, to rounding: selection and sums read only the
  * new rows where they can, and all rows are projected. Until the call returns NY_OK, the old result
  * stays complete; after an interruption the same call resumes. The report's figures are those of
- * the update (mode, landmarks_added, rows_read, …; frozen: drift_trace_error, its
- * drift_standard_error, drift_residual_share, drift_ratio, and drift_largest of all frozen updates
- * since the last fit or full update, for drift_largest_rows rows from drift_largest_first on);
+ * the update (mode, landmarks_added, rows_read, …; frozen: drift, drift_trace_error,
+ * drift_residual_share, and drift_largest of all frozen updates since the last fit or full update,
+ * for drift_largest_rows rows from drift_largest_first on);
  * total_rows_read, total_flops, total_seconds and updates are of all runs.
  *
  * If `path` is a store in shards, each shard gets the result of its rows, and all get the same
@@ -449,23 +449,16 @@ NY_API int ny_transform(struct ny_context *context, const char *path, const char
 NY_API int ny_transform_model(struct ny_context *context, const char *model, const char *input,
                               const char *output, const struct ny_options *import);
 /* Does the work of both functions above, with a report: rows, the number that were placed, seconds,
- * and drift_trace_error, the share of the trace of the new rows that the landmarks leave out, with
- * its drift_standard_error. It is measured on drift_rows of them, and null if there are no
- * landmarks. The log warns, as that of a frozen update does, if the share less two standard errors
- * is more than ten times drift_trace_error_fitted, that of the rows of the fit that are not
- * landmarks (null if it was not needed, or if all rows are landmarks), and more than 0.1 %; or if
- * it is more than half, and far from that of the fit. For svd and pca by the linear kernel or
- * cosine, and for exact kpca, it is the share of their variance that the components leave out, and
- * drift_distance is their mean squared distance from the mean of the fit, divided by that of the
- * fit's own rows; here too the log warns from ten times on. Of an exact fit, drift_ratio is the
- * mean square of more than 16 new rows divided by that of the fit's own rows, along the components,
- * in units of their eigenvalues, or in what they leave out, whichever is surely larger; the log
- * warns if it is more than three, less two drift_ratio_error, its standard error. columns_unseen
- * counts the columns in which values of new rows are dropped, because --scale idf gives weight 0 to
- * a column in which no row of the fit has a value. values_left_out counts the values that option
- * new-columns "drop" left out. With a graph, new rows get no place but neighbors: the numbers of
- * their nearest rows of the store, as of ny_neighbors_of(), u64, with their distances as f32 in a
- * separate file. */
+ * and drift: how far the new rows are from being drawn like those of the fit, 0 to 1. It is the
+ * largest distance between the distributions, over drift_rows new rows and some of the fit, of what
+ * the landmarks leave out of a row; for the linear kernel and cosine, of what the components leave
+ * out, or of where the row lies along them. The log warns, as that of a frozen update does, if it
+ * is more than 0.35, and more than chance makes of rows that are drawn alike in one case of 200.
+ * drift_trace_error is the share of the trace or variance of the new rows that is left out, and
+ * drift_trace_error_fitted that of the rows of the fit. All are null for a model without a store.
+ * values_left_out counts the values that option new-columns "drop" left out. With a graph, new rows
+ * get no place but neighbors: the numbers of their nearest rows of the store, as of
+ * ny_neighbors_of(), u64, with their distances as f32 in a separate file. */
 struct ny_placing {
     const char *path, *name; /* a store and a result of it; name NULL: path is a model's file */
     const char *input, *output;

@@ -39,14 +39,9 @@ int ny_updated_read(struct ny_updated *updated, struct ny_store *store, const ch
 /* Frees what was read. */
 void ny_updated_release(struct ny_updated *updated, struct ny_context *ctx);
 
-/* The rows of all shards, of the last of which a result takes new ones in. */
-struct ny_update_whole {
-    uint64_t rows;       /* that they have now */
-    uint64_t width_rows; /* rows for which the width was last compared with the data */
-};
 /* Like ny_update_run(), of the last shard of a store, by itself: its result is one of those of a
- * fit over all shards. */
+ * fit over all shards, which have so many rows now. */
 int ny_update_run_last(struct ny_store *store, const char *name, const struct ny_options *options,
-                       const struct ny_update_whole *whole, json_t **record);
+                       uint64_t rows, json_t **record);
 
 #endif

@@ -29,6 +29,12 @@ int ny_model_open(struct ny_model **out, struct ny_context *context, const char 
     if (err == NY_OK) err = ny_shards_open_some(&store, context, path);
     if (err == NY_OK) err = ny_model_of_result(out, store, name);
     if (err == NY_OK) err = ny_model_take_columns(*out, store);
+    if (err == NY_OK && !ny_store_set(store)) err = ny_store_skip_lost(store);
+    if (err == NY_OK) err = ny_drift_learn(*out, ny_store_rows(store), &ny_drift_of_tables);
+    if (err && *out) {
+        ny_model_free(*out);
+        *out = NULL;
+    }
     ny_store_close(store);
     return err;
 }
@@ -129,7 +135,7 @@ int ny_model_place(struct ny_model *model, const struct ny_table *table, int dty
 {
     struct ny_read_rows rows = {.base.ops = &ny_read_rows_ops,
                                 .room = {out, (enum ny_dtype)dtype, row_bytes, NY_ANY_COMPONENTS}};
-    struct ny_drift drift, beside;
+    struct ny_drift drift;
     struct ny_table given;
     int err = NY_GIVEN(model ? model->ctx : NULL, table, out);
 
@@ -139,10 +145,8 @@ int ny_model_place(struct ny_model *model, const struct ny_table *table, int dty
     ny_blas_borrow();
     err = ny_transform_table(model, &rows.base, given.rows, &drift);
     ny_blas_return();
-    beside = drift; /* with what is left out of all rows of the fit, landmarks among them */
-    beside.fitted = model->trace_error;
-    if (!err && (!isnan(drift.distance) || ny_drift_is_short(&drift) || ny_drift_is_large(&beside)))
-        ny_drift_judge(model->ctx, ny_memory_name(&given), &drift);
+    if (!err && ny_drift_is_large(&drift))
+        ny_drift_tell(model->ctx, ny_memory_name(&given), &drift, "");
     return err;
 }
 

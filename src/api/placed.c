@@ -70,11 +70,6 @@ static int check_model(const struct ny_request *request, const char *path)
                        "%s has no landmarks, because it was made with --approx exact or --kernel "
                        "precomputed; place rows with 'nystream transform'",
                        path);
-    if (model->spec.kernel->base == NY_BASE_COORDINATE)
-        ny_log(request->ctx, NY_LOG_WARNING,
-               "%s does not say how the rows of its fit lie, as a result does: transform and "
-               "updates will not tell that rows lie elsewhere; a fit of all rows does",
-               path);
     return match_rows(request, path);
 }
 

@@ -34,7 +34,7 @@ struct shards_update {
     unsigned first; /* the shard of this process that tells what was found */
     bool needed;    /* the last shard has rows to take in */
     bool begun;     /* an update was begun: ny_sharded_update_begun() */
-    struct ny_update_whole whole;
+    uint64_t rows;  /* of all shards */
     json_t *report;
 };
 
@@ -42,7 +42,6 @@ struct shards_update {
 struct shard_rows {
     uint64_t now, had; /* rows of the shard, and those that its result has */
     uint64_t begun;
-    uint64_t width_rows; /* the field of the record (results/record.h) */
 };
 
 static unsigned last_of(const struct shards_update *update)
@@ -98,18 +97,16 @@ static int check_result(struct ny_context *ctx, const struct shards_update *upda
 static int read_rows(struct ny_store *store, const char *name, const json_t *record,
                      struct shard_rows *rows)
 {
-    const json_t *sharded = json_object_get(record, "sharded");
     struct ny_rows_info points;
     json_t *begun;
     int err = ny_record_load_update(store, name, &begun);
 
     if (!err) err = ny_points_info(store, &points);
     if (!err)
-        *rows = (struct shard_rows){
-            .now = ny_rows_here(&points),
-            .had = ny_field_count(json_object_get(record, "report"), "n", 0),
-            .begun = begun != NULL,
-            .width_rows = ny_field_count(record, "width_rows", ny_field_count(sharded, "rows", 0))};
+        *rows =
+            (struct shard_rows){.now = ny_rows_here(&points),
+                                .had = ny_field_count(json_object_get(record, "report"), "n", 0),
+                                .begun = begun != NULL};
     json_decref(begun);
     return err;
 }
@@ -147,21 +144,6 @@ static int compare(struct ny_store *store, const struct shards_update *update, c
     return err;
 }
 
-/* Warns where the model does not suit all rows any more, unless that was done when the update
- * began. */
-static int warn(struct ny_store *store, const struct shards_update *update,
-                const struct ny_updated *result, struct shard_rows *last)
-{
-    const struct ny_keep keep = ny_store_keep(store, update->name);
-    int err;
-
-    if (last->begun || last->now == last->had) return NY_OK;
-    ny_field_set_count(result->record, "width_rows", last->width_rows);
-    err = ny_update_warn_of_all(ny_store_rows(store), &keep, &result->settings.fit, result->record);
-    last->width_rows = ny_field_count(result->record, "width_rows", 0);
-    return err;
-}
-
 /* Looks at the result of one shard. */
 static int look_at(struct ny_store *store, struct shards_update *update, unsigned shard)
 {
@@ -177,11 +159,10 @@ static int look_at(struct ny_store *store, struct shards_update *update, unsigne
         err = ny_update_allowed(ctx, &result.settings.fit, NY_UPDATE_FROZEN, update->name,
                                 json_object_get(result.record, "report"));
     if (!err) err = compare(store, update, result.record, &last);
-    if (!err) err = warn(store, update, &result, &last);
     if (!err) err = ny_points_info(store, &points);
     if (err || shard != update->first) goto done;
     update->needed = last.begun || last.now > last.had;
-    update->whole = (struct ny_update_whole){points.n, last.width_rows};
+    update->rows = points.n;
     if (!update->needed)
         ny_log(ctx, NY_LOG_NOTE, "'%s' has all %llu rows of %s: nothing to update", update->name,
                (unsigned long long)points.n, update->shards->path);
@@ -221,7 +202,7 @@ static int take_in(void *arg, struct ny_context *ctx, unsigned shard)
     ny_context_set_peers(ctx, NULL);
     if (!err) err = ny_call_begin(ctx);
     if (!err) {
-        err = ny_update_run_last(held.store, update->name, &options, &update->whole, &record);
+        err = ny_update_run_last(held.store, update->name, &options, update->rows, &record);
         ny_call_end(ctx);
     }
     ny_context_set_peers(ctx, peers);
@@ -247,7 +228,7 @@ static int take_in_last(struct ny_shard_team *team, struct shards_update *update
 static int share(struct ny_context *ctx, const struct shards_update *update, unsigned shard,
                  const json_t *record, json_t **last)
 {
-    static const char *const keys[] = {"report", "sharded", "width_rows", "selected"};
+    static const char *const keys[] = {"report", "sharded", "selected"};
     json_t *taken = shard == last_of(update) ? json_object() : NULL;
     int err;
 
@@ -271,7 +252,6 @@ static bool is_behind(const json_t *own, const json_t *last)
 static int adopt(struct ny_store *store, const char *name, json_t *own, const json_t *last)
 {
     static const char *const kept[] = {"n", "store_bytes"};
-    static const char *const taken[] = {"width_rows", "selected"};
     json_t *before = json_deep_copy(own), *report = json_object_get(last, "report");
     json_t *sharded = json_object_get(own, "sharded");
     int err = NY_OK;
@@ -283,9 +263,8 @@ static int adopt(struct ny_store *store, const char *name, json_t *own, const js
     ny_field_set_json(own, "report", json_incref(report));
     ny_field_set_count(sharded, "rows",
                        ny_field_count(json_object_get(last, "sharded"), "rows", 0));
-    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
-        if (json_is_integer(json_object_get(last, taken[i])))
-            ny_field_set_json(own, taken[i], json_incref(json_object_get(last, taken[i])));
+    if (json_is_integer(json_object_get(last, "selected")))
+        ny_field_set_json(own, "selected", json_incref(json_object_get(last, "selected")));
     if (!before || !json_equal(before, own)) err = ny_record_save(store, name, own);
     json_decref(before);
     return err;

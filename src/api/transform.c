@@ -6,9 +6,7 @@
  *
  * A result is asked first whether its new rows get neighbours, or are placed by a map of a graph,
  * by all points of the store, or by its model. Of a model, the drift of the new rows is measured on
- * the way: the share of their trace that the landmarks leave out. If it is large beside that of the
- * rows of the fit, a warning says so, since units or the order of columns have then often changed
- * (place/drift.h).
+ * the way (place/drift.h).
  */
 #include <math.h>
 #include <stdio.h>
@@ -44,31 +42,21 @@ struct run {
     struct ny_reader_options reading;
     struct ny_read_rows rows;
     struct ny_placed placed;
-    uint64_t fitted_rows;        /* of the store; those behind them were appended since */
-    bool chosen;                 /* its landmarks are some of these */
     struct ny_new_neighbors new; /* neighbors 0: rows got coordinates */
     struct ny_cluster_finder finder;
     size_t clusters;   /* that it knew; 0: it was not asked */
-    bool by_model;     /* which measures drift and counts unseen columns */
 };
 
-/* Transforms by the model of the result. */
+/* Transforms by the model of the result, once it has learnt how the rows of the fit lie. */
 static int by_own_model(struct run *run, struct ny_store *store)
 {
+    static const struct ny_drift_how how = {.tolerance = NAN};
     struct ny_model *model = NULL;
-    bool set = ny_store_set(store); /* whose shards have lost no rows, and keep no mean of all */
-    struct ny_rows *X = ny_store_rows(store);
     int err = ny_model_of_result(&model, store, run->placing->name);
 
-    run->by_model = true;
-    if (err == NY_OK) err = ny_transform_rows(model, &run->rows.base, &run->placed);
-    if (err == NY_OK && !set) err = ny_store_skip_lost(store);
-    if (err == NY_OK && isnan(run->placed.drift.fitted) && !isnan(run->placed.drift.share))
-        err =
-            ny_drift_of_points(model, X, run->fitted_rows, run->chosen, &run->placed.drift.fitted);
-    if (err == NY_OK)
-        err = ny_drift_shrunk(model, set ? NULL : X, run->fitted_rows, run->placed.length,
-                              &run->placed.drift.shrunk);
+    if (!err && !ny_store_set(store)) err = ny_store_skip_lost(store); /* a set has lost none */
+    if (!err) err = ny_drift_learn(model, ny_store_rows(store), &how);
+    if (!err) err = ny_transform_rows(model, &run->rows.base, &run->placed);
     ny_model_free(model);
     return err;
 }
@@ -208,9 +196,6 @@ static int by_result(struct run *run, struct ny_store *store)
     if (err) return err;
     is_graph = ny_field_is(record, "kind", "graph");
     by_points = ny_result_needs_points(record);
-    run->fitted_rows = ny_record_fitted(record);
-    run->chosen = !ny_landmark_points_of(record).count &&
-                  !json_is_true(json_object_get(record, "placed"));
     json_decref(record);
     if (is_graph && run->rows.output) return by_graph(run, store);
     err = check_coordinates(run);
@@ -237,7 +222,6 @@ static int by_file(struct run *run)
     struct ny_model *model = NULL;
     int err = check_coordinates(run);
 
-    run->by_model = true;
     if (!err && run->rows.finder)
         err =
             ny_fail(run->ctx, NY_EUSAGE,
@@ -245,8 +229,6 @@ static int by_file(struct run *run)
                     run->placing->path);
     if (err == NY_OK) err = ny_model_of_file(&model, run->ctx, run->placing->path);
     if (err == NY_OK) err = ny_transform_rows(model, &run->rows.base, &run->placed);
-    if (err == NY_OK)
-        err = ny_drift_shrunk(model, NULL, 0, run->placed.length, &run->placed.drift.shrunk);
     ny_model_free(model);
     return err;
 }
@@ -278,30 +260,13 @@ static int describe(const struct run *run, double seconds, struct ny_report **re
     describe_neighbors(run, object);
     ny_field_set_json(object, "clusters",
                       run->rows.finder ? json_integer((json_int_t)run->clusters) : json_null());
+    ny_field_set_number(object, "drift", run->placed.drift.distance);
     ny_field_set_number(object, "drift_trace_error", run->placed.drift.share);
-    ny_field_set_number(object, "drift_standard_error", run->placed.drift.error);
     ny_field_set_number(object, "drift_trace_error_fitted", run->placed.drift.fitted);
-    ny_field_set_number(object, "drift_distance", run->placed.drift.distance);
-    ny_field_set_number(object, "drift_ratio", run->placed.drift.ratio);
-    ny_field_set_number(object, "drift_ratio_error", run->placed.drift.ratio_error);
-    ny_field_set_json(object, "drift_rows", json_integer((json_int_t)run->placed.drift_rows));
-    ny_field_set_json(object, "columns_unseen",
-                      run->by_model ? json_integer((json_int_t)run->placed.columns_unseen)
-                                    : json_null());
+    ny_field_set_json(object, "drift_rows", json_integer((json_int_t)run->placed.drift.rows));
     ny_field_set_count(object, "values_left_out", run->rows.left_out);
     ny_field_set_number(object, "seconds", seconds);
     return ny_report_of_json(report, run->ctx, object);
-}
-
-/* Tells of values that have no weight, since the fit knows none in their columns. */
-static void note_unseen(const struct run *run)
-{
-    size_t count = run->placed.columns_unseen;
-
-    if (count)
-        ny_log(run->ctx, NY_LOG_NOTE,
-               "%s has values in %zu column%s in which no row of the fit has any: they are dropped",
-               run->from, count, count == 1 ? "" : "s");
 }
 
 /* Places the rows by what the request names, and looks at their drift. */
@@ -313,8 +278,7 @@ static int place(struct run *run)
     err = run->placing->name ? by_store(run) : by_file(run);
     run->clusters = run->finder.k;
     ny_cluster_finder_close(&run->finder);
-    if (err == NY_OK) ny_drift_judge(run->ctx, run->from, &run->placed.drift);
-    if (err == NY_OK) note_unseen(run);
+    if (err == NY_OK) ny_drift_tell(run->ctx, run->from, &run->placed.drift, "");
     ny_call_end(run->ctx);
     return err;
 }

@@ -337,7 +337,7 @@ int ny_update_run(struct ny_store *store, const char *name, const struct ny_opti
 }
 
 int ny_update_run_last(struct ny_store *store, const char *name, const struct ny_options *options,
-                       const struct ny_update_whole *whole, json_t **record)
+                       uint64_t rows, json_t **record)
 {
     struct update update = {.ctx = ny_store_context(store),
                             .store = store,
@@ -346,9 +346,8 @@ int ny_update_run_last(struct ny_store *store, const char *name, const struct ny
                             .mode = mode_of(options),
                             .all_shards = true};
     struct ny_updated updated;
-    int err = ny_updated_read(&updated, store, name, options, whole->rows);
+    int err = ny_updated_read(&updated, store, name, options, rows);
 
-    if (!err) ny_field_set_count(updated.record, "width_rows", whole->width_rows);
     if (!err) err = run_read(&updated, &update, record);
     ny_updated_release(&updated, update.ctx);
     return err;

@@ -147,9 +147,8 @@ const struct verb cli_verbs[] = {
      "place new points with a fitted model",
      "Reads rows from --input and writes their coordinates, in one streaming pass and without "
      "solving anything. A model that was exported as a file (export --part model) needs no store. "
-     "Warns if the new rows seem to be on another scale: if the landmarks, or the components of a "
-     "linear map, leave out far more of them than of the fitted rows, or if they spread far more, "
-     "lie far away or are far shorter. --json reports the share left out as drift_trace_error.\n"
+     "Warns if the new rows are unlike those of the fit, as on another scale or with columns in "
+     "another order: if their drift, which --json reports, is more than 0.35 of 1.\n"
      "After eval has found clusters, --clusters names a second output file, for the cluster whose "
      "centre is nearest to each new row.\n"
      "With a graph, new rows get neighbours instead of coordinates: the numbers of the nearest "
@@ -178,8 +177,7 @@ const struct verb cli_verbs[] = {
      "nystream export points.nys --part columns -o names.txt",
      .run = cli_run_export},
     {"plot", "STORE NAME", "-o OUT.png", 2, 2, NY_GROUP_PLOT | COMMON,
-     EVERY | OWN_OUTPUT | OWN_TERMINAL,
-     "draw an embedding as PNG, SVG or PDF, or on the terminal",
+     EVERY | OWN_OUTPUT | OWN_TERMINAL, "draw an embedding as PNG, SVG or PDF, or on the terminal",
      "Draws two columns of an embedding, as points or, if there are many, as an image of their "
      "density, in memory independent of their number. Points of a class lie on top of those of "
      "classes ten times as frequent. Colours can be told apart without colour vision. From the "

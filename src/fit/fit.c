@@ -77,7 +77,6 @@ static int count_rows(struct ny_fit *fit)
 int ny_fit_run(struct ny_fit *fit)
 {
     struct ny_job *job = &fit->job;
-    bool begins = !json_object_size(ny_job_checkpoint(job));
     int err = ny_shards_align(fit);
 
     if (err == NY_OK) err = count_rows(fit);
@@ -86,7 +85,6 @@ int ny_fit_run(struct ny_fit *fit)
     ny_settings_widen(fit->settings, &job->points);
     warn_of_other_machine(fit);
     err = ny_fit_reserve_blas(fit, (size_t)ny_field_count(ny_job_report(job), "landmarks", 0));
-    if (err == NY_OK && job->at_begin && begins) err = job->at_begin(job);
     if (err == NY_OK) err = ny_job_run(job);
 done:
     ny_fit_release(fit);

@@ -93,9 +93,7 @@
     X("residual_max_row", NULL, PLAIN, 80, KEPT)                                                   \
     X("residual_mean", "mean residual", PLAIN, 35, KEPT)                                           \
     X("drift_trace_error", "drift: trace error", PLAIN, 37, RUN)                                   \
-    X("drift_standard_error", "drift standard error", PLAIN, 79, RUN)                              \
-    X("drift_ratio", "drift: spread", PLAIN, 82, RUN)                                              \
-    X("drift_ratio_error", "drift: spread error", PLAIN, 83, RUN)                                  \
+    X("drift", "drift", PLAIN, 79, RUN)                                                            \
     X("drift_residual_share", "share over tolerance", PLAIN, 38, RUN)                              \
     X("drift_rows", "new rows measured", COUNT, 39, RUN)                                           \
     X("drift_trace_error_fitted", "drift of fitted rows", PLAIN, 72, FOUND)                        \

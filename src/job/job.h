@@ -32,9 +32,7 @@ struct ny_job {
     unsigned workers;
     size_t blas_bytes; /* reserved: what OpenBLAS keeps of its buffers */
     double marked_s;   /* from then on, time is not yet in the report's stages */
-    /* Called before the first stage, unless that goes on at a checkpoint; and with the batch of the
-     * last commit, before the record is put. NULL: nothing is. */
-    int (*at_begin)(struct ny_job *job);
+    /* Called with the batch of the last commit, before the record is put. NULL: nothing is. */
     int (*at_end)(struct ny_job *job, struct ny_batch *batch);
 };
 

@@ -27,7 +27,6 @@
  *   sums        the image of the accumulator that stays with the model: part, bytes, precision
  *   selected    rows of the fit, those of all shards: all that selection has looked at, fewer than
  *               n after a frozen update; where nothing was selected, not there before such a one
- *   width_rows  rows for which the kernel's width was last compared with the data; of all shards
  *   node_order  NY_NODE_ORDER of a map of a graph (graph/order.h)
  *   edge_limit  of a graph: what its distances are compared with, --max-distance in f32; not there:
  *               the report's distance_limit

@@ -12,15 +12,18 @@
 #include "model/degrees.h"
 #include "model/map.h"
 
-/* How the rows of the fit lie about the mean μ of the features, by the linear kernel or cosine. It
- * is known where the result of the fit has opened the model, and μ is 0 where features are not
- * centred, or centred as they are read. */
-struct ny_fitted_variance {
-    double distance; /* Σ‖φ − μ‖²/n; 0: not known */
-    double left;     /* the share of that which the components leave out */
-    double *mean;    /* μ, d numbers; NULL: 0 */
-    double *spread;  /* Σy²/n along each component, p numbers; NULL: not known */
-    double rows;     /* n */
+/* How rows of the fit lie about what the model explains, as place/drift.c has learnt it from some
+ * of them. */
+struct ny_fitted_rows {
+    bool by_variance; /* what is explained is their variance, by the linear kernel or cosine; only
+                       * where the result of the fit has opened the model */
+    double *mean;     /* then μ of the features, d numbers; NULL: 0, or centred as they are read */
+    double *spread;   /* and Σy²/n along each component, p numbers */
+    double whole;     /* the mean of ‖φ − μ‖², or of k(x,x) */
+    double share;     /* the share of it that is left out */
+    uint64_t rows;    /* of the fit; 0: not known */
+    size_t count;     /* of them, that were looked at; 0: nothing is learnt */
+    double *figure;   /* of each, what is left out, ascending; of variance as many along, too */
 };
 
 struct ny_model {
@@ -37,8 +40,7 @@ struct ny_model {
     struct ny_degrees degrees;    /* v = NULL: the kernel is not divided */
     struct ny_coordinates coordinates;
     struct ny_names columns; /* their names, of a model outside of its store; none: count 0 */
-    double trace_error;      /* of the fit, where its result has opened the model; 0: not known */
-    struct ny_fitted_variance fitted;
+    struct ny_fitted_rows fitted;
     void *image; /* of ny_model_image(); NULL until it is asked for */
     /* Kept from one call that places few rows to the next, and freed with the model. */
     void *few_rows;

@@ -1,5 +1,4 @@
 /* Loads the model of a finished result (model/model.h), with what its record says of the fit. */
-#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -36,49 +35,16 @@ static int load_mean(struct ny_model *model, const struct ny_keep *keep, const j
     return err;
 }
 
-/* Tells whether the variance of rows about the mean is known when they are placed: that of the rows
- * themselves, where a kernel that is centred is not centred over the landmarks alone. */
-static bool has_variance(const struct ny_model *model)
+/* Finds what rows lie about, where the features of the kernel are the rows themselves. */
+static int load_fitted(struct ny_model *model, const struct ny_keep *keep, const json_t *record)
 {
     const struct ny_kernel *kernel = model->spec.kernel;
     bool of_rows = kernel == ny_kernel_find("linear") || kernel == ny_kernel_find("cosine");
 
-    if (!model->map || model->degrees.v) return false;
-    return kernel->base == NY_BASE_COORDINATE ||
-           (of_rows && (!model->map->additive || model->map->centred_rows));
-}
-
-/* Loads the mean squares along the components. In an exact fit Σy² over its rows is the eigenvalue;
- * landmarks only estimate that. */
-static int load_spread(struct ny_model *model, const json_t *report)
-{
-    const json_t *values = json_object_get(report, "eigenvalues");
-
-    if (!ny_field_is(report, "approx", "exact") || json_array_size(values) != model->p)
-        return NY_OK;
-    model->fitted.spread = ny_calloc(model->ctx, NY_MEM_MODEL, model->p, sizeof(double));
-    if (!model->fitted.spread) return NY_EBUDGET;
-    for (size_t k = 0; k < model->p; k++)
-        model->fitted.spread[k] = json_number_value(json_array_get(values, k)) / model->fitted.rows;
-    return NY_OK;
-}
-
-/* Reads what the fit says of the spread of its own rows. */
-static int load_fitted(struct ny_model *model, const struct ny_keep *keep, const json_t *record)
-{
-    const json_t *report = json_object_get(record, "report");
-    double kept = ny_field_number(report, "variance_kept", NAN);
-    double rows = (double)ny_record_fitted(record);
-    double distance = ny_field_number(report, "trace", NAN) / rows;
-    int err;
-
-    model->trace_error = ny_field_number(report, "trace_error", 0);
-    if (!has_variance(model) || !(kept >= 0) || !(distance > 0 && isfinite(distance))) return NY_OK;
-    model->fitted.distance = distance;
-    model->fitted.left = fmax(0, 1 - kept);
-    model->fitted.rows = rows;
-    err = load_spread(model, report);
-    if (err || !model->spec.kernel->features || !model->map->additive) return err;
+    model->fitted.rows = ny_record_fitted(record);
+    model->fitted.by_variance =
+        model->map && !model->degrees.v && (of_rows || kernel->base == NY_BASE_COORDINATE);
+    if (!model->fitted.by_variance || !kernel->features || !model->map->additive) return NY_OK;
     return load_mean(model, keep, record);
 }
 

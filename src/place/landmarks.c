@@ -9,8 +9,6 @@
 
 #include "columns/features.h"
 #include "fit/projector.h"
-#include "place/spread.h"
-#include "place/unseen.h"
 #include "stream/pass.h"
 
 /* The pass over new rows: the model, and what is noticed on the way. */
@@ -20,24 +18,16 @@ struct by_landmarks {
     struct ny_projector own, *projector; /* which is its own, or that of the model's few rows */
     struct ny_model *keeper; /* the model, where it keeps a projector for few rows; else NULL */
     struct ny_drift_sample sample; /* of the new rows */
-    struct ny_unseen unseen;       /* likewise */
-    struct ny_spread spread;       /* likewise, where the model knows that of its fit */
     size_t blas_bytes;             /* reserved */
     struct ny_placed *placed;      /* NULL: nothing is told, and no drift measured */
-    bool blind;  /* the fit leaves out too much of its own rows to tell others by it */
-    bool glance; /* a drift that is not large need not be known exactly */
+    const struct ny_drift_how *how;
+    size_t most; /* of the sample */
 };
 
-/* A drift is looked at on so few rows and by so few landmarks, which take a share of the time that
- * placing takes. Tables of so few rows are placed without a look. */
-enum { GLANCE_ROWS = 64, GLANCE_LANDMARKS = 128, UNSEEN_ROWS = 16 };
-
-/* Returns how many rows the drift is measured on at most. */
-static size_t most_measured(const struct by_landmarks *run)
-{
-    if (!run->placed) return 0;
-    return run->glance ? GLANCE_ROWS : SIZE_MAX;
-}
+/* The drift of a table is measured on so few rows and by so few landmarks, which take a share of
+ * the time that placing takes. Tables of so few rows are placed without a look. */
+enum { TABLE_ROWS = 64, TABLE_LANDMARKS = 128, UNSEEN_ROWS = 16 };
+const struct ny_drift_how ny_drift_of_tables = {.landmarks = TABLE_LANDMARKS, .tolerance = NAN};
 
 /* Returns the bytes that BLAS keeps. */
 static size_t blas_bytes(const struct ny_model *model, unsigned workers)
@@ -55,9 +45,8 @@ static size_t pass_bytes(const void *placer, unsigned workers, size_t limit)
 
     (void)limit;
     return ny_projector_bytes(spec, model->m, model->p, model->precision, workers) +
-           blas_bytes(model, workers) + ny_unseen_bytes(spec) +
-           ny_drift_sample_bytes(ny_raw_bytes(spec), most_measured(run),
-                                 ny_memory_limit(spec->ctx) / 2);
+           blas_bytes(model, workers) +
+           ny_drift_sample_bytes(ny_raw_bytes(spec), run->most, ny_memory_limit(spec->ctx) / 2);
 }
 
 /* A model keeps this to place few rows at a time: a projector for rows of one type. */
@@ -104,12 +93,6 @@ static int take_kept(struct by_landmarks *run)
     return err;
 }
 
-/* Tells whether all new rows are measured, by the sums of the projector. */
-static bool is_summed(const struct by_landmarks *run)
-{
-    return run->placed && run->model->fitted.distance > 0;
-}
-
 /* Takes the projector of the model's few rows, or makes one. */
 static int take_projector(struct by_landmarks *run)
 {
@@ -120,7 +103,6 @@ static int take_projector(struct by_landmarks *run)
     err = run->keeper ? take_kept(run)
                       : ny_projector_new(run->projector, run->model, spec->dtype, spec->slots,
                                          run->base.workers);
-    if (!err) run->projector->u = is_summed(run) ? run->model->fitted.mean : NULL;
     return err;
 }
 
@@ -132,10 +114,8 @@ static int begin(struct ny_placer *placer)
     size_t bytes = blas_bytes(run->model, placer->workers);
     int err;
 
-    ny_drift_sample_begin(&run->sample, spec->ctx, ny_raw_bytes(spec), most_measured(run));
-    ny_spread_begin(&run->spread, run->model);
-    err = run->placed ? ny_unseen_begin(&run->unseen, spec) : NY_OK;
-    if (!err) err = ny_reserve(spec->ctx, NY_MEM_PROCESS, bytes);
+    ny_drift_sample_begin(&run->sample, spec->ctx, ny_raw_bytes(spec), run->most);
+    err = ny_reserve(spec->ctx, NY_MEM_PROCESS, bytes);
     if (err) return err;
     run->blas_bytes = bytes;
     return take_projector(run);
@@ -153,8 +133,6 @@ static int fold(void *arg, const struct ny_tile *tile)
     struct by_landmarks *run = arg;
     int err = ny_drift_sample_take(&run->sample, tile);
 
-    if (is_summed(run)) ny_spread_take(&run->spread, run->projector, tile);
-    if (!err) err = ny_unseen_take(&run->unseen, tile);
     if (err) return err;
     return ny_placer_put(&run->base, ny_projector_rows(run->projector, tile->worker), tile->rows);
 }
@@ -175,36 +153,17 @@ static int place(struct ny_placer *placer, struct ny_source *rows)
 }
 
 /* Measures the drift in the type of the new rows, to which the projector has widened the landmarks.
- * The first of these leave out more than all do: where it is little, so is the drift. */
-static int measure_drift(const struct by_landmarks *run, struct ny_drift *drift)
-{
-    struct ny_raw_rows landmarks;
-    size_t m = run->model->m;
-    int err = NY_OK;
-
-    if (!run->projector->columns) return NY_OK; /* features leave nothing out */
-    landmarks = ny_columns_rows(run->projector->columns);
-    if (run->glance && m > GLANCE_LANDMARKS) {
-        err = ny_drift_measure(&run->base.spec, landmarks, GLANCE_LANDMARKS, &run->sample, drift);
-        if (err || !ny_drift_is_large(drift)) return err;
-    }
-    return ny_drift_measure(&run->base.spec, landmarks, m, &run->sample, drift);
-}
-
-/* Tells what was noticed. */
+ */
 static int end(struct ny_placer *placer)
 {
     struct by_landmarks *run = (struct by_landmarks *)placer;
-    struct ny_placed *placed = run->placed;
+    const struct ny_columns *columns = run->projector->columns;
+    struct ny_raw_rows landmarks = {0};
 
-    if (!placed) return NY_OK;
-    placed->columns_unseen = ny_unseen_count(&run->unseen);
-    placed->drift = ny_drift_unknown;
-    placed->length = ny_drift_length(&run->base.spec, &run->sample);
-    placed->drift_rows = is_summed(run) ? placer->placed : run->sample.count;
-    if (!is_summed(run)) return run->blind ? NY_OK : measure_drift(run, &placed->drift);
-    placed->drift = ny_spread_drift(&run->spread);
-    return NY_OK;
+    if (!run->placed) return NY_OK;
+    if (columns) landmarks = ny_columns_rows(columns);
+    return ny_drift_measure(run->model, &placer->spec, landmarks, run->how, &run->sample,
+                            &run->placed->drift);
 }
 
 static const struct ny_placer_ops ops = {
@@ -227,7 +186,6 @@ static struct by_landmarks placer_of(const struct ny_model *model)
 static void release(struct by_landmarks *run)
 {
     ny_drift_sample_release(&run->sample);
-    ny_unseen_release(&run->unseen);
     ny_projector_release(&run->own);
     ny_unreserve(run->model->ctx, NY_MEM_PROCESS, run->blas_bytes);
 }
@@ -235,10 +193,13 @@ static void release(struct by_landmarks *run)
 int ny_transform_rows(const struct ny_model *model, struct ny_new_rows *rows,
                       struct ny_placed *placed)
 {
+    static const struct ny_drift_how how = {.tolerance = NAN};
     struct by_landmarks run = placer_of(model);
     int err;
 
     run.placed = placed;
+    run.how = &how;
+    run.most = placed && model->fitted.count ? SIZE_MAX : 0;
     err = ny_place_all(&run.base, rows);
     release(&run);
     return err;
@@ -248,15 +209,14 @@ int ny_transform_table(struct ny_model *model, struct ny_new_rows *rows, uint64_
                        struct ny_drift *drift)
 {
     struct by_landmarks run = placer_of(model);
-    struct ny_placed placed = {.drift = ny_drift_unknown, .length = NAN};
+    struct ny_placed placed = {.drift = ny_drift_unknown};
     int err;
 
-    run.glance = true;
+    run.how = &ny_drift_of_tables;
     if (count <= NY_STRIP_ROWS) run.keeper = model;
     if (count > UNSEEN_ROWS) run.placed = &placed;
-    run.blind = model->trace_error >= 0.1; /* ten times as much is more than all */
+    run.most = run.placed && model->fitted.count ? TABLE_ROWS : 0;
     err = ny_place_all(&run.base, rows);
-    if (!err) err = ny_drift_shrunk(model, NULL, 0, placed.length, &placed.drift.shrunk);
     *drift = placed.drift;
     release(&run);
     return err;

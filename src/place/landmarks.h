@@ -9,10 +9,7 @@
 
 /* Facts about the rows that a transform placed. */
 struct ny_placed {
-    struct ny_drift drift;
-    uint64_t drift_rows;   /* rows that it was measured on */
-    double length;         /* the median of some of them; NaN: not known */
-    size_t columns_unseen; /* with values of theirs, which are dropped, and with none of the fit */
+    struct ny_drift drift; /* not known where nothing was learnt (ny_drift_learn()) */
 };
 
 /* Places rows by a model, whose precision a file of coordinates has. `placed` NULL: nothing is
@@ -20,9 +17,9 @@ struct ny_placed {
 int ny_transform_rows(const struct ny_model *model, struct ny_new_rows *rows,
                       struct ny_placed *placed);
 /* Places `count` rows. What places up to NY_STRIP_ROWS, landmarks that are prepared and a tile,
- * stays with the model for the next call. drift->share of landmarks is exact where it is large
- * (ny_drift_is_large()), at most too large elsewhere, and NaN of up to 16 rows and where it cannot
- * be measured. */
+ * stays with the model for the next call. The drift is not known of up to 16 rows, nor where
+ * nothing was learnt by ny_drift_of_tables. */
+extern const struct ny_drift_how ny_drift_of_tables;
 int ny_transform_table(struct ny_model *model, struct ny_new_rows *rows, uint64_t count,
                        struct ny_drift *drift);
 

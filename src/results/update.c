@@ -96,9 +96,6 @@ static json_t *new_record(struct ny_store *store, const json_t *result, uint64_t
     ny_field_set_count(record, "generation", ny_record_generation(result) + 1);
     if (!json_object_get(record, "generations"))
         ny_field_set_json(record, "generations", json_object());
-    if (!json_object_get(record, "width_rows"))
-        ny_field_set_count(record, "width_rows",
-                           ny_field_count(json_object_get(result, "report"), "n", 0));
     json_object_del(record, "clusters"); /* ny_update_finish() takes those of then */
     json_object_del(record, "stale");
     json_object_del(record, "coarse");

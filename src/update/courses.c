@@ -129,8 +129,6 @@ int ny_fit_start(struct ny_rows *X, const struct ny_keep *keep,
     fit.job.course = plan->selects ? &ny_course_dictionary
                                    : course_of(settings, fit.earlier.mode);
     if (fit.earlier.mode) {
-        if (!json_object_get(record, "sharded")) /* they have looked at the rows of all */
-            fit.job.at_begin = ny_update_warn_drift;
         fit.job.at_end = end_update;
     } else if (ny_context_peers(fit.job.ctx)) {
         fit.job.at_end = ny_shards_at_end;

@@ -69,10 +69,4 @@ void ny_update_plan(struct ny_plan *plan, struct ny_context *ctx,
 /* Returns how many rows a frozen update of so many new ones measures, with those of the fit, at
  * most. */
 double ny_update_drift_rows(double rows);
-/* Warns where γ, mean or scale of all rows are 10 % away from those of the model. */
-int ny_update_warn_drift(struct ny_job *job);
-/* Does so for a result of all shards, whose record this is; notes in it for how many rows. */
-int ny_update_warn_of_all(struct ny_rows *X, const struct ny_keep *keep,
-                          const struct ny_fit_settings *settings, json_t *record);
-
 #endif

@@ -220,25 +220,6 @@ kept() {
     exits 7
 }
 
-@test "new rows with values where the fit has none are told" {
-    counts
-    nystream import x x.csv --layout sparse -q
-    nystream fit x f --map svd --kernel cosine --approx exact --tol 1e-4 --scale idf -q
-    awk -F, -v OFS=, '{$12 = NR % 2; print}' new.csv > met.csv
-    ny transform x f --input met.csv -o met.out.csv
-    exits 0
-    says "met.csv has values in 1 column in which no row of the fit has any: they are dropped"
-    ny transform x f --input met.csv -o met.out.csv --json
-    [ "$(field "$output" columns_unseen)" = 1 ]
-    ny transform x f --input new.csv -o new.out.csv --json
-    exits 0
-    [ "$(field "$output" columns_unseen)" = 0 ]
-    cmp met.out.csv new.out.csv
-    nystream export x f --part model -o m.nym -q
-    ny transform m.nym --input met.csv -o met.out.csv --json
-    [ "$(field "$output" columns_unseen)" = 1 ]
-}
-
 # bats test_tags=slow
 @test "graphs and selections go by the columns; threads and budgets change nothing" {
     counts

@@ -222,7 +222,7 @@ END
     nystream import part.1 "$BATS_FILE_TMPDIR/part.0.csv" --append -q
     ny fit part.1 placed --update frozen
     exits 0
-    says "drift: the landmarks leave out"
+    says "drift of the new rows"
 }
 
 # bats test_tags=slow

@@ -346,9 +346,9 @@ PY
     nystream import s few.svm --layout sparse -q
     nystream fit s m --map kpca --kernel linear --landmarks 12 --components 2 -q
     ny transform s m --input few.svm -o before.csv
-    says "of that of the rows of the fit"
+    says "drift of few.svm from the rows of the fit: 0.0"
     nystream import s full.svm --append -q
     ny transform s m --input few.svm -o after.csv
-    says "of that of the rows of the fit"
+    says "drift of few.svm from the rows of the fit: 0.0"
     cmp before.csv after.csv
 }

@@ -91,10 +91,8 @@ def test_rows_on_another_scale_are_told_once(store, rows, monkeypatch):
     result = store.fit("m", landmarks=300)
     model, estimator = result.model(), nystream.KernelPCA(n_landmarks=300).fit(rows)
     monkeypatch.setattr(nystream._batch, "SLICE_BYTES", 4096)  # many batches
-    placers = (model.transform, pickle.loads(pickle.dumps(model)).transform, estimator.transform,
-               result.transform)
-    for transform in placers:
-        with pytest.warns(nystream.NystreamWarning, match="leave out 100 % of the tr") as told:
+    for transform in model.transform, estimator.transform, result.transform:
+        with pytest.warns(nystream.NystreamWarning, match="^drift of X") as told:
             for _ in range(2):
                 transform(np.asfortranarray(rows * 1000))
         assert len(told) == 2
@@ -137,7 +135,7 @@ def test_rows_like_those_of_an_exact_fit_are_no_drift(tmp_path, kind):
                 result.transform(rows)
                 model.transform(rows)
         for transform in (result.transform, model.transform):
-            with pytest.warns(nystream.NystreamWarning, match="distances from the mean"):
+            with pytest.warns(nystream.NystreamWarning, match="^drift of X"):
                 transform(table[900:] * np.where(np.arange(table.shape[1]) < 3, 1000, 1))
 
 
@@ -149,7 +147,7 @@ def pairs(rows):
 
 
 @pytest.mark.parametrize("components", [3, 6])
-def test_columns_in_another_order_spread_more(tmp_path, components):
+def test_columns_in_another_order_are_a_drift(tmp_path, components):
     table, swapped = pairs(2400), pairs(400)[:, [1, 0, 2, 3, 4, 5]]
     store = nystream.Store(tmp_path / "s.nys")
     store.append(table[:2000])
@@ -159,29 +157,20 @@ def test_columns_in_another_order_spread_more(tmp_path, components):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             transform(table[2000:])
-        with pytest.warns(nystream.NystreamWarning, match="of the rows of the fit"):
+        with pytest.warns(nystream.NystreamWarning, match="^drift of"):
             transform(swapped)
     store.append(table[2000:])
-    assert 0.8 < store.fit("m", update="frozen").report.drift_ratio < 1.2
+    assert store.fit("m", update="frozen").report.drift < 0.2
     store.append(swapped)
-    with pytest.warns(nystream.NystreamWarning, match="of the rows of the fit"):
+    with pytest.warns(nystream.NystreamWarning, match="^drift of"):
         result = store.fit("m", update="frozen")
-    assert result.report.drift_ratio - 2 * result.report.drift_ratio_error > 3
+    assert result.report.drift > 0.4
 
 
 def test_an_estimator_tells_of_rows_on_another_scale(rows):
     estimator = nystream.PCA(n_components=2).fit(rows)
-    with pytest.warns(nystream.NystreamWarning, match="distances from the mean"):
+    with pytest.warns(nystream.NystreamWarning, match="^drift of X"):
         estimator.transform(rows * 1000)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         estimator.transform(rows)
-
-
-def test_values_that_are_no_counts_are_told(tmp_path):
-    counts = np.random.default_rng(5).poisson(3.0, size=(300, 12))
-    store = nystream.Store(tmp_path / "c.nys")
-    store.append(counts, rows="total:10000", values="log1p")
-    result = store.fit("m", map="pca", approx="exact", components=3)
-    with pytest.warns(nystream.NystreamWarning, match="normalised already"):
-        result.transform(np.log1p(counts))

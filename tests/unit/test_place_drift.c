@@ -2,7 +2,10 @@
 #include "support/context.h"
 
 #include <math.h>
+#include <stdlib.h>
 
+#include "base/compare.h"
+#include "base/random.h"
 #include "place/drift.h"
 
 /* ---- which rows ----------------------------------------------------------------------------- */
@@ -83,97 +86,81 @@ static void test_wide_rows_are_fewer(void **state)
 
 /* ---- the rule ------------------------------------------------------------------------------- */
 
-enum { MOST = 100 };
-
-/* Returns the drift of so many rows, the first ones of which are left out wholly, and of the others
- * a thousandth; k(x,x) of the first row is `first`. */
-static struct ny_drift drift_of(size_t rows, size_t out, double first, double fitted)
+static double share_up_to(const double *values, size_t count, double at)
 {
-    struct ny_drift drift = {.fitted = fitted};
-    float residuals[MOST];
-    double diagonal[MOST];
+    size_t below = 0;
 
-    for (size_t i = 0; i < rows; i++) {
-        diagonal[i] = i ? 1 : first;
-        residuals[i] = i < out ? (float)diagonal[i] : 1e-3F;
+    for (size_t i = 0; i < count; i++)
+        below += values[i] <= at;
+    return (double)below / (double)count;
+}
+
+/* The distance is the largest over all values, whatever repeats. */
+static void test_the_distance_is_that_of_all_values(void **state)
+{
+    enum { A = 40, B = 25 };
+
+    (void)state;
+    for (uint64_t round = 0; round < 200; round++) {
+        double a[A], b[B], most = 0;
+        double few = round % 2 ? 9 : 1e6; /* of so many different values many repeat */
+
+        for (size_t i = 0; i < A; i++)
+            a[i] = floor(few * ny_hash01(round, 1, i));
+        for (size_t i = 0; i < B; i++)
+            b[i] = floor(few * ny_hash01(round, 2, i)) + (double)(round % 5);
+        qsort(a, A, sizeof(double), ny_compare_doubles);
+        qsort(b, B, sizeof(double), ny_compare_doubles);
+        for (size_t i = 0; i < A + B; i++) {
+            double at = i < A ? a[i] : b[i - A];
+
+            most = fmax(most, fabs(share_up_to(a, A, at) - share_up_to(b, B, at)));
+        }
+        assert_true(fabs(ny_drift_distance(a, A, b, B) - most) < 1e-12);
+        assert_true(fabs(ny_drift_distance(b, B, a, A) - most) < 1e-12);
     }
-    ny_drift_of_rows(residuals, diagonal, rows, &drift);
-    return drift;
 }
 
-static void test_one_row_alone_is_no_drift(void **state)
+static void test_rows_that_are_far_are_a_drift_unless_they_are_few(void **state)
 {
-    struct ny_drift drift = drift_of(MOST, 1, 1, 1e-3);
-
-    (void)state;
-    assert_true(drift.share > 10 * drift.fitted);
-    assert_true(fabs(drift.share - drift.error - 1e-3) < 1e-6);
-    assert_false(ny_drift_is_large(&drift));
-    drift = drift_of(MOST, 1, 1e6, 1e-3); /* it has nearly all of the trace */
-    assert_true(drift.share > 0.99);
-    assert_false(ny_drift_is_large(&drift));
-}
-
-/* Residuals of the others that are larger than their k(x,x), as rounding makes them: without the
- * row that has the trace, they would be left out a thousand times. */
-static void test_residuals_beyond_the_trace_are_no_large_error(void **state)
-{
-    const double diagonal[] = {1e3, 1e-9, 1e-9, 1e-9, 1e-9};
-    const float residuals[] = {1e3F, 1e-6F, 1e-6F, 1e-6F, 1e-6F};
-    struct ny_drift drift = {.fitted = 1e-3};
-
-    (void)state;
-    ny_drift_of_rows(residuals, diagonal, 5, &drift);
-    assert_true(fabs(drift.share - 1) < 1e-6 && drift.error < 1e-6);
-    assert_true(ny_drift_is_large(&drift));
-}
-
-static void test_many_rows_are_a_drift(void **state)
-{
-    struct ny_drift drift = drift_of(MOST, MOST / 10, 1, 1e-3);
+    struct ny_drift drift = {.distance = 0.36, .rows = 100, .of_fit = 512};
 
     (void)state;
     assert_true(ny_drift_is_large(&drift));
-    drift.fitted = NAN; /* less than half then counts nothing */
+    drift.distance = 0.34;
     assert_false(ny_drift_is_large(&drift));
-    drift = drift_of(MOST, MOST, 1, 0.02);
-    assert_true(drift.share == 1 && drift.error < 1e-6);
+    drift = (struct ny_drift){.distance = 0.6, .rows = 9, .of_fit = 512};
+    assert_false(ny_drift_is_large(&drift)); /* chance makes 0.62 of so few */
+    drift.distance = 0.63;
     assert_true(ny_drift_is_large(&drift));
-    drift.fitted = NAN;
-    assert_true(ny_drift_is_large(&drift));
+    drift = (struct ny_drift){.distance = 1, .rows = 3, .of_fit = 512};
+    assert_false(ny_drift_is_large(&drift));
+    drift = ny_drift_unknown;
+    assert_false(ny_drift_is_large(&drift));
 }
 
-static void test_most_of_the_trace_is_a_drift_but_for_a_poor_fit(void **state)
+/* Of rows that are drawn alike, fewer than one case in 200 is a drift, however few they are. */
+static void test_false_alarms(void **state)
 {
-    struct ny_drift drift = drift_of(MOST, 7 * MOST / 10, 1, 0.2);
+    enum { FIT = 512, CASES = 2000 };
+    static const size_t rows[] = {4, 10, 20, 64};
+    size_t alarms = 0;
 
     (void)state;
-    assert_true(ny_drift_is_large(&drift));
-    drift.fitted = 0.4;
-    assert_false(ny_drift_is_large(&drift));
-    drift = drift_of(MOST, MOST, 1, 0.9); /* nothing is kept, where a tenth was */
-    assert_true(ny_drift_is_large(&drift));
-}
+    for (uint64_t c = 0; c < CASES; c++) {
+        struct ny_drift drift = {.of_fit = FIT, .rows = rows[c % 4]};
+        double fit[FIT], new[64];
 
-/* One row has no standard error: only more than half counts. */
-static void test_a_row_by_itself(void **state)
-{
-    struct ny_drift drift = drift_of(1, 0, 1, 1e-5);
-
-    (void)state;
-    assert_true(isnan(drift.error));
-    assert_false(ny_drift_is_large(&drift));
-    drift = drift_of(1, 1, 1, 1e-5);
-    assert_true(ny_drift_is_large(&drift));
-}
-
-static void test_rows_without_a_trace_have_no_drift(void **state)
-{
-    struct ny_drift drift = drift_of(1, 1, 0, 1e-3);
-
-    (void)state;
-    assert_true(isnan(drift.share) && isnan(drift.error));
-    assert_false(ny_drift_is_large(&drift));
+        for (size_t i = 0; i < FIT; i++)
+            fit[i] = ny_hash01(c, 3, i);
+        for (size_t i = 0; i < drift.rows; i++)
+            new[i] = ny_hash01(c, 4, i);
+        qsort(fit, FIT, sizeof(double), ny_compare_doubles);
+        qsort(new, drift.rows, sizeof(double), ny_compare_doubles);
+        drift.distance = ny_drift_distance(fit, FIT, new, drift.rows);
+        alarms += ny_drift_is_large(&drift);
+    }
+    assert_true(alarms < CASES / 200);
 }
 
 int main(void)
@@ -182,12 +169,9 @@ int main(void)
         cmocka_unit_test(test_a_stream_gives_the_rows_that_are_drawn),
         cmocka_unit_test(test_rows_are_drawn_from_everywhere),
         cmocka_unit_test(test_wide_rows_are_fewer),
-        cmocka_unit_test(test_one_row_alone_is_no_drift),
-        cmocka_unit_test(test_residuals_beyond_the_trace_are_no_large_error),
-        cmocka_unit_test(test_many_rows_are_a_drift),
-        cmocka_unit_test(test_most_of_the_trace_is_a_drift_but_for_a_poor_fit),
-        cmocka_unit_test(test_a_row_by_itself),
-        cmocka_unit_test(test_rows_without_a_trace_have_no_drift),
+        cmocka_unit_test(test_the_distance_is_that_of_all_values),
+        cmocka_unit_test(test_rows_that_are_far_are_a_drift_unless_they_are_few),
+        cmocka_unit_test(test_false_alarms),
     };
 
     return cmocka_run_group_tests(tests, start, stop);
