@@ -203,7 +203,7 @@ def exit_codes_page():
             "`{\"error\": {\"code\", \"kind\", \"message\", \"file\", \"line\"}}`, and `resume`, "
             "the command that goes on, where there is one.\n\n"
             + c_header.statuses() +
-            "\nAfter 129, 130 and 143 the same command goes on from its checkpoint, as it does "
+            "\nWith `--strict`, 9 also says that all is done, but there was a warning. After 129, 130 and 143 the same command goes on from its checkpoint, as it does "
             "after 8 with a larger `--memory`.\n")
 
 

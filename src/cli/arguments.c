@@ -183,6 +183,9 @@ static int set_own(struct cursor *cursor, const struct option_view *view, const 
     case OWN_QUIET:
         command->quiet = true;
         break;
+    case OWN_STRICT:
+        command->strict = true;
+        break;
     case OWN_VERBOSE:
         command->verbose = true;
         break;

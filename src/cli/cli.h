@@ -41,7 +41,8 @@ enum own_option {
     OWN_CLUSTERS = 2097152,
     OWN_KEEP = 4194304,
     OWN_DROP_RESULTS = 8388608,
-    OWN_ROWS = 16777216
+    OWN_ROWS = 16777216,
+    OWN_STRICT = 33554432
 };
 
 struct command;
@@ -66,6 +67,7 @@ struct display {
     bool quiet;       /* no progress, no notes */
     bool verbose;     /* details too */
     bool json;        /* warnings as JSON */
+    bool warned;      /* there was a warning */
     int width;        /* columns that the line on the screen takes now; 0: no line */
     double printed_s; /* when a line last went to a pipe */
     double started_s;
@@ -84,7 +86,7 @@ struct command {
     unsigned chosen; /* how many of the library's were there, but for --memory and --threads */
     const char *output, *input, *part, *distances, *clusters, *neighbors, *recall, *name, *with;
     const char *keep, *rows;
-    bool json, quiet, verbose;
+    bool json, quiet, verbose, strict;
     bool json_wanted; /* --json is somewhere on the line, perhaps behind an error */
     struct display display;
 };

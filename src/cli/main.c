@@ -7,6 +7,9 @@
 #include "base/heap.h"
 #include "cli/cli.h"
 
+/* The exit code of --strict. */
+static const int warned = 9;
+
 /* Starts the process anew with the words that it was started with. argv lacks some of them where it
  * was started through the dynamic loader (ld.so ./nystream fit …), which /proc/self/exe then is. */
 static void start_anew(FILE *words)
@@ -83,6 +86,7 @@ int main(int argc, char **argv)
     cli_watch_signals(NULL);
     status = cli_finish_output(&command, status);
     cli_display_end(&command);
+    if (!status && command.strict && command.display.warned) status = warned;
 done:
     ny_options_free(command.options);
     ny_context_free(command.context);

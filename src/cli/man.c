@@ -204,6 +204,8 @@ static void print_exit_status(FILE *file)
         put_line(file, codes[i].meaning);
     }
     fputs(".PP\n", file);
+    put_line(file, "With --strict, 9 also says that all is done, but there was a warning.");
+    fputs(".PP\n", file);
     put_line(file,
              "A second SIGHUP, SIGINT or SIGTERM ends the process at once. The store stays "
              "intact.");

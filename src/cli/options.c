@@ -69,6 +69,8 @@ static const struct option_view own_options[] = {
     {0, "json", NULL, NULL, "print the report as JSON, and errors as one object", OUTPUT,
      .own = OWN_JSON},
     {'q', "quiet", NULL, NULL, "print no plan, progress or summary", OUTPUT, .own = OWN_QUIET},
+    {0, "strict", NULL, NULL, "exit 9 if there was a warning, though all is done", OUTPUT,
+     .own = OWN_STRICT, .rare = true},
     {'v', "verbose", NULL, NULL, "print more about what is done, and what it took", OUTPUT,
      .own = OWN_VERBOSE},
     {'h', "help", NULL, NULL, "explain the verb and its options", OUTPUT, .own = OWN_HELP},

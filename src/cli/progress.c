@@ -202,6 +202,7 @@ static void show_message(void *user, int level, const char *message)
     if (level == NY_LOG_NOTE && display->quiet) return;
     if (level >= NY_LOG_DETAIL && !display->verbose) return;
     cli_display_clear(display);
+    display->warned |= level == NY_LOG_WARNING;
     if (display->json && level == NY_LOG_WARNING) {
         fputs("{\"warning\":", stderr);
         cli_write_json_string(stderr, message);

@@ -8,7 +8,7 @@ enum { NO_LIMIT = 1 << 30 };
 
 /* Options of every verb; of those that take a budget of memory; and of those that work in several
  * threads as well. */
-#define EVERY (OWN_JSON | OWN_QUIET | OWN_VERBOSE | OWN_HELP)
+#define EVERY (OWN_JSON | OWN_QUIET | OWN_STRICT | OWN_VERBOSE | OWN_HELP)
 #define COMMON NY_GROUP_COMMON
 #define WORK (NY_GROUP_COMMON | NY_GROUP_THREADS) /* of verbs that work in several threads */
 

@@ -156,3 +156,21 @@ unlike() {
         unlike other.csv
     done
 }
+
+@test "--strict: a run that warned exits 9, though all was done" {
+    tables
+    nystream import s t.csv -q --strict
+    nystream fit s m --landmarks 100 -q --strict
+    nystream transform s m --input night.csv -o night.npy -q --strict
+    ny transform s m --input bad.csv -o bad.npy -q --strict
+    exits 9
+    says "warning: drift of bad.csv"
+    [ -s bad.npy ]
+    nystream import s bad.csv --append -q --strict
+    ny fit s m --update frozen --json --strict
+    exits 9
+    [ "$(field "$output" n)" = 1600 ]
+    ny fit s m --update sideways --strict # another error is told as it is
+    exits 2
+    nystream help --man | grep -q 'With \\-\\-strict, 9 also says'
+}
