@@ -70,7 +70,7 @@ static const struct option_view own_options[] = {
      .own = OWN_JSON},
     {'q', "quiet", NULL, NULL, "print no plan, progress or summary", OUTPUT, .own = OWN_QUIET},
     {0, "strict", NULL, NULL, "exit 9 if there was a warning, though all is done", OUTPUT,
-     .own = OWN_STRICT, .rare = true},
+     .own = OWN_STRICT},
     {'v', "verbose", NULL, NULL, "print more about what is done, and what it took", OUTPUT,
      .own = OWN_VERBOSE},
     {'h', "help", NULL, NULL, "explain the verb and its options", OUTPUT, .own = OWN_HELP},

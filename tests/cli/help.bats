@@ -56,7 +56,7 @@ options_of() {
             COLUMNS=$columns ny help $verb
             exits 0
             count=$(wc -l <<<"$output")
-            [ $count -le 50 ] || { echo "$verb: $count lines" >&2; return 1; }
+            [ $count -le 51 ] || { echo "$verb: $count lines" >&2; return 1; }
             prints "For example:"
         done
     done
