@@ -342,14 +342,12 @@ int ny_geometry_copy(struct ny_geometry **out, struct ny_context *ctx, const dou
 /* Frees a geometry; NULL is allowed. */
 void ny_geometry_free(struct ny_geometry *geometry, struct ny_context *ctx);
 /* A sentence without its point, such as "column 'pressure' alone makes up 99.9 % of
- * the distances between rows"; empty where no few columns do. */
+ * the distances between rows"; empty where no column does. */
 struct ny_dominant {
     char text[320];
 };
-/* Warns where one of several columns makes up more than 90 % of the distances, or at most a tenth
- * of them do (of the variance: linear kernels, where `centred` tells that rows are), or where one
- * makes up more than 75 % and deviates far more than the others; and tells it. Reads the statistics
- * only. */
+/* Warns where one of several columns makes up more than 90 % of the distances (of the variance:
+ * linear kernels, where `centred` tells that rows are), and tells it. Reads the statistics only. */
 int ny_geometry_warn_dominant(const struct ny_geometry *geometry, struct ny_rows *X,
                               const struct ny_kernel *kernel, bool centred,
                               struct ny_dominant *told);

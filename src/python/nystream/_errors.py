@@ -280,7 +280,6 @@ _REMOVAL = r"give another name=, or remove this one: nystream.open(STORE).remove
 # Advice in place of options that no estimator has: its rows are prepared before it gets them.
 _PREPARATION = ((r'nan="drop" leaves such rows out', "take such rows out of X first"),
                 (r'scale="\w+"', "sklearn.preprocessing.StandardScaler in front of it"),
-                (r"an import with columns=", "a selection of columns"),
                 (r"of the store \(from 0\)", "of X (from 0)"),
                 (r"^('[^']*') (.*); give (?:restart=True to replace it, or another name|another "
                  r"name, or (?:resume with: .*|it can be resumed))$", rf"\1 \2; {_REMOVAL}"),
