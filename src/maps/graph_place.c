@@ -6,8 +6,8 @@
  * do not count. A batch gathers up to 32 units of rows before the map sees them, so that isomap,
  * which sweeps over all landmarks for each batch, seldom has to. For each batch the map computes
  * what would be stored of the points; those at distance 0 from a node then get that node's stored
- * row instead. Where half of the new points lie far from all nodes, beside the lengths of edges, a
- * warning says so, since units or the order of columns have then often changed.
+ * row instead. The drift (place/drift.h) is that of distances from the nearest node, beside those of
+ * nodes from theirs: only new points that are farther count.
  */
 #include "maps/graph_place.h"
 
@@ -16,13 +16,14 @@
 
 #include "base/compare.h"
 #include "model/embedding.h"
+#include "place/drift.h"
 #include "place/seeker.h"
 
 /* Rows of a batch. */
 enum { BATCH_ROWS = 32 * NY_UNIT_ROWS };
 
-/* A point is far if it is so many times the mean length of an edge from the nearest node. */
-static const double far_edges = 4;
+/* Points, the first ones, and nodes whose distances make the drift. */
+enum { POINTS_MAX = 2048, NODES_MAX = 512 };
 
 struct by_graph {
     struct ny_placer base;
@@ -36,7 +37,8 @@ struct by_graph {
     void *arg;      /* of place() */
     uint32_t *rows; /* nodes: row numbers that are embedded, ascending */
     double *Y;      /* capacity × width, as stored */
-    uint64_t far;   /* new points that are */
+    double near[POINTS_MAX]; /* from the nearest node, of new points that are none */
+    size_t near_count;
 };
 
 static bool is_f64(const struct by_graph *run)
@@ -177,30 +179,46 @@ static int copy_nodes(const struct by_graph *run)
     return err;
 }
 
-/* Counts the points of the batch that are far from all nodes. */
-static void count_far(struct by_graph *run)
+/* Notes how far the points of the batch are from the nearest node. */
+static void note_near(struct by_graph *run)
 {
     const struct ny_newcomers *new = &run->new;
-    double most = far_edges * run->fit->edges.mean_length;
 
-    for (size_t i = 0; i < new->count; i++)
-        run->far += new->distance[i * new->t] > most;
+    for (size_t i = 0; i < new->count && run->near_count < POINTS_MAX; i++)
+        if (new->distance[i * new->t] > 0) run->near[run->near_count++] = new->distance[i * new->t];
 }
 
-/* Warns where most new points are far. */
+/* Takes the distances of some nodes from the nearest of the others. */
+static size_t near_nodes(const struct ny_edges *edges, double *near)
+{
+    size_t most = edges->n < NODES_MAX ? edges->n : NODES_MAX, count = 0;
+
+    for (size_t i = 0; i < most; i++) {
+        size_t node = i * edges->n / most;
+        float least = INFINITY;
+
+        for (uint64_t k = edges->head[node]; k < edges->head[node + 1]; k++)
+            if (edges->length[k] > 0 && edges->length[k] < least) least = edges->length[k];
+        if (isfinite(least)) near[count++] = (double)least;
+    }
+    return count;
+}
+
+/* Tells the drift; where the edges have no lengths, or are in a file, it is not known. */
 static int judge(struct ny_placer *placer)
 {
-    const struct by_graph *run = (const struct by_graph *)placer;
+    struct by_graph *run = (struct by_graph *)placer;
     const struct ny_edges *edges = &run->fit->edges;
+    struct ny_drift drift = ny_drift_unknown;
+    double nodes[NODES_MAX];
 
-    if (edges->affinities || !(edges->mean_length > 0) || 2 * run->far <= placer->placed)
-        return NY_OK;
-    ny_log(placer->spec.ctx, NY_LOG_WARNING,
-           "%llu of %llu new rows are over %g times as far from the nearest row of '%s' as its "
-           "rows are from their neighbors on average: are they on the same scale, with the columns "
-           "in the same order?",
-           (unsigned long long)run->far, (unsigned long long)placer->placed, far_edges,
-           run->fit->base.job.keep.name);
+    if (edges->affinities || !edges->head) return NY_OK;
+    drift.rows = run->near_count;
+    drift.of_fit = near_nodes(edges, nodes);
+    qsort(nodes, drift.of_fit, sizeof(double), ny_compare_doubles);
+    qsort(run->near, drift.rows, sizeof(double), ny_compare_doubles);
+    drift.distance = ny_drift_distance(nodes, drift.of_fit, run->near, drift.rows, true);
+    ny_drift_tell(placer->spec.ctx, "the new rows", &drift, "");
     return NY_OK;
 }
 
@@ -248,7 +266,7 @@ static int place(struct ny_placer *placer, struct ny_source *rows)
     int err;
 
     while ((err = next_batch(run, rows)) == NY_OK) {
-        count_far(run);
+        note_near(run);
         err = run->place(run->arg, &run->new, run->Y);
         if (err == NY_OK) err = copy_nodes(run);
         if (err == NY_OK) err = ny_placer_put(placer, run->Y, run->new.count);

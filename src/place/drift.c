@@ -307,11 +307,11 @@ int ny_drift_measure(const struct ny_model *model, const struct ny_columns_spec 
     for (size_t i = 0; i < sample->count; i++)
         above += new.left[i] > how->tolerance;
     if (!isnan(how->tolerance) && !new.taken) drift->above = (double)above / (double)sample->count;
-    drift->distance = ny_drift_distance(fitted->figure, fitted->count, new.figure, new.count);
+    drift->distance = ny_drift_distance(fitted->figure, fitted->count, new.figure, new.count, false);
     if (new.along)
         drift->distance =
             fmax(drift->distance, ny_drift_distance(fitted->figure + fitted->count, fitted->count,
-                                                    new.figure + new.count, new.count));
+                                                    new.figure + new.count, new.count, false));
 done:
     release(&new);
     return forgive(model->ctx, err);
@@ -319,18 +319,20 @@ done:
 
 /* ---- the rule and its words ----------------------------------------------------------------- */
 
-double ny_drift_distance(const double *a, size_t a_count, const double *b, size_t b_count)
+double ny_drift_distance(const double *a, size_t a_count, const double *b, size_t b_count,
+                         bool larger)
 {
     double most = 0;
 
     for (size_t i = 0, j = 0; i < a_count && j < b_count;) {
-        double at = a[i] < b[j] ? a[i] : b[j];
+        double at = a[i] < b[j] ? a[i] : b[j], apart;
 
         while (i < a_count && a[i] <= at)
             i++;
         while (j < b_count && b[j] <= at)
             j++;
-        most = fmax(most, fabs((double)i / (double)a_count - (double)j / (double)b_count));
+        apart = (double)i / (double)a_count - (double)j / (double)b_count;
+        most = fmax(most, larger ? apart : fabs(apart));
     }
     return most;
 }

@@ -39,8 +39,10 @@ int ny_drift_measure(const struct ny_model *model, const struct ny_columns_spec 
                      struct ny_raw_rows landmarks, const struct ny_drift_how *how,
                      const struct ny_drift_sample *sample, struct ny_drift *drift);
 
-/* Returns the largest distance between the distributions of numbers that ascend. */
-double ny_drift_distance(const double *a, size_t a_count, const double *b, size_t b_count);
+/* Returns the largest distance between the distributions of numbers that ascend; `larger`: where
+ * those of `b` are larger. */
+double ny_drift_distance(const double *a, size_t a_count, const double *b, size_t b_count,
+                         bool larger);
 /* Tells whether new rows are unlike those of the fit: the drift is more than 0.35, and more than
  * chance makes of rows that are drawn alike in one case of 200. */
 bool ny_drift_is_large(const struct ny_drift *drift);

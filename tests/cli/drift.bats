@@ -157,6 +157,27 @@ unlike() {
     done
 }
 
+@test "maps of a graph tell new rows that are farther from all others than these are" {
+    tables
+    nystream import s t.csv -q
+    nystream fit s flat --map isomap --landmarks 40 --connect -q
+    nystream fit s open --map eigenmaps --connect --edge-weights binary -q
+    awk -F, -v OFS=, '{$1 *= 10} 1' night.csv >units.csv
+    awk -F, -v OFS=, '{for (i = 1; i <= NF; i++) $i += 0.001} 1' t.csv >near.csv
+    for name in flat open; do
+        for file in t night near; do
+            ny transform s $name --input $file.csv -o o.npy -q
+            exits 0
+            [ -z "$stderr" ]
+        done
+        for file in units bad; do
+            ny transform s $name --input $file.csv -o o.npy -q
+            exits 0
+            says "warning: drift of the new rows from the rows of the fit: "
+        done
+    done
+}
+
 @test "--strict: a run that warned exits 9, though all was done" {
     tables
     nystream import s t.csv -q --strict

@@ -116,8 +116,10 @@ static void test_the_distance_is_that_of_all_values(void **state)
 
             most = fmax(most, fabs(share_up_to(a, A, at) - share_up_to(b, B, at)));
         }
-        assert_true(fabs(ny_drift_distance(a, A, b, B) - most) < 1e-12);
-        assert_true(fabs(ny_drift_distance(b, B, a, A) - most) < 1e-12);
+        assert_true(fabs(ny_drift_distance(a, A, b, B, false) - most) < 1e-12);
+        assert_true(fabs(ny_drift_distance(b, B, a, A, false) - most) < 1e-12);
+        assert_true(fabs(fmax(ny_drift_distance(a, A, b, B, true),
+                              ny_drift_distance(b, B, a, A, true)) - most) < 1e-12);
     }
 }
 
@@ -157,7 +159,7 @@ static void test_false_alarms(void **state)
             new[i] = ny_hash01(c, 4, i);
         qsort(fit, FIT, sizeof(double), ny_compare_doubles);
         qsort(new, drift.rows, sizeof(double), ny_compare_doubles);
-        drift.distance = ny_drift_distance(fit, FIT, new, drift.rows);
+        drift.distance = ny_drift_distance(fit, FIT, new, drift.rows, false);
         alarms += ny_drift_is_large(&drift);
     }
     assert_true(alarms < CASES / 200);
