@@ -19,8 +19,11 @@
 /* Room for a double of 17 digits, or a whole number of 64 bits, as text. */
 enum { NUMBER_BYTES = 40 };
 
-/* Stands for a missing value in messages: "tolerance: unset → 0.1". */
-static const char unset[] = "unset";
+/* A value in messages: "tolerance: unset → 0.1". */
+static const char *shown(const char *value)
+{
+    return value ? value : "unset";
+}
 
 /* The shortest decimal that reads back as the same number. */
 static void write_number(double value, char *text)
@@ -180,28 +183,6 @@ static bool by_digest(const char *name)
     return strcmp(name, "edges") == 0;
 }
 
-/* Returns the spelling of the width that was typed: sigma or epsilon for gamma; other names
- * stay. */
-static const char *spelling(const struct ny_options *options, const char *name)
-{
-    if (strcmp(name, "gamma") != 0) return name;
-    return ny_options_is_set(options, "sigma")     ? "sigma"
-           : ny_options_is_set(options, "epsilon") ? "epsilon"
-                                                   : name;
-}
-
-/* Returns a value of gamma in that spelling; others, and words, stay. */
-static const char *spelt(const char *name, const char *value, char buffer[NUMBER_BYTES])
-{
-    bool sigma = strcmp(name, "sigma") == 0;
-    double gamma;
-
-    if (!value || !(sigma || strcmp(name, "epsilon") == 0)) return value;
-    if (!ny_decimal_whole(value, &gamma) || !(gamma > 0)) return value;
-    ny_decimal_print(buffer, NUMBER_BYTES, "%.6g", sigma ? sqrt(0.5 / gamma) : 1 / gamma);
-    return buffer;
-}
-
 /* An option, or for the width any spelling of it. */
 static bool is_typed(const struct ny_options *options, const char *name)
 {
@@ -236,20 +217,6 @@ static bool differs(const json_t *now, const json_t *stored, const struct ny_opt
     return !same(value, then) && !(value && then && by_digest(info->name));
 }
 
-/* Appends "sigma: 2 → 3", in the spelling of the call. */
-static void append_difference(struct line *line, const char *name, const char *then,
-                              const char *now)
-{
-    char number[NUMBER_BYTES];
-
-    append(line, line->length ? ", " : "");
-    append(line, name);
-    append(line, ": ");
-    append(line, then ? spelt(name, then, number) : unset);
-    append(line, " → ");
-    append(line, now ? spelt(name, now, number) : unset);
-}
-
 char *ny_options_differences(const struct ny_options *options, unsigned groups,
                              const json_t *stored)
 {
@@ -257,11 +224,15 @@ char *ny_options_differences(const struct ny_options *options, unsigned groups,
     struct line line = {.ctx = options->ctx, .text = now ? ny_strdup(options->ctx, "") : NULL};
     const struct ny_option_info *info;
 
-    for (int typed = 1; now && typed >= 0; typed--)
-        for (int i = 0; (info = ny_option_at(i)); i++)
-            if (is_typed(options, info->name) == (typed == 1) && differs(now, stored, info))
-                append_difference(&line, spelling(options, info->name), value_in(stored, info),
-                                  value_in(now, info));
+    for (int i = 0; now && (info = ny_option_at(i)); i++) {
+        if (!differs(now, stored, info)) continue;
+        append(&line, line.length ? ", " : "");
+        append(&line, info->name);
+        append(&line, ": ");
+        append(&line, shown(value_in(stored, info)));
+        append(&line, " → ");
+        append(&line, shown(value_in(now, info)));
+    }
     if (!now) ny_fail(options->ctx, NY_EBUDGET, "the system has no memory to compare options");
     json_decref(now);
     return line.text;
@@ -276,8 +247,7 @@ static int check_typed(const struct ny_options *typed, unsigned groups, const js
 
     for (int i = 0; i < (int)ny_option_count(); i++) {
         const struct ny_option_info *info = ny_option_at(i);
-        const char *now, *then, *name = spelling(typed, info->name);
-        char numbers[2][NUMBER_BYTES];
+        const char *now, *then;
 
         if (!counts(typed, i, groups) || !is_typed(typed, info->name)) continue;
         now = canonical(typed, i, buffer);
@@ -286,8 +256,7 @@ static int check_typed(const struct ny_options *typed, unsigned groups, const js
         return ny_fail(typed->ctx, NY_EUSAGE,
                        "'%s' was made with other options (%s: %s → %s), and an update keeps them; "
                        "leave them out, or fit it again with --restart",
-                       result, name, then ? spelt(name, then, numbers[0]) : unset,
-                       now ? spelt(name, now, numbers[1]) : unset);
+                       result, info->name, shown(then), shown(now));
     }
     return NY_OK;
 }

@@ -429,14 +429,3 @@ image         | report s f -o o.html                      | --image 9x9 ! 4 colu
 all           | help                                      | --all ! VERB
 END
 }
-
-@test "a width is told in the spelling that was typed" {
-    store s 60 3
-    nystream fit s f --landmarks 9 --sigma 0.8 -q
-    ny fit s f --landmarks 9 --sigma 0.5
-    usage "sigma: 0.8 → 0.5"
-    ny fit s f --landmarks 9 --epsilon 2
-    usage "epsilon: 1.28 → 2"
-    ny fit s f --landmarks 9 --gamma 2
-    usage "gamma: 0.78"
-}

@@ -15,8 +15,8 @@ static void differences_are_named(void **state)
     set("landmarks", "500");
     set("certify", NULL);
     text = ny_options_differences(options, NY_GROUP_FIT, stored);
-    assert_string_equal(text, "map: kpca → pca, landmarks: 1000 → 500, certify: no → yes, "
-                              "kernel: rbf → linear, gamma: auto → unset");
+    assert_string_equal(text, "map: kpca → pca, landmarks: 1000 → 500, kernel: rbf → linear, "
+                              "gamma: auto → unset, certify: no → yes");
     ny_free(ctx, text);
     /* written by a version that did not have the option yet */
     json_object_del(stored, "landmarks");
@@ -38,7 +38,7 @@ static void set_all(const char *const *words)
         set(words[i], words[i + 1]);
 }
 
-/* All options that differ are named: what was typed comes before the defaults that follow. */
+/* All options that differ are named, also defaults that follow from others. */
 static void all_that_differs_is_named(void **state)
 {
     static const struct {
@@ -46,10 +46,10 @@ static void all_that_differs_is_named(void **state)
     } cases[] = {
         {{"map", "pca"},
          {"map", "pca", "landmarks", "100"},
-         "landmarks: unset → 100, approx: exact → projected, select: all → rpcholesky, "
+         "approx: exact → projected, select: all → rpcholesky, landmarks: unset → 100, "
          "averages: landmarks → implicit, certify: unset → no"},
         {{"sigma", "2"}, {"kernel", "linear"}, "kernel: rbf → linear, gamma: 0.125 → unset"},
-        {{"map", "kpca"}, {"sigma", "2"}, "sigma: auto → 2"},
+        {{"map", "kpca"}, {"sigma", "2"}, "gamma: auto → 0.125"},
         {{"map", "diffusion", "neighbors", "5"},
          {"map", "diffusion", "neighbors", "6"},
          "neighbors: 5 → 6"},
@@ -87,7 +87,7 @@ static void differences_that_no_option_explains_are_named(void **state)
     json_object_set_new(stored, "landmarks", json_null());
     set("components", "3");
     text = ny_options_differences(options, NY_GROUP_FIT, stored);
-    assert_string_equal(text, "components: 2 → 3, landmarks: unset → 1000, "
+    assert_string_equal(text, "landmarks: unset → 1000, components: 2 → 3, "
                               "averages: landmarks → implicit, "
                               "affine: of an earlier version → unset");
     ny_free(ctx, text);
