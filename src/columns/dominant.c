@@ -1,8 +1,8 @@
 /*
  * Warns where one column decides what a map shows, because its unit is smaller than that of the
  * others: where it makes up more than nine tenths of the distances. The variances are those of the
- * store's statistics, so that no row is read. So it is with the variance that a linear map shows; of
- * fewer than five columns, the longest may well be the shape of the data there.
+ * store's statistics, so that no row is read. So it is with the variance that a linear map shows;
+ * of fewer than five columns, the longest may well be the shape of the data there.
  */
 #include <math.h>
 

@@ -6,8 +6,8 @@
  * do not count. A batch gathers up to 32 units of rows before the map sees them, so that isomap,
  * which sweeps over all landmarks for each batch, seldom has to. For each batch the map computes
  * what would be stored of the points; those at distance 0 from a node then get that node's stored
- * row instead. The drift (place/drift.h) is that of distances from the nearest node, beside those of
- * nodes from theirs: only new points that are farther count.
+ * row instead. The drift (place/drift.h) is that of distances from the nearest node, beside those
+ * of nodes from theirs: only new points that are farther count.
  */
 #include "maps/graph_place.h"
 

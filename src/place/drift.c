@@ -262,7 +262,7 @@ static int learn(struct ny_model *model, struct measured *rows)
     return NY_OK;
 }
 
-/* What cannot be measured is no error. */
+/* A drift that cannot be measured is no error. */
 static int forgive(struct ny_context *ctx, int err)
 {
     if (err != NY_ENUMERIC && err != NY_EBUDGET) return err;
@@ -307,7 +307,8 @@ int ny_drift_measure(const struct ny_model *model, const struct ny_columns_spec 
     for (size_t i = 0; i < sample->count; i++)
         above += new.left[i] > how->tolerance;
     if (!isnan(how->tolerance) && !new.taken) drift->above = (double)above / (double)sample->count;
-    drift->distance = ny_drift_distance(fitted->figure, fitted->count, new.figure, new.count, false);
+    drift->distance =
+        ny_drift_distance(fitted->figure, fitted->count, new.figure, new.count, false);
     if (new.along)
         drift->distance =
             fmax(drift->distance, ny_drift_distance(fitted->figure + fitted->count, fitted->count,

@@ -23,7 +23,7 @@ struct ny_drift {
 };
 static const struct ny_drift ny_drift_unknown = {NAN, NAN, NAN, NAN, 0, 0};
 
-/* What figures go by. */
+/* How figures are made. */
 struct ny_drift_how {
     size_t landmarks; /* so many at most; 0: 1,024 */
     bool affine;      /* what their affine hull leaves out, instead of their span */

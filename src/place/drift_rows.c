@@ -1,3 +1,4 @@
+/* Draws the rows by which a drift is measured (place/drift_rows.h), and wide ones fewer. */
 #include "place/drift_rows.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Where rows lie beside a fit by a linear kernel or cosine, which has no landmarks that could leave
- * something out: along its components, and how far from their mean (place/drift.h). */
+/* Tells where rows lie beside a fit by a linear kernel or cosine, which has no landmarks that could
+ * leave something out: along its components, and how far from their mean (place/drift.h). */
 #ifndef NY_PLACE_SPREAD_H
 #define NY_PLACE_SPREAD_H
 

@@ -727,7 +727,7 @@ nystream import t p.csv -q; nystream graph t g -q | fit t a --landmarks-from g |
 nystream import t p.csv -q; nystream fit t e --map eigenmaps -q | select t a --landmarks-from e | 2 | 'e' has no landmarks
 :                                       | fit s a --landmarks-from none    | 2 | no result named 'none'
 :                                       | fit s r --landmarks 6            | 2 | exists with other options / landmarks: 5 → 6 / --restart
-nystream import t p.csv -q; nystream fit t e --map pca -q | fit t e --map pca --landmarks 6 | 2 | landmarks: unset → 6, approx: exact → projected, / ); give
+nystream import t p.csv -q; nystream fit t e --map pca -q | fit t e --map pca --landmarks 6 | 2 | landmarks: unset → 6, / ); give
 :                                       | fit s d --landmarks 5            | 2 | 'd'
 :                                       | fit s ../../x                    | 2 | '../../x' cannot name a result
 :                                       | fit s .hidden                    | 2 | cannot name a result

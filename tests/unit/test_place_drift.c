@@ -141,7 +141,7 @@ static void test_rows_that_are_far_are_a_drift_unless_they_are_few(void **state)
     assert_false(ny_drift_is_large(&drift));
 }
 
-/* Of rows that are drawn alike, fewer than one case in 200 is a drift, however few they are. */
+/* Rows that are drawn alike: fewer than one case in 200 is a drift, however few they are. */
 static void test_false_alarms(void **state)
 {
     enum { FIT = 512, CASES = 2000 };
