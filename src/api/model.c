@@ -30,7 +30,11 @@ int ny_model_open(struct ny_model **out, struct ny_context *context, const char 
     if (err == NY_OK) err = ny_model_of_result(out, store, name);
     if (err == NY_OK) err = ny_model_take_columns(*out, store);
     if (err == NY_OK && !ny_store_set(store)) err = ny_store_skip_lost(store);
-    if (err == NY_OK) err = ny_drift_learn(*out, ny_store_rows(store), &ny_drift_of_tables);
+    if (err == NY_OK) {
+        ny_blas_borrow();
+        err = ny_transform_learn(*out, ny_store_rows(store), &ny_drift_of_tables);
+        ny_blas_return();
+    }
     if (err && *out) {
         ny_model_free(*out);
         *out = NULL;

@@ -55,7 +55,7 @@ static int by_own_model(struct run *run, struct ny_store *store)
     int err = ny_model_of_result(&model, store, run->placing->name);
 
     if (!err && !ny_store_set(store)) err = ny_store_skip_lost(store); /* a set has lost none */
-    if (!err) err = ny_drift_learn(model, ny_store_rows(store), &how);
+    if (!err) err = ny_transform_learn(model, ny_store_rows(store), &how);
     if (!err) err = ny_transform_rows(model, &run->rows.base, &run->placed);
     ny_model_free(model);
     return err;

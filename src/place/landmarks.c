@@ -190,6 +190,17 @@ static void release(struct by_landmarks *run)
     ny_unreserve(run->model->ctx, NY_MEM_PROCESS, run->blas_bytes);
 }
 
+int ny_transform_learn(struct ny_model *model, struct ny_rows *X, const struct ny_drift_how *how)
+{
+    int err = ny_blas_make_room(model->ctx, 1);
+
+    if (err == NY_EBUDGET) { /* rows are placed all the same, or that says so */
+        ny_error_clear(model->ctx);
+        return NY_OK;
+    }
+    return err ? err : ny_drift_learn(model, X, how);
+}
+
 int ny_transform_rows(const struct ny_model *model, struct ny_new_rows *rows,
                       struct ny_placed *placed)
 {

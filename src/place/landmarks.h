@@ -12,6 +12,9 @@ struct ny_placed {
     struct ny_drift drift; /* not known where nothing was learnt (ny_drift_learn()) */
 };
 
+/* Has a model learn how the rows of its fit, the first ones of X, lie (ny_drift_learn()), where
+ * there is room for that. */
+int ny_transform_learn(struct ny_model *model, struct ny_rows *X, const struct ny_drift_how *how);
 /* Places rows by a model, whose precision a file of coordinates has. `placed` NULL: nothing is
  * told, and no drift measured. */
 int ny_transform_rows(const struct ny_model *model, struct ny_new_rows *rows,
