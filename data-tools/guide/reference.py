@@ -46,6 +46,7 @@ EXAMPLES = {
     "peers-wait": "nystream fit big.nys map --peers folder:meeting --peers-wait 60",
     "threads": "nystream fit points.nys map --threads 2",
     "quiet": "nystream fit points.nys map --quiet",
+    "strict": "nystream fit points.nys map --strict",
     "verbose": "nystream fit points.nys map --verbose",
     "help": "nystream fit --help",
     "all": "nystream help fit --all",

@@ -100,6 +100,11 @@ unsigned ny_context_threads(const struct ny_context *ctx)
     return ctx ? ctx->threads : 0;
 }
 
+void ny_context_set_silent(struct ny_context *ctx, bool silent)
+{
+    ctx->silent = silent;
+}
+
 void ny_context_set_crew(struct ny_context *ctx, unsigned threads)
 {
     ctx->crew = threads;

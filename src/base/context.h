@@ -20,6 +20,9 @@ void ny_context_wrote(struct ny_context *ctx, struct ny_written written);
 /* Hands the plan of a fit to whoever asked for it. */
 void ny_announce_plan(struct ny_context *ctx, const struct ny_report *plan);
 
+/* Has no progress told, for a look aside that is no part of what a user waits for. */
+void ny_context_set_silent(struct ny_context *ctx, bool silent);
+
 /* Threads that share work between two passes (ny_parallel_ranges(), teams): as many as the memory
  * budget bears, where a job has decided that; 0 stands for all of the context's. */
 void ny_context_set_crew(struct ny_context *ctx, unsigned threads);

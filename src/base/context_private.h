@@ -32,6 +32,7 @@ struct ny_context {
     void *log_user;
     ny_progress_fn *progress;
     void *progress_user;
+    bool silent; /* no progress is told: ny_context_set_silent() */
     ny_plan_fn *plan;
     void *plan_user;
     struct ny_forecast forecast;

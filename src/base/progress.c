@@ -80,7 +80,7 @@ static void follow_forecast(struct ny_forecast *forecast, struct ny_progress *pr
  * and of none while ny_log() tells it something. */
 static void call_back(struct ny_context *ctx, const struct ny_progress *progress)
 {
-    if (!ctx->progress) return;
+    if (!ctx->progress || ctx->silent) return;
     if (ctx->parent) ny_mutex_lock(&ctx->parent->lock);
     ctx->progress(ctx->progress_user, progress);
     if (ctx->parent) ny_mutex_unlock(&ctx->parent->lock);

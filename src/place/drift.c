@@ -137,9 +137,11 @@ static int find(struct measured *rows, struct ny_raw_rows landmarks)
     rows->left = ny_calloc(ctx, NY_MEM_OTHER, count, sizeof(double));
     rows->figure = ny_calloc(ctx, NY_MEM_OTHER, 2 * count, sizeof(double));
     if (!rows->whole || !rows->left || !rows->figure) err = NY_EBUDGET;
+    ny_context_set_silent(ctx, true);
     if (!err)
         err = rows->model->fitted.by_variance ? find_coordinates(rows, source)
                                               : find_residuals(rows, source);
+    ny_context_set_silent(ctx, false);
     ny_source_free(source);
     return err;
 }
