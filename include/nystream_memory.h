@@ -100,13 +100,13 @@ struct ny_dense_room {
 };
 
 struct ny_model;
-/* Embeds rows in memory: ny_borrow(), then ny_fit_into(). `room` takes the embedding, NaN for rows that a map of a graph leaves out or that no landmark reaches; *model,
- * which the caller frees, places new rows; *report is as of ny_fit(). Each of the three may be
- * NULL. NY_EUSAGE for a model of a map of a graph, or of randomized and gaussian, which have none.
- * Options of NY_GROUP_FIT and NY_GROUP_EMBED. Nothing is written to a disk, but the pages of a graph
- * for which the budget has no room, to option tmpdir, else $TMPDIR, else /tmp. Errors as of the two
- * calls; messages name the table. Passes are those of ny_fit(); bytes, too, and those of the result.
- */
+/* Embeds rows in memory: ny_borrow(), then ny_fit_into(). `room` takes the embedding, NaN for rows
+ * that a map of a graph leaves out or that no landmark reaches; *model, which the caller frees,
+ * places new rows; *report is as of ny_fit(). Each of the three may be NULL. NY_EUSAGE for a model
+ * of a map of a graph, or of randomized and gaussian, which have none. Options of NY_GROUP_FIT and
+ * NY_GROUP_EMBED. Nothing is written to a disk, but the pages of a graph for which the budget has
+ * no room. Errors as of the two calls; messages name the table. Passes are those of ny_fit(); so
+ * are bytes, beside those of the result. */
 NY_API int ny_embed(struct ny_context *context, const struct ny_table *table,
                     const struct ny_options *options, const struct ny_dense_room *room,
                     struct ny_model **model, struct ny_report **report);
@@ -129,17 +129,17 @@ NY_API int ny_scratch_make(struct ny_context *context, const char *parent,
 /* Removes the folder with all that is in it, and closes it. */
 NY_API void ny_scratch_remove(const struct ny_scratch_folder *folder);
 
-/* Makes rows a store that is in memory alone, of this context alone: its calls open it by `path`,
- * where nothing need be, in place of the one that was borrowed before. They fit, graph, select,
- * evaluate, view and place as with a store on a disk, with the same bytes; what is made is in memory,
- * and its bytes are part of the plan. To append, update, lock, or number through shards is NY_EUSAGE.
+/* Makes rows a store that is in memory, of this context alone: its calls open it by `path`, where
+ * nothing need be, in place of the one that was borrowed before. They fit, graph, select, evaluate,
+ * view and place as with a store on a disk, with the same bytes; what is made is in memory, and its
+ * bytes are part of the plan. To append, update or number through shards is NY_EUSAGE.
  *
  * The rows are read where they are, and have to stay as they are until others are borrowed, or the
- * context is freed. Sparse ones are copied if their
- * entries are not in order, or if one in eight values is there or more, which become dense. Labels
- * and names of rows are not taken. Options rows, values and layout; others of an import that change
- * rows are NY_EUSAGE. NY_EDATA for values that are not finite, or cannot be prepared. One pass, for
- * the statistics. *report as of ny_store_report(). */
+ * context is freed. Sparse ones are copied if their entries are not in order, or if one in eight
+ * values is there or more, which become dense. Labels and names of rows are not taken. Options
+ * rows, values and layout; others of an import that change rows are NY_EUSAGE. NY_EDATA for values
+ * that are not finite, or cannot be prepared. One pass, for the statistics. *report as of
+ * ny_store_report(). */
 NY_API int ny_borrow(struct ny_context *context, const char *path, const struct ny_table *table,
                      const struct ny_options *options, struct ny_report **report);
 

@@ -27,7 +27,6 @@
 #include "base/peers.h"
 #include "peers/open.h"
 #include "results/behind.h"
-#include "results/keep.h"
 #include "results/record.h"
 #include "results/resume.h"
 #include "shards/shards.h"
@@ -109,7 +108,7 @@ static bool is_done(const struct ny_request *request)
     return ny_field_is(request->record, "stage", "done");
 }
 
-/* Tells whether nothing is left to do, in any shard. */
+/* Tells whether nothing is left to do. */
 static int find_done(const struct ny_request *request, bool restart, bool *done)
 {
     uint64_t mine = request->record && !restart && is_done(request);
@@ -183,22 +182,6 @@ static int check_existing(const struct ny_request *request)
     return err ? err : check_options(request);
 }
 
-/* Deletes all parts of the NAME, and stores the record, if there is one, in the same batch: a kill
- * leaves the options of the one or of the other. */
-static int replace_all(struct ny_request *request)
-{
-    const struct ny_keep keep = ny_store_keep(request->store, request->name);
-    struct ny_batch *batch;
-    int err = keep.ops->begin(&keep, &batch);
-
-    if (err) return err;
-    err = keep.ops->drop(&keep, batch, NULL);
-    if (!err && request->record) err = ny_record_put(&keep, batch, request->record);
-    if (!err) return keep.ops->commit(batch);
-    keep.ops->cancel(batch);
-    return err;
-}
-
 /* Keeps the lost rows in the new record, and warns that they are not in the result. */
 static void note_lost(struct ny_request *request, uint64_t rows)
 {
@@ -236,7 +219,7 @@ static int create_record(struct ny_request *request)
     /* A map of a graph has the rows of the graph, which was made when all of them were there. */
     if (points.lost && !ny_options_text(request->options, "graph")) note_lost(request, points.lost);
     request->fresh = !request->stored;
-    err = replace_all(request);
+    err = ny_record_replace(request->store, request->name, request->record);
 done:
     json_decref(inputs);
     return err;
@@ -250,7 +233,7 @@ static int forget_hopeless(struct ny_request *request, int err)
     if (!ny_is_final(err) || !request->fresh) return err;
     json_decref(request->record);
     request->record = NULL;
-    replace_all(request);
+    ny_record_replace(request->store, request->name, request->record);
     return err;
 }
 

@@ -74,7 +74,8 @@ struct ny_keep {
     const struct ny_keep_ops *ops;
     struct ny_context *ctx;
     const char *name;  /* of the result */
-    const char *place; /* of where it is, for messages; both are borrowed */
+    const char *place; /* of where it is, for messages */
+    const char *folder; /* for temporary files; all three are borrowed */
     void *at;          /* of the implementation */
 };
 

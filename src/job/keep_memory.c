@@ -7,6 +7,7 @@
  */
 #include "job/keep_memory.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -26,7 +27,7 @@ static const uint64_t dropped = UINT64_MAX;
 
 struct ny_memory_results {
     struct ny_context *ctx;
-    const char *place;
+    const char *place, *folder;
     struct ny_mutex mutex;
     struct chunk *chunks;
     uint64_t commits;
@@ -262,12 +263,14 @@ static uint64_t room(const struct ny_keep *keep)
 
 int ny_memory_results_new(struct ny_memory_results **out, struct ny_context *ctx, const char *place)
 {
+    const char *set = getenv("TMPDIR");
     struct ny_memory_results *all = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*all));
 
     *out = all;
     if (!all) return NY_EBUDGET;
     all->ctx = ctx;
     all->place = place;
+    all->folder = set && *set ? set : "/tmp";
     ny_mutex_init(&all->mutex);
     return NY_OK;
 }
@@ -286,7 +289,7 @@ struct ny_keep ny_memory_keep(struct ny_memory_results *all, const char *name)
     static const struct ny_keep_ops ops = {batch_bytes, begin,      put, drop,  commit, cancel,
                                            chunk,       put_pieces, get, bytes, room};
 
-    return (struct ny_keep){&ops, all->ctx, name, all->place, all};
+    return (struct ny_keep){&ops, all->ctx, name, all->place, all->folder, all};
 }
 
 uint64_t ny_memory_commits(const struct ny_memory_results *all)

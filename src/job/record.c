@@ -1,3 +1,4 @@
+/* Reads and puts the records of results, and finds what they say of their parts and rows. */
 #include "job/record.h"
 
 #include <stdio.h>

@@ -444,7 +444,7 @@ int ny_stored_pages(const struct ny_stored_graph *graph, uint32_t component, siz
                   .bridges = graph->bridges},
         .piece_rows = ny_graph_layout("neighbors", graph->n, graph->stored).chunk_rows,
         .pages_bytes = pages_bytes,
-        .folder = graph->keep.place,
+        .folder = graph->keep.folder,
         .read = read_lists,
         .damaged = damaged_row,
         .arg = (void *)graph};

@@ -187,7 +187,7 @@ static int write_buckets(struct ny_graph_job *g, struct spooling *from, uint64_t
 static int search_spooled(struct ny_graph_job *g, const struct ny_box_tree *tree, uint64_t first)
 {
     size_t t = g->knn.neighbors;
-    struct ny_spool_spec spec = spool_of(g->job.keep.place, g->knn.n, t);
+    struct ny_spool_spec spec = spool_of(g->job.keep.folder, g->knn.n, t);
     struct spooling spooling = {.rows = bucket_rows(g->knn.n, t), .t = t};
     int err = ny_spool_new(&spooling.spool, g->job.ctx, &spec);
 

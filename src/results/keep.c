@@ -56,5 +56,10 @@ struct ny_keep ny_store_keep(struct ny_store *store, const char *name)
     struct ny_keep held;
 
     if (ny_store_memory_keep(store, name, &held)) return held;
-    return (struct ny_keep){&ops, ny_store_context(store), name, ny_store_path(store), store};
+    return (struct ny_keep){.ops = &ops,
+                            .ctx = ny_store_context(store),
+                            .name = name,
+                            .place = ny_store_path(store),
+                            .folder = ny_store_path(store),
+                            .at = store};
 }

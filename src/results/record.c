@@ -76,6 +76,20 @@ int ny_record_save(struct ny_store *store, const char *name, const json_t *recor
     return err;
 }
 
+int ny_record_replace(struct ny_store *store, const char *name, const json_t *record)
+{
+    const struct ny_keep keep = ny_store_keep(store, name);
+    struct ny_batch *batch;
+    int err = keep.ops->begin(&keep, &batch);
+
+    if (err) return err;
+    err = keep.ops->drop(&keep, batch, NULL);
+    if (!err && record) err = ny_record_put(&keep, batch, record);
+    if (!err) return keep.ops->commit(batch);
+    keep.ops->cancel(batch);
+    return err;
+}
+
 void ny_record_set_lost(json_t *record, const struct ny_lost *gone)
 {
     json_t *ranges = json_array();

@@ -19,6 +19,10 @@ int ny_record_need_done_held(struct ny_store *store, const char *name, json_t **
 /* Stores the record in a batch of its own. */
 int ny_record_save(struct ny_store *store, const char *name, const json_t *record);
 
+/* Deletes all parts of the NAME, and stores the record, unless it is NULL, in the same batch: a
+ * kill leaves the one or the other. */
+int ny_record_replace(struct ny_store *store, const char *name, const json_t *record);
+
 /* Sets the field "lost" of the record. */
 void ny_record_set_lost(json_t *record, const struct ny_lost *lost);
 /* Reads the field "lost", which ny_lost_release() frees; NY_ESTORE where it cannot be so. */

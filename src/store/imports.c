@@ -183,7 +183,7 @@ int ny_points_imports(struct ny_store *store, struct ny_imports *imports)
     int end, err;
 
     *imports = (struct ny_imports){0};
-    if (store->set || store->held) return NY_OK;
+    if (store->set || store->in_memory) return NY_OK;
     err = ny_snapshot_begin(&view, store, store->points);
     if (err) return err;
     err = ny_imports_read(view, imports, &wrong);
@@ -214,7 +214,7 @@ int ny_points_import_how(struct ny_store *store, struct ny_import_how *how)
     int end, err;
 
     *how = (struct ny_import_how){.label_column = ""};
-    if (store->set || store->held) return NY_OK;
+    if (store->set || store->in_memory) return NY_OK;
     err = ny_snapshot_begin(&s.view, store, store->points);
     if (err) return err;
     do {

@@ -276,7 +276,7 @@ static int start_anew(struct ny_ingest *ingest)
 
 bool ny_ingest_runs(struct ny_store *store)
 {
-    return !store->held && ny_lock_held(store, "points");
+    return !store->in_memory && ny_lock_held(store, "points");
 }
 
 /* Takes the lock and finds where to begin: NY_END where this very import was published by a run

@@ -229,9 +229,8 @@ int ny_ingest_waits(struct ny_store *store, bool *waits)
     int err;
 
     *waits = false;
-    if (store->held) return NY_OK;
-    err = ny_snapshot_begin(&view, store, store->points);
-    if (err) return err;
+    err = store->in_memory ? NY_END : ny_snapshot_begin(&view, store, store->points);
+    if (err) return err == NY_END ? NY_OK : err;
     err = ny_snapshot_size(view, &key, &bytes);
     *waits = !err && bytes > sizeof(struct ny_progress_record) && !ny_lock_held(store, "points");
     return ny_snapshot_end(view);

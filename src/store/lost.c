@@ -75,7 +75,7 @@ int ny_points_lost(struct ny_store *store, struct ny_lost *lost)
     int end, err;
 
     *lost = (struct ny_lost){0};
-    if (store->held) return NY_OK;
+    if (store->in_memory) return NY_OK;
     err = ny_snapshot_begin(&view, store, store->points);
     if (err) return err;
     err = ny_manifest_read(view, &m);

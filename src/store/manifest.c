@@ -178,7 +178,8 @@ int ny_points_stats_here(struct ny_store *store, struct ny_rows_stats *stats)
     const char *wrong;
     int end, err;
 
-    if (store->held) return store->held->given.X->ops->stats(store->held->given.X, stats);
+    if (store->in_memory)
+        return store->in_memory->given.X->ops->stats(store->in_memory->given.X, stats);
     memset(stats, 0, sizeof(*stats));
     err = ny_snapshot_begin(&view, store, store->points);
     if (err) return err;
@@ -262,7 +263,7 @@ int ny_points_class_names(struct ny_store *store, char ***names, size_t *count)
 
     *names = NULL;
     *count = 0;
-    if (store->held) return NY_OK;
+    if (store->in_memory) return NY_OK;
     if (store->set) return classes_of_set(store, names, count);
     err = ny_snapshot_begin(&view, store, store->points);
     if (err) return err;

@@ -143,7 +143,7 @@ int ny_points_names(struct ny_store *store, uint64_t first, size_t count, struct
     if (err) return err;
     if (first > info.n || count > info.n - first)
         return fail_range(store, "rows", first, count, info.n);
-    if (store->held) return ny_names_add_empty(names, store->ctx, count);
+    if (store->in_memory) return ny_names_add_empty(names, store->ctx, count);
     return read_range(store, NY_KIND_NAMES, info.block_rows, first, count, names);
 }
 
@@ -158,7 +158,7 @@ int ny_points_column_names(struct ny_store *store, uint64_t first, size_t count,
     if (err) return err;
     if (first > info.d || count > info.d - first)
         return fail_range(store, "columns", first, count, info.d);
-    if (store->held) return ny_held_column_names(store, first, count, names);
+    if (store->in_memory) return ny_in_memory_column_names(store, first, count, names);
     return read_range(store, NY_KIND_COLUMNS, NY_COLUMN_NAMES, first, count, names);
 }
 

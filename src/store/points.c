@@ -255,8 +255,9 @@ int ny_points_read(struct ny_store *store, size_t slots, uint64_t first, size_t 
     struct cache cache;
     int err;
 
-    if (store->held)
-        return store->held->given.X->ops->read(store->held->given.X, slots, first, count, rows);
+    if (store->in_memory)
+        return store->in_memory->given.X->ops->read(store->in_memory->given.X, slots, first, count,
+                                                    rows);
     if (store->set) {
         struct spread spread = {slots, set_row_bytes(store, slots), rows};
 
@@ -345,8 +346,9 @@ int ny_points_gather_here(struct ny_store *store, size_t slots, const uint64_t *
     struct cache cache;
     int err;
 
-    if (store->held)
-        return store->held->given.X->ops->gather(store->held->given.X, slots, rows, count, out);
+    if (store->in_memory)
+        return store->in_memory->given.X->ops->gather(store->in_memory->given.X, slots, rows, count,
+                                                      out);
     if (store->set) return gather_of_set(store, slots, rows, count, out);
     err = cache_init(&cache, store, NY_KIND_POINTS, slots);
 
@@ -377,9 +379,9 @@ int ny_points_visit(struct ny_store *store, size_t slots, const uint64_t *rows, 
     struct cache cache;
     int err;
 
-    if (store->held)
-        return store->held->given.X->ops->visit(store->held->given.X, slots, rows, count, take,
-                                                arg);
+    if (store->in_memory)
+        return store->in_memory->given.X->ops->visit(store->in_memory->given.X, slots, rows, count,
+                                                     take, arg);
     err = cache_init(&cache, store, NY_KIND_POINTS, slots);
     if (!err) err = find_rows(&cache, rows, count, show_found, &visitor);
     cache_release(&cache);
@@ -398,7 +400,7 @@ int ny_points_labels(struct ny_store *store, uint64_t first, size_t count, doubl
     int err;
 
     if (store->set) return ny_set_each(store, first, count, labels_of_set, labels);
-    if (store->held) {
+    if (store->in_memory) {
         memset(labels, 0, count * sizeof(*labels));
         return NY_OK;
     }
@@ -439,9 +441,9 @@ int ny_points_source(struct ny_store *store, uint64_t first, size_t count, uint6
     int err;
 
     if (store->set) return ny_set_each(store, first, count, source_of_set, &of_set);
-    for (size_t i = 0; store->held && i < count; i++)
+    for (size_t i = 0; store->in_memory && i < count; i++)
         source[i] = first + i;
-    if (store->held) return NY_OK;
+    if (store->in_memory) return NY_OK;
     err = cache_init(&cache, store, NY_KIND_SOURCE, 0);
     if (!err) err = check_range(&cache, first, count);
     if (!err && cache.m.flags & NY_FLAG_SOURCE)

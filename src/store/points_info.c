@@ -25,7 +25,8 @@ int ny_points_info_all(struct ny_store *store, struct ny_rows_info *info)
     bool sparse;
     int end, err;
 
-    if (store->held) return store->held->given.X->ops->info(store->held->given.X, info);
+    if (store->in_memory)
+        return store->in_memory->given.X->ops->info(store->in_memory->given.X, info);
     memset(info, 0, sizeof(*info));
     if (store->set) {
         *info = store->set->info;
@@ -115,7 +116,7 @@ int ny_points_info(struct ny_store *store, struct ny_rows_info *info)
 {
     int err = ny_points_info_all(store, info);
 
-    if (err || store->held) return err;
+    if (err || store->in_memory) return err;
     info->n -= store->skipped.rows;
     info->block_bytes = ny_points_block_bytes(info);
     count_all(store, info);

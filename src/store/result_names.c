@@ -50,7 +50,7 @@ int ny_name_lock(struct ny_name_lock **out, struct ny_store *store, const char *
     int err = ny_name_check(store->ctx, name);
 
     *out = NULL;
-    if (err || store->held) return err; /* nobody else has it */
+    if (err || store->in_memory) return err; /* nobody else has it */
     err = ny_store_writable(store);
     if (err) return err;
     lock = ny_calloc(store->ctx, NY_MEM_STORE, 1, sizeof(*lock));
@@ -79,7 +79,7 @@ bool ny_name_held(struct ny_store *store, const char *name)
 {
     char file[LOCK_FILE_BYTES];
 
-    if (ny_name_check(store->ctx, name) || store->held) return false;
+    if (ny_name_check(store->ctx, name) || store->in_memory) return false;
     lock_file(file, name);
     return ny_lock_held(store, file);
 }

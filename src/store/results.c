@@ -86,11 +86,6 @@ void ny_batch_mend(struct ny_batch *batch)
     batch->write.mends = true;
 }
 
-struct ny_store *ny_batch_store(const struct ny_batch *batch)
-{
-    return batch->store;
-}
-
 /* A chunk belongs to its place: name, part and index are in its header as one hash. */
 static struct ny_frame chunk_frame(const struct ny_store *store, const struct ny_key *key)
 {
@@ -391,7 +386,7 @@ static int next_name(struct ny_store *store, char name[NY_NAME_MAX + 1])
     int end, err;
 
     if (store->set) return next_of_all(store, name);
-    if (store->held) return ny_held_next_name(store, name);
+    if (store->in_memory) return ny_in_memory_next_name(store, name);
     err = ny_snapshot_begin(&step.view, store, store->results);
     if (err) return err;
     memcpy(step.from.data, name, step.from.bytes);

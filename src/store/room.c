@@ -41,7 +41,7 @@ uint64_t ny_results_room(struct ny_store *store, const char *name)
     MDB_stat stats;
     int failed;
 
-    if (store->held) return UINT64_MAX;
+    if (store->in_memory) return UINT64_MAX;
     failed = statvfs(store->results->path, &disk) || stat(store->results->path, &info);
 
     /* A file system without blocks, such as FUSE's by default, does not tell its room. */

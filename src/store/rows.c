@@ -70,5 +70,5 @@ void ny_store_init_rows(struct ny_store *store)
 
 struct ny_rows *ny_store_rows(struct ny_store *store)
 {
-    return store->held ? store->held->given.X : &store->rows;
+    return store->in_memory ? store->in_memory->given.X : &store->rows;
 }

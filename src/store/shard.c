@@ -139,7 +139,7 @@ int ny_store_join(struct ny_store *store)
     struct facts *all;
     int err;
 
-    if (!peers || store->held) return NY_OK;
+    if (!peers || store->in_memory) return NY_OK;
     all = ny_calloc(store->ctx, NY_MEM_STORE, shards, sizeof(*all));
     store->shard_first = ny_calloc(store->ctx, NY_MEM_STORE, shards + 1, sizeof(uint64_t));
     err = all && store->shard_first ? gather_facts(store, all) : NY_EBUDGET;

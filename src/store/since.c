@@ -11,7 +11,8 @@ bool ny_results_moved(const struct ny_store *store, uint64_t *commits)
     uint64_t before = *commits;
 
     if (store->set) return true;
-    *commits = store->held ? ny_held_commits(store) : ny_env_info(store->results).me_last_txnid;
+    *commits =
+        store->in_memory ? ny_in_memory_commits(store) : ny_env_info(store->results).me_last_txnid;
     return *commits != before;
 }
 
@@ -87,7 +88,7 @@ int ny_points_state(struct ny_store *store, struct ny_points_state *state)
     bool same;
 
     *state = (struct ny_points_state){0};
-    return store->set || store->held ? NY_OK : look(store, NULL, state, &same);
+    return store->set || store->in_memory ? NY_OK : look(store, NULL, state, &same);
 }
 
 int ny_points_same(struct ny_store *store, struct ny_points_state *state, bool *same)
@@ -96,7 +97,7 @@ int ny_points_same(struct ny_store *store, struct ny_points_state *state, bool *
     int err;
 
     *same = true;
-    if (store->set || store->held) return NY_OK;
+    if (store->set || store->in_memory) return NY_OK;
     err = look(store, state, &now, same);
     if (err == NY_OK && *same) state->txn = now.txn;
     return err == NY_END ? NY_OK : err;

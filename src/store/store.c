@@ -121,7 +121,7 @@ int ny_store_open(struct ny_store **out, struct ny_context *ctx, const char *pat
     int err = NY_EBUDGET;
 
     *out = NULL;
-    if (ny_held_at(ctx, path)) return ny_held_open(out, ctx);
+    if (ny_in_memory_at(ctx, path)) return ny_in_memory_open(out, ctx);
     if (stat(path, &info) && errno == ENOENT)
         return ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE,
                           "there is no store %s; the first operand names the store, and "
@@ -162,8 +162,8 @@ done:
 void ny_store_close(struct ny_store *store)
 {
     if (!store) return;
-    if (store->held) {
-        ny_held_close(store);
+    if (store->in_memory) {
+        ny_in_memory_close(store);
         return;
     }
     if (store->set) store->set->close(store->set->arg);
@@ -322,7 +322,7 @@ int ny_store_create(struct ny_store **out, struct ny_context *ctx, const char *p
     int err = part_path(ctx, path, "points", points);
 
     *out = NULL;
-    if (ny_held_at(ctx, path)) return ny_held_refuse(ny_context_held(ctx));
+    if (ny_in_memory_at(ctx, path)) return ny_in_memory_refuse(ny_context_held(ctx));
     if (!err) err = part_path(ctx, path, "results", results);
     if (err) return err;
     if (!exists(points) || !exists(results)) {
@@ -377,7 +377,7 @@ const char *ny_store_path(const struct ny_store *store)
 void ny_store_read_raw(struct ny_store *store, bool raw)
 {
     store->unprepared = raw;
-    if (store->held) store->held->given.X->ops->raw(store->held->given.X, raw);
+    if (store->in_memory) store->in_memory->given.X->ops->raw(store->in_memory->given.X, raw);
 }
 
 bool ny_store_read_only(const struct ny_store *store)
@@ -390,7 +390,7 @@ uint64_t ny_store_bytes(const struct ny_store *store)
     const struct ny_env *const parts[] = {store->points, store->results};
     uint64_t bytes = 0;
 
-    for (size_t i = 0; i < 2 && !store->set && !store->held; i++) {
+    for (size_t i = 0; i < 2 && !store->set && !store->in_memory; i++) {
         struct stat info;
 
         if (stat(parts[i]->path, &info) == 0) bytes += (uint64_t)info.st_blocks * 512;
@@ -403,7 +403,7 @@ int ny_store_writable(struct ny_store *store)
     char older[NY_OLDER_BYTES];
 
     if (store->set) return ny_set_refuse(store->ctx, store->path);
-    if (store->held) return ny_held_refuse(store);
+    if (store->in_memory) return ny_in_memory_refuse(store);
     if (store->older && !store->mending)
         return ny_fail_at(store->ctx, NY_ESTORE, store->path, NY_NO_LINE,
                           "%s is not written: %s; %s", store->path, ny_store_older(store, older),

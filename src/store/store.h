@@ -441,8 +441,6 @@ size_t ny_batch_bytes_of(const struct ny_store *store);
  * ny_batch_bytes_max() until the commit. Fails where the store cannot be written, and says why:
  * NY_EIO, NY_EBUSY or NY_ESTORE. */
 int ny_batch_begin(struct ny_batch **out, struct ny_store *store);
-/* Returns the store that the batch writes to. */
-struct ny_store *ny_batch_store(const struct ny_batch *batch);
 /* Puts one chunk, of at most NY_CHUNK_BYTES, in place of what is there. After a failure the
  * batch takes no more, and its commit fails in the same way. */
 int ny_batch_put(struct ny_batch *batch, const char *name, const char *part, uint64_t index,

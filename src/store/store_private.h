@@ -9,7 +9,7 @@
  *   write, view               its transactions
  *   manifest, lost            the records of rows; rows that are gone
  *   older, store              an environment put back from a copy; the handle
- *   set, held, imagined       several stores as one; rows in memory; rows that are not there
+ *   set, in_memory, imagined       several stores as one; rows in memory; rows that are not there
  *   points_info, block, csr, points, names, ingest, imports, truncate  rows
  *   result_names, results     NAMEs, and their chunks
  *   verify, repair, compact   all of it
@@ -273,7 +273,7 @@ struct ny_store {
     bool mending;               /* it may be written although it is so */
     bool unprepared;            /* see ny_store_read_raw() */
     const struct ny_set *set;   /* see ny_store_open_set(); */
-    struct ny_held *held;       /* and ny_store_of_rows(); then there are no environments */
+    struct ny_in_memory *in_memory; /* and ny_store_of_rows(); then there are no environments */
     struct ny_lost skipped; /* see ny_store_skip_lost() */
     struct ny_peers *peers; /* see ny_store_join(); NULL: it is nobody's shard */
     uint64_t *shard_first;  /* each shard's first row, and the rows of all */
@@ -314,8 +314,8 @@ int ny_set_refuse(struct ny_context *ctx, const char *path);
 
 /* ---- rows in memory ------------------------------------------------------------------------- */
 
-/* What the handles of ny_store_of_rows() share. */
-struct ny_held {
+/* Rows and results that the handles of ny_store_of_rows() share. */
+struct ny_in_memory {
     struct ny_context *ctx;
     char *path;
     struct ny_given_rows given;
@@ -323,18 +323,20 @@ struct ny_held {
     unsigned users;
 };
 /* Closes a handle, and frees what it had with the last one. */
-void ny_held_close(struct ny_store *store);
-/* Tells whether the context holds such a store by this path, and opens it. */
-bool ny_held_at(const struct ny_context *ctx, const char *path);
-int ny_held_open(struct ny_store **out, struct ny_context *ctx);
+void ny_in_memory_close(struct ny_store *store);
+/* Tells whether the context holds a store in memory by this path. */
+bool ny_in_memory_at(const struct ny_context *ctx, const char *path);
+/* Opens it. */
+int ny_in_memory_open(struct ny_store **out, struct ny_context *ctx);
 /* NY_EUSAGE: this takes no store in memory. */
-int ny_held_refuse(const struct ny_store *store);
+int ny_in_memory_refuse(const struct ny_store *store);
 /* Adds names of columns, empty where they have none. */
-int ny_held_column_names(const struct ny_store *store, uint64_t first, size_t count,
-                         struct ny_names *names);
-/* Finds the result behind `name`, and counts the commits. */
-int ny_held_next_name(const struct ny_store *store, char name[NY_NAME_MAX + 1]);
-uint64_t ny_held_commits(const struct ny_store *store);
+int ny_in_memory_column_names(const struct ny_store *store, uint64_t first, size_t count,
+                              struct ny_names *names);
+/* Puts the name of the result that follows `name` in its place; NY_END: there is none. */
+int ny_in_memory_next_name(const struct ny_store *store, char name[NY_NAME_MAX + 1]);
+/* Returns how many batches were committed. */
+uint64_t ny_in_memory_commits(const struct ny_store *store);
 
 /* ---- locks --------------------------------------------------------------------------------- */
 

@@ -79,7 +79,7 @@ int ny_snapshot_begin(struct ny_snapshot **out, struct ny_store *store, struct n
     int err = NY_OK;
 
     *out = NULL;
-    if (store->held) return ny_held_refuse(store);
+    if (store->in_memory) return ny_in_memory_refuse(store);
     if (store->set) return ny_set_refuse(store->ctx, store->path);
     view = take_idle(store, env);
     if (!view) err = view_new(&view, store, env);

@@ -153,6 +153,8 @@ static void borrowed_rows_are_their_contexts(void **state)
     ny_context_free(other);
     ok(ny_borrow(in.ctx, copy, &table, NULL, NULL)); /* in the place of the first */
     fails(NY_EIO, "there is no store", ny_store_report(in.ctx, in.store, &report));
+    ny_give_back(in.ctx);
+    fails(NY_EIO, "there is no store", ny_store_report(in.ctx, copy, &report));
     free((void *)(uintptr_t)table.values);
 }
 

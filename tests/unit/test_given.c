@@ -466,6 +466,7 @@ static void handles_that_are_not_there_hold_nothing(void **state)
 
     (void)state;
     ny_context_free(NULL);
+    ny_give_back(NULL);
     ny_options_free(NULL);
     ny_report_free(NULL);
     ny_model_free(NULL);

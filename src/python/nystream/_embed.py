@@ -11,6 +11,7 @@ import numpy as np
 
 from nystream import _data
 from nystream._append import PathLike
+from nystream._batch import stored_dtype
 from nystream._context import Context, ProgressOption
 from nystream._errors import (IN_MEMORY, BudgetError, DataError, NystreamError, UsageError,
                               budget_error, usage_error)
@@ -21,13 +22,15 @@ from nystream._view import Part, View
 from nystream.planning import plan
 from nystream.store import FITTING, Result, Store
 
+GRAPH_MAPS = ("isomap", "eigenmaps")  # new rows are placed by all points and the graph
+
 
 def lies_in_memory(X: Any) -> bool:
     """Return whether X is an array, be it a mapped file's, or a matrix that is read in place."""
     if _data.is_sparse(X):
-        return X.dtype == _data.stored_dtype(X.dtype) and X.shape[0] > 0
+        return bool(X.dtype == stored_dtype(X.dtype) and X.shape[0] > 0)
     return (isinstance(X, np.ndarray) and X.ndim == 2 and not isinstance(X, np.ma.MaskedArray)
-            and X.dtype == _data.stored_dtype(X.dtype))
+            and X.dtype == stored_dtype(X.dtype))
 
 
 def as_lent(X: Any) -> Any:
@@ -119,9 +122,10 @@ def scratch_rows(X: Any, context: Context, tmpdir: Optional[PathLike],
                  fit: Mapping[str, Any] = MappingProxyType({}), **options: Any) -> Iterator[Store]:
     """Give a scratch store of the rows of X, which is removed at the end.
 
-    `fit` are the options of what will be made of them, as far as they are known.
+    `fit` are the options of what will be made of them, as far as they are known. Lists of
+    neighbours are large, and go to the disk.
     """
-    in_place = lies_in_memory(X) and not options
+    in_place = lies_in_memory(X) and not options and fit.get("map") not in GRAPH_MAPS
     scratch, store = scratch_store(X, context, tmpdir, in_place)
     try:
         with lost_when_stopped(True):

@@ -23,8 +23,8 @@ from nystream._append import store_of
 from nystream._arrow import is_arrow
 from nystream._columns import columns_of
 from nystream._context import Context, stack_level
-from nystream._embed import (Imported, as_lent, import_files, lies_in_memory, refused_with_least,
-                             scratch_store)
+from nystream._embed import (GRAPH_MAPS, Imported, as_lent, import_files, lies_in_memory,
+                             refused_with_least, scratch_store)
 from nystream._errors import NystreamWarning, data_error, renamed, usage_error
 from nystream._scratch import Lent, Scratch, lost_when_stopped
 from nystream._sklearn import check_columns
@@ -34,7 +34,6 @@ from nystream.store import Result, Store
 
 STORED = [np.float64, np.float32, np.uint8, np.int16]
 FLOATS = [np.float64, np.float32]
-GRAPH_MAPS = ("isomap", "eigenmaps")  # new rows are placed by all points and the graph
 WHOLE_METHODS = ("randomized", "gaussian")  # and here by all points
 PARAMETERS = {"landmarks": "n_landmarks", "components": "n_components", "select": "selection",
               "neighbors": "n_neighbors", "seed": "random_state", "threads": "n_jobs",
@@ -56,7 +55,7 @@ class KeptResult:
 
     FILES = ("points", "results")
 
-    def __init__(self, scratch: Scratch, result: Result) -> None:
+    def __init__(self, scratch: Union[Scratch, Lent], result: Result) -> None:
         self._scratch, self._result = scratch, result
 
     def transform(self, X: Any) -> Any:

@@ -9,7 +9,7 @@
 #include "job/keep_memory.h"
 #include "store/store_private.h"
 
-static void let_go(struct ny_held *held)
+static void let_go(struct ny_in_memory *held)
 {
     if (!held || --held->users > 0) return;
     ny_memory_results_free(held->results);
@@ -18,7 +18,7 @@ static void let_go(struct ny_held *held)
     ny_free(held->ctx, held);
 }
 
-static int handle_of(struct ny_store **out, struct ny_held *held)
+static int handle_of(struct ny_store **out, struct ny_in_memory *held)
 {
     struct ny_store *store = ny_calloc(held->ctx, NY_MEM_STORE, 1, sizeof(*store));
 
@@ -26,17 +26,16 @@ static int handle_of(struct ny_store **out, struct ny_held *held)
     if (!store) return NY_EBUDGET;
     store->ctx = held->ctx;
     store->path = held->path;
-    store->held = held;
+    store->in_memory = held;
     held->users++;
     ny_mutex_init(&store->lock);
-    ny_store_init_rows(store);
     return NY_OK;
 }
 
 int ny_store_of_rows(struct ny_store **out, struct ny_context *ctx, const char *path,
                      const struct ny_given_rows *rows)
 {
-    struct ny_held *held = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*held));
+    struct ny_in_memory *held = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*held));
     int err = NY_EBUDGET;
 
     *out = NULL;
@@ -44,7 +43,7 @@ int ny_store_of_rows(struct ny_store **out, struct ny_context *ctx, const char *
         if (rows->free) rows->free(rows->arg);
         return NY_EBUDGET;
     }
-    *held = (struct ny_held){.ctx = ctx, .given = *rows, .users = 1};
+    *held = (struct ny_in_memory){.ctx = ctx, .given = *rows, .users = 1};
     held->path = ny_strdup(ctx, path);
     if (held->path) err = ny_memory_results_new(&held->results, ctx, held->path);
     if (!err) err = handle_of(out, held);
@@ -52,9 +51,9 @@ int ny_store_of_rows(struct ny_store **out, struct ny_context *ctx, const char *
     return err;
 }
 
-void ny_held_close(struct ny_store *store)
+void ny_in_memory_close(struct ny_store *store)
 {
-    struct ny_held *held = store->held;
+    struct ny_in_memory *held = store->in_memory;
 
     ny_mutex_release(&store->lock);
     ny_free(store->ctx, store);
@@ -63,7 +62,7 @@ void ny_held_close(struct ny_store *store)
 
 static void close_handle(void *store)
 {
-    ny_store_close(store);
+    ny_in_memory_close(store);
 }
 
 void ny_store_hold(struct ny_context *ctx, struct ny_store *store)
@@ -71,21 +70,21 @@ void ny_store_hold(struct ny_context *ctx, struct ny_store *store)
     ny_context_hold(ctx, store, store ? close_handle : NULL);
 }
 
-bool ny_held_at(const struct ny_context *ctx, const char *path)
+bool ny_in_memory_at(const struct ny_context *ctx, const char *path)
 {
     const struct ny_store *store = ny_context_held(ctx);
 
     return store && strcmp(store->path, path) == 0;
 }
 
-int ny_held_open(struct ny_store **out, struct ny_context *ctx)
+int ny_in_memory_open(struct ny_store **out, struct ny_context *ctx)
 {
     const struct ny_store *store = ny_context_held(ctx);
 
-    return handle_of(out, store->held);
+    return handle_of(out, store->in_memory);
 }
 
-int ny_held_refuse(const struct ny_store *store)
+int ny_in_memory_refuse(const struct ny_store *store)
 {
     return ny_fail(store->ctx, NY_EUSAGE,
                    "%s is in memory: this needs a store, which an import makes", store->path);
@@ -93,30 +92,30 @@ int ny_held_refuse(const struct ny_store *store)
 
 bool ny_store_memory_keep(const struct ny_store *store, const char *name, struct ny_keep *keep)
 {
-    if (store->held) *keep = ny_memory_keep(store->held->results, name);
-    return store->held != NULL;
+    if (store->in_memory) *keep = ny_memory_keep(store->in_memory->results, name);
+    return store->in_memory != NULL;
 }
 
-int ny_held_column_names(const struct ny_store *store, uint64_t first, size_t count,
-                         struct ny_names *names)
+int ny_in_memory_column_names(const struct ny_store *store, uint64_t first, size_t count,
+                              struct ny_names *names)
 {
-    const struct ny_names *columns = store->held->given.columns;
+    const struct ny_names *columns = store->in_memory->given.columns;
 
     return columns ? ny_names_append(names, store->ctx, ny_names_skip(columns->text, (size_t)first),
                                      count)
                    : ny_names_add_empty(names, store->ctx, count);
 }
 
-int ny_held_next_name(const struct ny_store *store, char name[NY_NAME_MAX + 1])
+int ny_in_memory_next_name(const struct ny_store *store, char name[NY_NAME_MAX + 1])
 {
     const char *next;
 
-    if (!ny_memory_next(store->held->results, name, &next)) return NY_END;
+    if (!ny_memory_next(store->in_memory->results, name, &next)) return NY_END;
     strcpy(name, next);
     return NY_OK;
 }
 
-uint64_t ny_held_commits(const struct ny_store *store)
+uint64_t ny_in_memory_commits(const struct ny_store *store)
 {
-    return ny_memory_commits(store->held->results);
+    return ny_memory_commits(store->in_memory->results);
 }
