@@ -35,7 +35,7 @@ int ny_model_open(struct ny_model **out, struct ny_context *context, const char 
         err = ny_transform_learn(*out, ny_store_rows(store), &ny_drift_of_tables);
         ny_blas_return();
     }
-    if (err && *out) {
+    if (err && out && *out) {
         ny_model_free(*out);
         *out = NULL;
     }

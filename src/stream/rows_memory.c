@@ -98,29 +98,32 @@ static int read_rows(struct ny_rows *X, size_t slots, uint64_t first, size_t cou
 /* Takes row `at` of a tile. */
 typedef int found_fn(void *arg, const struct ny_tile *tile, size_t at, size_t position);
 
-/* Sets the tile to the row of the first wish and those close behind it, so that pages of a mapped
- * file are given back behind the last of them. */
+/* Sets the tile to the row of the first wish and, in a mapped file, those close behind it, so that
+ * its pages are given back behind the last of them. */
 static void set_tile(const struct memory *memory, struct ny_tile *tile,
                      const struct ny_wish *wishes, size_t count)
 {
     size_t last = 0;
 
     tile->first_row = wishes[0].row;
-    while (last + 1 < count && wishes[last + 1].row - tile->first_row < memory->info.block_rows)
+    while (memory->given.kept.values.mapped && last + 1 < count &&
+           wishes[last + 1].row - tile->first_row < memory->info.block_rows)
         last++;
     tile->rows = (size_t)(wishes[last].row - tile->first_row) + 1;
 }
 
-static int find_sorted(const struct memory *memory, struct ny_tile *tile,
+static int find_wishes(const struct memory *memory, struct ny_tile *tile,
                        const struct ny_wish *wishes, size_t count, found_fn *found, void *arg)
 {
     const struct ny_kept_rows *kept = &memory->given.kept;
     size_t row_bytes = kept->row_bytes ? kept->row_bytes : kept->d * ny_dtype_size(kept->dtype);
-    int err = count ? check_range(memory, wishes[count - 1].row, 1) : NY_OK;
+    int err = NY_OK;
 
+    for (size_t i = 0; !err && i < count; i++)
+        err = check_range(memory, wishes[i].row, 1);
     for (size_t i = 0; !err && i < count; i++) {
         ny_wishes_ahead(&kept->values, row_bytes, wishes, count, i);
-        if (i == 0 || wishes[i].row >= tile->first_row + tile->rows)
+        if (i == 0 || wishes[i].row - tile->first_row >= tile->rows)
             set_tile(memory, tile, wishes + i, count - i);
         err = found(arg, tile, (size_t)(wishes[i].row - tile->first_row), wishes[i].position);
     }
@@ -138,8 +141,8 @@ static int find_rows(struct memory *memory, size_t slots, const uint64_t *rows, 
     for (size_t i = 0; !err && i < count; i++)
         wishes[i] = (struct ny_wish){rows[i], i};
     if (!err) {
-        ny_wishes_sort(wishes, count);
-        err = find_sorted(memory, &tile, wishes, count, found, arg);
+        if (slots || memory->given.kept.values.mapped) ny_wishes_sort(wishes, count);
+        err = find_wishes(memory, &tile, wishes, count, found, arg);
     }
     ny_source_free(tile.source);
     ny_free(ctx, wishes);
