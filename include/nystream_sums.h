@@ -34,7 +34,7 @@ struct ny_model;
  * refused with the first part. */
 NY_API int ny_sums_new(struct ny_sums **out, struct ny_context *context,
                        const struct ny_options *options);
-/* Adds the rows of a table, in one pass through a scratch store (as ny_embed()); the sums of a
+/* Adds the rows of a table, which are read where they are (ny_borrow()); the sums of a
  * batch are the same whatever came before it. Equal batches are added each time. Merged sums
  * recognize a batch by its name (field `name` of the table) and what its rows add up to: give
  * names, such as numbers of parts, if parts may have equal rows. Rows are summed dense or sparse,

@@ -97,8 +97,9 @@ static int open_reader(struct borrowed *borrowed, struct ny_reader **reader)
 }
 
 /* Copies the values of dense rows that are not 0. */
-static int make_sparse(struct borrowed *borrowed)
+static int make_sparse(void *arg)
 {
+    struct borrowed *borrowed = arg;
     const struct ny_kept_rows *kept = &borrowed->rows.kept;
     struct ny_csr *sparse = &borrowed->sparse;
     size_t element = ny_dtype_size(kept->dtype), nnz = 0;
@@ -145,7 +146,8 @@ static int copy_rows(struct borrowed *borrowed)
     struct ny_kept_rows *kept = &borrowed->rows.kept;
     const struct ny_csr *sparse = &borrowed->sparse;
     size_t row_bytes = kept->d * ny_dtype_size(kept->dtype);
-    int err = kept->row_start ? make_ordered(borrowed) : make_sparse(borrowed);
+    int err = kept->row_start ? make_ordered(borrowed)
+                              : ny_borrowed_guard(borrowed->ctx, make_sparse, borrowed);
 
     if (err) return err;
     *kept =
@@ -226,8 +228,8 @@ static int take_options(struct borrowed *borrowed, const struct ny_options *opti
     return ny_settings_preparation(borrowed->ctx, options, &borrowed->rows.kept.how);
 }
 
-int ny_borrow_table(struct ny_context *ctx, const char *path, const struct ny_table *table,
-                    const struct ny_options *options)
+static int borrow(struct ny_context *ctx, const char *path, const struct ny_table *table,
+                  const struct ny_options *options)
 {
     struct borrowed *borrowed = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*borrowed));
     struct ny_store *store;
@@ -264,7 +266,7 @@ int ny_borrow(struct ny_context *context, const char *path, const struct ny_tabl
     if (!err) err = ny_given_table(context, table, &rows);
     if (!err) err = ny_memory_check(context, &rows);
     options = ny_options_given(options, context, &none);
-    if (!err) err = ny_borrow_table(context, path, &rows, options);
+    if (!err) err = borrow(context, path, &rows, options);
     return err || !report ? err : ny_store_report(context, path, report);
 }
 

@@ -120,6 +120,18 @@ def test_rows_are_turned_in_memory(turned, rows, borrowed, tmp_path):
 
 
 @quick
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_rows_are_prepared_where_they_are(form, rows, borrowed, tmp_path):
+    X, how = form(np.maximum(rows, 0)), {"rows": "total:10", "values": "log1p"}
+    fit = {"landmarks": 20, "components": 3, "seed": 1}
+    found = nystream.embed(X, **how, **fit)
+    assert len(borrowed) == 1
+    store = nystream.open(tmp_path / "kept.nys")
+    store.append(X, **how)
+    assert np.array_equal(found, store.fit("a", **fit).embedding[:])
+
+
+@quick
 @pytest.mark.parametrize("estimator", FITS, ids=ids)
 def test_fit_alone_places_rows_as_fit_transform_does(estimator, rows):
     """No place of a row is kept, nor found where it tells nothing else."""

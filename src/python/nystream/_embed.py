@@ -22,6 +22,7 @@ from nystream._view import Part, View
 from nystream.planning import plan
 from nystream.store import FITTING, Result, Store
 
+PREPARED = {"rows", "values"}  # options by which rows are prepared as they are read
 GRAPH_MAPS = ("isomap", "eigenmaps")  # new rows are placed by all points and the graph
 
 
@@ -125,7 +126,8 @@ def scratch_rows(X: Any, context: Context, tmpdir: Optional[PathLike],
     `fit` are the options of what will be made of them, as far as they are known. Lists of
     neighbours are large, and go to the disk.
     """
-    in_place = lies_in_memory(X) and not options and fit.get("map") not in GRAPH_MAPS
+    in_place = (lies_in_memory(X) and set(options) <= PREPARED
+                and fit.get("map") not in GRAPH_MAPS)
     scratch, store = scratch_store(X, context, tmpdir, in_place)
     try:
         with lost_when_stopped(True):

@@ -26,7 +26,7 @@ store, name : path and str, optional
     called again, and the rows are not appended again. Other rows than the store has are an error.
     With random_state=None a result that is there, finished or not, says the seed.
 tmpdir : path, optional
-    Folder of the scratch store, where none is named.
+    Folder of the scratch store of rows that are not in memory, where no store is named.
 verbose : bool or callable
     True: a bar of tqdm; a callable gets a nystream.Progress.
 

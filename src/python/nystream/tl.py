@@ -7,8 +7,8 @@
     nystream.tl.clusters(adata, 8)            # obs["clusters"], uns["clusters"]
     nystream.tl.ingest(new, adata)            # obsm and obs of new cells, too
 
-Rows come from memory, or slice by slice from a backed AnnData; they go to a scratch store. All
-functions take these arguments beside their own, as `nystream.embed` does:
+Rows in memory are read where they are; those of a backed AnnData come slice by slice, and go to a
+scratch store. All functions take these arguments beside their own, as `nystream.embed` does:
 
 memory : int or str, optional
     Bytes, or a size such as "8G". It bounds what nystream itself uses: Python, your own arrays and
