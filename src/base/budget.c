@@ -46,7 +46,7 @@ int ny_budget_refuse(struct ny_context *ctx, const char *what, size_t least, con
     unsigned parts = ny_context_parts(ctx);
     size_t all = ny_budget_of_parts(ctx, least);
     const struct ny_context *whole = ny_context_whole(ctx);
-    size_t limit = ny_memory_limit(whole) + ny_memory_aside(whole);
+    size_t limit = ny_memory_whole(whole);
     char shards[64] = "";
 
     if (parts > 1) snprintf(shards, sizeof(shards), " over %u shards at the same time", parts);
@@ -61,6 +61,5 @@ int ny_budget_need(struct ny_context *ctx, const char *what, size_t bytes)
     size_t left = ny_memory_left(ctx);
 
     if (bytes <= left) return NY_OK;
-    return ny_budget_refuse(ctx, what, bytes + ny_memory_limit(ctx) + ny_memory_aside(ctx) - left,
-                            "", "");
+    return ny_budget_refuse(ctx, what, bytes + ny_memory_whole(ctx) - left, "", "");
 }

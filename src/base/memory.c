@@ -268,7 +268,7 @@ void ny_memory_lend(struct ny_context *ctx, size_t bytes)
 
 void ny_memory_set_aside(struct ny_context *ctx, size_t bytes)
 {
-    ctx->memory_aside = bytes < ctx->memory_limit ? bytes : ctx->memory_limit;
+    ctx->memory_aside = bytes;
 }
 
 size_t ny_memory_aside(const struct ny_context *ctx)
@@ -276,9 +276,14 @@ size_t ny_memory_aside(const struct ny_context *ctx)
     return ctx->memory_aside;
 }
 
+size_t ny_memory_whole(const struct ny_context *ctx)
+{
+    return ctx->memory_limit;
+}
+
 size_t ny_memory_limit(const struct ny_context *ctx)
 {
-    return ctx->memory_limit - ctx->memory_aside;
+    return ctx->memory_limit > ctx->memory_aside ? ctx->memory_limit - ctx->memory_aside : 0;
 }
 
 size_t ny_memory_used(const struct ny_context *ctx)

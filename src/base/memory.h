@@ -79,8 +79,10 @@ void ny_memory_lend(struct ny_context *ctx, size_t bytes);
 void ny_memory_set_aside(struct ny_context *ctx, size_t bytes);
 /* Returns the bytes that are set aside. */
 size_t ny_memory_aside(const struct ny_context *ctx);
+/* Returns the budget in bytes, with those. */
+size_t ny_memory_whole(const struct ny_context *ctx);
 
-/* Returns the budget in bytes. */
+/* Returns the budget in bytes, without what is set aside. */
 size_t ny_memory_limit(const struct ny_context *ctx);
 /* Returns the bytes that are charged now. */
 size_t ny_memory_used(const struct ny_context *ctx);

@@ -147,8 +147,7 @@ static void report_resources(const struct ny_job *job)
     json_t *report = ny_job_report(job);
 
     ny_field_set_peak(report);
-    ny_field_set_count(report, "memory_budget_bytes",
-                       ny_memory_limit(job->ctx) + ny_memory_aside(job->ctx));
+    ny_field_set_count(report, "memory_budget_bytes", ny_memory_whole(job->ctx));
     ny_field_set_count(report, "store_bytes", job->keep.ops->bytes(&job->keep));
 }
 

@@ -437,6 +437,40 @@ static void rows_that_nobody_wants_are_not_kept(void **state)
     free((void *)(uintptr_t)table.values);
 }
 
+/* Returns the least budget that a refusal asks for. */
+static size_t least_of(int status)
+{
+    const char *found = strstr(ny_context_message(in.ctx), "needs ");
+
+    assert_int_equal(status, NY_EBUDGET);
+    assert_non_null(found);
+    return strtoul(found + strlen("needs "), NULL, 10);
+}
+
+/* Coordinates, model and sums are in memory until the rows are given back: the plan says so before
+ * the fit begins, and the budget that it asks for is enough. */
+static void results_count_in_the_budget(void **state)
+{
+    static const char *const words[] = {"landmarks", "300", "components", "200", "seed", "1", NULL};
+    const size_t places = (size_t)ROWS * 200 * sizeof(float);
+    struct ny_options *options = options_of(words);
+    struct ny_table table = dense(NY_F32, 0);
+    size_t without, with;
+
+    (void)state;
+    ok(ny_borrow(in.ctx, in.store, &table, NULL, NULL));
+    ny_context_set_memory(in.ctx, 1 << 20);
+    without = least_of(ny_fit_into(in.ctx, in.store, "f", options, NULL, NULL));
+    with = least_of(ny_fit(in.ctx, in.store, "f", options, NULL));
+    assert_in_range(with - without, places, 2 * places);
+    ny_context_set_memory(in.ctx, with - 1);
+    assert_int_equal(ny_fit(in.ctx, in.store, "f", options, NULL), NY_EBUDGET);
+    ny_context_set_memory(in.ctx, with);
+    ok(ny_fit(in.ctx, in.store, "f", options, NULL));
+    ny_options_free(options);
+    free((void *)(uintptr_t)table.values);
+}
+
 /* A store that others may open keeps what was fitted, and a second call reads it there. */
 static void a_kept_store_keeps_the_embedding(void **state)
 {
@@ -474,6 +508,7 @@ int main(void)
                                         setup_copy, teardown),
         cmocka_unit_test(a_checksum_by_pieces_is_that_of_all),
         cmocka_unit_test_setup_teardown(rows_that_nobody_wants_are_not_kept, setup_copy, teardown),
+        cmocka_unit_test_setup_teardown(results_count_in_the_budget, setup_copy, teardown),
         cmocka_unit_test_setup_teardown(a_kept_store_keeps_the_embedding, setup_copy, teardown),
     };
 
