@@ -164,7 +164,8 @@ static int copy_rows(struct borrowed *borrowed)
     return NY_OK;
 }
 
-/* Tells of the first value that is wrong as its import would. */
+/* Tells of the first value that is wrong as its import would; of one that cannot be prepared once
+ * more what the rows themselves say. */
 static int tell_wrong(struct borrowed *borrowed)
 {
     struct ny_reader *reader;
@@ -175,7 +176,7 @@ static int tell_wrong(struct borrowed *borrowed)
     if (err) return err;
     err = read_all(borrowed, reader);
     ny_reader_close(reader);
-    return err ? err : NY_EINTERNAL;
+    return err ? err : ny_rows_of_memory(&borrowed->X, borrowed->ctx, &borrowed->rows);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -209,6 +210,7 @@ static int make_rows(struct borrowed *borrowed)
     int err = NY_END;
 
     if (stays) err = ny_rows_of_memory(&borrowed->X, borrowed->ctx, &borrowed->rows);
+    if (err == NY_EDATA) return tell_wrong(borrowed);
     if (err == NY_END) err = copy_rows(borrowed);
     if (!err && !borrowed->X) err = ny_rows_of_memory(&borrowed->X, borrowed->ctx, &borrowed->rows);
     return err;
@@ -243,7 +245,6 @@ static int borrow(struct ny_context *ctx, const char *path, const struct ny_tabl
     err = borrowed->path ? take_options(borrowed, options) : NY_EBUDGET;
     if (!err) err = take_columns(borrowed);
     if (!err) err = make_rows(borrowed);
-    if (err == NY_EDATA && !borrowed->dense && !borrowed->sparse.dtype) err = tell_wrong(borrowed);
     if (err) {
         borrowed_free(borrowed);
         return err;

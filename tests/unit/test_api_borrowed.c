@@ -158,6 +158,36 @@ static void borrowed_rows_are_their_contexts(void **state)
     free((void *)(uintptr_t)table.values);
 }
 
+/* The model, and who else asks, has the names of the columns; one that cannot be is refused. */
+static void columns_keep_their_names(void **state)
+{
+    static const char *names[COLUMNS] = {"a", "b", "", "d", "e", "f", NULL};
+    struct ny_table table = dense(NY_F32, 0);
+    struct ny_model *model;
+    struct ny_view *view;
+    const char *found;
+    uint64_t bytes;
+    size_t count;
+
+    (void)state;
+    table.column_names = names;
+    ok(ny_borrow(in.ctx, in.store, &table, NULL, NULL));
+    ok(ny_view_open(&view, in.ctx, in.store, NULL));
+    ok(ny_view_names(view, "columns", 1, 3, &found, &bytes));
+    assert_int_equal(bytes, 5);
+    assert_memory_equal(found, "b\0\0d", 5);
+    ny_view_free(view);
+    ok(ny_fit(in.ctx, in.store, "f", NULL, NULL));
+    ok(ny_model_open(&model, in.ctx, in.store, "f"));
+    ok(ny_model_column_names(model, &found, &count));
+    assert_int_equal(count, COLUMNS);
+    assert_string_equal(found, "a");
+    ny_model_free(model);
+    names[3] = "d\ne";
+    fails(NY_EDATA, "the name of column 3", ny_borrow(in.ctx, in.store, &table, NULL, NULL));
+    free((void *)(uintptr_t)table.values);
+}
+
 /* Whatever rows are like, they are those that an import makes of them, of the same bytes. */
 static void rows_are_those_of_an_import(void **state)
 {
@@ -196,6 +226,8 @@ static void rows_are_those_of_an_import(void **state)
 static void what_is_wrong_with_a_row_is_said_as_of_a_copy(void **state)
 {
     struct ny_table table = dense(NY_F64, 0);
+    static const char *const words[] = {"values", "log1p", NULL};
+    struct ny_options *options = options_of(words);
     char message[500];
 
     (void)state;
@@ -204,7 +236,10 @@ static void what_is_wrong_with_a_row_is_said_as_of_a_copy(void **state)
     assert_int_equal(ny_append(in.ctx, in.store, &table, NULL, NULL), NY_EDATA);
     snprintf(message, sizeof(message), "%s", ny_context_message(in.ctx));
     fails(NY_EDATA, message, ny_borrow(in.ctx, in.store, &table, NULL, NULL));
+    ((double *)(uintptr_t)table.values)[5 * COLUMNS + 2] = -2;
+    fails(NY_EDATA, "row 5", ny_borrow(in.ctx, in.store, &table, options, NULL));
     assert_int_equal(access(in.store, F_OK), -1);
+    ny_options_free(options);
     free((void *)(uintptr_t)table.values);
 }
 
@@ -498,6 +533,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(borrowed_rows_are_those_of_a_copy, setup_copy, teardown),
         cmocka_unit_test_setup_teardown(borrowed_rows_are_their_contexts, setup_copy, teardown),
+        cmocka_unit_test_setup_teardown(columns_keep_their_names, setup_copy, teardown),
         cmocka_unit_test_setup_teardown(rows_are_those_of_an_import, setup_copy, teardown),
         cmocka_unit_test_setup_teardown(what_is_wrong_with_a_row_is_said_as_of_a_copy, setup_copy,
                                         teardown),
