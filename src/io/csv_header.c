@@ -17,6 +17,10 @@
 
 enum { GUESS_BYTES = 128 * 1024 };
 
+/* Whatever is made of rows takes more than this for each column: a line of more columns than the
+ * budget has room for is refused at once, with a budget for all of it. */
+enum { COLUMN_BYTES = 72 };
+
 /* The first two records: they are whole in the window, and are void once it moves. */
 struct glimpse {
     const char *first, *after, *second; /* after the first; second NULL: there is none */
@@ -314,6 +318,8 @@ int ny_csv_open(struct ny_reader *reader, char delimiter)
     csv->comma = options->decimal == NY_DECIMAL_COMMA;
     err = first_line(reader, delimiter);
     if (!err) err = glimpse_two(reader, &glimpse);
+    if (!err && glimpse.columns > ny_memory_left(reader->ctx) / COLUMN_BYTES)
+        err = ny_bytes_refuse_line(reader->bytes);
     if (err) return err;
     csv->columns = csv->header.count = glimpse.columns;
     header = options->header == NY_HEADER_YES ||
