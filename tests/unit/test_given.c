@@ -232,7 +232,7 @@ static void files_and_names_are_needed(void **state)
 static void inputs_and_outputs_are_needed(void **state)
 {
     const struct ny_screen screen = {.columns = 60, .lines = 20};
-    const struct ny_export_range rows = {0, 1, "ids"};
+    const struct ny_export_range range = {0, 1, "ids"};
 
     (void)state;
     REFUSES("path", ny_transform(ctx, NULL, "a", "points.csv", "out.npy", options));
@@ -256,8 +256,8 @@ static void inputs_and_outputs_are_needed(void **state)
     REFUSES("part", ny_export_undamaged(ctx, store, "a", NULL, "out.npy", &count));
     REFUSES("path", ny_export_with(ctx, NULL, "a", "embedding", "out.csv", "ids"));
     REFUSES("with", ny_export_with(ctx, store, "a", "embedding", "out.csv", NULL));
-    REFUSES("path", ny_export_rows(ctx, NULL, "a", "embedding", "out.csv", &rows));
-    REFUSES("output", ny_export_rows(ctx, store, "a", "embedding", NULL, &rows));
+    REFUSES("path", ny_export_rows(ctx, NULL, "a", "embedding", "out.csv", &range));
+    REFUSES("output", ny_export_rows(ctx, store, "a", "embedding", NULL, &range));
     REFUSES("rows", ny_export_rows(ctx, store, "a", "embedding", "out.csv", NULL));
     REFUSES("path", ny_plot(ctx, NULL, "a", "out.png", options));
     REFUSES("name", ny_plot(ctx, store, NULL, "out.png", options));
