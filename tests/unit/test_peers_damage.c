@@ -231,8 +231,10 @@ static void test_no_bit_of_a_marker_is_taken_for_another(void **state)
 {
     unsigned refused = 0;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(markers) / sizeof(markers[0]); i++) {
+        assert_int_equal(clear(state),
+                         0); /* of damaged markers: a rank may be slow to put its own */
+        assert_int_equal(make(state), 0);
         wish.wait_s = 30;
         assert_false(talks_wrong(markers[i], NOTHING, 0));
         wish.wait_s = 1; /* who cannot read a marker takes it for one that is not there yet */
