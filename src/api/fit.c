@@ -79,6 +79,7 @@ static int plan_store(struct ny_context *context, const char *path,
     ny_blas_borrow();
     ny_plan_lend(context);
     err = open_planned(&store, context, path, options);
+    if (!err) ny_context_set_in_memory(context, path && ny_store_in_memory(store));
     if (!err) err = ny_store_join(store);
     if (err) goto done;
     err = ny_settings_new(&settings, store, options, NY_GROUP_FIT | NY_GROUP_PLAN, NULL);
@@ -94,6 +95,8 @@ done:
     ny_settings_release(&settings, context);
     ny_store_close(store);
     ny_memory_lend(context, 0);
+    ny_memory_set_aside(context, 0);
+    ny_context_set_in_memory(context, false);
     ny_blas_return();
     return err;
 }
@@ -187,7 +190,7 @@ static bool leaves_rows(const struct ny_request *request)
     const struct ny_row_room *room = request->kind->room;
     int dtype = fit->precision == NY_PRECISION_F64 ? NY_F64 : NY_F32;
 
-    return room && (room->dtype == dtype || !room->rows) && ny_context_held(request->ctx) &&
+    return room && (room->dtype == dtype || !room->rows) && ny_context_in_memory(request->ctx) &&
            !fit->map->graph && !fit->probes && !ny_context_peers(request->ctx);
 }
 

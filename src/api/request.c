@@ -501,6 +501,7 @@ static void release(struct ny_request *request)
     ny_model_free(request->model);
     ny_memory_lend(request->ctx, 0);
     ny_memory_set_aside(request->ctx, 0);
+    ny_context_set_in_memory(request->ctx, false);
     if (request->reserved) ny_call_end(request->ctx);
     ny_blas_return();
 }
@@ -554,6 +555,7 @@ int ny_request_run(const struct ny_request_kind *kind, struct ny_context *contex
     ny_blas_borrow(); /* a plan works before the memory is taken */
     ny_plan_lend(context);
     err = open_store(&request, path);
+    if (!err) ny_context_set_in_memory(context, ny_store_in_memory(request.store));
     if (!err) err = ny_store_join(request.store);
     if (err) goto done;
     err = run(&request);

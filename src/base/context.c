@@ -174,7 +174,17 @@ bool ny_context_scratch(const struct ny_context *ctx)
 
 double ny_context_checkpoint_s(const struct ny_context *ctx)
 {
-    return ctx->held ? INFINITY : ctx->checkpoint_s;
+    return ctx->in_memory ? INFINITY : ctx->checkpoint_s;
+}
+
+void ny_context_set_in_memory(struct ny_context *ctx, bool in_memory)
+{
+    ctx->in_memory = in_memory;
+}
+
+bool ny_context_in_memory(const struct ny_context *ctx)
+{
+    return ctx->in_memory;
 }
 
 void ny_context_hold(struct ny_context *ctx, void *held, void (*let_go)(void *held))

@@ -38,9 +38,13 @@ double ny_context_checkpoint_s(const struct ny_context *ctx);
 /* Tells whether stores are scratch, and written without syncs. */
 bool ny_context_scratch(const struct ny_context *ctx);
 
+/* Says whether what the job under way leaves is in memory: it does not outlast the process, so that
+ * no checkpoints are made, and a plan counts it. */
+void ny_context_set_in_memory(struct ny_context *ctx, bool in_memory);
+/* Tells that. */
+bool ny_context_in_memory(const struct ny_context *ctx);
 /* Gives the context something to hold, in place of what it held, until it is freed: let_go(held)
- * frees it. What is made of it does not outlast the process, so that no checkpoints are made
- * meanwhile. NULL: nothing. */
+ * frees it. NULL: nothing. */
 void ny_context_hold(struct ny_context *ctx, void *held, void (*let_go)(void *held));
 /* Returns it. */
 void *ny_context_held(const struct ny_context *ctx);

@@ -49,6 +49,7 @@ struct ny_context {
     unsigned threads, crew;
     double checkpoint_s;
     bool scratch;
+    bool in_memory;
     void *held; /* ny_context_hold(), and what frees it */
     void (*let_go)(void *held);
     size_t memory_budget, memory_limit; /* as it was set; and as the call that runs may use it */

@@ -79,7 +79,7 @@ static void set_aside(const struct ny_job_sizes *sizes, const struct ny_plan *pl
     struct ny_plan kept = *plan;
 
     ny_memory_set_aside(sizes->ctx, 0);
-    if (!ny_context_held(sizes->ctx)) return;
+    if (!ny_context_in_memory(sizes->ctx)) return;
     kept.workers = 1;
     ny_plan_work(sizes, &kept);
     ny_memory_set_aside(sizes->ctx, (size_t)kept.disk_bytes);

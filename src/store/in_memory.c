@@ -90,6 +90,11 @@ int ny_in_memory_refuse(const struct ny_store *store)
                    "%s is in memory: this needs a store, which an import makes", store->path);
 }
 
+bool ny_store_in_memory(const struct ny_store *store)
+{
+    return store->in_memory != NULL;
+}
+
 bool ny_store_memory_keep(const struct ny_store *store, const char *name, struct ny_keep *keep)
 {
     if (store->in_memory) *keep = ny_memory_keep(store->in_memory->results, name);

@@ -215,6 +215,8 @@ struct ny_given_rows {
  * NY_EUSAGE. */
 int ny_store_of_rows(struct ny_store **out, struct ny_context *ctx, const char *path,
                      const struct ny_given_rows *rows);
+/* Tells whether a handle is such a one. */
+bool ny_store_in_memory(const struct ny_store *store);
 /* Sets the keep of a result of such a store; false: the store is another one. */
 bool ny_store_memory_keep(const struct ny_store *store, const char *name, struct ny_keep *keep);
 /* Gives such a handle over to the context, whose calls open its path from then on, in place of the

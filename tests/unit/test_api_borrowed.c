@@ -472,6 +472,23 @@ static void rows_that_nobody_wants_are_not_kept(void **state)
     free((void *)(uintptr_t)table.values);
 }
 
+/* A context that has borrowed rows fits a store on a disk as ever. */
+static void other_stores_keep_what_is_fitted(void **state)
+{
+    static const char *const words[] = {"landmarks", "40", "components", "3", NULL};
+    struct ny_options *options = options_of(words);
+    static float places[ROWS * PAIRS];
+    struct ny_table table = dense(NY_F32, 0);
+
+    (void)state;
+    ok(ny_append(in.ctx, copy, &table, NULL, NULL));
+    ok(ny_borrow(in.ctx, in.store, &table, NULL, NULL));
+    ok(ny_fit_into(in.ctx, copy, "f", options, NULL, NULL));
+    ok(ny_embedding_read(in.ctx, copy, "f", 0, ROWS, places));
+    ny_options_free(options);
+    free((void *)(uintptr_t)table.values);
+}
+
 /* Returns the least budget that a refusal asks for. */
 static size_t least_of(int status)
 {
@@ -544,6 +561,7 @@ int main(void)
                                         setup_copy, teardown),
         cmocka_unit_test(a_checksum_by_pieces_is_that_of_all),
         cmocka_unit_test_setup_teardown(rows_that_nobody_wants_are_not_kept, setup_copy, teardown),
+        cmocka_unit_test_setup_teardown(other_stores_keep_what_is_fitted, setup_copy, teardown),
         cmocka_unit_test_setup_teardown(results_count_in_the_budget, setup_copy, teardown),
         cmocka_unit_test_setup_teardown(a_kept_store_keeps_the_embedding, setup_copy, teardown),
     };
