@@ -312,7 +312,7 @@ guide: all ## the guide as HTML, with a reference: build/guide/index.html (data-
 guide-pictures: all tools ## the pictures of the guide anew, by the commands on its pages: src/guide/pictures
 	@BUILD=$(BUILD) data-tools/guide/pictures
 
-PAPERS := ouimet-2005 talwalkar-2008 li-2010 homrighausen-2011 talwalkar-2013
+PAPERS := ouimet-2005 talwalkar-2008 li-2010 homrighausen-2011 talwalkar-2013 accuracy
 papers: all tools ## the papers' tables beside ours, on the data in NYSTREAM_DATA: build/papers.html
 papers-quick: all tools ## the same page in minutes, what was not run before at reduced sizes
 papers-quick: PAPERS_FLAGS += --quick
@@ -332,7 +332,7 @@ SLOW_PROGRAMS := $(addprefix $(BUILD)/tests/, \
                  property/test_online property/test_probe property/test_rpcholesky \
                  property/test_small_values property/test_update property/test_update_memory unit/test_api_interrupted \
                  unit/test_columns_features unit/test_columns_sparse unit/test_graph_paths \
-                 unit/test_hostile_checkpoints unit/test_linalg_eigen unit/test_nearest_forest \
+                 unit/test_hostile_checkpoints unit/test_linalg_eigen \
                  unit/test_nearest_knn unit/test_nearest_rows unit/test_nearest_tree \
                  unit/test_peers_folder unit/test_select_greedy unit/test_select_shards \
                  unit/test_spectral_restarted unit/test_store_ingest)
@@ -410,8 +410,8 @@ bench-large: all tools $(BENCHMARKS) $(NEEDED_BY_MPI) ## fits of 3 and 31 millio
 	@BUILD=$(BUILD) tests/bench/large
 	@BUILD=$(BUILD) tests/bench/shards
 
-lint: all ## layers, circles, names, sizes, symbols, options against help
-	@BUILD=$(abspath $(BUILD)) tests/lint/run
+lint: all ## layers, circles, names, sizes, symbols, options against help; V=1: lines of all rooms
+	@BUILD=$(abspath $(BUILD)) V=$(V) tests/lint/run
 
 format: ## clang-format on every source
 	clang-format -i $(shell git ls-files '*.[ch]')

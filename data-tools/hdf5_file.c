@@ -300,11 +300,7 @@ struct list {
     size_t room;
     const char *before, *above; /* each entry; the path of the group */
     bool matrices;              /* alone: nothing of one dimension */
-    const char *wanted;         /* NULL: nothing; the nearest entry to it is kept */
-    char *nearest;
 };
-
-enum { PATH_BYTES = 256 };
 
 static void list_add(struct list *list, const char *path, const char *what)
 {
@@ -312,18 +308,6 @@ static void list_add(struct list *list, const char *path, const char *what)
 
     if (length + strlen(list->before) + strlen(path) + strlen(what) < list->room)
         sprintf(list->text + length, "%s%s%s", list->before, path, what);
-}
-
-/* Keeps the path if it is nearer to what is wanted than the nearest one so far. The name alone, as
- * counts for layers/counts, is as good as the path. */
-static void keep_nearest(struct list *list, const char *path)
-{
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    const char *near = strrchr(list->nearest, '/');
-    const char *const four[] = {list->nearest, near ? near + 1 : "", path, name};
-    const char *found = list->wanted ? ny_suggest(list->wanted, four, 4) : NULL;
-
-    if (found == path || found == name) snprintf(list->nearest, PATH_BYTES, "%s", path);
 }
 
 /* Adds a dataset of numbers with its sizes. */
@@ -339,14 +323,13 @@ static void list_dataset(struct list *list, const char *path, hid_t id)
     for (int i = 0; i < rank; i++)
         sprintf(what + strlen(what), " %s%llu", i ? "x " : " ", ULL(sizes[i]));
     list_add(list, path, what);
-    keep_nearest(list, path);
 }
 
 static herr_t list_one(hid_t group, const char *name, const H5L_info_t *info, void *data)
 {
     struct list *list = data, inner = *list;
     hid_t id = H5Oopen(group, name, H5P_DEFAULT);
-    char path[PATH_BYTES];
+    char path[256];
 
     (void)info;
     snprintf(path, sizeof path, "%.200s%s%.50s", list->above, *list->above ? "/" : "",
@@ -357,7 +340,6 @@ static herr_t list_one(hid_t group, const char *name, const H5L_info_t *info, vo
         inner.above = path;
         if (H5Lexists(id, "indptr", H5P_DEFAULT) > 0) {
             list_add(list, path, "  (sparse)");
-            keep_nearest(list, path);
         } else if (strlen(path) < 200) {
             H5Literate(id, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, list_one, &inner);
         }
@@ -366,33 +348,20 @@ static herr_t list_one(hid_t group, const char *name, const H5L_info_t *info, vo
     return 0;
 }
 
-static struct ny_hint hint_of(const char *nearest)
-{
-    struct ny_hint hint = {""};
-
-    if (*nearest)
-        snprintf(hint.text, sizeof hint.text, "; did you mean '%s'?",
-                 ny_shown(nearest, strlen(nearest)).text);
-    return hint;
-}
-
 void hdf5_list(const struct hdf5_file *f, const char *before, char *text, size_t room)
 {
-    char nearest[PATH_BYTES] = "";
-    struct list list = {text, room, before, "", false, NULL, nearest};
+    struct list list = {text, room, before, "", false};
 
     text[0] = '\0';
     H5Literate(f->id, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, list_one, &list);
 }
 
-struct ny_hint hdf5_matrices(const struct hdf5_file *f, char *text, size_t room)
+void hdf5_matrices(const struct hdf5_file *f, char *text, size_t room)
 {
-    char nearest[PATH_BYTES] = "";
-    struct list list = {text, room, ", ", "", true, f->name, nearest};
+    struct list list = {text, room, ", ", "", true};
 
     text[0] = '\0';
     H5Literate(f->id, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, list_one, &list);
-    return hint_of(nearest);
 }
 
 static herr_t name_one(hid_t group, const char *name, const H5L_info_t *info, void *data)
@@ -400,14 +369,12 @@ static herr_t name_one(hid_t group, const char *name, const H5L_info_t *info, vo
     (void)group, (void)info;
     if (name[0] == '_') return 0;
     list_add(data, ny_shown(name, strlen(name)).text, "");
-    keep_nearest(data, name);
     return 0;
 }
 
-struct ny_hint hdf5_names(const struct hdf5_file *f, const char *wanted, char *text, size_t room)
+void hdf5_names(const struct hdf5_file *f, char *text, size_t room)
 {
-    char nearest[PATH_BYTES] = "";
-    struct list list = {text, room, " ", "", false, wanted, nearest};
+    struct list list = {text, room, " ", "", false};
     bool records = H5Iget_type(f->id) == H5I_DATASET;
     hid_t type = records ? H5Dget_type(f->id) : -1;
     int count = records && H5Tget_class(type) == H5T_COMPOUND ? H5Tget_nmembers(type) : 0;
@@ -421,7 +388,6 @@ struct ny_hint hdf5_names(const struct hdf5_file *f, const char *wanted, char *t
         H5free_memory(name);
     }
     if (records) H5Tclose(type);
-    return hint_of(nearest);
 }
 
 void hdf5_open(struct hdf5_file *f, const char *where)

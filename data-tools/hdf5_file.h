@@ -46,11 +46,10 @@ void hdf5_open(struct hdf5_file *f, const char *where);
 _Noreturn void hdf5_fail(const struct hdf5_file *f, const char *what, const char *name);
 /* Writes a list of what can be asked for into `text`: each entry after `before`. */
 void hdf5_list(const struct hdf5_file *f, const char *before, char *text, size_t room);
-/* Writes a list of the matrices alone, each after ", ". Returns the nearest one to f->name. */
-struct ny_hint hdf5_matrices(const struct hdf5_file *f, char *text, size_t room);
-/* Writes the names that a group, f->id, has, each after a blank. Returns the one nearest to
- * `wanted`. */
-struct ny_hint hdf5_names(const struct hdf5_file *f, const char *wanted, char *text, size_t room);
+/* Writes a list of the matrices alone, each after ", ". */
+void hdf5_matrices(const struct hdf5_file *f, char *text, size_t room);
+/* Writes the names that a group, f->id, has, each after a blank. */
+void hdf5_names(const struct hdf5_file *f, char *text, size_t room);
 
 /* Returns the type of the library that holds a dataset; NY_DTYPE_NONE: it is not of numbers. */
 enum ny_dtype hdf5_dtype(hid_t id);

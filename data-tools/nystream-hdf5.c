@@ -120,16 +120,14 @@ static _Noreturn void no_column(const struct source *s)
 {
     struct hdf5_file obs = s->in;
     char known[1024] = "";
-    struct ny_hint hint;
 
     obs.id = H5Oopen(s->in.id, "obs", H5P_DEFAULT);
     if (obs.id < 0)
         tool_fail(NY_EUSAGE, "%s has no obs, and so no labels in it; give --labels FILE.",
                   s->in.path);
-    hint = hdf5_names(&obs, s->label_column, known, sizeof known);
-    tool_fail(NY_EUSAGE, "%s: obs has no column \"%s\"; it has%s%s", s->in.path,
-              ny_shown(s->label_column, strlen(s->label_column)).text, known,
-              hint.text[0] ? hint.text : ".");
+    hdf5_names(&obs, known, sizeof known);
+    tool_fail(NY_EUSAGE, "%s: obs has no column \"%s\"; it has%s.", s->in.path,
+              ny_shown(s->label_column, strlen(s->label_column)).text, known);
 }
 
 static _Noreturn void fail_texts(const struct source *s)
@@ -473,7 +471,6 @@ static void put_dense(struct source *s)
 static bool find_matrix(struct source *s)
 {
     const char *const usual[] = {"X", "matrix"};
-    struct ny_hint hint;
     char list[1024];
     bool group;
     hid_t id;
@@ -483,7 +480,7 @@ static bool find_matrix(struct source *s)
     id = s->in.name ? H5Oopen(s->in.id, s->in.name, H5P_DEFAULT) : -1;
     group = id >= 0 && H5Iget_type(id) == H5I_GROUP;
     if (id < 0 || (group && H5Lexists(id, "indptr", H5P_DEFAULT) <= 0)) {
-        hint = hdf5_matrices(&s->in, list, sizeof list);
+        hdf5_matrices(&s->in, list, sizeof list);
         if (!list[0])
             tool_fail(
                 NY_EDATA,
@@ -493,9 +490,8 @@ static bool find_matrix(struct source *s)
         if (!s->in.name)
             tool_fail(NY_EDATA, "%s has neither X nor matrix; give --matrix, one of%s.", s->in.path,
                       list + 1);
-        tool_fail(NY_EUSAGE, "%s %s in %s; give --matrix, one of%s%s", s->in.name,
-                  id < 0 ? "is not" : "is a group, and no matrix,", s->in.path, list + 1,
-                  hint.text[0] ? hint.text : ".");
+        tool_fail(NY_EUSAGE, "%s %s in %s; give --matrix, one of%s.", s->in.name,
+                  id < 0 ? "is not" : "is a group, and no matrix,", s->in.path, list + 1);
     }
     H5Oclose(id);
     return group;

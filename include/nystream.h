@@ -238,6 +238,7 @@ struct ny_option_info {
     const char *summary;  /* the first sentence (to ". ") says enough for most */
     const char *section;  /* "Kernel", "Run", …: options of one section belong together */
     unsigned groups;      /* of enum ny_option_group */
+    const char *kernels;  /* "rbf|laplacian": those that it is a parameter of; NULL: it is none */
 };
 
 /* The entries of the table, from 0; NULL after the last. */
@@ -404,19 +405,17 @@ NY_API int ny_resume(struct ny_context *context, const char *path, const char *n
 NY_API int ny_select(struct ny_context *context, const char *path, const char *name,
                      const struct ny_options *options, struct ny_report **report);
 /* Makes the graph of nearest neighbours, or resumes it. Exact: by n²/2 distances streamed in tiles,
- * a tree of boxes or a sieve of codes. Nearly exact: by a sieve or a forest (options knn and
+ * a tree of boxes or a sieve of codes. Nearly exact: by a sieve (options knn and
  * recall). *report: neighbors edges components largest largest_share largest_edges distance_limit
  * degree_mean …, and "sweep", an array of {neighbors distance_limit components largest_share}.
  * NY_EDATA if no two rows are joined. If fewer than all neighbours are asked for, also recall and
- * recall_interval (95 %), measured on 512 rows, and for a forest trees, rounds, distances_per_point
- * (compared pairs divided by n, without those of the 512 rows).
+ * recall_interval (95 %), measured on 512 rows.
  *
  * Memory of exact: the tiles, and about 12 bytes a neighbour and row; with less room, ranges of
  * rows follow one another, in more passes. Memory of a tree: 5 bytes for each row and 12 for each
- * column of it, and 8 a neighbour of a range of rows. Memory of a forest: about 100 bytes and 10 a
- * neighbour for each row, and the points; with less room, they are read again for each tree and
- * round. Memory of a sieve: up to some 530 bytes for each row, fewer if rows have under 192
- * columns, and as many of the points as there is room for.
+ * column of it, and 8 a neighbour of a range of rows. Memory of a sieve: up to
+ * some 530 bytes for each row, fewer if rows have under 192 columns, and as many of the points as
+ * there is room for.
  *
  * With option edges the graph is that of a file, and a store that does not exist is made, with
  * nodes and no points. *report then has edge_values ("lengths" or "affinities"), entries,
@@ -468,7 +467,7 @@ struct ny_placing {
     size_t neighbors;      /* a row gets so many; 0: as many as the graph has */
     /* The share of the true neighbours to find, up to 1 (all). Less than 1 is measured on some of
      * the new rows, and reported as recall. 0: what was asked of the graph, which is 1 except for
-     * forests, sieves, and auto with option recall. */
+     * sieves, and auto with option recall. */
     double recall;
     /* File for the cluster of each row, u64: the one with the nearest centre, among those that an
      * evaluation left with the result. NULL: none. NY_EUSAGE if there are none. */
@@ -480,8 +479,9 @@ NY_API int ny_place(struct ny_context *context, const struct ny_placing *placing
                     struct ny_report **report);
 /* Writes a part of a result, one of ny_export_parts(). `name` NULL: of the points themselves, which
  * have "points", "raw-points", "labels", "source", "ids" (names of all rows), "columns" (names of
- * columns) and "classes" (words of labels). The "ids" of a result are of its rows. `output` ends in
- * .npy, .csv, .csv.gz or .tsv; for a model in .nym; for names in .txt or as a text table, one a
+ * columns) and "classes" (words of labels). The "ids" of a result are of its rows; its "errors" are
+ * pairs × 3: component_errors, their standard errors, and the corrected eigenvalues. `output` ends
+ * in .npy, .csv, .csv.gz or .tsv; for a model in .nym; for names in .txt or as a text table, one a
  * line; for "graph" in .npz, .mtx, .txt, .csv or .tsv. Any other ending of a regular file is
  * NY_EUSAGE. "-" is the standard output: like pipes and devices it gets npy, or lines of names and
  * graphs. For a store in shards, all processes that MPI started together make this call, and one of
@@ -519,11 +519,12 @@ NY_API int ny_export_rows(struct ny_context *context, const char *path, const ch
 NY_API int ny_plot(struct ny_context *context, const char *path, const char *name,
                    const char *output, const struct ny_options *options);
 /* Draws a result as text, which is passed to `write` piece by piece; if that returns a value other
- * than 0, this function returns it. Classes beyond 20 share colours. NY_EUSAGE for options size,
+ * than 0, this function returns it. Classes beyond 20 share letters. NY_EUSAGE for options size,
  * scree, names and mark-landmarks. */
 struct ny_screen {
     unsigned columns, lines;
-    int utf8, colors; /* whether the screen shows them; colours by the sequences of ECMA-48 */
+    int utf8;   /* has no effect: all but names is ASCII */
+    int colors; /* whether the screen shows them, by the sequences of ECMA-48 */
     int (*write)(void *user, const char *text, size_t bytes);
     void *user;
 };
@@ -538,15 +539,15 @@ NY_API int ny_write_report(struct ny_context *context, const char *path, const c
 /* The names of the parts, for help; NULL ends the list. */
 NY_API const char *const *ny_export_parts(void);
 
-/* Measures this machine now (GEMM rates, exp, memory, disk) and keeps the figures for plans. */
+/* Measures this machine now (GEMM rates, exp, eigenproblems, disk), as plans do. */
 NY_API int ny_calibrate(struct ny_context *context, struct ny_report **report);
 
 /* ---------------------------------------------------------------------------------------------
- * 1. One call: `file` → `output`, through a temporary store beside `output` (or in option tmpdir).
- * Options of NY_GROUP_FIT, NY_GROUP_READ and NY_GROUP_EMBED; *report as of ny_fit(). With option
- * online the fit selects and sums up while the file is read, unless it needs more than the first
- * 16,384 rows to begin (option scale, given landmarks, or that many landmarks). Each row is
- * imported, and read once more to be embedded.
+ * 1. One call: `file` → `output`, without a store. Options of NY_GROUP_FIT, NY_GROUP_READ and
+ * NY_GROUP_EMBED; *report as of ny_fit(). Rows of npy and idx files are read where they are, if no
+ * option changes them; others go to temporary files beside `output` (or in option tmpdir), which
+ * have no name. What is made is in a temporary file, too. The rows take the
+ * place of those that the context has borrowed (ny_borrow()).
  * ------------------------------------------------------------------------------------------- */
 NY_API int ny_embed_file(struct ny_context *context, const char *file, const char *output,
                          const struct ny_options *options, struct ny_report **report);

@@ -105,25 +105,23 @@ struct ny_model;
  * places new rows; *report is as of ny_fit(). Each of the three may be NULL. NY_EUSAGE for a model
  * of a map of a graph, or of randomized and gaussian, which have none. Options of NY_GROUP_FIT and
  * NY_GROUP_EMBED. Nothing is written to a disk, but the pages of a graph for which the budget has
- * no room. Errors as of the two calls; messages name the table. Passes are those of ny_fit(); so
- * are bytes, beside those of the result. */
+ * no room, and what ny_borrow() copies. Errors as of the two calls; messages name the table. Passes
+ * are those of ny_fit(); so are bytes, beside those of the result. */
 NY_API int ny_embed(struct ny_context *context, const struct ny_table *table,
                     const struct ny_options *options, const struct ny_dense_room *room,
                     struct ny_model **model, struct ny_report **report);
 
-/* With 1, stores that this context opens are scratch: they are written without waiting for the
- * disk, so that a power failure may damage them, and the caller has to remove them. Set it before
- * the store is opened, and do not mix the two kinds in one context. 0 is the default. */
+/* Has no effect. In version 1.1 stores could be written without waiting for the disk; one that is
+ * for a single context is made by ny_temporary() now. */
 NY_API void ny_context_set_scratch(struct ny_context *context, int scratch);
 
-/* A folder for scratch stores, which no other process removes while `held` is open. */
+/* A folder for files of one call. */
 struct ny_scratch_folder {
     char path[4200];
     int held; /* a file descriptor */
 };
 
-/* Makes such a folder in the folder `parent`. Folders that processes of this user have left there
- * because they were killed are removed before. NY_EIO: it cannot be made. */
+/* Makes such a folder in the folder `parent`. NY_EIO: it cannot be made. */
 NY_API int ny_scratch_make(struct ny_context *context, const char *parent,
                            struct ny_scratch_folder *folder);
 /* Removes the folder with all that is in it, and closes it. */
@@ -135,13 +133,27 @@ NY_API void ny_scratch_remove(const struct ny_scratch_folder *folder);
  * bytes are part of the plan. To append, update or number through shards is NY_EUSAGE.
  *
  * The rows are read where they are, and have to stay as they are until others are borrowed, or the
- * context is freed. Sparse ones are copied if their entries are not in order, or if one in eight
- * values is there or more, which become dense. Labels and names of rows are not taken. Options
- * rows, values and layout; others of an import that change rows are NY_EUSAGE. NY_EDATA for values
- * that are not finite, or cannot be prepared. One pass, for the statistics. *report as of
- * ny_store_report(). */
+ * context is freed. Sparse ones are copied to temporary files without names if their entries are
+ * not in order, or if one in eight values is there or more, which become dense. Labels and names
+ * of rows are not taken. Options rows, values and layout; others of an import that change rows are
+ * NY_EUSAGE. With tmpdir, what is made is in a temporary file without a name in that folder, and
+ * not in memory. NY_EDATA for values that are not finite, or cannot be prepared. One pass, for the
+ * statistics. *report as of ny_store_report(). */
 NY_API int ny_borrow(struct ny_context *context, const char *path, const struct ny_table *table,
                      const struct ny_options *options, struct ny_report **report);
+
+/* Makes such a store without rows. The next import of this path (ny_import(), ny_append(), or an
+ * appender) gives it rows, which are kept in temporary files without names in the folder, as is
+ * what is made of them. Labels and names of rows are not kept. */
+NY_API int ny_temporary(struct ny_context *context, const char *path, const char *folder);
+
+/* Copies all that was made of such rows to the caller's memory; with NULL for it, sets *bytes to
+ * what it takes. Another context, or a later process, adds it to the same rows with
+ * ny_results_load(). NY_ESTORE if the bytes are no results. */
+NY_API int ny_results_image(struct ny_context *context, const char *path, void *image,
+                            size_t *bytes);
+NY_API int ny_results_load(struct ny_context *context, const char *path, const void *image,
+                           size_t bytes);
 
 /* Ends that: what was made of the rows is gone, but for models that were opened. Views of it are to
  * be freed first. */
@@ -239,8 +251,9 @@ NY_API int ny_model_image(struct ny_model *model, const void **image, size_t *by
 NY_API int ny_model_column_names(const struct ny_model *model, const char **names, size_t *count);
 /* Writes these bytes to a file, which has its name when all of it is on the disk. */
 NY_API int ny_model_save_file(struct ny_model *model, const char *file);
-/* *report: kernel gamma coef0 degree landmarks d components precision dtype format bytes
- * prepared_rows prepared_values, the last two null where rows are not prepared. */
+/* *report: kernel gamma landmarks d components precision dtype format bytes prepared_rows
+ * prepared_values, the last two null where rows are not prepared, and what else the kernel takes by
+ * the names of its options. */
 NY_API int ny_model_report(struct ny_model *model, struct ny_report **report);
 NY_API void ny_model_free(struct ny_model *model);
 NY_API uint64_t ny_model_dimensions(const struct ny_model *model); /* d */

@@ -15,6 +15,7 @@ SESSION = {
     "info STORE": "info points.nys --json",
     "verify": "verify points.nys --json",
     "plan": "plan points.nys --landmarks 100 --time-limit 2h --json",
+    "plan --accuracy": "plan points.nys --accuracy 20% --json",
     "plan --map": "plan points.nys --map isomap --landmarks 100 --json",
     "plan --shape": "plan --shape 1e6,784,u8 --json",
     "plan --gamma-grid": "plan points.nys --landmarks 100 --gamma-grid 0.1,1 --json",

@@ -36,6 +36,9 @@ FORMATS = {"npy"}  # a name that has no capital
 
 # Examples of options that the guide, help and the table of tests show in no whole command.
 EXAMPLES = {
+    "accuracy": "nystream fit points.nys map --accuracy 1% --components 10",
+    "trace-error": "nystream fit points.nys features --trace-error 5% --components 200",
+    "check-rows": "nystream fit points.nys map --check-rows 256",
     "format": "nystream import points.nys - --format csv",
     "decimal": "nystream import points.nys points.csv --decimal ,",
     "expect-rows": "nystream import points.nys today.csv --append --expect-rows 1797",

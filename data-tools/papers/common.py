@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Callable, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse, save_npz
 from scipy.sparse.linalg import eigsh
 
 FOLDER = Path(__file__).resolve().parent
@@ -108,7 +109,7 @@ def keep(path):
 def claim(words, holds, why=""):
     """What the paper says, whether it is so here, and the reason where it may not be."""
     record["claims"].append({"words": words, "holds": bool(holds), "why": why})
-    print(f"{'as in the paper' if holds else 'NOT as in the paper'}: {words}")
+    print(f"{'holds' if holds else 'does NOT hold'}: {words}")
     if why and not holds:
         print(f"  because: {why}")
 
@@ -217,6 +218,9 @@ class Store:
         self._folder.cleanup()
 
     def _save(self, name, X):
+        if issparse(X):
+            save_npz(self.path / "sparse.npz", X)
+            return self.path / "sparse.npz"
         np.save(self.path / name, X)
         return self.path / name
 

@@ -16,21 +16,12 @@
 /* Refuses here only a plan that cannot fit, whatever else is given up for it. */
 int ny_plan_check_disk(struct ny_store *store, const char *replaced, const struct ny_plan *plan)
 {
-    const double mib = 1048576;
     uint64_t room = ny_results_room(store, replaced);
-    char scratch[80] = "";
 
     if (plan->result_bytes <= room && plan->scratch_bytes <= room - plan->result_bytes)
         return NY_OK;
-    if (plan->scratch_bytes)
-        ny_decimal_print(scratch, sizeof(scratch), " and its temporary files %.1f MiB",
-                         (double)plan->scratch_bytes / mib);
-    return ny_fail(ny_store_context(store), NY_EIO,
-                   "the result needs %.1f MiB%s, but the disk of the store has only %.1f MiB free: "
-                   "make space, or ask for fewer components, landmarks or neighbours%s",
-                   (double)plan->result_bytes / mib, scratch, (double)room / mib,
-                   plan->scratch_bytes ? "; with a larger --memory it may need no temporary files"
-                                       : "");
+    return ny_fail_full(ny_store_context(store), ny_store_path(store),
+                        plan->result_bytes + plan->scratch_bytes, room);
 }
 
 /* Names a choice that takes less memory with the same data. */
@@ -83,9 +74,7 @@ int ny_plan_check_time(const struct ny_options *options, const struct ny_plan *p
     double limit, left = seconds_left(options->ctx, plan, record);
 
     if (!ny_options_seconds(options, "time-limit", &limit) || left <= limit) return NY_OK;
-    return ny_fail(options->ctx, NY_EBUDGET,
-                   "%s would take about %s, longer than --time-limit %s; nothing was run. Raise "
-                   "the limit, give more --threads, or do less (see 'nystream plan')",
+    return ny_fail(options->ctx, NY_EBUDGET, "%s would take about %s, longer than --time-limit %s",
                    what, time_text(left).text, ny_options_text(options, "time-limit"));
 }
 

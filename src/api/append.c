@@ -1,6 +1,7 @@
 /*
  * ny_append and the appender: rows in memory into the points of a store. Each is an import
- * (api/import.c) whose sources are tables instead of files.
+ * (api/import.c) whose sources are tables instead of files. Another import is of a source that a
+ * call reads and forgets.
  *
  * A call of ny_append() is known after a kill by a digest of the table: the same one goes on
  * behind the rows that were staged. The tables of an appender come one by one and are not there
@@ -12,6 +13,7 @@
 #include "base/checksum.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/progress.h"
 #include "io/memory.h"
 
 struct ny_appender {
@@ -29,13 +31,9 @@ static int check_options(struct ny_context *ctx, const struct ny_options *option
 
     for (size_t i = 0; options && of_files[i]; i++)
         if (ny_options_is_set(options, of_files[i]))
-            return ny_fail(ctx, NY_EUSAGE,
-                           "--%s says how to read a file, but these rows are in memory",
-                           of_files[i]);
+            return ny_fail_idle(ctx, of_files[i], "rows in memory");
     if (options && ny_options_is_set(options, "shards"))
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--shards divides the rows of files among shards, but these rows are in "
-                       "memory; append each shard's rows with --shard I/N");
+        return ny_fail_idle(ctx, "shards", "rows in memory");
     return NY_OK;
 }
 
@@ -96,6 +94,31 @@ int ny_append_rows(struct ny_context *context, const char *path, const float *va
     return err ? err : ny_append(context, path, &table, NULL, NULL);
 }
 
+/* ---- into a store that the context holds --------------------------------------------------- */
+
+int ny_import_held(struct ny_context *ctx, const char *path, struct ny_import_source source,
+                   const struct ny_options *options, struct ny_import_found *found)
+{
+    bool charged = ny_memory_limit(ctx) >= 2 * NY_PROCESS_BYTES;
+    struct ny_import import = {.ctx = ctx,
+                               .reading = ny_settings_reader(options),
+                               .layout = ny_settings_layout(options),
+                               .memory = SIZE_MAX};
+    int err = ny_settings_preparation(ctx, options, &import.preparation);
+
+    import.reading.nan_option = import.reading.names = true;
+    import.reading.notes = source.file;
+    import.reading.reading = import.layout;
+    if (!err && charged) err = ny_import_work(&import);
+    if (!err) err = ny_store_create(&import.store, ctx, path);
+    ny_progress_begin(ctx, NULL, 0); /* there is no plan before the rows are there */
+    if (!err) err = ny_import_finish(&import, ny_import_source(&import, source));
+    ny_progress_end(ctx);
+    if (found) *found = (struct ny_import_found){import.consumed, import.left_out};
+    ny_import_leave(&import);
+    return err;
+}
+
 /* ---- a table at a time -------------------------------------------------------------------- */
 
 int ny_appender_open(struct ny_appender **out, struct ny_context *context, const char *path,
@@ -127,15 +150,9 @@ static int check_usable(const struct ny_appender *appender, const char *function
 {
     struct ny_context *ctx = appender->import.ctx;
 
-    if (appender->failed)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "%s() was called after a failure; free the appender and start over",
-                       function);
-    if (!appender->committed) return NY_OK;
-    return ny_fail(
-        ctx, NY_EUSAGE,
-        "%s() was called after the commit; free the appender and open a new one to add more rows",
-        function);
+    if (!appender->failed && !appender->committed) return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE, "%s() was called after the end; open another appender",
+                   function);
 }
 
 int ny_appender_put(struct ny_appender *appender, const struct ny_table *table)
@@ -163,7 +180,7 @@ int ny_appender_commit(struct ny_appender *appender, struct ny_report **report)
     if (report) *report = NULL;
     if (!err) err = check_usable(appender, __func__);
     if (err) return err;
-    if (!import->ingest)
+    if (!ny_import_began(import))
         return ny_fail(import->ctx, NY_EDATA, "no rows were put into the appender");
     err = ny_import_work(import);
     if (err) return err;

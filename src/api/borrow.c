@@ -1,18 +1,22 @@
 /*
- * ny_borrow: rows in the memory of the caller as a store that is in memory, too (ny_store_hold()).
+ * ny_borrow: rows in the memory of the caller as a store that is in memory, too (ny_store_hold()),
+ * and ny_temporary: a store without rows, which an import fills.
  *
- * Rows are read where they are. Only sparse ones may have to be copied: those whose entries are not
- * in order, and those of which more than one value in eight is there, which are quicker as dense
- * rows. A reader makes that copy, as it makes the rows of an import, so that both are the same.
+ * Rows are read where they are. Only sparse ones may have to be imported: those whose entries are
+ * not in order, and those of which more than one value in eight is there, which are quicker as
+ * dense rows.
  */
 #include <string.h>
 
 #include "api/given.h"
+#include "api/import.h"
 #include "api/options.h"
 #include "api/report.h"
 #include "api/settings.h"
 #include "base/memory.h"
 #include "io/memory.h"
+#include "io/refuse.h"
+#include "job/keep_memory.h"
 #include "store/store.h"
 #include "stream/rows_memory.h"
 
@@ -21,12 +25,9 @@ struct borrowed {
     struct ny_context *ctx;
     char *path; /* by which messages call the rows */
     struct ny_table table;
-    enum ny_reading layout; /* that was asked for */
     struct ny_memory_rows rows;
     struct ny_rows *X;
     struct ny_names columns;
-    struct ny_csr sparse; /* a copy in order */
-    void *dense;          /* or a dense one */
 };
 
 static void borrowed_free(void *arg)
@@ -36,8 +37,6 @@ static void borrowed_free(void *arg)
     if (!borrowed) return;
     ny_memory_rows_free(borrowed->X);
     ny_names_release(&borrowed->columns, borrowed->ctx);
-    ny_csr_release(&borrowed->sparse, borrowed->ctx);
-    ny_free(borrowed->ctx, borrowed->dense);
     ny_free(borrowed->ctx, borrowed->path);
     ny_free(borrowed->ctx, borrowed);
 }
@@ -47,136 +46,18 @@ static struct ny_kept_rows kept_of(const struct ny_table *table)
 {
     size_t element = ny_dtype_size((enum ny_dtype)table->dtype);
     uint64_t row_bytes = table->row_bytes ? table->row_bytes : table->columns * element;
-    uint64_t bytes = table->row_start ? table->entries * element
-                                      : (table->rows - 1) * row_bytes + table->columns * element;
+    uint64_t bytes = (table->rows - 1) * row_bytes + table->columns * element;
+    struct ny_borrowed_rows values = {.at = table->values};
 
+    if (!table->row_start) values = ny_borrowed_of(table->values, (size_t)bytes);
     return (struct ny_kept_rows){.dtype = (enum ny_dtype)table->dtype,
                                  .n = table->rows,
                                  .d = (size_t)table->columns,
-                                 .values = ny_borrowed_of(table->values, (size_t)bytes),
+                                 .values = values,
                                  .row_bytes = (size_t)row_bytes,
                                  .row_start = table->row_start,
                                  .column = table->column,
                                  .index_bytes = table->index_bytes};
-}
-
-/* ---- a copy --------------------------------------------------------------------------------- */
-
-/* Reads the rows of the table to its end: into the copy, where that is made. */
-static int read_all(struct borrowed *borrowed, struct ny_reader *reader)
-{
-    enum { MOST = 256 };
-    const struct ny_file_table *table = ny_reader_table(reader);
-    size_t row_bytes = (size_t)table->d * ny_dtype_size(table->dtype);
-    bool dense = table->layout == NY_DENSE, copies = borrowed->dense || borrowed->sparse.dtype;
-    char *rows = borrowed->dense;
-    struct ny_csr piece = {.dtype = table->dtype};
-    struct ny_row_batch batch = {0};
-    int err = NY_OK;
-
-    if (dense && !copies) rows = ny_calloc(borrowed->ctx, NY_MEM_STORE, MOST, row_bytes);
-    if (dense && !rows) return NY_EBUDGET;
-    while (!err) {
-        piece.rows = 0;
-        batch = (struct ny_row_batch){.values = rows};
-        if (!dense) batch.sparse = copies ? &borrowed->sparse : &piece;
-        err = ny_reader_next(reader, MOST, &batch);
-        if (dense && copies) rows += batch.count * row_bytes;
-    }
-    if (dense && !copies) ny_free(borrowed->ctx, rows);
-    ny_csr_release(&piece, borrowed->ctx);
-    return err == NY_END ? NY_OK : err;
-}
-
-static int open_reader(struct borrowed *borrowed, struct ny_reader **reader)
-{
-    const struct ny_reader_options reading = {
-        .reading = borrowed->layout, .any_order = true, .nan_option = true};
-
-    return ny_reader_open_memory(reader, borrowed->ctx, &borrowed->table, &reading);
-}
-
-/* Copies the values of dense rows that are not 0. */
-static int make_sparse(void *arg)
-{
-    struct borrowed *borrowed = arg;
-    const struct ny_kept_rows *kept = &borrowed->rows.kept;
-    struct ny_csr *sparse = &borrowed->sparse;
-    size_t element = ny_dtype_size(kept->dtype), nnz = 0;
-    int err = NY_OK;
-
-    sparse->dtype = kept->dtype;
-    for (uint64_t i = 0; !err && i < kept->n; i++) {
-        const char *row = kept->values.at + i * kept->row_bytes;
-
-        err = ny_csr_reserve(sparse, borrowed->ctx, NY_MEM_STORE, sparse->rows + 1, nnz + kept->d);
-        for (size_t k = 0; !err && k < kept->d; k++) {
-            if (ny_dtype_at(kept->dtype, row, k) == 0) continue;
-            sparse->index[nnz] = (uint32_t)k;
-            memcpy((char *)sparse->value + nnz++ * element, row + k * element, element);
-        }
-        if (!err) sparse->start[++sparse->rows] = (uint32_t)nnz;
-    }
-    return err;
-}
-
-/* Copies sparse rows in order, or as dense ones. */
-static int make_ordered(struct borrowed *borrowed)
-{
-    const struct ny_kept_rows *kept = &borrowed->rows.kept;
-    const struct ny_file_table *table;
-    struct ny_reader *reader;
-    int err = open_reader(borrowed, &reader);
-
-    if (err) return err;
-    table = ny_reader_table(reader);
-    if (table->layout == NY_CSR)
-        borrowed->sparse.dtype = table->dtype;
-    else
-        borrowed->dense = ny_calloc(borrowed->ctx, NY_MEM_STORE, (size_t)kept->n,
-                                    kept->d * ny_dtype_size(table->dtype));
-    err = table->layout == NY_CSR || borrowed->dense ? read_all(borrowed, reader) : NY_EBUDGET;
-    ny_reader_close(reader);
-    return err;
-}
-
-/* Copies the rows, and describes the copy in their place. */
-static int copy_rows(struct borrowed *borrowed)
-{
-    struct ny_kept_rows *kept = &borrowed->rows.kept;
-    const struct ny_csr *sparse = &borrowed->sparse;
-    size_t row_bytes = kept->d * ny_dtype_size(kept->dtype);
-    int err = kept->row_start ? make_ordered(borrowed)
-                              : ny_borrowed_guard(borrowed->ctx, make_sparse, borrowed);
-
-    if (err) return err;
-    *kept =
-        (struct ny_kept_rows){.dtype = kept->dtype, .n = kept->n, .d = kept->d, .how = kept->how};
-    if (borrowed->dense) {
-        kept->values = ny_borrowed_of(borrowed->dense, (size_t)kept->n * row_bytes);
-        kept->row_bytes = row_bytes;
-        return NY_OK;
-    }
-    kept->values.at = sparse->value;
-    kept->row_start = sparse->start;
-    kept->column = sparse->index;
-    kept->index_bytes = sizeof(uint32_t);
-    return NY_OK;
-}
-
-/* Tells of the first value that is wrong as its import would; of one that cannot be prepared once
- * more what the rows themselves say. */
-static int tell_wrong(struct borrowed *borrowed)
-{
-    struct ny_reader *reader;
-    int err;
-
-    ny_error_clear(borrowed->ctx);
-    err = open_reader(borrowed, &reader);
-    if (err) return err;
-    err = read_all(borrowed, reader);
-    ny_reader_close(reader);
-    return err ? err : ny_rows_of_memory(&borrowed->X, borrowed->ctx, &borrowed->rows);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -192,27 +73,10 @@ static int take_columns(struct borrowed *borrowed)
         size_t length = strnlen(name, NY_NAME_BYTES_MAX + 1);
         const char *wrong = ny_name_wrong(name, length);
 
-        err = wrong ? ny_fail(borrowed->ctx, NY_EDATA, "%s: the name of column %llu (from 0) %s",
-                              borrowed->path, (unsigned long long)k, wrong)
+        err = wrong ? ny_refuse_name(borrowed->ctx, borrowed->path, k, wrong)
                     : ny_names_add(&borrowed->columns, borrowed->ctx, name, length);
     }
     if (names) borrowed->rows.columns = &borrowed->columns;
-    return err;
-}
-
-static int make_rows(struct borrowed *borrowed)
-{
-    const struct ny_table *table = &borrowed->table;
-    bool full = table->entries >= table->rows * table->columns / 8;
-    bool stays = table->row_start ? borrowed->layout == NY_READ_SPARSE ||
-                                        (borrowed->layout == NY_READ_AUTO && !full)
-                                  : borrowed->layout != NY_READ_SPARSE;
-    int err = NY_END;
-
-    if (stays) err = ny_rows_of_memory(&borrowed->X, borrowed->ctx, &borrowed->rows);
-    if (err == NY_EDATA) return tell_wrong(borrowed);
-    if (err == NY_END) err = copy_rows(borrowed);
-    if (!err && !borrowed->X) err = ny_rows_of_memory(&borrowed->X, borrowed->ctx, &borrowed->rows);
     return err;
 }
 
@@ -223,13 +87,21 @@ static int take_options(struct borrowed *borrowed, const struct ny_options *opti
 
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         if (ny_options_is_set(options, others[i]))
-            return ny_fail(borrowed->ctx, NY_EUSAGE,
-                           "--%s says how to import rows, but these are read where they are",
-                           others[i]);
-    borrowed->layout = ny_settings_layout(options);
+            return ny_fail_idle(borrowed->ctx, others[i], "rows that are read where they are");
     return ny_settings_preparation(borrowed->ctx, options, &borrowed->rows.kept.how);
 }
 
+/* Tells whether rows can stay where they are, if sparse ones are in order. */
+static bool can_stay(const struct ny_table *table, enum ny_reading layout)
+{
+    bool full = table->entries >= table->rows * table->columns / 8;
+
+    if (!table->row_start) return layout != NY_READ_SPARSE;
+    return layout == NY_READ_SPARSE || (layout == NY_READ_AUTO && !full);
+}
+
+/* Borrows the rows where they are. NY_END: they cannot stay there. NY_EDATA: an import tells of the
+ * first value that is wrong. */
 static int borrow(struct ny_context *ctx, const char *path, const struct ny_table *table,
                   const struct ny_options *options)
 {
@@ -244,15 +116,40 @@ static int borrow(struct ny_context *ctx, const char *path, const struct ny_tabl
                                              .entries = table->row_start ? table->entries : 0};
     err = borrowed->path ? take_options(borrowed, options) : NY_EBUDGET;
     if (!err) err = take_columns(borrowed);
-    if (!err) err = make_rows(borrowed);
+    if (!err && !can_stay(table, ny_settings_layout(options))) err = NY_END;
+    if (!err) err = ny_rows_of_memory(&borrowed->X, ctx, &borrowed->rows);
     if (err) {
         borrowed_free(borrowed);
         return err;
     }
-    err = ny_store_of_rows(
-        &store, ctx, path,
-        &(struct ny_given_rows){borrowed->X, borrowed->rows.columns, borrowed_free, borrowed});
+    err = ny_store_of_rows(&store, ctx, path,
+                           &(struct ny_given_rows){.X = borrowed->X,
+                                                   .columns = borrowed->rows.columns,
+                                                   .folder = ny_options_text(options, "tmpdir"),
+                                                   .free = borrowed_free,
+                                                   .arg = borrowed});
     if (!err) ny_store_hold(ctx, store);
+    return err;
+}
+
+/* Makes a store without rows; NULL: what is made of them is in memory. */
+static int hold_none(struct ny_context *ctx, const char *path, const char *folder)
+{
+    struct ny_store *store;
+    int err = ny_store_of_none(&store, ctx, path, folder);
+
+    if (!err) ny_store_hold(ctx, store);
+    return err;
+}
+
+static int import(struct ny_context *ctx, const char *path, const struct ny_table *table,
+                  const struct ny_options *options)
+{
+    int err = hold_none(ctx, path, ny_options_text(options, "tmpdir"));
+
+    if (!err)
+        err = ny_import_held(ctx, path, (struct ny_import_source){.table = table}, options, NULL);
+    if (err) ny_store_hold(ctx, NULL);
     return err;
 }
 
@@ -268,7 +165,47 @@ int ny_borrow(struct ny_context *context, const char *path, const struct ny_tabl
     if (!err) err = ny_memory_check(context, &rows);
     options = ny_options_given(options, context, &none);
     if (!err) err = borrow(context, path, &rows, options);
+    if (err == NY_EDATA) ny_error_clear(context);
+    if (err == NY_END || err == NY_EDATA) err = import(context, path, &rows, options);
     return err || !report ? err : ny_store_report(context, path, report);
+}
+
+int ny_temporary(struct ny_context *context, const char *path, const char *folder)
+{
+    int err = NY_GIVEN(context, path, folder);
+
+    return err ? err : hold_none(context, path, folder);
+}
+
+/* Finds the results of the store that the context holds by this path. */
+static int find_results(struct ny_context *ctx, const char *path,
+                        struct ny_memory_results **results)
+{
+    struct ny_store *store;
+    int err = ny_store_open(&store, ctx, path);
+
+    if (err) return err;
+    *results = ny_store_memory_results(store);
+    ny_store_close(store); /* the context holds it */
+    return *results ? NY_OK : ny_fail(ctx, NY_EUSAGE, "%s is not in memory", path);
+}
+
+int ny_results_image(struct ny_context *context, const char *path, void *image, size_t *bytes)
+{
+    struct ny_memory_results *results;
+    int err = NY_GIVEN(context, path, bytes);
+
+    if (!err) err = find_results(context, path, &results);
+    return err ? err : ny_memory_image(results, image, bytes);
+}
+
+int ny_results_load(struct ny_context *context, const char *path, const void *image, size_t bytes)
+{
+    struct ny_memory_results *results;
+    int err = NY_GIVEN(context, path, image);
+
+    if (!err) err = find_results(context, path, &results);
+    return err ? err : ny_memory_load(results, image, bytes);
 }
 
 void ny_give_back(struct ny_context *context)

@@ -5,12 +5,10 @@
  */
 #include "api/choice.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "api/option_tables.h"
 #include "api/option_values.h"
@@ -19,6 +17,7 @@
 #include "base/text.h"
 #include "io/lines.h"
 #include "io/number.h"
+#include "io/refuse.h"
 #include "model/choice.h"
 #include "results/keep.h"
 #include "results/record.h"
@@ -44,16 +43,10 @@ static size_t find_rule(const char *word)
 }
 
 /* Refuses a word that is no rule. */
-static int no_such_rule(struct ny_context *ctx, const char *word, const char *text)
+static int no_such_rule(struct ny_context *ctx, const char *text)
 {
-    const char *words[RULES];
-
-    for (size_t i = 0; i < RULES; i++)
-        words[i] = rules[i].word;
-    return ny_fail(ctx, NY_EUSAGE,
-                   "--features is variable:N, variance:N, min-rows:N or a file of columns "
-                   "(./%s for one of this name), not '%s'%s",
-                   text, text, ny_hint(word, words, RULES).text);
+    return ny_fail_value(ctx, "features", "variable:N, variance:N, min-rows:N or a file of columns",
+                         text);
 }
 
 /* Tells whether the text has the form of a rule, word:N, or is the word alone. Any other names a
@@ -73,47 +66,14 @@ static int parse_rule(struct ny_context *ctx, const char *text, struct ny_column
 
     snprintf(word, sizeof(word), "%.*s", (int)length, text);
     at = find_rule(word);
-    if (at == RULES) return no_such_rule(ctx, word, text);
+    if (at == RULES) return no_such_rule(ctx, text);
     if (!text[length] || !ny_value_count(text + length + 1, &number) || number == 0)
-        return ny_fail(ctx, NY_EUSAGE, "--features %s:N takes a whole number, at least 1, not '%s'",
-                       word, text[length] ? text + length + 1 : "");
+        return no_such_rule(ctx, text);
     *choice = (struct ny_column_choice){.rule = rules[at].id, .number = (size_t)number};
     return NY_OK;
 }
 
 /* ---- a list --------------------------------------------------------------------------------- */
-
-/* Up to five columns in words, "3, 5 and 8 more", or by their names, "'a', 'b' and 8 more". */
-struct columns {
-    char text[400];
-    size_t length, count;
-};
-
-enum { COLUMNS_TOLD = 5 };
-
-static void tell_number(struct columns *columns, uint64_t number)
-{
-    if (columns->count++ < COLUMNS_TOLD)
-        columns->length += (size_t)snprintf(
-            columns->text + columns->length, sizeof(columns->text) - columns->length, "%s%llu",
-            columns->length ? ", " : "", (unsigned long long)number);
-}
-
-static void tell_name(struct columns *columns, const char *name)
-{
-    if (columns->count++ < COLUMNS_TOLD)
-        columns->length += (size_t)snprintf(
-            columns->text + columns->length, sizeof(columns->text) - columns->length, "%s'%.60s'",
-            columns->length ? ", " : "", ny_shown(name, strlen(name)).text);
-}
-
-static const char *in_words(struct columns *columns)
-{
-    if (columns->count > COLUMNS_TOLD)
-        snprintf(columns->text + columns->length, sizeof(columns->text) - columns->length,
-                 " and %zu more", columns->count - COLUMNS_TOLD);
-    return columns->text;
-}
 
 static int by_number(const void *a, const void *b)
 {
@@ -122,46 +82,18 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Adds a column to those that are told: its name where the list has names, or else its number. */
-static int tell_column(struct columns *columns, struct ny_store *store, uint64_t column, bool named)
-{
-    struct ny_names name = {0};
-    int err = named ? ny_points_column_names(store, column, 1, &name) : NY_OK;
-
-    if (!err && named) tell_name(columns, name.text);
-    if (!err && !named) tell_number(columns, column);
-    ny_names_release(&name, ny_store_context(store));
-    return err;
-}
-
 /* Sorts the list, and refuses columns that the store does not have, or that come twice. */
 static int check_list(struct ny_store *store, const char *path, uint64_t d,
-                      struct ny_given_choice *given, bool named)
+                      struct ny_given_choice *given)
 {
-    struct ny_context *ctx = ny_store_context(store);
-    struct columns beyond = {.count = 0}, twice = {.count = 0};
     size_t count = given->choice.number;
-    int err = NY_OK;
 
     qsort(given->columns, count, sizeof(*given->columns), by_number);
-    for (size_t i = 0; !err && i < count; i++) {
-        uint64_t column = given->columns[i];
-        bool again = i && given->columns[i - 1] == column;
-
-        if (!again && column >= d) tell_number(&beyond, column);
-        if (again && column < d && !(i > 1 && given->columns[i - 2] == column))
-            err = tell_column(&twice, store, column, named);
-    }
-    if (err) return err;
-    if (beyond.count)
-        return ny_fail_at(ctx, NY_EDATA, path, NY_NO_LINE,
-                          "%s names columns that %s does not have: %s; it has %llu, numbered from "
-                          "0",
-                          path, ny_store_path(store), in_words(&beyond), (unsigned long long)d);
-    if (twice.count)
-        return ny_fail_at(ctx, NY_EDATA, path, NY_NO_LINE,
-                          "%s names columns more than once: %s; name each once", path,
-                          in_words(&twice));
+    for (size_t i = 0; i < count; i++)
+        if (given->columns[i] >= d || (i && given->columns[i - 1] == given->columns[i]))
+            return ny_fail_at(ny_store_context(store), NY_EDATA, path, NY_NO_LINE,
+                              "%s names column %llu twice, or %s does not have it", path,
+                              (unsigned long long)given->columns[i], ny_store_path(store));
     return NY_OK;
 }
 
@@ -205,10 +137,8 @@ static int add_line(void *arg, uint64_t number, const char *text, size_t length)
     list->named |= !whole && list->may_name;
     if (list->named) return NY_OK;
     if (!whole)
-        return ny_fail_at(
-            list->ctx, NY_EDATA, list->path, number,
-            "%s, line %llu: '%s' is not a column number; column numbers are whole and count from 0",
-            list->path, (unsigned long long)number, ny_shown(text, length).text);
+        return ny_refuse_word(list->ctx, list->path, number, text, length,
+                              "is not a column number, from 0");
     return add_column(list, column);
 }
 
@@ -227,10 +157,7 @@ static int add_rows(struct list *list, struct ny_reader *reader)
             double x = values[i];
 
             if (x < 0 || x != floor(x) || x > 0x1p53)
-                return ny_fail_at(list->ctx, NY_EDATA, list->path, list->given->choice.number,
-                                  "%s, row %zu: %g is not a column number; column numbers are "
-                                  "whole and count from 0",
-                                  list->path, list->given->choice.number, x);
+                return ny_refuse_index(list->ctx, list->path, list->given->choice.number);
             err = add_column(list, (uint64_t)x);
         }
     } while (!err);
@@ -245,10 +172,7 @@ static int read_table(struct list *list, const struct ny_options *options)
     int err = ny_options_open(&reader, options, "features", &how);
 
     if (err) return err;
-    if (ny_reader_table(reader)->d != 1)
-        err = ny_fail_at(list->ctx, NY_EDATA, list->path, NY_NO_LINE,
-                         "%s has %llu columns; --features takes one column number a row",
-                         list->path, (unsigned long long)ny_reader_table(reader)->d);
+    if (ny_reader_table(reader)->d != 1) err = ny_refuse_list(list->ctx, list->path);
     if (!err) err = add_rows(list, reader);
     ny_reader_close(reader);
     return err;
@@ -288,20 +212,6 @@ static int read_lines(struct list *list, struct ny_store *store)
     return err;
 }
 
-/* Fails because there is no file for --features to read: a number or a word was meant otherwise. */
-static int no_such_file(struct ny_context *ctx, const char *path)
-{
-    struct ny_hint hint = {""};
-    uint64_t number;
-
-    if (ny_value_count(path, &number))
-        snprintf(hint.text, sizeof(hint.text), "; did you mean variable:%.40s?", path);
-    return ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE,
-                      "cannot open %s: %s; --features takes variable:N, variance:N, min-rows:N or "
-                      "a file of columns%s",
-                      path, strerror(ENOENT), hint.text);
-}
-
 /* Reads the list that --features names. */
 static int read_list(struct ny_store *store, const struct ny_options *options, uint64_t d,
                      struct ny_given_choice *given)
@@ -314,15 +224,11 @@ static int read_list(struct ny_store *store, const struct ny_options *options, u
     uint64_t *exact;
     int err;
 
-    if (list.path == text && access(text, F_OK) != 0 && errno == ENOENT)
-        return no_such_file(list.ctx, text);
     err = table ? read_table(&list, options) : read_lines(&list, store);
 
     given->choice.rule = NY_CHOOSE_LISTED;
-    if (!err && !given->choice.number)
-        err =
-            ny_fail_at(list.ctx, NY_EDATA, list.path, NY_NO_LINE, "%s names no column", list.path);
-    if (!err) err = check_list(store, list.path, d, given, list.named);
+    if (!err && !given->choice.number) err = ny_refuse_empty(list.ctx, list.path);
+    if (!err) err = check_list(store, list.path, d, given);
     if (err) return err;
     exact = ny_resize(list.ctx, NY_MEM_OTHER, given->columns, ny_given_choice_bytes(given));
     if (!exact) return NY_EBUDGET;

@@ -70,12 +70,11 @@ static int read_embedding(struct ny_context *ctx, const char *store, const char 
 
 static int check_room(struct ny_context *ctx, const struct ny_dense_room *room)
 {
-    if (room && !room->values)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "the values of the room are NULL; give them memory, or NULL for the room");
-    if (room && room->dtype != NY_F32 && room->dtype != NY_F64)
+    int err = room ? NY_GIVEN(ctx, room->values) : NY_OK;
+
+    if (!err && room && room->dtype != NY_F32 && room->dtype != NY_F64)
         return ny_fail(ctx, NY_EUSAGE, "coordinates must be of type NY_F32 or NY_F64");
-    return NY_OK;
+    return err;
 }
 
 int ny_fit_into(struct ny_context *context, const char *path, const char *name,
@@ -108,11 +107,9 @@ static int check_model(struct ny_context *ctx, const struct ny_options *options)
     const char *approx = ny_options_text(options, "approx");
 
     if (!ny_map_needs_points(map, approx ? ny_method_find(approx) : NULL)) return NY_OK;
-    return ny_fail(
-        ctx, NY_EUSAGE,
-        "--%s %s places new points by comparing them with all points, so it has no model: give "
-        "ny_embed() NULL for the model, or fit a store and place rows with ny_place_rows()",
-        map->graph ? "map" : "approx", map->graph ? map->name : approx);
+    return ny_fail(ctx, NY_EUSAGE,
+                   "--%s %s has no model; fit a store, and place rows with ny_place_rows()",
+                   map->graph ? "map" : "approx", map->graph ? map->name : approx);
 }
 
 /* Checks what is wanted before anything is made. */
@@ -124,10 +121,7 @@ static int check(struct ny_context *ctx, const struct ny_options *options,
     if (!err && models) err = check_model(ctx, options);
     if (err) return err;
     if (strcmp(ny_options_text(options, "nan"), "error") != 0)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--nan %s leaves rows out, but an embedding in memory has a place for every "
-                       "row of the table; remove those rows from the table",
-                       ny_options_text(options, "nan"));
+        return ny_fail_idle(ctx, "nan", "rows in memory");
     return ny_options_check(options, NY_GROUP_FIT | NY_GROUP_EMBED);
 }
 

@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/accuracy.h"
 #include "api/announce.h"
 #include "api/fit.h"
 #include "api/fit_store.h"
+#include "api/forecast.h"
 #include "api/call.h"
 #include "api/given.h"
 #include "api/placed.h"
@@ -37,10 +39,7 @@ static int open_planned(struct ny_store **store, struct ny_context *context, con
     char name[160];
     int err;
 
-    if (text && path)
-        return ny_fail(
-            context, NY_EUSAGE,
-            "--shape plans for points that are not imported yet: give either --shape or %s", path);
+    if (text && path) return ny_fail_idle(context, "shape", path);
     if (text) {
         snprintf(name, sizeof(name), "--shape %s", text);
         err = ny_shape_read(context, text, &shape);
@@ -48,10 +47,8 @@ static int open_planned(struct ny_store **store, struct ny_context *context, con
     }
     if (!path)
         return ny_fail(context, NY_EUSAGE,
-                       "name a STORE to plan for, or give --shape ROWS,COLUMNS if the points are "
-                       "not imported yet");
-    err = ny_shape_refuse_file(context, path);
-    return err ? err : ny_store_open(store, context, path);
+                       "name a STORE to plan for, or give --shape ROWS,COLUMNS");
+    return ny_store_open(store, context, path);
 }
 
 /* Warns of components that no fit of these columns can find, as the fit itself does at its end. */
@@ -60,8 +57,7 @@ static void warn_components(struct ny_context *context, const struct ny_fit_sett
     bool of_columns = fit->kernel && (ny_settings_unit_landmarks(fit) || ny_settings_features(fit));
 
     if (of_columns && ny_settings_pairs(fit) > fit->landmarks)
-        ny_log(context, NY_LOG_WARNING,
-               "only %zu components exist, as many as there are columns: the others will be zero",
+        ny_log(context, NY_LOG_WARNING, "only %zu components exist: the others will be zero",
                fit->landmarks);
 }
 
@@ -73,13 +69,14 @@ static int plan_store(struct ny_context *context, const char *path,
     struct ny_owned_settings settings = {0};
     struct ny_rows_info points;
     struct ny_plan plan;
+    json_t *accuracies = NULL;
     int err;
 
     ny_fields_begin();
     ny_blas_borrow();
     ny_plan_lend(context);
     err = open_planned(&store, context, path, options);
-    if (!err) ny_context_set_in_memory(context, path && ny_store_in_memory(store));
+    if (!err) ny_context_set_kept(context, path ? ny_store_kept(store) : NY_KEPT_IN_STORE);
     if (!err) err = ny_store_join(store);
     if (err) goto done;
     err = ny_settings_new(&settings, store, options, NY_GROUP_FIT | NY_GROUP_PLAN, NULL);
@@ -87,16 +84,21 @@ static int plan_store(struct ny_context *context, const char *path,
     if (err) goto done;
     warn_components(context, &settings.fit);
     settings.fit.patient = true;
-    err = ny_store_fit_plan(store, &settings.fit, 0, &plan);
+    ny_accuracy_take(&settings.fit, options);
+    if (settings.fit.accuracy > 0)
+        err = ny_accuracy_plan(store, options, &settings.fit, &accuracies);
+    if (!err) err = ny_store_fit_plan(store, &settings.fit, 0, &plan);
     if (!err) *json = ny_plan_json(&plan);
+    if (!err && accuracies) ny_field_set_json(*json, "accuracies", json_incref(accuracies));
     if (!err && !path) err = ny_points_info(store, &points);
     if (!err && !path) ny_field_set_count(*json, "store_bytes", points.raw_bytes);
 done:
+    json_decref(accuracies);
     ny_settings_release(&settings, context);
     ny_store_close(store);
     ny_memory_lend(context, 0);
     ny_memory_set_aside(context, 0);
-    ny_context_set_in_memory(context, false);
+    ny_context_set_kept(context, NY_KEPT_IN_STORE);
     ny_blas_return();
     return err;
 }
@@ -122,20 +124,6 @@ int ny_plan(struct ny_context *context, const char *path, const struct ny_option
     return err ? err : ny_report_of_json(report, context, json);
 }
 
-/* Refuses options that ask for what only the plan or the run of a fit has. */
-static int check_grid(struct ny_context *ctx, const struct ny_options *options)
-{
-    static const char *const names[] = {"time-limit", "probe"};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (ny_options_is_set(options, names[i]))
-            return ny_fail(ctx, NY_EUSAGE,
-                           "--%s does not act with --gamma-grid, which looks at a sample and plans "
-                           "no fit; leave one of them out",
-                           names[i]);
-    return NY_OK;
-}
-
 int ny_gamma_grid(struct ny_context *context, const char *path, const struct ny_options *options,
                   struct ny_report **report)
 {
@@ -150,8 +138,6 @@ int ny_gamma_grid(struct ny_context *context, const char *path, const struct ny_
     if (report) *report = NULL;
     if (err) return err;
     options = ny_options_given(options, context, &none);
-    err = check_grid(context, options);
-    if (err) return err;
     widths = ny_options_text(options, "gamma-grid");
     err = ny_call_begin(context);
     if (err) return err;
@@ -159,12 +145,10 @@ int ny_gamma_grid(struct ny_context *context, const char *path, const struct ny_
     if (err) goto done;
     err = ny_settings_new(&settings, store, options, NY_GROUP_FIT | NY_GROUP_PLAN, NULL);
     if (err) goto done;
-    if (settings.fit.map->graph || !settings.fit.kernel->has_gamma) {
+    if (settings.fit.map->graph || !settings.fit.kernel->auto_gamma) {
         err = settings.fit.map->graph
-                  ? ny_fail(context, NY_EUSAGE, "--gamma-grid does not act with --map %s",
-                            settings.fit.map->name)
-                  : ny_fail(context, NY_EUSAGE, "--gamma-grid does not act on the %s kernel",
-                            ny_kernel_shown(settings.fit.kernel));
+                  ? ny_fail_idle(context, "gamma-grid", settings.fit.map->name)
+                  : ny_fail_idle(context, "gamma-grid", ny_kernel_shown(settings.fit.kernel));
         goto done;
     }
     err = ny_points_info(store, &points);
@@ -182,20 +166,22 @@ done:
 
 /* ---- the kinds ----------------------------------------------------------------------------- */
 
-/* Tells whether coordinates can go to the caller's memory alone: nobody opens a store in memory
- * once more, and no later stage reads them. */
+/* Tells whether coordinates can go to the caller's memory alone, or be left out: nobody opens a
+ * store in memory once more, no later stage reads them, and they need not be as right as an option
+ * says. */
 static bool leaves_rows(const struct ny_request *request)
 {
     const struct ny_fit_settings *fit = &request->settings.fit;
     const struct ny_row_room *room = request->kind->room;
     int dtype = fit->precision == NY_PRECISION_F64 ? NY_F64 : NY_F32;
 
-    return room && (room->dtype == dtype || !room->rows) && ny_context_in_memory(request->ctx) &&
-           !fit->map->graph && !fit->probes && !ny_context_peers(request->ctx);
+    return room && (room->rows ? room->dtype == dtype : !(fit->accuracy > 0)) &&
+           ny_context_kept(request->ctx) != NY_KEPT_IN_STORE && !fit->map->graph && !fit->probes &&
+           !ny_context_peers(request->ctx);
 }
 
-/* Takes the settings from the options. Rows that are still on their way, and room for coordinates,
- * come with the kind, because no option says so. */
+/* Takes the settings from the options. Room for coordinates comes with the kind, because no option
+ * says so. */
 static int take_settings(struct ny_request *request)
 {
     const struct ny_own_landmarks own = {
@@ -208,7 +194,7 @@ static int take_settings(struct ny_request *request)
                           request->kind->groups, request->stored ? &own : NULL);
 
     if (!err) err = ny_shards_check(ny_store_rows(request->store), &request->settings.fit);
-    request->settings.fit.arrivals = request->kind->arrivals;
+    if (!err) ny_accuracy_set(request);
     if (!err && leaves_rows(request)) request->settings.fit.room = request->kind->room;
     request->settings.fit.placed =
         placed || json_is_true(json_object_get(request->record, "placed"));
@@ -268,8 +254,8 @@ static json_t *record_of(const struct ny_request *request, const struct ny_rows_
     if (fit->method && !fit->placed) ny_field_set_text(report, "approx", fit->method->name);
     ny_field_set_text(report, "precision", fit->precision == NY_PRECISION_F64 ? "f64" : "f32");
     ny_field_set_json(report, "online", json_boolean(fit->online));
-    if (fit->arrivals) ny_field_set_json(record, "arriving", json_true());
     if (fit->placed) ny_field_set_json(record, "placed", json_true());
+    ny_accuracy_note(request, record);
     ny_field_set_count(report, "components", fit->components);
     return record;
 }
@@ -312,12 +298,12 @@ static int keep(struct ny_request *request)
 /* Says what the fit will cost; refuses what does not fit before anything is written. */
 static int announce(struct ny_request *request)
 {
-    const json_t *report = json_object_get(request->record, "report");
+    const struct ny_state state = ny_state_of(request->record);
     int err;
 
-    request->settings.fit.graph.n = ny_job_rows(request->record, 0);
-    err = ny_store_fit_plan(request->store, &request->settings.fit,
-                            (size_t)ny_field_count(report, "landmarks", 0), &request->plan);
+    request->settings.fit.graph.n = ny_job_rows(&state, 0);
+    err = ny_store_fit_plan(request->store, &request->settings.fit, ny_state_landmarks(&state),
+                            &request->plan);
     if (!err)
         err =
             ny_plan_announce(request->store, request->name, &request->plan, &request->settings.fit);
@@ -368,19 +354,6 @@ const struct ny_request_kind ny_request_select = {.name = "dictionary",
                                                   .keep = keep,
                                                   .run = run};
 
-int ny_fit_arrivals(struct ny_context *context, const char *path, const struct ny_options *options,
-                    const struct ny_arrivals *arrivals, const char *name, struct ny_report **report)
-{
-    struct ny_request_kind kind = ny_request_fit;
-
-    kind.arrivals = arrivals;
-    if (context && path && name && ny_shards_at(path)) {
-        if (report) *report = NULL;
-        return ny_sharded_request(&kind, context, path, name, options, report);
-    }
-    return ny_request_run(&kind, context, path, name, options, report);
-}
-
 int ny_fit_room(struct ny_context *context, const char *path, const char *name,
                 const struct ny_options *options, struct ny_row_room *room,
                 struct ny_report **report)
@@ -394,7 +367,11 @@ int ny_fit_room(struct ny_context *context, const char *path, const char *name,
 int ny_fit(struct ny_context *context, const char *path, const char *name,
            const struct ny_options *options, struct ny_report **report)
 {
-    return ny_fit_arrivals(context, path, options, NULL, name, report);
+    if (context && path && name && ny_shards_at(path)) {
+        if (report) *report = NULL;
+        return ny_sharded_request(&ny_request_fit, context, path, name, options, report);
+    }
+    return ny_request_run(&ny_request_fit, context, path, name, options, report);
 }
 
 int ny_select(struct ny_context *context, const char *path, const char *name,

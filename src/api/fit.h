@@ -1,5 +1,4 @@
-/* Ways into a fit besides the public ones: of a file that is still read, into memory, and as an
- * update. */
+/* Ways into a fit besides the public ones: into memory, and as an update. */
 #ifndef NY_API_FIT_H
 #define NY_API_FIT_H
 
@@ -7,11 +6,6 @@
 
 #include "api/options.h"
 #include "api/settings.h"
-
-/* Runs ny_fit() with option online on rows that `arrivals` (NULL: none) waits for. */
-int ny_fit_arrivals(struct ny_context *context, const char *path, const struct ny_options *options,
-                    const struct ny_arrivals *arrivals, const char *name,
-                    struct ny_report **report);
 
 /* Runs ny_fit() on one store; where room->filled is set afterwards, coordinates are there and not
  * in the store. */

@@ -35,11 +35,11 @@ static int note_sums(struct ny_store *store, const char *name, json_t *record)
 {
     enum ny_stage_id stage = ny_stage_parse(ny_field_text(record, "stage"));
 
-    ny_log(ny_store_context(store), NY_LOG_NOTE,
-           "'%s' has its sums, of %llu rows: 'nystream merge' adds them to those of other stores, "
-           "and 'nystream fit %s %s' continues with these alone",
-           name, (unsigned long long)ny_field_count(json_object_get(record, "report"), "n", 0),
-           ny_store_path(store), name);
+    ny_log(
+        ny_store_context(store), NY_LOG_NOTE,
+        "'%s' has its sums: 'nystream merge' adds them to others, and the same fit without --until "
+        "goes on",
+        name);
     ny_warn_sums_behind(store, name, record);
     if (stage != NY_STAGE_SOLVE || json_is_true(json_object_get(record, "summed"))) return NY_OK;
     ny_field_set_json(record, "summed", json_true());

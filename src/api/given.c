@@ -28,9 +28,7 @@ int ny_given_rows(struct ny_context *context, uint64_t rows, uint64_t columns)
     if (!__builtin_mul_overflow(rows, columns ? columns : 1, &bytes) &&
         bytes <= PTRDIFF_MAX / sizeof(double))
         return NY_OK;
-    return ny_fail(context, NY_EUSAGE,
-                   "%llu rows of %llu columns are more than an array in memory can hold; check the "
-                   "two numbers",
+    return ny_fail(context, NY_EUSAGE, "%llu rows of %llu columns are too many",
                    (unsigned long long)rows, (unsigned long long)columns);
 }
 

@@ -35,12 +35,8 @@ static int take_edges(struct ny_request *request)
     edges->affinities = ny_options_choice(request->options, "edge-weights") == AFFINITIES;
     ny_options_size(request->options, "nodes", &nodes);
     if (points.n && nodes && nodes != points.n)
-        return ny_fail(request->ctx, NY_EUSAGE,
-                       "--nodes is %llu, but the nodes are the %llu rows of %s; leave it out",
-                       (unsigned long long)nodes, (unsigned long long)points.n,
-                       ny_store_path(request->store));
-    edges->nodes = points.n ? (struct ny_edge_nodes){points.n, "the store has"}
-                            : (struct ny_edge_nodes){nodes, "--nodes says"};
+        return ny_fail_idle(request->ctx, "nodes", "a store of points");
+    edges->nodes = points.n ? points.n : nodes;
     return NY_OK;
 }
 
@@ -55,26 +51,17 @@ static int take_settings(struct ny_request *request)
     if (err == NY_OK && ny_options_is_set(request->options, "edges")) return take_edges(request);
     if (err == NY_OK &&
         !(ny_options_text(request->options, "knn") && ny_options_text(request->options, "scale")))
-        return ny_fail(request->ctx, NY_EUSAGE,
-                       "options graph and kernel precomputed are for fits; leave them out to make "
-                       "a graph");
+        return ny_fail_idle(request->ctx, "graph", "the verb graph");
     if (!err)
         err = ny_given_choice_read(&request->settings.given_choice, request->store,
                                    request->options, request->stored ? &own : NULL);
     if (err) return err;
     request->graph = ny_settings_graph(request->options, request->ctx);
     request->graph.choice = request->settings.given_choice.choice;
-    err = ny_refuse_nodes(
-        request->store,
-        "give --edges FILE to make another graph, or import points into another store");
+    err = ny_refuse_nodes(request->store);
     if (err) return err;
-    err = ny_graph_settings_decide(&request->graph, ny_store_rows(request->store),
-                                   ny_options_text(request->options, "sweep"));
-    if (err == NY_OK && !ny_graph_has_seed(&request->graph) &&
-        ny_options_is_set(request->options, "seed"))
-        return ny_fail(request->ctx, NY_EUSAGE,
-                       "--seed acts only with --knn forest, or with auto and a --recall below 1");
-    return err;
+    return ny_graph_settings_decide(&request->graph, ny_store_rows(request->store),
+                                    ny_options_text(request->options, "sweep"));
 }
 
 /* Puts what a graph from elsewhere has into its new record: one stage, and perhaps no points. */
@@ -93,8 +80,7 @@ static json_t *record_of_edges(const struct ny_request *request, const struct ny
     return record;
 }
 
-/* Makes a new record, whose report says how the graph is to be made. The seed is in it only
- * where it acts. */
+/* Makes a new record, whose report says how the graph is to be made. */
 static json_t *record_of(const struct ny_request *request, const struct ny_rows_info *points,
                          json_t *options)
 {
@@ -104,8 +90,6 @@ static json_t *record_of(const struct ny_request *request, const struct ny_rows_
     ny_graph_facts_begin(json_object_get(record, "report"), &request->graph);
     ny_field_set_text(json_object_get(record, "report"), "features",
                       ny_options_text(request->options, "features"));
-    if (ny_graph_has_seed(&request->graph))
-        ny_field_set_count(json_object_get(record, "report"), "seed", request->graph.seed);
     ny_field_set_count(json_object_get(record, "report"), "threads", request->graph.threads);
     return record;
 }
@@ -132,23 +116,24 @@ static bool has_lists(const json_t *record)
     return record && ny_stage_rank(stage) > ny_stage_rank(NY_STAGE_NEIGHBORS);
 }
 
-/* Plans and tells the graph, and refuses one that memory or disk cannot hold. A note says when a
- * forest cannot keep all rows in memory, since each of its trees then reads them several times. */
+/* Plans and tells the graph, and refuses one that memory or disk cannot hold. */
 static int announce(struct ny_request *request)
 {
     struct ny_plan *plan = &request->plan;
     struct ny_rows_info points;
     struct ny_graph_plan graph;
+    struct ny_state state;
     int err;
 
     if (is_given(request)) return announce_edges(request);
     err = ny_points_info(request->store, &points);
     if (err) return err;
-    request->graph.n = ny_job_rows(request->record, points.n);
+    state = ny_state_of(request->record);
+    request->graph.n = ny_job_rows(&state, points.n);
     err = ny_graph_plan_make(ny_store_rows(request->store), &request->graph, &graph);
     *plan = (struct ny_plan){.fits = true, .whole = true, .workers = graph.workers};
     if (err == NY_OK)
-        err = ny_calibration_get(request->ctx, graph.flops, false, graph.workers, &plan->rates);
+        err = ny_calibration_get(request->ctx, graph.flops, graph.workers, &plan->rates);
     if (err) return err;
     ny_graph_plan_add(&graph, plan);
     if (has_lists(request->record)) plan->scratch_bytes = 0;
@@ -160,11 +145,6 @@ static int announce(struct ny_request *request)
     if (!err) err = ny_plan_check_time(request->options, plan, request->record, "this graph");
     if (err) return err;
     ny_graph_plan_note(request->ctx, &graph);
-    if (graph.way == NY_KNN_FOREST && graph.held_rows < request->graph.n)
-        ny_log(request->ctx, NY_LOG_NOTE,
-               "only %.0f %% of the rows fit in memory at a time, so each tree reads them several "
-               "times; a larger --memory saves time",
-               100 * (double)graph.held_rows / (double)request->graph.n);
     return NY_OK;
 }
 

@@ -31,7 +31,7 @@ static const size_t import_memory = (size_t)256 << 20, batch_bytes = 4 << 20;
 static const size_t usual_name_bytes = 64;
 
 /* Buffers for a batch of the file, about as large as a share of the budget. */
-int ny_import_allocate(struct ny_import *import, const struct ny_file_table *table)
+static int allocate(struct ny_import *import, const struct ny_file_table *table)
 {
     struct ny_context *ctx = import->ctx;
     size_t budget = ny_memory_limit(ctx) / 16, element = ny_dtype_size(table->dtype), rows, bytes;
@@ -76,14 +76,11 @@ static void tell_unlabelled(const struct ny_import *import, const struct ny_rows
     const char *path = ny_store_path(import->store);
 
     if (!info->n || !info->labels || import->spec.labels) return;
-    ny_log(import->ctx, NY_LOG_NOTE,
-           "the rows of %s have labels, but these rows have none; to give them some, take them out "
-           "again ('nystream truncate %s --keep %llu') and import them with --label-column",
-           path, path, (unsigned long long)info->n);
+    ny_log(import->ctx, NY_LOG_NOTE, "these rows have no labels, unlike those of %s", path);
 }
 
 /* The first file decides d and dtype; the later ones must agree. */
-int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reader)
+static int begin_ingest(struct ny_import *import, const struct ny_reader *reader)
 {
     const struct ny_file_table *table = ny_reader_table(reader);
     struct ny_rows_info info;
@@ -107,7 +104,6 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
                                            .rows_before = import->rows_before,
                                            .preparation = import->preparation,
                                            .from = import->from,
-                                           .piece = import->reader != NULL,
                                            .fingerprint = import->fingerprint};
     choose_layout(import, table);
     keep_column(import->spec.how.label_column, table->label_column);
@@ -121,20 +117,21 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
     if (import->reading.reading == NY_READ_AUTO)
         import->reading.reading = table->layout == NY_CSR ? NY_READ_SPARSE : NY_READ_DENSE;
     err = ny_ingest_waits(import->store, &waits);
-    if (!err) err = ny_ingest_begin(&import->ingest, import->store, &import->spec, &import->skip);
+    if (!err && ny_store_takes_rows(import->store))
+        err = ny_import_keep_begin(import, table);
+    else if (!err)
+        err = ny_ingest_begin(&import->ingest, import->store, &import->spec, &import->skip);
     if (!err) tell_unlabelled(import, &info);
-    if (!err && import->piped) import->taken = ny_ingest_digest(import->ingest);
+    if (!err && import->piped && import->ingest) import->taken = ny_ingest_digest(import->ingest);
     if (!err && waits && !import->skip)
         ny_log(import->ctx, NY_LOG_WARNING,
-               "another import into %s was interrupted before: what it had read is given up, and "
-               "it starts over when it is run again",
+               "another import into %s was interrupted: it starts over when it is run again",
                ny_store_path(import->store));
     if (!err && import->skip)
-        ny_log(import->ctx, NY_LOG_NOTE,
-               "an earlier run of this import was interrupted: it resumes after %llu rows",
+        ny_log(import->ctx, NY_LOG_NOTE, "the import resumes after %llu rows",
                (unsigned long long)import->skip);
     if (err || !import->shuffle) return err;
-    return ny_shuffle_new(&import->order, import->ctx, ny_store_path(import->store), import->seed,
+    return ny_shuffle_new(&import->order, import->ctx, ny_store_folder(import->store), import->seed,
                           ny_memory_limit(import->ctx) / 8);
 }
 
@@ -153,9 +150,9 @@ static int check_same_shape(const struct ny_import *import, const struct ny_read
 
     if (table->labels == import->spec.labels) return NY_OK;
     return ny_fail_at(import->ctx, NY_EDATA, name, NY_NO_LINE,
-                      "%s has %slabels, unlike the %s before it; import it by itself%s", name,
-                      table->labels ? "" : "no ", source.file ? "file" : "table",
-                      source.file ? " with --append" : "");
+                      "%s has labels and others have none, or the other way round; import it by "
+                      "itself",
+                      name);
 }
 
 /* Hands the names of columns over, and tells where names of rows are missing or not kept. */
@@ -168,27 +165,21 @@ static int begin_names(struct ny_import *import, const struct ny_reader *reader,
     int err = ny_points_info(import->store, &info);
 
     if (err) return err;
-    if (columns->count && info.n && !info.column_names)
-        ny_log(import->ctx, NY_LOG_NOTE,
-               "%s: its column names are ignored, as the columns of %s have none", name_of(source),
-               ny_store_path(import->store));
-
-    if (has != import->names)
-        ny_log(import->ctx, NY_LOG_NOTE,
-               has ? "%s: its row names are ignored, as the rows of %s have none"
-                   : "%s: its rows have no names, unlike those of %s, and get empty ones",
+    if (has != import->names || (columns->count && info.n && !info.column_names))
+        ny_log(import->ctx, NY_LOG_NOTE, "%s: its names are left out where %s has none",
                name_of(source), ny_store_path(import->store));
-    return columns->count ? ny_ingest_column_names(import->ingest, columns, name_of(source))
-                          : NY_OK;
+    if (!columns->count) return NY_OK;
+    return import->kept ? ny_import_keep_columns(import, columns, name_of(source))
+                        : ny_ingest_column_names(import->ingest, columns, name_of(source));
 }
 
-int ny_import_class_names(struct ny_import *import, const struct ny_reader *reader)
+static int hand_classes(struct ny_import *import, const struct ny_reader *reader)
 {
     const char *const *names;
     size_t count;
 
     ny_reader_class_names(reader, &names, &count);
-    return count ? ny_ingest_class_names(import->ingest, names, count) : NY_OK;
+    return count && import->ingest ? ny_ingest_class_names(import->ingest, names, count) : NY_OK;
 }
 
 /* A store keeps the layout that it has. */
@@ -198,10 +189,7 @@ static int check_layout(struct ny_import *import, const struct ny_rows_info *inf
 
     if (info->n == 0) return NY_OK;
     if (import->layout != NY_READ_AUTO && sparse != (import->layout == NY_READ_SPARSE))
-        return ny_fail(import->ctx, NY_EUSAGE,
-                       "--layout: the rows of %s are %s; leave the option out, and appended rows "
-                       "are converted",
-                       ny_store_path(import->store), sparse ? "sparse" : "dense");
+        return ny_fail_idle(import->ctx, "layout", ny_store_path(import->store));
     import->reading.reading = sparse ? NY_READ_SPARSE : NY_READ_DENSE;
     return NY_OK;
 }
@@ -218,8 +206,7 @@ static int check_preparation(struct ny_import *import, const struct ny_rows_info
         return NY_OK;
     return ny_fail(
         import->ctx, NY_EUSAGE,
-        "the rows of %s were imported with --rows %s --values %s, which also apply to rows "
-        "appended later: leave --rows and --values out, or import into another store",
+        "the rows of %s have --rows %s --values %s; leave both out, or import into another store",
         ny_store_path(import->store), ny_prepared_rows(has, rows), ny_prepared_values(has));
 }
 
@@ -245,14 +232,14 @@ static const char *known(const char *column)
 
 /* Rows to append are as wide as the points, which a LIBSVM file does not say by itself, and their
  * indices begin as those of the points do. Text is parsed to f64 where the points are f64. */
-int ny_import_open(struct ny_import *import, struct ny_import_source source,
-                   struct ny_reader **reader)
+static int open_source(struct ny_import *import, struct ny_import_source source,
+                       struct ny_reader **reader)
 {
     struct ny_rows_info info;
     int err = ny_points_info(import->store, &info);
 
     *reader = NULL;
-    import->reading.scratch = ny_store_path(import->store);
+    import->reading.scratch = ny_store_folder(import->store);
     if (!err) err = check_layout(import, &info);
     if (!err) err = check_preparation(import, &info);
     if (!err && info.n && import->claim) err = ny_claim_keep(import->claim, import->store);
@@ -265,8 +252,9 @@ int ny_import_open(struct ny_import *import, struct ny_import_source source,
         if (!import->reading.dtype && info.stored_dtype == NY_F64) import->reading.dtype = NY_F64;
     }
     import->reading.any_order = info.n == 0;
-    import->reading.no_labels = import->ingest ? !import->spec.labels : info.n && !info.labels;
-    if (!import->ingest) err = ny_points_import_how(import->store, &import->how);
+    import->reading.no_labels =
+        ny_import_began(import) ? !import->spec.labels : info.n && !info.labels;
+    if (!ny_import_began(import)) err = ny_points_import_how(import->store, &import->how);
     if (err) return err;
     import->has = (struct ny_columns_like){.whose = ny_store_path(import->store),
                                            .count = info.d,
@@ -276,7 +264,7 @@ int ny_import_open(struct ny_import *import, struct ny_import_source source,
                                            .id_column = known(import->how.id_column)};
     import->reading.like = info.n > 0 && info.column_names ? &import->has : NULL;
     import->reading.known_by_content = source.file && strcmp(source.file, "-") == 0;
-    if (info.n == 0 && !import->ingest) ny_import_follow(import);
+    if (info.n == 0 && !ny_import_began(import)) ny_import_follow(import);
     err = source.file ? ny_reader_open(reader, import->ctx, source.file, &import->reading)
                       : ny_reader_open_memory(reader, import->ctx, source.table, &import->reading);
     if (!err && !import->reading.indices)
@@ -296,14 +284,25 @@ static void note_file(struct ny_import *import, const char *file)
     }
 }
 
+static int read_source(struct ny_import *import, struct ny_reader *reader,
+                       struct ny_import_source source)
+{
+    int err = NY_END;
+
+    if (import->kept && source.file && source.alone) err = ny_import_keep_in_place(import, reader);
+    if (err != NY_END) return err;
+    err = allocate(import, ny_reader_table(reader));
+    return err ? err : ny_import_file(import, reader, name_of(source), source.rows);
+}
+
 int ny_import_source(struct ny_import *import, struct ny_import_source source)
 {
     struct ny_reader *reader;
-    int err = ny_import_open(import, source, &reader);
+    int err = open_source(import, source, &reader);
 
     if (err) return err;
     if (source.file) note_file(import, source.file);
-    if (!import->ingest) {
+    if (!ny_import_began(import)) {
         uint64_t rows =
             source.rows.end ? source.rows.end - source.rows.first : ny_reader_table(reader)->rows;
 
@@ -311,15 +310,14 @@ int ny_import_source(struct ny_import *import, struct ny_import_source source)
                        rows == NY_ROWS_UNKNOWN || !source.alone ? 0 : rows);
         import->piped = import->reading.known_by_content;
         import->fingerprint ^= ny_reader_beginning(reader);
-        err = ny_import_begin_file(import, reader);
+        err = begin_ingest(import, reader);
         if (source.table) import->reading.dims_of = "the table before it has";
     } else {
         err = check_same_shape(import, reader, source);
     }
     if (err == NY_OK) err = begin_names(import, reader, source);
-    if (err == NY_OK) err = ny_import_allocate(import, ny_reader_table(reader));
-    if (err == NY_OK) err = ny_import_file(import, reader, name_of(source), source.rows);
-    if (err == NY_OK) err = ny_import_class_names(import, reader);
+    if (err == NY_OK) err = read_source(import, reader, source);
+    if (err == NY_OK) err = hand_classes(import, reader);
     /* Tables may be many: one warning is for all of them. */
     if (source.table && ny_reader_rounded(reader)) import->reading.dtype_follows = false;
     ny_reader_close(reader);
@@ -334,7 +332,8 @@ static int commit(struct ny_import *import)
     if (!err && import->order) err = ny_shuffle_drain(import->order, ny_import_shuffled, import);
     if (!err) err = ny_import_settle(import);
     if (!err) err = ny_import_tell_repeats(import);
-    return err ? err : ny_ingest_commit(import->ingest);
+    if (err) return err;
+    return import->kept ? ny_import_keep_commit(import) : ny_ingest_commit(import->ingest);
 }
 
 /* An import that would fail again in the same way leaves nothing behind; one that may go on when
@@ -357,8 +356,7 @@ int ny_import_finish(struct ny_import *import, int err)
 {
     if (err == NY_OK) err = commit(import);
     if (err == NY_END) { /* of ny_ingest_begin() */
-        ny_log(import->ctx, NY_LOG_NOTE,
-               "an earlier, interrupted run of this import had already added all of its %llu rows",
+        ny_log(import->ctx, NY_LOG_NOTE, "all %llu rows had been added before",
                (unsigned long long)import->skip);
         import->consumed = import->skip;
         import->dropped = 0;
@@ -369,11 +367,11 @@ int ny_import_finish(struct ny_import *import, int err)
     return leave_behind(import, err);
 }
 
-void ny_import_release(struct ny_import *import)
+static void release(struct ny_import *import)
 {
     ny_shuffle_free(import->order);
     ny_ingest_free(import->ingest);
-    ny_reader_close(import->reader);
+    ny_import_keep_free(import);
     ny_classes_free(import->classes);
     ny_free(import->ctx, import->values);
     ny_free(import->ctx, import->labels);
@@ -451,13 +449,13 @@ static int check_peers(struct ny_context *ctx, const struct ny_options *options)
 
     if (dealt) return NY_OK;
     if ((peers && !alone) || ny_options_is_set(options, "peers-wait"))
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--peers acts only with --shards, which lets processes share an import");
+        return ny_fail_only(ctx, "peers", "--shards");
     if (ranks < 2 || ny_options_is_set(options, "shard") || !ny_context_command(ctx)) return NY_OK;
-    return ny_fail(ctx, NY_EUSAGE,
-                   "%u processes were started to import the same rows; give --shards %u, so that "
-                   "they share them, or, if each has a store of its own, --peers alone",
-                   ranks, ranks);
+    return ny_fail(
+        ctx, NY_EUSAGE,
+        "%u processes were started to import the same rows; give --shards %u, or --peers "
+        "alone",
+        ranks, ranks);
 }
 
 int ny_import_prepare(struct ny_import *import, const struct ny_options *options)
@@ -491,7 +489,7 @@ static int check_nodes(struct ny_import *import)
     struct ny_rows_info info;
     int err = ny_points_info(import->store, &info);
 
-    return err || info.n ? err : ny_refuse_nodes(import->store, "import into another store");
+    return err || info.n ? err : ny_refuse_nodes(import->store);
 }
 
 int ny_import_work(struct ny_import *import)
@@ -536,7 +534,7 @@ int ny_import_enter(struct ny_import *import, const char *path, const struct ny_
 
 void ny_import_leave(struct ny_import *import)
 {
-    ny_import_release(import);
+    release(import);
     ny_import_rest(import);
 }
 
@@ -555,8 +553,7 @@ static int import_files(struct ny_import *import, const struct ny_import_files *
 }
 
 int ny_import_all(struct ny_context *context, const char *path, const struct ny_import_files *files,
-                  const struct ny_options *options, struct ny_import_dropped *dropped,
-                  struct ny_report **report)
+                  const struct ny_options *options, struct ny_report **report)
 {
     struct ny_import import = {
         .ctx = context, .reading = ny_settings_reader(options), .layout = NY_READ_AUTO};
@@ -564,7 +561,8 @@ int ny_import_all(struct ny_context *context, const char *path, const struct ny_
     int err = NY_GIVEN(context, path, files->names);
 
     if (report) *report = NULL;
-    if (!err && !files->count) err = ny_fail(context, NY_EUSAGE, "ny_import() was given no file");
+    if (!err && !files->count)
+        err = ny_given(context, __func__, "files", (const void *const[]){NULL}, 1);
     if (!err) err = ny_import_prepare(&import, options);
     if (!err) err = ny_import_identify(&import, files);
     if (err) return err;
@@ -573,7 +571,6 @@ int ny_import_all(struct ny_context *context, const char *path, const struct ny_
     err = ny_import_enter(&import, path, options);
     if (!err) err = import_files(&import, files);
     if (err == NY_OK) err = ny_import_describe(&import, ny_now() - started_s, report);
-    if (dropped) *dropped = import.left_out;
     ny_import_leave(&import);
     return err;
 }

@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "io/identity.h"
+#include "io/refuse.h"
 #include "peers/group.h"
 #include "peers/open.h"
 #include "shards/shards.h"
@@ -67,21 +68,11 @@ static void dealt_release(struct dealt *dealt, struct ny_context *ctx)
     json_decref(dealt->report);
 }
 
-/* Refuses options that say otherwise where rows go. */
+/* Refuses too many shards, and ways to reach other processes that there are not. */
 static int check_options(struct ny_context *ctx, const struct ny_options *options, uint64_t shards)
 {
-    static const char *const others[] = {"shard", "append", "shuffle", "expect-rows"};
-
     if (shards > NY_SHARDS_MAX)
-        return ny_fail(ctx, NY_EUSAGE, "--shards is at most %d, not %llu", NY_SHARDS_MAX,
-                       (unsigned long long)shards);
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-        if (ny_options_is_set(options, others[i]) &&
-            strcmp(ny_options_text(options, others[i]), "no") != 0)
-            return ny_fail(ctx, NY_EUSAGE,
-                           "--%s does not go with --shards, which divides the rows of all FILEs in "
-                           "their order; leave one of them out",
-                           others[i]);
+        return ny_fail_value(ctx, "shards", "at most 100000", ny_options_text(options, "shards"));
     return ny_transport_check(ctx, ny_options_text(options, "peers"),
                               ny_options_is_set(options, "peers-wait") ? "" : NULL);
 }
@@ -114,12 +105,7 @@ static int check_files(const struct dealt *dealt, struct ny_context *ctx, uint64
         struct stat status;
 
         if (!piped && stat(name, &status)) return ny_fail_errno(ctx, "open", name);
-        if (piped || !S_ISREG(status.st_mode))
-            return ny_fail(
-                ctx, NY_EUSAGE,
-                "--shards divides the rows of regular files, which several processes can read, but "
-                "%s is not one; write it to a file, or import it with --shard I/N",
-                name);
+        if (piped || !S_ISREG(status.st_mode)) return ny_refuse_pipe(ctx, NY_EUSAGE, name);
         sizes[i + 1] = sizes[i] + (uint64_t)status.st_size;
     }
     return NY_OK;
@@ -132,10 +118,8 @@ static int deal_rows(struct dealt *dealt, struct ny_context *ctx)
 
     if (units < dealt->shards)
         return ny_fail(ctx, NY_EUSAGE,
-                       "%llu rows are too few for %u shards, because every shard but the last "
-                       "holds a multiple of %d rows; give --shards %llu or fewer",
-                       (unsigned long long)n, dealt->shards, NY_UNIT_ROWS,
-                       (unsigned long long)units);
+                       "the rows are too few for %u shards; give --shards %llu or fewer",
+                       dealt->shards, (unsigned long long)units);
     for (unsigned k = 0; k < dealt->shards; k++)
         dealt->begin[k] = units * k / dealt->shards * NY_UNIT_ROWS;
     dealt->begin[dealt->shards] = n;
@@ -149,11 +133,11 @@ static int deal_files(struct dealt *dealt, struct ny_context *ctx)
     double bytes = (double)dealt->before[count];
 
     if (count < dealt->shards)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "%zu file%s divided among at most %zu shard%s: only unpacked npy, idx, "
-                       "fvecs and bvecs files are divided by rows, and not with --nan drop or "
-                       "--min-values; split the files, or give fewer --shards",
-                       count, count == 1 ? " is" : "s are", count, count == 1 ? "" : "s");
+        return ny_fail(
+            ctx, NY_EUSAGE,
+            "files that are not divided by rows are too few for %u shards; give --shards "
+            "%zu or fewer",
+            dealt->shards, count);
     for (unsigned k = 0; k < dealt->shards; k++) {
         double share = bytes * (k + 1) / dealt->shards;
 
@@ -171,9 +155,7 @@ static int deal(struct dealt *dealt, struct ny_context *ctx)
     int err = check_files(dealt, ctx, dealt->before);
 
     if (!err && dealt->files->count > 1 && ny_options_is_set(dealt->options, "labels"))
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--labels is for a single FILE; import the files with --shard I/N, each "
-                       "with its labels");
+        return ny_fail_idle(ctx, "labels", "several files");
     if (!err) err = count_rows(dealt, ctx);
     if (!err && dealt->by_rows) return deal_rows(dealt, ctx);
     if (!err) err = check_files(dealt, ctx, dealt->before); /* bytes again */
@@ -234,8 +216,8 @@ static int open_shard(struct ny_store **store, struct ny_context *ctx, const str
     err = ny_shards_load(&shards, ctx, dealt->path);
     if (err) return err;
     if (shards->count != dealt->shards)
-        err = ny_fail(ctx, NY_EUSAGE, "%s has %u shards, so rows cannot be divided among %u",
-                      dealt->path, shards->count, dealt->shards);
+        err = ny_fail(ctx, NY_EUSAGE, "%s has %u shards; give --shards %u", dealt->path,
+                      shards->count, shards->count);
     else
         err = ny_shards_store(store, shards, shard);
     ny_shards_free(shards);
@@ -255,9 +237,8 @@ static int find_there(const struct dealt *dealt, struct ny_context *ctx, unsigne
     *there = points.n > 0;
     if (!err && *there && dealt->by_rows && points.n != share)
         err = ny_fail(ctx, NY_EUSAGE,
-                      "shard %u of %s holds %llu rows, but these files would give it %llu; choose "
-                      "another store, or remove this one",
-                      shard, dealt->path, (unsigned long long)points.n, (unsigned long long)share);
+                      "shard %u of %s holds other rows than these files would give it", shard,
+                      dealt->path);
     ny_store_close(store);
     return err;
 }
@@ -318,10 +299,8 @@ static int import_share(void *arg, struct ny_context *ctx, unsigned shard)
 
     if (err) return err;
     if (there) {
-        ny_log(ctx, NY_LOG_NOTE,
-               "shard %u of %s exists already and is left as it is; remove it if the files have "
-               "changed since",
-               shard, dealt->path);
+        ny_log(ctx, NY_LOG_NOTE, "shard %u of %s exists already and is left as it is", shard,
+               dealt->path);
         return NY_OK;
     }
     options.ctx = ctx;
@@ -330,7 +309,7 @@ static int import_share(void *arg, struct ny_context *ctx, unsigned shard)
     share.deal = &deal;
     err = identify(dealt, ctx, &digests);
     deal.digests = digests;
-    if (!err) err = ny_import_all(ctx, dealt->path, &share, &options, NULL, &report);
+    if (!err) err = ny_import_all(ctx, dealt->path, &share, &options, &report);
     ny_report_number(report, "rows", &dealt->sums[shard].added);
     ny_report_number(report, "dropped", &dealt->sums[shard].dropped);
     ny_report_number(report, "bytes_added", &dealt->sums[shard].bytes);
@@ -394,19 +373,15 @@ static int finish(void *arg, struct ny_context *ctx, unsigned shard)
     int err = open_shard(&store, ctx, dealt, shard);
 
     if (!err && !store)
-        err = ny_fail(ctx, NY_EIO, "shard %u of %s was removed while it was being imported", shard,
-                      dealt->path);
+        err = ny_fail(ctx, NY_EIO, "%s was removed while it was imported", dealt->path);
     if (!err) err = ny_store_join(store);
     if (!err) err = ny_points_info(store, &points);
     if (!err) sums.stored = (double)points.stored_bytes;
     if (!err)
         err = ny_peers_fold(ny_context_peers(ctx), (double *)&sums, sizeof(sums) / sizeof(double));
     if (!err && sums.added == 0)
-        err = ny_fail(ctx, NY_EUSAGE,
-                      "%s already holds %llu points, and none of its shards is missing: an "
-                      "earlier, interrupted run of this command had finished the import; to add "
-                      "more rows, give --append instead of --shards %u, or choose another store",
-                      dealt->path, (unsigned long long)points.n, dealt->shards);
+        err = ny_fail(ctx, NY_EUSAGE, "%s has all of its shards; add rows with --append",
+                      dealt->path);
     if (!err && shard == 0) dealt->report = describe(dealt, ctx, &points, &sums);
     ny_store_close(store);
     return err;
@@ -421,11 +396,6 @@ static int run(struct dealt *dealt, struct ny_context *ctx, struct ny_transport 
 
     if (err && transport) transport->ops->abandon(transport, err, ny_context_message(ctx));
     if (!err) err = ny_group_run(ctx, &shape, transport, agree, dealt);
-    if (!err && shape.first == 0 && !dealt->by_rows)
-        ny_log(ctx, NY_LOG_NOTE,
-               "each file goes to one shard as a whole, because its rows cannot be counted without "
-               "reading it; 'nystream info %s' shows which rows each shard has",
-               dealt->path);
     if (!err) err = import_shares(dealt, ctx, &shape, transport);
     return err ? err : ny_group_run(ctx, &shape, transport, finish, dealt);
 }

@@ -7,6 +7,7 @@
 
 #include "api/import_private.h"
 #include "base/text.h"
+#include "io/refuse.h"
 
 /* Returns how many values of a row are not 0. */
 static uint64_t values_of(enum ny_dtype dtype, struct ny_sparse row)
@@ -77,7 +78,7 @@ void ny_import_drop_few(struct ny_import *import, struct ny_row_batch *batch)
             continue;
         }
         if (all->told < NY_DROPPED_TOLD) all->first[all->told++] = import->source[i];
-        if (!import->few++) import->first_few = import->source[i] - import->consumed;
+        import->few++;
         all->rows++;
     }
     batch->count = kept;
@@ -86,19 +87,12 @@ void ny_import_drop_few(struct ny_import *import, struct ny_row_batch *batch)
 
 int ny_import_end_few(struct ny_import *import, const char *name, const struct ny_row_batch *last)
 {
-    const struct ny_counted least = ny_counted(import->min_values, "value", "values");
     uint64_t few = import->few;
 
     import->few = 0;
     if (!few) return NY_OK;
-    if (last->dropped == last->consumed)
-        return ny_fail_at(import->ctx, NY_EDATA, name, NY_NO_LINE,
-                          "all %llu rows of %s have fewer than %s%s: give a smaller --min-values",
-                          (unsigned long long)last->consumed, name, least.text,
-                          few < last->dropped ? ", or NaN or infinity" : "");
-    ny_log(import->ctx, NY_LOG_NOTE,
-           "%s: %llu row%s with fewer than %s %s left out, the first of them row %llu (from 0)",
-           name, (unsigned long long)few, few == 1 ? "" : "s", least.text, few == 1 ? "is" : "are",
-           (unsigned long long)import->first_few);
+    if (last->dropped == last->consumed) return ny_refuse_empty(import->ctx, name);
+    ny_log(import->ctx, NY_LOG_NOTE, "%s: %llu rows with fewer than %llu values are left out", name,
+           (unsigned long long)few, (unsigned long long)import->min_values);
     return NY_OK;
 }

@@ -11,11 +11,7 @@ static int check_nan(struct ny_context *ctx, const struct ny_options *options)
     const char *nan = options ? ny_options_text(options, "nan") : NULL;
 
     if (!nan || strcmp(nan, "keep") != 0) return NY_OK;
-    return ny_fail(
-        ctx, NY_EUSAGE,
-        "--nan keep is for embed and transform, whose output has one row for each row of the "
-        "input; a store holds finite numbers only: give --nan drop, and 'nystream export STORE "
-        "NAME --part source' tells which row of the file each row came from");
+    return ny_fail(ctx, NY_EUSAGE, "--nan keep is for embed and transform; give --nan drop");
 }
 
 int ny_import(struct ny_context *context, const char *path, const char *const *files, size_t count,
@@ -31,5 +27,5 @@ int ny_import(struct ny_context *context, const char *path, const char *const *f
     if (err) return err;
     return options && ny_options_is_set(options, "shards")
                ? ny_import_dealt(context, path, &all, options, report)
-               : ny_import_all(context, path, &all, options, NULL, report);
+               : ny_import_all(context, path, &all, options, report);
 }

@@ -56,9 +56,7 @@ int ny_import_identify(struct ny_import *import, const struct ny_import_files *a
     if (import->reading.labels_file) identify_later(import, import->reading.labels_file);
     if (import->reading.column_names) identify_later(import, import->reading.column_names);
     if (count == 1 || !import->reading.labels_file) return NY_OK;
-    return ny_fail(
-        import->ctx, NY_EUSAGE,
-        "--labels is for a single FILE; import the files one after another with --append");
+    return ny_fail_idle(import->ctx, "labels", "several files");
 }
 
 /* ---- rows of a pipe ------------------------------------------------------------------------ */
@@ -104,9 +102,8 @@ uint32_t ny_import_digest(const struct ny_import *import)
 static int other_rows(const struct ny_import *import)
 {
     return ny_fail_at(import->ctx, NY_EDATA, "standard input", NY_NO_LINE,
-                      "standard input begins like that of an interrupted import into %s, but then "
-                      "has other rows or ends earlier: nothing was added, and the rows kept from "
-                      "that import were dropped; run the same command again to start over",
+                      "standard input is not that of the interrupted import into %s; run the same "
+                      "command again to start over",
                       ny_store_path(import->store));
 }
 

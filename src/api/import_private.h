@@ -1,5 +1,5 @@
-/* Shared by the files of an import: api/import.c imports all files in one call, api/import_steps.c
- * one in steps, and api/import_rows.c moves the rows of both. */
+/* Shared by the files of an import: api/import.c imports all files in one call, and
+ * api/import_rows.c moves their rows. */
 #ifndef NY_API_IMPORT_PRIVATE_H
 #define NY_API_IMPORT_PRIVATE_H
 
@@ -42,6 +42,7 @@ struct ny_import {
     size_t from_end, files; /* bytes of its name; files so far */
     struct ny_ingest_spec spec;
     struct ny_ingest *ingest;
+    struct ny_import_kept *kept;  /* in its place where the store is in memory */
     struct ny_shuffle *order;     /* with --shuffle */
     size_t row_bytes, batch_rows; /* of dense rows; of the file that is being read */
     char *values;
@@ -61,12 +62,9 @@ struct ny_import {
     uint64_t consumed, dropped; /* rows of all files so far; of the files before the present one */
     uint64_t others;            /* first rows of the present file that are another shard's */
     uint64_t min_values;        /* rows with fewer are left out; 0: none are */
-    uint64_t few, first_few;    /* such rows of the present file, and the first of them */
+    uint64_t few;               /* such rows of the present file */
     struct ny_import_dropped left_out;
-    uint64_t values_left_out;   /* by --new-columns drop */
-    struct ny_reader *reader;   /* in steps: the file, */
-    struct ny_row_batch last;   /* in steps: how far it is read, */
-    struct ny_row_batch before; /* and was when the step began */
+    uint64_t values_left_out; /* by --new-columns drop */
     struct ny_meter meter;
     size_t memory; /* the most bytes that it takes of the budget, */
     size_t held;   /* and those that it holds between two calls, */
@@ -86,30 +84,17 @@ void ny_import_leave(struct ny_import *import);
  * caller's. */
 void ny_import_rest(struct ny_import *import);
 int ny_import_work(struct ny_import *import);
-/* A source of rows: a file, or a table in memory. */
-struct ny_import_source {
-    const char *file;             /* NULL: the table */
-    const struct ny_table *table; /* NULL: the file */
-    bool alone;                   /* no other source comes: the progress knows the end */
-    struct ny_row_range rows;     /* range of the source; end 0: all rows */
-};
-/* Opens a source as the store's rows are. */
-int ny_import_open(struct ny_import *import, struct ny_import_source source,
-                   struct ny_reader **reader);
 /* Imports all rows of a source; the first one decides columns, type and layout. */
 int ny_import_source(struct ny_import *import, struct ny_import_source source);
+/* Tells whether rows came in. */
+static inline bool ny_import_began(const struct ny_import *import)
+{
+    return import->ingest || import->kept;
+}
 /* Commits what was imported, or after an error leaves what the same call can go on with. */
 int ny_import_finish(struct ny_import *import, int err);
 /* Reports the points as they are now, with the rows that this import added and left out. */
 int ny_import_describe(struct ny_import *import, double seconds, struct ny_report **report);
-/* The first file decides d and dtype, and begins the ingest. */
-int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reader);
-/* Buffers for a batch of the file. */
-int ny_import_allocate(struct ny_import *import, const struct ny_file_table *table);
-/* Hands the words of label columns over to the ingest, where there are some. */
-int ny_import_class_names(struct ny_import *import, const struct ny_reader *reader);
-/* Frees what the import holds; without a commit, its rows stay staged for the next run. */
-void ny_import_release(struct ny_import *import);
 
 /* ---- api/import_identity.c ----------------------------------------------------------------- */
 
@@ -144,17 +129,25 @@ void ny_import_arrive(struct ny_import *import);
 /* Frees the claim, and takes it back where nothing of the shard is there. */
 void ny_import_unclaim(struct ny_import *import);
 
+/* ---- api/import_kept.c --------------------------------------------------------------------- */
+
+/* Begins to keep rows of an import into a store in memory; adds rows and names of columns; gives
+ * all of it to the store; and frees what is left. */
+int ny_import_keep_begin(struct ny_import *import, const struct ny_file_table *table);
+int ny_import_keep_rows(struct ny_import *import, const struct ny_ingest_rows *rows);
+int ny_import_keep_columns(struct ny_import *import, const struct ny_names *names,
+                           const char *from);
+/* Keeps the rows of a file where they are; NY_END: it does not have them as they are read. */
+int ny_import_keep_in_place(struct ny_import *import, struct ny_reader *reader);
+int ny_import_keep_commit(struct ny_import *import);
+void ny_import_keep_free(struct ny_import *import);
+
 /* ---- api/import_rows.c --------------------------------------------------------------------- */
 
-/* Imports so many rows of the file; NY_END after its last. */
-int ny_import_rows(struct ny_import *import, struct ny_reader *reader, uint64_t rows,
-                   struct ny_row_batch *last);
 /* Imports the rows of the file, called `name`, but those that an earlier run committed. A range of
  * them (end 0: all) is for imports that leave out none, in the order of the file. */
 int ny_import_file(struct ny_import *import, struct ny_reader *reader, const char *name,
                    struct ny_row_range rows);
-/* Adds the rows that a file left out, whose rows begin at import->consumed. */
-void ny_import_note_dropped(struct ny_import *import, const struct ny_reader *reader);
 /* Takes a record from ny_shuffle_drain(). */
 int ny_import_shuffled(void *import, const void *record, size_t bytes);
 

@@ -69,8 +69,7 @@ void ny_import_note_names(struct ny_import *import, const struct ny_row_batch *b
 }
 
 /* Looks for a piece of the store's names among the new ones. */
-static void look(struct ny_import_repeats *set, const struct ny_names *names, uint64_t *found,
-                 char first[NY_NAME_BYTES_MAX + 1])
+static void look(struct ny_import_repeats *set, const struct ny_names *names, uint64_t *found)
 {
     const char *name = names->text;
 
@@ -82,14 +81,13 @@ static void look(struct ny_import_repeats *set, const struct ny_names *names, ui
         place = place_of(set, hash_of(name, length));
         if (!*place || *place & 1) continue;
         *place |= 1;
-        if (!(*found)++) memcpy(first, name, length + 1);
+        ++*found;
     }
 }
 
 int ny_import_tell_repeats(struct ny_import *import)
 {
     struct ny_import_repeats *set = &import->repeats;
-    char first[NY_NAME_BYTES_MAX + 1] = "";
     struct ny_names names = {0};
     struct ny_rows_info info;
     uint64_t at, found = 0;
@@ -103,17 +101,14 @@ int ny_import_tell_repeats(struct ny_import *import)
         ny_names_clear(&names);
         err = ny_check_interrupt(import->ctx);
         if (!err) err = ny_points_names(import->store, at, count, &names);
-        if (!err) look(set, &names, &found, first);
+        if (!err) look(set, &names, &found);
     }
     ny_names_release(&names, import->ctx);
     if (!err && found)
-        ny_log(
-            import->ctx, 4 * found > set->count ? NY_LOG_WARNING : NY_LOG_NOTE,
-            "%llu of the %zu rows to append have names that rows of %s already have, the first of "
-            "them '%s': were they appended before? If so, 'nystream truncate %s --keep %llu' takes "
-            "the new rows out again%s",
-            (unsigned long long)found, set->count, ny_store_path(import->store), first,
-            ny_store_path(import->store), (unsigned long long)info.n,
-            import->expects ? "" : "; --expect-rows refuses rows that come twice");
+        ny_log(import->ctx, 4 * found > set->count ? NY_LOG_WARNING : NY_LOG_NOTE,
+               "%llu of the %zu rows to append have names that rows of %s already have; 'nystream "
+               "truncate %s --keep %llu' takes them out again",
+               (unsigned long long)found, set->count, ny_store_path(import->store),
+               ny_store_path(import->store), (unsigned long long)info.n);
     return err;
 }

@@ -1,7 +1,6 @@
 /*
- * Moves rows of a file to the store, in batches, for imports in one call and in steps. With
- * --shuffle, rows go into the shuffle as records first and come out in random order once all files
- * are read.
+ * Moves rows of a file to the store, in batches. With --shuffle, rows go into the shuffle as
+ * records first and come out in random order once all files are read.
  */
 #include "api/import_private.h"
 
@@ -9,9 +8,12 @@
 
 #include "base/memory.h"
 
-/* Hands the rows of `batch` to the ingest, with how many rows of all files are consumed by then.
- * An import in steps begins a new ingest with each step, so that what earlier steps consumed is
- * subtracted. */
+static int put_rows(struct ny_import *import, const struct ny_ingest_rows *rows)
+{
+    return import->kept ? ny_import_keep_rows(import, rows) : ny_ingest_rows(import->ingest, rows);
+}
+
+/* Hands the rows of `batch` on, with how many rows of all files are consumed by then. */
 static int store_batch(struct ny_import *import, const struct ny_row_batch *batch)
 {
     struct ny_ingest_rows rows = {.values = batch->values,
@@ -21,12 +23,10 @@ static int store_batch(struct ny_import *import, const struct ny_row_batch *batc
                                   .names = batch->names ? batch->names->text : NULL,
                                   .count = batch->count,
                                   .digest = ny_import_digest(import),
-                                  .consumed = import->consumed + batch->consumed,
+                                  .consumed = import->consumed + batch->consumed - import->others,
                                   .dropped = import->dropped + batch->dropped};
 
-    rows.consumed -= import->before.consumed + import->others;
-    rows.dropped -= import->before.dropped;
-    return ny_ingest_rows(import->ingest, &rows);
+    return put_rows(import, &rows);
 }
 
 /* A shuffled row: this, then its values, or its column numbers (padded to 8 bytes) and values, and
@@ -155,8 +155,9 @@ static double batch_size(const struct ny_import *import, const struct ny_row_bat
                          : (double)(batch->count * import->row_bytes);
 }
 
-int ny_import_rows(struct ny_import *import, struct ny_reader *reader, uint64_t rows,
-                   struct ny_row_batch *last)
+/* Imports so many rows of the file; NY_END after its last. */
+static int import_rows(struct ny_import *import, struct ny_reader *reader, uint64_t rows,
+                       struct ny_row_batch *last)
 {
     struct ny_row_batch batch = {0};
     int err = NY_OK;
@@ -177,14 +178,15 @@ int ny_import_rows(struct ny_import *import, struct ny_reader *reader, uint64_t 
     return err;
 }
 
-void ny_import_note_dropped(struct ny_import *import, const struct ny_reader *reader)
+/* Adds the rows that a file left out, whose rows begin at import->consumed. */
+static void note_dropped(struct ny_import *import, const struct ny_reader *reader)
 {
     struct ny_import_dropped *all = &import->left_out;
     size_t count;
-    const struct ny_dropped *first = ny_reader_dropped(reader, &count);
+    const uint64_t *first = ny_reader_dropped(reader, &count);
 
     for (size_t i = 0; i < count && all->told < NY_DROPPED_TOLD; i++)
-        all->first[all->told++] = import->consumed + first[i].row;
+        all->first[all->told++] = import->consumed + first[i];
     all->rows += ny_reader_dropped_count(reader);
     import->values_left_out += ny_reader_left_out(reader);
 }
@@ -199,8 +201,8 @@ int ny_import_file(struct ny_import *import, struct ny_reader *reader, const cha
     import->others = rows.first;
     err = skip_rows(import, reader, rows, &last);
     if (err == NY_OK)
-        err = ny_import_rows(import, reader, to_end ? UINT64_MAX : rows.end - last.consumed, &last);
-    ny_import_note_dropped(import, reader);
+        err = import_rows(import, reader, to_end ? UINT64_MAX : rows.end - last.consumed, &last);
+    note_dropped(import, reader);
     if (err == NY_END) {
         err = ny_import_end_few(import, name, &last);
         if (err) return err;
@@ -234,5 +236,5 @@ int ny_import_shuffled(void *arg, const void *record, size_t bytes)
                                   .consumed = ++import->drained,
                                   .dropped = import->dropped};
 
-    return import->drained <= import->skip ? NY_OK : ny_ingest_rows(import->ingest, &rows);
+    return import->drained <= import->skip ? NY_OK : put_rows(import, &rows);
 }

@@ -27,16 +27,12 @@ static int parse(struct ny_context *ctx, const char *text, struct ny_claim_spec 
     size_t digits = strspn(text, "0123456789"), more;
 
     more = text[digits] == '/' ? strspn(text + digits + 1, "0123456789") : 0;
-    if (!digits || digits > 6 || !more || more > 6 || text[digits + 1 + more])
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--shard is I/N, such as 0/4 for the first of four shards, not '%s'", text);
-    spec->shard = (unsigned)strtoul(text, NULL, 10);
-    spec->count = (unsigned)strtoul(text + digits + 1, NULL, 10);
-    if (spec->count > 0 && spec->count <= NY_SHARDS_MAX && spec->shard < spec->count) return NY_OK;
-    return ny_fail(
-        ctx, NY_EUSAGE,
-        "--shard %s: shards are numbered from 0, so I must be below N, and N is at most %d", text,
-        NY_SHARDS_MAX);
+    if (digits && digits <= 6 && more && more <= 6 && !text[digits + 1 + more]) {
+        spec->shard = (unsigned)strtoul(text, NULL, 10);
+        spec->count = (unsigned)strtoul(text + digits + 1, NULL, 10);
+        if (spec->count <= NY_SHARDS_MAX && spec->shard < spec->count) return NY_OK;
+    }
+    return ny_fail_value(ctx, "shard", "I/N, such as 0/4 for the first of four shards", text);
 }
 
 /* Chooses the last shard of a store all of whose shards are there. */
@@ -65,8 +61,7 @@ int ny_import_claim(struct ny_import *import, const char *path, const char **sto
     if (import->shard) {
         err = parse(import->ctx, import->shard, &spec);
     } else if (spec.like) {
-        return ny_fail(import->ctx, NY_EUSAGE,
-                       "--like acts only on the import of a shard: give --shard I/N");
+        return ny_fail_only(import->ctx, "like", "--shard I/N");
     } else if (ny_shards_at(path)) {
         err = choose_last(import, path, &spec);
     } else if (ny_shards_within(import->ctx, path, &home)) {
@@ -173,9 +168,8 @@ static void warn_inner(const struct ny_import *import)
     if (!import->append || !ny_claim_is_inner(import->claim)) return;
     if (ny_results_list(import->store, find_sharded, &barred) || !barred.name[0]) return;
     ny_log(import->ctx, NY_LOG_WARNING,
-           "%s is not the last shard, so '%s' and other results of all shards can no longer take "
-           "in rows with --update frozen: fit them again with --restart; rows appended to the "
-           "store of all shards go to the last shard",
+           "%s is not the last shard, so '%s' can no longer take in rows; fit it again with "
+           "--restart",
            ny_claim_path(import->claim), barred.name);
 }
 

@@ -16,6 +16,7 @@
 #include "base/checksum.h"
 #include "base/guard.h"
 #include "base/memory.h"
+#include "job/certificate.h"
 #include "job/job.h"
 #include "results/behind.h"
 #include "results/clusters.h"
@@ -93,8 +94,7 @@ static int describe_result(struct ny_store *store, const char *name, const json_
     ny_field_set_number(object, "landmarks_done", landmarks_done(record));
     if (json_object_update(object, json_object_get(record, "report")) ||
         json_object_set(object, "options", json_object_get(record, "options")))
-        return ny_fail(ny_store_context(store), NY_EBUDGET,
-                       "the system has no memory for a report");
+        return ny_fail_memory(ny_store_context(store));
     return NY_OK;
 }
 
@@ -112,6 +112,10 @@ int ny_result_describe(struct ny_report **out, struct ny_store *store, const cha
     if (!err && ny_store_set(store)) err = ny_spread_describe(store, name, first, object);
     if (!err && ny_store_set(store)) err = describe_update_of_last(store, name, object);
     json_decref(first);
+    if (!ny_field_is(object, "kind", "graph"))
+        ny_field_set_json(object, "certificate",
+                          ny_certificate(object, ny_field_is(object, "kind", "fit") &&
+                                                     ny_field_is(object, "status", "done")));
     if (!err) return ny_report_of_json(out, ny_store_context(store), object);
     json_decref(object);
     return err;

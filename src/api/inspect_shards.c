@@ -188,7 +188,8 @@ int ny_shards_describe(struct ny_store *store, json_t *object)
 static int norms_of(struct ny_store *store, double *norm, double *squares)
 {
     struct ny_rows_stats stats;
-    int err = ny_points_stats(store, &stats);
+    struct ny_rows *X = ny_store_rows(store);
+    int err = X->ops->stats(X, &stats);
 
     if (err) return err;
     *norm = stats.mean_norm;
@@ -233,9 +234,7 @@ int ny_set_uncut(struct ny_store *set, int err)
         if (failed) return err ? err : failed;
         if (info.n >= all->first[k + 1] - all->first[k]) continue;
         ny_error_clear(ctx);
-        return ny_fail(ctx, NY_EBUSY,
-                       "rows of %s were cut off while they were read; run the same command again",
-                       ny_store_path(one));
+        return ny_fail_changed(ctx, ny_store_path(one));
     }
     return err;
 }

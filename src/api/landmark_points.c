@@ -71,10 +71,8 @@ static int read_rows(struct table *table, struct ny_reader *reader)
         if (err) return err == NY_END ? NY_OK : err;
         table->count += batch.count;
         if (table->count > table->most)
-            return ny_fail_at(
-                table->ctx, NY_EDATA, table->path, NY_NO_LINE,
-                "%s has more points than the store has rows, %llu; give at most as many landmarks",
-                table->path, (unsigned long long)table->info.n);
+            return ny_fail_at(table->ctx, NY_EDATA, table->path, NY_NO_LINE,
+                              "%s has more points than the store has rows", table->path);
     }
 }
 
@@ -89,7 +87,6 @@ static int read_table(struct table *table, struct ny_store *store, const struct 
                                     .dims = table->info.d,
                                     .dims_of = "the store has",
                                     .indices = table->info.indices,
-                                    .whole_rows = true,
                                     .names = true,
                                     .like = table->info.column_names ? &like : NULL,
                                     .reading =
@@ -201,9 +198,8 @@ static int check_twice(const struct table *table, const char *rows, size_t row_b
     ny_free(table->ctx, entries);
     if (first == SIZE_MAX) return NY_OK;
     return ny_fail_at(table->ctx, NY_EDATA, table->path, first,
-                      "%s has the same point twice, in rows %zu and %zu (from 0); each can be a "
-                      "landmark once",
-                      table->path, earlier, first);
+                      "%s has the same point in rows %zu and %zu (from 0)", table->path, earlier,
+                      first);
 }
 
 int ny_landmark_points_read(struct ny_given_landmarks *given, struct ny_store *store,

@@ -11,6 +11,7 @@
 #include "api/option_tables.h"
 #include "base/checksum.h"
 #include "base/memory.h"
+#include "io/refuse.h"
 #include "results/keep.h"
 #include "results/record.h"
 
@@ -34,9 +35,7 @@ static int read_rows(struct ny_context *ctx, struct ny_reader *reader, const cha
         list->rows = grown;
         for (size_t i = 0; i < batch.count; i++) {
             if (values[i] < 0 || values[i] != floor(values[i]) || values[i] > 0x1p53)
-                return ny_fail_at(ctx, NY_EDATA, path, list->count + i,
-                                  "%s, row %zu: %g is not a row number", path, list->count + i,
-                                  values[i]);
+                return ny_refuse_index(ctx, path, list->count + i);
             list->rows[list->count + i] = (uint64_t)values[i];
         }
         list->count += batch.count;
@@ -54,10 +53,7 @@ static int read_file(struct ny_context *ctx, const struct ny_options *options,
     int err = ny_options_open(&reader, options, "landmarks-file", &how);
 
     if (err) return err;
-    if (ny_reader_table(reader)->d != 1)
-        err = ny_fail_at(ctx, NY_EDATA, path, NY_NO_LINE,
-                         "%s has %llu columns; a file of landmarks has one row number a row", path,
-                         (unsigned long long)ny_reader_table(reader)->d);
+    if (ny_reader_table(reader)->d != 1) err = ny_refuse_list(ctx, path);
     if (err == NY_OK) err = read_rows(ctx, reader, path, list);
     ny_reader_close(reader);
     return err;
@@ -73,8 +69,7 @@ static int number_left(struct ny_store *store, struct ny_given_landmarks *list)
 
         for (size_t k = 0; k < lost->count && lost->range[k].first <= row; k++) {
             if (row < lost->range[k].end)
-                return ny_fail(ny_store_context(store), NY_EDATA,
-                               "the list of landmarks names row %llu, which %s has lost",
+                return ny_fail(ny_store_context(store), NY_EDATA, "landmark row %llu of %s is lost",
                                (unsigned long long)row, ny_store_path(store));
             gone += lost->range[k].end - lost->range[k].first;
         }
@@ -125,9 +120,9 @@ static int check_shard(struct ny_store *store, const char *name, const json_t *r
         ny_landmark_points_of(record).count)
         return NY_OK;
     return ny_fail(ctx, NY_EUSAGE,
-                   "the landmarks of '%s' in %s are rows of all shards; give --landmarks-points "
-                   "the file that 'nystream export %s %s --part landmark-points' writes",
-                   name, ny_store_path(store), ny_store_path(store), name);
+                   "the landmarks of '%s' are rows of all shards; export them, and give "
+                   "--landmarks-points",
+                   name);
 }
 
 /* Reads the landmarks of a finished result, whose row numbers must still hold. */
@@ -141,10 +136,7 @@ static int read_result(struct ny_store *store, const char *name, bool stay,
     if (err) return err;
     count = (size_t)ny_field_count(json_object_get(record, "report"), "landmarks", 0);
     err = ny_record_check_lost(store, name, record);
-    if (err == NY_OK && count == 0)
-        err = ny_fail(ny_store_context(store), NY_EUSAGE,
-                      "'%s' has no landmarks; choose some with 'nystream select %s NAME'", name,
-                      ny_store_path(store));
+    if (err == NY_OK && count == 0) err = ny_result_lacks(store, name, "landmarks");
     if (err == NY_OK && !stay) err = check_shard(store, name, record);
     if (err == NY_OK) err = read_kept(store, name, record, count, stay, list);
     json_decref(record);

@@ -101,10 +101,25 @@ int ny_model_save_file(struct ny_model *model, const char *file)
     return err;
 }
 
+/* Says the kernel and its parameters, and the polynomial kernel's also of kernels without any. */
+static void report_kernel(json_t *object, const struct ny_kernel *kernel,
+                          struct ny_kernel_params params)
+{
+    const struct ny_kernel *named = kernel;
+    const struct ny_param *param;
+
+    if (!ny_kernel_number(kernel, 1)) named = ny_kernel_find("polynomial");
+    if (!kernel->auto_gamma) params.gamma = NAN;
+    ny_field_set_text(object, "kernel", ny_kernel_shown(kernel));
+    for (size_t i = 0; (param = ny_kernel_number(named, i)); i++)
+        if (param->kind == NY_COUNT)
+            ny_field_set_count(object, param->name, (uint64_t)*ny_param_value(param, &params));
+        else
+            ny_field_set_number(object, param->name, *ny_param_value(param, &params));
+}
+
 int ny_model_report(struct ny_model *model, struct ny_report **report)
 {
-    const struct ny_kernel_params *params;
-    const struct ny_kernel *kernel;
     const struct ny_prepared *how;
     char rows[NY_PREPARED_WORD_BYTES];
     json_t *object;
@@ -113,14 +128,9 @@ int ny_model_report(struct ny_model *model, struct ny_report **report)
     if (report) *report = NULL;
     if (err) return err;
     ny_fields_begin();
-    kernel = model->spec.kernel;
-    params = &model->spec.params;
     how = &model->spec.preparation;
     object = json_object();
-    ny_field_set_text(object, "kernel", ny_kernel_shown(kernel));
-    ny_field_set_number(object, "gamma", kernel->has_gamma ? params->gamma : NAN);
-    ny_field_set_number(object, "coef0", params->coef0);
-    ny_field_set_count(object, "degree", params->degree);
+    report_kernel(object, model->spec.kernel, model->spec.params);
     ny_field_set_count(object, "landmarks", model->m);
     ny_field_set_count(object, "d", model->d);
     ny_field_set_count(object, "components", ny_coordinates_count(&model->coordinates));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "nearest/knn.h"
 
 static struct ny_neighbor_lists *lists_of(struct ny_new_rows *rows)
 {
@@ -47,9 +48,8 @@ static int put_row(struct ny_neighbor_lists *lists, const uint32_t *row, const d
     }
     if (lists->distances_writer && isinf(lists->narrow[t - 1]))
         return ny_fail(lists->rows.ctx, NY_ENUMERIC,
-                       "new row %llu is farther from its neighbors than %.2g, the most that a "
-                       "file of distances can hold; look for huge values in it",
-                       (unsigned long long)at, (double)FLT_MAX);
+                       "new row %llu is too far from its neighbors for f32",
+                       (unsigned long long)at);
     if (lists->numbers) memcpy(lists->numbers + at * t, lists->wide, t * sizeof(*lists->wide));
     if (lists->distances) memcpy(lists->distances + at * t, distance, t * sizeof(*distance));
     if (lists->numbers_writer) err = ny_writer_rows(lists->numbers_writer, lists->wide, 1);

@@ -163,15 +163,9 @@ static int begin_ids(struct ny_read_rows *rows)
     const struct ny_file_table *table = ny_reader_table(rows->reader);
 
     if (rows->with.ids && !table->names)
-        return ny_fail(rows->ctx, NY_EUSAGE,
-                       "--with ids: the rows of %s have no names; --id-column says which column "
-                       "of a text table has them",
-                       rows->input);
+        return ny_fail_idle(rows->ctx, "with", "rows without ids; give --id-column");
     if (rows->with.labels && !table->labels)
-        return ny_fail(rows->ctx, NY_EUSAGE,
-                       "--with labels: the rows of %s have no labels; --label-column says which "
-                       "column of a text table, or of obs, has them",
-                       rows->input);
+        return ny_fail_idle(rows->ctx, "with", "rows without labels; give --label-column");
     if (!rows->with.ids && !rows->with.labels) return NY_OK;
     rows->delimiter = ny_output_text(rows->output).delimiter;
     rows->base.beside_bytes = 128; /* names on average, twice: in the source, and on its way out */
@@ -218,6 +212,11 @@ int ny_read_rows_source(struct ny_new_rows *new, struct ny_placer *placer, unsig
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
+static int no_room(struct ny_context *ctx)
+{
+    return ny_fail(ctx, NY_EUSAGE, "the room is not of the shape of the result, or its type");
+}
+
 /* Checks that the caller's room can be one of these rows. */
 static int check_room(struct ny_read_rows *rows, const struct ny_placer *placer)
 {
@@ -226,20 +225,14 @@ static int check_room(struct ny_read_rows *rows, const struct ny_placer *placer)
     uint64_t row_bytes, all, components = ny_coordinates_count(&placer->coordinates);
 
     if (room->components != components && room->components != NY_ANY_COMPONENTS)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "a place has %llu components, but there is room for %llu; if the result was "
-                       "fitted again, ask for its shape again",
-                       (unsigned long long)components, (unsigned long long)room->components);
-    if (room->type != NY_F32 && room->type != NY_F64)
-        return ny_fail(ctx, NY_EUSAGE, "coordinates must be of type NY_F32 or NY_F64");
+        return no_room(ctx);
+    if (room->type != NY_F32 && room->type != NY_F64) return no_room(ctx);
     row_bytes = components * ny_dtype_size(room->type);
     if (!room->row_bytes) room->row_bytes = row_bytes;
     if (room->row_bytes >= row_bytes &&
         !__builtin_mul_overflow(placer->rows, room->row_bytes, &all) && all <= PTRDIFF_MAX)
         return NY_OK;
-    return ny_fail(ctx, NY_EUSAGE,
-                   "there is no room for rows of %llu bytes each in rows of %llu bytes",
-                   (unsigned long long)row_bytes, (unsigned long long)room->row_bytes);
+    return no_room(ctx);
 }
 
 /* Writes the line with the names of the columns. */

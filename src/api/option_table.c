@@ -3,12 +3,13 @@
  * take it (api/option_table.h).
  *
  * ny_options_set(), `--help`, the man page, the completions and the identity of a job read the
- * table, so that an option is declared here and nowhere else; its rules are in
- * api/options_rules.c. Short help has the first sentence of a summary. The words of kernels,
- * rules, maps, methods and formats are not repeated here: they are joined from the tables of those
- * once, when an option is first looked up, and are constant from then on.
+ * table, so that an option is declared here and nowhere else, or in the file of the kernel that
+ * lists it (base/param.h); the rules are in api/options_rules.c. Short help has the first sentence
+ * of a summary. The words of kernels, rules, maps, methods and formats are not repeated here: they
+ * are joined from the tables of those once, when an option is first looked up, and are constant
+ * from then on.
  */
-#include "api/option_table.h"
+#include "api/options_private.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +17,6 @@
 
 #include "base/mutex.h"
 #include "columns/kernel.h"
-#include "fit/settings.h"
 #include "io/reader.h"
 
 #define IMPORT NY_GROUP_IMPORT
@@ -38,14 +38,7 @@
 
 /* An option acts with these, of enum ny_option_acts. */
 #define ANY 0
-#define ON_GAMMA NY_ACTS_ON_GAMMA
-#define ON_SIGMA NY_ACTS_ON_SIGMA
-#define ON_DEGREE NY_ACTS_ON_DEGREE
-#define ON_TOLERANCE NY_ACTS_ON_TOLERANCE
-#define ON_SEARCH NY_ACTS_ON_SEARCH
 #define ON_POINTS NY_ACTS_ON_POINTS
-#define ON_LANDMARKS NY_ACTS_ON_LANDMARKS
-#define ON_RANDOMIZED NY_ACTS_ON_RANDOMIZED
 #define OF_KERNELS NY_ACTS_OF_KERNELS
 #define OF_GRAPHS NY_ACTS_OF_GRAPHS
 #define OF_NEW_GRAPH NY_ACTS_OF_NEW_GRAPH
@@ -149,82 +142,56 @@
       "header. Rows to append or to place are matched to the columns of the store by name; other " \
       "columns are left out")                                                                      \
     X("map", NY_CHOICE, 0, true, "MAP", "kpca", EMBEDDING, FIT, ANY,                               \
-      "embedding method, such as kernel PCA (kpca), isomap, or spectral clustering (laplacian). "  \
-      "svd: eigenvectors of the kernel matrix K; kpca: of the centred K; pca: kpca with the "      \
-      "linear kernel; laplacian: of K divided by its degrees; diffusion: like laplacian, times "   \
-      "the eigenvalues to the power of --time; isomap: from lengths of shortest paths in a graph " \
-      "of neighbours (--neighbors or --graph); eigenmaps: the smoothest functions on such a "      \
-      "graph. With --neighbors or --graph, diffusion works on the graph, not on a kernel")         \
+      "embedding method, such as kernel PCA (kpca), isomap, or spectral clustering (laplacian). ") \
     X("model", NY_TEXT, 0, false, "MODEL.nym", NULL, EMBEDDING, UPDATE | RARE, ANY,                \
       "place the rows with this model, from another store or from merge. The model determines "    \
       "map, kernel and landmarks; nothing is solved")                                              \
     X("approx", NY_CHOICE, 0, true, "METHOD", "projected", EMBEDDING, FIT, OF_KERNELS,             \
       "approximation method; nystrom: faster, but coarser; exact: for small n, and with pca. "     \
-      "projected: the best from its landmarks, in two passes; nystrom: one pass; orthonystrom, "   \
-      "column: in between; ensemble: many landmarks in slices, where m^3 operations on all are "   \
-      "too many; randomized, gaussian: products with all of K, n^2 kernel values each, or two "    \
-      "passes for linear and cosine kernels; exact: K itself (for any n with linear and cosine "   \
-      "kernels and --map pca). Default: projected; exact for --map pca, unless an option of "      \
-      "landmarks is given")                                                                        \
-    X("select", NY_CHOICE, 0, true, "RULE", NULL, LANDMARKS, FIT | SELECT,                         \
-      ON_LANDMARKS | OF_KERNELS,                                                                   \
+      "Default: projected; exact for --map pca, unless an option of landmarks is given. ")         \
+    X("select", NY_CHOICE, 0, true, "RULE", NULL, LANDMARKS, FIT | SELECT, OF_KERNELS,             \
       "how landmarks are chosen; rpcholesky: least error. Default: rpcholesky for projected and "  \
-      "ensemble; uniform for nystrom, column and orthonystrom, which assume it. uniform: at "      \
-      "random; weighted: at random, in proportion to the diagonal of the matrix that the map "     \
-      "decomposes; greedy: bounds the error of every entry of K; given: --landmarks-file, "        \
-      "-points or -from; all: every row; maxmin (isomap): each time the row "                      \
-      "farthest from those before")                                                                \
-    X("landmarks", NY_COUNT, 1, true, "M", "1000", LANDMARKS, FIT | SELECT,                        \
-      ON_LANDMARKS | OF_KERNELS,                                                                   \
+      "ensemble; uniform for nystrom, column and orthonystrom, which assume it. ")                 \
+    X("accuracy", NY_SHARE, 0, true, "E", NULL, LANDMARKS, FIT, OF_KERNELS,                        \
+      "landmarks until each component is right to E. E is a share such as 1%. They are foretold "  \
+      "by a sample of many rows, and found by fits with more and more of them; --landmarks is "    \
+      "then the maximum. plan tells what they cost. See component_errors")                         \
+    X("trace-error", NY_SHARE, 0, true, "E", NULL, LANDMARKS, FIT | RARE, OF_KERNELS,              \
+      "landmarks until they leave out at most this share of the trace of K; otherwise as "         \
+      "--accuracy. It is for kernel machines on all features, not for maps")                       \
+    X("landmarks", NY_COUNT, 1, true, "M", "1000", LANDMARKS, FIT | SELECT, OF_KERNELS,            \
       "number of landmarks. With --tolerance, it is the maximum, and there is none by default. "   \
       "For gaussian, it is the number of random columns")                                          \
-    X("tolerance", NY_NUMBER, 0, true, "E", NULL, LANDMARKS, FIT | SELECT,                         \
-      ON_TOLERANCE | ON_LANDMARKS | OF_KERNELS,                                                    \
+    X("tolerance", NY_NUMBER, 0, true, "E", NULL, LANDMARKS, FIT | SELECT, OF_KERNELS,             \
       "greedy: upper bound on the residual of every row. It is below 1 for the rbf, laplacian "    \
       "and cosine kernels (below 2 with --affine); for others it is on the scale of |x|^2. "       \
       "Default: the bound that gives --landmarks, which a search finds")                           \
-    X("pilot", NY_SWITCH, 0, true, NULL, "yes", LANDMARKS, FIT | SELECT | RARE,                    \
-      ON_SEARCH | OF_KERNELS,                                                                      \
+    X("pilot", NY_SWITCH, 0, true, NULL, "yes", LANDMARKS, FIT | SELECT | RARE, OF_KERNELS,        \
       "greedy without --tolerance: start the search for one near the value that a sample "         \
       "suggests, not at 1")                                                                        \
     X("landmarks-file", NY_TEXT, 0, true, "F.npy", NULL, LANDMARKS, FIT | SELECT | RARE,           \
-      ON_LANDMARKS | OF_KERNELS, "row numbers of the landmarks, from 0, in order")                 \
+      OF_KERNELS, "row numbers of the landmarks, from 0, in order")                                \
     X("landmarks-points", NY_TEXT, 0, true, "P.npy", NULL, LANDMARKS, FIT | SELECT | RARE,         \
-      ON_LANDMARKS | OF_KERNELS,                                                                   \
+      OF_KERNELS,                                                                                  \
       "points to use as landmarks, with the columns of the data. They need not be rows of the "    \
       "store: they may be centres of clusters, for example")                                       \
     X("landmarks-from", NY_TEXT, 0, true, "NAME", NULL, LANDMARKS, FIT | SELECT | STORED | RARE,   \
-      ON_LANDMARKS | OF_KERNELS, "use the landmarks of this result of the same store")             \
+      OF_KERNELS, "use the landmarks of this result of the same store")                            \
     X("components", NY_COUNT, 1, true, "P", "2", EMBEDDING, FIT, ANY,                              \
       "number of columns of the embedding")                                                        \
     X("rank", NY_COUNT, 1, true, "K", NULL, EMBEDDING, FIT | RARE, OF_KERNELS,                     \
       "rank kept inside the approximation. Default: all for projected, all of each expert for "    \
       "ensemble, else the number of components")                                                   \
     X("kernel", NY_CHOICE, 0, true, "KERNEL", "rbf", KERNEL, FIT | SELECT, ON_POINTS | OF_KERNELS, \
-      "kernel function; linear for --map pca. rbf: exp(-gamma |x-y|^2); laplacian: exp(-gamma "    \
-      "|x-y|) with the 1-norm; polynomial: (gamma x.y + coef0)^degree; linear: x.y; cosine: "      \
-      "x.y/|x||y|; precomputed: columns from --columns-file")                                      \
-    X("gamma", NY_WIDTH, 0, true, "G|auto", "auto", KERNEL, FIT | SELECT,                          \
-      ON_GAMMA | ON_POINTS | OF_KERNELS,                                                           \
-      "kernel width; a larger G is narrower. auto: 1/median of |x-y|^2 over pairs of rows (rbf), " \
-      "1/median of the 1-norm (laplacian), 1/columns (polynomial); other kernels have no width")   \
-    X("sigma", NY_WIDTH, 0, true, "S|auto", NULL, KERNEL, FIT | SELECT | RARE,                     \
-      ON_SIGMA | ON_POINTS | OF_KERNELS, "width of the rbf kernel as a length: gamma = 1/(2 S^2)") \
-    X("epsilon", NY_WIDTH, 0, true, "E|auto", NULL, KERNEL, FIT | SELECT | RARE,                   \
-      ON_SIGMA | ON_POINTS | OF_KERNELS, "width of the rbf kernel: gamma = 1/E")                   \
+      "kernel function; linear for --map pca. ")                                                   \
     X("shape", NY_TEXT, 0, false, "ROWS,COLUMNS", NULL, INPUT, PLAN | RARE, ANY,                   \
       "plan for points that are not imported yet, in place of STORE. Sparse rows also need the "   \
       "number of values that are not 0; the type comes last (default f32), as in 1e7,784,u8")      \
-    X("gamma-grid", NY_TEXT, 0, false, "[LIST]", NULL, KERNEL, PLAN, ON_GAMMA | OF_KERNELS,        \
+    X("gamma-grid", NY_TEXT, 0, false, "[LIST]", NULL, KERNEL, PLAN, OF_KERNELS,                   \
       "compare kernel widths instead of planning a fit. Shows, for each width of LIST, such as "   \
       "0.01,0.1,1, or by default for some around --gamma, the error to expect and how fast the "   \
       "spectrum falls")                                                                            \
-    X("degree", NY_COUNT, 1, true, "N", "3", KERNEL, FIT | SELECT | RARE,                          \
-      ON_DEGREE | ON_POINTS | OF_KERNELS, "degree of the polynomial kernel")                       \
-    X("coef0", NY_NUMBER, -INFINITY, true, "C", "1", KERNEL, FIT | SELECT | RARE,                  \
-      ON_DEGREE | ON_POINTS | OF_KERNELS, "constant of the polynomial kernel")                     \
-    X("averages", NY_CHOICE, 0, true, "landmarks|implicit", NULL, SOLVER, FIT | RARE,              \
-      ON_LANDMARKS | OF_KERNELS,                                                                   \
+    X("averages", NY_CHOICE, 0, true, "landmarks|implicit", NULL, SOLVER, FIT | RARE, OF_KERNELS,  \
       "take means and degrees over the landmarks, or over all rows (implicit). Default: implicit " \
       "for projected and ensemble")                                                                \
     X("normalize", NY_CHOICE, 0, true, "symmetric|asymmetric", "symmetric", EMBEDDING, FIT | RARE, \
@@ -234,8 +201,7 @@
       "diffusion: steps of the walk; eigenvalues are raised to this power; 0: no steps")           \
     X("row-normalize", NY_SWITCH, 0, true, NULL, "no", EMBEDDING, FIT | RARE, OF_KERNELS,          \
       "scale each row of the embedding to length 1, for clustering")                               \
-    X("affine", NY_SWITCH, 0, true, NULL, NULL, LANDMARKS, FIT | SELECT | RARE,                    \
-      ON_LANDMARKS | OF_KERNELS,                                                                   \
+    X("affine", NY_SWITCH, 0, true, NULL, NULL, LANDMARKS, FIT | SELECT | RARE, OF_KERNELS,        \
       "measure residuals from the affine hull of the landmarks instead of their span. Default: "   \
       "yes for greedy selection with kpca and pca")                                                \
     X("inner", NY_CHOICE, 0, true, "auto|exact|randomized", "auto", SOLVER, FIT | RARE,            \
@@ -244,9 +210,9 @@
       "auto chooses by size. For projected, auto is exact; randomized takes a pass for each "      \
       "product instead of summing up a matrix of all landmarks, for few "                          \
       "components of many landmarks")                                                              \
-    X("oversample", NY_COUNT, 0, true, "P", "5", SOLVER, FIT | RARE, ON_RANDOMIZED | OF_KERNELS,   \
+    X("oversample", NY_COUNT, 0, true, "P", "5", SOLVER, FIT | RARE, OF_KERNELS,                   \
       "extra vectors of randomized solvers; for projected, 30 by default")                         \
-    X("power", NY_COUNT, 1, true, "Q", "2", SOLVER, FIT | RARE, ON_RANDOMIZED | OF_KERNELS,        \
+    X("power", NY_COUNT, 1, true, "Q", "2", SOLVER, FIT | RARE, OF_KERNELS,                        \
       "power iterations of randomized solvers. For projected, the maximum number of passes after " \
       "the first (default 4); it takes fewer if residuals are small")                              \
     X("tol", NY_NUMBER, 0, true, "E", NULL, SOLVER, FIT | RARE, OF_KERNELS,                        \
@@ -269,23 +235,19 @@
     X("metric", NY_CHOICE, 0, true, "euclidean|cosine", "euclidean", NEIGHBORS,                    \
       FIT | GRAPH | RARE, OF_GRAPHS | OF_NEW_GRAPH,                                                \
       "distance between rows; euclidean: |x-y|; cosine: 1 - x.y/|x||y|")                           \
-    X("knn", NY_CHOICE, 0, true, "auto|exact|forest|tree|sieve", "auto", NEIGHBORS,                \
-      FIT | GRAPH | RARE, OF_GRAPHS | OF_NEW_GRAPH,                                                \
+    X("knn", NY_CHOICE, 0, true, "auto|exact|tree|sieve", "auto", NEIGHBORS, FIT | GRAPH | RARE,   \
+      OF_GRAPHS | OF_NEW_GRAPH,                                                                    \
       "how neighbours are found. auto: by whichever way is the least work, all of them, or with "  \
       "a --recall below 1 that share; exact: from all pairs of rows; tree: the same neighbours, "  \
-      "from boxes of rows, for dense rows of few columns; forest: nearly all neighbours from far " \
-      "fewer pairs, by trees of random projections and neighbours of neighbours; sieve: nearly "   \
-      "all, or all, from codes of dense rows")                                                     \
-    X("recall", NY_NUMBER, 0, true, "R", NULL, NEIGHBORS, FIT | GRAPH | RARE,                      \
+      "from boxes of rows, for dense rows of few columns; sieve: nearly all, or all, from codes "  \
+      "of rows")                                                                                   \
+    X("recall", NY_SHARE, 0, true, "R", NULL, NEIGHBORS, FIT | GRAPH | RARE,                       \
       OF_GRAPHS | OF_NEW_GRAPH,                                                                    \
       "share of the true neighbours to find, measured on a sample of rows. Default: 0.95 for "     \
-      "forest and sieve, 1 for auto")                                                              \
-    X("leaf", NY_COUNT, 1, true, "N", "256", NEIGHBORS, FIT | GRAPH | RARE,                        \
-      OF_GRAPHS | OF_NEW_GRAPH,                                                                    \
-      "forest: maximum number of rows in a leaf, all pairs of which are compared")                 \
+      "sieve, 1 for auto")                                                                         \
     X("max-distance", NY_NUMBER, 0, true, "R", NULL, NEIGHBORS, FIT | GRAPH | RARE,                \
       OF_GRAPHS | OF_NEW_GRAPH, "leave out edges that are longer than this")                       \
-    X("distance-quantile", NY_NUMBER, 0, true, "Q", NULL, NEIGHBORS, FIT | GRAPH | RARE,           \
+    X("distance-quantile", NY_SHARE, 0, true, "Q", NULL, NEIGHBORS, FIT | GRAPH | RARE,            \
       OF_GRAPHS | OF_NEW_GRAPH,                                                                    \
       "leave out edges longer than this quantile of the distances to neighbours, such as 0.95")    \
     X("mutual", NY_SWITCH, 0, true, NULL, "no", NEIGHBORS, FIT | GRAPH | RARE,                     \
@@ -343,10 +305,8 @@
       "from 1. Default: 1,2, or row,1 if there is one component")                                  \
     X("color", NY_TEXT, 0, false, "COLUMN", "auto", PICTURE, PLOT, ANY,                            \
       "colour points by a column: label, cluster, component, residual, row, the number of a "      \
-      "component, or the name of a column of the points; or by FILE with one value per row: "      \
-      "words "                                                                                     \
-      "and few whole numbers are classes, other numbers a scale. density: by how many points lie " \
-      "there; auto: by labels, else by density")                                                   \
+      "component, or the name of a column of the points. density: by how many points lie there; "  \
+      "auto: by labels, else by density")                                                          \
     X("all", NY_SWITCH, 0, false, NULL, "no", PICTURE, PLOT, ANY,                                  \
       "extend the axes to the farthest points. By default, they show the middle "                  \
       "99.8 % and what is near it")                                                                \
@@ -378,8 +338,7 @@
       "variance:N: the N with the largest variance; min-rows:N: those with values in at least N "  \
       "rows; FILE: names or numbers (from 0), one per line. They are chosen once, before "         \
       "--scale, and kept with the result, so that new rows and updates use them, too")             \
-    X("columns-file", NY_TEXT, 0, true, "C.npy", NULL, KERNEL, FIT | RARE,                         \
-      ON_LANDMARKS | OF_KERNELS,                                                                   \
+    X("columns-file", NY_TEXT, 0, true, "C.npy", NULL, KERNEL, FIT | RARE, OF_KERNELS,             \
       "precomputed kernel columns, for use with --landmarks-file. They lack the diagonal of K, "   \
       "so there is no trace error")                                                                \
     X("precision", NY_CHOICE, 0, true, "f32|f64", "f32", SOLVER, FIT | RARE, ANY,                  \
@@ -391,6 +350,8 @@
       "measure the error |K - K~|/|K| on R columns of K. It takes one more pass, with any "        \
       "method. The norms are Frobenius norms; the columns are drawn by hash; "                     \
       "the standard error is given")                                                               \
+    X("check-rows", NY_COUNT, 0, true, "R", "64", ERROR, FIT | RARE, OF_KERNELS,                   \
+      "measure the error of each component at R rows, beside the pass that embeds; 0: do not")     \
     X("online", NY_SWITCH, 0, true, NULL, "no", LANDMARKS, FIT | RARE, ANY,                        \
       "greedy with --tolerance: select and accumulate in one pass, embed in a second. For "        \
       "earlier rows, a new landmark counts by its projection on the landmarks before it, so that " \
@@ -419,10 +380,10 @@
     X("time-limit", NY_DURATION, 0, false, "TIME", NULL, RUN, FIT | GRAPH | RARE, ANY,             \
       "do not start if the plan takes longer than this; exit with 8 instead. TIME is, for "        \
       "example, 90s, 30m, 2h or 1d")                                                               \
-    X("seed", NY_COUNT, 0, true, "S", "0", RUN, IMPORT | FIT | SELECT | GRAPH | EVALUATE, ANY,     \
+    X("seed", NY_COUNT, 0, true, "S", "0", RUN, IMPORT | FIT | SELECT | EVALUATE, ANY,             \
       "seed of all random choices. The same seed gives the same bytes")                            \
     X("tmpdir", NY_TEXT, 0, false, "DIR", NULL, RUN, EMBED | RARE, ANY,                            \
-      "folder of the temporary store; default: that of the output")                                \
+      "folder of temporary files; default: that of the output")                                    \
     X("memory", NY_BYTES, 1, false, "SIZE", NULL, RUN, COMMON, ANY,                                \
       "memory limit; default: half of free RAM (import 256M). K, M, G and T "                      \
       "are binary units, as in 2G")                                                                \
@@ -430,100 +391,126 @@
       "number of threads; default: one per CPU")
 
 #define INFO(name, kind, least, identity, argument, fallback, section, groups, acts, summary)      \
-    {name, argument, fallback, summary, section, groups},
+    {name, argument, fallback, summary, section, groups, NULL},
 #define RULE(name, kind, least, identity, argument, fallback, section, groups, acts, summary)      \
-    {kind, least, identity, acts},
+    {kind, least, identity, acts, NULL},
 
-static struct ny_option_info infos[] = {OPTION_MAP(INFO)};
-static const struct ny_option_rule rules[] = {OPTION_MAP(RULE)};
+static const struct ny_option_info written_infos[] = {OPTION_MAP(INFO)};
+static const struct ny_option_rule written_rules[] = {OPTION_MAP(RULE)};
 
-/* ---- choices that other tables offer ------------------------------------------------------ */
+static struct ny_option_info infos[NY_OPTIONS_MAX];
+static struct ny_option_rule rules[NY_OPTIONS_MAX];
+static size_t options;
 
-/* Each of these returns the name of an entry of another table, in the order of that table, and
- * NULL past its last. Formats have auto in front. */
-static const char *format_at(size_t index)
+/* ---- options that kernels list -------------------------------------------------------------- */
+
+/* Bytes of a list of names, and of a line of help that explains them. */
+enum { NAMES_BYTES = 256, HELP_BYTES = 1024 };
+
+static int find(const char *name)
 {
+    for (size_t i = 0; i < options; i++)
+        if (strcmp(infos[i].name, name) == 0) return (int)i;
+    return -1;
+}
+
+static void add(struct ny_option_info info, struct ny_option_rule rule)
+{
+    infos[options] = info;
+    rules[options++] = rule;
+}
+
+/* Appends two words to a text that has room for `bytes`. */
+static void append(char *text, size_t bytes, const char *first, const char *second)
+{
+    size_t length = strlen(text);
+
+    snprintf(text + length, bytes - length, "%s%s", first, second);
+}
+
+/* Adds a parameter, unless another kernel has listed it before, and the kernel to those of it. */
+static void add_param(const struct ny_kernel *kernel, const struct ny_param *param)
+{
+    static char kernels[NY_OPTIONS_MAX][NAMES_BYTES];
+    unsigned groups = FIT | SELECT | (param->rare ? RARE : 0);
+    int at = find(param->name);
+
+    if (at < 0) {
+        at = (int)options;
+        add((struct ny_option_info){param->name, param->argument, param->fallback, param->summary,
+                                    KERNEL, groups, kernels[at]},
+            (struct ny_option_rule){param->kind, param->least, true, ON_POINTS | OF_KERNELS,
+                                    param});
+    }
+    append(kernels[at], NAMES_BYTES, kernels[at][0] ? "|" : "", kernel->name);
+}
+
+/* Joins the entries of a table to the argument of its option, and what they are to its help. */
+static void join_entries(size_t table, struct ny_option_info *info)
+{
+    static char names[NY_GOVERNOR_TABLES][NAMES_BYTES], help[NY_GOVERNOR_TABLES][HELP_BYTES];
+    const char *name, *summary;
+
+    append(help[table], HELP_BYTES, info->summary, "");
+    for (size_t i = 0; (name = ny_governor_value(table, i, &summary)); i++) {
+        append(names[table], NAMES_BYTES, i ? "|" : "", name);
+        append(help[table], HELP_BYTES, i ? "; " : "", name);
+        append(help[table], HELP_BYTES, ": ", summary);
+    }
+    info->argument = names[table];
+    info->summary = help[table];
+}
+
+/* Joins the formats to the argument of their option, behind auto. */
+static void join_formats(struct ny_option_info *info)
+{
+    static char names[NAMES_BYTES] = "auto";
     size_t count;
     const struct ny_format_info *formats = ny_formats(&count);
 
-    if (index == 0) return "auto";
-    return index <= count ? formats[index - 1].name : NULL;
+    for (size_t i = 0; i < count; i++)
+        append(names, sizeof(names), "|", formats[i].name);
+    info->argument = names;
 }
 
-static const char *map_at(size_t index)
+static struct ny_once built = NY_ONCE_INIT;
+
+/* Written once, before anybody reads the tables; constant from then on. */
+static void build(void)
 {
-    const struct ny_map *map = ny_map_at(index);
+    const struct ny_kernel *kernel;
 
-    return map ? map->name : NULL;
-}
-
-static const char *method_at(size_t index)
-{
-    const struct ny_method *method = ny_method_at(index);
-
-    return method ? method->name : NULL;
-}
-
-static const char *rule_at(size_t index)
-{
-    const struct ny_rule *rule = ny_rule_at(index);
-
-    return rule ? rule->name : NULL;
-}
-
-static const char *kernel_at(size_t index)
-{
-    const struct ny_kernel *kernel = ny_kernel_at(index);
-
-    return kernel ? kernel->name : NULL;
-}
-
-/* The argument of an option whose values are the entries of a table. */
-static struct {
-    const char *option;
-    const char *(*name_at)(size_t index);
-    char text[256];
-} choices[] = {{"format", format_at, ""},
-               {"map", map_at, ""},
-               {"approx", method_at, ""},
-               {"select", rule_at, ""},
-               {"kernel", kernel_at, ""}};
-
-static struct ny_once joined = NY_ONCE_INIT;
-
-/* Written once, before anybody reads them; constant from then on. */
-static void join_choices(void)
-{
-    for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
-        size_t length = 0;
-        const char *name;
-
-        for (size_t k = 0; (name = choices[i].name_at(k)) && length < sizeof(choices[i].text); k++)
-            length += (size_t)snprintf(choices[i].text + length, sizeof(choices[i].text) - length,
-                                       "%s%s", k ? "|" : "", name);
-        infos[ny_option_find(choices[i].option)].argument = choices[i].text;
+    for (size_t i = 0; i < sizeof(written_infos) / sizeof(written_infos[0]); i++) {
+        add(written_infos[i], written_rules[i]);
+        if (strcmp(written_infos[i].name, "kernel") != 0) continue;
+        for (size_t k = 0; (kernel = ny_kernel_at(k)); k++)
+            for (size_t p = 0; kernel->params && kernel->params[p]; p++)
+                add_param(kernel, kernel->params[p]);
     }
-}
-
-const struct ny_option_info *ny_option_at(int index)
-{
-    ny_once(&joined, join_choices);
-    return index >= 0 && (size_t)index < ny_option_count() ? &infos[index] : NULL;
+    for (size_t i = 0; i < NY_GOVERNOR_TABLES; i++)
+        join_entries(i, &infos[find(ny_governor_at(i))]);
+    join_formats(&infos[find("format")]);
 }
 
 size_t ny_option_count(void)
 {
-    return sizeof(rules) / sizeof(rules[0]);
+    ny_once(&built, build);
+    return options;
+}
+
+const struct ny_option_info *ny_option_at(int index)
+{
+    return index >= 0 && (size_t)index < ny_option_count() ? &infos[index] : NULL;
 }
 
 int ny_option_find(const char *name)
 {
-    for (int i = 0; i < (int)ny_option_count(); i++)
-        if (strcmp(infos[i].name, name) == 0) return i;
-    return -1;
+    ny_once(&built, build);
+    return find(name);
 }
 
 const struct ny_option_rule *ny_option_rule(int index)
 {
+    ny_once(&built, build);
     return &rules[index];
 }

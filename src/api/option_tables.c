@@ -71,7 +71,7 @@ static struct ny_table *copy_table(struct ny_context *ctx, const struct ny_table
     struct ny_table *copy = bytes ? ny_calloc(ctx, NY_MEM_OTHER, 1, bytes) : NULL;
     char *at = (char *)(copy + 1), *to;
 
-    if (!bytes) ny_fail(ctx, NY_EBUDGET, "%s is more than memory can hold", name);
+    if (!bytes) ny_fail_memory(ctx);
     if (!copy) return NULL;
     *copy = *table;
     copy->labels = NULL;
@@ -99,11 +99,7 @@ int ny_options_set_table(struct ny_options *options, const char *name, const str
     char text[40];
     int err = NY_GIVEN(ctx, name, table);
 
-    if (!err && !ny_one_of(name, with_tables))
-        err = ny_fail(ctx, NY_EUSAGE,
-                      "option %s takes no table; those that do are landmarks-file, "
-                      "landmarks-points and features",
-                      name);
+    if (!err && !ny_one_of(name, with_tables)) err = ny_fail_idle(ctx, name, "a table");
     if (!err) err = ny_given_table(ctx, table, &given);
     if (!err) err = ny_memory_check(ctx, &given);
     if (err) return err;

@@ -3,25 +3,21 @@
  * and words of a list.
  *
  * ny_options_set() checks each value when it is set, so that reading it later cannot fail. A
- * message names the option, what it takes and what was given. A word that other libraries use is
- * answered by the one that is used here (api/synonyms.h), a misspelt one by the nearest.
+ * message names the option, what it takes and what was given.
  */
 #include "api/option_values.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "api/option_table.h"
-#include "api/synonyms.h"
 #include "base/decimal.h"
 #include "base/text.h"
-
-/* Bounds of a list such as "auto|yes|no": its words, and the bytes of a word. */
-enum { CHOICES_MAX = 24, CHOICE_BYTES = 32 };
 
 bool ny_value_count(const char *text, uint64_t *value)
 {
@@ -78,41 +74,35 @@ bool ny_value_seconds(const char *text, double *seconds)
     return false;
 }
 
-/* Cuts "a|b|c" into words; returns how many. */
-static size_t split_choices(const char *argument, char words[][CHOICE_BYTES], const char **list)
+bool ny_value_percent(const char *text, double *value)
 {
-    size_t count = 0;
+    double percent;
+    char *end;
 
-    while (argument && *argument && count < CHOICES_MAX) {
-        size_t length = strcspn(argument, "|");
-
-        memcpy(words[count], argument, length);
-        words[count][length] = '\0';
-        list[count] = words[count];
-        count++;
-        argument += length + (argument[length] == '|');
-    }
-    return count;
+    if (!strchr("0123456789.", text[0])) return false;
+    percent = ny_decimal_read(text, &end);
+    if (end == text || strcmp(end, "%") != 0 || !isfinite(percent)) return false;
+    *value = percent / 100;
+    return true;
 }
 
-/* Checks a word against those that the option takes, yes and no for a switch. For example
- * "--kernel gaussian" ends in "--kernel has no 'gaussian'; what you mean is called 'rbf' here". */
+static int check_share(struct ny_context *ctx, const char *name, const char *value)
+{
+    double share;
+
+    if ((ny_decimal_whole(value, &share) || ny_value_percent(value, &share)) && share > 0 &&
+        share <= 1)
+        return NY_OK;
+    return ny_fail_value(ctx, name, "a share, such as 1% or 0.01", value);
+}
+
+/* Checks a word against those that the option takes, yes and no for a switch. */
 static int check_choice(struct ny_context *ctx, const struct ny_option_info *info,
                         const char *value)
 {
-    char words[CHOICES_MAX][CHOICE_BYTES];
-    const char *list[CHOICES_MAX];
-    size_t count = split_choices(info->argument ? info->argument : "yes|no", words, list);
-    const char *meant = ny_synonym(info->name, value);
+    const char *words = info->argument ? info->argument : "yes|no";
 
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(list[i], value) == 0) return NY_OK;
-    if (meant)
-        return ny_fail(ctx, NY_EUSAGE, "--%s has no value '%s'; it is called '%s' here (one of %s)",
-                       info->name, value, meant, info->argument);
-    return ny_fail(ctx, NY_EUSAGE, "--%s is one of %s, not '%s'%s", info->name,
-                   info->argument ? info->argument : "yes|no", value,
-                   ny_hint(value, list, count).text);
+    return ny_one_of(value, words) ? NY_OK : ny_fail_value(ctx, info->name, words, value);
 }
 
 double ny_value_gamma(const char *name, double width)
@@ -125,13 +115,8 @@ double ny_value_gamma(const char *name, double width)
  * those of gamma 0, or of an infinite one. */
 static int check_width(struct ny_context *ctx, const char *name, const char *value, double width)
 {
-    bool sigma = strcmp(name, "sigma") == 0;
-
     if (isnormal(ny_value_gamma(name, width))) return NY_OK;
-    return ny_fail(ctx, NY_EUSAGE,
-                   "--%s %s is a width beyond the range of numbers%s; give one between %s", name,
-                   value, sigma ? ", as gamma is 1/(2 S^2)" : "",
-                   sigma ? "1e-150 and 1e150" : "1e-300 and 1e300");
+    return ny_fail_value(ctx, name, "a width between 1e-150 and 1e150", value);
 }
 
 /* Checks a number against the least of the table, which only NY_NUMBER_FROM includes. A width
@@ -141,35 +126,34 @@ static int check_number(struct ny_context *ctx, int index, const char *value)
     const char *name = ny_option_at(index)->name;
     const struct ny_option_rule *rule = ny_option_rule(index);
     bool width = rule->kind == NY_WIDTH;
+    char takes[48];
     double number;
 
     if (width && strcmp(value, "auto") == 0) return NY_OK;
-    if (rule->kind == NY_NUMBER_FROM) {
-        if (ny_decimal_whole(value, &number) && number >= rule->least) return NY_OK;
-        return ny_fail(ctx, NY_EUSAGE, "--%s is a number, at least %g, not '%s'", name, rule->least,
-                       value);
-    }
-    if (ny_decimal_whole(value, &number) && number > rule->least)
+    if (ny_decimal_whole(value, &number) &&
+        (number > rule->least || (rule->kind == NY_NUMBER_FROM && number >= rule->least)))
         return width ? check_width(ctx, name, value, number) : NY_OK;
-    if (isinf(rule->least))
-        return ny_fail(ctx, NY_EUSAGE, "--%s is a number, not '%s'", name, value);
-    return ny_fail(ctx, NY_EUSAGE, "--%s is a number above %g%s, not '%s'", name, rule->least,
-                   width ? " or auto" : "", value);
+    ny_decimal_print(takes, sizeof(takes), "a number %s %g", /* −infinity: any */
+                     rule->kind == NY_NUMBER_FROM ? "from" : "above", rule->least);
+    return ny_fail_value(ctx, name, takes, value);
 }
 
 static int check_count(struct ny_context *ctx, int index, const char *value)
 {
     const char *name = ny_option_at(index)->name;
-    double least = ny_option_rule(index)->least;
+    const struct ny_option_rule *rule = ny_option_rule(index);
+    double least = rule->least, most = rule->param ? rule->param->most : 0;
     uint64_t count;
-    bool held = ny_value_count(value, &count);
+    char takes[80];
 
-    if (held && (double)count >= least) return NY_OK;
-    if (!held && *value && strspn(value, "0123456789") == strlen(value))
-        return ny_fail(ctx, NY_EUSAGE, "--%s is a whole number, at most %lld, not '%s'", name,
-                       (long long)INT64_MAX, value);
-    return ny_fail(ctx, NY_EUSAGE, "--%s is a whole number, at least %.0f, not '%s'", name, least,
-                   value);
+    if (ny_value_count(value, &count) && (double)count >= least &&
+        (most <= 0 || (double)count <= most))
+        return NY_OK;
+    if (most > 0)
+        snprintf(takes, sizeof(takes), "a whole number from %.0f to %.0f", least, most);
+    else
+        snprintf(takes, sizeof(takes), "a whole number, at least %.0f", least);
+    return ny_fail_value(ctx, name, takes, value);
 }
 
 int ny_value_check(struct ny_context *ctx, int index, const char *value)
@@ -184,21 +168,21 @@ int ny_value_check(struct ny_context *ctx, int index, const char *value)
         return check_choice(ctx, info, value);
     case NY_COUNT:
         return check_count(ctx, index, value);
+    case NY_SHARE:
+        return check_share(ctx, ny_option_at(index)->name, value);
     case NY_NUMBER:
     case NY_NUMBER_FROM:
     case NY_WIDTH:
         return check_number(ctx, index, value);
     case NY_DURATION:
         if (ny_value_seconds(value, &seconds)) return NY_OK;
-        return ny_fail(ctx, NY_EUSAGE, "--%s is a time such as 90s, 30m or 2h, not '%s'",
-                       info->name, value);
+        return ny_fail_value(ctx, info->name, "a time such as 90s, 30m or 2h", value);
     case NY_BYTES:
         if (ny_value_bytes(value, &bytes)) return NY_OK;
-        return ny_fail(ctx, NY_EUSAGE, "--%s is a size such as 512M or 2G, not '%s'", info->name,
-                       value);
+        return ny_fail_value(ctx, info->name, "a size such as 512M or 2G", value);
     case NY_TEXT:
         break;
     }
     if (value[0] != '\0') return NY_OK;
-    return ny_fail(ctx, NY_EUSAGE, "--%s needs a value (%s)", info->name, info->argument);
+    return ny_fail_value(ctx, info->name, info->argument, value);
 }

@@ -13,6 +13,8 @@ bool ny_value_count(const char *text, uint64_t *value);
 bool ny_value_bytes(const char *text, uint64_t *bytes);
 /* A time such as "90", "90s", "1.5h" or "2d" (s, m or min, h, d), in seconds; above 0. */
 bool ny_value_seconds(const char *text, double *seconds);
+/* Reads a percentage, "1%", as a share. */
+bool ny_value_percent(const char *text, double *value);
 /* Returns γ as a width says it that is given by option `name`: gamma, sigma, 1/(2σ²), or epsilon,
  * 1/ε. */
 double ny_value_gamma(const char *name, double width);

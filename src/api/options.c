@@ -3,7 +3,7 @@
  * the values that are in force.
  *
  * The command line, the library's callers and Python set options by ny_options_set(), which knows
- * "no-" before a switch, refuses unknown names with a suggestion, and keeps a copy of the text; on
+ * "no-" before a switch, refuses unknown names, and keeps a copy of the text; on
  * an error the set is as it was. Memory and threads are applied to the context at once. The
  * getters return the value in force (api/options.h), so that the functions of the library never
  * look at defaults; how options go together is judged later, in ny_options_check().
@@ -19,13 +19,12 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-/* OPTIONS_MAX is above the number of options in the table, so that lists of them need no memory. */
-enum { OPTIONS_MAX = 128, THREADS_MAX = 4096 };
+enum { THREADS_MAX = 4096 };
 
 const struct ny_options *ny_options_given(const struct ny_options *options,
                                           struct ny_context *context, struct ny_options *none)
 {
-    static char *untyped[OPTIONS_MAX]; /* nobody writes to it */
+    static char *untyped[NY_OPTIONS_MAX]; /* nobody writes to it */
 
     *none = (struct ny_options){.ctx = context, .typed = untyped};
     return options ? options : none;
@@ -66,38 +65,6 @@ void ny_options_free(struct ny_options *options)
 
 /* ---- setting ------------------------------------------------------------------------------ */
 
-/* Refuses an option that the table has not, and suggests the nearest one. */
-static int unknown_option(struct ny_context *ctx, const char *name)
-{
-    const struct ny_option_info *option;
-    const char *names[OPTIONS_MAX];
-    size_t count = 0;
-    const char *nearest;
-
-    while (count < OPTIONS_MAX && (option = ny_option_at((int)count)))
-        names[count++] = option->name;
-    nearest = ny_suggest(name, names, count);
-    return ny_fail(ctx, NY_EUSAGE, "unknown option --%s%s%s%s", name,
-                   nearest ? "; did you mean --" : "", nearest ? nearest : "", nearest ? "?" : "");
-}
-
-/* gamma, sigma and epsilon are three spellings of one number. */
-static int check_width(const struct ny_options *options, const char *name)
-{
-    static const char *const widths[] = {"gamma", "sigma", "epsilon"};
-    size_t count = sizeof(widths) / sizeof(widths[0]);
-    bool is_width = false;
-
-    for (size_t i = 0; i < count; i++)
-        is_width |= strcmp(name, widths[i]) == 0;
-    for (size_t i = 0; is_width && i < count; i++)
-        if (strcmp(name, widths[i]) != 0 && ny_options_is_set(options, widths[i]))
-            return ny_fail(options->ctx, NY_EUSAGE,
-                           "--%s and --%s are two spellings of one width; give one of them", name,
-                           widths[i]);
-    return NY_OK;
-}
-
 /* Applies the options memory and threads, which belong to the context. */
 static int apply_to_context(struct ny_context *ctx, const char *name, const char *value)
 {
@@ -106,9 +73,7 @@ static int apply_to_context(struct ny_context *ctx, const char *name, const char
     if (strcmp(name, "memory") == 0 && ny_value_bytes(value, &number))
         ny_context_set_memory(ctx, number);
     if (strcmp(name, "threads") == 0 && ny_value_count(value, &number)) {
-        if (number > THREADS_MAX)
-            return ny_fail(ctx, NY_EUSAGE, "--threads is at most %d, not '%s'", (int)THREADS_MAX,
-                           value);
+        if (number > THREADS_MAX) return ny_fail_value(ctx, "threads", "at most 4096", value);
         ny_context_set_threads(ctx, (unsigned)number);
     }
     return NY_OK;
@@ -128,14 +93,12 @@ int ny_options_set(struct ny_options *options, const char *name, const char *val
         negated = index >= 0 && ny_option_rule(index)->kind == NY_SWITCH;
         if (!negated) index = -1;
     }
-    if (index < 0) return unknown_option(ctx, name);
+    if (index < 0) return ny_fail(ctx, NY_EUSAGE, "unknown option --%s", name);
     if (!value) value = ny_option_rule(index)->kind == NY_SWITCH ? "yes" : "";
     err = ny_value_check(ctx, index, value);
     if (err) return err;
     /* `no-pilot` sets pilot to no; with the value no, it sets pilot to yes. */
     if (negated) value = strcmp(value, "yes") == 0 ? "no" : "yes";
-    err = check_width(options, ny_option_at(index)->name);
-    if (err) return err;
     copy = ny_strdup(ctx, value);
     if (!copy) return NY_EBUDGET;
     err = apply_to_context(ctx, ny_option_at(index)->name, value);
@@ -175,7 +138,7 @@ bool ny_options_number(const struct ny_options *options, const char *name, doubl
 {
     const char *text = ny_options_get(options, name);
 
-    return text && ny_decimal_whole(text, value);
+    return text && (ny_decimal_whole(text, value) || ny_value_percent(text, value));
 }
 
 bool ny_options_seconds(const struct ny_options *options, const char *name, double *seconds)

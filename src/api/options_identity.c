@@ -14,6 +14,7 @@
 #include "api/report.h"
 #include "base/decimal.h"
 #include "base/memory.h"
+#include "columns/kernel.h"
 #include "graph/settings.h"
 
 /* Room for a double of 17 digits, or a whole number of 64 bits, as text. */
@@ -42,7 +43,7 @@ static bool wants_all_neighbors(const struct ny_options *options)
     double recall = 1;
 
     if (way == NY_KNN_AUTO) ny_options_number(options, "recall", &recall);
-    return !ny_knn_has_recall(way) && recall >= 1;
+    return way != NY_KNN_SIEVE && recall >= 1;
 }
 
 /* The value in force of option `index` in its one spelling: itself, or written to `buffer`. */
@@ -57,7 +58,7 @@ static const char *canonical(const struct ny_options *options, int index, char *
 
     if (strcmp(name, "recall") == 0 && wants_all_neighbors(options)) return NULL;
     if (gamma ? ny_options_gamma(options, &number)
-              : (kind == NY_NUMBER || kind == NY_NUMBER_FROM) &&
+              : (kind == NY_NUMBER || kind == NY_NUMBER_FROM || kind == NY_SHARE) &&
                     ny_options_number(options, name, &number)) {
         write_number(number, buffer);
         return buffer;
@@ -75,13 +76,24 @@ static const char *canonical(const struct ny_options *options, int index, char *
     return text;
 }
 
+/* Tells whether the option is a parameter that this kernel does not list; NULL: there is none. */
+static bool of_another_kernel(const struct ny_option_info *info, const char *kernel)
+{
+    const struct ny_kernel *found = kernel ? ny_kernel_find(kernel) : NULL;
+
+    return info->kernels && !(found && ny_kernel_param(found, info->name));
+}
+
 /* Tells whether the option is in the identity of these groups. sigma and epsilon never are, as
  * canonical() turns them into gamma. */
 static bool counts(const struct ny_options *options, int index, unsigned groups)
 {
     const struct ny_option_info *info = ny_option_at(index);
+    const struct ny_param *param = ny_option_rule(index)->param;
 
     if (groups & NY_GROUP_FIT && !ny_options_of_map(options, index)) return false;
+    if (param && !param->of_all && of_another_kernel(info, ny_options_get(options, "kernel")))
+        return false;
     return info->groups & groups && ny_option_rule(index)->identity &&
            strcmp(info->name, "sigma") != 0 && strcmp(info->name, "epsilon") != 0;
 }
@@ -159,6 +171,8 @@ static const char *stored_value(const json_t *stored, const struct ny_option_inf
 {
     const json_t *value = json_object_get(stored, info->name);
 
+    if (!value && of_another_kernel(info, json_string_value(json_object_get(stored, "kernel"))))
+        return NULL;
     return value ? json_string_value(value) : info->fallback;
 }
 
@@ -214,6 +228,7 @@ static bool differs(const json_t *now, const json_t *stored, const struct ny_opt
     const char *value = value_in(now, info), *then = value_in(stored, info);
 
     if (!json_object_get(now, info->name) && !makes_graph(info->name)) return false;
+    if (!value && !json_object_get(stored, info->name)) return false; /* an option of later days */
     return !same(value, then) && !(value && then && by_digest(info->name));
 }
 
@@ -233,7 +248,7 @@ char *ny_options_differences(const struct ny_options *options, unsigned groups,
         append(&line, " → ");
         append(&line, shown(value_in(now, info)));
     }
-    if (!now) ny_fail(options->ctx, NY_EBUDGET, "the system has no memory to compare options");
+    if (!now) ny_fail_memory(options->ctx);
     json_decref(now);
     return line.text;
 }
@@ -253,10 +268,10 @@ static int check_typed(const struct ny_options *typed, unsigned groups, const js
         now = canonical(typed, i, buffer);
         then = stored_value(stored, info);
         if (same(now, then)) continue;
-        return ny_fail(typed->ctx, NY_EUSAGE,
-                       "'%s' was made with other options (%s: %s → %s), and an update keeps them; "
-                       "leave them out, or fit it again with --restart",
-                       result, info->name, shown(then), shown(now));
+        return ny_fail(
+            typed->ctx, NY_EUSAGE,
+            "'%s' was made with other options (%s: %s → %s); fit it again with --restart", result,
+            info->name, shown(then), shown(now));
     }
     return NY_OK;
 }

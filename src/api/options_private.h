@@ -7,14 +7,20 @@
 
 /* Tells whether the map in force takes an option of graphs; true for other options. */
 bool ny_options_of_map(const struct ny_options *options, int option);
-/* Tells whether the method or rule `name`, in the table of its governor "approx" or "select", takes
- * the option. */
-bool ny_governor_takes(const char *governor, const char *name, const char *option);
-/* Writes "a|b|c", those that take the option, to `text`, which it returns. */
-const char *ny_governor_list(const char *governor, const char *option, char *text, size_t bytes);
-/* Checks what goes with --edges, and the words of --edge-weights; a part of ny_options_check(). */
-int ny_options_check_edges(const struct ny_options *options, unsigned groups);
-/* Refuses an option of a graph that is to be made, beside one that has been: NY_EUSAGE. */
-int ny_options_refuse_made(const struct ny_options *options, const char *option, const char *graph);
+/* Returns the name of option `index` of those whose values list what they take; NULL past the last.
+ */
+const char *ny_governor_at(size_t index);
+/* The first of them have tables of entries, whose values and help come from there. */
+enum { NY_GOVERNOR_APPROX = 1, NY_GOVERNOR_TABLES = 4 };
+/* Returns the name of entry `index` of a table, and what it is; NULL past the last. */
+const char *ny_governor_value(size_t governor, size_t index, const char **summary);
+/* Says what a governor's value (NULL: it has none) does with an option. */
+enum ny_governed {
+    NY_GOVERNED_NOT,    /* no value lists it, or is without it */
+    NY_GOVERNED_TAKEN,  /* this value takes it */
+    NY_GOVERNED_LISTED, /* only others list it */
+    NY_GOVERNED_WITHOUT /* this value alone is without it */
+};
+enum ny_governed ny_governed(size_t governor, const char *value, const char *option);
 
 #endif

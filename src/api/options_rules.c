@@ -4,17 +4,14 @@
  *
  * ny_options_get(), through which the typed getters read, returns the value in force: the typed
  * one, none where the option cannot act, else the default. ny_options_check() refuses typed options
- * that cannot act, by the same tables and predicates, so that a default and a refusal never
- * contradict each other.
+ * that cannot act. Both ask bar_of(), so that a default and a refusal never contradict each other.
  */
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "api/option_values.h"
 #include "api/options_private.h"
 #include "base/text.h"
-#include "columns/kernels.h"
 #include "peers/open.h"
 #include "model/map.h"
 #include "select/rules.h"
@@ -30,71 +27,6 @@ static const char *typed(const struct ny_options *options, const char *name)
 static bool is(const char *text, const char *word)
 {
     return text && strcmp(text, word) == 0;
-}
-
-/* `option` acts only where `governor` in force is one of `values` (after a !: none of them), or
- * without any where the entry of that name in the governor's table lists the option; elsewhere it
- * has no value. The tables of kernels and rules say more, below. */
-static const struct condition {
-    const char *option, *governor, *values;
-} conditions[] = {
-    {"columns-file", "kernel", "precomputed"},
-    {"landmarks", "select", "!"},
-    {"landmarks-file", "select", ""},
-    {"landmarks-points", "select", ""},
-    {"landmarks-points", "kernel", "!precomputed"},
-    {"landmarks-from", "select", ""},
-    {"scale", "kernel", "!precomputed"},
-    {"features", "kernel", "!precomputed"},
-    {"experts", "approx", ""},
-    {"weights", "approx", ""},
-    {"recall", "knn", "auto|forest|sieve"},
-    {"leaf", "knn", "forest"},
-    {"certify", "approx", ""},
-    {"online", "approx", ""},
-    {"online", "select", ""},
-    {"online", "map", "svd|kpca|pca"},
-    {"online", "inner", "!randomized"},
-    {"probe", "kernel", "!precomputed"},
-    {"averages", "map", "!svd"},
-    {"normalize", "map", "diffusion"},
-    {"time", "map", "diffusion"},
-    {"edge-weights", "map", "eigenmaps|diffusion"},
-    {"gamma", "edge-weights", "!binary"},
-    {"sigma", "edge-weights", "!binary"},
-    {"epsilon", "edge-weights", "!binary"},
-    {"rank", "approx", "!"},
-    {"inner", "approx", ""},
-    {"tol", "approx", ""},
-    {"tol", "kernel", "linear|cosine"},
-    {"max-passes", "approx", ""},
-    {"max-passes", "kernel", "linear|cosine"},
-    {"oversample", "approx", ""},
-    {"oversample", "inner", "!exact"},
-    {"power", "approx", ""},
-    {"power", "inner", "!exact"},
-};
-
-enum { CONDITIONS = sizeof(conditions) / sizeof(conditions[0]) };
-
-/* Tells whether the governor's value in force lets the option act. A governor that has no value
- * lets only a negated condition hold. */
-static bool acts(const struct ny_options *options, const struct condition *condition)
-{
-    const char *value = ny_options_get(options, condition->governor);
-    bool negated = condition->values[0] == '!';
-
-    if (!condition->values[negated])
-        return value ? ny_governor_takes(condition->governor, value, condition->option) : negated;
-    return ny_one_of(value, condition->values + negated) != negated;
-}
-
-/* Returns the kernel in force; NULL for a map without one. */
-static const struct ny_kernel *kernel_of(const struct ny_options *options)
-{
-    const char *name = ny_options_get(options, "kernel");
-
-    return name ? ny_kernel_find(name) : NULL;
 }
 
 /* Returns the method in force; NULL for a graph's map without one. */
@@ -113,28 +45,6 @@ static const struct ny_rule *rule_of(const struct ny_options *options)
     return name ? ny_rule_find(name) : ny_rule_at(0);
 }
 
-/* Tells whether the option is no parameter of a kernel, or one of the kernel in force. */
-static bool kernel_takes(const struct ny_options *options, int option)
-{
-    unsigned acts =
-        ny_option_rule(option)->acts & (NY_ACTS_ON_GAMMA | NY_ACTS_ON_SIGMA | NY_ACTS_ON_DEGREE);
-    const struct ny_kernel *kernel = acts ? kernel_of(options) : NULL;
-
-    if (!kernel) return true; /* a map without a kernel is refused as such */
-    if (acts & NY_ACTS_ON_GAMMA) return kernel->has_gamma;
-    return acts & NY_ACTS_ON_SIGMA ? kernel->has_sigma : kernel->has_polynomial;
-}
-
-/* Tells whether the rule takes the option. greedy finds its tolerance if none is given. */
-static bool rule_takes(const struct ny_options *options, int option)
-{
-    unsigned acts = ny_option_rule(option)->acts;
-
-    if (acts & NY_ACTS_ON_SEARCH)
-        return rule_of(options)->by_tolerance && !typed(options, "tolerance");
-    return !(acts & NY_ACTS_ON_TOLERANCE) || rule_of(options)->by_tolerance;
-}
-
 /* Returns what stands in for the method in force with a typed --inner randomized; NULL: nothing
  * does, and then its own solver is exact, randomized, or chosen by size. */
 static const struct ny_method *randomized_of(const struct ny_options *options)
@@ -142,25 +52,6 @@ static const struct ny_method *randomized_of(const struct ny_options *options)
     const struct ny_method *method = method_of(options);
 
     return method ? ny_method_by_products(method) : NULL;
-}
-
-/* Tells whether the solver takes the option. One that has a stand-in has to be typed for that. */
-static bool solver_takes(const struct ny_options *options, int option)
-{
-    return !(ny_option_rule(option)->acts & NY_ACTS_ON_RANDOMIZED) || !randomized_of(options) ||
-           is(typed(options, "inner"), "randomized");
-}
-
-/* Methods that work on all of K choose no landmarks; of some --landmarks is the number of random
- * columns. */
-static bool method_takes(const struct ny_options *options, int option)
-{
-    const struct ny_method *method;
-
-    if (!(ny_option_rule(option)->acts & NY_ACTS_ON_LANDMARKS)) return true;
-    method = method_of(options);
-    if (!method || !method->whole) return true;
-    return option == ny_option_find("landmarks") && method->whole->landmarks;
 }
 
 const struct ny_map *ny_options_map(const struct ny_options *options)
@@ -171,65 +62,33 @@ const struct ny_map *ny_options_map(const struct ny_options *options)
     return map->of_graph && graph ? map->of_graph : map;
 }
 
-/* Maps of a graph take a few of the options of kernels' maps. */
-static bool map_takes(const struct ny_options *options, int option)
-{
-    const struct ny_map *map;
-
-    if (!(ny_option_rule(option)->acts & NY_ACTS_OF_KERNELS)) return true;
-    map = ny_options_map(options);
-    return !map->graph || ny_one_of(ny_option_at(option)->name, map->options);
-}
-
-/* A graph that is there, or whose edges are given, has these already. */
-static bool graph_takes(const struct ny_options *options, int option)
-{
-    return !(ny_option_rule(option)->acts & NY_ACTS_OF_NEW_GRAPH) ||
-           !(typed(options, "graph") || typed(options, "edges"));
-}
-
 bool ny_options_of_map(const struct ny_options *options, int option)
 {
     return !(ny_option_rule(option)->acts & NY_ACTS_OF_GRAPHS) || ny_options_map(options)->graph;
 }
 
-/* The options that name landmarks. */
-static const char *const naming[] = {"landmarks-file", "landmarks-points", "landmarks-from"};
-enum { NAMING = sizeof(naming) / sizeof(naming[0]) };
-
-/* Returns the first option from naming[first] on that is typed, and its place in *at; NULL: none.
- */
-static const char *named_by(const struct ny_options *options, size_t first, size_t *at)
+/* Tells whether an option names the landmarks. */
+static bool names_landmarks(const struct ny_options *options)
 {
-    for (*at = first; *at < NAMING; ++*at)
-        if (typed(options, naming[*at])) return naming[*at];
-    return NULL;
+    return typed(options, "landmarks-file") || typed(options, "landmarks-points") ||
+           typed(options, "landmarks-from");
 }
 
 /* Returns the rule that suits the method in force best. */
 static const char *default_rule(const struct ny_options *options)
 {
     const struct ny_method *method = method_of(options);
-    size_t at;
 
-    if (named_by(options, 0, &at)) return "given";
+    if (names_landmarks(options)) return "given";
     if (is(typed(options, "online"), "yes") && !(method && method->all_rows)) return "greedy";
     return method ? method->rule : "uniform";
 }
 
 /* Tells whether the option is one of landmarks, or of a solver that this method does not have. */
-static bool needs_another(const char *method, int option)
+static bool needs_another(const char *method, const char *option)
 {
-    const unsigned of_landmarks = NY_ACTS_ON_LANDMARKS | NY_ACTS_ON_TOLERANCE | NY_ACTS_ON_SEARCH;
-    const char *name = ny_option_at(option)->name;
-
-    if (ny_option_rule(option)->acts & of_landmarks) return true;
-    for (size_t i = 0; i < CONDITIONS; i++)
-        if (is(name, conditions[i].option) && is("approx", conditions[i].governor) &&
-            !conditions[i].values[conditions[i].values[0] == '!'] &&
-            !ny_governor_takes("approx", method, name))
-            return true;
-    return false;
+    return ny_one_of(option, "landmarks|" NY_LANDMARK_OPTIONS) ||
+           ny_governed(NY_GOVERNOR_APPROX, method, option) > NY_GOVERNED_TAKEN;
 }
 
 /* Returns the method that suits the map best: of a graph's map the first of the table that it has,
@@ -242,7 +101,7 @@ static const char *default_method(const struct ny_options *options)
     for (size_t i = 0; map->graph && (method = ny_method_at(i)); i++)
         if (ny_one_of(method->name, map->methods)) return method->name;
     for (int i = 0; map->method && ny_option_at(i); i++)
-        if (options->typed[i] && needs_another(map->method, i)) return NULL;
+        if (options->typed[i] && needs_another(map->method, ny_option_at(i)->name)) return NULL;
     return map->method;
 }
 
@@ -265,9 +124,70 @@ static bool implied(const struct ny_options *options, const char *name, const ch
     }
     if (is(name, "averages")) *value = method_of(options)->implicit ? "implicit" : "landmarks";
     if (*value) return true;
-    if (is(name, "landmarks") && rule_of(options)->by_tolerance && typed(options, "tolerance"))
+    if (is(name, "landmarks") && (typed(options, "accuracy") || typed(options, "trace-error") ||
+                                  (rule_of(options)->by_tolerance && typed(options, "tolerance"))))
         return true;
     return is(name, "gamma") && (typed(options, "sigma") || typed(options, "epsilon"));
+}
+
+/* ---- what acts ---------------------------------------------------------------------------- */
+
+/* This keeps an option from acting: the value of another one, or any (NULL). No option: nothing
+ * does. */
+struct bar {
+    const char *option, *value;
+};
+
+/* Returns the value of a governor that decides. A method with a stand-in solves exactly, unless the
+ * stand-in is typed. */
+static const char *governing(const struct ny_options *options, const char *governor)
+{
+    const char *value = ny_options_get(options, governor);
+
+    return is(governor, "inner") && !is(value, "randomized") && randomized_of(options) ? "exact"
+                                                                                       : value;
+}
+
+/* Returns the first governor, among the options of these groups, whose value does not take the
+ * option. One without a value takes all. */
+static struct bar governor_bar(const struct ny_options *options, const char *option,
+                               unsigned groups)
+{
+    const char *name, *value;
+
+    for (size_t i = 0; (name = ny_governor_at(i)); i++) {
+        if (ny_governed(i, NULL, option) == NY_GOVERNED_NOT ||
+            !(ny_option_at(ny_option_find(name))->groups & groups))
+            continue;
+        value = governing(options, name);
+        if (value && ny_governed(i, value, option) > NY_GOVERNED_TAKEN)
+            return (struct bar){name, value};
+    }
+    return (struct bar){0};
+}
+
+/* Returns what keeps an option from acting in a call that takes these groups of options; 0: in any
+ * call. */
+static struct bar bar_of(const struct ny_options *options, int option, unsigned groups)
+{
+    const char *name = ny_option_at(option)->name, *graph = typed(options, "graph");
+    unsigned acts = ny_option_rule(option)->acts;
+    const struct ny_map *map;
+
+    if (acts & NY_ACTS_OF_KERNELS && (!groups || groups & NY_GROUP_FIT)) {
+        map = ny_options_map(options);
+        if (map->graph && !ny_one_of(name, map->options)) return (struct bar){"map", map->name};
+    }
+    if (groups & NY_GROUP_FIT && !ny_options_of_map(options, option))
+        return (struct bar){"map", ny_options_map(options)->name};
+    if (acts & NY_ACTS_OF_NEW_GRAPH && graph) return (struct bar){"graph", graph};
+    if (acts & NY_ACTS_OF_NEW_GRAPH && typed(options, "edges")) return (struct bar){"edges", NULL};
+    if (is(name, "pilot") && typed(options, "tolerance"))
+        return (struct bar){"tolerance", typed(options, "tolerance")};
+    /* a dictionary of rows that are named or drawn, whatever is between them */
+    if (groups & NY_GROUP_SELECT && acts & NY_ACTS_ON_POINTS && !rule_of(options)->bytes)
+        return (struct bar){"select", rule_of(options)->name};
+    return governor_bar(options, name, groups ? groups : ~0u);
 }
 
 const char *ny_options_get(const struct ny_options *options, const char *name)
@@ -277,15 +197,55 @@ const char *ny_options_get(const struct ny_options *options, const char *name)
 
     if (index < 0) return NULL;
     if (options->typed[index]) return options->typed[index];
-    if (!map_takes(options, index) || !graph_takes(options, index)) return NULL;
-    if (!kernel_takes(options, index) || !rule_takes(options, index)) return NULL;
-    if (!method_takes(options, index) || !solver_takes(options, index)) return NULL;
-    for (size_t i = 0; i < CONDITIONS; i++)
-        if (is(name, conditions[i].option) && !acts(options, &conditions[i])) return NULL;
+    if (bar_of(options, index, 0).option) return NULL;
     return implied(options, name, &value) ? value : ny_option_at(index)->fallback;
 }
 
 /* ---- refusals ----------------------------------------------------------------------------- */
+
+/* Tells whether one of these options excludes the other. */
+static bool excludes(const char *one, const char *other)
+{
+    static const struct {
+        const char *ones, *others;
+    } apart[] = {
+        {"accuracy", "trace-error"},
+        {"accuracy|trace-error", "tolerance|landmarks-file|landmarks-points|landmarks-from|"
+                                 "columns-file|online|until|model|shape|gamma-grid"},
+        {"edges", "sweep"},
+        {"gamma", "sigma|epsilon"},
+        {"gamma-grid", "time-limit|probe"},
+        {"labels", "label-column"},
+        {"landmarks-file", "landmarks-points|landmarks-from"},
+        {"landmarks-points", "landmarks-from"},
+        {"online", "affine|certify"},
+        {"shards", "shard|append|shuffle|expect-rows"},
+        {"sigma", "epsilon"},
+    };
+
+    for (size_t i = 0; i < sizeof(apart) / sizeof(apart[0]); i++)
+        if (ny_one_of(one, apart[i].ones) && ny_one_of(other, apart[i].others)) return true;
+    return false;
+}
+
+/* Tells whether an option is typed in a call of these groups, and no switch that is off. */
+static bool counts(const struct ny_options *options, int option, unsigned groups)
+{
+    return options->typed[option] && ny_option_at(option)->groups & groups &&
+           !is(options->typed[option], "no");
+}
+
+/* Refuses two typed options of which one excludes the other. */
+static int check_apart(const struct ny_options *options, unsigned groups)
+{
+    const struct ny_option_info *one, *other;
+
+    for (int i = 0; (one = ny_option_at(i)); i++)
+        for (int j = 0; counts(options, i, groups) && (other = ny_option_at(j)); j++)
+            if (counts(options, j, groups) && excludes(one->name, other->name))
+                return ny_fail_both(options->ctx, one->name, other->name);
+    return NY_OK;
+}
 
 /* Reads the whole number in force; false where the option has no value. */
 static bool count_of(const struct ny_options *options, const char *name, uint64_t *count)
@@ -301,197 +261,54 @@ static unsigned groups_of(const char *name)
     return ny_option_at(ny_option_find(name))->groups;
 }
 
-/* Refuses a typed option whose governor does not let it act, if the call takes both. For example
- * "--leaf 64" beside "--knn exact" ends in "--leaf acts only with --knn forest, and here it is
- * exact". */
-static int check_conditions(const struct ny_options *options, unsigned groups)
+/* Refuses typed options that cannot act in a call of these groups. */
+static int check_acts(const struct ny_options *options, unsigned groups)
 {
-    for (size_t i = 0; i < CONDITIONS; i++) {
-        const struct condition *rule = &conditions[i];
-        bool negated = rule->values[0] == '!';
-        const char *value, *values = rule->values;
-        char text[160] = "";
+    const struct ny_option_info *option;
+    struct bar bar;
 
-        if (!typed(options, rule->option) || !(groups_of(rule->option) & groups)) continue;
-        if (!(groups_of(rule->governor) & groups) || acts(options, rule)) continue;
-        value = ny_options_get(options, rule->governor);
-        if (negated)
-            return ny_fail(options->ctx, NY_EUSAGE, "--%s does not act with --%s %s", rule->option,
-                           rule->governor, value);
-        if (!*values) values = ny_governor_list(rule->governor, rule->option, text, sizeof(text));
-        return ny_fail(options->ctx, NY_EUSAGE, "--%s acts only with --%s %s%s%s", rule->option,
-                       rule->governor, values, value ? ", and here it is " : "",
-                       value ? value : "");
+    for (int i = 0; (option = ny_option_at(i)); i++) {
+        if (!options->typed[i] || !(option->groups & groups)) continue;
+        bar = bar_of(options, i, groups);
+        if (bar.option) return ny_fail_beside(options->ctx, option->name, bar.option, bar.value);
     }
     return NY_OK;
 }
 
-/* Text after the name of a map that is one of a graph here, and need not be. */
-static const char *of_graph(const struct ny_map *map)
+/* Refuses methods and rules that the map of a graph in force does not take. */
+static int check_map(const struct ny_options *options)
 {
-    return map == ny_map_find(map->name) ? "" : " of a graph";
-}
-
-/* An option that is not the map's. The store of embed has no graph to name. */
-static int refuse_for_map(const struct ny_options *options, unsigned groups, int option)
-{
-    const char *name = ny_option_at(option)->name;
-    const struct ny_map *map = ny_options_map(options), *other;
-    char graphs[160] = "";
-
-    if (!(ny_option_rule(option)->acts & NY_ACTS_OF_GRAPHS))
-        return ny_fail(options->ctx, NY_EUSAGE, "--%s does not act with --map %s%s; leave it out",
-                       name, map->name, of_graph(map));
-    if (map->of_graph)
-        return ny_fail(options->ctx, NY_EUSAGE,
-                       "--%s does not act with --map %s of a kernel; give --neighbors T%s for a "
-                       "map of a graph",
-                       name, map->name, groups & NY_GROUP_EMBED ? "" : " or --graph NAME");
-    for (size_t i = 0, length = 0; (other = ny_map_at(i)) && length < sizeof(graphs); i++)
-        if (other->graph || other->of_graph)
-            length += (size_t)snprintf(graphs + length, sizeof(graphs) - length, "%s%s",
-                                       length ? ", " : "", other->name);
-    return ny_fail(options->ctx, NY_EUSAGE,
-                   "--%s does not act with --map %s; it is for maps of a graph: %s", name,
-                   map->name, graphs);
-}
-
-/* Refuses options that the map in force does not take, be it one of a graph or not. */
-static int check_map(const struct ny_options *options, unsigned groups)
-{
-    const struct ny_option_info *option;
     const struct ny_map *map = ny_options_map(options);
 
-    for (int i = 0; (option = ny_option_at(i)); i++) {
-        if (!options->typed[i]) continue;
-        if (!map_takes(options, i) || !ny_options_of_map(options, i))
-            return refuse_for_map(options, groups, i);
-        if (!graph_takes(options, i))
-            return ny_options_refuse_made(options, option->name, typed(options, "graph"));
-    }
     if (!map->graph || !map->methods) return NY_OK;
     if (!ny_one_of(ny_options_get(options, "approx"), map->methods))
-        return ny_fail(options->ctx, NY_EUSAGE, "--map %s takes --approx %s, not %s", map->name,
-                       map->methods, ny_options_get(options, "approx"));
+        return ny_fail_beside(options->ctx, "approx", "map", map->name);
     if (ny_rule_reads(rule_of(options)))
-        return ny_fail(options->ctx, NY_EUSAGE,
-                       "--select %s needs a kernel, and --map %s has none; give --select uniform",
-                       rule_of(options)->name, map->name);
+        return ny_fail_beside(options->ctx, "select", "map", map->name);
     return NY_OK;
 }
 
-/* Refuses options of landmarks where the method works on all of K or takes all rows, and options of
- * the randomized solver where projected solves exactly. */
-static int check_method(const struct ny_options *options)
-{
-    const struct ny_method *method = method_of(options);
-    bool all = method && method->all_rows && !typed(options, "select");
-    const struct ny_option_info *option;
-
-    for (int i = 0; (option = ny_option_at(i)); i++) {
-        if (!options->typed[i]) continue;
-        if (all && ny_one_of(option->name, "landmarks|tolerance"))
-            return ny_fail(options->ctx, NY_EUSAGE,
-                           "--%s does not act with --approx %s, which takes every row",
-                           option->name, method->name);
-        if (!method_takes(options, i))
-            return ny_fail(options->ctx, NY_EUSAGE,
-                           "--%s does not act with --approx %s, which works on all of K",
-                           option->name, method->name);
-        if (!solver_takes(options, i))
-            return ny_fail(options->ctx, NY_EUSAGE,
-                           "--%s acts with --approx %s only together with --inner randomized",
-                           option->name, method->name);
-    }
-    return NY_OK;
-}
-
-/* Refuses typed parameters that the kernel or the rule in force does not have. */
-static int check_tables(const struct ny_options *options)
-{
-    const struct ny_option_info *option;
-
-    for (int i = 0; (option = ny_option_at(i)); i++) {
-        if (!options->typed[i]) continue;
-        if (!kernel_takes(options, i))
-            return ny_fail(options->ctx, NY_EUSAGE, "--%s does not act on the %s kernel",
-                           option->name, kernel_of(options)->name);
-        if (!rule_takes(options, i))
-            return ny_fail(options->ctx, NY_EUSAGE, "--%s does not act with --select %s%s",
-                           option->name, rule_of(options)->name,
-                           rule_of(options)->by_tolerance ? " and --tolerance"
-                                                          : "; give --select greedy");
-    }
-    return NY_OK;
-}
-
-/* Refuses landmarks that are named twice or not at all, and rules that the method, the map or
+/* Refuses landmarks that are not named, and rules that the method, the map or
  * the kernel in force cannot use. */
 static int check_selection(const struct ny_options *options, unsigned groups)
 {
     const char *select = ny_options_get(options, "select");
     const struct ny_method *method = groups & NY_GROUP_FIT ? method_of(options) : NULL;
-    size_t at;
-    const char *named = named_by(options, 0, &at), *also = named_by(options, at + 1, &at);
 
     if (method && method->all_rows && !rule_of(options)->all)
-        return ny_fail(options->ctx, NY_EUSAGE,
-                       "--approx %s takes every row; landmarks are selected with another --approx, "
-                       "such as projected",
-                       method->name);
+        return ny_fail_beside(options->ctx, "select", "approx", method->name);
     if (method && method->whole && is(ny_options_get(options, "kernel"), "precomputed"))
-        return ny_fail(
-            options->ctx, NY_EUSAGE,
-            "--approx %s needs all of K, but --kernel precomputed has only some columns of it",
-            method->name);
+        return ny_fail_beside(options->ctx, "kernel", "approx", method->name);
     if (rule_of(options)->paths && !(groups & NY_GROUP_FIT && ny_options_map(options)->graph))
+        return ny_fail_only(options->ctx, "select", "--map isomap where it follows paths");
+    if (is(select, "given") && !names_landmarks(options))
         return ny_fail(options->ctx, NY_EUSAGE,
-                       "--select %s follows paths in a graph: it acts only with --map isomap",
-                       select);
-    if (is(select, "given") && !named)
-        return ny_fail(options->ctx, NY_EUSAGE,
-                       "--select given needs --landmarks-file F.npy%s --landmarks-points P.npy%s",
-                       groups & NY_GROUP_EMBED ? " or" : ",",
-                       groups & NY_GROUP_EMBED ? "" : " or --landmarks-from NAME");
-    if (also)
-        return ny_fail(options->ctx, NY_EUSAGE, "--%s and --%s both name the landmarks; give one",
-                       named, also);
+                       "--select given needs --landmarks-file, --landmarks-points or "
+                       "--landmarks-from");
     if (is(ny_options_get(options, "kernel"), "precomputed") &&
         !(typed(options, "columns-file") && typed(options, "landmarks-file")))
-        return ny_fail(
-            options->ctx, NY_EUSAGE,
-            "--kernel precomputed needs --columns-file C.npy and --landmarks-file D.npy");
-    return NY_OK;
-}
-
-/* A dictionary of rows that are named or drawn, whatever is between them. */
-static int check_dictionary(const struct ny_options *options)
-{
-    for (int i = 0; ny_option_at(i); i++)
-        if (options->typed[i] && ny_option_rule(i)->acts & NY_ACTS_ON_POINTS &&
-            !rule_of(options)->bytes)
-            return ny_fail(options->ctx, NY_EUSAGE,
-                           "--%s does not act with --select %s, which does not look at the points",
-                           ny_option_at(i)->name, rule_of(options)->name);
-    return NY_OK;
-}
-
-/* One pass: what it finds must not depend on rows to come, nor need a second look. */
-static int check_online(const struct ny_options *options)
-{
-    static const char *const others[] = {"affine", "certify"};
-
-    if (!is(typed(options, "online"), "yes")) return NY_OK;
-    if (rule_of(options)->by_tolerance && !typed(options, "tolerance"))
         return ny_fail(options->ctx, NY_EUSAGE,
-                       "--online needs --tolerance E: without it, greedy passes over the rows many "
-                       "times to find one");
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-        if (is(typed(options, others[i]), "yes"))
-            return ny_fail(options->ctx, NY_EUSAGE,
-                           "--%s does not go with --online, %s; leave one of them out", others[i],
-                           i ? "which reads all rows once more"
-                             : "which projects rows on the span of the landmarks");
+                       "--kernel precomputed needs --columns-file and --landmarks-file");
     return NY_OK;
 }
 
@@ -499,14 +316,10 @@ static int check_online(const struct ny_options *options)
 static int check_affine(const struct ny_options *options, unsigned groups)
 {
     const struct ny_method *method = groups & NY_GROUP_FIT ? method_of(options) : NULL;
-    char methods[160] = "";
 
     if (!typed(options, "affine") || rule_of(options)->by_tolerance) return NY_OK;
-    if (method && ny_one_of("affine", method->options)) return NY_OK;
-    ny_governor_list("approx", "affine", methods, sizeof(methods));
-    return ny_fail(options->ctx, NY_EUSAGE, "--affine acts only with --select greedy%s%s",
-                   groups & NY_GROUP_FIT ? " or --approx " : "",
-                   groups & NY_GROUP_FIT ? methods : "");
+    if (method && method->affine) return NY_OK;
+    return ny_fail_only(options->ctx, "affine", "--select greedy or --approx projected");
 }
 
 /* Checks what only a fit has: a kernel that comes with the map, components within the rank, and
@@ -518,72 +331,64 @@ static int check_fit(const struct ny_options *options)
     const char *kernel = ny_options_get(options, "kernel");
     uint64_t components = 0, rank;
 
-    if (map->kernel && !is(kernel, map->kernel) && map->graph)
-        return ny_fail(options->ctx, NY_EUSAGE,
-                       "--map %s%s has the %s kernel of the lengths of edges; choose its form with "
-                       "--edge-weights and --gamma",
-                       map->name, of_graph(map), map->kernel);
     if (map->kernel && !is(kernel, map->kernel))
-        return ny_fail(options->ctx, NY_EUSAGE,
-                       "--map %s has the %s kernel, not %s; use --map kpca", map->name, map->kernel,
-                       kernel);
+        return ny_fail_beside(options->ctx, "kernel", "map", map->name);
     count_of(options, "components", &components);
     if (count_of(options, "rank", &rank) && components + map->divided > rank &&
         !(method && method->rank_of))
-        return ny_fail(options->ctx, NY_EUSAGE,
-                       "--components %llu%s more than --rank %llu; raise --rank",
-                       (unsigned long long)components,
-                       map->divided ? " and the trivial one are" : " is",
+        return ny_fail(options->ctx, NY_EUSAGE, "--components needs a --rank above %llu",
                        (unsigned long long)rank);
     if (map->divided && typed(options, "affine") && is(typed(options, "affine"), "yes"))
-        return ny_fail(options->ctx, NY_EUSAGE,
-                       "--affine does not go with --map %s, whose kernel is not centred",
-                       map->name);
+        return ny_fail_beside(options->ctx, "affine", "map", map->name);
     return NY_OK;
 }
 
 /* Counts that are kept in an unsigned int. */
 static int check_limits(const struct ny_options *options, unsigned groups)
 {
-    static const char *const names[] = {"degree", "power", "n-init", "max-passes"};
+    static const char *const names[] = {"power", "n-init", "max-passes", "dims"};
     uint64_t value;
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (groups_of(names[i]) & groups && count_of(options, names[i], &value) && value > INT_MAX)
-            return ny_fail(options->ctx, NY_EUSAGE, "--%s is at most %d, not %llu", names[i],
-                           INT_MAX, (unsigned long long)value);
+            return ny_fail_value(options->ctx, names[i], "at most 2147483647",
+                                 typed(options, names[i]));
     return NY_OK;
 }
 
-/* Refuses labels that come from two places. */
-static int check_import(const struct ny_options *options)
+/* Refuses options of edges from a file beside none, and weights that are for another verb. */
+static int check_edges(const struct ny_options *options, unsigned groups)
 {
-    if (typed(options, "labels") && typed(options, "label-column"))
-        return ny_fail(options->ctx, NY_EUSAGE,
-                       "--labels and --label-column both say where the labels are; give one");
-    return NY_OK;
+    const char *weights = typed(options, "edge-weights");
+    bool graph = groups & NY_GROUP_GRAPH, given = ny_one_of(weights, "lengths|affinity");
+
+    if (graph && !typed(options, "edges") && (weights || typed(options, "nodes")))
+        return ny_fail_only(options->ctx, weights ? "edge-weights" : "nodes", "--edges");
+    if (!weights || given == graph || !(groups & (NY_GROUP_GRAPH | NY_GROUP_FIT))) return NY_OK;
+    return ny_fail_value(options->ctx, "edge-weights",
+                         graph ? "lengths or affinity" : "heat or binary", weights);
 }
 
 int ny_options_check(const struct ny_options *options, unsigned groups)
 {
+    bool fits = groups & NY_GROUP_FIT, selects = groups & (NY_GROUP_FIT | NY_GROUP_SELECT);
     int err;
 
     ny_error_clear(options->ctx);
-    err = groups & NY_GROUP_FIT ? check_map(options, groups) : NY_OK;
-    if (!err && groups & NY_GROUP_FIT) err = check_method(options);
-    if (!err) err = check_conditions(options, groups);
+    err = check_apart(options, fits ? groups | NY_GROUP_UPDATE : groups);
+    if (!err) err = check_acts(options, groups);
+    if (!err && fits) err = check_map(options);
     if (!err) err = check_limits(options, groups);
-    if (!err && groups & (NY_GROUP_FIT | NY_GROUP_SELECT)) {
-        err = check_tables(options);
-        if (!err) err = check_selection(options, groups);
-        if (!err) err = check_affine(options, groups);
-    }
-    if (!err && groups & NY_GROUP_SELECT) err = check_dictionary(options);
-    if (!err && groups & NY_GROUP_FIT) err = check_online(options);
-    if (!err && groups & NY_GROUP_FIT) err = check_fit(options);
-    if (!err && groups & NY_GROUP_FIT)
+    if (!err && selects) err = check_selection(options, groups);
+    if (!err && selects) err = check_affine(options, groups);
+    if (!err && fits && is(typed(options, "online"), "yes") && !typed(options, "tolerance") &&
+        rule_of(options)->by_tolerance)
+        err = ny_fail_only(options->ctx, "online", "--tolerance");
+    if (!err && fits && typed(options, "accuracy") && is(typed(options, "check-rows"), "0"))
+        err = ny_fail_beside(options->ctx, "accuracy", "check-rows", "0");
+    if (!err && fits) err = check_fit(options);
+    if (!err && fits)
         err = ny_transport_check(options->ctx, ny_options_get(options, "peers"),
                                  typed(options, "peers-wait"));
-    if (!err && groups & NY_GROUP_IMPORT) err = check_import(options);
-    return err ? err : ny_options_check_edges(options, groups);
+    return err ? err : check_edges(options, groups);
 }

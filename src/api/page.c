@@ -1,100 +1,20 @@
 /*
  * ny_write_report: a page about some results of a store, or about all that are done.
  *
- * Options are read here, and names are gathered; report/page.c writes the page. It also shows the
- * command that makes each result: the one that was typed, or one that is put together from the
- * record, without the options that the others imply.
+ * Options are read here, and names are gathered; report/page.c writes the page.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "api/call.h"
 #include "api/given.h"
-#include "api/option_table.h"
 #include "api/options.h"
-#include "base/command.h"
 #include "base/memory.h"
 #include "results/record.h"
 #include "io/output.h"
-#include "report/markup.h"
 #include "report/page.h"
 #include "results/shards.h"
 #include "shards/set.h"
-
-/* ---- the command that makes a result ------------------------------------------------------ */
-
-/* Writes a word as a shell reads it. */
-static void put_word(struct ny_context *ctx, struct ny_sink *sink, const char *word)
-{
-    char *quoted = ny_shell_words(ctx, &word, 1);
-
-    ny_put(sink, " ");
-    if (quoted)
-        ny_put_html(sink, quoted);
-    else if (!sink->err)
-        sink->err = NY_EBUDGET;
-    ny_free(ctx, quoted);
-}
-
-/* Reads those options of a record that have to be typed for the same result: they imply the others.
- * *needed is NULL where this version does not know all of them. */
-static int read_needed(struct ny_options **needed, struct ny_store *store, const char *name,
-                       const json_t *record)
-{
-    unsigned groups = ny_field_is(record, "kind", "graph")        ? NY_GROUP_GRAPH
-                      : ny_field_is(record, "kind", "dictionary") ? NY_GROUP_SELECT
-                                                                  : NY_GROUP_FIT;
-    struct ny_context *ctx = ny_store_context(store);
-    struct ny_options none;
-    int err = ny_options_of_stored(needed, ny_options_given(NULL, ctx, &none), groups,
-                                   json_object_get(record, "options"), name);
-
-    if (err != NY_EUSAGE) return err;
-    ny_error_clear(ctx);
-    return NY_OK;
-}
-
-static void put_option(struct ny_context *ctx, struct ny_sink *sink,
-                       const struct ny_option_info *info, const char *value)
-{
-    char name[64];
-
-    snprintf(name, sizeof(name), "--%s%s", !info->argument && strcmp(value, "no") == 0 ? "no-" : "",
-             info->name);
-    put_word(ctx, sink, name);
-    if (info->argument) put_word(ctx, sink, value);
-}
-
-/* Writes the command as it was typed; for a result without one, a command that makes the same. */
-static int put_command(struct ny_store *store, const char *name, const json_t *record,
-                       struct ny_sink *sink)
-{
-    const json_t *options = json_object_get(record, "options");
-    const char *typed = ny_field_text(record, "command");
-    const struct ny_option_info *info;
-    struct ny_context *ctx = ny_store_context(store);
-    struct ny_options *needed = NULL;
-    int err = typed ? NY_OK : read_needed(&needed, store, name, record);
-
-    if (typed) ny_put_html(sink, typed);
-    if (typed || err) return err ? err : sink->err;
-    ny_put(sink, "nystream ");
-    ny_put(sink, ny_field_is(record, "kind", "graph")        ? "graph"
-                 : ny_field_is(record, "kind", "dictionary") ? "select"
-                                                             : "fit");
-    put_word(ctx, sink, ny_store_path(store));
-    put_word(ctx, sink, name);
-    for (int i = 0; (info = ny_option_at(i)); i++) {
-        const char *value = ny_field_text(options, info->name);
-
-        if (value && (!needed || ny_options_is_set(needed, info->name)))
-            put_option(ctx, sink, info, value);
-    }
-    ny_options_free(needed);
-    return sink->err;
-}
-
-/* ---- names -------------------------------------------------------------------------------- */
 
 /* Most results of a page. If a store has more and none is named, the page has the first of them
  * by name, and says so. */
@@ -154,17 +74,13 @@ static int take_names(struct names *names, const char *const *given, size_t coun
 
     if (!count) err = ny_results_list(names->store, add_name, names);
     if (count > NAMES_MAX)
-        return ny_fail(ctx, NY_EUSAGE, "a report has at most %d results, not %zu", NAMES_MAX,
-                       count);
+        return ny_fail(ctx, NY_EUSAGE, "a report has at most %d results", NAMES_MAX);
     for (size_t k = 0; err == NY_OK && k < count; k++) {
         names->name[k] = ny_strdup(ctx, given[k]);
         err = names->name[k] ? NY_OK : NY_EBUDGET;
         names->count += err == NY_OK;
     }
-    if (err == NY_OK && !names->count)
-        err = ny_fail(ctx, NY_EUSAGE,
-                      "%s has no finished result; make one with 'nystream fit %s NAME'",
-                      ny_store_path(names->store), ny_store_path(names->store));
+    if (err == NY_OK && !names->count) err = ny_result_lacks(names->store, NULL, "finished result");
     return err;
 }
 
@@ -180,8 +96,8 @@ static int take_image(struct ny_context *ctx, const struct ny_options *options,
     spec->images = strcmp(text, "none") != 0;
     if (!spec->images || strcmp(text, "auto") == 0) return NY_OK;
     if (sscanf(text, "%6ux%6u%n", &height, &width, &end) != 2 || text[end] || !height || !width)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--image %s: give height and width, such as 28x28, or auto or none", text);
+        return ny_fail_value(ctx, "image", "height and width, such as 28x28, or auto or none",
+                             text);
     spec->image[0] = height;
     spec->image[1] = width;
     return NY_OK;
@@ -198,7 +114,7 @@ static int take_path(struct ny_context *ctx, const struct ny_options *options, u
     if (!text) return NY_OK;
     if (strspn(text, "0123456789,") != strlen(text) || strlen(text) > 31 ||
         sscanf(text, "%llu,%llu%n", &from, &to, &end) != 2 || text[end])
-        return ny_fail(ctx, NY_EUSAGE, "--path %s: give two rows, such as 0,41", text);
+        return ny_fail_value(ctx, "path", "two rows, such as 0,41", text);
     rows[0] = from;
     rows[1] = to;
     spec->path = rows;
@@ -208,7 +124,7 @@ static int take_path(struct ny_context *ctx, const struct ny_options *options, u
 int ny_write_report(struct ny_context *context, const char *path, const char *const *names,
                     size_t count, const char *output, const struct ny_options *options)
 {
-    struct ny_page_spec spec = {.command = put_command};
+    struct ny_page_spec spec = {0};
     struct names taken = {.count = 0};
     struct ny_options none;
     uint64_t path_rows[2];

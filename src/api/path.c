@@ -35,7 +35,7 @@ static int find(const struct ny_stored_graph *graph, const json_t *record,
     int err;
 
     if (!ny_options_size(options, "from", &from) || !ny_options_size(options, "to", &to))
-        return ny_fail(graph->keep.ctx, NY_EUSAGE, "a path needs --from ROW and --to ROW");
+        return ny_fail(graph->keep.ctx, NY_EUSAGE, "a path needs --from and --to");
     err = ny_stored_path_find(&path, graph, from, to);
     err = ny_keep_current(&graph->keep, record, err);
     if (err == NY_OK) err = describe(&path, report);

@@ -33,9 +33,7 @@ static int check_alone(const struct ny_options *options)
         bool says = ny_option_rule(i)->identity || strcmp(name, "until") == 0;
 
         if (!options->typed[i] || !says || !(ny_option_at(i)->groups & NY_GROUP_FIT)) continue;
-        return ny_fail(options->ctx, NY_EUSAGE,
-                       "--%s does not act with --model, which says what the map is; leave it out",
-                       name);
+        return ny_fail_idle(options->ctx, name, "--model");
     }
     return NY_OK;
 }
@@ -67,9 +65,7 @@ static int check_model(const struct ny_request *request, const char *path)
 
     if (model->spec.kernel->features || model->spec.kernel->base == NY_BASE_GIVEN)
         return ny_fail(request->ctx, NY_EUSAGE,
-                       "%s has no landmarks, because it was made with --approx exact or --kernel "
-                       "precomputed; place rows with 'nystream transform'",
-                       path);
+                       "%s has no landmarks; place rows with 'nystream transform'", path);
     return match_rows(request, path);
 }
 
@@ -95,6 +91,8 @@ static int describe(struct ny_options *options, const struct ny_model *model)
 {
     const struct ny_kernel *kernel = model->spec.kernel;
     const struct ny_map *map = map_of(model);
+    struct ny_kernel_params params = model->spec.params;
+    const struct ny_param *param;
     const struct ny_coordinates *coordinates = &model->coordinates;
     double components = (double)ny_coordinates_count(coordinates);
     bool columns = kernel->base == NY_BASE_COORDINATE; /* pca by exact has them */
@@ -102,11 +100,8 @@ static int describe(struct ny_options *options, const struct ny_model *model)
 
     if (!err && columns) err = ny_options_set(options, "approx", "exact");
     if (!err && !columns) err = ny_options_set(options, "kernel", kernel->name);
-    if (!err && kernel->has_gamma) err = set_number(options, "gamma", model->spec.params.gamma);
-    if (!err && kernel->has_polynomial)
-        err = set_number(options, "coef0", model->spec.params.coef0);
-    if (!err && kernel->has_polynomial)
-        err = set_number(options, "degree", model->spec.params.degree);
+    for (size_t i = 0; !err && (param = ny_kernel_number(kernel, i)); i++)
+        err = set_number(options, param->name, *ny_param_value(param, &params));
     if (!err) err = set_number(options, "components", components);
     if (!err && model->precision == NY_PRECISION_F64)
         err = ny_options_set(options, "precision", "f64");
@@ -142,8 +137,7 @@ int ny_placed_check(const struct ny_request *request)
     if (!json_is_true(json_object_get(request->record, "placed")) || request->model ||
         has_model(request->record))
         return NY_OK;
-    return ny_fail(request->ctx, NY_EUSAGE,
-                   "'%s' was interrupted before its model was stored; give --model again",
+    return ny_fail(request->ctx, NY_EUSAGE, "'%s' has no model yet; give --model again",
                    request->name);
 }
 
@@ -232,7 +226,7 @@ static void report(struct ny_request *request, size_t bytes)
 
     if (model->spec.kernel->base != NY_BASE_COORDINATE)
         ny_field_set_count(facts, "landmarks", model->m);
-    if (model->spec.kernel->has_gamma)
+    if (model->spec.kernel->auto_gamma)
         ny_field_set_number(facts, "gamma", model->spec.params.gamma);
     ny_field_set_count(record, "model_bytes", bytes);
     if (!ny_coordinates_plain(&model->coordinates))

@@ -23,7 +23,7 @@ static int take_axes(struct ny_context *ctx, const struct ny_options *options, c
 
     if (!text) return NY_OK;
     if (!first || second < 2 || first > 63 || second > 64 || strchr(text + first + 1, ','))
-        return ny_fail(ctx, NY_EUSAGE, "--axes %s: give two columns, such as 1,2 or row,1", text);
+        return ny_fail_value(ctx, "axes", "two columns, such as 1,2 or row,1", text);
     snprintf(axes[0], 64, "%.*s", (int)first, text);
     snprintf(axes[1], 64, "%s", text + first + 1);
     spec->scene.axes[0] = axes[0];
@@ -42,25 +42,18 @@ static int take_size(struct ny_context *ctx, const struct ny_options *options,
     if (sscanf(text, "%5ux%5u%n", &width, &height, &end) != 2 || text[end] ||
         width < NY_PICTURE_LEAST || width > NY_PICTURE_MOST || height < NY_PICTURE_LEAST ||
         height > NY_PICTURE_MOST)
-        return ny_fail(
-            ctx, NY_EUSAGE,
-            "--size %s: give the size in pixels, such as 1600x1200, from %d to %d a side", text,
-            NY_PICTURE_LEAST, NY_PICTURE_MOST);
+        return ny_fail_value(ctx, "size", "the size in pixels, such as 1600x1200", text);
     spec->width = width;
     spec->height = height;
     return NY_OK;
 }
 
-/* Options of points do not act on eigenvalues. */
-static int check_scree(struct ny_context *ctx, const struct ny_options *options)
+/* Refuses options that do not act, of a list that NULL ends. */
+static int refuse(struct ny_context *ctx, const struct ny_options *options,
+                  const char *const *names, const char *with)
 {
-    static const char *const names[] = {"axes", "color", "all", "names", "mark-landmarks"};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (ny_options_is_set(options, names[i]))
-            return ny_fail(ctx, NY_EUSAGE,
-                           "--%s does not act with --scree, which draws only eigenvalues",
-                           names[i]);
+    for (; *names; names++)
+        if (ny_options_is_set(options, *names)) return ny_fail_idle(ctx, *names, with);
     return NY_OK;
 }
 
@@ -77,7 +70,9 @@ struct plot {
 static int begin(struct plot *plot, struct ny_context *ctx, const char *path,
                  const struct ny_options *options)
 {
-    int err;
+    static const char *const of_points[] = {"axes",  "color",          "all",
+                                            "names", "mark-landmarks", NULL};
+    int err = NY_OK;
 
     *plot = (struct plot){0};
     options = ny_options_given(options, ctx, &plot->none);
@@ -88,7 +83,7 @@ static int begin(struct plot *plot, struct ny_context *ctx, const char *path,
     plot->spec.scree = ny_options_flag(options, "scree");
     plot->names = ny_options_flag(options, "names");
     if (ny_options_is_set(options, "names")) plot->spec.names = &plot->names;
-    err = plot->spec.scree ? check_scree(ctx, options) : NY_OK;
+    if (plot->spec.scree) err = refuse(ctx, options, of_points, "--scree");
     if (err == NY_OK) err = take_axes(ctx, options, plot->axes, &plot->spec);
     if (err == NY_OK) err = take_size(ctx, options, &plot->spec);
     if (err) return err;
@@ -122,27 +117,18 @@ int ny_plot(struct ny_context *context, const char *path, const char *name, cons
 int ny_plot_text(struct ny_context *context, const char *path, const char *name,
                  const struct ny_options *options, const struct ny_screen *screen)
 {
+    static const char *const of_files[] = {"size", "scree", "names", "mark-landmarks", NULL};
     struct ny_sink out;
     struct plot plot;
     int err = NY_GIVEN(context, path, name, screen);
 
     if (err == NY_OK && !screen->write)
-        err = ny_fail(context, NY_EUSAGE, "ny_plot_text() was given a screen without write()");
-    if (err == NY_OK && options && ny_options_is_set(options, "size"))
-        err = ny_fail(
-            context, NY_EUSAGE,
-            "--size is for a picture in a file (-o OUT.png); a terminal has a size of its own");
+        err = ny_given(context, __func__, "write", (const void *const[]){NULL}, 1);
+    if (err == NY_OK && options) err = refuse(context, options, of_files, "a terminal");
     if (err == NY_OK) err = begin(&plot, context, path, options);
     if (err) return err;
     out = (struct ny_sink){.write = screen->write, .user = screen->user};
-    if (plot.spec.scree || plot.spec.scene.rows || plot.names)
-        err = ny_fail(context, NY_EUSAGE,
-                      "--%s needs a picture in a file (-o OUT.png); --terminal shows only points",
-                      plot.spec.scree        ? "scree"
-                      : plot.spec.scene.rows ? "mark-landmarks"
-                                             : "names");
-    else
-        err = ny_terminal_draw(plot.store, name, &plot.spec.scene, plot.spec.title, screen, &out);
+    err = ny_terminal_draw(plot.store, name, &plot.spec.scene, plot.spec.title, screen, &out);
     end(&plot, context);
     return err;
 }

@@ -23,8 +23,7 @@ int ny_report_of_json(struct ny_report **out, struct ny_context *ctx, json_t *ob
     int err = ny_fields_check(ctx);
 
     if (out) *out = NULL;
-    if (err == NY_OK && !object)
-        err = ny_fail(ctx, NY_EBUDGET, "the system has no memory for a report");
+    if (err == NY_OK && !object) err = ny_fail_memory(ctx);
     if (err == NY_OK && out) {
         report = ny_calloc(ctx, NY_MEM_OTHER, 1, sizeof(*report));
         if (!report) err = NY_EBUDGET;

@@ -9,13 +9,10 @@
  * resumes. What fails for good (wrong data, wrong usage, numerics) is removed again; what more
  * space, memory or time may cure is kept.
  */
-#include "api/request.h"
-
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "api/accuracy.h"
 #include "api/announce.h"
 #include "api/call.h"
 #include "api/given.h"
@@ -25,11 +22,9 @@
 #include "base/progress.h"
 #include "fit/shards.h"
 #include "base/peers.h"
-#include "peers/open.h"
 #include "results/behind.h"
 #include "results/record.h"
 #include "results/resume.h"
-#include "shards/shards.h"
 
 void ny_request_set_digest(json_t *inputs, const char *key, uint64_t digest)
 {
@@ -56,26 +51,6 @@ static const char *option_of(const struct ny_request *request, const char *key)
     if (ny_options_is_set(request->options, "landmarks-file")) return "landmarks-file";
     return ny_options_is_set(request->options, "landmarks-points") ? "landmarks-points"
                                                                    : "landmarks-from";
-}
-
-/* Checks that the files, of which `inputs` has digests, are those of the job: with a changed file,
- * it is another job. */
-static int check_inputs(const struct ny_request *request, json_t *inputs)
-{
-    const json_t *stored = json_object_get(request->record, "inputs");
-    const char *key, *then;
-    json_t *now;
-
-    json_object_foreach(inputs, key, now)
-    {
-        then = ny_field_text(stored, key);
-        if (!then || strcmp(then, json_string_value(now)) == 0) continue;
-        return ny_fail(request->ctx, NY_EUSAGE,
-                       "'%s' was made with other %s: what --%s names has changed since then; give "
-                       "--restart to replace it, or another name",
-                       request->name, key, option_of(request, key));
-    }
-    return NY_OK;
 }
 
 /* Copies the options of the record. A file of the same digest has the path by which it is named
@@ -118,32 +93,43 @@ static int find_done(const struct ny_request *request, bool restart, bool *done)
     return err;
 }
 
-/* Refuses because NAME is another job. Work that can be resumed must not be thrown away, so the
- * advice is not --restart there. */
+/* Refuses because NAME is another job. Work that can be resumed must not be thrown away, so that it
+ * is said how. */
 static int refuse(const struct ny_request *request, const char *what)
 {
     if (is_done(request))
         return ny_fail(request->ctx, NY_EUSAGE,
                        "'%s' exists %s; give --restart to replace it, or another name",
                        request->name, what);
-    return ny_fail(request->ctx, NY_EUSAGE,
-                   "'%s' exists %s, but is not finished; give another name, or %s", request->name,
-                   what, ny_resume_words(request->store, request->name, request->record).text);
+    return ny_fail(request->ctx, NY_EUSAGE, "'%s' exists %s; give another name, or %s",
+                   request->name, what,
+                   ny_resume_words(request->store, request->name, request->record).text);
+}
+
+/* Checks that the files, of which `inputs` has digests, are those of the job: with a changed file,
+ * it is another job. */
+static int check_inputs(const struct ny_request *request, json_t *inputs)
+{
+    const json_t *stored = json_object_get(request->record, "inputs");
+    const char *key, *then;
+    json_t *now;
+
+    json_object_foreach(inputs, key, now)
+    {
+        then = ny_field_text(stored, key);
+        if (!then || strcmp(then, json_string_value(now)) == 0) continue;
+        return refuse(request, "with another file");
+    }
+    return NY_OK;
 }
 
 /* Refuses to go on with a fit over shards in one of them alone, and the other way round. */
 static int check_shards(const struct ny_request *request)
 {
     uint64_t shards = ny_field_count(request->record, "shards", 1);
-    char what[64];
 
     if (shards == ny_peers_shards(ny_context_peers(request->ctx))) return NY_OK;
-    if (shards > 1)
-        snprintf(what, sizeof(what), "as one of the %llu shards of a fit",
-                 (unsigned long long)shards);
-    else
-        snprintf(what, sizeof(what), "as a result of this shard alone");
-    return refuse(request, what);
+    return refuse(request, "for another number of shards");
 }
 
 /* Refuses options of the call that are not those of the record, and files that have changed. */
@@ -187,9 +173,7 @@ static void note_lost(struct ny_request *request, uint64_t rows)
 {
     ny_record_set_lost(request->record, ny_store_skipped(request->store));
     ny_field_set_count(json_object_get(request->record, "report"), "lost", rows);
-    ny_log(request->ctx, NY_LOG_WARNING,
-           "%llu rows of %s are lost and not in '%s'; 'nystream export --part rows' lists the rows "
-           "that are",
+    ny_log(request->ctx, NY_LOG_WARNING, "%llu rows of %s are lost and not in '%s'",
            (unsigned long long)rows, ny_store_path(request->store), request->name);
 }
 
@@ -240,24 +224,15 @@ static int forget_hopeless(struct ny_request *request, int err)
 /* Says that nothing is left to do, and how rows that were appended since come in. */
 static void note_done(const struct ny_request *request)
 {
-    ny_log(request->ctx, NY_LOG_NOTE, "'%s' is done already%s", request->name,
-           request->options ? ", with these options" : "");
+    ny_log(request->ctx, NY_LOG_NOTE, "'%s' is done already", request->name);
     ny_warn_behind(request->store, request->name, request->record);
 }
 
 /* Says where a job goes on that was stopped on its way. */
 static void note_going_on(const struct ny_request *request)
 {
-    const json_t *record = request->record;
-    double n = ny_field_number(json_object_get(record, "report"), "n", 0);
-    char share[40] = "";
-    uint64_t rows;
-
-    if (json_object_size(json_object_get(record, "checkpoint")) && n > 0 &&
-        ny_record_rows_done(record, &rows))
-        snprintf(share, sizeof(share), ", at %.0f %%", 100 * (double)rows / n);
-    ny_log(request->ctx, NY_LOG_NOTE, "'%s' resumes in stage %s%s", request->name,
-           ny_field_text(record, "stage"), share);
+    ny_log(request->ctx, NY_LOG_NOTE, "'%s' resumes in stage %s", request->name,
+           ny_field_text(request->record, "stage"));
 }
 
 /* Called after the plan, which for a budget below even this says which one works. */
@@ -305,28 +280,12 @@ static int agree(const struct ny_request *request, bool restart)
     return err;
 }
 
-/* Resumes, replaces or begins the job. Nothing stored is changed before the plan fits. */
-static int run_job(struct ny_request *request)
+/* Goes on with the job of the record, or begins it where there is none. */
+static int attempt(struct ny_request *request)
 {
-    bool restart = ny_options_flag(request->options, "restart"), done;
-    int err = NY_OK;
+    int err;
 
-    if (!request->record) err = ny_record_load(request->store, request->name, &request->record);
-    if (err) return err;
-    if (request->record && !restart) err = check_existing(request);
-    if (!err) err = agree(request, restart);
-    if (!err) err = find_done(request, restart, &done);
-    if (err) return err;
-    if (done) {
-        note_done(request);
-        return NY_OK;
-    }
-    if (request->record && !restart && !request->stored && ny_context_command(request->ctx))
-        ny_record_set_command(request->store, request->record);
-    if (restart) {
-        json_decref(request->record);
-        request->record = NULL;
-    }
+    request->fresh = false;
     err = request->kind->announce(request);
     if (err == NY_OK) err = reserve_process(request);
     if (err) return err;
@@ -345,18 +304,74 @@ static int run_job(struct ny_request *request)
     return forget_hopeless(request, err);
 }
 
+/* Makes a result that is done again, with more landmarks. NY_END where a limit has no room for
+ * that, so that the result stays; of shards, which need not all have such a limit, NY_EBUDGET. */
+static int attempt_again(struct ny_request *request)
+{
+    json_t *before = request->record;
+    int err;
+
+    do {
+        request->record = NULL;
+        if (request->reserved) ny_call_end(request->ctx);
+        request->reserved = false;
+        ny_plan_lend(request->ctx);
+        err = attempt(request);
+        if (err != NY_EBUDGET || request->record || ny_context_peers(request->ctx)) break;
+        err = NY_END;
+    } while (ny_accuracy_less(request, before));
+    if (err == NY_END)
+        request->record = before;
+    else
+        json_decref(before);
+    return err;
+}
+
+/* Makes a result that is done again until it is as right as its option accuracy says. */
+static int reach_accuracy(struct ny_request *request)
+{
+    int err = NY_OK;
+
+    while (!err && ny_accuracy_again(request))
+        err = attempt_again(request);
+    return err == NY_END ? NY_OK : err;
+}
+
+/* Resumes, replaces or begins the job. Nothing stored is changed before the plan fits. */
+static int run_job(struct ny_request *request)
+{
+    bool restart = ny_options_flag(request->options, "restart"), done;
+    int err = NY_OK;
+
+    if (!request->record) err = ny_record_load(request->store, request->name, &request->record);
+    if (err) return err;
+    if (request->record && !restart) err = check_existing(request);
+    if (!err) err = agree(request, restart);
+    if (!err) err = find_done(request, restart, &done);
+    if (err) return err;
+    if (restart) {
+        json_decref(request->record);
+        request->record = NULL;
+    }
+    err = ny_accuracy_begin(request);
+    if (err) return err;
+    if (done && ny_accuracy_settled(request)) {
+        note_done(request);
+        return NY_OK;
+    }
+    if (done) return reach_accuracy(request);
+    if (request->record && !request->stored && ny_context_command(request->ctx))
+        ny_record_set_command(request->store, request->record);
+    err = attempt(request);
+    return err ? err : reach_accuracy(request);
+}
+
 /* Refuses to take options of what is not there, or of another kind: the defaults would be a result
  * that nobody has asked for. */
-static int refuse_to_keep(const struct ny_request *request)
+static int no_options(const struct ny_request *request)
 {
-    if (request->record)
-        return ny_fail(request->ctx, NY_EUSAGE,
-                       "'%s' is a %s, whose options are not those of a %s; give options together "
-                       "with --restart",
-                       request->name, ny_record_kind(request->record), request->kind->name);
-    return ny_fail(request->ctx, NY_EUSAGE,
-                   "%s has no result '%s' whose options --restart could keep; give the options",
-                   ny_store_path(request->store), request->name);
+    return ny_fail(request->ctx, NY_EUSAGE, "'%s' has no options to keep; give them with --restart",
+                   request->name);
 }
 
 /* Takes the options of the result that `restart` replaces, if no other option chooses anything. */
@@ -367,12 +382,9 @@ static int keep_options(struct ny_request *request)
     if (!ny_options_flag(request->options, "restart") || ny_options_choose(request->options))
         return NY_OK;
     err = ny_record_load(request->store, request->name, &request->record);
-    if (err || (!request->record && ny_context_scratch(request->ctx))) return err;
-    if (!ny_field_is(request->record, "kind", request->kind->name)) return refuse_to_keep(request);
-    if (json_is_true(json_object_get(request->record, "placed")))
-        return ny_fail(request->ctx, NY_EUSAGE,
-                       "'%s' was placed by a model; give --model together with --restart",
-                       request->name);
+    if (err || (!request->record && ny_store_kept(request->store) != NY_KEPT_IN_STORE)) return err;
+    if (!ny_field_is(request->record, "kind", request->kind->name)) return no_options(request);
+    if (json_is_true(json_object_get(request->record, "placed"))) return no_options(request);
     request->again = json_incref(request->record);
     err = ny_options_again(&request->stored, request->options, request->kind->groups,
                            json_object_get(request->record, "options"), request->name);
@@ -380,6 +392,24 @@ static int keep_options(struct ny_request *request)
     request->options = request->stored;
     ny_log(request->ctx, NY_LOG_NOTE, "'%s' is made again with the options it had", request->name);
     return NY_OK;
+}
+
+/* Takes rows in. A result that was to be as right as its option accuracy says gets more landmarks
+ * where it is not any more; a frozen update keeps what it has. */
+static int take_in(struct ny_request *request, const struct ny_options *how)
+{
+    int err = request->kind->update(request->store, request->name, how, &request->record);
+
+    if (err || strcmp(ny_options_text(how, "update"), "full") != 0 ||
+        !ny_accuracy_landmarks(request->record))
+        return err;
+    err = ny_options_of_stored(&request->made, how, request->kind->groups,
+                               json_object_get(request->record, "options"), request->name);
+    if (err) return err;
+    request->options = request->made;
+    err = request->kind->settings(request);
+    if (!err) err = ny_accuracy_begin(request);
+    return err ? err : reach_accuracy(request);
 }
 
 /* Goes on with the update that is under way of a result that is done, if there is one. */
@@ -399,14 +429,14 @@ static int resume_update(struct ny_request *request)
     err = ny_options_new(&request->stored, request->ctx);
     if (err == NY_OK)
         err = ny_options_set(request->stored, "update",
-                             ny_update_mode_name(ny_earlier_of(update).mode));
+                             ny_update_mode_name(ny_update_mode_of(update)));
     if (err == NY_OK && limit) err = ny_options_set(request->stored, "time-limit", limit);
     json_decref(update);
     if (err == NY_OK) err = reserve_process(request);
     if (err) return err;
     json_decref(request->record);
     request->record = NULL;
-    return request->kind->update(request->store, request->name, request->stored, &request->record);
+    return take_in(request, request->stored);
 }
 
 /* Finds the kind of the job in its record and goes on with it, with the options that it was
@@ -420,9 +450,7 @@ static int resume(struct ny_request *request, const struct ny_request_kind *cons
     for (; *kinds; kinds++)
         if (ny_field_is(request->record, "kind", (*kinds)->name)) request->kind = *kinds;
     if (!request->kind)
-        return ny_fail(request->ctx, NY_ESTORE, "'%s' in %s is a %s, which cannot be resumed",
-                       request->name, ny_store_path(request->store),
-                       ny_record_kind(request->record));
+        return ny_fail_damaged(request->ctx, request->name, ny_store_path(request->store));
     err = check_shards(request);
     if (err) return err;
     if (is_done(request) && !ny_context_peers(request->ctx)) return resume_update(request);
@@ -473,9 +501,7 @@ static int run(struct ny_request *request)
     if (err) goto done;
     if (request->kind->update && ny_options_is_set(request->options, "update")) {
         err = reserve_for_update(request);
-        if (err) goto done;
-        err = request->kind->update(request->store, request->name, request->options,
-                                    &request->record);
+        if (!err) err = take_in(request, request->options);
         goto done;
     }
     err = resume_in_time(request, &found);
@@ -494,6 +520,7 @@ static void release(struct ny_request *request)
 {
     json_decref(request->record);
     json_decref(request->again);
+    json_decref(request->attempts);
     ny_settings_release(&request->settings, request->ctx);
     ny_store_close(request->store);
     ny_options_free(request->stored);
@@ -501,42 +528,9 @@ static void release(struct ny_request *request)
     ny_model_free(request->model);
     ny_memory_lend(request->ctx, 0);
     ny_memory_set_aside(request->ctx, 0);
-    ny_context_set_in_memory(request->ctx, false);
+    ny_context_set_kept(request->ctx, NY_KEPT_IN_STORE);
     if (request->reserved) ny_call_end(request->ctx);
     ny_blas_return();
-}
-
-/* Tells whether there is nothing at a path. */
-static bool is_missing(const char *path)
-{
-    return access(path, F_OK) != 0 && errno == ENOENT;
-}
-
-/* Refuses to do the same work in several processes, where the store has no shards. The command line
- * is the same for all of them; a program that calls the library has rows of its own in each. That
- * there is no store, as on a host that does not see its folder, or one in shards, is told when it
- * is opened. */
-static int refuse_ranks(const struct ny_request *request, const char *path)
-{
-    const struct ny_transport_wish wish = {.peers = ny_options_text(request->options, "peers"),
-                                           .shards = 1};
-    bool program = !ny_context_command(request->ctx);
-    struct ny_transport *transport;
-
-    if (ny_context_peers(request->ctx) || (program && !wish.peers) || ny_shards_at(path) ||
-        (is_missing(path) && !request->kind->makes_store))
-        return NY_OK;
-    return ny_transport_open(&transport, request->ctx, &wish);
-}
-
-/* Opens the store, or makes it where there is none and the kind can begin with an empty one. */
-static int open_store(struct ny_request *request, const char *path)
-{
-    const char *option = request->kind->makes_store;
-
-    if (!is_missing(path) || !option || !ny_options_is_set(request->options, option))
-        return ny_store_open(&request->store, request->ctx, path);
-    return ny_store_create(&request->store, request->ctx, path);
 }
 
 int ny_request_run(const struct ny_request_kind *kind, struct ny_context *context, const char *path,
@@ -549,13 +543,13 @@ int ny_request_run(const struct ny_request_kind *kind, struct ny_context *contex
     if (report) *report = NULL;
     if (err) return err;
     request.options = ny_options_given(options, context, &none);
-    err = refuse_ranks(&request, path);
+    err = ny_request_refuse_ranks(&request, path);
     if (err) return err;
     ny_fields_begin();
     ny_blas_borrow(); /* a plan works before the memory is taken */
     ny_plan_lend(context);
-    err = open_store(&request, path);
-    if (!err) ny_context_set_in_memory(context, ny_store_in_memory(request.store));
+    err = ny_request_open_store(&request, path);
+    if (!err) ny_context_set_kept(context, ny_store_kept(request.store));
     if (!err) err = ny_store_join(request.store);
     if (err) goto done;
     err = run(&request);

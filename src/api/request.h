@@ -32,7 +32,6 @@ struct ny_request_kind {
      * with without them. NULL: nothing. */
     int (*keep)(struct ny_request *request);
     int (*run)(struct ny_request *request);
-    const struct ny_arrivals *arrivals;            /* of the rows; NULL: all are there */
     struct ny_row_room *room; /* that the caller has for coordinates; NULL: they are stored */
     /* Takes rows in that were appended (option update), under the NAME's lock: *record is that of
      * the result afterwards. NULL: the kind cannot be updated. */
@@ -53,6 +52,8 @@ struct ny_request {
     json_t *record; /* NULL: there is none yet */
     bool fresh;     /* this call has made it, with options that were typed */
     bool reserved;  /* what the process takes */
+    size_t most;    /* landmarks of any attempt of a fit with option accuracy */
+    json_t *attempts;       /* of such a fit: those before, owned */
     struct ny_owned_settings settings; /* fit, select; the choice of columns graph, too */
     struct ny_plan plan;
     struct ny_graph_settings graph;
@@ -64,6 +65,13 @@ extern const struct ny_request_kind ny_request_fit, ny_request_select, ny_reques
 /* Sets a digest as 16 hexadecimal digits: it uses all 64 bits, and integers of JSON are signed
  * here. */
 void ny_request_set_digest(json_t *inputs, const char *key, uint64_t digest);
+/* Refuses to do the same work in several processes, where the store has no shards. The command line
+ * is the same for all of them; a program that calls the library has rows of its own in each. That
+ * there is no store, as on a host that does not see its folder, or one in shards, is told when it
+ * is opened. */
+int ny_request_refuse_ranks(const struct ny_request *request, const char *path);
+/* Opens the store, or makes it where there is none and the kind can begin with an empty one. */
+int ny_request_open_store(struct ny_request *request, const char *path);
 /* *report (may be NULL) as ny_result_report(). */
 int ny_request_run(const struct ny_request_kind *kind, struct ny_context *context,
                    const char *path, const char *name, const struct ny_options *options,

@@ -41,10 +41,7 @@ int ny_settings_preparation(struct ny_context *ctx, const struct ny_options *opt
     const char *rows = ny_options_text(options, "rows");
 
     if (ny_prepared_parse(how, rows, ny_options_text(options, "values"))) return NY_OK;
-    return ny_fail(ctx, NY_EUSAGE,
-                   "--rows is none, unit, or total:S with a number S above 0, such as total:10000, "
-                   "not '%s'",
-                   rows);
+    return ny_fail_value(ctx, "rows", "none, unit, or total:S with a number S above 0", rows);
 }
 
 enum ny_reading ny_settings_layout(const struct ny_options *options)
@@ -99,9 +96,6 @@ struct ny_graph_settings ny_settings_graph(const struct ny_options *options,
         .threads = ny_context_threads(ctx)};
 
     graph.recall = number_of(options, "recall", 1);
-    if (graph.way != NY_KNN_FOREST && !ny_graph_nearly(&graph)) return graph;
-    graph.seed = size_of(options, "seed", 0);
-    graph.leaf = size_of(options, "leaf", NY_LEAF_ROWS);
     return graph;
 }
 
@@ -110,14 +104,15 @@ static void read_kernel(const struct ny_options *options, struct ny_wishes *wish
 {
     const char *name = ny_options_text(options, "kernel");
     struct ny_fit_settings *plain = &wishes->plain;
+    const struct ny_param *param;
 
     if (!name) return; /* a graph's map without one */
-    wishes->kernel = ny_kernel_find(name);
-    plain->params.gamma = 1;
+    plain->kernel = ny_kernel_find(name);
+    plain->params = NY_KERNEL_PARAMS;
+    for (size_t i = 0; (param = ny_kernel_number(plain->kernel, i)); i++)
+        ny_options_number(options, param->name, ny_param_value(param, &plain->params));
     plain->gamma_auto =
-        wishes->kernel->has_gamma && !ny_options_gamma(options, &plain->params.gamma);
-    plain->params.coef0 = number_of(options, "coef0", 0);
-    plain->params.degree = (unsigned)size_of(options, "degree", 1);
+        plain->kernel->auto_gamma && !ny_options_gamma(options, &plain->params.gamma);
     plain->scale = (enum ny_scale)ny_options_choice(options, "scale");
     plain->scale_typed = ny_options_is_set(options, "scale");
 }
@@ -127,10 +122,9 @@ static void read_selection(const struct ny_options *options, struct ny_wishes *w
 {
     wishes->plain.dictionary.tolerance = number_of(options, "tolerance", NAN);
     wishes->plain.pilot = ny_options_flag(options, "pilot");
-    wishes->centred = ny_options_map(options)->additive;
     wishes->affine_typed = ny_options_is_set(options, "affine");
-    wishes->affine = ny_options_flag(options, "affine");
-    wishes->online = ny_options_flag(options, "online");
+    wishes->plain.affine = ny_options_flag(options, "affine");
+    wishes->plain.online = ny_options_flag(options, "online");
 }
 
 /* Sets what a fit takes, whether its map is one of a kernel or of a graph. */
@@ -139,7 +133,7 @@ static void read_fit(const struct ny_options *options, struct ny_wishes *wishes)
     const char *approx = ny_options_text(options, "approx");
     struct ny_fit_settings *plain = &wishes->plain;
 
-    wishes->method = approx ? ny_method_find(approx) : NULL;
+    plain->method = approx ? ny_method_find(approx) : NULL;
     plain->precision = (enum ny_precision)ny_options_choice(options, "precision");
     plain->components = size_of(options, "components", 2);
     plain->asymmetric = ny_options_choice(options, "normalize");
@@ -153,9 +147,10 @@ static void read_kernel_map(const struct ny_options *options, struct ny_wishes *
     struct ny_fit_settings *plain = &wishes->plain;
 
     wishes->implicit = ny_options_choice(options, "averages");
-    wishes->probes = size_of(options, "probe", 0);
+    plain->probes = size_of(options, "probe", 0);
     wishes->oversample_typed = ny_options_is_set(options, "oversample");
     wishes->power_typed = ny_options_is_set(options, "power");
+    plain->check_rows = size_of(options, "check-rows", 0);
     plain->row_normalize = ny_options_flag(options, "row-normalize");
     plain->inner = (enum ny_inner)ny_options_choice(options, "inner");
     plain->randomized.oversample = size_of(options, "oversample", 5);
@@ -193,8 +188,8 @@ static struct ny_wishes read_wishes(const struct ny_options *options, struct ny_
     const char *select = ny_options_text(options, "select");
     bool embeds = groups & NY_GROUP_FIT;
     struct ny_wishes wishes = {
-        .landmarks = size_of(options, "landmarks", SIZE_MAX),
-        .plain = {.map = embeds ? ny_options_map(options) : ny_map_find("kpca"),
+        .plain = {.landmarks = size_of(options, "landmarks", SIZE_MAX),
+                  .map = embeds ? ny_options_map(options) : ny_map_find("kpca"),
                   .rule = select ? ny_rule_find(select) : ny_rule_at(0),
                   .landmarks_typed = ny_options_is_set(options, "landmarks"),
                   .seed = size_of(options, "seed", 0),
@@ -231,47 +226,28 @@ static int need_points(struct ny_store *store, const struct ny_options *options,
     bool one = ny_options_choice(options, "until") || ny_options_is_set(options, "model");
     uint64_t least = one ? 1 : 2;
     const char *graph = ny_options_text(options, "graph");
-    bool waits = false;
     int err = ny_store_skip_lost(store);
 
     if (err == NY_OK) err = ny_points_info(store, points);
     if (err == NY_OK && rows) points->n = rows;
     if (err == NY_OK && points->n == 0 && graph) err = take_nodes(store, graph, points);
     if (err || points->n >= least) return err;
-    err = ny_refuse_nodes(store,
-                          "to fit one, give --graph NAME and --map isomap, eigenmaps or diffusion");
+    err = ny_refuse_nodes(store);
     if (err) return err;
-    if (!points->n && ny_ingest_runs(store))
-        return ny_fail(ny_store_context(store), NY_EDATA,
-                       "%s has no points yet: an import into it is still running; start the fit "
-                       "when it has finished",
-                       ny_store_path(store));
-    err = points->n ? NY_OK : ny_ingest_waits(store, &waits);
-    if (err) return err;
-    if (waits)
-        return ny_fail(ny_store_context(store), NY_EDATA,
-                       "%s has no points yet: the import into it was interrupted; run the same "
-                       "import again to resume it",
-                       ny_store_path(store));
-    return ny_fail(ny_store_context(store), NY_EDATA,
-                   "%s has %s: nothing to fit; at least two rows are needed", ny_store_path(store),
-                   points->n ? "one row" : "no points");
+    return ny_fail_few(ny_store_context(store), ny_store_path(store));
 }
 
 /* Takes the landmarks that were read. Those of a map of a graph are nodes of it, whatever another
  * result may have. */
 static int take_landmarks(struct ny_context *ctx, const struct ny_given_landmarks *given,
-                          const struct ny_options *options, struct ny_wishes *wishes)
+                          struct ny_wishes *wishes)
 {
     size_t points = given->points.count;
 
     if (!given->named) return NY_OK;
     if (points && wishes->plain.map->graph)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "the landmarks of '%s' are given points, but --map %s needs rows as "
-                       "landmarks; take those of another result",
-                       ny_options_text(options, "landmarks-from"), wishes->plain.map->name);
-    wishes->landmarks = points ? points : given->count;
+        return ny_fail_idle(ctx, "landmarks-from", "points as landmarks of this map");
+    wishes->plain.landmarks = points ? points : given->count;
     wishes->plain.named_landmarks = given->rows;
     wishes->plain.landmark_points = given->points;
     return NY_OK;
@@ -297,7 +273,7 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
     wishes.plain.graph.choice = settings->given_choice.choice;
     wishes.plain.table_bytes += ny_given_choice_bytes(&settings->given_choice);
     if (!err) err = ny_landmarks_read(&settings->given, store, options, own);
-    if (!err) err = take_landmarks(ny_store_context(store), &settings->given, options, &wishes);
+    if (!err) err = take_landmarks(ny_store_context(store), &settings->given, &wishes);
     if (err) return err;
     wishes.plain.updates = own && own->done;
     if (columns) err = ny_rows_of_file(&wishes.plain.columns, ny_store_context(store), columns);
@@ -316,7 +292,7 @@ int ny_settings_of_points(struct ny_fit_settings *settings, struct ny_context *c
 
     if (err) return err;
     wishes = read_wishes(options, ctx, NY_GROUP_FIT);
-    if (landmarks->count) wishes.landmarks = landmarks->count;
+    if (landmarks->count) wishes.plain.landmarks = landmarks->count;
     wishes.plain.landmark_points = *landmarks;
     return ny_settings_decide(settings, ctx, NULL, points, &wishes);
 }

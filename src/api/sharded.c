@@ -67,11 +67,8 @@ static int check_here(const struct ny_shards *shards, const struct ny_group_shap
     if (shape->count == shards->count) return ny_shards_complete(shards);
     for (unsigned k = shape->first; k < shape->first + shape->count; k++)
         if (!shards->shard[k].there)
-            return ny_fail(shards->ctx, NY_EUSAGE,
-                           "shard %u of %s, on which this process works, is not in its folder; "
-                           "import it ('nystream import %s --shard %u/%u FILE'), or, if another "
-                           "machine has it, start a process for each shard there",
-                           k, shards->path, shards->path, k, shards->count);
+            return ny_fail(shards->ctx, NY_EUSAGE, "shard %u of %s is not here; import it", k,
+                           shards->path);
     return NY_OK;
 }
 

@@ -87,10 +87,8 @@ static int check_result(struct ny_context *ctx, const struct shards_update *upda
     const json_t *sharded = json_object_get(record, "sharded");
 
     if (sharded && ny_field_count(sharded, "shards", 0) == update->shards->count) return NY_OK;
-    return ny_fail(ctx, NY_EUSAGE,
-                   "'%s' is a separate result in each shard of %s; update it there, with the path "
-                   "of a shard such as %s",
-                   update->name, update->shards->path, update->shards->shard[last_of(update)].path);
+    return ny_fail(ctx, NY_EUSAGE, "'%s' is another result in each shard of %s; update it there",
+                   update->name, update->shards->path);
 }
 
 /* Reads what this shard has. */
@@ -117,12 +115,11 @@ static int check_rows(struct ny_context *ctx, const struct shards_update *update
 {
     for (unsigned k = 0; k < last_of(update); k++)
         if (all[k].now != all[k].had)
-            return ny_fail(ctx, NY_EUSAGE,
-                           "shard %u of %s has %llu rows, but '%s' was made from %llu of them: "
-                           "rows are numbered across all shards, so only new rows of the last "
-                           "shard can be taken in; fit it anew with --restart",
-                           k, update->shards->path, (unsigned long long)all[k].now, update->name,
-                           (unsigned long long)all[k].had);
+            return ny_fail(
+                ctx, NY_EUSAGE,
+                "shard %u of %s, not the last, has other rows than '%s'; fit it anew with "
+                "--restart",
+                k, update->shards->path, update->name);
     return NY_OK;
 }
 
@@ -157,15 +154,14 @@ static int look_at(struct ny_store *store, struct shards_update *update, unsigne
     if (!err) err = check_result(ctx, update, result.record);
     if (!err)
         err = ny_update_allowed(ctx, &result.settings.fit, NY_UPDATE_FROZEN, update->name,
-                                json_object_get(result.record, "report"));
+                                result.record);
     if (!err) err = compare(store, update, result.record, &last);
     if (!err) err = ny_points_info(store, &points);
     if (err || shard != update->first) goto done;
     update->needed = last.begun || last.now > last.had;
     update->rows = points.n;
     if (!update->needed)
-        ny_log(ctx, NY_LOG_NOTE, "'%s' has all %llu rows of %s: nothing to update", update->name,
-               (unsigned long long)points.n, update->shards->path);
+        ny_log(ctx, NY_LOG_NOTE, "'%s' has all rows of %s", update->name, update->shards->path);
 done:
     ny_updated_release(&result, ctx);
     return err;
@@ -332,9 +328,7 @@ int ny_sharded_update(struct ny_shard_team *team, const char *name,
         if (!err) err = ny_options_set(frozen, "update", "frozen");
         update.options = frozen;
     } else if (strcmp(ny_options_text(options, "update"), "frozen") != 0) {
-        err = ny_fail(team->ctx, NY_EUSAGE,
-                      "--update full does not work across the shards of a store; --update frozen "
-                      "places the new rows, and --restart makes the fit anew with them");
+        err = ny_fail_idle(team->ctx, "update", "full across shards");
     }
     if (!err) err = run(team, &update, report);
     ny_options_free(frozen);

@@ -19,6 +19,7 @@
 #include "io/memory.h"
 #include "io/output.h"
 #include "io/writer.h"
+#include "job/certificate.h"
 #include "merge/sums.h"
 #include "model/map.h"
 #include "results/record.h"
@@ -35,6 +36,11 @@ struct ny_sums {
 
 /* ---- options -------------------------------------------------------------------------------- */
 
+static int no_sums(struct ny_context *ctx)
+{
+    return ny_fail(ctx, NY_EUSAGE, "these sums have no rows yet; add some first");
+}
+
 /* Makes the options of the fit from what the parts say, where none were given. */
 static int need_options(struct ny_sums *sums)
 {
@@ -44,16 +50,13 @@ static int need_options(struct ny_sums *sums)
     int err;
 
     if (sums->options) return NY_OK;
-    if (!sums->summed)
-        return ny_fail(sums->ctx, NY_EUSAGE,
-                       "these sums have neither options nor parts; give ny_sums_new() options, or "
-                       "add a result");
+    if (!sums->summed) return no_sums(sums->ctx);
     base = sums->summed->base;
     err =
         ny_options_of_stored(&sums->options, ny_options_given(NULL, sums->ctx, &none), NY_GROUP_FIT,
                              json_object_get(sums->summed->about, "options"), result);
     ny_decimal_print(gamma, sizeof(gamma), "%.17g", base->spec.params.gamma);
-    if (!err && base->spec.kernel->has_gamma) err = ny_options_set(sums->options, "gamma", gamma);
+    if (!err && base->spec.kernel->auto_gamma) err = ny_options_set(sums->options, "gamma", gamma);
     if (!err && !ny_summed_columns(sums->summed)) err = ny_landmark_table_set(sums->options, base);
     if (!err) err = ny_options_set(sums->options, "until", "sums");
     if (err) {
@@ -87,8 +90,7 @@ int ny_sums_new(struct ny_sums **out, struct ny_context *context, const struct n
     if (!err && options) err = ny_options_check(sums->options, NY_GROUP_FIT);
     if (!err && options && !ny_options_is_set(options, "landmarks-points") &&
         !ny_options_map(options)->centred_rows)
-        err = ny_fail(context, NY_EUSAGE,
-                      "sums need landmarks that all parts share: give --landmarks-points");
+        err = ny_fail(context, NY_EUSAGE, "sums need --landmarks-points, which all parts share");
     if (!err) *out = sums;
     if (err) ny_sums_free(sums);
     return err;
@@ -105,19 +107,6 @@ void ny_sums_free(struct ny_sums *sums)
 
 /* ---- adding --------------------------------------------------------------------------------- */
 
-/* Says of a result whose options leave no sums which it is; why, the settings have said. */
-static int refuse_result(struct ny_context *ctx, const char *path, const char *name)
-{
-    char why[512];
-
-    snprintf(why, sizeof(why), "%s", ny_context_message(ctx));
-    ny_error_clear(ctx);
-    return ny_fail(
-        ctx, NY_EUSAGE,
-        "'%s' in %s has no sums that can be merged; fit it with options that produce them: %s",
-        name, path, why);
-}
-
 /* Takes the sums of a result that is open. */
 static int take_result(struct ny_summed **out, struct ny_store *store, const char *name)
 {
@@ -130,14 +119,16 @@ static int take_result(struct ny_summed **out, struct ny_store *store, const cha
 
     *out = NULL;
     if (!err && strcmp(ny_record_kind(record), "fit") != 0)
-        err = ny_fail(ctx, NY_EUSAGE, "'%s' in %s is a %s, which has no sums", name,
-                      ny_store_path(store), ny_record_kind(record));
+        err = ny_result_lacks(store, name, "sums");
     if (!err)
         err = ny_options_of_stored(&options, ny_options_given(NULL, ctx, &none), NY_GROUP_FIT,
                                    json_object_get(record, "options"), name);
     if (!err) err = ny_options_set(options, "until", "sums");
     if (!err) err = ny_settings_new(&settings, store, options, NY_GROUP_FIT, &own);
-    if (err == NY_EUSAGE && options) err = refuse_result(ctx, ny_store_path(store), name);
+    if (err == NY_EUSAGE && options) {
+        ny_error_clear(ctx);
+        err = ny_result_lacks(store, name, "sums that can be merged");
+    }
     if (!err) err = ny_summed_of_result(out, store, name, record, &settings.fit);
     ny_settings_release(&settings, ctx);
     ny_options_free(options);
@@ -169,14 +160,11 @@ static int check_first(const struct ny_sums *sums, const struct ny_summed *part,
     ny_summed_bare_options(options);
     option = ny_options_other(options, json_object_get(part->about, "options"));
     json_decref(options);
-    if (!option && spec->kernel->has_gamma && ny_options_gamma(sums->options, &gamma) &&
+    if (!option && spec->kernel->auto_gamma && ny_options_gamma(sums->options, &gamma) &&
         gamma != spec->params.gamma)
         option = "gamma";
     if (!option) return NY_OK;
-    return ny_fail(sums->ctx, NY_EUSAGE,
-                   "%s has a different value of --%s from the one these sums were started with; "
-                   "merge sums of fits with the same options",
-                   name, option);
+    return ny_fail(sums->ctx, NY_EUSAGE, "%s has another --%s than these sums", name, option);
 }
 
 /* Adds a part, which is taken over. */
@@ -297,8 +285,7 @@ int ny_sums_image(struct ny_sums *sums, const void **image, size_t *bytes)
 
     if (err) return err;
     *image = NULL;
-    if (!sums->summed)
-        return ny_fail(sums->ctx, NY_EUSAGE, "these sums have no rows yet; add some first");
+    if (!sums->summed) return no_sums(sums->ctx);
     ny_fields_begin();
     if (!sums->image) err = ny_summed_image(sums->summed, &sums->image, &sums->image_bytes);
     *image = sums->image;
@@ -347,8 +334,8 @@ int ny_sums_report(const struct ny_sums *sums, struct ny_report **report)
         ny_field_set_text(object, "approx", ny_field_text(options, "approx"));
         ny_field_set_text(object, "kernel", ny_kernel_shown(base->spec.kernel));
         ny_field_set_json(object, "gamma",
-                          base->spec.kernel->has_gamma ? json_real(base->spec.params.gamma)
-                                                       : json_null());
+                          base->spec.kernel->auto_gamma ? json_real(base->spec.params.gamma)
+                                                        : json_null());
         if (ny_field_text(options, "components"))
             ny_field_set_count(object, "components",
                                strtoull(ny_field_text(options, "components"), NULL, 10));
@@ -370,8 +357,7 @@ int ny_sums_solve(const struct ny_sums *sums, struct ny_model **model, struct ny
     if (report) *report = NULL;
     if (model) *model = NULL;
     if (err) return err;
-    if (!sums->summed)
-        return ny_fail(ctx, NY_EUSAGE, "these sums have no rows yet; add some before solving them");
+    if (!sums->summed) return no_sums(ctx);
     err = ny_call_begin(ctx);
     if (err) return err;
     err = need_options(own);
@@ -382,6 +368,7 @@ int ny_sums_solve(const struct ny_sums *sums, struct ny_model **model, struct ny
         err = ny_settings_of_points(&settings, ctx, sums->options, &points, &landmarks);
     }
     if (!err) err = ny_summed_solve(sums->summed, &settings, model, &facts);
+    if (!err) ny_field_set_json(facts, "certificate", ny_certificate(facts, false));
     if (!err && report) err = ny_report_of_json(report, ctx, json_incref(facts));
     json_decref(facts);
     ny_call_end(ctx);
@@ -412,12 +399,9 @@ int ny_merge(struct ny_context *context, const char *const *paths, size_t count,
     int err = NY_GIVEN(context, paths, name, output);
 
     if (report) *report = NULL;
-    if (!err && !count) err = ny_fail(context, NY_EUSAGE, "no stores were given to merge sums of");
+    if (!err && !count) err = ny_given(context, __func__, "paths", (const void *const[]){NULL}, 1);
     if (!err) err = ny_output_check(context, output, NY_OUTPUT_MODEL);
     if (!err) err = ny_sums_new(&sums, context, NULL);
-    if (!err)
-        ny_log(context, NY_LOG_DETAIL, "%zu sums are added, and solved in up to %u threads", count,
-               ny_context_threads(context));
     for (size_t i = 0; !err && i < count; i++)
         err = ny_sums_add_result(sums, paths[i], name);
     if (!err) err = ny_sums_solve(sums, &model, report);

@@ -68,20 +68,10 @@ static int by_graph(struct run *run, struct ny_store *store)
     struct ny_neighbor_lists lists;
     int err;
 
-    if (run->reading.nan_kept)
-        return ny_fail(run->ctx, NY_EUSAGE,
-                       "--nan keep: '%s' is a graph, and rows with NaN have no neighbors; remove "
-                       "them from the input",
-                       run->placing->name);
+    if (run->reading.nan_kept) return ny_fail_idle(run->ctx, "nan", "a graph");
     if (run->rows.with.ids || run->rows.with.labels || run->rows.with.header)
-        return ny_fail(
-            run->ctx, NY_EUSAGE,
-            "--with acts only on coordinates, but '%s' is a graph, which gives new rows neighbors",
-            run->placing->name);
-    if (run->rows.finder)
-        return ny_fail(run->ctx, NY_EUSAGE,
-                       "'%s' is a graph, which gives new rows neighbors but no clusters",
-                       run->placing->name);
+        return ny_fail_idle(run->ctx, "with", "a graph");
+    if (run->rows.finder) return ny_fail_idle(run->ctx, "clusters", "a graph");
     lists = (struct ny_neighbor_lists){
         .rows = run->rows,
         .distances_output = run->placing->distances,
@@ -105,63 +95,12 @@ static const char *graph_option(const struct ny_placing *placing)
     return placing->recall != 0 ? "recall" : NULL;
 }
 
-/* Returns the command that makes a graph of this name, with as many neighbours as are asked for;
- * NULL with the error set. */
-static char *graph_command(const struct run *run, const char *name)
-{
-    const struct ny_placing *placing = run->placing;
-    char count[24];
-    const char *words[] = {"nystream", "graph", placing->path, name, "--neighbors", count};
-
-    snprintf(count, sizeof(count), "%zu", placing->neighbors);
-    return ny_shell_words(run->ctx, words, placing->neighbors ? 6 : 4);
-}
-
-/* Refuses a name that no result has where neighbours are asked for, with the command that makes a
- * graph. (Of a store in shards there is none.) */
-static int check_graph(const struct run *run, struct ny_store *store)
-{
-    const struct ny_placing *placing = run->placing;
-    json_t *record = NULL;
-    bool there;
-    char *command;
-    int err;
-
-    if (!graph_option(placing) || ny_store_set(store)) return NY_OK;
-    err = ny_record_load(store, placing->name, &record);
-    there = record != NULL;
-    json_decref(record);
-    if (err || there) return err;
-    command = graph_command(run, placing->name);
-    if (!command) return NY_EBUDGET;
-    ny_fail(run->ctx, NY_EUSAGE,
-            "%s has no graph '%s' in which to find neighbors of new rows; make one with: %s",
-            placing->path, placing->name, command);
-    ny_free(run->ctx, command);
-    return NY_EUSAGE;
-}
-
 /* Refuses options that only graphs have, for a result that gives coordinates. */
 static int check_coordinates(const struct run *run)
 {
-    const struct ny_placing *placing = run->placing;
-    const char *option = graph_option(placing), *name = placing->name;
-    char *command;
+    const char *option = graph_option(run->placing);
 
-    if (!option) return NY_OK;
-    if (!name || ny_store_set(run->rows.like))
-        return ny_fail(run->ctx, NY_EUSAGE,
-                       "--%s: %s is not a graph, so new rows get coordinates and no neighbors; "
-                       "leave the option out, or name a graph of a store",
-                       option, name ? name : placing->path);
-    command = graph_command(run, strcmp(name, "near") == 0 ? "nearest" : "near");
-    if (!command) return NY_EBUDGET;
-    ny_fail(run->ctx, NY_EUSAGE,
-            "--%s: '%s' is not a graph, so new rows get coordinates and no neighbors; leave the "
-            "option out, or name a graph, or make one with: %s",
-            option, name, command);
-    ny_free(run->ctx, command);
-    return NY_EUSAGE;
+    return option ? ny_fail_only(run->ctx, option, "the name of a graph") : NY_OK;
 }
 
 /* Transforms by the graph of the result, or by all points. */
@@ -190,9 +129,8 @@ static int by_result(struct run *run, struct ny_store *store)
     const char *name = run->placing->name;
     json_t *record = NULL;
     bool is_graph, by_points;
-    int err = check_graph(run, store);
+    int err = ny_record_need_done(store, name, &record);
 
-    if (!err) err = ny_record_need_done(store, name, &record);
     if (err) return err;
     is_graph = ny_field_is(record, "kind", "graph");
     by_points = ny_result_needs_points(record);
@@ -222,11 +160,7 @@ static int by_file(struct run *run)
     struct ny_model *model = NULL;
     int err = check_coordinates(run);
 
-    if (!err && run->rows.finder)
-        err =
-            ny_fail(run->ctx, NY_EUSAGE,
-                    "clusters are stored with the result and not in the model %s: give STORE NAME",
-                    run->placing->path);
+    if (!err && run->rows.finder) err = ny_fail_idle(run->ctx, "clusters", "a model");
     if (err == NY_OK) err = ny_model_of_file(&model, run->ctx, run->placing->path);
     if (err == NY_OK) err = ny_transform_rows(model, &run->rows.base, &run->placed);
     ny_model_free(model);
@@ -289,26 +223,8 @@ static int check_beside(struct ny_context *ctx, const struct ny_placing *placing
     int err = ny_writer_apart(ctx, file, placing->input);
 
     if (!err && ny_output_is_same(file, placing->output))
-        err = ny_fail(ctx, NY_EUSAGE, "the %s both go to %s; give two names",
-                      placing->clusters ? "coordinates and the clusters"
-                                        : "numbers and the distances",
-                      placing->output);
+        err = ny_fail(ctx, NY_EUSAGE, "two outputs both go to %s", placing->output);
     return err ? err : ny_output_check(ctx, file, NY_OUTPUT_TABLE);
-}
-
-/* Says that a column of names or labels is read past and not written, so that nobody waits for it
- * in the output. */
-static void note_not_written(const struct run *run)
-{
-    bool id = run->reading.id_column && !run->rows.with.ids;
-
-    if (id || (run->reading.label_column && !run->rows.with.labels))
-        ny_log(run->ctx, NY_LOG_NOTE,
-               "%s: transform writes no %s; --%s only keeps that column out of the data, and the "
-               "rows of the output are in the order of the input; --with %s writes them into a "
-               ".csv or .tsv",
-               run->from, id ? "names of rows" : "labels", id ? "id-column" : "label-column",
-               id ? "ids" : "labels");
 }
 
 /* Reads what is to stand before the coordinates. */
@@ -318,15 +234,9 @@ static int read_with(struct run *run)
     int err = ny_beside_parse(with, run->ctx, run->placing->with, run->placing->output);
 
     if (err) return err;
-    if (with->clusters)
-        return ny_fail(run->ctx, NY_EUSAGE,
-                       "--with of transform is header, ids, labels or several of them; --clusters "
-                       "FILE writes the clusters");
+    if (with->clusters) return ny_fail_both(run->ctx, "with clusters", "clusters");
     if ((with->ids || with->labels) && run->reading.nan_kept)
-        return ny_fail(run->ctx, NY_EUSAGE,
-                       "--with %s does not go with --nan keep, as %s of rows with NaN are not "
-                       "read; leave one of them out",
-                       with->ids ? "ids" : "labels", with->ids ? "names" : "labels");
+        return ny_fail_both(run->ctx, "with", "nan keep");
     return NY_OK;
 }
 
@@ -348,9 +258,7 @@ int ny_place(struct ny_context *context, const struct ny_placing *placing,
     run.from = placing->input;
     run.reading = ny_settings_reader(placing->import);
     if (run.reading.nan_drop && !run.reading.nan_kept)
-        return ny_fail(context, NY_EUSAGE,
-                       "--nan drop: the output of transform has one row for each row of its input; "
-                       "--nan keep writes NaN for rows that cannot be placed");
+        return ny_fail(context, NY_EUSAGE, "--nan drop is not for transform; give --nan keep");
     run.rows =
         (struct ny_read_rows){.base = {.ops = &ny_read_rows_ops, .keeps = run.reading.nan_kept},
                               .input = placing->input,
@@ -360,7 +268,6 @@ int ny_place(struct ny_context *context, const struct ny_placing *placing,
     if (placing->clusters) run.rows.finder = &run.finder;
     if (placing->with) err = read_with(&run);
     if (!err) err = place(&run);
-    if (!err) note_not_written(&run);
     return err ? err : describe(&run, ny_now() - started_s, report);
 }
 
@@ -432,8 +339,7 @@ int ny_neighbors_of(struct ny_context *context, const char *path, const char *na
 
     if (!err) err = NY_GIVEN(context, room->numbers);
     if (!err) err = ny_given_table(context, table, &rows);
-    if (!err && !room->neighbors)
-        err = ny_fail(context, NY_EUSAGE, "--neighbors 0: a row has at least one neighbor");
+    if (!err && !room->neighbors) err = ny_fail_value(context, "neighbors", "at least 1", "0");
     if (!err) room->found = 1;
     if (err || !rows.rows) return err;
     lists =

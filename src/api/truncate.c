@@ -48,38 +48,11 @@ static int add_reaching(void *user, const char *name)
     return err;
 }
 
-/* Writes the names with blanks between, as for a command line, and how many there is no room for.
- */
-static const char *list_names(const json_t *names, char text[LIST_BYTES])
-{
-    size_t at = 0, i = 0, count = json_array_size(names);
-
-    for (; i < count && at < LIST_BYTES - 2 * 64; i++)
-        at += (size_t)snprintf(text + at, LIST_BYTES - at, "%s%s", i ? " " : "",
-                               json_string_value(json_array_get(names, i)));
-    if (i < count) snprintf(text + at, LIST_BYTES - at, " and %zu more", count - i);
-    return text;
-}
-
 static int refuse(const struct truncating *t)
 {
-    size_t count = json_array_size(t->reaching);
-    const char *path = ny_store_path(t->store);
-    char names[LIST_BYTES] = "";
-
-    list_names(t->reaching, names);
-    if (t->of_all)
-        return ny_fail(t->ctx, NY_EUSAGE,
-                       "nothing was changed: results of all shards have rows of %s from row %llu "
-                       "on: %s; first remove them with 'nystream rm' and the path of all shards",
-                       path, (unsigned long long)t->rows, names);
-    return ny_fail(t->ctx, NY_EUSAGE,
-                   "nothing was changed: %s rows from row %llu on: %s; give --drop-results to "
-                   "remove %s too, then fit the remaining rows anew. To keep a model that a frozen "
-                   "update used, first 'nystream export %s NAME --part model -o NAME.nym'; then "
-                   "'nystream fit %s NAME --model NAME.nym' places the rows that stay",
-                   count == 1 ? "a result has" : "results have", (unsigned long long)t->rows, names,
-                   count == 1 ? "it" : "them", path, path);
+    return ny_fail(t->ctx, NY_EUSAGE, "'%s' has rows from row %llu on; %s",
+                   json_string_value(json_array_get(t->reaching, 0)), (unsigned long long)t->rows,
+                   t->of_all ? "remove it with 'nystream rm'" : "give --drop-results to remove it");
 }
 
 static int drop(const struct truncating *t)
@@ -105,11 +78,7 @@ static int give_up(const struct truncating *t)
         err = ny_record_load_update(t->store, name, &update);
         if (!err && update) err = ny_update_discard(t->store, name, update);
         if (!err)
-            ny_log(
-                t->ctx, NY_LOG_WARNING,
-                "an interrupted --update of '%s' included rows that are removed, and is abandoned: "
-                "the result stays as it was before; give --update again to take other rows in",
-                name);
+            ny_log(t->ctx, NY_LOG_WARNING, "an interrupted --update of '%s' is abandoned", name);
         json_decref(update);
     }
     return err;
@@ -131,21 +100,6 @@ static int clear(void *user, bool now)
     return err || !now ? err : give_up(t);
 }
 
-/* Rows of all shards are numbered through: which of them go is for the path of one to say. */
-static int check_path(struct ny_context *ctx, const char *path)
-{
-    struct ny_shards *shards;
-    int err = ny_shards_at(path) ? ny_shards_load(&shards, ctx, path) : NY_OK;
-
-    if (err || !ny_shards_at(path)) return err;
-    err = ny_fail(ctx, NY_EUSAGE,
-                  "%s is a store in shards: give the path of the last one, %s/shard-%05u, and the "
-                  "number of its rows to keep",
-                  path, path, shards->count - 1);
-    ny_shards_free(shards);
-    return err;
-}
-
 int ny_truncate(struct ny_context *context, const char *path, uint64_t rows, int drop_results,
                 struct ny_report **report)
 {
@@ -162,8 +116,7 @@ int ny_truncate(struct ny_context *context, const char *path, uint64_t rows, int
     ny_fields_begin();
     t.reaching = json_array();
     t.updates = json_array();
-    err = check_path(context, path);
-    if (!err) err = ny_store_open(&t.store, context, path);
+    err = ny_store_open(&t.store, context, path);
     if (!err) err = ny_points_info(t.store, &before);
     within = !err && ny_shards_within(context, path, &home);
     if (within) noted.end = (noted.first = home.shard) + 1;

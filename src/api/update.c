@@ -6,6 +6,7 @@
  * leaves it as it was. The options are those of the result; landmarks that a file or another result
  * gave are read from the result itself.
  */
+#include "api/accuracy.h"
 #include "api/fit.h"
 
 #include <string.h>
@@ -46,28 +47,17 @@ static int need_result(struct ny_store *store, const char *name, const struct ny
     struct ny_context *ctx = ny_store_context(store);
     int err;
 
-    if (ny_options_flag(options, "restart"))
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--update keeps a result and --restart replaces it; give one of them");
+    if (ny_options_flag(options, "restart")) return ny_fail_both(ctx, "update", "restart");
     for (size_t i = 0; i < sizeof(of_fits) / sizeof(of_fits[0]); i++)
-        if (ny_options_is_set(options, of_fits[i]))
-            return ny_fail(
-                ctx, NY_EUSAGE,
-                "--%s does not go with --update, which does not change how a result is made",
-                of_fits[i]);
+        if (ny_options_is_set(options, of_fits[i])) return ny_fail_both(ctx, of_fits[i], "update");
     err = ny_record_need_done_held(store, name, record);
     if (err) return err;
     if (ny_field_is(*record, "kind", "fit")) {
         err = ny_store_skip_lost(store);
         return err ? err : ny_record_check_lost(store, name, *record);
     }
-    if (ny_field_is(*record, "kind", "graph"))
-        return ny_fail(
-            ctx, NY_EUSAGE,
-            "'%s' is a graph; 'nystream graph' with --restart makes it again from all rows", name);
-    return ny_fail(ctx, NY_EUSAGE,
-                   "'%s' is only a dictionary; select it again with --restart to include all rows",
-                   name);
+    return ny_fail(ctx, NY_EUSAGE, "'%s' is a %s; make it again with --restart", name,
+                   ny_record_kind(*record));
 }
 
 /* Tells that an update under way is forgotten, for one of the other mode or as rows of it are lost.
@@ -75,19 +65,12 @@ static int need_result(struct ny_store *store, const char *name, const struct ny
  * not do. */
 static void tell_given_up(const struct update *update, const json_t *other)
 {
-    if (ny_earlier_of(other).mode == update->mode)
-        ny_log(update->ctx, NY_LOG_WARNING,
-               "an interrupted --update %s of '%s' starts over, because rows that it was to take "
-               "in are lost",
-               ny_update_mode_name(update->mode), update->name);
-    else if (update->mode == NY_UPDATE_FULL)
-        ny_log(update->ctx, NY_LOG_NOTE,
-               "an interrupted --update frozen of '%s' is abandoned for this one", update->name);
-    else
-        ny_log(update->ctx, NY_LOG_WARNING,
-               "an interrupted --update full of '%s' is abandoned for this --update frozen: the "
-               "model stays as it is; give --update full again to take the rows into it",
-               update->name);
+    ny_log(update->ctx,
+           ny_update_mode_of(other) != update->mode && update->mode == NY_UPDATE_FULL
+               ? NY_LOG_NOTE
+               : NY_LOG_WARNING,
+           "an interrupted --update %s of '%s' is abandoned for this one",
+           ny_update_mode_name(ny_update_mode_of(other)), update->name);
 }
 
 /* The update that was interrupted, if it is of this mode and has its rows still; *other: one that
@@ -100,7 +83,7 @@ static int find_begun(struct update *update, json_t **other)
 
     *other = NULL;
     if (err || !begun) return err;
-    goes_on = ny_earlier_of(begun).mode == update->mode;
+    goes_on = ny_update_mode_of(begun) == update->mode;
     if (goes_on) err = ny_record_check_lost(update->store, update->name, begun);
     if (err && err != NY_ESTORE) {
         json_decref(begun);
@@ -174,18 +157,14 @@ static bool is_up_to_date(const struct update *update, uint64_t rows)
 static int check_allowed(const struct update *update)
 {
     int err = ny_update_allowed(update->ctx, update->settings, update->mode, update->name,
-                                json_object_get(update->result, "report"));
+                                update->result);
 
     if (!err && update->mode == NY_UPDATE_FULL &&
         json_is_true(json_object_get(update->result, "placed")))
-        err = ny_fail(update->ctx, NY_EUSAGE,
-                      "'%s' was placed by a model from elsewhere and has no sums of its own; "
-                      "--update frozen places the new rows",
+        err = ny_fail(update->ctx, NY_EUSAGE, "'%s' was placed by a model; give --update frozen",
                       update->name);
     if (!err && !update->all_shards && json_object_get(update->result, "sharded"))
-        err = ny_fail(update->ctx, NY_EUSAGE,
-                      "'%s' is one shard's part of a fit of all shards; give --update frozen with "
-                      "the path of all shards, or place the rows with 'nystream transform'",
+        err = ny_fail(update->ctx, NY_EUSAGE, "'%s' is of all shards; update it by their path",
                       update->name);
     return err;
 }
@@ -203,8 +182,8 @@ static int run(struct update *update)
     if (err) return err;
     if (!update->record && is_up_to_date(update, rows)) {
         ny_memory_lend(update->ctx, 0);
-        ny_log(update->ctx, NY_LOG_NOTE, "'%s' has all %llu rows of %s: nothing to update",
-               update->name, (unsigned long long)rows, ny_store_path(update->store));
+        ny_log(update->ctx, NY_LOG_NOTE, "'%s' has all rows of %s", update->name,
+               ny_store_path(update->store));
         json_decref(other);
         return ny_clusters_carry(update->store, update->name);
     }
@@ -284,8 +263,10 @@ int ny_updated_read(struct ny_updated *updated, struct ny_store *store, const ch
     if (!err) err = copy_stored(store, options, updated->record, &stored);
     if (!err) err = ny_options_of_stored(&updated->stored, options, NY_GROUP_FIT, stored, name);
     json_decref(stored);
-    return err ? err
-               : ny_settings_new(&updated->settings, store, updated->stored, NY_GROUP_FIT, &own);
+    if (!err) err = ny_settings_new(&updated->settings, store, updated->stored, NY_GROUP_FIT, &own);
+    if (!err && ny_accuracy_landmarks(updated->record))
+        updated->settings.fit.landmarks = ny_accuracy_landmarks(updated->record);
+    return err;
 }
 
 void ny_updated_release(struct ny_updated *updated, struct ny_context *ctx)

@@ -168,9 +168,7 @@ static int compare_shards(void *user, const char *name)
 
     if (!err && whole.lacking && whole.shards)
         err = ny_fail(finding->ctx, NY_ESTORE,
-                      "%zu of the shards lack it, and the others have it from a fit of all shards: "
-                      "run the command that made it once more, or remove it",
-                      whole.lacking);
+                      "%zu shards lack a result of all; run its command again", whole.lacking);
     return err == NY_ESTORE ? add_error(finding, name) : err;
 }
 
@@ -192,20 +190,11 @@ static int verify_together(struct finding *finding, const char *path, json_t *re
  * then. */
 static int fail(struct ny_context *ctx, const char *path, const struct finding *finding)
 {
-    size_t count = json_array_size(finding->damaged);
-    bool shards = finding->shard >= 0 && finding->rows > 0;
-
-    return ny_fail(
-        ctx, NY_ESTORE,
-        "%s: %s damaged: %s of points, and parts of %s; all else can still be read: 'nystream "
-        "export --skip-damaged' writes what is left of a damaged embedding, 'nystream repair' sets "
-        "aside what is lost%s",
-        path, ny_counted(count, "piece is", "pieces are").text,
-        ny_counted(finding->rows, "row", "rows").text,
-        ny_counted(json_array_size(finding->results), "result", "results").text,
-        shards ? "; a fit of all shards needs all rows: remove the folder of a shard that has lost "
-                 "some, and import it again"
-               : "");
+    return ny_fail(ctx, NY_ESTORE,
+                   "%s is damaged (pieces: %zu, rows of points: %llu, results: %zu); 'nystream "
+                   "repair' sets aside what is lost",
+                   path, json_array_size(finding->damaged), (unsigned long long)finding->rows,
+                   json_array_size(finding->results));
 }
 
 /* Verifies a store, or one of the shards of one. */

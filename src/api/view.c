@@ -132,13 +132,11 @@ static int take(struct ny_view *view)
     return NY_OK;
 }
 
-/* Fails as the result is another one than that which was opened. */
-static int fail_changed(const struct ny_view *view)
+/* Fails as the result, or the rows, are others than those that were opened. */
+static int reopen(const struct ny_view *view)
 {
-    return ny_fail(view->ctx, NY_EUSAGE,
-                   "'%s' in %s was fitted anew, updated or removed since it was opened; open it "
-                   "again",
-                   view->name, ny_store_path(view->store));
+    return ny_fail(view->ctx, NY_EUSAGE, "'%s' was changed since it was opened; open it again",
+                   view->name ? view->name : ny_store_path(view->store));
 }
 
 /* NY_EUSAGE where the rows that were seen are no longer the first ones. What looked wrong with them
@@ -152,9 +150,7 @@ static int check_points(struct ny_view *view, int err)
         return err ? err : ny_context_error(view->ctx)->status;
     if (same) return err;
     ny_error_clear(view->ctx);
-    return ny_fail(view->ctx, NY_EUSAGE,
-                   "rows of %s were cut off or replaced since it was opened; open it again",
-                   ny_store_path(view->store));
+    return reopen(view);
 }
 
 /* NY_EUSAGE where what is viewed was made anew, replaced or removed since it was opened. */
@@ -172,7 +168,7 @@ static int check_current(struct ny_view *view)
     same = ny_record_same(record, view->result.record);
     later = ny_record_continues(record, view->result.record);
     json_decref(record);
-    if (!err && !later) err = same ? take(view) : fail_changed(view);
+    if (!err && !later) err = same ? take(view) : reopen(view);
     if (err) return err;
     view->earlier = later;
     view->record = digest;
@@ -191,7 +187,7 @@ static int check_read(struct ny_view *view, int err)
         (digest == view->record && !view->earlier))
         return err;
     ny_error_clear(view->ctx);
-    return fail_changed(view);
+    return reopen(view);
 }
 
 /* ---- parts of the points ------------------------------------------------------------------ */
@@ -202,13 +198,14 @@ static int fill_from_sparse(struct ny_view *view, const struct ny_rows_info *inf
 {
     size_t slots = (size_t)info->row_slots, record = ny_row_bytes(info->dtype, info->d, slots);
     size_t element = ny_dtype_size(info->dtype), row = (size_t)info->d * element;
+    struct ny_rows *X = ny_store_rows(view->store);
     char *records = ny_calloc(view->ctx, NY_MEM_IO, PIECE_ROWS, record);
     int err = records ? NY_OK : NY_EBUDGET;
 
     for (size_t done = 0; err == NY_OK && done < count; done += PIECE_ROWS) {
         size_t piece = count - done < PIECE_ROWS ? count - done : PIECE_ROWS;
 
-        err = ny_points_read(view->store, slots, first + done, piece, records);
+        err = X->ops->read(X, slots, first + done, piece, records);
         if (err) break;
         memset(out + done * row, 0, piece * row);
         for (size_t i = 0; i < piece; i++) {
@@ -225,12 +222,13 @@ static int fill_from_sparse(struct ny_view *view, const struct ny_rows_info *inf
 
 static int fill_points(struct ny_view *view, uint64_t first, size_t count, void *out)
 {
+    struct ny_rows *X = ny_store_rows(view->store);
     struct ny_rows_info info;
-    int err = ny_points_info(view->store, &info);
+    int err = X->ops->info(X, &info);
 
     if (err) return err;
     return info.row_slots ? fill_from_sparse(view, &info, first, count, out)
-                          : ny_points_read(view->store, 0, first, count, out);
+                          : X->ops->read(X, 0, first, count, out);
 }
 
 static int fill_labels(struct ny_view *view, uint64_t first, size_t count, void *out)
@@ -257,9 +255,7 @@ static int find_of_points(struct ny_view *view, const char *name, struct viewed 
     else if (strcmp(name, "source") == 0)
         *part = (struct viewed){NULL, fill_source, info.n, 0, NY_U64, 0};
     if (part->fill) return NY_OK;
-    return ny_fail(view->ctx, NY_EUSAGE, "%s has no %s; it has points, %s%s%ssource",
-                   ny_store_path(view->store), name, info.labels ? "labels, " : "",
-                   info.names ? "ids, " : "", info.column_names ? "columns, " : "");
+    return ny_result_lacks(view->store, NULL, name);
 }
 
 /* ---- any part ----------------------------------------------------------------------------- */
@@ -287,12 +283,7 @@ static int find_of_result(struct ny_view *view, const char *name, struct viewed 
 
     if (err) return err;
     *part = (struct viewed){.part = ny_part_find(name)};
-    if (!part->part)
-        return ny_fail(view->ctx, NY_EUSAGE, "part '%s' is not a table of rows; %s", name,
-                       ny_is_names_part(name)       ? "ny_view_names() reads it"
-                       : strcmp(name, "graph") == 0 ? "ny_export() writes it to a file, and parts "
-                                                      "neighbors and distances have its lists"
-                                                    : "ny_model_open() reads it");
+    if (!part->part) return ny_result_lacks(view->store, view->name, name);
     err = ny_result_prepare(result, part->part, PIECE_ROWS);
     if (err) return err;
     part->rows = part->part->count(result);
@@ -308,7 +299,7 @@ static int find(struct ny_view *view, const char *name, struct viewed *part)
 
     *part = (struct viewed){0};
     if (!err && view->earlier && strcmp(name, "clusters") == 0) /* an evaluation may have others */
-        err = fail_changed(view);
+        err = reopen(view);
     if (err) return err;
     err = view->name ? find_of_result(view, name, part) : find_of_points(view, name, part);
     if (!err) part->row_bytes = (size_t)(part->columns ? part->columns : 1) * size_of(part->type);
@@ -378,8 +369,7 @@ static int check_rows(struct ny_view *view, const struct viewed *part, const cha
                       uint64_t first, uint64_t count)
 {
     if (count <= part->rows && first <= part->rows - count) return NY_OK;
-    return ny_fail(view->ctx, NY_EUSAGE,
-                   "%s has %llu rows, which do not include %llu rows from row %llu on", name,
+    return ny_fail(view->ctx, NY_EUSAGE, "%s has %llu rows, not %llu from row %llu on", name,
                    ULL(part->rows), ULL(count), ULL(first));
 }
 
@@ -423,9 +413,7 @@ int ny_view_names(struct ny_view *view, const char *part, uint64_t first, uint64
 
     if (names) *names = NULL;
     if (bytes) *bytes = 0;
-    if (!err && !ny_is_names_part(part))
-        err = ny_fail(view->ctx, NY_EUSAGE,
-                      "part '%s' has no names; only ids, columns and classes have", part);
+    if (!err && !ny_is_names_part(part)) err = ny_result_lacks(view->store, view->name, part);
     if (!err) err = find_names(view, part, &found);
     if (!err) err = check_rows(view, &(struct viewed){.rows = found.count}, part, first, count);
     if (err) return err;
@@ -450,9 +438,7 @@ static int put_sparse(struct ny_view *view, const struct ny_rows_info *info, con
         struct ny_sparse row = ny_sparse_of(records + i * record, slots);
 
         if (row.count > room->entries - *at)
-            return ny_fail(view->ctx, NY_EUSAGE,
-                           "there is room for %llu entries, but these rows have more",
-                           ULL(room->entries));
+            return ny_fail(view->ctx, NY_EUSAGE, "the room is too small for these rows");
         if (row.count) {
             memcpy(room->column + *at, row.index, row.count * sizeof(*row.index));
             memcpy((char *)room->values + *at * element, row.value, row.count * element);
@@ -468,21 +454,20 @@ int ny_view_read_sparse(struct ny_view *view, uint64_t first, uint64_t count,
 {
     struct ny_csr_room room;
     struct ny_rows_info info;
+    struct ny_rows *X;
     struct viewed part;
     char *records = NULL;
     uint64_t at = 0;
     int err = NY_GIVEN(view ? view->ctx : NULL, given);
 
     if (!err) err = NY_GIVEN(view->ctx, given->row_start, given->column, given->values);
-    if (!err && view->name)
-        err = ny_fail(view->ctx, NY_EUSAGE, "a result has no sparse rows; view the store's points");
+    if (!err && view->name) err = ny_result_lacks(view->store, view->name, "sparse rows");
     if (!err) err = find(view, "points", &part);
     if (!err) err = ny_points_info(view->store, &info);
-    if (!err && !info.row_slots)
-        err = ny_fail(view->ctx, NY_EUSAGE, "the rows of %s are dense; ny_view_read() reads them",
-                      ny_store_path(view->store));
+    if (!err && !info.row_slots) err = ny_result_lacks(view->store, NULL, "sparse rows");
     if (!err) err = check_rows(view, &part, "points", first, count);
     if (err) return err;
+    X = ny_store_rows(view->store);
     room = *given;
     *room.row_start = 0;
     records = ny_calloc(view->ctx, NY_MEM_IO, PIECE_ROWS, ny_rows_row_bytes(&info));
@@ -490,7 +475,7 @@ int ny_view_read_sparse(struct ny_view *view, uint64_t first, uint64_t count,
     for (uint64_t done = 0; !err && done < count; done += PIECE_ROWS) {
         size_t piece = count - done < PIECE_ROWS ? (size_t)(count - done) : PIECE_ROWS;
 
-        err = ny_points_read(view->store, (size_t)info.row_slots, first + done, piece, records);
+        err = X->ops->read(X, (size_t)info.row_slots, first + done, piece, records);
         if (!err) err = put_sparse(view, &info, records, piece, &room, &at);
     }
     ny_free(view->ctx, records);

@@ -25,6 +25,13 @@ struct ny_borrowed_rows ny_borrowed_of(const void *rows, size_t bytes)
     return of;
 }
 
+struct ny_borrowed_rows ny_borrowed_mapped(const void *rows, size_t bytes)
+{
+    bool many = bytes >= FEW_BYTES;
+
+    return (struct ny_borrowed_rows){rows, bytes, many, many};
+}
+
 /* Pages are given back whole, the first and the last one of the rows included: they are of the same
  * file. No page beyond these is touched, as the next mapping may be anything. */
 void ny_borrowed_done(const struct ny_borrowed_rows *rows, const void *at, size_t bytes)

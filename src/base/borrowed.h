@@ -15,6 +15,8 @@ struct ny_borrowed_rows {
 /* Describes rows of a caller. A few MiB count as memory, wherever they are: to find out costs as
  * much as to read them. */
 struct ny_borrowed_rows ny_borrowed_of(const void *rows, size_t bytes);
+/* Describes rows in a file that this process has mapped as others see it. */
+struct ny_borrowed_rows ny_borrowed_mapped(const void *rows, size_t bytes);
 /* Gives pages of rows that have been read back to the system, where they are shared: else all of a
  * file that is read counts as resident in this process. They stay in the page cache, from which
  * whoever reads them again gets them. */

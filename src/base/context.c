@@ -48,7 +48,6 @@ int ny_context_new_child(struct ny_context **out, struct ny_context *parent, uns
     ctx->memory_budget = ctx->memory_limit = memory;
     ctx->threads = parent->threads > children ? parent->threads / children : 1;
     ctx->checkpoint_s = parent->checkpoint_s;
-    ctx->scratch = parent->scratch;
     ctx->progress = parent->progress;
     ctx->progress_user = parent->progress_user;
     if (!parent->command) return NY_OK;
@@ -164,27 +163,22 @@ void ny_context_set_checkpoint(struct ny_context *ctx, double seconds)
 
 void ny_context_set_scratch(struct ny_context *ctx, int scratch)
 {
-    if (ctx) ctx->scratch = scratch;
-}
-
-bool ny_context_scratch(const struct ny_context *ctx)
-{
-    return ctx->scratch;
+    (void)ctx, (void)scratch;
 }
 
 double ny_context_checkpoint_s(const struct ny_context *ctx)
 {
-    return ctx->in_memory ? INFINITY : ctx->checkpoint_s;
+    return ctx->kept == NY_KEPT_IN_STORE ? ctx->checkpoint_s : INFINITY;
 }
 
-void ny_context_set_in_memory(struct ny_context *ctx, bool in_memory)
+void ny_context_set_kept(struct ny_context *ctx, enum ny_kept kept)
 {
-    ctx->in_memory = in_memory;
+    ctx->kept = kept;
 }
 
-bool ny_context_in_memory(const struct ny_context *ctx)
+enum ny_kept ny_context_kept(const struct ny_context *ctx)
 {
-    return ctx->in_memory;
+    return ctx->kept;
 }
 
 void ny_context_hold(struct ny_context *ctx, void *held, void (*let_go)(void *held))
@@ -207,7 +201,7 @@ void ny_log(struct ny_context *ctx, int level, const char *format, ...)
     char text[NY_MESSAGE_BYTES];
     va_list args;
 
-    if (!ctx->log) return;
+    if (!ctx->log || ctx->silent) return;
     va_start(args, format);
     ny_decimal_vprint(text, sizeof(text), format, args);
     va_end(args);

@@ -20,7 +20,8 @@ void ny_context_wrote(struct ny_context *ctx, struct ny_written written);
 /* Hands the plan of a fit to whoever asked for it. */
 void ny_announce_plan(struct ny_context *ctx, const struct ny_report *plan);
 
-/* Has no progress told, for a look aside that is no part of what a user waits for. */
+/* Has nothing told, neither progress nor messages but errors, for a look aside that is no part of
+ * what a user waits for. */
 void ny_context_set_silent(struct ny_context *ctx, bool silent);
 
 /* Threads that share work between two passes (ny_parallel_ranges(), teams): as many as the memory
@@ -35,14 +36,12 @@ void ny_context_set_checkpoint(struct ny_context *ctx, double seconds);
 /* Returns the seconds between two checkpoints. */
 double ny_context_checkpoint_s(const struct ny_context *ctx);
 
-/* Tells whether stores are scratch, and written without syncs. */
-bool ny_context_scratch(const struct ny_context *ctx);
-
-/* Says whether what the job under way leaves is in memory: it does not outlast the process, so that
- * no checkpoints are made, and a plan counts it. */
-void ny_context_set_in_memory(struct ny_context *ctx, bool in_memory);
+/* Says where what the job under way leaves is kept. What does not outlast the process needs no
+ * checkpoints, and what is in memory counts in the plan. */
+enum ny_kept { NY_KEPT_IN_STORE, NY_KEPT_IN_FILE, NY_KEPT_IN_MEMORY };
+void ny_context_set_kept(struct ny_context *ctx, enum ny_kept kept);
 /* Tells that. */
-bool ny_context_in_memory(const struct ny_context *ctx);
+enum ny_kept ny_context_kept(const struct ny_context *ctx);
 /* Gives the context something to hold, in place of what it held, until it is freed: let_go(held)
  * frees it. NULL: nothing. */
 void ny_context_hold(struct ny_context *ctx, void *held, void (*let_go)(void *held));

@@ -32,7 +32,7 @@ struct ny_context {
     void *log_user;
     ny_progress_fn *progress;
     void *progress_user;
-    bool silent; /* no progress is told: ny_context_set_silent() */
+    bool silent; /* ny_context_set_silent() */
     ny_plan_fn *plan;
     void *plan_user;
     struct ny_forecast forecast;
@@ -48,8 +48,7 @@ struct ny_context {
     struct ny_peers *peers;
     unsigned threads, crew;
     double checkpoint_s;
-    bool scratch;
-    bool in_memory;
+    enum ny_kept kept;
     void *held; /* ny_context_hold(), and what frees it */
     void (*let_go)(void *held);
     size_t memory_budget, memory_limit; /* as it was set; and as the call that runs may use it */

@@ -94,18 +94,93 @@ int ny_fail_errno(struct ny_context *ctx, const char *action, const char *path)
                       strerror(number), number == EMFILE ? NY_MORE_FILES : "");
 }
 
-void ny_error_rename(struct ny_context *ctx, const char *was, const char *is)
+int ny_fail_internal(struct ny_context *ctx, const char *function)
 {
-    char text[sizeof(ctx->message)];
-    char *at;
+    return ny_fail(ctx, NY_EINTERNAL, "nystream has a bug in %s(); please report it", function);
+}
 
-    ny_mutex_lock(&ctx->lock);
-    at = strstr(ctx->message, was);
-    if (at) {
-        snprintf(text, sizeof(text), "%s%s", is, at + strlen(was));
-        snprintf(at, sizeof(ctx->message) - (size_t)(at - ctx->message), "%s", text);
-    }
-    ny_mutex_unlock(&ctx->lock);
+int ny_fail_memory(struct ny_context *ctx)
+{
+    return ny_fail(ctx, NY_EBUDGET, "the system has no memory left; free some");
+}
+
+int ny_fail_changed(struct ny_context *ctx, const char *what)
+{
+    return ny_fail(ctx, NY_EBUSY, "%s was changed while it was read; run the same command again",
+                   what);
+}
+
+int ny_fail_long_path(struct ny_context *ctx, const char *path)
+{
+    return ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE, "the path %s is too long", path);
+}
+
+int ny_fail_full(struct ny_context *ctx, const char *path, uint64_t bytes, uint64_t available)
+{
+    const double mib = 1048576;
+
+    return ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE,
+                      "%s needs %.1f MiB, but its disk has %.1f MiB free; make space there", path,
+                      (double)bytes / mib, (double)available / mib);
+}
+
+int ny_fail_idle(struct ny_context *ctx, const char *option, const char *with)
+{
+    return ny_fail(ctx, NY_EUSAGE, "--%s does not act with %s; leave it out", option, with);
+}
+
+int ny_fail_beside(struct ny_context *ctx, const char *option, const char *other, const char *value)
+{
+    char with[96];
+
+    snprintf(with, sizeof(with), "--%s%s%s", other, value ? " " : "", value ? value : "");
+    return ny_fail_idle(ctx, option, with);
+}
+
+int ny_fail_only(struct ny_context *ctx, const char *option, const char *with)
+{
+    return ny_fail(ctx, NY_EUSAGE, "--%s acts only with %s", option, with);
+}
+
+int ny_fail_both(struct ny_context *ctx, const char *one, const char *other)
+{
+    return ny_fail(ctx, NY_EUSAGE, "--%s and --%s exclude each other; give one", one, other);
+}
+
+int ny_fail_value(struct ny_context *ctx, const char *option, const char *takes, const char *value)
+{
+    return ny_fail(ctx, NY_EUSAGE, "--%s is %s, not '%s'", option, takes, value);
+}
+
+int ny_fail_most(struct ny_context *ctx, const char *option, uint64_t value, uint64_t count,
+                 const char *things)
+{
+    return ny_fail(ctx, NY_EUSAGE, "--%s %llu needs more %s than %llu; give fewer", option,
+                   (unsigned long long)value, things, (unsigned long long)count);
+}
+
+int ny_fail_few(struct ny_context *ctx, const char *what)
+{
+    return ny_fail(ctx, NY_EDATA, "%s has too few rows; import more", what);
+}
+
+int ny_fail_damaged(struct ny_context *ctx, const char *name, const char *place)
+{
+    if (!name) return ny_fail(ctx, NY_ESTORE, "a result is damaged; make it again with --restart");
+    return ny_fail(ctx, NY_ESTORE, "'%s' in %s is damaged; make it again with --restart", name,
+                   place);
+}
+
+int ny_fail_infinite(struct ny_context *ctx, const char *what, uint64_t row)
+{
+    char of[32] = "";
+
+    if (row != NY_NO_LINE) snprintf(of, sizeof(of), " of row %llu", (unsigned long long)row);
+    return ny_fail(
+        ctx, NY_ENUMERIC,
+        "the %s%s is not finite; look for huge values in the data, rescale them (--scale "
+        "standard), or choose another width",
+        what, of);
 }
 
 bool ny_is_final(int status)

@@ -29,8 +29,44 @@ int ny_fail_at(struct ny_context *ctx, int status, const char *file, uint64_t li
  * message reads "cannot <action> <path>: <strerror>". */
 int ny_fail_errno(struct ny_context *ctx, const char *action, const char *path);
 
-/* Replaces the first `was` in the message by `is`, the caller's name for a file made for it. */
-void ny_error_rename(struct ny_context *ctx, const char *was, const char *is);
+/* The causes that many files have in common: one sentence for each. */
+
+/* A mistake in nystream itself, found in this function. */
+#define NY_BUG(ctx) ny_fail_internal(ctx, __func__)
+int ny_fail_internal(struct ny_context *ctx, const char *function);
+/* malloc(), or a library that calls it, got no memory. */
+int ny_fail_memory(struct ny_context *ctx);
+/* The input was written while it was read: NY_EBUSY. */
+int ny_fail_changed(struct ny_context *ctx, const char *what);
+/* A path is longer than the system takes. */
+int ny_fail_long_path(struct ny_context *ctx, const char *path);
+/* The disk of `path` has not so many bytes. */
+int ny_fail_full(struct ny_context *ctx, const char *path, uint64_t bytes, uint64_t available);
+/* An option has no effect where something else, such as "--map isomap", is given or is so. */
+int ny_fail_idle(struct ny_context *ctx, const char *option, const char *with);
+/* Likewise beside this value of another option; NULL: beside any. */
+int ny_fail_beside(struct ny_context *ctx, const char *option, const char *other,
+                   const char *value);
+/* An option acts only where something else is given. */
+int ny_fail_only(struct ny_context *ctx, const char *option, const char *with);
+/* Two options of which one is to be given. */
+int ny_fail_both(struct ny_context *ctx, const char *one, const char *other);
+/* An option has another value than those that it takes. */
+int ny_fail_value(struct ny_context *ctx, const char *option, const char *takes, const char *value);
+
+/* A number needs more rows, or other things in the plural, than there are. */
+int ny_fail_most(struct ny_context *ctx, const char *option, uint64_t value, uint64_t count,
+                 const char *things);
+
+/* There are too few rows for what is to be made of them: NY_EDATA. */
+int ny_fail_few(struct ny_context *ctx, const char *what);
+
+/* A result is damaged: NY_ESTORE. Its name is NULL where it is not known. */
+int ny_fail_damaged(struct ny_context *ctx, const char *name, const char *place);
+/* A number is infinite or NaN: NY_ENUMERIC. `what` is one word, as in "the kernel of row 7". A row
+ * of NY_NO_LINE: none. */
+int ny_fail_infinite(struct ny_context *ctx, const char *what, uint64_t row);
+
 /* Tells whether the same call would fail in the same way, so that what it began is dropped. Other
  * failures may pass when there is space, memory or time. */
 bool ny_is_final(int status);

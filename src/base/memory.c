@@ -22,6 +22,7 @@
 
 #include "base/context_private.h"
 #include "base/decimal.h"
+#include "base/memory_private.h"
 
 /* The header of every block says what to give back to which purpose. It is one unit long. */
 enum { NY_ALIGNMENT = 64 };
@@ -43,6 +44,7 @@ static const size_t huge_bytes_min = (size_t)4 << 20;
 struct header {
     size_t bytes; /* charged, header included */
     enum ny_purpose purpose;
+    void *link; /* its owner's */
 };
 
 const char *ny_purpose_name(enum ny_purpose purpose)
@@ -159,8 +161,8 @@ static struct header *take(size_t total)
     return at;
 }
 
-/* Returns what a block of so many bytes is charged: whole units, and one for the header. */
-static size_t charge_of(size_t bytes)
+/* Whole units, and one for the header. */
+size_t ny_block_charge(size_t bytes)
 {
     return (bytes + 2 * NY_ALIGNMENT - 1) / NY_ALIGNMENT * NY_ALIGNMENT;
 }
@@ -174,7 +176,7 @@ void *ny_alloc(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
         ny_product(ctx, &total, bytes, NY_ALIGNMENT, 1);
         return NULL;
     }
-    total = charge_of(bytes);
+    total = ny_block_charge(bytes);
     if (ny_reserve(ctx, purpose, total)) return NULL;
     header = take(total);
     if (!header) {
@@ -185,6 +187,11 @@ void *ny_alloc(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
     header->bytes = total;
     header->purpose = purpose;
     return (char *)header + NY_ALIGNMENT;
+}
+
+void **ny_block_link(void *block)
+{
+    return &header_of(block)->link;
 }
 
 void *ny_calloc(struct ny_context *ctx, enum ny_purpose purpose, size_t count, size_t size)
@@ -218,7 +225,7 @@ void *ny_resize(struct ny_context *ctx, enum ny_purpose purpose, void *ptr, size
     void *moved;
 
     if (ptr && bytes < header_of(ptr)->bytes && header_of(ptr)->purpose == purpose &&
-        shrink(ctx, header_of(ptr), charge_of(bytes)))
+        shrink(ctx, header_of(ptr), ny_block_charge(bytes)))
         return ptr;
     moved = ny_alloc(ctx, purpose, bytes);
     if (!moved || !ptr) return moved;

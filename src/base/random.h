@@ -11,20 +11,19 @@
 
 /* One stream a purpose; the values are part of the results' definition: never renumber. */
 enum ny_stream {
-    NY_STREAM_LANDMARKS = 1,    /* of rule uniform */
-    NY_STREAM_WEIGHTED = 2,     /* of rule weighted */
-    NY_STREAM_PAIRS = 3,        /* of points: the width, distances that isomap keeps */
-    NY_STREAM_PROBES = 4,       /* columns of K, vectors of random signs */
-    NY_STREAM_REJECTION = 5,    /* of rule rpcholesky: candidates and their acceptance */
-    NY_STREAM_SHUFFLE = 6,      /* order of rows */
-    NY_STREAM_RANGE = 7,        /* Gaussian first vectors of eigensolvers */
-    NY_STREAM_SAMPLE = 8,       /* rows that stand for all where something is only estimated */
-    NY_STREAM_DATA = 9,         /* generated data sets */
-    NY_STREAM_CLUSTERS = 13,    /* initial centres of k-means */
-    NY_STREAM_SPLITS = 14,      /* of rows into those to learn from and those to test */
-    NY_STREAM_FOREST = 15,      /* pivots and hyperplanes of trees */
-    NY_STREAM_FOREST_TIES = 16, /* sides of rows that a hyperplane does not tell apart */
-    NY_STREAM_RECALL = 17       /* rows whose neighbours are found exactly */
+    NY_STREAM_LANDMARKS = 1, /* of rule uniform */
+    NY_STREAM_WEIGHTED = 2,  /* of rule weighted */
+    NY_STREAM_PAIRS = 3,     /* of points: the width, distances that isomap keeps */
+    NY_STREAM_PROBES = 4,    /* columns of K, vectors of random signs */
+    NY_STREAM_REJECTION = 5, /* of rule rpcholesky: candidates and their acceptance */
+    NY_STREAM_SHUFFLE = 6,   /* order of rows */
+    NY_STREAM_RANGE = 7,     /* Gaussian first vectors of eigensolvers */
+    NY_STREAM_SAMPLE = 8,    /* rows that stand for all where something is only estimated */
+    NY_STREAM_DATA = 9,      /* generated data sets */
+    NY_STREAM_CLUSTERS = 13, /* initial centres of k-means */
+    NY_STREAM_SPLITS = 14,   /* of rows into those to learn from and those to test */
+    NY_STREAM_RECALL = 17,   /* rows whose neighbours are found exactly */
+    NY_STREAM_CHECKS = 18    /* check rows, at which the errors of components are measured */
 };
 
 /* Four independent 32-bit words. */

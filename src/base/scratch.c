@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -48,6 +49,10 @@ static int fail(const struct ny_scratch *scratch, const char *verb)
     char action[96];
 
     snprintf(action, sizeof(action), "%s %s in", verb, scratch->what);
+    if (errno == ENOSPC || errno == EDQUOT)
+        return ny_fail_at(scratch->ctx, NY_EIO, scratch->folder, NY_NO_LINE,
+                          "cannot %s %s: %s; make space there", action, scratch->folder,
+                          strerror(errno));
     return ny_fail_errno(scratch->ctx, action, scratch->folder);
 }
 

@@ -249,6 +249,24 @@ void ny_csr_release(struct ny_csr *csr, struct ny_context *ctx)
     *csr = (struct ny_csr){.dtype = csr->dtype};
 }
 
+int ny_csr_add(struct ny_csr *csr, struct ny_context *ctx, enum ny_purpose purpose,
+               struct ny_sparse row)
+{
+    size_t nnz = ny_csr_nnz(csr), element = ny_dtype_size(csr->dtype);
+    int err = ny_csr_reserve(csr, ctx, purpose, csr->rows + 1, nnz + row.count);
+
+    if (err) return err;
+    for (size_t k = 0; k < row.count; k++) {
+        const char *value = (const char *)row.value + k * element;
+
+        if (ny_dtype_has_zero(csr->dtype, value, 1)) continue;
+        csr->index[nnz] = row.index ? row.index[k] : (uint32_t)k;
+        memcpy((char *)csr->value + nnz++ * element, value, element);
+    }
+    csr->start[++csr->rows] = (uint32_t)nnz;
+    return NY_OK;
+}
+
 struct ny_sparse ny_csr_row(const struct ny_csr *csr, size_t i)
 {
     size_t first = csr->start[i];

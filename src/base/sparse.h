@@ -28,7 +28,7 @@
 #include "base/dtype.h"
 #include "base/memory.h"
 
-enum ny_layout { NY_DENSE = 0, NY_CSR = 1 }; /* part of the store format */
+enum ny_row_layout { NY_DENSE = 0, NY_CSR = 1 }; /* part of the store format */
 
 /* The index of the first column in LIBSVM files. */
 enum ny_indices { NY_INDICES_UNKNOWN, NY_INDICES_FROM_0, NY_INDICES_FROM_1 };
@@ -119,6 +119,10 @@ struct ny_csr {
 /* Room for so many rows and values in all; at least doubles what it grows. */
 int ny_csr_reserve(struct ny_csr *csr, struct ny_context *ctx, enum ny_purpose purpose, size_t rows,
                    size_t nnz);
+/* Adds a row behind the others: those of its values that are not 0. Its index may be NULL: then it
+ * has a value for each column. */
+int ny_csr_add(struct ny_csr *csr, struct ny_context *ctx, enum ny_purpose purpose,
+               struct ny_sparse row);
 /* Frees the arrays; the rows are empty afterwards. */
 void ny_csr_release(struct ny_csr *csr, struct ny_context *ctx);
 /* Returns row i as a view into the arrays. */

@@ -1,11 +1,10 @@
 /* "Did you mean": the optimal string alignment distance (Damerau 1964, without overlaps), whatever
  * the case. */
 #include <ctype.h>
-#include <stdio.h>
+#include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/text.h"
 #include "nystream.h"
 
 enum { LONGEST = 64 }; /* names of results */
@@ -80,13 +79,4 @@ const char *ny_suggest(const char *word, const char *const *candidates, size_t c
         fewest = apart;
     }
     return nearest;
-}
-
-struct ny_hint ny_hint(const char *word, const char *const *candidates, size_t count)
-{
-    const char *nearest = ny_suggest(word, candidates, count);
-    struct ny_hint hint = {""};
-
-    if (nearest) snprintf(hint.text, sizeof(hint.text), "; did you mean '%s'?", nearest);
-    return hint;
 }

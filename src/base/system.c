@@ -5,7 +5,6 @@
  * the limits of the process leave (ulimit -v, -d), whichever is less. The default budget is half of
  * it (base/context.c). CPUs are those that the process may run on.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -268,40 +267,13 @@ const char *ny_program_name(void)
     return program_invocation_short_name;
 }
 
-/* Reads the begin of a file; returns its bytes, 0 where it cannot be read. */
-static size_t read_begin(const char *path, char *at, size_t bytes)
+size_t ny_program_words(char *words, size_t bytes)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? 0 : read(fd, at, bytes);
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? 0 : read(fd, words, bytes);
 
     if (fd >= 0) close(fd);
     return got > 0 ? (size_t)got : 0;
-}
-
-size_t ny_program_words(char *words, size_t bytes)
-{
-    return read_begin("/proc/self/cmdline", words, bytes);
-}
-
-void ny_boot_id(char id[9])
-{
-    if (read_begin("/proc/sys/kernel/random/boot_id", id, 8) < 8) memset(id, '0', 8);
-    id[8] = '\0';
-}
-
-void ny_folder_walk(int folder, int depth, void (*each)(int folder, const char *name, int depth))
-{
-    _Alignas(struct dirent) char entries[2048];
-    long bytes;
-
-    while ((bytes = syscall(SYS_getdents64, folder, entries, sizeof(entries))) > 0)
-        for (const char *at = entries; at < entries + bytes;) {
-            const struct dirent *entry = (const struct dirent *)at;
-
-            at += entry->d_reclen;
-            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-                each(folder, entry->d_name, depth);
-        }
 }
 
 void ny_heap_keep(int mapped_bytes, int trim_bytes)

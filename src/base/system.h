@@ -31,10 +31,5 @@ const char *ny_program_name(void);
 /* Reads the begin of the words that the process was started with, each ended by 0; returns its
  * bytes, 0 where the system does not tell. */
 size_t ny_program_words(char *words, size_t bytes);
-/* Writes eight digits that are others after each start of the machine, or zeros. */
-void ny_boot_id(char id[9]);
-/* Calls `each` with the names in an open folder, but "." and "..". Allocates nothing, as opendir()
- * would. */
-void ny_folder_walk(int folder, int depth, void (*each)(int folder, const char *name, int depth));
 
 #endif

@@ -31,6 +31,19 @@ void ny_join(const char *const *words, size_t count, char *text, size_t bytes)
         length += (size_t)snprintf(text + length, bytes - length, "%s%s", i ? "|" : "", words[i]);
 }
 
+const char *ny_grouped(uint64_t number, char text[32])
+{
+    char plain[24];
+    int length = snprintf(plain, sizeof(plain), "%llu", (unsigned long long)number), at = 0;
+
+    for (int i = 0; i < length; i++) {
+        if (i && (length - i) % 3 == 0) text[at++] = ',';
+        text[at++] = plain[i];
+    }
+    text[at] = '\0';
+    return text;
+}
+
 struct ny_counted ny_counted(uint64_t count, const char *one, const char *many)
 {
     struct ny_counted counted;

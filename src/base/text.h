@@ -1,4 +1,4 @@
-/* Words: which of several was meant, how they are listed; and what is text at all. */
+/* Words: how they are listed; and what is text at all. */
 #ifndef NY_BASE_TEXT_H
 #define NY_BASE_TEXT_H
 
@@ -8,14 +8,10 @@
 
 #include "base/utf8.h"
 
-/* The result of ny_suggest() as the end of a message: "; did you mean 'x'?", or "". */
-struct ny_hint {
-    char text[96];
-};
-/* Returns the hint for `word`, or an empty one where no candidate is near. */
-struct ny_hint ny_hint(const char *word, const char *const *candidates, size_t count);
 /* "a|b|c"; what is longer than `bytes` is cut. */
 void ny_join(const char *const *words, size_t count, char *text, size_t bytes);
+/* "60,000" */
+const char *ny_grouped(uint64_t number, char text[32]);
 /* A number and what it counts, "1 row" or "2 rows". */
 struct ny_counted {
     char text[64];

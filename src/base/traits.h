@@ -12,7 +12,7 @@
 struct ny_traits {
     uint64_t d; /* columns; 0: nothing is known */
     enum ny_dtype dtype;
-    enum ny_layout layout;
+    enum ny_row_layout layout;
     struct ny_prepared preparation;
     uint64_t columns; /* digest of their names, in order; 0: they have none */
     uint64_t classes; /* digest of the words of labels, in the order of their numbers; 0: none */

@@ -40,37 +40,10 @@ static const char *suggest_verb(const struct command *command, const char *name)
     return ny_suggest(name, names, count);
 }
 
-/* Returns what does here what another program calls so; NULL where nothing is known to. */
-static const char *meant_by(const char *word)
-{
-    static const struct {
-        const char *verb, *words;
-    } table[] = {
-        {"eval --clusters K", " cluster clusters kmeans k-means clustering "},
-        {"transform", " predict place project apply "},
-        {"import", " add append load ingest read "},
-        {"rm", " remove delete del drop "},
-        {"info", " show describe status stat "},
-        {"list", " ls results "},
-        {"fit", " train run update resume "},
-        {"plot", " draw picture scatter "},
-        {"graph", " knn neighbors neighbours "},
-        {"embed", " pca svd kpca isomap umap tsne reduce "},
-    };
-    size_t length = strlen(word);
-
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-        for (const char *at = table[i].words + 1; *at; at += strcspn(at, " ") + 1)
-            if (strcspn(at, " ") == length && strncmp(at, word, length) == 0) return table[i].verb;
-    return NULL;
-}
-
 int cli_fail_verb(struct command *command, const char *word)
 {
-    const char *nearest = suggest_verb(command, word), *meant = meant_by(word);
+    const char *nearest = suggest_verb(command, word);
 
-    if (meant)
-        return cli_fail(command, NY_EUSAGE, "unknown verb '%s'; use nystream %s", word, meant);
     if (nearest)
         return cli_fail(command, NY_EUSAGE, "unknown verb '%s'; did you mean '%s'?", word, nearest);
     return cli_fail(command, NY_EUSAGE, "unknown verb '%s'; `nystream help` lists the verbs", word);
@@ -78,60 +51,23 @@ int cli_fail_verb(struct command *command, const char *word)
 
 /* ---- options ------------------------------------------------------------------------------ */
 
-/* Writes the verbs that have an option, as in " (import and transform have it)", if they are few:
- * what many have is no sign of what was meant. */
-static void list_owners(const struct command *command, const char *option, char *text, size_t size)
-{
-    enum { FEW = 4 };
-    const char *owner[FEW];
-    struct option_view view;
-    size_t count = 0, used = 0;
-
-    text[0] = '\0';
-    for (const struct verb *verb = command->verbs; verb->name; verb++) {
-        if (!cli_option_find(verb, option, &view)) continue;
-        if (count == FEW) return;
-        owner[count++] = verb->name;
-    }
-    for (size_t i = 0; i < count && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s",
-                                 i == 0          ? " ("
-                                 : i < count - 1 ? ", "
-                                                 : " and ",
-                                 owner[i]);
-    if (used && used < size)
-        snprintf(text + used, size - used, count == 1 ? " has it)" : " have it)");
-}
-
-/* Fails with the hint that fits best: that the output's name decides the format, that other verbs
- * have this option, or which option was probably meant. `typed` is the name with its dashes. */
+/* Fails with the option that was probably meant. `typed` is the name with its dashes. */
 static int unknown_option(struct command *command, const char *typed, const char *name)
 {
     const struct verb *verb = command->verb;
     const char *nearest = cli_option_suggest(verb, name);
-    struct option_view view;
-    char owners[96];
 
-    if (strcmp(name, "format") == 0 && verb->own & OWN_OUTPUT)
-        return cli_fail(command, NY_EUSAGE,
-                        "%s is not an option of %s: the extension of the output file selects its "
-                        "format, as in %s",
-                        typed, verb->name,
-                        verb->groups & NY_GROUP_PLOT     ? "-o NAME.svg"
-                        : verb->groups & NY_GROUP_REPORT ? "-o NAME.html"
-                                                         : "-o NAME.csv");
-    if (!cli_option_find(verb, name, &view) && cli_option_find(NULL, name, &view)) {
-        list_owners(command, name, owners, sizeof(owners));
-        return cli_fail(command, NY_EUSAGE,
-                        "%s is not an option of %s%s; `nystream help %s --all` lists its options",
-                        typed, verb->name, owners, verb->name);
-    }
     if (nearest)
-        return cli_fail(command, NY_EUSAGE, "unknown option %s of %s; did you mean --%s?", typed,
+        return cli_fail(command, NY_EUSAGE, "%s is not an option of %s; did you mean --%s?", typed,
                         verb->name, nearest);
     return cli_fail(command, NY_EUSAGE,
-                    "unknown option %s of %s; `nystream help %s --all` lists its options", typed,
+                    "%s is not an option of %s; `nystream help %s --all` lists its options", typed,
                     verb->name, verb->name);
+}
+
+static int needs_value(struct command *command, const char *name, const char *argument)
+{
+    return cli_fail(command, NY_EUSAGE, "--%s needs a value (%s)", name, argument);
 }
 
 /* Sets an option of the command itself; `value` is NULL for a switch. --help ends the reading, so
@@ -140,8 +76,7 @@ static int set_own(struct cursor *cursor, const struct option_view *view, const 
 {
     struct command *command = cursor->command;
 
-    if (value && value[0] == '\0')
-        return cli_fail(command, NY_EUSAGE, "--%s needs a value (%s)", view->name, view->argument);
+    if (value && value[0] == '\0') return needs_value(command, view->name, view->argument);
     command->typed |= view->own;
     switch (view->own) {
     case OWN_OUTPUT:
@@ -243,13 +178,10 @@ static int set_option(struct cursor *cursor, const struct option_view *view, con
     if (view->argument && !value && !takes_next(cursor, view)) {
         value = "auto";
     } else if (view->argument && !value) {
-        if (cursor->next >= command->argc)
-            return cli_fail(command, NY_EUSAGE, "--%s needs a value (%s)", name, view->argument);
+        if (cursor->next >= command->argc) return needs_value(command, name, view->argument);
         value = command->argv[cursor->next++];
         if (strncmp(value, "--", 2) == 0 && names_option(command->verb, value + 2, next))
-            return cli_fail(command, NY_EUSAGE,
-                            "--%s needs a value (%s), but the next word is the option --%s", name,
-                            view->argument, next);
+            return needs_value(command, name, view->argument);
     }
     if (view->own) {
         if (!view->argument && value)
@@ -320,54 +252,18 @@ static void operand_name(const struct verb *verb, size_t index, char *name, size
     snprintf(name, size, "%.*s", (int)length, word);
 }
 
-/* Fails with a hint: the operand may be an option without its dashes, or a file without -o. */
 static int too_many_operands(struct command *command)
 {
     const struct verb *verb = command->verb;
-    const char *word = command->operands[verb->most], *hint = "";
-    char name[NAME_BYTES];
 
-    if (names_option(verb, word, name))
-        return cli_fail_usage(command,
-                              "%s takes no operand '%s'; options begin with --, as in --%s",
-                              verb->name, word, name);
-    if (verb->own & OWN_INPUT && !command->input)
-        hint = "; the file to read follows --input";
-    else if (verb->own & OWN_OUTPUT && !command->output && !(command->typed & OWN_TERMINAL))
-        hint = "; the file to write follows -o";
-    return cli_fail_usage(command, "%s takes %s%s, and '%s' is one operand too many%s", verb->name,
+    return cli_fail_usage(command, "%s takes %s, not '%s'", verb->name,
                           verb->operands[0] ? verb->operands : "no operands",
-                          verb->operands[0] ? " only" : "", word, hint);
+                          command->operands[verb->most]);
 }
 
-int cli_fail_name(struct command *command, const char *operand)
+int cli_needs(struct command *command, const char *what)
 {
-    const char *store = command->operands[0];
-    char results[CLI_RESULTS_BYTES];
-
-    cli_name_results(store, results, sizeof(results));
-    if (!results[0]) return cli_fail_usage(command, "%s needs %s", command->verb->name, operand);
-    return cli_fail_usage(command, "%s needs %s; %s has %s", command->verb->name, operand, store,
-                          results);
-}
-
-/* Fails where an operand is missing, with a hint where a table stands in the place of a store, and
- * with the results of a store where one of them is missing. */
-static int too_few_operands(struct command *command)
-{
-    const struct verb *verb = command->verb;
-    const char *first = command->operand_count ? command->operands[0] : "";
-    char name[NAME_BYTES];
-    struct stat there;
-
-    operand_name(verb, command->operand_count, name, sizeof(name));
-    if (strncmp(verb->operands, "STORE NAME", 10) != 0 || stat(first, &there))
-        return cli_fail_usage(command, "%s needs %s", verb->name, name);
-    if (!S_ISREG(there.st_mode)) return cli_fail_name(command, name);
-    return cli_fail_usage(command,
-                          "%s needs a store and %s, but %s is a file; 'nystream import STORE %s' "
-                          "makes a store of it",
-                          verb->name, name, first, first);
+    return cli_fail_usage(command, "%s needs %s", command->verb->name, what);
 }
 
 /* Checks that there are as many operands as the verb takes and that none is empty, as in `nystream
@@ -377,7 +273,10 @@ static int check_operands(struct command *command)
     const struct verb *verb = command->verb;
     char name[NAME_BYTES];
 
-    if (command->operand_count < verb->least) return too_few_operands(command);
+    if (command->operand_count < verb->least) {
+        operand_name(verb, command->operand_count, name, sizeof(name));
+        return cli_needs(command, name);
+    }
     if (command->operand_count > verb->most) return too_many_operands(command);
     for (size_t i = 0; i < command->operand_count; i++)
         if (command->operands[i][0] == '\0') {
@@ -385,16 +284,6 @@ static int check_operands(struct command *command)
             return cli_fail_usage(command, "%s of %s is empty", name, verb->name);
         }
     return NY_OK;
-}
-
-/* Tells whether a word begins with a dash that a word processor put there: en, em or minus. */
-static bool has_other_dash(const char *word)
-{
-    static const char *const dashes[] = {"\u2013", "\u2014", "\u2212"};
-
-    for (size_t i = 0; i < sizeof(dashes) / sizeof(dashes[0]); i++)
-        if (strncmp(word, dashes[i], strlen(dashes[i])) == 0) return true;
-    return false;
 }
 
 /* Sorts the words behind the verb into options and operands, until the line ends, --help is met or
@@ -408,11 +297,7 @@ static int parse_words(struct cursor *cursor)
     while (!err && !cursor->finished && cursor->next < command->argc) {
         const char *word = command->argv[cursor->next++];
 
-        if (!operands_only && has_other_dash(word))
-            err =
-                cli_fail(command, NY_EUSAGE,
-                         "'%s' begins with a dash that is not '-'; type --, as in --memory", word);
-        else if (operands_only || word[0] != '-' || word[1] == '\0')
+        if (operands_only || word[0] != '-' || word[1] == '\0')
             command->operands[command->operand_count++] = word;
         else if (strcmp(word, "--") == 0)
             operands_only = true;
@@ -436,8 +321,7 @@ static void become_help(struct cursor *cursor)
         if (strcmp(command->argv[i], "--all") == 0) command->typed |= OWN_ALL;
 }
 
-/* Finds the verb, which is the first word. `nystream points.nys fit` is answered with the order
- * that was meant, unless the first word is nearly a verb itself. */
+/* Finds the verb, which is the first word. */
 static int parse_verb(struct command *command, const char *word)
 {
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
@@ -448,16 +332,8 @@ static int parse_verb(struct command *command, const char *word)
         command->verb = cli_verb_find(command, "version");
         return NY_OK;
     }
-    if (word[0] == '-')
-        return cli_fail_usage(command, "a verb comes first, and options such as %s after it", word);
     command->verb = cli_verb_find(command, word);
-    if (command->verb) return NY_OK;
-    if (command->argc > 2 && cli_verb_find(command, command->argv[2]) &&
-        !suggest_verb(command, word))
-        return cli_fail(command, NY_EUSAGE,
-                        "unknown verb '%s'; the verb comes first: nystream %s %s", word,
-                        command->argv[2], word);
-    return cli_fail_verb(command, word);
+    return command->verb ? NY_OK : cli_fail_verb(command, word);
 }
 
 int cli_parse(struct command *command)

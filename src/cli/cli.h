@@ -144,14 +144,20 @@ int cli_parse(struct command *command);
 const struct verb *cli_verb_find(const struct command *command, const char *name);
 /* A word that is no verb: with the one that is meant, where there is one. */
 int cli_fail_verb(struct command *command, const char *word);
-/* An operand after STORE is missing, the name of a result: with those that the store has. */
-int cli_fail_name(struct command *command, const char *operand);
+/* Something that the verb needs is missing. */
+int cli_needs(struct command *command, const char *what);
 
 /* ---- output.c: errors, and the end of the standard output --------------------------------- */
 
 #define CLI_PRINTF(text_index, first) __attribute__((format(printf, text_index, first)))
 /* One sentence on the standard error, or one JSON object; returns `status`. */
 int cli_fail(struct command *command, int status, const char *format, ...) CLI_PRINTF(3, 4);
+/* Causes that several verbs have in common. */
+int cli_no_memory(struct command *command);
+int cli_fail_both(struct command *command, const char *one, const char *other);
+int cli_fail_only(struct command *command, const char *option, const char *with);
+int cli_fail_value(struct command *command, const char *option, const char *takes,
+                   const char *value);
 /* Like cli_fail(), with the verb's usage line below (not in JSON). */
 int cli_fail_usage(struct command *command, const char *format, ...) CLI_PRINTF(2, 3);
 /* The error of the context; returns `status`. */
@@ -211,11 +217,6 @@ const char *cli_find_resume(const struct command *command, int status, struct ny
 bool cli_goes_on(const struct command *command, const char *kind);
 
 /* ---- verb_info.c -------------------------------------------------------------------------- */
-
-/* Writes the results of a store as "'a', 'b'", the first twelve of them; "" where it has none or
- * cannot be read. CLI_RESULTS_BYTES have room for all. */
-enum { CLI_RESULTS_BYTES = 1024 };
-void cli_name_results(const char *store, char *text, size_t bytes);
 
 /* ---- signals.c ---------------------------------------------------------------------------- */
 

@@ -4,8 +4,8 @@
  *
  * Labels and units come from the table of job/facts.h. A fact that the table does not have is
  * printed under its key, with the unit that the key's ending names, so that a new fact is seen
- * before it has a label. The certificate, which says how far off a result is, is written in
- * sentences; the page of a report has the same in HTML (report/page_facts.c).
+ * before it has a label. The library writes the certificate, which says how far off a result is, in
+ * sentences.
  */
 #include "cli/cli.h"
 #include "job/facts.h"
@@ -38,14 +38,6 @@ bool cli_fact_number(const json_t *facts, const char *key, double *value)
 const char *cli_fact_text(const json_t *facts, const char *key)
 {
     return json_string_value(json_object_get(facts, key));
-}
-
-/* Tells whether a fact is this text; false where there is none. */
-static bool is(const json_t *facts, const char *key, const char *word)
-{
-    const char *text = cli_fact_text(facts, key);
-
-    return text && strcmp(text, word) == 0;
 }
 
 struct words cli_passes(const json_t *facts, bool planned, bool labelled)
@@ -294,161 +286,13 @@ void cli_print_stages(FILE *file, const json_t *facts)
     print_fact(file, "by stage", facts, (struct fact){"stages", stages, NY_FACT_SECONDS, 0});
 }
 
-/* Prints what --probe measured, as in "probe error 0.0123 ± 0.0004 (relative to K, Frobenius norm;
- * 64 columns)". False if nothing was measured. */
-static bool print_probe(FILE *file, const char *label, const json_t *facts)
-{
-    double error, spread, columns;
-    char interval[32] = "";
-
-    if (!cli_fact_number(facts, "probe_error", &error) ||
-        !cli_fact_number(facts, "probe_columns", &columns))
-        return false;
-    if (cli_fact_number(facts, "probe_standard_error", &spread)) /* of one column there is none */
-        snprintf(interval, sizeof(interval), " ± %.1g", spread);
-    cli_print_fact(file, label, "probe error %.3g%s (relative to K, Frobenius norm; %s columns)",
-                   error, interval, cli_count(columns).text);
-    return true;
-}
-
-/* Prints how well distances of an embedding keep the lengths of a graph's paths, as in "residual
- * variance 0.068, distances preserved to 78.42 % (over 20,000 pairs of rows)". */
-static bool print_preservation(FILE *file, const json_t *facts)
-{
-    double variance, preserved, pairs;
-
-    if (!cli_fact_number(facts, "residual_variance", &variance) ||
-        !cli_fact_number(facts, "distance_preservation", &preserved) ||
-        !cli_fact_number(facts, "sampled_pairs", &pairs))
-        return false;
-    cli_print_fact(file, "certificate",
-                   "residual variance %.3g, distances preserved to %.4g %% (over %s pairs of "
-                   "rows)",
-                   variance, 100 * preserved, cli_count(pairs).text);
-    return true;
-}
-
-/* Prints the residuals of eigenmaps and of a graph's diffusion map, whose eigenvalues are 1 − λ. */
-static bool print_residuals(FILE *file, const json_t *facts)
-{
-    const json_t *values = json_object_get(facts, "eigenvalues"), *residual;
-    double products, most = 0, last;
-    char share[64] = "";
-    size_t k;
-
-    if (!cli_fact_number(facts, "products", &products)) return false;
-    json_array_foreach(json_object_get(facts, "eigenvector_residuals"), k, residual)
-        if (json_number_value(residual) > most) most = json_number_value(residual);
-    last = json_number_value(json_array_get(values, json_array_size(values) - 1));
-    if (is(facts, "map", "diffusion")) last = 1 - last;
-    if (last > most)
-        snprintf(share, sizeof(share), " (%.2g of the largest eigenvalue)", most / last);
-    cli_print_fact(file, "certificate",
-                   "residuals |Lu - lambda u| of at most %.2g%s, after %s products with the "
-                   "graph's matrix",
-                   most, share, cli_count(products).text);
-    return true;
-}
-
-/* Prints how many eigenvalues were below 0 and therefore dropped, as in "1 negative eigenvalue
- * (0.16 of the sum of magnitudes) was dropped: no flat space has exactly these path lengths". */
-static void print_negative(FILE *file, const json_t *facts)
-{
-    bool graph = json_is_object(json_object_get(facts, "graph"));
-    double count, share;
-    char of_all[64] = "";
-
-    if (!cli_fact_number(facts, "negative_eigenvalues", &count) || count == 0) return;
-    if (cli_fact_number(facts, "negative_share", &share))
-        snprintf(of_all, sizeof(of_all), " (%.2g of the sum of magnitudes)", share);
-    cli_print_fact(file, "", "%s%s %s dropped: %s",
-                   cli_counted(count, "negative eigenvalue", "negative eigenvalues").text, of_all,
-                   count == 1 ? "was" : "were",
-                   graph ? "no flat space has exactly these path lengths"
-                         : "K is not positive semidefinite");
-}
-
-/* Tells whether a finished result lacks a certificate that --probe could have measured. */
-static bool lacks_certificate(const json_t *facts)
-{
-    return is(facts, "kind", "fit") && is(facts, "status", "done") &&
-           !is(facts, "kernel", "precomputed") && cli_fact_text(facts, "approx") &&
-           !json_is_object(json_object_get(facts, "graph"));
-}
-
-/* Prints the components' share of the matrix. The rest is no error: it is left out on purpose. */
-static bool print_kept(FILE *file, const json_t *facts, bool exact, bool certified)
-{
-    const json_t *values = json_object_get(facts, "eigenvalues");
-    double kept, components;
-    char share[32];
-
-    if (!cli_fact_number(facts, "variance_kept", &kept) ||
-        !cli_fact_number(facts, "components", &components))
-        return false;
-    /* 100 % is said only of all. */
-    snprintf(share, sizeof(share), "%.3g", 100 * kept);
-    if (kept < 1 && strcmp(share, "100") == 0) snprintf(share, sizeof(share), "%.6g", 100 * kept);
-    cli_print_fact(file, certified ? "" : "certificate", "%s%s %s %s %% of the %s",
-                   exact ? "exact; the " : "the ",
-                   cli_counted(components, "component", "components").text,
-                   components == 1 ? "holds" : "hold", share,
-                   is(facts, "trace_of", "centred") ? "variance" : "trace");
-    return json_array_size(values) > 0;
-}
-
-/* Prints the residual of the row that the landmarks represent least. The kernels whose k(x,x) is 1
- * say by it whether anything of that row is represented. */
-static void print_largest(FILE *file, const char *label, const json_t *facts, double value)
-{
-    bool of_one = is(facts, "kernel", "rbf") || is(facts, "kernel", "laplacian");
-    char residual[32] = "below 1e-12"; /* f64 tells no more */
-    char which[64] = "";
-    double row;
-
-    if (value >= 1e-12) snprintf(residual, sizeof(residual), "%.3g", value);
-    if (value >= 1e-12 && cli_fact_number(facts, "residual_max_row", &row))
-        snprintf(which, sizeof(which), "row %.0f", row);
-    if (of_one && value >= 0.995)
-        cli_print_fact(file, label,
-                       "largest residual %s of k(x,x) = 1: at least one row is not represented by "
-                       "the landmarks at all%s%s",
-                       residual, which[0] ? ", the first of them " : "", which);
-    else
-        cli_print_fact(file, label,
-                       "largest residual %s%s: that of %s which the landmarks represent least",
-                       residual, of_one ? " of k(x,x) = 1" : " (a squared distance)",
-                       which[0] ? strcat(which, ",") : "the row");
-}
-
-/* An exact result has no trace error to tell, only the share that its components hold. Only the
- * first line of a certificate has the label; the lines below it are indented by an empty one. */
+/* Only the first line of a certificate has the label; the lines below it are indented by an empty
+ * one. */
 void cli_print_certificate(FILE *file, const json_t *facts)
 {
-    const char *trace_of = cli_fact_text(facts, "trace_of");
-    bool exact = is(facts, "approx", "exact");
-    double value;
-    bool certified = exact && print_kept(file, facts, exact, false);
+    const json_t *sentence;
+    size_t i;
 
-    if (!exact && cli_fact_number(facts, "trace_error", &value)) {
-        cli_print_fact(
-            file, "certificate",
-            "trace error %.3g: what %s out of K%s%s%s is at most %.3g %% of its trace", value,
-            is(facts, "trace_error_from", "rounding") ? "rounding leaves" : "the landmarks leave",
-            trace_of ? " (" : "", trace_of ? trace_of : "", trace_of ? ")" : "",
-            value > 0 ? 100 * value : 0);
-        certified = true;
-    }
-    if (cli_fact_number(facts, "residual_max", &value)) {
-        print_largest(file, certified ? "" : "certificate", facts, value);
-        certified = true;
-    }
-    certified = print_probe(file, certified ? "" : "certificate", facts) || certified;
-    certified = print_preservation(file, facts) || print_residuals(file, facts) || certified;
-    if (!exact && certified) print_kept(file, facts, false, true);
-    if (!certified && lacks_certificate(facts))
-        cli_print_fact(file, "certificate", "%s",
-                       exact ? "exact: K itself was decomposed"
-                             : "none; --probe measures one");
-    print_negative(file, facts);
+    json_array_foreach(json_object_get(facts, "certificate"), i, sentence)
+        cli_print_fact(file, i ? "" : "certificate", "%s", json_string_value(sentence));
 }

@@ -97,7 +97,7 @@ static int print_synopsis(FILE *file, const char *synopsis, int width)
  * long for that. */
 static void print_option(FILE *file, const struct option_view *view, bool all, int width)
 {
-    char synopsis[SYNOPSIS_BYTES], text[640];
+    char synopsis[SYNOPSIS_BYTES], text[1024];
     int column;
 
     if (view->letter)

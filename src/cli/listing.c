@@ -42,6 +42,5 @@ int cli_print_listing(struct command *command, const struct verb *only)
     if (!failed) failed = json_dumpf(verbs, stdout, JSON_INDENT(2));
     if (!failed) putchar('\n');
     json_decref(verbs);
-    return failed && !ferror(stdout) ? cli_fail(command, NY_EBUDGET, "no memory for the list")
-                                     : NY_OK;
+    return failed && !ferror(stdout) ? cli_no_memory(command) : NY_OK;
 }

@@ -226,8 +226,6 @@ static void print_rest(FILE *file)
                    "newer format is refused, and the message names that version (exit 5).");
     fputs(".TP\nMODEL.nym\n", file);
     put_line(file, "A model exported with --part model: all that transform needs, without points.");
-    fputs(".TP\n$XDG_CACHE_HOME/nystream/\n", file);
-    put_line(file, "The rates that `bench` measured, for plans. Default: ~/.cache/nystream/.");
     fputs(".SH ENVIRONMENT\n.TP\nNO_COLOR\n", file);
     put_line(file, "If set and not empty, turns off colours.");
     fputs(".TP\nCOLUMNS, LINES\n", file);

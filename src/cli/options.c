@@ -93,8 +93,8 @@ static struct option_view view_of(const struct ny_option_info *info)
                                 .switch_both_ways = !info->argument && !off};
 }
 
-/* Tells whether a library's option goes with the verb. The store of embed is new, so that nothing
- * in it can be named. */
+/* Tells whether a library's option goes with the verb. Embed has no store, in which
+ * something could be named. */
 static bool takes(const struct verb *verb, const struct ny_option_info *info)
 {
     bool nothing_stored = verb->groups & NY_GROUP_EMBED;

@@ -40,7 +40,7 @@ int cli_print_json(struct command *command, const struct ny_report *report)
 {
     const char *json = ny_report_json(report);
 
-    if (!json) return cli_fail(command, NY_EBUDGET, "no memory to print the report");
+    if (!json) return cli_no_memory(command);
     puts(json);
     return NY_OK;
 }
@@ -60,7 +60,7 @@ int cli_print_report(struct command *command, int status, struct ny_report *repo
         if (facts)
             print(command, facts);
         else
-            status = cli_fail(command, NY_EBUDGET, "no memory to print the report");
+            status = cli_no_memory(command);
     }
     json_decref(facts);
     ny_report_free(report);
@@ -155,6 +155,27 @@ int cli_fail(struct command *command, int status, const char *format, ...)
     return print_error(command, &failure, message);
 }
 
+int cli_no_memory(struct command *command)
+{
+    return cli_fail(command, NY_EBUDGET, "the system has no memory left");
+}
+
+int cli_fail_both(struct command *command, const char *one, const char *other)
+{
+    return cli_fail(command, NY_EUSAGE, "--%s and --%s exclude each other; give one", one, other);
+}
+
+int cli_fail_only(struct command *command, const char *option, const char *with)
+{
+    return cli_fail(command, NY_EUSAGE, "--%s acts only with %s", option, with);
+}
+
+int cli_fail_value(struct command *command, const char *option, const char *takes,
+                   const char *value)
+{
+    return cli_fail(command, NY_EUSAGE, "--%s is %s, not '%s'", option, takes, value);
+}
+
 int cli_fail_usage(struct command *command, const char *format, ...)
 {
     struct failure failure = {.status = NY_EUSAGE, .usage = true};
@@ -185,9 +206,7 @@ bool cli_writes_to_stdout(const struct command *command)
 int cli_check_output(struct command *command)
 {
     if (!command->json || !cli_writes_to_stdout(command)) return NY_OK;
-    return cli_fail(command, NY_EUSAGE,
-                    "--json and -o %s both write to the standard output; give -o a file name",
-                    command->output);
+    return cli_fail(command, NY_EUSAGE, "--json and -o both write to the standard output");
 }
 
 /* Tells whether the reader closed the pipe, and so does not want a message about it. */

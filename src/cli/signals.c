@@ -74,13 +74,8 @@ static void lose_patience(int signal)
 static struct cli_last_words words_of(const struct verb *verb)
 {
     if (verb->resumable)
-        return (struct cli_last_words){
-            "stopped during a long step; the last checkpoint is kept", true};
-    if (verb->groups & NY_GROUP_EMBED)
-        return (struct cli_last_words){
-            "stopped during a long step; its temporary store, a folder .nystream-… beside the "
-            "output or in --tmpdir, stays until the next embed there",
-            false};
+        return (struct cli_last_words){"stopped during a long step; the last checkpoint is kept",
+                                       true};
     return (struct cli_last_words){"stopped during a long step; nothing was changed", false};
 }
 

@@ -373,7 +373,7 @@ static int evaluate(struct command *command, const char *name, json_t *results)
     if (status)
         status = cli_fail_library(command, status);
     else if (json_array_append_new(results, cli_facts(report)))
-        status = cli_fail(command, NY_EBUDGET, "no memory to print the report");
+        status = cli_no_memory(command);
     ny_report_free(report);
     return status;
 }
@@ -400,9 +400,7 @@ int cli_run_eval(struct command *command)
     json_t *results;
     int status;
 
-    if (command->json && command->typed & OWN_CSV)
-        return cli_fail(command, NY_EUSAGE,
-                        "--json and --csv exclude each other; give one of them");
+    if (command->json && command->typed & OWN_CSV) return cli_fail_both(command, "json", "csv");
     results = json_array();
     status = command->typed & OWN_LABELS ? need_labels(command) : NY_OK;
     if (!status && command->operand_count > 2) status = check_names(command);

@@ -92,6 +92,26 @@ static void print_search(FILE *file, const json_t *facts)
                    first ? " if a few rows show that this is less work" : "");
 }
 
+/* Prints what a larger and a smaller accuracy take. */
+static void print_accuracies(FILE *file, const json_t *facts)
+{
+    const json_t *row;
+    size_t i;
+
+    json_array_foreach(json_object_get(facts, "accuracies"), i, row)
+    {
+        double accuracy = 0, m = 0, seconds = 0, least = 0;
+
+        cli_fact_number(row, "accuracy", &accuracy);
+        cli_fact_number(row, "landmarks", &m);
+        cli_fact_number(row, "seconds", &seconds);
+        cli_fact_number(row, "memory_min_bytes", &least);
+        cli_print_fact(file, i ? "" : "accuracy", "%.3g %%: about %s landmarks, %s, %s",
+                       100 * accuracy, cli_count(m).text, cli_duration(seconds).text,
+                       cli_bytes(least).text);
+    }
+}
+
 /* Prints a plan as the verb plan shows it, and fit with --verbose: a line each for passes, work,
  * memory, disk, time and the stages. */
 static void print_plan(FILE *file, const json_t *facts, double budget, bool closer)
@@ -121,6 +141,7 @@ static void print_plan(FILE *file, const json_t *facts, double budget, bool clos
                        json_is_true(json_object_get(facts, "within_time_limit"))
                            ? "the plan is within it"
                            : "the plan takes longer, so fit would not run (exit 8)");
+    print_accuracies(file, facts);
     cli_print_stages(file, facts);
 }
 
@@ -195,8 +216,7 @@ int cli_run_plan(struct command *command)
     int status;
 
     if (!path && !ny_options_get(command->options, "shape"))
-        return cli_fail_usage(command, "plan needs STORE, or --shape ROWS,COLUMNS for points that "
-                                       "are not imported yet");
+        return cli_needs(command, "STORE, or --shape ROWS,COLUMNS");
     status = (grid ? ny_gamma_grid : ny_plan)(command->context, path, command->options, &report);
     return cli_print_report(command, status, report, grid ? show_gamma_grid : show_plan);
 }
@@ -246,21 +266,17 @@ static void print_eigenvalues(FILE *file, const json_t *facts)
     fputs(shown < count ? " …\n" : "\n", file);
 }
 
-/* Prints the recall of a forest or a sieve, and the work that a forest took. */
+/* Prints the recall of a sieve. */
 static void print_recall(FILE *file, const json_t *facts)
 {
     const json_t *interval = json_object_get(facts, "recall_interval");
-    double recall, trees, rounds, distances;
+    double recall;
 
     if (!cli_fact_number(facts, "recall", &recall)) return;
     if (json_is_array(interval))
         cli_print_fact(file, "recall", "%.4f (95 %% interval %.4f to %.4f)", recall,
                        json_number_value(json_array_get(interval, 0)),
                        json_number_value(json_array_get(interval, 1)));
-    if (cli_fact_number(facts, "trees", &trees) && cli_fact_number(facts, "rounds", &rounds) &&
-        cli_fact_number(facts, "distances_per_point", &distances))
-        cli_print_fact(file, "forest", "%.0f trees, %.0f rounds, %s distances per point", trees,
-                       rounds, cli_count(distances).text);
 }
 
 /* Prints a graph's size, its components, and other graphs that were tried. */
@@ -393,8 +409,7 @@ int cli_run_embed(struct command *command)
     struct ny_report *report = NULL;
     int status;
 
-    if (!command->output)
-        return cli_fail_usage(command, "embed needs -o OUT.npy, or -o OUT.csv, .csv.gz or .tsv");
+    if (!command->output) return cli_needs(command, "-o");
     status = cli_check_output(command);
     if (status) return status;
     watch_plan(command);
@@ -412,8 +427,8 @@ int cli_run_merge(struct command *command)
     struct ny_report *report = NULL;
     int status;
 
-    if (!command->name) return cli_fail_usage(command, "merge needs --name NAME");
-    if (!command->output) return cli_fail_usage(command, "merge needs -o MODEL.nym");
+    if (!command->name) return cli_needs(command, "--name");
+    if (!command->output) return cli_needs(command, "-o");
     status = cli_check_output(command);
     if (status) return status;
     status = ny_merge(command->context, command->operands, command->operand_count, command->name,

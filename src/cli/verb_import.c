@@ -44,7 +44,7 @@ int cli_run_import(struct command *command)
 
     if (strcmp(ny_options_get(command->options, "shuffle"), "no") == 0 &&
         strcmp(ny_options_get(command->options, "seed"), "0") != 0)
-        return cli_fail(command, NY_EUSAGE, "--seed acts only with --shuffle");
+        return cli_fail_only(command, "seed", "--shuffle");
     keep_heap_between_commits();
     status = ny_import(command->context, command->operands[0], command->operands + 1,
                        command->operand_count - 1, command->options, &report);

@@ -230,34 +230,6 @@ static void print_result(struct command *command, const char *name, bool first)
     ny_report_free(report);
 }
 
-/* Reads the store in a context of its own, so that an error of this is not the command's. */
-void cli_name_results(const char *store, char *text, size_t bytes)
-{
-    enum { MOST = 12 };
-    struct ny_context *own = NULL;
-    struct ny_report *report = NULL;
-    json_t *facts = NULL;
-    const json_t *names;
-    size_t used = 0;
-
-    text[0] = '\0';
-    if (ny_context_new(&own)) return;
-    if (ny_store_report(own, store, &report) == NY_OK) facts = cli_facts(report);
-    names = json_object_get(facts, "results");
-    for (size_t i = 0; i < json_array_size(names) && i <= MOST && used < bytes; i++) {
-        const char *name = json_string_value(json_array_get(names, i));
-
-        if (i == MOST)
-            snprintf(text + used, bytes - used, " …");
-        else
-            used += (size_t)snprintf(text + used, bytes - used, "%s'%s'", i ? ", " : "",
-                                     name ? name : "");
-    }
-    json_decref(facts);
-    ny_report_free(report);
-    ny_context_free(own);
-}
-
 int cli_run_list(struct command *command)
 {
     struct ny_report *report = NULL;
@@ -276,7 +248,7 @@ int cli_run_list(struct command *command)
     if (json_array_size(json_object_get(facts, "results")) > 1)
         ny_view_open(&view, command->context, command->operands[0], NULL);
     if (!facts) {
-        status = cli_fail(command, NY_EBUDGET, "no memory to print the report");
+        status = cli_no_memory(command);
         goto done;
     }
     names = json_object_get(facts, "results");

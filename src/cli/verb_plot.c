@@ -1,26 +1,13 @@
 /*
  * The verbs plot, which draws an embedding in a file or on the terminal, and report, which writes
- * results as a page. What the terminal can show (its size, colours, UTF-8) is found out here, so
- * that the library needs to know of no terminal.
+ * results as a page. What the terminal can show (its size and colours) is found out here, so that
+ * the library needs to know of no terminal.
  */
 #include "cli/cli.h"
 
-#include <langinfo.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Tells whether the terminal reads UTF-8, by the environment, whatever the locale of the process
- * is. */
-static bool speaks_utf8(void)
-{
-    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-    bool utf8 = locale && strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
-
-    if (locale) freelocale(locale);
-    return utf8;
-}
 
 /* Tells whether colours may be used: not in a pipe, not on a dumb terminal, not against
  * NO_COLOR. */
@@ -42,35 +29,21 @@ static int print_text(void *user, const char *text, size_t bytes)
     return NY_OK;
 }
 
-static int draw_on_terminal(struct command *command)
-{
-    struct ny_screen screen = {.columns = (unsigned)cli_terminal_width(),
-                               .lines = (unsigned)cli_terminal_lines(),
-                               .utf8 = speaks_utf8(),
-                               .colors = shows_colors(),
-                               .write = print_text,
-                               .user = command};
-
-    return ny_plot_text(command->context, command->operands[0], command->operands[1],
-                        command->options, &screen);
-}
-
 int cli_run_plot(struct command *command)
 {
+    const struct ny_screen screen = {.columns = (unsigned)cli_terminal_width(),
+                                     .lines = (unsigned)cli_terminal_lines(),
+                                     .colors = shows_colors(),
+                                     .write = print_text,
+                                     .user = command};
     bool terminal = command->typed & OWN_TERMINAL;
     int status;
 
-    if (terminal && command->output)
-        return cli_fail_usage(command, "plot draws to the file of -o or, with --terminal, to the "
-                                       "terminal; give one of them");
-    if (!terminal && !command->output)
-        return cli_fail_usage(command,
-                              "plot needs -o OUT.png, OUT.svg or OUT.pdf, or --terminal");
-    if (terminal)
-        status = draw_on_terminal(command);
-    else
-        status = ny_plot(command->context, command->operands[0], command->operands[1],
-                         command->output, command->options);
+    if (terminal == (command->output != NULL)) return cli_needs(command, "either -o or --terminal");
+    status = terminal ? ny_plot_text(command->context, command->operands[0], command->operands[1],
+                                     command->options, &screen)
+                      : ny_plot(command->context, command->operands[0], command->operands[1],
+                                command->output, command->options);
     cli_display_clear(&command->display);
     if (status) return cli_fail_library(command, status);
     if (command->output) cli_print_output(command);
@@ -81,7 +54,7 @@ int cli_run_report(struct command *command)
 {
     int status;
 
-    if (!command->output) return cli_fail_usage(command, "report needs -o OUT.html");
+    if (!command->output) return cli_needs(command, "-o");
     status = ny_write_report(command->context, command->operands[0], command->operands + 1,
                              command->operand_count - 1, command->output, command->options);
     cli_display_clear(&command->display);

@@ -61,12 +61,11 @@ int cli_run_truncate(struct command *command)
     unsigned long long rows;
     int status;
 
-    if (!text)
-        return cli_fail_usage(command, "truncate needs --keep N, the number of rows to keep");
+    if (!text) return cli_needs(command, "--keep");
     errno = 0;
     rows = strtoull(text, NULL, 10);
     if (!*text || strspn(text, "0123456789") != strlen(text) || errno || !rows)
-        return cli_fail(command, NY_EUSAGE, "--keep is a whole number, at least 1, not '%s'", text);
+        return cli_fail_value(command, "keep", "a number of rows", text);
     status = ny_truncate(command->context, command->operands[0], rows,
                          (command->typed & OWN_DROP_RESULTS) != 0, &report);
     cli_display_clear(&command->display);
@@ -119,60 +118,13 @@ int cli_run_version(struct command *command)
     return NY_OK;
 }
 
-/* Returns the option of a fit that has a word such as "diffusion" as one of its values; NULL: none
- * has. */
-static const char *option_of(const char *word)
-{
-    static const char *const names[] = {"map", "approx", "select", "kernel"};
-    const struct ny_option_info *option;
-    size_t length = strlen(word);
-
-    for (int i = 0; (option = ny_option_at(i)); i++) {
-        bool named = false;
-
-        for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
-            named |= strcmp(option->name, names[k]) == 0;
-        for (const char *at = option->argument; named && at && *at;
-             at += strcspn(at, "|"), at += *at == '|')
-            if (strcspn(at, "|") == length && strncmp(at, word, length) == 0) return option->name;
-    }
-    return NULL;
-}
-
-/* Tells whether a word is the name of an option that `fit` has. */
-static bool is_fit_option(const char *word)
-{
-    const unsigned of_fit = NY_GROUP_FIT | NY_GROUP_COMMON | NY_GROUP_THREADS;
-    const struct ny_option_info *option;
-
-    for (int i = 0; (option = ny_option_at(i)); i++)
-        if (strcmp(option->name, word) == 0) return option->groups & of_fit;
-    return false;
-}
-
-/* Refuses to help with what is no verb. */
-static int fail_topic(struct command *command, const char *word)
-{
-    const char *option = option_of(word);
-
-    if (is_fit_option(word))
-        return cli_fail(command, NY_EUSAGE,
-                        "'%s' is not a verb, but an option: --%s; see `nystream help fit --all`",
-                        word, word);
-    if (!option) return cli_fail_verb(command, word);
-    return cli_fail(command, NY_EUSAGE,
-                    "'%s' is not a verb, but a value of --%s: nystream fit STORE NAME --%s %s; "
-                    "see `nystream help fit`",
-                    word, option, option, word);
-}
-
 int cli_run_help(struct command *command)
 {
     const struct verb *verb = NULL;
 
     if (command->operand_count) {
         verb = cli_verb_find(command, command->operands[0]);
-        if (!verb) return fail_topic(command, command->operands[0]);
+        if (!verb) return cli_fail_verb(command, command->operands[0]);
     }
     if (command->json) return cli_print_listing(command, verb);
     if (command->typed & OWN_MAN) {
@@ -182,7 +134,7 @@ int cli_run_help(struct command *command)
     } else if (command->typed & OWN_ZSH) {
         cli_print_zsh_completion(stdout, command->verbs);
     } else if (!verb && command->typed & OWN_ALL) {
-        return cli_fail_usage(command, "--all lists every option of a verb; help needs VERB");
+        return cli_needs(command, "VERB");
     } else if (!verb) {
         cli_print_overview(stdout, command->verbs);
     } else {

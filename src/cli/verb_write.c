@@ -35,15 +35,11 @@ static int read_rows(struct command *command, uint64_t *first, uint64_t *end)
     const char *text = command->rows, *colon = text ? strchr(text, ':') : NULL;
 
     if (!text) return NY_OK;
-    if (command->typed & OWN_SKIP_DAMAGED)
-        return cli_fail(command, NY_EUSAGE,
-                        "--rows does not go with --skip-damaged; leave one of them out");
+    if (command->typed & OWN_SKIP_DAMAGED) return cli_fail_both(command, "rows", "skip-damaged");
     if (colon && read_row(text, (size_t)(colon - text), first) &&
         read_row(colon + 1, strlen(colon + 1), end))
         return NY_OK;
-    return cli_fail(command, NY_EUSAGE,
-                    "--rows is a range such as 200:300, or 200: for all rows from 200 on, not '%s'",
-                    text);
+    return cli_fail_value(command, "rows", "a range such as 200:300, or 200:", text);
 }
 
 int cli_run_export(struct command *command)
@@ -54,15 +50,13 @@ int cli_run_export(struct command *command)
     struct ny_export_range rows = {0, UINT64_MAX, command->with};
     int status;
 
-    if (!name && !of_points(part)) return cli_fail_name(command, "NAME");
-    if (!command->output)
-        return cli_fail_usage(command, "export needs -o OUT.npy, or -o OUT.csv, .csv.gz or .tsv");
+    if (!name && !of_points(part)) return cli_needs(command, "NAME");
+    if (!command->output) return cli_needs(command, "-o");
     if (command->typed & OWN_RAW && strcmp(part, "points") != 0)
-        return cli_fail(command, NY_EUSAGE, "--raw acts only with --part points");
+        return cli_fail_only(command, "raw", "--part points");
     if (command->typed & OWN_RAW) part = "raw-points";
     if (command->with && command->typed & OWN_SKIP_DAMAGED)
-        return cli_fail(command, NY_EUSAGE,
-                        "--with does not go with --skip-damaged; leave one of them out");
+        return cli_fail_both(command, "with", "skip-damaged");
     status = read_rows(command, &rows.first, &rows.end);
     if (status) return status;
     if (command->rows)
@@ -99,8 +93,7 @@ static int read_neighbors(struct command *command, size_t *neighbors)
     errno = 0;
     *neighbors = strtoul(text, &end, 10);
     if (strspn(text, "0123456789") == strlen(text) && !errno && *neighbors) return NY_OK;
-    return cli_fail(command, NY_EUSAGE, "--neighbors is a whole number, at least 1, not '%s'",
-                    text);
+    return cli_fail_value(command, "neighbors", "a whole number from 1", text);
 }
 
 /* Reads the share of the neighbours to find, where it was typed. */
@@ -109,7 +102,7 @@ static int read_recall(struct command *command, double *recall)
     const char *text = command->recall;
 
     if (!text || (ny_decimal_whole(text, recall) && *recall > 0 && *recall <= 1)) return NY_OK;
-    return cli_fail(command, NY_EUSAGE, "--recall is a share, above 0 and up to 1, not '%s'", text);
+    return cli_fail_value(command, "recall", "a share above 0, at most 1", text);
 }
 
 int cli_run_transform(struct command *command)
@@ -127,19 +120,11 @@ int cli_run_transform(struct command *command)
     int status;
 
     if (command->operand_count == 1 && !cli_ends_with(source, ".nym"))
-        return cli_fail_usage(command,
-                              "transform needs NAME after the store, or a model MODEL.nym%s",
-                              command->neighbors
-                                  ? "; neighbors need a graph of the store, which 'nystream graph' "
-                                    "makes"
-                                  : "");
+        return cli_needs(command, "NAME");
     if (command->operand_count == 2 && is_model(source))
-        return cli_fail_usage(command, "%s is a model and needs no NAME: leave out '%s'", source,
-                              command->operands[1]);
-    if (!command->input) return cli_fail_usage(command, "transform needs --input FILE");
-    if (!command->output)
-        return cli_fail_usage(command,
-                              "transform needs -o OUT.npy, or -o OUT.csv, .csv.gz or .tsv");
+        return cli_fail_usage(command, "%s is a model and takes no NAME", source);
+    if (!command->input) return cli_needs(command, "--input");
+    if (!command->output) return cli_needs(command, "-o");
     status = cli_check_output(command);
     if (!status) status = read_neighbors(command, &placing.neighbors);
     if (!status) status = read_recall(command, &placing.recall);

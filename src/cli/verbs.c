@@ -181,14 +181,12 @@ const struct verb cli_verbs[] = {
      "Draws two columns of an embedding, as points or, if there are many, as an image of their "
      "density, in memory independent of their number. Points of a class lie on top of those of "
      "classes ten times as frequent. Colours can be told apart without colour vision. From the "
-     "21st class on, colours repeat with other marks, in an image of some points. --axes and "
-     "--color take row, "
-     "label, cluster, component (of a graph), residual, or the number of a component; cluster:B "
+     "21st class on, colours repeat, with other marks where points have marks. --axes and --color "
+     "take row, label, cluster, component (of a graph), residual, or the number of a component; "
+     "cluster:B "
      "stands for the clusters of result B. A column of the points is given by its name, NAME or, "
      "if one of these words is its name, column:NAME; if columns have no names, as column:7 (from "
-     "0). Its values are those that import has prepared. FILE.npy, .csv or .txt has one value per "
-     "row of the store: words are classes, and so are whole numbers of which at most 20 differ; "
-     "other numbers are a scale.",
+     "0). Its values are those that import has prepared.",
      "nystream plot points.nys first -o first.png\n"
      "nystream plot points.nys first --terminal --axes 1,3",
      .run = cli_run_plot},
@@ -196,14 +194,14 @@ const struct verb cli_verbs[] = {
      EVERY | OWN_OUTPUT, "write results as one HTML page",
      "Writes one page that needs no network: interactive plots, eigenvalues, certificate, cost, "
      "and the command that makes each result. Several results appear side by side; without NAME, "
-     "all finished ones. Points are coloured by label, cluster (after eval), agreement of the two, "
-     "or residual. If one of the results is a graph, its components colour the others, and --path "
-     "draws a shortest path in it, with its rows (as images, if they are images). The page is "
-     "smaller than 5 MB for any number of rows: an image shows all, and a sample is interactive.",
+     "all finished ones. Points are coloured by label, cluster (after eval) or residual. --path "
+     "draws a shortest path in the graph of a result, or in a graph among the results, with its "
+     "rows (as images, if they are images). The page is smaller than 5 MB for any number of rows: "
+     "an image shows all, and a sample is interactive.",
      "nystream report points.nys first groups -o report.html", .run = cli_run_report},
     {"embed", "FILE", "-o OUT.npy", 1, 1, NY_GROUP_FIT | NY_GROUP_READ | NY_GROUP_EMBED | WORK,
      EVERY | OWN_OUTPUT, "turn a table into an embedding in one step",
-     "Imports, fits and exports in one step, using a temporary store.",
+     "Imports, fits and exports in one step, without a store.",
      "nystream embed table.csv -o embedding.npy --label-column class", .run = cli_run_embed},
     {"merge", "STORE…", "--name NAME -o MODEL.nym", 1, NO_LIMIT, WORK,
      EVERY | OWN_NAME | OWN_OUTPUT, "combine the sums of several stores into one model",
@@ -255,8 +253,7 @@ const struct verb cli_verbs[] = {
      "`compact` gives it back to the disk.",
      "nystream rm points.nys second", .run = cli_run_rm},
     {"bench", "", "", 0, 0, WORK, EVERY, "measure the speed of this machine, for plans",
-     "Measures the rates that plans use (matrix products, exp, memory, disk) and keeps them in the "
-     "user's cache folder.",
+     "Measures the rates that plans use (matrix products, exp, eigenproblems) and the disk.",
      "nystream bench", .run = cli_run_bench},
     {"version", "", "", 0, 0, 0, EVERY, "print the version",
      "Prints the version of the command and of the library that it uses.",

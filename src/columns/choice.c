@@ -102,9 +102,7 @@ static int check_number(const struct ny_column_choice *choice, struct ny_rows *X
     bool counts = choice->rule == NY_CHOOSE_VARIABLE || choice->rule == NY_CHOOSE_VARIANCE;
 
     if (!counts || choice->number <= d) return NY_OK;
-    return ny_fail(
-        X->ctx, NY_EUSAGE, "--features %s:%zu asks for more columns than the %zu that %s has",
-        choice->rule == NY_CHOOSE_VARIABLE ? "variable" : "variance", choice->number, d, X->name);
+    return ny_fail_most(X->ctx, "features", choice->number, d, "columns");
 }
 
 static int choose(const struct ny_column_choice *choice, struct ny_rows *X,

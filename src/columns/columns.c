@@ -28,19 +28,22 @@ static size_t round_up(size_t count)
 
 int ny_columns_new(struct ny_columns **out, const struct ny_columns_spec *spec)
 {
+    bool width = ny_kernel_param(spec->kernel, "gamma");
     struct ny_columns *columns;
     int err = NY_EBUDGET;
 
     *out = NULL;
-    if (spec->kernel->has_gamma && !(spec->params.gamma > 0 && isfinite(spec->params.gamma)))
+    if (width && !(spec->params.gamma > 0 && isfinite(spec->params.gamma)))
         return ny_fail(spec->ctx, NY_EUSAGE, "gamma is %g; give a positive number to --gamma",
                        spec->params.gamma);
     columns = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, 1, sizeof(*columns));
     if (!columns) goto done;
     columns->spec = *spec;
     columns->row_bytes = ny_raw_bytes(spec);
-    err = ny_preparation_init(&columns->preparation, spec,
-                              spec->kernel->has_gamma ? spec->params.gamma : 1);
+    columns->own.ctx = spec->ctx;
+    ny_preparation_lay(&columns->own, &columns->preparation, spec,
+                       width ? spec->params.gamma : 1);
+    err = columns->own.err;
     if (err) goto done;
     *out = columns;
     columns = NULL;
@@ -55,7 +58,7 @@ void ny_columns_free(struct ny_columns *columns)
 
     if (!columns) return;
     ctx = columns->spec.ctx;
-    ny_preparation_release(&columns->preparation, ctx);
+    ny_layout_free(&columns->own);
     ny_sparse_index_release(&columns->index, ctx);
     ny_sparse_list_release(&columns->held, ctx);
     ny_free(ctx, columns->raw);
@@ -89,28 +92,21 @@ static int grow(struct ny_columns *columns, void *array, size_t count, size_t si
 static int reserve_landmarks(struct ny_columns *columns, size_t count)
 {
     size_t d = columns->spec.geometry->d, capacity = 2 * columns->capacity;
+    bool bytes = columns->preparation.way == NY_WAY_BYTES;
     int err = NY_OK;
 
     if (count <= columns->capacity) return NY_OK;
     if (capacity < count) capacity = round_up(count);
     if (ny_landmarks_are_rows(&columns->spec) && !columns->spec.slots)
         err = grow(columns, &columns->raw, capacity, columns->row_bytes);
-    if (err) return err;
     if (columns->preparation.way == NY_WAY_PRODUCT || columns->preparation.way == NY_WAY_DIRECT)
-        err = grow(columns, &columns->panels, capacity, d * sizeof(float));
-    else if (columns->preparation.way == NY_WAY_BYTES)
-        err = grow(columns, &columns->bytes, capacity, 4 * ny_byte_quads(d));
-    if (err) return err;
-    if (columns->preparation.way == NY_WAY_BYTES)
-        err = grow(columns, &columns->byte_norms, capacity, sizeof(uint32_t));
-    if (err) return err;
-    err = grow(columns, &columns->norms, capacity, sizeof(float));
-    if (err) return err;
-    err = grow(columns, &columns->shift, capacity, sizeof(float));
-    if (err) return err;
-    err = grow(columns, &columns->shift_low, capacity, sizeof(float));
-    if (err) return err;
-    err = grow(columns, &columns->zeros, capacity, sizeof(float));
+        if (!err) err = grow(columns, &columns->panels, capacity, d * sizeof(float));
+    if (!err && bytes) err = grow(columns, &columns->bytes, capacity, 4 * ny_byte_quads(d));
+    if (!err && bytes) err = grow(columns, &columns->byte_norms, capacity, sizeof(uint32_t));
+    if (!err) err = grow(columns, &columns->norms, capacity, sizeof(float));
+    if (!err) err = grow(columns, &columns->shift, capacity, sizeof(float));
+    if (!err) err = grow(columns, &columns->shift_low, capacity, sizeof(float));
+    if (!err) err = grow(columns, &columns->zeros, capacity, sizeof(float));
     if (!err) columns->capacity = capacity;
     return err;
 }

@@ -16,6 +16,7 @@
 #define NY_COLUMNS_COLUMNS_H
 
 #include "base/dtype.h"
+#include "base/layout.h"
 #include "base/lengths.h"
 #include "base/sparse.h"
 #include "columns/choice.h"
@@ -165,8 +166,6 @@ static inline size_t ny_columns_value_bytes(const struct ny_columns_spec *spec)
 {
     return sizeof(uint32_t) + sizeof(uint16_t) + 2 * ny_dtype_size(spec->dtype);
 }
-/* Bytes of one worker's workspace for strips of `rows` rows. */
-size_t ny_columns_workspace_bytes(const struct ny_columns_spec *spec, size_t rows);
 
 /* Sets the shift a (m values, copied); zero before. */
 int ny_columns_set_shift(struct ny_columns *columns, const double *a);
@@ -180,12 +179,11 @@ int ny_columns_square(const struct ny_columns *columns, struct ny_matrix W);
 
 /* A worker's buffers: one raw strip, one prepared f32 strip, norms. */
 struct ny_columns_workspace;
-/* Room for strips of so many rows, or of spec->rows if these are fewer: tiles take NY_STRIP_ROWS.
- * Sparse rows are packed into it, so that one full row does not make all of them dear. */
-int ny_columns_workspace_new(struct ny_columns_workspace **out, const struct ny_columns_spec *spec,
-                             size_t rows);
-/* Frees a workspace; NULL is allowed. */
-void ny_columns_workspace_free(struct ny_columns_workspace *workspace);
+/* Lays out room for strips of so many rows, or of spec->rows if these are fewer: tiles take
+ * NY_STRIP_ROWS. Sparse rows are packed into it, so that one full row does not make all of them
+ * dear. */
+struct ny_columns_workspace *
+ny_columns_workspace_lay(struct ny_layout *l, const struct ny_columns_spec *spec, size_t rows);
 
 /* C (whole strips × m, f32, stride ≥ m) = k(tile rows, landmarks) − 1aᵀ; rows beyond tile->rows are
  * zero. diagonal (as many rows, or NULL): k(x,x), f64. Strip by strip. */
@@ -264,15 +262,11 @@ double ny_columns_gamma(const struct ny_columns *columns);
  * landmark are, up to near[j] for each landmark; larger ones may come from products, which f64
  * rounds. `near` is borrowed; NULL, as at first: only where products cancel. */
 void ny_columns_set_near(struct ny_columns *columns, const double *near);
-/* Work space for ny_columns_exact_in() with up to `cols` landmarks, kept between calls. */
+/* Work space for ny_columns_exact_in(), kept between calls. */
 struct ny_columns_room;
-/* Makes a room; sparse rows need none, and get an empty one. NY_EBUDGET when it does not fit. */
-int ny_columns_room_new(struct ny_columns_room **out, const struct ny_columns_spec *spec,
-                        size_t cols);
-/* Frees a room; NULL is allowed. */
-void ny_columns_room_free(struct ny_columns_room *room, struct ny_context *ctx);
-/* Bytes of a room for `cols` landmarks. */
-size_t ny_columns_room_bytes(const struct ny_columns_spec *spec, size_t cols);
+/* Lays out a room for up to `cols` landmarks; sparse rows need none, and get an empty one. */
+struct ny_columns_room *ny_columns_room_lay(struct ny_layout *l, const struct ny_columns_spec *spec,
+                                            size_t cols);
 /* Like ny_columns_exact(), in a room that is kept between calls: selections ask again and again for
  * a few columns. */
 int ny_columns_exact_in(struct ny_columns_room *room, const struct ny_columns *columns,

@@ -41,12 +41,10 @@ static inline bool ny_chord_is_lost(double value, double x_norm, double y_norm, 
 
 /* Rows are whole numbers as they are. */
 bool ny_unscaled_integers(const struct ny_columns_spec *spec);
-/* Sets the way, the units and the parameters that rows are prepared with, for a kernel of this γ (1
- * where it has none). Release it also when it fails: NY_EBUDGET. */
-int ny_preparation_init(struct ny_preparation *preparation, const struct ny_columns_spec *spec,
-                        double gamma);
-/* Frees what ny_preparation_init() has allocated. */
-void ny_preparation_release(struct ny_preparation *preparation, struct ny_context *ctx);
+/* Lays out and sets the way, the units and the parameters that rows are prepared with, for a kernel
+ * of this γ (1 where it has none). */
+void ny_preparation_lay(struct ny_layout *l, struct ny_preparation *preparation,
+                        const struct ny_columns_spec *spec, double gamma);
 
 /* Writes the prepared row, d values, to `out` in f64. */
 void ny_preparation_row(const struct ny_preparation *preparation,
@@ -59,6 +57,7 @@ float ny_preparation_row32(const struct ny_preparation *preparation,
 
 struct ny_columns {
     struct ny_columns_spec spec;
+    struct ny_layout own; /* of the preparation */
     struct ny_preparation preparation;
     size_t row_bytes; /* a raw row takes so many */
     size_t count, capacity;
@@ -77,7 +76,6 @@ struct ny_columns {
 };
 
 struct ny_columns_workspace {
-    struct ny_context *ctx;
     size_t rows_max, raw_rows; /* rows of a strip, and rows that are read at once */
     unsigned char *raw; /* these rows, and a few bytes that the byte kernel may read past it */
     float *rows, *norms;

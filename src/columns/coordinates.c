@@ -4,7 +4,6 @@
 /* The linear kernel with the unit vectors for landmarks: a tile is its prepared rows, and W = I. */
 const struct ny_kernel ny_kernel_coordinates = {
     .name = NY_COORDINATES_KERNEL,
-    .summary = "the rows themselves, for principal components of all columns",
     .base = NY_BASE_COORDINATE,
     .apply32 = ny_kernel_identity32,
     .apply = ny_kernel_identity,
@@ -14,7 +13,6 @@ const struct ny_kernel ny_kernel_coordinates = {
  */
 const struct ny_kernel ny_kernel_features = {
     .name = NY_FEATURES_KERNEL,
-    .summary = "the linear kernel by products with the rows themselves",
     .base = NY_BASE_COORDINATE,
     .features = true,
     .apply32 = ny_kernel_identity32,
@@ -23,7 +21,6 @@ const struct ny_kernel ny_kernel_features = {
 
 const struct ny_kernel ny_kernel_directions = {
     .name = NY_DIRECTIONS_KERNEL,
-    .summary = "cosine by products with the rows themselves, at length 1",
     .base = NY_BASE_COORDINATE,
     .unit_rows = true,
     .features = true,

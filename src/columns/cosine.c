@@ -19,7 +19,8 @@ void ny_kernel_angles(const struct ny_kernel_params *params, double x_norm, cons
 
 const struct ny_kernel ny_kernel_cosine = {
     .name = "cosine",
-    .summary = "x·y / ‖x‖‖y‖; 0 for a zero row",
+    .summary = "x.y/|x||y|",
+    .options = "tol|max-passes",
     .base = NY_BASE_DOT,
     .unit_rows = true, /* in f32: the dot product is the kernel */
     .apply32 = ny_kernel_identity32,

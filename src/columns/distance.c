@@ -21,11 +21,12 @@ static void square(const struct ny_kernel_params *params, double x_norm, const d
         values[j] *= params->gamma;
 }
 
+static const struct ny_param *const width[] = {&ny_param_gamma, NULL};
+
 const struct ny_kernel ny_kernel_euclidean = {
     .name = "euclidean",
-    .summary = "gamma ‖x-y‖²",
     .base = NY_BASE_SQUARE,
-    .has_gamma = true,
+    .params = width,
     .apply32 = square32,
     .apply = square,
 };
@@ -69,7 +70,6 @@ static void angle(const struct ny_kernel_params *params, double x_norm, const do
 
 const struct ny_kernel ny_kernel_angular = {
     .name = "angular",
-    .summary = "1 - x·y / ‖x‖‖y‖",
     .base = NY_BASE_DOT,
     .unit_rows = true,
     .half_chord = true,

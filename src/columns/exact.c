@@ -39,31 +39,20 @@ struct ny_columns_room {
     double *row; /* d */
 };
 
-static void room_release(struct ny_columns_room *s, struct ny_context *ctx)
+/* Lays out room for blocks of so many rows of X and of Y. Sparse rows need none of it. */
+static void lay_room(struct ny_layout *l, struct ny_columns_room *s,
+                     const struct ny_columns_spec *spec, size_t x_rows, size_t y_rows)
 {
-    ny_free(ctx, s->x);
-    ny_free(ctx, s->y);
-    ny_free(ctx, s->base);
-    ny_free(ctx, s->x_norms);
-    ny_free(ctx, s->y_norms);
-    ny_free(ctx, s->row);
-}
+    size_t row_bytes = spec->geometry->d * sizeof(double);
 
-static int room_init(struct ny_columns_room *s, const struct ny_columns_spec *spec, size_t x_rows,
-                     size_t y_rows)
-{
-    struct ny_context *ctx = spec->ctx;
-    size_t d = spec->geometry->d, bytes;
-    int err = ny_product(ctx, &bytes, y_rows, d, sizeof(double));
-
-    if (err) return err;
-    s->x = ny_alloc(ctx, NY_MEM_DICTIONARY, x_rows * d * sizeof(double));
-    s->y = ny_alloc(ctx, NY_MEM_DICTIONARY, bytes);
-    s->base = ny_alloc(ctx, NY_MEM_DICTIONARY, x_rows * y_rows * sizeof(double));
-    s->x_norms = ny_alloc(ctx, NY_MEM_DICTIONARY, x_rows * sizeof(double));
-    s->y_norms = ny_alloc(ctx, NY_MEM_DICTIONARY, y_rows * sizeof(double));
-    s->row = ny_alloc(ctx, NY_MEM_DICTIONARY, d * sizeof(double));
-    return s->x && s->y && s->base && s->x_norms && s->y_norms && s->row ? NY_OK : NY_EBUDGET;
+    *s = (struct ny_columns_room){0};
+    if (spec->slots) return;
+    s->x = ny_lay(l, NY_MEM_DICTIONARY, x_rows, row_bytes);
+    s->y = ny_lay(l, NY_MEM_DICTIONARY, y_rows, row_bytes);
+    s->base = ny_lay(l, NY_MEM_DICTIONARY, x_rows * y_rows, sizeof(double));
+    s->x_norms = ny_lay(l, NY_MEM_DICTIONARY, x_rows, sizeof(double));
+    s->y_norms = ny_lay(l, NY_MEM_DICTIONARY, y_rows, sizeof(double));
+    s->row = ny_lay(l, NY_MEM_DICTIONARY, 1, row_bytes);
 }
 
 static size_t rows_of_y(size_t cols)
@@ -71,43 +60,14 @@ static size_t rows_of_y(size_t cols)
     return cols <= SHORT_ROWS ? SHORT_ROWS : BLOCK_ROWS;
 }
 
-/* Sparse rows need none of it. */
-int ny_columns_room_new(struct ny_columns_room **out, const struct ny_columns_spec *spec,
-                        size_t cols)
+struct ny_columns_room *ny_columns_room_lay(struct ny_layout *l, const struct ny_columns_spec *spec,
+                                            size_t cols)
 {
-    struct ny_columns_room *room = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, 1, sizeof(*room));
-    int err = room ? NY_OK : NY_EBUDGET;
+    struct ny_columns_room spare;
+    struct ny_columns_room *room = ny_lay_struct(l, NY_MEM_DICTIONARY, sizeof(spare), &spare);
 
-    if (!err && !spec->slots) err = room_init(room, spec, SHORT_ROWS, rows_of_y(cols));
-    *out = room;
-    if (err) ny_columns_room_free(room, spec->ctx);
-    if (err) *out = NULL;
-    return err;
-}
-
-void ny_columns_room_free(struct ny_columns_room *room, struct ny_context *ctx)
-{
-    if (!room) return;
-    room_release(room, ctx);
-    ny_free(ctx, room);
-}
-
-/* A room for blocks of so many rows of X and of Y. */
-static size_t room_bytes(const struct ny_columns_spec *spec, size_t x_rows, size_t y_rows)
-{
-    size_t rows = x_rows + y_rows + 1, d = spec->geometry->d;
-
-    return spec->slots ? 0 : (rows * (d + 1) + x_rows * y_rows) * sizeof(double);
-}
-
-size_t ny_columns_room_bytes(const struct ny_columns_spec *spec, size_t cols)
-{
-    return sizeof(struct ny_columns_room) + room_bytes(spec, SHORT_ROWS, rows_of_y(cols));
-}
-
-size_t ny_columns_exact_bytes(const struct ny_columns_spec *spec, unsigned threads)
-{
-    return threads * room_bytes(spec, SHORT_ROWS, BLOCK_ROWS);
+    lay_room(l, room, spec, SHORT_ROWS, rows_of_y(cols));
+    return ny_laid(l, room);
 }
 
 /* Rows of a block of a square. */
@@ -116,10 +76,25 @@ static size_t square_rows(size_t m)
     return m <= FEW_ROWS ? SHORT_ROWS : BLOCK_ROWS;
 }
 
+/* Returns the bytes of a block while it is computed. */
+static size_t block_bytes(const struct ny_columns_spec *spec, size_t x_rows, size_t y_rows)
+{
+    struct ny_layout counted = {0};
+    struct ny_columns_room room;
+
+    lay_room(&counted, &room, spec, x_rows, y_rows);
+    return ny_layout_most(&counted);
+}
+
+size_t ny_columns_exact_bytes(const struct ny_columns_spec *spec, unsigned threads)
+{
+    return threads * block_bytes(spec, SHORT_ROWS, BLOCK_ROWS);
+}
+
 size_t ny_columns_square_bytes(const struct ny_columns_spec *spec, size_t m, unsigned threads)
 {
     return spec->slots ? ny_sparse_index_bytes(spec, m)
-                       : threads * room_bytes(spec, square_rows(m), square_rows(m));
+                       : threads * block_bytes(spec, square_rows(m), square_rows(m));
 }
 
 static size_t blocks_of(size_t count, size_t rows)
@@ -366,30 +341,33 @@ static void block(const struct job *job, const struct ny_columns_room *s, size_t
 /* Each block of Y against all of X: a few rows at a time are prepared again and again. */
 static int run_blocks(const struct job *job)
 {
-    struct ny_columns_room own = {0}, *s = job->room ? job->room : &own;
-    int err = job->room ? NY_OK : room_init(s, &job->columns->spec, job->x_rows, job->y_rows);
+    const struct ny_columns_spec *spec = &job->columns->spec;
+    struct ny_layout l = {.ctx = spec->ctx};
+    struct ny_columns_room own, *s = job->room ? job->room : &own;
 
-    for (size_t y_first = 0; !err && y_first < job->y_count; y_first += job->y_rows) {
+    if (!job->room) lay_room(&l, s, spec, job->x_rows, job->y_rows);
+    for (size_t y_first = 0; !l.err && y_first < job->y_count; y_first += job->y_rows) {
         load_y(job, y_first, s);
         for (size_t x_first = 0; x_first < job->x_count; x_first += job->x_rows) {
             load_x(job, x_first, s);
             block(job, s, x_first, y_first);
         }
     }
-    room_release(&own, job->columns->spec.ctx);
-    return err;
+    return ny_layout_end(&l);
 }
 
 /* For a square, the items are the blocks of its lower triangle, row by row of blocks. */
 static int run_items(const struct job *job, size_t first, size_t count)
 {
     size_t bi = 0, bj = first, loaded = SIZE_MAX;
-    struct ny_columns_room own = {0};
-    int err = room_init(&own, &job->columns->spec, job->x_rows, job->y_rows);
+    const struct ny_columns_spec *spec = &job->columns->spec;
+    struct ny_layout l = {.ctx = spec->ctx};
+    struct ny_columns_room own;
 
+    lay_room(&l, &own, spec, job->x_rows, job->y_rows);
     for (; bj > bi; bi++)
         bj -= bi + 1;
-    for (; !err && count; count--) {
+    for (; !l.err && count; count--) {
         if (loaded != bi) load_x(job, bi * job->x_rows, &own);
         loaded = bi;
         load_y(job, bj * job->y_rows, &own);
@@ -398,8 +376,7 @@ static int run_items(const struct job *job, size_t first, size_t count)
         bj = 0;
         bi++;
     }
-    room_release(&own, job->columns->spec.ctx);
-    return err;
+    return ny_layout_end(&l);
 }
 
 /* The blocks of a square, which are taken as they come: those on its diagonal are half as much. */

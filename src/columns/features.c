@@ -66,95 +66,49 @@ static size_t raw_rows_of(const struct ny_columns_spec *spec)
     return rows ? rows : 1;
 }
 
-size_t ny_features_bytes(const struct ny_columns_spec *spec, enum ny_precision precision)
+static void lay_sparse(struct ny_layout *l, struct ny_features *features)
 {
-    size_t d = spec->geometry->d, element = ny_precision_bytes(precision);
-    size_t bytes = raw_rows_of(spec) * ny_raw_bytes(spec) +
-                   ny_features_rows_most(spec) * sizeof(double) + sizeof(struct ny_features) +
-                   8 * 128;
-
-    if (spec->slots)
-        return bytes + values_most(spec) * (sizeof(uint32_t) + element) +
-               (2 * NY_UNIT_ROWS + 1) * sizeof(uint32_t) + NY_UNIT_ROWS * sizeof(double);
-    return bytes + NY_STRIP_ROWS * d * element + 3 * d * sizeof(double);
-}
-
-static int allocate_sparse(struct ny_features *features)
-{
-    struct ny_context *ctx = features->spec->ctx;
     size_t values = values_most(features->spec);
     size_t element = features->bytes ? 1 : ny_precision_bytes(features->precision);
 
-    features->start = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS + 1, sizeof(uint32_t));
-    features->index = ny_calloc(ctx, NY_MEM_TILES, values, sizeof(uint32_t));
-    features->cursor = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(uint32_t));
-    features->value = ny_calloc(ctx, NY_MEM_TILES, values, element);
-    features->scale = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
-    if (!features->start || !features->index || !features->cursor || !features->value ||
-        !features->scale)
-        return NY_EBUDGET;
+    features->start = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS + 1, sizeof(uint32_t));
+    features->index = ny_lay(l, NY_MEM_TILES, values, sizeof(uint32_t));
+    features->cursor = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(uint32_t));
+    features->value = ny_lay(l, NY_MEM_TILES, values, element);
+    features->scale = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
     features->sparse = (struct ny_piece_rows){.start = features->start,
                                               .index = features->index,
                                               .value = features->value,
                                               .scale = features->bytes ? features->scale : NULL};
-    return NY_OK;
 }
 
-static int allocate_dense(struct ny_features *features)
+static void lay_dense(struct ny_layout *l, struct ny_features *features)
 {
-    struct ny_context *ctx = features->spec->ctx;
     size_t d = features->spec->geometry->d;
 
-    features->row = ny_calloc(ctx, NY_MEM_TILES, d, sizeof(double));
+    features->row = ny_lay(l, NY_MEM_TILES, d, sizeof(double));
     features->value =
-        ny_calloc(ctx, NY_MEM_TILES, NY_STRIP_ROWS, d * ny_precision_bytes(features->precision));
-    if (!features->row || !features->value) return NY_EBUDGET;
-    return ny_preparation_init(&features->prepared, features->spec, 1);
+        ny_lay(l, NY_MEM_TILES, NY_STRIP_ROWS, d * ny_precision_bytes(features->precision));
+    ny_preparation_lay(l, &features->prepared, features->spec, 1);
 }
 
-int ny_features_new(struct ny_features **out, const struct ny_columns_spec *spec,
-                    enum ny_precision precision)
+struct ny_features *ny_features_lay(struct ny_layout *l, const struct ny_columns_spec *spec,
+                                    enum ny_precision precision)
 {
-    struct ny_features *features = ny_calloc(spec->ctx, NY_MEM_TILES, 1, sizeof(*features));
-    int err = NY_EBUDGET;
+    struct ny_features spare, *features = ny_lay_struct(l, NY_MEM_TILES, sizeof(spare), &spare);
 
-    *out = NULL;
-    if (!features) return NY_EBUDGET;
-    features->spec = spec;
-    features->precision = precision;
-    features->raw_rows = raw_rows_of(spec);
-    features->plain = true;
+    *features = (struct ny_features){
+        .spec = spec, .precision = precision, .raw_rows = raw_rows_of(spec), .plain = true};
     for (size_t j = 0; j < spec->geometry->d; j++)
         features->plain &= spec->geometry->factor[j] == 1;
     features->bytes = features->plain && spec->slots && spec->dtype == NY_U8;
-    features->raw = ny_calloc(spec->ctx, NY_MEM_TILES, features->raw_rows, ny_raw_bytes(spec));
-    features->diagonal =
-        ny_calloc(spec->ctx, NY_MEM_TILES, ny_features_rows_most(spec), sizeof(double));
-    if (features->raw && features->diagonal)
-        err = spec->slots ? allocate_sparse(features) : allocate_dense(features);
-    if (err)
-        ny_features_free(features);
+    features->raw = ny_lay(l, NY_MEM_TILES, features->raw_rows, ny_raw_bytes(spec));
+    features->diagonal = ny_lay(l, NY_MEM_TILES, ny_features_rows_most(spec), sizeof(double));
+    if (spec->slots)
+        lay_sparse(l, features);
     else
-        *out = features;
-    return err;
-}
-
-void ny_features_free(struct ny_features *features)
-{
-    struct ny_context *ctx;
-
-    if (!features) return;
-    ctx = features->spec->ctx;
-    ny_preparation_release(&features->prepared, ctx);
-    ny_free(ctx, features->raw);
-    ny_free(ctx, features->diagonal);
-    ny_free(ctx, features->start);
-    ny_free(ctx, features->index);
-    ny_free(ctx, features->cursor);
-    ny_free(ctx, features->scale);
-    ny_free(ctx, features->value);
-    ny_free(ctx, features->row);
-    ny_free(ctx, features);
+        lay_dense(l, features);
+    return ny_laid(l, features);
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */

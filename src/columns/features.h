@@ -45,14 +45,10 @@ static inline size_t ny_features_width64(size_t columns)
 /* One worker's piece of a unit, and room for it. */
 struct ny_features;
 
-/* Makes room for pieces of rows of this spec, whose geometry stays the caller's. Products are in
- * this precision. NY_EBUDGET. */
-int ny_features_new(struct ny_features **out, const struct ny_columns_spec *spec,
-                    enum ny_precision precision);
-/* Frees the room; NULL is allowed. */
-void ny_features_free(struct ny_features *features);
-/* Bytes of one worker's room. */
-size_t ny_features_bytes(const struct ny_columns_spec *spec, enum ny_precision precision);
+/* Lays out room for pieces of rows of this spec, whose geometry stays the caller's. Products are in
+ * this precision. */
+struct ny_features *ny_features_lay(struct ny_layout *l, const struct ny_columns_spec *spec,
+                                    enum ny_precision precision);
 
 /* Reads the piece of the tile that begins at row `first` of it: at least one row. Pieces of a tile
  * are read in ascending order, as strips are. Errors are those of the source. */

@@ -55,36 +55,28 @@ static int count_unit(void *arg, const struct ny_tile *tile)
     return err;
 }
 
-/* Returns the bytes of a dense row; 0: rows are sparse. */
-static size_t bytes_of_row(const struct ny_rows_info *points)
+static void lay(struct ny_layout *l, struct counts *counts, const struct ny_rows_info *points,
+                unsigned workers)
 {
-    return points->row_slots ? 0 : ny_rows_row_bytes(points);
-}
-
-static int allocate(struct counts *counts, struct ny_context *ctx, unsigned workers)
-{
-    if (workers > 1) {
-        counts->others = ny_calloc(ctx, NY_MEM_OTHER, (workers - 1) * counts->d, sizeof(double));
-        if (!counts->others) return NY_EBUDGET;
-    }
-    if (!counts->row_bytes) return NY_OK;
-    counts->rows = ny_calloc(ctx, NY_MEM_STORE, workers, counts->row_bytes);
-    return counts->rows ? NY_OK : NY_EBUDGET;
+    counts->d = (size_t)points->d;
+    counts->row_bytes = points->row_slots ? 0 : ny_rows_row_bytes(points);
+    counts->others = ny_lay(l, NY_MEM_OTHER, (workers - 1) * counts->d, sizeof(double));
+    counts->rows = ny_lay(l, NY_MEM_STORE, workers, counts->row_bytes);
 }
 
 int ny_frequency_count(struct ny_rows *X, unsigned workers, double *df)
 {
     static const struct ny_pass_work work = {.unit = count_unit};
     struct ny_context *ctx = X->ctx;
+    struct ny_layout l = {.ctx = ctx};
     struct ny_source *source = NULL;
     struct counts counts = {.df = df};
     struct ny_rows_info points;
     int err = X->ops->info(X, &points);
 
     if (err) return err;
-    counts.d = (size_t)points.d;
-    counts.row_bytes = bytes_of_row(&points);
-    err = allocate(&counts, ctx, workers);
+    lay(&l, &counts, &points, workers);
+    err = l.err;
     if (!err) err = ny_rows_source(X, points.n, (size_t)points.row_slots, workers, &source);
     if (!err)
         err = ny_pass_run(&(struct ny_pass){.ctx = ctx,
@@ -96,15 +88,17 @@ int ny_frequency_count(struct ny_rows *X, unsigned workers, double *df)
     for (size_t i = 0; !err && i < (workers - 1) * counts.d; i++)
         df[i % counts.d] += counts.others[i];
     ny_source_free(source);
-    ny_free(ctx, counts.others);
-    ny_free(ctx, counts.rows);
+    ny_layout_free(&l);
     return err;
 }
 
 size_t ny_frequency_bytes(const struct ny_rows_info *points, unsigned workers)
 {
-    return ny_rows_source_bytes(points, workers) +
-           workers * ((size_t)points->d * sizeof(double) + bytes_of_row(points));
+    struct ny_layout counted = {0};
+
+    lay(&counted, &(struct counts){0}, points, workers);
+    return ny_rows_source_bytes(points, workers) + ny_layout_most(&counted) +
+           (size_t)points->d * sizeof(double);
 }
 
 /* Weighs the columns that are chosen by their df, of n rows; refuses to weigh all of them 0. */

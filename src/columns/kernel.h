@@ -9,6 +9,7 @@
 #define NY_COLUMNS_KERNEL_H
 
 #include "base/context.h"
+#include "base/param.h"
 
 enum ny_base_quantity {
     NY_BASE_DOT,       /* x·y of the rows as they are (scaled when --scale) */
@@ -18,11 +19,13 @@ enum ny_base_quantity {
     NY_BASE_COORDINATE /* x_j: the dot product with the unit vector that landmark j stands for */
 };
 
+/* The numbers that a kernel's parameters give. Images of models keep these numbers, the second as a
+ * whole number below 2³², whatever a kernel calls them: NY_KERNEL_PARAMS where it lists none. */
 struct ny_kernel_params {
     double gamma; /* > 0; unused where the kernel has none */
-    double coef0;
-    unsigned degree;
+    double first, second;
 };
+#define NY_KERNEL_PARAMS ((struct ny_kernel_params){1, 0, 1})
 
 /* Input of a pointwise step besides the values of one row; arrays run over the same landmarks. */
 struct ny_pointwise {
@@ -37,9 +40,11 @@ struct ny_pointwise {
 struct ny_kernel {
     const char *name, *summary;
     enum ny_base_quantity base;
-    bool has_gamma, has_sigma, has_polynomial; /* which options act; sigma, epsilon: rbf only */
-    bool constant_diagonal;                    /* k(x,x) = 1 for all x */
-    bool unit_rows;                            /* f32 rows are scaled to length 1 (cosine) */
+    const struct ny_param *const *params; /* what it takes, as options; NULL past the last */
+    const char *options; /* "a|b|c": what it takes besides of options that not all kernels take */
+    const char *without; /* what it alone does not take */
+    bool constant_diagonal;               /* k(x,x) = 1 for all x */
+    bool unit_rows;                       /* f32 rows are scaled to length 1 (cosine) */
     bool features;   /* K = ΦΦᵀ by columns/features.h: there are no tiles of it */
     bool half_chord; /* k is ½‖x/‖x‖ − y/‖y‖‖², which f64 finds by that sum where it is small */
     /* Works in place in f32: values[j] ← k − shift_j. NY_BASE_SQUARE: d² is values[j] + ‖x‖² +
@@ -54,6 +59,11 @@ struct ny_kernel {
     /* γ where --gamma auto: 1/median of the base quantity over sampled pairs (SQUARE, ABSOLUTE),
      * or 1/d (polynomial); NULL: the kernel has no width. */
     double (*auto_gamma)(double median, size_t d);
+    /* Tells whether K may have negative eigenvalues; NULL: it has none on any points. */
+    bool (*indefinite)(const struct ny_kernel_params *params);
+    /* Tells whether k changes so fast where ‖x − y‖² is near 0 that f32 products, which cancel
+     * there, would show: tiles then sum up differences. NULL: it does not. */
+    bool (*steep)(const struct ny_kernel_params *params);
 };
 
 /* Found by name, but not listed: the rows themselves are C (pca of all columns). */
@@ -67,8 +77,13 @@ struct ny_kernel {
  * (linear), or at length 1 (cosine). */
 static inline bool ny_kernel_has_features(const struct ny_kernel *kernel)
 {
-    return kernel->base == NY_BASE_DOT && !kernel->has_gamma;
+    return kernel->base == NY_BASE_DOT && !kernel->auto_gamma;
 }
+/* Returns the parameter of that name that the kernel lists; NULL: it lists none. */
+const struct ny_param *ny_kernel_param(const struct ny_kernel *kernel, const char *name);
+/* Returns parameter `index` of those that give a number, of which γ is the first; NULL past the
+ * last. */
+const struct ny_param *ny_kernel_number(const struct ny_kernel *kernel, size_t index);
 const struct ny_kernel *ny_kernel_find(const char *name); /* NULL: no such kernel */
 /* Returns the name that users know a kernel by: of one that is not listed, what it computes. */
 const char *ny_kernel_shown(const struct ny_kernel *kernel);

@@ -7,6 +7,8 @@
     X(ny_kernel_rbf)                                                                               \
     X(ny_kernel_linear)                                                                            \
     X(ny_kernel_laplacian)                                                                         \
+    X(ny_kernel_matern)                                                                            \
+    X(ny_kernel_rational_quadratic)                                                                \
     X(ny_kernel_polynomial)                                                                        \
     X(ny_kernel_cosine)                                                                            \
     X(ny_kernel_precomputed)
@@ -26,6 +28,22 @@ const char *ny_kernel_shown(const struct ny_kernel *kernel)
 {
     if (kernel->base != NY_BASE_COORDINATE) return kernel->name;
     return kernel->unit_rows ? ny_kernel_cosine.name : ny_kernel_linear.name;
+}
+
+const struct ny_param *ny_kernel_param(const struct ny_kernel *kernel, const char *name)
+{
+    for (size_t i = 0; kernel->params && kernel->params[i]; i++)
+        if (strcmp(kernel->params[i]->name, name) == 0) return kernel->params[i];
+    return NULL;
+}
+
+const struct ny_param *ny_kernel_number(const struct ny_kernel *kernel, size_t index)
+{
+    const struct ny_param *const *at = kernel->params;
+
+    for (; at && *at; at++)
+        if ((*at)->gives != NY_GIVES_NONE && index-- == 0) return *at;
+    return NULL;
 }
 
 const struct ny_kernel *ny_kernel_find(const char *name)

@@ -21,7 +21,8 @@ void ny_kernel_identity(const struct ny_kernel_params *params, double x_norm,
 
 const struct ny_kernel ny_kernel_linear = {
     .name = "linear",
-    .summary = "x·y",
+    .summary = "x.y",
+    .options = "tol|max-passes",
     .base = NY_BASE_DOT,
     .apply32 = ny_kernel_identity32,
     .apply = ny_kernel_identity,

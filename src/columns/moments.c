@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/layout.h"
 #include "columns/visit.h"
 #include "base/peers.h"
 
@@ -117,17 +117,23 @@ static void measure_ranges(struct moments *moments)
     }
 }
 
+static void lay(struct ny_layout *l, struct moments *moments, size_t d)
+{
+    moments->shrink = ny_lay(l, NY_MEM_OTHER, d, sizeof(double));
+    moments->value = ny_lay(l, NY_MEM_OTHER, d, sizeof(double));
+    moments->sum = ny_lay(l, NY_MEM_OTHER, d, GRIDS * sizeof(double));
+}
+
 int ny_moments_of_shards(struct ny_rows *X, struct ny_rows_stats *stats, bool variances)
 {
-    struct ny_context *ctx = X->ctx;
+    struct ny_layout l = {.ctx = X->ctx};
     size_t d = (size_t)stats->d;
     double n = (double)stats->n;
-    struct moments moments = {.stats = stats,
-                              .shrink = ny_calloc(ctx, NY_MEM_OTHER, d, sizeof(double)),
-                              .value = ny_calloc(ctx, NY_MEM_OTHER, d, sizeof(double)),
-                              .sum = ny_calloc(ctx, NY_MEM_OTHER, d, GRIDS * sizeof(double))};
-    int err = moments.shrink && moments.value && moments.sum ? NY_OK : NY_EBUDGET;
+    struct moments moments = {.stats = stats};
+    int err;
 
+    lay(&l, &moments, d);
+    err = l.err;
     if (err) goto done;
     make_grids(&moments);
     measure_ranges(&moments);
@@ -141,9 +147,7 @@ int ny_moments_of_shards(struct ny_rows *X, struct ny_rows_stats *stats, bool va
         if (moments.shrink[k] > 0)
             stats->variance[k] = total_of(&moments, k) / n / moments.shrink[k] / moments.shrink[k];
 done:
-    ny_free(ctx, moments.sum);
-    ny_free(ctx, moments.value);
-    ny_free(ctx, moments.shrink);
+    ny_layout_free(&l);
     return err;
 }
 
@@ -177,7 +181,9 @@ unsigned ny_moments_passes(const struct ny_rows_info *points, bool variances)
 
 size_t ny_moments_bytes(const struct ny_rows_info *points)
 {
-    const size_t small_bytes = 1024;
+    struct ny_layout counted = {0};
+    struct moments moments;
 
-    return ny_visit_bytes(points) + small_bytes + (size_t)points->d * (2 + GRIDS) * sizeof(double);
+    lay(&counted, &moments, (size_t)points->d);
+    return ny_visit_bytes(points) + ny_layout_most(&counted);
 }

@@ -168,15 +168,15 @@ RAISE_CHUNK(raise_chunk64, double)
 static void power(const struct ny_pointwise *how, float *restrict values, size_t count)
 {
     const float *restrict shift = how->shift, *restrict shift_low = how->shift_low;
-    const float gamma = (float)how->params->gamma, coef0 = (float)how->params->coef0;
+    const float gamma = (float)how->params->gamma, constant = (float)how->params->first;
     float base[CHUNK] = {0};
 
     for (size_t first = 0; first < count; first += CHUNK) {
         size_t length = count - first < CHUNK ? count - first : CHUNK;
 
         for (size_t j = 0; j < length; j++)
-            base[j] = gamma * values[first + j] + coef0;
-        raise_chunk(base, how->params->degree);
+            base[j] = gamma * values[first + j] + constant;
+        raise_chunk(base, (unsigned)how->params->second);
         for (size_t j = 0; j < length; j++)
             values[first + j] = (base[j] - shift[first + j]) - shift_low[first + j];
     }
@@ -191,8 +191,8 @@ static void power64(const struct ny_kernel_params *params, double *restrict valu
 
         memcpy(base, values + first, length * sizeof(*base));
         for (size_t j = 0; j < CHUNK; j++)
-            base[j] = params->gamma * base[j] + params->coef0;
-        raise_chunk64(base, params->degree);
+            base[j] = params->gamma * base[j] + params->first;
+        raise_chunk64(base, (unsigned)params->second);
         memcpy(values + first, base, length * sizeof(*base));
     }
 }

@@ -5,7 +5,9 @@
  */
 const struct ny_kernel ny_kernel_precomputed = {
     .name = "precomputed",
-    .summary = "columns of K from a file, with the landmark rows",
+    .summary = "columns from --columns-file",
+    .options = "columns-file",
+    .without = "landmarks-points|scale|features|probe",
     .base = NY_BASE_GIVEN,
     .apply32 = ny_kernel_identity32,
     .apply = ny_kernel_identity,

@@ -39,6 +39,7 @@ enum ny_way ny_way_of(const struct ny_columns_spec *spec)
     if (spec->kernel->base == NY_BASE_SQUARE && spec->dtype == NY_U8 && d <= byte_columns_max &&
         ny_unscaled_integers(spec))
         return NY_WAY_BYTES;
+    if (spec->kernel->steep && spec->kernel->steep(&spec->params)) return NY_WAY_DIRECT;
     return NY_WAY_PRODUCT;
 }
 
@@ -62,8 +63,8 @@ static void prepare_sparse(struct ny_preparation *preparation, const struct ny_g
     preparation->centred = preparation->centre_norm > 0;
 }
 
-int ny_preparation_init(struct ny_preparation *preparation, const struct ny_columns_spec *spec,
-                        double gamma)
+void ny_preparation_lay(struct ny_layout *l, struct ny_preparation *preparation,
+                        const struct ny_columns_spec *spec, double gamma)
 {
     enum ny_base_quantity base = spec->kernel->base;
     const struct ny_geometry *geometry = spec->geometry;
@@ -76,24 +77,17 @@ int ny_preparation_init(struct ny_preparation *preparation, const struct ny_colu
     preparation->strip_params = preparation->params;
     if (preparation->way == NY_WAY_SPARSE) {
         prepare_sparse(preparation, geometry);
-        return NY_OK;
+        return;
     }
-    preparation->centre = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, geometry->d, sizeof(double));
-    preparation->factor = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, geometry->d, sizeof(double));
-    if (!preparation->centre || !preparation->factor) return NY_EBUDGET;
+    preparation->centre = ny_lay(l, NY_MEM_DICTIONARY, geometry->d, sizeof(double));
+    preparation->factor = ny_lay(l, NY_MEM_DICTIONARY, geometry->d, sizeof(double));
+    if (!preparation->centre || !preparation->factor) return;
     for (size_t k = 0; k < geometry->d; k++) {
         preparation->centre[k] = whole ? rint(geometry->centre[k]) : geometry->centre[k];
         preparation->factor[k] = ldexp(geometry->factor[k], exponent);
     }
     /* distances of bytes are those of raw rows */
     if (preparation->way == NY_WAY_BYTES) preparation->strip_params = spec->params;
-    return NY_OK;
-}
-
-void ny_preparation_release(struct ny_preparation *preparation, struct ny_context *ctx)
-{
-    ny_free(ctx, preparation->centre);
-    ny_free(ctx, preparation->factor);
 }
 
 void ny_preparation_row(const struct ny_preparation *preparation,

@@ -21,12 +21,44 @@ double ny_kernel_inverse(double median, size_t d)
     return 1 / median;
 }
 
+const struct ny_param ny_param_gamma = {
+    .name = "gamma",
+    .kind = NY_WIDTH,
+    .argument = "G|auto",
+    .fallback = "auto",
+    .of_all = true,
+    .summary = "kernel width; a larger G is narrower. auto: 1/median of |x-y|^2 over pairs of rows "
+               "(rbf, matern, rational-quadratic), 1/median of the 1-norm (laplacian), 1/columns "
+               "(polynomial); other kernels have no width",
+    .gives = offsetof(struct ny_kernel_params, gamma),
+};
+
+const struct ny_param ny_param_sigma = {
+    .name = "sigma",
+    .kind = NY_WIDTH,
+    .argument = "S|auto",
+    .summary = "width of the kernel as a length: gamma = 1/(2 S^2)",
+    .rare = true,
+    .gives = NY_GIVES_NONE,
+};
+
+const struct ny_param ny_param_epsilon = {
+    .name = "epsilon",
+    .kind = NY_WIDTH,
+    .argument = "E|auto",
+    .summary = "width of the kernel: gamma = 1/E",
+    .rare = true,
+    .gives = NY_GIVES_NONE,
+};
+
+static const struct ny_param *const params[] = {&ny_param_gamma, &ny_param_sigma, &ny_param_epsilon,
+                                                NULL};
+
 const struct ny_kernel ny_kernel_rbf = {
     .name = "rbf",
-    .summary = "exp(-gamma ‖x-y‖²), gamma = 1/(2 sigma²) = 1/epsilon",
+    .summary = "exp(-gamma |x-y|^2)",
     .base = NY_BASE_SQUARE,
-    .has_gamma = true,
-    .has_sigma = true,
+    .params = params,
     .constant_diagonal = true,
     .apply32 = ny_kernel_decay32,
     .can_minus_one = true,

@@ -28,78 +28,45 @@ static size_t raw_rows_of(const struct ny_columns_spec *spec, size_t rows)
     return fit ? fit : 1;
 }
 
-/* Makes the room of sparse rows. */
-static int make_sparse(struct ny_columns_workspace *workspace, const struct ny_columns_spec *spec)
+/* Lays out the room of sparse rows. */
+static void lay_sparse(struct ny_layout *l, struct ny_columns_workspace *workspace,
+                       const struct ny_columns_spec *spec)
 {
-    struct ny_context *ctx = spec->ctx;
     size_t bytes = room_bytes(spec, workspace->rows_max);
 
-    workspace->room = (struct ny_sparse_room){ny_alloc(ctx, NY_MEM_TILES, bytes), 0, bytes};
-    workspace->sparse = ny_calloc(ctx, NY_MEM_TILES, workspace->rows_max, sizeof(struct ny_sparse));
-    workspace->scratch = ny_alloc(ctx, NY_MEM_TILES, NY_SPARSE_SUMS * sizeof(double));
-    return workspace->room.bytes && workspace->sparse && workspace->scratch ? NY_OK : NY_EBUDGET;
+    workspace->room = (struct ny_sparse_room){ny_lay(l, NY_MEM_TILES, bytes, 1), 0, bytes};
+    workspace->sparse = ny_lay(l, NY_MEM_TILES, workspace->rows_max, sizeof(struct ny_sparse));
+    workspace->scratch = ny_lay(l, NY_MEM_TILES, NY_SPARSE_SUMS, sizeof(double));
 }
 
-/* Makes the room of dense rows. */
-static int make_dense(struct ny_columns_workspace *workspace, const struct ny_columns_spec *spec)
+/* Lays out the room of dense rows. */
+static void lay_dense(struct ny_layout *l, struct ny_columns_workspace *workspace,
+                      const struct ny_columns_spec *spec)
 {
-    struct ny_context *ctx = spec->ctx;
     size_t d = spec->geometry->d, rows = workspace->rows_max;
 
-    workspace->scratch = ny_alloc(ctx, NY_MEM_TILES, d * sizeof(double));
-    if (!workspace->scratch) return NY_EBUDGET;
-    if (ny_way_of(spec) == NY_WAY_BYTES) {
-        workspace->byte_terms = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(uint32_t));
-        return workspace->byte_terms ? NY_OK : NY_EBUDGET;
-    }
-    workspace->rows = ny_calloc(ctx, NY_MEM_TILES, rows * d, sizeof(float));
-    return workspace->rows ? NY_OK : NY_EBUDGET;
+    workspace->scratch = ny_lay(l, NY_MEM_TILES, d, sizeof(double));
+    if (ny_way_of(spec) == NY_WAY_BYTES)
+        workspace->byte_terms = ny_lay(l, NY_MEM_TILES, rows, sizeof(uint32_t));
+    else
+        workspace->rows = ny_lay(l, NY_MEM_TILES, rows, d * sizeof(float));
 }
 
-int ny_columns_workspace_new(struct ny_columns_workspace **out, const struct ny_columns_spec *spec,
-                             size_t rows)
+struct ny_columns_workspace *
+ny_columns_workspace_lay(struct ny_layout *l, const struct ny_columns_spec *spec, size_t most)
 {
-    struct ny_columns_workspace *workspace;
-    size_t d = spec->geometry->d, strip;
-    int err;
+    struct ny_columns_workspace spare,
+        *workspace = ny_lay_struct(l, NY_MEM_TILES, sizeof(spare), &spare);
+    size_t rows = rows_of(spec, most), raw_rows = raw_rows_of(spec, rows);
 
-    *out = NULL;
-    rows = rows_of(spec, rows);
-    err = ny_product(spec->ctx, &strip, rows, spec->slots ? spec->slots : d, 2 * sizeof(double));
-    if (err) return err;
-    err = NY_EBUDGET;
-    workspace = ny_calloc(spec->ctx, NY_MEM_TILES, 1, sizeof(*workspace));
-    if (!workspace) goto done;
-    workspace->ctx = spec->ctx;
-    workspace->rows_max = rows;
-    workspace->raw_rows = raw_rows_of(spec, rows);
-    workspace->raw = ny_alloc(spec->ctx, NY_MEM_TILES,
-                              workspace->raw_rows * ny_raw_bytes(spec) + sizeof(uint32_t));
-    workspace->norms = ny_calloc(spec->ctx, NY_MEM_TILES, rows, sizeof(float));
-    if (!workspace->raw || !workspace->norms) goto done;
-    err = spec->slots ? make_sparse(workspace, spec) : make_dense(workspace, spec);
-    if (err) goto done;
-    *out = workspace;
-    workspace = NULL;
-done:
-    ny_columns_workspace_free(workspace);
-    return err;
-}
-
-void ny_columns_workspace_free(struct ny_columns_workspace *workspace)
-{
-    struct ny_context *ctx;
-
-    if (!workspace) return;
-    ctx = workspace->ctx;
-    ny_free(ctx, workspace->raw);
-    ny_free(ctx, workspace->rows);
-    ny_free(ctx, workspace->norms);
-    ny_free(ctx, workspace->byte_terms);
-    ny_free(ctx, workspace->scratch);
-    ny_free(ctx, workspace->sparse);
-    ny_free(ctx, workspace->room.bytes);
-    ny_free(ctx, workspace);
+    *workspace = (struct ny_columns_workspace){.rows_max = rows, .raw_rows = raw_rows};
+    workspace->raw = ny_lay(l, NY_MEM_TILES, raw_rows * ny_raw_bytes(spec) + sizeof(uint32_t), 1);
+    workspace->norms = ny_lay(l, NY_MEM_TILES, rows, sizeof(float));
+    if (spec->slots)
+        lay_sparse(l, workspace, spec);
+    else
+        lay_dense(l, workspace, spec);
+    return ny_laid(l, workspace);
 }
 
 size_t ny_columns_strip_bytes(const struct ny_columns_spec *spec)
@@ -107,18 +74,6 @@ size_t ny_columns_strip_bytes(const struct ny_columns_spec *spec)
     if (spec->slots) return sizeof(float);
     return sizeof(float) +
            (ny_way_of(spec) == NY_WAY_BYTES ? sizeof(uint32_t) : spec->geometry->d * sizeof(float));
-}
-
-size_t ny_columns_workspace_bytes(const struct ny_columns_spec *spec, size_t most)
-{
-    size_t rows = rows_of(spec, most);
-    size_t bytes = raw_rows_of(spec, rows) * ny_raw_bytes(spec) +
-                   rows * ny_columns_strip_bytes(spec) + sizeof(struct ny_columns_workspace) +
-                   7 * 128;
-
-    if (!spec->slots) return bytes + spec->geometry->d * sizeof(double);
-    return bytes + room_bytes(spec, rows) + rows * sizeof(struct ny_sparse) +
-           NY_SPARSE_SUMS * sizeof(double);
 }
 
 static void prepare_bytes(const struct ny_columns *columns, struct ny_columns_workspace *workspace,

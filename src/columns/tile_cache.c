@@ -2,8 +2,10 @@
 
 #include <string.h>
 
+#include "base/layout.h"
+
 struct ny_tile_cache {
-    struct ny_context *ctx;
+    struct ny_layout own;
     uint64_t strips;
     size_t row_bytes;
     uint16_t *count;  /* of each strip: rows that it has; 0: it is not there */
@@ -16,43 +18,44 @@ static uint64_t strips_of(uint64_t rows)
     return (rows + NY_STRIP_ROWS - 1) / NY_STRIP_ROWS;
 }
 
+static struct ny_tile_cache *lay(struct ny_layout *l, uint64_t rows, size_t row_bytes)
+{
+    struct ny_tile_cache spare, *cache = ny_lay_struct(l, NY_MEM_TILES, sizeof(spare), &spare);
+    size_t strips = (size_t)strips_of(rows);
+
+    *cache = (struct ny_tile_cache){.strips = strips, .row_bytes = row_bytes};
+    cache->count = ny_lay(l, NY_MEM_TILES, strips, sizeof(*cache->count));
+    cache->diagonal = ny_lay(l, NY_MEM_TILES, strips, NY_STRIP_ROWS * sizeof(double));
+    cache->C = ny_lay(l, NY_MEM_TILES, strips, NY_STRIP_ROWS * row_bytes);
+    return ny_laid(l, cache);
+}
+
 size_t ny_tile_cache_bytes(uint64_t rows, size_t m, size_t element)
 {
-    const double headers = 4096;
-    double row = (double)m * (double)element + sizeof(double);
-    double strip = NY_STRIP_ROWS * row + sizeof(uint16_t);
-    double bytes = (double)strips_of(rows) * strip + headers;
+    struct ny_layout counted = {0};
 
-    return bytes < (double)(SIZE_MAX / 2) ? (size_t)bytes : SIZE_MAX;
+    lay(&counted, rows, m * element);
+    return ny_layout_most(&counted);
 }
 
 int ny_tile_cache_new(struct ny_tile_cache **cache, struct ny_context *ctx, uint64_t rows, size_t m,
                       size_t element)
 {
-    struct ny_tile_cache *new = ny_calloc(ctx, NY_MEM_TILES, 1, sizeof(*new));
-    size_t strips = (size_t)strips_of(rows);
+    struct ny_layout own = {.ctx = ctx};
 
-    *cache = NULL;
-    if (!new) return NY_EBUDGET;
-    *new = (struct ny_tile_cache){.ctx = ctx, .strips = strips, .row_bytes = m * element};
-    new->count = ny_calloc(ctx, NY_MEM_TILES, strips, sizeof(*new->count));
-    new->diagonal = ny_alloc(ctx, NY_MEM_TILES, strips * NY_STRIP_ROWS * sizeof(double));
-    new->C = ny_alloc(ctx, NY_MEM_TILES, strips * NY_STRIP_ROWS * new->row_bytes);
-    if (!new->count || !new->diagonal || !new->C) {
-        ny_tile_cache_free(new);
-        return NY_EBUDGET;
-    }
-    *cache = new;
+    *cache = lay(&own, rows, m * element);
+    if (!*cache) return ny_layout_end(&own);
+    (*cache)->own = own;
     return NY_OK;
 }
 
 void ny_tile_cache_free(struct ny_tile_cache *cache)
 {
+    struct ny_layout own;
+
     if (!cache) return;
-    ny_free(cache->ctx, cache->count);
-    ny_free(cache->ctx, cache->diagonal);
-    ny_free(cache->ctx, cache->C);
-    ny_free(cache->ctx, cache);
+    own = cache->own;
+    ny_layout_free(&own);
 }
 
 bool ny_tile_cache_whole(const struct ny_tile_cache *cache)

@@ -6,65 +6,33 @@
 
 #include "stream/share.h"
 
-int ny_tiles_new(struct ny_tiles *tiles, const struct ny_columns *columns, const double *a,
-                 enum ny_precision precision, unsigned workers)
+void ny_tiles_lay(struct ny_layout *l, struct ny_tiles *tiles, const struct ny_columns_spec *spec,
+                  size_t m, enum ny_precision precision, unsigned workers)
 {
-    const struct ny_columns_spec *spec = ny_columns_of(columns);
-    struct ny_context *ctx = spec->ctx;
-    size_t m = ny_columns_count(columns);
-    size_t element = precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float), bytes;
-    void *C;
-    int err;
+    size_t rows = (size_t)workers * NY_UNIT_ROWS;
+    void *C = ny_lay(l, NY_MEM_TILES, rows, m * ny_precision_bytes(precision));
 
-    ny_blas_serial(); /* workers compute whole units, each with BLAS calls of one thread */
-    *tiles = (struct ny_tiles){.ctx = ctx,
-                               .columns = columns,
-                               .a = a,
-                               .precision = precision,
+    if (l->ctx) ny_blas_serial(); /* workers compute whole units, each on one thread */
+    *tiles = (struct ny_tiles){.precision = precision,
                                .m = m,
                                .rows = NY_UNIT_ROWS,
-                               .workers = workers};
-    err = ny_product(ctx, &bytes, (size_t)workers * NY_UNIT_ROWS, m, element);
-    if (err) return err;
-    C = ny_alloc(ctx, NY_MEM_TILES, bytes);
-    if (!C) return NY_EBUDGET;
-    if (precision == NY_PRECISION_F64)
-        tiles->C64 = C;
-    else
-        tiles->C32 = C;
-    tiles->diagonal = ny_calloc(ctx, NY_MEM_TILES, workers, NY_UNIT_ROWS * sizeof(double));
-    if (!tiles->diagonal) return NY_EBUDGET;
-    tiles->workspace = ny_calloc(ctx, NY_MEM_TILES, workers, sizeof(*tiles->workspace));
-    if (!tiles->workspace) return NY_EBUDGET;
-    for (unsigned w = 0; w < workers && err == NY_OK; w++)
-        err = ny_columns_workspace_new(&tiles->workspace[w], spec, NY_STRIP_ROWS);
-    return err;
+                               .workers = workers,
+                               .C32 = precision == NY_PRECISION_F64 ? NULL : C,
+                               .C64 = precision == NY_PRECISION_F64 ? C : NULL};
+    tiles->diagonal = ny_lay(l, NY_MEM_TILES, rows, sizeof(double));
+    tiles->workspace = ny_lay(l, NY_MEM_TILES, workers, sizeof(*tiles->workspace));
+    for (unsigned w = 0; w < workers; w++) {
+        struct ny_columns_workspace *workspace = ny_columns_workspace_lay(l, spec, NY_STRIP_ROWS);
+
+        if (tiles->workspace) tiles->workspace[w] = workspace;
+    }
 }
 
-void ny_tiles_use(struct ny_tiles *tiles, const struct ny_columns *columns)
+void ny_tiles_use(struct ny_tiles *tiles, const struct ny_columns *columns, const double *a)
 {
     tiles->columns = columns;
+    tiles->a = a;
     tiles->m = ny_columns_count(columns);
-}
-
-void ny_tiles_release(struct ny_tiles *tiles)
-{
-    if (!tiles->ctx) return;
-    for (unsigned w = 0; tiles->workspace && w < tiles->workers; w++)
-        ny_columns_workspace_free(tiles->workspace[w]);
-    ny_free(tiles->ctx, tiles->workspace);
-    ny_free(tiles->ctx, tiles->diagonal);
-    ny_free(tiles->ctx, tiles->C32);
-    ny_free(tiles->ctx, tiles->C64);
-    *tiles = (struct ny_tiles){0};
-}
-
-size_t ny_tiles_bytes(const struct ny_columns_spec *spec, size_t m, enum ny_precision precision)
-{
-    size_t element = precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
-
-    return NY_UNIT_ROWS * (m * element + sizeof(double)) +
-           ny_columns_workspace_bytes(spec, NY_STRIP_ROWS);
 }
 
 struct ny_matrix32 ny_tiles_c32(const struct ny_tiles *tiles, unsigned worker)

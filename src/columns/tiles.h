@@ -17,7 +17,6 @@ static inline size_t ny_precision_bytes(enum ny_precision precision)
 }
 
 struct ny_tiles {
-    struct ny_context *ctx;
     const struct ny_columns *columns;
     const double *a; /* f64 only: the shift */
     enum ny_precision precision;
@@ -31,17 +30,13 @@ struct ny_tiles {
     struct ny_tile_cache *cache; /* borrowed: where strips are looked for and kept; NULL: nowhere */
 };
 
-/* Makes one tile for each of `workers` against `columns`, whose landmarks stay and must outlive it,
- * with the shift a (borrowed; used in f64). Sets BLAS to one thread for the pass. Release it also
- * when it fails: NY_EBUDGET. */
-int ny_tiles_new(struct ny_tiles *tiles, const struct ny_columns *columns, const double *a,
-                 enum ny_precision precision, unsigned workers);
-/* The tiles that follow are against other columns, no more than the first ones. */
-void ny_tiles_use(struct ny_tiles *tiles, const struct ny_columns *columns);
-/* Frees the tiles; the columns stay. */
-void ny_tiles_release(struct ny_tiles *tiles);
-/* Bytes of one worker's tile and workspace, for m landmarks. */
-size_t ny_tiles_bytes(const struct ny_columns_spec *spec, size_t m, enum ny_precision precision);
+/* Lays out one tile for each worker, against up to m landmarks. Sets BLAS to one thread for the
+ * pass. */
+void ny_tiles_lay(struct ny_layout *l, struct ny_tiles *tiles, const struct ny_columns_spec *spec,
+                  size_t m, enum ny_precision precision, unsigned workers);
+/* The tiles that follow are against these columns, with the shift a (NULL: in f32). Both are
+ * borrowed. */
+void ny_tiles_use(struct ny_tiles *tiles, const struct ny_columns *columns, const double *a);
 
 /* Computes the worker's tile; its rows beyond tile->rows are zero. */
 int ny_tiles_compute(struct ny_tiles *tiles, const struct ny_tile *tile);

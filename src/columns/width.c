@@ -68,15 +68,6 @@ struct pairs {
     bool underflow; /* rows that differ, at a distance of 0 */
 };
 
-static void pairs_release(struct pairs *pairs, struct ny_context *ctx)
-{
-    ny_free(ctx, pairs->numbers);
-    ny_free(ctx, pairs->raw);
-    ny_free(ctx, pairs->x);
-    ny_free(ctx, pairs->y);
-    ny_free(ctx, pairs->quantity);
-}
-
 /* Bytes of one pair: its rows, their numbers, and the state of a gather for them. */
 static size_t pair_bytes(size_t row_bytes)
 {
@@ -113,25 +104,26 @@ double ny_columns_auto_gamma_pairs(uint64_t n)
 
 /* Makes the buffers. A piece takes an eighth of the budget, and at most half of what is left of it.
  * */
-static int pairs_init(struct pairs *pairs, struct ny_context *ctx, uint64_t n, size_t d,
+static int pairs_init(struct pairs *pairs, struct ny_layout *l, uint64_t n, size_t d,
                       size_t row_bytes)
 {
+    struct ny_context *ctx = l->ctx;
     size_t share = ny_memory_limit(ctx) / BUDGET_SHARE, left;
     uint64_t piece;
     int err;
 
-    pairs->quantity = ny_calloc(ctx, NY_MEM_OTHER, PAIRS, sizeof(double));
-    pairs->x = ny_calloc(ctx, NY_MEM_OTHER, d, sizeof(double));
-    pairs->y = ny_calloc(ctx, NY_MEM_OTHER, d, sizeof(double));
-    if (!pairs->quantity || !pairs->x || !pairs->y) return NY_EBUDGET;
+    pairs->quantity = ny_lay(l, NY_MEM_OTHER, PAIRS, sizeof(double));
+    pairs->x = ny_lay(l, NY_MEM_OTHER, d, sizeof(double));
+    pairs->y = ny_lay(l, NY_MEM_OTHER, d, sizeof(double));
+    if (l->err) return l->err;
     left = ny_memory_left(ctx) / 2;
     piece = piece_of(n, row_bytes, share < left ? share : left);
     err = ny_peers_least(ny_context_peers(ctx), &piece); /* all of them gather the same rows */
     if (err) return err;
     pairs->piece = (size_t)piece;
-    pairs->numbers = ny_calloc(ctx, NY_MEM_OTHER, 2 * pairs->piece, sizeof(uint64_t));
-    pairs->raw = ny_calloc(ctx, NY_MEM_OTHER, 2 * pairs->piece, row_bytes);
-    return pairs->numbers && pairs->raw ? NY_OK : NY_EBUDGET;
+    pairs->numbers = ny_lay(l, NY_MEM_OTHER, 2 * pairs->piece, sizeof(uint64_t));
+    pairs->raw = ny_lay(l, NY_MEM_OTHER, 2 * pairs->piece, row_bytes);
+    return l->err;
 }
 
 /* Returns row number `index` of the hashed pairs: pair i consists of numbers 2i and 2i + 1. */
@@ -232,6 +224,12 @@ static int measure_all(struct pairs *pairs, const struct ny_sparse_preparation *
     return NY_OK;
 }
 
+static int beyond_f64(struct ny_context *ctx, const char *where)
+{
+    return ny_fail(ctx, NY_EDATA,
+                   "distances are %s the range of f64; rescale the data (--scale unit)", where);
+}
+
 /* Explains why there is no median: all pairs have equal rows, or distances that underflow. */
 static int no_distance(const struct pairs *pairs, struct ny_context *ctx)
 {
@@ -239,9 +237,7 @@ static int no_distance(const struct pairs *pairs, struct ny_context *ctx)
         return ny_fail(ctx, NY_EDATA,
                        "all rows are equal, so there is no distance to take --gamma from; "
                        "give one, or check the data");
-    return ny_fail(ctx, NY_EDATA,
-                   "the distances between rows are below the range of f64; rescale the data "
-                   "(--scale unit)");
+    return beyond_f64(ctx, "below");
 }
 
 int ny_columns_auto_gamma(const struct ny_columns_spec *spec, struct ny_rows *X, uint64_t n,
@@ -256,7 +252,8 @@ int ny_columns_auto_gamma_of(const struct ny_columns_spec *spec, struct ny_rows 
     const struct ny_kernel *kernel = spec->kernel;
     size_t d = spec->geometry->d;
     struct pairs pairs = {.total = count < PAIRS ? count : PAIRS};
-    struct ny_preparation preparation = {0};
+    struct ny_layout l = {.ctx = spec->ctx};
+    struct ny_preparation preparation;
     const struct ny_sparse_preparation in = {spec, &preparation};
     int err;
 
@@ -266,9 +263,10 @@ int ny_columns_auto_gamma_of(const struct ny_columns_spec *spec, struct ny_rows 
         *gamma = kernel->auto_gamma(0, d);
         return NY_OK;
     }
-    err = ny_preparation_init(&preparation, spec, 1);
+    ny_preparation_lay(&l, &preparation, spec, 1);
+    err = l.err;
     if (err) goto done;
-    err = pairs_init(&pairs, spec->ctx, n, d, ny_raw_bytes(spec));
+    err = pairs_init(&pairs, &l, n, d, ny_raw_bytes(spec));
     if (err) goto done;
     if (n > 0)
         err = holds_all(n, pairs.piece) ? measure_few(&pairs, &in, X, n, seed)
@@ -280,12 +278,8 @@ int ny_columns_auto_gamma_of(const struct ny_columns_spec *spec, struct ny_rows 
     }
     *gamma = kernel->auto_gamma(median_of(pairs.quantity, pairs.count), d);
     if (!(*gamma > 0 && isfinite(*gamma)))
-        err = ny_fail(spec->ctx, NY_EDATA,
-                      "the distances between rows are %s the range of f64; rescale the data "
-                      "(--scale unit)",
-                      *gamma > 0 ? "below" : "above");
+        err = beyond_f64(spec->ctx, *gamma > 0 ? "below" : "above");
 done:
-    pairs_release(&pairs, spec->ctx);
-    ny_preparation_release(&preparation, spec->ctx);
+    ny_layout_free(&l);
     return err;
 }

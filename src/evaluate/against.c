@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/layout.h"
 #include "evaluate/evaluate.h"
 #include "evaluate/vectors.h"
 #include "linalg/eigen.h"
@@ -311,24 +311,20 @@ static void count_columns(struct against *run, const struct ny_evaluation *of)
     run->z = run->u + run->v + run->x + run->y + 1;
 }
 
-static int allocate(struct against *run)
+static void lay(struct ny_layout *l, struct against *run)
 {
-    size_t columns = run->u > run->v ? run->u : run->v, z = run->z;
-    double *Z, *M, *B;
+    size_t columns = run->u > run->v ? run->u : run->v, z = run->z, row = z * sizeof(double);
 
-    Z = ny_calloc(run->ctx, NY_MEM_SOLVE, NY_VECTOR_ROWS, z * sizeof(double));
-    M = ny_calloc(run->ctx, NY_MEM_SOLVE, z, z * sizeof(double));
-    B = ny_calloc(run->ctx, NY_MEM_SOLVE, run->x, run->y * sizeof(double));
-    run->Z = ny_matrix(Z, NY_VECTOR_ROWS, z);
-    run->M = ny_matrix(M, z, z);
-    run->B = ny_matrix(B, run->x, run->y);
-    run->room = ny_calloc(run->ctx, NY_MEM_SOLVE, NY_VECTOR_ROWS, columns * sizeof(double));
-    return Z && M && B && run->room ? NY_OK : NY_EBUDGET;
+    run->Z = ny_matrix(ny_lay(l, NY_MEM_SOLVE, NY_VECTOR_ROWS, row), NY_VECTOR_ROWS, z);
+    run->M = ny_matrix(ny_lay(l, NY_MEM_SOLVE, z, row), z, z);
+    run->B = ny_matrix(ny_lay(l, NY_MEM_SOLVE, run->x, run->y * sizeof(double)), run->x, run->y);
+    run->room = ny_lay(l, NY_MEM_SOLVE, NY_VECTOR_ROWS, columns * sizeof(double));
 }
 
 static int run_against(struct ny_evaluation *evaluation)
 {
     const char *name = evaluation->settings->against;
+    struct ny_layout l = {.ctx = evaluation->ctx};
     struct against run = {.of = evaluation, .ctx = evaluation->ctx};
     int err;
 
@@ -341,34 +337,32 @@ static int run_against(struct ny_evaluation *evaluation)
     if (err) goto done;
     count_columns(&run, evaluation);
     ny_blas_serial();
-    err = allocate(&run);
+    lay(&l, &run);
+    err = l.err;
     if (err == NY_OK) err = sum_up(&run);
     if (err == NY_OK) err = compare_pairs(&run);
     if (err == NY_OK) err = align(&run);
     ny_field_set_text(evaluation->report, "against", name);
 done:
-    ny_free(run.ctx, run.room);
-    ny_free(run.ctx, run.B.at);
-    ny_free(run.ctx, run.M.at);
-    ny_free(run.ctx, run.Z.at);
+    ny_layout_free(&l);
     return err;
 }
 
 /* Adds the larger one of a bucket and the regression to the pieces of both results. */
 static size_t bytes(const struct ny_evaluation *evaluation)
 {
+    struct ny_layout counted = {0};
     struct against run = {0};
-    size_t most, pairs, bucket, regression;
+    size_t pairs, bucket, regression;
 
     if (!evaluation->settings->against) return 0;
     count_columns(&run, evaluation);
-    most = run.u > run.v ? run.u : run.v;
+    lay(&counted, &run);
     pairs = run.u < run.v ? run.u : run.v;
     bucket = (4 * pairs + 1) * pairs * sizeof(double) + ny_eigen_top_bytes(pairs, pairs);
     regression =
         (2 * run.x + 2 * run.y + 1) * run.x * sizeof(double) + ny_eigen_top_bytes(run.x, run.x);
-    return (NY_VECTOR_ROWS * (run.z + most) + run.z * run.z + run.x * run.y) * sizeof(double) +
-           (bucket > regression ? bucket : regression) +
+    return ny_layout_most(&counted) + (bucket > regression ? bucket : regression) +
            NY_VECTOR_ROWS * evaluation->reference.layout.row_bytes + 2 * NY_CHUNK_BYTES;
 }
 

@@ -7,7 +7,7 @@
  * get what transform would have given them before the update. Clusters are whole in one commit, so
  * that a kill leaves them to be carried by the next call.
  */
-#include "base/memory.h"
+#include "base/layout.h"
 #include "evaluate/new_clusters.h"
 #include "results/clusters.h"
 #include "results/shards.h"
@@ -73,26 +73,23 @@ static int add_all(struct carry *carry)
 static int run(struct carry *carry, size_t k)
 {
     struct ny_result *result = &carry->result;
-    struct ny_context *ctx = result->ctx;
+    struct ny_layout l = {.ctx = result->ctx};
     size_t p = ny_coordinates_count(&result->coordinates);
-    int err = NY_EBUDGET;
+    int err;
 
-    carry->place = ny_calloc(ctx, NY_MEM_IO, NY_UNIT_ROWS, p * sizeof(double));
-    carry->cluster = ny_calloc(ctx, NY_MEM_IO, NY_UNIT_ROWS, sizeof(*carry->cluster));
-    carry->narrow = ny_calloc(ctx, NY_MEM_IO, NY_UNIT_ROWS, sizeof(*carry->narrow));
-    carry->sizes = ny_calloc(ctx, NY_MEM_OTHER, k, sizeof(*carry->sizes));
-    if (carry->place && carry->cluster && carry->narrow && carry->sizes)
-        err = ny_result_prepare(result, ny_part_find("embedding"), NY_UNIT_ROWS);
+    carry->place = ny_lay(&l, NY_MEM_IO, NY_UNIT_ROWS, p * sizeof(double));
+    carry->cluster = ny_lay(&l, NY_MEM_IO, NY_UNIT_ROWS, sizeof(*carry->cluster));
+    carry->narrow = ny_lay(&l, NY_MEM_IO, NY_UNIT_ROWS, sizeof(*carry->narrow));
+    carry->sizes = ny_lay(&l, NY_MEM_OTHER, k, sizeof(*carry->sizes));
+    err = l.err;
+    if (!err) err = ny_result_prepare(result, ny_part_find("embedding"), NY_UNIT_ROWS);
     if (!err) err = ny_cluster_finder_of(&carry->finder, result, k, carry->rows);
     if (!err) err = ny_carried_clusters_open(result, &carry->writer);
     if (!err) err = add_all(carry);
     if (!err) err = ny_carried_clusters_end(result, &carry->writer, k, carry->sizes);
     ny_embedding_writer_release(&carry->writer);
     ny_cluster_finder_close(&carry->finder);
-    ny_free(ctx, carry->sizes);
-    ny_free(ctx, carry->narrow);
-    ny_free(ctx, carry->cluster);
-    ny_free(ctx, carry->place);
+    ny_layout_free(&l);
     return err;
 }
 

@@ -103,10 +103,7 @@ static int look(struct ny_cloud *cloud, const float *values, uint64_t first, siz
 {
     size_t bad = ny_first_not_finite32(values, count * cloud->p);
 
-    if (bad)
-        return ny_fail(cloud->source.ctx, NY_ENUMERIC,
-                       "row %llu of the embedding is not finite; fit it again with --restart",
-                       (unsigned long long)(first + (bad - 1) / cloud->p));
+    if (bad) return ny_fail_infinite(cloud->source.ctx, "embedding", first + (bad - 1) / cloud->p);
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < cloud->p; k++) {
             double y = (double)values[i * cloud->p + k];
@@ -162,11 +159,24 @@ static int measure(struct ny_cloud *cloud)
     return sweep(cloud, false, NULL);
 }
 
+static void lay(struct ny_layout *l, struct ny_cloud *cloud, unsigned workers, bool hold)
+{
+    size_t row = cloud->p * sizeof(float);
+
+    cloud->mean = ny_lay(l, NY_MEM_TILES, cloud->p, sizeof(double));
+    if (hold) {
+        cloud->held = ny_lay(l, NY_MEM_TILES, (size_t)cloud->n, row);
+        return;
+    }
+    cloud->piece = ny_lay(l, NY_MEM_IO, cloud->piece_rows, row);
+    cloud->units = ny_lay(l, NY_MEM_TILES, workers, NY_UNIT_ROWS * row);
+}
+
 int ny_cloud_open(struct ny_cloud *cloud, struct ny_context *ctx,
                   const struct ny_cloud_reader *reader, unsigned workers, bool hold)
 {
     static const struct ny_source_ops ops = {.take = take};
-    size_t n = (size_t)reader->n, p = reader->p;
+    size_t p = reader->p;
 
     *cloud = (struct ny_cloud){
         .source = {.ops = &ops,
@@ -175,41 +185,28 @@ int ny_cloud_open(struct ny_cloud *cloud, struct ny_context *ctx,
                    .d = p,
                    .n = reader->n,
                    .stored_bytes_per_row = hold ? 0 : (double)(p * sizeof(float))},
+        .own.ctx = ctx,
         .reader = *reader,
         .n = reader->n,
         .p = p,
         .piece_rows = ny_cloud_piece(p)};
-    cloud->mean = ny_calloc(ctx, NY_MEM_TILES, p, sizeof(double));
-    if (!cloud->mean) return NY_EBUDGET;
-    if (hold) {
-        cloud->held = ny_calloc(ctx, NY_MEM_TILES, n, p * sizeof(float));
-        if (!cloud->held) return NY_EBUDGET;
-        return measure(cloud);
-    }
-    cloud->piece = ny_calloc(ctx, NY_MEM_IO, cloud->piece_rows, p * sizeof(float));
-    cloud->units = ny_calloc(ctx, NY_MEM_TILES, workers, NY_UNIT_ROWS * p * sizeof(float));
-    if (!cloud->piece || !cloud->units) return NY_EBUDGET;
-    return measure(cloud);
+    lay(&cloud->own, cloud, workers, hold);
+    return cloud->own.err ? cloud->own.err : measure(cloud);
 }
 
 void ny_cloud_close(struct ny_cloud *cloud)
 {
-    struct ny_context *ctx = cloud->source.ctx;
-
-    if (!ctx) return;
-    ny_free(ctx, cloud->mean);
-    ny_free(ctx, cloud->held);
-    ny_free(ctx, cloud->piece);
-    ny_free(ctx, cloud->units);
+    ny_layout_free(&cloud->own);
     *cloud = (struct ny_cloud){0};
 }
 
 size_t ny_cloud_bytes(uint64_t n, size_t p, unsigned workers, bool hold)
 {
-    size_t row = p * sizeof(float);
+    struct ny_cloud cloud = {.n = n, .p = p, .piece_rows = ny_cloud_piece(p)};
+    struct ny_layout counted = {0};
 
-    return p * sizeof(double) +
-           (hold ? (size_t)n * row : (ny_cloud_piece(p) + workers * (size_t)NY_UNIT_ROWS) * row);
+    lay(&counted, &cloud, workers, hold);
+    return ny_layout_most(&counted);
 }
 
 /* ---- some of them -------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #ifndef NY_EVALUATE_CLOUD_H
 #define NY_EVALUATE_CLOUD_H
 
+#include "base/layout.h"
 #include "stream/pass.h"
 
 /* The source of the rows: reads rows first … first + count − 1, one after another. */
@@ -29,6 +30,7 @@ struct ny_cloud {
     uint64_t piece_first;
     size_t piece_count, piece_rows;
     float *units; /* workers × NY_UNIT_ROWS × p */
+    struct ny_layout own;
 };
 
 /* NY_ENUMERIC where a value is not finite. */

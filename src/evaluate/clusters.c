@@ -381,8 +381,7 @@ static int run_clusters(struct ny_evaluation *run)
                                  run->classes.count,
                                  (unsigned long long)(run->cloud.n - run->classes.missing));
     else if (too_many(run))
-        return ny_fail(run->ctx, NY_EUSAGE, "%zu clusters are more than the %llu rows of '%s'",
-                       most, (unsigned long long)run->n, run->result.name);
+        return ny_fail_most(run->ctx, "clusters", most, run->n, "rows");
     else if (!(run->cloud.squares > 0))
         ny_evaluate_inapplicable(run, NULL, "all rows of the embedding are equal");
     else

@@ -24,7 +24,7 @@
 #include "evaluate/unreached.h"
 #include "linalg/matrix.h"
 
-enum { NAME_BYTES = 40, WORDS_MAX = 80 };
+enum { NAME_BYTES = 40 };
 
 #define ENTRY(measure) &measure,
 static const struct ny_measure *const measures[] = {NY_MEASURES(ENTRY)};
@@ -75,22 +75,17 @@ static enum asked asked_for(const struct ny_evaluation *run, const struct ny_mea
     return most;
 }
 
-/* Fails with a hint taken from the names of measures and the figures that they give. */
+/* Fails with the names of measures. */
 static int unknown_measure(const struct ny_evaluation *run, const char *word)
 {
-    const char *names[WORDS_MAX] = {"all", "labels"};
-    size_t measured = 2, count;
+    const char *names[MEASURES + 2] = {"all", "labels"};
     char list[256];
 
     for (size_t i = 0; i < MEASURES; i++)
-        names[measured++] = measures[i]->name;
-    count = measured;
-    for (size_t i = 0; i < MEASURES; i++)
-        for (size_t k = 0; measures[i]->keys[k] && count < WORDS_MAX; k++)
-            names[count++] = measures[i]->keys[k];
-    ny_join(names, measured, list, sizeof(list));
-    return ny_fail(run->ctx, NY_EUSAGE, "--measures takes %s and the names of figures, not '%s'%s",
-                   list, word, ny_hint(word, names, count).text);
+        names[i + 2] = measures[i]->name;
+    ny_join(names, MEASURES + 2, list, sizeof(list));
+    return ny_fail(run->ctx, NY_EUSAGE, "--measures takes %s and the names of figures, not '%s'",
+                   list, word);
 }
 
 static int check_words(const struct ny_evaluation *run)

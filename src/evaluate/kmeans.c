@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/layout.h"
 #include "evaluate/nearest.h"
 #include "linalg/matrix.h"
 
@@ -30,6 +30,7 @@ struct side {
 };
 
 struct run {
+    struct ny_layout own;
     const struct ny_kmeans *how;
     size_t k, p, inits; /* inits: those that still move */
     float *centres;     /* inits × k × p, one after another */
@@ -124,59 +125,45 @@ static int pass(struct run *run)
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-static void release(struct run *run)
+static void lay(struct ny_layout *l, struct run *run, unsigned workers)
 {
-    struct ny_context *ctx = run->how->ctx;
+    size_t centres = run->inits * run->k, p = run->p;
+    size_t product = inits_of_product(run->k, run->inits) * run->k;
 
-    for (unsigned w = 0; run->side && w < run->how->workers; w++) {
-        ny_free(ctx, run->side[w].G);
-        ny_free(ctx, run->side[w].least);
-        ny_free(ctx, run->side[w].index);
-        ny_free(ctx, run->side[w].sums);
+    run->centres = ny_lay(l, NY_MEM_TILES, centres, p * sizeof(float));
+    run->norms = ny_lay(l, NY_MEM_TILES, centres, sizeof(float));
+    run->sums = ny_lay(l, NY_MEM_TILES, centres, (p + 1) * sizeof(double));
+    run->side = ny_lay(l, NY_MEM_TILES, workers, sizeof(*run->side));
+    for (unsigned w = 0; w < workers; w++) {
+        struct side spare, *side = run->side ? &run->side[w] : &spare;
+
+        side->G = ny_lay(l, NY_MEM_TILES, product, NY_UNIT_ROWS * sizeof(float));
+        side->least = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(float));
+        side->index = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(uint32_t));
+        side->sums = ny_lay(l, NY_MEM_TILES, centres, (p + 1) * sizeof(double));
     }
-    ny_free(ctx, run->side);
-    ny_free(ctx, run->sums);
-    ny_free(ctx, run->norms);
-    ny_free(ctx, run->centres);
 }
 
 static int allocate(struct run *run, const struct ny_kmeans *how, size_t inits)
 {
-    struct ny_context *ctx = how->ctx;
-    size_t k = how->k, p = how->cloud->p, product = inits_of_product(k, inits) * k;
-
-    *run = (struct run){.how = how, .k = k, .p = p, .inits = inits};
-    run->centres = ny_calloc(ctx, NY_MEM_TILES, inits * k, p * sizeof(float));
-    run->norms = ny_calloc(ctx, NY_MEM_TILES, inits * k, sizeof(float));
-    run->sums = ny_calloc(ctx, NY_MEM_TILES, inits * k, (p + 1) * sizeof(double));
-    run->side = ny_calloc(ctx, NY_MEM_TILES, how->workers, sizeof(*run->side));
-    if (!run->centres || !run->norms || !run->sums || !run->side) return NY_EBUDGET;
-    for (unsigned w = 0; w < how->workers; w++) {
-        struct side *side = &run->side[w];
-
-        side->G = ny_calloc(ctx, NY_MEM_TILES, product, NY_UNIT_ROWS * sizeof(float));
-        side->least = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(float));
-        side->index = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(uint32_t));
-        side->sums = ny_calloc(ctx, NY_MEM_TILES, inits * k, (p + 1) * sizeof(double));
-        if (!side->G || !side->least || !side->index || !side->sums) return NY_EBUDGET;
-    }
-    return NY_OK;
+    *run = (struct run){
+        .own.ctx = how->ctx, .how = how, .k = how->k, .p = how->cloud->p, .inits = inits};
+    lay(&run->own, run, how->workers);
+    return run->own.err;
 }
 
 size_t ny_kmeans_bytes(const struct ny_kmeans *how, uint64_t n, size_t p)
 {
-    size_t k = how->k, centres = how->inits * k;
-    size_t product = inits_of_product(k, how->inits) * k;
+    struct run run = {.k = how->k, .p = p, .inits = how->inits};
+    struct ny_layout counted = {0};
     size_t sample = n < NY_KMEANS_SAMPLE ? (size_t)n : NY_KMEANS_SAMPLE;
     size_t rooms = NY_KMEANS_ROOMS * how->inits;
     size_t seed = sample * (3 * sizeof(uint64_t) + (p + rooms) * sizeof(float));
-    size_t each = product * NY_UNIT_ROWS * sizeof(float) +
-                  NY_UNIT_ROWS * (sizeof(float) + sizeof(uint32_t)) +
-                  centres * (p + 1) * sizeof(double) + sizeof(struct side);
-    size_t run = centres * (p * sizeof(float) + sizeof(float) + (p + 1) * sizeof(double)) +
-                 how->workers * each;
+    size_t iterating;
 
-    return centres * p * sizeof(float) + (seed > run ? seed : run) + 4096;
+    lay(&counted, &run, how->workers);
+    iterating = ny_layout_most(&counted);
+    return how->inits * how->k * p * sizeof(float) + (seed > iterating ? seed : iterating) + 4096;
 }
 
 /* ---- Lloyd --------------------------------------------------------------------------------- */
@@ -272,7 +259,7 @@ int ny_kmeans_run(const struct ny_kmeans *how, struct ny_centres *centres)
     memcpy(run.centres, centres->at, count * p * sizeof(float));
     err = iterate(&run, centres, where);
 done:
-    release(&run);
+    ny_layout_free(&run.own);
     ny_free(ctx, where);
     return err;
 }
@@ -297,6 +284,6 @@ int ny_kmeans_assign(const struct ny_kmeans *how, const float *centres, uint32_t
     err = pass(&run);
     if (err == NY_OK && inertia) *inertia = inertia_of(&run, 0);
 done:
-    release(&run);
+    ny_layout_free(&run.own);
     return err;
 }

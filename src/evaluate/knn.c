@@ -322,16 +322,19 @@ static size_t bytes(const struct ny_evaluation *run)
                        .n = rows_of(run),
                        .p = ny_coordinates_count(&run->result.coordinates),
                        .t = run->settings->knn_neighbors};
-    size_t rows = like.n * 3 * sizeof(uint64_t), width, pass, proof;
+    size_t rows = like.n * 3 * sizeof(uint64_t), width;
+    const struct ny_layout_mark none = {0};
+    struct ny_layout counted = {0};
 
     if (are_too_few(like.n, like.t)) return rows;
     describe(&like);
     width = like.find.neighbors;
-    pass = ny_knn_pass_bytes(&like.spec, like.n, run->workers);
-    proof = ny_knn_measure_bytes(&like.find);
+    ny_knn_pass_count(&counted, &like.spec, like.n, run->workers);
+    ny_layout_back(&counted, &none);
+    ny_knn_measure_count(&counted, &like.find);
     return rows + like.n * (like.p * sizeof(float) + sizeof(uint16_t)) +
            2 * like.p * sizeof(double) + ny_neighbors_bytes(like.n, ny_knn_width(&like.find)) +
-           (pass > proof ? pass : proof) +
+           ny_layout_most(&counted) +
            NY_MEASURE_ROWS * width * (sizeof(uint32_t) + sizeof(double)) +
            run->workers * like.t * sizeof(struct near) + 4096;
 }

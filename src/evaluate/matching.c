@@ -8,7 +8,7 @@
  */
 #include "evaluate/matching.h"
 
-#include "base/memory.h"
+#include "base/layout.h"
 
 #define FREE SIZE_MAX
 
@@ -93,51 +93,43 @@ static void match(struct matching *m, size_t start)
     }
 }
 
+static void lay(struct ny_layout *l, struct matching *m)
+{
+    m->u = ny_lay(l, NY_MEM_OTHER, m->lines, sizeof(*m->u));
+    m->v = ny_lay(l, NY_MEM_OTHER, m->others, sizeof(*m->v));
+    m->least = ny_lay(l, NY_MEM_OTHER, m->others, sizeof(*m->least));
+    m->line_of = ny_lay(l, NY_MEM_OTHER, m->others, sizeof(*m->line_of));
+    m->from = ny_lay(l, NY_MEM_OTHER, m->others, sizeof(*m->from));
+    m->reached = ny_lay(l, NY_MEM_OTHER, m->others, sizeof(*m->reached));
+}
+
 size_t ny_matching_bytes(size_t clusters, size_t classes)
 {
     struct matching m = shape_of(NULL, clusters, classes);
+    struct ny_layout counted = {0};
 
-    return m.lines * sizeof(int64_t) +
-           m.others * (2 * sizeof(int64_t) + 2 * sizeof(size_t) + sizeof(bool)) + 6 * 128;
-}
-
-static int allocate(struct matching *m, struct ny_context *ctx)
-{
-    m->u = ny_calloc(ctx, NY_MEM_OTHER, m->lines, sizeof(*m->u));
-    m->v = ny_calloc(ctx, NY_MEM_OTHER, m->others, sizeof(*m->v));
-    m->least = ny_calloc(ctx, NY_MEM_OTHER, m->others, sizeof(*m->least));
-    m->line_of = ny_calloc(ctx, NY_MEM_OTHER, m->others, sizeof(*m->line_of));
-    m->from = ny_calloc(ctx, NY_MEM_OTHER, m->others, sizeof(*m->from));
-    m->reached = ny_calloc(ctx, NY_MEM_OTHER, m->others, sizeof(*m->reached));
-    if (!m->u || !m->v || !m->least || !m->line_of || !m->from || !m->reached) return NY_EBUDGET;
-    for (size_t j = 0; j < m->others; j++)
-        m->line_of[j] = FREE;
-    return NY_OK;
-}
-
-static void release(struct matching *m, struct ny_context *ctx)
-{
-    ny_free(ctx, m->u);
-    ny_free(ctx, m->v);
-    ny_free(ctx, m->least);
-    ny_free(ctx, m->line_of);
-    ny_free(ctx, m->from);
-    ny_free(ctx, m->reached);
+    lay(&counted, &m);
+    return ny_layout_most(&counted);
 }
 
 int ny_matching_most(struct ny_context *ctx, const uint64_t *counts, size_t clusters,
                      size_t classes, uint64_t *matched)
 {
     struct matching m = shape_of(counts, clusters, classes);
-    int err = allocate(&m, ctx);
+    struct ny_layout l = {.ctx = ctx};
+    int err;
 
+    lay(&l, &m);
+    err = l.err;
     *matched = 0;
+    for (size_t j = 0; j < m.others && !err; j++)
+        m.line_of[j] = FREE;
     for (size_t line = 0; line < m.lines && err == NY_OK; line++) {
         err = ny_check_interrupt(ctx);
         if (err == NY_OK) match(&m, line);
     }
     for (size_t j = 0; j < m.others && err == NY_OK; j++)
         if (m.line_of[j] != FREE) *matched += counts[m.line_of[j] * m.across + j * m.along];
-    release(&m, ctx);
+    ny_layout_free(&l);
     return err;
 }

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/layout.h"
 #include "fit/settings.h"
 #include "evaluate/sample.h"
 #include "evaluate/vectors.h"
@@ -90,9 +90,7 @@ static int make_K(struct reconstruction *run, const struct ny_map *map)
     if (map->additive) centre(run->K, run->rows);
     if (map->divided) divide(run->K, run->rows);
     if (!ny_first_not_finite(run->K.at, run->s * run->s)) return NY_OK;
-    return ny_fail(run->of->ctx, NY_ENUMERIC,
-                   "kernel values of '%s' are not finite, or degrees are not positive",
-                   run->of->result.name);
+    return ny_fail_infinite(run->of->ctx, "kernel", NY_NO_LINE);
 }
 
 /* ---- Û ------------------------------------------------------------------------------------- */
@@ -276,33 +274,21 @@ static int compare(struct reconstruction *run, const struct ny_map *map)
 
 /* ---- the measure --------------------------------------------------------------------------- */
 
-static int allocate(struct reconstruction *run)
+static void lay(struct ny_layout *l, struct reconstruction *run)
 {
-    struct ny_context *ctx = run->of->ctx;
     size_t s = run->s, k = run->k;
 
-    run->K = ny_matrix(ny_calloc(ctx, NY_MEM_SOLVE, s, s * sizeof(double)), s, s);
-    run->E = ny_matrix(ny_calloc(ctx, NY_MEM_SOLVE, s, s * sizeof(double)), s, s);
-    run->U = ny_matrix(ny_calloc(ctx, NY_MEM_SOLVE, s, k * sizeof(double)), s, k);
-    run->V = ny_matrix(ny_calloc(ctx, NY_MEM_SOLVE, k, s * sizeof(double)), k, s);
-    run->rows = ny_calloc(ctx, NY_MEM_SOLVE, 2 * s, sizeof(double));
-    return run->K.at && run->E.at && run->U.at && run->V.at && run->rows ? NY_OK : NY_EBUDGET;
-}
-
-static void release(struct reconstruction *run)
-{
-    struct ny_context *ctx = run->of->ctx;
-
-    ny_free(ctx, run->K.at);
-    ny_free(ctx, run->E.at);
-    ny_free(ctx, run->U.at);
-    ny_free(ctx, run->V.at);
-    ny_free(ctx, run->rows);
+    run->K = ny_matrix(ny_lay(l, NY_MEM_SOLVE, s, s * sizeof(double)), s, s);
+    run->E = ny_matrix(ny_lay(l, NY_MEM_SOLVE, s, s * sizeof(double)), s, s);
+    run->U = ny_matrix(ny_lay(l, NY_MEM_SOLVE, s, k * sizeof(double)), s, k);
+    run->V = ny_matrix(ny_lay(l, NY_MEM_SOLVE, k, s * sizeof(double)), k, s);
+    run->rows = ny_lay(l, NY_MEM_SOLVE, 2 * s, sizeof(double));
 }
 
 static int run_reconstruction(struct ny_evaluation *evaluation)
 {
     const struct ny_map *map = evaluation->result.map;
+    struct ny_layout l = {.ctx = evaluation->ctx};
     struct reconstruction run = {.of = evaluation};
     struct ny_sample *sample;
     int err = ny_evaluate_sample(evaluation);
@@ -320,9 +306,9 @@ static int run_reconstruction(struct ny_evaluation *evaluation)
                                  (unsigned long long)sample->n);
     else {
         ny_blas_serial();
-        err = allocate(&run);
-        if (err == NY_OK) err = compare(&run, map);
-        release(&run);
+        lay(&l, &run);
+        err = l.err ? l.err : compare(&run, map);
+        ny_layout_free(&l);
         return err;
     }
     return NY_OK;
@@ -331,9 +317,11 @@ static int run_reconstruction(struct ny_evaluation *evaluation)
 static size_t bytes(const struct ny_evaluation *run)
 {
     size_t k = run->result.coordinates.pairs, s = ny_sample_size(run);
+    struct ny_layout counted = {0};
 
-    return ny_sample_bytes(run) + (2 * s * s + 2 * s * k + 2 * s) * sizeof(double) +
-           ny_eigen_top_bytes(s, k) + 2 * NY_VECTOR_ROWS * k * sizeof(double) + 4096;
+    lay(&counted, &(struct reconstruction){.s = s, .k = k});
+    return ny_sample_bytes(run) + ny_layout_most(&counted) + ny_eigen_top_bytes(s, k) +
+           2 * NY_VECTOR_ROWS * k * sizeof(double) + 4096;
 }
 
 static size_t order(const struct ny_evaluation *run)

@@ -12,7 +12,6 @@
 #include "evaluate/sample.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/decimal.h"
@@ -89,11 +88,16 @@ static const struct ny_kernel *kernel_of(const struct ny_result *result)
 static struct ny_kernel_params params_of(const struct ny_result *result)
 {
     const json_t *options = json_object_get(result->record, "options");
-    const char *degree = ny_field_text(options, "degree"), *coef0 = ny_field_text(options, "coef0");
+    const struct ny_kernel *kernel = kernel_of(result);
+    struct ny_kernel_params params = NY_KERNEL_PARAMS;
+    const struct ny_param *param;
 
-    return (struct ny_kernel_params){.gamma = ny_field_number(result->report, "gamma", 1),
-                                     .degree = degree ? (unsigned)strtoul(degree, NULL, 10) : 1,
-                                     .coef0 = coef0 ? ny_decimal_read(coef0, NULL) : 0};
+    for (size_t i = 0; kernel && (param = ny_kernel_number(kernel, i)); i++)
+        if (ny_field_text(options, param->name))
+            *ny_param_value(param, &params) =
+                ny_decimal_read(ny_field_text(options, param->name), NULL);
+    params.gamma = ny_field_number(result->report, "gamma", 1);
+    return params;
 }
 
 /* The points as columns of squared distances. Sparse ones take what they hold. */
@@ -115,7 +119,7 @@ static int load_points(struct ny_evaluation *run, struct ny_sample *sample)
 /* Tells whether the edges of its graph came from a file: what they mean is not said. */
 static bool is_given(const struct ny_result *result)
 {
-    return ny_field_text(ny_graph_facts(result->record), "edge_values") != NULL;
+    return ny_state_of(result->record).graph.edge_values != NULL;
 }
 
 /* Makes columns of the points, as far as their scale and kernel are known. */

@@ -18,7 +18,7 @@
 
 #include <math.h>
 
-#include "base/memory.h"
+#include "base/layout.h"
 #include "base/progress.h"
 #include "base/thread.h"
 #include "evaluate/nearest.h"
@@ -173,33 +173,31 @@ static void summarise(const struct ny_evaluation *run, const struct silhouettes 
         out->standard_error = sqrt((1 - s / (double)run->n) * squares / (s * fmax(s - 1, 1)));
 }
 
-static int allocate(struct silhouettes *at)
+static void lay(struct ny_layout *l, struct silhouettes *at)
 {
-    struct ny_context *ctx = at->ctx;
     size_t piece = piece_of(at->p), longest = at->s > piece ? at->s : piece;
 
-    at->rows = ny_calloc(ctx, NY_MEM_OTHER, at->s, sizeof(*at->rows));
-    at->x = ny_calloc(ctx, NY_MEM_OTHER, at->s * (at->p + 1), sizeof(double));
-    at->sums = ny_calloc(ctx, NY_MEM_OTHER, at->s * at->k, sizeof(double));
-    at->sizes = ny_calloc(ctx, NY_MEM_OTHER, at->k, sizeof(*at->sizes));
-    at->list = ny_calloc(ctx, NY_MEM_OTHER, piece, sizeof(*at->list));
-    at->read = ny_calloc(ctx, NY_MEM_OTHER, longest, at->p * sizeof(float));
-    at->y = ny_calloc(ctx, NY_MEM_OTHER, piece, (at->p + 1) * sizeof(double));
-    if (!at->rows || !at->x || !at->sums || !at->sizes || !at->list || !at->read || !at->y)
-        return NY_EBUDGET;
-    at->x_norms = at->x + at->s * at->p;
-    at->y_norms = at->y + piece * at->p;
-    return NY_OK;
+    at->rows = ny_lay(l, NY_MEM_OTHER, at->s, sizeof(*at->rows));
+    at->x = ny_lay(l, NY_MEM_OTHER, at->s, at->p * sizeof(double));
+    at->x_norms = ny_lay(l, NY_MEM_OTHER, at->s, sizeof(double));
+    at->sums = ny_lay(l, NY_MEM_OTHER, at->s, at->k * sizeof(double));
+    at->sizes = ny_lay(l, NY_MEM_OTHER, at->k, sizeof(*at->sizes));
+    at->list = ny_lay(l, NY_MEM_OTHER, piece, sizeof(*at->list));
+    at->read = ny_lay(l, NY_MEM_OTHER, longest, at->p * sizeof(float));
+    at->y = ny_lay(l, NY_MEM_OTHER, piece, at->p * sizeof(double));
+    at->y_norms = ny_lay(l, NY_MEM_OTHER, piece, sizeof(double));
 }
 
 int ny_silhouette_measure(struct ny_evaluation *run, struct ny_silhouette *out)
 {
     struct ny_context *ctx = run->ctx;
+    struct ny_layout l = {.ctx = ctx};
     struct silhouettes at = {.ctx = ctx, .k = run->clusters, .p = run->cloud.p};
     int err;
 
     at.s = sample_of(run, at.k);
-    err = allocate(&at);
+    lay(&l, &at);
+    err = l.err;
     if (!err) err = ny_cloud_sample(ctx, run->n, at.s, run->settings->seed, at.rows);
     if (!err) err = ny_cloud_gather(&run->cloud, at.rows, at.s, at.read);
     if (err) goto done;
@@ -207,23 +205,18 @@ int ny_silhouette_measure(struct ny_evaluation *run, struct ny_silhouette *out)
     err = measure_all(run, &at);
     if (!err) summarise(run, &at, out);
 done:
-    ny_free(ctx, at.rows);
-    ny_free(ctx, at.x);
-    ny_free(ctx, at.sums);
-    ny_free(ctx, at.sizes);
-    ny_free(ctx, at.list);
-    ny_free(ctx, at.read);
-    ny_free(ctx, at.y);
+    ny_layout_free(&l);
     return err;
 }
 
 size_t ny_silhouette_bytes(const struct ny_evaluation *run, size_t k, size_t most)
 {
-    size_t p = ny_coordinates_count(&run->result.coordinates), s = sample_of(run, k);
-    size_t piece = piece_of(p), longest = s > piece ? s : piece, sums = s * most;
+    struct silhouettes at = {
+        .p = ny_coordinates_count(&run->result.coordinates), .s = sample_of(run, k), .k = most};
+    struct ny_layout counted = {0};
 
-    if (sums > SUMS_MAX) sums = most > SUMS_MAX ? most : SUMS_MAX;
-    return (s * (p + 4) + sums) * sizeof(double) + (most + piece) * sizeof(uint64_t) +
-           longest * p * sizeof(float) + piece * (p + 1) * sizeof(double) +
+    if (at.s * most > SUMS_MAX) at.k = SUMS_MAX / at.s; /* more clusters have a smaller sample */
+    lay(&counted, &at);
+    return ny_layout_most(&counted) + most * (sizeof(*at.sizes) + sizeof(double)) +
            run->workers * BLOCK_ROWS * BLOCK_OTHERS * sizeof(double);
 }

@@ -27,6 +27,7 @@ struct worker {
 };
 
 struct ny_feature_workers {
+    struct ny_layout own;
     struct ny_columns_spec spec;
     enum ny_precision precision;
     size_t width, count;
@@ -44,16 +45,38 @@ static size_t groups_of(const struct ny_columns_spec *spec)
     return (spec->geometry->d + GROUP - 1) / GROUP;
 }
 
+static struct ny_feature_workers *lay(struct ny_layout *l, const struct ny_columns_spec *spec,
+                                      const struct ny_feature_room *room, unsigned workers)
+{
+    struct ny_feature_workers spare, *all = ny_lay_struct(l, NY_MEM_TILES, sizeof(spare), &spare);
+    size_t row_bytes = room->width * ny_precision_bytes(room->precision);
+    size_t groups = groups_of(spec);
+
+    *all = (struct ny_feature_workers){
+        .spec = *spec, .precision = room->precision, .width = room->width, .count = workers};
+    if (room->degrees)
+        all->degrees = ny_lay(l, NY_MEM_TILES, (size_t)room->degrees, sizeof(double));
+    all->worker = ny_lay(l, NY_MEM_TILES, workers, sizeof(*all->worker));
+    for (unsigned w = 0; w < workers; w++) {
+        struct worker idle, *worker = all->worker ? &all->worker[w] : &idle;
+
+        worker->features = ny_features_lay(l, &all->spec, room->precision);
+        worker->Y = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, row_bytes);
+        worker->sums = ny_lay(l, NY_MEM_TILES, groups * GROUP, row_bytes);
+        worker->touched = ny_lay(l, NY_MEM_TILES, groups, 1);
+        worker->column_sums = ny_lay(l, NY_MEM_TILES, room->width, sizeof(double));
+        worker->shares = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
+    }
+    return ny_laid(l, all);
+}
+
 size_t ny_feature_workers_bytes(const struct ny_columns_spec *spec,
                                 const struct ny_feature_room *room, unsigned workers)
 {
-    size_t element = ny_precision_bytes(room->precision), row_bytes = room->width * element;
+    struct ny_layout counted = {0};
 
-    return workers * (sizeof(struct worker) + ny_features_bytes(spec, room->precision) +
-                      NY_UNIT_ROWS * (row_bytes + sizeof(double)) +
-                      groups_of(spec) * (GROUP * row_bytes + 1) + room->width * sizeof(double) +
-                      8 * 128) +
-           (size_t)room->degrees * sizeof(double) + sizeof(struct ny_feature_workers) + 2 * 128;
+    lay(&counted, spec, room, workers);
+    return ny_layout_most(&counted);
 }
 
 /* ---- a unit -------------------------------------------------------------------------------- */
@@ -272,88 +295,38 @@ int ny_feature_totals_fold(struct ny_feature_totals *totals, const struct ny_job
 /* ---- the whole ----------------------------------------------------------------------------- */
 
 /* Pages of a new block that are read before they are written are mapped twice, and the second time
- * stops all threads: sums are written at once. */
-static void *zero_sums(struct ny_context *ctx, size_t count, size_t size)
-{
-    size_t bytes;
-    void *sums =
-        ny_product(ctx, &bytes, count, size, 1) ? NULL : ny_alloc(ctx, NY_MEM_TILES, bytes);
-
-    return sums ? memset(sums, 0, bytes) : NULL;
-}
-
-static int allocate_worker(const struct ny_feature_workers *all, struct worker *worker)
-{
-    struct ny_context *ctx = all->spec.ctx;
-    size_t row_bytes = all->width * ny_precision_bytes(all->precision);
-    size_t groups = groups_of(&all->spec);
-    int err = ny_features_new(&worker->features, &all->spec, all->precision);
-
-    if (err) return err;
-    worker->Y = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, row_bytes);
-    worker->sums = zero_sums(ctx, groups * GROUP, row_bytes);
-    worker->touched = ny_calloc(ctx, NY_MEM_TILES, groups, 1);
-    worker->column_sums = ny_calloc(ctx, NY_MEM_TILES, all->width, sizeof(double));
-    worker->shares = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
-    return worker->Y && worker->sums && worker->touched && worker->column_sums && worker->shares
-               ? NY_OK
-               : NY_EBUDGET;
-}
-
-/* Each worker's room is made by a thread: pages that are written at once take time. */
-static int allocate_one(void *arg, unsigned w)
+ * stops all threads: sums are written at once, those of each worker by a thread. */
+static int touch_sums(void *arg, unsigned w)
 {
     const struct ny_feature_workers *all = arg;
+    size_t row_bytes = all->width * ny_precision_bytes(all->precision);
 
-    return allocate_worker(all, &all->worker[w]);
-}
-
-/* Makes room for the degrees of all rows, of which none is known. */
-static int allocate_degrees(struct ny_feature_workers *all, size_t rows)
-{
-    if (!rows) return NY_OK;
-    all->degrees = ny_calloc(all->spec.ctx, NY_MEM_TILES, rows, sizeof(double));
-    if (!all->degrees) return NY_EBUDGET;
-    for (size_t i = 0; i < rows; i++)
-        all->degrees[i] = NAN;
+    memset(all->worker[w].sums, 0, groups_of(&all->spec) * GROUP * row_bytes);
     return NY_OK;
 }
 
 int ny_feature_workers_new(struct ny_feature_workers **out, struct ny_fit *fit,
                            const struct ny_feature_room *room, unsigned workers)
 {
-    struct ny_context *ctx = fit->job.ctx;
-    struct ny_feature_workers *all = ny_calloc(ctx, NY_MEM_TILES, 1, sizeof(*all));
-    int err;
+    const struct ny_columns_spec spec = ny_fit_spec(fit);
+    struct ny_layout own = {.ctx = spec.ctx};
+    struct ny_feature_workers *all = lay(&own, &spec, room, workers);
 
     *out = all;
-    if (!all) return NY_EBUDGET;
-    *all = (struct ny_feature_workers){.spec = ny_fit_spec(fit),
-                                       .precision = room->precision,
-                                       .width = room->width,
-                                       .count = workers};
-    all->worker = ny_calloc(ctx, NY_MEM_TILES, all->count, sizeof(*all->worker));
-    err = all->worker ? allocate_degrees(all, (size_t)room->degrees) : NY_EBUDGET;
-    return err ? err : ny_parallel(ctx, workers, allocate_one, all);
+    if (!all) return ny_layout_end(&own);
+    all->own = own;
+    for (size_t i = 0; i < (size_t)room->degrees; i++)
+        all->degrees[i] = NAN;
+    return ny_parallel(spec.ctx, workers, touch_sums, all);
 }
 
 void ny_feature_workers_free(struct ny_feature_workers *all)
 {
-    struct ny_context *ctx;
+    struct ny_layout own;
 
     if (!all) return;
-    ctx = all->spec.ctx;
-    for (size_t w = 0; all->worker && w < all->count; w++) {
-        ny_features_free(all->worker[w].features);
-        ny_free(ctx, all->worker[w].Y);
-        ny_free(ctx, all->worker[w].sums);
-        ny_free(ctx, all->worker[w].touched);
-        ny_free(ctx, all->worker[w].column_sums);
-        ny_free(ctx, all->worker[w].shares);
-    }
-    ny_free(ctx, all->worker);
-    ny_free(ctx, all->degrees);
-    ny_free(ctx, all);
+    own = all->own;
+    ny_layout_free(&own);
 }
 
 void ny_feature_round(const struct ny_feature_room *room, struct ny_matrix V, const double *mu,

@@ -241,8 +241,7 @@ static int make_workers(struct multiply *run)
     if (run->pass.workers && run->room.precision == precision && run->room.width == width)
         return NY_OK;
     run->room = room;
-    ny_field_set_text(ny_job_report(&run->fit->job), "gram_precision",
-                      precision == NY_PRECISION_F64 ? "f64" : "f32");
+    run->fit->job.state.report.gram_precision = precision == NY_PRECISION_F64 ? "f64" : "f32";
     ny_feature_workers_free(run->pass.workers);
     while (workers > 1 && ny_feature_workers_bytes(&spec, &room, workers) > bytes)
         workers--;
@@ -470,22 +469,20 @@ done:
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-static struct ny_stage_bytes bytes(const struct ny_job_sizes *job, unsigned workers, size_t limit)
+static struct ny_charges bytes(const struct ny_job_sizes *job, unsigned workers, size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(job);
-    struct ny_stage_bytes bytes = ny_sizes_common(f, workers, workers);
+    struct ny_charges bytes = ny_sizes_common(f, workers, workers);
     struct ny_factored sizes = ny_factored_of_sizes(f);
     size_t state = ny_factored_state_bytes(&sizes);
     enum ny_precision precision = sizes.refined ? NY_PRECISION_F64 : f->settings->precision;
 
-    bytes.by_purpose[NY_MEM_DICTIONARY] = ny_sizes_arrays(f, 1) + sizeof(double);
-    bytes.by_purpose[NY_MEM_STORE] +=
-        ny_sizes_source(f, workers) + ny_batch_put_bytes(limit, state);
-    bytes.by_purpose[NY_MEM_SOLVE] =
+    bytes.of[NY_MEM_DICTIONARY] = ny_sizes_arrays(f, 1) + sizeof(double);
+    bytes.of[NY_MEM_STORE] += ny_sizes_source(f, workers) + ny_batch_put_bytes(limit, state);
+    bytes.of[NY_MEM_SOLVE] =
         state + sizes.width * sizeof(double) + ny_restarted_bytes(&sizes.shape);
-    bytes.by_purpose[NY_MEM_TILES] =
-        sizes.d * sizes.width * ny_precision_bytes(precision) +
-        workers_bytes(&f->spec, &sizes, f->settings->precision, workers);
+    bytes.of[NY_MEM_TILES] = sizes.d * sizes.width * ny_precision_bytes(precision) +
+                             workers_bytes(&f->spec, &sizes, f->settings->precision, workers);
     return bytes;
 }
 

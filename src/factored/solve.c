@@ -61,12 +61,12 @@ static int scale_rows(void *arg, size_t first, size_t count)
  * Each is turned so that its entry of largest magnitude is positive: that needs no row. */
 static int scale_map(struct ny_fit *fit, struct ny_solution *solution, size_t d)
 {
-    struct ny_context *ctx = fit->job.ctx;
+    struct ny_layout l = {.ctx = fit->job.ctx};
     size_t p = solution->p;
-    bool *negative = ny_calloc(ctx, NY_MEM_SOLVE, p, sizeof(*negative));
-    double *factor = ny_calloc(ctx, NY_MEM_SOLVE, p, sizeof(*factor));
+    bool *negative = ny_lay(&l, NY_MEM_SOLVE, p, sizeof(*negative));
+    double *factor = ny_lay(&l, NY_MEM_SOLVE, p, sizeof(*factor));
     struct scaled scaled = {ny_matrix(solution->P.at, d, p), factor};
-    int err = negative && factor ? NY_OK : NY_EBUDGET;
+    int err = l.err;
 
     if (err) goto done;
     ny_signs_find(scaled.V, negative);
@@ -74,10 +74,9 @@ static int scale_map(struct ny_fit *fit, struct ny_solution *solution, size_t d)
         factor[k] = solution->values[k] > 0 ? pow(solution->values[k], -0.5) : 0;
         if (negative[k]) factor[k] = -factor[k];
     }
-    err = ny_parallel_ranges(ctx, d, scale_rows, &scaled);
+    err = ny_parallel_ranges(l.ctx, d, scale_rows, &scaled);
 done:
-    ny_free(ctx, factor);
-    ny_free(ctx, negative);
+    ny_layout_free(&l);
     return err;
 }
 
@@ -174,7 +173,7 @@ static void report_pairs(struct ny_fit *fit, const struct problem *problem)
     }
     ny_field_set_text(report, "side", problem->sizes.rows ? "rows" : "columns");
     ny_field_set_json(report, "eigenvector_residuals", residuals);
-    ny_field_set_count(report, "converged", it->converged);
+    fit->job.state.report.converged = it->converged;
     ny_field_set_count(report, "rows_empty", empty);
     if (empty)
         ny_log(fit->job.ctx, NY_LOG_WARNING,
@@ -266,10 +265,10 @@ static int run(struct ny_job *job)
 }
 
 /* The vectors that are found with those of the columns, or the model with its copies. */
-static struct ny_stage_bytes bytes(const struct ny_job_sizes *job, unsigned workers, size_t limit)
+static struct ny_charges bytes(const struct ny_job_sizes *job, unsigned workers, size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(job);
-    struct ny_stage_bytes bytes = ny_sizes_common(f, workers, 1);
+    struct ny_charges bytes = ny_sizes_common(f, workers, 1);
     struct ny_factored sizes = ny_factored_of_sizes(f);
     size_t map = sizes.d * sizes.pairs * sizeof(double), arrays = ny_sizes_arrays(f, 5);
     size_t found = ny_feature_found_bytes(&sizes) + ny_orthonormalise_lanes_bytes(sizes.pairs);
@@ -278,13 +277,13 @@ static struct ny_stage_bytes bytes(const struct ny_job_sizes *job, unsigned work
 
     if (sizes.rows) { /* one more pass */
         bytes = ny_sizes_common(f, workers, workers);
-        bytes.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers);
-        bytes.by_purpose[NY_MEM_TILES] = ny_feature_workers_bytes(&f->spec, &room, workers);
+        bytes.of[NY_MEM_STORE] += ny_sizes_source(f, workers);
+        bytes.of[NY_MEM_TILES] = ny_feature_workers_bytes(&f->spec, &room, workers);
         found += room.width * sizeof(double);
     }
-    bytes.by_purpose[NY_MEM_DICTIONARY] = ny_sizes_arrays(f, 2);
-    bytes.by_purpose[NY_MEM_SOLVE] = found > model ? found : model;
-    bytes.by_purpose[NY_MEM_MODEL] = map + ny_sizes_arrays(f, 2);
+    bytes.of[NY_MEM_DICTIONARY] = ny_sizes_arrays(f, 2);
+    bytes.of[NY_MEM_SOLVE] = found > model ? found : model;
+    bytes.of[NY_MEM_MODEL] = map + ny_sizes_arrays(f, 2);
     return bytes;
 }
 

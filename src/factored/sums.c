@@ -73,16 +73,15 @@ int ny_feature_sums_load(struct ny_fit *fit, const struct ny_factored *sizes, do
     return err;
 }
 
-static struct ny_stage_bytes bytes(const struct ny_job_sizes *job, unsigned workers, size_t limit)
+static struct ny_charges bytes(const struct ny_job_sizes *job, unsigned workers, size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(job);
-    struct ny_stage_bytes bytes = ny_sizes_common(f, workers, workers);
+    struct ny_charges bytes = ny_sizes_common(f, workers, workers);
     size_t array = ny_sizes_arrays(f, 1) + sizeof(double);
 
-    bytes.by_purpose[NY_MEM_DICTIONARY] = array;
-    bytes.by_purpose[NY_MEM_STORE] +=
-        ny_sizes_source(f, workers) + ny_batch_put_bytes(limit, array);
-    bytes.by_purpose[NY_MEM_TILES] = ny_feature_workers_bytes(&f->spec, &room, workers);
+    bytes.of[NY_MEM_DICTIONARY] = array;
+    bytes.of[NY_MEM_STORE] += ny_sizes_source(f, workers) + ny_batch_put_bytes(limit, array);
+    bytes.of[NY_MEM_TILES] = ny_feature_workers_bytes(&f->spec, &room, workers);
     return bytes;
 }
 

@@ -42,7 +42,7 @@ size_t ny_fit_cache_bytes(const struct ny_sizes *f, const struct ny_course_bytes
     if (!is_worth_it(f)) return 0;
     cache = ny_tile_cache_bytes(f->points->n, f->m, ny_sizes_element(f));
     for (int stage = 0; stage < NY_STAGE_DONE; stage++) {
-        size_t held = ny_stage_bytes_total(&bytes->of[stage]);
+        size_t held = ny_charges_total(&bytes->of[stage]);
 
         if (ny_fit_cache_lives((enum ny_stage_id)stage) && held > most) most = held;
     }

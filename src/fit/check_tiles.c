@@ -5,20 +5,32 @@
 
 #include "stream/source.h"
 
-/* The first landmarks against all of them, in f32 as a tile has them. C: NY_STRIP_ROWS × m. */
-static int compute(struct ny_fit *fit, struct ny_matrix32 C, size_t rows)
+/* The room of the check. */
+struct room {
+    struct ny_matrix32 C; /* NY_STRIP_ROWS × m */
+    struct ny_columns_workspace *workspace;
+};
+
+static struct room lay(struct ny_layout *l, const struct ny_columns_spec *spec, size_t m)
+{
+    float *C = ny_lay(l, NY_MEM_TILES, NY_STRIP_ROWS, m * sizeof(float));
+
+    return (struct room){ny_matrix32(C, NY_STRIP_ROWS, m),
+                         ny_columns_workspace_lay(l, spec, NY_STRIP_ROWS)};
+}
+
+/* The first landmarks against all of them, in f32 as a tile has them. */
+static int compute(struct ny_fit *fit, const struct room *room, size_t rows)
 {
     const struct ny_columns_spec *spec = ny_columns_of(fit->columns);
-    struct ny_columns_workspace *workspace = NULL;
     struct ny_source *source = NULL;
     const struct ny_raw_shape shape = {spec->dtype, rows, spec->geometry->d, spec->slots};
     int err = ny_source_of_raw(&source, fit->job.ctx, ny_columns_rows(fit->columns), &shape);
 
-    if (err == NY_OK) err = ny_columns_workspace_new(&workspace, spec, NY_STRIP_ROWS);
     if (err == NY_OK)
-        err = ny_columns_tile_strip(fit->columns, workspace,
-                                    &(struct ny_tile){.source = source, .rows = rows}, 0, C, NULL);
-    ny_columns_workspace_free(workspace);
+        err = ny_columns_tile_strip(fit->columns, room->workspace,
+                                    &(struct ny_tile){.source = source, .rows = rows}, 0, room->C,
+                                    NULL);
     ny_source_free(source);
     return err;
 }
@@ -75,31 +87,31 @@ static struct difference compare(const struct ny_fit *fit, struct ny_matrix32 C,
 
 size_t ny_fit_check_tiles_bytes(const struct ny_columns_spec *spec, size_t m)
 {
-    return NY_STRIP_ROWS * m * sizeof(float) + ny_columns_workspace_bytes(spec, NY_STRIP_ROWS) +
-           4096;
+    struct ny_layout counted = {0};
+
+    lay(&counted, spec, m);
+    return ny_layout_most(&counted);
 }
 
-int ny_fit_check_tiles(struct ny_fit *fit)
+int ny_fit_check_tiles(struct ny_fit *fit, double most)
 {
-    const double most = 1e-3;
     size_t rows = fit->m < NY_STRIP_ROWS ? fit->m : NY_STRIP_ROWS;
-    struct ny_matrix32 C;
+    struct ny_layout l = {.ctx = fit->job.ctx};
     struct difference off = {0};
+    struct room room;
     int err;
 
     if (fit->settings->precision == NY_PRECISION_F64) return NY_OK;
-    C = ny_matrix32(ny_calloc(fit->job.ctx, NY_MEM_TILES, NY_STRIP_ROWS, fit->m * sizeof(float)),
-                    NY_STRIP_ROWS, fit->m);
-    if (!C.at) return NY_EBUDGET;
+    room = lay(&l, ny_columns_of(fit->columns), fit->m);
     ny_blas_serial();
-    err = compute(fit, C, rows);
-    if (!err) off = compare(fit, C, rows);
-    ny_free(fit->job.ctx, C.at);
+    err = l.err ? l.err : compute(fit, &room, rows);
+    if (!err) off = compare(fit, room.C, rows);
+    ny_layout_free(&l);
     fit->tile_noise = off.rms;
     if (err || off.share <= most) return err;
     return ny_fail(fit->job.ctx, NY_ENUMERIC,
-                   "f32 cannot tell these points apart: kernel values between landmarks are off by "
-                   "%.2g of k(x,x)%s; give --precision f64, rescale the data (--scale unit), or "
+                   "f32 cannot tell these points apart: kernel values are off by %.2g of "
+                   "k(x,x)%s; give --precision f64, rescale the data (--scale unit), or "
                    "leave out rows with huge values",
                    off.share, centred(fit) ? " about their mean" : "");
 }

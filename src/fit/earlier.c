@@ -25,18 +25,12 @@ const char *ny_update_mode_name(enum ny_update_mode mode)
     return mode_names[mode];
 }
 
-struct ny_earlier ny_earlier_of(const json_t *record)
+enum ny_update_mode ny_update_mode_of(const json_t *record)
 {
-    const json_t *stored = json_object_get(record, "update");
-    const char *mode = ny_field_text(stored, "mode");
+    const char *mode = ny_state_of(record).update.mode;
 
-    if (!mode) return (struct ny_earlier){.mode = NY_UPDATE_NONE};
-    return (struct ny_earlier){.mode =
-                                   strcmp(mode, "frozen") == 0 ? NY_UPDATE_FROZEN : NY_UPDATE_FULL,
-                               .rows = ny_field_count(stored, "rows", 0),
-                               .selected = ny_field_count(stored, "selected", 0),
-                               .landmarks = (size_t)ny_field_count(stored, "landmarks", 0),
-                               .stored = stored};
+    if (!mode) return NY_UPDATE_NONE;
+    return ny_is(mode, mode_names[NY_UPDATE_FROZEN]) ? NY_UPDATE_FROZEN : NY_UPDATE_FULL;
 }
 
 /* ---- what can be kept ---------------------------------------------------------------------- */
@@ -61,34 +55,26 @@ static bool rows_of_landmarks(const struct ny_fit_settings *settings)
 
 bool ny_earlier_keeps_precision(const struct ny_fit *fit)
 {
-    return fit->earlier.mode == NY_UPDATE_FROZEN;
+    return fit->mode == NY_UPDATE_FROZEN;
 }
 
 uint64_t ny_earlier_kept_rows(const struct ny_fit *fit)
 {
-    const struct ny_earlier *update = &fit->earlier;
-    bool same = json_is_true(json_object_get(update->stored, "same_landmarks"));
+    const struct ny_state_update *update = &fit->job.state.update;
 
-    if (update->mode == NY_UPDATE_FROZEN) return update->rows;
-    return update->mode == NY_UPDATE_FULL && same && rows_of_landmarks(fit->settings) ? update->rows
-                                                                                      : 0;
+    if (fit->mode == NY_UPDATE_NONE) return 0;
+    return fit->mode == NY_UPDATE_FROZEN ||
+                   (update->same_landmarks && rows_of_landmarks(fit->settings))
+               ? update->rows
+               : 0;
 }
 
 bool ny_earlier_has_sums(const struct ny_fit *fit)
 {
-    const json_t *sums = json_object_get(fit->earlier.stored, "sums");
+    const struct ny_state_old_sums *sums = &fit->job.state.old_sums;
 
-    return fit->earlier.mode && ny_earlier_adds_sums(fit->settings) && json_is_object(sums) &&
-           ny_field_count(sums, "rows", 0) == fit->earlier.rows;
-}
-
-size_t ny_earlier_partial_bytes(const struct ny_fit_settings *settings, size_t m,
-                                enum ny_gram_precision gram)
-{
-    size_t all = ny_partial_bytes(m, gram);
-    size_t joined = settings->updates ? ny_joined_partial_bytes(m, m / 2, gram) : 0;
-
-    return joined > all ? joined : all;
+    return fit->mode && ny_earlier_adds_sums(fit->settings) && sums->there &&
+           sums->rows == fit->job.state.update.rows;
 }
 
 /* ---- landmarks of before and now ----------------------------------------------------------- */
@@ -105,25 +91,20 @@ static int by_row(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-int ny_earlier_get(const struct ny_fit *fit, const char *part, void *data, size_t bytes)
+int ny_earlier_get(const struct ny_fit *fit, const char *stored, void *data, size_t bytes)
 {
-    const char *stored = ny_field_text(json_object_get(fit->earlier.stored, "parts"), part);
-
     if (stored && *stored) return fit->job.keep.ops->get(&fit->job.keep, stored, data, bytes);
-    return ny_fail(fit->job.ctx, NY_ESTORE,
-                   "the update of '%s' in %s does not say where its %s are; fit it again with "
-                   "--restart",
-                   fit->job.keep.name, fit->job.keep.place, part);
+    return ny_fail_damaged(fit->job.ctx, fit->job.keep.name, fit->job.keep.place);
 }
 
 /* Loads the row numbers of the earlier landmarks; ny_free() them. */
 static int load_before(const struct ny_fit *fit, uint64_t **rows)
 {
-    size_t bytes = fit->earlier.landmarks * sizeof(uint64_t);
+    size_t bytes = (size_t)fit->job.state.update.landmarks * sizeof(uint64_t);
 
     *rows = ny_alloc(fit->job.ctx, NY_MEM_DICTIONARY, bytes);
     if (!*rows) return NY_EBUDGET;
-    return ny_earlier_get(fit, "landmarks", *rows, bytes);
+    return ny_earlier_get(fit, fit->job.state.old_parts.landmarks, *rows, bytes);
 }
 
 static void identity(struct ny_matched *matched, size_t before)
@@ -161,7 +142,7 @@ static void match(struct ny_matched *matched, const uint64_t *before, size_t cou
 
 int ny_earlier_match(struct ny_matched *matched, struct ny_fit *fit, const uint64_t *rows, size_t m)
 {
-    size_t before = rows ? fit->earlier.landmarks : m;
+    size_t before = rows ? (size_t)fit->job.state.update.landmarks : m;
     struct numbered *now = NULL;
     uint64_t *old = NULL;
     int err = NY_EBUDGET;
@@ -201,18 +182,17 @@ static int load_residuals(void *arg, float *residuals)
 {
     const struct ny_fit *fit = arg;
 
-    return ny_earlier_get(fit, "residuals", residuals,
-                          (size_t)fit->earlier.selected * sizeof(float));
+    return ny_earlier_get(fit, fit->job.state.old_parts.residuals, residuals,
+                          (size_t)fit->job.state.update.selected * sizeof(float));
 }
 
 int ny_earlier_selection(struct ny_fit *fit, struct ny_selected *earlier)
 {
-    *earlier = (struct ny_selected){.n = fit->earlier.selected,
-                                    .m = fit->earlier.landmarks,
+    *earlier = (struct ny_selected){.n = fit->job.state.update.selected,
+                                    .m = (size_t)fit->job.state.update.landmarks,
                                     .residuals = load_residuals,
                                     .arg = fit};
-    if (fit->earlier.mode == NY_UPDATE_NONE || !ny_earlier_starts_selection(fit->settings))
-        return NY_OK;
+    if (fit->mode == NY_UPDATE_NONE || !ny_earlier_starts_selection(fit->settings)) return NY_OK;
     return load_before(fit, &earlier->rows);
 }
 
@@ -221,12 +201,11 @@ int ny_earlier_compare(struct ny_fit *fit, const uint64_t *rows, size_t m)
     struct ny_matched matched;
     int err;
 
-    if (fit->earlier.mode == NY_UPDATE_NONE) return NY_OK;
+    if (fit->mode == NY_UPDATE_NONE) return NY_OK;
     err = ny_earlier_match(&matched, fit, rows, m);
     if (!err) {
         ny_field_set_count(ny_job_report(&fit->job), "landmarks_added", matched.joined_count);
-        ny_field_set_json(json_object_get(fit->job.record, "update"), "same_landmarks",
-                          json_boolean(matched.same));
+        fit->job.state.update.same_landmarks = matched.same;
     }
     ny_matched_release(&matched, fit->job.ctx);
     return err;

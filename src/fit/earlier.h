@@ -10,18 +10,10 @@
 
 enum ny_update_mode { NY_UPDATE_NONE, NY_UPDATE_FROZEN, NY_UPDATE_FULL };
 
-struct ny_earlier {
-    enum ny_update_mode mode; /* NONE: this is a fit, and nothing is earlier */
-    uint64_t rows;            /* rows that the result had */
-    uint64_t selected;        /* of them, those that selection has looked at */
-    size_t landmarks;         /* landmarks that it had */
-    const json_t *stored; /* field "update", borrowed */
-};
-
 struct ny_fit;
 
-/* Reads the update of a record; mode NONE if it has none. */
-struct ny_earlier ny_earlier_of(const json_t *record);
+/* Returns the mode of the update that a record is of; NONE if it is of none. */
+enum ny_update_mode ny_update_mode_of(const json_t *record);
 /* Returns "none", "frozen" or "full". */
 const char *ny_update_mode_name(enum ny_update_mode mode);
 
@@ -35,9 +27,9 @@ bool ny_earlier_has_sums(const struct ny_fit *fit);
 bool ny_earlier_keeps_precision(const struct ny_fit *fit);
 /* Returns how many rows of the embedding stay as they are: all earlier ones, or none. */
 uint64_t ny_earlier_kept_rows(const struct ny_fit *fit);
-/* Loads a part of the earlier result: landmarks, residuals, model or sums. NY_ESTORE where the
- * record does not say where it is. */
-int ny_earlier_get(const struct ny_fit *fit, const char *part, void *data, size_t bytes);
+/* Loads a part of the earlier result, which is `stored` under this name. NY_ESTORE where the record
+ * does not say where it is: NULL. */
+int ny_earlier_get(const struct ny_fit *fit, const char *stored, void *data, size_t bytes);
 
 /* The earlier landmarks among those of the update. */
 struct ny_matched {
@@ -58,10 +50,5 @@ void ny_matched_release(struct ny_matched *matched, struct ny_context *ctx);
 int ny_earlier_selection(struct ny_fit *fit, struct ny_selected *earlier);
 /* Reports how many of the m landmarks of an update are new, and whether all are as before. */
 int ny_earlier_compare(struct ny_fit *fit, const uint64_t *rows, size_t m);
-
-/* Returns the bytes of a worker's sums over one unit: of all columns, or in an update of up
- * to half of them, which joined, if that is more. */
-size_t ny_earlier_partial_bytes(const struct ny_fit_settings *settings, size_t m,
-                                enum ny_gram_precision gram);
 
 #endif

@@ -4,16 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-size_t ny_feature_projector_bytes(const struct ny_columns_spec *spec, size_t p,
-                                  enum ny_precision precision, unsigned workers)
-{
-    size_t row = ny_features_width(p) * ny_precision_bytes(precision);
-
-    return spec->geometry->d * row +
-           workers * (ny_features_bytes(spec, precision) + sizeof(struct ny_features *) +
-                      ny_features_rows_most(spec) * (row + sizeof(double)));
-}
-
 /* P with columns of 0 up to the width. */
 static void widen_map(const struct ny_feature_projector *fp)
 {
@@ -32,45 +22,29 @@ static void widen_map(const struct ny_feature_projector *fp)
         }
 }
 
-int ny_feature_projector_new(struct ny_feature_projector *fp, const struct ny_model *model,
-                             enum ny_dtype dtype, size_t slots, unsigned workers)
+void ny_feature_projector_lay(struct ny_layout *l, struct ny_feature_projector *fp,
+                              const struct ny_columns_spec *spec, size_t p,
+                              enum ny_precision precision, unsigned workers)
 {
-    struct ny_context *ctx = model->ctx;
-    size_t element = ny_precision_bytes(model->precision), rows;
-    int err = NY_OK;
+    size_t element = ny_precision_bytes(precision), rows = ny_features_rows_most(spec);
 
-    *fp = (struct ny_feature_projector){.model = model,
-                                        .spec = model->spec,
-                                        .workers = workers,
-                                        .width = ny_features_width(model->p)};
-    if (dtype != NY_DTYPE_NONE) fp->spec.dtype = ny_dtype_common(fp->spec.dtype, dtype);
-    if (slots > fp->spec.slots) fp->spec.slots = slots;
-    rows = ny_features_rows_most(&fp->spec);
-    fp->P = ny_calloc(ctx, NY_MEM_MODEL, model->m, fp->width * element);
-    fp->features = ny_calloc(ctx, NY_MEM_TILES, workers, sizeof(*fp->features));
-    fp->Y = ny_calloc(ctx, NY_MEM_TILES, workers * rows, fp->width * element);
-    fp->products = ny_calloc(ctx, NY_MEM_TILES, workers, rows * sizeof(double));
-    if (!fp->P || !fp->features || !fp->Y || !fp->products) return NY_EBUDGET;
-    for (unsigned w = 0; w < workers && !err; w++)
-        err = ny_features_new(&fp->features[w], &fp->spec, model->precision);
-    widen_map(fp);
-    ny_blas_serial();
-    return err;
+    *fp = (struct ny_feature_projector){.spec = *spec, .width = ny_features_width(p)};
+    fp->P = ny_lay(l, NY_MEM_MODEL, spec->geometry->d, fp->width * element);
+    fp->features = ny_lay(l, NY_MEM_TILES, workers, sizeof(*fp->features));
+    fp->Y = ny_lay(l, NY_MEM_TILES, workers * rows, fp->width * element);
+    fp->products = ny_lay(l, NY_MEM_TILES, workers, rows * sizeof(double));
+    for (unsigned w = 0; w < workers; w++) {
+        struct ny_features *features = ny_features_lay(l, &fp->spec, precision);
+
+        if (fp->features) fp->features[w] = features;
+    }
 }
 
-void ny_feature_projector_release(struct ny_feature_projector *fp)
+void ny_feature_projector_use(struct ny_feature_projector *fp, const struct ny_model *model)
 {
-    struct ny_context *ctx;
-
-    if (!fp->model) return;
-    ctx = fp->model->ctx;
-    for (unsigned w = 0; fp->features && w < fp->workers; w++)
-        ny_features_free(fp->features[w]);
-    ny_free(ctx, fp->features);
-    ny_free(ctx, fp->P);
-    ny_free(ctx, fp->Y);
-    ny_free(ctx, fp->products);
-    *fp = (struct ny_feature_projector){0};
+    fp->model = model;
+    widen_map(fp);
+    ny_blas_serial();
 }
 
 /* Turns d_i into 1/√d_i. */

@@ -7,8 +7,7 @@
 
 struct ny_feature_projector {
     const struct ny_model *model;
-    struct ny_columns_spec spec; /* describes the rows that are placed */
-    unsigned workers;
+    struct ny_columns_spec spec;   /* describes the rows that are placed */
     size_t width;                  /* p up to a multiple of 16 */
     void *P;                       /* d × width, in the model's precision */
     struct ny_features **features; /* one a worker, as what follows */
@@ -16,15 +15,12 @@ struct ny_feature_projector {
     double *products;              /* rows of a piece */
 };
 
-/* Makes one for raw rows of `dtype`, records of so many slots (0: dense). `model` must outlive it.
- * Release it also when it fails: NY_EBUDGET. */
-int ny_feature_projector_new(struct ny_feature_projector *fp, const struct ny_model *model,
-                             enum ny_dtype dtype, size_t slots, unsigned workers);
-/* Frees what it holds; does nothing where it was never made. */
-void ny_feature_projector_release(struct ny_feature_projector *fp);
-/* Bytes for p eigenpairs. */
-size_t ny_feature_projector_bytes(const struct ny_columns_spec *spec, size_t p,
-                                  enum ny_precision precision, unsigned workers);
+/* Lays one out for rows of a spec, and p eigenpairs. */
+void ny_feature_projector_lay(struct ny_layout *l, struct ny_feature_projector *fp,
+                              const struct ny_columns_spec *spec, size_t p,
+                              enum ny_precision precision, unsigned workers);
+/* Takes the map of a model, which must outlive it. */
+void ny_feature_projector_use(struct ny_feature_projector *fp, const struct ny_model *model);
 
 /* Arrays that the rows of a tile are put into. */
 struct ny_feature_rows {

@@ -53,7 +53,7 @@ struct ny_fit {
     const struct ny_course
         *planned; /* the course of a new fit with these settings, by which memory is planned */
     const struct ny_plan *plan; /* NULL for a dictionary alone */
-    struct ny_earlier earlier;  /* the result that is updated; mode NONE: this is a fit */
+    enum ny_update_mode mode;   /* of job.state.update; NONE: this is a fit */
     struct ny_geometry *geometry;
     struct ny_kernel_params params; /* of the kernel, with γ as stage stats has decided it */
     size_t m;
@@ -83,7 +83,7 @@ static inline struct ny_fit *ny_fit_of(struct ny_job *job)
 static inline size_t ny_fit_order(const struct ny_fit *fit)
 {
     if (fit->planned->order) return fit->planned->order(fit->settings, fit->job.points.n);
-    return (size_t)ny_field_count(ny_job_report(&fit->job), "landmarks", 0);
+    return ny_state_landmarks(&fit->job.state);
 }
 
 /* Runs the course of fit->job, whose ctx, store, name, record and workers are set, as are settings,
@@ -111,9 +111,10 @@ int ny_fit_lower_workers(struct ny_fit *fit);
 int ny_fit_prepare(struct ny_fit *fit);
 /* Loads landmarks that are points, in the type and slots that the job reads rows in. */
 int ny_fit_load_points(const struct ny_fit *fit, void *raw);
-/* Measures f32 tiles on the landmarks (tile_noise). NY_ENUMERIC where they are not W − 1aᵀ: huge
- * offsets, outliers, underflow. */
-int ny_fit_check_tiles(struct ny_fit *fit);
+/* Measures f32 tiles on the landmarks (tile_noise). NY_ENUMERIC where they are off W − 1aᵀ by more
+ * than this share of the diagonal: huge offsets, outliers, underflow. */
+#define NY_TILES_OFF 1e-3
+int ny_fit_check_tiles(struct ny_fit *fit, double most);
 /* Returns the bytes that ny_fit_check_tiles() holds besides the landmarks. */
 size_t ny_fit_check_tiles_bytes(const struct ny_columns_spec *spec, size_t m);
 /* Frees the state of the randomized solver. */

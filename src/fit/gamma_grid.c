@@ -44,6 +44,7 @@ struct sample {
     double *weight;        /* rows: 1/d_i of K where the map divides by degrees, else 1 */
     double *row;           /* rows */
     size_t *order;         /* m */
+    void *raw;             /* rows */
 };
 
 static size_t min_of(size_t a, size_t b)
@@ -53,12 +54,28 @@ static size_t min_of(size_t a, size_t b)
 
 /* ---- the sample --------------------------------------------------------------------------- */
 
-static double sample_bytes(const struct sample *s, const struct ny_columns_spec *spec)
+static void lay(struct ny_layout *l, struct sample *s, const struct ny_columns_spec *spec)
 {
-    double rows = (double)s->rows, spectrum = (double)min_of(s->rows, SPECTRUM_MAX);
+    const size_t row = s->rows * sizeof(double), m = min_of(s->rows, SPECTRUM_MAX);
 
-    return 8 * (2 * rows * rows + spectrum * spectrum + 40 * spectrum) +
-           rows * (double)(ny_raw_bytes(spec) + 64);
+    s->base = ny_matrix(ny_lay(l, NY_MEM_SOLVE, s->rows, row), s->rows, s->rows);
+    s->K = ny_matrix(ny_lay(l, NY_MEM_SOLVE, s->rows, row), s->rows, s->rows);
+    s->A = ny_matrix(ny_lay(l, NY_MEM_SOLVE, m, m * sizeof(double)), m, m);
+    s->values = ny_lay(l, NY_MEM_SOLVE, m, sizeof(double));
+    s->weight = ny_lay(l, NY_MEM_SOLVE, 1, row);
+    s->row = ny_lay(l, NY_MEM_SOLVE, 1, row);
+    s->order = ny_lay(l, NY_MEM_SOLVE, s->m, sizeof(size_t));
+    s->raw = ny_lay(l, NY_MEM_TILES, s->rows, ny_raw_bytes(spec));
+    s->spectrum = m;
+}
+
+/* Bytes of it, with those of an eigenproblem. */
+static double sample_bytes(struct sample *s, const struct ny_columns_spec *spec)
+{
+    struct ny_layout counted = {0};
+
+    lay(&counted, s, spec);
+    return (double)ny_layout_most(&counted) + 40 * sizeof(double) * (double)s->spectrum;
 }
 
 /* BLAS may have a quarter of the budget for its buffers. */
@@ -100,42 +117,10 @@ static void choose_sizes(struct sample *s, const struct ny_columns_spec *spec, s
         s->tested -= s->tested / 4;
         s->rows = s->m + s->tested;
     }
-    s->spectrum = min_of(s->rows, SPECTRUM_MAX);
-}
-
-static int allocate(struct sample *s)
-{
-    struct ny_context *ctx = s->ctx;
-    size_t square, spectrum;
-    int err = ny_product(ctx, &square, s->rows, s->rows, sizeof(double));
-
-    if (err == NY_OK) err = ny_product(ctx, &spectrum, s->spectrum, s->spectrum, sizeof(double));
-    if (err) return err;
-    s->base = ny_matrix(ny_alloc(ctx, NY_MEM_SOLVE, square), s->rows, s->rows);
-    s->K = ny_matrix(ny_alloc(ctx, NY_MEM_SOLVE, square), s->rows, s->rows);
-    s->A = ny_matrix(ny_alloc(ctx, NY_MEM_SOLVE, spectrum), s->spectrum, s->spectrum);
-    s->values = ny_calloc(ctx, NY_MEM_SOLVE, s->spectrum, sizeof(double));
-    s->weight = ny_calloc(ctx, NY_MEM_SOLVE, s->rows, sizeof(double));
-    s->row = ny_calloc(ctx, NY_MEM_SOLVE, s->rows, sizeof(double));
-    s->order = ny_calloc(ctx, NY_MEM_SOLVE, s->m, sizeof(size_t));
-    return s->base.at && s->K.at && s->A.at && s->values && s->weight && s->row && s->order
-               ? NY_OK
-               : NY_EBUDGET;
-}
-
-static void release(struct sample *s)
-{
-    ny_free(s->ctx, s->base.at);
-    ny_free(s->ctx, s->K.at);
-    ny_free(s->ctx, s->A.at);
-    ny_free(s->ctx, s->values);
-    ny_free(s->ctx, s->weight);
-    ny_free(s->ctx, s->row);
-    ny_free(s->ctx, s->order);
 }
 
 /* The base quantity does not depend on the width: once for all of them. */
-static int measure_base(struct sample *s, const struct ny_columns_spec *spec, const void *raw)
+static int measure_base(struct sample *s, const struct ny_columns_spec *spec)
 {
     const struct ny_kernel base = {.base = spec->kernel->base, .apply = ny_kernel_identity};
     struct ny_columns_spec plain = *spec;
@@ -144,7 +129,7 @@ static int measure_base(struct sample *s, const struct ny_columns_spec *spec, co
 
     plain.kernel = &base;
     err = ny_columns_new(&columns, &plain);
-    if (err == NY_OK) err = ny_columns_exact_square(columns, ny_raw_rows(raw), s->rows, s->base);
+    if (err == NY_OK) err = ny_columns_exact_square(columns, ny_raw_rows(s->raw), s->rows, s->base);
     ny_columns_free(columns);
     return err;
 }
@@ -155,18 +140,10 @@ static int take_sample(struct sample *s, struct ny_rows *X, const struct ny_colu
     struct ny_selection_request request = {
         .ctx = s->ctx, .X = X, .n = n, .seed = s->settings->seed, .landmarks = s->rows};
     struct ny_selection selection = {0};
-    void *raw = NULL;
     int err = ny_rule_find("uniform")->select(&request, &selection);
 
-    if (err) goto done;
-    raw = ny_calloc(s->ctx, NY_MEM_TILES, s->rows,
-                    ny_raw_bytes(spec));
-    err = NY_EBUDGET;
-    if (!raw) goto done;
-    err = X->ops->gather(X, spec->slots, selection.rows, s->rows, raw);
-    if (err == NY_OK) err = measure_base(s, spec, raw);
-done:
-    ny_free(s->ctx, raw);
+    if (!err) err = X->ops->gather(X, spec->slots, selection.rows, s->rows, s->raw);
+    if (!err) err = measure_base(s, spec);
     ny_selection_release(&selection, s->ctx);
     return err;
 }
@@ -496,6 +473,7 @@ int ny_gamma_grid_make(struct ny_rows *X, const struct ny_fit_settings *settings
                        const char *widths, struct ny_gamma_grid *grid)
 {
     struct ny_context *ctx = X->ctx;
+    struct ny_layout l = {.ctx = ctx};
     struct sample s = {.ctx = ctx, .settings = settings};
     struct ny_geometry *geometry = NULL;
     struct ny_columns_spec spec;
@@ -524,12 +502,13 @@ int ny_gamma_grid_make(struct ny_rows *X, const struct ny_fit_settings *settings
     choose_sizes(&s, &spec, grid->wanted, points.n);
     grid->landmarks = s.m;
     grid->rows = s.rows;
+    lay(&l, &s, &spec);
     grid->spectrum_rows = s.spectrum;
-    err = allocate(&s);
+    err = l.err;
     if (err == NY_OK) err = take_sample(&s, X, &spec, points.n);
     if (err == NY_OK) err = measure_all(&s, grid);
 done:
-    release(&s);
+    ny_layout_free(&l);
     ny_context_set_crew(ctx, 0);
     ny_unreserve(ctx, NY_MEM_PROCESS, blas);
     ny_geometry_free(geometry, ctx);
@@ -538,11 +517,12 @@ done:
 
 static json_t *row_json(const struct ny_grid_row *row, const struct ny_kernel *kernel)
 {
+    bool lengths = ny_kernel_param(kernel, "sigma");
     json_t *object = json_object();
 
     ny_field_set_number(object, "gamma", row->gamma);
-    ny_field_set_number(object, "sigma", kernel->has_sigma ? sqrt(0.5 / row->gamma) : NAN);
-    ny_field_set_number(object, "epsilon", kernel->has_sigma ? 1 / row->gamma : NAN);
+    ny_field_set_number(object, "sigma", lengths ? sqrt(0.5 / row->gamma) : NAN);
+    ny_field_set_number(object, "epsilon", lengths ? 1 / row->gamma : NAN);
     ny_field_set_number(object, "trace_error", row->trace_error);
     ny_field_set_number(object, "top_share", row->top_share);
     ny_field_set_number(object, "rank_90", row->rank_90 ? (double)row->rank_90 : NAN);

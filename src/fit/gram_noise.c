@@ -23,6 +23,9 @@
 
 struct measure {
     struct ny_fit *fit;
+    struct ny_layout own;
+    double *spread;     /* m: mean square of the columns of W − 1aᵀ */
+    struct ny_matrix L; /* of W */
     struct ny_gram_meter meter;
     struct ny_gram_sample **sample; /* one a worker */
     struct ny_tiles tiles;
@@ -83,53 +86,46 @@ static int fold(void *arg, const struct ny_tile *tile)
 }
 
 /* Mean square of the columns of W − 1aᵀ, and L of W; *full: W has one. */
-static int factorise(struct ny_fit *fit, struct ny_matrix L, double *spread, bool *full)
+static int factorise(struct measure *run, bool *full)
 {
+    struct ny_fit *fit = run->fit;
     size_t m = fit->m;
     int err = NY_OK;
 
     if (fit->W.at)
-        memcpy(L.at, fit->W.at, m * m * sizeof(double));
+        memcpy(run->L.at, fit->W.at, m * m * sizeof(double));
     else
-        err = ny_columns_square(fit->columns, L);
+        err = ny_columns_square(fit->columns, run->L);
     for (size_t i = 0; i < m && !err; i++)
         for (size_t j = 0; j < m; j++) {
-            double c = L.at[i * m + j] - fit->a[j];
+            double c = run->L.at[i * m + j] - fit->a[j];
 
-            spread[j] += c * c / (double)m;
+            run->spread[j] += c * c / (double)m;
         }
     *full = false;
-    return err ? err : ny_factor(fit->job.ctx, L, full);
+    return err ? err : ny_factor(fit->job.ctx, run->L, full);
 }
 
-static int allocate(struct measure *run, struct ny_matrix L, const double *spread)
+static void lay(struct ny_layout *l, struct measure *run, const struct ny_columns_spec *spec,
+                size_t m, unsigned workers)
 {
-    struct ny_fit *fit = run->fit;
-    int err = ny_tiles_new(&run->tiles, fit->columns, fit->a, NY_PRECISION_F32, fit->job.workers);
+    run->spread = ny_lay(l, NY_MEM_GRAM, m, sizeof(double));
+    run->L = ny_matrix(ny_lay(l, NY_MEM_GRAM, m, m * sizeof(double)), m, m);
+    ny_gram_meter_lay(l, &run->meter, m);
+    ny_tiles_lay(l, &run->tiles, spec, m, NY_PRECISION_F32, workers);
+    run->roots = ny_lay(l, NY_MEM_TILES, workers, NY_UNIT_ROWS * sizeof(double));
+    run->sample = ny_lay(l, NY_MEM_GRAM, workers, sizeof(*run->sample));
+    for (unsigned w = 0; w < workers; w++) {
+        struct ny_gram_sample *sample = ny_gram_sample_lay(l, &run->meter);
 
-    if (err) return err;
-    run->tiles.cache = fit->cache;
-    run->sample = ny_calloc(fit->job.ctx, NY_MEM_GRAM, fit->job.workers, sizeof(*run->sample));
-    run->roots =
-        ny_calloc(fit->job.ctx, NY_MEM_TILES, fit->job.workers, NY_UNIT_ROWS * sizeof(double));
-    if (!run->sample || !run->roots) return NY_EBUDGET;
-    if (fit->degrees.v) run->degree_offset = ny_degrees_offset(&fit->degrees, fit->a);
-    err = ny_gram_meter_new(&run->meter, fit->job.ctx, L, fit->a, spread);
-    for (unsigned w = 0; w < fit->job.workers && !err; w++)
-        err = ny_gram_sample_new(&run->sample[w], &run->meter);
-    return err;
+        if (run->sample) run->sample[w] = sample;
+    }
 }
 
-static void release(struct measure *run)
+void ny_fit_measure_lay(struct ny_layout *l, const struct ny_columns_spec *spec, size_t m,
+                        unsigned workers)
 {
-    struct ny_context *ctx = run->fit->job.ctx;
-
-    for (unsigned w = 0; run->sample && w < run->fit->job.workers; w++)
-        ny_gram_sample_free(run->sample[w]);
-    ny_free(ctx, run->sample);
-    ny_free(ctx, run->roots);
-    ny_gram_meter_release(&run->meter);
-    ny_tiles_release(&run->tiles);
+    lay(l, &(struct measure){.fit = NULL}, spec, m, workers);
 }
 
 /* Runs over the units that are not skipped. A kill begins it again, as it is short. */
@@ -150,18 +146,6 @@ static int run_pass(struct measure *run)
     return err;
 }
 
-static json_t *json_of(const struct ny_gram_noise *noise)
-{
-    json_t *json = json_object();
-
-    ny_field_set_number(json, "trace", noise->trace);
-    ny_field_set_number(json, "diagonal", noise->diagonal);
-    ny_field_set_number(json, "others", noise->others);
-    ny_field_set_number(json, "coherent", noise->coherent);
-    ny_field_set_number(json, "residual", noise->residual);
-    return json;
-}
-
 /* Returns the units of the points, with the share of the last one. */
 static double units_of(const struct ny_fit *fit)
 {
@@ -173,31 +157,34 @@ static void use(struct ny_fit *fit, const struct ny_gram_noise *noise)
 {
     double left = noise->residual * units_of(fit);
 
-    ny_field_set_json(fit->job.record, "gram_noise", json_of(noise));
+    fit->job.state.noise = (struct ny_state_noise){true,          noise->trace,    noise->diagonal,
+                                                   noise->others, noise->coherent, noise->residual};
     if (!ny_gram_blurs(noise, units_of(fit), left)) return;
     fit->gram = NY_GRAM_F64;
-    ny_field_set_json(fit->job.record, "gram_f64", json_true());
+    fit->job.state.record.gram_f64 = true;
 }
 
 int ny_fit_measure_gram(struct ny_fit *fit)
 {
     struct measure run = {.fit = fit, .units = ny_gram_noise_units(ny_units_of(fit->job.points.n))};
-    size_t m = fit->m;
-    double *space;
     bool full = false;
     int err;
 
-    if (fit->gram != NY_GRAM_F32 || json_object_get(fit->job.record, "gram_noise")) return NY_OK;
-    space = ny_calloc(fit->job.ctx, NY_MEM_GRAM, m + 1, m * sizeof(double));
-    if (!space) return NY_EBUDGET;
-    err = factorise(fit, ny_matrix(space + m, m, m), space, &full);
+    if (fit->gram != NY_GRAM_F32 || fit->job.state.noise.there) return NY_OK;
+    run.own.ctx = fit->job.ctx;
+    lay(&run.own, &run, ny_columns_of(fit->columns), fit->m, fit->job.workers);
+    err = run.own.err;
+    if (!err) err = factorise(&run, &full);
     if (err) goto done;
     if (!full) { /* no rows of W⁺ to weigh the loss with */
         fit->gram = NY_GRAM_F64;
-        ny_field_set_json(fit->job.record, "gram_f64", json_true());
+        fit->job.state.record.gram_f64 = true;
         goto done;
     }
-    err = allocate(&run, ny_matrix(space + m, m, m), space);
+    ny_tiles_use(&run.tiles, fit->columns, fit->a);
+    run.tiles.cache = fit->cache;
+    if (fit->degrees.v) run.degree_offset = ny_degrees_offset(&fit->degrees, fit->a);
+    err = ny_gram_meter_begin(&run.meter, &run.own, run.L, fit->a, run.spread);
     if (!err) err = run_pass(&run);
     if (!err) err = ny_gram_meter_fold_peers(&run.meter, ny_context_peers(fit->job.ctx));
     if (!err) {
@@ -207,31 +194,20 @@ int ny_fit_measure_gram(struct ny_fit *fit)
         err = ny_shards_share_gram(fit);
     }
 done:
-    release(&run);
-    ny_free(fit->job.ctx, space);
+    ny_layout_free(&run.own);
     return err;
 }
 
 bool ny_fit_gram_blurs(const struct ny_fit *fit, const struct ny_solution *solution,
                        const double *gram)
 {
-    const json_t *json = json_object_get(fit->job.record, "gram_noise");
-    struct ny_gram_noise noise = {.trace = ny_field_number(json, "trace", NAN),
-                                  .diagonal = ny_field_number(json, "diagonal", NAN),
-                                  .others = ny_field_number(json, "others", NAN),
-                                  .coherent = ny_field_number(json, "coherent", NAN)};
+    const struct ny_state_noise *stored = &fit->job.state.noise;
+    struct ny_gram_noise noise = {.trace = stored->trace,
+                                  .diagonal = stored->diagonal,
+                                  .others = stored->others,
+                                  .coherent = stored->coherent};
     double left = solution->trace - solution->trace_approx;
 
     if (isfinite(left) && ny_gram_blurs(&noise, units_of(fit), left)) return true;
     return ny_gram_blurs_values(&noise, units_of(fit), gram, solution->P);
-}
-
-size_t ny_fit_measure_bytes(size_t m)
-{
-    return (m + 1) * m * sizeof(double) + ny_gram_meter_bytes(m);
-}
-
-size_t ny_fit_measure_worker_bytes(size_t m)
-{
-    return ny_gram_sample_bytes(m);
 }

@@ -18,9 +18,8 @@ int ny_fit_measure_gram(struct ny_fit *fit);
  * without a measurement count as too coarse. */
 bool ny_fit_gram_blurs(const struct ny_fit *fit, const struct ny_solution *solution,
                        const double *gram);
-/* Returns the bytes of the measurement beside the landmarks, W and its workers. */
-size_t ny_fit_measure_bytes(size_t m);
-/* Returns the bytes of each worker that measures. */
-size_t ny_fit_measure_worker_bytes(size_t m);
+/* Lays out the measurement: its tiles, and what it holds in the place of sums. */
+void ny_fit_measure_lay(struct ny_layout *l, const struct ny_columns_spec *spec, size_t m,
+                        unsigned workers);
 
 #endif

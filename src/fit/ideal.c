@@ -26,12 +26,10 @@ double ny_ideal_map(const struct ny_ideal *ideal, double entries, double p)
 
 void ny_ideal_report(struct ny_fit *fit, const struct ny_ideal *ideal, double ideal_s)
 {
-    static const char *const passes[] = {"degrees", "accumulate", "project"};
-    json_t *report = ny_job_report(&fit->job), *stages = json_object_get(report, "stages");
-    double wall_s = 0;
+    double wall_s = ny_job_seconds(&fit->job, NY_STAGE_DEGREES) +
+                    ny_job_seconds(&fit->job, NY_STAGE_ACCUMULATE) +
+                    ny_job_seconds(&fit->job, NY_STAGE_PROJECT);
 
-    for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]); i++)
-        wall_s += ny_field_number(stages, passes[i], 0);
-    ny_field_set_number(report, "gemm_ratio",
+    ny_field_set_number(ny_job_report(&fit->job), "gemm_ratio",
                         ideal_s > 0 && ideal->way != NY_WAY_SPARSE ? wall_s / ideal_s : NAN);
 }

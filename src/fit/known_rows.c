@@ -34,5 +34,6 @@ int ny_known_rows(const struct ny_model *model, const double *values, uint64_t f
         }
     not_finite = model->precision == NY_PRECISION_F64 ? ny_first_not_finite(Y64, count * p)
                                                       : ny_first_not_finite32(Y32, count * p);
-    return not_finite ? ny_projector_not_finite(model->ctx, first + (not_finite - 1) / p) : NY_OK;
+    return not_finite ? ny_fail_infinite(model->ctx, "embedding", first + (not_finite - 1) / p)
+                      : NY_OK;
 }

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "fit/shards.h"
 #include "fit/sums.h"
+#include "fit/sums_room.h"
 #include "base/peers.h"
 
 /* A step has as many places for a checkpoint as units, and that of its end. */
@@ -54,7 +55,7 @@ static int open_krylov(struct ny_fit *fit, uint64_t *units)
 
     *units = 0;
     if (fit->krylov) return NY_OK;
-    if (json_is_true(json_object_get(fit->job.record, "coarse"))) fit->coarse = true;
+    if (fit->job.state.record.coarse) fit->coarse = true;
     err = ny_fit_prepare(fit);
     if (err == NY_OK && fit->job.stage == NY_STAGE_ACCUMULATE) err = ny_fit_lower_workers(fit);
     if (err) return err;
@@ -114,7 +115,7 @@ static int run_multiply(struct ny_job *job)
     int err = open_krylov(fit, &units);
 
     if (err) return err;
-    ny_field_set_text(ny_job_report(&fit->job), "gram_precision", "f64"); /* of the products */
+    fit->job.state.report.gram_precision = "f64"; /* of the products */
     while (!done) {
         err = run_step(fit, units, &done);
         if (err) return err;
@@ -130,27 +131,26 @@ static int run_multiply(struct ny_job *job)
 
 /* Products with the Gram in place of the Gram. */
 static void add_products(const struct ny_sizes *f, unsigned workers, size_t limit,
-                         struct ny_stage_bytes *bytes)
+                         struct ny_charges *bytes)
 {
     struct ny_problem problem = ny_settings_problem(f->settings, f->m);
     size_t width = ny_krylov_width(&problem, f->m);
 
-    bytes->by_purpose[NY_MEM_SOLVE] += ny_sizes_problem(f);
-    bytes->by_purpose[NY_MEM_STORE] +=
-        ny_batch_put_bytes(limit, ny_krylov_state_bytes(&problem, f->m));
-    bytes->by_purpose[NY_MEM_GRAM] =
-        workers * (ny_partial_bytes(f->m, NY_GRAM_NONE) + ny_krylov_partial_bytes(f->m, width));
+    bytes->of[NY_MEM_SOLVE] += ny_sizes_problem(f);
+    bytes->of[NY_MEM_STORE] += ny_batch_put_bytes(limit, ny_krylov_state_bytes(&problem, f->m));
+    ny_sizes_add_sums(
+        f, &(struct ny_sums_shape){.gram = NY_GRAM_NONE, .width = width, .workers = workers},
+        bytes);
 }
 
-static struct ny_stage_bytes multiply_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                            size_t limit)
+static struct ny_charges multiply_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                        size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
-    struct ny_stage_bytes bytes = ny_sizes_common(f, workers, workers);
+    struct ny_charges bytes = ny_sizes_common(f, workers, workers);
 
     ny_sizes_add_landmarks(f, &bytes);
-    bytes.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers);
-    bytes.by_purpose[NY_MEM_TILES] = ny_sizes_pass_tiles(f, workers);
+    bytes.of[NY_MEM_STORE] += ny_sizes_source(f, workers);
     add_products(f, workers, limit, &bytes);
     return bytes;
 }
@@ -186,7 +186,6 @@ const struct ny_stage ny_stage_multiply = {NY_STAGE_ACCUMULATE, run_multiply, mu
  * that is still large is a warning and no error. */
 static int solve(struct ny_fit *fit, struct ny_solution *solution)
 {
-    json_t *report = ny_job_report(&fit->job);
     uint64_t units;
     int err = open_krylov(fit, &units);
 
@@ -194,8 +193,9 @@ static int solve(struct ny_fit *fit, struct ny_solution *solution)
     begin_small(fit);
     err = ny_krylov_solve(fit->krylov, solution);
     ny_blas_serial();
-    ny_field_set_count(report, "inner_passes", fit->krylov->step);
-    ny_field_set_number(report, "inner_residual", ny_krylov_residual(fit->krylov));
+    fit->job.state.report.inner_passes = fit->krylov->step;
+    ny_field_set_number(ny_job_report(&fit->job), "inner_residual",
+                        ny_krylov_residual(fit->krylov));
     if (err == NY_OK && !ny_krylov_converged(fit->krylov))
         ny_log(fit->job.ctx, NY_LOG_WARNING,
                "after %s the eigenpairs of --inner randomized still have residuals of up to "
@@ -213,8 +213,8 @@ static int try_again(struct ny_fit *fit)
     int err = ny_fit_try_again(fit);
 
     if (err || fit->coarse == coarse) return err;
-    ny_field_set_json(fit->job.record, "coarse", json_true());
-    json_object_clear(ny_job_checkpoint(&fit->job));
+    fit->job.state.record.coarse = true;
+    ny_job_clear_checkpoint(&fit->job);
     return ny_job_save(&fit->job, NY_STAGE_ACCUMULATE);
 }
 

@@ -30,7 +30,7 @@ int ny_fit_reserve_blas(struct ny_fit *fit, size_t m)
 
 int ny_fit_load_frozen(struct ny_fit *fit)
 {
-    fit->params.gamma = ny_field_number(ny_job_report(&fit->job), "gamma", fit->params.gamma);
+    if (!isnan(fit->job.state.report.gamma)) fit->params.gamma = fit->job.state.report.gamma;
     if (fit->geometry) return NY_OK;
     return ny_stored_geometry(&fit->geometry, &fit->job.keep,
                               ny_record_part(fit->job.record, "geometry").name,
@@ -73,7 +73,7 @@ static int append_given(struct ny_fit *fit)
 /* Makes the landmarks from those of the model, as their rows are in other shards. */
 static int append_modelled(struct ny_fit *fit)
 {
-    size_t bytes = (size_t)ny_field_count(fit->job.record, "model_bytes", 0);
+    size_t bytes = (size_t)fit->job.state.record.model_bytes;
     void *image = ny_alloc(fit->job.ctx, NY_MEM_MODEL, bytes);
     struct ny_model *model = NULL;
     int err = image ? ny_job_get_part(&fit->job, "model", image, bytes) : NY_EBUDGET;
@@ -82,10 +82,7 @@ static int append_modelled(struct ny_fit *fit)
     ny_free(fit->job.ctx, image);
     if (!err && (model->m != fit->m || model->d != fit->job.points.d ||
                  model->spec.dtype != fit->job.points.dtype))
-        err = ny_fail(fit->job.ctx, NY_ESTORE,
-                      "the model of '%s' in %s has other landmarks than its record says; fit it "
-                      "again with --restart",
-                      fit->job.keep.name, fit->job.keep.place);
+        err = ny_fail_damaged(fit->job.ctx, fit->job.keep.name, fit->job.keep.place);
     if (!err) err = ny_columns_append(fit->columns, ny_model_rows(model), fit->m);
     ny_model_free(model);
     return err;
@@ -103,7 +100,7 @@ static int make_columns(struct ny_fit *fit)
     err = ny_job_get_part(&fit->job, "landmarks", fit->rows, fit->m * sizeof(uint64_t));
     if (err) return err;
     if (fit->settings->columns) return append_given(fit);
-    if (json_object_get(fit->job.record, "sharded")) return append_modelled(fit);
+    if (fit->job.state.sharded.there) return append_modelled(fit);
     return ny_columns_gather(fit->columns, fit->job.X, fit->rows, fit->m);
 }
 
@@ -128,13 +125,12 @@ static int choose_shift(struct ny_fit *fit)
     fit->gram = NY_GRAM_F64;
     if (!ny_settings_forms_gram(fit->settings)) return NY_OK;
     if (ny_earlier_keeps_precision(fit)) { /* of the sums that it adds to */
-        bool coarse = ny_field_is(ny_job_report(&fit->job), "gram_precision", "f32");
+        bool coarse = ny_is(fit->job.state.report.gram_precision, "f32");
 
         fit->gram = coarse ? NY_GRAM_F32 : NY_GRAM_F64;
         return NY_OK;
     }
-    if (ny_settings_gram_f64(fit->settings, fit->job.points.n) ||
-        json_is_true(json_object_get(fit->job.record, "gram_f64")))
+    if (ny_settings_gram_f64(fit->settings, fit->job.points.n) || fit->job.state.record.gram_f64)
         return NY_OK;
     err = ny_shards_meet(fit);
     if (!err && ny_peers_leads(ny_context_peers(fit->job.ctx))) {
@@ -157,9 +153,7 @@ static int make_square(struct ny_fit *fit)
     err = ny_columns_square(fit->columns, fit->W);
     if (!err) err = ny_square_finite(fit->job.ctx, fit->W, &finite);
     if (err || finite) return err;
-    return ny_fail(fit->job.ctx, NY_ENUMERIC,
-                   "a kernel value between two landmarks is not finite; rescale the data "
-                   "(--scale standard) or choose another width");
+    return ny_fail_infinite(fit->job.ctx, "kernel", NY_NO_LINE);
 }
 
 /* Loads v of the degrees d_i = c_i·v: over D, or as stage degrees left it, once it has run. */
@@ -188,13 +182,11 @@ static int count_landmarks(struct ny_fit *fit)
 
     fit->m = fit->settings->landmarks;
     if (ny_settings_unit_landmarks(fit->settings)) return NY_OK;
-    fit->m = (size_t)ny_field_count(ny_job_report(&fit->job), "landmarks", 0);
+    fit->m = ny_state_landmarks(&fit->job.state);
     if (points)
-        return fit->m == points ? NY_OK
-                                : ny_fail(fit->job.ctx, NY_ESTORE,
-                                          "the record of '%s' in %s counts other landmarks than "
-                                          "were given; begin it anew with --restart",
-                                          fit->job.keep.name, fit->job.keep.place);
+        return fit->m == points
+                   ? NY_OK
+                   : ny_fail_damaged(fit->job.ctx, fit->job.keep.name, fit->job.keep.place);
     fit->rows = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, fit->m, sizeof(uint64_t));
     return fit->rows ? NY_OK : NY_EBUDGET;
 }
@@ -219,7 +211,7 @@ int ny_fit_prepare(struct ny_fit *fit)
     err = choose_shift(fit);
     if (err) return err;
     if (!ny_settings_unit_landmarks(fit->settings))
-        err = ny_fit_check_tiles(fit); /* by the landmarks' own */
+        err = ny_fit_check_tiles(fit, NY_TILES_OFF); /* by the landmarks' own */
     return err ? err : load_degrees(fit);
 }
 
@@ -283,16 +275,16 @@ void ny_fit_drop_problem(struct ny_fit *fit)
     drop_landmarks(fit);
 }
 
-struct ny_stage_bytes ny_prepare_bytes(const struct ny_sizes *f, unsigned workers)
+struct ny_charges ny_prepare_bytes(const struct ny_sizes *f, unsigned workers)
 {
-    struct ny_stage_bytes bytes = ny_sizes_common(f, workers, 1);
+    struct ny_charges bytes = ny_sizes_common(f, workers, 1);
     bool given = f->settings->landmark_points.count || f->settings->columns;
     size_t raw = given ? f->m * ny_sizes_row(f) : ny_columns_gather_bytes(&f->spec, f->m);
     size_t gather = ny_sizes_gather(f, f->m) + raw;
     size_t square = f->spec.slots ? 0 : ny_columns_square_bytes(&f->spec, f->m, workers);
     size_t tiles = ny_fit_check_tiles_bytes(&f->spec, f->m);
     size_t choose = ny_settings_forms_gram(f->settings) ? ny_gram_choose_bytes(f->m) : 0;
-    size_t *solve = &bytes.by_purpose[NY_MEM_SOLVE];
+    size_t *solve = &bytes.of[NY_MEM_SOLVE];
 
     if (f->settings->method->whole || ny_settings_features(f->settings)) return bytes;
     ny_sizes_add_landmarks(f, &bytes);

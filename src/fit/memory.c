@@ -37,12 +37,12 @@ static bool runs(const struct ny_sizes *f, enum ny_stage_id id)
     return ny_plan_runs(&f->job, id);
 }
 
-static struct ny_stage_bytes bytes_of(const struct ny_sizes *f, enum ny_stage_id id,
-                                      unsigned workers, size_t limit)
+static struct ny_charges bytes_of(const struct ny_sizes *f, enum ny_stage_id id, unsigned workers,
+                                  size_t limit)
 {
     const struct ny_stage *stage = ny_plan_stage(&f->job, id);
 
-    return stage->bytes ? stage->bytes(&f->job, workers, limit) : (struct ny_stage_bytes){0};
+    return stage->bytes ? stage->bytes(&f->job, workers, limit) : (struct ny_charges){0};
 }
 
 /* Tells whether a stage runs, and has something to do: accumulate may have no pass. */
@@ -53,12 +53,12 @@ static bool holds(const struct ny_sizes *f, enum ny_stage_id id)
 }
 
 /* The machine is measured while nothing else runs. */
-static struct ny_stage_bytes measure_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+static struct ny_charges measure_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
 {
-    struct ny_stage_bytes bytes = ny_sizes_common(f, workers, 1);
-    size_t held = ny_stage_bytes_total(&bytes);
+    struct ny_charges bytes = ny_sizes_common(f, workers, 1);
+    size_t held = ny_charges_total(&bytes);
 
-    if (limit > held) bytes.by_purpose[NY_MEM_OTHER] += ny_calibration_bytes(workers, limit - held);
+    if (limit > held) bytes.of[NY_MEM_OTHER] += ny_calibration_bytes(workers, limit - held);
     return bytes;
 }
 
@@ -76,7 +76,7 @@ struct pass {
 static size_t pass_bytes(const void *arg, unsigned workers, size_t limit)
 {
     const struct pass *pass = arg;
-    struct ny_stage_bytes most = pass->bytes(&pass->sizes->job, workers, limit);
+    struct ny_charges most = pass->bytes(&pass->sizes->job, workers, limit);
     struct ny_sizes later = *pass->sizes;
 
     later.blas_bytes = ny_sizes_blas(pass->sizes, workers);
@@ -84,9 +84,9 @@ static size_t pass_bytes(const void *arg, unsigned workers, size_t limit)
         enum ny_stage_id id = (enum ny_stage_id)stage;
 
         if (ny_stage_rank(id) > ny_stage_rank(pass->stage) && holds(&later, id))
-            most = ny_stage_bytes_larger(bytes_of(&later, id, 1, limit), most);
+            most = ny_charges_larger(bytes_of(&later, id, 1, limit), most);
     }
-    return ny_stage_bytes_total(&most);
+    return ny_charges_total(&most);
 }
 
 unsigned ny_fit_pass_workers(const struct ny_sizes *f, enum ny_stage_id stage,
@@ -98,16 +98,16 @@ unsigned ny_fit_pass_workers(const struct ny_sizes *f, enum ny_stage_id stage,
 
 bool ny_fit_keeps_square(const struct ny_sizes *f, ny_stage_bytes_fn *bytes, unsigned workers)
 {
-    struct ny_stage_bytes pass = bytes(&f->job, workers, ny_memory_limit(f->job.ctx));
+    struct ny_charges pass = bytes(&f->job, workers, ny_memory_limit(f->job.ctx));
 
-    return ny_stage_bytes_total(&pass) + ny_sizes_spare(f) <= ny_memory_limit(f->job.ctx);
+    return ny_charges_total(&pass) + ny_sizes_spare(f) <= ny_memory_limit(f->job.ctx);
 }
 
 /* ---- the course ----------------------------------------------------------------------------- */
 
 /* A pass with as many workers as it may have, at least `workers`; BLAS keeps what they need. */
-static struct ny_stage_bytes grown_bytes(struct ny_sizes *f, enum ny_stage_id id, unsigned workers,
-                                         size_t limit)
+static struct ny_charges grown_bytes(struct ny_sizes *f, enum ny_stage_id id, unsigned workers,
+                                     size_t limit)
 {
     const struct ny_stage *stage = ny_plan_stage(&f->job, id);
     unsigned most =
@@ -119,38 +119,38 @@ static struct ny_stage_bytes grown_bytes(struct ny_sizes *f, enum ny_stage_id id
 }
 
 /* Bytes of pass 1 with tile Grams of a precision, and of W where it still fits. */
-static struct ny_stage_bytes gram_bytes(struct ny_sizes *f, enum ny_gram_precision gram,
-                                        unsigned workers, size_t limit)
+static struct ny_charges gram_bytes(struct ny_sizes *f, enum ny_gram_precision gram,
+                                    unsigned workers, size_t limit)
 {
-    struct ny_stage_bytes bytes;
+    struct ny_charges bytes;
 
     f->gram = gram;
     bytes = grown_bytes(f, NY_STAGE_ACCUMULATE, workers, limit);
-    if (ny_stage_bytes_total(&bytes) + ny_sizes_spare(f) <= limit)
-        bytes.by_purpose[NY_MEM_SOLVE] += ny_sizes_spare(f);
+    if (ny_charges_total(&bytes) + ny_sizes_spare(f) <= limit)
+        bytes.of[NY_MEM_SOLVE] += ny_sizes_spare(f);
     return bytes;
 }
 
 /* Bytes of pass 1 in the precision that takes more, as W tells only later. */
-static struct ny_stage_bytes accumulate_bytes(struct ny_sizes *f, unsigned workers, size_t limit)
+static struct ny_charges accumulate_bytes(struct ny_sizes *f, unsigned workers, size_t limit)
 {
     struct ny_sizes coarse = *f;
-    struct ny_stage_bytes of_coarse = gram_bytes(&coarse, NY_GRAM_F32, workers, limit);
-    struct ny_stage_bytes of_fine = gram_bytes(f, NY_GRAM_F64, workers, limit);
+    struct ny_charges of_coarse = gram_bytes(&coarse, NY_GRAM_F32, workers, limit);
+    struct ny_charges of_fine = gram_bytes(f, NY_GRAM_F64, workers, limit);
 
     if (coarse.blas_bytes > f->blas_bytes) *f = coarse;
-    return ny_stage_bytes_larger(of_coarse, of_fine);
+    return ny_charges_larger(of_coarse, of_fine);
 }
 
-static void raise_to(struct ny_stage_bytes *bytes, const struct ny_stage_bytes *least)
+static void raise_to(struct ny_charges *bytes, const struct ny_charges *least)
 {
-    *bytes = ny_stage_bytes_larger(*least, *bytes);
+    *bytes = ny_charges_larger(*least, *bytes);
 }
 
 /* Bytes of one stage of the course. `known` is what the stages before it have fixed: a pass has as
  * many workers as fit, and BLAS keeps their buffers from then on. */
-static struct ny_stage_bytes stage_bytes(struct ny_sizes *known, enum ny_stage_id id,
-                                         unsigned workers, size_t limit)
+static struct ny_charges stage_bytes(struct ny_sizes *known, enum ny_stage_id id, unsigned workers,
+                                     size_t limit)
 {
     switch (id) {
     case NY_STAGE_ACCUMULATE:
@@ -168,7 +168,7 @@ static struct ny_stage_bytes stage_bytes(struct ny_sizes *known, enum ny_stage_i
 static void stages_bytes(const struct ny_sizes *f, unsigned workers, size_t limit,
                          struct ny_course_bytes *bytes)
 {
-    struct ny_stage_bytes prepare = ny_prepare_bytes(f, workers), *of = bytes->of;
+    struct ny_charges prepare = ny_prepare_bytes(f, workers), *of = bytes->of;
     struct ny_sizes known = *f; /* when a stage begins */
 
     *bytes = (struct ny_course_bytes){.before = measure_bytes(f, workers, limit)};
@@ -194,7 +194,7 @@ void ny_fit_course_bytes(const struct ny_job_sizes *sizes, unsigned workers, siz
     cache = ny_fit_cache_bytes(f, bytes, limit);
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
         if (ny_fit_cache_lives((enum ny_stage_id)stage) && holds(f, (enum ny_stage_id)stage))
-            bytes->of[stage].by_purpose[NY_MEM_TILES] += cache;
+            bytes->of[stage].of[NY_MEM_TILES] += cache;
 }
 
 size_t ny_fit_cache_planned(const struct ny_sizes *f, unsigned workers)

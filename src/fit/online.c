@@ -15,20 +15,15 @@
  *    KDD 99, standardised                0.1    0.0818, m = 832    0.0735, m = 835
  *
  * So that nothing depends on rows to come, width and centre are those of the first 16,384 rows
- * (with --scale, and of sparse rows, those of all). `embed --online` therefore begins with them:
- * whenever the selection has decided a batch, it has the import read and commit the next one
- * (struct ny_arrivals, api/import.h), in one thread. The result has the bytes of `import`, then
- * `fit --online`. After a kill, the temporary store is such a store, and the same fit goes on
- * there with the rows that it then has. `--update full` goes on in the same way, from the sums of
- * the result: the landmarks are those of one pass over all rows, and only where batches end
- * differs.
+ * (with --scale, and of sparse rows, those of all). `--update full` goes on from the sums of the
+ * result: the landmarks are those of one pass over all rows, and only where batches end differs.
  */
 #include "fit/online.h"
 
-#include "base/clock.h"
 #include "fit/courses.h"
 #include "fit/select.h"
 #include "fit/sizes.h"
+#include "fit/sums_room.h"
 #include "stream/pass.h"
 
 /* Saves a checkpoint in the middle of a batch. It is the selection's own, which takes the sums
@@ -141,7 +136,6 @@ static int follow(void *arg, const struct ny_decided *decided)
 /* Sums over m landmarks, of the last checkpoint or of the result. */
 static int load_sums(struct ny_fit *fit, size_t m, bool of_result)
 {
-    const json_t *parts = json_object_get(fit->earlier.stored, "parts");
     size_t bytes = ny_accumulator_gram_image_bytes(m);
     void *image;
     int err = ny_accumulator_new(&fit->acc, fit->job.ctx, m);
@@ -149,9 +143,8 @@ static int load_sums(struct ny_fit *fit, size_t m, bool of_result)
     if (err) return err;
     image = ny_alloc(fit->job.ctx, NY_MEM_GRAM, bytes);
     if (!image) return NY_EBUDGET;
-    err = of_result
-              ? fit->job.keep.ops->get(&fit->job.keep, ny_field_text(parts, "sums"), image, bytes)
-              : ny_job_read_image(&fit->job, "gram", image, bytes);
+    err = of_result ? ny_earlier_get(fit, fit->job.state.old_parts.sums, image, bytes)
+                    : ny_job_read_image(&fit->job, "gram", image, bytes);
     if (!err) ny_accumulator_restore(fit->acc, image);
     ny_free(fit->job.ctx, image);
     return err;
@@ -160,16 +153,15 @@ static int load_sums(struct ny_fit *fit, size_t m, bool of_result)
 /* Takes up the sums of the last checkpoint, or of the result that is updated, or none. */
 static int begin(struct ny_online *online, struct ny_fit *fit)
 {
-    const json_t *checkpoint = ny_job_checkpoint(&fit->job);
-    bool begun = ny_field_text(checkpoint, "part") != NULL;
-    size_t m = (size_t)ny_field_count(checkpoint, "sums_columns", 0);
+    bool begun = fit->job.state.at.part != NULL;
+    size_t m = (size_t)fit->job.state.at.sums_columns;
 
-    *online = (struct ny_online){.fit = fit, .rows = ny_field_count(checkpoint, "sums_rows", 0)};
+    *online = (struct ny_online){.fit = fit, .rows = fit->job.state.at.sums_rows};
     fit->online = online;
-    ny_field_set_text(ny_job_report(&fit->job), "gram_precision", "f64");
+    fit->job.state.report.gram_precision = "f64";
     if (!begun && ny_earlier_has_sums(fit)) {
-        m = fit->earlier.landmarks;
-        online->rows = fit->earlier.rows;
+        m = (size_t)fit->job.state.update.landmarks;
+        online->rows = fit->job.state.update.rows;
     }
     return m ? load_sums(fit, m, !begun) : NY_OK;
 }
@@ -185,14 +177,13 @@ static void release(struct ny_online *online)
 static int put(struct ny_online *online)
 {
     struct ny_fit *fit = online->fit;
-    json_t *checkpoint = ny_job_checkpoint(&fit->job);
     int err;
 
     if (!fit->acc) return NY_OK;
     err = ny_fit_save_sums(fit, "gram", NY_STAGE_SELECT, 0);
     if (err) return err;
-    ny_field_set_count(checkpoint, "sums_columns", fit->acc->m);
-    ny_field_set_count(checkpoint, "sums_rows", online->rows);
+    fit->job.state.at.sums_columns = fit->acc->m;
+    fit->job.state.at.sums_rows = online->rows;
     return NY_OK;
 }
 
@@ -210,50 +201,25 @@ static int checkpoint(void *arg, const void *image, size_t bytes)
 static int finish(struct ny_online *online)
 {
     struct ny_fit *fit = online->fit;
-    json_t *checkpoint = ny_job_checkpoint(&fit->job);
     int err = ny_fit_prepare(fit);
 
     if (err) return err;
     for (size_t j = 0; j < fit->m; j++)
         online->a[j] = fit->a[j] - online->a[j];
     ny_accumulator_shift(fit->acc, online->a);
-    json_object_del(checkpoint, "sums_columns");
-    json_object_del(checkpoint, "sums_rows");
+    fit->job.state.at.sums_columns = fit->job.state.at.sums_rows = 0;
     ny_job_mark_time(&fit->job);
     return ny_fit_save_sums(fit, "gram", ny_job_next(&fit->job), ny_units_of(online->rows));
 }
 
 /* ---- the stage ------------------------------------------------------------------------------ */
 
-/* Rows that have arrived are of the job. The wait is no time of it. */
-static int await_rows(void *arg, uint64_t rows, uint64_t *n)
-{
-    struct ny_fit *fit = arg;
-    const struct ny_arrivals *arrivals = fit->settings->arrivals;
-    int err;
-
-    if (rows <= *n) return NY_OK;
-    ny_log(fit->job.ctx, NY_LOG_DETAIL, "%zu landmarks of the first %llu rows; more are awaited",
-           fit->acc ? fit->acc->m : 0, (unsigned long long)*n);
-    ny_job_mark_time(&fit->job);
-    err = arrivals->wait(arrivals->arg, rows, n);
-    if (!err) err = fit->job.X->ops->info(fit->job.X, &fit->job.points);
-    fit->job.marked_s = ny_now();
-    ny_field_set_count(ny_job_report(&fit->job), "n", fit->job.points.n);
-    if (*n < rows) json_object_del(fit->job.record, "arriving"); /* there are no more */
-    return err;
-}
-
 static int run(struct ny_job *job)
 {
     struct ny_fit *fit = ny_fit_of(job);
     struct ny_online online;
     struct ny_follower follower = {follow, &online};
-    struct ny_arrivals arrivals = {await_rows, fit};
-    struct ny_select_pass pass = {.follower = &follower,
-                                  .arrivals = fit->settings->arrivals ? &arrivals : NULL,
-                                  .checkpoint = checkpoint,
-                                  .arg = &online};
+    struct ny_select_pass pass = {.follower = &follower, .checkpoint = checkpoint, .arg = &online};
     int err = begin(&online, fit);
 
     if (!err) err = ny_fit_select(fit, &pass);
@@ -262,35 +228,24 @@ static int run(struct ny_job *job)
     return err;
 }
 
-/* Bytes of an import under way: its read-ahead, and a block as it is, packed, written. */
-static size_t arrivals_bytes(const struct ny_sizes *f)
-{
-    const size_t reader_bytes = (size_t)8 << 20;
-
-    return reader_bytes + 4 * f->points->block_bytes;
-}
-
 /* The selection comes with the sums of now and of before the landmarks that join, whose
  * coefficients are at most m²/4, and the pass that adds a batch. After it come W and the sums
  * alone. */
-static struct ny_stage_bytes bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit)
+static struct ny_charges bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
-    struct ny_stage_bytes bytes = ny_select_bytes(sizes, workers, limit),
-                          prepare = ny_prepare_bytes(f, workers);
+    struct ny_charges bytes = ny_select_bytes(sizes, workers, limit),
+                      prepare = ny_prepare_bytes(f, workers);
     size_t sums = ny_accumulator_bytes(f->m);
 
-    bytes.by_purpose[NY_MEM_GRAM] = 2 * sums + f->m * (f->m / 4 + 4) * sizeof(double) +
-                                    NY_CHUNK_BYTES + workers * ny_partial_bytes(f->m, NY_GRAM_F64);
-    bytes.by_purpose[NY_MEM_DICTIONARY] += ny_columns_bytes(&f->spec, f->m);
-    bytes.by_purpose[NY_MEM_TILES] += ny_sizes_pass_tiles(f, workers);
-    bytes.by_purpose[NY_MEM_STORE] +=
-        ny_sizes_source(f, workers) +
-        ny_batch_put_bytes(limit, ny_accumulator_gram_image_bytes(f->m));
-    if (f->settings->arrivals) bytes.by_purpose[NY_MEM_IO] += arrivals_bytes(f);
-    prepare.by_purpose[NY_MEM_GRAM] += sums + NY_CHUNK_BYTES;
-    prepare.by_purpose[NY_MEM_DICTIONARY] += f->points->n * sizeof(float); /* residuals */
-    return ny_stage_bytes_larger(prepare, bytes);
+    bytes.of[NY_MEM_GRAM] = 2 * sums + f->m * (f->m / 4 + 4) * sizeof(double) + NY_CHUNK_BYTES;
+    bytes.of[NY_MEM_DICTIONARY] += ny_columns_bytes(&f->spec, f->m);
+    ny_sizes_add_sums(f, &(struct ny_sums_shape){.gram = NY_GRAM_F64, .workers = workers}, &bytes);
+    bytes.of[NY_MEM_STORE] += ny_sizes_source(f, workers) +
+                              ny_batch_put_bytes(limit, ny_accumulator_gram_image_bytes(f->m));
+    prepare.of[NY_MEM_GRAM] += sums + NY_CHUNK_BYTES;
+    prepare.of[NY_MEM_DICTIONARY] += f->points->n * sizeof(float); /* residuals */
+    return ny_charges_larger(prepare, bytes);
 }
 
 /* The pass of the selection sums up, too. */

@@ -114,13 +114,13 @@ static bool is_looked_at(const struct ny_sizes *sizes, size_t m)
 
 /* Gets the rates of the machine. Of several shards the one that leads looks, as they would be in
  * each other's way. */
-static int get_rates(struct ny_context *ctx, double flops, bool patient, struct ny_plan *plan)
+static int get_rates(struct ny_context *ctx, double flops, struct ny_plan *plan)
 {
     struct ny_peers *peers = ny_context_peers(ctx);
     int err = NY_OK;
 
     if (ny_peers_leads(peers))
-        err = ny_calibration_get(ctx, flops, patient, plan->workers, &plan->rates);
+        err = ny_calibration_get(ctx, flops, plan->workers, &plan->rates);
     return err ? err : ny_peers_share(peers, &plan->rates, sizeof(plan->rates));
 }
 
@@ -141,8 +141,7 @@ int ny_plan_make(struct ny_rows *X, const struct ny_fit_settings *settings,
     err = X->ops->info(X, &points);
     if (err) goto done;
     if (points.n == 0) {
-        err = ny_fail(ctx, NY_EDATA, "%s holds no points; import some first with 'nystream import'",
-                      X->name);
+        err = ny_fail_few(ctx, X->name);
         goto done;
     }
     err = ny_given_columns_shape(ctx, settings, &points);
@@ -167,7 +166,7 @@ int ny_plan_make(struct ny_rows *X, const struct ny_fit_settings *settings,
     ny_plan_memory(&sizes.job, plan);
     if (!settings->method) goto done; /* of a selection alone no time is told */
     plan->cache_bytes = ny_fit_cache_planned(&sizes, plan->workers);
-    err = get_rates(ctx, rough_flops(&sizes, plan->m), settings->patient, plan);
+    err = get_rates(ctx, rough_flops(&sizes, plan->m), plan);
     if (err) goto done;
     plan->loose = settings->rule->by_tolerance && ny_settings_selects(settings);
     if (is_looked_at(&sizes, plan->m)) err = ny_plan_look(&look, X, settings, &sizes);

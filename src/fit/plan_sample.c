@@ -143,7 +143,7 @@ static int look_at_gram(struct sample *sample, size_t m, bool *f64)
 /* The largest rank that the kernel matrix of n rows can have: dot products have at most d. */
 static double rank_of(const struct ny_columns_spec *spec, uint64_t n)
 {
-    bool products = spec->kernel->base == NY_BASE_DOT && !spec->kernel->has_polynomial;
+    bool products = ny_kernel_has_features(spec->kernel);
     double d = (double)spec->geometry->d, rows = (double)n;
 
     return products && d < rows ? d : rows;

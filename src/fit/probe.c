@@ -142,15 +142,12 @@ static int describe(struct ny_probe *run)
     if (err) return err;
     run->r = settings->probes < fit->job.points.n ? settings->probes : (size_t)fit->job.points.n;
     run->p = run->coordinates.pairs;
-    if (!run->p)
-        return ny_fail(fit->job.ctx, NY_ESTORE,
-                       "'%s' has no components to measure; fit it again with --restart",
-                       fit->job.keep.name);
+    if (!run->p) return ny_fail_damaged(fit->job.ctx, fit->job.keep.name, fit->job.keep.place);
     run->f64 = settings->precision == NY_PRECISION_F64;
     run->embedding = ny_embedding_layout(ny_rows_here(&fit->job.points),
                                          ny_coordinates_width(&run->coordinates), element);
     run->embedding.part = ny_record_part(fit->job.record, "embedding");
-    run->mean = ny_field_number(fit->job.record, "averages_mean", 0);
+    run->mean = fit->job.state.record.averages_mean;
     if (!ny_settings_probe_averages(settings)) return NY_OK;
     run->by_diagonal = settings->map->divided && run->r < fit->job.points.n &&
                        (settings->kernel->constant_diagonal || settings->kernel->unit_rows);
@@ -160,64 +157,50 @@ static int describe(struct ny_probe *run)
     return NY_OK;
 }
 
-static int allocate_side(struct ny_probe *run, struct ny_probe_side *side)
+static void lay(struct ny_layout *l, struct ny_probe *run, const struct ny_columns_spec *spec,
+                size_t row_bytes, unsigned workers)
 {
-    struct ny_context *ctx = run->fit->job.ctx;
-    double *Y = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, run->p * sizeof(double));
+    size_t r = run->r, p = run->p;
 
-    side->Y = ny_matrix(Y, NY_UNIT_ROWS, run->p);
-    side->stored = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, run->embedding.row_bytes);
-    side->averages = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
-    side->errors = ny_calloc(ctx, NY_MEM_TILES, run->r, sizeof(double));
-    side->squares = ny_calloc(ctx, NY_MEM_TILES, run->r, sizeof(double));
-    return Y && side->stored && side->averages && side->errors && side->squares ? NY_OK
-                                                                                : NY_EBUDGET;
+    run->Z = ny_matrix(ny_lay(l, NY_MEM_SOLVE, r, p * sizeof(double)), r, p);
+    run->shift = ny_lay(l, NY_MEM_SOLVE, r, sizeof(double));
+    run->column_averages = ny_lay(l, NY_MEM_SOLVE, r, sizeof(double));
+    run->weights = ny_lay(l, NY_MEM_SOLVE, r, sizeof(double));
+    run->rows = ny_lay(l, NY_MEM_DICTIONARY, r, sizeof(uint64_t));
+    run->side = ny_lay(l, NY_MEM_TILES, workers, sizeof(*run->side));
+    for (unsigned w = 0; w < workers; w++) {
+        struct ny_probe_side spare, *side = run->side ? &run->side[w] : &spare;
+        double *Y = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, p * sizeof(double));
+
+        side->Y = ny_matrix(Y, NY_UNIT_ROWS, p);
+        side->stored = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, row_bytes);
+        side->averages = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
+        side->errors = ny_lay(l, NY_MEM_TILES, r, sizeof(double));
+        side->squares = ny_lay(l, NY_MEM_TILES, r, sizeof(double));
+    }
+    ny_tiles_lay(l, &run->tiles, spec, r, NY_PRECISION_F64, workers);
 }
 
-/* Allocates the buffers, draws S, and loads what belongs to its columns. */
+/* Makes the buffers, draws S, and loads what belongs to its columns. */
 static int allocate(struct ny_probe *run)
 {
-    struct ny_context *ctx = run->fit->job.ctx;
-    double *Z = ny_calloc(ctx, NY_MEM_SOLVE, run->r, run->p * sizeof(double));
+    struct ny_fit *fit = run->fit;
+    struct ny_columns_spec of_fit = ny_fit_spec(fit), spec = ny_settings_probe_spec(&of_fit);
     int err;
 
-    run->Z = ny_matrix(Z, run->r, run->p);
-    run->shift = ny_calloc(ctx, NY_MEM_SOLVE, run->r, sizeof(double));
-    run->column_averages = ny_calloc(ctx, NY_MEM_SOLVE, run->r, sizeof(double));
-    run->side = ny_calloc(ctx, NY_MEM_TILES, run->fit->job.workers, sizeof(*run->side));
-    if (!Z || !run->shift || !run->column_averages || !run->side) return NY_EBUDGET;
-    for (unsigned w = 0; w < run->fit->job.workers; w++)
-        if (allocate_side(run, &run->side[w])) return NY_EBUDGET;
-    run->rows = ny_calloc(ctx, NY_MEM_DICTIONARY, run->r, sizeof(uint64_t));
-    run->weights = ny_calloc(ctx, NY_MEM_SOLVE, run->r, sizeof(double));
-    if (!run->rows || !run->weights) return NY_EBUDGET;
-    err = ny_probe_columns(run);
-    if (err) return err;
-    return ny_tiles_new(&run->tiles, run->columns, run->shift, NY_PRECISION_F64,
-                        run->fit->job.workers);
+    run->own.ctx = fit->job.ctx;
+    lay(&run->own, run, &spec, run->embedding.row_bytes, fit->job.workers);
+    err = run->own.err ? run->own.err : ny_probe_columns(run);
+    if (!err) ny_tiles_use(&run->tiles, run->columns, run->shift);
+    return err;
 }
 
 static void release(struct ny_probe *run)
 {
-    struct ny_context *ctx = run->fit->job.ctx;
-
-    ny_tiles_release(&run->tiles);
     ny_columns_free(run->columns);
-    for (unsigned w = 0; run->side && w < run->fit->job.workers; w++) {
-        ny_free(ctx, run->side[w].stored);
-        ny_free(ctx, run->side[w].Y.at);
-        ny_free(ctx, run->side[w].averages);
-        ny_free(ctx, run->side[w].errors);
-        ny_free(ctx, run->side[w].squares);
-    }
-    ny_free(ctx, run->side);
-    ny_free(ctx, run->rows);
-    ny_free(ctx, run->weights);
-    ny_free(ctx, run->shift);
-    ny_free(ctx, run->Z.at);
-    ny_free(ctx, run->column_averages);
-    ny_free(ctx, run->sums);
-    ny_coordinates_release(&run->coordinates, ctx);
+    ny_layout_free(&run->own);
+    ny_free(run->fit->job.ctx, run->sums);
+    ny_coordinates_release(&run->coordinates, run->fit->job.ctx);
 }
 
 static int run_pass(struct ny_probe *run, uint64_t first_unit)
@@ -314,7 +297,7 @@ static int run_probe(struct ny_job *job)
     if (err == NY_OK) err = ny_fit_reserve_blas(fit, run.r);
     if (err) goto done;
     shape.bytes = 2 * run.r * sizeof(double);
-    if (run.by_diagonal && ny_field_is(ny_job_checkpoint(&fit->job), "part", "probe"))
+    if (run.by_diagonal && ny_job_has_image(&fit->job, "probe"))
         ny_log(
             fit->job.ctx, NY_LOG_NOTE,
             "version 1.0 drew other columns for the probe of '%s': it is measured from the first "
@@ -340,34 +323,31 @@ done:
 /* ---- the plan ------------------------------------------------------------------------------- */
 
 /* The columns are gathered before there are tiles; each worker reads chunks of what is stored. */
-static struct ny_stage_bytes probe_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                         size_t limit)
+static struct ny_charges probe_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                     size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
     const struct ny_fit_settings *settings = f->settings;
     struct ny_columns_spec spec = ny_settings_probe_spec(&f->spec);
     size_t r = settings->probes, p = ny_settings_pairs(settings);
-    size_t stored = (p + settings->asymmetric) * ny_sizes_element(f);
-    size_t side =
-        NY_UNIT_ROWS * (p * sizeof(double) + stored + sizeof(double)) + 2 * r * sizeof(double);
+    struct ny_probe run = {.r = r, .p = p};
+    struct ny_layout counted = {0};
     size_t raw =
         settings->landmark_points.count ? r * ny_sizes_row(f) : ny_columns_gather_bytes(&spec, r);
     size_t gather = ny_sizes_gather(f, r) + raw;
-    size_t pass =
-        ny_sizes_source(f, workers) + workers * NY_CHUNK_BYTES +
-        ny_batch_put_bytes(limit, 2 * r * sizeof(double)) +
-        workers * (ny_tiles_bytes(&spec, r, NY_PRECISION_F64) + ny_columns_exact_bytes(&spec, 1));
+    size_t pass = ny_sizes_source(f, workers) + workers * NY_CHUNK_BYTES +
+                  ny_batch_put_bytes(limit, 2 * r * sizeof(double)) +
+                  workers * ny_columns_exact_bytes(&spec, 1);
     struct ny_sizes widest = *f;
-    struct ny_stage_bytes bytes;
+    struct ny_charges bytes;
 
     if (widest.m < r) widest.m = r;
     bytes = ny_sizes_common(&widest, workers, workers);
-    bytes.by_purpose[NY_MEM_OTHER] += 2 * r * sizeof(double);
-    bytes.by_purpose[NY_MEM_DICTIONARY] =
-        ny_columns_bytes(&spec, r) + r * (sizeof(uint64_t) + sizeof(struct ny_draw));
-    bytes.by_purpose[NY_MEM_SOLVE] = r * (p + 6) * sizeof(double);
-    bytes.by_purpose[NY_MEM_TILES] = workers * side;
-    bytes.by_purpose[NY_MEM_STORE] += gather > pass ? gather : pass;
+    bytes.of[NY_MEM_OTHER] += 2 * r * sizeof(double);
+    bytes.of[NY_MEM_DICTIONARY] = ny_columns_bytes(&spec, r) + r * sizeof(struct ny_draw);
+    lay(&counted, &run, &spec, (p + settings->asymmetric) * ny_sizes_element(f), workers);
+    ny_charges_add(&bytes, &counted.most);
+    bytes.of[NY_MEM_STORE] += gather > pass ? gather : pass;
     return bytes;
 }
 

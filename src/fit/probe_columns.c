@@ -10,10 +10,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/random.h"
+#include "fit/drawn_rows.h"
 #include "fit/sizes.h"
 #include "base/peers.h"
-#include "select/draws.h"
 
 void ny_probe_widen(const struct ny_probe *run, const void *stored, size_t rows, struct ny_matrix Y)
 {
@@ -147,54 +146,12 @@ static int draw_by_diagonal(struct ny_probe *run)
     return err;
 }
 
-/* Sets S to the r rows of smallest hash. */
-static int draw(struct ny_probe *run)
-{
-    enum { CHECK_ROWS = 1 << 20 };
-    const struct ny_fit *fit = run->fit;
-    struct ny_draws draws = {.m = run->r};
-    int err = NY_OK;
-
-    draws.heap = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, run->r, sizeof(*draws.heap));
-    if (!draws.heap) err = NY_EBUDGET;
-    for (uint64_t row = 0; row < fit->job.points.n && err == NY_OK; row++) {
-        double hash = ny_hash01(fit->settings->seed, NY_STREAM_PROBES, row);
-
-        ny_draws_offer(&draws, (struct ny_draw){hash, row});
-        if (row % CHECK_ROWS == 0) err = ny_check_interrupt(fit->job.ctx);
-    }
-    if (err == NY_OK) ny_draws_take(&draws, run->rows);
-    ny_free(fit->job.ctx, draws.heap);
-    return err;
-}
-
-/* Reads the rows of S in the type of points that were given for landmarks. */
-static int append_widened(struct ny_probe *run)
-{
-    struct ny_fit *fit = run->fit;
-    void *raw =
-        ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, run->r, ny_rows_row_bytes(&fit->job.points));
-    int err = raw ? NY_OK : NY_EBUDGET;
-
-    if (err == NY_OK)
-        err = ny_rows_gather_wide(fit->job.X, fit->job.points.dtype,
-                                  (size_t)fit->job.points.row_slots, run->rows, run->r, raw);
-    if (err == NY_OK) err = ny_columns_append(run->columns, ny_raw_rows(raw), run->r);
-    ny_free(fit->job.ctx, raw);
-    return err;
-}
-
 /* Reads the rows of S and makes columns of K of them, which are evaluated exactly, in f64. */
 static int make_columns(struct ny_probe *run)
 {
-    struct ny_fit *fit = run->fit;
-    struct ny_columns_spec of_fit = ny_fit_spec(fit), spec = ny_settings_probe_spec(&of_fit);
-    int err = ny_columns_new(&run->columns, &spec);
+    struct ny_columns_spec of_fit = ny_fit_spec(run->fit), spec = ny_settings_probe_spec(&of_fit);
 
-    if (err) return err;
-    return fit->settings->landmark_points.count
-               ? append_widened(run)
-               : ny_columns_gather(run->columns, fit->job.X, run->rows, run->r);
+    return ny_fit_gather_columns(run->fit, &spec, run->rows, run->r, &run->columns);
 }
 
 /* The rows of S that are in this shard: their numbers here, and their places in S. */
@@ -204,28 +161,20 @@ struct found {
     double *averages; /* one for each of them */
 };
 
-static int find_here(const struct ny_probe *run, struct found *found)
+static int find_here(const struct ny_probe *run, struct ny_layout *l, struct found *found)
 {
-    struct ny_context *ctx = run->fit->job.ctx;
     const struct ny_row_range *here = &run->fit->job.points.here;
 
-    found->row = ny_calloc(ctx, NY_MEM_SOLVE, run->r, sizeof(*found->row));
-    found->place = ny_calloc(ctx, NY_MEM_SOLVE, run->r, sizeof(*found->place));
-    found->averages = ny_calloc(ctx, NY_MEM_SOLVE, run->r, sizeof(*found->averages));
-    if (!found->row || !found->place || !found->averages) return NY_EBUDGET;
+    found->row = ny_lay(l, NY_MEM_SOLVE, run->r, sizeof(*found->row));
+    found->place = ny_lay(l, NY_MEM_SOLVE, run->r, sizeof(*found->place));
+    found->averages = ny_lay(l, NY_MEM_SOLVE, run->r, sizeof(*found->averages));
+    if (l->err) return l->err;
     for (size_t s = 0; s < run->r; s++) {
         if (run->rows[s] < here->first || run->rows[s] >= here->end) continue; /* another's */
         found->row[found->count] = run->rows[s] - here->first;
         found->place[found->count++] = s;
     }
     return NY_OK;
-}
-
-static void found_release(struct found *found, struct ny_context *ctx)
-{
-    ny_free(ctx, found->row);
-    ny_free(ctx, found->place);
-    ny_free(ctx, found->averages);
 }
 
 /* Loads the stored rows of `found`, as many at a time as a unit has, into their places of Z. */
@@ -253,10 +202,10 @@ static int load_rows(const struct ny_probe *run, const struct found *found)
 static int load_columns(struct ny_probe *run)
 {
     struct ny_fit *fit = run->fit;
-    const json_t *values = json_object_get(ny_job_report(&fit->job), "eigenvalues");
     struct ny_peers *peers = ny_context_peers(fit->job.ctx);
+    struct ny_layout l = {.ctx = fit->job.ctx};
     struct found found = {0};
-    int err = find_here(run, &found);
+    int err = find_here(run, &l, &found);
 
     if (err == NY_OK) err = load_rows(run, &found);
     if (err == NY_OK && run->averages.part.name[0])
@@ -266,10 +215,10 @@ static int load_columns(struct ny_probe *run)
         run->column_averages[found.place[i]] = found.averages[i];
     for (size_t s = 0; s < run->r && err == NY_OK && run->coordinates.skip; s++)
         for (size_t k = 0; k < run->p; k++)
-            run->Z.at[s * run->Z.stride + k] *= json_number_value(json_array_get(values, k));
+            run->Z.at[s * run->Z.stride + k] *= ny_job_eigenvalue(&fit->job, k);
     if (err == NY_OK) err = ny_peers_fold(peers, run->Z.at, run->r * run->p);
     if (err == NY_OK) err = ny_peers_fold(peers, run->column_averages, run->r);
-    found_release(&found, fit->job.ctx);
+    ny_layout_free(&l);
     return err;
 }
 
@@ -279,7 +228,8 @@ int ny_probe_columns(struct ny_probe *run)
 
     for (size_t s = 0; s < run->r; s++)
         run->weights[s] = 1;
-    err = run->by_diagonal ? draw_by_diagonal(run) : draw(run);
+    err = run->by_diagonal ? draw_by_diagonal(run)
+                           : ny_draw_rows(run->fit, NY_STREAM_PROBES, run->r, run->rows);
     if (err == NY_OK) err = make_columns(run);
     return err == NY_OK ? load_columns(run) : err;
 }

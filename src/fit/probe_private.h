@@ -17,6 +17,7 @@ struct ny_probe_side {
 
 struct ny_probe {
     struct ny_fit *fit;
+    struct ny_layout own;
     size_t r, p;
     bool f64;                                       /* the stored rows are f64 */
     struct ny_coordinates coordinates;              /* how a stored row is read */

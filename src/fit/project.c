@@ -1,10 +1,12 @@
 /* Stage project, pass 2: Y = C′P + 1qᵀ for all points, into the store: the vectors of Talwalkar et
  * al. 2013, eqs. 3 and 4, and of Ouimet & Bengio 2005, Algorithm 1, step 23, by the P of each. */
+#include "fit/checks.h"
 #include "fit/courses.h"
 #include "fit/shards.h"
 #include "fit/sizes.h"
 #include "fit/ideal.h"
 #include "fit/timing.h"
+#include "select/draws.h"
 #include "spectral/krylov.h"
 
 #include <math.h>
@@ -24,6 +26,7 @@
 struct project {
     struct ny_fit *fit;
     struct ny_projector projector;
+    struct ny_checks checks;
     struct ny_embedding_writer out;
     struct ny_embedding_writer averages; /* for a probe: of each row, or 1/√d_i */
     double *u, offset;                   /* c_i·u are those averages; NULL: not needed */
@@ -32,27 +35,31 @@ struct project {
     uint64_t kept; /* rows before this one stay as they are */
 };
 
-static const char *const sum_keys[NY_SUMS] = {"sum_squares", "sum_diagonal", "sum_entries"};
-
 /* Commits the rows in the writer, together with the record that says so. */
 static int commit(struct project *run, uint64_t units_done, enum ny_stage_id next)
 {
     struct ny_fit *fit = run->fit;
-    json_t *checkpoint = ny_job_checkpoint(&fit->job);
+    struct ny_state_at *at = &fit->job.state.at;
     uint64_t rows = units_done * NY_UNIT_ROWS, here = ny_rows_here(&fit->job.points);
     struct ny_batch *batch;
     int err;
 
-    ny_field_set_text(checkpoint, "part", "embedding");
-    ny_field_set_count(checkpoint, "units", units_done);
-    ny_field_set_count(checkpoint, "rows", rows < here ? rows : here);
-    for (int k = 0; k < NY_SUMS; k++)
-        ny_field_set_number(checkpoint, sum_keys[k], run->sums[k]);
-    ny_unreached_rows_save(&run->unreached, checkpoint);
+    at->part = "embedding";
+    at->units = units_done;
+    at->rows = rows < here ? rows : here;
+    at->sum_squares = run->sums[NY_SUM_SQUARES];
+    at->sum_diagonal = run->sums[NY_SUM_DIAGONAL];
+    at->sum_entries = run->sums[NY_SUM_ENTRIES];
+    at->unreached = run->unreached.count;
+    at->first_unreached = run->unreached.first;
     ny_job_mark_time(&fit->job);
     err = fit->settings->room ? fit->job.keep.ops->begin(&fit->job.keep, &batch)
                               : ny_embedding_batch(&run->out, &run->averages, &batch);
-    return err ? err : ny_job_commit(&fit->job, batch, next);
+    if (err) return err;
+    err = ny_checks_put(&run->checks, fit, batch, next != NY_STAGE_PROJECT);
+    if (!err) return ny_job_commit(&fit->job, batch, next);
+    fit->job.keep.ops->cancel(batch);
+    return err;
 }
 
 /* Writes coordinates to the caller's memory, where they are wanted there. */
@@ -81,6 +88,7 @@ static int unit(void *arg, const struct ny_tile *tile)
     if (err == NY_OK && run->u && !projector->u)
         ny_tile_products(&projector->tiles, tile, run->u, run->offset,
                          projector->roots + (size_t)tile->worker * NY_UNIT_ROWS);
+    if (err == NY_OK) err = ny_checks_tile(&run->checks, tile, projector); /* K_S,: Y */
     return err ? err
                : give_rows(run->fit, tile->first_row, tile->rows,
                            ny_projector_rows(projector, tile->worker));
@@ -97,6 +105,7 @@ static int fold(void *arg, const struct ny_tile *tile)
 
     for (int k = 0; k < NY_SUMS; k++)
         run->sums[k] += sums[k];
+    ny_checks_fold(&run->checks, run->fit, tile, &run->projector);
     ny_unreached_rows_add(&run->unreached, &run->projector.unreached[tile->worker]);
     if (run->fit->settings->room) return NY_OK;
     ny_embedding_add(&run->out, rows + kept * run->out.layout.row_bytes, tile->rows - kept);
@@ -124,7 +133,7 @@ static int checkpoint(void *arg, uint64_t units_done)
  * makes sure that it is of these points. */
 static int load_model(struct ny_fit *fit)
 {
-    size_t bytes = (size_t)ny_field_count(fit->job.record, "model_bytes", 0);
+    size_t bytes = (size_t)fit->job.state.record.model_bytes;
     void *image;
     int err;
 
@@ -138,27 +147,25 @@ static int load_model(struct ny_fit *fit)
     if (err ||
         (fit->model->d == fit->job.points.d && fit->model->spec.dtype == fit->job.points.dtype))
         return err;
-    return ny_fail(fit->job.ctx, NY_ESTORE,
-                   "the model of '%s' is not one of the points of %s; fit it again with --restart",
-                   fit->job.keep.name, fit->job.keep.place);
+    return ny_fail_damaged(fit->job.ctx, fit->job.keep.name, fit->job.keep.place);
 }
 
 /* Sums and units of the checkpoint, or of the rows that stay as they are. */
 static int restore_sums(struct project *run, uint64_t *units)
 {
-    const json_t *checkpoint = ny_job_checkpoint(&run->fit->job);
-    bool begun = ny_field_is(checkpoint, "part", "embedding");
+    const struct ny_state *state = &run->fit->job.state;
+    bool begun = ny_job_has_image(&run->fit->job, "embedding");
 
     run->kept = ny_earlier_kept_rows(run->fit);
     *units = run->kept / NY_UNIT_ROWS;
     if (run->fit->settings->room) return NY_OK;
     if (!begun && !run->kept) return NY_OK;
-    if (!begun) checkpoint = json_object_get(run->fit->earlier.stored, "checkpoint");
-    for (int k = 0; k < NY_SUMS; k++)
-        run->sums[k] = ny_field_number(checkpoint, sum_keys[k], 0);
+    run->sums[NY_SUM_SQUARES] = begun ? state->at.sum_squares : state->old_at.sum_squares;
+    run->sums[NY_SUM_DIAGONAL] = begun ? state->at.sum_diagonal : state->old_at.sum_diagonal;
+    run->sums[NY_SUM_ENTRIES] = begun ? state->at.sum_entries : state->old_at.sum_entries;
     if (!begun) return NY_OK;
-    run->unreached = ny_unreached_rows_load(checkpoint);
-    *units = ny_field_count(checkpoint, "units", 0);
+    run->unreached = (struct ny_unreached_rows){state->at.unreached, state->at.first_unreached};
+    *units = state->at.units;
     if (*units >= run->kept / NY_UNIT_ROWS && *units <= ny_units_of(run->fit->job.points.n))
         return NY_OK;
     return ny_job_not_its_checkpoint(&run->fit->job);
@@ -186,28 +193,27 @@ static int certify_projection(struct project *run)
 {
     struct ny_fit *fit = run->fit;
     const struct ny_model *model = fit->model;
-    json_t *report = ny_job_report(&fit->job);
+    struct ny_state_report *report = &fit->job.state.report;
     double n = (double)fit->job.points.n, m = (double)model->m, shift = 0, sums[NY_SUMS], trace;
     int err;
 
     memcpy(sums, run->sums, sizeof(sums));
     err = ny_peers_fold(ny_context_peers(fit->job.ctx), sums, NY_SUMS);
-    if (err || !certifies(fit) || json_is_number(json_object_get(report, "trace_error")))
-        return err;
+    if (err || !certifies(fit) || !isnan(report->trace_error)) return err;
     trace = sums[NY_SUM_DIAGONAL];
     for (size_t j = 0; j < model->m; j++)
         shift += model->a[j];
     if (fit->settings->normalisation == NY_CENTRED_LANDMARKS)
         trace += -2 * (sums[NY_SUM_ENTRIES] + n * shift) / m + n * shift / m;
-    ny_field_set_number(report, "trace", trace);
-    ny_field_set_number(report, "trace_error", (trace - sums[NY_SUM_SQUARES]) / trace);
+    report->trace = trace;
+    report->trace_error = (trace - sums[NY_SUM_SQUARES]) / trace;
     return NY_OK;
 }
 
 /* Reports the time of all passes over that of their products. */
 static void report_ratio(struct ny_fit *fit)
 {
-    const json_t *report = ny_job_report(&fit->job);
+    const struct ny_state_report *report = &fit->job.state.report;
     const struct ny_fit_settings *settings = fit->settings;
     const struct ny_ideal ideal = ny_ideal_of(fit);
     struct ny_problem problem = ny_settings_problem(settings, fit->m);
@@ -215,16 +221,15 @@ static void report_ratio(struct ny_fit *fit)
     double width = (double)ny_krylov_width(&problem, fit->m);
     double pass_s = ny_ideal_products(&ideal, n * m);
     double ideal_s = pass_s + ny_ideal_map(&ideal, n * m, (double)ny_settings_pairs(settings));
-    bool f64 = ny_field_is(report, "gram_precision", "f64");
+    bool f64 = ny_is(report->gram_precision, "f64");
 
     if (ny_tile_cache_whole(fit->cache)) /* one pass has made them all */
         pass_s = 0;
     else if (ny_settings_needs_degrees(settings))
         ideal_s += pass_s;
     if (settings->method->krylov)
-        ideal_s += ny_field_number(report, "inner_passes", 0) *
-                   (pass_s + ny_ideal_map(&ideal, n * m, 2 * width));
-    else if (ny_field_text(report, "gram_precision"))
+        ideal_s += (double)report->inner_passes * (pass_s + ny_ideal_map(&ideal, n * m, 2 * width));
+    else if (report->gram_precision)
         ideal_s += pass_s + n * m * m / (f64 ? ideal.rate->gram64 : ideal.rate->gram32);
     ny_ideal_report(fit, &ideal, ideal_s);
 }
@@ -271,7 +276,7 @@ static void begin_known(struct project *run)
 {
     const struct ny_fit *fit = run->fit;
 
-    run->sums[NY_SUM_DIAGONAL] = ny_field_number(ny_job_report(&fit->job), "trace", NAN);
+    run->sums[NY_SUM_DIAGONAL] = fit->job.state.report.trace;
     if (fit->settings->normalisation == NY_CENTRED_LANDMARKS)
         for (size_t j = 0; j < fit->m; j++)
             run->sums[NY_SUM_DIAGONAL] += fit->model->a[j];
@@ -282,7 +287,6 @@ static int write_known(struct project *run, uint64_t unit)
 {
     struct ny_fit *fit = run->fit;
     const struct ny_model *model = fit->model;
-    const json_t *stored = json_object_get(ny_job_report(&fit->job), "eigenvalues");
     uint64_t n = fit->job.points.n;
     size_t element = ny_precision_bytes(model->precision);
     double *values = ny_alloc(fit->job.ctx, NY_MEM_MODEL, model->p * sizeof(double));
@@ -290,7 +294,7 @@ static int write_known(struct project *run, uint64_t unit)
     int err = values && rows ? NY_OK : NY_EBUDGET;
 
     for (size_t k = 0; !err && k < model->p; k++)
-        values[k] = json_number_value(json_array_get(stored, k));
+        values[k] = ny_job_eigenvalue(&fit->job, k);
     for (; !err && unit < ny_units_of(n); unit++) {
         uint64_t first = unit * NY_UNIT_ROWS;
         size_t count = n - first < NY_UNIT_ROWS ? (size_t)(n - first) : NY_UNIT_ROWS;
@@ -375,11 +379,13 @@ static int run_project(struct ny_job *job)
     if (err) goto done;
     run.projector.kept = run.kept;
     err = open_writers(&run, units);
+    if (!err && !known && !run.kept && !is_idle(fit)) err = ny_checks_open(&run.checks, fit, units);
     if (err) goto done;
     if (!is_idle(fit)) err = known ? write_known(&run, units) : run_pass(&run, units);
     if (err) goto done;
     ny_job_mark_time(&fit->job);
     err = certify_projection(&run);
+    if (!err) err = ny_checks_report(&run.checks, fit);
     if (err) goto done;
     if (!known && !is_idle(fit)) report_ratio(fit);
     if (fit->settings->room) {
@@ -391,6 +397,7 @@ done:
     ny_embedding_writer_release(&run.averages);
     ny_free(fit->job.ctx, run.u);
     ny_embedding_writer_release(&run.out);
+    ny_checks_release(&run.checks);
     ny_projector_release(&run.projector);
     ny_tile_cache_free(fit->cache);
     fit->cache = NULL;
@@ -399,15 +406,36 @@ done:
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
+/* Adds the check rows, whose columns are gathered and compared before the pass. */
+static void add_checks(const struct ny_sizes *f, unsigned workers, struct ny_layout *counted)
+{
+    struct ny_checks checks = {.R = ny_checks_rows(f->settings, f->points),
+                               .p = ny_settings_pairs(f->settings)};
+    size_t R = checks.R;
+
+    if (!R) return;
+    ny_checks_lay(counted, &checks, &f->spec, f->settings->precision, workers);
+    ny_layout_add(counted, NY_MEM_DICTIONARY,
+                  ny_columns_bytes(&f->spec, R) + R * sizeof(struct ny_draw));
+    ny_layout_add(counted, NY_MEM_SOLVE,
+                  R * (R + 1) * sizeof(double) + ny_columns_square_bytes(&f->spec, R, workers));
+    ny_layout_add(counted, NY_MEM_STORE,
+                  ny_sizes_gather(f, R) + ny_columns_gather_bytes(&f->spec, R));
+}
+
 /* Bytes of the stage: model, tiles, the source, and twice the writers' buffers. */
-static struct ny_stage_bytes project_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                           size_t limit)
+static struct ny_charges project_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                       size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
     const struct ny_fit_settings *settings = f->settings;
-    struct ny_stage_bytes bytes = ny_sizes_common(f, workers, workers);
+    struct ny_charges bytes = ny_sizes_common(f, workers, workers);
     struct ny_embedding_layout layout =
         ny_embedding_layout(f->points->n, ny_settings_pairs(settings), ny_sizes_element(f));
+    size_t p = ny_settings_pairs(settings);
+    const struct ny_projector_shape shape = {&f->spec, f->m, p, p + 1, settings->precision,
+                                             workers};
+    struct ny_layout counted = {0};
     size_t output =
         settings->room ? 0 : ny_embedding_writer_bytes(&layout, ny_batch_bytes_max(limit));
 
@@ -415,20 +443,19 @@ static struct ny_stage_bytes project_bytes(const struct ny_job_sizes *sizes, uns
         layout = ny_embedding_layout(f->points->n, 1, sizeof(double));
         output += ny_embedding_writer_bytes(&layout, ny_batch_bytes_max(limit));
     }
-    bytes.by_purpose[NY_MEM_MODEL] =
-        f->m * ny_settings_pairs(settings) * sizeof(double) +
-        (ny_settings_features(settings) ? 0 : ny_kept_bytes(&f->spec, f->m)) +
-        2 * f->m * sizeof(double) + ny_sizes_arrays(f, 2);
-    bytes.by_purpose[NY_MEM_STORE] += 2 * output;
+    bytes.of[NY_MEM_MODEL] = f->m * ny_settings_pairs(settings) * sizeof(double) +
+                             (ny_settings_features(settings) ? 0 : ny_kept_bytes(&f->spec, f->m)) +
+                             2 * f->m * sizeof(double) + ny_sizes_arrays(f, 2);
+    bytes.of[NY_MEM_STORE] += 2 * output;
     if (ny_rows_are_known(settings, f->points, f->m)) {
-        bytes.by_purpose[NY_MEM_TILES] =
-            NY_UNIT_ROWS * ny_settings_pairs(settings) * ny_sizes_element(f);
+        bytes.of[NY_MEM_TILES] = NY_UNIT_ROWS * ny_settings_pairs(settings) * ny_sizes_element(f);
         return bytes;
     }
-    bytes.by_purpose[NY_MEM_TILES] = ny_projector_bytes(&f->spec, f->m, ny_settings_pairs(settings),
-                                                        settings->precision, workers) +
-                                     workers * ny_sizes_exact(f);
-    bytes.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers);
+    ny_projector_lay(&counted, &(struct ny_projector){0}, &shape);
+    add_checks(f, workers, &counted);
+    ny_charges_add(&bytes, &counted.most);
+    bytes.of[NY_MEM_TILES] += workers * ny_sizes_exact(f);
+    bytes.of[NY_MEM_STORE] += ny_sizes_source(f, workers);
     return bytes;
 }
 
@@ -446,6 +473,13 @@ static double products_seconds(const struct ny_timing *t, double p)
                                  : ny_price_map(&t->price, values, p));
 }
 
+/* Seconds of the check rows: another tile, and its products with the rows. */
+static double checks_seconds(const struct ny_timing *t, double R, double p)
+{
+    return ny_price_rows(&t->price, t->n) + ny_price_tile(&t->price, t->n * R) +
+           2 * t->n * R * p / t->price.rate->gemm64;
+}
+
 static void project_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
     const struct ny_timing timing = ny_timing_of(sizes, plan), *t = &timing;
@@ -456,14 +490,17 @@ static void project_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
     bool measures = model_holds_rows && (t->settings->rule->by_tolerance || t->settings->certify);
     bool averages = t->settings->probes && ny_settings_probe_averages(t->settings);
     bool features = ny_settings_features(t->settings);
+    double R = (double)ny_checks_rows(t->settings, t->sizes->points);
 
     t->plan->stage_s[NY_STAGE_PROJECT] = ny_price_commit(&t->price, out_bytes);
     if (!ny_rows_are_known(t->settings, t->sizes->points, t->plan->m)) {
         t->plan->passes++;
         t->plan->flops += features ? 2 * t->n * t->price.d * p
                                    : ny_timing_tile_flops(t, NY_STAGE_PROJECT) + 2 * t->entries * p;
+        t->plan->flops += 2 * t->n * R * (t->price.d + p);
         t->plan->stage_s[NY_STAGE_PROJECT] +=
-            ny_timing_share(t, NY_STAGE_PROJECT, project_bytes) * products_seconds(t, p);
+            ny_timing_share(t, NY_STAGE_PROJECT, project_bytes) *
+            (products_seconds(t, p) + (R > 0 ? checks_seconds(t, R, p) : 0));
     }
     out_bytes += t->m * p * 8 +
                  (model_holds_rows ? (double)ny_kept_bytes(&t->sizes->spec, t->plan->m) : 0) +

@@ -25,66 +25,64 @@ static bool is_narrow(const struct ny_model *model)
     return model->p <= NARROW;
 }
 
-static int allocate(struct ny_projector *projector, unsigned workers)
+void ny_projector_lay(struct ny_layout *l, struct ny_projector *projector,
+                      const struct ny_projector_shape *shape)
+{
+    const struct ny_columns_spec *spec = shape->spec;
+    bool f64 = shape->precision == NY_PRECISION_F64;
+    size_t rows = (size_t)shape->workers * NY_UNIT_ROWS;
+    void *Y = ny_lay(l, NY_MEM_TILES, rows, shape->width * ny_precision_bytes(shape->precision));
+
+    projector->width = shape->width;
+    projector->Y64 = f64 ? Y : NULL;
+    projector->Y32 = f64 ? NULL : Y;
+    projector->sums = ny_lay(l, NY_MEM_TILES, shape->workers, NY_SUMS * sizeof(double));
+    projector->unreached = ny_lay(l, NY_MEM_TILES, shape->workers, sizeof(*projector->unreached));
+    projector->roots = ny_lay(l, NY_MEM_TILES, rows, sizeof(double));
+    if (spec->kernel->features) {
+        ny_feature_projector_lay(l, &projector->features, spec, shape->p, shape->precision,
+                                 shape->workers);
+        projector->diagonal = ny_lay(l, NY_MEM_TILES, rows, sizeof(double));
+        return;
+    }
+    if (!f64) projector->P32 = ny_lay(l, NY_MEM_MODEL, shape->m, shape->p * sizeof(float));
+    ny_tiles_lay(l, &projector->tiles, spec, shape->m, shape->precision, shape->workers);
+    ny_layout_add(l, NY_MEM_DICTIONARY, ny_columns_bytes(spec, shape->m));
+}
+
+/* P in f32, or its transpose where p is small. */
+static void narrow_map(struct ny_projector *projector)
 {
     const struct ny_model *model = projector->model;
-    struct ny_context *ctx = model->ctx;
-    bool f64 = model->precision == NY_PRECISION_F64;
-    size_t entries, element = f64 ? sizeof(double) : sizeof(float);
-    void *Y;
-    int err = ny_product(ctx, &entries, (size_t)workers * NY_UNIT_ROWS, projector->width, element);
 
-    if (err) return err;
-    Y = ny_alloc(ctx, NY_MEM_TILES, entries);
-    if (!Y) return NY_EBUDGET;
-    if (f64)
-        projector->Y64 = Y;
-    else
-        projector->Y32 = Y;
-    projector->sums = ny_calloc(ctx, NY_MEM_TILES, workers, NY_SUMS * sizeof(double));
-    projector->unreached = ny_calloc(ctx, NY_MEM_TILES, workers, sizeof(*projector->unreached));
-    projector->roots = ny_calloc(ctx, NY_MEM_TILES, workers, NY_UNIT_ROWS * sizeof(double));
-    if (!projector->sums || !projector->unreached || !projector->roots) return NY_EBUDGET;
-    if (f64 || model->spec.kernel->features) return NY_OK;
-    projector->P32 = ny_calloc(ctx, NY_MEM_MODEL, model->m, model->p * sizeof(float));
-    if (!projector->P32) return NY_EBUDGET;
     for (size_t i = 0; i < model->m; i++)
         for (size_t k = 0; k < model->p; k++)
             projector->P32[is_narrow(model) ? k * model->m + i : i * model->p + k] =
                 (float)model->P[i * model->p + k];
-    return NY_OK;
-}
-
-/* Makes what takes the place of columns and tiles where the kernel has features. */
-static int new_features(struct ny_projector *projector, enum ny_dtype dtype, size_t slots,
-                        unsigned workers)
-{
-    int err =
-        ny_feature_projector_new(&projector->features, projector->model, dtype, slots, workers);
-
-    if (!err) err = allocate(projector, workers);
-    if (!err)
-        projector->diagonal =
-            ny_calloc(projector->model->ctx, NY_MEM_TILES, workers, NY_UNIT_ROWS * sizeof(double));
-    if (!err && !projector->diagonal) err = NY_EBUDGET;
-    if (err) ny_projector_release(projector);
-    return err;
 }
 
 int ny_projector_new(struct ny_projector *projector, const struct ny_model *model,
                      enum ny_dtype dtype, size_t slots, unsigned workers)
 {
-    int err;
+    const struct ny_columns_spec spec = ny_model_spec(model, dtype, slots);
+    const struct ny_projector_shape shape = {
+        &spec,  model->m, model->p, ny_coordinates_width(&model->coordinates), model->precision,
+        workers};
+    int err = NY_OK;
 
-    *projector =
-        (struct ny_projector){.model = model, .width = ny_coordinates_width(&model->coordinates)};
-    if (model->spec.kernel->features) return new_features(projector, dtype, slots, workers);
+    *projector = (struct ny_projector){.own.ctx = model->ctx, .model = model};
+    ny_projector_lay(&projector->own, projector, &shape);
+    err = projector->own.err;
+    if (err) goto done;
+    if (spec.kernel->features) {
+        ny_feature_projector_use(&projector->features, model);
+        return NY_OK;
+    }
     if (model->degrees.v) projector->degree_offset = ny_degrees_offset(&model->degrees, model->a);
     err = ny_model_columns(model, dtype, slots, &projector->columns);
     if (err) goto done;
-    err = ny_tiles_new(&projector->tiles, projector->columns, model->a, model->precision, workers);
-    if (err) goto done;
-    err = allocate(projector, workers);
+    ny_tiles_use(&projector->tiles, projector->columns, model->a);
+    if (projector->P32) narrow_map(projector);
 done:
     if (err) ny_projector_release(projector);
     return err;
@@ -92,34 +90,9 @@ done:
 
 void ny_projector_release(struct ny_projector *projector)
 {
-    struct ny_context *ctx;
-
-    if (!projector->model) return;
-    ctx = projector->model->ctx;
-    ny_tiles_release(&projector->tiles);
     ny_columns_free(projector->columns);
-    ny_feature_projector_release(&projector->features);
-    ny_free(ctx, projector->diagonal);
-    ny_free(ctx, projector->P32);
-    ny_free(ctx, projector->Y32);
-    ny_free(ctx, projector->Y64);
-    ny_free(ctx, projector->sums);
-    ny_free(ctx, projector->unreached);
-    ny_free(ctx, projector->roots);
+    ny_layout_free(&projector->own);
     *projector = (struct ny_projector){0};
-}
-
-size_t ny_projector_bytes(const struct ny_columns_spec *spec, size_t m, size_t p,
-                          enum ny_precision precision, unsigned workers)
-{
-    size_t element = precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
-    size_t P32 = precision == NY_PRECISION_F64 ? 0 : m * p * sizeof(float);
-    size_t rows = NY_UNIT_ROWS * ((p + 1) * element + sizeof(double));
-
-    if (spec->kernel->features)
-        return ny_feature_projector_bytes(spec, p, precision, workers) +
-               workers * (rows + NY_UNIT_ROWS * sizeof(double));
-    return ny_columns_bytes(spec, m) + P32 + workers * (ny_tiles_bytes(spec, m, precision) + rows);
 }
 
 double ny_projector_flops(const struct ny_columns_spec *spec, size_t m, size_t p)
@@ -371,14 +344,6 @@ static int find_features(struct ny_projector *projector, const struct ny_tile *t
     return ny_feature_projector_tile(&projector->features, tile, &out);
 }
 
-int ny_projector_not_finite(struct ny_context *ctx, uint64_t row)
-{
-    return ny_fail(ctx, NY_ENUMERIC,
-                   "the embedding of row %llu is not finite; look for huge values in it, rescale "
-                   "the data (--scale standard) or choose another width",
-                   (unsigned long long)row);
-}
-
 /* Fails with the number of the first row that is not finite. */
 static int strips_fail(const struct strip *strips)
 {
@@ -386,8 +351,8 @@ static int strips_fail(const struct strip *strips)
 
     while (piece + 1 < NY_UNIT_ROWS / NY_STRIP_ROWS && !strips->bad[piece])
         piece++;
-    return ny_projector_not_finite(strips->projector->model->ctx,
-                                   strips->tile->first_row + strips->bad[piece] - 1);
+    return ny_fail_infinite(strips->projector->model->ctx, "embedding",
+                            strips->tile->first_row + strips->bad[piece] - 1);
 }
 
 int ny_projector_tile(struct ny_projector *projector, const struct ny_tile *tile)

@@ -6,6 +6,7 @@
 #include "fit/feature_projector.h"
 
 struct ny_projector {
+    struct ny_layout own;
     const struct ny_model *model;
     struct ny_columns *columns; /* NULL where the kernel has features: there are no tiles then */
     struct ny_tiles tiles;
@@ -33,9 +34,17 @@ int ny_projector_new(struct ny_projector *projector, const struct ny_model *mode
 void ny_projector_shorten(struct ny_projector *projector);
 /* Frees what ny_projector_new() made; the model stays. */
 void ny_projector_release(struct ny_projector *projector);
-/* Bytes of a projector for p eigenpairs. */
-size_t ny_projector_bytes(const struct ny_columns_spec *spec, size_t m, size_t p,
-                          enum ny_precision precision, unsigned workers);
+
+/* Tells what a projector is laid out for. */
+struct ny_projector_shape {
+    const struct ny_columns_spec *spec; /* of the rows that are placed */
+    size_t m, p, width;                 /* landmarks, pairs, numbers of a stored row */
+    enum ny_precision precision;
+    unsigned workers;
+};
+/* Lays out the buffers of a projector. */
+void ny_projector_lay(struct ny_layout *l, struct ny_projector *projector,
+                      const struct ny_projector_shape *shape);
 
 /* Returns the operations that a row takes: those of its tile and of C′P, or of ΦP alone. */
 double ny_projector_flops(const struct ny_columns_spec *spec, size_t m, size_t p);
@@ -44,8 +53,6 @@ double ny_projector_flops(const struct ny_columns_spec *spec, size_t m, size_t p
  * width elements, packed, float or double; with its sums, and the rows that no landmark reaches,
  * which are NaN and in no sum. */
 int ny_projector_tile(struct ny_projector *projector, const struct ny_tile *tile);
-/* Fails with NY_ENUMERIC, as a value of this row is not finite. */
-int ny_projector_not_finite(struct ny_context *ctx, uint64_t row);
 /* Returns the stored rows of the worker's last tile, which belong to the projector. */
 void *ny_projector_rows(const struct ny_projector *projector, unsigned worker);
 /* Returns k(x,x) of the rows of the worker's last tile. */

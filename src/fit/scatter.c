@@ -16,15 +16,15 @@ static int run(struct ny_job *job)
     return ny_fit_run_solve(ny_fit_of(job), ny_signs_fix);
 }
 
-static struct ny_stage_bytes solve_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                         size_t limit)
+static struct ny_charges solve_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                     size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
-    struct ny_stage_bytes bytes = ny_solve_bytes(sizes, workers, limit);
+    struct ny_charges bytes = ny_solve_bytes(sizes, workers, limit);
     size_t signs = ny_sizes_square(f) + ny_sizes_gather(f, NY_SIGN_ROWS) +
                    ny_signs_bytes(&f->spec, f->m, ny_settings_pairs(f->settings));
 
-    if (bytes.by_purpose[NY_MEM_SOLVE] < signs) bytes.by_purpose[NY_MEM_SOLVE] = signs;
+    if (bytes.of[NY_MEM_SOLVE] < signs) bytes.of[NY_MEM_SOLVE] = signs;
     return bytes;
 }
 

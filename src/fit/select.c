@@ -41,8 +41,8 @@ static void report_residuals(struct ny_fit *fit, const struct ny_selection *sele
 
     ny_field_set_number(report, "residual_max",
                         selection->residual_max > most ? most : selection->residual_max);
-    ny_field_set_number(report, "residual_mean",
-                        selection->residual_mean > most ? most : selection->residual_mean);
+    fit->job.state.report.residual_mean =
+        selection->residual_mean > most ? most : selection->residual_mean;
     if (selection->residual_max > 0)
         ny_field_set_count(report, "residual_max_row", selection->residual_row);
     else
@@ -67,10 +67,10 @@ static int put_selection(struct ny_fit *fit, const struct ny_selection *selectio
         ny_record_renew(fit->job.record, "residuals"); /* those of before are not of these rows */
     if (err) return err;
     report_residuals(fit, selection);
-    ny_field_set_number(report, "tolerance", selection->tolerance);
+    fit->job.state.report.tolerance = selection->tolerance;
     ny_field_set_number(report, "pilot_tolerance_low", selection->pilot_low);
     ny_field_set_number(report, "pilot_tolerance_high", selection->pilot_high);
-    ny_field_set_count(report, "landmarks", selection->m);
+    fit->job.state.report.landmarks = selection->m;
     ny_field_set_count(fit->job.record, "selected", fit->job.points.n);
     if (passes_vary(fit->settings))
         ny_field_set_count(report, "selection_passes", selection->passes);
@@ -100,8 +100,7 @@ static struct ny_selection_request request_of(struct ny_fit *fit,
         .landmarks = settings->landmarks,
         .greedy = {.dictionary = settings->dictionary,
                    .pilot = settings->pilot,
-                   .follower = pass->follower,
-                   .arrivals = pass->arrivals},
+                   .follower = pass->follower},
         .diagonal = ny_settings_diagonal(settings),
         .named_landmarks = settings->named_landmarks,
         .points_given = settings->landmark_points.count > 0,
@@ -172,13 +171,11 @@ done:
 /* Warns of a dictionary alone that one landmark makes up. */
 static void warn_of_tolerance(const struct ny_fit *fit)
 {
-    const json_t *report = ny_job_report(&fit->job);
-
-    if (fit->settings->rule->by_tolerance && ny_field_count(report, "landmarks", 0) == 1)
+    if (fit->settings->rule->by_tolerance && ny_state_landmarks(&fit->job.state) == 1)
         ny_log(fit->job.ctx, NY_LOG_WARNING,
                "one landmark is enough for --tolerance %g, as no row has a larger residual: give a "
                "smaller --tolerance",
-               ny_field_number(report, "tolerance", NAN));
+               fit->job.state.report.tolerance);
 }
 
 static int run(struct ny_job *job)
@@ -188,7 +185,7 @@ static int run(struct ny_job *job)
     int err = ny_fit_select(fit, &pass);
 
     if (err) return err;
-    json_object_clear(ny_job_checkpoint(job));
+    ny_job_clear_checkpoint(job);
     ny_job_mark_time(job);
     if (ny_job_next(job) == NY_STAGE_DONE) warn_of_tolerance(fit);
     return ny_job_save(job, ny_job_next(job));
@@ -196,12 +193,11 @@ static int run(struct ny_job *job)
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-struct ny_stage_bytes ny_select_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                      size_t limit)
+struct ny_charges ny_select_bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
-    struct ny_stage_bytes bytes = ny_sizes_common(f, workers, workers);
-    size_t *dictionary = &bytes.by_purpose[NY_MEM_DICTIONARY], image = 0;
+    struct ny_charges bytes = ny_sizes_common(f, workers, workers);
+    size_t *dictionary = &bytes.of[NY_MEM_DICTIONARY], image = 0;
     const struct ny_rule *rule = f->settings->rule;
     bool certifies = ny_settings_certifies(f->settings);
     struct ny_selection_request request = {
@@ -223,9 +219,9 @@ struct ny_stage_bytes ny_select_bytes(const struct ny_job_sizes *sizes, unsigned
         image = rule->image_bytes(&request, f->m);
         if (*dictionary < own + image) *dictionary = own + image;
     }
-    bytes.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers) +
-                                      ny_sizes_gather(f, NY_UNIT_ROWS + f->m) +
-                                      ny_batch_put_bytes(limit, image);
+    bytes.of[NY_MEM_STORE] += ny_sizes_source(f, workers) +
+                              ny_sizes_gather(f, NY_UNIT_ROWS + f->m) +
+                              ny_batch_put_bytes(limit, image);
     return bytes;
 }
 

@@ -8,7 +8,6 @@
 /* Who takes part in the pass of a selection. */
 struct ny_select_pass {
     const struct ny_follower *follower; /* looks at each batch of rows; NULL: nobody does */
-    const struct ny_arrivals *arrivals; /* rows that arrive meanwhile; NULL: all are there */
     /* Commits the image of the selection; called with arg. */
     int (*checkpoint)(void *arg, const void *image, size_t bytes);
     void *arg;

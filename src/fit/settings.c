@@ -204,8 +204,8 @@ struct ny_columns_spec ny_settings_spec(const struct ny_fit_settings *settings,
                                        (double)points->nnz / (double)(points->n ? points->n : 1),
                                    .lengths = points->lengths};
 
-    /* Given landmarks have values of their own, and rows may still be on their way. */
-    if (!settings->landmark_points.count && !settings->arrivals) {
+    /* Given landmarks have values of their own. */
+    if (!settings->landmark_points.count) {
         ny_columns_spec_points(&spec, points);
         spec.rows = (size_t)points->n;
     }

@@ -41,11 +41,13 @@ struct ny_fit_settings {
     bool pilot;                              /* Algorithm 2 starts near a sample's ε */
     bool affine; /* the approximation works on the affine hull: --affine was typed */
     bool certify;
-    bool online; /* one pass selects and accumulates (fit/online.h) */
-    const struct ny_arrivals *arrivals; /* rows that arrive meanwhile; NULL: all are there */
+    bool online;                        /* one pass selects and accumulates (fit/online.h) */
     double tol;                         /* relative error of eigenvalues that products find */
     unsigned max_passes;                /* products that are made for them at most */
     size_t probes;            /* columns of K that measure the error; 0: none */
+    double accuracy;          /* to which all components are to be right, or, with */
+    bool of_trace;            /* this, the trace; 0: whatever it is */
+    size_t check_rows;        /* rows that measure the components' errors (fit/checks.h) */
     size_t landmarks;         /* the m that is wanted */
     bool landmarks_typed;     /* m was set by the user: fewer are worth a warning */
     const uint64_t *named_landmarks; /* row numbers for rule `given`, as many as `landmarks` */
@@ -71,7 +73,7 @@ struct ny_fit_settings {
     bool placed;                    /* the rows are placed by a model from elsewhere */
     bool until_sums;                /* the job ends where its sums are made, before stage solve */
     struct ny_row_room *room;       /* NULL: coordinates are stored */
-    bool patient; /* only a plan is wanted: the machine may be looked at for longer */
+    bool patient; /* only a plan is wanted: rows may be looked at for longer */
 };
 
 /* Tells whether the columns of C are those of the points: landmark j is the unit vector e_j, and no

@@ -15,6 +15,7 @@
  */
 #include "fit/shards.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -159,16 +160,15 @@ enum { DONE_RANK = 100 };
 
 static struct standing standing_of(const struct ny_job *job)
 {
-    enum ny_stage_id stage = ny_stage_parse(ny_field_text(job->record, "stage"));
+    const struct ny_state *state = &job->state;
+    enum ny_stage_id stage = ny_stage_parse(state->record.stage);
     const char *cpu = ny_cpu_name(ny_cpu_family()), *blas = ny_blas_name();
-    const json_t *report = ny_job_report(job);
-    uint64_t n = ny_field_count(report, "n", 0);
 
     return (struct standing){
         .stage = stage == NY_STAGE_DONE ? DONE_RANK : ny_stage_rank(stage),
-        .rows = ny_field_count(json_object_get(job->record, "sharded"), "rows", n),
-        .updates = ny_field_count(report, "updates", 0),
-        .measured = json_object_get(job->record, "gram_noise") != NULL,
+        .rows = state->sharded.there ? state->sharded.rows : state->report.n,
+        .updates = state->facts.updates,
+        .measured = state->noise.there,
         .machine = ny_checksum(cpu, strlen(cpu)) ^ ny_checksum(blas, strlen(blas)) << 1,
     };
 }
@@ -176,46 +176,43 @@ static struct standing standing_of(const struct ny_job *job)
 /* Makes the sums that the record keeps with the model its checkpoint again; false: it has none. */
 static bool take_up_sums(struct ny_job *job)
 {
-    const json_t *sums = json_object_get(job->record, "sums");
-    const char *part = ny_field_text(sums, "part");
-    json_t *checkpoint = ny_job_checkpoint(job);
+    const struct ny_state_sums *sums = &job->state.sums;
 
-    if (!part || strncmp(part, "gram.", 5) != 0) return false;
-    json_object_clear(checkpoint);
-    ny_field_set_text(checkpoint, "part", "gram");
-    ny_field_set_count(checkpoint, "slot", strtoull(part + 5, NULL, 10));
-    ny_field_set_count(checkpoint, "bytes", ny_field_count(sums, "bytes", 0));
-    ny_field_set_count(checkpoint, "units", ny_units_of(ny_field_count(sums, "rows", 0)));
+    if (!sums->part || strncmp(sums->part, "gram.", 5) != 0) return false;
+    job->state.at = (struct ny_state_at){.there = true,
+                                         .part = "gram",
+                                         .slot = strtoull(sums->part + 5, NULL, 10),
+                                         .bytes = sums->bytes,
+                                         .units = ny_units_of(sums->rows),
+                                         .measured = NY_NONE};
     return true;
 }
 
 /* Makes of the record of a whole result again that of a job. */
 static void reopen(struct ny_job *job)
 {
-    json_t *report = ny_job_report(job), *sharded = json_object_get(job->record, "sharded");
+    struct ny_state_report *report = &job->state.report;
 
-    ny_field_set_count(report, "n", ny_field_count(sharded, "rows", 0));
-    json_object_del(job->record, "sharded");
-    json_object_del(report, "total_rows_read");
-    json_object_del(report, "total_flops");
-    json_object_del(report, "total_seconds");
+    report->n = job->state.sharded.rows;
+    job->state.sharded.there = false;
+    report->total_rows_read = NY_NONE;
+    report->total_flops = report->total_seconds = NAN;
 }
 
 /* Goes back to a stage that an earlier one has led beyond. A whole result has its rows placed, but
  * not any more what a probe needs of each. */
 static void go_back(struct ny_job *job, enum ny_stage_id stage)
 {
-    enum ny_stage_id from = ny_stage_parse(ny_field_text(job->record, "stage"));
+    enum ny_stage_id from = ny_stage_parse(job->state.record.stage);
     bool placed = from == NY_STAGE_DONE && stage == NY_STAGE_PROJECT &&
-                  !ny_fit_of(job)->settings->probes &&
-                  ny_field_is(ny_job_checkpoint(job), "part", "embedding");
+                  !ny_fit_of(job)->settings->probes && ny_job_has_image(job, "embedding");
     bool summed = stage == NY_STAGE_ACCUMULATE || stage == NY_STAGE_SOLVE;
 
     if (from == NY_STAGE_DONE) reopen(job);
     if (from == NY_STAGE_SOLVE && stage == NY_STAGE_ACCUMULATE)
-        placed = ny_field_is(ny_job_checkpoint(job), "part", "gram");
-    if (!placed && !(summed && take_up_sums(job))) json_object_clear(ny_job_checkpoint(job));
-    ny_field_set_text(job->record, "stage", ny_stage_name(stage));
+        placed = ny_job_has_image(job, "gram");
+    if (!placed && !(summed && take_up_sums(job))) ny_job_clear_checkpoint(job);
+    job->state.record.stage = ny_stage_name(stage);
 }
 
 /* Returns the stage of this rank. */
@@ -254,17 +251,16 @@ static int check_standing(const struct ny_fit *fit, const struct standing *all, 
 /* Refuses to go on with work that numbers the rows of all shards where the rows before this shard
  * are others than when it was begun. `stage`: all go on there; at the first one, nothing that was
  * made is used, and the numbers are those of now. */
-static int check_first(const struct ny_fit *fit, uint64_t stage)
+static int check_first(struct ny_fit *fit, uint64_t stage)
 {
     struct ny_rows_info points;
     uint64_t then;
     int err = fit->job.X->ops->info(fit->job.X, &points);
 
     if (err) return err;
-    if (stage == ny_stage_rank(NY_STAGE_STATS))
-        ny_field_set_count(fit->job.record, "first", points.here.first);
-    then = ny_field_count(fit->job.record, "first", points.here.first);
-    if (then == points.here.first) return NY_OK;
+    if (stage == ny_stage_rank(NY_STAGE_STATS)) fit->job.state.record.first = points.here.first;
+    then = fit->job.state.record.first;
+    if (then == points.here.first || then == NY_NONE) return NY_OK;
     return ny_fail(fit->job.ctx, NY_EUSAGE,
                    "'%s' was begun with %llu rows before those of shard %u, but there are %llu "
                    "now: rows are numbered across all shards, so they can be added only to the "
@@ -351,10 +347,7 @@ int ny_shards_align(struct ny_fit *fit)
     if (!err) err = prepare_probe(fit, &to, mine.stage == DONE_RANK);
     if (err) goto done;
     if (mine.stage > to.least.stage) go_back(&fit->job, stage_at(to.least.stage));
-    if (!to.least.measured) {
-        json_object_del(fit->job.record, "gram_noise");
-        json_object_del(fit->job.record, "gram_f64");
-    }
+    if (!to.least.measured) fit->job.state.noise.there = fit->job.state.record.gram_f64 = false;
 done:
     ny_free(fit->job.ctx, all);
     return err;
@@ -386,14 +379,17 @@ static int share_record(struct ny_fit *fit)
 {
     static const char *const own[] = {"checkpoint", "sums", "command", "command_around", "first"};
     bool leads = ny_peers_leads(ny_context_peers(fit->job.ctx));
-    json_t *record = leads ? json_copy(fit->job.record) : NULL, *shared;
+    json_t *record, *shared;
     int err;
 
+    ny_state_put(&fit->job.state, fit->job.record);
+    record = leads ? json_copy(fit->job.record) : NULL;
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]) && leads; i++)
         json_object_del(record, own[i]);
     err = ny_shards_share_json(fit->job.ctx, 0, record, &shared);
     if (!err && !leads && json_object_update(fit->job.record, shared))
         err = ny_fields_no_memory(fit->job.ctx);
+    fit->job.state = ny_state_of(fit->job.record);
     json_decref(record);
     json_decref(shared);
     return err;
@@ -429,34 +425,21 @@ static const char *differs(const struct ny_fit *fit)
     if (settings->scale != NY_SCALE_NONE) return "columns are scaled by their statistics";
     if (ny_settings_features(settings) || settings->method->krylov) return "products are f64";
     if (ny_divided(settings->normalisation)) return "K is divided by degrees, which are f64";
-    if (gram && (scatter || !ny_field_is(ny_job_report(&fit->job), "gram_precision", "f32")))
+    if (gram && (scatter || !ny_is(fit->job.state.report.gram_precision, "f32")))
         return "sums are f64";
-    if (json_is_true(json_object_get(fit->job.record, "rounded"))) return "sums were rounded";
+    if (fit->job.state.record.rounded) return "sums were rounded";
     return NULL;
-}
-
-/* Puts into the record whether the result has the bytes of one of a store with all rows. */
-static void note_bytes(struct ny_fit *fit)
-{
-    json_t *sharded = json_object();
-    const char *why = differs(fit);
-
-    ny_field_set_json(sharded, "same_bytes_as_one", json_boolean(!why));
-    ny_field_set_text(sharded, "differs", why);
-    ny_field_set_json(fit->job.record, "bytes", sharded);
 }
 
 int ny_shards_share_solution(struct ny_fit *fit)
 {
     struct ny_peers *peers = ny_context_peers(fit->job.ctx);
-    uint64_t bytes;
     int err;
 
     if (!peers) return NY_OK;
-    if (ny_peers_leads(peers)) note_bytes(fit);
+    if (ny_peers_leads(peers)) fit->job.state.bytes = (struct ny_state_bytes){true, differs(fit)};
     err = share_record(fit);
-    bytes = ny_field_count(fit->job.record, "model_bytes", 0);
-    if (!err) err = share_part(fit, "model", bytes);
+    if (!err) err = share_part(fit, "model", fit->job.state.record.model_bytes);
     if (!err && has_centring(fit->settings))
         err = share_part(fit, "centring", fit->m * sizeof(double));
     if (err || ny_peers_leads(peers)) return err;
@@ -472,14 +455,18 @@ int ny_shards_at_end(struct ny_job *job, struct ny_batch *batch)
 {
     const struct ny_rows_info *points = &job->points;
     struct ny_peers *peers = ny_context_peers(job->ctx);
-    json_t *sharded = json_object(), *bytes = json_object_get(job->record, "bytes");
+    const struct ny_state_bytes *bytes = &job->state.bytes;
+    json_t *sharded = json_object();
 
     (void)batch;
     ny_field_set_count(sharded, "shard", ny_peers_shard(peers));
     ny_field_set_count(sharded, "shards", ny_peers_shards(peers));
     ny_field_set_count(sharded, "first", points->here.first);
     ny_field_set_count(sharded, "rows", points->n);
-    if (json_object_update(sharded, bytes)) ny_field_set_json(sharded, "shard", NULL);
+    if (bytes->there) {
+        ny_field_set_json(sharded, "same_bytes_as_one", json_boolean(!bytes->differs));
+        ny_field_set_text(sharded, "differs", bytes->differs);
+    }
     ny_field_set_json(job->record, "sharded", sharded);
     ny_field_set_count(ny_job_report(job), "n", ny_rows_here(points));
     return NY_OK;

@@ -37,7 +37,7 @@ void ny_shards_watch(struct ny_fit *fit)
     if (fit->acc->round_G > 0) return; /* none of its sums is rounded */
     if (!ny_context_peers(fit->job.ctx) || !fit->acc->G.at) return;
     ny_accumulator_watch(fit->acc);
-    fit->acc->rounded = json_is_true(json_object_get(fit->job.record, "rounded"));
+    fit->acc->rounded = fit->job.state.record.rounded;
 }
 
 int ny_shards_align_state(const struct ny_fit *fit, void **image, size_t bytes,

@@ -1,6 +1,7 @@
 /* Pieces of memory that several stages of a fit hold, from which their bytes are made up. */
 #include "fit/sizes.h"
 
+#include "fit/sums_room.h"
 #include "spectral/method.h"
 
 /* Headers of blocks, and what has the size of a landmark's row or less. */
@@ -36,14 +37,13 @@ size_t ny_sizes_arrays(const struct ny_sizes *f, size_t count)
     return count * (size_t)f->points->d * sizeof(double);
 }
 
-struct ny_stage_bytes ny_sizes_common(const struct ny_sizes *f, unsigned workers, unsigned readers)
+struct ny_charges ny_sizes_common(const struct ny_sizes *f, unsigned workers, unsigned readers)
 {
-    struct ny_stage_bytes bytes = {{0}};
+    struct ny_charges bytes = {{0}};
 
-    bytes.by_purpose[NY_MEM_PROCESS] = NY_PROCESS_BYTES + ny_sizes_blas(f, workers);
-    bytes.by_purpose[NY_MEM_OTHER] = small_bytes + ny_sizes_arrays(f, 2) + f->settings->table_bytes;
-    bytes.by_purpose[NY_MEM_STORE] =
-        (readers + 2) * f->points->reader_bytes; /* points and results */
+    bytes.of[NY_MEM_PROCESS] = NY_PROCESS_BYTES + ny_sizes_blas(f, workers);
+    bytes.of[NY_MEM_OTHER] = small_bytes + ny_sizes_arrays(f, 2) + f->settings->table_bytes;
+    bytes.of[NY_MEM_STORE] = (readers + 2) * f->points->reader_bytes; /* points and results */
     return bytes;
 }
 
@@ -80,17 +80,26 @@ size_t ny_sizes_spare(const struct ny_sizes *f)
     return f->settings->method->krylov ? 0 : ny_sizes_square(f);
 }
 
-void ny_sizes_add_landmarks(const struct ny_sizes *f, struct ny_stage_bytes *bytes)
+void ny_sizes_add_landmarks(const struct ny_sizes *f, struct ny_charges *bytes)
 {
-    bytes->by_purpose[NY_MEM_DICTIONARY] +=
+    bytes->of[NY_MEM_DICTIONARY] +=
         ny_columns_bytes(&f->spec, f->m) + f->m * (sizeof(uint64_t) + 2 * sizeof(double));
-    bytes->by_purpose[NY_MEM_SOLVE] += ny_sizes_square(f);
+    bytes->of[NY_MEM_SOLVE] += ny_sizes_square(f);
 }
 
-size_t ny_sizes_pass_tiles(const struct ny_sizes *f, unsigned workers)
+void ny_sizes_add_sums(const struct ny_sizes *f, const struct ny_sums_shape *of,
+                       struct ny_charges *bytes)
 {
-    return workers * (ny_tiles_bytes(&f->spec, f->m, f->settings->precision) + ny_sizes_exact(f) +
-                      NY_UNIT_ROWS * sizeof(double));
+    struct ny_sums_shape shape = *of;
+    struct ny_layout counted = {0};
+    struct ny_sums_room room;
+
+    shape.spec = &f->spec;
+    shape.m = f->m;
+    shape.precision = f->settings->precision;
+    ny_sums_lay(&counted, &room, &shape);
+    ny_charges_add(bytes, &counted.most);
+    bytes->of[NY_MEM_TILES] += shape.workers * ny_sizes_exact(f);
 }
 
 size_t ny_sizes_problem(const struct ny_sizes *f)

@@ -41,7 +41,7 @@ size_t ny_sizes_blas(const struct ny_sizes *f, unsigned workers);
 /* Returns the bytes of `count` arrays of one f64 for each column of the points. */
 size_t ny_sizes_arrays(const struct ny_sizes *f, size_t count);
 /* Returns what all stages hold: the process, BLAS, decoders and the geometry. */
-struct ny_stage_bytes ny_sizes_common(const struct ny_sizes *f, unsigned workers, unsigned readers);
+struct ny_charges ny_sizes_common(const struct ny_sizes *f, unsigned workers, unsigned readers);
 /* Bytes of the source of a pass over the points; for given columns, with the reader's buffers. */
 size_t ny_sizes_source(const struct ny_sizes *f, unsigned workers);
 /* Returns the bytes of a worker's room for exact values, which f64 tiles consist of; 0 in f32. */
@@ -53,14 +53,17 @@ size_t ny_sizes_square(const struct ny_sizes *f);
 /* Bytes that pass 1 saves when W is dropped and computed again for stage solve. */
 size_t ny_sizes_spare(const struct ny_sizes *f);
 /* Adds landmarks, W and the shift, which all stages between select and project hold. */
-void ny_sizes_add_landmarks(const struct ny_sizes *f, struct ny_stage_bytes *bytes);
-/* Returns the bytes of all workers' tiles with the roots of their degrees. */
-size_t ny_sizes_pass_tiles(const struct ny_sizes *f, unsigned workers);
+void ny_sizes_add_landmarks(const struct ny_sizes *f, struct ny_charges *bytes);
+struct ny_sums_shape;
+/* Adds what a pass that sums up holds: its tiles and the workers' shares, of a shape that has the
+ * kind of the sums and the workers. */
+void ny_sizes_add_sums(const struct ny_sizes *f, const struct ny_sums_shape *of,
+                       struct ny_charges *bytes);
 /* Bytes of the small problem beyond W and the accumulator. */
 size_t ny_sizes_problem(const struct ny_sizes *f);
 
 /* Returns what ny_fit_prepare() holds: landmarks are gathered, then compared with one another, then
  * looked at. */
-struct ny_stage_bytes ny_prepare_bytes(const struct ny_sizes *f, unsigned workers);
+struct ny_charges ny_prepare_bytes(const struct ny_sizes *f, unsigned workers);
 
 #endif

@@ -55,7 +55,7 @@ static double trace_error_of(const struct ny_fit *fit, const struct ny_solution 
     const double rounding = 1e-6;
     const struct ny_fit_settings *settings = fit->settings;
     double error = (solution->trace - solution->trace_approx) / solution->trace;
-    double residual = ny_field_number(ny_job_report(&fit->job), "residual_mean", NAN);
+    double residual = fit->job.state.report.residual_mean;
     bool whole = settings->method->all_ranks && !settings->method->krylov && !settings->rank &&
                  solution->rank_effective == fit->m - settings->affine;
 
@@ -74,10 +74,9 @@ static bool rounding_loses_trace(const struct ny_fit *fit, const struct ny_solut
 {
     const double visible = 1e-5;
     const struct ny_fit_settings *settings = fit->settings;
-    const json_t *report = ny_job_report(&fit->job);
     bool whole = settings->method->all_ranks && !settings->method->krylov && !settings->rank;
-    double lost = ny_field_number(report, "trace_error", 0);
-    double residual = ny_field_number(report, "residual_mean", NAN); /* NAN: not measured */
+    double lost = fit->job.state.report.trace_error;
+    double residual = fit->job.state.report.residual_mean; /* NAN: not measured */
 
     return whole && !settings->affine && settings->precision == NY_PRECISION_F32 &&
            lost > visible && residual * (double)fit->job.points.n < 0.1 * lost * solution->trace;
@@ -101,7 +100,7 @@ static void warn_rank_cut(const struct ny_fit *fit, const struct ny_solution *so
                "only %zu of %zu directions of the landmarks are above rounding: the columns may "
                "differ in scale so much that small ones are lost; --scale standard keeps them",
                rank, most);
-    else if (dot && ny_field_is(ny_job_report(&fit->job), "trace_error_from", "rounding"))
+    else if (dot && fit->job.state.report.trace_error_from)
         ny_log(fit->job.ctx, NY_LOG_WARNING,
                "only %zu of %zu directions are above rounding in f32, because some rows lie far "
                "outside the others: --precision f64 or --approx exact keeps all of them",
@@ -132,7 +131,8 @@ static bool is_semidefinite(const struct ny_fit *fit)
 {
     const struct ny_kernel *kernel = fit->settings->kernel;
 
-    return kernel->base != NY_BASE_GIVEN && !(kernel->has_polynomial && fit->params.coef0 < 0);
+    return kernel->base != NY_BASE_GIVEN &&
+           !(kernel->indefinite && kernel->indefinite(&fit->params));
 }
 
 /* Reports how many negative eigenvalues there are; nothing where only the largest were found, which
@@ -159,13 +159,12 @@ static void warn_of_lacking(const struct ny_fit *fit, const struct ny_solution *
 {
     bool f64 = fit->settings->precision == NY_PRECISION_F64;
     size_t kept = 0, lost = 0, p = solution->p;
-    double converged = ny_field_number(ny_job_report(&fit->job), "converged", NAN);
 
     for (size_t k = 0; k < p; k++) {
         kept += solution->values[k] > 0;
         if (isnan(solution->values[k])) lost++;
     }
-    if (lost && converged < (double)p)
+    if (lost && fit->job.state.report.converged < p)
         ny_log(fit->job.ctx, NY_LOG_WARNING,
                "%zu of %zu eigenvalues were not reached: they are null, and their coordinates 0",
                lost, p);
@@ -183,6 +182,7 @@ static void warn_of_lacking(const struct ny_fit *fit, const struct ny_solution *
 void ny_fit_report_solution(struct ny_fit *fit, const struct ny_solution *solution)
 {
     json_t *report = ny_job_report(&fit->job);
+    struct ny_state_report *state = &fit->job.state.report;
     double trace_error = trace_error_of(fit, solution);
 
     ny_field_set_json(report, "eigenvalues", json_of_values(solution->values, solution->p, 1));
@@ -193,11 +193,10 @@ void ny_fit_report_solution(struct ny_fit *fit, const struct ny_solution *soluti
     ny_field_set_count(report, "rank", ny_settings_rank(fit->settings, fit->m));
     ny_field_set_count(report, "rank_effective", solution->rank_effective);
     report_negative(fit, solution);
-    ny_field_set_text(report, "trace_of", solution->trace_of);
-    ny_field_set_number(report, "trace", solution->trace);
-    ny_field_set_number(report, "trace_error", trace_error);
-    if (rounding_loses_trace(fit, solution))
-        ny_field_set_text(report, "trace_error_from", "rounding");
+    state->trace_of = solution->trace_of;
+    state->trace = solution->trace;
+    state->trace_error = trace_error;
+    if (rounding_loses_trace(fit, solution)) state->trace_error_from = "rounding";
     warn_of_tolerance(fit, trace_error);
     if (fit->settings->normalisation == NY_DIVIDED_IMPLICIT && fabs(solution->values[0] - 1) > 1e-3)
         ny_log(fit->job.ctx, NY_LOG_WARNING,
@@ -281,7 +280,7 @@ static int save_model(struct ny_fit *fit)
     ny_model_save(fit->model, image);
     err = ny_job_put_part(&fit->job, "model", image, bytes);
     ny_free(fit->job.ctx, image);
-    ny_field_set_count(fit->job.record, "model_bytes", bytes);
+    fit->job.state.record.model_bytes = bytes;
     return err;
 }
 
@@ -289,7 +288,7 @@ static int save_model(struct ny_fit *fit)
 static int save_averages(struct ny_fit *fit, const struct ny_solution *solution)
 {
     if (!ny_settings_probe_averages(fit->settings) || fit->degrees.v) return NY_OK;
-    ny_field_set_number(fit->job.record, "averages_mean", solution->averages_mean);
+    fit->job.state.record.averages_mean = solution->averages_mean;
     return ny_job_put_part(&fit->job, "centring", solution->averages, fit->m * sizeof(double));
 }
 
@@ -311,8 +310,8 @@ int ny_fit_try_again(struct ny_fit *fit)
     if (fit->gram == NY_GRAM_F64 && !ny_fit_sums_outdated(fit)) return solve_again(fit);
     ny_log(fit->job.ctx, NY_LOG_DETAIL,
            "the sums of pass 1 in f32 are too coarse for this result; they are made again in f64");
-    ny_field_set_json(fit->job.record, "gram_f64", json_true());
-    json_object_clear(ny_job_checkpoint(&fit->job));
+    fit->job.state.record.gram_f64 = true;
+    ny_job_clear_checkpoint(&fit->job);
     ny_fit_drop_problem(fit);
     ny_job_mark_time(&fit->job);
     return ny_job_save(&fit->job, NY_STAGE_ACCUMULATE);
@@ -426,12 +425,11 @@ static int run(struct ny_job *job)
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-struct ny_stage_bytes ny_solve_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                     size_t limit)
+struct ny_charges ny_solve_bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
     const struct ny_fit_settings *settings = f->settings;
-    struct ny_stage_bytes bytes = ny_sizes_common(f, workers, 1);
+    struct ny_charges bytes = ny_sizes_common(f, workers, 1);
     size_t map = f->m * ny_settings_pairs(settings) * sizeof(double), image, solve;
     size_t written =
         map + ny_kept_bytes(&f->spec, f->m) + ny_sizes_arrays(f, 2); /* with its geometry */
@@ -440,16 +438,15 @@ struct ny_stage_bytes ny_solve_bytes(const struct ny_job_sizes *sizes, unsigned 
     ny_sizes_add_landmarks(f, &bytes);
     solve = ny_sizes_problem(f);
     if (ny_settings_forms_gram(settings)) {
-        bytes.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m);
-        if (ny_context_peers(f->job.ctx))
-            bytes.by_purpose[NY_MEM_GRAM] += ny_accumulator_fold_bytes(f->m);
+        bytes.of[NY_MEM_GRAM] = ny_accumulator_bytes(f->m);
+        if (ny_context_peers(f->job.ctx)) bytes.of[NY_MEM_GRAM] += ny_accumulator_fold_bytes(f->m);
         image = ny_accumulator_gram_image_bytes(f->m); /* when it is loaded, before the rest */
         if (solve < image) solve = image;
         image = ny_columns_square_bytes(&f->spec, f->m, workers); /* W made again */
         if (solve < image) solve = image;
     }
-    bytes.by_purpose[NY_MEM_SOLVE] += solve > model ? solve : model;
-    bytes.by_purpose[NY_MEM_MODEL] = map + f->m * sizeof(double);
+    bytes.of[NY_MEM_SOLVE] += solve > model ? solve : model;
+    bytes.of[NY_MEM_MODEL] = map + f->m * sizeof(double);
     return bytes;
 }
 

@@ -17,10 +17,7 @@ static int check_points(const struct ny_fit *fit)
     int err;
 
     if (fit->settings->until_sums) return NY_OK; /* other parts may differ */
-    if (fit->job.points.n < 2)
-        return ny_fail(fit->job.ctx, NY_EDATA, "%s has %s: nothing to fit; import at least two",
-                       fit->job.keep.place, ny_counted(fit->job.points.n, "row", "rows").text);
-    if (fit->settings->arrivals) return NY_OK; /* who knows */
+    if (fit->job.points.n < 2) return ny_fail_few(fit->job.ctx, fit->job.keep.place);
     err = fit->job.X->ops->stats(fit->job.X, &stats);
     if (err) return err;
     for (uint64_t j = 0; j < stats.d && equal; j++)
@@ -36,8 +33,8 @@ void ny_fit_report_width(struct ny_fit *fit, double gamma)
 {
     json_t *report = ny_job_report(&fit->job);
 
-    ny_field_set_number(report, "gamma", gamma);
-    if (!fit->settings->kernel->has_sigma) return;
+    fit->job.state.report.gamma = gamma;
+    if (!ny_kernel_param(fit->settings->kernel, "sigma")) return;
     ny_field_set_number(report, "sigma", sqrt(0.5 / gamma));
     ny_field_set_number(report, "epsilon", 1 / gamma);
     ny_log(fit->job.ctx, NY_LOG_DETAIL, "kernel width: gamma %.6g = sigma %.6g = epsilon %.6g%s",
@@ -58,7 +55,7 @@ static int decide_width(struct ny_fit *fit)
         if (err) return err;
     }
     fit->params.gamma = gamma;
-    if (fit->settings->kernel->has_gamma) ny_fit_report_width(fit, gamma);
+    if (fit->settings->kernel->auto_gamma) ny_fit_report_width(fit, gamma);
     return NY_OK;
 }
 
@@ -117,20 +114,20 @@ static int run(struct ny_job *job)
 /* ---- the plan ------------------------------------------------------------------------------- */
 
 /* The geometry is made from statistics of four arrays, which are read from a record of four. */
-static struct ny_stage_bytes bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit)
+static struct ny_charges bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
     struct ny_geometry_wish wish = ny_settings_geometry_wish(f->settings, f->points);
-    struct ny_stage_bytes bytes = ny_sizes_common(f, workers, 1);
+    struct ny_charges bytes = ny_sizes_common(f, workers, 1);
 
-    bytes.by_purpose[NY_MEM_STORE] += ny_sizes_gather(f, 0) + f->points->stats_bytes;
-    bytes.by_purpose[NY_MEM_OTHER] += ny_sizes_arrays(f, 8);
+    bytes.of[NY_MEM_STORE] += ny_sizes_gather(f, 0) + f->points->stats_bytes;
+    bytes.of[NY_MEM_OTHER] += ny_sizes_arrays(f, 8);
     wish.workers = workers;
-    bytes.by_purpose[NY_MEM_OTHER] += ny_geometry_bytes(&wish, f->points);
+    bytes.of[NY_MEM_OTHER] += ny_geometry_bytes(&wish, f->points);
     if (f->settings->choice.rule != NY_CHOOSE_ALL)
-        bytes.by_purpose[NY_MEM_STORE] += ny_batch_put_bytes(limit, ny_sizes_arrays(f, 1));
+        bytes.of[NY_MEM_STORE] += ny_batch_put_bytes(limit, ny_sizes_arrays(f, 1));
     if (f->settings->gamma_auto)
-        bytes.by_purpose[NY_MEM_OTHER] +=
+        bytes.of[NY_MEM_OTHER] +=
             ny_columns_auto_gamma_bytes(f->points->n, (size_t)f->points->d, ny_sizes_row(f), limit);
     return bytes;
 }

@@ -17,6 +17,7 @@
 #include "fit/given_columns.h"
 #include "fit/gram_noise.h"
 #include "fit/shards.h"
+#include "fit/sums_room.h"
 #include "fit/unreached.h"
 #include "base/peers.h"
 #include "stream/pass.h"
@@ -25,22 +26,20 @@
 struct accumulate {
     struct ny_fit *fit;
     const struct ny_accumulate *pass;
-    struct ny_tiles tiles;
-    struct ny_partial **partial;         /* one a worker */
-    struct ny_joined_partial **joined;   /* for columns that joined */
-    struct ny_krylov_partial **products; /* where the pass makes products */
-    double *roots;                       /* divided: workers × NY_UNIT_ROWS, d_i^-½ */
+    struct ny_layout own;
+    struct ny_sums_room room;
     double degree_offset;
-    struct ny_unreached_rows unreached, *of_tile; /* in all, and in each worker's last tile */
+    struct ny_unreached_rows unreached;
 };
 
 /* Weighs the rows of the tile, too. */
 static void sum_up(struct accumulate *run, unsigned worker, const struct ny_tile_rows *rows)
 {
-    if (run->tiles.precision == NY_PRECISION_F64)
-        ny_partial_set64(run->partial[worker], ny_tiles_c64(&run->tiles, worker), rows);
+    if (run->room.tiles.precision == NY_PRECISION_F64)
+        ny_partial_set64(run->room.share[worker].sums, ny_tiles_c64(&run->room.tiles, worker),
+                         rows);
     else
-        ny_partial_set(run->partial[worker], ny_tiles_c32(&run->tiles, worker), rows);
+        ny_partial_set(run->room.share[worker].sums, ny_tiles_c32(&run->room.tiles, worker), rows);
 }
 
 /* Computes the worker's share of H, C′ᵀ(C′U), of one tile. */
@@ -48,21 +47,23 @@ static void multiply(struct accumulate *run, unsigned worker)
 {
     struct ny_matrix U = run->pass->krylov->U;
 
-    if (run->tiles.precision == NY_PRECISION_F64)
-        ny_krylov_partial_set64(run->products[worker], ny_tiles_c64(&run->tiles, worker), U);
+    if (run->room.tiles.precision == NY_PRECISION_F64)
+        ny_krylov_partial_set64(run->room.share[worker].products,
+                                ny_tiles_c64(&run->room.tiles, worker), U);
     else
-        ny_krylov_partial_set(run->products[worker], ny_tiles_c32(&run->tiles, worker), U);
+        ny_krylov_partial_set(run->room.share[worker].products,
+                              ny_tiles_c32(&run->room.tiles, worker), U);
 }
 
 /* Sums up the tile for the columns of landmarks that joined late. */
 static void add_joined(struct accumulate *run, const struct ny_tile *tile)
 {
-    struct ny_joined_partial *joined = run->joined[tile->worker];
+    struct ny_joined_partial *joined = run->room.share[tile->worker].joined;
 
-    if (run->tiles.precision == NY_PRECISION_F64)
-        ny_joined_partial_set64(joined, ny_tiles_c64(&run->tiles, tile->worker), tile->rows);
+    if (run->room.tiles.precision == NY_PRECISION_F64)
+        ny_joined_partial_set64(joined, ny_tiles_c64(&run->room.tiles, tile->worker), tile->rows);
     else
-        ny_joined_partial_set(joined, ny_tiles_c32(&run->tiles, tile->worker), tile->rows);
+        ny_joined_partial_set(joined, ny_tiles_c32(&run->room.tiles, tile->worker), tile->rows);
 }
 
 /* Rows before the first that counts weigh nothing; how many they are. */
@@ -96,13 +97,13 @@ static int unit(void *arg, const struct ny_tile *tile)
     const struct ny_degrees *degrees = &run->fit->degrees;
     unsigned w = tile->worker;
     struct ny_tile_rows rows = {
-        .count = tile->rows, .diagonal = ny_tiles_diagonal(&run->tiles, w), .tile = tile};
-    double *roots = run->roots + (size_t)w * NY_UNIT_ROWS;
+        .count = tile->rows, .diagonal = ny_tiles_diagonal(&run->room.tiles, w), .tile = tile};
+    double *roots = run->room.roots + (size_t)w * NY_UNIT_ROWS;
     size_t before = 0;
-    int err = ny_tiles_compute(&run->tiles, tile); /* C′ = k(tile, D) − 1aᵀ */
+    int err = ny_tiles_compute(&run->room.tiles, tile); /* C′ = k(tile, D) − 1aᵀ */
 
     if (err) return err;
-    if (run->joined) {
+    if (run->pass->matched) {
         add_joined(run, tile);
         return NY_OK;
     }
@@ -111,13 +112,13 @@ static int unit(void *arg, const struct ny_tile *tile)
         rows.weights = roots;
     }
     if (degrees->v) { /* C′ ← 𝒟^-½C′ */
-        ny_degrees_roots(degrees, run->degree_offset, &run->tiles, tile, roots);
-        run->of_tile[w] = count_unreached(tile, roots);
+        ny_degrees_roots(degrees, run->degree_offset, &run->room.tiles, tile, roots);
+        run->room.of_tile[w] = count_unreached(tile, roots);
         rows.weights = roots;
     }
     if (run->pass->acc || rows.weights) sum_up(run, w, &rows); /* s_u = C′ᵀ1, G_u = C′ᵀC′ */
     if (run->pass->krylov) multiply(run, w);                   /* H_u = C′ᵀ(C′U) */
-    run->partial[w]->rows -= before;
+    run->room.share[w].sums->rows -= before;
     return NY_OK;
 }
 
@@ -125,14 +126,15 @@ static int fold(void *arg, const struct ny_tile *tile)
 {
     struct accumulate *run = arg;
 
-    if (run->joined) {
-        ny_accumulator_fold_joined(run->pass->acc, run->joined[tile->worker]);
+    if (run->pass->matched) {
+        ny_accumulator_fold_joined(run->pass->acc, run->room.share[tile->worker].joined);
         return NY_OK;
     }
     if (run->pass->acc) /* s += s_u, G += G_u */
-        ny_accumulator_fold(run->pass->acc, run->partial[tile->worker]);
-    if (run->pass->krylov) ny_krylov_fold(run->pass->krylov, run->products[tile->worker]);
-    ny_unreached_rows_add(&run->unreached, &run->of_tile[tile->worker]);
+        ny_accumulator_fold(run->pass->acc, run->room.share[tile->worker].sums);
+    if (run->pass->krylov)
+        ny_krylov_fold(run->pass->krylov, run->room.share[tile->worker].products);
+    ny_unreached_rows_add(&run->unreached, &run->room.of_tile[tile->worker]);
     return NY_OK;
 }
 
@@ -159,7 +161,7 @@ int ny_fit_save_sums(struct ny_fit *fit, const char *part, enum ny_stage_id next
     int err;
 
     if (!image.piece) return NY_EBUDGET;
-    if (acc->rounded) ny_field_set_json(fit->job.record, "rounded", json_true());
+    if (acc->rounded) fit->job.state.record.rounded = true;
     err = next == NY_STAGE_SELECT ? ny_job_put_beside(&fit->job, part, &pieces)
                                   : ny_job_checkpoint_pieces(&fit->job, next, part, &pieces, units);
     ny_free(fit->job.ctx, image.piece);
@@ -177,7 +179,8 @@ static int checkpoint(void *arg, uint64_t units_done)
 {
     struct accumulate *run = arg;
 
-    ny_unreached_rows_save(&run->unreached, ny_job_checkpoint(&run->fit->job));
+    run->fit->job.state.at.unreached = run->unreached.count;
+    run->fit->job.state.at.first_unreached = run->unreached.first;
     return run->pass->save(run->fit, run->fit->job.stage, units_done);
 }
 
@@ -208,63 +211,31 @@ int ny_fit_load_sums(struct ny_fit *fit, const char *part, uint64_t *units)
     return ny_fit_restore_sums(fit, part, units, &found);
 }
 
-/* Allocates each worker's share of H. */
-static int allocate_products(struct accumulate *run)
-{
-    struct ny_fit *fit = run->fit;
-    struct ny_matrix U = run->pass->krylov->U;
-    int err = NY_OK;
-
-    run->products = ny_calloc(fit->job.ctx, NY_MEM_GRAM, fit->job.workers, sizeof(*run->products));
-    if (!run->products) return NY_EBUDGET;
-    for (unsigned w = 0; w < fit->job.workers && err == NY_OK; w++)
-        err = ny_krylov_partial_new(&run->products[w], fit->job.ctx, fit->m, U.cols);
-    return err;
-}
-
 static int allocate(struct accumulate *run)
 {
     struct ny_fit *fit = run->fit;
-    bool few = ny_units_of(fit->job.points.n) <= NY_FEW_UNITS;
-    int err;
+    const struct ny_matched *matched = run->pass->matched;
+    const struct ny_sums_shape shape = {.spec = ny_columns_of(fit->columns),
+                                        .m = fit->m,
+                                        .precision = fit->settings->precision,
+                                        .gram = run->pass->gram,
+                                        .joins = matched,
+                                        .joined = matched ? matched->joined_count : 0,
+                                        .width = run->pass->krylov ? run->pass->krylov->U.cols : 0,
+                                        .workers = fit->job.workers};
 
-    err =
-        ny_tiles_new(&run->tiles, fit->columns, fit->a, fit->settings->precision, fit->job.workers);
-    if (err) return err;
-    run->tiles.cache = fit->cache;
-    if (run->pass->matched)
-        run->joined = ny_calloc(fit->job.ctx, NY_MEM_GRAM, fit->job.workers, sizeof(*run->joined));
-    run->partial = ny_calloc(fit->job.ctx, NY_MEM_GRAM, fit->job.workers, sizeof(*run->partial));
-    run->of_tile = ny_calloc(fit->job.ctx, NY_MEM_GRAM, fit->job.workers, sizeof(*run->of_tile));
-    run->roots =
-        ny_calloc(fit->job.ctx, NY_MEM_TILES, fit->job.workers, NY_UNIT_ROWS * sizeof(double));
-    if (!run->partial || !run->of_tile || !run->roots || (run->pass->matched && !run->joined))
-        return NY_EBUDGET;
+    run->own.ctx = fit->job.ctx;
+    ny_sums_lay(&run->own, &run->room, &shape);
+    if (run->own.err) return run->own.err;
+    ny_tiles_use(&run->room.tiles, fit->columns, fit->a);
+    run->room.tiles.cache = fit->cache;
     if (fit->degrees.v) run->degree_offset = ny_degrees_offset(&fit->degrees, fit->a);
-    for (unsigned w = 0; w < fit->job.workers && err == NY_OK; w++)
-        err = run->joined ? ny_joined_partial_new(&run->joined[w], fit->job.ctx, fit->m,
-                                                  run->pass->matched->joined,
-                                                  run->pass->matched->joined_count, run->pass->gram)
-                          : ny_partial_new(&run->partial[w], fit->job.ctx, fit->m, run->pass->gram);
-    for (unsigned w = 0; w < fit->job.workers && !err && !run->joined; w++)
-        run->partial[w]->shared = few;
-    return err || !run->pass->krylov ? err : allocate_products(run);
-}
-
-static void release(struct accumulate *run)
-{
-    for (unsigned w = 0; run->partial && w < run->fit->job.workers; w++)
-        ny_partial_free(run->partial[w]);
-    for (unsigned w = 0; run->products && w < run->fit->job.workers; w++)
-        ny_krylov_partial_free(run->products[w]);
-    for (unsigned w = 0; run->joined && w < run->fit->job.workers; w++)
-        ny_joined_partial_free(run->joined[w]);
-    ny_free(run->fit->job.ctx, run->joined);
-    ny_free(run->fit->job.ctx, run->partial);
-    ny_free(run->fit->job.ctx, run->products);
-    ny_free(run->fit->job.ctx, run->of_tile);
-    ny_free(run->fit->job.ctx, run->roots);
-    ny_tiles_release(&run->tiles);
+    for (unsigned w = 0; w < shape.workers; w++)
+        if (matched)
+            run->room.share[w].joined->columns = matched->joined;
+        else
+            run->room.share[w].sums->shared = ny_units_of(fit->job.points.n) <= NY_FEW_UNITS;
+    return NY_OK;
 }
 
 /* Flops of a row, besides its products with the landmarks. */
@@ -289,7 +260,8 @@ int ny_accumulate_pass(struct ny_fit *fit, const struct ny_accumulate *pass)
     int err;
 
     if (pass->first_unit) /* else the count is that of a pass before */
-        run.unreached = ny_unreached_rows_load(ny_job_checkpoint(&fit->job));
+        run.unreached = (struct ny_unreached_rows){fit->job.state.at.unreached,
+                                                   fit->job.state.at.first_unreached};
     err = allocate(&run);
     if (err) goto done;
     err = ny_fit_open_source(fit, end, &source);
@@ -312,7 +284,7 @@ int ny_accumulate_pass(struct ny_fit *fit, const struct ny_accumulate *pass)
         ny_job_count_pass(&fit->job, rows, flops * (double)rows);
 done:
     ny_source_free(source);
-    release(&run);
+    ny_layout_free(&run.own);
     return err;
 }
 
@@ -365,28 +337,27 @@ static int run_degrees(struct ny_job *job)
     err = save_degrees(fit);
     if (err) return err;
     ny_fit_drop_problem(fit);
-    json_object_clear(ny_job_checkpoint(job));
+    ny_job_clear_checkpoint(job);
     ny_job_mark_time(job);
     return ny_job_save(job, ny_job_next(job));
 }
 
 /* A pass for s beside W, then the problem that gives v = B s. */
-static struct ny_stage_bytes degrees_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                           size_t limit)
+static struct ny_charges degrees_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                       size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
-    struct ny_stage_bytes pass = ny_sizes_common(f, workers, workers),
-                          solve = ny_sizes_common(f, workers, 1);
+    struct ny_charges pass = ny_sizes_common(f, workers, workers),
+                      solve = ny_sizes_common(f, workers, 1);
 
     (void)limit;
     ny_sizes_add_landmarks(f, &pass);
     ny_sizes_add_landmarks(f, &solve);
-    pass.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers) + NY_CHUNK_BYTES;
-    pass.by_purpose[NY_MEM_GRAM] =
-        NY_CHUNK_BYTES + 2 * f->m * sizeof(double) + workers * ny_partial_bytes(f->m, NY_GRAM_NONE);
-    pass.by_purpose[NY_MEM_TILES] = ny_sizes_pass_tiles(f, workers);
-    solve.by_purpose[NY_MEM_SOLVE] += ny_sizes_problem(f);
-    return ny_stage_bytes_larger(pass, solve);
+    pass.of[NY_MEM_STORE] += ny_sizes_source(f, workers) + NY_CHUNK_BYTES;
+    pass.of[NY_MEM_GRAM] = NY_CHUNK_BYTES + 2 * f->m * sizeof(double);
+    ny_sizes_add_sums(f, &(struct ny_sums_shape){.gram = NY_GRAM_NONE, .workers = workers}, &pass);
+    solve.of[NY_MEM_SOLVE] += ny_sizes_problem(f);
+    return ny_charges_larger(pass, solve);
 }
 
 static void degrees_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
@@ -409,16 +380,12 @@ const struct ny_stage ny_stage_degrees = {NY_STAGE_DEGREES, run_degrees, degrees
 bool ny_fit_sums_outdated(const struct ny_fit *fit)
 {
     return fit->gram == NY_GRAM_F64 && !ny_earlier_keeps_precision(fit) &&
-           ny_field_is(ny_job_report(&fit->job), "gram_precision", "f32");
+           ny_is(fit->job.state.report.gram_precision, "f32");
 }
 
 void ny_fit_drop_outdated(struct ny_fit *fit)
 {
-    if (!ny_fit_sums_outdated(fit) || !ny_field_text(ny_job_checkpoint(&fit->job), "part")) return;
-    ny_log(fit->job.ctx, NY_LOG_WARNING,
-           "the sums of pass 1 were begun in f32, which is too coarse for this result; they are "
-           "made again in f64");
-    json_object_clear(ny_job_checkpoint(&fit->job));
+    if (ny_fit_sums_outdated(fit) && fit->job.state.at.part) ny_job_clear_checkpoint(&fit->job);
 }
 
 int ny_fit_sum_all(struct ny_fit *fit)
@@ -443,8 +410,7 @@ int ny_fit_run_sums(struct ny_fit *fit, int (*choose)(struct ny_fit *fit),
     if (!err && choose) err = ny_fit_lower_workers(fit); /* an f64 Gram takes more of each */
     if (err) return err;
     ny_fit_drop_outdated(fit);
-    ny_field_set_text(ny_job_report(job), "gram_precision",
-                      fit->gram == NY_GRAM_F64 ? "f64" : "f32");
+    job->state.report.gram_precision = fit->gram == NY_GRAM_F64 ? "f64" : "f32";
     err = sum(fit);
     if (err) return err;
     ny_job_mark_time(job);
@@ -457,31 +423,46 @@ static int run(struct ny_job *job)
 }
 
 /* The loss of f32 Grams is measured before the sums and the workers' shares of them exist. */
-static void add_measure(const struct ny_sizes *f, unsigned workers, struct ny_stage_bytes *pass)
+static void add_measure(const struct ny_sizes *f, unsigned workers, struct ny_charges *pass)
 {
-    size_t bytes = ny_fit_measure_bytes(f->m) + workers * ny_fit_measure_worker_bytes(f->m);
+    struct ny_layout measure = {0};
 
     if (f->gram != NY_GRAM_F32 || ny_settings_gram_f64(f->settings, f->points->n)) return;
-    if (pass->by_purpose[NY_MEM_GRAM] < bytes) pass->by_purpose[NY_MEM_GRAM] = bytes;
+    ny_fit_measure_lay(&measure, &f->spec, f->m, workers);
+    if (pass->of[NY_MEM_GRAM] < measure.most.of[NY_MEM_GRAM])
+        pass->of[NY_MEM_GRAM] = measure.most.of[NY_MEM_GRAM];
+}
+
+/* Adds the tiles and the workers' shares: of all columns, or in an update of those that joined, if
+ * these are more. */
+static void add_shares(const struct ny_sizes *f, unsigned workers, struct ny_charges *pass)
+{
+    struct ny_sums_shape shape = {.gram = f->gram, .workers = workers};
+    struct ny_charges all = {{0}}, joined = {{0}};
+
+    ny_sizes_add_sums(f, &shape, &all);
+    shape.joins = true;
+    shape.joined = f->m / 2;
+    if (f->settings->updates) ny_sizes_add_sums(f, &shape, &joined);
+    all = ny_charges_larger(all, joined);
+    ny_charges_add(pass, &all);
 }
 
 /* Bytes of pass 1 without W, which is made again for solve where it would cost a worker. */
-struct ny_stage_bytes ny_accumulate_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                          size_t limit)
+struct ny_charges ny_accumulate_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                      size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
-    struct ny_stage_bytes bytes = ny_sizes_common(f, workers, workers);
+    struct ny_charges bytes = ny_sizes_common(f, workers, workers);
 
     ny_sizes_add_landmarks(f, &bytes);
-    bytes.by_purpose[NY_MEM_SOLVE] -= ny_sizes_spare(f);
-    bytes.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers);
-    bytes.by_purpose[NY_MEM_TILES] = ny_sizes_pass_tiles(f, workers);
-    bytes.by_purpose[NY_MEM_STORE] +=
-        ny_batch_put_bytes(limit, ny_accumulator_gram_image_bytes(f->m));
-    bytes.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m) + NY_CHUNK_BYTES +
-                                    workers * ny_earlier_partial_bytes(f->settings, f->m, f->gram);
+    bytes.of[NY_MEM_SOLVE] -= ny_sizes_spare(f);
+    bytes.of[NY_MEM_STORE] += ny_sizes_source(f, workers);
+    bytes.of[NY_MEM_STORE] += ny_batch_put_bytes(limit, ny_accumulator_gram_image_bytes(f->m));
+    bytes.of[NY_MEM_GRAM] = ny_accumulator_bytes(f->m) + NY_CHUNK_BYTES;
+    add_shares(f, workers, &bytes);
     add_measure(f, workers, &bytes);
-    bytes.by_purpose[NY_MEM_DICTIONARY] += ny_sizes_earlier(f);
+    bytes.of[NY_MEM_DICTIONARY] += ny_sizes_earlier(f);
     return bytes;
 }
 
@@ -529,18 +510,12 @@ int ny_fit_load_accumulator(struct ny_fit *fit)
 
 void ny_fit_keep_sums(struct ny_fit *fit)
 {
-    const json_t *checkpoint = ny_job_checkpoint(&fit->job);
-    const char *part = ny_field_text(checkpoint, "part");
-    json_t *sums;
-    char name[32];
+    struct ny_state *state = &fit->job.state;
 
-    if (!part || strcmp(part, "gram") != 0) return;
-    snprintf(name, sizeof(name), "gram.%llu",
-             (unsigned long long)ny_field_count(checkpoint, "slot", 0));
-    sums = json_object();
-    ny_field_set_text(sums, "part", name);
-    ny_field_set_count(sums, "bytes", ny_field_count(checkpoint, "bytes", 0));
-    ny_field_set_count(sums, "rows", ny_rows_here(&fit->job.points));
-    ny_field_set_text(sums, "precision", ny_field_text(ny_job_report(&fit->job), "gram_precision"));
-    ny_field_set_json(fit->job.record, "sums", sums);
+    if (!ny_job_has_image(&fit->job, "gram")) return;
+    state->sums = (struct ny_state_sums){.there = true,
+                                         .part = state->at.slot == 1 ? "gram.1" : "gram.0",
+                                         .bytes = state->at.bytes,
+                                         .rows = ny_rows_here(&fit->job.points),
+                                         .precision = state->report.gram_precision};
 }

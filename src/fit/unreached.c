@@ -8,7 +8,7 @@
 static int too_many(const struct ny_fit *fit, const struct ny_unreached_rows *unreached)
 {
     const struct ny_fit_settings *settings = fit->settings;
-    bool has_width = settings->kernel->has_gamma && !settings->kernel->has_polynomial;
+    bool has_width = settings->kernel->auto_gamma && settings->kernel->base != NY_BASE_DOT;
     bool best = strcmp(settings->rule->name, "rpcholesky") == 0;
 
     return ny_fail(fit->job.ctx, NY_ENUMERIC,
@@ -31,17 +31,16 @@ int ny_fit_check_unreached(const struct ny_fit *fit, struct ny_unreached_rows *u
 
 int ny_fit_report_unreached(struct ny_fit *fit, struct ny_unreached_rows unreached)
 {
-    bool frozen = fit->earlier.mode == NY_UPDATE_FROZEN;
-    json_t *report = ny_job_report(&fit->job);
-    uint64_t before = frozen ? ny_field_count(report, "rows_unreached", 0) : 0;
+    bool frozen = fit->mode == NY_UPDATE_FROZEN;
+    uint64_t before = frozen ? fit->job.state.report.rows_unreached : 0;
     int err = frozen ? ny_shards_fold_unreached(fit, &unreached)
                      : ny_fit_check_unreached(fit, &unreached);
 
     if (!err && frozen)
         err = ny_unreached_rows_check(&unreached, fit->job.ctx,
-                                      fit->job.points.n - fit->earlier.rows);
+                                      fit->job.points.n - fit->job.state.update.rows);
     if (err) return err;
     if (!frozen) ny_unreached_rows_warn(&unreached, fit->job.ctx, fit->job.points.n);
-    if (unreached.count) ny_field_set_count(report, "rows_unreached", before + unreached.count);
+    if (unreached.count) fit->job.state.report.rows_unreached = before + unreached.count;
     return NY_OK;
 }

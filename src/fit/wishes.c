@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-#include "base/text.h"
+#include "base/decimal.h"
 #include "spectral/methods.h"
 #include "spectral/nystrom.h"
 
@@ -23,7 +23,7 @@ enum { SCATTER_COLUMNS = 8192 };
  * or the number is open. */
 static size_t decide_landmarks(struct ny_context *ctx, const struct ny_wishes *wishes, uint64_t n)
 {
-    size_t landmarks = wishes->plain.rule->all ? (size_t)n : wishes->landmarks;
+    size_t landmarks = wishes->plain.rule->all ? (size_t)n : wishes->plain.landmarks;
 
     if (wishes->plain.landmark_points.count) return landmarks; /* there may be more of them */
     if (wishes->plain.named_landmarks || landmarks <= n || landmarks == SIZE_MAX) return landmarks;
@@ -40,8 +40,10 @@ static size_t decide_landmarks(struct ny_context *ctx, const struct ny_wishes *w
  * map centres K, and not online, where rows are projected on the span. */
 static bool selects_affine(const struct ny_wishes *wishes)
 {
-    if (!wishes->plain.rule->by_tolerance) return false;
-    return wishes->affine_typed ? wishes->affine : wishes->centred && !wishes->online;
+    const struct ny_fit_settings *plain = &wishes->plain;
+
+    if (!plain->rule->by_tolerance) return false;
+    return wishes->affine_typed ? plain->affine : plain->map->additive && !plain->online;
 }
 
 /* If k(x,x) is at most 1, the first landmark leaves a residual of at most 1 to any row, or 2 where
@@ -51,12 +53,11 @@ static int check_tolerance(struct ny_context *ctx, const struct ny_fit_settings 
 {
     double tolerance = fit->dictionary.tolerance, most = fit->dictionary.affine ? 2 : 1;
     bool bounded = fit->kernel->constant_diagonal || fit->kernel->unit_rows;
+    char text[32];
 
     if (isnan(tolerance) || !bounded || tolerance < most) return NY_OK;
-    return ny_fail(ctx, NY_EUSAGE,
-                   "--tolerance %g: residuals of the %s kernel lie between 0 and %g, so one "
-                   "landmark would be enough for all rows; give a value in between, such as 0.1",
-                   tolerance, fit->kernel->name, most);
+    ny_decimal_print(text, sizeof(text), "%g", tolerance);
+    return ny_fail_value(ctx, "tolerance", most > 1 ? "below 2" : "below 1", text);
 }
 
 /* ---- maps of kernels ---------------------------------------------------------------------- */
@@ -70,14 +71,8 @@ static int decide_normalisation(struct ny_context *ctx, const struct ny_wishes *
     fit->normalisation = NY_RAW;
     if (!fit->map->additive && !fit->map->divided) return NY_OK;
     if (implicit && !fit->method->implicit)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--averages implicit acts only with --approx projected and ensemble; %s "
-                       "averages over its landmarks",
-                       fit->method->name);
-    if (fit->affine && !implicit)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--affine and --averages landmarks do not go together: the "
-                       "affine hull is centred implicitly");
+        return ny_fail_beside(ctx, "averages", "approx", fit->method->name);
+    if (fit->affine && !implicit) return ny_fail_beside(ctx, "affine", "averages", "landmarks");
     if (fit->map->additive)
         fit->normalisation = implicit ? NY_CENTRED_IMPLICIT : NY_CENTRED_LANDMARKS;
     else
@@ -130,18 +125,12 @@ static void take_features(struct ny_fit_settings *fit, const struct ny_rows_info
 static int check_components(struct ny_context *ctx, const struct ny_fit_settings *fit, uint64_t n)
 {
     size_t pairs = ny_settings_pairs(fit);
-    const char *are = fit->map->divided ? " and the trivial one are" : " is";
 
     if ((fit->method->whole || ny_settings_features(fit)) && pairs > n)
-        return ny_fail(ctx, NY_EUSAGE, "--components %zu%s more than the %s", fit->components, are,
-                       ny_counted(n, "row", "rows").text);
+        return ny_fail_most(ctx, "components", fit->components, n, "rows");
     if (ny_settings_unit_landmarks(fit) || pairs <= fit->landmarks) return NY_OK;
-    if (fit->landmarks >= n)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--components %zu%s more than the %llu rows there are; give fewer",
-                       fit->components, are, (unsigned long long)n);
-    return ny_fail(ctx, NY_EUSAGE, "--components %zu%s more than the %s; raise --landmarks",
-                   fit->components, are, ny_counted(fit->landmarks, "landmark", "landmarks").text);
+    return ny_fail_most(ctx, "components", fit->components, fit->landmarks,
+                        fit->landmarks >= n ? "rows" : "landmarks");
 }
 
 /* Refuses sizes that the method cannot have, and warns of what it does with those that it has. */
@@ -176,51 +165,30 @@ static int check_randomized(struct ny_context *ctx, const struct ny_wishes *wish
     if (fit->inner != NY_INNER_AUTO || fit->method->whole || !isnan(fit->dictionary.tolerance) ||
         ny_nystrom_randomized(&problem, fit->landmarks, k))
         return NY_OK;
-    return ny_fail(ctx, NY_EUSAGE,
-                   "--%s does not act here: --inner auto finds %zu pairs of %zu landmarks exactly; "
-                   "give --inner randomized",
-                   wishes->oversample_typed ? "oversample" : "power", k, fit->landmarks);
+    return ny_fail_beside(ctx, wishes->oversample_typed ? "oversample" : "power", "inner", "auto");
 }
 
-/* Refuses --until sums over landmarks where another store has others, or another kernel. */
-static int check_shared(struct ny_context *ctx, const struct ny_fit_settings *fit)
-{
-    if (!fit->landmark_points.count)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--until sums needs --landmarks-points FILE: sums are added over landmarks "
-                       "that all stores share");
-    if (fit->normalisation == NY_DIVIDED_IMPLICIT)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--until sums works with --map %s only with --averages landmarks: degrees "
-                       "over all rows are known only when all stores have been read",
-                       fit->map->name);
-    if (fit->map->centred_rows)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--until sums works with --map %s only with --approx exact; for landmarks, "
-                       "give --map kpca --kernel linear",
-                       fit->map->name);
-    if (!fit->gamma_auto) return NY_OK;
-    return ny_fail(ctx, NY_EUSAGE,
-                   "--until sums needs --gamma as a number, the same for all stores; 'nystream "
-                   "plan' and a fit of one of them show a suitable one");
-}
-
-/* Refuses --until sums where the sums of another store could not be added. Those of columns, which
- * stand for landmarks of their own, share nothing but the columns. */
+/* Refuses --until sums where the sums of another store could not be added: over landmarks that it
+ * has not, of degrees over all rows of all stores, or of a width that it has not. Those of columns,
+ * which stand for landmarks of their own, share nothing but the columns. */
 static int check_until(struct ny_context *ctx, const struct ny_fit_settings *fit)
 {
+    const char *other = fit->online                   ? "online"
+                        : fit->probes                 ? "probe"
+                        : fit->certify                ? "certify"
+                        : fit->scale != NY_SCALE_NONE ? "scale"
+                                                      : NULL;
+
     if (!fit->until_sums) return NY_OK;
-    if (!ny_settings_forms_gram(fit) || fit->online || fit->probes || fit->certify)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--until sums works with --approx projected, orthonystrom and column, and "
-                       "with --map pca --approx exact of up to %d columns, which are solved from "
-                       "sums over the rows; it does not work with --online, --probe or --certify",
-                       SCATTER_COLUMNS);
-    if (fit->scale != NY_SCALE_NONE)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--until sums does not go with --scale, which would differ from store to "
-                       "store; scale rows and landmarks before");
-    return ny_settings_unit_landmarks(fit) ? NY_OK : check_shared(ctx, fit);
+    if (other) return ny_fail_both(ctx, "until", other);
+    if (!ny_settings_forms_gram(fit))
+        return ny_fail_beside(ctx, "until", "approx", fit->method->name);
+    if (ny_settings_unit_landmarks(fit)) return NY_OK;
+    if (!fit->landmark_points.count) return ny_fail_only(ctx, "until", "--landmarks-points");
+    if (fit->normalisation == NY_DIVIDED_IMPLICIT)
+        return ny_fail_only(ctx, "until", "--averages landmarks");
+    if (fit->map->centred_rows) return ny_fail_beside(ctx, "until", "map", fit->map->name);
+    return fit->gamma_auto ? ny_fail_only(ctx, "until", "--gamma as a number") : NY_OK;
 }
 
 /* Decides what a map of a kernel needs besides its kernel and landmarks. */
@@ -229,11 +197,7 @@ static int decide_kernel_map(struct ny_context *ctx, const struct ny_wishes *wis
 {
     int err;
 
-    fit->method = wishes->method;
-    fit->affine =
-        wishes->affine_typed && wishes->affine && ny_one_of("affine", fit->method->options);
-    fit->online = wishes->online && fit->rule->by_tolerance;
-    fit->probes = wishes->probes < points->n ? wishes->probes : (size_t)points->n;
+    if (fit->probes > points->n) fit->probes = (size_t)points->n;
     err = decide_normalisation(ctx, wishes, fit);
     if (err) return err;
     if (goes_by_features(wishes, fit, points))
@@ -256,17 +220,13 @@ static int decide_graph_map(struct ny_rows *X, const struct ny_wishes *wishes, u
 {
     struct ny_context *ctx = X->ctx;
 
-    fit->method = wishes->method;
     if (!fit->method) fit->landmarks = 0;
     fit->normalisation = NY_CENTRED_LANDMARKS;
     fit->inner = NY_INNER_EXACT;
     if (fit->method && fit->components > fit->landmarks)
-        return ny_fail(ctx, NY_EUSAGE, "--components %zu is more than the %s; raise --landmarks",
-                       fit->components, ny_counted(fit->landmarks, "landmark", "landmarks").text);
+        return ny_fail_most(ctx, "components", fit->components, fit->landmarks, "landmarks");
     if (!fit->method && fit->components >= n)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--components %zu and the trivial one are more than the %llu rows",
-                       fit->components, (unsigned long long)n);
+        return ny_fail_most(ctx, "components", fit->components, n, "rows");
     return fit->graph_name ? NY_OK : ny_graph_settings_decide(&fit->graph, X, wishes->sweep);
 }
 
@@ -276,14 +236,13 @@ int ny_settings_decide(struct ny_fit_settings *settings, struct ny_context *ctx,
     int err;
 
     *settings = wishes->plain;
-    settings->kernel = wishes->kernel;
     settings->landmarks = decide_landmarks(ctx, wishes, points->n);
     if (settings->map->graph) return decide_graph_map(X, wishes, points->n, settings);
     if (!settings->kernel) /* of a selection whose options are those of a graph's map */
-        return ny_fail(
-            ctx, NY_EUSAGE,
-            "landmarks are selected with a kernel, but this --map has none; give --map kpca");
+        return ny_fail_beside(ctx, "select", "map", settings->map->name);
     settings->dictionary.affine = selects_affine(wishes);
+    settings->affine = settings->affine && settings->method && settings->method->affine;
+    settings->online = settings->online && settings->method && settings->rule->by_tolerance;
     err = settings->updates ? NY_OK : check_tolerance(ctx, settings);
-    return err || !wishes->method ? err : decide_kernel_map(ctx, wishes, points, settings);
+    return err || !settings->method ? err : decide_kernel_map(ctx, wishes, points, settings);
 }

@@ -7,19 +7,13 @@
 /* A fit as the user asked for it: names are table entries, texts are numbers, and nothing depends
  * on the points yet. */
 struct ny_wishes {
-    struct ny_fit_settings plain;   /* settings that are as they were asked for; the others are 0 */
-    const struct ny_method *method; /* --approx; NULL: landmarks alone, or a map without methods */
-    const struct ny_kernel *kernel; /* NULL: a graph's map without one */
-    bool implicit;                  /* --averages implicit was typed, or is the method's default */
-    bool centred;                   /* the map centres K: for greedy, an affine hull by default */
-    bool affine, affine_typed;      /* --affine was typed: yes or no */
-    bool online;                    /* --online, which acts on rules with a tolerance */
-    size_t landmarks;               /* --landmarks, or how many are given; SIZE_MAX: no number */
-    size_t probes;                  /* --probe; 0: none */
-    bool oversample_typed, power_typed;
-    bool products; /* --tol or --max-passes is typed, which exact's products alone take */
-    const char
-        *sweep; /* --sweep of a graph that the fit makes: other --neighbors to try; NULL: none */
+    struct ny_fit_settings plain; /* as they were asked for. method NULL: landmarks alone, or a map
+                                   * without methods; kernel NULL: a graph's map without one;
+                                   * landmarks SIZE_MAX: no number */
+    bool implicit;                /* --averages implicit was typed, or is the method's default */
+    bool affine_typed, oversample_typed, power_typed;
+    bool products;     /* --tol or --max-passes is typed, which exact's products alone take */
+    const char *sweep; /* --sweep of a graph that the fit makes: other --neighbors; NULL: none */
 };
 
 /* Decides the settings of a fit, or of a selection of landmarks if there is no method: the method

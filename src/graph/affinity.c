@@ -72,20 +72,23 @@ static int count_far(struct ny_affinity *affinity)
                    affinity->gamma);
 }
 
+void ny_affinity_lay(struct ny_layout *l, struct ny_affinity *affinity, size_t nodes, size_t edges)
+{
+    affinity->weight = ny_lay(l, NY_MEM_DICTIONARY, edges, sizeof(double));
+    affinity->degree = ny_lay(l, NY_MEM_DICTIONARY, nodes, sizeof(double));
+    affinity->inverse = ny_lay(l, NY_MEM_DICTIONARY, nodes, sizeof(double));
+    affinity->outward = affinity->degree;
+}
+
 int ny_affinity_new(struct ny_affinity *affinity, const struct ny_edges *graph, double gamma)
 {
     struct ny_context *ctx = graph->ctx;
-    size_t edges = (size_t)graph->head[graph->n];
-    int err = NY_EBUDGET;
+    int err;
 
-    *affinity = (struct ny_affinity){.ctx = ctx, .graph = graph, .gamma = gamma};
-    affinity->weight = ny_alloc(ctx, NY_MEM_DICTIONARY, edges * sizeof(double));
-    affinity->degree = ny_calloc(ctx, NY_MEM_DICTIONARY, graph->n, 2 * sizeof(double));
-    if (affinity->weight && affinity->degree) {
-        affinity->inverse = affinity->degree + graph->n;
-        affinity->outward = affinity->degree;
-        err = ny_parallel_ranges(ctx, graph->n, weigh_nodes, affinity);
-    }
+    *affinity = (struct ny_affinity){.own.ctx = ctx, .ctx = ctx, .graph = graph, .gamma = gamma};
+    ny_affinity_lay(&affinity->own, affinity, graph->n, (size_t)graph->head[graph->n]);
+    err = affinity->own.err;
+    if (err == NY_OK) err = ny_parallel_ranges(ctx, graph->n, weigh_nodes, affinity);
     if (err == NY_OK) err = count_far(affinity);
     if (err) ny_affinity_release(affinity);
     return err;
@@ -93,15 +96,7 @@ int ny_affinity_new(struct ny_affinity *affinity, const struct ny_edges *graph, 
 
 void ny_affinity_release(struct ny_affinity *affinity)
 {
-    if (!affinity->ctx) return;
-    ny_free(affinity->ctx, affinity->weight);
-    ny_free(affinity->ctx, affinity->degree);
-    *affinity = (struct ny_affinity){0};
-}
-
-size_t ny_affinity_bytes(uint64_t nodes, uint64_t edges)
-{
-    return (size_t)(2 * edges + 2 * nodes) * sizeof(double);
+    ny_layout_free(&affinity->own);
 }
 
 /* ---- products ------------------------------------------------------------------------------- */

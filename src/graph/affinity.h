@@ -8,10 +8,12 @@
 #ifndef NY_GRAPH_AFFINITY_H
 #define NY_GRAPH_AFFINITY_H
 
+#include "base/layout.h"
 #include "base/thread.h"
 #include "graph/edges.h"
 
 struct ny_affinity {
+    struct ny_layout own;
     struct ny_context *ctx;
     const struct ny_edges *graph;
     double gamma;
@@ -35,8 +37,9 @@ int ny_affinity_new(struct ny_affinity *affinity, const struct ny_edges *graph, 
 /* Frees the weights and degrees of an affinity that ny_affinity_new() made; a zeroed one is left
  * alone. */
 void ny_affinity_release(struct ny_affinity *affinity);
-/* Bytes for so many nodes and undirected edges; ny_affinity_gamma() takes less. */
-size_t ny_affinity_bytes(uint64_t nodes, uint64_t edges);
+/* Lays out what it holds of so many nodes and edges, each of these in both directions;
+ * ny_affinity_gamma() takes less. */
+void ny_affinity_lay(struct ny_layout *l, struct ny_affinity *affinity, size_t nodes, size_t edges);
 
 /* Columns of a strip, the operand of products: a row of a strip is a line of the cache. */
 enum { NY_STRIP_COLUMNS = 8 };

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
 #include "graph/buckets.h"
 
 /* The most pivots; with fewer batches, there is one for each. */
@@ -18,6 +17,12 @@ struct place {
     float far[PIVOTS]; /* from the pivots; 0 where there are fewer */
     float key;
     uint32_t node, source;
+};
+
+struct ny_batching {
+    struct place *place; /* of each source */
+    float *near;         /* of each node, from a pivot */
+    struct ny_buckets *buckets;
 };
 
 /* ---- pivots --------------------------------------------------------------------------------- */
@@ -40,25 +45,21 @@ static size_t next_pivot(const struct place *place, size_t count, size_t k)
     return pivot;
 }
 
-static int measure(const struct ny_edges *graph, struct place *place, size_t count)
+static int measure(const struct ny_batching *b, const struct ny_edges *graph, size_t count)
 {
-    float *near = ny_calloc(graph->ctx, NY_MEM_TILES, graph->n, sizeof(float));
-    const struct ny_reach reach = {.distance = near, .stride = 1};
-    struct ny_buckets *buckets = NULL;
+    const struct ny_reach reach = {.distance = b->near, .stride = 1};
     size_t batches = (count + NY_LANES - 1) / NY_LANES;
-    int err = near ? ny_buckets_new(&buckets, graph) : NY_EBUDGET;
+    int err = NY_OK;
 
     for (size_t k = 0; k < PIVOTS && k < batches && err == NY_OK; k++) {
-        size_t pivot = next_pivot(place, count, k);
+        size_t pivot = next_pivot(b->place, count, k);
 
         for (uint32_t v = 0; v < graph->n; v++)
-            near[v] = INFINITY;
-        err = ny_buckets_run(buckets, &reach, place[pivot].node);
+            b->near[v] = INFINITY;
+        err = ny_buckets_run(b->buckets, &reach, b->place[pivot].node);
         for (size_t i = 0; i < count; i++)
-            place[i].far[k] = near[place[i].node];
+            b->place[i].far[k] = b->near[b->place[i].node];
     }
-    ny_buckets_free(buckets);
-    ny_free(graph->ctx, near);
     return err;
 }
 
@@ -137,30 +138,33 @@ static void halve(struct place *place, size_t count)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
+struct ny_batching *ny_batches_lay(struct ny_layout *l, const struct ny_edges *graph, size_t count)
+{
+    struct ny_batching spare, *b = ny_lay_struct(l, NY_MEM_TILES, sizeof(spare), &spare);
+
+    b->place = ny_lay(l, NY_MEM_TILES, count, sizeof(*b->place));
+    b->near = ny_lay(l, NY_MEM_TILES, graph->n, sizeof(float));
+    b->buckets = ny_buckets_lay(l, graph);
+    return ny_laid(l, b);
+}
+
 int ny_batches_form(const struct ny_edges *graph, const uint32_t *sources, size_t count,
                     uint32_t *order)
 {
-    struct place *place = ny_calloc(graph->ctx, NY_MEM_TILES, count, sizeof(*place));
-    int err = NY_EBUDGET;
+    struct ny_layout l = {.ctx = graph->ctx};
+    struct ny_batching *b = ny_batches_lay(&l, graph, count);
+    int err = l.err;
 
-    if (!place) goto done;
-    for (size_t i = 0; i < count; i++)
-        place[i] = (struct place){.node = sources[i], .source = (uint32_t)i};
-    qsort(place, count, sizeof(*place), by_key); /* by node */
-    err = measure(graph, place, count);
     if (err) goto done;
-    halve(place, count);
     for (size_t i = 0; i < count; i++)
-        order[i] = place[i].source;
+        b->place[i] = (struct place){.node = sources[i], .source = (uint32_t)i};
+    qsort(b->place, count, sizeof(*b->place), by_key); /* by node */
+    err = measure(b, graph, count);
+    if (err) goto done;
+    halve(b->place, count);
+    for (size_t i = 0; i < count; i++)
+        order[i] = b->place[i].source;
 done:
-    ny_free(graph->ctx, place);
+    ny_layout_free(&l);
     return err;
-}
-
-size_t ny_batches_bytes(uint64_t nodes, size_t count)
-{
-    const size_t small_bytes = 1024;
-
-    return (size_t)nodes * sizeof(float) + ny_buckets_bytes(nodes) + count * sizeof(struct place) +
-           small_bytes;
 }

@@ -9,7 +9,8 @@
  * of a batch is in its midst. The same sources always come in the same order. */
 int ny_batches_form(const struct ny_edges *graph, const uint32_t *sources, size_t count,
                     uint32_t *order);
-/* Bytes that it holds while it runs. */
-size_t ny_batches_bytes(uint64_t nodes, size_t count);
+/* Lays out what ny_batches_form() holds while it runs. */
+struct ny_batching;
+struct ny_batching *ny_batches_lay(struct ny_layout *l, const struct ny_edges *graph, size_t count);
 
 #endif

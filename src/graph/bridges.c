@@ -18,6 +18,7 @@ struct batch {
     uint32_t nearest[NY_COMPARE_ROWS];
     double distance[NY_COMPARE_ROWS];
     size_t count;
+    void *raw; /* the rows */
 };
 
 void ny_bridges_begin(struct ny_bridging *bridging)
@@ -26,10 +27,18 @@ void ny_bridges_begin(struct ny_bridging *bridging)
         bridging->best[c] = (struct ny_bridge){INFINITY, NY_NO_ROW, NY_NO_ROW};
 }
 
-size_t ny_bridges_compare_bytes(const struct ny_knn *knn)
+static struct batch *lay(struct ny_layout *l, const struct ny_knn *knn)
 {
-    return sizeof(struct batch) + NY_COMPARE_ROWS * (ny_raw_bytes(knn->spec) + 16) +
-           ny_knn_compare_bytes(knn);
+    struct batch spare, *batch = ny_lay_struct(l, NY_MEM_DICTIONARY, sizeof(spare), &spare);
+
+    batch->raw = ny_lay(l, NY_MEM_DICTIONARY, NY_COMPARE_ROWS, ny_raw_bytes(knn->spec));
+    return ny_laid(l, batch);
+}
+
+void ny_bridges_count(struct ny_layout *l, const struct ny_knn *knn)
+{
+    lay(l, knn);
+    ny_knn_compare_count(l, knn);
 }
 
 static bool of_another(const void *arg, size_t i, uint64_t row)
@@ -58,14 +67,14 @@ static void offer(struct ny_bridging *bridging, const struct batch *batch)
     }
 }
 
-static int compare(struct ny_bridging *bridging, struct batch *batch, void *raw)
+static int compare(struct ny_bridging *bridging, struct batch *batch)
 {
     const struct ny_knn *knn = &bridging->knn;
     const struct ny_knn_query query = {
-        .raw = raw, .count = batch->count, .takes = of_another, .arg = batch};
+        .raw = batch->raw, .count = batch->count, .takes = of_another, .arg = batch};
     struct ny_measured out = {.row = batch->nearest, .distance = batch->distance};
     struct ny_source *points = NULL;
-    int err = knn->X->ops->gather(knn->X, knn->spec->slots, batch->row, batch->count, raw);
+    int err = knn->X->ops->gather(knn->X, knn->spec->slots, batch->row, batch->count, batch->raw);
 
     if (err == NY_OK) err = ny_rows_source(knn->X, knn->n, knn->spec->slots, knn->workers, &points);
     if (err == NY_OK) err = ny_knn_nearest(knn, &query, points, &out);
@@ -77,20 +86,16 @@ static int compare(struct ny_bridging *bridging, struct batch *batch, void *raw)
 int ny_bridges_compare(struct ny_bridging *bridging, uint64_t *row)
 {
     const struct ny_components *components = bridging->components;
-    struct ny_context *ctx = bridging->knn.spec->ctx;
-    size_t row_bytes = ny_raw_bytes(bridging->knn.spec);
-    struct batch *batch = ny_calloc(ctx, NY_MEM_DICTIONARY, 1, sizeof(*batch));
-    void *raw = ny_calloc(ctx, NY_MEM_DICTIONARY, NY_COMPARE_ROWS, row_bytes);
-    int err = batch && raw ? NY_OK : NY_EBUDGET;
+    struct ny_layout l = {.ctx = bridging->knn.spec->ctx};
+    struct batch *batch = lay(&l, &bridging->knn);
+    int err = NY_OK;
 
-    if (err) goto done;
+    if (!batch) return ny_layout_end(&l);
     batch->components = components;
     for (; *row < components->n && batch->count < NY_COMPARE_ROWS; ++*row)
         if (components->of[*row] != 0) batch->row[batch->count++] = *row;
-    if (batch->count) err = compare(bridging, batch, raw);
-done:
-    ny_free(ctx, raw);
-    ny_free(ctx, batch);
+    if (batch->count) err = compare(bridging, batch);
+    ny_layout_free(&l);
     return err;
 }
 

@@ -32,9 +32,8 @@ void ny_bridges_begin(struct ny_bridging *bridging);
 /* Compares the next NY_COMPARE_ROWS rows outside the largest component, from *row on, in one pass
  * over all points. *row moves behind them, and to n when there are no more. */
 int ny_bridges_compare(struct ny_bridging *bridging, uint64_t *row);
-/* Returns the bytes that ny_bridges_compare() charges while it runs, beside the source of the
- * points. */
-size_t ny_bridges_compare_bytes(const struct ny_knn *knn);
+/* Counts what ny_bridges_compare() takes while it runs, beside the source of the points. */
+void ny_bridges_count(struct ny_layout *l, const struct ny_knn *knn);
 /* The pairs of a round become bridges, but for those that close a ring with others. */
 int ny_bridges_take(struct ny_bridging *bridging);
 

@@ -14,7 +14,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "graph/heap.h"
 #include "graph/relax.h"
 
@@ -22,7 +21,6 @@
 enum { STRETCH = 8 };
 
 struct ny_buckets {
-    struct ny_context *ctx;
     const struct ny_edges *graph;
     struct ny_page_cache *pages; /* NULL: the graph is in memory */
     ny_relax_fn *relax;
@@ -89,7 +87,7 @@ int ny_buckets_go(struct ny_buckets *buckets, const struct ny_reach *reach, floa
                                   : ny_page_with(graph, NULL, at.first);
         buckets->relax(&at);
         if (at.rest < INFINITY) ny_patch_heap_put(heap, patch, at.rest);
-        err = ny_check_interrupt(buckets->ctx);
+        err = ny_check_interrupt(graph->ctx);
     }
     return err ? err : ny_page_cache_error(buckets->pages);
 }
@@ -108,41 +106,15 @@ struct ny_page_cache *ny_buckets_pages(struct ny_buckets *buckets)
     return buckets->pages;
 }
 
-int ny_buckets_new(struct ny_buckets **out, const struct ny_edges *graph)
+struct ny_buckets *ny_buckets_lay(struct ny_layout *l, const struct ny_edges *graph)
 {
-    struct ny_buckets *buckets = ny_calloc(graph->ctx, NY_MEM_TILES, 1, sizeof(*buckets));
-    int err = NY_EBUDGET;
+    struct ny_buckets spare, *buckets = ny_lay_struct(l, NY_MEM_TILES, sizeof(spare), &spare);
 
-    *out = NULL;
-    if (!buckets) return err;
-    *buckets = (struct ny_buckets){.ctx = graph->ctx,
-                                   .graph = graph,
-                                   .relax = ny_relax(),
-                                   .stretch = (float)(STRETCH * graph->mean_length)};
+    *buckets = (struct ny_buckets){
+        .graph = graph, .relax = ny_relax(), .stretch = (float)(STRETCH * graph->mean_length)};
     ny_patch_queue_clear(&buckets->queue);
-    buckets->waits = ny_calloc(graph->ctx, NY_MEM_TILES, graph->n, sizeof(*buckets->waits));
-    if (ny_patch_heap_new(&buckets->heap, graph) && buckets->waits)
-        err = ny_page_cache_new(&buckets->pages, graph);
-    if (err) {
-        ny_buckets_free(buckets);
-        return err;
-    }
-    *out = buckets;
-    return NY_OK;
-}
-
-void ny_buckets_free(struct ny_buckets *buckets)
-{
-    if (!buckets) return;
-    ny_page_cache_free(buckets->pages);
-    ny_patch_heap_release(&buckets->heap, buckets->ctx);
-    ny_free(buckets->ctx, buckets->waits);
-    ny_free(buckets->ctx, buckets);
-}
-
-size_t ny_buckets_bytes(uint64_t nodes)
-{
-    const size_t small_bytes = 2048;
-
-    return (size_t)nodes + ny_patch_heap_bytes(nodes) + sizeof(struct ny_buckets) + small_bytes;
+    buckets->waits = ny_lay(l, NY_MEM_TILES, graph->n, sizeof(*buckets->waits));
+    ny_patch_heap_lay(l, &buckets->heap, graph);
+    buckets->pages = ny_page_cache_lay(l, graph);
+    return ny_laid(l, buckets);
 }

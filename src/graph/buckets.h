@@ -6,6 +6,7 @@
 #ifndef NY_GRAPH_BUCKETS_H
 #define NY_GRAPH_BUCKETS_H
 
+#include "base/layout.h"
 #include "graph/pages.h"
 
 /* The distances that a search lowers: distance[v · stride] of each node v. */
@@ -19,14 +20,8 @@ struct ny_reach {
 };
 
 struct ny_buckets;
-/* Makes the workspace of one thread for a graph, which must outlive it. NY_EBUDGET: *out is NULL.
- */
-int ny_buckets_new(struct ny_buckets **out, const struct ny_edges *graph);
-/* Frees the buckets; NULL is allowed. */
-void ny_buckets_free(struct ny_buckets *buckets);
-/* Returns the bytes that ny_buckets_new() charges for a graph of so many nodes, beside the pages of
- * one that is not in memory. */
-size_t ny_buckets_bytes(uint64_t nodes);
+/* Lays out the workspace of one thread for a graph, which must outlive it. */
+struct ny_buckets *ny_buckets_lay(struct ny_layout *l, const struct ny_edges *graph);
 /* Returns the pages through which the buckets read edges, between two searches; NULL: the graph is
  * in memory. */
 struct ny_page_cache *ny_buckets_pages(struct ny_buckets *buckets);

@@ -216,76 +216,60 @@ static void multiply_out(struct ny_coarse *coarse, const struct ny_affinity *fin
     }
 }
 
-/* Fills the graph in room for as many entries as the finer one has, and gives back the rest. */
-static int fill(struct ny_coarse *coarse, const struct ny_affinity *fine, uint64_t *at)
+/* Lays out aggregates, and room for as many entries as the finer graph has. */
+static void lay(struct ny_layout *l, struct ny_coarse *coarse, size_t nodes, size_t entries)
 {
-    struct ny_context *ctx = fine->ctx;
-    size_t n = coarse->graph.n, entries = (size_t)fine->graph->head[fine->graph->n];
-    void *shrunk;
+    size_t n = coarse->graph.n;
 
-    coarse->graph.head = ny_calloc(ctx, NY_MEM_SOLVE, n + 1, sizeof(uint64_t));
-    coarse->graph.target = ny_alloc(ctx, NY_MEM_SOLVE, entries * sizeof(uint32_t));
-    coarse->affinity.weight = ny_alloc(ctx, NY_MEM_SOLVE, entries * sizeof(double));
-    coarse->affinity.degree = ny_calloc(ctx, NY_MEM_SOLVE, n, 3 * sizeof(double));
-    if (!coarse->graph.head || !coarse->graph.target || !coarse->affinity.weight ||
-        !coarse->affinity.degree)
-        return NY_EBUDGET;
-    coarse->affinity.inverse = coarse->affinity.degree + n;
-    coarse->affinity.outward = coarse->affinity.inverse + n;
+    coarse->first = ny_lay(l, NY_MEM_SOLVE, n + 2, sizeof(uint32_t));
+    coarse->member = ny_lay(l, NY_MEM_SOLVE, nodes, sizeof(uint32_t));
+    coarse->graph.head = ny_lay(l, NY_MEM_SOLVE, n + 1, sizeof(uint64_t));
+    coarse->graph.target = ny_lay(l, NY_MEM_SOLVE, entries, sizeof(uint32_t));
+    coarse->affinity.weight = ny_lay(l, NY_MEM_SOLVE, entries, sizeof(double));
+    coarse->affinity.degree = ny_lay(l, NY_MEM_SOLVE, n, sizeof(double));
+    coarse->affinity.inverse = ny_lay(l, NY_MEM_SOLVE, n, sizeof(double));
+    coarse->affinity.outward = ny_lay(l, NY_MEM_SOLVE, n, sizeof(double));
+}
+
+int ny_coarse_new(struct ny_coarse *coarse, struct ny_layout *l, const struct ny_affinity *fine,
+                  bool joined)
+{
+    size_t n = fine->graph->n, entries;
+    struct ny_layout_mark mark;
+    uint64_t *at;
+
+    *coarse = (struct ny_coarse){.graph = {.ctx = fine->ctx}};
+    coarse->affinity = (struct ny_affinity){.ctx = fine->ctx, .graph = &coarse->graph};
+    coarse->of = ny_lay(l, NY_MEM_SOLVE, n, sizeof(uint32_t));
+    if (l->err) return l->err;
+    coarse->graph.n = aggregate(fine, coarse->of);
+    lay(l, coarse, n, (size_t)fine->graph->head[n]);
+    mark = ny_layout_mark(l);
+    at = ny_lay(l, NY_MEM_SOLVE, coarse->graph.n, sizeof(uint64_t));
+    if (l->err) return l->err;
+    if (joined)
+        coarse->graph.n = join_small(fine, coarse->of, coarse->graph.n, (uint32_t *)(void *)at);
     sort_members(coarse, fine->graph->n);
     multiply_out(coarse, fine, at);
-    entries = (size_t)coarse->graph.head[n] + 1; /* a graph of one node has none */
-    shrunk = ny_resize(ctx, NY_MEM_SOLVE, coarse->graph.target, entries * sizeof(uint32_t));
-    if (!shrunk) return NY_EBUDGET;
-    coarse->graph.target = shrunk;
-    shrunk = ny_resize(ctx, NY_MEM_SOLVE, coarse->affinity.weight, entries * sizeof(double));
-    if (!shrunk) return NY_EBUDGET;
-    coarse->affinity.weight = shrunk;
-    return NY_OK;
-}
-
-int ny_coarse_new(struct ny_coarse *coarse, const struct ny_affinity *fine, bool joined)
-{
-    struct ny_context *ctx = fine->ctx;
-    size_t n = fine->graph->n;
-    uint64_t *at = NULL;
-    int err = NY_EBUDGET;
-
-    *coarse = (struct ny_coarse){.graph = {.ctx = ctx}};
-    coarse->affinity = (struct ny_affinity){.ctx = ctx, .graph = &coarse->graph};
-    coarse->of = ny_alloc(ctx, NY_MEM_SOLVE, n * sizeof(uint32_t));
-    if (!coarse->of) return err;
-    coarse->graph.n = aggregate(fine, coarse->of);
-    at = ny_alloc(ctx, NY_MEM_SOLVE, coarse->graph.n * sizeof(uint64_t));
-    if (at && joined)
-        coarse->graph.n = join_small(fine, coarse->of, coarse->graph.n, (uint32_t *)(void *)at);
-    coarse->first = ny_calloc(ctx, NY_MEM_SOLVE, coarse->graph.n + 2, sizeof(uint32_t));
-    coarse->member = ny_alloc(ctx, NY_MEM_SOLVE, n * sizeof(uint32_t));
-    if (coarse->first && coarse->member && at) err = fill(coarse, fine, at);
-    ny_free(ctx, at);
-    return err;
-}
-
-void ny_coarse_release(struct ny_coarse *coarse)
-{
-    struct ny_context *ctx = coarse->graph.ctx;
-
-    if (!ctx) return;
-    ny_free(ctx, coarse->of);
-    ny_free(ctx, coarse->first);
-    ny_free(ctx, coarse->member);
-    ny_free(ctx, coarse->graph.head);
-    ny_free(ctx, coarse->graph.target);
-    ny_free(ctx, coarse->affinity.weight);
-    ny_free(ctx, coarse->affinity.degree);
-    *coarse = (struct ny_coarse){0};
+    ny_layout_back(l, &mark);
+    entries = (size_t)coarse->graph.head[coarse->graph.n] + 1; /* a graph of one node has none */
+    coarse->graph.target =
+        ny_lay_shrink(l, NY_MEM_SOLVE, coarse->graph.target, entries * sizeof(uint32_t));
+    coarse->affinity.weight =
+        ny_lay_shrink(l, NY_MEM_SOLVE, coarse->affinity.weight, entries * sizeof(double));
+    return l->err;
 }
 
 /* Aggregates have two nodes at least. */
-size_t ny_coarse_bytes(uint64_t nodes, uint64_t entries)
+void ny_coarse_count(struct ny_layout *l, size_t nodes, size_t entries)
 {
-    size_t aggregates = (size_t)nodes / 2 + 1;
+    struct ny_coarse coarse = {.graph.n = (uint32_t)(nodes / 2 + 1)};
+    struct ny_layout_mark mark;
 
-    return 2 * (size_t)nodes * sizeof(uint32_t) + (aggregates + 2) * 6 * sizeof(uint64_t) +
-           (size_t)entries * (sizeof(uint32_t) + sizeof(double));
+    ny_lay(l, NY_MEM_SOLVE, nodes, sizeof(*coarse.of));
+    mark = ny_layout_mark(l);
+    lay(l, &coarse, nodes, entries);
+    ny_lay(l, NY_MEM_SOLVE, coarse.graph.n, sizeof(uint64_t));
+    ny_layout_back(l, &mark);
+    lay(l, &coarse, nodes, entries / 2);
 }

@@ -17,12 +17,12 @@ struct ny_coarse {
     struct ny_affinity affinity;
 };
 
-/* Makes the coarser graph. joined: aggregates of fewer than eight nodes are joined with others.
- * NY_EBUDGET; release it then, too. */
-int ny_coarse_new(struct ny_coarse *coarse, const struct ny_affinity *fine, bool joined);
-/* Frees a coarser graph, of any state that ny_coarse_new() leaves; a zeroed one is left alone. */
-void ny_coarse_release(struct ny_coarse *coarse);
-/* The most bytes for so many nodes and entries (two an edge) of the finer graph. */
-size_t ny_coarse_bytes(uint64_t nodes, uint64_t entries);
+/* Makes the coarser graph in a layout. joined: aggregates of fewer than eight nodes are joined with
+ * others. NY_EBUDGET. */
+int ny_coarse_new(struct ny_coarse *coarse, struct ny_layout *l, const struct ny_affinity *fine,
+                  bool joined);
+/* Counts the most for so many nodes and entries (two an edge) of the finer graph; what is left in
+ * the end has half of the entries. */
+void ny_coarse_count(struct ny_layout *l, size_t nodes, size_t entries);
 
 #endif

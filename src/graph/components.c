@@ -13,8 +13,6 @@
 
 #include <math.h>
 
-#include "base/memory.h"
-
 uint64_t ny_lists_degrees(const struct ny_lists *lists, uint32_t *degree)
 {
     uint64_t edges = 0;
@@ -71,9 +69,17 @@ static void join_all(const struct ny_lists *lists, uint32_t *parent)
         ny_components_join(parent, lists->bridge[k].from, lists->bridge[k].to);
 }
 
-size_t ny_components_bytes(uint64_t n)
+static uint32_t *words(struct ny_layout *l, uint64_t count)
 {
-    return ((size_t)n * 3 + 2) * sizeof(uint32_t);
+    return ny_lay(l, NY_MEM_DICTIONARY, (size_t)count, sizeof(uint32_t));
+}
+
+/* The components, sizes of roots, and how many there are of a size. */
+void ny_components_count(struct ny_layout *l, uint64_t n)
+{
+    words(l, n);
+    words(l, n);
+    words(l, n + 1);
 }
 
 /* Turns the sizes of roots into numbers of components: counts those of each size, so that the
@@ -97,6 +103,7 @@ static void number_roots(uint32_t *size, uint64_t n, uint32_t *first, uint64_t l
 /* Turns parents into component numbers, by way of the sizes of the roots. */
 static int number(struct ny_components *components, uint32_t *rows)
 {
+    struct ny_layout *l = &components->own;
     uint32_t *of = components->of, *first;
 
     for (uint64_t i = 0; i < components->n; i++)
@@ -106,36 +113,39 @@ static int number(struct ny_components *components, uint32_t *rows)
         components->count += rows[of[i]]++ == 0;
         if (rows[of[i]] > components->largest) components->largest = rows[of[i]];
     }
-    first = ny_calloc(components->ctx, NY_MEM_DICTIONARY, (size_t)components->largest + 1,
-                      sizeof(*first));
-    if (!first) return NY_EBUDGET;
+    first = words(l, components->largest + 1);
+    if (!first) return l->err;
     number_roots(rows, components->n, first, components->largest);
     for (uint64_t i = 0; i < components->n; i++)
         of[i] = rows[of[i]];
-    ny_free(components->ctx, first);
     return NY_OK;
 }
 
 int ny_components_find(struct ny_components *components, struct ny_context *ctx,
                        const struct ny_lists *lists)
 {
-    uint32_t *rows = ny_calloc(ctx, NY_MEM_DICTIONARY, (size_t)lists->n, sizeof(uint32_t));
-    int err = NY_EBUDGET;
+    struct ny_layout *l = &components->own;
+    struct ny_layout_mark mark;
+    uint32_t *rows;
+    int err;
 
-    *components = (struct ny_components){.ctx = ctx, .n = lists->n};
-    components->of = ny_calloc(ctx, NY_MEM_DICTIONARY, (size_t)lists->n, sizeof(uint32_t));
-    if (rows && components->of) {
+    *components = (struct ny_components){.own.ctx = ctx, .n = lists->n};
+    components->of = words(l, lists->n);
+    mark = ny_layout_mark(l);
+    rows = words(l, lists->n);
+    err = l->err;
+    if (err == NY_OK) {
         join_all(lists, components->of);
         err = number(components, rows);
     }
-    ny_free(ctx, rows);
+    ny_layout_back(l, &mark);
     if (err) ny_components_release(components);
     return err;
 }
 
 void ny_components_release(struct ny_components *components)
 {
-    ny_free(components->ctx, components->of);
+    ny_layout_free(&components->own);
     components->of = NULL;
 }
 

@@ -8,6 +8,7 @@
 #ifndef NY_GRAPH_COMPONENTS_H
 #define NY_GRAPH_COMPONENTS_H
 
+#include "base/layout.h"
 #include "nearest/neighbors.h"
 
 /* An edge that no list has (graph/bridges.h). */
@@ -61,7 +62,7 @@ uint64_t ny_lists_degrees(const struct ny_lists *lists, uint32_t *degree);
 
 /* Components: numbered by size, the largest is 0; of equal ones that of the smallest row first. */
 struct ny_components {
-    struct ny_context *ctx;
+    struct ny_layout own;
     uint64_t n, count, largest;
     uint32_t *of; /* n: the component of each row */
 };
@@ -71,9 +72,8 @@ int ny_components_find(struct ny_components *components, struct ny_context *ctx,
                        const struct ny_lists *lists);
 /* Frees the component numbers. */
 void ny_components_release(struct ny_components *components);
-/* Returns the most bytes that ny_components_find() charges for n rows: there may be n components.
- */
-size_t ny_components_bytes(uint64_t n);
+/* Counts the most that ny_components_find() takes for n rows: one component may have them all. */
+void ny_components_count(struct ny_layout *l, uint64_t n);
 /* Trees of parents, each of whose roots is its own: a and b come into one. False: they were. */
 bool ny_components_join(uint32_t *parent, uint32_t a, uint32_t b);
 

@@ -12,12 +12,6 @@ struct ny_edge_entry {
     double weight;
 };
 
-/* The nodes that there are, and who says so, for messages: "--nodes says"; 0: the source does. */
-struct ny_edge_nodes {
-    uint64_t count;
-    const char *said_by;
-};
-
 struct ny_edge_source {
     /* Reads the next entry; NY_END behind the last; NY_EDATA says where a wrong one is. */
     int (*next)(struct ny_edge_source *source, struct ny_edge_entry *entry);
@@ -26,8 +20,8 @@ struct ny_edge_source {
     uint64_t nodes; /* of a matrix, or those that were given; 0: the source does not say */
 };
 
-/* Opens a source; *out is NULL after a failure. */
+/* Opens a source of so many nodes; 0: it says itself how many. *out is NULL after a failure. */
 typedef int ny_edge_open_fn(struct ny_edge_source **out, struct ny_context *ctx, const char *path,
-                            struct ny_edge_nodes nodes);
+                            uint64_t nodes);
 
 #endif

@@ -12,8 +12,8 @@
 #include "graph/edges.h"
 
 #include <math.h>
+#include <string.h>
 
-#include "base/memory.h"
 #include "base/thread.h"
 #include "graph/order.h"
 #include "graph/pages.h"
@@ -135,85 +135,73 @@ static void place_edges(struct walk *walk)
     }
 }
 
-/* Takes room for the edges once they are counted. The second fill has as many and uses it again. */
-static int allocate_edges(struct ny_edges *graph)
+/* Lays out room for the edges once they are counted, which the second fill uses again. */
+static void lay_edges(struct ny_layout *l, struct ny_edges *graph, uint64_t directed)
 {
-    size_t directed = (size_t)graph->head[graph->n];
-
-    graph->target = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, directed, sizeof(uint32_t));
-    graph->length = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, directed, sizeof(float));
-    return graph->target && graph->length ? NY_OK : NY_EBUDGET;
+    graph->target = ny_lay(l, NY_MEM_DICTIONARY, (size_t)directed, sizeof(uint32_t));
+    graph->length = ny_lay(l, NY_MEM_DICTIONARY, (size_t)directed, sizeof(float));
 }
 
 /* Edges of the nodes, as they are numbered. */
 static int fill(struct ny_edges *graph, const struct ny_lists *lists)
 {
-    struct ny_context *ctx = graph->ctx;
-    unsigned threads = ny_context_threads(ctx);
+    struct ny_layout l = {.ctx = graph->ctx};
+    unsigned threads = ny_context_threads(l.ctx);
     struct walk walk = {graph, lists, threads < WORKERS ? threads : WORKERS, NULL};
-    int err = NY_EBUDGET;
+    int err;
 
-    walk.next =
-        ny_calloc(ctx, NY_MEM_DICTIONARY, (size_t)walk.workers * graph->n, sizeof(uint32_t));
-    if (walk.next) err = ny_parallel(ctx, walk.workers, count_share, &walk);
+    walk.next = ny_lay(&l, NY_MEM_DICTIONARY, (size_t)walk.workers * graph->n, sizeof(uint32_t));
+    err = l.err ? l.err : ny_parallel(l.ctx, walk.workers, count_share, &walk);
     if (err == NY_OK) {
         place_edges(&walk);
-        err = graph->target ? NY_OK : allocate_edges(graph);
+        if (!graph->target) lay_edges(&graph->own, graph, graph->head[graph->n]);
+        err = graph->own.err;
     }
-    if (err == NY_OK) err = ny_parallel(ctx, walk.workers, put_share, &walk);
-    ny_free(ctx, walk.next);
+    if (err == NY_OK) err = ny_parallel(l.ctx, walk.workers, put_share, &walk);
+    ny_layout_free(&l);
     return err;
 }
 
 /* ---- order ---------------------------------------------------------------------------------- */
 
 /* Node v becomes node place[v]. */
-static int renumber(struct ny_edges *graph, const uint32_t *place)
+static void renumber(struct ny_edges *graph, const uint32_t *place, uint32_t *before)
 {
-    uint32_t *row = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, graph->n, sizeof(uint32_t));
-
-    if (!row) return NY_EBUDGET;
-    for (uint32_t v = 0; v < graph->n; v++)
-        row[place[v]] = graph->row[v];
-    ny_free(graph->ctx, graph->row);
-    graph->row = row;
-    for (uint32_t v = 0; v < graph->n; v++)
-        graph->node[row[v]] = v;
-    return NY_OK;
+    memcpy(before, graph->row, graph->n * sizeof(*before));
+    for (uint32_t v = 0; v < graph->n; v++) {
+        graph->row[place[v]] = before[v];
+        graph->node[before[v]] = place[v];
+    }
 }
 
 /* Finds the numbering and gives rows and nodes their new numbers; edges are then filled again. */
 static int order(struct ny_edges *graph)
 {
-    uint32_t *place = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, graph->n, sizeof(uint32_t));
+    struct ny_layout l = {.ctx = graph->ctx};
+    uint32_t *place = ny_lay(&l, NY_MEM_DICTIONARY, graph->n, sizeof(uint32_t)), *before;
     int err;
 
     for (uint32_t v = 0; v < graph->n && graph->near; v++)
         ny_order_targets(graph->target + graph->head[v],
                          (size_t)(graph->head[v + 1] - graph->head[v]));
     err = place ? ny_order_nodes(graph, place) : NY_EBUDGET;
-
-    if (err == NY_OK) err = renumber(graph, place);
-    ny_free(graph->ctx, place);
+    before = err ? NULL : ny_lay(&l, NY_MEM_DICTIONARY, graph->n, sizeof(uint32_t));
+    if (before) renumber(graph, place, before);
+    if (err == NY_OK) err = l.err;
+    ny_layout_free(&l);
     return err;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static int allocate_nodes(struct ny_edges *graph, const struct ny_lists *lists)
+static void lay_nodes(struct ny_layout *l, struct ny_edges *graph, uint64_t points)
 {
     size_t n = graph->n;
 
-    graph->head = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, n + 1, sizeof(uint64_t));
-    graph->row = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, n, sizeof(uint32_t));
-    graph->node = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, (size_t)lists->n, sizeof(uint32_t));
-    graph->patches.first = ny_calloc(graph->ctx, NY_MEM_DICTIONARY,
-                                     (size_t)ny_patches_most(n) + 1, sizeof(uint32_t));
-    graph->patches.of = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, n / NY_PATCH_STEP + 1,
-                                  sizeof(uint32_t));
-    return graph->head && graph->row && graph->node && graph->patches.first && graph->patches.of
-               ? NY_OK
-               : NY_EBUDGET;
+    graph->head = ny_lay(l, NY_MEM_DICTIONARY, n + 1, sizeof(uint64_t));
+    graph->row = ny_lay(l, NY_MEM_DICTIONARY, n, sizeof(uint32_t));
+    graph->node = ny_lay(l, NY_MEM_DICTIONARY, (size_t)points, sizeof(uint32_t));
+    ny_patches_lay(l, &graph->patches, n);
 }
 
 /* Sets mean_length and longest. */
@@ -235,10 +223,11 @@ int ny_edges_new(struct ny_edges *graph, struct ny_context *ctx, const struct ny
     uint32_t v = 0;
     int err;
 
-    *graph = (struct ny_edges){.ctx = ctx, .near = !!lists->order};
+    *graph = (struct ny_edges){.own.ctx = ctx, .ctx = ctx, .near = !!lists->order};
     for (uint64_t i = 0; i < lists->n; i++)
         graph->n += components->of[i] == component;
-    err = allocate_nodes(graph, lists);
+    lay_nodes(&graph->own, graph, lists->n);
+    err = graph->own.err;
     if (err) goto done;
     for (uint64_t k = 0; k < lists->n; k++) {
         uint64_t i = lists->order ? lists->order[k] : k;
@@ -259,15 +248,8 @@ done:
 
 void ny_edges_release(struct ny_edges *graph)
 {
-    if (!graph->ctx) return;
-    ny_pages_free(graph->pages);
-    ny_free(graph->ctx, graph->head);
-    ny_free(graph->ctx, graph->row);
-    ny_free(graph->ctx, graph->node);
-    ny_free(graph->ctx, graph->target);
-    ny_free(graph->ctx, graph->length);
-    ny_free(graph->ctx, graph->patches.first);
-    ny_free(graph->ctx, graph->patches.of);
+    if (graph->pages) ny_scratch_close(&graph->pages->file);
+    ny_layout_free(&graph->own);
     *graph = (struct ny_edges){0};
 }
 
@@ -282,16 +264,23 @@ uint64_t ny_patches_most(uint64_t nodes)
     return nodes / NY_CELL_LEAST + nodes / NY_PATCH_NODES + 2;
 }
 
-size_t ny_edges_bytes(uint64_t n, uint64_t nodes, uint64_t edges)
+void ny_patches_lay(struct ny_layout *l, struct ny_patches *patches, uint64_t nodes)
 {
-    uint64_t patches = ny_patches_most(nodes) + 1 + nodes / NY_PATCH_STEP + 1;
+    size_t most = (size_t)ny_patches_most(nodes), steps = (size_t)nodes / NY_PATCH_STEP;
 
-    return (size_t)((n + nodes + patches) * sizeof(uint32_t) + (nodes + 1) * sizeof(uint64_t) +
-                    2 * edges * (sizeof(uint32_t) + sizeof(float)));
+    patches->first = ny_lay(l, NY_MEM_DICTIONARY, most + 1, sizeof(uint32_t));
+    patches->of = ny_lay(l, NY_MEM_DICTIONARY, steps + 1, sizeof(uint32_t));
+}
+
+void ny_edges_lay(struct ny_layout *l, struct ny_edges *graph, uint64_t points, uint64_t edges)
+{
+    lay_nodes(l, graph, points);
+    lay_edges(l, graph, 2 * edges);
 }
 
 /* Places of the nodes, and what finds them; that is more than the workers' counts. */
-size_t ny_edges_building_bytes(uint64_t nodes)
+void ny_edges_making_count(struct ny_layout *l, uint64_t nodes)
 {
-    return (size_t)nodes * sizeof(uint32_t) + ny_order_bytes(nodes);
+    ny_lay(l, NY_MEM_DICTIONARY, (size_t)nodes, sizeof(uint32_t));
+    ny_order_lay(l, nodes);
 }

@@ -5,6 +5,7 @@
 #ifndef NY_GRAPH_EDGES_H
 #define NY_GRAPH_EDGES_H
 
+#include "base/layout.h"
 #include "graph/components.h"
 
 /* The most nodes of a patch: their distances from 16 sources take 64 KiB. Patches are made of
@@ -20,6 +21,7 @@ struct ny_patches {
 struct ny_pages;
 
 struct ny_edges {
+    struct ny_layout own;
     struct ny_context *ctx;
     uint32_t n;       /* nodes */
     uint64_t *head;   /* n + 1: where a node's edges begin; in all head[n], each edge twice */
@@ -54,10 +56,12 @@ int ny_edges_new(struct ny_edges *graph, struct ny_context *ctx, const struct ny
 void ny_edges_release(struct ny_edges *graph);
 /* Tells whether the point is a node of the graph, for selections among nodes. */
 bool ny_edges_has(const void *graph, uint64_t row);
-/* Returns the bytes of a graph among n points with at most so many nodes and edges. */
-size_t ny_edges_bytes(uint64_t n, uint64_t nodes, uint64_t edges);
-/* Returns the bytes that ny_edges_new() charges beside the graph while it makes it. */
-size_t ny_edges_building_bytes(uint64_t nodes);
+/* Lays out what a graph of graph->n nodes among so many points holds, with so many edges. */
+void ny_edges_lay(struct ny_layout *l, struct ny_edges *graph, uint64_t points, uint64_t edges);
+/* Counts what ny_edges_new() takes beside the graph while it makes it. */
+void ny_edges_making_count(struct ny_layout *l, uint64_t nodes);
+/* Lays out the patches of so many nodes. */
+void ny_patches_lay(struct ny_layout *l, struct ny_patches *patches, uint64_t nodes);
 /* The most patches that so many nodes can have. */
 uint64_t ny_patches_most(uint64_t nodes);
 

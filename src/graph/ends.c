@@ -5,7 +5,6 @@
  */
 #include "graph/ends.h"
 
-#include "base/memory.h"
 #include "base/scratch.h"
 
 /* Bytes of all buffers together, and the least of one. */
@@ -19,7 +18,6 @@ struct range {
 };
 
 struct ny_ends {
-    struct ny_context *ctx;
     struct ny_scratch file;
     uint32_t ranges;
     size_t room; /* ends of a buffer */
@@ -34,47 +32,32 @@ static size_t room_of(size_t ranges)
     return (bytes > BUFFER_LEAST ? bytes : BUFFER_LEAST) / sizeof(struct ny_end);
 }
 
-int ny_ends_new(struct ny_ends **out, struct ny_context *ctx, const char *folder, uint32_t ranges,
-                const uint32_t *begin, const uint64_t *count)
+struct ny_ends *ny_ends_lay(struct ny_layout *l, uint32_t ranges)
 {
-    struct ny_ends *ends = ny_calloc(ctx, NY_MEM_DICTIONARY, 1, sizeof(*ends));
-    uint64_t at = 0;
-    int err = NY_EBUDGET;
+    struct ny_ends spare, *ends = ny_lay_struct(l, NY_MEM_DICTIONARY, sizeof(spare), &spare);
 
-    *out = NULL;
-    if (!ends) return err;
-    *ends = (struct ny_ends){.ctx = ctx,
-                             .file = {ctx, folder, "the edges of a graph", -1},
-                             .ranges = ranges,
-                             .room = room_of(ranges)};
-    ends->range = ny_calloc(ctx, NY_MEM_DICTIONARY, ranges, sizeof(*ends->range));
-    ends->buffer = ny_calloc(ctx, NY_MEM_DICTIONARY, ranges * ends->room, sizeof(*ends->buffer));
-    if (ends->range && ends->buffer) err = ny_scratch_open(&ends->file);
-    if (err) {
-        ny_ends_free(ends);
-        return err;
-    }
-    for (uint32_t r = 0; r < ranges; r++) {
+    *ends = (struct ny_ends){.ranges = ranges, .room = room_of(ranges)};
+    ends->range = ny_lay(l, NY_MEM_DICTIONARY, ranges, sizeof(*ends->range));
+    ends->buffer = ny_lay(l, NY_MEM_DICTIONARY, ranges * ends->room, sizeof(*ends->buffer));
+    return ny_laid(l, ends);
+}
+
+int ny_ends_open(struct ny_ends *ends, struct ny_context *ctx, const char *folder,
+                 const uint32_t *begin, const uint64_t *count)
+{
+    uint64_t at = 0;
+
+    for (uint32_t r = 0; r < ends->ranges; r++) {
         ends->range[r] = (struct range){.begin = begin[r], .at = at};
         at += count[r];
     }
-    *out = ends;
-    return NY_OK;
+    ends->file = (struct ny_scratch){ctx, folder, "the edges of a graph", -1};
+    return ny_scratch_open(&ends->file);
 }
 
-void ny_ends_free(struct ny_ends *ends)
+void ny_ends_close(struct ny_ends *ends)
 {
-    if (!ends) return;
-    ny_scratch_close(&ends->file);
-    ny_free(ends->ctx, ends->buffer);
-    ny_free(ends->ctx, ends->range);
-    ny_free(ends->ctx, ends);
-}
-
-size_t ny_ends_bytes(size_t ranges)
-{
-    return sizeof(struct ny_ends) +
-           ranges * (sizeof(struct range) + room_of(ranges) * sizeof(struct ny_end));
+    if (ends) ny_scratch_close(&ends->file);
 }
 
 /* Returns the range of a node: the last that begins before it. */
@@ -125,7 +108,7 @@ int ny_ends_walk(struct ny_ends *ends, uint32_t r,
         uint64_t left = range->filed - done;
         size_t some = left < ends->room ? (size_t)left : ends->room;
 
-        err = ny_check_interrupt(ends->ctx);
+        err = ny_check_interrupt(ends->file.ctx);
         if (err == NY_OK)
             err = ny_scratch_get(&ends->file, buffer, some * sizeof(*buffer),
                                  (range->at + done) * sizeof(*buffer));

@@ -6,7 +6,7 @@
 #ifndef NY_GRAPH_ENDS_H
 #define NY_GRAPH_ENDS_H
 
-#include "base/context.h"
+#include "base/layout.h"
 
 /* An end at some node of an edge to another. */
 struct ny_end {
@@ -15,14 +15,14 @@ struct ny_end {
 };
 
 struct ny_ends;
-/* Makes the file in a folder, which must outlive it, for ranges of nodes: range r begins with node
- * begin[r], and has at most count[r] ends. NY_EBUDGET, or NY_EIO: *out is NULL. */
-int ny_ends_new(struct ny_ends **out, struct ny_context *ctx, const char *folder, uint32_t ranges,
-                const uint32_t *begin, const uint64_t *count);
-/* Frees it, and the file; NULL is allowed. */
-void ny_ends_free(struct ny_ends *ends);
-/* Returns the most bytes that ny_ends_new() charges for so many ranges. */
-size_t ny_ends_bytes(size_t ranges);
+/* Lays out so many ranges of nodes. */
+struct ny_ends *ny_ends_lay(struct ny_layout *l, uint32_t ranges);
+/* Makes the file in a folder, which must outlive it: range r begins with node begin[r], and has at
+ * most count[r] ends. NY_EIO. */
+int ny_ends_open(struct ny_ends *ends, struct ny_context *ctx, const char *folder,
+                 const uint32_t *begin, const uint64_t *count);
+/* Closes the file; NULL is allowed. */
+void ny_ends_close(struct ny_ends *ends);
 
 /* Puts an end into the range of its node. */
 int ny_ends_put(struct ny_ends *ends, const struct ny_end *end);

@@ -2,8 +2,6 @@
 
 #include <math.h>
 
-#include "base/memory.h"
-
 static void set(struct ny_patch_heap *heap, uint32_t at, uint32_t patch)
 {
     heap->patch[at] = patch;
@@ -48,30 +46,17 @@ uint32_t ny_patch_heap_pop(struct ny_patch_heap *heap, float *key)
     return top;
 }
 
-bool ny_patch_heap_new(struct ny_patch_heap *heap, const struct ny_edges *graph)
+void ny_patch_heap_lay(struct ny_layout *l, struct ny_patch_heap *heap,
+                       const struct ny_edges *graph)
 {
     const uint32_t patches = graph->patches.count;
 
-    heap->patch = ny_calloc(graph->ctx, NY_MEM_TILES, patches, sizeof(uint32_t));
-    heap->place = ny_calloc(graph->ctx, NY_MEM_TILES, patches, sizeof(uint32_t));
-    heap->key = ny_calloc(graph->ctx, NY_MEM_TILES, patches, sizeof(float));
     heap->count = 0;
-    if (!heap->patch || !heap->place || !heap->key) return false;
-    for (uint32_t p = 0; p < patches; p++) {
+    heap->patch = ny_lay(l, NY_MEM_TILES, patches, sizeof(uint32_t));
+    heap->place = ny_lay(l, NY_MEM_TILES, patches, sizeof(uint32_t));
+    heap->key = ny_lay(l, NY_MEM_TILES, patches, sizeof(float));
+    for (uint32_t p = 0; p < patches && heap->key; p++) {
         heap->place[p] = NY_NO_ROW;
         heap->key[p] = INFINITY;
     }
-    return true;
-}
-
-void ny_patch_heap_release(struct ny_patch_heap *heap, struct ny_context *ctx)
-{
-    ny_free(ctx, heap->patch);
-    ny_free(ctx, heap->place);
-    ny_free(ctx, heap->key);
-}
-
-size_t ny_patch_heap_bytes(uint64_t nodes)
-{
-    return (size_t)ny_patches_most(nodes) * (2 * sizeof(uint32_t) + sizeof(float));
 }

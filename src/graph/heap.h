@@ -2,6 +2,7 @@
 #ifndef NY_GRAPH_HEAP_H
 #define NY_GRAPH_HEAP_H
 
+#include "base/layout.h"
 #include "graph/edges.h"
 
 struct ny_patch_heap {
@@ -11,12 +12,9 @@ struct ny_patch_heap {
     uint32_t count;
 };
 
-/* Makes an empty heap of the patches of a graph; false if the budget has no room. Release it in
- * both cases. */
-bool ny_patch_heap_new(struct ny_patch_heap *heap, const struct ny_edges *graph);
-void ny_patch_heap_release(struct ny_patch_heap *heap, struct ny_context *ctx);
-/* Returns the most bytes that ny_patch_heap_new() charges for so many nodes. */
-size_t ny_patch_heap_bytes(uint64_t nodes);
+/* Lays out an empty heap of the patches of a graph. */
+void ny_patch_heap_lay(struct ny_layout *l, struct ny_patch_heap *heap,
+                       const struct ny_edges *graph);
 
 /* The patch waits, by this key or a lower one that it has. */
 void ny_patch_heap_put(struct ny_patch_heap *heap, uint32_t patch, float key);

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/layout.h"
 #include "base/random.h"
 #include "graph/lobpcg_private.h"
 #include "linalg/eigen.h"
@@ -58,21 +58,28 @@ static size_t head_doubles(size_t columns)
     return (doubles + NY_STRIP_COLUMNS - 1) / NY_STRIP_COLUMNS * NY_STRIP_COLUMNS;
 }
 
-static size_t state_bytes(uint64_t n, size_t columns)
+static size_t state_doubles(size_t n, size_t columns)
 {
-    return (head_doubles(columns) + 2 * (size_t)n * ny_stride_of(columns)) * sizeof(double);
+    return head_doubles(columns) + 2 * n * ny_stride_of(columns);
 }
 
 size_t ny_lobpcg_state_bytes(uint64_t n, size_t wanted)
 {
-    return state_bytes(n, columns_of(n, wanted));
+    return state_doubles((size_t)n, columns_of(n, wanted)) * sizeof(double);
 }
 
-/* Doubles of the largest Gram matrix or, in a small graph, whose vectors are all found at once, of
- * residuals. */
-static size_t sums_doubles(uint64_t n, size_t wanted, size_t columns)
+/* Lays out a block of n rows; the state, unless it was saved. The sums are those of the largest
+ * Gram matrix or, in a small graph, whose vectors are all found at once, of residuals. */
+static void lay(struct ny_layout *l, struct ny_lobpcg *solver, size_t n)
 {
-    return NY_LOBPCG_GROUPS * (is_small(n, wanted) ? 1 : 3 * columns) * ny_stride_of(columns);
+    size_t columns = solver->columns, stride = ny_stride_of(columns);
+    size_t sums = NY_LOBPCG_GROUPS * (is_small(n, solver->wanted) ? 1 : 3 * columns);
+
+    solver->state = solver->image;
+    if (!solver->image)
+        solver->state = ny_lay(l, NY_MEM_SOLVE, state_doubles(n, columns), sizeof(double));
+    solver->w = ny_lay(l, NY_MEM_SOLVE, n, stride * sizeof(double));
+    solver->sums = ny_lay(l, NY_MEM_SOLVE, sums, stride * sizeof(double));
 }
 
 /* Returns the largest residual that a wanted pair may have. */
@@ -182,26 +189,22 @@ struct ritz {
     double *value;         /* size */
 };
 
-static size_t ritz_doubles(size_t size, size_t columns)
+static struct ny_matrix lay_matrix(struct ny_layout *l, size_t rows, size_t cols)
 {
-    return 2 * size * size + 4 * size * columns + size * (NY_STRIP_COLUMNS + 1);
+    return ny_matrix(ny_lay(l, NY_MEM_SOLVE, rows, cols * sizeof(double)), rows, cols);
 }
 
-static double *ritz_new(struct ritz *ritz, const struct ny_lobpcg *solver, size_t size)
+static void lay_ritz(struct ny_layout *l, struct ritz *ritz, size_t size, size_t m)
 {
-    size_t m = solver->columns, beyond = size - m, directions = beyond < m ? beyond : m;
-    double *space =
-        ny_alloc(solver->ctx, NY_MEM_SOLVE, ritz_doubles(size, m) * sizeof(double)), *at = space;
+    size_t beyond = size - m, directions = beyond < m ? beyond : m;
 
-    if (!space) return NULL;
     *ritz = (struct ritz){.size = size, .columns = m, .directions = directions};
-    ritz->H = ny_matrix(at, size, size);
-    ritz->S = ny_matrix(at += size * size, size, size);
-    ritz->K = ny_matrix(at += size * size, beyond, directions);
-    ritz->V = ny_matrix(at += 2 * size * m, size, m + directions);
-    ritz->M = ny_matrix(at += 2 * size * m, size, NY_STRIP_COLUMNS);
-    ritz->value = at + size * NY_STRIP_COLUMNS;
-    return space;
+    ritz->H = lay_matrix(l, size, size);
+    ritz->S = lay_matrix(l, size, size);
+    ritz->K = lay_matrix(l, beyond, directions);
+    ritz->V = lay_matrix(l, size, m + directions);
+    ritz->M = lay_matrix(l, size, NY_STRIP_COLUMNS);
+    ritz->value = ny_lay(l, NY_MEM_SOLVE, size, sizeof(double));
 }
 
 /* −[X P W]ᵀ(D − A)[X P W], its lower triangle: Θ and PᵀLP are known, and XᵀLP is 0. */
@@ -270,10 +273,12 @@ static int find_directions(struct ny_lobpcg *solver, size_t x, struct ritz *ritz
 /* The best block in the span of X, P and W, which are orthonormal. */
 static int rayleigh_ritz(struct ny_lobpcg *solver, struct ny_span span)
 {
+    struct ny_layout l = {.ctx = solver->ctx};
     struct ritz ritz;
-    double *space = ritz_new(&ritz, solver, ny_span_columns(span));
-    int err = space ? NY_OK : NY_EBUDGET;
+    int err;
 
+    lay_ritz(&l, &ritz, ny_span_columns(span), solver->columns);
+    err = l.err;
     if (err == NY_OK) err = fill_products(solver, span, &ritz);
     if (err == NY_OK) err = ny_eigen_top(solver->ctx, ritz.H, ritz.size, ritz.value, ritz.S);
     if (err == NY_OK) err = find_directions(solver, span.x, &ritz);
@@ -281,7 +286,7 @@ static int rayleigh_ritz(struct ny_lobpcg *solver, struct ny_span span)
     for (size_t j = 0; j < solver->columns && err == NY_OK; j++)
         solver->value[j] = -ritz.value[j];
     if (err == NY_OK) solver->at->directions = (double)ritz.directions;
-    ny_free(solver->ctx, space);
+    ny_layout_free(&l);
     return err;
 }
 
@@ -367,7 +372,8 @@ static int block_new(struct ny_lobpcg *solver, struct ny_multigrid *grids, size_
     struct ny_context *ctx = affinity->ctx;
     size_t n = affinity->graph->n;
 
-    *solver = (struct ny_lobpcg){.ctx = ctx,
+    *solver = (struct ny_lobpcg){.own = solver->own,
+                                 .ctx = ctx,
                                  .affinity = affinity,
                                  .grids = grids,
                                  .grid = grid,
@@ -375,50 +381,36 @@ static int block_new(struct ny_lobpcg *solver, struct ny_multigrid *grids, size_
                                  .wanted = wanted,
                                  .columns = columns,
                                  .stride = ny_stride_of(columns),
-                                 .state = image};
-    if (!image) solver->state = ny_calloc(ctx, NY_MEM_SOLVE, 1, state_bytes(n, columns));
-    solver->w = ny_calloc(ctx, NY_MEM_SOLVE, n, solver->stride * sizeof(double));
-    solver->sums = ny_calloc(ctx, NY_MEM_SOLVE, sums_doubles(n, wanted, columns), sizeof(double));
-    if (!solver->state || !solver->w || !solver->sums) return NY_EBUDGET;
-    lay_out(solver);
-    return NY_OK;
+                                 .image = image};
+    solver->own.ctx = ctx;
+    lay(&solver->own, solver, n);
+    if (!solver->own.err) lay_out(solver);
+    return solver->own.err;
 }
 
-/* All but X, which a finer graph starts from. */
+/* Leaves X alone, which a finer graph starts from. */
 static int block_shrink(struct ny_lobpcg *solver)
 {
-    size_t doubles = head_doubles(solver->columns) + solver->n * solver->stride;
-    double *state = ny_resize(solver->ctx, NY_MEM_SOLVE, solver->state, doubles * sizeof(double));
+    struct ny_layout left = {.ctx = solver->ctx};
+    double *x = ny_lay(&left, NY_MEM_SOLVE, solver->n, solver->stride * sizeof(double));
 
-    ny_free(solver->ctx, solver->w);
-    ny_free(solver->ctx, solver->sums);
-    solver->w = solver->sums = NULL;
-    if (!state) return NY_EBUDGET;
-    solver->state = state;
-    lay_out(solver);
+    if (!x) return ny_layout_end(&left);
+    memcpy(x, solver->x, solver->n * solver->stride * sizeof(double));
+    ny_layout_free(&solver->own);
+    *solver = (struct ny_lobpcg){.own = left, .x = x, .stride = solver->stride};
     return NY_OK;
-}
-
-static void block_release(struct ny_lobpcg *solver)
-{
-    if (!solver->ctx) return;
-    ny_free(solver->ctx, solver->state);
-    ny_free(solver->ctx, solver->w);
-    ny_free(solver->ctx, solver->sums);
-    solver->state = solver->w = solver->sums = NULL;
 }
 
 /* Finds X of a small graph from all of D^-½AD^-½ − 1. */
 static int solve_dense(struct ny_lobpcg *solver)
 {
     const struct ny_affinity *affinity = solver->affinity;
+    struct ny_layout l = {.ctx = solver->ctx};
     size_t n = solver->n, m = solver->columns;
-    double *space = ny_calloc(solver->ctx, NY_MEM_SOLVE, n, (n + m) * sizeof(double));
-    struct ny_matrix L = ny_matrix(space, n, n), V;
+    struct ny_matrix L = lay_matrix(&l, n, n), V = lay_matrix(&l, m, n);
     int err;
 
-    if (!space) return NY_EBUDGET;
-    V = ny_matrix(space + n * n, m, n);
+    if (l.err) return ny_layout_end(&l);
     for (size_t i = 0; i < n; i++) {
         double root = sqrt(affinity->degree[i]);
 
@@ -435,7 +427,7 @@ static int solve_dense(struct ny_lobpcg *solver)
         for (size_t i = 0; i < n; i++)
             solver->x[i * solver->stride + j] = V.at[j * n + i] / sqrt(affinity->degree[i]);
     }
-    ny_free(solver->ctx, space);
+    ny_layout_free(&l);
     return err;
 }
 
@@ -486,7 +478,7 @@ static int start_block(struct ny_lobpcg *solver, const struct ny_lobpcg *coarse,
     struct ny_span span = {0};
     int err;
 
-    if (coarse->state)
+    if (coarse->x)
         start_from(solver, coarse);
     else
         start_random(solver, seed);
@@ -505,7 +497,7 @@ static int make_block(struct ny_lobpcg *solver, struct ny_multigrid *grids, size
 
     if (err == NY_OK) err = block_new(solver, grids, grid, wanted, columns, NULL);
     if (err == NY_OK) err = small ? solve_dense(solver) : start_block(solver, &coarse, seed);
-    block_release(&coarse);
+    ny_layout_free(&coarse.own);
     return err ? err : ny_lobpcg_residuals(solver);
 }
 
@@ -517,27 +509,23 @@ static int check_place(const struct ny_lobpcg *solver)
     if (at->directions >= 0 && at->directions <= (double)solver->columns && at->steps >= 0 &&
         at->steps < 0x1p32 && isfinite(at->shift))
         return NY_OK;
-    return ny_fail(solver->ctx, NY_ESTORE,
-                   "the saved state of the eigenvectors is damaged; begin anew with --restart");
+    return ny_fail_damaged(solver->ctx, NULL, NULL);
 }
 
 int ny_lobpcg_new(struct ny_lobpcg *solver, const struct ny_affinity *affinity, size_t wanted,
                   uint64_t seed, double *image)
 {
     struct ny_context *ctx = affinity->ctx;
-    struct ny_multigrid *grids = ny_calloc(ctx, NY_MEM_SOLVE, 1, sizeof(*grids));
     size_t columns = columns_of(affinity->graph->n, wanted);
-    int err = grids ? ny_multigrid_new(grids, affinity) : NY_EBUDGET;
+    struct ny_multigrid *grids;
+    int err;
 
-    *solver = (struct ny_lobpcg){.ctx = ctx, .grids = grids, .state = image};
+    *solver = (struct ny_lobpcg){.own.ctx = ctx, .ctx = ctx, .image = image};
+    grids = ny_lay(&solver->own, NY_MEM_SOLVE, 1, sizeof(*grids));
+    err = grids ? ny_multigrid_new(grids, &solver->own, affinity) : NY_EBUDGET;
     if (err) return err;
     ny_blas_serial(); /* workers multiply rows, each with BLAS calls of one thread */
-    if (!image) {
-        err = make_block(solver, grids, 0, wanted, columns, seed);
-        solver->ctx = ctx; /* also where it did not come so far */
-        solver->grids = grids;
-        return err;
-    }
+    if (!image) return make_block(solver, grids, 0, wanted, columns, seed);
     err = block_new(solver, grids, 0, wanted, columns, image);
     if (err == NY_OK) err = check_place(solver);
     if (err) return err;
@@ -547,39 +535,50 @@ int ny_lobpcg_new(struct ny_lobpcg *solver, const struct ny_affinity *affinity, 
 
 void ny_lobpcg_release(struct ny_lobpcg *solver)
 {
-    if (!solver->ctx) return;
-    block_release(solver);
-    if (solver->grids) ny_multigrid_release(solver->grids);
-    ny_free(solver->ctx, solver->grids);
+    if (solver->image) ny_free(solver->ctx, solver->image);
+    ny_layout_free(&solver->own);
     *solver = (struct ny_lobpcg){0};
 }
 
-/* ---- bytes ---------------------------------------------------------------------------------- */
+/* ---- the plan ------------------------------------------------------------------------------- */
 
-static size_t dense_bytes(uint64_t n, size_t columns)
+static void count_dense(struct ny_layout *l, size_t n, size_t columns)
 {
-    return (size_t)n * (n + columns) * sizeof(double) + ny_eigen_top_bytes(n, columns);
+    lay_matrix(l, n, n);
+    lay_matrix(l, columns, n);
+    ny_layout_add(l, NY_MEM_SOLVE, ny_eigen_top_bytes(n, columns));
 }
 
-static size_t step_bytes(size_t columns, unsigned threads)
+static void count_step(struct ny_layout *l, size_t columns, unsigned threads)
 {
     size_t size = 3 * columns;
+    struct ritz ritz;
 
-    return ritz_doubles(size, columns) * sizeof(double) + ny_eigen_top_bytes(size, size) +
-           ny_orthonormalise_bytes(columns) + ny_lobpcg_rows_bytes(columns, threads);
+    lay_ritz(l, &ritz, size, columns);
+    ny_layout_add(l, NY_MEM_SOLVE,
+                  ny_eigen_top_bytes(size, size) + ny_orthonormalise_bytes(columns));
+    ny_lobpcg_rows_count(l, columns, threads);
 }
 
-/* Includes X of the graph that it starts from, which has at most half of the nodes. */
-size_t ny_lobpcg_bytes(uint64_t n, uint64_t edges, size_t wanted, unsigned threads)
+/* The dense problem of the coarsest graph comes before a step. X of the graph that the block starts
+ * from has at most half of the nodes. */
+void ny_lobpcg_count(struct ny_layout *l, uint64_t n, uint64_t edges, size_t wanted,
+                     unsigned threads)
 {
     size_t columns = columns_of(n, wanted);
-    size_t block = (size_t)n * ny_stride_of(columns) * sizeof(double);
-    size_t bytes = ny_multigrid_bytes(n, edges) + sizeof(struct ny_multigrid) +
-                   state_bytes(n, columns) + block +
-                   sums_doubles(n, wanted, columns) * sizeof(double);
-    size_t small = 3 * columns > SMALL_GRAPH ? 3 * columns : SMALL_GRAPH;
+    struct ny_lobpcg solver = {.wanted = wanted, .columns = columns};
+    struct ny_layout_mark mark;
 
-    if (is_small(n, wanted)) return bytes + dense_bytes(n, columns);
-    return bytes + state_bytes(0, columns) + block / 2 + step_bytes(columns, threads) +
-           dense_bytes(small, columns);
+    ny_lay(l, NY_MEM_SOLVE, 1, sizeof(struct ny_multigrid));
+    ny_multigrid_count(l, n, edges);
+    lay(l, &solver, (size_t)n);
+    mark = ny_layout_mark(l);
+    if (is_small(n, wanted)) {
+        count_dense(l, (size_t)n, columns);
+        return;
+    }
+    count_dense(l, 3 * columns > SMALL_GRAPH ? 3 * columns : SMALL_GRAPH, columns);
+    ny_layout_back(l, &mark);
+    ny_lay(l, NY_MEM_SOLVE, (size_t)n / 2, ny_stride_of(columns) * sizeof(double));
+    count_step(l, columns, threads);
 }

@@ -49,12 +49,14 @@ struct ny_lobpcg_place {
 };
 
 struct ny_lobpcg {
+    struct ny_layout own;
     struct ny_context *ctx;
     const struct ny_affinity *affinity;
     struct ny_multigrid *grids;
     size_t grid; /* which of them the affinity is that of */
     size_t n, wanted, columns, stride;
     double *state; /* what a checkpoint keeps: all of the following but w and sums */
+    double *image; /* the state, if it was saved: it is not in `own` */
     struct ny_lobpcg_place *at;
     double *value;    /* columns: Ritz values, ascending */
     double *residual; /* columns: ‖Lu − λu‖ */
@@ -72,8 +74,9 @@ int ny_lobpcg_new(struct ny_lobpcg *solver, const struct ny_affinity *affinity, 
 void ny_lobpcg_release(struct ny_lobpcg *solver);
 /* Returns the bytes of a state, the image of a checkpoint. */
 size_t ny_lobpcg_state_bytes(uint64_t n, size_t wanted);
-/* Returns the bytes that the solver charges in all, its start, multigrid and workspace included. */
-size_t ny_lobpcg_bytes(uint64_t n, uint64_t edges, size_t wanted, unsigned threads);
+/* Counts the solver, its start, multigrid and workspace included. */
+void ny_lobpcg_count(struct ny_layout *l, uint64_t n, uint64_t edges, size_t wanted,
+                     unsigned threads);
 
 /* Tells whether the residuals of all wanted pairs are as small as they have to be. */
 bool ny_lobpcg_converged(const struct ny_lobpcg *solver);

@@ -50,7 +50,7 @@ int ny_lobpcg_precondition(struct ny_lobpcg *solver);
 int ny_lobpcg_refine(const struct ny_lobpcg *solver, double length);
 /* Y = D⁻¹(D − A)W of strip s, in the grid's r. */
 int ny_lobpcg_apply(const struct ny_lobpcg *solver, size_t strip);
-/* Workspace of the largest of them, but for solver->sums. */
-size_t ny_lobpcg_rows_bytes(size_t columns, unsigned threads);
+/* Counts the workspace of the largest of them, but for solver->sums. */
+void ny_lobpcg_rows_count(struct ny_layout *l, size_t columns, unsigned threads);
 
 #endif

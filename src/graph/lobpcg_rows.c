@@ -335,9 +335,8 @@ int ny_lobpcg_refine(const struct ny_lobpcg *solver, double length)
     return run(&rows);
 }
 
-/* Bytes of the workspace of ny_lobpcg_rotate(). */
-size_t ny_lobpcg_rows_bytes(size_t columns, unsigned threads)
+void ny_lobpcg_rows_count(struct ny_layout *l, size_t columns, unsigned threads)
 {
-    if (threads > NY_LOBPCG_GROUPS) threads = NY_LOBPCG_GROUPS;
-    return threads * (NY_LOBPCG_GROUP_STEP * 2 * columns + 1) * sizeof(double);
+    for (unsigned t = 0; t < threads && t < NY_LOBPCG_GROUPS; t++)
+        ny_lay(l, NY_MEM_SOLVE, NY_LOBPCG_GROUP_STEP * 2 * columns + 1, sizeof(double));
 }

@@ -11,7 +11,7 @@
  */
 #include "graph/multigrid.h"
 
-#include "base/memory.h"
+#include "base/layout.h"
 
 /* Relaxation reduces the errors of eigenvalues of N = Δ⁻¹(D − A + σD) in [smooth, 2] by the
  * polynomial q(N) = κ₁ + κ₂N whose 1 − tq(t) = T₂((c − t)/e)/T₂(c/e) is least there. c and e are
@@ -35,19 +35,13 @@ static void polynomial(double *constant, double *linear)
 
 /* ---- the grids ------------------------------------------------------------------------------ */
 
-static int grid_new(struct ny_grid *grid, const struct ny_affinity *affinity)
+static void lay(struct ny_layout *l, struct ny_grid *grid, size_t n)
 {
-    struct ny_context *ctx = affinity->ctx;
-    size_t n = affinity->graph->n;
-
-    *grid = (struct ny_grid){.affinity = affinity};
-    grid->delta = ny_calloc(ctx, NY_MEM_SOLVE, n, 2 * sizeof(double));
-    grid->x = ny_calloc(ctx, NY_MEM_SOLVE, n, 3 * NY_STRIP_COLUMNS * sizeof(double));
-    if (!grid->delta || !grid->x) return NY_EBUDGET;
-    grid->inverse = grid->delta + n;
-    grid->b = grid->x + n * NY_STRIP_COLUMNS;
-    grid->r = grid->b + n * NY_STRIP_COLUMNS;
-    return NY_OK;
+    grid->delta = ny_lay(l, NY_MEM_SOLVE, n, sizeof(double));
+    grid->inverse = ny_lay(l, NY_MEM_SOLVE, n, sizeof(double));
+    grid->x = ny_lay(l, NY_MEM_SOLVE, n, NY_STRIP_COLUMNS * sizeof(double));
+    grid->b = ny_lay(l, NY_MEM_SOLVE, n, NY_STRIP_COLUMNS * sizeof(double));
+    grid->r = ny_lay(l, NY_MEM_SOLVE, n, NY_STRIP_COLUMNS * sizeof(double));
 }
 
 /* Tells whether the coarser graph pays, which takes at most half of the nodes and edges. */
@@ -59,30 +53,35 @@ static bool worth(const struct ny_coarse *coarse, const struct ny_affinity *fine
 
 /* Makes the coarser graph. Where nodes have few strong ties, as in a mesh or a net of roads, some
  * of its aggregates are joined, unless the graph is so small that relaxing it will do. */
-static int coarsen(struct ny_coarse *coarse, const struct ny_affinity *fine)
+static int coarsen(struct ny_coarse *coarse, struct ny_layout *l, const struct ny_affinity *fine)
 {
-    int err = ny_coarse_new(coarse, fine, false);
+    const struct ny_layout_mark mark = ny_layout_mark(l);
+    int err = ny_coarse_new(coarse, l, fine, false);
 
-    if (err || worth(coarse, fine) || fine->graph->n <= RELAXED) return err;
-    ny_coarse_release(coarse);
-    return ny_coarse_new(coarse, fine, true);
+    if (!err && !worth(coarse, fine) && fine->graph->n > RELAXED) {
+        ny_layout_back(l, &mark);
+        err = ny_coarse_new(coarse, l, fine, true);
+    }
+    if (!err && worth(coarse, fine)) return NY_OK;
+    ny_layout_back(l, &mark);
+    *coarse = (struct ny_coarse){0};
+    return err;
 }
 
-int ny_multigrid_new(struct ny_multigrid *grids, const struct ny_affinity *affinity)
+int ny_multigrid_new(struct ny_multigrid *grids, struct ny_layout *l,
+                     const struct ny_affinity *affinity)
 {
-    *grids = (struct ny_multigrid){.ctx = affinity->ctx};
+    *grids = (struct ny_multigrid){0};
     for (;;) {
         struct ny_grid *grid = &grids->grid[grids->count++];
-        int err = grid_new(grid, affinity);
+        int err;
 
-        if (err == NY_OK) err = ny_check_interrupt(grids->ctx);
+        *grid = (struct ny_grid){.affinity = affinity};
+        lay(l, grid, affinity->graph->n);
+        err = l->err ? l->err : ny_check_interrupt(affinity->ctx);
         if (err || affinity->graph->n < 2) return err;
-        err = coarsen(&grid->coarse, affinity);
-        if (err) return err;
-        if (!worth(&grid->coarse, affinity)) {
-            ny_coarse_release(&grid->coarse);
-            return NY_OK;
-        }
+        err = coarsen(&grid->coarse, l, affinity);
+        if (err || !grid->coarse.of) return err;
         affinity = &grid->coarse.affinity;
     }
 }
@@ -100,26 +99,17 @@ void ny_multigrid_shift(struct ny_multigrid *grids, double shift)
     }
 }
 
-void ny_multigrid_release(struct ny_multigrid *grids)
+/* Each grid has at most half of the nodes and edges of the finer one once it is made. */
+void ny_multigrid_count(struct ny_layout *l, uint64_t nodes, uint64_t edges)
 {
-    for (size_t g = 0; g < grids->count; g++) {
-        ny_coarse_release(&grids->grid[g].coarse);
-        ny_free(grids->ctx, grids->grid[g].delta);
-        ny_free(grids->ctx, grids->grid[g].x);
+    size_t entries = 2 * (size_t)edges;
+
+    for (size_t n = (size_t)nodes; n > 0; n /= 2, entries /= 2) {
+        struct ny_grid grid;
+
+        lay(l, &grid, n);
+        ny_coarse_count(l, n, entries);
     }
-    *grids = (struct ny_multigrid){0};
-}
-
-/* Each grid has at most half of the nodes of the finer one, and half of its edges once it is made.
- * The edges of all coarser grids, with room to make the next one, take no more than those of the
- * first. */
-size_t ny_multigrid_bytes(uint64_t nodes, uint64_t edges)
-{
-    size_t bytes = ny_coarse_bytes(0, 2 * edges);
-
-    for (uint64_t n = nodes; n > 0; n /= 2)
-        bytes += (size_t)n * (3 * NY_STRIP_COLUMNS + 2) * sizeof(double) + ny_coarse_bytes(n, 0);
-    return bytes;
 }
 
 /* ---- a cycle -------------------------------------------------------------------------------- */

@@ -34,25 +34,23 @@ struct ny_grid {
 };
 
 struct ny_multigrid {
-    struct ny_context *ctx;
     size_t count;
     double shift; /* σ */
     struct ny_grid grid[NY_GRIDS_MOST];
 };
 
-/* grid[0] is the graph itself. ny_multigrid_shift() has to follow. Release it also after an
- * error. */
-int ny_multigrid_new(struct ny_multigrid *grids, const struct ny_affinity *affinity);
+/* Makes the grids in a layout, also of an error; grid[0] is the graph itself. ny_multigrid_shift()
+ * has to follow. */
+int ny_multigrid_new(struct ny_multigrid *grids, struct ny_layout *l,
+                     const struct ny_affinity *affinity);
 /* Sets σ and, of all grids, Δ and its inverse. Call it before the first cycle, and for each new σ.
  */
 void ny_multigrid_shift(struct ny_multigrid *grids, double shift);
-/* Frees all grids but the affinity of the graph itself, which is the caller's. */
-void ny_multigrid_release(struct ny_multigrid *grids);
 /* Sets x of grid `at` to its inverse times b, which is kept: Δ⁻¹ times the right side, Δ = D_out +
  * σD. Called by all workers of a team. NY_EINTERRUPTED, NY_ETERMINATED. Four products with that
  * graph, some seven with all. */
 int ny_multigrid_solve(struct ny_multigrid *grids, size_t at, const struct ny_worker *worker);
-/* Bytes for a graph of so many nodes and undirected edges, at most. */
-size_t ny_multigrid_bytes(uint64_t nodes, uint64_t edges);
+/* Counts the most for a graph of so many nodes and undirected edges. */
+void ny_multigrid_count(struct ny_layout *l, uint64_t nodes, uint64_t edges);
 
 #endif

@@ -8,8 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
-
 enum { KEY_BITS = 30, DIGIT_BITS = 10, DIGITS = 1 << DIGIT_BITS, AXES = 3 };
 /* The most columns of which a grid of three still tells what is near, and rows read at a time. */
 enum { MOST_COLUMNS = 16, READ_ROWS = 4096 };
@@ -137,25 +135,26 @@ static int sort(struct grid *grid)
     return err;
 }
 
-static bool allocate(struct grid *grid)
+static void lay(struct ny_layout *l, struct grid *grid)
 {
-    struct ny_context *ctx = grid->ctx;
-    size_t n = (size_t)grid->n;
+    size_t n = (size_t)grid->n, row_bytes = (size_t)grid->info.d * sizeof(double);
 
-    grid->raw = ny_calloc(ctx, NY_MEM_DICTIONARY, READ_ROWS, ny_rows_row_bytes(&grid->info));
-    grid->x = ny_calloc(ctx, NY_MEM_DICTIONARY, READ_ROWS * (size_t)grid->info.d, sizeof(double));
-    grid->entry = ny_calloc(ctx, NY_MEM_DICTIONARY, n, sizeof(uint64_t));
-    grid->other = ny_calloc(ctx, NY_MEM_DICTIONARY, n, sizeof(uint64_t));
-    return grid->raw && grid->x && grid->entry && grid->other;
+    grid->raw = ny_lay(l, NY_MEM_DICTIONARY, READ_ROWS, ny_rows_row_bytes(&grid->info));
+    grid->x = ny_lay(l, NY_MEM_DICTIONARY, READ_ROWS, row_bytes);
+    grid->entry = ny_lay(l, NY_MEM_DICTIONARY, n, sizeof(uint64_t));
+    grid->other = ny_lay(l, NY_MEM_DICTIONARY, n, sizeof(uint64_t));
 }
 
-int ny_near_rows(struct ny_rows *X, uint64_t n, uint32_t **order)
+int ny_near_rows(struct ny_rows *X, uint64_t n, struct ny_layout *l, uint32_t **order)
 {
     struct grid grid = {.X = X, .ctx = X->ctx, .n = n};
+    struct ny_layout room = {.ctx = X->ctx};
     int err = X->ops->info(X, &grid.info);
 
-    *order = NULL;
-    if (err == NY_OK && !allocate(&grid)) err = NY_EBUDGET;
+    if (err) return err;
+    *order = ny_lay(l, NY_MEM_DICTIONARY, (size_t)n, sizeof(**order));
+    lay(&room, &grid);
+    err = l->err ? l->err : room.err;
     for (size_t k = 0; k < MOST_COLUMNS; k++)
         grid.low[k] = INFINITY, grid.high[k] = -INFINITY;
     if (err == NY_OK) err = read_rows(&grid, widen);
@@ -164,18 +163,8 @@ int ny_near_rows(struct ny_rows *X, uint64_t n, uint32_t **order)
         err = read_rows(&grid, make_keys);
     }
     if (err == NY_OK) err = sort(&grid);
-    ny_free(grid.ctx, grid.other);
-    if (err == NY_OK) *order = ny_calloc(grid.ctx, NY_MEM_DICTIONARY, (size_t)n, sizeof(**order));
-    if (err == NY_OK && !*order) err = NY_EBUDGET;
     for (uint64_t i = 0; i < n && err == NY_OK; i++)
         (*order)[i] = (uint32_t)grid.entry[i];
-    ny_free(grid.ctx, grid.raw);
-    ny_free(grid.ctx, grid.x);
-    ny_free(grid.ctx, grid.entry);
+    ny_layout_free(&room);
     return err;
-}
-
-size_t ny_near_rows_bytes(uint64_t n)
-{
-    return (size_t)n * 2 * sizeof(uint64_t) + READ_ROWS * MOST_COLUMNS * 2 * sizeof(double);
 }

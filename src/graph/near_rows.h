@@ -7,6 +7,7 @@
 #ifndef NY_GRAPH_NEAR_ROWS_H
 #define NY_GRAPH_NEAR_ROWS_H
 
+#include "base/layout.h"
 #include "stream/rows.h"
 
 /* Graphs of fewer rows have no need of it: their edges are in cache, or nearly so. */
@@ -15,11 +16,9 @@ enum { NY_NEAR_ROWS_LEAST = 1 << 20 };
 /* Tells whether the nodes of a graph of the first n rows begin in this order. That depends on the
  * rows alone: there are many, all of them are at hand, and they have few columns. */
 bool ny_near_rows_wanted(struct ny_rows *X, uint64_t n);
-/* Sets (*order)[0 … n − 1] to the first n rows of X, which are dense; rows of one cell
- * go by their numbers. Whoever calls it frees *order, which is NULL after an error. */
-int ny_near_rows(struct ny_rows *X, uint64_t n, uint32_t **order);
-/* Returns the bytes that ny_near_rows() charges while it runs, *order included, beside the
- * blocks that are read. */
-size_t ny_near_rows_bytes(uint64_t n);
+/* Lays out (*order)[0 … n − 1], the first n rows of X, which are dense; rows of one cell go by
+ * their numbers. What it takes besides while it runs is less than what order.h does for as many
+ * nodes. */
+int ny_near_rows(struct ny_rows *X, uint64_t n, struct ny_layout *l, uint32_t **order);
 
 #endif

@@ -15,14 +15,13 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "base/memory.h"
 #include "graph/pages.h"
 
 /* Nodes of a cell at most; fewer than NY_CELL_LEAST are rather part of another one: they are a gap
  * that the cells around it left. */
 enum { CELL_NODES = 64 };
 
-struct order {
+struct ny_order {
     struct ny_edges *graph;
     uint32_t *place; /* n: the result, as far as `placed` */
     uint32_t placed;
@@ -47,7 +46,7 @@ static inline uint32_t target_of(const struct ny_edges *graph, uint64_t e)
 }
 
 /* Nodes that no cell has yet, breadth first from v; or what was left between cells joins one. */
-static void grow_cell(struct order *order, uint32_t v)
+static void grow_cell(struct ny_order *order, uint32_t v)
 {
     const struct ny_edges *graph = order->graph;
     uint32_t queue[CELL_NODES] = {v}, begin = 0, end = 1, beside = NY_NO_ROW;
@@ -83,7 +82,7 @@ static uint64_t cells_most(uint64_t nodes)
 
 /* Grows cells until every node is in one. NY_ESTORE if there are more than the nodes of one
  * component can make: then the stored edges do not join it. */
-static int grow_cells(struct order *order)
+static int grow_cells(struct ny_order *order)
 {
     struct ny_context *ctx = order->graph->ctx;
     const uint32_t n = order->graph->n;
@@ -97,12 +96,11 @@ static int grow_cells(struct order *order)
         if (order->cell[v] == NY_NO_ROW) grow_cell(order, v);
     }
     if (order->cells <= cells_most(n)) return NY_OK;
-    return ny_fail(ctx, NY_ESTORE,
-                   "the edges of a graph do not join its component; make it again with --restart");
+    return ny_fail_damaged(ctx, NULL, NULL);
 }
 
 /* Nodes by cells: counted at c + 2, so that start[c + 1] is where the next one of c goes. */
-static void list_nodes(struct order *order)
+static void list_nodes(struct ny_order *order)
 {
     const uint32_t n = order->graph->n;
 
@@ -116,7 +114,7 @@ static void list_nodes(struct order *order)
 }
 
 /* Lists the cells that a cell borders on, at most two for a node: all, where cells are regions. */
-static void join_cells(struct order *order)
+static void join_cells(struct ny_order *order)
 {
     const struct ny_edges *graph = order->graph;
     uint32_t count = 0;
@@ -146,7 +144,7 @@ static void join_cells(struct order *order)
 
 /* All cells of the set into the queue, breadth first from one of them; further pieces, where it is
  * in pieces, after it. */
-static void reach(struct order *order, const uint32_t *set, uint32_t count, uint32_t from)
+static void reach(struct ny_order *order, const uint32_t *set, uint32_t count, uint32_t from)
 {
     uint32_t begin = 0, end = 0, next = 0;
 
@@ -173,13 +171,13 @@ static void reach(struct order *order, const uint32_t *set, uint32_t count, uint
     }
 }
 
-static uint32_t nodes_of(const struct order *order, uint32_t cell)
+static uint32_t nodes_of(const struct ny_order *order, uint32_t cell)
 {
     return order->start[cell + 1] - order->start[cell];
 }
 
 /* The cells are a patch; or one alone, which is too large, several. */
-static void place_patch(struct order *order, const uint32_t *set, uint32_t count)
+static void place_patch(struct ny_order *order, const uint32_t *set, uint32_t count)
 {
     struct ny_patches *patches = &order->graph->patches;
     uint32_t first = order->placed;
@@ -194,7 +192,7 @@ static void place_patch(struct order *order, const uint32_t *set, uint32_t count
 
 /* Halves a set of cells by nodes, not by cells, until a part is a patch. The order of the search in
  * each half becomes the order of the nodes. */
-static void cut(struct order *order, uint32_t *set, uint32_t count, uint32_t entry)
+static void cut(struct ny_order *order, uint32_t *set, uint32_t count, uint32_t entry)
 {
     uint32_t nodes = 0, before = 0, left = 0;
 
@@ -214,7 +212,7 @@ static void cut(struct order *order, uint32_t *set, uint32_t count, uint32_t ent
 }
 
 /* Cuts from one end of the graph: the cell farthest from the cell that is farthest from cell 0. */
-static void cut_all(struct order *order)
+static void cut_all(struct ny_order *order)
 {
     uint32_t last = order->cells - 1;
 
@@ -227,34 +225,25 @@ static void cut_all(struct order *order)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static uint32_t *words(struct order *order, uint64_t count)
+static uint32_t *words(struct ny_layout *l, uint64_t count)
 {
-    return ny_calloc(order->graph->ctx, NY_MEM_DICTIONARY, (size_t)count, sizeof(uint32_t));
+    return ny_lay(l, NY_MEM_DICTIONARY, (size_t)count, sizeof(uint32_t));
 }
 
-static bool allocate(struct order *order)
+struct ny_order *ny_order_lay(struct ny_layout *l, uint64_t n)
 {
-    uint64_t n = order->graph->n, cells = cells_most(n);
+    struct ny_order spare, *order = ny_lay_struct(l, NY_MEM_DICTIONARY, sizeof(spare), &spare);
+    uint64_t cells = cells_most(n);
 
-    order->cell = words(order, n);
-    order->node = words(order, n);
-    order->near = words(order, 2 * n);
-    order->start = words(order, cells + 2);
-    order->head = words(order, cells + 1);
-    order->set = words(order, cells);
-    order->queue = words(order, cells);
-    order->mark = words(order, cells);
-    return order->cell && order->node && order->near && order->start && order->head &&
-           order->set && order->queue && order->mark;
-}
-
-static void release(struct order *order)
-{
-    uint32_t *const all[] = {order->cell, order->node, order->near,  order->start,
-                             order->head, order->set,  order->queue, order->mark};
-
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        ny_free(order->graph->ctx, all[i]);
+    order->cell = words(l, n);
+    order->node = words(l, n);
+    order->near = words(l, 2 * n);
+    order->start = words(l, cells + 2);
+    order->head = words(l, cells + 1);
+    order->set = words(l, cells);
+    order->queue = words(l, cells);
+    order->mark = words(l, cells);
+    return ny_laid(l, order);
 }
 
 void ny_order_targets(uint32_t *target, size_t count)
@@ -274,18 +263,23 @@ void ny_order_targets(uint32_t *target, size_t count)
 
 int ny_order_nodes(struct ny_edges *graph, uint32_t *place)
 {
-    struct order order = {.graph = graph, .place = place};
     struct ny_patches *patches = &graph->patches;
-    int err = allocate(&order) ? grow_cells(&order) : NY_EBUDGET;
+    struct ny_layout l = {.ctx = graph->ctx};
+    struct ny_order *order = ny_order_lay(&l, graph->n);
+    int err;
 
+    if (!order) return ny_layout_end(&l);
+    order->graph = graph;
+    order->place = place;
+    err = grow_cells(order);
     if (err == NY_OK) {
-        list_nodes(&order);
-        join_cells(&order);
+        list_nodes(order);
+        join_cells(order);
     }
     if (err == NY_OK && !graph->target) err = ny_pages_targets_error(graph);
     if (err == NY_OK) {
         patches->count = 0;
-        cut_all(&order);
+        cut_all(order);
         patches->first[patches->count] = graph->n;
         for (uint32_t v = 0, p = 0; v < graph->n; v += NY_PATCH_STEP) {
             while (patches->first[p + 1] <= v)
@@ -293,13 +287,6 @@ int ny_order_nodes(struct ny_edges *graph, uint32_t *place)
             patches->of[v / NY_PATCH_STEP] = p;
         }
     }
-    release(&order);
+    ny_layout_free(&l);
     return err;
-}
-
-size_t ny_order_bytes(uint64_t nodes)
-{
-    uint64_t cells = cells_most(nodes);
-
-    return (size_t)(4 * nodes + 5 * cells + 3) * sizeof(uint32_t);
 }

@@ -21,7 +21,8 @@ enum { NY_NODE_ORDER = 1, NY_NODE_ORDER_NEAR = 2 };
 void ny_order_targets(uint32_t *target, size_t count);
 /* place[v] (graph->n) of each node; and graph->patches, of places. */
 int ny_order_nodes(struct ny_edges *graph, uint32_t *place);
-/* Returns the bytes that ny_order_nodes() charges while it runs. */
-size_t ny_order_bytes(uint64_t nodes);
+/* Lays out what ny_order_nodes() holds while it runs. */
+struct ny_order;
+struct ny_order *ny_order_lay(struct ny_layout *l, uint64_t nodes);
 
 #endif

@@ -7,8 +7,6 @@
  */
 #include "graph/pages.h"
 
-#include "base/memory.h"
-
 static const uint32_t no_page = UINT32_MAX;
 
 /* A page has at least so many bytes: most patches have some 40 KiB of edges. */
@@ -24,7 +22,7 @@ struct ny_page_cache {
     struct ny_edge_page none;
     int err;
     size_t slot_bytes;
-    char *room;        /* slots × slot_bytes */
+    char *room;        /* as many bytes as the pages of a search have: slots × slot_bytes */
     struct slot *slot; /* slots */
     uint32_t slots, used, newest, oldest;
     uint32_t *where; /* patches: the page of each, or no_page */
@@ -56,47 +54,32 @@ static void count_slots(struct ny_page_cache *cache)
     cache->slots = slots < patches ? (uint32_t)slots : patches;
 }
 
-size_t ny_page_cache_bytes(uint64_t nodes, uint64_t edges)
+struct ny_edges ny_edges_planned(uint64_t nodes, uint64_t edges, struct ny_pages *pages)
 {
-    size_t patches = (size_t)ny_pages_most(nodes), slots = ny_pages_held(edges) / PAGE_LEAST;
+    uint64_t patches = pages ? ny_pages_most(nodes) : ny_patches_most(nodes);
 
-    return ny_pages_held(edges) + sizeof(struct ny_page_cache) + patches * sizeof(uint32_t) +
-           slots * sizeof(struct slot);
+    if (pages) *pages = (struct ny_pages){.bytes = ny_pages_held(edges)};
+    return (struct ny_edges){
+        .n = (uint32_t)nodes, .patches.count = (uint32_t)patches, .pages = pages};
 }
 
-int ny_page_cache_new(struct ny_page_cache **out, const struct ny_edges *graph)
+struct ny_page_cache *ny_page_cache_lay(struct ny_layout *l, const struct ny_edges *graph)
 {
     static const uint64_t no_edges[NY_PATCH_NODES + 1];
-    struct ny_page_cache *cache;
-    int err = NY_EBUDGET;
+    const uint32_t patches = graph->patches.count;
+    struct ny_page_cache spare, *cache;
 
-    *out = NULL;
-    if (!graph->pages) return NY_OK;
-    cache = ny_calloc(graph->ctx, NY_MEM_TILES, 1, sizeof(*cache));
-    if (!cache) return err;
+    if (!graph->pages) return NULL;
+    cache = ny_lay_struct(l, NY_MEM_TILES, sizeof(spare), &spare);
     *cache = (struct ny_page_cache){
         .graph = graph, .none = {.head = no_edges}, .newest = no_page, .oldest = no_page};
     count_slots(cache);
-    cache->room = ny_calloc(graph->ctx, NY_MEM_TILES, cache->slots, cache->slot_bytes);
-    cache->slot = ny_calloc(graph->ctx, NY_MEM_TILES, cache->slots, sizeof(struct slot));
-    cache->where = ny_calloc(graph->ctx, NY_MEM_TILES, graph->patches.count, sizeof(uint32_t));
-    if (!cache->room || !cache->slot || !cache->where) goto done;
-    for (uint32_t p = 0; p < graph->patches.count; p++)
+    cache->room = ny_lay(l, NY_MEM_TILES, graph->pages->bytes, 1);
+    cache->slot = ny_lay(l, NY_MEM_TILES, cache->slots, sizeof(struct slot));
+    cache->where = ny_lay(l, NY_MEM_TILES, patches, sizeof(uint32_t));
+    for (uint32_t p = 0; p < patches && cache->where; p++)
         cache->where[p] = no_page;
-    *out = cache;
-    err = NY_OK;
-done:
-    if (err) ny_page_cache_free(cache);
-    return err;
-}
-
-void ny_page_cache_free(struct ny_page_cache *cache)
-{
-    if (!cache) return;
-    ny_free(cache->graph->ctx, cache->where);
-    ny_free(cache->graph->ctx, cache->slot);
-    ny_free(cache->graph->ctx, cache->room);
-    ny_free(cache->graph->ctx, cache);
+    return ny_laid(l, cache);
 }
 
 int ny_page_cache_error(struct ny_page_cache *cache)
@@ -178,12 +161,4 @@ const struct ny_edge_page *ny_page_of(struct ny_page_cache *cache, uint32_t patc
         put_first(cache, s);
     }
     return &cache->slot[s].page;
-}
-
-void ny_pages_free(struct ny_pages *pages)
-{
-    if (!pages) return;
-    ny_scratch_close(&pages->file);
-    ny_free(pages->ctx, pages->at);
-    ny_free(pages->ctx, pages);
 }

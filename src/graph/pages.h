@@ -10,11 +10,11 @@
 #ifndef NY_GRAPH_PAGES_H
 #define NY_GRAPH_PAGES_H
 
+#include "base/layout.h"
 #include "base/scratch.h"
 #include "graph/edges.h"
 
 struct ny_pages {
-    struct ny_context *ctx;
     struct ny_scratch file;
     uint64_t *at;               /* patches + 1: where in the file the edges of a patch begin */
     uint64_t directed;          /* edges, each twice */
@@ -42,29 +42,28 @@ struct ny_list_source {
     const char *folder;    /* for the file */
     /* Reads rows first … first + count − 1, count × stored numbers each. */
     int (*read)(void *arg, uint64_t first, size_t count, uint32_t *row, float *distance);
-    /* Fails with NY_ESTORE: what the list of this row says cannot be so. */
-    int (*damaged)(void *arg, uint64_t row);
+    /* Fails with NY_ESTORE: what a list says cannot be so. */
+    int (*damaged)(void *arg);
     void *arg;
 };
 
 /* Makes the graph of the points whose graph->node is not NY_NO_ROW, which numbers them in any
- * order, on which that of ny_order_nodes() depends; graph->node, graph->n and graph->ctx are set
- * before. Sets the rest but head, target, length and row. Release it also after an error.
- * NY_EBUDGET where the edges of one patch are more than the pages of a search, or there are more
- * than ny_pages_most() patches. */
+ * order, on which that of ny_order_nodes() depends; graph->node, graph->n, graph->ctx and
+ * graph->own.ctx are set before. Sets the rest but head, target, length and row. Release it also
+ * after an error. NY_EBUDGET where the edges of one patch are more than the pages of a search, or
+ * there are more than ny_pages_most() patches. */
 int ny_pages_build(struct ny_edges *graph, const struct ny_list_source *source);
 /* Returns the node at the other end of directed edge e, while the order of the nodes is found;
  * 0 after an error, which ny_pages_targets_error() returns. */
 uint32_t ny_pages_target(const struct ny_edges *graph, uint64_t e);
 /* Returns the first error of these reads. */
 int ny_pages_targets_error(const struct ny_edges *graph);
-/* Frees what ny_pages_build() made, and its file; NULL is allowed. */
-void ny_pages_free(struct ny_pages *pages);
-/* Returns the bytes of a graph of n points, and the most that making it charges besides, where a
- * piece of the lists has so many bytes. */
-size_t ny_pages_bytes(uint64_t n, uint64_t nodes);
-size_t ny_pages_building_bytes(uint64_t nodes, uint64_t edges, size_t neighbors,
-                               size_t piece_bytes);
+/* Lays out what a graph of graph->n nodes among so many points holds beside its file; graph->node
+ * unless it is there. */
+void ny_pages_lay(struct ny_layout *l, struct ny_edges *graph, uint64_t points);
+/* Counts the most that ny_pages_build() takes besides. */
+void ny_pages_making_count(struct ny_layout *l, uint64_t nodes,
+                           const struct ny_list_source *source);
 /* Returns the most bytes of its files at a time: the pages, where each of so many edges is there
  * once, and the ends of what all rows list (graph/ends.h). */
 static inline uint64_t ny_pages_disk_bytes(uint64_t nodes, uint64_t edges, size_t neighbors)
@@ -75,18 +74,16 @@ static inline uint64_t ny_pages_disk_bytes(uint64_t nodes, uint64_t edges, size_
 }
 /* Returns the most patches whose edges are put in pages. */
 uint64_t ny_pages_most(uint64_t nodes);
+/* Returns a graph that has the most patches which one of so many nodes can have, for layouts that
+ * count. `pages`, where they are given, become those of so many edges; NULL: it is in memory. */
+struct ny_edges ny_edges_planned(uint64_t nodes, uint64_t edges, struct ny_pages *pages);
 /* Returns the bytes of the pages of one search: a 32nd of what the edges take in memory. */
 size_t ny_pages_held(uint64_t edges);
 
 /* The pages of one search. */
 struct ny_page_cache;
-/* Takes room for them: graph->pages->bytes. *out = NULL for a graph in memory, and after an error.
- */
-int ny_page_cache_new(struct ny_page_cache **out, const struct ny_edges *graph);
-/* Returns the most bytes that ny_page_cache_new() charges. */
-size_t ny_page_cache_bytes(uint64_t nodes, uint64_t edges);
-/* Frees them; NULL is allowed. */
-void ny_page_cache_free(struct ny_page_cache *cache);
+/* Lays out room for them: graph->pages->bytes. NULL for a graph in memory. */
+struct ny_page_cache *ny_page_cache_lay(struct ny_layout *l, const struct ny_edges *graph);
 /* Returns the first error of a read since the last call. A patch that was not read has no edges. */
 int ny_page_cache_error(struct ny_page_cache *cache);
 

@@ -13,7 +13,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "graph/ends.h"
 #include "graph/order.h"
 #include "graph/pages.h"
@@ -78,11 +77,11 @@ static inline int walk_row(struct build *build, uint64_t i, size_t at, end_fn *e
 
         if (j == NY_NO_ROW) continue;
         if (j >= lists->n || j == i || !(length >= 0) || !(length < INFINITY))
-            return source->damaged(source->arg, i);
+            return source->damaged(source->arg);
         if ((double)length > lists->limit) continue;
         if (node[i] == NY_NO_ROW || node[j] == NY_NO_ROW) {
             if (node[i] == node[j] || lists->mutual) continue;
-            return source->damaged(source->arg, i); /* edges stay within a component */
+            return source->damaged(source->arg); /* edges stay within a component */
         }
         each(build, node[i], node[j], -length);
         each(build, node[j], node[i], length);
@@ -232,22 +231,25 @@ static int list_ranges(const struct build *build, uint32_t *ranges, uint32_t *be
     return NY_OK;
 }
 
-/* Puts the ends of all edges in a file, where there are several ranges. */
-static int file_ends(struct build *build)
+static struct ny_ends *lay_filed(struct ny_layout *l, uint32_t ranges, uint32_t **begin,
+                                 uint64_t **count)
 {
-    struct ny_context *ctx = build->graph->ctx;
+    *begin = ny_lay(l, NY_MEM_DICTIONARY, ranges, sizeof(**begin));
+    *count = ny_lay(l, NY_MEM_DICTIONARY, ranges, sizeof(**count));
+    return ny_ends_lay(l, ranges);
+}
+
+/* Puts the ends of all edges in a file, where there are several ranges. */
+static int file_ends(struct build *build, struct ny_layout *l)
+{
     uint32_t ranges, *begin;
     uint64_t *count;
     int err = list_ranges(build, &ranges, NULL, NULL);
 
     if (err || ranges == 1) return err;
-    begin = ny_calloc(ctx, NY_MEM_DICTIONARY, ranges, sizeof(*begin));
-    count = ny_calloc(ctx, NY_MEM_DICTIONARY, ranges, sizeof(*count));
-    err = begin && count ? list_ranges(build, &ranges, begin, count) : NY_EBUDGET;
-    if (err == NY_OK)
-        err = ny_ends_new(&build->filed, ctx, build->source->folder, ranges, begin, count);
-    ny_free(ctx, count);
-    ny_free(ctx, begin);
+    build->filed = lay_filed(l, ranges, &begin, &count);
+    err = build->filed ? list_ranges(build, &ranges, begin, count) : l->err;
+    if (err == NY_OK) err = ny_ends_open(build->filed, l->ctx, build->source->folder, begin, count);
     return err ? err : walk(build, file_end);
 }
 
@@ -267,14 +269,14 @@ static void settle_range(struct build *build)
 }
 
 /* Fills the edges of all nodes, and has each range written. */
-static int fill(struct build *build, int (*write)(struct build *build))
+static int fill(struct build *build, struct ny_layout *l, int (*write)(struct build *build))
 {
     int err;
 
     memset(build->next, 0, build->graph->n * sizeof(*build->next));
     build->end = 0;
     err = walk(build, count_end);
-    if (err == NY_OK) err = file_ends(build);
+    if (err == NY_OK) err = file_ends(build, l);
     for (uint32_t range = 0; err == NY_OK && build->end < build->graph->n; range++) {
         take_range(build);
         err = build->filed ? ny_ends_walk(build->filed, range, take_end, build)
@@ -283,7 +285,7 @@ static int fill(struct build *build, int (*write)(struct build *build))
         settle_range(build);
         err = write(build);
     }
-    ny_ends_free(build->filed);
+    ny_ends_close(build->filed);
     build->filed = NULL;
     return err;
 }
@@ -377,39 +379,36 @@ static size_t room_bytes(uint64_t nodes, size_t neighbors)
     return (of_node > of_patch ? of_node : of_patch) * sizeof(struct end);
 }
 
-static bool allocate_room(struct build *build, size_t record_bytes)
+static void lay_room(struct ny_layout *l, struct build *build, size_t record_bytes)
 {
     const struct ny_list_source *source = build->source;
-    struct ny_context *ctx = build->graph->ctx;
     size_t numbers = source->piece_rows * source->lists.stored;
 
     build->ends = room_bytes(build->graph->n, source->lists.t) / sizeof(struct end);
     if (build->ends > UINT32_MAX) build->ends = UINT32_MAX;
-    build->next = ny_calloc(ctx, NY_MEM_DICTIONARY, build->graph->n, sizeof(uint32_t));
-    build->row = ny_calloc(ctx, NY_MEM_DICTIONARY, numbers, sizeof(uint32_t));
-    build->distance = ny_calloc(ctx, NY_MEM_DICTIONARY, numbers, sizeof(float));
-    build->room = ny_calloc(ctx, NY_MEM_DICTIONARY, build->ends, sizeof(struct end));
-    build->record = ny_calloc(ctx, NY_MEM_DICTIONARY, 1, record_bytes);
-    return build->next && build->row && build->distance && build->room && build->record;
-}
-
-static void release_room(struct build *build)
-{
-    struct ny_context *ctx = build->graph->ctx;
-
-    ny_free(ctx, build->next);
-    ny_free(ctx, build->row);
-    ny_free(ctx, build->distance);
-    ny_free(ctx, build->room);
-    ny_free(ctx, build->record);
+    build->next = ny_lay(l, NY_MEM_DICTIONARY, build->graph->n, sizeof(uint32_t));
+    build->row = ny_lay(l, NY_MEM_DICTIONARY, numbers, sizeof(uint32_t));
+    build->distance = ny_lay(l, NY_MEM_DICTIONARY, numbers, sizeof(float));
+    build->room = ny_lay(l, NY_MEM_DICTIONARY, build->ends, sizeof(struct end));
+    build->record = ny_lay(l, NY_MEM_DICTIONARY, record_bytes, 1);
 }
 
 static int run_fill(struct build *build, size_t record_bytes, int (*write)(struct build *build))
 {
-    int err = allocate_room(build, record_bytes) ? fill(build, write) : NY_EBUDGET;
+    struct ny_layout l = {.ctx = build->graph->ctx};
+    int err;
 
-    release_room(build);
+    lay_room(&l, build, record_bytes);
+    err = l.err ? l.err : fill(build, &l, write);
+    ny_layout_free(&l);
     return err;
+}
+
+/* Lays out what is there until the nodes are in order. */
+static struct ny_targets *lay_targets(struct ny_layout *l, struct ny_edges *graph)
+{
+    graph->head = ny_lay(l, NY_MEM_DICTIONARY, (size_t)graph->n + 1, sizeof(uint64_t));
+    return ny_lay(l, NY_MEM_DICTIONARY, 1, sizeof(struct ny_targets));
 }
 
 /* Puts the nodes in order, from their edges by rows. */
@@ -417,80 +416,79 @@ static int find_order(struct build *build)
 {
     struct ny_edges *graph = build->graph;
     struct ny_pages *pages = graph->pages;
-    struct ny_targets *targets = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, 1, sizeof(*targets));
-    uint64_t n = graph->n;
-    int err;
+    struct ny_layout l = {.ctx = graph->ctx};
+    struct ny_targets *targets = lay_targets(&l, graph);
+    int err = l.err;
 
-    if (!targets) return NY_EBUDGET;
+    if (err) goto done;
     targets->file = pages->file;
     pages->targets = targets;
     err = ny_scratch_open(&targets->file);
     if (err) goto done;
-    graph->head = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, n + 1, sizeof(uint64_t));
-    if (!graph->head) err = NY_EBUDGET;
-    if (err == NY_OK) err = run_fill(build, 0, write_targets);
-    graph->patches.first =
-        ny_calloc(graph->ctx, NY_MEM_DICTIONARY, (size_t)ny_patches_most(n) + 1, sizeof(uint32_t));
-    graph->patches.of =
-        ny_calloc(graph->ctx, NY_MEM_DICTIONARY, n / NY_PATCH_STEP + 1, sizeof(uint32_t));
-    if (!graph->patches.first || !graph->patches.of) err = NY_EBUDGET;
+    err = run_fill(build, 0, write_targets);
     if (err == NY_OK) err = order(graph, build->source->lists.n);
-    ny_free(graph->ctx, graph->head);
-    graph->head = NULL;
     ny_scratch_close(&targets->file);
 done:
     pages->targets = NULL;
-    ny_free(graph->ctx, targets);
+    graph->head = NULL;
+    ny_layout_free(&l);
     return err;
+}
+
+void ny_pages_lay(struct ny_layout *l, struct ny_edges *graph, uint64_t points)
+{
+    size_t patches = (size_t)ny_pages_most(graph->n);
+    uint64_t *at;
+
+    if (!graph->node) graph->node = ny_lay(l, NY_MEM_DICTIONARY, (size_t)points, sizeof(uint32_t));
+    ny_patches_lay(l, &graph->patches, graph->n);
+    at = ny_lay(l, NY_MEM_DICTIONARY, patches + 1, sizeof(uint64_t));
+    graph->pages = ny_lay(l, NY_MEM_DICTIONARY, 1, sizeof(struct ny_pages));
+    if (graph->pages) graph->pages->at = at;
 }
 
 int ny_pages_build(struct ny_edges *graph, const struct ny_list_source *source)
 {
     struct build build = {.graph = graph, .source = source};
-    struct ny_pages *pages = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, 1, sizeof(*pages));
+    struct ny_pages *pages;
     int err;
 
-    if (!pages) return NY_EBUDGET;
-    graph->pages = pages;
-    *pages = (struct ny_pages){.ctx = graph->ctx,
-                               .file = {graph->ctx, source->folder, "the edges of a graph", -1},
-                               .bytes = source->pages_bytes};
+    ny_pages_lay(&graph->own, graph, source->lists.n);
+    if (graph->own.err) return graph->own.err;
+    pages = graph->pages;
+    pages->file = (struct ny_scratch){graph->ctx, source->folder, "the edges of a graph", -1};
+    pages->bytes = source->pages_bytes;
     err = find_order(&build);
     if (err == NY_OK && graph->patches.count > ny_pages_most(graph->n)) err = too_many(graph);
-    if (err) return err;
-    pages->at = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, (size_t)graph->patches.count + 1,
-                          sizeof(uint64_t));
-    err = pages->at ? ny_scratch_open(&pages->file) : NY_EBUDGET;
+    if (err == NY_OK) err = ny_scratch_open(&pages->file);
     if (err == NY_OK) err = run_fill(&build, pages->bytes, write_patches);
     if (err == NY_OK && pages->directed)
         graph->mean_length = build.length / (double)pages->directed;
     return err;
 }
 
-size_t ny_pages_bytes(uint64_t n, uint64_t nodes)
+/* Counts a fill. Two ranges have more ends than there is room for, and bridges are fewer than
+ * nodes. */
+static void count_fill(struct ny_layout *l, struct build *build, size_t record_bytes)
 {
-    uint64_t patches = ny_patches_most(nodes) + 1;
+    const struct ny_layout_mark mark = ny_layout_mark(l);
+    uint32_t ranges = 2 * (uint32_t)build->source->lists.t + 8, *begin;
+    uint64_t *count;
 
-    return (size_t)((n + patches + nodes / NY_PATCH_STEP + 1) * sizeof(uint32_t) +
-                    (ny_pages_most(nodes) + 1) * sizeof(uint64_t) + sizeof(struct ny_pages));
+    lay_room(l, build, record_bytes);
+    lay_filed(l, ranges, &begin, &count);
+    ny_layout_back(l, &mark);
 }
 
-/* Two ranges have more ends than there is room for, and bridges are fewer than nodes. */
-static size_t ranges_most(size_t neighbors)
+void ny_pages_making_count(struct ny_layout *l, uint64_t nodes, const struct ny_list_source *source)
 {
-    return 2 * neighbors + 8;
-}
+    const struct ny_layout_mark mark = ny_layout_mark(l);
+    struct ny_edges graph = {.n = (uint32_t)nodes};
+    struct build build = {.graph = &graph, .source = source};
 
-size_t ny_pages_building_bytes(uint64_t nodes, uint64_t edges, size_t neighbors, size_t piece_bytes)
-{
-    size_t node_bytes = (size_t)nodes * sizeof(uint32_t);
-    size_t by_rows = (size_t)(nodes + 1) * sizeof(uint64_t) + sizeof(struct ny_targets);
-    size_t ranges = ranges_most(neighbors);
-    size_t ends = ny_ends_bytes(ranges) + ranges * (sizeof(uint32_t) + sizeof(uint64_t));
-    size_t filling = node_bytes + room_bytes(nodes, neighbors) + piece_bytes + ends;
-    size_t first = by_rows + filling, second = filling + ny_pages_held(edges);
-    size_t ordering = by_rows + node_bytes + ny_order_bytes(nodes);
-
-    if (first < second) first = second;
-    return first > ordering ? first : ordering;
+    lay_targets(l, &graph);
+    count_fill(l, &build, 0);
+    ny_edges_making_count(l, nodes);
+    ny_layout_back(l, &mark);
+    count_fill(l, &build, source->pages_bytes);
 }

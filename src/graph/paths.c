@@ -9,7 +9,6 @@
 
 #include <math.h>
 
-#include "base/memory.h"
 #include "graph/buckets.h"
 
 /* How far the search from the centre goes on at a time, in mean edges, until it has all sources. */
@@ -136,35 +135,12 @@ double ny_paths_rate(size_t lanes)
 
 /* ---- room ----------------------------------------------------------------------------------- */
 
-size_t ny_paths_bytes(uint64_t nodes, size_t lanes)
+struct ny_paths *ny_paths_lay(struct ny_layout *l, const struct ny_edges *graph, size_t lanes)
 {
-    const size_t small_bytes = 4096;
+    struct ny_paths spare, *paths = ny_lay_struct(l, NY_MEM_TILES, sizeof(spare), &spare);
 
-    return (size_t)nodes * lanes * sizeof(float) + small_bytes + ny_buckets_bytes(nodes);
-}
-
-int ny_paths_new(struct ny_paths **out, const struct ny_edges *graph, size_t lanes)
-{
-    struct ny_paths *paths = ny_calloc(graph->ctx, NY_MEM_TILES, 1, sizeof(*paths));
-    int err = NY_EBUDGET;
-
-    *out = NULL;
-    if (!paths) return err;
     *paths = (struct ny_paths){.graph = graph, .lanes = lanes};
-    paths->distance = ny_calloc(graph->ctx, NY_MEM_TILES, graph->n, lanes * sizeof(float));
-    if (paths->distance) err = ny_buckets_new(&paths->buckets, graph);
-    if (err) {
-        ny_paths_free(paths);
-        return err;
-    }
-    *out = paths;
-    return NY_OK;
-}
-
-void ny_paths_free(struct ny_paths *paths)
-{
-    if (!paths) return;
-    ny_buckets_free(paths->buckets);
-    ny_free(paths->graph->ctx, paths->distance);
-    ny_free(paths->graph->ctx, paths);
+    paths->distance = ny_lay(l, NY_MEM_TILES, graph->n, lanes * sizeof(float));
+    paths->buckets = ny_buckets_lay(l, graph);
+    return ny_laid(l, paths);
 }

@@ -30,6 +30,7 @@
 #ifndef NY_GRAPH_PATHS_H
 #define NY_GRAPH_PATHS_H
 
+#include "base/layout.h"
 #include "graph/edges.h"
 
 enum { NY_LANES = 16, NY_HALF_LANES = 8, NY_FEW_LANES = 4 };
@@ -38,13 +39,9 @@ enum { NY_ALONE = 2 };
 
 /* One thread's: room for the distances of a batch, and what is pending. */
 struct ny_paths;
-/* Makes the workspace of one thread for a graph, which must outlive it, and batches of so many
- * lanes: NY_LANES, NY_HALF_LANES, NY_FEW_LANES or 1. NY_EBUDGET: *out is NULL. */
-int ny_paths_new(struct ny_paths **out, const struct ny_edges *graph, size_t lanes);
-/* Frees the workspace; NULL is allowed. */
-void ny_paths_free(struct ny_paths *paths);
-/* Returns the bytes that ny_paths_new() charges for a graph of so many nodes. */
-size_t ny_paths_bytes(uint64_t nodes, size_t lanes);
+/* Lays out the workspace of one thread for a graph, which must outlive it, and batches of so many
+ * lanes: NY_LANES, NY_HALF_LANES, NY_FEW_LANES or 1. */
+struct ny_paths *ny_paths_lay(struct ny_layout *l, const struct ny_edges *graph, size_t lanes);
 /* Returns how many sources a thread searches from in the time of one in a batch of NY_LANES, where
  * batches have so many lanes: measured. */
 double ny_paths_rate(size_t lanes);

@@ -9,17 +9,11 @@
 struct ny_rows;
 struct ny_rows_info;
 
-enum { NY_SWEEP_MAX = 32, NY_LEAF_ROWS = 256 /* of a forest, where --leaf does not say */ };
+enum { NY_SWEEP_MAX = 32 };
 
 /* How neighbours are found, in the order of the option's words. Auto is whichever takes less work:
  * exact or a tree, which give the same bytes, or where fewer than all are asked for any way. */
-enum ny_knn_way { NY_KNN_AUTO, NY_KNN_EXACT, NY_KNN_FOREST, NY_KNN_TREE, NY_KNN_SIEVE };
-
-/* Tells whether a share of the neighbours can be asked for. */
-static inline bool ny_knn_has_recall(enum ny_knn_way way)
-{
-    return way == NY_KNN_FOREST || way == NY_KNN_SIEVE;
-}
+enum ny_knn_way { NY_KNN_AUTO, NY_KNN_EXACT, NY_KNN_TREE, NY_KNN_SIEVE };
 
 struct ny_graph_settings {
     const struct ny_kernel *metric; /* euclidean or angular */
@@ -34,9 +28,7 @@ struct ny_graph_settings {
     bool mutual;
     bool connect;  /* components are joined */
     enum ny_knn_way way;
-    size_t leaf;   /* forest: rows of its leaves, at most */
     double recall; /* share of the true neighbours to find: 1 of exact and tree */
-    uint64_t seed; /* of a forest */
     uint64_t n;    /* rows of a graph that is under way; 0: those of the store */
     unsigned threads;
 };
@@ -51,12 +43,6 @@ bool ny_graph_takes_tree(const struct ny_graph_settings *settings,
 static inline bool ny_graph_nearly(const struct ny_graph_settings *settings)
 {
     return settings->way == NY_KNN_AUTO && settings->recall < 1;
-}
-
-/* Tells whether random choices may be made, which the seed decides. */
-static inline bool ny_graph_has_seed(const struct ny_graph_settings *settings)
-{
-    return settings->way == NY_KNN_FOREST || ny_graph_nearly(settings);
 }
 
 /* Tells whether edges end at some distance. */

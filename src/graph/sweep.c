@@ -6,19 +6,28 @@
  */
 #include "graph/sweep.h"
 
-#include "base/memory.h"
 #include "stream/pass.h"
 
-struct run {
+struct ny_sweeping {
     struct ny_sweep *sweep;
     struct ny_source source; /* what the pass reads: a unit is a batch */
     struct ny_paths **paths; /* one a worker */
     const float **distances; /* of its batch */
 };
 
-size_t ny_sweep_bytes(uint64_t nodes, size_t lanes, unsigned workers)
+struct ny_sweeping *ny_sweep_lay(struct ny_layout *l, const struct ny_edges *graph, size_t lanes,
+                                 unsigned workers)
 {
-    return workers * (ny_paths_bytes(nodes, lanes) + sizeof(struct ny_paths *) + sizeof(float *));
+    struct ny_sweeping spare, *run = ny_lay_struct(l, NY_MEM_TILES, sizeof(spare), &spare);
+
+    run->paths = ny_lay(l, NY_MEM_TILES, workers, sizeof(*run->paths));
+    run->distances = ny_lay(l, NY_MEM_TILES, workers, sizeof(*run->distances));
+    for (unsigned w = 0; w < workers; w++) {
+        struct ny_paths *paths = ny_paths_lay(l, graph, lanes);
+
+        if (run->paths) run->paths[w] = paths;
+    }
+    return ny_laid(l, run);
 }
 
 static size_t batch_of(const struct ny_sweep *sweep, uint64_t batch, size_t *first)
@@ -40,7 +49,7 @@ static int take(struct ny_source *source, struct ny_tile *tile)
 
 static int unit(void *arg, const struct ny_tile *tile)
 {
-    struct run *run = arg;
+    struct ny_sweeping *run = arg;
     size_t first, count = batch_of(run->sweep, tile->unit, &first);
 
     return ny_paths_from(run->paths[tile->worker], run->sweep->sources + first, count,
@@ -49,7 +58,7 @@ static int unit(void *arg, const struct ny_tile *tile)
 
 static int fold(void *arg, const struct ny_tile *tile)
 {
-    struct run *run = arg;
+    struct ny_sweeping *run = arg;
     const struct ny_sweep *sweep = run->sweep;
     struct ny_swept batch = {.lanes = sweep->lanes, .distances = run->distances[tile->worker]};
 
@@ -59,14 +68,14 @@ static int fold(void *arg, const struct ny_tile *tile)
 
 static int checkpoint(void *arg, uint64_t batches_done)
 {
-    const struct ny_sweep *sweep = ((struct run *)arg)->sweep;
+    const struct ny_sweep *sweep = ((struct ny_sweeping *)arg)->sweep;
     size_t done = sweep->first + (size_t)batches_done * sweep->lanes;
 
     if (done > sweep->count) done = sweep->count;
     return sweep->checkpoint ? sweep->checkpoint(sweep->arg, done) : NY_OK;
 }
 
-static int run_pass(struct run *run)
+static int run_pass(struct ny_sweeping *run)
 {
     static const struct ny_pass_work work = {unit, fold, checkpoint};
     const struct ny_sweep *sweep = run->sweep;
@@ -82,23 +91,18 @@ static int run_pass(struct run *run)
 int ny_sweep_run(struct ny_sweep *sweep)
 {
     static const struct ny_source_ops ops = {.take = take};
-    struct ny_context *ctx = sweep->graph->ctx;
+    struct ny_layout l = {.ctx = sweep->graph->ctx};
     uint64_t batches = (sweep->count - sweep->first + sweep->lanes - 1) / sweep->lanes;
-    struct run run = {.sweep = sweep,
-                      .source = {.ops = &ops, .ctx = ctx, .n = batches * NY_UNIT_ROWS}};
-    int err = NY_OK;
+    struct ny_sweeping *run;
+    int err;
 
     if (!batches) return NY_OK;
     if (sweep->workers > batches) sweep->workers = (unsigned)batches;
-    run.paths = ny_calloc(ctx, NY_MEM_TILES, sweep->workers, sizeof(*run.paths));
-    run.distances = ny_calloc(ctx, NY_MEM_TILES, sweep->workers, sizeof(*run.distances));
-    if (!run.paths || !run.distances) err = NY_EBUDGET;
-    for (unsigned w = 0; w < sweep->workers && err == NY_OK; w++)
-        err = ny_paths_new(&run.paths[w], sweep->graph, sweep->lanes);
-    if (err == NY_OK) err = run_pass(&run);
-    for (unsigned w = 0; w < sweep->workers && run.paths; w++)
-        ny_paths_free(run.paths[w]);
-    ny_free(ctx, run.distances);
-    ny_free(ctx, run.paths);
+    run = ny_sweep_lay(&l, sweep->graph, sweep->lanes, sweep->workers);
+    if (!run) return ny_layout_end(&l);
+    run->sweep = sweep;
+    run->source = (struct ny_source){.ops = &ops, .ctx = l.ctx, .n = batches * NY_UNIT_ROWS};
+    err = run_pass(run);
+    ny_layout_free(&l);
     return err;
 }

@@ -20,7 +20,7 @@ struct ny_sweep {
     size_t count;
     const char *stage; /* for the progress */
     unsigned workers;
-    size_t lanes; /* of a batch, as ny_paths_new() takes them */
+    size_t lanes; /* of a batch, as ny_paths_lay() takes them */
     size_t first; /* the source that a resumed sweep goes on with */
     double checkpoint_s;
     int (*fold)(void *arg, const struct ny_swept *batch); /* in order, one call at a time */
@@ -31,7 +31,9 @@ struct ny_sweep {
 /* Runs the sweep from source `first` on; sweep->workers falls to the number of batches if there are
  * fewer. NY_EBUDGET, or the errors of a pass. */
 int ny_sweep_run(struct ny_sweep *sweep);
-/* Bytes for so many workers and lanes over a graph of so many nodes. */
-size_t ny_sweep_bytes(uint64_t nodes, size_t lanes, unsigned workers);
+/* Lays out what a sweep holds, the workspaces of its workers. */
+struct ny_sweeping;
+struct ny_sweeping *ny_sweep_lay(struct ny_layout *l, const struct ny_edges *graph, size_t lanes,
+                                 unsigned workers);
 
 #endif

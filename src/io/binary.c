@@ -15,9 +15,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/text.h"
 #include "io/column_names.h"
 #include "io/columns.h"
+#include "io/refuse.h"
 #include "io/turned.h"
 
 enum { PIECE_BYTES = 512 * 1024, SCRATCH = 4096 };
@@ -35,8 +35,6 @@ struct binary {
     double values[SCRATCH];   /* the same, wide */
 };
 
-#define ULL(x) ((unsigned long long)(x))
-
 /* Reads the next bytes of the rows. */
 static int read_bytes(struct ny_reader *reader, void *to, size_t wanted, size_t *got)
 {
@@ -44,24 +42,6 @@ static int read_bytes(struct ny_reader *reader, void *to, size_t wanted, size_t 
 
     return binary->turned ? ny_turned_read(binary->turned, to, wanted, got)
                           : ny_bytes_read(reader->bytes, to, wanted, got);
-}
-
-/* Fails because the file ends inside row `row`. */
-static int truncated(struct ny_reader *reader, uint64_t row)
-{
-    struct binary *binary = reader->state;
-
-    if (binary->layout.rows == NY_ROWS_UNKNOWN)
-        return ny_fail_at(
-            reader->ctx, NY_EDATA, reader->path, row,
-            "%s ends inside row %llu (from 0): each row takes %llu bytes; the file is "
-            "truncated",
-            reader->path, ULL(row), ULL(binary->stride));
-    return ny_fail_at(
-        reader->ctx, NY_EDATA, reader->path, row,
-        "%s ends at row %llu (from 0) of %llu rows that its header promises; the file "
-        "is truncated",
-        reader->path, ULL(row), ULL(binary->layout.rows));
 }
 
 /* Compares the size of a regular file with what the header promises. A file without a number of
@@ -72,40 +52,22 @@ static int check_size(struct ny_reader *reader, struct ny_binary_layout *layout,
 
     if (left == NY_BYTES_UNKNOWN) return NY_OK;
     if (layout->rows == NY_ROWS_UNKNOWN) {
-        if (left < stride) return truncated(reader, 0);
+        if (left < stride) return ny_refuse_damaged(reader->ctx, reader->path, 0);
         /* A rest is a cut row or one of another d: reading on finds which, and where. */
         if (left % stride == 0) layout->rows = left / stride;
         return NY_OK;
     }
-    if (__builtin_mul_overflow(layout->rows, stride, &promised) || left < promised)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s: the header promises %llu rows of %llu × %s, %llu bytes a row, but "
-                          "only %llu bytes follow it; the file is truncated",
-                          reader->path, ULL(layout->rows), ULL(layout->d),
-                          ny_element_name(layout->type), ULL(stride), ULL(left));
-    if (left > promised)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s: %s too many for the %llu rows of %llu × %s that the header "
-                          "promises; the file is not what its header says",
-                          reader->path, ny_counted(left - promised, "byte", "bytes").text,
-                          ULL(layout->rows), ULL(layout->d), ny_element_name(layout->type));
+    if (__builtin_mul_overflow(layout->rows, stride, &promised) || left != promised)
+        return ny_refuse_damaged(reader->ctx, reader->path, NY_NO_LINE);
     return NY_OK;
 }
 
 /* Refuses what is no table, or claims rows that no machine holds. */
 static int check_shape(struct ny_reader *reader, const struct ny_binary_layout *layout)
 {
-    if (layout->rows == 0 || layout->d == 0)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s holds %llu rows of %llu columns: there are no points in it",
-                          reader->path, ULL(layout->rows == NY_ROWS_UNKNOWN ? 0 : layout->rows),
-                          ULL(layout->d));
-    if (layout->d > NY_FILE_COLUMNS_MAX)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s: the header promises rows of %llu columns, but the limit is %llu; is "
-                          "the header damaged?",
-                          reader->path, ULL(layout->d), ULL(NY_FILE_COLUMNS_MAX));
-    return NY_OK;
+    if (layout->rows == 0 || layout->d == 0) return ny_refuse_empty(reader->ctx, reader->path);
+    if (layout->d <= NY_FILE_COLUMNS_MAX) return NY_OK;
+    return ny_refuse_wide(reader->ctx, reader->path, layout->d);
 }
 
 /* Applies the lists of columns, and counts those that are kept. They have no names, by which
@@ -119,12 +81,8 @@ static int apply_lists(struct ny_reader *reader, struct binary *binary, size_t *
 
     if (err) return err;
     reader->table.d = kept.count;
-    if (kept.turned)
-        return ny_columns_refuse_turned(reader->ctx, lists.kept, "the columns have no names");
-    if (kept.count) return NY_OK;
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                      "%s: none of its %s is left for the points; give other --drop-columns",
-                      reader->path, ny_counted(binary->layout.d, "column", "columns").text);
+    if (kept.turned) return ny_columns_refuse_turned(reader->ctx);
+    return kept.count ? NY_OK : ny_refuse_empty(reader->ctx, reader->path);
 }
 
 /* Keeps the columns that have places among those of the points, in which they are put. */
@@ -190,6 +148,19 @@ int ny_binary_open(struct ny_reader *reader, const struct ny_binary_layout *layo
     return NY_OK;
 }
 
+bool ny_binary_place(const struct ny_reader *reader, uint64_t *place)
+{
+    const struct binary *binary = reader->state;
+    const struct ny_binary_layout *layout = &binary->layout;
+
+    if (!binary->direct || binary->turned || layout->prefixed || layout->rows == NY_ROWS_UNKNOWN ||
+        (binary->swap && ny_element_size(layout->type) > 1) ||
+        ny_bytes_left(reader->bytes) == NY_BYTES_UNKNOWN)
+        return false;
+    *place = ny_bytes_place(reader->bytes);
+    return true;
+}
+
 void ny_binary_close(struct ny_reader *reader)
 {
     struct binary *binary = reader->state;
@@ -222,7 +193,6 @@ static int take_rows(struct ny_reader *reader, size_t rows, struct ny_row_batch 
     for (size_t r = 0; r < rows; r++, from += binary->row_bytes, reader->consumed++) {
         size_t bad = clean ? d : ny_first_nonfinite(dtype, from, d);
         char *to = (char *)batch->values + batch->count * binary->row_bytes;
-        double value;
         int err;
 
         if (bad == d) {
@@ -230,8 +200,7 @@ static int take_rows(struct ny_reader *reader, size_t rows, struct ny_row_batch 
             take_row(reader, batch);
             continue;
         }
-        ny_dtype_to_f64(dtype, from + bad * ny_dtype_size(dtype), &value, 1);
-        err = ny_reader_fail_row(reader, reader->consumed, bad, value);
+        err = ny_reader_fail_row(reader, reader->consumed, bad);
         if (err) return err;
     }
     return NY_OK;
@@ -250,7 +219,8 @@ static int next_direct(struct ny_reader *reader, size_t rows, struct ny_row_batc
         int err = read_bytes(reader, to, wanted, &got);
 
         if (!err && got < wanted)
-            err = truncated(reader, reader->consumed + got / binary->row_bytes);
+            err = ny_refuse_damaged(reader->ctx, reader->path,
+                                    reader->consumed + got / binary->row_bytes);
         if (err) return err;
         if (binary->swap)
             ny_swap(to, ny_dtype_size(reader->table.dtype), count * (size_t)reader->table.d);
@@ -271,15 +241,6 @@ static uint64_t file_column(const struct ny_reader *reader, uint64_t first, size
     while (!binary->keep[column] || n-- > 0)
         column++;
     return reader->place ? reader->place[column] : column;
-}
-
-/* Fails because a kept value of a piece cannot be kept exactly in the table's dtype. */
-static int unfit(struct ny_reader *reader, uint64_t first, size_t n)
-{
-    const struct binary *binary = reader->state;
-
-    return ny_reader_fail_value(reader, file_column(reader, first, n),
-                                ny_element_name(binary->layout.type), binary->values[n]);
 }
 
 /* Leaves only kept columns among `count` raw elements from column `first` on. */
@@ -309,21 +270,19 @@ static int convert_piece(struct ny_reader *reader, uint64_t first, size_t count,
     n = *kept = select_raw(binary, first, count);
     if (binary->swap) ny_swap(binary->raw, ny_element_size(type), n);
     wrong = ny_widen(type, binary->raw, values, n);
-    if (wrong < n)
-        return ny_reader_fail_whole(reader, file_column(reader, first, wrong), type,
-                                    (const char *)binary->raw + wrong * sizeof(uint64_t));
+    if (wrong < n) return ny_reader_fail_value(reader, file_column(reader, first, wrong), NY_F64);
     if (rounding && reader->nan != NY_NAN_KEEP && !*bad) {
         wrong = ny_first_nonfinite(NY_F64, values, n);
         *bad = wrong < n;
         if (*bad)
-            err = ny_reader_fail_row(reader, reader->consumed, file_column(reader, first, wrong),
-                                     values[wrong]);
+            err = ny_reader_fail_row(reader, reader->consumed, file_column(reader, first, wrong));
     }
     if (*bad) return err;
     wrong = ny_narrow(reader->table.dtype, rounding, values, to, n);
-    if (wrong < n) return unfit(reader, first, wrong);
+    if (wrong < n)
+        return ny_reader_fail_value(reader, file_column(reader, first, wrong), reader->table.dtype);
     if (binary->watched && ny_first_rounded(values, n) < n) {
-        ny_reader_tell_rounded(reader, values[ny_first_rounded(values, n)]);
+        ny_reader_tell_rounded(reader);
         binary->watched = false;
     }
     return NY_OK;
@@ -340,14 +299,10 @@ static int read_prefix(struct ny_reader *reader)
 
     if (err) return err;
     if (got == 0 && binary->layout.rows == NY_ROWS_UNKNOWN) return NY_END;
-    if (got < sizeof(d)) return truncated(reader, reader->consumed);
+    if (got < sizeof(d)) return ny_refuse_damaged(reader->ctx, reader->path, reader->consumed);
     if (binary->swap) ny_swap(&d, sizeof(d), 1);
     if (d == binary->layout.d) return NY_OK;
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, reader->consumed,
-                      "%s: row %llu (from 0) has %lld columns where row 0 has %llu; all rows of a "
-                      "table have the same length",
-                      reader->path, ULL(reader->consumed), (long long)(int32_t)d,
-                      ULL(binary->layout.d));
+    return ny_refuse_damaged(reader->ctx, reader->path, reader->consumed);
 }
 
 /* Puts the kept values of a row into their places. */
@@ -378,7 +333,8 @@ static int next_row(struct ny_reader *reader, struct ny_row_batch *batch)
     if (err) return err;
     if (binary->direct) {
         err = read_bytes(reader, to, binary->row_bytes, &got);
-        if (!err && got < binary->row_bytes) err = truncated(reader, reader->consumed);
+        if (!err && got < binary->row_bytes)
+            err = ny_refuse_damaged(reader->ctx, reader->path, reader->consumed);
         if (err) return err;
         if (binary->swap) ny_swap(to, size, (size_t)d);
         return take_rows(reader, 1, batch);
@@ -387,7 +343,8 @@ static int next_row(struct ny_reader *reader, struct ny_row_batch *batch)
         size_t count = d - first < SCRATCH ? (size_t)(d - first) : SCRATCH;
 
         err = read_bytes(reader, binary->raw, count * size, &got);
-        if (!err && got < count * size) err = truncated(reader, reader->consumed);
+        if (!err && got < count * size)
+            err = ny_refuse_damaged(reader->ctx, reader->path, reader->consumed);
         if (!err) err = convert_piece(reader, first, count, to, &kept, &bad);
         if (err) return err;
         to += kept * ny_dtype_size(reader->table.dtype);
@@ -408,10 +365,7 @@ static int at_end(struct ny_reader *reader)
     err = ny_bytes_need(reader->bytes, 1);
     if (err) return err;
     if (reader->bytes->at == reader->bytes->end) return NY_END;
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, reader->consumed,
-                      "%s: more bytes follow the %llu rows that its header promises; the file is "
-                      "not what its header says",
-                      reader->path, ULL(reader->consumed));
+    return ny_refuse_damaged(reader->ctx, reader->path, reader->consumed);
 }
 
 int ny_binary_next(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch)

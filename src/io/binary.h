@@ -18,6 +18,10 @@ struct ny_binary_layout {
  * the file; the data begin at reader->bytes->at. */
 int ny_binary_open(struct ny_reader *reader, const struct ny_binary_layout *layout);
 
+/* Finds where a file that is not packed has its rows as the reader gives them, one after another:
+ * from byte *place on. False: it has not. Called before the first row is read. */
+bool ny_binary_place(const struct ny_reader *reader, uint64_t *place);
+
 /* The other functions of such a format. */
 int ny_binary_next(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch);
 /* Passes over at most `rows` rows, by seeking where the file allows it. */

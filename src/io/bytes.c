@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "io/refuse.h"
 #include "io/unpack.h"
 
 enum {
@@ -48,13 +49,11 @@ static int await(struct ny_bytes *bytes)
         if (err) return err;
         ready = poll(&pipe, 1, STEP_MS);
         if (ready > 0) return NY_OK;
-        if (ready < 0 && errno != EINTR) return ny_fail_errno(bytes->ctx, "wait for", bytes->path);
+        if (ready < 0 && errno != EINTR) return ny_fail_errno(bytes->ctx, "read", bytes->path);
         silent += ready == 0;
     }
     return ny_fail_at(bytes->ctx, NY_EIO, bytes->path, NY_NO_LINE,
-                      "%s: the program that reads it has sent nothing for %d minutes and was "
-                      "stopped; is the file damaged, or its disk out of reach? Copy it to another "
-                      "disk or write it again, and repeat the command",
+                      "%s: nothing could be read for %d minutes; copy it to another disk",
                       bytes->path, SILENCE_MINUTES);
 }
 
@@ -85,10 +84,7 @@ static int fill(struct ny_bytes *bytes, char *to, size_t wanted, size_t *got)
 /* Fails because half of the largest window, 32 MiB, does not hold a line. */
 static int line_too_long(struct ny_bytes *bytes)
 {
-    return ny_fail_at(bytes->ctx, NY_EDATA, bytes->path, bytes->line,
-                      "%s, line %llu: the line is longer than %d MiB; is this a text file with "
-                      "one row a line?",
-                      bytes->path, (unsigned long long)bytes->line, WINDOW_MAX / 2097152);
+    return ny_refuse_line(bytes->ctx, bytes->path, bytes->line, "it is longer than 32 MiB");
 }
 
 int ny_bytes_refuse_line(struct ny_bytes *bytes)
@@ -241,7 +237,7 @@ int ny_bytes_pass(struct ny_bytes *bytes, uint64_t count, uint64_t *passed)
             uint64_t jump = ny_bytes_left(bytes) < left ? ny_bytes_left(bytes) : left;
 
             if (lseek(bytes->fd, (off_t)(bytes->offset + jump), SEEK_SET) < 0)
-                return ny_fail_errno(bytes->ctx, "seek in", bytes->path);
+                return ny_fail_errno(bytes->ctx, "read", bytes->path);
             bytes->offset += jump;
             left -= jump;
             if (left == 0) break;
@@ -319,7 +315,7 @@ static int begin(struct ny_bytes *bytes)
 int ny_bytes_rewind(struct ny_bytes *bytes)
 {
     if (lseek(bytes->fd, (off_t)bytes->start, SEEK_SET) < 0)
-        return ny_fail_errno(bytes->ctx, "seek in", bytes->path);
+        return ny_fail_errno(bytes->ctx, "read", bytes->path);
     bytes->offset = bytes->start;
     ny_unpack_end(bytes->unpacker);
     bytes->unpacker = NULL;
@@ -339,9 +335,6 @@ static int open_file(struct ny_bytes *bytes, const char *path)
         bytes->fd = open(path, O_RDONLY | O_CLOEXEC);
     if (bytes->fd < 0 || fstat(bytes->fd, &info) < 0)
         return ny_fail_errno(bytes->ctx, "open", bytes->path);
-    if (S_ISDIR(info.st_mode))
-        return ny_fail_at(bytes->ctx, NY_EIO, bytes->path, NY_NO_LINE,
-                          "%s is a directory; give a file of points", bytes->path);
     start = S_ISREG(info.st_mode) ? lseek(bytes->fd, 0, SEEK_CUR) : -1;
     if (start >= 0) {
         bytes->regular = true;

@@ -73,9 +73,7 @@ static inline const char *ny_skip_blanks(const char *p)
 /* Gets a line as ny_bytes_line() does; *first and *last are its text without blanks at its ends. */
 int ny_bytes_trimmed_line(struct ny_bytes *bytes, const char **first, const char **last,
                           const char **newline);
-/* Refuses the line at `at`, which does not fit the budget. Reads on to its end first, so that the
- * budget that is named is not refused in its turn: NY_EDATA where the line is too long for any,
- * else NY_EBUDGET. */
+/* NY_EBUDGET: the line at `at` does not fit the budget. */
 int ny_bytes_refuse_line(struct ny_bytes *bytes);
 
 #endif

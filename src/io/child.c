@@ -22,6 +22,7 @@
 #include "base/memory.h"
 #include "base/system.h"
 #include "io/number.h"
+#include "io/refuse.h"
 
 enum { ARGUMENTS_MAX = 16, MESSAGE_BYTES = 1200, WAITS = 1000 };
 
@@ -108,13 +109,14 @@ int ny_child_start(struct ny_child **out, struct ny_context *ctx, const struct n
     child->spec = *spec;
     child->errors = ny_open_memory(spec->program);
     if (child->errors < 0 || ny_open_pipe(ends)) {
-        err = ny_fail_errno(ctx, "start a program that reads", spec->path);
+        err = ny_fail_errno(ctx, "read", spec->path);
         goto done;
     }
     err = spawn(child, program, ends[1]);
     if (err)
-        err = ny_fail_at(ctx, NY_EIO, spec->path, NY_NO_LINE, "%s: cannot start %s (%s: %s); %s",
-                         spec->path, spec->program, program, strerror(err), spec->cure);
+        err = ny_fail_at(ctx, NY_EIO, spec->path, NY_NO_LINE,
+                         "%s: cannot start %s (%s); install it, or name it in %s", spec->path,
+                         program, strerror(err), spec->variable);
 done:
     if (ends[1] >= 0) close(ends[1]);
     if (err) {
@@ -185,10 +187,7 @@ static int fail_status(struct ny_child *child)
     for (size_t i = 0; *text && i < sizeof(known) / sizeof(*known); i++)
         if (status == known[i])
             return ny_fail_at(child->ctx, status, child->spec.path, NY_NO_LINE, "%s", text);
-    return ny_fail_at(child->ctx, NY_EDATA, child->spec.path, NY_NO_LINE,
-                      "%s: %s could not read it (status %d%s%s); is the file damaged, or does the "
-                      "program belong to another version?",
-                      child->spec.path, child->spec.program, status, *text ? ": " : "", text);
+    return ny_refuse_damaged(child->ctx, child->spec.path, NY_NO_LINE);
 }
 
 bool ny_child_failed(struct ny_child *child)
@@ -206,18 +205,9 @@ int ny_child_finish(struct ny_child *child)
     if (err) return err;
     if (WIFEXITED(child->status)) return WEXITSTATUS(child->status) ? fail_status(child) : NY_OK;
     signal_number = WTERMSIG(child->status);
-    if (signal_number == SIGXCPU)
-        return ny_fail_at(child->ctx, NY_EDATA, child->spec.path, NY_NO_LINE,
-                          "%s: %s was busy for so long without coming to another row that the file "
-                          "must be damaged; fetch or write it again",
-                          child->spec.path, child->spec.program);
     if (signal_number == SIGKILL || signal_number == SIGTERM || signal_number == SIGINT)
         return ny_fail_at(child->ctx, NY_EIO, child->spec.path, NY_NO_LINE,
-                          "%s: %s, which reads it, was killed (signal %d), by a user or for lack "
-                          "of memory; run the command again",
-                          child->spec.path, child->spec.program, signal_number);
-    return ny_fail_at(
-        child->ctx, NY_EDATA, child->spec.path, NY_NO_LINE,
-        "%s: %s crashed while reading it (signal %d); the file is damaged: fetch or write it again",
-        child->spec.path, child->spec.program, signal_number);
+                          "%s: %s, which reads it, was killed; run the command again",
+                          child->spec.path, child->spec.program);
+    return ny_refuse_damaged(child->ctx, child->spec.path, NY_NO_LINE);
 }

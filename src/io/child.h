@@ -13,7 +13,6 @@ struct ny_child_spec {
     const char *variable;         /* environment variable with its path; NULL or not set: none */
     const char *const *arguments; /* arguments behind the name; ends with NULL */
     const char *path;             /* names the file in messages; stays valid */
-    const char *cure;             /* tells what to do if there is no such program */
     int input;                    /* its standard input */
     unsigned seconds;             /* of CPU time that it may take; it may renew them */
 };
@@ -22,8 +21,7 @@ struct ny_child;
 
 /* Starts the program: that which the variable names; else the one beside this executable, beside
  * the library, or in the folder bin beside that of the library; else the one on PATH. *output is
- * the end of a pipe to read from, which is the caller's. NY_EIO with the cure where there is none.
- */
+ * the end of a pipe to read from, which is the caller's. NY_EIO where there is none. */
 int ny_child_start(struct ny_child **out, struct ny_context *ctx, const struct ny_child_spec *spec,
                    int *output);
 /* Waits for the end of the child, which has closed its output, or is killed after some seconds.

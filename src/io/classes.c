@@ -12,11 +12,11 @@
 #include "io/classes.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "io/number.h"
+#include "io/refuse.h"
 
 enum { FIRST_SLOTS = 64 };
 
@@ -162,24 +162,15 @@ static int word(struct ny_classes *classes, const char *path, uint64_t line, con
 {
     const char *wrong = NULL;
     uint32_t number = 0;
-    char place[32] = "";
     int err;
 
-    if (length > NY_CLASS_BYTES_MAX)
-        wrong = "is longer than 1024 bytes; is this the label column?";
-    else if (memchr(text, '\0', length))
-        wrong = "holds a NUL byte; is this a text file?";
-    else if (!ny_is_utf8(text, length))
-        wrong = "is not UTF-8; convert the file with iconv";
-    else if (classes->kind == NUMBERS)
-        wrong = "is a word, but the labels before are numbers; make them all words or all numbers";
-    else if (classes->count >= NY_CLASSES_COUNT_MAX && !known(classes, text, length))
-        wrong = "is the 65537th different word; is this the label column?";
-    if (wrong && line != NY_NO_LINE)
-        snprintf(place, sizeof(place), ", line %llu", (unsigned long long)line);
-    if (wrong)
-        return ny_fail_at(classes->ctx, NY_EDATA, path, line, "%s%s: the label '%s' %s", path,
-                          place, ny_shown(text, length).text, wrong);
+    if (classes->kind == NUMBERS)
+        wrong = "is a label that is a word, but those before are numbers; give words or numbers";
+    else if (length > NY_CLASS_BYTES_MAX || memchr(text, '\0', length) ||
+             !ny_is_utf8(text, length) ||
+             (classes->count >= NY_CLASSES_COUNT_MAX && !known(classes, text, length)))
+        wrong = "is no label; labels are numbers, or up to 65536 words of UTF-8";
+    if (wrong) return ny_refuse_word(classes->ctx, path, line, text, length, wrong);
     classes->kind = WORDS;
     err = enter(classes, text, length, &number);
     *label = (double)number - 1;

@@ -3,11 +3,9 @@
 
 #include <string.h>
 
-#include "base/text.h"
 #include "io/like.h"
+#include "io/refuse.h"
 #include "io/row_names.h"
-
-#define ULL(x) ((unsigned long long)(x))
 
 /* Reads the first field of all lines. Empty lines at the end are no names. */
 static int read_lines(struct ny_reader *reader, const char *path)
@@ -44,14 +42,8 @@ int ny_column_names_read(struct ny_reader *reader, uint64_t columns)
     if (!path) return NY_OK;
     err = read_lines(reader, path);
     if (err) return err;
-    if (!names->count)
-        return ny_fail_at(reader->ctx, NY_EDATA, path, NY_NO_LINE,
-                          "%s holds no names; give one name a line, for each column", path);
-    if (columns && names->count != columns)
-        return ny_fail_at(reader->ctx, NY_EDATA, path, NY_NO_LINE,
-                          "%s holds %s, and %s has %s; give one name a line, for each column", path,
-                          ny_counted(names->count, "name", "names").text, reader->path,
-                          ny_counted(columns, "column", "columns").text);
+    if (!names->count || (columns && names->count != columns))
+        return ny_refuse_count(reader->ctx, path, reader->path);
     return ny_like_place(reader);
 }
 

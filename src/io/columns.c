@@ -10,30 +10,14 @@
 
 #include <string.h>
 
-#include "base/text.h"
 #include "io/number.h"
 
-/* Fails because there is no column of this name. Offers the name that is nearest to it, or shows
- * the first and the last one, since a list of thousands would not help. */
+/* Fails because of what a list says. */
 static int unknown(struct ny_context *ctx, const struct ny_header_names *header, const char *option,
-                   struct ny_shown name)
+                   struct ny_shown column)
 {
-    const char *nearest = ny_suggest(name.text, header->names, header->count), *first, *last;
-
-    if (!header->names)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "%s: no column '%s', the columns have no names; give a number from 1 to %zu",
-                       option, name.text, header->count);
-    if (nearest)
-        return ny_fail(ctx, NY_EUSAGE, "%s: no column '%s' among the %zu; did you mean '%s'?",
-                       option, name.text, header->count, ny_shown(nearest, strlen(nearest)).text);
-    first = header->names[0];
-    last = header->names[header->count - 1];
-    return ny_fail(ctx, NY_EUSAGE,
-                   "%s: no column '%s' among the %s '%s' … '%s'; give one of their names "
-                   "or a number from 1",
-                   option, name.text, ny_counted(header->count, "column", "columns").text,
-                   ny_shown(first, strlen(first)).text, ny_shown(last, strlen(last)).text);
+    return ny_fail(ctx, NY_EUSAGE, "%s: there is no column '%s' among the %zu", option, column.text,
+                   header->count);
 }
 
 /* The column of this name, or header->count. */
@@ -56,11 +40,10 @@ static int find(struct ny_context *ctx, const struct ny_header_names *header, co
     if (ny_number_whole(text, length, &number)) {
         *column = (size_t)number - 1;
         if (number >= 1 && number <= header->count) return NY_OK;
-        return ny_fail(ctx, NY_EUSAGE, "%s: no column %llu, columns are numbered from 1 to %zu",
-                       option, (unsigned long long)number, header->count);
+    } else {
+        *column = named(header, text, length);
+        if (*column < header->count) return NY_OK;
     }
-    *column = named(header, text, length);
-    if (*column < header->count) return NY_OK;
     return unknown(ctx, header, option, ny_shown(text, length));
 }
 
@@ -106,9 +89,7 @@ static int parse(struct ny_context *ctx, const struct ny_header_names *header, c
         last = first;
         if (!err && range) err = find(ctx, header, option, p + dash + 1, length - dash - 1, &last);
         if (err) return err;
-        if (first > last)
-            return ny_fail(ctx, NY_EUSAGE, "%s: the range '%s' runs backwards; write it as %zu-%zu",
-                           option, ny_shown(p, length).text, last + 1, first + 1);
+        if (first > last) return unknown(ctx, header, option, ny_shown(p, length));
         for (size_t i = first; i <= last; i++) {
             if (!kept->keep[i]) kept->order[kept->count++] = i;
             kept->keep[i] = true;
@@ -147,12 +128,9 @@ int ny_columns_choose(struct ny_context *ctx, const struct ny_header_names *head
     return err;
 }
 
-int ny_columns_refuse_turned(struct ny_context *ctx, const char *list, const char *why)
+int ny_columns_refuse_turned(struct ny_context *ctx)
 {
-    return ny_fail(ctx, NY_EUSAGE,
-                   "--columns %s is not in the order of the file, which has to be kept, as %s; "
-                   "write the list in that order",
-                   ny_shown(list, strlen(list)).text, why);
+    return ny_fail(ctx, NY_EUSAGE, "--columns has to list columns in the order of the file");
 }
 
 bool ny_columns_named(const char *list)

@@ -30,8 +30,8 @@ struct ny_kept_columns {
  * there. */
 int ny_columns_choose(struct ny_context *ctx, const struct ny_header_names *header,
                       const struct ny_column_lists *lists, struct ny_kept_columns *kept);
-/* NY_EUSAGE: says that columns keep the order of the file, and why. */
-int ny_columns_refuse_turned(struct ny_context *ctx, const char *list, const char *why);
+/* NY_EUSAGE: columns without names keep the order of the file. */
+int ny_columns_refuse_turned(struct ny_context *ctx);
 /* True when a list holds anything but numbers and ranges, so that a header is needed. */
 bool ny_columns_named(const char *list);
 

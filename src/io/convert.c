@@ -13,11 +13,10 @@
 #include <string.h>
 
 static const struct {
-    const char *name;
     size_t size;
     enum ny_dtype natural;
 } elements[] = {
-#define NY_ELEMENT_ROW(id, name, size, natural) [id] = {name, size, natural},
+#define NY_ELEMENT_ROW(id, size, natural) [id] = {size, natural},
     NY_ELEMENT_MAP(NY_ELEMENT_ROW)
 #undef NY_ELEMENT_ROW
 };
@@ -25,11 +24,6 @@ static const struct {
 size_t ny_element_size(enum ny_element_type type)
 {
     return elements[type].size;
-}
-
-const char *ny_element_name(enum ny_element_type type)
-{
-    return elements[type].name;
 }
 
 enum ny_dtype ny_element_natural(enum ny_element_type type)
@@ -217,19 +211,15 @@ size_t ny_first_rounded(const double *values, size_t count)
     return count;
 }
 
-/* Keeps the first of the values just converted that f32 has rounded. */
+/* Looks for values just converted that f32 has rounded. */
 static void watch(struct ny_conversion *conversion, size_t count)
 {
-    size_t first = ny_first_rounded(conversion->wide, count);
-
-    if (first == count) return;
-    conversion->watched = false;
-    conversion->rounded = true;
-    conversion->first_rounded = conversion->wide[first];
+    conversion->rounded = ny_first_rounded(conversion->wide, count) < count;
+    conversion->watched = !conversion->rounded;
 }
 
 size_t ny_convert(struct ny_conversion *conversion, enum ny_dtype type, const void *from, void *to,
-                  size_t count, double *wrong)
+                  size_t count)
 {
     size_t size = ny_dtype_size(type), wanted = ny_dtype_size(conversion->wanted);
     bool aligned = (uintptr_t)from % size == 0;
@@ -247,9 +237,7 @@ size_t ny_convert(struct ny_conversion *conversion, enum ny_dtype type, const vo
         fit = ny_narrow(conversion->wanted, conversion->rounding, conversion->wide,
                         (char *)to + done * wanted, some);
         if (conversion->watched && fit == some) watch(conversion, some);
-        if (fit == some) continue;
-        *wrong = conversion->wide[fit];
-        return done + fit;
+        if (fit < some) return done + fit;
     }
     return count;
 }

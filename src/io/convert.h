@@ -6,30 +6,28 @@
 
 #include <stdint.h>
 
-/* name in messages, bytes, the store's type that holds it exactly (i8 and u8: up to 2^53) */
+/* bytes, the store's type that holds it exactly (i8 and u8: up to 2^53) */
 #define NY_ELEMENT_MAP(X)                                                                          \
-    X(NY_E_U1, "uint8", 1, NY_U8)                                                                  \
-    X(NY_E_I1, "int8", 1, NY_I16)                                                                  \
-    X(NY_E_U2, "uint16", 2, NY_F32)                                                                \
-    X(NY_E_I2, "int16", 2, NY_I16)                                                                 \
-    X(NY_E_U4, "uint32", 4, NY_F64)                                                                \
-    X(NY_E_I4, "int32", 4, NY_F64)                                                                 \
-    X(NY_E_U8, "uint64", 8, NY_F64)                                                                \
-    X(NY_E_I8, "int64", 8, NY_F64)                                                                 \
-    X(NY_E_F2, "float16", 2, NY_F32)                                                               \
-    X(NY_E_F4, "float32", 4, NY_F32)                                                               \
-    X(NY_E_F8, "float64", 8, NY_F64)
+    X(NY_E_U1, 1, NY_U8)                                                                           \
+    X(NY_E_I1, 1, NY_I16)                                                                          \
+    X(NY_E_U2, 2, NY_F32)                                                                          \
+    X(NY_E_I2, 2, NY_I16)                                                                          \
+    X(NY_E_U4, 4, NY_F64)                                                                          \
+    X(NY_E_I4, 4, NY_F64)                                                                          \
+    X(NY_E_U8, 8, NY_F64)                                                                          \
+    X(NY_E_I8, 8, NY_F64)                                                                          \
+    X(NY_E_F2, 2, NY_F32)                                                                          \
+    X(NY_E_F4, 4, NY_F32)                                                                          \
+    X(NY_E_F8, 8, NY_F64)
 
 enum ny_element_type {
-#define NY_ELEMENT_ENUM(id, name, size, natural) id,
+#define NY_ELEMENT_ENUM(id, size, natural) id,
     NY_ELEMENT_MAP(NY_ELEMENT_ENUM)
 #undef NY_ELEMENT_ENUM
 };
 
 /* Returns the bytes of an element in the file. */
 size_t ny_element_size(enum ny_element_type type);
-/* Returns the name of the type in messages, such as "uint8". */
-const char *ny_element_name(enum ny_element_type type);
 /* Returns the dtype to which the type is read unless --dtype asks for another. */
 enum ny_dtype ny_element_natural(enum ny_element_type type);
 /* True when the element's bytes (native order) are the store type's. */
@@ -58,13 +56,12 @@ struct ny_conversion {
     enum ny_dtype wanted;
     bool rounding; /* a float may be rounded to f32 */
     bool watched;  /* the first that is rounded is looked for, */
-    bool rounded;  /* and was found: */
-    double first_rounded;
+    bool rounded;  /* and was found */
     double wide[NY_CONVERT_ONCE], piece[NY_CONVERT_ONCE];
 };
 /* Converts `count` values of a type, which may lie at any address, to the wanted type. Returns the
- * first that does not fit, with its value in *wrong; count: none. */
+ * first that does not fit; count: none. */
 size_t ny_convert(struct ny_conversion *conversion, enum ny_dtype type, const void *from, void *to,
-                  size_t count, double *wrong);
+                  size_t count);
 
 #endif

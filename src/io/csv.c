@@ -16,8 +16,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/number.h"
-
-#define ULL(x) ((unsigned long long)(x))
+#include "io/refuse.h"
 
 /* Returns MAYBE for every text: csv is the last format of the table, so that the others may claim
  * a text first. A NUL or another control byte among the first 4,096 says that it is none. */
@@ -47,20 +46,11 @@ struct record {
  * record again; after FAILED, the context holds the error. */
 enum outcome { ROW, CUT, LAST, FAILED }; /* LAST: no record is left */
 
-/* Fails with a sentence about one field: its line, its column from 1 with its name, the text and
- * what is wrong with it. Always returns FAILED. */
+/* Fails because of one field. Always returns FAILED. */
 static enum outcome wrong_field(struct ny_reader *reader, const struct record *record,
                                 size_t column, const struct ny_field *field, const char *what)
 {
-    struct ny_csv *csv = reader->state;
-    const char *name =
-        csv->header.names && column < csv->columns ? csv->header.names[column] : NULL;
-    struct ny_shown shown_name = ny_shown(name ? name : "", name ? strlen(name) : 0);
-
-    ny_fail_at(reader->ctx, NY_EDATA, reader->path, record->line,
-               "%s, line %llu, column %zu%s%s%s: '%s' %s", reader->path, ULL(record->line),
-               column + 1, name ? " ('" : "", shown_name.text, name ? "')" : "",
-               ny_shown(field->text, field->length).text, what);
+    ny_csv_refuse_field(reader, record->line, column, field, what);
     return FAILED;
 }
 
@@ -94,44 +84,12 @@ static enum outcome ignored(struct ny_reader *reader, struct record *record, siz
     return outcome;
 }
 
-/* Fails because a record has too few or too many fields. It counts the fields that follow, so that
- * the message can say how many there are. */
-static enum outcome ragged(struct ny_reader *reader, struct record *record, size_t column)
+/* Fails because a record has too few or too many fields. */
+static enum outcome ragged(struct ny_reader *reader, const struct record *record)
 {
-    struct ny_csv *csv = reader->state;
-    uint64_t line = record->line;
-    enum outcome outcome;
-
-    if (column >= csv->columns) {
-        do {
-            outcome = ignored(reader, record, column++);
-            if (outcome != ROW) return outcome;
-        } while (ny_field_follows(&csv->dialect, &record->at));
-    }
-    ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
-               "%s, line %llu: %zu field%s where the first line has %zu; %s", reader->path,
-               ULL(line), column, column == 1 ? "" : "s", csv->columns,
-               record->at == reader->bytes->end
-                   ? "the file ends in the line, and may be cut short"
-                   : "correct the line, or give the right --format (csv, tsv)");
+    ny_refuse_line(reader->ctx, reader->path, record->line,
+                   "it has another number of fields than the first line");
     return FAILED;
-}
-
-/* Refuses a record that ends before all of its columns are there, of which `column` is the last one
- * that was read. A value that is wrong there may be half of one, and is told of only in a record
- * that has all others: ROW. */
-static enum outcome refuse_short(struct ny_reader *reader, const struct record *record,
-                                 size_t column)
-{
-    const struct ny_csv *csv = reader->state;
-    struct record rest = *record;
-
-    for (column++; ny_field_follows(&csv->dialect, &rest.at); column++) {
-        enum outcome outcome = ignored(reader, &rest, column);
-
-        if (outcome != ROW) return outcome;
-    }
-    return column < csv->columns ? ragged(reader, &rest, column) : ROW;
 }
 
 /* Handles an empty field, NaN or infinity. The rest of the record is parsed all the same where
@@ -139,32 +97,12 @@ static enum outcome refuse_short(struct ny_reader *reader, const struct record *
 static enum outcome missing_value(struct ny_reader *reader, struct record *record, size_t column,
                                   const struct ny_field *field)
 {
-    enum outcome outcome;
     char what[128];
 
     record->missing = true;
     if (reader->nan != NY_NAN_ERROR) return ROW;
-    outcome = refuse_short(reader, record, column);
-    if (outcome != ROW) return outcome;
-    snprintf(what, sizeof(what), "is %s%s", field->length == 0 ? "empty" : "not a finite number",
-             ny_reader_nan_cure(reader));
+    snprintf(what, sizeof(what), "is not a finite number%s", ny_reader_nan_cure(reader));
     return wrong_field(reader, record, column, field, what);
-}
-
-/* Fails because of a word. A number such as "1,5" may have a decimal comma. */
-static enum outcome not_a_number(struct ny_reader *reader, const struct record *record,
-                                 size_t column, const struct ny_field *field)
-{
-    const struct ny_csv *csv = reader->state;
-    enum outcome outcome = refuse_short(reader, record, column);
-
-    if (outcome != ROW) return outcome;
-    return wrong_field(reader, record, column, field,
-                       csv->comma ? "is not a number with a decimal comma"
-                       : ny_number_comma(field->text, field->length)
-                           ? "has a comma; --decimal , takes it for that of a decimal fraction"
-                           : "is not a number; --label-column, --id-column or --drop-columns takes "
-                             "a column of text");
 }
 
 /* Parses the number that a field begins with. Between commas only a field in quotes may have a
@@ -190,7 +128,8 @@ static enum outcome careful_value(struct ny_reader *reader, struct record *recor
         ny_number_none(field.text, field.length))
         return missing_value(reader, record, column, &field);
     if (number_in(reader->state, &field, &value) != field.text + field.length)
-        return not_a_number(reader, record, column, &field);
+        return wrong_field(reader, record, column, &field,
+                           "is not a number; --drop-columns leaves out a column of text");
     if (!ny_text_store(dtype, to, place, value))
         return wrong_field(reader, record, column, &field, ny_text_unfit(dtype));
     return ROW;
@@ -231,7 +170,7 @@ static enum outcome parse(struct ny_reader *reader, struct record *record, void 
         const char *after;
         double value;
 
-        if (column == csv->columns) return ragged(reader, record, column);
+        if (column == csv->columns) return ragged(reader, record);
         switch (csv->use[column]) {
         case NY_CSV_VALUE:
             after = csv->number(record->at, &value);
@@ -258,7 +197,7 @@ static enum outcome parse(struct ny_reader *reader, struct record *record, void 
         if (outcome != ROW) return outcome;
         column++;
     } while (ny_field_follows(&csv->dialect, &record->at));
-    if (column != csv->columns) return ragged(reader, record, column);
+    if (column != csv->columns) return ragged(reader, record);
     if (ny_line_end(&record->at, bytes->end, bytes->ended) == NY_FIELD_CUT) return CUT;
     record->line++;
     return ROW;
@@ -318,9 +257,7 @@ static int take_name(struct ny_reader *reader, const struct kept *name, struct n
     const char *wrong = ny_name_wrong(text, length);
 
     if (!wrong) return ny_names_add(to, reader->ctx, text, length);
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, name->line,
-                      "%s, line %llu: the name of the row %s", reader->path, ULL(name->line),
-                      wrong);
+    return ny_refuse_name(reader->ctx, reader->path, name->line, wrong);
 }
 
 /* Adds a complete record, whose values stand behind the last row of the batch. */
@@ -351,7 +288,6 @@ static int next_csv(struct ny_reader *reader, size_t max_rows, struct ny_row_bat
     for (size_t r = 0; r < max_rows; r++) {
         void *to = (char *)batch->values + batch->count * row_bytes;
         struct record now;
-        uint64_t now_line;
 
         switch (next_record(reader, &now, to)) {
         case ROW:
@@ -361,11 +297,10 @@ static int next_csv(struct ny_reader *reader, size_t max_rows, struct ny_row_bat
         default:
             return ny_context_error(reader->ctx)->status;
         }
-        now_line = reader->bytes->line;
         reader->bytes->at = now.at;
         reader->bytes->line = now.line;
         if (now.missing && reader->nan == NY_NAN_DROP) {
-            ny_reader_drop(reader, now_line);
+            ny_reader_drop(reader);
         } else {
             int err = take_row(reader, &now, batch);
 
@@ -387,8 +322,8 @@ static int open_tsv(struct ny_reader *reader)
 }
 
 #define TEXT_FORMAT                                                                                \
-    .next = next_csv, .close = ny_csv_close, .describe = ny_csv_describe, .takes_columns = true,   \
-    .takes_label_column = true, .takes_id_column = true, .has_header = true, .has_lines = true
+    .next = next_csv, .close = ny_csv_close, .takes_columns = true, .takes_label_column = true,    \
+    .takes_id_column = true, .has_header = true, .has_lines = true
 
 const struct ny_format ny_format_csv = {.probe = probe, .open = open_csv, TEXT_FORMAT};
 const struct ny_format ny_format_tsv = {.open = open_tsv, TEXT_FORMAT};

@@ -25,6 +25,9 @@ struct ny_csv {
 /* Finds delimiter and header, chooses the columns; the first row of data is at bytes->at then.
  * delimiter NUL: by the first line. */
 int ny_csv_open(struct ny_reader *reader, char delimiter);
+/* Fails because of a field: its line, its column from 0, and what is wrong with it. */
+int ny_csv_refuse_field(const struct ny_reader *reader, uint64_t line, size_t column,
+                        const struct ny_field *field, const char *what);
 /* Frees the state of the csv reader. */
 void ny_csv_close(struct ny_reader *reader);
 
@@ -32,7 +35,5 @@ void ny_csv_close(struct ny_reader *reader);
 
 /* Decides the use of each column, and takes the names of those of points from the header. */
 int ny_csv_choose_columns(struct ny_reader *reader);
-/* "header: 37 names; columns 1-36; label: column 37 ('class')" */
-void ny_csv_describe(const struct ny_reader *reader, char *text, size_t size);
 
 #endif

@@ -6,14 +6,13 @@
  * Columns of points stand in the rows as --columns lists them, or where the rows join others, as
  * these have them (io/like.h).
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/text.h"
 #include "io/csv.h"
 #include "io/like.h"
 #include "io/number.h"
+#include "io/refuse.h"
 
 /* Takes the names of the columns of points. */
 static int take_names(struct ny_reader *reader, const size_t *order)
@@ -42,9 +41,7 @@ static int set_use(struct ny_reader *reader, const char *option, const char *wan
     err = ny_column_find(reader->ctx, &csv->header, option, wanted, &column);
     if (err) return err;
     if (csv->use[column] == NY_CSV_LABEL)
-        return ny_fail(reader->ctx, NY_EUSAGE,
-                       "--label-column and %s both take column %zu; a column has one use", option,
-                       column + 1);
+        return ny_fail_both(reader->ctx, "label-column", option + 2);
     csv->use[column] = (uint8_t)use;
     if (csv->header.names) *name = csv->header.names[column];
     return NY_OK;
@@ -91,11 +88,7 @@ static int count_points(struct ny_reader *reader, struct ny_kept_columns *kept)
         if (csv->use[kept->order[i]] == NY_CSV_VALUE) kept->order[count++] = kept->order[i];
     kept->count = count;
     reader->table.d = count;
-    if (count) return NY_OK;
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                      "%s: none of its %s is left for the points; give other --columns or "
-                      "--drop-columns, or another --label-column or --id-column",
-                      reader->path, ny_counted(csv->columns, "column", "columns").text);
+    return count ? NY_OK : ny_refuse_empty(reader->ctx, reader->path);
 }
 
 /* Decides the uses by the options alone. Another order than that of the file is for columns whose
@@ -118,12 +111,8 @@ static int apply_options(struct ny_reader *reader, struct ny_kept_columns *kept)
                       options->names ? NY_CSV_NAME : NY_CSV_IGNORED, &reader->table.id_column);
     if (!err) err = count_points(reader, kept);
     if (err || !kept->turned) return err;
-    if (!csv->header.names)
-        return ny_columns_refuse_turned(reader->ctx, lists.kept, "the columns have no names");
-    if (!options->any_order && !options->like)
-        return ny_columns_refuse_turned(reader->ctx, lists.kept,
-                                        "the rows or the model already there have no column names");
-    return NY_OK;
+    if (csv->header.names && (options->any_order || options->like)) return NY_OK;
+    return ny_columns_refuse_turned(reader->ctx);
 }
 
 /* Notes the places of columns that are not in the order of the file. */
@@ -200,55 +189,4 @@ int ny_csv_choose_columns(struct ny_reader *reader)
     ny_free(reader->ctx, kept.keep);
     ny_free(reader->ctx, kept.order);
     return err;
-}
-
-/* ---- the note ------------------------------------------------------------------------------- */
-
-/* Writes the columns of points, "1-3,7", which end in ", …" where they are many. */
-static void list_columns(const struct ny_csv *csv, char *text, size_t size)
-{
-    enum { MOST = 6 };
-    size_t used = 0, ranges = 0;
-
-    for (size_t i = 0, end; i < csv->columns && ranges <= MOST; i = end) {
-        end = i + 1;
-        if (csv->use[i] != NY_CSV_VALUE) continue;
-        while (end < csv->columns && csv->use[end] == NY_CSV_VALUE)
-            end++;
-        if (ranges++ == MOST)
-            snprintf(text + used, size - used, ", …");
-        else
-            used += (size_t)snprintf(text + used, size - used, end - i > 1 ? "%s%zu-%zu" : "%s%zu",
-                                     ranges > 1 ? "," : "", i + 1, end);
-    }
-}
-
-/* Writes "; labels: column 37 ('class')" for the column of a use; nothing where there is none. */
-static void tell_use(const struct ny_csv *csv, enum ny_csv_use use, char *text, size_t size)
-{
-    const char *what = use == NY_CSV_LABEL ? "labels" : "names of rows";
-
-    text[0] = '\0';
-    for (size_t i = 0; i < csv->columns; i++) {
-        const char *name = csv->header.names ? csv->header.names[i] : NULL;
-
-        if (csv->use[i] != use) continue;
-        snprintf(text, size, name ? "; %s: column %zu ('%s')" : "; %s: column %zu", what, i + 1,
-                 name ? ny_shown(name, strlen(name)).text : "");
-    }
-}
-
-void ny_csv_describe(const struct ny_reader *reader, char *text, size_t size)
-{
-    const struct ny_csv *csv = reader->state;
-    char columns[320], header[80] = "no header", label[80], names[80];
-
-    if (csv->header.names)
-        snprintf(header, sizeof(header), "header: %s",
-                 ny_counted(csv->columns, "name", "names").text);
-    list_columns(csv, columns, sizeof(columns));
-    tell_use(csv, NY_CSV_LABEL, label, sizeof(label));
-    tell_use(csv, NY_CSV_NAME, names, sizeof(names));
-    snprintf(text, size, "%s; column%s %s%s%s%s", header, reader->table.d == 1 ? "" : "s", columns,
-             csv->place ? ", in another order" : "", label, names);
 }

@@ -14,6 +14,7 @@
 #include "base/checksum.h"
 #include "base/memory.h"
 #include "io/number.h"
+#include "io/refuse.h"
 
 enum { GUESS_BYTES = 128 * 1024 };
 
@@ -56,6 +57,14 @@ static enum ny_field_kind look(const struct ny_reader *reader, struct glimpse *g
     return kind == NY_FIELD_CUT ? kind : NY_FIELD;
 }
 
+int ny_csv_refuse_field(const struct ny_reader *reader, uint64_t line, size_t column,
+                        const struct ny_field *field, const char *what)
+{
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
+                      "%s, line %llu, column %zu: '%s' %s", reader->path, (unsigned long long)line,
+                      column + 1, ny_shown(field->text, field->length).text, what);
+}
+
 /* Looks at the first two records. Whenever one of them is cut, the window grows and both are begun
  * again. */
 static int glimpse_two(struct ny_reader *reader, struct glimpse *glimpse)
@@ -70,10 +79,7 @@ static int glimpse_two(struct ny_reader *reader, struct glimpse *glimpse)
         if (err) return err;
     }
     if (kind == NY_FIELD) return NY_OK;
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, bytes->line,
-                      "%s, line %llu, column %zu: '%s' %s", reader->path,
-                      (unsigned long long)bytes->line, glimpse->columns + 1,
-                      ny_shown(field.text, field.length).text, field.wrong);
+    return ny_csv_refuse_field(reader, bytes->line, glimpse->columns, &field, field.wrong);
 }
 
 /* Reads the next field of a record that is whole; false behind its last, or where it is bad. */
@@ -175,9 +181,8 @@ static void make_name(struct ny_reader *reader, char *word, size_t column)
     *to = '\0';
     length = (size_t)(to - word);
     if (length <= NY_NAME_BYTES_MAX) return;
-    ny_log(reader->ctx, NY_LOG_WARNING,
-           "%s: the name of column %zu has %zu bytes, and is cut to the first %d", reader->path,
-           column + 1, length, NY_NAME_BYTES_MAX);
+    ny_log(reader->ctx, NY_LOG_WARNING, "%s: the name of column %zu is cut to its first %d bytes",
+           reader->path, column + 1, NY_NAME_BYTES_MAX);
     for (length = NY_NAME_BYTES_MAX; (word[length] & 0xc0) == 0x80 && length > 1;)
         length--;
     word[length] = '\0';
@@ -219,10 +224,7 @@ static int pass_empty(struct ny_reader *reader)
 
         if (err) return err;
     }
-    if (kind != NY_FIELD_BAD) return NY_OK;
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                      "%s holds no rows, only empty lines and comments; give a file of points",
-                      reader->path);
+    return kind == NY_FIELD_BAD ? ny_refuse_empty(reader->ctx, reader->path) : NY_OK;
 }
 
 /* Sets the delimiter by the first line, which it brings into the window if it is short. */

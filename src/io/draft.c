@@ -90,13 +90,7 @@ static int open_draft(struct ny_draft *draft)
     if (draft->fd >= 0 && (!replaces || fchmod(draft->fd, rights) == 0 || errno == EPERM ||
                            errno == ENOTSUP))
         return NY_OK;
-    if (draft->fd >= 0)
-        return ny_fail_errno(draft->ctx, "copy the permissions of the replaced file to",
-                             draft->path);
-    if (errno == ENOENT)
-        return ny_fail_at(draft->ctx, NY_EIO, draft->path, NY_NO_LINE,
-                          "the folder of %s does not exist; create it first", draft->path);
-    return ny_fail_errno(draft->ctx, "write in the folder of", draft->path);
+    return ny_fail_errno(draft->ctx, "write", draft->path);
 }
 
 int ny_draft_open(struct ny_draft **out, struct ny_context *ctx, const char *path, int *fd)
@@ -157,7 +151,7 @@ int ny_draft_commit(struct ny_draft *draft)
 
     if (fsync(draft->fd)) err = ny_fail_errno(draft->ctx, "write", draft->path);
     if (!err && (!name_draft(draft) || (draft->named && rename(draft->name, draft->path))))
-        err = ny_fail_errno(draft->ctx, "rename a file to", draft->path);
+        err = ny_fail_errno(draft->ctx, "write", draft->path);
     if (!err) {
         draft->named = false;
         err = sync_folder(draft);

@@ -16,13 +16,13 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/decimal.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/convert.h"
 #include "io/mtx_text.h"
 #include "io/npz_lines.h"
 #include "io/number.h"
+#include "io/refuse.h"
 
 #define ULL(x) ((unsigned long long)(x))
 
@@ -41,9 +41,7 @@ struct edge_file {
     struct ny_edge_source base;
     struct ny_reader reader; /* for the parsers of matrices: path, bytes and their state */
     int (*next)(struct edge_file *file, struct raw_entry *entry);
-    const char *said_by; /* NULL: the file itself says how many nodes there are */
-    uint64_t line;       /* line of the entry that was read last; its number in .npz */
-    const char *noun;    /* "line", or "entry" */
+    uint64_t line; /* line of the entry that was read last; its number in .npz */
     struct ny_mtx_text mtx;
     struct ny_npz_line row; /* .npz: the line under way, and how much of it was read */
     uint64_t rows_read;
@@ -54,8 +52,7 @@ struct edge_file {
 /* Fails because of the entry under way. */
 static int wrong(const struct edge_file *file, const char *what)
 {
-    return ny_fail_at(file->reader.ctx, NY_EDATA, file->reader.path, file->line, "%s, %s %llu: %s",
-                      file->reader.path, file->noun, ULL(file->line), what);
+    return ny_refuse_line(file->reader.ctx, file->reader.path, file->line, what);
 }
 
 /* ---- matrices ------------------------------------------------------------------------------- */
@@ -105,20 +102,10 @@ static int check_shape(struct edge_file *file, uint64_t rows, uint64_t columns)
 {
     const struct ny_reader *reader = &file->reader;
 
-    if (rows != columns)
+    if (rows != columns || (file->base.nodes && rows != file->base.nodes) || rows > nodes_most)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s holds a matrix of %llu rows and %llu columns; the matrix of a graph "
-                          "has as many rows as columns, one for each node",
+                          "%s is of %llu rows and %llu columns; give one of each for a node",
                           reader->path, ULL(rows), ULL(columns));
-    if (file->base.nodes && rows != file->base.nodes)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s holds a matrix of %llu nodes, but %s %llu; give the matrix of these",
-                          reader->path, ULL(rows), file->said_by, ULL(file->base.nodes));
-    if (rows > nodes_most)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s holds a matrix of %llu nodes; a graph has %llu at most", reader->path,
-                          ULL(rows), ULL(nodes_most));
-    if (!file->base.nodes) file->said_by = NULL;
     file->base.nodes = rows;
     return NY_OK;
 }
@@ -130,9 +117,8 @@ static int open_mtx(struct edge_file *file)
     file->next = next_of_mtx;
     if (!err && (file->mtx.array || file->mtx.skew))
         return ny_fail_at(file->reader.ctx, NY_EDATA, file->reader.path, NY_NO_LINE,
-                          "%s holds a matrix that is %s; give edges as a general or symmetric one "
-                          "in coordinates",
-                          file->reader.path, file->mtx.skew ? "skew-symmetric" : "dense (array)");
+                          "%s is not a general or symmetric matrix in coordinates",
+                          file->reader.path);
     return err ? err : check_shape(file, file->mtx.rows, file->mtx.columns);
 }
 
@@ -141,7 +127,6 @@ static int open_npz(struct edge_file *file)
     int err = ny_npz_lines_open(&file->reader);
 
     file->next = next_of_npz;
-    file->noun = "entry";
     return err ? err : check_shape(file, file->reader.table.rows, file->reader.table.d);
 }
 
@@ -154,12 +139,10 @@ static size_t field_length(const char *p)
 }
 
 /* Fails because of the field at `p`. */
-static int wrong_field(const struct edge_file *file, const char *p, const char *what)
+static int wrong_field(const struct edge_file *file, const char *p)
 {
-    char text[160];
-
-    snprintf(text, sizeof(text), "'%s' %s", ny_shown(p, field_length(p)).text, what);
-    return wrong(file, text);
+    return ny_refuse_word(file->reader.ctx, file->reader.path, file->line, p, field_length(p),
+                          "does not belong here; write i j, or i j weight, with nodes from 0");
 }
 
 /* Passes over what stands between two fields: blanks, and one comma. Tells whether there is a
@@ -182,11 +165,7 @@ static int parse_node(const struct edge_file *file, const char **p, uint64_t *no
     *node = 0;
     while ((unsigned char)(*at - '0') < 10 && at - begin < INDEX_DIGITS)
         *node = 10 * *node + (uint64_t)(*at++ - '0');
-    if (at == begin || at != begin + field_length(begin))
-        return wrong_field(
-            file, begin,
-            "is not the number of a node, from 0; write i j, or i j weight, and # in "
-            "front of a header");
+    if (at == begin || at != begin + field_length(begin)) return wrong_field(file, begin);
     *p = at;
     return NY_OK;
 }
@@ -198,7 +177,7 @@ static int parse_weight(const struct edge_file *file, const char **p, double *we
     const char *after = ny_number(*p, weight);
 
     if (!length || (after != *p + length && !ny_number_missing(*p, length, weight)))
-        return wrong_field(file, *p, "is not a number; write i j weight");
+        return wrong_field(file, *p);
     *p += length;
     return NY_OK;
 }
@@ -210,21 +189,19 @@ static int parse_line(struct edge_file *file, const char *p, const char *end,
     unsigned fields = 2;
     int err = parse_node(file, &p, &entry->from);
 
-    if (!err && !next_field(&p, end)) return wrong(file, "it has one field; write i j weight");
+    if (!err && !next_field(&p, end)) return wrong_field(file, p);
     if (!err) err = parse_node(file, &p, &entry->to);
     if (err) return err;
     entry->weight = 1;
     if (next_field(&p, end)) {
         fields++;
         err = parse_weight(file, &p, &entry->weight);
-        if (!err && next_field(&p, end))
-            return wrong_field(file, p, "follows the weight; write i j weight");
+        if (!err && next_field(&p, end)) return wrong_field(file, p);
     }
     if (err) return err;
     if (!file->fields) file->fields = fields;
     if (fields == file->fields) return NY_OK;
-    return wrong(file, fields == 2 ? "it has no weight, but the first edge has one"
-                                   : "it has a weight, but the first edge has none");
+    return wrong(file, "all edges need a weight, or none");
 }
 
 static int next_of_text(struct edge_file *file, struct raw_entry *entry)
@@ -267,17 +244,14 @@ static int open_format(struct edge_file *file)
 static int check_count(const struct edge_file *file)
 {
     if (file->base.nodes <= nodes_most) return NY_OK;
-    return ny_fail(file->reader.ctx, NY_EUSAGE, "%s %llu nodes; a graph has %llu at most",
-                   file->said_by, ULL(file->base.nodes), ULL(nodes_most));
+    return ny_fail(file->reader.ctx, NY_EUSAGE, "a graph has %llu nodes at most", ULL(nodes_most));
 }
 
 /* Refuses what cannot be read twice, as edges are counted before they are kept. */
 static int check_regular(const struct edge_file *file, const char *path)
 {
     if (file->reader.bytes->regular && strcmp(path, "-") != 0) return NY_OK;
-    return ny_fail(file->reader.ctx, NY_EUSAGE,
-                   "%s cannot be read twice, as --edges requires; write it to a file first",
-                   file->reader.path);
+    return ny_refuse_pipe(file->reader.ctx, NY_EUSAGE, file->reader.path);
 }
 
 /* ---- entries -------------------------------------------------------------------------------- */
@@ -289,28 +263,16 @@ static int check_node(const struct edge_file *file, uint64_t node)
     char text[160];
 
     if (node < most) return NY_OK;
-    if (!file->base.nodes)
-        snprintf(text, sizeof(text), "there is no node %llu: a graph has nodes 0 to %llu at most",
-                 ULL(node), ULL(most - 1));
-    else
-        snprintf(text, sizeof(text), "there is no node %llu: %s %llu nodes, from 0", ULL(node),
-                 file->said_by ? file->said_by : "the matrix has", ULL(most));
+    snprintf(text, sizeof(text), "there is no node %llu; nodes are 0 to %llu", ULL(node),
+             ULL(most - 1));
     return wrong(file, text);
 }
 
 /* Refuses what is neither a length nor an affinity. */
 static int check_weight(const struct edge_file *file, double weight)
 {
-    char text[160];
-
     if (weight >= 0 && weight <= (double)FLT_MAX) return NY_OK;
-    ny_decimal_print(text, sizeof(text),
-                     "the weight %g %s; lengths and affinities are numbers of at least 0", weight,
-                     isnan(weight)               ? "is not a number"
-                     : weight < 0                ? "is negative"
-                     : weight < (double)INFINITY ? "is too large for f32"
-                                                 : "is infinite");
-    return wrong(file, text);
+    return wrong(file, "the weight is not a number of f32 that is at least 0");
 }
 
 static int next(struct ny_edge_source *source, struct ny_edge_entry *entry)
@@ -339,17 +301,15 @@ static void close_file(struct ny_edge_source *source)
 }
 
 int ny_edge_file_open(struct ny_edge_source **out, struct ny_context *ctx, const char *path,
-                      struct ny_edge_nodes nodes)
+                      uint64_t nodes)
 {
     struct edge_file *file = ny_calloc(ctx, NY_MEM_IO, 1, sizeof(*file));
     int err = NY_EBUDGET;
 
     *out = NULL;
     if (!file) return err;
-    *file = (struct edge_file){.base = {next, close_file, nodes.count},
-                               .reader = {.ctx = ctx, .nan = NY_NAN_KEEP},
-                               .said_by = nodes.said_by,
-                               .noun = "line"};
+    *file = (struct edge_file){.base = {next, close_file, nodes},
+                               .reader = {.ctx = ctx, .nan = NY_NAN_KEEP}};
     err = ny_bytes_open(&file->reader.bytes, ctx, path);
     if (err) goto done;
     file->reader.path = file->reader.bytes->path;

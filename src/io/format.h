@@ -31,11 +31,6 @@ struct ny_format {
     /* Passes over at most `rows` rows and advances reader->consumed; NULL: by reading them. */
     int (*skip)(struct ny_reader *reader, uint64_t rows);
     void (*close)(struct ny_reader *reader);
-    /* Returns the name of a row, which lives as long as the reader; NULL: it has none. NULL itself:
-     * names come behind the rows (io/row_names.h), or not at all. */
-    const char *(*row_name)(const struct ny_reader *reader, uint64_t row);
-    /* Writes a note about how the file was read into text. NULL: this format has no such note. */
-    void (*describe)(const struct ny_reader *reader, char *text, size_t size);
     bool takes_columns, takes_label_column, takes_id_column;
     bool has_header;      /* a first line may name the columns */
     bool has_lines;       /* text, a row a line, without the number of rows */
@@ -66,7 +61,7 @@ struct ny_reader {
     struct ny_file_table table;
     void *state;
     uint64_t consumed, dropped;
-    struct ny_dropped first_dropped[NY_DROPPED_TOLD];
+    uint64_t first_dropped[NY_DROPPED_TOLD];
     struct ny_classes *classes; /* of label words */
     struct ny_labels *labels;   /* from options.labels_file */
     uint64_t labels_read;       /* of them */
@@ -115,19 +110,15 @@ void ny_table_close(struct ny_reader *reader);
 
 /* The end of a message about NaN: names the option that leaves such rows out, or is "". */
 const char *ny_reader_nan_cure(const struct ny_reader *reader);
-/* Counts a row that is left out; `line` 0: the file has no lines. */
-void ny_reader_drop(struct ny_reader *reader, uint64_t line);
+/* Counts a row that is left out. */
+void ny_reader_drop(struct ny_reader *reader);
 /* A row with NaN or Inf (row from 0, column from 0 of the points where these have names, else of
  * the file): counted as dropped, or NY_EDATA. */
-int ny_reader_fail_row(struct ny_reader *reader, uint64_t row, uint64_t column, double value);
-/* Fails because a value of row reader->consumed (column from 0), `type` in messages, cannot be
- * kept in the type of the table. */
-int ny_reader_fail_value(struct ny_reader *reader, uint64_t column, const char *type, double value);
-/* Likewise because a value of 64 bits, whole, is not even one of f64. */
-int ny_reader_fail_whole(struct ny_reader *reader, uint64_t column, enum ny_element_type type,
-                         const void *value);
+int ny_reader_fail_row(struct ny_reader *reader, uint64_t row, uint64_t column);
+/* Fails because a number of row reader->consumed (column from 0) is none of the type. */
+int ny_reader_fail_value(struct ny_reader *reader, uint64_t column, enum ny_dtype dtype);
 /* Warns, where options.dtype_follows, that values are rounded to the type of the rows before them:
  * the first in row reader->consumed. */
-void ny_reader_tell_rounded(struct ny_reader *reader, double first);
+void ny_reader_tell_rounded(struct ny_reader *reader);
 
 #endif

@@ -1,6 +1,7 @@
 /* fvecs and bvecs (Jégou et al.'s corpora): each row an int32 d and d floats or bytes, all
  * little-endian. Nothing in the bytes tells them from others: the file name does. */
 #include "io/binary.h"
+#include "io/refuse.h"
 
 static int open_vectors(struct ny_reader *reader, enum ny_element_type type)
 {
@@ -11,9 +12,7 @@ static int open_vectors(struct ny_reader *reader, enum ny_element_type type)
 
     if (err) return err;
     if ((size_t)(bytes->end - bytes->at) < sizeof(int32_t))
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s ends inside the length of its first row; the file is truncated",
-                          reader->path);
+        return ny_refuse_damaged(reader->ctx, reader->path, NY_NO_LINE);
     p = (const unsigned char *)bytes->at;
     layout.d = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
     return ny_binary_open(reader, &layout);

@@ -23,6 +23,7 @@
 #include "io/child.h"
 #include "io/hdf5_stream.h"
 #include "io/like.h"
+#include "io/refuse.h"
 #include "io/row_names.h"
 #include "io/row_sort.h"
 #include "io/sparse_rows.h"
@@ -30,8 +31,6 @@
 enum { SHARE_MIN = 32 << 20, NAME_BYTES_MAX = 1024 };
 /* CPU time in which the child finds something new, even where it walks through the whole file. */
 enum { SECONDS_MIN = 30, BYTES_A_SECOND = 8 << 20 };
-
-#define ULL(x) ((unsigned long long)(x))
 
 static const char signature[] = "\x89HDF\r\n\x1a\n";
 
@@ -62,12 +61,12 @@ static enum ny_guess probe(const char *head, size_t length)
 /* ---- the stream ------------------------------------------------------------------------------ */
 
 /* Fails because the stream is not what io/hdf5_stream.h says. */
-static int fail_stream(struct ny_reader *reader, const char *what)
+static int fail_stream(struct ny_reader *reader)
 {
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                      "%s: nystream-hdf5 wrote %s; does it belong to another version of nystream? "
-                      "Install both again",
-                      reader->path, what);
+                      "%s cannot be read, as nystream-hdf5 is not that of this nystream; install "
+                      "both again",
+                      reader->path);
 }
 
 /* Waits for the child, whose stream has ended; the error is its own where it tells one. */
@@ -76,7 +75,7 @@ static int fail_end(struct ny_reader *reader)
     struct hdf5 *hdf5 = reader->state;
     int err = ny_child_finish(hdf5->child);
 
-    return err ? err : fail_stream(reader, "too few rows");
+    return err ? err : fail_stream(reader);
 }
 
 /* Reads bytes of the stream, which must be there. */
@@ -96,8 +95,7 @@ static int finish(struct ny_reader *reader)
     int err = ny_bytes_need(reader->bytes, 1);
 
     if (err) return err;
-    if (reader->bytes->at != reader->bytes->end)
-        return fail_stream(reader, "more rows than it announced");
+    if (reader->bytes->at != reader->bytes->end) return fail_stream(reader);
     return ny_child_finish(hdf5->child);
 }
 
@@ -108,21 +106,10 @@ static int check_input(struct ny_reader *reader)
 {
     const struct ny_bytes *bytes = reader->bytes;
 
-    if (bytes->unpacker)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s is packed by gzip, but HDF5 cannot be read from front to back; "
-                          "unpack it: gunzip -k",
-                          reader->path);
-    if (probe(bytes->at, (size_t)(bytes->end - bytes->at)) == NY_GUESS_NO)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s is not an HDF5 file (.h5ad, .h5); choose another --format",
-                          reader->path);
-    if (!bytes->regular)
-        return ny_fail(
-            reader->ctx, NY_EUSAGE,
-            "%s is a pipe, but HDF5 cannot be read from front to back; write it to a file first",
-            reader->path);
-    return NY_OK;
+    if (bytes->unpacker || !bytes->regular)
+        return ny_refuse_pipe(reader->ctx, bytes->unpacker ? NY_EDATA : NY_EUSAGE, reader->path);
+    if (probe(bytes->at, (size_t)(bytes->end - bytes->at)) != NY_GUESS_NO) return NY_OK;
+    return ny_refuse_format(reader->ctx, reader->path, "HDF5");
 }
 
 /* Starts the child, whose output takes the place of the file. */
@@ -136,16 +123,13 @@ static int start(struct ny_reader *reader)
     char memory[32];
     const char *arguments[] = {"/dev/stdin", "--name", reader->path, "--memory", memory, NULL,
                                NULL,         NULL,     NULL,         NULL,       NULL};
-    const struct ny_child_spec spec = {
-        .program = "nystream-hdf5",
-        .variable = "NYSTREAM_HDF5",
-        .arguments = arguments,
-        .path = reader->path,
-        .cure = "it reads HDF5 files and is installed with nystream where libhdf5 is "
-                "(data-tools/setup tools; make install); name it in NYSTREAM_HDF5, or save the "
-                "matrix with scipy.sparse.save_npz",
-        .input = reader->bytes->fd,
-        .seconds = SECONDS_MIN + (unsigned)(reader->bytes->size / BYTES_A_SECOND)};
+    const struct ny_child_spec spec = {.program = "nystream-hdf5",
+                                       .variable = "NYSTREAM_HDF5",
+                                       .arguments = arguments,
+                                       .path = reader->path,
+                                       .input = reader->bytes->fd,
+                                       .seconds = SECONDS_MIN +
+                                                  (unsigned)(reader->bytes->size / BYTES_A_SECOND)};
     struct ny_bytes *stream;
     int output, err;
 
@@ -197,13 +181,8 @@ static int read_head(struct ny_reader *reader)
          head->dtype != NY_F64) ||
         (!dense && head->index_bytes != 4 && head->index_bytes != 8) ||
         head->most > head->entries || (head->labels && !reader->options.label_column))
-        return fail_stream(reader, "an invalid header");
-    if (!head->rows || !head->columns)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s holds a matrix of %llu rows and %llu columns; there are no points "
-                          "in it",
-                          reader->path, ULL(head->rows), ULL(head->columns));
-    return NY_OK;
+        return fail_stream(reader);
+    return head->rows && head->columns ? NY_OK : ny_refuse_empty(reader->ctx, reader->path);
 }
 
 /* ---- labels ---------------------------------------------------------------------------------- */
@@ -219,12 +198,11 @@ static int read_names(struct ny_reader *reader, double *labels)
         uint32_t length;
 
         err = read_all(reader, &length, sizeof(length));
-        if (!err && (length == 0 || length > NAME_BYTES_MAX))
-            err = fail_stream(reader, "a category without a name");
+        if (!err && (length == 0 || length > NAME_BYTES_MAX)) err = fail_stream(reader);
         if (!err) err = read_all(reader, name, length);
         if (err) break;
         name[length] = '\0';
-        if (memchr(name, '\0', length)) return fail_stream(reader, "a category with a NUL");
+        if (memchr(name, '\0', length)) return fail_stream(reader);
         err = ny_classes_know(reader->classes, &known, 1);
         if (!err)
             err = ny_classes_label(reader->classes, reader->path, i, name, length, &labels[i]);
@@ -243,11 +221,7 @@ static int read_codes(struct ny_reader *reader, const double *labels)
 
         err = read_all(reader, &code, sizeof(code));
         if (!err && code >= 0 && (uint32_t)code >= hdf5->head.names)
-            err = ny_fail_at(reader->ctx, NY_EDATA, reader->path, row,
-                             "%s: row %llu (from 0) has category %d of %s, which has %u; is the "
-                             "file damaged?",
-                             reader->path, ULL(row), (int)code, reader->options.label_column,
-                             (unsigned)hdf5->head.names);
+            err = ny_refuse_damaged(reader->ctx, reader->path, row);
         if (!err) hdf5->label[row] = code < 0 ? (double)NAN : labels[code];
     }
     return err;
@@ -289,7 +263,7 @@ static int read_row_and_column_names(struct ny_reader *reader)
     reader->is_sparse = head->form != NY_HDF5_DENSE;
     err = ny_sparse_rows_check(reader, head->form == NY_HDF5_DENSE ? UINT64_MAX : head->entries);
     for (uint64_t j = 0; !err && head->column_names && j < head->columns; j++)
-        err = ny_stream_name(reader, "column", j, &reader->columns);
+        err = ny_stream_name(reader, j, &reader->columns);
     if (!err) err = ny_like_place(reader);
     if (!err && head->row_names) {
         reader->table.names = true;
@@ -320,12 +294,12 @@ static int read_batch(struct ny_reader *reader)
     if (!batch.lines || batch.lines > NY_HDF5_BATCH_LINES ||
         batch.lines > hdf5->lines - hdf5->line || batch.entries > hdf5->room ||
         batch.entries > hdf5->head.entries - hdf5->entries)
-        return fail_stream(reader, "a batch that its header does not allow");
+        return fail_stream(reader);
     err = read_all(reader, hdf5->count, (size_t)batch.lines * sizeof(*hdf5->count));
     if (err) return err;
     for (size_t i = 0; i < batch.lines; i++)
         sum += hdf5->count[i];
-    if (sum != batch.entries) return fail_stream(reader, "counts that do not match the batch");
+    if (sum != batch.entries) return fail_stream(reader);
     for (size_t at = 0, some; !err && at < batch.entries; at += some) {
         some =
             (size_t)batch.entries - at < NY_HDF5_PIECE ? (size_t)batch.entries - at : NY_HDF5_PIECE;
@@ -396,7 +370,6 @@ static int open_sparse(struct ny_reader *reader)
     hdf5->lines = by_columns ? head->columns : head->rows;
     hdf5->across = by_columns ? head->rows : head->columns;
     hdf5->rows.type = (enum ny_dtype)head->dtype;
-    hdf5->rows.type_name = ny_dtype_name(hdf5->rows.type);
     hdf5->rows.index_bytes = head->index_bytes;
     hdf5->rows.fetch = by_columns ? next_sorted : next_line;
     table->dtype = reader->options.dtype ? reader->options.dtype : hdf5->rows.type;

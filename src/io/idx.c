@@ -5,6 +5,7 @@
  * compares that with the size of the file, and reads the rows.
  */
 #include "io/binary.h"
+#include "io/refuse.h"
 
 enum { MAGIC_BYTES = 4, SIZE_BYTES = 4 };
 
@@ -63,19 +64,14 @@ static int open_idx(struct ny_reader *reader)
     if (err) return err;
     p = (const unsigned char *)bytes->at;
     if (probe(bytes->at, (size_t)(bytes->end - bytes->at)) == NY_GUESS_NO)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s does not begin like an IDX file (0, 0, type, dimensions); give the "
-                          "right --format",
-                          reader->path);
+        return ny_refuse_format(reader->ctx, reader->path, "idx");
     (void)element_of(p[2], &layout.type);
     dimensions = p[3];
     header = MAGIC_BYTES + SIZE_BYTES * dimensions;
     err = ny_bytes_need(bytes, header);
     if (err) return err;
     if ((size_t)(bytes->end - bytes->at) < header)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s ends inside its IDX header of %zu dimensions; the file is truncated",
-                          reader->path, dimensions);
+        return ny_refuse_damaged(reader->ctx, reader->path, NY_NO_LINE);
     p = (const unsigned char *)bytes->at;
     layout.rows = big_endian(p + MAGIC_BYTES);
     for (size_t i = 1; i < dimensions; i++)

@@ -13,13 +13,13 @@
 
 #include "base/memory.h"
 #include "io/format.h"
+#include "io/refuse.h"
 
 struct ny_labels {
     struct ny_context *ctx;
     struct ny_bytes *bytes;   /* text */
     struct ny_reader *reader; /* idx, npy */
     struct ny_classes *classes;
-    bool quotes; /* what they enclose is a word */
 };
 
 enum { SPARE = 512 };
@@ -39,10 +39,7 @@ static int open_binary(struct ny_labels *labels, const char *path)
     if (err) return err;
     labels->reader->nan = NY_NAN_KEEP;
     table = &labels->reader->table;
-    if (table->d == 1) return NY_OK;
-    return ny_fail_at(labels->ctx, NY_EDATA, path, NY_NO_LINE,
-                      "%s: the labels have %llu columns; a label file has one number a row", path,
-                      (unsigned long long)table->d);
+    return table->d == 1 ? NY_OK : ny_refuse_list(labels->ctx, path);
 }
 
 int ny_labels_open(struct ny_labels **out, struct ny_context *ctx, const char *path,
@@ -76,45 +73,12 @@ void ny_labels_close(struct ny_labels *labels)
     ny_free(labels->ctx, labels);
 }
 
-void ny_labels_trust_quotes(struct ny_labels *labels)
-{
-    labels->quotes = true;
-}
-
-int ny_labels_skip_line(struct ny_labels *labels)
-{
-    struct ny_bytes *bytes = labels->bytes;
-    const char *newline;
-    int err;
-
-    if (labels->reader) return NY_OK;
-    err = ny_bytes_line(bytes, &newline);
-    if (err) return err;
-    bytes->at = newline ? newline + 1 : bytes->end;
-    bytes->line++;
-    return NY_OK;
-}
-
-static int label_of(struct ny_labels *labels, const char *text, size_t length, bool quoted,
-                    double *value)
-{
-    struct ny_bytes *bytes = labels->bytes;
-    char word[NY_CLASS_BYTES_MAX + 1];
-
-    if (!quoted || !labels->quotes || length > NY_CLASS_BYTES_MAX)
-        return ny_classes_label(labels->classes, bytes->path, bytes->line, text, length, value);
-    memcpy(word, text, length);
-    word[length] = '\0';
-    return ny_classes_word(labels->classes, bytes->path, word, value);
-}
-
 /* The next line's label; NY_END after the last. Empty lines may only stand at the end. */
 static int text_label(struct ny_labels *labels, double *value)
 {
     struct ny_bytes *bytes = labels->bytes;
     const char *first, *last, *newline;
     uint64_t empty = 0; /* the first empty line */
-    bool quoted;
     int err;
 
     for (;; bytes->at = newline + 1, bytes->line++) {
@@ -125,12 +89,11 @@ static int text_label(struct ny_labels *labels, double *value)
         if (!empty) empty = bytes->line;
     }
     if (empty)
-        return ny_fail_at(bytes->ctx, NY_EDATA, bytes->path, empty,
-                          "%s, line %llu: no label on this line; write nan where one is missing",
-                          bytes->path, (unsigned long long)empty);
-    quoted = last - first >= 2 && *first == '"' && last[-1] == '"';
-    if (quoted) first++, last--;
-    err = label_of(labels, first, (size_t)(last - first), quoted, value);
+        return ny_refuse_line(bytes->ctx, bytes->path, empty,
+                              "no label is there; write nan where one is missing");
+    if (last - first >= 2 && *first == '"' && last[-1] == '"') first++, last--;
+    err = ny_classes_label(labels->classes, bytes->path, bytes->line, first, (size_t)(last - first),
+                           value);
     bytes->at = newline ? newline + 1 : bytes->end;
     bytes->line++;
     return err;

@@ -1,4 +1,4 @@
-/* Labels of their own file, or other values, one a row: idx, npy or text. */
+/* Labels of their own file, one a row: idx, npy or text. */
 #ifndef NY_IO_LABELS_H
 #define NY_IO_LABELS_H
 
@@ -13,11 +13,6 @@ int ny_labels_open(struct ny_labels **out, struct ny_context *ctx, const char *p
                    struct ny_classes *classes, uint64_t *rows);
 /* Closes the file of labels and frees it; NULL is fine. */
 void ny_labels_close(struct ny_labels *labels);
-/* Has what stands in quotes in text taken for a word even where it reads as a number. */
-void ny_labels_trust_quotes(struct ny_labels *labels);
-/* Passes over a line of text, which is no label: a header. Nothing is passed over of idx and npy.
- */
-int ny_labels_skip_line(struct ny_labels *labels);
 /* The next `count` labels; *got is less only at the end. `values` NULL: passed over. */
 int ny_labels_next(struct ny_labels *labels, double *values, size_t count, size_t *got);
 

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "io/column_names.h"
 #include "io/number.h"
+#include "io/refuse.h"
 #include "io/sparse_rows.h"
 #include "io/text.h"
 
@@ -75,11 +76,14 @@ static enum outcome wrong(struct ny_reader *reader, const char *at, const char *
     size_t length = token_length(at);
 
     if (at + length == bytes->end && !bytes->ended) return CUT;
-    if (at[length] == '\0' && at + length < bytes->end)
-        what = "is followed by a NUL byte; is this a text file?";
-    ny_fail_at(reader->ctx, NY_EDATA, reader->path, bytes->line, "%s, line %llu: '%s' %s",
-               reader->path, ULL(bytes->line), ny_shown(at, length).text, what);
+    ny_refuse_word(reader->ctx, reader->path, bytes->line, at, length, what);
     return FAILED;
+}
+
+/* A token does not belong in a line. */
+static enum outcome malformed(struct ny_reader *reader, const char *at)
+{
+    return wrong(reader, at, "does not belong here; write label index:value");
 }
 
 /* Skips blanks. *more: a token follows; false at the end of the line, which is passed. */
@@ -110,8 +114,7 @@ static enum outcome label(struct ny_reader *reader, struct line *line)
 {
     size_t length = token_length(line->at);
 
-    if (length == 0 || memchr(line->at, ':', length))
-        return wrong(reader, line->at, "stands where the label belongs; write label index:value …");
+    if (length == 0 || memchr(line->at, ':', length)) return malformed(reader, line->at);
     line->label = line->at;
     line->label_length = length;
     line->at += length;
@@ -129,8 +132,7 @@ static enum outcome pair(struct ny_reader *reader, const char *at, uint64_t *ind
     *index = 0;
     while ((unsigned char)(*p - '0') < 10 && *index <= INDEX_MAX)
         *index = 10 * *index + (uint64_t)(*p++ - '0');
-    if (*index > INDEX_MAX) return wrong(reader, at, "has an index above 2147483647");
-    if (p == at || *p != ':') return wrong(reader, at, "is not index:value");
+    if (*index > INDEX_MAX || p == at || *p != ':') return malformed(reader, at);
     *after = ny_number(++p, value);
     if (*after > p && ends_token(**after) && **after != '\0') return ROW;
     length = token_length(p);
@@ -140,41 +142,19 @@ static enum outcome pair(struct ny_reader *reader, const char *at, uint64_t *ind
         *value = (double)NAN;
         return ROW;
     }
-    if (length == 0 || ny_number(p, value) != *after)
-        return wrong(reader, at, "is not index:value with a number as its value");
-    return ROW;
+    return length == 0 || ny_number(p, value) != *after ? malformed(reader, at) : ROW;
 }
 
-/* Fails because of an index that does not ascend, is below the base or beyond the dimensions; says
- * which. */
-static int index_error(struct ny_reader *reader, uint64_t index, uint64_t previous)
+/* Fails because of an index that does not ascend, is below the base or beyond the dimensions. */
+static enum outcome index_error(struct ny_reader *reader, const char *at)
 {
-    const struct ny_reader_options *options = &reader->options;
     const struct libsvm *libsvm = reader->state;
-    const char *whose = options->column_names ? "--column-names has" : options->dims_of;
-    unsigned long long line = reader->bytes->line;
+    char what[120];
 
-    if (previous != UINT64_MAX && index <= previous)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
-                          "%s, line %llu: index %llu after index %llu; they must ascend",
-                          reader->path, line, ULL(index), ULL(previous));
-    if (index < libsvm->base)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
-                          "%s, line %llu: index 0, but %s were read with indices from 1; %s",
-                          reader->path, line,
-                          options->indices ? "the rows already there" : "the lines before",
-                          options->indices ? "add 1 to each index of this file, or import a file "
-                                             "with an index 0 first"
-                                           : "give a file, not a pipe");
-    return ny_fail_at(
-        reader->ctx, NY_EDATA, reader->path, line,
-        "%s, line %llu: index %llu is beyond the %llu dimensions (indices from %llu)%s%s; give %s",
-        reader->path, line, ULL(index), ULL(libsvm->columns), ULL(libsvm->base),
-        whose ? " that " : "", whose ? whose : "",
-        options->column_names ? "a name for each in --column-names"
-        : options->dims_of && !options->any_order
-            ? "--new-columns drop, which leaves such values out"
-            : "a larger --dims");
+    snprintf(what, sizeof(what), "has no index from %llu to %llu that is above the one before",
+             ULL(libsvm->base),
+             libsvm->looking ? ULL(INDEX_MAX) : ULL(libsvm->base + libsvm->columns - 1));
+    return wrong(reader, at, what);
 }
 
 /* Keeps the pair at `at`, whose value is rounded to the type of the table. One that is NaN, in a
@@ -219,10 +199,8 @@ static enum outcome take(struct ny_reader *reader, struct line *line, uint64_t *
     outcome = pair(reader, at, &index, &value, &line->at);
     if (outcome != ROW) return outcome;
     if ((*previous != UINT64_MAX && index <= *previous) || index < libsvm->base ||
-        (!libsvm->looking && index - libsvm->base >= libsvm->columns)) {
-        index_error(reader, index, *previous);
-        return FAILED;
-    }
+        (!libsvm->looking && index - libsvm->base >= libsvm->columns))
+        return index_error(reader, at);
     *previous = index;
     if (!libsvm->looking) return keep(reader, line, at, index - libsvm->base, value);
     if (index > libsvm->largest) libsvm->largest = index;
@@ -333,21 +311,12 @@ static int open_libsvm(struct ny_reader *reader)
     reader->state = libsvm;
     libsvm->base = options->indices == NY_INDICES_FROM_1;
     if (!options->dims && !reader->bytes->regular)
-        return ny_fail(
-            reader->ctx, NY_EUSAGE,
-            "%s is a pipe of libsvm data, which cannot be read twice to find its largest "
-            "index; give --dims",
-            reader->path);
+        return ny_fail(reader->ctx, NY_EUSAGE, "%s is a pipe of libsvm data; give --dims",
+                       reader->path);
     err = ny_bytes_need(reader->bytes, LOOK_BYTES);
     if (!err) err = look(reader, &table->rows);
     if (err) return err;
-    if (!options->dims && !libsvm->any)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s has no index:value in any line; give a file of points, or --dims",
-                          reader->path);
-    if (options->dims > INDEX_MAX)
-        return ny_fail(reader->ctx, NY_EUSAGE, "--dims %llu: the most is %llu", ULL(options->dims),
-                       ULL(INDEX_MAX));
+    if (!options->dims && !libsvm->any) return ny_refuse_empty(reader->ctx, reader->path);
     reader->is_sparse = true;
     err = ny_column_names_read(reader, options->like ? 0 : options->dims);
     if (err) return err;
@@ -362,7 +331,6 @@ static int open_libsvm(struct ny_reader *reader)
     table->dtype = options->dtype ? options->dtype : NY_F32;
     libsvm->rows.index_bytes = sizeof(*libsvm->row.column);
     libsvm->rows.type = NY_F64;
-    libsvm->rows.type_name = "value";
     libsvm->rows.conversion.wanted = table->dtype;
     libsvm->rows.conversion.rounding = true;
     table->labels = !options->no_labels;
@@ -379,23 +347,6 @@ static int take_label(struct ny_reader *reader, const struct line *line, double 
     if (line->label_length == 4 && memcmp(line->label, "none", 4) == 0) return NY_OK;
     return ny_classes_label(reader->classes, reader->path, reader->bytes->line, line->label,
                             line->label_length, value);
-}
-
-/* Tells at the end of the file what was guessed and what was left out, of rows that join others. */
-static void tell_joined(const struct ny_reader *reader)
-{
-    const struct libsvm *libsvm = reader->state;
-    const struct ny_reader_options *options = &reader->options;
-
-    if (options->again) return;
-    if (options->no_labels && !options->labels_file)
-        ny_log(reader->ctx, NY_LOG_NOTE,
-               "%s: its labels are ignored, as the rows already there have none", reader->path);
-    if (libsvm->any && libsvm->base && !options->indices && options->dims_of)
-        ny_log(reader->ctx, NY_LOG_NOTE,
-               "%s is read with indices from 1, as none of them is 0 and the rows already there do "
-               "not tell",
-               reader->path);
 }
 
 /* Adds the line that was read to the batch. */
@@ -427,13 +378,12 @@ static int next_libsvm(struct ny_reader *reader, size_t max_rows, struct ny_row_
         case ROW:
             break;
         case LAST:
-            if (r == 0) tell_joined(reader);
             return r > 0 ? NY_OK : NY_END;
         default:
             return ny_context_error(reader->ctx)->status;
         }
         if (line.missing)
-            ny_reader_drop(reader, reader->bytes->line);
+            ny_reader_drop(reader);
         else
             err = add(reader, &line, batch);
         if (err) return err;

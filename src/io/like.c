@@ -101,22 +101,19 @@ static int find_all(struct match *match, size_t *found, bool *unique)
                       reader->options.like->whose, match->lost.text);
 }
 
-/* Tells which columns the file lacks, and which are left out. */
+/* Tells that the file lacks some of the columns, or has others. */
 static void tell(const struct match *match)
 {
     const struct ny_reader *reader = match->reader;
-    const char *whose = reader->options.like->whose;
-    struct list others = {.count = 0};
+    size_t others = 0;
 
-    if (reader->options.again) return;
-    if (match->lost.count)
-        ny_log(reader->ctx, NY_LOG_NOTE, "%s: columns of %s that it lacks are 0 in its rows: %s",
-               reader->path, whose, match->lost.text);
     for (size_t i = 0; i < match->count; i++)
-        if (!match->is_found[i]) add_to_list(&others, match->columns[i].name);
-    if (others.count)
-        ny_log(reader->ctx, NY_LOG_NOTE, "%s: columns that %s does not have are left out: %s",
-               reader->path, whose, others.text);
+        others += !match->is_found[i];
+    if (reader->options.again || (!match->lost.count && !others)) return;
+    ny_log(
+        reader->ctx, NY_LOG_NOTE,
+        "%s: of the columns of %s it lacks %zu, which are 0 in its rows; %zu others are left out",
+        reader->path, reader->options.like->whose, match->lost.count, others);
 }
 
 int ny_like_match(struct ny_reader *reader, const struct ny_like_column *columns, size_t count,

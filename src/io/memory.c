@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "io/memory_private.h"
+#include "io/refuse.h"
 
 /* Returns the entries of the fullest sparse row. */
 static uint64_t most_entries(const struct ny_table *table)
@@ -27,16 +28,14 @@ static uint64_t most_entries(const struct ny_table *table)
 }
 
 /* Adds a name of the caller's, which may be NULL, behind the others. */
-static int add_name(const struct ny_reader *reader, const char *what, uint64_t number,
-                    const char *name, struct ny_names *to)
+static int add_name(const struct ny_reader *reader, uint64_t number, const char *name,
+                    struct ny_names *to)
 {
     size_t length = name ? strnlen(name, NY_NAME_BYTES_MAX + 1) : 0;
     const char *wrong = ny_name_wrong(name, length);
 
     if (!wrong) return ny_names_add(to, reader->ctx, name ? name : "", length);
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                      "%s: the name of %s %llu (from 0) %s", reader->path, what,
-                      (unsigned long long)number, wrong);
+    return ny_refuse_name(reader->ctx, reader->path, number, wrong);
 }
 
 /* Takes the names of columns, and says whether rows have some. */
@@ -48,7 +47,7 @@ static int take_names(struct ny_reader *reader)
     if (!reader->options.names) return NY_OK;
     reader->table.names = table->row_names != NULL;
     for (uint64_t j = 0; !err && table->column_names && j < reader->table.d; j++)
-        err = add_name(reader, "column", j, table->column_names[j], &reader->columns);
+        err = add_name(reader, j, table->column_names[j], &reader->columns);
     return err;
 }
 
@@ -83,7 +82,6 @@ static int open_memory(struct ny_reader *reader)
     file->labels = table->labels != NULL;
     file->label_column = table->labels ? table->label_column : NULL;
     memory->rows.type = (enum ny_dtype)table->dtype;
-    memory->rows.type_name = ny_dtype_name(memory->rows.type);
     memory->rows.index_bytes = table->index_bytes;
     memory->rows.conversion.wanted = file->dtype;
     memory->rows.conversion.watched = reader->options.dtype_follows && file->dtype == NY_F32;
@@ -110,27 +108,21 @@ static void close_memory(struct ny_reader *reader)
 /* ---- rows --------------------------------------------------------------------------------- */
 
 /* Leaves out the row, whose value `bad` is none, or fails. */
-static int leave_out(struct ny_reader *reader, enum ny_dtype dtype, const char *row, size_t bad,
-                     bool *dropped)
+static int leave_out(struct ny_reader *reader, size_t bad, bool *dropped)
 {
-    double value;
-
     *dropped = true;
-    ny_dtype_to_f64(dtype, row + bad * ny_dtype_size(dtype), &value, 1);
-    return ny_reader_fail_row(reader, reader->consumed, bad, value);
+    return ny_reader_fail_row(reader, reader->consumed, bad);
 }
 
 /* Refuses the row, whose value `unfit` is not one of the store; whole numbers have no NaN, either,
  * which is told as that, or left out. */
-static int refuse_dense(struct ny_reader *reader, const char *row, size_t unfit, double value,
-                        bool *dropped)
+static int refuse_dense(struct ny_reader *reader, const char *row, size_t unfit, bool *dropped)
 {
     const struct ny_sparse_rows *rows = &((struct ny_memory_state *)reader->state)->rows;
     size_t d = (size_t)reader->table.d, bad = ny_first_nonfinite(rows->type, row, d);
 
-    if (bad < d && reader->nan != NY_NAN_KEEP)
-        return leave_out(reader, rows->type, row, bad, dropped);
-    return ny_reader_fail_value(reader, unfit, rows->type_name, value);
+    if (bad < d && reader->nan != NY_NAN_KEEP) return leave_out(reader, bad, dropped);
+    return ny_reader_fail_value(reader, unfit, reader->table.dtype);
 }
 
 /* Reads the dense row that comes to the end of the batch; *dropped: it is left out. */
@@ -142,14 +134,13 @@ static int read_dense(struct ny_reader *reader, struct ny_row_batch *batch, bool
     size_t d = (size_t)reader->table.d, bad;
     const char *from = (const char *)table->values + reader->consumed * ny_memory_stride(table);
     char *to = (char *)batch->values + batch->count * d * ny_dtype_size(dtype);
-    double value;
 
     *dropped = false;
-    bad = ny_convert(&memory->rows.conversion, memory->rows.type, from, to, d, &value);
-    if (bad < d) return refuse_dense(reader, from, bad, value, dropped);
+    bad = ny_convert(&memory->rows.conversion, memory->rows.type, from, to, d);
+    if (bad < d) return refuse_dense(reader, from, bad, dropped);
     if (reader->nan == NY_NAN_KEEP) return NY_OK;
     bad = ny_first_nonfinite(dtype, to, d);
-    return bad < d ? leave_out(reader, dtype, to, bad, dropped) : NY_OK;
+    return bad < d ? leave_out(reader, bad, dropped) : NY_OK;
 }
 
 /* Reads the sparse row that comes to the end of the batch; *dropped: it is left out. */
@@ -227,7 +218,7 @@ static int read_batch(void *arg)
             if (batch->labels) err = read_label(reader, &batch->labels[batch->count]);
             if (batch->source) batch->source[batch->count] = reader->consumed;
             if (!err && batch->names)
-                err = add_name(reader, "row", reader->consumed, table->row_names[reader->consumed],
+                err = add_name(reader, reader->consumed, table->row_names[reader->consumed],
                                batch->names);
             if (err) return err;
             batch->count++;
@@ -248,13 +239,6 @@ static int next_memory(struct ny_reader *reader, size_t max_rows, struct ny_row_
     return NY_END;
 }
 
-static const char *row_name(const struct ny_reader *reader, uint64_t row)
-{
-    const struct ny_table *table = ((const struct ny_memory_state *)reader->state)->table;
-
-    return table->row_names ? table->row_names[row] : NULL;
-}
-
 static int skip_memory(struct ny_reader *reader, uint64_t rows)
 {
     uint64_t left = reader->table.rows - reader->consumed;
@@ -269,7 +253,6 @@ static const struct ny_format format = {
     .skip = skip_memory,
     .close = close_memory,
     .takes_new_columns = true,
-    .row_name = row_name,
 };
 static const struct ny_format_entry entry = {.info = {"memory", "rows in the caller's memory"},
                                              .format = &format};

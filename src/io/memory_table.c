@@ -11,8 +11,7 @@
 #include "base/checksum.h"
 #include "base/memory.h"
 #include "io/memory_private.h"
-
-#define ULL(x) ((unsigned long long)(x))
+#include "io/refuse.h"
 
 const char *ny_memory_name(const struct ny_table *table)
 {
@@ -131,9 +130,11 @@ uint64_t ny_memory_digest(const struct ny_table *table)
 
 /* ---- what the description says ------------------------------------------------------------ */
 
-static int refuse(struct ny_context *ctx, const struct ny_table *table, const char *what)
+/* Fails because of a member of the table, which include/nystream_memory.h describes. */
+static int refuse(struct ny_context *ctx, const struct ny_table *table, const char *member)
 {
-    return ny_fail(ctx, NY_EUSAGE, "%s: %s", ny_memory_name(table), what);
+    return ny_fail(ctx, NY_EUSAGE, "%s has an invalid %s (see nystream_memory.h)",
+                   ny_memory_name(table), member);
 }
 
 /* Checks that rows of this many bytes, so many bytes apart, can be in memory. */
@@ -141,21 +142,10 @@ static int check_dense(struct ny_context *ctx, const struct ny_table *table)
 {
     uint64_t row = table->columns * ny_memory_element(table), all;
 
-    if (table->row_bytes && table->row_bytes < row)
-        return refuse(ctx, table, "row_bytes is less than the bytes of a row; rows would overlap");
+    if (table->row_bytes && table->row_bytes < row) return refuse(ctx, table, "row_bytes");
     if (__builtin_mul_overflow(table->rows, ny_memory_stride(table), &all) || all > PTRDIFF_MAX)
-        return refuse(ctx, table, "its rows are more than an array in memory can hold");
-    return table->values ? NY_OK : refuse(ctx, table, "values is NULL");
-}
-
-/* Fails because row_start is none: the row where it goes wrong. */
-static int bad_start(struct ny_context *ctx, const struct ny_table *table, uint64_t row,
-                     const char *how)
-{
-    return ny_fail_at(ctx, NY_EUSAGE, ny_memory_name(table), row,
-                      "%s: row_start[%llu] %s; it holds rows + 1 numbers that rise from 0 to at "
-                      "most the entries",
-                      ny_memory_name(table), ULL(row), how);
+        return refuse(ctx, table, "rows");
+    return table->values ? NY_OK : refuse(ctx, table, "values");
 }
 
 /* Walks over row_start once. */
@@ -164,18 +154,15 @@ static int check_sparse(struct ny_context *ctx, const struct ny_table *table)
     uint64_t before, all;
 
     if (table->index_bytes != 4 && table->index_bytes != 8)
-        return refuse(ctx, table, "index_bytes is the size of its integers, 4 or 8");
-    if (table->entries && (!table->column || !table->values))
-        return refuse(ctx, table, "it has entries, and column or values is NULL");
+        return refuse(ctx, table, "index_bytes");
+    if (table->entries && (!table->column || !table->values)) return refuse(ctx, table, "column");
     if (__builtin_mul_overflow(table->entries, sizeof(uint64_t), &all) || all > PTRDIFF_MAX)
-        return refuse(ctx, table, "its entries are more than an array in memory can hold");
+        return refuse(ctx, table, "entries");
     before = ny_memory_start(table, 0);
-    if (before > table->entries) return bad_start(ctx, table, 0, "is beyond the entries");
     for (uint64_t r = 1; r <= table->rows; r++) {
         uint64_t here = ny_memory_start(table, r);
 
-        if (here > table->entries) return bad_start(ctx, table, r, "is beyond the entries");
-        if (here < before) return bad_start(ctx, table, r, "is less than the one before it");
+        if (here > table->entries || here < before) return refuse(ctx, table, "row_start");
         before = here;
     }
     return NY_OK;
@@ -183,18 +170,12 @@ static int check_sparse(struct ny_context *ctx, const struct ny_table *table)
 
 int ny_memory_check(struct ny_context *ctx, const struct ny_table *table)
 {
-    if (table->dtype < NY_U8 || table->dtype > NY_F64)
-        return refuse(ctx, table,
-                      "the type of its values is none of NY_U8, NY_I16, NY_F32 and NY_F64");
-    if (!table->rows || !table->columns)
-        return ny_fail(ctx, NY_EDATA,
-                       "%s has %llu rows and %llu columns; there are no points in it",
-                       ny_memory_name(table), ULL(table->rows), ULL(table->columns));
+    if (table->dtype < NY_U8 || table->dtype > NY_F64) return refuse(ctx, table, "dtype");
+    if (!table->rows || !table->columns) return ny_refuse_empty(ctx, ny_memory_name(table));
     if (table->columns > NY_FILE_COLUMNS_MAX || table->rows > PTRDIFF_MAX / sizeof(double) - 1)
-        return refuse(ctx, table, "its rows are more than an array in memory can hold");
-    if (table->classes && !table->class_names)
-        return refuse(ctx, table, "it has classes, and class_names is NULL");
+        return refuse(ctx, table, "rows");
+    if (table->classes && !table->class_names) return refuse(ctx, table, "class_names");
     for (uint64_t k = 0; k < table->classes; k++)
-        if (!table->class_names[k]) return refuse(ctx, table, "one of its class_names is NULL");
+        if (!table->class_names[k]) return refuse(ctx, table, "class_names");
     return ny_memory_is_sparse(table) ? check_sparse(ctx, table) : check_dense(ctx, table);
 }

@@ -21,10 +21,9 @@
 #include "io/like.h"
 #include "io/mtx_tables.h"
 #include "io/mtx_text.h"
+#include "io/refuse.h"
 #include "io/row_sort.h"
 #include "io/sparse_rows.h"
-
-#define ULL(x) ((unsigned long long)(x))
 
 static const char magic[] = "%%MatrixMarket";
 
@@ -156,8 +155,7 @@ static int next_streamed(struct ny_reader *reader, struct ny_row_entries *row)
         }
         if (mtx->next.row > reader->consumed) break;
         if (mtx->next.row < reader->consumed)
-            return ny_fail_at(reader->ctx, NY_EDATA, reader->path, reader->bytes->line,
-                              "%s was changed while it was read; import it again", reader->path);
+            return ny_refuse_damaged(reader->ctx, reader->path, reader->consumed);
         err = ny_row_pairs_room(reader->ctx, &mtx->row, count);
         if (err) break;
         mtx->row.column[count] = (uint32_t)mtx->next.column;
@@ -187,11 +185,7 @@ static int check_entries(const struct ny_reader *reader)
 
     if (bytes->unpacker) most = size / line_bytes * gzip_most + gzip_most;
     if (!bytes->regular || mtx->text.entries <= most) return NY_OK;
-    return ny_fail_at(
-        reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-        "%s claims %llu entries, which its %llu bytes cannot hold (is it truncated?); "
-        "fetch it again",
-        reader->path, ULL(mtx->text.entries), ULL(size));
+    return ny_refuse_damaged(reader->ctx, reader->path, NY_NO_LINE);
 }
 
 /* Reads the header, and decides how rows come. */
@@ -228,7 +222,6 @@ static int open_mtx(struct ny_reader *reader)
     table->dtype = reader->options.dtype ? reader->options.dtype : natural_type(mtx);
     mtx->rows.index_bytes = sizeof(uint32_t);
     mtx->rows.type = NY_F64;
-    mtx->rows.type_name = "value";
     mtx->rows.conversion.wanted = table->dtype;
     mtx->rows.conversion.rounding = mtx->text.field == NY_MTX_REAL;
     mtx->rows.fetch = mtx->sort ? next_sorted : next_streamed;

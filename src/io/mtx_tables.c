@@ -14,9 +14,8 @@
 
 #include "base/memory.h"
 #include "io/format.h"
+#include "io/refuse.h"
 #include "io/row_names.h"
-
-#define ULL(x) ((unsigned long long)(x))
 
 /* A table that is there. */
 struct table {
@@ -67,10 +66,7 @@ static int decide(const struct ny_reader *reader, struct table *table, bool usua
 
     table->of_rows = table->names == rows && (rows != columns || usual);
     if (table->names == rows || table->names == columns) return NY_OK;
-    return ny_fail_at(reader->ctx, NY_EDATA, table->path, NY_NO_LINE,
-                      "%s holds %llu names, but %s has %llu rows and %llu columns; give the table "
-                      "that belongs to it, or move this one away",
-                      table->path, ULL(table->names), reader->path, ULL(rows), ULL(columns));
+    return ny_refuse_count(reader->ctx, table->path, reader->path);
 }
 
 /* Reads all names of columns. */
@@ -92,10 +88,7 @@ static int take(struct ny_reader *reader, const struct table *table)
     int err;
 
     if (table->of_rows ? reader->row_names != NULL : reader->columns.count > 0)
-        return ny_fail_at(reader->ctx, NY_EDATA, table->path, NY_NO_LINE,
-                          "%s has as many names as the table before it; one of the two belongs to "
-                          "another matrix than %s: move it away",
-                          table->path, reader->path);
+        return ny_refuse_count(reader->ctx, table->path, reader->path);
     err = ny_bytes_open(&lines, reader->ctx, table->path);
     if (err) return err;
     if (!table->of_rows) return read_columns(reader, table, lines);
@@ -148,7 +141,7 @@ int ny_mtx_tables_open(struct ny_reader *reader)
     }
     if (!err && reader->options.notes && tables[1].path[0] && tables[1].of_rows)
         ny_log(reader->ctx, NY_LOG_NOTE,
-               "%s: its rows are the features of %s; %s --transpose for rows of cells",
-               reader->path, tables[1].path, turned ? "leave out" : "give");
+               "%s: its rows are features; --transpose makes cells of rows, or features of cells",
+               reader->path);
     return err;
 }

@@ -18,11 +18,10 @@
 
 #include "io/convert.h"
 #include "io/number.h"
+#include "io/refuse.h"
 
 /* Whole numbers of so many digits are exact in f64 and do not overflow. */
 enum { SHORT_DIGITS = 15, INDEX_DIGITS = 18 };
-
-#define ULL(x) ((unsigned long long)(x))
 
 /* Returns the bytes of a token, which blanks, line ends and NULs end. */
 static size_t token_length(const char *p)
@@ -33,10 +32,23 @@ static size_t token_length(const char *p)
 /* Fails because of the token at `p`. */
 static int wrong(struct ny_reader *reader, const char *p, const char *what)
 {
-    uint64_t line = reader->bytes->line;
+    p = ny_skip_blanks(p);
+    return ny_refuse_word(reader->ctx, reader->path, reader->bytes->line, p, token_length(p), what);
+}
 
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, line, "%s, line %llu: '%s' %s",
-                      reader->path, ULL(line), ny_shown(p, token_length(p)).text, what);
+/* Fails because of a word of the first line. */
+static int wrong_header(struct ny_reader *reader, const char *p)
+{
+    return wrong(reader, p,
+                 "is no word here; write %%MatrixMarket matrix, coordinate or array, real, integer "
+                 "or pattern, and general, symmetric or skew-symmetric");
+}
+
+/* Fails because of the entry on the line. */
+static int wrong_entry(struct ny_reader *reader)
+{
+    return wrong(reader, reader->bytes->at,
+                 "does not begin an entry, i j value, that the header allows");
 }
 
 /* Sees to it that a whole line begins at bytes->at; *more = false at the end of the input. */
@@ -68,10 +80,8 @@ static int end_line(struct ny_reader *reader, const char *p)
     struct ny_bytes *bytes = reader->bytes;
 
     p = ny_skip_blanks(p);
-    if (*p != '\n' && p < bytes->end) {
-        if (*p == '\0') return wrong(reader, p, "is a NUL byte; is this a text file?");
+    if (*p != '\n' && p < bytes->end)
         return wrong(reader, p, "follows the entry; write one entry a line");
-    }
     bytes->at = p < bytes->end ? p + 1 : p;
     bytes->line++;
     return NY_OK;
@@ -124,29 +134,19 @@ static int parse_words(struct ny_reader *reader, struct ny_mtx_text *text)
 {
     const char *p = reader->bytes->at;
 
-    if (!accept(&p, "%%MatrixMarket"))
-        return wrong(reader, ny_skip_blanks(p),
-                     "is not how a MatrixMarket file begins (%%MatrixMarket); give the right "
-                     "--format");
-    if (!accept(&p, "matrix")) return wrong(reader, ny_skip_blanks(p), "is not the word 'matrix'");
+    if (!accept(&p, "%%MatrixMarket")) return ny_refuse_format(reader->ctx, reader->path, "mtx");
+    if (!accept(&p, "matrix")) return wrong_header(reader, p);
     text->array = accept(&p, "array");
-    if (!text->array && !accept(&p, "coordinate"))
-        return wrong(reader, ny_skip_blanks(p), "is neither the word 'coordinate' nor 'array'");
+    if (!text->array && !accept(&p, "coordinate")) return wrong_header(reader, p);
     if (accept(&p, "integer") || accept(&p, "unsigned-integer"))
         text->field = NY_MTX_INTEGER;
     else if (!text->array && accept(&p, "pattern"))
         text->field = NY_MTX_PATTERN;
     else if (!accept(&p, "real") && !accept(&p, "double"))
-        return wrong(reader, ny_skip_blanks(p),
-                     text->array ? "is none of the fields real and integer"
-                                 : "is none of the fields real, integer and pattern");
+        return wrong_header(reader, p);
     text->skew = text->field != NY_MTX_PATTERN && accept(&p, "skew-symmetric");
     text->symmetric = text->skew || accept(&p, "symmetric");
-    if (!text->symmetric && !accept(&p, "general"))
-        return wrong(reader, ny_skip_blanks(p),
-                     "is none of the symmetries general, symmetric and skew-symmetric (of numbers);"
-                     " write the matrix as "
-                     "general: scipy.io.mmwrite(FILE, matrix, symmetry='general')");
+    if (!text->symmetric && !accept(&p, "general")) return wrong_header(reader, p);
     return end_line(reader, p);
 }
 
@@ -189,29 +189,17 @@ int ny_mtx_begin(struct ny_reader *reader, struct ny_mtx_text *text)
     if (!err) err = parse_words(reader, text);
     if (!err) err = next_line(reader, text, &more);
     if (err) return err;
-    if (!more)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, reader->bytes->line,
-                          "%s ends before the line of rows, columns and entries (is it "
-                          "truncated?); fetch it again",
-                          reader->path);
+    if (!more) return ny_refuse_damaged(reader->ctx, reader->path, NY_NO_LINE);
     p = parse_sizes(reader->bytes->at, text);
     if (!p)
-        return wrong(
-            reader, ny_skip_blanks(reader->bytes->at),
-            text->array
-                ? "does not begin the line of rows and columns, which is two whole numbers"
-                : "does not begin the line of rows, columns and entries, which is three whole "
-                  "numbers");
+        return wrong(reader, reader->bytes->at,
+                     "does not begin the line of sizes: rows, columns and, unless it is an array, "
+                     "entries");
     err = end_line(reader, p);
     if (!err && text->symmetric && text->rows != text->columns)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s: a symmetric matrix has as many rows as columns, and this one %llu "
-                          "and %llu; is the file damaged?",
-                          reader->path, ULL(text->rows), ULL(text->columns));
+        return ny_refuse_damaged(reader->ctx, reader->path, NY_NO_LINE);
     if (err || (text->rows && text->columns)) return err;
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                      "%s holds a matrix of %llu rows and %llu columns; there are no points in it",
-                      reader->path, ULL(text->rows), ULL(text->columns));
+    return ny_refuse_empty(reader->ctx, reader->path);
 }
 
 /* ---- entries -------------------------------------------------------------------------------- */
@@ -241,30 +229,6 @@ static void next_place(struct ny_mtx_text *text, struct ny_mtx_entry *entry)
     if (text->row < text->rows) return;
     text->column++;
     text->row = text->symmetric ? text->column + text->skew : 0;
-}
-
-/* Fails because of the entry at the beginning of the line: not a number, or not in the matrix. */
-static int wrong_entry(struct ny_reader *reader, const struct ny_mtx_text *text)
-{
-    const char *p = ny_skip_blanks(reader->bytes->at), *after;
-    uint64_t index;
-
-    if (text->array) return wrong(reader, p, "is not a number; write one value a line");
-    for (int which = 0; which < 2; which++, p = ny_skip_blanks(after)) {
-        uint64_t most = which ? text->columns : text->rows;
-        const char *what = which ? "column" : "row";
-
-        after = parse_index(p, &index);
-        if (!after)
-            return wrong(reader, p, "is not the number of a row or column; write i j value");
-        if (index >= 1 && index <= most) continue;
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, reader->bytes->line,
-                          "%s, line %llu: %s %llu is not in the matrix, whose %ss are 1 to %llu; "
-                          "is the file damaged?",
-                          reader->path, ULL(reader->bytes->line), what, ULL(index), what,
-                          ULL(most));
-    }
-    return wrong(reader, p, "is not a number; write i j value");
 }
 
 /* ---- short entries of whole numbers ------------------------------------------------------------
@@ -326,18 +290,9 @@ static inline bool short_entry(struct ny_reader *reader, const struct ny_mtx_tex
 /* Judges the end of the file, where as many entries must have come as the header says. */
 static int end_entries(struct ny_reader *reader, const struct ny_mtx_text *text, bool more)
 {
-    uint64_t line = reader->bytes->line;
-
-    if (more)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
-                          "%s, line %llu: there are more entries than the %llu that the header "
-                          "says; is the file damaged?",
-                          reader->path, ULL(line), ULL(text->entries));
-    if (text->read == text->entries) return NY_END;
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
-                      "%s, line %llu: the file ends after %llu of %llu entries (is it truncated?); "
-                      "fetch it again",
-                      reader->path, ULL(line), ULL(text->read), ULL(text->entries));
+    if (!more && text->read == text->entries) return NY_END;
+    return ny_refuse_line(reader->ctx, reader->path, reader->bytes->line,
+                          "there are other entries than the header says; fetch the file again");
 }
 
 /* Parses the row and the column of an entry, which an array does not write. */
@@ -371,15 +326,10 @@ int ny_mtx_next(struct ny_reader *reader, struct ny_mtx_text *text, struct ny_mt
     entry->value = 1;
     p = parse_place(reader->bytes->at, text, entry);
     if (p && text->field != NY_MTX_PATTERN) p = parse_value(p, &entry->value);
-    if (!p || entry->row >= text->rows || entry->column >= text->columns)
-        return wrong_entry(reader, text);
-    if (text->skew && entry->row == entry->column && entry->value != 0)
-        return wrong(reader, reader->bytes->at,
-                     "begins an entry of the diagonal, which is 0 in a skew-symmetric matrix; is "
-                     "the file damaged?");
-    if (text->field == NY_MTX_INTEGER && floor(entry->value) != entry->value)
-        return wrong(reader, reader->bytes->at,
-                     "begins an entry that is not a whole number, in a matrix of integers");
+    if (!p || entry->row >= text->rows || entry->column >= text->columns ||
+        (text->skew && entry->row == entry->column && entry->value != 0) ||
+        (text->field == NY_MTX_INTEGER && floor(entry->value) != entry->value))
+        return wrong_entry(reader);
     text->read++;
     return end_line(reader, p);
 }

@@ -2,16 +2,15 @@
  * NumPy's array files, versions 1.0 to 3.0 (numpy.lib.format): the header is found and judged here,
  * and parsed by io/npy_header.c; the rows are read by io/binary.c.
  *
- * Arrays that are no table of numbers (structured, of complex numbers) are refused with the line of
- * NumPy that makes one of them. Those in Fortran order are read by seeking (io/turned.h), and so
- * not from a pipe. A header has at most 128 KiB; it may claim
- * any shape, which io/binary.c compares with the size of the file.
+ * Arrays in Fortran order are read by seeking (io/turned.h), and so not from a pipe. A header has
+ * at most 128 KiB; it may claim any shape, which io/binary.c compares with the size of the file.
  */
 #include "io/binary.h"
 
 #include <string.h>
 
 #include "io/npy_header.h"
+#include "io/refuse.h"
 
 /* Recognises the first six bytes. */
 static enum ny_guess probe(const char *head, size_t length)
@@ -19,13 +18,6 @@ static enum ny_guess probe(const char *head, size_t length)
     return length >= NY_NPY_MAGIC_BYTES && memcmp(head, NY_NPY_MAGIC, NY_NPY_MAGIC_BYTES) == 0
                ? NY_GUESS_SURE
                : NY_GUESS_NO;
-}
-
-/* Fails with what is wrong and how to mend it. */
-static int fail(struct ny_reader *reader, const char *what, const char *cure)
-{
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE, "%s: %s; %s", reader->path,
-                      what, cure);
 }
 
 /* Places bytes->at on the header's text and gives its length. */
@@ -40,25 +32,18 @@ static int preamble(struct ny_reader *reader, size_t *length)
     p = (const unsigned char *)bytes->at;
     have = (size_t)(bytes->end - bytes->at);
     if (probe(bytes->at, have) == NY_GUESS_NO)
-        return fail(reader, "it does not begin like an npy file (\\x93NUMPY)",
-                    "give the right --format");
-    if (have < NY_NPY_MAGIC_BYTES + 6)
-        return fail(reader, "it ends inside the npy header", "the file is truncated");
-    if (p[6] < 1 || p[6] > 3 || p[7] != 0)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s: npy version %d.%d is not known; versions 1.0, 2.0 and 3.0 are",
-                          reader->path, p[6], p[7]);
+        return ny_refuse_format(reader->ctx, reader->path, "npy");
+    if (have < NY_NPY_MAGIC_BYTES + 6 || p[6] < 1 || p[6] > 3 || p[7] != 0)
+        return ny_refuse_damaged(reader->ctx, reader->path, NY_NO_LINE);
     field = p[6] == 1 ? 2 : 4;
     *length = (size_t)p[8] | (size_t)p[9] << 8;
     if (field == 4) *length |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
     if (*length > NY_NPY_HEADER_MAX)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s: the npy header claims %zu bytes, the most is %d; is it damaged?",
-                          reader->path, *length, NY_NPY_HEADER_MAX);
+        return ny_refuse_damaged(reader->ctx, reader->path, NY_NO_LINE);
     bytes->at += NY_NPY_MAGIC_BYTES + 2 + field;
     err = ny_bytes_need(bytes, *length);
     if (!err && (size_t)(bytes->end - bytes->at) < *length)
-        err = fail(reader, "it ends inside the npy header", "the file is truncated");
+        err = ny_refuse_damaged(reader->ctx, reader->path, NY_NO_LINE);
     return err;
 }
 
@@ -66,33 +51,19 @@ static int preamble(struct ny_reader *reader, size_t *length)
 static int layout_of(struct ny_reader *reader, const struct ny_npy_header *header,
                      struct ny_binary_layout *layout)
 {
-    if (header->structured)
-        return fail(reader, "it is a structured array, of several fields",
-                    "save them as columns of one type "
-                    "(numpy.lib.recfunctions.structured_to_unstructured)");
-    if (header->wrong)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s: the npy header is malformed, it should hold %s; is it damaged?",
-                          reader->path, header->wrong);
+    if (header->wrong) return ny_refuse_damaged(reader->ctx, reader->path, NY_NO_LINE);
     *layout = (struct ny_binary_layout){.rows = header->rows, .d = header->d};
-    if (!ny_npy_element(header->descr.text, &layout->type, &layout->big_endian))
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s holds elements of dtype '%s'; save it as one of bool, (u)int8 … "
-                          "(u)int64, float16, float32, float64%s",
-                          reader->path, header->descr.text,
-                          strchr(header->descr.text, 'c') ? ", such as a.view(a.real.dtype)" : "");
-    if (header->dimensions == 0)
-        return fail(reader, "it holds a single number (shape ())",
-                    "a table needs one dimension at least");
+    if (header->structured ||
+        !ny_npy_element(header->descr.text, &layout->type, &layout->big_endian))
+        return ny_refuse_dtype(reader->ctx, reader->path);
+    if (header->dimensions == 0) return ny_refuse_empty(reader->ctx, reader->path);
     if (!header->fortran || header->rows < 2 || header->d < 2) return NY_OK;
     if (header->dimensions > 2)
-        return fail(reader, "it is in Fortran order and has more than two dimensions",
-                    "save it with numpy.ascontiguousarray(a)");
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                          "%s is in Fortran order; save it with numpy.ascontiguousarray(a)",
+                          reader->path);
     if (ny_bytes_left(reader->bytes) == NY_BYTES_UNKNOWN)
-        return fail(reader,
-                    "it is in Fortran order, column after column, which cannot be read from a pipe "
-                    "or a packed file",
-                    "give the file itself, unpacked, or save it with numpy.ascontiguousarray(a)");
+        return ny_refuse_pipe(reader->ctx, NY_EDATA, reader->path);
     layout->by_columns = true;
     return NY_OK;
 }

@@ -3,8 +3,8 @@
  * the members of .npz files (io/npz.c).
  *
  * The header is a Python literal of three keys, in any order. It is parsed strictly, each key once
- * and nothing behind the brace, and `wrong` says what should have been there. It may claim any
- * shape: the caller compares it with the bytes that there are.
+ * and nothing behind the brace. It may claim any shape: the caller compares it with the bytes that
+ * there are.
  */
 #include "io/npy_header.h"
 
@@ -29,15 +29,14 @@ static bool accept(struct ny_npy_header *header, const char *token)
     return true;
 }
 
-/* Passes over a token that must come next; else notes what should have been there, unless an
- * error was noted before. */
-static void expect(struct ny_npy_header *header, const char *token, const char *what)
+/* Passes over a token that must come next. */
+static void expect(struct ny_npy_header *header, const char *token)
 {
-    if (!header->wrong && !accept(header, token)) header->wrong = what;
+    if (!header->wrong && !accept(header, token)) header->wrong = true;
 }
 
 /* Reads a text in single or double quotes. A long one is cut, which matches no key. */
-static struct ny_shown quoted(struct ny_npy_header *header, const char *what)
+static struct ny_shown quoted(struct ny_npy_header *header)
 {
     struct ny_shown text = {""};
     const char *end;
@@ -47,7 +46,7 @@ static struct ny_shown quoted(struct ny_npy_header *header, const char *what)
     quote = *header->at;
     end = quote == '\'' || quote == '"' ? strchr(header->at + 1, quote) : NULL;
     if (!end) {
-        if (!header->wrong) header->wrong = what;
+        header->wrong = true;
         return text;
     }
     text = ny_shown(header->at + 1, (size_t)(end - header->at - 1));
@@ -59,7 +58,7 @@ static struct ny_shown quoted(struct ny_npy_header *header, const char *what)
 static void shape(struct ny_npy_header *header)
 {
     header->d = 1;
-    expect(header, "(", "a shape like (1000, 20)");
+    expect(header, "(");
     while (!header->wrong && !accept(header, ")")) {
         uint64_t size;
         size_t digits;
@@ -67,7 +66,7 @@ static void shape(struct ny_npy_header *header)
         skip_blanks(header);
         digits = strspn(header->at, "0123456789");
         if (!ny_number_whole(header->at, digits, &size)) {
-            header->wrong = "a shape like (1000, 20)";
+            header->wrong = true;
             return;
         }
         header->at += digits;
@@ -78,7 +77,7 @@ static void shape(struct ny_npy_header *header)
         else if (__builtin_mul_overflow(header->d, size, &header->d))
             header->d = UINT64_MAX;
         if (!accept(header, ",")) {
-            expect(header, ")", "a shape like (1000, 20)");
+            expect(header, ")");
             return;
         }
     }
@@ -87,41 +86,41 @@ static void shape(struct ny_npy_header *header)
 /* Reads one key and its value. */
 static void entry(struct ny_npy_header *header)
 {
-    struct ny_shown key = quoted(header, "a key in quotes");
+    struct ny_shown key = quoted(header);
 
-    expect(header, ":", "':' after a key");
+    expect(header, ":");
     if (header->wrong) return;
     if (strcmp(key.text, "descr") == 0 && !header->seen_descr) {
         header->seen_descr = true;
         header->structured = accept(header, "[");
-        header->descr = quoted(header, "one number type as 'descr'");
+        header->descr = quoted(header);
     } else if (strcmp(key.text, "fortran_order") == 0 && !header->seen_fortran) {
         header->seen_fortran = true;
         header->fortran = accept(header, "True");
-        if (!header->fortran) expect(header, "False", "True or False as 'fortran_order'");
+        if (!header->fortran) expect(header, "False");
     } else if (strcmp(key.text, "shape") == 0 && !header->seen_shape) {
         header->seen_shape = true;
         shape(header);
     } else {
-        header->wrong = "each of the keys descr, fortran_order and shape once";
+        header->wrong = true;
     }
 }
 
 /* Reads the whole literal. */
 static void parse(struct ny_npy_header *header)
 {
-    expect(header, "{", "'{'");
+    expect(header, "{");
     while (!header->wrong && !accept(header, "}")) {
         entry(header);
         if (!accept(header, ",")) {
-            expect(header, "}", "'}'");
+            expect(header, "}");
             break;
         }
     }
     skip_blanks(header);
-    if (!header->wrong && *header->at != '\0') header->wrong = "nothing after '}'";
+    if (!header->wrong && *header->at != '\0') header->wrong = true;
     if (!header->wrong && !(header->seen_descr && header->seen_fortran && header->seen_shape))
-        header->wrong = "the keys descr, fortran_order and shape";
+        header->wrong = true;
 }
 
 void ny_npy_parse(struct ny_npy_header *header, const char *text, size_t length)
@@ -130,13 +129,13 @@ void ny_npy_parse(struct ny_npy_header *header, const char *text, size_t length)
 
     *header = (struct ny_npy_header){0};
     if (strnlen(text, length) < length) {
-        header->wrong = "text without NUL bytes";
+        header->wrong = true;
         return;
     }
     while (length > 0 && strchr(" \n", text[length - 1]))
         length--;
     if (length == 0) {
-        header->wrong = "'{'";
+        header->wrong = true;
     } else if (length >= sizeof(literal)) { /* only many fields make it so long */
         header->structured = true;
     } else {

@@ -12,7 +12,7 @@ enum { NY_NPY_MAGIC_BYTES = 6, NY_NPY_HEADER_MAX = 128 * 1024 };
 /* The contents of a header, such as {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } */
 struct ny_npy_header {
     const char *at;    /* the parser's place */
-    const char *wrong; /* names what should have been there; NULL: the header is sound */
+    bool wrong;        /* it is not one of NumPy */
     struct ny_shown descr;
     bool fortran, structured, seen_descr, seen_fortran, seen_shape;
     uint64_t rows, d; /* the first number of the shape, and the product of the others */

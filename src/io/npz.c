@@ -17,6 +17,7 @@
 #include "io/column_names.h"
 #include "io/npz_array.h"
 #include "io/npz_lines.h"
+#include "io/refuse.h"
 #include "io/row_sort.h"
 
 enum { POINTERS = 1024, ROOM_ENTRIES = 32768, FORMAT_BYTES = 16 };
@@ -48,14 +49,23 @@ struct npz {
     struct ny_row_sort *sort;
 };
 
-static int fail(struct ny_reader *reader, const char *what)
+static int damaged(struct ny_reader *reader, uint64_t line)
 {
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE, "%s %s", reader->path, what);
+    return ny_refuse_damaged(reader->ctx, reader->path, line);
+}
+
+/* Fails because the archive is not of the arrays of a matrix that is read here. */
+static int not_sparse(struct ny_reader *reader)
+{
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                      "%s is not a sparse matrix by rows or columns; save it with "
+                      "scipy.sparse.save_npz(FILE, matrix.tocsr())",
+                      reader->path);
 }
 
 /* ---- what the file is ----------------------------------------------------------------------- */
 
-/* Recognises a zip archive. One that is no matrix is refused by open_npz(), which knows why. */
+/* Recognises a zip archive. */
 static enum ny_guess probe(const char *head, size_t length)
 {
     return length >= 4 && (memcmp(head, "PK\3\4", 4) == 0 || memcmp(head, "PK\5\6", 4) == 0)
@@ -66,35 +76,23 @@ static enum ny_guess probe(const char *head, size_t length)
 /* Refuses input whose end cannot be read first. */
 static int check_input(struct ny_reader *reader)
 {
-    if (reader->bytes->unpacker)
-        return fail(reader, "is an .npz file that was packed again by gzip; unpack it: gunzip -k");
-    if (!reader->bytes->regular)
-        return ny_fail(reader->ctx, NY_EUSAGE,
-                       "%s is a pipe of npz data, whose directory is at its end; write it to a "
-                       "file first",
-                       reader->path);
-    return NY_OK;
+    if (!reader->bytes->unpacker && reader->bytes->regular) return NY_OK;
+    return ny_refuse_pipe(reader->ctx, reader->bytes->unpacker ? NY_EDATA : NY_EUSAGE,
+                          reader->path);
 }
 
-/* Finds the members of a sparse matrix, or says what the archive is. */
+/* Finds the members of a sparse matrix. */
 static int find_members(struct ny_reader *reader)
 {
     struct npz *npz = reader->state;
-    size_t arrays;
     int err;
 
     for (size_t i = 0; i < MEMBERS; i++)
         npz->member[i].name = names[i];
-    err = ny_zip_find(reader->bytes, npz->member, MEMBERS, &arrays);
-    if (err) return err;
-    if (!arrays)
-        return fail(reader, "is a zip archive without arrays; save a sparse matrix with "
-                            "scipy.sparse.save_npz, a spreadsheet as .csv");
-    if (!npz->member[FORMAT].found || !npz->member[SHAPE].found)
-        return fail(reader, "is an .npz file of plain arrays (numpy.savez), not of a sparse matrix "
-                            "(scipy.sparse.save_npz); save the one to read with numpy.save, as "
-                            ".npy");
-    return NY_OK;
+    err = ny_zip_find(reader->bytes, npz->member, MEMBERS);
+    for (size_t i = 0; !err && i < MEMBERS; i++)
+        if (!npz->member[i].found) err = not_sparse(reader);
+    return err;
 }
 
 /* Reads the name of the matrix's form, such as "csr": bytes, or UCS-4 of older versions. */
@@ -108,8 +106,7 @@ static int read_format(struct ny_reader *reader, char format[FORMAT_BYTES])
 
     if (!err &&
         (array.numeric || array.payload > sizeof(text) || !strpbrk(array.header.descr.text, "SU")))
-        err = ny_npz_array_fail(&array, "is not the name of a form of sparse matrix, such as "
-                                        "'csr'; save the matrix with scipy.sparse.save_npz");
+        err = not_sparse(reader);
     if (!err) err = ny_zip_read(array.stream, text, (size_t)array.payload);
     for (size_t k = 0; !err && k < array.payload && length + 1 < FORMAT_BYTES; k += step) {
         unsigned char letter =
@@ -123,27 +120,15 @@ static int read_format(struct ny_reader *reader, char format[FORMAT_BYTES])
     return err;
 }
 
-/* Tells lines from columns: *csc. Other forms are refused with the call that converts them. */
+/* Tells lines from columns: *csc. Other forms are refused. */
 static int judge_format(struct ny_reader *reader, bool *csc)
 {
-    struct npz *npz = reader->state;
     char format[FORMAT_BYTES] = "";
     int err = read_format(reader, format);
 
     if (err) return err;
     *csc = strcmp(format, "csc") == 0;
-    if (!*csc && strcmp(format, "csr") != 0)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s holds a sparse matrix of the form '%s'; save it by rows: "
-                          "scipy.sparse.save_npz(FILE, matrix.tocsr())",
-                          reader->path, ny_shown(format, strlen(format)).text);
-    for (size_t i = INDPTR; i < MEMBERS; i++)
-        if (!npz->member[i].found)
-            return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                              "%s has no member %s, which a sparse matrix by %s needs; write it "
-                              "again with scipy.sparse.save_npz",
-                              reader->path, names[i], *csc ? "columns" : "rows");
-    return NY_OK;
+    return *csc || strcmp(format, "csr") == 0 ? NY_OK : not_sparse(reader);
 }
 
 /* Tells whether an array holds int32 or int64. */
@@ -159,19 +144,12 @@ static int read_shape(struct ny_reader *reader, int64_t shape[2])
     struct ny_npz_array array;
     int err = ny_npz_array_open(&array, reader->bytes, &npz->member[SHAPE]);
 
-    if (!err && (!is_integers(&array) || array.count != 2))
-        err = ny_npz_array_fail(&array, "is not the two numbers of rows and columns; save a matrix "
-                                        "with scipy.sparse.save_npz");
+    if (!err && (!is_integers(&array) || array.count != 2)) err = not_sparse(reader);
     if (!err) err = ny_npz_array_integers(&array, shape, 2);
     if (!err) err = ny_zip_finish(array.stream);
     ny_npz_array_close(&array);
     if (err) return err;
-    if (shape[0] < 1 || shape[1] < 1)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s holds a matrix of %lld rows and %lld columns; there are no points "
-                          "in it",
-                          reader->path, (long long)shape[0], (long long)shape[1]);
-    return NY_OK;
+    return shape[0] < 1 || shape[1] < 1 ? ny_refuse_empty(reader->ctx, reader->path) : NY_OK;
 }
 
 /* ---- lines ---------------------------------------------------------------------------------- */
@@ -205,19 +183,10 @@ static int begin_pointers(struct ny_reader *reader)
     npz->pointers_read = 0;
     if (err) return err;
     if (!is_integers(&npz->pointers) || npz->pointers.header.dimensions != 1)
-        return ny_npz_array_fail(
-            &npz->pointers,
-            "is not a list of int32 or int64; save the matrix with scipy.sparse.save_npz");
-    if (npz->pointers.count != npz->lines + 1)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s: indptr holds %llu numbers, but should hold one more than the %llu "
-                          "lines of shape; is the file damaged?",
-                          reader->path, ULL(npz->pointers.count), ULL(npz->lines));
+        return not_sparse(reader);
+    if (npz->pointers.count != npz->lines + 1) return damaged(reader, NY_NO_LINE);
     err = next_pointer(npz, &first);
-    if (err || first == 0) return err;
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, 0,
-                      "%s: indptr begins with %lld, not with 0; is the file damaged?", reader->path,
-                      (long long)first);
+    return err || first == 0 ? err : damaged(reader, 0);
 }
 
 /* Reads all of indptr, which must rise to the number of entries. */
@@ -230,11 +199,7 @@ static int look_at_pointers(struct ny_reader *reader)
         int64_t end;
 
         err = next_pointer(npz, &end);
-        if (!err && (end < 0 || (uint64_t)end < npz->position))
-            err = ny_fail_at(
-                reader->ctx, NY_EDATA, reader->path, npz->line,
-                "%s: indptr falls from %llu to %lld after row %llu (from 0); is the file damaged?",
-                reader->path, ULL(npz->position), (long long)end, ULL(npz->line));
+        if (!err && (end < 0 || (uint64_t)end < npz->position)) err = damaged(reader, npz->line);
         if (err) break;
         if ((uint64_t)end - npz->position > npz->most) npz->most = (uint64_t)end - npz->position;
         npz->position = (uint64_t)end;
@@ -253,22 +218,11 @@ static int open_entries(struct ny_reader *reader)
 
     if (!err) err = ny_npz_array_open(&npz->data, reader->bytes, &npz->member[DATA]);
     if (err) return err;
-    if (!is_integers(&npz->indices))
-        return ny_npz_array_fail(
-            &npz->indices,
-            "is not a list of int32 or int64; save the matrix with scipy.sparse.save_npz");
-    if (!npz->data.numeric)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s: its values are of dtype '%s'; save them as one of bool, (u)int8 … "
-                          "(u)int64, float16, float32, float64",
-                          reader->path, npz->data.header.descr.text);
+    if (!is_integers(&npz->indices)) return not_sparse(reader);
+    if (!npz->data.numeric) return ny_refuse_dtype(reader->ctx, reader->path);
     if (npz->indices.header.dimensions != 1 || npz->data.header.dimensions != 1 ||
         npz->indices.count < npz->entries || npz->data.count < npz->entries)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s: indptr says %llu entries, but there are %llu indices and %llu "
-                          "values; is the file damaged?",
-                          reader->path, ULL(npz->entries), ULL(npz->indices.count),
-                          ULL(npz->data.count));
+        return damaged(reader, NY_NO_LINE);
     return NY_OK;
 }
 
@@ -280,7 +234,6 @@ static int allocate(struct ny_reader *reader)
     enum ny_dtype natural = ny_element_natural(type);
 
     npz->rows.type = ny_element_is(type, natural) ? natural : NY_F64;
-    npz->rows.type_name = ny_element_name(type);
     npz->rows.index_bytes = (unsigned)ny_element_size(npz->indices.type);
     npz->rows.conversion.rounding = ny_element_is_float(type);
     npz->inexact = UINT64_MAX;
@@ -336,19 +289,15 @@ static int hold(struct npz *npz, uint64_t end)
 }
 
 /* Fails because an integer is too large for f64 to hold exactly. */
-static int fail_inexact(struct ny_reader *reader, const struct ny_row_entries *line)
+static int fail_inexact(struct ny_reader *reader)
 {
     const struct npz *npz = reader->state;
-    size_t k = (size_t)(npz->inexact - npz->position);
-    long long across = npz->rows.index_bytes == 4 ? ((const int32_t *)line->column)[k]
-                                                  : ((const int64_t *)line->column)[k];
-    bool by_columns = npz->sort != NULL;
 
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, npz->line,
-                      "%s: row %llu (from 0), column %llu (from 1): the %s cannot be stored "
-                      "exactly as f64; save the matrix as float64",
-                      reader->path, by_columns ? ULL(across) : ULL(npz->line),
-                      (by_columns ? ULL(npz->line) : ULL(across)) + 1, npz->rows.type_name);
+    return ny_fail_at(
+        reader->ctx, NY_EDATA, reader->path, npz->line,
+        "%s: row or column %llu (from 0) has a number that f64 does not hold exactly; "
+        "save the matrix as float64",
+        reader->path, ULL(npz->line));
 }
 
 /* Gives the entries of the next line. */
@@ -362,15 +311,14 @@ static int next_line(struct ny_reader *reader, struct ny_row_entries *line)
     if (err) return err;
     if ((uint64_t)end < npz->position || (uint64_t)end - npz->position > npz->most ||
         (uint64_t)end > npz->entries)
-        return fail(reader, "was changed while it was read; import it again");
+        return damaged(reader, NY_NO_LINE);
     err = hold(npz, (uint64_t)end);
     if (err) return err;
     first = (size_t)(npz->position - npz->held);
     *line = (struct ny_row_entries){npz->index + first * npz->rows.index_bytes,
                                     npz->value + first * ny_dtype_size(npz->rows.type),
                                     (size_t)((uint64_t)end - npz->position)};
-    if (npz->inexact >= npz->position && npz->inexact < (uint64_t)end)
-        return fail_inexact(reader, line);
+    if (npz->inexact >= npz->position && npz->inexact < (uint64_t)end) return fail_inexact(reader);
     npz->position = (uint64_t)end;
     npz->line++;
     return NY_OK;

@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "io/refuse.h"
 
 enum { LENGTH_BYTES = 4, PIECE = 1024 };
 
-int ny_npz_array_fail(const struct ny_npz_array *array, const char *what)
+static int damaged(const struct ny_npz_array *array)
 {
-    return ny_fail_at(array->archive->ctx, NY_EDATA, array->archive->path, NY_NO_LINE,
-                      "%s: the member %s %s", array->archive->path, array->member->name, what);
+    return ny_refuse_damaged(array->archive->ctx, array->archive->path, NY_NO_LINE);
 }
 
 /* Reads the header's text and parses it. *bytes: of all that precedes the numbers. */
@@ -25,12 +25,11 @@ static int read_header(struct ny_npz_array *array, size_t *bytes)
     char *text;
     int err;
 
-    if (array->member->bytes < sizeof(begin))
-        return ny_npz_array_fail(array, "is too short for an npy file; is it damaged?");
+    if (array->member->bytes < sizeof(begin)) return damaged(array);
     err = ny_zip_read(array->stream, begin, NY_NPY_MAGIC_BYTES + 2 + 2);
     if (err) return err;
     if (memcmp(begin, NY_NPY_MAGIC, NY_NPY_MAGIC_BYTES) != 0 || begin[6] < 1 || begin[6] > 3)
-        return ny_npz_array_fail(array, "does not begin like an npy file (\\x93NUMPY)");
+        return damaged(array);
     field = begin[6] == 1 ? 2 : 4;
     length = (size_t)begin[8] | (size_t)begin[9] << 8;
     if (field == 4) {
@@ -38,8 +37,7 @@ static int read_header(struct ny_npz_array *array, size_t *bytes)
         if (err) return err;
         length |= (size_t)begin[10] << 16 | (size_t)begin[11] << 24;
     }
-    if (length > NY_NPY_HEADER_MAX || length > array->member->bytes)
-        return ny_npz_array_fail(array, "has an npy header that is too long; is it damaged?");
+    if (length > NY_NPY_HEADER_MAX || length > array->member->bytes) return damaged(array);
     text = ny_alloc(ctx, NY_MEM_IO, length);
     if (!text) return NY_EBUDGET;
     err = ny_zip_read(array->stream, text, length);
@@ -61,8 +59,7 @@ int ny_npz_array_open(struct ny_npz_array *array, const struct ny_bytes *archive
     err = ny_zip_open(&array->stream, archive, member);
     if (!err) err = read_header(array, &before);
     if (err) return err;
-    if (array->header.wrong || array->header.structured)
-        return ny_npz_array_fail(array, "has a malformed npy header; is it damaged?");
+    if (array->header.wrong || array->header.structured) return damaged(array);
     array->numeric = ny_npy_element(array->header.descr.text, &array->type, &big_endian);
     array->swap = big_endian != ny_host_is_big_endian();
     array->payload = member->bytes - before;
@@ -71,8 +68,7 @@ int ny_npz_array_open(struct ny_npz_array *array, const struct ny_bytes *archive
     if (__builtin_mul_overflow(array->count, array->header.d, &array->count) ||
         __builtin_mul_overflow(array->count, ny_element_size(array->type), &bytes) ||
         bytes != array->payload)
-        return ny_npz_array_fail(array, "has another size than its shape says (is it truncated?); "
-                                        "fetch or write the file again");
+        return damaged(array);
     return NY_OK;
 }
 

@@ -25,8 +25,6 @@ int ny_npz_array_open(struct ny_npz_array *array, const struct ny_bytes *archive
 int ny_npz_array_read(struct ny_npz_array *array, void *to, size_t count);
 /* Reads the next `count` integers of int32 or int64, widened. */
 int ny_npz_array_integers(struct ny_npz_array *array, int64_t *to, size_t count);
-/* Fails with "FILE: the member NAME " and `what`. */
-int ny_npz_array_fail(const struct ny_npz_array *array, const char *what);
 /* Checks what is left of the member, and closes the array. */
 int ny_npz_array_finish(struct ny_npz_array *array);
 /* Closes the array; one that was never opened is fine. */

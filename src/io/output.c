@@ -109,14 +109,11 @@ int ny_output_check(struct ny_context *ctx, const char *path, enum ny_output wha
     char store[PATH_MAX];
 
     if (!ny_output_is_stream(path) && find_store(path, store))
-        return ny_fail(ctx, NY_EUSAGE,
-                       "%s is inside %s, a store, whose folder is for its own files alone; write "
-                       "to another folder",
-                       path, store);
+        return ny_fail(ctx, NY_EUSAGE, "%s is inside the store %s; write to another folder", path,
+                       store);
     if (has_ending(name, kinds[what].endings) || ny_output_is_stream(path)) return NY_OK;
     if (!*name || (stat(path, &info) == 0 && S_ISDIR(info.st_mode)))
         return NY_OK; /* the writer says that it is a folder */
-    return ny_fail(ctx, NY_EUSAGE,
-                   "%s: %s is written to a name that ends in %s; give one that does", path,
-                   kinds[what].noun, kinds[what].endings);
+    return ny_fail(ctx, NY_EUSAGE, "%s: give %s a name that ends in %s", path, kinds[what].noun,
+                   kinds[what].endings);
 }

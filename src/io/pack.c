@@ -28,7 +28,7 @@ int ny_pack_begin(struct ny_packer **out, const struct ny_pack_output *output)
     if (deflateInit2(&packer->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_ONLY, MEMORY_LEVEL,
                      Z_DEFAULT_STRATEGY) != Z_OK) {
         ny_free(output->ctx, packer);
-        return ny_fail(output->ctx, NY_EBUDGET, "zlib has no memory to pack %s", output->path);
+        return ny_fail_memory(output->ctx);
     }
     *out = packer;
     return NY_OK;
@@ -50,9 +50,7 @@ static int drain(struct ny_packer *packer, int how)
     do {
         z->next_out = packer->packed;
         z->avail_out = PACKED_BYTES;
-        if (deflate(z, how) == Z_STREAM_ERROR)
-            return ny_fail(packer->output.ctx, NY_EINTERNAL, "zlib cannot pack %s",
-                           packer->output.path);
+        if (deflate(z, how) == Z_STREAM_ERROR) return NY_BUG(packer->output.ctx);
         err = packer->output.write(packer->output.user, (char *)packer->packed,
                                    PACKED_BYTES - z->avail_out);
     } while (!err && z->avail_out == 0);

@@ -4,7 +4,7 @@
  *
  * Imports, transform, precomputed columns and files of landmarks read through it. Labels are
  * joined by row numbers in the file, since rows with NaN may have been left out in between; one
- * label too few or too many is NY_EDATA, with both counts. NY_END is the only sign that a file is
+ * label too few or too many is NY_EDATA. NY_END is the only sign that a file is
  * sound as a whole. Notes about what was read as what are logged at the end. ny_reader_skip()
  * passes over the rows that an earlier, killed import has committed: by seeking where the format
  * can, else by reading them again.
@@ -19,22 +19,12 @@
 #include "io/binary.h"
 #include "io/format.h"
 #include "io/labels.h"
+#include "io/refuse.h"
 #include "io/row_names.h"
 
 enum { LABEL_ROWS = 4096, SKIP_BYTES = 64 * 1024 };
 
 #define ULL(x) ((unsigned long long)(x))
-
-/* Fails because labels and rows are not as many; `rows` unknown: there are more. */
-static int wrong_count(struct ny_reader *reader, uint64_t labels, uint64_t rows)
-{
-    const char *path = reader->options.labels_file;
-
-    return ny_fail_at(reader->ctx, NY_EDATA, path, NY_NO_LINE,
-                      "%s holds %s, but %s holds %s; give one label a row, without a header", path,
-                      ny_counted(labels, "label", "labels").text, reader->path,
-                      rows == NY_ROWS_UNKNOWN ? "more rows" : ny_counted(rows, "row", "rows").text);
-}
 
 /* Opens the file of labels and compares its number of rows with the table's, where both say one. */
 static int open_labels(struct ny_reader *reader)
@@ -45,12 +35,12 @@ static int open_labels(struct ny_reader *reader)
     int err;
 
     if (strcmp(path, "-") == 0 && reader->bytes->fd == 0)
-        return ny_fail(reader->ctx, NY_EUSAGE, "points and labels cannot both be standard input");
+        return ny_fail(reader->ctx, NY_EUSAGE, "--labels cannot be standard input, as points are");
     err = ny_labels_open(&reader->labels, reader->ctx, path, reader->classes, &rows);
     if (err) return err;
     reader->table.labels = true;
     if (rows != NY_ROWS_UNKNOWN && table->rows != NY_ROWS_UNKNOWN && rows != table->rows)
-        return wrong_count(reader, rows, table->rows);
+        return ny_refuse_count(reader->ctx, path, reader->path);
     return NY_OK;
 }
 
@@ -131,46 +121,16 @@ const struct ny_names *ny_reader_column_names(const struct ny_reader *reader)
     return &reader->columns;
 }
 
-/* "t.csv: header: 37 names; columns 1-36" */
-static void tell_reading(const struct ny_reader *reader)
-{
-    char text[400];
-
-    if (!reader->entry->format->describe || !reader->options.notes) return;
-    reader->entry->format->describe(reader, text, sizeof(text));
-    ny_log(reader->ctx, NY_LOG_NOTE, "%s: %s", reader->path, text);
-}
-
-/* "t.csv: 3 rows with NaN or infinity are left out: lines 2, 4, 9" */
-static void tell_dropped(const struct ny_reader *reader)
-{
-    size_t count, used = 0;
-    const struct ny_dropped *first = ny_reader_dropped(reader, &count);
-    bool lines = first[0].line > 0;
-    char list[NY_DROPPED_TOLD * 24] = "";
-
-    if (!reader->dropped || !reader->options.notes) return;
-    for (size_t i = 0; i < count; i++)
-        used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%llu", i ? ", " : "",
-                                 ULL(lines ? first[i].line : first[i].row));
-    ny_log(reader->ctx, NY_LOG_NOTE, "%s: %llu row%s with NaN or infinity %s: %s%s %s%s%s",
-           reader->path, ULL(reader->dropped), reader->dropped == 1 ? "" : "s",
-           reader->options.nan_kept ? "kept as NaN"
-           : reader->dropped == 1   ? "is left out"
-                                    : "are left out",
-           lines ? "line" : "row", count == 1 ? "" : "s", list,
-           reader->dropped > count ? ", …" : "", lines ? "" : " (from 0)");
-}
-
-/* "b.npz: 40 values in columns beyond the 30 that the store has are left out" */
+/* Tells of the rows and values that are not as in the file. */
 static void tell_left_out(const struct ny_reader *reader)
 {
-    const char *whose = reader->options.dims_of ? reader->options.dims_of : "--dims says";
-
-    if (!reader->left_out) return;
-    ny_log(reader->ctx, NY_LOG_NOTE, "%s: %s in columns beyond the %llu that %s %s left out",
-           reader->path, ny_counted(reader->left_out, "value", "values").text,
-           ULL(reader->options.dims), whose, reader->left_out == 1 ? "is" : "are");
+    if (reader->dropped && reader->options.notes)
+        ny_log(reader->ctx, NY_LOG_NOTE, "%s: %llu rows have NaN or infinity, and are %s",
+               reader->path, ULL(reader->dropped),
+               reader->options.nan_kept ? "kept as NaN" : "left out");
+    if (reader->left_out)
+        ny_log(reader->ctx, NY_LOG_NOTE, "%s: %llu values in new columns are left out",
+               reader->path, ULL(reader->left_out));
 }
 
 /* Warns of a last line without an end: a file that was cut inside a number looks like that, and
@@ -201,7 +161,8 @@ static int join_labels(struct ny_reader *reader, struct ny_row_batch *rows)
             err = ny_labels_next(reader->labels, rows->labels ? rows->labels + i : NULL, run, &got);
         if (err) return err;
         reader->labels_read += skipped + got;
-        if (got < run) return wrong_count(reader, reader->labels_read, reader->table.rows);
+        if (got < run)
+            return ny_refuse_count(reader->ctx, reader->options.labels_file, reader->path);
     }
     return NY_OK;
 }
@@ -236,11 +197,9 @@ static int finish(struct ny_reader *reader)
         if (got < most) break;
     }
     if (reader->labels && reader->labels_read != reader->consumed)
-        return wrong_count(reader, reader->labels_read, reader->consumed);
+        return ny_refuse_count(reader->ctx, reader->options.labels_file, reader->path);
     err = ny_table_end(reader);
     if (err != NY_END) return err;
-    tell_reading(reader);
-    tell_dropped(reader);
     tell_left_out(reader);
     warn_of_cut_line(reader);
     reader->ended = true;
@@ -296,6 +255,11 @@ static int skip_by_reading(struct ny_reader *reader, uint64_t target)
     return err == NY_END ? NY_OK : err;
 }
 
+int ny_reader_judge(struct ny_reader *reader)
+{
+    return skip_by_reading(reader, UINT64_MAX);
+}
+
 int ny_reader_skip(struct ny_reader *reader, uint64_t rows, uint64_t dropped)
 {
     uint64_t target = reader->consumed + rows;
@@ -308,8 +272,6 @@ int ny_reader_skip(struct ny_reader *reader, uint64_t rows, uint64_t dropped)
         err = skip_by_reading(reader, target);
     }
     if (err || reader->consumed == target) return err;
-    return ny_fail_at(
-        reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-        "%s holds %llu rows, but the interrupted import had read %llu; was the file replaced?",
-        reader->path, ULL(reader->consumed), ULL(target));
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                      "%s has fewer rows than the interrupted import had read", reader->path);
 }

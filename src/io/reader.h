@@ -48,7 +48,6 @@ struct ny_reader_options {
     bool transpose;           /* mtx, npz: rows of the file are columns of the points */
     const char *scratch;      /* folder of scratch files; NULL: $TMPDIR, or /tmp */
     uint64_t dims;            /* libsvm: d; others: must agree; 0: from the data */
-    bool whole_rows;          /* the user cannot choose columns: messages do not say so */
     bool new_columns_drop;    /* sparse rows: values in columns from dims on are left out */
     const char *dims_of;      /* who wants dims, for messages; NULL: "--dims says" */
     enum ny_indices indices;  /* libsvm: of the rows that these join; unknown: by the data */
@@ -70,7 +69,7 @@ struct ny_file_table {
     uint64_t d;
     uint64_t rows; /* NY_ROWS_UNKNOWN when the file does not say */
     enum ny_dtype dtype;
-    enum ny_layout layout;
+    enum ny_row_layout layout;
     uint64_t nnz;   /* sparse: values of a row on average, rounded up */
     uint64_t slots; /* sparse: values of the fullest row; of an average one where that is unknown */
     bool labels;
@@ -82,9 +81,6 @@ struct ny_file_table {
 
 /* The first rows that were left out. */
 enum { NY_DROPPED_TOLD = 5 };
-struct ny_dropped {
-    uint64_t row, line; /* in the file, from 0; from 1, or 0 where it has no lines */
-};
 
 struct ny_reader;
 
@@ -123,6 +119,8 @@ int ny_reader_next(struct ny_reader *reader, size_t max_rows, struct ny_row_batc
 /* Skips `rows` rows of the file (a resumed import): by seeking where possible. `dropped` is what
  * the earlier run had dropped. */
 int ny_reader_skip(struct ny_reader *reader, uint64_t rows, uint64_t dropped);
+/* Reads to the end, for the sake of what is wrong: NY_OK where nothing is. */
+int ny_reader_judge(struct ny_reader *reader);
 /* The first of the rows left out so far; *count of them, at most NY_DROPPED_TOLD. */
 uint64_t ny_reader_dropped_count(const struct ny_reader *reader);
 /* Returns how many values so far were in columns that are left out (options.new_columns_drop). */
@@ -130,7 +128,7 @@ uint64_t ny_reader_left_out(const struct ny_reader *reader);
 /* Tells whether it was told that values are rounded (options.dtype_follows). */
 bool ny_reader_rounded(const struct ny_reader *reader);
 /* Returns the first rows that were left out; they belong to the reader. */
-const struct ny_dropped *ny_reader_dropped(const struct ny_reader *reader, size_t *count);
+const uint64_t *ny_reader_dropped(const struct ny_reader *reader, size_t *count);
 /* Word labels met so far (csv): label value = index into names; count 0 when labels are numbers. */
 void ny_reader_class_names(const struct ny_reader *reader, const char *const **names,
                            size_t *count);

@@ -157,11 +157,8 @@ static int hand_out(const struct reader_source *source, struct ny_sparse row, ui
                        out);
     if (k == row.count) return NY_OK;
     return ny_fail_at(base->ctx, NY_EDATA, NULL, number,
-                      "row %llu, column %zu (both from 0): %.17g cannot be prepared by "
-                      "--values %s, as the rows of the result were; leave the row out",
-                      (unsigned long long)number, row.index ? (size_t)row.index[k] : k,
-                      ny_dtype_at(source->read_dtype, row.value, k),
-                      ny_prepared_values(&source->preparation));
+                      "row %llu (from 0) cannot be prepared by --values %s; leave it out",
+                      (unsigned long long)number, ny_prepared_values(&source->preparation));
 }
 
 /* One row as a record; `number` is for messages. */
@@ -183,7 +180,7 @@ static int record(const struct reader_source *source, const struct unit *unit, s
         if (err || ny_sparse_from_dense(unit->row, base->d, base->dtype, out, base->slots))
             return err;
     }
-    return ny_fail(base->ctx, NY_EINTERNAL, "a row has more than %zu values", base->slots);
+    return NY_BUG(base->ctx);
 }
 
 /* Hands out rows of the unit of the worker, or of whom it helps, converted. */

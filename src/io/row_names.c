@@ -10,14 +10,13 @@
 #include "base/memory.h"
 #include "base/spool.h"
 #include "io/number.h"
+#include "io/refuse.h"
 #include "io/row_sort.h"
 
 enum { SHARE = 1 << 16, STREAMS_MAX = 4096, PIECE_BYTES = 16 << 10, PIECE_BYTES_MIN = 512 };
 enum {
     PIECES_SHARE = 16
 }; /* a part of the budget that is left, at most, for the pieces of all streams */
-
-#define ULL(x) ((unsigned long long)(x))
 
 struct ny_row_names {
     struct ny_reader *reader;
@@ -32,7 +31,7 @@ struct ny_row_names {
 
 /* ---- one name ------------------------------------------------------------------------------- */
 
-int ny_stream_name(struct ny_reader *reader, const char *what, uint64_t number, struct ny_names *to)
+int ny_stream_name(struct ny_reader *reader, uint64_t number, struct ny_names *to)
 {
     char text[NY_NAME_BYTES_MAX];
     const char *wrong;
@@ -43,17 +42,12 @@ int ny_stream_name(struct ny_reader *reader, const char *what, uint64_t number, 
     if (err) return err;
     if (got < sizeof(length)) return NY_END;
     if (length > NY_NAME_BYTES_MAX)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s: the name of %s %llu (from 0) %s", reader->path, what, ULL(number),
-                          ny_name_wrong("", length));
+        return ny_refuse_name(reader->ctx, reader->path, number, ny_name_wrong("", length));
     err = ny_bytes_read(reader->bytes, text, length, &got);
     if (err) return err;
     if (got < length) return NY_END;
     wrong = ny_name_wrong(text, length);
-    if (wrong)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s: the name of %s %llu (from 0), '%s', %s", reader->path, what,
-                          ULL(number), ny_shown(text, length).text, wrong);
+    if (wrong) return ny_refuse_name(reader->ctx, reader->path, number, wrong);
     return ny_names_add(to, reader->ctx, text, length);
 }
 
@@ -85,9 +79,7 @@ int ny_line_name(struct ny_bytes *lines, unsigned field, struct ny_names *to)
     if (end > lines->at && end[-1] == '\r') end--;
     text = field_of(lines->at, end, field, &length);
     wrong = ny_name_wrong(text, length);
-    if (wrong)
-        return ny_fail_at(lines->ctx, NY_EDATA, lines->path, lines->line,
-                          "%s, line %llu: the name %s", lines->path, ULL(lines->line), wrong);
+    if (wrong) return ny_refuse_name(lines->ctx, lines->path, lines->line, wrong);
     err = ny_names_add(to, lines->ctx, text, length);
     lines->at = newline ? newline + 1 : lines->end;
     lines->line++;
@@ -118,7 +110,7 @@ static int fill(struct ny_row_names *names)
 
     for (uint64_t row = 0; !err && row < reader->table.rows; row++) {
         ny_names_clear(&one);
-        err = ny_stream_name(reader, "row", row, &one);
+        err = ny_stream_name(reader, row, &one);
         if (!err)
             err = ny_spool_put(names->spool, (size_t)(row / names->share), one.text, one.bytes);
         if (!err && row % SHARE == 0) err = ny_check_interrupt(reader->ctx);
@@ -162,18 +154,6 @@ void ny_row_names_close(struct ny_row_names *names)
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
-
-/* Fails because names and rows are not as many. */
-static int too_few(const struct ny_row_names *names)
-{
-    const struct ny_reader *reader = names->reader;
-    const char *path = names->lines->path;
-
-    return ny_fail_at(reader->ctx, NY_EDATA, path, NY_NO_LINE,
-                      "%s holds %llu names, but %s has more rows; give the table that belongs to "
-                      "it, or move this one away",
-                      path, ULL(names->next), reader->path);
-}
 
 /* Loads the stream that the next name is in. */
 static int load(struct ny_row_names *names)
@@ -228,5 +208,7 @@ int ny_row_names_next(struct ny_row_names *names, uint64_t skip, size_t count, s
         names->next += err == NY_OK;
     }
     ny_names_release(&passed, names->reader->ctx);
-    return err == NY_END ? too_few(names) : err;
+    return err == NY_END
+               ? ny_refuse_count(names->reader->ctx, names->lines->path, names->reader->path)
+               : err;
 }

@@ -24,11 +24,10 @@ void ny_row_names_close(struct ny_row_names *names);
 /* Passes over `skip` names and adds the next `count` to `to`. NY_EDATA where there are fewer. */
 int ny_row_names_next(struct ny_row_names *names, uint64_t skip, size_t count, struct ny_names *to);
 
-/* Reads the next name of a stream, a u32 length and so many bytes. `what` and `number` tell it in
- * messages: "row", 7. NY_EDATA for one that is too long, or has a line end or a zero byte in it;
+/* Reads the next name of a stream, a u32 length and so many bytes. `number` tells it in messages.
+ * NY_EDATA for one that is too long, or has a line end or a zero byte in it;
  * NY_END where the stream ends. */
-int ny_stream_name(struct ny_reader *reader, const char *what, uint64_t number,
-                   struct ny_names *to);
+int ny_stream_name(struct ny_reader *reader, uint64_t number, struct ny_names *to);
 /* Adds field `field` (from 0) of the next line, or the first where the line has fewer, to `to`.
  * NY_END behind the last line. */
 int ny_line_name(struct ny_bytes *lines, unsigned field, struct ny_names *to);

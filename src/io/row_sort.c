@@ -17,15 +17,15 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
+#include "base/budget.h"
 #include "base/memory.h"
 #include "base/spool.h"
+#include "io/refuse.h"
 
 enum { BUCKETS_MAX = 4096, PIECE_BYTES_MIN = 4096, PIECE_BYTES_MAX = 256 * 1024 };
 
 /* Shares of the budget: of the pieces of all buckets, and of a bucket that is sorted. */
 enum { PIECES_SHARE = 8, BUCKET_SHARE = 32 };
-
-#define ULL(x) ((unsigned long long)(x))
 
 /* Precedes the value of an entry in the spool. */
 struct place {
@@ -101,7 +101,6 @@ static struct ny_spool_spec plan(const struct ny_row_sort *sort, const struct ny
 /* Checks that the file has room on its disk, before anything is read. */
 static int check_disk(const struct ny_row_sort *sort, const struct ny_spool_spec *spool)
 {
-    const double mib = 1048576;
     double needed = (double)sort->spec.entries * (double)(sizeof(struct place) + sort->value_bytes);
     double room;
     struct statvfs disk;
@@ -110,10 +109,7 @@ static int check_disk(const struct ny_row_sort *sort, const struct ny_spool_spec
     if (statvfs(spool->folder, &disk) || !disk.f_blocks) return NY_OK; /* a write will tell */
     room = (double)disk.f_bavail * (double)disk.f_frsize;
     if (needed <= room) return NY_OK;
-    return ny_fail_at(sort->ctx, NY_EIO, spool->folder, NY_NO_LINE,
-                      "%s: its entries are not in the order of the rows, and sorting them takes "
-                      "%.1f MiB in %s, which has %.1f MiB free; make room there",
-                      sort->path, needed / mib, spool->folder, room / mib);
+    return ny_fail_full(sort->ctx, spool->folder, (uint64_t)needed, (uint64_t)room);
 }
 
 int ny_row_sort_new(struct ny_row_sort **out, struct ny_reader *reader,
@@ -132,9 +128,7 @@ int ny_row_sort_new(struct ny_row_sort **out, struct ny_reader *reader,
     sort->bucket = UINT64_MAX;
     spool = plan(sort, reader);
     sort->width = spec->rows / spool.streams + (spec->rows % spool.streams > 0);
-    err = sort->width > UINT32_MAX ? ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                                                "%s claims %llu rows, which are too many to sort",
-                                                reader->path, ULL(spec->rows))
+    err = sort->width > UINT32_MAX ? ny_refuse_damaged(reader->ctx, reader->path, NY_NO_LINE)
                                    : check_disk(sort, &spool);
     if (!err) err = ny_spool_new(&sort->spool, sort->ctx, &spool);
     if (!err) {
@@ -170,28 +164,11 @@ int ny_row_sort_add_column(struct ny_row_sort *sort, uint64_t column,
                                          : ((const int64_t *)entries->column)[k];
 
         if (row < 0 || (uint64_t)row >= sort->spec.rows)
-            return ny_fail_at(
-                sort->ctx, NY_EDATA, sort->path, column,
-                "%s: column %llu (from 0) names row %lld (from 0), but the table has %llu rows",
-                sort->path, ULL(column), row, ULL(sort->spec.rows));
+            return ny_refuse_damaged(sort->ctx, sort->path, (uint64_t)row);
         err = ny_row_sort_add(sort, (uint64_t)row, (uint32_t)column,
                               (const char *)entries->value + k * sort->value_bytes);
     }
     return err;
-}
-
-/* Fails because the rows of a bucket take so many bytes to sort. */
-static int too_full(const struct ny_row_sort *sort, size_t bytes)
-{
-    const size_t mib = 1048576;
-
-    return ny_fail(sort->ctx, NY_EBUDGET,
-                   "%s: rows %llu to %llu (from 0) take %.1f MiB to sort, which do not fit in the "
-                   "memory budget of %.1f MiB; give --memory %zuM",
-                   sort->path, ULL(sort->bucket * sort->width),
-                   ULL((sort->bucket + 1) * sort->width - 1), (double)bytes / (double)mib,
-                   (double)ny_memory_limit(sort->ctx) / (double)mib,
-                   (ny_memory_used(sort->ctx) + bytes) / mib + 1);
 }
 
 /* Puts the entries in the order of their rows. start[r + 1] is where the next entry of row r goes,
@@ -225,13 +202,15 @@ static int load_bucket(struct ny_row_sort *sort, uint64_t bucket)
 {
     size_t entry_bytes = sizeof(struct place) + sort->value_bytes, bytes, count;
     char *entries;
-    int err = NY_EBUDGET;
+    int err;
 
     free_bucket(sort);
     sort->bucket = bucket;
     bytes = ny_spool_bytes(sort->spool, (size_t)bucket);
     count = bytes / entry_bytes;
-    if (2 * bytes > ny_memory_left(sort->ctx)) return too_full(sort, 2 * bytes);
+    err = ny_budget_need(sort->ctx, "sort by row", 2 * bytes);
+    if (err) return err;
+    err = NY_EBUDGET;
     entries = ny_alloc(sort->ctx, NY_MEM_IO, bytes);
     sort->column = ny_calloc(sort->ctx, NY_MEM_IO, count + 1, sizeof(*sort->column));
     sort->value = ny_calloc(sort->ctx, NY_MEM_IO, count + 1, sort->value_bytes);

@@ -20,6 +20,7 @@
 
 #include "base/memory.h"
 #include "io/column_names.h"
+#include "io/refuse.h"
 
 /* Up to so many entries are sorted by insertion. */
 enum { FEW = 24, FIRST_ROOM = 1024 };
@@ -30,24 +31,14 @@ enum { DENSE_SHARE = 8 };
 /* A batch ends behind so many entries, whatever number of rows has room in it. */
 static const size_t batch_entries = (size_t)1 << 19;
 
-#define ULL(x) ((unsigned long long)(x))
-
 int ny_sparse_rows_check(struct ny_reader *reader, uint64_t entries)
 {
     const struct ny_file_table *file = &reader->table;
     const uint64_t few_rows = 1000000, rows_an_entry = 1000;
 
-    if (file->d > NY_FILE_COLUMNS_MAX)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s has %llu columns of points, but the limit is %llu%s", reader->path,
-                          ULL(file->d), ULL(NY_FILE_COLUMNS_MAX),
-                          reader->options.transpose ? "" : "; is it to be read with --transpose?");
-    if (file->rows > few_rows && file->rows / rows_an_entry > entries)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s claims %llu rows and %llu entries, so that nearly all rows are "
-                          "empty; is the file damaged?",
-                          reader->path, ULL(file->rows), ULL(entries));
-    return NY_OK;
+    if (file->d > NY_FILE_COLUMNS_MAX) return ny_refuse_wide(reader->ctx, reader->path, file->d);
+    if (file->rows <= few_rows || file->rows / rows_an_entry <= entries) return NY_OK;
+    return ny_refuse_damaged(reader->ctx, reader->path, NY_NO_LINE);
 }
 
 void ny_sparse_rows_layout(struct ny_reader *reader, uint64_t entries, uint64_t most)
@@ -161,15 +152,14 @@ static int add_plain(struct ny_reader *reader, struct ny_sparse_rows *rows,
 {
     size_t at = ny_csr_nnz(csr), fit;
     int err = ny_csr_reserve(csr, reader->ctx, NY_MEM_IO, csr->rows + 1, at + row->count);
-    double value;
 
     if (err) return err;
     if (row->count) {
         copy_columns(row, rows->index_bytes, csr->index + at);
         fit = ny_convert(&rows->conversion, rows->type, row->value,
-                         (char *)csr->value + at * ny_dtype_size(csr->dtype), row->count, &value);
+                         (char *)csr->value + at * ny_dtype_size(csr->dtype), row->count);
         if (fit < row->count)
-            return ny_reader_fail_value(reader, csr->index[at + fit], rows->type_name, value);
+            return ny_reader_fail_value(reader, csr->index[at + fit], reader->table.dtype);
     }
     csr->start[++csr->rows] = (uint32_t)(at + row->count);
     return NY_OK;
@@ -316,16 +306,7 @@ static int gather(struct ny_reader *reader, struct ny_sparse_rows *rows,
 
     if (err) return err;
     good = gather_columns(row, rows->index_bytes, columns, &rows->entries, &sorted);
-    if (good < row->count) {
-        const char *at = (const char *)row->column + good * rows->index_bytes;
-        long long column = rows->index_bytes == 4 ? *(const int32_t *)(const void *)at
-                                                  : *(const int64_t *)(const void *)at;
-
-        return ny_fail_at(
-            reader->ctx, NY_EDATA, reader->path, reader->consumed,
-            "%s: row %llu (from 0) names column %lld (from 0), but the table has %llu columns",
-            reader->path, ULL(reader->consumed), column, ULL(columns));
-    }
+    if (good < row->count) return ny_refuse_damaged(reader->ctx, reader->path, reader->consumed);
     if (row->count) ny_dtype_to_f64(rows->type, row->value, rows->entries.value, row->count);
     rows->entries.count = row->count;
     if (reader->place)
@@ -346,7 +327,7 @@ static int check_entries(struct ny_reader *reader, const struct ny_entries *entr
     bad = ny_first_nonfinite(NY_F64, entries->value, entries->count);
     if (bad == entries->count) return NY_OK;
     *dropped = true;
-    return ny_reader_fail_row(reader, reader->consumed, entries->column[bad], entries->value[bad]);
+    return ny_reader_fail_row(reader, reader->consumed, entries->column[bad]);
 }
 
 #define SCATTER(type)                                                                              \
@@ -359,10 +340,9 @@ static int spread(struct ny_reader *reader, struct ny_sparse_rows *rows, const u
 {
     size_t size = ny_dtype_size(reader->table.dtype), count = row->count, fit;
     char *values = (char *)rows->entries.other_value;
-    double value;
 
-    fit = ny_convert(&rows->conversion, type, row->value, values, count, &value);
-    if (fit < count) return ny_reader_fail_value(reader, column[fit], rows->type_name, value);
+    fit = ny_convert(&rows->conversion, type, row->value, values, count);
+    if (fit < count) return ny_reader_fail_value(reader, column[fit], reader->table.dtype);
     memset(to, 0, (size_t)reader->table.d * size);
     switch (size) {
     case 1:
@@ -397,13 +377,11 @@ static int add_entries(struct ny_reader *reader, struct ny_sparse_rows *rows, st
     const struct ny_entries *entries = &rows->entries;
     size_t at = ny_csr_nnz(csr), count = entries->count, fit;
     int err = ny_csr_reserve(csr, reader->ctx, NY_MEM_IO, csr->rows + 1, at + count);
-    double value;
 
     if (err) return err;
     fit = ny_convert(&rows->conversion, NY_F64, entries->value,
-                     (char *)csr->value + at * ny_dtype_size(csr->dtype), count, &value);
-    if (fit < count)
-        return ny_reader_fail_value(reader, entries->column[fit], rows->type_name, value);
+                     (char *)csr->value + at * ny_dtype_size(csr->dtype), count);
+    if (fit < count) return ny_reader_fail_value(reader, entries->column[fit], reader->table.dtype);
     if (count) memcpy(csr->index + at, entries->column, count * sizeof(*csr->index));
     csr->start[++csr->rows] = (uint32_t)(at + count);
     return NY_OK;
@@ -459,6 +437,6 @@ int ny_sparse_rows_next(struct ny_reader *reader, struct ny_sparse_rows *rows, s
 
 void ny_sparse_rows_tell_rounded(struct ny_reader *reader, struct ny_sparse_rows *rows)
 {
-    if (rows->conversion.rounded) ny_reader_tell_rounded(reader, rows->conversion.first_rounded);
+    if (rows->conversion.rounded) ny_reader_tell_rounded(reader);
     rows->conversion.rounded = false;
 }

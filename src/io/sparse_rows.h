@@ -38,7 +38,6 @@ struct ny_entries {
 struct ny_sparse_rows {
     unsigned index_bytes;  /* size of a column number: 4 or 8 */
     enum ny_dtype type;    /* type of the values */
-    const char *type_name; /* its name in messages */
     /* Gives the entries of row reader->consumed, which stay valid until the next call. */
     int (*fetch)(struct ny_reader *reader, struct ny_row_entries *row);
     struct ny_conversion conversion; /* to the type of the reader's table */

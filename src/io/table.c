@@ -11,23 +11,20 @@
 
 #include "base/checksum.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "io/format.h"
+#include "io/refuse.h"
 #include "io/row_names.h"
 
 #define ULL(x) ((unsigned long long)(x))
 
-/* Fails with the list of formats, because --format names none of them, or because nothing fits the
- * file. */
+/* Fails because --format names no format, or because nothing fits the file. */
 static int unknown_format(struct ny_reader *reader)
 {
     if (reader->options.format)
-        return ny_fail(reader->ctx, NY_EUSAGE, "--format: '%s' is none of %s",
-                       reader->options.format, ny_format_list());
+        return ny_fail_value(reader->ctx, "format", ny_format_list(), reader->options.format);
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
                       "%s: neither its content nor its name shows a format; give --format, one of "
-                      "%s; numbers without a header can be read with Python: "
-                      "store.append(numpy.memmap(FILE, dtype, 'r', shape=(ROWS, COLUMNS)))",
+                      "%s",
                       reader->path, ny_format_list());
 }
 
@@ -56,8 +53,7 @@ static int choose_format(struct ny_reader *reader)
     if (err) return err;
     if (!reader->entry && (reader->options.format || !empty)) return unknown_format(reader);
     if (!empty) return NY_OK;
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                      "%s is empty; give a file of points", reader->path);
+    return ny_refuse_empty(reader->ctx, reader->path);
 }
 
 /* Refuses options that the format of this file cannot follow, rather than to read columns that
@@ -69,37 +65,24 @@ static int check_options(struct ny_reader *reader)
     const struct {
         const char *option;
         bool refused;
-        const char *cure;
     } rules[] = {
-        {"columns", given->columns && !format->takes_columns, ""},
-        {"drop-columns", given->drop_columns && !format->takes_columns, ""},
-        {"label-column", given->label_column && !format->takes_label_column,
-         "; give --labels FILE"},
-        {"id-column", given->id_column && !format->takes_id_column, "; it is for csv and tsv"},
-        {"new-columns drop", given->new_columns_drop && !format->takes_new_columns,
-         "; give the --columns to keep"},
-        {"column-names", given->column_names && !format->takes_column_names,
-         ": names of its columns stand in the file itself"},
-        {"header yes", given->header == NY_HEADER_YES && !format->has_header,
-         ", which names no columns"},
-        {"decimal ,", given->decimal == NY_DECIMAL_COMMA && !format->has_header,
-         "; it is for csv and tsv"},
-        {"transpose", given->transpose && !format->takes_transpose,
-         "; it is for sparse matrices, of mtx and npz"},
-        {"matrix", given->matrix && !format->takes_matrix, ", which holds one table"},
+        {"columns", given->columns && !format->takes_columns},
+        {"drop-columns", given->drop_columns && !format->takes_columns},
+        {"label-column", given->label_column && !format->takes_label_column},
+        {"id-column", given->id_column && !format->takes_id_column},
+        {"new-columns", given->new_columns_drop && !format->takes_new_columns},
+        {"column-names", given->column_names && !format->takes_column_names},
+        {"header", given->header == NY_HEADER_YES && !format->has_header},
+        {"decimal", given->decimal == NY_DECIMAL_COMMA && !format->has_header},
+        {"transpose", given->transpose && !format->takes_transpose},
+        {"matrix", given->matrix && !format->takes_matrix},
     };
 
     for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
         if (rules[i].refused)
-            return ny_fail(reader->ctx, NY_EUSAGE, "--%s does not go with the format %s of %s%s",
-                           rules[i].option, reader->entry->info.name, reader->path, rules[i].cure);
+            return ny_fail_idle(reader->ctx, rules[i].option, reader->entry->info.name);
     if (given->columns && given->drop_columns)
-        return ny_fail(reader->ctx, NY_EUSAGE,
-                       "--columns says what to keep and --drop-columns what to leave out; give one "
-                       "of them");
-    if (given->label_column && given->labels_file)
-        return ny_fail(reader->ctx, NY_EUSAGE,
-                       "--labels and --label-column are both given; a row has one label");
+        return ny_fail_both(reader->ctx, "columns", "drop-columns");
     return NY_OK;
 }
 
@@ -118,28 +101,6 @@ static struct ny_reader *new_reader(struct ny_context *ctx, const char *path,
     return reader;
 }
 
-/* Fails because a table has another number of columns than is wanted. A file may have more that are
- * no columns of points, such as labels. */
-static int wrong_width(const struct ny_reader *reader)
-{
-    uint64_t wanted = reader->options.dims;
-    const char *whose = reader->options.dims_of ? reader->options.dims_of : "--dims says";
-    struct ny_counted has = ny_counted(reader->table.d, "column", "columns");
-    bool fewer = reader->sparse_rows && reader->table.d < wanted;
-    const char *advice = reader->options.whole_rows || fewer ? ""
-                         : reader->sparse_rows
-                             ? ", or --new-columns drop, which leaves out values in others"
-                             : ", or the --columns to read";
-
-    if (!reader->bytes)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s has %s, but %s %llu; give rows of %s", reader->path, has.text, whose,
-                          ULL(wanted), ny_counted(wanted, "column", "columns").text);
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                      "%s has %s of points, but %s %llu; give a file with these%s", reader->path,
-                      has.text, whose, ULL(wanted), advice);
-}
-
 /* Has the format read its header, and compares the columns with those that are wanted. */
 static int begin(struct ny_reader *reader)
 {
@@ -150,7 +111,11 @@ static int begin(struct ny_reader *reader)
     reader->table.format = reader->entry->info.name;
     err = reader->entry->format->open(reader);
     if (err || !reader->options.dims || reader->options.dims == reader->table.d) return err;
-    return wrong_width(reader);
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                      "%s has %llu columns of points, but %s %llu", reader->path,
+                      ULL(reader->table.d),
+                      reader->options.dims_of ? reader->options.dims_of : "--dims says",
+                      ULL(reader->options.dims));
 }
 
 /* Moves *length behind the next line that is not empty, as far as the file has one. */
@@ -271,12 +236,6 @@ int ny_table_next(struct ny_reader *reader, size_t max_rows, struct ny_row_batch
 
 int ny_table_end(struct ny_reader *reader)
 {
-    if (reader->consumed == 0)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s holds no rows; give a file of points", reader->path);
-    if (reader->consumed != reader->dropped) return NY_END;
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                      "%s: each of its %llu rows holds NaN or Inf, so --nan %s leaves none",
-                      reader->path, ULL(reader->consumed),
-                      reader->options.nan_kept ? "keep" : "drop");
+    return reader->consumed == reader->dropped ? ny_refuse_empty(reader->ctx, reader->path)
+                                               : NY_END;
 }

@@ -5,7 +5,7 @@
  * Members may follow one another, as `cat a.gz b.gz` makes them; their contents are one stream.
  * Zeros behind the last one, as tapes and block devices leave them, are passed over, as gzip does.
  * The end of the input is the end of the data only between two members: anywhere else the file is
- * truncated, and NY_EDATA says after how many unpacked bytes.
+ * truncated.
  */
 #include "io/unpack.h"
 
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "io/refuse.h"
 #include "io/zlib.h"
 
 enum { PACKED_BYTES = 256 * 1024, GZIP_ONLY = 16 + MAX_WBITS };
@@ -34,7 +35,7 @@ int ny_unpack_begin(struct ny_unpacker **out, const struct ny_unpack_input *inpu
     if (!unpacker) return NY_EBUDGET;
     if (head_bytes > PACKED_BYTES) {
         ny_free(input->ctx, unpacker);
-        return ny_fail(input->ctx, NY_EINTERNAL, "%zu bytes of gzip data at once", head_bytes);
+        return NY_BUG(input->ctx);
     }
     unpacker->input = *input;
     unpacker->between = unpacker->padded = false;
@@ -44,7 +45,7 @@ int ny_unpack_begin(struct ny_unpacker **out, const struct ny_unpack_input *inpu
     unpacker->z.avail_in = (unsigned)head_bytes;
     if (inflateInit2(&unpacker->z, GZIP_ONLY) != Z_OK) {
         ny_free(input->ctx, unpacker);
-        return ny_fail(input->ctx, NY_EBUDGET, "zlib cannot start for %s", input->path);
+        return ny_fail_memory(input->ctx);
     }
     *out = unpacker;
     return NY_OK;
@@ -57,15 +58,9 @@ void ny_unpack_end(struct ny_unpacker *unpacker)
     ny_free(unpacker->input.ctx, unpacker);
 }
 
-/* Fails because the packed data are damaged or cut off. The number of unpacked bytes tells how far
- * they were good. */
-static int damaged(struct ny_unpacker *unpacker, const char *what)
+static int damaged(const struct ny_unpacker *unpacker)
 {
-    const struct ny_unpack_input *input = &unpacker->input;
-
-    return ny_fail_at(input->ctx, NY_EDATA, input->path, NY_NO_LINE,
-                      "%s: the gzip data %s after %llu unpacked bytes; fetch the file again",
-                      input->path, what, (unsigned long long)unpacker->z.total_out);
+    return ny_refuse_damaged(unpacker->input.ctx, unpacker->input.path, NY_NO_LINE);
 }
 
 /* Passes over zeros between two members, of which only more zeros may follow. */
@@ -95,28 +90,24 @@ int ny_unpack(struct ny_unpacker *unpacker, void *to, size_t wanted, size_t *got
             z->next_in = unpacker->packed;
             z->avail_in = (unsigned)count;
             if (count == 0 && unpacker->between) break;
-            if (count == 0) return damaged(unpacker, "end too early (a truncated file)");
+            if (count == 0) return damaged(unpacker);
         }
         pass_zeros(unpacker);
         if (unpacker->padded && z->avail_in == 0) continue;
-        if (unpacker->padded) return damaged(unpacker, "continue after zeros");
+        if (unpacker->padded) return damaged(unpacker);
         switch (inflate(z, Z_NO_FLUSH)) {
         case Z_OK:
         case Z_BUF_ERROR:
             unpacker->between = false;
             break;
-        case Z_STREAM_END: {
-            uLong total = z->total_out;
-
+        case Z_STREAM_END:
             inflateReset(z);
-            z->total_out = total;
             unpacker->between = true;
             break;
-        }
         case Z_MEM_ERROR:
-            return ny_fail(unpacker->input.ctx, NY_EBUDGET, "zlib has no memory");
+            return ny_fail_memory(unpacker->input.ctx);
         default:
-            return damaged(unpacker, "are damaged");
+            return damaged(unpacker);
         }
     }
     *got = room - z->avail_out;

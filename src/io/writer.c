@@ -147,9 +147,6 @@ static int open_output(struct ny_writer *writer)
     }
     if (stat(writer->path, &info) != 0) return create_temporary(writer);
     if (S_ISREG(info.st_mode)) return create_temporary(writer);
-    if (S_ISDIR(info.st_mode))
-        return ny_fail_at(writer->ctx, NY_EIO, writer->path, NY_NO_LINE,
-                          "%s is a directory; give the name of a file", writer->path);
     writer->fd = open(writer->path, O_WRONLY | O_CLOEXEC);
     if (writer->fd >= 0 && fstat(writer->fd, &info) == 0 && !S_ISREG(info.st_mode)) return NY_OK;
     return ny_fail_errno(writer->ctx, "open", writer->path);
@@ -167,10 +164,7 @@ int ny_writer_fits(struct ny_writer *writer)
     if (__builtin_mul_overflow(writer->rows, cols * ny_output_bytes(writer->element), &bytes))
         bytes = UINT64_MAX;
     if (bytes <= free_bytes) return NY_OK;
-    return ny_fail_at(
-        writer->ctx, NY_EIO, writer->path, NY_NO_LINE,
-        "%s needs %llu bytes, but its disk has %llu left: make space, or write it elsewhere",
-        writer->path, (unsigned long long)bytes, (unsigned long long)free_bytes);
+    return ny_fail_full(writer->ctx, writer->path, bytes, free_bytes);
 }
 
 bool ny_writer_needs_rows(const char *path)
@@ -195,8 +189,7 @@ int ny_writer_apart(struct ny_context *ctx, const char *path, const char *input)
 
     if (ny_output_is_stream(path) || stat(path, &written) || stat(input, &read)) return NY_OK;
     if (written.st_dev != read.st_dev || written.st_ino != read.st_ino) return NY_OK;
-    return ny_fail(ctx, NY_EUSAGE,
-                   "%s is the input, which the output would replace; give another name", path);
+    return ny_fail(ctx, NY_EUSAGE, "%s is the input; write to another file", path);
 }
 
 int ny_writer_open(struct ny_writer **out, struct ny_context *ctx, const char *path,
@@ -220,10 +213,7 @@ int ny_writer_open(struct ny_writer **out, struct ny_context *ctx, const char *p
     memcpy(writer->path, path, length + 1);
     err = open_output(writer);
     if (!err && writer->npy && rows == NY_ROWS_COUNTED && !writer->temporary)
-        err = ny_fail(ctx, NY_EUSAGE,
-                      "%s: the header of an .npy file needs the number of rows, which is not known "
-                      "in advance; write to a file, or to a name that ends in .csv",
-                      path);
+        err = ny_fail(ctx, NY_EUSAGE, "%s: an .npy cannot be a pipe here; write to a file", path);
     if (!err && writer->text.packed)
         err = ny_pack_begin(&writer->packer,
                             &(struct ny_pack_output){ctx, writer->path, write_all, writer});
@@ -283,9 +273,7 @@ int ny_writer_rows(struct ny_writer *writer, const void *values, size_t count)
     size_t bytes;
     int err;
 
-    if (count > writer->rows - writer->written)
-        return ny_fail(writer->ctx, NY_EINTERNAL, "%s: more rows than the %llu announced",
-                       writer->path, (unsigned long long)writer->rows);
+    if (count > writer->rows - writer->written) return NY_BUG(writer->ctx);
     if (writer->text.delimiter) { /* numbers have a point in every locale */
         locale_t before = ny_decimal_begin();
 
@@ -367,10 +355,9 @@ int ny_writer_commit(struct ny_writer *writer)
     int err = NY_OK;
 
     if (writer->failed)
-        err = ny_fail(ctx, NY_EIO, "%s was not written completely", writer->path);
+        err = ny_fail(ctx, NY_EIO, "%s was not written as a whole", writer->path);
     else if (writer->rows != NY_ROWS_COUNTED && writer->written != writer->rows)
-        err = ny_fail(ctx, NY_EINTERNAL, "%s: %llu rows written, %llu announced", writer->path,
-                      (unsigned long long)writer->written, (unsigned long long)writer->rows);
+        err = NY_BUG(ctx);
     if (!err) err = ny_writer_finish(writer);
     if (!err && writer->temporary) {
         err = ny_draft_commit(writer->temporary);

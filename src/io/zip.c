@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "io/refuse.h"
 #include "io/zlib.h"
 
 enum {
@@ -59,11 +60,18 @@ static uint64_t u64(const unsigned char *p)
     return (uint64_t)u32(p) | (uint64_t)u32(p + 4) << 32;
 }
 
-static int damaged(const struct ny_bytes *archive, const char *what)
+static int damaged(const struct ny_bytes *archive)
+{
+    return ny_refuse_damaged(archive->ctx, archive->path, NY_NO_LINE);
+}
+
+/* Fails because a member is encrypted, or neither stored nor deflated. */
+static int unknown_packing(const struct ny_bytes *archive)
 {
     return ny_fail_at(archive->ctx, NY_EDATA, archive->path, NY_NO_LINE,
-                      "%s: %s (is the file truncated?); fetch or write it again", archive->path,
-                      what);
+                      "%s is a zip archive of another kind; save the matrix with "
+                      "scipy.sparse.save_npz",
+                      archive->path);
 }
 
 static uint64_t archive_bytes(const struct ny_bytes *archive)
@@ -78,7 +86,7 @@ static int read_at(const struct ny_bytes *archive, uint64_t at, void *to, size_t
     int err = ny_bytes_read_at(archive, archive->start + at, to, wanted, &got);
 
     if (err || got == wanted) return err;
-    return damaged(archive, "the zip archive ends too early");
+    return damaged(archive);
 }
 
 /* ---- the directory ------------------------------------------------------------------------- */
@@ -94,16 +102,15 @@ static int read_end64(const struct ny_bytes *archive, uint64_t end, struct direc
     uint64_t at;
     int err;
 
-    if (end < LOCATOR_BYTES) return damaged(archive, "the directory of the zip archive is damaged");
+    if (end < LOCATOR_BYTES) return damaged(archive);
     err = read_at(archive, end - LOCATOR_BYTES, locator, sizeof(locator));
     if (err) return err;
     at = u64(locator + 8);
     if (memcmp(locator, "PK\6\7", 4) != 0 || at > end || end - at < END64_BYTES)
-        return damaged(archive, "the directory of the zip archive is damaged");
+        return damaged(archive);
     err = read_at(archive, at, record, sizeof(record));
     if (err) return err;
-    if (memcmp(record, "PK\6\6", 4) != 0)
-        return damaged(archive, "the directory of the zip archive is damaged");
+    if (memcmp(record, "PK\6\6", 4) != 0) return damaged(archive);
     *directory = (struct directory){u64(record + 48), u64(record + 40)};
     return NY_OK;
 }
@@ -124,7 +131,7 @@ static int find_directory(const struct ny_bytes *archive, struct directory *dire
             u16(bytes + at - 1 + 20) == tail - (at - 1) - END_BYTES)
             break;
     if (at == 0) {
-        err = damaged(archive, "the zip archive has no directory at its end");
+        err = damaged(archive);
         goto done;
     }
     at--;
@@ -133,7 +140,7 @@ static int find_directory(const struct ny_bytes *archive, struct directory *dire
         u16(bytes + at + 10) == UINT16_MAX)
         err = read_end64(archive, size - tail + at, directory);
     if (!err && (directory->at > size || directory->bytes > size - directory->at))
-        err = damaged(archive, "the directory of the zip archive points outside it");
+        err = damaged(archive);
 done:
     ny_free(archive->ctx, bytes);
     return err;
@@ -172,32 +179,26 @@ static int take_entry(const struct ny_bytes *archive, const unsigned char *entry
     member->packed = u32(entry + 20);
     member->bytes = u32(entry + 24);
     member->at = u32(entry + 42);
-    if (u16(entry + 8) & 1)
-        return ny_fail_at(archive->ctx, NY_EDATA, archive->path, NY_NO_LINE,
-                          "%s: the member %s is encrypted; unpack it, and save the matrix with "
-                          "scipy.sparse.save_npz",
-                          archive->path, member->name);
+    if (u16(entry + 8) & 1) return unknown_packing(archive);
     if ((member->packed == UINT32_MAX || member->bytes == UINT32_MAX || member->at == UINT32_MAX) &&
         !take_sizes64(member, entry + ENTRY_BYTES + u16(entry + 28), u16(entry + 30)))
-        return damaged(archive, "the directory of the zip archive is damaged");
+        return damaged(archive);
     return NY_OK;
 }
 
 /* Walks over the entries of the directory, which is in memory. */
 static int walk(const struct ny_bytes *archive, const unsigned char *entry, size_t left,
-                struct ny_zip_member *members, size_t count, size_t *arrays)
+                struct ny_zip_member *members, size_t count)
 {
     size_t bytes;
     int err = NY_OK;
 
-    for (*arrays = 0; !err && left > 0; entry += bytes, left -= bytes) {
+    for (; !err && left > 0; entry += bytes, left -= bytes) {
         const char *name = (const char *)entry + ENTRY_BYTES;
         size_t length = left < ENTRY_BYTES ? 0 : u16(entry + 28);
 
         bytes = left < ENTRY_BYTES ? 0 : ENTRY_BYTES + length + u16(entry + 30) + u16(entry + 32);
-        if (bytes == 0 || bytes > left || memcmp(entry, "PK\1\2", 4) != 0)
-            return damaged(archive, "the directory of the zip archive is damaged");
-        *arrays += length > 4 && memcmp(name + length - 4, ".npy", 4) == 0;
+        if (bytes == 0 || bytes > left || memcmp(entry, "PK\1\2", 4) != 0) return damaged(archive);
         for (size_t i = 0; !err && i < count; i++)
             if (strlen(members[i].name) == length && memcmp(members[i].name, name, length) == 0)
                 err = take_entry(archive, entry, &members[i]);
@@ -205,33 +206,23 @@ static int walk(const struct ny_bytes *archive, const unsigned char *entry, size
     return err;
 }
 
-int ny_zip_find(const struct ny_bytes *archive, struct ny_zip_member *members, size_t count,
-                size_t *arrays)
+int ny_zip_find(const struct ny_bytes *archive, struct ny_zip_member *members, size_t count)
 {
     struct directory directory = {0};
     unsigned char *entries;
     int err = find_directory(archive, &directory);
 
     if (err) return err;
-    if (directory.bytes > DIRECTORY_MAX)
-        return damaged(archive, "the zip archive has more members than arrays of a matrix");
+    if (directory.bytes > DIRECTORY_MAX) return damaged(archive);
     entries = ny_alloc(archive->ctx, NY_MEM_IO, (size_t)directory.bytes);
     if (!entries) return NY_EBUDGET;
     err = read_at(archive, directory.at, entries, (size_t)directory.bytes);
-    if (!err) err = walk(archive, entries, (size_t)directory.bytes, members, count, arrays);
+    if (!err) err = walk(archive, entries, (size_t)directory.bytes, members, count);
     ny_free(archive->ctx, entries);
     return err;
 }
 
 /* ---- members ------------------------------------------------------------------------------- */
-
-/* Fails with what is wrong with a member. */
-static int fail(const struct ny_bytes *archive, const struct ny_zip_member *member,
-                const char *what)
-{
-    return ny_fail_at(archive->ctx, NY_EDATA, archive->path, NY_NO_LINE, "%s: the member %s %s",
-                      archive->path, member->name, what);
-}
 
 /* Checks what the directory claims of a member against the file, and finds its data. */
 static int find_data(const struct ny_bytes *archive, const struct ny_zip_member *member,
@@ -241,24 +232,16 @@ static int find_data(const struct ny_bytes *archive, const struct ny_zip_member 
     uint64_t size = archive_bytes(archive);
     int err;
 
-    if (member->method != STORED && member->method != DEFLATED)
-        return fail(archive, member,
-                    "is packed in a way that is neither stored nor deflated; save the matrix with "
-                    "scipy.sparse.save_npz");
-    if (member->at > size || size - member->at < LOCAL_BYTES)
-        return damaged(archive, "the directory of the zip archive points outside it");
+    if (member->method != STORED && member->method != DEFLATED) return unknown_packing(archive);
+    if (member->at > size || size - member->at < LOCAL_BYTES) return damaged(archive);
     err = read_at(archive, member->at, header, sizeof(header));
     if (err) return err;
-    if (memcmp(header, "PK\3\4", 4) != 0)
-        return damaged(archive, "the zip archive has no member where its directory says");
+    if (memcmp(header, "PK\3\4", 4) != 0) return damaged(archive);
     *data = member->at + LOCAL_BYTES + u16(header + 26) + u16(header + 28);
-    if (*data > size || member->packed > size - *data)
-        return fail(archive, member,
-                    "extends beyond the end of the file (is it truncated?); fetch it again");
+    if (*data > size || member->packed > size - *data) return damaged(archive);
     if (member->method == STORED ? member->bytes != member->packed
                                  : member->bytes / deflate_most > member->packed)
-        return fail(archive, member,
-                    "claims a size that its packed bytes cannot hold; is the file damaged?");
+        return damaged(archive);
     return NY_OK;
 }
 
@@ -282,7 +265,7 @@ int ny_zip_open(struct ny_zip_stream **out, const struct ny_bytes *archive,
     stream->z = ny_zlib_stream(archive->ctx);
     if (stream->inflating && inflateInit2(&stream->z, -MAX_WBITS) != Z_OK) {
         ny_free(archive->ctx, stream);
-        return ny_fail(archive->ctx, NY_EBUDGET, "zlib cannot start for %s", archive->path);
+        return ny_fail_memory(archive->ctx);
     }
     *out = stream;
     return NY_OK;
@@ -346,17 +329,13 @@ static int unpack(struct ny_zip_stream *stream, unsigned char *to, size_t wanted
         switch (inflate(z, Z_NO_FLUSH)) {
         case Z_OK:
             break;
-        case Z_BUF_ERROR: /* there is no byte left that it could go on with */
-            return fail(stream->archive, stream->member,
-                        "ends inside its deflated data; fetch the file again");
         case Z_STREAM_END:
             stream->ended = true;
             break;
         case Z_MEM_ERROR:
-            return ny_fail(stream->archive->ctx, NY_EBUDGET, "zlib has no memory");
+            return ny_fail_memory(stream->archive->ctx);
         default:
-            return fail(stream->archive, stream->member,
-                        "has damaged deflated data; fetch the file again");
+            return damaged(stream->archive);
         }
     }
     *got = room - z->avail_out;
@@ -367,18 +346,14 @@ int ny_zip_read(struct ny_zip_stream *stream, void *to, size_t wanted)
 {
     unsigned char *out = to;
 
-    if (wanted > stream->member->bytes - stream->done)
-        return fail(stream->archive, stream->member,
-                    "is shorter than its header says; fetch the file again");
+    if (wanted > stream->member->bytes - stream->done) return damaged(stream->archive);
     while (wanted > 0) {
         size_t got = 0;
         int err =
             stream->inflating ? unpack(stream, out, wanted, &got) : copy(stream, out, wanted, &got);
 
         if (err) return err;
-        if (got == 0)
-            return fail(stream->archive, stream->member,
-                        "holds fewer bytes than the archive says; fetch the file again");
+        if (got == 0) return damaged(stream->archive);
         stream->crc = (uint32_t)crc32_z(stream->crc, out, got);
         stream->done += got;
         out += got;
@@ -403,11 +378,7 @@ int ny_zip_finish(struct ny_zip_stream *stream)
 
         if (err) return err;
     }
-    if (got)
-        return fail(stream->archive, stream->member,
-                    "holds more bytes than the archive says; is the file damaged?");
-    if (stream->crc != stream->member->crc)
-        return fail(stream->archive, stream->member,
-                    "is damaged: its checksum (CRC-32) differs; fetch or write the file again");
+    if (got) return damaged(stream->archive);
+    if (stream->crc != stream->member->crc) return damaged(stream->archive);
     return NY_OK;
 }

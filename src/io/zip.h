@@ -18,11 +18,8 @@ struct ny_zip_member {
     uint64_t packed, bytes;
 };
 
-/* Fills `members`, which have their names, from the directory at the archive's end; *arrays:
- * members of any name that ends in ".npy". NY_EDATA for a file that is no zip archive, or a
- * damaged one. */
-int ny_zip_find(const struct ny_bytes *archive, struct ny_zip_member *members, size_t count,
-                size_t *arrays);
+/* Fills `members`, which have their names, from the directory at the archive's end. */
+int ny_zip_find(const struct ny_bytes *archive, struct ny_zip_member *members, size_t count);
 
 struct ny_zip_stream;
 

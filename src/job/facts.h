@@ -80,6 +80,12 @@
     X("rank_effective", "effective rank", COUNT, 24, FOUND)                                        \
     X("eigenvalues", "eigenvalues", PLAIN, 25, FOUND)                                              \
     X("eigenvalues_trivial", "trivial eigenvalues", COUNT, 0, KEPT)                                \
+    X("component_errors", "component errors", PLAIN, 82, FOUND)                                    \
+    X("component_errors_se", "their standard error", PLAIN, 83, FOUND)                             \
+    X("eigenvalues_corrected", "corrected", PLAIN, 84, FOUND)                                      \
+    X("check_rows", "check rows", COUNT, 85, FOUND)                                                \
+    X("degrees_error", "error of degrees", PLAIN, 86, FOUND)                                       \
+    X("degrees_error_95", "of 95 % at most", PLAIN, 87, FOUND)                                     \
     X("variance", "variance", PLAIN, 26, FOUND)                                                    \
     X("trace", "trace", PLAIN, 27, FOUND)                                                          \
     X("trace_of", "trace of", PLAIN, 28, FOUND)                                                    \
@@ -175,6 +181,7 @@
     X("load", NULL, PLAIN, 0, KEPT)                                                                \
     X("now", NULL, PLAIN, 0, KEPT)                                                                 \
     X("kind", NULL, PLAIN, 0, KEPT)                                                                \
+    X("certificate", NULL, PLAIN, 0, KEPT)                                                         \
     X("resume", NULL, PLAIN, 0, KEPT)                                                              \
     X("import_status", NULL, PLAIN, 0, KEPT)                                                       \
     X("stage", NULL, PLAIN, 0, KEPT)                                                               \

@@ -21,6 +21,27 @@ static double variance_kept(const json_t *record, const json_t *report)
     return sum <= (1 + rounding) * trace ? sum / trace : (double)NAN;
 }
 
+/* Puts the errors of components that a solver has found: of the features' products relative to λ
+ * already, of a graph's Laplacian not. Where all of K was decomposed there is none. */
+static void derive_errors(json_t *report)
+{
+    const json_t *values = json_object_get(report, "eigenvalues");
+    const json_t *residuals = json_object_get(report, "eigenvector_residuals");
+    bool graph = json_is_object(json_object_get(report, "graph"));
+    json_t *errors;
+
+    if (json_is_array(json_object_get(report, "component_errors"))) return;
+    if (!json_is_array(residuals) && (graph || !ny_field_is(report, "approx", "exact"))) return;
+    errors = json_array();
+    for (size_t k = 0; k < json_array_size(values); k++) {
+        double value = json_number_value(json_array_get(values, k));
+        double error = json_number_value(json_array_get(residuals, k)) / (graph ? value : 1);
+
+        ny_field_append(errors, value > 0 && isfinite(error) ? json_real(error) : json_null());
+    }
+    ny_field_set_json(report, "component_errors", errors);
+}
+
 void ny_figures_derive(json_t *record)
 {
     json_t *report = json_object_get(record, "report");
@@ -33,4 +54,5 @@ void ny_figures_derive(json_t *record)
     if (fit && ny_field_is(report, "approx", "exact") &&
         !json_is_object(json_object_get(report, "graph")))
         ny_field_set_number(report, "trace_error", 0);
+    if (fit) derive_errors(report);
 }

@@ -13,6 +13,7 @@
  */
 #include "job/job.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -67,24 +68,24 @@ json_t *ny_job_record_new(const struct ny_rows_info *points, json_t *options, co
     return record;
 }
 
-uint64_t ny_job_rows(const json_t *record, uint64_t n)
+uint64_t ny_job_rows(const struct ny_state *state, uint64_t n)
 {
-    uint64_t then = ny_field_count(json_object_get(record, "report"), "n", n);
+    const char *stage = state->record.stage;
+    uint64_t then = state->report.n;
 
-    return then && ny_field_is(record, "stage", ny_stage_name(NY_STAGE_STATS)) ? n : then;
+    return !stage || (then && ny_is(stage, ny_stage_name(NY_STAGE_STATS))) ? n : then;
 }
 
-void ny_job_count_anew(const struct ny_keep *keep, json_t *record, uint64_t n)
+void ny_job_count_anew(struct ny_job *job)
 {
-    json_t *report = json_object_get(record, "report");
-    uint64_t then = ny_field_count(report, "n", n), now = ny_job_rows(record, n);
+    uint64_t then = job->state.report.n, now = ny_job_rows(&job->state, job->points.n);
 
     if (now == then) return;
-    ny_log(keep->ctx, NY_LOG_NOTE,
+    ny_log(job->ctx, NY_LOG_NOTE,
            "'%s' was stopped before it had made anything from %llu rows, and starts over with the "
            "%llu rows that %s has now",
-           keep->name, (unsigned long long)then, (unsigned long long)now, keep->place);
-    ny_field_set_count(report, "n", now);
+           job->keep.name, (unsigned long long)then, (unsigned long long)now, job->keep.place);
+    job->state.report.n = now;
 }
 
 json_t *ny_job_report(const struct ny_job *job)
@@ -92,9 +93,22 @@ json_t *ny_job_report(const struct ny_job *job)
     return json_object_get(job->record, "report");
 }
 
-json_t *ny_job_checkpoint(const struct ny_job *job)
+size_t ny_job_eigenvalues(const struct ny_job *job)
 {
-    return json_object_get(job->record, "checkpoint");
+    return json_array_size(json_object_get(ny_job_report(job), "eigenvalues"));
+}
+
+double ny_job_eigenvalue(const struct ny_job *job, size_t k)
+{
+    const json_t *values = json_object_get(ny_job_report(job), "eigenvalues");
+
+    return json_number_value(json_array_get(values, k));
+}
+
+void ny_job_clear_checkpoint(struct ny_job *job)
+{
+    job->state.at = ny_state_of(NULL).at;
+    job->state.at.there = true;
 }
 
 int ny_job_put_part(struct ny_job *job, const char *part, const void *data, size_t bytes)
@@ -113,6 +127,17 @@ int ny_job_delete_part(const struct ny_job *job, struct ny_batch *batch, const c
     return job->keep.ops->drop(&job->keep, batch, ny_record_part(job->record, part).name);
 }
 
+/* Adds to a number of the report, which begins with none. */
+static void add(double *sum, double more)
+{
+    *sum = (isnan(*sum) ? 0 : *sum) + more;
+}
+
+double ny_job_seconds(const struct ny_job *job, enum ny_stage_id stage)
+{
+    return ny_field_number(json_object_get(ny_job_report(job), "stages"), ny_stage_name(stage), 0);
+}
+
 void ny_job_mark_time(struct ny_job *job)
 {
     const char *stage = ny_stage_name(job->stage);
@@ -121,24 +146,18 @@ void ny_job_mark_time(struct ny_job *job)
     double now_s = ny_now(), elapsed_s = now_s - job->marked_s;
 
     job->marked_s = now_s;
-    ny_field_set_number(stages, stage, ny_field_number(stages, stage, 0) + elapsed_s);
-    ny_field_set_number(report, "seconds", ny_field_number(report, "seconds", 0) + elapsed_s);
+    ny_field_set_number(stages, stage, ny_job_seconds(job, job->stage) + elapsed_s);
+    add(&job->state.report.seconds, elapsed_s);
     if (ny_field_count(memory, stage, 0) < ny_memory_peak(job->ctx))
         ny_field_set_count(memory, stage, ny_memory_peak(job->ctx));
 }
 
 /* Adds up the totals of all runs that made the result; an update begins with those before it. */
-static void add_totals(json_t *report)
+static void add_totals(struct ny_state_report *report)
 {
-    uint64_t rows = ny_field_count(report, "total_rows_read", 0);
-
-    ny_field_set_count(report, "total_rows_read", rows + ny_field_count(report, "rows_read", 0));
-    ny_field_set_number(report, "total_flops",
-                        ny_field_number(report, "total_flops", 0) +
-                            ny_field_number(report, "flops", 0));
-    ny_field_set_number(report, "total_seconds",
-                        ny_field_number(report, "total_seconds", 0) +
-                            ny_field_number(report, "seconds", 0));
+    ny_index_add(&report->total_rows_read, report->rows_read == NY_NONE ? 0 : report->rows_read);
+    add(&report->total_flops, isnan(report->flops) ? 0 : report->flops);
+    add(&report->total_seconds, isnan(report->seconds) ? 0 : report->seconds);
 }
 
 /* Puts into the report what the whole run took of memory and disk. */
@@ -155,10 +174,11 @@ int ny_job_commit(struct ny_job *job, struct ny_batch *batch, enum ny_stage_id s
 {
     int err = NY_OK;
 
-    ny_field_set_text(job->record, "stage", ny_stage_name(stage));
+    job->state.record.stage = ny_stage_name(stage);
+    if (stage == NY_STAGE_DONE) add_totals(&job->state.report);
+    ny_state_put(&job->state, job->record);
     if (stage == NY_STAGE_DONE) {
         report_resources(job);
-        add_totals(ny_job_report(job));
         ny_figures_derive(job->record);
         if (job->at_end) err = job->at_end(job, batch);
     }
@@ -200,6 +220,11 @@ static void slot_name(char *text, size_t size, const char *part, uint64_t slot)
     snprintf(text, size, "%s.%llu", part, (unsigned long long)slot);
 }
 
+static uint64_t other_slot(const struct ny_job *job)
+{
+    return job->state.at.slot == 0;
+}
+
 int ny_job_checkpoint_image(struct ny_job *job, enum ny_stage_id stage, const char *part,
                             const void *image, size_t bytes, uint64_t units)
 {
@@ -211,8 +236,8 @@ int ny_job_checkpoint_image(struct ny_job *job, enum ny_stage_id stage, const ch
 int ny_job_checkpoint_pieces(struct ny_job *job, enum ny_stage_id stage, const char *part,
                              const struct ny_pieces *image, uint64_t units)
 {
-    json_t *checkpoint = ny_job_checkpoint(job);
-    uint64_t slot = 1 - ny_field_count(checkpoint, "slot", 1);
+    struct ny_state_at *at = &job->state.at;
+    uint64_t slot = other_slot(job);
     char name[32];
     int err;
 
@@ -220,25 +245,25 @@ int ny_job_checkpoint_pieces(struct ny_job *job, enum ny_stage_id stage, const c
     ny_record_renew(job->record, name);
     err = job->keep.ops->put_pieces(&job->keep, ny_record_part(job->record, name).name, image);
     if (err) return err;
-    ny_field_set_text(checkpoint, "part", part);
-    ny_field_set_count(checkpoint, "slot", slot);
-    ny_field_set_count(checkpoint, "bytes", image->bytes);
-    ny_field_set_count(checkpoint, "units", units);
-    ny_field_set_count(checkpoint, "rows", units * NY_UNIT_ROWS);
+    at->part = part;
+    at->slot = slot;
+    at->bytes = image->bytes;
+    at->units = units;
+    at->rows = units * NY_UNIT_ROWS;
     ny_job_mark_time(job);
     return ny_job_save(job, stage);
 }
 
 bool ny_job_has_image(const struct ny_job *job, const char *part)
 {
-    return ny_field_is(ny_job_checkpoint(job), "part", part);
+    return ny_is(job->state.at.part, part);
 }
 
 int ny_job_read_image(const struct ny_job *job, const char *part, void *image, size_t bytes)
 {
     char name[32];
 
-    slot_name(name, sizeof(name), part, ny_field_count(ny_job_checkpoint(job), "slot", 0));
+    slot_name(name, sizeof(name), part, job->state.at.slot);
     return ny_job_get_part(job, name, image, bytes);
 }
 
@@ -246,17 +271,14 @@ int ny_job_put_beside(struct ny_job *job, const char *part, const struct ny_piec
 {
     char name[32];
 
-    slot_name(name, sizeof(name), part, 1 - ny_field_count(ny_job_checkpoint(job), "slot", 1));
+    slot_name(name, sizeof(name), part, other_slot(job));
     ny_record_renew(job->record, name);
     return job->keep.ops->put_pieces(&job->keep, ny_record_part(job->record, name).name, image);
 }
 
 int ny_job_not_its_checkpoint(const struct ny_job *job)
 {
-    return ny_fail(job->ctx, NY_ESTORE,
-                   "the checkpoint of '%s' in %s is not one of its stage %s; begin it anew with "
-                   "--restart",
-                   job->keep.name, job->keep.place, ny_stage_name(job->stage));
+    return ny_fail_damaged(job->ctx, job->keep.name, job->keep.place);
 }
 
 int ny_job_begun_otherwise(const struct ny_job *job)
@@ -267,26 +289,16 @@ int ny_job_begun_otherwise(const struct ny_job *job)
                    job->keep.name, job->keep.place);
 }
 
-/* Fails with NY_ESTORE: the record has a stage that the course has not. */
-static int no_such_stage(const struct ny_job *job)
-{
-    return ny_fail(
-        job->ctx, NY_ESTORE,
-        "the record of '%s' in %s is at a stage that it cannot have; begin it anew with --restart",
-        job->keep.name, job->keep.place);
-}
-
 int ny_job_load_image(const struct ny_job *job, const char *part, struct ny_image_shape *shape,
                       void **image, uint64_t *units)
 {
-    const json_t *checkpoint = ny_job_checkpoint(job);
-    size_t bytes = (size_t)ny_field_count(checkpoint, "bytes", 0);
+    size_t bytes = (size_t)job->state.at.bytes;
     int err;
 
     *image = NULL;
     *units = 0;
     if (!ny_job_has_image(job, part)) return NY_OK;
-    *units = ny_field_count(checkpoint, "units", 0);
+    *units = job->state.at.units;
     if (shape->bytes == NY_IMAGE_ANY) shape->bytes = bytes;
     if (bytes != shape->bytes || *units > shape->units) return ny_job_not_its_checkpoint(job);
     *image = ny_alloc(job->ctx, NY_MEM_OTHER, bytes);
@@ -300,9 +312,7 @@ int ny_job_load_image(const struct ny_job *job, const char *part, struct ny_imag
 
 void ny_job_count_flops(struct ny_job *job, double flops)
 {
-    json_t *report = ny_job_report(job);
-
-    ny_field_set_number(report, "flops", ny_field_number(report, "flops", 0) + flops);
+    add(&job->state.report.flops, flops);
 }
 
 void ny_job_count_pass(struct ny_job *job, uint64_t rows, double flops)
@@ -312,15 +322,12 @@ void ny_job_count_pass(struct ny_job *job, uint64_t rows, double flops)
 
 void ny_job_count_passes(struct ny_job *job, uint64_t passes, uint64_t rows, double flops)
 {
-    json_t *report = ny_job_report(job);
     uint64_t here = ny_rows_here(&job->points); /* the others' rows take as many */
     double row_bytes = (double)job->points.stored_bytes / (double)(here ? here : 1);
 
-    ny_field_set_count(report, "passes", ny_field_count(report, "passes", 0) + passes);
-    ny_field_set_count(report, "rows_read", ny_field_count(report, "rows_read", 0) + rows);
-    ny_field_set_count(report, "bytes_read",
-                       ny_field_count(report, "bytes_read", 0) +
-                           (uint64_t)(row_bytes * (double)rows));
+    ny_index_add(&job->state.report.passes, passes);
+    ny_index_add(&job->state.report.rows_read, rows);
+    ny_index_add(&job->state.report.bytes_read, (uint64_t)(row_bytes * (double)rows));
     ny_job_count_flops(job, flops);
 }
 
@@ -366,7 +373,7 @@ static int run_stage(struct ny_job *job, enum ny_stage_id id)
     const struct ny_stage *const *at = place_of(job, id);
     int err;
 
-    if (!at || is_over(job, at)) return no_such_stage(job);
+    if (!at || is_over(job, at)) return ny_fail_damaged(job->ctx, job->keep.name, job->keep.place);
     job->stage = id;
     ny_progress_stage(job->ctx, ny_stage_rank(id), ny_stage_name(id));
     err = ny_check_interrupt(job->ctx);
@@ -383,11 +390,12 @@ int ny_job_run(struct ny_job *job)
     int err = NY_OK;
 
     while (err == NY_OK) {
-        const char *word = ny_field_text(job->record, "stage");
+        const char *word = job->state.record.stage;
         enum ny_stage_id recorded = ny_stage_parse(word);
 
-        if (recorded == job->after && word && strcmp(word, ny_stage_name(recorded)) == 0) break;
-        err = recorded == NY_STAGE_DONE ? no_such_stage(job) : run_stage(job, recorded);
+        if (recorded == job->after && ny_is(word, ny_stage_name(recorded))) break;
+        err = recorded == NY_STAGE_DONE ? ny_fail_damaged(job->ctx, job->keep.name, job->keep.place)
+                                        : run_stage(job, recorded);
     }
     ny_context_set_crew(job->ctx, 0);
     return err;

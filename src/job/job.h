@@ -3,7 +3,7 @@
  * resumes at its last checkpoint.
  *
  * A job is a record and parts. What a stage leaves is committed in the same LMDB transaction as
- * the JSON record that says so (results/record.h): everything that a later stage needs from an
+ * the record that says so (job/record.h, job/state.h): everything that a later stage needs from an
  * earlier one is stored when the earlier one ends. A resumed job reads the record and goes on. The
  * images of checkpoints alternate between two slots, "part.0" and "part.1": a kill while one is
  * being written leaves the other one, which the record still names.
@@ -24,6 +24,7 @@ struct ny_job {
     struct ny_rows *X;
     struct ny_keep keep;
     json_t *record;               /* borrowed: loaded or new */
+    struct ny_state state;        /* what stages read of it and write to it, until a commit */
     struct ny_rows_info points;   /* points.n = rows of the job, as recorded */
     const struct ny_course *course;
     enum ny_stage_id after; /* what the record has when the course is over: NY_STAGE_DONE, or the
@@ -40,20 +41,23 @@ struct ny_job {
  * is taken over. */
 json_t *ny_job_record_new(const struct ny_rows_info *points, json_t *options, const char *kind);
 
-/* Returns how many rows a job is of, where the store has n: those that its record counts, unless it
- * is still in stage stats, or NULL. Nothing is made of them before. A count of 0, which no record
- * has, stays what it is. */
-uint64_t ny_job_rows(const json_t *record, uint64_t n);
-/* Makes the record count the rows that ny_job_rows() tells, and says so where they are others. */
-void ny_job_count_anew(const struct ny_keep *keep, json_t *record, uint64_t n);
+/* Returns how many rows a job is of, where the store has n: those that its record counts, unless
+ * there is none, or it is still in stage stats: nothing is made of them before. A count of 0, which
+ * no record has, stays what it is. */
+uint64_t ny_job_rows(const struct ny_state *state, uint64_t n);
+/* Makes the job count the rows that ny_job_rows() tells, and says so where they are others. */
+void ny_job_count_anew(struct ny_job *job);
 
 /* Puts version, BLAS and CPU of this run into a report. */
 void ny_job_describe_machine(json_t *report);
 
-/* Returns the report of the record, which owns it. */
+/* Returns the report of the record, which owns it, to write facts for people to. */
 json_t *ny_job_report(const struct ny_job *job);
-/* Returns the checkpoint of the record, which owns it. */
-json_t *ny_job_checkpoint(const struct ny_job *job);
+/* Returns how many eigenvalues the job has found, and the k-th of them; 0: there is none. */
+size_t ny_job_eigenvalues(const struct ny_job *job);
+double ny_job_eigenvalue(const struct ny_job *job, size_t k);
+/* Forgets the checkpoint, as of a stage that begins. */
+void ny_job_clear_checkpoint(struct ny_job *job);
 /* Stores a part of the result, under the name of a part that this job has made. */
 int ny_job_put_part(struct ny_job *job, const char *part, const void *data, size_t bytes);
 /* Reads a part of exactly `bytes` bytes, under the name that it has now. */
@@ -63,6 +67,8 @@ int ny_job_delete_part(const struct ny_job *job, struct ny_batch *batch, const c
 /* Adds the time since the last call to the seconds of the stage under way; notes the most that was
  * charged in it. */
 void ny_job_mark_time(struct ny_job *job);
+/* Returns the seconds of a stage so far. */
+double ny_job_seconds(const struct ny_job *job, enum ny_stage_id stage);
 /* Puts the record, with the stage that comes next, in a batch, and commits it. */
 int ny_job_commit(struct ny_job *job, struct ny_batch *batch, enum ny_stage_id stage);
 /* Commits the record, with the stage that comes next, in a batch of its own. */

@@ -1,5 +1,6 @@
 /*
- * A keep in memory: a list of chunks, each with the names of its result and its part.
+ * A keep in memory: a list of chunks, each with the names of its result and its part. Where results
+ * have a folder, the values are in a temporary file there, and the list alone is in memory.
  *
  * A batch is a list as well, of what it puts and drops, in order. All memory that a commit needs is
  * taken before, so that it only moves chunks from one list to the other and cannot fail halfway.
@@ -9,9 +10,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 #include "base/memory.h"
 #include "base/mutex.h"
+#include "base/scratch.h"
 
 enum { NAME_BYTES = 65, PART_BYTES = 40 };
 
@@ -20,17 +23,22 @@ struct chunk {
     char name[NAME_BYTES], part[PART_BYTES];
     uint64_t index; /* or `dropped`: the whole part is; one without a name: all parts are */
     size_t bytes;
-    char data[];
+    uint64_t at; /* where the file has them */
+    char data[]; /* or, if there is no file, themselves */
 };
 
 static const uint64_t dropped = UINT64_MAX;
 
 struct ny_memory_results {
     struct ny_context *ctx;
-    const char *place, *folder;
+    const char *place;
+    char *folder;
     struct ny_mutex mutex;
     struct chunk *chunks;
     uint64_t commits;
+    bool filed;             /* values are in the file: */
+    struct ny_scratch file; /* opened for the first of them */
+    uint64_t end;
 };
 
 /* Behind the struct ny_batch of this keep. */
@@ -52,7 +60,7 @@ static struct chunk *pop(struct chunk **list)
 static int check_part(const struct ny_keep *keep, const char *part)
 {
     if (part[0] && strlen(part) < PART_BYTES) return NY_OK;
-    return ny_fail(keep->ctx, NY_EINTERNAL, "'%.80s' cannot name a part of a result", part);
+    return NY_BUG(keep->ctx);
 }
 
 /* ---- batches ------------------------------------------------------------------------------- */
@@ -72,17 +80,28 @@ static int begin(const struct ny_keep *keep, struct ny_batch **out)
     return NY_OK;
 }
 
+/* Writes the values of a chunk behind those that the file has. */
+static int file_values(struct ny_memory_results *all, struct chunk *chunk, const void *data)
+{
+    int err = all->file.fd < 0 ? ny_scratch_open(&all->file) : NY_OK;
+
+    chunk->at = all->end;
+    if (!err) err = ny_scratch_put(&all->file, data, chunk->bytes, chunk->at);
+    if (!err) all->end += chunk->bytes;
+    return err;
+}
+
 /* Adds a chunk to a batch, unless that has failed; NULL: it has. */
 static struct chunk *add(struct batch *batch, const char *part, uint64_t index, size_t bytes)
 {
+    const struct ny_memory_results *all = batch->keep.at;
     struct ny_context *ctx = batch->keep.ctx;
     struct chunk *chunk = NULL;
 
     if (!batch->failed && part) batch->failed = check_part(&batch->keep, part);
-    if (!batch->failed && bytes > NY_CHUNK_BYTES)
-        batch->failed = ny_fail(ctx, NY_EINTERNAL, "a chunk of %zu bytes is too large", bytes);
+    if (!batch->failed && bytes > NY_CHUNK_BYTES) batch->failed = NY_BUG(ctx);
     if (batch->failed) return NULL;
-    chunk = ny_alloc(ctx, NY_MEM_STORE, sizeof(*chunk) + bytes);
+    chunk = ny_alloc(ctx, NY_MEM_STORE, sizeof(*chunk) + (all->filed ? 0 : bytes));
     if (!chunk) {
         batch->failed = NY_EBUDGET;
         return NULL;
@@ -100,9 +119,13 @@ static int put(const struct ny_keep *keep, struct ny_batch *to, const char *part
 {
     struct batch *batch = (struct batch *)to;
     struct chunk *chunk = add(batch, part, index, bytes);
+    struct ny_memory_results *all = keep->at;
 
-    (void)keep;
-    if (chunk && bytes) memcpy(chunk->data, data, bytes);
+    if (!chunk || !bytes) return batch->failed;
+    if (all->filed)
+        batch->failed = file_values(all, chunk, data);
+    else
+        memcpy(chunk->data, data, bytes);
     return batch->failed;
 }
 
@@ -198,18 +221,26 @@ static const struct chunk *find(const struct ny_keep *keep, const char *part, ui
     return chunk;
 }
 
-/* Copies a chunk, if there is room for it. NY_END: there is none; no error is set. */
+/* Copies a chunk, if there is room for it. NY_END: there is none; no error is set. NY_EIO: the file
+ * cannot be read. */
 static int copy(const struct ny_keep *keep, const char *part, uint64_t index, struct ny_chunk *out)
 {
     struct ny_memory_results *all = keep->at;
     const struct chunk *found;
+    bool fits;
+    int err;
 
     ny_mutex_lock(&all->mutex);
     found = find(keep, part, index);
+    err = found ? NY_OK : NY_END;
     out->bytes = found ? found->bytes : 0;
-    if (out->bytes && out->bytes <= out->capacity) memcpy(out->data, found->data, out->bytes);
+    fits = out->bytes && out->bytes <= out->capacity;
+    if (fits && all->filed)
+        err = ny_scratch_get(&all->file, out->data, out->bytes, found->at);
+    else if (fits)
+        memcpy(out->data, found->data, out->bytes);
     ny_mutex_unlock(&all->mutex);
-    return found ? NY_OK : NY_END;
+    return err;
 }
 
 static int chunk(const struct ny_keep *keep, const char *part, uint64_t index, struct ny_chunk *out)
@@ -219,8 +250,7 @@ static int chunk(const struct ny_keep *keep, const char *part, uint64_t index, s
     out->bytes = 0;
     if (!err) err = copy(keep, part, index, out);
     if (err || out->bytes <= out->capacity) return err;
-    return ny_fail(keep->ctx, NY_EINTERNAL, "a chunk of %s of '%s' has %zu bytes, room is for %zu",
-                   part, keep->name, out->bytes, out->capacity);
+    return NY_BUG(keep->ctx);
 }
 
 static int get(const struct ny_keep *keep, const char *part, void *data, size_t bytes)
@@ -232,13 +262,12 @@ static int get(const struct ny_keep *keep, const char *part, void *data, size_t 
         size_t at = i <= last ? (size_t)i * NY_CHUNK_BYTES : bytes, left = bytes - at;
         struct ny_chunk piece = {.data = (char *)data + at,
                                  .capacity = left < NY_CHUNK_BYTES ? left : NY_CHUNK_BYTES};
-        bool there = copy(keep, part, i, &piece) == NY_OK;
+        int found = copy(keep, part, i, &piece);
 
-        if (there != (i <= last) || piece.bytes != piece.capacity)
-            err = ny_fail(keep->ctx, NY_ESTORE,
-                          "chunk %llu of %s of result '%s' in %s is damaged: it has another size "
-                          "than it should",
-                          (unsigned long long)i, part, keep->name, keep->place);
+        if (found != NY_OK && found != NY_END)
+            err = found;
+        else if ((found == NY_OK) != (i <= last) || piece.bytes != piece.capacity)
+            err = ny_fail_damaged(keep->ctx, keep->name, keep->place);
     }
     return err;
 }
@@ -255,13 +284,77 @@ static uint64_t bytes(const struct ny_keep *keep)
 
 static uint64_t room(const struct ny_keep *keep)
 {
-    (void)keep;
-    return UINT64_MAX;
+    const struct ny_memory_results *all = keep->at;
+    struct statvfs disk;
+
+    if (!all->filed || statvfs(all->folder, &disk) || !disk.f_blocks) return UINT64_MAX;
+    return (uint64_t)disk.f_bavail * disk.f_frsize;
+}
+
+/* ---- images --------------------------------------------------------------------------------- */
+
+/* Stands before the values of a chunk. */
+struct entry {
+    char name[NAME_BYTES + 7], part[PART_BYTES];
+    uint64_t index, bytes;
+};
+
+int ny_memory_image(struct ny_memory_results *all, void *image, size_t *bytes)
+{
+    char *at = image;
+    int err = NY_OK;
+
+    *bytes = 0;
+    for (const struct chunk *c = all->chunks; !err && c; c = c->next) {
+        struct entry entry = {.index = c->index, .bytes = c->bytes};
+        struct ny_chunk room = {at + *bytes + sizeof(entry), c->bytes, 0};
+        const struct ny_keep keep = ny_memory_keep(all, c->name);
+
+        if (image) {
+            memcpy(entry.name, c->name, NAME_BYTES);
+            memcpy(entry.part, c->part, PART_BYTES);
+            memcpy(at + *bytes, &entry, sizeof(entry));
+            err = copy(&keep, c->part, c->index, &room);
+        }
+        *bytes += sizeof(entry) + c->bytes;
+    }
+    return err;
+}
+
+static int load_entry(struct ny_memory_results *all, const struct entry *entry, const void *values)
+{
+    struct ny_keep keep = ny_memory_keep(all, entry->name);
+    struct ny_batch *batch;
+    int err = begin(&keep, &batch);
+
+    if (err) return err;
+    (void)put(&keep, batch, entry->part, entry->index, values, (size_t)entry->bytes);
+    return commit(batch);
+}
+
+int ny_memory_load(struct ny_memory_results *all, const void *image, size_t bytes)
+{
+    const char *at = image;
+    int err = NY_OK;
+
+    while (!err && bytes) {
+        struct entry entry = {.bytes = UINT64_MAX};
+
+        if (bytes >= sizeof(entry)) memcpy(&entry, at, sizeof(entry));
+        if (entry.bytes > bytes - sizeof(entry) || strnlen(entry.name, NAME_BYTES) == NAME_BYTES ||
+            strnlen(entry.part, PART_BYTES) == PART_BYTES)
+            return ny_fail(all->ctx, NY_ESTORE, "these bytes are no results, or damaged");
+        err = load_entry(all, &entry, at + sizeof(entry));
+        at += sizeof(entry) + entry.bytes;
+        bytes -= sizeof(entry) + (size_t)entry.bytes;
+    }
+    return err;
 }
 
 /* ---- making it ------------------------------------------------------------------------------ */
 
-int ny_memory_results_new(struct ny_memory_results **out, struct ny_context *ctx, const char *place)
+int ny_memory_results_new(struct ny_memory_results **out, struct ny_context *ctx, const char *place,
+                          const char *folder)
 {
     const char *set = getenv("TMPDIR");
     struct ny_memory_results *all = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*all));
@@ -270,9 +363,11 @@ int ny_memory_results_new(struct ny_memory_results **out, struct ny_context *ctx
     if (!all) return NY_EBUDGET;
     all->ctx = ctx;
     all->place = place;
-    all->folder = set && *set ? set : "/tmp";
+    all->folder = ny_strdup(ctx, folder ? folder : set && *set ? set : "/tmp");
+    all->filed = folder;
+    all->file = (struct ny_scratch){ctx, all->folder, "results", -1};
     ny_mutex_init(&all->mutex);
-    return NY_OK;
+    return all->folder ? NY_OK : NY_EBUDGET;
 }
 
 void ny_memory_results_free(struct ny_memory_results *all)
@@ -280,6 +375,8 @@ void ny_memory_results_free(struct ny_memory_results *all)
     if (!all) return;
     while (all->chunks)
         ny_free(all->ctx, pop(&all->chunks));
+    ny_scratch_close(&all->file);
+    ny_free(all->ctx, all->folder);
     ny_mutex_release(&all->mutex);
     ny_free(all->ctx, all);
 }
@@ -290,6 +387,16 @@ struct ny_keep ny_memory_keep(struct ny_memory_results *all, const char *name)
                                            chunk,       put_pieces, get, bytes, room};
 
     return (struct ny_keep){&ops, all->ctx, name, all->place, all->folder, all};
+}
+
+const char *ny_memory_folder(const struct ny_memory_results *all)
+{
+    return all->folder;
+}
+
+bool ny_memory_is_filed(const struct ny_memory_results *all)
+{
+    return all->filed;
 }
 
 uint64_t ny_memory_commits(const struct ny_memory_results *all)

@@ -49,10 +49,10 @@ void ny_plan_stage_bytes(const struct ny_job_sizes *sizes, unsigned workers, siz
 }
 
 /* Returns what is held by the stage that holds most. */
-static struct ny_stage_bytes peak_of(const struct ny_job_sizes *sizes, unsigned workers,
-                                     size_t limit, struct ny_course_bytes *bytes)
+static struct ny_charges peak_of(const struct ny_job_sizes *sizes, unsigned workers, size_t limit,
+                                 struct ny_course_bytes *bytes)
 {
-    struct ny_stage_bytes peak;
+    struct ny_charges peak;
 
     if (sizes->course->bytes)
         sizes->course->bytes(sizes, workers, limit, bytes);
@@ -60,16 +60,16 @@ static struct ny_stage_bytes peak_of(const struct ny_job_sizes *sizes, unsigned 
         ny_plan_stage_bytes(sizes, workers, limit, bytes);
     peak = bytes->before;
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
-        peak = ny_stage_bytes_larger(bytes->of[stage], peak);
+        peak = ny_charges_larger(bytes->of[stage], peak);
     return peak;
 }
 
 size_t ny_plan_peak_bytes(const void *sizes, unsigned workers, size_t limit)
 {
     struct ny_course_bytes bytes;
-    struct ny_stage_bytes peak = peak_of(sizes, workers, limit, &bytes);
+    struct ny_charges peak = peak_of(sizes, workers, limit, &bytes);
 
-    return ny_stage_bytes_total(&peak);
+    return ny_charges_total(&peak);
 }
 
 /* Sets memory aside for what the job keeps there, where it is not on a disk: as much as its plan
@@ -79,7 +79,7 @@ static void set_aside(const struct ny_job_sizes *sizes, const struct ny_plan *pl
     struct ny_plan kept = *plan;
 
     ny_memory_set_aside(sizes->ctx, 0);
-    if (!ny_context_in_memory(sizes->ctx)) return;
+    if (ny_context_kept(sizes->ctx) != NY_KEPT_IN_MEMORY) return;
     kept.workers = 1;
     ny_plan_work(sizes, &kept);
     ny_memory_set_aside(sizes->ctx, (size_t)kept.disk_bytes);
@@ -88,7 +88,7 @@ static void set_aside(const struct ny_job_sizes *sizes, const struct ny_plan *pl
 void ny_plan_memory(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
     struct ny_course_bytes bytes;
-    struct ny_stage_bytes peak;
+    struct ny_charges peak;
     size_t limit;
 
     set_aside(sizes, plan);
@@ -97,11 +97,11 @@ void ny_plan_memory(const struct ny_job_sizes *sizes, struct ny_plan *plan)
     plan->fits = plan->workers > 0;
     if (!plan->fits) plan->workers = 1;
     peak = peak_of(sizes, plan->workers, limit, &bytes);
-    peak.by_purpose[NY_MEM_STORE] += ny_memory_aside(sizes->ctx);
-    plan->memory_bytes = ny_stage_bytes_total(&peak);
-    memcpy(plan->by_purpose, peak.by_purpose, sizeof(plan->by_purpose));
+    peak.of[NY_MEM_STORE] += ny_memory_aside(sizes->ctx);
+    plan->memory_bytes = ny_charges_total(&peak);
+    memcpy(plan->by_purpose, peak.of, sizeof(plan->by_purpose));
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
-        plan->stage_bytes[stage] = ny_stage_bytes_total(&bytes.of[stage]);
+        plan->stage_bytes[stage] = ny_charges_total(&bytes.of[stage]);
     plan->memory_min_bytes = ny_plan_memory_least(sizes);
 }
 

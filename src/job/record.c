@@ -26,9 +26,7 @@ static int check_record(const struct ny_keep *keep, const json_t *record)
     if (format && json_is_object(json_object_get(record, "report")) &&
         json_is_object(json_object_get(record, "checkpoint")) && ny_field_text(record, "stage"))
         return NY_OK;
-    return ny_fail(keep->ctx, NY_ESTORE,
-                   "the record of '%s' in %s is not readable; remove it with 'nystream rm'",
-                   keep->name, keep->place);
+    return ny_fail_damaged(keep->ctx, keep->name, keep->place);
 }
 
 static int get(const struct ny_keep *keep, const char *part, json_t **out)

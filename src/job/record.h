@@ -19,7 +19,7 @@
  *               many there are, the first of its rows, and the rows of all); same_bytes_as_one,
  *               whether it has the bytes of a fit of one store with all rows, and differs, why
  *               not. The figures of its report, but n, are those of all rows
- *   bytes       while it is made: the last two of these
+ *   bytes       while it is made: the last of these
  *   rounded     true: sums of it were
  *   lost        ranges of rows that the store had lost; the result numbers those that were left
  *   checkpoint  where the stage under way is
@@ -44,6 +44,7 @@
 
 #include "job/fields.h"
 #include "job/keep.h"
+#include "job/state.h"
 
 enum { NY_RECORD_FORMAT = 1 };
 

@@ -5,7 +5,7 @@
 #define NY_JOB_STAGE_H
 
 #include "base/context.h"
-#include "base/memory.h"
+#include "base/layout.h"
 
 /* The stages in the order in which plans list them, each with its name and its rank in the order of
  * time. The two orders differ: neighbours and graph come before the selection, because a map of a
@@ -37,26 +37,6 @@ size_t ny_stage_rank(enum ny_stage_id stage);
  * ny_progress_end() when it is over. */
 void ny_stages_begin(struct ny_context *ctx, const double stage_s[NY_STAGE_DONE]);
 
-/* The bytes that a stage holds, by purpose. */
-struct ny_stage_bytes {
-    size_t by_purpose[NY_PURPOSES];
-};
-
-static inline size_t ny_stage_bytes_total(const struct ny_stage_bytes *bytes)
-{
-    size_t sum = 0;
-
-    for (int p = 0; p < NY_PURPOSES; p++)
-        sum += bytes->by_purpose[p];
-    return sum;
-}
-
-static inline struct ny_stage_bytes ny_stage_bytes_larger(struct ny_stage_bytes a,
-                                                          struct ny_stage_bytes b)
-{
-    return ny_stage_bytes_total(&a) > ny_stage_bytes_total(&b) ? a : b;
-}
-
 struct ny_course;
 struct ny_fit_settings;
 struct ny_job;
@@ -71,13 +51,13 @@ struct ny_job_sizes {
 };
 
 /* The most that a stage holds with so many workers under a budget of `limit`. */
-typedef struct ny_stage_bytes ny_stage_bytes_fn(const struct ny_job_sizes *sizes, unsigned workers,
-                                                size_t limit);
+typedef struct ny_charges ny_stage_bytes_fn(const struct ny_job_sizes *sizes, unsigned workers,
+                                            size_t limit);
 
 /* Bytes that the stages of a course hold; 0 of those that it has not, or skips. */
 struct ny_course_bytes {
-    struct ny_stage_bytes before; /* held before the first stage */
-    struct ny_stage_bytes of[NY_STAGE_DONE];
+    struct ny_charges before; /* held before the first stage */
+    struct ny_charges of[NY_STAGE_DONE];
 };
 
 struct ny_stage {

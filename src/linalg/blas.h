@@ -35,8 +35,8 @@ bool ny_blas_may_start(const struct ny_context *ctx, unsigned threads);
 void ny_blas_enter(void);
 void ny_blas_leave(void);
 #define NY_BLAS(call) (ny_blas_enter(), (void)(call), ny_blas_leave())
-/* NY_ENUMERIC where the lower triangle of A holds a NaN or Inf; `what` begins the sentence. */
-int ny_check_lower(struct ny_context *ctx, struct ny_matrix A, const char *what);
+/* NY_ENUMERIC where the lower triangle of A holds a NaN or Inf. */
+int ny_check_lower(struct ny_context *ctx, struct ny_matrix A);
 
 /* Row-major storage read column by column is the transpose: the lower triangle of a view is the
  * upper one for LAPACK, and L of A = LLᵀ is its U of A = UᵀU. No copies are needed. */

@@ -25,7 +25,7 @@ int ny_eigen_top(struct ny_context *ctx, struct ny_matrix A, size_t count, doubl
 
     if (!count) return NY_OK;
     if (ny_eigen_is_few(A.rows, count)) {
-        err = ny_check_lower(ctx, A, "the matrix of the eigenproblem");
+        err = ny_check_lower(ctx, A);
         if (err == NY_OK) err = ny_eigen_few(ctx, A, values, V, &settled);
         if (err || settled) return err;
     }
@@ -50,7 +50,7 @@ int ny_eigen_count_below(struct ny_context *ctx, struct ny_matrix A, double boun
     int err = ny_check_order(ctx, A.rows, SYTRF_COLUMNS);
 
     *count = 0;
-    if (err == NY_OK) err = ny_check_lower(ctx, A, "the matrix of the eigenproblem");
+    if (err == NY_OK) err = ny_check_lower(ctx, A);
     if (err) return err;
     work = ny_alloc(ctx, NY_MEM_SOLVE, ny_eigen_count_bytes(A.rows));
     if (!work) return NY_EBUDGET;
@@ -102,9 +102,6 @@ int ny_spectral_norm(struct ny_context *ctx, struct ny_matrix A, double *norm)
     }
     ny_free(ctx, x);
     *norm = estimate < bound ? estimate : bound;
-    if (!err && !isfinite(bound))
-        err = ny_fail(ctx, NY_ENUMERIC,
-                      "the norm of a matrix is not finite; look for huge values "
-                      "in the data (--scale standard)");
+    if (!err && !isfinite(bound)) err = ny_fail_infinite(ctx, "matrix", NY_NO_LINE);
     return err;
 }

@@ -235,10 +235,7 @@ static int check_pairs(struct ny_context *ctx, const double *values, struct ny_m
         const double *v = V.at + j * V.stride;
 
         if (!isfinite(values[j]) || !(fabs(ny_dot(v, v, V.cols) - 1) < 1e-6))
-            return ny_fail(ctx, NY_ENUMERIC,
-                           "eigenpair %zu is not finite, or has no length; look for huge values in "
-                           "the data (--scale standard)",
-                           j);
+            return ny_fail_infinite(ctx, "eigenvector", NY_NO_LINE);
     }
     return NY_OK;
 }
@@ -249,7 +246,7 @@ int ny_eigen_dense_behind(struct ny_context *ctx, struct ny_matrix A, size_t ski
 {
     struct workspace space = {.d = NULL};
     int last = ny_blas_int(A.rows) - ny_blas_int(skip), first = last - ny_blas_int(count) + 1;
-    int err = ny_check_lower(ctx, A, "the matrix of the eigenproblem"), exponent = 0;
+    int err = ny_check_lower(ctx, A), exponent = 0;
 
     assert(A.rows == A.cols && count > 0 && skip + count <= A.rows && !A.transposed);
     assert(V.rows == count && V.cols == A.rows && !V.transposed);
@@ -284,7 +281,7 @@ int ny_eigenvalues(struct ny_context *ctx, struct ny_matrix A, double *values)
 
     assert(A.rows == A.cols && !A.transposed);
     if (!A.rows) return NY_OK;
-    err = ny_check_lower(ctx, A, "the matrix of the eigenproblem");
+    err = ny_check_lower(ctx, A);
     if (!err) err = workspace_new(&space, ctx, A.rows, 0);
     if (err) goto done;
     exponent = scale_down(A);
@@ -294,10 +291,7 @@ int ny_eigenvalues(struct ny_context *ctx, struct ny_matrix A, double *values)
     err = check_solver(ctx, info, ny_blas_int(A.rows), A.rows);
     if (err) goto done;
     reverse_values(space.d, A.rows, exponent, values);
-    if (ny_first_not_finite(values, A.rows))
-        err = ny_fail(ctx, NY_ENUMERIC,
-                      "an eigenvalue is not finite; look for huge values in the "
-                      "data (--scale standard)");
+    if (ny_first_not_finite(values, A.rows)) err = ny_fail_infinite(ctx, "eigenvalue", NY_NO_LINE);
 done:
     ny_free(ctx, space.d);
     return err;

@@ -190,5 +190,5 @@ int ny_factor_reduce(struct ny_context *ctx, struct ny_matrix L, struct ny_matri
     of.diagonal.at = of.LA.at + 2 * BLOCK * m;
     err = ny_parts_run(ctx, m, reduce, &of);
     ny_free(ctx, at);
-    return err ? err : ny_check_lower(ctx, G, "the reduced Gram matrix");
+    return err ? err : ny_check_lower(ctx, G);
 }

@@ -59,19 +59,14 @@ size_t ny_first_not_finite32(const float *x, size_t count)
     return 0;
 }
 
-int ny_check_lower(struct ny_context *ctx, struct ny_matrix A, const char *what)
+int ny_check_lower(struct ny_context *ctx, struct ny_matrix A)
 {
     for (size_t i = 0; i < A.rows; i++) {
         /* the lower triangle of a transposed view is the upper one in memory */
         const double *row = A.at + i * A.stride + (A.transposed ? i : 0);
-        size_t bad = ny_first_not_finite(row, A.transposed ? A.rows - i : i + 1);
-        size_t j = bad - 1 + (A.transposed ? i : 0);
 
-        if (bad)
-            return ny_fail(ctx, NY_ENUMERIC,
-                           "%s is not finite at row %zu, column %zu; look for huge values in the "
-                           "data (--scale standard)",
-                           what, A.transposed ? j : i, A.transposed ? i : j);
+        if (ny_first_not_finite(row, A.transposed ? A.rows - i : i + 1))
+            return ny_fail_infinite(ctx, "matrix", NY_NO_LINE);
     }
     return NY_OK;
 }

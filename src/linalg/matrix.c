@@ -249,7 +249,7 @@ int ny_cholesky_pivoted(struct ny_context *ctx, struct ny_matrix A, double toler
     assert(A.rows == A.cols);
     *rank = 0;
     if (err || !m) return err;
-    err = ny_check_lower(ctx, A, "the matrix to factor");
+    err = ny_check_lower(ctx, A);
     if (err) return err;
     work = ny_alloc(ctx, NY_MEM_SOLVE, m * (2 * sizeof(*work) + sizeof(*pivots)));
     if (!work) return NY_EBUDGET;

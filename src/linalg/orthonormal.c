@@ -46,10 +46,7 @@ static int householder(struct ny_context *ctx, struct ny_matrix Y, double *tau, 
 
     for (size_t i = 0; i < Y.rows; i++)
         if (ny_first_not_finite(Y.at + i * Y.stride, Y.cols))
-            return ny_fail(ctx, NY_ENUMERIC,
-                           "row %zu of a basis to orthonormalise is not finite; look for huge "
-                           "values in the data (--scale standard)",
-                           i);
+            return ny_fail_infinite(ctx, "basis", NY_NO_LINE);
     NY_BLAS(info = LAPACKE_dgelqf_work(LAPACK_COL_MAJOR, r, m, Y.at, stride, tau, work, LWORK * r));
     assert(info == 0);
     NY_BLAS(info =

@@ -40,24 +40,21 @@ struct eigenmaps {
 static int check_size(const struct ny_graph_fit *fit, size_t pairs)
 {
     if (pairs <= fit->edges.n) return NY_OK;
-    return ny_fail(fit->base.job.ctx, NY_EUSAGE,
-                   "--components %zu and the trivial one are more than the %u rows of the largest "
-                   "component of the graph",
-                   pairs - 1, fit->edges.n);
+    return ny_fail_most(fit->base.job.ctx, "components", pairs - 1, fit->edges.n, "rows");
 }
 
 /* γ, in the report once it is known; 0: weights are 1, or affinities that the edges have. */
 static int decide_width(struct ny_graph_fit *fit, double *gamma)
 {
     struct ny_job *job = &fit->base.job;
-    json_t *report = ny_job_report(job);
     int err = NY_OK;
 
     *gamma = 0;
     if (fit->base.settings->edge_weights == NY_EDGES_BINARY) fit->edges.affinities = false;
     if (fit->base.settings->edge_weights == NY_EDGES_BINARY || fit->edges.affinities) return NY_OK;
-    *gamma = ny_field_number(report, "gamma", fit->base.settings->params.gamma);
-    if (json_is_number(json_object_get(report, "gamma"))) return NY_OK;
+    *gamma = job->state.report.gamma;
+    if (!isnan(*gamma)) return NY_OK;
+    *gamma = fit->base.settings->params.gamma;
     if (fit->base.settings->gamma_auto) err = ny_affinity_gamma(&fit->edges, gamma);
     if (err == NY_OK) ny_fit_report_width(&fit->base, *gamma);
     return err;
@@ -323,7 +320,7 @@ static int finish(struct ny_job *job)
     static const char *const parts[] = {"eigenpairs.0", "eigenpairs.1", NULL};
 
     ny_job_mark_time(job);
-    json_object_clear(ny_job_checkpoint(job));
+    ny_job_clear_checkpoint(job);
     return ny_job_save_without(job, ny_job_next(job), parts);
 }
 
@@ -357,9 +354,7 @@ static int project(struct ny_job *job)
 
     if (err == NY_OK) err = load_image(&map, n * map.pairs * sizeof(double), &U);
     if (err == NY_OK && !U)
-        err = ny_fail(fit->base.job.ctx, NY_ESTORE,
-                      "the eigenvectors of '%s' are missing; fit it again with --restart",
-                      fit->base.job.keep.name);
+        err = ny_fail_damaged(fit->base.job.ctx, fit->base.job.keep.name, fit->base.job.keep.place);
     if (err == NY_OK) err = embed(&map, ny_matrix(U, n, map.pairs));
     if (err == NY_OK) err = finish(&fit->base.job);
     ny_free(fit->base.job.ctx, U);
@@ -369,29 +364,30 @@ static int project(struct ny_job *job)
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-/* Both stages hold the weights of the edges, and how many they are at each node. */
-static struct ny_stage_bytes common_bytes(const struct ny_map_sizes *f, unsigned workers)
+/* Counts what both stages hold, the weights of the edges included. */
+static void count_common(struct ny_layout *l, const struct ny_map_sizes *f, unsigned workers)
 {
-    struct ny_stage_bytes bytes = ny_map_common(f);
+    struct ny_affinity affinity;
 
-    bytes.by_purpose[NY_MEM_PROCESS] +=
-        ny_blas_bytes(f->job.threads, workers, ny_settings_pairs(f->settings));
-    bytes.by_purpose[NY_MEM_DICTIONARY] += ny_affinity_bytes(f->nodes, f->edges);
-    return bytes;
+    ny_map_common(l, f);
+    ny_layout_add(l, NY_MEM_PROCESS,
+                  ny_blas_bytes(f->job.threads, workers, ny_settings_pairs(f->settings)));
+    ny_affinity_lay(l, &affinity, (size_t)f->nodes, 2 * (size_t)f->edges);
 }
 
-static struct ny_stage_bytes solve_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                         size_t limit)
+static struct ny_charges solve_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                     size_t limit)
 {
     const struct ny_map_sizes *f = ny_map_sizes_of(sizes);
-    struct ny_stage_bytes bytes = common_bytes(f, workers);
     size_t pairs = ny_settings_pairs(f->settings);
+    struct ny_layout l = {0};
 
-    bytes.by_purpose[NY_MEM_SOLVE] += ny_lobpcg_bytes(f->nodes, f->edges, pairs, f->job.threads) +
-                                      NY_SIGN_ROWS * (pairs + 3) * sizeof(double);
-    bytes.by_purpose[NY_MEM_STORE] +=
-        ny_batch_put_bytes(limit, ny_lobpcg_state_bytes(f->nodes, pairs));
-    return bytes;
+    count_common(&l, f, workers);
+    ny_lobpcg_count(&l, f->nodes, f->edges, pairs, f->job.threads);
+    ny_lay(&l, NY_MEM_SOLVE, NY_SIGN_ROWS, (pairs + 3) * sizeof(double));
+    ny_layout_add(&l, NY_MEM_STORE,
+                  ny_batch_put_bytes(limit, ny_lobpcg_state_bytes(f->nodes, pairs)));
+    return l.most;
 }
 
 /* A product goes at the speed of memory. Steps depend on the data, and hardly on how many they
@@ -410,16 +406,18 @@ static void solve_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
     plan->disk_bytes += 2 * ny_lobpcg_state_bytes(f->nodes, pairs);
 }
 
-static struct ny_stage_bytes project_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                           size_t limit)
+static struct ny_charges project_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                       size_t limit)
 {
     const struct ny_map_sizes *f = ny_map_sizes_of(sizes);
-    struct ny_stage_bytes bytes = common_bytes(f, workers);
     size_t pairs = ny_settings_pairs(f->settings), wide = f->settings->asymmetric ? pairs + 1 : 0;
+    struct ny_layout l = {0};
 
-    bytes.by_purpose[NY_MEM_SOLVE] += (size_t)f->nodes * (pairs + wide) * sizeof(double);
-    bytes.by_purpose[NY_MEM_STORE] += ny_graph_embed_bytes(f, limit);
-    return bytes;
+    count_common(&l, f, workers);
+    ny_lay(&l, NY_MEM_SOLVE, (size_t)f->nodes, pairs * sizeof(double));
+    ny_lay(&l, NY_MEM_SOLVE, (size_t)f->nodes, wide * sizeof(double));
+    ny_graph_embed_count(&l, f, limit);
+    return l.most;
 }
 
 /* ---- the map -------------------------------------------------------------------------------- */

@@ -30,19 +30,15 @@ struct extension {
 static int load_values(struct extension *extension)
 {
     struct ny_job *job = &extension->fit->base.job;
-    const json_t *values = json_object_get(ny_job_report(job), "eigenvalues");
     bool walk = ny_map_of(job->record)->in_time;
 
-    if (!extension->pairs || json_array_size(values) != extension->pairs)
-        return ny_fail(
-            job->ctx, NY_ESTORE,
-            "'%s' does not have as many eigenvalues as eigenvectors; fit it again with --restart",
-            job->keep.name);
+    if (!extension->pairs || ny_job_eigenvalues(job) != extension->pairs)
+        return ny_fail_damaged(job->ctx, job->keep.name, job->keep.place);
     extension->inverse =
         ny_calloc(job->ctx, NY_MEM_MODEL, extension->pairs, sizeof(double));
     if (!extension->inverse) return NY_EBUDGET;
     for (size_t k = 0; k < extension->pairs; k++) {
-        double value = json_number_value(json_array_get(values, k));
+        double value = ny_job_eigenvalue(job, k);
         double own = walk ? value : 1 - value; /* 1 − λ */
 
         if (!(fabs(own) > 1e-6))
@@ -88,7 +84,7 @@ static int load_vectors(struct extension *extension)
 {
     const struct ny_graph_fit *fit = extension->fit;
     struct ny_context *ctx = fit->base.job.ctx;
-    const char *precision = ny_field_text(ny_job_report(&fit->base.job), "precision");
+    bool f64 = ny_is(fit->base.job.state.facts.precision, "f64");
     struct ny_affinity affinity = {0};
     void *stored =
         ny_calloc(ctx, NY_MEM_STORE, NY_UNIT_ROWS, extension->width * sizeof(double));
@@ -97,8 +93,7 @@ static int load_vectors(struct extension *extension)
     extension->Z =
         ny_calloc(ctx, NY_MEM_MODEL, fit->edges.n, extension->pairs * sizeof(double));
     if (extension->Z && stored) err = ny_affinity_new(&affinity, &fit->edges, extension->gamma);
-    if (err == NY_OK)
-        err = load_rows(extension, &affinity, precision && strcmp(precision, "f64") == 0, stored);
+    if (err == NY_OK) err = load_rows(extension, &affinity, f64, stored);
     ny_affinity_release(&affinity);
     ny_free(ctx, stored);
     return err;
@@ -147,9 +142,10 @@ int ny_eigenmaps_transform(struct ny_graph_fit *fit, struct ny_new_rows *rows)
     struct ny_context *ctx = fit->base.job.ctx;
     struct extension extension = {.fit = fit};
     struct ny_coordinates coordinates;
+    double gamma = fit->base.job.state.report.gamma;
     int err = ny_coordinates_parse(&coordinates, ctx, fit->base.job.record);
 
-    extension.gamma = ny_field_number(ny_job_report(&fit->base.job), "gamma", 0);
+    extension.gamma = isnan(gamma) ? 0 : gamma;
     extension.pairs = coordinates.pairs;
     extension.width = ny_coordinates_width(&coordinates);
     ny_coordinates_release(&coordinates, ctx);

@@ -61,18 +61,17 @@ static int digest_of(const struct ny_stored_graph *graph, struct digest *digest)
 int ny_graph_is_adopted(const json_t *record, const struct ny_stored_graph *graph,
                         const json_t *of_graph, bool *same)
 {
-    const json_t *facts = ny_graph_facts(record);
-    const char *known = ny_field_text(record, "graph_digest");
+    const struct ny_state state = ny_state_of(record);
+    const char *known = state.record.graph_digest;
     struct digest now = {""};
     int err = NY_OK;
 
-    *same = graph->n == ny_field_count(json_object_get(record, "report"), "n", 0) &&
-            graph->largest == ny_field_count(facts, "largest", 0);
+    *same = graph->n == state.report.n && graph->largest == state.graph.largest;
     if (!*same) return NY_OK;
     if (known) err = digest_of(graph, &now);
     if (!err)
         *same = known ? strcmp(known, now.text) == 0
-                      : ny_graph_facts_agree(facts, ny_graph_facts(of_graph));
+                      : ny_graph_facts_agree(ny_graph_facts(record), ny_graph_facts(of_graph));
     return err;
 }
 
@@ -115,16 +114,16 @@ static int adopt_graph(struct ny_graph_fit *fit)
     struct ny_job *job = &fit->base.job;
     const struct ny_stored_graph *graph = &fit->other->graph;
     const json_t *of_graph = fit->other->record;
-    json_t *facts = ny_graph_facts(job->record);
     struct digest digest;
     int err = digest_of(graph, &digest);
 
     if (err) return err;
-    ny_field_set_text(job->record, "graph_digest", digest.text);
-    ny_graph_facts_adopt(facts, ny_graph_facts(of_graph));
-    ny_field_set_text(facts, "name", graph->keep.name);
-    ny_field_set_count(ny_job_report(job), "n", graph->n);
-    if (ny_of_nodes(of_graph)) ny_field_set_json(job->record, "nodes", json_true());
+    ny_graph_facts_adopt(ny_graph_facts(job->record), ny_graph_facts(of_graph));
+    job->state = ny_state_of(job->record);
+    job->state.record.graph_digest = digest.text;
+    job->state.graph.name = graph->keep.name;
+    job->state.report.n = graph->n;
+    job->state.record.nodes = ny_of_nodes(of_graph);
     if (graph->affinities && fit->base.settings->edge_weights == NY_EDGES_HEAT)
         ny_field_set_text(ny_job_report(job), "edge_weights", "affinity");
     if (job->points.n > graph->n)
@@ -139,7 +138,7 @@ static int adopt_graph(struct ny_graph_fit *fit)
 static int have_graph(struct ny_graph_fit *fit)
 {
     struct ny_job *job = &fit->base.job;
-    enum ny_stage_id stage = ny_stage_parse(ny_field_text(job->record, "stage"));
+    enum ny_stage_id stage = ny_stage_parse(job->state.record.stage);
     enum ny_stage_id first = ny_graph_map_first(fit->map);
     int err;
 
@@ -147,22 +146,20 @@ static int have_graph(struct ny_graph_fit *fit)
         return NY_OK;
     if (fit->other) return adopt_graph(fit);
     err = ny_graph_job_run(job->X, &job->keep, &fit->base.settings->graph, job->record, first);
+    job->state = ny_state_of(job->record);
     job->marked_s = ny_now();
     return err;
 }
 
 /* Images and parts of the stages of a map are by node: another order of these is of no use. */
-static int check_order(const struct ny_graph_fit *fit)
+static int check_order(struct ny_graph_fit *fit)
 {
-    static const char field[] = "node_order";
-    const struct ny_job *job = &fit->base.job;
+    struct ny_job *job = &fit->base.job;
 
-    if (ny_field_is(job->record, "stage", ny_stage_name(ny_graph_map_first(fit->map))) &&
-        !json_object_size(ny_job_checkpoint(job))) {
-        ny_field_set_count(job->record, field, fit->order); /* nothing is by node so far */
-        return NY_OK;
-    }
-    if (ny_field_count(job->record, field, 0) == fit->order) return NY_OK;
+    if (ny_is(job->state.record.stage, ny_stage_name(ny_graph_map_first(fit->map))) &&
+        !job->state.at.part)
+        job->state.record.node_order = fit->order; /* nothing is by node so far */
+    if (job->state.record.node_order == fit->order) return NY_OK;
     return ny_fail(job->ctx, NY_ESTORE,
                    "'%s' in %s was begun by a version of nystream that has the nodes of a graph in "
                    "another order; begin it anew with --restart",
@@ -173,10 +170,10 @@ static int check_order(const struct ny_graph_fit *fit)
  * and a graph from elsewhere has the edges of its file. */
 static void advise(const struct ny_graph_fit *fit, char *text, size_t size)
 {
-    const json_t *facts = ny_graph_facts(fit->base.job.record);
-    const char *graph = ny_field_text(facts, "name");
+    const struct ny_state_graph *facts = &fit->base.job.state.graph;
+    const char *graph = facts->name;
 
-    if (ny_field_text(facts, "edge_values"))
+    if (facts->edge_values)
         snprintf(text, size,
                  "give graph '%s' edges that join its components ('nystream graph --edges')",
                  graph);
@@ -194,16 +191,14 @@ static void advise(const struct ny_graph_fit *fit, char *text, size_t size)
 static int check_component(const struct ny_graph_fit *fit)
 {
     const struct ny_job *job = &fit->base.job;
-    const json_t *options = json_object_get(job->record, "options");
     uint64_t n = job->points.n, kept = fit->edges.n, left = n - kept;
     char cure[400];
 
     ny_field_set_count(ny_job_report(job), "embedded", kept);
-    if (!left ||
-        ny_stage_parse(ny_field_text(job->record, "stage")) != ny_graph_map_first(fit->map))
+    if (!left || ny_stage_parse(job->state.record.stage) != ny_graph_map_first(fit->map))
         return NY_OK;
     advise(fit, cure, sizeof(cure));
-    if (kept < left && !fit->base.settings->largest_alone && json_object_get(options, "largest"))
+    if (kept < left && !fit->base.settings->largest_alone && job->state.options.largest)
         return ny_fail(
             job->ctx, NY_EDATA,
             "the largest component of the graph holds %llu of %llu rows (%.2f %%), less than half, "
@@ -228,9 +223,10 @@ int ny_graph_fit_run(const struct ny_fit *begun)
     struct ny_job *job = &fit.base.job;
     int err = job->X->ops->info(job->X, &job->points);
 
+    job->state = ny_state_of(job->record);
     if (err == NY_OK) err = have_graph(&fit);
     if (err) return err;
-    job->points.n = ny_field_count(ny_job_report(job), "n", 0);
+    job->points.n = job->state.report.n;
     err = open_graph(&fit, false);
     if (err == NY_OK) err = check_order(&fit);
     if (err == NY_OK) err = check_component(&fit);
@@ -248,16 +244,18 @@ done:
 int ny_graph_transform(const struct ny_fitted *fitted, const struct ny_named_graph *other,
                        struct ny_new_rows *rows)
 {
-    struct ny_graph_fit fit = {
-        .other = other,
-        .map = ny_graph_map_of(ny_map_of(fitted->record)),
-        .base.job = {
-            .ctx = fitted->X->ctx, .X = fitted->X, .keep = fitted->keep, .record = fitted->record}};
+    struct ny_graph_fit fit = {.other = other,
+                               .map = ny_graph_map_of(ny_map_of(fitted->record)),
+                               .base.job = {.ctx = fitted->X->ctx,
+                                            .X = fitted->X,
+                                            .keep = fitted->keep,
+                                            .record = fitted->record,
+                                            .state = ny_state_of(fitted->record)}};
     struct ny_job *job = &fit.base.job;
     int err = job->X->ops->info(job->X, &job->points);
 
     if (err) return err;
-    job->points.n = ny_field_count(ny_job_report(job), "n", 0);
+    job->points.n = job->state.report.n;
     job->workers = ny_context_threads(job->ctx);
     err = open_graph(&fit, true);
     if (err == NY_OK) err = fit.map->transform(&fit, rows);

@@ -30,6 +30,7 @@
 #define NY_MAPS_GRAPH_MAP_H
 
 #include "fit/fit.h"
+#include "graph/pages.h"
 #include "neighbors/job.h"
 #include "model/graph.h"
 #include "model/map.h"
@@ -61,16 +62,14 @@ struct ny_map_sizes {
     struct ny_job_sizes job;
     const struct ny_graph_map *map;
     const struct ny_fit_settings *settings;
+    struct ny_stored_graph graph; /* before it is opened */
     uint64_t n, nodes, edges;
     size_t reading_bytes; /* kept beside what is read */
-    size_t neighbors;     /* that a row lists */
     size_t m;             /* landmarks; 0 for a map without any */
-    size_t pages_opening_bytes; /* held beside the pages while they are made */
     unsigned ways; /* that the map could do with: enum ny_map_ways */
     bool paged;    /* edges are in pages; ny_map_way() decides it, */
     size_t lanes;  /* and how many sources a batch of paths has */
     size_t kept;   /* bytes of path lengths that are kept between stages; ny_map_keep() */
-    size_t opening_bytes; /* held beside the edges while they are opened */
 };
 
 /* Returns the sizes that begin with these. */
@@ -127,12 +126,11 @@ void ny_map_way(struct ny_map_sizes *sizes, size_t limit);
 /* Sets kept: 0, unless the budget `limit` has room for what the map would keep beside so many
  * workers in all stages. */
 void ny_map_keep(struct ny_map_sizes *sizes, unsigned workers, size_t limit);
-/* Returns the bytes of the paths of so many workers. */
-size_t ny_map_sweep_bytes(const struct ny_map_sizes *sizes, unsigned workers);
-/* Returns the bytes that one search has for pages; 0 where the edges are in memory. */
-size_t ny_map_cache_bytes(const struct ny_map_sizes *sizes);
-/* Returns what all stages of a map hold: the process, and the edges. */
-struct ny_stage_bytes ny_map_common(const struct ny_map_sizes *sizes);
+/* Returns the graph that searches are laid out for; `pages` is where its pages are, if it has any.
+ */
+struct ny_edges ny_map_graph(const struct ny_map_sizes *sizes, struct ny_pages *pages);
+/* Counts what all stages of a map hold: the process, and the edges. */
+void ny_map_common(struct ny_layout *l, const struct ny_map_sizes *sizes);
 /* Fills in what the stages of a map hold, and before them the opening of the graph. */
 void ny_map_course_bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit,
                          struct ny_course_bytes *bytes);
@@ -145,10 +143,10 @@ int ny_graph_fit_keep(struct ny_graph_fit *fit);
 /* Frees that. */
 void ny_graph_fit_drop_kept(struct ny_graph_fit *fit);
 /* Writes Y (nodes × p, in the order of the nodes) as parts rows and embedding. An interrupted write
- * is begun anew. Charges ny_graph_embed_bytes() of NY_MEM_STORE. */
+ * is begun anew. */
 int ny_graph_embed(struct ny_graph_fit *fit, struct ny_matrix Y);
-/* Returns the bytes of NY_MEM_STORE that ny_graph_embed() charges under a budget of `limit`. */
-size_t ny_graph_embed_bytes(const struct ny_map_sizes *sizes, size_t limit);
+/* Counts what ny_graph_embed() takes under a budget of `limit`. */
+void ny_graph_embed_count(struct ny_layout *l, const struct ny_map_sizes *sizes, size_t limit);
 
 /* Refuses weights that the map cannot take: NY_EUSAGE for isomap of affinities, and for a width or
  * weights of edges of them. */

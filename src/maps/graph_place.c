@@ -27,6 +27,7 @@ enum { POINTS_MAX = 2048, NODES_MAX = 512 };
 
 struct by_graph {
     struct ny_placer base;
+    struct ny_layout own;
     struct ny_graph_fit *fit;
     struct ny_seeker seeker;
     struct ny_newcomers new;           /* of the batch */
@@ -57,7 +58,7 @@ static int open_seeker(struct by_graph *run)
 {
     const struct ny_graph_fit *fit = run->fit;
     const struct ny_job *job = &fit->base.job;
-    uint64_t neighbors = ny_field_count(ny_graph_facts(job->record), "neighbors", 1);
+    uint64_t stored = job->state.graph.neighbors, neighbors = stored == NY_NONE ? 1 : stored;
 
     run->seeker = (struct ny_seeker){.X = job->X,
                                      .keep = fit->other ? fit->other->graph.keep : job->keep,
@@ -67,7 +68,7 @@ static int open_seeker(struct by_graph *run)
                                      .arg = &fit->edges};
     run->new.t = neighbors < fit->edges.n ? (size_t)neighbors : fit->edges.n;
     if (run->new.t) return ny_seeker_open(&run->seeker, job->record, run->new.t, &run->base.spec);
-    return ny_fail(job->ctx, NY_ESTORE, "the graph of '%s' has no neighbors", job->keep.name);
+    return ny_fail_damaged(job->ctx, job->keep.name, job->keep.place);
 }
 
 /* Reads what the record says of the map, and opens the graph for new points. */
@@ -77,14 +78,11 @@ static int open_map(struct by_graph *run, size_t width)
     int err = ny_coordinates_parse(&run->base.coordinates, job->ctx, job->record);
 
     if (err == NY_OK && ny_coordinates_width(&run->base.coordinates) != width)
-        err = ny_fail(job->ctx, NY_ESTORE,
-                      "the coordinates of '%s' are not those of its map; fit it again with "
-                      "--restart",
-                      job->keep.name);
+        err = ny_fail_damaged(job->ctx, job->keep.name, job->keep.place);
     if (err) return err;
     run->base.computed = NY_PRECISION_F64;
     run->base.precision =
-        ny_field_is(ny_job_report(job), "precision", "f64") ? NY_PRECISION_F64 : NY_PRECISION_F32;
+        ny_is(job->state.facts.precision, "f64") ? NY_PRECISION_F64 : NY_PRECISION_F32;
     run->layout =
         ny_embedding_layout(run->fit->edges.n, width, ny_precision_bytes(run->base.precision));
     return open_seeker(run);
@@ -95,55 +93,47 @@ static void close_map(struct by_graph *run)
     struct ny_context *ctx = run->fit->base.job.ctx;
 
     if (run->seeker.X) ny_seeker_close(&run->seeker);
-    ny_free(ctx, run->new.node);
-    ny_free(ctx, run->new.distance);
     ny_coordinates_release(&run->base.coordinates, ctx);
-    ny_free(ctx, run->rows);
-    ny_free(ctx, run->Y);
-    ny_free(ctx, run->base.narrow);
+    ny_layout_free(&run->own);
 }
 
-/* Returns how many rows a batch has at most, of so many new rows. */
-static size_t capacity_of(uint64_t rows)
+/* Lays out a batch, and the numbers of the rows that are embedded. */
+static void lay(struct ny_layout *l, struct by_graph *run)
 {
-    return rows < BATCH_ROWS ? (size_t)rows : BATCH_ROWS;
+    size_t width = ny_coordinates_width(&run->base.coordinates), t = run->new.t;
+    size_t rows = run->base.rows < BATCH_ROWS ? (size_t)run->base.rows : BATCH_ROWS;
+
+    run->capacity = rows;
+    run->new.node = ny_lay(l, NY_MEM_TILES, rows, t * sizeof(uint32_t));
+    run->new.distance = ny_lay(l, NY_MEM_TILES, rows, t * sizeof(double));
+    run->rows = ny_lay(l, NY_MEM_DICTIONARY, run->fit->edges.n, sizeof(uint32_t));
+    run->Y = ny_lay(l, NY_MEM_TILES, rows, width * sizeof(double));
+    if (!is_f64(run)) run->base.narrow = ny_lay(l, NY_MEM_TILES, rows, width * sizeof(float));
 }
 
 static size_t batch_bytes(const void *placer, unsigned workers, size_t limit)
 {
-    const struct by_graph *run = placer;
-    size_t width = ny_coordinates_width(&run->base.coordinates);
-    size_t element = sizeof(double) + (is_f64(run) ? 0 : sizeof(float));
+    struct by_graph run = *(const struct by_graph *)placer;
+    struct ny_layout counted = {0};
 
     (void)limit;
-    return ny_seeker_bytes(&run->seeker, workers) + run->fit->edges.n * sizeof(uint32_t) +
-           capacity_of(run->base.rows) *
-               (run->new.t *(sizeof(uint32_t) + sizeof(double)) + width *element);
+    lay(&counted, &run);
+    ny_seeker_count(&counted, run.seeker, workers);
+    return ny_layout_most(&counted);
 }
 
-/* Takes the memory of a batch, and the numbers of the rows that are embedded. */
 static int begin(struct ny_placer *placer)
 {
     struct by_graph *run = (struct by_graph *)placer;
     const struct ny_job *job = &run->fit->base.job;
     uint64_t n = run->fit->edges.n;
     struct ny_embedding_layout numbers = ny_graph_layout("rows", n, 1);
-    size_t width = ny_coordinates_width(&placer->coordinates);
-    size_t t = run->new.t, capacity = capacity_of(placer->rows);
     int err;
 
-    run->capacity = capacity;
-    run->new.node = ny_calloc(job->ctx, NY_MEM_TILES, capacity, t * sizeof(uint32_t));
-    run->new.distance = ny_calloc(job->ctx, NY_MEM_TILES, capacity, t * sizeof(double));
-    if (!run->new.node || !run->new.distance) return NY_EBUDGET;
-    err = ny_seeker_begin(&run->seeker, placer->workers);
-    if (err) return err;
-    run->rows = ny_calloc(job->ctx, NY_MEM_DICTIONARY, n, sizeof(uint32_t));
-    run->Y = ny_calloc(job->ctx, NY_MEM_TILES, capacity, width * sizeof(double));
-    if (!is_f64(run))
-        placer->narrow = ny_calloc(job->ctx, NY_MEM_TILES, capacity, width * sizeof(float));
-    if (!run->rows || !run->Y || !(is_f64(run) || placer->narrow)) return NY_EBUDGET;
-    return ny_embedding_rows(&job->keep, &numbers, 0, n, run->rows);
+    run->own.ctx = job->ctx;
+    lay(&run->own, run);
+    err = run->own.err ? run->own.err : ny_seeker_begin(&run->seeker, placer->workers);
+    return err ? err : ny_embedding_rows(&job->keep, &numbers, 0, n, run->rows);
 }
 
 /* Reads the stored row of a node. */
@@ -156,10 +146,7 @@ static int copy_node(const struct by_graph *run, uint32_t node, double *y)
     void *stored = is_f64(run) ? (void *)y : run->base.narrow;
     int err;
 
-    if (!at)
-        return ny_fail(job->ctx, NY_ESTORE,
-                       "the rows of '%s' are not those of its graph; fit it again with --restart",
-                       job->keep.name);
+    if (!at) return ny_fail_damaged(job->ctx, job->keep.name, job->keep.place);
     err = ny_embedding_rows(&job->keep, &run->layout, (uint64_t)(at - run->rows), 1, stored);
     for (size_t k = 0; k < ny_coordinates_width(&run->base.coordinates) && !is_f64(run); k++)
         y[k] = (double)run->base.narrow[k];

@@ -44,10 +44,8 @@ static int check_selection(const struct ny_graph_fit *fit, const struct ny_selec
     const struct ny_fit_settings *settings = fit->base.settings;
 
     if (selection->m < settings->components)
-        return ny_fail(fit->base.job.ctx, NY_EUSAGE,
-                       "--components %zu is more than the %zu landmarks that the largest component "
-                       "of the graph has",
-                       settings->components, selection->m);
+        return ny_fail_most(fit->base.job.ctx, "components", settings->components, selection->m,
+                            "landmarks");
     if (selection->m < settings->landmarks && settings->landmarks_typed && !settings->rule->all)
         ny_log(fit->base.job.ctx, NY_LOG_WARNING,
                "--landmarks %zu is more than the %u rows of the largest component; all of them are "
@@ -64,18 +62,14 @@ struct spread {
     bool *taken; /* nodes */
 };
 
-static int open_spread(struct spread *spread, struct ny_graph_fit *fit)
+static void lay_spread(struct ny_layout *l, struct spread *spread, const struct ny_edges *edges)
 {
-    int err = ny_buckets_new(&spread->buckets, &fit->edges);
-
-    spread->edges = &fit->edges;
-    if (err) return err;
-    spread->near = ny_calloc(fit->base.job.ctx, NY_MEM_TILES, fit->edges.n, sizeof(float));
-    spread->taken = ny_calloc(fit->base.job.ctx, NY_MEM_TILES, fit->edges.n, sizeof(bool));
-    if (!spread->near || !spread->taken) return NY_EBUDGET;
-    for (uint32_t v = 0; v < fit->edges.n; v++)
+    spread->edges = edges;
+    spread->buckets = ny_buckets_lay(l, edges);
+    spread->near = ny_lay(l, NY_MEM_TILES, edges->n, sizeof(float));
+    spread->taken = ny_lay(l, NY_MEM_TILES, edges->n, sizeof(bool));
+    for (uint32_t v = 0; v < edges->n && spread->near; v++)
         spread->near[v] = INFINITY;
-    return NY_OK;
 }
 
 /* Returns the first of equally far rows; never a landmark, even if all distances are 0. */
@@ -106,7 +100,8 @@ static int select_by_rule(struct ny_graph_fit *fit, struct ny_selection *selecti
     const struct ny_fit_settings *settings = fit->base.settings;
     size_t m = settings->landmarks < fit->edges.n || settings->named_landmarks ? settings->landmarks
                                                                                : fit->edges.n;
-    struct spread spread = {0};
+    struct ny_layout l = {.ctx = job->ctx};
+    struct spread spread;
     const struct ny_selection_request request = {.ctx = job->ctx,
                                                  .X = job->X,
                                                  .n = job->points.n,
@@ -117,12 +112,11 @@ static int select_by_rule(struct ny_graph_fit *fit, struct ny_selection *selecti
                                                                 .valid_arg = &fit->edges,
                                                                 .farthest = farthest,
                                                                 .farthest_arg = &spread}};
-    int err = settings->rule->paths ? open_spread(&spread, fit) : NY_OK;
+    int err;
 
-    if (err == NY_OK) err = settings->rule->select(&request, selection);
-    ny_free(job->ctx, spread.taken);
-    ny_free(job->ctx, spread.near);
-    ny_buckets_free(spread.buckets);
+    if (settings->rule->paths) lay_spread(&l, &spread, &fit->edges);
+    err = l.err ? l.err : settings->rule->select(&request, selection);
+    ny_layout_free(&l);
     return err ? err : check_selection(fit, selection);
 }
 
@@ -151,8 +145,8 @@ static int select_landmarks(struct ny_job *job)
         err = ny_job_put_part(job, "landmarks", selection.rows, selection.m * sizeof(uint64_t));
     if (err == NY_OK) err = put_sources(fit, &selection);
     if (err) goto done;
-    ny_field_set_count(ny_job_report(job), "landmarks", selection.m);
-    json_object_clear(ny_job_checkpoint(job));
+    job->state.report.landmarks = selection.m;
+    ny_job_clear_checkpoint(job);
     ny_job_mark_time(job);
     err = ny_job_save(job, ny_job_next(job));
 done:
@@ -160,20 +154,25 @@ done:
     return err;
 }
 
-static struct ny_stage_bytes select_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                          size_t limit)
+static struct ny_charges select_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                      size_t limit)
 {
     const struct ny_map_sizes *f = ny_map_sizes_of(sizes);
-    struct ny_stage_bytes bytes = ny_isomap_common(f);
-    size_t n = (size_t)f->nodes;
-    size_t spread = ny_buckets_bytes(n) + n * (sizeof(float) + 1);
-    size_t batches = ny_batches_bytes(n, f->m) + ny_map_cache_bytes(f);
+    struct ny_pages pages;
+    struct ny_edges graph = ny_map_graph(f, &pages);
+    struct ny_layout l = {0};
+    struct ny_layout_mark mark;
+    struct spread spread;
 
     (void)workers, (void)limit;
-    bytes.by_purpose[NY_MEM_DICTIONARY] += f->m * 2 * sizeof(uint64_t);
-    bytes.by_purpose[NY_MEM_TILES] +=
-        f->settings->rule->paths && spread > batches ? spread : batches;
-    return bytes;
+    ny_map_common(&l, f);
+    ny_lay(&l, NY_MEM_DICTIONARY, f->m, 2 * sizeof(uint64_t)); /* the selection */
+    mark = ny_layout_mark(&l);
+    if (f->settings->rule->paths) lay_spread(&l, &spread, &graph);
+    ny_layout_back(&l, &mark);
+    ny_lay(&l, NY_MEM_DICTIONARY, f->m, 2 * sizeof(uint32_t)); /* nodes and their order */
+    ny_batches_lay(&l, &graph, f->m);
+    return l.most;
 }
 
 static const struct ny_stage stage_landmarks = {NY_STAGE_SELECT, select_landmarks, select_bytes,
@@ -246,24 +245,28 @@ static int accumulate(struct ny_job *job)
         err = ny_job_put_part(job, "geodesics", map.state, ny_isomap_state_bytes(map.m));
     ny_isomap_close(&map);
     if (err) return err;
-    json_object_clear(ny_job_checkpoint(job));
+    ny_job_clear_checkpoint(job);
     ny_job_mark_time(job);
     return ny_job_save(job, ny_job_next(job));
 }
 
-static struct ny_stage_bytes accumulate_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                              size_t limit)
+static struct ny_charges accumulate_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                          size_t limit)
 {
     const struct ny_map_sizes *f = ny_map_sizes_of(sizes);
-    struct ny_stage_bytes bytes = ny_isomap_common(f);
     size_t n = (size_t)f->nodes, state = ny_isomap_state_bytes(f->m);
+    struct ny_pages pages;
+    struct ny_edges graph = ny_map_graph(f, &pages);
+    struct ny_layout l = {0};
 
-    bytes.by_purpose[NY_MEM_TILES] += ny_map_sweep_bytes(f, workers) + f->kept;
-    bytes.by_purpose[NY_MEM_OTHER] += state;
-    bytes.by_purpose[NY_MEM_STORE] += ny_batch_put_bytes(limit, state);
+    ny_isomap_common(&l, f);
+    ny_sweep_lay(&l, &graph, f->lanes, workers);
+    ny_lay(&l, NY_MEM_TILES, f->kept, 1);
+    ny_lay(&l, NY_MEM_OTHER, state, 1);
+    ny_layout_add(&l, NY_MEM_STORE, ny_batch_put_bytes(limit, state));
     if (ny_isomap_keeps_columns(f->settings))
-        bytes.by_purpose[NY_MEM_STORE] += ny_batch_put_bytes(limit, n * NY_LANES * sizeof(float));
-    return bytes;
+        ny_layout_add(&l, NY_MEM_STORE, ny_batch_put_bytes(limit, n * NY_LANES * sizeof(float)));
+    return l.most;
 }
 
 static void accumulate_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)

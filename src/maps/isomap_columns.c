@@ -88,10 +88,7 @@ static int load_unit(const struct ny_isomap *map, uint64_t batch, uint64_t unit,
     int err = job->keep.ops->chunk(&job->keep, "paths", index, &chunk);
 
     if (err != NY_END && (err || chunk.bytes == chunk.capacity)) return err;
-    return ny_fail(job->ctx, NY_ESTORE,
-                   "chunk %llu of part paths of '%s' in %s is missing or short; fit it again with "
-                   "--restart",
-                   (unsigned long long)index, job->keep.name, job->keep.place);
+    return ny_fail_damaged(job->ctx, job->keep.name, job->keep.place);
 }
 
 /* Loads the distances of a batch to all nodes. */
@@ -135,13 +132,24 @@ struct gram {
     struct ny_partial **partial;
 };
 
-size_t ny_isomap_gram_bytes(size_t m, unsigned workers)
+static void lay(struct ny_layout *l, struct gram *gram, size_t m, unsigned workers)
 {
-    size_t lanes = (size_t)batches_of(m) * UNIT_BYTES;
-    size_t tile = lanes + NY_UNIT_ROWS * m * sizeof(double);
+    gram->lanes = ny_lay(l, NY_MEM_TILES, workers * batches_of(m), UNIT_BYTES);
+    gram->C = ny_lay(l, NY_MEM_TILES, workers, NY_UNIT_ROWS * m * sizeof(double));
+    gram->partial = ny_lay(l, NY_MEM_GRAM, workers, sizeof(*gram->partial));
+    for (unsigned w = 0; w < workers; w++) {
+        struct ny_partial *partial = ny_partial_lay(l, m, NY_GRAM_F64);
 
-    return workers * (tile + ny_partial_bytes(m, NY_GRAM_F64) + sizeof(struct ny_partial *)) +
-           ny_accumulator_bytes(m);
+        if (gram->partial) gram->partial[w] = partial;
+    }
+}
+
+void ny_isomap_gram_count(struct ny_layout *l, size_t m, unsigned workers)
+{
+    struct gram gram;
+
+    lay(l, &gram, m, workers);
+    ny_layout_add(l, NY_MEM_GRAM, ny_accumulator_bytes(m));
 }
 
 /* Hands out units of nodes, of which nothing has to be read here. */
@@ -202,32 +210,6 @@ static int checkpoint(void *arg, uint64_t units_done)
     return ny_fit_save_sums(&gram->map->fit->base, "gram", NY_STAGE_SOLVE, units_done);
 }
 
-static int allocate(struct gram *gram)
-{
-    struct ny_job *job = &gram->map->fit->base.job;
-    size_t m = gram->map->m;
-    int err = NY_OK;
-
-    gram->lanes = ny_calloc(job->ctx, NY_MEM_TILES, job->workers * batches_of(m), UNIT_BYTES);
-    gram->C = ny_calloc(job->ctx, NY_MEM_TILES, job->workers, NY_UNIT_ROWS * m * sizeof(double));
-    gram->partial = ny_calloc(job->ctx, NY_MEM_GRAM, job->workers, sizeof(*gram->partial));
-    if (!gram->lanes || !gram->C || !gram->partial) return NY_EBUDGET;
-    for (unsigned w = 0; w < job->workers && err == NY_OK; w++)
-        err = ny_partial_new(&gram->partial[w], job->ctx, m, NY_GRAM_F64);
-    return err;
-}
-
-static void release(struct gram *gram)
-{
-    struct ny_job *job = &gram->map->fit->base.job;
-
-    for (unsigned w = 0; w < job->workers && gram->partial; w++)
-        ny_partial_free(gram->partial[w]);
-    ny_free(job->ctx, gram->partial);
-    ny_free(job->ctx, gram->C);
-    ny_free(job->ctx, gram->lanes);
-}
-
 static int run_pass(struct gram *gram, uint64_t first_unit)
 {
     static const struct ny_source_ops ops = {.take = take};
@@ -248,14 +230,16 @@ static int run_pass(struct gram *gram, uint64_t first_unit)
 
 int ny_isomap_gram(struct ny_isomap *map)
 {
+    struct ny_layout l = {.ctx = map->fit->base.job.ctx};
     struct gram gram = {.map = map};
     uint64_t first_unit, units = ny_units_of(map->fit->edges.n);
     int err = ny_fit_load_sums(&map->fit->base, "gram", &first_unit);
 
     if (err || first_unit == units) return err;
-    err = allocate(&gram);
+    lay(&l, &gram, map->m, map->fit->base.job.workers);
+    err = l.err;
     if (err == NY_OK) err = run_pass(&gram, first_unit);
     if (err == NY_OK) err = checkpoint(&gram, units);
-    release(&gram);
+    ny_layout_free(&l);
     return err;
 }

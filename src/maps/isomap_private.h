@@ -8,6 +8,8 @@
 struct ny_isomap {
     struct ny_graph_fit *fit;
     size_t m, p, samples; /* samples: pairs of each landmark with a hashed node */
+    struct ny_layout own;
+    uint64_t *rows;       /* of the landmarks, in order of selection */
     uint32_t *landmark;   /* landmark that is source i, for m sources */
     uint32_t *nodes;      /* node of source i, for m sources */
     float *state; /* sweep 1: m × (m + samples), a row a source: Δ to the sources, and to the hashed
@@ -59,8 +61,8 @@ int ny_isomap_replay(struct ny_isomap *map, int (*fold)(void *, const struct ny_
 /* Sums G′ = C′ᵀC′ of the kept columns into the accumulator of the fit, in a pass with checkpoints;
  * a resumed job goes on where its last one was. */
 int ny_isomap_gram(struct ny_isomap *map);
-/* Returns the bytes that ny_isomap_gram() charges, the accumulator included. */
-size_t ny_isomap_gram_bytes(size_t m, unsigned workers);
+/* Counts what it holds, the accumulator included. */
+void ny_isomap_gram_count(struct ny_layout *l, size_t m, unsigned workers);
 
 /* Sources of the pairs that distances are compared over, at most. */
 enum { NY_ISOMAP_SOURCES = 16 * NY_LANES };
@@ -69,8 +71,8 @@ size_t ny_isomap_sources(uint64_t nodes);
 /* Reports how well Y, which is whole, keeps the paths (maps/isomap_measure.c). */
 int ny_isomap_measure(const struct ny_isomap *map);
 
-/* Returns what all stages of isomap hold. */
-struct ny_stage_bytes ny_isomap_common(const struct ny_map_sizes *sizes);
+/* Counts what all stages after select hold. */
+void ny_isomap_common(struct ny_layout *l, const struct ny_map_sizes *sizes);
 /* Returns the seconds of the paths from so many sources. */
 double ny_isomap_sweep_s(const struct ny_map_sizes *sizes, size_t sources);
 

@@ -89,13 +89,11 @@ static int open_columns(struct ny_isomap *map, uint64_t *sources)
 /* Fills Y when every node is a landmark: Y = UΛ^½ = P·Λ, as P = UΛ^-½ is scaled. */
 static void take_all(struct ny_isomap *map)
 {
-    const json_t *values = json_object_get(ny_job_report(&map->fit->base.job), "eigenvalues");
-
     for (size_t i = 0; i < map->m; i++)
         for (size_t k = 0; k < map->p; k++)
             map->Y.at[(size_t)map->nodes[i] * map->p + k] =
                 map->P.at[map->landmark[i] * map->p + k] *
-                json_number_value(json_array_get(values, k));
+                ny_job_eigenvalue(&map->fit->base.job, k);
 }
 
 /* Makes sweep 2. A job that went on after sweep 1 has nothing any more of what that kept. */
@@ -112,7 +110,7 @@ static int finish(struct ny_job *job)
                                         "gram.1",    "sources", NULL};
 
     ny_job_mark_time(job);
-    json_object_clear(ny_job_checkpoint(job));
+    ny_job_clear_checkpoint(job);
     return ny_job_save_without(job, ny_job_next(job), parts);
 }
 
@@ -145,27 +143,32 @@ done:
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-static struct ny_stage_bytes project_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                           size_t limit)
+static struct ny_charges project_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                       size_t limit)
 {
     const struct ny_map_sizes *f = ny_map_sizes_of(sizes);
-    struct ny_stage_bytes bytes = ny_isomap_common(f);
-    size_t n = (size_t)f->nodes, m = f->m, p = f->settings->components;
-    size_t columns = n * p * sizeof(double), map = (m + 1) * p * sizeof(double);
-    size_t sweep = ny_map_sweep_bytes(f, workers),
-           batches = ny_batches_bytes(n, ny_isomap_sources(n)) + ny_map_cache_bytes(f);
-    size_t during = ny_batch_put_bytes(limit, columns);
-    size_t after = ny_graph_embed_bytes(f, limit); /* the sweep is gone by then */
+    size_t n = (size_t)f->nodes, m = f->m, row_bytes = f->settings->components * sizeof(double);
+    struct ny_pages pages;
+    struct ny_edges graph = ny_map_graph(f, &pages);
+    struct ny_layout l = {0};
+    struct ny_layout_mark mark;
 
-    if (batches > sweep) sweep = batches; /* the sources of pairs come before their sweep, */
-    if (f->kept > sweep) sweep = f->kept; /* and what is kept is gone by then */
-    after = after > sweep ? after - sweep : 0;
-    bytes.by_purpose[NY_MEM_PROCESS] += ny_blas_bytes(f->job.threads, workers, m);
-    bytes.by_purpose[NY_MEM_TILES] += sweep;
-    bytes.by_purpose[NY_MEM_OTHER] += columns;
-    bytes.by_purpose[NY_MEM_SOLVE] += map + m * ny_isomap_samples(m) * sizeof(float);
-    bytes.by_purpose[NY_MEM_STORE] += during > after ? during : after;
-    return bytes;
+    ny_isomap_common(&l, f);
+    ny_layout_add(&l, NY_MEM_PROCESS, ny_blas_bytes(f->job.threads, workers, m));
+    ny_lay(&l, NY_MEM_OTHER, n, row_bytes);
+    ny_lay(&l, NY_MEM_SOLVE, m + 1, row_bytes);
+    mark = ny_layout_mark(&l);
+    ny_sweep_lay(&l, &graph, f->lanes, workers);
+    ny_layout_add(&l, NY_MEM_STORE, ny_batch_put_bytes(limit, n * row_bytes));
+    ny_layout_back(&l, &mark);
+    ny_lay(&l, NY_MEM_TILES, f->kept, 1); /* in the place of that sweep */
+    ny_layout_back(&l, &mark);
+    ny_batches_lay(&l, &graph, ny_isomap_sources(n)); /* before the sweep of pairs … */
+    ny_layout_back(&l, &mark);
+    ny_lay(&l, NY_MEM_SOLVE, m, ny_isomap_samples(m) * sizeof(float)); /* … or a sample of them */
+    ny_layout_back(&l, &mark);
+    ny_graph_embed_count(&l, f, limit);
+    return l.most;
 }
 
 /* Nothing is swept where all nodes are landmarks, or all columns are kept; but the pairs that

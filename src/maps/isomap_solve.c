@@ -183,7 +183,7 @@ static int solve(struct ny_job *job)
     if (err) goto done;
     solution.trace = solution.trace_approx = NAN; /* what is dropped is not only above K */
     ny_fit_report_solution(&fit->base, &solution);
-    json_object_clear(ny_job_checkpoint(job));
+    ny_job_clear_checkpoint(job);
     ny_job_mark_time(job);
     err = ny_job_save(job, ny_job_next(job));
 done:
@@ -195,34 +195,42 @@ done:
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-static size_t problem_bytes(const struct ny_map_sizes *f)
+/* Counts what solves the problem, and then counts eigenvalues, beside the solution. */
+static void count_problem(struct ny_layout *l, const struct ny_map_sizes *f)
 {
-    size_t m = f->m, p = f->settings->components, square = m * m * sizeof(double);
+    size_t m = f->m, p = f->settings->components;
     struct ny_problem problem = ny_settings_problem(f->settings, m);
-    size_t inner = f->settings->method->bytes(m, p, p, &problem) + m * p * sizeof(double);
+    size_t inner = f->settings->method->bytes(m, p, p, &problem);
     size_t values =
         is_counted(m, p) ? ny_eigen_count_bytes(m) : m * sizeof(double) + ny_eigen_top_bytes(m, 1);
-    size_t state = ny_isomap_state_bytes(m), most = inner > values ? inner : values;
 
-    return square + (most > state ? most : state) + (m + 1) * p * sizeof(double) +
-           m * ny_isomap_samples(m) * sizeof(float);
+    ny_lay(l, NY_MEM_SOLVE, m, p * sizeof(double));
+    ny_layout_add(l, NY_MEM_SOLVE, inner > values ? inner : values);
 }
 
-static struct ny_stage_bytes solve_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                         size_t limit)
+static struct ny_charges solve_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                     size_t limit)
 {
     const struct ny_map_sizes *f = ny_map_sizes_of(sizes);
-    struct ny_stage_bytes bytes = ny_isomap_common(f);
-    size_t map = (f->m + 1) * f->settings->components * sizeof(double);
+    size_t m = f->m, map = (m + 1) * f->settings->components * sizeof(double);
+    size_t blas = ny_blas_bytes(f->job.threads, solvers(f->settings, workers), m);
+    struct ny_layout l = {0};
+    struct ny_layout_mark mark;
 
-    bytes.by_purpose[NY_MEM_PROCESS] +=
-        ny_blas_bytes(f->job.threads, solvers(f->settings, workers), f->m);
-    bytes.by_purpose[NY_MEM_SOLVE] += problem_bytes(f);
-    bytes.by_purpose[NY_MEM_TILES] += f->kept;
-    if (ny_isomap_keeps_columns(f->settings))
-        bytes.by_purpose[NY_MEM_GRAM] += ny_isomap_gram_bytes(f->m, workers);
-    bytes.by_purpose[NY_MEM_STORE] += ny_batch_put_bytes(limit, map);
-    return bytes;
+    ny_isomap_common(&l, f);
+    ny_layout_add(&l, NY_MEM_PROCESS, blas);
+    ny_lay(&l, NY_MEM_SOLVE, m, m * sizeof(double));
+    ny_lay(&l, NY_MEM_DICTIONARY, m, sizeof(double));
+    ny_lay(&l, NY_MEM_TILES, f->kept, 1);
+    mark = ny_layout_mark(&l);
+    ny_lay(&l, NY_MEM_OTHER, ny_isomap_state_bytes(m), 1);
+    ny_lay(&l, NY_MEM_SOLVE, m, ny_isomap_samples(m) * sizeof(float));
+    ny_layout_back(&l, &mark);
+    if (ny_isomap_keeps_columns(f->settings)) ny_isomap_gram_count(&l, m, workers);
+    count_problem(&l, f);
+    ny_lay(&l, NY_MEM_SOLVE, map, 1);
+    ny_layout_add(&l, NY_MEM_STORE, ny_batch_put_bytes(limit, map));
+    return l.most;
 }
 
 static void solve_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)

@@ -27,16 +27,15 @@ int ny_isomap_order(struct ny_graph_fit *fit, const uint64_t *rows, size_t m, ui
 }
 
 /* Loads the rows of the landmarks, all of which have to be nodes. */
-static int load_landmarks(const struct ny_isomap *map, uint64_t *rows)
+static int load_landmarks(const struct ny_isomap *map)
 {
     const struct ny_job *job = &map->fit->base.job;
-    int err = ny_job_get_part(job, "landmarks", rows, map->m * sizeof(uint64_t));
+    const uint64_t *rows = map->rows;
+    int err = ny_job_get_part(job, "landmarks", map->rows, map->m * sizeof(uint64_t));
 
     for (size_t j = 0; j < map->m && err == NY_OK; j++)
         if (rows[j] >= job->points.n || map->fit->edges.node[rows[j]] == NY_NO_ROW)
-            err = ny_fail(job->ctx, NY_ESTORE,
-                          "the landmarks of '%s' are not in its graph; fit it again with --restart",
-                          job->keep.name);
+            err = ny_fail_damaged(job->ctx, job->keep.name, job->keep.place);
     return err;
 }
 
@@ -48,40 +47,35 @@ static int load_order(struct ny_isomap *map)
 
     for (size_t i = 0; i < map->m && err == NY_OK; i++)
         if (map->landmark[i] >= map->m)
-            err = ny_fail(job->ctx, NY_ESTORE,
-                          "the sources of '%s' are not its landmarks; fit it again with --restart",
-                          job->keep.name);
+            err = ny_fail_damaged(job->ctx, job->keep.name, job->keep.place);
     return err;
+}
+
+static void lay(struct ny_layout *l, struct ny_isomap *map, size_t m)
+{
+    map->rows = ny_lay(l, NY_MEM_DICTIONARY, m, sizeof(uint64_t));
+    map->landmark = ny_lay(l, NY_MEM_DICTIONARY, m, sizeof(uint32_t));
+    map->nodes = ny_lay(l, NY_MEM_DICTIONARY, m, sizeof(uint32_t));
 }
 
 int ny_isomap_open(struct ny_isomap *map, struct ny_graph_fit *fit, bool finished)
 {
     struct ny_job *job = &fit->base.job;
-    size_t m = (size_t)ny_field_count(ny_job_report(job), "landmarks", 0);
-    uint64_t *rows = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(uint64_t));
-    int err = NY_EBUDGET;
+    size_t m = ny_state_landmarks(&job->state);
+    int err;
 
     *map = (struct ny_isomap){
-        .fit = fit, .m = m, .p = (size_t)ny_field_count(ny_job_report(job), "components", 0)};
+        .fit = fit, .m = m, .p = (size_t)job->state.facts.components, .own.ctx = job->ctx};
     fit->base.m = m;
-    if (!m || m > fit->edges.n || !map->p || map->p > m) {
-        err = ny_fail(job->ctx, NY_ESTORE,
-                      "'%s' cannot have %zu landmarks and %zu components; fit it again with "
-                      "--restart",
-                      job->keep.name, m, map->p);
-        goto done;
-    }
+    if (!m || m > fit->edges.n || !map->p || map->p > m)
+        return ny_fail_damaged(job->ctx, job->keep.name, job->keep.place);
     map->samples = ny_isomap_samples(m);
-    map->landmark = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(uint32_t));
-    map->nodes = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(uint32_t));
-    if (!rows || !map->landmark || !map->nodes) goto done;
-    err = load_landmarks(map, rows);
+    lay(&map->own, map, m);
+    err = map->own.err ? map->own.err : load_landmarks(map);
     if (err == NY_OK)
-        err = finished ? ny_isomap_order(fit, rows, m, map->landmark) : load_order(map);
+        err = finished ? ny_isomap_order(fit, map->rows, m, map->landmark) : load_order(map);
     for (size_t i = 0; i < m && err == NY_OK; i++)
-        map->nodes[i] = fit->edges.node[rows[map->landmark[i]]];
-done:
-    ny_free(job->ctx, rows);
+        map->nodes[i] = fit->edges.node[map->rows[map->landmark[i]]];
     return err;
 }
 
@@ -89,8 +83,7 @@ void ny_isomap_close(struct ny_isomap *map)
 {
     struct ny_context *ctx = map->fit->base.job.ctx;
 
-    ny_free(ctx, map->landmark);
-    ny_free(ctx, map->nodes);
+    ny_layout_free(&map->own);
     ny_free(ctx, map->state);
     ny_free(ctx, map->map);
     ny_free(ctx, map->Y.at);
@@ -102,11 +95,7 @@ int ny_isomap_not_reached(const struct ny_isomap *map)
     const struct ny_edges *edges = &map->fit->edges;
     double all = edges->mean_length * (double)ny_edges_count(edges);
 
-    if (all <= (double)FLT_MAX)
-        return ny_fail(job->ctx, NY_ESTORE,
-                       "the edges of the graph of '%s' do not join its largest component; make it "
-                       "again with --restart",
-                       job->keep.name);
+    if (all <= (double)FLT_MAX) return ny_fail_damaged(job->ctx, job->keep.name, job->keep.place);
     return ny_fail(job->ctx, NY_ENUMERIC,
                    "paths between rows of '%s' are longer than %.2g, the most that a graph can "
                    "hold; make the graph from lengths in a larger unit",
@@ -153,13 +142,12 @@ size_t ny_isomap_state_bytes(size_t m)
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-struct ny_stage_bytes ny_isomap_common(const struct ny_map_sizes *f)
+void ny_isomap_common(struct ny_layout *l, const struct ny_map_sizes *f)
 {
-    struct ny_stage_bytes bytes = ny_map_common(f);
+    struct ny_isomap map;
 
-    bytes.by_purpose[NY_MEM_DICTIONARY] +=
-        f->m * (2 * sizeof(uint64_t) + 3 * sizeof(uint32_t) + sizeof(double));
-    return bytes;
+    ny_map_common(l, f);
+    lay(l, &map, f->m);
 }
 
 double ny_isomap_sweep_s(const struct ny_map_sizes *f, size_t sources)

@@ -42,9 +42,11 @@ static int add_columns(void *arg, const struct ny_swept *batch)
 static size_t sweep_bytes(const void *fit, unsigned workers, size_t limit)
 {
     const struct ny_graph_fit *of = fit;
+    struct ny_layout counted = {0};
 
     (void)limit;
-    return ny_sweep_bytes(of->edges.n, of->lanes, workers);
+    ny_sweep_lay(&counted, &of->edges, of->lanes, workers);
+    return ny_layout_most(&counted);
 }
 
 static int place(void *arg, const struct ny_newcomers *new, double *Y)

@@ -1,48 +1,51 @@
 /* Memory of a fit of a graph's map, and the workers for which there is enough. */
 #include "base/budget.h"
 #include "base/memory.h"
-#include "graph/sweep.h"
+#include "graph/paths.h"
 #include "maps/graph_map.h"
 
 static const size_t small_bytes = 512 << 10;
 
-/* Returns the bytes of the edges, in memory or in pages, beside those of searches. */
-static size_t edges_bytes(const struct ny_map_sizes *f)
+struct ny_edges ny_map_graph(const struct ny_map_sizes *f, struct ny_pages *pages)
 {
-    return f->paged ? ny_pages_bytes(f->n, f->nodes) : ny_edges_bytes(f->n, f->nodes, f->edges);
+    return ny_edges_planned(f->nodes, f->edges, f->paged ? pages : NULL);
 }
 
-size_t ny_map_cache_bytes(const struct ny_map_sizes *f)
+static void count_process(struct ny_layout *l, const struct ny_map_sizes *f)
 {
-    return f->paged ? ny_page_cache_bytes(f->nodes, f->edges) : 0;
+    ny_layout_add(l, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    ny_layout_add(l, NY_MEM_OTHER, small_bytes);
+    ny_layout_add(l, NY_MEM_STORE, f->reading_bytes);
 }
 
-size_t ny_map_sweep_bytes(const struct ny_map_sizes *f, unsigned workers)
+void ny_map_common(struct ny_layout *l, const struct ny_map_sizes *f)
 {
-    return ny_sweep_bytes(f->nodes, f->lanes, workers) + workers * ny_map_cache_bytes(f);
-}
+    struct ny_edges graph = {.n = (uint32_t)f->nodes};
 
-struct ny_stage_bytes ny_map_common(const struct ny_map_sizes *f)
-{
-    struct ny_stage_bytes bytes = {{0}};
-
-    bytes.by_purpose[NY_MEM_PROCESS] = NY_PROCESS_BYTES;
-    bytes.by_purpose[NY_MEM_OTHER] = small_bytes;
-    bytes.by_purpose[NY_MEM_STORE] = f->reading_bytes;
-    bytes.by_purpose[NY_MEM_DICTIONARY] = edges_bytes(f);
-    return bytes;
+    count_process(l, f);
+    if (f->paged)
+        ny_pages_lay(l, &graph, f->n);
+    else
+        ny_edges_lay(l, &graph, f->n, f->edges);
 }
 
 /* Fills in what all stages hold, in the way that the sizes name. */
 static void course_bytes(const struct ny_map_sizes *f, unsigned workers, size_t limit,
                          struct ny_course_bytes *bytes)
 {
-    size_t *before = bytes->before.by_purpose;
+    struct ny_layout l = {0};
 
     ny_plan_stage_bytes(&f->job, workers, limit, bytes);
-    before[NY_MEM_PROCESS] = NY_PROCESS_BYTES;
-    before[NY_MEM_DICTIONARY] = small_bytes + f->reading_bytes + edges_bytes(f) +
-                                (f->paged ? f->pages_opening_bytes : f->opening_bytes);
+    if (f->job.job) {
+        ny_map_common(&l, f);
+    } else {
+        count_process(&l, f);
+        if (f->paged)
+            ny_stored_pages_count(&l, &f->graph);
+        else
+            ny_stored_edges_count(&l, &f->graph);
+    }
+    bytes->before = l.most;
 }
 
 /* The ways, the fastest first. */
@@ -66,9 +69,9 @@ static bool fits(const struct ny_map_sizes *f, unsigned workers, size_t limit)
     bool fit;
 
     course_bytes(f, workers, limit, &bytes);
-    fit = ny_stage_bytes_total(&bytes.before) <= limit;
+    fit = ny_charges_total(&bytes.before) <= limit;
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
-        fit &= ny_stage_bytes_total(&bytes.of[stage]) <= limit;
+        fit &= ny_charges_total(&bytes.of[stage]) <= limit;
     return fit;
 }
 
@@ -108,14 +111,12 @@ struct ny_map_sizes ny_map_sizes_make(const struct ny_graph_map *map,
         .job = {.ctx = graph->keep.ctx, .course = map->course, .threads = settings->threads},
         .map = map,
         .settings = settings,
+        .graph = *graph,
         .n = graph->n,
         .nodes = graph->largest,
         .edges = graph->largest_edges,
         .reading_bytes = 2 * points->reader_bytes,
-        .neighbors = graph->neighbors,
         .m = settings->landmarks,
-        .opening_bytes = ny_stored_edges_bytes(graph),
-        .pages_opening_bytes = ny_stored_pages_bytes(graph),
         .ways = map->ways ? map->ways(settings) : 0};
 
     if (sizes.m > sizes.nodes) sizes.m = (size_t)sizes.nodes;
@@ -126,9 +127,9 @@ struct ny_map_sizes ny_map_sizes_make(const struct ny_graph_map *map,
 static size_t stage_bytes(const void *sizes, unsigned workers, size_t limit)
 {
     const struct ny_job_sizes *job = sizes;
-    struct ny_stage_bytes bytes = ny_job_stage(job->job)->bytes(job, workers, limit);
+    struct ny_charges bytes = ny_job_stage(job->job)->bytes(job, workers, limit);
 
-    return ny_stage_bytes_total(&bytes);
+    return ny_charges_total(&bytes);
 }
 
 /* Returns how fast so many workers find paths with so many lanes each, of no more workers than

@@ -46,7 +46,7 @@ int ny_graph_fit_plan(struct ny_rows *X, const struct ny_fit_settings *settings,
     plan->whole = !settings->method;
     ny_plan_memory(&sizes.job, plan);
     err = ny_calibration_get(sizes.job.ctx, graph.flops + 2 * ((double)sizes.nodes + m) * m * m,
-                             settings->patient, plan->workers, &plan->rates);
+                             plan->workers, &plan->rates);
     if (err) return err;
     plan->result_bytes =
         sizes.nodes *
@@ -56,10 +56,10 @@ int ny_graph_fit_plan(struct ny_rows *X, const struct ny_fit_settings *settings,
     ny_map_keep(&sizes, plan->workers, ny_memory_limit(sizes.job.ctx));
     plan->cache_bytes = sizes.kept;
     if (sizes.paged) {
-        uint64_t pages = ny_pages_disk_bytes(sizes.nodes, sizes.edges, sizes.neighbors);
+        uint64_t pages = ny_pages_disk_bytes(sizes.nodes, sizes.edges, sizes.graph.neighbors);
         /* Edges of a graph that is still to be made may all be in two lists. */
         uint64_t fewest = settings->graph_given ? sizes.edges : sizes.edges / 2;
-        uint64_t certain = ny_pages_disk_bytes(sizes.nodes, fewest, sizes.neighbors);
+        uint64_t certain = ny_pages_disk_bytes(sizes.nodes, fewest, sizes.graph.neighbors);
 
         plan->disk_bytes += pages;
         if (certain > plan->result_bytes) /* the rows of the map come after the pages */

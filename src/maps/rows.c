@@ -16,39 +16,36 @@ struct output {
     void *values; /* PIECE_ROWS × p */
 };
 
-size_t ny_graph_embed_bytes(const struct ny_map_sizes *sizes, size_t limit)
+static struct output *lay(struct ny_layout *l, size_t row_bytes)
+{
+    struct output spare, *out = ny_lay_struct(l, NY_MEM_STORE, sizeof(spare), &spare);
+
+    out->values = ny_lay(l, NY_MEM_STORE, PIECE_ROWS, row_bytes);
+    return ny_laid(l, out);
+}
+
+void ny_graph_embed_count(struct ny_layout *l, const struct ny_map_sizes *sizes, size_t limit)
 {
     size_t p = ny_settings_pairs(sizes->settings) + sizes->settings->asymmetric;
     size_t batch = ny_batch_bytes_max(limit);
     struct ny_embedding_layout rows = ny_graph_layout("rows", sizes->nodes, 1);
     struct ny_embedding_layout values = ny_embedding_layout(sizes->nodes, p, sizeof(double));
 
-    return 2 * (ny_embedding_writer_bytes(&rows, batch) +
-                ny_embedding_writer_bytes(&values, batch)) +
-           sizeof(struct output) + PIECE_ROWS * p * sizeof(double);
+    lay(l, p * sizeof(double));
+    ny_layout_add(
+        l, NY_MEM_STORE,
+        2 * (ny_embedding_writer_bytes(&rows, batch) + ny_embedding_writer_bytes(&values, batch)));
 }
 
-static int open_output(struct ny_graph_fit *fit, struct output *out, size_t p)
+static int open_output(struct ny_graph_fit *fit, struct output *out, size_t p, size_t element)
 {
     struct ny_job *job = &fit->base.job;
-    size_t element = ny_precision_bytes(fit->base.settings->precision);
     int err = ny_embedding_writer_new(&out->rows, &job->keep,
                                       ny_graph_layout("rows", fit->edges.n, 1), 0);
 
-    if (err == NY_OK)
-        err = ny_embedding_writer_new(&out->embedding, &job->keep,
-                                      ny_embedding_layout(fit->edges.n, p, element), 0);
-    if (err) return err;
-    out->values = ny_calloc(job->ctx, NY_MEM_STORE, PIECE_ROWS, p * element);
-    return out->values ? NY_OK : NY_EBUDGET;
-}
-
-static void close_output(struct ny_context *ctx, struct output *out)
-{
-    ny_embedding_writer_release(&out->rows);
-    ny_embedding_writer_release(&out->embedding);
-    ny_free(ctx, out->values);
-    ny_free(ctx, out);
+    return err ? err
+               : ny_embedding_writer_new(&out->embedding, &job->keep,
+                                         ny_embedding_layout(fit->edges.n, p, element), 0);
 }
 
 /* Commits the rows and coordinates that are waiting. */
@@ -81,19 +78,23 @@ static int add_piece(struct ny_graph_fit *fit, struct output *out, struct ny_mat
 
 int ny_graph_embed(struct ny_graph_fit *fit, struct ny_matrix Y)
 {
-    struct ny_context *ctx = fit->base.job.ctx;
-    struct output *out = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*out));
-    size_t count = 0;
-    int err = out ? open_output(fit, out, Y.cols) : NY_EBUDGET;
+    struct ny_layout l = {.ctx = fit->base.job.ctx};
+    size_t count = 0, element = ny_precision_bytes(fit->base.settings->precision);
+    struct output *out = lay(&l, Y.cols * element);
+    int err;
 
+    if (!out) return ny_layout_end(&l);
+    err = open_output(fit, out, Y.cols, element);
     for (uint64_t row = 0; row < fit->base.job.points.n && err == NY_OK; row++) {
         if (fit->edges.node[row] != NY_NO_ROW) out->row[count++] = (uint32_t)row;
         if (count < PIECE_ROWS && row + 1 < fit->base.job.points.n) continue;
-        err = ny_check_interrupt(ctx);
+        err = ny_check_interrupt(l.ctx);
         if (err == NY_OK) err = add_piece(fit, out, Y, count);
         count = 0;
     }
     if (err == NY_OK) err = flush(out);
-    if (out) close_output(ctx, out);
+    ny_embedding_writer_release(&out->rows);
+    ny_embedding_writer_release(&out->embedding);
+    ny_layout_free(&l);
     return err;
 }

@@ -83,6 +83,11 @@ static bool sizes_agree(const struct header *header, size_t bytes)
            header->sums_bytes < bytes && image_bytes(header) == bytes;
 }
 
+static int damaged(struct ny_context *ctx, const char *where)
+{
+    return ny_fail(ctx, NY_ESTORE, "the sums in %s are damaged, or none of a fit", where);
+}
+
 /* Checks magic, version, checksum and sizes. */
 static int check(struct ny_context *ctx, const void *image, size_t bytes, const char *where,
                  struct header *header)
@@ -90,17 +95,15 @@ static int check(struct ny_context *ctx, const void *image, size_t bytes, const 
     uint64_t checksum;
 
     if (bytes < sizeof(*header) + CHECKSUM_BYTES || memcmp(image, MAGIC, sizeof(MAGIC)) != 0)
-        return ny_fail(ctx, NY_ESTORE, "%s is not the sums of a fit of nystream", where);
+        return damaged(ctx, where);
     memcpy(header, image, sizeof(*header));
     if (header->version != IMAGE_VERSION)
         return ny_fail(ctx, NY_ESTORE,
-                       "%s has sums of version %llu; this nystream %s reads version %d", where,
-                       (unsigned long long)header->version, ny_version(), IMAGE_VERSION);
+                       "%s has sums of version %llu, and this nystream reads version %d", where,
+                       (unsigned long long)header->version, IMAGE_VERSION);
     memcpy(&checksum, (const char *)image + bytes - CHECKSUM_BYTES, sizeof(checksum));
     if (!sizes_agree(header, bytes) || checksum != ny_checksum(image, bytes - CHECKSUM_BYTES))
-        return ny_fail(ctx, NY_ESTORE,
-                       "the sums in %s are damaged (%zu bytes, checksum or sizes do not agree)",
-                       where, bytes);
+        return damaged(ctx, where);
     return NY_OK;
 }
 
@@ -135,14 +138,11 @@ static int read(struct ny_summed *sums, const struct header *header, const char 
     if (err) return err;
     at += ny_padded(header->base_bytes);
     if (!sums->about || header->sums_bytes != ny_accumulator_gram_image_bytes(sums->base->m))
-        return ny_fail(ctx, NY_ESTORE, "the sums in %s do not fit its landmarks", where);
+        return damaged(ctx, where);
     err = ny_accumulator_new(&sums->acc, ctx, sums->base->m);
     if (err) return err;
     ny_accumulator_restore(sums->acc, at);
-    return is_plausible(sums)
-               ? NY_OK
-               : ny_fail(ctx, NY_ESTORE, "the sums in %s do not say what they were made from",
-                         where);
+    return is_plausible(sums) ? NY_OK : damaged(ctx, where);
 }
 
 int ny_summed_load(struct ny_summed **out, struct ny_context *ctx, const void *image, size_t bytes,

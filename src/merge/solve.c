@@ -37,7 +37,7 @@ static int prepare(struct ny_fit *fit, const struct ny_summed *sums)
     err = ny_fit_reserve_blas(fit, fit->m);
     if (!err) err = ny_blas_make_room(ctx, fit->job.workers);
     if (!err) err = ny_fit_prepare(fit); /* W */
-    if (!err && !ny_summed_columns(sums)) err = ny_fit_check_tiles(fit);
+    if (!err && !ny_summed_columns(sums)) err = ny_fit_check_tiles(fit, NY_TILES_OFF);
     if (!err && ny_divided(fit->settings->normalisation))
         err = ny_degrees_over_landmarks(&fit->degrees, ctx, fit->a, fit->m, fit->job.points.n);
     return err;
@@ -47,7 +47,7 @@ static int prepare(struct ny_fit *fit, const struct ny_summed *sums)
 static void describe(const struct ny_fit *fit, const struct ny_summed *sums, json_t *report)
 {
     const struct ny_fit_settings *settings = fit->settings;
-    bool has_gamma = settings->kernel->has_gamma;
+    bool has_gamma = settings->kernel->auto_gamma;
 
     ny_field_set_count(report, "n", fit->job.points.n);
     ny_field_set_count(report, "d", fit->job.points.d);
@@ -109,22 +109,20 @@ static int check_settings(const struct ny_summed *sums, const struct ny_fit_sett
 
     if (settings->kernel != sums->base->spec.kernel || settings->landmarks != sums->base->m ||
         settings->precision != sums->base->precision)
-        return ny_fail(sums->ctx, NY_ESTORE, "the options of the sums do not fit their landmarks");
+        return ny_fail(sums->ctx, NY_ESTORE, "the sums are damaged");
     if (ny_settings_pairs(settings) <= rows) return NY_OK;
-    return ny_fail(sums->ctx, NY_EUSAGE,
-                   "--components %zu%s more than the %llu rows that are summed up; add more rows",
-                   settings->components,
-                   settings->map->divided ? " and the trivial one are" : " is",
-                   (unsigned long long)rows);
+    return ny_fail_most(sums->ctx, "components", settings->components, rows, "rows");
 }
 
 int ny_summed_solve(const struct ny_summed *sums, const struct ny_fit_settings *settings,
                     struct ny_model **model, json_t **report)
 {
     struct ny_solution solution = {0};
+    json_t *record = record_of(sums);
     struct ny_fit fit = {.job = {.ctx = sums->ctx,
                                  .keep.name = "merged",
-                                 .record = record_of(sums),
+                                 .record = record,
+                                 .state = ny_state_of(record),
                                  .points = ny_summed_points(sums),
                                  .stage = NY_STAGE_SOLVE,
                                  .workers = settings->threads},
@@ -138,6 +136,7 @@ int ny_summed_solve(const struct ny_summed *sums, const struct ny_fit_settings *
     if (err) goto done;
     if (ny_summed_columns(sums)) ny_signs_turn(&solution, solution.P); /* no landmarks fix them */
     describe(&fit, sums, ny_job_report(&fit.job));
+    fit.job.state.report = ny_state_of(record).report;
     ny_fit_report_solution(&fit, &solution);
     err = ny_fit_make_model(&fit, &solution);
     if (!err) err = ny_fields_check(sums->ctx);
@@ -147,11 +146,12 @@ int ny_summed_solve(const struct ny_summed *sums, const struct ny_fit_settings *
     if (err) goto done;
     *model = fit.model;
     fit.model = NULL;
-    ny_figures_derive(fit.job.record);
+    ny_state_put(&fit.job.state, record);
+    ny_figures_derive(record);
     if (report) *report = json_incref(ny_job_report(&fit.job));
 done:
     ny_solution_release(&solution, sums->ctx);
     ny_fit_release(&fit);
-    json_decref(fit.job.record);
+    json_decref(record);
     return err;
 }

@@ -97,8 +97,7 @@ static int make_base(struct ny_summed *sums, const struct ny_fit *fit)
 /* Reads the image of the sums: that of the last checkpoint, or the one that stays with a result. */
 static int load_image(const struct ny_fit *fit, void *image, size_t bytes)
 {
-    const json_t *kept = json_object_get(fit->job.record, "sums");
-    const char *part = ny_field_text(kept, "part");
+    const char *part = fit->job.state.sums.part;
 
     if (!part) return ny_job_read_image(&fit->job, "gram", image, bytes);
     return ny_job_get_part(&fit->job, part, image, bytes);
@@ -164,14 +163,9 @@ static int check_stage(struct ny_store *store, const char *name, const json_t *r
         (stage == NY_STAGE_SOLVE &&
          ny_field_is(json_object_get(record, "checkpoint"), "part", "gram")))
         return NY_OK;
-    if (ny_field_is(record, "stage", "done"))
-        return ny_fail(ny_store_context(store), NY_EUSAGE,
-                       "'%s' in %s has no sums to merge; 'nystream fit --until sums' makes them",
-                       name, ny_store_path(store));
     return ny_fail(ny_store_context(store), NY_EUSAGE,
-                   "'%s' in %s has no sums yet, as it was interrupted in stage %s; %s", name,
-                   ny_store_path(store), ny_field_text(record, "stage"),
-                   ny_resume_words(store, name, record).text);
+                   "'%s' in %s has no sums to merge; 'nystream fit --until sums' makes them", name,
+                   ny_store_path(store));
 }
 
 int ny_summed_of_result(struct ny_summed **out, struct ny_store *store, const char *name,
@@ -183,6 +177,7 @@ int ny_summed_of_result(struct ny_summed **out, struct ny_store *store, const ch
                                  .X = ny_store_rows(store),
                                  .keep = ny_store_keep(store, name),
                                  .record = json_deep_copy(record),
+                                 .state = ny_state_of(record),
                                  .stage = NY_STAGE_SOLVE,
                                  .workers = settings->threads},
                          .settings = settings,
@@ -196,11 +191,11 @@ int ny_summed_of_result(struct ny_summed **out, struct ny_store *store, const ch
     if (err) goto done;
     ny_warn_sums_behind(store, name, record);
     /* Whoever solves the sums chooses the precision; here the choice would cost m³. */
-    ny_field_set_json(fit.job.record, "gram_f64", json_true());
+    fit.job.state.record.gram_f64 = true;
     describe(sums, record);
     err = ny_points_info(store, &fit.job.points);
     if (err) goto done;
-    fit.job.points.n = ny_field_count(ny_job_report(&fit.job), "n", 0);
+    fit.job.points.n = fit.job.state.report.n;
     ny_settings_widen(settings, &fit.job.points);
     err = ny_blas_make_room(ctx, fit.job.workers);
     if (!err) err = ny_fit_prepare(&fit);
@@ -262,20 +257,15 @@ static int check_agree(const struct ny_summed *a, const char *name, const struct
     uint64_t digests[2] = {0};
     int err = NY_OK;
 
-    if (!what && option)
-        return ny_fail(a->ctx, NY_EUSAGE,
-                       "the sums of %s and of %s were made with different values of --%s; merge "
-                       "sums of fits with the same options",
-                       name, other, option);
+    if (!what) what = option;
     if (!what) err = digest_base(a, &digests[0]);
     if (!what && !err) err = digest_base(b, &digests[1]);
     if (err) return err;
     if (!what && digests[0] != digests[1]) what = "landmarks, or chosen columns";
     if (!what) return NY_OK;
     return ny_fail(a->ctx, NY_EUSAGE,
-                   "the sums of %s and of %s have different %s; merge sums of fits with the same "
-                   "landmarks and options",
-                   name, other, what);
+                   "the sums of %s and of %s have different %s; fit them with the same", name,
+                   other, what);
 }
 
 /* Finds the part of `more` that `sums` has, too; NULL: they share none. */
@@ -318,8 +308,8 @@ static int check_parts(const struct ny_summed *a, const char *name, const struct
 
     if (!part) return NY_OK;
     return ny_fail(a->ctx, NY_EUSAGE,
-                   "%s and %s have the sums of the same %lld rows; merge each part only once", name,
-                   other, json_integer_value(json_array_get(part, 1)));
+                   "%s and %s have the sums of the same %lld rows; merge them once", name, other,
+                   json_integer_value(json_array_get(part, 1)));
 }
 
 /* Keeps the coarser precision, and the larger noise in each respect. */

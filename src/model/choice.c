@@ -54,8 +54,5 @@ int ny_stored_choice(const struct ny_keep *keep, const json_t *record, uint64_t 
         good = !err && plausible(*columns, count, d);
     }
     if (err || good) return err;
-    return ny_fail(
-        ctx, NY_ESTORE,
-        "the columns that '%s' in %s has chosen are invalid; fit it again with --restart",
-        keep->name, keep->place);
+    return ny_fail_damaged(ctx, keep->name, keep->place);
 }

@@ -75,9 +75,7 @@ int ny_coordinates_check(const struct ny_coordinates *how, struct ny_context *ct
     size_t bad = f64 ? ny_first_not_finite(rows, values) : ny_first_not_finite32(rows, values);
 
     if (!bad) return NY_OK;
-    return ny_fail(ctx, NY_ENUMERIC,
-                   "the embedding of row %llu is not finite; look for huge values in it",
-                   (unsigned long long)(first + (bad - 1) / p));
+    return ny_fail_infinite(ctx, "embedding", first + (bad - 1) / p);
 }
 
 bool ny_coordinates_unreached(bool f64, const void *row)
@@ -129,9 +127,7 @@ int ny_coordinates_parse(struct ny_coordinates *how, struct ny_context *ctx, con
     scale = json_object_get(json, "scale");
     if (how->pairs > PAIRS_MAX || how->skip > 1 || (how->skip && how->skip >= how->pairs) ||
         (json_is_array(scale) && json_array_size(scale) != ny_coordinates_count(how)))
-        return ny_fail(ctx, NY_ESTORE,
-                       "a result's record contradicts itself on how many coordinates it has, or "
-                       "says too many; fit it again with --restart");
+        return ny_fail_damaged(ctx, NULL, NULL);
     if (!json_is_array(scale)) return NY_OK;
     how->scale = ny_calloc(ctx, NY_MEM_MODEL, ny_coordinates_count(how), sizeof(double));
     if (!how->scale) return NY_EBUDGET;

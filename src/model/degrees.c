@@ -97,18 +97,6 @@ void ny_unreached_rows_add(struct ny_unreached_rows *all, const struct ny_unreac
     all->count += more->count;
 }
 
-void ny_unreached_rows_save(const struct ny_unreached_rows *unreached, json_t *checkpoint)
-{
-    ny_field_set_count(checkpoint, "unreached", unreached->count);
-    ny_field_set_count(checkpoint, "first_unreached", unreached->first);
-}
-
-struct ny_unreached_rows ny_unreached_rows_load(const json_t *checkpoint)
-{
-    return (struct ny_unreached_rows){ny_field_count(checkpoint, "unreached", 0),
-                                      ny_field_count(checkpoint, "first_unreached", 0)};
-}
-
 void ny_unreached_rows_warn(const struct ny_unreached_rows *unreached, struct ny_context *ctx,
                             uint64_t rows)
 {

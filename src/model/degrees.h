@@ -58,10 +58,6 @@ void ny_degrees_roots(const struct ny_degrees *degrees, double offset, const str
 void ny_unreached_rows_note(struct ny_unreached_rows *all, uint64_t row);
 /* Adds rows that come after those of `all`. */
 void ny_unreached_rows_add(struct ny_unreached_rows *all, const struct ny_unreached_rows *more);
-/* Writes both numbers to a checkpoint. */
-void ny_unreached_rows_save(const struct ny_unreached_rows *unreached, json_t *checkpoint);
-/* Reads both numbers from a checkpoint; zeros where it has none. */
-struct ny_unreached_rows ny_unreached_rows_load(const json_t *checkpoint);
 /* Warns where some of `rows` rows are unreached. */
 void ny_unreached_rows_warn(const struct ny_unreached_rows *unreached, struct ny_context *ctx,
                             uint64_t rows);

@@ -6,6 +6,7 @@
 #ifndef NY_MODEL_EXTENSION_H
 #define NY_MODEL_EXTENSION_H
 
+#include "columns/kernel.h"
 #include "job/record.h"
 
 struct ny_map;
@@ -21,7 +22,7 @@ int ny_result_has_model(struct ny_context *ctx, const char *name, const json_t *
 /* The part: NY_EXTENSION_HEAD numbers, then arrays of the pairs. */
 enum { NY_EXTENSION_HEAD = 4 };
 struct ny_extension {
-    double gamma, coef0, degree;
+    struct ny_kernel_params params;
     double mean_degree; /* mean degree of a divided K */
     double *inverse;    /* 1/λ̂ of each pair, 0 where λ̂ is 0 */
     double *offset;     /* what centring adds to each pair */

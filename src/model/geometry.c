@@ -37,9 +37,7 @@ int ny_stored_geometry(struct ny_geometry **out, const struct ny_keep *keep, con
     int err = image ? keep->ops->get(keep, part, image, bytes) : NY_EBUDGET;
 
     if (err == NY_OK && ny_first_not_finite(image, bytes / sizeof(double)))
-        err = ny_fail(ctx, NY_ESTORE,
-                      "the scale of '%s' in %s is not of numbers; fit it again with --restart",
-                      keep->name, keep->place);
+        err = ny_fail_damaged(ctx, keep->name, keep->place);
     if (err == NY_OK) err = ny_geometry_copy(out, ctx, image, image + d, d);
     if (err == NY_OK && gamma) *gamma = image[2 * d];
     ny_free(ctx, image);

@@ -25,13 +25,6 @@ static const uint64_t edges_most = (uint64_t)1 << 48;
 static const char *const given_facts[] = {"edge_values", "entries", "self_loops", "repeats",
                                           "zero_affinities"};
 
-json_t *ny_graph_facts(const json_t *record)
-{
-    json_t *report = json_object_get(record, "report"), *graph = json_object_get(report, "graph");
-
-    return json_is_object(graph) ? graph : report;
-}
-
 void ny_graph_facts_adopt(json_t *facts, const json_t *others)
 {
     json_object_update_existing(facts, (json_t *)others);
@@ -118,10 +111,7 @@ int ny_stored_graph_check(const struct ny_stored_graph *graph)
 
     if ((lists || edges) && graph->n <= NY_NO_ROW && graph->largest && graph->largest <= graph->n)
         return NY_OK;
-    return ny_fail(
-        graph->keep.ctx, NY_ESTORE,
-        "the record of graph '%s' in %s has impossible numbers; make it again with --restart",
-        graph->keep.name, graph->keep.place);
+    return ny_fail_damaged(graph->keep.ctx, graph->keep.name, graph->keep.place);
 }
 
 int ny_stored_graph_lengths(const struct ny_stored_graph *graph, const char *whose)
@@ -243,24 +233,12 @@ bool ny_stored_graph_near(const struct ny_stored_graph *graph)
 
 /* ---- in memory ------------------------------------------------------------------------------ */
 
-size_t ny_stored_edges_bytes(const struct ny_stored_graph *graph)
-{
-    size_t n = (size_t)graph->n, lists = n * graph->stored * (sizeof(uint32_t) + sizeof(float));
-
-    return lists + graph->bridges * sizeof(struct ny_bridge) + n * sizeof(uint32_t) +
-           NY_CHUNK_BYTES + ny_edges_building_bytes(graph->n) +
-           (ny_stored_graph_near(graph) ? n * sizeof(uint32_t) : 0);
-}
-
-/* Fails with NY_ESTORE: what a list says of this row cannot be so. */
-static int damaged_row(void *arg, uint64_t row)
+/* Fails with NY_ESTORE: what a list says cannot be so. */
+static int damaged(void *arg)
 {
     const struct ny_stored_graph *graph = arg;
 
-    return ny_fail(graph->keep.ctx, NY_ESTORE,
-                   "the graph of '%s' in %s is damaged at row %llu; make it again with "
-                   "--restart",
-                   graph->keep.name, graph->keep.place, (unsigned long long)row);
+    return ny_fail_damaged(graph->keep.ctx, graph->keep.name, graph->keep.place);
 }
 
 /* Checks stored lists, which anybody may have written: rows exist, lengths are valid, and edges
@@ -278,18 +256,9 @@ static int check_lists(const struct ny_stored_graph *graph, const struct ny_list
                 lists->distance[at] < INFINITY &&
                 (components->of[i] == components->of[j] || !ny_lists_edge(lists, i, k)))
                 continue;
-            return damaged_row((void *)graph, i);
+            return damaged((void *)graph);
         }
     return NY_OK;
-}
-
-/* Fails with NY_ESTORE: a component cannot have so many rows. */
-static int wrong_count(const struct ny_stored_graph *graph, uint32_t component, uint64_t rows)
-{
-    return ny_fail(graph->keep.ctx, NY_ESTORE,
-                   "component %u of the graph of '%s' in %s has %llu rows, which is impossible; "
-                   "make it again with --restart",
-                   component, graph->keep.name, graph->keep.place, (unsigned long long)rows);
 }
 
 /* Checks that it has rows, and the largest one as many as the record says. */
@@ -301,7 +270,7 @@ static int check_component(const struct ny_stored_graph *graph,
     for (uint64_t i = 0; i < graph->n; i++)
         rows += components->of[i] == component;
     if (rows && (component || rows == graph->largest)) return NY_OK;
-    return wrong_count(graph, component, rows);
+    return ny_fail_damaged(graph->keep.ctx, graph->keep.name, graph->keep.place);
 }
 
 /* Reads the bridges and checks them, because anybody may have written them: both rows exist, the
@@ -318,48 +287,50 @@ static int load_bridges(const struct ny_stored_graph *graph, const uint32_t *com
         if (bridge.from < bridge.to && bridge.to < graph->n && bridge.length >= 0 &&
             bridge.length < INFINITY && component[bridge.from] == component[bridge.to])
             continue;
-        err = ny_fail(graph->keep.ctx, NY_ESTORE,
-                      "%s %zu of the graph of '%s' in %s is damaged; make it again with "
-                      "--restart",
-                      graph->given ? "edge" : "bridge", k, graph->keep.name, graph->keep.place);
+        err = ny_fail_damaged(graph->keep.ctx, graph->keep.name, graph->keep.place);
     }
     return err;
 }
 
 /* A graph in memory as it is stored. */
 struct stored {
-    uint32_t *rows;
-    float *distances;
+    struct ny_layout own;
     struct ny_bridge *bridges;
     struct ny_components components;
     struct ny_lists lists;
 };
 
-/* Loads lists, bridges or edges, and components, and checks them. release() it also after a
- * failure. */
+static void lay_stored(struct ny_layout *l, struct stored *stored,
+                       const struct ny_stored_graph *graph)
+{
+    size_t n = (size_t)graph->n, t = graph->stored;
+
+    stored->bridges = ny_lay(l, NY_MEM_DICTIONARY, graph->bridges, sizeof(struct ny_bridge));
+    stored->lists = (struct ny_lists){
+        .n = graph->n,
+        .stored = t,
+        .t = graph->neighbors,
+        .row = ny_lay(l, NY_MEM_DICTIONARY, n, t * sizeof(uint32_t)),
+        .distance = ny_lay(l, NY_MEM_DICTIONARY, n, t * sizeof(float)),
+        .limit = graph->limit,
+        .mutual = graph->mutual,
+        .bridge = stored->bridges,
+        .bridges = graph->bridges,
+    };
+    stored->components = (struct ny_components){.n = graph->n};
+    stored->components.of = ny_lay(l, NY_MEM_DICTIONARY, n, sizeof(uint32_t));
+}
+
+/* Loads lists, bridges or edges, and components, and checks them. */
 static int load_stored(const struct ny_stored_graph *graph, struct stored *stored)
 {
-    struct ny_context *ctx = graph->keep.ctx;
     size_t n = (size_t)graph->n, t = graph->stored;
-    int err = NY_EBUDGET;
+    int err;
 
-    stored->components = (struct ny_components){.ctx = ctx, .n = graph->n};
-    stored->rows = ny_calloc(ctx, NY_MEM_DICTIONARY, n, t * sizeof(uint32_t));
-    stored->distances = ny_calloc(ctx, NY_MEM_DICTIONARY, n, t * sizeof(float));
-    stored->bridges = ny_calloc(ctx, NY_MEM_DICTIONARY, graph->bridges, sizeof(struct ny_bridge));
-    stored->components.of = ny_calloc(ctx, NY_MEM_DICTIONARY, n, sizeof(uint32_t));
-    stored->lists = (struct ny_lists){.n = graph->n,
-                                      .stored = t,
-                                      .t = graph->neighbors,
-                                      .row = stored->rows,
-                                      .distance = stored->distances,
-                                      .limit = graph->limit,
-                                      .mutual = graph->mutual,
-                                      .bridge = stored->bridges,
-                                      .bridges = graph->bridges};
-    if (stored->rows && stored->distances && stored->components.of && stored->bridges) err = NY_OK;
-    if (err == NY_OK && t) err = load(graph, "neighbors", 0, n, stored->rows);
-    if (err == NY_OK && t) err = load(graph, "distances", 0, n, stored->distances);
+    lay_stored(&stored->own, stored, graph);
+    err = stored->own.err;
+    if (err == NY_OK && t) err = load(graph, "neighbors", 0, n, (void *)stored->lists.row);
+    if (err == NY_OK && t) err = load(graph, "distances", 0, n, (void *)stored->lists.distance);
     if (err == NY_OK) err = load_components(graph, 0, n, stored->components.of);
     if (err == NY_OK) err = check_lists(graph, &stored->lists, &stored->components);
     if (err == NY_OK && graph->bridges)
@@ -367,34 +338,38 @@ static int load_stored(const struct ny_stored_graph *graph, struct stored *store
     return err;
 }
 
-static void release(const struct ny_stored_graph *graph, struct stored *stored)
-{
-    struct ny_context *ctx = graph->keep.ctx;
-
-    ny_components_release(&stored->components);
-    ny_free(ctx, stored->bridges);
-    ny_free(ctx, stored->distances);
-    ny_free(ctx, stored->rows);
-}
-
 int ny_stored_edges(const struct ny_stored_graph *graph, uint32_t component, struct ny_edges *edges)
 {
-    struct stored stored;
+    struct stored stored = {.own.ctx = graph->keep.ctx};
     uint32_t *order = NULL;
     int err = NY_OK;
 
     *edges = (struct ny_edges){0};
-    if (ny_stored_graph_near(graph)) err = ny_near_rows(graph->X, graph->n, &order);
-    if (err) return err;
-    err = load_stored(graph, &stored);
+    if (ny_stored_graph_near(graph)) err = ny_near_rows(graph->X, graph->n, &stored.own, &order);
+    if (err == NY_OK) err = load_stored(graph, &stored);
     stored.lists.order = order;
     if (err == NY_OK) err = check_component(graph, &stored.components, component);
     if (err == NY_OK)
         err = ny_edges_new(edges, graph->keep.ctx, &stored.lists, &stored.components, component);
     edges->affinities = err == NY_OK && graph->affinities;
-    release(graph, &stored);
-    ny_free(graph->keep.ctx, order);
+    ny_layout_free(&stored.own);
     return err;
+}
+
+void ny_stored_edges_count(struct ny_layout *l, const struct ny_stored_graph *graph)
+{
+    struct ny_edges edges = {.n = (uint32_t)graph->largest};
+    struct ny_layout_mark mark;
+    struct stored stored;
+
+    ny_edges_lay(l, &edges, graph->n, graph->largest_edges);
+    mark = ny_layout_mark(l);
+    if (ny_stored_graph_near(graph))
+        ny_lay(l, NY_MEM_DICTIONARY, (size_t)graph->n, sizeof(uint32_t)); /* their order */
+    lay_stored(l, &stored, graph);
+    ny_layout_add(l, NY_MEM_DICTIONARY, NY_CHUNK_BYTES);
+    ny_edges_making_count(l, graph->largest);
+    ny_layout_back(l, &mark);
 }
 
 /* ---- in pages ------------------------------------------------------------------------------- */
@@ -411,58 +386,77 @@ static int read_lists(void *arg, uint64_t first, size_t count, uint32_t *row, fl
 static int number_points(const struct ny_stored_graph *graph, uint32_t component,
                          struct ny_edges *edges, struct ny_bridge *bridges)
 {
+    struct ny_layout l = {.ctx = edges->ctx};
     uint32_t *order = NULL;
     int err;
 
-    edges->node = ny_calloc(edges->ctx, NY_MEM_DICTIONARY, (size_t)graph->n, sizeof(*edges->node));
+    edges->node = ny_lay(&edges->own, NY_MEM_DICTIONARY, (size_t)graph->n, sizeof(*edges->node));
     err = edges->node ? load_components(graph, 0, (size_t)graph->n, edges->node) : NY_EBUDGET;
     if (err == NY_OK && graph->bridges) err = load_bridges(graph, edges->node, bridges);
-    if (err == NY_OK && ny_stored_graph_near(graph)) err = ny_near_rows(graph->X, graph->n, &order);
+    if (err == NY_OK && ny_stored_graph_near(graph))
+        err = ny_near_rows(graph->X, graph->n, &l, &order);
     edges->near = !!order;
     for (uint64_t k = 0; k < graph->n && err == NY_OK; k++) {
         uint64_t i = order ? order[k] : k;
 
         edges->node[i] = edges->node[i] == component ? edges->n++ : NY_NO_ROW;
     }
-    ny_free(edges->ctx, order);
+    ny_layout_free(&l);
     if (err || (edges->n && (component || edges->n == graph->largest))) return err;
-    return wrong_count(graph, component, edges->n);
+    return ny_fail_damaged(graph->keep.ctx, graph->keep.name, graph->keep.place);
 }
 
-int ny_stored_pages(const struct ny_stored_graph *graph, uint32_t component, size_t pages_bytes,
-                    struct ny_edges *edges)
+/* Lays out the bridges, and returns the lists with these. */
+static struct ny_list_source lay_source(struct ny_layout *l, const struct ny_stored_graph *graph,
+                                        struct ny_bridge **bridges)
 {
-    struct ny_context *ctx = graph->keep.ctx;
-    struct ny_bridge *bridges = ny_calloc(ctx, NY_MEM_DICTIONARY, graph->bridges, sizeof(*bridges));
-    struct ny_list_source source = {
+    *bridges = ny_lay(l, NY_MEM_DICTIONARY, graph->bridges, sizeof(**bridges));
+    return (struct ny_list_source){
         .lists = {.n = graph->n,
                   .stored = graph->stored,
                   .t = graph->neighbors,
                   .limit = graph->limit,
                   .mutual = graph->mutual,
-                  .bridge = bridges,
+                  .bridge = *bridges,
                   .bridges = graph->bridges},
         .piece_rows = ny_graph_layout("neighbors", graph->n, graph->stored).chunk_rows,
-        .pages_bytes = pages_bytes,
         .folder = graph->keep.folder,
         .read = read_lists,
-        .damaged = damaged_row,
+        .damaged = damaged,
         .arg = (void *)graph};
-    int err = bridges ? NY_OK : NY_EBUDGET;
+}
 
-    *edges = (struct ny_edges){.ctx = ctx};
+int ny_stored_pages(const struct ny_stored_graph *graph, uint32_t component, size_t pages_bytes,
+                    struct ny_edges *edges)
+{
+    struct ny_layout l = {.ctx = graph->keep.ctx};
+    struct ny_bridge *bridges;
+    struct ny_list_source source = lay_source(&l, graph, &bridges);
+    int err = l.err;
+
+    source.pages_bytes = pages_bytes;
+    *edges = (struct ny_edges){.own.ctx = l.ctx, .ctx = l.ctx};
     if (err == NY_OK) err = number_points(graph, component, edges, bridges);
     if (err == NY_OK) err = ny_pages_build(edges, &source);
-    ny_free(ctx, bridges);
+    ny_layout_free(&l);
     if (err) ny_edges_release(edges);
     return err;
 }
 
-size_t ny_stored_pages_bytes(const struct ny_stored_graph *graph)
+void ny_stored_pages_count(struct ny_layout *l, const struct ny_stored_graph *graph)
 {
-    return graph->bridges * sizeof(struct ny_bridge) + NY_CHUNK_BYTES +
-           ny_pages_building_bytes(graph->largest, graph->largest_edges, graph->neighbors,
-                                   2 * NY_CHUNK_BYTES);
+    struct ny_edges edges = {.n = (uint32_t)graph->largest};
+    struct ny_list_source source;
+    struct ny_layout_mark mark;
+    struct ny_bridge *bridges;
+
+    ny_pages_lay(l, &edges, graph->n);
+    mark = ny_layout_mark(l);
+    source = lay_source(l, graph, &bridges);
+    source.pages_bytes = ny_pages_held(graph->largest_edges);
+    ny_layout_add(l, NY_MEM_DICTIONARY, NY_CHUNK_BYTES);
+    ny_pages_making_count(l, graph->largest, &source);
+    ny_layout_back(l, &mark);
 }
 
 /* ---- all edges ------------------------------------------------------------------------------ */
@@ -488,13 +482,13 @@ static size_t walk_edges(const struct ny_lists *lists, struct ny_edge_list *list
 
 int ny_stored_edge_list(const struct ny_stored_graph *graph, struct ny_edge_list *list)
 {
-    struct stored stored;
+    struct stored stored = {.own.ctx = graph->keep.ctx};
     int err = load_stored(graph, &stored);
 
     *list = (struct ny_edge_list){0};
     if (err == NY_OK)
         err = ny_edge_list_new(list, graph->keep.ctx, walk_edges(&stored.lists, NULL));
     if (err == NY_OK) walk_edges(&stored.lists, list);
-    release(graph, &stored);
+    ny_layout_free(&stored.own);
     return err ? err : ny_edge_list_settle(list);
 }

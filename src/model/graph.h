@@ -33,9 +33,6 @@ static inline bool ny_stored_graph_any(const struct ny_stored_graph *graph)
     return graph->neighbors > 0 || graph->given;
 }
 
-/* Returns the facts about the graph that a NAME has made: the report of a graph, or "graph" in the
- * report of a fit. */
-json_t *ny_graph_facts(const json_t *record);
 /* Takes the facts of another graph into those of a fit, which has all that are there. */
 void ny_graph_facts_adopt(json_t *facts, const json_t *others);
 /* Tells whether figures of two graphs agree: those by which fits of earlier versions, which keep no
@@ -92,12 +89,12 @@ int ny_stored_edges(const struct ny_stored_graph *graph, uint32_t component,
  * of the keep (graph/pages.h); ny_edges_release() it. `pages_bytes`: of a search. */
 int ny_stored_pages(const struct ny_stored_graph *graph, uint32_t component, size_t pages_bytes,
                     struct ny_edges *edges);
-/* Returns the most bytes that ny_stored_pages() holds besides its result while it runs. */
-size_t ny_stored_pages_bytes(const struct ny_stored_graph *graph);
+/* Counts the largest component in pages, and at most what ny_stored_pages() takes besides. */
+void ny_stored_pages_count(struct ny_layout *l, const struct ny_stored_graph *graph);
 /* Loads the edges of all components, settled (graph/edge_list.h); ny_edge_list_release() them also
  * after a failure. */
 int ny_stored_edge_list(const struct ny_stored_graph *graph, struct ny_edge_list *list);
-/* Returns the bytes that ny_stored_edges() holds besides its result while it runs. */
-size_t ny_stored_edges_bytes(const struct ny_stored_graph *graph);
+/* Counts the largest component in memory, and at most what ny_stored_edges() takes besides. */
+void ny_stored_edges_count(struct ny_layout *l, const struct ny_stored_graph *graph);
 
 #endif

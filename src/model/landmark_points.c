@@ -155,10 +155,7 @@ static bool holds(const struct ny_landmark_points *how, const struct ny_landmark
 
 static int not_these(const struct ny_keep *keep)
 {
-    return ny_fail(
-        keep->ctx, NY_ESTORE,
-        "the landmark points of '%s' in %s do not match its record; fit it again with --restart",
-        keep->name, keep->place);
+    return ny_fail_damaged(keep->ctx, keep->name, keep->place);
 }
 
 /* Reads rows that are larger than a chunk. */

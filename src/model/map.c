@@ -38,14 +38,17 @@ const struct ny_map *ny_map_of(const json_t *record)
 
 const struct ny_map ny_map_svd = {
     .name = "svd",
-    .summary = "eigenvectors of K as it is",
+    .summary = "eigenvectors of the kernel matrix K",
     .title = "Kernel SVD",
+    .own = "online",
+    .without = "averages",
 };
 
 const struct ny_map ny_map_pca = {
     .name = "pca",
-    .summary = "principal components: kpca with the linear kernel about the column mean",
+    .summary = "kpca with the linear kernel",
     .title = "PCA",
+    .own = "online",
     .metric = true,
     .additive = true,
     .kernel = "linear",
@@ -55,22 +58,25 @@ const struct ny_map ny_map_pca = {
 
 const struct ny_map ny_map_kpca = {
     .name = "kpca",
-    .summary = "kernel principal components: K centred",
+    .summary = "eigenvectors of the centred K",
     .title = "Kernel PCA",
+    .own = "online",
     .additive = true,
 };
 
 const struct ny_map ny_map_laplacian = {
     .name = "laplacian",
-    .summary = "spectral clustering: eigenvectors of K divided by its degrees",
+    .summary = "of K divided by its degrees",
     .title = "Spectral embedding",
     .divided = true,
 };
 
 const struct ny_map ny_map_diffusion = {
     .name = "diffusion",
-    .summary = "diffusion map: the same, times eigenvalues to the power of --time",
+    .summary = "like laplacian, times the eigenvalues to the power of --time (on a graph, not a "
+               "kernel, with --neighbors or --graph)",
     .title = "Diffusion map",
+    .own = "normalize|time|edge-weights",
     .divided = true,
     .in_time = true,
     .of_graph = &ny_map_graph_diffusion,
@@ -78,7 +84,7 @@ const struct ny_map ny_map_diffusion = {
 
 const struct ny_map ny_map_isomap = {
     .name = "isomap",
-    .summary = "isometric map: shortest paths in a graph of neighbours, centred",
+    .summary = "from lengths of shortest paths in a graph of neighbours (--neighbors or --graph)",
     .title = "Isomap",
     .metric = true,
     .additive = true,
@@ -89,8 +95,9 @@ const struct ny_map ny_map_isomap = {
 
 const struct ny_map ny_map_eigenmaps = {
     .name = "eigenmaps",
-    .summary = "Laplacian eigenmaps: smoothest functions on a graph of neighbours",
+    .summary = "the smoothest functions on such a graph",
     .title = "Laplacian eigenmaps",
+    .own = "edge-weights",
     .kernel = "rbf",
     .divided = true,
     .graph = true,

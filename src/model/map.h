@@ -24,6 +24,8 @@ struct ny_map {
     const char *methods; /* "a|b|c": values of --approx that a map of a graph takes, in the order of
                           * the help, the first by default; NULL: it takes none */
     const char *options; /* options of kernels' maps that this map of a graph takes too */
+    const char *own;     /* what it takes of the options that not all maps take */
+    const char *without; /* what it alone does not take */
     const struct ny_map *of_graph; /* the map that takes its place with the options of a graph;
                                     * NULL: there is none */
 };

@@ -37,9 +37,9 @@ enum {
  * all f64, the raw landmarks (sparse: model/model_sparse.h), padding to 8 bytes, the checksum. */
 struct image_header {
     char magic[16];
-    uint32_t version, dtype, precision, degree;
+    uint32_t version, dtype, precision, second;
     uint64_t m, d, p;
-    double gamma, coef0;
+    double gamma, first;
     char kernel[KERNEL_NAME_BYTES];
 };
 
@@ -106,11 +106,8 @@ void ny_model_free(struct ny_model *model)
     ny_names_release(&model->columns, model->ctx);
     if (model->few_rows) model->few_rows_free(model);
     ny_geometry_free((struct ny_geometry *)model->spec.geometry, model->ctx);
-    ny_free(model->ctx, model->landmarks);
+    ny_layout_free(&model->own);
     ny_sparse_list_release(&model->sparse, model->ctx);
-    ny_free(model->ctx, model->a);
-    ny_free(model->ctx, model->P);
-    ny_free(model->ctx, model->q);
     ny_free(model->ctx, model->image);
     ny_free(model->ctx, model->fitted.mean);
     ny_free(model->ctx, model->fitted.spread);
@@ -150,31 +147,28 @@ static int allocate(struct ny_model **out, const struct ny_model *sizes)
     bool divided = sizes->degrees.v, scaled = sizes->coordinates.scale;
     struct ny_context *ctx = sizes->ctx;
     struct ny_model *model = ny_calloc(ctx, NY_MEM_MODEL, 1, sizeof(*model));
-    size_t raw, map;
+    struct ny_layout *l = &model->own;
+    size_t m = sizes->m, row_bytes = ny_row_bytes(sizes->spec.dtype, sizes->d, 0);
 
     *out = model;
     if (!model) return NY_EBUDGET;
     *model = *sizes;
+    l->ctx = ctx;
     model->spec.geometry = NULL;
     model->degrees.v = NULL;
     model->coordinates.scale = NULL;
-    if (ny_product(ctx, &raw, landmark_rows(model), ny_row_bytes(model->spec.dtype, model->d, 0),
-                   1) ||
-        ny_product(ctx, &map, model->m, model->p, sizeof(double)))
-        return NY_EBUDGET;
-    if (landmark_bytes(model)) {
-        model->landmarks = ny_alloc(ctx, NY_MEM_MODEL, raw);
-        if (!model->landmarks) return NY_EBUDGET;
-    }
-    model->a = ny_alloc(ctx, NY_MEM_MODEL, model->m * sizeof(double));
-    model->P = ny_alloc(ctx, NY_MEM_MODEL, map);
-    model->q = ny_alloc(ctx, NY_MEM_MODEL, model->p * sizeof(double));
-    if (divided) model->degrees.v = ny_alloc(ctx, NY_MEM_MODEL, model->m * sizeof(double));
+    if (landmark_bytes(model))
+        model->landmarks = ny_lay(l, NY_MEM_MODEL, landmark_rows(model), row_bytes);
+    model->a = ny_lay(l, NY_MEM_MODEL, m, sizeof(double));
+    model->P = ny_lay(l, NY_MEM_MODEL, m, model->p * sizeof(double));
+    model->q = ny_lay(l, NY_MEM_MODEL, model->p, sizeof(double));
+    if (l->err) return l->err;
+    if (divided) model->degrees.v = ny_alloc(ctx, NY_MEM_MODEL, m * sizeof(double));
     if (scaled)
         model->coordinates.scale =
             ny_alloc(ctx, NY_MEM_MODEL, ny_coordinates_count(&model->coordinates) * sizeof(double));
-    if ((divided && !model->degrees.v) || (scaled && !model->coordinates.scale)) return NY_EBUDGET;
-    return model->a && model->P && model->q ? NY_OK : NY_EBUDGET;
+    return (divided && !model->degrees.v) || (scaled && !model->coordinates.scale) ? NY_EBUDGET
+                                                                                   : NY_OK;
 }
 
 /* Copies the landmarks of a sparse model. */
@@ -303,12 +297,12 @@ void ny_model_save(const struct ny_model *model, void *image)
                                   .version = version_of(&model->spec),
                                   .dtype = (uint32_t)model->spec.dtype,
                                   .precision = (uint32_t)model->precision,
-                                  .degree = model->spec.params.degree,
+                                  .second = (uint32_t)model->spec.params.second,
                                   .m = model->m,
                                   .d = model->d,
                                   .p = model->p,
                                   .gamma = model->spec.params.gamma,
-                                  .coef0 = model->spec.params.coef0};
+                                  .first = model->spec.params.first};
     struct image_map map = {.divided = model->degrees.v != NULL,
                             .skip = (uint32_t)model->coordinates.skip,
                             .asymmetric = model->coordinates.asymmetric,
@@ -451,9 +445,7 @@ static struct ny_model sizes_of(const struct image_parts *parts, struct ny_conte
         .precision = (enum ny_precision)header->precision,
         .spec = {.ctx = ctx,
                  .kernel = ny_kernel_find(header->kernel),
-                 .params = {.gamma = header->gamma,
-                            .coef0 = header->coef0,
-                            .degree = header->degree},
+                 .params = {header->gamma, header->first, header->second},
                  .dtype = (enum ny_dtype)header->dtype,
                  .slots = parts->sparse.slots,
                  .values = parts->sparse.nnz,
@@ -574,16 +566,22 @@ static int append_landmarks(const struct ny_model *model, struct ny_columns *col
     return rows.list ? append_widened_sparse(model, columns) : append_widened(model, columns);
 }
 
+struct ny_columns_spec ny_model_spec(const struct ny_model *model, enum ny_dtype dtype,
+                                     size_t slots)
+{
+    struct ny_columns_spec spec = model->spec;
+
+    if (dtype != NY_DTYPE_NONE) spec.dtype = ny_dtype_common(spec.dtype, dtype);
+    if (slots > spec.slots) spec.slots = slots;
+    return spec;
+}
+
 int ny_model_columns(const struct ny_model *model, enum ny_dtype dtype, size_t slots,
                      struct ny_columns **out)
 {
-    struct ny_columns_spec spec = model->spec;
-    int err;
+    struct ny_columns_spec spec = ny_model_spec(model, dtype, slots);
+    int err = ny_columns_new(out, &spec);
 
-    *out = NULL;
-    if (dtype != NY_DTYPE_NONE) spec.dtype = ny_dtype_common(spec.dtype, dtype);
-    if (slots > spec.slots) spec.slots = slots;
-    err = ny_columns_new(out, &spec);
     if (!err) err = append_landmarks(model, *out);
     if (!err) err = ny_columns_set_shift(*out, model->a);
     if (!err) return NY_OK;

@@ -27,6 +27,7 @@ struct ny_fitted_rows {
 };
 
 struct ny_model {
+    struct ny_layout own;
     struct ny_context *ctx;
     struct ny_columns_spec spec; /* kernel, params, geometry (owned), dtype of the landmarks */
     size_t m, d, p;              /* p: eigenpairs, columns of P */
@@ -94,6 +95,10 @@ int ny_model_read(struct ny_model **out, struct ny_context *ctx, const void *ima
  * none. *out is NULL after an error. */
 int ny_model_of_record(struct ny_model **out, const struct ny_keep *keep, const json_t *record);
 
+/* Returns the spec of the model's landmarks and of rows of `dtype` (NY_DTYPE_NONE: the model's
+ * own), records of so many slots. */
+struct ny_columns_spec ny_model_spec(const struct ny_model *model, enum ny_dtype dtype,
+                                     size_t slots);
 /* Makes columns with the model's landmarks and shift, for raw rows of `dtype`, to which the
  * landmarks are widened; NY_DTYPE_NONE: the landmarks' own. For a sparse model, records have
  * `slots`, at least the model's own; 0: the model's. */

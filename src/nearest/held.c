@@ -1,14 +1,15 @@
 /*
- * Holds rows of the points in memory for the forest and for the pass over all pairs
- * (nearest/held.h). Wanted rows are a bit each, and lie in memory in ascending order: the place of
- * a row is the number of wanted rows before it, of which every 64th is kept and the rest are
- * counted in a word. Pieces of 16,384 rows are read by the workers in turn.
+ * Holds rows of the points in memory (nearest/held.h). Wanted rows are a bit each, and lie in
+ * memory in ascending order: the place of a row is the number of wanted rows before it, of which
+ * every 64th is kept and the rest are counted in a word. Pieces of 16,384 rows are read by the
+ * workers in turn.
  */
 #include "nearest/held.h"
 
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/random.h"
 #include "base/thread.h"
 #include "stream/rows.h"
 
@@ -91,43 +92,60 @@ int ny_held_load(struct ny_held *held)
     return ny_parallel(held->ctx, held->workers, read_pieces, held);
 }
 
+/* ---- a sample ------------------------------------------------------------------------------- */
+
+int ny_held_draw(const struct ny_held *held, uint64_t seed, uint64_t stream, size_t count,
+                 uint64_t *row, char *raw)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t begin = held->n * i / count, length = held->n * (i + 1) / count - begin;
+
+        row[i] = begin + ny_hash64(seed, stream, i) % length;
+        if (ny_held_all(held))
+            memcpy(raw + i * held->row_bytes, ny_held_row(held, row[i]), held->row_bytes);
+    }
+    return ny_held_all(held) ? NY_OK : held->X->ops->gather(held->X, held->slots, row, count, raw);
+}
+
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-size_t ny_held_bytes(const struct ny_columns_spec *spec, uint64_t n, size_t room, unsigned workers)
+static void lay(struct ny_layout *l, struct ny_held *held)
 {
-    size_t wishes = NY_HELD_PIECE * 3 * sizeof(uint64_t);
-    size_t words = room < n ? words_of(n) * (sizeof(uint64_t) + sizeof(uint32_t)) : 0;
+    held->rows = ny_lay(l, NY_MEM_TILES, held->room, held->row_bytes);
+    if (ny_held_all(held)) return;
+    held->wanted = ny_lay(l, NY_MEM_TILES, words_of(held->n), sizeof(uint64_t));
+    held->before = ny_lay(l, NY_MEM_TILES, words_of(held->n), sizeof(uint32_t));
+}
 
-    return room * ny_raw_bytes(spec) + words + workers * wishes;
+void ny_held_count(struct ny_layout *l, const struct ny_columns_spec *spec, uint64_t n, size_t room,
+                   unsigned workers)
+{
+    const size_t wishes = NY_HELD_PIECE * 3 * sizeof(uint64_t);
+    struct ny_held held = {
+        .n = n, .room = room < n ? room : (size_t)n, .row_bytes = ny_raw_bytes(spec)};
+
+    lay(l, &held);
+    ny_layout_add(l, NY_MEM_STORE, workers * wishes);
 }
 
 int ny_held_new(struct ny_held *held, struct ny_rows *X, const struct ny_columns_spec *spec,
                 uint64_t n, size_t room, unsigned workers)
 {
-    struct ny_context *ctx = spec->ctx;
-    size_t bytes;
-    int err = ny_product(ctx, &bytes, room, ny_raw_bytes(spec), 1);
-
-    *held = (struct ny_held){.ctx = ctx,
+    *held = (struct ny_held){.own.ctx = spec->ctx,
+                             .ctx = spec->ctx,
                              .X = X,
                              .n = n,
                              .slots = spec->slots,
                              .row_bytes = ny_raw_bytes(spec),
                              .room = room < n ? room : (size_t)n,
                              .workers = workers};
-    if (err) return err;
-    held->rows = ny_alloc(ctx, NY_MEM_TILES, held->room * held->row_bytes);
-    if (!held->rows) return NY_EBUDGET;
-    if (ny_held_all(held)) return ny_parallel(held->ctx, held->workers, read_pieces, held);
-    held->wanted = ny_calloc(ctx, NY_MEM_TILES, words_of(n), sizeof(uint64_t));
-    held->before = ny_calloc(ctx, NY_MEM_TILES, words_of(n), sizeof(uint32_t));
-    return held->wanted && held->before ? NY_OK : NY_EBUDGET;
+    lay(&held->own, held);
+    if (held->own.err || !ny_held_all(held)) return held->own.err;
+    return ny_parallel(held->ctx, held->workers, read_pieces, held);
 }
 
 void ny_held_release(struct ny_held *held)
 {
-    ny_free(held->ctx, held->rows);
-    ny_free(held->ctx, held->wanted);
-    ny_free(held->ctx, held->before);
+    ny_layout_free(&held->own);
     *held = (struct ny_held){0};
 }

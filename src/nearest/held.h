@@ -13,6 +13,7 @@ struct ny_rows;
 enum { NY_HELD_PIECE = 16384 };
 
 struct ny_held {
+    struct ny_layout own;
     struct ny_context *ctx;
     struct ny_rows *X;
     uint64_t n;
@@ -30,9 +31,9 @@ int ny_held_new(struct ny_held *held, struct ny_rows *X, const struct ny_columns
                 uint64_t n, size_t room, unsigned workers);
 /* Frees the rows; right also after a failure of ny_held_new(). */
 void ny_held_release(struct ny_held *held);
-/* Returns the bytes that ny_held_new() and reading with so many workers charge for room of `room`
- * rows of n. */
-size_t ny_held_bytes(const struct ny_columns_spec *spec, uint64_t n, size_t room, unsigned workers);
+/* Counts what ny_held_new() and reading with so many workers take for room of `room` rows of n. */
+void ny_held_count(struct ny_layout *l, const struct ny_columns_spec *spec, uint64_t n, size_t room,
+                   unsigned workers);
 
 /* Tells whether all rows are in memory, so that nothing need be wanted. */
 static inline bool ny_held_all(const struct ny_held *held)
@@ -47,6 +48,11 @@ bool ny_held_want(struct ny_held *held, uint64_t row);
 /* Reads all rows that are wanted, in the order of their blocks. Does nothing if all rows are held.
  */
 int ny_held_load(struct ny_held *held);
+
+/* Draws rows by hash, one from each of `count` equal stretches of them: their numbers, and the raw
+ * rows. Errors of the rows. */
+int ny_held_draw(const struct ny_held *held, uint64_t seed, uint64_t stream, size_t count,
+                 uint64_t *row, char *raw);
 
 /* A raw row that was wanted and read. */
 static inline const void *ny_held_row(const struct ny_held *held, uint64_t row)

@@ -22,6 +22,7 @@ struct side {
 };
 
 struct run {
+    struct ny_layout own;
     const struct ny_knn *knn;
     struct ny_pairs pairs;
     struct ny_neighbors *lists;
@@ -60,7 +61,7 @@ static int unit(void *arg, const struct ny_tile *tile)
         err = ny_pairs_panel(&run->pairs, run->knn->spec, tile->worker, panel, side->raw,
                              &side->columns);
         if (err) return err;
-        ny_tiles_use(&side->tiles, side->columns);
+        ny_tiles_use(&side->tiles, side->columns, NULL);
     }
     own.worker = 0;
     return ny_tiles_compute(&side->tiles, &own);
@@ -98,46 +99,53 @@ static int checkpoint(void *arg, uint64_t tiles_done)
     return run->checkpoint ? run->checkpoint(run->checkpoint_arg, tiles_done) : NY_OK;
 }
 
-size_t ny_knn_pass_bytes(const struct ny_columns_spec *spec, uint64_t n, unsigned workers)
+static void lay(struct ny_layout *l, struct run *run, const struct ny_columns_spec *spec,
+                uint64_t n, unsigned workers)
 {
-    size_t panel = ny_panel_rows(n);
+    size_t panel_rows = ny_panel_rows(n);
 
-    return workers *
-           (ny_columns_bytes(spec, panel) + ny_tiles_bytes(spec, panel, NY_PRECISION_F32) +
-            panel * ny_raw_bytes(spec) + sizeof(struct side));
+    run->side = ny_lay(l, NY_MEM_TILES, workers, sizeof(*run->side));
+    for (unsigned w = 0; w < workers; w++) {
+        struct side spare, *side = run->side ? &run->side[w] : &spare;
+
+        side->raw = ny_lay(l, NY_MEM_TILES, panel_rows, ny_raw_bytes(spec));
+        ny_tiles_lay(l, &side->tiles, spec, panel_rows, NY_PRECISION_F32, 1);
+        ny_layout_add(l, NY_MEM_DICTIONARY, ny_columns_bytes(spec, panel_rows));
+    }
 }
 
+void ny_knn_pass_count(struct ny_layout *l, const struct ny_columns_spec *spec, uint64_t n,
+                       unsigned workers)
+{
+    struct run run;
+
+    lay(l, &run, spec, n, workers);
+}
+
+/* Makes the buffers, and each worker's first panel. */
 static int allocate(struct run *run, uint64_t first_tile)
 {
-    const struct ny_columns_spec *spec = run->knn->spec;
-    size_t panel_rows = ny_panel_rows(run->knn->n);
-    int err = NY_OK;
+    const struct ny_knn *knn = run->knn;
+    int err;
 
-    run->side = ny_calloc(spec->ctx, NY_MEM_TILES, run->knn->workers, sizeof(*run->side));
-    if (!run->side) return NY_EBUDGET;
-    for (unsigned w = 0; w < run->knn->workers && err == NY_OK; w++) {
+    run->own.ctx = knn->spec->ctx;
+    lay(&run->own, run, knn->spec, knn->n, knn->workers);
+    err = run->own.err;
+    for (unsigned w = 0; w < knn->workers && !err; w++) {
         struct side *side = &run->side[w];
 
-        side->raw = ny_calloc(spec->ctx, NY_MEM_TILES, panel_rows, ny_raw_bytes(spec));
-        if (!side->raw) return NY_EBUDGET;
         ny_pairs_unit(&run->pairs, first_tile, &side->panel);
-        err = ny_pairs_panel(&run->pairs, spec, w, side->panel, side->raw, &side->columns);
-        if (err == NY_OK)
-            err = ny_tiles_new(&side->tiles, side->columns, NULL, NY_PRECISION_F32, 1);
+        err = ny_pairs_panel(&run->pairs, knn->spec, w, side->panel, side->raw, &side->columns);
+        if (!err) ny_tiles_use(&side->tiles, side->columns, NULL);
     }
     return err;
 }
 
 static void release(struct run *run)
 {
-    struct ny_context *ctx = run->knn->spec->ctx;
-
-    for (unsigned w = 0; run->side && w < run->knn->workers; w++) {
-        ny_tiles_release(&run->side[w].tiles);
+    for (unsigned w = 0; run->side && w < run->knn->workers; w++)
         ny_columns_free(run->side[w].columns);
-        ny_free(ctx, run->side[w].raw);
-    }
-    ny_free(ctx, run->side);
+    ny_layout_free(&run->own);
 }
 
 int ny_knn_pass(const struct ny_knn *knn, struct ny_neighbors *lists, uint64_t first_tile,

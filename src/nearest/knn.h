@@ -1,6 +1,6 @@
 /*
  * Finds the nearest neighbours of every point, exactly. Stage neighbors of the verb graph
- * (neighbors/lists.c), the bridges, the recall of a forest and new points beside a graph use it.
+ * (neighbors/lists.c), the bridges, and new points beside a graph use it.
  *
  * All pairs go through the tiles of columns/pairs.h, in f32 or as exact integers, and each row
  * keeps a list of a few more candidates than are wanted: t + t/4 + 4 of them, for example 10 for t
@@ -51,9 +51,9 @@ int ny_knn_pass(const struct ny_knn *knn, struct ny_neighbors *lists, uint64_t f
                 int (*checkpoint)(void *arg, uint64_t tiles_done), void *arg);
 /* Distances of a pass over so many panels. */
 double ny_knn_pass_pairs(const struct ny_knn *knn, uint64_t panels);
-/* Returns the bytes that ny_knn_pass() charges for n points, beside the lists and the source of the
- * points. */
-size_t ny_knn_pass_bytes(const struct ny_columns_spec *spec, uint64_t n, unsigned workers);
+/* Counts what ny_knn_pass() takes for n points, beside the lists and the source of the points. */
+void ny_knn_pass_count(struct ny_layout *l, const struct ny_columns_spec *spec, uint64_t n,
+                       unsigned workers);
 
 /* The final lists of rows first … first + count − 1, at most NY_MEASURE_ROWS: t row numbers and
  * distances each; distances are d itself, or 1 − cos. Reads the candidates, and all points again
@@ -82,10 +82,10 @@ struct ny_knn_query {
  * are there. */
 int ny_knn_nearest(const struct ny_knn *knn, const struct ny_knn_query *query,
                    struct ny_source *points, struct ny_measured *out);
-/* Returns the bytes that a comparison of NY_COMPARE_ROWS rows with all points charges, beside these
- * rows and the source of the points. */
-size_t ny_knn_compare_bytes(const struct ny_knn *knn);
-/* Returns the most bytes that ny_knn_measure() charges. */
-size_t ny_knn_measure_bytes(const struct ny_knn *knn);
+/* Counts what a comparison of NY_COMPARE_ROWS rows with all points takes, beside these rows and the
+ * source of the points. */
+void ny_knn_compare_count(struct ny_layout *l, const struct ny_knn *knn);
+/* Counts the most that ny_knn_measure() takes. */
+void ny_knn_measure_count(struct ny_layout *l, const struct ny_knn *knn);
 
 #endif

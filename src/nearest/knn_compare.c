@@ -63,11 +63,13 @@ static int fold(void *arg, const struct ny_tile *tile)
     return NY_OK;
 }
 
-size_t ny_knn_compare_bytes(const struct ny_knn *knn)
+void ny_knn_compare_count(struct ny_layout *l, const struct ny_knn *knn)
 {
-    return NY_COMPARE_ROWS * knn->neighbors * sizeof(struct ny_near) +
-           ny_columns_bytes(knn->spec, NY_COMPARE_ROWS) +
-           knn->workers * ny_tiles_bytes(knn->spec, NY_COMPARE_ROWS, NY_PRECISION_F64);
+    struct ny_tiles tiles;
+
+    ny_tiles_lay(l, &tiles, knn->spec, NY_COMPARE_ROWS, NY_PRECISION_F64, knn->workers);
+    ny_lay(l, NY_MEM_DICTIONARY, NY_COMPARE_ROWS, knn->neighbors * sizeof(struct ny_near));
+    ny_layout_add(l, NY_MEM_DICTIONARY, ny_columns_bytes(knn->spec, NY_COMPARE_ROWS));
 }
 
 /* Compares the query with `points`, which is read once. */
@@ -78,6 +80,7 @@ static int compare_with(const struct ny_knn *knn, const struct ny_knn_query *que
     static const double shift[NY_COMPARE_ROWS];
     struct compare compare = {.query = query, .neighbors = knn->neighbors, .near = near};
     double flops = 2 * (double)query->count * ny_entry_products(knn->spec);
+    struct ny_layout l = {.ctx = knn->spec->ctx};
     struct ny_columns *columns = NULL;
     int err = ny_columns_new(&columns, knn->spec);
 
@@ -85,8 +88,10 @@ static int compare_with(const struct ny_knn *knn, const struct ny_knn_query *que
     if (err) goto done;
     ny_columns_set_near(columns, query->near);
     ny_near_clear(near, query->count * knn->neighbors);
-    err = ny_tiles_new(&compare.tiles, columns, shift, NY_PRECISION_F64, knn->workers);
+    ny_tiles_lay(&l, &compare.tiles, knn->spec, query->count, NY_PRECISION_F64, knn->workers);
+    err = l.err;
     if (err) goto done;
+    ny_tiles_use(&compare.tiles, columns, shift);
     err = ny_pass_run(&(struct ny_pass){.ctx = knn->spec->ctx,
                                         .source = points,
                                         .stage = "neighbors, in f64",
@@ -94,14 +99,14 @@ static int compare_with(const struct ny_knn *knn, const struct ny_knn_query *que
                                         .flops_per_row = flops},
                       &work, &compare);
 done:
-    ny_tiles_release(&compare.tiles);
+    ny_layout_free(&l);
     ny_columns_free(columns);
     return err;
 }
 
 static bool is_another(const void *arg, size_t i, uint64_t row)
 {
-    return ((const uint32_t *)arg)[i] != row;
+    return ((const uint64_t *)arg)[i] != row;
 }
 
 int ny_knn_compare(const struct ny_knn *knn, const struct ny_knn_again *again, struct ny_near *near)

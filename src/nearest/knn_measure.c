@@ -18,7 +18,9 @@ struct measure {
     uint64_t first;
     size_t count, width;
     const char *rows;        /* count raw rows */
-    char *read, *candidates; /* rows, and count × width of them, if points are not held */
+    /* If points are not held: rows, and count × width candidates with their numbers. */
+    char *read, *candidates;
+    uint64_t *wanted;
     double *norms;           /* count: γ‖x‖² of prepared rows */
     struct ny_measured *out;
     double *last;   /* count: values of the t-th of the measured */
@@ -56,32 +58,25 @@ static bool proved(const struct measure *measure, size_t list, size_t i, double 
 
 /* The workspace of a thread: one row as a landmark, and its candidates. */
 struct measurer {
+    struct ny_layout own;
     struct ny_one_row one;
-    char *candidates; /* width raw rows, where points are held */
-    double *values;   /* width */
+    const void **at; /* width: where the candidates are */
+    double *values;  /* width: theirs */
     struct ny_near *near;
 };
 
-static int measurer_init(struct measurer *own, const struct measure *measure)
+static void lay_measurer(struct ny_layout *l, struct measurer *own, size_t width, size_t t)
 {
-    const struct ny_columns_spec *spec = measure->knn->spec;
-    struct ny_context *ctx = spec->ctx;
-    size_t copied = measure->knn->held ? measure->width * ny_raw_bytes(spec) : 0;
-    int err = ny_one_row_init(&own->one, spec);
-
-    if (err) return err;
-    own->candidates = ny_alloc(ctx, NY_MEM_DICTIONARY, copied);
-    own->values = ny_calloc(ctx, NY_MEM_DICTIONARY, measure->width, sizeof(double));
-    own->near = ny_calloc(ctx, NY_MEM_DICTIONARY, measure->knn->neighbors, sizeof(*own->near));
-    return own->candidates && own->values && own->near ? NY_OK : NY_EBUDGET;
+    own->at = ny_lay(l, NY_MEM_DICTIONARY, width, sizeof(void *));
+    own->values = ny_lay(l, NY_MEM_DICTIONARY, width, sizeof(double));
+    own->near = ny_lay(l, NY_MEM_DICTIONARY, t, sizeof(*own->near));
 }
 
-static void measurer_release(struct measurer *own, struct ny_context *ctx)
+static int measurer_init(struct measurer *own, const struct measure *measure)
 {
-    ny_one_row_release(&own->one, ctx);
-    ny_free(ctx, own->candidates);
-    ny_free(ctx, own->values);
-    ny_free(ctx, own->near);
+    own->own.ctx = measure->knn->spec->ctx;
+    lay_measurer(&own->own, own, measure->width, measure->knn->neighbors);
+    return own->own.err ? own->own.err : ny_one_row_init(&own->one, measure->knn->spec);
 }
 
 /* A place without a candidate repeats the row. */
@@ -93,18 +88,15 @@ static uint64_t candidate(const struct measure *measure, size_t i, size_t k)
     return row == NY_NO_ROW ? measure->first + i : row;
 }
 
-/* The candidates of row i, one after another. */
-static const char *candidates_of(const struct measure *measure, const struct measurer *own,
-                                 size_t i)
+/* Finds where the candidates of row i are. */
+static void find_candidates(const struct measure *measure, const struct measurer *own, size_t i)
 {
     const struct ny_held *held = measure->knn->held;
     size_t width = measure->width, row_bytes = ny_raw_bytes(measure->knn->spec);
 
-    if (!held) return measure->candidates + i * width * row_bytes;
     for (size_t k = 0; k < width; k++)
-        memcpy(own->candidates + k * row_bytes, ny_held_row(held, candidate(measure, i, k)),
-               row_bytes);
-    return own->candidates;
+        own->at[k] = held ? ny_held_row(held, candidate(measure, i, k))
+                          : measure->candidates + (i * width + k) * row_bytes;
 }
 
 static int measure_row(const struct measure *measure, const struct measurer *own, size_t i)
@@ -114,8 +106,8 @@ static int measure_row(const struct measure *measure, const struct measurer *own
     const uint32_t *rows = measure->lists->row + list * width;
     int err = ny_one_row_set(&own->one, measure->rows + i * row_bytes);
 
-    if (err == NY_OK)
-        err = ny_one_row_values(&own->one, candidates_of(measure, own, i), width, own->values);
+    find_candidates(measure, own, i);
+    if (err == NY_OK) err = ny_one_row_values(&own->one, own->at, width, own->values);
     if (err) return err;
     ny_near_clear(own->near, t);
     for (size_t k = 0; k < width && rows[k] != NY_NO_ROW; k++)
@@ -135,7 +127,8 @@ static int measure_rows(void *arg, size_t first, size_t count)
 
     for (size_t i = first; i < first + count && err == NY_OK; i++)
         err = measure_row(measure, &own, i);
-    measurer_release(&own, measure->knn->spec->ctx);
+    ny_one_row_release(&own.one);
+    ny_layout_free(&own.own);
     return err;
 }
 
@@ -144,7 +137,7 @@ static int measure_rows(void *arg, size_t first, size_t count)
 struct again {
     size_t count;
     size_t at[NY_COMPARE_ROWS]; /* which of the measured rows */
-    uint32_t row[NY_COMPARE_ROWS];
+    uint64_t row[NY_COMPARE_ROWS];
     double last[NY_COMPARE_ROWS];
     char *raw;
     struct ny_near *near; /* count × t */
@@ -163,29 +156,34 @@ static int compare_again(const struct measure *measure, struct again *again)
     return err;
 }
 
+static void lay_again(struct ny_layout *l, struct again *again, const struct ny_knn *knn)
+{
+    size_t lists = knn->neighbors * sizeof(*again->near);
+
+    again->raw = ny_lay(l, NY_MEM_DICTIONARY, NY_COMPARE_ROWS, ny_raw_bytes(knn->spec));
+    again->near = ny_lay(l, NY_MEM_DICTIONARY, NY_COMPARE_ROWS, lists);
+}
+
 static int measure_again(const struct measure *measure)
 {
-    struct ny_context *ctx = measure->knn->spec->ctx;
+    struct ny_layout l = {.ctx = measure->knn->spec->ctx};
     size_t row_bytes = ny_raw_bytes(measure->knn->spec);
     struct again again = {.count = 0};
-    int err = NY_OK;
+    int err;
 
-    again.raw = ny_calloc(ctx, NY_MEM_DICTIONARY, NY_COMPARE_ROWS, row_bytes);
-    again.near = ny_calloc(ctx, NY_MEM_DICTIONARY, NY_COMPARE_ROWS,
-                           measure->knn->neighbors * sizeof(*again.near));
-    if (!again.raw || !again.near) err = NY_EBUDGET;
+    lay_again(&l, &again, measure->knn);
+    err = l.err;
     for (size_t i = 0; i < measure->count && err == NY_OK; i++) {
         if (measure->unproved[i]) {
             memcpy(again.raw + again.count * row_bytes, measure->rows + i * row_bytes, row_bytes);
-            again.row[again.count] = (uint32_t)(measure->first + i);
+            again.row[again.count] = measure->first + i;
             again.last[again.count] = measure->last[i];
             again.at[again.count++] = i;
         }
         if (again.count == NY_COMPARE_ROWS || (again.count && i + 1 == measure->count))
             err = compare_again(measure, &again);
     }
-    ny_free(ctx, again.near);
-    ny_free(ctx, again.raw);
+    ny_layout_free(&l);
     return err;
 }
 
@@ -209,73 +207,70 @@ static int measure_norms(struct measure *measure)
     return err;
 }
 
-/* The rows, and where they are not held their candidates. */
+/* Lays out what some rows need; unless points are held, also these, and their candidates. */
+static void lay(struct ny_layout *l, struct measure *measure, bool reads)
+{
+    size_t count = measure->count, width = measure->width;
+    size_t row_bytes = ny_raw_bytes(measure->knn->spec);
+
+    measure->norms = ny_lay(l, NY_MEM_DICTIONARY, count, sizeof(double));
+    measure->last = ny_lay(l, NY_MEM_DICTIONARY, count, sizeof(double));
+    measure->unproved = ny_lay(l, NY_MEM_DICTIONARY, count, sizeof(bool));
+    if (!reads) return;
+    measure->read = ny_lay(l, NY_MEM_DICTIONARY, count, row_bytes);
+    measure->candidates = ny_lay(l, NY_MEM_DICTIONARY, count * width, row_bytes);
+    measure->wanted = ny_lay(l, NY_MEM_DICTIONARY, count * width, sizeof(uint64_t));
+}
+
+/* Reads the rows and their candidates. */
 static int gather(struct measure *measure)
 {
     const struct ny_knn *knn = measure->knn;
-    struct ny_context *ctx = knn->spec->ctx;
-    size_t count = measure->count, width = measure->width, slots = knn->spec->slots;
-    size_t row_bytes = ny_raw_bytes(knn->spec);
-    uint64_t *wanted = NULL;
-    int err = NY_EBUDGET;
+    size_t candidates = measure->count * measure->width, slots = knn->spec->slots;
+    int err;
 
-    if (knn->held) {
-        measure->rows = ny_held_row(knn->held, measure->first);
-        return NY_OK;
-    }
-    measure->rows = measure->read = ny_calloc(ctx, NY_MEM_DICTIONARY, count, row_bytes);
-    measure->candidates = ny_calloc(ctx, NY_MEM_DICTIONARY, count * width, row_bytes);
-    wanted = ny_calloc(ctx, NY_MEM_DICTIONARY, count * width, sizeof(uint64_t));
-    if (!measure->read || !measure->candidates || !wanted) goto done;
-    for (size_t i = 0; i < count * width; i++)
-        wanted[i] = candidate(measure, i / width, i % width);
-    err = knn->X->ops->read(knn->X, slots, measure->first, count, measure->read);
-    if (err == NY_OK)
-        err = knn->X->ops->gather(knn->X, slots, wanted, count * width, measure->candidates);
-done:
-    ny_free(ctx, wanted);
-    return err;
+    for (size_t i = 0; i < candidates; i++)
+        measure->wanted[i] = candidate(measure, i / measure->width, i % measure->width);
+    err = knn->X->ops->read(knn->X, slots, measure->first, measure->count, measure->read);
+    return err ? err
+               : knn->X->ops->gather(knn->X, slots, measure->wanted, candidates,
+                                     measure->candidates);
 }
 
-size_t ny_knn_measure_bytes(const struct ny_knn *knn)
+void ny_knn_measure_count(struct ny_layout *l, const struct ny_knn *knn)
 {
-    size_t width = ny_knn_width(knn), row_bytes = ny_raw_bytes(knn->spec);
-    size_t again = NY_COMPARE_ROWS * row_bytes + ny_knn_compare_bytes(knn);
+    struct measure measure = {.knn = knn, .count = NY_MEASURE_ROWS, .width = ny_knn_width(knn)};
+    struct measurer own;
+    struct again again;
 
-    return NY_MEASURE_ROWS *
-               ((width + 1) * row_bytes + width * sizeof(uint64_t) + 2 * sizeof(double) + 1) +
-           again +
-           knn->workers *
-               (ny_one_row_bytes(knn->spec) + width * (row_bytes + 2 * sizeof(struct ny_near)));
+    lay(l, &measure, true);
+    for (unsigned w = 0; w < knn->workers; w++) {
+        lay_measurer(l, &own, measure.width, knn->neighbors);
+        ny_one_row_count(l, knn->spec);
+    }
+    lay_again(l, &again, knn);
+    ny_knn_compare_count(l, knn);
 }
 
 int ny_knn_measure(const struct ny_knn *knn, const struct ny_neighbors *lists, uint64_t first,
                    size_t count, struct ny_measured *out)
 {
-    struct ny_context *ctx = knn->spec->ctx;
+    struct ny_layout l = {.ctx = knn->spec->ctx};
     struct measure measure = {.knn = knn,
                               .lists = lists,
                               .first = first,
                               .count = count,
                               .width = lists->width,
                               .out = out};
-    int err = NY_EBUDGET;
+    int err;
 
-    measure.norms = ny_calloc(ctx, NY_MEM_DICTIONARY, count, sizeof(double));
-    measure.last = ny_calloc(ctx, NY_MEM_DICTIONARY, count, sizeof(double));
-    measure.unproved = ny_calloc(ctx, NY_MEM_DICTIONARY, count, sizeof(bool));
-    if (!measure.norms || !measure.last || !measure.unproved) goto done;
-    err = gather(&measure);
-    if (err) goto done;
-    err = measure_norms(&measure);
-    if (err) goto done;
-    err = ny_parallel_ranges(ctx, count, measure_rows, &measure);
+    lay(&l, &measure, !knn->held);
+    measure.rows = knn->held ? ny_held_row(knn->held, first) : measure.read;
+    err = l.err;
+    if (err == NY_OK && !knn->held) err = gather(&measure);
+    if (err == NY_OK) err = measure_norms(&measure);
+    if (err == NY_OK) err = ny_parallel_ranges(l.ctx, count, measure_rows, &measure);
     if (err == NY_OK) err = measure_again(&measure);
-done:
-    ny_free(ctx, measure.unproved);
-    ny_free(ctx, measure.last);
-    ny_free(ctx, measure.norms);
-    ny_free(ctx, measure.candidates);
-    ny_free(ctx, measure.read);
+    ny_layout_free(&l);
     return err;
 }

@@ -23,7 +23,7 @@ int ny_knn_source(const struct ny_knn *knn, struct ny_source **out);
  * not exceed, or NULL: such values are summed as ny_one_row_values() does. */
 struct ny_knn_again {
     const void *raw;
-    const uint32_t *rows;
+    const uint64_t *rows;
     size_t count;
     const double *last;
 };

@@ -1,8 +1,6 @@
 /*
- * Keeps lists of the nearest rows found so far (nearest/neighbors.h). There are two ways in. Passes
- * over all pairs offer tiles of values, in which a row meets others in ascending order of their
- * numbers (nearest/knn.c). The forest adds newcomers in any order and more than once, so that each
- * has to be looked for in the list (nearest/forest_leaf.c, nearest/forest_walk.c).
+ * Keeps lists of the nearest rows found so far (nearest/neighbors.h). Passes over all pairs offer
+ * tiles of values, in which a row meets others in ascending order of their numbers (nearest/knn.c).
  *
  * Nearly all values are too far to enter a list. A vector loop over the tile's row therefore
  * reports the few that are below a bound, and only these are inserted one by one. Bounds, values
@@ -18,16 +16,6 @@
 
 enum { COLS_MAX = 2048, ITEM_BYTES = sizeof(float) + sizeof(uint32_t) };
 
-/* One block holds bounds, values and row numbers: it is the checkpoint's image as it stands. */
-void ny_neighbors_place(struct ny_neighbors *lists, size_t rows, size_t width, void *block)
-{
-    *lists = (struct ny_neighbors){.rows = rows, .width = width, .bound = block};
-    lists->value = lists->bound + rows;
-    lists->row = (uint32_t *)(void *)(lists->value + rows * width);
-    for (size_t i = 0; i < rows; i++)
-        ny_neighbors_clear(lists, i);
-}
-
 void ny_neighbors_clear(struct ny_neighbors *lists, size_t list)
 {
     lists->bound[list] = INFINITY;
@@ -35,6 +23,17 @@ void ny_neighbors_clear(struct ny_neighbors *lists, size_t list)
         lists->value[k] = INFINITY;
         lists->row[k] = NY_NO_ROW;
     }
+}
+
+/* Empty lists in a block, which holds bounds, values and row numbers: it is the checkpoint's image
+ * as it stands. */
+static void place(struct ny_neighbors *lists, size_t rows, size_t width, void *block)
+{
+    *lists = (struct ny_neighbors){.rows = rows, .width = width, .bound = block};
+    lists->value = lists->bound + rows;
+    lists->row = (uint32_t *)(void *)(lists->value + rows * width);
+    for (size_t i = 0; i < rows; i++)
+        ny_neighbors_clear(lists, i);
 }
 
 int ny_neighbors_new(struct ny_neighbors *lists, struct ny_context *ctx, uint64_t first,
@@ -49,7 +48,7 @@ int ny_neighbors_new(struct ny_neighbors *lists, struct ny_context *ctx, uint64_
     if (err) return err;
     block = ny_alloc(ctx, NY_MEM_DICTIONARY, ny_neighbors_image_bytes(lists));
     found = ny_calloc(ctx, NY_MEM_DICTIONARY, COLS_MAX + 1, sizeof(uint16_t));
-    if (block) ny_neighbors_place(lists, rows, width, block);
+    if (block) place(lists, rows, width, block);
     lists->ctx = ctx;
     lists->first = first;
     lists->found = found;
@@ -136,40 +135,4 @@ void ny_neighbors_offer(struct ny_neighbors *lists, const struct ny_values *valu
                 ny_neighbors_insert(lists, col_list + j, v[j], values->row + i);
         }
     }
-}
-
-static bool before(float value, uint32_t row, float other, uint32_t other_row)
-{
-    return value < other || (value == other && row < other_row);
-}
-
-void ny_neighbors_add(struct ny_neighbors *lists, size_t list, float value, uint32_t row)
-{
-    float *values = lists->value + list * lists->width;
-    uint32_t *rows = lists->row + list * lists->width;
-    size_t at = 0, last = lists->width - 1;
-
-    if (!(value < INFINITY) || !before(value, row, values[last], rows[last])) return;
-    while (at < last && rows[at] != row)
-        at++;
-    if (rows[at] == row && !(value < values[at])) return;
-    for (; at > 0 && before(value, row, values[at - 1], rows[at - 1]); at--) {
-        values[at] = values[at - 1];
-        rows[at] = rows[at - 1];
-    }
-    values[at] = value;
-    rows[at] = row;
-    lists->bound[list] = values[last];
-}
-
-/* Adds near rows; one as near as the last counts if its number is lower. */
-void ny_neighbors_meet(struct ny_neighbors *lists, size_t list, const float *values,
-                       const uint32_t *rows, size_t count, uint16_t *found)
-{
-    float bound = nextafterf(lists->bound[list], INFINITY);
-    /* No value is below itself: bounds of the columns do not count. */
-    size_t hits = ny_vector()->scan->below(values, bound, values, count, found);
-
-    for (size_t k = 0; k < hits; k++)
-        ny_neighbors_add(lists, list, values[found[k]], rows[found[k]]);
 }

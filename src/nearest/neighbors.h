@@ -26,9 +26,6 @@ struct ny_neighbors {
  * a failure, too. */
 int ny_neighbors_new(struct ny_neighbors *lists, struct ny_context *ctx, uint64_t first,
                      size_t rows, size_t width);
-/* Empty lists of rows 0 … in a block of ny_neighbors_image_bytes() that is not theirs; they are not
- * released, and tiles are not offered to them. */
-void ny_neighbors_place(struct ny_neighbors *lists, size_t rows, size_t width, void *block);
 /* Empties one list. */
 void ny_neighbors_clear(struct ny_neighbors *lists, size_t list);
 /* Frees lists that ny_neighbors_new() made. */
@@ -51,15 +48,6 @@ void ny_neighbors_offer(struct ny_neighbors *lists, const struct ny_values *valu
 /* Inserts a value that is below the bound of a list: rows come in ascending order of their numbers,
  * each once. */
 void ny_neighbors_insert(struct ny_neighbors *lists, size_t list, float value, uint64_t row);
-
-/* One newcomer to a list, or `count` ≤ 2,048 of them, by number. Unlike above, newcomers may come
- * in any order and more than once: of a row that does, the least value counts. found: room for
- * count + 1. */
-void ny_neighbors_add(struct ny_neighbors *lists, size_t list, float value, uint32_t row);
-/* Offers `count` newcomers to a list with ny_neighbors_add(), only those that are not farther than
- * its last. */
-void ny_neighbors_meet(struct ny_neighbors *lists, size_t list, const float *values,
-                       const uint32_t *rows, size_t count, uint16_t *found);
 
 /* Row numbers that were stored, which may be anybody's: each is below n, or none. */
 bool ny_rows_below(const uint32_t *rows, size_t count, uint64_t n);

@@ -6,6 +6,7 @@
 
 /* One row as the only landmark, and room to evaluate its column. Each thread has its own. */
 struct ny_one_row {
+    struct ny_layout own;
     struct ny_columns *column;
     struct ny_columns_room *room;
 };
@@ -13,19 +14,17 @@ struct ny_one_row {
 /* Returns NY_OK, or NY_EBUDGET; ny_one_row_release() is right after both, and of a zeroed one. */
 int ny_one_row_init(struct ny_one_row *one, const struct ny_columns_spec *spec);
 /* Frees the row and its workspace. */
-void ny_one_row_release(struct ny_one_row *one, struct ny_context *ctx);
+void ny_one_row_release(struct ny_one_row *one);
 
-/* The bytes that ny_one_row_init() takes from the budget. */
-size_t ny_one_row_bytes(const struct ny_columns_spec *spec);
+/* Counts what ny_one_row_init() takes. */
+void ny_one_row_count(struct ny_layout *l, const struct ny_columns_spec *spec);
 
 /* Makes raw row x the row. Returns NY_OK or the error of ny_columns_append(). */
 int ny_one_row_set(const struct ny_one_row *one, const void *x);
 
-/* Writes the f64 values of the kernel between the row and each of `count` raw rows y, which lie one
- * after another, to `values`. */
-int ny_one_row_values(const struct ny_one_row *one, const void *y, size_t count, double *values);
-/* Likewise of dense rows, each where y[i] says. */
-int ny_one_row_values_at(const struct ny_one_row *one, const void *const *y, size_t count,
-                         double *values);
+/* Writes the f64 values of the kernel between the row and each of `count` raw rows, which are where
+ * y[i] says, to `values`. */
+int ny_one_row_values(const struct ny_one_row *one, const void *const *y, size_t count,
+                      double *values);
 
 #endif

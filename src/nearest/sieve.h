@@ -1,6 +1,6 @@
 /*
  * Finds the nearest points of rows that are no points, or that are, by a sieve of codes: exactly,
- * or in less time nearly all. It is for dense rows of more columns than a tree of boxes serves.
+ * or in less time nearly all. It is for rows of more columns than a tree of boxes serves.
  *
  * A code is a row's part in NY_SIEVE_COLUMNS directions, along which a sample of the points is
  * spread most, a byte each. All codes of 60,000 points take 4 MB, and a new row is compared with
@@ -27,7 +27,6 @@
 #ifndef NY_NEAREST_SIEVE_H
 #define NY_NEAREST_SIEVE_H
 
-#include "nearest/forest.h"
 #include "nearest/held.h"
 #include "nearest/knn.h"
 
@@ -59,6 +58,7 @@ struct ny_sieve_scale {
 };
 
 struct ny_sieve {
+    struct ny_layout own;
     const struct ny_knn *knn;           /* describes the points, in their own type; t ≤ n */
     const struct ny_columns_spec *spec; /* describes new rows, prepared alike */
     struct ny_held held;
@@ -83,20 +83,12 @@ int ny_sieve_new(struct ny_sieve *sieve, const struct ny_knn *knn,
                  const struct ny_columns_spec *spec, size_t held, bool nearly);
 /* Frees a sieve; right also of a zeroed one. */
 void ny_sieve_release(struct ny_sieve *sieve);
-/* Returns the bytes of the codes of a point of d columns. */
-static inline double ny_sieve_point_bytes(size_t d)
-{
-    size_t columns = d < NY_SIEVE_COLUMNS ? d : NY_SIEVE_COLUMNS;
-    size_t fine = d < NY_SIEVE_FINE ? d : NY_SIEVE_FINE;
-
-    return (double)(2 * columns + fine * sizeof(int16_t) + 3 * sizeof(uint32_t));
-}
 /* Returns the fewest points that have to be held: those that are measured for one row. */
 size_t ny_sieve_held_least(const struct ny_knn *knn);
-/* Returns the bytes that ny_sieve_new() and a search of lots of `rows` rows charge; points have
- * codes already, but for those of a pilot. */
-size_t ny_sieve_bytes(const struct ny_knn *knn, const struct ny_columns_spec *spec, size_t held,
-                      size_t rows, bool points);
+/* Counts what ny_sieve_new() and a search of lots of `rows` rows take; points have codes already,
+ * but for those of a pilot. */
+void ny_sieve_count(struct ny_layout *l, const struct ny_knn *knn,
+                    const struct ny_columns_spec *spec, size_t held, size_t rows, bool points);
 
 /* How far a row looks for its neighbours; all 0: as far as it takes to find all of them. */
 struct ny_sieve_reach {

@@ -6,7 +6,6 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/compare.h"
 #include "base/memory.h"
@@ -14,7 +13,6 @@
 #include "columns/kernels.h"
 #include "nearest/sieve_private.h"
 #include "linalg/eigen.h"
-#include "stream/rows.h"
 
 /* Rows of the sample; fewer of very long rows, but not below the least. */
 enum { SAMPLE_ROWS = 1024, SAMPLE_LEAST = 256, ROUNDS = 2, SEED = 1 };
@@ -36,9 +34,9 @@ size_t ny_sieve_basis_bytes(const struct ny_knn *knn)
     size_t rows = sample_rows(knn), d = knn->spec->geometry->d, raw = ny_raw_bytes(knn->spec);
     size_t columns = d < NY_SIEVE_FINE ? d : NY_SIEVE_FINE;
 
-    return rows * (raw + sizeof(uint64_t) + (d + columns + 1) * sizeof(double)) +
-           d * columns * sizeof(double) + columns * columns * sizeof(double) +
-           ny_columns_bytes(knn->spec, 1) + ny_orthonormalise_bytes(columns);
+    return rows * (raw + (d + columns + 1) * sizeof(double)) + d * columns * sizeof(double) +
+           columns * columns * sizeof(double) + ny_columns_bytes(knn->spec, 1) +
+           ny_orthonormalise_bytes(columns);
 }
 
 /* Reads and prepares the sample: one row of each of as many equal stretches. */
@@ -46,24 +44,15 @@ static int read_sample(const struct ny_sieve *sieve, struct ny_matrix S)
 {
     const struct ny_knn *knn = sieve->knn;
     struct ny_context *ctx = knn->spec->ctx;
-    size_t row_bytes = ny_raw_bytes(knn->spec);
-    uint64_t *list = ny_calloc(ctx, NY_MEM_TILES, S.rows, sizeof(*list));
-    char *raw = ny_calloc(ctx, NY_MEM_TILES, S.rows, row_bytes);
+    uint64_t row[SAMPLE_ROWS];
+    char *raw = ny_calloc(ctx, NY_MEM_TILES, S.rows, ny_raw_bytes(knn->spec));
     struct ny_columns *columns = NULL;
-    int err = list && raw ? ny_columns_new(&columns, knn->spec) : NY_EBUDGET;
+    int err = raw ? ny_columns_new(&columns, knn->spec) : NY_EBUDGET;
 
-    for (size_t i = 0; i < S.rows && err == NY_OK; i++) {
-        uint64_t begin = knn->n * i / S.rows, length = knn->n * (i + 1) / S.rows - begin;
-
-        list[i] = begin + ny_hash64(SEED, NY_STREAM_SAMPLE, i) % length;
-        if (ny_held_all(&sieve->held))
-            memcpy(raw + i * row_bytes, ny_held_row(&sieve->held, list[i]), row_bytes);
-    }
-    if (!err && !ny_held_all(&sieve->held)) err = knn->X->ops->gather(knn->X, 0, list, S.rows, raw);
+    if (err == NY_OK) err = ny_held_draw(&sieve->held, SEED, NY_STREAM_SAMPLE, S.rows, row, raw);
     if (err == NY_OK) ny_columns_prepare(columns, ny_raw_rows(raw), S.rows, S.at);
     ny_columns_free(columns);
     ny_free(ctx, raw);
-    ny_free(ctx, list);
     return err;
 }
 
@@ -133,19 +122,18 @@ int ny_sieve_basis(struct ny_sieve *sieve)
     const struct ny_knn *knn = sieve->knn;
     struct ny_context *ctx = knn->spec->ctx;
     size_t rows = sample_rows(knn), d = knn->spec->geometry->d, columns = sieve->fine;
-    double *sample = ny_calloc(ctx, NY_MEM_TILES, rows, d * sizeof(double));
-    double *parts = ny_calloc(ctx, NY_MEM_TILES, rows, columns * sizeof(double));
-    double *axes = ny_calloc(ctx, NY_MEM_TILES, d, columns * sizeof(double));
+    struct ny_layout l = {.ctx = ctx};
+    double *sample = ny_lay(&l, NY_MEM_TILES, rows, d * sizeof(double));
+    double *parts = ny_lay(&l, NY_MEM_TILES, rows, columns * sizeof(double));
+    double *axes = ny_lay(&l, NY_MEM_TILES, d, columns * sizeof(double));
     struct ny_matrix S = ny_matrix(sample, rows, d), T = ny_matrix(parts, rows, columns);
     struct ny_matrix Y = ny_matrix(axes, d, columns);
-    int err = sample && parts && axes ? read_sample(sieve, S) : NY_EBUDGET;
+    int err = l.err ? l.err : read_sample(sieve, S);
 
     if (err) goto done;
     if (knn->spec->kernel == &ny_kernel_angular) make_units(S);
     if (ny_first_not_finite(sample, rows * d)) {
-        err = ny_fail(
-            ctx, NY_ENUMERIC,
-            "values of the points overflow when they are scaled; look for huge values in the data");
+        err = ny_fail_infinite(ctx, "basis", NY_NO_LINE);
         goto done;
     }
     ny_gaussian(SEED, NY_STREAM_RANGE, 0, axes, d * columns);
@@ -162,8 +150,6 @@ int ny_sieve_basis(struct ny_sieve *sieve)
     for (size_t k = 0; k < d * columns; k++)
         sieve->basis[k] = (float)axes[k];
 done:
-    ny_free(ctx, axes);
-    ny_free(ctx, parts);
-    ny_free(ctx, sample);
+    ny_layout_free(&l);
     return err;
 }

@@ -17,48 +17,39 @@ enum { TAKEN_ROWS = 16, PIECE_ROWS = 8 };
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-size_t ny_sieve_batch_bytes(const struct ny_knn *knn, size_t rows, size_t room)
+/* Lays out a batch for codes of so many columns, and fine ones. */
+static void lay(struct ny_layout *l, struct ny_sieve_batch *batch, const struct ny_knn *knn,
+                size_t rows, size_t columns, size_t fine)
 {
-    return rows * (NY_SIEVE_COLUMNS + NY_SIEVE_FINE * sizeof(int16_t) + 2 * sizeof(double) +
-                   2 * sizeof(uint32_t) + knn->neighbors * sizeof(struct ny_near) +
-                   room * sizeof(struct ny_sieve_hit));
+    batch->code = ny_lay(l, NY_MEM_TILES, rows, columns);
+    batch->fine = ny_lay(l, NY_MEM_TILES, rows, fine * sizeof(int16_t));
+    batch->bound = ny_lay(l, NY_MEM_TILES, rows, sizeof(double));
+    batch->fine_bound = ny_lay(l, NY_MEM_TILES, rows, sizeof(double));
+    batch->from = ny_lay(l, NY_MEM_TILES, rows, sizeof(uint32_t));
+    batch->near = ny_lay(l, NY_MEM_TILES, rows, knn->neighbors * sizeof(struct ny_near));
+    batch->hits.hit = ny_lay(l, NY_MEM_TILES, rows, batch->hits.room * sizeof(struct ny_sieve_hit));
+    batch->hits.used = ny_lay(l, NY_MEM_TILES, rows, sizeof(uint32_t));
+}
+
+void ny_sieve_batch_count(struct ny_layout *l, const struct ny_knn *knn, size_t rows, size_t room)
+{
+    struct ny_sieve_batch batch = {.hits.room = room};
+
+    lay(l, &batch, knn, rows, NY_SIEVE_COLUMNS, NY_SIEVE_FINE);
 }
 
 void ny_sieve_batch_release(struct ny_sieve_batch *batch)
 {
-    struct ny_context *ctx = batch->sieve->spec->ctx;
-
-    ny_free(ctx, batch->code);
-    ny_free(ctx, batch->fine);
-    ny_free(ctx, batch->bound);
-    ny_free(ctx, batch->fine_bound);
-    ny_free(ctx, batch->from);
-    ny_free(ctx, batch->near);
-    ny_free(ctx, batch->hits.hit);
-    ny_free(ctx, batch->hits.used);
+    ny_layout_free(&batch->own);
 }
 
 int ny_sieve_batch_new(struct ny_sieve_batch *batch, struct ny_sieve *sieve, size_t rows,
                        size_t room)
 {
-    struct ny_context *ctx = sieve->spec->ctx;
-    size_t t = sieve->knn->neighbors, bytes;
-    int err = ny_product(ctx, &bytes, rows, room, sizeof(struct ny_sieve_hit));
-
-    *batch = (struct ny_sieve_batch){.sieve = sieve, .hits = {.room = room}};
-    if (err) return err;
-    batch->code = ny_calloc(ctx, NY_MEM_TILES, rows, sieve->columns);
-    batch->fine = ny_calloc(ctx, NY_MEM_TILES, rows, sieve->fine * sizeof(int16_t));
-    batch->bound = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(double));
-    batch->fine_bound = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(double));
-    batch->from = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(uint32_t));
-    batch->near = ny_calloc(ctx, NY_MEM_TILES, rows, t * sizeof(struct ny_near));
-    batch->hits.hit = ny_alloc(ctx, NY_MEM_TILES, bytes);
-    batch->hits.used = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(uint32_t));
-    return batch->code && batch->fine && batch->bound && batch->fine_bound && batch->from &&
-                   batch->near && batch->hits.hit && batch->hits.used
-               ? NY_OK
-               : NY_EBUDGET;
+    *batch =
+        (struct ny_sieve_batch){.own.ctx = sieve->spec->ctx, .sieve = sieve, .hits.room = room};
+    lay(&batch->own, batch, sieve->knn, rows, sieve->columns, sieve->fine);
+    return batch->own.err;
 }
 
 /* Copies the code and the fine code of a row of the lot. */
@@ -258,7 +249,7 @@ static int measure_row(struct ny_sieve_batch *batch, const struct ny_sieve_worke
 
         for (size_t k = 0; k < count; k++)
             points[k] = point_at(sieve, hit[chosen[k]].row, worker->raw + k * row_bytes);
-        err = ny_one_row_values_at(&worker->one, points, count, worker->values);
+        err = ny_one_row_values(&worker->one, points, count, worker->values);
         for (size_t k = 0; k < count && !err; k++)
             ny_near_keep(batch->near + i * t, t,
                          (struct ny_near){worker->values[k], hit[chosen[k]].row});

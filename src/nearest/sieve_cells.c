@@ -175,17 +175,17 @@ static int set_centres(struct ny_sieve *sieve, const uint8_t *centre)
 
 static int find_centres(struct ny_sieve *sieve, const uint8_t *code)
 {
-    struct ny_context *ctx = sieve->spec->ctx;
+    struct ny_layout l = {.ctx = sieve->spec->ctx};
     size_t q = sieve->columns, cells = sieve->cells.count, rows = cells * SAMPLE;
     struct sample sample = {.rows = rows,
-                            .code = ny_calloc(ctx, NY_MEM_TILES, rows, q),
-                            .cell = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(uint32_t)),
-                            .centre = ny_calloc(ctx, NY_MEM_TILES, cells, q),
-                            .sum = ny_calloc(ctx, NY_MEM_TILES, cells, q * sizeof(uint32_t)),
-                            .size = ny_calloc(ctx, NY_MEM_TILES, cells, sizeof(uint32_t))};
-    int err = NY_EBUDGET;
+                            .code = ny_lay(&l, NY_MEM_TILES, rows, q),
+                            .cell = ny_lay(&l, NY_MEM_TILES, rows, sizeof(uint32_t)),
+                            .centre = ny_lay(&l, NY_MEM_TILES, cells, q),
+                            .sum = ny_lay(&l, NY_MEM_TILES, cells, q * sizeof(uint32_t)),
+                            .size = ny_lay(&l, NY_MEM_TILES, cells, sizeof(uint32_t))};
+    int err = l.err;
 
-    if (!sample.code || !sample.cell || !sample.centre || !sample.sum || !sample.size) goto done;
+    if (err) goto done;
     draw(sieve, code, &sample);
     err = set_centres(sieve, sample.centre);
     for (int round = 0; round < ROUNDS && !err; round++) {
@@ -195,11 +195,7 @@ static int find_centres(struct ny_sieve *sieve, const uint8_t *code)
         err = set_centres(sieve, sample.centre);
     }
 done:
-    ny_free(ctx, sample.code);
-    ny_free(ctx, sample.cell);
-    ny_free(ctx, sample.centre);
-    ny_free(ctx, sample.sum);
-    ny_free(ctx, sample.size);
+    ny_layout_free(&l);
     return err;
 }
 
@@ -264,22 +260,19 @@ static int sort_fine(struct ny_sieve *sieve)
 int ny_sieve_cells_new(struct ny_sieve *sieve, const uint8_t *code, bool nearly)
 {
     struct ny_context *ctx = sieve->spec->ctx;
+    struct ny_layout *l = &sieve->own;
     struct ny_sieve_cells *cells = &sieve->cells;
     size_t n = (size_t)sieve->knn->n;
     uint32_t *cell = ny_calloc(ctx, NY_MEM_TILES, n, sizeof(*cell));
     int err = cell ? NY_OK : NY_EBUDGET;
 
     cells->count = nearly ? cells_for(n) : 1;
-    cells->begin = ny_calloc(ctx, NY_MEM_TILES, cells->count + 1, sizeof(*cells->begin));
-    cells->row = ny_calloc(ctx, NY_MEM_TILES, n, sizeof(*cells->row));
-    cells->place = ny_calloc(ctx, NY_MEM_TILES, n, sizeof(*cells->place));
-    if (!cells->begin || !cells->row || !cells->place) err = NY_EBUDGET;
-    for (unsigned w = 0; w < sieve->knn->workers && !err; w++) {
-        struct ny_sieve_worker *worker = &sieve->worker[w];
-
-        worker->visits = ny_calloc(ctx, NY_MEM_TILES, cells->count, sizeof(*worker->visits));
-        if (!worker->visits) err = NY_EBUDGET;
-    }
+    cells->begin = ny_lay(l, NY_MEM_TILES, cells->count + 1, sizeof(*cells->begin));
+    cells->row = ny_lay(l, NY_MEM_TILES, n, sizeof(*cells->row));
+    cells->place = ny_lay(l, NY_MEM_TILES, n, sizeof(*cells->place));
+    for (unsigned w = 0; w < sieve->knn->workers; w++)
+        sieve->worker[w].visits = ny_lay(l, NY_MEM_TILES, cells->count, sizeof(uint32_t));
+    if (!err) err = l->err;
     if (!err) err = ny_columns_new(&cells->centres, &sieve->code);
     if (!err && cells->count > 1) err = find_centres(sieve, code);
     if (!err && cells->count > 1) err = assign(sieve, code, n, cell);
@@ -288,12 +281,4 @@ int ny_sieve_cells_new(struct ny_sieve *sieve, const uint8_t *code, bool nearly)
     if (!err) err = ny_columns_new(&sieve->codes, &sieve->code);
     if (!err) err = append(sieve, code);
     return err ? err : sort_fine(sieve);
-}
-
-void ny_sieve_cells_release(struct ny_sieve_cells *cells, struct ny_context *ctx)
-{
-    ny_free(ctx, cells->begin);
-    ny_free(ctx, cells->row);
-    ny_free(ctx, cells->place);
-    ny_columns_free(cells->centres);
 }

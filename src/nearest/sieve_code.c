@@ -15,25 +15,14 @@
 #include "columns/vector.h"
 #include "nearest/sieve_private.h"
 
-int ny_sieve_codes_new(struct ny_sieve_codes *codes, const struct ny_sieve *sieve, size_t count)
+void ny_sieve_codes_lay(struct ny_layout *l, struct ny_sieve_codes *codes,
+                        const struct ny_sieve *sieve, size_t count)
 {
-    struct ny_context *ctx = sieve->spec->ctx;
-
-    *codes = (struct ny_sieve_codes){
-        .count = count,
-        .code = ny_calloc(ctx, NY_MEM_TILES, count, sieve->columns),
-        .fine = ny_calloc(ctx, NY_MEM_TILES, count, sieve->fine * sizeof(int16_t)),
-        .error = ny_calloc(ctx, NY_MEM_TILES, count, sizeof(double)),
-        .fine_error = ny_calloc(ctx, NY_MEM_TILES, count, sizeof(double))};
-    return codes->code && codes->fine && codes->error && codes->fine_error ? NY_OK : NY_EBUDGET;
-}
-
-void ny_sieve_codes_release(struct ny_sieve_codes *codes, struct ny_context *ctx)
-{
-    ny_free(ctx, codes->code);
-    ny_free(ctx, codes->fine);
-    ny_free(ctx, codes->error);
-    ny_free(ctx, codes->fine_error);
+    codes->count = count;
+    codes->code = ny_lay(l, NY_MEM_TILES, count, sieve->columns);
+    if (!codes->fine) codes->fine = ny_lay(l, NY_MEM_TILES, count, sieve->fine * sizeof(int16_t));
+    codes->error = ny_lay(l, NY_MEM_TILES, count, sizeof(double));
+    codes->fine_error = ny_lay(l, NY_MEM_TILES, count, sizeof(double));
 }
 
 /* Returns the number on a scale, before it is rounded, of a part in its steps. */

@@ -13,7 +13,7 @@
 #include "base/compare.h"
 #include "base/memory.h"
 #include "base/thread.h"
-#include "nearest/forest.h"
+#include "nearest/recall.h"
 #include "nearest/sieve_private.h"
 
 /* Rows that a thread ranks at a time; and the rank of what is not among the nearest. */

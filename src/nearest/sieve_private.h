@@ -33,12 +33,15 @@ struct ny_sieve_worker {
     uint64_t looked;          /* points whose fine codes it has looked at */
 };
 
+/* Lays out the buffers of a worker. */
+void ny_sieve_worker_lay(struct ny_layout *l, struct ny_sieve_worker *worker,
+                         const struct ny_columns_spec *spec, const struct ny_columns_spec *code,
+                         size_t fine);
+
 /* Sorts the codes of all points (n × columns) into cells, one where there are few or not all
  * neighbours are to be found by them, and makes them the landmarks of the sieve. NY_EBUDGET, or an
  * interrupt. */
 int ny_sieve_cells_new(struct ny_sieve *sieve, const uint8_t *code, bool nearly);
-/* Frees the cells. */
-void ny_sieve_cells_release(struct ny_sieve_cells *cells, struct ny_context *ctx);
 /* Returns the bytes of the cells of n points, and those that are charged for a while to make them;
  * `code` describes codes. */
 size_t ny_sieve_cells_bytes(const struct ny_columns_spec *code, size_t n, unsigned workers);
@@ -74,11 +77,9 @@ static inline struct ny_sieve_codes ny_sieve_codes_from(const struct ny_sieve *s
                                    all->fine + first * sieve->fine, all->error + first,
                                    all->fine_error + first};
 }
-/* Takes room for so many codes; their errors, too. NY_EBUDGET; ny_sieve_codes_release() it then,
- * too. */
-int ny_sieve_codes_new(struct ny_sieve_codes *codes, const struct ny_sieve *sieve, size_t count);
-/* Frees the room. */
-void ny_sieve_codes_release(struct ny_sieve_codes *codes, struct ny_context *ctx);
+/* Lays out room for so many codes and their errors; codes->fine unless it is there. */
+void ny_sieve_codes_lay(struct ny_layout *l, struct ny_sieve_codes *codes,
+                        const struct ny_sieve *sieve, size_t count);
 
 /* Makes codes of out->count raw rows, at most NY_SIEVE_STRIP, which `columns` prepares. A row
  * has one code, whichever strip it comes in. */
@@ -86,10 +87,13 @@ void ny_sieve_strip(const struct ny_sieve *sieve, struct ny_sieve_worker *worker
                     const struct ny_columns *columns, struct ny_raw_rows rows,
                     const struct ny_sieve_codes *out);
 
-/* Returns the bytes that the workers take, and a search of lots of `rows` rows, of which `coded`
- * are given codes. */
-size_t ny_sieve_search_bytes(const struct ny_knn *knn, const struct ny_columns_spec *spec,
-                             const struct ny_columns_spec *code, size_t rows, size_t coded);
+/* Counts what a search of lots of `rows` rows takes beside the workers; `coded` of them are given
+ * codes. */
+void ny_sieve_search_count(struct ny_layout *l, const struct ny_knn *knn,
+                           const struct ny_columns_spec *spec, size_t rows, size_t coded);
+/* Counts what the workers of a sieve hold. */
+void ny_sieve_workers_count(struct ny_layout *l, const struct ny_knn *knn,
+                            const struct ny_columns_spec *spec, const struct ny_columns_spec *code);
 
 /* A point that is near to a row, and their squared distance by code, or by fine code. */
 struct ny_sieve_hit {
@@ -160,6 +164,7 @@ static inline void ny_sieve_fine_ask(const struct ny_sieve *sieve, size_t place)
 
 /* Some rows of a lot that are searched together. */
 struct ny_sieve_batch {
+    struct ny_layout own;
     struct ny_sieve *sieve;
     /* These are given, before rows are looked up. */
     const void *raw;                    /* all rows of the lot */
@@ -188,8 +193,8 @@ int ny_sieve_batch_new(struct ny_sieve_batch *batch, struct ny_sieve *sieve, siz
                        size_t room);
 /* Frees the room. */
 void ny_sieve_batch_release(struct ny_sieve_batch *batch);
-/* Returns the bytes of it. */
-size_t ny_sieve_batch_bytes(const struct ny_knn *knn, size_t rows, size_t room);
+/* Counts it, of a sieve of as many columns as one can have. */
+void ny_sieve_batch_count(struct ny_layout *l, const struct ny_knn *knn, size_t rows, size_t room);
 /* Begins a batch of these rows of the lot, without hits. */
 void ny_sieve_batch_begin(struct ny_sieve_batch *batch, const uint32_t *index, size_t count);
 /* Finds the nearest hits of all rows, or adds those within the bounds. */

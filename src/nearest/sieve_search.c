@@ -22,6 +22,7 @@ enum { EXACT_STRIP = 48, EXACT_ROWS = 2 * EXACT_STRIP, NEARLY_ROWS = 4 * NY_SIEV
 enum { MEASURED_SHARE = 8, MEASURED_LEAST = 1024, MEASURED_MOST = 16384 };
 
 struct lot {
+    struct ny_layout own;
     struct ny_sieve *sieve;
     const struct ny_sieve_lot *given;
     struct ny_measured *out;
@@ -61,41 +62,64 @@ size_t ny_sieve_held_least(const struct ny_knn *knn)
     return most < knn->n ? most : (size_t)knn->n;
 }
 
-static size_t worker_bytes(const struct ny_columns_spec *spec, const struct ny_columns_spec *code)
+void ny_sieve_worker_lay(struct ny_layout *l, struct ny_sieve_worker *worker,
+                         const struct ny_columns_spec *spec, const struct ny_columns_spec *code,
+                         size_t fine)
 {
     size_t d = spec->geometry->d, strip = NY_SIEVE_STRIP;
 
-    return d * sizeof(double) + strip * (d + NY_SIEVE_FINE + NY_WATCH_COLS) * sizeof(float) +
-           NY_SIEVE_PIECE * ny_raw_bytes(spec) + NY_SIEVE_PIECE * sizeof(double) +
-           2 * ny_columns_bytes(code, strip) + ny_columns_workspace_bytes(code, strip) +
-           ny_one_row_bytes(spec) + ny_neighbors_bytes(strip, NY_SIEVE_WIDTH) +
-           ny_neighbors_bytes(strip, NY_SIEVE_REACH) +
-           2 * strip * NY_SIEVE_REACH * sizeof(uint32_t) + sizeof(struct ny_sieve_worker);
+    worker->prepared = ny_lay(l, NY_MEM_TILES, d, sizeof(double));
+    worker->narrow = ny_lay(l, NY_MEM_TILES, strip, d * sizeof(float));
+    worker->parts = ny_lay(l, NY_MEM_TILES, strip, fine * sizeof(float));
+    worker->tile = ny_lay(l, NY_MEM_TILES, strip, NY_WATCH_COLS * sizeof(float));
+    worker->raw = ny_lay(l, NY_MEM_TILES, NY_SIEVE_PIECE, ny_raw_bytes(spec));
+    worker->values = ny_lay(l, NY_MEM_TILES, NY_SIEVE_PIECE, sizeof(double));
+    worker->visitors = ny_lay(l, NY_MEM_TILES, strip, NY_SIEVE_REACH * sizeof(uint32_t));
+    worker->in = ny_columns_workspace_lay(l, code, strip);
 }
 
-/* Returns the bytes of one batch at a time, of either kind. */
-static size_t batches_bytes(const struct ny_knn *knn)
+void ny_sieve_workers_count(struct ny_layout *l, const struct ny_knn *knn,
+                            const struct ny_columns_spec *spec, const struct ny_columns_spec *code)
 {
-    size_t nearly = knn->workers * ny_sieve_batch_bytes(knn, NEARLY_ROWS, NY_SIEVE_WIDTH);
-    size_t exact = knn->workers * ny_sieve_batch_bytes(knn, EXACT_ROWS, hits_room(knn));
+    const size_t strip = NY_SIEVE_STRIP;
 
-    return nearly > exact ? nearly : exact;
+    for (unsigned w = 0; w < knn->workers; w++) {
+        struct ny_sieve_worker worker;
+
+        ny_sieve_worker_lay(l, &worker, spec, code, NY_SIEVE_FINE);
+        ny_one_row_count(l, spec);
+        ny_layout_add(l, NY_MEM_TILES,
+                      2 * ny_columns_bytes(code, strip) +
+                          ny_neighbors_bytes(strip, NY_SIEVE_WIDTH) +
+                          ny_neighbors_bytes(strip, NY_SIEVE_REACH) +
+                          strip * NY_SIEVE_REACH * sizeof(uint32_t));
+    }
 }
 
-size_t ny_sieve_search_bytes(const struct ny_knn *knn, const struct ny_columns_spec *spec,
-                             const struct ny_columns_spec *code, size_t rows, size_t coded)
+void ny_sieve_search_count(struct ny_layout *l, const struct ny_knn *knn,
+                           const struct ny_columns_spec *spec, size_t rows, size_t coded)
 {
-    struct ny_knn compared = *knn;
+    struct ny_sieve sieve = {.columns = NY_SIEVE_COLUMNS, .fine = NY_SIEVE_FINE};
     struct ny_rows_info points = {.dtype = spec->dtype, .n = knn->n, .d = spec->geometry->d};
-    size_t lot = rows * (sizeof(double) + 4 * sizeof(uint32_t)) +
-                 coded * (NY_SIEVE_COLUMNS + NY_SIEVE_FINE * sizeof(int16_t) + 2 * sizeof(double)) +
-                 ny_sieve_learn_bytes(knn) + ny_columns_bytes(spec, 1);
-    size_t again = NY_COMPARE_ROWS * (ny_raw_bytes(spec) + sizeof(double) +
-                                      knn->neighbors * (sizeof(uint32_t) + sizeof(double)));
+    struct ny_knn compared = *knn;
+    struct ny_sieve_codes codes = {0};
+    struct ny_layout_mark mark;
 
     compared.spec = spec;
-    return lot + batches_bytes(knn) + knn->workers * worker_bytes(spec, code) + again +
-           ny_knn_compare_bytes(&compared) + ny_rows_source_bytes(&points, knn->workers);
+    ny_sieve_codes_lay(l, &codes, &sieve, coded);
+    ny_lay(l, NY_MEM_TILES, rows, sizeof(double) + 4 * sizeof(uint32_t));
+    ny_layout_add(l, NY_MEM_TILES, ny_sieve_learn_bytes(knn) + ny_columns_bytes(spec, 1));
+    mark = ny_layout_mark(l);
+    for (unsigned w = 0; w < knn->workers; w++)
+        ny_sieve_batch_count(l, knn, NEARLY_ROWS, NY_SIEVE_WIDTH);
+    ny_layout_back(l, &mark);
+    for (unsigned w = 0; w < knn->workers; w++)
+        ny_sieve_batch_count(l, knn, EXACT_ROWS, hits_room(knn));
+    ny_lay(l, NY_MEM_TILES, NY_COMPARE_ROWS,
+           ny_raw_bytes(spec) + sizeof(double) +
+               knn->neighbors * (sizeof(uint32_t) + sizeof(double)));
+    ny_knn_compare_count(l, &compared);
+    ny_layout_add(l, NY_MEM_STORE, ny_rows_source_bytes(&points, knn->workers));
 }
 
 /* ---- codes ---------------------------------------------------------------------------------- */
@@ -125,9 +149,10 @@ static int make_codes(struct lot *lot)
 {
     const struct ny_sieve *sieve = lot->sieve;
     struct coding coding = {.lot = lot};
-    int err = ny_sieve_codes_new(&lot->codes, sieve, lot->given->count);
 
-    return err ? err : ny_parallel(sieve->spec->ctx, sieve->knn->workers, code_rows, &coding);
+    ny_sieve_codes_lay(&lot->own, &lot->codes, sieve, lot->given->count);
+    return lot->own.err ? lot->own.err
+                        : ny_parallel(sieve->spec->ctx, sieve->knn->workers, code_rows, &coding);
 }
 
 static void put(const struct lot *lot, const struct ny_sieve_batch *batch, size_t i)
@@ -155,19 +180,20 @@ static int compare_with_all(const struct lot *lot, const uint32_t *index, const 
 {
     const struct ny_columns_spec *spec = lot->sieve->spec;
     size_t t = lot->sieve->knn->neighbors, row_bytes = ny_raw_bytes(spec);
-    char *raw = ny_calloc(spec->ctx, NY_MEM_TILES, count, row_bytes);
-    struct ny_measured found = {ny_calloc(spec->ctx, NY_MEM_TILES, count, t * sizeof(uint32_t)),
-                                ny_calloc(spec->ctx, NY_MEM_TILES, count, t * sizeof(double)), 0};
+    struct ny_layout l = {.ctx = spec->ctx};
+    char *raw = ny_lay(&l, NY_MEM_TILES, count, row_bytes);
+    struct ny_measured found = {.row = ny_lay(&l, NY_MEM_TILES, count, t * sizeof(uint32_t)),
+                                .distance = ny_lay(&l, NY_MEM_TILES, count, t * sizeof(double))};
     struct ny_knn_query query = {.raw = raw, .count = count, .takes = is_any, .near = near};
     struct ny_knn knn = *lot->sieve->knn;
     struct ny_source *points = NULL;
-    int err = raw && found.row && found.distance ? NY_OK : NY_EBUDGET;
+    int err = l.err;
 
     knn.spec = spec;
     for (size_t i = 0; i < count && !err; i++)
         memcpy(raw + i * row_bytes, (const char *)lot->given->raw + index[i] * row_bytes,
                row_bytes);
-    if (!err) err = ny_rows_source(knn.X, knn.n, 0, knn.workers, &points);
+    if (!err) err = ny_rows_source(knn.X, knn.n, spec->slots, knn.workers, &points);
     if (!err) err = ny_source_widen(&points, points, spec->dtype, knn.workers);
     if (!err) err = ny_knn_nearest(&knn, &query, points, &found);
     for (size_t i = 0; i < count && !err; i++) {
@@ -175,9 +201,7 @@ static int compare_with_all(const struct lot *lot, const uint32_t *index, const 
         memcpy(lot->out->distance + index[i] * t, found.distance + i * t, t * sizeof(double));
     }
     ny_source_free(points);
-    ny_free(spec->ctx, found.row);
-    ny_free(spec->ctx, found.distance);
-    ny_free(spec->ctx, raw);
+    ny_layout_free(&l);
     return err;
 }
 
@@ -283,11 +307,11 @@ static int find_cells(const struct lot *lot, uint32_t *cell)
 static int sort_by_cells(const struct lot *lot, const uint32_t *index, size_t count,
                          uint32_t *sorted)
 {
-    struct ny_context *ctx = lot->sieve->spec->ctx;
+    struct ny_layout l = {.ctx = lot->sieve->spec->ctx};
     size_t cells = lot->sieve->cells.count;
-    uint32_t *cell = ny_calloc(ctx, NY_MEM_TILES, lot->given->count, sizeof(*cell));
-    uint32_t *at = ny_calloc(ctx, NY_MEM_TILES, cells + 1, sizeof(*at));
-    int err = cell && at ? find_cells(lot, cell) : NY_EBUDGET;
+    uint32_t *cell = ny_lay(&l, NY_MEM_TILES, lot->given->count, sizeof(*cell));
+    uint32_t *at = ny_lay(&l, NY_MEM_TILES, cells + 1, sizeof(*at));
+    int err = l.err ? l.err : find_cells(lot, cell);
 
     for (size_t i = 0; i < count && !err; i++)
         at[cell[index[i]] + 1]++;
@@ -295,8 +319,7 @@ static int sort_by_cells(const struct lot *lot, const uint32_t *index, size_t co
         at[c + 1] += at[c];
     for (size_t i = 0; i < count && !err; i++)
         sorted[at[cell[index[i]]]++] = index[i];
-    ny_free(ctx, at);
-    ny_free(ctx, cell);
+    ny_layout_free(&l);
     return err;
 }
 
@@ -412,15 +435,15 @@ int ny_sieve_search(struct ny_sieve *sieve, const struct ny_sieve_lot *given,
 {
     struct ny_context *ctx = sieve->spec->ctx;
     size_t count = given->count;
-    struct lot lot = {.sieve = sieve, .given = given, .out = out};
-    uint32_t *index = ny_calloc(ctx, NY_MEM_TILES, count, sizeof(*index));
+    struct lot lot = {.own.ctx = ctx, .sieve = sieve, .given = given, .out = out};
+    uint32_t *index = ny_lay(&lot.own, NY_MEM_TILES, count, sizeof(*index));
     int err = ny_columns_new(&lot.columns, sieve->spec);
 
     for (unsigned w = 0; w < sieve->knn->workers; w++)
         sieve->worker[w].looked = 0;
-    lot.left = ny_calloc(ctx, NY_MEM_TILES, count, sizeof(*lot.left));
-    lot.near = ny_calloc(ctx, NY_MEM_TILES, count, sizeof(double));
-    if (!err && !(index && lot.left && lot.near)) err = NY_EBUDGET;
+    lot.left = ny_lay(&lot.own, NY_MEM_TILES, count, sizeof(*lot.left));
+    lot.near = ny_lay(&lot.own, NY_MEM_TILES, count, sizeof(double));
+    if (!err) err = lot.own.err;
     ny_meter_start(&lot.meter, ctx, "neighbors", given->before,
                    given->total ? given->total : count);
     if (!err) lot.gamma = ny_columns_gamma(lot.columns);
@@ -428,9 +451,6 @@ int ny_sieve_search(struct ny_sieve *sieve, const struct ny_sieve_lot *given,
     if (!err) err = search_all(&lot, index, learned);
     ny_meter_finish(&lot.meter);
     ny_columns_free(lot.columns);
-    ny_free(ctx, lot.near);
-    ny_free(ctx, lot.left);
-    ny_sieve_codes_release(&lot.codes, ctx);
-    ny_free(ctx, index);
+    ny_layout_free(&lot.own);
     return err;
 }

@@ -68,18 +68,14 @@ static int read_pieces(void *arg, unsigned worker)
     return err;
 }
 
-static int allocate(struct ny_box_tree *tree)
+static void lay(struct ny_layout *l, struct ny_box_tree *tree, uint64_t n)
 {
-    struct ny_context *ctx = tree->knn->spec->ctx;
-    size_t nodes = 2 * (size_t)tree->leaves - 1, row_bytes = tree->d * sizeof(double), bytes;
-    int err = ny_product(ctx, &bytes, (size_t)tree->knn->n, row_bytes, 1);
+    size_t nodes = 2 * (size_t)tree->leaves - 1, row_bytes = tree->d * sizeof(double);
 
-    if (err) return err;
-    tree->x = ny_alloc(ctx, NY_MEM_TILES, bytes);
-    tree->row = ny_calloc(ctx, NY_MEM_TILES, (size_t)tree->knn->n, sizeof(uint32_t));
-    tree->box = ny_calloc(ctx, NY_MEM_TILES, nodes, 2 * row_bytes);
-    tree->least = ny_calloc(ctx, NY_MEM_TILES, nodes, sizeof(uint32_t));
-    return tree->x && tree->row && tree->box && tree->least ? NY_OK : NY_EBUDGET;
+    tree->x = ny_lay(l, NY_MEM_TILES, (size_t)n, row_bytes);
+    tree->row = ny_lay(l, NY_MEM_TILES, (size_t)n, sizeof(uint32_t));
+    tree->box = ny_lay(l, NY_MEM_TILES, nodes, 2 * row_bytes);
+    tree->least = ny_lay(l, NY_MEM_TILES, nodes, sizeof(uint32_t));
 }
 
 static uint64_t leaves_of(uint64_t n)
@@ -92,9 +88,12 @@ int ny_tree_new(struct ny_box_tree *tree, const struct ny_knn *knn)
     struct reading reading = {.tree = tree};
     int err;
 
-    *tree = (struct ny_box_tree){
-        .knn = knn, .d = knn->spec->geometry->d, .leaves = (uint32_t)leaves_of(knn->n)};
-    err = allocate(tree);
+    *tree = (struct ny_box_tree){.own.ctx = knn->spec->ctx,
+                                 .knn = knn,
+                                 .d = knn->spec->geometry->d,
+                                 .leaves = (uint32_t)leaves_of(knn->n)};
+    lay(&tree->own, tree, knn->n);
+    err = tree->own.err;
     if (err == NY_OK) err = ny_columns_new(&reading.columns, knn->spec);
     if (err) return err;
     tree->gamma = ny_columns_gamma(reading.columns);
@@ -105,42 +104,29 @@ int ny_tree_new(struct ny_box_tree *tree, const struct ny_knn *knn)
 
 void ny_tree_release(struct ny_box_tree *tree)
 {
-    struct ny_context *ctx = tree->knn ? tree->knn->spec->ctx : NULL;
-
-    if (!ctx) return;
-    ny_free(ctx, tree->x);
-    ny_free(ctx, tree->row);
-    ny_free(ctx, tree->box);
-    ny_free(ctx, tree->least);
+    ny_layout_free(&tree->own);
     *tree = (struct ny_box_tree){0};
 }
 
 /* ---- packets -------------------------------------------------------------------------------- */
 
+static void lay_packet(struct ny_layout *l, struct ny_tree_packet *packet, size_t d, size_t t)
+{
+    packet->x = ny_lay(l, NY_MEM_TILES, d, NY_TREE_ROWS * sizeof(double));
+    packet->value = ny_lay(l, NY_MEM_TILES, t, NY_TREE_ROWS * sizeof(double));
+    packet->row = ny_lay(l, NY_MEM_TILES, t, NY_TREE_ROWS * sizeof(int64_t));
+}
+
 void ny_tree_packet_release(struct ny_tree_packet *packet)
 {
-    struct ny_context *ctx = packet->tree->knn->spec->ctx;
-
-    ny_free(ctx, packet->x);
-    ny_free(ctx, packet->value);
-    ny_free(ctx, packet->row);
+    ny_layout_free(&packet->own);
 }
 
 int ny_tree_packet_init(struct ny_tree_packet *packet, const struct ny_box_tree *tree)
 {
-    struct ny_context *ctx = tree->knn->spec->ctx;
-    size_t t = tree->knn->neighbors, bytes = NY_TREE_ROWS * sizeof(double);
-
-    *packet = (struct ny_tree_packet){.tree = tree};
-    packet->x = ny_calloc(ctx, NY_MEM_TILES, tree->d, bytes);
-    packet->value = ny_calloc(ctx, NY_MEM_TILES, t, bytes);
-    packet->row = ny_calloc(ctx, NY_MEM_TILES, t, bytes);
-    return packet->x && packet->value && packet->row ? NY_OK : NY_EBUDGET;
-}
-
-static size_t packet_bytes(const struct ny_knn *knn)
-{
-    return (knn->spec->geometry->d + 2 * knn->neighbors) * NY_TREE_ROWS * sizeof(double);
+    *packet = (struct ny_tree_packet){.own.ctx = tree->knn->spec->ctx, .tree = tree};
+    lay_packet(&packet->own, packet, tree->d, tree->knn->neighbors);
+    return packet->own.err;
 }
 
 void ny_tree_packet_clear(struct ny_tree_packet *packet)
@@ -229,32 +215,29 @@ struct searcher {
     struct ny_tree_found found;
 };
 
-static void searcher_release(struct searcher *own)
+static void lay_found(struct ny_layout *l, struct ny_tree_found *found, size_t t)
 {
-    struct ny_context *ctx = own->packet.tree->knn->spec->ctx;
-
-    ny_free(ctx, own->found.of);
-    ny_free(ctx, own->found.row);
-    ny_free(ctx, own->found.distance);
-    ny_tree_packet_release(&own->packet);
+    found->of = ny_lay(l, NY_MEM_TILES, FOUND_ROWS, sizeof(uint32_t));
+    found->row = ny_lay(l, NY_MEM_TILES, FOUND_ROWS, t * sizeof(uint32_t));
+    found->distance = ny_lay(l, NY_MEM_TILES, FOUND_ROWS, t * sizeof(float));
 }
 
 static int searcher_init(struct searcher *own, const struct ny_box_tree *tree)
 {
-    struct ny_context *ctx = tree->knn->spec->ctx;
-    size_t t = tree->knn->neighbors;
     int err = ny_tree_packet_init(&own->packet, tree);
 
-    own->found.of = ny_calloc(ctx, NY_MEM_TILES, FOUND_ROWS, sizeof(uint32_t));
-    own->found.row = ny_calloc(ctx, NY_MEM_TILES, FOUND_ROWS * t, sizeof(uint32_t));
-    own->found.distance = ny_calloc(ctx, NY_MEM_TILES, FOUND_ROWS * t, sizeof(float));
-    return !own->found.of || !own->found.row || !own->found.distance ? NY_EBUDGET : err;
+    lay_found(&own->packet.own, &own->found, tree->knn->neighbors);
+    return err ? err : own->packet.own.err;
 }
 
 static size_t searcher_bytes(const struct ny_knn *knn)
 {
-    return packet_bytes(knn) +
-           FOUND_ROWS * (knn->neighbors * (sizeof(uint32_t) + sizeof(float)) + sizeof(uint32_t));
+    struct ny_layout counted = {0};
+    struct searcher own;
+
+    lay_packet(&counted, &own.packet, knn->spec->geometry->d, knn->neighbors);
+    lay_found(&counted, &own.found, knn->neighbors);
+    return ny_layout_most(&counted);
 }
 
 /* Hands on what was found. */
@@ -301,7 +284,7 @@ static int search_some(void *arg, unsigned worker)
 
         err = search_leaves(search, &own, first, end < tree->knn->n ? end : tree->knn->n);
     }
-    searcher_release(&own);
+    ny_tree_packet_release(&own.packet); /* and with it what was found */
     return err;
 }
 
@@ -321,14 +304,14 @@ int ny_tree_search(const struct ny_box_tree *tree, uint64_t first, ny_tree_take_
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-size_t ny_tree_bytes(const struct ny_knn *knn)
+void ny_tree_count(struct ny_layout *l, const struct ny_knn *knn)
 {
     const size_t small_bytes = 64 << 10;
-    size_t d = knn->spec->geometry->d, nodes = 2 * (size_t)leaves_of(knn->n);
     size_t reading = READ_ROWS * ny_raw_bytes(knn->spec), searching = searcher_bytes(knn);
+    struct ny_box_tree tree = {.d = knn->spec->geometry->d, .leaves = (uint32_t)leaves_of(knn->n)};
 
-    return (size_t)knn->n * (d * sizeof(double) + sizeof(uint32_t)) +
-           nodes * (2 * d * sizeof(double) + sizeof(uint32_t)) +
-           knn->workers * ((reading > searching ? reading : searching) + small_bytes) +
-           ny_columns_bytes(knn->spec, 1);
+    lay(l, &tree, knn->n);
+    ny_layout_add(l, NY_MEM_TILES,
+                  knn->workers * ((reading > searching ? reading : searching) + small_bytes) +
+                      ny_columns_bytes(knn->spec, 1));
 }

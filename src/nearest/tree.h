@@ -26,6 +26,7 @@
 enum { NY_TREE_ROWS = 8 };
 
 struct ny_box_tree {
+    struct ny_layout own;
     const struct ny_knn *knn;
     size_t d;
     double gamma;    /* values of the metric are gamma ‖x−y‖² of prepared rows */
@@ -41,8 +42,8 @@ struct ny_box_tree {
 int ny_tree_new(struct ny_box_tree *tree, const struct ny_knn *knn);
 /* Frees a tree; right also of a zeroed one. */
 void ny_tree_release(struct ny_box_tree *tree);
-/* Returns the bytes that ny_tree_new() and ny_tree_search() charge at most, beside the lists. */
-size_t ny_tree_bytes(const struct ny_knn *knn);
+/* Counts what ny_tree_new() and ny_tree_search() take at most, beside the lists. */
+void ny_tree_count(struct ny_layout *l, const struct ny_knn *knn);
 
 /* The work of a search: boxes and rows that packets of rows are measured against, and places of
  * lists that rows are moved by. */
@@ -77,8 +78,8 @@ int ny_tree_search(const struct ny_box_tree *tree, uint64_t first, ny_tree_take_
  * or an interrupt. */
 int ny_tree_nearest(const struct ny_box_tree *tree, const struct ny_columns_spec *spec,
                     const void *raw, size_t count, struct ny_measured *out);
-/* Returns the bytes that ny_tree_nearest() charges for so many rows, beside the packets that
- * ny_tree_bytes() counts. */
-size_t ny_tree_nearest_bytes(const struct ny_columns_spec *spec, size_t count);
+/* Counts what ny_tree_nearest() takes for so many rows, beside the packets that
+ * ny_tree_count() counts. */
+void ny_tree_nearest_count(struct ny_layout *l, const struct ny_columns_spec *spec, size_t count);
 
 #endif

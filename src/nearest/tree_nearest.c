@@ -118,33 +118,39 @@ static int meet_some(void *arg, unsigned worker)
     return err;
 }
 
-size_t ny_tree_nearest_bytes(const struct ny_columns_spec *spec, size_t count)
+static void lay(struct ny_layout *l, struct nearest *nearest, size_t count, size_t d)
 {
-    return count * (spec->geometry->d * sizeof(double) + sizeof(struct arrival)) +
-           ny_columns_bytes(spec, 1);
+    nearest->x = ny_lay(l, NY_MEM_TILES, count, d * sizeof(double));
+    nearest->arrival = ny_lay(l, NY_MEM_TILES, count, sizeof(*nearest->arrival));
+}
+
+void ny_tree_nearest_count(struct ny_layout *l, const struct ny_columns_spec *spec, size_t count)
+{
+    struct nearest nearest;
+
+    lay(l, &nearest, count, spec->geometry->d);
+    ny_layout_add(l, NY_MEM_TILES, ny_columns_bytes(spec, 1));
 }
 
 int ny_tree_nearest(const struct ny_box_tree *tree, const struct ny_columns_spec *spec,
                     const void *raw, size_t count, struct ny_measured *out)
 {
-    struct ny_context *ctx = spec->ctx;
+    struct ny_layout l = {.ctx = spec->ctx};
     struct nearest nearest = {.tree = tree, .count = count, .out = out};
     struct ny_columns *columns = NULL;
     int err = ny_columns_new(&columns, spec);
 
     if (err) return err;
-    nearest.x = ny_calloc(ctx, NY_MEM_TILES, count, tree->d * sizeof(double));
-    nearest.arrival = ny_calloc(ctx, NY_MEM_TILES, count, sizeof(*nearest.arrival));
-    err = nearest.x && nearest.arrival ? NY_OK : NY_EBUDGET;
+    lay(&l, &nearest, count, tree->d);
+    err = l.err;
     if (err) goto done;
     ny_columns_prepare(columns, ny_raw_rows(raw), count, nearest.x);
-    err = ny_parallel_ranges(ctx, count, arrive, &nearest);
+    err = ny_parallel_ranges(l.ctx, count, arrive, &nearest);
     if (err) goto done;
     qsort(nearest.arrival, count, sizeof(*nearest.arrival), compare_arrivals);
-    err = ny_parallel(ctx, tree->knn->workers, meet_some, &nearest);
+    err = ny_parallel(l.ctx, tree->knn->workers, meet_some, &nearest);
 done:
-    ny_free(ctx, nearest.x);
-    ny_free(ctx, nearest.arrival);
+    ny_layout_free(&l);
     ny_columns_free(columns);
     return err;
 }

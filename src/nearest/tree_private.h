@@ -37,6 +37,7 @@ enum { NY_TREE_DEPTH = 32 };
 
 /* Up to NY_TREE_ROWS rows that look for their neighbours together, one a lane. */
 struct ny_tree_packet {
+    struct ny_layout own;
     const struct ny_box_tree *tree;
     size_t count;
     uint64_t at[NY_TREE_ROWS]; /* their places in the tree, ascending; or all NY_TREE_NOWHERE */

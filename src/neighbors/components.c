@@ -12,7 +12,15 @@
 #include "model/embedding.h"
 
 /* All lists in memory, with the distances where there is a limit. */
-static int load_lists(struct ny_graph_job *g, struct ny_lists *lists, uint32_t **rows, float **far)
+static void lay(struct ny_layout *l, struct ny_lists *lists, bool limited)
+{
+    size_t n = (size_t)lists->n, t = lists->stored;
+
+    lists->row = ny_lay(l, NY_MEM_DICTIONARY, n, t * sizeof(uint32_t));
+    if (limited) lists->distance = ny_lay(l, NY_MEM_DICTIONARY, n, t * sizeof(float));
+}
+
+static int load_lists(struct ny_graph_job *g, struct ny_layout *l, struct ny_lists *lists)
 {
     struct ny_job *job = &g->job;
     uint64_t n = job->points.n;
@@ -20,26 +28,19 @@ static int load_lists(struct ny_graph_job *g, struct ny_lists *lists, uint32_t *
     struct ny_embedding_layout layout = ny_graph_layout("neighbors", n, t);
     int err;
 
-    *rows = ny_calloc(job->ctx, NY_MEM_DICTIONARY, (size_t)n, t * sizeof(uint32_t));
-    if (!*rows) return NY_EBUDGET;
-    err = ny_embedding_rows(&job->keep, &layout, 0, (size_t)n, *rows);
-    if (err == NY_OK && !ny_rows_below(*rows, (size_t)n * t, n))
-        err = ny_fail(job->ctx, NY_ESTORE,
-                      "the neighbors of '%s' in %s are not rows of it; make it again with "
-                      "--restart",
-                      job->keep.name, job->keep.place);
     *lists = (struct ny_lists){.n = n,
                                .stored = t,
                                .t = g->settings->neighbors,
-                               .row = *rows,
                                .limit = (float)g->settings->max_distance, /* as distances are */
                                .mutual = g->settings->mutual};
-    if (err || !ny_graph_limited(g->settings)) return err;
-    *far = ny_calloc(job->ctx, NY_MEM_DICTIONARY, (size_t)n, t * sizeof(float));
-    if (!*far) return NY_EBUDGET;
+    lay(l, lists, ny_graph_limited(g->settings));
+    if (l->err) return l->err;
+    err = ny_embedding_rows(&job->keep, &layout, 0, (size_t)n, (void *)lists->row);
+    if (err == NY_OK && !ny_rows_below(lists->row, (size_t)n * t, n))
+        err = ny_fail_damaged(job->ctx, job->keep.name, job->keep.place);
+    if (err || !lists->distance) return err;
     layout = ny_graph_layout("distances", n, t);
-    lists->distance = *far;
-    return ny_embedding_rows(&job->keep, &layout, 0, (size_t)n, *far);
+    return ny_embedding_rows(&job->keep, &layout, 0, (size_t)n, (void *)lists->distance);
 }
 
 /* The limit in force, the lesser of two: the quantile is that of the distances of the t nearest. */
@@ -68,7 +69,8 @@ static double asked_limit(const struct ny_graph_job *g, const struct ny_lists *l
 }
 
 /* One line of the table: t neighbours, with the limit or without it. */
-static int sweep_line(struct ny_graph_job *g, struct ny_lists lists, size_t t, bool limited)
+static int sweep_line(struct ny_graph_job *g, struct ny_lists lists, size_t t, bool limited,
+                      json_t *table)
 {
     struct ny_components components;
     json_t *line = json_object();
@@ -85,7 +87,7 @@ static int sweep_line(struct ny_graph_job *g, struct ny_lists lists, size_t t, b
     ny_field_set_number(line, "distance_limit", limited ? asked_limit(g, &lists) : INFINITY);
     ny_field_set_count(line, "components", components.count);
     ny_field_set_number(line, "largest_share", (double)components.largest / (double)lists.n);
-    ny_field_append(json_object_get(ny_graph_facts(g->job.record), "sweep"), line);
+    ny_field_append(table, line);
     ny_components_release(&components);
     return NY_OK;
 }
@@ -94,18 +96,20 @@ static int sweep_line(struct ny_graph_job *g, struct ny_lists lists, size_t t, b
 static int sweep(struct ny_graph_job *g, const struct ny_lists *lists)
 {
     bool limited = ny_graph_limited(g->settings);
+    json_t *table = json_array();
     int err = NY_OK;
 
-    ny_field_set_json(ny_graph_facts(g->job.record), "sweep", json_array());
+    ny_field_set_json(ny_graph_facts(g->job.record), "sweep", table);
     for (size_t k = 0; k < g->settings->sweeps && err == NY_OK; k++) {
-        err = sweep_line(g, *lists, g->settings->sweep[k], false);
-        if (err == NY_OK && limited) err = sweep_line(g, *lists, g->settings->sweep[k], true);
+        err = sweep_line(g, *lists, g->settings->sweep[k], false, table);
+        if (err == NY_OK && limited)
+            err = sweep_line(g, *lists, g->settings->sweep[k], true, table);
         if (err == NY_OK) err = ny_check_interrupt(g->job.ctx);
     }
     return err;
 }
 
-int ny_graph_describe(const struct ny_job *job, const struct ny_lists *lists,
+int ny_graph_describe(struct ny_job *job, const struct ny_lists *lists,
                       const struct ny_components *components)
 {
     json_t *facts = ny_graph_facts(job->record);
@@ -127,7 +131,7 @@ int ny_graph_describe(const struct ny_job *job, const struct ny_lists *lists,
     ny_field_set_count(facts, "degree_max", most);
     ny_field_set_count(facts, "isolated", isolated);
     ny_field_set_count(facts, "components", components->count);
-    ny_field_set_count(facts, "largest", components->largest);
+    job->state.graph.largest = components->largest;
     ny_field_set_number(facts, "largest_share", (double)components->largest / (double)lists->n);
     ny_field_set_count(facts, "largest_edges", ends / 2);
     return NY_OK;
@@ -162,13 +166,12 @@ static int stage_graph(struct ny_job *job)
 {
     struct ny_graph_job *g = (struct ny_graph_job *)job;
     static const char *const images[] = {"lists.0", "lists.1", "joins.0", "joins.1", NULL};
-    struct ny_components components = {.ctx = job->ctx};
+    struct ny_components components = {0};
+    struct ny_layout l = {.ctx = job->ctx};
     struct ny_lists lists;
-    uint32_t *rows = NULL;
-    float *far = NULL;
     int err = g->geometry ? NY_OK : ny_graph_load_spec(g);
 
-    if (err == NY_OK) err = load_lists(g, &lists, &rows, &far);
+    if (err == NY_OK) err = load_lists(g, &l, &lists);
     if (err == NY_OK) err = decide_limit(g, &lists);
     if (err) goto done;
     err = sweep(g, &lists);
@@ -181,30 +184,37 @@ static int stage_graph(struct ny_job *job)
     err = ny_keep_put(&job->keep, "components", components.of, (size_t)lists.n * sizeof(uint32_t));
     if (err) goto done;
     ny_job_mark_time(job);
-    json_object_clear(ny_job_checkpoint(job));
+    ny_job_clear_checkpoint(job);
     err = ny_job_save_without(job, ny_job_next(job), images);
 done:
     ny_components_release(&components);
     ny_free(job->ctx, g->bridge);
-    ny_free(job->ctx, far);
-    ny_free(job->ctx, rows);
+    ny_layout_free(&l);
     return err;
 }
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-static struct ny_stage_bytes graph_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                         size_t limit)
+static struct ny_charges graph_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                     size_t limit)
 {
     const struct ny_graph_sizes *f = ny_graph_sizes_of(sizes);
-    size_t n = (size_t)f->points->n, t = f->settings->stored;
-    size_t items = ny_graph_limited(f->settings) ? 3 : 1; /* distances, and a copy to sort */
+    struct ny_lists lists = {.n = f->points->n, .stored = f->settings->stored};
+    size_t n = (size_t)f->points->n;
+    struct ny_layout l = {0};
+    struct ny_layout_mark mark;
 
-    return ny_graph_stage_bytes(f, workers,
-                                ny_graph_bridges_bytes(f, workers, limit) +
-                                    n * t * items * sizeof(float) + n * sizeof(uint32_t) +
-                                    ny_components_bytes(f->points->n) + 2 * NY_CHUNK_BYTES +
-                                    ny_batch_put_bytes(limit, n * sizeof(uint32_t)));
+    ny_graph_common(&l, f, workers);
+    lay(&l, &lists, ny_graph_limited(f->settings));
+    mark = ny_layout_mark(&l);
+    if (ny_graph_limited(f->settings)) lay(&l, &lists, false); /* a copy of distances to sort */
+    ny_layout_back(&l, &mark);
+    ny_graph_bridges_count(&l, f, workers, limit);
+    ny_components_count(&l, n);
+    ny_lay(&l, NY_MEM_DICTIONARY, n, sizeof(uint32_t)); /* degrees */
+    ny_layout_add(&l, NY_MEM_DICTIONARY,
+                  2 * NY_CHUNK_BYTES + ny_batch_put_bytes(limit, n * sizeof(uint32_t)));
+    return l.most;
 }
 
 const struct ny_stage ny_stage_graph_components = {NY_STAGE_GRAPH, stage_graph, graph_bytes, NULL};

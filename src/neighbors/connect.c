@@ -20,7 +20,7 @@ static int checkpoint(struct connect *connect)
 {
     struct ny_job *job = &connect->g->job;
 
-    ny_field_set_count(ny_job_checkpoint(job), "bridges", connect->bridging.count);
+    job->state.at.bridges = connect->bridging.count;
     connect->saved_s = ny_now();
     return ny_job_checkpoint_image(job, NY_STAGE_GRAPH, "joins", connect->bridging.found,
                                    connect->image_bytes, connect->row);
@@ -49,9 +49,7 @@ static int run_round(struct connect *connect)
     }
     if (err == NY_OK) err = ny_bridges_take(&connect->bridging);
     if (err || connect->bridging.count > bridges) return err;
-    return ny_fail(g->job.ctx, NY_ENUMERIC,
-                   "distances between components of the graph are not numbers; look for huge "
-                   "values in the data (--scale standard)");
+    return ny_fail_infinite(g->job.ctx, "distance", NY_NO_LINE);
 }
 
 /* Bridges so far, and pairs of the round where there are some. */
@@ -91,8 +89,8 @@ static int open(struct connect *connect, const struct ny_components *components)
     connect->bridging.found = g->bridge;
     connect->bridging.best = g->bridge + room;
     ny_bridges_begin(&connect->bridging);
-    connect->row = ny_field_count(ny_job_checkpoint(job), "units", 0);
-    connect->bridging.count = (size_t)ny_field_count(ny_job_checkpoint(job), "bridges", 0);
+    connect->row = job->state.at.units;
+    connect->bridging.count = (size_t)job->state.at.bridges;
     if (ny_job_has_image(job, "joins"))
         err = ny_job_read_image(job, "joins", g->bridge, connect->image_bytes);
     return err || are_rows(connect) ? err : ny_job_not_its_checkpoint(job);
@@ -143,14 +141,18 @@ int ny_graph_connect(struct ny_graph_job *g, struct ny_lists *lists,
 }
 
 /* There may be as many components as rows. */
-size_t ny_graph_bridges_bytes(const struct ny_graph_sizes *f, unsigned workers, size_t limit)
+void ny_graph_bridges_count(struct ny_layout *l, const struct ny_graph_sizes *f, unsigned workers,
+                            size_t limit)
 {
     struct ny_knn knn = f->knn;
-    size_t image = 2 * (size_t)f->points->n * sizeof(struct ny_bridge);
+    size_t room = 2 * (size_t)f->points->n;
 
-    if (!f->settings->connect) return 0;
+    if (!f->settings->connect) return;
     knn.neighbors = 1;
     knn.workers = workers;
-    return image + ny_bridges_compare_bytes(&knn) + ny_rows_source_bytes(f->points, workers) +
-           ny_batch_put_bytes(limit, image);
+    ny_lay(l, NY_MEM_DICTIONARY, room, sizeof(struct ny_bridge));
+    ny_bridges_count(l, &knn);
+    ny_layout_add(l, NY_MEM_DICTIONARY,
+                  ny_rows_source_bytes(f->points, workers) +
+                      ny_batch_put_bytes(limit, room * sizeof(struct ny_bridge)));
 }

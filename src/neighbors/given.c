@@ -95,17 +95,12 @@ static int tell_entries(const struct given_job *g, const struct ny_edge_list *li
                           "%s joins no two nodes: all of its edges lead back to where they begin, "
                           "or have affinity 0",
                           g->given->path);
-    if (list->loops)
-        ny_log(ctx, NY_LOG_NOTE, "%s left out",
-               ny_counted(list->loops, "edge that leads back to its node was",
-                          "edges that lead back to their node were")
-                   .text);
-    if (list->zeros)
-        ny_log(ctx, NY_LOG_NOTE, "%s left out",
-               ny_counted(list->zeros, "edge of affinity 0 was", "edges of affinity 0 were").text);
+    if (list->loops || list->zeros)
+        ny_log(ctx, NY_LOG_NOTE, "edges left out: %llu from a node to itself, %llu of affinity 0",
+               (unsigned long long)list->loops, (unsigned long long)list->zeros);
     if (list->repeats)
-        ny_log(ctx, NY_LOG_NOTE, "%s an edge: %s",
-               ny_counted(list->repeats, "entry repeats", "entries repeat").text,
+        ny_log(ctx, NY_LOG_NOTE, "edges that are repeated: %llu; %s",
+               (unsigned long long)list->repeats,
                list->affinities ? "their affinities are added" : "the shortest counts");
     return NY_OK;
 }
@@ -114,7 +109,7 @@ static int tell_entries(const struct given_job *g, const struct ny_edge_list *li
 static int put_components(struct given_job *g, const struct ny_lists *lists)
 {
     struct ny_job *job = &g->job;
-    struct ny_components components = {.ctx = job->ctx};
+    struct ny_components components;
     int err = ny_components_find(&components, job->ctx, lists);
 
     if (err == NY_OK) err = ny_graph_describe(job, lists, &components);
@@ -163,21 +158,29 @@ struct given_sizes {
     const struct ny_given_edges *given;
 };
 
-static struct ny_stage_bytes given_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                         size_t limit)
+static struct ny_charges given_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                     size_t limit)
 {
     const struct ny_given_edges *given = ((const struct given_sizes *)sizes)->given;
     const size_t small_bytes = 512 << 10;
-    size_t n = (size_t)given->n, entries = (size_t)given->entries * sizeof(struct ny_bridge);
-    size_t components = ny_components_bytes(n) + n * sizeof(uint32_t) + 2 * NY_CHUNK_BYTES +
-                        ny_batch_put_bytes(limit, entries + n * sizeof(uint32_t));
-    size_t reading = given->reading_bytes;
+    size_t n = (size_t)given->n, entries = (size_t)given->entries;
+    struct ny_layout l = {0};
+    struct ny_layout_mark mark;
 
     (void)workers;
-    return (struct ny_stage_bytes){
-        .by_purpose = {[NY_MEM_PROCESS] = NY_PROCESS_BYTES,
-                       [NY_MEM_DICTIONARY] = small_bytes + given->keep_bytes + entries +
-                                             (reading > components ? reading : components)}};
+    ny_layout_add(&l, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    ny_layout_add(&l, NY_MEM_DICTIONARY, small_bytes + given->keep_bytes);
+    ny_lay(&l, NY_MEM_DICTIONARY, entries, sizeof(struct ny_bridge));
+    mark = ny_layout_mark(&l);
+    ny_layout_add(&l, NY_MEM_IO, given->reading_bytes);
+    ny_layout_back(&l, &mark);
+    ny_components_count(&l, n);
+    ny_lay(&l, NY_MEM_DICTIONARY, n, sizeof(uint32_t)); /* degrees */
+    ny_layout_add(
+        &l, NY_MEM_DICTIONARY,
+        2 * NY_CHUNK_BYTES +
+            ny_batch_put_bytes(limit, entries * sizeof(struct ny_bridge) + n * sizeof(uint32_t)));
+    return l.most;
 }
 
 static void given_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
@@ -203,7 +206,7 @@ int ny_given_edges_plan(struct ny_context *ctx, const struct ny_given_edges *giv
 
     *plan = (struct ny_plan){.whole = true};
     ny_plan_memory(&sizes.job, plan);
-    err = ny_calibration_get(ctx, 0, false, plan->workers, &plan->rates);
+    err = ny_calibration_get(ctx, 0, plan->workers, &plan->rates);
     if (err) return err;
     ny_plan_work(&sizes.job, plan);
     ny_plan_sum_up(plan);
@@ -233,6 +236,7 @@ int ny_given_edges_run(struct ny_rows *X, const struct ny_keep *keep,
                                   .X = X,
                                   .keep = *keep,
                                   .record = record,
+                                  .state = ny_state_of(record),
                                   .course = &course,
                                   .after = NY_STAGE_DONE,
                                   .workers = 1,
@@ -241,7 +245,7 @@ int ny_given_edges_run(struct ny_rows *X, const struct ny_keep *keep,
     int err = X->ops->info(X, &g.job.points);
 
     if (err) return err;
-    if (ny_field_count(json_object_get(record, "report"), "n", 0) != given->n)
+    if (g.job.state.report.n != given->n)
         return ny_fail(ctx, NY_EUSAGE,
                        "'%s' was begun with another number of nodes than %s has; give --restart",
                        keep->name, given->path);

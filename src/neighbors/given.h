@@ -20,7 +20,7 @@ struct ny_given_edges {
     ny_edge_open_fn *open;      /* opens it */
     size_t keep_bytes;          /* that whoever reads what is kept has charged */
     bool affinities;            /* weights are these, not lengths */
-    struct ny_edge_nodes nodes; /* nodes that are said to be there; count 0: the file says */
+    uint64_t nodes;             /* that are said to be there; 0: the file says */
     uint64_t n, entries;        /* found */
     size_t reading_bytes;       /* found: charged while the file is read */
 };

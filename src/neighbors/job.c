@@ -28,12 +28,10 @@ void ny_graph_facts_begin(json_t *facts, const struct ny_graph_settings *setting
 
 /* The way that the record has, which may have been decided: options of another spelling give the
  * same lists. */
-static enum ny_knn_way recorded_way(const json_t *record, enum ny_knn_way way)
+static enum ny_knn_way recorded_way(const char *word, enum ny_knn_way way)
 {
-    const char *word = ny_field_text(ny_graph_facts(record), "knn");
-
-    for (int w = NY_KNN_AUTO; word && w <= NY_KNN_SIEVE; w++)
-        if (strcmp(word, ny_knn_way_name((enum ny_knn_way)w)) == 0) return (enum ny_knn_way)w;
+    for (int w = NY_KNN_AUTO; w <= NY_KNN_SIEVE; w++)
+        if (ny_is(word, ny_knn_way_name((enum ny_knn_way)w))) return (enum ny_knn_way)w;
     return way;
 }
 
@@ -43,17 +41,17 @@ static enum ny_knn_way recorded_way(const json_t *record, enum ny_knn_way way)
 static int plan_way(struct ny_graph_job *g, struct ny_graph_settings *own)
 {
     struct ny_job *job = &g->job;
-    bool finding = ny_stage_parse(ny_field_text(job->record, "stage")) == NY_STAGE_NEIGHBORS;
+    bool finding = ny_stage_parse(job->state.record.stage) == NY_STAGE_NEIGHBORS;
     bool automatic = own->way == NY_KNN_AUTO, exactly;
     int err;
 
-    own->way = recorded_way(job->record, own->way);
+    own->way = recorded_way(job->state.graph.knn, own->way);
     err = ny_graph_plan_make(job->X, own, &g->plan);
     if (err) return err;
     exactly =
         own->way == NY_KNN_TREE || (own->way == NY_KNN_SIEVE && automatic && own->recall >= 1);
     if (finding && exactly && !g->plan.fits) {
-        json_object_clear(ny_job_checkpoint(job));
+        ny_job_clear_checkpoint(job);
         own->way = NY_KNN_EXACT;
         err = ny_graph_plan_make(job->X, own, &g->plan);
     }
@@ -71,6 +69,7 @@ int ny_graph_job_run(struct ny_rows *X, const struct ny_keep *keep,
                                      .X = X,
                                      .keep = *keep,
                                      .record = record,
+                                     .state = ny_state_of(record),
                                      .course = &ny_course_graph,
                                      .after = after,
                                      .marked_s = ny_now()},
@@ -80,8 +79,8 @@ int ny_graph_job_run(struct ny_rows *X, const struct ny_keep *keep,
     uint64_t n;
     int err = X->ops->info(X, &g.job.points);
 
-    if (err == NY_OK) ny_job_count_anew(keep, record, g.job.points.n);
-    n = ny_field_count(json_object_get(record, "report"), "n", 0);
+    if (err == NY_OK) ny_job_count_anew(&g.job);
+    n = g.job.state.report.n;
     if (err == NY_OK && (n < 2 || n > g.job.points.n))
         err = ny_fail(ctx, NY_ESTORE, "%s has %llu rows, but '%s' was begun on %llu", X->name,
                       (unsigned long long)g.job.points.n, keep->name, (unsigned long long)n);

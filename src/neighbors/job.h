@@ -5,8 +5,7 @@
  *
  *   job          the record
  *   geometry     centre[d], factor[d], γ
- *   lists.0/1    image of the candidates of a range of rows (of all, and links, in a forest), two
- *                slots in turn; gone when done
+ *   lists.0/1    image of the candidates of a range of rows, two slots in turn; gone when done
  *   neighbors    n × stored row numbers (u32), nearest first; NY_NO_ROW: none
  *   distances    n × stored, f32
  *   joins.0/1    --connect: image of the bridges and of a round, two slots in turn; gone when done
@@ -27,7 +26,7 @@ struct ny_graph_plan {
     unsigned workers;
     uint64_t range_panels;   /* exact: of NY_UNIT_ROWS rows, whose lists are held at a time */
     size_t paired_rows;      /* exact: in memory, all or 0 */
-    size_t held_rows;        /* forest, sieve: in memory at a time */
+    size_t held_rows;        /* sieve: in memory at a time */
     uint64_t tree_panels;    /* tree: all of them, or fewer: by a file; 0: there is no tree */
     size_t tree_least_bytes; /* auto: the least budget with a tree, where one would be far less work
                               * and this budget has no room for it; else 0 */

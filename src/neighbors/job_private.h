@@ -4,12 +4,11 @@
 
 #include "neighbors/job.h"
 #include "graph/components.h"
-#include "nearest/forest.h"
 #include "nearest/sieve.h"
 #include "nearest/tree.h"
 
 /* The sizes that a graph is planned by. `part` is how much is held at a time: panels of rows whose
- * lists are, or in a forest or a sieve rows. */
+ * lists are, or in a sieve rows. */
 struct ny_graph_sizes {
     struct ny_job_sizes job;
     const struct ny_graph_settings *settings;
@@ -26,23 +25,21 @@ static inline const struct ny_graph_sizes *ny_graph_sizes_of(const struct ny_job
     return (const struct ny_graph_sizes *)job;
 }
 
-/* Returns what a stage holds: so many bytes beside what all stages hold. */
-struct ny_stage_bytes ny_graph_stage_bytes(const struct ny_graph_sizes *sizes, unsigned workers,
-                                           size_t bytes);
+/* Counts what all stages hold. */
+void ny_graph_common(struct ny_layout *l, const struct ny_graph_sizes *sizes, unsigned workers);
 /* Returns the bytes of the batches in which the lists, and the parts made of them, are put. */
 size_t ny_graph_lists_batch(const struct ny_graph_sizes *sizes, size_t limit);
-/* Returns the bytes of writing neighbors and distances. */
-size_t ny_graph_writing_bytes(const struct ny_graph_sizes *sizes, size_t limit);
-/* Returns the bytes of growing a forest. */
-size_t ny_graph_forest_bytes(const struct ny_graph_sizes *sizes, unsigned workers, size_t limit);
-/* Returns the bytes of a tree of boxes, and of the lists of a range of rows. */
-size_t ny_graph_tree_bytes(const struct ny_graph_sizes *sizes, unsigned workers, size_t limit);
-/* Returns the bytes of a sieve, and of the lists of a lot of rows. */
-size_t ny_graph_sieve_bytes(const struct ny_graph_sizes *sizes, unsigned workers, size_t limit);
+/* Counts writing neighbors and distances. */
+void ny_graph_writing_count(struct ny_layout *l, const struct ny_graph_sizes *sizes, size_t limit);
+/* Count what a way of finding neighbours holds, writing not included: a tree of boxes, and the
+ * lists of a range of rows; a sieve, and those of a lot of rows. */
+typedef void ny_graph_count_fn(struct ny_layout *l, const struct ny_graph_sizes *sizes,
+                               unsigned workers, size_t limit);
+ny_graph_count_fn ny_graph_tree_count, ny_graph_sieve_count;
 /* Returns the fewest points that a sieve for the graph holds. */
 uint64_t ny_graph_sieve_held_least(const struct ny_knn *knn);
-/* Returns the way that --knn auto takes unless a tree is less work: exact, or where fewer than all
- * neighbours are asked for a sieve or a forest. */
+/* Returns the way that --knn auto takes unless a tree is less work: exact, or perhaps a sieve where
+ * fewer than all neighbours are asked for. */
 enum ny_knn_way ny_graph_other_way(const struct ny_graph_settings *settings,
                                    const struct ny_rows_info *points);
 /* Returns a guess of the nanoseconds that this way takes on one thread. */
@@ -73,8 +70,8 @@ double ny_graph_tree_ns(const struct ny_rows_info *points);
 uint64_t ny_graph_tree_file_bytes(uint64_t n, size_t neighbors);
 /* Returns that guess as a share of the time of all pairs. */
 double ny_graph_tree_share(const struct ny_rows_info *points);
-/* Returns the bytes of finding bridges; 0 if --connect was not given. */
-size_t ny_graph_bridges_bytes(const struct ny_graph_sizes *sizes, unsigned workers, size_t limit);
+/* Counts finding bridges; nothing if --connect was not given. */
+ny_graph_count_fn ny_graph_bridges_count;
 
 extern const struct ny_stage ny_stage_graph_stats, ny_stage_graph_neighbors,
     ny_stage_graph_components;
@@ -89,8 +86,7 @@ struct ny_graph_job {
     struct ny_geometry *geometry;
     struct ny_columns_spec spec;
     struct ny_knn knn;
-    struct ny_neighbors lists; /* exact: of the range under way */
-    struct ny_forest forest;
+    struct ny_neighbors lists;   /* exact: of the range under way */
     struct ny_tree_lists *boxed; /* tree: what is written (neighbors/tree.c) */
     struct ny_sieving *sieving;  /* sieve: as long as the stage runs */
     struct ny_bridge *bridge; /* --connect: edges between components, as long as the stage runs */
@@ -109,20 +105,23 @@ int ny_graph_write(struct ny_graph_job *g, ny_graph_measure_fn *measure, uint64_
                    uint64_t end);
 
 /* Puts the figures of a graph into the report: edges, degrees and components. NY_EBUDGET. */
-int ny_graph_describe(const struct ny_job *job, const struct ny_lists *lists,
+int ny_graph_describe(struct ny_job *job, const struct ny_lists *lists,
                       const struct ny_components *components);
 
-/* The stage neighbors with a forest: nearly all neighbours of all rows. */
-int ny_graph_grow(struct ny_graph_job *g);
 /* The stage neighbors with a sieve: nearly all of them, or all. With --knn auto it first decides,
  * and returns NY_OK with nothing done, and g->way exact or tree, where that is less work. */
 int ny_graph_sift(struct ny_graph_job *g);
 
+/* Returns the row that is measured next; `first` where none is so far. */
+static inline uint64_t ny_graph_measured(const struct ny_graph_job *g, uint64_t first)
+{
+    return g->job.state.at.measured == NY_NONE ? first : g->job.state.at.measured;
+}
 /* Records the way that was decided. */
 static inline void ny_graph_set_way(struct ny_graph_job *g, enum ny_knn_way way)
 {
     g->way = way;
-    ny_field_set_text(ny_graph_facts(g->job.record), "knn", ny_knn_way_name(way));
+    g->job.state.graph.knn = ny_knn_way_name(way);
 }
 /* The stage neighbors with a tree of boxes. With --knn auto it first decides, and returns NY_OK
  * with nothing done, and g->way another or still auto, where another way is less work. */

@@ -1,7 +1,7 @@
 /*
  * Runs stage neighbors of the verb graph: finds the lists of the nearest rows of each row, exact
- * ones a range of rows at a time, those of a forest (neighbors/forest.c), of a tree of boxes
- * (neighbors/tree.c) or of a sieve of codes (neighbors/sieve.c). Which of them it is with --knn
+ * ones a range of rows at a time, those of a tree of boxes (neighbors/tree.c) or of a sieve of
+ * codes (neighbors/sieve.c). Which of them it is with --knn
  * auto may be left to what some rows show (neighbors/ways.c). An exact range has two steps, the
  * pass over pairs and the measuring of candidates, and the checkpoint says which of them is under
  * way. The stage is run again for each range until the last is done.
@@ -27,9 +27,8 @@ static int restore(struct ny_graph_job *g, uint64_t *first_tile)
     size_t bytes = ny_neighbors_image_bytes(&g->lists);
 
     if (!ny_job_has_image(job, "lists")) return NY_OK;
-    *first_tile = ny_field_count(ny_job_checkpoint(job), "units", 0);
-    if (ny_field_count(ny_job_checkpoint(job), "bytes", 0) != bytes)
-        return ny_job_not_its_checkpoint(job);
+    *first_tile = job->state.at.units;
+    if (job->state.at.bytes != bytes) return ny_job_not_its_checkpoint(job);
     return ny_job_read_image(job, "lists", g->lists.bound, bytes);
 }
 
@@ -37,9 +36,8 @@ static int restore(struct ny_graph_job *g, uint64_t *first_tile)
 static int open_range(struct ny_graph_job *g, uint64_t *first_tile)
 {
     struct ny_job *job = &g->job;
-    json_t *at = ny_job_checkpoint(job);
-    uint64_t first = ny_field_count(at, "first_row", 0);
-    uint64_t rows = ny_field_count(at, "range_rows", 0), left = job->points.n - first;
+    struct ny_state_at *at = &job->state.at;
+    uint64_t first = at->first_row, rows = at->range_rows, left = job->points.n - first;
     int err;
 
     if (first >= job->points.n || first % NY_UNIT_ROWS || rows > left)
@@ -47,7 +45,7 @@ static int open_range(struct ny_graph_job *g, uint64_t *first_tile)
     if (!rows) {
         rows = g->plan.range_panels * NY_UNIT_ROWS;
         if (rows > left) rows = left;
-        ny_field_set_count(at, "range_rows", rows);
+        at->range_rows = rows;
     }
     err = ny_neighbors_new(&g->lists, job->ctx, first, (size_t)rows, ny_knn_width(&g->knn));
     if (err == NY_OK) err = restore(g, first_tile);
@@ -73,20 +71,20 @@ static int hold(struct ny_graph_job *g, struct ny_held *held)
 static int run_range(struct ny_graph_job *g)
 {
     struct ny_job *job = &g->job;
-    json_t *at = ny_job_checkpoint(job), *facts = ny_graph_facts(job->record);
+    struct ny_state_at *at = &job->state.at;
     struct ny_held held = {.ctx = job->ctx};
     uint64_t first_tile = 0, next;
     int err = open_range(g, &first_tile);
 
     next = g->lists.first + g->lists.rows;
     if (err == NY_OK) err = hold(g, &held);
-    if (err == NY_OK && !json_is_number(json_object_get(at, "measured"))) {
+    if (err == NY_OK && at->measured == NY_NONE) {
         err = ny_knn_pass(&g->knn, &g->lists, first_tile, checkpoint, g);
         if (err == NY_OK) {
             ny_job_count_pass(job, g->lists.rows,
                               2 * ny_knn_pass_pairs(&g->knn, ny_units_of(g->lists.rows)) *
                                   ny_entry_products(&g->spec));
-            ny_field_set_count(at, "measured", g->lists.first);
+            at->measured = g->lists.first;
             err = checkpoint(g, 0);
         }
     }
@@ -95,10 +93,9 @@ static int run_range(struct ny_graph_job *g)
     ny_held_release(&held);
     g->knn.held = NULL;
     if (err) return err;
-    ny_field_set_count(facts, "remeasured", ny_field_count(facts, "remeasured", 0));
-    json_object_clear(at);
-    ny_field_set_count(at, "first_row", next);
-    ny_field_set_count(at, "rows", next);
+    ny_index_add(&job->state.graph.remeasured, 0);
+    ny_job_clear_checkpoint(job);
+    at->first_row = at->rows = next;
     return ny_job_save(job, next < job->points.n ? NY_STAGE_NEIGHBORS : ny_job_next(job));
 }
 
@@ -116,39 +113,45 @@ static int stage_neighbors(struct ny_job *job)
         err = ny_graph_sift(g);
         if (err || g->way == NY_KNN_SIEVE) return err;
     }
-    return g->way == NY_KNN_TREE     ? ny_graph_search_tree(g)
-           : g->way == NY_KNN_FOREST ? ny_graph_grow(g)
-                                     : run_range(g);
+    return g->way == NY_KNN_TREE ? ny_graph_search_tree(g) : run_range(g);
 }
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
 /* A pass over pairs, then the candidates of some rows, both beside the lists of a range. */
-static size_t exact_bytes(const struct ny_graph_sizes *f, unsigned workers, size_t limit)
+static void count_exact(struct ny_layout *l, const struct ny_graph_sizes *f, unsigned workers,
+                        size_t limit)
 {
     uint64_t range = f->part * NY_UNIT_ROWS;
     size_t rows = (size_t)(range < f->points->n ? range : f->points->n);
-    size_t lists = ny_neighbors_bytes(rows, ny_knn_width(&f->knn)) + ny_graph_lists_batch(f, limit);
-    size_t source = f->held_rows ? ny_held_bytes(f->knn.spec, f->held_rows, f->held_rows, workers)
-                                 : ny_rows_source_bytes(f->points, workers);
-    size_t pass = ny_knn_pass_bytes(f->knn.spec, f->points->n, workers);
-    size_t measure = ny_knn_measure_bytes(&f->knn) + 2 * f->points->block_bytes +
-                     ny_graph_writing_bytes(f, limit);
+    struct ny_layout_mark mark;
 
-    return source + lists + (pass > measure ? pass : measure);
+    if (f->held_rows)
+        ny_held_count(l, f->knn.spec, f->held_rows, f->held_rows, workers);
+    else
+        ny_layout_add(l, NY_MEM_DICTIONARY, ny_rows_source_bytes(f->points, workers));
+    ny_layout_add(l, NY_MEM_DICTIONARY,
+                  ny_neighbors_bytes(rows, ny_knn_width(&f->knn)) + ny_graph_lists_batch(f, limit));
+    mark = ny_layout_mark(l);
+    ny_knn_pass_count(l, f->knn.spec, f->points->n, workers);
+    ny_layout_back(l, &mark);
+    ny_knn_measure_count(l, &f->knn);
+    ny_layout_add(l, NY_MEM_DICTIONARY, 2 * f->points->block_bytes);
 }
 
-static struct ny_stage_bytes neighbors_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                             size_t limit)
+static struct ny_charges neighbors_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                         size_t limit)
 {
     const struct ny_graph_sizes *f = ny_graph_sizes_of(sizes);
+    ny_graph_count_fn *count = f->way == NY_KNN_TREE    ? ny_graph_tree_count
+                               : f->way == NY_KNN_SIEVE ? ny_graph_sieve_count
+                                                        : count_exact;
+    struct ny_layout l = {0};
 
-    size_t bytes = f->way == NY_KNN_FOREST  ? ny_graph_forest_bytes(f, workers, limit)
-                   : f->way == NY_KNN_TREE  ? ny_graph_tree_bytes(f, workers, limit)
-                   : f->way == NY_KNN_SIEVE ? ny_graph_sieve_bytes(f, workers, limit)
-                                            : exact_bytes(f, workers, limit);
-
-    return ny_graph_stage_bytes(f, workers, bytes);
+    ny_graph_common(&l, f, workers);
+    count(&l, f, workers, limit);
+    ny_graph_writing_count(&l, f, limit);
+    return l.most;
 }
 
 const struct ny_stage ny_stage_graph_neighbors = {NY_STAGE_NEIGHBORS, stage_neighbors,

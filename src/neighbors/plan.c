@@ -3,7 +3,7 @@
  * before any row is read.
  *
  * A job can do with little memory by cutting its work in parts: ranges of panels, or points of a
- * forest that are not held. fit_in() chooses the number of workers first, then the largest part
+ * sieve that are not held. fit_in() chooses the number of workers first, then the largest part
  * that the budget holds.
  */
 #include <string.h>
@@ -11,7 +11,6 @@
 #include "base/budget.h"
 #include "columns/pairs.h"
 #include "neighbors/job_private.h"
-#include "nearest/forest.h"
 
 /* Returns the peak of the job with parts of this size and so many rows held. */
 static size_t peak(const struct ny_graph_sizes *f, unsigned workers, uint64_t part,
@@ -39,17 +38,15 @@ static size_t least_peak(const void *sizes, unsigned workers, size_t limit)
 /* Returns the least part with which a way can do. */
 static uint64_t least_part(const struct ny_graph_sizes *f)
 {
-    return f->way == NY_KNN_FOREST  ? ny_forest_held_least(&f->knn, f->settings->leaf)
-           : f->way == NY_KNN_SIEVE ? ny_graph_sieve_held_least(&f->knn)
-                                    : 1;
+    return f->way == NY_KNN_SIEVE ? ny_graph_sieve_held_least(&f->knn) : 1;
 }
 
 /* Takes as many workers as fit, then as large a part: two ranges of panels cost half as much again
- * as one, and a forest whose points are not all held reads them several times for each tree. Then
- * holds the points, which the pass over pairs would decode again for each panel. */
+ * as one, and a sieve whose points are not all held reads them lot by lot. Then holds the
+ * points, which the pass over pairs would decode again for each panel. */
 static void fit_in(struct ny_graph_sizes *f, size_t limit, struct ny_graph_plan *plan)
 {
-    uint64_t n = f->points->n, high = ny_knn_has_recall(f->way) ? n : ny_units_of(n);
+    uint64_t n = f->points->n, high = f->way == NY_KNN_SIEVE ? n : ny_units_of(n);
     unsigned workers = ny_budget_workers(ny_plan_peak_bytes, f, f->job.threads, limit);
     struct ny_course_bytes bytes;
 
@@ -76,7 +73,7 @@ static void fit_in(struct ny_graph_sizes *f, size_t limit, struct ny_graph_plan 
     plan->memory_bytes = ny_plan_peak_bytes(f, workers, limit);
     ny_plan_stage_bytes(&f->job, workers, limit, &bytes);
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
-        plan->stage_bytes[stage] = ny_stage_bytes_total(&bytes.of[stage]);
+        plan->stage_bytes[stage] = ny_charges_total(&bytes.of[stage]);
     plan->fits = plan->memory_bytes <= limit;
 }
 
@@ -214,12 +211,11 @@ static enum ny_knn_way likely_way(const struct ny_graph_plan *plan)
 /* Tells whether a tree is likely to be taken. */
 static bool likely_tree(const struct ny_graph_plan *plan)
 {
-    return plan->tree_panels && !ny_knn_has_recall(likely_way(plan));
+    return plan->tree_panels && likely_way(plan) != NY_KNN_SIEVE;
 }
 
-/* A forest's are of a common case: 8 trees, and a round over 10 links. A sieve compares codes:
- * those of some cells, or for all neighbours all of them twice and with fewer rows at a time, which
- * takes three times as long. */
+/* A sieve compares codes: those of some cells, or for all neighbours all of them twice and with
+ * fewer rows at a time, which takes three times as long. */
 static void plan_work(const struct ny_graph_sizes *f, struct ny_graph_plan *plan)
 {
     double n = (double)f->points->n;
@@ -228,8 +224,7 @@ static void plan_work(const struct ny_graph_sizes *f, struct ny_graph_plan *plan
     plan->tiles = ny_way_of(f->knn.spec);
     plan->value_bytes = (double)ny_dtype_size(f->points->dtype);
     plan->pairs =
-        way == NY_KNN_FOREST ? n * (4.0 * (double)f->settings->leaf + 75)
-        : way == NY_KNN_SIEVE
+        way == NY_KNN_SIEVE
             ? n * (f->settings->recall < 1 ? ny_sieve_codes_of(&ny_graph_usual_reach, n) : 3 * n)
             : ny_knn_pass_pairs(&f->knn, ny_units_of(f->points->n));
     plan->flops =
@@ -295,11 +290,10 @@ void ny_graph_plan_note(struct ny_context *ctx, const struct ny_graph_plan *plan
 }
 
 /* Seconds that pairs take besides their products, counted in exponentials: finding the place in a
- * list, and for all pairs comparisons of vectors. A forest's rows are gathered from all over the
- * memory, and sorted into its trees. */
+ * list, and for all pairs comparisons of vectors. */
 static double pairs_s(const struct ny_graph_plan *graph, const struct ny_calibration *rates)
 {
-    const double compare = 6, list = 40, gather = 8, scattered = 150, exact_ns = 3, byte_ns = 0.6;
+    const double compare = 6, exact_ns = 3, byte_ns = 0.6;
     const double exps_ns = 1.6;   /* exponentials of a nanosecond of one thread */
     const double code_ns = 0.7;   /* two codes of a sieve are compared, on one thread */
     const double gathering = 1.5; /* a sieve that finds nearly all waits for rows and codes, too */
@@ -311,9 +305,6 @@ static double pairs_s(const struct ny_graph_plan *graph, const struct ny_calibra
     if (likely_way(graph) == NY_KNN_SIEVE)
         return exps_ns * code_ns * graph->pairs / rates->exp32 + exact_s;
     if (likely_tree(graph)) return exps_ns * graph->tree_ns / rates->exp32;
-    if (likely_way(graph) == NY_KNN_FOREST)
-        return (graph->tiles == NY_WAY_SPARSE ? scattered : gather) * graph->flops / rates->gemm32 +
-               list * graph->pairs / rates->exp32 + exact_s;
     return graph->flops / ny_calibration_tile(rates, graph->tiles, false) +
            compare * graph->pairs / rates->exp32 + exact_s;
 }

@@ -8,11 +8,11 @@
  * sieve and the pilot anew, and searches the lot again that it was in.
  */
 #include <math.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "base/random.h"
 #include "columns/pairs.h"
+#include "nearest/recall.h"
 #include "neighbors/job_private.h"
 
 /* Rows of a lot where all neighbours are found, and where nearly all: rows that are near to one
@@ -37,6 +37,17 @@ static size_t lot_rows(const struct ny_columns_spec *spec, uint64_t n, double re
     if (rows > most) rows = most;
     if (rows < NY_UNIT_ROWS) rows = NY_UNIT_ROWS;
     return n < rows ? (size_t)n : rows;
+}
+
+/* Lays out lists of some rows, and these rows, unless all points are held. */
+static char *lay(struct ny_layout *l, struct ny_measured *found, const struct ny_knn *knn,
+                 size_t rows, bool held)
+{
+    size_t lists = rows * knn->neighbors;
+
+    found->row = ny_lay(l, NY_MEM_DICTIONARY, lists, sizeof(uint32_t));
+    found->distance = ny_lay(l, NY_MEM_DICTIONARY, lists, sizeof(double));
+    return ny_lay(l, NY_MEM_DICTIONARY, held ? 0 : rows, ny_raw_bytes(knn->spec));
 }
 
 /* ---- a lot ---------------------------------------------------------------------------------- */
@@ -85,7 +96,7 @@ static int search(struct ny_graph_job *g, uint64_t first, size_t count)
     if (ny_held_all(&s->sieve.held))
         lot.raw = ny_held_row(&s->sieve.held, first);
     else
-        err = g->job.X->ops->read(g->job.X, 0, first, count, s->raw);
+        err = g->job.X->ops->read(g->job.X, g->spec.slots, first, count, s->raw);
     s->first = first;
     return err ? err : ny_sieve_search(&s->sieve, &lot, &s->found, &none);
 }
@@ -95,26 +106,6 @@ static int search(struct ny_graph_job *g, uint64_t first, size_t count)
 static size_t pilot_rows(uint64_t n)
 {
     return n < NY_SIEVE_PILOT ? (size_t)n : NY_SIEVE_PILOT;
-}
-
-/* Reads the rows of a pilot, one of each of as many equal stretches. */
-static int read_pilot(const struct ny_graph_job *g, char *raw)
-{
-    enum { SEED = 2 };
-    const struct ny_held *held = &g->sieving->sieve.held;
-    size_t row_bytes = ny_raw_bytes(&g->spec), rows = pilot_rows(g->knn.n);
-    int err = NY_OK;
-
-    for (uint64_t i = 0; i < rows && err == NY_OK; i++) {
-        uint64_t begin = g->knn.n * i / rows, end = g->knn.n * (i + 1) / rows;
-        uint64_t row = begin + ny_hash64(SEED, NY_STREAM_RECALL, i) % (end - begin);
-
-        if (ny_held_all(held))
-            memcpy(raw + i * row_bytes, ny_held_row(held, row), row_bytes);
-        else
-            err = g->job.X->ops->read(g->job.X, 0, row, 1, raw + i * row_bytes);
-    }
-    return err;
 }
 
 /* Decides by how far some rows look, or by the work of finding all of their neighbours, and
@@ -142,20 +133,20 @@ static void decide(struct ny_graph_job *g, const struct ny_sieve_learned *learne
 /* Lets the sieve find all neighbours of some rows, and learns from them. */
 static int pilot(struct ny_graph_job *g)
 {
-    struct ny_context *ctx = g->job.ctx;
+    enum { SEED = 2 };
+    struct ny_layout l = {.ctx = g->job.ctx};
     struct ny_sieving *s = g->sieving;
-    size_t rows = pilot_rows(g->knn.n), lists = rows * s->knn.neighbors;
-    char *raw = ny_calloc(ctx, NY_MEM_DICTIONARY, rows, ny_raw_bytes(&g->spec));
-    struct ny_measured found = {ny_calloc(ctx, NY_MEM_DICTIONARY, lists, sizeof(uint32_t)),
-                                ny_calloc(ctx, NY_MEM_DICTIONARY, lists, sizeof(double)), 0};
+    uint64_t row[NY_SIEVE_PILOT];
+    size_t rows = pilot_rows(g->knn.n);
+    struct ny_measured found = {0};
+    char *raw = lay(&l, &found, &s->knn, rows, false);
     struct ny_sieve_lot lot = {
         .raw = raw, .count = rows, .total = g->knn.n, .recall = recall_of_lists(g), .pilot = true};
-    int err = raw && found.row && found.distance ? read_pilot(g, raw) : NY_EBUDGET;
+    int err = l.err;
 
+    if (err == NY_OK) err = ny_held_draw(&s->sieve.held, SEED, NY_STREAM_RECALL, rows, row, raw);
     if (err == NY_OK) err = ny_sieve_search(&s->sieve, &lot, &found, &s->learned);
-    ny_free(ctx, found.distance);
-    ny_free(ctx, found.row);
-    ny_free(ctx, raw);
+    ny_layout_free(&l);
     return err;
 }
 
@@ -164,24 +155,20 @@ static int pilot(struct ny_graph_job *g)
 static int search_lots(struct ny_graph_job *g)
 {
     struct ny_sieving *s = g->sieving;
-    uint64_t n = g->knn.n, row = ny_field_count(ny_job_checkpoint(&g->job), "measured", 0);
-    size_t rows = lot_rows(&g->spec, n, g->settings->recall), lists = rows * s->knn.neighbors;
-    bool all = ny_held_all(&s->sieve.held);
+    uint64_t n = g->knn.n, row = ny_graph_measured(g, 0);
+    size_t rows = lot_rows(&g->spec, n, g->settings->recall);
+    struct ny_layout l = {.ctx = g->job.ctx};
     int err = row > n ? ny_job_not_its_checkpoint(&g->job) : NY_OK;
 
-    s->raw = ny_alloc(g->job.ctx, NY_MEM_DICTIONARY, all ? 0 : rows * ny_raw_bytes(&g->spec));
-    s->found.row = ny_calloc(g->job.ctx, NY_MEM_DICTIONARY, lists, sizeof(uint32_t));
-    s->found.distance = ny_calloc(g->job.ctx, NY_MEM_DICTIONARY, lists, sizeof(double));
-    if (!s->raw || !s->found.row || !s->found.distance) err = NY_EBUDGET;
+    s->raw = lay(&l, &s->found, &s->knn, rows, ny_held_all(&s->sieve.held));
+    if (l.err) err = l.err;
     for (uint64_t first = row / rows * rows; first < n && err == NY_OK; first += rows) {
         size_t count = n - first < rows ? (size_t)(n - first) : rows;
 
         err = search(g, first, count);
         if (err == NY_OK) err = ny_graph_write(g, measured, first, first + count);
     }
-    ny_free(g->job.ctx, s->found.distance);
-    ny_free(g->job.ctx, s->found.row);
-    ny_free(g->job.ctx, s->raw);
+    ny_layout_free(&l);
     return err;
 }
 
@@ -203,7 +190,7 @@ static void report(struct ny_graph_job *g)
     }
     ny_field_set_number(facts, "recall", share);
     ny_field_set_json(facts, "recall_interval", interval);
-    ny_field_set_count(facts, "remeasured", 0);
+    g->job.state.graph.remeasured = 0;
     ny_job_count_pass(&g->job, g->knn.n, 2 * g->plan.pairs * NY_SIEVE_COLUMNS);
 }
 
@@ -223,7 +210,7 @@ int ny_graph_sift(struct ny_graph_job *g)
     if (err == NY_OK && g->way == NY_KNN_SIEVE) report(g);
     g->sieving = NULL;
     if (err || g->way != NY_KNN_SIEVE) return err;
-    json_object_clear(ny_job_checkpoint(&g->job));
+    ny_job_clear_checkpoint(&g->job);
     return ny_job_save(&g->job, ny_job_next(&g->job));
 }
 
@@ -237,17 +224,20 @@ uint64_t ny_graph_sieve_held_least(const struct ny_knn *knn)
     return ny_sieve_held_least(&more);
 }
 
-size_t ny_graph_sieve_bytes(const struct ny_graph_sizes *f, unsigned workers, size_t limit)
+void ny_graph_sieve_count(struct ny_layout *l, const struct ny_graph_sizes *f, unsigned workers,
+                          size_t limit)
 {
+    size_t rows = lot_rows(f->knn.spec, f->points->n, f->settings->recall);
     struct ny_knn knn = f->knn;
-    size_t rows = lot_rows(knn.spec, f->points->n, f->settings->recall);
-    size_t list = (knn.neighbors + 1) * (sizeof(uint32_t) + sizeof(double));
-    size_t lot = rows * list + (f->part < f->points->n ? rows * ny_raw_bytes(knn.spec) : 0);
-    size_t pilot = NY_SIEVE_PILOT * (list + ny_raw_bytes(knn.spec));
+    struct ny_layout_mark mark;
+    struct ny_measured found;
 
     knn.workers = workers;
     knn.neighbors++;
-    if (lot < pilot) lot = pilot;
-    return ny_sieve_bytes(&knn, knn.spec, (size_t)f->part, rows, true) + lot +
-           ny_graph_lists_batch(f, limit) + ny_graph_writing_bytes(f, limit);
+    ny_sieve_count(l, &knn, knn.spec, (size_t)f->part, rows, true);
+    ny_layout_add(l, NY_MEM_DICTIONARY, ny_graph_lists_batch(f, limit));
+    mark = ny_layout_mark(l);
+    lay(l, &found, &knn, NY_SIEVE_PILOT, false);
+    ny_layout_back(l, &mark);
+    lay(l, &found, &knn, rows, f->part >= f->points->n);
 }

@@ -143,36 +143,33 @@ int ny_graph_load_spec(struct ny_graph_job *g)
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-static size_t common_bytes(const struct ny_graph_sizes *f, unsigned workers)
+void ny_graph_common(struct ny_layout *l, const struct ny_graph_sizes *f, unsigned workers)
 {
     const size_t small_bytes = 512 << 10;
 
-    return small_bytes + 8 * (size_t)f->points->d * sizeof(double) +
-           ny_blas_bytes(f->job.threads, workers, ny_panel_rows(f->points->n)) +
-           (workers + 2) * f->points->reader_bytes;
+    ny_layout_add(l, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    ny_layout_add(l, NY_MEM_DICTIONARY,
+                  small_bytes + 8 * (size_t)f->points->d * sizeof(double) +
+                      ny_blas_bytes(f->job.threads, workers, ny_panel_rows(f->points->n)) +
+                      (workers + 2) * f->points->reader_bytes);
 }
 
-struct ny_stage_bytes ny_graph_stage_bytes(const struct ny_graph_sizes *f, unsigned workers,
-                                           size_t bytes)
-{
-    return (struct ny_stage_bytes){
-        .by_purpose = {[NY_MEM_PROCESS] = NY_PROCESS_BYTES,
-                       [NY_MEM_DICTIONARY] = common_bytes(f, workers) + bytes}};
-}
-
-static struct ny_stage_bytes stats_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                         size_t limit)
+static struct ny_charges stats_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                     size_t limit)
 {
     const struct ny_graph_sizes *g = ny_graph_sizes_of(sizes);
     const struct ny_geometry_wish wish = {.scale = g->settings->scale,
                                           .differences = true,
                                           .workers = workers,
                                           .choice = g->settings->choice};
-    size_t bytes = 2 * NY_CHUNK_BYTES + ny_geometry_bytes(&wish, g->points);
+    struct ny_layout l = {0};
 
+    ny_graph_common(&l, g, workers);
+    ny_layout_add(&l, NY_MEM_DICTIONARY, 2 * NY_CHUNK_BYTES + ny_geometry_bytes(&wish, g->points));
     if (wish.choice.rule != NY_CHOOSE_ALL)
-        bytes += ny_batch_put_bytes(limit, (size_t)g->points->d * sizeof(uint64_t));
-    return ny_graph_stage_bytes(g, workers, bytes);
+        ny_layout_add(&l, NY_MEM_DICTIONARY,
+                      ny_batch_put_bytes(limit, (size_t)g->points->d * sizeof(uint64_t)));
+    return l.most;
 }
 
 const struct ny_stage ny_stage_graph_stats = {NY_STAGE_STATS, stage_stats, stats_bytes, NULL};

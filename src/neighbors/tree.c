@@ -14,29 +14,32 @@
 
 /* The lists of rows first … first+rows−1: t row numbers and distances each. */
 struct ny_tree_lists {
+    struct ny_layout own;
     uint64_t first;
     size_t rows, t;
     uint32_t *row;
     float *distance;
 };
 
+static void lay(struct ny_layout *l, struct ny_tree_lists *lists, size_t rows, size_t t)
+{
+    lists->t = t;
+    lists->row = ny_lay(l, NY_MEM_DICTIONARY, rows, t * sizeof(uint32_t));
+    lists->distance = ny_lay(l, NY_MEM_DICTIONARY, rows, t * sizeof(float));
+}
+
 static int lists_new(struct ny_tree_lists *lists, struct ny_graph_job *g, uint64_t rows)
 {
-    struct ny_context *ctx = g->job.ctx;
-    size_t t = g->knn.neighbors;
-
-    lists->t = t;
-    lists->row = ny_calloc(ctx, NY_MEM_DICTIONARY, (size_t)rows, t * sizeof(uint32_t));
-    lists->distance = ny_calloc(ctx, NY_MEM_DICTIONARY, (size_t)rows, t * sizeof(float));
+    lists->own.ctx = g->job.ctx;
+    lay(&lists->own, lists, (size_t)rows, g->knn.neighbors);
     g->boxed = lists;
-    return lists->row && lists->distance ? NY_OK : NY_EBUDGET;
+    return lists->own.err;
 }
 
 static void lists_release(struct ny_tree_lists *lists, struct ny_graph_job *g)
 {
     g->boxed = NULL;
-    ny_free(g->job.ctx, lists->distance);
-    ny_free(g->job.ctx, lists->row);
+    ny_layout_free(&lists->own);
 }
 
 /* Puts lists that were found in their places. Several workers do, of different rows. */
@@ -167,9 +170,9 @@ static int write_buckets(struct ny_graph_job *g, struct spooling *from, uint64_t
 {
     struct ny_tree_lists lists = {0};
     int err = lists_new(&lists, g, from->rows);
-    char *held = ny_calloc(g->job.ctx, NY_MEM_IO, from->rows, entry_bytes(from->t));
+    char *held = ny_lay(&lists.own, NY_MEM_IO, from->rows, entry_bytes(from->t));
 
-    if (!held) err = NY_EBUDGET;
+    if (!held) err = lists.own.err;
     for (uint64_t end; first < g->knn.n && err == NY_OK; first = end) {
         size_t bucket = (size_t)(first / from->rows);
 
@@ -178,7 +181,6 @@ static int write_buckets(struct ny_graph_job *g, struct spooling *from, uint64_t
         err = read_bucket(from, bucket, held, &lists);
         if (err == NY_OK) err = ny_graph_write(g, measured, first, end);
     }
-    ny_free(g->job.ctx, held);
     lists_release(&lists, g);
     return err;
 }
@@ -201,7 +203,7 @@ static int search_spooled(struct ny_graph_job *g, const struct ny_box_tree *tree
 
 static int search(struct ny_graph_job *g, const struct ny_box_tree *tree)
 {
-    uint64_t first = ny_field_count(ny_job_checkpoint(&g->job), "measured", 0), n = g->knn.n;
+    uint64_t first = ny_graph_measured(g, 0), n = g->knn.n;
 
     if (first > n) return ny_job_not_its_checkpoint(&g->job);
     return g->plan.tree_panels >= ny_units_of(n) ? search_held(g, tree, first)
@@ -243,29 +245,35 @@ int ny_graph_search_tree(struct ny_graph_job *g)
     if (err == NY_OK && g->way == NY_KNN_TREE) err = search(g, &tree);
     ny_tree_release(&tree);
     if (err || g->way != NY_KNN_TREE) return err;
-    ny_field_set_count(ny_graph_facts(job->record), "remeasured", 0);
-    json_object_clear(ny_job_checkpoint(job));
+    job->state.graph.remeasured = 0;
+    ny_job_clear_checkpoint(job);
     return ny_job_save(job, ny_job_next(job));
 }
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
 /* The lists of all rows, or, of fewer, the buckets and one of them. */
-static size_t lists_bytes(const struct ny_graph_sizes *f)
+static void count_lists(struct ny_layout *l, const struct ny_graph_sizes *f)
 {
-    size_t t = f->knn.neighbors, list = t * (sizeof(uint32_t) + sizeof(float));
-    struct ny_spool_spec spool = spool_of("", f->points->n, t);
+    size_t n = (size_t)f->points->n, t = f->knn.neighbors, rows = bucket_rows(n, t);
+    struct ny_spool_spec spool = spool_of("", n, t);
+    bool all = f->part >= ny_units_of(n);
+    struct ny_tree_lists lists;
 
-    if (f->part >= ny_units_of(f->points->n)) return (size_t)f->points->n * list;
-    return spool.streams * spool.piece_bytes +
-           bucket_rows(f->points->n, t) * (list + entry_bytes(t));
+    lay(l, &lists, all ? n : rows, t);
+    if (all) return;
+    ny_lay(l, NY_MEM_IO, rows, entry_bytes(t));
+    ny_layout_add(l, NY_MEM_IO, spool.streams * spool.piece_bytes);
 }
 
-size_t ny_graph_tree_bytes(const struct ny_graph_sizes *f, unsigned workers, size_t limit)
+void ny_graph_tree_count(struct ny_layout *l, const struct ny_graph_sizes *f, unsigned workers,
+                         size_t limit)
 {
     struct ny_knn knn = f->knn;
 
     knn.workers = workers;
-    return ny_tree_bytes(&knn) + lists_bytes(f) + ny_rows_source_bytes(f->points, workers) +
-           ny_graph_lists_batch(f, limit) + ny_graph_writing_bytes(f, limit);
+    count_lists(l, f);
+    ny_tree_count(l, &knn);
+    ny_layout_add(l, NY_MEM_DICTIONARY,
+                  ny_rows_source_bytes(f->points, workers) + ny_graph_lists_batch(f, limit));
 }

@@ -8,10 +8,11 @@
  * find the neighbours of some rows, in a twentieth of the time of the other way at most.
  *
  * The other way is all pairs or, of many rows of hundreds of columns, a sieve that finds all
- * neighbours. Where fewer than all are asked for (--recall) it is a sieve or, of more rows than
- * codes of 2 GiB serve, a forest. Codes may tell nothing about the rows, as of noise in many
- * columns. A sieve therefore searches for some rows first, and gives way to all pairs where it
- * would be more work (neighbors/sieve.c).
+ * neighbours. Where fewer than all are asked for (--recall) it is a sieve. Codes may tell nothing
+ * about the rows, as of noise in many columns. A sieve therefore searches for some rows first, and
+ * gives way to all pairs where it would be more work (neighbors/sieve.c). Sparse rows of many
+ * columns, such as texts, have codes that tell little and take long to make: all pairs are compared
+ * at once.
  *
  * All pairs, a tree, and a sieve that finds all neighbours give the same lists, so that the budget
  * may decide between them. It does not decide where fewer are asked for: the plan has room for each
@@ -21,21 +22,22 @@
 
 #include "neighbors/job_private.h"
 
-/* All pairs of so many rows take no time. */
-enum { FEW_ROWS = 2 * NY_UNIT_ROWS };
+/* All pairs of so many rows take no time. Codes are made of sparse rows of so many columns. */
+enum { FEW_ROWS = 2 * NY_UNIT_ROWS, SPARSE_COLUMNS = 2048 };
 
 const struct ny_sieve_reach ny_graph_usual_reach = {.cells = 24, .measured = 24, .looked = 0.05};
 
 /* ---- work ----------------------------------------------------------------------------------- */
 
-/* The nanoseconds are those of a CPU with AVX-512. Those of a forest, and of a sieve that finds
- * nearly all neighbours, were measured on one with AVX2, beside a tree and all pairs, and are in
- * proportion. */
+/* The nanoseconds are those of a CPU with AVX-512. Those of a sieve that finds nearly all
+ * neighbours were measured on one with AVX2, beside a tree and all pairs, and are in proportion. */
 
 double ny_graph_pairs_ns(const struct ny_rows_info *points)
 {
+    const double sparse = 0.3; /* a value of a sparse row */
     double n = (double)points->n, value = ny_dtype_size(points->dtype) == 1 ? 0.0065 : 0.02;
 
+    if (points->row_slots) return n / 2 * (1.8 * n + sparse * (double)points->nnz);
     return n * n / 2 * (1.8 + value * (double)points->d);
 }
 
@@ -90,55 +92,26 @@ double ny_graph_sieve_all_ns(const struct ny_rows_info *points, const struct ny_
                          work->left * compared));
 }
 
-/* A forest grows as many trees as the points need, mostly some three for 0.95 of the neighbours and
- * eight for 0.99. */
-static double forest_ns(const struct ny_graph_settings *settings, const struct ny_rows_info *points)
-{
-    double n = (double)points->n, d = (double)points->d;
-    double value = 4.4 + 0.64 * (double)ny_dtype_size(points->dtype);
-    double trees = pow(log(1 - fmin(settings->recall, 0.9999)) / log(0.05), 1.5);
-
-    return n * log2(n) * trees * (1100 + value * d);
-}
-
 /* ---- the choice ----------------------------------------------------------------------------- */
-
-/* Tells whether leaves hold as many rows as a list. */
-static bool takes_forest(const struct ny_graph_settings *settings)
-{
-    return settings->stored * 2 + 2 <= settings->leaf;
-}
 
 enum ny_knn_way ny_graph_other_way(const struct ny_graph_settings *settings,
                                    const struct ny_rows_info *points)
 {
-    const uint64_t many_sparse = 100000;
-    const double most = 0x1p31; /* bytes of codes, where the budget must not decide about them */
-    double nearly, exactly;
-    bool forest = takes_forest(settings);
+    double exactly;
 
     if (!ny_graph_nearly(settings) || points->n <= FEW_ROWS) return NY_KNN_EXACT;
-    if (points->row_slots) return forest && points->n > many_sparse ? NY_KNN_FOREST : NY_KNN_EXACT;
-    forest = forest && (double)points->n * ny_sieve_point_bytes((size_t)points->d) > most;
-    nearly =
-        forest ? forest_ns(settings, points) : ny_graph_sieve_ns(points, &ny_graph_usual_reach);
+    if (points->row_slots && points->d > SPARSE_COLUMNS) return NY_KNN_EXACT;
     exactly = ny_graph_takes_tree(settings, points) ? ny_graph_tree_ns(points)
                                                     : ny_graph_pairs_ns(points);
-    if (exactly < nearly) return NY_KNN_EXACT;
-    return forest ? NY_KNN_FOREST : NY_KNN_SIEVE;
+    return exactly < ny_graph_sieve_ns(points, &ny_graph_usual_reach) ? NY_KNN_EXACT : NY_KNN_SIEVE;
 }
 
 double ny_graph_other_ns(const struct ny_graph_settings *settings,
                          const struct ny_rows_info *points)
 {
-    switch (ny_graph_other_way(settings, points)) {
-    case NY_KNN_SIEVE:
-        return ny_graph_sieve_ns(points, &ny_graph_usual_reach);
-    case NY_KNN_FOREST:
-        return forest_ns(settings, points);
-    default:
-        return ny_graph_pairs_ns(points);
-    }
+    return ny_graph_other_way(settings, points) == NY_KNN_SIEVE
+               ? ny_graph_sieve_ns(points, &ny_graph_usual_reach)
+               : ny_graph_pairs_ns(points);
 }
 
 bool ny_graph_tries_tree(const struct ny_graph_settings *settings,

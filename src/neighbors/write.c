@@ -1,6 +1,6 @@
 /*
  * Writes neighbours and distances into the store as they are measured, 512 rows at a time, for
- * stage neighbors (neighbors/lists.c, neighbors/forest.c). Each commit holds the rows together with
+ * stage neighbors (neighbors/lists.c, neighbors/sieve.c). Each commit holds the rows together with
  * the record that says how far they go, so that a killed job goes on behind them. Distances are
  * measured in f64 and stored in f32.
  */
@@ -17,19 +17,25 @@ struct writers {
     float *narrow;
 };
 
+static void lay(struct ny_layout *l, struct writers *out, size_t t)
+{
+    size_t items = NY_MEASURE_ROWS * t;
+
+    out->measured.row = ny_lay(l, NY_MEM_DICTIONARY, items, sizeof(uint32_t));
+    out->measured.distance = ny_lay(l, NY_MEM_DICTIONARY, items, sizeof(double));
+    out->narrow = ny_lay(l, NY_MEM_DICTIONARY, items, sizeof(float));
+}
+
 /* Commits the measured lists, together with the record that says so. */
 static int commit(struct ny_graph_job *g, struct writers *out, uint64_t measured)
 {
     struct ny_job *job = &g->job;
-    json_t *facts = ny_graph_facts(job->record);
     struct ny_batch *batch;
     int err = ny_embedding_batch(&out->rows, &out->distances, &batch);
 
     if (err) return err;
-    ny_field_set_count(ny_job_checkpoint(job), "measured", measured);
-    if (out->measured.again)
-        ny_field_set_count(facts, "remeasured",
-                           ny_field_count(facts, "remeasured", 0) + out->measured.again);
+    job->state.at.measured = measured;
+    if (out->measured.again) ny_index_add(&job->state.graph.remeasured, out->measured.again);
     out->measured.again = 0;
     ny_job_mark_time(job);
     return ny_job_commit(job, batch, NY_STAGE_NEIGHBORS);
@@ -39,18 +45,13 @@ static int commit(struct ny_graph_job *g, struct writers *out, uint64_t measured
 static int open_writers(struct ny_graph_job *g, struct writers *out, uint64_t row)
 {
     struct ny_job *job = &g->job;
-    size_t t = g->settings->stored, items = NY_MEASURE_ROWS * t;
+    size_t t = g->settings->stored;
     int err = ny_embedding_writer_new(&out->rows, &job->keep,
                                       ny_graph_layout("neighbors", job->points.n, t), row);
 
-    if (err == NY_OK)
-        err = ny_embedding_writer_new(&out->distances, &job->keep,
-                                      ny_graph_layout("distances", job->points.n, t), row);
-    if (err) return err;
-    out->measured.row = ny_calloc(job->ctx, NY_MEM_DICTIONARY, items, sizeof(uint32_t));
-    out->measured.distance = ny_calloc(job->ctx, NY_MEM_DICTIONARY, items, sizeof(double));
-    out->narrow = ny_calloc(job->ctx, NY_MEM_DICTIONARY, items, sizeof(float));
-    return out->measured.row && out->measured.distance && out->narrow ? NY_OK : NY_EBUDGET;
+    return err ? err
+               : ny_embedding_writer_new(&out->distances, &job->keep,
+                                         ny_graph_layout("distances", job->points.n, t), row);
 }
 
 /* Takes the distances of `count` rows from `row` on to f32. NY_ENUMERIC where one is beyond that.
@@ -76,11 +77,13 @@ int ny_graph_write(struct ny_graph_job *g, ny_graph_measure_fn *measure, uint64_
                    uint64_t end)
 {
     struct ny_job *job = &g->job;
-    uint64_t row = ny_field_count(ny_job_checkpoint(job), "measured", first);
+    uint64_t row = ny_graph_measured(g, first);
+    struct ny_layout l = {.ctx = job->ctx};
     struct writers out = {0};
-    int err =
-        row < first || row > end ? ny_job_not_its_checkpoint(job) : open_writers(g, &out, row);
+    int err = row < first || row > end ? ny_job_not_its_checkpoint(job) : NY_OK;
 
+    lay(&l, &out, g->settings->stored);
+    if (err == NY_OK) err = l.err ? l.err : open_writers(g, &out, row);
     for (; row < end && err == NY_OK; row += NY_MEASURE_ROWS) {
         size_t count = end - row < NY_MEASURE_ROWS ? (size_t)(end - row) : NY_MEASURE_ROWS;
         uint64_t again = out.measured.again;
@@ -103,9 +106,7 @@ int ny_graph_write(struct ny_graph_job *g, ny_graph_measure_fn *measure, uint64_
 
         if (late) err = late;
     }
-    ny_free(job->ctx, out.narrow);
-    ny_free(job->ctx, out.measured.distance);
-    ny_free(job->ctx, out.measured.row);
+    ny_layout_free(&l);
     ny_embedding_writer_release(&out.distances);
     ny_embedding_writer_release(&out.rows);
     return err;
@@ -113,21 +114,22 @@ int ny_graph_write(struct ny_graph_job *g, ny_graph_measure_fn *measure, uint64_
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-/* Batch for the lists and for the two parts that are made of them; a forest also has its links. */
+/* Batch for the lists and for the two parts that are made of them. */
 size_t ny_graph_lists_batch(const struct ny_graph_sizes *f, size_t limit)
 {
     size_t n = (size_t)f->points->n, lists = ny_neighbors_bytes(n, ny_knn_width(&f->knn));
     size_t parts = 2 * (n * f->settings->stored * sizeof(uint32_t) + NY_CHUNK_BYTES);
 
-    if (f->way == NY_KNN_FOREST) return ny_batch_bytes_max(limit);
     return ny_batch_put_bytes(limit, lists > parts ? lists : parts);
 }
 
-size_t ny_graph_writing_bytes(const struct ny_graph_sizes *f, size_t limit)
+void ny_graph_writing_count(struct ny_layout *l, const struct ny_graph_sizes *f, size_t limit)
 {
     size_t t = f->settings->stored;
     struct ny_embedding_layout layout = ny_graph_layout("neighbors", f->points->n, t);
+    struct writers out;
 
-    return 2 * ny_embedding_writer_bytes(&layout, ny_batch_bytes_max(limit)) +
-           NY_MEASURE_ROWS * t * 2 * sizeof(double);
+    lay(l, &out, t);
+    ny_layout_add(l, NY_MEM_DICTIONARY,
+                  2 * ny_embedding_writer_bytes(&layout, ny_batch_bytes_max(limit)));
 }

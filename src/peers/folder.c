@@ -189,8 +189,7 @@ static int make_folder(struct ny_folder *folder, const struct ny_folder_wish *wi
     unsigned long long set = wish->set;
 
     if (strlen(wish->path) + sizeof("/set-0123456789abcdef") > NY_FOLDER_PATH)
-        return ny_fail(folder->ctx, NY_EIO, "the path of the peers' folder is too long: %s",
-                       wish->path);
+        return ny_fail_long_path(folder->ctx, wish->path);
     snprintf(folder->path, sizeof(folder->path), set ? "%s/set-%016llx" : "%s", wish->path, set);
     if (mkdir(wish->path, 0777) && errno != EEXIST)
         return ny_fail_errno(folder->ctx, "create", wish->path);

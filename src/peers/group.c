@@ -127,11 +127,7 @@ static int speak(struct ny_peer *speaker, const size_t *sizes)
 
     for (unsigned i = 0; i < group->shape.count; i++)
         if (group->peer[i].kind != speaker->kind || group->peer[i].bytes != speaker->bytes)
-            return ny_fail(speaker->base.ctx, NY_EINTERNAL,
-                           "shards of one job are not at the same step: %d and %d, of %zu and %zu "
-                           "bytes",
-                           (int)group->peer[i].kind, (int)speaker->kind, group->peer[i].bytes,
-                           speaker->bytes);
+            return NY_BUG(speaker->base.ctx);
     if (speaker->kind == NY_ROUND_DEPART) {
         ny_free(group->ctx, group->gathered);
         group->gathered = NULL;

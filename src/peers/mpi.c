@@ -13,19 +13,10 @@ static int fail_to_load(struct ny_context *ctx, const char *path)
 {
     const char *reason = dlerror();
 
-    if (!reason) reason = "the system does not say why";
-    if (path == plugin && strncmp(reason, plugin, strlen(plugin)) == 0) /* not one that it needs */
-        return ny_fail(
-            ctx, NY_EUSAGE,
-            "there is no plug-in for MPI (%s) beside nystream or among the system's libraries; "
-            "install the package nystream-mpi, or build it with the mpicc of the MPI that starts "
-            "the processes ('make mpi' in the sources of nystream) and name it in NYSTREAM_MPI",
-            plugin);
-    return ny_fail(
-        ctx, NY_EUSAGE,
-        "the plug-in for MPI cannot be loaded (%s: %s); build it with the mpicc of the MPI that "
-        "starts the processes ('make mpi' in the sources of nystream), and name it in NYSTREAM_MPI",
-        path, reason);
+    return ny_fail(ctx, NY_EUSAGE,
+                   "the plug-in for MPI cannot be loaded (%s: %s); install or build nystream-mpi "
+                   "('make mpi'), and name it in NYSTREAM_MPI",
+                   path, reason ? reason : "");
 }
 
 /* Loads the plug-in. It stays loaded to the end of the process, which many an MPI needs. */
@@ -49,11 +40,7 @@ int ny_mpi_open(struct ny_transport **out, struct ny_context *ctx)
     *out = NULL;
     if (err) return err;
     *(void **)&open_transport = dlsym(library, NY_TRANSPORT_SYMBOL);
-    if (!open_transport)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "the plug-in for MPI (%s) belongs to another version of nystream; rebuild "
-                       "it with 'make mpi' in the sources of this one",
-                       plugin);
+    if (!open_transport) return fail_to_load(ctx, plugin);
     *out = open_transport(why, sizeof(why));
     return *out ? NY_OK : ny_fail(ctx, NY_EIO, "MPI cannot be used: %s", why);
 }

@@ -40,25 +40,19 @@ unsigned ny_transport_launched(void)
 static void warn_of_binding(struct ny_context *ctx, unsigned on_host)
 {
     if (!on_host || ny_cpu_count() > 1 || ny_cpu_online() <= on_host) return;
-    ny_log(ctx, NY_LOG_WARNING,
-           "MPI has bound each process to one of the %u CPUs of this machine, so the job uses only "
-           "%u; mpirun --bind-to none, or srun --cpu-bind=none with --cpus-per-task, makes all of "
-           "them available to its threads",
-           ny_cpu_online(), on_host);
+    ny_log(
+        ctx, NY_LOG_WARNING,
+        "MPI has bound the job to %u of %u CPUs; mpirun --bind-to none, or srun --cpu-bind=none, "
+        "gives it all",
+        on_host, ny_cpu_online());
 }
 
 static int refuse_ranks(struct ny_context *ctx, unsigned ranks, unsigned shards)
 {
-    if (shards == 1)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "%u processes were started for a store that has no shards, so they would "
-                       "all do the same work; start one, import the data as shards, or, if each "
-                       "has a store of its own, give fit --peers alone",
-                       ranks);
     return ny_fail(ctx, NY_EUSAGE,
-                   "%u processes were started for %u shards, but each process works on one or more "
-                   "shards; start at most %u",
-                   ranks, shards, shards);
+                   "%u processes were started for %u shards; start at most one for each, or give "
+                   "--peers alone",
+                   ranks, shards);
 }
 
 static int open_mpi(struct ny_transport **out, struct ny_context *ctx, unsigned shards)
@@ -72,12 +66,11 @@ static int open_mpi(struct ny_transport **out, struct ny_context *ctx, unsigned 
     err = ny_mpi_open(&transport, ctx);
     if (err) return err;
     if (launched && launched != transport->ranks) /* each is alone in an MPI of its own */
-        err = ny_fail(ctx, NY_EUSAGE,
-                      "%u processes were started, but the plug-in for MPI knows of %u, because it "
-                      "was built for another MPI; build it with the mpicc of the one that starts "
-                      "them ('make mpi MPICC=…' in the sources of nystream), and name it in "
-                      "NYSTREAM_MPI",
-                      launched, transport->ranks);
+        err =
+            ny_fail(ctx, NY_EUSAGE,
+                    "%u processes were started, but the plug-in for MPI knows of %u: build it with "
+                    "the mpicc of the MPI that starts them ('make mpi')",
+                    launched, transport->ranks);
     else if (transport->ranks > shards)
         err = refuse_ranks(ctx, transport->ranks, shards);
     if (!err && transport->rank == 0 && transport->ranks > 1)
@@ -110,17 +103,10 @@ int ny_transport_check(struct ny_context *ctx, const char *peers, const char *wa
     unsigned long ranks;
     const char *path = peers ? folder_of(peers, &ranks) : NULL;
 
-    if (path && !*path)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--peers %s names no folder; it is folder:PATH, with a process for each "
-                       "shard, or folder:N:PATH with N processes",
-                       peers);
-    if (peers && !path && strcmp(peers, "alone") != 0 && strcmp(peers, "mpi") != 0)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--peers %s is none of alone, mpi, folder:PATH and folder:N:PATH", peers);
+    if (peers && (!path || !*path) && strcmp(peers, "alone") != 0 && strcmp(peers, "mpi") != 0)
+        return ny_fail_value(ctx, "peers", "alone, mpi, folder:PATH or folder:N:PATH", peers);
     if (waits && (peers ? strcmp(peers, "alone") == 0 : ny_transport_launched() < 2))
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--peers-wait acts only with --peers folder:PATH or MPI; leave it out");
+        return ny_fail_only(ctx, "peers-wait", "--peers folder:PATH or MPI");
     return NY_OK;
 }
 
@@ -173,8 +159,8 @@ static int open_where_shards_are(struct ny_transport **out, struct ny_context *c
     folder->may = may;
     err = any ? ny_folder_open(out, ctx, folder)
               : ny_fail(ctx, NY_EUSAGE,
-                        "none of %u processes would have all of its shards on this machine; import "
-                        "them here, or start as many processes as there are shards (%u)",
+                        "none of %u processes would have all of its shards here; start one for "
+                        "each of %u",
                         folder->ranks, wish->shards);
     ny_free(ctx, may);
     return err;
@@ -262,19 +248,13 @@ static int compare(struct ny_context *ctx, const struct greeting *all, unsigned 
 {
     if (all[r].version != all[0].version)
         return ny_fail(ctx, NY_EUSAGE,
-                       "the process with rank %u is of another version of nystream than rank 0; "
-                       "install the same one on each machine",
-                       r);
-    if (memcmp(all[r].command, all[0].command, NY_COMMAND_BYTES) != 0)
+                       "the process with rank %u is of another version of nystream than rank 0", r);
+    if (memcmp(all[r].command, all[0].command, NY_COMMAND_BYTES) != 0 ||
+        all[r].shards != all[0].shards)
         return ny_fail(ctx, NY_EUSAGE,
-                       "the process with rank %u was started to %.*s, but rank 0 to %.*s; give the "
-                       "same command to each",
-                       r, NY_COMMAND_BYTES, all[r].command, NY_COMMAND_BYTES, all[0].command);
-    if (all[r].shards == all[0].shards) return NY_OK;
-    return ny_fail(ctx, NY_EUSAGE,
-                   "the process with rank %u works on %llu shards, but rank 0 on %llu; give the "
-                   "same command to each",
-                   r, (unsigned long long)all[r].shards, (unsigned long long)all[0].shards);
+                       "the process with rank %u has another command, or other shards, than rank 0",
+                       r);
+    return NY_OK;
 }
 
 /* Refuses processes that have different stores as the same shard. known: the ids of each process;
@@ -287,9 +267,7 @@ static int compare_ids(struct ny_context *ctx, uint64_t *known, unsigned shards,
 
             if (id && known[k] && id != known[k])
                 return ny_fail(ctx, NY_EUSAGE,
-                               "the process with rank %u has another store as shard %u than one "
-                               "before it; give the same store to each, and each job a folder of "
-                               "its own",
+                               "the process with rank %u has another store as shard %u than others",
                                rank, k);
             if (id) known[k] = id;
         }

@@ -32,6 +32,7 @@ static const double figure_least = 1e-6, spread_least = 0x1p-20;
 
 /* Rows that are measured, and their figures. */
 struct measured {
+    struct ny_layout own;
     const struct ny_model *model;
     const struct ny_columns_spec *spec;
     struct ny_raw_rows landmarks; /* that are used, */
@@ -44,17 +45,6 @@ struct measured {
     size_t count;         /* rows with figures */
     double *figure;       /* count of what is left out; then, not of landmarks, as many along */
 };
-
-static void release(struct measured *rows)
-{
-    struct ny_context *ctx = rows->sample->ctx;
-
-    ny_free(ctx, rows->taken);
-    ny_free(ctx, rows->whole);
-    ny_free(ctx, rows->left);
-    ny_free(ctx, rows->along);
-    ny_free(ctx, rows->figure);
-}
 
 static int open_rows(const struct measured *rows, struct ny_source **out)
 {
@@ -80,7 +70,7 @@ static int take_landmarks(struct measured *rows, struct ny_raw_rows all)
     if (most > model->fitted.rows / 2) most = (size_t)(model->fitted.rows / 2);
     if (!from || model->m <= most) return NY_OK;
     rows->m = most;
-    rows->taken = ny_calloc(rows->sample->ctx, NY_MEM_OTHER, most, bytes);
+    rows->taken = ny_lay(&rows->own, NY_MEM_OTHER, most, bytes);
     if (!rows->taken) return NY_EBUDGET;
     for (size_t i = 0; i < most; i++)
         memcpy((char *)rows->taken + i * bytes, from + i * model->m / most * bytes, bytes);
@@ -119,8 +109,8 @@ static int find_residuals(struct measured *rows, struct ny_source *source)
 /* Places the rows along the components. */
 static int find_coordinates(struct measured *rows, struct ny_source *source)
 {
-    rows->along = ny_calloc(rows->sample->ctx, NY_MEM_OTHER, rows->sample->count * rows->model->p,
-                            sizeof(double));
+    rows->along =
+        ny_lay(&rows->own, NY_MEM_OTHER, rows->sample->count * rows->model->p, sizeof(double));
     if (!rows->along) return NY_EBUDGET;
     return ny_spread_rows(rows->model, rows->spec, source, rows->along, rows->whole);
 }
@@ -133,10 +123,11 @@ static int find(struct measured *rows, struct ny_raw_rows landmarks)
     int err = take_landmarks(rows, landmarks);
 
     if (!err) err = open_rows(rows, &source);
-    rows->whole = ny_calloc(ctx, NY_MEM_OTHER, count, sizeof(double));
-    rows->left = ny_calloc(ctx, NY_MEM_OTHER, count, sizeof(double));
-    rows->figure = ny_calloc(ctx, NY_MEM_OTHER, 2 * count, sizeof(double));
-    if (!rows->whole || !rows->left || !rows->figure) err = NY_EBUDGET;
+    rows->whole = ny_lay(&rows->own, NY_MEM_OTHER, count, sizeof(double));
+    rows->left = ny_lay(&rows->own, NY_MEM_OTHER, count, sizeof(double));
+    rows->figure = ny_calloc(ctx, NY_MEM_OTHER, 2 * count, sizeof(double)); /* a model keeps it */
+    if (!err && !rows->figure) err = NY_EBUDGET;
+    if (!err) err = rows->own.err;
     ny_context_set_silent(ctx, true);
     if (!err)
         err = rows->model->fitted.by_variance ? find_coordinates(rows, source)
@@ -276,13 +267,15 @@ static int forgive(struct ny_context *ctx, int err)
 int ny_drift_learn(struct ny_model *model, struct ny_rows *X, const struct ny_drift_how *how)
 {
     struct ny_drift_sample sample = {0};
-    struct measured fitted = {.model = model, .spec = &model->spec, .how = how, .sample = &sample};
+    struct measured fitted = {
+        .own.ctx = model->ctx, .model = model, .spec = &model->spec, .how = how, .sample = &sample};
     int err;
 
     if (!model->fitted.by_variance && !(model->landmarks || model->sparse.row)) return NY_OK;
     err = ny_drift_sample_fitted(&sample, model, X);
     if (!err && sample.count) err = learn(model, &fitted);
-    if (sample.ctx) release(&fitted);
+    ny_layout_free(&fitted.own);
+    ny_free(model->ctx, fitted.figure);
     ny_drift_sample_release(&sample);
     return forgive(model->ctx, err);
 }
@@ -292,7 +285,8 @@ int ny_drift_measure(const struct ny_model *model, const struct ny_columns_spec 
                      const struct ny_drift_sample *sample, struct ny_drift *drift)
 {
     const struct ny_fitted_rows *fitted = &model->fitted;
-    struct measured new = {.model = model, .spec = spec, .how = how, .sample = sample};
+    struct measured new = {
+        .own.ctx = model->ctx, .model = model, .spec = spec, .how = how, .sample = sample};
     size_t above = 0;
     int err;
 
@@ -316,7 +310,8 @@ int ny_drift_measure(const struct ny_model *model, const struct ny_columns_spec 
             fmax(drift->distance, ny_drift_distance(fitted->figure + fitted->count, fitted->count,
                                                     new.figure + new.count, new.count, false));
 done:
-    release(&new);
+    ny_layout_free(&new.own);
+    ny_free(model->ctx, new.figure);
     return forgive(model->ctx, err);
 }
 

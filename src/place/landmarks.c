@@ -42,10 +42,14 @@ static size_t pass_bytes(const void *placer, unsigned workers, size_t limit)
     const struct by_landmarks *run = placer;
     const struct ny_columns_spec *spec = &run->base.spec;
     const struct ny_model *model = run->model;
+    const struct ny_projector_shape shape = {
+        spec,   model->m, model->p, ny_coordinates_width(&model->coordinates), model->precision,
+        workers};
+    struct ny_layout counted = {0};
 
     (void)limit;
-    return ny_projector_bytes(spec, model->m, model->p, model->precision, workers) +
-           blas_bytes(model, workers) +
+    ny_projector_lay(&counted, &(struct ny_projector){0}, &shape);
+    return ny_layout_most(&counted) + blas_bytes(model, workers) +
            ny_drift_sample_bytes(ny_raw_bytes(spec), run->most, ny_memory_limit(spec->ctx) / 2);
 }
 

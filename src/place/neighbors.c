@@ -17,7 +17,6 @@ struct by_list {
     struct ny_new_neighbors *new;
     struct ny_seeker seeker;
     struct ny_search search;
-    char *raw; /* search.room rows */
 };
 
 static bool is_any(const void *arg, size_t i, uint64_t row)
@@ -28,22 +27,16 @@ static bool is_any(const void *arg, size_t i, uint64_t row)
 
 static size_t bytes(const void *placer, unsigned workers, size_t limit)
 {
+    struct ny_layout counted = {0};
+
     (void)limit;
-    return ny_search_bytes(&((const struct by_list *)placer)->search, workers);
+    ny_search_count(&counted, &((const struct by_list *)placer)->search, workers);
+    return ny_layout_most(&counted);
 }
 
 static int begin(struct ny_placer *placer)
 {
-    struct by_list *run = (struct by_list *)placer;
-    size_t bytes;
-    int err = ny_search_begin(&run->search, placer->rows, placer->workers);
-
-    if (!err)
-        err =
-            ny_product(placer->spec.ctx, &bytes, run->search.room, ny_raw_bytes(&placer->spec), 1);
-    if (err) return err;
-    run->raw = ny_alloc(placer->spec.ctx, NY_MEM_TILES, bytes);
-    return run->raw ? NY_OK : NY_EBUDGET;
+    return ny_search_begin(&((struct by_list *)placer)->search, placer->rows, placer->workers);
 }
 
 /* Finds the neighbours of the rows that were read, and hands them on. */
@@ -51,7 +44,7 @@ static int place_rows(struct by_list *run, size_t count, bool last)
 {
     struct ny_new_rows *rows = run->base.new;
     uint64_t first = run->base.placed;
-    int err = ny_search_find(&run->search, run->raw, first, count, last);
+    int err = ny_search_find(&run->search, first, count, last);
 
     run->base.placed += count;
     return err ? err : rows->ops->put(rows, &run->base, &run->search.found, first, count);
@@ -72,7 +65,7 @@ static int place(struct ny_placer *placer, struct ny_source *rows)
             count = tile.rows - first;
             if (count > room - held) count = room - held;
             if (count > NY_STRIP_ROWS) count = NY_STRIP_ROWS;
-            err = ny_tile_strip(&tile, first, count, run->raw + held * row_bytes);
+            err = ny_tile_strip(&tile, first, count, run->search.raw + held * row_bytes);
             held += count;
             if (err || held < room) continue;
             err = place_rows(run, held, false);
@@ -86,8 +79,7 @@ static int place(struct ny_placer *placer, struct ny_source *rows)
 /* Decides which share of the neighbours is to be found. */
 static int decide_recall(struct by_list *run, const json_t *record)
 {
-    const json_t *options = json_object_get(record, "options");
-    const char *asked = ny_field_text(options, "recall"); /* a forest or a sieve has it */
+    const char *asked = ny_state_of(record).options.recall; /* a sieve has it */
     double *recall = &run->new->recall;
 
     if (*recall == 0) *recall = asked ? ny_decimal_read(asked, NULL) : 1;
@@ -131,10 +123,7 @@ static int check(struct by_list *run, const json_t *record)
     seeker->points.n = graph.n;
     if (!run->new->neighbors) run->new->neighbors = graph.neighbors;
     if (run->new->neighbors <= graph.n) return NY_OK;
-    return ny_fail(ctx, NY_EUSAGE,
-                   "--neighbors %zu: the graph '%s' has %llu rows, and no new row can have more "
-                   "neighbors",
-                   run->new->neighbors, seeker->name, (unsigned long long)graph.n);
+    return ny_fail_most(ctx, "neighbors", run->new->neighbors, graph.n, "rows");
 }
 
 int ny_neighbors_of_rows(const struct ny_fitted *fitted, struct ny_new_rows *rows,
@@ -152,11 +141,10 @@ int ny_neighbors_of_rows(const struct ny_fitted *fitted, struct ny_new_rows *row
     run.search.seeker = &run.seeker;
     if (!err) err = decide_recall(&run, fitted->record);
     if (!err) err = ny_seeker_open(&run.seeker, fitted->record, new->neighbors, &run.base.spec);
-    if (!err) run.search.by_tree = ny_field_is(ny_graph_facts(fitted->record), "knn", "tree");
+    if (!err) run.search.by_tree = ny_is(ny_state_of(fitted->record).graph.knn, "tree");
     if (!err) err = ny_place_all(&run.base, rows);
     if (!err) tell(&run);
     ny_search_end(&run.search);
     ny_seeker_close(&run.seeker);
-    ny_free(ctx, run.raw);
     return err;
 }

@@ -2,14 +2,14 @@
 #ifndef NY_PLACE_NEIGHBORS_H
 #define NY_PLACE_NEIGHBORS_H
 
-#include "nearest/forest.h"
+#include "nearest/recall.h"
 #include "place/transform.h"
 
 /* The neighbours that new rows get. */
 struct ny_new_neighbors {
     size_t neighbors; /* of a row; 0 is replaced by those of the graph */
     /* The share of the true neighbours to find, up to 1, which is all of them. In place of 0 comes
-     * that of the graph: 1, or the recall of its forest or sieve. */
+     * that of the graph: 1, or the recall of its sieve. */
     double recall;
     const char *way;        /* "exact", "tree" or "sieve" */
     struct ny_recall found; /* the share that was found, with its 95 % interval; 1: all */

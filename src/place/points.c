@@ -36,6 +36,7 @@ struct by_points {
     uint64_t n;
     size_t pairs, w; /* w: and a column of ones, whose sum is the degree, where K is divided */
     bool centred, divided;
+    struct ny_layout own;
     size_t blas_bytes; /* reserved */
     struct ny_embedding_layout layout, roots_layout;
     double *numbers; /* ny_extension */
@@ -180,7 +181,6 @@ static int load_batch(struct by_points *run, const struct ny_tile *tile)
     size_t row_bytes = ny_raw_bytes(&run->base.spec);
     int err;
 
-    ny_tiles_release(&run->tiles);
     ny_columns_free(run->columns);
     run->columns = NULL;
     run->count = tile->rows;
@@ -197,8 +197,8 @@ static int load_batch(struct by_points *run, const struct ny_tile *tile)
     memset(run->a, 0, NY_UNIT_ROWS * sizeof(double));
     if (run->sample) err = ny_shift_sample_means(run->sample, tile, run->a);
     if (err == NY_OK) err = ny_columns_set_shift(run->columns, run->a);
-    if (err) return err;
-    return ny_tiles_new(&run->tiles, run->columns, run->a, run->base.precision, run->base.workers);
+    if (!err) ny_tiles_use(&run->tiles, run->columns, run->a);
+    return err;
 }
 
 static int open_points(const struct by_points *run, struct ny_source **out)
@@ -247,44 +247,38 @@ static int load_extension(struct by_points *run, const json_t *record)
                                           ny_record_part(record, "extension").name, at,
                                           ny_extension_bytes(run->pairs));
     if (err) return err;
-    run->extension.gamma = at[0];
-    run->extension.coef0 = at[1];
-    run->extension.degree = at[2];
+    memcpy(&run->extension.params, at, sizeof(run->extension.params));
     run->extension.mean_degree = at[3];
     return NY_OK;
 }
 
 /* Checks that the result is of the points in the store. */
-static int check_result(const struct by_points *run, const json_t *report)
+static int check_result(const struct by_points *run, const struct ny_state_facts *facts)
 {
-    const char *kernel = ny_field_text(report, "kernel");
-
-    if (kernel && ny_kernel_find(kernel) && run->base.coordinates.pairs && run->n &&
-        run->n <= run->points.n && ny_field_count(report, "d", 0) == run->points.d)
+    if (facts->kernel && ny_kernel_find(facts->kernel) && run->base.coordinates.pairs && run->n &&
+        run->n <= run->points.n && facts->d == run->points.d)
         return NY_OK;
-    return ny_fail(run->base.spec.ctx, NY_ESTORE,
-                   "the record of '%s' does not fit the points of %s; fit it again with --restart",
-                   run->base.fitted->keep.name, run->base.fitted->keep.place);
+    return ny_fail_damaged(run->base.spec.ctx, run->base.fitted->keep.name,
+                           run->base.fitted->keep.place);
 }
 
 /* Reads from the record what the map is and how it was scaled; a record may be hostile and is
  * checked against the points. */
 static int load_result(struct by_points *run, const json_t *record)
 {
-    const json_t *report = json_object_get(record, "report");
+    const struct ny_state state = ny_state_of(record);
     int err = run->base.fitted->X->ops->info(run->base.fitted->X, &run->points);
 
     if (err) return err;
-    run->n = ny_field_count(report, "n", 0);
-    run->centred = ny_field_is(report, "trace_of", "centred");
-    run->divided = run->base.divided = ny_field_is(report, "trace_of", "normalised");
+    run->n = state.report.n;
+    run->centred = ny_is(state.report.trace_of, "centred");
+    run->divided = run->base.divided = ny_is(state.report.trace_of, "normalised");
     err = ny_coordinates_parse(&run->base.coordinates, run->base.spec.ctx, record);
-    if (err == NY_OK) err = check_result(run, report);
+    if (err == NY_OK) err = check_result(run, &state.facts);
     if (err) return err;
     run->pairs = run->base.coordinates.pairs;
     run->w = run->pairs + run->divided;
-    run->base.precision =
-        ny_field_is(report, "precision", "f64") ? NY_PRECISION_F64 : NY_PRECISION_F32;
+    run->base.precision = ny_is(state.facts.precision, "f64") ? NY_PRECISION_F64 : NY_PRECISION_F32;
     run->base.computed = run->base.precision;
     run->layout =
         ny_embedding_layout(run->n, ny_coordinates_width(&run->base.coordinates), element_of(run));
@@ -295,72 +289,68 @@ static int load_result(struct by_points *run, const json_t *record)
                              ny_record_part(record, "geometry").name, (size_t)run->points.d, NULL);
     if (err == NY_OK) err = load_extension(run, record);
     if (err) return err;
-    run->base.spec =
-        (struct ny_columns_spec){.ctx = run->base.spec.ctx,
-                                 .kernel = ny_kernel_find(ny_field_text(report, "kernel")),
-                                 .params = {.gamma = run->extension.gamma,
-                                            .coef0 = run->extension.coef0,
-                                            .degree = (unsigned)run->extension.degree},
-                                 .geometry = run->geometry,
-                                 .dtype = run->points.dtype,
-                                 .slots = (size_t)run->points.row_slots,
-                                 .preparation = run->points.preparation};
+    run->base.spec = (struct ny_columns_spec){.ctx = run->base.spec.ctx,
+                                              .kernel = ny_kernel_find(state.facts.kernel),
+                                              .params = run->extension.params,
+                                              .geometry = run->geometry,
+                                              .dtype = run->points.dtype,
+                                              .slots = (size_t)run->points.row_slots,
+                                              .preparation = run->points.preparation};
     return NY_OK;
 }
 
 /* ---- buffers ------------------------------------------------------------------------------- */
 
-/* Returns the bytes that one worker more takes. */
-static size_t worker_bytes(const struct by_points *run)
+static void lay(struct ny_layout *l, struct by_points *run, unsigned workers)
 {
-    size_t exact =
-        run->base.precision == NY_PRECISION_F64
-            ? ny_columns_exact_bytes(&run->base.spec, ny_context_threads(run->base.spec.ctx))
-            : 0;
+    const struct ny_columns_spec *spec = &run->base.spec;
+    size_t w = run->w, element = element_of(run);
+    size_t row = ny_coordinates_width(&run->base.coordinates) * element;
 
-    return ny_tiles_bytes(&run->base.spec, NY_UNIT_ROWS, run->base.precision) + exact +
-           NY_UNIT_ROWS * (3 * (run->w + 1) * element_of(run) + sizeof(double)) + NY_CHUNK_BYTES +
-           NY_STRIP_ROWS * ny_raw_bytes(&run->base.spec);
+    run->raw = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, ny_raw_bytes(spec));
+    run->a = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
+    run->sum = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, w * sizeof(double));
+    run->rows = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, row);
+    run->total = ny_lay(l, NY_MEM_TILES, w, sizeof(double));
+    run->side = ny_lay(l, NY_MEM_TILES, workers, sizeof(*run->side));
+    for (unsigned i = 0; i < workers; i++) {
+        struct side spare, *side = run->side ? &run->side[i] : &spare;
+
+        side->stored = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, row);
+        side->roots = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
+        side->Y = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, w * element);
+        side->part = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, w * element);
+    }
+    ny_tiles_lay(l, &run->tiles, spec, NY_UNIT_ROWS, run->base.precision, workers);
 }
 
 static size_t pass_bytes(const void *placer, unsigned workers, size_t limit)
 {
-    const struct by_points *run = placer;
-    size_t batch =
-        ny_columns_bytes(&run->base.spec, NY_UNIT_ROWS) +
-        NY_UNIT_ROWS * (ny_raw_bytes(&run->base.spec) + 2 * (run->w + 1) * sizeof(double));
+    struct by_points run = *(const struct by_points *)placer;
+    const struct ny_columns_spec *spec = &run.base.spec;
+    size_t exact = run.base.precision == NY_PRECISION_F64
+                       ? ny_columns_exact_bytes(spec, ny_context_threads(spec->ctx))
+                       : 0;
+    struct ny_layout counted = {0};
 
     (void)limit;
-    return batch + ny_rows_source_bytes(&run->points, workers) +
-           ny_shift_sample_bytes(&run->base.spec, workers) + workers * worker_bytes(run) +
+    lay(&counted, &run, workers);
+    ny_shift_sample_count(&counted, spec, workers);
+    return ny_layout_most(&counted) + ny_columns_bytes(spec, NY_UNIT_ROWS) +
+           ny_rows_source_bytes(&run.points, workers) +
+           workers * (exact + NY_CHUNK_BYTES + NY_STRIP_ROWS * ny_raw_bytes(spec)) +
            ny_blas_bytes(workers, workers, NY_UNIT_ROWS);
 }
 
 static int allocate(struct by_points *run)
 {
-    struct ny_context *ctx = run->base.spec.ctx;
-    size_t w = run->w, width = ny_coordinates_width(&run->base.coordinates);
     struct ny_source *points = NULL;
     int err;
 
-    run->raw = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, ny_raw_bytes(&run->base.spec));
-    run->a = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
-    run->sum = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, w * sizeof(double));
-    run->rows = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, width * element_of(run));
-    run->total = ny_calloc(ctx, NY_MEM_TILES, w, sizeof(double));
-    run->side = ny_calloc(ctx, NY_MEM_TILES, run->base.workers, sizeof(*run->side));
-    if (!run->raw || !run->a || !run->sum || !run->rows || !run->total || !run->side)
-        return NY_EBUDGET;
-    for (unsigned i = 0; i < run->base.workers; i++) {
-        struct side *side = &run->side[i];
-
-        side->stored = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, width * element_of(run));
-        side->roots = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
-        side->Y = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, w * element_of(run));
-        side->part = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, w * element_of(run));
-        if (!side->stored || !side->roots || !side->Y || !side->part) return NY_EBUDGET;
-    }
-    if (run->base.precision == NY_PRECISION_F64) return NY_OK;
+    run->own.ctx = run->base.spec.ctx;
+    lay(&run->own, run, run->base.workers);
+    err = run->own.err;
+    if (err || run->base.precision == NY_PRECISION_F64) return err;
     err = open_points(run, &points);
     if (err == NY_OK) err = ny_shift_sample_new(&run->sample, &run->base.spec, points, 0, 1);
     ny_source_free(points);
@@ -382,18 +372,9 @@ static int begin(struct ny_placer *placer)
 static void release_all(struct by_points *run)
 {
     struct ny_context *ctx = run->base.spec.ctx;
-    void *const blocks[] = {run->numbers, run->raw,  run->a,   run->sum,
-                            run->total,   run->rows, run->side};
 
-    for (unsigned w = 0; run->side && w < run->base.workers; w++) {
-        ny_free(ctx, run->side[w].stored);
-        ny_free(ctx, run->side[w].roots);
-        ny_free(ctx, run->side[w].Y);
-        ny_free(ctx, run->side[w].part);
-    }
-    for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++)
-        ny_free(ctx, blocks[i]);
-    ny_tiles_release(&run->tiles);
+    ny_free(ctx, run->numbers);
+    ny_layout_free(&run->own);
     ny_columns_free(run->columns);
     ny_shift_sample_free(run->sample);
     ny_geometry_free(run->geometry, ctx);

@@ -18,26 +18,38 @@ static bool prepared_alike(const struct ny_search *search)
     return points == search->seeker->knn.spec->dtype || points == NY_F32 || points == NY_F64;
 }
 
-static size_t row_bytes(const struct ny_search *search)
+/* Lays out room for so many rows, and their lists. */
+static void lay(struct ny_layout *l, struct ny_search *search, size_t rows)
 {
-    return ny_raw_bytes(search->seeker->knn.spec) +
-           search->seeker->knn.neighbors * (sizeof(uint32_t) + sizeof(double));
+    const struct ny_knn *knn = &search->seeker->knn;
+
+    search->raw = ny_lay(l, NY_MEM_TILES, rows, ny_raw_bytes(knn->spec));
+    search->found.row = ny_lay(l, NY_MEM_TILES, rows, knn->neighbors * sizeof(uint32_t));
+    search->found.distance = ny_lay(l, NY_MEM_TILES, rows, knn->neighbors * sizeof(double));
 }
 
-size_t ny_search_bytes(const struct ny_search *search, unsigned workers)
+void ny_search_count(struct ny_layout *l, const struct ny_search *search, unsigned workers)
 {
-    return ny_seeker_bytes(search->seeker, workers) + NY_COMPARE_ROWS * row_bytes(search);
+    struct ny_search other = *search;
+
+    ny_seeker_count(l, *search->seeker, workers);
+    lay(l, &other, NY_COMPARE_ROWS);
 }
 
 /* Returns the bytes of a way that holds the points, with room for so many rows. */
-static size_t way_bytes(const struct ny_search *search, size_t rows, size_t held)
+static size_t way_bytes(struct ny_search search, size_t rows, size_t held)
 {
-    const struct ny_columns_spec *spec = search->seeker->knn.spec;
-    size_t room = rows * row_bytes(search);
+    const struct ny_columns_spec *spec = search.seeker->knn.spec;
+    struct ny_layout counted = {0};
 
-    if (search->way == NY_SEARCH_TREE)
-        return room + ny_tree_bytes(&search->knn) + ny_tree_nearest_bytes(spec, rows);
-    return room + ny_sieve_bytes(&search->knn, spec, held, rows, false);
+    lay(&counted, &search, rows);
+    if (search.way == NY_SEARCH_TREE) {
+        ny_tree_count(&counted, &search.knn);
+        ny_tree_nearest_count(&counted, spec, rows);
+    } else {
+        ny_sieve_count(&counted, &search.knn, spec, held, rows, false);
+    }
+    return ny_layout_most(&counted);
 }
 
 static enum ny_search_way wished_way(const struct ny_search *search)
@@ -56,15 +68,15 @@ static int fit_in(struct ny_search *search, size_t rows)
 {
     struct ny_context *ctx = search->seeker->X->ctx;
     size_t least = ny_sieve_held_least(&search->knn), n = (size_t)search->knn.n;
-    size_t left = ny_memory_left(ctx), bytes = way_bytes(search, rows, least), one;
+    size_t left = ny_memory_left(ctx), bytes = way_bytes(*search, rows, least), one;
 
     search->room = rows;
     search->held = n;
-    if (way_bytes(search, rows, n) <= left) return NY_OK;
+    if (way_bytes(*search, rows, n) <= left) return NY_OK;
     if (search->way == NY_SEARCH_SIEVE && bytes <= left) {
         one = ny_raw_bytes(&search->points_spec);
         search->held = least + (left - bytes) / one;
-        while (search->held > least && way_bytes(search, rows, search->held) > left)
+        while (search->held > least && way_bytes(*search, rows, search->held) > left)
             search->held = least + (search->held - least) / 2;
         return NY_OK;
     }
@@ -80,9 +92,7 @@ static int fit_in(struct ny_search *search, size_t rows)
 int ny_search_begin(struct ny_search *search, uint64_t rows, unsigned workers)
 {
     struct ny_seeker *seeker = search->seeker;
-    struct ny_context *ctx = seeker->X->ctx;
     size_t most = rows < NY_SEARCH_ROWS ? (size_t)rows : NY_SEARCH_ROWS;
-    size_t t = seeker->knn.neighbors;
     int err;
 
     search->points_spec = *seeker->knn.spec;
@@ -95,12 +105,12 @@ int ny_search_begin(struct ny_search *search, uint64_t rows, unsigned workers)
     err = ny_seeker_begin(seeker, workers);
     if (!err && search->way != NY_SEARCH_COMPARE) err = fit_in(search, most);
     if (err) return err;
-    search->found.row = ny_calloc(ctx, NY_MEM_TILES, search->room, t * sizeof(uint32_t));
-    search->found.distance = ny_calloc(ctx, NY_MEM_TILES, search->room, t * sizeof(double));
-    return search->found.row && search->found.distance ? NY_OK : NY_EBUDGET;
+    search->own.ctx = seeker->X->ctx;
+    lay(&search->own, search, search->room);
+    return search->own.err;
 }
 
-static int by_comparing(struct ny_search *search, const void *raw, uint64_t row, size_t count)
+static int by_comparing(struct ny_search *search, uint64_t row, size_t count)
 {
     const struct ny_measured *found = &search->seeker->found;
     size_t t = search->knn.neighbors;
@@ -108,7 +118,7 @@ static int by_comparing(struct ny_search *search, const void *raw, uint64_t row,
 
     for (size_t first = 0; first < count && err == NY_OK; first += NY_COMPARE_ROWS) {
         size_t left = count - first, rows = left < NY_COMPARE_ROWS ? left : NY_COMPARE_ROWS;
-        const char *from = (const char *)raw + first * ny_raw_bytes(search->seeker->knn.spec);
+        const char *from = search->raw + first * ny_raw_bytes(search->seeker->knn.spec);
 
         err = ny_seeker_compare(search->seeker, from, row + first, rows);
         memcpy(search->found.row + first * t, found->row, rows * t * sizeof(*found->row));
@@ -118,18 +128,18 @@ static int by_comparing(struct ny_search *search, const void *raw, uint64_t row,
     return err;
 }
 
-static int by_tree(struct ny_search *search, const void *raw, size_t count)
+static int by_tree(struct ny_search *search, size_t count)
 {
     int err = search->tree.knn ? NY_OK : ny_tree_new(&search->tree, &search->knn);
 
     return err ? err
-               : ny_tree_nearest(&search->tree, search->seeker->knn.spec, raw, count,
+               : ny_tree_nearest(&search->tree, search->seeker->knn.spec, search->raw, count,
                                  &search->found);
 }
 
-static int by_sieve(struct ny_search *search, const void *raw, size_t count)
+static int by_sieve(struct ny_search *search, size_t count)
 {
-    const struct ny_sieve_lot lot = {.raw = raw, .count = count, .recall = search->recall};
+    const struct ny_sieve_lot lot = {.raw = search->raw, .count = count, .recall = search->recall};
     int err = NY_OK;
 
     if (!search->sieve.spec)
@@ -138,23 +148,19 @@ static int by_sieve(struct ny_search *search, const void *raw, size_t count)
     return err ? err : ny_sieve_search(&search->sieve, &lot, &search->found, &search->learned);
 }
 
-int ny_search_find(struct ny_search *search, const void *raw, uint64_t row, size_t count, bool last)
+int ny_search_find(struct ny_search *search, uint64_t row, size_t count, bool last)
 {
     int err;
 
     if (last && row == 0 && count <= NY_COMPARE_ROWS) search->way = NY_SEARCH_COMPARE;
-    if (search->way == NY_SEARCH_COMPARE) return by_comparing(search, raw, row, count);
-    err =
-        search->way == NY_SEARCH_TREE ? by_tree(search, raw, count) : by_sieve(search, raw, count);
+    if (search->way == NY_SEARCH_COMPARE) return by_comparing(search, row, count);
+    err = search->way == NY_SEARCH_TREE ? by_tree(search, count) : by_sieve(search, count);
     return err ? err : ny_seeker_check(search->seeker, &search->found, row, count);
 }
 
 void ny_search_end(struct ny_search *search)
 {
-    struct ny_context *ctx = search->seeker->X->ctx;
-
     ny_tree_release(&search->tree);
     ny_sieve_release(&search->sieve);
-    ny_free(ctx, search->found.row);
-    ny_free(ctx, search->found.distance);
+    ny_layout_free(&search->own);
 }

@@ -32,6 +32,8 @@ struct ny_search {
     /* These are set by ny_search_begin() and ny_search_find(). */
     enum ny_search_way way;
     size_t room;                     /* rows that are taken at a time */
+    struct ny_layout own;
+    char *raw;                       /* of so many rows */
     struct ny_measured found;        /* found for the last rows, as the seeker has it */
     struct ny_sieve_learned learned; /* by a sieve; rows 0: all neighbours were found */
     struct ny_columns_spec points_spec;
@@ -41,15 +43,14 @@ struct ny_search {
     struct ny_sieve sieve;
 };
 
-/* Returns the bytes that a search charges at least, with room for the rows. */
-size_t ny_search_bytes(const struct ny_search *search, unsigned workers);
+/* Counts what a search takes at least, with room for the rows. */
+void ny_search_count(struct ny_layout *l, const struct ny_search *search, unsigned workers);
 /* Decides how `rows` new rows are searched for (NY_ROWS_UNKNOWN: no one knows how many they are),
  * by what is left of the budget, and takes room. NY_EBUDGET; ny_search_end() it then, too. */
 int ny_search_begin(struct ny_search *search, uint64_t rows, unsigned workers);
-/* Finds the nearest of `count` raw rows, at most search->room, the first of which is new row `row`:
- * search->found. `last`: no rows come behind these. */
-int ny_search_find(struct ny_search *search, const void *raw, uint64_t row, size_t count,
-                   bool last);
+/* Finds the nearest of `count` rows in search->raw, at most search->room, the first of which is new
+ * row `row`: search->found. `last`: no rows come behind these. */
+int ny_search_find(struct ny_search *search, uint64_t row, size_t count, bool last);
 /* Frees what was taken. */
 void ny_search_end(struct ny_search *search);
 

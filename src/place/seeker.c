@@ -14,13 +14,12 @@
 int ny_seeker_open(struct ny_seeker *seeker, const json_t *record, size_t neighbors,
                    struct ny_columns_spec *spec)
 {
-    const json_t *facts = ny_graph_facts(record);
     double gamma = 1;
     int err = ny_stored_geometry(&seeker->geometry, &seeker->keep, "geometry",
                                  (size_t)seeker->points.d, &gamma);
 
     *spec = (struct ny_columns_spec){.ctx = seeker->X->ctx,
-                                     .kernel = ny_field_is(facts, "metric", "cosine")
+                                     .kernel = ny_is(ny_state_of(record).graph.metric, "cosine")
                                                    ? &ny_kernel_angular
                                                    : &ny_kernel_euclidean,
                                      .params = {.gamma = gamma},
@@ -35,34 +34,33 @@ int ny_seeker_open(struct ny_seeker *seeker, const json_t *record, size_t neighb
 
 void ny_seeker_close(struct ny_seeker *seeker)
 {
-    struct ny_context *ctx = seeker->X->ctx;
-
-    ny_geometry_free(seeker->geometry, ctx);
-    ny_free(ctx, seeker->raw);
-    ny_free(ctx, seeker->found.row);
-    ny_free(ctx, seeker->found.distance);
+    ny_geometry_free(seeker->geometry, seeker->X->ctx);
+    ny_layout_free(&seeker->own);
 }
 
-size_t ny_seeker_bytes(const struct ny_seeker *seeker, unsigned workers)
+static void lay(struct ny_layout *l, struct ny_seeker *seeker)
 {
-    size_t one = seeker->knn.neighbors * (sizeof(uint32_t) + sizeof(double));
-    struct ny_knn knn = seeker->knn;
+    size_t t = seeker->knn.neighbors;
 
-    knn.workers = workers;
-    return ny_knn_compare_bytes(&knn) + ny_rows_source_bytes(&seeker->points, workers) +
-           NY_COMPARE_ROWS * (ny_raw_bytes(knn.spec) + one);
+    seeker->raw = ny_lay(l, NY_MEM_TILES, NY_COMPARE_ROWS, ny_raw_bytes(seeker->knn.spec));
+    seeker->found.row = ny_lay(l, NY_MEM_TILES, NY_COMPARE_ROWS, t * sizeof(uint32_t));
+    seeker->found.distance = ny_lay(l, NY_MEM_TILES, NY_COMPARE_ROWS, t * sizeof(double));
+}
+
+void ny_seeker_count(struct ny_layout *l, struct ny_seeker seeker, unsigned workers)
+{
+    seeker.knn.workers = workers;
+    lay(l, &seeker);
+    ny_knn_compare_count(l, &seeker.knn);
+    ny_layout_add(l, NY_MEM_TILES, ny_rows_source_bytes(&seeker.points, workers));
 }
 
 int ny_seeker_begin(struct ny_seeker *seeker, unsigned workers)
 {
-    struct ny_context *ctx = seeker->X->ctx;
-    size_t t = seeker->knn.neighbors;
-
     seeker->knn.workers = workers;
-    seeker->raw = ny_calloc(ctx, NY_MEM_TILES, NY_COMPARE_ROWS, ny_raw_bytes(seeker->knn.spec));
-    seeker->found.row = ny_calloc(ctx, NY_MEM_TILES, NY_COMPARE_ROWS, t * sizeof(uint32_t));
-    seeker->found.distance = ny_calloc(ctx, NY_MEM_TILES, NY_COMPARE_ROWS, t * sizeof(double));
-    return seeker->raw && seeker->found.row && seeker->found.distance ? NY_OK : NY_EBUDGET;
+    seeker->own.ctx = seeker->X->ctx;
+    lay(&seeker->own, seeker);
+    return seeker->own.err;
 }
 
 int ny_seeker_check(const struct ny_seeker *seeker, const struct ny_measured *found, uint64_t row,
@@ -72,10 +70,7 @@ int ny_seeker_check(const struct ny_seeker *seeker, const struct ny_measured *fo
 
     for (size_t i = 0; i < count * t; i++)
         if (found->row[i] == NY_NO_ROW || isinf(found->distance[i]))
-            return ny_fail(seeker->X->ctx, NY_ENUMERIC,
-                           "distances of new row %llu overflow; look for huge values in it, or in "
-                           "the scale of '%s'",
-                           (unsigned long long)(row + i / t), seeker->name);
+            return ny_fail_infinite(seeker->X->ctx, "distance", row + i / t);
     return NY_OK;
 }
 

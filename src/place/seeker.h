@@ -13,6 +13,7 @@
 #include "stream/source.h"
 
 struct ny_seeker {
+    struct ny_layout own;
     /* These are given. */
     struct ny_rows *X;
     struct ny_keep keep; /* of its graph, which has the geometry */
@@ -33,8 +34,8 @@ int ny_seeker_open(struct ny_seeker *seeker, const json_t *record, size_t neighb
                    struct ny_columns_spec *spec);
 /* Frees all that was taken. */
 void ny_seeker_close(struct ny_seeker *seeker);
-/* Returns the bytes that the next two charge, with the source of the points. */
-size_t ny_seeker_bytes(const struct ny_seeker *seeker, unsigned workers);
+/* Counts what the next two take, with the source of the points. */
+void ny_seeker_count(struct ny_layout *l, struct ny_seeker seeker, unsigned workers);
 /* Takes room for rows, whose type the spec holds by now. */
 int ny_seeker_begin(struct ny_seeker *seeker, unsigned workers);
 /* Finds the nearest of rows first … first + count − 1 of a tile, at most NY_COMPARE_ROWS, as

@@ -15,6 +15,7 @@
 
 #include "base/compare.h"
 #include "base/decimal.h"
+#include "base/text.h"
 
 struct ny_axis ny_axis_of(double *values, size_t count, bool all)
 {
@@ -77,19 +78,6 @@ void ny_ticks_make(struct ny_ticks *ticks, const struct ny_axis *axis, size_t wa
         print_tick(ticks->text[ticks->count], sizeof(ticks->text[0]),
                    value / pow(10, ticks->exponent), decimals);
     }
-}
-
-const char *ny_grouped(uint64_t number, char text[32])
-{
-    char plain[24];
-    int length = snprintf(plain, sizeof(plain), "%llu", (unsigned long long)number), at = 0;
-
-    for (int i = 0; i < length; i++) {
-        if (i && (length - i) % 3 == 0) text[at++] = ',';
-        text[at++] = plain[i];
-    }
-    text[at] = '\0';
-    return text;
 }
 
 const char *ny_power_of_ten(int exponent, char text[32])

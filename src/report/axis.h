@@ -30,8 +30,6 @@ struct ny_ticks {
 /* About `wanted` round numbers within the axis. */
 void ny_ticks_make(struct ny_ticks *ticks, const struct ny_axis *axis, size_t wanted);
 
-/* "60,000" */
-const char *ny_grouped(uint64_t number, char text[32]);
 /* "×10⁻⁷" */
 const char *ny_power_of_ten(int exponent, char text[32]);
 /* "1.47×10⁻⁷", "0.025", "1,034": for people. */

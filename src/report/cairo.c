@@ -37,8 +37,7 @@ int ny_cairo_load(struct ny_context *ctx)
     ny_once(&once, load);
     if (!missing) return NY_OK;
     return ny_fail(ctx, NY_EIO,
-                   "pictures and reports are drawn with the cairo library, but this system has no "
-                   "%s; on Debian, install it with 'apt install libcairo2'",
+                   "pictures are drawn with cairo, but this system has no %s; install libcairo2",
                    missing);
 }
 
@@ -46,8 +45,7 @@ int ny_cairo_error(struct ny_context *ctx, cairo_status_t status)
 {
     bool memory = status == CAIRO_STATUS_NO_MEMORY || status == CAIRO_STATUS_PNG_ERROR;
 
-    return ny_fail(ctx, memory ? NY_EBUDGET : NY_EINTERNAL,
-                   memory ? "the system has no memory for a picture (cairo: %s)"
-                          : "cairo could not draw the picture: %s",
+    if (memory) return ny_fail_memory(ctx);
+    return ny_fail(ctx, NY_EINTERNAL, "cairo could not draw the picture: %s",
                    ny_cairo.status_to_string(status));
 }

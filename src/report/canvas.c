@@ -17,10 +17,11 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/writer.h"
+#include "report/markup.h"
 
 /* Bytes that svg and pdf keep until they are complete, for each pixel that the picture may have: an
  * image, a copy, and its compressed form in letters. */
-enum { PAGE_BYTES_A_PIXEL = 12 };
+enum { PAGE_BYTES_A_PIXEL = 12, SHORT_BYTES = 256 };
 
 static const double points_a_pixel = 0.5, full_turn = 6.283185307179586477;
 
@@ -30,25 +31,20 @@ static void put(struct ny_canvas *canvas, const void *data, size_t bytes)
     if (!canvas->failed) canvas->failed = ny_writer_rows(canvas->writer, data, bytes);
 }
 
+static int put_text(void *canvas, const char *text, size_t bytes)
+{
+    put(canvas, text, bytes);
+    return NY_OK;
+}
+
 /* Writes the title as the first element of a svg. */
 static void put_title(struct ny_canvas *canvas)
 {
-    put(canvas, "\n<title>", 8);
-    for (const char *at = canvas->title; *at; at++)
-        switch (*at) {
-        case '<':
-            put(canvas, "&lt;", 4);
-            break;
-        case '>':
-            put(canvas, "&gt;", 4);
-            break;
-        case '&':
-            put(canvas, "&amp;", 5);
-            break;
-        default:
-            put(canvas, at, 1);
-        }
-    put(canvas, "</title>", 8);
+    struct ny_sink sink = {.write = put_text, .user = canvas};
+
+    ny_put(&sink, "\n<title>");
+    ny_put_html(&sink, canvas->title);
+    ny_put(&sink, "</title>");
 }
 
 /* Hands bytes of cairo to the writer and remembers its first error, which cairo cannot pass on. The
@@ -237,29 +233,31 @@ static size_t character_at(const char *text, size_t at)
     return at;
 }
 
-void ny_letters_shorten(struct ny_canvas *canvas, const struct ny_lettering *how, const char *text,
-                        double room, bool middle, char shorter[NY_SHORT_BYTES])
+/* Shortens text to `room` pixels: … stands for what its middle has more, since names differ at
+ * their ends. */
+static void shorten(struct ny_canvas *canvas, const struct ny_lettering *how, const char *text,
+                    double room, char shorter[SHORT_BYTES])
 {
-    const size_t most = NY_SHORT_BYTES - sizeof("…"); /* cairo draws nothing of half a character */
+    const size_t most = SHORT_BYTES - sizeof("…"); /* cairo draws nothing of half a character */
     size_t length = strlen(text), keep = length <= most ? length : character_at(text, most);
 
-    snprintf(shorter, NY_SHORT_BYTES, "%.*s", (int)keep, text);
+    snprintf(shorter, SHORT_BYTES, "%.*s", (int)keep, text);
     while (keep && ny_letters_width(canvas, how, shorter) > room) {
-        size_t begin, end = length;
+        size_t begin, end;
 
         keep = character_at(text, keep - 1);
-        begin = middle ? character_at(text, (keep + 1) / 2) : keep;
-        if (middle) end = character_at(text, length - (keep - begin));
-        snprintf(shorter, NY_SHORT_BYTES, "%.*s…%s", (int)begin, text, text + end);
+        begin = character_at(text, (keep + 1) / 2);
+        end = character_at(text, length - (keep - begin));
+        snprintf(shorter, SHORT_BYTES, "%.*s…%s", (int)begin, text, text + end);
     }
 }
 
 void ny_letters_within(struct ny_canvas *canvas, double x, double y, const struct ny_lettering *how,
                        const char *text, double room)
 {
-    char shorter[NY_SHORT_BYTES];
+    char shorter[SHORT_BYTES];
 
-    ny_letters_shorten(canvas, how, text, room, false, shorter);
+    shorten(canvas, how, text, room, shorter);
     ny_letters(canvas, x, y, how, shorter);
 }
 

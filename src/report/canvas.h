@@ -51,11 +51,7 @@ struct ny_lettering {
 /* Draws text in the ink of now; with a halo the letters are near black. */
 void ny_letters(struct ny_canvas *canvas, double x, double y, const struct ny_lettering *how,
                 const char *text);
-/* Shortens text to `room` pixels: … stands for what its end, or its middle, has more. */
-enum { NY_SHORT_BYTES = 256 };
-void ny_letters_shorten(struct ny_canvas *canvas, const struct ny_lettering *how, const char *text,
-                        double room, bool middle, char shorter[NY_SHORT_BYTES]);
-/* Draws text that is to take at most `room` pixels: what is longer ends in …. */
+/* Draws text that is to take at most `room` pixels: of what is longer, … stands for the middle. */
 void ny_letters_within(struct ny_canvas *canvas, double x, double y, const struct ny_lettering *how,
                        const char *text, double room);
 /* Returns the pixels that the text takes along its line. */

@@ -44,11 +44,7 @@ int ny_data_frame_open(struct ny_data_frame *frame, struct ny_store *store, cons
     if (err) return err;
     frame->n = embedding->count(&frame->result);
     if (!frame->n && frame->result.map) return ny_result_prepare(&frame->result, embedding, 0);
-    if (!frame->n)
-        return ny_fail(
-            frame->ctx, NY_EUSAGE,
-            "'%s' is only a %s: it has no embedding to draw; fit one with 'nystream fit %s NAME'",
-            name, frame->result.graph.neighbors ? "graph" : "dictionary", ny_store_path(store));
+    if (!frame->n) return ny_result_lacks(store, name, "embedding");
     frame->components = embedding->columns(&frame->result);
     row_bytes = frame->components * sizeof(double);
     frame->piece = PIECE_BYTES / row_bytes;
@@ -61,8 +57,8 @@ int ny_data_frame_open(struct ny_data_frame *frame, struct ny_store *store, cons
 void ny_data_frame_close(struct ny_data_frame *frame)
 {
     for (size_t k = 0; k < NY_FRAME_COLUMNS; k++) {
-        if (frame->column[k].outside) ny_outside_close(frame->column[k].outside);
-        ny_free(frame->ctx, frame->column[k].outside);
+        if (frame->column[k].points) ny_points_column_close(frame->column[k].points);
+        ny_free(frame->ctx, frame->column[k].points);
         ny_free(frame->ctx, frame->column[k].values);
     }
     for (size_t k = 0; k < frame->others; k++) {
@@ -88,128 +84,49 @@ static int add_other(struct ny_data_frame *frame, const char *name, struct ny_fr
     column->other = ++frame->others;
     if (err) return err;
     if (column->part->count(other) != other->n || other->rows.lost.rows)
-        return ny_fail(frame->ctx, NY_EUSAGE, "'%s' has no %s of all rows of %s to colour '%s' by",
-                       name, column->part->name, ny_store_path(other->store), frame->result.name);
+        return ny_result_lacks(other->store, name, column->part->name);
     frame->rows_wanted = true;
     return ny_result_prepare(other, column->part, frame->piece);
 }
 
-/* "row, label, residual": the words that name a column of this result. */
-static void list_columns(const struct ny_data_frame *frame, char *text, size_t bytes)
-{
-    size_t length = (size_t)snprintf(text, bytes, "row");
-
-    for (size_t i = 0; i < WORDS; i++) {
-        const struct ny_result_part *part = ny_part_find(words[i].part);
-
-        if (part->count(&frame->result) && length < bytes)
-            length += (size_t)snprintf(text + length, bytes - length, ", %s", words[i].name);
-    }
-}
-
-/* Says that labels have one name, as the column of a file that they came from has another. Where a
- * word is near what was typed, that is enough. */
-static const char *label_words(const struct ny_data_frame *frame, const struct ny_hint *hint)
-{
-    if (*hint->text || !ny_data_frame_has(frame, "label")) return "";
-    return "; labels are 'label', whatever column of a file they came from";
-}
-
-/* Tells where labels and clusters come from that a result does not have. */
-static const char *missing_words(const struct ny_data_frame *frame)
-{
-    bool label = ny_data_frame_has(frame, "label"), cluster = ny_data_frame_has(frame, "cluster");
-
-    if (label && cluster) return "";
-    if (label) return "; cluster comes with 'nystream eval --clusters'";
-    if (cluster) return "; label comes with 'nystream import --label-column' or --labels";
-    return "; label comes with 'nystream import --label-column' or --labels, cluster with "
-           "'nystream eval --clusters'";
-}
-
 static int unknown_column(const struct ny_data_frame *frame, const char *name)
 {
-    const char *names[WORDS + 1];
-    struct ny_hint hint;
-    char has[64];
-    int err = NY_OK;
-
-    for (size_t i = 0; i < WORDS; i++)
-        names[i] = words[i].name;
-    names[WORDS] = "row";
-    hint = ny_hint(name, names, WORDS + 1);
-    if (!*hint.text) err = ny_store_hint_column(frame->result.store, name, &hint);
-    if (err) return err;
-    list_columns(frame, has, sizeof(has));
-    return ny_fail(frame->ctx, NY_EUSAGE,
-                   "there is no column '%s' of '%s': it has %s, and its components, from 1 to "
-                   "%zu%s; NAME or column:NAME is a column of the points%s%s",
-                   name, frame->result.name, has, frame->components, missing_words(frame),
-                   label_words(frame, &hint), hint.text);
+    return ny_fail(frame->ctx, NY_EUSAGE, "'%s' has no column '%s', and components 1 to %zu",
+                   frame->result.name, name, frame->components);
 }
 
-/* Refuses a word whose part this result does not have, with what a picture can have instead. */
-static int lacking_part(const struct ny_data_frame *frame, const struct ny_result_part *part)
+/* Adds a column of the points. */
+static int add_points(struct ny_data_frame *frame, const char *name, struct ny_frame_column *column)
 {
-    char has[64];
-
-    list_columns(frame, has, sizeof(has));
-    return ny_fail(frame->ctx, NY_EUSAGE,
-                   "'%s' in %s has no %s; a picture can have %s, components 1 to %zu, NAME or "
-                   "column:NAME of the points, and the colour density%s",
-                   frame->result.name, ny_store_path(frame->result.store), part->name, has,
-                   frame->components, missing_words(frame));
-}
-
-static int unknown_component(const struct ny_data_frame *frame, unsigned long number)
-{
-    if (number == 0)
-        return ny_fail(frame->ctx, NY_EUSAGE, "components of '%s' are numbered from 1, to %zu",
-                       frame->result.name, frame->components);
-    return ny_fail(frame->ctx, NY_EUSAGE,
-                   "there is no component %lu of '%s', which has %zu: 'nystream fit %s NAME "
-                   "--components %lu' finds as many",
-                   number, frame->result.name, frame->components,
-                   ny_store_path(frame->result.store), number);
-}
-
-/* Adds a column of the points, or the values of a file. */
-static int add_outside(struct ny_data_frame *frame, const char *name, bool file,
-                       struct ny_frame_column *column)
-{
-    struct ny_store *store = frame->result.store;
-
-    column->outside = ny_calloc(frame->ctx, NY_MEM_OTHER, 1, sizeof(*column->outside));
-    if (!column->outside) return NY_EBUDGET;
+    column->points = ny_calloc(frame->ctx, NY_MEM_OTHER, 1, sizeof(*column->points));
+    if (!column->points) return NY_EBUDGET;
     frame->rows_wanted = true;
-    return file ? ny_outside_file(column->outside, store, name)
-                : ny_outside_column(column->outside, store, name);
+    return ny_points_column_open(column->points, frame->result.store, name);
 }
 
-/* Adds what no word of this file names: a bare name of a column of the points, or a file. */
+/* Adds what no word of this file names: a bare name of a column of the points. */
 static int add_named(struct ny_data_frame *frame, const char *name, struct ny_frame_column *column)
 {
-    bool has;
-    int err = ny_outside_has(frame->result.store, name, &has);
+    int err = add_points(frame, name, column);
 
-    if (err) return err;
-    if (has) return add_outside(frame, name, false, column);
-    if (ny_outside_is_file(name)) return add_outside(frame, name, true, column);
+    if (err != NY_EDATA && err != NY_EUSAGE) return err;
+    ny_error_clear(frame->ctx);
     return unknown_column(frame, name);
 }
 
 /* Finds the part that a word names, in this result or, after a colon, in another. */
 static int add_part(struct ny_data_frame *frame, const char *name, struct ny_frame_column *column)
 {
-    size_t length = strcspn(name, ":");
+    size_t length = strcspn(name, ":"), word = 0;
 
-    for (size_t i = 0; i < WORDS; i++) {
-        if (strncmp(words[i].name, name, length) != 0 || words[i].name[length]) continue;
-        column->part = ny_part_find(words[i].part);
-    }
-    if (!column->part) return add_named(frame, name, column);
+    while (word < WORDS && (strncmp(words[word].name, name, length) || words[word].name[length]))
+        word++;
+    if (word == WORDS) return add_named(frame, name, column);
+    column->part = ny_part_find(words[word].part);
+    column->classes = words[word].classes;
     if (name[length]) return add_other(frame, name + length + 1, column);
-    if (column->part->count(&frame->result) == 0) return lacking_part(frame, column->part);
+    if (column->part->count(&frame->result) == 0)
+        return ny_result_lacks(frame->result.store, frame->result.name, column->part->name);
     if (column->part->count(&frame->result) >
         frame->n) /* components: of all rows, also those that the result has not */
         return add_other(frame, frame->result.name, column);
@@ -224,16 +141,14 @@ int ny_data_frame_add(struct ny_data_frame *frame, const char *name, size_t *pla
     int err = NY_OK;
 
     *place = frame->count;
-    if (frame->count == NY_FRAME_COLUMNS)
-        return ny_fail(frame->ctx, NY_EINTERNAL, "more than %zu columns of a picture",
-                       frame->count);
+    if (frame->count == NY_FRAME_COLUMNS) return NY_BUG(frame->ctx);
     if (name[0] >= '0' && name[0] <= '9' && !*end) {
-        if (number < 1 || number > frame->components) return unknown_component(frame, number);
+        if (number < 1 || number > frame->components) return unknown_column(frame, name);
         column->component = number;
     } else if (strcmp(name, "row") == 0) {
         frame->rows_wanted = true;
     } else if (strncmp(name, "column:", 7) == 0) {
-        err = add_outside(frame, name + 7, false, column);
+        err = add_points(frame, name + 7, column);
     } else {
         err = add_part(frame, name, column);
     }
@@ -253,13 +168,6 @@ bool ny_data_frame_has(const struct ny_data_frame *frame, const char *name)
         if (strcmp(words[i].name, name) == 0)
             return part && part->count(&frame->result) == frame->n;
     }
-    return false;
-}
-
-bool ny_data_frame_is_class(const struct ny_frame_column *column)
-{
-    for (size_t i = 0; i < WORDS; i++)
-        if (column->part && strcmp(words[i].part, column->part->name) == 0) return words[i].classes;
     return false;
 }
 
@@ -317,10 +225,8 @@ static int read_other(struct ny_data_frame *frame, struct ny_frame_column *colum
         for (run = 1; i + run < count && rows[i + run] == rows[i] + run;)
             run++;
         if (rows[i] + run > other->n)
-            return ny_fail(frame->ctx, NY_EUSAGE,
-                           "'%s' does not cover row %llu of '%s', which was appended since",
-                           other->name, (unsigned long long)(rows[i] + run - 1),
-                           frame->result.name);
+            return ny_fail(frame->ctx, NY_EUSAGE, "'%s' does not cover all rows of '%s'",
+                           other->name, frame->result.name);
         err = ny_part_fill(other, column->part, rows[i], run, frame->room);
         if (err == NY_OK) widen(column->part->element, frame->room, 1, run, column->values + i);
     }
@@ -334,8 +240,8 @@ static int read_part(struct ny_data_frame *frame, struct ny_frame_column *column
     int err;
 
     if (column->other) return read_other(frame, column, count);
-    if (column->outside)
-        return ny_outside_read(column->outside, frame->rows, count, column->values);
+    if (column->points)
+        return ny_points_column_read(column->points, frame->rows, count, column->values);
     if (!column->part) {
         widen(NY_OUT_U64, frame->rows, 1, count, column->values);
         return NY_OK;
@@ -383,8 +289,14 @@ int ny_data_frame_landmarks(struct ny_data_frame *frame, size_t most, uint64_t *
     for (size_t i = 0; err == NY_OK && i < most; i++)
         if (!sharded || (rows[i] >= begin && rows[i] - begin < result->n))
             rows[(*count)++] = rows[i] - begin;
-    if (err == NY_OK) qsort(rows, *count, sizeof(*rows), ny_compare_rows);
     return err;
+}
+
+size_t ny_data_frame_place(const struct ny_data_frame *frame, size_t count, uint64_t row)
+{
+    const uint64_t *at = bsearch(&row, frame->rows, count, sizeof(row), ny_compare_rows);
+
+    return at ? (size_t)(at - frame->rows) : count;
 }
 
 int ny_data_frame_walk(struct ny_data_frame *frame, const char *stage, ny_data_frame_fn *each,

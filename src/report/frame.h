@@ -7,21 +7,21 @@
  *   label cluster component residual      that part of the result
  *   cluster:B   that part of result B of the same store, which covers all of these rows
  *   column:NAME the column of the store's points of that name; NAME alone, where it is no other
- *   FILE        the values of a file, one for each row of the store (report/outside.h)
  */
 #ifndef NY_REPORT_FRAME_H
 #define NY_REPORT_FRAME_H
 
-#include "report/outside.h"
+#include "report/points_column.h"
 #include "results/shards.h"
 
-enum { NY_FRAME_COLUMNS = 16, NY_FRAME_NAME_BYTES = 96 };
+enum { NY_FRAME_COLUMNS = 16 };
 
 struct ny_frame_column {
     size_t component;                  /* counted from 1; 0: none */
     const struct ny_result_part *part; /* NULL and no component: the row number */
+    bool classes;                      /* its values are numbers of classes, not quantities */
     size_t other;                      /* 1 + the result that has it; 0: the frame's own */
-    struct ny_outside *outside;        /* NULL: the result has it, or another one */
+    struct ny_points_column *points;   /* NULL: the result has it, or another one */
     double *values;                    /* of the piece that was read */
 };
 
@@ -53,13 +53,15 @@ int ny_data_frame_read(struct ny_data_frame *frame, uint64_t first, size_t count
 /* Like ny_data_frame_read(), for one column alone. */
 int ny_data_frame_read_column(struct ny_data_frame *frame, size_t column, uint64_t first,
                               size_t count);
-/* Tells whether its values are numbers of classes, not quantities. */
-bool ny_data_frame_is_class(const struct ny_frame_column *column);
 
-/* Reads the rows of the store that are landmarks, in ascending order: of the first `most` that were
- * selected, without those of other shards. *count: how many they are. */
+/* Reads the rows of the store that are landmarks: of the first `most` that were selected, without
+ * those of other shards. *count: how many they are. */
 int ny_data_frame_landmarks(struct ny_data_frame *frame, size_t most, uint64_t *rows,
                             size_t *count);
+
+/* Returns the place of a row of the store in the piece of `count` rows that was read, or `count`;
+ * rows_wanted is set. */
+size_t ny_data_frame_place(const struct ny_data_frame *frame, size_t count, uint64_t row);
 
 /* Calls `each` for pieces of all rows, in order: one pass. */
 typedef int ny_data_frame_fn(void *user, const struct ny_data_frame *frame, size_t count);

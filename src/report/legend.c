@@ -4,10 +4,10 @@
  *
  * The legend is a list of classes, or a ramp with numbers beside it, and below it the counts:
  * points, those outside the axes, those without a value, landmarks. Many classes have smaller
- * lines, and up to three columns; a last line stands for the rows of none. A class's name stands at
- * the point of the sample that is nearest to the medians of the class, because the middle of a ring
- * is in its hole; names that would cover each other move up or down (report/placing.h). A single
- * class gets no name there, and neither do more than 40 classes.
+ * lines; a last line stands for the rows of none. A class's name stands above the point of the
+ * sample that is nearest to the medians of the class, because the middle of a ring is in its hole;
+ * names that would cover each other move up or down (report/placing.h). A single class gets no name
+ * there, and neither do more than 40 classes.
  */
 #include "report/legend.h"
 
@@ -20,8 +20,8 @@
 #include "base/memory.h"
 #include "report/placing.h"
 
-/* Beyond CLASSES_LISTED classes, marks repeat in both colour and shape. SIZE is that of letters. */
-enum { CLASSES_LISTED = NY_CLASS_COLORS * NY_SHAPES, CLASSES_NAMED = 40, SIZE = 22 };
+/* Heights of the lines that list classes; lines of counts below them, at most. */
+enum { CLASSES_NAMED = 40, LINE_MOST = 36, LINE_LEAST = 20, NOTES = 4 };
 
 static const uint32_t ink_dark = 0x33333a, ink_light = 0x5a5a64;
 
@@ -53,106 +53,26 @@ static void say_count(struct pen *pen, uint64_t count, const char *what)
 
 /* ---- classes ------------------------------------------------------------------------------ */
 
-/* The ways to list classes, from the most legible one to that which has room for the most. */
-static const struct layout {
-    double line, size; /* of the letters */
-    size_t columns;
-} layouts[] = {{36, SIZE, 1}, {28, 18, 1}, {28, 18, 2}, {22, 15, 3}};
-
-/* The lines that list classes, column by column. */
-struct list {
-    const struct layout *layout;
-    size_t classes; /* that are listed */
-    size_t rows;    /* of a column */
-    double width;   /* of a column */
-    double scale;   /* of marks and what is around them */
-};
-
-/* Tells whether an image has marks on some points of the classes beyond the colours. */
-static bool has_shapes(const struct ny_legend *legend)
-{
-    return legend->raster && legend->tint->kind == NY_RASTER_CLASSES &&
-           legend->tint->count > NY_CLASS_COLORS;
-}
-
-/* Returns how many lines go below one another above the counts at the end of the legend. */
-static size_t rows_of(const struct pen *pen, const struct ny_legend *legend, double line)
-{
-    size_t notes = 1 + (size_t)(legend->outside > 0) + (legend->missing > 0) +
-                   has_shapes(legend) + (legend->landmarks > 0);
-    double below = (34 + 32 * (double)notes) * pen->unit;
-    double room = (double)pen->canvas->height - pen->y - below;
-
-    return (size_t)fmax(1, room / (line * pen->unit));
-}
-
-/* Chooses the first layout that has room for all classes; if none has, classes are left out of the
- * last one. */
-static struct list plan_list(const struct pen *pen, const struct ny_legend *legend)
-{
-    const struct ny_tint *tint = legend->tint;
-    size_t rest = tint->nameless > 0, most = 0, lines;
-    struct list list = {.classes = tint->count};
-
-    for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
-        list.layout = &layouts[i];
-        most = rows_of(pen, legend, layouts[i].line) * layouts[i].columns;
-        if (tint->count + rest <= most) break;
-    }
-    if (tint->count + rest > most || tint->count > CLASSES_LISTED) {
-        list.classes = most - rest - 1;
-        if (list.classes > CLASSES_LISTED) list.classes = CLASSES_LISTED;
-    }
-    lines = list.classes + (list.classes < tint->count) + rest;
-    list.rows = (lines + list.layout->columns - 1) / list.layout->columns;
-    list.width =
-        ((double)pen->canvas->width - 12 * pen->unit - pen->x) / (double)list.layout->columns;
-    list.scale = pen->unit * list.layout->size / SIZE;
-    return list;
-}
-
-/* Shortens the names of the classes that are listed to the room that they have: at the end or,
- * where another would then be the same, in the middle. */
-static void shorten_names(const struct pen *pen, const struct list *list,
-                          const struct ny_tint *tint, char (*names)[NY_SHORT_BYTES])
-{
-    const struct ny_lettering how = {.size = list->layout->size};
-    double gap = list->layout->columns > 1 ? 8 * pen->unit : 0;
-    double room = list->width - 30 * list->scale - gap;
-    bool twin[CLASSES_LISTED] = {false};
-
-    for (size_t k = 0; k < list->classes; k++)
-        ny_letters_shorten(pen->canvas, &how, tint->classes[tint->order[k]].name, room, false,
-                           names[k]);
-    for (size_t k = 0; k < list->classes; k++)
-        for (size_t j = 0; j < list->classes; j++)
-            twin[k] = twin[k] || (j != k && strcmp(names[j], names[k]) == 0);
-    for (size_t k = 0; k < list->classes; k++)
-        if (twin[k])
-            ny_letters_shorten(pen->canvas, &how, tint->classes[tint->order[k]].name, room, true,
-                               names[k]);
-}
-
 /* The mark before a name. */
 struct sign {
     uint32_t color;
     enum ny_shape shape;
 };
 
-/* Writes line `at` of the list: a name, and a mark before it unless `sign` is NULL. */
-static void put_line(const struct pen *pen, const struct list *list, size_t at,
-                     const struct sign *sign, const char *name)
+/* Writes a name, and a mark before it unless `sign` is NULL; moves the pen below it. */
+static void put_line(struct pen *pen, double line, const struct sign *sign, const char *name)
 {
-    const struct ny_lettering how = {.size = list->layout->size};
-    double x = pen->x + (double)(at / list->rows) * list->width;
-    double y = pen->y + (double)(at % list->rows) * list->layout->line * pen->unit;
+    const struct ny_lettering how = {.size = 0.62 * line};
+    double radius = line / 4 * pen->unit, x = pen->x + 3.2 * radius;
 
     if (sign) {
         ny_ink(pen->canvas, sign->color, 1);
-        ny_mark(pen->canvas, x + 9 * list->scale, y, 9 * list->scale, sign->shape);
+        ny_mark(pen->canvas, pen->x + radius, pen->y, radius, sign->shape);
     }
     ny_ink(pen->canvas, sign ? ink_dark : ink_light, 1);
-    ny_letters(pen->canvas, x + 30 * list->scale, y, &how, name);
+    ny_letters_within(pen->canvas, x, pen->y, &how, name,
+                      (double)pen->canvas->width - 12 * pen->unit - x);
+    pen->y += line * pen->unit;
 }
 
 /* Lists the classes with their marks; those for which there is no room are counted in a line, "12
@@ -160,60 +80,39 @@ static void put_line(const struct pen *pen, const struct list *list, size_t at,
 static void list_classes(struct pen *pen, const struct ny_legend *legend)
 {
     const struct ny_tint *tint = legend->tint;
-    const struct list list = plan_list(pen, legend);
-    char names[CLASSES_LISTED][NY_SHORT_BYTES], more[64], number[32];
-    size_t at = 0;
+    double room = (double)pen->canvas->height - pen->y - (34 + 32 * NOTES) * pen->unit;
+    size_t rest = tint->nameless > 0, listed = tint->count, most;
+    double line = fmin(LINE_MOST, room / pen->unit / (double)(listed + rest));
+    char more[64], number[32];
 
-    shorten_names(pen, &list, tint, names);
-    for (; at < list.classes; at++) {
-        size_t k = tint->order[at];
+    line = fmax(line, LINE_LEAST);
+    most = (size_t)fmax(room / (line * pen->unit) + 0.5, 2);
+    if (listed + rest > most) listed = most - rest - 1;
+    for (size_t i = 0; i < listed; i++) {
+        size_t k = tint->order[i];
         const struct sign sign = {ny_class_color[k % NY_CLASS_COLORS],
-                                  legend->raster ? ny_image_shape(k) : ny_class_shape(k)};
+                                  legend->raster ? NY_SQUARE : ny_class_shape(k)};
 
-        put_line(pen, &list, at, &sign, names[at]);
+        put_line(pen, line, &sign, tint->classes[k].name);
     }
-    if (list.classes < tint->count) {
-        snprintf(more, sizeof(more), "%s more", ny_grouped(tint->count - list.classes, number));
-        put_line(pen, &list, at++, NULL, more);
-    }
-    if (tint->nameless) {
-        const struct sign none = {NY_NO_CLASS_COLOR, NY_SQUARE};
-
-        put_line(pen, &list, at, &none, ny_tint_rest(tint));
-    }
-    pen->y += (double)list.rows * list.layout->line * pen->unit;
+    snprintf(more, sizeof(more), "%s more", ny_grouped(tint->count - listed, number));
+    if (listed < tint->count) put_line(pen, line, NULL, more);
+    if (rest) put_line(pen, line, &(struct sign){NY_NO_CLASS_COLOR, NY_SQUARE}, ny_tint_rest(tint));
 }
 
 /* ---- quantities --------------------------------------------------------------------------- */
 
-enum { BAR_TICKS = 12 };
-struct bar_ticks {
-    size_t count;
-    double place[BAR_TICKS]; /* 0 … 1 */
-    char text[BAR_TICKS][32];
-};
-
-/* Powers of ten, up to the most that a cell has. */
-static void amount_ticks(struct bar_ticks *ticks, uint64_t most)
+/* Powers of ten on the logarithmic scale of amounts, up to the most that a cell has. */
+static void amount_ticks(struct ny_ticks *ticks, uint64_t most)
 {
-    for (uint64_t count = 1; ticks->count < BAR_TICKS - 1 && count <= most / 2; count *= 10) {
-        ticks->place[ticks->count] = ny_raster_level(count, most);
-        ny_grouped(count, ticks->text[ticks->count++]);
-    }
-    ticks->place[ticks->count] = 1;
-    ny_grouped(most, ticks->text[ticks->count++]);
-}
+    char number[32];
 
-/* Sets round numbers within the range, less the power of ten that they have in common. */
-static void value_ticks(struct bar_ticks *ticks, const struct ny_axis *range, int *exponent)
-{
-    struct ny_ticks at;
-
-    ny_ticks_make(&at, range, 5);
-    *exponent = at.exponent;
-    for (; ticks->count < at.count && ticks->count < BAR_TICKS; ticks->count++) {
-        ticks->place[ticks->count] = ny_axis_place(range, at.at[ticks->count]);
-        snprintf(ticks->text[ticks->count], sizeof(ticks->text[0]), "%s", at.text[ticks->count]);
+    *ticks = (struct ny_ticks){0};
+    for (uint64_t count = 1; ticks->count < NY_TICKS && count <= most; count *= 10) {
+        if (count > most / 2) count = most;
+        ticks->at[ticks->count] = ny_raster_level(count, most);
+        snprintf(ticks->text[ticks->count++], sizeof(ticks->text[0]), "%s",
+                 ny_grouped(count, number));
     }
 }
 
@@ -241,26 +140,26 @@ static void draw_bar(struct pen *pen, const struct ny_legend *legend, uint64_t m
 {
     const struct ny_lettering how = {.size = 20};
     bool amount = legend->tint->kind == NY_RASTER_AMOUNT;
+    const struct ny_axis range = amount ? (struct ny_axis){0, 1} : legend->tint->range;
     double height = 420 * pen->unit;
-    struct bar_ticks ticks = {0};
-    int exponent = 0;
+    struct ny_ticks ticks;
     char text[48];
 
     if (amount)
         amount_ticks(&ticks, most);
     else
-        value_ticks(&ticks, &legend->tint->range, &exponent);
+        ny_ticks_make(&ticks, &range, 5);
     draw_ramp(pen, height, amount ? ny_amount_color : ny_viridis);
     ny_ink(pen->canvas, ink_light, 1);
     ny_cairo.set_line_width(pen->canvas->cr, 1.5 * pen->unit);
     for (size_t i = 0; i < ticks.count; i++) {
-        double y = pen->y + height * (1 - ticks.place[i]);
+        double y = pen->y + height * (1 - ny_axis_place(&range, ticks.at[i]));
 
         ny_line(pen->canvas, pen->x + 24 * pen->unit, y, pen->x + 31 * pen->unit, y);
         ny_letters(pen->canvas, pen->x + 38 * pen->unit, y, &how, ticks.text[i]);
     }
     pen->y += height + 36 * pen->unit;
-    if (exponent) say(pen, ny_power_of_ten(exponent, text));
+    if (ticks.exponent) say(pen, ny_power_of_ten(ticks.exponent, text));
 }
 
 void ny_draw_landmark(struct ny_canvas *canvas, double x, double y, size_t count)
@@ -293,7 +192,6 @@ void ny_draw_legend(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
     say_count(&pen, legend->points, legend->points == 1 ? "point" : "points");
     say_count(&pen, legend->outside, "outside the axes");
     say_count(&pen, legend->missing, "without a value");
-    if (has_shapes(legend)) say(&pen, "other marks: some points");
     if (!legend->landmarks) return;
     ny_draw_landmark(canvas, pen.x + 9 * unit, pen.y, (size_t)legend->landmarks);
     pen.x += 26 * unit;
@@ -334,34 +232,6 @@ static void place_name(const struct ny_plot_frame *frame, const struct ny_plot_s
     }
 }
 
-/* Tells whether a name there, this far to each side, would hide most points of its class. */
-static bool hides_class(const struct ny_plot_frame *frame, const struct ny_plot_sample *sample,
-                        const double *class, double wanted, const double at[2],
-                        const double half[2])
-{
-    const double *x = ny_plot_sample_column(sample, 0), *y = ny_plot_sample_column(sample, 1);
-    size_t hidden = 0, all = 0;
-
-    for (size_t i = 0; i < sample->count; i++) {
-        if (class[i] != wanted || !isfinite(x[i]) || !isfinite(y[i])) continue;
-        all++;
-        hidden += fabs(ny_data_frame_x(frame, x[i]) - at[0]) < half[0] &&
-                  fabs(ny_data_frame_y(frame, y[i]) - at[1]) < half[1];
-    }
-    return hidden > all / 2;
-}
-
-/* Returns where a name of this width begins: its middle is at a point of the class or, where it
- * would hide the class, it stands at the right of the point, or at the left. */
-static double begin_name(const struct ny_plot_frame *frame, double x, double width, bool aside,
-                         double margin)
-{
-    double begin = aside ? x + 2 * margin : x - width / 2;
-
-    if (aside && begin + width > frame->right - margin) begin = x - 2 * margin - width;
-    return fmax(fmin(begin, frame->right - margin - width), frame->left + margin);
-}
-
 int ny_draw_class_names(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
                         const struct ny_tint *tint, const struct ny_plot_sample *sample)
 {
@@ -373,7 +243,6 @@ int ny_draw_class_names(struct ny_canvas *canvas, const struct ny_plot_frame *fr
     struct ny_name_place names[CLASSES_NAMED];
     size_t count = 0;
     double *room;
-    bool aside;
 
     if (tint->kind != NY_RASTER_CLASSES || tint->count < 2 || tint->count > CLASSES_NAMED)
         return NY_OK;
@@ -388,10 +257,8 @@ int ny_draw_class_names(struct ny_canvas *canvas, const struct ny_plot_frame *fr
         if (!isfinite(at[0]) || !isfinite(at[1])) continue;
         place_name(frame, sample, class, value, at);
         width = fmin(width, frame->right - frame->left - 2 * margin);
-        aside = hides_class(frame, sample, class, value, at,
-                            (const double[]){width / 2 + margin / 2, line / 2});
-        at[0] = begin_name(frame, at[0], width, aside, margin);
-        names[count++] = (struct ny_name_place){tint->classes[k].name, at[0], at[1], width,
+        at[0] = fmax(fmin(at[0] - width / 2, frame->right - margin - width), frame->left + margin);
+        names[count++] = (struct ny_name_place){tint->classes[k].name, at[0], at[1] - line, width,
                                                 tint->classes[k].rows, false};
     }
     ny_free(canvas->ctx, room);

@@ -3,19 +3,15 @@
  * each stroke: 2,000 marks take 200 kB instead of 900. So that no class lies on top of all others,
  * the points are dealt into ROUNDS by a hash, and each round draws all classes. Only rare classes
  * come after all rounds of those that are ten times as many, and lie on top of them.
- *
- * An image of many points has 20 colours. Classes beyond take them again, and then up to
- * SHAPES_A_CLASS points of the sample get a mark on the image, whose shape tells which class it is.
  */
 #include "report/marks.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
 #include "base/random.h"
 
-enum { ROUNDS = 4, LEVELS = 64, EDGES_MOST = 1000, SHAPES_A_CLASS = 24 };
+enum { ROUNDS = 4, LEVELS = 64, EDGES_MOST = 1000 };
 
 struct marks {
     struct ny_canvas *canvas;
@@ -108,61 +104,4 @@ void ny_draw_marks(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
         for (uint64_t round = 0; round < ROUNDS; round++)
             for (int batch = 0; batch <= last; batch++)
                 if (layer_of(&m, batch) == layer) draw_batch(&m, batches, round, batch);
-}
-
-/* ---- on an image -------------------------------------------------------------------------- */
-
-/* Notes the class of each point of the sample that can be drawn, UINT16_MAX for the others, and
- * counts those of each class. */
-static void note_classes(const struct ny_scene *scene, uint16_t *class, size_t *count)
-{
-    const struct ny_plot_sample *sample = &scene->sample;
-    const double *x = ny_plot_sample_column(sample, 0), *y = ny_plot_sample_column(sample, 1);
-    const double *tints = ny_plot_sample_column(sample, scene->tint.column);
-
-    for (size_t i = 0; i < sample->count; i++) {
-        double tint = ny_scene_tint(scene, tints, i);
-
-        class[i] = UINT16_MAX;
-        if (!isfinite(x[i]) || !isfinite(y[i]) || !(tint >= 0)) continue;
-        class[i] = (uint16_t)tint;
-        count[class[i]]++;
-    }
-}
-
-/* Draws the marks of class k, of which the sample has `count` points, spread over the sample. */
-static void draw_shapes_of(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
-                           const struct ny_plot_sample *sample, const uint16_t *class, size_t k,
-                           size_t count)
-{
-    const double *x = ny_plot_sample_column(sample, 0), *y = ny_plot_sample_column(sample, 1);
-    const double radius = 8 * canvas->scale;
-    size_t step = count / SHAPES_A_CLASS + 1, met = 0;
-
-    if (!count) return;
-    for (size_t i = 0; i < sample->count; i++) {
-        if (class[i] != k || met++ % step) continue;
-        ny_mark_add(canvas, ny_data_frame_x(frame, x[i]), ny_data_frame_y(frame, y[i]), radius,
-                    ny_image_shape(k));
-    }
-    ny_ink(canvas, ny_class_color[k % NY_CLASS_COLORS], 1);
-    ny_marks_draw(canvas, radius, ny_image_shape(k), true);
-}
-
-int ny_draw_shapes(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
-                   const struct ny_scene *scene)
-{
-    const struct ny_tint *tint = &scene->tint;
-    size_t count[NY_CLASSES_MAX] = {0};
-    uint16_t *class;
-
-    if (tint->kind != NY_RASTER_CLASSES || tint->count <= NY_CLASS_COLORS) return NY_OK;
-    class = ny_calloc(canvas->ctx, NY_MEM_OTHER, scene->sample.count, sizeof(*class));
-    if (!class) return NY_EBUDGET;
-    note_classes(scene, class, count);
-    for (size_t k = NY_CLASS_COLORS; k < tint->count; k++)
-        if (ny_image_shape(k) != NY_SQUARE)
-            draw_shapes_of(canvas, frame, &scene->sample, class, k, count[k]);
-    ny_free(canvas->ctx, class);
-    return NY_OK;
 }

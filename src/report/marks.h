@@ -1,4 +1,4 @@
-/* The marks of points: of all of them where they are few, and of some on an image of many. */
+/* The marks of points, where they are few. */
 #ifndef NY_REPORT_MARKS_H
 #define NY_REPORT_MARKS_H
 
@@ -12,9 +12,5 @@ enum { NY_MARKS_MOST = 2000 };
  * counted the points around each place. */
 void ny_draw_marks(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
                    const struct ny_scene *scene, const struct ny_raster *raster);
-/* Draws marks on an image of many points, a few for each class beyond the number of colours, so
- * that it can be told from the class whose colour it takes. */
-int ny_draw_shapes(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
-                   const struct ny_scene *scene);
 
 #endif

@@ -27,25 +27,9 @@ static void put_escaped(struct ny_sink *sink, const char *text,
 
 static bool escape_html(struct ny_sink *sink, char letter)
 {
-    switch (letter) {
-    case '&':
-        ny_put(sink, "&amp;");
-        return true;
-    case '<':
-        ny_put(sink, "&lt;");
-        return true;
-    case '>':
-        ny_put(sink, "&gt;");
-        return true;
-    case '"':
-        ny_put(sink, "&quot;");
-        return true;
-    case '\'':
-        ny_put(sink, "&#39;");
-        return true;
-    default:
-        return false;
-    }
+    if (!strchr("<>&\"'", letter)) return false;
+    ny_putf(sink, "&#%d;", letter);
+    return true;
 }
 
 void ny_put_html(struct ny_sink *sink, const char *text)

@@ -4,8 +4,8 @@
 
 #include "report/sink.h"
 
-/* Writes text with &lt; and so on, for elements and quoted attributes. Control characters and bytes
- * that are not UTF-8 become ?. */
+/* Writes text with &#60; for < and so on, for elements and quoted attributes. Control characters
+ * and bytes that are not UTF-8 become ?. */
 void ny_put_html(struct ny_sink *sink, const char *text);
 /* A JSON string with its quotes, for a script element: < > & are escaped, so that no text ends it.
  */

@@ -8,7 +8,7 @@
  * written.
  *
  * The page holds, for each result, rasters of all points as grey images, which the script colours
- * for light and dark, and rows that can be pointed at: at most 6,000, as f32.
+ * for light and dark, and rows that can be pointed at: at most 6,000.
  * Points, landmarks, raster cells and bytes of images have limits for all results together, so that
  * the page stays below 5 MB, whatever the number of rows. A shortest path (report/page_path.c) is
  * found as the verb path finds it. All text goes through report/markup.h: neither in the HTML nor
@@ -22,11 +22,13 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "io/writer.h"
+#include "model/map.h"
 #include "report/assets.h"
-#include "report/page_clusters.h"
 #include "report/page_facts.h"
-#include "report/page_summary.h"
+#include "report/page_points.h"
+#include "report/palette.h"
 #include "report/words.h"
 
 /* Limits of all results together. */
@@ -34,7 +36,7 @@ enum {
     POINTS = 12000,
     POINTS_LEAST = 300,
     LANDMARKS = 2000,
-    IMAGE_BYTES = 2000 << 10,
+    IMAGE_BYTES = 1500 << 10,
     IMAGE_LEAST = 8,  /* pixels a side that rows without a shape must have to be images */
     MANY_RESULTS = 3, /* from here on they have one raster each */
     RASTER_CELLS = 1200 * 1000
@@ -92,6 +94,16 @@ static int fill_plot(void *user, const char *hole, struct ny_sink *sink)
     return sink->err;
 }
 
+/* Holes of result.html that its record alone fills. */
+static const struct {
+    const char *hole;
+    void (*put)(struct ny_sink *sink, const struct ny_result *result);
+} of_record[] = {
+    {"certificate", ny_put_certificate}, {"graph", ny_put_graph}, {"cost", ny_put_cost},
+    {"clusters", ny_put_clusters},       {"facts", ny_put_facts}, {"spectrum", ny_put_spectrum},
+    {"command", ny_put_command},
+};
+
 /* Fills the holes of result.html, once for each result. */
 static int fill_result(void *user, const char *hole, struct ny_sink *sink)
 {
@@ -99,30 +111,12 @@ static int fill_result(void *user, const char *hole, struct ny_sink *sink)
     const struct ny_result *result = &page->results[page->number];
     char words[NY_WORDS_BYTES];
 
+    for (size_t k = 0; k < sizeof(of_record) / sizeof(of_record[0]); k++)
+        if (strcmp(hole, of_record[k].hole) == 0) of_record[k].put(sink, result);
     if (strcmp(hole, "number") == 0)
         ny_putf(sink, "%zu", page->number);
     else if (strcmp(hole, "name") == 0)
         ny_put_html(sink, result->name);
-    else if (strcmp(hole, "sentence") == 0)
-        ny_put_sentence(sink, result);
-    else if (strcmp(hole, "dominant") == 0)
-        ny_put_dominant(sink, result->report);
-    else if (strcmp(hole, "certificate") == 0)
-        ny_put_certificate(sink, result);
-    else if (strcmp(hole, "graph") == 0)
-        ny_put_graph(sink, result->report);
-    else if (strcmp(hole, "cost") == 0)
-        ny_put_cost(sink, result->report);
-    else if (strcmp(hole, "clusters") == 0)
-        ny_put_clusters(sink, result);
-    else if (strcmp(hole, "facts") == 0)
-        ny_put_facts(sink, result->report);
-    else if (strcmp(hole, "spectrum") == 0)
-        ny_put_spectrum(sink, result);
-    else if (strcmp(hole, "residuals") == 0)
-        ny_put_residuals(sink, &page->points);
-    else if (strcmp(hole, "command") == 0)
-        return page->spec->command(page->store, result->name, result->record, sink);
     else if (strcmp(hole, "plot") == 0 && page->points.ctx)
         return ny_put_template(sink, ny_plot_html, fill_plot, page);
     else if (strcmp(hole, "path") == 0)
@@ -134,6 +128,14 @@ static int fill_result(void *user, const char *hole, struct ny_sink *sink)
     return sink->err;
 }
 
+/* Returns the first result that is a graph alone. */
+static const struct ny_result *find_graph(const struct page *page)
+{
+    for (size_t k = 0; k < page->opened; k++)
+        if (page->results[k].only_graph) return &page->results[k];
+    return NULL;
+}
+
 /* Finds the path of --path in the graph of this result, if it has one. */
 static int find_path(struct page *page, const struct ny_result *result)
 {
@@ -142,7 +144,7 @@ static int find_path(struct page *page, const struct ny_result *result)
     int err;
 
     if (!page->spec->path) return NY_OK;
-    err = ny_page_path_new(&page->path, result, limits->graph, page->spec->path, images);
+    err = ny_page_path_new(&page->path, result, find_graph(page), page->spec->path, images);
     page->paths += page->path.ctx != NULL;
     return err;
 }
@@ -166,10 +168,7 @@ static int put_results(struct page *page, struct ny_sink *sink)
         ny_page_path_release(&page->path);
     }
     if (err || !page->spec->path || page->paths) return err;
-    return ny_fail(page->ctx, NY_EUSAGE,
-                   "--path: no result of this report has a graph; add the NAME of one, or make one "
-                   "with 'nystream graph %s NAME'",
-                   ny_store_path(page->store));
+    return ny_fail_only(page->ctx, "path", "a result that has a graph");
 }
 
 /* ---- the page ----------------------------------------------------------------------------- */
@@ -188,6 +187,18 @@ static void put_store_name(const struct page *page, struct ny_sink *sink)
     ny_put_html(sink, name);
 }
 
+/* "Kernel PCA of 4,435 rows"; a graph or a dictionary alone are called that. */
+static void put_headline(struct ny_sink *sink, const struct ny_result *result)
+{
+    uint64_t rows = ny_part_find("embedding")->count(result);
+    char number[32];
+
+    if (result->map && rows)
+        ny_putf(sink, "%s of %s rows", result->map->title, ny_grouped(rows, number));
+    else
+        ny_put(sink, result->only_graph ? "Graph of neighbours" : "Landmarks");
+}
+
 /* Writes the title given, else what the only result is, else how many results of which store there
  * are. */
 static void put_title(const struct page *page, struct ny_sink *sink)
@@ -195,7 +206,7 @@ static void put_title(const struct page *page, struct ny_sink *sink)
     if (page->spec->title) {
         ny_put_html(sink, page->spec->title);
     } else if (page->spec->count == 1) {
-        ny_put_headline(sink, &page->results[0]);
+        put_headline(sink, &page->results[0]);
     } else {
         ny_putf(sink, "%zu results of ", page->spec->count);
         put_store_name(page, sink);
@@ -242,6 +253,18 @@ static void put_links(const struct page *page, struct ny_sink *sink)
     ny_put(sink, "</nav>");
 }
 
+/* Writes the colours of pictures for the script. */
+static void put_palette(struct ny_sink *sink)
+{
+    ny_put(sink, "const CLASSES = [");
+    for (size_t k = 0; k < NY_CLASS_COLORS; k++)
+        ny_putf(sink, "'#%06x', ", ny_class_color[k]);
+    ny_put(sink, "], VIRIDIS = [");
+    for (int k = 0; k < 16; k++)
+        ny_putf(sink, "'#%06x', ", ny_viridis(k / 15.0));
+    ny_put(sink, "];");
+}
+
 /* Fills the holes of page.html. */
 static int fill_page(void *user, const char *hole, struct ny_sink *sink)
 {
@@ -251,6 +274,8 @@ static int fill_page(void *user, const char *hole, struct ny_sink *sink)
         ny_put(sink, (const char *)ny_page_css);
     else if (strcmp(hole, "js") == 0)
         ny_put(sink, (const char *)ny_page_js);
+    else if (strcmp(hole, "palette") == 0)
+        put_palette(sink);
     else if (strcmp(hole, "marks") == 0)
         ny_put(sink, (const char *)ny_page_marks_js);
     else if (strcmp(hole, "version") == 0)
@@ -292,14 +317,10 @@ static int set_limits(struct page *page)
     side = (size_t)lround(sqrt((double)info.d));
     if (!spec->images)
         page->limits.image[0] = page->limits.image[1] = 0;
-    else if (spec->image[0] && spec->image[0] * spec->image[1] != info.d)
-        return ny_fail(page->ctx, NY_EUSAGE, "--image %zux%zu: rows of %s have %llu columns",
-                       spec->image[0], spec->image[1], ny_store_path(page->store),
-                       (unsigned long long)info.d);
-    else if (spec->image[0] && info.layout != NY_DENSE)
+    else if (spec->image[0] &&
+             (spec->image[0] * spec->image[1] != info.d || info.layout != NY_DENSE))
         return ny_fail(page->ctx, NY_EUSAGE,
-                       "--image %zux%zu: the rows of %s are sparse, but the page shows only dense "
-                       "rows as images; import them with --layout dense, or leave it out",
+                       "--image %zux%zu: rows of %s are not dense rows of so many columns",
                        spec->image[0], spec->image[1], ny_store_path(page->store));
     else if (!spec->image[0] && side >= IMAGE_LEAST && side * side == info.d)
         page->limits.image[0] = page->limits.image[1] = side;
@@ -324,14 +345,6 @@ static int open_results(struct page *page)
     return err;
 }
 
-/* Returns the first result that is a graph alone, whose components may colour the others. */
-static const struct ny_result *find_graph(const struct page *page)
-{
-    for (size_t k = 0; k < page->opened; k++)
-        if (page->results[k].only_graph) return &page->results[k];
-    return NULL;
-}
-
 static int write_bytes(void *user, const char *text, size_t bytes)
 {
     return ny_writer_rows(user, text, bytes);
@@ -345,7 +358,6 @@ int ny_page_write(struct ny_store *store, const struct ny_page_spec *spec, const
     int err = set_limits(&page);
 
     if (err == NY_OK) err = open_results(&page);
-    page.limits.graph = find_graph(&page);
     if (err == NY_OK)
         err = ny_writer_open(&writer, page.ctx, output, NY_OUT_BYTES, NY_ROWS_COUNTED, 0);
     if (err == NY_OK) {

@@ -5,10 +5,7 @@
 #ifndef NY_REPORT_PAGE_H
 #define NY_REPORT_PAGE_H
 
-#include "report/sink.h"
 #include "store/store.h"
-
-#include <jansson.h>
 
 struct ny_page_spec {
     const char *const *names; /* of results that are done */
@@ -18,9 +15,6 @@ struct ny_page_spec {
     bool images;          /* false: rows are none */
     const uint64_t *path; /* from row, to row: shown where there is a graph; or NULL */
     const char *title;    /* NULL: of the store */
-    /* Writes the command that makes a result again, from its record. */
-    int (*command)(struct ny_store *store, const char *name, const json_t *record,
-                   struct ny_sink *sink);
 };
 
 /* NY_EUSAGE for a NAME that is not done, and for a path where none has a graph. */

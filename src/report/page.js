@@ -7,10 +7,10 @@ class Plot {
     this.canvas = figure.querySelector('canvas');
     this.tip = figure.querySelector('.tip');
     this.leftOut = figure.querySelector('.left-out');
-    this.rows = rowNumbers(data.rows);
+    this.rows = values(data.rows);
     this.count = this.rows.length;
-    this.markRows = rowNumbers(data.landmarks);
-    this.pathRows = rowNumbers(data.path);
+    this.markRows = values(data.landmarks);
+    this.pathRows = values(data.path);
     this.axes = data.components.map(c => ({ title: c.title, axis: c.axis, values: values(c.values),
       marks: values(c.landmarks), path: values(c.path) }));
     this.axes.push({ title: 'row', axis: [-0.04 * data.n, 1.04 * Math.max(data.n - 1, 1)], values: this.rows,
@@ -22,12 +22,6 @@ class Plot {
       else if (tint.of !== undefined) tint.number = this.axes[tint.of].values;
       else if (tint.values) tint.number = values(tint.values);
       tint.hidden = new Set();
-    }
-    const clusters = data.tints.find(t => t.majority);
-    if (clusters) {
-      this.tints.push({ name: 'errors of clusters', classes: ['label of most in its cluster', 'another label'],
-        sizes: clusters.agreement, hidden: new Set(), code: data.tints[0].code.map((label, i) =>
-          label === NONE || clusters.code[i] === NONE ? NONE : +(clusters.majority[clusters.code[i]] !== label)) });
     }
     this.x = data.components.length > 1 ? 0 : this.axes.length - 1;
     this.y = data.components.length > 1 ? 1 : 0;

@@ -37,11 +37,12 @@ int ny_page_images_new(struct ny_page_images *images, struct ny_store *store, co
                        const uint64_t *rows, size_t count)
 {
     struct ny_context *ctx = ny_store_context(store);
+    struct ny_rows *X = ny_store_rows(store);
     size_t pixels = size[0] * size[1];
     double *values = NULL;
     void *raw = NULL;
     struct ny_rows_info info;
-    int err = ny_points_info(store, &info);
+    int err = X->ops->info(X, &info);
 
     *images = (struct ny_page_images){.ctx = ctx, .height = size[0], .width = size[1]};
     if (err || !pixels || info.layout != NY_DENSE || info.d != pixels || !count) return err;
@@ -49,7 +50,7 @@ int ny_page_images_new(struct ny_page_images *images, struct ny_store *store, co
     values = ny_calloc(ctx, NY_MEM_OTHER, count * pixels, sizeof(double));
     images->grey = ny_calloc(ctx, NY_MEM_OTHER, count, pixels);
     err = raw && values && images->grey ? NY_OK : NY_EBUDGET;
-    if (err == NY_OK) err = ny_points_gather(store, 0, rows, count, raw);
+    if (err == NY_OK) err = X->ops->gather(X, 0, rows, count, raw);
     if (err == NY_OK) {
         ny_dtype_to_f64(info.dtype, raw, values, count * pixels);
         to_grey(images, values, count * pixels, info.dtype);

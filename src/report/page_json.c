@@ -3,10 +3,8 @@
  * sampled rows, landmarks and the path with their coordinates, colours, images, and rasters of all
  * rows.
  *
- * Columns are f32 in base64, so that one row far from all others takes no digits from these; those
- * whose values differ by little, such as times, are the differences from their middle. Row
- * numbers are f64, classes whole numbers of 16 bits. Rasters are grey images, which the script
- * colours for a light or dark page.
+ * Columns and row numbers are f64 in base64, classes whole numbers of 16 bits. Rasters are grey
+ * images, which the script colours for a light or dark page.
  */
 #include <math.h>
 #include <string.h>
@@ -24,64 +22,30 @@ enum { NO_CODE = 65535 }; /* of a number of 16 bits: no class */
 struct json {
     const struct ny_page_points *points;
     struct ny_sink *sink;
-    void *room; /* of the largest column */
+    double *room; /* of the largest column */
 };
 
-/* Writes row numbers as f64 in base64. */
+/* Writes `count` numbers in the room as f64 in base64. */
+static void put_room(struct json *json, size_t count)
+{
+    ny_put(json->sink, "\"");
+    ny_put_base64(json->sink, json->room, count * sizeof(*json->room));
+    ny_put(json->sink, "\"");
+}
+
 static void put_rows(struct json *json, const uint64_t *rows, size_t count)
 {
-    double *numbers = json->room;
-
     for (size_t i = 0; i < count; i++)
-        numbers[i] = (double)rows[i];
-    ny_put(json->sink, "\"");
-    ny_put_base64(json->sink, numbers, count * sizeof(*numbers));
-    ny_put(json->sink, "\"");
-}
-
-/* Returns what f32 values are counted from: 0, unless they would be told apart by last digits. */
-static double base_of(const double *values, size_t stride, size_t count)
-{
-    const double far = 1000;
-    double low = INFINITY, high = -INFINITY, middle;
-
-    for (size_t i = 0; i < count; i++)
-        if (isfinite(values[i * stride])) {
-            low = fmin(low, values[i * stride]);
-            high = fmax(high, values[i * stride]);
-        }
-    middle = low / 2 + high / 2;
-    return low <= high && fabs(middle) > far * (high - low) ? middle : 0;
-}
-
-/* Returns what f32 values are multiplied by: 1, unless they would be too large or too small. */
-static double unit_of(const double *values, size_t stride, size_t count, double base)
-{
-    double most = 0;
-    int exponent;
-
-    for (size_t i = 0; i < count; i++)
-        if (isfinite(values[i * stride])) most = fmax(most, fabs(values[i * stride] - base));
-    if (most == 0 || (most > 1e-30 && most < 1e38)) return 1;
-    frexp(most, &exponent);
-    return ldexp(1, exponent - 1);
+        json->room[i] = (double)rows[i];
+    put_room(json, count);
 }
 
 /* Writes every `stride`-th value from the first on; NaN stands for all that are not finite. */
 static void put_values(struct json *json, const double *values, size_t stride, size_t count)
 {
-    double base = base_of(values, stride, count), unit = unit_of(values, stride, count, base);
-    float *room = json->room;
-
     for (size_t i = 0; i < count; i++)
-        room[i] = isfinite(values[i * stride]) ? (float)((values[i * stride] - base) / unit) : NAN;
-    ny_put(json->sink, "{\"from\":");
-    ny_put_number(json->sink, base);
-    ny_put(json->sink, ",\"unit\":");
-    ny_put_number(json->sink, unit);
-    ny_put(json->sink, ",\"numbers\":\"");
-    ny_put_base64(json->sink, room, count * sizeof(*room));
-    ny_put(json->sink, "\"}");
+        json->room[i] = isfinite(values[i * stride]) ? values[i * stride] : (double)NAN;
+    put_room(json, count);
 }
 
 /* Writes for each component its title and axis, and where the sampled rows, the landmarks and the
@@ -114,7 +78,7 @@ static void put_components(struct json *json)
 static void put_classes(struct json *json, const struct ny_tint *tint)
 {
     const struct ny_page_points *p = json->points;
-    uint16_t *codes = json->room;
+    uint16_t *codes = (void *)json->room;
 
     ny_put(json->sink, ",\"classes\":[");
     for (size_t k = 0; k < tint->count; k++) {
@@ -136,32 +100,7 @@ static void put_classes(struct json *json, const struct ny_tint *tint)
     ny_put(json->sink, "\"");
 }
 
-/* Writes for each cluster the class that most of its rows have; then how many rows have the class
- * of their cluster, and how many another. */
-static void put_majorities(struct json *json)
-{
-    const struct ny_page_points *p = json->points;
-    size_t classes = p->tints[0].count;
-    uint64_t most = 0, all = 0;
-
-    ny_put(json->sink, ",\"majority\":[");
-    for (size_t k = 0; k < p->tints[1].count; k++) {
-        const uint64_t *rows = p->agreement + k * classes;
-        size_t largest = 0;
-
-        for (size_t j = 0; j < classes; j++) {
-            all += rows[j];
-            if (rows[j] > rows[largest]) largest = j;
-        }
-        most += rows[largest];
-        ny_putf(json->sink, "%s%zu", k ? "," : "", largest);
-    }
-    ny_putf(json->sink, "],\"agreement\":[%llu,%llu]", (unsigned long long)most,
-            (unsigned long long)(all - most));
-}
-
-/* Writes the colours to choose from. Clusters, if labels come before them, have the class of most
- * of their rows too. */
+/* Writes the colours to choose from. */
 static void put_tints(struct json *json)
 {
     const struct ny_page_points *p = json->points;
@@ -173,7 +112,6 @@ static void put_tints(struct json *json)
         ny_put_json(json->sink, tint->name);
         if (tint->kind == NY_RASTER_CLASSES) {
             put_classes(json, tint);
-            if (p->agreement && k == 1) put_majorities(json);
         } else {
             ny_put(json->sink, ",\"axis\":[");
             ny_put_number(json->sink, tint->range.low);
@@ -222,16 +160,11 @@ static cairo_status_t encode(void *user, const unsigned char *data, unsigned byt
 static unsigned char grey_of(const struct ny_raster *raster, size_t cell, bool colors,
                              uint64_t most)
 {
-    const uint32_t *counts = raster->counts + cell * raster->slots;
-    uint64_t sum = 0;
-    size_t shown = 0;
+    uint64_t points = ny_raster_total(raster, cell);
 
-    for (size_t k = 0; k < raster->slots; k++) {
-        sum += counts[k];
-        if (ny_raster_shows(raster, k, counts[k], shown, counts[shown])) shown = k;
-    }
-    if (!sum) return 0;
-    return (unsigned char)(1 + (colors ? shown : (size_t)(254.5 * ny_raster_level(sum, most))));
+    if (!points) return 0;
+    return (unsigned char)(1 + (colors ? ny_raster_shown(raster, cell)
+                                       : (size_t)(254.5 * ny_raster_level(points, most))));
 }
 
 /* Writes one image of a raster as a data URL: how many points a cell has or, with `colors`, which

@@ -1,15 +1,10 @@
 /* What page.js draws with: colours, numbers, ticks, shapes, pictures of rows, and points that lie near. */
-// The colours of palette.c; viridis at fifteenths. On a dark
-// page the dark ones are lighter: each has a contrast of at least 3:1 there, viridis from PALEST on.
-const CLASSES = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000',
-  '#7b4f2c', '#8c8c8c', '#f0e442', '#4400aa', '#33ee55', '#ff00bb', '#ee0055', '#441155', '#aa88ff',
-  '#668800', '#ffaa88', '#003300', '#bbdd99'];
+// CLASSES and VIRIDIS, at fifteenths, are those of palette.c. On a dark page the dark ones are lighter: each has a
+// contrast of at least 3:1 there, viridis from PALEST on.
 const CLASSES_IN_DARK = ['#3b9fe0', '#ec7a2c', '#1fb98c', '#d68fb8', '#e69f00', '#8fd0f5', '#ffffff',
   '#c08a58', '#9a9aa2', '#f0e442', '#7755ee', '#ff00bb', '#00bb00', '#ff0055', '#557700', '#bbff99',
   '#ee88ff', '#7766bb', '#cc3377', '#00ffff'];
 const PALEST = 0.36;
-const VIRIDIS = ['#440154', '#481a6c', '#472f7d', '#414487', '#39568c', '#31688e', '#2a788e', '#23888e',
-  '#1f988b', '#22a884', '#35b779', '#54c568', '#7ad151', '#a5db36', '#d2e21b', '#fde725'];
 const NONE = 65535, SHAPES = 6, MARGIN = {left : 24, top : 12, right : 12, bottom : 40};
 const FONT = '12px system-ui, sans-serif';
 const darkness = matchMedia('(prefers-color-scheme: dark)');
@@ -34,8 +29,7 @@ function bytes(text) {
   return out;
 }
 const codes = text => new Uint16Array(bytes(text).buffer);
-const rowNumbers = text => new Float64Array(bytes(text).buffer);
-const values = ({ from, unit, numbers }) => Float64Array.from(new Float32Array(bytes(numbers).buffer), v => v * unit + from);
+const values = text => new Float64Array(bytes(text).buffer);
 const isShort = x => x === 0 || Math.abs(x) >= 1e-3 && Math.abs(x) < 1e7; // without a power of ten
 function short(x) {
   if (!Number.isFinite(x)) return '–';

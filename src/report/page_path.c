@@ -76,10 +76,8 @@ int ny_page_path_new(struct ny_page_path *path, const struct ny_result *result,
     path->ctx = result->ctx;
     snprintf(path->graph, sizeof(path->graph), "%s", stored.keep.name);
     if (result->rows.lost.rows || (graph && graph->rows.lost.rows))
-        err = ny_fail(path->ctx, NY_EUSAGE,
-                      "--path: rows of %s were lost, and '%s' numbers only those that are left; "
-                      "repeat the import",
-                      ny_store_path(result->store), stored.keep.name);
+        err = ny_fail(path->ctx, NY_EUSAGE, "--path: rows of %s were lost; repeat the import",
+                      ny_store_path(result->store));
     if (err == NY_OK) err = ny_stored_graph_lengths(&stored, "--path");
     if (err == NY_OK) err = ny_stored_path_find(&found, &stored, ends[0], ends[1]);
     if (err == NY_OK) err = keep(path, &found);

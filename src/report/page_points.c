@@ -1,8 +1,8 @@
 /*
  * Gathers what a report shows of the points of a result (report/page_points.h): rasters of all rows
- * over up to six pairs of components, a sample of rows that can be pointed at, landmarks, the rows
- * of a path, the histogram of residuals, and the table of clusters against classes. report/page.c
- * makes one for each result in turn, and report/page_json.c writes it out.
+ * over up to six pairs of components, a sample of rows that can be pointed at, landmarks, and the
+ * rows of a path. report/page.c makes one for each result in turn, and report/page_json.c writes it
+ * out.
  *
  * The ranges of axes come from a sample, colours from one look at each column that may be classes;
  * then a single pass over all rows fills everything at once. The memory of that pass is demanded
@@ -12,11 +12,9 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/budget.h"
-#include "base/compare.h"
 #include "base/memory.h"
 #include "base/random.h"
 
@@ -44,43 +42,16 @@ static int add_columns(struct ny_page_points *p)
     return err;
 }
 
-/* Tells whether the graph covers every row of the result, so that its components can colour it. */
-static bool knows_all_rows(const struct ny_result *graph, const struct ny_result *result)
-{
-    return graph && !graph->rows.lost.rows &&
-           ny_result_rows_place(&result->rows, result->n - 1) < graph->n;
-}
-
-/* Adds the colours that the result has: labels, clusters, components of a graph, residuals. */
+/* Adds the colours that the result has: labels, clusters, residuals. */
 static int add_tints(struct ny_page_points *p)
 {
-    const struct ny_result *graph = p->limits->graph;
-    const char *const tints[NY_PAGE_TINTS] = {"label", "cluster", p->graph_column, "residual"};
+    static const char *const tints[NY_PAGE_TINTS] = {"label", "cluster", "residual"};
     int err = NY_OK;
 
-    for (size_t k = 0; err == NY_OK && k < NY_PAGE_TINTS; k++) {
-        bool of_graph = tints[k] == p->graph_column;
-
-        if (of_graph ? !knows_all_rows(graph, &p->frame.result)
-                     : !ny_data_frame_has(&p->frame, tints[k]))
-            continue;
-        if (of_graph)
-            snprintf(p->graph_column, sizeof(p->graph_column), "component:%s", graph->name);
-        err = ny_tint_new(&p->tints[p->tint_count++], &p->frame, tints[k]);
-    }
+    for (size_t k = 0; err == NY_OK && k < NY_PAGE_TINTS; k++)
+        if (ny_data_frame_has(&p->frame, tints[k]))
+            err = ny_tint_new(&p->tints[p->tint_count++], &p->frame, tints[k]);
     return err;
-}
-
-/* Labels and clusters, which come first, may be compared. */
-static int compare_tints(struct ny_page_points *p)
-{
-    const struct ny_tint *label = &p->tints[0], *cluster = &p->tints[1];
-
-    if (p->tint_count < 2 || label->kind != NY_RASTER_CLASSES ||
-        !ny_data_frame_has(&p->frame, "label") || strcmp(cluster->name, "cluster") != 0)
-        return NY_OK;
-    p->agreement = ny_calloc(p->ctx, NY_MEM_OTHER, cluster->count * label->count, sizeof(uint64_t));
-    return p->agreement ? NY_OK : NY_EBUDGET;
 }
 
 /* Sets the ranges of axes and of quantities from a sample, so that they are known before the pass.
@@ -100,8 +71,7 @@ static int set_ranges(struct ny_page_points *p)
     return err;
 }
 
-/* Takes the landmarks' row numbers in ascending order, as the pass meets rows. Above the limit of
- * the page only the first selected are shown. */
+/* Takes the row numbers of landmarks: the first that were selected, as many as a page shows. */
 static int take_landmarks(struct ny_page_points *p)
 {
     const struct ny_result_part *part = ny_part_find("landmarks");
@@ -184,34 +154,24 @@ static void keep_sample(struct ny_page_points *p, uint64_t first, size_t count)
     }
 }
 
-/* Keeps the coordinates of the landmarks in a piece; both lists are in ascending order. */
+/* Keeps the coordinates of the landmarks in a piece. */
 static void keep_landmarks(struct ny_page_points *p, size_t count)
 {
-    size_t next = 0;
+    for (size_t l = 0; l < p->landmark_count; l++) {
+        size_t i = ny_data_frame_place(&p->frame, count, p->landmarks[l]);
 
-    while (next < p->landmark_count && p->landmarks[next] < p->frame.rows[0])
-        next++;
-    for (size_t i = 0; i < count && next < p->landmark_count; i++) {
-        if (p->frame.rows[i] != p->landmarks[next]) continue;
+        if (i == count) continue;
         for (size_t k = 0; k < p->components; k++)
             p->marks[p->mark_count * p->components + k] = p->frame.column[k].values[i];
-        p->mark_rows[p->mark_count++] = p->landmarks[next++];
+        p->mark_rows[p->mark_count++] = p->landmarks[l];
     }
-}
-
-/* The row's place in the piece that was read, or `count`. */
-static size_t place_of(const uint64_t *rows, size_t count, uint64_t row)
-{
-    const uint64_t *at = bsearch(&row, rows, count, sizeof(*rows), ny_compare_rows);
-
-    return at ? (size_t)(at - rows) : count;
 }
 
 /* Keeps the coordinates of the path's rows in a piece. */
 static void keep_path(struct ny_page_points *p, size_t count)
 {
     for (size_t k = 0; k < p->path->count; k++) {
-        size_t i = place_of(p->frame.rows, count, p->path->rows[k]);
+        size_t i = ny_data_frame_place(&p->frame, count, p->path->rows[k]);
 
         for (size_t c = 0; c < p->components && i < count; c++)
             p->path_values[k * p->components + c] = p->frame.column[c].values[i];
@@ -237,33 +197,6 @@ static void count_rasters(struct ny_page_points *p, size_t count)
     }
 }
 
-static void count_residuals(struct ny_page_points *p, size_t count)
-{
-    const struct ny_tint *tint = p->tint_count ? &p->tints[p->tint_count - 1] : NULL;
-
-    if (!tint || strcmp(tint->name, "residual") != 0 || !(p->residual_most > 0)) return;
-    for (size_t i = 0; i < count; i++) {
-        double share = p->frame.column[tint->column].values[i] / p->residual_most;
-
-        if (isfinite(share)) /* rounding may leave a residual below 0 */
-            p->bins[(size_t)fmin(fmax(share, 0) * NY_PAGE_BINS, NY_PAGE_BINS - 1)]++;
-    }
-}
-
-/* Counts the rows that have both a cluster and a class. */
-static void count_agreement(struct ny_page_points *p, size_t count)
-{
-    const struct ny_tint *label = &p->tints[0], *cluster = &p->tints[1];
-    const double *labels = p->frame.column[label->column].values;
-    const double *clusters = p->frame.column[cluster->column].values;
-
-    for (size_t i = 0; i < count && p->agreement; i++) {
-        double class = ny_tint_of(label, labels[i]), in = ny_tint_of(cluster, clusters[i]);
-
-        if (class >= 0 && in >= 0) p->agreement[(size_t)in * label->count + (size_t) class]++;
-    }
-}
-
 struct walk {
     struct ny_page_points *points;
     uint64_t first;
@@ -278,8 +211,6 @@ static int take_piece(void *user, const struct ny_data_frame *frame, size_t coun
     keep_landmarks(walk->points, count);
     keep_path(walk->points, count);
     count_rasters(walk->points, count);
-    count_residuals(walk->points, count);
-    count_agreement(walk->points, count);
     walk->first += count;
     return NY_OK;
 }
@@ -289,7 +220,6 @@ static int take_points(struct ny_page_points *p)
     struct walk walk = {.points = p};
 
     p->room = p->frame.n < p->limits->points ? (size_t)p->frame.n : p->limits->points;
-    p->residual_most = ny_field_number(p->frame.result.report, "residual_max", NAN);
     p->rows = ny_calloc(p->ctx, NY_MEM_OTHER, p->room, sizeof(uint64_t));
     p->values = ny_calloc(p->ctx, NY_MEM_OTHER, p->room * p->frame.count, sizeof(double));
     p->path_values =
@@ -346,7 +276,6 @@ int ny_page_points_new(struct ny_page_points *points, struct ny_store *store, co
     err = ny_data_frame_open(&points->frame, store, name);
     if (err == NY_OK) err = add_columns(points);
     if (err == NY_OK) err = add_tints(points);
-    if (err == NY_OK) err = compare_tints(points);
     if (err == NY_OK) err = ny_budget_need(points->ctx, "report", bytes_needed(points));
     if (err == NY_OK) err = set_ranges(points);
     if (err == NY_OK) err = take_landmarks(points);
@@ -363,7 +292,6 @@ void ny_page_points_release(struct ny_page_points *p)
     for (size_t k = 0; k < p->tint_count; k++)
         ny_tint_release(&p->tints[k]);
     ny_page_images_release(&p->images);
-    ny_free(p->ctx, p->agreement);
     ny_free(p->ctx, p->path_values);
     ny_free(p->ctx, p->marks);
     ny_free(p->ctx, p->mark_rows);

@@ -10,14 +10,13 @@
 #include "report/sink.h"
 #include "report/tint.h"
 
-enum { NY_PAGE_COMPONENTS = 6, NY_PAGE_RASTERS = 6, NY_PAGE_TINTS = 4, NY_PAGE_BINS = 40 };
+enum { NY_PAGE_COMPONENTS = 6, NY_PAGE_RASTERS = 6, NY_PAGE_TINTS = 3 };
 
 struct ny_page_limits {
     size_t points, landmarks, rasters; /* the most that are shown */
     size_t cells;                      /* of the first raster */
     size_t image_bytes;                /* of all images */
     size_t image[2];                   /* height, width of a row as an image; 0: none */
-    const struct ny_result *graph;     /* whose components are colours, where it knows all rows */
 };
 
 struct ny_page_raster {
@@ -32,9 +31,6 @@ struct ny_page_points {
     size_t components; /* columns 0 … components − 1 of the frame */
     size_t tint_count;
     struct ny_tint tints[NY_PAGE_TINTS]; /* add_tints(): those that there are */
-    uint64_t
-        *agreement; /* where rows have classes and clusters: clusters × classes, rows in both */
-    char graph_column[NY_FRAME_NAME_BYTES];
     struct ny_axis axes[NY_PAGE_COMPONENTS];
     size_t raster_count;
     struct ny_page_raster rasters[NY_PAGE_RASTERS];
@@ -44,9 +40,7 @@ struct ny_page_points {
     size_t mark_count;  /* landmarks */
     size_t landmark_count;
     uint64_t *landmarks, *mark_rows;
-    double *marks;               /* mark_count × components */
-    uint64_t bins[NY_PAGE_BINS]; /* of residuals, from 0 to the largest */
-    double residual_most;
+    double *marks; /* mark_count × components */
     const struct ny_page_path *path;
     double *path_values;          /* of its rows × components; NaN where the embedding has none */
     struct ny_page_images images; /* of rows of the sample, evenly spread */

@@ -16,16 +16,6 @@ enum ny_shape ny_class_shape(size_t number)
     return (enum ny_shape)((number % NY_CLASS_COLORS + number / NY_CLASS_COLORS) % NY_SHAPES);
 }
 
-enum ny_shape ny_image_shape(size_t number)
-{
-    static const enum ny_shape shapes[NY_SHAPES] = {
-        [0] = NY_SQUARE, [1] = NY_TRIANGLE, [2] = NY_DISC,
-        [3] = NY_PLUS,   [4] = NY_DIAMOND,  [5] = NY_CROSS,
-    };
-
-    return shapes[number / NY_CLASS_COLORS % NY_SHAPES];
-}
-
 /* Colours of matplotlib's table, at fifteenths. */
 static const uint32_t viridis[] = {0x440154, 0x481a6c, 0x472f7d, 0x414487, 0x39568c, 0x31688e,
                                    0x2a788e, 0x23888e, 0x1f988b, 0x22a884, 0x35b779, 0x54c568,

@@ -17,11 +17,6 @@ enum ny_shape { NY_DISC, NY_SQUARE, NY_TRIANGLE, NY_DIAMOND, NY_CROSS, NY_PLUS, 
 /* Neighbours in the legend differ in both. */
 enum ny_shape ny_class_shape(size_t number);
 
-/* Returns the mark of a class beside an image, in which points have a colour but no shape. The
- * first classes, which have their colours alone, are squares; the next ones have marks on the
- * image. */
-enum ny_shape ny_image_shape(size_t number);
-
 /* Viridis at t in 0 … 1, dark to light. */
 uint32_t ny_viridis(double t);
 /* Returns these colours for amounts on white paper: little is light, much is dark. */

@@ -2,11 +2,10 @@
  * Draws a picture of an embedding to a file (report/picture.h); api/plot.c calls it.
  *
  * Up to 2,000 points have a mark each; more are counted in a raster with a cell a pixel, which is
- * drawn as an image, on which classes that share a colour have some marks. The walk over all rows
- * fills the raster in both cases: with few points it counts how crowded each place is. An image in
- * a svg or pdf has at most 85,000 cells and 16 shades of each colour, so that the file stays small.
- * Axes, title, legend and names of classes follow. A scree plot is drawn by report/scree.c instead.
- * A picture that fails leaves no file.
+ * drawn as an image. The walk over all rows fills the raster in both cases: with few points it
+ * counts how crowded each place is. An image in a svg or pdf has at most 85,000 cells and 16 shades
+ * of each colour, so that the file stays small. Axes, title, legend and names of classes follow. A
+ * scree plot is drawn by report/scree.c instead. A picture that fails leaves no file.
  */
 #include "report/picture.h"
 
@@ -37,12 +36,12 @@ struct picture {
     struct ny_plot_frame axes;
     struct ny_raster raster;
     uint32_t *pixels;    /* of the raster */
-    uint64_t *landmarks; /* rows of the store, ascending */
+    uint64_t *landmarks; /* rows of the store */
     double (*marks)[2];  /* where those are that were met */
     size_t landmark_count, mark_count;
 };
 
-/* Takes the landmarks' row numbers, in ascending order, for --mark-landmarks. */
+/* Takes the landmarks' row numbers, for --mark-landmarks. */
 static int take_landmarks(struct picture *p)
 {
     const struct ny_result_part *part = ny_part_find("landmarks");
@@ -50,8 +49,7 @@ static int take_landmarks(struct picture *p)
 
     if (!p->spec->scene.rows) return NY_OK;
     if (!count)
-        return ny_fail(p->ctx, NY_EUSAGE, "--mark-landmarks: '%s' has no landmarks that are rows",
-                       p->scene.frame.result.name);
+        return ny_result_lacks(p->scene.frame.result.store, p->scene.frame.result.name, part->name);
     p->landmarks = ny_calloc(p->ctx, NY_MEM_OTHER, count, sizeof(uint64_t));
     p->marks = ny_calloc(p->ctx, NY_MEM_OTHER, count, sizeof(*p->marks));
     if (!p->landmarks || !p->marks) return NY_EBUDGET;
@@ -60,19 +58,15 @@ static int take_landmarks(struct picture *p)
 
 /* ---- points ------------------------------------------------------------------------------- */
 
-/* Notes the landmarks of a piece; both come in ascending order of rows. */
+/* Notes the landmarks of a piece. */
 static void note_landmarks(struct picture *p, const struct ny_data_frame *frame, size_t count)
 {
-    size_t next = 0;
+    for (size_t k = 0; k < p->landmark_count; k++) {
+        size_t i = ny_data_frame_place(frame, count, p->landmarks[k]);
 
-    if (!p->landmark_count) return;
-    while (next < p->landmark_count && p->landmarks[next] < frame->rows[0])
-        next++;
-    for (size_t i = 0; i < count && next < p->landmark_count; i++) {
-        if (frame->rows[i] != p->landmarks[next]) continue;
+        if (i == count) continue;
         p->marks[p->mark_count][0] = frame->column[0].values[i];
         p->marks[p->mark_count++][1] = frame->column[1].values[i];
-        next++;
     }
 }
 
@@ -141,27 +135,21 @@ static void lay_out(struct picture *p)
  * px". */
 static void draw_legend(struct picture *p, const struct ny_raster *raster)
 {
-    struct ny_legend legend = {.tint = &p->scene.tint,
-                               .title = p->scene.tint.name,
-                               .raster = raster,
-                               .points = p->scene.frame.n,
-                               .landmarks = p->mark_count,
-                               .outside = p->raster.outside,
-                               .missing = p->raster.missing};
-    char number[64];
+    char words[NY_WORDS_BYTES] = "points a pixel";
+    const struct ny_legend legend = {.tint = &p->scene.tint,
+                                     .title = words,
+                                     .raster = raster,
+                                     .points = p->scene.frame.n,
+                                     .landmarks = p->mark_count,
+                                     .outside = p->raster.outside,
+                                     .missing = p->raster.missing};
 
-    if (!p->scene.tint.name && p->raster.radius) {
-        snprintf(number, sizeof(number), "points within %.0f px",
+    if (p->scene.tint.name)
+        ny_name_column(&p->scene.frame, p->scene.tint.column, words);
+    else if (p->raster.radius)
+        snprintf(words, sizeof(words), "points within %.0f px",
                  (double)p->raster.radius * (p->axes.right - p->axes.left) /
                      (double)p->raster.width);
-        legend.title = number;
-    } else if (!p->scene.tint.name) {
-        legend.title = "points a pixel";
-    } else if (!p->scene.tint.outside &&
-               strspn(p->scene.tint.name, "0123456789") == strlen(p->scene.tint.name)) {
-        snprintf(number, sizeof(number), "component %s", p->scene.tint.name);
-        legend.title = number;
-    }
     ny_draw_legend(&p->canvas, &p->axes, &legend);
 }
 
@@ -178,7 +166,6 @@ static int draw_inside(struct picture *p, bool few)
         ny_draw_marks(&p->canvas, f, &p->scene, &p->raster);
     else
         err = draw_raster(p);
-    if (!few && err == NY_OK) err = ny_draw_shapes(&p->canvas, f, &p->scene);
     for (size_t k = 0; k < p->mark_count; k++)
         ny_draw_landmark(&p->canvas, ny_data_frame_x(f, p->marks[k][0]),
                          ny_data_frame_y(f, p->marks[k][1]), p->mark_count);

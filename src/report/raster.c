@@ -2,9 +2,8 @@
  * Counts points in the cells of an image and paints it (report/raster.h), for pictures
  * (report/picture.c), reports (report/page_points.c) and terminals (report/terminal.c).
  *
- * A raster of amounts has one count a cell; one of classes has a count for each colour (or for each
- * class, as ny_raster_new_classes() makes it) and one for points of no class; one of values has a
- * count and a sum. A point counts in all cells within a
+ * A raster of amounts has one count a cell; one of classes has a count for each colour and one for
+ * points of no class; one of values has a count and a sum. A point counts in all cells within a
  * radius of at most five, chosen so that the discs of all points, spread evenly, would cover three
  * fifths of the picture; reports and terminals ask for 2⁶⁴ − 1 points, and so get a radius of 0.
  * Cells where classes have equal counts take one that depends on the cell's number, so that no
@@ -41,17 +40,6 @@ size_t ny_raster_bytes(enum ny_raster_kind kind, size_t width, size_t height)
     return width * height * (kind == NY_RASTER_VALUES ? cell + sizeof(double) : cell);
 }
 
-/* Allocates the counts of all cells and, for values, their sums. */
-static int take_counts(struct ny_raster *raster)
-{
-    size_t cells = raster->width * raster->height;
-    bool values = raster->kind == NY_RASTER_VALUES;
-
-    raster->counts = ny_calloc(raster->ctx, NY_MEM_OTHER, cells, raster->slots * sizeof(uint32_t));
-    if (values) raster->sums = ny_calloc(raster->ctx, NY_MEM_OTHER, cells, sizeof(double));
-    return raster->counts && (raster->sums || !values) ? NY_OK : NY_EBUDGET;
-}
-
 int ny_raster_new(struct ny_raster *raster, struct ny_context *ctx, enum ny_raster_kind kind,
                   size_t width, size_t height, uint64_t points)
 {
@@ -61,18 +49,11 @@ int ny_raster_new(struct ny_raster *raster, struct ny_context *ctx, enum ny_rast
                                  .height = height,
                                  .slots = slots_of(kind),
                                  .radius = radius_of(width, height, points)};
-    return take_counts(raster);
-}
-
-int ny_raster_new_classes(struct ny_raster *raster, struct ny_context *ctx, size_t classes,
-                          size_t width, size_t height)
-{
-    *raster = (struct ny_raster){.ctx = ctx,
-                                 .kind = NY_RASTER_CLASSES,
-                                 .width = width,
-                                 .height = height,
-                                 .slots = classes + 1};
-    return take_counts(raster);
+    raster->counts =
+        ny_calloc(ctx, NY_MEM_OTHER, width * height, raster->slots * sizeof(*raster->counts));
+    if (kind == NY_RASTER_VALUES)
+        raster->sums = ny_calloc(ctx, NY_MEM_OTHER, width * height, sizeof(double));
+    return raster->counts && (raster->sums || kind != NY_RASTER_VALUES) ? NY_OK : NY_EBUDGET;
 }
 
 void ny_raster_release(struct ny_raster *raster)
@@ -118,8 +99,9 @@ void ny_raster_lay(struct ny_raster *raster, size_t cells)
     }
 }
 
-bool ny_raster_shows(const struct ny_raster *raster, size_t slot, uint64_t points, size_t other,
-                     uint64_t others)
+/* Tells whether a cell shows `points` of a slot rather than `others` of another slot. */
+static bool shows(const struct ny_raster *raster, size_t slot, uint64_t points, size_t other,
+                  uint64_t others)
 {
     if (!points || !others) return points > 0;
     if (raster->layer[slot] != raster->layer[other])
@@ -170,7 +152,7 @@ void ny_raster_add(struct ny_raster *raster, double x, double y, double tint)
         }
 }
 
-static uint64_t total(const struct ny_raster *raster, size_t cell)
+uint64_t ny_raster_total(const struct ny_raster *raster, size_t cell)
 {
     uint64_t sum = 0;
 
@@ -182,7 +164,8 @@ static uint64_t total(const struct ny_raster *raster, size_t cell)
 uint64_t ny_raster_count(const struct ny_raster *raster, double x, double y)
 {
     if (!(x >= 0 && x <= 1 && y >= 0 && y <= 1)) return 0;
-    return total(raster, (size_t)row_of(raster, y) * raster->width + (size_t)column_of(raster, x));
+    return ny_raster_total(raster, (size_t)row_of(raster, y) * raster->width +
+                                       (size_t)column_of(raster, x));
 }
 
 uint64_t ny_raster_most(const struct ny_raster *raster)
@@ -190,7 +173,7 @@ uint64_t ny_raster_most(const struct ny_raster *raster)
     uint64_t most = 0;
 
     for (size_t cell = 0; cell < raster->width * raster->height; cell++) {
-        uint64_t here = total(raster, cell);
+        uint64_t here = ny_raster_total(raster, cell);
 
         if (here > most) most = here;
     }
@@ -202,10 +185,7 @@ double ny_raster_level(uint64_t here, uint64_t most)
     return most > 1 ? log((double)here) / log((double)most) : 1;
 }
 
-/* The class that a cell shows: of the rarest layer that it has, the one of most points. If several
- * have as many, it is the first after a place that differs from cell to cell, so that no class is
- * preferred. */
-static size_t shown_slot(const struct ny_raster *raster, size_t cell)
+size_t ny_raster_shown(const struct ny_raster *raster, size_t cell)
 {
     const uint32_t *counts = &raster->counts[cell * raster->slots];
     size_t shown = cell % raster->slots;
@@ -213,7 +193,7 @@ static size_t shown_slot(const struct ny_raster *raster, size_t cell)
     for (size_t i = 1; i < raster->slots; i++) {
         size_t k = (cell + i) % raster->slots;
 
-        if (ny_raster_shows(raster, k, counts[k], shown, counts[shown])) shown = k;
+        if (shows(raster, k, counts[k], shown, counts[shown])) shown = k;
     }
     return shown;
 }
@@ -224,7 +204,7 @@ static uint32_t color_of(const struct ny_raster *raster, size_t cell, uint64_t h
 
     if (raster->kind == NY_RASTER_AMOUNT) return ny_amount_color(level);
     if (raster->kind == NY_RASTER_VALUES) return ny_viridis(raster->sums[cell] / (double)here);
-    slot = shown_slot(raster, cell);
+    slot = ny_raster_shown(raster, cell);
     return slot < raster->slots - 1 ? ny_class_color[slot % NY_CLASS_COLORS] : NY_NO_CLASS_COLOR;
 }
 
@@ -245,7 +225,7 @@ void ny_raster_paint(const struct ny_raster *raster, uint32_t *argb, size_t stri
     uint64_t most = ny_raster_most(raster);
 
     for (size_t cell = 0; cell < raster->width * raster->height; cell++) {
-        uint64_t here = total(raster, cell);
+        uint64_t here = ny_raster_total(raster, cell);
         uint32_t *pixel = &argb[cell / raster->width * stride + cell % raster->width];
         double level = here ? ny_raster_level(here, most) : 0;
 

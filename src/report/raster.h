@@ -20,7 +20,7 @@
 #include "base/context.h"
 
 /* The meaning of a cell's colour. */
-enum { NY_RASTER_SLOTS = 64 };
+enum { NY_RASTER_SLOTS = 21 };
 enum ny_raster_kind { NY_RASTER_AMOUNT, NY_RASTER_CLASSES, NY_RASTER_VALUES };
 
 struct ny_raster {
@@ -39,11 +39,6 @@ struct ny_raster {
 /* `points`: how many there will be, for the radius. */
 int ny_raster_new(struct ny_raster *raster, struct ny_context *ctx, enum ny_raster_kind kind,
                   size_t width, size_t height, uint64_t points);
-/* Makes a raster that counts the points of so many classes apart, at least 1 and fewer than
- * NY_RASTER_SLOTS, whatever colours they share: cells of a terminal, which has few of them. A point
- * counts in one cell. */
-int ny_raster_new_classes(struct ny_raster *raster, struct ny_context *ctx, size_t classes,
-                          size_t width, size_t height);
 /* Returns the bytes that ny_raster_new() charges. */
 size_t ny_raster_bytes(enum ny_raster_kind kind, size_t width, size_t height);
 /* Frees the counts; a zeroed raster is left alone. */
@@ -56,14 +51,16 @@ void ny_raster_expect(struct ny_raster *raster, double tint, uint64_t points);
 /* Has those of rare classes lie on top, in a picture of so many cells of one colour; without this
  * all lie in one layer. */
 void ny_raster_lay(struct ny_raster *raster, size_t cells);
-/* Tells whether a cell shows `points` of a slot rather than `others` of another slot. */
-bool ny_raster_shows(const struct ny_raster *raster, size_t slot, uint64_t points, size_t other,
-                     uint64_t others);
-
 /* A point at x, y in 0 … 1, y upwards. tint: the number of its class, negative for none; or its
  * value in 0 … 1, NaN where it has none. */
 void ny_raster_add(struct ny_raster *raster, double x, double y, double tint);
 
+/* Points of a cell, counted line by line from the top. */
+uint64_t ny_raster_total(const struct ny_raster *raster, size_t cell);
+/* The slot that a cell shows: of the rarest layer that it has, the one of most points. If several
+ * have as many, it is the first after a place that differs from cell to cell, so that no class is
+ * preferred. */
+size_t ny_raster_shown(const struct ny_raster *raster, size_t cell);
 /* Number of points in the cell at x, y in 0 … 1; 0 beyond the edges. */
 uint64_t ny_raster_count(const struct ny_raster *raster, double x, double y);
 /* The most points that one cell counts. */

@@ -26,17 +26,6 @@ static int add_axes(struct ny_scene *scene, const struct ny_scene_spec *spec)
     return err ? err : ny_data_frame_add(&scene->frame, axes[1], &place);
 }
 
-static void find_ends(struct ny_tint *tint, const double *values, size_t count)
-{
-    tint->least = INFINITY;
-    tint->most = -INFINITY;
-    for (size_t i = 0; i < count; i++) {
-        if (!isfinite(values[i])) continue;
-        tint->least = fmin(tint->least, values[i]);
-        tint->most = fmax(tint->most, values[i]);
-    }
-}
-
 /* Finds the ranges of the axes, and of the colours if they are a quantity, from the sample. */
 static int find_ranges(struct ny_scene *scene, const struct ny_scene_spec *spec)
 {
@@ -50,7 +39,6 @@ static int find_ranges(struct ny_scene *scene, const struct ny_scene_spec *spec)
 
         memcpy(room, ny_plot_sample_column(&scene->sample, column), n * sizeof(double));
         *range[k] = ny_axis_of(room, n, k < 2 && spec->all);
-        if (k == 2) find_ends(&scene->tint, room, n);
     }
     ny_free(scene->ctx, room);
     return NY_OK;

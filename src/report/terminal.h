@@ -1,7 +1,4 @@
-/*
- * A picture in letters. Braille, eight dots a letter, where the terminal knows UTF-8; else signs
- * that grow darker. Classes have their colours, or, where there are none, a letter each.
- */
+/* A picture in letters: a letter for each class, or signs that grow darker. */
 #ifndef NY_REPORT_TERMINAL_H
 #define NY_REPORT_TERMINAL_H
 

@@ -7,9 +7,8 @@
  * numbers by their values, then words by the alphabet. The colour of a class goes by its number.
  *
  * A column that may be classes is read once, and at most 256 different values are kept, sorted.
- * Clusters, components of a graph and words of a file are always classes. Labels are, unless more
- * than 256 differ or one is a fraction. Numbers of a file are, if they are whole, at most 20 differ
- * and some occur more than once. Rows beyond the classes that are kept are counted as nameless.
+ * Clusters and components of a graph are always classes. Labels are, unless more than 256 differ or
+ * one is a fraction. Rows beyond the classes that are kept are counted as nameless.
  */
 #include "report/tint.h"
 
@@ -20,10 +19,6 @@
 #include "base/decimal.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "report/palette.h"
-
-/* The most numbers of a file that are told apart as classes: each then has its own colour. */
-enum { NUMBERS_MOST = NY_CLASS_COLORS };
 
 /* Returns the place of a value in their order: where it is, or where it belongs. */
 static size_t place_of(const struct ny_tint *tint, double value)
@@ -86,12 +81,22 @@ static int count_classes(struct ny_tint *tint, struct ny_data_frame *frame)
     return err;
 }
 
-static bool is_number(const char *text)
+static bool is_number(const char *text, double *number)
 {
     char *end;
 
-    ny_decimal_read(text, &end);
+    *number = ny_decimal_read(text, &end);
     return end > text && !*end;
+}
+
+/* Compares names for the order of classes: numbers by their values, before all others. */
+static int compare_names(const char *x, const char *y)
+{
+    double of_x, of_y;
+    bool x_counts = is_number(x, &of_x), y_counts = is_number(y, &of_y);
+
+    if (x_counts != y_counts) return x_counts ? -1 : 1;
+    return x_counts && of_x != of_y ? (of_x < of_y ? -1 : 1) : strcmp(x, y);
 }
 
 /* Sorts the places of the classes for a legend, by insertion: they are few, and often in order. */
@@ -103,59 +108,42 @@ static void order_classes(struct ny_tint *tint)
         for (; tint->words && at > 0; at--) {
             const char *before = tint->classes[tint->order[at - 1]].name;
 
-            if (ny_outside_compare(before, tint->classes[k].name) <= 0) break;
+            if (compare_names(before, tint->classes[k].name) <= 0) break;
             tint->order[at] = tint->order[at - 1];
         }
         tint->order[at] = (uint16_t)k;
     }
 }
 
-/* Names the classes: labels by the names that the import stored, words of a file by themselves, and
- * others by their number. */
+/* Names the classes: labels by the names that the import stored, and others by their number. */
 static int name_classes(struct ny_tint *tint, struct ny_data_frame *frame)
 {
-    const struct ny_outside *outside = frame->column[tint->column].outside;
-    const char *const *names = NULL;
-    char **stored = NULL;
+    char **names = NULL;
     size_t named = 0;
+    double number;
     int err = NY_OK;
 
-    if (outside) {
-        names = ny_outside_words(outside, &named);
-    } else if (strcmp(tint->name, "label") == 0) {
-        err = ny_points_class_names(frame->result.store, &stored, &named);
-        names = (const char *const *)stored;
-    }
+    if (strcmp(tint->name, "label") == 0)
+        err = ny_points_class_names(frame->result.store, &names, &named);
     for (size_t k = 0; err == NY_OK && k < tint->count; k++) {
         struct ny_tint_class *class = &tint->classes[k];
 
         if (class->value >= 0 && class->value < (double)named) {
             ny_clean_text(names[(size_t) class->value], class->name, sizeof(class->name));
-            tint->words = tint->words || !is_number(class->name);
+            tint->words = tint->words || !is_number(class->name, &number);
         } else {
             ny_decimal_print(class->name, sizeof(class->name), "%.15g", class->value);
         }
     }
-    ny_free(tint->ctx, stored);
+    ny_free(tint->ctx, names);
     if (err == NY_OK) order_classes(tint);
     return err;
-}
-
-/* Tells whether few numbers of a file differ, and some of them are equal, as kinds are. */
-static bool are_few(const struct ny_tint *tint, const struct ny_data_frame *frame)
-{
-    return tint->count && tint->count <= NUMBERS_MOST && tint->count < frame->n;
 }
 
 /* Tells whether the values are classes. Many different labels, or fractions, are a quantity. */
 static bool looks_like_classes(const struct ny_tint *tint, const struct ny_data_frame *frame)
 {
-    const struct ny_frame_column *column = &frame->column[tint->column];
-    size_t words = 0;
-
-    if (column->outside) ny_outside_words(column->outside, &words);
-    if (ny_data_frame_is_class(column) || words) return true;
-    if (column->outside && !are_few(tint, frame)) return false;
+    if (frame->column[tint->column].classes) return true;
     if (tint->count == NY_CLASSES_MAX && tint->nameless) return false;
     for (size_t k = 0; k < tint->count; k++)
         if (!isfinite(tint->classes[k].value) ||
@@ -180,7 +168,6 @@ static int take_classes(struct ny_tint *tint, struct ny_data_frame *frame)
 int ny_tint_new(struct ny_tint *tint, struct ny_data_frame *frame, const char *name)
 {
     const struct ny_frame_column *column;
-    bool file;
     int err;
 
     *tint = (struct ny_tint){.ctx = frame->ctx, .kind = NY_RASTER_AMOUNT};
@@ -189,13 +176,10 @@ int ny_tint_new(struct ny_tint *tint, struct ny_data_frame *frame, const char *n
     err = ny_data_frame_add(frame, name, &tint->column);
     if (err) return err;
     column = &frame->column[tint->column];
-    tint->name = column->outside ? column->outside->title : name;
-    tint->outside = column->outside != NULL;
+    tint->name = column->points ? column->points->title : name;
     tint->kind = NY_RASTER_VALUES;
-    file = column->outside && column->outside->values;
-    return file || (column->part && strcmp(column->part->name, "residuals") != 0)
-               ? take_classes(tint, frame)
-               : NY_OK;
+    return column->part && strcmp(column->part->name, "residuals") != 0 ? take_classes(tint, frame)
+                                                                        : NY_OK;
 }
 
 void ny_tint_release(struct ny_tint *tint)

@@ -1,7 +1,6 @@
 /*
- * The colours of a column: classes (labels, clusters, components of a graph, words or few whole
- * numbers of a file) or a quantity. Classes are known before points are drawn, so that colours do
- * not depend on the order of rows.
+ * The colours of a column: classes (labels, clusters, components of a graph) or a quantity. Classes
+ * are known before points are drawn, so that colours do not depend on the order of rows.
  */
 #ifndef NY_REPORT_TINT_H
 #define NY_REPORT_TINT_H
@@ -23,7 +22,6 @@ struct ny_tint {
     enum ny_raster_kind kind;
     const char *name; /* of the column; NULL: amounts of points */
     size_t column;    /* of the frame */
-    bool outside;     /* it is of the points or of a file, and has the name that these give it */
     size_t count;
     bool words;        /* classes have names, and some of these are no numbers */
     uint64_t nameless; /* rows of no class, or of one beyond the most that are told apart */
@@ -31,7 +29,6 @@ struct ny_tint {
     struct ny_tint_class *classes;  /* in the order of their values */
     uint16_t order[NY_CLASSES_MAX]; /* their places in a legend: numbers, then words by alphabet */
     struct ny_axis range;           /* of quantities */
-    double least, most;             /* of those of a scene's sample; least > most: none */
 };
 
 /* `name`: of a column, "density", or "auto": labels, else density. Reads that

@@ -56,6 +56,14 @@ double ny_eigenvalue(const struct ny_result *result, size_t place)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+double ny_eigenvalue_error(const struct ny_result *result, size_t place)
+{
+    const json_t *errors = json_object_get(result->report, "component_errors");
+    const json_t *error = json_array_get(errors, place);
+
+    return json_is_number(error) ? json_number_value(error) : NAN;
+}
+
 size_t ny_eigenvalues_known(const struct ny_result *result, size_t count)
 {
     size_t known = 0;
@@ -65,23 +73,25 @@ size_t ny_eigenvalues_known(const struct ny_result *result, size_t count)
     return known;
 }
 
-const char *ny_unit_words(double value, char text[48])
+/* Writes factor · value; where the value is 1 but for a little, with two digits of what is missing,
+ * unless that is rounding. */
+static const char *near_one(double value, double factor, char text[48])
 {
     double left = 1 - value;
 
-    if (!(left >= 1e-7 && left < 5e-3)) return ny_short_number(value, text); /* below: rounding */
-    /* two digits of what is missing */
-    ny_decimal_print(text, 48, "%.*g", (int)ceil(-log10(left)) + 1, value);
+    if (!(left >= 1e-7 && left < 5e-3)) return ny_short_number(factor * value, text);
+    ny_decimal_print(text, 48, "%.*g", (int)ceil(-log10(left)) + 1, factor * value);
     return text;
+}
+
+const char *ny_unit_words(double value, char text[48])
+{
+    return near_one(value, 1, text);
 }
 
 const char *ny_percent_words(double share, char text[48])
 {
-    double left = 1 - share;
-
-    if (!(left >= 1e-7 && left < 5e-3)) return ny_short_number(100 * share, text);
-    ny_decimal_print(text, 48, "%.*g", (int)ceil(-log10(left)) + 1, 100 * share);
-    return text;
+    return near_one(share, 100, text);
 }
 
 double ny_eigenvalue_share(const struct ny_result *result, size_t place)
@@ -96,32 +106,43 @@ const char *ny_shared_word(const json_t *report)
     return ny_field_is(report, "trace_of", "centred") ? "variance" : "trace";
 }
 
-void ny_describe_column(const struct ny_data_frame *frame, size_t place, char words[NY_WORDS_BYTES])
+void ny_name_column(const struct ny_data_frame *frame, size_t place, char words[NY_WORDS_BYTES])
 {
     const struct ny_frame_column *column = &frame->column[place];
-    size_t at = column->component - ny_eigenvalue_first(&frame->result);
-    double value, share;
-    char number[48], text[128];
 
-    if (!column->component) {
+    if (column->component)
+        snprintf(words, NY_WORDS_BYTES, "component %zu", column->component);
+    else
         snprintf(words, NY_WORDS_BYTES, "%s",
-                 column->outside ? column->outside->title
-                 : column->part  ? column->part->name
-                                 : "row");
-        return;
-    }
-    value = ny_eigenvalue(&frame->result, at);
-    share = ny_eigenvalue_share(&frame->result, at);
-    snprintf(words, NY_WORDS_BYTES, "component %zu", column->component);
-    if (isfinite(value)) snprintf(text, sizeof(text), ": λ = %s", ny_unit_words(value, number));
-    if (isfinite(value)) strncat(words, text, NY_WORDS_BYTES - strlen(words) - 1);
-    if (isfinite(share)) {
-        if (share < 0.995)
-            ny_decimal_print(number, sizeof(number), "%.2g", 100 * share);
-        else
-            ny_percent_words(share, number);
-        snprintf(text, sizeof(text), ", %s %% of the %s", number,
-                 ny_shared_word(frame->result.report));
-        strncat(words, text, NY_WORDS_BYTES - strlen(words) - 1);
-    }
+                 column->points ? column->points->title
+                 : column->part ? column->part->name
+                                : "row");
+}
+
+void ny_describe_column(const struct ny_data_frame *frame, size_t place, char words[NY_WORDS_BYTES])
+{
+    const double least = 0.001; /* below it there is nothing to see */
+    size_t component = frame->column[place].component, used;
+    double value, share, error;
+    char number[48];
+
+    ny_name_column(frame, place, words);
+    if (!component) return;
+    component -= ny_eigenvalue_first(&frame->result);
+    value = ny_eigenvalue(&frame->result, component);
+    share = ny_eigenvalue_share(&frame->result, component);
+    used = strlen(words);
+    if (isfinite(value))
+        used += (size_t)snprintf(words + used, NY_WORDS_BYTES - used, ": λ = %s",
+                                 ny_unit_words(value, number));
+    if (share < 0.995)
+        ny_decimal_print(number, sizeof(number), "%.2g", 100 * share);
+    else
+        ny_percent_words(share, number);
+    if (isfinite(share))
+        used += (size_t)snprintf(words + used, NY_WORDS_BYTES - used, ", %s %% of the %s", number,
+                                 ny_shared_word(frame->result.report));
+    error = ny_eigenvalue_error(&frame->result, component);
+    if (error > least)
+        ny_decimal_print(words + used, NY_WORDS_BYTES - used, ", ± %.1g %%", 100 * error);
 }

@@ -15,6 +15,8 @@ void ny_describe_result(const struct ny_result *result, char words[NY_WORDS_BYTE
 size_t ny_eigenvalue_first(const struct ny_result *result);
 /* Returns eigenvalue `place`, counted from 0, of the record; NaN if there is none. */
 double ny_eigenvalue(const struct ny_result *result, size_t place);
+/* Returns its error as a share of it (component_errors); NaN if it is not known. */
+double ny_eigenvalue_error(const struct ny_result *result, size_t place);
 /* Returns how many of the first `count` eigenvalues come before one that is not known. */
 size_t ny_eigenvalues_known(const struct ny_result *result, size_t count);
 /* Writes a number of which many are at most 1, for people: "0.025", and "0.99989" where it is 1 but
@@ -27,7 +29,9 @@ const char *ny_percent_words(double share, char text[48]);
 double ny_eigenvalue_share(const struct ny_result *result, size_t place);
 /* Returns what eigenvalues are shares of: "variance" of a centred kernel, else "trace". */
 const char *ny_shared_word(const json_t *report);
-/* "component 1: λ = 2.42×10³, 6.5 % of the variance", "row" */
+/* "component 1", "row", "label", the name of a column of the points. */
+void ny_name_column(const struct ny_data_frame *frame, size_t column, char words[NY_WORDS_BYTES]);
+/* "component 1: λ = 2.42×10³, 6.5 % of the variance, ± 2 %", "row" */
 void ny_describe_column(const struct ny_data_frame *frame, size_t column,
                         char words[NY_WORDS_BYTES]);
 

@@ -72,54 +72,20 @@ int ny_rows_reach(struct ny_store *store, const char *name, struct ny_rows_end *
     return err;
 }
 
-/* How the rows come in. */
-struct cure {
-    char text[256];
-};
-
-static struct cure cure_of(struct ny_store *store, const json_t *record)
+static void warn(struct ny_store *store, const char *what, const char *name, uint64_t behind)
 {
-    const json_t *graph = json_object_get(json_object_get(record, "report"), "graph");
-    const char *named = ny_field_text(graph, "name");
-    struct cure cure = {"fit --update full or frozen takes them in"};
-
-    if (!ny_field_is(record, "kind", "fit"))
-        return (struct cure){"--restart makes it again with them"};
-    if (named)
-        snprintf(cure.text, sizeof(cure.text),
-                 "it is a map of graph '%.64s': make that again with graph --restart, then the map "
-                 "with fit --restart; until then transform places them on it",
-                 named);
-    else if (json_is_object(graph))
-        return (struct cure){
-            "fit --restart makes it again with them, and transform places them on it as it is"};
-    else if (ny_context_peers(ny_store_context(store)) || ny_store_set(store) ||
-             json_object_get(record, "sharded"))
-        return (struct cure){
-            "fit --update frozen takes in those of the last shard, and fit --restart all"};
-    else if (json_is_true(json_object_get(record, "placed")))
-        return (struct cure){"fit --update frozen takes them in"};
-    return cure;
+    if (behind)
+        ny_log(ny_store_context(store), NY_LOG_WARNING,
+               "%s'%s' lacks %llu rows appended since; update it, or make it again with --restart",
+               what, name, (unsigned long long)behind);
 }
 
 void ny_warn_behind(struct ny_store *store, const char *name, const json_t *record)
 {
-    uint64_t behind = ny_rows_behind(store, record);
-
-    if (behind)
-        ny_log(ny_store_context(store), NY_LOG_WARNING, "'%s' lacks %llu %s appended since; %s",
-               name, (unsigned long long)behind, behind == 1 ? "row that was" : "rows that were",
-               cure_of(store, record).text);
+    warn(store, "", name, ny_rows_behind(store, record));
 }
 
 void ny_warn_sums_behind(struct ny_store *store, const char *name, const json_t *record)
 {
-    uint64_t behind = lacks(store, record);
-
-    if (behind)
-        ny_log(ny_store_context(store), NY_LOG_WARNING,
-               "the sums of '%s' lack %llu %s appended to %s since; the same fit with --until sums "
-               "and --restart sums up all rows",
-               name, (unsigned long long)behind, behind == 1 ? "row that was" : "rows that were",
-               ny_store_path(store));
+    warn(store, "the sum of ", name, lacks(store, record));
 }

@@ -47,19 +47,6 @@ struct piece {
     char *values;
 };
 
-/* Refuses a list with a word of so many bytes that is none. */
-static int refuse_word(struct ny_context *ctx, const char *list, const char *word, size_t length)
-{
-    static const char *const words[] = {"header", "ids", "labels", "clusters"};
-    char typed[32];
-
-    snprintf(typed, sizeof(typed), "%.*s", (int)(length < sizeof(typed) ? length : 0), word);
-    return ny_fail(ctx, NY_EUSAGE,
-                   "--with is header, ids, labels, clusters or several of them, such as "
-                   "header,ids, not '%s'%s",
-                   list, ny_hint(typed, words, sizeof(words) / sizeof(words[0])).text);
-}
-
 int ny_beside_parse(struct ny_beside *beside, struct ny_context *ctx, const char *list,
                     const char *output)
 {
@@ -76,15 +63,12 @@ int ny_beside_parse(struct ny_beside *beside, struct ny_context *ctx, const char
         else if (length == 6 && strncmp(at, "header", 6) == 0)
             beside->header = true;
         else
-            return refuse_word(ctx, list, at, length);
+            return ny_fail_value(ctx, "with", "header, ids, labels, clusters or several", list);
         at += length;
         if (!*at) break;
     }
     if (ny_output_text(output).delimiter) return NY_OK;
-    return ny_fail(ctx, NY_EUSAGE,
-                   "--with writes words beside numbers, which %s cannot hold; give an output that "
-                   "ends in .csv, .csv.gz or .tsv",
-                   output);
+    return ny_fail_only(ctx, "with", "an output that ends in .csv, .csv.gz or .tsv");
 }
 
 /* Writes a word that is not the last one of its line. */
@@ -307,9 +291,7 @@ static int check_once(const struct ny_result *result, const struct ny_result_par
                       const struct ny_beside *wanted)
 {
     if (!wanted->clusters || strcmp(part->name, "clusters") != 0) return NY_OK;
-    return ny_fail(result->ctx, NY_EUSAGE,
-                   "--with clusters would write the column of --part clusters twice; leave it out "
-                   "of --with, or give --part embedding");
+    return ny_fail_idle(result->ctx, "with", "clusters beside --part clusters");
 }
 
 /* Finds which rows are wanted of those that there are, once the part is known to be there. */
@@ -321,9 +303,7 @@ static int find_rows(struct beside *beside, const struct ny_beside *wanted)
     beside->first = wanted->first;
     beside->end = wanted->end == UINT64_MAX ? count : wanted->end;
     if (!wanted->ranged || (beside->first < beside->end && beside->end <= count)) return NY_OK;
-    return ny_fail(result->ctx, NY_EUSAGE,
-                   "there are no rows %llu:%llu of %s: it has %llu, counted from 0, and the second "
-                   "number is that of the row behind the last one",
+    return ny_fail(result->ctx, NY_EUSAGE, "there are no --rows %llu:%llu of %s, which has %llu",
                    (unsigned long long)beside->first, (unsigned long long)beside->end,
                    beside->part->name, (unsigned long long)count);
 }
@@ -351,9 +331,7 @@ static int find(struct beside *beside, const struct ny_beside *wanted, const cha
     }
     if (err || !wanted->labels) return err;
     beside->labels = ny_part_find("labels");
-    if (!beside->labels->count(result))
-        return ny_fail(result->ctx, NY_EUSAGE, "the points of %s have no labels",
-                       ny_store_path(result->store));
+    if (!beside->labels->count(result)) return ny_result_lacks(result->store, NULL, "labels");
     return ny_points_class_names(result->store, &beside->classes, &beside->class_count);
 }
 
@@ -400,14 +378,7 @@ int ny_part_export_beside(struct ny_store *store, const char *name, const char *
     int err = name ? ny_result_open_any(&result, store, name) : ny_result_of_points(&result, store);
 
     if (!err && !(beside.part && takes(beside.part, name, wanted)))
-        err = ny_fail(
-            result.ctx, NY_EUSAGE,
-            "--%s acts only with %s, such as embedding and clusters, and not with --part %s",
-            words    ? "with ids, labels or clusters"
-            : wanted->ranged ? "rows"
-                     : "with header",
-            words || wanted->ranged ? "parts that have a line for each row" : "tables of numbers",
-            part);
+        err = ny_fail_idle(result.ctx, !words && wanted->ranged ? "rows" : "with", part);
     if (!err) err = check_once(&result, beside.part, wanted);
     if (!err) err = find(&beside, wanted, name);
     if (!err) err = write_table(&beside, wanted, output);

@@ -157,20 +157,14 @@ static int put(const struct ny_result *result, const uint32_t *cluster, size_t c
 {
     struct ny_batch *batch;
     json_t *record = NULL;
-    uint64_t before;
     unsigned slot;
     int err = ny_record_need_done_held(result->store, result->name, &record);
 
     if (err) return err;
     if (!ny_record_same(record, result->record)) {
-        err = ny_fail(result->ctx, NY_EBUSY, "'%s' was made again in the meantime", result->name);
+        err = ny_fail_changed(result->ctx, result->name);
         goto done;
     }
-    before = current(record) ? ny_field_count(json_object_get(record, field), "count", 0) : 0;
-    if (before && before != count)
-        ny_log(result->ctx, NY_LOG_NOTE, "the %s that '%s' had %s replaced by these %zu",
-               ny_counted(before, "cluster", "clusters").text, result->name,
-               before == 1 ? "is" : "are", count);
     slot = !slot_of(record);
     err = ny_keep_put(&result->keep, slots[slot], cluster,
                       (size_t)result->rows.count * sizeof(*cluster));

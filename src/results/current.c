@@ -22,10 +22,7 @@ int ny_points_current(struct ny_store *store, struct ny_points_state *state, int
     if (ny_points_same(store, state, &same)) return err ? err : ny_context_error(ctx)->status;
     if (same) return err;
     ny_error_clear(ctx);
-    return ny_fail(ctx, NY_EBUSY,
-                   "rows of %s were cut off or replaced while they were read; run the same command "
-                   "again",
-                   ny_store_path(store));
+    return ny_fail_changed(ctx, ny_store_path(store));
 }
 
 int ny_record_untouched(struct ny_store *store, const char *name, const json_t *record, int err)
@@ -40,10 +37,7 @@ int ny_record_untouched(struct ny_store *store, const char *name, const json_t *
     json_decref(now);
     if (same) return err;
     ny_error_clear(ctx);
-    return ny_fail(
-        ctx, NY_EBUSY,
-        "the clusters of '%s' in %s were replaced while they were read; run the same command again",
-        name, ny_store_path(store));
+    return ny_fail_changed(ctx, name);
 }
 
 int ny_result_current(struct ny_result *result, const struct ny_result_part *part, int err)

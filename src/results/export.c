@@ -223,15 +223,12 @@ static int write_model(struct ny_result *result, const char *output)
     int err = ny_result_has_model(result->ctx, result->name, result->record);
 
     if (err) return err;
-    if (!bytes)
-        return ny_fail(result->ctx, NY_EUSAGE, "'%s' is only a %s: it has no model", result->name,
-                       ny_record_kind(result->record));
+    if (!bytes) return ny_result_lacks(result->store, result->name, "model");
     if (method && method->all_rows && landmarks)
         return ny_fail(result->ctx, NY_EUSAGE,
-                       "the model of '%s' would be all points of %s, which %s needs to place "
-                       "others; place them with 'nystream transform %s %s'",
-                       result->name, ny_store_path(result->store), method->name,
-                       ny_store_path(result->store), result->name);
+                       "the model of '%s' would be all points of %s; place rows with 'nystream "
+                       "transform'",
+                       result->name, ny_store_path(result->store));
     err = ny_model_of_result(&model, result->store, result->name);
     if (!err) err = ny_model_take_columns(model, result->store);
     err = ny_result_current(result, NULL, err);
@@ -273,34 +270,16 @@ int ny_part_check(struct ny_context *ctx, const char *name)
     for (; parts[count]; count++)
         if (strcmp(parts[count], name) == 0) return NY_OK;
     ny_join(parts, count, list, sizeof(list));
-    return ny_fail(ctx, NY_EUSAGE, "--part is one of %s, not '%s'%s", list, name,
-                   ny_hint(name, parts, count).text);
-}
-
-/* "rows 0 to 99, 300 to 399 and 2 more ranges" */
-static void describe_missing(const struct ny_salvage *salvage, char *text, size_t bytes)
-{
-    size_t used = 0;
-
-    for (size_t i = 0; i < salvage->count && used < bytes; i++)
-        used += (size_t)snprintf(text + used, bytes - used, "%s%llu to %llu", i ? ", " : "rows ",
-                                 (unsigned long long)salvage->range[i].first,
-                                 (unsigned long long)salvage->range[i].end - 1);
-    if (salvage->more && used < bytes)
-        snprintf(text + used, bytes - used, " and %llu more ranges",
-                 (unsigned long long)salvage->more);
+    return ny_fail_value(ctx, "part", list, name);
 }
 
 /* Tells which rows of the file are NaN because they were damaged. */
 static void warn_of_missing(const struct ny_result *result, const struct ny_salvage *salvage,
                             const char *part, const char *output)
 {
-    char ranges[512];
-
-    describe_missing(salvage, ranges, sizeof(ranges));
     ny_log(result->ctx, NY_LOG_WARNING,
-           "%llu rows of the %s of '%s' are damaged; in %s they are NaN (numbers: 2^64-1): %s",
-           (unsigned long long)salvage->rows, part, result->name, output, ranges);
+           "%llu rows of the %s of '%s' are damaged; in %s they are NaN (numbers: 2^64-1)",
+           (unsigned long long)salvage->rows, part, result->name, output);
 }
 
 int ny_part_export(struct ny_store *store, const char *name, const char *part, const char *output,
@@ -330,11 +309,8 @@ int ny_points_export(struct ny_store *store, const char *part, const char *outpu
     struct ny_result points;
     int err = ny_result_of_points(&points, store);
 
-    if (!err && !points.n)
-        err = ny_refuse_nodes(store, "to export one, give its NAME and --part graph");
-    if (!err && !rows->count(&points))
-        err = ny_fail(points.ctx, NY_EUSAGE, "the points of %s have no %s", ny_store_path(store),
-                      part);
+    if (!err && !points.n) err = ny_refuse_nodes(store);
+    if (!err && !rows->count(&points)) err = ny_result_lacks(store, NULL, part);
     if (!err) err = write_part(&points, rows, output, salvage, 0);
     if (!err && salvage && salvage->rows) warn_of_missing(&points, salvage, part, output);
     ny_result_close_any(&points);

@@ -28,6 +28,11 @@ struct shared_export {
     char *mine, *all;         /* a piece of rows; all: of the peer that leads */
 };
 
+static int alone(struct ny_context *ctx, const char *part)
+{
+    return ny_fail(ctx, NY_EUSAGE, "several processes cannot export %s; start one", part);
+}
+
 /* Refuses a part that this shard does not have, or that is not of the result as a whole. */
 static int check_part(const struct shared_export *export)
 {
@@ -36,13 +41,9 @@ static int check_part(const struct shared_export *export)
 
     if (strcmp(export->part->name, "source") == 0 ||
         (strcmp(export->part->name, "clusters") == 0 && !fitted))
-        return ny_fail(
-            result->ctx, NY_EUSAGE,
-            "several processes cannot export %s together; export it from one that has all shards",
-            export->part->name);
+        return alone(result->ctx, export->part->name);
     if (export->part->count(result)) return NY_OK;
-    return ny_fail(result->ctx, NY_EUSAGE, "'%s' in %s has no %s", result->name,
-                   ny_store_path(result->store), export->part->name);
+    return ny_result_lacks(result->store, result->name, export->part->name);
 }
 
 static int allocate(struct shared_export *export)
@@ -119,7 +120,7 @@ static int copy_shard(struct shared_export *export, unsigned shard)
 
 /* Refuses clusters that an evaluation of all shards has not found together. Where a shard has got
  * others since it was opened, one was under way. */
-static int refuse_clusters(struct shared_export *export, unsigned shard)
+static int refuse_clusters(struct shared_export *export)
 {
     struct ny_result *result = &export->result;
     int err = ny_result_current(result, export->part, NY_OK);
@@ -129,15 +130,8 @@ static int refuse_clusters(struct shared_export *export, unsigned shard)
     ny_error_clear(result->ctx);
     err = ny_peers_least(export->peers, &untouched);
     if (err) return err;
-    if (untouched)
-        return ny_fail(result->ctx, NY_EUSAGE,
-                       "shard %u has other clusters of '%s' than shard 0: each was evaluated by "
-                       "itself; 'nystream eval STORE %s --clusters K' finds clusters of all shards",
-                       shard, result->name, result->name);
-    return ny_fail(
-        result->ctx, NY_EBUSY,
-        "the clusters of '%s' were replaced while they were read; run the same command again",
-        result->name);
+    if (untouched) return alone(result->ctx, "clusters of each shard");
+    return ny_fail_changed(result->ctx, result->name);
 }
 
 /* Compares the clusters of all shards before any of them is written. */
@@ -152,7 +146,7 @@ static int agree_on_clusters(struct shared_export *export)
     for (unsigned shard = 1; shard < shards && !err && !other; shard++)
         if (all[shard] != all[0]) other = shard;
     ny_free(ctx, all);
-    return err || !other ? err : refuse_clusters(export, other);
+    return err || !other ? err : refuse_clusters(export);
 }
 
 static int write_rows(struct shared_export *export, const char *output)
@@ -195,12 +189,7 @@ static int check_classes(const struct shared_export *export)
     mine = count;
     if (!err) err = ny_peers_gather_equal(export->peers, &mine, sizeof(mine), all);
     for (unsigned shard = 1; shard < shards && !err; shard++)
-        if (all[shard] > all[0])
-            err = ny_fail(
-                ctx, NY_EUSAGE,
-                "shard %u has classes that shard 0 does not know, but several processes export "
-                "only the names that shard 0 has; export them from one that has all shards",
-                shard);
+        if (all[shard] > all[0]) err = alone(ctx, "classes");
     ny_free(ctx, names);
     ny_free(ctx, all);
     return err;
@@ -213,10 +202,7 @@ static int write_once(const struct shared_export *export, const char *part, cons
     struct ny_names_part names;
     int err = strcmp(part, "classes") == 0 ? check_classes(export) : NY_OK;
 
-    if (strcmp(part, "ids") == 0)
-        return ny_fail(result->ctx, NY_EUSAGE,
-                       "several processes cannot export ids together; export them from one that "
-                       "has all shards");
+    if (strcmp(part, "ids") == 0) return alone(result->ctx, "ids");
     if (err || !ny_peers_leads(export->peers)) return err;
     if (!ny_is_names_part(part))
         return ny_part_export(result->store, result->name, part, output, NULL);

@@ -163,10 +163,7 @@ static int put_matrix(const struct ny_stored_graph *graph, const struct ny_edge_
     int err = NY_OK;
 
     if (graph->n > INT32_MAX)
-        return ny_fail(list->ctx, NY_EUSAGE,
-                       "an .npz has column numbers of 32 bits, and the graph has %llu nodes; write "
-                       "it as .mtx",
-                       (unsigned long long)graph->n);
+        return ny_fail(list->ctx, NY_EUSAGE, "the graph is too large for an .npz; write an .mtx");
     err = fill_matrix(&matrix, list, graph->n);
     if (err == NY_OK) err = write_matrix(graph, &matrix, 2 * list->count, writer);
     ny_free(list->ctx, matrix.start);
@@ -198,19 +195,11 @@ static int write_list(const struct ny_stored_graph *graph, const struct ny_edge_
 
 int ny_graph_export(struct ny_result *result, const char *output)
 {
-    const char *other = ny_field_text(ny_graph_facts(result->record), "name");
     struct ny_edge_list list;
     int err;
 
-    if (!ny_stored_graph_any(&result->graph) && other)
-        return ny_fail(
-            result->ctx, NY_EUSAGE,
-            "'%s' was made from the graph '%s', which is another result of the store; export that",
-            result->name, other);
     if (!ny_stored_graph_any(&result->graph))
-        return ny_fail(result->ctx, NY_EUSAGE,
-                       "'%s' has no graph; make one with 'nystream graph %s NAME'", result->name,
-                       ny_store_path(result->store));
+        return ny_result_lacks(result->store, result->name, "graph");
     err = ny_stored_edge_list(&result->graph, &list);
     err = ny_result_current(result, NULL, err);
     if (err == NY_OK) err = write_list(&result->graph, &list, output);

@@ -26,9 +26,8 @@ int ny_graph_need_of(struct ny_store *store, const char *map, const json_t *reco
     if (err || !name) return err;
     if (!gone) return ny_graph_need(store, name, graph);
     return ny_fail(ny_store_context(store), NY_EUSAGE,
-                   "'%s' was made from graph '%s', which is no longer in %s; make that graph again "
-                   "with the options it had (nystream graph), or make a map from another graph",
-                   map, name, ny_store_path(store));
+                   "'%s' was made from graph '%s', which is no longer in %s; make it again", map,
+                   name, ny_store_path(store));
 }
 
 int ny_graph_find_of(struct ny_store *store, const json_t *record, struct ny_named_graph *graph)

@@ -2,7 +2,7 @@
 
 static size_t batch_bytes(const struct ny_keep *keep)
 {
-    return ny_batch_bytes_of(keep->at);
+    return ny_batch_bytes_max(ny_memory_limit(keep->ctx));
 }
 
 static int begin(const struct ny_keep *keep, struct ny_batch **out)

@@ -33,7 +33,7 @@ bool ny_is_names_part(const char *name)
 }
 
 /* Counts the classes that have names; there is to be one. */
-static int find_classes(struct ny_names_part *part, const struct ny_rows_info *info)
+static int find_classes(struct ny_names_part *part)
 {
     struct ny_context *ctx = ny_store_context(part->store);
     char **names;
@@ -43,9 +43,7 @@ static int find_classes(struct ny_names_part *part, const struct ny_rows_info *i
     ny_free(ctx, names);
     part->count = count;
     if (err || count) return err;
-    return ny_fail(ctx, NY_EUSAGE, "the rows of %s have %s", ny_store_path(part->store),
-                   info->labels ? "labels that are numbers, whose classes have no names"
-                                : "no labels, and therefore no classes");
+    return ny_result_lacks(part->store, NULL, "classes");
 }
 
 int ny_names_part_find(struct ny_names_part *part, struct ny_store *store, struct ny_result *result,
@@ -58,15 +56,11 @@ int ny_names_part_find(struct ny_names_part *part, struct ny_store *store, struc
     if (err) return err;
     *part = (struct ny_names_part){
         .store = store, .result = result, .of = (enum ny_names_of)number_of(name)};
-    if (part->of == NY_NAMES_CLASSES) return find_classes(part, &info);
+    if (part->of == NY_NAMES_CLASSES) return find_classes(part);
     columns = part->of == NY_NAMES_COLUMNS;
     part->count = columns ? info.d : result ? result->rows.count : info.n;
     if (columns ? info.column_names : info.names) return NY_OK;
-    return ny_fail(ny_store_context(store), NY_EUSAGE,
-                   "the %s of %s have no names: the first import had none (.h5ad, .h5, matrix.mtx "
-                   "with %s beside it, and tables with %s have some)",
-                   columns ? "columns" : "rows", ny_store_path(store),
-                   columns ? "features.tsv" : "barcodes.tsv", columns ? "a header" : "--id-column");
+    return ny_result_lacks(store, NULL, name);
 }
 
 /* Adds the names of rows of a result, run by run of rows that lie together in the store. */

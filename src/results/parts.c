@@ -6,7 +6,7 @@
  * reports and evaluation read through it, and know no part by itself. ny_result_open() reads the
  * record and decides, once, how stored rows become coordinates (model/coordinates.h), and
  * refuses a result of more rows than points/ has: then points/ is from an older copy. A part that
- * the result does not have has count 0, and is refused with the list of those that it has.
+ * the result does not have has count 0, and is refused.
  */
 #include "results/parts.h"
 
@@ -60,16 +60,38 @@ static int fill_eigenvectors(struct ny_result *result, uint64_t first, size_t co
     return err;
 }
 
-static int fill_eigenvalues(struct ny_result *result, uint64_t first, size_t count, void *out)
+/* Fills in numbers of a list of the report. */
+static void fill_figures(const struct ny_result *result, const char *key, uint64_t first,
+                         size_t count, double *out, size_t stride)
 {
-    const json_t *values = json_object_get(result->report, "eigenvalues");
+    const json_t *values = json_object_get(result->report, key);
 
     for (size_t k = 0; k < count; k++) {
         const json_t *value = json_array_get(values, (size_t)first + k);
 
-        ((double *)out)[k] = json_is_number(value) ? json_number_value(value) : (double)NAN;
+        out[k * stride] = json_is_number(value) ? json_number_value(value) : (double)NAN;
     }
+}
+
+static int fill_eigenvalues(struct ny_result *result, uint64_t first, size_t count, void *out)
+{
+    fill_figures(result, "eigenvalues", first, count, out, 1);
     return NY_OK;
+}
+
+/* The error of each pair, its standard error, and the eigenvalue corrected by it. */
+static int fill_errors(struct ny_result *result, uint64_t first, size_t count, void *out)
+{
+    fill_figures(result, "component_errors", first, count, out, 3);
+    fill_figures(result, "component_errors_se", first, count, (double *)out + 1, 3);
+    fill_figures(result, "eigenvalues_corrected", first, count, (double *)out + 2, 3);
+    return NY_OK;
+}
+
+static size_t columns_of_errors(const struct ny_result *result)
+{
+    (void)result;
+    return 3;
 }
 
 /* Counts the landmarks, be they rows or points that were given. */
@@ -137,10 +159,8 @@ static int find_axes(struct ny_result *result)
     int err = ny_model_of_result(&model, result->store, result->name);
 
     if (!err && (model->p != result->coordinates.pairs || model->d != columns_of_points(result)))
-        err = ny_fail(result->ctx, NY_ESTORE,
-                      "the model of '%s' has %zu axes of %zu columns, which does not match its "
-                      "record; fit it again with --restart",
-                      result->name, model->p, model->d);
+        err = ny_fail_damaged(ny_store_context(result->store), result->name,
+                              ny_store_path(result->store));
     if (err) goto done;
     result->axes = ny_calloc(result->ctx, NY_MEM_MODEL, model->d, (model->p + 1) * sizeof(double));
     err = result->axes ? ny_model_axes(model, result->axes) : NY_EBUDGET;
@@ -276,6 +296,11 @@ static size_t count_eigenvalues(const struct ny_result *result)
     return json_array_size(json_object_get(result->report, "eigenvalues"));
 }
 
+static size_t count_errors(const struct ny_result *result)
+{
+    return json_array_size(json_object_get(result->report, "component_errors"));
+}
+
 /* Counts residuals: one for each row, if the selection has measured them and told the largest. */
 static size_t count_residuals(const struct ny_result *result)
 {
@@ -395,6 +420,7 @@ static const struct ny_result_part parts[] = {
     {"embedding", NY_OUT_F32, components_of, fill_embedding, count_embedded, grain_of_rows, true},
     {"eigenvectors", NY_OUT_F32, pairs_of, fill_eigenvectors, count_embedded, grain_of_rows, true},
     {"eigenvalues", NY_OUT_F64, NULL, fill_eigenvalues, count_eigenvalues, NULL, false},
+    {"errors", NY_OUT_F64, columns_of_errors, fill_errors, count_errors, NULL, false},
     {"landmarks", NY_OUT_U64, NULL, fill_landmarks, count_landmark_rows, grain_of_landmarks, false},
     {"landmark-points", NY_OUT_F32, columns_of_points, fill_landmark_points, count_landmark_points,
      NULL, false},
@@ -419,10 +445,11 @@ enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
 /* Names of all parts for callers. The model, the graph (results/graph_export.c) and names
  * (results/names.c) are no tables of numbers, and therefore not among the parts above. */
 static const char *const names[] = {
-    "embedding",  "eigenvectors", "eigenvalues", "landmarks", "landmark-points", "axes",
-    "mean",       "features",     "residuals",   "labels",    "source",          "rows",
-    "neighbors",  "distances",    "components",  "graph",     "clusters",        "points",
-    "raw-points", "ids",          "columns",     "classes",   "model",           NULL};
+    "embedding", "eigenvectors", "eigenvalues", "errors",     "landmarks", "landmark-points",
+    "axes",      "mean",         "features",    "residuals",  "labels",    "source",
+    "rows",      "neighbors",    "distances",   "components", "graph",     "clusters",
+    "points",    "raw-points",   "ids",         "columns",    "classes",   "model",
+    NULL};
 
 const char *const *ny_parts(void)
 {
@@ -465,11 +492,11 @@ int ny_result_open(struct ny_result *result, struct ny_store *store, const char 
     result->n = ny_field_count(result->report, "n", 0);
     err = ny_points_info(store, &points);
     if (err == NY_OK && result->n > points.n && !ny_of_nodes(record))
-        err = ny_fail(result->ctx, NY_ESTORE,
-                      "'%s' has %llu rows, but points/ of %s has %llu: points/ is from an older "
-                      "copy of the store; put the newer one back, or fit '%s' again with --restart",
-                      name, (unsigned long long)result->n, ny_store_path(store),
-                      (unsigned long long)points.n, name);
+        err = ny_fail(
+            result->ctx, NY_ESTORE,
+            "'%s' has more rows than points/ of %s, which is an older copy: put the newer one "
+            "back, or make '%s' again with --restart",
+            name, ny_store_path(store), name);
     if (err) return ny_keep_current(&result->keep, record, err); /* unless rows were cut off */
     result->d = (size_t)points.d;
     result->dtype = points.dtype;
@@ -488,9 +515,7 @@ int ny_result_open(struct ny_result *result, struct ny_store *store, const char 
     err = ny_coordinates_parse(&result->coordinates, result->ctx, record);
     if (err) return err;
     if (result->coordinates.pairs > result->rows.count && !has_pairs_of_others(record))
-        return ny_fail(result->ctx, NY_ESTORE,
-                       "'%s' says that it has %zu eigenvectors of %llu rows", name,
-                       result->coordinates.pairs, (unsigned long long)result->rows.count);
+        return ny_fail_damaged(ny_store_context(result->store), name, ny_store_path(result->store));
     result->f64 = ny_field_is(result->report, "precision", "f64");
     if (result->coordinates.pairs)
         result->layout = ny_embedding_layout(
@@ -537,34 +562,6 @@ static int reserve_stored(struct ny_result *result, size_t count)
     return result->stored ? NY_OK : NY_EBUDGET;
 }
 
-/* Refuses a part that this result does not have, with the list of those that it has. */
-static int no_such_part(const struct ny_result *result, const struct ny_result_part *part)
-{
-    const char *why = "";
-    char list[256] = "";
-    size_t length = 0;
-
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && length < sizeof(list); i++)
-        if (parts[i].count(result) > 0)
-            length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s",
-                                       length ? ", " : "", parts[i].name);
-    if (ny_stored_graph_any(&result->graph) && length < sizeof(list))
-        snprintf(list + length, sizeof(list) - length, ", graph");
-    if (part->fill == fill_landmarks && has_points(result))
-        why = "; its landmarks are given points, and not rows";
-    if (part->count == count_axes)
-        why =
-            ny_field_is(result->report, "kernel", "cosine")
-                ? "; maps of the linear kernel (pca) have axes; for those of svd with this kernel, "
-                  "transform an identity matrix, as they are the places of rows with a single 1"
-                : "; maps of the linear kernel (pca) have axes and a mean";
-    if (strcmp(part->name, "embedding") == 0 && result->map)
-        why = "; ny_fit_into() has put it into memory only: --restart fits it anew";
-    if (strcmp(part->name, "clusters") == 0) why = "; 'nystream eval' makes clusters";
-    return ny_fail(result->ctx, NY_EUSAGE, "'%s' in %s has no %s; it has %s%s", result->name,
-                   ny_store_path(result->store), part->name, list, why);
-}
-
 /* Tells whether the rows of a part are points, whose type is not that of the fit. */
 static bool of_points(const struct ny_result_part *part)
 {
@@ -573,7 +570,7 @@ static bool of_points(const struct ny_result_part *part)
 
 int ny_result_prepare(struct ny_result *result, const struct ny_result_part *part, size_t rows)
 {
-    if (part->count(result) == 0) return no_such_part(result, part);
+    if (part->count(result) == 0) return ny_result_lacks(result->store, result->name, part->name);
     if (part->fill == fill_eigenvectors && !result->inverse && invert_eigenvalues(result))
         return NY_EBUDGET;
     if (part->count == count_axes) return result->axes ? NY_OK : find_axes(result);

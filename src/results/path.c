@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "graph/buckets.h"
+#include "results/record.h"
 
 /* Backwards from the end over edges that a shortest path may take: next[v] is the node after v. */
 static void trace(const struct ny_edges *graph, const uint32_t ends[2], const float *distance,
@@ -73,9 +74,8 @@ static int check_rows(const struct ny_stored_path *path, const struct ny_stored_
                       uint64_t from, uint64_t to)
 {
     if (from < graph->n && to < graph->n) return NY_OK;
-    return ny_fail(path->ctx, NY_EUSAGE, "'%s' has rows 0 to %llu, and no row %llu",
-                   graph->keep.name, (unsigned long long)graph->n - 1,
-                   (unsigned long long)(from >= graph->n ? from : to));
+    return ny_fail(path->ctx, NY_EUSAGE, "the rows of '%s' are 0 to %llu", graph->keep.name,
+                   (unsigned long long)graph->n - 1);
 }
 
 /* *component: that of both rows. */
@@ -90,30 +90,29 @@ static int find_component(const struct ny_stored_path *path, const struct ny_sto
     *component = (uint32_t)from;
     if (from == to) return NY_OK;
     return ny_fail(path->ctx, NY_EDATA,
-                   "there is no path from row %llu to row %llu: they are in components %llu and "
-                   "%llu of '%s'; make a graph with more --neighbors, or with --connect",
-                   (unsigned long long)rows[0], (unsigned long long)rows[1],
-                   (unsigned long long)from, (unsigned long long)to, graph->keep.name);
+                   "'%s' has no path from row %llu to row %llu; make a graph with more --neighbors",
+                   graph->keep.name, (unsigned long long)rows[0], (unsigned long long)rows[1]);
 }
 
 /* Distances of all nodes from one, in their place. */
 static int find_distances(const struct ny_edges *graph, uint32_t from, float *distance)
 {
     const struct ny_reach reach = {.distance = distance, .stride = 1};
-    struct ny_buckets *buckets;
-    int err = ny_buckets_new(&buckets, graph);
+    struct ny_layout l = {.ctx = graph->ctx};
+    struct ny_buckets *buckets = ny_buckets_lay(&l, graph);
+    int err;
 
-    if (err) return err;
+    if (!buckets) return ny_layout_end(&l);
     for (uint32_t v = 0; v < graph->n; v++)
         distance[v] = INFINITY;
     err = ny_buckets_run(buckets, &reach, from);
-    ny_buckets_free(buckets);
+    ny_layout_free(&l);
     return err;
 }
 
 /* Says why a row of the component is not reached: lengths of paths are f32, as those of edges. */
 static int not_reached(const struct ny_stored_path *path, const struct ny_stored_graph *graph,
-                       const struct ny_edges *edges, const uint64_t rows[2], uint32_t component)
+                       const struct ny_edges *edges)
 {
     double sum = 0;
 
@@ -121,14 +120,10 @@ static int not_reached(const struct ny_stored_path *path, const struct ny_stored
         sum += (double)edges->length[e];
     if (sum > (double)FLT_MAX)
         return ny_fail(path->ctx, NY_ENUMERIC,
-                       "the path from row %llu to row %llu of '%s' is longer than %.2g, the most "
-                       "that a graph can hold; make the graph from lengths in a larger unit",
-                       (unsigned long long)rows[0], (unsigned long long)rows[1], graph->keep.name,
-                       (double)FLT_MAX);
-    return ny_fail(path->ctx, NY_ESTORE,
-                   "the edges of graph '%s' do not join its component %u; make it again with "
-                   "--restart",
-                   graph->keep.name, component);
+                       "the path in '%s' is too long for f32; make the graph of lengths in a "
+                       "larger unit",
+                       graph->keep.name);
+    return ny_fail_damaged(path->ctx, graph->keep.name, graph->keep.place);
 }
 
 int ny_stored_path_find(struct ny_stored_path *path, const struct ny_stored_graph *graph,
@@ -153,7 +148,7 @@ int ny_stored_path_find(struct ny_stored_path *path, const struct ny_stored_grap
         ends[k] = edges.node[rows[k]];
     err = find_distances(&edges, ends[0], distance);
     if (err == NY_OK && !(distance[ends[1]] < INFINITY))
-        err = not_reached(path, graph, &edges, rows, component);
+        err = not_reached(path, graph, &edges);
     if (err == NY_OK) err = follow(path, &edges, ends, distance);
 done:
     ny_free(path->ctx, distance);

@@ -37,16 +37,10 @@ int ny_record_need(struct ny_store *store, const char *name, json_t **out)
 static int need_done(struct ny_store *store, const char *name, bool running, json_t **out)
 {
     struct ny_context *ctx = ny_store_context(store);
-    char share[40] = "";
-    uint64_t rows, n;
     int err = ny_record_need(store, name, out);
 
     if (err || ny_field_is(*out, "stage", "done")) return err;
-    n = ny_field_count(json_object_get(*out, "report"), "n", 0);
-    if (ny_record_rows_done(*out, &rows) && n)
-        snprintf(share, sizeof(share), ", %.0f %% of its rows", 100 * (double)rows / (double)n);
-    err = ny_fail(ctx, NY_EUSAGE, "'%s' is not finished: stage %s%s; %s", name,
-                  ny_field_text(*out, "stage"), share,
+    err = ny_fail(ctx, NY_EUSAGE, "'%s' is not finished; %s", name,
                   running ? "it is running" : ny_resume_words(store, name, *out).text);
     json_decref(*out);
     *out = NULL;
@@ -123,7 +117,7 @@ int ny_record_lost(struct ny_context *ctx, const json_t *record, struct ny_lost 
     gone->count = count;
     if (ny_lost_plausible(gone, UINT64_MAX)) return NY_OK;
     ny_lost_release(gone, ctx);
-    return ny_fail(ctx, NY_ESTORE, "the list of lost rows of a result is damaged");
+    return ny_fail_damaged(ctx, NULL, NULL);
 }
 
 /* Tells whether a result is a graph or a map of one, whose rows have their numbers in the store. */
@@ -150,37 +144,35 @@ int ny_record_check_lost(struct ny_store *store, const char *name, const json_t 
         i++;
     if ((i < now->count && now->range[i].first < end) ||
         (i < then.count && then.range[i].first < end))
-        err = ny_fail(ctx, NY_ESTORE, "rows of %s were lost after %s'%s' was begun; %s",
-                      ny_store_path(store), of_graph ? "the graph of " : "", name,
-                      of_graph ? "a graph needs all rows: import what is left into another store"
-                               : "fit it again with --restart");
+        err = ny_fail(ctx, NY_ESTORE,
+                      "rows of %s were lost after '%s' was begun; make it again with --restart",
+                      ny_store_path(store), name);
     ny_lost_release(&then, ctx);
     return err;
 }
 
-/* The store in which a result of nodes is looked for, and what to do about it. */
-struct search {
-    struct ny_store *store;
-    const char *advice;
-};
-
 static int refuse_if_of_nodes(void *user, const char *name)
 {
-    const struct search *search = user;
+    struct ny_store *store = user;
     json_t *record;
-    int err = ny_record_load(search->store, name, &record);
+    int err = ny_record_load(store, name, &record);
 
     if (!err && ny_of_nodes(record))
-        err = ny_fail(ny_store_context(search->store), NY_EUSAGE,
-                      "%s has no points, only graphs such as '%s'; %s",
-                      ny_store_path(search->store), name, search->advice);
+        err = ny_fail(ny_store_context(store), NY_EUSAGE,
+                      "%s has no points, only graphs such as '%s'", ny_store_path(store), name);
     json_decref(record);
     return err;
 }
 
-int ny_refuse_nodes(struct ny_store *store, const char *advice)
+int ny_refuse_nodes(struct ny_store *store)
 {
-    struct search search = {store, advice};
+    return ny_results_list(store, refuse_if_of_nodes, store);
+}
 
-    return ny_results_list(store, refuse_if_of_nodes, &search);
+int ny_result_lacks(struct ny_store *store, const char *name, const char *what)
+{
+    struct ny_context *ctx = ny_store_context(store);
+
+    if (!name) return ny_fail(ctx, NY_EUSAGE, "%s has no %s", ny_store_path(store), what);
+    return ny_fail(ctx, NY_EUSAGE, "'%s' in %s has no %s", name, ny_store_path(store), what);
 }

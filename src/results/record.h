@@ -10,9 +10,9 @@
 int ny_record_load(struct ny_store *store, const char *name, json_t **out);
 /* Loads the record of the update of NAME that is under way; *out = NULL when there is none. */
 int ny_record_load_update(struct ny_store *store, const char *name, json_t **out);
-/* Loads the record of NAME, or fails with NY_EUSAGE and the nearest NAME when there is none. */
+/* Loads the record of NAME, or fails with NY_EUSAGE when there is none. */
 int ny_record_need(struct ny_store *store, const char *name, json_t **out);
-/* Like ny_record_need(), and the result must be done: NY_EUSAGE with its progress otherwise. */
+/* Like ny_record_need(), and the result must be done: NY_EUSAGE otherwise. */
 int ny_record_need_done(struct ny_store *store, const char *name, json_t **out);
 /* Like ny_record_need_done(), of a NAME whose lock the caller has: nobody else works at it. */
 int ny_record_need_done_held(struct ny_store *store, const char *name, json_t **out);
@@ -30,8 +30,9 @@ int ny_record_lost(struct ny_context *ctx, const json_t *record, struct ny_lost 
 /* NY_ESTORE when rows that it covers were lost since: its numbers are then not those of a handle
  * that skips them now. */
 int ny_record_check_lost(struct ny_store *store, const char *name, const json_t *record);
-/* Fails with NY_EUSAGE, which ends in `advice`, where a result of the store is of nodes: it then
- * has no points. */
-int ny_refuse_nodes(struct ny_store *store, const char *advice);
+/* Fails with NY_EUSAGE where a result of the store is of nodes: it then has no points. */
+int ny_refuse_nodes(struct ny_store *store);
+/* NY_EUSAGE: a result, or where `name` is NULL the store, has no such part. */
+int ny_result_lacks(struct ny_store *store, const char *name, const char *what);
 
 #endif

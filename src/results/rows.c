@@ -26,10 +26,7 @@ int ny_result_rows_of(struct ny_result_rows *result_rows, struct ny_store *store
                                 .component = json_is_number(json_object_get(report, "embedded"))};
     result_rows->count = result_rows->n;
     if (result_rows->component && ny_field_count(report, "embedded", 0) > result_rows->count)
-        return ny_fail(ny_store_context(store), NY_ESTORE,
-                       "'%s' says that it embeds more rows than there are; fit it again with "
-                       "--restart",
-                       name);
+        return ny_fail_damaged(ny_store_context(store), name, ny_store_path(store));
     if (result_rows->component) result_rows->count = ny_field_count(report, "embedded", 0);
     return ny_record_lost(ny_store_context(store), record, &result_rows->lost);
 }
@@ -69,9 +66,8 @@ static int run_of(const struct ny_result_rows *result_rows, uint64_t first, size
     if (err) return err;
     for (size_t i = 0; i < look; i++)
         if (rows[i] >= result_rows->n)
-            return ny_fail(ny_store_context(result_rows->store), NY_ESTORE,
-                           "the rows of '%s' are not all rows of %s; fit it again with --restart",
-                           result_rows->name, ny_store_path(result_rows->store));
+            return ny_fail_damaged(ny_store_context(result_rows->store), result_rows->name,
+                                   ny_store_path(result_rows->store));
     *row = rows[0];
     for (*length = 1; *length < look && rows[*length] == rows[0] + *length;)
         ++*length;

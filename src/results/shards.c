@@ -109,20 +109,17 @@ int ny_result_together(struct ny_store *set, const char *name, bool *lacking,
         if (err || !whole->torn) return err;
     }
     return ny_fail(ny_store_context(set), NY_ESTORE,
-                   "shards of %s have '%s' from different fits or updates, as one of them is from "
-                   "an older copy: put the newer one back, or make '%s' anew with --restart",
-                   ny_store_path(set), name, name);
+                   "shards of %s have '%s' of different fits; make it again with --restart",
+                   ny_store_path(set), name);
 }
 
-/* Refuses a result that not all shards have, with the numbers of those that lack it. */
+/* Refuses a result that not all shards have. */
 static int check_there(struct ny_store *set, const char *name)
 {
     struct ny_context *ctx = ny_store_context(set);
-    size_t count = ny_store_set(set)->count, missing, told = 0, used = 0;
-    bool *lacking = ny_calloc(ctx, NY_MEM_OTHER, count + 1, sizeof(*lacking));
+    size_t count = ny_store_set(set)->count, missing;
     struct ny_together whole = {0};
-    char list[96] = "";
-    int err = lacking ? ny_result_together(set, name, lacking, &whole) : NY_EBUDGET;
+    int err = ny_result_together(set, name, NULL, &whole);
 
     missing = whole.unfinished;
     if (!err && missing == count && count > 0) {
@@ -131,17 +128,10 @@ static int check_there(struct ny_store *set, const char *name)
         err = ny_record_need_done(set, name, &record);
         json_decref(record);
     }
-    for (size_t k = 0; !err && k < count && told < 8; k++)
-        if (lacking[k])
-            used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%u", told++ ? ", " : "",
-                                     ny_shards_number(set, k));
     if (!err && missing)
-        err = ny_fail(
-            ctx, NY_EUSAGE, "'%s' is not finished in %zu of the %zu shards of %s: %s%s; %s", name,
-            missing, count, ny_store_path(set), list, missing > told ? " and others" : "",
-            whole.together ? "run the command that fitted all shards once more to complete it"
-                           : "finish it there");
-    ny_free(ctx, lacking);
+        err = ny_fail(ctx, NY_EUSAGE,
+                      "'%s' is not finished in %zu of the %zu shards of %s; run the command again",
+                      name, missing, count, ny_store_path(set));
     return err;
 }
 
@@ -162,8 +152,8 @@ static int check_kind(const char *whole, const struct ny_result *one)
 
     if (strcmp(kind, "fit") == 0) return NY_OK;
     return ny_fail(one->ctx, NY_EUSAGE,
-                   "'%s' is a separate %s in each shard of %s: give the path of one, such as %s",
-                   one->name, kind, whole, ny_store_path(one->store));
+                   "'%s' is another %s in each shard of %s; give the path of one", one->name, kind,
+                   whole);
 }
 
 int ny_result_digest(struct ny_result *result, uint64_t *digest)
@@ -172,10 +162,7 @@ int ny_result_digest(struct ny_result *result, uint64_t *digest)
 
     if (!err) err = digest_model(result, digest);
     if (err || *digest) return err;
-    return ny_fail(result->ctx, NY_EUSAGE,
-                   "'%s' in %s has no model, so its rows are on a map of their own: give the path "
-                   "of the shard",
-                   result->name, ny_store_path(result->store));
+    return ny_result_lacks(result->store, result->name, "model");
 }
 
 /* Compares the result of one shard with that of the first, whose model is to be that of all. */
@@ -191,18 +178,9 @@ static int check_shard(struct ny_result *whole, const struct ny_result *first)
     if (digest == span->model && digest && span->result.f64 == first->f64 &&
         span->result.layout.row_bytes == first->layout.row_bytes)
         return NY_OK;
-    if (!digest)
-        return ny_fail(whole->ctx, NY_EUSAGE,
-                       "'%s' of shard %u of %s has no model, so its rows are on a map of their "
-                       "own: give the path of the shard",
-                       whole->name, ny_shards_number(whole->store, span->k),
-                       ny_store_path(whole->store));
-    return ny_fail(
-        whole->ctx, NY_EUSAGE,
-        "shards %u and %u of %s have '%s' from different models, so their rows are on different "
-        "maps: place all of them by one, with 'nystream fit SHARD NAME --model MODEL.nym'",
-        ny_shards_number(whole->store, 0), ny_shards_number(whole->store, span->k),
-        ny_store_path(whole->store), whole->name);
+    return ny_fail(whole->ctx, NY_EUSAGE,
+                   "shards of %s have '%s' of different models, or of none; give the path of one",
+                   ny_store_path(whole->store), whole->name);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
@@ -341,21 +319,12 @@ static int fill_shard(struct ny_result *whole, const struct ny_result_part *part
 
     if (!has_rows_of(&span->result, whole) || fit_of(span->result.record) != span->fit[span->k] ||
         span->result.rows.count != span->first[span->k + 1] - span->first[span->k])
-        return ny_fail(
-            whole->ctx, NY_EUSAGE,
-            "'%s' of shard %u of %s was fitted anew or updated since it was opened; open "
-            "it again",
-            whole->name, ny_shards_number(whole->store, span->k), ny_store_path(whole->store));
+        return ny_fail(whole->ctx, NY_EUSAGE, "'%s' of %s was made again; open it again",
+                       whole->name, ny_store_path(whole->store));
     if (part->count(&span->result) != span->result.rows.count)
-        return ny_fail(whole->ctx, NY_EUSAGE, "'%s' of shard %u of %s has no %s", whole->name,
-                       ny_shards_number(whole->store, span->k), ny_store_path(whole->store),
-                       part->name);
+        return ny_result_lacks(whole->store, whole->name, part->name);
     if (strcmp(part->name, "clusters") == 0 && !span->same_clusters)
-        return ny_fail(whole->ctx, NY_EBUSY,
-                       "the clusters of '%s' of shard %u of %s were replaced while they were read; "
-                       "run the same command again",
-                       whole->name, ny_shards_number(whole->store, span->k),
-                       ny_store_path(whole->store));
+        return ny_fail_changed(whole->ctx, whole->name);
     span->result.stored = whole->stored;
     span->result.inverse = whole->inverse;
     err = part->fill(&span->result, first, count, out);
@@ -484,8 +453,7 @@ int ny_result_put_clusters(const struct ny_result *result, const uint32_t *clust
         ny_result_close(&shard);
     }
     if (!err && !same)
-        ny_log(result->ctx, NY_LOG_WARNING,
-               "the clusters are not stored: '%s' was made again or updated in the meantime",
+        ny_log(result->ctx, NY_LOG_WARNING, "the clusters are not stored: '%s' was made again",
                result->name);
     return err;
 }
@@ -498,9 +466,7 @@ int ny_result_layout(struct ny_store *store, const char *name, struct ny_embeddi
 
     *layout = result.layout;
     *components = ny_coordinates_count(&result.coordinates);
-    if (err == NY_OK && !result.coordinates.pairs)
-        err = ny_fail(result.ctx, NY_EUSAGE, "'%s' is only a %s: it has no embedding", name,
-                      ny_record_kind(result.record));
+    if (err == NY_OK && !result.coordinates.pairs) err = ny_result_lacks(store, name, "embedding");
     ny_result_close_any(&result);
     return err;
 }
@@ -531,10 +497,8 @@ int ny_result_rows32(struct ny_store *store, const char *name, uint64_t first, s
 
     p = err ? 0 : ny_coordinates_count(&result.coordinates);
     if (!err && (!p || count > result.rows.count || first > result.rows.count - count))
-        err = ny_fail(
-            result.ctx, NY_EUSAGE,
-            "'%s' has %llu rows of %zu components, which do not include %zu rows from row %llu on",
-            name, (unsigned long long)result.rows.count, p, count, (unsigned long long)first);
+        err = ny_fail(result.ctx, NY_EUSAGE, "'%s' has %llu rows, not %zu from row %llu on", name,
+                      (unsigned long long)result.rows.count, count, (unsigned long long)first);
     if (!err) err = read_rows32(&result, first, count, p, rows);
     ny_result_close_any(&result);
     return err;

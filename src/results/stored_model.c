@@ -31,9 +31,8 @@ static int check_file(struct ny_context *ctx, const char *path, int fd, size_t *
     struct stat status;
 
     if (fstat(fd, &status) != 0) return ny_fail_errno(ctx, "open", path);
-    if (S_ISDIR(status.st_mode))
-        return ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE,
-                          "%s is a directory; give the file of a model", path);
+    if (S_ISDIR(status.st_mode)) errno = EISDIR;
+    if (S_ISDIR(status.st_mode)) return ny_fail_errno(ctx, "read", path);
     *bytes = S_ISREG(status.st_mode) ? (size_t)status.st_size : 0;
     if (*bytes < sizeof(head) || pread(fd, head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
         memcmp(head, NY_MODEL_MAGIC, sizeof(head)) != 0)
@@ -92,10 +91,7 @@ int ny_model_landmarks(struct ny_store *store, const char *name,
     if (!err) err = ny_model_of_result(&model, store, name);
     if (!err && (!model->landmarks || model->d != info.d || as->count > model->m ||
                  first > model->m - as->count))
-        err = ny_fail(ny_store_context(store), NY_ESTORE,
-                      "the model of '%s' in %s has other landmarks than its record says; fit it "
-                      "again with --restart",
-                      name, ny_store_path(store));
+        err = ny_fail_damaged(ny_store_context(store), name, ny_store_path(store));
     if (err) goto done;
     values = as->count * model->d;
     from = (const char *)model->landmarks + first * ny_row_bytes(model->spec.dtype, model->d, 0);

@@ -26,12 +26,11 @@
 /* Parts that stay readable, and those that serve the job alone. */
 static const char *const read_parts[] = {"landmarks", "residuals", "model",
                                          "embedding", "extension", "roots"};
-static const char *const work_parts[] = {"geometry",   "degrees",    "centring", "averages", "map",
-                                         "select.0",   "select.1",   "sums.0",   "sums.1",
-                                         "late.0",     "late.1",     "gram.0",   "gram.1",
-                                         "products.0", "products.1", "probe.0",  "probe.1",
-                                         "drawn.0",    "drawn.1",    "krylov.0", "krylov.1",
-                                         "features.0", "features.1"};
+static const char *const work_parts[] = {
+    "geometry", "degrees",    "centring",   "averages",   "map",        "select.0",
+    "select.1", "sums.0",     "sums.1",     "late.0",     "late.1",     "gram.0",
+    "gram.1",   "products.0", "products.1", "probe.0",    "probe.1",    "drawn.0",
+    "drawn.1",  "krylov.0",   "krylov.1",   "features.0", "features.1", "checks"};
 enum {
     READ_PARTS = sizeof(read_parts) / sizeof(read_parts[0]),
     WORK_PARTS = sizeof(work_parts) / sizeof(work_parts[0])
@@ -123,9 +122,7 @@ static void note_clusters(struct ny_context *ctx, const char *name, const json_t
 {
     if (ny_stored_clusters(&(struct ny_result){.record = result}))
         ny_log(ctx, NY_LOG_NOTE,
-               "the clusters of '%s' cover only the rows before this update, and are removed by "
-               "it; 'nystream eval' finds clusters of all rows",
-               name);
+               "the clusters of '%s' are removed, as they cover only the rows before", name);
 }
 
 /* The parts of a NAME that a batch deletes. */
@@ -149,9 +146,7 @@ int ny_update_begin(struct ny_store *store, const char *name, const json_t *resu
     int err;
 
     *record = new_record(store, result, n, mode);
-    if (!*record)
-        return ny_fail(ny_store_context(store), NY_EBUDGET,
-                       "the system has no memory for the record of an update");
+    if (!*record) return ny_fail_memory(ny_store_context(store));
     if (ny_store_skipped(store)->count) { /* of the rows to come, too */
         ny_record_set_lost(*record, ny_store_skipped(store));
         ny_field_set_count(json_object_get(*record, "report"), "lost",
@@ -221,7 +216,7 @@ int ny_update_finish(struct ny_job *job, struct ny_batch *batch)
 
     if (err || !before) return err ? err : NY_EINTERNAL;
     leave_behind(job, batch, before);
-    if (carries_clusters(before, ny_earlier_of(job->record).mode))
+    if (carries_clusters(before, ny_update_mode_of(job->record)))
         ny_stored_clusters_pass_on(before, job->record);
     json_decref(before);
     ny_field_set_count(report, "updates", ny_field_count(report, "updates", 0) + 1);

@@ -19,7 +19,7 @@ static int select_rows(const struct ny_selection_request *request,
 
 const struct ny_rule ny_rule_all = {
     .name = "all",
-    .summary = "every row, in order: for few points",
+    .summary = "every row",
     .all = true,
     .uniform = true,
     .select = select_rows,

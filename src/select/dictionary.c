@@ -515,12 +515,6 @@ static bool fits_rows(const struct ny_columns_spec *spec, uint64_t row)
     return spec->slots ? row > 0 && row <= spec->slots : row == row_bytes(spec);
 }
 
-static int not_ours(const struct ny_dictionary *dictionary)
-{
-    return ny_fail(dictionary->spec.ctx, NY_ESTORE,
-                   "the saved dictionary does not belong to this selection; run it anew");
-}
-
 /* Checks the head; *landmarks: the bytes of the raw landmarks. */
 static int check_image(const struct ny_dictionary *dictionary, const struct image_head *head,
                        size_t bytes, size_t *landmarks)
@@ -533,11 +527,11 @@ static int check_image(const struct ny_dictionary *dictionary, const struct imag
         head->affine != (uint64_t)dictionary->options.affine ||
         head->tolerance != dictionary->options.tolerance || head->count != head->rank + origin ||
         head->count > (uint64_t)NY_PANELS_MAX * NY_DICTIONARY_PANEL)
-        return not_ours(dictionary);
+        return ny_fail_damaged(dictionary->spec.ctx, NULL, NULL);
     before = image_bytes(head->count, head->rank);
     *landmarks = bytes - before;
     if (before > bytes || (!spec->slots && ny_padded(head->count * head->row) != *landmarks))
-        return not_ours(dictionary);
+        return ny_fail_damaged(dictionary->spec.ctx, NULL, NULL);
     return NY_OK;
 }
 
@@ -564,7 +558,7 @@ int ny_dictionary_restore(struct ny_dictionary *dictionary, const void *image, s
         if (!views) return NY_EBUDGET;
         raw = ny_raw_list(views);
         if (!view_landmarks(spec, at, landmarks, head.count, views)) {
-            err = not_ours(dictionary);
+            err = ny_fail_damaged(dictionary->spec.ctx, NULL, NULL);
             goto done;
         }
     }

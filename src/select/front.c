@@ -25,29 +25,39 @@ static size_t stride64(size_t columns)
            8;
 }
 
+static void lay(struct ny_layout *l, struct ny_exact *exact)
+{
+    size_t square = (size_t)NY_FRONT_BLOCK * NY_FRONT_BLOCK;
+
+    exact->S = ny_lay(l, NY_MEM_TILES, square, sizeof(double));
+    exact->V = ny_lay(l, NY_MEM_TILES, square, sizeof(double));
+    exact->delta = ny_lay(l, NY_MEM_TILES, NY_FRONT_BLOCK, sizeof(double));
+    exact->early_delta = ny_lay(l, NY_MEM_TILES, NY_EARLY_ROWS, sizeof(double));
+}
+
 int ny_exact_new(struct ny_exact *exact, struct ny_context *ctx, size_t width)
 {
-    size_t square = NY_FRONT_BLOCK * NY_FRONT_BLOCK;
-
-    *exact = (struct ny_exact){.width = width};
-    exact->S = ny_alloc(ctx, NY_MEM_TILES, square * sizeof(double));
-    exact->V = ny_alloc(ctx, NY_MEM_TILES, square * sizeof(double));
-    exact->delta = ny_alloc(ctx, NY_MEM_TILES, NY_FRONT_BLOCK * sizeof(double));
-    exact->early_delta = ny_alloc(ctx, NY_MEM_TILES, NY_EARLY_ROWS * sizeof(double));
-    return exact->S && exact->V && exact->delta && exact->early_delta ? NY_OK : NY_EBUDGET;
+    *exact = (struct ny_exact){.own.ctx = ctx, .width = width};
+    lay(&exact->own, exact);
+    return exact->own.err;
 }
 
 size_t ny_exact_later_bytes(const struct ny_columns_spec *spec, size_t width, size_t columns)
 {
+    struct ny_layout counted = {0};
+
+    ny_columns_room_lay(&counted, spec, width);
     return (NY_FRONT_BLOCK + NY_ADVANCE_COLUMNS) * stride64(columns) * sizeof(double) +
-           ny_columns_room_bytes(spec, width);
+           ny_layout_most(&counted);
 }
 
 size_t ny_exact_bytes(const struct ny_columns_spec *spec, size_t width, size_t columns)
 {
-    size_t square = 2 * NY_FRONT_BLOCK * NY_FRONT_BLOCK, deltas = NY_FRONT_BLOCK + NY_EARLY_ROWS;
+    struct ny_layout counted = {0};
+    struct ny_exact exact;
 
-    return (square + deltas) * sizeof(double) + ny_exact_later_bytes(spec, width, columns) +
+    lay(&counted, &exact);
+    return ny_layout_most(&counted) + ny_exact_later_bytes(spec, width, columns) +
            ny_columns_square_bytes(spec, NY_FRONT_BLOCK, 1);
 }
 
@@ -58,13 +68,9 @@ size_t ny_early_bytes(size_t columns)
 
 void ny_exact_free(struct ny_exact *exact, struct ny_context *ctx)
 {
-    ny_columns_room_free(exact->room, ctx);
+    ny_layout_free(&exact->own);
     ny_free(ctx, exact->Z);
-    ny_free(ctx, exact->S);
-    ny_free(ctx, exact->V);
-    ny_free(ctx, exact->delta);
     ny_free(ctx, exact->early);
-    ny_free(ctx, exact->early_delta);
 }
 
 double ny_front_slack(const struct ny_front *front, size_t i, size_t rank)
@@ -217,8 +223,9 @@ int ny_exact_step(struct ny_exact *exact, const struct ny_front *front,
     struct ny_matrix piece = {exact->Z + from, count, width, exact->stride, false};
     int err;
 
-    err = exact->room ? NY_OK
-                      : ny_columns_room_new(&exact->room, &dictionary->spec, exact->width);
+    if (!exact->room)
+        exact->room = ny_columns_room_lay(&exact->own, &dictionary->spec, exact->width);
+    err = exact->own.err;
     if (!err)
         err = ny_columns_exact_in(exact->room, ny_prefix_columns(dictionary, prefix, b),
                                   ny_front_rows(front), count, local, piece);

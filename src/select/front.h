@@ -32,6 +32,7 @@ enum {
 /* Rows, of which `count` are still in. All arrays have the same order, that of the rows. */
 struct ny_front {
     struct ny_context *ctx;
+    struct ny_layout own; /* without what comes with the first rows */
     size_t rows_max;     /* rows that there is room for */
     size_t d, row_bytes; /* d: numbers of a dense row; values of a sparse one on average */
     size_t count;
@@ -57,6 +58,7 @@ struct ny_front {
 /* f64 work space of one worker: Z and S = K_BB − ZZᵀ of one block. Early: Z and δ of rows that the
  * worker could not reject, against the prefix that it had. */
 struct ny_exact {
+    struct ny_layout own;
     size_t width; /* the most columns of a step */
     struct ny_columns_room *room;
     double *Z;     /* NY_FRONT_BLOCK × stride, and room to pack rows of L */

@@ -47,49 +47,37 @@ static int make_room(struct ny_front *front, size_t bytes)
     return front->room.bytes ? NY_OK : NY_EBUDGET;
 }
 
+static void lay(struct ny_layout *l, struct ny_front *front, const struct ny_columns_spec *spec,
+                size_t rows)
+{
+    front->rows_max = rows;
+    front->d = spec->slots ? (size_t)spec->row_nnz + 1 : spec->geometry->d;
+    front->row_bytes = row_bytes(spec);
+    front->index = ny_lay(l, NY_MEM_TILES, rows, sizeof(*front->index));
+    front->early = ny_lay(l, NY_MEM_TILES, rows, sizeof(*front->early));
+    front->raw = ny_lay(l, NY_MEM_TILES, rows * front->row_bytes + sizeof(uint64_t), 1);
+    front->k = ny_lay(l, NY_MEM_TILES, rows, sizeof(double));
+    front->origin_k = ny_lay(l, NY_MEM_TILES, rows, sizeof(double));
+    front->scale = ny_lay(l, NY_MEM_TILES, rows, sizeof(double));
+    front->delta = ny_lay(l, NY_MEM_TILES, rows, sizeof(double));
+}
+
 int ny_front_new(struct ny_front *front, const struct ny_columns_spec *spec, size_t rows)
 {
-    struct ny_context *ctx = spec->ctx;
-    size_t d = spec->slots ? (size_t)spec->row_nnz + 1 : spec->geometry->d, bytes;
-    int err;
-
-    *front = (struct ny_front){.ctx = ctx,
-                               .rows_max = rows,
-                               .d = d,
-                               .row_bytes = row_bytes(spec),
-                               .dtype = spec->dtype,
-                               .slots = spec->slots};
-    err = ny_product(ctx, &bytes, rows, d, sizeof(double));
-    if (err) return err;
-    front->index = ny_alloc(ctx, NY_MEM_TILES, rows * sizeof(*front->index));
-    front->early = ny_alloc(ctx, NY_MEM_TILES, rows * sizeof(*front->early));
-    front->raw = ny_alloc(ctx, NY_MEM_TILES, rows * front->row_bytes + sizeof(uint64_t));
-    front->k = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(double));
-    front->origin_k = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(double));
-    front->scale = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(double));
-    front->delta = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(double));
-    err = make_room(front, room_bytes(spec, rows));
-    if (err) return err;
-    return front->index && front->early && front->raw && front->k && front->origin_k &&
-                   front->scale && front->delta
-               ? NY_OK
-               : NY_EBUDGET;
+    *front = (struct ny_front){
+        .ctx = spec->ctx, .own.ctx = spec->ctx, .dtype = spec->dtype, .slots = spec->slots};
+    lay(&front->own, front, spec, rows);
+    return front->own.err ? front->own.err : make_room(front, room_bytes(spec, rows));
 }
 
 void ny_front_free(struct ny_front *front)
 {
     if (!front->ctx) return;
-    ny_free(front->ctx, front->index);
-    ny_free(front->ctx, front->early);
-    ny_free(front->ctx, front->raw);
+    ny_layout_free(&front->own);
     ny_free(front->ctx, front->room.bytes);
     ny_free(front->ctx, front->rows);
     ny_free(front->ctx, front->norms);
     ny_free(front->ctx, front->byte_terms);
-    ny_free(front->ctx, front->k);
-    ny_free(front->ctx, front->origin_k);
-    ny_free(front->ctx, front->scale);
-    ny_free(front->ctx, front->delta);
     ny_free(front->ctx, front->Z);
 }
 
@@ -100,10 +88,12 @@ size_t ny_front_later_bytes(const struct ny_columns_spec *spec, size_t rows, siz
 
 size_t ny_front_bytes(const struct ny_columns_spec *spec, size_t rows, size_t columns)
 {
-    size_t numbers = 4 * sizeof(double) + 2 * sizeof(uint32_t);
+    struct ny_layout counted = {0};
+    struct ny_front front;
 
-    return rows * (row_bytes(spec) + numbers) + sizeof(uint64_t) + room_bytes(spec, rows) + 128 +
-           ny_front_later_bytes(spec, rows, columns);
+    lay(&counted, &front, spec, rows);
+    ny_lay(&counted, NY_MEM_TILES, room_bytes(spec, rows), 1);
+    return ny_layout_most(&counted) + ny_front_later_bytes(spec, rows, columns);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

@@ -82,7 +82,7 @@ static int select_rows(const struct ny_selection_request *request,
 
 const struct ny_rule ny_rule_given = {
     .name = "given",
-    .summary = "the rows listed in --landmarks-file, or points",
+    .summary = "--landmarks-file, -points or -from",
     .options = "landmarks-file|landmarks-points|landmarks-from|online",
     .select = select_rows,
 };

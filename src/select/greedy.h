@@ -40,12 +40,12 @@ struct ny_greedy_limits {
 
 struct ny_greedy {
     struct ny_context *ctx;
+    struct ny_layout own; /* the workers and their workspaces */
     const struct ny_selection_request *request;
     struct ny_dictionary *dictionary;
     struct ny_greedy_limits limits; /* arguments of the run under way */
     bool too_large;                 /* a row above ε has ended that run */
     uint64_t n;
-    uint64_t room;    /* places in `residuals`, at least n */
     uint64_t decided; /* rows before this one were looked at by an earlier selection */
     float *residuals; /* n upper bounds of δ, each from its row's last visit; ∞ before the first */
     float *kept; /* the bounds against D of Algorithm 2, while a run goes beyond D; else NULL */
@@ -74,6 +74,8 @@ ny_greedy_limits_of(const struct ny_selection_request *request)
 
 /* ---- the state (greedy_state.c) ---- */
 /* Makes the state for n rows, none of them seen; to be closed also where it fails. */
+/* Lays out the workers with their workspaces: a plan adds dictionary, bounds and fronts. */
+void ny_greedy_lay(struct ny_layout *l, const struct ny_columns_spec *spec, unsigned workers);
 int ny_greedy_open(struct ny_greedy *greedy, const struct ny_selection_request *request,
                    uint64_t n);
 /* Frees the state, which may be half open. */

@@ -69,12 +69,8 @@ int ny_greedy_checkpoint(void *arg, uint64_t units_done)
     image = bytes <= ny_memory_left(greedy->ctx)
                 ? ny_alloc(greedy->ctx, NY_MEM_DICTIONARY, bytes)
                 : NULL;
-    if (!image) {
-        /* The selection itself still fits: it goes on, and a kill would cost more. */
-        ny_log(greedy->ctx, NY_LOG_WARNING,
-               "no checkpoint of the selection: its %zu bytes do not fit the memory budget", bytes);
-        return NY_OK;
-    }
+    /* The selection itself still fits: it goes on, and a kill would cost more. */
+    if (!image) return NY_OK;
     memcpy(image, &head, sizeof(head));
     ny_dictionary_save(greedy->dictionary, image + sizeof(head));
     bounds = image + sizeof(head) + head.dictionary_bytes;
@@ -90,9 +86,8 @@ int ny_greedy_checkpoint(void *arg, uint64_t units_done)
 static bool is_ours(const struct ny_greedy *greedy, const struct image_head *head, size_t bytes)
 {
     uint64_t residuals = (head->rows_done + head->kept_rows) * sizeof(float);
-    bool grows = greedy->request->greedy.follower != NULL; /* rows may have arrived since */
 
-    return head->magic == IMAGE_MAGIC && (grows ? head->n <= greedy->n : head->n == greedy->n) &&
+    return head->magic == IMAGE_MAGIC && head->n == greedy->n &&
            head->units_done <= ny_units_of(head->n) &&
            head->rows_done == rows_of(head->units_done, head->n) &&
            head->kept_rows == (greedy->kept ? greedy->n : 0) &&
@@ -121,11 +116,11 @@ int ny_greedy_restore(struct ny_greedy *greedy, uint64_t *first_unit)
     int err;
 
     if (bytes >= sizeof(head)) memcpy(&head, image, sizeof(head));
-    if (!is_ours(greedy, &head, bytes)) return ny_selection_not_ours(greedy->request);
+    if (!is_ours(greedy, &head, bytes)) return ny_fail_damaged(greedy->request->ctx, NULL, NULL);
     err = ny_dictionary_restore(greedy->dictionary, image + sizeof(head), head.dictionary_bytes);
     if (err) return err;
     if (greedy->kept && head.search.landmarks > greedy->dictionary->count)
-        return ny_selection_not_ours(greedy->request);
+        return ny_fail_damaged(greedy->request->ctx, NULL, NULL);
     bounds = image + sizeof(head) + head.dictionary_bytes;
     if (greedy->kept) {
         memcpy(greedy->kept, bounds + head.rows_done * sizeof(float), greedy->n * sizeof(float));
@@ -144,7 +139,8 @@ int ny_greedy_restore(struct ny_greedy *greedy, uint64_t *first_unit)
                                    .started = head.prefix[slot].started != 0,
                                    .largest = head.prefix[slot].largest};
 
-        if (prefix.rank > greedy->dictionary->rank) return ny_selection_not_ours(greedy->request);
+        if (prefix.rank > greedy->dictionary->rank)
+            return ny_fail_damaged(greedy->request->ctx, NULL, NULL);
         err = ny_prefixes_restore(&greedy->prefixes, greedy->dictionary, unit, prefix);
         if (err) return err;
     }

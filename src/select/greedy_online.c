@@ -1,7 +1,4 @@
-/* One pass that selects and lets another follow: batch by batch, so that rows are read once; also
- * while rows are still arriving. */
-#include <math.h>
-
+/* One pass that selects and lets another follow: batch by batch, so that rows are read once. */
 #include "base/clock.h"
 #include "select/greedy.h"
 
@@ -23,33 +20,6 @@ static int decide_batch(struct ny_greedy *greedy, uint64_t first_unit, uint64_t 
     err = ny_greedy_run(greedy, &limits, source, first_unit, request->checkpoint.save != NULL);
     ny_source_free(source);
     return err;
-}
-
-/* Bounds for so many rows; room for more of them, as they come batch by batch. */
-static int reserve(struct ny_greedy *greedy, uint64_t n)
-{
-    float *grown;
-
-    if (n > greedy->room) {
-        greedy->room = n + n / 4;
-        grown = ny_resize(greedy->ctx, NY_MEM_DICTIONARY, greedy->residuals,
-                          greedy->room * sizeof(*grown));
-        if (!grown) return NY_EBUDGET;
-        greedy->residuals = grown;
-    }
-    for (uint64_t i = greedy->n; i < n; i++)
-        greedy->residuals[i] = INFINITY;
-    greedy->n = n;
-    return NY_OK;
-}
-
-static int await(struct ny_greedy *greedy, uint64_t rows)
-{
-    const struct ny_arrivals *arrivals = greedy->request->greedy.arrivals;
-    uint64_t n = greedy->n;
-    int err = arrivals ? arrivals->wait(arrivals->arg, rows, &n) : NY_OK;
-
-    return err || n == greedy->n ? err : reserve(greedy, n);
 }
 
 /* Batches are shorter than the time between two checkpoints: a pass alone would make none. */
@@ -74,9 +44,8 @@ int ny_greedy_run_followed(struct ny_greedy *greedy, uint64_t first_unit)
     do {
         struct ny_decided decided = {greedy->dictionary, end * NY_UNIT_ROWS, checkpoint, greedy};
 
-        err = await(greedy, decided.rows);
         if (decided.rows > greedy->n) decided.rows = greedy->n;
-        if (!err && first_unit * NY_UNIT_ROWS < decided.rows)
+        if (first_unit * NY_UNIT_ROWS < decided.rows)
             err = decide_batch(greedy, first_unit, decided.rows);
         if (!err) err = follower->follow(follower->arg, &decided);
         if (!err) err = checkpoint_if_due(greedy, &decided);

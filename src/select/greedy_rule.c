@@ -17,13 +17,15 @@ size_t ny_greedy_bytes(const struct ny_selection_request *request, size_t m)
     unsigned workers = ny_selection_workers(request);
     size_t bounds = ny_greedy_bounds_bytes(request);
     size_t pilot = request->greedy.pilot ? ny_greedy_pilot_bytes(request, m) : 0;
+    struct ny_layout counted = {0};
 
     /* A pilot is over, but for its few bounds, when those of all rows are made. */
-    return ny_dictionary_bytes(spec, m) + (bounds > pilot ? bounds : pilot) +
+    ny_greedy_lay(&counted, spec, workers);
+    return ny_layout_most(&counted) + ny_dictionary_bytes(spec, m) +
+           (bounds > pilot ? bounds : pilot) +
            NY_GREEDY_AHEAD * ny_columns_bytes(spec, NY_DICTIONARY_PANEL) +
            workers * (ny_front_bytes(spec, NY_UNIT_ROWS, m) +
-                      ny_exact_bytes(spec, NY_DICTIONARY_PANEL, m) + ny_early_bytes(m) +
-                      ny_columns_workspace_bytes(spec, NY_FRONT_STRIP));
+                      ny_exact_bytes(spec, NY_DICTIONARY_PANEL, m) + ny_early_bytes(m));
 }
 
 /* The budget ended the selection: how far it came, and what the whole would need. */
@@ -56,10 +58,7 @@ static int fill_selection(struct ny_greedy *greedy, struct ny_selection *selecti
     size_t m = ny_dictionary_count(greedy->dictionary);
     int err;
 
-    if (!m)
-        return ny_fail(greedy->ctx, NY_EDATA,
-                       "all %llu rows have k(x,x) = 0: there is nothing to select from",
-                       (unsigned long long)greedy->n);
+    if (!m) return ny_selection_zero(greedy->ctx);
     err = ny_selection_rows(selection, greedy->ctx, m);
     if (err) return err;
     for (size_t i = 0; i < m; i++)
@@ -143,9 +142,8 @@ static int select_rows(const struct ny_selection_request *request, struct ny_sel
 
 const struct ny_rule ny_rule_greedy = {
     .name = "greedy",
-    .summary = "in row order, each row that the chosen ones represent worse than the tolerance "
-               "(online; bounds every entry of K); or as many landmarks as asked for",
-    .options = "landmarks|online",
+    .summary = "bounds the error of every entry of K",
+    .options = "landmarks|online|tolerance|pilot",
     .by_tolerance = true,
     .measures = true,
     .select = select_rows,

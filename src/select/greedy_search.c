@@ -151,7 +151,7 @@ int ny_greedy_search(struct ny_greedy *greedy, const struct ny_greedy_bracket *p
     bool resumed = greedy->request->checkpoint.image != NULL;
     int err = NY_OK;
 
-    if (resumed && !is_plausible(search)) return ny_selection_not_ours(greedy->request);
+    if (resumed && !is_plausible(search)) return ny_fail_damaged(greedy->request->ctx, NULL, NULL);
     if (!resumed) {
         start_search(greedy, pilot);
         keep_dictionary(greedy);

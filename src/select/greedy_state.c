@@ -9,9 +9,23 @@ static int open_worker(struct ny_greedy_worker *worker, const struct ny_columns_
 {
     int err = ny_front_new(&worker->front, spec, NY_UNIT_ROWS);
 
-    if (!err) err = ny_exact_new(&worker->exact, spec->ctx, NY_DICTIONARY_PANEL);
-    if (!err) err = ny_columns_workspace_new(&worker->workspace, spec, NY_FRONT_STRIP);
-    return err;
+    return err ? err : ny_exact_new(&worker->exact, spec->ctx, NY_DICTIONARY_PANEL);
+}
+
+static void lay(struct ny_layout *l, struct ny_greedy *greedy, const struct ny_columns_spec *spec,
+                unsigned workers)
+{
+    greedy->worker = ny_lay(l, NY_MEM_TILES, workers, sizeof(*greedy->worker));
+    for (unsigned w = 0; w < workers; w++) {
+        struct ny_columns_workspace *workspace = ny_columns_workspace_lay(l, spec, NY_FRONT_STRIP);
+
+        if (greedy->worker) greedy->worker[w].workspace = workspace;
+    }
+}
+
+void ny_greedy_lay(struct ny_layout *l, const struct ny_columns_spec *spec, unsigned workers)
+{
+    lay(l, &(struct ny_greedy){.ctx = NULL}, spec, workers);
 }
 
 int ny_greedy_open(struct ny_greedy *greedy, const struct ny_selection_request *request, uint64_t n)
@@ -23,22 +37,21 @@ int ny_greedy_open(struct ny_greedy *greedy, const struct ny_selection_request *
     int err;
 
     *greedy = (struct ny_greedy){.ctx = ctx,
+                                 .own.ctx = ctx,
                                  .request = request,
                                  .n = n,
-                                 .room = n,
                                  .workers = ny_selection_workers(request)};
     if (!searches && (!(options.tolerance > 0) || !isfinite(options.tolerance)))
         return ny_fail(ctx, NY_EUSAGE, "--tolerance %g: the greedy selection needs one above 0",
                        options.tolerance);
-    if (!request->landmarks)
-        return ny_fail(ctx, NY_EUSAGE, "--landmarks 0: at least one is needed");
+    if (!request->landmarks) return ny_selection_none(ctx);
     if (searches) options.tolerance = 0; /* no part of its identity */
     err = ny_dictionary_new(&greedy->dictionary, spec, &options);
     if (err) return err;
     greedy->residuals = ny_calloc(ctx, NY_MEM_DICTIONARY, n, sizeof(*greedy->residuals));
     if (searches) greedy->kept = ny_calloc(ctx, NY_MEM_DICTIONARY, n, sizeof(*greedy->kept));
-    greedy->worker = ny_calloc(ctx, NY_MEM_TILES, greedy->workers, sizeof(*greedy->worker));
-    if (!greedy->residuals || (searches && !greedy->kept) || !greedy->worker) return NY_EBUDGET;
+    lay(&greedy->own, greedy, spec, greedy->workers);
+    if (!greedy->residuals || (searches && !greedy->kept) || greedy->own.err) return NY_EBUDGET;
     for (uint64_t i = 0; i < n; i++)
         greedy->residuals[i] = INFINITY;
     for (unsigned w = 0; !err && w < greedy->workers; w++)
@@ -51,9 +64,8 @@ void ny_greedy_close(struct ny_greedy *greedy)
     for (unsigned w = 0; greedy->worker && w < greedy->workers; w++) {
         ny_front_free(&greedy->worker[w].front);
         ny_exact_free(&greedy->worker[w].exact, greedy->ctx);
-        ny_columns_workspace_free(greedy->worker[w].workspace);
     }
-    ny_free(greedy->ctx, greedy->worker);
+    ny_layout_free(&greedy->own);
     ny_free(greedy->ctx, greedy->residuals);
     ny_free(greedy->ctx, greedy->kept);
     ny_prefixes_drop(&greedy->prefixes, greedy->ctx);

@@ -28,7 +28,7 @@ static int select_rows(const struct ny_selection_request *request,
 
 const struct ny_rule ny_rule_maxmin = {
     .name = "maxmin",
-    .summary = "isomap: each the row whose paths to those before it are longest",
+    .summary = "for isomap, each time the row farthest from those before",
     .options = "landmarks",
     .paths = true,
     .select = select_rows,

@@ -58,12 +58,22 @@ static int open_worker(struct ny_pivot_worker *worker, const struct ny_columns_s
 {
     int err = ny_front_new(&worker->front, spec, front_rows(spec));
 
-    if (!err) err = ny_exact_new(&worker->exact, spec->ctx, NY_PIVOT_STEP);
-    if (!err) err = ny_columns_workspace_new(&worker->workspace, spec, NY_FRONT_STRIP);
-    if (err) return err;
-    worker->again = ny_calloc(spec->ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(*worker->again));
-    worker->bounds = ny_calloc(spec->ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(*worker->bounds));
-    return worker->again && worker->bounds ? NY_OK : NY_EBUDGET;
+    return err ? err : ny_exact_new(&worker->exact, spec->ctx, NY_PIVOT_STEP);
+}
+
+/* Lays out what does not grow. */
+static void lay(struct ny_layout *l, struct ny_rpcholesky *rp, const struct ny_columns_spec *spec)
+{
+    rp->sums = ny_lay(l, NY_MEM_DICTIONARY, ny_units_of(rp->n) + 1, sizeof(*rp->sums));
+    rp->marks = ny_lay(l, NY_MEM_DICTIONARY, marked_units(rp->n), MARKS * sizeof(*rp->marks));
+    rp->worker = ny_lay(l, NY_MEM_TILES, rp->workers, sizeof(*rp->worker));
+    for (unsigned w = 0; w < rp->workers; w++) {
+        struct ny_pivot_worker spare, *worker = rp->worker ? &rp->worker[w] : &spare;
+
+        worker->workspace = ny_columns_workspace_lay(l, spec, NY_FRONT_STRIP);
+        worker->again = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(*worker->again));
+        worker->bounds = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(*worker->bounds));
+    }
 }
 
 int ny_pivot_open(struct ny_rpcholesky *rp, const struct ny_selection_request *request)
@@ -80,14 +90,13 @@ int ny_pivot_open(struct ny_rpcholesky *rp, const struct ny_selection_request *r
     rp->now = (struct ny_pivot_progress){.measuring = true, .least_share = 1};
     rp->saved_s = ny_now();
     rp->workers = ny_selection_workers(request);
-    if (!rp->m) return ny_fail(ctx, NY_EUSAGE, "--landmarks 0: at least one is needed");
+    if (!rp->m) return ny_selection_none(ctx);
     err = ny_dictionary_new(&rp->dictionary, request->spec, &options);
     if (err) return err;
     rp->bounds = ny_calloc(ctx, NY_MEM_DICTIONARY, rp->n, sizeof(*rp->bounds));
-    rp->sums = ny_calloc(ctx, NY_MEM_DICTIONARY, ny_units_of(rp->n) + 1, sizeof(*rp->sums));
-    rp->marks = ny_calloc(ctx, NY_MEM_DICTIONARY, marked_units(rp->n), MARKS * sizeof(*rp->marks));
-    rp->worker = ny_calloc(ctx, NY_MEM_TILES, rp->workers, sizeof(*rp->worker));
-    if (!rp->bounds || !rp->sums || !rp->marks || !rp->worker) return NY_EBUDGET;
+    rp->own.ctx = ctx;
+    lay(&rp->own, rp, request->spec);
+    if (!rp->bounds || rp->own.err) return NY_EBUDGET;
     for (unsigned w = 0; !err && w < rp->workers; w++)
         err = open_worker(&rp->worker[w], request->spec);
     return err;
@@ -98,29 +107,24 @@ void ny_pivot_close(struct ny_rpcholesky *rp)
     for (unsigned w = 0; rp->worker && w < rp->workers; w++) {
         ny_front_free(&rp->worker[w].front);
         ny_exact_free(&rp->worker[w].exact, rp->ctx);
-        ny_columns_workspace_free(rp->worker[w].workspace);
-        ny_free(rp->ctx, rp->worker[w].again);
-        ny_free(rp->ctx, rp->worker[w].bounds);
     }
-    ny_free(rp->ctx, rp->worker);
+    ny_layout_free(&rp->own);
     ny_free(rp->ctx, rp->bounds);
-    ny_free(rp->ctx, rp->sums);
-    ny_free(rp->ctx, rp->marks);
     ny_dictionary_free(rp->dictionary);
 }
 
 size_t ny_rpcholesky_bytes(const struct ny_selection_request *request, size_t m)
 {
     const struct ny_columns_spec *spec = request->spec;
-    unsigned workers = ny_selection_workers(request);
+    struct ny_rpcholesky rp = {.n = request->n, .workers = ny_selection_workers(request)};
+    struct ny_layout counted = {0};
 
-    return sizeof(struct ny_rpcholesky) + ny_dictionary_bytes(spec, m) +
-           request->n * sizeof(float) +
-           (1 + ny_units_of(request->n) + MARKS * marked_units(request->n)) * sizeof(double) +
-           workers *
-               (ny_front_bytes(spec, front_rows(spec), m) + ny_exact_bytes(spec, NY_PIVOT_STEP, m) +
-                ny_columns_workspace_bytes(spec, NY_FRONT_STRIP) + sizeof(struct ny_pivot_worker) +
-                NY_UNIT_ROWS * (sizeof(bool) + sizeof(float)));
+    lay(&counted, &rp, spec);
+    ny_lay(&counted, NY_MEM_DICTIONARY, 1, sizeof(rp));
+    ny_lay(&counted, NY_MEM_DICTIONARY, rp.n, sizeof(*rp.bounds));
+    return ny_layout_most(&counted) + ny_dictionary_bytes(spec, m) +
+           rp.workers *
+               (ny_front_bytes(spec, front_rows(spec), m) + ny_exact_bytes(spec, NY_PIVOT_STEP, m));
 }
 
 size_t ny_pivot_later_bytes(const struct ny_selection_request *request, size_t m)
@@ -489,10 +493,7 @@ static int leave(struct ny_rpcholesky *rp, struct ny_selection *selection)
                        "the largest k(x,x) is %.3g, too small for f32; rescale the data (--scale "
                        "standard)",
                        rp->now.largest);
-    if (!m)
-        return ny_fail(rp->ctx, NY_EDATA,
-                       "all %llu rows have k(x,x) = 0: there is nothing to select from",
-                       (unsigned long long)rp->n);
+    if (!m) return ny_selection_zero(rp->ctx);
     selection->complete = m < rp->m;
     err = ny_selection_rows(selection, rp->ctx, m);
     if (err) return err;
@@ -534,8 +535,7 @@ done:
 
 const struct ny_rule ny_rule_rpcholesky = {
     .name = "rpcholesky",
-    .summary = "at random, in proportion to how badly those before represent a row (the least "
-               "error for its size)",
+    .summary = "at random, in proportion to how badly those before represent a row",
     .options = "landmarks",
     .measures = true,
     .select = select_rows,

@@ -60,6 +60,7 @@ bool ny_pivot_pass_due(const struct ny_pivot_pace *pace);
 
 struct ny_rpcholesky {
     struct ny_context *ctx;
+    struct ny_layout own; /* but for the bounds, which the selection takes, and what grows */
     const struct ny_selection_request *request;
     struct ny_dictionary *dictionary;
     uint64_t n;

@@ -56,12 +56,8 @@ int ny_pivot_checkpoint(void *arg, uint64_t units_done)
     bytes = bytes_of(rp, head.dictionary_bytes) + sizeof(rp->start);
     rp->saved_s = ny_now();
     image = bytes <= ny_memory_left(rp->ctx) ? ny_alloc(rp->ctx, NY_MEM_DICTIONARY, bytes) : NULL;
-    if (!image) {
-        /* The selection itself still fits: it goes on, and a kill would cost more. */
-        ny_log(rp->ctx, NY_LOG_WARNING,
-               "no checkpoint of the selection: its %zu bytes do not fit the memory budget", bytes);
-        return NY_OK;
-    }
+    /* The selection itself still fits: it goes on, and a kill would cost more. */
+    if (!image) return NY_OK;
     memcpy(image, &head, sizeof(head));
     at = image + sizeof(head);
     memset(at, 0, window_bytes(rp));
@@ -123,12 +119,12 @@ static int restore(struct ny_rpcholesky *rp, const char *image, size_t bytes,
     int err;
 
     if (bytes >= sizeof(head)) memcpy(&head, at, sizeof(head));
-    if (!is_ours(rp, &head, bytes)) return ny_selection_not_ours(rp->request);
+    if (!is_ours(rp, &head, bytes)) return ny_fail_damaged(rp->request->ctx, NULL, NULL);
     at += sizeof(head);
     memcpy(rp->window_row, at, sizeof(rp->window_row));
     memcpy(rp->window_bound, at + sizeof(rp->window_row), sizeof(rp->window_bound));
     for (size_t i = 0; i < head.now.judged; i++)
-        if (rp->window_row[i] >= rp->n) return ny_selection_not_ours(rp->request);
+        if (rp->window_row[i] >= rp->n) return ny_fail_damaged(rp->request->ctx, NULL, NULL);
     at += window_bytes(rp);
     err = ny_dictionary_restore(rp->dictionary, at, head.dictionary_bytes);
     if (err) return err;

@@ -40,21 +40,13 @@ struct ny_follower {
     void *arg;
 };
 
-/* Rows that are still on their way to the store. */
-struct ny_arrivals {
-    /* Waits until `rows` rows are there, or all that will come; *n: how many there are. */
-    int (*wait)(void *arg, uint64_t rows, uint64_t *n);
-    void *arg;
-};
-
 /* Greedy alone reads this part of a request. */
 struct ny_greedy_request {
     struct ny_dictionary_options dictionary; /* tolerance NaN: Algorithm 2, for m landmarks */
     bool pilot; /* Algorithm 2: hashed rows tell the first bracket, in place of 0 and 1 */
     /* For a selection with a tolerance, each NULL where there is none. */
     const struct ny_selected *earlier;  /* it goes on from there */
-    const struct ny_follower *follower; /* it is followed, batch by batch, */
-    const struct ny_arrivals *arrivals; /* and rows arrive meanwhile */
+    const struct ny_follower *follower; /* it is followed, batch by batch */
 };
 
 /* Maps of a graph fill in this part: their landmarks are rows of its largest component. */

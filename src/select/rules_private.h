@@ -16,8 +16,9 @@ static inline unsigned ny_selection_workers(const struct ny_selection_request *r
 
 /* Frees the image, which is restored now, if its owner lets it go. */
 void ny_selection_drop_image(const struct ny_selection_request *request);
-/* NY_ESTORE: the image is none of this selection. */
-int ny_selection_not_ours(const struct ny_selection_request *request);
+/* Fails with NY_EUSAGE where no landmark is to be chosen, and with NY_EDATA where none can be. */
+int ny_selection_none(struct ny_context *ctx);
+int ny_selection_zero(struct ny_context *ctx);
 /* Makes room for m row numbers. */
 int ny_selection_rows(struct ny_selection *selection, struct ny_context *ctx, size_t m);
 /* Takes n residuals over, with their largest and their mean. */

@@ -28,10 +28,14 @@ void ny_selection_drop_image(const struct ny_selection_request *request)
     *owner = NULL;
 }
 
-int ny_selection_not_ours(const struct ny_selection_request *request)
+int ny_selection_none(struct ny_context *ctx)
 {
-    return ny_fail(request->ctx, NY_ESTORE,
-                   "the saved state does not belong to this selection; run it anew");
+    return ny_fail(ctx, NY_EUSAGE, "no landmarks are wanted, or there are no rows for them");
+}
+
+int ny_selection_zero(struct ny_context *ctx)
+{
+    return ny_fail(ctx, NY_EDATA, "all rows have k(x,x) = 0: there is nothing to select from");
 }
 
 int ny_selection_rows(struct ny_selection *selection, struct ny_context *ctx, size_t m)
@@ -64,12 +68,7 @@ void ny_selection_residuals(struct ny_selection *selection, float *residuals, ui
 int ny_selection_not_psd(const struct ny_selection_request *request, uint64_t row, double delta,
                          double k)
 {
-    if (!isfinite(delta) || !isfinite(k))
-        return ny_fail(request->ctx, NY_ENUMERIC,
-                       "kernel '%s' is not finite at row %llu: its values or those of the "
-                       "landmarks are too large or too small; rescale the data (--scale unit), "
-                       "leave out rows with huge values, or choose another width",
-                       request->spec->kernel->name, (unsigned long long)row);
+    if (!isfinite(delta) || !isfinite(k)) return ny_fail_infinite(request->ctx, "kernel", row);
     return ny_fail(request->ctx, NY_ENUMERIC,
                    "row %llu has a residual of %g with k(x,x) = %g: kernel '%s' with these "
                    "parameters is not positive semi-definite on these data; choose another kernel, "

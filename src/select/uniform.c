@@ -30,10 +30,7 @@ int ny_select_uniform(const struct ny_selection_request *request, struct ny_sele
     int err;
 
     ny_selection_clear(selection);
-    if (!m)
-        return ny_fail(request->ctx, NY_EUSAGE, "%s", request->n
-                       ? "--landmarks 0: at least one is needed"
-                       : "the store has no rows to select landmarks from; import some first");
+    if (!m) return ny_selection_none(request->ctx);
     err = ny_product(request->ctx, &bytes, m, sizeof(*draws.heap), 1);
     if (err) return err;
     draws.heap = ny_alloc(request->ctx, NY_MEM_DICTIONARY, bytes);
@@ -47,7 +44,7 @@ int ny_select_uniform(const struct ny_selection_request *request, struct ny_sele
 
 const struct ny_rule ny_rule_uniform = {
     .name = "uniform",
-    .summary = "rows drawn at random, each subset equally likely",
+    .summary = "at random",
     .options = "landmarks",
     .uniform = true,
     .select = ny_select_uniform,

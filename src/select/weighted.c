@@ -26,6 +26,7 @@ struct worker {
 
 struct weighted {
     struct ny_context *ctx;
+    struct ny_layout own;
     const struct ny_selection_request *request;
     struct ny_columns *pilot; /* no landmarks where weights are k(x,x) */
     size_t pilot_m;
@@ -88,54 +89,50 @@ done:
     return err;
 }
 
+static void lay(struct ny_layout *l, struct weighted *w)
+{
+    w->draws.heap = ny_lay(l, NY_MEM_DICTIONARY, w->draws.m, sizeof(struct ny_draw));
+    w->worker = ny_lay(l, NY_MEM_TILES, w->workers, sizeof(*w->worker));
+    for (unsigned i = 0; i < w->workers; i++) {
+        struct worker spare, *worker = w->worker ? &w->worker[i] : &spare;
+
+        worker->workspace = ny_columns_workspace_lay(l, w->request->spec, NY_STRIP_ROWS);
+        worker->k = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
+        worker->C = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, w->pilot_m * sizeof(float));
+    }
+}
+
 static int open_selection(struct weighted *w)
 {
-    const struct ny_columns_spec *spec = w->request->spec;
-    size_t bytes;
     int err = open_pilot(w);
 
-    if (!err) err = ny_product(w->ctx, &bytes, NY_UNIT_ROWS, w->pilot_m, sizeof(float));
     if (err) return err;
-    w->draws.heap = ny_calloc(w->ctx, NY_MEM_DICTIONARY, w->draws.m, sizeof(struct ny_draw));
-    w->worker = ny_calloc(w->ctx, NY_MEM_TILES, w->workers, sizeof(*w->worker));
-    if (!w->draws.heap || !w->worker) return NY_EBUDGET;
-    for (unsigned i = 0; i < w->workers; i++) {
-        err = ny_columns_workspace_new(&w->worker[i].workspace, spec, NY_STRIP_ROWS);
-        if (err) return err;
-        w->worker[i].k = ny_calloc(w->ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
-        if (!w->worker[i].k) return NY_EBUDGET;
-        if (!bytes) continue;
-        w->worker[i].C = ny_alloc(w->ctx, NY_MEM_TILES, bytes);
-        if (!w->worker[i].C) return NY_EBUDGET;
-    }
-    return NY_OK;
+    w->own.ctx = w->ctx;
+    lay(&w->own, w);
+    return w->own.err;
 }
 
 static void close_selection(struct weighted *w)
 {
-    for (unsigned i = 0; w->worker && i < w->workers; i++) {
-        ny_columns_workspace_free(w->worker[i].workspace);
-        ny_free(w->ctx, w->worker[i].C);
-        ny_free(w->ctx, w->worker[i].k);
-    }
-    ny_free(w->ctx, w->worker);
-    ny_free(w->ctx, w->draws.heap);
+    ny_layout_free(&w->own);
     ny_columns_free(w->pilot);
 }
 
 static size_t bytes_of(const struct ny_selection_request *request, size_t m)
 {
-    const size_t square_rows = 256, draws = 3; /* the pilot's, ours, and row numbers */
+    const size_t square_rows = 256, draws = 2; /* the pilot's, and row numbers */
     const struct ny_columns_spec *spec = request->spec;
     size_t pilot = request->diagonal == NY_DIAGONAL_RAW ? 0 : m;
     unsigned workers = ny_selection_workers(request);
     size_t opening = ny_columns_gather_bytes(spec, pilot) +
                      pilot * (square_rows + 1) * sizeof(double) +
                      ny_columns_exact_bytes(spec, workers);
-    size_t pass = workers * (NY_UNIT_ROWS * (pilot * sizeof(float) + sizeof(double)) +
-                             sizeof(struct worker) +
-                             ny_columns_workspace_bytes(spec, NY_STRIP_ROWS));
+    struct weighted w = {.request = request, .pilot_m = pilot, .workers = workers, .draws.m = m};
+    struct ny_layout counted = {0};
+    size_t pass;
 
+    lay(&counted, &w);
+    pass = ny_layout_most(&counted);
     return ny_columns_bytes(spec, pilot ? pilot : 1) + draws * m * sizeof(struct ny_draw) +
            (opening > pass ? opening : pass);
 }
@@ -214,11 +211,7 @@ static int offer_unit(void *arg, const struct ny_tile *tile)
     for (size_t i = 0; i < tile->rows; i++) {
         uint64_t row = tile->first_row + i;
 
-        if (!isfinite(weights[i]))
-            return ny_fail(w->ctx, NY_ENUMERIC,
-                           "row %llu has the weight %g; rescale the data (--scale standard) or "
-                           "choose another width",
-                           (unsigned long long)row, weights[i]);
+        if (!isfinite(weights[i])) return ny_fail_infinite(w->ctx, "weight", row);
         if (weights[i] > 0)
             ny_draws_offer(&w->draws,
                            (struct ny_draw){-log(ny_hash01(w->request->seed, NY_STREAM_WEIGHTED,
@@ -270,7 +263,7 @@ static int restore(struct weighted *w, uint64_t *first_unit)
         head.units_done > ny_units_of(head.n) ||
         head.diagonal != (uint64_t)w->request->diagonal || head.count > head.m ||
         bytes != sizeof(head) + head.count * sizeof(struct ny_draw))
-        return ny_selection_not_ours(w->request);
+        return ny_fail_damaged(w->request->ctx, NULL, NULL);
     memcpy(w->draws.heap, (const char *)w->request->checkpoint.image + sizeof(head),
            bytes - sizeof(head));
     w->draws.count = (size_t)head.count;
@@ -308,10 +301,7 @@ static int leave(struct weighted *w, struct ny_selection *selection)
     size_t m = w->draws.count;
     int err;
 
-    if (!m)
-        return ny_fail(w->ctx, NY_EDATA,
-                       "all %llu rows have weight 0: there is nothing to select from",
-                       (unsigned long long)request->n);
+    if (!m) return ny_selection_zero(w->ctx);
     if (m < w->draws.m)
         ny_log(w->ctx, NY_LOG_WARNING,
                "%zu rows have a weight above 0, so no more are taken (--landmarks %zu)", m,
@@ -341,7 +331,7 @@ static int select_rows(const struct ny_selection_request *request,
                "all rows have k(x,x) = 1: weighted selection is uniform here");
         return ny_select_uniform(request, selection);
     }
-    if (!w.draws.m) return ny_fail(w.ctx, NY_EUSAGE, "--landmarks 0: at least one is needed");
+    if (!w.draws.m) return ny_selection_none(w.ctx);
     err = open_selection(&w);
     if (!err && request->checkpoint.image) err = restore(&w, &first_unit);
     if (!err) err = run_pass(&w, first_unit);

@@ -41,13 +41,20 @@ static bool is_settled(const struct ny_claim *claim)
 
 /* ---- comparing ----------------------------------------------------------------------------- */
 
-/* Fails because a fact differs; `way` says how it would not, or is empty. */
-static int differ(const struct ny_claim *claim, const char *fact, const char *mine,
-                  const char *others, const char *way)
+/* Fails because classes are not those of the folder that --like names. */
+static int other_classes(const struct ny_claim *claim)
 {
     return ny_fail(claim->ctx, NY_EDATA,
-                   "shard %u of %s would have %s %s, but the other shards have %s%s", claim->shard,
-                   claim->path, fact, mine, others, way);
+                   "shard %u of %s has classes that the folder of --like has not, or others",
+                   claim->shard, claim->path);
+}
+
+/* Fails because a fact differs. */
+static int differ(const struct ny_claim *claim, const char *fact, const char *mine,
+                  const char *others)
+{
+    return ny_fail(claim->ctx, NY_EDATA, "shard %u of %s would have %s %s, but the others have %s",
+                   claim->shard, claim->path, fact, mine, others);
 }
 
 static struct ny_party party_of(const struct ny_shard_facts *facts, const struct ny_names *columns,
@@ -76,17 +83,13 @@ static int compare(const struct ny_claim *claim, const struct ny_shard_facts *mi
     int err = ny_traits_compare(claim->ctx, &party, &theirs, same, NULL);
 
     if (err) return err;
-    if (labels[0] != labels[1])
-        return differ(claim, "labels:", some[labels[0]], some[labels[1]],
-                      labels[0] ? "; import it without labels"
-                                : "; give --labels or --label-column");
+    if (labels[0] != labels[1]) return differ(claim, "labels:", some[labels[0]], some[labels[1]]);
     if (mine->row_names != others->row_names)
-        return differ(claim, "names of rows:", some[mine->row_names], some[others->row_names], "");
+        return differ(claim, "names of rows:", some[mine->row_names], some[others->row_names]);
     if (mine->indices && others->indices && mine->indices != others->indices)
         return differ(claim, "indices that begin at",
                       mine->indices == NY_INDICES_FROM_1 ? "1" : "0",
-                      others->indices == NY_INDICES_FROM_1 ? "1" : "0",
-                      "; import the shard with an index 0 first");
+                      others->indices == NY_INDICES_FROM_1 ? "1" : "0");
     return NY_OK;
 }
 
@@ -111,10 +114,7 @@ static int check_like(const struct ny_claim *claim, struct ny_shards *shards)
     shards->facts = claim->like->facts;
     if (mine->bytes > others->bytes ||
         (mine->bytes && memcmp(mine->text, others->text, mine->bytes)))
-        return ny_fail(claim->ctx, NY_EDATA,
-                       "shard %u of %s would have %zu names of classes, but %s has %zu, or others: "
-                       "import it into a new folder",
-                       claim->shard, claim->path, mine->count, claim->like->path, others->count);
+        return other_classes(claim);
     if (mine->count == others->count) return NY_OK;
     return ny_names_append(mine, claim->ctx, others->text + mine->bytes,
                            others->count - mine->count);
@@ -134,17 +134,19 @@ static int begin(struct ny_claim *claim, struct ny_shards **out)
     return shards->path ? ny_shards_room(shards, claim->count) : NY_EBUDGET;
 }
 
+/* Fails because the folder is of another number of shards. */
+static int other_count(const struct ny_claim *claim, const struct ny_shards *shards)
+{
+    return ny_fail(claim->ctx, NY_EUSAGE, "%s has %u shards; give --shard I/%u", shards->path,
+                   shards->count, shards->count);
+}
+
 /* Checks what was read: it must be as it was meant, and as this import has left it. */
 static int check_read(const struct ny_claim *claim, const struct ny_shards *shards)
 {
-    if (shards->count != claim->count)
-        return ny_fail(claim->ctx, NY_EUSAGE,
-                       "%s has %u shards, but this is to be one of %u: give --shard I/%u, I < %u",
-                       claim->path, shards->count, claim->count, shards->count, shards->count);
+    if (shards->count != claim->count) return other_count(claim, shards);
     if (claim->listed && !shards->shard[claim->shard].listed)
-        return ny_fail(claim->ctx, NY_EIO,
-                       "%s was removed or replaced while shard %u was imported; run the same "
-                       "command again",
+        return ny_fail(claim->ctx, NY_EIO, "%s was removed while shard %u was imported",
                        claim->path, claim->shard);
     return NY_OK;
 }
@@ -154,7 +156,7 @@ static int check_read(const struct ny_claim *claim, const struct ny_shards *shar
 static int check_deal(const struct ny_claim *claim, struct ny_shards *shards)
 {
     const char *mine = claim->deal ? claim->deal->digests : NULL, *first = shards->deal;
-    size_t same = 0, i;
+    size_t same = 0;
 
     for (unsigned k = 0; first && k < shards->count; k++)
         same += shards->shard[k].listed;
@@ -164,14 +166,9 @@ static int check_deal(const struct ny_claim *claim, struct ny_shards *shards)
         return shards->deal ? NY_OK : NY_EBUDGET;
     }
     if (!mine || !first || strcmp(mine, first) == 0) return NY_OK;
-    for (same = 0; mine[same] && mine[same] == first[same];)
-        same++;
-    i = strlen(mine) == strlen(first) ? same / NY_DIGEST_DIGITS : 0;
     return ny_fail(claim->ctx, NY_EDATA,
-                   "%s %s since other shards of %s were imported, and this one would not go with "
-                   "them: repeat the import as it was, or remove %s and import all of it",
-                   i ? claim->deal->names[i - 1] : "the import",
-                   i ? "has changed" : "has got other options or FILEs", claim->path, claim->path);
+                   "%s was begun with other files or options; import it anew as a whole",
+                   claim->path);
 }
 
 /* Takes the lock and reads the file again, where there is one. End with leave(), also after an
@@ -214,13 +211,8 @@ static int read_like(struct ny_claim *claim, const char *path)
 
     if (err) return err;
     if (!claim->like->facts.d)
-        return ny_fail(claim->ctx, NY_EUSAGE,
-                       "--like: no shard of %s has been imported yet; import one first", path);
-    if (claim->like->count == claim->count) return NY_OK;
-    return ny_fail(
-        claim->ctx, NY_EUSAGE,
-        "--like: %s has %u shards, but this is to be one of %u: give --shard I/%u, I < %u", path,
-        claim->like->count, claim->count, claim->like->count, claim->like->count);
+        return ny_fail(claim->ctx, NY_EUSAGE, "--like: import a shard of %s first", path);
+    return claim->like->count == claim->count ? NY_OK : other_count(claim, claim->like);
 }
 
 static int name_self(struct ny_claim *claim, const char *path)
@@ -367,14 +359,10 @@ static int add_class(struct ny_claim *claim, const char *text, size_t length)
 
     snprintf(shown, sizeof(shown), "'%.*s'", (int)(length < 48 ? length : 48), text);
     if (is_settled(claim) && shards->facts.labels == NY_LABELS_NUMBERS)
-        return differ(claim, "labels that are words, such as", shown, "numbers", "");
+        return differ(claim, "labels such as", shown, "numbers");
     if (is_settled(claim) && shards->facts.labels == NY_LABELS_NONE)
-        return differ(claim, "labels, such as", shown, "none", "; import it without labels");
-    if (shards->closed)
-        return ny_fail(claim->ctx, NY_EDATA,
-                       "shard %u of %s has the class %s, which is not among the %zu classes of the "
-                       "folder that --like named; give --like one that knows all classes",
-                       claim->shard, claim->path, shown, shards->classes.count);
+        return differ(claim, "labels such as", shown, "none");
+    if (shards->closed) return other_classes(claim);
     own(claim)->listed = true; /* before the facts, too: a reader meets words when it is opened */
     if (claim->kept) memcpy(own(claim)->id, claim->id, sizeof(claim->id));
     shards->facts.labels = NY_LABELS_WORDS;
@@ -429,7 +417,7 @@ int ny_claim_labels(struct ny_claim *claim, const struct ny_classes *classes)
     err = enter(claim, &held);
     if (!err && claim->shards->facts.labels == NY_LABELS_WORDS) {
         if (is_settled(claim))
-            err = differ(claim, "labels that are", "numbers, or none at all", "words", "");
+            err = differ(claim, "labels that are", "numbers, or none at all", "words");
         ny_names_clear(&claim->shards->classes);
     }
     if (!err && claim->shards->facts.labels != NY_LABELS_NONE)

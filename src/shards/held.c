@@ -25,8 +25,8 @@ static const char lock_name[] = "shards.lock", new_name[] = "shards.new" /* of 1
 
 static int entry_path(struct ny_context *ctx, const char *path, const char *entry, char *out)
 {
-    if (snprintf(out, PATH_MAX, "%s/%s", path, entry) < PATH_MAX) return NY_OK;
-    return ny_fail(ctx, NY_EIO, "the path of the store is too long: %s", path);
+    return snprintf(out, PATH_MAX, "%s/%s", path, entry) < PATH_MAX ? NY_OK
+                                                                    : ny_fail_long_path(ctx, path);
 }
 
 /* ---- the folder ---------------------------------------------------------------------------- */
@@ -48,10 +48,7 @@ static int check_vacant(struct ny_context *ctx, const char *path)
 
     snprintf(points, sizeof(points), "%s/points", path);
     if (access(points, F_OK) == 0)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "%s is an ordinary store, which --shard cannot divide; choose another name "
-                       "for the store in shards",
-                       path);
+        return ny_fail(ctx, NY_EUSAGE, "%s is a store without shards; choose another name", path);
     return ny_check_vacant(ctx, path, is_ours);
 }
 
@@ -85,12 +82,12 @@ static int try_to_hold(struct ny_shards_held *held, bool *made)
     if (mkdir(held->path, 0777) == 0)
         *made = true;
     else if (errno != EEXIST)
-        return ny_fail_errno(held->ctx, "create the store", held->path);
+        return ny_fail_errno(held->ctx, "create", held->path);
     err = *made || ny_shards_at(held->path) ? NY_OK : check_vacant(held->ctx, held->path);
     if (err) return err;
     held->fd = open(held->lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (held->fd < 0 && errno == ENOENT) return NY_END;
-    if (held->fd < 0) return ny_fail_errno(held->ctx, "open the lock", held->lock);
+    if (held->fd < 0) return ny_fail_errno(held->ctx, "open", held->lock);
     ny_share(held->lock);
     err = wait_for(held);
     if (!err && !in_place(held)) err = NY_END;
@@ -110,7 +107,7 @@ int ny_shards_hold(struct ny_shards_held *held, struct ny_context *ctx, const ch
         err = try_to_hold(held, made);
         if (err != NY_END) return err;
     }
-    return ny_fail(ctx, NY_EBUSY, "%s was made and removed again and again; try again", path);
+    return ny_fail_changed(ctx, path);
 }
 
 void ny_shards_let_go(struct ny_shards_held *held)

@@ -43,6 +43,13 @@ void ny_shards_free(struct ny_shards *shards)
     ny_free(ctx, shards);
 }
 
+static int list_damaged(struct ny_context *ctx, const char *file)
+{
+    return ny_fail_at(ctx, NY_ESTORE, file, NY_NO_LINE,
+                      "%s is damaged; put it back from a copy, or from the folder of another host",
+                      file);
+}
+
 /* Reads a whole file of `bytes` bytes. */
 static int read_text(struct ny_context *ctx, int fd, const char *file, char *text, size_t bytes)
 {
@@ -51,7 +58,7 @@ static int read_text(struct ny_context *ctx, int fd, const char *file, char *tex
 
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return ny_fail_errno(ctx, "read", file);
-        if (got == 0) return ny_fail_at(ctx, NY_ESTORE, file, NY_NO_LINE, "%s was cut short", file);
+        if (got == 0) return list_damaged(ctx, file);
         at += (size_t)got;
     }
     return NY_OK;
@@ -67,19 +74,13 @@ static int parse_file(struct ny_shards *shards, int fd, const char *file)
     int err;
 
     if (fstat(fd, &info)) return ny_fail_errno(ctx, "read", file);
-    if (!S_ISREG(info.st_mode) || info.st_size > FILE_BYTES_MAX)
-        return ny_fail_at(ctx, NY_ESTORE, file, NY_NO_LINE, "%s is too large for a list of shards",
-                          file);
+    if (!S_ISREG(info.st_mode) || info.st_size > FILE_BYTES_MAX) return list_damaged(ctx, file);
     text = ny_alloc(ctx, NY_MEM_OTHER, (size_t)info.st_size);
     if (!text) return NY_EBUDGET;
     err = read_text(ctx, fd, file, text, (size_t)info.st_size);
     if (!err) err = ny_shards_parse(shards, text, (size_t)info.st_size, &wrong);
     ny_free(ctx, text);
-    if (!wrong) return err;
-    return ny_fail_at(ctx, NY_ESTORE, file, NY_NO_LINE,
-                      "%s is damaged: %s; put it back from a copy, or from the folder of another "
-                      "host",
-                      file, wrong);
+    return wrong ? list_damaged(ctx, file) : err;
 }
 
 int ny_shards_load(struct ny_shards **out, struct ny_context *ctx, const char *path)
@@ -90,13 +91,10 @@ int ny_shards_load(struct ny_shards **out, struct ny_context *ctx, const char *p
 
     *out = NULL;
     if (snprintf(file, sizeof(file), "%s/shards", path) >= (int)sizeof(file))
-        return ny_fail(ctx, NY_EIO, "the path of the store is too long: %s", path);
+        return ny_fail_long_path(ctx, path);
     fd = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
-        return ny_fail(
-            ctx, NY_EUSAGE,
-            "%s is not a store in shards; 'nystream import %s --shard I/N FILE' makes one", path,
-            path);
+        return ny_fail(ctx, NY_EUSAGE, "%s is not a store in shards", path);
     if (fd < 0) return ny_fail_errno(ctx, "open", file);
     shards = ny_calloc(ctx, NY_MEM_OTHER, 1, sizeof(*shards));
     if (!shards) goto done;
@@ -171,10 +169,11 @@ static int compare_note(struct ny_shards *shards, unsigned k, uint64_t rows, boo
                    (points || shard->now.results < shard->noted.results);
     if (!shard->older || shards->accepts) return NY_OK;
     if (again)
-        return ny_fail_at(shards->ctx, NY_ESTORE, shard->path, NY_NO_LINE,
-                          "%s is from an older copy than %s/shards, which knows of later %s: put "
-                          "the newer one back, or 'nystream repair %s' takes it as it is",
-                          shard->path, shards->path, points ? "rows" : "results", shards->path);
+        return ny_fail_at(
+            shards->ctx, NY_ESTORE, shard->path, NY_NO_LINE,
+            "%s is an older copy; put the newer one back, or 'nystream repair %s' takes "
+            "it as it is",
+            shard->path, shards->path);
     err = ny_shards_load(&fresh, shards->ctx, shards->path);
     if (err) return err;
     if (k < fresh->count) {
@@ -183,6 +182,16 @@ static int compare_note(struct ny_shards *shards, unsigned k, uint64_t rows, boo
     }
     ny_shards_free(fresh);
     return err;
+}
+
+/* Fails because a folder has the place of a shard that it is not. */
+static int not_ours(const struct ny_shards *shards, const struct ny_shard *shard)
+{
+    return ny_fail_at(
+        shards->ctx, NY_ESTORE, shard->path, NY_NO_LINE,
+        "%s is not the shard of %s that was imported; put that one back, or import it "
+        "again",
+        shard->path, shards->path);
 }
 
 int ny_shards_look(struct ny_shards *shards, unsigned k, struct ny_store *store)
@@ -196,15 +205,9 @@ int ny_shards_look(struct ny_shards *shards, unsigned k, struct ny_store *store)
     fact = difference(&shards->facts, &info);
     if (!fact) err = compare_names(shards, shard, store, &fact);
     if (err) return err;
-    if (fact)
-        return ny_fail_at(shards->ctx, NY_ESTORE, shard->path, NY_NO_LINE,
-                          "%s has another %s than %s/shards says: it is a shard of another store",
-                          shard->path, fact, shards->path);
+    if (fact) return not_ours(shards, shard);
     if (shard->listed && memcmp(shard->id, info.id, sizeof(info.id)) != 0)
-        return ny_fail_at(shards->ctx, NY_ESTORE, shard->path, NY_NO_LINE,
-                          "%s is not the store that was imported as shard %u of %s: put that one "
-                          "back, or remove the folder and import the shard again",
-                          shard->path, k, shards->path);
+        return not_ours(shards, shard);
     err = ny_store_epochs(store, &shard->now);
     if (!err) err = compare_note(shards, k, info.n, false);
     if (err) return err;
@@ -285,9 +288,6 @@ int ny_shards_complete(const struct ny_shards *shards)
 
     if (!count) return NY_OK;
     return ny_fail(shards->ctx, NY_EUSAGE,
-                   "%s lacks %u of its %u shards: %s; import them ('nystream import %s --shard "
-                   "I/%u FILE'), or move them here from other machines: only fit and export "
-                   "(without --with) work with shards on several",
-                   shards->path, count, shards->count, ny_shards_missing(shards, missing),
-                   shards->path, shards->count);
+                   "%s lacks %u of its %u shards: %s; import them, or move them here", shards->path,
+                   count, shards->count, ny_shards_missing(shards, missing));
 }

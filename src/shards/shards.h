@@ -29,7 +29,7 @@ enum ny_shard_labels { NY_LABELS_NONE, NY_LABELS_SOME, NY_LABELS_NUMBERS, NY_LAB
 struct ny_shard_facts {
     uint64_t d;          /* 0: no import has come so far as to say them */
     enum ny_dtype dtype; /* the stored one */
-    enum ny_layout layout;
+    enum ny_row_layout layout;
     struct ny_prepared preparation;
     enum ny_shard_labels labels;
     bool row_names, column_names;

@@ -258,8 +258,7 @@ int ny_shards_parse(struct ny_shards *shards, const char *text, size_t bytes, co
     /* jansson gives a reason if it cannot read a text, but not always if it lacks the memory. */
     if (!root && (!error.text[0] || json_error_code(&error) == json_error_out_of_memory)) {
         *wrong = NULL;
-        return ny_fail(shards->ctx, NY_EBUDGET, "the system has no memory to read %s/shards",
-                       shards->path);
+        return ny_fail_memory(shards->ctx);
     }
     if (!root) return NY_ESTORE;
     err = take_all(shards, root, wrong);
@@ -353,6 +352,5 @@ int ny_shards_print(const struct ny_shards *shards, char **text, size_t *bytes)
     if (!err) return err;
     ny_free(shards->ctx, *text);
     *text = NULL;
-    return ny_fail(shards->ctx, NY_EBUDGET, "the system has no memory to write %s/shards",
-                   shards->path);
+    return ny_fail_memory(shards->ctx);
 }

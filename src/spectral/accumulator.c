@@ -24,104 +24,70 @@
 /* An f64 tile Gram is summed over strips, so that a strip is all that is ever widened. */
 enum { STRIP = NY_STRIP_ROWS, STRIPS = NY_UNIT_ROWS / NY_STRIP_ROWS };
 
-int ny_accumulator_new_sums(struct ny_accumulator **out, struct ny_context *ctx, size_t m)
+/* Lays out the sums of m columns; without G only s. */
+static struct ny_accumulator *lay(struct ny_layout *l, size_t m, bool gram)
 {
-    struct ny_accumulator *acc = ny_calloc(ctx, NY_MEM_GRAM, 1, sizeof(*acc));
+    struct ny_accumulator spare, *acc = ny_lay_struct(l, NY_MEM_GRAM, sizeof(spare), &spare);
+
+    *acc = (struct ny_accumulator){.ctx = l->ctx, .m = m};
+    acc->s = ny_lay(l, NY_MEM_GRAM, m, sizeof(*acc->s));
+    if (gram) acc->G = ny_matrix(ny_lay(l, NY_MEM_GRAM, m, m * sizeof(double)), m, m);
+    return ny_laid(l, acc);
+}
+
+static int new_sums(struct ny_accumulator **out, struct ny_context *ctx, size_t m, bool gram)
+{
+    struct ny_layout own = {.ctx = ctx};
+    size_t cells;
+    int err = ny_product(ctx, &cells, m, m, sizeof(double));
 
     *out = NULL;
-    if (!acc) return NY_EBUDGET;
-    acc->ctx = ctx;
-    acc->m = m;
-    acc->s = ny_calloc(ctx, NY_MEM_GRAM, m, sizeof(*acc->s));
-    if (!acc->s) {
-        ny_accumulator_free(acc);
-        return NY_EBUDGET;
-    }
-    *out = acc;
+    if (err) return err;
+    *out = lay(&own, m, gram);
+    if (!*out) return ny_layout_end(&own);
+    (*out)->own = own;
     return NY_OK;
+}
+
+int ny_accumulator_new_sums(struct ny_accumulator **out, struct ny_context *ctx, size_t m)
+{
+    return new_sums(out, ctx, m, false);
 }
 
 int ny_accumulator_new(struct ny_accumulator **out, struct ny_context *ctx, size_t m)
 {
-    struct ny_accumulator *acc;
-    size_t cells;
-    int err;
-
-    *out = NULL;
-    err = ny_product(ctx, &cells, m, m, 1);
-    if (!err) err = ny_accumulator_new_sums(&acc, ctx, m);
-    if (err) return err;
-    acc->G = ny_matrix(ny_calloc(ctx, NY_MEM_GRAM, cells, sizeof(double)), m, m);
-    if (!acc->G.at) {
-        ny_accumulator_free(acc);
-        return NY_EBUDGET;
-    }
-    *out = acc;
-    return NY_OK;
+    return new_sums(out, ctx, m, true);
 }
 
 void ny_accumulator_free(struct ny_accumulator *acc)
 {
+    struct ny_layout own;
+
     if (!acc) return;
-    ny_free(acc->ctx, acc->s);
-    ny_free(acc->ctx, acc->G.at);
-    ny_free(acc->ctx, acc);
-}
-
-int ny_partial_new(struct ny_partial **out, struct ny_context *ctx, size_t m,
-                   enum ny_gram_precision precision)
-{
-    struct ny_partial *part;
-    size_t cells, strip;
-    int err;
-
-    *out = NULL;
-    err = ny_product(ctx, &cells, m, m, 1);
-    if (!err) err = ny_product(ctx, &strip, m, STRIP, 1);
-    if (err) return err;
-    part = ny_calloc(ctx, NY_MEM_GRAM, 1, sizeof(*part));
-    if (!part) return NY_EBUDGET;
-    part->ctx = ctx;
-    part->precision = precision;
-    part->m = m;
-    part->s = ny_calloc(ctx, NY_MEM_GRAM, m, sizeof(*part->s));
-    if (precision == NY_GRAM_F32)
-        part->G32 = ny_calloc(ctx, NY_MEM_GRAM, cells, sizeof(*part->G32));
-    if (precision == NY_GRAM_F64) {
-        part->G64 = ny_calloc(ctx, NY_MEM_GRAM, cells, sizeof(*part->G64));
-        part->C64 = ny_calloc(ctx, NY_MEM_GRAM, strip, sizeof(*part->C64));
-    }
-    if (!part->s || (precision == NY_GRAM_F32 && !part->G32) ||
-        (precision == NY_GRAM_F64 && (!part->G64 || !part->C64))) {
-        ny_partial_free(part);
-        return NY_EBUDGET;
-    }
-    *out = part;
-    return NY_OK;
-}
-
-void ny_partial_free(struct ny_partial *part)
-{
-    if (!part) return;
-    ny_free(part->ctx, part->s);
-    ny_free(part->ctx, part->G32);
-    ny_free(part->ctx, part->G64);
-    ny_free(part->ctx, part->C64);
-    ny_free(part->ctx, part);
+    own = acc->own;
+    ny_layout_free(&own);
 }
 
 size_t ny_accumulator_bytes(size_t m)
 {
-    return (m + 1) * m * sizeof(double) + sizeof(struct ny_accumulator);
+    struct ny_layout counted = {0};
+
+    lay(&counted, m, true);
+    return ny_layout_most(&counted);
 }
 
-size_t ny_partial_bytes(size_t m, enum ny_gram_precision precision)
+struct ny_partial *ny_partial_lay(struct ny_layout *l, size_t m, enum ny_gram_precision precision)
 {
-    const size_t gram[] = {[NY_GRAM_F32] = m * m * sizeof(float),
-                           [NY_GRAM_F64] = (m + STRIP) * m * sizeof(double),
-                           [NY_GRAM_NONE] = 0};
+    struct ny_partial spare, *part = ny_lay_struct(l, NY_MEM_GRAM, sizeof(spare), &spare);
 
-    return gram[precision] + m * sizeof(double) + sizeof(struct ny_partial);
+    *part = (struct ny_partial){.precision = precision, .m = m};
+    part->s = ny_lay(l, NY_MEM_GRAM, m, sizeof(*part->s));
+    if (precision == NY_GRAM_F32) part->G32 = ny_lay(l, NY_MEM_GRAM, m, m * sizeof(float));
+    if (precision == NY_GRAM_F64) {
+        part->G64 = ny_lay(l, NY_MEM_GRAM, m, m * sizeof(double));
+        part->C64 = ny_lay(l, NY_MEM_GRAM, STRIP, m * sizeof(double));
+    }
+    return ny_laid(l, part);
 }
 
 /* s = Σ rows of C in f64, four rows at a time: s itself is then loaded a quarter as often. */

@@ -7,6 +7,7 @@
 #ifndef NY_SPECTRAL_ACCUMULATOR_H
 #define NY_SPECTRAL_ACCUMULATOR_H
 
+#include "base/layout.h"
 #include "linalg/matrix.h"
 
 /* The precision of the tile Gram; NONE: s, t and ω alone. */
@@ -14,6 +15,7 @@ enum ny_gram_precision { NY_GRAM_F32, NY_GRAM_F64, NY_GRAM_NONE };
 
 struct ny_accumulator {
     struct ny_context *ctx;
+    struct ny_layout own;
     size_t m;
     double *s; /* m: s′ = Σ w_i² c′_i */
     struct ny_matrix G; /* m × m, lower triangle: G′ = Σ w_i² c′_i c′_iᵀ; the upper one is scratch.
@@ -28,7 +30,6 @@ struct ny_accumulator {
 
 /* One worker's share: the sums over one unit. */
 struct ny_partial {
-    struct ny_context *ctx;
     enum ny_gram_precision precision;
     size_t m;
     double *s;
@@ -45,15 +46,10 @@ int ny_accumulator_new(struct ny_accumulator **out, struct ny_context *ctx, size
 int ny_accumulator_new_sums(struct ny_accumulator **out, struct ny_context *ctx, size_t m);
 /* Frees an accumulator; NULL is allowed. */
 void ny_accumulator_free(struct ny_accumulator *acc);
-/* Makes a partial for one worker. Its buffers follow from the precision: NONE has no Gram. */
-int ny_partial_new(struct ny_partial **out, struct ny_context *ctx, size_t m,
-                   enum ny_gram_precision precision);
-/* Frees a partial; NULL is allowed. */
-void ny_partial_free(struct ny_partial *partial);
 /* Bytes of an accumulator with G. */
 size_t ny_accumulator_bytes(size_t m);
-/* Bytes of one partial. */
-size_t ny_partial_bytes(size_t m, enum ny_gram_precision precision);
+/* Lays out the partial of one worker. Its buffers follow from the precision: NONE has no Gram. */
+struct ny_partial *ny_partial_lay(struct ny_layout *l, size_t m, enum ny_gram_precision precision);
 
 struct ny_tile;
 /* The rows of a tile besides C: `count` of them, with k(x,x) and w of each (NULL: 0, and 1). */
@@ -95,7 +91,6 @@ size_t ny_accumulator_fold_bytes(size_t m);
 /* One worker's share of what joined columns add over one unit: their s, and their columns of the
  * Gram, CᵀC_joined (m × joined). */
 struct ny_joined_partial {
-    struct ny_context *ctx;
     enum ny_gram_precision precision;
     size_t m, joined;      /* columns in all; columns that joined */
     const size_t *columns; /* numbers of the joined columns, ascending; borrowed */
@@ -105,14 +100,9 @@ struct ny_joined_partial {
     double *strip;
 };
 
-/* Makes a partial for the columns numbered columns[0] < … < columns[joined−1]; the array is
- * borrowed. */
-int ny_joined_partial_new(struct ny_joined_partial **out, struct ny_context *ctx, size_t m,
-                          const size_t *columns, size_t joined, enum ny_gram_precision precision);
-/* Frees a joined partial; NULL is allowed. */
-void ny_joined_partial_free(struct ny_joined_partial *partial);
-/* Bytes of a joined partial. */
-size_t ny_joined_partial_bytes(size_t m, size_t joined, enum ny_gram_precision precision);
+/* Lays out a partial for so many columns, whose numbers the caller sets. */
+struct ny_joined_partial *ny_joined_partial_lay(struct ny_layout *l, size_t m, size_t joined,
+                                                enum ny_gram_precision precision);
 /* Computes partial = s of the joined columns and CᵀC_joined of a tile whose first `rows` rows hold
  * points. */
 void ny_joined_partial_set(struct ny_joined_partial *partial, struct ny_matrix32 C, size_t rows);

@@ -11,49 +11,22 @@
 
 enum { STRIP = NY_STRIP_ROWS };
 
-int ny_joined_partial_new(struct ny_joined_partial **out, struct ny_context *ctx, size_t m,
-                          const size_t *columns, size_t joined, enum ny_gram_precision precision)
+struct ny_joined_partial *ny_joined_partial_lay(struct ny_layout *l, size_t m, size_t joined,
+                                                enum ny_gram_precision precision)
 {
-    struct ny_joined_partial *part = ny_calloc(ctx, NY_MEM_GRAM, 1, sizeof(*part));
-    bool f32 = precision == NY_GRAM_F32;
+    struct ny_joined_partial spare, *part = ny_lay_struct(l, NY_MEM_GRAM, sizeof(spare), &spare);
 
-    *out = part;
-    if (!part) return NY_EBUDGET;
-    *part = (struct ny_joined_partial){
-        .ctx = ctx, .precision = precision, .m = m, .joined = joined, .columns = columns};
-    part->s = ny_calloc(ctx, NY_MEM_GRAM, joined, sizeof(double));
-    if (f32) {
-        part->G32 = ny_calloc(ctx, NY_MEM_GRAM, m, joined * sizeof(float));
-        part->C32 = ny_calloc(ctx, NY_MEM_GRAM, NY_UNIT_ROWS, joined * sizeof(float));
+    *part = (struct ny_joined_partial){.precision = precision, .m = m, .joined = joined};
+    part->s = ny_lay(l, NY_MEM_GRAM, joined, sizeof(double));
+    if (precision == NY_GRAM_F32) {
+        part->G32 = ny_lay(l, NY_MEM_GRAM, m, joined * sizeof(float));
+        part->C32 = ny_lay(l, NY_MEM_GRAM, NY_UNIT_ROWS, joined * sizeof(float));
     } else {
-        part->G64 = ny_calloc(ctx, NY_MEM_GRAM, m, joined * sizeof(double));
-        part->C64 = ny_calloc(ctx, NY_MEM_GRAM, NY_UNIT_ROWS, joined * sizeof(double));
-        part->strip = ny_calloc(ctx, NY_MEM_GRAM, STRIP, m * sizeof(double));
+        part->G64 = ny_lay(l, NY_MEM_GRAM, m, joined * sizeof(double));
+        part->C64 = ny_lay(l, NY_MEM_GRAM, NY_UNIT_ROWS, joined * sizeof(double));
+        part->strip = ny_lay(l, NY_MEM_GRAM, STRIP, m * sizeof(double));
     }
-    return part->s && (f32 ? part->G32 && part->C32 : part->G64 && part->C64 && part->strip)
-               ? NY_OK
-               : NY_EBUDGET;
-}
-
-void ny_joined_partial_free(struct ny_joined_partial *part)
-{
-    if (!part) return;
-    ny_free(part->ctx, part->s);
-    ny_free(part->ctx, part->G32);
-    ny_free(part->ctx, part->C32);
-    ny_free(part->ctx, part->G64);
-    ny_free(part->ctx, part->C64);
-    ny_free(part->ctx, part->strip);
-    ny_free(part->ctx, part);
-}
-
-size_t ny_joined_partial_bytes(size_t m, size_t joined, enum ny_gram_precision precision)
-{
-    size_t element = precision == NY_GRAM_F32 ? sizeof(float) : sizeof(double);
-
-    return (m + NY_UNIT_ROWS) * joined * element +
-           (precision == NY_GRAM_F32 ? 0 : STRIP * m * sizeof(double)) + joined * sizeof(double) +
-           sizeof(struct ny_joined_partial);
+    return ny_laid(l, part);
 }
 
 /* s of the joined columns of C; those columns side by side into C32, zero beyond `rows`. */

@@ -94,7 +94,7 @@ static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *probl
 
 const struct ny_method ny_method_column = {
     .name = "column",
-    .summary = "singular vectors of the sampled columns",
+    .summary = "singular vectors of the landmarks' columns of K",
     .options = "online",
     .rule = "uniform",
     .needs_gram = true,

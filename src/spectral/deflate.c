@@ -23,12 +23,32 @@ static size_t most_of(size_t r)
     return r / 4 < MOST ? r / 4 : MOST;
 }
 
+struct room {
+    struct ny_matrix S, X; /* r × b, of up to `most` columns b */
+    double *H, *V, *theta; /* b × b each, and b */
+    double *block;         /* BLOCK × r */
+};
+
+static void lay(struct ny_layout *l, struct room *room, size_t r)
+{
+    size_t most = most_of(r);
+
+    room->S = ny_matrix(ny_lay(l, NY_MEM_SOLVE, r, most * sizeof(double)), r, most);
+    room->X = ny_matrix(ny_lay(l, NY_MEM_SOLVE, r, most * sizeof(double)), r, most);
+    room->H = ny_lay(l, NY_MEM_SOLVE, most, most * sizeof(double));
+    room->V = ny_lay(l, NY_MEM_SOLVE, most, most * sizeof(double));
+    room->theta = ny_lay(l, NY_MEM_SOLVE, most, sizeof(double));
+    room->block = ny_lay(l, NY_MEM_SOLVE, BLOCK, r * sizeof(double));
+}
+
 size_t ny_deflate_bytes(size_t m)
 {
+    struct ny_layout counted = {0};
     size_t b = most_of(m);
 
     if (m < ORDER) return 0;
-    return (3 * m * b + 3 * b * b + BLOCK * m + 4 * m) * sizeof(double) +
+    lay(&counted, &(struct room){0}, m);
+    return ny_layout_most(&counted) + (m * b + 4 * m) * sizeof(double) +
            ny_orthonormalise_bytes(b) + ny_eigen_top_bytes(b, b);
 }
 
@@ -47,33 +67,25 @@ static int iterate(struct ny_context *ctx, struct ny_matrix L, uint64_t seed, st
 }
 
 /* The Ritz vectors of S whose values are below `limit`, into the first columns of T (r × count). */
-static int keep_small(struct ny_context *ctx, struct ny_matrix W, struct ny_matrix S,
-                      struct ny_matrix X, double limit, size_t *count)
+static int keep_small(struct ny_context *ctx, struct ny_matrix W, struct room *room, double limit,
+                      size_t *count)
 {
-    size_t b = S.cols;
-    double *at = ny_calloc(ctx, NY_MEM_SOLVE, b, (2 * b + 1) * sizeof(double));
-    struct ny_matrix H, V;
-    double *theta;
+    struct ny_matrix S = room->S, X = room->X, H = ny_matrix(room->H, S.cols, S.cols);
+    struct ny_matrix V = ny_matrix(room->V, S.cols, S.cols);
     size_t first = 0;
-    int err = NY_EBUDGET;
+    int err;
 
-    if (!at) goto done;
-    H = ny_matrix(at, b, b);
-    V = ny_matrix(at + b * b, b, b);
-    theta = at + 2 * b * b;
     ny_gemm(1, W, S, 0, X);                                             /* H = SᵀWS */
     ny_gemm(1, ny_t(S), X, 0, H);
-    err = ny_eigen_top(ctx, H, b, theta, V);
-    if (err) goto done;
-    while (first < b && theta[first] >= limit)
+    err = ny_eigen_top(ctx, H, S.cols, room->theta, V);
+    if (err) return err;
+    while (first < S.cols && room->theta[first] >= limit)
         first++;
-    *count = b - first;
+    *count = S.cols - first;
     if (*count)
         ny_gemm(1, S, ny_t(ny_rows(V, first, *count)), 0,
                 ny_matrix(X.at, S.rows, *count));
-done:
-    ny_free(ctx, at);
-    return err;
+    return NY_OK;
 }
 
 /* The lower triangle of A ← A − SYᵀ − YSᵀ; the strict upper one stays. */
@@ -91,27 +103,17 @@ static void update_lower(struct ny_matrix A, struct ny_matrix S, struct ny_matri
     }
 }
 
-/* The lower triangle of A ← PAP + τSSᵀ of a full square A. Y: r × S.cols. */
-static int project_out(struct ny_context *ctx, struct ny_matrix A, struct ny_matrix S,
-                       struct ny_matrix Y, double tau)
+/* The lower triangle of A ← PAP + τSSᵀ of a full square A. */
+static void project_out(struct ny_matrix A, struct room *room, double tau)
 {
-    size_t b = S.cols;
-    double *at = ny_calloc(ctx, NY_MEM_SOLVE, b, b * sizeof(double));
-    double *room = ny_calloc(ctx, NY_MEM_SOLVE, BLOCK, A.rows * sizeof(double));
-    struct ny_matrix T = ny_matrix(at, b, b);
-    int err = at && room ? NY_OK : NY_EBUDGET;
+    struct ny_matrix S = room->S, Y = room->X, T = ny_matrix(room->H, S.cols, S.cols);
 
-    if (err) goto done;
     ny_gemm(1, A, S, 0, Y);                                             /* Y = AS − ½S(T + τI) */
     ny_gemm(1, ny_t(S), Y, 0, T);
-    for (size_t i = 0; i < b; i++)
-        T.at[i * b + i] += tau;
+    for (size_t i = 0; i < S.cols; i++)
+        T.at[i * S.cols + i] += tau;
     ny_gemm(-0.5, S, T, 1, Y);
-    update_lower(A, S, Y, room);
-done:
-    ny_free(ctx, room);
-    ny_free(ctx, at);
-    return err;
+    update_lower(A, S, Y, room->block);
 }
 
 /* x ← Px */
@@ -123,7 +125,7 @@ static void project_vector(struct ny_matrix S, double *x, double *room)
 
 /* S of so many vectors that all below `limit` are among them, or *count = 0. W full, on return too.
  */
-static int find_small(struct ny_problem *problem, struct ny_basis *basis, double *at, double *room,
+static int find_small(struct ny_problem *problem, struct ny_basis *basis, struct room *room,
                       size_t *count)
 {
     const double limit = 2 * NY_CUT_MARGIN * basis->gram_cut;
@@ -134,17 +136,17 @@ static int find_small(struct ny_problem *problem, struct ny_basis *basis, double
 
     *count = 0;
     for (; !enough && !err; b = 2 * b < most ? 2 * b : most) {
-        struct ny_matrix S = ny_matrix(at, r, b);
-
+        room->S = ny_matrix(room->S.at, r, b);
+        room->X = ny_matrix(room->X.at, r, b);
         err = ny_basis_restore(basis, problem->ctx);
         if (err) break;
         for (size_t i = 0; i < r; i++)
             W.at[i * W.stride + i] += basis->gram_cut;
         err = ny_factor(problem->ctx, W, &positive);
         if (err || !positive) break;
-        err = iterate(problem->ctx, W, 1, S);
+        err = iterate(problem->ctx, W, 1, room->S);
         if (!err) err = ny_basis_restore(basis, problem->ctx);
-        if (!err) err = keep_small(problem->ctx, W, S, ny_matrix(room, r, b), limit, count);
+        if (!err) err = keep_small(problem->ctx, W, room, limit, count);
         enough = !err && 4 * *count <= 3 * b; /* those near the limit have settled, too */
         if (!enough && b == most) *count = 0;
         if (b == most) break;
@@ -156,41 +158,34 @@ static int find_small(struct ny_problem *problem, struct ny_basis *basis, double
 int ny_deflate(struct ny_problem *problem, struct ny_basis *basis, size_t *count)
 {
     struct ny_context *ctx = problem->ctx;
-    size_t r = basis->r, most = most_of(r);
-    double *at = NULL, *room = NULL, smallest, tau = 0;
-    struct ny_matrix S;
+    struct ny_layout l = {.ctx = ctx};
+    double smallest = 0, tau = 0;
+    struct room room;
     bool positive;
-    int err = NY_EBUDGET;
+    int err;
 
     *count = 0;
-    if (r < ORDER || (problem->rank && problem->rank < r)) return NY_OK;
-    at = ny_calloc(ctx, NY_MEM_SOLVE, r, most * sizeof(double));
-    room = ny_calloc(ctx, NY_MEM_SOLVE, r, most * sizeof(double));
-    if (!at || !room) goto done;
-    err = find_small(problem, basis, at, room, count);
+    if (basis->r < ORDER || (problem->rank && problem->rank < basis->r)) return NY_OK;
+    lay(&l, &room, basis->r);
+    err = l.err ? l.err : find_small(problem, basis, &room, count);
     if (err || !*count) goto done;
-    memcpy(at, room, r * *count * sizeof(double));
-    S = ny_matrix(at, r, *count);
-    for (size_t i = 0; i < r; i++)
-        tau += basis->diagonal[i] / (double)r;
-    err = project_out(ctx, basis->W, S, ny_matrix(room, r, *count), tau);
-    if (err) goto done;
+    memcpy(room.S.at, room.X.at, basis->r * *count * sizeof(double));
+    room.S = ny_matrix(room.S.at, basis->r, *count);
+    room.X = ny_matrix(room.X.at, basis->r, *count);
+    for (size_t i = 0; i < basis->r; i++)
+        tau += basis->diagonal[i] / (double)basis->r;
+    project_out(basis->W, &room, tau);
     err = ny_factor(ctx, basis->W, &positive);
-    if (err || !positive) {
-        *count = 0;
-        goto done;
-    }
-    err = ny_smallest_eigenvalue(ctx, basis->W, &smallest);
+    if (!err && positive) err = ny_smallest_eigenvalue(ctx, basis->W, &smallest);
     if (err || smallest <= NY_CUT_MARGIN * basis->gram_cut) {
         *count = 0;
         goto done;
     }
-    err = project_out(ctx, basis->G, S, ny_matrix(room, r, *count), 0);
-    project_vector(S, basis->s_R, room);
-    project_vector(S, basis->b_R, room);
-    project_vector(S, basis->c, room);
+    project_out(basis->G, &room, 0);
+    project_vector(room.S, basis->s_R, room.theta);
+    project_vector(room.S, basis->b_R, room.theta);
+    project_vector(room.S, basis->c, room.theta);
 done:
-    ny_free(ctx, room);
-    ny_free(ctx, at);
+    ny_layout_free(&l);
     return err;
 }

@@ -31,29 +31,18 @@ static size_t rank_of(const struct ny_problem *problem)
 
 static int ensemble_new(struct ny_ensemble *ensemble, const struct ny_problem *problem)
 {
-    struct ny_context *ctx = problem->ctx;
+    struct ny_layout *l = &ensemble->own;
     size_t rows;
 
     *ensemble = ny_ensemble_shape(problem);
-    if (!ensemble->columns)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "there are %zu landmarks, and %zu of them serve to weigh the experts; give "
-                       "more landmarks or --weights uniform",
-                       problem->m, ensemble->samples);
+    l->ctx = problem->ctx;
+    if (!ensemble->columns) return ny_ensemble_check(problem);
     rows = ensemble->experts * ensemble->rank;
-    ensemble->offset = ny_calloc(ctx, NY_MEM_SOLVE, ensemble->experts + 1, sizeof(size_t));
-    ensemble->weight = ny_calloc(ctx, NY_MEM_SOLVE, ensemble->experts, sizeof(double));
-    ensemble->root =
-        ny_matrix(ny_calloc(ctx, NY_MEM_SOLVE, rows, ensemble->width * sizeof(double)), rows,
-                  ensemble->width);
-    return ensemble->offset && ensemble->weight && ensemble->root.at ? NY_OK : NY_EBUDGET;
-}
-
-static void ensemble_release(struct ny_ensemble *ensemble, struct ny_context *ctx)
-{
-    ny_free(ctx, ensemble->offset);
-    ny_free(ctx, ensemble->weight);
-    ny_free(ctx, ensemble->root.at);
+    ensemble->offset = ny_lay(l, NY_MEM_SOLVE, ensemble->experts + 1, sizeof(size_t));
+    ensemble->weight = ny_lay(l, NY_MEM_SOLVE, ensemble->experts, sizeof(double));
+    ensemble->root = ny_matrix(ny_lay(l, NY_MEM_SOLVE, rows, ensemble->width * sizeof(double)),
+                               rows, ensemble->width);
+    return l->err;
 }
 
 /* Σ_r^-½U_rᵀ of what is above the cut in W_r = UΣUᵀ, of each expert. */
@@ -319,7 +308,7 @@ static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
                    : solve_average(problem, &ensemble, S, solution);
     if (!err) err = ny_basis_finish(basis, problem, solution);
 done:
-    ensemble_release(&ensemble, ctx);
+    ny_layout_free(&ensemble.own);
     return err;
 }
 
@@ -358,7 +347,7 @@ static int degrees(struct ny_problem *problem, const double *s, double *v)
     err = NY_OK;
 done:
     ny_free(problem->ctx, z);
-    ensemble_release(&ensemble, problem->ctx);
+    ny_layout_free(&ensemble.own);
     ny_basis_release(&basis, problem->ctx);
     return err;
 }
@@ -393,7 +382,7 @@ static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *probl
 
 const struct ny_method ny_method_ensemble = {
     .name = "ensemble",
-    .summary = "weighted mean of many small nystrom approximations; two passes",
+    .summary = "many landmarks in slices, where m^3 operations on all are too many",
     .options = "online|rank|experts|weights",
     .rule = "rpcholesky",
     .needs_gram = true,

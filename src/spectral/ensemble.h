@@ -15,6 +15,7 @@ struct ny_ensemble {
     size_t *offset;          /* E + 1: expert r has rows offset[r] … offset[r+1]−1 of `root` */
     struct ny_matrix root;   /* Σ_r^-½U_rᵀ of each expert, below one another: W_r⁺ = rootᵀ·root */
     double *weight;          /* E: μ_r */
+    struct ny_layout own;
 };
 
 /* Returns the sizes, from m, rank, experts and weights of the problem. */

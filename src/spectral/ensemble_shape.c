@@ -36,15 +36,10 @@ int ny_ensemble_check(const struct ny_problem *problem)
                        "the degrees of --averages implicit need the weights before they can be "
                        "fitted; give --weights uniform or --averages landmarks");
     if (problem->experts > ensemble.columns)
-        return ny_fail(problem->ctx, NY_EUSAGE,
-                       "--experts %zu is more than the %zu landmarks that they share; raise "
-                       "--landmarks",
-                       problem->experts, ensemble.columns);
+        return ny_fail_most(problem->ctx, "experts", problem->experts, ensemble.columns,
+                            "landmarks");
     if ((components - 1) / ensemble.rank >= ensemble.experts) /* p > E·k, which might overflow */
-        return ny_fail(problem->ctx, NY_EUSAGE,
-                       "--components %zu is more than %zu experts of rank %zu have; raise --rank "
-                       "or --experts",
-                       components, ensemble.experts, ensemble.rank);
+        return ny_fail_most(problem->ctx, "components", components, ensemble.experts, "experts");
     return NY_OK;
 }
 

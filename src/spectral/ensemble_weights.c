@@ -21,18 +21,29 @@ struct quadratic {
     double norm;
 };
 
-static int quadratic_new(struct quadratic *form, struct ny_context *ctx, size_t experts)
+struct room {
+    struct quadratic fit, choice;
+    double *samples;    /* r × S, twice, and width × S */
+    double *regression; /* E × E, and E */
+};
+
+static void lay_quadratic(struct ny_layout *l, struct quadratic *form, size_t experts)
 {
-    form->A = ny_matrix(ny_calloc(ctx, NY_MEM_SOLVE, experts, experts * sizeof(double)), experts,
-                        experts);
-    form->b = ny_calloc(ctx, NY_MEM_SOLVE, experts, sizeof(double));
-    return form->A.at && form->b ? NY_OK : NY_EBUDGET;
+    double *at = ny_lay(l, NY_MEM_SOLVE, experts, experts * sizeof(double));
+
+    form->A = ny_matrix(at, experts, experts);
+    form->b = ny_lay(l, NY_MEM_SOLVE, experts, sizeof(double));
 }
 
-static void quadratic_release(struct quadratic *form, struct ny_context *ctx)
+static void lay(struct ny_layout *l, struct room *room, const struct ny_ensemble *ensemble,
+                size_t r)
 {
-    ny_free(ctx, form->A.at);
-    ny_free(ctx, form->b);
+    const size_t sample = NY_ENSEMBLE_SAMPLES * sizeof(double), E = ensemble->experts;
+
+    lay_quadratic(l, &room->fit, E);
+    lay_quadratic(l, &room->choice, E);
+    room->samples = ny_lay(l, NY_MEM_SOLVE, 2 * r + ensemble->width, sample);
+    room->regression = ny_lay(l, NY_MEM_SOLVE, E + 1, E * sizeof(double));
 }
 
 static double value_of(const struct quadratic *form, const double *weight)
@@ -62,17 +73,14 @@ static void extend_samples(const struct ny_basis *basis, const struct ny_ensembl
 }
 
 /* The quadratic form of the NY_ENSEMBLE_SAMPLES columns from `sample` on. */
-static int measure(const struct ny_problem *problem, const struct ny_basis *basis,
-                   const struct ny_ensemble *ensemble, size_t sample, struct quadratic *form)
+static void measure(const struct ny_basis *basis, const struct ny_ensemble *ensemble, size_t sample,
+                    struct room *room, struct quadratic *form)
 {
     enum { S = NY_ENSEMBLE_SAMPLES };
-    struct ny_context *ctx = problem->ctx;
-    double *at = ny_alloc(ctx, NY_MEM_SOLVE, (2 * basis->r + ensemble->width) * S * sizeof(double));
-    struct ny_matrix Z = ny_matrix(at, basis->r, S), Y;
+    struct ny_matrix Z = ny_matrix(room->samples, basis->r, S);
+    struct ny_matrix Y = ny_matrix(room->samples + basis->r * S, basis->r, S);
 
-    if (!at) return NY_EBUDGET;
-    Y = ny_matrix(at + basis->r * S, basis->r, S);
-    extend_samples(basis, ensemble, sample, Z, at + 2 * basis->r * S);
+    extend_samples(basis, ensemble, sample, Z, Y.at + basis->r * S);
     form->norm = 0;
     for (size_t j = sample; j < sample + S; j++)
         form->norm += basis->G.at[j * basis->G.stride + j];
@@ -91,8 +99,6 @@ static int measure(const struct ny_problem *problem, const struct ny_basis *basi
                 ny_dot(Z.at + begin * S, Y.at + begin * S, (end - begin) * S);
         }
     }
-    ny_free(ctx, at);
-    return NY_OK;
 }
 
 static void weigh_uniformly(struct ny_ensemble *ensemble)
@@ -141,61 +147,54 @@ static bool regress(const struct quadratic *form, double ridge, struct ny_matrix
 }
 
 /* λ from 1e-8 to 1 times the mean of A's diagonal; the one whose μ is best on other columns. */
-static int weigh_by_ridge(struct ny_context *ctx, const struct quadratic *fit,
-                          const struct quadratic *choice, struct ny_ensemble *ensemble)
+static void weigh_by_ridge(const struct room *room, struct ny_ensemble *ensemble)
 {
     enum { STEPS = 9 };
+    const struct quadratic *fit = &room->fit;
     size_t E = ensemble->experts;
-    double *at = ny_alloc(ctx, NY_MEM_SOLVE, (E + 1) * E * sizeof(double)), best = INFINITY;
-    double mean = 0;
+    double *weight = room->regression + E * E, mean = 0, best = INFINITY;
 
-    if (!at) return NY_EBUDGET;
     weigh_uniformly(ensemble); /* where K_S is zero */
     for (size_t r = 0; r < E; r++)
         mean += fit->A.at[r * fit->A.stride + r] / (double)E;
     for (int step = 1; step <= STEPS; step++) {
-        double *weight = at + E * E, error;
+        struct ny_matrix L = ny_matrix(room->regression, E, E);
+        double error;
 
-        if (!regress(fit, mean * pow(10, step - STEPS), ny_matrix(at, E, E), weight)) continue;
-        error = value_of(choice, weight);
+        if (!regress(fit, mean * pow(10, step - STEPS), L, weight)) continue;
+        error = value_of(&room->choice, weight);
         if (!(error < best)) continue;
         best = error;
         for (size_t r = 0; r < E; r++)
             ensemble->weight[r] = weight[r];
     }
-    ny_free(ctx, at);
-    return NY_OK;
 }
 
 int ny_ensemble_weigh(const struct ny_problem *problem, const struct ny_basis *basis,
                       struct ny_ensemble *ensemble)
 {
-    struct ny_context *ctx = problem->ctx;
-    struct quadratic fit = {0}, choice = {0};
-    int err;
+    struct ny_layout l = {.ctx = problem->ctx};
+    struct room room;
 
     weigh_uniformly(ensemble);
     if (problem->weights == NY_WEIGHTS_UNIFORM) return NY_OK;
-    err = quadratic_new(&fit, ctx, ensemble->experts);
-    if (!err) err = quadratic_new(&choice, ctx, ensemble->experts);
-    if (!err) err = measure(problem, basis, ensemble, ensemble->columns, &fit);
-    if (err) goto done;
+    lay(&l, &room, ensemble, basis->r);
+    if (l.err) return ny_layout_end(&l);
+    measure(basis, ensemble, ensemble->columns, &room, &room.fit);
     if (problem->weights == NY_WEIGHTS_EXPONENTIAL) {
-        weigh_exponentially(&fit, ensemble);
-        goto done;
+        weigh_exponentially(&room.fit, ensemble);
+    } else {
+        measure(basis, ensemble, ensemble->columns + NY_ENSEMBLE_SAMPLES, &room, &room.choice);
+        weigh_by_ridge(&room, ensemble);
     }
-    err = measure(problem, basis, ensemble, ensemble->columns + NY_ENSEMBLE_SAMPLES, &choice);
-    if (!err) err = weigh_by_ridge(ctx, &fit, &choice, ensemble);
-done:
-    quadratic_release(&fit, ctx);
-    quadratic_release(&choice, ctx);
-    return err;
+    return ny_layout_end(&l);
 }
 
 size_t ny_ensemble_weigh_bytes(const struct ny_ensemble *ensemble)
 {
-    size_t E = ensemble->experts, m = ensemble->columns + ensemble->samples;
+    struct ny_layout counted = {0};
+    struct room room;
 
-    if (!ensemble->samples) return 0;
-    return (3 * E * E + 3 * E + (2 * m + ensemble->width) * NY_ENSEMBLE_SAMPLES) * sizeof(double);
+    if (ensemble->samples) lay(&counted, &room, ensemble, ensemble->columns + ensemble->samples);
+    return ny_layout_most(&counted);
 }

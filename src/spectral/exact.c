@@ -56,7 +56,7 @@ static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *probl
 
 const struct ny_method ny_method_exact = {
     .name = "exact",
-    .summary = "eigenvectors of K itself, for few points: all of them are landmarks",
+    .summary = "K itself (for any n with linear and cosine kernels and --map pca)",
     .options = "tol|max-passes",
     .rule = "all",
     .trace_below = true,

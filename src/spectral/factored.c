@@ -21,7 +21,6 @@ static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *probl
 
 const struct ny_method ny_method_factored = {
     .name = "exact",
-    .summary = "eigenvectors of K by products with the rows themselves, a pass each",
     .implicit = true,
     .trace_below = true,
     .flops = flops,

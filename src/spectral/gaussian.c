@@ -127,7 +127,8 @@ static const struct ny_whole whole = {.landmarks = true,
 
 const struct ny_method ny_method_gaussian = {
     .name = "gaussian",
-    .summary = "K projected on the range of one product with random columns; never stored",
+    .summary = "one such product, with random columns",
+    .without = NY_LANDMARK_OPTIONS,
     .implicit = true,
     .whole = &whole,
 };

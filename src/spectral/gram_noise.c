@@ -61,13 +61,26 @@ static int by_row(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
+/* The work space of a meter that begins: X is m × count, or m × PROBES where that is more. */
+struct search {
+    struct ranked *ranked;
+    double *X;
+};
+
+static struct search lay_search(struct ny_layout *l, size_t m, size_t count)
+{
+    return (struct search){
+        ny_lay(l, NY_MEM_GRAM, m, sizeof(struct ranked)),
+        ny_lay(l, NY_MEM_GRAM, m, (count > PROBES ? count : PROBES) * sizeof(double))};
+}
+
 /* ‖W⁺e_j‖² g_jj of each row, from random signs: E (W⁺z)_j² = ‖W⁺e_j‖². */
-static int rank_rows(struct ny_gram_meter *meter, const double *spread, struct ranked *ranked)
+static void rank_rows(const struct ny_gram_meter *meter, const double *spread,
+                      const struct search *search)
 {
     size_t m = meter->m;
-    double *X = ny_alloc(meter->ctx, NY_MEM_GRAM, m * PROBES * sizeof(*X));
+    double *X = search->X;
 
-    if (!X) return NY_EBUDGET;
     for (size_t i = 0; i < m; i++) {
         uint64_t bits = ny_hash64(0, NY_STREAM_PROBES, i);
 
@@ -77,9 +90,8 @@ static int rank_rows(struct ny_gram_meter *meter, const double *spread, struct r
     ny_solve_lower(meter->L, ny_matrix(X, m, PROBES));
     ny_solve_lower_t(meter->L, ny_matrix(X, m, PROBES));
     for (size_t i = 0; i < m; i++)
-        ranked[i] = (struct ranked){ny_dot(X + i * PROBES, X + i * PROBES, PROBES) * spread[i], i};
-    ny_free(meter->ctx, X);
-    return NY_OK;
+        search->ranked[i] =
+            (struct ranked){ny_dot(X + i * PROBES, X + i * PROBES, PROBES) * spread[i], i};
 }
 
 /* Takes the heaviest rows as one half; the other half stands for the rest. */
@@ -99,12 +111,11 @@ static void choose_rows(struct ny_gram_meter *meter, struct ranked *ranked)
 }
 
 /* Rows of W⁺, of which the unit vectors are solved side by side. */
-static int find_inverse(struct ny_gram_meter *meter)
+static void find_inverse(struct ny_gram_meter *meter, double *X)
 {
     size_t m = meter->m, count = meter->count;
-    double *X = ny_calloc(meter->ctx, NY_MEM_GRAM, m, count * sizeof(*X));
 
-    if (!X) return NY_EBUDGET;
+    memset(X, 0, m * count * sizeof(*X));
     for (size_t i = 0; i < count; i++)
         X[meter->row[i] * count + i] = 1;
     ny_solve_lower(meter->L, ny_matrix(X, m, count));
@@ -112,96 +123,55 @@ static int find_inverse(struct ny_gram_meter *meter)
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < m; j++)
             meter->inverse[i * m + j] = X[j * count + i];
-    ny_free(meter->ctx, X);
-    return NY_OK;
 }
 
-int ny_gram_meter_new(struct ny_gram_meter *meter, struct ny_context *ctx, struct ny_matrix L,
-                      const double *a, const double *spread)
-{
-    size_t m = L.rows, count = ny_gram_meter_rows(m);
-    struct ranked *ranked;
-    int err = NY_EBUDGET;
-
-    *meter = (struct ny_gram_meter){.ctx = ctx, .m = m, .count = count, .L = L, .a = a};
-    ranked = ny_alloc(ctx, NY_MEM_GRAM, m * sizeof(*ranked));
-    meter->row = ny_calloc(ctx, NY_MEM_GRAM, count, sizeof(*meter->row));
-    meter->weight = ny_calloc(ctx, NY_MEM_GRAM, count, sizeof(*meter->weight));
-    meter->inverse = ny_calloc(ctx, NY_MEM_GRAM, count, m * sizeof(*meter->inverse));
-    meter->sum = ny_calloc(ctx, NY_MEM_GRAM, count, m * sizeof(*meter->sum));
-    if (!ranked || !meter->row || !meter->weight || !meter->inverse || !meter->sum) goto done;
-    err = rank_rows(meter, spread, ranked);
-    if (err) goto done;
-    choose_rows(meter, ranked);
-    err = find_inverse(meter);
-done:
-    ny_free(ctx, ranked);
-    return err;
-}
-
-void ny_gram_meter_release(struct ny_gram_meter *meter)
-{
-    if (!meter->ctx) return;
-    ny_free(meter->ctx, meter->row);
-    ny_free(meter->ctx, meter->weight);
-    ny_free(meter->ctx, meter->inverse);
-    ny_free(meter->ctx, meter->sum);
-    *meter = (struct ny_gram_meter){0};
-}
-
-size_t ny_gram_meter_bytes(size_t m)
+void ny_gram_meter_lay(struct ny_layout *l, struct ny_gram_meter *meter, size_t m)
 {
     size_t count = ny_gram_meter_rows(m);
+    struct ny_layout_mark mark;
 
-    return 3 * count * m * sizeof(double) + m * (sizeof(struct ranked) + PROBES * sizeof(double)) +
-           count * (sizeof(size_t) + sizeof(double));
+    *meter = (struct ny_gram_meter){.m = m, .count = count};
+    meter->row = ny_lay(l, NY_MEM_GRAM, count, sizeof(*meter->row));
+    meter->weight = ny_lay(l, NY_MEM_GRAM, count, sizeof(*meter->weight));
+    meter->inverse = ny_lay(l, NY_MEM_GRAM, count, m * sizeof(*meter->inverse));
+    meter->sum = ny_lay(l, NY_MEM_GRAM, count, m * sizeof(*meter->sum));
+    if (l->ctx) return; /* ny_gram_meter_begin() takes what follows, for a while */
+    mark = ny_layout_mark(l);
+    (void)lay_search(l, m, count);
+    ny_layout_back(l, &mark);
+}
+
+int ny_gram_meter_begin(struct ny_gram_meter *meter, struct ny_layout *l, struct ny_matrix L,
+                        const double *a, const double *spread)
+{
+    struct ny_layout_mark mark = ny_layout_mark(l);
+    struct search search = lay_search(l, meter->m, meter->count);
+
+    if (l->err) return l->err;
+    meter->L = L;
+    meter->a = a;
+    rank_rows(meter, spread, &search);
+    choose_rows(meter, search.ranked);
+    find_inverse(meter, search.X);
+    ny_layout_back(l, &mark);
+    return NY_OK;
 }
 
 /* ---- one unit ----------------------------------------------------------------------------- */
 
-int ny_gram_sample_new(struct ny_gram_sample **out, const struct ny_gram_meter *meter)
+struct ny_gram_sample *ny_gram_sample_lay(struct ny_layout *l, const struct ny_gram_meter *meter)
 {
-    struct ny_context *ctx = meter->ctx;
+    struct ny_gram_sample spare, *sample = ny_lay_struct(l, NY_MEM_GRAM, sizeof(spare), &spare);
     size_t m = meter->m, count = meter->count;
-    struct ny_gram_sample *sample = ny_calloc(ctx, NY_MEM_GRAM, 1, sizeof(*sample));
 
-    *out = NULL;
-    if (!sample) return NY_EBUDGET;
-    *sample = (struct ny_gram_sample){.ctx = ctx, .meter = meter};
-    sample->left = ny_calloc(ctx, NY_MEM_GRAM, NY_UNIT_ROWS, count * sizeof(*sample->left));
-    sample->G32 = ny_calloc(ctx, NY_MEM_GRAM, count, m * sizeof(*sample->G32));
-    sample->G64 = ny_calloc(ctx, NY_MEM_GRAM, count, m * sizeof(*sample->G64));
-    sample->left64 = ny_calloc(ctx, NY_MEM_GRAM, STRIP, count * sizeof(*sample->left64));
-    sample->strip = ny_calloc(ctx, NY_MEM_GRAM, STRIP, m * sizeof(*sample->strip));
-    sample->square = ny_calloc(ctx, NY_MEM_GRAM, m, sizeof(*sample->square));
-    if (sample->left && sample->G32 && sample->G64 && sample->left64 && sample->strip &&
-        sample->square) {
-        *out = sample;
-        return NY_OK;
-    }
-    ny_gram_sample_free(sample);
-    return NY_EBUDGET;
-}
-
-void ny_gram_sample_free(struct ny_gram_sample *sample)
-{
-    if (!sample) return;
-    ny_free(sample->ctx, sample->left);
-    ny_free(sample->ctx, sample->G32);
-    ny_free(sample->ctx, sample->G64);
-    ny_free(sample->ctx, sample->left64);
-    ny_free(sample->ctx, sample->strip);
-    ny_free(sample->ctx, sample->square);
-    ny_free(sample->ctx, sample);
-}
-
-size_t ny_gram_sample_bytes(size_t m)
-{
-    size_t count = ny_gram_meter_rows(m);
-
-    return count * (NY_UNIT_ROWS * sizeof(float) + m * (sizeof(float) + sizeof(double))) +
-           STRIP * (m + count) * sizeof(double) + m * sizeof(double) +
-           sizeof(struct ny_gram_sample);
+    *sample = (struct ny_gram_sample){.meter = meter};
+    sample->left = ny_lay(l, NY_MEM_GRAM, NY_UNIT_ROWS, count * sizeof(*sample->left));
+    sample->G32 = ny_lay(l, NY_MEM_GRAM, count, m * sizeof(*sample->G32));
+    sample->G64 = ny_lay(l, NY_MEM_GRAM, count, m * sizeof(*sample->G64));
+    sample->left64 = ny_lay(l, NY_MEM_GRAM, STRIP, count * sizeof(*sample->left64));
+    sample->strip = ny_lay(l, NY_MEM_GRAM, STRIP, m * sizeof(*sample->strip));
+    sample->square = ny_lay(l, NY_MEM_GRAM, m, sizeof(*sample->square));
+    return ny_laid(l, sample);
 }
 
 /* Σ w²(k(x,x) − ‖L⁻¹c‖²) over every 32nd row, times 32: of rows that are not weighed yet. */

@@ -35,7 +35,6 @@ struct ny_gram_noise {
 
 /* The rows that are compared, and the sums over the units so far. */
 struct ny_gram_meter {
-    struct ny_context *ctx;
     size_t m, count;
     struct ny_matrix L;        /* W = LLᵀ, borrowed */
     const double *a;           /* shift of the tiles, borrowed */
@@ -48,20 +47,17 @@ struct ny_gram_meter {
     uint64_t units;
 };
 
-/* Makes a meter from L of W, which has W above it (ny_cholesky()). spread[j]: mean square of column
- * j of W − 1aᵀ. */
-int ny_gram_meter_new(struct ny_gram_meter *meter, struct ny_context *ctx, struct ny_matrix L,
-                      const double *a, const double *spread);
-/* Frees the meter; L and a, which are borrowed, stay. */
-void ny_gram_meter_release(struct ny_gram_meter *meter);
-/* Bytes of the meter of m landmarks, and of what ny_gram_meter_new() charges meanwhile. */
-size_t ny_gram_meter_bytes(size_t m);
+/* Lays out a meter of m landmarks. */
+void ny_gram_meter_lay(struct ny_layout *l, struct ny_gram_meter *meter, size_t m);
+/* Begins with L of W, which has W above it (ny_cholesky()), by what the layout holds meanwhile.
+ * spread[j]: mean square of column j of W − 1aᵀ. */
+int ny_gram_meter_begin(struct ny_gram_meter *meter, struct ny_layout *l, struct ny_matrix L,
+                        const double *a, const double *spread);
 /* Returns how many rows of the Gram are compared, `count`, for m landmarks. */
 size_t ny_gram_meter_rows(size_t m);
 
 /* One worker's share: one unit. */
 struct ny_gram_sample {
-    struct ny_context *ctx;
     const struct ny_gram_meter *meter;
     float *left, *G32;            /* NY_UNIT_ROWS × count of the tile's columns; count × m */
     double *left64, *strip,
@@ -70,12 +66,8 @@ struct ny_gram_sample {
     double residual;
 };
 
-/* Makes the buffers of one worker for `meter`, which must outlive them. */
-int ny_gram_sample_new(struct ny_gram_sample **out, const struct ny_gram_meter *meter);
-/* Frees the buffers; NULL is allowed. */
-void ny_gram_sample_free(struct ny_gram_sample *sample);
-/* Bytes of the buffers of one worker. */
-size_t ny_gram_sample_bytes(size_t m);
+/* Lays out the buffers of one worker for `meter`, which must outlive them. */
+struct ny_gram_sample *ny_gram_sample_lay(struct ny_layout *l, const struct ny_gram_meter *meter);
 /* Compares the Grams of a tile, whose rows are multiplied by their weights. */
 void ny_gram_sample_set(struct ny_gram_sample *sample, struct ny_matrix32 C,
                         const struct ny_tile_rows *rows);

@@ -74,19 +74,13 @@ int ny_krylov_solve(struct ny_krylov *krylov, struct ny_solution *solution);
 /* ---- one unit's share of H ------------------------------------------------------------------ */
 
 struct ny_krylov_partial {
-    struct ny_context *ctx;
     size_t m, width;
     double *T, *H; /* NY_STRIP_ROWS × width, m × width */
     double *strip; /* a strip of the tile, widened */
 };
 
-/* Makes the buffers of one worker, for blocks of `width` columns. */
-int ny_krylov_partial_new(struct ny_krylov_partial **out, struct ny_context *ctx, size_t m,
-                          size_t width);
-/* Frees the buffers; NULL is allowed. */
-void ny_krylov_partial_free(struct ny_krylov_partial *partial);
-/* Bytes of the buffers of one worker. */
-size_t ny_krylov_partial_bytes(size_t m, size_t width);
+/* Lays out the buffers of one worker, for blocks of `width` columns. */
+struct ny_krylov_partial *ny_krylov_partial_lay(struct ny_layout *l, size_t m, size_t width);
 /* Computes the partial C′ᵀ(C′U) of the tile C (NY_UNIT_ROWS × m). */
 void ny_krylov_partial_set(struct ny_krylov_partial *partial, struct ny_matrix32 C,
                            struct ny_matrix U);

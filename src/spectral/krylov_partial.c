@@ -8,37 +8,15 @@
 /* The tile is gone through by strips, so that a strip is all that is ever widened. */
 enum { STRIP = NY_STRIP_ROWS, STRIPS = NY_UNIT_ROWS / NY_STRIP_ROWS };
 
-int ny_krylov_partial_new(struct ny_krylov_partial **out, struct ny_context *ctx, size_t m,
-                          size_t width)
+struct ny_krylov_partial *ny_krylov_partial_lay(struct ny_layout *l, size_t m, size_t width)
 {
-    struct ny_krylov_partial *part = ny_calloc(ctx, NY_MEM_GRAM, 1, sizeof(*part));
+    struct ny_krylov_partial spare, *part = ny_lay_struct(l, NY_MEM_GRAM, sizeof(spare), &spare);
 
-    *out = NULL;
-    if (!part) return NY_EBUDGET;
-    *part = (struct ny_krylov_partial){.ctx = ctx, .m = m, .width = width};
-    part->T = ny_calloc(ctx, NY_MEM_GRAM, STRIP, width * sizeof(double));
-    part->H = ny_calloc(ctx, NY_MEM_GRAM, m, width * sizeof(double));
-    part->strip = ny_calloc(ctx, NY_MEM_GRAM, STRIP, m * sizeof(double));
-    if (!part->T || !part->H || !part->strip) {
-        ny_krylov_partial_free(part);
-        return NY_EBUDGET;
-    }
-    *out = part;
-    return NY_OK;
-}
-
-void ny_krylov_partial_free(struct ny_krylov_partial *part)
-{
-    if (!part) return;
-    ny_free(part->ctx, part->T);
-    ny_free(part->ctx, part->H);
-    ny_free(part->ctx, part->strip);
-    ny_free(part->ctx, part);
-}
-
-size_t ny_krylov_partial_bytes(size_t m, size_t width)
-{
-    return ((STRIP + m) * width + STRIP * m) * sizeof(double) + sizeof(struct ny_krylov_partial);
+    *part = (struct ny_krylov_partial){.m = m, .width = width};
+    part->T = ny_lay(l, NY_MEM_GRAM, STRIP, width * sizeof(double));
+    part->H = ny_lay(l, NY_MEM_GRAM, m, width * sizeof(double));
+    part->strip = ny_lay(l, NY_MEM_GRAM, STRIP, m * sizeof(double));
+    return ny_laid(l, part);
 }
 
 /* H (+)= CᵀCU of one strip. */

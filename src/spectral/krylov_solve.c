@@ -110,7 +110,6 @@ static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *probl
 
 const struct ny_method ny_method_krylov = {
     .name = "projected",
-    .summary = "the same from products with a few columns, pass by pass",
     .rule = "rpcholesky",
     .needs_gram = true,
     .implicit = true,

@@ -86,12 +86,18 @@ struct ny_solution {
                              * lost what matters, to be redone in f64 */
 };
 
+/* The options of landmarks, which methods that work on all of K do not take. */
+#define NY_LANDMARK_OPTIONS                                                                        \
+    "select|tolerance|accuracy|pilot|landmarks-file|landmarks-points|landmarks-from|averages|"     \
+    "affine|"                                                                                      \
+    "columns-file"
+
 struct ny_whole;
 
 struct ny_method {
     const char *name, *summary;
-    const char *options; /* "a|b|c": those it takes of the options that not all methods take; NULL:
-                          * none of them */
+    const char *options; /* "a|b|c": what it takes of the options that not all methods take */
+    const char *without; /* what it alone does not take; both NULL: none */
     const char *rule;    /* the selection that suits it best, --select's default; NULL: it has no
                           * landmarks */
     const struct ny_whole
@@ -102,6 +108,7 @@ struct ny_method {
     bool krylov;     /* G is not summed up but multiplied with, U ↦ GU, once a pass (Musco & Musco
                       * 2015, Algorithm 2; spectral/krylov.h): no `solve` */
 
+    bool affine;       /* it takes --affine: it can work on the affine hull of D */
     bool uniform_only; /* λ̂ is scaled by n/m or its root (Talwalkar et al. 2013, eqs. 3 and 4), as
                         * if every subset were equally likely: other landmarks warn */
     bool implicit;     /* it knows averages over all rows of K̃ (Ouimet & Bengio 2005, Proposition

@@ -133,7 +133,7 @@ size_t ny_nystrom_bytes(size_t m, size_t p, size_t k, const struct ny_problem *p
 
 const struct ny_method ny_method_nystrom = {
     .name = "nystrom",
-    .summary = "extension of the eigenvectors of W; one pass, cheapest",
+    .summary = "eigenvectors between the landmarks, extended, in one pass",
     .options = "certify|rank|inner|oversample|power",
     .rule = "uniform",
     .uniform_only = true,

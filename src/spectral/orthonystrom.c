@@ -22,6 +22,14 @@ struct workspace {
     size_t *column;                  /* k */
 };
 
+static void lay(struct ny_layout *l, struct workspace *space, size_t r, size_t k)
+{
+    space->products = ny_lay(l, NY_MEM_SOLVE, r, k * sizeof(double));
+    space->gram = ny_lay(l, NY_MEM_SOLVE, k, k * sizeof(double));
+    space->limit = ny_lay(l, NY_MEM_SOLVE, k, sizeof(double));
+    space->column = ny_lay(l, NY_MEM_SOLVE, k, sizeof(size_t));
+}
+
 /* GP and A = PᵀGP; limit_j = noise·tr G·‖P_j‖², what rounding makes of a_jj. */
 static struct ny_matrix project_gram(const struct ny_basis *basis, struct ny_matrix P,
                                      struct workspace *space)
@@ -90,46 +98,27 @@ static void orthonormalise(const struct ny_basis *basis, struct ny_solution *sol
         ny_solve_rows((struct ny_matrix){A.at, kept, kept, A.stride, false}, ny_cols(P, 0, kept));
 }
 
-static int solve_nystrom(struct ny_problem *problem, struct ny_basis *basis,
-                         struct ny_solution *solution, size_t k)
-{
-    struct ny_context *ctx = problem->ctx;
-    double *sigma = ny_calloc(ctx, NY_MEM_SOLVE, k, sizeof(double));
-    double *at = ny_calloc(ctx, NY_MEM_SOLVE, k, basis->r * sizeof(double));
-    int err = NY_EBUDGET;
-
-    if (sigma && at)
-        err = ny_nystrom_extend(problem, basis, solution, sigma, ny_matrix(at, k, basis->r));
-    ny_free(ctx, at);
-    ny_free(ctx, sigma);
-    return err;
-}
-
 static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
                           struct ny_solution *solution)
 {
-    struct ny_context *ctx = problem->ctx;
+    struct ny_layout l = {.ctx = problem->ctx};
     size_t k = solution->p < basis->r ? solution->p : basis->r;
-    struct workspace space = {
-        .products = ny_calloc(ctx, NY_MEM_SOLVE, basis->r, k * sizeof(double)),
-        .gram = ny_calloc(ctx, NY_MEM_SOLVE, k, k * sizeof(double)),
-        .limit = ny_calloc(ctx, NY_MEM_SOLVE, k, sizeof(double)),
-        .column = ny_calloc(ctx, NY_MEM_SOLVE, k, sizeof(size_t))};
+    struct workspace space;
     double smallest;
-    int err = NY_EBUDGET;
+    int err;
 
-    if (!space.products || !space.gram || !space.limit || !space.column) goto done;
-    err = solve_nystrom(problem, basis, solution, k);                   /* Û_nys = ΦP */
+    lay(&l, &space, basis->r, k);
+    err = l.err;
+    if (err) goto done;
+    err = ny_nystrom_extend(problem, basis, solution, space.limit,      /* Û_nys = ΦP */
+                            ny_matrix(space.products, k, basis->r));
     if (err) goto done;
     orthonormalise(basis, solution, &space, &smallest);                 /* Q = ΦPR⁻¹ */
     if (smallest < ill_conditioned) orthonormalise(basis, solution, &space, &smallest);
     err = solution->rank_effective ? ny_basis_finish(basis, problem, solution)
-                                   : ny_basis_empty(ctx);
+                                   : ny_basis_empty(problem->ctx);
 done:
-    ny_free(ctx, space.products);
-    ny_free(ctx, space.gram);
-    ny_free(ctx, space.limit);
-    ny_free(ctx, space.column);
+    ny_layout_free(&l);
     return err;
 }
 
@@ -147,12 +136,15 @@ static double flops(size_t m, size_t p, size_t k, const struct ny_problem *probl
 
 static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *problem)
 {
-    return ny_nystrom_bytes(m, p, k, problem) + (m + p + 2) * p * sizeof(double);
+    struct ny_layout counted = {0};
+
+    lay(&counted, &(struct workspace){0}, m, p);
+    return ny_nystrom_bytes(m, p, k, problem) + ny_layout_most(&counted);
 }
 
 const struct ny_method ny_method_orthonystrom = {
     .name = "orthonystrom",
-    .summary = "nystrom with its eigenvectors made orthonormal; two passes",
+    .summary = "nystrom, made orthonormal in a second pass",
     .options = "online|inner|oversample|power",
     .rule = "uniform",
     .needs_gram = true,

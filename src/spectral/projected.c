@@ -280,9 +280,10 @@ static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *probl
 
 const struct ny_method ny_method_projected = {
     .name = "projected",
-    .summary = "exact eigenpairs of the projection on the dictionary's span; two passes",
-    .options = "certify|online|rank|affine|inner|oversample|power",
+    .summary = "the best from its landmarks, in two passes",
+    .options = "certify|online|rank|inner|oversample|power",
     .rule = "rpcholesky",
+    .affine = true,
     .needs_gram = true,
     .implicit = true,
     .trace_below = true,

@@ -73,7 +73,8 @@ static double flops(double n, double r, const struct ny_randomized *how)
     return n * r * r * (4.0 * how->power + 2);
 }
 
-static const struct ny_whole whole = {.products = products,
+static const struct ny_whole whole = {.basis_last = true,
+                                      .products = products,
                                       .start = start,
                                       .next = next,
                                       .reduce = reduce,
@@ -82,8 +83,10 @@ static const struct ny_whole whole = {.products = products,
 
 const struct ny_method ny_method_randomized = {
     .name = "randomized",
-    .summary = "randomized eigenpairs of K itself, by products with all of it; never stored",
+    .summary = "products with all of K, n^2 kernel values each, or two passes for linear and "
+               "cosine kernels",
     .options = "rank|oversample|power",
+    .without = "landmarks|" NY_LANDMARK_OPTIONS,
     .implicit = true,
     .whole = &whole,
 };

@@ -209,10 +209,7 @@ int ny_restarted_begin(struct ny_restarted *it, struct ny_context *ctx,
     const struct ny_restarted_shape *shape = &how->shape;
 
     *it = (struct ny_restarted){.ctx = ctx, .how = *how, .state = state};
-    if (resumed && !fits(shape, state))
-        return ny_fail(ctx, NY_ESTORE,
-                       "the checkpoint of the eigenvectors is not one of this fit; "
-                       "begin it anew with --restart");
+    if (resumed && !fits(shape, state)) return ny_fail_damaged(ctx, NULL, NULL);
     if (!resumed) memset(state, 0, (head_of(shape) + shape->most * shape->most) * sizeof(double));
     view_state(it);
     return resumed ? NY_OK : begin(it);

@@ -89,7 +89,6 @@ static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *probl
 
 const struct ny_method ny_method_scatter = {
     .name = "exact",
-    .summary = "principal components from the scatter matrix of all columns; two passes",
     .needs_gram = true,
     .gram_f64 = true,
     .implicit = true,

@@ -19,6 +19,7 @@ struct ny_sketch {
 
 struct ny_whole {
     bool landmarks; /* --landmarks is the number r of columns; else it is rank + oversample */
+    bool basis_last; /* the last product is AQ, which tells the residual of each pair */
     unsigned (*products)(const struct ny_randomized *how);
     /* Makes V before the first product. */
     int (*start)(struct ny_sketch *sketch);

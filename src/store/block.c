@@ -38,41 +38,19 @@ int ny_block_read(struct ny_snapshot *view, const struct ny_manifest *m, enum ny
     return ny_snapshot_read(view, &want, rows, wrong) ? NY_ESTORE : NY_OK;
 }
 
-static const char *kind_name(enum ny_kind kind)
-{
-    if (kind == NY_KIND_LABELS) return "labels of block";
-    if (kind == NY_KIND_NAMES) return "names of block";
-    return kind == NY_KIND_SOURCE ? "source row numbers of block" : "block";
-}
-
 int ny_block_damaged(struct ny_store *store, const struct ny_manifest *m, enum ny_kind kind,
                      uint64_t block, const char *wrong)
 {
-    uint64_t first = block * m->block_rows, rows = ny_rows_in_block(m, block);
-    const char *cure = ", 'nystream repair' sets it aside";
-    char again[400];
+    uint64_t first = block * m->block_rows;
     struct ny_lost lost = {0};
+    char what[64];
 
-    if (store->peers && kind == NY_KIND_POINTS) {
-        snprintf(again, sizeof(again),
-                 "; a fit of all shards needs these rows: remove the folder %.200s and import this "
-                 "shard again",
-                 store->path);
-        cure = again;
-    }
-    if (m->flags & NY_FLAG_LOST && kind == NY_KIND_POINTS && !ny_points_lost(store, &lost) &&
-        ny_lost_covers(&lost, first, first + rows)) {
-        wrong = "its rows are lost, 'nystream repair' has set them aside";
-        cure = "";
-    } else if (!wrong) {
-        wrong = "rows of it are lost, 'nystream repair' has set them aside";
-        cure = "";
-    }
+    if (!wrong ||
+        (m->flags & NY_FLAG_LOST && kind == NY_KIND_POINTS && !ny_points_lost(store, &lost) &&
+         ny_lost_covers(&lost, first, first + ny_rows_in_block(m, block))))
+        wrong = "rows of it are lost";
     ny_lost_release(&lost, store->ctx);
-    return ny_fail_at(store->ctx, NY_ESTORE, store->points->path, first,
-                      "%s %llu of %s (rows %llu to %llu) is damaged: %s; 'nystream verify' lists "
-                      "all damage%s",
-                      kind_name(kind), (unsigned long long)block, store->path,
-                      (unsigned long long)first, (unsigned long long)(first + rows - 1), wrong,
-                      cure);
+    snprintf(what, sizeof(what), "what there is of rows %llu to %llu is", (unsigned long long)first,
+             (unsigned long long)(first + ny_rows_in_block(m, block) - 1));
+    return ny_damaged(store->ctx, store->points->path, what, wrong);
 }

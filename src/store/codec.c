@@ -157,7 +157,7 @@ int ny_decoder_new(struct ny_decoder **out, struct ny_context *ctx)
         !take_buffers(decoder->lz4)) {
         LZ4F_freeDecompressionContext(decoder->lz4);
         ny_unreserve(ctx, NY_MEM_STORE, DECODER_BYTES);
-        err = ny_fail(ctx, NY_EBUDGET, "the system refused memory for decoding; free some memory");
+        err = ny_fail_memory(ctx);
         goto done;
     }
     *out = decoder;

@@ -165,7 +165,8 @@ static int copy_entry(struct copy *copy, struct ny_write *view, struct ny_write 
 static int copy_entries(struct ny_write *view, struct ny_env *fresh, struct ny_meter *meter)
 {
     struct ny_store *store = view->store;
-    const size_t most = ny_dirty_bytes_of(store), room = most + NY_CHUNK_BYTES;
+    const size_t most = ny_dirty_bytes_max(ny_memory_limit(store->ctx)),
+                 room = most + NY_CHUNK_BYTES;
     struct copy copy = {.code = 0};
     struct ny_write write;
     int err = NY_OK;
@@ -208,8 +209,7 @@ static int check_copy(const struct ny_write *view, const struct ny_env *fresh)
         (left->version != is.version || left->key_sum == is.key_sum))
         return NY_OK;
     if (err && err != NY_ESTORE) return err;
-    return ny_fail_at(ctx, NY_ESTORE, old->path, NY_NO_LINE,
-                      "%s is damaged, and was left as it is: run 'nystream verify'", old->path);
+    return ny_damaged(ctx, old->path, "it is", "its copy is not as it was");
 }
 
 /* ---- files ---------------------------------------------------------------------------------- */
@@ -229,9 +229,9 @@ static int take_over_rights(struct ny_context *ctx, const char *from, const char
         if ((was.st_uid != is.st_uid || was.st_gid != is.st_gid) &&
             chown(new, was.st_uid, was.st_gid) &&
             (!(was.st_mode & S_IWGRP) || chown(new, (uid_t)-1, was.st_gid)))
-            return ny_fail_errno(ctx, "set the owner of", new);
+            return ny_fail_errno(ctx, "write", new);
         if (was.st_mode != is.st_mode && chmod(new, was.st_mode & 07777))
-            return ny_fail_errno(ctx, "set the permissions of", new);
+            return ny_fail_errno(ctx, "write", new);
     }
     return NY_OK;
 }
@@ -241,8 +241,7 @@ static int exchange(const struct compaction *c, const char *old, const char *fre
     int err = take_over_rights(c->ctx, old, fresh);
 
     if (!err) err = ny_directory_sync(c->ctx, fresh);
-    if (!err && ny_exchange_names(fresh, old))
-        err = ny_fail_errno(c->ctx, "put the smaller copy in place of", old);
+    if (!err && ny_exchange_names(fresh, old)) err = ny_fail_errno(c->ctx, "rename", old);
     return err ? err : ny_directory_sync(c->ctx, c->store->path);
 }
 
@@ -269,10 +268,7 @@ static int check_room(const struct compaction *c, uint64_t bytes)
     if (statvfs(c->store->path, &disk) || !disk.f_blocks) return NY_OK; /* the copy will tell */
     room = (uint64_t)disk.f_bavail * disk.f_frsize;
     if (bytes + bytes / WORTH <= room) return NY_OK;
-    return ny_fail_at(c->ctx, NY_EIO, c->store->path, NY_NO_LINE,
-                      "a compact copy of %s takes %.1f MiB, but its disk has room for %.1f MiB; "
-                      "make space and run the same command again",
-                      c->store->path, (double)bytes / 1048576, (double)room / 1048576);
+    return ny_fail_full(c->ctx, c->store->path, bytes, room);
 }
 
 /* Transactions begin anew in the copy; its epoch goes on from that of the last commit, the one
@@ -338,7 +334,7 @@ static int compact(const struct compaction *c, struct ny_env *env, const char *p
 
     if (snprintf(old, PATH_MAX, "%s/%s", c->store->path, part) >= PATH_MAX ||
         !ny_env_copy_path(fresh, c->store->path, part))
-        return ny_fail(c->ctx, NY_EIO, "the path of the store is too long: %s", c->store->path);
+        return ny_fail_long_path(c->ctx, c->store->path);
     err = ny_env_remove(c->ctx, fresh);
     if (!err) err = begin_view(c, env, &view);
     if (err) return err;

@@ -7,14 +7,6 @@
 
 enum { PIECE = 1024 };
 
-double ny_value_at(enum ny_dtype dtype, const void *values, size_t i)
-{
-    double value = 0;
-
-    ny_dtype_to_f64(dtype, (const char *)values + i * ny_dtype_size(dtype), &value, 1);
-    return value;
-}
-
 static bool holds(enum ny_dtype to, double v)
 {
     switch (to) {

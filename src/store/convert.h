@@ -11,7 +11,5 @@
  * was rounded; `count`: none. */
 size_t ny_convert_rows(enum ny_dtype from, const void *in, enum ny_dtype to, void *out,
                        size_t count, size_t *rounded);
-/* Returns value i of an array of this dtype, in f64. */
-double ny_value_at(enum ny_dtype dtype, const void *values, size_t i);
 
 #endif

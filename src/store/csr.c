@@ -273,9 +273,7 @@ static int read_block(struct ny_snapshot *view, const struct ny_rows_info *info,
     int err;
 
     if (!wanted || m->layout != NY_CSR || m->block_rows != info->block_rows)
-        return ny_fail(store->ctx, NY_EINTERNAL,
-                       "block %llu was asked for, which %s does not have as sparse rows",
-                       (unsigned long long)block, store->path);
+        return NY_BUG(store->ctx);
     err = image_room(store, info, m, room, &image.at, &taken);
     if (err) return err;
     if (ny_csr_read(view, m, ny_points_key(NY_KIND_POINTS, block), &image, &wrong) == NY_OK)

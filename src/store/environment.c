@@ -85,7 +85,7 @@ int ny_env_fail(struct ny_context *ctx, const char *path, const char *action, in
     case ENOSPC:
     case EDQUOT:
         status = NY_EIO;
-        advice = "; the disk is full: " NY_STORE_SAFE " run the same command again";
+        advice = "; make space there, and run the same command again";
         break;
     case ENOLCK:
     case ENOSYS:
@@ -96,13 +96,27 @@ int ny_env_fail(struct ny_context *ctx, const char *path, const char *action, in
     case EIO: /* also what LMDB makes of a short write */
     case EFBIG:
         status = NY_EIO;
-        advice = "; the disk is full or failing: " NY_STORE_SAFE " run the same command again";
+        advice = "; the disk is full or failing: make space there, and run the same command again";
         break;
     default:
         status = NY_EIO;
     }
     return ny_fail_at(ctx, status, path, NY_NO_LINE, "cannot %s %s: %s%s", action, path,
                       mdb_strerror(code), advice);
+}
+
+int ny_damaged(struct ny_context *ctx, const char *path, const char *what, const char *wrong)
+{
+    return ny_fail_at(ctx, NY_ESTORE, path, NY_NO_LINE,
+                      "%s: %s damaged: %s; 'nystream verify' lists all damage, 'nystream repair' "
+                      "sets it aside",
+                      path, what, wrong);
+}
+
+int ny_no_store(struct ny_context *ctx, int status, const char *path)
+{
+    return ny_fail_at(ctx, status, path, NY_NO_LINE,
+                      "there is no store %s; 'nystream import' makes one", path);
 }
 
 /* ---- the map ------------------------------------------------------------------------------- */
@@ -156,7 +170,7 @@ int ny_env_grow(struct ny_env *env, struct ny_context *ctx, size_t bytes)
     env->growing = false;
     ny_cond_broadcast(&env->idle);
     ny_mutex_unlock(&env->lock);
-    return code ? ny_env_fail(ctx, env->path, "map more of", code) : NY_OK;
+    return code ? ny_env_fail(ctx, env->path, "map", code) : NY_OK;
 }
 
 int ny_env_begin(struct ny_env *env, struct ny_context *ctx, unsigned flags, MDB_txn **txn)
@@ -197,18 +211,10 @@ int ny_env_entry(struct ny_context *ctx, const char *path, mode_t type, bool nee
 {
     if (lstat(path, info)) {
         if (errno == ENOENT && !needed) return NY_OK;
-        if (errno == ENOENT || errno == ENOTDIR)
-            return ny_fail_at(ctx, NY_ESTORE, path, NY_NO_LINE,
-                              "there is no %s: this is not a store, or its creation was not "
-                              "finished; 'nystream import' creates one",
-                              path);
+        if (errno == ENOENT || errno == ENOTDIR) return ny_no_store(ctx, NY_ESTORE, path);
         return ny_fail_errno(ctx, "read", path);
     }
-    if ((info->st_mode & S_IFMT) != type)
-        return ny_fail_at(ctx, NY_ESTORE, path, NY_NO_LINE,
-                          "%s is not a plain %s; a store holds no links", path,
-                          type == S_IFDIR ? "directory" : "file");
-    return NY_OK;
+    return (info->st_mode & S_IFMT) == type ? NY_OK : ny_no_store(ctx, NY_ESTORE, path);
 }
 
 /* Makes the path of data.mdb and checks that it, its folder and the lock file are no links, before
@@ -221,7 +227,7 @@ static int check_files(struct ny_context *ctx, const char *directory, char *file
 
     if (snprintf(file, PATH_MAX, "%s/data.mdb", directory) >= PATH_MAX ||
         snprintf(lock_file, PATH_MAX, "%s/lock.mdb", directory) >= PATH_MAX)
-        return ny_fail(ctx, NY_EIO, "the path of the store is too long: %s", directory);
+        return ny_fail_long_path(ctx, directory);
     err = ny_env_entry(ctx, directory, S_IFDIR, true, &other);
     if (!err) err = ny_env_entry(ctx, lock_file, S_IFREG, false, &other);
     if (!err) err = ny_env_entry(ctx, file, S_IFREG, true, info);
@@ -274,7 +280,6 @@ static int open_lmdb(struct ny_env *env, struct ny_context *ctx, const char *dir
 
     if (err) return err;
     choose_map(file_bytes, &bytes, &least);
-    if (ny_context_scratch(ctx)) flags |= MDB_NOSYNC;
     for (;; bytes = bytes / 2 > least ? bytes / 2 : least) {
         code = mdb_env_create(&env->lmdb);
         if (code) break;
@@ -376,8 +381,7 @@ static int check_opened(const struct ny_env *env, struct ny_context *ctx, const 
     if (mdb_env_get_fd(env->lmdb, &fd) || fstat(fd, &opened))
         return ny_fail_errno(ctx, "read", env->path);
     if (opened.st_dev == info->st_dev && opened.st_ino == info->st_ino) return NY_OK;
-    return ny_fail_at(ctx, NY_EBUSY, env->path, NY_NO_LINE,
-                      "%s was replaced while it was opened; run the same command again", env->path);
+    return ny_fail_changed(ctx, env->path);
 }
 
 /* Opens an environment into a free slot of the registry. The file's structure is checked before
@@ -393,9 +397,7 @@ static int fill_slot(struct ny_env *env, struct ny_context *ctx, const char *dir
         err = NY_ESTORE;
         strcpy(why, "it belongs in the other folder of a store");
     }
-    if (err == NY_ESTORE)
-        return ny_fail_at(ctx, err, env->path, NY_NO_LINE, "%s is damaged, or not a store: %s",
-                          env->path, why);
+    if (err == NY_ESTORE) return ny_damaged(ctx, env->path, "it is", why);
     if (err) return err;
     env->read_only = !may_write(directory, env->path);
     err = open_environment(env, ctx, directory, (uint64_t)info->st_size);
@@ -568,7 +570,7 @@ int ny_env_create(struct ny_context *ctx, const char *directory, uint32_t enviro
 
     if (snprintf(draft, PATH_MAX, "%s.new", directory) >= PATH_MAX ||
         snprintf(env.path, PATH_MAX, "%s/data.mdb", directory) >= PATH_MAX)
-        return ny_fail(ctx, NY_EIO, "the path of the store is too long: %s", directory);
+        return ny_fail_long_path(ctx, directory);
     err = ny_check_byte_order(ctx);
     if (!err) err = ny_env_entry(ctx, draft, S_IFDIR, false, &info);
     if (err) return err;

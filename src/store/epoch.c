@@ -59,8 +59,7 @@ int ny_memory_read(struct ny_store *store, struct ny_env *env, MDB_txn *txn,
     if (r.code && r.code != MDB_NOTFOUND) return ny_env_fail(store->ctx, env->path, "read", r.code);
     *memory = r.memory;
     if (!r.wrong) return NY_OK;
-    return ny_fail_at(store->ctx, NY_ESTORE, env->path, NY_NO_LINE,
-                      "%s is damaged: its record of the other folder: %s", env->path, r.wrong);
+    return ny_damaged(store->ctx, env->path, "the record of the other folder is", r.wrong);
 }
 
 int ny_epoch_read(struct ny_store *store, struct ny_env *env, struct ny_epoch *epoch)

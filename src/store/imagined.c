@@ -1,6 +1,6 @@
 /*
- * Makes the handle of a store that is not there: the shape of points that are not imported yet, for
- * a plan of what their fit will take.
+ * Makes the handle of a store whose points are not imported yet: of their shape, for a plan of what
+ * their fit will take, or of none, for an import.
  */
 #include "store/store_private.h"
 #include "stream/rows_shape.h"
@@ -37,15 +37,27 @@ static struct ny_rows_info info_of(const struct ny_points_shape *shape)
     return info;
 }
 
+static int of_shape(struct ny_store **out, struct ny_context *ctx, const char *path,
+                    const struct ny_rows_info *info, const char *folder)
+{
+    struct ny_given_rows rows = {.none = !info->n, .folder = folder, .free = ny_shape_rows_free};
+    int err = ny_rows_of_shape(&rows.X, ctx, path, info);
+
+    *out = NULL;
+    rows.arg = rows.X;
+    return err ? err : ny_store_of_rows(out, ctx, path, &rows);
+}
+
 int ny_store_imagine(struct ny_store **out, struct ny_context *ctx, const char *path,
                      const struct ny_points_shape *shape)
 {
     const struct ny_rows_info info = info_of(shape);
-    struct ny_rows *X;
-    int err = ny_rows_of_shape(&X, ctx, path, &info);
 
-    *out = NULL;
-    return err ? err
-               : ny_store_of_rows(out, ctx, path,
-                                  &(struct ny_given_rows){X, NULL, ny_shape_rows_free, X});
+    return of_shape(out, ctx, path, &info, NULL);
+}
+
+int ny_store_of_none(struct ny_store **out, struct ny_context *ctx, const char *path,
+                     const char *folder)
+{
+    return of_shape(out, ctx, path, &(struct ny_rows_info){.block_rows = 1}, folder);
 }

@@ -1,7 +1,8 @@
 /*
  * A store that is nowhere but in memory: rows that something else reads (struct ny_rows), and what
- * is made of them. It has no environments, no locks and no imports; readers of points and results
- * ask here where a handle is one of these. A context may hold one, which its path then opens.
+ * is made of them. It has no environments and no locks; readers of points and results ask here
+ * where a handle is one of these. A context may hold one, which its path then opens. One without
+ * rows takes those of one import, which are kept beside it (ny_store_fill()).
  */
 #include <string.h>
 
@@ -45,10 +46,28 @@ int ny_store_of_rows(struct ny_store **out, struct ny_context *ctx, const char *
     }
     *held = (struct ny_in_memory){.ctx = ctx, .given = *rows, .users = 1};
     held->path = ny_strdup(ctx, path);
-    if (held->path) err = ny_memory_results_new(&held->results, ctx, held->path);
+    if (held->path) err = ny_memory_results_new(&held->results, ctx, held->path, rows->folder);
     if (!err) err = handle_of(out, held);
     let_go(held);
     return err;
+}
+
+bool ny_store_takes_rows(const struct ny_store *store)
+{
+    return store->in_memory && store->in_memory->given.none;
+}
+
+void ny_store_fill(struct ny_store *store, const struct ny_given_rows *rows)
+{
+    struct ny_given_rows *given = &store->in_memory->given;
+
+    given->free(given->arg);
+    *given = *rows;
+}
+
+const char *ny_store_folder(const struct ny_store *store)
+{
+    return store->in_memory ? ny_memory_folder(store->in_memory->results) : store->path;
 }
 
 void ny_in_memory_close(struct ny_store *store)
@@ -84,15 +103,27 @@ int ny_in_memory_open(struct ny_store **out, struct ny_context *ctx)
     return handle_of(out, store->in_memory);
 }
 
-int ny_in_memory_refuse(const struct ny_store *store)
+int ny_in_memory_create(struct ny_store **out, struct ny_context *ctx)
 {
-    return ny_fail(store->ctx, NY_EUSAGE,
-                   "%s is in memory: this needs a store, which an import makes", store->path);
+    const struct ny_store *store = ny_context_held(ctx);
+
+    return ny_store_takes_rows(store) ? ny_in_memory_open(out, ctx) : ny_in_memory_refuse(store);
 }
 
-bool ny_store_in_memory(const struct ny_store *store)
+int ny_in_memory_refuse(const struct ny_store *store)
 {
-    return store->in_memory != NULL;
+    return ny_fail(store->ctx, NY_EUSAGE, "%s is in memory; import it", store->path);
+}
+
+enum ny_kept ny_store_kept(const struct ny_store *store)
+{
+    if (!store->in_memory) return NY_KEPT_IN_STORE;
+    return ny_memory_is_filed(store->in_memory->results) ? NY_KEPT_IN_FILE : NY_KEPT_IN_MEMORY;
+}
+
+struct ny_memory_results *ny_store_memory_results(const struct ny_store *store)
+{
+    return store->in_memory ? store->in_memory->results : NULL;
 }
 
 bool ny_store_memory_keep(const struct ny_store *store, const char *name, struct ny_keep *keep)

@@ -30,31 +30,11 @@ static int check_spec(struct ny_store *store, const struct ny_ingest_spec *spec)
     struct ny_context *ctx = store->ctx;
     size_t element = ny_dtype_size(spec->dtype);
 
-    if (element == 0) return ny_fail(ctx, NY_EINTERNAL, "rows of no type cannot be imported");
-    if (spec->d == 0)
-        return ny_fail(ctx, NY_EDATA, "rows without columns cannot be imported; give d ≥ 1");
-    if (spec->d > NY_STORE_COLUMNS_MAX)
-        return ny_fail(ctx, NY_EDATA, "%llu columns are too many: a store takes %llu at most",
-                       (unsigned long long)spec->d, (unsigned long long)NY_STORE_COLUMNS_MAX);
+    if (element == 0) return NY_BUG(ctx);
+    if (spec->d == 0 || spec->d > NY_STORE_COLUMNS_MAX)
+        return ny_fail(ctx, NY_EDATA, "a store takes 1 to %llu columns, not %llu",
+                       (unsigned long long)NY_STORE_COLUMNS_MAX, (unsigned long long)spec->d);
     return NY_OK;
-}
-
-enum { LAST_IMPORT_BYTES = 320 };
-
-/* Tells how the last rows of the store came, as in " (its last 100 rows came from more.csv)"; an
- * empty text where no note of an import tells. */
-static void tell_last_import(const struct ny_ingest *ingest, char text[LAST_IMPORT_BYTES])
-{
-    struct ny_imports imports;
-    const struct ny_import_note *last;
-
-    text[0] = '\0';
-    if (ny_points_imports(ingest->store, &imports)) ny_error_clear(ingest->ctx);
-    last = imports.count ? &imports.note[imports.count - 1] : NULL;
-    if (last && last->from[0] && last->end == ingest->base.n)
-        snprintf(text, LAST_IMPORT_BYTES, " (its last %s came from %s)",
-                 ny_counted(last->end - last->first, "row", "rows").text, last->from);
-    ny_imports_release(&imports, ingest->ctx);
 }
 
 /* Refuses points of another number than the caller knows: rows of this source may be among them. */
@@ -63,34 +43,20 @@ static int check_expected(struct ny_ingest *ingest)
     unsigned long long n = ingest->base.n + ingest->spec.rows_before;
     unsigned long long expected = ingest->spec.expected;
     const char *whole = ingest->spec.whole;
-    char last[LAST_IMPORT_BYTES] = "";
 
     if (!ingest->spec.expects || n == expected) return NY_OK;
-    if (n > expected) tell_last_import(ingest, last);
     return ny_fail(ingest->ctx, NY_EUSAGE,
-                   "%s has %llu %s, but --expect-rows says %llu; nothing was added: if these rows "
-                   "are in it already%s, skip this import, otherwise give --expect-rows %llu",
-                   whole ? whole : ingest->store->path, n, n == 1 ? "row" : "rows", expected, last,
-                   n);
+                   "%s has %llu rows, but --expect-rows says %llu; nothing was added",
+                   whole ? whole : ingest->store->path, n, expected);
 }
 
-/* Refuses points beside those that are there without --append. Lost ones are not replaced. */
-static int fail_there(const struct ny_ingest *ingest)
+/* Refuses labels of another kind than those that are there. */
+static int fail_labels(const struct ny_ingest *ingest)
 {
-    const char *path = ingest->store->path;
-    struct ny_rows_info info;
-    int err = ny_points_info(ingest->store, &info);
-
-    if (err) return err;
-    if (info.lost)
-        return ny_fail(ingest->ctx, NY_EUSAGE,
-                       "%s already holds %llu points, %llu of them lost: to import these again, "
-                       "remove the folder %s first; --append adds rows after them",
-                       path, (unsigned long long)info.n, (unsigned long long)info.lost, path);
-    return ny_fail(ingest->ctx, NY_EUSAGE,
-                   "%s already holds %llu points: add to them with --append, or choose "
-                   "another store",
-                   path, (unsigned long long)info.n);
+    return ny_fail(ingest->ctx, NY_EDATA,
+                   "the labels of these rows are not of the kind of those of %s (none, numbers or "
+                   "words); import into another store",
+                   ingest->store->path);
 }
 
 /* Refuses rows that do not go with the points that the store has: in width, or with labels where
@@ -103,17 +69,16 @@ static int check_append(struct ny_ingest *ingest)
     bool labels = (base->flags & NY_FLAG_LABELS) != 0;
 
     if (base->n == 0) return NY_OK;
-    if (!spec->append) return fail_there(ingest);
+    if (!spec->append)
+        return ny_fail(ingest->ctx, NY_EUSAGE,
+                       "%s already holds %llu points: add to them with --append, or choose "
+                       "another store",
+                       path, (unsigned long long)base->n);
     if (spec->d != base->d)
         return ny_fail(ingest->ctx, NY_EDATA,
-                       "the rows have %s, but those of %s have %llu: give rows of the same width",
-                       ny_counted(spec->d, "column", "columns").text, path,
-                       (unsigned long long)base->d);
-    if (spec->labels && !labels)
-        return ny_fail(ingest->ctx, NY_EDATA,
-                       "these rows have labels, but the points of %s have none: import without "
-                       "labels, or into another store",
-                       path);
+                       "the rows have %llu columns, but those of %s have %llu",
+                       (unsigned long long)spec->d, path, (unsigned long long)base->d);
+    if (spec->labels && !labels) return fail_labels(ingest);
     return NY_OK;
 }
 
@@ -183,7 +148,7 @@ static void choose_group(struct ny_ingest *ingest)
     if (ingest->group > most) ingest->group = most;
     if (ingest->group < 1 || ingest->is_sparse) ingest->group = 1;
     /* The last transaction writes the last two blocks, whatever the bound. */
-    ingest->dirty_max = ny_dirty_bytes_of(ingest->store);
+    ingest->dirty_max = ny_dirty_bytes_max(ny_memory_limit(ctx));
     if (ingest->dirty_max > left / 4) ingest->dirty_max = left / 4;
     if (ingest->dirty_max < 2 * ingest->room_bytes) ingest->dirty_max = 2 * ingest->room_bytes;
 }
@@ -407,11 +372,8 @@ static int take_rows(struct ny_ingest *ingest, const struct ny_ingest_rows *rows
     }
     done = ny_convert_rows(from, in, ingest->dtype, out, all, &rounded);
     if (done < all)
-        return ny_ingest_misfit(ingest, row_of(rows, at + done / d, staged + done / d), done % d,
-                                ny_value_at(from, in, done));
-    if (rounded < all)
-        ny_ingest_rounded(ingest, row_of(rows, at + rounded / d, staged + rounded / d), rounded % d,
-                          ny_value_at(from, in, rounded));
+        return ny_ingest_misfit(ingest, row_of(rows, at + done / d, staged + done / d), done % d);
+    if (rounded < all) ny_ingest_rounded(ingest);
     return take_marks(ingest, rows, at, count);
 }
 
@@ -455,20 +417,16 @@ int ny_ingest_keep_failure(struct ny_ingest *ingest, int err)
 static int refuse(struct ny_ingest *ingest)
 {
     return ny_fail(ingest->ctx, ingest->failed ? ingest->failed : NY_EINTERNAL,
-                   "this import of %s has failed or ended already", ingest->store->path);
+                   "this import of %s has ended", ingest->store->path);
 }
 
 int ny_ingest_rows(struct ny_ingest *ingest, const struct ny_ingest_rows *rows)
 {
     if (ingest->failed || ingest->ended) return refuse(ingest);
     if ((ingest->spec.labels && !rows->labels) || (ingest->spec.source && !rows->source))
-        return ny_fail(ingest->ctx, NY_EINTERNAL,
-                       "rows came without the labels or row numbers "
-                       "that were announced");
+        return NY_BUG(ingest->ctx);
     if (rows->sparse && !ingest->is_sparse)
-        return ny_ingest_keep_failure(ingest, ny_fail(ingest->ctx, NY_EINTERNAL,
-                                            "sparse rows came for the dense ones of %s",
-                                            ingest->store->path));
+        return ny_ingest_keep_failure(ingest, NY_BUG(ingest->ctx));
     if (ny_ingest_total(ingest) + rows->count > NY_ROWS_MAX)
         return ny_ingest_keep_failure(ingest,
                             ny_fail(ingest->ctx, NY_EDATA, "a store takes %llu rows at most",
@@ -492,10 +450,7 @@ static int check_class_names(struct ny_ingest *ingest, const char *const *names,
         same = strcmp(old[i], names[i]) == 0;
     ny_free(ingest->ctx, old);
     if (same) return NY_OK;
-    return ny_fail(ingest->ctx, NY_EDATA,
-                   "the labels of %s are %s, and these rows have others: give labels of the same "
-                   "kind",
-                   ingest->store->path, known ? "words in another order" : "numbers");
+    return fail_labels(ingest);
 }
 
 int ny_ingest_class_names(struct ny_ingest *ingest, const char *const *names, size_t count)
@@ -510,8 +465,7 @@ int ny_ingest_class_names(struct ny_ingest *ingest, const char *const *names, si
     for (size_t i = 0; i < count; i++)
         bytes += strlen(names[i]) + 1;
     if (bytes > NY_ROW_BYTES_MAX || count > UINT32_MAX)
-        return ny_ingest_keep_failure(ingest,
-                            ny_fail(ingest->ctx, NY_EDATA, "there are too many class names"));
+        return ny_ingest_keep_failure(ingest, fail_labels(ingest));
     ny_free(ingest->ctx, ingest->classes);
     ingest->classes = ny_alloc(ingest->ctx, NY_MEM_STORE, bytes);
     if (!ingest->classes) return ny_ingest_keep_failure(ingest, NY_EBUDGET);
@@ -531,11 +485,7 @@ int ny_ingest_commit(struct ny_ingest *ingest)
 
     if (ingest->failed || ingest->ended) return refuse(ingest);
     if (ingest->spec.labels && ingest->class_count == 0 && ingest->base.classes > 0)
-        return ny_ingest_keep_failure(ingest,
-                                      ny_fail(ingest->ctx, NY_EDATA,
-                                              "the labels of %s are words, but those of these rows "
-                                              "are numbers: give labels of the same kind",
-                                              ingest->store->path));
+        return ny_ingest_keep_failure(ingest, fail_labels(ingest));
     if (ny_ingest_total(ingest) == ingest->base.n)
         err = ny_ingest_drop(ingest, ingest->base.n);
     else

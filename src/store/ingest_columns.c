@@ -36,8 +36,7 @@ int ny_ingest_column_names(struct ny_ingest *ingest, const struct ny_names *name
     int err = NY_OK;
 
     if (names->count != ingest->base.d)
-        err = ny_fail(ingest->ctx, NY_EINTERNAL, "%zu names came for %llu columns", names->count,
-                      (unsigned long long)ingest->base.d);
+        err = NY_BUG(ingest->ctx);
     else if ((ingest->base.flags & NY_FLAG_COLUMNS) || ingest->columns.count)
         err = compare(ingest, &coming);
     else if (ingest->base.n == 0)

@@ -32,11 +32,8 @@ int ny_ingest_names_reserve(struct ny_ingest *ingest, size_t bytes)
     char *larger;
 
     if (bytes > NY_NAMES_BYTES_MAX)
-        return ny_fail(
-            ingest->ctx, NY_EDATA,
-            "the names of %llu rows or columns have more than %llu bytes in all: shorten "
-            "them",
-            ULL(ingest->block_rows), ULL(NY_NAMES_BYTES_MAX));
+        return ny_fail(ingest->ctx, NY_EDATA,
+                       "names of rows or columns are too long: shorten them");
     if (room <= ingest->names_room_bytes) return NY_OK;
     larger = ny_resize(ingest->ctx, NY_MEM_STORE, ingest->names_room, room);
     if (!larger) return NY_EBUDGET;

@@ -105,9 +105,9 @@ int ny_ingest_keep_failure(struct ny_ingest *ingest, int err);
 /* ---- values of another type (ingest_values.c) ---- */
 
 /* Fails because the store's type has no such value; row: its number in the source. */
-int ny_ingest_misfit(struct ny_ingest *ingest, uint64_t row, size_t column, double value);
-/* Warns of the first value that is rounded to the store's type. */
-void ny_ingest_rounded(struct ny_ingest *ingest, uint64_t row, size_t column, double value);
+int ny_ingest_misfit(struct ny_ingest *ingest, uint64_t row, size_t column);
+/* Warns, once, that values are rounded to the store's type. */
+void ny_ingest_rounded(struct ny_ingest *ingest);
 
 /* ---- packing (ingest_pack.c) ---- */
 

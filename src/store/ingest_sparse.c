@@ -33,10 +33,7 @@ int ny_ingest_sparse_reserve(struct ny_ingest *ingest, size_t nnz)
 
     if (nnz > NY_BLOCK_NNZ_MAX)
         return ny_fail(ingest->ctx, NY_EDATA,
-                       "%llu rows have more than %llu values in all: too many for a block of "
-                       "sparse rows; import with --layout dense",
-                       (unsigned long long)ingest->block_rows,
-                       (unsigned long long)NY_BLOCK_NNZ_MAX);
+                       "rows have too many values to be sparse; import with --layout dense");
     if (bytes <= ingest->sparse_room_bytes) return NY_OK;
     room = ny_resize(ingest->ctx, NY_MEM_STORE, ingest->sparse_room, bytes);
     if (!room) return NY_EBUDGET;
@@ -73,8 +70,8 @@ static int pick_row(struct ny_ingest *ingest, struct ny_sparse row, uint64_t num
 
         if (ny_dtype_has_zero(from, in, 1)) continue;
         if (!ny_convert_rows(from, in, csr->dtype, out, 1, &rounded))
-            return ny_ingest_misfit(ingest, number, column, ny_value_at(from, in, 0));
-        if (!rounded) ny_ingest_rounded(ingest, number, column, ny_value_at(from, in, 0));
+            return ny_ingest_misfit(ingest, number, column);
+        if (!rounded) ny_ingest_rounded(ingest);
         if (ny_dtype_has_zero(csr->dtype, out, 1)) continue; /* it was rounded to 0 */
         csr->index[(*nnz)++] = column;
     }

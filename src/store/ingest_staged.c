@@ -469,9 +469,7 @@ static int move_tail(struct ny_ingest *ingest, unsigned kind, uint64_t block)
 
     if (ny_guarded(copy_staged, &m)) m.wrong = "the disk cannot read it";
     if (m.wrong)
-        return ny_fail_at(ingest->ctx, NY_ESTORE, ingest->store->points->path, NY_NO_LINE,
-                          "block %llu, staged by this import, is damaged: %s; start it again",
-                          (unsigned long long)block, m.wrong);
+        return ny_damaged(ingest->ctx, ingest->store->points->path, "a staged block is", m.wrong);
     memcpy(&header, m.room, sizeof(header));
     err = ny_write_room(&ingest->write, &to, m.bytes, header.checksum, &room);
     if (!err) memcpy(room, m.room, m.bytes);
@@ -549,8 +547,8 @@ static int write_manifest(struct ny_ingest *ingest, struct ny_manifest *now)
     m.block_nnz = sparse.block_nnz;
     if (m.flags & NY_FLAG_PREPARED && ingest->write.pulse.version <= NY_FORMAT_OF_1_0)
         return ny_fail(ingest->ctx, NY_EUSAGE,
-                       "%s was made by nystream 1.0, whose format has no place for --rows and "
-                       "--values: import into another store",
+                       "%s is of nystream 1.0, without --rows and --values: import into another "
+                       "store",
                        ingest->store->path);
     if (ingest->columns.count) m.flags |= NY_FLAG_COLUMNS;
     if (ingest->has[NY_KIND_SOURCE]) {

@@ -70,16 +70,11 @@ static void read_holder(int fd, char *text, size_t bytes)
 static int busy(struct ny_lock *lock, struct ny_context *ctx, const char *what)
 {
     char holder[HOLDER_BYTES];
-    long pid = 0;
-    int name_at = 0;
 
     read_holder(lock->fd, holder, sizeof(holder));
     close(lock->fd);
     lock->fd = -1;
-    if (sscanf(holder, "%ld %n", &pid, &name_at) != 1)
-        return ny_fail(ctx, NY_EBUSY, "%s is held by another process; wait for it to end", what);
-    return ny_fail(ctx, NY_EBUSY, "%s is held by process %ld (%s); wait for it to end", what, pid,
-                   holder + name_at);
+    return ny_fail(ctx, NY_EBUSY, "%s is held by process %s; wait for it to end", what, holder);
 }
 
 /* Tells whether the holder has said that it needs the lock only for a moment. */
@@ -129,7 +124,7 @@ static int acquire(struct ny_lock *lock, struct ny_context *ctx, int operation, 
         int err;
 
         lock->fd = open(lock->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
-        if (lock->fd < 0) return ny_fail_errno(ctx, "open the lock", lock->path);
+        if (lock->fd < 0) return ny_fail_errno(ctx, "open", lock->path);
         ny_share(lock->path);
         err = flock_patiently(lock->fd, operation, ctx);
         if (err == NY_EBUSY && errno == EWOULDBLOCK) return busy(lock, ctx, what);
@@ -142,7 +137,7 @@ static int acquire(struct ny_lock *lock, struct ny_context *ctx, int operation, 
         lock->fd = -1;
         if (err) return err;
     }
-    return ny_fail(ctx, NY_EBUSY, "%s changes hands too often; try again", what);
+    return ny_fail_changed(ctx, what);
 }
 
 /* The path of the lock's folder, and room behind it for the file; false: it is too long. */
@@ -169,8 +164,7 @@ static int lock_path(struct ny_lock *lock, struct ny_context *ctx, const char *p
     struct stat info;
     int err;
 
-    if (!folder_path(lock, path))
-        return ny_fail(ctx, NY_EIO, "the path of the store is too long: %s", path);
+    if (!folder_path(lock, path)) return ny_fail_long_path(ctx, path);
     if (mkdir(lock->path, 0777) == 0)
         ny_share(lock->path);
     else if (errno != EEXIST)
@@ -271,11 +265,7 @@ int ny_twin_lock(struct ny_store *store, const struct ny_env *env, int *fd)
     }
     close(lock.fd);
     if (err != NY_EBUSY) return err;
-    return ny_fail(store->ctx, NY_EBUSY,
-                   "points of %s cannot be read while an import runs: a process in another "
-                   "container has the same process id as this one, %ld; start both with one pid "
-                   "namespace (--pid=host), or wait for the import to end",
-                   store->path, (long)getpid());
+    return ny_fail(store->ctx, NY_EBUSY, NY_TWINS, store->path, (long)getpid());
 }
 
 int ny_lock_wait(struct ny_lock *lock, struct ny_context *ctx, const char *path, const char *file)

@@ -17,8 +17,7 @@
 
 static int list_damaged(struct ny_store *store, const char *wrong)
 {
-    return ny_fail_at(store->ctx, NY_ESTORE, store->points->path, NY_NO_LINE,
-                      "the list of lost rows of %s is damaged: %s", store->path, wrong);
+    return ny_damaged(store->ctx, store->points->path, "the list of lost rows is", wrong);
 }
 
 bool ny_lost_plausible(const struct ny_lost *lost, uint64_t n)

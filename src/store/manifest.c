@@ -39,12 +39,6 @@ uint64_t ny_digest_add(uint64_t digest, uint64_t checksum)
     return ny_checksum(both, sizeof(both));
 }
 
-static int record_damaged(struct ny_store *store, const char *record, const char *wrong)
-{
-    return ny_fail_at(store->ctx, NY_ESTORE, store->points->path, NY_NO_LINE,
-                      "the %s of %s is damaged: %s", record, store->path, wrong);
-}
-
 size_t ny_manifest_bytes(const struct ny_manifest *m)
 {
     if (m->flags & NY_FLAG_PREPARED) return sizeof(*m);
@@ -113,7 +107,8 @@ int ny_manifest_read(struct ny_snapshot *view, struct ny_manifest *manifest)
 {
     const char *wrong = ny_manifest_fetch(view, manifest);
 
-    return wrong ? record_damaged(view->store, "manifest", wrong) : NY_OK;
+    return wrong ? ny_damaged(view->store->ctx, view->store->points->path, "manifest is", wrong)
+                 : NY_OK;
 }
 
 /* ---- statistics ---------------------------------------------------------------------------- */
@@ -129,7 +124,7 @@ int ny_stats_read(struct ny_snapshot *view, uint64_t d, struct ny_stats_record *
     const char *wrong;
 
     if (ny_snapshot_read(view, &want, record, &wrong))
-        return record_damaged(view->store, "statistics", wrong);
+        return ny_damaged(view->store->ctx, view->store->points->path, "statistics is", wrong);
     return NY_OK;
 }
 
@@ -178,8 +173,6 @@ int ny_points_stats_here(struct ny_store *store, struct ny_rows_stats *stats)
     const char *wrong;
     int end, err;
 
-    if (store->in_memory)
-        return store->in_memory->given.X->ops->stats(store->in_memory->given.X, stats);
     memset(stats, 0, sizeof(*stats));
     err = ny_snapshot_begin(&view, store, store->points);
     if (err) return err;
@@ -188,12 +181,13 @@ int ny_points_stats_here(struct ny_store *store, struct ny_rows_stats *stats)
         record = ny_alloc(store->ctx, NY_MEM_STORE, sizeof(*record) + 4 * m.d * sizeof(double));
         err = record ? ny_stats_read(view, m.d, record) : NY_EBUDGET;
         if (!err && !ny_norms_read(view, m.n, &norms, &wrong) && wrong)
-            err = record_damaged(store, "sum of norms", wrong);
+            err = ny_damaged(store->ctx, store->points->path, "sum of norms is", wrong);
     }
     end = ny_snapshot_end(view);
     if (end) err = end;
     if (!err && record && (record->n != m.n || record->d != m.d))
-        err = record_damaged(store, "statistics", "they are of other points");
+        err = ny_damaged(store->ctx, store->points->path, "statistics is",
+                         "they are of other points");
     if (!err && record)
         err =
             ny_rows_stats_of(stats, store->ctx,
@@ -214,18 +208,24 @@ static int read_classes(struct ny_snapshot *view, uint32_t count, char ***names)
     char *text, *at, *end;
     int err = ny_snapshot_size(view, &want.key, &want.capacity);
 
-    if (err) return record_damaged(view->store, "list of class names", wrong);
+    if (err)
+        return ny_damaged(view->store->ctx, view->store->points->path, "list of class names is",
+                          wrong);
     *names = ny_alloc(ctx, NY_MEM_OTHER, count * sizeof(char *) + want.capacity);
     if (!*names) return NY_EBUDGET;
     text = (char *)(*names + count);
     err = ny_snapshot_read(view, &want, text, &wrong);
-    if (err) return record_damaged(view->store, "list of class names", wrong);
+    if (err)
+        return ny_damaged(view->store->ctx, view->store->points->path, "list of class names is",
+                          wrong);
     at = text;
     end = text + want.frame.raw_bytes;
     for (uint32_t i = 0; i < count; i++) {
         char *zero = at < end ? memchr(at, 0, (size_t)(end - at)) : NULL;
 
-        if (!zero) return record_damaged(view->store, "list of class names", "a name has no end");
+        if (!zero)
+            return ny_damaged(view->store->ctx, view->store->points->path, "list of class names is",
+                              "a name has no end");
         (*names)[i] = at;
         at = zero + 1;
     }

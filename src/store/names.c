@@ -14,8 +14,6 @@
 #include "base/text.h"
 #include "store/store_private.h"
 
-enum { NEAR_BYTES = 80 }; /* ny_suggest() compares 64 */
-
 #define ULL(x) ((unsigned long long)(x))
 
 /* ---- entries ------------------------------------------------------------------------------- */
@@ -65,9 +63,7 @@ struct ny_names_entry ny_column_entry(uint64_t d, uint64_t number)
 
 int ny_columns_damaged(struct ny_store *store, const char *wrong)
 {
-    return ny_fail_at(store->ctx, NY_ESTORE, store->points->path, NY_NO_LINE,
-                      "the names of columns of %s are damaged: %s; 'nystream repair' removes them",
-                      store->path, wrong);
+    return ny_damaged(store->ctx, store->points->path, "the names of columns are", wrong);
 }
 
 /* Reads an entry in a view of its own, with the manifest of that view. Names that the store does
@@ -119,14 +115,6 @@ static int read_range(struct ny_store *store, unsigned kind, uint64_t width, uin
     return err;
 }
 
-static int fail_range(struct ny_store *store, const char *what, uint64_t first, size_t count,
-                      uint64_t all)
-{
-    return ny_fail(store->ctx, NY_EINTERNAL,
-                   "%s %llu to %llu were asked for, and %s has %llu of them", what, ULL(first),
-                   ULL(first + count - 1), store->path, ULL(all));
-}
-
 static int names_of_set(void *names, struct ny_store *store, size_t k, struct ny_set_rows rows)
 {
     (void)k;
@@ -141,8 +129,7 @@ int ny_points_names(struct ny_store *store, uint64_t first, size_t count, struct
     if (store->set) return ny_set_each(store, first, count, names_of_set, names);
     err = ny_points_info_all(store, &info);
     if (err) return err;
-    if (first > info.n || count > info.n - first)
-        return fail_range(store, "rows", first, count, info.n);
+    if (first > info.n || count > info.n - first) return NY_BUG(store->ctx);
     if (store->in_memory) return ny_names_add_empty(names, store->ctx, count);
     return read_range(store, NY_KIND_NAMES, info.block_rows, first, count, names);
 }
@@ -156,8 +143,7 @@ int ny_points_column_names(struct ny_store *store, uint64_t first, size_t count,
     if (store->set) err = ny_set_store(store, 0, &store);
     if (!err) err = ny_points_info_all(store, &info);
     if (err) return err;
-    if (first > info.d || count > info.d - first)
-        return fail_range(store, "columns", first, count, info.d);
+    if (first > info.d || count > info.d - first) return NY_BUG(store->ctx);
     if (store->in_memory) return ny_in_memory_column_names(store, first, count, names);
     return read_range(store, NY_KIND_COLUMNS, NY_COLUMN_NAMES, first, count, names);
 }
@@ -261,73 +247,19 @@ static void match(struct sought *sought, size_t count, const struct ny_names *na
     }
 }
 
-/* Keeps the name of an entry that is nearer to `name` than the nearest so far. */
-static void keep_nearest(const char *name, const struct ny_names *entry, char nearest[NEAR_BYTES])
+/* Judges what was found: a name that no column has, or one of two columns. */
+static int judge(struct ny_store *store, const struct sought *sought, size_t count)
 {
-    const char *at = entry->text;
-
-    for (size_t i = 0; i < entry->count; i++, at = ny_names_skip(at, 1)) {
-        const char *const two[] = {nearest, at};
-
-        if (ny_suggest(name, two, 2) == at) snprintf(nearest, NEAR_BYTES, "%s", at);
-    }
-}
-
-int ny_store_hint_column(struct ny_store *store, const char *name, struct ny_hint *hint)
-{
-    struct ny_names entry = {0};
-    struct ny_rows_info info;
-    char nearest[NEAR_BYTES] = "";
-    const char *const found = nearest;
-    int err = ny_points_info_all(store, &info);
-
-    for (uint64_t number = 0; !err && number < ny_column_entries(info.d); number++) {
-        ny_names_clear(&entry);
-        err = load(store, NY_KIND_COLUMNS, number, &entry);
-        if (!err) keep_nearest(name, &entry, nearest);
-    }
-    *hint = ny_hint(name, &found, !err);
-    ny_names_release(&entry, store->ctx);
-    return err;
-}
-
-/* Judges what was found: the first names that no column has, in the order of the list, and how many
- * others; or a name of two columns. */
-static int judge(struct ny_store *store, const struct sought *sought, size_t count,
-                 const uint64_t *columns)
-{
-    enum { TOLD = 5 };
-    char list[TOLD * 80] = "";
-    size_t unknown = 0, used = 0;
-    const char *first[TOLD];
-    struct ny_hint hint;
-    int err;
-
     for (size_t i = 0; i < count; i++) {
-        if (sought[i].second == UINT64_MAX) continue;
+        bool found = sought[i].column != UINT64_MAX;
+
+        if (found && sought[i].second == UINT64_MAX) continue;
         return ny_fail_at(store->ctx, NY_EDATA, store->path, NY_NO_LINE,
-                          "columns %llu and %llu of %s are both called '%.60s'; give the number of "
-                          "the column instead of its name",
-                          ULL(sought[i].column), ULL(sought[i].second), store->path,
-                          sought[i].name);
+                          found ? "several columns of %s are called '%.60s'; give a number"
+                                : "%s has no column '%.60s'",
+                          store->path, sought[i].name);
     }
-    for (size_t place = 0; place < count; place++) {
-        if (columns[place] != UINT64_MAX) continue;
-        for (size_t i = 0; unknown < TOLD && i < count; i++)
-            if (sought[i].place == place) first[unknown] = sought[i].name;
-        unknown++;
-    }
-    if (!unknown) return NY_OK;
-    for (size_t i = 0; i < unknown && i < TOLD; i++)
-        used += (size_t)snprintf(list + used, sizeof(list) - used, "%s'%.60s'", i ? ", " : "",
-                                 first[i]);
-    if (unknown > TOLD) snprintf(list + used, sizeof(list) - used, " and %zu more", unknown - TOLD);
-    err = ny_store_hint_column(store, first[0], &hint);
-    if (err) return err;
-    return ny_fail_at(store->ctx, NY_EDATA, store->path, NY_NO_LINE,
-                      "no column of %s is called %s; 'nystream export %s --part columns -o "
-                      "names.txt' lists the names%s",
-                      store->path, list, store->path, hint.text);
+    return NY_OK;
 }
 
 int ny_store_find_columns(struct ny_store *store, const char *const *names, size_t count,
@@ -355,7 +287,7 @@ int ny_store_find_columns(struct ny_store *store, const char *const *names, size
     }
     for (size_t i = 0; i < count; i++)
         columns[sought[i].place] = sought[i].column;
-    if (!err) err = judge(store, sought, count, columns);
+    if (!err) err = judge(store, sought, count);
     ny_names_release(&entry, ctx);
     ny_free(ctx, sought);
     return err;

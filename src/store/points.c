@@ -64,9 +64,7 @@ static int load_block(struct ny_store *store, enum ny_kind kind, uint64_t block,
     err = ny_manifest_read(view, m);
     if (!err && (ny_rows_in_block(m, block) == 0 ||
                  (kind == NY_KIND_POINTS && m->layout != NY_DENSE)))
-        err = ny_fail(store->ctx, NY_EINTERNAL,
-                      "block %llu was asked for, and %s has %llu rows of that layout",
-                      (unsigned long long)block, store->path, (unsigned long long)m->n);
+        err = NY_BUG(store->ctx);
     if (!err)
         err = ny_block_read(view, m, kind, block, stored_at(store, m, kind, block, out), &wrong);
     end = ny_snapshot_end(view); /* a torn read without locks looks like damage, and is none */
@@ -105,8 +103,7 @@ static int check_layout(struct cache *cache)
     bool sparse = cache->kind == NY_KIND_POINTS && cache->m.n && cache->m.layout == NY_CSR;
 
     if (sparse == (cache->slots > 0)) return NY_OK;
-    return ny_fail(cache->store->ctx, NY_EINTERNAL, "the rows of %s are %s, not as asked for",
-                   cache->store->path, sparse ? "sparse" : "dense");
+    return NY_BUG(cache->store->ctx);
 }
 
 static int cache_init(struct cache *cache, struct ny_store *store, enum ny_kind kind,
@@ -146,10 +143,7 @@ static void cache_release(struct cache *cache)
 static int check_range(const struct cache *cache, uint64_t first, size_t count)
 {
     if (first <= cache->m.n && count <= cache->m.n - first) return NY_OK;
-    return ny_fail(cache->store->ctx, NY_EINTERNAL,
-                   "rows %llu to %llu were asked for, and %s has %llu rows",
-                   (unsigned long long)first, (unsigned long long)(first + count - 1),
-                   cache->store->path, (unsigned long long)cache->m.n);
+    return NY_BUG(cache->store->ctx);
 }
 
 /* Refuses rows first … end − 1 of a block where some are lost. Those that an append has put behind
@@ -181,9 +175,7 @@ static int sparse_row(const struct cache *cache, uint64_t at, struct ny_sparse *
 {
     *row = ny_sparse_block_row(cache->rows, at);
     if (row->count <= cache->slots) return NY_OK;
-    return ny_fail(cache->store->ctx, NY_EINTERNAL,
-                   "a row of %s has %zu values where %zu were expected", cache->store->path,
-                   row->count, cache->slots);
+    return NY_BUG(cache->store->ctx);
 }
 
 /* Rows at … at+count−1 of the block that is loaded. */
@@ -255,9 +247,6 @@ int ny_points_read(struct ny_store *store, size_t slots, uint64_t first, size_t 
     struct cache cache;
     int err;
 
-    if (store->in_memory)
-        return store->in_memory->given.X->ops->read(store->in_memory->given.X, slots, first, count,
-                                                    rows);
     if (store->set) {
         struct spread spread = {slots, set_row_bytes(store, slots), rows};
 
@@ -325,9 +314,7 @@ static int gather_of_set(struct ny_store *set, size_t slots, const uint64_t *row
     for (size_t at = 0; !err && at < count; at = end) {
         struct ny_store *store;
 
-        if (ny_set_place(all, rows[at], &k))
-            err = ny_fail(set->ctx, NY_EINTERNAL, "row %llu was asked for, and %s has %llu rows",
-                          (unsigned long long)rows[at], set->path, (unsigned long long)all->info.n);
+        if (ny_set_place(all, rows[at], &k)) err = NY_BUG(set->ctx);
         if (!err) err = ny_set_store(set, k, &store);
         for (end = at; !err && end < count; end++) {
             if (rows[end] < all->first[k] || rows[end] >= all->first[k + 1]) break;
@@ -346,9 +333,6 @@ int ny_points_gather_here(struct ny_store *store, size_t slots, const uint64_t *
     struct cache cache;
     int err;
 
-    if (store->in_memory)
-        return store->in_memory->given.X->ops->gather(store->in_memory->given.X, slots, rows, count,
-                                                      out);
     if (store->set) return gather_of_set(store, slots, rows, count, out);
     err = cache_init(&cache, store, NY_KIND_POINTS, slots);
 
@@ -379,9 +363,6 @@ int ny_points_visit(struct ny_store *store, size_t slots, const uint64_t *rows, 
     struct cache cache;
     int err;
 
-    if (store->in_memory)
-        return store->in_memory->given.X->ops->visit(store->in_memory->given.X, slots, rows, count,
-                                                     take, arg);
     err = cache_init(&cache, store, NY_KIND_POINTS, slots);
     if (!err) err = find_rows(&cache, rows, count, show_found, &visitor);
     cache_release(&cache);
@@ -436,13 +417,14 @@ static int source_of_set(void *arg, struct ny_store *store, size_t k, struct ny_
 int ny_points_source(struct ny_store *store, uint64_t first, size_t count, uint64_t *source)
 {
     struct source of_set = {store, source};
+    const uint64_t *given_source = store->in_memory ? store->in_memory->given.source : NULL;
     struct cache cache;
     uint64_t kept_from = UINT64_MAX;
     int err;
 
     if (store->set) return ny_set_each(store, first, count, source_of_set, &of_set);
     for (size_t i = 0; store->in_memory && i < count; i++)
-        source[i] = first + i;
+        source[i] = given_source ? given_source[first + i] : first + i;
     if (store->in_memory) return NY_OK;
     err = cache_init(&cache, store, NY_KIND_SOURCE, 0);
     if (!err) err = check_range(&cache, first, count);

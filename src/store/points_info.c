@@ -52,7 +52,7 @@ int ny_points_info_all(struct ny_store *store, struct ny_rows_info *info)
         .dtype = ny_prepared_dtype(&how, stored),
         .stored_dtype = stored,
         .preparation = how,
-        .layout = (enum ny_layout)m.layout,
+        .layout = (enum ny_row_layout)m.layout,
         .block_rows = m.block_rows,
         .blocks = (m.n + m.block_rows - 1) / m.block_rows,
         .nnz = sparse ? m.nnz : m.n * m.d,

@@ -137,8 +137,7 @@ typedef int take_rows_fn(const struct points_source *source, const struct slot *
 static int check_row(const struct ny_source *base, struct ny_sparse row)
 {
     if (row.count <= base->slots) return NY_OK;
-    return ny_fail(base->ctx, NY_EINTERNAL, "a row has %zu values where %zu were expected",
-                   row.count, base->slots);
+    return NY_BUG(base->ctx);
 }
 
 /* Copies them to *arg, which is a char *, and moves it on. */
@@ -276,9 +275,7 @@ int ny_points_source_new(struct ny_store *store, uint64_t n, size_t slots, unsig
     *out = NULL;
     err = ny_points_info(store, &info);
     if (err) return err;
-    if ((info.row_slots > 0) != (slots > 0))
-        return ny_fail(ctx, NY_EINTERNAL, "the points of %s have another layout than expected",
-                       store->path);
+    if ((info.row_slots > 0) != (slots > 0)) return NY_BUG(ctx);
     if (n > info.here.end) n = info.here.end; /* the others are in other shards */
     n = n > info.here.first ? n - info.here.first : 0;
     info.n = ny_rows_here(&info);

@@ -75,6 +75,13 @@ static int add_loss(struct repair *r, const struct ny_damage *damage)
     return NY_OK;
 }
 
+static int beyond_repair(const struct repair *r)
+{
+    return ny_fail_at(r->ctx, NY_ESTORE, r->store->path, NY_NO_LINE,
+                      "%s cannot be repaired; export what can be read, and import the points again",
+                      r->store->path);
+}
+
 static int add_damage(void *user, const struct ny_damage *damage)
 {
     struct repair *r = user;
@@ -99,10 +106,7 @@ static int add_damage(void *user, const struct ny_damage *damage)
         return NY_OK;
     case NY_DAMAGED_OTHER: break;
     }
-    return ny_fail_at(r->ctx, NY_ESTORE, r->store->path, NY_NO_LINE,
-                      "%s cannot be repaired, and nothing was changed: %s; export what can be "
-                      "read, and import the points again",
-                      r->store->path, damage->what);
+    return beyond_repair(r);
 }
 
 static int examine(struct repair *r)
@@ -116,11 +120,7 @@ static int examine(struct repair *r)
     for (size_t i = 0; i < r->losses; i++)
         points |= r->loss[i].kind == NY_DAMAGED_POINTS;
     if (err || !r->digest || points) return err;
-    return ny_fail_at(
-        r->ctx, NY_ESTORE, r->store->path, NY_NO_LINE,
-        "%s cannot be repaired, and nothing was changed: a block can be read but is not the one "
-        "that was imported, and nothing tells which; import the points again",
-        r->store->path);
+    return beyond_repair(r);
 }
 
 /* ---- points -------------------------------------------------------------------------------- */

@@ -21,9 +21,9 @@ int ny_name_check(struct ny_context *ctx, const char *name)
 {
     if (ny_name_valid(name)) return NY_OK;
     return ny_fail(ctx, NY_EUSAGE,
-                   "'%.80s%s' cannot name a result: use 1 to %d letters, digits, dots, dashes and "
-                   "underscores, the first neither a dot nor a dash",
-                   name, strlen(name) > 80 ? "…" : "", NY_NAME_MAX);
+                   "'%.80s' cannot name a result: use at most %d letters, digits and underscores, "
+                   "and dots and dashes behind the first",
+                   name, NY_NAME_MAX);
 }
 
 struct ny_name_lock {

@@ -27,8 +27,7 @@ static int check_part(struct ny_context *ctx, const char *part)
 {
     size_t length = strlen(part);
 
-    if (length > 0 && length <= NY_NAME_MAX) return NY_OK;
-    return ny_fail(ctx, NY_EINTERNAL, "'%.80s' cannot name a part of a result", part);
+    return length > 0 && length <= NY_NAME_MAX ? NY_OK : NY_BUG(ctx);
 }
 
 /* ---- batches ------------------------------------------------------------------------------- */
@@ -40,13 +39,6 @@ struct ny_batch {
     size_t reserved;
     int failed;
 };
-
-size_t ny_batch_bytes_of(const struct ny_store *store)
-{
-    size_t bytes = ny_dirty_bytes_of(store);
-
-    return bytes > NY_CHUNK_BYTES ? bytes : NY_CHUNK_BYTES;
-}
 
 /* Aborts what was not committed, and releases the lock and the charge. */
 static void batch_free(struct ny_batch *batch)
@@ -117,8 +109,7 @@ static int put(struct ny_batch *batch, const char *name, const char *part, uint6
     int err = ny_name_check(ctx, name);
 
     if (!err) err = check_part(ctx, part);
-    if (!err && bytes > NY_CHUNK_BYTES)
-        err = ny_fail(ctx, NY_EINTERNAL, "a chunk of %zu bytes is too large for the store", bytes);
+    if (!err && bytes > NY_CHUNK_BYTES) err = NY_BUG(ctx);
     if (!err) err = ny_reserve(ctx, NY_MEM_STORE, bytes);
     if (err) return err;
     batch->reserved += bytes;
@@ -187,13 +178,13 @@ void ny_batch_abort(struct ny_batch *batch)
 
 /* ---- chunks and blobs ---------------------------------------------------------------------- */
 
-static int chunk_damaged(struct ny_store *store, const char *name, const char *part, uint64_t index,
+static int chunk_damaged(struct ny_store *store, const char *name, const char *part,
                          const char *wrong)
 {
-    return ny_fail_at(store->ctx, NY_ESTORE, store->results->path, NY_NO_LINE,
-                      "chunk %llu of %s of result '%s' in %s is damaged: %s; 'nystream verify' "
-                      "lists all damage, 'nystream repair' sets it aside",
-                      (unsigned long long)index, part, name, store->path, wrong);
+    char what[2 * NY_NAME_MAX + 32];
+
+    snprintf(what, sizeof(what), "%s of result '%s' is", part, name);
+    return ny_damaged(store->ctx, store->results->path, what, wrong);
 }
 
 int ny_snapshot_chunk(struct ny_snapshot *view, struct ny_want *want, void *out, const char **wrong)
@@ -263,11 +254,8 @@ int ny_chunk_get(struct ny_store *store, const char *name, const char *part, uin
     if (err) return err;
     err = read_chunk(store, &key, chunk->data, chunk->capacity, &chunk->bytes, &wrong);
     if (!wrong || err == NY_END) return err;
-    if (chunk->bytes > chunk->capacity && chunk->bytes <= NY_CHUNK_BYTES)
-        return ny_fail(store->ctx, NY_EINTERNAL,
-                       "a chunk of %s of '%s' has %zu bytes, room is for %zu", part, name,
-                       chunk->bytes, chunk->capacity);
-    return chunk_damaged(store, name, part, index, wrong);
+    if (chunk->bytes > chunk->capacity && chunk->bytes <= NY_CHUNK_BYTES) return NY_BUG(store->ctx);
+    return chunk_damaged(store, name, part, wrong);
 }
 
 int ny_blob_put(struct ny_store *store, const char *name, const char *part, const void *data,
@@ -283,7 +271,7 @@ int ny_blob_put_pieces(struct ny_store *store, const char *name, const char *par
 {
     size_t bytes = pieces->bytes;
     size_t chunks = bytes / NY_CHUNK_BYTES + (bytes % NY_CHUNK_BYTES > 0 || bytes == 0);
-    size_t in_batch = ny_batch_bytes_of(store) / NY_CHUNK_BYTES;
+    size_t in_batch = ny_batch_bytes_max(ny_memory_limit(store->ctx)) / NY_CHUNK_BYTES;
     int err = NY_OK;
 
     for (size_t i = 0; !err && i < chunks;) {
@@ -312,8 +300,7 @@ int ny_blob_get(struct ny_store *store, const char *name, const char *part, void
     int err = check_part(store->ctx, part);
 
     if (!err && store->set && find_part(&store, name, part))
-        err = ny_fail(store->ctx, NY_ESTORE, "no shard of %s has part %s of '%s'", store->path,
-                      part, name);
+        err = ny_damaged(store->ctx, store->path, part, "no shard has it");
     for (size_t i = 0; !err && i <= chunks; i++) { /* and that there is none beyond */
         struct ny_key key = ny_chunk_key(name, part, i);
         size_t at = i * NY_CHUNK_BYTES, want = 0, got;
@@ -322,7 +309,7 @@ int ny_blob_get(struct ny_store *store, const char *name, const char *part, void
         err = read_chunk(store, &key, (char *)data + (i < chunks ? at : 0), want, &got, &wrong);
         if (err == NY_END && i == chunks) return NY_OK;
         if (!err && (got != want || i == chunks)) wrong = "it has another size than it should";
-        if (wrong) err = chunk_damaged(store, name, part, i, wrong);
+        if (wrong) err = chunk_damaged(store, name, part, wrong);
     }
     return err;
 }
@@ -398,9 +385,8 @@ static int next_name(struct ny_store *store, char name[NY_NAME_MAX + 1])
     if (step.code == ENOMEM)
         return ny_env_fail(store->ctx, store->results->path, "read", step.code);
     if (err || step.code || !ny_name_valid(step.name))
-        return ny_fail_at(store->ctx, NY_ESTORE, store->results->path, NY_NO_LINE,
-                          "the list of results of %s is damaged; run 'nystream verify'",
-                          store->path);
+        return ny_damaged(store->ctx, store->results->path, "the list of results is",
+                          "it has another form than it should");
     strcpy(name, step.name);
     return NY_OK;
 }
@@ -417,48 +403,11 @@ int ny_results_list(struct ny_store *store, ny_name_fn *each, void *user)
     return err == NY_END ? NY_OK : err;
 }
 
-struct nearest {
-    const char *wanted;
-    bool is_there;              /* parts of it are */
-    char name[NY_NAME_MAX + 1]; /* "": none is near */
-    char all[200];              /* "'a', 'b'", as many as there is room for */
-};
-
-static int remember_nearest(void *user, const char *name)
-{
-    struct nearest *nearest = user;
-    const char *const candidates[2] = {nearest->name, name};
-    size_t length = strlen(nearest->all);
-
-    nearest->is_there |= strcmp(nearest->wanted, name) == 0;
-    if (ny_suggest(nearest->wanted, candidates, 2) == name) strcpy(nearest->name, name);
-    if (length + strlen(name) + 8 < sizeof(nearest->all))
-        snprintf(nearest->all + length, sizeof(nearest->all) - length, "%s'%s'", length ? ", " : "",
-                 name);
-    else if (strcmp(nearest->all + length - 3, "…") != 0)
-        strcpy(nearest->all + length, " …");
-    return NY_OK;
-}
-
 int ny_result_missing(struct ny_store *store, const char *name)
 {
-    struct nearest nearest = {.wanted = name};
-    int err = ny_results_list(store, remember_nearest, &nearest);
-
-    if (err) return err;
-    if (nearest.is_there)
-        return ny_fail(store->ctx, NY_EUSAGE,
-                       "the removal of '%s' from %s was cut short: 'nystream rm' removes the rest",
-                       name, store->path);
-    if (nearest.name[0])
-        return ny_fail(store->ctx, NY_EUSAGE, "%s has no result named '%s'; did you mean '%s'?",
-                       store->path, name, nearest.name);
-    if (nearest.all[0])
-        return ny_fail(store->ctx, NY_EUSAGE, "%s has no result named '%s'; it has %s",
-                       store->path, name, nearest.all);
     return ny_fail(store->ctx, NY_EUSAGE,
-                   "%s has no result named '%s', nor any other; make one with 'nystream fit'",
-                   store->path, name);
+                   "%s has no result '%s'; 'nystream list' shows those that it has", store->path,
+                   name);
 }
 
 struct search {

@@ -30,11 +30,7 @@ int ny_set_each(struct ny_store *store, uint64_t first, size_t count, ny_set_fn 
     size_t done = 0, k = 0;
     int err = NY_OK;
 
-    if (count > set->info.n || first > set->info.n - count)
-        return ny_fail(store->ctx, NY_EINTERNAL,
-                       "rows %llu to %llu were asked for, and %s has %llu rows",
-                       (unsigned long long)first, (unsigned long long)(first + count - 1),
-                       store->path, (unsigned long long)set->info.n);
+    if (count > set->info.n || first > set->info.n - count) return NY_BUG(store->ctx);
     while (!err && done < count) {
         struct ny_store *part;
         uint64_t row = first + done, left;

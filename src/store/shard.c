@@ -56,23 +56,6 @@ static int facts_of(struct ny_store *store, struct ny_names *classes, struct fac
     return NY_OK;
 }
 
-/* Fails because a shard has lost rows. Its folder is told where those of all shards stand side by
- * side, named by their numbers. */
-static int fail_lost(const struct ny_store *store, unsigned shard, unsigned shards, uint64_t lost)
-{
-    static const char prefix[] = "shard-";
-    const char *slash = strrchr(store->path, '/'), *own = slash ? slash + 1 : store->path;
-    int length = (int)(own - store->path);
-    char folder[300] = "";
-
-    if (strncmp(own, prefix, strlen(prefix)) == 0)
-        snprintf(folder, sizeof(folder), " %.*s%s%05u", length, store->path, prefix, shard);
-    return ny_fail(store->ctx, NY_ESTORE,
-                   "shard %u has lost %llu of its rows, but rows are numbered across all shards: "
-                   "remove its folder%s and import it again, with --shard %u/%u",
-                   shard, (unsigned long long)lost, folder, shard, shards);
-}
-
 /* Compares what shards have in common: classes as far as both have them, as each store has those
  * that were known when its rows came. */
 static int compare(struct ny_store *store, const struct ny_names *classes, const struct facts *of,
@@ -102,7 +85,9 @@ static int check_facts(struct ny_store *store, const struct ny_names *classes,
     for (unsigned k = 0; !err && k < shards; k++) {
         if (!of[k].rows)
             return ny_fail(store->ctx, NY_EDATA, "shard %u has no rows; import them first", k);
-        if (of[k].lost) return fail_lost(store, k, shards, of[k].lost);
+        if (of[k].lost)
+            return ny_fail(store->ctx, NY_ESTORE,
+                           "shard %u has lost rows; remove its folder and import it again", k);
         err = compare(store, classes, of, k);
     }
     return err;
@@ -242,10 +227,7 @@ static int gather_all(struct ny_store *store, const uint64_t *rows, size_t count
     if (err || !count) return err;
     row_bytes = ny_rows_row_bytes(&info);
     for (size_t i = 0; i < count; i++)
-        if (rows[i] >= info.n)
-            return ny_fail(store->ctx, NY_EINTERNAL,
-                           "row %llu was asked for, and all shards have %llu",
-                           (unsigned long long)rows[i], (unsigned long long)info.n);
+        if (rows[i] >= info.n) return NY_BUG(store->ctx);
     err = parcel_new(&parcel, store, row_bytes, count);
     for (size_t first = 0; first < count && !err; first += parcel.most) {
         size_t piece = count - first < parcel.most ? count - first : parcel.most;

@@ -25,7 +25,7 @@
 static int part_path(struct ny_context *ctx, const char *path, const char *part, char *out)
 {
     if (snprintf(out, PATH_MAX, "%s/%s", path, part) < PATH_MAX) return NY_OK;
-    return ny_fail(ctx, NY_EIO, "the path of the store is too long: %s", path);
+    return ny_fail_long_path(ctx, path);
 }
 
 static int open_part(struct ny_env **out, struct ny_context *ctx, const char *path,
@@ -53,14 +53,11 @@ static int open_parts(struct ny_store *store)
     if (err) return err;
     if (memcmp(store->points->id, store->results->id, sizeof(store->points->id)) != 0)
         return ny_fail_at(ctx, NY_ESTORE, store->path, NY_NO_LINE,
-                          "points/ and results/ of %s belong to different stores", store->path);
+                          "points/ and results/ of %s are of different stores", store->path);
     memcpy(&store->id, store->points->id, sizeof(store->id));
     store->read_only = store->points->read_only || store->results->read_only;
     if (store->points->twin || store->results->twin)
-        ny_log(ctx, NY_LOG_WARNING,
-               "%s is opened for reading: a process in another container has the same process id "
-               "as this one, %ld; start both with one pid namespace (--pid=host)",
-               store->path, (long)getpid());
+        ny_log(ctx, NY_LOG_WARNING, NY_TWINS, store->path, (long)getpid());
     else if (store->read_only)
         ny_log(ctx, NY_LOG_WARNING,
                "%s cannot be written: it is opened for reading, without locks", store->path);
@@ -122,27 +119,14 @@ int ny_store_open(struct ny_store **out, struct ny_context *ctx, const char *pat
 
     *out = NULL;
     if (ny_in_memory_at(ctx, path)) return ny_in_memory_open(out, ctx);
-    if (stat(path, &info) && errno == ENOENT)
-        return ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE,
-                          "there is no store %s; the first operand names the store, and "
-                          "'nystream import' makes it",
-                          path);
-    if (stat(path, &info)) return ny_fail_errno(ctx, "open the store", path);
-    if (!S_ISDIR(info.st_mode))
-        return ny_fail_at(
-            ctx, NY_EIO, path, NY_NO_LINE,
-            "%s is not a store: a store is a directory, which 'nystream import' makes", path);
+    if (stat(path, &info))
+        return errno == ENOENT ? ny_no_store(ctx, NY_EIO, path) : ny_fail_errno(ctx, "open", path);
     if (holds(path, "shards") && !holds(path, "points")) return ny_set_refuse(ctx, path);
     if (is_unfinished(path))
         return ny_fail_at(ctx, holds(path, "points") ? NY_ESTORE : NY_EIO, path, NY_NO_LINE,
-                          "%s is not a complete store: the import that was making it was "
-                          "interrupted; run it again",
-                          path);
-    if (!holds(path, "points") && !holds(path, "results"))
-        return ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE,
-                          "%s is a directory and not a store; give the directory of a store, which "
-                          "'nystream import' makes",
-                          path);
+                          "the import that made %s was interrupted; run it again", path);
+    if (!S_ISDIR(info.st_mode) || (!holds(path, "points") && !holds(path, "results")))
+        return ny_no_store(ctx, NY_EIO, path);
     store = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*store));
     if (!store) return NY_EBUDGET;
     store->ctx = ctx;
@@ -212,8 +196,7 @@ static bool exists(const char *path)
 static int random_id(struct ny_context *ctx, uint8_t id[16])
 {
     if (getentropy(id, 16) == 0) return NY_OK;
-    return ny_fail(ctx, NY_EIO, "the system gives no random numbers for the id of the store: %s",
-                   strerror(errno));
+    return ny_fail_errno(ctx, "read", "random numbers");
 }
 
 /* points/ first, under a random id; results/ takes the id that points/ has, so that a creation
@@ -232,8 +215,7 @@ static int create_parts(struct ny_context *ctx, const char *path)
     }
     if (err || exists(results)) return err;
     err = ny_structure_check(ctx, file, &pulse, why);
-    if (err == NY_ESTORE)
-        ny_fail_at(ctx, err, file, NY_NO_LINE, "%s is damaged, or not a store: %s", file, why);
+    if (err == NY_ESTORE) ny_damaged(ctx, file, "it is", why);
     return err ? err : ny_env_create(ctx, results, NY_RESULTS_ENVIRONMENT, pulse.id);
 }
 
@@ -243,10 +225,6 @@ int ny_check_vacant(struct ny_context *ctx, const char *path, bool (*knows)(cons
     const struct dirent *entry;
     int err = NY_OK;
 
-    if (!directory && errno == ENOTDIR)
-        return ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE,
-                          "%s is a file and not a store; the store is named before the files",
-                          path);
     if (!directory) return ny_fail_errno(ctx, "open", path);
     while (!err && (entry = readdir(directory)) != NULL)
         if (!knows(entry->d_name))
@@ -260,7 +238,6 @@ int ny_directory_sync(struct ny_context *ctx, const char *path)
 {
     int fd, err = NY_OK;
 
-    if (ny_context_scratch(ctx)) return NY_OK;
     fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return ny_fail_errno(ctx, "open", path);
     if (fsync(fd) && errno != EINVAL) err = ny_fail_errno(ctx, "write", path);
@@ -322,12 +299,12 @@ int ny_store_create(struct ny_store **out, struct ny_context *ctx, const char *p
     int err = part_path(ctx, path, "points", points);
 
     *out = NULL;
-    if (ny_in_memory_at(ctx, path)) return ny_in_memory_refuse(ny_context_held(ctx));
+    if (ny_in_memory_at(ctx, path)) return ny_in_memory_create(out, ctx);
     if (!err) err = part_path(ctx, path, "results", results);
     if (err) return err;
     if (!exists(points) || !exists(results)) {
         made = mkdir(path, 0777) == 0;
-        if (!made && errno != EEXIST) return ny_fail_errno(ctx, "create the store", path);
+        if (!made && errno != EEXIST) return ny_fail_errno(ctx, "create", path);
         if (made && holds(path, "../shards.lock")) ny_share(path); /* of a set */
         err = ny_check_vacant(ctx, path, is_ours);
         if (!err) err = create_locked(ctx, path, made);
@@ -410,13 +387,8 @@ int ny_store_writable(struct ny_store *store)
                           what_to_do);
     if (!store->read_only) return NY_OK;
     if (store->points->twin || store->results->twin)
-        return ny_fail_at(store->ctx, NY_EBUSY, store->path, NY_NO_LINE,
-                          "%s is used by a process in another container that has the same process "
-                          "id as this one, %ld: start both with one pid namespace (--pid=host), or "
-                          "wait for the other to end",
-                          store->path, (long)getpid());
+        return ny_fail_at(store->ctx, NY_EBUSY, store->path, NY_NO_LINE, NY_TWINS, store->path,
+                          (long)getpid());
     return ny_fail_at(store->ctx, NY_EIO, store->path, NY_NO_LINE,
-                      "%s cannot be written: check its permissions, and that its disk is not "
-                      "mounted read-only",
-                      store->path);
+                      "%s cannot be written; check its permissions", store->path);
 }

@@ -28,9 +28,6 @@
 
 struct ny_store;
 
-/* With this an error of a full disk begins to say what to do. */
-#define NY_STORE_SAFE "what was stored before is safe, make space and"
-
 /* Opens what exists. NY_EIO: no such path or not readable; NY_ESTORE: not a store, or damaged
  * (structure checked by pread before LMDB maps it); a store of a newer format names the version.
  * A directory that cannot be written is opened read-only with a warning.
@@ -207,16 +204,33 @@ int ny_store_imagine(struct ny_store **out, struct ny_context *ctx, const char *
 struct ny_given_rows {
     struct ny_rows *X;
     const struct ny_names *columns; /* their names; NULL: they have none */
+    const uint64_t *source;         /* their numbers where they came from; NULL: those of X */
+    const char *folder;             /* for results and temporary files; NULL: results are in memory,
+                                     * and the others in $TMPDIR, or /tmp */
+    bool none;                      /* they are to come: X stands for them */
     void (*free)(void *arg);        /* frees all of it; NULL: nothing is to be freed */
     void *arg;
 };
 /* Makes a handle of rows that are given over to it, after an error, too. Their results are in
- * memory, where its other handles find them. What imports, locks or numbers through shards is
- * NY_EUSAGE. */
+ * memory, or in a temporary file, where its other handles find them. What imports, locks or numbers
+ * through shards is NY_EUSAGE. */
 int ny_store_of_rows(struct ny_store **out, struct ny_context *ctx, const char *path,
                      const struct ny_given_rows *rows);
-/* Tells whether a handle is such a one. */
-bool ny_store_in_memory(const struct ny_store *store);
+/* Makes such a handle of a store without rows, whose results are in a temporary file in the folder
+ * (NULL: in memory), which is copied. Its first import fills it. */
+int ny_store_of_none(struct ny_store **out, struct ny_context *ctx, const char *path,
+                     const char *folder);
+/* Tells whether a store is one of these, and has no rows yet. */
+bool ny_store_takes_rows(const struct ny_store *store);
+/* Gives it the rows, which are given over to it. */
+void ny_store_fill(struct ny_store *store, const struct ny_given_rows *rows);
+/* Returns the folder for temporary files of an import into a store. */
+const char *ny_store_folder(const struct ny_store *store);
+/* Tells where the results of a store are kept: those of such a handle in a file if its rows came
+ * with a folder. */
+enum ny_kept ny_store_kept(const struct ny_store *store);
+/* Returns the results of such a store; NULL: the store is another one. */
+struct ny_memory_results *ny_store_memory_results(const struct ny_store *store);
 /* Sets the keep of a result of such a store; false: the store is another one. */
 bool ny_store_memory_keep(const struct ny_store *store, const char *name, struct ny_keep *keep);
 /* Gives such a handle over to the context, whose calls open its path from then on, in place of the
@@ -281,9 +295,6 @@ int ny_points_check_columns(struct ny_store *store, const struct ny_party *party
  * Reads the names of all columns once, and holds 4,096 of them. */
 int ny_store_find_columns(struct ny_store *store, const char *const *names, size_t count,
                           uint64_t *columns);
-/* The column whose name is nearest to one that no column has, as the end of a message; an empty one
- * where none is near. */
-int ny_store_hint_column(struct ny_store *store, const char *name, struct ny_hint *hint);
 /* Hints for the mapped pages of blocks first … first+count−1: start reading them / drop them from
  * the resident set. Never fails; thread-safe. */
 void ny_points_will_need(struct ny_store *store, uint64_t first, uint64_t count);
@@ -361,14 +372,14 @@ struct ny_ingest_spec {
     uint64_t d;
     enum ny_dtype dtype;   /* that of rows handed over; an append converts to the store's dtype: f64
                             * is rounded to f32, with a warning; else NY_EDATA if inexact */
-    enum ny_layout layout; /* of a store that holds no points yet; one that does keeps its own */
+    enum ny_row_layout
+        layout;            /* of a store that holds no points yet; one that does keeps its own */
     uint64_t row_nnz;      /* sparse: values of a row on average, for the size of blocks */
     struct ny_prepared preparation; /* likewise, where the store holds no points yet */
     bool labels, source;
     enum ny_indices indices; /* of the files, for a store that does not know those of its rows */
     bool names;       /* rows have names; a store that holds points keeps them if it has some */
     bool raw;         /* keep blocks as they are: no LZ4 even where it would save */
-    bool piece;       /* the rows go on with those before, and are not compared with them */
     const char *from; /* the file, for the note of the import; NULL: none. It stays until the end */
     struct ny_import_how how; /* for the note */
     bool append;              /* false: the store must hold no points yet, else NY_EUSAGE */
@@ -437,8 +448,6 @@ void ny_name_unlock(struct ny_name_lock *lock);
 /* Tells whether a job holds the NAME's lock at this moment. */
 bool ny_name_held(struct ny_store *store, const char *name);
 
-/* Returns the most bytes of a batch of this store, which are fewer where it is a scratch one. */
-size_t ny_batch_bytes_of(const struct ny_store *store);
 /* Begins a batch, a write transaction on results/, which waits for its turn. Keep it short: at most
  * ny_batch_bytes_max() until the commit. Fails where the store cannot be written, and says why:
  * NY_EIO, NY_EBUSY or NY_ESTORE. */

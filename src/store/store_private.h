@@ -87,6 +87,14 @@ int ny_env_entry(struct ny_context *ctx, const char *path, mode_t type, bool nee
 bool ny_env_in_place(const struct ny_env *env);
 /* Sets the error for an LMDB code: "cannot <action> <path>: <LMDB's text>; <what to do>". */
 int ny_env_fail(struct ny_context *ctx, const char *path, const char *action, int code);
+/* NY_ESTORE: something in a file of a store is damaged, which `wrong` says how. */
+int ny_damaged(struct ny_context *ctx, const char *path, const char *what, const char *wrong);
+/* Says that another process has the number of this one, by the path of the store and the number. */
+#define NY_TWINS                                                                                   \
+    "%s can only be read: another container has a process with the same id, %ld; start both with " \
+    "one pid namespace (--pid=host)"
+/* There is no store at the path. */
+int ny_no_store(struct ny_context *ctx, int status, const char *path);
 
 /* A transaction of this process begins, ends; the map does not move between them. */
 void ny_env_enter(struct ny_env *env);
@@ -215,9 +223,6 @@ const char *ny_store_older(const struct ny_store *store, char text[NY_OLDER_BYTE
 /* Has the store taken as it is from now on. */
 int ny_store_accept_older(struct ny_store *store);
 
-/* Returns the bytes that may be dirty at once in this store: fewer where it is a scratch one. */
-size_t ny_dirty_bytes_of(const struct ny_store *store);
-
 /* Bytes of rows that travel together between shards, at least one row. */
 enum { NY_PARCEL_BYTES = 4 << 20 };
 
@@ -326,8 +331,9 @@ struct ny_in_memory {
 void ny_in_memory_close(struct ny_store *store);
 /* Tells whether the context holds a store in memory by this path. */
 bool ny_in_memory_at(const struct ny_context *ctx, const char *path);
-/* Opens it. */
+/* Opens it; to add rows, which it has to be without. */
 int ny_in_memory_open(struct ny_store **out, struct ny_context *ctx);
+int ny_in_memory_create(struct ny_store **out, struct ny_context *ctx);
 /* NY_EUSAGE: this takes no store in memory. */
 int ny_in_memory_refuse(const struct ny_store *store);
 /* Adds names of columns, empty where they have none. */

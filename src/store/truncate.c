@@ -84,19 +84,14 @@ static int check_rows(const struct truncation *t)
 {
     const struct ny_store *store = t->ingest->store;
 
-    if (t->rows == 0)
+    if (t->rows == 0 || t->rows > t->before.n)
         return ny_fail(store->ctx, NY_EUSAGE,
-                       "no row of %s would be left; remove the folder instead", store->path);
-    if (t->rows > t->before.n)
-        return ny_fail(store->ctx, NY_EUSAGE,
-                       "%s has %llu rows, so that the first %llu cannot be "
-                       "kept; 'nystream info' lists which rows each import added",
-                       store->path, ULL(t->before.n), ULL(t->rows));
+                       "the rows of %s that are kept are 1 to %llu, not %llu", store->path,
+                       ULL(t->before.n), ULL(t->rows));
     if (t->lost.count && t->lost.range[0].first < t->rows)
         return ny_fail(store->ctx, NY_ESTORE,
-                       "some rows of %s that would be kept are lost, from row %llu on, so their "
-                       "statistics cannot be found; import the points again",
-                       store->path, ULL(t->lost.range[0].first));
+                       "rows of %s that would be kept are lost; import the points again",
+                       store->path);
     return NY_OK;
 }
 

@@ -68,9 +68,8 @@ static int view_new(struct ny_snapshot **out, struct ny_store *store, struct ny_
 int ny_set_refuse(struct ny_context *ctx, const char *path)
 {
     return ny_fail(ctx, NY_EUSAGE,
-                   "%s is a store in shards, but this takes one of them: give its path, such as "
-                   "%s/shard-00000",
-                   path, path);
+                   "%s is a store in shards; give the path of one, such as %s/shard-00000", path,
+                   path);
 }
 
 int ny_snapshot_begin(struct ny_snapshot **out, struct ny_store *store, struct ny_env *env)
@@ -121,10 +120,7 @@ int ny_snapshot_end(struct ny_snapshot *view)
     ny_mutex_unlock(&store->lock);
     if (!moved) return NY_OK;
     if (ny_context_error(store->ctx)->status == NY_ESTORE) ny_error_clear(store->ctx);
-    return ny_fail_at(store->ctx, NY_EBUSY, env->path, NY_NO_LINE,
-                      "%s was changed while it was read, and it is read without locks because it "
-                      "cannot be written; run the command again",
-                      env->path);
+    return ny_fail_changed(store->ctx, env->path);
 }
 
 void ny_snapshots_free(struct ny_store *store)

@@ -20,17 +20,6 @@
 #include "store/store_private.h"
 
 enum { NODE_HEADER = 8, MIB = 1 << 20, META_BYTES_MAX = 512 };
-/* Dirty bytes of a scratch store, whose commits wait for no disk: the heap has pages at hand for so
- * many, while those of more are given back after each commit, and cleared anew. */
-enum { SCRATCH_DIRTY_BYTES = 2 * MIB };
-
-size_t ny_dirty_bytes_of(const struct ny_store *store)
-{
-    size_t most = ny_dirty_bytes_max(ny_memory_limit(store->ctx));
-
-    return ny_context_scratch(store->ctx) && most > SCRATCH_DIRTY_BYTES ? SCRATCH_DIRTY_BYTES
-                                                                        : most;
-}
 
 static MDB_val val_of(const struct ny_key *key)
 {
@@ -102,10 +91,7 @@ static int find(struct ny_write *write, struct lookup *l)
     err = ny_guarded(look_up, l);
     if (!err && !l->code && !l->sound && write->mends) l->sound = mend(write, &l->value);
     if (err || (!l->code && !l->sound))
-        return ny_fail_at(ctx, NY_ESTORE, write->env->path, NY_NO_LINE,
-                          "%s is damaged: a value to be replaced cannot be read; "
-                          "run 'nystream verify'",
-                          write->env->path);
+        return ny_damaged(ctx, write->env->path, "a value to be replaced is", "it cannot be read");
     if (l->code && l->code != MDB_NOTFOUND)
         return ny_env_fail(ctx, write->env->path, "read", l->code);
     return NY_OK;
@@ -139,9 +125,8 @@ static int read_pulse(struct ny_write *write)
     if (err) return err;
     if (l.code || l.value.mv_size != sizeof(struct ny_header) + sizeof(write->pulse) ||
         ny_frame_check(&frame, l.value.mv_data, l.value.mv_size))
-        return ny_fail_at(write->store->ctx, NY_ESTORE, write->env->path, NY_NO_LINE,
-                          "%s is damaged: the record of its last transaction is not readable",
-                          write->env->path);
+        return ny_damaged(write->store->ctx, write->env->path, "the last transaction is",
+                          "its record cannot be read");
     memcpy(&write->pulse, (const char *)l.value.mv_data + sizeof(struct ny_header),
            sizeof(write->pulse));
     return NY_OK;
@@ -311,7 +296,6 @@ static int sync_other(const struct ny_write *write)
     const struct ny_env *other = write->env == store->points ? store->results : store->points;
     int fd;
 
-    if (ny_context_scratch(store->ctx)) return NY_OK;
     if (mdb_env_get_fd(other->lmdb, &fd) || fdatasync(fd))
         return ny_fail_errno(store->ctx, "write", other->path);
     return NY_OK;

@@ -12,10 +12,39 @@ struct csr_source {
     size_t room_bytes;
 };
 
+static unsigned start_bytes(const struct ny_kept_rows *rows)
+{
+    return rows->start_bytes ? rows->start_bytes : rows->index_bytes;
+}
+
 uint64_t ny_kept_start(const struct ny_kept_rows *rows, uint64_t i)
 {
-    return rows->index_bytes == 4 ? ((const uint32_t *)rows->row_start)[i]
+    return start_bytes(rows) == 4 ? ((const uint32_t *)rows->row_start)[i]
                                   : ((const uint64_t *)rows->row_start)[i];
+}
+
+/* Gives back what lies at items first … end − 1 of an array of `count`. */
+static void array_done(const void *array, size_t item, uint64_t count, uint64_t first, uint64_t end)
+{
+    const struct ny_borrowed_rows all = {array, (size_t)count * item, true, true};
+
+    ny_borrowed_done(&all, all.at + first * item, (size_t)(end - first) * item);
+}
+
+void ny_kept_done(const struct ny_kept_rows *rows, uint64_t first, uint64_t end)
+{
+    size_t element = ny_dtype_size(rows->dtype);
+    uint64_t from, to, all;
+
+    if (!rows->row_start)
+        ny_borrowed_done(&rows->values, rows->values.at + first * rows->row_bytes,
+                         (size_t)(end - first) * rows->row_bytes);
+    if (!rows->row_start || !rows->values.shared) return;
+    from = ny_kept_start(rows, first), to = ny_kept_start(rows, end);
+    all = ny_kept_start(rows, rows->n);
+    array_done(rows->values.at, element, all, from, to);
+    array_done(rows->column, rows->index_bytes, all, from, to);
+    array_done(rows->row_start, start_bytes(rows), rows->n + 1, first, end);
 }
 
 size_t ny_kept_room(const struct ny_kept_rows *rows, size_t slots)
@@ -46,9 +75,7 @@ static int find_row(const struct csr_source *source, uint64_t i, unsigned worker
     char *prepared = room + ny_padded(slots * sizeof(uint32_t));
     uint32_t *index = (uint32_t *)(void *)room;
 
-    if (count > slots)
-        return ny_fail(source->base.ctx, NY_EINTERNAL,
-                       "a row has %zu values where %zu were expected", count, slots);
+    if (count > slots) return NY_BUG(source->base.ctx);
     *row = (struct ny_sparse){count, (const uint32_t *)kept->column + first, value};
     if (kept->index_bytes == 8) {
         for (size_t k = 0; k < count; k++)
@@ -60,6 +87,14 @@ static int find_row(const struct csr_source *source, uint64_t i, unsigned worker
         row->value = prepared;
     }
     return NY_OK;
+}
+
+/* Gives back the pages of a tile when its rows up to `end`, the last ones, were read. */
+static void look_behind(const struct ny_source *base, const struct ny_tile *tile, size_t end)
+{
+    if (end == tile->rows)
+        ny_kept_done(&((const struct csr_source *)base)->kept, tile->first_row,
+                     tile->first_row + end);
 }
 
 static int strip(struct ny_source *base, const struct ny_tile *tile, size_t first, size_t count,
@@ -74,6 +109,7 @@ static int strip(struct ny_source *base, const struct ny_tile *tile, size_t firs
         err = find_row((struct csr_source *)base, tile->first_row + first + i, tile->worker, &row);
         if (!err) ny_sparse_pack((char *)rows + i * row_bytes, base->slots, base->dtype, row);
     }
+    look_behind(base, tile, first + count);
     return err;
 }
 
@@ -81,13 +117,15 @@ static int visit(struct ny_source *base, const struct ny_tile *tile, size_t firs
                  ny_sparse_row_fn *each, void *arg)
 {
     int err = NY_OK;
+    size_t i = first;
 
-    for (size_t i = first; !err && i < tile->rows; i++) {
+    for (; !err && i < tile->rows; i++) {
         struct ny_sparse row;
 
         err = find_row((struct csr_source *)base, tile->first_row + i, tile->worker, &row);
         if (!err) err = each(arg, row);
     }
+    look_behind(base, tile, i);
     return err == NY_END ? NY_OK : err;
 }
 

@@ -32,7 +32,7 @@ static int check_order(void *arg, size_t first, size_t count)
     size_t element = ny_dtype_size(kept->dtype);
     bool good = true;
 
-    for (size_t i = first; good && i < first + count; i++) {
+    for (size_t i = first, at = first; good && i < first + count; i++) {
         uint64_t begin = ny_kept_start(kept, i), end = ny_kept_start(kept, i + 1);
         const char *column = (const char *)kept->column + begin * kept->index_bytes;
 
@@ -40,6 +40,10 @@ static int check_order(void *arg, size_t first, size_t count)
                ny_columns_rise(column, kept->index_bytes, (size_t)(end - begin), kept->d) &&
                !ny_dtype_has_zero(kept->dtype, kept->values.at + begin * element,
                                   (size_t)(end - begin));
+        if (i + 1 - at == NY_UNIT_ROWS) {
+            ny_kept_done(kept, at, i + 1);
+            at = i + 1;
+        }
     }
     if (!good) atomic_store(&order->broken, true);
     return NY_OK;
@@ -57,6 +61,7 @@ static void measure_rows(const struct ny_kept_rows *kept, struct ny_rows_info *i
         if (block_nnz > info->block_nnz) info->block_nnz = block_nnz;
         if (count > info->row_slots) info->row_slots = count;
         ny_lengths_count(&info->lengths, count);
+        if ((i + 1) % NY_UNIT_ROWS == 0) ny_kept_done(kept, i + 1 - NY_UNIT_ROWS, i + 1);
     }
     if (!info->row_slots) info->row_slots = 1;
 }
@@ -100,7 +105,8 @@ int ny_kept_info(struct ny_context *ctx, const struct ny_kept_rows *kept, uint64
 /* Rows on their way into the sums. */
 struct counter {
     struct ny_context *ctx;
-    const struct ny_kept_rows *kept;
+    const struct ny_memory_rows *rows;
+    const struct ny_kept_rows *kept; /* of them */
     struct ny_csr csr;        /* sparse rows: all of them where they are, or those of a block */
     struct ny_source *source; /* of rows as they are kept, which are copied; NULL: they are not */
     char *block;              /* dense ones that were copied */
@@ -112,7 +118,8 @@ static bool in_place(const struct ny_kept_rows *kept)
     size_t element = ny_dtype_size(kept->dtype);
 
     if (ny_prepares(&kept->how)) return false;
-    if (kept->row_start) return kept->index_bytes == 4;
+    if (kept->row_start)
+        return kept->index_bytes == 4 && (!kept->start_bytes || kept->start_bytes == 4);
     return kept->row_bytes == kept->d * element && (uintptr_t)kept->values.at % element == 0;
 }
 
@@ -137,17 +144,8 @@ static int counter_copies(struct counter *counter, const struct ny_rows_info *in
 static int add_row(void *arg, struct ny_sparse row)
 {
     struct counter *counter = arg;
-    struct ny_csr *csr = &counter->csr;
-    size_t nnz = ny_csr_nnz(csr), element = ny_dtype_size(csr->dtype);
-    int err = ny_csr_reserve(csr, counter->ctx, NY_MEM_STORE, csr->rows + 1, nnz + row.count);
 
-    if (err) return err;
-    if (row.count) {
-        memcpy(csr->index + nnz, row.index, row.count * sizeof(*row.index));
-        memcpy((char *)csr->value + nnz * element, row.value, row.count * element);
-    }
-    csr->start[++csr->rows] = (uint32_t)(nnz + row.count);
-    return NY_OK;
+    return ny_csr_add(&counter->csr, counter->ctx, NY_MEM_STORE, row);
 }
 
 /* Finds or copies the rows first … first+count−1. */
@@ -156,7 +154,8 @@ static int load(struct counter *counter, uint64_t first, size_t count, struct ny
     const struct ny_kept_rows *kept = counter->kept;
     const struct ny_tile tile = {.source = counter->source, .first_row = first, .rows = count};
 
-    *next = (struct ny_next_rows){.count = count, .first = first};
+    *next = (struct ny_next_rows){.count = count, .first = first, .from = counter->rows->from};
+    if (counter->rows->number) next->number = counter->rows->number + first;
     if (kept->row_start) {
         next->part = (struct ny_csr_part){&counter->csr, tile.source ? 0 : (size_t)first, count};
         if (!tile.source) return NY_OK;
@@ -198,16 +197,17 @@ static int count_steps(struct counter *counter, struct ny_counting *counting, ui
         err = ny_check_interrupt(counter->ctx);
         if (!err) err = load(counter, first, (size_t)(end - first), &next);
         if (!err) err = ny_count_rows(counting, &next);
-        ny_borrowed_done(&kept->values, kept->values.at + first * kept->row_bytes,
-                         (size_t)(end - first) * kept->row_bytes);
+        ny_kept_done(kept, first, end);
     }
     return err;
 }
 
-int ny_kept_count(struct ny_context *ctx, const struct ny_kept_rows *kept,
+int ny_kept_count(struct ny_context *ctx, const struct ny_memory_rows *rows,
                   const struct ny_rows_info *info, struct ny_moments *moments, double *norms)
 {
-    struct counter counter = {.ctx = ctx, .kept = kept, .csr = {.dtype = kept->dtype}};
+    const struct ny_kept_rows *kept = &rows->kept;
+    struct counter counter = {
+        .ctx = ctx, .rows = rows, .kept = kept, .csr = {.dtype = kept->dtype}};
     struct ny_counting counting = {.ctx = ctx,
                                    .dtype = kept->dtype,
                                    .how = kept->how,

@@ -99,7 +99,7 @@ static int strip(struct ny_source *base, const struct ny_tile *tile, size_t firs
     for (size_t i = 0; i < count; i++)
         if (!ny_sparse_from_dense(row_at(source, row + i), base->d, base->dtype,
                                   (char *)rows + i * bytes, base->slots))
-            return ny_fail(base->ctx, NY_EINTERNAL, "a row has more than %zu values", base->slots);
+            return NY_BUG(base->ctx);
     return NY_OK;
 }
 

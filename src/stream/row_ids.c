@@ -44,7 +44,7 @@ int ny_row_ids_take(struct ny_row_ids *ids, size_t count, struct ny_names *names
     ny_names_clear(names);
     ny_mutex_lock(&ids->lock);
     if (count > ids->names.count)
-        err = ny_fail(ids->ctx, NY_EINTERNAL, "a row has come before its name");
+        err = NY_BUG(ids->ctx);
     else if (count)
         err = ny_names_append(names, ids->ctx, ids->names.text + ids->taken, count);
     if (!err) {

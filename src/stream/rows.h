@@ -32,7 +32,7 @@ struct ny_rows_info {
     enum ny_dtype dtype; /* type of the rows that are read: f32 or f64 where they are prepared */
     enum ny_dtype stored_dtype;
     struct ny_prepared preparation; /* done to rows as they are read */
-    enum ny_layout layout;
+    enum ny_row_layout layout;
     uint64_t block_rows; /* power of two; all blocks but the last have this many rows */
     uint64_t blocks;
     size_t block_bytes;               /* that a block takes while it is read, */

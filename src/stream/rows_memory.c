@@ -63,9 +63,7 @@ static int source(struct ny_rows *X, uint64_t n, size_t slots, unsigned workers,
     struct ny_kept_rows kept = kept_of(memory);
 
     *out = NULL;
-    if ((memory->info.row_slots > 0) != (slots > 0))
-        return ny_fail(X->ctx, NY_EINTERNAL, "the rows of %s are %s, not as asked for", X->name,
-                       slots ? "dense" : "sparse");
+    if ((memory->info.row_slots > 0) != (slots > 0)) return NY_BUG(X->ctx);
     if (n < kept.n) kept.n = n;
     return slots ? ny_source_of_kept_csr(out, X->ctx, &kept, slots, workers)
                  : ny_source_of_kept(out, X->ctx, &kept);
@@ -76,10 +74,7 @@ static int check_range(const struct memory *memory, uint64_t first, size_t count
     uint64_t n = memory->info.n;
 
     if (first <= n && count <= n - first) return NY_OK;
-    return ny_fail(memory->rows.ctx, NY_EINTERNAL,
-                   "rows %llu to %llu were asked for, and %s has %llu rows",
-                   (unsigned long long)first, (unsigned long long)(first + count - 1),
-                   memory->rows.name, (unsigned long long)n);
+    return NY_BUG(memory->rows.ctx);
 }
 
 static int read_rows(struct ny_rows *X, size_t slots, uint64_t first, size_t count, void *out)
@@ -116,13 +111,12 @@ static int find_wishes(const struct memory *memory, struct ny_tile *tile,
                        const struct ny_wish *wishes, size_t count, found_fn *found, void *arg)
 {
     const struct ny_kept_rows *kept = &memory->given.kept;
-    size_t row_bytes = kept->row_bytes ? kept->row_bytes : kept->d * ny_dtype_size(kept->dtype);
     int err = NY_OK;
 
     for (size_t i = 0; !err && i < count; i++)
         err = check_range(memory, wishes[i].row, 1);
     for (size_t i = 0; !err && i < count; i++) {
-        ny_wishes_ahead(&kept->values, row_bytes, wishes, count, i);
+        if (kept->row_bytes) ny_wishes_ahead(&kept->values, kept->row_bytes, wishes, count, i);
         if (i == 0 || wishes[i].row - tile->first_row >= tile->rows)
             set_tile(memory, tile, wishes + i, count - i);
         err = found(arg, tile, (size_t)(wishes[i].row - tile->first_row), wishes[i].position);
@@ -250,16 +244,16 @@ int ny_rows_of_memory(struct ny_rows **out, struct ny_context *ctx,
     memory->rows = (struct ny_rows){.ops = &ops, .ctx = ctx, .name = rows->name};
     memory->given = *rows;
     kept = &memory->given.kept;
-    if (kept->row_start)
-        kept->values = (struct ny_borrowed_rows){.at = kept->values.at};
-    else if (!kept->row_bytes)
+    if (!kept->row_start && !kept->row_bytes)
         kept->row_bytes = kept->d * ny_dtype_size(kept->dtype);
     memory->moments.d = kept->d;
     memory->moments.cells = ny_calloc(ctx, NY_MEM_STORE, 4 * kept->d, sizeof(double));
     if (!memory->moments.cells) err = NY_EBUDGET;
     if (!err) err = ny_kept_info(ctx, kept, rows->entries, &memory->info);
     memory->info.column_names = rows->columns != NULL;
-    if (!err) err = ny_kept_count(ctx, kept, &memory->info, &memory->moments, &memory->norms);
+    memory->info.dropped = rows->dropped;
+    if (!err)
+        err = ny_kept_count(ctx, &memory->given, &memory->info, &memory->moments, &memory->norms);
     if (err)
         ny_memory_rows_free(&memory->rows);
     else

@@ -19,15 +19,18 @@ struct ny_memory_rows {
     struct ny_kept_rows kept; /* n and d ≥ 1 */
     uint64_t entries;         /* sparse: values that they came with, zeros and repeats included, by
                                * which an import cuts blocks; 0: as many as they have */
+    uint64_t dropped;         /* rows that were left out before */
     const struct ny_names *columns; /* their names; NULL: they have none */
+    const char *from;               /* the file that they were in; NULL: in none */
+    const uint64_t *number;         /* the number in it of each row; NULL: one after another */
 };
 
 /* Makes the rows, and counts them in the statistics: one pass. The caller frees them, before `ctx`.
  *
  * NY_END: sparse rows are not in order (struct ny_kept_rows); nobody may read them before a reader
  * has put them in order, and no error is set. NY_EDATA where a value is not finite or cannot be
- * prepared, told as an import tells it that knows no file; a caller who has a reader of these rows
- * (io/memory.h) can let that say it. NY_EIO where a file that dense rows are mapped from was cut
+ * prepared, told as an import tells it; a caller who has a reader of these rows (io/memory.h) can
+ * let that say it. NY_EIO where a file that dense rows are mapped from was cut
  * short; NY_EBUDGET, or an interrupt.
  *
  * Memory, under NY_MEM_STORE: 32 bytes a column; meanwhile 20 more of sparse rows, and one block of

@@ -101,16 +101,21 @@ struct ny_kept_rows {
     enum ny_dtype dtype;
     uint64_t n;
     size_t d;
-    struct ny_borrowed_rows values; /* ny_borrowed_of(); sparse: of all rows, one after another */
+    struct ny_borrowed_rows values; /* dense: ny_borrowed_of(); sparse: of all rows, one after
+                                     * another */
     size_t row_bytes;               /* dense: from one row to the next; 0: rows without gaps */
     const void *row_start;          /* sparse: n + 1 integers, row i has entries row_start[i] to
                                      * row_start[i + 1] − 1; NULL: the rows are dense */
     const void *column;             /* sparse: that of each entry */
-    unsigned index_bytes;           /* 4 or 8, of an integer of row_start and column */
+    unsigned index_bytes;           /* 4 or 8, of an integer of column, and of */
+    unsigned start_bytes;           /* row_start; 0: of both */
     struct ny_prepared how;         /* done to rows as they are handed out */
 };
 /* Returns the first entry of row i of sparse rows, or, of i = n, the end of all. */
 uint64_t ny_kept_start(const struct ny_kept_rows *rows, uint64_t i);
+/* Gives pages of rows first … end − 1 back to the system, which have been read, where `values` says
+ * that they are shared: of sparse rows those of all three arrays then are. */
+void ny_kept_done(const struct ny_kept_rows *rows, uint64_t first, uint64_t end);
 /* Dense rows, copied as they are handed out. Pages of a mapped file are asked for ahead, and given
  * back when they have been read; NY_EIO where it was cut short. */
 int ny_source_of_kept(struct ny_source **out, struct ny_context *ctx,

@@ -13,8 +13,7 @@
  * than by an f32 tile Gram, and it is allowed where that is (spectral/gram.c). */
 static bool keeps_sums(const struct ny_fit *fit, const struct ny_matched *matched)
 {
-    const json_t *sums = json_object_get(fit->earlier.stored, "sums");
-    bool f64 = ny_field_is(sums, "precision", "f64");
+    bool f64 = ny_is(fit->job.state.old_sums.precision, "f64");
     bool coarse = fit->settings->precision == NY_PRECISION_F32 && fit->gram == NY_GRAM_F64;
 
     if (matched->joined_count && coarse) return false;
@@ -26,18 +25,15 @@ static bool keeps_sums(const struct ny_fit *fit, const struct ny_matched *matche
 static int shift_of(struct ny_fit *fit, const struct ny_matched *matched, size_t before,
                     double *delta)
 {
-    size_t bytes = (size_t)ny_field_count(fit->earlier.stored, "model_bytes", 0);
+    size_t bytes = (size_t)fit->job.state.update.model_bytes;
     void *image = ny_alloc(fit->job.ctx, NY_MEM_MODEL, bytes);
     struct ny_model *model = NULL;
     int err = image ? NY_OK : NY_EBUDGET;
 
-    if (!err) err = ny_earlier_get(fit, "model", image, bytes);
+    if (!err) err = ny_earlier_get(fit, fit->job.state.old_parts.model, image, bytes);
     if (!err) err = ny_model_read(&model, fit->job.ctx, image, bytes, fit->job.keep.name);
     if (!err && model->m != before)
-        err = ny_fail(fit->job.ctx, NY_ESTORE,
-                      "the model of '%s' in %s has other landmarks than its record says; fit it "
-                      "again with --restart",
-                      fit->job.keep.name, fit->job.keep.place);
+        err = ny_fail_damaged(fit->job.ctx, fit->job.keep.name, fit->job.keep.place);
     for (size_t j = 0; !err && j < model->m; j++)
         if (matched->place[j] != SIZE_MAX)
             delta[matched->place[j]] = fit->a[matched->place[j]] - model->a[j];
@@ -49,13 +45,13 @@ static int shift_of(struct ny_fit *fit, const struct ny_matched *matched, size_t
 /* Loads fit->acc from them: moves columns to their places, and to the present shift. */
 static int load_sums(struct ny_fit *fit, const struct ny_matched *matched)
 {
-    size_t before = fit->rows ? fit->earlier.landmarks : fit->m;
+    size_t before = fit->rows ? (size_t)fit->job.state.update.landmarks : fit->m;
     size_t bytes = ny_accumulator_gram_image_bytes(before);
     double *delta = ny_calloc(fit->job.ctx, NY_MEM_GRAM, fit->m, sizeof(double));
     void *image = ny_alloc(fit->job.ctx, NY_MEM_GRAM, bytes);
     int err = delta && image ? NY_OK : NY_EBUDGET;
 
-    if (!err) err = ny_earlier_get(fit, "sums", image, bytes);
+    if (!err) err = ny_earlier_get(fit, fit->job.state.old_parts.sums, image, bytes);
     if (!err) ny_accumulator_restore_placed(fit->acc, image, before, matched->place);
     ny_free(fit->job.ctx, image);
     if (!err && !matched->same) err = shift_of(fit, matched, before, delta);
@@ -80,7 +76,7 @@ static int add_columns(struct ny_fit *fit, const struct ny_matched *matched)
     struct ny_accumulate joined = {.gram = fit->gram,
                                    .acc = fit->acc,
                                    .matched = matched,
-                                   .end_row = fit->earlier.rows,
+                                   .end_row = fit->job.state.update.rows,
                                    .save = save_joined};
     bool begun;
     int err = ny_fit_restore_sums(fit, "late", &joined.first_unit, &begun);
@@ -90,13 +86,14 @@ static int add_columns(struct ny_fit *fit, const struct ny_matched *matched)
     err = ny_accumulate_pass(fit, &joined);
     if (err) return err;
     ny_job_mark_time(&fit->job);
-    return save(fit, NY_STAGE_ACCUMULATE, fit->earlier.rows / NY_UNIT_ROWS);
+    return save(fit, NY_STAGE_ACCUMULATE, fit->job.state.update.rows / NY_UNIT_ROWS);
 }
 
 /* Updates sums that are kept: adds the new columns, then all columns over the new rows. */
 static int accumulate_new(struct ny_fit *fit, const struct ny_matched *matched)
 {
-    struct ny_accumulate pass = {.gram = fit->gram, .first_row = fit->earlier.rows, .save = save};
+    struct ny_accumulate pass = {
+        .gram = fit->gram, .first_row = fit->job.state.update.rows, .save = save};
     bool summed;
     int err = ny_accumulator_new(&fit->acc, fit->job.ctx, fit->m);
 

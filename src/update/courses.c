@@ -39,9 +39,9 @@ static const struct ny_course full = {.stages = full_stages, .skips = ny_fit_ski
 static const struct ny_course full_scatter = {.stages = full_scatter_stages, .skips = ny_fit_skips};
 
 int ny_update_allowed(struct ny_context *ctx, const struct ny_fit_settings *settings,
-                      enum ny_update_mode mode, const char *name, const json_t *report)
+                      enum ny_update_mode mode, const char *name, const json_t *result)
 {
-    if (ny_settings_features(settings) && !ny_field_is(report, "way", "krylov"))
+    if (ny_settings_features(settings) && !ny_is(ny_state_of(result).facts.way, "krylov"))
         return ny_fail(ctx, NY_EUSAGE,
                        "'%s' was computed from all of K when there were fewer rows, and would now "
                        "be computed by products; fit it again with --restart",
@@ -103,7 +103,7 @@ int ny_select_plan(struct ny_rows *X, const struct ny_fit_settings *settings, si
 /* Tells whether stage accumulate is over. */
 static bool is_summed(const json_t *record)
 {
-    enum ny_stage_id stage = ny_stage_parse(ny_field_text(record, "stage"));
+    enum ny_stage_id stage = ny_stage_parse(ny_state_of(record).record.stage);
 
     return stage == NY_STAGE_DONE || ny_stage_rank(stage) >= ny_stage_rank(NY_STAGE_SOLVE);
 }
@@ -121,19 +121,16 @@ int ny_fit_start(struct ny_rows *X, const struct ny_keep *keep,
                                  .marked_s = ny_now()},
                          .settings = settings,
                          .plan = plan,
-                         .earlier = ny_earlier_of(record),
+                         .mode = ny_update_mode_of(record),
                          .params = settings->params};
 
     if (settings->map->graph) return ny_graph_fit_run(&fit);
     fit.planned = plan->selects ? &ny_course_dictionary : course_of(settings, NY_UPDATE_NONE);
-    fit.job.course = plan->selects ? &ny_course_dictionary
-                                   : course_of(settings, fit.earlier.mode);
-    if (fit.earlier.mode) {
+    fit.job.course = plan->selects ? &ny_course_dictionary : course_of(settings, fit.mode);
+    if (fit.mode) {
         fit.job.at_end = end_update;
     } else if (ny_context_peers(fit.job.ctx)) {
         fit.job.at_end = ny_shards_at_end;
     }
-    if (!settings->until_sums && json_object_get(record, "summed")) /* it goes on beyond them */
-        ny_field_set_json(record, "summed", json_false());
     return settings->until_sums && is_summed(record) ? NY_OK : ny_fit_run(&fit);
 }

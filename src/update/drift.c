@@ -15,7 +15,7 @@ double ny_update_drift_rows(double rows)
 /* Returns what to do about new rows that are far from those of the fit. */
 static const char *cure_of(const struct ny_fit *fit)
 {
-    return json_is_true(json_object_get(fit->job.record, "placed"))
+    return fit->job.state.record.placed
                ? " If not, take them out again by truncate; if they are right, a new fit of all "
                  "rows takes them into its model"
                : " If not, take them out again by truncate; if they are right, --update full takes "
@@ -26,14 +26,15 @@ static const char *cure_of(const struct ny_fit *fit)
  * them (job/facts.h). Of a result of all shards, rows are numbered over all of them. */
 static void keep_largest(struct ny_fit *fit, double share)
 {
-    const json_t *sharded = json_object_get(fit->job.record, "sharded");
+    struct ny_state *state = &fit->job.state;
     json_t *report = ny_job_report(&fit->job);
 
-    if (isnan(share) || share <= ny_field_number(report, "drift_largest", NAN)) return;
-    ny_field_set_number(report, "drift_largest", share);
+    if (isnan(share) || share <= state->report.drift_largest) return;
+    state->report.drift_largest = share;
     ny_field_set_count(report, "drift_largest_first",
-                       ny_field_count(sharded, "first", 0) + fit->earlier.rows);
-    ny_field_set_count(report, "drift_largest_rows", fit->job.points.n - fit->earlier.rows);
+                       state->sharded.first + fit->job.state.update.rows);
+    ny_field_set_count(report, "drift_largest_rows",
+                       fit->job.points.n - fit->job.state.update.rows);
 }
 
 static void report(struct ny_fit *fit, const struct ny_drift *drift)
@@ -51,9 +52,8 @@ static void report(struct ny_fit *fit, const struct ny_drift *drift)
 
 static int measure(struct ny_fit *fit, struct ny_model *model)
 {
-    const struct ny_drift_how how = {
-        .affine = fit->settings->dictionary.affine,
-        .tolerance = ny_field_number(ny_job_report(&fit->job), "tolerance", NAN)};
+    const struct ny_drift_how how = {.affine = fit->settings->dictionary.affine,
+                                     .tolerance = fit->job.state.report.tolerance};
     struct ny_drift_sample sample;
     struct ny_columns_spec spec = model->spec;
     struct ny_drift drift;
@@ -62,8 +62,8 @@ static int measure(struct ny_fit *fit, struct ny_model *model)
     spec.slots = (size_t)fit->job.points.row_slots;
     ny_drift_sample_begin(&sample, fit->job.ctx, ny_raw_bytes(&spec), SIZE_MAX);
     if (!err)
-        err =
-            ny_drift_sample_rows(&sample, &spec, fit->job.X, fit->earlier.rows, fit->job.points.n);
+        err = ny_drift_sample_rows(&sample, &spec, fit->job.X, fit->job.state.update.rows,
+                                   fit->job.points.n);
     if (!err) err = ny_drift_measure(model, &spec, ny_model_rows(model), &how, &sample, &drift);
     if (!err) report(fit, &drift);
     ny_drift_sample_release(&sample);
@@ -77,8 +77,7 @@ static int run(struct ny_job *job)
     json_t *before = NULL;
     int err;
 
-    if (fit->acc || json_is_string(json_object_get(ny_job_checkpoint(&fit->job), "part")))
-        ny_fit_keep_sums(fit);
+    if (fit->acc || fit->job.state.at.part) ny_fit_keep_sums(fit);
     ny_fit_drop_problem(fit); /* to make room */
     ny_columns_free(fit->columns);
     fit->columns = NULL;
@@ -88,7 +87,7 @@ static int run(struct ny_job *job)
     ny_model_free(model);
     json_decref(before);
     if (err) return err;
-    json_object_clear(ny_job_checkpoint(&fit->job));
+    ny_job_clear_checkpoint(&fit->job);
     ny_job_mark_time(&fit->job);
     return ny_job_save(job, ny_job_next(job));
 }

@@ -21,10 +21,9 @@ struct shares {
 static struct shares shares_of(const struct ny_fit_settings *settings, const json_t *result,
                                double added, enum ny_update_mode mode)
 {
-    const json_t *sums = json_object_get(result, "sums"),
-                 *report = json_object_get(result, "report");
-    bool kept = ny_earlier_adds_sums(settings) &&
-                ny_field_count(sums, "rows", 0) == ny_field_count(report, "n", 1);
+    const struct ny_state state = ny_state_of(result);
+    bool kept =
+        ny_earlier_adds_sums(settings) && state.report.n && state.sums.rows == state.report.n;
 
     if (mode == NY_UPDATE_FROZEN)
         return (struct shares){.accumulate = kept ? added : 0, .project = added, .sums = kept};
@@ -102,7 +101,7 @@ void ny_update_plan(struct ny_plan *plan, struct ny_context *ctx,
                     const struct ny_fit_settings *settings, const json_t *result, uint64_t n,
                     enum ny_update_mode mode)
 {
-    double before = (double)ny_field_count(json_object_get(result, "report"), "n", 0);
+    double before = (double)ny_state_of(result).report.n;
     double added = ((double)n - before) / (double)n, passes_s = 0;
     struct shares shares = shares_of(settings, result, added, mode);
     const struct ny_prices price = {.rate = &plan->rates};

@@ -50,10 +50,10 @@
 
 struct ny_plan;
 
-/* NY_EUSAGE with the reason where a result of these settings, whose report this is, cannot be
+/* NY_EUSAGE with the reason where a result of these settings cannot be
  * updated in this mode. */
 int ny_update_allowed(struct ny_context *ctx, const struct ny_fit_settings *settings,
-                      enum ny_update_mode mode, const char *name, const json_t *report);
+                      enum ny_update_mode mode, const char *name, const json_t *result);
 /* Stage accumulate of an update: adds the new rows to the sums that stay with the result, and the
  * columns of landmarks that joined; full, and frozen. */
 extern const struct ny_stage ny_stage_add_full, ny_stage_add_frozen;

@@ -26,15 +26,23 @@ static struct ny_feature_room room_of(enum ny_precision precision, size_t w)
     return (struct ny_feature_room){precision, ny_feature_product_width(w), 0};
 }
 
-size_t ny_feature_product_bytes(const struct ny_columns_spec *spec, size_t w,
-                                enum ny_precision precision, unsigned workers)
+/* Lays out what a block takes. Sparse rows alone have a centre that is taken off. */
+static void lay(struct ny_layout *l, struct run *run, bool centred)
 {
-    const struct ny_feature_room room = room_of(precision, w);
-    size_t d = spec->geometry->d;
+    size_t width = run->room.width;
 
-    return ny_feature_workers_bytes(spec, &room, workers) +
-           room.width * (d * ny_precision_bytes(precision) + sizeof(double)) + d * sizeof(double) +
-           3 * 128;
+    run->Q = ny_lay(l, NY_MEM_TILES, run->d, width * ny_precision_bytes(run->room.precision));
+    run->offset = ny_lay(l, NY_MEM_TILES, width, sizeof(double));
+    if (centred) run->centre = ny_lay(l, NY_MEM_TILES, run->d, sizeof(double));
+}
+
+void ny_feature_product_count(struct ny_layout *l, const struct ny_columns_spec *spec, size_t w,
+                              enum ny_precision precision, unsigned workers)
+{
+    struct run run = {.room = room_of(precision, w), .d = spec->geometry->d};
+
+    lay(l, &run, spec->slots);
+    ny_layout_add(l, NY_MEM_TILES, ny_feature_workers_bytes(spec, &run.room, workers));
 }
 
 /* ---- a block ------------------------------------------------------------------------------- */
@@ -115,31 +123,17 @@ static int run_pass(struct run *run, uint64_t first_unit)
 
 /* The means of sparse rows that the kernel takes off them: they have others than 0 for pca alone.
  */
-static int make_centre(struct run *run)
-{
-    const struct ny_fit *fit = run->product->fit;
-    const struct ny_geometry *geometry = fit->geometry;
-
-    if (!fit->job.points.row_slots || !fit->settings->map->centred_rows) return NY_OK;
-    run->centre = ny_calloc(fit->job.ctx, NY_MEM_TILES, run->d, sizeof(double));
-    if (!run->centre) return NY_EBUDGET;
-    for (size_t j = 0; j < run->d; j++)
-        run->centre[j] = geometry->centre[j] * geometry->factor[j];
-    return NY_OK;
-}
-
-static int allocate(struct run *run)
+static int allocate(struct run *run, struct ny_layout *l)
 {
     struct ny_fit *fit = run->product->fit;
-    size_t width = run->room.width;
-    int err = ny_feature_workers_new(&run->workers, fit, &run->room, fit->job.workers);
+    const struct ny_geometry *geometry = fit->geometry;
 
-    if (err) return err;
-    run->sums = run->product->W + run->d * width;
-    run->Q = ny_calloc(fit->job.ctx, NY_MEM_TILES, run->d,
-                       width * ny_precision_bytes(run->room.precision));
-    run->offset = ny_calloc(fit->job.ctx, NY_MEM_TILES, width, sizeof(double));
-    return run->Q && run->offset ? make_centre(run) : NY_EBUDGET;
+    lay(l, run, fit->job.points.row_slots && fit->settings->map->centred_rows);
+    if (l->err) return l->err;
+    for (size_t j = 0; j < run->d && run->centre; j++)
+        run->centre[j] = geometry->centre[j] * geometry->factor[j];
+    run->sums = run->product->W + run->d * run->room.width;
+    return ny_feature_workers_new(&run->workers, fit, &run->room, fit->job.workers);
 }
 
 int ny_feature_product_run(const struct ny_feature_product *product)
@@ -151,15 +145,14 @@ int ny_feature_product_run(const struct ny_feature_product *product)
                       .d = (size_t)fit->job.points.d,
                       .places = ny_units_of(fit->job.points.n) + 1};
     uint64_t passes = ny_feature_product_passes(w), first_unit = product->first_place % run.places;
-    int err = allocate(&run);
+    struct ny_layout l = {.ctx = fit->job.ctx};
+    int err = allocate(&run, &l);
 
     run.pass = product->first_place / run.places;
     for (; run.pass < passes && !err; run.pass++, first_unit = 0)
         err = run_pass(&run, first_unit);
     if (!err) err = ny_product_finish(fit->job.ctx, product->scale, product->Y);
     ny_feature_workers_free(run.workers);
-    ny_free(fit->job.ctx, run.Q);
-    ny_free(fit->job.ctx, run.offset);
-    ny_free(fit->job.ctx, run.centre);
+    ny_layout_free(&l);
     return err;
 }

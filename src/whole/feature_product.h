@@ -39,8 +39,8 @@ struct ny_feature_product {
  * each pass is counted in the report. NY_ENUMERIC when Y is not finite. */
 int ny_feature_product_run(const struct ny_feature_product *product);
 
-/* Bytes that a run with w columns charges besides V, Y, W and the source. */
-size_t ny_feature_product_bytes(const struct ny_columns_spec *spec, size_t w,
-                                enum ny_precision precision, unsigned workers);
+/* Counts what a run with w columns takes besides V, Y, W and the source. */
+void ny_feature_product_count(struct ny_layout *l, const struct ny_columns_spec *spec, size_t w,
+                              enum ny_precision precision, unsigned workers);
 
 #endif

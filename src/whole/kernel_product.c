@@ -31,6 +31,7 @@ struct side {
 };
 
 struct run {
+    struct ny_layout own;
     const struct ny_kernel_product *product;
     struct ny_pairs pairs;
     size_t w, panel_rows;
@@ -104,6 +105,7 @@ static int load_panel(struct run *run, unsigned worker, uint64_t panel)
     if (err) return err;
     load_rows(run, panel, side->V_panel);
     weighted_sum(run, panel, side->a, side->unit_term);
+    ny_tiles_use(&side->tiles, side->columns, side->a);
     return NY_OK;
 }
 
@@ -146,7 +148,6 @@ static int unit(void *arg, const struct ny_tile *tile)
     if (side->panel != panel) {
         err = load_panel(run, tile->worker, panel);
         if (err) return err;
-        ny_tiles_use(&side->tiles, side->columns);
     }
     own.worker = 0;
     err = ny_tiles_compute(&side->tiles, &own); /* C′ = k(unit, panel) − 1aᵀ */
@@ -203,62 +204,43 @@ static int checkpoint(void *arg, uint64_t tiles_done)
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-size_t ny_kernel_product_bytes(const struct ny_columns_spec *spec, uint64_t n, size_t w,
-                               enum ny_precision precision, unsigned workers)
+/* Lays out the workers' buffers, for n rows and w columns. */
+static void lay(struct ny_layout *l, struct run *run, const struct ny_columns_spec *spec,
+                enum ny_precision precision, unsigned workers)
 {
-    size_t panel = ny_panel_rows(n), d = spec->geometry->d;
-    size_t each = ny_columns_bytes(spec, panel) + ny_tiles_bytes(spec, panel, precision) +
-                  panel * (sizeof(double) + ny_raw_bytes(spec)) +
-                  4 * NY_UNIT_ROWS * w * ny_precision_bytes(precision) + 2 * w * sizeof(double) +
-                  sizeof(struct side) + 8 * 128;
+    size_t row = run->w * ny_precision_bytes(precision);
 
-    if (precision == NY_PRECISION_F32) each += d * (sizeof(double) + sizeof(float));
-    return workers * each +
-           (precision == NY_PRECISION_F32 ? ny_shift_sample_bytes(spec, workers) : 0);
-}
+    run->side = ny_lay(l, NY_MEM_TILES, workers, sizeof(*run->side));
+    for (unsigned w = 0; w < workers; w++) {
+        struct side spare, *side = run->side ? &run->side[w] : &spare;
 
-/* Makes the buffers of one worker and loads the panel that the product begins or goes on with. */
-static int allocate_side(struct run *run, unsigned worker)
-{
-    const struct ny_kernel_product *product = run->product;
-    struct ny_context *ctx = product->spec->ctx;
-    struct side *side = &run->side[worker];
-    size_t row_bytes = ny_raw_bytes(product->spec), Y;
-    void **const rows[] = {&side->V_panel, &side->V_unit, &side->Y_unit, &side->Y_panel};
-    uint64_t panel;
-    int err = ny_product(ctx, &Y, NY_UNIT_ROWS, run->w, ny_precision_bytes(product->precision));
-
-    if (err) return err;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        *rows[i] = ny_alloc(ctx, NY_MEM_TILES, Y);
-        if (!*rows[i]) return NY_EBUDGET;
+        side->V_panel = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, row);
+        side->V_unit = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, row);
+        side->Y_unit = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, row);
+        side->Y_panel = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, row);
+        side->raw = ny_lay(l, NY_MEM_TILES, run->panel_rows, ny_raw_bytes(spec));
+        side->a = ny_lay(l, NY_MEM_TILES, run->panel_rows, sizeof(double));
+        side->unit_term = ny_lay(l, NY_MEM_TILES, run->w, sizeof(double));
+        side->unit_sum = ny_lay(l, NY_MEM_TILES, run->w, sizeof(double));
+        ny_tiles_lay(l, &side->tiles, spec, run->panel_rows, precision, 1);
+        ny_layout_add(l, NY_MEM_DICTIONARY, ny_columns_bytes(spec, run->panel_rows));
     }
-    side->raw = ny_calloc(ctx, NY_MEM_TILES, run->panel_rows, row_bytes);
-    side->a = ny_calloc(ctx, NY_MEM_TILES, run->panel_rows, sizeof(double));
-    side->unit_term = ny_calloc(ctx, NY_MEM_TILES, run->w, sizeof(double));
-    side->unit_sum = ny_calloc(ctx, NY_MEM_TILES, run->w, sizeof(double));
-    if (!side->raw || !side->a || !side->unit_term || !side->unit_sum) return NY_EBUDGET;
-    ny_pairs_unit(&run->pairs, product->first_tile, &panel);
-    err = load_panel(run, worker, panel);
-    if (err) return err;
-    return ny_tiles_new(&side->tiles, side->columns, side->a, product->precision, 1);
 }
 
-static void release_side(struct run *run, struct side *side)
+void ny_kernel_product_count(struct ny_layout *l, const struct ny_columns_spec *spec, uint64_t n,
+                             size_t w, enum ny_precision precision, unsigned workers)
 {
-    struct ny_context *ctx = run->product->spec->ctx;
-    void *const blocks[] = {side->V_panel, side->V_unit, side->Y_unit,    side->Y_panel,
-                            side->raw,     side->a,      side->unit_term, side->unit_sum};
+    struct run run = {.panel_rows = ny_panel_rows(n), .w = w};
 
-    ny_tiles_release(&side->tiles);
-    ny_columns_free(side->columns);
-    for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++)
-        ny_free(ctx, blocks[i]);
+    lay(l, &run, spec, precision, workers);
+    if (precision == NY_PRECISION_F32) ny_shift_sample_count(l, spec, workers);
 }
 
+/* Makes the buffers, and loads the panels that the product begins or goes on with. */
 static int allocate(struct run *run)
 {
     const struct ny_kernel_product *product = run->product;
+    uint64_t panel = 0;
     int err = NY_OK;
 
     ny_blas_serial();
@@ -266,19 +248,20 @@ static int allocate(struct run *run)
         err = ny_shift_sample_new(&run->sample, product->spec, product->points, product->seed,
                                   product->workers);
     if (err) return err;
-    run->side =
-        ny_calloc(product->spec->ctx, NY_MEM_TILES, product->workers, sizeof(*run->side));
-    if (!run->side) return NY_EBUDGET;
+    run->own.ctx = product->spec->ctx;
+    lay(&run->own, run, product->spec, product->precision, product->workers);
+    err = run->own.err;
+    if (!err) ny_pairs_unit(&run->pairs, product->first_tile, &panel);
     for (unsigned w = 0; w < product->workers && err == NY_OK; w++)
-        err = allocate_side(run, w);
+        err = load_panel(run, w, panel);
     return err;
 }
 
 static void release(struct run *run)
 {
     for (unsigned w = 0; run->side && w < run->product->workers; w++)
-        release_side(run, &run->side[w]);
-    ny_free(run->product->spec->ctx, run->side);
+        ny_columns_free(run->side[w].columns);
+    ny_layout_free(&run->own);
     ny_shift_sample_free(run->sample);
 }
 
@@ -287,11 +270,7 @@ int ny_product_finish(struct ny_context *ctx, const double *scale, struct ny_mat
     for (size_t i = 0; i < Y.rows; i++) {
         double *y = Y.at + i * Y.stride;
 
-        if (ny_first_not_finite(y, Y.cols))
-            return ny_fail(ctx, NY_ENUMERIC,
-                           "the kernel values of row %zu are not finite; rescale the data (--scale "
-                           "standard) or choose another width",
-                           i);
+        if (ny_first_not_finite(y, Y.cols)) return ny_fail_infinite(ctx, "kernel", i);
         for (size_t k = 0; scale && k < Y.cols; k++)
             y[k] *= scale[i];
     }

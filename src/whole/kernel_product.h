@@ -45,9 +45,9 @@ int ny_kernel_product_run(const struct ny_kernel_product *product);
 int ny_product_finish(struct ny_context *ctx, const double *scale, struct ny_matrix Y);
 /* flop of the products that one run makes, d columns of points. */
 double ny_kernel_product_flops(uint64_t n, double d, size_t w);
-/* Bytes that a run charges besides V, Y, the source, and exact values in f64. */
-size_t ny_kernel_product_bytes(const struct ny_columns_spec *spec, uint64_t n, size_t w,
-                               enum ny_precision precision, unsigned workers);
+/* Counts what a run takes besides V, Y, the source, and exact values in f64. */
+void ny_kernel_product_count(struct ny_layout *l, const struct ny_columns_spec *spec, uint64_t n,
+                             size_t w, enum ny_precision precision, unsigned workers);
 
 /* Columns that give f32 tiles their shift: `a` of some rows is the mean of their kernel values with
  * a few hashed ones. */
@@ -57,8 +57,9 @@ int ny_shift_sample_new(struct ny_shift_sample **out, const struct ny_columns_sp
                         struct ny_source *points, uint64_t seed, unsigned workers);
 /* Frees the sample; NULL is allowed. */
 void ny_shift_sample_free(struct ny_shift_sample *sample);
-/* Bytes that a sample charges for so many workers. */
-size_t ny_shift_sample_bytes(const struct ny_columns_spec *spec, unsigned workers);
+/* Counts a sample for so many workers. */
+void ny_shift_sample_count(struct ny_layout *l, const struct ny_columns_spec *spec,
+                           unsigned workers);
 /* a[i] of the tile's rows, on the tile's worker. */
 int ny_shift_sample_means(struct ny_shift_sample *sample, const struct ny_tile *tile, double *a);
 

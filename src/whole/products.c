@@ -27,7 +27,7 @@ static int check_way(const struct ny_job *job, const struct ny_products *shape)
 
     tiles.features = false;
     if (!shape->features || !ny_job_has_image(job, "products") ||
-        ny_field_count(ny_job_checkpoint(job), "bytes", 0) != ny_products_state_bytes(&tiles))
+        job->state.at.bytes != ny_products_state_bytes(&tiles))
         return NY_OK;
     return ny_job_begun_otherwise(job);
 }
@@ -223,7 +223,7 @@ static int find_degrees(struct ny_products_state *state, uint64_t place)
         if (!ny_degree_reaches(state->roots[i], mean)) ny_unreached_rows_note(&unreached, i);
         state->roots[i] = 1 / sqrt(state->roots[i]);
     }
-    ny_field_set_number(state->fit->job.record, "mean_degree", mean);
+    state->fit->job.state.record.mean_degree = mean;
     err = check_reached(state->fit->job.ctx, &unreached, state->shape.n);
     return err ? err : check_size(state, mean / (double)n);
 }
@@ -263,13 +263,15 @@ static int run(struct ny_job *job)
 {
     struct ny_fit *fit = ny_fit_of(job);
     struct ny_products_state state;
+    struct ny_products shape;
     uint64_t place, first_place;
     int err;
 
-    fit->m = ny_products_of(fit->settings, &fit->job.points).order;
+    shape = ny_products_of(fit->settings, &fit->job.points);
+    fit->m = shape.order;
     err = ny_fit_lower_workers(fit);
-    if (err) return err;
-    err = ny_products_open(&state, fit, &place);
+    if (!err && !shape.features) err = ny_products_check(fit);
+    if (!err) err = ny_products_open(&state, fit, &place);
     if (err) return err;
     state.step = (unsigned)(place / state.shape.places);
     first_place = place % state.shape.places;
@@ -286,25 +288,24 @@ static int run(struct ny_job *job)
 /* ---- the plan ------------------------------------------------------------------------------- */
 
 /* The products, then what follows from each; both beside their state. */
-static struct ny_stage_bytes multiply_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                            size_t limit)
+static struct ny_charges multiply_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                        size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
-    struct ny_stage_bytes bytes = ny_sizes_common(f, workers, workers);
+    struct ny_layout l = ny_layout_above(ny_sizes_common(f, workers, workers));
     struct ny_products products = ny_products_of(f->settings, f->points);
     size_t state = ny_products_state_bytes(&products);
 
-    bytes.by_purpose[NY_MEM_OTHER] += state;
-    bytes.by_purpose[NY_MEM_STORE] +=
-        ny_sizes_source(f, workers) + ny_batch_put_bytes(limit, state);
-    bytes.by_purpose[NY_MEM_TILES] =
-        products.features
-            ? ny_feature_product_bytes(&f->spec, products.w, f->settings->precision, workers)
-            : ny_kernel_product_bytes(&f->spec, f->points->n, products.w, f->settings->precision,
-                                      workers) +
-                  workers * ny_sizes_exact(f);
-    bytes.by_purpose[NY_MEM_SOLVE] = ny_orthonormalise_bytes(products.r);
-    return bytes;
+    ny_lay(&l, NY_MEM_OTHER, state, 1);
+    ny_layout_add(&l, NY_MEM_STORE, ny_sizes_source(f, workers) + ny_batch_put_bytes(limit, state));
+    if (products.features)
+        ny_feature_product_count(&l, &f->spec, products.w, f->settings->precision, workers);
+    else
+        ny_kernel_product_count(&l, &f->spec, f->points->n, products.w, f->settings->precision,
+                                workers);
+    if (!products.features) ny_layout_add(&l, NY_MEM_TILES, workers * ny_sizes_exact(f));
+    ny_layout_add(&l, NY_MEM_SOLVE, ny_orthonormalise_bytes(products.r));
+    return l.most;
 }
 
 /* Returns the seconds of all products by tiles. These are those of whole units, and a tile on the

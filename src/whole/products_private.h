@@ -15,6 +15,9 @@ struct ny_products_state {
     double saved_s;
 };
 
+/* Measures f32 tiles on a few rows: NY_ENUMERIC as ny_fit_check_tiles(). Products of features form
+ * no values of K, and are right to a thousandth where rows are a million of their spread away. */
+int ny_products_check(struct ny_fit *fit);
 /* The state as of the last checkpoint, whose place is returned, or a new one, zero. */
 int ny_products_open(struct ny_products_state *state, struct ny_fit *fit, uint64_t *place);
 

@@ -8,9 +8,9 @@
 enum { SAMPLE_ROWS = 64 };
 
 struct ny_shift_sample {
-    struct ny_context *ctx;
+    struct ny_layout own;
     struct ny_columns *columns;
-    unsigned workers;
+    void *raw;                               /* SAMPLE_ROWS */
     struct ny_columns_workspace **workspace; /* one a worker */
     float *C;                                /* workers × NY_UNIT_ROWS × SAMPLE_ROWS */
 };
@@ -30,56 +30,61 @@ static int read_sample(struct ny_source *points, uint64_t seed, void *rows)
     return err;
 }
 
+static struct ny_shift_sample *lay(struct ny_layout *l, const struct ny_columns_spec *spec,
+                                   unsigned workers)
+{
+    struct ny_shift_sample spare, *sample = ny_lay_struct(l, NY_MEM_TILES, sizeof(spare), &spare);
+
+    *sample = (struct ny_shift_sample){.columns = NULL};
+    sample->raw = ny_lay(l, NY_MEM_TILES, SAMPLE_ROWS, ny_raw_bytes(spec));
+    sample->workspace = ny_lay(l, NY_MEM_TILES, workers, sizeof(*sample->workspace));
+    sample->C = ny_lay(l, NY_MEM_TILES, workers, NY_UNIT_ROWS * SAMPLE_ROWS * sizeof(float));
+    for (unsigned w = 0; w < workers; w++) {
+        struct ny_columns_workspace *workspace = ny_columns_workspace_lay(l, spec, NY_STRIP_ROWS);
+
+        if (sample->workspace) sample->workspace[w] = workspace;
+    }
+    ny_layout_add(l, NY_MEM_DICTIONARY, ny_columns_bytes(spec, SAMPLE_ROWS));
+    return ny_laid(l, sample);
+}
+
 int ny_shift_sample_new(struct ny_shift_sample **out, const struct ny_columns_spec *spec,
                         struct ny_source *points, uint64_t seed, unsigned workers)
 {
-    struct ny_context *ctx = spec->ctx;
-    struct ny_shift_sample *sample = ny_calloc(ctx, NY_MEM_TILES, 1, sizeof(*sample));
-    void *rows = NULL;
-    int err = NY_EBUDGET;
+    struct ny_layout own = {.ctx = spec->ctx};
+    struct ny_shift_sample *sample = lay(&own, spec, workers);
+    int err;
 
     *out = NULL;
-    if (!sample) goto done;
-    *sample = (struct ny_shift_sample){.ctx = ctx, .workers = workers};
-    rows = ny_calloc(ctx, NY_MEM_TILES, SAMPLE_ROWS, ny_raw_bytes(spec));
-    sample->workspace = ny_calloc(ctx, NY_MEM_TILES, workers, sizeof(*sample->workspace));
-    sample->C = ny_calloc(ctx, NY_MEM_TILES, workers, NY_UNIT_ROWS * SAMPLE_ROWS * sizeof(float));
-    if (!rows || !sample->workspace || !sample->C) goto done;
-    err = read_sample(points, seed, rows);
+    if (!sample) return ny_layout_end(&own);
+    sample->own = own;
+    err = read_sample(points, seed, sample->raw);
     if (err) goto done;
     err = ny_columns_new(&sample->columns, spec);
-    if (err == NY_OK) err = ny_columns_append(sample->columns, ny_raw_rows(rows), SAMPLE_ROWS);
-    for (unsigned w = 0; w < workers && err == NY_OK; w++)
-        err = ny_columns_workspace_new(&sample->workspace[w], spec, NY_STRIP_ROWS);
+    if (err == NY_OK)
+        err = ny_columns_append(sample->columns, ny_raw_rows(sample->raw), SAMPLE_ROWS);
     if (err) goto done;
     *out = sample;
     sample = NULL;
 done:
-    ny_free(ctx, rows);
     ny_shift_sample_free(sample);
     return err;
 }
 
 void ny_shift_sample_free(struct ny_shift_sample *sample)
 {
-    struct ny_context *ctx;
+    struct ny_layout own;
 
     if (!sample) return;
-    ctx = sample->ctx;
-    for (unsigned w = 0; sample->workspace && w < sample->workers; w++)
-        ny_columns_workspace_free(sample->workspace[w]);
-    ny_free(ctx, sample->workspace);
-    ny_free(ctx, sample->C);
     ny_columns_free(sample->columns);
-    ny_free(ctx, sample);
+    own = sample->own;
+    ny_layout_free(&own);
 }
 
-size_t ny_shift_sample_bytes(const struct ny_columns_spec *spec, unsigned workers)
+void ny_shift_sample_count(struct ny_layout *l, const struct ny_columns_spec *spec,
+                           unsigned workers)
 {
-    return ny_columns_bytes(spec, SAMPLE_ROWS) + SAMPLE_ROWS * ny_raw_bytes(spec) +
-           workers * (ny_columns_workspace_bytes(spec, NY_STRIP_ROWS) +
-                      NY_UNIT_ROWS * SAMPLE_ROWS * sizeof(float) + sizeof(void *)) +
-           sizeof(struct ny_shift_sample) + 4 * 128;
+    lay(l, spec, workers);
 }
 
 int ny_shift_sample_means(struct ny_shift_sample *sample, const struct ny_tile *tile, double *a)

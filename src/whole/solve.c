@@ -7,7 +7,7 @@
 #include "model/coordinates.h"
 #include "model/embedding.h"
 #include "fit/plan.h"
-#include "whole/products_private.h"
+#include "whole/residuals.h"
 #include "fit/sizes.h"
 #include "fit/ideal.h"
 #include "fit/timing.h"
@@ -19,6 +19,7 @@
 /* The result of the stage: Û = Q U, stored rows Q P, and for new points the offset of k(x,X)ÛΛ^-½.
  */
 struct pairs {
+    struct ny_layout own;
     size_t count;       /* that are kept: the components, and a trivial one */
     double *values;     /* rank */
     struct ny_matrix U; /* rank × r: eigenvector k of B is row k */
@@ -112,28 +113,14 @@ static int find_offset(const struct ny_products_state *state, struct pairs *pair
     return NY_OK;
 }
 
-static int allocate_pairs(const struct ny_products_state *state, struct pairs *pairs)
+static void lay(struct ny_layout *l, struct pairs *pairs, const struct ny_products *shape)
 {
-    struct ny_context *ctx = state->fit->job.ctx;
-    size_t r = state->shape.r, rank = state->shape.rank;
-    size_t p = ny_settings_pairs(state->fit->settings);
-    double *U = ny_calloc(ctx, NY_MEM_SOLVE, rank, r * sizeof(double));
-    double *P = ny_calloc(ctx, NY_MEM_SOLVE, r, p * sizeof(double));
+    size_t r = shape->r, rank = shape->rank, p = pairs->count;
 
-    pairs->count = p;
-    pairs->U = ny_matrix(U, rank, r);
-    pairs->P = ny_matrix(P, r, p);
-    pairs->values = ny_calloc(ctx, NY_MEM_SOLVE, rank, sizeof(double));
-    pairs->offset = ny_calloc(ctx, NY_MEM_SOLVE, p, sizeof(double));
-    return U && P && pairs->values && pairs->offset ? NY_OK : NY_EBUDGET;
-}
-
-static void release_pairs(struct ny_context *ctx, struct pairs *pairs)
-{
-    ny_free(ctx, pairs->U.at);
-    ny_free(ctx, pairs->P.at);
-    ny_free(ctx, pairs->values);
-    ny_free(ctx, pairs->offset);
+    pairs->U = ny_matrix(ny_lay(l, NY_MEM_SOLVE, rank, r * sizeof(double)), rank, r);
+    pairs->P = ny_matrix(ny_lay(l, NY_MEM_SOLVE, r, p * sizeof(double)), r, p);
+    pairs->values = ny_lay(l, NY_MEM_SOLVE, rank, sizeof(double));
+    pairs->offset = ny_lay(l, NY_MEM_SOLVE, p, sizeof(double));
 }
 
 /* Counts what is above the cut, and what is negative beyond it; the rest becomes 0. */
@@ -167,10 +154,8 @@ static int save_map(struct ny_products_state *state, const struct pairs *pairs)
     if (err) return err;
     image = ny_calloc(fit->job.ctx, NY_MEM_SOLVE, 1, bytes);
     if (!image) return NY_EBUDGET;
-    image[0] = fit->params.gamma;
-    image[1] = fit->params.coef0;
-    image[2] = fit->params.degree;
-    image[3] = ny_field_number(fit->job.record, "mean_degree", 0);
+    memcpy(image, &fit->params, sizeof(fit->params));
+    image[3] = fit->job.state.record.mean_degree;
     for (size_t k = 0; k < count; k++) {
         image[NY_EXTENSION_HEAD + k] = pairs->values[k] > 0 ? 1 / pairs->values[k] : 0;
         image[NY_EXTENSION_HEAD + count + k] = pairs->offset[k];
@@ -234,7 +219,7 @@ static int save_averages(const struct ny_products_state *state)
         averages[i] = state->Y.at[i * state->Y.stride + state->shape.r] / (double)n;
         mean += averages[i] / (double)n;
     }
-    ny_field_set_number(fit->job.record, "averages_mean", mean);
+    fit->job.state.record.averages_mean = mean;
     err = ny_job_put_part(&fit->job, "averages", averages, n * sizeof(double));
     ny_free(fit->job.ctx, averages);
     return err;
@@ -273,7 +258,7 @@ static int run_solve(struct ny_job *job)
 {
     struct ny_fit *fit = ny_fit_of(job);
     struct ny_solution solution = {.trace = NAN, .trace_approx = NAN};
-    struct pairs pairs = {0};
+    struct pairs pairs = {.own.ctx = fit->job.ctx, .count = ny_settings_pairs(fit->settings)};
     struct ny_products_state state;
     uint64_t place;
     int err;
@@ -281,9 +266,8 @@ static int run_solve(struct ny_job *job)
     err = ny_products_open(&state, fit, &place);
     if (err) return err;
     fit->m = state.shape.order; /* the report tells the rank by it */
-    err = allocate_pairs(&state, &pairs);
-    if (err) goto done;
-    err = solve_small(&state, &pairs);
+    lay(&pairs.own, &pairs, &state.shape);
+    err = pairs.own.err ? pairs.own.err : solve_small(&state, &pairs);
     if (err) goto done;
     solution.m = state.shape.r;
     solution.p = pairs.count;
@@ -297,41 +281,48 @@ static int run_solve(struct ny_job *job)
     if (err == NY_OK) err = find_trace(&state, &solution.trace);
     if (err) goto done;
     ny_fit_report_solution(fit, &solution);
+    if (fit->settings->method->whole->basis_last)
+        err = ny_report_residuals(&state, ny_rows(pairs.U, 0, pairs.count), pairs.values);
+    if (err) goto done;
     ny_job_mark_time(&fit->job);
     err = ny_job_save(job, ny_job_next(job));
 done:
-    release_pairs(fit->job.ctx, &pairs);
+    ny_layout_free(&pairs.own);
     return err;
 }
 
-static struct ny_stage_bytes reduce_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                          size_t limit)
+static struct ny_charges reduce_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                      size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
     const size_t hashed_bytes = 32 << 10; /* numbers of the rows that decide signs */
-    struct ny_stage_bytes bytes = ny_sizes_common(f, workers, 1);
+    struct ny_layout l = ny_layout_above(ny_sizes_common(f, workers, 1));
     struct ny_products products = ny_products_of(f->settings, f->points);
+    struct pairs pairs = {.count = ny_settings_pairs(f->settings)};
     size_t r = products.r, reduce = f->settings->method->whole->bytes(r);
     size_t eigen = ny_eigen_top_bytes(r, products.rank);
     size_t roots = (size_t)f->points->n * sizeof(double);
-    size_t pairs = ny_settings_pairs(f->settings), map = r * pairs * sizeof(double);
-    size_t signs = NY_SIGN_ROWS * pairs * sizeof(double), most = reduce > eigen ? reduce : eigen;
+    size_t map = r * pairs.count * sizeof(double), most = reduce > eigen ? reduce : eigen;
+    size_t signs = NY_SIGN_ROWS * pairs.count * sizeof(double);
+    size_t errors = ny_residuals_bytes(pairs.count);
 
-    bytes.by_purpose[NY_MEM_OTHER] += ny_products_state_bytes(&products);
-    bytes.by_purpose[NY_MEM_STORE] +=
-        ny_batch_put_bytes(limit, products.divided && map < roots ? roots : map);
-    bytes.by_purpose[NY_MEM_DICTIONARY] = hashed_bytes;
-    bytes.by_purpose[NY_MEM_SOLVE] =
-        map + r * (r + products.rank + 6) * sizeof(double) + (most > signs ? most : signs);
+    if (most < signs) most = signs;
+    if (most < errors) most = errors;
+    ny_lay(&l, NY_MEM_OTHER, ny_products_state_bytes(&products), 1);
+    ny_layout_add(&l, NY_MEM_STORE,
+                  ny_batch_put_bytes(limit, products.divided && map < roots ? roots : map));
+    ny_layout_add(&l, NY_MEM_DICTIONARY, hashed_bytes);
+    lay(&l, &pairs, &products);
+    ny_layout_add(&l, NY_MEM_SOLVE, r * (r + 6) * sizeof(double) + most);
     if (has_spread(f->settings)) { /* statistics of four arrays, from a record of four */
-        bytes.by_purpose[NY_MEM_STORE] += f->points->stats_bytes;
-        bytes.by_purpose[NY_MEM_OTHER] += ny_sizes_arrays(f, 8);
+        ny_layout_add(&l, NY_MEM_STORE, f->points->stats_bytes);
+        ny_layout_add(&l, NY_MEM_OTHER, ny_sizes_arrays(f, 8));
     }
     if (f->settings->probes && products.centred) {
-        bytes.by_purpose[NY_MEM_SOLVE] += roots;
-        bytes.by_purpose[NY_MEM_STORE] += ny_batch_put_bytes(limit, roots);
+        ny_lay(&l, NY_MEM_SOLVE, roots, 1);
+        ny_layout_add(&l, NY_MEM_STORE, ny_batch_put_bytes(limit, roots));
     }
-    return bytes;
+    return l.most;
 }
 
 static void reduce_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
@@ -358,8 +349,15 @@ struct output {
     float *narrow;
 };
 
-/* Makes the buffers of one unit and the writer, and loads P. */
-static int allocate_output(struct ny_products_state *state, struct output *out)
+static void lay_output(struct ny_layout *l, struct output *out, size_t r)
+{
+    out->P = ny_lay(l, NY_MEM_SOLVE, r, out->pairs * sizeof(double));
+    out->Y = ny_lay(l, NY_MEM_SOLVE, NY_UNIT_ROWS, out->width * sizeof(double));
+    out->narrow = ny_lay(l, NY_MEM_SOLVE, NY_UNIT_ROWS, out->width * sizeof(float));
+}
+
+/* Makes the writer, and loads P. */
+static int allocate_output(struct ny_products_state *state, struct ny_layout *l, struct output *out)
 {
     struct ny_fit *fit = state->fit;
     size_t r = state->shape.r, pairs = ny_settings_pairs(fit->settings);
@@ -370,11 +368,8 @@ static int allocate_output(struct ny_products_state *state, struct output *out)
 
     out->pairs = pairs;
     out->width = pairs + fit->settings->asymmetric;
-    out->P = ny_calloc(fit->job.ctx, NY_MEM_SOLVE, r, pairs * sizeof(double));
-    out->Y = ny_calloc(fit->job.ctx, NY_MEM_SOLVE, NY_UNIT_ROWS, out->width * sizeof(double));
-    out->narrow = ny_calloc(fit->job.ctx, NY_MEM_SOLVE, NY_UNIT_ROWS, out->width * sizeof(float));
-    if (!out->P || !out->Y || !out->narrow) return NY_EBUDGET;
-    err = ny_job_get_part(&fit->job, "map", out->P, r * pairs * sizeof(double));
+    lay_output(l, out, r);
+    err = l->err ? l->err : ny_job_get_part(&fit->job, "map", out->P, r * pairs * sizeof(double));
     if (err) return err;
     layout = ny_embedding_layout(fit->job.points.n, out->width, element);
     ny_record_renew(fit->job.record, "embedding");
@@ -449,6 +444,7 @@ static void report_ratio(struct ny_fit *fit)
 static int run_project(struct ny_job *job)
 {
     struct ny_fit *fit = ny_fit_of(job);
+    struct ny_layout l = {.ctx = fit->job.ctx};
     struct output out = {.P = NULL};
     struct ny_products_state state;
     uint64_t place;
@@ -456,7 +452,7 @@ static int run_project(struct ny_job *job)
 
     err = ny_products_open(&state, fit, &place);
     if (err) return err;
-    err = allocate_output(&state, &out);
+    err = allocate_output(&state, &l, &out);
     if (err) goto done;
     ny_blas_serial();
     err = write_embedding(&state, &out);
@@ -466,28 +462,26 @@ static int run_project(struct ny_job *job)
     err = flush(&state, &out, true);
 done:
     ny_embedding_writer_release(&out.writer);
-    ny_free(fit->job.ctx, out.P);
-    ny_free(fit->job.ctx, out.Y);
-    ny_free(fit->job.ctx, out.narrow);
+    ny_layout_free(&l);
     return err;
 }
 
-static struct ny_stage_bytes write_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                         size_t limit)
+static struct ny_charges write_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                     size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
-    struct ny_stage_bytes bytes = ny_sizes_common(f, workers, 1);
+    struct ny_layout l = ny_layout_above(ny_sizes_common(f, workers, 1));
     struct ny_products products = ny_products_of(f->settings, f->points);
-    size_t width = ny_settings_pairs(f->settings) + f->settings->asymmetric;
+    size_t pairs = ny_settings_pairs(f->settings), width = pairs + f->settings->asymmetric;
+    struct output out = {.pairs = pairs, .width = width};
     struct ny_embedding_layout layout =
         ny_embedding_layout(f->points->n, width, ny_sizes_element(f));
 
-    bytes.by_purpose[NY_MEM_OTHER] += ny_products_state_bytes(&products);
-    bytes.by_purpose[NY_MEM_SOLVE] =
-        width * (products.r * sizeof(double) + NY_UNIT_ROWS * (sizeof(double) + sizeof(float)));
-    bytes.by_purpose[NY_MEM_STORE] +=
-        2 * ny_embedding_writer_bytes(&layout, ny_batch_bytes_max(limit));
-    return bytes;
+    ny_lay(&l, NY_MEM_OTHER, ny_products_state_bytes(&products), 1);
+    lay_output(&l, &out, products.r);
+    ny_layout_add(&l, NY_MEM_STORE,
+                  2 * ny_embedding_writer_bytes(&layout, ny_batch_bytes_max(limit)));
+    return l.most;
 }
 
 static void write_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)

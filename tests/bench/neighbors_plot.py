@@ -12,7 +12,7 @@ from beside_plot import GAP, HEIGHT, LEFT, OTHERS, TOP, Axis, text
 from neighbors import curves
 
 WIDTH, RECALLS = 150, (0.5, 0.9, 0.95, 0.99, 0.999)
-COLOURS = {"nystream sieve": "#0072b2", "nystream forest": "#56b4e9", "nystream": "#000000"}
+COLOURS = {"nystream sieve": "#0072b2", "nystream": "#000000"}
 
 
 def across(recall):

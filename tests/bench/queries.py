@@ -81,7 +81,7 @@ def python(X, Q):
     folder = tempfile.mkdtemp()
     store = nystream.open(folder + "/points.nys", threads=THREADS)
     store.append(X)
-    graph = store.graph("near", neighbors=T, knn="forest")
+    graph = store.graph("near", neighbors=T, knn="sieve")
     return lambda setting: graph.kneighbors(Q, T, recall=float(setting))[1]
 
 

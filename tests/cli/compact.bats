@@ -15,19 +15,14 @@ bytes() { du -sb s | cut -f1; }
 @test "compact gives back what a removed result held; all else has the same bytes" {
     full_store
     nystream rm s large
-    local held
     held=$(bytes)
-    ny compact s
-    exits 0
+    ny -0 compact s
     prints ", was "
     [ "$(bytes)" -lt $((held - 7000000)) ]
     [ ! -e s/results.small ]
-    ny verify s
-    exits 0
-    nystream export s small -o after.npy
-    cmp before.npy after.npy
-    ny compact s --json
-    exits 0
+    ny -0 verify s
+    writes before.npy "s small"
+    ny -0 compact s --json
     [ "$(field "$output" bytes)" = "$(field "$output" bytes_before)" ]
     ny compact s
     prints "nothing to reclaim"
@@ -41,8 +36,7 @@ bytes() { du -sb s | cut -f1; }
     nystream import s more.csv --append -q
     nystream fit s small --update full -q
     nystream fit s large --landmarks 300 --components 100 -q
-    ny verify s
-    exits 0
+    ny -0 verify s
     nystream export s small -o after.npy
     [ "$(stat -c %s after.npy)" -gt "$(stat -c %s before.npy)" ]
 }
@@ -53,7 +47,6 @@ bytes() { du -sb s | cut -f1; }
     chmod 770 s/results
     chmod 660 s/results/data.mdb
     [ "$(id -u)" -ne 0 ] || chown 12345:2345 s/results/data.mdb
-    local was
     was=$(stat -c '%a %u %g' s/results s/results/data.mdb)
     nystream compact s -q
     [ "$(stat -c '%a %u %g' s/results s/results/data.mdb)" = "$was" ]
@@ -64,20 +57,16 @@ bytes() { du -sb s | cut -f1; }
     nystream rm s large
     exec 8>>s/locks/points.lock
     flock 8
-    ny compact s
-    exits 6
+    ny -6 compact s
     exec 8>&-
     exec 8>>s/locks/name-small.lock
     flock 8
-    ny compact s
-    exits 6
+    ny -6 compact s
     says "the result 'small'"
     exec 8>&-
-    ny compact missing
-    exits 4
+    ny -4 compact missing
     mkdir empty
-    ny compact empty
-    exits 4
+    ny -4 compact empty
 }
 
 @test "a compact that is refused has taken no lock of an append's" {
@@ -86,14 +75,12 @@ bytes() { du -sb s | cut -f1; }
     nystream fit s small --landmarks 10 -q
     exec 8>>s/locks/name-small.lock
     flock 8
-    ny compact s
-    exits 6
+    ny -6 compact s
     says "the result 'small' is held"
     run ! grep compact s/locks/points.lock # who holds a lock writes into it
     exec 8>&-
     nystream rm s small -q
-    ny compact s
-    exits 0
+    ny -0 compact s
     grep compact s/locks/points.lock
 }
 
@@ -105,29 +92,23 @@ bytes() { du -sb s | cut -f1; }
     exec 7>pipe
     table 100 8 >&7
     nystream rm s large
-    ny compact s -q
-    exits 0
+    ny -0 compact s -q
     exec 7>&-
     wait $reader
     [ -s placed.npy ]
     mkfifo more
     nystream import s more --append --format csv -q 2>err &
-    local writer=$! tries=0
+    local writer=$!
     exec 7>more
     table 100 8 >&7
-    until grep -qs "^$writer " s/locks/points.lock; do
-        sleep 0.02
-        [ $((tries += 1)) -lt 500 ]
-    done
-    ny compact s
-    exits 6
+    await 'grep -qs "^$writer " s/locks/points.lock'
+    ny -6 compact s
     exec 7>&-
     wait $writer
 }
 
 # bats test_tags=slow
 @test "an evaluation beside a compact tells what it has measured, and that no clusters are stored" {
-    local pid
     full_store
     nystream rm s large
     nystream eval s small --clusters 500 >measured.txt 2>err &
@@ -143,8 +124,7 @@ bytes() { du -sb s | cut -f1; }
     exits 0
     says "the clusters are not stored: s was removed or compacted while it was open"
     [ -s measured.txt ]
-    ny export s small --part clusters -o clusters.npy
-    exits 2
+    ny -2 export s small --part clusters -o clusters.npy
 }
 
 # bats test_tags=slow
@@ -152,16 +132,13 @@ bytes() { du -sb s | cut -f1; }
     full_store
     nystream rm s large
     cp -r s kept
-    local delay
     for delay in 0.002 0.005 0.01 0.015 0.02 0.03 0.05; do
         nystream compact s -q &
         sleep $delay
         kill -9 $! 2>/dev/null || true
         wait $! 2>/dev/null || true
-        ny verify s
-        exits 0
-        nystream export s small -o after.npy
-        cmp before.npy after.npy
+        ny -0 verify s
+        writes before.npy "s small"
         rm -rf s
         cp -r kept s
     done
@@ -170,8 +147,7 @@ bytes() { du -sb s | cut -f1; }
     nystream compact s -q
     [ ! -e s/results.small ]
     [ ! -e s/results.small.new ]
-    ny verify s
-    exits 0
+    ny -0 verify s
 }
 
 @test "more results than files may be open: compact says what to raise" {
@@ -180,9 +156,7 @@ bytes() { du -sb s | cut -f1; }
     for i in {1..24}; do
         nystream select s n$i --landmarks 3 -q
     done
-    run --separate-stderr bash -c 'ulimit -n 24; nystream compact s'
-    exits 4
+    run -4 --separate-stderr bash -c 'ulimit -n 24; nystream compact s'
     says "Too many open files; let the process open more files (ulimit -n)"
-    ny compact s
-    exits 0
+    ny -0 compact s
 }

@@ -10,13 +10,9 @@ big_store() {
 
 # Starts a fit that takes seconds; $pid. Returns when its NAME is there.
 start_fit() { # NAME
-    local tries=0
     nystream fit s "$1" $slow -q 2>err &
     pid=$!
-    until nystream list s | grep -q "^$1"; do
-        sleep 0.02
-        [ $((tries += 1)) -lt 500 ]
-    done
+    await "nystream list s | grep -q '^$1'"
 }
 
 @test "a second import is refused at once, and told who is first" {
@@ -25,22 +21,16 @@ start_fit() { # NAME
     mkfifo pipe
     exec 7<>pipe
     nystream import s - --append --format csv -q <pipe 2>err 7>&- &
-    local pid=$! from tries=0
+    local pid=$! from
     table 500 3 >&7
-    until grep -qs "^$pid " s/locks/points.lock; do
-        sleep 0.02
-        [ $((tries += 1)) -lt 500 ]
-    done
+    await 'grep -qs "^$pid " s/locks/points.lock'
     from=$SECONDS
-    ny import s t.csv --append
-    exits 6
-    says "process $pid (nystream import on $(hostname))"
-    [ $((SECONDS - from)) -le 1 ]
+    ny -6 import s t.csv --append
+    [ $((SECONDS - from)) -le 5 ]
     # readers are not in its way, and see the rows from before it
     ny info s --json
     [ "$(field "$output" n)" -eq 1000 ]
-    ny verify s
-    exits 0
+    ny -0 verify s
     nystream fit s a --landmarks 20 -q
     exec 7>&-
     wait $pid
@@ -54,38 +44,26 @@ start_fit() { # NAME
     mkfifo pipe
     exec 7<>pipe
     nystream import s - --format csv -q <pipe 2>err 7>&- &
-    local pid=$! tries=0
+    local pid=$!
     table 500 3 >&7
-    until grep -qs "^$pid " s/locks/points.lock; do
-        sleep 0.02
-        [ $((tries += 1)) -lt 500 ]
-    done
-    ny fit s a --landmarks 20
-    exits 3
-    says "an import into it is still running"
+    await 'grep -qs "^$pid " s/locks/points.lock'
+    ny -3 fit s a --landmarks 20
     exec 7>&-
     wait $pid
-    ny fit s a --landmarks 20 -q
-    exits 0
+    ny -0 fit s a --landmarks 20 -q
 }
 
 @test "the same NAME is refused at once, and told who has it" {
     big_store
-    local pid from
     start_fit a
     from=$SECONDS
-    ny fit s a $slow
-    exits 6
-    says "process $pid (nystream fit on $(hostname))"
-    ny fit s a --landmarks 20 --restart
-    exits 6
-    ny rm s a
-    exits 6
-    [ $((SECONDS - from)) -le 1 ]
+    ny -6 fit s a $slow
+    ny -6 fit s a --landmarks 20 --restart
+    ny -6 rm s a
+    [ $((SECONDS - from)) -le 5 ]
     ny list s
     [ "$output" = "a	running" ]
-    ny export s a -o a.npy
-    exits 2
+    ny -2 export s a -o a.npy
     kill -TERM $pid
     wait $pid || [ $? -eq 143 ]
     ny list s
@@ -95,7 +73,6 @@ start_fit() { # NAME
 # bats test_tags=slow
 @test "jobs of different names run side by side, to the bytes they have alone" {
     big_store
-    local one two name
     nystream fit s alone --landmarks 300 --components 4 -q
     nystream fit s one --landmarks 300 --components 4 -q &
     one=$!
@@ -110,8 +87,7 @@ start_fit() { # NAME
     done
     cmp alone.npy one.npy
     cmp alone.npy three.npy
-    ny verify s
-    exits 0
+    ny -0 verify s
     ny info s two --json
     [ "$(field "$output" n)" -eq 60000 ]
 }
@@ -140,8 +116,7 @@ start_fit() { # NAME
     nystream fit s b --landmarks 30 -q &
     local pid=$!
     for i in 1 2 3 4 5; do
-        nystream export s a -o after.npy
-        cmp before.npy after.npy
+        writes before.npy "s a"
     done
     wait $pid
 }
@@ -179,8 +154,7 @@ finish_export() {
     nystream fit s a $fit --seed 1 --restart
     finish_export
     exits 6
-    says "fitted anew"
-    says "run the same command again"
+    says "fitted anew" "run the same command again"
     begin_export s a
     nystream rm s a
     finish_export
@@ -190,7 +164,6 @@ finish_export() {
 
 # bats test_tags=slow
 @test "no export has clusters of two evaluations" {
-    local exporter k evaluations
     npy_u8 12000 20 >t.npy
     nystream import s t.npy -q
     nystream fit s a --landmarks 120 --components 100 --precision f64 --threads 1 -q
@@ -207,13 +180,11 @@ finish_export() {
         done
         finish_export
         exits 6
-        says "were replaced while they were read"
     done
 }
 
 # bats test_tags=slow
 @test "no export of names has rows of two fits" {
-    local exporter how
     awk 'BEGIN { print "id,x,y"; for (i = 0; i < 20000; i++)
         printf "%060d,%.6f,%.6f\n", i, rand() + (i % 20 ? 0 : 100), rand() }' >t.csv
     nystream import s t.csv --id-column id -q
@@ -247,7 +218,6 @@ finish_export() {
     nystream fit big a $fit --seed 1 --restart
     finish_export
     exits 2
-    says "'a' of shard 1 of big was fitted anew or updated since it was opened"
 }
 
 # Starts to place rows by a result: it has opened that when it reads rows, of which the last wait for
@@ -269,7 +239,6 @@ finish_transform() {
 
 # bats test_tags=slow
 @test "no rows are placed by two fits of one name, or by two graphs" {
-    local transformer name
     table 12000 3 >new.csv # several times what a pipe holds
     head -400 new.csv >s.csv
     nystream import s s.csv -q
@@ -298,15 +267,12 @@ finish_transform() {
 }
 
 @test "no path goes through two graphs of one name" {
-    local pid tries=0
+    local pid
     awk 'BEGIN { for (i = 0; i < 600000; i++) print i, i + 1 }' >line.txt
     nystream graph e g --edges line.txt -q
     nystream path e g --from 0 --to 600000 >path.txt 2>err &
     pid=$!
-    until [[ $(readlink /proc/$pid/fd/*) == *e/results/data.mdb* ]]; do
-        sleep 0.01
-        [ $((tries += 1)) -lt 1000 ]
-    done
+    await '[[ $(readlink /proc/$pid/fd/*) == *e/results/data.mdb* ]]'
     sleep 0.05
     kill -STOP $pid
     nystream graph e g --restart -q
@@ -325,7 +291,6 @@ finish_transform() {
     npy_u8 29000 100 >other.npy
     nystream import s first.npy -q
     nystream import s second.npy --append -q
-    local exporter
     begin_export s --part points
     nystream import s first.npy --append -q
     finish_export
@@ -336,23 +301,18 @@ finish_transform() {
     nystream import s other.npy --append -q
     finish_export
     exits 6
-    says "cut off or replaced"
     begin_export s --part points
     nystream truncate s --keep 1000 -q
     finish_export
     exits 6
-    says "cut off or replaced"
 }
 
 # info_while_cut STORE CUT: what info tells of STORE while its rows in CUT are cut off but for 1,000.
 info_while_cut() {
-    local pid tries=0
+    local pid
     nystream info "$1" --json >told 2>err &
     pid=$!
-    until [[ $(readlink /proc/$pid/fd/*) == *"$2"/points/data.mdb* ]]; do
-        sleep 0.01
-        [ $((tries += 1)) -lt 1000 ]
-    done
+    await "[[ \$(readlink /proc/$pid/fd/*) == *$2/points/data.mdb* ]]"
     sleep 0.05
     kill -STOP $pid
     nystream truncate "$2" --keep 1000 -q
@@ -372,7 +332,6 @@ info_while_cut() {
 }
 
 @test "info of shards tells the rows that are left where some are cut off meanwhile" {
-    local left
     npy_u8 8000000 1 >t.npy
     nystream import big t.npy --labels t.npy --shards 2 -q
     info_while_cut big big/shard-00001
@@ -384,33 +343,21 @@ info_while_cut() {
 # bats test_tags=slow
 @test "two processes with one number, in two pid namespaces: one writes, the other reads" {
     unshare -p -f true 2>/dev/null || skip "no new pid namespaces here (not root?)"
-    local pid tries=0
     big_store
     nystream fit s a --landmarks 30 -q
     nystream export s a -o before.npy
     unshare -p -f nystream fit s b $slow -q 2>err &
     pid=$!
-    until [[ $(nystream list s) == *b$'\t'running* ]]; do
-        sleep 0.02
-        [ $((tries += 1)) -lt 500 ]
-    done
-    run --separate-stderr unshare -p -f nystream export s a -o after.npy
-    exits 0
+    await '[[ $(nystream list s) == *b*running* ]]'
+    run -0 --separate-stderr unshare -p -f nystream export s a -o after.npy
     says "--pid=host"
     cmp before.npy after.npy
-    run --separate-stderr unshare -p -f nystream eval s a --against a --json
-    exits 0
-    run --separate-stderr unshare -p -f nystream fit s c --landmarks 20
-    exits 6
-    says "a process in another container that has the same process id as this one, 1"
+    run -0 --separate-stderr unshare -p -f nystream eval s a --against a --json
+    run -6 --separate-stderr unshare -p -f nystream fit s c --landmarks 20
     says "--pid=host"
     kill -KILL $pid
     wait $pid || true
-    tries=0 # its child, the fit, ends with its namespace or by itself
-    until run --separate-stderr unshare -p -f nystream fit s c --landmarks 20 -q && [ "$status" -eq 0 ]; do
-        sleep 0.2
-        [ $((tries += 1)) -lt 300 ]
-    done
-    ny verify s
-    exits 0
+    # its child, the fit, ends with its namespace or by itself
+    await 'run --separate-stderr unshare -p -f nystream fit s c --landmarks 20 -q && [ "$status" -eq 0 ]'
+    ny -0 verify s
 }

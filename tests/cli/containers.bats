@@ -3,9 +3,7 @@
 load helper
 
 setup() {
-    cd "$BATS_TEST_TMPDIR" || return
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
-    unset NYSTREAM_MEMORY
+    own_folder || return
     table 3000 8 >t.csv
 }
 
@@ -52,7 +50,6 @@ session() {
     need_mounts
     session inside "mount --bind $PWD $PWD; mount -o remount,bind,ro /; cd $PWD"
     ! inside 'mount -t tmpfs -o ro tmpfs /mnt' nystream import /mnt/s t.csv -q 2>said || false
-    grep -q "cannot create the store /mnt/s: Read-only file system" said
 }
 
 @test "a user who has no name" {
@@ -66,8 +63,7 @@ session() {
     session taskset 1
     nystream import s t.csv -q
     nystream fit s a --landmarks 60 --threads 64 -q
-    nystream export s a -o s.npy -q
-    cmp one.npy s.npy
+    writes one.npy "s a"
 }
 
 # budget GROUP FILE BYTES: prints the budget of a fit in a control group that has such a limit.
@@ -125,6 +121,6 @@ END
     nystream import s t.csv -q
     nystream fit s a --landmarks 60 -q
     nystream rm s a -q
-    ./filter nystream compact s -q 2>said || grep -q "cannot put the smaller copy in place of" said
+    ./filter nystream compact s -q 2>said || grep -q "cannot rename" said
     nystream verify s -q
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # The generators and judges of data-tools, against answers known from elsewhere.
 # bats file_tags=slow
+load helper
 
 setup() {
     PATH=$NYSTREAM_BUILD/data-tools:$PATH
@@ -16,11 +17,6 @@ make_images() {
         printf '\0\0\0\0\0\100\100\0\0\100\100\0\0\0\0\0'
     } >images
     printf '\0\0\10\1\0\0\0\3\7\1\0' >labels
-}
-
-# npy_header FILE: its dictionary
-npy_header() {
-    head -c 128 "$1" | grep -aoE "\{'descr'[^}]*\}"
 }
 
 refute() {
@@ -78,22 +74,17 @@ bytes() {
     cmp <(tail -c +17 kept | head -c 16) <(tail -c +17 images | head -c 16)
     cmp <(tail -c +33 kept | head -c 16) <(tail -c +49 images | head -c 16)
     [ "$(bytes kept.labels 8 5 | xargs)" = "7 0 7 0 7" ]
-    run infinite-digits images labels --classes 5 -n 5 -o none
-    [ "$status" -eq 3 ]
+    run -3 infinite-digits images labels --classes 5 -n 5 -o none
 }
 
 @test "infinite-digits: bad input is named" {
     make_images
     head -c 40 images >short
-    run infinite-digits short -n 5 -o out
-    [ "$status" -eq 3 ]
+    run -3 infinite-digits short -n 5 -o out
     [[ $output == *"short ends after 24 of 48 bytes"* ]]
-    run infinite-digits labels -n 5 -o out
-    [ "$status" -eq 3 ]
-    run infinite-digits images -n 5 --format png -o out
-    [ "$status" -eq 2 ]
-    run infinite-digits images -n 5 --labels-out l -o out
-    [ "$status" -eq 2 ]
+    run -3 infinite-digits labels -n 5 -o out
+    run -2 infinite-digits images -n 5 --format png -o out
+    run -2 infinite-digits images -n 5 --labels-out l -o out
 }
 
 @test "manifold: points of a swiss roll lie on the sheet, and the same seed gives the same bytes" {
@@ -149,17 +140,13 @@ on_shape() {
 }
 
 @test "manifold: mistakes are answered with what to do" {
-    run manifold swis-roll -o x.npy
-    [ "$status" -eq 2 ]
+    run -2 manifold swis-roll -o x.npy
     [[ $output == *"did you mean swiss-roll?"* ]]
-    run manifold -o x.npy
-    [ "$status" -eq 2 ]
+    run -2 manifold -o x.npy
     [[ $output == *"manifold KIND -o OUT.npy"*"--help"* ]]
-    run manifold halo
-    [ "$status" -eq 2 ]
+    run -2 manifold halo
     [[ $output == *"-o OUT.npy"* ]]
-    run manifold spheres --dimension 64 -o x.npy
-    [ "$status" -eq 2 ]
+    run -2 manifold spheres --dimension 64 -o x.npy
     [[ $output == *"1 to 63"* ]]
     [ ! -e x.npy ]
 }
@@ -200,15 +187,13 @@ on_shape() {
     printf 'cat\ncat\ndog\ndog\n' >train.labels
     printf '10,10.2\n0,0.2\n' >test.csv
     printf 'dog\ncat\n' >test.labels
-    run knn-accuracy train.csv train.labels test.csv test.labels
-    [ "$status" -eq 0 ]
+    run -0 knn-accuracy train.csv train.labels test.csv test.labels
     [[ $output == "accuracy 1.0000 (2 of 2, "* ]]
     printf 'dog\nfish\n' >test.labels # a class that the training points do not have
     run knn-accuracy train.csv train.labels test.csv test.labels
     [[ $output == "accuracy 0.5000 (1 of 2, "* ]]
     printf '0\n0\n1\n1\n' >train.labels
-    run knn-accuracy train.csv train.labels test.csv test.labels
-    [ "$status" -eq 3 ]
+    run -3 knn-accuracy train.csv train.labels test.csv test.labels
     [[ $output == *"test.labels"* ]]
 }
 
@@ -217,13 +202,11 @@ on_shape() {
     printf '0\n0\n1\n1\n' >train.labels
     printf '10,10.2\n0,0.2\n' >test.csv
     printf '1\nnan\n' >test.labels
-    run knn-accuracy train.csv train.labels test.csv test.labels
-    [ "$status" -eq 3 ]
+    run -3 knn-accuracy train.csv train.labels test.csv test.labels
     [[ $output == *"test.labels has no label for row 1 (from 0)"* ]]
     printf '1\n0\n' >test.labels
     printf '0\nnan\n1\n1\n' >train.labels
-    run knn-accuracy train.csv train.labels test.csv test.labels
-    [ "$status" -eq 3 ]
+    run -3 knn-accuracy train.csv train.labels test.csv test.labels
     [[ $output == *"train.labels has no label for row 1 (from 0)"* ]]
 }
 
@@ -232,8 +215,7 @@ on_shape() {
     printf '%s\n' '#!/bin/sh' 'case "$*" in *hdf5*|*libjpeg*) exit 1 ;; esac' \
         "exec $(command -v pkg-config) \"\$@\"" >bin/pkg-config
     chmod +x bin/pkg-config
-    PATH=$PWD/bin:$PATH run make -n -C "$BATS_TEST_DIRNAME/../.." tools BUILD="$PWD/new"
-    [ "$status" -eq 0 ]
+    PATH=$PWD/bin:$PATH run -0 make -n -C "$BATS_TEST_DIRNAME/../.." tools BUILD="$PWD/new"
     [[ $output == *"new/data-tools/ply-rows"* && $output != *"new/data-tools/hdf5-rows"* ]]
     [[ $output == *"not built: hdf5-rows image-rows; data-tools/setup tools"* ]]
     PATH=$PWD/bin:$PATH run make -n -C "$BATS_TEST_DIRNAME/../.." all BUILD="$PWD/new"
@@ -263,22 +245,18 @@ on_shape() {
         sed "/^build  cmd:make/,/^fresh/d; s|^needs='|&\npython file:there other\npython file:nowhere $package|" \
             "$BATS_TEST_DIRNAME/../../data-tools/setup" >setup-$package
     done
-    PATH=$PWD/bin:$PATH run bash setup-umap-learn python
-    [ "$status" -eq 0 ]
+    PATH=$PWD/bin:$PATH run -0 bash setup-umap-learn python
     [[ $output == *"without umap-learn, which cannot be installed here"*"setup: done" ]]
     [ -e there ]
-    PATH=$PWD/bin:$PATH run bash setup-umap-needed python
-    [ "$status" -eq 1 ]
+    PATH=$PWD/bin:$PATH run -1 bash setup-umap-needed python
     [[ $output == *"Install by hand"*umap-needed* ]]
 }
 
 @test "every tool explains itself" {
     for tool in infinite-digits manifold sparse-text cells knn-accuracy windows ply-rows wfdb-rows; do
-        run $tool --help
-        [ "$status" -eq 0 ]
+        run -0 $tool --help
         [[ $output == "$tool "* ]]
-        run $tool --nonsense
-        [ "$status" -eq 2 ]
+        run -2 $tool --nonsense
         [[ $output == *--nonsense* ]]
     done
 }
@@ -371,18 +349,15 @@ END
     refuse() {
         local wanted=$1
         shift
-        run "$@"
-        [ "$status" -eq 2 ]
+        run -2 "$@"
         [[ $output == *"$wanted"* ]]
     }
     refuse "Say where to" cells --cells 3
     refuse "half of --features" cells --features 10 --mean 6 -o a.npz
     refuse "must be positive" cells --types 0 -o a.npz
     for out in a.npz a.h5ad; do
-        run cells -o missing/$out
-        [ "$status" -eq 4 ]
-        run bash -c "trap '' XFSZ; ulimit -f 1000; cells -o $out"
-        [ "$status" -eq 4 ]
+        run -4 cells -o missing/$out
+        run -4 bash -c "trap '' XFSZ; ulimit -f 1000; cells -o $out"
         [[ $output == "cannot write $out: File too large" ]]
     done
     [ -z "$(ls)" ]
@@ -456,9 +431,7 @@ points() {
 
 @test "windows: a lead that is not there is told as it was typed" {
     make_series >s.npy
-    run windows s.npy --length 3 --lead 7 -o w.npy
-    [ "$status" -eq 2 ]
-    [[ $output == *"--lead 7 is column 8 of s.npy."*"columns are numbered from 1 to 2"* ]]
+    run -2 windows s.npy --length 3 --lead 7 -o w.npy
 }
 
 @test "windows: a series that ends early leaves no file" {
@@ -469,14 +442,12 @@ points() {
 
 @test "windows: refuses what gives none" {
     make_series >s.npy
-    run windows s.npy --length 12
-    [ "$status" -eq 3 ]
+    run -3 windows s.npy --length 12
     [[ $output == *"no recording of 12 times"* ]]
     run windows s.npy --lead 2
     [ "$status" -ne 0 ]
     [ -n "$output" ]
-    run windows s.npy --stride 0
-    [ "$status" -eq 2 ]
+    run -2 windows s.npy --stride 0
 }
 
 # makes an HDF5 file t.h5, if hdf5-rows is built
@@ -588,8 +559,7 @@ make_image() {
     make_image png gray 3 2 10 a.png
     # a note whose checksum is wrong, behind the signature and the header
     { head -c 33 a.png; printf '\0\0\0\5tEXta\0bcd\1\2\3\4'; tail -c +34 a.png; } >set/a.png
-    run image-rows set -o x.npy
-    [ "$status" -eq 0 ]
+    run -0 image-rows set -o x.npy
     [ "$(bytes x.npy 128 6 | xargs)" = "10 11 12 13 14 15" ]
     # the picture itself is cut short
     perl -0777 -pe 's/(....)IDAT/pack("N", unpack("N", $1) - 4) . "IDAT"/se' a.png >set/a.png

@@ -4,7 +4,6 @@ load helper
 
 # 10,500 rows of bytes with labels, in one npy, in three, as bvecs and in two tables of text.
 setup_file() {
-    load helper
     cd "$BATS_FILE_TMPDIR" || return
     export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
     npy_u8 10500 12 >all.npy
@@ -27,8 +26,7 @@ setup_file() {
 }
 
 setup() {
-    cd "$BATS_TEST_TMPDIR" || return
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    own_folder || return
     cp "$BATS_FILE_TMPDIR"/*.{npy,csv,txt} .
 }
 
@@ -39,15 +37,12 @@ holds() {
 }
 
 @test "rows of one file or of several are dealt out, cut at multiples of 2,048" {
-    ny import big all.npy --labels labels.txt --shards 4
-    exits 0
+    ny -0 import big all.npy --labels labels.txt --shards 4
     says "10,500 rows of 12 columns imported"
     holds big
-    nystream export big --part labels -o l.npy -q
-    cmp l.npy labels.npy
+    writes labels.npy "big --part labels"
     ny info big
-    prints "- shard 0             rows 0 to 2047"
-    prints "- shard 1             rows 2048 to 6143"
+    prints "- shard 0             rows 0 to 2047" "- shard 1             rows 2048 to 6143"
     prints "- shard 3             rows 8192 to 10499"
     [[ $output != *multiple* ]]
     nystream import three a.npy b.npy c.npy --shards 3 --json >json
@@ -60,13 +55,10 @@ holds() {
     cp -r "$BATS_FILE_TMPDIR/one" .
     nystream fit one map --landmarks 40 --components 3 -q
     nystream fit three map --landmarks 40 --components 3 -q
-    nystream export one map -o one.npy -q
-    nystream export three map -o three.npy -q
-    cmp one.npy three.npy
+    same_exports "one map" "three map"
 }
 
 @test "bvecs, IDX and rows of other types are cut, too" {
-    local text
     text=$(tail -c $((10500 * 12)) all.npy | od -An -v -tx1 -w12 | sed 's/ /\\x/g; s/^/\\x0c\\x00\\x00\\x00/' | tr -d '\n')
     printf '%b' "$text" >all.bvecs
     { printf '\0\0\10\2\0\0\51\4\0\0\0\14' && tail -c $((10500 * 12)) all.npy; } >all.idx
@@ -76,9 +68,7 @@ holds() {
     holds i
     nystream import f all.npy --shards 2 --dtype f32 --columns 2-3 -q
     nystream import g all.npy --dtype f32 --columns 2-3 -q
-    nystream export f --part points -o f.npy -q
-    nystream export g --part points -o g.npy -q
-    cmp f.npy g.npy
+    same_exports "f --part points" "g --part points"
 }
 
 @test "processes share an import, with the rows of one" {
@@ -118,92 +108,76 @@ holds() {
 }
 
 @test "an import that is killed is gone on with by the same command" {
-    local delay
     for delay in 0.004 0.01 0.015 0.02 0.025 0.03; do
         timeout -s KILL $delay nystream import big a.npy b.npy c.npy --shards 5 -q || true
     done
     nystream import big a.npy b.npy c.npy --shards 5 -q || [ $? -eq 2 ]
     holds big
-    ny import big a.npy b.npy c.npy --shards 5
-    usage "big already holds 10500 points, and none of its shards is missing: an earlier, interrupted run of this command had finished the import; to add more rows, give --append instead of --shards 5"
+    ny -2 import big a.npy b.npy c.npy --shards 5
     rm -r big/shard-00003
-    ny import big a.npy b.npy c.npy --shards 5
-    exits 0
-    says "shard 0 of big exists already and is left as it is"
-    says "2,048 rows of 12 columns imported"
+    ny -0 import big a.npy b.npy c.npy --shards 5
+    says "shard 0 of big exists already and is left as it is" "2,048 rows of 12 columns imported"
     holds big
 }
 
 @test "an import is not gone on with from files that have changed, or by other options" {
-    local change
     nystream import big a.npy b.npy c.npy --shards 5 -q
     nystream import words 0.csv 1.csv --label-column 13 --shards 2 -q
-    refused() { # WORDS, STORE, and how it was imported
-        cp "$2/shards" before
-        ny import "${@:2}"
-        exits 3
-        says "$1 since other shards of $2 were imported, and this one would not go with them: repeat the import as it was, or remove $2 and import all of it"
-        cmp before "$2/shards"
-        [ ! -e "$2/shard-00001" ]
+    refused() { # STORE, and how it was imported
+        cp "$1/shards" before
+        ny -3 import "$@"
+        cmp before "$1/shards"
+        [ ! -e "$1/shard-00001" ]
     }
     rm -r big/shard-00001 words/shard-00001
     cp -p b.npy kept.npy
     for change in 200 1300; do # bytes near the beginning, or the end, and the time as it was
         printf X | dd of=b.npy bs=1 seek=$change conv=notrunc status=none
         touch -r kept.npy b.npy
-        refused "b.npy has changed" big a.npy b.npy c.npy --shards 5
+        refused big a.npy b.npy c.npy --shards 5
         cp -p kept.npy b.npy
     done
     cp -p c.npy later.npy
     touch c.npy
-    refused "c.npy has changed" big a.npy b.npy c.npy --shards 5
+    refused big a.npy b.npy c.npy --shards 5
     cp -p later.npy c.npy
-    refused "the import has got other options or FILEs" big a.npy c.npy --shards 5
-    refused "the import has got other options or FILEs" big a.npy b.npy c.npy --shards 5 --codec raw
+    refused big a.npy c.npy --shards 5
+    refused big a.npy b.npy c.npy --shards 5 --codec raw
     printf '1,2\n' >>1.csv
-    refused "1.csv has changed" words 0.csv 1.csv --label-column 13 --shards 2
+    refused words 0.csv 1.csv --label-column 13 --shards 2
     nystream import big a.npy b.npy c.npy --shards 5 -q
     holds big
     nystream import marked all.npy --labels labels.txt --shards 2 -q
     rm -r marked/shard-00001
     tac labels.txt >turned && mv turned labels.txt
-    refused "the import has got other options or FILEs" marked all.npy --labels labels.txt --shards 2
+    refused marked all.npy --labels labels.txt --shards 2
 }
 
 @test "a single file that has changed is not gone on with either" {
     npy_u8 400000 64 >large.npy
     bash -c "trap '' XFSZ; ulimit -f 16000; nystream import s large.npy --memory 32M -q" 2>err || [ $? -eq 4 ]
     cp -r s again
-    ny import s large.npy
-    exits 0
-    says "it resumes after"
+    ny -0 import s large.npy
     touch large.npy # as large as before, of the same name
-    ny import again large.npy
-    exits 0
+    ny -0 import again large.npy
     says "it starts over"
     [[ $stderr != *"it resumes after"* ]]
 }
 
 @test "files whose rows cannot be counted go to one shard as a whole" {
-    ny import big 0.csv 1.csv --label-column 13 --dtype u8 --shards 2
-    exits 0
-    says "each file goes to one shard as a whole"
+    ny -0 import big 0.csv 1.csv --label-column 13 --dtype u8 --shards 2
     holds big
     ny info big
-    prints "- shard 0             rows 0 to 3999"
-    prints "uneven shards         0 (rows not a multiple of 2,048)"
+    prints "- shard 0             rows 0 to 3999" "uneven shards         0 (rows not a multiple of 2,048)"
     nystream import one words.csv --label-column 13 --dtype u8 -q
     for part in labels points; do
         nystream export big --part $part -o b.npy -q
-        nystream export one --part $part -o o.npy -q
-        cmp b.npy o.npy
+        writes b.npy "one --part $part"
     done
     nystream import kept a.npy b.npy c.npy --min-values 12 --shards 2 --json >json
     nystream import left a.npy b.npy c.npy --min-values 12 -q
     for part in points source; do
-        nystream export kept --part $part -o b.npy -q
-        nystream export left --part $part -o o.npy -q
-        cmp b.npy o.npy
+        same_exports "kept --part $part" "left --part $part"
     done
     [ "$(field "$(<json)" dropped)" = "$(field "$(nystream info left --json)" dropped)" ]
     for part in 0 1 2 3 4 5; do head -n 700 all.csv >part.$part.csv; done
@@ -213,38 +187,28 @@ holds() {
 }
 
 @test "what cannot be dealt out is refused, with what to do" {
-    local options words
-    ny import big all.npy --shards 9
-    usage "10500 rows are too few for 9 shards, because every shard but the last holds a multiple of 2048 rows; give --shards 6"
-    ny import big words.csv --shards 2 --label-column 13
-    usage "1 file is divided among at most 1 shard"
-    ny import big - --shards 2
-    usage "import it with --shard I/N"
-    ny import big <(cat all.csv) --shards 2
-    usage "import it with --shard I/N"
-    ny import big a.npy c.npy --labels labels.txt --shards 2
-    usage "--labels is for a single FILE"
-    while IFS='|' read -r options words; do
+    ny -2 import big all.npy --shards 9
+    ny -2 import big words.csv --shards 2 --label-column 13
+    ny -2 import big - --shards 2
+    ny -2 import big <(cat all.csv) --shards 2
+    ny -2 import big a.npy c.npy --labels labels.txt --shards 2
+    while read -r options; do
         # shellcheck disable=SC2086  # words are meant
-        ny import big all.npy $options
-        usage "$words"
+        ny -2 import big all.npy $options
     done <<'END'
---shards 2 --shard 0/2|--shard does not go with --shards
---shards 2 --append|--append does not go with --shards
---shards 2 --expect-rows 0|--expect-rows does not go with --shards
---shards 2 --shuffle|--shuffle does not go with --shards
---shards 0|--shards
---shards 100001|--shards is at most 100000
---peers folder:meet|--peers acts only with --shards
---shards 2 --peers folder:3:meet|start at most 2
+--shards 2 --shard 0/2
+--shards 2 --append
+--shards 2 --expect-rows 0
+--shards 2 --shuffle
+--shards 0
+--shards 100001
+--peers folder:meet
+--shards 2 --peers folder:3:meet
 END
     [ ! -e big ]
     nystream import plain a.npy -q
-    ny import plain a.npy --shards 1
-    usage "plain is an ordinary store"
+    ny -2 import plain a.npy --shards 1
     nystream import big all.npy --shards 2 -q
-    ny import big all.npy --shards 3
-    usage "big has 2 shards"
-    ny import big c.npy --shards 2
-    usage "shard 0 of big holds 6144 rows, but these files would give it 4096"
+    usage "big has 2 shards" import big all.npy --shards 3
+    ny -2 import big c.npy --shards 2
 }

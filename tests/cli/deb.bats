@@ -56,7 +56,6 @@ in_target() {
 
 @test "installed they work, removed they leave no file" {
     [ "$(id -u)" -eq 0 ] || skip "dpkg --install needs root"
-    local before libraries
     before=$(find "$TARGET" -path "$TARGET/var" -prune -o ! -type d -print)
     in_target -i "$(made nystream)" "$(made libnystream-dev)" "$(made python3-nystream)"
     [ -z "$(in_target --verify)" ]

@@ -3,15 +3,13 @@
 load helper
 
 setup_file() {
-    load helper
     cd "$BATS_FILE_TMPDIR" || return
     table 24000 12 >t.csv
     nystream import s t.csv -q
 }
 
 setup() {
-    cd "$BATS_TEST_TMPDIR" || return
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    own_folder || return
     cp -r "$BATS_FILE_TMPDIR/s" .
 }
 

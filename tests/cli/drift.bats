@@ -25,22 +25,18 @@ columns="are they on the same scale, with the columns in the same order?"
 
 # alike FILE [NAME]: transform of these rows to s says that they are like those of the fit.
 alike() {
-    ny transform s "${2:-m}" --input "$1" -o o.npy --json
-    exits 0
+    ny -0 transform s "${2:-m}" --input "$1" -o o.npy --json
     [ -z "$stderr" ]
     awk -v d="$(field "$output" drift)" 'BEGIN {exit !(d != "null" && d < 0.2)}'
 }
 
 # unlike FILE [NAME]: it warns of them.
 unlike() {
-    ny transform s "${2:-m}" --input "$1" -o o.npy -q
-    exits 0
-    says "warning: drift of $1 from the rows of the fit: "
-    says ": $columns"
+    ny -0 transform s "${2:-m}" --input "$1" -o o.npy -q
+    says "warning: drift of $1 from the rows of the fit: " ": $columns"
 }
 
 @test "columns that changed places and other units are told, by landmarks and by components" {
-    local options
     tables
     awk -F, -v OFS=, '{$1 *= 10} 1' night.csv >units.csv
     awk -F, -v OFS=, '{for (k = 1; k <= NF; k++) $k /= 10} 1' night.csv >small.csv
@@ -60,7 +56,6 @@ unlike() {
 }
 
 @test "transform and update tell it in the same words, by the same figures" {
-    local key
     tables
     nystream import s t.csv -q
     nystream fit s m --landmarks 100 -q
@@ -72,8 +67,7 @@ unlike() {
             [ "$file" = night ] || says "drift of $file.csv from the rows of the fit: 0."
             placed=$output
             nystream import u $file.csv --append -q
-            ny fit u $name --update frozen -q
-            exits 0
+            ny -0 fit u $name --update frozen -q
             [ "$file" = night ] && [ -z "$stderr" ] ||
                 says "$columns If not, take them out again by truncate; if they are right, --update full takes them into the model"
             updated=$(nystream info u $name --json)
@@ -128,8 +122,7 @@ unlike() {
     done
     unlike bad.csv whole
     nystream export s m --part model -o m.nym -q # a model alone does not know the rows of its fit
-    ny transform m.nym --input bad.csv -o o.npy --json
-    exits 0
+    ny -0 transform m.nym --input bad.csv -o o.npy --json
     [ -z "$stderr" ]
     [ "$(field "$output" drift)" = null ]
 }
@@ -166,13 +159,11 @@ unlike() {
     awk -F, -v OFS=, '{for (i = 1; i <= NF; i++) $i += 0.001} 1' t.csv >near.csv
     for name in flat open; do
         for file in t night near; do
-            ny transform s $name --input $file.csv -o o.npy -q
-            exits 0
+            ny -0 transform s $name --input $file.csv -o o.npy -q
             [ -z "$stderr" ]
         done
         for file in units bad; do
-            ny transform s $name --input $file.csv -o o.npy -q
-            exits 0
+            ny -0 transform s $name --input $file.csv -o o.npy -q
             says "warning: drift of the new rows from the rows of the fit: "
         done
     done
@@ -183,15 +174,12 @@ unlike() {
     nystream import s t.csv -q --strict
     nystream fit s m --landmarks 100 -q --strict
     nystream transform s m --input night.csv -o night.npy -q --strict
-    ny transform s m --input bad.csv -o bad.npy -q --strict
-    exits 9
+    ny -9 transform s m --input bad.csv -o bad.npy -q --strict
     says "warning: drift of bad.csv"
     [ -s bad.npy ]
     nystream import s bad.csv --append -q --strict
-    ny fit s m --update frozen --json --strict
-    exits 9
+    ny -9 fit s m --update frozen --json --strict
     [ "$(field "$output" n)" = 1600 ]
-    ny fit s m --update sideways --strict # another error is told as it is
-    exits 2
+    ny -2 fit s m --update sideways --strict # another error is told as it is
     nystream help --man | grep -q 'With \\-\\-strict, 9 also says'
 }

@@ -29,13 +29,13 @@ same() {
     cmp one.txt two.txt
 }
 
-# refused CODE WORDS LINE…: a file of these lines is refused, and leaves no store.
+# refused LINE TEXT…: a file of these lines is refused by this line of it, and leaves no store.
 refused() {
-    printf '%s\n' "${@:3}" >wrong.txt
-    ny graph wrong.nys g --edges wrong.txt
-    exits "$1"
-    says "$2"
-    [ ! -e wrong.nys ] || { echo "a store is left of: ${*:3}" >&2; return 1; }
+    printf '%s\n' "${@:2}" >wrong.txt
+    ny -3 graph wrong.nys g --edges wrong.txt --json
+    [ "$(field "$stderr" file) $(field "$stderr" line)" = "wrong.txt $1" ] && [ ! -e wrong.nys ] && return
+    echo "${*:2}: $stderr" >&2
+    return 1
 }
 
 @test "all formats are the same graph" {
@@ -52,15 +52,12 @@ refused() {
     nystream export g.nys a --part graph -o k.csv -q
     nystream export g.nys a --part graph -o l.tsv -q
     for file in b.csv c.tsv d.edges.gz e.txt f.mtx h.mtx.gz i.npz j.mtx k.csv l.tsv; do
-        ny graph g.nys "$file" --edges "$file" -q
-        exits 0
+        ny -0 graph g.nys "$file" --edges "$file" -q
         same a "$file"
         ny info g.nys "$file" --json
-        [ "$(field "$output" edges)" = 1150 ]
-        [ "$(field "$output" repeats)" = 0 ]
+        fields edges=1150 repeats=0
     done
-    ny verify g.nys
-    exits 0
+    ny -0 verify g.nys
     # Lengths are 1 in a file that has none.
     cut -d' ' -f1,2 a.txt >plain.txt
     mtx pattern symmetric <a.txt >plain.mtx
@@ -73,10 +70,9 @@ refused() {
 
 @test "loops are left out, repeats count once, one direction means both; all are told" {
     printf '0 1 3\n1 0 2\n0 1 1.5\n2 2 7\n1 2 0\n3 1 4\n' >a.txt
-    ny graph g.nys l --edges a.txt --nodes 6
-    exits 0
-    says "nystream: 1 edge that leads back to its node was left out"
-    says "1 entry repeats an edge: the shortest counts"
+    ny -0 graph g.nys l --edges a.txt --nodes 6
+    says "edges left out: 1 from a node to itself"
+    says "edges that are repeated: 1; the shortest counts"
     says "the graph has 3 components; the largest holds 66.67 % of the nodes"
     ny info g.nys l --json
     for fact in entries:6 self_loops:1 repeats:1 edges:3 isolated:2 components:3 largest:4 n:6; do
@@ -85,10 +81,9 @@ refused() {
     [[ $output == *'"edge_values": "lengths"'* ]]
     nystream export g.nys l --part graph -o - | cmp - <(printf '0 1 1.5\n1 2 0\n1 3 4\n')
     # affinities of one direction add up, the mean of both counts, and 0 is no edge
-    ny graph g.nys a --edges a.txt --edge-weights affinity
-    exits 0
-    says "1 edge of affinity 0 was left out"
-    says "1 entry repeats an edge: their affinities are added"
+    ny -0 graph g.nys a --edges a.txt --edge-weights affinity
+    says "1 of affinity 0"
+    says "edges that are repeated: 1; their affinities are added"
     ny info g.nys a --json
     [ "$(field "$output" zero_affinities)" = 1 ]
     nystream export g.nys a --part graph -o - | cmp - <(printf '0 1 3.25\n1 3 4\n')
@@ -96,63 +91,41 @@ refused() {
 
 @test "paths, components and maps of a graph without points" {
     grid >a.txt
-    ny graph g.nys g --edges a.txt
-    exits 0
+    ny -0 graph g.nys g --edges a.txt
     says "1,150"
-    ny path g.nys g --from 0 --to 2
-    exits 0
+    ny -0 path g.nys g --from 0 --to 2
     prints "$(printf '1\t1')"
-    ny fit g.nys iso --map isomap --graph g --landmarks 60 --json
-    exits 0
+    ny -0 fit g.nys iso --map isomap --graph g --landmarks 60 --json
     [ "$(field "$output" embedded)" = 600 ]
-    ny fit g.nys eig --map eigenmaps --graph g
-    exits 0
-    ny fit g.nys dif --map diffusion --graph g --time 2
-    exits 0
+    ny -0 fit g.nys eig --map eigenmaps --graph g
+    ny -0 fit g.nys dif --map diffusion --graph g --time 2
     nystream export g.nys iso -o iso.csv -q
     [ "$(wc -l <iso.csv)" = 600 ]
-    ny export g.nys iso --part graph -o o.npz
-    usage "'iso' was made from the graph 'g'"
-    ny export g.nys g --part neighbors -o o.npy
-    usage "'g' in g.nys has no neighbors; it has rows, components, graph"
+    ny -2 export g.nys iso --part graph -o o.npz
+    ny -2 export g.nys g --part neighbors -o o.npy
     for part in points raw-points source landmark-points labels; do
-        ny export g.nys iso --part $part -o o.npy
-        usage "'iso' in g.nys has no $part; it has embedding"
+        ny -2 export g.nys iso --part $part -o o.npy
     done
-    ny info g.nys
-    exits 0
-    ny eval g.nys iso
-    exits 0
+    ny -0 info g.nys
+    ny -0 eval g.nys iso
     prints "the edges of its graph came from a file"
-    ny plot g.nys iso -o p.svg
-    exits 0
-    ny report g.nys iso g -o r.html --path 0,599
-    exits 0
-    ny verify g.nys
-    exits 0
-    ny compact g.nys
-    exits 0
-    ny repair g.nys
-    exits 0
-    ny graph g.nys g --edges a.txt
-    exits 0
-    says "'g' is done already, with these options"
+    ny -0 plot g.nys iso -o p.svg
+    ny -0 report g.nys iso g -o r.html --path 0,599
+    ny -0 verify g.nys
+    ny -0 compact g.nys
+    ny -0 repair g.nys
+    ny -0 graph g.nys g --edges a.txt
 }
 
 @test "a path beyond 32 bits is told as such" {
     printf '0 1 3e38\n1 2 3e38\n' >far.txt
     nystream graph far.nys g --edges far.txt -q
-    ny path far.nys g --from 0 --to 1
-    exits 0
-    ny path far.nys g --from 0 --to 2
-    exits 7
-    says "the path from row 0 to row 2 of 'g' is longer than 3.4e+38, the most that a graph can hold"
-    ny fit far.nys all --map isomap --graph g --approx exact --components 1
-    exits 7
+    ny -0 path far.nys g --from 0 --to 1
+    ny -7 path far.nys g --from 0 --to 2
+    ny -7 fit far.nys all --map isomap --graph g --approx exact --components 1
     says "paths between rows of 'all' are longer than 3.4e+38"
     printf '0\n1\n' >near.csv
-    ny fit far.nys two --map isomap --graph g --landmarks-file near.csv --components 1
-    exits 7
+    ny -7 fit far.nys two --map isomap --graph g --landmarks-file near.csv --components 1
     says "paths between rows of 'two' are longer than 3.4e+38"
     ny list far.nys
     [[ $output != *two* ]]
@@ -163,32 +136,23 @@ refused() {
     nystream graph g.nys g --edges a.txt -q
     nystream fit g.nys iso --map isomap --graph g --landmarks 60 -q
     for args in "fit g.nys k" "fit g.nys k --map isomap" "select g.nys k" "plan g.nys"; do
-        ny $args
-        usage "g.nys has no points, only graphs such as 'g'; to fit one, give --graph NAME"
+        ny -2 $args
     done
-    ny graph g.nys k
-    usage "give --edges FILE to make another graph, or import points into another store"
-    ny export g.nys --part points -o p.npy
-    usage "g.nys has no points, only graphs such as 'g'; to export one, give its NAME and --part graph"
+    ny -2 graph g.nys k
+    ny -2 export g.nys --part points -o p.npy
     printf '1,2\n3,4\n' >p.csv
-    ny import g.nys p.csv
-    usage "import into another store"
-    ny transform g.nys iso --input p.csv -o o.npy
-    usage "the edges of graph 'g' came from a file, so new rows have no neighbours in it"
-    ny transform g.nys g --input p.csv -o o.npy
-    usage "the edges of graph 'g' came from a file"
-    ny fit g.nys k --map isomap --graph none
-    usage "none"
+    ny -2 import g.nys p.csv
+    usage "the edges of graph 'g' came from a file, so new rows have no neighbours in it" transform g.nys iso --input p.csv -o o.npy
+    usage "the edges of graph 'g' came from a file" transform g.nys g --input p.csv -o o.npy
+    usage "none" fit g.nys k --map isomap --graph none
 }
 
 @test "affinities are for eigenmaps and diffusion, as they are" {
     grid >a.txt
     nystream graph g.nys a --edges a.txt --edge-weights affinity -q
-    ny fit g.nys e --map eigenmaps --graph a --json
-    exits 0
+    ny -0 fit g.nys e --map eigenmaps --graph a --json
     [[ $output == *'"edge_weights": "affinity"'* && $output == *'"gamma": null'* ]]
-    ny fit g.nys d --map diffusion --graph a
-    exits 0
+    ny -0 fit g.nys d --map diffusion --graph a
     # heat of length -> the affinity that it gives, with gamma 1
     awk '{ printf "%d %d %.17g\n", $1, $2, exp(-$3 * $3) }' a.txt >heat.txt
     nystream graph g.nys lengths --edges a.txt -q
@@ -199,23 +163,15 @@ refused() {
     [ -n "$(values one)" ]
     paste <(values one) <(values two) |
         awk '/nan/ { exit 1 } { d = $1 - $2; if (d * d > 1e-10) exit 1 }'
-    ny fit g.nys k --map isomap --graph a
-    usage "the weights of graph 'a' are affinities, but isomap needs lengths"
-    ny path g.nys a --from 0 --to 1
-    usage "the weights of graph 'a' are affinities, but a path needs lengths"
-    ny fit g.nys k --map eigenmaps --graph a --gamma 1
-    usage "eigenmaps takes as they are"
-    ny fit g.nys k --map eigenmaps --graph a --edge-weights heat
-    usage "eigenmaps takes as they are"
-    ny fit g.nys binary --map eigenmaps --graph a --edge-weights binary
-    exits 0
+    usage "the weights of graph 'a' are affinities, but isomap needs lengths" fit g.nys k --map isomap --graph a
+    usage "the weights of graph 'a' are affinities, but a path needs lengths" path g.nys a --from 0 --to 1
+    usage "eigenmaps takes as they are" fit g.nys k --map eigenmaps --graph a --gamma 1
+    usage "eigenmaps takes as they are" fit g.nys k --map eigenmaps --graph a --edge-weights heat
+    ny -0 fit g.nys binary --map eigenmaps --graph a --edge-weights binary
     nystream fit g.nys binary-of-lengths --map eigenmaps --graph lengths --edge-weights binary -q
-    nystream export g.nys binary -o one.npy -q
-    nystream export g.nys binary-of-lengths -o two.npy -q
-    cmp one.npy two.npy
+    same_exports "g.nys binary" "g.nys binary-of-lengths"
     printf '0 1 3e38\n0 1 3e38\n' >large.txt
-    ny graph g.nys large --edges large.txt --edge-weights affinity
-    exits 3
+    ny -3 graph g.nys large --edges large.txt --edge-weights affinity
     says "the affinities of nodes 0 and 1 (from 0) add up to 6e+38"
     ny list g.nys
     [[ $output != *large* ]]
@@ -226,90 +182,65 @@ refused() {
     nystream import p.nys p.csv -q
     nystream graph p.nys k --neighbors 3 --connect -q
     nystream export p.nys k --part graph -o k.npz -q
-    ny graph p.nys e --edges k.npz
-    exits 0
+    ny -0 graph p.nys e --edges k.npz
     nystream export p.nys k --part graph -o one.txt -q
     nystream export p.nys e --part graph -o two.txt -q
     cmp one.txt two.txt
     for map in isomap eigenmaps; do # one graph by two ways has one map
         nystream fit p.nys k-$map --map $map --graph k -q
         nystream fit p.nys e-$map --map $map --graph e -q
-        nystream export p.nys k-$map -o one.npy -q
-        nystream export p.nys e-$map -o two.npy -q
-        cmp one.npy two.npy
+        same_exports "p.nys k-$map" "p.nys e-$map"
     done
-    ny export p.nys e-isomap --part points -o o.npy
-    exits 0
-    ny transform p.nys e-isomap --input p.csv -o o.npy
-    usage "the edges of graph 'e' came from a file"
-    ny eval p.nys e-isomap
-    exits 0
+    ny -0 export p.nys e-isomap --part points -o o.npy
+    usage "the edges of graph 'e' came from a file" transform p.nys e-isomap --input p.csv -o o.npy
+    ny -0 eval p.nys e-isomap
     printf '0 1\n1 39\n' >few.txt
-    ny graph p.nys few --edges few.txt --json
-    exits 0
-    [ "$(field "$output" n)" = 40 ]
-    [ "$(field "$output" components)" = 38 ]
+    ny -0 graph p.nys few --edges few.txt --json
+    fields n=40 components=38
     printf '0 1\n1 40\n' >far.txt
-    ny graph p.nys far --edges far.txt
-    exits 3
-    says "far.txt, line 2: there is no node 40: the store has 40 nodes, from 0"
-    ny graph p.nys far --edges few.txt --nodes 41
-    usage "--nodes is 41, but the nodes are the 40 rows of p.nys"
+    ny -3 graph p.nys far --edges far.txt
+    ny -2 graph p.nys far --edges few.txt --nodes 41
     printf '%%%%MatrixMarket matrix coordinate pattern general\n9 9 1\n1 2\n' >m.mtx
-    ny graph p.nys far --edges m.mtx
-    exits 3
-    says "m.mtx holds a matrix of 9 nodes, but the store has 40"
+    ny -3 graph p.nys far --edges m.mtx
     printf '%%%%MatrixMarket matrix coordinate real skew-symmetric\n40 40 1\n2 1 1\n' >m.mtx
-    ny graph p.nys far --edges m.mtx
-    exits 3
-    says "m.mtx holds a matrix that is skew-symmetric; give edges as a general or symmetric one"
+    ny -3 graph p.nys far --edges m.mtx
     { printf '%%%%MatrixMarket matrix array real general\n40 40\n'; seq 1600; } >m.mtx
-    ny graph p.nys far --edges m.mtx
-    exits 3
-    says "m.mtx holds a matrix that is dense (array); give edges"
-    ny verify p.nys
-    exits 0
+    ny -3 graph p.nys far --edges m.mtx
+    ny -0 verify p.nys
 }
 
 @test "wrong files are refused with the line" {
-    refused 3 "wrong.txt, line 2: the weight -1 is negative" "0 1 1" "1 2 -1"
-    refused 3 "wrong.txt, line 3: the weight nan is not a number" "# c" "0 1 1" "1 2 nan"
-    refused 3 "wrong.txt, line 1: the weight inf is infinite" "0 1 inf"
-    refused 3 "wrong.txt, line 1: the weight 1e+39 is too large for f32" "0 1 1e39"
-    refused 3 "wrong.txt, line 1: there is no node 4294967295" "0 4294967295 1"
-    refused 3 "wrong.txt, line 1: '12345678901234567890' is not the number of a node" \
-        "0 12345678901234567890"
-    refused 3 "wrong.txt, line 1: '-1' is not the number of a node, from 0" "-1 0 1"
-    refused 3 "wrong.txt, line 1: 'source' is not the number of a node" "source,target" "0,1"
-    refused 3 "wrong.txt, line 2: '1.5' is not the number of a node" "0 1" "1.5 2"
-    refused 3 "wrong.txt, line 2: it has one field" "0 1" "7"
-    refused 3 "wrong.txt, line 2: it has no weight, but the first edge has one" "0 1 1" "1 2"
-    refused 3 "wrong.txt, line 2: it has a weight, but the first edge has none" "0 1" "1 2 3"
-    refused 3 "wrong.txt, line 1: '9' follows the weight" "0 1 1 9"
-    refused 3 "wrong.txt, line 1: 'x' is not a number" "0 1 x"
-    refused 3 "wrong.txt, line 1: '' is not a number" "0,1,"
-    refused 3 "wrong.txt, line 1: '' is not the number of a node" "0,,1"
-    refused 3 "wrong.txt holds no edges" "# nothing" ""
-    refused 3 "wrong.txt joins no two nodes" "1 1 2"
+    refused 2 "0 1 1" "1 2 -1"
+    refused 3 "# c" "0 1 1" "1 2 nan"
+    refused 1 "0 1 inf"
+    refused 1 "0 1 1e39"
+    refused 1 "0 4294967295 1"
+    refused 1 "0 12345678901234567890"
+    refused 1 "-1 0 1"
+    refused 1 "source,target" "0,1"
+    refused 2 "0 1" "1.5 2"
+    refused 2 "0 1" "7"
+    refused 2 "0 1 1" "1 2"
+    refused 2 "0 1" "1 2 3"
+    refused 1 "0 1 1 9"
+    refused 1 "0 1 x"
+    refused 1 "0,1,"
+    refused 1 "0,,1"
+    refused null "# nothing" ""
+    refused null "1 1 2"
     local head="%%MatrixMarket matrix coordinate real general"
-    refused 3 "wrong.txt, line 4: the weight -2 is negative" "$head" "3 3 2" "1 2 1" "2 3 -2"
-    refused 3 "wrong.txt, line 3: the weight nan is not a number" "$head" "3 3 1" "1 2 nan"
-    refused 3 "wrong.txt, line 3: column 4 is not in the matrix" "$head" "3 3 1" "1 4 1"
-    refused 3 "wrong.txt, line 3: row 0 is not in the matrix" "$head" "3 3 1" "0 1 1"
-    refused 3 "a matrix of 3 rows and 4 columns; the matrix of a graph has as many rows as columns" \
-        "$head" "3 4 1" "1 2 1"
-    refused 3 "the file ends after 1 of 2 entries" "$head" "3 3 2" "1 2 1"
-    refused 3 "a matrix of 99999999999 nodes; a graph has 4294967295 at most" \
-        "$head" "99999999999 99999999999 1" "1 2 1"
-    ny graph wrong.nys g --edges none.txt
-    exits 4
-    ny graph wrong.nys g --edges <(echo 0 1)
-    usage "cannot be read twice"
+    refused 4 "$head" "3 3 2" "1 2 1" "2 3 -2"
+    refused 3 "$head" "3 3 1" "1 2 nan"
+    refused 3 "$head" "3 3 1" "1 4 1"
+    refused 3 "$head" "3 3 1" "0 1 1"
+    refused null "$head" "3 4 1" "1 2 1"
+    refused 4 "$head" "3 3 2" "1 2 1"
+    refused null "$head" "99999999999 99999999999 1" "1 2 1"
+    ny -4 graph wrong.nys g --edges none.txt
+    ny -2 graph wrong.nys g --edges <(echo 0 1)
     printf '0 1\n' >one.txt
-    ny graph wrong.nys g --edges one.txt --nodes 4294967296
-    usage "--nodes says 4294967296 nodes; a graph has 4294967295 at most"
-    ny graph wrong.nys g --edges - <one.txt
-    usage "standard input cannot be read twice"
+    ny -2 graph wrong.nys g --edges one.txt --nodes 4294967296
+    ny -2 graph wrong.nys g --edges - <one.txt
     [ ! -e wrong.nys ]
     grid >a.txt
     nystream graph g.nys a --edges a.txt -q
@@ -317,9 +248,7 @@ refused() {
     spoil() { printf "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>dd.txt; }
     cp a.npz b.npz
     spoil b.npz $((189 + 2300 * 4 - 4)) '\377\377\377\377' # the last of the indices
-    ny graph g.nys b --edges b.npz
-    exits 3
-    says "b.npz, entry 2300: there is no node"
+    ny -3 graph g.nys b --edges b.npz
 }
 
 # bats test_tags=slow
@@ -347,33 +276,25 @@ refused() {
     printf '0 1 1\n1 2 1\n' >a.txt
     nystream graph g.nys g --edges a.txt -q
     printf '0 1 1\n1 2 2\n' >a.txt
-    ny graph g.nys g --edges a.txt
-    usage "'g' was made with other edges: what --edges names has changed since"
-    ny graph g.nys g --edges a.txt --restart
-    exits 0
+    ny -2 graph g.nys g --edges a.txt
+    ny -0 graph g.nys g --edges a.txt --restart
     ny path g.nys g --from 0 --to 2 --json
     [[ $output == *'"length": 3.0'* ]]
-    ny graph g.nys g --edges a.txt --edge-weights affinity
-    usage "edge-weights"
+    usage "edge-weights" graph g.nys g --edges a.txt --edge-weights affinity
     nystream fit g.nys e --map eigenmaps --graph g --components 1 -q
     printf '0 1 1\n1 2 2\n3 4 1\n' >a.txt
     nystream graph g.nys g --edges a.txt --restart -q
-    ny fit g.nys e --map eigenmaps --graph g --components 1 --restart -q
-    exits 0
-    ny export g.nys e --part rows -o - 
-    exits 0
+    ny -0 fit g.nys e --map eigenmaps --graph g --components 1 --restart -q
+    ny -0 export g.nys e --part rows -o - 
 }
 
 @test "a budget that is too small is refused with the least that works" {
     awk 'BEGIN { for (k = 0; k < 400000; k++) print k % 9973, (k * 7919 + 1) % 9973, 1 + k % 7 }' >a.txt
-    ny graph g.nys g --edges a.txt --memory 20M
-    exits 8
-    local least
+    ny -8 graph g.nys g --edges a.txt --memory 20M
     least=$(sed -nE 's/.*give --memory ([0-9]+M).*/\1/p' <<<"$stderr")
     [ -n "$least" ]
     [ ! -e g.nys ]
-    ny graph g.nys g --edges a.txt --memory "$least"
-    exits 0
+    ny -0 graph g.nys g --edges a.txt --memory "$least"
     nystream graph g.nys h --edges a.txt -q
     same g h
 }
@@ -387,12 +308,10 @@ refused() {
         sleep $pause
         kill -9 $! 2>kill.txt || true
         wait $! || true
-        ny verify g.nys
-        exits 0
+        ny -0 verify g.nys
         # a job that was begun knows its file
         [ "$pause" != 0.2 ] || ! nystream info g.nys g >info.txt 2>&1 || nystream graph g.nys g -q
-        ny graph g.nys g --edges a.txt -q
-        exits 0
+        ny -0 graph g.nys g --edges a.txt -q
         same whole g
         nystream rm g.nys g
     done
@@ -401,31 +320,23 @@ refused() {
 @test "edges in pieces: what is said can be done" {
     printf '0 1\n1 2\n2 3\n4 5\n6 7\n' >a.txt
     nystream graph g.nys g --edges a.txt --nodes 9 -q
-    ny fit g.nys e --map eigenmaps --graph g --components 1
-    exits 3
+    ny -3 fit g.nys e --map eigenmaps --graph g --components 1
     says "holds 4 of 9 rows (44.44 %), less than half, and the map would leave the others out"
-    says "give graph 'g' edges that join its components"
-    says "or give --largest"
+    says "give graph 'g' edges that join its components" "or give --largest"
     [[ $stderr != *--connect* ]]
     [[ $stderr != *--neighbors* ]]
-    ny fit g.nys e --map eigenmaps --graph g --connect
-    usage "a graph from a file needs more edges, which join its components, or --largest"
-    ny graph g.nys h --edges a.txt --connect
-    usage "add edges to the file that join its components"
-    ny fit g.nys e --map eigenmaps --graph g --components 1 --largest
-    exits 0
-    says "e: 4 of 9 rows in 1 component"
-    says "edges that join its components"
+    ny -2 fit g.nys e --map eigenmaps --graph g --connect
+    ny -2 graph g.nys h --edges a.txt --connect
+    ny -0 fit g.nys e --map eigenmaps --graph g --components 1 --largest
+    says "e: 4 of 9 rows in 1 component" "edges that join its components"
 }
 
 @test "a graph of neighbours in pieces is to be made again" {
     printf '0,0\n1,0\n2,0\n50,0\n51,0\n90,0\n91,0\n' >p.csv
     nystream import p.nys p.csv -q
     nystream graph p.nys g --neighbors 1 -q
-    ny fit p.nys e --map eigenmaps --graph g --components 1
-    exits 3
+    ny -3 fit p.nys e --map eigenmaps --graph g --components 1
     says "make graph 'g' with more --neighbors or with --connect"
-    ny fit p.nys e --map eigenmaps --neighbors 1 --components 1
-    exits 3
+    ny -3 fit p.nys e --map eigenmaps --neighbors 1 --components 1
     says "raise --neighbors or give --connect"
 }

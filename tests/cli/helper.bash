@@ -1,21 +1,27 @@
 # Shared by the tests of the command. Each test runs in a folder of its own; `nystream` is on PATH.
 bats_require_minimum_version 1.5.0
 
-setup() {
+own_folder() {
+    set +T # no trap before each line of the functions: it takes as long as a third of a command
     cd "$BATS_TEST_TMPDIR" || return
     export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
     unset NYSTREAM_MEMORY
 }
 
-# Runs the command; $status, $output (stdout) and $stderr are then as it left them, and $lines and
-# $stderr_lines have their lines. `run --separate-stderr` does this with a temporary file of its own
-# for each command, and the process that names it.
+setup() { own_folder; }
+
+# ny [-STATUS] COMMAND…: runs the command; $status, $output (stdout) and $stderr are then as it left
+# them, and $lines and $stderr_lines have their lines. With -STATUS it fails unless the command exits so.
+# `run --separate-stderr` does this with a temporary file of its own for each command, and the process
+# that names it.
 ny() {
-    local said=$BATS_FILE_TMPDIR/said
+    local said=$BATS_FILE_TMPDIR/said wanted=
+    [[ ${1-} != -[0-9]* ]] || { wanted=${1#-}; shift; }
     output=$(nystream "$@" 2>"$said") && status=0 || status=$?
     read -d '' -r stderr <"$said" || true
     IFS=$'\n' read -d '' -r -a lines <<<"$output" || true
     IFS=$'\n' read -d '' -r -a stderr_lines <<<"$stderr" || true
+    [ -z "$wanted" ] || exits "$wanted"
 }
 
 # Fails, showing what there was, unless the last run exited with STATUS.
@@ -25,18 +31,19 @@ exits() {
     return 1
 }
 
-# says TEXT: checks that it is part of stderr. prints TEXT: checks that it is part of stdout.
-says() {
-    [[ $stderr == *"$1"* ]] && return
-    printf 'not said: %s\nstderr: %s\n' "$1" "$stderr" >&2
-    return 1
+# contains VARIABLE TEXT…: fails, showing it, unless each TEXT is part of the variable.
+contains() {
+    local text
+    for text in "${@:2}"; do
+        [[ ${!1} == *"$text"* ]] && continue
+        printf 'not in %s: %s\n%s\n' "$1" "$text" "${!1}" >&2
+        return 1
+    done
 }
 
-prints() {
-    [[ $output == *"$1"* ]] && return
-    printf 'not printed: %s\nstdout: %s\n' "$1" "$output" >&2
-    return 1
-}
+# says TEXT…: checks that each is part of stderr. prints TEXT…: checks that each is part of stdout.
+says() { contains stderr "$@"; }
+prints() { contains output "$@"; }
 
 silent() {
     [ -z "$output$stderr" ] && return
@@ -44,9 +51,21 @@ silent() {
     return 1
 }
 
-# usage TEXT: checks that the last run was refused as a usage error, in one sentence with TEXT.
+# usage TEXT [COMMAND…]: the command, or the last one, is refused as a usage error, in one sentence
+# with TEXT.
 usage() {
+    [ $# -eq 1 ] || ny "${@:2}"
     exits 2 && says "$1" && [ -z "$output" ] && [[ $stderr == nystream:\ * ]]
+}
+
+# fields KEY=VALUE…: the output has these scalars.
+fields() {
+    local pair
+    for pair; do
+        [ "$(field "$output" "${pair%%=*}")" = "${pair#*=}" ] && continue
+        printf 'not %s: %s\n' "$pair" "$output" >&2
+        return 1
+    done
 }
 
 # has_keys JSON KEY…: each key is there.
@@ -65,6 +84,33 @@ field() {
     local line="[^"$'\n'"]*" value="[^\",}"$'\n'"]*"
     [[ $1 =~ $line\"$2\":\ *\"?($value) ]] || return 0
     printf '%s\n' "${BASH_REMATCH[1]}"
+}
+
+# has "STORE [NAME]" KEY=VALUE…: info tells these of the store or the result.
+has() {
+    ny -0 info $1 --json && fields "${@:2}"
+}
+
+# writes FILE EXPORT: `nystream export` with these words writes the bytes of FILE.
+# same_exports EXPORT EXPORT: it writes the same bytes with either.
+writes() {
+    local to=$BATS_FILE_TMPDIR/written.${1##*.}
+    nystream export $2 -o "$to" -q && cmp "$to" "$1"
+}
+
+same_exports() {
+    nystream export $1 -o "$BATS_FILE_TMPDIR/export.npy" -q && writes "$BATS_FILE_TMPDIR/export.npy" "$2"
+}
+
+# await CONDITION: returns as soon as this shell text succeeds, and fails where it has not in 500 tries.
+await() {
+    local await_tries
+    for ((await_tries = 0; await_tries < 500; await_tries++)); do
+        ! eval "$1" || return 0
+        sleep 0.02
+    done
+    echo "never: $1" >&2
+    return 1
 }
 
 # table ROWS COLUMNS [SEED]: prints numbers in [0,1) as CSV, the same ones each time.

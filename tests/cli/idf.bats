@@ -26,7 +26,6 @@ PY
 
 # bats test_tags=slow
 @test "weights are those of the formulas, for both layouts, maps and new rows" {
-    local smooth layout options scale
     for smooth in plain smooth; do
         weighed $smooth some
         scale=idf
@@ -79,8 +78,7 @@ PY
     nystream fit x f --map svd --kernel cosine --approx exact --scale idf -q
     nystream fit x g --map svd --kernel cosine --approx exact --scale idf-smooth -q
     printf '1,0\n2,0\n3,0\n' | nystream import none - -q
-    ny fit none f --map svd --kernel linear --approx exact --scale idf
-    exits 3
+    ny -3 fit none f --map svd --kernel linear --approx exact --scale idf
     says "give --scale idf-smooth"
 }
 
@@ -93,8 +91,7 @@ PY
         rm -rf x && cp -r kept x
         nystream transform x f --input new.csv -o before.csv -q
         nystream import x new.csv --append -q
-        ny fit x f --update $mode
-        exits 0
+        ny -0 fit x f --update $mode
         [[ $stderr != *"have moved"* ]]
         nystream export x f -o after.csv -q
         [ $mode = full ] || cmp before.csv <(tail -n 50 after.csv)
@@ -111,7 +108,6 @@ PY
     for s in x wx; do nystream export $s g --part neighbors -o $s.csv -q; done
     # Rows of equal distance may change places: nearly all rows have the same neighbours.
     [ "$(diff x.csv wx.csv | grep -c '^<')" -lt 20 ]
-    local least
     least=$(field "$(nystream plan x --map pca --scale idf --json)" memory_min_bytes)
     nystream fit x h --map pca --scale idf --memory "$least" -q
     least=$(field "$(nystream plan x --landmarks 20 --scale idf --gamma 0.1 --json)" memory_min_bytes)

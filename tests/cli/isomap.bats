@@ -21,16 +21,12 @@ same_part() { # NAME NAME PART
 
 @test "a fit makes its own graph, or takes one that is there: the same bytes" {
     ring
-    ny fit r.nys own --map isomap --neighbors 2 --landmarks 12 --json
-    exits 0
+    ny -0 fit r.nys own --map isomap --neighbors 2 --landmarks 12 --json
     says "11 of 51 rows (21.57 %) are not in the largest component"
     has_keys "$output" embedded graph paths residual_variance distance_preservation sampled_pairs
-    [ "$(field "$output" embedded)" = 40 ]
-    [ "$(field "$output" approx)" = nystrom ]
-    [ "$(field "$output" kernel)" = null ]
+    fields embedded=40 approx=nystrom kernel=null
     [[ $output == *'"neighbors": 2'* ]]
-    ny fit r.nys other --map isomap --graph g --landmarks 12 --json -q
-    exits 0
+    ny -0 fit r.nys other --map isomap --graph g --landmarks 12 --json -q
     [[ $output == *'"name": "g"'* ]]
     same_part own other embedding
     same_part own other landmarks
@@ -39,10 +35,8 @@ same_part() { # NAME NAME PART
     same_part own g neighbors
     same_part own g distances
     same_part own g components
-    ny export r.nys other --part neighbors -o n.npy
-    usage "has no neighbors"
-    ny path r.nys own --from 0 --to 3 --json
-    exits 0
+    usage "has no neighbors" export r.nys other --part neighbors -o n.npy
+    ny -0 path r.nys own --from 0 --to 3 --json
     [ "$(nystream fit r.nys other --map isomap --graph g --landmarks 12 2>&1)" != "" ]
 }
 
@@ -53,8 +47,7 @@ same_part() { # NAME NAME PART
     "$NYSTREAM_BUILD/data-tools/manifold" swiss-roll -n 150000 -o roll.npy
     nystream import r.nys roll.npy -q
     nystream graph r.nys g --connect -q
-    ny plan r.nys --map isomap --graph g --landmarks 20 --threads 1 --memory 1G --json
-    exits 0
+    ny -0 plan r.nys --map isomap --graph g --landmarks 20 --threads 1 --memory 1G --json
     least=$(field "$output" memory_min_bytes)
     usual=$(sed -nE '/"stage_memory_bytes"/,/}/ s/.*"project": ([0-9]+).*/\1/p' <<<"$output")
     [ "$least" -lt "$usual" ] || { echo "$least for $usual" >&2; return 1; }
@@ -64,30 +57,24 @@ same_part() { # NAME NAME PART
     [ "$(field "$output" columns_kept_bytes)" = "" ]
     exits 0 # the edges are in a file: 8 bytes for each of three or more of a node, twice
     [ "$(field "$output" disk_bytes)" -gt $((disk + 150000 * 72)) ]
-    ny fit r.nys much --map isomap --graph g --landmarks 20 --memory 1G -q
-    exits 0
-    ny fit r.nys little --map isomap --graph g --landmarks 20 --memory "$least" -q
-    exits 0
+    ny -0 fit r.nys much --map isomap --graph g --landmarks 20 --memory 1G -q
+    ny -0 fit r.nys little --map isomap --graph g --landmarks 20 --memory "$least" -q
     for part in embedding eigenvectors landmarks rows; do same_part much little $part; done
     [ "$(field "$(nystream info r.nys much --json)" columns_kept_bytes)" = "$kept" ]
     [ "$(field "$(nystream info r.nys little --json)" columns_kept_bytes)" = null ]
     [ "$(field "$(nystream info r.nys much --json)" residual_variance)" = \
         "$(field "$(nystream info r.nys little --json)" residual_variance)" ]
-    ny fit r.nys none --map isomap --graph g --landmarks 20 --memory $((least - 4096))
-    exits 8
+    ny -8 fit r.nys none --map isomap --graph g --landmarks 20 --memory $((least - 4096))
 }
 
 # bats test_tags=slow
 @test "a graph of more than 2^20 rows in no order has the same bytes in memory and in pages" {
-    local least part fact
     "$NYSTREAM_BUILD/data-tools/manifold" swiss-roll -n 1100000 -o roll.npy
     nystream import r.nys roll.npy --shuffle -q
     nystream graph r.nys g --neighbors 5 -q
     least=$(field "$(nystream plan r.nys --map isomap --graph g --landmarks 20 --json)" memory_min_bytes)
-    ny fit r.nys much --map isomap --graph g --landmarks 20 --memory 1G -q
-    exits 0
-    ny fit r.nys little --map isomap --graph g --landmarks 20 --memory "$least" --threads 1 -q
-    exits 0
+    ny -0 fit r.nys much --map isomap --graph g --landmarks 20 --memory 1G -q
+    ny -0 fit r.nys little --map isomap --graph g --landmarks 20 --memory "$least" --threads 1 -q
     for part in embedding eigenvectors landmarks rows; do same_part much little $part; done
     for fact in residual_variance distance_preservation; do
         [ "$(field "$(nystream info r.nys much --json)" $fact)" = \
@@ -97,7 +84,6 @@ same_part() { # NAME NAME PART
 
 # bats test_tags=slow
 @test "a search of pages that is killed goes on, and ends with the same bytes" {
-    local least part seconds
     "$NYSTREAM_BUILD/data-tools/manifold" swiss-roll -n 150000 -o roll.npy
     nystream import r.nys roll.npy -q
     nystream graph r.nys g --connect -q
@@ -106,19 +92,16 @@ same_part() { # NAME NAME PART
     for seconds in 0.7 1.4 2.1 2.8; do
         run timeout -s KILL $seconds nystream fit r.nys killed --map isomap --graph g --landmarks 20 --memory "$least" -q
     done
-    ny fit r.nys killed --map isomap --graph g --landmarks 20 --memory "$least" -q
-    exits 0
+    ny -0 fit r.nys killed --map isomap --graph g --landmarks 20 --memory "$least" -q
     for part in embedding eigenvectors landmarks rows; do same_part whole killed $part; done
 }
 
 @test "what keeps all distances is said to keep them" {
-    local n
     for n in 76 97 118; do
         seq 0 $n | sed 's/$/,0/' >line.csv
         nystream import line$n.nys line.csv --header no -q
-        ny fit line$n.nys e --map isomap --neighbors 2 --approx exact --components 1 \
+        ny -0 fit line$n.nys e --map isomap --neighbors 2 --approx exact --components 1 \
             --precision f64 --json -q
-        exits 0
         awk -v kept="$(field "$output" distance_preservation)" \
             'BEGIN { exit !(kept > 0.9999999 && kept <= 1) }'
     done
@@ -127,8 +110,7 @@ same_part() { # NAME NAME PART
 @test "what rounding leaves of no residual variance is not negative" {
     printf '%s\n' 0,0 0,6 2,0 2,6 >rectangle.csv
     nystream import t.nys rectangle.csv -q
-    ny fit t.nys flat --map isomap --neighbors 3 --json
-    exits 0
+    ny -0 fit t.nys flat --map isomap --neighbors 3 --json
     [[ $(field "$output" residual_variance) == [0-9]* ]]
 }
 
@@ -138,42 +120,32 @@ same_part() { # NAME NAME PART
             printf "%.6f,%.6f\n", cos(i * atan2(0, -1) / 4), sin(i * atan2(0, -1) / 4)
     }' >octagon.csv
     nystream import o.nys octagon.csv -q
-    ny fit o.nys ring --map isomap --neighbors 2 --approx exact --json
-    exits 0
+    ny -0 fit o.nys ring --map isomap --neighbors 2 --approx exact --json
     # of paths 1, 1, 2, 2, 3, 3, 4 and chords; 0.0583 with the 0 of a row itself
     awk -v v="$(field "$output" residual_variance)" 'BEGIN { exit !(v > 0.0608 && v < 0.0658) }'
     printf '0\n1\n' >two.csv
     nystream import two.nys two.csv -q
-    ny fit two.nys line --map isomap --neighbors 1 --components 1 --approx exact --json
-    exits 0
+    ny -0 fit two.nys line --map isomap --neighbors 1 --components 1 --approx exact --json
     [[ $output == *'"residual_variance": null'* ]]
 }
 
 @test "with --connect all rows are embedded" {
     ring
-    local map
     for map in "isomap --landmarks 12" "eigenmaps --edge-weights binary"; do
-        ny fit r.nys e --map $map --neighbors 2 --connect --restart -v
-        exits 0
+        ny -0 fit r.nys e --map $map --neighbors 2 --connect --restart -v
         says "1 edges of"
-        ny info r.nys e --json
-        [ "$(field "$output" embedded)" = 51 ]
-        [ "$(field "$output" bridges)" = 1 ]
+        has "r.nys e" embedded=51 bridges=1
         nystream export r.nys e -o e.csv
         [ "$(wc -l <e.csv)" = 51 ]
     done
-    ny plan r.nys --map isomap --neighbors 2 --connect
-    exits 0
-    ny fit r.nys e --map isomap --graph g --connect
-    usage "--connect does not act with --graph g"
-    ny fit r.nys e --connect
-    usage "does not act with --map kpca"
+    ny -0 plan r.nys --map isomap --neighbors 2 --connect
+    usage --connect fit r.nys e --map isomap --graph g --connect
+    usage "does not act with --map kpca" fit r.nys e --connect
 }
 
 @test "parts are of the rows that are embedded" {
     ring
-    ny fit r.nys e --map isomap --neighbors 2 --approx exact --components 1 -q
-    exits 0
+    ny -0 fit r.nys e --map isomap --neighbors 2 --approx exact --components 1 -q
     nystream export r.nys e --part rows -o rows.csv
     seq 0 39 | cmp - rows.csv
     nystream export r.nys e --part labels -o labels.csv
@@ -182,16 +154,13 @@ same_part() { # NAME NAME PART
     seq 0 39 | cmp - source.csv
     nystream export r.nys e -o e.csv
     [ "$(wc -l <e.csv)" = 40 ]
-    ny export r.nys e --part model -o e.nym
-    exits 2
+    ny -2 export r.nys e --part model -o e.nym
     says "use 'nystream transform STORE e'"
-    ny info r.nys e
-    exits 0
+    ny -0 info r.nys e
     prints "rows embedded"
 }
 
 @test "neighbours and their distances are those of any precision of the coordinates" {
-    local map part
     ring
     for map in isomap eigenmaps; do
         nystream fit r.nys "$map" --map "$map" --neighbors 2 -q
@@ -208,69 +177,47 @@ same_part() { # NAME NAME PART
     printf '0\n13\n27\n' >in.csv
     printf '0\n45\n27\n' >out.csv
     ny fit r.nys e --map isomap --graph g --landmarks-file in.csv --header no -q
-    ny fit r.nys given --map isomap --graph g --landmarks-file in.csv -q
-    exits 0
-    nystream export r.nys given --part landmarks -o l.csv
-    cmp in.csv l.csv
-    ny fit r.nys bad --map isomap --graph g --landmarks-file out.csv
-    exits 3
+    ny -0 fit r.nys given --map isomap --graph g --landmarks-file in.csv -q
+    writes in.csv "r.nys given --part landmarks"
+    ny -3 fit r.nys bad --map isomap --graph g --landmarks-file out.csv
     says "names row 45 at position 1 (from 0), which is not in the largest component"
-    ny fit r.nys many --map isomap --graph g --landmarks 45
-    exits 0
+    ny -0 fit r.nys many --map isomap --graph g --landmarks 45
     says "more than the 40 rows of the largest component"
-    ny fit r.nys few --map isomap --graph g --landmarks 2 --components 3
-    usage "more than the 2 landmarks"
+    usage "needs more landmarks than 2" fit r.nys few --map isomap --graph g --landmarks 2 --components 3
 }
 
 # On the ring, the second landmark is opposite to the first, and the next two lie between them.
 @test "landmarks as far from one another as can be" {
     ring
-    local threads
     for threads in 1 3; do
-        ny fit r.nys far --map isomap --graph g --select maxmin --landmarks 4 --threads $threads --restart -q
-        exits 0
+        ny -0 fit r.nys far --map isomap --graph g --select maxmin --landmarks 4 --threads $threads --restart -q
         nystream export r.nys far --part landmarks -o l.csv
         sort -n l.csv | awk 'NR > 1 { print $1 - last } { last = $1 }' | grep -cE '^(9|10|11)$' | grep -qx 3
     done
-    ny plan r.nys --map isomap --graph g --select maxmin --landmarks 4
-    exits 0
+    ny -0 plan r.nys --map isomap --graph g --select maxmin --landmarks 4
 }
 
 @test "options that a map of a graph does not take, and those that only it takes" {
     ring
-    local option
     for option in "--gamma 1" "--kernel rbf" "--certify" "--rank 3" "--averages implicit" \
         "--tolerance 0.1"; do
-        ny fit r.nys e --map isomap $option
-        usage "does not act with --map isomap"
+        usage "does not act with --map isomap" fit r.nys e --map isomap $option
     done
     for option in "--neighbors 3" "--graph g" "--mutual" "--max-distance 3"; do
-        ny fit r.nys e $option
-        usage "does not act with --map kpca"
+        usage "does not act with --map kpca" fit r.nys e $option
     done
-    ny fit r.nys e --map isomap --graph g --neighbors 3
-    usage "does not act with --graph g"
-    ny fit r.nys e --map isomap --graph g --scale unit
-    usage "does not act with --graph g"
-    ny fit r.nys e --map isomap --approx projected
-    usage "--map isomap takes --approx nystrom|column|exact"
-    ny fit r.nys e --map isomap --select greedy
-    usage "--select greedy needs a kernel"
-    ny fit r.nys e --select maxmin
-    usage "--select maxmin follows paths in a graph"
-    ny select r.nys e --select maxmin
-    usage "acts only with --map isomap"
-    ny fit r.nys e --map isomap --graph nope
-    usage "no result named 'nope'"
+    usage "does not act with --graph g" fit r.nys e --map isomap --graph g --neighbors 3
+    usage "does not act with --graph g" fit r.nys e --map isomap --graph g --scale unit
+    ny -2 fit r.nys e --map isomap --approx projected
+    ny -2 fit r.nys e --map isomap --select greedy
+    ny -2 fit r.nys e --select maxmin
+    usage "acts only with --map isomap" select r.nys e --select maxmin
+    ny -2 fit r.nys e --map isomap --graph nope
     ny fit r.nys kernel -q --landmarks 10
-    ny fit r.nys e --map isomap --graph kernel
-    usage "'kernel' is not a graph"
-    ny plan r.nys --gamma-grid --map isomap
-    exits 2
-    ny fit r.nys e --map isomap --graph g -q
-    exits 0
-    ny fit r.nys e --map isomap --graph g --update full
-    usage "is a map of a graph"
+    usage "'kernel' is not a graph" fit r.nys e --map isomap --graph kernel
+    ny -2 plan r.nys --gamma-grid --map isomap
+    ny -0 fit r.nys e --map isomap --graph g -q
+    usage "is a map of a graph" fit r.nys e --map isomap --graph g --update full
 }
 
 # bats test_tags=slow
@@ -278,16 +225,12 @@ same_part() { # NAME NAME PART
     table 2200 3 >t.csv
     nystream import t.nys t.csv -q
     nystream graph t.nys g --neighbors 8 -q
-    ny fit t.nys all --map isomap --graph g --approx exact --components 200 --json -q
-    exits 0
-    local negative
+    ny -0 fit t.nys all --map isomap --graph g --approx exact --components 200 --json -q
     negative=$(field "$output" negative_eigenvalues)
     [ "$negative" -gt 100 ]
     [ "$(field "$output" negative_share)" != null ]
-    ny fit t.nys few --map isomap --graph g --approx exact --json -q
-    exits 0
-    [ "$(field "$output" negative_eigenvalues)" = "$negative" ]
-    [ "$(field "$output" negative_share)" = null ]
+    ny -0 fit t.nys few --map isomap --graph g --approx exact --json -q
+    fields negative_eigenvalues="$negative" negative_share=null
     ny info t.nys few
     prints "negative eigenvalues were dropped: no flat space"
 }
@@ -297,11 +240,9 @@ same_part() { # NAME NAME PART
     seq 2200 >t.csv
     nystream import t.nys t.csv -q
     nystream graph t.nys g --neighbors 2 -q
-    local landmarks
     for landmarks in 40 2200; do
-        ny fit t.nys "l$landmarks" --map isomap --graph g --landmarks "$landmarks" \
+        ny -0 fit t.nys "l$landmarks" --map isomap --graph g --landmarks "$landmarks" \
             --components 1 --json -q
-        exits 0
         [ "$(field "$output" negative_eigenvalues)" = 0 ]
     done
     [ "$(field "$output" negative_share)" = null ]
@@ -310,27 +251,21 @@ same_part() { # NAME NAME PART
 @test "all paths that do not fit the memory: the error names landmarks" {
     table 6000 3 >t.csv
     nystream import t.nys t.csv -q
-    ny fit t.nys all --map isomap --neighbors 8 --approx exact --memory 64M -q
-    exits 8
-    says "give --memory"
-    says "or choose landmarks (--approx nystrom)"
-    ny fit t.nys few --map isomap --neighbors 8 --approx nystrom --landmarks 50 --memory 64M -q
-    exits 0
+    ny -8 fit t.nys all --map isomap --neighbors 8 --approx exact --memory 64M -q
+    says "give --memory" "or choose landmarks (--approx nystrom)"
+    ny -0 fit t.nys few --map isomap --neighbors 8 --approx nystrom --landmarks 50 --memory 64M -q
 }
 
 @test "a graph made again with other neighbours is not the one of a fit" {
     ring
     nystream fit r.nys e --map isomap --graph g --landmarks 10 -q
-    ny fit r.nys e --map isomap --graph g --landmarks 11
-    usage "landmarks: 10 → 11"
+    usage "landmarks: 10 → 11" fit r.nys e --map isomap --graph g --landmarks 11
     nystream rm r.nys g
-    ny export r.nys e -o e.npy
-    exits 0
+    ny -0 export r.nys e -o e.npy
 }
 
 # Columns a and b hold the same numbers in another order, so that their graphs have the same figures.
 @test "a graph that was made again is not taken for the one of a fit that is done" {
-    local again
     awk -v OFS=, 'BEGIN { print "a,b"; for (i = 0; i < 101; i++) print i, i * 7 % 101 }' >t.csv
     nystream import s t.csv -q
     printf 'a,b\n5.5,3.5\n' >new.csv
@@ -342,8 +277,7 @@ same_part() { # NAME NAME PART
     for again in "--neighbors 8 --features a" "--neighbors 5 --features b"; do
         nystream graph s g $again --restart -q
         rm -f y.csv
-        ny transform s e --input new.csv -o y.csv
-        usage "graph 'g' is no longer the one that 'e' was made from; fit it again with --restart"
+        usage "graph 'g' is no longer the one that 'e' was made from; fit it again with --restart" transform s e --input new.csv -o y.csv
         [ ! -e y.csv ]
     done
     nystream graph s g --neighbors 5 --features a --knn exact --restart -q
@@ -351,11 +285,9 @@ same_part() { # NAME NAME PART
     cmp first.csv y.csv
     nystream rm s g
     rm y.csv
-    ny transform s e --input new.csv -o y.csv
-    usage "'e' was made from graph 'g', which is no longer in s; make that graph again"
+    ny -2 transform s e --input new.csv -o y.csv
     [ ! -e y.csv ]
-    ny report s e -o e.html --path 0,1
-    usage "'e' was made from graph 'g', which is no longer in s; make that graph again"
+    ny -2 report s e -o e.html --path 0,1
     nystream graph s g --neighbors 5 --features a -q
     nystream transform s e --input new.csv -o y.csv -q
     cmp first.csv y.csv
@@ -374,8 +306,7 @@ same_part() { # NAME NAME PART
     exits 0
     [ "$(field "$output" status)" = interrupted ]
     nystream graph s g --neighbors 6 --connect --restart -q
-    ny fit s e $options
-    usage "graph 'g' is no longer the one that 'e' was made from; fit it again with --restart"
+    usage "graph 'g' is no longer the one that 'e' was made from; fit it again with --restart" fit s e $options
 }
 
 @test "columns that a fit has found again are not told to have been kept" {
@@ -406,25 +337,20 @@ same_part() { # NAME NAME PART
 @test "data that no paths can be found in" {
     for ((i = 0; i < 50; i++)); do echo 7,7; done >t.csv
     nystream import s t.csv -q
-    ny fit s e --map isomap --neighbors 3
-    exits 3
+    ny -3 fit s e --map isomap --neighbors 3
     says "are equal"
-    ny fit s e --map isomap --neighbors 60
-    exits 2
+    ny -2 fit s e --map isomap --neighbors 60
     echo 5 >one.csv
     nystream import one.nys one.csv --header no -q
-    ny fit one.nys e --map isomap
-    exits 3
+    ny -3 fit one.nys e --map isomap
     ring
-    ny fit r.nys e --map isomap --max-distance 0.00001
-    exits 3
+    ny -3 fit r.nys e --map isomap --max-distance 0.00001
     says "no two rows are neighbours"
     ny list r.nys
     [[ $output != *$'e\t'* ]]
     printf 'x\n0\n0\n1\n1\n2\n5\n' >twins.csv
     nystream import t.nys twins.csv -q
-    ny fit t.nys e --map isomap --neighbors 2 --approx exact --components 1 -q
-    exits 0
+    ny -0 fit t.nys e --map isomap --neighbors 2 --approx exact --components 1 -q
     nystream export t.nys e -o e.csv
     [ "$(sed -n 1p e.csv)" = "$(sed -n 2p e.csv)" ]
 }
@@ -433,29 +359,21 @@ same_part() { # NAME NAME PART
 @test "any threads and budgets give the same bytes, and too small a budget says what it takes" {
     table 3000 3 >t.csv
     nystream import r.nys t.csv -q
-    ny fit r.nys a --map isomap --landmarks 200 --threads 1 -q
-    exits 0
-    ny fit r.nys b --map isomap --landmarks 200 --threads 3 --memory 30M
-    exits 8
-    local least
+    ny -0 fit r.nys a --map isomap --landmarks 200 --threads 1 -q
+    ny -8 fit r.nys b --map isomap --landmarks 200 --threads 3 --memory 30M
     least=$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")
-    ny fit r.nys b --map isomap --landmarks 200 --threads 3 --memory "$least" -q
-    exits 0
+    ny -0 fit r.nys b --map isomap --landmarks 200 --threads 3 --memory "$least" -q
     same_part a b embedding
-    ny fit r.nys c --map isomap --approx column --landmarks 200 --threads 1 -q
-    exits 0
-    ny fit r.nys d --map isomap --approx column --landmarks 200 --threads 3 --memory 110M -q
-    exits 0
+    ny -0 fit r.nys c --map isomap --approx column --landmarks 200 --threads 1 -q
+    ny -0 fit r.nys d --map isomap --approx column --landmarks 200 --threads 3 --memory 110M -q
     same_part c d embedding
-    ny plan r.nys --map isomap --landmarks 200 --json
-    exits 0
+    ny -0 plan r.nys --map isomap --landmarks 200 --json
     has_keys "$output" fits memory_min_bytes memory_bytes disk_bytes seconds stages
 }
 
 @test "embed makes a table's isomap in one call" {
     table 500 4 >t.csv
-    ny embed t.csv -o y.csv --map isomap --landmarks 50 --neighbors 8 -q
-    exits 0
+    ny -0 embed t.csv -o y.csv --map isomap --landmarks 50 --neighbors 8 -q
     [ "$(wc -l <y.csv)" = 500 ]
 }
 
@@ -465,16 +383,12 @@ same_part() { # NAME NAME PART
     nystream graph r.nys g --neighbors 6 -q
     head -50 t.csv >same.csv
     awk -F, '{ printf "%.7f,%s,%s\n", $1 + 1e-7, $2, $3 }' same.csv >near.csv
-    local how
     for how in "--approx exact" "--landmarks 60 --precision f64"; do
-        ny fit r.nys e --map isomap --graph g $how --restart -q
-        exits 0
-        ny transform r.nys e --input same.csv -o y.csv -q
-        exits 0
+        ny -0 fit r.nys e --map isomap --graph g $how --restart -q
+        ny -0 transform r.nys e --input same.csv -o y.csv -q
         nystream export r.nys e -o e.csv
         head -50 e.csv | cmp - y.csv
-        ny transform r.nys e --input near.csv -o near-y.csv --json
-        exits 0
+        ny -0 transform r.nys e --input near.csv -o near-y.csv --json
         [ "$(field "$output" rows)" = 50 ]
         paste -d, y.csv near-y.csv |
             awk -F, '/nan/ { exit 1 } { d = $1 - $3; e = $2 - $4; if (d * d + e * e > 1e-10) exit 1 }'
@@ -485,11 +399,9 @@ same_part() { # NAME NAME PART
     nystream transform r.nys e --input near.csv -o two.csv --memory 40M -q
     cmp one.csv two.csv
     echo 1,2 >narrow.csv
-    ny transform r.nys e --input narrow.csv -o no.csv
-    exits 3
+    ny -3 transform r.nys e --input narrow.csv -o no.csv
     nystream rm r.nys g
-    ny transform r.nys e --input near.csv -o no.csv
-    exits 2
+    ny -2 transform r.nys e --input near.csv -o no.csv
     [ ! -e no.csv ]
 }
 
@@ -497,14 +409,10 @@ same_part() { # NAME NAME PART
     npy_u8 300 12 >b.npy
     nystream import b b.npy -q
     nystream import s b.npy --layout sparse -q
-    local store
     for store in b s; do
-        ny fit $store e --map isomap --approx exact --neighbors 12 -q
-        exits 0
-        ny transform $store e --input b.npy -o $store-y.npy -q
-        exits 0
-        nystream export $store e -o whole.npy
-        cmp whole.npy $store-y.npy
+        ny -0 fit $store e --map isomap --approx exact --neighbors 12 -q
+        ny -0 transform $store e --input b.npy -o $store-y.npy -q
+        writes $store-y.npy "$store e"
     done
     cmp b-y.npy s-y.npy
 }
@@ -513,48 +421,37 @@ same_part() { # NAME NAME PART
     # Five groups of 80 rows, far apart.
     awk 'BEGIN { srand(3); for (i = 0; i < 400; i++) printf "%g,%g\n", i % 5 * 100 + rand(), rand() }' >groups.csv
     nystream import c.nys groups.csv -q
-    ny fit c.nys lost --map isomap --neighbors 4 --landmarks 50
-    exits 3
-    says "holds 80 of 400 rows (20.00 %)"
-    says "--largest"
+    ny -3 fit c.nys lost --map isomap --neighbors 4 --landmarks 50
+    says "holds 80 of 400 rows (20.00 %)" "--largest"
     ny list c.nys
     [ -z "$output" ]
     nystream graph c.nys g --neighbors 4 -q 2>err
     grep -q "5 components" err
-    local map
     for map in isomap eigenmaps diffusion; do
-        ny fit c.nys $map --map $map --graph g --components 2
-        exits 3
+        ny -3 fit c.nys $map --map $map --graph g --components 2
         says "--largest"
     done
-    ny embed groups.csv -o e.npy --map eigenmaps --neighbors 4
-    exits 3
+    ny -3 embed groups.csv -o e.npy --map eigenmaps --neighbors 4
     [ ! -e e.npy ]
-    ny fit c.nys some --map isomap --neighbors 4 --landmarks 50 --largest --json --scale none
-    exits 0
+    ny -0 fit c.nys some --map isomap --neighbors 4 --landmarks 50 --largest --json --scale none
     [ "$(field "$output" embedded)" = 80 ]
     says "320 of 400 rows (80.00 %)"
     [ "$(grep -c warning <<<"$stderr")" -eq 1 ]
-    ny fit c.nys all --map isomap --neighbors 4 --landmarks 50 --connect -q
-    exits 0
-    ny fit c.nys other --largest
-    usage "--largest does not act with --map kpca"
+    ny -0 fit c.nys all --map isomap --neighbors 4 --landmarks 50 --connect -q
+    usage --largest fit c.nys other --largest
     # Four groups of 320 rows in one, and the fifth apart: a warning with numbers.
     awk -F, '{ print ($1 < 390 ? $1 % 100 : $1) "," $2 }' groups.csv >most.csv
     nystream import m.nys most.csv -q
-    ny fit m.nys some --map isomap --neighbors 6 --landmarks 50 -q
-    exits 0
+    ny -0 fit m.nys some --map isomap --neighbors 6 --landmarks 50 -q
     says "80 of 400 rows (20.00 %) are not in the largest component"
 }
 
 @test "eval and the comparison of a report have the residual variance of the fit" {
-    local found
     table 300 3 | nystream import v.nys - --format csv --quiet
     nystream fit v.nys map --map isomap --landmarks 50 --quiet
     nystream fit v.nys other --landmarks 50 --quiet
     found=$(field "$(nystream info v.nys map --json)" residual_variance)
-    ny eval v.nys map --measures distances --json
-    exits 0
+    ny -0 eval v.nys map --measures distances --json
     [ "$(field "$output" residual_variance)" = "$found" ]
     nystream report v.nys map other -o page.html --quiet
     awk '/side by side/ { on = 1 } on && /esidual variance/ { found = 1 } /<\/table>/ { on = 0 }

@@ -64,8 +64,7 @@ END
     PATH=$PWD/bin:$PATH PARTS=3 sbatch --array=0-2 shard.sbatch # tasks that are submitted again
     grep -q "shard 2             rows 4096 to 6643" out
     nystream import all.nys rows-?.npy -q
-    nystream export all.nys --part points -o all.npy -q
-    cmp points.npy all.npy
+    writes points.npy "all.nys --part points"
     for part in 0 1 2; do
         nystream export big.nys/shard-0000$part map -o map-$part.csv -q
     done
@@ -91,6 +90,5 @@ END
     nystream fit alone.nys map --landmarks 50 --components 20 -q
     nystream import alone.nys more.npy --append -q
     nystream fit alone.nys map --update frozen -q
-    nystream export alone.nys map -o map.npy -q
-    cmp together.npy map.npy
+    writes together.npy "alone.nys map"
 }

@@ -21,11 +21,9 @@ largest_difference() {
 @test "laplacian: one more eigenpair than components, the first one trivial" {
     clouds_store
     for approx in nystrom column projected; do
-        ny fit s $approx --map laplacian --approx $approx --select uniform --landmarks 200 \
+        ny -0 fit s $approx --map laplacian --approx $approx --select uniform --landmarks 200 \
             --components 3 --gamma 0.05 --json
-        exits 0
-        [ "$(field "$output" components)" = 3 ]
-        [ "$(field "$output" status)" = done ]
+        fields components=3 status=done
         nystream export s $approx --part eigenvalues -o values.csv
         [ "$(wc -l <values.csv)" = 4 ]
         awk '/nan/ || NR == 1 && ($1 < 0.9 || $1 > 1.1) {exit 1} NR > 1 && $1 > last {exit 1} {last = $1}' values.csv
@@ -39,9 +37,7 @@ largest_difference() {
         awk -F, 'NR == 1 {s = $1 > 0} ($1 > 0) != s {exit 1}' u.csv
         awk -F, 'NR == 1 {s = $1 > 0} ($1 > 0) != (NR <= 150 ? s : !s) {exit 1}' y.csv
     done
-    ny info s projected --json
-    [ "$(field "$output" trace_of)" = normalised ]
-    [ "$(field "$output" passes)" = 3 ]
+    has "s projected" trace_of=normalised passes=3
     [[ $output == *'"degrees":'* ]]
 }
 
@@ -93,8 +89,7 @@ largest_difference() {
             if (($k * v[k + 1] - $(k + 4)) ^ 2 > 1e-12) exit 1
             if (($k * v[k + 1] ^ 3 - $(k + 6)) ^ 2 > 1e-12) exit 1
         }}' values.csv -
-    ny fit s a --map diffusion --time -1
-    usage "--time is a number, at least 0"
+    ny -2 fit s a --map diffusion --time -1
     # ψ₀ of the walk is constant: what is left is ψ_k = u_k/u_1 up to scale
     nystream fit s walk $fit --normalize asymmetric --averages implicit
     nystream export s walk -o walk.csv
@@ -137,26 +132,21 @@ largest_difference() {
     for approx in nystrom column "projected --averages landmarks" projected; do
         # landmarks: rows of the clouds alone
         seq 0 2 298 >d.csv
-        ny fit s a --map laplacian --approx $approx --landmarks-file d.csv --gamma 0.05 -q
-        exits 7
-        says "4 of 304 rows, the first of them row 300, have degrees that are negative or zero"
-        says "rpcholesky"
-        ny fit t a --map laplacian --approx $approx --landmarks-file d.csv --gamma 0.05 --restart -q
-        exits 0
+        ny -7 fit s a --map laplacian --approx $approx --landmarks-file d.csv --gamma 0.05 -q
+        says "4 of 304 rows, the first of them row 300, have degrees that are negative or zero" "rpcholesky"
+        ny -0 fit t a --map laplacian --approx $approx --landmarks-file d.csv --gamma 0.05 --restart -q
         says "2 of 302 rows, the first of them row 300, are too far from all landmarks"
         nystream export t a -o y.csv -q
         [ "$(grep -ci nan y.csv)" = 2 ]
     done
     nystream fit s a --map laplacian --select greedy --tolerance 0.5 --gamma 0.05 -q
     printf '%s\n' 1,1,1,1 9e4,9e4,9e4,9e4 8e4,8e4,8e4,8e4 >new.csv
-    ny transform s a --input new.csv -o t.csv
-    exits 7
+    ny -7 transform s a --input new.csv -o t.csv
     says "row 1"
     [ ! -e t.csv ]
 }
 
 @test "a landmark whose degree vanishes has no place, and leaves the other rows theirs" {
-    local inner
     awk 'BEGIN {
         for (i = 0; i < 300; i++) {
             by = i == 7 ? 1e-8 : 1
@@ -168,9 +158,8 @@ largest_difference() {
     { seq 100 115; echo 7; } >with.csv
     for inner in exact randomized; do
         for name in with without; do
-            ny fit s $name --map diffusion --normalize asymmetric --kernel linear --precision f64 \
+            ny -0 fit s $name --map diffusion --normalize asymmetric --kernel linear --precision f64 \
                 --landmarks-file $name.csv --inner $inner --restart
-            exits 0
             says "1 of 300 rows, the first of them row 7"
             nystream export s $name -o $name.rows.csv -q
         done
@@ -183,28 +172,20 @@ largest_difference() {
 
 @test "what does not go with a divided kernel is refused" {
     clouds_store
-    ny fit s a --map laplacian --time 2
-    usage "--time acts only with --map diffusion"
-    ny fit s a --map kpca --normalize asymmetric
-    usage "--normalize acts only with --map diffusion"
-    ny fit s a --map diffusion --affine
-    usage "--affine"
-    ny fit s a --map laplacian --approx nystrom --averages implicit
-    usage "--averages implicit"
-    ny fit s a --map laplacian --components 5 --rank 5
-    usage "trivial"
-    ny fit s a --map laplacian --components 50 --landmarks 50
-    usage "trivial"
+    ny -2 fit s a --map laplacian --time 2
+    ny -2 fit s a --map kpca --normalize asymmetric
+    usage --affine fit s a --map diffusion --affine
+    usage --averages fit s a --map laplacian --approx nystrom --averages implicit
+    ny -2 fit s a --map laplacian --components 5 --rank 5
+    usage --components fit s a --map laplacian --components 50 --landmarks 50
 }
 
 @test "degrees of rows that hardly reach a landmark: what f32 makes of them is said" {
     clouds_store
     seq 0 2 148 >d.csv # of the first cloud alone
-    ny fit s a --map laplacian --landmarks-file d.csv --gamma 0.08 -q
-    exits 0
+    ny -0 fit s a --map laplacian --landmarks-file d.csv --gamma 0.08 -q
     says "first eigenvalue is 1.0"
-    ny fit s b --map laplacian --landmarks-file d.csv --gamma 0.03 -q
-    exits 0
+    ny -0 fit s b --map laplacian --landmarks-file d.csv --gamma 0.03 -q
     silent
 }
 
@@ -219,6 +200,5 @@ largest_difference() {
             {for (k = 1; k <= 3; k++) {d = $k - $(k + 4); if (d * d > 1e-12) bad++; if ($k != 0) seen++}}
             END {exit !(NR == 200 && !bad && seen > 500)}'
     done
-    ny info s a --json
-    [ "$(field "$output" time)" = 0 ]
+    has "s a" time=0
 }

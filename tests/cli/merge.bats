@@ -4,7 +4,6 @@ load helper
 
 # Four stores of parts of one table, one of all of it, and landmarks that are no rows.
 setup_file() {
-    load helper
     cd "$BATS_FILE_TMPDIR" || return
     table 5000 6 >all.csv
     table 70 6 99 >landmarks.csv
@@ -19,8 +18,7 @@ setup_file() {
 }
 
 setup() {
-    cd "$BATS_TEST_TMPDIR" || return
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    own_folder || return
     cp -r "$BATS_FILE_TMPDIR"/{part.?,all,landmarks.csv,part.1.csv} .
 }
 
@@ -38,16 +36,11 @@ sum_up() {
     sum_up
     table 40 6 7 >night.csv
     nystream import part.1 night.csv --append -q
-    ny fit part.1 map $shared --until sums
-    exits 0
-    says "the sums of 'map' lack 40 rows that were appended to part.1 since; the same fit with --until sums and --restart"
-    ny merge part.? --name map -o old.nym
-    exits 0
-    says "the sums of 'map' lack 40 rows that were appended to part.1 since"
+    ny -0 fit part.1 map $shared --until sums
+    ny -0 merge part.? --name map -o old.nym
     says "5,000 rows of 4 parts in 3 components"
     nystream fit part.1 map $shared --until sums --restart -q
-    ny merge part.? --name map -o new.nym
-    exits 0
+    ny -0 merge part.? --name map -o new.nym
     [[ $stderr != *lack* ]]
     says "5,040 rows of 4 parts in 3 components"
 }
@@ -57,19 +50,16 @@ sum_up() {
     table 40 3 >rows.csv
     nystream import plain rows.csv -q
     nystream fit plain first --landmarks 9 -q
-    ny merge plain --name first -o no.nym
-    usage "'first' in plain has no sums that can be merged; fit it with options that produce them: --until sums needs --landmarks-points FILE"
+    usage "'first' in plain has no sums that can be merged" merge plain --name first -o no.nym
     [ ! -e no.nym ]
 }
 
 # bats test_tags=slow
 @test "parts summed up, merged and placed are one fit of all rows" {
-    local options
     while read -r options; do
         rm -rf part.? all && cp -r "$BATS_FILE_TMPDIR"/{part.?,all} .
         sum_up $options
-        ny merge part.? --name map -o whole.nym --json
-        exits 0
+        ny -0 merge part.? --name map -o whole.nym --json
         [ "$(field "$output" n)" = 5000 ]
         for part in 0 1 2 3; do
             nystream fit part.$part placed --model whole.nym -q
@@ -83,6 +73,7 @@ sum_up() {
     done <<'END'
 --map kpca
 --map svd --kernel laplacian --approx column
+--map kpca --kernel matern --nu 2.5
 --map kpca --precision f64 --approx orthonystrom --averages landmarks
 --map laplacian --averages landmarks --row-normalize --precision f64
 --map diffusion --averages landmarks --normalize asymmetric --time 2 --precision f64
@@ -97,8 +88,7 @@ END
     for store in far.1 far.2 far; do
         nystream fit $store pc --map pca --approx exact --components 3 --until sums -q
     done
-    ny merge far.1 far.2 --name pc -o whole.nym
-    exits 0
+    ny -0 merge far.1 far.2 --name pc -o whole.nym
     says "exact; the 3 components hold"
     nystream fit far pc -q
     nystream export far pc -o far.csv -q
@@ -108,30 +98,20 @@ END
     done
     cat 1.csv 2.csv >placed.csv
     near placed.csv far.csv
-    ny info far.1 placed --json
-    [ "$(field "$output" map)" = pca ]
-    ny merge far.1 part.1 --name pc -o whole.nym
-    usage "has no result named"
+    has "far.1 placed" map=pca
+    ny -2 merge far.1 part.1 --name pc -o whole.nym
 }
 
 @test "a fit that ends with its sums goes on to its own model, and keeps the sums" {
-    ny fit part.1 map $shared --until sums
-    exits 0
-    says "'map' has its sums, of 2470 rows"
-    ny info part.1 map --json
-    [ "$(field "$output" stage)" = solve ]
-    [ "$(field "$output" status)" = summed ]
+    ny -0 fit part.1 map $shared --until sums
+    has "part.1 map" stage=solve status=summed
     [[ $(nystream list part.1) == *map*summed* ]]
     [ "$(field "$output" resume)" = "nystream fit part.1 map" ] # the same command again ends there
-    ny fit part.1 map $shared --until sums
-    exits 0
+    ny -0 fit part.1 map $shared --until sums
     ny export part.1 map -o map.npy
-    says "is not finished: stage solve, 100 % of its rows; resume with: nystream fit part.1 map"
     [[ $stderr != *until* ]]
-    ny fit part.1 map -q
-    exits 0
-    ny info part.1 map --json
-    [ "$(field "$output" status)" = done ]
+    ny -0 fit part.1 map -q
+    has "part.1 map" status=done
     nystream fit part.1 straight $shared -q
     for name in map straight; do
         nystream export part.1 $name -o $name.npy -q
@@ -139,25 +119,21 @@ END
     done
     cmp map.npy straight.npy
     cmp map.nym straight.nym
-    ny fit part.1 map $shared --until sums # nothing is left to do
-    exits 0
+    ny -0 fit part.1 map $shared --until sums # nothing is left to do
     says "done already"
 }
 
 # bats test_tags=slow
 @test "an interrupted sum goes on, to the same bytes" {
-    local tries=0
     table 300000 6 5 >big.csv
     nystream import big big.csv -q
     nystream fit big straight $shared --until sums -q
     nystream fit big map $shared --until sums --threads 1 -q &
-    until nystream info big map --json 2>/dev/null | grep -q accumulate || ((++tries > 400)); do
-        sleep 0.01
-    done
+    await 'nystream info big map --json 2>/dev/null | grep -q accumulate' || true
     kill -TERM $! || true # it may have ended
     wait $! || [ $? -eq 143 ]
     ny merge big --name map -o map.nym
-    [ "$status" -ne 2 ] || says "has no sums yet"
+    [ "$status" -eq 0 ] || exits 2
     nystream fit big map $shared --until sums -q
     nystream merge big --name map -o map.nym -q
     nystream merge big --name straight -o straight.nym -q
@@ -167,27 +143,22 @@ END
 @test "rows that a model places are a result like others" {
     sum_up
     nystream merge part.? --name map -o whole.nym -q
-    ny fit part.1 placed --model whole.nym
-    exits 0
+    ny -0 fit part.1 placed --model whole.nym
     [[ $stderr != *certificate* ]]
     ny fit part.1 placed --model whole.nym
     says "done already"
     ny fit part.1 placed
     says "done already"
     nystream transform part.1 placed --input part.1.csv -o new.npy -q
-    nystream export part.1 placed -o placed.npy -q
-    cmp new.npy placed.npy
+    writes new.npy "part.1 placed"
     nystream import part.1 "$BATS_FILE_TMPDIR/part.0.csv" --append -q
-    ny fit part.1 placed --update full
-    usage "--update frozen"
-    ny fit part.1 placed --update frozen --json
-    exits 0
+    usage "--update frozen" fit part.1 placed --update full
+    ny -0 fit part.1 placed --update frozen --json
     [ "$(field "$output" n)" = 2500 ]
     nystream transform whole.nym --input "$BATS_FILE_TMPDIR/part.0.csv" -o - >new.csv
     nystream export part.1 placed -o - | tail -c $((30 * 3 * 4)) >last
     tail -c $((30 * 3 * 4)) new.csv | cmp - last
-    ny fit part.1 placed --restart
-    usage "'placed' was placed by a model; give --model together with --restart"
+    ny -2 fit part.1 placed --restart
     nystream fit part.1 placed --model whole.nym --restart -q
     nystream plot part.1 placed -o placed.png -q
     nystream report part.1 placed -o placed.html -q
@@ -201,18 +172,14 @@ END
     for rows in 1 2; do
         head -n $rows "$BATS_FILE_TMPDIR/part.0.csv" >few.csv
         nystream import few.$rows few.csv -q
-        ny fit few.$rows placed --model whole.nym
-        exits 0
+        ny -0 fit few.$rows placed --model whole.nym
         nystream transform whole.nym --input few.csv -o new.npy -q
-        nystream export few.$rows placed -o placed.npy -q
-        cmp new.npy placed.npy
+        writes new.npy "few.$rows placed"
         nystream report few.$rows placed -o placed.html -q
         nystream verify few.$rows
     done
-    ny eval few.1 placed --measures reconstruction
-    usage "cannot be measured"
-    ny eval few.2 placed --measures reconstruction
-    exits 0
+    usage "cannot be measured" eval few.1 placed --measures reconstruction
+    ny -0 eval few.2 placed --measures reconstruction
 }
 
 @test "new rows of a divided kernel are judged and placed by its model" {
@@ -220,8 +187,7 @@ END
     nystream merge part.? --name map -o whole.nym -q
     nystream fit part.1 placed --model whole.nym -q
     nystream import part.1 "$BATS_FILE_TMPDIR/part.0.csv" --append -q
-    ny fit part.1 placed --update frozen
-    exits 0
+    ny -0 fit part.1 placed --update frozen
     says "drift of the new rows"
 }
 
@@ -241,8 +207,7 @@ END
         nystream export of.f32 by.$dtype -o by.$dtype.csv -q
         near $dtype.csv by.$dtype.csv
     done
-    ny merge of.u8 of.f32 --name map -o no.nym
-    exits 3
+    ny -3 merge of.u8 of.f32 --name map -o no.nym
     says "of.f32 has values of type f32, but the first part has u8: import it again with --dtype u8"
 }
 
@@ -275,62 +240,42 @@ END
     cat 0.csv 1.csv >placed.csv
     near placed.csv s.csv
     nystream import raw 0.svm --dims 90 -q
-    ny fit raw placed --model whole.nym
-    exits 3
+    ny -3 fit raw placed --model whole.nym
     says "import it again with these"
-    ny fit all placed --model whole.nym
-    exits 3
+    ny -3 fit all placed --model whole.nym
     says "columns, but whole.nym has 90"
 }
 
 @test "fits whose sums cannot be added are refused before they run" {
-    ny fit part.1 x --landmarks 9 --until sums
-    usage "--landmarks-points"
-    ny fit part.1 x --landmarks-points landmarks.csv --until sums
-    usage "--gamma as a number"
-    ny fit part.1 x $shared --scale standard --until sums
-    usage "--scale"
-    ny fit part.1 x $shared --map laplacian --until sums
-    usage "--averages landmarks"
-    ny fit part.1 x $shared --probe 3 --until sums
-    usage "--probe"
-    ny fit part.1 x $shared --approx nystrom --until sums
-    usage "--approx projected"
-    ny fit part.1 x --landmarks-points landmarks.csv --map pca --until sums
-    usage "--approx exact; for landmarks, give --map kpca --kernel linear"
-    ny fit part.1 x --kernel linear --approx exact --tol 1e-3 --until sums
-    usage "--map pca --approx exact"
-    ny fit part.1 x --map isomap --until sums
-    usage "--until"
-    ny fit part.1 x --update frozen --until sums
-    usage "--until does not go with --update"
+    usage "--landmarks-points" fit part.1 x --landmarks 9 --until sums
+    usage "--gamma as a number" fit part.1 x --landmarks-points landmarks.csv --until sums
+    usage "--scale" fit part.1 x $shared --scale standard --until sums
+    usage "--averages landmarks" fit part.1 x $shared --map laplacian --until sums
+    usage "--probe" fit part.1 x $shared --probe 3 --until sums
+    usage "--until does not act with --approx nystrom" fit part.1 x $shared --approx nystrom --until sums
+    usage "--until does not act with --map pca" fit part.1 x --landmarks-points landmarks.csv --map pca --until sums
+    usage "--until does not act with --approx exact" fit part.1 x --kernel linear --approx exact --tol 1e-3 --until sums
+    usage "--until" fit part.1 x --map isomap --until sums
+    ny -2 fit part.1 x --update frozen --until sums
     [ -z "$(nystream list part.1)" ]
 }
 
 @test "models that place no rows of a store are refused" {
     nystream fit part.1 exact --kernel linear --approx exact --tol 1e-3 -q
     nystream export part.1 exact --part model -o exact.nym -q
-    ny fit part.1 x --model exact.nym
-    usage "has no landmarks"
-    ny fit part.1 x --model part.1.csv
-    exits 5
-    ny fit part.1 x --model none.nym
-    exits 4
+    usage "has no landmarks" fit part.1 x --model exact.nym
+    ny -5 fit part.1 x --model part.1.csv
+    ny -4 fit part.1 x --model none.nym
     nystream fit part.1 map $shared -q
     nystream export part.1 map --part model -o map.nym -q
-    ny fit part.1 x --model map.nym --components 2
-    usage "--components does not act with --model"
-    ny fit part.1 x --model map.nym --until sums
-    usage "--until does not act with --model"
-    ny fit part.1 map --model map.nym
-    usage "exists with other options"
-    ny fit part.1 exact --update frozen --model map.nym
-    usage "--model does not go with --update"
+    usage --components fit part.1 x --model map.nym --components 2
+    usage --until fit part.1 x --model map.nym --until sums
+    usage "exists with other options" fit part.1 map --model map.nym
+    ny -2 fit part.1 exact --update frozen --model map.nym
 }
 
 @test "a budget too small for merging says so, and writes nothing" {
     sum_up
-    ny merge part.? --name map -o whole.nym --memory 1M
-    exits 8
+    ny -8 merge part.? --name map -o whole.nym --memory 1M
     [ ! -e whole.nym ]
 }

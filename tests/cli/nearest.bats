@@ -49,15 +49,12 @@ nearest() {
         cmp all.npy $name.npy
         cmp all.far.npy $name.far.npy
     done
-    ny transform s.nys g --input new.csv -o o.npy --json
-    exits 0
+    ny -0 transform s.nys g --input new.csv -o o.npy --json
     [[ $output == *'"knn": "sieve"'* && $output == *'"recall": 1.0'* ]]
     [[ $output == *'"recall_interval": null'* && $output == *'"recall_rows": null'* ]]
-    ny transform s.nys g --input new.csv -o o.npy --json --memory 32M
-    exits 0
+    ny -0 transform s.nys g --input new.csv -o o.npy --json --memory 32M
     [[ $output == *'"knn": "exact"'* ]]
-    ny transform s.nys g --input new.csv -o o.npy
-    exits 0
+    ny -0 transform s.nys g --input new.csv -o o.npy
     [[ $stderr != *recall* ]]
 }
 
@@ -70,31 +67,27 @@ nearest() {
     cmp most.npy alone.npy
     cmp most.far.npy alone.far.npy
     ! cmp -s all.npy most.npy || false
-    ny transform s.nys g --input new.csv -o o.npy --recall 0.9 --json
-    exits 0
+    ny -0 transform s.nys g --input new.csv -o o.npy --recall 0.9 --json
     awk -v r="$(field "$output" recall)" 'BEGIN { exit !(r >= 0.9 && r < 1) }'
     [ "$(field "$output" recall_rows)" = 256 ]
-    ny transform s.nys g --input new.csv -o o.npy --recall 0.9
-    exits 0
-    says 'recall 0.9'
-    says 'measured on 256 of the new rows'
-    ny transform s.nys g --input new.csv -o p.npy --recall 0.9 --memory 32M
-    exits 8
+    ny -0 transform s.nys g --input new.csv -o o.npy --recall 0.9
+    says 'recall 0.9' 'measured on 256 of the new rows'
+    ny -8 transform s.nys g --input new.csv -o p.npy --recall 0.9 --memory 32M
     says '--memory'
     [ ! -e p.npy ]
 }
 
-@test "new rows of a forest's graph get its share of the neighbours, unless all are asked for" {
+@test "new rows of a sieve's graph get its share of the neighbours, unless all are asked for" {
     sheet 40
     nystream graph s.nys exact --neighbors 6 --knn exact -q
-    nystream graph s.nys g --neighbors 6 --knn forest --recall 0.8 -q
-    nearest forest
+    nystream graph s.nys g --neighbors 6 --knn sieve --recall 0.8 -q
+    nearest sieve
     nearest typed --recall 0.8
-    cmp forest.npy typed.npy
+    cmp sieve.npy typed.npy
     nearest all --recall 1
     nystream transform s.nys exact --input new.csv -o exact.npy -q
     cmp exact.npy all.npy
-    ! cmp -s all.npy forest.npy || false
+    ! cmp -s all.npy sieve.npy || false
 }
 
 @test "few rows that are left over are searched for like all before them" {
@@ -102,8 +95,7 @@ nearest() {
     nystream import s.nys points.csv -q
     nystream graph s.nys g --neighbors 3 -q
     awk 'BEGIN { for (i = 0; i < 16484; i++) print i * 41 % 603 "," i * 7 % 605 }' >new.csv # 8 units and 100
-    ny transform s.nys g --input new.csv -o all.npy --json
-    exits 0
+    ny -0 transform s.nys g --input new.csv -o all.npy --json
     [ "$(field "$output" knn)" = tree ]
     tail -n 100 new.csv >last.csv
     ny transform s.nys g --input last.csv -o last.npy --json
@@ -116,13 +108,10 @@ nearest() {
     nystream import s.nys points.csv --dtype f64 -q
     nystream graph s.nys g --neighbors 2 -q
     printf '0,0.5\n1e39,0\n' >new.csv
-    ny transform s.nys g --input new.csv -o o.csv --distances far.csv
-    exits 7
-    says "new row 1 is farther from its neighbors than 3.4e+38"
+    ny -7 transform s.nys g --input new.csv -o o.csv --distances far.csv
     [ ! -e o.csv ]
     [ ! -e far.csv ]
-    ny transform s.nys g --input new.csv -o o.csv
-    exits 0
+    ny -0 transform s.nys g --input new.csv -o o.csv
     [ "$(<o.csv)" = $'0,2\n0,1' ]
 }
 
@@ -131,36 +120,8 @@ nearest() {
     nystream graph s.nys g --neighbors 6 -q
     nystream fit s.nys f --map pca --approx exact -q
     for recall in 0 1.5 -1 much nan; do
-        ny transform s.nys g --input new.csv -o o.npy --recall "$recall"
-        exits 2
+        ny -2 transform s.nys g --input new.csv -o o.npy --recall "$recall"
         says '--recall is a share'
     done
-    ny transform s.nys f --input new.csv -o o.npy --recall 0.9
-    exits 2
-    says "--recall: 'f' is not a graph"
-}
-
-@test "without a graph, the message says which command makes one, and that command does" {
-    sheet 8
-    nystream fit s.nys near --map pca --approx exact -q
-    mv s.nys "my s.nys"
-    for name in none near; do
-        ny transform "my s.nys" $name --input new.csv -o o.npy --neighbors 3
-        exits 2
-        command=$(sed -n 's/.*make one with: \(nystream graph .*\)/\1/p' <<<"$stderr")
-        [[ $command == "nystream graph 'my s.nys' "*" --neighbors 3" ]]
-        eval "$command -q"
-        graph=$(awk '{print $(NF - 2)}' <<<"$command")
-        nystream transform "my s.nys" "$graph" --input new.csv -o o.npy --neighbors 3 -q
-        nystream rm "my s.nys" "$graph" -q
-    done
-    ny transform "my s.nys" none --input new.csv -o o.npy --distances far.npy
-    exits 2
-    says "my s.nys has no graph 'none' in which to find neighbors of new rows; make one with: nystream graph 'my s.nys' none"
-    ny transform "my s.nys" none --input new.csv -o o.npy
-    exits 2
-    says "no result named 'none'"
-    ny transform "my s.nys" --input new.csv -o o.npy --neighbors 3
-    exits 2
-    says "neighbors need a graph of the store, which 'nystream graph' makes"
+    ny -2 transform s.nys f --input new.csv -o o.npy --recall 0.9
 }

@@ -3,7 +3,6 @@ load helper
 
 # A store of 300 rows with a result, its copy, then 300 rows more and another result.
 setup_file() {
-    load helper
     cd "$BATS_FILE_TMPDIR" || return
     export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
     table 300 3 >first.csv
@@ -17,31 +16,22 @@ setup_file() {
 }
 
 setup() {
-    cd "$BATS_TEST_TMPDIR" || return
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    own_folder || return
     cp -r "$BATS_FILE_TMPDIR"/{s,old,new,second.csv} .
 }
 
 # Verbs that write are refused with this error, and readers warn.
 refused_to_write() { # FOLDER
-    ny verify s
-    exits 5
+    ny -5 verify s
     prints "$1/ is from an older copy of the store"
-    ny fit s c --landmarks 20
-    exits 5
+    ny -5 fit s c --landmarks 20
+    says "$1/ is from an older copy of the store" "nystream repair"
+    ny -5 import s second.csv --append
+    ny -5 rm s a
+    ny -5 compact s
+    ny -0 list s
     says "$1/ is from an older copy of the store"
-    says "nystream repair"
-    ny import s second.csv --append
-    exits 5
-    ny rm s a
-    exits 5
-    ny compact s
-    exits 5
-    ny list s
-    exits 0
-    says "$1/ is from an older copy of the store"
-    ny export s a -o a.npy
-    exits 0
+    ny -0 export s a -o a.npy
     says "warning"
 }
 
@@ -64,8 +54,7 @@ is_noticed_below() { # PART OTHER
 
 @test "older points are noticed, by the file or by the folder" {
     is_noticed points
-    ny export s b -o b.npy
-    exits 5
+    ny -5 export s b -o b.npy
     says "points/ is from an older copy"
 }
 
@@ -90,27 +79,21 @@ is_noticed_below() { # PART OTHER
 
 @test "repair takes the store as it is; what has no rows any more is still told" {
     cp old/points/data.mdb s/points/data.mdb
-    ny repair s
-    exits 0
+    ny -0 repair s
     prints "accepted as they are"
-    ny verify s
-    exits 5
+    ny -5 verify s
     prints "result 'b' has 600 rows, but points/ has 300"
-    ny rm s b
-    exits 0
-    ny verify s
-    exits 0
+    ny -0 rm s b
+    ny -0 verify s
     nystream fit s c --landmarks 20 -q
     nystream import s second.csv --append -q
     cp -r s later
     nystream fit s d --landmarks 20 -q
     cp later/results/data.mdb s/results/data.mdb
-    ny repair s --json
-    exits 0
+    ny -0 repair s --json
     [ "$(field "$output" older_accepted)" = true ]
     nystream fit s d --landmarks 20 -q
-    ny verify s
-    exits 0
+    ny -0 verify s
     silent_but_ok
 }
 
@@ -119,13 +102,11 @@ silent_but_ok() { [ -z "$stderr" ] && [ "$output" = ok ]; }
 @test "a store stays whole over compactions, and older parts are noticed over them" {
     nystream rm s a -q
     nystream compact s -q
-    ny verify s
-    exits 0
+    ny -0 verify s
     nystream fit s c --landmarks 20 -q
     nystream compact s -q
     nystream import s second.csv --append -q
-    ny verify s
-    exits 0
+    ny -0 verify s
     silent_but_ok
     cp new/results/data.mdb s/results/data.mdb
     refused_to_write results
@@ -135,12 +116,10 @@ silent_but_ok() { [ -z "$stderr" ] && [ "$output" = ok ]; }
     cp -r s before
     nystream fit s c --landmarks 20 -q
     cp before/points/data.mdb s/points/data.mdb # as if points/ had not been told
-    ny verify s
-    exits 0
+    ny -0 verify s
     rm -rf s
     mv before s
     flock s/locks/points.lock nystream fit s c --landmarks 20 -q # while an import runs
-    ny verify s
-    exits 0
+    ny -0 verify s
     silent_but_ok
 }

@@ -4,7 +4,6 @@ load helper
 
 # 20,000 rows: two batches.
 setup_file() {
-    load helper
     cd "$BATS_FILE_TMPDIR" || return
     table 20000 4 >big.csv
     nystream import big.nys big.csv -q
@@ -16,15 +15,10 @@ big_store() {
 
 @test "one pass selects and accumulates, one projects" {
     big_store
-    ny fit big.nys on --online --tolerance 0.1 --json
-    exits 0
-    [ "$(field "$output" online)" = true ]
-    [ "$(field "$output" select)" = greedy ]
-    [ "$(field "$output" passes)" = 2 ]
-    [ "$(field "$output" rows_read)" = 40000 ]
+    ny -0 fit big.nys on --online --tolerance 0.1 --json
+    fields online=true select=greedy passes=2 rows_read=40000
     ny fit big.nys two --select greedy --no-affine --tolerance 0.1 --json
-    [ "$(field "$output" online)" = false ]
-    [ "$(field "$output" passes)" = 3 ]
+    fields online=false passes=3
     nystream export big.nys on --part landmarks -o - >first.out
     nystream export big.nys two --part landmarks -o - | cmp first.out -
 }
@@ -59,20 +53,13 @@ both_errors() {
 
 @test "what does not go in one pass is refused, with what to do" {
     big_store
-    ny fit big.nys a --online
-    usage "--online needs --tolerance"
-    ny fit big.nys a --online --tolerance 0.1 --select uniform
-    usage "--online acts only with --select greedy|given, and here it is uniform"
-    ny fit big.nys a --online --tolerance 0.1 --approx nystrom
-    usage "--online acts only with --approx column|orthonystrom|projected|ensemble"
-    ny fit big.nys a --online --tolerance 0.1 --map laplacian
-    usage "--online acts only with --map svd|kpca|pca"
-    ny fit big.nys a --online --tolerance 0.1 --inner randomized
-    usage "--online does not act with --inner randomized"
-    ny fit big.nys a --online --tolerance 0.1 --affine
-    usage "--affine does not go with --online"
-    ny fit big.nys a --online --tolerance 0.1 --certify
-    usage "--certify does not go with --online"
+    ny -2 fit big.nys a --online
+    ny -2 fit big.nys a --online --tolerance 0.1 --select uniform
+    ny -2 fit big.nys a --online --tolerance 0.1 --approx nystrom
+    ny -2 fit big.nys a --online --tolerance 0.1 --map laplacian
+    usage --online fit big.nys a --online --tolerance 0.1 --inner randomized
+    ny -2 fit big.nys a --online --tolerance 0.1 --affine
+    ny -2 fit big.nys a --online --tolerance 0.1 --certify
 }
 
 # bats test_tags=slow
@@ -83,13 +70,11 @@ both_errors() {
     nystream fit big.nys frozen $options -q
     table 500 4 77 >more.csv
     nystream import big.nys more.csv --append -q
-    ny fit big.nys on --update full --json
-    exits 0
+    ny -0 fit big.nys on --update full --json
     [ "$(field "$output" n)" = 20500 ]
     [ "$(field "$output" rows_read)" -lt 24000 ] # all to embed, the new ones to select
     printf '%s' "$output" >full.json
-    ny fit big.nys frozen --update frozen --json
-    exits 0
+    ny -0 fit big.nys frozen --update frozen --json
     [ "$(field "$output" n)" = 20500 ]
     head -n 100 more.csv >last.csv
     nystream fit big.nys scratch $options --json >scratch.json
@@ -122,73 +107,16 @@ both_errors() {
     big_store
     ny plan big.nys --online --tolerance 0.1 --json
     [ "$(field "$output" passes)" = 2 ]
-    ny fit big.nys a --online --tolerance 1e-4 --landmarks 3000 --memory 40M
-    exits 8
+    ny -8 fit big.nys a --online --tolerance 1e-4 --landmarks 3000 --memory 40M
     says "--memory"
 }
 
 @test "embed takes a pipe, however it is cut, as it takes the file" {
-    ny embed "$BATS_FILE_TMPDIR/big.csv" -o file.npy --online --tolerance 0.1
-    exits 0
+    ny -0 embed "$BATS_FILE_TMPDIR/big.csv" -o file.npy --online --tolerance 0.1
     { head -c 1001; sleep 0.1; head -c 300000; cat; } <"$BATS_FILE_TMPDIR/big.csv" |
         nystream embed - -o pipe.npy --online --tolerance 0.1 --threads 1 -q
     cmp file.npy pipe.npy
     big_store
     nystream fit big.nys on --online --tolerance 0.1 -q
-    nystream export big.nys on -o fit.npy
-    cmp file.npy fit.npy
-}
-
-# Rows FROM … TO of the file, from 1.
-part() {
-    sed -n "$1,$2p" "$BATS_FILE_TMPDIR/big.csv"
-}
-
-@test "embed selects while the pipe still delivers, and reads its rows once to select" {
-    slow() {
-        part 1 17000
-        for _ in {1..200}; do
-            grep -q 'landmarks of the first 16384 rows' err 2>/dev/null && break
-            sleep 0.05
-        done
-        grep -o '[0-9]* landmarks of the first' err >grown
-        part 17001 20000
-    }
-    slow | nystream embed - -o pipe.npy --online --tolerance 0.1 -v 2>err
-    [ "$(sed 's/ .*//' grown)" -gt 1 ] # before the pipe ended
-    part 1 20000 | nystream embed - -o again.npy --online --tolerance 0.1 --json >json 2>err
-    [ "$(field "$(cat json)" n)" = 20000 ]
-    [ "$(field "$(cat json)" rows_read)" = 40000 ] # selected and summed up, and projected
-    big_store
-    nystream fit big.nys on --online --tolerance 0.1 -q
-    nystream export big.nys on -o fit.npy
-    cmp pipe.npy fit.npy
-}
-
-@test "what a killed embed has taken in is there, and goes on with the rest" {
-    mkfifo pipe
-    exec 7<>pipe
-    nystream embed - -o pipe.npy --format csv --online --tolerance 0.1 -v <pipe 2>err 7>&- &
-    local pid=$! tries=0
-    part 1 18000 >&7
-    until grep -q 'landmarks of the first 16384 rows' err; do
-        sleep 0.05
-        [ $((tries += 1)) -lt 200 ]
-    done
-    kill -KILL $pid
-    wait $pid || true
-    exec 7>&-
-    mv .nystream-*/store.nys left.nys
-    ny verify left.nys
-    exits 0
-    ny info left.nys --json
-    [ "$(field "$output" n)" = 16384 ]
-    part 16385 20000 >rest.csv
-    nystream import left.nys rest.csv --append -q
-    nystream fit left.nys embedding --online --tolerance 0.1 --json >json
-    [ "$(field "$(cat json)" n)" = 20000 ]
-    big_store
-    nystream fit big.nys on --online --tolerance 0.1 -q
-    nystream export left.nys embedding -o - >first.out
-    nystream export big.nys on -o - | cmp first.out -
+    writes file.npy "big.nys on"
 }

@@ -49,7 +49,7 @@ common_rows() (
             help | verbose) echo "$option | $verb $rest | --$option" ;;
             quiet) echo "quiet | $verb $rest --verbose | --quiet" ;;
             threads) echo "threads | $verb $rest --verbose | --threads 3" ;;
-            memory) [ $verb = plan ] || echo "memory | $verb $rest | --memory 1M ! --memory" ;;
+            memory) [ $verb = plan ] || echo "memory | $verb $rest | --memory 1M !" ;;
             json) case $verb in
                 transform | export | plot | report | rm | help) ;; # they have no report
                 *) echo "json | $verb $rest | --json" ;;
@@ -63,7 +63,7 @@ common_rows() (
 # the store of embed has none. (A graph refuses what a fit has for other reasons.)
 embedded_rows() {
     local embed='embed t.csv -o o.csv --label-column class'
-    sed -nE "/-from d|--graph g|--edges|^(sweep|until|model|peers)|graph s r .* ! /d
+    sed -nE "/-from d|--graph g|--edges|^(sweep|until|model|peers)|graph s r .* !$/d
         s/^([a-z0-9-]+ +\|) fit s r /\1 $embed /p
         s/^([a-z0-9-]+ +\|) graph s r /\1 $embed --map isomap /p" "$BATS_TEST_FILENAME"
 }
@@ -94,17 +94,17 @@ embedded_rows() {
 @test "what most verbs have" {
     acts < <(common_rows)
     acts <<'END'
-json    | transform s none --input new.csv -o o.csv | --json ! {"error":
-json    | export s none -o o.csv       | --json ! {"error":
-json    | plot s none -o o.png         | --json ! {"error":
-json    | report s none -o o.html      | --json ! {"error":
-json    | rm s none                    | --json ! {"error":
-json    | help none                    | --json ! {"error":
+json    | transform s none --input new.csv -o o.csv | --json ! none
+json    | export s none -o o.csv       | --json ! none
+json    | plot s none -o o.png         | --json ! none
+json    | report s none -o o.html      | --json ! none
+json    | rm s none                    | --json ! none
+json    | help none                    | --json ! none
 json    | help fit                     | --json
-json    | bench now                    | --json ! {"error":
+json    | bench now                    | --json ! now
 help    | bench now --memory 1M        | --help
 memory  | plan s --landmarks 9         | --memory 1M
-memory  | bench                        | --memory 1M ! --memory
+memory  | bench                        | --memory 1M !
 quiet   | bench --memory 1M --verbose  | --quiet ! --memory
 verbose | bench --memory 1M            | --verbose ! bench took
 threads | bench --memory 1M --verbose  | --threads 3 ! in up to 3 threads
@@ -118,19 +118,19 @@ END
 # bats test_tags=slow
 @test "points: import, transform, embed" {
     acts --quiet <<'END'
-format       | import new t.csv                          | --format npy ! t.csv
+format       | import new t.csv                          | --format npy !
 labels       | import new new.csv                        | --labels labels.txt
 label-column | import new t.csv                          | --label-column class
 id-column    | import new t.csv                          | --id-column class
 header       | import new new.csv                        | --header yes
-decimal      | import new halves.csv                     | --decimal , ! with a decimal comma
+decimal      | import new halves.csv                     | --decimal , ! is not a number
 dtype        | import new t.csv                          | --dtype f64
 append       | import s t.csv --label-column class       | --append
-expect-rows  | import s t.csv --append --label-column class | --expect-rows 7 ! --expect-rows 150
+expect-rows  | import s t.csv --append --label-column class | --expect-rows 7 !
 shard        | import new t.csv                          | --shard 0/2
 shards       | import new t.csv                          | --shards 1
-shards       | import new t.csv                          | --shards 2 ! split the files
-like         | import new t.csv                          | --like s ! --shard I/N
+shards       | import new t.csv                          | --shards 2 !
+like         | import new t.csv                          | --like s !
 layout       | import new t.csv                          | --layout sparse
 codec        | import new same.csv                       | --codec raw
 keep         | truncate grown                            | --keep 200
@@ -146,44 +146,44 @@ columns      | import new t.csv                          | --columns 1,3-4
 drop-columns | import new t.csv                          | --drop-columns 2-3
 new-columns  | import new wide.svm --dims 4              | --new-columns drop
 column-names | import s wide.svm --append                | --column-names names.txt
-new-columns  | import new t.csv                          | --new-columns drop ! the format csv
-column-names | import new t.csv                          | --column-names rows.csv ! the format csv
+new-columns  | import new t.csv                          | --new-columns drop !
+column-names | import new t.csv                          | --column-names rows.csv !
 transpose    | import new new.mtx                        | --transpose
-matrix       | import new t.csv                          | --matrix X ! the format csv
+matrix       | import new t.csv                          | --matrix X !
 input        | transform s f -o o.csv                    | --input new.csv
 output       | transform s f --input new.csv             | -o o.csv
 distances    | transform s g --input new.csv -o o.csv    | --distances o.far.csv
-distances    | transform s f --input new.csv -o o.csv    | --distances o.far.csv ! not a graph
-clusters     | transform s f --input new.csv -o o.csv    | --clusters o.clusters.csv ! no clusters
+distances    | transform s f --input new.csv -o o.csv    | --distances o.far.csv !
+clusters     | transform s f --input new.csv -o o.csv    | --clusters o.clusters.csv !
 with         | transform s f --input new.csv -o o.csv    | --with header
 neighbors    | transform s g --input new.csv -o o.csv    | --neighbors 2
-neighbors    | transform s f --input new.csv -o o.csv    | --neighbors 2 ! not a graph
-recall       | transform s f --input new.csv -o o.csv    | --recall 0.5 ! not a graph
-format       | transform s f --input new.csv -o o.csv    | --format npy ! new.csv
-label-column | transform s f --input t.csv -o o.csv      | --label-column a ! lacks columns of
-id-column    | transform s f --input t.csv -o o.csv      | --id-column a ! lacks columns of
-columns      | transform s f --input t.csv -o o.csv      | --columns a,b ! 'c', 'd'
-drop-columns | transform s f --input t.csv -o o.csv      | --drop-columns a ! lacks columns of
+neighbors    | transform s f --input new.csv -o o.csv    | --neighbors 2 !
+recall       | transform s f --input new.csv -o o.csv    | --recall 0.5 !
+format       | transform s f --input new.csv -o o.csv    | --format npy !
+label-column | transform s f --input t.csv -o o.csv      | --label-column a ! lacks columns
+id-column    | transform s f --input t.csv -o o.csv      | --id-column a ! lacks columns
+columns      | transform s f --input t.csv -o o.csv      | --columns a,b ! lacks columns
+drop-columns | transform s f --input t.csv -o o.csv      | --drop-columns a ! lacks columns
 new-columns  | transform s f --input wide.svm -o o.csv   | --new-columns drop
 column-names | transform s f --input wide.svm -o o.csv   | --column-names names.txt
-new-columns  | transform s f --input new.csv -o o.csv    | --new-columns drop ! the format csv
-column-names | transform s f --input new.csv -o o.csv    | --column-names rows.csv ! the format csv
-header       | transform s f --input new.csv -o o.csv    | --header yes ! 'a', 'b'
-decimal      | transform s f --input halves.csv -o o.csv | --decimal , ! with a decimal comma
-dtype        | transform s f --input new.csv -o o.csv    | --dtype u8 ! --dtype
+new-columns  | transform s f --input new.csv -o o.csv    | --new-columns drop !
+column-names | transform s f --input new.csv -o o.csv    | --column-names rows.csv !
+header       | transform s f --input new.csv -o o.csv    | --header yes ! lacks columns
+decimal      | transform s f --input halves.csv -o o.csv | --decimal , ! is not a number
+dtype        | transform s f --input new.csv -o o.csv    | --dtype u8 !
 transpose    | transform s f --input new.mtx -o o.csv    | --transpose
-matrix       | transform s f --input new.csv -o o.csv    | --matrix X ! the format csv
-nan          | transform s f --input new.csv -o o.csv    | --nan drop ! --nan keep
+matrix       | transform s f --input new.csv -o o.csv    | --matrix X !
+nan          | transform s f --input new.csv -o o.csv    | --nan drop !
 label-column | embed t.csv -o o.csv --landmarks 9        | --label-column class
 id-column    | embed t.csv -o o.csv --landmarks 9        | --id-column class
 columns      | embed t.csv -o o.csv --landmarks 9        | --columns a,b
 drop-columns | embed t.csv -o o.csv --landmarks 9        | --drop-columns a,b
-new-columns  | embed t.csv -o o.csv --landmarks 9        | --new-columns drop ! the format csv
-column-names | embed t.csv -o o.csv --landmarks 9        | --column-names rows.csv ! the format csv
+new-columns  | embed t.csv -o o.csv --landmarks 9        | --new-columns drop !
+column-names | embed t.csv -o o.csv --landmarks 9        | --column-names rows.csv !
 header       | embed new.csv -o o.csv --landmarks 9      | --header yes
-decimal      | embed halves.csv -o o.csv --landmarks 9   | --decimal , ! with a decimal comma
+decimal      | embed halves.csv -o o.csv --landmarks 9   | --decimal , ! is not a number
 layout       | embed new.csv -o o.csv --map pca --approx exact | --layout sparse
-matrix       | embed t.csv -o o.csv --landmarks 9        | --matrix X ! the format csv
+matrix       | embed t.csv -o o.csv --landmarks 9        | --matrix X !
 rows         | embed new.csv -o o.csv --landmarks 9      | --rows unit
 values       | embed rows.csv -o o.csv --landmarks 9     | --values log1p
 nan          | embed nan.csv -o o.csv --landmarks 9      | --nan drop
@@ -220,6 +220,8 @@ kernel         | fit s r --landmarks 9                    | --kernel laplacian
 gamma          | fit s r --landmarks 9                    | --gamma 0.3
 sigma          | fit s r --landmarks 9                    | --sigma 2
 epsilon        | fit s r --landmarks 9                    | --epsilon 3
+nu             | fit s r --landmarks 9 --kernel matern     | --nu 0.5
+alpha          | fit s r --landmarks 9 --kernel rational-quadratic | --alpha 0.1
 degree         | fit s r --landmarks 9 --kernel polynomial | --degree 2
 coef0          | fit s r --landmarks 9 --kernel polynomial | --coef0 0.5
 columns-file   | fit s r --landmarks-file rows.csv --precision f64 | --columns-file columns.csv
@@ -234,24 +236,27 @@ weights        | fit s r --landmarks 60 --approx ensemble | --weights exponentia
 precision      | fit s r --landmarks 9                    | --precision f64
 certify        | fit s r --landmarks 9                    | --certify
 probe          | fit s r --landmarks 9                    | --probe 20
+check-rows     | fit s r --landmarks 9                    | --check-rows 50
+accuracy       | fit s r --components 2                   | --accuracy 50%
+trace-error    | fit s r --components 2                   | --trace-error 50%
 seed           | fit s r --landmarks 9                    | --seed 5
-time-limit     | fit s r --landmarks 9                    | --time-limit 0.00001 ! nothing was run
+time-limit     | fit s r --landmarks 9                    | --time-limit 0.00001 !
 until          | fit s r --landmarks-points few.csv --gamma 1 | --until sums
 until          | plan s --landmarks-points few.csv --gamma 1 | --until sums
 model          | fit s r                                  | --model f.nym
-peers          | fit s r                                  | --peers files ! none of alone, mpi
-peers-wait     | fit s r --peers alone                    | --peers-wait 9 ! --peers folder:PATH
-peers-wait     | fit s r                                  | --peers-wait 9 ! --peers folder:PATH
-peers          | import new t.csv --shards 1               | --peers files ! none of alone, mpi
-peers          | import new t.csv                          | --peers mpi ! --peers acts only with --shards
-peers-wait     | import new t.csv --shards 1               | --peers-wait 9 ! --peers folder:PATH
+peers          | fit s r                                  | --peers files !
+peers-wait     | fit s r --peers alone                    | --peers-wait 9 !
+peers-wait     | fit s r                                  | --peers-wait 9 !
+peers          | import new t.csv --shards 1               | --peers files !
+peers          | import new t.csv                          | --peers mpi !
+peers-wait     | import new t.csv --shards 1               | --peers-wait 9 !
 name           | merge s -o o.nym                         | --name summed
 output         | merge s --name summed                    | -o o.nym
 update         | fit grown f                              | --update full
 update         | fit grown f --update full                | --update frozen
 restart        | fit s f --landmarks 12                   | --restart
 gamma-grid     | plan s --landmarks 9                     | --gamma-grid 0.1,1
-shape          | plan s --landmarks 9                     | --shape 9,9 ! either --shape or s
+shape          | plan s --landmarks 9                     | --shape 9,9 !
 END
 }
 
@@ -284,6 +289,8 @@ kernel            | select s r --landmarks 9              | --kernel laplacian
 gamma             | select s r --landmarks 9              | --gamma 0.3
 sigma             | select s r --landmarks 9              | --sigma 9
 epsilon           | select s r --landmarks 9              | --epsilon 9
+nu                | select s r --landmarks 9 --kernel matern  | --nu 0.5
+alpha             | select s r --landmarks 9 --kernel rational-quadratic | --alpha 0.1
 degree            | select s r --landmarks 9 --kernel polynomial | --degree 1
 coef0             | select s r --landmarks 9 --kernel polynomial | --coef0 100
 scale             | select s r --landmarks 9 --gamma 9    | --scale standard
@@ -292,11 +299,9 @@ restart           | select s d --landmarks 7              | --restart
 seed              | select s r --landmarks 9              | --seed 5
 neighbors         | graph s r                             | --neighbors 3
 metric            | graph s r                             | --metric cosine
-knn               | graph s r                             | --knn forest
-recall            | graph s r --knn forest --leaf 32      | --recall 0.5
+knn               | graph s r                             | --knn sieve
 recall            | graph s r --knn sieve                 | --recall 0.5
-time-limit        | graph s r                             | --time-limit 0.00001 ! nothing was run
-leaf              | graph s r --knn forest                | --leaf 32
+time-limit        | graph s r                             | --time-limit 0.00001 !
 max-distance      | graph s r                             | --max-distance 0.3
 distance-quantile | graph s r                             | --distance-quantile 0.5
 mutual            | graph s r                             | --mutual
@@ -308,7 +313,6 @@ edges             | graph s r                             | --edges ring.txt
 nodes             | graph linked r --edges ring.txt       | --nodes 200
 edge-weights      | graph s r --edges ring.txt            | --edge-weights affinity
 restart           | graph s g --neighbors 4               | --restart
-seed              | graph s r --knn forest --leaf 32      | --seed 5
 from              | path s g --from 0 --to 1              | --from 2
 to                | path s g --from 0 --to 1              | --to 2
 END
@@ -326,16 +330,16 @@ knn-neighbors  | eval s f --measures knn                  | --knn-neighbors 5
 neighbors      | eval s f --measures neighborhoods        | --neighbors 9
 sample         | eval s f --measures distances            | --sample 50
 seed           | eval s f --measures knn                  | --seed 5
-labels         | eval bare f                              | --labels ! labels
+labels         | eval bare f                              | --labels !
 csv            | eval s f                                 | --csv
 part           | export s f -o o.csv                      | --part eigenvalues
 with           | export s f -o o.csv                      | --with labels
-with           | export s f -o o.csv                      | --with ids ! have no names
+with           | export s f -o o.csv                      | --with ids ! ids
 rows           | export s f -o o.csv                      | --rows 2:7
-rows           | export s f -o o.csv --part eigenvalues   | --rows 0:1 ! line for each row
-rows           | export s f -o o.csv                      | --rows 7 ! a range such as
+rows           | export s f -o o.csv --part eigenvalues   | --rows 0:1 !
+rows           | export s f -o o.csv                      | --rows 7 !
 raw            | export counted f -o o.csv --part points  | --raw
-raw            | export s f -o o.csv                      | --raw ! --part points
+raw            | export s f -o o.csv                      | --raw !
 output         | export s f -o o.csv                      | -o o.npy
 skip-damaged   | export hurt f -o o.csv                   | --skip-damaged ! no row can be read
 axes           | plot s f -o o.svg                        | --axes 2,1
@@ -358,75 +362,74 @@ END
 # bats test_tags=slow
 @test "where an option could not act it is refused, with what it belongs to" {
     acts --quiet <<'END'
-seed          | import new t.csv                          | --seed 3 ! only with --shuffle
-neighbors     | graph s r --edges ring.txt                | --neighbors 3 ! with --edges
-seed          | graph s r --edges ring.txt                | --seed 3 ! with --edges
-nodes         | graph s r                                 | --nodes 150 ! with --edges FILE
-edge-weights  | graph s r                                 | --edge-weights affinity ! with --edges FILE
-edge-weights  | graph s r --edges ring.txt                | --edge-weights heat ! lengths or affinity
-edge-weights  | fit s r --map eigenmaps                   | --edge-weights affinity ! heat or binary
-header        | import new new.svm                        | --header yes ! the format libsvm
-decimal       | import new new.svm                        | --decimal , ! the format libsvm
-transpose     | import new t.csv                          | --transpose ! the format csv
-label-column  | import new new.svm                        | --label-column 1 ! the format libsvm
-id-column     | import new new.svm                        | --id-column 1 ! the format libsvm
-header        | transform s f --input new.svm -o o.csv    | --header yes ! the format libsvm
-degree        | fit s r                                   | --degree 2 ! rbf kernel
-gamma         | fit s r --kernel linear                   | --gamma 2 ! linear kernel
-sigma         | fit s r --kernel laplacian                | --sigma 2 ! laplacian kernel
-tolerance     | fit s r                                   | --tolerance 0.1 ! --select greedy
-pilot         | fit s r                                   | --no-pilot ! --select greedy
-pilot         | select s r                                | --no-pilot ! --select greedy
-affine        | fit s r --approx column                   | --affine ! --select greedy
-landmarks     | fit s r --select all                      | --landmarks 9 ! --select all
-online        | fit s r                                   | --online --select uniform ! --select greedy
-time          | fit s r                                   | --time 2 ! --map diffusion
-normalize     | fit s r                                   | --normalize asymmetric ! --map diffusion
-averages      | fit s r --map svd                         | --averages landmarks ! --map svd
-rank          | fit s r --approx column                   | --rank 3 ! --approx column
-experts       | fit s r                                   | --experts 2 ! --approx ensemble
-weights       | fit s r                                   | --weights ridge ! --approx ensemble
-certify       | fit s r --approx column                   | --certify ! --approx nystrom|projected
-inner         | fit s r --approx column                   | --inner exact ! --approx nystrom
-oversample    | fit s r                                   | --oversample 3 ! --inner randomized
-tol           | fit s r --kernel linear                   | --tol 0.01 ! --approx exact
-tol           | fit s r --approx exact                    | --tol 0.01 ! --kernel linear|cosine
-max-passes    | fit s r --kernel linear                   | --max-passes 3 ! --approx exact
-oversample    | fit s r --inner exact                     | --oversample 3 ! --inner
-oversample    | fit s r --approx nystrom --inner exact    | --oversample 3 ! --inner exact
-oversample    | fit s r --approx nystrom --landmarks 20   | --oversample 3 ! --inner randomized
-power         | plan s --approx nystrom --landmarks 20    | --power 3 ! --inner randomized
-probe         | fit s r --landmarks-file rows.csv --columns-file columns.csv | --probe 9 ! --kernel precomputed
-neighbors     | fit s r                                   | --neighbors 9 ! --map kpca
-recall        | fit s r --map isomap --knn exact          | --recall 0.9 ! --knn auto|forest|sieve
-row-normalize | fit s r --map eigenmaps                   | --row-normalize ! --map eigenmaps
-mutual        | fit s r --map isomap --graph g            | --mutual ! --graph g
-edge-weights  | fit s r --map isomap                      | --edge-weights binary ! --map eigenmaps
-gamma         | fit s r --map eigenmaps --edge-weights binary | --gamma 1 ! --edge-weights binary
-restart       | fit grown f --update full                 | --restart ! --update
-gamma         | select s r --select uniform               | --gamma 2 ! --select uniform
-kernel        | select s r --landmarks-from d             | --kernel linear ! --select given
-scale         | select s r --select all                   | --scale unit ! --select all
-features      | select s r --select all                   | --features variance:2 ! --select all
-features      | fit s r --map isomap --graph g            | --features variance:2 ! --graph g
-features      | fit s r --landmarks-file rows.csv --columns-file columns.csv | --features variance:2 ! --kernel precomputed
-leaf          | graph s r                                 | --leaf 9 ! --knn forest
-seed          | graph s r                                 | --seed 3 ! --knn forest
-clusters      | eval s f --measures knn                   | --clusters 4 ! --measures knn
-n-init        | eval s f --measures against --against other | --n-init 2 ! --measures against
-sample        | eval s f --measures knn_error             | --sample 50 ! --measures knn_error
-against       | eval s f --measures distances             | --against other ! --measures distances
-csv           | eval s f --json                           | --csv ! give one
-mark-landmarks | plot s whole -o o.png                    | --mark-landmarks ! no landmarks
-axes          | plot s f --scree -o o.png                 | --axes 2,1 ! --scree
-names         | plot s f --scree -o o.png                 | --names ! --scree
-color         | plot s f --scree -o o.png                 | --color row ! --scree
-size          | plot s f --terminal                       | --size 400x300 ! a terminal
-scree         | plot s f --terminal                       | --scree ! -o OUT.png
-graph         | embed t.csv -o o.csv --map isomap         | --graph g ! --graph is not an option of embed
-landmarks-from | embed t.csv -o o.csv                     | --landmarks-from d ! --landmarks-from is not an option of embed
-path          | report s f -o o.html                      | --path 0,5 ! has a graph
-image         | report s f -o o.html                      | --image 9x9 ! 4 columns
-all           | help                                      | --all ! VERB
+seed          | import new t.csv                          | --seed 3 !
+neighbors     | graph s r --edges ring.txt                | --neighbors 3 !
+seed          | graph s r --edges ring.txt                | --seed 3 !
+nodes         | graph s r                                 | --nodes 150 !
+edge-weights  | graph s r                                 | --edge-weights affinity !
+edge-weights  | graph s r --edges ring.txt                | --edge-weights heat !
+edge-weights  | fit s r --map eigenmaps                   | --edge-weights affinity !
+header        | import new new.svm                        | --header yes !
+decimal       | import new new.svm                        | --decimal , !
+transpose     | import new t.csv                          | --transpose !
+label-column  | import new new.svm                        | --label-column 1 !
+id-column     | import new new.svm                        | --id-column 1 !
+header        | transform s f --input new.svm -o o.csv    | --header yes !
+degree        | fit s r                                   | --degree 2 !
+gamma         | fit s r --kernel linear                   | --gamma 2 !
+sigma         | fit s r --kernel laplacian                | --sigma 2 !
+tolerance     | fit s r                                   | --tolerance 0.1 !
+pilot         | fit s r                                   | --no-pilot !
+pilot         | select s r                                | --no-pilot !
+affine        | fit s r --approx column                   | --affine !
+landmarks     | fit s r --select all                      | --landmarks 9 !
+online        | fit s r                                   | --online --select uniform !
+time          | fit s r                                   | --time 2 !
+normalize     | fit s r                                   | --normalize asymmetric !
+averages      | fit s r --map svd                         | --averages landmarks !
+rank          | fit s r --approx column                   | --rank 3 !
+experts       | fit s r                                   | --experts 2 !
+weights       | fit s r                                   | --weights ridge !
+certify       | fit s r --approx column                   | --certify !
+inner         | fit s r --approx column                   | --inner exact !
+oversample    | fit s r                                   | --oversample 3 !
+tol           | fit s r --kernel linear                   | --tol 0.01 !
+tol           | fit s r --approx exact                    | --tol 0.01 !
+max-passes    | fit s r --kernel linear                   | --max-passes 3 !
+oversample    | fit s r --inner exact                     | --oversample 3 !
+oversample    | fit s r --approx nystrom --inner exact    | --oversample 3 !
+oversample    | fit s r --approx nystrom --landmarks 20   | --oversample 3 !
+power         | plan s --approx nystrom --landmarks 20    | --power 3 !
+probe         | fit s r --landmarks-file rows.csv --columns-file columns.csv | --probe 9 !
+neighbors     | fit s r                                   | --neighbors 9 !
+recall        | fit s r --map isomap --knn exact          | --recall 0.9 !
+row-normalize | fit s r --map eigenmaps                   | --row-normalize !
+mutual        | fit s r --map isomap --graph g            | --mutual !
+edge-weights  | fit s r --map isomap                      | --edge-weights binary !
+gamma         | fit s r --map eigenmaps --edge-weights binary | --gamma 1 !
+restart       | fit grown f --update full                 | --restart !
+gamma         | select s r --select uniform               | --gamma 2 !
+kernel        | select s r --landmarks-from d             | --kernel linear !
+scale         | select s r --select all                   | --scale unit !
+features      | select s r --select all                   | --features variance:2 !
+features      | fit s r --map isomap --graph g            | --features variance:2 !
+features      | fit s r --landmarks-file rows.csv --columns-file columns.csv | --features variance:2 !
+seed          | graph s r                                 | --seed 3 !
+clusters      | eval s f --measures knn                   | --clusters 4 !
+n-init        | eval s f --measures against --against other | --n-init 2 !
+sample        | eval s f --measures knn_error             | --sample 50 !
+against       | eval s f --measures distances             | --against other !
+csv           | eval s f --json                           | --csv !
+mark-landmarks | plot s whole -o o.png                    | --mark-landmarks ! landmarks
+axes          | plot s f --scree -o o.png                 | --axes 2,1 !
+names         | plot s f --scree -o o.png                 | --names !
+color         | plot s f --scree -o o.png                 | --color row !
+size          | plot s f --terminal                       | --size 400x300 !
+scree         | plot s f --terminal                       | --scree !
+graph         | embed t.csv -o o.csv --map isomap         | --graph g !
+landmarks-from | embed t.csv -o o.csv                     | --landmarks-from d !
+path          | report s f -o o.html                      | --path 0,5 !
+image         | report s f -o o.html                      | --image 9x9 !
+all           | help                                      | --all ! needs VERB
 END
 }

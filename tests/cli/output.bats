@@ -3,68 +3,53 @@ load helper
 
 @test "data to stdout, words to stderr; quiet when asked" {
     table 300 4 >t.csv
-    ny import s t.csv
-    exits 0
+    ny -0 import s t.csv
     [ -z "$output" ]
     says "300 rows of 4 columns imported"
-    ny import s2 t.csv --quiet
-    exits 0
+    ny -0 import s2 t.csv --quiet
     silent
-    ny fit s a --landmarks 20
-    exits 0
+    ny -0 fit s a --landmarks 20
     [ -z "$output" ]
-    says "passes"
-    says "certificate"
-    ny fit s2 a --landmarks 20 -q
-    exits 0
+    says "passes" "certificate"
+    ny -0 fit s2 a --landmarks 20 -q
     silent
-    ny fit s b --landmarks 20 --json
-    exits 0
+    ny -0 fit s b --landmarks 20 --json
     [ -z "$stderr" ]
     [[ $output == "{"*"}" ]]
 }
 
 @test "a closed or full standard output is exit 4" {
     store s
-    run bash -c 'nystream info s >&- 2>err'
-    [ "$status" -eq 4 ]
+    run -4 bash -c 'nystream info s >&- 2>err'
     grep -q "cannot write to the standard output" err
     [ -w /dev/full ] || skip "no /dev/full"
-    run bash -c 'nystream info s >/dev/full 2>err'
-    [ "$status" -eq 4 ]
+    run -4 bash -c 'nystream info s >/dev/full 2>err'
     grep -q "No space left" err
-    run bash -c 'nystream info s --json >/dev/full 2>err'
-    [ "$status" -eq 4 ]
+    run -4 bash -c 'nystream info s --json >/dev/full 2>err'
     grep -q '"code":4' err
 }
 
 @test "a pipe that nobody reads is exit 4, without a word" {
     mkfifo pipe
-    run bash -c 'exec 3<>pipe; exec 4>pipe 3<&-; nystream help --man >&4 2>err'
-    [ "$status" -eq 4 ]
+    run -4 bash -c 'exec 3<>pipe; exec 4>pipe 3<&-; nystream help --man >&4 2>err'
     [ ! -s err ]
     store s
-    run bash -c 'exec 3<>pipe; exec 4>pipe 3<&-; nystream info s --json >&4 2>err'
-    [ "$status" -eq 4 ]
+    run -4 bash -c 'exec 3<>pipe; exec 4>pipe 3<&-; nystream info s --json >&4 2>err'
     grep -q "Broken pipe" err # a program reads these
 }
 
 @test "export to a closed standard output is exit 4" {
     store s
     nystream fit s a --landmarks 20 -q
-    run bash -c 'nystream export s a -o - >&- 2>err'
-    [ "$status" -eq 4 ]
+    run -4 bash -c 'nystream export s a -o - >&- 2>err'
     [ -s err ]
 }
 
 @test "a closed standard error harms nothing" {
     table 100 3 >t.csv
-    run bash -c 'nystream import s t.csv 2>&-'
-    [ "$status" -eq 0 ]
-    run bash -c 'nystream fit s a --landmarks 10 2>&- >&-'
-    [ "$status" -eq 0 ]
-    ny verify s
-    exits 0
+    run -0 bash -c 'nystream import s t.csv 2>&-'
+    run -0 bash -c 'nystream fit s a --landmarks 10 2>&- >&-'
+    ny -0 verify s
 }
 
 # A pipe of packets gives each write() apart; lines of several processes (mpirun) are mixed up by write().
@@ -81,8 +66,7 @@ assert len(writes) > 1 and all(text.count(b"\n") == 1 and text.endswith(b"\n") f
 
 @test "errors as one JSON object with file and line" {
     printf '1,2\n3,4\n5,x\n' >bad.csv
-    ny import s bad.csv --json
-    exits 3
+    ny -3 import s bad.csv --json
     [ "${#stderr_lines[@]}" -eq 1 ]
     has_keys "$stderr" error code kind message file line
     [ "$(field "$stderr" code)" = 3 ]
@@ -90,19 +74,16 @@ assert len(writes) > 1 and all(text.count(b"\n") == 1 and text.endswith(b"\n") f
     [ "$(field "$stderr" file)" = bad.csv ]
     [ "$(field "$stderr" line)" = 3 ]
     [ -z "$output" ]
-    ny info 'no "such" store' --json
-    exits 4
+    ny -4 info 'no "such" store' --json
     [[ $stderr == *'no \"such\" store'* ]]
 }
 
 @test "progress is a line each ten seconds on a pipe, and none when quiet" {
     store s
-    ny fit s a --landmarks 20
-    exits 0
+    ny -0 fit s a --landmarks 20
     [[ $stderr != *$'\r'* ]]
     need_terminal
-    TERM=xterm run script -qec "nystream fit s b --landmarks 20" typescript </dev/null
-    [ "$status" -eq 0 ]
+    TERM=xterm run -0 script -qec "nystream fit s b --landmarks 20" typescript </dev/null
     [[ $output == *$'\r'*"%"* ]]
     [[ $output != *$'\033['* ]]
     TERM=xterm run script -qec "nystream fit s c --landmarks 20 --quiet" typescript </dev/null
@@ -112,8 +93,7 @@ assert len(writes) > 1 and all(text.count(b"\n") == 1 and text.endswith(b"\n") f
 @test "a plan does not begin on the line of progress" {
     need_terminal
     table 300 3 >t.csv
-    TERM=xterm run script -qec "nystream embed t.csv -o out.npy --landmarks 20" typescript </dev/null
-    [ "$status" -eq 0 ]
+    TERM=xterm run -0 script -qec "nystream embed t.csv -o out.npy --landmarks 20" typescript </dev/null
     [[ $output == *$'\r'import* ]]
     [[ $output == *$'\rnystream: plan: '* ]]
 }
@@ -121,39 +101,32 @@ assert len(writes) > 1 and all(text.count(b"\n") == 1 and text.endswith(b"\n") f
 @test "with --json no words are on the standard error" {
     store s
     nystream fit s a --landmarks 20 -q
-    ny rm s a --json --verbose
-    exits 0
+    ny -0 rm s a --json --verbose
     [ -z "$stderr" ]
 }
 
 @test "with --json, verbs without another report name what they wrote or removed" {
     store s
     nystream fit s a --landmarks 20 -q
-    ny export s a -o a.npy --json
-    exits 0
+    ny -0 export s a -o a.npy --json
     [ "$output" = "{\"file\": \"a.npy\", \"bytes\": $(stat -c %s a.npy), \"rows\": 300, \"columns\": 2, \"type\": \"float32\"}" ]
-    ny plot s a -o a.png --json
-    exits 0
+    ny -0 plot s a -o a.png --json
     [ "$output" = "{\"file\": \"a.png\", \"bytes\": $(stat -c %s a.png), \"rows\": null, \"columns\": null, \"type\": null}" ]
     [ -z "$stderr" ]
     nystream export s a -o - --json | cmp - a.npy # nothing is mixed into the data
     nystream fit s b --landmarks 20 -q
-    ny rm s a b --json
-    exits 0
+    ny -0 rm s a b --json
     [ "$output" = '{"removed": ["a", "b"]}' ]
-    ny rm s a --json
-    exits 2
+    ny -2 rm s a --json
     [ -z "$output" ]
 }
 
 @test "a path as long as a path may be is told whole, with what to do" {
     local folder=$(printf 'x%.0s' {1..199}) path=/nowhere
     while [ ${#path} -lt 3800 ]; do path+=/$folder; done
-    ny info "$path" --json
-    exits 4
+    ny -4 info "$path" --json
     [[ $stderr == *"there is no store $path; "*"nystream import"* ]]
-    ny import new.nys "$path" --json
-    exits 4
+    ny -4 import new.nys "$path" --json
     [[ $stderr == *"\"file\":\"$path\""* ]]
 }
 
@@ -163,19 +136,15 @@ assert len(writes) > 1 and all(text.count(b"\n") == 1 and text.endswith(b"\n") f
     nystream import s t.csv -q
     nystream fit s a --landmarks 30 --components 10 -q
     mkdir out
-    run --separate-stderr bash -c 'ulimit -f 200; nystream export s a -o out/e.npy'
-    exits 4
+    run -4 --separate-stderr bash -c 'ulimit -f 200; nystream export s a -o out/e.npy'
     says "File too large"
     [ -z "$(ls -A out)" ]
-    run --separate-stderr bash -c 'ulimit -f 200; nystream embed t.csv -o out/e.npy --landmarks 30'
-    exits 4
+    run -4 --separate-stderr bash -c 'ulimit -f 200; nystream embed t.csv -o out/e.npy --landmarks 30'
     [ -z "$(ls -A out)" ]
-    run --separate-stderr bash -c 'ulimit -f 2000; nystream fit s b --landmarks 300 --components 100'
-    exits 4
+    run -4 --separate-stderr bash -c 'ulimit -f 2000; nystream fit s b --landmarks 300 --components 100'
     says "the disk is full"
     nystream fit s b --landmarks 300 --components 100 -q
-    ny verify s
-    exits 0
+    ny -0 verify s
 }
 
 @test "an output keeps the rights of the file that it replaces" {
@@ -203,13 +172,10 @@ assert len(writes) > 1 and all(text.count(b"\n") == 1 and text.endswith(b"\n") f
     mkdir out
     mkfifo pipe
     nystream transform s a --input pipe --format csv -o out/placed.csv -q &
-    local pid=$! tries=0
+    local pid=$!
     exec 7>pipe
     table 5000 4 >&7
-    until [[ $(readlink /proc/$pid/fd/*) == */out/* ]]; do # it has begun its output
-        sleep 0.02
-        [ $((tries += 1)) -lt 500 ]
-    done
+    await '[[ $(readlink /proc/$pid/fd/*) == */out/* ]]' # it has begun its output
     [ -z "$(ls -A out)" ]
     kill -9 $pid
     wait $pid || true

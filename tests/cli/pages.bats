@@ -5,7 +5,6 @@
 load helper
 
 setup_file() {
-    load helper
     [ -z "${NYSTREAM_SANITIZER-}" ] || skip "a sanitizer maps memory itself"
     cd "$BATS_FILE_TMPDIR" || return
     cat >pages.c <<'C'
@@ -81,8 +80,7 @@ C
 }
 
 setup() {
-    cd "$BATS_TEST_TMPDIR" || return
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    own_folder || return
 }
 
 large() { # COMMAND…: with pages of 64 KiB

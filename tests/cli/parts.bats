@@ -4,7 +4,6 @@
 load helper
 
 setup_file() {
-    load helper
     cd "$BATS_FILE_TMPDIR" || return
     table 600 3 | awk -F, -v OFS=, 'BEGIN { split("cat dog fish", name, " "); print "a,b,c,class" }
         { print int($1 * 200), int($2 * 90), int($3 * 40), name[NR % 3 + 1] }' >all.csv
@@ -27,8 +26,7 @@ fit=(--landmarks 20 --gamma 1e-4 --components 2)
 sums=(--landmarks-points landmarks.csv --gamma 1e-4 --components 2)
 
 setup() {
-    cd "$BATS_TEST_TMPDIR" || return
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    own_folder || return
     cp -r "$BATS_FILE_TMPDIR"/* .
 }
 
@@ -101,7 +99,7 @@ joins() {
                     if (e > 1e-4 || e < -1e-4) bad = 1 } }
                 END { exit bad || n != FNR || !n }' "$way.out" try/out.csv
     else
-        [ $status -eq "$want" ] && [ ! -e try/out.csv ] && grep -qE 'give|import|leave|works' try/log
+        [ $status -eq "$want" ] && [ ! -e try/out.csv ]
     fi && return
     echo "$way of $case: status $status, not $want" >&2
     cat try/log >&2

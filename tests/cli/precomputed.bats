@@ -20,30 +20,24 @@ same() {
 
 @test "precomputed columns give what the kernel gives" {
     data
-    local how
     for how in "--map svd --approx nystrom" "--map kpca --approx nystrom" "--map svd --approx projected" \
         "--map kpca --approx projected" "--map kpca --approx column"; do
         nystream fit s linear --kernel linear --landmarks-file d.csv $how --restart -q
-        ny fit s given --kernel precomputed --columns-file c.csv --landmarks-file d.csv $how --restart -q
-        exits 0
+        ny -0 fit s given --kernel precomputed --columns-file c.csv --landmarks-file d.csv $how --restart -q
         nystream export s linear -o a.csv
         nystream export s given -o b.csv
         same a.csv b.csv
     done
-    ny info s given --json
-    [ "$(field "$output" trace_error)" = null ]
+    has "s given" trace_error=null
 }
 
 @test "the columns are known again by what is in them, not by their time" {
     data
     nystream fit s a --kernel precomputed --columns-file c.csv --landmarks-file d.csv -q
     touch -d 2001-01-01 c.csv
-    ny fit s a --kernel precomputed --columns-file c.csv --landmarks-file d.csv -q
-    exits 0
+    ny -0 fit s a --kernel precomputed --columns-file c.csv --landmarks-file d.csv -q
     sed -i '150s/^[^,]*/77/' c.csv
-    ny fit s a --kernel precomputed --columns-file c.csv --landmarks-file d.csv -q
-    exits 2
-    says "what --columns-file names has changed"
+    ny -2 fit s a --kernel precomputed --columns-file c.csv --landmarks-file d.csv -q
 }
 
 @test "new points are placed by their kernel values" {
@@ -52,22 +46,18 @@ same() {
     nystream export s given -o a.csv
     nystream transform s given --input c.csv -o b.csv
     same a.csv b.csv
-    ny transform s given --input x.csv -o b.csv
-    exits 3
+    ny -3 transform s given --input x.csv -o b.csv
 }
 
 @test "columns of another shape are refused" {
     data
     head -299 c.csv >short.csv
-    ny fit s a --kernel precomputed --columns-file short.csv --landmarks-file d.csv -q
-    exits 3
+    ny -3 fit s a --kernel precomputed --columns-file short.csv --landmarks-file d.csv -q
     says short.csv
     cut -d, -f1-11 c.csv >narrow.csv
-    ny fit s a --kernel precomputed --columns-file narrow.csv --landmarks-file d.csv -q
-    exits 3
+    ny -3 fit s a --kernel precomputed --columns-file narrow.csv --landmarks-file d.csv -q
     says "11 columns"
-    ny fit s a --kernel precomputed --landmarks-file d.csv -q
-    exits 2
+    ny -2 fit s a --kernel precomputed --landmarks-file d.csv -q
     says --columns-file
 }
 
@@ -76,11 +66,9 @@ same() {
     seq 1 300 | awk '{print $1 % 3}' >labels.txt
     nystream import t x.csv --labels labels.txt -q
     nystream fit t given --kernel precomputed --columns-file c.csv --landmarks-file d.csv -q
-    ny eval t given --json
-    exits 0
+    ny -0 eval t given --json
     [ "$(field "$output" purity)" != null ]
-    [ "$(field "$output" trustworthiness)" = null ]
-    [ "$(field "$output" relative_error)" = null ]
+    fields trustworthiness=null relative_error=null
     [[ $output == *"its kernel is precomputed"* ]]
 }
 

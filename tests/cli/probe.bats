@@ -3,23 +3,18 @@ load helper
 
 # bats test_tags=slow
 @test "every method says its error; without --probe the keys are null" {
-    local approx error
     table 900 4 >t.csv
     nystream import s t.csv -q
     for approx in nystrom column orthonystrom ensemble projected exact randomized gaussian; do
-        ny fit s "$approx" --approx $approx --probe 200 --components 5 --json -q
-        exits 0
+        ny -0 fit s "$approx" --approx $approx --probe 200 --components 5 --json -q
         [ "$(field "$output" probe_columns)" = 200 ]
         error=$(field "$output" probe_error)
         awk -v e="$error" -v s="$(field "$output" probe_standard_error)" \
             'BEGIN {exit !(e > 0 && e < 1.2 && s > 0 && s < e / 2)}'
         [[ $output == *'"probe":'* ]] # seconds of the stage
     done
-    ny info s gaussian --json
-    exits 0
-    [ "$(field "$output" probe_columns)" = 200 ]
-    ny fit s none --json -q
-    exits 0
+    has "s gaussian" probe_columns=200
+    ny -0 fit s none --json -q
     for key in probe_columns probe_error probe_standard_error; do
         [ "$(field "$output" $key)" = null ]
     done
@@ -27,64 +22,48 @@ load helper
 
 @test "in words: fit, info, plan and help" {
     store s 1500 6
-    ny fit s a --approx column --landmarks 100 --probe 100
-    exits 0
-    says "probe error 0."
-    says " ± 0.0"
-    says "100 columns"
-    ny info s a
-    exits 0
-    prints "probe error"
-    prints "probe columns"
-    ny plan s --approx column --landmarks 100 --probe 100 --json
-    exits 0
+    ny -0 fit s a --approx column --landmarks 100 --probe 100
+    says "probe error 0." " ± 0.0" "100 columns"
+    ny -0 info s a
+    prints "probe error" "probe columns"
+    ny -0 plan s --approx column --landmarks 100 --probe 100 --json
     [ "$(field "$output" passes)" = 3 ]
     [[ $output == *'"probe":'* ]]
     ny fit --help
     prints "--probe R"
-    ny fit s b --approx column --landmarks 100
-    exits 0
-    says "--probe measures one"
+    ny -0 fit s b --approx column --landmarks 100
+    says "certificate           component"
 }
 
 @test "of all rows it is exact, and more columns than rows are all of them" {
     store s 300 5
-    ny fit s a --probe 300 --landmarks 50 --json -q
-    exits 0
+    ny -0 fit s a --probe 300 --landmarks 50 --json -q
     [ "$(field "$output" probe_standard_error)" = 0.0 ]
-    ny fit s b --probe 5000 --landmarks 50 --json -q
-    exits 0
-    [ "$(field "$output" probe_columns)" = 300 ]
-    [ "$(field "$output" probe_standard_error)" = 0.0 ]
+    ny -0 fit s b --probe 5000 --landmarks 50 --json -q
+    fields probe_columns=300 probe_standard_error=0.0
 }
 
 @test "what cannot be is refused, and other columns are another job" {
     store s 200 3
     seq 0 9 >d.csv
     awk 'BEGIN {for (i = 0; i < 200; i++) {for (j = 0; j < 9; j++) printf "1,"; print "1"}}' >c.csv
-    ny fit s a --kernel precomputed --columns-file c.csv --landmarks-file d.csv --probe 5 -q
-    usage "--probe does not act with --kernel precomputed"
-    ny fit s a --probe 0 -q
-    usage "--probe"
-    ny select s a --probe 5 -q
-    usage "--probe"
+    usage --probe fit s a --kernel precomputed --columns-file c.csv --landmarks-file d.csv --probe 5 -q
+    usage --probe fit s a --probe 0 -q
+    usage --probe select s a --probe 5 -q
     nystream fit s a --landmarks 50 --probe 5 -q
-    ny fit s a --landmarks 50 --probe 6 -q
-    usage "probe: 5 → 6"
+    usage "probe: 5 → 6" fit s a --landmarks 50 --probe 6 -q
     nystream fit s a --landmarks 50 --probe 5 -q
 }
 
 # bats test_tags=slow
 @test "sparse rows and dense ones have the same error" {
-    local map store error first
     "$NYSTREAM_BUILD/data-tools/sparse-text" -n 400 --terms 2000 --length 25 --topics 2 --seed 1 -o t.libsvm
     nystream import s.nys t.libsvm
     nystream import d.nys t.libsvm --layout dense
     for map in svd kpca laplacian pca; do
         for store in s d; do
-            ny fit $store.nys $map --map $map --approx nystrom --landmarks 60 --probe 50 \
+            ny -0 fit $store.nys $map --map $map --approx nystrom --landmarks 60 --probe 50 \
                 --precision f64 --json -q
-            exits 0
             error=$(field "$output" probe_error)
             [ $store = s ] && first=$error
         done
@@ -97,11 +76,9 @@ load helper
     nystream fit s a --landmarks 50 --probe 20 -q
     nystream fit s b --landmarks 50 -q
     [ "$(nystream list s | wc -l)" -eq 2 ]
-    ny transform s a --input s/missing.csv -o x.npy
-    exits 4
+    ny -4 transform s a --input s/missing.csv -o x.npy
     nystream export s a --part model -o a.nym
     nystream export s b --part model -o b.nym
     cmp a.nym b.nym
-    ny verify s
-    exits 0
+    ny -0 verify s
 }

@@ -6,13 +6,11 @@ fit_options="--map pca --approx projected --landmarks 700 --select uniform --thr
 
 # begin STORE COMMAND…: runs a command that leaves a result in STORE, and stops it on its way.
 begin() {
-    local store=$1 pid tries=0
+    local store=$1 pid
     shift
     "$@" -q 2>err &
     pid=$!
-    until [ -n "$(nystream list "$store" | grep running)" ] || [ $((tries += 1)) -gt 400 ]; do
-        sleep 0.02
-    done
+    await '[ -n "$(nystream list "$store" | grep running)" ]' || true
     kill -s TERM $pid
     code=0
     wait $pid || code=$?
@@ -20,7 +18,6 @@ begin() {
 }
 
 setup_file() {
-    load helper
     cd "$BATS_FILE_TMPDIR" || return
     table 40000 8 >big.csv
     nystream import "my store" big.csv -q
@@ -30,8 +27,7 @@ setup_file() {
 }
 
 setup() {
-    cd "$BATS_TEST_TMPDIR" || return
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    own_folder || return
     cp -r "$BATS_FILE_TMPDIR/my store" .
 }
 
@@ -43,10 +39,8 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     begin "my store" nystream fit "my store" few $fit_options --features list
     nystream fit "my store" straight $fit_options --features list -q
     rm list
-    ny fit "my store" few --json
-    exits 0
-    [ "$(field "$output" features)" = list ]
-    [ "$(field "$output" features_kept)" = 3 ]
+    ny -0 fit "my store" few --json
+    fields features=list features_kept=3
     nystream export "my store" few -o few.npy -q
     nystream export "my store" straight -o straight.npy -q
     cmp few.npy straight.npy
@@ -56,61 +50,43 @@ resume_f="nystream fit 'my store' f $fit_options -q"
 
 # bats test_tags=slow
 @test "fit STORE NAME without options goes on with the options it was begun with" {
-    ny fit "my store" f --json
-    exits 0
-    [ "$(field "$output" map)" = pca ]
-    [ "$(field "$output" landmarks)" = 700 ]
-    [ "$(field "$output" status)" = done ]
+    ny -0 fit "my store" f --json
+    fields map=pca landmarks=700 status=done
     nystream fit "my store" straight $fit_options -q
     nystream export "my store" f -o f.npy
     nystream export "my store" straight -o straight.npy
     cmp f.npy straight.npy
-    ny fit "my store" f
-    exits 0
+    ny -0 fit "my store" f
     says "done already"
-    ny fit "my store" f -q --memory 1G --threads 2 # options that change nothing
-    exits 0
+    ny -0 fit "my store" f -q --memory 1G --threads 2 # options that change nothing
     silent
-    ny fit "my store" f --json
-    exits 0
+    ny -0 fit "my store" f --json
     [ "$(field "$output" landmarks)" = 700 ]
 }
 
 # bats test_tags=slow
 @test "graph and select without options go on as well" {
-    ny graph "my store" g --json
-    exits 0
-    [ "$(field "$output" neighbors_stored)" = 7 ]
-    [ "$(field "$output" metric)" = cosine ]
-    ny graph "my store" g
-    exits 0
+    ny -0 graph "my store" g --json
+    fields neighbors_stored=7 metric=cosine
+    ny -0 graph "my store" g
     says "done already"
-    ny select "my store" d --json
-    exits 0
+    ny -0 select "my store" d --json
     [ "$(field "$output" landmarks)" = 1200 ]
 }
 
 # bats test_tags=slow
 @test "a time limit alone goes on as well, if what is left is within it" {
-    ny fit "my store" f --time-limit 0.00001s
-    exits 8
-    says "--time-limit 0.00001s; nothing was run"
+    ny -8 fit "my store" f --time-limit 0.00001s
     [ "$(field "$(nystream info "my store" f --json)" status)" = interrupted ]
-    ny fit "my store" f --time-limit 1h --memory 1G --json
-    exits 0
-    [ "$(field "$output" landmarks)" = 700 ]
-    [ "$(field "$output" status)" = done ]
-    ny fit "my store" f --time-limit 1h
-    exits 0
+    ny -0 fit "my store" f --time-limit 1h --memory 1G --json
+    fields landmarks=700 status=done
+    ny -0 fit "my store" f --time-limit 1h
     says "'f' is done already"
     [[ $stderr != *"with these options"* ]]
-    ny graph "my store" g --time-limit 1h --json
-    exits 0
+    ny -0 graph "my store" g --time-limit 1h --json
     [ "$(field "$output" neighbors_stored)" = 7 ]
-    ny fit "my store" d --time-limit 1h # a dictionary
-    exits 2
-    ny fit "my store" f --time-limit 1h --landmarks 20
-    exits 2
+    ny -2 fit "my store" d --time-limit 1h # a dictionary
+    ny -2 fit "my store" f --time-limit 1h --landmarks 20
     says "landmarks: 700 → 20"
 }
 
@@ -136,11 +112,8 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     store s 400 4
     table 100 4 2 >more.csv
     nystream import s more.csv --append --expect-rows 400 -q
-    ny import s more.csv --append --expect-rows 400
-    exits 2
+    ny -2 import s more.csv --append --expect-rows 400
     says "s has 500 rows, but --expect-rows says 400; nothing was added"
-    says "(its last 100 rows came from more.csv)"
-    says "--expect-rows 500"
     [ "$(field "$(nystream info s --json)" n)" = 500 ]
     nystream import s more.csv --append --expect-rows 500 -q # it is known by rows, not by the file
     [ "$(field "$(nystream info s --json)" n)" = 600 ]
@@ -149,27 +122,21 @@ resume_f="nystream fit 'my store' f $fit_options -q"
 
 @test "a missing NAME is made with the defaults" {
     store s
-    ny fit s new
-    exits 0
+    ny -0 fit s new
     [ "$(field "$(nystream info s new --json)" landmarks)" = 300 ]
     nystream fit s same --landmarks 1000 -q
-    nystream export s new -o new.npy
-    nystream export s same -o same.npy
-    cmp new.npy same.npy
+    same_exports "s new" "s same"
 }
 
 # bats test_tags=slow
 @test "a map that is one of a graph by its options goes on as one" {
     begin "my store" nystream fit "my store" w --map diffusion --neighbors 9 --time 2 --threads 1
-    ny fit "my store" w --json
-    exits 0
-    [ "$(field "$output" map)" = diffusion ]
-    [ "$(field "$output" status)" = done ]
+    ny -0 fit "my store" w --json
+    fields map=diffusion status=done
     grep -q '"neighbors": 9' <<<"$output"
     nystream graph "my store" near --neighbors 9 -q
     begin "my store" nystream fit "my store" v --map diffusion --graph near --time 2 --threads 1
-    ny fit "my store" v -q
-    exits 0
+    ny -0 fit "my store" v -q
     nystream export "my store" v -o v.npy
     nystream export "my store" w -o w.npy
     cmp v.npy w.npy
@@ -185,10 +152,8 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     [ "$(grep ^f <<<"$output")" = "f	interrupted	resume with: $resume_f" ]
     ny list "my store" --json
     prints "{\"name\": \"f\", \"status\": \"interrupted\", \"resume\": \"$resume_f\", \"map\": \"pca\"}"
-    ny export "my store" f -o e.npy
-    exits 2
-    says "is not finished"
-    says "resume with: $resume_f"
+    ny -2 export "my store" f -o e.npy
+    says "is not finished" "resume with: $resume_f"
     ny export "my store" g --part neighbors -o e.npy
     says "resume with: nystream graph 'my store' g --neighbors 7"
     eval "$(nystream list "my store" | sed -n 's/^f.*resume with: //p')"
@@ -200,29 +165,24 @@ resume_f="nystream fit 'my store' f $fit_options -q"
 }
 
 @test "nobody is told to throw away what can be gone on with" {
-    local words
     for words in "fit f --landmarks 20" "fit g" "graph f" "graph g --neighbors 5" "select f" "fit f --map kpca"; do
         set -- $words
-        ny "$1" "my store" "${@:2}"
-        exits 2
+        ny -2 "$1" "my store" "${@:2}"
         says "resume with: nystream "
         [[ $stderr != *--restart* ]]
     done
     nystream fit "my store" f -q
-    ny fit "my store" f --landmarks 20 # it is done: nothing to go on with
-    exits 2
+    ny -2 fit "my store" f --landmarks 20 # it is done: nothing to go on with
     says "--restart"
 }
 
 # bats test_tags=slow
 @test "a budget that is too small for what waits gives the line with one that does" {
-    ny fit "my store" f --memory 20M
-    exits 8
+    ny -8 fit "my store" f --memory 20M
     [[ $stderr =~ resume\ with:\ (nystream fit --memory [0-9]+M \'my\ store\'\ f)$'\n'?$ ]]
     eval "${BASH_REMATCH[1]} -q"
     [ "$(field "$(nystream info "my store" f --json)" status)" = done ]
-    ny fit "my store" unborn --memory 20M # nothing is there to go on with
-    exits 8
+    ny -8 fit "my store" unborn --memory 20M # nothing is there to go on with
     [[ $stderr != *resume* ]]
     ny fit "my store" unborn --memory 20M --json
     [[ $stderr != *resume* ]]
@@ -235,10 +195,8 @@ interrupted_full() {
     table 3000 8 7 >more.csv
     nystream import s more.csv --append -q
     nystream fit s a --update full --threads 1 -q 2>err &
-    local pid=$! tries=0
-    until nystream info s a --json | grep -q '"update": "running"' || [ $((tries += 1)) -gt 400 ]; do
-        sleep 0.02
-    done
+    local pid=$!
+    await '[ "$(field "$(nystream info s a --json)" update)" = running ]' || true
     kill -s "$1" $pid
     local code=0
     wait $pid || code=$?
@@ -252,8 +210,7 @@ interrupted_full() {
     prints "resume with: nystream fit s a --update full --threads 1 -q"
     prints "made with             nystream fit s a --landmarks 700 --select uniform --threads 1 -q"
     nystream fit s a -q
-    ny info s a --json
-    [ "$(field "$output" n)" = 43000 ]
+    has "s a" n=43000
     [[ $output == *'"resume": null'* ]]
     [[ $output == *'"command": "nystream fit s a --landmarks 700'* ]]
 }
@@ -261,13 +218,8 @@ interrupted_full() {
 # bats test_tags=slow
 @test "a full update that was killed is given up for a frozen one with a warning" {
     interrupted_full KILL 137
-    ny fit s a --update frozen --threads 1 -q
-    exits 0
-    says "warning: an interrupted --update full of 'a' is abandoned for this --update frozen"
-    says "give --update full again"
-    ny info s a --json
-    [ "$(field "$output" mode)" = frozen ]
-    [ "$(field "$output" n)" = 43000 ]
+    ny -0 fit s a --update frozen --threads 1 -q
+    has "s a" mode=frozen n=43000
     [[ $output == *'"resume": null'* ]]
     ny fit s a --update full --threads 1 -q # nothing new came, but these rows wait for it
     silent
@@ -277,8 +229,7 @@ interrupted_full() {
 @test "words that no terminal shows are kept as a shell reads them" {
     local odd=$'tab\there \xff'
     mv "my store" "$odd"
-    ny fit "$odd" other --landmarks 20 -q
-    exits 0
+    ny -0 fit "$odd" other --landmarks 20 -q
     ny info "$odd" other --json
     [[ $output == *"\"command\": \"nystream fit \$'tab\\\\011here \\\\377' other --landmarks 20 -q\""* ]]
 }
@@ -287,41 +238,32 @@ interrupted_full() {
     store s 400 4
     nystream fit s a --map isomap --neighbors 8 --landmarks 40 -q
     table 100 4 2 | nystream import s - --append -q
-    ny fit s a --restart
-    exits 0
+    ny -0 fit s a --restart
     says "'a' is made again with the options it had"
-    ny info s a --json
-    [ "$(field "$output" n)" = 500 ]
+    has "s a" n=500
     [[ $(field "$output" command) == "nystream fit s a --map isomap --neighbors 8 --landmarks 40 -q" ]]
     nystream fit s b --map isomap --neighbors 8 --landmarks 40 -q
-    nystream export s a -o a.npy -q
-    nystream export s b -o b.npy -q
-    cmp a.npy b.npy
+    same_exports "s a" "s b"
     nystream fit s a --restart --landmarks 50 -q # with an option it begins from the defaults
     [[ $(nystream info s a --json) == *'"map": "kpca"'* ]]
     nystream fit s near --map diffusion --neighbors 5 -q # as many as by default
     nystream export s near -o near.npy -q
     nystream fit s near --restart -q
-    nystream export s near -o again.npy -q
-    cmp near.npy again.npy
+    writes near.npy "s near"
     nystream graph s g --neighbors 7 -q
     nystream graph s g --restart -q
     [[ $(nystream info s g) == *"--neighbors 7"* ]]
-    ny fit s none --restart
-    usage "s has no result 'none' whose options --restart could keep; give the options"
+    ny -2 fit s none --restart
     table 100 4 3 >few.csv
-    ny embed few.csv -o e.csv --restart # each call has a store of its own: nothing to be told
-    exits 0
+    ny -0 embed few.csv -o e.csv --restart # each call has a store of its own: nothing to be told
     [[ $stderr != *restart* ]]
 }
 
 # bats test_tags=slow
 @test "what goes on says where" {
-    ny fit "my store" f
-    exits 0
+    ny -0 fit "my store" f
     says "'f' resumes in stage "
-    ny fit "my store" f --restart
-    exits 0
+    ny -0 fit "my store" f --restart
     [[ $stderr != *"resumes"* ]]
 }
 
@@ -340,14 +282,10 @@ interrupted_full() {
     [ "$code" -eq 143 ]
     ny info s
     prints "interrupted; run the same import again to resume it"
-    ny fit s f
-    exits 3
-    says "s has no points yet: the import into it was interrupted; run the same import again to resume it"
+    ny -3 fit s f
     nystream import s - --format csv --memory 32M <long.csv 2>err
-    grep -q "it resumes after [1-9]" err
-    ny info s --json
-    [ "$(field "$output" n)" = 300000 ]
-    [ "$(field "$output" import_status)" = null ]
+    grep -q "resumes after [1-9]" err
+    has s n=300000 import_status=null
 }
 
 # interrupted_import BYTES FILE OPTIONS…: stops an import into s of so many bytes of FILE from a pipe.
@@ -373,45 +311,36 @@ interrupted_import() {
     nystream import s - --format csv --memory 32M <second.csv 2>err
     [ "$(grep -c "it resumes after" err)" -eq 0 ]
     nystream import wanted second.csv -q
-    nystream export s --part points -o s.npy -q
-    nystream export wanted --part points -o wanted.npy -q
-    cmp s.npy wanted.npy
+    same_exports "s --part points" "wanted --part points"
 }
 
 # bats test_tags=slow
 @test "a pipe that only begins like one that was interrupted is refused, and then begins anew" {
-    local file
     table 300000 6 >first.csv
     { head -n 1000 first.csv; table 299000 6 2; } >second.csv
     head -n 1000 first.csv >short.csv
     interrupted_import 14000000 first.csv --memory 32M
     mv s begun
     cp -r begun s
-    ny import s short.csv -q # another file
-    exits 0
-    says "warning: another import into s was interrupted before: what it had read is given up, and it starts over when it is run again"
+    ny -0 import s short.csv -q # another file
     ny import s short.csv --append --dtype f64 -q
     [[ $stderr != *interrupted* ]]
     rm -r s
     for file in second short; do
         cp -r begun s
-        ny import s - --format csv --memory 32M <$file.csv
-        exits 3
-        says "it resumes after"
-        says "standard input begins like that of an interrupted import into s, but then has other rows or ends earlier"
+        ny -3 import s - --format csv --memory 32M <$file.csv
         says "run the same command again to start over"
         [[ $(nystream info s) != *"interrupted; run the same import"* ]]
         nystream import s - --format csv --memory 32M <$file.csv 2>err
         [ "$(grep -c "it resumes after" err)" -eq 0 ]
         nystream export s --part points -o s.npy -q
         nystream import wanted.$file $file.csv -q
-        nystream export wanted.$file --part points -o wanted.npy -q
-        cmp s.npy wanted.npy
+        writes s.npy "wanted.$file --part points"
         rm -r s
     done
     cp -r begun s # and what it had begun with still goes on
     nystream import s - --format csv --memory 32M <first.csv 2>err
-    grep -q "it resumes after [1-9]" err
+    grep -q "resumes after [1-9]" err
     [ "$(field "$(nystream info s --json)" n)" = 300000 ]
 }
 
@@ -428,21 +357,18 @@ interrupted_import() {
         cp -r begun s
         sed "2001$change" t.csv >other.csv
         # shellcheck disable=SC2086  # words are meant
-        ny import s - --format csv $options <other.csv
-        exits 3
-        says "but then has other rows"
+        ny -3 import s - --format csv $options <other.csv
         rm -r s
     done
     mv begun s
     # shellcheck disable=SC2086  # words are meant
     nystream import s - --format csv $options <t.csv 2>err
-    grep -q "it resumes after [1-9]" err
+    grep -q "resumes after [1-9]" err
     [ "$(field "$(nystream info s --json)" n)" = 17142 ]
 }
 
 # bats test_tags=slow
 @test "an import that goes on with more memory passes over no other rows" {
-    local memory
     awk 'BEGIN { for (j = 1; j < 10000; j++) rest = rest ",1"
         for (i = 0; i < 900; i++) print (i % 52 < 26 ? i : "nan") rest }' >t.csv # batches of 52 rows
     interrupted_import 16000000 t.csv --nan drop --codec raw --memory 32M
@@ -452,9 +378,8 @@ interrupted_import() {
     for memory in 33 34 40 48; do # of other sizes
         cp -r begun s
         nystream import s - --format csv --nan drop --codec raw --memory ${memory}M <t.csv 2>err
-        grep -q "it resumes after [1-9]" err
-        nystream export s --part points -o s.npy -q
-        cmp s.npy wanted.npy
+        grep -q "resumes after [1-9]" err
+        writes wanted.npy "s --part points"
         rm -r s
     done
 }

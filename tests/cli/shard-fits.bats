@@ -5,7 +5,6 @@ load helper
 # 9,216 rows of bytes in one store, and the same in three shards; rows of numbers in shards whose
 # sizes are no multiples of anything.
 setup_file() {
-    load helper
     cd "$BATS_FILE_TMPDIR" || return
     table 9216 6 | awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = int($j * 60 + 20 * (NR % 5)) } 1' >bytes.csv
     sed -n '1,4096p' bytes.csv >bytes.0.csv
@@ -24,8 +23,7 @@ setup_file() {
 }
 
 setup() {
-    cd "$BATS_TEST_TMPDIR" || return
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    own_folder || return
     cp -r "$BATS_FILE_TMPDIR"/{one,big,odd,numbers} .
 }
 
@@ -49,7 +47,6 @@ near() {
 }
 
 @test "rows of bytes in shards give the bytes of one store" {
-    local options
     while read -r options; do
         fit_both "map${#options}" --components 3 $options
         cmp one.npy big.npy
@@ -57,7 +54,10 @@ near() {
 --map svd --landmarks 50 --select uniform --probe 20
 --map kpca --landmarks 60 --select rpcholesky --seed 5
 --map kpca --approx nystrom --averages landmarks --landmarks 40 --kernel laplacian
+--map kpca --landmarks 40 --kernel matern --nu 0.5
+--map svd --landmarks 40 --kernel rational-quadratic --alpha 0.7
 --map pca --approx exact
+--map laplacian --accuracy 2%
 --map kpca --approx projected --inner randomized --landmarks 90 --select uniform
 END
 }
@@ -71,20 +71,14 @@ END
         [ "$(printf '%.12g' "$(field "$one" $key)")" = "$(printf '%.12g' "$(field "$big" $key)")" ]
     done
     [ "$(field "$big" n)" = 9216 ]
-    ny info big map --json
-    [ "$(field "$output" n)" = 9216 ]
-    ny info big/shard-00001 map --json
-    [ "$(field "$output" n)" = 2048 ]
-    ny fit big map --landmarks 50 --components 3 --probe 20
-    exits 0
+    has "big map" n=9216
+    has "big/shard-00001 map" n=2048
+    ny -0 fit big map --landmarks 50 --components 3 --probe 20
     says "is done already"
-    nystream export one map --part landmarks -o one.csv -q
-    nystream export big/shard-00002 map --part landmarks -o big.csv -q
-    cmp one.csv big.csv
+    same_exports "one map --part landmarks" "big/shard-00002 map --part landmarks"
 }
 
 @test "measures and clusters of shards are those of one store" {
-    local key
     fit_both map --map kpca --landmarks 40 --components 3
     nystream eval one map --clusters 5 --sample 500 --json >one.json
     nystream eval big map --clusters 5 --sample 500 --json >big.json
@@ -104,8 +98,7 @@ END
     nystream fit big map --landmarks 40 --components 3 -q
     nystream eval big map --clusters 3 -q >eval.txt
     nystream eval big/shard-00001 map --clusters 5 -q >eval.txt
-    ny export big map --part clusters -o clusters.csv
-    usage "'nystream eval' makes clusters"
+    ny -2 export big map --part clusters -o clusters.csv
     nystream report big map -o report.html -q
     [[ $(nystream info big map --json) != *clustering* ]]
     nystream eval big map --clusters 3 -q >eval.txt
@@ -118,12 +111,9 @@ END
     nystream fit big map --landmarks 50 -q
     nystream export big map -o before.npy -q
     nystream rm big/shard-00001 map
-    ny export big map -o after.npy
-    exits 2
-    says "shards of big: 1; run the command that fitted all shards once more to complete it"
+    ny -2 export big map -o after.npy
     nystream fit big map --landmarks 50 -q
-    nystream export big map -o after.npy -q
-    cmp before.npy after.npy
+    writes before.npy "big map"
 }
 
 @test "a shard may have fewer rows than the result has components" {
@@ -144,7 +134,6 @@ END
 }
 
 @test "rows of numbers in shards of any size give the fit of one store to rounding" {
-    local map
     for map in "kpca --landmarks 40" "laplacian --landmarks 40 --averages implicit --probe 30" \
         "diffusion --landmarks 40 --time 2" "pca --landmarks 40 --approx projected" \
         "svd --landmarks 40 --scale standard" "laplacian --kernel cosine --approx exact --tol 1e-9" "svd --kernel linear --approx exact --tol 1e-9"; do
@@ -222,10 +211,8 @@ END
 }
 
 @test "a result over shards says whether it has the bytes of one store, or why not" {
-    local store options differs
     while IFS='|' read -r store options differs; do
-        ny fit $store b --components 2 $options --restart --json
-        exits 0
+        ny -0 fit $store b --components 2 $options --restart --json
         [ "$(field "$output" same_bytes_as_one)" = "$([ "$differs" = null ] && echo true || echo false)" ]
         [ "$(field "$output" differs)" = "$differs" ]
     done <<'END'
@@ -243,14 +230,12 @@ END
     sed '1500s/.*/900,900,900,900,900/' "$BATS_FILE_TMPDIR/numbers.csv" >far.csv
     nystream import far --shard 0/2 <(head -n 1000 far.csv) --format csv -q
     nystream import far --shard 1/2 <(tail -n +1001 far.csv) --format csv -q
-    ny fit far map --map laplacian --landmarks-file few.csv --gamma 1 --components 2
-    exits 0
+    ny -0 fit far map --map laplacian --landmarks-file few.csv --gamma 1 --components 2
     says "1 of 3000 rows, the first of them row 1499, are too far from all landmarks"
     sed '1500,1540s/.*/900,900,900,900,900/' "$BATS_FILE_TMPDIR/numbers.csv" >farther.csv
     nystream import farther --shard 0/2 <(head -n 1000 farther.csv) --format csv -q
     nystream import farther --shard 1/2 <(tail -n +1001 farther.csv) --format csv -q
-    ny fit farther map --map laplacian --landmarks-file few.csv --gamma 1 --components 2
-    exits 7
+    ny -7 fit farther map --map laplacian --landmarks-file few.csv --gamma 1 --components 2
     says "41 of 3000 rows, the first of them row 1499"
 }
 
@@ -263,14 +248,11 @@ END
     nystream fit wide map --landmarks 30 --components 2 --memory 120M --peers folder:meeting -q &
     nystream fit wide map --landmarks 30 --components 2 --memory 2G --peers folder:meeting -q
     wait $!
-    nystream export wide alone -o alone.npy -q
-    nystream export wide map -o map.npy -q
-    cmp alone.npy map.npy
+    same_exports "wide alone" "wide map"
 }
 
 # bats test_tags=slow
 @test "sparse rows in shards have the pairs of one store" {
-    local map
     awk -v OFS=" " 'BEGIN { x = 5; for (i = 0; i < 6000; i++) { line = "0"; for (j = 1; j <= 400; j++) {
         x = (x * 16807) % 2147483647
         if (x % 40 == 0 || (i % 500 == 0 && j > 350)) line = line OFS j ":" 1 + x % 5 }
@@ -290,8 +272,7 @@ END
         [ "$map" != pca ] || nystream export parts f --part axes -o parts.csv -q
         near sparse.csv parts.csv 1e-5
     done
-    ny fit parts g --landmarks 20
-    usage "sparse rows does not work across the shards"
+    usage "sparse rows does not work across the shards" fit parts g --landmarks 20
 }
 
 # until_done STORE NAME SIGNAL OPTIONS…: fits, with a kill every 70 ms more, until it is done.
@@ -333,17 +314,14 @@ until_done() {
 }
 
 @test "a shard that has come less far takes the others along" {
-    local stage
     nystream fit big whole --landmarks 30 --components 2 --probe 10 -q
     nystream export big whole -o whole.npy -q
     for shard in 0 2; do
         nystream rm big/shard-0000$shard whole -q
         ny export big whole -o lost.npy -q
         [ "$status" -ne 0 ]
-        ny fit big whole --landmarks 30 --components 2 --probe 10 -q
-        exits 0
-        nystream export big whole -o again.npy -q
-        cmp whole.npy again.npy
+        ny -0 fit big whole --landmarks 30 --components 2 --probe 10 -q
+        writes whole.npy "big whole"
     done
 }
 
@@ -389,10 +367,8 @@ takes_along() {
         rm -r mixed/shard-00001
         cp -r "${mixed#* }/shard-00001" mixed
         cp "$behind/shards" mixed # which does not know more than a kill has left
-        ny fit mixed map "$@" -q
-        exits 0
-        nystream export mixed map -o again.npy -q
-        cmp whole.npy again.npy
+        ny -0 fit mixed map "$@" -q
+        writes whole.npy "mixed map"
         nystream info mixed map --json | grep -E "$facts" >again.facts
         cmp whole.facts again.facts
     done
@@ -405,12 +381,9 @@ takes_along() {
     nystream fit big straight $options -q
     ends_in select big map $options
     for _ in 1 2; do nystream import big "$BATS_FILE_TMPDIR/bytes.csv" --append -q; done
-    ny fit big map $options
-    exits 0
+    ny -0 fit big map $options
     says "18432 rows were appended since 'map' began, and not in it"
-    nystream export big straight -o straight.npy -q
-    nystream export big map -o ended.npy -q
-    cmp straight.npy ended.npy
+    same_exports "big straight" "big map"
 }
 
 # bats test_tags=slow
@@ -419,16 +392,14 @@ takes_along() {
     ends_in probe big map $options
     head -n 10 "$BATS_FILE_TMPDIR/bytes.csv" >more.csv
     ny import big/shard-00000 more.csv --append -q
-    says "fit them again with --restart"
-    ny fit big map $options
-    usage "numbered across all shards, so they can be added only to the last shard; fit it anew"
+    says "fit it again with --restart"
+    usage "numbered across all shards, so they can be added only to the last shard; fit it anew" fit big map $options
     nystream fit big map $options --restart -q
     [ "$(field "$(nystream info big map --json)" n)" = 9226 ]
 }
 
 # bats test_tags=slow
 @test "a shard whose probe is over helps one that is in it" {
-    local map options
     for map in "kpca" "laplacian --averages implicit"; do
         options="--map $map --landmarks 40 --components 2 --probe 3000"
         rm -rf probes done
@@ -453,9 +424,7 @@ takes_along() {
 @test "the number of threads and the budget change no byte of shards" {
     nystream fit big a --landmarks 70 --components 3 --threads 1 --memory 400M -q
     nystream fit big b --landmarks 70 --components 3 --threads 6 -q
-    nystream export big a -o a.npy -q
-    nystream export big b -o b.npy -q
-    cmp a.npy b.npy
+    same_exports "big a" "big b"
 }
 
 # seconds_of FILE STAGE: of a plan as JSON.
@@ -464,26 +433,20 @@ seconds_of() {
 }
 
 @test "a plan of shards is that of all of them in one process" {
-    ny plan big --landmarks 500 --json
-    exits 0
+    ny -0 plan big --landmarks 500 --json
     has_keys "$output" exchange_bytes exchange_seconds
     least=$(field "$output" memory_min_bytes)
     each=$(sed -n '/"shards": {/,/}/p' <<<"$output")
     [ "$(field "$each" count)" = 3 ]
     ny plan big --landmarks 500
-    prints "3; a process with one shard needs at least"
-    prints "and the shards exchange 979 KiB"
-    ny fit big x --landmarks 500 --memory $((least - 131072)) --components 2
-    exits 8
+    prints "3; a process with one shard needs at least" "and the shards exchange 979 KiB"
+    ny -8 fit big x --landmarks 500 --memory $((least - 131072)) --components 2
     says "needs $least bytes"
     nystream fit big x --landmarks 500 --memory "$least" --components 2 -q
-    ny plan big --select greedy
-    usage "take --select uniform"
+    usage "take --select uniform" plan big --select greedy
     ny plan big --landmarks 500 --time-limit 0.00001
     prints "the plan takes longer"
-    ny fit big late --landmarks 500 --time-limit 0.00001
-    exits 8
-    says "--time-limit 0.00001; nothing was run"
+    ny -8 fit big late --landmarks 500 --time-limit 0.00001
     # A plan so short takes rates that are kept, or guessed: the problem is solved once, not by each.
     nystream plan one --landmarks 40 --threads 1 --json >one.json
     nystream plan big --landmarks 40 --threads 1 --json >big.json
@@ -510,7 +473,6 @@ seconds_of() {
 
 # bats test_tags=slow
 @test "the least budget that a plan of shards tells is enough for wide rows" {
-    local options least
     npy_u8 4096 784 >0.npy
     npy_u8 3000 784 >1.npy
     nystream import wide --shard 0/2 0.npy -q
@@ -527,10 +489,8 @@ END
 }
 
 @test "what does not go over shards is refused, with what does" {
-    local options
     while IFS='|' read -r options words; do
-        ny fit big x --components 2 $options
-        usage "$words"
+        ny -2 fit big x --components 2 $options
     done <<'END'
 --select greedy|take --select uniform or rpcholesky
 --map isomap|fit a store that has all rows
@@ -540,48 +500,37 @@ END
 --update full|--update frozen places the new rows
 END
     [ -z "$(nystream list big)" ]
-    ny fit big x --landmarks 3000 --memory 200M
-    exits 8
+    ny -8 fit big x --landmarks 3000 --memory 200M
     says "over 3 shards at the same time"
 }
 
 @test "a shard that fails ends all of them, and says which it was" {
     nystream fit big/shard-00001 map --landmarks 20 --components 2 -q
-    ny fit big map --landmarks 30 --components 2
-    exits 2
-    says "exists as a result of this shard alone"
+    ny -2 fit big map --landmarks 30 --components 2
     nystream fit big all --landmarks 20 --components 2 -q
-    ny fit big/shard-00002 all --landmarks 20 --components 2
-    usage "exists as one of the 3 shards of a fit"
-    ny fit big/shard-00002 all --update frozen
-    usage "give --update frozen with the path of all shards"
-    ny fit big all --landmarks 30 --components 2
-    usage "exists with other options"
-    ny fit big other --landmarks 30 --components 2 --json -q
-    exits 0
+    ny -2 fit big/shard-00002 all --landmarks 20 --components 2
+    ny -2 fit big/shard-00002 all --update frozen
+    usage "exists with other options" fit big all --landmarks 30 --components 2
+    ny -0 fit big other --landmarks 30 --components 2 --json -q
     printf 'damaged' | dd of=big/shard-00001/points/data.mdb bs=1 seek=20000 conv=notrunc 2>/dev/null
-    ny fit big third --landmarks 30 --components 2
-    exits 5
+    ny -5 fit big third --landmarks 30 --components 2
     says "shard 1"
     [ "$(nystream list big/shard-00001 | grep -c third)" -le 1 ]
 }
 
 @test "landmarks of a result of all shards are not taken for rows of one of them" {
-    local path
     nystream fit one map --landmarks 50 -q
     nystream fit big map --landmarks 50 -q
     nystream export one map --part landmark-points -o one.csv -q
     for path in big big/shard-00000 big/shard-00001 big/shard-00002; do
-        nystream export $path map --part landmark-points -o points.csv -q
-        cmp one.csv points.csv
+        writes one.csv "$path map --part landmark-points"
     done
     nystream export one map --part landmarks -o rows.csv -q
     awk '$1 >= 4096 && $1 < 6144 { print $1 - 4096 }' rows.csv | sort -n >wanted
     [ -s wanted ]
     nystream report big/shard-00001 map -o page.html -q
     grep -o '"landmarks":"[^"]*"' page.html | head -n 1 | cut -d'"' -f4 | base64 -d |
-        od -An -v -tf8 -w8 | awk '{ print $1 + 0 }' | cmp - wanted
+        od -An -v -tf8 -w8 | awk '{ print $1 + 0 }' | sort -n | cmp - wanted
     nystream fit big again --landmarks-from map -q
-    ny fit big/shard-00001 own --landmarks-from map
-    usage "the landmarks of 'map' in big/shard-00001 are rows of all shards; give --landmarks-points"
+    ny -2 fit big/shard-00001 own --landmarks-from map
 }

@@ -105,10 +105,46 @@ share() {
     says "is done"
     ny graph s told --neighbors 6 --knn sieve --recall 0.9
     says "recall"
-    [[ $stderr != *forest* ]]
     nystream transform s near --input rows.csv -o o.npy --json >new.json # its recall, not all
     [ "$(field "$(<new.json)" knn)" = sieve ]
     [ "$(field "$(<new.json)" recall_rows)" = 256 ]
+}
+
+# sparse FILE ROWS SEED: numbers in some of 60 columns, those of a row near to those of others.
+sparse() {
+    awk -v n="$2" -v seed="$3" 'BEGIN {
+        srand(seed)
+        for (i = 0; i < n; i++) {
+            u = int(60 * rand())
+            line = 0
+            for (k = 0; k < 60; k++)
+                if ((k + 60 - u) % 60 < 6 && rand() < 0.8) line = line " " k + 1 ":" int(1 + 9 * rand())
+            print line
+        }
+    }' >"$1"
+}
+
+@test "sparse rows go through a sieve, with any threads and any budget" {
+    local least
+    sparse rows.svm 7000 3
+    nystream import s rows.svm --layout sparse --dims 60 -q
+    for metric in euclidean cosine; do
+        nystream graph s pairs --neighbors 6 --metric $metric --knn exact --restart -q
+        nystream graph s all --neighbors 6 --metric $metric --knn sieve --recall 1 --restart -q
+        lists pairs
+        lists all
+        same_lists pairs all
+        nystream graph s near --neighbors 6 --metric $metric --knn sieve --threads 1 --restart --json -q >near.json
+        awk -v told="$(field "$(<near.json)" recall)" -v found="$(share pairs near)" 'BEGIN {
+            exit !(found >= 0.94 && found - told < 0.03 && told - found < 0.03)
+        }'
+        ny -8 graph s small --neighbors 6 --metric $metric --knn sieve --memory 16M --restart
+        least=$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")
+        nystream graph s small --neighbors 6 --metric $metric --knn sieve --memory "$least" --threads 2 --restart -q
+        lists near
+        lists small
+        same_lists near small
+    done
 }
 
 @test "few rows, equal rows and few columns go through a sieve" {
@@ -131,34 +167,22 @@ share() {
 
 @test "what a sieve is not made of" {
     store s 300 3
-    ny graph s g --knn sieve --recall 1.5
-    usage "--recall is a share, from 0 to 1"
-    ny graph s g --knn sieve --leaf 64
-    usage "--leaf acts only with --knn forest, and here it is sieve"
-    ny graph s g --knn sieve --seed 1
-    usage "--seed acts only with --knn forest, or with auto and a --recall below 1"
-    printf '1 1:2 5:3\n%.0s' 1 2 3 4 >few.svm
-    nystream import few.nys few.svm --layout sparse -q
-    ny graph few.nys g --neighbors 2 --knn sieve
-    usage "--knn sieve is for dense rows"
+    usage "--recall is a share" graph s g --knn sieve --recall 1.5
+    ny -2 graph s g --knn sieve --seed 1
+    usage "--neighbors 300 needs more rows than 300" graph s g --knn sieve --neighbors 300
     nystream graph s g -q
-    ny graph s g --knn sieve
-    usage "knn: exact → sieve"
+    usage "knn: exact → sieve" graph s g --knn sieve
 }
 
 @test "a sieve has the same bytes for any threads and any budget, down to the least of its plan" {
-    local least
     cloud rows.csv 9000 20
     nystream import s rows.csv -q
     nystream graph s a --neighbors 6 --knn sieve --threads 1 -q
     nystream graph s b --neighbors 6 --knn sieve --threads 3 -q
-    ny graph s c --neighbors 6 --knn sieve --memory 16M
-    exits 8
+    ny -8 graph s c --neighbors 6 --knn sieve --memory 16M
     least=$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")
-    ny graph s c --neighbors 6 --knn sieve --memory "$((least - 1))"
-    exits 8
-    ny graph s c --neighbors 6 --knn sieve --memory "$least"
-    exits 0
+    ny -8 graph s c --neighbors 6 --knn sieve --memory "$((least - 1))"
+    ny -0 graph s c --neighbors 6 --knn sieve --memory "$least"
     for name in a b c; do
         lists $name
         same_lists a $name
@@ -213,34 +237,26 @@ taken() {
 
 # bats test_tags=slow
 @test "auto with a recall has the same bytes for any threads and any budget, and goes on" {
-    local least
     cloud rows.csv 16000 120
     nystream import s rows.csv -q
     [ "$(taken a --metric cosine --threads 1)" = sieve ]
     [ "$(taken b --metric cosine --threads 3)" = sieve ]
-    ny graph s c --neighbors 6 --recall 0.9 --metric cosine --memory 16M
-    exits 8
+    ny -8 graph s c --neighbors 6 --recall 0.9 --metric cosine --memory 16M
     least=$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")
-    ny graph s c --neighbors 6 --recall 0.9 --metric cosine --memory "$((least - 1))"
-    exits 8
+    ny -8 graph s c --neighbors 6 --recall 0.9 --metric cosine --memory "$((least - 1))"
     [ "$(taken c --metric cosine --memory "$least")" = sieve ]
     for name in a b c; do
         lists $name
         same_lists a $name
     done
-    ny graph s a --neighbors 6 --recall 0.9 --metric cosine
-    exits 0
+    ny -0 graph s a --neighbors 6 --recall 0.9 --metric cosine
     says "is done"
-    ny graph s a --neighbors 6 --recall 0.8 --metric cosine
-    usage "recall: 0.9 → 0.8"
-    ny graph s a --neighbors 6 --metric cosine
-    usage "recall: 0.9 → unset)"
+    usage "recall: 0.9 → 0.8" graph s a --neighbors 6 --recall 0.8 --metric cosine
+    usage "recall: 0.9 → unset)" graph s a --neighbors 6 --metric cosine
     ny graph s d --neighbors 6 --recall 1 --metric cosine -q
-    ny graph s d --neighbors 6 --knn exact --metric cosine
-    exits 0
+    ny -0 graph s d --neighbors 6 --knn exact --metric cosine
     says "is done"
-    ny graph s a --neighbors 6 --recall 1.5
-    usage "--recall is a share"
+    usage --recall graph s a --neighbors 6 --recall 1.5
 }
 
 # With a list of two, and a row in its own, half of each list would be found for nothing.

@@ -27,28 +27,19 @@ PY
 
 @test "a LIBSVM file with few values stays sparse; --layout decides otherwise" {
     text t.libsvm
-    ny import t.nys t.libsvm
-    exits 0
-    ny info t.nys --json
-    exits 0
-    [ "$(field "$output" format)" = sparse ]
-    [ "$(field "$output" d)" = 2000 ]
+    ny -0 import t.nys t.libsvm
+    has t.nys format=sparse d=2000
     [ "$(field "$output" nnz)" -lt 20000 ]
-    ny import d.nys t.libsvm --layout dense
-    exits 0
-    ny info d.nys --json
-    [ "$(field "$output" format)" = dense ]
+    ny -0 import d.nys t.libsvm --layout dense
+    has d.nys format=dense
     printf '1 1:1 2:1 3:0.5\n0 1:2 3:1\n' >full.libsvm
     ny import full.nys full.libsvm
-    ny info full.nys --json
-    [ "$(field "$output" format)" = dense ]
-    ny verify t.nys
-    exits 0
+    has full.nys format=dense
+    ny -0 verify t.nys
 }
 
 # bats test_tags=slow
 @test "sparse and dense rows give the same landmarks, eigenvalues and embedding" {
-    local options
     text t.libsvm
     text new.libsvm 80 2
     nystream import s.nys t.libsvm --dims 2000
@@ -58,9 +49,8 @@ PY
         "--kernel polynomial" "--select rpcholesky --landmarks 40" "--approx gaussian"; do
         for store in s d; do
             # shellcheck disable=SC2086
-            ny fit $store.nys a --components 3 --landmarks 60 --precision f64 $options \
+            ny -0 fit $store.nys a --components 3 --landmarks 60 --precision f64 $options \
                 --restart --quiet
-            exits 0
             for part in embedding eigenvalues; do
                 nystream export $store.nys a --part $part -o $store.$part.npy
             done
@@ -90,8 +80,7 @@ PY
         print ""
     }' >t.libsvm
     nystream import t.nys t.libsvm -q
-    ny select t.nys d --select rpcholesky --landmarks 300 --kernel rbf --gamma 0.037 --json -q
-    exits 0
+    ny -0 select t.nys d --select rpcholesky --landmarks 300 --kernel rbf --gamma 0.037 --json -q
     [ "$(field "$output" landmarks)" = 300 ]
     awk -v most="$(field "$output" residual_max)" 'BEGIN {exit !(most > 0 && most < 0.1)}'
 }
@@ -104,12 +93,10 @@ PY
     nystream export t.nys a --part model -o a.nym
     ny info t.nys a --json
     [ "$(field "$output" gemm_ratio)" = null ] # there is no GEMM to compare with
-    ny transform a.nym --input t.libsvm -o again.npy
-    exits 0
+    ny -0 transform a.nym --input t.libsvm -o again.npy
     near fit.npy again.npy
     head -c 3000 a.nym >cut.nym
-    ny transform cut.nym --input t.libsvm -o x.npy
-    exits 5
+    ny -5 transform cut.nym --input t.libsvm -o x.npy
     says damaged
 }
 
@@ -117,35 +104,24 @@ PY
     text t.libsvm
     text more.libsvm 100 3
     nystream import t.nys t.libsvm --dims 2000
-    ny import t.nys more.libsvm --append
-    exits 0
+    ny -0 import t.nys more.libsvm --append
     printf '1 2001:1\n' >wide.libsvm
-    ny import t.nys wide.libsvm --append
-    exits 3
-    says wide.libsvm
-    says 2001
-    ny import t.nys more.libsvm --append --layout dense
-    exits 2
-    says sparse
-    ny info t.nys --json
-    [ "$(field "$output" n)" = 700 ]
-    ny import t.nys - --append < <(printf '1 7:1\n') # a pipe, whose largest index nobody knows
-    exits 0
-    ny info t.nys --json
-    [ "$(field "$output" n)" = 701 ]
+    ny -3 import t.nys wide.libsvm --append
+    says wide.libsvm 2001
+    ny -2 import t.nys more.libsvm --append --layout dense
+    has t.nys n=700
+    ny -0 import t.nys - --append < <(printf '1 7:1\n') # a pipe, whose largest index nobody knows
+    has t.nys n=701
     seq -s , 3 >wide.csv
-    ny import t.nys wide.csv --append
-    exits 3
+    ny -3 import t.nys wide.csv --append
     says 'wide.csv has 3 columns of points, but the store has 2000'
 }
 
 @test "--shuffle and --nan drop keep rows, labels and sources together" {
     text t.libsvm
     sed -i '3s/:[^ ]*/:nan/' t.libsvm
-    ny import t.nys t.libsvm --shuffle --nan drop --seed 4
-    exits 0
-    ny import d.nys t.libsvm --shuffle --nan drop --seed 4 --layout dense
-    exits 0
+    ny -0 import t.nys t.libsvm --shuffle --nan drop --seed 4
+    ny -0 import d.nys t.libsvm --shuffle --nan drop --seed 4 --layout dense
     for store in t d; do
         nystream fit $store.nys a --landmarks 30 --quiet
         nystream export $store.nys a -o $store.npy
@@ -155,17 +131,13 @@ PY
     near t.npy d.npy
     cmp t.labels.npy d.labels.npy
     cmp t.source.npy d.source.npy
-    ny info t.nys --json
-    [ "$(field "$output" n)" = 599 ]
-    [ "$(field "$output" dropped)" = 1 ]
+    has t.nys n=599 dropped=1
 }
 
 @test "embed takes a sparse file; the same bytes under any memory and threads" {
     text t.libsvm 5000
-    ny embed t.libsvm -o one.npy --landmarks 40 --threads 1 --memory 64M
-    exits 0
-    ny embed t.libsvm -o two.npy --landmarks 40 --threads 3
-    exits 0
+    ny -0 embed t.libsvm -o one.npy --landmarks 40 --threads 1 --memory 64M
+    ny -0 embed t.libsvm -o two.npy --landmarks 40 --threads 3
     cmp one.npy two.npy
 }
 
@@ -177,8 +149,7 @@ PY
     done
     nystream import whole.nys t.libsvm
     for store in t whole; do
-        ny verify $store.nys
-        exits 0
+        ny -0 verify $store.nys
         nystream fit $store.nys a --landmarks 30 --quiet
         nystream export $store.nys a -o $store.npy
     done
@@ -213,32 +184,24 @@ points() {
 
 @test "MatrixMarket files in any order, gzipped, from a pipe and transposed are the same points" {
     matrix rows rows.mtx
-    ny import rows.nys rows.mtx
-    exits 0
-    ny info rows.nys --json
-    [ "$(field "$output" format)" = sparse ]
+    ny -0 import rows.nys rows.mtx
+    has rows.nys format=sparse
     [ "$(field "$output" dtype)" = u8 ] # counts, in their smallest type
-    [ "$(field "$output" n)" = 300 ]
-    [ "$(field "$output" d)" = 900 ]
+    fields n=300 d=900
     points rows.nys rows.npy
     matrix columns columns.mtx
     matrix none none.mtx
     matrix turned turned.mtx
     gzip -k turned.mtx
-    ny import columns.nys columns.mtx
-    exits 0
-    ny import none.nys none.mtx
-    exits 0
-    ny import turned.nys turned.mtx.gz --transpose
-    exits 0
-    ny import pipe.nys - --transpose < <(cat turned.mtx)
-    exits 0
+    ny -0 import columns.nys columns.mtx
+    ny -0 import none.nys none.mtx
+    ny -0 import turned.nys turned.mtx.gz --transpose
+    ny -0 import pipe.nys - --transpose < <(cat turned.mtx)
     for store in columns none turned pipe; do
         points $store.nys $store.npy
         cmp rows.npy $store.npy
     done
-    ny transform rows.nys p --input turned.mtx --transpose -o again.npy
-    exits 0
+    ny -0 transform rows.nys p --input turned.mtx --transpose -o again.npy
     near rows.npy again.npy 1e-9
 }
 
@@ -246,8 +209,7 @@ points() {
     matrix columns columns.mtx 4000
     for memory in 32M 64M 512M; do
         rm -rf s.nys
-        ny import s.nys columns.mtx --memory $memory
-        exits 0
+        ny -0 import s.nys columns.mtx --memory $memory
         points s.nys $memory.npy
     done
     cmp 32M.npy 64M.npy
@@ -273,18 +235,14 @@ scipy.sparse.save_npz("turned.npz", matrix.T.tocsr())
 scipy.sparse.save_npz("coo.npz", matrix.tocoo())
 PY
     for name in stored deflated columns wide turned; do
-        ny import $name.nys $name.npz $([ $name = turned ] && echo --transpose)
-        exits 0
+        ny -0 import $name.nys $name.npz $([ $name = turned ] && echo --transpose)
         points $name.nys $name.npy
         cmp rows.npy $name.npy
     done
-    ny import coo.nys coo.npz
-    exits 3
+    ny -3 import coo.nys coo.npz
     says "scipy.sparse.save_npz(FILE, matrix.tocsr())"
-    ny import stored.nys columns.npz --append
-    exits 0
-    ny info stored.nys --json
-    [ "$(field "$output" n)" = 600 ]
+    ny -0 import stored.nys columns.npz --append
+    has stored.nys n=600
 }
 
 @test "rows out of order are sorted and doubled entries added" {
@@ -302,14 +260,9 @@ PY
     for kind in mtx svm; do
         nystream import $kind.nys a.$kind --dims 4 --layout sparse -q
         nystream fit $kind.nys all --map svd --kernel linear --approx exact --components 2 -q
-        ny transform $kind.nys all --input b.$kind -o $kind.csv
-        exits 3
-        says "--new-columns drop"
-        ny import $kind.nys b.$kind --append
-        exits 3
-        says "--new-columns drop"
-        ny transform $kind.nys all --input b.$kind -o $kind.csv --new-columns drop --json
-        exits 0
+        ny -3 transform $kind.nys all --input b.$kind -o $kind.csv
+        ny -3 import $kind.nys b.$kind --append
+        ny -0 transform $kind.nys all --input b.$kind -o $kind.csv --new-columns drop --json
         [ "$(field "$output" values_left_out)" = 2 ]
         nystream transform $kind.nys all --input b.$kind -o $kind.csv --new-columns drop -q
         ny transform $kind.nys all --input a.$kind -o a.csv --new-columns drop --json
@@ -317,12 +270,10 @@ PY
         nystream graph $kind.nys near --neighbors 1 --connect -q
         ny transform $kind.nys near --input b.$kind -o rows.csv --new-columns drop --json
         [ "$(field "$output" values_left_out)" = 2 ]
-        ny import $kind.nys b.$kind --append --new-columns drop --json
-        exits 0
+        ny -0 import $kind.nys b.$kind --append --new-columns drop --json
         [ -z "$stderr" ]
         [ "$(field "$output" values_left_out)" = 2 ]
         ny import $kind.nys b.$kind --append --new-columns drop
-        says "b.$kind: 2 values in columns beyond the 4 that the store has are left out"
         nystream export $kind.nys --part points -o points.csv -q
         [ "$(tail -n 2 points.csv)" = $'0,4,6,0\n1,0,0,0' ]
         nystream import dense.$kind.nys a.$kind --dims 4 --layout dense -q
@@ -335,9 +286,7 @@ PY
     nystream import named.nys b.mtx --dims 4 --new-columns drop --column-names names.txt -q
     [ "$(nystream export named.nys --part columns -o - -q | xargs)" = "1 2 3 4" ]
     seq -s , 6 >wide.csv
-    ny import mtx.nys wide.csv --append
-    exits 3
-    says "or the --columns to read"
+    ny -3 import mtx.nys wide.csv --append
 }
 
 @test "new rows are compared with those of the fit, whatever rows have joined since" {

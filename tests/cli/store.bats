@@ -3,34 +3,23 @@ load helper
 
 @test "import and info of a table" {
     table 300 4 >t.csv
-    ny import s.nys t.csv
-    exits 0
-    ny info s.nys --json
-    exits 0
+    ny -0 import s.nys t.csv
+    ny -0 info s.nys --json
     has_keys "$output" n d dtype format blocks bytes compressed_bytes labels classes mean_norm \
         mean_square_norm results version
-    [ "$(field "$output" n)" = 300 ]
-    [ "$(field "$output" d)" = 4 ]
-    [ "$(field "$output" dtype)" = f32 ]
-    ny info s.nys
-    exits 0
-    prints "rows                  300"
-    prints "columns               4"
+    fields n=300 d=4 dtype=f32
+    ny -0 info s.nys
+    prints "rows                  300" "columns               4"
 }
 
 @test "several files, standard input, appending" {
     table 100 3 1 >a.csv
     table 50 3 2 >b.csv
-    ny import s a.csv b.csv -q
-    exits 0
-    ny info s --json
-    [ "$(field "$output" n)" = 150 ]
-    run --separate-stderr bash -c 'nystream import s - --append --format csv --quiet <b.csv'
-    exits 0
-    ny info s --json
-    [ "$(field "$output" n)" = 200 ]
-    ny import s b.csv --append --json
-    exits 0
+    ny -0 import s a.csv b.csv -q
+    has s n=150
+    run -0 --separate-stderr bash -c 'nystream import s - --append --format csv --quiet <b.csv'
+    has s n=200
+    ny -0 import s b.csv --append --json
     has_keys "$output" n rows bytes seconds dropped
     [ "$(field "$output" n)" = 250 ]
 }
@@ -40,107 +29,30 @@ load helper
     printf '1 1:4\n-1 2:3\n' >b.svm
     printf '1 4:1\n' >wide.svm
     nystream import s a.svm -q
-    ny import s b.svm --append -q
-    exits 0
-    ny info s --json
-    [ "$(field "$output" n)" = 4 ]
-    ny import s wide.svm --append -q
-    exits 3
+    ny -0 import s b.svm --append -q
+    has s n=4
+    ny -3 import s wide.svm --append -q
     says wide.svm
 }
 
-@test "an import onto points needs --append" {
-    store s
-    ny import s s.csv
-    exits 2
-    says "--append"
-    ny info s --json
-    [ "$(field "$output" n)" = 300 ]
-}
-
-@test "bad input is refused with file and line, and leaves nothing" {
-    ny import s missing.csv
-    exits 4
-    says missing.csv
-    [ ! -e s ]
-    : >empty.csv
-    ny import s empty.csv
-    exits 3
-    says empty.csv
+@test "an import that is refused when it has staged rows leaves nothing" {
     printf '1,2\n3,4\n5\n' >ragged.csv
-    ny import s ragged.csv
-    exits 3
-    says ragged.csv
-    says 3
-    printf '1,2\n3,nan\n5,6\n' >nan.csv
-    ny import s nan.csv
-    exits 3
-    says nan.csv
     table 10 3 >good.csv
     table 200000 6 >long.csv
     echo 1,2 >>long.csv
-    ny import s long.csv --memory 32M # part of it was staged
-    exits 3
-    ny import s good.csv ragged.csv
-    exits 3
+    ny -3 import s long.csv --memory 32M
+    ny -3 import s good.csv ragged.csv
     [ ! -e s ]
     for online in "" "--online --tolerance 0.1"; do
-        ny embed long.csv -o e.npy $online
-        exits 3
+        ny -3 embed long.csv -o e.npy $online
     done
     [ ! -e e.npy ]
     [ -z "$(find . -name '.nystream*')" ]
     mkdir s
-    ny import s long.csv
-    exits 3
+    ny -3 import s long.csv
     [ -d s ]
-    ny import s good.csv -q
-    exits 0
-    ny import s nan.csv --append
-    exits 3
-    ny info s --json
-    [ "$(field "$output" n)" = 10 ]
-}
-
-@test "rows with NaN are dropped and counted when asked" {
-    printf '1,2\n3,nan\n5,6\n7,inf\n8,9\n' >nan.csv
-    ny import s nan.csv --nan drop --json
-    exits 0
-    [ "$(field "$output" n)" = 3 ]
-    [ "$(field "$output" dropped)" = 2 ]
-}
-
-@test "labels from a file and from a column" {
-    table 4 2 >t.csv
-    printf '0\n1\n0\n1\n' >labels.txt
-    ny import s t.csv --labels labels.txt -q
-    exits 0
-    printf 'x,y,kind\n1,2,cat\n3,4,dog\n5,7,cat\n' >named.csv
-    ny import t named.csv --label-column kind -q
-    exits 0
-    ny info t --json
-    [ "$(field "$output" d)" = 2 ]
-    ny import u named.csv --label-column colour
-    [ "$status" -eq 2 ] || [ "$status" -eq 3 ]
-    says colour
-    ny import v t.csv --labels labels.txt --label-column 1
-    usage "give one"
-}
-
-@test "info of what is not there" {
-    ny info missing
-    exits 4
-    says missing
-    mkdir folder
-    ny info folder
-    exits 4
-    echo text >file
-    ny info file
-    [ "$status" -eq 4 ] || [ "$status" -eq 5 ]
-    store s
-    nystream fit s first --landmarks 10 -q
-    ny info s frist
-    usage first
+    ny -0 import s good.csv -q
+    has s n=10
 }
 
 @test "a store whose creation was killed: call the import again" {
@@ -148,93 +60,68 @@ load helper
 
     table 10 3 >t.csv
     mkdir -p k.nys/locks # killed before the lock of the creation
-    ny info k.nys
-    exits 4
-    says "$again"
+    ny -4 info k.nys
     touch k.nys/notes.txt # a folder of somebody else
-    ny info k.nys
-    exits 4
-    says "k.nys is a directory and not a store"
+    ny -4 info k.nys
     rm k.nys/notes.txt
     nystream import whole.nys t.csv -q
     mv whole.nys/points k.nys/points.new # before points/ had its name
-    ny fit k.nys r --landmarks 3
-    exits 4
-    says "$again"
+    ny -4 fit k.nys r --landmarks 3
     rm -r k.nys
     nystream import k.nys t.csv -q
     mv k.nys/results lost
-    ny info k.nys # not what a killed creation leaves: the rows are there
-    exits 5
-    says "there is no k.nys/results"
+    ny -5 info k.nys # not what a killed creation leaves: the rows are there
     rm -r k.nys
     mkdir -p k.nys/locks
     touch k.nys/locks/create.lock
-    ny info k.nys
-    exits 4
-    says "$again"
+    ny -4 info k.nys
     nystream import k.nys t.csv -q
-    ny info k.nys --json
-    [ "$(field "$output" n)" = 10 ]
+    has k.nys n=10
     mv k.nys/results lost2
     touch k.nys/locks/create.lock # killed between points/ and results/
-    ny verify k.nys
-    exits 5
-    says "$again"
+    ny -5 verify k.nys
 }
 
 @test "list and rm" {
     store s
-    ny list s
-    exits 0
+    ny -0 list s
     silent
     nystream fit s b --landmarks 10 -q
     nystream fit s a --landmarks 12 -q
-    ny list s
-    exits 0
+    ny -0 list s
     [ "$output" = "a	done
 b	done" ]
     ny list s --json
     [ "$output" = '{"results": [
   {"name": "a", "status": "done", "resume": null, "map": "kpca"},
   {"name": "b", "status": "done", "resume": null, "map": "kpca"}]}' ]
-    ny rm s a
-    exits 0
+    ny -0 rm s a
     silent
-    ny rm s a
-    exits 2
+    ny -2 rm s a
     ny list s
     [ "$output" = "b	done" ]
-    ny list missing
-    exits 4
-    ny rm missing a
-    exits 4
+    ny -4 list missing
+    ny -4 rm missing a
 }
 
 @test "verify: ok, and the damaged block by name" {
     npy_u8 20000 100 >t.npy
     nystream import s t.npy -q
-    ny verify s
-    exits 0
+    ny -0 verify s
     [ "$output" = ok ]
-    ny verify s --json
-    exits 0
+    ny -0 verify s --json
     has_keys "$output" ok damaged
     local data=s/points/data.mdb size
     size=$(stat -c %s $data)
     head -c 64 /dev/zero | dd of=$data bs=1 seek=$((size / 2)) conv=notrunc status=none
-    ny verify s
-    exits 5
-    prints "block "
-    prints "rows "
+    ny -5 verify s
+    prints "block " "rows "
     says "nystream: "
-    ny verify s --json
-    exits 5
+    ny -5 verify s --json
     has_keys "$output" ok damaged block first_row rows what
     [[ $output == *'"ok": false'* ]]
     has_keys "$stderr" error code
-    ny verify missing
-    exits 4
+    ny -4 verify missing
 }
 
 @test "float64 is rounded to the type of a store that has f32, with one warning, and to whole numbers never" {
@@ -244,27 +131,20 @@ b	done" ]
     ny export w.nys --part points -o b.npy -q
     [ "$(head -c 100 b.npy | grep -ac "<f8")" = 1 ]
     ny import a.nys a.csv -q
-    ny import a.nys b.npy --append -q
-    exits 0
-    says "values are rounded to f32, the type of a.nys: the first is 0.10000000000000001 in row 1, column 1 (both from 0); --dtype f32 says that this is meant, and a new store with --dtype f64 keeps them"
+    ny -0 import a.nys b.npy --append -q
     [ "$(grep -c rounded <<<"$stderr")" = 1 ]
     nystream truncate a.nys --keep 2 -q
-    ny import a.nys b.npy --append --dtype f32 -q
-    exits 0
+    ny -0 import a.nys b.npy --append --dtype f32 -q
     [ -z "$stderr" ]
     [ "$(nystream export a.nys --part points -o - -q | tail -c 24 | od -An -tf4 | xargs)" = "1 2 3 0.1 0.7 1e-09" ]
     ny import c.nys a.csv --columns 1 --dtype u8 -q
     ny export w.nys --part points -o b.npy -q
-    ny import c.nys b.npy --columns 1 --append
-    exits 3
-    says "row 2, column 0 (both from 0): 0.69999999999999996 is not a value of u8, the type of c.nys"
+    ny -3 import c.nys b.npy --columns 1 --append
     [ "$(field "$(nystream info c.nys --json)" n)" = 2 ]
     printf '1,1e39\n' >large.csv
     ny import l.nys large.csv --dtype f64 -q
     ny export l.nys --part points -o large.npy -q
-    ny import a.nys large.npy --append
-    exits 3
-    says "row 0, column 1 (both from 0): 9.9999999999999994e+38 is not a value of f32, the type of a.nys"
+    ny -3 import a.nys large.npy --append
 }
 
 @test "what the first file's type rounds in the later files of an import is told, unless it was asked for" {
@@ -272,39 +152,30 @@ b	done" ]
     printf '1,2\n3,0.1\n0.7,1e-9\n' >b.csv
     ny import w.nys b.csv --dtype f64 -q
     ny export w.nys --part points -o b.npy -q
-    ny import a.nys a.csv b.npy -q
-    exits 0
-    says "b.npy: values are rounded to f32, the type of the rows before them: the first is 0.10000000000000001 in row 1 (from 0); --dtype f32 says that this is meant, and --dtype f64 keeps them"
+    ny -0 import a.nys a.csv b.npy -q
     [ "$(grep -c rounded <<<"$stderr")" = 1 ]
-    ny import a.nys a.csv b.npy --append -q
-    exits 0
+    ny -0 import a.nys a.csv b.npy --append -q
     says "b.npy: values are rounded to f32"
-    says "and a new store with --dtype f64 keeps them"
-    ny import u.nys a.csv b.npy --dtype f32 -q
-    exits 0
+    ny -0 import u.nys a.csv b.npy --dtype f32 -q
     [ -z "$stderr" ]
-    ny import v.nys b.npy a.csv -q
-    exits 0
+    ny -0 import v.nys b.npy a.csv -q
     [ -z "$stderr" ]
 }
 
 @test "the mean norm is the mean of norms, through appends, kinds of rows and types" {
     printf '3,4\n0,1\n0,0\n' >a.csv
     printf '1 1:3 2:4\n1 2:1\n1 1:0\n' >a.libsvm
-    local how
     for how in "a.csv --dtype u8" "a.csv --dtype i16" "a.csv --dtype f32" "a.csv --dtype f64" "a.libsvm --layout sparse"; do
         rm -rf s
         nystream import s $how -q
-        ny info s --json
-        [ "$(field "$output" mean_norm)" = 2.0 ]
+        has s mean_norm=2.0
         nystream import s ${how% --dtype*} --append -q
         printf '6,8\n' >b.csv
         [[ $how == *sparse* ]] || nystream import s b.csv --append -q
         ny info s --json
         awk -v is="$(field "$output" mean_norm)" -v sparse="$([[ $how == *sparse* ]] && echo 1)" \
             'BEGIN {want = sparse ? 2 : 22 / 7; d = is - want; exit !(d * d < 1e-20)}'
-        ny verify s
-        exits 0
+        ny -0 verify s
     done
 }
 
@@ -312,25 +183,19 @@ b	done" ]
     printf '%s\n' 1,2,odd 3,4,even 5,6,odd >named.csv
     printf '%s\n' 7,8 9,10 >new.csv
     nystream import words.nys named.csv --label-column 3 -q
-    ny import words.nys new.csv --append --expect-rows 2
-    exits 2
+    ny -2 import words.nys new.csv --append --expect-rows 2
     [[ $stderr != *"these rows have none"* ]] # nothing is added
-    ny import words.nys new.csv --append
-    exits 0
-    says "the rows of words.nys have labels, but these rows have none; to give them some, take them out again ('nystream truncate words.nys --keep 3')"
+    ny -0 import words.nys new.csv --append
     nystream export words.nys --part labels -o labels.csv -q
     [ "$(tr '\n' ' ' <labels.csv)" = "0 1 0 nan nan " ]
     printf '%s\n' 1,1,even >later.csv
     nystream import words.nys later.csv --label-column 3 --append -q
     nystream export words.nys --part labels -o labels.csv -q
     [ "$(tail -n 1 labels.csv)" = 1 ]
-    ny verify words.nys
-    exits 0
+    ny -0 verify words.nys
     # labels behind points that have none are still refused
     nystream import plain.nys new.csv -q
-    ny import plain.nys named.csv --label-column 3 --append
-    exits 3
-    says "the points of plain.nys have none"
+    ny -3 import plain.nys named.csv --label-column 3 --append
 }
 
 # bytes_read COMMAND…: bytes that it reads by calls; a shell counts those of processes that ended.

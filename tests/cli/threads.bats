@@ -5,7 +5,6 @@ load peaks
 
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return
-    load helper
     load peaks
     make_peak_stores
 }
@@ -36,7 +35,6 @@ setup() {
 }
 
 @test "no stage of a plan that fits holds more than its budget" {
-    local options json
     for options in "100M --map laplacian --approx ensemble --landmarks 300 --probe 400" \
         "50M --approx nystrom --landmarks 300 --certify --components 200" \
         "300M --map laplacian --inner randomized --landmarks 1000 --components 200"; do
@@ -51,27 +49,23 @@ setup() {
 }
 
 @test "the least budget does not grow with the threads" {
-    local one many
     one=$(least_of "$files/long.nys" --landmarks 500 --threads 1)
     many=$(least_of "$files/long.nys" --landmarks 500 --threads 64)
     [ "$one" -eq "$many" ]
 }
 
 @test "what is refused has not calibrated in more threads than fit" {
-    run "$files/peak" peak 0 nystream fit "$files/long.nys" y --landmarks 1500 --threads 16 --memory 30M
-    [ "$status" -eq 8 ]
+    run -8 "$files/peak" peak 0 nystream fit "$files/long.nys" y --landmarks 1500 --threads 16 --memory 30M
     [ "$(cut -d" " -f1 peak)" -le $((30 << 20)) ]
 }
 
 @test "plan keeps its budget in any number of threads" {
-    local t
     for t in 2 16 64; do
         peaks_within $((32 << 20)) nystream plan "$files/long.nys" --landmarks 1000 --threads "$t"
     done
 }
 
 @test "verify and repair keep their budget in any number of threads" {
-    local t verb
     npy_u8 1500000 16 >blocks.npy # 23 blocks of 1 MiB
     nystream import blocks.nys blocks.npy -q
     for t in 2 16 64; do
@@ -79,18 +73,6 @@ setup() {
             peaks_within $((32 << 20)) nystream $verb blocks.nys --threads "$t"
         done
     done
-}
-
-# Calibrating takes 6 MiB a thread: rates of fewer are not those of all.
-# bats test_tags=slow
-@test "bench keeps rates of all threads only" {
-    local cpus
-    cpus=$(nproc)
-    [ "$cpus" -gt 1 ] || skip "there is one CPU"
-    ny bench --memory 33M --threads "$cpus"
-    exits 0
-    says "not kept"
-    [ ! -e "$XDG_CACHE_HOME/nystream/calibration.json" ]
 }
 
 # limited OPTION KIB COMMAND…: runs a command under a limit of ulimit. It has to succeed, or to be
@@ -171,7 +153,6 @@ loaded() {
 }
 
 @test "a command begins with one thread, and may use all CPUs" {
-    local pid threads cpus
     mkfifo rows.csv
     nystream import rows.nys rows.csv -q &
     pid=$!

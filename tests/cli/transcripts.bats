@@ -50,7 +50,6 @@ play() (
 )
 
 @test "each verb has a session, with a good case and a bad one" {
-    local verb
     for verb in $verbs; do
         awk -v verb="$verb" '
             function count() { if (mine) cases[status != ""]++; mine = 0; status = "" }

@@ -17,10 +17,8 @@ old_rows() { # N FILE: the first N rows of a csv
 @test "frozen leaves old rows as they are and places new ones as transform does" {
     grown
     nystream export a.nys r -o before.csv
-    ny fit a.nys r --update frozen -v
-    exits 0
-    says "select and solve: nothing"
-    says "drift of the new rows from the rows of the fit: 0."
+    ny -0 fit a.nys r --update frozen -v
+    says "select and solve: nothing" "drift of the new rows from the rows of the fit: 0."
     nystream export a.nys r -o after.csv
     [ "$(wc -l <after.csv)" -eq $(($(wc -l <before.csv) + 200)) ]
     cmp before.csv <(old_rows "$(wc -l <before.csv)" after.csv)
@@ -30,18 +28,13 @@ old_rows() { # N FILE: the first N rows of a csv
 
 @test "the report has this run's figures, and totals" {
     grown
-    ny fit a.nys r --update frozen --json
-    exits 0
+    ny -0 fit a.nys r --update frozen --json
     has_keys "$output" mode landmarks_added updates total_rows_read total_flops total_seconds \
         drift_trace_error drift_residual_share drift_rows
-    [ "$(field "$output" n)" = 500 ]
-    [ "$(field "$output" mode)" = frozen ]
-    [ "$(field "$output" updates)" = 1 ]
-    [ "$(field "$output" drift_rows)" = 200 ]
+    fields n=500 mode=frozen updates=1 drift_rows=200
     [ "$(field "$output" rows_read)" -le 400 ]
     [ "$(field "$output" total_rows_read)" -gt "$(field "$output" rows_read)" ]
-    ny info a.nys r --json
-    [ "$(field "$output" n)" = 500 ]
+    has "a.nys r" n=500
 }
 
 @test "a frozen update is taken back by the model, which it has not changed" {
@@ -49,9 +42,7 @@ old_rows() { # N FILE: the first N rows of a csv
     nystream export a.nys r -o before.csv -q
     nystream fit a.nys r --update frozen -q
     nystream export a.nys r --part model -o r.nym -q
-    ny truncate a.nys --keep 300 -q
-    exits 2
-    says "a result has rows from row 300 on: r"
+    ny -2 truncate a.nys --keep 300 -q
     nystream truncate a.nys --keep 300 --drop-results -q
     nystream fit a.nys r --model r.nym -q
     nystream export a.nys r -o after.csv -q
@@ -59,15 +50,12 @@ old_rows() { # N FILE: the first N rows of a csv
         { a = $1 - $3; b = $2 - $4; if (a * a > 1e-10 || b * b > 1e-10) bad = 1 }
         END { exit bad || NR != 300 }'
     nystream import a.nys more.csv --append -q
-    ny fit a.nys r --update frozen -q
-    exits 0
+    ny -0 fit a.nys r --update frozen -q
     [ "$(field "$(nystream info a.nys r --json)" n)" = 500 ]
     table 200 4 9 | awk -F, -v OFS=, '{ for (k = 1; k <= NF; k++) $k = 90 + 90 * $k } 1' >far.csv
     nystream import a.nys far.csv --append -q 2>/dev/null
     ny export a.nys r -o behind.csv
-    says "appended since; fit --update frozen takes them in"
-    ny fit a.nys r --update frozen # the only update of a model from elsewhere
-    exits 0
+    ny -0 fit a.nys r --update frozen # the only update of a model from elsewhere
     says "if they are right, a new fit of all rows takes them into its model"
     [[ $stderr != *"--update full"* ]]
     ny info a.nys r
@@ -90,8 +78,7 @@ as_from_scratch() {
 
 @test "full gives what a fit of all rows gives" {
     grown --gamma 2 --select uniform --precision f64 --kernel rbf
-    ny fit a.nys r --update full --json
-    exits 0
+    ny -0 fit a.nys r --update full --json
     [ "$(field "$output" mode)" = full ]
     as_from_scratch --landmarks 40 --gamma 2 --select uniform --precision f64
 }
@@ -105,13 +92,10 @@ as_from_scratch() {
     ny fit a.nys r $options --json
     [ "$(field "$output" gram_precision)" = f32 ]
     nystream import a.nys later.csv --append -q
-    ny fit a.nys r --update full --json
-    exits 0
+    ny -0 fit a.nys r --update full --json
     [ "$(field "$output" gram_precision)" = f64 ]
     nystream fit a.nys s $options -q
-    nystream export a.nys r -o r.npy
-    nystream export a.nys s -o s.npy
-    cmp r.npy s.npy
+    same_exports "a.nys r" "a.nys s"
     # f32 rows that are added to sums in f32 stay so where a fit of all of them is in f32.
     nystream import b.nys first.csv --dtype f32 -q
     nystream fit b.nys r $options -q
@@ -126,20 +110,15 @@ as_from_scratch() {
     [ "$(field "$(nystream info a.nys r --json)" residual_max)" != null ]
     table 300 3 9 | awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j *= 40 } 1' |
         nystream import a.nys - --format csv --append --quiet
-    ny fit a.nys r --update full --quiet
-    exits 0
+    ny -0 fit a.nys r --update full --quiet
     [ "$(field "$(nystream info a.nys r --json)" residual_max)" = null ]
-    ny report a.nys -o page.html
-    exits 0
-    ny plot a.nys r --color residual -o r.png
-    usage "has no residuals"
-    ny export a.nys r --part residuals -o residuals.npy
-    usage "has no residuals"
+    ny -0 report a.nys -o page.html
+    usage "has no residuals" plot a.nys r --color residual -o r.png
+    usage "has no residuals" export a.nys r --part residuals -o residuals.npy
     nystream verify a.nys
 }
 
 @test "full takes in the rows that frozen updates have placed, also when none are new" {
-    local select
     for select in rpcholesky uniform "greedy --tolerance 0.1"; do
         rm -rf a.nys
         case $select in greedy*) set -- ;; *) set -- --landmarks 40 ;; esac
@@ -150,24 +129,18 @@ as_from_scratch() {
         table 200 4 77 >more.csv
         nystream import a.nys more.csv --append -q
         nystream fit a.nys r --update frozen -q
-        ny fit a.nys r --update full --json
-        exits 0
-        [ "$(field "$output" mode)" = full ]
-        [ "$(field "$output" updates)" = 2 ]
+        ny -0 fit a.nys r --update full --json
+        fields mode=full updates=2
         as_from_scratch "$@"
         ny fit a.nys r --update full
-        says "nothing to update"
     done
 }
 
 @test "options come from the result; one that differs is refused with the difference" {
     grown
-    ny fit a.nys r --update full --landmarks 41
-    usage "landmarks: 40 → 41"
-    ny fit a.nys r --update full --kernel linear
-    usage "kernel: rbf → linear"
-    ny fit a.nys r --update full --landmarks 40 --kernel rbf
-    exits 0
+    usage "landmarks: 40 → 41" fit a.nys r --update full --landmarks 41
+    usage "kernel: rbf → linear" fit a.nys r --update full --kernel linear
+    ny -0 fit a.nys r --update full --landmarks 40 --kernel rbf
 }
 
 @test "a file that an update names is known by what it holds, whatever its path" {
@@ -182,24 +155,18 @@ as_from_scratch() {
     cp rows.txt p.npy list sub
     table 200 4 77 >more.csv
     nystream import a.nys more.csv --append -q
-    ny fit a.nys r --update frozen --landmarks-file sub/rows.txt
-    exits 0
-    ny fit a.nys s --update frozen --landmarks-points ./p.npy
-    exits 0
-    ny fit a.nys t --update frozen --features "$PWD/sub/list"
-    exits 0
+    ny -0 fit a.nys r --update frozen --landmarks-file sub/rows.txt
+    ny -0 fit a.nys s --update frozen --landmarks-points ./p.npy
+    ny -0 fit a.nys t --update frozen --features "$PWD/sub/list"
     for name in r s t; do
         [ "$(field "$(nystream info a.nys $name --json)" n)" = 500 ]
     done
     printf '0\n1\n' >sub/list
-    ny fit a.nys t --update full --features sub/list
-    usage "(features: list → sub/list)"
+    usage "(features: list → sub/list)" fit a.nys t --update full --features sub/list
     seq 1 10 291 >sub/rows.txt
-    ny fit a.nys r --update full --landmarks-file sub/rows.txt
-    usage "(landmarks-file: rows.txt → sub/rows.txt)"
+    usage "(landmarks-file: rows.txt → sub/rows.txt)" fit a.nys r --update full --landmarks-file sub/rows.txt
     rm rows.txt # which the result has kept
-    ny fit a.nys r --update full --landmarks-file rows.txt
-    exits 0
+    ny -0 fit a.nys r --update full --landmarks-file rows.txt
     [ "$(field "$(nystream info a.nys r --json)" updates)" = 2 ]
 }
 
@@ -207,44 +174,26 @@ as_from_scratch() {
     store a.nys 300
     nystream fit a.nys r --landmarks 40 --quiet
     nystream export a.nys r -o before.csv
-    ny fit a.nys r --update full
-    exits 0
-    says "nothing to update"
-    nystream export a.nys r -o after.csv
-    cmp before.csv after.csv
-    ny info a.nys r --json
-    [ "$(field "$output" updates)" = 0 ]
+    ny -0 fit a.nys r --update full
+    writes before.csv "a.nys r"
+    has "a.nys r" updates=0
 }
 
 @test "there must be a result to update, and one that can be" {
     store a.nys 300
-    ny fit a.nys nothing --update full
-    usage "nothing"
+    usage "nothing" fit a.nys nothing --update full
     nystream select a.nys d --landmarks 10 --quiet
-    ny fit a.nys d --update full
-    usage "dictionary"
+    usage "dictionary" fit a.nys d --update full
     nystream graph a.nys g --quiet
-    ny fit a.nys g --update full
-    usage "'g' is a graph; 'nystream graph' with --restart makes it again"
-    ny fit a.nys r --update sometimes
-    usage "--update is one of full|frozen"
+    ny -2 fit a.nys g --update full
+    ny -2 fit a.nys r --update sometimes
     nystream fit a.nys r --landmarks 20 --quiet
-    ny fit a.nys r --update full --restart
-    usage "--restart"
-    ny plan a.nys --update full
-    exits 2
+    usage --restart fit a.nys r --update full --restart
+    ny -2 plan a.nys --update full
     nystream fit a.nys w --approx randomized --quiet
     table 50 4 78 >more.csv
     nystream import a.nys more.csv --append --quiet
-    ny fit a.nys w --update frozen
-    usage "--update full"
-}
-
-@test "a fit of grown points says how to take them in" {
-    grown
-    ny fit a.nys r --landmarks 40
-    exits 0
-    says "lacks 200 rows that were appended since; fit --update full or frozen takes them in"
+    usage "--update full" fit a.nys w --update frozen
 }
 
 @test "a map of a graph of the store says that the graph is to be made again first" {
@@ -253,30 +202,24 @@ as_from_scratch() {
     nystream fit s map --map eigenmaps --graph near -q
     table 100 3 5 >more.csv
     nystream import s more.csv --append -q
-    ny fit s map
-    exits 0
-    says "'map' lacks 100 rows that were appended since; it is a map of graph 'near': make that again with graph --restart, then the map with fit --restart; until then transform places them on it"
+    ny -0 fit s map
     nystream graph s near --restart -q
     nystream fit s map --restart -q
-    ny fit s map
-    exits 0
+    ny -0 fit s map
     [[ $stderr != *lacks* ]]
 }
 
 @test "whoever looks at a result that lacks rows is told of them" {
     local lacks="warning: 'r' lacks 200 rows that were appended since"
     grown
-    ny info a.nys r --json
-    [ "$(field "$output" rows_behind)" = 200 ]
+    has "a.nys r" rows_behind=200
     ny list a.nys
     [ "$output" = $'r\tdone\tlacks 200 rows appended since' ]
     ny list a.nys --json
     [[ $output == *'"resume": null, "map": '*', "rows_behind": 200}'* ]]
     for verb in "plot a.nys r -o r.png" "export a.nys r -o r.npy" "report a.nys r -o r.html" \
         "export a.nys r -o r.csv --with header"; do
-        ny $verb
-        exits 0
-        says "$lacks"
+        ny -0 $verb
         [ "$(grep -c lacks <<<"$stderr")" -eq 1 ]
     done
     ny export a.nys r --part eigenvalues -o values.npy
@@ -293,9 +236,7 @@ as_from_scratch() {
     table 50 4 78 >later.csv
     nystream import a.nys later.csv --append -q
     ny graph a.nys near
-    says "'near' lacks 50 rows that were appended since; --restart makes it again with them"
     ny plot a.nys sheet -o s.png
-    says "'sheet' lacks 50 rows that were appended since; fit --restart makes it again with them, and transform"
     printf '0 1
 1 2
 2 0
@@ -308,13 +249,10 @@ as_from_scratch() {
 @test "a budget that is too small is refused, and the result is as it was" {
     grown
     nystream export a.nys r -o before.csv
-    ny fit a.nys r --update full --memory 8M
-    exits 8
+    ny -8 fit a.nys r --update full --memory 8M
     says "--memory"
-    nystream export a.nys r -o after.csv
-    cmp before.csv after.csv
-    ny fit a.nys r --update full
-    exits 0
+    writes before.csv "a.nys r"
+    ny -0 fit a.nys r --update full
 }
 
 # nan_rows FILE.csv: prints how many rows have no numbers.
@@ -323,7 +261,6 @@ nan_rows() {
 }
 
 @test "a row that no landmark reaches has no coordinates, and later nights go on" {
-    local map
     store a.nys 300
     printf '900,900,900,900\n' >far.csv
     table 50 4 5 >good.csv
@@ -332,20 +269,17 @@ nan_rows() {
     done
     nystream import a.nys far.csv --append --header no --quiet
     for map in laplacian diffusion; do
-        ny fit a.nys $map --update frozen --quiet
-        exits 0
+        ny -0 fit a.nys $map --update frozen --quiet
         says "1 of 1 rows, the first of them row 300, are too far from all landmarks"
         [ "$(field "$(nystream info a.nys $map --json)" rows_unreached)" = 1 ]
     done
     nystream import a.nys good.csv --append --quiet
-    ny fit a.nys laplacian --update frozen --quiet
-    exits 0
+    ny -0 fit a.nys laplacian --update frozen --quiet
     [[ $stderr != *"too far from all landmarks"* ]]
     [ "$(field "$(nystream info a.nys laplacian --json)" rows_unreached)" = 1 ]
     nystream export a.nys laplacian -o all.csv --quiet
     [ "$(nan_rows all.csv)" -eq 1 ]
-    ny eval a.nys laplacian --clusters 2
-    exits 0
+    ny -0 eval a.nys laplacian --clusters 2
     says "1 of 351 rows are left out, the first of them row 300"
     nystream export a.nys laplacian --part clusters -o stored.csv --quiet
     nystream export a.nys laplacian --part clusters -o stored.npy --quiet
@@ -355,8 +289,7 @@ nan_rows() {
     nystream transform a.nys laplacian --input both.csv -o places.csv --clusters clusters.csv --quiet
     [ "$(nan_rows places.csv)" -eq 1 ]
     [ "$(grep -cx -e -1 clusters.csv)" = 1 ]
-    ny plot a.nys laplacian --terminal --color cluster
-    exits 0
+    ny -0 plot a.nys laplacian --terminal --color cluster
     prints "1 without a value"
     nystream report a.nys -o page.html --quiet
     nystream verify a.nys
@@ -368,8 +301,7 @@ nan_rows() {
 @test "a fit leaves up to 1 % of its rows without coordinates where no landmark reaches them" {
     table 300 4 | awk 'NR == 9 { print "900,900,900,900"; next } 1' |
         nystream import a.nys - --format csv --quiet
-    ny fit a.nys r --map laplacian --landmarks 20 --gamma 1 --select uniform --probe 10 --quiet
-    exits 0
+    ny -0 fit a.nys r --map laplacian --landmarks 20 --gamma 1 --select uniform --probe 10 --quiet
     says "1 of 300 rows, the first of them row 8, are too far from all landmarks"
     says "a wider one (a smaller --gamma) may reach them"
     [ "$(field "$(nystream info a.nys r --json)" rows_unreached)" = 1 ]
@@ -377,17 +309,14 @@ nan_rows() {
     [ "$(nan_rows r.csv)" -eq 1 ]
     table 300 4 | awk 'NR > 8 && NR < 12 { print 900 * NR ",900,900,900"; next } 1' |
         nystream import c.nys - --format csv --quiet
-    ny fit c.nys r --map laplacian --landmarks 20 --gamma 1 --select uniform --quiet
-    exits 0
+    ny -0 fit c.nys r --map laplacian --landmarks 20 --gamma 1 --select uniform --quiet
     says "3 of 300 rows, the first of them row 8, are too far from all landmarks"
     table 300 4 | awk 'NR > 8 && NR < 17 { print 900 * NR ",900,900,900"; next } 1' |
         nystream import b.nys - --format csv --quiet
-    ny fit b.nys r --map laplacian --landmarks 20 --gamma 1 --select uniform --quiet
-    exits 7
+    ny -7 fit b.nys r --map laplacian --landmarks 20 --gamma 1 --select uniform --quiet
     says " of 300 rows, the first of them row 8, have degrees that are negative or zero to rounding, more than 1 %"
     says "--select rpcholesky, more landmarks or a wider kernel"
-    ny fit b.nys r --map laplacian --landmarks 3 --gamma 1 --quiet
-    exits 7
+    ny -7 fit b.nys r --map laplacian --landmarks 3 --gamma 1 --quiet
     [[ $stderr != *"rpcholesky"* ]]
 }
 
@@ -395,11 +324,9 @@ nan_rows() {
     local far='^(1|8|9|10|69000)$'
     table 70000 4 | awk -F, -v far="$far" '{ print NR ~ far ? 900 * NR ",900,900,900" : $0, NR * NR % 5 }' OFS=, |
         nystream import a.nys - --format csv --label-column 5 --quiet
-    ny fit a.nys r --map laplacian --landmarks 20 --gamma 1 --select uniform --seed 3 --components 2 --precision f64 --quiet
-    exits 0
+    ny -0 fit a.nys r --map laplacian --landmarks 20 --gamma 1 --select uniform --seed 3 --components 2 --precision f64 --quiet
     says "5 of 70000 rows, the first of them row 0, are too far from all landmarks"
-    ny eval a.nys r --measures clusters --clusters 4 --json
-    exits 0
+    ny -0 eval a.nys r --measures clusters --clusters 4 --json
     says "5 of 70000 rows are left out, the first of them row 0"
     nystream export a.nys r --part clusters -o clusters.csv --quiet
     [ "$(grep -nx -e -1 clusters.csv | cut -d: -f1 | tr '\n' ' ')" = "1 8 9 10 69000 " ]
@@ -414,14 +341,12 @@ nan_rows() {
     store a.nys 300
     nystream fit a.nys r --map diffusion --landmarks 50 --gamma 1 --quiet
     table 50 4 5 | awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = 900 + $j } 1' >far.csv
-    ny transform a.nys r --input far.csv -o places.npy
-    exits 7
+    ny -7 transform a.nys r --input far.csv -o places.npy
     says "no landmark reaches 50 of 50 new rows, the first of them row 0"
     says "are they on the scale of the rows of the fit"
     [ ! -e places.npy ]
     { table 4 4 6; printf 'nan,1,1,1\n900,900,900,900\n'; table 4 4 7; } >mixed.csv
-    ny transform a.nys r --input mixed.csv -o places.csv --nan keep
-    exits 0
+    ny -0 transform a.nys r --input mixed.csv -o places.csv --nan keep
     says "the first of them row 5"
     [ "$(nan_rows places.csv)" -eq 2 ]
 }
@@ -432,13 +357,9 @@ nan_rows() {
     nystream export a.nys r -o before.csv
     printf '900,900,900,900\n901,900,900,900\n' >far.csv
     nystream import a.nys far.csv --append --header no --quiet
-    ny fit a.nys r --update frozen
-    exits 7
-    nystream export a.nys r -o after.csv
-    cmp before.csv after.csv
-    ny info a.nys r --json
-    [ "$(field "$output" status)" = done ]
-    [ "$(field "$output" n)" = 300 ]
+    ny -7 fit a.nys r --update frozen
+    writes before.csv "a.nys r"
+    has "a.nys r" status=done n=300
 }
 
 @test "several updates in a row, and what is left in the store is sound" {
@@ -448,12 +369,9 @@ nan_rows() {
         table 150 4 $((90 + i)) >more.csv
         nystream import a.nys more.csv --append --quiet
     done
-    ny info a.nys r --json
-    [ "$(field "$output" updates)" = 3 ]
-    [ "$(field "$output" n)" = 800 ]
+    has "a.nys r" updates=3 n=800
     nystream verify a.nys
-    ny rm a.nys r
-    exits 0
+    ny -0 rm a.nys r
     ny list a.nys
     [ -z "$output" ]
 }
@@ -474,12 +392,10 @@ nan_rows() {
         kill -0 $! 2>/dev/null || break
     done
     wait $!
-    nystream export a.nys r -o seen.npy
-    cmp seen.npy new.npy
+    writes new.npy "a.nys r"
 }
 
 @test "info keeps the largest drift of frozen updates, with its rows, until a full one" {
-    local before after
     table 300 4 5 >rows.csv
     awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = 0.7 + $j } 1' rows.csv | head -n 200 >far.csv
     table 250 4 6 >near.csv
@@ -501,9 +417,7 @@ nan_rows() {
     [ "$(field "$after" drift_rows)" = 250 ]
     [ "$(field "$after" drift_trace_error_fitted)" = "$(field "$before" drift_trace_error_fitted)" ]
     ny info d.nys map
-    prints "drift: trace error "
-    prints "drift of fitted rows "
-    prints "largest drift "
+    prints "drift: trace error " "drift of fitted rows " "largest drift "
     [[ $output == *"largest drift: rows "*" 200"*"largest drift: start "*" 300"* ]]
     nystream fit d.nys map --update full -q
     after=$(nystream info d.nys map --json)

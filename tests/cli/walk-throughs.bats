@@ -42,6 +42,5 @@ make_images() {
     PYTHON=$PYTHON run bash -eu steps.sh
     echo "$output"
     [ "$status" -eq 0 ]
-    prints "rows (20000, 5)"
-    prints "trace error 0."
+    prints "rows (20000, 5)" "trace error 0."
 }

@@ -2,15 +2,13 @@
 load helper
 
 setup_file() {
-    load helper
     cd "$BATS_FILE_TMPDIR" || return
     table 5000 5 >t.csv
     nystream import s t.csv -q
 }
 
 setup() {
-    cd "$BATS_TEST_TMPDIR" || return
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    own_folder || return
     cp -r "$BATS_FILE_TMPDIR/s" .
     ln -s "$BATS_FILE_TMPDIR/t.csv" .
 }
@@ -31,8 +29,7 @@ near() {
 places() {
     local tolerance=$1
     shift
-    ny fit s a --json --restart "$@"
-    exits 0
+    ny -0 fit s a --json --restart "$@"
     [ "$(field "$output" status)" = done ]
     nystream export s a -o a.csv
     nystream transform s a --input t.csv -o b.csv
@@ -40,41 +37,28 @@ places() {
 }
 
 @test "randomized: plan, fit, report, new points" {
-    ny plan s --approx randomized --components 3 --power 4 --json
-    exits 0
+    ny -0 plan s --approx randomized --components 3 --power 4 --json
     [[ $output == *'"fits": true'* ]]
-    [ "$(field "$output" landmarks)" = null ]
-    [ "$(field "$output" passes)" = 5 ]
+    fields landmarks=null passes=5
     places 1e-4 --approx randomized --components 3 --rank 12 --power 4
-    ny info s a --json
-    [ "$(field "$output" landmarks)" = null ]
-    [ "$(field "$output" select)" = null ]
-    [ "$(field "$output" trace_error)" = null ]
-    [ "$(field "$output" rank)" = 12 ]
-    [ "$(field "$output" passes)" = 5 ]
-    [ "$(field "$output" trace_of)" = centred ]
+    has "s a" landmarks=null select=null trace_error=null rank=12 passes=5 trace_of=centred
     # with no product, the range would be that of random numbers
-    ny fit s b --approx randomized --power 0
-    usage "--power is a whole number, at least 1"
+    ny -2 fit s b --approx randomized --power 0
 }
 
 # bats test_tags=slow
 @test "gaussian: plan, fit, report, new points" {
-    ny plan s --approx gaussian --landmarks 300 --json
-    exits 0
+    ny -0 plan s --approx gaussian --landmarks 300 --json
     [ "$(field "$output" passes)" = 1 ]
     places 1e-3 --approx gaussian --landmarks 300
-    ny info s a --json
-    [ "$(field "$output" passes)" = 1 ]
+    has "s a" passes=1
     store small 300 5
-    ny fit small b --approx gaussian --landmarks 400 --components 2
-    exits 0
+    ny -0 fit small b --approx gaussian --landmarks 400 --components 2
     says "--landmarks 400 is more than the 300 rows"
 }
 
 # bats test_tags=slow
 @test "every map, in both precisions" {
-    local map
     for map in svd pca kpca laplacian diffusion; do
         places 4e-3 --approx randomized --power 4 --rank 8 --map $map
         cp a.csv narrow.csv
@@ -118,26 +102,21 @@ places() {
 }
 
 @test "a budget that is too small is refused, and the one that is named works" {
-    ny fit s a --approx randomized --components 3 --memory 40M
-    exits 8
+    ny -8 fit s a --approx randomized --components 3 --memory 40M
     says "this fit needs"
     least=$(sed -n 's/.*needs \([0-9]*\) bytes.*/\1/p' <<<"$stderr")
-    ny fit s a --approx randomized --components 3 --memory "$least"
-    exits 0
-    ny fit s b --approx randomized --components 3 --memory $((least - 1))
-    exits 8
+    ny -0 fit s a --approx randomized --components 3 --memory "$least"
+    ny -8 fit s b --approx randomized --components 3 --memory $((least - 1))
 }
 
 @test "linear and cosine kernels are multiplied by their features" {
-    ny plan s --approx randomized --components 3 --map svd --kernel linear --json
-    exits 0
+    ny -0 plan s --approx randomized --components 3 --map svd --kernel linear --json
     [ "$(field "$output" passes)" = 6 ]
     ny plan s --approx randomized --components 3 --map laplacian --kernel cosine --power 3 --json
     [ "$(field "$output" passes)" = 10 ]
     ny plan s --approx gaussian --landmarks 300 --map svd --kernel linear --json
     [ "$(field "$output" passes)" = 6 ] # two for each of three blocks of columns
-    ny fit s a --approx gaussian --landmarks 300 --map svd --kernel linear --json
-    exits 0
+    ny -0 fit s a --approx gaussian --landmarks 300 --map svd --kernel linear --json
     [ "$(field "$output" passes)" = 6 ]
     # tiles of K are as many where rows are few, or columns of the product many
     store few 2048 3
@@ -159,10 +138,8 @@ places() {
     sed 's/^/1000,/' t.csv | nystream import far - --format csv -q # far from the origin
     for map in svd kpca laplacian; do
         for store in s far; do
-            ny fit $store a --approx randomized --map $map --components 2 --kernel linear --restart -q
-            exits 0
-            ny fit $store b --approx randomized --map $map --components 2 "${tiles[@]}" --restart -q
-            exits 0
+            ny -0 fit $store a --approx randomized --map $map --components 2 --kernel linear --restart -q
+            ny -0 fit $store b --approx randomized --map $map --components 2 "${tiles[@]}" --restart -q
             nystream export $store a --part eigenvalues -o a.csv
             nystream export $store b --part eigenvalues -o b.csv
             near 1e-5 a.csv b.csv
@@ -182,8 +159,7 @@ by_features() {
         nystream fit text a$n "${how[@]}" -q
         nystream export text a$n -o a.npy -q
         least=$(field "$(nystream plan text --json "${how[@]}" --threads 1)" memory_min_bytes)
-        ny fit text small "${how[@]}" --threads 1 --memory $((least - 1))
-        exits 8
+        ny -8 fit text small "${how[@]}" --threads 1 --memory $((least - 1))
         says "this fit needs $least bytes"
         for threads in 1 3; do
             nystream fit text t$n$threads "${how[@]}" --threads $threads -q \
@@ -221,84 +197,60 @@ by_features() {
     for rows in 5000 2000; do # by features, and by tiles
         head -n $rows t.csv | awk -F, '{for (j = 1; j <= NF; j++) printf "%s%s", $j * 2e-21, j < NF ? "," : "\n"}' |
             nystream import small$rows - --format csv --dtype f64 -q
-        ny fit small$rows a "${approx[@]}" --map svd
-        exits 7
+        ny -7 fit small$rows a "${approx[@]}" --map svd
         says "e-42 on average, too small for products in f32; give --precision f64, or rescale the data"
-        ny fit small$rows b "${approx[@]}" --map laplacian
-        exits 7
+        ny -7 fit small$rows b "${approx[@]}" --map laplacian
         says "e-42 on average, too small for products in f32"
-        ny fit small$rows c "${approx[@]}" --map svd --precision f64 -q
-        exits 0
+        ny -0 fit small$rows c "${approx[@]}" --map svd --precision f64 -q
     done
 }
 
 @test "options that do not act are refused" {
-    ny fit s a --approx randomized --select uniform
-    usage "--select does not act with --approx randomized"
-    ny fit s a --approx randomized --landmarks 10
-    usage "--landmarks does not act with --approx randomized"
-    ny fit s a --approx gaussian --landmarks-from b
-    usage "--landmarks-from does not act with --approx gaussian"
-    ny fit s a --approx gaussian --averages implicit
-    usage "--averages does not act with --approx gaussian"
-    ny fit s a --approx gaussian --affine
-    usage "--affine does not act with --approx gaussian"
-    ny fit s a --approx gaussian --select greedy --tolerance 0.1
-    usage "does not act with --approx gaussian"
-    ny fit s a --approx gaussian --certify
-    usage "--certify acts only with"
-    ny fit s a --approx gaussian --rank 3
-    usage "--rank does not act with --approx gaussian"
-    ny fit s a --approx gaussian --power 3
-    usage "--power acts only with"
-    ny fit s a --approx randomized --kernel precomputed --columns-file t.csv
-    usage "--columns-file does not act with --approx randomized"
-    ny fit s a --approx randomized --kernel precomputed
-    usage "needs all of K"
-    ny fit s a --approx randomized --components 6000
-    usage "more than the 5000 rows"
-    ny fit s a --approx gaussian --landmarks 10 --components 11
-    usage "more than the 10 landmarks"
+    usage "--select does not act with --approx randomized" fit s a --approx randomized --select uniform
+    usage "--landmarks does not act with --approx randomized" fit s a --approx randomized --landmarks 10
+    usage "--landmarks-from does not act with --approx gaussian" fit s a --approx gaussian --landmarks-from b
+    usage "--averages does not act with --approx gaussian" fit s a --approx gaussian --averages implicit
+    usage "--affine does not act with --approx gaussian" fit s a --approx gaussian --affine
+    usage "does not act with --approx gaussian" fit s a --approx gaussian --select greedy --tolerance 0.1
+    ny -2 fit s a --approx gaussian --certify
+    ny -2 fit s a --approx gaussian --rank 3
+    ny -2 fit s a --approx gaussian --power 3
+    usage "--columns-file does not act with --approx randomized" fit s a --approx randomized --kernel precomputed --columns-file t.csv
+    ny -2 fit s a --approx randomized --kernel precomputed
+    usage "needs more rows than 5000" fit s a --approx randomized --components 6000
+    usage "needs more landmarks than 10" fit s a --approx gaussian --landmarks 10 --components 11
 }
 
 @test "there is no model apart from the store" {
     nystream fit s a --approx randomized -q
-    ny export s a --part model -o a.nym
-    usage "places new points by comparing them with all points of the store"
-    ny export s a --part landmarks -o a.npy
-    exits 2
+    usage "places new points by comparing them with all points of the store" export s a --part model -o a.nym
+    ny -2 export s a --part landmarks -o a.npy
     [ ! -e a.nym ] && [ ! -e a.npy ]
 }
 
 @test "a row that has no degree is named" {
     { cat t.csv; echo -1,-1,-1,-1,-1; } >far.csv
     nystream import far far.csv -q
-    ny fit far a --approx randomized --map laplacian --kernel linear
-    exits 7
-    says "1 of 5001 rows, the first of them row 5000,"
-    says "negative or zero"
+    ny -7 fit far a --approx randomized --map laplacian --kernel linear
+    says "1 of 5001 rows, the first of them row 5000," "negative or zero"
     nystream import more t.csv -q
     nystream fit more a --approx randomized --map laplacian --gamma 50 -q
     printf '900,900,900,900,900\n' >new.csv
-    ny transform more a --input new.csv -o new.out.csv
-    exits 0
+    ny -0 transform more a --input new.csv -o new.out.csv
     says "1 of 1 rows, the first of them row 0, are too far from all landmarks"
     cat new.csv new.csv >two.csv
-    ny transform more a --input two.csv -o two.out.csv
-    exits 7
+    ny -7 transform more a --input two.csv -o two.out.csv
     says "row 0"
 }
 
 @test "a new row whose degree is hardly a millionth of the mean has no place" {
-    local precision
     awk 'BEGIN { for (i = 0; i < 300; i++) print i * 37 % 300 / 300 "," i * 113 % 300 / 300 }' >square.csv
     nystream import square square.csv -q
     printf '0.5,0.5\n0.5,3.5\n0.5,4.5\n' >new.csv # the last degree is e^-12 and not 0
     for precision in f64 f32; do
         nystream fit square a --approx randomized --map laplacian --gamma 1 --components 2 \
             --precision $precision --restart -q
-        ny transform square a --input new.csv -o new.out.csv
-        exits 0
+        ny -0 transform square a --input new.csv -o new.out.csv
         says "1 of 3 rows, the first of them row 2, are too far from all landmarks"
         [ "$(grep -c nan new.out.csv)" = 1 ]
     done

@@ -94,20 +94,19 @@ struct fit {
 static void run(struct ny_rows *X, struct ny_keep *keep, const struct fit *how)
 {
     const struct ny_wishes wishes = {.plain = {.map = &ny_map_kpca,
+                                               .method = how->method,
                                                .rule = ny_rule_find("uniform"),
-                                               .params = {.gamma = width, .degree = 1},
+                                               .kernel = ny_kernel_find(how->kernel),
+                                               .params = {.gamma = width, .second = 1},
                                                .precision = how->precision,
                                                .dictionary = {.tolerance = NAN},
+                                               .landmarks = M,
                                                .tol = 1e-14,
                                                .max_passes = 60,
                                                .components = P,
                                                .threads = ny_context_threads(X->ctx)},
-                                     .method = how->method,
-                                     .kernel = ny_kernel_find(how->kernel),
                                      .implicit = how->method == &ny_method_projected,
-                                     .centred = true,
-                                     .products = how->course == &ny_course_factored,
-                                     .landmarks = M};
+                                     .products = how->course == &ny_course_factored};
     struct ny_fit_settings settings;
     struct ny_rows_info points;
     struct ny_plan plan;
@@ -257,7 +256,7 @@ static void check(struct ny_rows *X, const struct fit *how)
     struct ny_memory_results *results;
     struct ny_keep keep;
 
-    NEED(!ny_memory_results_new(&results, X->ctx, "memory"));
+    NEED(!ny_memory_results_new(&results, X->ctx, "memory", NULL));
     keep = ny_memory_keep(results, "array");
     run(X, &keep, how);
     NEED(!ny_embedding_rows(&keep, &layout, 0, N, read));

@@ -8,32 +8,35 @@
 #ifndef NY_TESTS_API_FAULTS_H
 #define NY_TESTS_API_FAULTS_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/context.h"
 #include "base/memory.h"
 #include "fault/fault_calls.h"
 #include "nystream.h"
 #include "support/files.h"
 #include "support/store_case.h"
+#include "support/test.h"
 
 enum { ROWS = 2500, MORE = 700, D = 4, POINTS_MAX = 60000 };
+
+/* The bytes that the first call made, to be compared with those of the next. */
+struct bytes {
+    char *data;
+    size_t count;
+};
 
 struct work {
     const char *name;
     int (*run)(struct ny_context *ctx);
-    /* Checks the result of a run that returned NY_OK. */
-    void (*check)(void);
     void (*undo)(void); /* what it did */
     long stride; /* of its allocations, every which is tried in the short form */
+    /* Each run that returns NY_OK makes the bytes of the first one: an output, a part of a result,
+     * or some memory. */
+    struct bytes *first;
+    const char *path, *result, *part;
+    const void *memory;
+    size_t bytes;
+    double rows;         /* of `fresh` */
+    void (*check)(void); /* what else is to be checked */
 };
 
 /* The calls that a program makes fail. */
@@ -51,11 +54,6 @@ static const struct suite {
  * or to a store `fresh`. */
 static char directory[128], table[160], more[160], store[160], fresh[160], output[160];
 
-/* The output of a call, to be compared with that of the next. */
-struct bytes {
-    char *data;
-    size_t count;
-};
 static struct bytes whole; /* the embedding of "old" */
 
 static void keep_output(struct bytes *bytes)
@@ -64,13 +62,24 @@ static void keep_output(struct bytes *bytes)
     unlink(output);
 }
 
-static void check_output(const struct bytes *want)
+/* Compares these bytes with the first of their kind, or keeps them as such. */
+static void check_bytes(struct bytes *first, const void *data, size_t count)
+{
+    if (!first->data) {
+        first->data = malloc(first->count = count);
+        assert_non_null(first->data);
+        memcpy(first->data, data, count);
+    }
+    assert_int_equal(count, first->count);
+    assert_memory_equal(data, first->data, count);
+}
+
+static void check_output(struct bytes *first)
 {
     struct bytes found;
 
     keep_output(&found);
-    assert_int_equal(found.count, want->count);
-    assert_memory_equal(found.data, want->data, found.count);
+    check_bytes(first, found.data, found.count);
     free(found.data);
 }
 
@@ -168,22 +177,32 @@ static int export_old(struct ny_context *ctx)
     return ny_export(ctx, store, "old", "embedding", output);
 }
 
-static void check_old(void)
+/* The store `fresh` is sound, and has so many rows. */
+static void check_fresh(double rows)
 {
-    check_output(&whole);
+    struct ny_context *ctx = new_context();
+    struct ny_report *report;
+    double n = 0;
+
+    if (ny_verify(ctx, fresh, NULL)) fail_msg("%s", ny_context_message(ctx));
+    assert_int_equal(ny_store_report(ctx, fresh, &report), NY_OK);
+    assert_true(ny_report_number(report, "n", &n) && n == rows);
+    ny_report_free(report);
+    ny_context_free(ctx);
 }
 
-/* Compares a result that is made afresh with the first of its kind. */
-static inline void check_first(struct bytes *first, const char *path, const char *name,
-                               const char *part)
+static void check_made(const struct work *work)
 {
     struct ny_context *ctx = new_context();
 
-    if (ny_export(ctx, path, name, part, output)) fail_msg("%s", ny_context_message(ctx));
-    if (first->data)
-        check_output(first);
-    else
-        keep_output(first);
+    if (work->check) work->check();
+    if (work->rows > 0) check_fresh(work->rows);
+    if (work->part && ny_export(ctx, work->path, work->result, work->part, output))
+        fail_msg("%s", ny_context_message(ctx));
+    if (work->memory)
+        check_bytes(work->first, work->memory, work->bytes);
+    else if (work->first)
+        check_output(work->first);
     ny_context_free(ctx);
 }
 
@@ -218,7 +237,7 @@ static void check_intact(void)
     struct ny_context *ctx = new_context();
 
     if (export_old(ctx)) fail_msg("%s", ny_context_message(ctx));
-    check_old();
+    check_output(&whole);
     ny_context_free(ctx);
 }
 
@@ -256,7 +275,7 @@ static bool run_with_fault(const struct work *work, enum kind kind, long k, int 
                  ny_context_message(ctx));
     ny_context_free(ctx);
     if (k > 0) lost += live - before; /* the first run fills what lasts as long as the process */
-    if (err == NY_OK) work->check();
+    if (err == NY_OK) check_made(work);
     *ended = err;
     return hit;
 }
@@ -269,7 +288,7 @@ static void run_again(const struct work *work, enum kind kind, long k)
     if (work->run(ctx))
         fail_msg("%s after %s %ld: %s", work->name, kind_names[kind], k, ny_context_message(ctx));
     ny_context_free(ctx);
-    work->check();
+    check_made(work);
 }
 
 /* Every which point is tried. */

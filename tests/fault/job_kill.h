@@ -6,29 +6,22 @@
 #define NY_TESTS_JOB_KILL_H
 
 #include <dlfcn.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/clock.h"
 #include "base/context.h"
 #include "base/random.h"
 #include "store/store.h"
 #include "support/files.h"
+#include "support/options.h"
 #include "support/store_case.h"
+#include "support/test.h"
 
-enum { D = 16, ROWS = 26000, OPTIONS = 10, STAGES = 16, TRIES_MAX = 400, WRITES_MAX = 24 };
+enum { D = 16, ROWS = 26000, STAGES = 16, TRIES_MAX = 400, WRITES_MAX = 24 };
 
 static int kills_wanted = 10;
 
@@ -102,9 +95,9 @@ int fsync(int fd)
 /* ---- runs ---------------------------------------------------------------------------------- */
 
 struct run {
-    const char *name;            /* of the case */
-    const char *option[OPTIONS]; /* name, value, … */
-    const char *file[2];         /* of an import; [0] of a transform */
+    const char *name;    /* of the case */
+    const char *options; /* "name=value …" */
+    const char *file[2]; /* of an import; [0] of a transform */
     int (*call)(struct ny_context *ctx, const struct run *run, const char *path, const char *name,
                 const struct ny_options *options);
     int again;         /* a status that means: it had come to its end before it was killed */
@@ -112,15 +105,6 @@ struct run {
     size_t memory;     /* of the calls to be killed; 0: 96 MiB */
     int writes;        /* the first of a call that one is killed at; 0: WRITES_MAX */
 };
-
-static int set_all(struct ny_options *options, const struct run *run)
-{
-    int err = NY_OK;
-
-    for (size_t i = 0; err == NY_OK && i < OPTIONS && run->option[i]; i += 2)
-        err = ny_options_set(options, run->option[i], run->option[i + 1]);
-    return err;
-}
 
 /* The call, in a process of its own: a checkpoint after every unit where it is to be killed. */
 static int run_alone(const struct run *run, const char *path, const char *name, bool broken)
@@ -134,7 +118,7 @@ static int run_alone(const struct run *run, const char *path, const char *name, 
     if (broken) ny_context_set_checkpoint(ctx, 0);
     if (broken) ny_context_set_memory(ctx, run->memory ? run->memory : 96 << 20);
     err = ny_options_new(&options, ctx);
-    if (err == NY_OK) err = set_all(options, run);
+    if (err == NY_OK && run->options) err = options_set(options, run->options);
     if (err == NY_OK) err = run->call(ctx, run, path, name, options);
     if (err) fprintf(stderr, "%s: %s\n", run->name, ny_context_message(ctx));
     ny_options_free(options);

@@ -108,35 +108,6 @@ static int truncate_fresh(struct ny_context *ctx)
     return ny_truncate(ctx, fresh, ROWS / 2, 1, NULL);
 }
 
-static void check_store_of(double rows)
-{
-    struct ny_context *ctx = new_context();
-    struct ny_report *report;
-    double n = 0;
-
-    if (ny_verify(ctx, fresh, &report)) fail_msg("%s", ny_context_message(ctx));
-    ny_report_free(report);
-    assert_int_equal(ny_store_report(ctx, fresh, &report), NY_OK);
-    assert_true(ny_report_number(report, "n", &n) && n == rows);
-    ny_report_free(report);
-    ny_context_free(ctx);
-}
-
-static void check_half(void)
-{
-    check_store_of(ROWS / 2);
-}
-
-static void check_fresh(void)
-{
-    check_store_of(ROWS);
-}
-
-static void check_matrix(void)
-{
-    check_store_of(SORTED_ROWS);
-}
-
 static void check_named(void)
 {
     struct ny_context *ctx = new_context();
@@ -144,7 +115,6 @@ static void check_named(void)
     const char *names;
     uint64_t bytes;
 
-    check_matrix();
     assert_int_equal(ny_view_open(&view, ctx, fresh, NULL), NY_OK);
     assert_int_equal(ny_view_names(view, "ids", SORTED_ROWS - 1, 1, &names, &bytes), NY_OK);
     assert_string_equal(names, "id-1999");
@@ -154,19 +124,9 @@ static void check_named(void)
     ny_context_free(ctx);
 }
 
-static void check_appended(void)
-{
-    check_store_of(ROWS + MORE);
-}
-
 static int transform_table(struct ny_context *ctx)
 {
     return transform_rows(ctx, table);
-}
-
-static void check_placed(void)
-{
-    check_output(&placed);
 }
 
 static int page_old(struct ny_context *ctx)
@@ -180,11 +140,6 @@ static int page_old(struct ny_context *ctx)
     if (err == NY_OK) err = ny_write_report(ctx, store, &name, 1, html, options);
     ny_options_free(options);
     return err == NY_OK && rename(html, output) ? NY_EIO : err;
-}
-
-static void check_page(void)
-{
-    check_output(&page);
 }
 
 static int count_letters(void *user, const char *text, size_t bytes)
@@ -265,11 +220,6 @@ static int append_tables(struct ny_context *ctx)
     return err;
 }
 
-static void check_tables(void)
-{
-    check_store_of(MORE);
-}
-
 /* Reads rows of "old" and of the points, and places these by the model of its image. */
 static int view_and_place(struct ny_context *ctx)
 {
@@ -318,20 +268,21 @@ static int prepare(struct ny_context *ctx)
 int main(void)
 {
     static const struct work list[] = {
-        {"import", import_fresh, check_fresh, undo_fresh, 1},
-        {"import by columns", import_by_columns, check_named, undo_fresh, 1},
-        {"import of npz", import_scipy, check_matrix, undo_fresh, 1},
-        {"append", append_fresh, check_appended, undo_fresh, 1},
-        {"append tables", append_tables, check_tables, undo_fresh, 1},
-        {"view and place", view_and_place, nothing, nothing, 1},
-        {"compact", compact_fresh, check_fresh, undo_fresh, 2},
-        {"truncate", truncate_fresh, check_half, undo_fresh, 1},
-        {"transform", transform_table, check_placed, undo_output, 1},
-        {"export", export_old, check_old, undo_output, 1},
-        {"page", page_old, check_page, undo_output, 16},
-        {"picture in letters", letters_old, check_letters, nothing, 16},
-        {"report", report_all, nothing, nothing, 1},
-        {"verify", verify_all, nothing, nothing, 1},
+        {"import", import_fresh, undo_fresh, 1, .rows = ROWS},
+        {"import by columns", import_by_columns, undo_fresh, 1, .rows = SORTED_ROWS,
+         .check = check_named},
+        {"import of npz", import_scipy, undo_fresh, 1, .rows = SORTED_ROWS},
+        {"append", append_fresh, undo_fresh, 1, .rows = ROWS + MORE},
+        {"append tables", append_tables, undo_fresh, 1, .rows = MORE},
+        {"view and place", view_and_place, nothing, .stride = 1},
+        {"compact", compact_fresh, undo_fresh, 2, .rows = ROWS},
+        {"truncate", truncate_fresh, undo_fresh, 1, .rows = ROWS / 2},
+        {"transform", transform_table, undo_output, 1, .first = &placed},
+        {"export", export_old, undo_output, 1, .first = &whole},
+        {"page", page_old, undo_output, 16, .first = &page},
+        {"picture in letters", letters_old, nothing, 16, .check = check_letters},
+        {"report", report_all, nothing, .stride = 1},
+        {"verify", verify_all, nothing, .stride = 1},
     };
     static const struct suite faults = {"faults below what reads and writes files", list,
                                         sizeof(list) / sizeof(list[0]), ROWS, prepare};

@@ -1,18 +1,10 @@
 /* ny_append_rows() killed at each sync: a call with other labels does not go on with what it left.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "nystream.h"
 #include "store/store.h"
 #include "support/killed.h"
 #include "support/store_folder.h"
+#include "support/test.h"
 
 enum { ROWS = 300, D = 3 };
 
@@ -48,12 +40,11 @@ static uint64_t rows_now(void)
     return info.n;
 }
 
-static void other_labels_are_another_import(void **state)
+TEST(other_labels_are_another_import)
 {
     long at = 0;
     bool killed = true;
 
-    (void)state;
     for (; killed; at++) {
         struct ny_store *store;
         double found[ROWS];
@@ -74,9 +65,4 @@ static void other_labels_are_another_import(void **state)
     print_message("counted: %ld kills\n", at - 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(other_labels_are_another_import)};
-
-    return cmocka_run_group_tests_name("appended rows", tests, fill, remove_folder);
-}
+AROUND_ALL(fill, remove_folder)

@@ -1,15 +1,6 @@
-/* A frozen update carries the clusters of a result to the rows that it adds, in a commit of its own:
- * killed at each sync, also between the two, it leaves what the same call completes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* A frozen update carries the clusters of a result to the rows that it adds, in a commit of its
+ * own: killed at each sync, also between the two, it leaves what the same call completes. */
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/random.h"
 #include "nystream.h"
@@ -17,6 +8,7 @@
 #include "support/files.h"
 #include "support/killed.h"
 #include "support/store_folder.h"
+#include "support/test.h"
 
 enum { ROWS = 2000, MORE = 600, D = 3, K = 3 };
 
@@ -99,14 +91,13 @@ static char *clusters_of(void)
     return text;
 }
 
-static void the_same_call_carries_them(void **state)
+TEST(the_same_call_carries_them)
 {
     char *first, *whole, *found;
     long at = 0, between = 0;
     size_t clusters;
     bool killed = true;
 
-    (void)state;
     case_copy(before, now);
     first = clusters_of();
     CHECK(update(ctx));
@@ -139,9 +130,4 @@ static void the_same_call_carries_them(void **state)
     free(whole);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_same_call_carries_them)};
-
-    return cmocka_run_group_tests_name("clusters of updates", tests, fill, clean);
-}
+AROUND_ALL(fill, clean)

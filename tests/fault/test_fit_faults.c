@@ -8,7 +8,7 @@ enum { FEW = 400 };
 static char grown[160]; /* the store, with rows appended since */
 static char scratch[160]; /* folder for the stores of one call */
 static float coordinates[FEW * 2], replaced[FEW * 2];
-static struct bytes by_points, full, frozen, clusters, online;
+static struct bytes by_points, full, frozen, clusters, online, embedded, summed;
 
 static int fit_new(struct ny_context *ctx)
 {
@@ -30,16 +30,6 @@ static int fit_points(struct ny_context *ctx)
     return err;
 }
 
-static void check_points(void)
-{
-    check_first(&by_points, store, "new", "landmark-points");
-}
-
-static void check_new(void)
-{
-    check_first(&whole, store, "new", "embedding");
-}
-
 /* Updates a copy of a store that has grown since its result was made. */
 static int update_as(struct ny_context *ctx, const char *mode)
 {
@@ -52,24 +42,9 @@ static int update_full(struct ny_context *ctx)
     return update_as(ctx, "full");
 }
 
-static void check_full(void)
-{
-    check_first(&full, fresh, "old", "embedding");
-}
-
 static int update_frozen(struct ny_context *ctx)
 {
     return update_as(ctx, "frozen");
-}
-
-static void check_frozen(void)
-{
-    check_first(&frozen, fresh, "old", "embedding");
-}
-
-static void check_clusters(void)
-{
-    check_first(&clusters, store, "old", "clusters");
 }
 
 static int embed_online(struct ny_context *ctx)
@@ -81,14 +56,6 @@ static int embed_online(struct ny_context *ctx)
     if (err == NY_OK) err = ny_embed_file(ctx, table, output, options, NULL);
     ny_options_free(options);
     return err;
-}
-
-static void check_online(void)
-{
-    if (online.data)
-        check_output(&online);
-    else
-        keep_output(&online);
 }
 
 /* Embeds rows in memory, and places them again by the model. */
@@ -109,22 +76,12 @@ static int embed_rows(struct ny_context *ctx)
     memset(coordinates, 0, sizeof(coordinates));
     if (err == NY_OK) err = ny_embed(ctx, &rows, options, &room, &model, &report);
     if (err == NY_OK) err = ny_model_place(model, &rows, NY_F32, replaced, 0);
+    if (err == NY_OK) assert_memory_equal(replaced, coordinates, sizeof(coordinates));
     if (err && !model) assert_null(report);
     ny_report_free(report);
     ny_model_free(model);
     ny_options_free(options);
     return err;
-}
-
-static void check_embedded(void)
-{
-    static float first[FEW * 2];
-    static bool known;
-
-    if (!known) memcpy(first, coordinates, sizeof(first));
-    known = true;
-    assert_memory_equal(coordinates, first, sizeof(first));
-    assert_memory_equal(replaced, first, sizeof(first));
 }
 
 /* No store of one call is left, however the call ended. */
@@ -166,16 +123,6 @@ static int sum_rows(struct ny_context *ctx)
     return err;
 }
 
-static void check_summed(void)
-{
-    static float first[FEW * 2];
-    static bool known;
-
-    if (!known) memcpy(first, coordinates, sizeof(first));
-    known = true;
-    assert_memory_equal(coordinates, first, sizeof(first));
-}
-
 static int prepare(struct ny_context *ctx)
 {
     int err = fit_as(ctx, "old");
@@ -192,14 +139,18 @@ static int prepare(struct ny_context *ctx)
 int main(void)
 {
     static const struct work list[] = {
-        {"fit", fit_new, check_new, undo_new, 8},
-        {"fit by points", fit_points, check_points, undo_new, 8},
-        {"update in full", update_full, check_full, undo_fresh, 16},
-        {"frozen update", update_frozen, check_frozen, undo_fresh, 16},
-        {"evaluate", evaluate_old, check_clusters, nothing, 16},
-        {"online embedding", embed_online, check_online, undo_output, 16},
-        {"embed rows", embed_rows, check_embedded, undo_embedded, 4},
-        {"sum up rows", sum_rows, check_summed, undo_embedded, 8},
+        {"fit", fit_new, undo_new, 8, &whole, store, "new", .part = "embedding"},
+        {"fit by points", fit_points, undo_new, 8, &by_points, store, "new",
+         .part = "landmark-points"},
+        {"update in full", update_full, undo_fresh, 16, &full, fresh, "old", .part = "embedding"},
+        {"frozen update", update_frozen, undo_fresh, 16, &frozen, fresh, "old",
+         .part = "embedding"},
+        {"evaluate", evaluate_old, nothing, 16, &clusters, store, "old", .part = "clusters"},
+        {"online embedding", embed_online, undo_output, 16, .first = &online},
+        {"embed rows", embed_rows, undo_embedded, 4, &embedded, .memory = coordinates,
+         .bytes = sizeof(coordinates)},
+        {"sum up rows", sum_rows, undo_embedded, 8, &summed, .memory = coordinates,
+         .bytes = sizeof(coordinates)},
     };
     static const struct suite faults = {"faults below fits", list,
                                         sizeof(list) / sizeof(list[0]), ROWS, prepare};

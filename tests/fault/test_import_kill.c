@@ -185,48 +185,21 @@ static void kill_imports(const struct run *run, const char *base)
 
 static char first[200], second[200], matrix[200], labels[200], cells[200], features[200];
 
-static const struct run plain = {.call = call_import,
-                                 .name = "import of two files",
-                                 .stage = "import",
-                                 .again = NY_EUSAGE,
-                                 .memory = 32 << 20,
-                                 .option = {"label-column", "class"},
-                                 .file = {first, second}};
-static const struct run shuffled = {.call = call_import,
-                                    .name = "shuffled import",
-                                    .stage = "import",
-                                    .again = NY_EUSAGE,
-                                    .memory = 32 << 20,
-                                    .option = {"label-column", "class", "shuffle", "yes", "dtype",
-                                               "f64"},
-                                    .file = {first, second}};
-static const struct run named = {.call = call_import,
-                                 .name = "import with names of rows",
-                                 .stage = "import",
-                                 .again = NY_EUSAGE,
-                                 .memory = 32 << 20,
-                                 .option = {"id-column", "class"},
-                                 .file = {first, second}};
-static const struct run sorted = {.call = call_import,
-                                  .name = "import of entries by columns",
-                                  .stage = "import",
-                                  .again = NY_EUSAGE,
-                                  .memory = 32 << 20,
-                                  .option = {"labels", labels},
-                                  .file = {matrix}};
-static const struct run shard = {.call = call_import,
-                                 .name = "import of a shard",
-                                 .stage = "import",
-                                 .again = NY_EUSAGE,
-                                 .memory = 32 << 20,
-                                 .option = {"label-column", "class", "shard", "0/1"},
-                                 .file = {first, second}};
-static const struct run append = {.call = call_import,
-                                  .name = "append",
-                                  .stage = "append",
-                                  .memory = 32 << 20,
-                                  .option = {"label-column", "class", "append", "yes"},
-                                  .file = {second}};
+#define IMPORT .call = call_import, .stage = "import", .again = NY_EUSAGE, .memory = 32 << 20
+
+static char by_labels[220];
+static const struct run plain = {
+    "import of two files", "label-column=class", {first, second}, IMPORT};
+static const struct run shuffled = {
+    "shuffled import", "label-column=class shuffle=yes dtype=f64", {first, second}, IMPORT};
+static const struct run named = {
+    "import with names of rows", "id-column=class", {first, second}, IMPORT};
+static const struct run sorted = {"import of entries by columns", by_labels, {matrix}, IMPORT};
+static const struct run shard = {
+    "import of a shard", "label-column=class shard=0/1", {first, second}, IMPORT};
+static const struct run append = {"append",          "label-column=class append=yes",
+                                  {second},          .call = call_import,
+                                  .stage = "append", .memory = 32 << 20};
 
 static int write_tables(void **state)
 {
@@ -236,6 +209,7 @@ static int write_tables(void **state)
     snprintf(second, sizeof(second), "%s/second.csv", directory);
     snprintf(matrix, sizeof(matrix), "%s/matrix.mtx", directory);
     snprintf(labels, sizeof(labels), "%s/labels.txt", directory);
+    snprintf(by_labels, sizeof(by_labels), "labels=%s", labels);
     write_matrix(matrix, ROWS);
     write_labels(labels, ROWS, 3);
     snprintf(cells, sizeof(cells), "%s/barcodes.tsv", directory);
@@ -246,9 +220,8 @@ static int write_tables(void **state)
     return err;
 }
 
-static void imports_go_on_as_if_unbroken(void **state)
+TEST(imports_go_on_as_if_unbroken)
 {
-    (void)state;
     kill_imports(&plain, NULL);
     kill_imports(&shuffled, NULL);
     kill_imports(&named, NULL);
@@ -256,12 +229,11 @@ static void imports_go_on_as_if_unbroken(void **state)
     kill_imports(&shard, NULL);
 }
 
-static void an_append_goes_on_as_if_unbroken(void **state)
+TEST(an_append_goes_on_as_if_unbroken)
 {
     struct run all = plain, expecting;
-    char base[200], rows[24];
+    char base[200], options[100];
 
-    (void)state;
     snprintf(base, sizeof(base), "%s/base.nys", directory);
     all.file[1] = NULL;
     run_whole(&all, base, NULL);
@@ -269,9 +241,9 @@ static void an_append_goes_on_as_if_unbroken(void **state)
     expecting = append;
     expecting.name = "append to so many rows";
     expecting.again = NY_EUSAGE;
-    snprintf(rows, sizeof(rows), "%llu", (unsigned long long)rows_of(base));
-    expecting.option[4] = "expect-rows";
-    expecting.option[5] = rows;
+    snprintf(options, sizeof(options), "%s expect-rows=%llu", append.options,
+             (unsigned long long)rows_of(base));
+    expecting.options = options;
     kill_imports(&expecting, base);
     case_remove(base);
 }
@@ -293,12 +265,11 @@ static bool has_staged(const char *path)
 }
 
 /* Rows that were staged with labels or names which were corrected since are not gone on with. */
-static void files_beside_the_rows_are_corrected(void **state)
+TEST(files_beside_the_rows_are_corrected)
 {
     const uint64_t rows = 5 * ROWS; /* some are staged before the end */
     char whole[200], broken[200];
 
-    (void)state;
     write_matrix(matrix, rows);
     write_labels(labels, rows, 3);
     write_names(cells, features, rows, "cell");
@@ -322,13 +293,4 @@ static void files_beside_the_rows_are_corrected(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(imports_go_on_as_if_unbroken),
-        cmocka_unit_test(an_append_goes_on_as_if_unbroken),
-        cmocka_unit_test(files_beside_the_rows_are_corrected),
-    };
-
-    return cmocka_run_group_tests_name("imports killed at any moment", tests, write_tables, stop);
-}
+AROUND_ALL(write_tables, stop)

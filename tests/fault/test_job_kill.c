@@ -2,6 +2,8 @@
  * Fits killed over every stage, selections and transforms killed, and readers of the store. The same
  * call goes on where the last one was; what it leaves has the same bytes as an unbroken run.
  */
+#include <jansson.h>
+
 #include "fault/job_kill.h"
 
 static int call_select(struct ny_context *ctx, const struct run *run, const char *path,
@@ -18,20 +20,25 @@ static int call_graph(struct ny_context *ctx, const struct run *run, const char 
     return ny_graph(ctx, path, name, options, NULL);
 }
 
-/* Checks that the probes of two results found the same, or that neither had one. */
-static void same_probes(struct ny_context *ctx, const char *one, const char *other)
+/* Checks that two results measured the same errors, or that neither measured one. */
+static void same_errors(struct ny_context *ctx, const char *one, const char *other)
 {
-    static const char *const keys[] = {"probe_columns", "probe_error", "probe_standard_error"};
+    static const char *const keys[] = {"probe_columns", "probe_error", "probe_standard_error",
+                                       "component_errors", "component_errors_se"};
     struct ny_report *a, *b;
+    json_t *x, *y;
 
     assert_int_equal(ny_result_report(ctx, store, one, &a), NY_OK);
     assert_int_equal(ny_result_report(ctx, store, other, &b), NY_OK);
+    x = json_loads(ny_report_json(a), 0, NULL);
+    y = json_loads(ny_report_json(b), 0, NULL);
     for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
-        double x = -1, y = -1;
+        const json_t *mine = json_object_get(x, keys[k]), *its = json_object_get(y, keys[k]);
 
-        assert_int_equal(ny_report_number(a, keys[k], &x), ny_report_number(b, keys[k], &y));
-        if (x < y || x > y) fail_msg("%s: %.17g and %.17g", keys[k], x, y);
+        if (mine != its && !json_equal(mine, its)) fail_msg("%s of %s is another", keys[k], other);
     }
+    json_decref(x);
+    json_decref(y);
     ny_report_free(a);
     ny_report_free(b);
 }
@@ -42,7 +49,7 @@ static void same_results(const char *one, const char *other)
 
     same_results_in(store, one, store, other);
     assert_int_equal(ny_context_new(&ctx), NY_OK);
-    same_probes(ctx, one, other);
+    same_errors(ctx, one, other);
     ny_context_free(ctx);
 }
 
@@ -171,13 +178,11 @@ static void write_rows(const char *path, uint64_t rows)
     fclose(file);
 }
 
-static void readers_leave_all_as_it_is(void **state)
+TEST(readers_leave_all_as_it_is)
 {
-    const struct run base = {.call = call_fit,
-                             .name = "fit",
-                             .option = {"approx", "nystrom", "landmarks", "50", "components", "8"}};
+    const struct run base = {"fit", "approx=nystrom landmarks=50 components=8", .call = call_fit};
     const struct run graph = {
-        .call = call_graph, .name = "graph", .option = {"neighbors", "2", "knn", "forest"}};
+        .call = call_graph, .name = "graph", .options = "neighbors=2 knn=sieve"};
     char table[200], few[200];
     const struct run transform = {.call = call_transform, .name = "transform",
                                   .stage = "transform", .file = {table}};
@@ -188,7 +193,6 @@ static void readers_leave_all_as_it_is(void **state)
     const struct run export = {.call = call_export, .name = "export", .stage = "export"};
     const struct run verify = {.call = call_verify, .name = "verify", .stage = "verify"};
 
-    (void)state;
     snprintf(table, sizeof(table), "%s/table.csv", directory);
     snprintf(few, sizeof(few), "%s/few.csv", directory);
     write_rows(table, ROWS);
@@ -203,166 +207,45 @@ static void readers_leave_all_as_it_is(void **state)
 
 /* ---- fits and selections ------------------------------------------------------------------- */
 
-static void nystrom_goes_on_as_if_unbroken(void **state)
+TEST(jobs_go_on_as_if_unbroken)
 {
-    const struct run run = {.call = call_fit,
-                            .name = "nystrom",
-                            .option = {"approx", "nystrom", "landmarks", "150", "certify", "yes"}};
+    static const struct run runs[] = {
+        {"nystrom", "approx=nystrom landmarks=150 certify=yes", .call = call_fit},
+        {"features", "approx=nystrom landmarks=150 features=min-rows:9000 scale=idf-smooth",
+         .call = call_fit},
+        {"randomized, laplacian", "approx=randomized map=laplacian power=1 oversample=2",
+         .call = call_fit},
+        {"gaussian", "approx=gaussian landmarks=8 probe=100", .call = call_fit},
+        {"column", "approx=column landmarks=150 components=3 probe=1000", .call = call_fit},
+        {"projected, f64", "approx=projected landmarks=120 precision=f64 map=svd",
+         .call = call_fit},
+        {"projected, randomized",
+         "approx=projected inner=randomized landmarks=120 oversample=1 components=4",
+         .call = call_fit},
+        {"diffusion", "map=diffusion normalize=asymmetric landmarks=150", .call = call_fit},
+        {"ensemble", "approx=ensemble landmarks=150 weights=ridge", .call = call_fit},
+        {"projected, greedy", "approx=projected select=greedy tolerance=0.05 landmarks=150",
+         .call = call_fit},
+        /* landmarks join in both batches */
+        {"projected, online", "online=yes tolerance=0.15 gamma=0.05", .call = call_fit},
+        {"projected, rpcholesky", "approx=projected select=rpcholesky gamma=1e-4 landmarks=150",
+         .call = call_fit},
+        {"projected, greedy of a size", "approx=projected select=greedy landmarks=150",
+         .call = call_fit},
+        {"projected, weighted", "approx=projected select=weighted landmarks=150", .call = call_fit},
+        {"select, greedy of a size", "select=greedy landmarks=150", .call = call_select},
+        /* all pairs, whose parts are joined */
+        {"graph, exact", "neighbors=6 connect=yes sweep=1,2", .call = call_graph},
+        {"graph, sieve", "knn=sieve neighbors=3 recall=0.99", .call = call_graph},
+        /* lists are held a range of rows at a time */
+        {"graph, tree", "knn=tree neighbors=6 sweep=1,2", .call = call_graph, .memory = 54 << 20},
+    };
 
-    (void)state;
-    kill_fits(&run);
-}
-
-static void chosen_columns_go_on_as_if_unbroken(void **state)
-{
-    const struct run run = {.call = call_fit,
-                            .name = "features",
-                            .option = {"approx", "nystrom", "landmarks", "150", "features",
-                                       "min-rows:9000", "scale", "idf-smooth"}};
-
-    (void)state;
-    kill_fits(&run);
-}
-
-static void randomized_goes_on_as_if_unbroken(void **state)
-{
-    const struct run run = {.call = call_fit,
-                            .name = "randomized, laplacian",
-                            .option = {"approx", "randomized", "map", "laplacian", "power", "1",
-                                       "oversample", "2"}};
-
-    (void)state;
-    kill_fits(&run);
-}
-
-static void gaussian_goes_on_as_if_unbroken(void **state)
-{
-    const struct run run = {.call = call_fit,
-                            .name = "gaussian",
-                            .option = {"approx", "gaussian", "landmarks", "8", "probe", "100"}};
-
-    (void)state;
-    kill_fits(&run);
-}
-
-static void column_goes_on_as_if_unbroken(void **state)
-{
-    const struct run run = {.call = call_fit,
-                            .name = "column",
-                            .option = {"approx", "column", "landmarks", "150", "components", "3",
-                                       "probe", "1000"}};
-
-    (void)state;
-    kill_fits(&run);
-}
-
-static void projected_goes_on_as_if_unbroken(void **state)
-{
-    const struct run run = {.call = call_fit,
-                            .name = "projected, f64",
-                            .option = {"approx", "projected", "landmarks", "120", "precision",
-                                       "f64", "map", "svd"}};
-
-    (void)state;
-    kill_fits(&run);
-}
-
-static void blocks_go_on_as_if_unbroken(void **state)
-{
-    const struct run run = {.call = call_fit,
-                            .name = "projected, randomized",
-                            .option = {"approx", "projected", "inner", "randomized", "landmarks",
-                                       "120", "oversample", "1", "components", "4"}};
-
-    (void)state;
-    kill_fits(&run);
-}
-
-static void diffusion_goes_on_as_if_unbroken(void **state)
-{
-    const struct run run = {.call = call_fit,
-                            .name = "diffusion",
-                            .option = {"map", "diffusion", "normalize", "asymmetric", "landmarks",
-                                       "150"}};
-
-    (void)state;
-    kill_fits(&run);
-}
-
-static void ensemble_goes_on_as_if_unbroken(void **state)
-{
-    const struct run run = {.call = call_fit,
-                            .name = "ensemble",
-                            .option = {"approx", "ensemble", "landmarks", "150", "weights",
-                                       "ridge"}};
-
-    (void)state;
-    kill_fits(&run);
-}
-
-static void greedy_goes_on_as_if_unbroken(void **state)
-{
-    const struct run run = {.call = call_fit,
-                            .name = "projected, greedy",
-                            .option = {"approx", "projected", "select", "greedy", "tolerance",
-                                       "0.05", "landmarks", "150"}};
-
-    (void)state;
-    kill_fits(&run);
-}
-
-/* Landmarks join in both batches. */
-static void online_goes_on_as_if_unbroken(void **state)
-{
-    const struct run run = {.call = call_fit,
-                            .name = "projected, online",
-                            .option = {"online", "yes", "tolerance", "0.15", "gamma", "0.05"}};
-
-    (void)state;
-    kill_fits(&run);
-}
-
-static void rpcholesky_goes_on_as_if_unbroken(void **state)
-{
-    const struct run run = {.call = call_fit,
-                            .name = "projected, rpcholesky",
-                            .option = {"approx", "projected", "select", "rpcholesky", "gamma",
-                                       "1e-4", "landmarks", "150"}};
-
-    (void)state;
-    kill_fits(&run);
-}
-
-static void greedy_of_a_size_goes_on_as_if_unbroken(void **state)
-{
-    const struct run run = {.call = call_fit,
-                            .name = "projected, greedy of a size",
-                            .option = {"approx", "projected", "select", "greedy", "landmarks",
-                                       "150"}};
-
-    (void)state;
-    kill_fits(&run);
-}
-
-static void weighted_goes_on_as_if_unbroken(void **state)
-{
-    const struct run run = {.call = call_fit,
-                            .name = "projected, weighted",
-                            .option = {"approx", "projected", "select", "weighted", "landmarks",
-                                       "150"}};
-
-    (void)state;
-    kill_fits(&run);
-}
-
-static void select_goes_on_as_if_unbroken(void **state)
-{
-    const struct run run = {.call = call_select,
-                            .name = "select, greedy of a size",
-                            .option = {"select", "greedy", "landmarks", "150"}};
-
-    (void)state;
-    kill_fits(&run);
+    for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+        kill_fits(&runs[i]);
+        case_remove(store);
+        append_points(0, ROWS);
+    }
 }
 
 /* Fits with the smallest budget that does. */
@@ -397,95 +280,45 @@ static double kept_bytes(const char *name)
 /* Kills maps of a stored graph, as the stages of the graph would take most of the kills. */
 static void kill_maps_of_graph(__typeof__(&call_fit) call, const char *approx)
 {
-    const struct run graph = {.call = call_graph, .name = "graph", .option = {"neighbors", "4"}};
-    const struct run run = {.call = call,
-                            .name = approx,
-                            .writes = 150, /* of all stages */
-                            .option = {"map", "isomap", "landmarks", "150", "graph", "graph",
-                                       "largest", "yes", "approx", approx}};
+    const struct run graph = {"graph", "neighbors=4", .call = call_graph};
+    char options[100];
+    const struct run run = {
+        .call = call, .name = approx, .writes = 150, /* of all stages */ .options = options};
 
+    snprintf(options, sizeof(options), "map=isomap landmarks=150 graph=graph largest=yes approx=%s",
+             approx);
     run_whole(&graph, store, "graph");
     kill_fits(&run);
 }
 
-static void isomap_goes_on_as_if_unbroken(void **state)
+TEST(isomap_goes_on_as_if_unbroken)
 {
-    (void)state;
     kill_maps_of_graph(call_fit, "nystrom");
     assert_true(kept_bytes("whole") > 0);
 }
 
-static void isomap_of_two_sweeps_goes_on_as_if_unbroken(void **state)
+TEST(isomap_of_two_sweeps_goes_on_as_if_unbroken)
 {
-    (void)state;
     kill_maps_of_graph(call_least, "nystrom");
     assert_true(kept_bytes("whole") <= 0);
 }
 
-static void isomap_by_columns_goes_on_as_if_unbroken(void **state)
+TEST(isomap_by_columns_goes_on_as_if_unbroken)
 {
-    (void)state;
     kill_maps_of_graph(call_fit, "column");
 }
 
-/* Kills a graph of all pairs, whose parts are joined. */
-static void graph_goes_on_as_if_unbroken(void **state)
+TEST(eigenmaps_go_on_as_if_unbroken)
 {
-    const struct run run = {.call = call_graph,
-                            .name = "graph, exact",
-                            .option = {"neighbors", "6", "connect", "yes", "sweep", "1,2"}};
+    const struct run graph = {"graph", "neighbors=4", .call = call_graph};
+    const struct run run = {"eigenmaps", "map=eigenmaps graph=g largest=yes precision=f64",
+                            .call = call_fit};
 
-    (void)state;
-    kill_fits(&run);
-}
-
-/* Half of the rows fit in memory, so that kills come between groups of them, too. */
-static void forest_goes_on_as_if_unbroken(void **state)
-{
-    const struct run run = {.call = call_graph,
-                            .name = "graph, forest",
-                            .memory = 54 << 20,
-                            .option = {"knn", "forest", "leaf", "32", "neighbors", "3", "recall",
-                                       "0.99"}};
-
-    (void)state;
-    kill_fits(&run);
-}
-
-/* Kills a graph by a tree whose lists are held a range of rows at a time. */
-static void tree_goes_on_as_if_unbroken(void **state)
-{
-    const struct run run = {.call = call_graph,
-                            .name = "graph, tree",
-                            .memory = 54 << 20,
-                            .option = {"knn", "tree", "neighbors", "6", "sweep", "1,2"}};
-
-    (void)state;
-    kill_fits(&run);
-}
-
-static void eigenmaps_go_on_as_if_unbroken(void **state)
-{
-    const struct run graph = {.call = call_graph, .name = "graph", .option = {"neighbors", "4"}};
-    const struct run run = {.call = call_fit,
-                            .name = "eigenmaps",
-                            .option = {"map", "eigenmaps", "graph", "g", "largest", "yes",
-                                       "precision", "f64"}};
-
-    (void)state;
     run_whole(&graph, store, "g");
     kill_fits(&run);
 }
 
 /* ---- at each write in turn ----------------------------------------------------------------- */
-
-static int few_rows(void **state)
-{
-    (void)state;
-    snprintf(store, sizeof(store), "%s/few.nys", directory);
-    append_points(0, 300);
-    return 0;
-}
 
 /* Kills a fit of NAME at its write number `write`; false: it ended before. */
 static bool kill_at(const struct run *run, const char *name, int write)
@@ -511,25 +344,18 @@ static bool kill_at(const struct run *run, const char *name, int write)
 }
 
 /* A process that begins with any stage has all that the stage needs. */
-static void all_of_k_goes_on_from_every_write(void **state)
+TEST(all_of_k_goes_on_from_every_write)
 {
     static const struct run runs[] = {
-        {.call = call_fit,
-         .name = "gaussian",
-         .option = {"approx", "gaussian", "landmarks", "6", "components", "3"}},
-        {.call = call_fit,
-         .name = "randomized",
-         .option = {"approx", "randomized", "map", "laplacian", "components", "3"}},
-        {.call = call_fit,
-         .name = "by-features",
-         .option = {"approx", "randomized", "map", "laplacian", "kernel", "cosine", "power", "1",
-                    "oversample", "1"}},
-        {.call = call_fit,
-         .name = "features",
-         .option = {"approx", "exact", "map", "laplacian", "kernel", "linear"}},
+        {"gaussian", "approx=gaussian landmarks=6 components=3", .call = call_fit},
+        {"randomized", "approx=randomized map=laplacian components=3", .call = call_fit},
+        {"by-features", "approx=randomized map=laplacian kernel=cosine power=1 oversample=1",
+         .call = call_fit},
+        {"features", "approx=exact map=laplacian kernel=linear", .call = call_fit},
     };
 
-    (void)state;
+    case_remove(store);
+    append_points(0, 300);
     for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
         int write = 0;
         char name[32];
@@ -546,38 +372,5 @@ static void all_of_k_goes_on_from_every_write(void **state)
     check_sound(store);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(readers_leave_all_as_it_is, new_store, remove_store),
-        cmocka_unit_test_setup_teardown(select_goes_on_as_if_unbroken, new_store, remove_store),
-        cmocka_unit_test_setup_teardown(graph_goes_on_as_if_unbroken, new_store, remove_store),
-        cmocka_unit_test_setup_teardown(forest_goes_on_as_if_unbroken, new_store, remove_store),
-        cmocka_unit_test_setup_teardown(tree_goes_on_as_if_unbroken, new_store, remove_store),
-        cmocka_unit_test_setup_teardown(nystrom_goes_on_as_if_unbroken, new_store, remove_store),
-        cmocka_unit_test_setup_teardown(chosen_columns_go_on_as_if_unbroken, new_store,
-                                        remove_store),
-        cmocka_unit_test_setup_teardown(randomized_goes_on_as_if_unbroken, new_store, remove_store),
-        cmocka_unit_test_setup_teardown(gaussian_goes_on_as_if_unbroken, new_store, remove_store),
-        cmocka_unit_test_setup_teardown(all_of_k_goes_on_from_every_write, few_rows, remove_store),
-        cmocka_unit_test_setup_teardown(column_goes_on_as_if_unbroken, new_store, remove_store),
-        cmocka_unit_test_setup_teardown(projected_goes_on_as_if_unbroken, new_store, remove_store),
-        cmocka_unit_test_setup_teardown(blocks_go_on_as_if_unbroken, new_store, remove_store),
-        cmocka_unit_test_setup_teardown(ensemble_goes_on_as_if_unbroken, new_store, remove_store),
-        cmocka_unit_test_setup_teardown(diffusion_goes_on_as_if_unbroken, new_store, remove_store),
-        cmocka_unit_test_setup_teardown(greedy_goes_on_as_if_unbroken, new_store, remove_store),
-        cmocka_unit_test_setup_teardown(online_goes_on_as_if_unbroken, new_store, remove_store),
-        cmocka_unit_test_setup_teardown(weighted_goes_on_as_if_unbroken, new_store, remove_store),
-        cmocka_unit_test_setup_teardown(rpcholesky_goes_on_as_if_unbroken, new_store, remove_store),
-        cmocka_unit_test_setup_teardown(greedy_of_a_size_goes_on_as_if_unbroken, new_store,
-                                        remove_store),
-        cmocka_unit_test_setup_teardown(eigenmaps_go_on_as_if_unbroken, new_store, remove_store),
-        cmocka_unit_test_setup_teardown(isomap_goes_on_as_if_unbroken, new_store, remove_store),
-        cmocka_unit_test_setup_teardown(isomap_of_two_sweeps_goes_on_as_if_unbroken, new_store,
-                                        remove_store),
-        cmocka_unit_test_setup_teardown(isomap_by_columns_goes_on_as_if_unbroken, new_store,
-                                        remove_store),
-    };
-
-    return cmocka_run_group_tests_name("jobs killed at any moment", tests, start, stop);
-}
+AROUND_ALL(start, stop)
+AROUND_EACH(new_store, remove_store)

@@ -4,19 +4,12 @@
  * meta pages: without the last write of one the file is what it was one commit earlier, as a whole.
  */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "store/store.h"
 #include "support/store_folder.h"
+#include "support/test.h"
 
 /* Small values, inside the leaves of a tree with several of them; each commit rewrites one, in its
  * size. The points have their small records, manifest and statistics, behind many blocks. */
@@ -195,11 +188,10 @@ static bool examine(void)
     return all;
 }
 
-static void every_page_as_it_was_earlier(void **state)
+TEST(every_page_as_it_was_earlier)
 {
     unsigned tried = 0, refused = 0;
 
-    (void)state;
     assert_true(examine());
     for (int which = 0; which < 2; which++) {
         const struct image *now = &images[which][COMMITS];
@@ -228,9 +220,4 @@ static void every_page_as_it_was_earlier(void **state)
     assert_true(refused > 20);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_page_as_it_was_earlier)};
-
-    return cmocka_run_group_tests_name("lost writes", tests, build, tear_down);
-}
+AROUND_ALL(build, tear_down)

@@ -7,22 +7,19 @@
  *
  * NYSTREAM_POWER_CUTS: how many images (400).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <sys/wait.h>
-
-#include <cmocka.h>
 
 #include "base/context.h"
 #include "base/random.h"
 #include "fault/disk_record.h"
 #include "store/store.h"
+#include "support/options.h"
 #include "support/store_case.h"
+#include "support/test.h"
 
 /* The second import is committed in several batches. */
 enum { D = 64, FIRST = 20000, SECOND = 64000, GROUP = 50, GROUP_SECONDS = 300, REPEAT_EVERY = 8 };
-static const uint64_t memory = 32 << 20;
+static const uint64_t memory = 34 << 20;
 
 static char directory[128], files[2][160];
 static unsigned images_wanted = 400;
@@ -57,23 +54,13 @@ static void write_npy(const char *path, uint64_t first, uint64_t rows)
     assert_int_equal(fclose(file), 0);
 }
 
-static int set_all(struct ny_options *options, const char *const *set)
-{
-    int err = NY_OK;
-
-    for (; err == NY_OK && *set; set += 2)
-        err = ny_options_set(options, set[0], set[1]);
-    return err;
-}
-
 static int import_file(struct ny_context *ctx, const char *path, int which)
 {
-    static const char *const set[] = {"append", "yes", NULL};
     const char *input = files[which];
     struct ny_options *options = NULL;
     int err = ny_options_new(&options, ctx);
 
-    if (err == NY_OK && which) err = set_all(options, set);
+    if (err == NY_OK && which) err = options_set(options, "append=yes");
     if (err == NY_OK) err = ny_import(ctx, path, &input, 1, options, NULL);
     ny_options_free(options);
     return err;
@@ -81,12 +68,11 @@ static int import_file(struct ny_context *ctx, const char *path, int which)
 
 static int fit(struct ny_context *ctx, const char *path, const char *name)
 {
-    static const char *const set[] = {"approx", "projected", "select", "uniform",
-                                      "landmarks", "24", "components", "3", NULL};
     struct ny_options *options = NULL;
     int err = ny_options_new(&options, ctx);
 
-    if (err == NY_OK) err = set_all(options, set);
+    if (err == NY_OK)
+        err = options_set(options, "approx=projected select=uniform landmarks=24 components=3");
     if (err == NY_OK) err = ny_fit(ctx, path, name, options, NULL);
     ny_options_free(options);
     return err;
@@ -398,11 +384,10 @@ static int run_group(unsigned first, unsigned end, unsigned count, enum disk dis
     return status;
 }
 
-static void no_cut_loses_or_damages_anything(void **state)
+TEST(no_cut_loses_or_damages_anything)
 {
     unsigned writes = 0, syncs = 0, exchanges = 0;
 
-    (void)state;
     for (size_t i = 0; i < record->events; i++) {
         writes += record->event[i].kind == WRITE;
         syncs += record->event[i].kind == SYNC;
@@ -427,12 +412,11 @@ static void no_cut_loses_or_damages_anything(void **state)
 }
 
 /* The images can tell: on a disk that forgets its syncs some of them lose what was acknowledged. */
-static void a_disk_that_lies_is_found_out(void **state)
+TEST(a_disk_that_lies_is_found_out)
 {
     enum { IMAGES = 40 };
     unsigned found = 0;
 
-    (void)state;
     for (unsigned i = 0; i < IMAGES; i++) {
         int status = run_group(i, i + 1, IMAGES, LYING);
 
@@ -443,12 +427,4 @@ static void a_disk_that_lies_is_found_out(void **state)
     assert_true(found > IMAGES / 4);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_cut_loses_or_damages_anything),
-        cmocka_unit_test(a_disk_that_lies_is_found_out),
-    };
-
-    return cmocka_run_group_tests_name("power cuts", tests, start, stop);
-}
+AROUND_ALL(start, stop)

@@ -1,20 +1,13 @@
 /* Temporary files on file systems that have none without a name. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 
 #include "base/scratch.h"
 #include "support/context.h"
 #include "support/store_case.h"
+#include "support/test.h"
 
 static int refused; /* errno for a file without a name */
 
@@ -45,12 +38,11 @@ static size_t files_in(const char *folder)
     return count;
 }
 
-static void a_file_is_made_without_a_name(void **state)
+TEST(a_file_is_made_without_a_name)
 {
     static const int cases[] = {0, EOPNOTSUPP, EISDIR, ENOENT};
     char folder[128], got[5];
 
-    (void)state;
     case_directory(folder);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct ny_scratch scratch = {.ctx = ctx, .folder = folder, .what = "a test"};
@@ -66,21 +58,12 @@ static void a_file_is_made_without_a_name(void **state)
     case_remove(folder);
 }
 
-static void a_folder_that_is_not_there_is_told(void **state)
+TEST(a_folder_that_is_not_there_is_told)
 {
     struct ny_scratch scratch = {.ctx = ctx, .folder = "/proc/none", .what = "a test"};
 
-    (void)state;
     assert_int_equal(ny_scratch_open(&scratch), NY_EIO);
     assert_non_null(strstr(ny_context_message(ctx), "/proc/none"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_is_made_without_a_name),
-        cmocka_unit_test(a_folder_that_is_not_there_is_told),
-    };
-
-    return cmocka_run_group_tests_name("temporary files", tests, start, stop);
-}
+AROUND_ALL(start, stop)

@@ -38,44 +38,36 @@ static int import_dealt(struct ny_context *ctx)
     int err = options_with(&options, ctx, SET("label-column", "class", "shards", "2"));
 
     if (err == NY_OK) err = ny_import(ctx, fresh, files, 2, options, NULL);
-    if (err == NY_EUSAGE && strstr(ny_context_message(ctx), "already holds")) err = NY_OK;
+    if (err == NY_EUSAGE && strstr(ny_context_message(ctx), "has all of its shards")) err = NY_OK;
     ny_options_free(options);
     return err;
 }
 
-/* Checks that the store is sound, has so many rows, and a report with these words. */
-static void check_rows(double rows, const char *words)
+/* Checks that the store has a report with these words. */
+static void check_report(const char *words)
 {
     struct ny_context *ctx = new_context();
     struct ny_report *report;
-    double n = 0;
 
-    if (ny_verify(ctx, fresh, NULL)) fail_msg("%s", ny_context_message(ctx));
     assert_int_equal(ny_store_report(ctx, fresh, &report), NY_OK);
-    assert_true(ny_report_number(report, "n", &n) && n == rows);
     assert_non_null(strstr(ny_report_json(report), words));
     ny_report_free(report);
     ny_context_free(ctx);
 }
 
-static void check_dealt(void)
+static void check_whole(void)
 {
-    check_rows(2 * ROWS, "\"missing\": []");
+    check_report("\"missing\": []");
 }
 
-static void check_shard(void)
+static void check_classes(void)
 {
-    check_rows(ROWS, "\"classes\": 2");
+    check_report("\"classes\": 2");
 }
 
 static int export_big(struct ny_context *ctx)
 {
     return ny_export(ctx, big, "map", "embedding", output);
-}
-
-static void check_big(void)
-{
-    check_output(&places);
 }
 
 static int report_big(struct ny_context *ctx)
@@ -116,12 +108,14 @@ static int prepare(struct ny_context *ctx)
 int main(void)
 {
     static const struct work list[] = {
-        {"import of a shard", import_first, check_shard, undo_fresh, 1},
-        {"import that is dealt out", import_dealt, check_dealt, undo_fresh, 1},
-        {"import like other shards", import_like, check_shard, undo_fresh, 1},
-        {"export of shards", export_big, check_big, undo_output, 1},
-        {"report of shards", report_big, nothing, nothing, 1},
-        {"verify of shards", verify_big, nothing, nothing, 1},
+        {"import of a shard", import_first, undo_fresh, 1, .rows = ROWS, .check = check_classes},
+        {"import that is dealt out", import_dealt, undo_fresh, 1, .rows = 2 * ROWS,
+         .check = check_whole},
+        {"import like other shards", import_like, undo_fresh, 1, .rows = ROWS,
+         .check = check_classes},
+        {"export of shards", export_big, undo_output, 1, .first = &places},
+        {"report of shards", report_big, nothing, .stride = 1},
+        {"verify of shards", verify_big, nothing, .stride = 1},
     };
     static const struct suite faults = {"faults below shards", list, sizeof(list) / sizeof(list[0]),
                                         ROWS, prepare};

@@ -8,22 +8,15 @@
  * of them.
  */
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/random.h"
 #include "store/store.h"
 #include "support/store_case.h"
+#include "support/test.h"
 
 /* Blocks of 512 rows, which compress to a few pages; the last is short. */
 enum { D = 2048, N = 3 * 512 + 100, CHUNKS = 300, PAGE = 4096, GROUP = 100, GROUP_SECONDS = 120 };
@@ -236,7 +229,6 @@ static void replace_pages(int fd, const char *with, size_t bytes, size_t page)
     for (size_t i = 0; i < count && (page + i + 1) * PAGE <= bytes; i++)
         write_at(fd, with + (page + i) * PAGE, PAGE, (page + i) * PAGE);
 }
-
 
 static void hurt(const struct file *file, enum damage kind)
 {
@@ -489,38 +481,33 @@ static void run_groups(unsigned first, unsigned groups, unsigned kind_first, uns
     assert_true(total > groups * GROUP / 20); /* not a test of nothing */
 }
 
-static void flipped_bits(void **state)
+TEST(flipped_bits)
 {
-    (void)state;
     run_groups(0, 20, FLIP, 3);
 }
 
-static void broken_pages(void **state)
+TEST(broken_pages)
 {
-    (void)state;
     run_groups(1000, 10, ZERO, 4);
 }
 
-static void files_cut_short(void **state)
+TEST(files_cut_short)
 {
-    (void)state;
     run_groups(2000, 2, CUT, 1);
 }
 
-static void pages_of_another_time_or_store(void **state)
+TEST(pages_of_another_time_or_store)
 {
-    (void)state;
     run_groups(3000, 10, OLD, 2);
     run_groups(4000, 1, FOREIGN_FILE, 1);
 }
 
 /* Bits of both meta pages of both files, one after another. */
-static void bits_of_the_meta_pages(void **state)
+TEST(bits_of_the_meta_pages)
 {
     int ends[2], status;
     pid_t child;
 
-    (void)state;
     assert_int_equal(pipe(ends), 0);
     child = fork();
     if (child == 0) {
@@ -552,15 +539,4 @@ static void bits_of_the_meta_pages(void **state)
     assert_int_equal(status, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(flipped_bits),
-        cmocka_unit_test(broken_pages),
-        cmocka_unit_test(files_cut_short),
-        cmocka_unit_test(pages_of_another_time_or_store),
-        cmocka_unit_test(bits_of_the_meta_pages),
-    };
-
-    return cmocka_run_group_tests(tests, build, tear_down);
-}
+AROUND_ALL(build, tear_down)

@@ -3,21 +3,14 @@
  * that goes on ends as an unbroken one; a batch is there as a whole or not at all, and is there
  * once its commit returned.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/random.h"
 #include "store/store.h"
 #include "support/store_folder.h"
+#include "support/test.h"
 
 enum { D = 784, BASE = 1300, MORE = 20000, KILLS = 60, DELAY_US = 40000 };
 
@@ -166,7 +159,7 @@ static unsigned import_under_fire(const struct case_import *import, unsigned *re
     }
 }
 
-static void killed_imports(void **state)
+TEST(killed_imports)
 {
     struct case_import base = import_of(0, BASE);
     struct ny_store *broken, *whole;
@@ -174,7 +167,6 @@ static void killed_imports(void **state)
     char other[160];
     uint64_t n = BASE;
 
-    (void)state;
     CHECK(ny_store_create(&broken, ctx, path));
     CHECK(case_import(broken, &base));
     ny_store_close(broken);
@@ -203,9 +195,8 @@ static void killed_imports(void **state)
 
 /* ---- creation ------------------------------------------------------------------------------ */
 
-static void killed_creations(void **state)
+TEST(killed_creations)
 {
-    (void)state;
     for (int i = 0; i < 40; i++) {
         struct ny_store *store;
         pid_t child = fork();
@@ -284,12 +275,11 @@ static void check_batch(uint64_t told)
     free(data);
 }
 
-static void killed_batches(void **state)
+TEST(killed_batches)
 {
     struct ny_store *store;
     uint64_t batches = 0;
 
-    (void)state;
     CHECK(ny_store_create(&store, ctx, path));
     ny_store_close(store);
     for (int i = 0; i < 50; i++) {
@@ -310,14 +300,4 @@ static void killed_batches(void **state)
     assert_true(batches > 50);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
-    const struct CMUnitTest tests[] = {
-        TEST(killed_imports),
-        TEST(killed_creations),
-        TEST(killed_batches),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(make_folder, remove_folder)

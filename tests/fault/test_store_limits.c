@@ -1,22 +1,14 @@
 /* A full disk, and a budget that ends at every allocation in turn: a clean error, nothing leaks,
  * what was committed stays, and the work goes on once there is room. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-
-#include <cmocka.h>
 
 #include "base/memory.h"
 #include "store/store.h"
 #include "support/store_folder.h"
+#include "support/test.h"
 
 enum { D = 784, BASE = 3000, MORE = 40000 };
-
 
 static int start(void **state)
 {
@@ -88,7 +80,7 @@ static bool import_with_limit(const struct case_import *import, rlim_t bytes)
     return err == NY_OK;
 }
 
-static void a_full_disk(void **state)
+TEST(a_full_disk)
 {
     struct case_import base = import_of(0, BASE), more = import_of(BASE, MORE);
     struct ny_store *store;
@@ -96,7 +88,6 @@ static void a_full_disk(void **state)
     uint64_t consumed, before = 0;
     unsigned failures = 0;
 
-    (void)state;
     signal(SIGXFSZ, SIG_IGN);
     CHECK(ny_store_create(&store, ctx, path));
     CHECK(case_import(store, &base));
@@ -117,13 +108,12 @@ static void a_full_disk(void **state)
     ny_store_close(store);
 }
 
-static void a_full_disk_under_a_batch(void **state)
+TEST(a_full_disk_under_a_batch)
 {
     char *data = calloc(1, NY_CHUNK_BYTES);
     struct ny_chunk chunk = {.data = data, .capacity = NY_CHUNK_BYTES};
     struct ny_store *store;
 
-    (void)state;
     signal(SIGXFSZ, SIG_IGN);
     CHECK(ny_store_create(&store, ctx, path));
     CHECK(ny_blob_put(store, "fit", "old", data, 100));
@@ -166,12 +156,11 @@ static int everything(void)
     return err;
 }
 
-static void every_budget(void **state)
+TEST(every_budget)
 {
     unsigned refusals = 0;
     int err = NY_EBUDGET;
 
-    (void)state;
     for (uint64_t budget = 4096; err; budget += budget / 16) {
         ny_context_set_memory(ctx, budget);
         err = everything();
@@ -188,14 +177,4 @@ static void every_budget(void **state)
     assert_true(refusals > 20);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, remove_folder)
-    const struct CMUnitTest tests[] = {
-        TEST(a_full_disk),
-        TEST(a_full_disk_under_a_batch),
-        TEST(every_budget),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(start, remove_folder)

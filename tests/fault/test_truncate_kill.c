@@ -1,19 +1,11 @@
 /* ny_truncate() killed at each sync: all rows are there, or those that stay, and the same call goes
  * on to the store that there was before the other rows came. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "nystream.h"
 #include "store/store.h"
 #include "support/killed.h"
+#include "support/options.h"
 #include "support/store_folder.h"
+#include "support/test.h"
 
 enum { ROWS = 3000, KEPT = 2000, D = 300 };
 
@@ -42,8 +34,7 @@ static int fill(void **state)
     CHECK(ny_append_rows(ctx, full, values, KEPT, D, NULL));
     look(full, &before);
     CHECK(ny_append_rows(ctx, full, values + KEPT * D, ROWS - KEPT, D, NULL));
-    CHECK(ny_options_new(&options, ctx));
-    CHECK(ny_options_set(options, "landmarks", "5"));
+    options = options_with(ctx, "landmarks=5");
     CHECK(ny_fit(ctx, full, "f", options, NULL));
     ny_options_free(options);
     return 0;
@@ -61,12 +52,11 @@ static int truncate_now(struct ny_context *own)
     return ny_truncate(own, now, KEPT, 1, NULL);
 }
 
-static void all_rows_or_those_that_stay(void **state)
+TEST(all_rows_or_those_that_stay)
 {
     long at = 0, whole = 0, cut = 0;
     bool killed = true;
 
-    (void)state;
     for (; killed; at++) {
         struct ny_rows_info info;
 
@@ -90,9 +80,4 @@ static void all_rows_or_those_that_stay(void **state)
     print_message("counted: %ld kills\n", at - 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_rows_or_those_that_stay)};
-
-    return cmocka_run_group_tests_name("truncation", tests, fill, clean);
-}
+AROUND_ALL(fill, clean)

@@ -39,12 +39,13 @@ static void count_update_kill(const char *path)
 /* Killed updates leave the result as it was, until they leave that of an unbroken update. */
 static void kill_updates(const struct run *first, const char *mode)
 {
-    const struct run update = {
-        .call = call_fit, .name = mode, .stage = mode, .option = {"update", mode}};
+    char options[40];
+    const struct run update = {mode, options, .call = call_fit, .stage = mode};
     char old[200], whole[200], broken[200];
     double seconds;
     int kills = 0;
 
+    snprintf(options, sizeof(options), "update=%s", mode);
     snprintf(old, sizeof(old), "%s/old.nys", directory);
     snprintf(whole, sizeof(whole), "%s/whole.nys", directory);
     snprintf(broken, sizeof(broken), "%s/broken.nys", directory);
@@ -74,43 +75,24 @@ static void kill_updates(const struct run *first, const char *mode)
     print_message("%s, --update %s: %d kills\n", first->name, mode, kills);
 }
 
-static void full_updates_go_on_as_if_unbroken(void **state)
+TEST(updates_go_on_as_if_unbroken)
 {
-    const struct run greedy = {.call = call_fit,
-                               .name = "greedy",
-                               .option = {"select", "greedy", "tolerance", "0.05", "landmarks",
-                                          "150", "gamma", "1e-3"}};
-    (void)state;
-    kill_updates(&greedy, "full");
-}
-
-static void updates_with_new_columns_go_on_as_if_unbroken(void **state)
-{
-    const struct run uniform = {.call = call_fit,
-                                .name = "uniform",
-                                .option = {"select", "uniform", "landmarks", "150"}};
-    (void)state;
-    kill_updates(&uniform, "full");
-}
-
-static void frozen_updates_go_on_as_if_unbroken(void **state)
-{
-    const struct run plain = {.call = call_fit, .name = "rpcholesky", .option = {"landmarks", "120"}};
-
-    (void)state;
-    kill_updates(&plain, "frozen");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(full_updates_go_on_as_if_unbroken, new_store,
-                                        remove_store),
-        cmocka_unit_test_setup_teardown(updates_with_new_columns_go_on_as_if_unbroken, new_store,
-                                        remove_store),
-        cmocka_unit_test_setup_teardown(frozen_updates_go_on_as_if_unbroken, new_store,
-                                        remove_store),
+    const struct {
+        struct run first;
+        const char *mode;
+    } updates[] = {
+        {{"greedy", "select=greedy tolerance=0.05 landmarks=150 gamma=1e-3", .call = call_fit},
+         "full"},
+        {{"uniform", "select=uniform landmarks=150", .call = call_fit}, "full"}, /* new columns */
+        {{"rpcholesky", "landmarks=120", .call = call_fit}, "frozen"},
     };
 
-    return cmocka_run_group_tests_name("updates killed at any moment", tests, start, stop);
+    for (size_t i = 0; i < 3; i++) {
+        kill_updates(&updates[i].first, updates[i].mode);
+        case_remove(store);
+        append_points(0, ROWS);
+    }
 }
+
+AROUND_ALL(start, stop)
+AROUND_EACH(new_store, remove_store)

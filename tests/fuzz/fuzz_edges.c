@@ -9,7 +9,7 @@
 #include "io/edge_file.h"
 
 /* Reads to the end, and returns the status there; *entries: how many there were. */
-static int read_all(const char *path, struct ny_edge_nodes nodes, uint64_t *entries)
+static int read_all(const char *path, uint64_t nodes, uint64_t *entries)
 {
     struct ny_context *ctx = fuzz_context(FUZZ_READER_MEMORY);
     struct ny_edge_entry entry;
@@ -21,7 +21,7 @@ static int read_all(const char *path, struct ny_edge_nodes nodes, uint64_t *entr
     while (file && (status = file->next(file, &entry)) == NY_OK) {
         uint64_t most = file->nodes;
 
-        FUZZ_CHECK(!nodes.count || most == nodes.count);
+        FUZZ_CHECK(!nodes || most == nodes);
         FUZZ_CHECK(!most || (entry.from < most && entry.to < most));
         FUZZ_CHECK(entry.weight >= 0 && entry.weight <= (double)FLT_MAX);
         ++*entries;
@@ -36,7 +36,7 @@ static int read_all(const char *path, struct ny_edge_nodes nodes, uint64_t *entr
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct ny_edge_nodes given[] = {{0, NULL}, {3, "the store has"}};
+    static const uint64_t given[] = {0, 3};
 
     for (size_t i = 0; i < sizeof(given) / sizeof(*given); i++) {
         uint64_t once, twice;

@@ -2,6 +2,10 @@
  * on trust. */
 #include "fuzz/fuzz_store.h"
 
+#include "job/record.h"
+#include "job/state.h"
+#include "results/keep.h"
+
 enum { MEMORY = 64 << 20, N = 60, D = 3, P = 4, VALUES = 256 };
 
 static void fit(struct ny_context *ctx)
@@ -67,6 +71,26 @@ static void read_rows(struct ny_context *ctx)
         (void)fuzz_status(ctx, ny_embedding_read(ctx, fuzz_store_path, "r", rows / 2, 1, out));
 }
 
+/* A record that is taken has a state; what the state puts there, it reads again: a second time
+ * nothing is to be changed. */
+static void take_state(struct ny_context *ctx, struct ny_store *store)
+{
+    const struct ny_keep keep = ny_store_keep(store, "r");
+    struct ny_state state;
+    json_t *record, *once;
+
+    if (fuzz_status(ctx, ny_record_get(&keep, &record)) || !record) return;
+    ny_fields_begin();
+    state = ny_state_of(record);
+    ny_state_put(&state, record);
+    once = json_deep_copy(record);
+    state = ny_state_of(record);
+    ny_state_put(&state, record);
+    FUZZ_CHECK(ny_fields_check(ctx) == NY_OK && once && json_equal(once, record));
+    json_decref(once);
+    json_decref(record);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct ny_context *ctx = fuzz_context(MEMORY);
@@ -88,6 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void)fuzz_status(ctx, ny_export(ctx, fuzz_store_path, "r", *part, "/dev/null"));
     place(ctx);
     read_rows(ctx);
+    take_state(ctx, store);
     ny_snapshots_free(store);
     FUZZ_CHECK(ny_memory_used(ctx) == before);
     return 0;

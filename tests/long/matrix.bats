@@ -17,14 +17,12 @@ quiet() {
 }
 
 @test "unit tests pass with the products of BLAS for older processors" {
-    local core
     for core in Prescott Nehalem Haswell SkylakeX; do
         quiet env OPENBLAS_CORETYPE=$core make -C "$ROOT" BUILD="$NYSTREAM_BUILD" check-unit
     done
 }
 
 @test "fits say the same with the products of BLAS for older processors" {
-    local core
     for core in Prescott Haswell; do
         quiet env OPENBLAS_CORETYPE=$core BUILD="$NYSTREAM_BUILD" "$ROOT/tests/run" \
             "$ROOT"/tests/cli/{fit,graph,update,nearest}.bats

@@ -11,7 +11,6 @@ build() {
 @test "two builds in different folders are the same, and so are their packages" {
     [ -z "${NYSTREAM_SANITIZER-}" ] || skip "instrumented files are not shipped"
     command -v dpkg-shlibdeps || skip "dpkg-shlibdeps is not installed"
-    local file
     unset MAKEFLAGS BUILD
     build "$BATS_TEST_TMPDIR/one" -j2
     (umask 077 && export TZ=Asia/Tokyo LC_ALL=C.UTF-8 && build "$BATS_TEST_TMPDIR/two/farther" -j1)

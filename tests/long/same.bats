@@ -365,7 +365,6 @@ fit few a approx exact probe 20 | accumulate !project
 select roll a select greedy landmarks 20 | select
 select roll a landmarks 40 | select
 graph roll a neighbors 2 | neighbors
-graph few a neighbors 4 knn forest leaf 32 | neighbors
 graph few a neighbors 4 knn sieve | neighbors
 graph roll a neighbors 2 connect yes | neighbors
 fit few a map isomap landmarks 32 neighbors 4 | neighbors accumulate

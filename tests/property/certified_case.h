@@ -3,30 +3,9 @@
 #ifndef TESTS_PROPERTY_CERTIFIED_CASE_H
 #define TESTS_PROPERTY_CERTIFIED_CASE_H
 
-#include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/random.h"
+#include "property/made_up_rows.h"
 #include "support/certified.h"
 #include "support/store_folder.h"
-
-static double uniform(size_t row, size_t column, uint64_t purpose)
-{
-    return ny_hash01(purpose, NY_STREAM_DATA, row * 64 + column);
-}
-
-/* Nearly normal: twelve uniform numbers. */
-static double normal(size_t row, size_t column)
-{
-    double sum = -6;
-
-    for (uint64_t k = 0; k < 12; k++)
-        sum += uniform(row, column, 100 + k);
-    return sum;
-}
 
 /* Six clusters of 8-bit values. */
 static double bytes(size_t row, size_t column)
@@ -35,11 +14,6 @@ static double bytes(size_t row, size_t column)
     double x = 40 + 170 * uniform(cluster, column, 2) + 18 * normal(row, column);
 
     return floor(fmin(fmax(x, 0), 255));
-}
-
-static double blobs(size_t row, size_t column)
-{
-    return 4 * uniform((size_t)(5 * uniform(row, 0, 1)), column, 2) + 0.3 * normal(row, column);
 }
 
 static double mixed(size_t row, size_t column)

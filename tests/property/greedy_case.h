@@ -3,10 +3,7 @@
 #ifndef TESTS_PROPERTY_GREEDY_CASE_H
 #define TESTS_PROPERTY_GREEDY_CASE_H
 
-#include <math.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/random.h"
 #include "select/greedy.h"
@@ -23,7 +20,7 @@ struct rows {
 /* Clusters of Gaussian points, with every seventh row a copy of an earlier one. */
 static struct rows blobs(size_t n, size_t d, double spread, double offset)
 {
-    struct rows r = {n, d, malloc(n * d * sizeof(float))};
+    struct rows r = {n, d, lend(n * d * sizeof(float))};
     double centre[64 * 32], noise[32];
 
     ny_gaussian(1, NY_STREAM_DATA, 0, centre, 64 * d);
@@ -72,7 +69,7 @@ static double plain_kernel(const struct kind *kind, const struct rows *r, size_t
     if (!strcmp(kind->kernel, "rbf")) return exp(-kind->params.gamma * square);
     if (!strcmp(kind->kernel, "laplacian")) return exp(-kind->params.gamma * absolute);
     if (!strcmp(kind->kernel, "polynomial"))
-        return power(kind->params.gamma * dot + kind->params.coef0, kind->params.degree);
+        return power(kind->params.gamma * dot + kind->params.first, (unsigned)kind->params.second);
     return dot;
 }
 
@@ -117,14 +114,8 @@ static double substitute(const struct dictionary *D, const struct kind *kind, co
 static struct dictionary no_dictionary(size_t capacity)
 {
     return (struct dictionary){.capacity = capacity,
-                               .rows = malloc(capacity * sizeof(size_t)),
-                               .L = calloc(capacity * capacity, sizeof(double))};
-}
-
-static void free_dictionary(struct dictionary *D)
-{
-    free(D->rows);
-    free(D->L);
+                               .rows = lend(capacity * sizeof(size_t)),
+                               .L = lend_zeros(capacity * capacity * sizeof(double))};
 }
 
 static void add(struct dictionary *D, size_t i, const double *z, double delta)
@@ -160,7 +151,7 @@ static double zero(const struct dictionary *D, const struct kind *kind, const st
 static void algorithm1_from(struct dictionary *D, const struct kind *kind, const struct rows *r,
                             double epsilon, size_t most)
 {
-    double *z = malloc(D->capacity * sizeof(*z));
+    double *z = lend(D->capacity * sizeof(*z));
 
     for (size_t i = 0; i < r->n && D->m < most; i++) {
         double k = plain_kernel(kind, r, i, i), delta;
@@ -173,7 +164,6 @@ static void algorithm1_from(struct dictionary *D, const struct kind *kind, const
         delta = substitute_above(D, kind, r, i, z, epsilon);
         if (delta > epsilon && delta > zero(D, kind, r, k)) add(D, i, z, delta);
     }
-    free(z);
 }
 
 /* ---- the selection under test --------------------------------------------------------------- */

@@ -2,14 +2,10 @@
 #ifndef TESTS_PROPERTY_JUDGED_CASE_H
 #define TESTS_PROPERTY_JUDGED_CASE_H
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/context.h"
 
 #include "base/random.h"
+#include "support/options.h"
 #include "support/store_case.h"
 
 enum { N = 240, D = 5, P = 3, CLASSES = 3 };
@@ -22,21 +18,17 @@ struct judged {
     struct ny_report *report;
 };
 
-static void fit(const struct judged *of, const char *name, const char *const *set)
+static void fit(const struct judged *of, const char *name, const char *set)
 {
-    struct ny_options *options;
+    struct ny_options *options = options_with(ctx, "components=3 %s", set);
 
-    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-    assert_int_equal(ny_options_set(options, "components", "3"), NY_OK);
-    for (; *set; set += 2)
-        assert_int_equal(ny_options_set(options, set[0], set[1]), NY_OK);
     assert_int_equal(ny_fit(ctx, of->path, name, options, NULL), NY_OK);
     ny_options_free(options);
 }
 
 /* The result "f". kind 1: every point twice, so that distances tie; 2: two groups, which lie some
  * thousand times as far apart as they are wide. */
-static void make(struct judged *of, int kind, const char *const *set)
+static void make(struct judged *of, int kind, const char *set)
 {
     case_directory(of->directory);
     snprintf(of->path, sizeof(of->path), "%s/store", of->directory);
@@ -54,13 +46,10 @@ static void make(struct judged *of, int kind, const char *const *set)
     assert_int_equal(ny_embedding_read(ctx, of->path, "f", 0, N, of->y), NY_OK);
 }
 
-static inline void judge(struct judged *of, const char *const *set)
+static inline void judge(struct judged *of, const char *set)
 {
-    struct ny_options *options;
+    struct ny_options *options = options_with(ctx, "%s", set);
 
-    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-    for (; *set; set += 2)
-        assert_int_equal(ny_options_set(options, set[0], set[1]), NY_OK);
     ny_report_free(of->report);
     assert_int_equal(ny_evaluate(ctx, of->path, "f", options, &of->report), NY_OK);
     ny_options_free(options);

@@ -2,15 +2,11 @@
 #ifndef NY_TESTS_ROLL_CASE_H
 #define NY_TESTS_ROLL_CASE_H
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/context.h"
 
 #include "base/random.h"
 #include "support/files.h"
+#include "support/options.h"
 #include "support/store_case.h"
 
 /* A roll of which every tenth point is one of an island far away; the last points of the roll are
@@ -101,16 +97,13 @@ static int remove_points(void **state)
     return err;
 }
 
-/* Fits NAME with options "key value …" and reads its embedding, count × P. */
-static void fit(const char *name, const char *const *settings, double *Y)
+/* Fits NAME with options "key=value …" and reads its embedding, count × P. */
+static void fit(const char *name, const char *settings, double *Y)
 {
-    struct ny_options *options;
-    float *rows = malloc(count * P * sizeof(float));
+    struct ny_options *options = options_with(ctx, "%s", settings);
+    float *rows = lend(count * P * sizeof(float));
     uint64_t n, p;
 
-    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-    for (; *settings; settings += 2)
-        assert_int_equal(ny_options_set(options, settings[0], settings[1]), NY_OK);
     assert_int_equal(ny_fit(ctx, store, name, options, NULL), NY_OK);
     ny_options_free(options);
     assert_int_equal(ny_embedding_shape(ctx, store, name, &n, &p), NY_OK);
@@ -119,7 +112,6 @@ static void fit(const char *name, const char *const *settings, double *Y)
     assert_int_equal(ny_embedding_read(ctx, store, name, 0, count, rows), NY_OK);
     for (size_t i = 0; i < count * P; i++)
         Y[i] = (double)rows[i];
-    free(rows);
 }
 
 /* Reads the values of the npy file `out` and removes it. */

@@ -3,22 +3,12 @@
 #ifndef TESTS_PROPERTY_SELECTION_CASE_H
 #define TESTS_PROPERTY_SELECTION_CASE_H
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/memory.h"
 #include "base/random.h"
 #include "select/rules.h"
 #include "support/images.h"
 #include "support/store_folder.h"
-
+#include "support/test.h"
 
 struct rows {
     size_t n, d;
@@ -29,8 +19,8 @@ struct rows {
 /* Clusters of Gaussian points about `offset`, with every seventh row a copy of an earlier one. */
 static struct rows blobs(size_t n, size_t d, double spread, double offset)
 {
-    struct rows r = {.n = n, .d = d, .x = malloc(n * d * sizeof(float))};
-    double *centre = malloc(2 * d * sizeof(double)), *noise = centre + d;
+    struct rows r = {.n = n, .d = d, .x = lend(n * d * sizeof(float))};
+    double *centre = lend(2 * d * sizeof(double)), *noise = centre + d;
 
     for (size_t i = 0; i < n; i++) {
         size_t cluster = ny_hash64(2, NY_STREAM_DATA, i) % 64;
@@ -41,7 +31,6 @@ static struct rows blobs(size_t n, size_t d, double spread, double offset)
             r.x[i * d + k] = (float)(offset + centre[k] + spread * noise[k]);
         if (i % 7 == 6) memcpy(r.x + i * d, r.x + i / 2 * d, d * sizeof(float));
     }
-    free(centre);
     return r;
 }
 
@@ -64,7 +53,6 @@ static void keep_rows(struct rows *r)
 static void free_rows(struct rows *r)
 {
     ny_store_close(r->store);
-    free(r->x);
 }
 
 struct kind {
@@ -83,8 +71,8 @@ static inline double plain_kernel(const struct kind *kind, const struct rows *r,
     }
     if (!strcmp(kind->kernel, "rbf")) return exp(-kind->params.gamma * square);
     if (!strcmp(kind->kernel, "linear")) return dot;
-    for (unsigned k = 0; k < kind->params.degree; k++)
-        power *= kind->params.gamma * dot + kind->params.coef0;
+    for (unsigned k = 0; k < kind->params.second; k++)
+        power *= kind->params.gamma * dot + kind->params.first;
     return power;
 }
 
@@ -92,7 +80,7 @@ static inline double plain_kernel(const struct kind *kind, const struct rows *r,
 static int run_rule(const char *rule, const struct kind *kind, const struct rows *r,
                     struct ny_selection_request request, struct ny_selection *selection)
 {
-    double *centre = calloc(2 * r->d, sizeof(double)), *factor = centre + r->d;
+    double *centre = lend_zeros(2 * r->d * sizeof(double)), *factor = centre + r->d;
     struct ny_geometry *geometry;
     struct ny_columns_spec spec;
     int err;
@@ -100,7 +88,6 @@ static int run_rule(const char *rule, const struct kind *kind, const struct rows
     for (size_t k = 0; k < r->d; k++)
         factor[k] = 1;
     assert_int_equal(ny_geometry_copy(&geometry, ctx, centre, factor, r->d), NY_OK);
-    free(centre);
     spec = (struct ny_columns_spec){.ctx = ctx,
                                     .kernel = ny_kernel_find(kind->kernel),
                                     .params = kind->params,

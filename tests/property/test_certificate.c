@@ -10,22 +10,13 @@
  * `make check` runs a fixed choice of the cases of few rows; with NYSTREAM_GRID=all, all of them
  * and those of many rows run, which takes half an hour (make check-long).
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/random.h"
 #include "nystream.h"
 #include "support/certified.h"
+#include "support/options.h"
 #include "support/store_folder.h"
 #include "certified_case.h"
+#include "support/test.h"
 
 enum { P = 4 };
 
@@ -35,7 +26,7 @@ static double *import_data(const struct data *data, size_t n, const char *name, 
     static unsigned number;
     char file[192];
     const char *files[] = {file};
-    double *X = malloc(n * data->d * sizeof(*X));
+    double *X = lend(n * data->d * sizeof(*X));
     struct ny_options *options;
 
     for (size_t i = 0; i < n * data->d; i++) {
@@ -99,12 +90,8 @@ static double auto_gamma(const struct tried *t, const char *store)
     struct ny_report *report = NULL;
     double gamma;
 
-    CHECK(ny_options_new(&options, ctx));
-    set_option(options, "kernel", t->kernel->name);
-    set_option(options, "map", "svd");
-    set_option(options, "approx", "nystrom");
-    set_option(options, "landmarks", "3");
-    set_option(options, "components", "1");
+    options = options_with(ctx, "kernel=%s map=svd approx=nystrom landmarks=3 components=1",
+                           t->kernel->name);
     CHECK(ny_fit(ctx, store, "width", options, &report));
     gamma = number_of(report, "gamma");
     ny_report_free(report);
@@ -156,9 +143,7 @@ static struct ny_options *options_of(const struct tried *t, double gamma)
     struct ny_options *options;
     char text[40];
 
-    CHECK(ny_options_new(&options, ctx));
-    set_option(options, "kernel", t->kernel->name);
-    set_option(options, "map", t->map->name);
+    options = options_with(ctx, "kernel=%s map=%s", t->kernel->name, t->map->name);
     if (t->kernel->width) {
         snprintf(text, sizeof(text), "%.17g", t->width * gamma);
         set_option(options, "gamma", text);
@@ -330,7 +315,6 @@ static void try_data(struct grid *grid, const struct data *data, size_t n, size_
         }
     }
     case_remove(store);
-    free(X);
 }
 
 static void finish(const struct grid *grid)
@@ -370,36 +354,33 @@ static void try_wide(struct grid *grid, const struct data *data, size_t n, size_
 
 /* With 8-bit values and columns of mixed scale, wide kernels lost up to two thirds of the
  * certificate to f32. */
-static void wide_kernels_of_centred_maps(void **state)
+TEST(wide_kernels_of_centred_maps)
 {
     struct grid grid = {0};
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         char store[160];
         double *X;
 
         X = import_data(&datas[i], 600, "wide", store);
         try_wide(&grid, &datas[i], 600, 36, X, store);
-        free(X);
     }
     finish(&grid);
 }
 
 /* Real bytes: 3,000 rows of 16 whole numbers, in the folder NYSTREAM_DATA. */
-static void letters(void **state)
+TEST(letters)
 {
     static const struct data data = {"letter", "|u1", NULL, 16};
     enum { ROWS = 3000 };
     const char *folder = getenv("NYSTREAM_DATA");
     char command[512], store[160], file[192];
     const char *files[] = {file};
-    double *X = malloc(ROWS * data.d * sizeof(*X));
+    double *X = lend(ROWS * data.d * sizeof(*X));
     struct ny_options *options;
     struct grid grid = {0};
     FILE *in;
 
-    (void)state;
     snprintf(command, sizeof(command),
              "gzip -dc '%s/letter/letter.csv.gz' | sed -n '2,%dp' | cut -d, -f2-",
              folder ? folder : "", ROWS + 1);
@@ -407,7 +388,6 @@ static void letters(void **state)
     for (size_t i = 0; i < ROWS * data.d; i++)
         if (!in || fscanf(in, "%lf%*[,\n]", &X[i]) != 1) {
             if (in) pclose(in);
-            free(X);
             print_message("NYSTREAM_DATA names no folder with letter/letter.csv.gz\n");
             skip();
         }
@@ -419,15 +399,13 @@ static void letters(void **state)
     CHECK(ny_import(ctx, store, files, 1, options, NULL));
     ny_options_free(options);
     try_wide(&grid, &data, ROWS, 40, X, store);
-    free(X);
     finish(&grid);
 }
 
-static void few_rows(void **state)
+TEST(few_rows)
 {
     struct grid grid = {0};
 
-    (void)state;
     for (size_t i = 0; i < DATAS; i++)
         try_data(&grid, &datas[i], 600, 36, every_case(41));
     finish(&grid);
@@ -435,7 +413,7 @@ static void few_rows(void **state)
 
 /* Values of a wide polynomial are close to one another: a tile errs by more than small eigenvalues
  * of W are, and the rank cut has to go by what was measured. */
-static void tiles_that_err_by_more_than_small_eigenvalues(void **state)
+TEST(tiles_that_err_by_more_than_small_eigenvalues)
 {
     static const struct {
         double width;
@@ -445,7 +423,6 @@ static void tiles_that_err_by_more_than_small_eigenvalues(void **state)
     char store[160];
     double *X;
 
-    (void)state;
     X = import_data(&datas[1], 600, "noisy", store);
     for (size_t i = 0; i < sizeof(hard) / sizeof(hard[0]); i++) {
         struct tried t = {&datas[1], kernel_named("polynomial"), &maps[1], way_named(hard[i].way),
@@ -454,48 +431,41 @@ static void tiles_that_err_by_more_than_small_eigenvalues(void **state)
 
         note(&grid, &t, &outcome);
     }
-    free(X);
     assert_int_equal(grid.refused, 0);
     finish(&grid);
 }
 
 /* About their mean, values of a kernel that grows with its rows are lost in f32. */
-static void points_far_from_the_origin_are_refused(void **state)
+TEST(points_far_from_the_origin_are_refused)
 {
     struct tried t = {&datas[4], kernel_named("polynomial"), &maps[1], way_named("nystrom"), 1, 600,
                       36};
     char store[160];
     double *X;
 
-    (void)state;
     X = import_data(t.data, t.n, "far", store);
-    refused(try_case(&t, store, X, auto_gamma(&t, store)).status, NY_ENUMERIC,
-            "f32 cannot tell these points apart");
-    free(X);
+    refused(try_case(&t, store, X, auto_gamma(&t, store)).status, NY_ENUMERIC);
 }
 
 /* With more than 16 units, the loss of f32 is measured. */
-static void many_rows(void **state)
+TEST(many_rows)
 {
     struct grid grid = {0};
     char store[160];
     double *X;
 
-    (void)state;
     X = import_data(&datas[0], 34000, "many", store);
     try_wide(&grid, &datas[0], 34000, 24, X, store);
-    free(X);
     finish(&grid);
 }
 
 /* NYSTREAM_GRID_MANY=n:m:k — one in k of the cases of n rows and m landmarks. */
-static void all_of_many_rows(void **state)
+TEST(all_of_many_rows)
 {
     struct grid grid = {0};
     const char *many = getenv("NYSTREAM_GRID_MANY");
     size_t n, m, every;
 
-    (void)state;
     if (!many || sscanf(many, "%zu:%zu:%zu", &n, &m, &every) != 3) {
         print_message("a grid of many rows takes minutes: make check-long\n");
         skip();
@@ -505,16 +475,4 @@ static void all_of_many_rows(void **state)
     finish(&grid);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wide_kernels_of_centred_maps),
-        cmocka_unit_test(letters),
-        cmocka_unit_test(tiles_that_err_by_more_than_small_eigenvalues),
-        cmocka_unit_test(points_far_from_the_origin_are_refused),
-        cmocka_unit_test(few_rows),
-        cmocka_unit_test(many_rows),
-        cmocka_unit_test(all_of_many_rows),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+AROUND_ALL(make_folder, remove_folder)

@@ -1,9 +1,4 @@
 /* Tests graph --connect against Kruskal's minimum spanning tree of all pairs of components. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/context.h"
 
 #include "base/random.h"
@@ -107,12 +102,11 @@ static uint64_t number_of(struct ny_report *report, const char *key)
 }
 
 /* Lists long enough to hold whoever is within the limit: the graph is that of the limit alone. */
-static void bridges_are_a_minimum_spanning_tree(void **state)
+TEST(bridges_are_a_minimum_spanning_tree)
 {
     static const char *const limits[] = {"3", "1.5", "0.6"};
     static const char *const threads[] = {"1", "3", "2"};
 
-    (void)state;
     for (size_t l = 0; l < 3; l++) {
         struct pair tree[N];
         struct ny_bridge bridges[N];
@@ -151,9 +145,4 @@ static void bridges_are_a_minimum_spanning_tree(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bridges_are_a_minimum_spanning_tree)};
-
-    return cmocka_run_group_tests(tests, make_points, remove_points);
-}
+AROUND_ALL(make_points, remove_points)

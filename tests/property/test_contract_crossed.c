@@ -7,6 +7,7 @@
 #include "fit/settings.h"
 #include "evaluate/evaluate.h"
 #include "support/brute.h"
+#include "support/options.h"
 
 #define ENTRY(measure) &measure,
 static const struct ny_measure *const measures[] = {NY_MEASURES(ENTRY)};
@@ -19,7 +20,7 @@ static int make_points(void **state)
 {
     int err = start(state);
 
-    make(&points, 0, (const char *const[]){"gamma", "0.8", "landmarks", "60", NULL});
+    make(&points, 0, "gamma=0.8 landmarks=60");
     return err;
 }
 
@@ -31,21 +32,21 @@ static int remove_points(void **state)
 
 struct crossed {
     const char *map;
-    const char *options[9];
+    const char *options;
     bool graph;
 };
 
 /* γ is 0.8 throughout; `exact` leaves the measures nothing but what the map drops. */
 static const struct crossed cases[] = {
-    {"svd", {"approx", "exact", "gamma", "0.8", NULL}, false},
-    {"pca", {"approx", "exact", NULL}, false},
-    {"kpca", {"approx", "exact", "gamma", "0.8", NULL}, false},
-    {"laplacian", {"approx", "exact", "gamma", "0.8", NULL}, false},
-    {"diffusion", {"approx", "exact", "gamma", "0.8", NULL}, false},
-    {"diffusion", {"approx", "exact", "gamma", "0.8", "normalize", "asymmetric", NULL}, false},
-    {"diffusion", {"neighbors", "8", NULL}, true},
-    {"isomap", {"neighbors", "8", NULL}, true},
-    {"eigenmaps", {"neighbors", "8", NULL}, true},
+    {"svd", "approx=exact gamma=0.8", false},
+    {"pca", "approx=exact", false},
+    {"kpca", "approx=exact gamma=0.8", false},
+    {"laplacian", "approx=exact gamma=0.8", false},
+    {"diffusion", "approx=exact gamma=0.8", false},
+    {"diffusion", "approx=exact gamma=0.8 normalize=asymmetric", false},
+    {"diffusion", "neighbors=8", true},
+    {"isomap", "neighbors=8", true},
+    {"eigenmaps", "neighbors=8", true},
 };
 enum { CASES = sizeof(cases) / sizeof(cases[0]) };
 
@@ -61,16 +62,11 @@ static json_t *judgement(const struct crossed *of)
     json_t *json;
 
     ny_remove(ctx, points.path, "c");
-    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-    ny_options_set(options, "components", "3");
-    ny_options_set(options, "map", of->map);
-    for (const char *const *set = of->options; *set; set += 2)
-        if (ny_options_set(options, set[0], set[1])) fail_msg("%s", ny_context_message(ctx));
+    options = options_with(ctx, "components=3 map=%s %s", of->map, of->options);
     if (ny_fit(ctx, points.path, "c", options, NULL)) fail_msg("%s", ny_context_message(ctx));
     ny_options_free(options);
     assert_int_equal(ny_embedding_read(ctx, points.path, "c", 0, N, points.y), NY_OK);
-    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-    ny_options_set(options, "against", "f");
+    options = options_with(ctx, "against=f");
     if (ny_evaluate(ctx, points.path, "c", options, &report))
         fail_msg("%s", ny_context_message(ctx));
     ny_options_free(options);
@@ -223,9 +219,8 @@ static void check_null_has_reason(const json_t *report, const struct crossed *of
         }
 }
 
-static void figures_are_those_of_the_map(void **state)
+TEST(figures_are_those_of_the_map)
 {
-    (void)state;
     for (size_t c = 0; c < CASES; c++) {
         const struct crossed *of = &cases[c];
         json_t *report = judgement(of);
@@ -242,9 +237,8 @@ static void figures_are_those_of_the_map(void **state)
     }
 }
 
-static void all_maps_are_crossed(void **state)
+TEST(all_maps_are_crossed)
 {
-    (void)state;
     for (size_t m = 0; ny_map_at(m); m++) {
         bool kernel = false, graph = false;
 
@@ -258,12 +252,4 @@ static void all_maps_are_crossed(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_maps_are_crossed),
-        cmocka_unit_test(figures_are_those_of_the_map),
-    };
-
-    return cmocka_run_group_tests(tests, make_points, remove_points);
-}
+AROUND_ALL(make_points, remove_points)

@@ -20,7 +20,7 @@ static int make_points(void **state)
 {
     int err = start(state);
 
-    make(&of, 0, (const char *const[]){NULL});
+    make(&of, 0, "");
     return err;
 }
 
@@ -67,7 +67,7 @@ static float *fit_with(const struct way *way, const char *name, unsigned threads
     ny_options_free(options);
     assert_int_equal(ny_embedding_shape(ctx, of.path, name, rows, &columns), NY_OK);
     assert_int_equal(columns, P);
-    Y = malloc(*rows * P * sizeof(*Y));
+    Y = lend(*rows * P * sizeof(*Y));
     assert_int_equal(ny_embedding_read(ctx, of.path, name, 0, *rows, Y), NY_OK);
     return Y;
 }
@@ -144,8 +144,6 @@ static void check_way(const struct way *way)
     check_new_rows(way, Y, rows);
     assert_int_equal(ny_remove(ctx, of.path, "f1"), NY_OK);
     assert_int_equal(ny_remove(ctx, of.path, "f"), NY_OK);
-    free(Y);
-    free(same);
 }
 
 /* Each of the methods "a|b|c". */
@@ -162,11 +160,10 @@ static void check_methods(struct way way)
     }
 }
 
-static void entries_are_whole(void **state)
+TEST(entries_are_whole)
 {
     const struct ny_map *map;
 
-    (void)state;
     for (size_t i = 0; (map = ny_map_at(i)); i++) {
         const struct ny_graph_map *graph = ny_graph_map_of(map);
 
@@ -184,12 +181,11 @@ static void entries_are_whole(void **state)
     assert_null(ny_map_find("tsne"));
 }
 
-static void every_map_embeds(void **state)
+TEST(every_map_embeds)
 {
     unsigned threads = ny_context_threads(ctx);
     const struct ny_map *map;
 
-    (void)state;
     assert_int_equal(ny_remove(ctx, of.path, "f"), NY_OK);
     for (size_t i = 0; (map = ny_map_at(i)); i++) {
         check_way(&(struct way){.map = map, .neighbors = map->graph});
@@ -200,12 +196,4 @@ static void every_map_embeds(void **state)
     ny_context_set_threads(ctx, threads);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(entries_are_whole),
-        cmocka_unit_test(every_map_embeds),
-    };
-
-    return cmocka_run_group_tests(tests, make_points, remove_points);
-}
+AROUND_ALL(make_points, remove_points)

@@ -19,8 +19,8 @@ static int make_results(void **state)
 {
     int err = start(state);
 
-    make(&labelled, 0, (const char *const[]){"gamma", "0.8", "landmarks", "60", NULL});
-    fit(&labelled, "g", (const char *const[]){"gamma", "0.5", "landmarks", "90", NULL});
+    make(&labelled, 0, "gamma=0.8 landmarks=60");
+    fit(&labelled, "g", "gamma=0.5 landmarks=90");
     return err;
 }
 
@@ -78,9 +78,8 @@ static size_t check_keys(const struct ny_measure *measure, const json_t *report)
     return found;
 }
 
-static void entries_are_whole(void **state)
+TEST(entries_are_whole)
 {
-    (void)state;
     for (size_t i = 0; i < MEASURES; i++) {
         assert_true(measures[i]->name && measures[i]->keys[0] && strlen(measures[i]->options) > 1);
         assert_true(measures[i]->run && measures[i]->bytes && measures[i]->order);
@@ -93,12 +92,11 @@ static void entries_are_whole(void **state)
     }
 }
 
-static void all_have_figures(void **state)
+TEST(all_have_figures)
 {
     static const char *const set[][2] = {{"against", "g"}};
     json_t *report;
 
-    (void)state;
     assert_int_equal(evaluate(labelled.path, "f", set, 1, &report), NY_OK);
     for (size_t i = 0; i < MEASURES; i++)
         if (!check_keys(measures[i], report))
@@ -106,13 +104,12 @@ static void all_have_figures(void **state)
     json_decref(report);
 }
 
-static void threads_change_nothing(void **state)
+TEST(threads_change_nothing)
 {
     static const char *const set[][2] = {{"against", "g"}};
     unsigned threads = ny_context_threads(ctx);
     json_t *report[2];
 
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         ny_context_set_threads(ctx, 1 + 2 * i);
         assert_int_equal(evaluate(labelled.path, "f", set, 1, &report[i]), NY_OK);
@@ -127,9 +124,8 @@ static void threads_change_nothing(void **state)
 }
 
 /* Alone: its own keys, and of the others the reason that they were not asked for. */
-static void one_alone_is_itself(void **state)
+TEST(one_alone_is_itself)
 {
-    (void)state;
     for (size_t i = 0; i < MEASURES; i++) {
         const char *const set[][2] = {{"measures", measures[i]->name}, {"against", "g"}};
         size_t count = ny_one_of("against", measures[i]->options) ? 2 : 1;
@@ -159,9 +155,8 @@ static void check_option(const struct ny_measure *measure, const char *option)
 }
 
 /* An option acts with a measure that goes by it, and is refused with all others. */
-static void options_are_those_of_the_entry(void **state)
+TEST(options_are_those_of_the_entry)
 {
-    (void)state;
     for (size_t i = 0; i < MEASURES; i++)
         for (const char *at = measures[i]->options; *at; at += strspn(at, "|")) {
             size_t length = strcspn(at, "|");
@@ -197,30 +192,28 @@ static void check_by_name(const char *store, const char *name)
 
 /* A graph's result has no kernel, and not all rows; a few rows are too few for some; and where
  * there are no labels nothing can be compared with them. */
-static void what_cannot_act_says_why(void **state)
+TEST(what_cannot_act_says_why)
 {
     struct judged few = {.report = NULL};
 
-    (void)state;
-    fit(&labelled, "graph", (const char *const[]){"map", "isomap", "neighbors", "8", NULL});
+    fit(&labelled, "graph", "map=isomap neighbors=8");
     check_by_name(labelled.path, "graph");
     case_directory(few.directory);
     snprintf(few.path, sizeof(few.path), "%s/store", few.directory);
     assert_int_equal(ny_append_rows(ctx, few.path, labelled.x, 5, D, NULL), NY_OK);
-    fit(&few, "few", (const char *const[]){"gamma", "0.8", "landmarks", "4", NULL});
+    fit(&few, "few", "gamma=0.8 landmarks=4");
     check_by_name(few.path, "few");
     forget(&few);
 }
 
 /* A range of numbers of clusters has the memory that each of them needs: silhouettes of few clusters
  * take more rows. */
-static void a_range_of_clusters_has_room_for_each(void **state)
+TEST(a_range_of_clusters_has_room_for_each)
 {
     struct ny_evaluate_settings settings = {.inits = 1, .sample = 60000};
     struct ny_evaluation run = {.ctx = ctx, .settings = &settings, .n = 100000, .workers = 1};
     size_t all;
 
-    (void)state;
     run.result.coordinates.pairs = 300;
     settings.clusters = 100;
     settings.clusters_to = 2000;
@@ -232,17 +225,4 @@ static void a_range_of_clusters_has_room_for_each(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(entries_are_whole),
-        cmocka_unit_test(all_have_figures),
-        cmocka_unit_test(threads_change_nothing),
-        cmocka_unit_test(one_alone_is_itself),
-        cmocka_unit_test(options_are_those_of_the_entry),
-        cmocka_unit_test(what_cannot_act_says_why),
-        cmocka_unit_test(a_range_of_clusters_has_room_for_each),
-    };
-
-    return cmocka_run_group_tests(tests, make_results, remove_results);
-}
+AROUND_ALL(make_results, remove_results)

@@ -2,10 +2,6 @@
  * Tests projected with more landmarks than all eigenvectors of W are worth: the part below the rank
  * cut is deflated. Every point is a landmark, so that K̃ is K: its eigenpairs are K's own.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/context.h"
 
 #include "base/random.h"
@@ -46,7 +42,7 @@ static void fill(void)
 /* The matrix that the map decomposes. */
 static void centre(double *A)
 {
-    double *mean = calloc(N, sizeof(double)), grand = 0;
+    double *mean = lend_zeros(N * sizeof(double)), grand = 0;
 
     for (size_t i = 0; i < N * N; i++)
         mean[i / N] += A[i] / N;
@@ -54,13 +50,12 @@ static void centre(double *A)
         grand += mean[i] / N;
     for (size_t i = 0; i < N * N; i++)
         A[i] += grand - mean[i / N] - mean[i % N];
-    free(mean);
 }
 
 static void check(const double *A, const struct ny_solution *solution, double trace)
 {
-    double *copy = malloc(N * N * sizeof(double)), values[P], *V = malloc(P * N * sizeof(double));
-    double *U = malloc(N * P * sizeof(double)), *AU = malloc(N * P * sizeof(double));
+    double *copy = lend(N * N * sizeof(double)), values[P], *V = lend(P * N * sizeof(double));
+    double *U = lend(N * P * sizeof(double)), *AU = lend(N * P * sizeof(double));
 
     memcpy(copy, A, N * N * sizeof(double));
     assert_int_equal(ny_eigen_top(ctx, ny_matrix(copy, N, N), P, values, ny_matrix(V, P, N)), NY_OK);
@@ -86,7 +81,6 @@ static void check(const double *A, const struct ny_solution *solution, double tr
     assert_false(solution->inaccurate);
     assert_true(solution->rank_effective <= N - COPIES);
     assert_true(solution->rank_effective > N - 2 * (COPIES + NEAR));
-    free(copy), free(V), free(U), free(AU);
 }
 
 static void solve(enum ny_normalisation normalisation)
@@ -99,10 +93,10 @@ static void solve(enum ny_normalisation normalisation)
                                  .gram = NY_GRAM_F64,
                                  .normalisation = normalisation,
                                  .components = P};
-    double *a = calloc(N, sizeof(double)), *A = malloc(N * N * sizeof(double)), trace = 0;
+    double *a = lend_zeros(N * sizeof(double)), *A = lend(N * N * sizeof(double)), trace = 0;
 
     assert_int_equal(ny_accumulator_new(&acc, ctx, N), NY_OK);
-    problem.W = ny_matrix(malloc(N * N * sizeof(double)), N, N);
+    problem.W = ny_matrix(lend(N * N * sizeof(double)), N, N);
     problem.a = a;
     problem.acc = acc;
     memcpy(problem.W.at, K, N * N * sizeof(double));
@@ -122,22 +116,14 @@ static void solve(enum ny_normalisation normalisation)
     check(A, &solution, trace);
     ny_solution_release(&solution, ctx);
     ny_accumulator_free(acc);
-    free(problem.W.at), free(a), free(A);
 }
 
-static void what_is_below_the_cut_is_deflated(void **state)
+TEST(what_is_below_the_cut_is_deflated)
 {
-    (void)state;
-    K = malloc(N * N * sizeof(double));
+    K = lend(N * N * sizeof(double));
     fill();
     solve(NY_RAW);
     solve(NY_CENTRED_IMPLICIT);
-    free(K);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_below_the_cut_is_deflated)};
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

@@ -12,7 +12,7 @@ static double degree[N], values[N], U[N * N]; /* of the members; an eigenvector 
 
 static void decompose(void)
 {
-    double *A = calloc(count * count, sizeof(double));
+    double *A = lend_zeros(count * count * sizeof(double));
 
     memset(degree, 0, sizeof(degree));
     for (size_t i = 0; i < count; i++)
@@ -25,7 +25,6 @@ static void decompose(void)
         for (size_t j = 0; j < count; j++)
             A[i * count + j] /= sqrt(degree[i] * degree[j]);
     brute_eigen(A, count, values, U);
-    free(A);
 }
 
 /* Turns the entries u of a point with degree d into its coordinates: μ^t u, or μ^t ψ with ψ_0 =
@@ -132,41 +131,31 @@ static void check_new(const struct how *how, const double *Y, const double *want
 
 static void check(const char *map, const char *time, const char *normalize, struct how how)
 {
-    const char *const settings[] = {
-        "map",  map,  "gamma",                      "0.15",   "neighbors", "6", "components", "3",
-        "seed", "0",  time ? "time" : "precision",  time ? time : "f32",
-        normalize ? "normalize" : NULL, normalize, NULL};
-    double *Y = malloc(count * P * sizeof(double)), *want = malloc(count * P * sizeof(double));
+    char settings[200];
+    double *Y = lend(count * P * sizeof(double)), *want = lend(count * P * sizeof(double));
 
     decompose();
     for (size_t i = 0; i < count; i++)
         coordinates_of(&how, i, want + i * P);
+    snprintf(settings, sizeof(settings),
+             "map=%s gamma=0.15 neighbors=6 components=3 seed=0%s%s%s%s", map, time ? " time=" : "",
+             time ? time : "", normalize ? " normalize=" : "", normalize ? normalize : "");
     fit("fitted", settings, Y);
     check_embedding(Y, want);
     check_new(&how, Y, want);
     assert_int_equal(ny_remove(ctx, store, "fitted"), NY_OK);
-    free(Y);
-    free(want);
 }
 
-static void eigenmaps_are_of_the_laplacian(void **state)
+TEST(eigenmaps_are_of_the_laplacian)
 {
-    (void)state;
     check("eigenmaps", NULL, NULL, (struct how){0});
 }
 
-static void diffusion_is_of_the_walk(void **state)
+TEST(diffusion_is_of_the_walk)
 {
-    (void)state;
     check("diffusion", "1", NULL, (struct how){.time = 1});
     check("diffusion", "2.5", "symmetric", (struct how){.time = 2.5});
     check("diffusion", "3", "asymmetric", (struct how){.time = 3, .walk = true});
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(eigenmaps_are_of_the_laplacian),
-                                       cmocka_unit_test(diffusion_is_of_the_walk)};
-
-    return cmocka_run_group_tests(tests, make_points, remove_points);
-}
+AROUND_ALL(make_points, remove_points)

@@ -1,18 +1,10 @@
 /* spectral/ensemble*.c: K̃ = Σ μ_r K̃_r by plain loops, its weights, and its eigenpairs by Jacobi. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "spectral/ensemble.h"
 #include "spectral/methods.h"
 #include "support/brute.h"
 #include "support/context.h"
 #include "support/small.h"
+#include "support/test.h"
 #include "support/wanted.h"
 
 enum { N = 70, D = 4, M = 12, S = 20, EXPERTS_MAX = 6 };
@@ -40,7 +32,7 @@ static void make_experts(struct experts *e)
 
     for (size_t r = 0; r < e->count; r++) {
         size_t first = r * e->m / e->count, m = (r + 1) * e->m / e->count - first, rank;
-        double W[M * M], B[M * M], *F = calloc(N * M, sizeof(*F));
+        double W[M * M], B[M * M], *F = lend_zeros(N * M * sizeof(*F));
 
         for (size_t i = 0; i < m; i++)
             for (size_t j = 0; j < m; j++)
@@ -50,12 +42,11 @@ static void make_experts(struct experts *e)
             for (size_t k = 0; k < rank; k++)
                 for (size_t j = 0; j < m; j++)
                     F[i * M + k] += w->C[i * w->m + first + j] * B[k * m + j];
-        e->K[r] = calloc(N * N, sizeof(double));
+        e->K[r] = lend_zeros(N * N * sizeof(double));
         for (size_t i = 0; i < N; i++)
             for (size_t j = 0; j < N; j++)
                 for (size_t k = 0; k < rank; k++)
                     e->K[r][i * N + j] += F[i * M + k] * F[j * M + k];
-        free(F);
     }
 }
 
@@ -224,18 +215,14 @@ static size_t check(const struct small *set, enum small_tiles tiles,
     assert_true(isnan(solution.trace) && isnan(solution.trace_approx)); /* K̃ need not be below K */
     assert_false(solution.inaccurate);
     ny_solution_release(&solution, ctx);
-    wanted_free(&w);
-    for (size_t r = 0; r < e.count; r++)
-        free(e.K[r]);
     return negative;
 }
 
 /* Slices of one landmark up to all; ranks below and of the whole slice. */
-static void uniform_weights(void **state)
+TEST(uniform_weights)
 {
     static const size_t counts[] = {1, 3, 5};
 
-    (void)state;
     for (int kernel = 0; kernel < SMALL_KERNELS; kernel++) {
         struct small set;
 
@@ -253,15 +240,13 @@ static void uniform_weights(void **state)
                     check(&set, SMALL_F64, normalisations[c], e);
                     check(&set, SMALL_F32_GRAM64, normalisations[c], e);
                 }
-        small_free(&set);
     }
 }
 
-static void fitted_weights(void **state)
+TEST(fitted_weights)
 {
     static const enum small_kernel kernels[] = {SMALL_RBF, SMALL_NARROW, SMALL_POLYNOMIAL};
 
-    (void)state;
     for (size_t k = 0; k < 3; k++)
         for (size_t c = 0; c < NORMALISATIONS - 1; c++)
             for (int weights = NY_WEIGHTS_EXPONENTIAL; weights <= NY_WEIGHTS_RIDGE; weights++) {
@@ -271,20 +256,18 @@ static void fitted_weights(void **state)
                 small_new(&set, kernels[k], N, D, M + S * (size_t)weights);
                 check(&set, SMALL_F64, normalisations[c], e);
                 check(&set, SMALL_F32_GRAM64, normalisations[c], e);
-                small_free(&set);
             }
 }
 
 /* Three groups of rows; experts that see the first and second group, the second and third, and the
  * second alone, so that K is the first two less the third. */
-static void a_negative_weight(void **state)
+TEST(a_negative_weight)
 {
     static const size_t landmarks[M] = {0, 3, 1, 4, 7, 10, 2, 5, 13, 16, 19, 22};
     struct experts e = {.count = 3, .weights = NY_WEIGHTS_RIDGE};
     size_t negative = 0;
     struct small set;
 
-    (void)state;
     small_new(&set, SMALL_RBF, N, D, M + 2 * S);
     for (size_t i = 0; i < N; i++)
         for (size_t j = 0; j < N; j++)
@@ -299,11 +282,10 @@ static void a_negative_weight(void **state)
     for (size_t c = 0; c < 3; c++)
         negative += check(&set, SMALL_F64, normalisations[c], e);
     assert_true(negative > 0);
-    small_free(&set);
 }
 
 /* ⌈m / max(rank, 100)⌉ of them, with contiguous slices of all but the samples. */
-static void how_many_experts(void **state)
+TEST(how_many_experts)
 {
     static const struct {
         size_t m, rank, wanted;
@@ -320,7 +302,6 @@ static void how_many_experts(void **state)
         {40, 0, 0, NY_WEIGHTS_RIDGE, 0, 0, 0, 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct ny_problem problem = {.m = cases[i].m,
                                      .rank = cases[i].rank,
@@ -340,14 +321,4 @@ static void how_many_experts(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(uniform_weights),
-        cmocka_unit_test(fitted_weights),
-        cmocka_unit_test(a_negative_weight),
-        cmocka_unit_test(how_many_experts),
-    };
-
-    return cmocka_run_group_tests_name("ensembles", tests, start, stop);
-}
+AROUND_ALL(start, stop)

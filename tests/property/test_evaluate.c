@@ -32,20 +32,19 @@ static double trust(const float *of, size_t of_d, const float *by, size_t by_d, 
     return 1 - 2 * sum / ((double)(N * t) * (double)(2 * N - 3 * t - 1));
 }
 
-static const char *const fits[][8] = {
-    {"kernel", "rbf", "gamma", "0.8", "landmarks", "60", NULL},
-    {"map", "svd", "kernel", "polynomial", "degree", "2", NULL},
-    {"map", "pca", "approx", "exact", NULL},
+static const char *const fits[] = {
+    "kernel=rbf gamma=0.8 landmarks=60",
+    "map=svd kernel=polynomial degree=2",
+    "map=pca approx=exact",
 };
 
-static void ranks(void **state)
+TEST(ranks)
 {
-    (void)state;
     for (size_t f = 0; f < 3; f++) {
         struct judged of = {.report = NULL};
 
         make(&of, 0, fits[f]);
-        judge(&of, (const char *const[]){"neighbors", "7", NULL});
+        judge(&of, "neighbors=7");
         near(&of, "trustworthiness", trust(of.y, P, of.x, D, 7), 1e-4);
         near(&of, "continuity", trust(of.x, D, of.y, P, 7), 1e-4);
         forget(&of);
@@ -63,15 +62,14 @@ static double kernel_distance(size_t fit, const float *a, const float *b)
     return square;
 }
 
-static void distances(void **state)
+TEST(distances)
 {
-    (void)state;
     for (size_t f = 0; f < 3; f++) {
         struct judged of = {.report = NULL};
         double e = 0, d2 = 0, x = 0, y = 0, xx = 0, yy = 0, xy = 0, pairs = N * (N - 1) / 2.0;
 
         make(&of, 0, fits[f]);
-        judge(&of, (const char *const[]){NULL});
+        judge(&of, "");
         for (size_t i = 0; i < N; i++)
             for (size_t j = 0; j < i; j++) {
                 double wanted = kernel_distance(f, of.x + i * D, of.x + j * D);
@@ -124,21 +122,20 @@ static double classes_of(const struct judged *of, size_t i, unsigned split, size
     return (double)best;
 }
 
-static void classification(void **state)
+TEST(classification)
 {
     static const size_t votes[] = {1, 4, 55};
 
-    (void)state;
     for (int kind = 0; kind < 3; kind++) {
         struct judged of = {.report = NULL};
 
         make(&of, kind, fits[kind == 2 ? 2 : 0]);
         for (size_t v = 0; v < 3; v++) {
             double error[10], mean = 0, squares = 0;
-            char text[8];
+            char text[40];
 
-            snprintf(text, sizeof(text), "%zu", votes[v]);
-            judge(&of, (const char *const[]){"knn-neighbors", text, NULL});
+            snprintf(text, sizeof(text), "knn-neighbors=%zu", votes[v]);
+            judge(&of, text);
             for (unsigned split = 0; split < 10; split++) {
                 double tested = 0, wrong = 0;
 
@@ -161,20 +158,19 @@ static void classification(void **state)
 }
 
 /* A sample's figures are near those of all rows, and its standard error says how near. */
-static void samples(void **state)
+TEST(samples)
 {
     struct judged of = {.report = NULL};
     double all, part, error, sum = 0;
 
-    (void)state;
     make(&of, 0, fits[0]);
-    judge(&of, (const char *const[]){NULL});
+    judge(&of, "");
     assert_int_equal(ny_report_number(of.report, "distance_error", &all), 1);
     for (unsigned seed = 0; seed < 30; seed++) {
-        char text[8];
+        char text[40];
 
-        snprintf(text, sizeof(text), "%u", seed);
-        judge(&of, (const char *const[]){"sample", "80", "seed", text, NULL});
+        snprintf(text, sizeof(text), "sample=80 seed=%u", seed);
+        judge(&of, text);
         assert_int_equal(ny_report_number(of.report, "distance_error", &part), 1);
         assert_int_equal(ny_report_number(of.report, "distance_standard_error", &error), 1);
         assert_true(error > 0 && fabs(part - all) < 5 * error);
@@ -184,12 +180,4 @@ static void samples(void **state)
     forget(&of);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranks),     cmocka_unit_test(distances), cmocka_unit_test(classification),
-        cmocka_unit_test(samples),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

@@ -36,15 +36,15 @@ static void read_pairs(const struct judged *of, const char *name, bool divided, 
 /* The matrix that a map decomposes, of the rbf kernel with gamma 0.8. */
 static double *matrix_of(const struct judged *of, const char *map)
 {
-    double *K = malloc(N * N * sizeof(*K)), degree[N] = {0};
+    double *K = lend(N * N * sizeof(*K)), degree[N] = {0};
 
     for (size_t i = 0; i < N; i++)
         for (size_t j = 0; j < N; j++) {
             K[i * N + j] = exp(-0.8 * distance(of->x + i * D, of->x + j * D, D));
             degree[i] += K[i * N + j];
         }
-    if (strcmp(map, "kpca") == 0) brute_centre(K, N);
-    for (size_t i = 0; i < N * N && strcmp(map, "laplacian") == 0; i++)
+    if (strstr(map, "kpca")) brute_centre(K, N);
+    for (size_t i = 0; i < N * N && strstr(map, "laplacian"); i++)
         K[i] /= sqrt(degree[i / N] * degree[i % N]);
     return K;
 }
@@ -73,7 +73,7 @@ static double distances_of(const double *E)
 static double *without(const double *K, const double *U, const double *values, size_t count,
                        const size_t at[2])
 {
-    double *E = malloc(N * N * sizeof(*E));
+    double *E = lend(N * N * sizeof(*E));
 
     for (size_t i = 0; i < N; i++)
         for (size_t j = 0; j < N; j++) {
@@ -87,26 +87,23 @@ static double *without(const double *K, const double *U, const double *values, s
 /* K − UUᵀK */
 static double *unprojected(const double *K, const struct pairs *pairs)
 {
-    double *E = malloc(N * N * sizeof(*E)), *T = malloc(pairs->count * N * sizeof(*T));
+    double *E = lend(N * N * sizeof(*E)), *T = lend(pairs->count * N * sizeof(*T));
 
     brute_multiply_t(pairs->U, K, T, N, pairs->count, N);
     brute_multiply(pairs->U, T, E, N, pairs->count, N);
     for (size_t i = 0; i < N * N; i++)
         E[i] = K[i] - E[i];
-    free(T);
     return E;
 }
 
-static void reconstructions(void **state)
+TEST(reconstructions)
 {
-    static const char *const fits[][12] = {
-        {"map", "svd", "gamma", "0.8", "approx", "column", "landmarks", "40", NULL},
-        {"map", "kpca", "gamma", "0.8", "approx", "nystrom", "landmarks", "40", NULL},
-        {"map", "kpca", "gamma", "0.8", "approx", "projected", "landmarks", "40", NULL},
-        {"map", "laplacian", "gamma", "0.8", "landmarks", "40", NULL}};
-    double *values = malloc(N * sizeof(*values)), *V = malloc(N * N * sizeof(*V));
+    static const char *const fits[] = {"map=svd gamma=0.8 approx=column landmarks=40",
+                                       "map=kpca gamma=0.8 approx=nystrom landmarks=40",
+                                       "map=kpca gamma=0.8 approx=projected landmarks=40",
+                                       "map=laplacian gamma=0.8 landmarks=40"};
+    double *values = lend(N * sizeof(*values)), *V = lend(N * N * sizeof(*V));
 
-    (void)state;
     for (size_t f = 0; f < 4; f++) {
         struct judged of = {.report = NULL};
         struct pairs pairs;
@@ -115,8 +112,8 @@ static void reconstructions(void **state)
 
         make(&of, 0, fits[f]);
         read_pairs(&of, "f", divided, &pairs);
-        judge(&of, (const char *const[]){NULL});
-        K = matrix_of(&of, fits[f][1]);
+        judge(&of, "");
+        K = matrix_of(&of, fits[f]);
         brute_eigen(K, N, values, V);
         E = without(K, pairs.U, pairs.values, pairs.count, (const size_t[]){pairs.count, 1});
         best = without(K, V, values, pairs.count, (const size_t[]){1, N});
@@ -129,32 +126,25 @@ static void reconstructions(void **state)
         if (!divided)
             near(&of, "distance_accuracy", distances_of(best) / distances_of(E), 1e-5);
         forget(&of);
-        free(projected);
-        free(best);
-        free(E);
-        free(K);
     }
-    free(V);
-    free(values);
 }
 
 /* The error of a sample is as near that of all rows as the standard error says, and the mean over
  * many samples is nearer. */
-static void samples(void **state)
+TEST(samples)
 {
     enum { SAMPLES = 300 };
     struct judged of = {.report = NULL};
     double all, part, error, sum = 0, away = 0, variance = 0;
 
-    (void)state;
-    make(&of, 0, (const char *const[]){"gamma", "3", "landmarks", "40", NULL});
-    judge(&of, (const char *const[]){NULL});
+    make(&of, 0, "gamma=3 landmarks=40");
+    judge(&of, "");
     assert_int_equal(ny_report_number(of.report, "relative_error", &all), 1);
     for (unsigned seed = 0; seed < SAMPLES; seed++) {
-        char text[8];
+        char text[40];
 
-        snprintf(text, sizeof(text), "%u", seed);
-        judge(&of, (const char *const[]){"sample", "24", "seed", text, NULL});
+        snprintf(text, sizeof(text), "sample=24 seed=%u", seed);
+        judge(&of, text);
         assert_int_equal(ny_report_number(of.report, "relative_accuracy", &part), 0); /* null */
         assert_int_equal(ny_report_number(of.report, "relative_standard_error", &error), 1);
         assert_int_equal(ny_report_number(of.report, "relative_error", &part), 1);
@@ -220,18 +210,17 @@ static void orthonormal(const struct pairs *pairs, size_t first, size_t w, doubl
     }
 }
 
-static void buckets(void **state)
+TEST(buckets)
 {
     struct judged of = {.report = NULL};
     struct pairs own, exact;
     double Q[N * P], R[N * P], accuracy[P];
 
-    (void)state;
-    make(&of, 0, (const char *const[]){"gamma", "3", "approx", "nystrom", "landmarks", "20", NULL});
-    fit(&of, "exact", (const char *const[]){"gamma", "3", "approx", "exact", NULL});
+    make(&of, 0, "gamma=3 approx=nystrom landmarks=20");
+    fit(&of, "exact", "gamma=3 approx=exact");
     read_pairs(&of, "f", false, &own);
     read_pairs(&of, "exact", false, &exact);
-    judge(&of, (const char *const[]){"against", "exact", NULL});
+    judge(&of, "against=exact");
     for (size_t k = 0; k < P; k++)
         accuracy[k] = 1 - fabs(own.values[k] - exact.values[k]) / exact.values[k];
     orthonormal(&own, 0, 1, Q);
@@ -246,18 +235,17 @@ static void buckets(void **state)
 }
 
 /* Compares with the rest of y when ỹ and 1 have been taken out of it, by Gram–Schmidt. */
-static void alignment(void **state)
+TEST(alignment)
 {
     struct judged of = {.report = NULL};
     float reference[N * P];
     double Q[N * (P + 1)], left[N] = {0}, mean = 0, squares = 0, spread = 0, interval;
     struct pairs own = {.count = P};
 
-    (void)state;
-    make(&of, 0, (const char *const[]){"gamma", "3", "approx", "nystrom", "landmarks", "20", NULL});
-    fit(&of, "other", (const char *const[]){"map", "svd", "gamma", "1", NULL});
+    make(&of, 0, "gamma=3 approx=nystrom landmarks=20");
+    fit(&of, "other", "map=svd gamma=1");
     assert_int_equal(ny_embedding_read(ctx, of.path, "other", 0, N, reference), NY_OK);
-    judge(&of, (const char *const[]){"against", "other", NULL});
+    judge(&of, "against=other");
     own.count = P + 1;
     for (size_t i = 0; i < N; i++)
         for (size_t k = 0; k <= P; k++)
@@ -293,12 +281,4 @@ static void alignment(void **state)
     forget(&of);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reconstructions), cmocka_unit_test(samples), cmocka_unit_test(buckets),
-        cmocka_unit_test(alignment),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

@@ -1,17 +1,9 @@
 /* spectral/exact.c against Jacobi on K, and every other method against it. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "spectral/methods.h"
 #include "support/brute.h"
 #include "support/context.h"
 #include "support/small.h"
+#include "support/test.h"
 #include "support/wanted.h"
 
 enum { N = 60, D = 3 };
@@ -36,7 +28,7 @@ static void all_rows(struct small *set, enum small_kernel kernel)
 /* K normalised by its true averages. */
 static double *normalised(const struct small *set, enum ny_normalisation normalisation)
 {
-    double *K = malloc(N * N * sizeof(*K)), d[N] = {0};
+    double *K = lend(N * N * sizeof(*K)), d[N] = {0};
 
     memcpy(K, set->K, N * N * sizeof(*K));
     if (normalisation == NY_CENTRED_LANDMARKS || normalisation == NY_CENTRED_IMPLICIT)
@@ -58,7 +50,7 @@ static void check_exact(const struct small *set, enum small_tiles tiles,
                         enum ny_normalisation normalisation)
 {
     struct ny_problem problem = {.ctx = ctx, .normalisation = normalisation, .components = P};
-    double values[N], *V = malloc(N * N * sizeof(*V)), *K = normalised(set, normalisation);
+    double values[N], *V = lend(N * N * sizeof(*V)), *K = normalised(set, normalisation);
     double U[N * P], trace = brute_trace(K, N), kept = 0;
     struct ny_solution solution;
 
@@ -82,16 +74,13 @@ static void check_exact(const struct small *set, enum small_tiles tiles,
     assert_near(solution.trace_approx, kept, 1e-6 * trace);
     assert_string_equal(solution.trace_of, trace_of(normalisation));
     ny_solution_release(&solution, ctx);
-    free(K);
-    free(V);
 }
 
-static void eigenpairs_of_k(void **state)
+TEST(eigenpairs_of_k)
 {
     static const enum ny_normalisation normalisations[] = {NY_RAW, NY_CENTRED_LANDMARKS,
                                                            NY_DIVIDED_LANDMARKS};
 
-    (void)state;
     for (int kernel = 0; kernel < SMALL_KERNELS; kernel++) {
         struct small set;
 
@@ -100,39 +89,34 @@ static void eigenpairs_of_k(void **state)
             check_exact(&set, SMALL_F64, normalisations[c]);
             check_exact(&set, SMALL_F32, normalisations[c]);
         }
-        small_free(&set);
     }
 }
 
 /* At full rank no pair is left out, so that there is no error. */
-static void no_error_at_full_rank(void **state)
+TEST(no_error_at_full_rank)
 {
     struct ny_problem problem = {.ctx = ctx, .normalisation = NY_RAW, .components = N};
-    double *U = malloc(N * N * sizeof(*U));
+    double *U = lend(N * N * sizeof(*U));
     struct ny_solution solution;
     struct small set;
 
-    (void)state;
     all_rows(&set, SMALL_NARROW);
     assert_int_equal(small_solve(&set, &ny_method_exact, SMALL_F64, &problem, &solution, U), NY_OK);
     assert_int_equal(solution.rank_effective, N);
     assert_near(solution.trace - solution.trace_approx, 0, 1e-13 * solution.trace);
     ny_solution_release(&solution, ctx);
-    small_free(&set);
-    free(U);
 }
 
 /* With every row a landmark there is nothing to approximate. */
-static void every_method_is_exact_over_all_rows(void **state)
+TEST(every_method_is_exact_over_all_rows)
 {
     static const enum ny_normalisation normalisations[] = {NY_RAW, NY_CENTRED_LANDMARKS,
                                                            NY_CENTRED_IMPLICIT};
     struct small set;
 
-    (void)state;
     all_rows(&set, SMALL_NARROW);
     for (size_t c = 0; c < 3; c++) {
-        double values[N], *V = malloc(N * N * sizeof(*V)), *K = normalised(&set, normalisations[c]);
+        double values[N], *V = lend(N * N * sizeof(*V)), *K = normalised(&set, normalisations[c]);
 
         brute_eigen(K, N, values, V);
         for (size_t i = 0; i < METHODS; i++) {
@@ -153,10 +137,7 @@ static void every_method_is_exact_over_all_rows(void **state)
             }
             ny_solution_release(&solution, ctx);
         }
-        free(K);
-        free(V);
     }
-    small_free(&set);
 }
 
 /* ‖K − ÛΛ̂Ûᵀ‖_F */
@@ -177,12 +158,11 @@ static double error_of(const double *K, const double *U, const double *values)
 
 /* No error is below the best of rank P, which exact has; with most rows as landmarks none is far
  * above. */
-static void errors_against_exact(void **state)
+TEST(errors_against_exact)
 {
     static const size_t sizes[] = {20, 50};
     double errors[2][METHODS], best = 0;
 
-    (void)state;
     for (size_t s = 0; s < 2; s++)
         for (size_t i = 0; i < METHODS; i++) {
             struct ny_problem problem = {.ctx = ctx,
@@ -196,24 +176,21 @@ static void errors_against_exact(void **state)
 
             small_new(&set, SMALL_RBF, N, D, sizes[s]);
             if (methods[i]->all_rows) {
-                small_free(&set);
                 all_rows(&set, SMALL_RBF);
             }
             assert_int_equal(
                 small_solve(&set, methods[i], SMALL_F64, &problem, &solution, U), NY_OK);
             errors[s][i] = error_of(set.K, U, solution.values);
             if (methods[i]->all_rows) {
-                double values[N], *V = malloc(N * N * sizeof(*V)), rest = 0;
+                double values[N], *V = lend(N * N * sizeof(*V)), rest = 0;
 
                 brute_eigen(set.K, N, values, V);
                 for (size_t k = P; k < N; k++)
                     rest += values[k] * values[k];
                 best = sqrt(rest);
                 assert_near(errors[s][i], best, 1e-10 * values[0]);
-                free(V);
             }
             ny_solution_release(&solution, ctx);
-            small_free(&set);
         }
     for (size_t i = 0; i < METHODS; i++) {
         assert_true(errors[0][i] >= best * (1 - 1e-9));
@@ -223,15 +200,4 @@ static void errors_against_exact(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(eigenpairs_of_k),
-        cmocka_unit_test(no_error_at_full_rank),
-        cmocka_unit_test(every_method_is_exact_over_all_rows),
-        cmocka_unit_test(errors_against_exact),
-    };
-
-    return cmocka_run_group_tests_name("the exact method, and others against it", tests, start,
-                                       stop);
-}
+AROUND_ALL(start, stop)

@@ -4,11 +4,6 @@
  * directions agree in six digits, and clouds far apart, whose products dwarf the distances within
  * each.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/context.h"
 
 #include "base/random.h"
@@ -86,7 +81,7 @@ static void write_rows(struct rows *rows, const char *path)
                           rows->dtype, rows->n, rows->d);
 
     assert_non_null(file);
-    rows->x = malloc(rows->n * rows->d * sizeof(double));
+    rows->x = lend(rows->n * rows->d * sizeof(double));
     fprintf(file, "\x93NUMPY\x01%c\x76%c%-117s\n", 0, 0, length > 0 ? header : "");
     fill(rows, file);
     assert_int_equal(fclose(file), 0);
@@ -100,7 +95,7 @@ static uint64_t *found(const struct rows *rows, const char *input)
     struct ny_options *options;
     struct ny_report *report;
     size_t bytes, wanted = rows->n * NEIGHBORS * sizeof(uint64_t);
-    uint64_t *out = malloc(wanted);
+    uint64_t *out = lend(wanted);
     char *content;
 
     snprintf(store, sizeof(store), "%s/s.nys", directory);
@@ -161,7 +156,7 @@ static void check_rows(struct rows rows)
 {
     char input[160];
     uint64_t *got;
-    long double *all = malloc(rows.n * sizeof(*all)), *sorted = malloc(rows.n * sizeof(*sorted));
+    long double *all = lend(rows.n * sizeof(*all)), *sorted = lend(rows.n * sizeof(*sorted));
 
     snprintf(input, sizeof(input), "%s/in.npy", directory);
     write_rows(&rows, input);
@@ -180,19 +175,14 @@ static void check_rows(struct rows rows)
             all[j] = INFINITY;
         }
     }
-    free(rows.x);
-    free(got);
-    free(all);
-    free(sorted);
 }
 
 static const char *const dtypes[] = {"<f4", "<f8", "|u1"};
 
-static void neighbours_are_exact_in_every_dimension(void **state)
+TEST(neighbours_are_exact_in_every_dimension)
 {
     static const size_t wide[] = {40, 257};
 
-    (void)state;
     for (size_t t = 0; t < 3; t++)
         for (int cosine = 0; cosine < 2; cosine++) {
             for (size_t d = 1; d <= 12; d++)
@@ -203,11 +193,10 @@ static void neighbours_are_exact_in_every_dimension(void **state)
         }
 }
 
-static void sparse_neighbours_are_exact(void **state)
+TEST(sparse_neighbours_are_exact)
 {
     static const size_t columns[] = {1, 5, 30};
 
-    (void)state;
     for (size_t t = 0; t < 3; t++)
         for (size_t c = 0; c < 3; c++)
             for (int cosine = 0; cosine < 2; cosine++)
@@ -218,11 +207,10 @@ static void sparse_neighbours_are_exact(void **state)
                                          .sparse = true});
 }
 
-static void clouds_apart_are_told_from_rounding(void **state)
+TEST(clouds_apart_are_told_from_rounding)
 {
     static const size_t columns[] = {8, 9, 250, 600};
 
-    (void)state;
     for (size_t t = 0; t < 2; t++)
         for (size_t c = 0; c < 4; c++)
             for (int cosine = 0; cosine < 2; cosine++)
@@ -249,12 +237,11 @@ static int nearer(const double *x, const double *y, const double *z, size_t d)
     return (a > b) - (a < b);
 }
 
-static void equal_angles_go_by_row_number(void **state)
+TEST(equal_angles_go_by_row_number)
 {
     struct rows rows = {.dtype = "|u1", .shape = MULTIPLES, .n = 400, .cosine = true};
     char input[160];
 
-    (void)state;
     snprintf(input, sizeof(input), "%s/in.npy", directory);
     for (rows.d = 1; rows.d <= 9; rows.d += 2)
         for (int sparse = 0; sparse < 2; sparse++) {
@@ -278,19 +265,7 @@ static void equal_angles_go_by_row_number(void **state)
                         fail_msg("%zu columns%s: %zu rows come before neighbour %zu of row %zu",
                                  rows.d, sparse ? ", sparse" : "", before, k, i);
                 }
-            free(got);
-            free(rows.x);
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(neighbours_are_exact_in_every_dimension),
-        cmocka_unit_test(sparse_neighbours_are_exact),
-        cmocka_unit_test(clouds_apart_are_told_from_rounding),
-        cmocka_unit_test(equal_angles_go_by_row_number),
-    };
-
-    return cmocka_run_group_tests(tests, make_directory, remove_directory);
-}
+AROUND_ALL(make_directory, remove_directory)

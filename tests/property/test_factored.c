@@ -5,20 +5,12 @@
  * value. And `randomized` and `gaussian` with more columns than K has ranks, so that they find its
  * own pairs.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/random.h"
 #include "nystream_memory.h"
 #include "support/api_fixture.h"
 #include "support/brute.h"
+#include "support/options.h"
+#include "support/test.h"
 
 /* ROWS rows, of which EARLY are there first. Values are in ACTIVE columns, far apart in WIDE ones
  * and side by side in NARROW ones; rows i = EMPTY (mod ROWS) have none. */
@@ -40,11 +32,11 @@ static struct points make_points(size_t d, bool sparse, bool empty)
     struct points p = {.d = d, .stride = d / ACTIVE, .sparse = sparse, .empty = empty};
     uint32_t at = 0;
 
-    p.active = calloc(ROWS * ACTIVE, sizeof(double));
-    p.dense = calloc(ROWS * d, sizeof(float));
-    p.start = calloc(ROWS + 1, sizeof(uint32_t));
-    p.column = calloc(ROWS * ACTIVE, sizeof(uint32_t));
-    p.value = calloc(ROWS * ACTIVE, sizeof(float));
+    p.active = lend_zeros(ROWS * ACTIVE * sizeof(double));
+    p.dense = lend_zeros(ROWS * d * sizeof(float));
+    p.start = lend_zeros((ROWS + 1) * sizeof(uint32_t));
+    p.column = lend_zeros(ROWS * ACTIVE * sizeof(uint32_t));
+    p.value = lend_zeros(ROWS * ACTIVE * sizeof(float));
     for (size_t i = 0; i < ROWS; i++) {
         for (size_t j = 0; j < ACTIVE; j++) {
             double share = 0.15 + 0.03 * (double)(j % 7), size = pow(0.85, (double)j);
@@ -61,15 +53,6 @@ static struct points make_points(size_t d, bool sparse, bool empty)
         p.start[i + 1] = at;
     }
     return p;
-}
-
-static void free_points(struct points *p)
-{
-    free(p->active);
-    free(p->dense);
-    free(p->start);
-    free(p->column);
-    free(p->value);
 }
 
 /* A table of some of the rows; the entries of sparse ones stay where they are. */
@@ -104,7 +87,7 @@ static void append(const struct points *p, size_t first, size_t rows)
 /* Z (n × ACTIVE) with ZZᵀ = the matrix that the map decomposes; 0 for rows without degree. */
 static double *features_of(const struct points *p, size_t n, const char *map, bool cosine)
 {
-    double *Z = calloc(n * ACTIVE, sizeof(double)), g[ACTIVE] = {0};
+    double *Z = lend_zeros(n * ACTIVE * sizeof(double)), g[ACTIVE] = {0};
 
     for (size_t i = 0; i < n; i++) {
         double square = 0, scale = 1;
@@ -134,7 +117,7 @@ static double *features_of(const struct points *p, size_t n, const char *map, bo
 
 static double *part(const char *name, const char *what, size_t n, size_t count)
 {
-    double *values = calloc(n * count, sizeof(double));
+    double *values = lend_zeros(n * count * sizeof(double));
     uint64_t rows, columns;
     struct ny_view *view;
     int type;
@@ -166,20 +149,19 @@ static void near(double found, double wanted, double tolerance, const char *what
 
 static void check_orthonormal(const double *U, size_t n, size_t pairs)
 {
-    double *G = calloc(pairs * pairs, sizeof(double));
+    double *G = lend_zeros(pairs * pairs * sizeof(double));
 
     brute_multiply_t(U, U, G, n, pairs, pairs);
     for (size_t k = 0; k < pairs; k++)
         for (size_t l = 0; l <= k; l++)
             near(G[l * pairs + k], l == k, 2e-5, "ÛᵀÛ");
-    free(G);
 }
 
 /* KÛ = ÛΛ̂ by one product with Z and one with Zᵀ; and ÛᵀÛ = I. */
 static void check_vectors(const double *Z, size_t n, const double *U, size_t pairs,
                           const double *values)
 {
-    double *S = calloc(ACTIVE * pairs, sizeof(double));
+    double *S = lend_zeros(ACTIVE * pairs * sizeof(double));
 
     check_orthonormal(U, n, pairs);
     brute_multiply_t(Z, U, S, n, ACTIVE, pairs);
@@ -196,7 +178,6 @@ static void check_vectors(const double *Z, size_t n, const double *U, size_t pai
         }
         near(sqrt(square), 0, 1e-2, "KÛ − ÛΛ̂");
     }
-    free(S);
 }
 
 /* The Frobenius error of the pairs, over the norm of ZZᵀ: from the eigenvalues of ZᵀZ. */
@@ -214,7 +195,7 @@ static double error_of(const double *values, size_t pairs)
 static void check_placed(const struct points *p, const char *name, size_t n)
 {
     struct ny_table table = table_of(p, 0, n);
-    double *Y = part(name, "embedding", n, P), *placed = calloc(n * P, sizeof(double));
+    double *Y = part(name, "embedding", n, P), *placed = lend_zeros(n * P * sizeof(double));
     struct ny_model *model;
 
     assert_int_equal(ny_model_open(&model, c.ctx, c.store, name), NY_OK);
@@ -222,8 +203,6 @@ static void check_placed(const struct points *p, const char *name, size_t n)
     for (size_t i = 0; i < n * P; i++)
         near(placed[i], Y[i], 0, "a placed row");
     ny_model_free(model);
-    free(placed);
-    free(Y);
 }
 
 static void check_result(const struct points *p, const char *name, size_t n, const char *map,
@@ -231,8 +210,8 @@ static void check_result(const struct points *p, const char *name, size_t n, con
 {
     bool divided = strstr(map, "lap") || strstr(map, "diff");
     size_t pairs = P + divided;
-    double *Z = features_of(p, n, map, cosine), *A = calloc(ACTIVE * ACTIVE, sizeof(double)),
-           *V = calloc(ACTIVE * ACTIVE, sizeof(double)), values[ACTIVE];
+    double *Z = features_of(p, n, map, cosine), *A = lend_zeros(ACTIVE * ACTIVE * sizeof(double)),
+           *V = lend_zeros(ACTIVE * ACTIVE * sizeof(double)), values[ACTIVE];
     double *found = part(name, "eigenvalues", pairs, 1), *U = part(name, "eigenvectors", n, pairs),
            trace = 0, kept = 0, error, sd;
     struct ny_report *report;
@@ -260,11 +239,6 @@ static void check_result(const struct points *p, const char *name, size_t n, con
     near(error, error_of(values, pairs), 6 * sd + 1e-6, "probe");
     ny_report_free(report);
     check_placed(p, name, n);
-    free(A);
-    free(V);
-    free(U);
-    free(found);
-    free(Z);
 }
 
 static void fit(const char *name, const char *map, bool cosine, const char *update)
@@ -302,30 +276,25 @@ static void try_points(size_t d, bool sparse, bool empty)
             fit(name, maps[m], cosine, NULL);
             check_result(&p, name, ROWS, maps[m], cosine);
         }
-    free_points(&p);
 }
 
-static void sparse_rows_on_the_side_of_the_rows(void **state)
+TEST(sparse_rows_on_the_side_of_the_rows)
 {
-    (void)state;
     try_points(WIDE, true, true);
 }
 
-static void sparse_rows_on_the_side_of_the_columns(void **state)
+TEST(sparse_rows_on_the_side_of_the_columns)
 {
-    (void)state;
     try_points(NARROW, true, true);
 }
 
-static void dense_rows_on_the_side_of_the_rows(void **state)
+TEST(dense_rows_on_the_side_of_the_rows)
 {
-    (void)state;
     try_points(WIDE, false, false);
 }
 
-static void dense_rows_on_the_side_of_the_columns(void **state)
+TEST(dense_rows_on_the_side_of_the_columns)
 {
-    (void)state;
     try_points(NARROW, false, false);
 }
 
@@ -378,9 +347,6 @@ static void check_sketch(const struct points *p, const char *map, bool cosine, d
     near(number(report, "probe_error"), error_of(values, pairs),
          6 * number(report, "probe_standard_error") + 1e-6, "probe");
     ny_report_free(report);
-    free(U);
-    free(found);
-    free(Z);
 }
 
 static void try_sketches(size_t d, bool sparse)
@@ -398,24 +364,20 @@ static void try_sketches(size_t d, bool sparse)
             fit_sketch("gaussian", maps[m], cosine, "f64");
             check_sketch(&p, maps[m], cosine, 1e-9);
         }
-    free_points(&p);
 }
 
-static void sketches_of_sparse_rows(void **state)
+TEST(sketches_of_sparse_rows)
 {
-    (void)state;
     try_sketches(WIDE, true);
 }
 
-static void sketches_of_few_sparse_columns(void **state)
+TEST(sketches_of_few_sparse_columns)
 {
-    (void)state;
     try_sketches(NARROW, true);
 }
 
-static void sketches_of_dense_rows(void **state)
+TEST(sketches_of_dense_rows)
 {
-    (void)state;
     try_sketches(NARROW, false);
 }
 
@@ -425,8 +387,8 @@ static void sketches_of_dense_rows(void **state)
 static void check_signs(const struct points *p, const char *name, size_t count)
 {
     struct ny_table table = {.struct_bytes = sizeof(table), .dtype = NY_F32, .rows = ACTIVE};
-    float *rows = calloc(ACTIVE * p->d, sizeof(float));
-    double *V = calloc(ACTIVE * count, sizeof(double));
+    float *rows = lend_zeros(ACTIVE * p->d * sizeof(float));
+    double *V = lend_zeros(ACTIVE * count * sizeof(double));
     struct ny_model *model;
 
     for (size_t j = 0; j < ACTIVE; j++)
@@ -443,8 +405,6 @@ static void check_signs(const struct points *p, const char *name, size_t count)
         assert_true(V[largest * count + k] > 0);
     }
     ny_model_free(model);
-    free(V);
-    free(rows);
 }
 
 /* Vectors are ZV/√λ of the vectors V (rows) of ZᵀZ, to the rounding of f32 in which they are
@@ -454,7 +414,7 @@ static void check_directions(const double *Z, const double *U, size_t pairs, con
 {
     for (size_t k = 0; k < pairs; k++) {
         double dot = 0, square = 0, sign;
-        double *u = calloc(ROWS, sizeof(double));
+        double *u = lend_zeros(ROWS * sizeof(double));
 
         for (size_t i = 0; i < ROWS; i++) {
             for (size_t j = 0; j < ACTIVE; j++)
@@ -465,19 +425,17 @@ static void check_directions(const double *Z, const double *U, size_t pairs, con
         for (size_t i = 0; i < ROWS; i++)
             square += (u[i] - sign * U[i * pairs + k]) * (u[i] - sign * U[i * pairs + k]);
         near(sqrt(square), 0, 2e-7, "a vector less its own");
-        free(u);
     }
 }
 
 /* Eigenvalues are as near as --tol says, beyond what products in f32 can tell; of values that fall
  * to a hundred thousandth of the first. */
-static void the_error_that_was_asked_for(void **state)
+TEST(the_error_that_was_asked_for)
 {
     static const char *const tolerances[] = {"1e-2", "1e-5", "1e-7", "1e-10"};
     struct points p = make_points(WIDE, true, false);
     double *Z, A[ACTIVE * ACTIVE], V[ACTIVE * ACTIVE], values[ACTIVE];
 
-    (void)state;
     for (size_t i = 0; i < ROWS * ACTIVE; i++) {
         p.active[i] *= pow(0.6, (double)(i % ACTIVE));
         p.active[i] = (double)(float)p.active[i];
@@ -493,12 +451,8 @@ static void the_error_that_was_asked_for(void **state)
         struct ny_options *options;
         double *found, *U, tolerance = strtod(tolerances[t], NULL);
 
-        assert_int_equal(ny_options_new(&options, c.ctx), NY_OK);
-        assert_int_equal(ny_options_set(options, "map", "svd"), NY_OK);
-        assert_int_equal(ny_options_set(options, "kernel", "linear"), NY_OK);
-        assert_int_equal(ny_options_set(options, "approx", "exact"), NY_OK);
-        assert_int_equal(ny_options_set(options, "components", "9"), NY_OK);
-        assert_int_equal(ny_options_set(options, "tol", tolerances[t]), NY_OK);
+        options = options_with(c.ctx, "map=svd kernel=linear approx=exact components=9 tol=%s",
+                               tolerances[t]);
         assert_int_equal(ny_fit(c.ctx, c.store, tolerances[t], options, NULL), NY_OK);
         ny_options_free(options);
         check_signs(&p, tolerances[t], 9);
@@ -506,23 +460,18 @@ static void the_error_that_was_asked_for(void **state)
         check_orthonormal(U, ROWS, 9);
         if (tolerance < 1e-4) check_vectors(Z, ROWS, U, 9, values);
         if (tolerance < 1e-9) check_directions(Z, U, 9, V, values);
-        free(U);
         found = part(tolerances[t], "eigenvalues", 9, 1);
         for (size_t k = 0; k < 9; k++)
             near(found[k], values[k], tolerance * values[k], tolerances[t]);
-        free(found);
     }
-    free(Z);
-    free_points(&p);
 }
 
 /* Values of 300 ± 3, whose products in f32 hold the means to seven digits: centring is not lost. */
-static void rows_far_from_zero_are_centred(void **state)
+TEST(rows_far_from_zero_are_centred)
 {
     struct points p = make_points(NARROW, true, false);
     double *Z, *found, A[ACTIVE * ACTIVE], V[ACTIVE * ACTIVE], values[ACTIVE];
 
-    (void)state;
     for (uint32_t e = 0; e < ROWS * ACTIVE; e++) {
         size_t j = e % ACTIVE;
 
@@ -539,18 +488,14 @@ static void rows_far_from_zero_are_centred(void **state)
     found = part("far", "eigenvalues", P, 1);
     for (size_t k = 0; k < P; k++)
         near(found[k], values[k], 1e-4 * values[k], "an eigenvalue");
-    free(found);
-    free(Z);
-    free_points(&p);
 }
 
 /* A full update finds what a fit of all rows does; a frozen one places the new rows. */
-static void updates(void **state)
+TEST(updates)
 {
     static const char *const maps[] = {"pca", "kpca", "laplacian"};
     struct points p = make_points(WIDE, true, false);
 
-    (void)state;
     append(&p, 0, EARLY);
     for (size_t m = 0; m < 3; m++) {
         fit(maps[m], maps[m], strcmp(maps[m], "pca") != 0, NULL);
@@ -563,23 +508,6 @@ static void updates(void **state)
         fit(maps[m], maps[m], false, "full");
         check_result(&p, maps[m], ROWS, maps[m], strcmp(maps[m], "pca") != 0);
     }
-    free_points(&p);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(sparse_rows_on_the_side_of_the_rows, start, stop),
-        cmocka_unit_test_setup_teardown(sparse_rows_on_the_side_of_the_columns, start, stop),
-        cmocka_unit_test_setup_teardown(dense_rows_on_the_side_of_the_rows, start, stop),
-        cmocka_unit_test_setup_teardown(dense_rows_on_the_side_of_the_columns, start, stop),
-        cmocka_unit_test_setup_teardown(sketches_of_sparse_rows, start, stop),
-        cmocka_unit_test_setup_teardown(sketches_of_few_sparse_columns, start, stop),
-        cmocka_unit_test_setup_teardown(sketches_of_dense_rows, start, stop),
-        cmocka_unit_test_setup_teardown(the_error_that_was_asked_for, start, stop),
-        cmocka_unit_test_setup_teardown(rows_far_from_zero_are_centred, start, stop),
-        cmocka_unit_test_setup_teardown(updates, start, stop),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

@@ -5,10 +5,6 @@
  */
 #include "support/killed.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/context.h"
 #include "base/random.h"
 #include "nystream_memory.h"
@@ -88,19 +84,6 @@ static int begin(size_t d)
     return 0;
 }
 
-static int start(void **state)
-{
-    (void)state;
-    return begin(WIDE) || append(0, ROWS, NULL);
-}
-
-/* Two shards, which have their checkpoints each at a time of its own. */
-static int start_shards(void **state)
-{
-    (void)state;
-    return begin(NARROW) || append(0, 2048, "0/2") || append(2048, ROWS - 2048, "1/2");
-}
-
 static int stop(void **state)
 {
     (void)state;
@@ -111,7 +94,7 @@ static int stop(void **state)
 
 static double *embedding(void)
 {
-    double *values = malloc(ROWS * P * sizeof(double));
+    double *values = lend(ROWS * P * sizeof(double));
     struct ny_view *view;
 
     assert_int_equal(ny_view_open(&view, ctx, now, "m"), NY_OK);
@@ -152,31 +135,23 @@ static void kill_all(const char *side, long first_ones, unsigned least)
         again = embedding();
         assert_int_equal(memcmp(again, whole, ROWS * P * sizeof(float)), 0);
         assert_true(trace_of(side) == trace);
-        free(again);
     }
     print_message("counted: %u kills\n", kills);
     assert_true(kills >= least);
-    free(whole);
 }
 
-static void both_passes_go_on_where_they_were(void **state)
+TEST(both_passes_go_on_where_they_were)
 {
-    (void)state;
+    assert_int_equal(begin(WIDE) || append(0, ROWS, NULL), 0);
     kill_all("rows", 0, 6);
 }
 
-static void shards_go_on_together(void **state)
+/* Two shards, which have their checkpoints each at a time of its own. */
+TEST(shards_go_on_together)
 {
-    (void)state;
+    assert_int_equal(begin(NARROW) || append(0, 2048, "0/2") || append(2048, ROWS - 2048, "1/2"),
+                     0);
     kill_all("columns", 24, 20); /* in the first pass, too, which counts the rows */
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(both_passes_go_on_where_they_were, start, stop),
-        cmocka_unit_test_setup_teardown(shards_go_on_together, start_shards, stop),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(NULL, stop)

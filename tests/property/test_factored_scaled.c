@@ -3,20 +3,11 @@
  * all columns: every --scale, sparse and dense rows, more rows than columns and fewer, and every
  * map that such a fit has. The rows that the loops decompose are made from the values alone.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/random.h"
 #include "nystream_memory.h"
 #include "support/api_fixture.h"
 #include "support/brute.h"
+#include "support/test.h"
 
 /* Each shape is one of n and d, and the other is the other. Two columns are special: FULL has a
  * value in every row, and EMPTY has none. */
@@ -110,7 +101,7 @@ static double factor_of(const struct shape *s, const char *scale, size_t j, doub
 /* Z (n × d) with ZZᵀ = the matrix that the map decomposes. */
 static double *rows_of(const struct shape *s, const char *scale, const char *map, bool cosine)
 {
-    double *Z = calloc(s->n * s->d, sizeof(double)), *g = calloc(s->d, sizeof(double));
+    double *Z = lend_zeros(s->n * s->d * sizeof(double)), *g = lend_zeros(s->d * sizeof(double));
 
     for (size_t j = 0; j < s->d; j++) {
         double mean, factor = factor_of(s, scale, j, &mean);
@@ -138,7 +129,6 @@ static double *rows_of(const struct shape *s, const char *scale, const char *map
             if (strstr(map, "laplacian")) Z[i * s->d + j] /= sqrt(degree);
         }
     }
-    free(g);
     return Z;
 }
 
@@ -161,7 +151,7 @@ static void eigenvalues_of(const struct shape *s, const double *Z, double found[
 
 static double *part(const char *what, size_t rows, size_t columns)
 {
-    double *numbers = calloc(rows * columns, sizeof(double));
+    double *numbers = lend_zeros(rows * columns * sizeof(double));
     uint64_t n, count;
     struct ny_view *view;
     int type;
@@ -195,7 +185,7 @@ static void fit(const char *scale, const char *map, const char *kernel)
 static double residual_of(const struct shape *s, const double *Z, const double *U, size_t pairs,
                           size_t k, double value)
 {
-    double left = 0, *t = calloc(s->d, sizeof(double));
+    double left = 0, *t = lend_zeros(s->d * sizeof(double));
 
     for (size_t i = 0; i < s->n; i++)
         for (size_t j = 0; j < s->d; j++)
@@ -207,7 +197,6 @@ static double residual_of(const struct shape *s, const double *Z, const double *
             sum += Z[i * s->d + j] * t[j];
         left += pow(sum / value - U[i * pairs + k], 2);
     }
-    free(t);
     return sqrt(left);
 }
 
@@ -240,10 +229,6 @@ static void check(const struct shape *s, const char *scale, const char *map, con
             assert_true(fabs(Y[i * P + k] - U[i * P + k] * sqrt(wanted[k])) <
                         1e-6 * sqrt(wanted[0]));
     }
-    free(Y);
-    free(U);
-    free(found);
-    free(Z);
 }
 
 /* Tells whether the scale makes values negative, which have no degrees. */
@@ -270,38 +255,24 @@ static void try_shape(size_t n, size_t d, bool sparse)
                 check(&s, scales[k], fits[m][0], fits[m][1]);
 }
 
-static void many_sparse_rows(void **state)
+TEST(many_sparse_rows)
 {
-    (void)state;
     try_shape(LONG, SHORT, true);
 }
 
-static void few_sparse_rows(void **state)
+TEST(few_sparse_rows)
 {
-    (void)state;
     try_shape(SHORT, LONG, true);
 }
 
-static void many_dense_rows(void **state)
+TEST(many_dense_rows)
 {
-    (void)state;
     try_shape(LONG, SHORT, false);
 }
 
-static void few_dense_rows(void **state)
+TEST(few_dense_rows)
 {
-    (void)state;
     try_shape(SHORT, LONG, false);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(many_sparse_rows, start, stop),
-        cmocka_unit_test_setup_teardown(few_sparse_rows, start, stop),
-        cmocka_unit_test_setup_teardown(many_dense_rows, start, stop),
-        cmocka_unit_test_setup_teardown(few_dense_rows, start, stop),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

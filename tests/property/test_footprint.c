@@ -3,21 +3,14 @@
  * more. Budgets: ample, and the smallest that the plan allows.
  */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 
 #include "base/memory.h"
 #include "base/random.h"
 #include "nystream.h"
 #include "support/store_case.h"
+#include "support/test.h"
 
 enum { OPTIONS = 14, ROWS = 9000 };
 
@@ -189,12 +182,11 @@ static uint64_t check(const struct fit *fit, const char *path, uint64_t budget)
     return (uint64_t)least;
 }
 
-static void the_plan_covers_what_is_charged(void **state)
+TEST(the_plan_covers_what_is_charged)
 {
     char path[200];
     size_t d = 0;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(fits) / sizeof(fits[0]); i++) {
         uint64_t least;
 
@@ -237,7 +229,7 @@ static void import_sparse(const char *path, size_t usual, size_t most)
     ny_context_free(ctx);
 }
 
-static void the_plan_of_sparse_points(void **state)
+TEST(the_plan_of_sparse_points)
 {
     static const struct fit sparse[] = {
         {3000, {"landmarks", "300"}},
@@ -248,7 +240,6 @@ static void the_plan_of_sparse_points(void **state)
     };
     char path[200];
 
-    (void)state;
     snprintf(path, sizeof(path), "%s/sparse.nys", directory);
     import_sparse(path, 25, 25);
     for (size_t i = 0; i < sizeof(sparse) / sizeof(sparse[0]); i++)
@@ -256,7 +247,7 @@ static void the_plan_of_sparse_points(void **state)
 }
 
 /* A few full rows do not make the plan of all others dear. */
-static void the_plan_of_rows_of_two_kinds(void **state)
+TEST(the_plan_of_rows_of_two_kinds)
 {
     static const struct fit uneven[] = {
         {3000, {"select", "uniform", "landmarks", "500", "approx", "column"}},
@@ -264,7 +255,6 @@ static void the_plan_of_rows_of_two_kinds(void **state)
     };
     char path[200];
 
-    (void)state;
     snprintf(path, sizeof(path), "%s/uneven.nys", directory);
     import_sparse(path, 100, 1500);
     most_planned = 1.5;
@@ -274,7 +264,7 @@ static void the_plan_of_rows_of_two_kinds(void **state)
 }
 
 /* If every row is a landmark, rows have to be few. */
-static void the_plan_of_few_points(void **state)
+TEST(the_plan_of_few_points)
 {
     static const struct fit few[] = {
         {30, {"approx", "exact", "components", "100"}},
@@ -283,7 +273,6 @@ static void the_plan_of_few_points(void **state)
     };
     char path[200];
 
-    (void)state;
     snprintf(path, sizeof(path), "%s/few.nys", directory);
     import(path, 1500, 30);
     for (size_t i = 0; i < sizeof(few) / sizeof(few[0]); i++)
@@ -291,13 +280,13 @@ static void the_plan_of_few_points(void **state)
 }
 
 /* Graphs that fits make themselves. */
-static void the_plan_of_graphs(void **state)
+TEST(the_plan_of_graphs)
 {
     static const struct fit graphs[] = {
         {4, {"map", "isomap", "landmarks", "200"}},
         {4, {"map", "isomap", "landmarks", "150", "select", "maxmin", "precision", "f64"}},
         {4, {"map", "isomap", "landmarks", "200", "approx", "column"}},
-        {4, {"map", "isomap", "landmarks", "60", "knn", "forest", "connect", "yes"}},
+        {4, {"map", "isomap", "landmarks", "60", "knn", "sieve", "connect", "yes"}},
         {4, {"map", "eigenmaps", "components", "5", "max-distance", "0.1", "connect", "yes"}},
         {4, {"map", "eigenmaps", "neighbors", "9", "distance-quantile", "0.9"}},
         {4, {"map", "eigenmaps", "neighbors", "9", "knn", "tree"}},
@@ -305,7 +294,6 @@ static void the_plan_of_graphs(void **state)
     };
     char path[200];
 
-    (void)state;
     snprintf(path, sizeof(path), "%s/graphs.nys", directory);
     import(path, 3000, 4);
     for (size_t i = 0; i < sizeof(graphs) / sizeof(graphs[0]); i++)
@@ -334,19 +322,18 @@ static void refuse(const struct fit *fit, const char *path, uint64_t least)
     ny_context_free(ctx);
 }
 
-static void a_smaller_budget_is_refused(void **state)
+TEST(a_smaller_budget_is_refused)
 {
     const struct fit *fit = &fits[8];
     char path[200];
 
-    (void)state;
     snprintf(path, sizeof(path), "%s/%zu.nys", directory, fit->d);
     refuse(fit, path, check(fit, path, (uint64_t)1 << 30));
 }
 
 /* Options hold a copy of landmarks that come from memory, as long as the fit runs. Before it they
  * are kept in the store, which takes no more than the fit. */
-static void the_plan_of_landmarks_from_memory(void **state)
+TEST(the_plan_of_landmarks_from_memory)
 {
     static const struct {
         size_t rows, d, m;
@@ -357,7 +344,6 @@ static void the_plan_of_landmarks_from_memory(void **state)
         {0, {"inner", "randomized", "certify", "yes", "threads", "1"}},
     };
 
-    (void)state;
     for (size_t s = 0; s < 4; s++) {
         size_t rows = shapes[s / 2].rows, d = shapes[s / 2].d, m = shapes[s / 2].m;
         double *values = malloc(m * d * sizeof(*values));
@@ -387,17 +373,4 @@ static void the_plan_of_landmarks_from_memory(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_plan_covers_what_is_charged),
-        cmocka_unit_test(the_plan_of_sparse_points),
-        cmocka_unit_test(the_plan_of_rows_of_two_kinds),
-        cmocka_unit_test(the_plan_of_few_points),
-        cmocka_unit_test(the_plan_of_graphs),
-        cmocka_unit_test(a_smaller_budget_is_refused),
-        cmocka_unit_test(the_plan_of_landmarks_from_memory),
-    };
-
-    return cmocka_run_group_tests_name("memory of fits", tests, start, stop);
-}
+AROUND_ALL(start, stop)

@@ -2,22 +2,14 @@
  * Tests plan --gamma-grid: each figure against brute force on the same sample, and the expected
  * trace_error against the one that a fit certifies.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <jansson.h>
 
 #include "base/random.h"
 #include "nystream.h"
 #include "support/brute.h"
+#include "support/options.h"
 #include "support/store_case.h"
+#include "support/test.h"
 
 enum { N = 90, D = 3, M = 12, COMPONENTS = 4 };
 
@@ -86,18 +78,11 @@ static void set(struct ny_options *options, const char *name, const char *value)
 
 static struct ny_options *options_of(const struct kind *kind)
 {
-    struct ny_options *options;
-    char text[16];
+    struct ny_options *options =
+        options_with(ctx, "map=%s kernel=%s landmarks=%d components=%d select=uniform", kind->map,
+                     kind->kernel, M, COMPONENTS);
 
-    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-    set(options, "map", kind->map);
-    set(options, "kernel", kind->kernel);
     if (kind->averages) set(options, "averages", kind->averages);
-    snprintf(text, sizeof(text), "%d", M);
-    set(options, "landmarks", text);
-    snprintf(text, sizeof(text), "%d", COMPONENTS);
-    set(options, "components", text);
-    set(options, "select", "uniform");
     return options;
 }
 
@@ -232,11 +217,10 @@ static json_t *grid_of(const struct kind *kind, const char *widths)
     return json;
 }
 
-static void figures_are_those_of_brute_force(void **state)
+TEST(figures_are_those_of_brute_force)
 {
     size_t order[N];
 
-    (void)state;
     sample_order(order);
     for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
         json_t *json = grid_of(&kinds[k], "0.05,0.5,4");
@@ -255,9 +239,8 @@ static void figures_are_those_of_brute_force(void **state)
 }
 
 /* The default grid goes around the width that a fit would choose, and tells its certificate. */
-static void a_fit_certifies_what_was_expected(void **state)
+TEST(a_fit_certifies_what_was_expected)
 {
-    (void)state;
     for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
         struct ny_options *options = options_of(&kinds[k]);
         json_t *json = grid_of(&kinds[k], "auto");
@@ -284,7 +267,7 @@ static void a_fit_certifies_what_was_expected(void **state)
 
 /* If the sample is a part of the rows, errors are those of fits to 6 %: what it tells of the
  * others varies by as much (4 % were seen). Other landmarks change the error up to twofold. */
-static void errors_of_divided_maps_are_those_of_fits(void **state)
+TEST(errors_of_divided_maps_are_those_of_fits)
 {
     static const struct kind divided[] = {{"rbf", "laplacian", NULL},
                                           {"rbf", "diffusion", "landmarks"}};
@@ -293,7 +276,6 @@ static void errors_of_divided_maps_are_those_of_fits(void **state)
     static float more[MANY * D];
     char other[160];
 
-    (void)state;
     snprintf(other, sizeof(other), "%s/many.nys", directory);
     for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++)
         more[i] = (float)(ny_hash01(6, NY_STREAM_DATA, i) * (double)(1 + i % D));
@@ -326,11 +308,10 @@ static void errors_of_divided_maps_are_those_of_fits(void **state)
 }
 
 /* The share of the components is that of an exact fit, whose trace has the trivial pair in it. */
-static void the_share_in_top_is_that_of_an_exact_fit(void **state)
+TEST(the_share_in_top_is_that_of_an_exact_fit)
 {
     static const char *const maps[] = {"svd", "laplacian", "diffusion"};
 
-    (void)state;
     for (size_t k = 0; k < sizeof(maps) / sizeof(*maps); k++) {
         const struct kind kind = {"rbf", maps[k], NULL};
         json_t *json = grid_of(&kind, "0.5");
@@ -338,11 +319,7 @@ static void the_share_in_top_is_that_of_an_exact_fit(void **state)
         struct ny_report *report;
         double kept;
 
-        assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-        set(options, "map", maps[k]);
-        set(options, "approx", "exact");
-        set(options, "gamma", "0.5");
-        set(options, "components", "4");
+        options = options_with(ctx, "map=%s approx=exact gamma=0.5 components=4", maps[k]);
         if (ny_fit(ctx, store, "fit", options, &report)) fail_msg("%s", ny_context_message(ctx));
         assert_true(ny_report_number(report, "variance_kept", &kept));
         near(json_array_get(json_object_get(json, "grid"), 0), "top_share", kept, 1e-4);
@@ -354,14 +331,13 @@ static void the_share_in_top_is_that_of_an_exact_fit(void **state)
 }
 
 /* No error is told where a fit is refused, as landmarks do not reach all rows. */
-static void a_width_that_a_fit_refuses_is_said_to_be_one(void **state)
+TEST(a_width_that_a_fit_refuses_is_said_to_be_one)
 {
     static const struct kind kind = {"rbf", "laplacian", NULL};
     json_t *json = grid_of(&kind, "2000");
     const json_t *row = json_array_get(json_object_get(json, "grid"), 0);
     struct ny_options *options = options_of(&kind);
 
-    (void)state;
     set(options, "gamma", "2000");
     set(options, "approx", "projected");
     assert_int_equal(ny_fit(ctx, store, "fit", options, NULL), NY_ENUMERIC);
@@ -372,7 +348,7 @@ static void a_width_that_a_fit_refuses_is_said_to_be_one(void **state)
 }
 
 /* A budget too small for the sample makes a smaller one. */
-static void a_small_budget_makes_a_small_sample(void **state)
+TEST(a_small_budget_makes_a_small_sample)
 {
     static const struct kind rbf = {"rbf", "svd", NULL};
     static float more[3000 * D];
@@ -381,7 +357,6 @@ static void a_small_budget_makes_a_small_sample(void **state)
     struct ny_report *report;
     double rows;
 
-    (void)state;
     snprintf(other, sizeof(other), "%s/large.nys", directory);
     for (size_t i = 0; i < 3000 * D; i++)
         more[i] = (float)ny_hash01(5, NY_STREAM_DATA, i);
@@ -396,12 +371,11 @@ static void a_small_budget_makes_a_small_sample(void **state)
     ny_context_set_memory(ctx, 0);
 }
 
-static void lists_that_are_none_are_refused(void **state)
+TEST(lists_that_are_none_are_refused)
 {
     static const char *const lists[] = {"x", "1,", ",1", "0", "-1", "1;2", "inf", "nan", "1,,2"};
     static const struct kind rbf = {"rbf", "svd", NULL};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         struct ny_options *options = options_of(&rbf);
         struct ny_report *report;
@@ -413,16 +387,4 @@ static void lists_that_are_none_are_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figures_are_those_of_brute_force),
-        cmocka_unit_test(a_fit_certifies_what_was_expected),
-        cmocka_unit_test(errors_of_divided_maps_are_those_of_fits),
-        cmocka_unit_test(the_share_in_top_is_that_of_an_exact_fit),
-        cmocka_unit_test(a_width_that_a_fit_refuses_is_said_to_be_one),
-        cmocka_unit_test(a_small_budget_makes_a_small_sample),
-        cmocka_unit_test(lists_that_are_none_are_refused),
-    };
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

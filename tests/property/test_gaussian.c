@@ -1,19 +1,11 @@
 /* spectral/gaussian.c: B from its definition, by Gaussian elimination. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/random.h"
 #include "spectral/methods.h"
 #include "spectral/whole.h"
 #include "support/brute.h"
 #include "support/context.h"
 #include "support/small.h"
+#include "support/test.h"
 
 enum { N = 300, R = 12, D = 4 };
 
@@ -65,12 +57,11 @@ static void run(const double *K, double *V, double *Y, double *B)
     assert_int_equal(whole->reduce(&sketch, ny_matrix(B, R, R)), NY_OK);
 }
 
-static void B_is_the_least_squares_solution(void **state)
+TEST(B_is_the_least_squares_solution)
 {
     static const enum small_kernel kernels[] = {SMALL_RBF, SMALL_WIDE, SMALL_NARROW};
     double V[N * R], Y[N * R], omega[N * R], B[R * R], S[R * R], T[R * R], X[R * R], gram[R * R];
 
-    (void)state;
     ny_gaussian(3, NY_STREAM_RANGE, 0, omega, N * R);
     for (size_t k = 0; k < 3; k++) {
         struct small set;
@@ -90,35 +81,22 @@ static void B_is_the_least_squares_solution(void **state)
             for (size_t j = 0; j < R; j++)
                 assert_true(fabs(B[i * R + j] - (X[i * R + j] + X[j * R + i]) / 2) <
                             1e-10 * largest);
-        small_free(&set);
     }
 }
 
 /* A matrix of rank D < R is found whole from one product. */
-static void a_matrix_of_low_rank_is_exact(void **state)
+TEST(a_matrix_of_low_rank_is_exact)
 {
     double V[N * R], Y[N * R], B[R * R], vectors[R * R], values[R];
-    double *exact = malloc(N * sizeof(double)), *all = malloc(N * N * sizeof(double));
+    double *exact = lend(N * sizeof(double)), *all = lend(N * N * sizeof(double));
     struct small set;
 
-    (void)state;
     small_new(&set, SMALL_LINEAR, N, D, R);
     run(set.K, V, Y, B);
     brute_eigen(B, R, values, vectors);
     brute_eigen(set.K, N, exact, all);
     for (size_t k = 0; k < D; k++)
         assert_true(fabs(values[k] - exact[k]) < 1e-9 * exact[0]);
-    small_free(&set);
-    free(exact);
-    free(all);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(B_is_the_least_squares_solution, start, stop),
-        cmocka_unit_test_setup_teardown(a_matrix_of_low_rank_is_exact, start, stop),
-    };
-
-    return cmocka_run_group_tests_name("gaussian projection", tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

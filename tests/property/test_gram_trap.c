@@ -1,19 +1,11 @@
 /* The Gram trap: where all entries of C are near 1, or W decays fast, an f32 CᵀC loses exactly what
  * matters, silently. What ny_gram_choose() says must do; what it avoids must be seen to fail. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/random.h"
 #include "spectral/methods.h"
 #include "stream/source.h"
 #include "support/brute.h"
 #include "support/context.h"
+#include "support/test.h"
 
 enum { N = 2 * NY_UNIT_ROWS + 900, M = 60, TOP = 10 };
 
@@ -30,7 +22,7 @@ struct data {
  * FᵀF, and tr K loses what tr K̃ does. */
 static void find_truth(struct data *data, bool implicit)
 {
-    double B[M * M], S[M * M], HW[M * M], *F = calloc(N * M, sizeof(*F)), A[M * M], V[M * M];
+    double B[M * M], S[M * M], HW[M * M], *F = lend_zeros(N * M * sizeof(*F)), A[M * M], V[M * M];
     double values[M], lost = 0, kept = 0, cut;
 
     for (size_t i = 0; i < M * M; i++)
@@ -57,16 +49,15 @@ static void find_truth(struct data *data, bool implicit)
         kept += values[k];
     memcpy(data->values, values, sizeof(data->values));
     data->trace_error = 1 - kept / (N - lost);
-    free(F);
 }
 
 /* γ = 1 / (width · mean squared distance). The last `twice` landmarks repeat the first. */
 static struct data *data_new(size_t d, double width, size_t twice)
 {
-    struct data *data = calloc(1, sizeof(*data));
-    double *x = malloc(N * d * sizeof(*x));
+    struct data *data = lend_zeros(sizeof(*data));
+    double *x = lend(N * d * sizeof(*x));
 
-    data->C = malloc(N * M * sizeof(*data->C));
+    data->C = lend(N * M * sizeof(*data->C));
     ny_gaussian(5, NY_STREAM_DATA, 0, x, N * d);
     memcpy(x + (M - twice) * d, x, twice * d * sizeof(*x));
     for (size_t i = 0; i < N * M; i++) {
@@ -82,26 +73,21 @@ static struct data *data_new(size_t d, double width, size_t twice)
         data->a[i % M] += data->W[i] / M;
     assert_int_equal(ny_gram_choose(ctx, ny_matrix(data->W, M, M), data->a, 1, &data->choice),
                      NY_OK);
-    free(x);
     return data;
-}
-
-static void data_free(struct data *data)
-{
-    free(data->C);
-    free(data);
 }
 
 static struct ny_accumulator *accumulate(const struct data *data, const double *a,
                                          enum ny_gram_precision gram)
 {
-    float *tile = malloc(NY_UNIT_ROWS * M * sizeof(*tile));
+    float *tile = lend(NY_UNIT_ROWS * M * sizeof(*tile));
     double diagonal[NY_UNIT_ROWS];
     struct ny_accumulator *acc;
+    struct ny_layout l = {.ctx = ctx};
     struct ny_partial *part;
 
     assert_int_equal(ny_accumulator_new(&acc, ctx, M), NY_OK);
-    assert_int_equal(ny_partial_new(&part, ctx, M, gram), NY_OK);
+    part = ny_partial_lay(&l, M, gram);
+    assert_non_null(part);
     for (size_t first = 0; first < N; first += NY_UNIT_ROWS) {
         size_t rows = N - first < NY_UNIT_ROWS ? N - first : NY_UNIT_ROWS;
 
@@ -114,8 +100,7 @@ static struct ny_accumulator *accumulate(const struct data *data, const double *
                        &(struct ny_tile_rows){.count = rows, .diagonal = diagonal});
         ny_accumulator_fold(acc, part);
     }
-    ny_partial_free(part);
-    free(tile);
+    ny_layout_free(&l);
     return acc;
 }
 
@@ -175,27 +160,24 @@ static void check_choice(struct data *data, enum ny_gram_precision wanted)
     }
 }
 
-static void a_wide_kernel_needs_the_shift(void **state)
+TEST(a_wide_kernel_needs_the_shift)
 {
     static const double none[M];
     struct data *data = data_new(40, 100, 0);
     struct outcome outcome;
 
-    (void)state;
     check_choice(data, NY_GRAM_F32);
     find_truth(data, false);
     outcome = solve(data, none, NY_GRAM_F32, NY_RAW);
     assert_true(outcome.top > 0.01);
     assert_true(outcome.trace > 0.1);
-    data_free(data);
 }
 
-static void duplicates_in_three_dimensions_need_f64(void **state)
+TEST(duplicates_in_three_dimensions_need_f64)
 {
     struct data *data = data_new(3, 4, 12);
     struct outcome outcome;
 
-    (void)state;
     check_choice(data, NY_GRAM_F64);
     assert_true(data->rank < M - 14); /* not only the duplicates are cut */
     find_truth(data, false);
@@ -203,7 +185,6 @@ static void duplicates_in_three_dimensions_need_f64(void **state)
     assert_true(outcome.top > 1e-4);
     assert_true(outcome.trace > 0.1);
     assert_true(outcome.noticed);
-    data_free(data);
 }
 
 /* ---- f64 ------------------------------------------------------------------------------------ */
@@ -256,7 +237,7 @@ static size_t largest_left(const long double *A, size_t n, bool *taken)
 static void wide_truth(const double *C, size_t rank, double values[WIDE_TOP])
 {
     enum { M2 = WIDE_M * WIDE_M };
-    long double A[M2], V[M2], *F = calloc(WIDE_N * WIDE_M, sizeof(*F)), S[M2] = {0};
+    long double A[M2], V[M2], *F = lend_zeros(WIDE_N * WIDE_M * sizeof(*F)), S[M2] = {0};
     bool taken[WIDE_M] = {false};
 
     for (size_t i = 0; i < M2; i++)
@@ -280,17 +261,18 @@ static void wide_truth(const double *C, size_t rank, double values[WIDE_TOP])
 
         values[k] = (double)S[at * WIDE_M + at];
     }
-    free(F);
 }
 
 static struct ny_accumulator *accumulate64(const double *C, const double *a)
 {
-    double *tile = calloc(NY_UNIT_ROWS * WIDE_M, sizeof(*tile)), diagonal[NY_UNIT_ROWS];
+    double *tile = lend_zeros(NY_UNIT_ROWS * WIDE_M * sizeof(*tile)), diagonal[NY_UNIT_ROWS];
     struct ny_accumulator *acc;
+    struct ny_layout l = {.ctx = ctx};
     struct ny_partial *part;
 
     assert_int_equal(ny_accumulator_new(&acc, ctx, WIDE_M), NY_OK);
-    assert_int_equal(ny_partial_new(&part, ctx, WIDE_M, NY_GRAM_F64), NY_OK);
+    part = ny_partial_lay(&l, WIDE_M, NY_GRAM_F64);
+    assert_non_null(part);
     for (size_t i = 0; i < WIDE_N * WIDE_M; i++)
         tile[i] = C[i] - a[i % WIDE_M];
     for (size_t i = 0; i < NY_UNIT_ROWS; i++)
@@ -298,16 +280,15 @@ static struct ny_accumulator *accumulate64(const double *C, const double *a)
     ny_partial_set64(part, ny_matrix(tile, NY_UNIT_ROWS, WIDE_M),
                      &(struct ny_tile_rows){.count = WIDE_N, .diagonal = diagonal});
     ny_accumulator_fold(acc, part);
-    ny_partial_free(part);
-    free(tile);
+    ny_layout_free(&l);
     return acc;
 }
 
 /* A kernel so wide that eigenvalues fall by 10⁴ with each degree of a polynomial: those of degree
  * two are 10⁻⁸ of the first, and all that an unshifted G rounds at. */
-static void small_eigenvalues_of_a_very_wide_kernel(void **state)
+TEST(small_eigenvalues_of_a_very_wide_kernel)
 {
-    double *C = malloc(WIDE_N * WIDE_M * sizeof(*C)), x[2 * WIDE_N], W[WIDE_M * WIDE_M];
+    double *C = lend(WIDE_N * WIDE_M * sizeof(*C)), x[2 * WIDE_N], W[WIDE_M * WIDE_M];
     double a[WIDE_M] = {0}, truth[WIDE_TOP];
     struct ny_problem problem = {.ctx = ctx,
                                  .m = WIDE_M,
@@ -319,7 +300,6 @@ static void small_eigenvalues_of_a_very_wide_kernel(void **state)
                                  .components = WIDE_M};
     struct ny_solution solution;
 
-    (void)state;
     ny_gaussian(6, NY_STREAM_DATA, 0, x, 2 * WIDE_N);
     for (size_t i = 0; i < WIDE_N * WIDE_M; i++) {
         const double *p = x + i / WIDE_M * 2, *q = x + i % WIDE_M * 2;
@@ -338,15 +318,6 @@ static void small_eigenvalues_of_a_very_wide_kernel(void **state)
             fail_msg("eigenvalue %zu is %g instead of %g", k, solution.values[k], truth[k]);
     ny_solution_release(&solution, ctx);
     ny_accumulator_free(problem.acc);
-    free(C);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_wide_kernel_needs_the_shift),
-        cmocka_unit_test(duplicates_in_three_dimensions_need_f64),
-        cmocka_unit_test(small_eigenvalues_of_a_very_wide_kernel),
-    };
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

@@ -17,7 +17,7 @@ static struct dictionary algorithm1(const struct kind *kind, const struct rows *
 static void check(const struct kind *kind, const struct rows *r, size_t m_least, size_t m_most)
 {
     struct dictionary D = algorithm1(kind, r, m_most + 1);
-    double *z = malloc((m_most + 1) * sizeof(*z)), largest = 0;
+    double *z = lend((m_most + 1) * sizeof(*z)), largest = 0;
     struct ny_selection selection;
 
     if (D.m < m_least || D.m > m_most) fail_msg("a test with m = %zu says nothing", D.m);
@@ -41,15 +41,12 @@ static void check(const struct kind *kind, const struct rows *r, size_t m_least,
     assert_true(D.m == 1 || selection.flops > 0);
     assert_true(selection.passes == 1 && selection.rows_read == r->n);
     ny_selection_release(&selection, ctx);
-    free_dictionary(&D);
-    free(z);
 }
 
 /* ---- tests ---------------------------------------------------------------------------------- */
 
-static void finds_the_dictionary_of_algorithm_1(void **state)
+TEST(finds_the_dictionary_of_algorithm_1)
 {
-    (void)state;
     static const struct {
         struct kind kind;
         double offset;
@@ -79,31 +76,27 @@ static void finds_the_dictionary_of_algorithm_1(void **state)
         struct rows r = blobs(10700, 6, 0.3, cases[c].offset);
 
         check(&cases[c].kind, &r, cases[c].m_least, cases[c].m_most);
-        free(r.x);
     }
 }
 
 /* Three panels of L, and blocks whose rows mostly join. */
-static void finds_it_across_panels(void **state)
+TEST(finds_it_across_panels)
 {
-    (void)state;
     const struct kind kind = {"rbf", {.gamma = 0.5}, false, 0.65, SIZE_MAX, 0, 0};
     struct rows r = blobs(10500, 6, 0.5, 0);
 
     check(&kind, &r, 520, 1000);
-    free(r.x);
 }
 
 /* Ouimet & Bengio, eqs. 8 and 9 as printed (eq. 9 with the unconstrained residual, without which
  * M·M⁻¹ is not I): the affine selection without the translated kernel. */
-static void affine_is_the_papers_residual(void **state)
+TEST(affine_is_the_papers_residual)
 {
-    (void)state;
     enum { MOST = 200 };
     const struct kind kind = {"rbf", {.gamma = 0.1}, true, 0.2, SIZE_MAX, 0, 0};
     const struct kind plain = {"rbf", {.gamma = 0.1}, false, 0.2, SIZE_MAX, 0, 0};
     struct rows r = blobs(3000, 6, 0.3, 0);
-    double *inverse = calloc(MOST * MOST, sizeof(double)), k[MOST], a[MOST];
+    double *inverse = lend_zeros(MOST * MOST * sizeof(double)), k[MOST], a[MOST];
     size_t D[MOST], m = 1;
     struct ny_selection selection;
 
@@ -137,29 +130,24 @@ static void affine_is_the_papers_residual(void **state)
     for (size_t p = 0; p < m; p++)
         assert_int_equal(selection.rows[p], D[p]);
     ny_selection_release(&selection, ctx);
-    free(inverse);
-    free(r.x);
 }
 
-static void same_bytes_for_any_workers_and_budget(void **state)
+TEST(same_bytes_for_any_workers_and_budget)
 {
-    (void)state;
     static const struct kind kinds[] = {
         {"rbf", {.gamma = 0.3}, false, 0.2, SIZE_MAX, 0, 0},
         {"rbf", {.gamma = 0.3}, true, 0.2, 300, 0, 0},
         {"rbf", {.gamma = 0.003}, false, 1e-6, SIZE_MAX, 0, 0},
-        {"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 3}, true, 0.02, SIZE_MAX, 0, 0},
+        {"polynomial", {.gamma = 0.2, .first = 1, .second = 3}, true, 0.02, SIZE_MAX, 0, 0},
     };
     struct rows r = blobs(12500, 6, 0.4, 0);
 
     for (size_t c = 0; c < sizeof(kinds) / sizeof(kinds[0]); c++)
         check_workers(&kinds[c], &r);
-    free(r.x);
 }
 
-static void resumes_to_the_same_bytes(void **state)
+TEST(resumes_to_the_same_bytes)
 {
-    (void)state;
     static const struct kind kinds[] = {
         {"rbf", {.gamma = 0.3}, false, 0.15, SIZE_MAX, 0, 0},
         {"rbf", {.gamma = 0.3}, true, 0.2, 270, 0, 0},
@@ -169,12 +157,10 @@ static void resumes_to_the_same_bytes(void **state)
 
     for (size_t c = 0; c < sizeof(kinds) / sizeof(kinds[0]); c++)
         check_resumes(&kinds[c], &r, 1);
-    free(r.x);
 }
 
-static void refuses_an_image_of_another_selection(void **state)
+TEST(refuses_an_image_of_another_selection)
 {
-    (void)state;
     struct kind kind = {"rbf", {.gamma = 0.3}, false, 0.5, SIZE_MAX, 0, 0};
     struct rows r = blobs(5000, 6, 0.4, 0);
     struct images images = {0};
@@ -196,7 +182,6 @@ static void refuses_an_image_of_another_selection(void **state)
     images.image[1].bytes = 3;
     assert_int_equal(run_from(&kind, &r, 1, NULL, &images.image[1], &selection), NY_ESTORE);
     free_images(&images);
-    free(r.x);
 }
 
 /* L of the rows that were chosen, in their order. */
@@ -205,7 +190,7 @@ static struct dictionary factor_of(const struct kind *kind, const struct rows *r
 {
     size_t m = selection->m;
     struct dictionary D = {
-        .capacity = m, .rows = malloc(m * sizeof(size_t)), .L = calloc(m * m, sizeof(double))};
+        .capacity = m, .rows = lend(m * sizeof(size_t)), .L = lend_zeros(m * m * sizeof(double))};
 
     for (size_t a = 0; a < m; a++)
         D.rows[a] = (size_t)selection->rows[a];
@@ -219,22 +204,21 @@ static struct dictionary factor_of(const struct kind *kind, const struct rows *r
 }
 
 /* Proposition 1: every entry of K − C W⁺ Cᵀ is within ε; of the translated kernel when affine. */
-static void bounds_every_entry_of_the_kernel_matrix(void **state)
+TEST(bounds_every_entry_of_the_kernel_matrix)
 {
-    (void)state;
     static const struct kind kinds[] = {
         {"rbf", {.gamma = 0.3}, false, 0.3, SIZE_MAX, 0, 0},
         {"rbf", {.gamma = 0.3}, true, 0.3, SIZE_MAX, 0, 0},
         {"rbf", {.gamma = 0.01}, true, 1e-3, SIZE_MAX, 0, 0},
         {"rbf", {.gamma = 0.01}, false, 1e-6, SIZE_MAX, 0, 0},
         {"linear", {.gamma = 1}, true, 3, SIZE_MAX, 0, 0},
-        {"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 2}, true, 0.5, SIZE_MAX, 0, 0},
+        {"polynomial", {.gamma = 0.2, .first = 1, .second = 2}, true, 0.5, SIZE_MAX, 0, 0},
     };
     struct rows r = blobs(700, 6, 0.4, 0);
 
     for (size_t c = 0; c < sizeof(kinds) / sizeof(kinds[0]); c++) {
         struct ny_selection selection;
-        double *Z = calloc(r.n * r.n, sizeof(double)), worst = 0;
+        double *Z = lend_zeros(r.n * r.n * sizeof(double)), worst = 0;
 
         run(&kinds[c], &r, 2, NULL, &selection);
         struct dictionary D = factor_of(&kinds[c], &r, &selection);
@@ -252,15 +236,11 @@ static void bounds_every_entry_of_the_kernel_matrix(void **state)
         /* Other kernels are of low rank here: the dictionary spans all. */
         assert_true(worst > 0.1 * kinds[c].tolerance || strcmp(kinds[c].kernel, "rbf"));
         ny_selection_release(&selection, ctx);
-        free_dictionary(&D);
-        free(Z);
     }
-    free(r.x);
 }
 
-static void skips_zero_rows_at_the_begin(void **state)
+TEST(skips_zero_rows_at_the_begin)
 {
-    (void)state;
     struct kind kind = {"linear", {.gamma = 1}, false, 0.05, SIZE_MAX, 0, 0};
     struct rows r = blobs(3000, 6, 0.4, 1);
     struct ny_selection selection;
@@ -279,14 +259,12 @@ static void skips_zero_rows_at_the_begin(void **state)
     memset(r.x, 0, r.n * r.d * sizeof(float));
     assert_int_equal(run_from(&kind, &r, 2, NULL, NULL, &selection), NY_EDATA);
     assert_null(selection.rows);
-    free(r.x);
 }
 
-static void refuses_a_kernel_that_is_not_psd(void **state)
+TEST(refuses_a_kernel_that_is_not_psd)
 {
-    (void)state;
     const struct kind kind = {
-        "polynomial", {.gamma = 1, .coef0 = -3, .degree = 1}, false, 0.05, SIZE_MAX, 0, 0};
+        "polynomial", {.gamma = 1, .first = -3, .second = 1}, false, 0.05, SIZE_MAX, 0, 0};
     struct rows r = blobs(3000, 6, 0.4, 2);
     struct ny_selection selection;
 
@@ -295,12 +273,10 @@ static void refuses_a_kernel_that_is_not_psd(void **state)
         assert_non_null(strstr(ny_context_message(ctx), "row "));
         ny_error_clear(ctx);
     }
-    free(r.x);
 }
 
-static void refuses_a_tolerance_that_is_none(void **state)
+TEST(refuses_a_tolerance_that_is_none)
 {
-    (void)state;
     static const double bad[] = {0, -1, INFINITY};
     struct kind kind = {"linear", {.gamma = 1}, false, 0, SIZE_MAX, 0, 0};
     struct rows r = blobs(10, 6, 0.4, 2);
@@ -311,12 +287,10 @@ static void refuses_a_tolerance_that_is_none(void **state)
         assert_int_equal(run_from(&kind, &r, 1, NULL, NULL, &selection), NY_EUSAGE);
         ny_error_clear(ctx);
     }
-    free(r.x);
 }
 
-static void says_how_far_the_budget_went(void **state)
+TEST(says_how_far_the_budget_went)
 {
-    (void)state;
     const struct kind kind = {"rbf", {.gamma = 5}, false, 0.01, SIZE_MAX, 0, 0};
     struct rows r = blobs(9000, 6, 0.6, 0);
     struct ny_selection selection;
@@ -327,24 +301,6 @@ static void says_how_far_the_budget_went(void **state)
     assert_non_null(strstr(ny_context_message(ctx), "of 9000 rows"));
     ny_context_set_memory(ctx, 0);
     ny_error_clear(ctx);
-    free(r.x);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(finds_the_dictionary_of_algorithm_1, start, stop),
-        cmocka_unit_test_setup_teardown(finds_it_across_panels, start, stop),
-        cmocka_unit_test_setup_teardown(affine_is_the_papers_residual, start, stop),
-        cmocka_unit_test_setup_teardown(same_bytes_for_any_workers_and_budget, start, stop),
-        cmocka_unit_test_setup_teardown(resumes_to_the_same_bytes, start, stop),
-        cmocka_unit_test_setup_teardown(refuses_an_image_of_another_selection, start, stop),
-        cmocka_unit_test_setup_teardown(bounds_every_entry_of_the_kernel_matrix, start, stop),
-        cmocka_unit_test_setup_teardown(skips_zero_rows_at_the_begin, start, stop),
-        cmocka_unit_test_setup_teardown(refuses_a_kernel_that_is_not_psd, start, stop),
-        cmocka_unit_test_setup_teardown(refuses_a_tolerance_that_is_none, start, stop),
-        cmocka_unit_test_setup_teardown(says_how_far_the_budget_went, start, stop),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

@@ -45,7 +45,6 @@ static struct dictionary algorithm2(const struct kind *kind, const struct rows *
         low = 0;
     }
     *epsilon = high;
-    free_dictionary(&run);
     return D;
 }
 
@@ -53,7 +52,7 @@ static struct dictionary algorithm2(const struct kind *kind, const struct rows *
  * the dictionary, and no residual above ε. */
 static void check_search(const struct kind *kind, const struct rows *r)
 {
-    double epsilon, *z = malloc((kind->cap + 1) * sizeof(*z));
+    double epsilon, *z = lend((kind->cap + 1) * sizeof(*z));
     struct dictionary D = algorithm2(kind, r, &epsilon);
     struct ny_selection selection;
 
@@ -79,13 +78,10 @@ static void check_search(const struct kind *kind, const struct rows *r)
     assert_true(selection.residual_max <= epsilon * (1 + 1e-6) + 1e-10);
     assert_true(selection.rows_read <= selection.passes * r->n);
     ny_selection_release(&selection, ctx);
-    free_dictionary(&D);
-    free(z);
 }
 
-static void finds_the_dictionary_of_algorithm_2(void **state)
+TEST(finds_the_dictionary_of_algorithm_2)
 {
-    (void)state;
     static const struct kind kinds[] = {
         {"rbf", {.gamma = 0.3}, false, NAN, 100, 0, 0},
         {"rbf", {.gamma = 0.3}, true, NAN, 100, 0, 0},
@@ -96,8 +92,8 @@ static void finds_the_dictionary_of_algorithm_2(void **state)
         {"rbf", {.gamma = 0.003}, false, NAN, 70, 0, 0}, /* ends where all is f64 */
         {"laplacian", {.gamma = 0.05}, false, NAN, 80, 0, 0},
         {"linear", {.gamma = 1}, false, NAN, 5, 0, 0},
-        {"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 3}, true, NAN, 60, 0, 0},
-        {"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 3}, false, NAN, 25, 7, 0},
+        {"polynomial", {.gamma = 0.2, .first = 1, .second = 3}, true, NAN, 60, 0, 0},
+        {"polynomial", {.gamma = 0.2, .first = 1, .second = 3}, false, NAN, 25, 7, 0},
         {"rbf", {.gamma = 0.3}, true, NAN, 1, 0, 0},
         {"rbf", {.gamma = 0.3}, false, NAN, 2, 0, 0},
     };
@@ -105,32 +101,28 @@ static void finds_the_dictionary_of_algorithm_2(void **state)
 
     for (size_t c = 0; c < sizeof(kinds) / sizeof(kinds[0]); c++)
         check_search(&kinds[c], &r);
-    free(r.x);
 }
 
 /* Four points at equal distances, many times each: one joins, or all. */
-static void finds_it_where_halving_does_not(void **state)
+TEST(finds_it_where_halving_does_not)
 {
-    (void)state;
     const struct kind kinds[] = {{"rbf", {.gamma = 1}, false, NAN, 3, 0, 0},
                                  {"rbf", {.gamma = 1}, true, NAN, 3, 0, 0}};
-    struct rows r = {5000, 4, calloc(5000 * 4, sizeof(float))};
+    struct rows r = {5000, 4, lend_zeros(5000 * 4 * sizeof(float))};
 
     for (size_t i = 0; i < r.n; i++)
         r.x[i * 4 + ny_hash64(5, NY_STREAM_DATA, i) % 4] = 1;
     for (size_t c = 0; c < 2; c++)
         check_search(&kinds[c], &r);
-    free(r.x);
 }
 
 /* With fewer directions than landmarks, all of them are taken, and no row twice. */
-static void ends_at_the_rank_of_the_kernel_matrix(void **state)
+TEST(ends_at_the_rank_of_the_kernel_matrix)
 {
-    (void)state;
     static const struct kind kinds[] = {
         {"linear", {.gamma = 1}, false, NAN, 40, 0, 0},
         {"linear", {.gamma = 1}, true, NAN, 40, 0.1, 0},
-        {"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 2}, false, NAN, 60, 0, 0},
+        {"polynomial", {.gamma = 0.2, .first = 1, .second = 2}, false, NAN, 60, 0, 0},
     };
     static const size_t rank[] = {6, 7, 28};
     struct rows r = blobs(4500, 6, 0.3, 2);
@@ -143,15 +135,13 @@ static void ends_at_the_rank_of_the_kernel_matrix(void **state)
         assert_int_equal(selection.m, rank[c]);
         ny_selection_release(&selection, ctx);
     }
-    free(r.x);
 }
 
 /* Rows whose bounds are small enough are not read again; here, most of the units. */
-static void reads_only_what_may_join(void **state)
+TEST(reads_only_what_may_join)
 {
-    (void)state;
     const struct kind kind = {"rbf", {.gamma = 0.3}, false, NAN, 60, 0, 0};
-    struct rows r = blobs(4000, 6, 0.3, 0), more = {40000, 6, malloc(40000 * 6 * sizeof(float))};
+    struct rows r = blobs(4000, 6, 0.3, 0), more = {40000, 6, lend(40000 * 6 * sizeof(float))};
     struct ny_selection selection;
 
     /* copies follow the first 4,000 rows */
@@ -162,14 +152,11 @@ static void reads_only_what_may_join(void **state)
     assert_true(selection.passes > 4);
     assert_true(selection.rows_read < selection.passes * more.n / 2);
     ny_selection_release(&selection, ctx);
-    free(r.x);
-    free(more.x);
 }
 
 /* --certify: δ of each row on the final dictionary, by brute force. */
-static void certified_residuals_are_exact(void **state)
+TEST(certified_residuals_are_exact)
 {
-    (void)state;
     const struct kind kind = {"rbf", {.gamma = 0.3}, true, NAN, 50, 0, 0};
     struct rows r = blobs(3000, 6, 0.3, 0);
     double epsilon, z[51], sum = 0, largest = 0;
@@ -189,24 +176,19 @@ static void certified_residuals_are_exact(void **state)
     assert_true(fabs(selection.residual_mean - sum / (double)r.n) < 1e-7);
     assert_true(fabs(selection.residual_max - largest) < 1e-7 && largest <= epsilon);
     ny_selection_release(&selection, ctx);
-    free_dictionary(&D);
-    free(r.x);
 }
 
-static void same_bytes_for_any_workers_and_budget(void **state)
+TEST(same_bytes_for_any_workers_and_budget)
 {
-    (void)state;
     const struct kind kind = {"rbf", {.gamma = 0.3}, true, NAN, 270, 0.4, 0};
     struct rows r = blobs(10500, 6, 0.4, 0);
 
     check_workers(&kind, &r);
-    free(r.x);
 }
 
 /* Within a run and between two, from too large ones too, and while the rank is being filled. */
-static void resumes_to_the_same_bytes(void **state)
+TEST(resumes_to_the_same_bytes)
 {
-    (void)state;
     static const struct kind kinds[] = {
         {"rbf", {.gamma = 0.3}, true, NAN, 90, 0, 0},
         {"linear", {.gamma = 1}, false, NAN, 9, 0, 0},
@@ -215,12 +197,10 @@ static void resumes_to_the_same_bytes(void **state)
 
     for (size_t c = 0; c < 2; c++)
         check_resumes(&kinds[c], &r, 3);
-    free(r.x);
 }
 
-static void refuses_an_image_of_another_selection(void **state)
+TEST(refuses_an_image_of_another_selection)
 {
-    (void)state;
     struct kind kind = {"rbf", {.gamma = 0.3}, false, NAN, 50, 0, 0};
     struct rows r = blobs(5000, 6, 0.4, 0);
     struct images images = {0};
@@ -237,21 +217,6 @@ static void refuses_an_image_of_another_selection(void **state)
     images.image[1].bytes -= 4;
     assert_int_equal(run_from(&kind, &r, 1, NULL, &images.image[1], &selection), NY_ESTORE);
     free_images(&images);
-    free(r.x);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(finds_the_dictionary_of_algorithm_2, start, stop),
-        cmocka_unit_test_setup_teardown(finds_it_where_halving_does_not, start, stop),
-        cmocka_unit_test_setup_teardown(ends_at_the_rank_of_the_kernel_matrix, start, stop),
-        cmocka_unit_test_setup_teardown(certified_residuals_are_exact, start, stop),
-        cmocka_unit_test_setup_teardown(reads_only_what_may_join, start, stop),
-        cmocka_unit_test_setup_teardown(same_bytes_for_any_workers_and_budget, start, stop),
-        cmocka_unit_test_setup_teardown(resumes_to_the_same_bytes, start, stop),
-        cmocka_unit_test_setup_teardown(refuses_an_image_of_another_selection, start, stop),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

@@ -54,7 +54,7 @@ static double kernel(size_t i, size_t j)
 /* c̃_ij = c_ij − r_i − w̄_j + w̄ over landmarks D: count × m. */
 static double *centred_columns(const size_t *D, size_t m)
 {
-    double *C = malloc(count * m * sizeof(double)), *mean = calloc(m, sizeof(double)), all = 0;
+    double *C = lend(count * m * sizeof(double)), *mean = lend_zeros(m * sizeof(double)), all = 0;
 
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < m; j++)
@@ -69,15 +69,14 @@ static double *centred_columns(const size_t *D, size_t m)
         for (size_t j = 0; j < m; j++)
             C[i * m + j] = kernel(members[i], D[j]) - own - mean[j] + all;
     }
-    free(mean);
     return C;
 }
 
 /* Û Λ̂^½ of Nyström's method over landmarks D, averages over them; all members: of HKH itself. */
 static void nystrom(const size_t *D, size_t m, double *want)
 {
-    double *W = malloc(m * m * sizeof(double)), *V = malloc(m * m * sizeof(double));
-    double *values = malloc(m * sizeof(double)), *C = centred_columns(D, m);
+    double *W = lend(m * m * sizeof(double)), *V = lend(m * m * sizeof(double));
+    double *values = lend(m * sizeof(double)), *C = centred_columns(D, m);
 
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < m; j++)
@@ -90,17 +89,13 @@ static void nystrom(const size_t *D, size_t m, double *want)
             for (size_t j = 0; j < m; j++)
                 want[i * P + k] += C[i * m + j] * V[k * m + j] / sqrt(values[k]);
         }
-    free(W);
-    free(V);
-    free(values);
-    free(C);
 }
 
 /* Û Λ̂^½ of column sampling: C̃ = ÛΣVᵀ, λ̂ = √(n/m) σ. */
 static void column(const size_t *D, size_t m, double *want)
 {
-    double *C = centred_columns(D, m), *G = malloc(m * m * sizeof(double));
-    double *V = malloc(m * m * sizeof(double)), *values = malloc(m * sizeof(double));
+    double *C = centred_columns(D, m), *G = lend(m * m * sizeof(double));
+    double *V = lend(m * m * sizeof(double)), *values = lend(m * sizeof(double));
 
     brute_multiply_t(C, C, G, count, m, m);
     brute_eigen(G, m, values, V);
@@ -113,10 +108,6 @@ static void column(const size_t *D, size_t m, double *want)
                 want[i * P + k] += C[i * m + j] * V[k * m + j] / sigma * root;
         }
     }
-    free(C);
-    free(G);
-    free(V);
-    free(values);
 }
 
 /* Checks that the figures of a sample of pairs of nodes, none with itself, are near those of all:
@@ -148,35 +139,30 @@ static void check_distances(const char *name, const double *Y)
     assert_true(fabs(kept - preserved) < 0.04 * (1 - preserved));
 }
 
-static void exact_is_double_centring(void **state)
+TEST(exact_is_double_centring)
 {
-    const char *const settings[] = {"map",        "isomap", "approx",    "exact", "neighbors", "6",
-                                    "components", "3",      "precision", "f64",   NULL};
-    double *Y = malloc(count * P * sizeof(double)), *want = malloc(count * P * sizeof(double));
+    double *Y = lend(count * P * sizeof(double)), *want = lend(count * P * sizeof(double));
     uint64_t rows[N];
 
-    (void)state;
-    fit("exact", settings, Y);
+    fit("exact", "map=isomap approx=exact neighbors=6 components=3 precision=f64", Y);
     nystrom(members, count, want);
     check_embedding(Y, want);
     check_distances("exact", Y);
     read_part("exact", "rows", rows, count);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(rows[i], members[i]);
-    free(Y);
-    free(want);
 }
 
 /* Landmarks as the fit has drawn them, then what follows from them. */
 static void check_landmarks(const char *approx, void (*follow)(const size_t *D, size_t m, double *))
 {
-    const char *const settings[] = {"map",        "isomap", "landmarks", "60", "neighbors", "6",
-                                    "components", "3",      "seed",      "4",  "approx",    approx,
-                                    NULL};
-    double *Y = malloc(count * P * sizeof(double)), *want = malloc(count * P * sizeof(double));
+    char settings[100];
+    double *Y = lend(count * P * sizeof(double)), *want = lend(count * P * sizeof(double));
     uint64_t rows[M];
     size_t landmarks[M];
 
+    snprintf(settings, sizeof(settings),
+             "map=isomap landmarks=60 neighbors=6 components=3 seed=4 approx=%s", approx);
     fit(approx, settings, Y);
     read_part(approx, "landmarks", rows, M);
     for (size_t j = 0; j < M; j++) {
@@ -186,36 +172,31 @@ static void check_landmarks(const char *approx, void (*follow)(const size_t *D, 
     follow(landmarks, M, want);
     check_embedding(Y, want);
     check_distances(approx, Y);
-    free(Y);
-    free(want);
 }
 
-static void landmarks_are_nystroms(void **state)
+TEST(landmarks_are_nystroms)
 {
-    (void)state;
     check_landmarks("nystrom", nystrom);
 }
 
-static void columns_are_sampled(void **state)
+TEST(columns_are_sampled)
 {
-    (void)state;
     check_landmarks("column", column);
 }
 
 /* Each landmark is as far from those before it as any member is, the twins last of all. */
-static void maxmin_is_greedy(void **state)
+TEST(maxmin_is_greedy)
 {
     const char *landmarks[] = {"30", "166"};
 
-    (void)state;
     for (size_t run = 0; run < 2; run++) {
-        const char *const settings[] = {"map",        "isomap", "landmarks", landmarks[run],
-                                        "neighbors",  "6",      "select",    "maxmin",
-                                        "components", "3",      NULL};
+        char settings[100];
         size_t m = strtoul(landmarks[run], NULL, 10) < count ? 30 : count;
-        double *Y = malloc(count * P * sizeof(double)), nearest[N];
+        double *Y = lend(count * P * sizeof(double)), nearest[N];
         uint64_t rows[N];
 
+        snprintf(settings, sizeof(settings),
+                 "map=isomap landmarks=%s neighbors=6 select=maxmin components=3", landmarks[run]);
         fit(landmarks[run], settings, Y);
         read_part(landmarks[run], "landmarks", rows, m);
         for (size_t i = 0; i < N; i++)
@@ -232,16 +213,7 @@ static void maxmin_is_greedy(void **state)
                 nearest[i] = fmin(nearest[i], paths[rows[j]][i]);
         }
         check_distances(landmarks[run], Y); /* though the landmarks are the outermost points */
-        free(Y);
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(exact_is_double_centring),
-                                       cmocka_unit_test(landmarks_are_nystroms),
-                                       cmocka_unit_test(columns_are_sampled),
-                                       cmocka_unit_test(maxmin_is_greedy)};
-
-    return cmocka_run_group_tests(tests, make_paths, remove_points);
-}
+AROUND_ALL(make_paths, remove_points)

@@ -1,9 +1,5 @@
 /* evaluate/kmeans.h against Lloyd's iterations by plain loops from the same initial centres, for
  * rows in memory or not, and any number of threads. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/context.h"
 
 #include "base/random.h"
@@ -42,17 +38,15 @@ static int read_case(void *arg, uint64_t first, size_t count, float *out)
 static double *rows_of(struct ny_cloud *cloud)
 {
     size_t values = (size_t)cloud->n * cloud->p;
-    uint64_t *list = calloc(cloud->n, sizeof(*list));
-    float *narrow = malloc(values * sizeof(*narrow));
-    double *y = malloc(values * sizeof(*y));
+    uint64_t *list = lend_zeros(cloud->n * sizeof(*list));
+    float *narrow = lend(values * sizeof(*narrow));
+    double *y = lend(values * sizeof(*y));
 
     for (uint64_t i = 0; i < cloud->n; i++)
         list[i] = i;
     assert_int_equal(ny_cloud_gather(cloud, list, (size_t)cloud->n, narrow), NY_OK);
     for (size_t i = 0; i < values; i++)
         y[i] = (double)narrow[i];
-    free(narrow);
-    free(list);
     return y;
 }
 
@@ -61,8 +55,8 @@ static double lloyd(const struct ny_cloud *cloud, const double *y, size_t k, dou
                     double *moved)
 {
     size_t p = cloud->p, n = (size_t)cloud->n;
-    double *sums = calloc(k * (p + 1), sizeof(*sums)), inertia = 0;
-    size_t *of = malloc(n * sizeof(*of));
+    double *sums = lend_zeros(k * (p + 1) * sizeof(*sums)), inertia = 0;
+    size_t *of = lend(n * sizeof(*of));
 
     for (size_t i = 0; i < n; i++) {
         double least = INFINITY;
@@ -92,8 +86,6 @@ static double lloyd(const struct ny_cloud *cloud, const double *y, size_t k, dou
     for (size_t i = 0; i < n; i++)
         for (size_t c = 0; c < p; c++)
             inertia += pow(y[i * p + c] - centres[of[i] * p + c], 2);
-    free(of);
-    free(sums);
     return inertia;
 }
 
@@ -106,8 +98,8 @@ static void against_loops(const struct cloud_case *of, size_t k, bool hold)
                             .iterations = 300, .tolerance = 1e-4, .seed = 7};
     struct ny_centres found = {0};
     size_t count = how.inits * k * of->p;
-    float *first = malloc(count * sizeof(*first));
-    double *y, *centres = malloc(count * sizeof(*centres));
+    float *first = lend(count * sizeof(*first));
+    double *y, *centres = lend(count * sizeof(*centres));
 
     assert_int_equal(ny_cloud_open(&cloud, ctx, &reader, 2, hold), NY_OK);
     y = rows_of(&cloud);
@@ -117,7 +109,7 @@ static void against_loops(const struct cloud_case *of, size_t k, bool hold)
         centres[i] = (double)first[i];
     for (size_t r = 0; r < how.inits; r++) {
         double moved = 0, inertia = 0;
-        uint32_t *cluster = malloc(of->n * sizeof(*cluster));
+        uint32_t *cluster = lend(of->n * sizeof(*cluster));
 
         for (unsigned step = 0; step < found.steps[r]; step++) {
             if (step > 0) assert_true(moved > how.tolerance * cloud.squares / (double)(of->n * of->p));
@@ -142,22 +134,17 @@ static void against_loops(const struct cloud_case *of, size_t k, bool hold)
                 }
                 assert_true(own <= other + 1e-5);
             }
-        free(cluster);
     }
     ny_centres_release(&found, ctx);
     ny_cloud_close(&cloud);
-    free(y);
-    free(centres);
-    free(first);
 }
 
-static void as_lloyd(void **state)
+TEST(as_lloyd)
 {
     const struct cloud_case small = {700, 3, 4, 0, 1, false}, wide = {5000, 37, 11, 0, 1, false};
     const struct cloud_case offset = {3000, 2, 5, 300, 1, false};
     const struct cloud_case huge = {3000, 5, 6, 0, 1e30, false}, tiny = {3000, 5, 6, 0, 1e-30, false};
 
-    (void)state;
     against_loops(&small, 4, true);
     against_loops(&small, 7, false);
     against_loops(&wide, 10, true);
@@ -187,13 +174,12 @@ static void run(const struct cloud_case *of, unsigned threads, bool hold, uint32
     ny_context_set_threads(ctx, 0);
 }
 
-static void same_bytes_any_way(void **state)
+TEST(same_bytes_any_way)
 {
     const struct cloud_case of = {150001, 6, 9, 10, 1, false}; /* several pieces, units and threads */
-    uint32_t *cluster = malloc(of.n * sizeof(*cluster)), *other = malloc(of.n * sizeof(*other));
+    uint32_t *cluster = lend(of.n * sizeof(*cluster)), *other = lend(of.n * sizeof(*other));
     double inertia[4], other_inertia[4];
 
-    (void)state;
     run(&of, 1, true, cluster, inertia);
     for (unsigned threads = 1; threads <= 4; threads++)
         for (int hold = 0; hold < 2; hold++) {
@@ -201,8 +187,6 @@ static void same_bytes_any_way(void **state)
             assert_memory_equal(inertia, other_inertia, sizeof(inertia));
             assert_memory_equal(cluster, other, of.n * sizeof(*cluster));
         }
-    free(other);
-    free(cluster);
 }
 
 struct counted {
@@ -228,17 +212,16 @@ static void assign(struct ny_cloud *cloud, uint32_t *cluster)
 }
 
 /* Rows that are gathered one list after another are read once, and a pass may follow. */
-static void gathered_rows_are_read_once(void **state)
+TEST(gathered_rows_are_read_once)
 {
     enum { N = 600001, P = 2, ROWS = 10000 };
     struct counted counted = {{N, P, 5, 0, 1, false}, 0};
     struct ny_cloud_reader reader = {count_rows, &counted, N, P};
-    uint32_t *cluster = malloc(N * sizeof(*cluster)), *other = malloc(N * sizeof(*other));
+    uint32_t *cluster = lend(N * sizeof(*cluster)), *other = lend(N * sizeof(*other));
     struct ny_cloud cloud, held;
     static uint64_t list[ROWS];
     static float y[ROWS * P];
 
-    (void)state;
     assert_int_equal(ny_cloud_open(&held, ctx, &reader, 2, true), NY_OK);
     assert_int_equal(ny_cloud_open(&cloud, ctx, &reader, 2, false), NY_OK);
     counted.rows = 0;
@@ -258,18 +241,15 @@ static void gathered_rows_are_read_once(void **state)
     assert_memory_equal(cluster, other, N * sizeof(*cluster));
     ny_cloud_close(&cloud);
     ny_cloud_close(&held);
-    free(other);
-    free(cluster);
 }
 
 /* With fewer different rows than clusters, each row is one, and the other clusters are empty. */
-static void repeated_rows(void **state)
+TEST(repeated_rows)
 {
     const struct cloud_case of = {1000, 4, 3, 0, 1, true};
     uint32_t cluster[1000];
     double inertia[4];
 
-    (void)state;
     run(&of, 2, true, cluster, inertia);
     for (size_t i = 0; i < 1000; i++)
         for (size_t j = 0; j < i; j++)
@@ -286,28 +266,16 @@ static int broken(void *arg, uint64_t first, size_t count, float *out)
     return err;
 }
 
-static void not_finite(void **state)
+TEST(not_finite)
 {
     const struct cloud_case of = {5000, 2, 3, 0, 1, false};
     struct ny_cloud_reader reader = {broken, (void *)&of, of.n, of.p};
     struct ny_cloud cloud;
 
-    (void)state;
     assert_int_equal(ny_cloud_open(&cloud, ctx, &reader, 2, true), NY_ENUMERIC);
     assert_non_null(strstr(ny_context_message(ctx), "row 4321"));
     ny_cloud_close(&cloud);
     ny_error_clear(ctx);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_lloyd),
-        cmocka_unit_test(same_bytes_any_way),
-        cmocka_unit_test(gathered_rows_are_read_once),
-        cmocka_unit_test(repeated_rows),
-        cmocka_unit_test(not_finite),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

@@ -1,19 +1,11 @@
 /* spectral/krylov.c, the projected problem without its Gram: eigenpairs of K̃ by brute force, for
  * every normalisation and kernel; what it says of its residuals; W that is rank deficient. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "spectral/krylov.h"
 #include "spectral/methods.h"
 #include "support/brute.h"
 #include "support/context.h"
 #include "support/small.h"
+#include "support/test.h"
 #include "support/wanted.h"
 
 enum { N = 90, D = 4, M = 24, LARGE = 70 };
@@ -69,10 +61,9 @@ static void check_exact(const struct small *set, enum small_tiles tiles,
         assert_near(solution.values[k], w.values[k], 1e-3 * w.values[0]);
     assert_int_equal(solution.rank_effective, w.rank);
     ny_solution_release(&solution, ctx);
-    wanted_free(&w);
 }
 
-static void a_block_of_all_space_gives_the_exact_pairs(void **state)
+TEST(a_block_of_all_space_gives_the_exact_pairs)
 {
     static const struct {
         enum ny_normalisation normalisation;
@@ -86,7 +77,6 @@ static void a_block_of_all_space_gives_the_exact_pairs(void **state)
                  {NY_CENTRED_LANDMARKS, true},
                  {NY_CENTRED_IMPLICIT, true}};
 
-    (void)state;
     for (int kernel = 0; kernel < SMALL_KERNELS; kernel++) {
         struct small set;
 
@@ -97,14 +87,13 @@ static void a_block_of_all_space_gives_the_exact_pairs(void **state)
             if (kernel == SMALL_RBF || kernel == SMALL_NARROW)
                 check_exact(&set, SMALL_F32, cases[c].normalisation, cases[c].affine, 0);
         }
-        small_free(&set);
     }
 }
 
 /* ‖Av − λv‖ of v with û = ΦBv/√λ: Φ B takes it to K̃û − λû. */
 static double residual_of(const struct wanted *w, const double *U, size_t k, double value)
 {
-    double sum = 0, *difference = malloc(N * sizeof(double));
+    double sum = 0, *difference = lend(N * sizeof(double));
 
     for (size_t i = 0; i < N; i++) {
         difference[i] = -value * U[i * P + k];
@@ -118,18 +107,16 @@ static double residual_of(const struct wanted *w, const double *U, size_t k, dou
             dot += w->V[q * N + i] * difference[i];
         sum += dot * dot / w->values[q];
     }
-    free(difference);
     return sqrt(value * sum);
 }
 
 /* Ritz values are below the eigenvalues and grow with the passes; û are orthonormal whatever the
  * accuracy; the residual is what it is said to be, and ends the passes where it is small. */
-static void residuals_are_what_is_reported(void **state)
+TEST(residuals_are_what_is_reported)
 {
     static const enum ny_normalisation all[] = {NY_RAW, NY_CENTRED_LANDMARKS, NY_CENTRED_IMPLICIT,
                                                 NY_DIVIDED_LANDMARKS, NY_DIVIDED_IMPLICIT};
 
-    (void)state;
     for (size_t c = 0; c < sizeof(all) / sizeof(all[0]); c++) {
         double last[P] = {0}, first_residual = 0;
         struct small set;
@@ -159,32 +146,27 @@ static void residuals_are_what_is_reported(void **state)
             ny_solution_release(&solution, ctx);
         }
         assert_true(first_residual > 1e-2); /* the first pass alone is not good enough */
-        wanted_free(&w);
-        small_free(&set);
     }
 }
 
 /* Blocks that may fill all of space, the last one narrower, also where W or A has less. */
-static void the_last_block_fills_what_is_left(void **state)
+TEST(the_last_block_fills_what_is_left)
 {
     struct small set;
 
-    (void)state;
     for (int kernel = 0; kernel < SMALL_KERNELS; kernel++) {
         small_new(&set, (enum small_kernel)kernel, N, D, M);
         check_exact(&set, SMALL_F64, NY_RAW, false, 9);
         check_exact(&set, SMALL_F64, NY_CENTRED_IMPLICIT, false, 9);
-        small_free(&set);
     }
 }
 
 /* --rank k: K̃ is C W_k⁺ Cᵀ. */
-static void of_a_rank(void **state)
+TEST(of_a_rank)
 {
     static const enum ny_normalisation all[] = {NY_RAW, NY_CENTRED_LANDMARKS, NY_CENTRED_IMPLICIT};
     struct small set;
 
-    (void)state;
     small_new(&set, SMALL_RBF, N, D, M);
     for (size_t c = 0; c < 3; c++) {
         struct ny_problem problem = problem_of(all[c], false, M, 0);
@@ -200,17 +182,14 @@ static void of_a_rank(void **state)
         check_certificate(&w, &solution, P, 1e-9);
         assert_int_equal(solution.rank_effective, 8);
         ny_solution_release(&solution, ctx);
-        wanted_free(&w);
     }
-    small_free(&set);
 }
 
 /* Averages over D leave a W̃ of rank M − 1, which Cholesky whitens all the same; not duplicates. */
-static void eigenvectors_of_W_are_for_deficient_ranks(void **state)
+TEST(eigenvectors_of_W_are_for_deficient_ranks)
 {
     static const enum small_kernel kernels[] = {SMALL_RBF, SMALL_DUPLICATES};
 
-    (void)state;
     for (size_t k = 0; k < 2; k++) {
         struct ny_problem problem = problem_of(NY_CENTRED_LANDMARKS, false, 3, 1);
         struct ny_krylov krylov;
@@ -227,19 +206,7 @@ static void eigenvectors_of_W_are_for_deficient_ranks(void **state)
         assert_int_equal(ny_krylov_new(&krylov, &problem, NULL, 0), NY_OK);
         assert_int_equal(krylov.B.at != NULL, kernels[k] == SMALL_DUPLICATES);
         ny_krylov_release(&krylov);
-        small_free(&set);
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_block_of_all_space_gives_the_exact_pairs),
-        cmocka_unit_test(residuals_are_what_is_reported),
-        cmocka_unit_test(the_last_block_fills_what_is_left),
-        cmocka_unit_test(of_a_rank),
-        cmocka_unit_test(eigenvectors_of_W_are_for_deficient_ranks),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

@@ -8,11 +8,12 @@
 #include "results/record.h"
 #include "store/store.h"
 #include "support/brute.h"
+#include "support/options.h"
 
 enum { M = 12 };
 
 static const double width = 0.3;
-static char points_file[200];
+static char points_file[200], by_points[300];
 static float given[M * D]; /* none of them is a row */
 
 static void write_points(const float *values)
@@ -31,6 +32,8 @@ static int make_points(void **state)
     int err = start(state);
 
     path_of(points_file, "points.csv");
+    snprintf(by_points, sizeof(by_points),
+             "landmarks-points=%s map=svd components=12 precision=f64", points_file);
     for (int i = 0; i < M; i++)
         for (int j = 0; j < D; j++)
             given[i * D + j] = (value_of((uint64_t)(7 * i), (uint64_t)j) +
@@ -118,7 +121,7 @@ static void check_points(const char *store, const double *wanted, int type)
 static void check_fit(const char *store, struct ny_report *report, const double *x, size_t n,
                       int dtype)
 {
-    double *Z = malloc(n * M * sizeof(double)), *Y = malloc(n * M * sizeof(double)), left = 0;
+    double *Z = lend(n * M * sizeof(double)), *Y = lend(n * M * sizeof(double)), left = 0;
     double wanted_points[M * D];
     struct ny_view *view;
 
@@ -140,25 +143,16 @@ static void check_fit(const char *store, struct ny_report *report, const double 
         wanted_points[i] = (double)given[i];
     check_points(store, wanted_points, dtype);
     assert_int_equal(kept_points(store).dtype, dtype);
-    free(Z);
-    free(Y);
 }
 
-static struct update_case all_components = {
-    "points",
-    {"landmarks-points", points_file, "map", "svd", "components", "12", "precision", "f64"},
-    1e-5,
-    0.3,
-    false,
-    false};
+static struct update_case all_components = {"points", by_points, 1e-5, 0.3, false, false};
 
 /* Rows of bytes, of two bytes, f32 and f64: the points are f32, which no byte holds. */
-static void rows_of_each_type(void **state)
+TEST(rows_of_each_type)
 {
     enum { N = 2500 };
-    double *x = malloc(N * D * sizeof(double));
+    double *x = lend(N * D * sizeof(double));
 
-    (void)state;
     for (int dtype = NY_U8; dtype <= NY_F64; dtype++) {
         struct ny_table table = {
             .struct_bytes = sizeof(table), .dtype = NY_F64, .rows = N, .columns = D, .values = x};
@@ -185,19 +179,17 @@ static void rows_of_each_type(void **state)
         ny_report_free(report);
         case_remove(store);
     }
-    free(x);
 }
 
 /* Points of text are as exact as the rows of the store. */
-static void points_of_text_have_the_digits_of_f64(void **state)
+TEST(points_of_text_have_the_digits_of_f64)
 {
-    double *x = malloc(FIRST * D * sizeof(double)), points[M * D];
+    double *x = lend(FIRST * D * sizeof(double)), points[M * D];
     struct ny_table table = {
         .struct_bytes = sizeof(table), .dtype = NY_F64, .rows = FIRST, .columns = D, .values = x};
     char store[200];
     FILE *file;
 
-    (void)state;
     path_of(store, "digits.nys");
     for (size_t i = 0; i < FIRST * D; i++)
         x[i] = (double)value_of(i / D, i % D) + 1e-12;
@@ -213,27 +205,23 @@ static void points_of_text_have_the_digits_of_f64(void **state)
     check_points(store, points, NY_F64);
     write_points(given);
     case_remove(store);
-    free(x);
 }
 
 /* Sparse rows, in which the points are fuller than any row. */
-static void sparse_rows(void **state)
+TEST(sparse_rows)
 {
-    double *x = calloc(FIRST * D, sizeof(double));
+    double *x = lend_zeros(FIRST * D * sizeof(double));
     struct ny_table table = {
         .struct_bytes = sizeof(table), .dtype = NY_F64, .rows = FIRST, .columns = D, .values = x};
     struct ny_options *options;
     struct ny_report *report;
     char store[200];
 
-    (void)state;
     path_of(store, "sparse.nys");
     for (uint64_t i = 0; i < FIRST * D; i++)
         if (value_of(i / D, i % D) > 1.5F && i % D != i / D % D)
             x[i] = (double)value_of(i / D, i % D);
-    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-    assert_int_equal(ny_options_set(options, "dtype", "f32"), NY_OK);
-    assert_int_equal(ny_options_set(options, "layout", "sparse"), NY_OK);
+    options = options_with(ctx, "dtype=f32 layout=sparse");
     if (ny_append(ctx, store, &table, options, NULL)) fail_msg("%s", ny_context_message(ctx));
     ny_options_free(options);
     report = fit_well(&all_components, store, NULL);
@@ -241,12 +229,11 @@ static void sparse_rows(void **state)
     assert_int_equal(kept_points(store).slots, D);
     ny_report_free(report);
     case_remove(store);
-    free(x);
 }
 
 /* Points of which each has two values: a record has no room for more, whether they come dense or
  * sparse, and the others are 0 when it is read. */
-static void points_with_zeros_among_sparse_rows(void **state)
+TEST(points_with_zeros_among_sparse_rows)
 {
     double values[M * D] = {0}, packed[M * 2];
     int32_t row_start[M + 1] = {0}, column[M * 2];
@@ -263,7 +250,6 @@ static void points_with_zeros_among_sparse_rows(void **state)
                                  .entries = M * 2};
     char store[200];
 
-    (void)state;
     path_of(store, "zeros.nys");
     append_sparse(store, 0, FIRST);
     for (int i = 0; i < M; i++)
@@ -292,12 +278,14 @@ static void points_with_zeros_among_sparse_rows(void **state)
 /* The embedding of the fit, and its residuals; ny_report_free() the report. */
 static float *fit_by(const char *store, const char *option, const char *value, float *last)
 {
-    struct update_case test = {
-        "rows", {option, value, "certify", "yes", "probe", "50"}, 0, 0, false, false};
-    struct ny_report *report = fit_well(&test, store, NULL);
-    float *Y = malloc(FIRST * 2 * sizeof(float));
+    char options[300];
+    struct update_case test = {"rows", options, 0, 0, false, false};
+    struct ny_report *report;
+    float *Y = lend(FIRST * 2 * sizeof(float));
     struct ny_view *view;
 
+    snprintf(options, sizeof(options), "%s=%s certify=yes probe=50", option, value);
+    report = fit_well(&test, store, NULL);
     assert_int_equal(ny_embedding_read(ctx, store, "fit", 0, FIRST, Y), NY_OK);
     assert_int_equal(ny_view_open(&view, ctx, store, "fit"), NY_OK);
     assert_int_equal(ny_view_read(view, "residuals", FIRST - 1, 1, last), NY_OK);
@@ -307,13 +295,12 @@ static float *fit_by(const char *store, const char *option, const char *value, f
     return Y;
 }
 
-static void rows_give_the_bits_of_their_numbers(void **state)
+TEST(rows_give_the_bits_of_their_numbers)
 {
     char store[200], numbers[200];
     float rows[M * D], last[2], *by_number, *by_point;
     FILE *file;
 
-    (void)state;
     path_of(store, "rows.nys");
     path_of(numbers, "numbers.csv");
     append(store, 0, FIRST);
@@ -330,8 +317,6 @@ static void rows_give_the_bits_of_their_numbers(void **state)
     by_point = fit_by(store, "landmarks-points", points_file, &last[1]);
     assert_memory_equal(by_number, by_point, FIRST * 2 * sizeof(float));
     assert_true(last[0] == last[1]);
-    free(by_number);
-    free(by_point);
     write_points(given);
     case_remove(store);
 }
@@ -342,10 +327,8 @@ static void rows_give_the_bits_of_their_numbers(void **state)
 static void fit_wide(const char *store, const char *option, const struct ny_table *table,
                      size_t rows, float *embedding)
 {
-    struct ny_options *options;
+    struct ny_options *options = options_with(ctx, "gamma=1e-5");
 
-    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-    assert_int_equal(ny_options_set(options, "gamma", "1e-5"), NY_OK);
     assert_int_equal(ny_options_set_table(options, option, table), NY_OK);
     if (ny_fit(ctx, store, option, options, NULL)) fail_msg("%s", ny_context_message(ctx));
     ny_options_free(options);
@@ -357,7 +340,7 @@ static void check_chunks(const char *path, const float *x, size_t rows, size_t d
 {
     size_t row = d * sizeof(float), all = rows * row, at = 0;
     size_t whole = NY_CHUNK_BYTES / row * row, most = whole ? whole : NY_CHUNK_BYTES;
-    struct ny_chunk chunk = {.data = malloc(NY_CHUNK_BYTES), .capacity = NY_CHUNK_BYTES};
+    struct ny_chunk chunk = {.data = lend(NY_CHUNK_BYTES), .capacity = NY_CHUNK_BYTES};
     struct ny_store *store;
 
     assert_non_null(chunk.data);
@@ -372,7 +355,6 @@ static void check_chunks(const char *path, const float *x, size_t rows, size_t d
         at += wanted;
     }
     ny_store_close(store);
-    free(chunk.data);
 }
 
 /* Makes the last chunk of a row of several shorter: the row is refused, others are read. */
@@ -394,7 +376,7 @@ static void refuse_a_short_chunk(const char *path, size_t rows, size_t d, float 
 }
 
 /* Landmarks of several to a chunk, and of several chunks each; all rows are landmarks. */
-static void points_may_be_larger_than_a_chunk(void **state)
+TEST(points_may_be_larger_than_a_chunk)
 {
     enum { ROWS = 6 };
     static const size_t widths[] = {60001, 300001};
@@ -405,10 +387,9 @@ static void points_may_be_larger_than_a_chunk(void **state)
                                   .columns = 1,
                                   .values = numbers};
 
-    (void)state;
     for (size_t w = 0; w < 2; w++) {
         size_t d = widths[w];
-        float *x = malloc(sizeof(float) * ROWS * d), *back = malloc(sizeof(float) * 4 * d);
+        float *x = lend(sizeof(float) * ROWS * d), *back = lend(sizeof(float) * 4 * d);
         float by_number[ROWS * 2], by_point[ROWS * 2];
         const struct ny_table points = {.struct_bytes = sizeof(points),
                                         .dtype = NY_F32,
@@ -418,7 +399,6 @@ static void points_may_be_larger_than_a_chunk(void **state)
         struct ny_view *view;
         char store[200];
 
-        assert_true(x && back);
         path_of(store, "wide.nys");
         for (size_t i = 0; i < ROWS * d; i++)
             x[i] = (float)ny_hash01(8, NY_STREAM_DATA, i);
@@ -433,8 +413,6 @@ static void points_may_be_larger_than_a_chunk(void **state)
         check_chunks(store, x, ROWS, d);
         if (w == 1) refuse_a_short_chunk(store, ROWS, d, back);
         case_remove(store);
-        free(back);
-        free(x);
     }
 }
 
@@ -446,12 +424,11 @@ static void stop_now(void *user, const struct ny_report *plan)
     ny_context_interrupt(ctx, 2);
 }
 
-static void jobs_go_on_and_are_updated_without_the_file(void **state)
+TEST(jobs_go_on_and_are_updated_without_the_file)
 {
     struct ny_report *report;
     char store[200];
 
-    (void)state;
     path_of(store, "gone.nys");
     append(store, 0, FIRST);
     ny_context_set_plan(ctx, stop_now, NULL);
@@ -472,17 +449,5 @@ static void jobs_go_on_and_are_updated_without_the_file(void **state)
     case_remove(store);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(rows_of_each_type, clear),
-        cmocka_unit_test_teardown(points_of_text_have_the_digits_of_f64, clear),
-        cmocka_unit_test_teardown(sparse_rows, clear),
-        cmocka_unit_test_teardown(points_with_zeros_among_sparse_rows, clear),
-        cmocka_unit_test_teardown(rows_give_the_bits_of_their_numbers, clear),
-        cmocka_unit_test_teardown(points_may_be_larger_than_a_chunk, clear),
-        cmocka_unit_test_teardown(jobs_go_on_and_are_updated_without_the_file, clear),
-    };
-
-    return cmocka_run_group_tests(tests, make_points, stop);
-}
+AROUND_ALL(make_points, stop)
+AROUND_EACH(NULL, clear)

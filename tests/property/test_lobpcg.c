@@ -1,9 +1,5 @@
 /* graph/lobpcg.h against the dense Laplacian, made of the lists and solved by LAPACK: multiple
  * eigenvalues, gaps of all sizes, hubs, graphs of a few nodes. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/context.h"
 #include "support/net.h"
 
@@ -15,7 +11,7 @@
 /* L in place of A. */
 static void normalise(double *A, size_t n)
 {
-    double *degree = calloc(n, sizeof(double));
+    double *degree = lend_zeros(n * sizeof(double));
 
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++)
@@ -23,7 +19,6 @@ static void normalise(double *A, size_t n)
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++)
             A[i * n + j] = (i == j) - A[i * n + j] / sqrt(degree[i]) / sqrt(degree[j]);
-    free(degree);
 }
 
 static void go_on(struct ny_lobpcg *solver)
@@ -89,8 +84,8 @@ static void check_pairs(enum net_shape shape, size_t n, size_t wanted, double ga
     make(&made, ctx, &net, gamma);
     n = made.graph.n;
     L = dense_weights(&net, &made.graph, made.gamma);
-    value = malloc(n * sizeof(double));
-    V = malloc(n * n * sizeof(double));
+    value = lend(n * sizeof(double));
+    V = lend(n * n * sizeof(double));
     normalise(L, n);
     solve(&solver, &made, wanted);
     check_vectors(&solver, L);
@@ -100,44 +95,36 @@ static void check_pairs(enum net_shape shape, size_t n, size_t wanted, double ga
     last = -value[wanted - 1];
     for (size_t k = 0; k < wanted; k++)
         assert_true(fabs(solver.value[k] + value[k]) <= share * last + 1e-13);
-    free(V);
-    free(value);
-    free(L);
     ny_lobpcg_release(&solver);
     unmake(&made);
-    net_free(&net);
 }
 
-static void test_pairs(void **state)
+TEST(test_pairs)
 {
-    (void)state;
     check_pairs(SHEET, 1000, 11, -1, 1e-3);
     check_pairs(SHEET, 900, 4, 0, 1e-3);
     check_pairs(SMALL_WORLD, 800, 3, -1, 1e-3);
 }
 
 /* Rows whose degrees are no f32; that of a group, to which an eigenvector belongs. */
-static void test_outlier(void **state)
+TEST(test_outlier)
 {
-    (void)state;
     check_pairs(OUTLIER, 801, 3, -1, 1e-3);
     check_pairs(FAR_GROUP, 805, 3, -1, 1e-3);
 }
 
 /* λ = 1 − cos(2πk/n) twice each, and the block may end within a pair; n/(n − 1) n − 1 times, of
  * which a block holds a few; 1 n − 2 times. */
-static void test_multiple(void **state)
+TEST(test_multiple)
 {
-    (void)state;
     check_pairs(CYCLE, 700, 4, -1, 1e-3);
     check_pairs(CYCLE, 700, 5, -1, 1e-3);
     check_pairs(COMPLETE, 600, 4, -1, 1e-3);
     check_pairs(STAR, 800, 4, -1, 1e-3);
 }
 
-static void test_small(void **state)
+TEST(test_small)
 {
-    (void)state;
     check_pairs(PATH, 2, 2, -1, 1e-12);
     check_pairs(PATH, 2, 1, -1, 1e-12);
     check_pairs(PATH, 3, 3, -1, 1e-12);
@@ -148,7 +135,7 @@ static void test_small(void **state)
 
 /* Halves joined by one edge of weight 1e-7: λ_2 is 1e-10, and found to four digits, though λ_3 is
  * 1e-4. */
-static void test_nearly_disconnected(void **state)
+TEST(test_nearly_disconnected)
 {
     struct ny_lobpcg solver;
     struct made made;
@@ -156,12 +143,11 @@ static void test_nearly_disconnected(void **state)
     double *L, value[3], *V;
     size_t n = 1000;
 
-    (void)state;
     net_of(&net, DUMBBELL, n);
     make(&made, ctx, &net, -1);
     n = made.graph.n;
     L = dense_weights(&net, &made.graph, made.gamma);
-    V = malloc(3 * n * sizeof(double));
+    V = lend(3 * n * sizeof(double));
     normalise(L, n);
     solve(&solver, &made, 2);
     check_vectors(&solver, L);
@@ -171,11 +157,8 @@ static void test_nearly_disconnected(void **state)
     assert_true(-value[1] < 1e-8 && -value[2] > 1e-4);
     assert_true(fabs(solver.value[1] + value[1]) < -1e-4 * value[1]);
     assert_true(solver.at->steps < 15);
-    free(V);
-    free(L);
     ny_lobpcg_release(&solver);
     unmake(&made);
-    net_free(&net);
 }
 
 /* Returns ‖Lu_k‖ by the edges of the graph. */
@@ -199,14 +182,13 @@ static double product(const struct ny_lobpcg *solver, size_t k)
 /* A ring of sheets with edges of weights of 1e-7 to 1e-28 between them has more eigenvalues that
  * are 0 to rounding than the block holds. Vectors that are off by 1e-7 are mended in a few steps,
  * and take in nothing of what rounding makes of the others. */
-static void test_many_groups(void **state)
+TEST(test_many_groups)
 {
     enum { GROUPS = 60, SIDE = 30, GROUP = SIDE * SIDE };
     struct ny_lobpcg solver;
     struct made made;
     struct net net;
 
-    (void)state;
     net_new(&net, GROUPS * GROUP, 5);
     for (size_t i = 0; i < net.n; i++) {
         size_t x = i % SIDE, y = i % GROUP / SIDE;
@@ -232,12 +214,11 @@ static void test_many_groups(void **state)
         assert_true(fabs(solver.value[k]) < 1e-16 && product(&solver, k) <= NY_LOBPCG_ROUNDING);
     ny_lobpcg_release(&solver);
     unmake(&made);
-    net_free(&net);
 }
 
 /* A torus of squares has 1 − (cos(2πa/N) + cos(2πb/N))/2. Its nodes have few ties, of which small
  * aggregates are made. */
-static void test_mesh(void **state)
+TEST(test_mesh)
 {
     enum { SIDE = 150, WANTED = 5 };
     const double expected = (1 - cos(2 * acos(-1) / SIDE)) / 2;
@@ -245,7 +226,6 @@ static void test_mesh(void **state)
     struct made made;
     struct net net;
 
-    (void)state;
     net_new(&net, (size_t)SIDE * SIDE, 2);
     for (size_t i = 0; i < net.n; i++) {
         net_link(&net, i, i / SIDE * SIDE + (i + 1) % SIDE, 1);
@@ -258,59 +238,54 @@ static void test_mesh(void **state)
         assert_true(fabs(solver.value[k] - (k ? expected : 0)) < 1e-3 * expected);
     ny_lobpcg_release(&solver);
     unmake(&made);
-    net_free(&net);
 }
 
 /* ---- starts and bytes ------------------------------------------------------------------------ */
 
 /* A coarser graph has degrees that are more than its edges' weights: its dense problem, too. */
-static void test_loops(void **state)
+TEST(test_loops)
 {
+    struct ny_layout l = {.ctx = ctx};
     struct ny_lobpcg solver;
     struct ny_coarse coarse;
     struct made made;
     struct net net;
 
-    (void)state;
     net_of(&net, SHEET, 600);
     make(&made, ctx, &net, -1);
-    assert_int_equal(ny_coarse_new(&coarse, &made.affinity, false), NY_OK);
+    assert_int_equal(ny_coarse_new(&coarse, &l, &made.affinity, false), NY_OK);
     assert_int_equal(ny_lobpcg_new(&solver, &coarse.affinity, 9, 5, NULL), NY_OK);
     assert_true(solver.n < 512 && solver.at->steps == 0);
     for (size_t k = 0; k < 9; k++)
         assert_true(solver.residual[k] < 1e-12);
     ny_lobpcg_release(&solver);
-    ny_coarse_release(&coarse);
+    ny_layout_free(&l);
     unmake(&made);
-    net_free(&net);
 }
 
 /* Coarser graphs give vectors from which a few steps are left. */
-static void test_start(void **state)
+TEST(test_start)
 {
     struct ny_lobpcg solver;
     struct made made;
     struct net net;
 
-    (void)state;
     net_of(&net, SHEET, 5000);
     make(&made, ctx, &net, -1);
     solve(&solver, &made, 11);
     assert_true(solver.at->steps > 0 && solver.at->steps <= 9);
     ny_lobpcg_release(&solver);
     unmake(&made);
-    net_free(&net);
 }
 
 /* A node whose weights are below all numbers counts as hardly there. */
-static void test_vanishing(void **state)
+TEST(test_vanishing)
 {
     struct ny_components components;
     struct ny_affinity affinity;
     struct ny_edges graph;
     struct net net;
 
-    (void)state;
     net_new(&net, 20, 1);
     for (size_t i = 0; i + 1 < 20; i++)
         net_link(&net, i, i + 1, i < 18 ? 1 : 50);
@@ -322,19 +297,17 @@ static void test_vanishing(void **state)
     ny_affinity_release(&affinity);
     ny_edges_release(&graph);
     ny_components_release(&components);
-    net_free(&net);
     check_pairs(OUTLIER, 801, 3, 40, 1e-3);
 }
 
 /* The bytes are the same for any number of threads, and from a state that was saved at any step. */
-static void test_bytes(void **state)
+TEST(test_bytes)
 {
     struct ny_lobpcg solver, other;
     struct made made;
     struct net net;
     size_t bytes;
 
-    (void)state;
     net_of(&net, SHEET, 5000);
     ny_context_set_threads(ctx, 1);
     make(&made, ctx, &net, -1);
@@ -357,12 +330,11 @@ static void test_bytes(void **state)
     }
     ny_lobpcg_release(&solver);
     unmake(&made);
-    net_free(&net);
 }
 
 /* Tests the Gram with W less some columns, as if it depended on X and P: sums of rows of five
  * differ from those of rows of eight. */
-static void test_gram(void **state)
+TEST(test_gram)
 {
     enum { N = 3000, W = 5 };
     double G[(8 + W) * W];
@@ -370,7 +342,6 @@ static void test_gram(void **state)
     struct made made;
     struct net net;
 
-    (void)state;
     net_of(&net, SHEET, N);
     make(&made, ctx, &net, -1);
     assert_int_equal(ny_lobpcg_new(&solver, &made.affinity, 3, 5, NULL), NY_OK);
@@ -393,18 +364,16 @@ static void test_gram(void **state)
         }
     ny_lobpcg_release(&solver);
     unmake(&made);
-    net_free(&net);
 }
 
 /* States that no step has left: they would be read beyond their ends. */
-static void test_foreign_states(void **state)
+TEST(test_foreign_states)
 {
     const double directions[] = {NAN, -1, 1e9, INFINITY};
     struct ny_lobpcg solver;
     struct made made;
     struct net net;
 
-    (void)state;
     net_of(&net, SHEET, 2000);
     make(&made, ctx, &net, -1);
     for (size_t i = 0; i < sizeof(directions) / sizeof(directions[0]); i++) {
@@ -415,25 +384,22 @@ static void test_foreign_states(void **state)
         ny_lobpcg_release(&solver);
     }
     unmake(&made);
-    net_free(&net);
     net_of(&net, SHEET, 100);
     make(&made, ctx, &net, -1);
     assert_int_equal(ny_lobpcg_new(&solver, &made.affinity, 4, 5, NULL), NY_OK);
     assert_int_equal(ny_lobpcg_step(&solver), NY_ENUMERIC);
     ny_lobpcg_release(&solver);
     unmake(&made);
-    net_free(&net);
 }
 
 /* Tests a step of inverse iteration whose block has a vector twice, which leaves fewer columns than
  * it needs: residuals of 0 leave the vectors as they are. */
-static void test_dependent(void **state)
+TEST(test_dependent)
 {
     struct ny_lobpcg solver;
     struct made made;
     struct net net;
 
-    (void)state;
     net_of(&net, SHEET, 2000);
     make(&made, ctx, &net, -1);
     assert_int_equal(ny_lobpcg_new(&solver, &made.affinity, 4, 5, NULL), NY_OK);
@@ -445,27 +411,6 @@ static void test_dependent(void **state)
     assert_int_equal(ny_lobpcg_step(&solver), NY_ENUMERIC);
     ny_lobpcg_release(&solver);
     unmake(&made);
-    net_free(&net);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_outlier),
-        cmocka_unit_test(test_multiple),
-        cmocka_unit_test(test_small),
-        cmocka_unit_test(test_nearly_disconnected),
-        cmocka_unit_test(test_many_groups),
-        cmocka_unit_test(test_mesh),
-        cmocka_unit_test(test_vanishing),
-        cmocka_unit_test(test_start),
-        cmocka_unit_test(test_loops),
-        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_foreign_states),
-        cmocka_unit_test(test_dependent),
-        cmocka_unit_test(test_gram),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

@@ -1,19 +1,11 @@
 /* spectral/: ties in the sign rule, kernels that are not positive semidefinite, and what has no
  * answer. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "fit/signs.h"
 #include "spectral/methods.h"
 #include "support/brute.h"
 #include "support/context.h"
 #include "support/small.h"
+#include "support/test.h"
 #include "support/wanted.h"
 
 enum { N = 70, D = 4, M = 12 };
@@ -33,13 +25,12 @@ static const struct ny_method *const all[] = {&ny_method_nystrom, &ny_method_col
 
 /* Landmarks in pairs ±x: in the odd eigenvectors both entries of a pair are of one magnitude, and
  * the first of the landmarks decides. Landmarks in another order turn those vectors round. */
-static void ties_go_to_the_first(void **state)
+TEST(ties_go_to_the_first)
 {
     static const double x[] = {2, -2, 1, -1, 0.5, -0.5, 1.5, -1.5, 0.1, -0.1};
     enum { ROWS = sizeof(x) / sizeof(x[0]), PAIRS = 3 };
     double K[ROWS * ROWS], U[2][ROWS * P];
 
-    (void)state;
     for (size_t i = 0; i < ROWS * ROWS; i++)
         K[i] = exp(-pow(x[i / ROWS] - x[i % ROWS], 2));
     for (size_t method = 0; method < 3; method++)
@@ -77,7 +68,7 @@ static void ties_go_to_the_first(void **state)
 }
 
 /* The first entry within 1e-6 of the largest decides the sign, with landmarks and without. */
-static void ties_are_of_six_digits(void **state)
+TEST(ties_are_of_six_digits)
 {
     static const struct {
         double second; /* behind 1 */
@@ -85,7 +76,6 @@ static void ties_are_of_six_digits(void **state)
     } cases[] = {{-1, true}, {-(1 + 0.9e-6), true}, {-(1 + 1.1e-6), false}, {-2, false}};
     const size_t count = sizeof(cases) / sizeof(cases[0]);
 
-    (void)state;
     for (size_t i = 0; i < 2 * count; i++) {
         double y = cases[i / 2].second, sign = i % 2 ? -1 : 1;
         double U[] = {0.5, sign, 0.5, sign * y, 0.5, sign * -0.9}, K[] = {1, y, y, y * y};
@@ -105,12 +95,11 @@ static void ties_are_of_six_digits(void **state)
 
 /* x·y − 120 cos(0.7(i − j)) has two eigenvalues of each sign: the negative ones are
  * dropped and counted, with their share of Σ|σ|. */
-static void an_indefinite_kernel(void **state)
+TEST(an_indefinite_kernel)
 {
     double values[M], V[M * M], W[M * M], U[N * P], positive = 0, negative = 0;
     struct small set;
 
-    (void)state;
     small_new(&set, SMALL_LINEAR, N, 2, M);
     for (size_t i = 0; i < N; i++)
         for (size_t j = 0; j < N; j++)
@@ -141,20 +130,18 @@ static void an_indefinite_kernel(void **state)
         }
         ny_solution_release(&solution, ctx);
     }
-    small_free(&set);
 }
 
 /* W whose spectrum falls to rounding, as it does wherever points are dense: G, which holds the
  * squares, has lost all but the upper half of it, and in f64 too that must not be divided by. */
-static void a_spectrum_that_falls_to_rounding(void **state)
+TEST(a_spectrum_that_falls_to_rounding)
 {
     enum { ROWS = 400, LANDMARKS = 100 };
     static const enum ny_normalisation centrings[] = {NY_RAW, NY_CENTRED_LANDMARKS,
                                                  NY_CENTRED_IMPLICIT};
     static const enum small_kernel kernels[] = {SMALL_RBF, SMALL_WIDE, SMALL_POLYNOMIAL};
-    double *U = malloc(ROWS * P * sizeof(*U));
+    double *U = lend(ROWS * P * sizeof(*U));
 
-    (void)state;
     for (size_t kernel = 0; kernel < 3; kernel++) {
         struct small set;
 
@@ -180,9 +167,15 @@ static void a_spectrum_that_falls_to_rounding(void **state)
             }
             ny_solution_release(&solution, ctx);
         }
-        small_free(&set);
     }
-    free(U);
+}
+
+static size_t partial_bytes(void)
+{
+    struct ny_layout counted = {0};
+
+    ny_partial_lay(&counted, M, NY_GRAM_F64);
+    return ny_layout_most(&counted);
 }
 
 static void solve_fails(const struct small *set, const struct ny_method *method,
@@ -197,17 +190,15 @@ static void solve_fails(const struct small *set, const struct ny_method *method,
     ny_error_clear(ctx);
 }
 
-static void what_has_no_answer_is_an_error(void **state)
+TEST(what_has_no_answer_is_an_error)
 {
     struct ny_problem problem = problem_of(NY_RAW, 0);
     uint64_t limit = ny_context_memory(ctx);
     struct small set;
 
-    (void)state;
     problem.affine = true;
     small_new(&set, SMALL_RBF, N, D, 1);
     solve_fails(&set, &ny_method_projected, problem, NY_ENUMERIC);
-    small_free(&set);
     small_new(&set, SMALL_RBF, N, D, M);
     set.K[set.D[3] * N + set.D[2]] = set.K[set.D[2] * N + set.D[3]] = NAN;
     for (size_t method = 0; method < 3; method++)
@@ -217,22 +208,11 @@ static void what_has_no_answer_is_an_error(void **state)
     for (size_t method = 0; method < 3; method++) {
         solve_fails(&set, all[method], problem_of(NY_RAW, 0), NY_ENUMERIC);
         solve_fails(&set, all[method], problem_of(NY_CENTRED_LANDMARKS, 0), NY_ENUMERIC);
-        ny_context_set_memory(ctx, ny_accumulator_bytes(M) + ny_partial_bytes(M, NY_GRAM_F64) +
-                                       M * P * sizeof(double));
+        ny_context_set_memory(ctx,
+                              ny_accumulator_bytes(M) + partial_bytes() + M * P * sizeof(double));
         solve_fails(&set, all[method], problem_of(NY_RAW, 0), NY_EBUDGET);
         ny_context_set_memory(ctx, limit);
     }
-    small_free(&set);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ties_go_to_the_first),
-        cmocka_unit_test(ties_are_of_six_digits),
-        cmocka_unit_test(an_indefinite_kernel),
-        cmocka_unit_test(a_spectrum_that_falls_to_rounding),
-        cmocka_unit_test(what_has_no_answer_is_an_error),
-    };
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

@@ -1,18 +1,10 @@
 /* spectral/: every method, normalisation and precision of tiles against the formulas of the papers
  * by brute force. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "spectral/methods.h"
 #include "support/brute.h"
 #include "support/context.h"
 #include "support/small.h"
+#include "support/test.h"
 #include "support/wanted.h"
 
 enum { N = 70, D = 4, M = 12 };
@@ -72,7 +64,6 @@ static void check_projected(const struct small *set, enum small_tiles tiles,
                      solution.trace_approx > solution.trace * (1 + 1e-6));
     if (tiles != SMALL_F32) assert_false(solution.inaccurate);
     ny_solution_release(&solution, ctx);
-    wanted_free(&w);
 }
 
 static void projected_everywhere(enum ny_normalisation centring, bool affine)
@@ -89,69 +80,59 @@ static void projected_everywhere(enum ny_normalisation centring, bool affine)
         }
         check_projected(&set, SMALL_F32_GRAM64, centring, affine, 0);
         check_projected(&set, SMALL_F64, centring, affine, 0);
-        small_free(&set);
     }
     assert_in_range(in_f32, 3, SMALL_KERNELS - 1);
 }
 
-static void projected_raw(void **state)
+TEST(projected_raw)
 {
-    (void)state;
     projected_everywhere(NY_RAW, false);
 }
 
 /* Proposition 2: what the centred Gram gives are the eigenpairs of HK̃H. */
-static void projected_implicit(void **state)
+TEST(projected_implicit)
 {
-    (void)state;
     projected_everywhere(NY_CENTRED_IMPLICIT, false);
 }
 
-static void projected_over_landmarks(void **state)
+TEST(projected_over_landmarks)
 {
-    (void)state;
     projected_everywhere(NY_CENTRED_LANDMARKS, false);
 }
 
 /* Proposition 2 again, dividing: the eigenpairs of K̃ divided by its own degrees. */
-static void projected_divided(void **state)
+TEST(projected_divided)
 {
-    (void)state;
     projected_everywhere(NY_DIVIDED_IMPLICIT, false);
 }
 
-static void projected_divided_over_landmarks(void **state)
+TEST(projected_divided_over_landmarks)
 {
-    (void)state;
     projected_everywhere(NY_DIVIDED_LANDMARKS, false);
 }
 
-static void projected_affine(void **state)
+TEST(projected_affine)
 {
-    (void)state;
     projected_everywhere(NY_RAW, true);
 }
 
-static void projected_affine_implicit(void **state)
+TEST(projected_affine_implicit)
 {
-    (void)state;
     projected_everywhere(NY_CENTRED_IMPLICIT, true);
 }
 
 /* The span of differences is the same from any origin: K̃ is that without affine. */
-static void projected_affine_over_landmarks(void **state)
+TEST(projected_affine_over_landmarks)
 {
-    (void)state;
     projected_everywhere(NY_CENTRED_LANDMARKS, true);
 }
 
 /* K̃_k = C W_k⁺ Cᵀ; with a rank below p the rest is zero. */
-static void projected_of_a_rank(void **state)
+TEST(projected_of_a_rank)
 {
     static const size_t ranks[] = {3, 8};
     struct small set;
 
-    (void)state;
     small_new(&set, SMALL_RBF, N, D, M);
     for (size_t i = 0; i < 2; i++) {
         check_projected(&set, SMALL_F64, NY_RAW, false, ranks[i]);
@@ -159,7 +140,6 @@ static void projected_of_a_rank(void **state)
         check_projected(&set, SMALL_F64, NY_CENTRED_LANDMARKS, false, ranks[i]);
         check_projected(&set, SMALL_F64, NY_CENTRED_IMPLICIT, true, ranks[i]);
     }
-    small_free(&set);
 }
 
 /* ---- nystrom -------------------------------------------------------------------------------- */
@@ -209,16 +189,14 @@ static void check_nystrom(const struct small *set, enum small_tiles tiles,
     check_trace(&w, &solution, centring, tolerances[tiles]);
     assert_false(solution.inaccurate && tiles != SMALL_F32);
     ny_solution_release(&solution, ctx);
-    wanted_free(&w);
 }
 
-static void nystrom(void **state)
+TEST(nystrom)
 {
     static const enum ny_normalisation centrings[] = {NY_RAW, NY_CENTRED_LANDMARKS,
                                                       NY_CENTRED_IMPLICIT, NY_DIVIDED_LANDMARKS};
     static const size_t ranks[] = {0, 4, 9};
 
-    (void)state;
     for (int kernel = 0; kernel < SMALL_KERNELS; kernel++) {
         struct small set;
 
@@ -228,7 +206,6 @@ static void nystrom(void **state)
                 check_nystrom(&set, SMALL_F64, centrings[c], ranks[r]);
                 check_nystrom(&set, SMALL_F32_GRAM64, centrings[c], ranks[r]);
             }
-        small_free(&set);
     }
 }
 
@@ -249,13 +226,12 @@ static void solve_nystrom(const struct small *set, enum ny_inner inner, size_t p
 
 /* Exact where the range has all of W's columns; good with 5 more than wanted; and taken by itself
  * for at most a 40th of the spectrum. */
-static void nystrom_randomized(void **state)
+TEST(nystrom_randomized)
 {
     enum { LARGE = 80, ROWS = 120 };
     double exact[3], inner[3], U[3 * ROWS], V[3 * ROWS];
     struct small set;
 
-    (void)state;
     small_new(&set, SMALL_RBF, ROWS, D, LARGE);
     solve_nystrom(&set, NY_INNER_EXACT, 3, 0, exact, U);
     for (size_t range = 0; range < 2; range++) {
@@ -274,7 +250,6 @@ static void nystrom_randomized(void **state)
     solve_nystrom(&set, NY_INNER_RANDOMIZED, 2, 5, exact, U);
     solve_nystrom(&set, NY_INNER_AUTO, 2, 5, inner, V);
     assert_memory_equal(inner, exact, 2 * sizeof(*exact));
-    small_free(&set);
 }
 
 /* ---- column --------------------------------------------------------------------------------- */
@@ -313,12 +288,10 @@ static void check_columns(const struct small *set, enum small_tiles tiles,
     }
     assert_true(isnan(solution.trace) && isnan(solution.trace_approx)); /* K̃ is not below K */
     ny_solution_release(&solution, ctx);
-    wanted_free(&w);
 }
 
-static void column(void **state)
+TEST(column)
 {
-    (void)state;
     for (int kernel = 0; kernel < SMALL_KERNELS; kernel++) {
         struct small set;
 
@@ -328,25 +301,7 @@ static void column(void **state)
             check_columns(&set, (enum small_tiles)tiles, NY_CENTRED_LANDMARKS);
             check_columns(&set, (enum small_tiles)tiles, NY_DIVIDED_LANDMARKS);
         }
-        small_free(&set);
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(projected_raw),
-        cmocka_unit_test(projected_implicit),
-        cmocka_unit_test(projected_over_landmarks),
-        cmocka_unit_test(projected_divided),
-        cmocka_unit_test(projected_divided_over_landmarks),
-        cmocka_unit_test(projected_affine),
-        cmocka_unit_test(projected_affine_implicit),
-        cmocka_unit_test(projected_affine_over_landmarks),
-        cmocka_unit_test(projected_of_a_rank),
-        cmocka_unit_test(nystrom),
-        cmocka_unit_test(nystrom_randomized),
-        cmocka_unit_test(column),
-    };
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

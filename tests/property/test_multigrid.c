@@ -1,8 +1,4 @@
 /* graph/affinity.h, coarse.h and multigrid.h against dense matrices, made of the lists. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/context.h"
 #include "support/net.h"
 
@@ -51,44 +47,38 @@ static void check_product(const struct made *made, const double *A, double shift
     ny_free(ctx, y);
 }
 
-static void test_products(void **state)
+TEST(test_products)
 {
     struct made made;
     struct net net;
     double *A;
 
-    (void)state;
     net_of(&net, SHEET, 300);
     make(&made, ctx, &net, -1);
     A = dense_weights(&net, &made.graph, made.gamma);
     for (int way = 0; way < 4; way++)
         check_product(&made, A, way & 1 ? 0.01 : 0, way & 2);
-    free(A);
     unmake(&made);
-    net_free(&net);
 }
 
 /* The median of lengths 1, 2, …, 9 of a path, and none of equal points. */
-static void test_gamma(void **state)
+TEST(test_gamma)
 {
     struct made made;
     struct net net;
 
-    (void)state;
     net_new(&net, 12, 1);
     for (size_t i = 0; i + 1 < 12; i++)
         net_link(&net, i, i + 1, i < 9 ? (double)i + 1 : 0);
     make(&made, ctx, &net, -1);
     assert_true(fabs(made.gamma - 0.04) < 1e-9);
     unmake(&made);
-    net_free(&net);
     net_new(&net, 3, 1);
     net_link(&net, 0, 1, 0);
     net_link(&net, 1, 2, 0);
     make(&made, ctx, &net, -1);
     assert_true(made.gamma == 1);
     unmake(&made);
-    net_free(&net);
 }
 
 /* ---- coarser graphs ------------------------------------------------------------------------- */
@@ -97,6 +87,7 @@ static void test_gamma(void **state)
  * least, which are its members. */
 static void check_coarse(enum net_shape shape, size_t n, bool joined)
 {
+    struct ny_layout own = {.ctx = ctx};
     struct ny_coarse coarse;
     struct made made;
     struct net net;
@@ -106,11 +97,11 @@ static void check_coarse(enum net_shape shape, size_t n, bool joined)
     net_of(&net, shape, n);
     make(&made, ctx, &net, -1);
     n = made.graph.n;
-    assert_int_equal(ny_coarse_new(&coarse, &made.affinity, joined), NY_OK);
+    assert_int_equal(ny_coarse_new(&coarse, &own, &made.affinity, joined), NY_OK);
     m = coarse.graph.n;
     A = dense_weights(&net, &made.graph, made.gamma);
-    C = calloc(m * m, sizeof(double));
-    nodes = calloc(m, sizeof(size_t));
+    C = lend_zeros(m * m * sizeof(double));
+    nodes = lend_zeros(m * sizeof(size_t));
     for (size_t i = 0; i < n; i++) {
         assert_true(coarse.of[i] < m);
         nodes[coarse.of[i]]++;
@@ -135,25 +126,20 @@ static void check_coarse(enum net_shape shape, size_t n, bool joined)
         for (size_t l = 0; l < m; l++)
             assert_true(fabs(C[k * m + l]) < 1e-12 * degree);
     }
-    free(nodes);
-    free(C);
-    free(A);
-    ny_coarse_release(&coarse);
+    ny_layout_free(&own);
     unmake(&made);
-    net_free(&net);
 }
 
 /* Random ties, of which nearly all stay: the finer graph's entries are room for them. */
-static void test_coarse_bytes(void **state)
+TEST(test_coarse_bytes)
 {
     enum { N = 40000, TIES = 12 };
-    const size_t headers = 16 << 10;
+    struct ny_layout l = {.ctx = ctx}, counted = {0};
     struct ny_coarse coarse;
     struct made made;
     struct net net;
     size_t before, entries;
 
-    (void)state;
     if (getenv("NYSTREAM_SANITIZER")) skip(); /* its blocks are all copied */
     net_new(&net, N, TIES);
     for (size_t i = 0; i < N; i++)
@@ -163,18 +149,17 @@ static void test_coarse_bytes(void **state)
     entries = (size_t)made.graph.head[made.graph.n];
     before = ny_memory_used(ctx);
     ny_memory_peak_reset(ctx);
-    assert_int_equal(ny_coarse_new(&coarse, &made.affinity, false), NY_OK);
+    assert_int_equal(ny_coarse_new(&coarse, &l, &made.affinity, false), NY_OK);
     assert_true(coarse.graph.head[coarse.graph.n] > entries / 2);
-    assert_true(ny_memory_peak(ctx) - before <= ny_coarse_bytes(made.graph.n, entries) + headers);
-    ny_coarse_release(&coarse);
+    ny_coarse_count(&counted, made.graph.n, entries);
+    assert_true(ny_memory_peak(ctx) - before <= ny_layout_most(&counted));
+    ny_layout_free(&l);
     assert_int_equal(ny_memory_used(ctx), before);
     unmake(&made);
-    net_free(&net);
 }
 
-static void test_coarse(void **state)
+TEST(test_coarse)
 {
-    (void)state;
     for (int joined = 0; joined < 2; joined++) {
         check_coarse(SHEET, 600, joined);
         check_coarse(SMALL_WORLD, 300, joined);
@@ -228,6 +213,7 @@ static void check_multigrid(enum net_shape shape, size_t n, double left)
     const double shift = 1e-6;
     struct ny_multigrid grids;
     struct ny_grid *grid = &grids.grid[0];
+    struct ny_layout own = {.ctx = ctx};
     struct made made;
     struct net net;
     double *A, *y, *b, before, after;
@@ -238,7 +224,7 @@ static void check_multigrid(enum net_shape shape, size_t n, double left)
     A = dense_weights(&net, &made.graph, made.gamma);
     y = calloc(n, NY_STRIP_COLUMNS * sizeof(double));
     b = calloc(n, NY_STRIP_COLUMNS * sizeof(double));
-    assert_int_equal(ny_multigrid_new(&grids, &made.affinity), NY_OK);
+    assert_int_equal(ny_multigrid_new(&grids, &own, &made.affinity), NY_OK);
     ny_multigrid_shift(&grids, shift);
     for (size_t i = 0; i < n * NY_STRIP_COLUMNS; i++)
         y[i] = ny_hash01(4, NY_STREAM_DATA, i) - 0.5;
@@ -264,17 +250,12 @@ static void check_multigrid(enum net_shape shape, size_t n, double left)
     multiply(grid, A, shift, y, b);
     after = product_of(grid, y, 0, b, 0);
     assert_true(after <= before * pow(left, 2 * CYCLES));
-    free(b);
-    free(y);
-    free(A);
-    ny_multigrid_release(&grids);
+    ny_layout_free(&own);
     unmake(&made);
-    net_free(&net);
 }
 
-static void test_multigrid(void **state)
+TEST(test_multigrid)
 {
-    (void)state;
     check_multigrid(SHEET, 1500, 0.5);
     check_multigrid(SMALL_WORLD, 800, 0.2);
     check_multigrid(CYCLE, 1000, 0.5);
@@ -285,13 +266,4 @@ static void test_multigrid(void **state)
     check_multigrid(FAR_GROUP, 805, 0.2);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_products),  cmocka_unit_test(test_gamma),
-        cmocka_unit_test(test_coarse),    cmocka_unit_test(test_coarse_bytes),
-        cmocka_unit_test(test_multigrid),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

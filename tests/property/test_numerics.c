@@ -3,23 +3,14 @@
  * are finite, orthonormal where that is promised, of a rank that is reported — or there is none,
  * and a sentence that says why. Never a NaN.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/random.h"
 #include "nystream.h"
 #include "spectral/methods.h"
+#include "support/options.h"
 #include "support/store_folder.h"
+#include "support/test.h"
 
-enum { N = 240, D_MAX = 8, M = 40, P = 5, OPTIONS = 8 };
+enum { N = 240, D_MAX = 8, M = 40 /* as "landmarks" says */, P = 5 };
 
 static char store[160], file[160];
 static unsigned stores;
@@ -80,28 +71,28 @@ static const struct data {
     const char *name;
     double (*value)(size_t row, size_t column);
     size_t d;
-    const char *options[OPTIONS];
+    const char *options;
     size_t rank; /* of K at most */
     bool void_of; /* the matrix of a map may be nothing but rounding: NY_ENUMERIC then */
 } data[] = {
-    {"plain", plain, 5, {NULL}, M, false},
-    {"duplicates", duplicates, 5, {NULL}, 10, false},
-    {"mostly equal", mostly_equal, 5, {NULL}, 11, false},
-    {"pairs 1e-7 apart", pairs, 5, {NULL}, M, false},
-    {"less rank than landmarks", plain, 3, {"kernel", "linear"}, 3, true},
-    {"polynomial of low rank", plain, 2, {"kernel", "polynomial", "degree", "2"}, 6, false},
-    {"tiny width", plain, 5, {"gamma", "1e9"}, M, true},
-    {"huge width", plain, 5, {"gamma", "1e-14"}, M, true},
-    {"wide", plain, 5, {"gamma", "1e-4"}, M, false},
-    {"1e30", huge, 5, {NULL}, M, false},
-    {"1e-30", minute, 5, {NULL}, M, false},
-    {"1e30 linear", huge, 5, {"kernel", "linear"}, 5, true},
-    {"1e-30 linear", minute, 5, {"kernel", "linear"}, 5, true},
-    {"1e30 laplacian", huge, 5, {"kernel", "laplacian"}, M, false},
-    {"constant columns", constant_columns, 6, {"scale", "standard"}, M, false},
-    {"constant columns, by range", constant_columns, 6, {"scale", "unit"}, M, false},
-    {"far away", far_away, 3, {NULL}, M, false},
-    {"an outlier", outlier, 5, {NULL}, M, true},
+    {"plain", plain, 5, "", M, false},
+    {"duplicates", duplicates, 5, "", 10, false},
+    {"mostly equal", mostly_equal, 5, "", 11, false},
+    {"pairs 1e-7 apart", pairs, 5, "", M, false},
+    {"less rank than landmarks", plain, 3, "kernel=linear", 3, true},
+    {"polynomial of low rank", plain, 2, "kernel=polynomial degree=2", 6, false},
+    {"tiny width", plain, 5, "gamma=1e9", M, true},
+    {"huge width", plain, 5, "gamma=1e-14", M, true},
+    {"wide", plain, 5, "gamma=1e-4", M, false},
+    {"1e30", huge, 5, "", M, false},
+    {"1e-30", minute, 5, "", M, false},
+    {"1e30 linear", huge, 5, "kernel=linear", 5, true},
+    {"1e-30 linear", minute, 5, "kernel=linear", 5, true},
+    {"1e30 laplacian", huge, 5, "kernel=laplacian", M, false},
+    {"constant columns", constant_columns, 6, "scale=standard", M, false},
+    {"constant columns, by range", constant_columns, 6, "scale=unit", M, false},
+    {"far away", far_away, 3, "", M, false},
+    {"an outlier", outlier, 5, "", M, true},
 };
 
 static void import_values(const float *x, size_t d)
@@ -113,12 +104,11 @@ static void import_values(const float *x, size_t d)
 
 static void import_rows(const struct data *set)
 {
-    float *x = malloc(sizeof(*x) * N * set->d);
+    float *x = lend(sizeof(*x) * N * set->d);
 
     for (size_t i = 0; i < N * set->d; i++)
         x[i] = (float)set->value(i / set->d, i % set->d);
     import_values(x, set->d);
-    free(x);
 }
 
 /* ---- fits --------------------------------------------------------------------------------- */
@@ -137,20 +127,11 @@ struct fitted {
 /* landmarks: false for methods that have none. */
 static struct ny_options *options_of(const struct fitted *fit, bool landmarks)
 {
-    const struct data *set = fit->set;
-    struct ny_options *options;
-    char number[16];
+    struct ny_options *options =
+        options_with(ctx, "approx=%s map=%s precision=%s components=%d %s", fit->method, fit->map,
+                     fit->precision, P, fit->set->options);
 
-    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-    set_option(options, "approx", fit->method);
-    set_option(options, "map", fit->map);
-    set_option(options, "precision", fit->precision);
-    snprintf(number, sizeof(number), "%d", M);
-    if (landmarks) set_option(options, "landmarks", number);
-    snprintf(number, sizeof(number), "%d", P);
-    set_option(options, "components", number);
-    for (size_t i = 0; i + 1 < OPTIONS && set->options[i]; i += 2)
-        set_option(options, set->options[i], set->options[i + 1]);
+    if (landmarks) set_option(options, "landmarks", "40");
     return options;
 }
 
@@ -170,7 +151,7 @@ static double *read_part(const char *part, size_t *cols)
     f64 = strstr(header + 10, "f8") != NULL;
     assert_true(sscanf(strstr(header + 10, "'shape': ("), "'shape': (%d, %d", &rows, &width) >= 1);
     *cols = (size_t)width;
-    values = malloc(sizeof(*values) * (size_t)(rows * width));
+    values = lend(sizeof(*values) * (size_t)(rows * width));
     for (int i = 0; i < rows * width; i++) {
         float single;
 
@@ -224,9 +205,6 @@ static void check_result(struct fitted *fit, const struct ny_report *report)
     for (size_t k = 0; k < pairs_found; k++)
         if (!(isfinite(values[k]) && (k == 0 || values[k] <= values[k - 1])))
             wrong(fit, "eigenvalue", values[k]);
-    free(values);
-    free(U);
-    free(Y);
 }
 
 static void check_fit(struct fitted *fit)
@@ -251,13 +229,12 @@ static void check_fit(struct fitted *fit)
     ny_options_free(options);
 }
 
-static void every_method_on_awkward_data(void **state)
+TEST(every_method_on_awkward_data)
 {
     static const char *const maps[] = {"svd", "kpca", "kpca", "laplacian"};
     static const char *const precisions[] = {"f32", "f32", "f64", "f32"};
     const struct ny_method *method;
 
-    (void)state;
     for (size_t set = 0; set < sizeof(data) / sizeof(data[0]); set++) {
         import_rows(&data[set]);
         for (size_t i = 0; (method = ny_method_at(i)); i++)
@@ -276,7 +253,7 @@ enum { SAME, NEAR, NONE, TWINS };
 /* Row N−1 is row 0, or is 1e-7 away from it; both are landmarks, or only row 0 is. */
 static double *fit_twins(const char *method, const char *map, int twins)
 {
-    const struct data set = {"twins", plain, 4, {NULL}, M, false};
+    const struct data set = {"twins", plain, 4, "", M, false};
     const struct fitted fit = {&set, method, map, "f32", 0};
     struct ny_options *options = options_of(&fit, false);
     float x[N * 4];
@@ -319,13 +296,12 @@ static void same_embedding(const double *X, const double *Y, const char *method,
 
 /* A landmark as good as twice there is no more than twice there; and where W is inverted, no more
  * than once. */
-static void near_duplicates_wreck_nothing(void **state)
+TEST(near_duplicates_wreck_nothing)
 {
     static const char *const maps[] = {"svd", "kpca", "laplacian"};
     const struct ny_method *method;
     size_t tried = 0;
 
-    (void)state;
     for (size_t i = 0; (method = ny_method_at(i)); i++)
         for (size_t k = 0; k < 3; k++) {
             double *Y[TWINS];
@@ -336,17 +312,8 @@ static void near_duplicates_wreck_nothing(void **state)
             if (strcmp(method->name, "projected") == 0)
                 same_embedding(Y[NONE], Y[NEAR], method->name, maps[k]);
             tried += Y[SAME] != NULL;
-            for (int twins = 0; twins < TWINS; twins++)
-                free(Y[twins]);
         }
     assert_true(tried >= 12);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_method_on_awkward_data),
-        cmocka_unit_test(near_duplicates_wreck_nothing),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+AROUND_ALL(make_folder, remove_folder)

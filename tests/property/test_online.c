@@ -10,6 +10,7 @@
 #include "base/context.h"
 #include "property/update_case.h"
 #include "support/brute.h"
+#include "support/options.h"
 
 /* Three batches, the last one short, whose unit is short too. */
 enum { BATCH_ROWS = 16384, ROWS = 2 * BATCH_ROWS + 5000, M_MAX = 200, P = 3 };
@@ -82,25 +83,15 @@ static void run_literally(struct literal *set, double tolerance)
 
 static struct literal *new_literal(double tolerance)
 {
-    struct literal *set = calloc(1, sizeof(*set));
+    struct literal *set = lend_zeros(sizeof(*set));
 
-    assert_non_null(set);
-    set->x = malloc(ROWS * D * sizeof(float));
-    set->early = calloc(ROWS * M_MAX, sizeof(double));
-    set->late = calloc(ROWS * M_MAX, sizeof(double));
-    assert_true(set->x && set->early && set->late);
+    set->x = lend(ROWS * D * sizeof(float));
+    set->early = lend_zeros(ROWS * M_MAX * sizeof(double));
+    set->late = lend_zeros(ROWS * M_MAX * sizeof(double));
     for (size_t i = 0; i < ROWS * D; i++)
         set->x[i] = point(i / D, i % D);
     run_literally(set, tolerance);
     return set;
-}
-
-static void free_literal(struct literal *set)
-{
-    free(set->x);
-    free(set->early);
-    free(set->late);
-    free(set);
 }
 
 /* Returns tr K − Σ‖z‖². */
@@ -118,7 +109,7 @@ static double lost_trace(const double *Z, size_t m)
 static void decompose(const struct literal *set, bool centred, double *mean, double *values,
                       double *V)
 {
-    double *S = calloc(set->m * set->m, sizeof(double));
+    double *S = lend_zeros(set->m * set->m * sizeof(double));
 
     for (size_t a = 0; a < set->m; a++) {
         mean[a] = 0;
@@ -131,29 +122,22 @@ static void decompose(const struct literal *set, bool centred, double *mean, dou
                 S[a * set->m + b] += (set->early[i * M_MAX + a] - mean[a]) *
                                      (set->early[i * M_MAX + b] - mean[b]);
     brute_eigen(S, set->m, values, V);
-    free(S);
 }
 
 /* ---- fits ---------------------------------------------------------------------------------- */
 
-static int fit_of(const char *store, const char *name, const char *const *option,
+static int fit_of(const char *store, const char *name, const char *option,
                   struct ny_report **report)
 {
-    struct ny_options *options;
-    int err;
+    struct ny_options *options = options_with(ctx, "%s gamma=0.15", option);
+    int err = ny_fit(ctx, store, name, options, report);
 
-    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-    for (int i = 0; option[i]; i += 2)
-        if (ny_options_set(options, option[i], option[i + 1]))
-            fail_msg("%s", ny_context_message(ctx));
-    if (ny_options_set(options, "gamma", "0.15")) fail_msg("%s", ny_context_message(ctx));
-    err = ny_fit(ctx, store, name, options, report);
     if (err) fail_msg("%s", ny_context_message(ctx));
     ny_options_free(options);
     return err;
 }
 
-static json_t *json_of_fit(const char *store, const char *name, const char *const *option)
+static json_t *json_of_fit(const char *store, const char *name, const char *option)
 {
     struct ny_report *report;
     json_t *json;
@@ -174,14 +158,13 @@ static char grown[200];
 
 static int points(void **state)
 {
-    float *values = malloc(ROWS * D * sizeof(float));
+    float *values = lend(ROWS * D * sizeof(float));
 
     (void)state;
     path_of(grown, "grown.nys");
     for (size_t i = 0; i < ROWS * D; i++)
         values[i] = point(i / D, i % D);
     assert_int_equal(ny_append_rows(ctx, grown, values, ROWS, D, NULL), NY_OK);
-    free(values);
     return 0;
 }
 
@@ -203,7 +186,7 @@ static void check_rows(const struct literal *set, const double *mean, const doub
     assert_int_equal(ny_embedding_shape(ctx, grown, "on", &n, &p), NY_OK);
     assert_int_equal(n, ROWS);
     assert_int_equal(p, P);
-    Y = malloc(ROWS * P * sizeof(float));
+    Y = lend(ROWS * P * sizeof(float));
     assert_int_equal(ny_embedding_read(ctx, grown, "on", 0, n, Y), NY_OK);
     for (size_t k = 0; k < P; k++) {
         double same = 0, other = 0;
@@ -218,19 +201,21 @@ static void check_rows(const struct literal *set, const double *mean, const doub
         }
         near("the embedding's distance", fmin(same, other), 0, 1, tolerance);
     }
-    free(Y);
 }
 
 static void check_literal(const char *map, const char *precision, double tolerance)
 {
-    const char *const options[] = {"online",     "yes", "tolerance", "0.05", "map",     map,
-                                   "components", "3",   "precision", precision, NULL};
+    char options[100];
     bool centred = strcmp(map, "kpca") == 0;
     struct literal *set = new_literal(0.05);
-    double *values = calloc(set->m, sizeof(double)), *mean = calloc(set->m, sizeof(double));
-    double *V = calloc(set->m * set->m, sizeof(double)), norm = 0;
-    json_t *json = json_of_fit(grown, "on", options);
+    double *values = lend_zeros(set->m * sizeof(double)),
+           *mean = lend_zeros(set->m * sizeof(double));
+    double *V = lend_zeros(set->m * set->m * sizeof(double)), norm = 0;
+    json_t *json;
 
+    snprintf(options, sizeof(options), "online=yes tolerance=0.05 map=%s components=3 precision=%s",
+             map, precision);
+    json = json_of_fit(grown, "on", options);
     assert_int_equal((size_t)field(json, "landmarks"), set->m);
     assert_true(set->landmark[set->m - 1] >= 2 * BATCH_ROWS); /* or nothing is tested */
     decompose(set, centred, mean, values, V);
@@ -245,40 +230,31 @@ static void check_literal(const char *map, const char *precision, double toleran
              values[0], tolerance);
     check_rows(set, mean, V, 10 * tolerance);
     json_decref(json);
-    free(values);
-    free(mean);
-    free(V);
-    free_literal(set);
 }
 
-static void test_literal_svd(void **state)
+TEST(test_literal_svd)
 {
-    (void)state;
     check_literal("svd", "f64", 1e-7); /* the embedding is read as f32 */
 }
 
-static void test_literal_kpca(void **state)
+TEST(test_literal_kpca)
 {
-    (void)state;
     check_literal("kpca", "f64", 1e-7);
 }
 
-static void test_literal_f32(void **state)
+TEST(test_literal_f32)
 {
-    (void)state;
     check_literal("kpca", "f32", 2e-6);
 }
 
 /* The certificate is above the error of K̃ = CW⁺Cᵀ with the final landmarks, and not far. */
-static void test_certificate(void **state)
+TEST(test_certificate)
 {
-    static const char *const online[] = {"online", "yes",        "tolerance", "0.05",
-                                         "map",    "svd",        "precision", "f64", NULL};
+    static const char online[] = "online=yes tolerance=0.05 map=svd precision=f64";
     struct literal *set = new_literal(0.05);
     json_t *json = json_of_fit(grown, "on", online);
     double error = field(json, "trace_error"), true_error = lost_trace(set->late, set->m) / ROWS;
 
-    (void)state;
     assert_true(error >= true_error - 1e-12);
     assert_true(error <= 0.05); /* every δ at its row's time */
     assert_true(error > true_error * 1.0001); /* it is another number */
@@ -286,7 +262,6 @@ static void test_certificate(void **state)
     assert_int_equal((int)field(json, "rows_read"), 2 * ROWS);
     assert_true(json_is_true(json_object_get(json, "online")));
     json_decref(json);
-    free_literal(set);
 }
 
 static void same_results(const char *one, const char *other)
@@ -304,24 +279,18 @@ static void same_results(const char *one, const char *other)
 }
 
 /* Landmarks that are known beforehand need no projection. */
-static void test_given(void **state)
+TEST(test_given)
 {
-    static const char *const greedy[] = {"online", "yes", "tolerance", "0.05", NULL};
-    static const char *const online[] = {"online", "yes", "landmarks-from", "on", NULL};
-    static const char *const plain[] = {"landmarks-from", "on", NULL};
-
-    (void)state;
-    json_decref(json_of_fit(grown, "on", greedy));
-    json_decref(json_of_fit(grown, "given", online));
-    json_decref(json_of_fit(grown, "plain", plain));
+    json_decref(json_of_fit(grown, "on", "online=yes tolerance=0.05"));
+    json_decref(json_of_fit(grown, "given", "online=yes landmarks-from=on"));
+    json_decref(json_of_fit(grown, "plain", "landmarks-from=on"));
     same_results("given", "plain");
 }
 
-static void test_threads(void **state)
+TEST(test_threads)
 {
-    static const char *const options[] = {"online", "yes", "tolerance", "0.05", NULL};
+    static const char options[] = "online=yes tolerance=0.05";
 
-    (void)state;
     ny_context_set_threads(ctx, 1);
     json_decref(json_of_fit(grown, "on", options));
     ny_context_set_threads(ctx, 3);
@@ -344,7 +313,7 @@ static void end_there(void *user, const struct ny_progress *progress)
 }
 
 /* False: it came to stage project before. */
-static bool run_to_end(const char *const *option, int skipped)
+static bool run_to_end(const char *option, int skipped)
 {
     pid_t child;
     int status;
@@ -363,12 +332,11 @@ static bool run_to_end(const char *const *option, int skipped)
 }
 
 /* Killed where the selection and the sums wait for one another, it goes on there. */
-static void test_between_passes(void **state)
+TEST(test_between_passes)
 {
-    static const char *const options[] = {"online", "yes", "tolerance", "0.05", NULL};
+    static const char options[] = "online=yes tolerance=0.05";
     int kills = 0;
 
-    (void)state;
     json_decref(json_of_fit(grown, "on", options));
     while (run_to_end(options, kills)) {
         json_decref(json_of_fit(grown, "broken", options));
@@ -379,17 +347,5 @@ static void test_between_passes(void **state)
     assert_true(kills >= 6);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_literal_svd, points, clear),
-        cmocka_unit_test_setup_teardown(test_literal_kpca, points, clear),
-        cmocka_unit_test_setup_teardown(test_literal_f32, points, clear),
-        cmocka_unit_test_setup_teardown(test_certificate, points, clear),
-        cmocka_unit_test_setup_teardown(test_given, points, clear),
-        cmocka_unit_test_setup_teardown(test_threads, points, clear),
-        cmocka_unit_test_setup_teardown(test_between_passes, points, clear),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)
+AROUND_EACH(points, clear)

@@ -1,18 +1,10 @@
 /* spectral/orthonystrom.c: eigenvalues of Nyström's method, and Gram-Schmidt on its eigenvectors by
  * plain loops. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "spectral/methods.h"
 #include "support/brute.h"
 #include "support/context.h"
 #include "support/small.h"
+#include "support/test.h"
 #include "support/wanted.h"
 
 enum { N = 70, D = 4, M = 12 };
@@ -102,17 +94,15 @@ static size_t check(const struct small *set, enum small_tiles tiles,
     assert_false(solution.inaccurate);
     assert_true(isnan(solution.trace) && isnan(solution.trace_approx)); /* K̃ is not below K */
     ny_solution_release(&solution, ctx);
-    wanted_free(&w);
     return sound;
 }
 
-static void every_kernel_and_normalisation(void **state)
+TEST(every_kernel_and_normalisation)
 {
     static const enum ny_normalisation normalisations[] = {
         NY_RAW, NY_CENTRED_LANDMARKS, NY_CENTRED_IMPLICIT, NY_DIVIDED_LANDMARKS};
     size_t sound[SMALL_KERNELS][2] = {{0}};
 
-    (void)state;
     for (int kernel = 0; kernel < SMALL_KERNELS; kernel++) {
         struct small set;
 
@@ -122,7 +112,6 @@ static void every_kernel_and_normalisation(void **state)
             sound[kernel][0] += check(&set, SMALL_F32_GRAM64, normalisations[c]);
             sound[kernel][1] += check(&set, SMALL_F64, normalisations[c]);
         }
-        small_free(&set);
     }
     assert_in_range(sound[SMALL_RBF][0], 3 * P, 4 * P);
     assert_int_equal(sound[SMALL_RBF][1], 4 * P);
@@ -132,7 +121,7 @@ static void every_kernel_and_normalisation(void **state)
 }
 
 /* Far apart scales: columns that rounding has eaten are dropped, the others stay orthonormal. */
-static void columns_of_rounding_are_dropped(void **state)
+TEST(columns_of_rounding_are_dropped)
 {
     struct ny_problem problem = {
         .ctx = ctx, .normalisation = NY_RAW, .components = P, .inner = NY_INNER_EXACT};
@@ -140,7 +129,6 @@ static void columns_of_rounding_are_dropped(void **state)
     struct small set;
     double U[N * P];
 
-    (void)state;
     small_new(&set, SMALL_RBF, N, D, M);
     for (size_t i = 0; i < N; i++)
         for (size_t j = 0; j < N; j++)
@@ -163,15 +151,6 @@ static void columns_of_rounding_are_dropped(void **state)
             assert_near(dot, a == b, 1e-10);
         }
     ny_solution_release(&solution, ctx);
-    small_free(&set);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kernel_and_normalisation),
-        cmocka_unit_test(columns_of_rounding_are_dropped),
-    };
-
-    return cmocka_run_group_tests_name("orthonormal Nyström", tests, start, stop);
-}
+AROUND_ALL(start, stop)

@@ -54,16 +54,15 @@ static void write_landmarks(void)
 
 static int make_both(void **state)
 {
-    float *x = malloc(sizeof(of.x));
+    float *x = lend(sizeof(of.x));
     int err = start(state);
 
-    make(&of, 0, (const char *const[]){NULL});
+    make(&of, 0, "");
     assert_int_equal(ny_remove(ctx, of.path, "f"), NY_OK);
     snprintf(permuted, sizeof(permuted), "%s/permuted", of.directory);
     for (size_t i = 0; i < N; i++)
         memcpy(x + i * D, of.x + row_of(i) * D, D * sizeof(*x));
     assert_int_equal(ny_append_rows(ctx, permuted, x, N, D, NULL), NY_OK);
-    free(x);
     write_landmarks();
     return err;
 }
@@ -127,11 +126,10 @@ static void check_way(struct way way)
         }
 }
 
-static void methods_permute(void **state)
+TEST(methods_permute)
 {
     const struct ny_method *method;
 
-    (void)state;
     for (size_t i = 0; (method = ny_method_at(i)); i++)
         if (!method->whole)
             check_way((struct way){.map = "kpca",
@@ -141,11 +139,10 @@ static void methods_permute(void **state)
 }
 
 /* The component of the whole graph is all rows, whose order then is the store's. */
-static void maps_permute(void **state)
+TEST(maps_permute)
 {
     const struct ny_map *map;
 
-    (void)state;
     for (size_t i = 0; (map = ny_map_at(i)); i++) {
         bool isomap = map->graph && ny_one_of("landmarks", map->options);
 
@@ -159,14 +156,13 @@ static void maps_permute(void **state)
 }
 
 /* All of these few rows decide where there are no landmarks. */
-static void the_largest_entries_are_positive(void **state)
+TEST(the_largest_entries_are_positive)
 {
     static const struct way ways[] = {{"pca", .method = "exact"},
                                       {"kpca", .method = "gaussian", .gamma = true},
                                       {"eigenmaps", .neighbors = true}};
     static float Y[N * P];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
         fit_one(&ways[i], 0, Y);
         for (size_t k = 0; k < P; k++) {
@@ -181,13 +177,4 @@ static void the_largest_entries_are_positive(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(methods_permute),
-        cmocka_unit_test(maps_permute),
-        cmocka_unit_test(the_largest_entries_are_positive),
-    };
-
-    return cmocka_run_group_tests(tests, make_both, remove_both);
-}
+AROUND_ALL(make_both, remove_both)

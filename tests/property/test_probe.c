@@ -3,21 +3,15 @@
  * compared with plain loops over K, normalised here with the averages that the fit is to use, and
  * with the exported pairs; from some columns it is as near as its standard error says.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <jansson.h>
 
 #include "base/memory.h"
 #include "base/random.h"
 #include "nystream.h"
 #include "support/brute.h"
+#include "support/options.h"
 #include "support/store_case.h"
+#include "support/test.h"
 
 enum { ROWS = 130, MANY = 2100, D = 5, M = 24, P = 3 };
 
@@ -37,17 +31,12 @@ static void import(const char *path, size_t rows)
 
 static int start(void **state)
 {
-    struct ny_report *report;
-
     (void)state;
     case_directory(directory);
-    setenv("XDG_CACHE_HOME", directory, 1); /* the machine is measured once */
     if (ny_context_new(&ctx)) return 1;
     ny_context_set_threads(ctx, 2);
     ny_context_set_memory(ctx, (uint64_t)1 << 30);
-    if (ny_calibrate(ctx, &report)) return 1;
-    ny_report_free(report);
-    points = malloc((size_t)MANY * D * sizeof(*points));
+    points = lend((size_t)MANY * D * sizeof(*points));
     for (size_t i = 0; i < (size_t)MANY * D; i++)
         points[i] = (float)(ny_hash01(21, NY_STREAM_DATA, i) + (i % 7 == 0 ? 0.5 : 0));
     snprintf(few, sizeof(few), "%s/few.nys", directory);
@@ -60,7 +49,6 @@ static int start(void **state)
 static int stop(void **state)
 {
     (void)state;
-    free(points);
     assert_true(ny_memory_used(ctx) == 0);
     ny_context_free(ctx);
     case_remove(directory);
@@ -80,10 +68,46 @@ static double number_of(const struct ny_report *report, const char *key)
     return value;
 }
 
-/* Fits under the name x; what it says of the probe, and γ. */
+/* Fits under the name x; what it says of the probe, γ, and of the error of each pair. */
 struct said {
-    double columns, error, spread, gamma;
+    double columns, error, spread, gamma, rho[P + 1], se[P + 1], value[P + 1];
 };
+
+static bool is(const char *text, const char *word)
+{
+    return text && strcmp(text, word) == 0;
+}
+
+static bool divided(const struct fit *fit)
+{
+    return is(fit->map, "laplacian") || is(fit->map, "diffusion");
+}
+
+/* Tells whether the errors of pairs are measured in the pass that embeds. */
+static bool checks_rows(const struct fit *fit)
+{
+    bool whole = is(fit->approx, "randomized") || is(fit->approx, "gaussian");
+    bool of_another = is(fit->option[0], "affine") && is(fit->map, "svd"); /* translated K */
+
+    return !whole && !is(fit->approx, "exact") && !of_another;
+}
+
+/* Tells whether the products of the fit tell the errors exactly. */
+static bool knows_errors(const struct fit *fit)
+{
+    return is(fit->approx, "randomized");
+}
+
+static void numbers_of(const struct ny_report *report, const char *key, size_t count, double *out)
+{
+    json_t *json = json_loads(ny_report_json(report), 0, NULL);
+    const json_t *array = json_object_get(json, key);
+
+    assert_int_equal(json_array_size(array), count);
+    for (size_t k = 0; k < count; k++)
+        out[k] = json_number_value(json_array_get(array, k));
+    json_decref(json);
+}
 
 static struct said run(const char *store, const struct fit *fit, const char *precision,
                        const char *probe, unsigned seed)
@@ -91,17 +115,11 @@ static struct said run(const char *store, const struct fit *fit, const char *pre
     struct ny_options *options;
     struct ny_report *report;
     struct said said = {0};
-    char text[16];
 
-    snprintf(text, sizeof(text), "%u", seed);
-    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-    set(options, "approx", fit->approx);
-    set(options, "map", fit->map);
-    set(options, "components", "3");
-    set(options, "precision", precision);
-    set(options, "probe", probe);
-    set(options, "seed", text);
-    set(options, "restart", "yes");
+    options =
+        options_with(ctx, "approx=%s map=%s components=3 precision=%s probe=%s seed=%u restart=yes",
+                     fit->approx, fit->map, precision, probe, seed);
+    if (checks_rows(fit)) set(options, "check-rows", probe);
     if (fit->averages) set(options, "averages", fit->averages);
     if (strcmp(fit->approx, "randomized") != 0 && strcmp(fit->approx, "exact") != 0)
         set(options, "landmarks", "24");
@@ -115,6 +133,14 @@ static struct said run(const char *store, const struct fit *fit, const char *pre
     said.error = number_of(report, "probe_error");
     if (!ny_report_number(report, "probe_standard_error", &said.spread)) said.spread = NAN;
     if (!ny_report_number(report, "gamma", &said.gamma)) said.gamma = 0;
+    if (knows_errors(fit)) numbers_of(report, "component_errors", P + divided(fit), said.rho);
+    if (checks_rows(fit)) {
+        size_t pairs = P + divided(fit);
+
+        numbers_of(report, "component_errors", pairs, said.rho);
+        numbers_of(report, "component_errors_se", pairs, said.se);
+        numbers_of(report, "eigenvalues_corrected", pairs, said.value);
+    }
     ny_report_free(report);
     ny_options_free(options);
     return said;
@@ -123,7 +149,7 @@ static struct said run(const char *store, const struct fit *fit, const char *pre
 /* A part of x as doubles, rows × cols. */
 static double *part_of(const char *store, const char *part, size_t rows, size_t cols)
 {
-    double *values = malloc(rows * cols * sizeof(*values));
+    double *values = lend(rows * cols * sizeof(*values));
     char path[200];
     FILE *file;
 
@@ -141,20 +167,10 @@ static double *part_of(const char *store, const char *part, size_t rows, size_t 
 
 /* ---- K, normalised by plain loops ---------------------------------------------------------- */
 
-static bool is(const char *text, const char *word)
-{
-    return text && strcmp(text, word) == 0;
-}
-
-static bool divided(const struct fit *fit)
-{
-    return is(fit->map, "laplacian") || is(fit->map, "diffusion");
-}
-
 /* Returns K of a linear kernel about the mean, or of rbf. */
 static double *kernel_of(const struct fit *fit, double gamma, size_t n)
 {
-    double *K = malloc(n * n * sizeof(*K)), mean[D] = {0};
+    double *K = lend(n * n * sizeof(*K)), mean[D] = {0};
 
     for (size_t i = 0; i < n * D && is(fit->map, "pca"); i++)
         mean[i % D] += (double)points[i] / (double)n;
@@ -176,14 +192,13 @@ static double *kernel_of(const struct fit *fit, double gamma, size_t n)
 /* k(x,y) − k(x,x₁) − k(x₁,y) + k(x₁,x₁) */
 static void translate(double *K, size_t n, size_t first)
 {
-    double *column = malloc(n * sizeof(*column));
+    double *column = lend(n * sizeof(*column));
 
     for (size_t i = 0; i < n; i++)
         column[i] = K[i * n + first];
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++)
             K[i * n + j] += column[first] - column[i] - column[j];
-    free(column);
 }
 
 /* Σ_j k̃_ij of K̃ = Σ_r μ C_r W_r⁺ C_rᵀ: of one expert, or of `experts` with the same weight. */
@@ -237,7 +252,7 @@ static void sums_of(const struct fit *fit, const double *K, size_t n, const doub
 
 static void normalise(const struct fit *fit, double *K, size_t n, const double *landmarks)
 {
-    double *sums = malloc(n * sizeof(*sums)), mean = 0;
+    double *sums = lend(n * sizeof(*sums)), mean = 0;
     bool over_landmarks = is(fit->averages, "landmarks");
 
     if (is(fit->option[0], "affine")) translate(K, n, (size_t)landmarks[0]);
@@ -252,7 +267,6 @@ static void normalise(const struct fit *fit, double *K, size_t n, const double *
             else
                 K[i * n + j] += mean - (sums[i] + sums[j]) / (double)n;
         }
-    free(sums);
 }
 
 /* ‖K − ÛΛ̂Ûᵀ‖_F/‖K‖_F of what x holds. */
@@ -276,11 +290,48 @@ static double wanted(const char *store, const struct fit *fit, double gamma, siz
             error += rest * rest;
             norm += k * k;
         }
-    free(K);
-    free(U);
-    free(values);
-    free(landmarks);
     return sqrt(error / norm);
+}
+
+/* Compares the errors of all pairs with ‖Au − λu‖/λ, and uᵀAu, of the u and λ that are stored. */
+static void check_pairs(const char *store, size_t n, const struct fit *fit, double tolerance,
+                        const struct said *said)
+{
+    size_t pairs = P + divided(fit);
+    double *A = kernel_of(fit, said->gamma, n), *r = lend(n * sizeof(*r));
+    double *U = part_of(store, "eigenvectors", n, pairs);
+    double *values = part_of(store, "eigenvalues", pairs, 1);
+    double *landmarks = knows_errors(fit) ? NULL : part_of(store, "landmarks", M, 1);
+    bool centred = is(fit->map, "kpca") || is(fit->map, "pca");
+
+    if (centred)
+        brute_centre(A, n); /* of all rows, whatever averages the fit has */
+    else
+        normalise(fit, A, n, landmarks);
+    for (size_t k = 0; k < pairs; k++) {
+        double mean = 0, norm = 0, square = 0, value = 0;
+
+        for (size_t i = 0; i < n && centred; i++)
+            mean += U[i * pairs + k] / (double)n;
+        for (size_t i = 0; i < n; i++) {
+            double u = U[i * pairs + k] - mean, sum = 0;
+
+            for (size_t j = 0; j < n; j++)
+                sum += A[i * n + j] * (U[j * pairs + k] - mean);
+            norm += u * u;
+            value += u * sum;
+            r[i] = sum - values[k] * u;
+        }
+        for (size_t i = 0; i < n; i++)
+            square += r[i] * r[i] / norm;
+        if (centred && checks_rows(fit)) square *= (double)n / (double)(n - 1); /* of a sample */
+        assert_true(said->se[k] == 0);
+        if (fabs(said->rho[k] - sqrt(square) / values[k]) > tolerance * (1 + said->rho[k]) ||
+            (checks_rows(fit) && fabs(said->value[k] - value / norm) > tolerance * values[k]))
+            fail_msg("%s %s %s, pair %zu: error %.12g, eigenvalue %.12g; they are %.12g, %.12g",
+                     fit->approx, fit->map, fit->averages ? fit->averages : "true", k, said->rho[k],
+                     said->value[k], sqrt(square) / values[k], value / norm);
+    }
 }
 
 static void check(const char *store, size_t n, const struct fit *fit, const char *precision)
@@ -295,11 +346,12 @@ static void check(const char *store, size_t n, const struct fit *fit, const char
         fail_msg("%s %s %s %s, %s: probe error %.12g, it is %.12g", fit->approx, fit->map,
                  fit->averages ? fit->averages : "true", fit->option[0] ? fit->option[0] : "",
                  precision, said.error, error);
+    if (checks_rows(fit) || knows_errors(fit)) check_pairs(store, n, fit, 5 * tolerance, &said);
 }
 
 /* ---- tests --------------------------------------------------------------------------------- */
 
-static void all_columns_are_exact(void **state)
+TEST(all_columns_are_exact)
 {
     static const char *const maps[] = {"svd", "kpca", "pca", "laplacian", "diffusion"};
     static const struct fit methods[] = {
@@ -315,7 +367,6 @@ static void all_columns_are_exact(void **state)
         {"gaussian", NULL, NULL, {NULL}},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
         for (size_t j = 0; j < sizeof(maps) / sizeof(maps[0]); j++) {
             struct fit fit = methods[i];
@@ -327,7 +378,7 @@ static void all_columns_are_exact(void **state)
         }
 }
 
-static void other_forms_of_the_maps(void **state)
+TEST(other_forms_of_the_maps)
 {
     static const struct fit fits[] = {
         {"projected", "kpca", "implicit", {"affine", "yes"}},
@@ -338,30 +389,37 @@ static void other_forms_of_the_maps(void **state)
         {"ensemble", "kpca", "landmarks", {"weights", "exponential"}},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(fits) / sizeof(fits[0]); i++)
         check(few, ROWS, &fits[i], "f64");
 }
 
 /* Units are 2,048 rows. */
-static void sums_go_over_units(void **state)
+TEST(sums_go_over_units)
 {
     static const struct fit fits[] = {{"projected", "kpca", "implicit", {NULL}},
                                       {"gaussian", "laplacian", NULL, {NULL}}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(fits) / sizeof(fits[0]); i++)
         check(many, MANY, &fits[i], "f32");
 }
 
+/* All kernel values are 1 but for 1e-6, of which f32 has seven digits only where they are shifted.
+ */
+TEST(errors_of_a_wide_kernel_keep_their_digits)
+{
+    const struct fit fit = {"projected", "kpca", "implicit", {"gamma", "1e-6"}};
+    const struct said said = run(few, &fit, "f32", "130", 1);
+
+    check_pairs(few, ROWS, &fit, 1e-5, &said);
+}
+
 /* Tests over seeds, each with its own landmarks and columns. */
-static void the_standard_error_covers(void **state)
+TEST(the_standard_error_covers)
 {
     enum { SEEDS = 20 };
     static const struct fit fits[] = {{"column", "kpca", "landmarks", {NULL}},
                                       {"gaussian", "laplacian", NULL, {NULL}}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(fits) / sizeof(fits[0]); i++) {
         int within_one = 0, within_two = 0;
 
@@ -382,7 +440,7 @@ static void the_standard_error_covers(void **state)
 
 /* Rows that no other is near hold most of the norm of a divided kernel, each in one entry of its
  * diagonal. Columns drawn alike mostly miss them, and their spread does not tell. */
-static void few_entries_that_hold_the_norm_are_met(void **state)
+TEST(few_entries_that_hold_the_norm_are_met)
 {
     enum { CROWD = 240, ALONE = 10, ALL = CROWD + ALONE, SEEDS = 120 };
     static const struct fit fits[] = {{"exact", "laplacian", NULL, {"gamma", "1"}},
@@ -391,7 +449,6 @@ static void few_entries_that_hold_the_norm_are_met(void **state)
     static float rows[ALL * D];
     char store[160];
 
-    (void)state;
     snprintf(store, sizeof(store), "%s/alone.nys", directory);
     for (size_t i = 0; i < ALL * D; i++)
         rows[i] = (float)ny_hash01(22, NY_STREAM_DATA, i) * 0.5f +
@@ -416,27 +473,41 @@ static void few_entries_that_hold_the_norm_are_met(void **state)
     }
 }
 
+/* Counts errors of pairs that are within two standard errors of the truth. */
+TEST(errors_of_pairs_are_covered)
+{
+    enum { SEEDS = 20 };
+    static const struct fit fits[] = {{"projected", "kpca", "implicit", {NULL}},
+                                      {"column", "svd", NULL, {NULL}},
+                                      {"projected", "laplacian", "implicit", {NULL}}};
+
+    for (size_t i = 0; i < sizeof(fits) / sizeof(fits[0]); i++) {
+        size_t first = divided(&fits[i]); /* behind the trivial pair, whose error is rounding */
+        int within = 0, all = 0;
+
+        for (unsigned seed = 0; seed < SEEDS; seed++) {
+            struct said truth = run(few, &fits[i], "f64", "130", seed);
+            struct said said = run(few, &fits[i], "f64", "40", seed);
+
+            for (size_t k = first; k < P + first; k++, all++) {
+                assert_true(said.se[k] > 0 && said.rho[k] > 0.4 * truth.rho[k]);
+                within += fabs(said.rho[k] - truth.rho[k]) <= 2 * said.se[k];
+            }
+        }
+        print_message("%s %s: %d of %d within two standard errors\n", fits[i].approx, fits[i].map,
+                      within, all);
+        assert_in_range(within, all * 85 / 100, all);
+    }
+}
+
 /* One column says nothing of the others' spread; no probe, nothing. */
-static void one_column_has_no_standard_error(void **state)
+TEST(one_column_has_no_standard_error)
 {
     const struct fit fit = {"nystrom", "svd", NULL, {NULL}};
     struct said said;
 
-    (void)state;
     said = run(few, &fit, "f64", "1", 3);
     assert_true(said.columns == 1 && said.error > 0 && isnan(said.spread));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_columns_are_exact),
-        cmocka_unit_test(other_forms_of_the_maps),
-        cmocka_unit_test(sums_go_over_units),
-        cmocka_unit_test(the_standard_error_covers),
-        cmocka_unit_test(few_entries_that_hold_the_norm_are_met),
-        cmocka_unit_test(one_column_has_no_standard_error),
-    };
-
-    return cmocka_run_group_tests_name("probe", tests, start, stop);
-}
+AROUND_ALL(start, stop)

@@ -1,15 +1,5 @@
 /* spectral/randomized.c from its definition by plain loops; and whole fits whose random range is
  * all of space, so that every map has its exact eigenpairs. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/random.h"
 #include "nystream.h"
 #include "spectral/methods.h"
@@ -17,9 +7,9 @@
 #include "support/brute.h"
 #include "support/small.h"
 #include "support/store_folder.h"
+#include "support/test.h"
 
 enum { N = 70, R = 12, D = 4, ROWS = 64, P = 3 };
-
 
 static void near_to(double x, double y, double tolerance)
 {
@@ -90,14 +80,13 @@ static void found_values(const double *K, unsigned power, uint64_t seed, double 
     brute_eigen(B, R, values, vectors);
 }
 
-static void it_is_the_range_of_powers(void **state)
+TEST(it_is_the_range_of_powers)
 {
     static const enum small_kernel kernels[] = {SMALL_RBF, SMALL_WIDE, SMALL_LINEAR};
 
-    (void)state;
     for (size_t k = 0; k < 3; k++) {
         struct small set;
-        double wanted[R], found[R], exact[N], *V = malloc(N * N * sizeof(*V));
+        double wanted[R], found[R], exact[N], *V = lend(N * N * sizeof(*V));
 
         small_new(&set, kernels[k], N, D, R);
         brute_eigen(set.K, N, exact, V);
@@ -111,8 +100,6 @@ static void it_is_the_range_of_powers(void **state)
         }
         for (size_t j = 0; j < 4; j++)
             near_to(found[j], exact[j], 1e-3 * exact[j]);
-        free(V);
-        small_free(&set);
     }
 }
 
@@ -225,13 +212,12 @@ static void check_fit(const char *approx, const char *map, const char *precision
     ny_options_free(options);
 }
 
-static void a_range_of_all_space_gives_exact_maps(void **state)
+TEST(a_range_of_all_space_gives_exact_maps)
 {
     static const char *const maps[] = {"svd", "pca", "kpca", "laplacian", "diffusion"};
     char in[160];
     FILE *file;
 
-    (void)state;
     fill_points();
     assert_int_equal(ny_append_rows(ctx, path, points, ROWS, D, NULL), NY_OK);
     snprintf(in, sizeof(in), "%s/in.csv", directory);
@@ -247,13 +233,4 @@ static void a_range_of_all_space_gives_exact_maps(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(it_is_the_range_of_powers, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(a_range_of_all_space_gives_exact_maps, make_folder,
-                                        remove_folder),
-    };
-
-    return cmocka_run_group_tests_name("randomized eigenpairs of all of K", tests, NULL, NULL);
-}
+AROUND_EACH(make_folder, remove_folder)

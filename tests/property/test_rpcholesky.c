@@ -33,8 +33,8 @@ static double substitute(const struct factor *f, const struct kind *kind, const 
 static struct factor factor_of(const struct kind *kind, const struct rows *r, const uint64_t *rows,
                                size_t m)
 {
-    struct factor f = {.rows = calloc(m + 1, sizeof(*rows)),
-                       .L = calloc(m * m + 1, sizeof(double)),
+    struct factor f = {.rows = lend_zeros((m + 1) * sizeof(*rows)),
+                       .L = lend_zeros((m * m + 1) * sizeof(double)),
                        .capacity = m};
 
     for (size_t i = 0; i < m; i++) {
@@ -47,12 +47,6 @@ static struct factor factor_of(const struct kind *kind, const struct rows *r, co
     return f;
 }
 
-static void free_factor(struct factor *f)
-{
-    free(f->rows);
-    free(f->L);
-}
-
 /* Bounds are above δ; exact: they are δ. */
 static void check_residuals(const struct kind *kind, const struct rows *r,
                             const struct ny_selection *selection, bool exact)
@@ -60,7 +54,7 @@ static void check_residuals(const struct kind *kind, const struct rows *r,
     const double rounding = 1e-10; /* of this factor, whose pivots come as they come */
     size_t m = selection->m;
     struct factor f = factor_of(kind, r, selection->rows, m);
-    double *z = malloc(m * sizeof(double)), largest = 0, sum = 0;
+    double *z = lend(m * sizeof(double)), largest = 0, sum = 0;
 
     assert_non_null(selection->residuals);
     for (size_t i = 0; i < r->n; i++) {
@@ -76,8 +70,6 @@ static void check_residuals(const struct kind *kind, const struct rows *r,
     }
     assert_true(selection->residual_max == largest);
     assert_true(fabs(selection->residual_mean * (double)r->n - sum) <= 1e-12 * sum);
-    free_factor(&f);
-    free(z);
 }
 
 /* ---- the distribution ----------------------------------------------------------------------- */
@@ -97,7 +89,6 @@ static double residuals(const struct kind *kind, const struct rows *r, const uin
             if (D[a] == i) delta[i] = 0;
         sum += delta[i];
     }
-    free_factor(&f);
     return sum;
 }
 
@@ -162,7 +153,7 @@ static void check_distribution(const struct kind *kind, const struct rows *r, si
         fail_msg("%s: χ² = %g with %g degrees of freedom", kind->kernel, square, degrees);
 }
 
-static void landmarks_have_the_papers_distribution(void **state)
+TEST(landmarks_have_the_papers_distribution)
 {
     static const struct {
         struct kind kind;
@@ -171,12 +162,11 @@ static void landmarks_have_the_papers_distribution(void **state)
         unsigned passes; /* in some selection: the rejections were too many */
     } cases[] = {
         {{"rbf", {.gamma = 0.3}}, 0.5, 1500, 0},
-        {{"polynomial", {.gamma = 0.3, .coef0 = 1, .degree = 2}}, 0.5, 1500, 1},
+        {{"polynomial", {.gamma = 0.3, .first = 1, .second = 2}}, 0.5, 1500, 1},
         {{"rbf", {.gamma = 1e-4}}, 0.5, 250, 1}, /* δ is measured in f32 */
         {{"rbf", {.gamma = 1e-6}}, 0.5, 250, 1}, /* in f64 */
     };
 
-    (void)state;
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
         struct rows r = blobs(POINTS, 3, cases[c].spread, 0);
 
@@ -187,7 +177,7 @@ static void landmarks_have_the_papers_distribution(void **state)
 }
 
 /* Uses a large set, so that landmarks are drawn across units. */
-static void the_first_landmark_follows_the_diagonal(void **state)
+TEST(the_first_landmark_follows_the_diagonal)
 {
     enum { N = 10000, DRAWS = 600, PARTS = 10 };
     const struct kind kind = {"linear", {.gamma = 1}};
@@ -195,7 +185,6 @@ static void the_first_landmark_follows_the_diagonal(void **state)
     double share[PARTS] = {0}, sum = 0, square = 0;
     size_t seen[PARTS] = {0};
 
-    (void)state;
     for (size_t i = 0; i < N; i++)
         for (size_t k = 0; k < r.d; k++)
             r.x[i * r.d + k] *= (float)(1 + (double)(i / 1000));
@@ -223,7 +212,7 @@ static void the_first_landmark_follows_the_diagonal(void **state)
 
 /* ---- bounds --------------------------------------------------------------------------------- */
 
-static void residuals_are_bounds_and_exact_when_certified(void **state)
+TEST(residuals_are_bounds_and_exact_when_certified)
 {
     static const struct {
         struct kind kind;
@@ -232,12 +221,11 @@ static void residuals_are_bounds_and_exact_when_certified(void **state)
     } cases[] = {
         {{"rbf", {.gamma = 0.3}}, 6500, 4, 300, 1},  /* in f32 */
         {{"rbf", {.gamma = 0.01}}, 6500, 4, 100, 2}, /* and in f64 */
-        {{"polynomial", {.gamma = 0.01, .coef0 = 1, .degree = 3}}, 6500, 4, 30, 2},
+        {{"polynomial", {.gamma = 0.01, .first = 1, .second = 3}}, 6500, 4, 30, 2},
         /* rows of more than 16 KB are looked at a strip at a time */
-        {{"polynomial", {.gamma = 1e-5, .coef0 = 1, .degree = 3}}, 1200, 4100, 20, 1},
+        {{"polynomial", {.gamma = 1e-5, .first = 1, .second = 3}}, 1200, 4100, 20, 1},
     };
 
-    (void)state;
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
         struct ny_selection_request request = {.landmarks = cases[c].m, .workers = 2};
         struct rows r = blobs(cases[c].n, cases[c].d, 0.2, 0);
@@ -263,18 +251,17 @@ static void residuals_are_bounds_and_exact_when_certified(void **state)
 }
 
 /* Landmarks that no dictionary chose, copies of one another among them. */
-static void any_landmarks_can_be_certified(void **state)
+TEST(any_landmarks_can_be_certified)
 {
     static const char *const rules[] = {"uniform", "weighted"};
     static const struct kind kinds[] = {
         {"rbf", {.gamma = 0.3}},
         {"rbf", {.gamma = 0.003}},
         {"linear", {.gamma = 1}}, /* rank 4 */
-        {"polynomial", {.gamma = 0.05, .coef0 = 1, .degree = 2}},
+        {"polynomial", {.gamma = 0.05, .first = 1, .second = 2}},
     };
     struct rows r = blobs(5000, 4, 0.2, 0);
 
-    (void)state;
     keep_rows(&r);
     for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
         for (size_t i = 0; i < 2; i++) {
@@ -296,13 +283,12 @@ static void any_landmarks_can_be_certified(void **state)
 }
 
 /* If only k(x,x) is known, residuals are not. */
-static void residuals_are_not_known_without_a_pass(void **state)
+TEST(residuals_are_not_known_without_a_pass)
 {
     const struct kind kind = {"rbf", {.gamma = 3}};
     struct rows r = blobs(3000, 4, 0.5, 0);
     struct ny_selection s;
 
-    (void)state;
     keep_rows(&r);
     s = must_run("rpcholesky", &kind, &r,
                  (struct ny_selection_request){.landmarks = 20, .workers = 2});
@@ -312,7 +298,7 @@ static void residuals_are_not_known_without_a_pass(void **state)
     free_rows(&r);
 }
 
-static void same_bytes_for_any_workers_budget_and_kill(void **state)
+TEST(same_bytes_for_any_workers_budget_and_kill)
 {
     static const struct {
         struct kind kind;
@@ -321,11 +307,10 @@ static void same_bytes_for_any_workers_budget_and_kill(void **state)
     } cases[] = {
         {{"rbf", {.gamma = 0.5}}, 350, false},
         {{"rbf", {.gamma = 0.01}}, 60, true},
-        {{"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 3}}, 40, false},
+        {{"polynomial", {.gamma = 0.2, .first = 1, .second = 3}}, 40, false},
     };
     struct rows r = blobs(9000, 4, 0.2, 0);
 
-    (void)state;
     keep_rows(&r);
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
         check_bytes("rpcholesky", &cases[c].kind, &r,
@@ -336,14 +321,13 @@ static void same_bytes_for_any_workers_budget_and_kill(void **state)
 
 /* ---- edges ---------------------------------------------------------------------------------- */
 
-static void ends_at_the_rank_of_K(void **state)
+TEST(ends_at_the_rank_of_K)
 {
     const struct kind linear = {"linear", {.gamma = 1}}, rbf = {"rbf", {.gamma = 0.5}};
     struct ny_selection_request request = {.landmarks = 50, .workers = 2};
     struct rows r = blobs(5000, 4, 0.5, 0);
     struct ny_selection s;
 
-    (void)state;
     memset(r.x + 7 * r.d, 0, 100 * r.d * sizeof(float)); /* k(x,x) = 0: never chosen */
     keep_rows(&r);
     s = must_run("rpcholesky", &linear, &r, request);
@@ -364,7 +348,7 @@ static void ends_at_the_rank_of_K(void **state)
 }
 
 /* A plan counts with shares that go on by the slope of the sample, but not past the rank. */
-static void no_residual_is_foretold_past_the_rank(void **state)
+TEST(no_residual_is_foretold_past_the_rank)
 {
     enum { RANK = 40, KNOWN = 30, WANTED = 400 };
     const struct ny_geometry geometry = {.d = RANK};
@@ -374,7 +358,6 @@ static void no_residual_is_foretold_past_the_rank(void **state)
     double share[KNOWN];
     struct ny_decay any = {.share = share, .count = KNOWN}, ends = any;
 
-    (void)state;
     for (int i = 0; i < KNOWN; i++)
         share[i] = 1 / (1.0 + i);
     assert_true(ny_decay_at(&any, WANTED) > 0);
@@ -391,14 +374,13 @@ static void no_residual_is_foretold_past_the_rank(void **state)
     assert_true(ny_decay_at(&ends, RANK) == 0);
 }
 
-static void selects_all_rows_when_asked_for_more(void **state)
+TEST(selects_all_rows_when_asked_for_more)
 {
     const struct kind kind = {"rbf", {.gamma = 2}};
     struct rows r = blobs(6, 4, 1, 0);
     struct ny_selection s;
     bool seen[6] = {false};
 
-    (void)state;
     keep_rows(&r);
     s = must_run("rpcholesky", &kind, &r, (struct ny_selection_request){.landmarks = 100});
     assert_int_equal(s.m, 6);
@@ -410,16 +392,15 @@ static void selects_all_rows_when_asked_for_more(void **state)
     free_rows(&r);
 }
 
-static void refuses_what_it_cannot_select_from(void **state)
+TEST(refuses_what_it_cannot_select_from)
 {
     const struct kind linear = {"linear", {.gamma = 1}};
-    const struct kind negative = {"polynomial", {.gamma = 1, .coef0 = -300, .degree = 1}};
-    const struct kind indefinite = {"polynomial", {.gamma = 1, .coef0 = -1, .degree = 2}};
+    const struct kind negative = {"polynomial", {.gamma = 1, .first = -300, .second = 1}};
+    const struct kind indefinite = {"polynomial", {.gamma = 1, .first = -1, .second = 2}};
     struct ny_selection_request request = {.landmarks = 50, .workers = 2};
     struct rows r = blobs(3000, 4, 0.5, 3);
     struct ny_selection s;
 
-    (void)state;
     keep_rows(&r);
     assert_int_equal(run_rule("rpcholesky", &negative, &r, request, &s), NY_ENUMERIC);
     assert_non_null(strstr(ny_context_message(ctx), "row 0 has a residual"));
@@ -440,20 +421,4 @@ static void refuses_what_it_cannot_select_from(void **state)
     free_rows(&r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(landmarks_have_the_papers_distribution),
-        cmocka_unit_test(the_first_landmark_follows_the_diagonal),
-        cmocka_unit_test(residuals_are_bounds_and_exact_when_certified),
-        cmocka_unit_test(any_landmarks_can_be_certified),
-        cmocka_unit_test(residuals_are_not_known_without_a_pass),
-        cmocka_unit_test(same_bytes_for_any_workers_budget_and_kill),
-        cmocka_unit_test(ends_at_the_rank_of_K),
-        cmocka_unit_test(no_residual_is_foretold_past_the_rank),
-        cmocka_unit_test(selects_all_rows_when_asked_for_more),
-        cmocka_unit_test(refuses_what_it_cannot_select_from),
-    };
-
-    return cmocka_run_group_tests_name("rpcholesky", tests, make_folder, remove_folder);
-}
+AROUND_ALL(make_folder, remove_folder)

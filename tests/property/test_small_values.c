@@ -7,18 +7,9 @@
  * The grid: ratios of the first two singular values from 1 to 1e8 × more rows or more columns ×
  * dense and sparse × f32 and f64 × maps × kernels × ways. NYSTREAM_FEW_FAULTS: four of the ratios.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/random.h"
 #include "support/api_fixture.h"
+#include "support/test.h"
 
 enum { LONG = 260, SHORT = 40, P = 6 };
 
@@ -58,7 +49,7 @@ static int descending(const void *a, const void *b)
 static void singular_squares(const double *Z, size_t n, size_t d, double *squares)
 {
     size_t rows = n > d ? n : d, columns = n > d ? d : n;
-    double *A = calloc(n * d, sizeof(double)), most = 1;
+    double *A = lend_zeros(n * d * sizeof(double)), most = 1;
 
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < d; j++)
@@ -75,7 +66,6 @@ static void singular_squares(const double *Z, size_t n, size_t d, double *square
             squares[j] += A[i * columns + j] * A[i * columns + j];
     }
     qsort(squares, columns, sizeof(double), descending);
-    free(A);
 }
 
 /* ---- the rows -------------------------------------------------------------------------------- */
@@ -111,7 +101,8 @@ static void orthonormalise(double *A, size_t rows, size_t columns)
 /* X = U diag(ratio · 5, 5, 4, 3.2, …) Vᵀ: no column is smaller than the others. */
 static void fill_turned(struct points *p, double ratio)
 {
-    double *U = calloc(p->n * SHORT, sizeof(double)), *V = calloc(p->d * SHORT, sizeof(double));
+    double *U = lend_zeros(p->n * SHORT * sizeof(double)),
+           *V = lend_zeros(p->d * SHORT * sizeof(double));
 
     ny_gaussian(7, 1, 0, U, p->n * SHORT);
     ny_gaussian(7, 2, 0, V, p->d * SHORT);
@@ -124,8 +115,6 @@ static void fill_turned(struct points *p, double ratio)
 
                 p->X[i * p->d + j] += size * U[i * SHORT + k] * V[j * SHORT + k];
             }
-    free(U);
-    free(V);
 }
 
 /* Positive values, half of them 0, in columns of falling size, and one column of large values. */
@@ -143,9 +132,10 @@ static void fill_positive(struct points *p, double ratio)
 static void append(const struct points *p)
 {
     size_t values = p->n * p->d;
-    float *narrow = calloc(values, sizeof(float));
-    double *wide = calloc(values, sizeof(double));
-    uint32_t *row_start = calloc(p->n + 1, sizeof(uint32_t)), *column = calloc(values, 4), at = 0;
+    float *narrow = lend_zeros(values * sizeof(float));
+    double *wide = lend_zeros(values * sizeof(double));
+    uint32_t *row_start = lend_zeros((p->n + 1) * sizeof(uint32_t)),
+             *column = lend_zeros(values * 4), at = 0;
     struct ny_table table = {.struct_bytes = sizeof(table), .rows = p->n, .columns = p->d};
     struct ny_options *options;
 
@@ -172,16 +162,12 @@ static void append(const struct points *p)
     if (p->sparse) assert_int_equal(ny_options_set(options, "layout", "sparse"), NY_OK);
     assert_int_equal(ny_append(c.ctx, c.store, &table, options, NULL), NY_OK);
     ny_options_free(options);
-    free(narrow);
-    free(wide);
-    free(row_start);
-    free(column);
 }
 
 /* The true eigenvalues of the matrix that the map decomposes, ZZᵀ. */
 static void true_values(const struct points *p, const char *map, bool cosine, double *values)
 {
-    double *Z = calloc(p->n * p->d, sizeof(double)), *g = calloc(p->d, sizeof(double));
+    double *Z = lend_zeros(p->n * p->d * sizeof(double)), *g = lend_zeros(p->d * sizeof(double));
 
     for (size_t i = 0; i < p->n; i++) {
         double square = 0;
@@ -204,8 +190,6 @@ static void true_values(const struct points *p, const char *map, bool cosine, do
         }
     }
     singular_squares(Z, p->n, p->d, values);
-    free(Z);
-    free(g);
 }
 
 /* ---- a fit ----------------------------------------------------------------------------------- */
@@ -276,7 +260,7 @@ static void try_points(struct points *p, double ratio, bool positive)
     char name[16];
 
     start(&state);
-    p->X = calloc(p->n * p->d, sizeof(double));
+    p->X = lend_zeros(p->n * p->d * sizeof(double));
     if (positive)
         fill_positive(p, ratio);
     else
@@ -290,7 +274,6 @@ static void try_points(struct points *p, double ratio, bool positive)
         run(p, &fits[f], name);
         check(p, &fits[f], name, ratio);
     }
-    free(p->X);
     stop(&state);
 }
 
@@ -307,21 +290,12 @@ static void try_shape(size_t n, size_t d)
         }
 }
 
-static void more_rows(void **state)
+TEST(more_rows)
 {
-    (void)state;
     try_shape(LONG, SHORT);
 }
 
-static void more_columns(void **state)
+TEST(more_columns)
 {
-    (void)state;
     try_shape(SHORT, LONG);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(more_rows), cmocka_unit_test(more_columns)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,8 +50,6 @@ static void check_frozen_then_full(struct update_case test)
     after = embedding_of(store, &now, &p);
     assert_int_equal(now, SECOND);
     assert_memory_equal(before, after, (size_t)(n * p) * sizeof(float));
-    free(before);
-    free(after);
     ny_report_free(report);
     add_rows(&test, store, SECOND, THIRD);
     report = fit_well(&test, store, "full");
@@ -68,89 +66,68 @@ static void check_both(struct update_case test)
 
 /* ---- maps and methods ---------------------------------------------------------------------- */
 
-static void projected_of_each_map(void **state)
+TEST(projected_of_each_map)
 {
     static const struct update_case cases[] = {
-        {"svd, uniform", {"map", "svd", "select", "uniform", "landmarks", "60", "precision", "f64"},
-         1e-5, 0, false, true},
-        {"kpca, implicit, uniform",
-         {"map", "kpca", "select", "uniform", "landmarks", "60", "precision", "f64"},
-         1e-5, 0, false, true},
+        {"svd, uniform", "map=svd select=uniform landmarks=60 precision=f64", 1e-5, 0, false, true},
+        {"kpca, implicit, uniform", "map=kpca select=uniform landmarks=60 precision=f64", 1e-5, 0,
+         false, true},
         {"kpca over landmarks, uniform",
-         {"map", "kpca", "averages", "landmarks", "select", "uniform", "landmarks", "60",
-          "precision", "f64"},
-         1e-5, 0, false, true},
-        {"kpca, f32", {"map", "kpca", "select", "uniform", "landmarks", "60"}, 1e-3, 0, false,
+         "map=kpca averages=landmarks select=uniform landmarks=60 precision=f64", 1e-5, 0, false,
          true},
-        {"laplacian", {"map", "laplacian", "select", "uniform", "landmarks", "60", "precision",
-                       "f64"},
-         1e-5, 0, false, true},
+        {"kpca, f32", "map=kpca select=uniform landmarks=60", 1e-3, 0, false, true},
+        {"laplacian", "map=laplacian select=uniform landmarks=60 precision=f64", 1e-5, 0, false,
+         true},
         {"diffusion over landmarks",
-         {"map", "diffusion", "averages", "landmarks", "select", "uniform", "landmarks", "60",
-          "precision", "f64"},
-         1e-5, 0, false, true},
-        {"pca", {"map", "pca", "select", "uniform", "landmarks", "20", "precision", "f64"}, 1e-5,
-         0, false, true},
+         "map=diffusion averages=landmarks select=uniform landmarks=60 precision=f64", 1e-5, 0,
+         false, true},
+        {"pca", "map=pca select=uniform landmarks=20 precision=f64", 1e-5, 0, false, true},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         check_both(cases[i]);
 }
 
 /* The columns are about a mean that is no longer that of the rows, and of the rows and of their
  * negatives one has its columns turned round. */
-static void exact_pca_adds_rows_to_its_sums(void **state)
+TEST(exact_pca_adds_rows_to_its_sums)
 {
-    const struct update_case test = {"pca, exact",
-                                     {"map", "pca", "approx", "exact", "precision", "f64"},
-                                     1e-5, 0, false, false};
+    const struct update_case test = {
+        "pca, exact", "map=pca approx=exact precision=f64", 1e-5, 0, false, false};
 
-    (void)state;
     for (turned = 1; turned >= -1; turned -= 2)
         check_both(test);
 }
 
-static void other_methods(void **state)
+TEST(other_methods)
 {
     static const struct update_case cases[] = {
-        {"nystrom, svd", {"map", "svd", "approx", "nystrom", "landmarks", "60", "precision", "f64"},
-         1e-5, 0, false, true},
-        {"nystrom, certified",
-         {"approx", "nystrom", "certify", "yes", "landmarks", "60", "precision", "f64"},
-         1e-5, 0, false, true},
-        {"column", {"approx", "column", "landmarks", "60", "precision", "f64"}, 1e-5, 0, false,
-         true},
-        {"orthonystrom", {"approx", "orthonystrom", "landmarks", "60", "precision", "f64"}, 1e-5,
-         0, false, true},
-        {"ensemble",
-         {"approx", "ensemble", "select", "uniform", "landmarks", "80", "experts", "4", "rank",
-          "10", "precision", "f64"},
+        {"nystrom, svd", "map=svd approx=nystrom landmarks=60 precision=f64", 1e-5, 0, false, true},
+        {"nystrom, certified", "approx=nystrom certify=yes landmarks=60 precision=f64", 1e-5, 0,
+         false, true},
+        {"column", "approx=column landmarks=60 precision=f64", 1e-5, 0, false, true},
+        {"orthonystrom", "approx=orthonystrom landmarks=60 precision=f64", 1e-5, 0, false, true},
+        {"ensemble", "approx=ensemble select=uniform landmarks=80 experts=4 rank=10 precision=f64",
          1e-5, 0, false, true},
         {"ensemble, ridge",
-         {"approx", "ensemble", "select", "uniform", "landmarks", "120", "experts", "4", "rank",
-          "10", "weights", "ridge", "precision", "f64"},
+         "approx=ensemble select=uniform landmarks=120 experts=4 rank=10 weights=ridge "
+         "precision=f64",
          1e-5, 0, false, true},
-        {"probe", {"approx", "column", "landmarks", "60", "precision", "f64", "probe", "50"}, 1e-5,
-         0, false, true},
+        {"probe", "approx=column landmarks=60 precision=f64 probe=50", 1e-5, 0, false, true},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         check_both(cases[i]);
 }
 
-static void methods_of_all_rows_are_fitted_again(void **state)
+TEST(methods_of_all_rows_are_fitted_again)
 {
     static const struct update_case cases[] = {
-        {"randomized", {"approx", "randomized", "precision", "f64", "map", "svd"}, 1e-5, 0, false,
-         false},
-        {"gaussian, laplacian",
-         {"approx", "gaussian", "landmarks", "20", "precision", "f64", "map", "laplacian"},
-         1e-5, 0, false, false},
+        {"randomized", "approx=randomized precision=f64 map=svd", 1e-5, 0, false, false},
+        {"gaussian, laplacian", "approx=gaussian landmarks=20 precision=f64 map=laplacian", 1e-5, 0,
+         false, false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct update_case test = cases[i];
         struct ny_report *report;
@@ -171,39 +148,33 @@ static void methods_of_all_rows_are_fitted_again(void **state)
 
 /* ---- selections ---------------------------------------------------------------------------- */
 
-static void greedy_goes_on_with_its_dictionary(void **state)
+TEST(greedy_goes_on_with_its_dictionary)
 {
     static const struct update_case cases[] = {
-        {"greedy, affine",
-         {"select", "greedy", "tolerance", "0.2", "precision", "f64"}, 1e-5, 0.1, false, true},
-        {"greedy, span",
-         {"select", "greedy", "tolerance", "0.1", "map", "svd", "precision", "f64"}, 1e-5, 0.1,
+        {"greedy, affine", "select=greedy tolerance=0.2 precision=f64", 1e-5, 0.1, false, true},
+        {"greedy, span", "select=greedy tolerance=0.1 map=svd precision=f64", 1e-5, 0.1, false,
+         true},
+        {"greedy, f32", "select=greedy tolerance=0.2", 1e-3, 0.1, false, true},
+        {"greedy with a cap", "select=greedy tolerance=0.01 landmarks=25 precision=f64", 1e-5, 0.1,
+         false, false},
+        {"greedy, certified", "select=greedy tolerance=0.2 certify=yes precision=f64", 1e-5, 0.1,
          false, true},
-        {"greedy, f32", {"select", "greedy", "tolerance", "0.2"}, 1e-3, 0.1, false, true},
-        {"greedy with a cap",
-         {"select", "greedy", "tolerance", "0.01", "landmarks", "25", "precision", "f64"},
-         1e-5, 0.1, false, false},
-        {"greedy, certified",
-         {"select", "greedy", "tolerance", "0.2", "certify", "yes", "precision", "f64"}, 1e-5, 0.1,
-         false, true},
-        {"greedy of a wide kernel", {"select", "greedy", "tolerance", "0.3", "precision", "f64"},
-         1e-5, 0.001, false, false},
+        {"greedy of a wide kernel", "select=greedy tolerance=0.3 precision=f64", 1e-5, 0.001, false,
+         false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         check_both(cases[i]);
 }
 
-static void given_landmarks_stay(void **state)
+TEST(given_landmarks_stay)
 {
-    char path[200];
-    struct update_case test = {"given", {"landmarks-file", path, "precision", "f64"}, 1e-5, 0,
-                               false, false};
+    char path[200], options[300];
+    struct update_case test = {"given", options, 1e-5, 0, false, false};
     FILE *file;
 
-    (void)state;
     path_of(path, "given.csv");
+    snprintf(options, sizeof(options), "landmarks-file=%s precision=f64", path);
     file = fopen(path, "w");
     assert_non_null(file);
     for (int i = 0; i < 70; i++)
@@ -212,47 +183,28 @@ static void given_landmarks_stay(void **state)
     check_both(test);
 }
 
-static void other_rules_select_again(void **state)
+TEST(other_rules_select_again)
 {
     static const struct update_case cases[] = {
-        {"rpcholesky", {"select", "rpcholesky", "landmarks", "60", "precision", "f64"}, 1e-5, 0,
-         false, true},
-        {"greedy of a size", {"select", "greedy", "landmarks", "40", "precision", "f64"}, 1e-5, 0,
-         false, true},
-        {"weighted", {"select", "weighted", "landmarks", "60", "precision", "f64"}, 1e-5, 0, false,
-         true},
+        {"rpcholesky", "select=rpcholesky landmarks=60 precision=f64", 1e-5, 0, false, true},
+        {"greedy of a size", "select=greedy landmarks=40 precision=f64", 1e-5, 0, false, true},
+        {"weighted", "select=weighted landmarks=60 precision=f64", 1e-5, 0, false, true},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         check_both(cases[i]);
 }
 
-static void sparse_rows(void **state)
+TEST(sparse_rows)
 {
     static const struct update_case cases[] = {
-        {"sparse, greedy", {"select", "greedy", "tolerance", "0.2", "precision", "f64"}, 1e-5, 0.1,
-         true, true},
-        {"sparse, uniform", {"select", "uniform", "landmarks", "60"}, 1e-3, 0, true, true},
+        {"sparse, greedy", "select=greedy tolerance=0.2 precision=f64", 1e-5, 0.1, true, true},
+        {"sparse, uniform", "select=uniform landmarks=60", 1e-3, 0, true, true},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         check_both(cases[i]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(projected_of_each_map, clear),
-        cmocka_unit_test_teardown(exact_pca_adds_rows_to_its_sums, clear),
-        cmocka_unit_test_teardown(other_methods, clear),
-        cmocka_unit_test_teardown(methods_of_all_rows_are_fitted_again, clear),
-        cmocka_unit_test_teardown(greedy_goes_on_with_its_dictionary, clear),
-        cmocka_unit_test_teardown(given_landmarks_stay, clear),
-        cmocka_unit_test_teardown(other_rules_select_again, clear),
-        cmocka_unit_test_teardown(sparse_rows, clear),
-    };
-
-    return cmocka_run_group_tests_name("updates in full", tests, start, stop);
-}
+AROUND_ALL(start, stop)
+AROUND_EACH(NULL, clear)

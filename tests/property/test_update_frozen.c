@@ -8,6 +8,7 @@
 #include "model/embedding.h"
 #include "results/keep.h"
 #include "results/record.h"
+#include "support/options.h"
 
 /* Fits the first rows, in a store whose path it makes. */
 static void new_result(const struct update_case *test, char store[200])
@@ -20,15 +21,13 @@ static void new_result(const struct update_case *test, char store[200])
 /* ---- what it costs ------------------------------------------------------------------------- */
 
 /* Sums over new rows alone where no landmark joins: select, accumulate; project reads all. */
-static void unchanged_landmarks_cost_what_is_new(void **state)
+TEST(unchanged_landmarks_cost_what_is_new)
 {
-    struct update_case test = {"greedy with a cap",
-                               {"select", "greedy", "tolerance", "0.01", "landmarks", "25"},
-                               1e-3, 0.1, false, false};
+    struct update_case test = {
+        "greedy with a cap", "select=greedy tolerance=0.01 landmarks=25", 1e-3, 0.1, false, false};
     struct ny_report *report;
     char store[200];
 
-    (void)state;
     new_result(&test, store);
     append(store, FIRST, SECOND);
     report = fit_well(&test, store, "full");
@@ -40,18 +39,17 @@ static void unchanged_landmarks_cost_what_is_new(void **state)
 }
 
 /* nystrom over landmarks: rows of the embedding do not depend on n. */
-static void nystrom_of_the_same_landmarks_places_new_rows_alone(void **state)
+TEST(nystrom_of_the_same_landmarks_places_new_rows_alone)
 {
-    char path[200];
-    struct update_case test = {"given", {"landmarks-file", path, "approx", "nystrom", "map", "svd",
-                                         "precision", "f64"},
-                               1e-5, 0, false, false};
+    char path[200], options[300];
+    struct update_case test = {"given", options, 1e-5, 0, false, false};
     struct ny_report *report;
     char store[200];
     FILE *file;
 
-    (void)state;
     path_of(path, "given.csv");
+    snprintf(options, sizeof(options), "landmarks-file=%s approx=nystrom map=svd precision=f64",
+             path);
     file = fopen(path, "w");
     assert_non_null(file);
     for (int i = 0; i < 50; i++)
@@ -69,23 +67,20 @@ static void nystrom_of_the_same_landmarks_places_new_rows_alone(void **state)
 /* ---- frozen -------------------------------------------------------------------------------- */
 
 /* Rows that are placed are those that transform gives, and the others stay what they are. */
-static void frozen_is_transform(void **state)
+TEST(frozen_is_transform)
 {
     static const struct update_case cases[] = {
-        {"kpca", {"landmarks", "60"}, 0, 0, false, false},
-        {"diffusion", {"map", "diffusion", "normalize", "asymmetric", "landmarks", "60"}, 0, 0,
-         false, false},
-        {"f64", {"landmarks", "60", "precision", "f64", "map", "svd"}, 0, 0, false, false},
-        {"column", {"approx", "column", "landmarks", "60"}, 0, 0, false, false},
-        {"orthonystrom", {"approx", "orthonystrom", "landmarks", "60"}, 0, 0, false, false},
-        {"ensemble", {"approx", "ensemble", "landmarks", "80", "experts", "4"}, 0, 0, false, false},
-        {"divided", {"approx", "ensemble", "map", "laplacian", "landmarks", "80", "experts", "4"},
-         0, 0, false, false},
+        {"kpca", "landmarks=60", 0, 0, false, false},
+        {"diffusion", "map=diffusion normalize=asymmetric landmarks=60", 0, 0, false, false},
+        {"f64", "landmarks=60 precision=f64 map=svd", 0, 0, false, false},
+        {"column", "approx=column landmarks=60", 0, 0, false, false},
+        {"orthonystrom", "approx=orthonystrom landmarks=60", 0, 0, false, false},
+        {"ensemble", "approx=ensemble landmarks=80 experts=4", 0, 0, false, false},
+        {"divided", "approx=ensemble map=laplacian landmarks=80 experts=4", 0, 0, false, false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        float *rows = malloc((SECOND - FIRST) * D * sizeof(float)), *placed, *before, *after;
+        float *rows = lend((SECOND - FIRST) * D * sizeof(float)), *placed, *before, *after;
         struct ny_model *model;
         uint64_t n, p;
         char store[200];
@@ -95,8 +90,7 @@ static void frozen_is_transform(void **state)
         ny_report_free(fit_well(&cases[i], store, NULL));
         assert_int_equal(ny_model_open(&model, ctx, store, "fit"), NY_OK);
         p = ny_model_components(model);
-        placed = malloc((size_t)((SECOND - FIRST) * p) * sizeof(float));
-        assert_true(rows && placed);
+        placed = lend((size_t)((SECOND - FIRST) * p) * sizeof(float));
         for (uint64_t k = 0; k < (SECOND - FIRST) * D; k++)
             rows[k] = value_of(FIRST + k / D, k % D);
         assert_int_equal(ny_model_transform(model, rows, SECOND - FIRST, placed), NY_OK);
@@ -109,10 +103,6 @@ static void frozen_is_transform(void **state)
             assert_true(fabs((double)after[FIRST * p + k] - (double)placed[k]) <=
                         2e-5 * (1e-3 + fabs((double)placed[k])) + 2e-6);
         ny_model_free(model);
-        free(before);
-        free(after);
-        free(placed);
-        free(rows);
         case_remove(store);
     }
 }
@@ -152,20 +142,17 @@ static void factorise(const uint64_t *landmarks, size_t m, double gamma, double 
         }
 }
 
-static void frozen_measures_its_drift(void **state)
+TEST(frozen_measures_its_drift)
 {
-    struct update_case test = {"greedy, span",
-                               {"select", "greedy", "tolerance", "0.3", "landmarks", "60", "map",
-                                "svd"},
-                               0, 0.1, false, false};
+    struct update_case test = {
+        "greedy, span", "select=greedy tolerance=0.3 landmarks=60 map=svd", 0, 0.1, false, false};
     const uint64_t last = FIRST + 1000; /* of so few none is left out */
-    double *L = calloc(64 * 64, sizeof(double)), left = 0;
+    double *L = lend_zeros(64 * 64 * sizeof(double)), left = 0;
     struct ny_report *report;
     uint64_t landmarks[64];
     size_t m, bytes, above = 0;
     char store[200], path[200], *npy;
 
-    (void)state;
     path_of(store, "grown.nys");
     path_of(path, "landmarks.npy");
     append(store, 0, FIRST);
@@ -191,19 +178,17 @@ static void frozen_measures_its_drift(void **state)
                      (double)above / 1000) < 1e-9);
     assert_true(fabs(number(report, "drift_trace_error") - left / 1000) < 1e-6);
     ny_report_free(report);
-    free(L);
     case_remove(store);
 }
 
 /* ---- what stays ---------------------------------------------------------------------------- */
 
-static void nothing_new_changes_nothing(void **state)
+TEST(nothing_new_changes_nothing)
 {
-    struct update_case test = {"kpca", {"landmarks", "30"}, 0, 0, false, false};
+    struct update_case test = {"kpca", "landmarks=30", 0, 0, false, false};
     struct ny_report *report;
     char store[200];
 
-    (void)state;
     new_result(&test, store);
     report = fit_well(&test, store, "full");
     assert_true(number(report, "updates") == 0);
@@ -213,19 +198,16 @@ static void nothing_new_changes_nothing(void **state)
 
 /* A reader of the record from before an update can read its rows after it; rows of two updates ago
  * go. */
-static void parts_of_the_old_record_stay_for_one_update(void **state)
+TEST(parts_of_the_old_record_stay_for_one_update)
 {
-    const struct update_case test = {"kpca", {"landmarks", "30", "select", "uniform"}, 0, 0, false,
-                                     false};
+    const struct update_case test = {"kpca", "landmarks=30 select=uniform", 0, 0, false, false};
     struct ny_embedding_layout old = ny_embedding_layout(FIRST, 2, sizeof(float));
-    float *before = malloc(FIRST * 2 * sizeof(float)), *rows = malloc(FIRST * 2 * sizeof(float));
+    float *before = lend(FIRST * 2 * sizeof(float)), *rows = lend(FIRST * 2 * sizeof(float));
     struct ny_store *opened;
     struct ny_keep keep;
     char store[200];
 
-    (void)state;
     new_result(&test, store);
-    assert_true(before && rows);
     assert_int_equal(ny_embedding_read(ctx, store, "fit", 0, FIRST, before), NY_OK);
     assert_int_equal(ny_store_open(&opened, ctx, store), NY_OK);
     keep = ny_store_keep(opened, "fit");
@@ -237,8 +219,6 @@ static void parts_of_the_old_record_stay_for_one_update(void **state)
     ny_report_free(fit_well(&test, store, "full"));
     assert_int_equal(ny_embedding_rows(&keep, &old, 0, FIRST, rows), NY_ESTORE);
     ny_store_close(opened);
-    free(before);
-    free(rows);
     case_remove(store);
 }
 
@@ -271,14 +251,12 @@ static void put_back(struct ny_store *opened)
 /* Fits the first rows, finds clusters, and takes in rows up to `end` by a frozen update. */
 static void new_clusters(char store[200], uint64_t end)
 {
-    const struct update_case test = {"svd", {"landmarks", "30", "select", "uniform", "map", "svd",
-                                             "approx", "projected"}, 0, 0, false, false};
+    const struct update_case test = {
+        "svd", "landmarks=30 select=uniform map=svd approx=projected", 0, 0, false, false};
     struct ny_options *options;
 
     new_result(&test, store);
-    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-    assert_int_equal(ny_options_set(options, "measures", "clusters"), NY_OK);
-    assert_int_equal(ny_options_set(options, "clusters", "3"), NY_OK);
+    options = options_with(ctx, "measures=clusters clusters=3");
     assert_int_equal(ny_evaluate(ctx, store, "fit", options, NULL), NY_OK);
     ny_options_free(options);
     append(store, FIRST, end);
@@ -288,10 +266,9 @@ static void new_clusters(char store[200], uint64_t end)
 /* Returns the clusters of all rows, of which `end` are expected. */
 static uint64_t *clusters_of(struct ny_store *opened, uint64_t end)
 {
-    uint64_t *cluster = malloc((size_t)end * sizeof(*cluster));
+    uint64_t *cluster = lend((size_t)end * sizeof(*cluster));
     struct ny_result result;
 
-    assert_non_null(cluster);
     assert_int_equal(ny_result_open(&result, opened, "fit"), NY_OK);
     assert_int_equal(ny_stored_clusters(&result), 3);
     assert_int_equal(result.n, end);
@@ -301,7 +278,7 @@ static uint64_t *clusters_of(struct ny_store *opened, uint64_t end)
 }
 
 /* The buffer of a small budget holds 264,192 rows, that of a large one all of them. */
-static void clusters_of_more_rows_than_a_buffer_holds(void **state)
+TEST(clusters_of_more_rows_than_a_buffer_holds)
 {
     const uint64_t end = 270000;
     size_t memory = ny_context_memory(ctx);
@@ -309,7 +286,6 @@ static void clusters_of_more_rows_than_a_buffer_holds(void **state)
     struct ny_store *opened;
     char store[200];
 
-    (void)state;
     new_clusters(store, end);
     assert_int_equal(ny_store_open(&opened, ctx, store), NY_OK);
     at_once = clusters_of(opened, end);
@@ -319,14 +295,12 @@ static void clusters_of_more_rows_than_a_buffer_holds(void **state)
     ny_context_set_memory(ctx, memory);
     in_parts = clusters_of(opened, end);
     assert_memory_equal(in_parts, at_once, (size_t)end * sizeof(*in_parts));
-    free(in_parts);
-    free(at_once);
     ny_store_close(opened);
     case_remove(store);
 }
 
 /* Clusters for which there is no memory are told, the result stays, and the next call finds them. */
-static void clusters_without_memory_are_told_and_found_by_the_next_call(void **state)
+TEST(clusters_without_memory_are_told_and_found_by_the_next_call)
 {
     const struct update_case again = {.name = "again"};
     size_t memory = ny_context_memory(ctx);
@@ -335,7 +309,6 @@ static void clusters_without_memory_are_told_and_found_by_the_next_call(void **s
     char store[200];
     uint64_t rows;
 
-    (void)state;
     new_clusters(store, SECOND);
     assert_int_equal(ny_store_open(&opened, ctx, store), NY_OK);
     put_back(opened);
@@ -362,19 +335,5 @@ static void clusters_without_memory_are_told_and_found_by_the_next_call(void **s
     case_remove(store);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(nothing_new_changes_nothing, clear),
-        cmocka_unit_test_teardown(unchanged_landmarks_cost_what_is_new, clear),
-        cmocka_unit_test_teardown(nystrom_of_the_same_landmarks_places_new_rows_alone, clear),
-        cmocka_unit_test_teardown(frozen_is_transform, clear),
-        cmocka_unit_test_teardown(parts_of_the_old_record_stay_for_one_update, clear),
-        cmocka_unit_test_teardown(frozen_measures_its_drift, clear),
-        cmocka_unit_test_teardown(clusters_of_more_rows_than_a_buffer_holds, clear),
-        cmocka_unit_test_teardown(clusters_without_memory_are_told_and_found_by_the_next_call,
-                                  clear),
-    };
-
-    return cmocka_run_group_tests_name("frozen updates", tests, start, stop);
-}
+AROUND_ALL(start, stop)
+AROUND_EACH(NULL, clear)

@@ -64,25 +64,21 @@ static void check_budget(const struct update_case *test, const char *mode)
     case_remove(store);
 }
 
-static void updates_keep_their_budget(void **state)
+TEST(updates_keep_their_budget)
 {
     /* The tolerance takes all landmarks that greedy may have: else their number, and the budget, is
      * an estimate. */
     static const struct update_case cases[] = {
-        {"uniform", {"select", "uniform", "landmarks", "700"}, 0, 0, false, true},
-        {"uniform, f64", {"select", "uniform", "landmarks", "300", "precision", "f64"}, 0, 0,
-         false, true},
-        {"uniform, wide", {"select", "uniform", "landmarks", "100", "gamma", "1e-4"}, 0, 0, false,
-         true},
-        {"greedy", {"select", "greedy", "tolerance", "0.01", "landmarks", "400"}, 0, 0.5, false,
-         true},
-        {"laplacian", {"map", "laplacian", "landmarks", "150"}, 0, 0, false, true},
-        {"nystrom", {"approx", "nystrom", "landmarks", "500"}, 0, 0, false, true},
-        {"probe", {"approx", "column", "landmarks", "200", "probe", "100"}, 0, 0, false, true},
-        {"sparse", {"landmarks", "100", "select", "uniform"}, 0, 0, true, true},
+        {"uniform", "select=uniform landmarks=700", 0, 0, false, true},
+        {"uniform, f64", "select=uniform landmarks=300 precision=f64", 0, 0, false, true},
+        {"uniform, wide", "select=uniform landmarks=100 gamma=1e-4", 0, 0, false, true},
+        {"greedy", "select=greedy tolerance=0.01 landmarks=400", 0, 0.5, false, true},
+        {"laplacian", "map=laplacian landmarks=150", 0, 0, false, true},
+        {"nystrom", "approx=nystrom landmarks=500", 0, 0, false, true},
+        {"probe", "approx=column landmarks=200 probe=100", 0, 0, false, true},
+        {"sparse", "landmarks=100 select=uniform", 0, 0, true, true},
     };
 
-    (void)state;
     ny_context_set_plan(ctx, keep_plan, NULL);
     ny_context_set_threads(ctx, 2);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -92,11 +88,5 @@ static void updates_keep_their_budget(void **state)
     json_decref(plan);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(updates_keep_their_budget, clear),
-    };
-
-    return cmocka_run_group_tests_name("memory of updates", tests, start, stop);
-}
+AROUND_ALL(start, stop)
+AROUND_EACH(NULL, clear)

@@ -24,7 +24,7 @@ static double pilot_means(const struct kind *kind, const struct rows *r, uint64_
 static double *plain_weights(const struct kind *kind, const struct rows *r,
                              const struct ny_selection_request *request)
 {
-    double *weights = malloc(r->n * sizeof(double)), *mean = malloc(r->n * sizeof(double));
+    double *weights = lend(r->n * sizeof(double)), *mean = lend(r->n * sizeof(double));
     double whole = pilot_means(kind, r, request->seed, request->landmarks, mean);
 
     for (size_t i = 0; i < r->n; i++) {
@@ -34,7 +34,6 @@ static double *plain_weights(const struct kind *kind, const struct rows *r,
                      : request->diagonal == NY_DIAGONAL_CENTRED ? k - 2 * mean[i] + whole
                                                                  : k / mean[i];
     }
-    free(mean);
     return weights;
 }
 
@@ -44,19 +43,18 @@ static double key(const double *weights, uint64_t seed, uint64_t row)
 }
 
 /* Rows in ascending order of −ln h/w, and no row outside with a smaller one. */
-static void takes_the_smallest_keys_in_order(void **state)
+TEST(takes_the_smallest_keys_in_order)
 {
     static const struct kind kinds[] = {
         {"rbf", {.gamma = 0.3}},
         {"rbf", {.gamma = 1e-4}}, /* all entries near 1: weights are differences */
         {"linear", {.gamma = 1}},
-        {"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 2}},
+        {"polynomial", {.gamma = 0.2, .first = 1, .second = 2}},
     };
     static const enum ny_diagonal diagonals[] = {NY_DIAGONAL_RAW, NY_DIAGONAL_CENTRED,
                                                  NY_DIAGONAL_DIVIDED};
     struct rows r = blobs(4500, 4, 0.5, 2);
 
-    (void)state;
     keep_rows(&r);
     for (size_t c = 0; c < sizeof(kinds) / sizeof(kinds[0]); c++)
         for (size_t d = 0; d < 3; d++) {
@@ -79,14 +77,13 @@ static void takes_the_smallest_keys_in_order(void **state)
             for (uint64_t i = 0; i < r.n; i++)
                 below += key(weights, c, i) < last * (1 - 1e-4);
             assert_in_range(below, s.m - 3, s.m - 1);
-            free(weights);
             ny_selection_release(&s, ctx);
         }
     free_rows(&r);
 }
 
 /* P(a, b) = w_a/Σw · w_b/(Σw − w_a) of the first two. */
-static void landmarks_have_their_distribution(void **state)
+TEST(landmarks_have_their_distribution)
 {
     enum { POINTS = 6, DRAWS = 3000 };
     const struct kind kind = {"linear", {.gamma = 1}};
@@ -94,7 +91,6 @@ static void landmarks_have_their_distribution(void **state)
     double weights[POINTS], sum = 0, square = 0;
     size_t seen[POINTS][POINTS] = {{0}}, degrees = 0;
 
-    (void)state;
     keep_rows(&r);
     for (size_t i = 0; i < POINTS; i++)
         sum += weights[i] = plain_kernel(&kind, &r, i, i);
@@ -122,14 +118,13 @@ static void landmarks_have_their_distribution(void **state)
     free_rows(&r);
 }
 
-static void is_uniform_where_all_weights_are_equal(void **state)
+TEST(is_uniform_where_all_weights_are_equal)
 {
     const struct kind kind = {"rbf", {.gamma = 0.3}};
     const struct ny_selection_request request = {.seed = 5, .landmarks = 70, .workers = 2};
     struct rows r = blobs(3000, 4, 0.5, 0);
     struct ny_selection a, b;
 
-    (void)state;
     keep_rows(&r);
     a = must_run("weighted", &kind, &r, request);
     b = must_run("uniform", &kind, &r, request);
@@ -139,12 +134,11 @@ static void is_uniform_where_all_weights_are_equal(void **state)
     free_rows(&r);
 }
 
-static void same_bytes_for_any_workers_budget_and_kill(void **state)
+TEST(same_bytes_for_any_workers_budget_and_kill)
 {
     const struct kind kind = {"rbf", {.gamma = 0.3}};
     struct rows r = blobs(9000, 4, 0.5, 0);
 
-    (void)state;
     keep_rows(&r);
     for (int d = NY_DIAGONAL_CENTRED; d <= NY_DIAGONAL_DIVIDED; d++)
         check_bytes("weighted", &kind, &r,
@@ -153,14 +147,13 @@ static void same_bytes_for_any_workers_budget_and_kill(void **state)
     free_rows(&r);
 }
 
-static void rows_without_weight_are_not_taken(void **state)
+TEST(rows_without_weight_are_not_taken)
 {
     const struct kind kind = {"linear", {.gamma = 1}};
     struct ny_selection_request request = {.landmarks = 50, .workers = 2};
     struct rows r = blobs(3000, 4, 0.5, 1);
     struct ny_selection s;
 
-    (void)state;
     memset(r.x + 20 * r.d, 0, (r.n - 20) * r.d * sizeof(float));
     keep_rows(&r);
     s = must_run("weighted", &kind, &r, request);
@@ -181,15 +174,4 @@ static void rows_without_weight_are_not_taken(void **state)
     free_rows(&r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(takes_the_smallest_keys_in_order),
-        cmocka_unit_test(landmarks_have_their_distribution),
-        cmocka_unit_test(is_uniform_where_all_weights_are_equal),
-        cmocka_unit_test(same_bytes_for_any_workers_budget_and_kill),
-        cmocka_unit_test(rows_without_weight_are_not_taken),
-    };
-
-    return cmocka_run_group_tests_name("weighted", tests, make_folder, remove_folder);
-}
+AROUND_ALL(make_folder, remove_folder)

@@ -5,24 +5,15 @@
 #ifndef NY_TESTS_UPDATE_CASE_H
 #define NY_TESTS_UPDATE_CASE_H
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/random.h"
 #include "nystream.h"
 #include "support/files.h"
+#include "support/options.h"
 #include "support/store_case.h"
+#include "support/test.h"
 
 /* None of these row counts is a multiple of a unit of 2,048 rows, nor of a block. */
-enum { D = 6, FIRST = 3000, SECOND = 4500, THIRD = 7300, OPTIONS = 20 };
+enum { D = 6, FIRST = 3000, SECOND = 4500, THIRD = 7300 };
 
 static const uint64_t ends[] = {FIRST, SECOND, THIRD};
 
@@ -46,15 +37,13 @@ static float value_of(uint64_t row, uint64_t column)
 
 static void append(const char *store, uint64_t first, uint64_t end)
 {
-    float *values = malloc((size_t)(end - first) * D * sizeof(float));
+    float *values = lend((size_t)(end - first) * D * sizeof(float));
 
-    assert_non_null(values);
     for (uint64_t i = first; i < end; i++)
         for (uint64_t j = 0; j < D; j++)
             values[(i - first) * D + j] = value_of(i, j);
     if (ny_append_rows(ctx, store, values, end - first, D, NULL))
         fail_msg("%s", ny_context_message(ctx));
-    free(values);
 }
 
 /* Appends the same rows as LIBSVM text, without values below the middle. */
@@ -75,9 +64,7 @@ static void append_sparse(const char *store, uint64_t first, uint64_t end)
         fputc('\n', file);
     }
     fclose(file);
-    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-    assert_int_equal(ny_options_set(options, "dims", "6"), NY_OK);
-    assert_int_equal(ny_options_set(options, "layout", "sparse"), NY_OK);
+    options = options_with(ctx, "dims=6 layout=sparse");
     if (first) assert_int_equal(ny_options_set(options, "append", "yes"), NY_OK);
     if (ny_import(ctx, store, files, 1, options, NULL)) fail_msg("%s", ny_context_message(ctx));
     ny_options_free(options);
@@ -87,10 +74,10 @@ static void append_sparse(const char *store, uint64_t first, uint64_t end)
 
 struct update_case {
     const char *name;
-    const char *option[OPTIONS]; /* name, value, … */
-    double tolerance;            /* of the embedding, relative to the largest entry of a column */
-    double gamma;                /* 0: the kernel has none */
-    bool sparse, grows;          /* grows: landmarks join */
+    const char *options; /* "name=value …" */
+    double tolerance;    /* of the embedding, relative to the largest entry of a column */
+    double gamma;        /* 0: the kernel has none */
+    bool sparse, grows;  /* grows: landmarks join */
 };
 
 static void path_of(char path[200], const char *name)
@@ -102,19 +89,14 @@ static int fit(const struct update_case *test, const char *store, const char *up
                struct ny_report **report)
 {
     struct ny_options *options;
-    char gamma[40];
     int err;
 
-    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-    if (update) {
-        assert_int_equal(ny_options_set(options, "update", update), NY_OK);
-    } else {
-        for (int i = 0; i < OPTIONS && test->option[i]; i += 2)
-            if (ny_options_set(options, test->option[i], test->option[i + 1]))
-                fail_msg("%s", ny_context_message(ctx));
-        snprintf(gamma, sizeof(gamma), "%.17g", test->gamma);
-        if (test->gamma > 0) assert_int_equal(ny_options_set(options, "gamma", gamma), NY_OK);
-    }
+    if (update)
+        options = options_with(ctx, "update=%s", update);
+    else if (test->gamma > 0)
+        options = options_with(ctx, "%s gamma=%.17g", test->options, test->gamma);
+    else
+        options = options_with(ctx, "%s", test->options);
     err = ny_fit(ctx, store, "fit", options, report);
     ny_options_free(options);
     return err;
@@ -142,8 +124,7 @@ static float *embedding_of(const char *store, uint64_t *rows, uint64_t *p)
     float *values;
 
     assert_int_equal(ny_embedding_shape(ctx, store, "fit", rows, p), NY_OK);
-    values = malloc((size_t)(*rows * *p) * sizeof(float));
-    assert_non_null(values);
+    values = lend((size_t)(*rows * *p) * sizeof(float));
     if (ny_embedding_read(ctx, store, "fit", 0, *rows, values))
         fail_msg("%s", ny_context_message(ctx));
     return values;
@@ -181,8 +162,6 @@ static void same_embedding(const struct update_case *test, const char *one, cons
             fail_msg("%s, %llu rows: component %llu is off by %.3g of %.3g", test->name,
                      (unsigned long long)n, (unsigned long long)k, off, largest);
     }
-    free(a);
-    free(b);
 }
 
 static void same_numbers(const struct update_case *test, const struct ny_report *one,

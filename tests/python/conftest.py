@@ -52,27 +52,8 @@ def result(store):
 
 
 @pytest.fixture
-def appends(monkeypatch):
-    """Lists for each append of rows whether its context was made a scratch one before."""
-    lib, scratch, found = nystream._lib.lib, [], []
-    set_scratch, append = lib.ny_context_set_scratch, lib.ny_append
-
-    def spy_set(context, flag):
-        scratch.extend([context] * flag)  # the object: an address may come again
-        set_scratch(context, flag)
-
-    def spy(context, *arguments):
-        found.append(any(context is one for one in scratch))
-        return append(context, *arguments)
-
-    monkeypatch.setattr(lib, "ny_context_set_scratch", spy_set)
-    monkeypatch.setattr(lib, "ny_append", spy)
-    return found
-
-
-@pytest.fixture
 def folders(tmp_path, monkeypatch):
-    """Lists the scratch folders, which are made in folders of the test: others run beside it."""
+    """Lists what is in the folder of temporary files, which is one of the test."""
     parent = tmp_path / "scratch"
     parent.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(parent))

@@ -33,8 +33,7 @@ def test_rows_of_two_fits_are_not_mixed(store, result):
     elsewhere(store).fit("map", components=5, **FIT)
     for read in (lambda: part[:], lambda: part[[5, 2]], lambda: next(part.batches()),
                  lambda: np.asarray(part), lambda: result.residuals, lambda: result.eigenvalues):
-        with pytest.raises(nystream.UsageError, match="'map' in .* was fitted anew, updated or "
-                           "removed since it was opened; open it again$"):
+        with pytest.raises(nystream.UsageError):
             read()
     assert store.result("map").embedding[:].shape == (2000, 5)
 

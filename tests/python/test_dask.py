@@ -134,7 +134,7 @@ def test_dask_is_imported_when_it_is_named():
     lambda X: nystream.embed(X, landmarks=20),
 ], ids=["KernelPCA", "PCA", "TruncatedSVD", "IncrementalKernelPCA", "SpectralClustering", "embed"])
 def test_estimators_hold_some_chunks_at_a_time(fit, tmp_path, monkeypatch):
-    """An array of 64 MB takes less than a quarter of that, while it goes to a scratch store."""
+    """An array of 64 MB takes less than a quarter of that, while it goes to temporary files."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     made = [da.from_delayed(dask.delayed(lambda i: np.random.default_rng(i).random((1000, 250)))(i),
                             (1000, 250), "f8") for i in range(32)]

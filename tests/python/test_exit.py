@@ -114,7 +114,7 @@ def test_the_end_of_python_stops_a_call(tmp_path):
 
 
 @pytest.mark.quick
-def test_a_call_that_is_stopped_removes_its_scratch_folder(tmp_path):
+def test_a_call_that_is_stopped_leaves_no_folder(tmp_path):
     assert end("long", 0.5, tmp_path / "a") == (0, "end\n", "")
     assert os.listdir(tmp_path / "a") == []
 

@@ -73,7 +73,7 @@ def test_the_first_batch_chooses_as_kernel_pca_does(X):
     assert len(IncrementalKernelPCA().partial_fit(X[:30]).landmarks_) == 30
     given = IncrementalKernelPCA(3, landmarks=X[:40], random_state=0).partial_fit(X)
     assert np.array_equal(given.landmarks_, X[:40]) and given.gamma_ == first.gamma_
-    with pytest.raises(nystream.UsageError, match="n_components=9.*n_landmarks="):
+    with pytest.raises(nystream.UsageError, match="n_components=9 needs more landmarks"):
         IncrementalKernelPCA(9, n_landmarks=5).partial_fit(X)
     with pytest.raises(nystream.UsageError, match="selection="):
         IncrementalKernelPCA(selection="first").partial_fit(X)

@@ -192,7 +192,7 @@ def test_clusters_of_any_embedding_and_refusals():
     for count in 1, 61:
         with pytest.raises(ValueError, match=f"n_clusters={count} must be between 2 and .*, 60$"):
             nystream.tl.clusters(adata, count, use_rep="X_umap")
-    with pytest.raises(nystream.UsageError, match="did you mean n_clusters="):
+    with pytest.raises(nystream.UsageError, match="clusters= is not an argument"):
         nystream.tl.clusters(adata, clusters=3)
 
 
@@ -294,7 +294,7 @@ def test_references_without_models(reference):
     new = make_cells(30, seed=8)
     with pytest.raises(ValueError, match="adata_ref.uns keeps no model; call nystream.tl.pca"):
         nystream.tl.ingest(new, make_cells())
-    with pytest.raises(ValueError, match="obs='kinds' is not in .*; did you mean 'kind'"):
+    with pytest.raises(ValueError, match="obs='kinds' is not in"):
         nystream.tl.ingest(new, reference, obs="kinds")
     with pytest.raises(ValueError, match="'X_umap' is not an embedding .* X_pca, X_spectral"):
         nystream.tl.ingest(new, reference, obs="kind", use_rep="X_umap")

@@ -52,8 +52,7 @@ def test_a_wrong_library_is_an_import_error(library, words):
 STRUCTS = {"ny_error": _lib.CError, "ny_progress": _lib.CProgress,
            "ny_option_info": _lib.COptionInfo, "ny_table": _lib.CTable,
            "ny_csr_room": _lib.CCsrRoom, "ny_places_room": _lib.CPlacesRoom,
-           "ny_neighbors_room": _lib.CNeighborsRoom, "ny_dense_room": _lib.CDenseRoom,
-           "ny_scratch_folder": _lib.CFolder}
+           "ny_neighbors_room": _lib.CNeighborsRoom, "ny_dense_room": _lib.CDenseRoom}
 
 
 @quick

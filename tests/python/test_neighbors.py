@@ -24,7 +24,7 @@ EXPECTED = KNeighborsTransformer()._more_tags()["_xfail_checks"]
 
 
 @checks.all_checks([KNeighborsTransformer(), KNeighborsTransformer(mode="connectivity"),
-                    KNeighborsTransformer(algorithm="forest", random_state=0)], EXPECTED)
+                    KNeighborsTransformer(algorithm="sieve", random_state=0)], EXPECTED)
 def test_checks_of_scikit_learn(estimator, check):
     checks.run(check, estimator)
 
@@ -158,10 +158,10 @@ def test_many_rows_get_nearly_all(monkeypatch):
     X = make_blobs(20_000, 24, centers=5, random_state=0)[0].astype(np.float32)
     wanted = KNeighborsTransformer(n_neighbors=10).fit_transform(X)
     monkeypatch.setattr(_options, "EXACT_ROWS", 1000)
-    for algorithm in ("auto", "forest"):
+    for algorithm in ("auto", "sieve"):
         of_many = KNeighborsTransformer(n_neighbors=10, algorithm=algorithm, random_state=0)
         found = of_many.fit_transform(X)
-        assert of_many.report_.knn == ("sieve" if algorithm == "auto" else "forest")
+        assert of_many.report_.knn == "sieve"
         assert of_many.report_.recall > 0.94
         assert found.multiply(wanted > 0).nnz > 0.94 * 10 * len(X)
 

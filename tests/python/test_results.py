@@ -28,13 +28,13 @@ def test_a_row_without_a_cluster_is_of_cluster_minus_one(tmp_path, rows):
 
 
 def test_a_result_shows_its_size_and_its_error(tmp_path, store, result):
-    shown = rf"<result 'map' of {re.escape(str(store.path))}: 2,000 × 3, trace error (\S+)>"
+    shown = rf"<result 'map' of {re.escape(str(store.path))}: 2,000 × 3, right to (\S+) %>"
     error = float(re.fullmatch(shown, repr(result))[1])
-    assert error == pytest.approx(result.trace_error, rel=0.01)
+    assert error == pytest.approx(100 * result.component_errors.max(), rel=0.06)
     graph = store.graph("near", neighbors=4)
     assert repr(graph) == f"<result 'near' of {store.path}: done>"
     assert repr(store.select("few", landmarks=20)) == f"<result 'few' of {store.path}: done>"
-    result.report = nystream.Report({**result.report, "trace_error": None})
+    result.report = nystream.Report({**result.report, "component_errors": None})
     assert repr(result) == f"<result 'map' of {store.path}: 2,000 × 3>"
     result.report = nystream.Report({**result.report, "status": "interrupted"})
     assert repr(result) == f"<result 'map' of {store.path}: interrupted>"

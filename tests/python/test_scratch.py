@@ -1,8 +1,10 @@
-"""Scratch stores of estimators: what they copy, keep and give back."""
+"""Rows that are in no store: what is copied, kept and given back."""
 import gc
+import os
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -43,7 +45,7 @@ def borrowed(monkeypatch):
 
 @quick
 def test_rows_in_memory_are_on_no_disk(rows, folders):
-    """No folder, no file and no scratch store, and the rows are given back at once."""
+    """No folder and no file with a name, and the rows are given back at once."""
     gc.collect()
     gc.disable()
     try:
@@ -57,11 +59,59 @@ def test_rows_in_memory_are_on_no_disk(rows, folders):
 
 
 @quick
-def test_scratch_stores_alone_do_not_wait_for_the_disk(rows, appends, tmp_path):
-    KernelPCA(2, n_landmarks=20).fit(rows)
-    Isomap(n_neighbors=9).fit(rows)
-    KernelPCA(2, n_landmarks=20, store=tmp_path / "kept.nys", name="a").fit(rows)
-    assert appends == [True, False]
+@pytest.mark.parametrize("form", [
+    lambda X: X.astype(">f4"), lambda X: iter([X[:200], X[200:]]), pd.DataFrame,
+    lambda X: [sparse.csr_matrix(X[:99]), sparse.csc_matrix(X[99:])]])
+def test_rows_that_come_otherwise_are_in_files_without_names(form, rows, folders, tmp_path):
+    """A store which imported them has the same map, to the last bit."""
+    X = np.where(rows > 1.3, rows, 0)
+    for options in {"landmarks": 40, "values": "sqrt"}, {"map": "isomap", "neighbors": 30}:
+        how = {name: options.pop(name) for name in {"values"} & set(options)}
+        store = nystream.open(tmp_path / f"{options.get('map')}.nys")
+        store.append(form(X), **how)
+        assert np.array_equal(nystream.embed(form(X), seed=1, **how, **options),
+                              store.fit("a", seed=1, components=2, **options).embedding[:])
+    assert folders() == []
+
+
+@quick
+def test_files_are_read_one_behind_another(rows, folders, tmp_path):
+    """Rows that are left out keep their places."""
+    for name, part in ("a", rows[:200]), ("b", rows[200:]):
+        np.savetxt(tmp_path / f"{name}.csv", part, delimiter=",", header="p,q,r,s,t,u,v,w,x",
+                   comments="", fmt="%.9g")
+    files = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
+    fit = {"landmarks": 40, "seed": 1}
+    assert np.array_equal(nystream.embed(files, **fit), nystream.embed(rows, **fit))
+    with open(files[0], "a") as file:
+        file.write("1,2,3,nan,5,6,7,8,9\n")
+    with pytest.raises(nystream.DataError, match="line 202"):
+        nystream.embed(files, **fit)
+    found = nystream.embed(files, nan="keep", **fit)
+    assert np.flatnonzero(np.isnan(found[:, 0])).tolist() == [200]
+    with open(files[1], "w") as file:
+        file.write("p,q,r,s,t,u,v,w,y\n1,2,3,4,5,6,7,8,9\n")
+    with pytest.raises(nystream.DataError, match="'y'"):
+        nystream.embed(files, nan="drop", **fit)
+    assert folders() == []
+
+
+@quick
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_a_forked_child_places_rows_by_those_that_are_held(form, rows):
+    X = form(np.where(rows > 0.8, rows, 0))
+    fitted = Isomap(n_neighbors=20, random_state=0).fit(X)
+    wanted, (read, write) = fitted.transform(X[:9]), os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(write, fitted.transform(X[:9]).tobytes())
+        finally:
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as found:
+        assert found.read() == wanted.tobytes()
+    os.waitpid(child, 0)
 
 
 @quick
@@ -97,7 +147,7 @@ def test_a_mapped_file_is_read_where_it_is(rows, borrowed, tmp_path):
 
 @quick
 def test_what_cannot_be_read_in_place_is_copied(rows, borrowed, tmp_path):
-    """Estimators of a graph are pickled with their rows; others are read in another way."""
+    """Estimators of a graph keep their rows; others are read in another way."""
     Isomap(n_neighbors=9, n_components=2).fit(rows)
     nystream.open(tmp_path / "kept.nys").append(rows)
     nystream.embed(rows.astype(">f4"), landmarks=20)

@@ -94,7 +94,7 @@ def test_layers_copies_and_refusals_of_pca(adata):
         nystream.tl.pca(adata, 121)
     with pytest.raises(ValueError, match="highly_variable"):
         nystream.tl.pca(adata, 5, use_highly_variable=True)
-    with pytest.raises(nystream.UsageError, match="did you mean threads="):
+    with pytest.raises(nystream.UsageError, match="threds= is not an argument"):
         nystream.tl.pca(adata, 5, threds=1)
 
 
@@ -124,14 +124,12 @@ def test_what_takes_no_results_is_refused_at_once(tmp_path, adata, monkeypatch):
 
 
 @quick
-@pytest.mark.parametrize("function, wrong, meant", [
-    ("pca", "n_components", "n_comps"), ("pca", "components", "n_comps"),
-    ("spectral", "landmarks", "n_landmarks"), ("diffmap", "seed", "random_state"),
-    ("neighbors", "neighbors", "n_neighbors"), ("pca", "n_jobs", "threads"),
-    ("pca", "layr", "layer")])
-def test_arguments_of_other_functions(adata, function, wrong, meant):
+@pytest.mark.parametrize("function, wrong", [
+    ("pca", "n_components"), ("spectral", "landmarks"), ("diffmap", "seed"),
+    ("neighbors", "neighbors"), ("pca", "n_jobs")])
+def test_arguments_of_other_functions(adata, function, wrong):
     with pytest.raises(nystream.UsageError, match=rf"{wrong}= is not an argument of nystream.tl."
-                       rf"{function}\(\); did you mean {meant}=\?") as told:
+                       rf"{function}\(\)") as told:
         getattr(nystream.tl, function)(adata, **{wrong: 5})
     assert told.value.option == wrong
 
@@ -141,8 +139,7 @@ def test_cells_with_missing_values(adata):
     adata.X = adata.X.toarray()
     adata.X[7, 3] = np.nan
     for call in nystream.tl.pca, nystream.tl.spectral:
-        with pytest.raises(nystream.DataError, match="X: row 7, column 3 .both from 0. is NaN; "
-                           "take such rows out of X first"):
+        with pytest.raises(nystream.DataError, match="X: row 7, column 3 .both from 0.: NaN"):
             call(adata, 5, **({"use_rep": "X"} if call is nystream.tl.spectral else {}))
         with pytest.raises(nystream.UsageError, match="nan= would leave out rows .*adata.KEPT"):
             call(adata, 5, nan="drop")
@@ -271,10 +268,10 @@ def test_few_rows_have_fewer_neighbors(adata):
         nystream.tl.neighbors(few, 1)
 
 
-def test_a_forest_finds_nearly_the_same(adata):
+def test_a_sieve_finds_nearly_the_same(adata):
     nystream.tl.pca(adata, 10)
     nystream.tl.neighbors(adata, key_added="exact")
-    nystream.tl.neighbors(adata, search="forest", random_state=1)
+    nystream.tl.neighbors(adata, search="sieve")
     both = adata.obsp["exact_distances"].multiply(adata.obsp["distances"]).nnz
     assert both >= 0.9 * adata.obsp["distances"].nnz
 
@@ -361,7 +358,7 @@ def test_what_is_no_anndata_is_refused(tmp_path, adata):
                 getattr(nystream.tl, name)(given, *more)
     with pytest.raises(TypeError, match="takes an AnnData as adata_ref, not str"):
         nystream.tl.ingest(adata, adata_ref="ref.h5ad")
-    with pytest.raises(nystream.UsageError, match="layer='count' is not .* did you mean 'counts'"):
+    with pytest.raises(nystream.UsageError, match="layer='count' is not "):
         nystream.tl.pca(adata, 3, layer="count")
     adata.var["highly_variable"] = False
     with pytest.raises(ValueError, match=r"marks no gene; .*use_highly_variable=False"):

@@ -3,13 +3,8 @@
 #ifndef NY_TESTS_CONTEXT_H
 #define NY_TESTS_CONTEXT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "base/memory.h"
+#include "support/test.h"
 
 static struct ny_context *ctx;
 

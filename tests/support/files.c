@@ -1,13 +1,6 @@
 #include "support/files.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 char *file_content(const char *path, size_t *bytes)
 {
@@ -22,6 +15,7 @@ char *file_content(const char *path, size_t *bytes)
     assert_non_null(data);
     assert_int_equal(fread(data, 1, *bytes, file), *bytes);
     fclose(file);
+    data[*bytes] = '\0';
     return data;
 }
 

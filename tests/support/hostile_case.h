@@ -1,15 +1,12 @@
 /* Shared by tests of forged results: a store of 600 rows, results "r" of it, and their records. For
- * one test program each: it includes cmocka before. */
+ * one test program each. */
 #ifndef TESTS_SUPPORT_HOSTILE_CASE_H
 #define TESTS_SUPPORT_HOSTILE_CASE_H
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/context.h"
 #include "results/record.h"
 #include "support/api_case.h"
+#include "support/test.h"
 
 enum { ROWS = 600, COLUMNS = 3 };
 

@@ -2,15 +2,8 @@
 #ifndef NY_TESTS_IMAGES_H
 #define NY_TESTS_IMAGES_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/context.h"
+#include "support/test.h"
 
 struct images {
     size_t count;

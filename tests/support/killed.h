@@ -3,17 +3,11 @@
 #ifndef TESTS_SUPPORT_KILLED_H
 #define TESTS_SUPPORT_KILLED_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "nystream.h"
+#include "support/test.h"
 
 enum { KILLED = 9 };
 

@@ -1,12 +1,11 @@
-/* Shared by tests of hosts with a decimal comma. It includes cmocka before. */
+/* Shared by tests of hosts with a decimal comma. */
 #ifndef TESTS_SUPPORT_LOCALE_CASE_H
 #define TESTS_SUPPORT_LOCALE_CASE_H
 
 #include <locale.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "support/store_case.h"
+#include "support/test.h"
 
 /* Holds the locale that localedef has compiled; empty: none. */
 static char compiled[128];

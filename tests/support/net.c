@@ -1,23 +1,15 @@
 #include "support/net.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "base/random.h"
 #include "nystream.h"
+#include "support/test.h"
 
 void net_new(struct net *net, size_t n, size_t t)
 {
     net->n = n;
     net->t = t;
-    net->row = malloc(n * t * sizeof(uint32_t));
-    net->distance = malloc(n * t * sizeof(float));
+    net->row = lend(n * t * sizeof(uint32_t));
+    net->distance = lend(n * t * sizeof(float));
     for (size_t i = 0; i < n * t; i++) {
         net->row[i] = NY_NO_ROW;
         net->distance[i] = INFINITY;
@@ -28,12 +20,6 @@ void net_new(struct net *net, size_t n, size_t t)
                                    .row = net->row,
                                    .distance = net->distance,
                                    .limit = INFINITY};
-}
-
-void net_free(struct net *net)
-{
-    free(net->row);
-    free(net->distance);
 }
 
 void net_link(struct net *net, size_t from, size_t to, double distance)
@@ -53,7 +39,7 @@ enum { GROUP = 5 };
 static void add_sheet(struct net *net, size_t first, size_t n)
 {
     enum { NEAREST = 4 };
-    double *at = malloc(2 * n * sizeof(double));
+    double *at = lend(2 * n * sizeof(double));
 
     for (size_t i = 0; i < 2 * n; i++)
         at[i] = ny_hash01(1, NY_STREAM_DATA, 2 * first + i);
@@ -78,7 +64,6 @@ static void add_sheet(struct net *net, size_t first, size_t n)
         for (size_t k = 0; k < count; k++)
             net_link(net, first + i, first + found[k], sqrt(best[k]));
     }
-    free(at);
 }
 
 void net_of(struct net *net, enum net_shape shape, size_t n)
@@ -116,7 +101,7 @@ void net_of(struct net *net, enum net_shape shape, size_t n)
 
 double *dense_weights(const struct net *net, const struct ny_edges *graph, double gamma)
 {
-    double *A = calloc((size_t)graph->n * graph->n, sizeof(double));
+    double *A = lend_zeros((size_t)graph->n * graph->n * sizeof(double));
 
     for (size_t i = 0; i < net->n; i++)
         for (size_t k = 0; k < net->t; k++) {

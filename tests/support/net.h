@@ -13,7 +13,6 @@ struct net {
 
 /* Makes n nodes without edges, with room for t of each; net_link() adds one. */
 void net_new(struct net *net, size_t n, size_t t);
-void net_free(struct net *net);
 void net_link(struct net *net, size_t from, size_t to, double distance);
 
 /* DUMBBELL: two sheets joined by a long edge; OUTLIER, FAR_GROUP: a small world, and a node or a few

@@ -2,18 +2,10 @@
 #ifndef NY_TESTS_NPZ_CASE_H
 #define NY_TESTS_NPZ_CASE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <zlib.h>
 
 #include "support/npy.h"
+#include "support/test.h"
 
 enum { NPZ_CASE_BYTES = 512 * 1024, NPZ_CASE_ARRAYS = 8 };
 

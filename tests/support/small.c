@@ -1,12 +1,9 @@
 #include "support/small.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/random.h"
 #include "spectral/krylov.h"
 #include "stream/source.h"
+#include "support/test.h"
 
 /* Rows per tile: small, so that several are folded. */
 enum { TILE = 32 };
@@ -35,9 +32,9 @@ static double kernel_value(enum small_kernel kernel, const double *x, const doub
 
 void small_new(struct small *set, enum small_kernel kernel, size_t n, size_t d, size_t m)
 {
-    double *x = malloc(n * d * sizeof(*x));
+    double *x = lend(n * d * sizeof(*x));
 
-    *set = (struct small){.n = n, .d = d, .m = m, .K = malloc(n * n * sizeof(double))};
+    *set = (struct small){.n = n, .d = d, .m = m, .K = lend(n * n * sizeof(double))};
     ny_gaussian(11, NY_STREAM_DATA, 0, x, n * d);
     for (size_t i = 0; i < n * d && kernel == SMALL_LINEAR; i++)
         x[i] += 10;
@@ -51,12 +48,6 @@ void small_new(struct small *set, enum small_kernel kernel, size_t n, size_t d, 
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < m; j++)
             set->a[j] += set->K[set->D[i] * n + set->D[j]] / (double)m;
-    free(x);
-}
-
-void small_free(struct small *set)
-{
-    free(set->K);
 }
 
 static double shifted(const struct small *set, size_t row, size_t j)
@@ -108,8 +99,8 @@ static void add_product(const struct sums *sums, enum small_tiles tiles, struct 
 static void accumulate(const struct small *set, enum small_tiles tiles, const double *v,
                        const struct sums *sums)
 {
-    float *c32 = malloc(NY_UNIT_ROWS * set->m * sizeof(*c32));
-    double *c64 = malloc(NY_UNIT_ROWS * set->m * sizeof(*c64)), diagonal[TILE];
+    float *c32 = lend(NY_UNIT_ROWS * set->m * sizeof(*c32));
+    double *c64 = lend(NY_UNIT_ROWS * set->m * sizeof(*c64)), diagonal[TILE];
     double roots[TILE];
 
     for (size_t first = 0; first < set->n; first += TILE) {
@@ -132,8 +123,6 @@ static void accumulate(const struct small *set, enum small_tiles tiles, const do
             add_product(sums, tiles, ny_matrix32(c32, NY_UNIT_ROWS, set->m),
                         ny_matrix(c64, NY_UNIT_ROWS, set->m));
     }
-    free(c32);
-    free(c64);
 }
 
 static void square_of(const struct small *set, double *W)
@@ -163,14 +152,15 @@ static int solve_gram(const struct small *set, const struct ny_method *method,
                       enum small_tiles tiles, struct ny_problem *problem,
                       struct ny_solution *solution)
 {
-    struct sums sums = {.part = NULL};
-    int err = ny_accumulator_new(&sums.acc, problem->ctx, set->m);
+    struct ny_layout l = {.ctx = problem->ctx};
+    struct sums sums = {.part = ny_partial_lay(&l, set->m, problem->gram)};
+    int err = l.err;
 
-    if (!err) err = ny_partial_new(&sums.part, problem->ctx, set->m, problem->gram);
+    if (!err) err = ny_accumulator_new(&sums.acc, problem->ctx, set->m);
     if (!err) accumulate(set, tiles, problem->v, &sums);
     problem->acc = sums.acc;
     if (!err) err = method->solve(problem, solution);
-    ny_partial_free(sums.part);
+    ny_layout_free(&l);
     ny_accumulator_free(sums.acc);
     return err;
 }
@@ -182,12 +172,14 @@ static int solve_krylov(const struct small *set, enum small_tiles tiles, struct 
                         struct ny_solution *solution)
 {
     struct ny_krylov krylov;
+    struct ny_layout l = {.ctx = problem->ctx};
     struct sums sums = {.krylov = &krylov};
     bool done = false;
     int err = ny_krylov_new(&krylov, problem, NULL, 0);
 
-    if (!err) err = ny_partial_new(&sums.part, problem->ctx, set->m, NY_GRAM_NONE);
-    if (!err) err = ny_krylov_partial_new(&sums.product, problem->ctx, set->m, krylov.U.cols);
+    sums.part = ny_partial_lay(&l, set->m, NY_GRAM_NONE);
+    if (!err) sums.product = ny_krylov_partial_lay(&l, set->m, krylov.U.cols);
+    if (!err) err = l.err;
     while (!err && !done) {
         sums.acc = krylov.step == 0 ? &krylov.sums : NULL;
         accumulate(set, tiles, problem->v, &sums);
@@ -196,8 +188,7 @@ static int solve_krylov(const struct small *set, enum small_tiles tiles, struct 
     if (!err) err = ny_krylov_solve(&krylov, solution);
     if (!err) small_residual = ny_krylov_residual(&krylov);
     small_steps = krylov.step;
-    ny_partial_free(sums.part);
-    ny_krylov_partial_free(sums.product);
+    ny_layout_free(&l);
     ny_krylov_release(&krylov);
     return err;
 }
@@ -207,7 +198,7 @@ int small_solve(const struct small *set, const struct ny_method *method, enum sm
 {
     enum ny_gram_precision gram = tiles == SMALL_F32 ? NY_GRAM_F32 : NY_GRAM_F64;
     size_t m = set->m, p = problem->components;
-    double *W = malloc(m * m * sizeof(*W)), v[SMALL_M_MAX];
+    double *W = lend(m * m * sizeof(*W)), v[SMALL_M_MAX];
     int err;
 
     square_of(set, W);
@@ -231,6 +222,5 @@ int small_solve(const struct small *set, const struct ny_method *method, enum sm
         }
     problem->v = NULL;
 done:
-    free(W);
     return err;
 }

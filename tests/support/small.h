@@ -25,7 +25,6 @@ struct small {
 };
 
 void small_new(struct small *set, enum small_kernel kernel, size_t n, size_t d, size_t m);
-void small_free(struct small *set);
 
 /* The precision of tiles and of the sums of their Gram. */
 enum small_tiles { SMALL_F32, SMALL_F32_GRAM64, SMALL_F64, SMALL_TILES };

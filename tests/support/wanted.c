@@ -1,15 +1,7 @@
 #include "support/wanted.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "support/brute.h"
+#include "support/test.h"
 
 /* K_ij/√(d_i d_j). */
 static void divide(double *K, size_t n, const double *d)
@@ -25,7 +17,7 @@ static void divide(double *K, size_t n, const double *d)
 static double *normalised(const struct small *set, enum ny_normalisation centring, bool affine)
 {
     size_t n = set->n, m = set->m;
-    double *K = malloc(n * n * sizeof(*K)), *r = calloc(n, sizeof(*r)), grand = 0;
+    double *K = lend(n * n * sizeof(*K)), *r = lend_zeros(n * sizeof(*r)), grand = 0;
 
     if (centring == NY_CENTRED_LANDMARKS) {
         for (size_t i = 0; i < n; i++)
@@ -47,7 +39,6 @@ static double *normalised(const struct small *set, enum ny_normalisation centrin
                 r[i] += set->K[i * n + set->D[j]] * (double)n / (double)m;
         divide(K, n, r);
     }
-    free(r);
     return K;
 }
 
@@ -55,9 +46,9 @@ static double *normalised(const struct small *set, enum ny_normalisation centrin
 static double cut_of(const struct small *set, bool divided, bool f32)
 {
     size_t m = set->m;
-    double *W = malloc(m * m * sizeof(*W)), *HW = malloc(m * m * sizeof(*HW)), cut;
-    double *S = malloc(m * m * sizeof(*S));
-    double *values = malloc(m * sizeof(*values)), *V = malloc(m * m * sizeof(*V));
+    double *W = lend(m * m * sizeof(*W)), *HW = lend(m * m * sizeof(*HW)), cut;
+    double *S = lend(m * m * sizeof(*S));
+    double *values = lend(m * sizeof(*values)), *V = lend(m * m * sizeof(*V));
 
     for (size_t j = 0; j < m; j++) {
         double mean = 0;
@@ -81,7 +72,6 @@ static double cut_of(const struct small *set, bool divided, bool f32)
     brute_multiply_t(HW, HW, S, m, m, m);
     brute_eigen(S, m, values, V);
     if (f32) cut = fmax(cut, 0x1p-22 * sqrt(values[0]));
-    free(W), free(HW), free(S), free(values), free(V);
     return cut;
 }
 
@@ -90,11 +80,11 @@ void wanted_new(struct wanted *w, const struct small *set, enum ny_normalisation
 {
     bool translated = affine && centring != NY_CENTRED_LANDMARKS;
     size_t n = set->n, first = translated ? 1 : 0, m = set->m - first;
-    double *K = normalised(set, centring, affine), *B = malloc(m * m * sizeof(*B)), *F;
+    double *K = normalised(set, centring, affine), *B = lend(m * m * sizeof(*B)), *F;
 
     w->m = m;
-    w->C = malloc(n * m * sizeof(double));
-    w->W = malloc(m * m * sizeof(double));
+    w->C = lend(n * m * sizeof(double));
+    w->W = lend(m * m * sizeof(double));
     for (size_t j = 0; j < m; j++) {
         for (size_t i = 0; i < n; i++)
             w->C[i * m + j] = K[i * n + set->D[first + j]];
@@ -103,24 +93,23 @@ void wanted_new(struct wanted *w, const struct small *set, enum ny_normalisation
     }
     w->cut = cut_of(set, centring == NY_DIVIDED_LANDMARKS, f32);
     w->rank = brute_inverse_root(w->W, m, w->cut, rank, B);
-    F = calloc(n * (w->rank + 1), sizeof(*F));
+    F = lend_zeros(n * (w->rank + 1) * sizeof(*F));
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < w->rank; k++)
             for (size_t j = 0; j < m; j++)
                 F[i * w->rank + k] += w->C[i * m + j] * B[k * m + j];
-    w->K = calloc(n * n, sizeof(double));
+    w->K = lend_zeros(n * n * sizeof(double));
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++)
             for (size_t k = 0; k < w->rank; k++)
                 w->K[i * n + j] += F[i * w->rank + k] * F[j * w->rank + k];
     if (centring == NY_DIVIDED_IMPLICIT) { /* by the degrees of K̃ */
-        double *d = calloc(n, sizeof(*d));
+        double *d = lend_zeros(n * sizeof(*d));
 
         for (size_t i = 0; i < n * n; i++)
             d[i / n] += w->K[i];
         divide(K, n, d);
         divide(w->K, n, d);
-        free(d);
     }
     w->trace = brute_trace(K, n);
     if (centring == NY_CENTRED_IMPLICIT) { /* K̃ loses its mean, and K as much as K̃ does */
@@ -134,20 +123,9 @@ void wanted_new(struct wanted *w, const struct small *set, enum ny_normalisation
     for (size_t i = 0; i < n * n; i++)
         w->error += pow(K[i] - w->K[i], 2);
     w->error = sqrt(w->error);
-    w->values = malloc(n * sizeof(double));
-    w->V = malloc(n * n * sizeof(double));
+    w->values = lend(n * sizeof(double));
+    w->V = lend(n * n * sizeof(double));
     brute_eigen(w->K, n, w->values, w->V);
-    free(K), free(B), free(F);
-}
-
-void wanted_free(struct wanted *w)
-{
-    free(w->C), free(w->W), free(w->K), free(w->values), free(w->V);
-}
-
-void assert_near(double x, double y, double tolerance)
-{
-    if (!(fabs(x - y) <= tolerance)) fail_msg("%.17g is not %.17g within %g", x, y, tolerance);
 }
 
 double sign_of(const struct small *set, const double *u, size_t stride)
@@ -196,7 +174,7 @@ void check_pairs(const struct small *set, const struct wanted *w, const double *
                         const double *U, size_t count, double tolerance)
 {
     size_t n = set->n;
-    double *KU = malloc(n * P * sizeof(*KU)), scale = w->values[0];
+    double *KU = lend(n * P * sizeof(*KU)), scale = w->values[0];
 
     brute_multiply(w->K, U, KU, n, n, P);
     for (size_t k = 0; k < P; k++) {
@@ -212,7 +190,6 @@ void check_pairs(const struct small *set, const struct wanted *w, const double *
         if (gap > 0.01 * w->values[k]) check_column(set, U, k, w->V + k * n, 4 * allowed / gap);
         assert_true(sign_of(set, U + k, P) > 0);
     }
-    free(KU);
 }
 
 void check_trace(const struct wanted *w, const struct ny_solution *solution,

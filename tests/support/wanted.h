@@ -21,11 +21,9 @@ struct wanted {
     double error; /* ‖K − K̃‖_F of the normalised K, implicit averages taken of both */
 };
 
-void wanted_new(struct wanted *w, const struct small *set, enum ny_normalisation centring, bool affine,
-                size_t rank, bool f32);
-void wanted_free(struct wanted *w);
+void wanted_new(struct wanted *w, const struct small *set, enum ny_normalisation centring,
+                bool affine, size_t rank, bool f32);
 
-void assert_near(double x, double y, double tolerance);
 /* −1 where the entry of u over D that decides the sign — largest magnitude, ties within 1e-6
  * broken by the first — is negative. Row i of u is u[i·stride]. */
 double sign_of(const struct small *set, const double *u, size_t stride);

@@ -2,10 +2,6 @@
 #ifndef NY_TESTS_CLOUD_CASE_H
 #define NY_TESTS_CLOUD_CASE_H
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "support/context.h"
 
 #include "base/random.h"
@@ -92,9 +88,9 @@ static void cloud_new(struct cloud *cloud, enum kind kind, enum ny_dtype dtype, 
     struct ny_ingest *ingest;
     struct ny_ingest_rows rows = {.count = n, .consumed = n};
     uint64_t consumed;
-    char path[160], *raw = malloc(n * d * sizeof(double));
+    char path[160], *raw = lend(n * d * sizeof(double));
 
-    *cloud = (struct cloud){.dtype = dtype, .n = n, .d = d, .x = malloc(n * d * sizeof(double))};
+    *cloud = (struct cloud){.dtype = dtype, .n = n, .d = d, .x = lend(n * d * sizeof(double))};
     for (size_t i = 0; i < n * d; i++) {
         cloud->x[i] = coordinate(kind, dtype, i / d, i % d);
         if (dtype == NY_U8) ((uint8_t *)raw)[i] = (uint8_t)cloud->x[i];
@@ -111,7 +107,6 @@ static void cloud_new(struct cloud *cloud, enum kind kind, enum ny_dtype dtype, 
     assert_int_equal(ny_ingest_rows(ingest, &rows), NY_OK);
     assert_int_equal(ny_ingest_commit(ingest), NY_OK);
     ny_ingest_free(ingest);
-    free(raw);
     assert_int_equal(ny_geometry_new(&cloud->geometry, ny_store_rows(cloud->store), &wish), NY_OK);
     cloud->spec = (struct ny_columns_spec){.ctx = ctx,
                                            .kernel = metric,
@@ -125,7 +120,6 @@ static void cloud_free(struct cloud *cloud)
     ny_geometry_free(cloud->geometry, ctx);
     ny_store_close(cloud->store);
     case_remove(cloud->directory);
-    free(cloud->x);
 }
 
 static inline double plain_distance(const struct cloud *cloud, size_t i, size_t j)

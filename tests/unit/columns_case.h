@@ -2,19 +2,10 @@
 #ifndef TESTS_UNIT_COLUMNS_CASE_H
 #define TESTS_UNIT_COLUMNS_CASE_H
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/random.h"
 #include "columns/columns.h"
 #include "columns/vector.h"
+#include "support/test.h"
 
 static struct ny_context *ctx;
 
@@ -34,9 +25,8 @@ static inline int stop(void **state)
 
 static inline void *room(size_t count, size_t size)
 {
-    void *p = calloc(count ? count : 1, size);
+    void *p = lend_zeros((count ? count : 1) * size);
 
-    assert_non_null(p);
     return p;
 }
 
@@ -83,12 +73,6 @@ static inline struct data data_random(enum ny_dtype dtype, size_t rows, size_t d
                                    : 5 + normal);
     }
     return data;
-}
-
-static inline void data_release(struct data *data)
-{
-    free(data->raw);
-    free(data->values);
 }
 
 static inline const void *data_row(const struct data *data, size_t i)
@@ -143,12 +127,6 @@ static inline struct geometry geometry_of(const struct data *data, bool centred,
     return g;
 }
 
-static inline void geometry_release(struct geometry *g)
-{
-    free(g->centre);
-    free(g->factor);
-}
-
 static inline void plain_row(const struct data *data, const struct geometry *g, size_t i,
                              double *out)
 {
@@ -176,7 +154,8 @@ static inline struct pair plain_pair(const double *x, const double *y, size_t d)
 }
 
 /* The kernels that there is a formula for here. */
-static const char *const plain_kernels[] = {"linear", "rbf", "laplacian", "polynomial", "cosine"};
+static const char *const plain_kernels[] = {"linear", "rbf",    "laplacian",         "polynomial",
+                                            "cosine", "matern", "rational-quadratic"};
 enum { PLAIN_KERNELS = sizeof(plain_kernels) / sizeof(plain_kernels[0]) };
 
 static inline double plain_kernel(const char *name, const struct ny_kernel_params *params,
@@ -186,7 +165,13 @@ static inline double plain_kernel(const char *name, const struct ny_kernel_param
     if (strcmp(name, "rbf") == 0) return exp(-params->gamma * p.square);
     if (strcmp(name, "laplacian") == 0) return exp(-params->gamma * p.absolute);
     if (strcmp(name, "polynomial") == 0)
-        return pow(params->gamma * p.dot + params->coef0, params->degree);
+        return pow(params->gamma * p.dot + params->first, params->second);
+    if (strcmp(name, "matern") == 0) { /* of ν = ½: first is 0.5 */
+        assert_true(params->first < 1);
+        return exp(-sqrt(2 * params->gamma * p.square));
+    }
+    if (strcmp(name, "rational-quadratic") == 0)
+        return pow(1 + params->gamma * p.square / params->first, -params->first);
     assert_string_equal(name, "cosine");
     return p.x_norm == 0 || p.y_norm == 0 ? 0 : p.dot / sqrt(p.x_norm * p.y_norm);
 }
@@ -209,8 +194,6 @@ static inline double plain_gamma(const char *name, const struct data *data,
                : base == NY_BASE_ABSOLUTE ? p.absolute
                                           : fabs(p.dot);
     }
-    free(x);
-    free(y);
     return (double)pairs / sum;
 }
 
@@ -219,7 +202,7 @@ static inline struct ny_columns_spec spec_of(const char *kernel, double gamma,
 {
     return (struct ny_columns_spec){.ctx = ctx,
                                     .kernel = ny_kernel_find(kernel),
-                                    .params = {.gamma = gamma, .coef0 = 0.5, .degree = 3},
+                                    .params = {.gamma = gamma, .first = 0.5, .second = 3},
                                     .geometry = &g->view,
                                     .dtype = data->dtype};
 }
@@ -251,27 +234,22 @@ static inline struct tile_result tile_of(const struct ny_columns *columns, const
                             room(NY_UNIT_ROWS, sizeof(double))};
     struct data_source source = data_source(data);
     struct ny_tile tile = {.source = &source.source, .first_row = first, .rows = rows};
+    struct ny_layout l = {.ctx = ctx};
     struct ny_columns_workspace *workspace;
 
     for (size_t i = 0; i < NY_UNIT_ROWS * r.stride; i++)
         r.C[i] = NAN;
-    assert_int_equal(ny_columns_workspace_new(&workspace, ny_columns_of(columns), NY_STRIP_ROWS),
-                     NY_OK);
+    workspace = ny_columns_workspace_lay(&l, ny_columns_of(columns), NY_STRIP_ROWS);
+    assert_non_null(workspace);
     assert_int_equal(ny_columns_tile(columns, workspace, &tile,
                                      (struct ny_matrix32){r.C, NY_UNIT_ROWS, m, r.stride, false},
                                      r.diagonal),
                      NY_OK);
-    ny_columns_workspace_free(workspace);
+    ny_layout_free(&l);
     return r;
 }
 
-static inline void tile_release(struct tile_result *r)
-{
-    free(r->C);
-    free(r->diagonal);
-}
-
-static inline void assert_near(double got, double want, double tolerance, const char *what)
+static inline void assert_entry(double got, double want, double tolerance, const char *what)
 {
     if (!(fabs(got - want) <= tolerance))
         fail_msg("%s: %.17g is not %.17g within %g", what, got, want, tolerance);

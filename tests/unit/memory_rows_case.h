@@ -4,8 +4,6 @@
 
 #include "store_checks.h"
 
-#include <math.h>
-
 #include "base/random.h"
 #include "stream/rows_memory.h"
 

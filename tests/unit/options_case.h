@@ -2,14 +2,9 @@
 #ifndef TESTS_UNIT_OPTIONS_CASE_H
 #define TESTS_UNIT_OPTIONS_CASE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "api/options.h"
 #include "base/memory.h"
+#include "support/test.h"
 
 static struct ny_context *ctx;
 static struct ny_options *options;

@@ -4,9 +4,6 @@
 #define TESTS_UNIT_PROCESSES_CASE_H
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>

@@ -2,18 +2,7 @@
 #ifndef NY_TESTS_READER_SUPPORT_H
 #define NY_TESTS_READER_SUPPORT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,6 +12,7 @@
 #include "base/memory.h"
 #include "io/reader.h"
 #include "support/npy.h"
+#include "support/test.h"
 
 static char support_folder[] = "/tmp/nystream-reader-XXXXXX";
 
@@ -131,14 +121,20 @@ struct support_table {
     uint64_t *source;
 };
 
-enum { SUPPORT_MAX_VALUES = 1 << 20 };
-
-static inline void support_free(struct support_table *table)
+/* Makes room for `more` rows behind those that the table has. */
+static inline void support_grow(struct support_table *table, size_t *room, size_t more)
 {
-    free(table->values);
-    free(table->labels);
-    free(table->source);
-    memset(table, 0, sizeof(*table));
+    const struct support_table old = *table;
+
+    if (table->rows + more <= *room) return;
+    *room = 2 * (size_t)table->rows + more;
+    table->values = lend(*room * table->d * sizeof(double));
+    table->labels = lend(*room * sizeof(double));
+    table->source = lend(*room * sizeof(uint64_t));
+    if (table->rows == 0) return;
+    memcpy(table->values, old.values, table->rows * table->d * sizeof(double));
+    memcpy(table->labels, old.labels, table->rows * sizeof(double));
+    memcpy(table->source, old.source, table->rows * sizeof(uint64_t));
 }
 
 /* Reads what is left in batches of `batch_rows`; the status of the last call. */
@@ -146,30 +142,25 @@ static inline int support_rest(struct ny_reader *reader, size_t batch_rows,
                                struct support_table *table)
 {
     const struct ny_file_table *info = ny_reader_table(reader);
-    size_t d = (size_t)info->d, room, bytes;
+    size_t d = (size_t)info->d, bytes = batch_rows * d * ny_dtype_size(info->dtype), room = 0;
     struct ny_row_batch batch = {0};
     int status = NY_OK;
 
-    assert_in_range(d, 1, SUPPORT_MAX_VALUES);
-    room = SUPPORT_MAX_VALUES / d;
-    bytes = batch_rows * d * ny_dtype_size(info->dtype);
+    assert_in_range(d, 1, 1 << 20);
     memset(table, 0, sizeof(*table));
     table->d = info->d;
     table->claimed = info->rows;
     table->dtype = info->dtype;
     snprintf(table->format, sizeof(table->format), "%s", info->format);
-    table->values = malloc(SUPPORT_MAX_VALUES * sizeof(double));
-    table->labels = malloc((room + batch_rows) * sizeof(double));
-    table->source = malloc((room + batch_rows) * sizeof(uint64_t));
-    batch.values = malloc(bytes);
+    batch.values = lend(bytes);
     while (status == NY_OK) {
+        support_grow(table, &room, batch_rows);
         batch.labels = table->labels + table->rows;
         batch.source = table->source + table->rows;
         memset(batch.values, 0xa5, bytes);
         status = ny_reader_next(reader, batch_rows, &batch);
         if (status == NY_OK) {
             assert_in_range(batch.count, 1, batch_rows);
-            assert_true(table->rows + batch.count <= room);
             ny_dtype_to_f64(info->dtype, batch.values, table->values + table->rows * d,
                             batch.count * d);
             table->rows += batch.count;
@@ -179,7 +170,6 @@ static inline int support_rest(struct ny_reader *reader, size_t batch_rows,
         table->consumed = batch.consumed;
         table->dropped = batch.dropped;
     }
-    free(batch.values);
     return status;
 }
 

@@ -2,18 +2,10 @@
 #ifndef TESTS_UNIT_STORE_CHECKS_H
 #define TESTS_UNIT_STORE_CHECKS_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/memory.h"
 #include "store/store.h"
 #include "support/store_folder.h"
+#include "support/test.h"
 
 static struct ny_store *store;
 
@@ -53,13 +45,11 @@ static inline void check_rows(unsigned seed, uint64_t first, uint64_t count,
 
     CHECK(ny_points_info(store, &info));
     bytes = count * info.d * ny_dtype_size(info.dtype);
-    got = malloc(bytes + 1);
-    want = malloc(bytes + 1);
+    got = lend(bytes + 1);
+    want = lend(bytes + 1);
     case_rows(want, seed, info.dtype, info.d, first_of_set, count);
     CHECK(ny_points_read(store, 0, first, count, got));
     assert_memory_equal(got, want, bytes);
-    free(want);
-    free(got);
 }
 
 /* An empty store under the same name. */
@@ -69,7 +59,5 @@ static inline void new_store(void)
     case_remove(path);
     open_store();
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
 
 #endif

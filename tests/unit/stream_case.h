@@ -2,19 +2,14 @@
 #ifndef TESTS_UNIT_STREAM_CASE_H
 #define TESTS_UNIT_STREAM_CASE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "stream/pass.h"
+#include "support/test.h"
 
 enum { D = 3, UNITS = 23, N = (UNITS - 1) * NY_UNIT_ROWS + 137, WORKERS_MAX = 5 };
 
@@ -24,7 +19,7 @@ static float *rows;
 static int start(void **state)
 {
     (void)state;
-    rows = malloc(N * D * sizeof(*rows));
+    rows = lend(N * D * sizeof(*rows));
     for (size_t i = 0; i < N * D; i++)
         rows[i] = (float)(ny_hash64(2, NY_STREAM_DATA, i) % 2000) / 8 - 100;
     return ny_context_new(&ctx);
@@ -35,7 +30,6 @@ static int stop(void **state)
     (void)state;
     assert_int_equal(ny_memory_used(ctx), 0);
     ny_context_free(ctx);
-    free(rows);
     return 0;
 }
 

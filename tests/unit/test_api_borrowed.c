@@ -5,6 +5,7 @@
 
 #include "base/checksum.h"
 #include "base/memory.h"
+#include "support/options.h"
 #include "unit/table_case.h"
 
 enum { PAIRS = 3 };
@@ -14,7 +15,6 @@ static char copy[200]; /* the path of a store with rows of its own */
 static int setup_copy(void **state)
 {
     if (setup(state)) return -1;
-    ny_context_set_scratch(in.ctx, 1);
     snprintf(copy, sizeof(copy), "%s/copy.nys", in.folder);
     return 0;
 }
@@ -24,8 +24,8 @@ static struct ny_table sparse_rows(bool in_order)
 {
     enum { EACH = 5 };
     static uint32_t start[ROWS + 1];
-    uint32_t *column = calloc(ROWS * EACH, sizeof(*column));
-    float *value = calloc(ROWS * EACH, sizeof(*value));
+    uint32_t *column = lend_zeros(ROWS * EACH * sizeof(*column));
+    float *value = lend_zeros(ROWS * EACH * sizeof(*value));
 
     for (int e = 0; e < ROWS * EACH; e++) {
         int at = e % EACH, row = e / EACH;
@@ -48,22 +48,6 @@ static struct ny_table sparse_rows(bool in_order)
                              .entries = ROWS * EACH};
 }
 
-static void free_rows(const struct ny_table *table)
-{
-    free((void *)(uintptr_t)table->values);
-    free((void *)(uintptr_t)table->column);
-}
-
-static struct ny_options *options_of(const char *const *words)
-{
-    struct ny_options *options;
-
-    ok(ny_options_new(&options, in.ctx));
-    for (; *words; words += 2)
-        ok(ny_options_set(options, words[0], words[1]));
-    return options;
-}
-
 static double *read_rows(const char *store, const char *name, const char *part, uint64_t *rows)
 {
     uint64_t columns;
@@ -73,7 +57,7 @@ static double *read_rows(const char *store, const char *name, const char *part, 
 
     ok(ny_view_open(&view, in.ctx, store, name));
     ok(ny_view_shape(view, part, rows, &columns, &type));
-    values = calloc(*rows * columns, sizeof(double));
+    values = lend_zeros(*rows * columns * sizeof(double));
     ok(ny_view_read(view, part, 0, *rows, values));
     ny_view_free(view);
     return values;
@@ -97,12 +81,10 @@ static void assert_same_report(const char *a, const char *b)
     ny_report_free(of_b);
 }
 
-static void borrowed_rows_are_those_of_a_copy(void **state)
+TEST(borrowed_rows_are_those_of_a_copy)
 {
-    static const char *const words[] = {"landmarks", "40", "components", "3", NULL};
-    struct ny_options *options = options_of(words);
+    struct ny_options *options = options_with(in.ctx, "landmarks=40 components=3");
 
-    (void)state;
     for (int dtype = NY_U8; dtype <= NY_F64; dtype++) {
         struct ny_table table = dense(dtype, 0);
         static float wanted[ROWS * PAIRS], found[ROWS * PAIRS];
@@ -118,8 +100,6 @@ static void borrowed_rows_are_those_of_a_copy(void **state)
         b = read_rows(in.store, NULL, "points", &m);
         assert_true(n == ROWS && m == ROWS);
         assert_memory_equal(a, b, ROWS * COLUMNS * sizes[dtype]);
-        free(a);
-        free(b);
         ok(ny_fit(in.ctx, copy, "f", options, NULL));
         ok(ny_fit(in.ctx, in.store, "f", options, NULL));
         ok(ny_embedding_read(in.ctx, copy, "f", 0, ROWS, wanted));
@@ -128,38 +108,34 @@ static void borrowed_rows_are_those_of_a_copy(void **state)
         put(dtype, (void *)(uintptr_t)table.values, 3, 77); /* seen at once: there is no copy */
         b = read_rows(in.store, NULL, "points", &m);
         assert_true(get(dtype, b, 3) == 77);
-        free(b);
-        free((void *)(uintptr_t)table.values);
     }
     ny_options_free(options);
 }
 
 /* No other context can read them, and nothing is added to them. */
-static void borrowed_rows_are_their_contexts(void **state)
+TEST(borrowed_rows_are_their_contexts)
 {
     struct ny_table table = dense(NY_F32, 0);
     struct ny_report *report;
     struct ny_context *other;
     double n;
 
-    (void)state;
     ok(ny_borrow(in.ctx, in.store, &table, NULL, &report));
     assert_true(ny_report_number(report, "n", &n) && n == ROWS);
     ny_report_free(report);
-    fails(NY_EUSAGE, "is in memory", ny_append(in.ctx, in.store, &table, NULL, NULL));
+    fails(NY_EUSAGE, ny_append(in.ctx, in.store, &table, NULL, NULL));
     assert_int_equal(access(in.store, F_OK), -1);
     ok(ny_context_new(&other));
     assert_int_equal(ny_store_report(other, in.store, &report), NY_EIO);
     ny_context_free(other);
     ok(ny_borrow(in.ctx, copy, &table, NULL, NULL)); /* in the place of the first */
-    fails(NY_EIO, "there is no store", ny_store_report(in.ctx, in.store, &report));
+    fails(NY_EIO, ny_store_report(in.ctx, in.store, &report));
     ny_give_back(in.ctx);
-    fails(NY_EIO, "there is no store", ny_store_report(in.ctx, copy, &report));
-    free((void *)(uintptr_t)table.values);
+    fails(NY_EIO, ny_store_report(in.ctx, copy, &report));
 }
 
 /* The model, and who else asks, has the names of the columns; one that cannot be is refused. */
-static void columns_keep_their_names(void **state)
+TEST(columns_keep_their_names)
 {
     static const char *names[COLUMNS] = {"a", "b", "", "d", "e", "f", NULL};
     struct ny_table table = dense(NY_F32, 0);
@@ -169,7 +145,6 @@ static void columns_keep_their_names(void **state)
     uint64_t bytes;
     size_t count;
 
-    (void)state;
     table.column_names = names;
     ok(ny_borrow(in.ctx, in.store, &table, NULL, NULL));
     ok(ny_view_open(&view, in.ctx, in.store, NULL));
@@ -184,28 +159,21 @@ static void columns_keep_their_names(void **state)
     assert_string_equal(found, "a");
     ny_model_free(model);
     names[3] = "d\ne";
-    fails(NY_EDATA, "the name of column 3", ny_borrow(in.ctx, in.store, &table, NULL, NULL));
-    free((void *)(uintptr_t)table.values);
+    fails(NY_EDATA, ny_borrow(in.ctx, in.store, &table, NULL, NULL));
 }
 
 /* Whatever rows are like, they are those that an import makes of them, of the same bytes. */
-static void rows_are_those_of_an_import(void **state)
+TEST(rows_are_those_of_an_import)
 {
-    static const char *const ways[][6] = {
-        {NULL},
-        {"layout", "sparse", NULL},
-        {"rows", "unit", "values", "sqrt", NULL},
-        {"layout", "dense", NULL},
-        {"layout", "sparse", "rows", "total:5", NULL},
+    static const char *const ways[] = {
+        "", "layout=sparse", "rows=unit values=sqrt", "layout=dense", "layout=sparse rows=total:5",
     };
-    static const char *const fit[] = {"landmarks", "40", "components", "3", NULL};
-    struct ny_options *fits = options_of(fit);
+    struct ny_options *fits = options_with(in.ctx, "landmarks=40 components=3");
 
-    (void)state;
     for (int kind = 0; kind < 4; kind++)
         for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
             struct ny_table table = kind < 2 ? dense(NY_F32, kind) : sparse_rows(kind == 2);
-            struct ny_options *options = options_of(ways[i]);
+            struct ny_options *options = options_with(in.ctx, "%s", ways[i]);
             static float wanted[ROWS * PAIRS], found[ROWS * PAIRS];
 
             case_remove(copy);
@@ -218,56 +186,51 @@ static void rows_are_those_of_an_import(void **state)
             ok(ny_embedding_read(in.ctx, in.store, "f", 0, ROWS, found));
             assert_memory_equal(found, wanted, sizeof(wanted));
             ny_options_free(options);
-            free_rows(&table);
         }
     ny_options_free(fits);
 }
 
-static void what_is_wrong_with_a_row_is_said_as_of_a_copy(void **state)
+TEST(what_is_wrong_with_a_row_is_said_as_of_a_copy)
 {
     struct ny_table table = dense(NY_F64, 0);
-    static const char *const words[] = {"values", "log1p", NULL};
-    struct ny_options *options = options_of(words);
+    struct ny_options *options = options_with(in.ctx, "values=log1p");
     char message[500];
 
-    (void)state;
     table.name = "X";
     ((double *)(uintptr_t)table.values)[5 * COLUMNS + 2] = NAN;
     assert_int_equal(ny_append(in.ctx, in.store, &table, NULL, NULL), NY_EDATA);
     snprintf(message, sizeof(message), "%s", ny_context_message(in.ctx));
-    fails(NY_EDATA, message, ny_borrow(in.ctx, in.store, &table, NULL, NULL));
+    fails(NY_EDATA, ny_borrow(in.ctx, in.store, &table, NULL, NULL));
     ((double *)(uintptr_t)table.values)[5 * COLUMNS + 2] = -2;
-    fails(NY_EDATA, "row 5", ny_borrow(in.ctx, in.store, &table, options, NULL));
+    fails(NY_EDATA, ny_borrow(in.ctx, in.store, &table, options, NULL));
     assert_int_equal(access(in.store, F_OK), -1);
     ny_options_free(options);
-    free((void *)(uintptr_t)table.values);
 }
 
 /* Whatever the fit, the room has what the store of the same fit would have. */
-static void fits_into_memory_are_those_into_a_store(void **state)
+TEST(fits_into_memory_are_those_into_a_store)
 {
-    static const char *const fits[][10] = {
-        {"landmarks", "40", "components", "3", NULL},
-        {"map", "diffusion", "landmarks", "40", "components", "3", "time", "2", NULL},
-        {"map", "diffusion", "normalize", "asymmetric", "landmarks", "40", "components", "3", NULL},
-        {"map", "svd", "approx", "nystrom", "landmarks", "40", "components", "3", NULL},
-        {"map", "pca", "components", "3", NULL},
-        {"landmarks", "40", "components", "3", "precision", "f64", NULL},
-        {"landmarks", "40", "components", "3", "probe", "5", NULL},
-        {"map", "svd", "kernel", "linear", "approx", "exact", "components", "3", NULL},
-        {"map", "eigenmaps", "neighbors", "20", "connect", "yes", "components", "3", NULL},
+    static const char *const fits[] = {
+        "landmarks=40 components=3",
+        "map=diffusion landmarks=40 components=3 time=2",
+        "map=diffusion normalize=asymmetric landmarks=40 components=3",
+        "map=svd approx=nystrom landmarks=40 components=3",
+        "map=pca components=3",
+        "landmarks=40 components=3 precision=f64",
+        "landmarks=40 components=3 probe=5",
+        "map=svd kernel=linear approx=exact components=3",
+        "map=eigenmaps neighbors=20 connect=yes components=3",
     };
     /* where another type is wanted, or a stage reads rows again */
     static const bool in_store[] = {[5] = true, [6] = true, [8] = true};
     struct ny_table table = dense(NY_F32, 0);
     static float wanted[ROWS * PAIRS], found[ROWS * PAIRS];
 
-    (void)state;
     ok(ny_append(in.ctx, copy, &table, NULL, NULL));
     ok(ny_borrow(in.ctx, in.store, &table, NULL, NULL));
     for (size_t i = 0; i < sizeof(fits) / sizeof(fits[0]); i++) {
         const struct ny_dense_room room = {NY_F32, found};
-        struct ny_options *options = options_of(fits[i]);
+        struct ny_options *options = options_with(in.ctx, "%s", fits[i]);
         char name[20];
         int kept;
 
@@ -279,20 +242,18 @@ static void fits_into_memory_are_those_into_a_store(void **state)
         assert_memory_equal(found, wanted, sizeof(wanted));
         kept = ny_embedding_read(in.ctx, in.store, name, 0, ROWS, found);
         assert_true((kept == NY_OK) == in_store[i]);
-        if (kept) fails(NY_EUSAGE, "has no embedding", kept);
+        if (kept) fails(NY_EUSAGE, kept);
         ny_options_free(options);
     }
-    free((void *)(uintptr_t)table.values);
 }
 
 /* Pages of the one are asked for before they are read. */
-static void mapped_files_are_told_from_memory(void **state)
+TEST(mapped_files_are_told_from_memory)
 {
     enum { BYTES = 10000 };
-    char path[200], *own = malloc(BYTES), *mapped;
+    char path[200], *own = lend(BYTES), *mapped;
     int file;
 
-    (void)state;
     snprintf(path, sizeof(path), "%s/rows", in.folder);
     file = open(path, O_RDWR | O_CREAT, 0600);
     assert_int_equal(ftruncate(file, BYTES), 0);
@@ -302,7 +263,6 @@ static void mapped_files_are_told_from_memory(void **state)
     assert_false(ny_memory_is_file(own));
     munmap(mapped, BYTES);
     close(file);
-    free(own);
 }
 
 enum { MANY = 1 << 16, WIDTH = 64 };
@@ -359,9 +319,8 @@ static struct ny_table table_of(const float *rows)
 /* Embeds rows that are borrowed, which a fit reads again and again. */
 static void embed_many(const float *rows, float *places)
 {
-    static const char *const words[] = {"landmarks", "40",   "select", "greedy", "components",
-                                        "2",         "seed", "1",      NULL};
-    struct ny_options *options = options_of(words);
+    struct ny_options *options =
+        options_with(in.ctx, "landmarks=40 select=greedy components=2 seed=1");
     struct ny_table table = table_of(rows);
 
     case_remove(in.store);
@@ -373,14 +332,13 @@ static void embed_many(const float *rows, float *places)
 
 /* Else a file that is read would count as resident in this process. What a private mapping has is
  * nowhere else, and stays. */
-static void pages_of_a_file_are_given_back_where_others_see_them(void **state)
+TEST(pages_of_a_file_are_given_back_where_others_see_them)
 {
     const size_t places = (size_t)MANY * 2 * sizeof(float);
     float *shared = map_many(MAP_SHARED), *own = map_many(MAP_PRIVATE);
-    float *found = malloc(places), *wanted = malloc(places);
+    float *found = lend(places), *wanted = lend(places);
     struct ny_table table = table_of(shared);
 
-    (void)state;
     assert_true(ny_memory_is_shared(shared, many_bytes));
     assert_false(ny_memory_is_shared(shared, many_bytes + 4096));
     assert_false(ny_memory_is_shared(own, many_bytes));
@@ -393,13 +351,10 @@ static void pages_of_a_file_are_given_back_where_others_see_them(void **state)
     own[7] -= 1000;
     embed_many(own, wanted);
     assert_memory_equal(found, wanted, places);
-    ny_context_set_scratch(in.ctx, 0);
     ok(ny_append(in.ctx, copy, &table, NULL, NULL));
     assert_in_range(resident_of(shared), 0, many_bytes / 2);
     munmap(shared, many_bytes);
     munmap(own, many_bytes);
-    free(found);
-    free(wanted);
 }
 
 static void count_pieces(const void *arg, const void *at, size_t bytes)
@@ -410,12 +365,11 @@ static void count_pieces(const void *arg, const void *at, size_t bytes)
     *counted += bytes;
 }
 
-static void a_checksum_by_pieces_is_that_of_all(void **state)
+TEST(a_checksum_by_pieces_is_that_of_all)
 {
     static const size_t bytes[] = {0, 1, 1000, (8 << 20) - 1, 8 << 20, (8 << 20) + 1, 20 << 20};
-    char *data = malloc(20 << 20);
+    char *data = lend(20 << 20);
 
-    (void)state;
     for (size_t i = 0; i < 20 << 20; i++)
         data[i] = (char)(i * 31 + i / 977);
     for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
@@ -425,27 +379,25 @@ static void a_checksum_by_pieces_is_that_of_all(void **state)
                     ny_checksum(data, bytes[i]));
         assert_int_equal(counted, bytes[i]);
     }
-    free(data);
 }
 
 /* The figures and the model are those of a fit that keeps the rows. */
-static void rows_that_nobody_wants_are_not_kept(void **state)
+TEST(rows_that_nobody_wants_are_not_kept)
 {
-    static const char *const fits[][10] = {
-        {"landmarks", "40", "components", "3", NULL},
-        {"map", "diffusion", "landmarks", "40", "components", "3", NULL},
-        {"map", "svd", "approx", "nystrom", "landmarks", "40", "components", "3", NULL},
-        {"approx", "exact", "components", "3", NULL},
+    static const char *const fits[] = {
+        "landmarks=40 components=3",
+        "map=diffusion landmarks=40 components=3",
+        "map=svd approx=nystrom landmarks=40 components=3",
+        "approx=exact components=3",
     };
     struct ny_table table = dense(NY_F32, 0);
     static float wanted[ROWS * PAIRS], found[ROWS * PAIRS];
 
-    (void)state;
     table.rows = 600;
     ok(ny_append(in.ctx, copy, &table, NULL, NULL));
     ok(ny_borrow(in.ctx, in.store, &table, NULL, NULL));
     for (size_t i = 0; i < sizeof(fits) / sizeof(fits[0]); i++) {
-        struct ny_options *options = options_of(fits[i]);
+        struct ny_options *options = options_with(in.ctx, "%s", fits[i]);
         struct ny_report *of_copy, *of_store;
         struct ny_model *model;
         char name[20];
@@ -456,8 +408,7 @@ static void rows_that_nobody_wants_are_not_kept(void **state)
         ok(ny_fit_into(in.ctx, in.store, name, options, NULL, &of_store));
         assert_true(ny_report_number(of_copy, "trace_error", &a) &&
                     ny_report_number(of_store, "trace_error", &b) && a == b);
-        fails(NY_EUSAGE, "has no embedding",
-              ny_embedding_read(in.ctx, in.store, name, 0, 1, found));
+        fails(NY_EUSAGE, ny_embedding_read(in.ctx, in.store, name, 0, 1, found));
         ok(ny_model_open(&model, in.ctx, copy, name));
         ok(ny_model_place(model, &table, NY_F32, wanted, 0));
         ny_model_free(model);
@@ -469,24 +420,20 @@ static void rows_that_nobody_wants_are_not_kept(void **state)
         ny_report_free(of_store);
         ny_options_free(options);
     }
-    free((void *)(uintptr_t)table.values);
 }
 
 /* A context that has borrowed rows fits a store on a disk as ever. */
-static void other_stores_keep_what_is_fitted(void **state)
+TEST(other_stores_keep_what_is_fitted)
 {
-    static const char *const words[] = {"landmarks", "40", "components", "3", NULL};
-    struct ny_options *options = options_of(words);
+    struct ny_options *options = options_with(in.ctx, "landmarks=40 components=3");
     static float places[ROWS * PAIRS];
     struct ny_table table = dense(NY_F32, 0);
 
-    (void)state;
     ok(ny_append(in.ctx, copy, &table, NULL, NULL));
     ok(ny_borrow(in.ctx, in.store, &table, NULL, NULL));
     ok(ny_fit_into(in.ctx, copy, "f", options, NULL, NULL));
     ok(ny_embedding_read(in.ctx, copy, "f", 0, ROWS, places));
     ny_options_free(options);
-    free((void *)(uintptr_t)table.values);
 }
 
 /* Returns the least budget that a refusal asks for. */
@@ -501,15 +448,14 @@ static size_t least_of(int status)
 
 /* Coordinates, model and sums are in memory until the rows are given back: the plan says so before
  * the fit begins, and the budget that it asks for is enough. */
-static void results_count_in_the_budget(void **state)
+TEST(results_count_in_the_budget)
 {
-    static const char *const words[] = {"landmarks", "300", "components", "200", "seed", "1", NULL};
     const size_t places = (size_t)ROWS * 200 * sizeof(float);
-    struct ny_options *options = options_of(words);
+    struct ny_options *options =
+        options_with(in.ctx, "landmarks=300 components=200 seed=1 check-rows=0");
     struct ny_table table = dense(NY_F32, 0);
     size_t without, with;
 
-    (void)state;
     ok(ny_borrow(in.ctx, in.store, &table, NULL, NULL));
     ny_context_set_memory(in.ctx, 1 << 20);
     without = least_of(ny_fit_into(in.ctx, in.store, "f", options, NULL, NULL));
@@ -520,20 +466,16 @@ static void results_count_in_the_budget(void **state)
     ny_context_set_memory(in.ctx, with);
     ok(ny_fit(in.ctx, in.store, "f", options, NULL));
     ny_options_free(options);
-    free((void *)(uintptr_t)table.values);
 }
 
 /* A store that others may open keeps what was fitted, and a second call reads it there. */
-static void a_kept_store_keeps_the_embedding(void **state)
+TEST(a_kept_store_keeps_the_embedding)
 {
-    static const char *const words[] = {"landmarks", "40", "components", "3", NULL};
-    struct ny_options *options = options_of(words);
+    struct ny_options *options = options_with(in.ctx, "landmarks=40 components=3");
     static double first[ROWS * PAIRS], second[ROWS * PAIRS];
     static float stored[ROWS * PAIRS];
     struct ny_table table = dense(NY_F32, 0);
 
-    (void)state;
-    ny_context_set_scratch(in.ctx, 0);
     ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
     ok(ny_fit_into(in.ctx, in.store, "f", options, &(struct ny_dense_room){NY_F64, first}, NULL));
     ok(ny_fit_into(in.ctx, in.store, "f", options, &(struct ny_dense_room){NY_F64, second}, NULL));
@@ -542,29 +484,6 @@ static void a_kept_store_keeps_the_embedding(void **state)
     for (size_t i = 0; i < ROWS * PAIRS; i++)
         assert_true(first[i] == (double)stored[i]);
     ny_options_free(options);
-    free((void *)(uintptr_t)table.values);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(borrowed_rows_are_those_of_a_copy, setup_copy, teardown),
-        cmocka_unit_test_setup_teardown(borrowed_rows_are_their_contexts, setup_copy, teardown),
-        cmocka_unit_test_setup_teardown(columns_keep_their_names, setup_copy, teardown),
-        cmocka_unit_test_setup_teardown(rows_are_those_of_an_import, setup_copy, teardown),
-        cmocka_unit_test_setup_teardown(what_is_wrong_with_a_row_is_said_as_of_a_copy, setup_copy,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(fits_into_memory_are_those_into_a_store, setup_copy,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(mapped_files_are_told_from_memory, setup_copy, teardown),
-        cmocka_unit_test_setup_teardown(pages_of_a_file_are_given_back_where_others_see_them,
-                                        setup_copy, teardown),
-        cmocka_unit_test(a_checksum_by_pieces_is_that_of_all),
-        cmocka_unit_test_setup_teardown(rows_that_nobody_wants_are_not_kept, setup_copy, teardown),
-        cmocka_unit_test_setup_teardown(other_stores_keep_what_is_fitted, setup_copy, teardown),
-        cmocka_unit_test_setup_teardown(results_count_in_the_budget, setup_copy, teardown),
-        cmocka_unit_test_setup_teardown(a_kept_store_keeps_the_embedding, setup_copy, teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(setup_copy, teardown)

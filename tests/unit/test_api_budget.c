@@ -7,13 +7,12 @@
 
 static const size_t mib = 1 << 20;
 
-static void rows_are_appended_beside_large_handles(void **state)
+TEST(rows_are_appended_beside_large_handles)
 {
     struct ny_table table = dense(NY_F32, 0);
     struct ny_model *model;
     void *held;
 
-    (void)state;
     ny_context_set_memory(in.ctx, 2048 * mib);
     held = ny_alloc(in.ctx, NY_MEM_OTHER, 300 * mib); /* such as a model, or sums */
     assert_non_null(held);
@@ -21,29 +20,25 @@ static void rows_are_appended_beside_large_handles(void **state)
     ok(ny_embed(in.ctx, &table, NULL, NULL, &model, NULL));
     ny_model_free(model);
     ny_context_set_memory(in.ctx, 310 * mib);
-    fails(NY_EBUDGET, "310.0 MiB", ny_append(in.ctx, in.store, &table, NULL, NULL));
+    fails(NY_EBUDGET, ny_append(in.ctx, in.store, &table, NULL, NULL));
     ny_free(in.ctx, held);
-    free((void *)(uintptr_t)table.values);
 }
 
-static void an_import_leaves_the_budget_as_it_was(void **state)
+TEST(an_import_leaves_the_budget_as_it_was)
 {
     struct ny_table table = dense(NY_F32, 0);
 
-    (void)state;
     ny_context_set_memory(in.ctx, 0);
     ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
     assert_true(ny_context_memory_is_default(in.ctx));
-    free((void *)(uintptr_t)table.values);
 }
 
-static void the_budget_beside_an_appender_is_the_callers(void **state)
+TEST(the_budget_beside_an_appender_is_the_callers)
 {
     struct ny_table table = dense(NY_F32, 0);
     struct ny_appender *first, *second;
     char other[600];
 
-    (void)state;
     snprintf(other, sizeof(other), "%s-other", in.store);
     ny_context_set_memory(in.ctx, 600 * mib);
     ok(ny_appender_open(&first, in.ctx, in.store, NULL));
@@ -59,17 +54,6 @@ static void the_budget_beside_an_appender_is_the_callers(void **state)
     assert_true(ny_context_memory(in.ctx) == 500 * mib);
     assert_true(ny_memory_limit(in.ctx) == 500 * mib);
     assert_int_equal(ny_memory_used(in.ctx), 0);
-    free((void *)(uintptr_t)table.values);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(rows_are_appended_beside_large_handles, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_import_leaves_the_budget_as_it_was, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_budget_beside_an_appender_is_the_callers, setup,
-                                        teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(setup, teardown)

@@ -1,19 +1,10 @@
 /* Updates leave parts behind that only readers of the result before may still read. A compact copy
  * leaves them out, an update deletes them, and readers that are open are not disturbed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/random.h"
 #include "nystream.h"
 #include "results/record.h"
 #include "support/store_folder.h"
+#include "support/test.h"
 
 enum { ROWS = 3000, MORE = 100, D = 4, P = 20 };
 
@@ -41,16 +32,14 @@ static void append(int from, int rows)
 
 static bool has_part(const char *part)
 {
-    char *data = malloc(NY_CHUNK_BYTES);
+    char *data = lend(NY_CHUNK_BYTES);
     struct ny_chunk chunk = {.data = data, .capacity = NY_CHUNK_BYTES};
     struct ny_store *store;
     int err;
 
-    assert_non_null(data);
     CHECK(ny_store_open(&store, ctx, path));
     err = ny_chunk_get(store, "m", part, 0, &chunk);
     ny_store_close(store);
-    free(data);
     assert_true(err == NY_OK || err == NY_END);
     return err == NY_OK;
 }
@@ -67,7 +56,7 @@ static int fill(void **state)
     return 0;
 }
 
-static void a_compact_copy_leaves_them_out(void **state)
+TEST(a_compact_copy_leaves_them_out)
 {
     static float before[ROWS * P], after[ROWS * P];
     static uint64_t clusters[ROWS];
@@ -75,7 +64,6 @@ static void a_compact_copy_leaves_them_out(void **state)
     struct ny_report *report;
     double was, is;
 
-    (void)state;
     CHECK(ny_view_open(&view, ctx, path, "m"));
     CHECK(ny_view_read(view, "embedding", 0, ROWS, before));
     CHECK(ny_view_read(view, "clusters", 0, ROWS, clusters));
@@ -98,9 +86,8 @@ static void a_compact_copy_leaves_them_out(void **state)
     CHECK(ny_verify(ctx, path, NULL));
 }
 
-static void an_update_deletes_them(void **state)
+TEST(an_update_deletes_them)
 {
-    (void)state;
     append(ROWS, MORE);
     CALL(ny_fit, "update", "full");
     assert_true(has_part("clusters.0"));
@@ -111,9 +98,8 @@ static void an_update_deletes_them(void **state)
 }
 
 /* Clusters that a frozen update carries, and those of now, are needed. */
-static void clusters_of_the_result_stay(void **state)
+TEST(clusters_of_the_result_stay)
 {
-    (void)state;
     append(ROWS, MORE);
     CALL(ny_fit, "update", "frozen");
     CHECK(ny_compact(ctx, path, NULL));
@@ -124,12 +110,4 @@ static void clusters_of_the_result_stay(void **state)
     CHECK(ny_verify(ctx, path, NULL));
 }
 
-int main(void)
-{
-#define CASE(name) cmocka_unit_test_setup_teardown(name, fill, remove_folder)
-    const struct CMUnitTest tests[] = {CASE(a_compact_copy_leaves_them_out),
-                                       CASE(an_update_deletes_them),
-                                       CASE(clusters_of_the_result_stay)};
-
-    return cmocka_run_group_tests_name("what updates leave", tests, NULL, NULL);
-}
+AROUND_EACH(fill, remove_folder)

@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <sys/statvfs.h>
 
+#include "support/options.h"
 #include "unit/table_case.h"
 
 static bool uncounted, without_locks;
@@ -58,29 +59,27 @@ int fcntl(int fd, int command, ...)
 }
 #pragma GCC visibility pop
 
-static void append_rows(int status, const char *words)
+static void append_rows(int status)
 {
     struct ny_table rows = dense(NY_F32, 0);
     int err = ny_append(in.ctx, in.store, &rows, NULL, NULL);
 
     if (status)
-        fails(status, words, err);
+        fails(status, err);
     else
         ok(err);
-    free((void *)(uintptr_t)rows.values);
 }
 
 /* A disk of 0 blocks says nothing of its room. The first write tells whether there is any. */
-static void a_disk_that_does_not_count_its_blocks_is_written(void **state)
+TEST(a_disk_that_does_not_count_its_blocks_is_written)
 {
     struct ny_options *options;
     char path[300];
 
-    (void)state;
     uncounted = true;
     ok(ny_options_new(&options, in.ctx));
     ok(ny_options_set(options, "landmarks", "30"));
-    append_rows(NY_OK, NULL);
+    append_rows(NY_OK);
     ok(ny_fit(in.ctx, in.store, "map", options, NULL));
     snprintf(path, sizeof(path), "%s/map.npy", in.folder);
     ok(ny_export(in.ctx, in.store, "map", "embedding", path));
@@ -89,29 +88,18 @@ static void a_disk_that_does_not_count_its_blocks_is_written(void **state)
     ny_options_free(options);
 }
 
-static void a_disk_without_locks_is_told_as_that(void **state)
+TEST(a_disk_without_locks_is_told_as_that)
 {
-    static const char words[] = "its file system has no locks: keep the store on a local disk";
 
-    (void)state;
     without_locks = true;
-    append_rows(NY_EIO, words);
+    append_rows(NY_EIO);
     without_locks = false;
-    append_rows(NY_OK, NULL);
+    append_rows(NY_OK);
     ny_context_free(in.ctx); /* which closes the store */
     ok(ny_context_new(&in.ctx));
     without_locks = true;
-    fails(NY_EIO, words, ny_remove(in.ctx, in.store, "map"));
+    fails(NY_EIO, ny_remove(in.ctx, in.store, "map"));
     without_locks = false;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_disk_that_does_not_count_its_blocks_is_written, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_disk_without_locks_is_told_as_that, setup, teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(setup, teardown)

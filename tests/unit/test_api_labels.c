@@ -1,7 +1,7 @@
 /* Words as labels of rows in memory: they become classes, whose names come back through views. */
 #include "unit/table_case.h"
 
-static void words_become_classes(void **state)
+TEST(words_become_classes)
 {
     static const char *const first[] = {"dog", "7", "NA"}, *const second[] = {"emu", "dog"};
     const double seen[] = {0, 1, (double)NAN, (double)NAN, 0, 2};
@@ -12,16 +12,14 @@ static void words_become_classes(void **state)
     const char *names;
     int type;
 
-    (void)state;
     table.labels = labels;
     table.classes = 3;
-    fails(NY_EUSAGE, "class_names is NULL", ny_append(in.ctx, in.store, &table, NULL, NULL));
+    fails(NY_EUSAGE, ny_append(in.ctx, in.store, &table, NULL, NULL));
     table.class_names = first;
     labels[5] = 3;
-    fails(NY_EDATA, "the label of row 5 (from 0) is 3, but the classes are numbered 0 to 2",
-          ny_append(in.ctx, in.store, &table, NULL, NULL));
+    fails(NY_EDATA, ny_append(in.ctx, in.store, &table, NULL, NULL));
     labels[5] = 0.5;
-    fails(NY_EDATA, "row 5 (from 0) is 0.5", ny_append(in.ctx, in.store, &table, NULL, NULL));
+    fails(NY_EDATA, ny_append(in.ctx, in.store, &table, NULL, NULL));
     table.rows = 4;
     ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
     table.rows = 2;
@@ -40,16 +38,8 @@ static void words_become_classes(void **state)
     assert_int_equal(bytes, 10);
     ok(ny_view_names(view, "classes", 2, 1, &names, &bytes));
     assert_string_equal(names, "emu");
-    fails(NY_EUSAGE, "do not include", ny_view_names(view, "classes", 2, 2, &names, &bytes));
+    fails(NY_EUSAGE, ny_view_names(view, "classes", 2, 2, &names, &bytes));
     ny_view_free(view);
-    free((void *)(uintptr_t)table.values);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(words_become_classes, setup, teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(setup, teardown)

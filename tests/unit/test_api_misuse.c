@@ -3,6 +3,7 @@
  * budgets as they were.
  */
 #include "base/memory.h"
+#include "support/options.h"
 #include "unit/sums_case.h"
 
 static void put_rows(void)
@@ -10,7 +11,6 @@ static void put_rows(void)
     struct ny_table table = dense(NY_F32, 0);
 
     ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
-    free((void *)(uintptr_t)table.values);
 }
 
 /* Leaves bytes on the stack that are no struct of a function which is called next. */
@@ -22,7 +22,7 @@ static void dirty_stack(void)
         bytes[i] = 0x7f;
 }
 
-static void parts_that_are_none_are_refused_by_name(void **state)
+TEST(parts_that_are_none_are_refused_by_name)
 {
     static const char *const names[] = {NULL, "map"}; /* the points, and a result */
     const uint64_t row = 0;
@@ -30,48 +30,44 @@ static void parts_that_are_none_are_refused_by_name(void **state)
     double out[COLUMNS];
     uint64_t rows;
 
-    (void)state;
     put_rows();
     ok(ny_fit(in.ctx, in.store, "map", NULL, NULL));
     for (size_t i = 0; i < 2; i++) {
         ok(ny_view_open(&view, in.ctx, in.store, names[i]));
-        fails(NY_EUSAGE, "embeding", ny_view_shape(view, "embeding", &rows, NULL, NULL));
+        fails(NY_EUSAGE, ny_view_shape(view, "embeding", &rows, NULL, NULL));
         assert_int_equal(rows, 0);
         dirty_stack();
-        fails(NY_EUSAGE, "embeding", ny_view_read(view, "embeding", 0, 1, out));
+        fails(NY_EUSAGE, ny_view_read(view, "embeding", 0, 1, out));
         dirty_stack();
-        fails(NY_EUSAGE, "embeding", ny_view_gather(view, "embeding", &row, 1, out));
+        fails(NY_EUSAGE, ny_view_gather(view, "embeding", &row, 1, out));
         ny_view_free(view);
     }
     ok(ny_view_open(&view, in.ctx, in.store, "map"));
-    fails(NY_EUSAGE, "ny_model_open()", ny_view_read(view, "model", 0, 1, out));
-    fails(NY_EUSAGE, "ny_view_names()", ny_view_gather(view, "ids", &row, 1, out));
-    fails(NY_EUSAGE, "ny_export()", ny_view_read(view, "graph", 0, 1, out));
+    fails(NY_EUSAGE, ny_view_read(view, "model", 0, 1, out));
+    fails(NY_EUSAGE, ny_view_gather(view, "ids", &row, 1, out));
+    fails(NY_EUSAGE, ny_view_read(view, "graph", 0, 1, out));
     ny_view_free(view);
 }
 
-static void an_appender_takes_no_rows_after_its_commit(void **state)
+TEST(an_appender_takes_no_rows_after_its_commit)
 {
     struct ny_table table = dense(NY_F32, 0);
     struct ny_appender *appender;
     struct ny_report *report;
     double n;
 
-    (void)state;
     ok(ny_appender_open(&appender, in.ctx, in.store, NULL));
     ok(ny_appender_put(appender, &table));
     ok(ny_appender_commit(appender, NULL));
-    fails(NY_EUSAGE, "ny_appender_put() was called after the commit",
-          ny_appender_put(appender, &table));
-    fails(NY_EUSAGE, "after", ny_appender_commit(appender, NULL));
+    fails(NY_EUSAGE, ny_appender_put(appender, &table));
+    fails(NY_EUSAGE, ny_appender_commit(appender, NULL));
     ny_appender_free(appender);
     ok(ny_store_report(in.ctx, in.store, &report));
     assert_true(ny_report_number(report, "n", &n) && n == ROWS);
     ny_report_free(report);
-    free((void *)(uintptr_t)table.values);
 }
 
-static void a_table_without_rows_gets_no_places(void **state)
+TEST(a_table_without_rows_gets_no_places)
 {
     const struct ny_table none = {
         .struct_bytes = sizeof(none), .dtype = NY_F32, .columns = COLUMNS};
@@ -82,12 +78,10 @@ static void a_table_without_rows_gets_no_places(void **state)
     uint64_t number;
     float place[2];
 
-    (void)state;
     put_rows();
     ok(ny_fit(in.ctx, in.store, "map", NULL, NULL));
     ok(ny_graph(in.ctx, in.store, "graph", NULL, NULL));
-    ok(ny_options_new(&clusters, in.ctx));
-    ok(ny_options_set(clusters, "clusters", "2"));
+    clusters = options_with(in.ctx, "clusters=2");
     ok(ny_evaluate(in.ctx, in.store, "map", clusters, NULL));
     ok(ny_model_open(&model, in.ctx, in.store, "map"));
     ok(ny_model_place(model, &none, NY_F32, place, 0));
@@ -101,26 +95,24 @@ static void a_table_without_rows_gets_no_places(void **state)
     ny_options_free(clusters);
 }
 
-static void an_appender_adds_to_points_that_came_meanwhile(void **state)
+TEST(an_appender_adds_to_points_that_came_meanwhile)
 {
     struct ny_table table = dense(NY_F32, 0);
     struct ny_appender *appender;
     struct ny_report *report;
     double n;
 
-    (void)state;
     ok(ny_appender_open(&appender, in.ctx, in.store, NULL));
     put_rows();
     ok(ny_appender_put(appender, &table));
-    fails(NY_EBUSY, "importing", ny_append(in.ctx, in.store, &table, NULL, NULL));
+    fails(NY_EBUSY, ny_append(in.ctx, in.store, &table, NULL, NULL));
     ok(ny_appender_commit(appender, &report));
     assert_true(ny_report_number(report, "n", &n) && n == 2 * ROWS);
     ny_report_free(report);
     ny_appender_free(appender);
-    free((void *)(uintptr_t)table.values);
 }
 
-static void sums_of_another_context_are_merged(void **state)
+TEST(sums_of_another_context_are_merged)
 {
     struct ny_table table = dense(NY_F32, 0), part = part_of(&table, 0, 500);
     struct ny_options *options = options_of(NULL);
@@ -128,7 +120,6 @@ static void sums_of_another_context_are_merged(void **state)
     struct ny_sums *sums, *copy;
     size_t before;
 
-    (void)state;
     ok(ny_sums_new(&sums, in.ctx, options));
     ok(ny_sums_add(sums, &part));
     before = ny_memory_used(in.ctx);
@@ -141,20 +132,6 @@ static void sums_of_another_context_are_merged(void **state)
     ny_context_free(other);
     ny_sums_free(sums);
     ny_options_free(options);
-    free((void *)(uintptr_t)table.values);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(parts_that_are_none_are_refused_by_name, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_appender_takes_no_rows_after_its_commit, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_table_without_rows_gets_no_places, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_appender_adds_to_points_that_came_meanwhile, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(sums_of_another_context_are_merged, setup, teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(setup, teardown)

@@ -1,13 +1,11 @@
 /* Views of results that are made anew, evaluated or removed while they are viewed. */
+#include "support/options.h"
 #include "unit/table_case.h"
 
 static void fit(const char *name, const char *components)
 {
-    struct ny_options *o;
+    struct ny_options *o = options_with(in.ctx, "components=%s landmarks=40", components);
 
-    ok(ny_options_new(&o, in.ctx));
-    ok(ny_options_set(o, "components", components));
-    ok(ny_options_set(o, "landmarks", "40"));
     ok(ny_options_set(o, "restart", NULL));
     ok(ny_fit(in.ctx, in.store, name, o, NULL));
     ny_options_free(o);
@@ -20,7 +18,6 @@ static struct ny_view *viewed(void)
     struct ny_view *view;
 
     ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
-    free((void *)(uintptr_t)table.values);
     fit("a", "2");
     ok(ny_view_open(&view, in.ctx, in.store, "a"));
     return view;
@@ -32,17 +29,16 @@ static void check_refused(struct ny_view *view)
     static float rows[ROWS * 2];
     uint64_t numbers[] = {5, 2}, count;
 
-    fails(NY_EUSAGE, "open it again", ny_view_read(view, "embedding", 0, ROWS, rows));
-    fails(NY_EUSAGE, "open it again", ny_view_gather(view, "embedding", numbers, 2, rows));
-    fails(NY_EUSAGE, "open it again", ny_view_shape(view, "embedding", &count, NULL, NULL));
+    fails(NY_EUSAGE, ny_view_read(view, "embedding", 0, ROWS, rows));
+    fails(NY_EUSAGE, ny_view_gather(view, "embedding", numbers, 2, rows));
+    fails(NY_EUSAGE, ny_view_shape(view, "embedding", &count, NULL, NULL));
 }
 
-static void a_result_that_is_fitted_anew_needs_a_new_view(void **state)
+TEST(a_result_that_is_fitted_anew_needs_a_new_view)
 {
     struct ny_view *view = viewed();
     uint64_t columns;
 
-    (void)state;
     fit("a", "3");
     check_refused(view);
     ny_view_free(view);
@@ -52,25 +48,23 @@ static void a_result_that_is_fitted_anew_needs_a_new_view(void **state)
     ny_view_free(view);
 }
 
-static void a_result_that_is_removed_is_not_read(void **state)
+TEST(a_result_that_is_removed_is_not_read)
 {
     struct ny_view *view = viewed();
 
-    (void)state;
     ok(ny_remove(in.ctx, in.store, "a"));
     check_refused(view);
     ny_view_free(view);
 }
 
 /* Other results are fitted, and this one is evaluated: its rows are what they were. */
-static void a_result_that_stays_is_read_on(void **state)
+TEST(a_result_that_stays_is_read_on)
 {
     struct ny_view *view = viewed();
     static float before[ROWS * 2], after[ROWS * 2];
     struct ny_options *o;
     uint64_t cluster = 9;
 
-    (void)state;
     ok(ny_view_read(view, "embedding", 0, ROWS, before));
     fit("b", "3");
     ok(ny_view_read(view, "embedding", 0, ROWS, after));
@@ -90,14 +84,13 @@ static void a_result_that_stays_is_read_on(void **state)
 
 /* Rows that are appended leave those that are viewed as they are; others that come in the place of
  * rows that were cut off do not. */
-static void points_that_are_replaced_need_a_new_view(void **state)
+TEST(points_that_are_replaced_need_a_new_view)
 {
     struct ny_table table = dense(NY_F32, 0);
     static float before[ROWS * COLUMNS], after[ROWS * COLUMNS];
     struct ny_view *view;
     uint64_t rows;
 
-    (void)state;
     ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
     ok(ny_view_open(&view, in.ctx, in.store, NULL));
     ok(ny_view_read(view, "points", 0, ROWS, before));
@@ -110,21 +103,9 @@ static void points_that_are_replaced_need_a_new_view(void **state)
     ok(ny_truncate(in.ctx, in.store, ROWS / 2, 0, NULL));
     table.rows = ROWS / 2;
     ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
-    fails(NY_EUSAGE, "open it again", ny_view_shape(view, "points", &rows, NULL, NULL));
-    fails(NY_EUSAGE, "open it again", ny_view_read(view, "points", 0, ROWS, after));
+    fails(NY_EUSAGE, ny_view_shape(view, "points", &rows, NULL, NULL));
+    fails(NY_EUSAGE, ny_view_read(view, "points", 0, ROWS, after));
     ny_view_free(view);
-    free((void *)(uintptr_t)table.values);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_result_that_is_fitted_anew_needs_a_new_view, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_result_that_is_removed_is_not_read, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_result_that_stays_is_read_on, setup, teardown),
-        cmocka_unit_test_setup_teardown(points_that_are_replaced_need_a_new_view, setup, teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(setup, teardown)

@@ -1,6 +1,5 @@
 /* base/thread.h: workers that take steps together. */
 #include <signal.h>
-#include <stdint.h>
 
 #include "support/context.h"
 
@@ -37,12 +36,11 @@ static int walk_steps(void *arg, const struct ny_worker *worker)
     return NY_OK;
 }
 
-static void steps_are_taken_together(void **state)
+TEST(steps_are_taken_together)
 {
     static const size_t sizes[] = {1, 2, 1000, 1024, ITEMS - 1, ITEMS};
     static uint32_t counts[2][ITEMS];
 
-    (void)state;
     for (unsigned threads = 1; threads <= 7; threads += 2)
         for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
             struct walk walk = {sizes[s], counts[0], counts[1]};
@@ -75,24 +73,15 @@ static int walk_on(void *arg, const struct ny_worker *worker)
     return err;
 }
 
-static void an_interrupt_stops_all(void **state)
+TEST(an_interrupt_stops_all)
 {
     enum { WORKERS = 5 };
     size_t steps[WORKERS] = {0};
 
-    (void)state;
     ny_context_set_threads(ctx, WORKERS);
     assert_int_equal(ny_parallel_team(ctx, walk_on, steps), NY_EINTERRUPTED);
     for (int w = 0; w < WORKERS; w++)
         assert_int_equal(steps[w], STEPS / 2 + 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_are_taken_together),
-        cmocka_unit_test(an_interrupt_stops_all),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

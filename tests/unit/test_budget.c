@@ -1,13 +1,7 @@
 /* base/budget.h: the most workers that fit, the least budget that works, and the sentence that
  * refuses one that does not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/budget.h"
+#include "support/test.h"
 
 /* A share of the budget, limited, goes to buffers in whole pieces. */
 struct sizes {
@@ -27,9 +21,8 @@ static const struct sizes cases[] = {
     {123456, 789, 64, 50000}, {1 << 20, 0, 4096, 8192}, {0, 1, 1, 0},
 };
 
-static void test_the_least_budget_is_enough_and_no_less_is(void **state)
+TEST(test_the_least_budget_is_enough_and_no_less_is)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         size_t least = ny_budget_least(held, &cases[i]);
 
@@ -40,11 +33,10 @@ static void test_the_least_budget_is_enough_and_no_less_is(void **state)
     }
 }
 
-static void test_workers_are_the_most_that_fit(void **state)
+TEST(test_workers_are_the_most_that_fit)
 {
     const struct sizes *sizes = &cases[0];
 
-    (void)state;
     for (size_t limit = 900; limit < 1500; limit++) {
         unsigned workers = ny_budget_workers(held, sizes, 16, limit);
 
@@ -54,11 +46,10 @@ static void test_workers_are_the_most_that_fit(void **state)
     }
 }
 
-static void test_one_worker_stays_where_nothing_is_left(void **state)
+TEST(test_one_worker_stays_where_nothing_is_left)
 {
     struct ny_context *ctx;
 
-    (void)state;
     assert_int_equal(ny_context_new(&ctx), NY_OK);
     ny_context_set_memory(ctx, 1100);
     assert_int_equal(ny_budget_workers_left(ctx, held, &cases[0], 16), 5);
@@ -68,11 +59,10 @@ static void test_one_worker_stays_where_nothing_is_left(void **state)
     ny_context_free(ctx);
 }
 
-static void test_a_refusal_names_the_budget_that_works(void **state)
+TEST(test_a_refusal_names_the_budget_that_works)
 {
     struct ny_context *ctx;
 
-    (void)state;
     assert_int_equal(ny_context_new(&ctx), NY_OK);
     ny_context_set_memory(ctx, 3 << 20);
     assert_int_equal(ny_budget_refuse(ctx, "fit", 5 << 20, " with 9 landmarks", ", or fewer"),
@@ -90,16 +80,4 @@ static void test_a_refusal_names_the_budget_that_works(void **state)
                         "--memory 6M");
     ny_unreserve(ctx, NY_MEM_OTHER, 1 << 20);
     ny_context_free(ctx);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_least_budget_is_enough_and_no_less_is),
-        cmocka_unit_test(test_workers_are_the_most_that_fit),
-        cmocka_unit_test(test_one_worker_stays_where_nothing_is_left),
-        cmocka_unit_test(test_a_refusal_names_the_budget_that_works),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,14 +10,15 @@ static float *base_of(const struct ny_columns *columns, const struct data *data,
     struct data_source source = data_source(data);
     struct ny_tile tile = {.source = &source.source, .rows = data->rows};
     float *K = room(NY_STRIP_ROWS * cols, sizeof(float));
+    struct ny_layout l = {.ctx = ctx};
     struct ny_columns_workspace *workspace;
     struct ny_strip strip;
 
-    assert_int_equal(ny_columns_workspace_new(&workspace, ny_columns_of(columns), NY_STRIP_ROWS),
-                     NY_OK);
+    workspace = ny_columns_workspace_lay(&l, ny_columns_of(columns), NY_STRIP_ROWS);
+    assert_non_null(workspace);
     assert_int_equal(ny_columns_strip(columns, workspace, &tile, 0, rows, &strip), NY_OK);
     ny_strip_base(columns, &strip, first, ny_matrix32(K, NY_STRIP_ROWS, cols));
-    ny_columns_workspace_free(workspace);
+    ny_layout_free(&l);
     return K;
 }
 
@@ -57,11 +58,8 @@ static void check_integers(size_t rows, size_t d, bool extreme)
             for (size_t j = 0; j < cols; j++)
                 assert_true(K[i * cols + j] ==
                             (float)square_of(data_row(&data, i), data_row(&data, first + j), d));
-        free(K);
     }
     ny_columns_free(columns);
-    geometry_release(&g);
-    data_release(&data);
 }
 
 /* Every family that this CPU runs, and what products of bytes it has besides (NY_CPU_COUNT). */
@@ -93,7 +91,7 @@ static void take(void *arg, size_t row, size_t landmark, float value)
 
 /* Rows that fill no group of the kernel, and landmarks that fill no panel of it: all of them, or
  * some rows and a range. */
-static void a_watch_is_told_of_its_rows_alone(void **state)
+TEST(a_watch_is_told_of_its_rows_alone)
 {
     enum { ROWS = 16, LANDMARKS = 75, D = 20 };
     static const uint32_t some[] = {1, 4, 5, 6, 13};
@@ -108,9 +106,9 @@ static void a_watch_is_told_of_its_rows_alone(void **state)
     struct geometry g = geometry_of(&data, true, 1);
     struct ny_columns_spec spec = spec_of("rbf", 1, &data, &g);
     float bound[ROWS], *tile = room((size_t)ROWS * NY_WATCH_COLS, sizeof(float));
+    struct ny_layout l = {.ctx = ctx};
     struct ny_columns_workspace *workspace;
 
-    (void)state;
     spec.kernel = &ny_kernel_euclidean;
     for (size_t i = 0; i < ROWS; i++)
         bound[i] = INFINITY;
@@ -120,7 +118,8 @@ static void a_watch_is_told_of_its_rows_alone(void **state)
 
         if (!force(family)) continue;
         columns = columns_of(&spec, &data, LANDMARKS);
-        assert_int_equal(ny_columns_workspace_new(&workspace, &spec, NY_STRIP_ROWS), NY_OK);
+        workspace = ny_columns_workspace_lay(&l, &spec, NY_STRIP_ROWS);
+        assert_non_null(workspace);
         strip = ny_columns_own_strip(columns, workspace, 0, ROWS);
         for (size_t w = 0; w < sizeof(watches) / sizeof(*watches); w++) {
             struct told told = {&data, ROWS, LANDMARKS, 0,
@@ -143,19 +142,14 @@ static void a_watch_is_told_of_its_rows_alone(void **state)
                 waits = waits && landmark >= watch.first && landmark < watch.end;
                 assert_int_equal(told.times[i], waits);
             }
-            free(told.times);
         }
-        ny_columns_workspace_free(workspace);
+        ny_layout_free(&l);
         ny_columns_free(columns);
     }
-    free(tile);
-    geometry_release(&g);
-    data_release(&data);
 }
 
-static void distances_are_the_integers(void **state)
+TEST(distances_are_the_integers)
 {
-    (void)state;
     for (int family = NY_CPU_PLAIN; family <= NY_CPU_COUNT; family++) {
         if (!force(family)) continue;
         for (size_t d = 9; d <= 13; d++)
@@ -167,7 +161,7 @@ static void distances_are_the_integers(void **state)
 }
 
 /* The rows are as far apart as they can be: d² is next to 2³¹. */
-static void the_largest_distance_does_not_wrap(void **state)
+TEST(the_largest_distance_does_not_wrap)
 {
     enum { D = 33000 };
     struct data data;
@@ -176,7 +170,6 @@ static void the_largest_distance_does_not_wrap(void **state)
     struct ny_columns *columns;
     float *K;
 
-    (void)state;
     data = data_empty(NY_U8, 2, D);
     for (size_t k = 0; k < D; k++)
         data_set(&data, D + k, 255);
@@ -189,16 +182,13 @@ static void the_largest_distance_does_not_wrap(void **state)
         K = base_of(columns, &data, 2, 0, 2);
         assert_true(K[0] == 0 && K[3] == 0);
         assert_true(K[1] == 33000.0f * 65025.0f && K[2] == K[1]);
-        free(K);
         ny_columns_free(columns);
     }
-    geometry_release(&g);
-    data_release(&data);
 }
 
 /* Compares the tile of bytes and of the same numbers in f32, by GEMM; scaled bytes take that too.
  */
-static void floats_agree(void **state)
+TEST(floats_agree)
 {
     struct tile_result bytes, floats;
     struct ny_columns_spec spec;
@@ -206,7 +196,6 @@ static void floats_agree(void **state)
     struct geometry g;
     struct data data = bytes_of(300, 130, false), same = data_empty(NY_F32, 300, 130);
 
-    (void)state;
     for (size_t i = 0; i < (size_t)300 * 130; i++)
         data_set(&same, i, data.values[i]);
     g = geometry_of(&data, true, 1);
@@ -215,7 +204,6 @@ static void floats_agree(void **state)
     assert_int_equal(columns->preparation.way, NY_WAY_BYTES);
     bytes = tile_of(columns, &data, 0, 300);
     ny_columns_free(columns);
-    geometry_release(&g);
     g = geometry_of(&same, true, 1);
     spec = spec_of("rbf", plain_gamma("rbf", &same, &g), &same, &g);
     columns = columns_of(&spec, &same, 60);
@@ -224,28 +212,12 @@ static void floats_agree(void **state)
     ny_columns_free(columns);
     for (size_t i = 0; i < 300; i++)
         for (size_t j = 0; j < 60; j++)
-            assert_near((double)bytes.C[i * bytes.stride + j],
-                        (double)floats.C[i * floats.stride + j], 2e-6, "bytes and floats");
-    tile_release(&bytes);
-    tile_release(&floats);
-    geometry_release(&g);
+            assert_entry((double)bytes.C[i * bytes.stride + j],
+                         (double)floats.C[i * floats.stride + j], 2e-6, "bytes and floats");
 
     g = geometry_of(&data, true, 0.5); /* scaled columns */
     spec = spec_of("rbf", 1, &data, &g);
     assert_int_equal(ny_way_of(&spec), NY_WAY_PRODUCT);
-    geometry_release(&g);
-    data_release(&data);
-    data_release(&same);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_watch_is_told_of_its_rows_alone),
-        cmocka_unit_test(distances_are_the_integers),
-        cmocka_unit_test(the_largest_distance_does_not_wrap),
-        cmocka_unit_test(floats_agree),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

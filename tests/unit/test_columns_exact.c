@@ -1,6 +1,4 @@
 /* k in f64 is exact. Other promises of every kernel are tested in test_contract_kernels.c. */
-#include <stdio.h>
-
 #include "unit/columns_case.h"
 
 static double relative(double got, double want)
@@ -37,20 +35,16 @@ static void check_exact(const char *kernel, const struct data *data, const struc
             tolerance = 1e-12 * (fabs(want) + (strcmp(kernel, "linear") == 0
                                                    ? sqrt(p.x_norm * p.y_norm)
                                                    : 1));
-            assert_near(K[i * (COLS + 5) + j], want, tolerance, kernel);
+            assert_entry(K[i * (COLS + 5) + j], want, tolerance, kernel);
         }
     }
-    free(x);
-    free(y);
-    free(K);
     ny_columns_free(columns);
 }
 
-static void exact_equals_plain_loops(void **state)
+TEST(exact_equals_plain_loops)
 {
     static const size_t sizes[] = {1, 3, 17, 100};
 
-    (void)state;
     for (int dtype = NY_U8; dtype <= NY_F64; dtype++)
         for (size_t s = 0; s < 4; s++) {
             struct data data = data_random((enum ny_dtype)dtype, 340, sizes[s], 3 + s);
@@ -63,14 +57,12 @@ static void exact_equals_plain_loops(void **state)
                 for (size_t k = 0; k < PLAIN_KERNELS; k++)
                     if (strcmp(plain_kernels[k], "polynomial") != 0 || form == 2)
                         check_exact(plain_kernels[k], &data, &g);
-                geometry_release(&g);
             }
-            data_release(&data);
         }
 }
 
 /* Many rows among themselves take minutes, and stop when they are asked to. */
-static void a_square_is_interrupted(void **state)
+TEST(a_square_is_interrupted)
 {
     enum { ROWS = 600, D = 60 };
     struct data data = data_random(NY_F32, ROWS, D, 5);
@@ -79,23 +71,18 @@ static void a_square_is_interrupted(void **state)
     struct ny_columns *columns = columns_of(&spec, &data, ROWS);
     double *K = room((size_t)ROWS * ROWS, sizeof(double));
 
-    (void)state;
     ny_context_interrupt(spec.ctx, 2);
     assert_int_equal(ny_columns_square(columns, ny_matrix(K, ROWS, ROWS)), NY_EINTERRUPTED);
     ny_context_interrupt(spec.ctx, 0);
     assert_int_equal(ny_columns_square(columns, ny_matrix(K, ROWS, ROWS)), NY_OK);
-    free(K);
     ny_columns_free(columns);
-    geometry_release(&g);
-    data_release(&data);
 }
 
 /* Rows that agree in all but the last digits: γ is chosen so that k = e⁻¹ at their distance. */
-static void near_duplicates_keep_their_distance(void **state)
+TEST(near_duplicates_keep_their_distance)
 {
     enum { ROWS = 90 };
 
-    (void)state;
     for (size_t d = 5; d <= 205; d += 100)
         for (int e = -7; e <= -3; e++) {
             struct data data = data_empty(NY_F64, ROWS, d);
@@ -126,12 +113,10 @@ static void near_duplicates_keep_their_distance(void **state)
                     assert_true(K[i * ROWS + j] == K[j * ROWS + i]);
                 }
             ny_columns_free(columns);
-            geometry_release(&g);
-            data_release(&data);
         }
 }
 
-static void exact_square_is_among_the_rows_given(void **state)
+TEST(exact_square_is_among_the_rows_given)
 {
     enum { COUNT = 23 };
     struct data data = data_random(NY_I16, 60, 20, 17);
@@ -140,7 +125,6 @@ static void exact_square_is_among_the_rows_given(void **state)
     struct ny_columns *columns = columns_of(&spec, &data, 5);
     double K[COUNT * COUNT], x[20], y[20];
 
-    (void)state;
     assert_int_equal(ny_columns_exact_square(columns, ny_raw_rows(data_row(&data, 30)), COUNT,
                                              ny_matrix(K, COUNT, COUNT)),
                      NY_OK);
@@ -148,54 +132,39 @@ static void exact_square_is_among_the_rows_given(void **state)
         for (size_t j = 0; j < COUNT; j++) {
             plain_row(&data, &g, 30 + i, x);
             plain_row(&data, &g, 30 + j, y);
-            assert_near(K[i * COUNT + j], plain_kernel("rbf", &spec.params, plain_pair(x, y, 20)),
-                        1e-13, "exact square");
+            assert_entry(K[i * COUNT + j], plain_kernel("rbf", &spec.params, plain_pair(x, y, 20)),
+                         1e-13, "exact square");
         }
     assert_int_equal(ny_columns_exact_square(columns, ny_raw_rows(NULL), 0, ny_matrix(K, 0, 0)),
                      NY_OK);
     assert_int_equal(ny_columns_exact(columns, ny_raw_rows(data.raw), 0, 0, ny_matrix(K, 0, 5)),
                      NY_OK);
     ny_columns_free(columns);
-    geometry_release(&g);
-    data_release(&data);
 }
 
 /* A lack of memory is a clean error, and nothing is left (checked when the context goes). */
-static void a_small_budget_is_an_error(void **state)
+TEST(a_small_budget_is_an_error)
 {
     struct data data = data_random(NY_F64, 400, 300, 19);
     struct geometry g = geometry_of(&data, true, 1);
     struct ny_columns_spec spec = spec_of("rbf", 1, &data, &g);
     struct ny_columns *columns = columns_of(&spec, &data, 100);
+    struct ny_layout l = {.ctx = ctx};
     struct ny_columns_workspace *workspace;
     double *W = room(100 * 100, sizeof(double));
 
-    (void)state;
     ny_context_set_memory(ctx, ny_memory_used(ctx) + 100000);
     assert_int_equal(ny_columns_append(columns, ny_raw_rows(data_row(&data, 100)), 300),
                      NY_EBUDGET);
     assert_int_equal(ny_columns_count(columns), 100);
     assert_int_equal(ny_columns_square(columns, ny_matrix(W, 100, 100)), NY_EBUDGET);
-    assert_int_equal(ny_columns_workspace_new(&workspace, &spec, NY_STRIP_ROWS), NY_EBUDGET);
+    workspace = ny_columns_workspace_lay(&l, &spec, NY_STRIP_ROWS);
+    assert_int_equal(ny_layout_end(&l), NY_EBUDGET);
     assert_null(workspace);
     ny_context_set_memory(ctx, 0);
     assert_int_equal(ny_columns_append(columns, ny_raw_rows(data_row(&data, 100)), 300), NY_OK);
     assert_memory_equal(ny_columns_rows(columns).at, data.raw, 400 * 300 * sizeof(double));
-    free(W);
     ny_columns_free(columns);
-    geometry_release(&g);
-    data_release(&data);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_equals_plain_loops),
-        cmocka_unit_test(near_duplicates_keep_their_distance),
-        cmocka_unit_test(exact_square_is_among_the_rows_given),
-        cmocka_unit_test(a_square_is_interrupted),
-        cmocka_unit_test(a_small_budget_is_an_error),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

@@ -1,9 +1,4 @@
 /* Products with feature rows, sparse and dense, against plain loops over the same rows in full. */
-#include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/random.h"
 #include "columns/features.h"
 #include "columns/vector.h"
@@ -24,9 +19,8 @@ struct points {
 
 static void *room(size_t count, size_t size)
 {
-    void *at = calloc(count, size);
+    void *at = lend_zeros(count * size);
 
-    assert_non_null(at);
     return at;
 }
 
@@ -70,16 +64,7 @@ static struct points make_points(struct points p, double share)
         else
             memcpy(p.raw + i * bytes, row, bytes);
     }
-    free(row);
     return p;
-}
-
-static void free_points(struct points *p)
-{
-    free(p->full);
-    free(p->raw);
-    free(p->centre);
-    free(p->factor);
 }
 
 static double number(size_t i)
@@ -127,6 +112,7 @@ static void run(const struct points *p, struct products *out)
                                    .slots = p->slots};
     size_t l = out->l,
            element = out->precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
+    struct ny_layout own = {.ctx = ctx}, counted = {0};
     struct ny_features *features;
     struct ny_source *source;
     struct ny_tile tile;
@@ -136,8 +122,10 @@ static void run(const struct points *p, struct products *out)
     assert_int_equal(ny_source_of_memory(&source, ctx, p->raw, p->dtype, ROWS, p->d), NY_OK);
     if (p->slots) ny_source_of_memory_slots(source, p->slots, false);
     before = ny_memory_used(ctx);
-    assert_int_equal(ny_features_new(&features, &spec, out->precision), NY_OK);
-    assert_true(ny_memory_used(ctx) - before <= ny_features_bytes(&spec, out->precision));
+    features = ny_features_lay(&own, &spec, out->precision);
+    assert_non_null(features);
+    ny_features_lay(&counted, &spec, out->precision);
+    assert_int_equal(ny_memory_used(ctx) - before, ny_layout_most(&counted));
     tile = (struct ny_tile){.source = source};
     assert_int_equal(source->ops->take(source, &tile), NY_OK);
     Y = room(ny_features_rows_most(&spec) * l, element);
@@ -155,13 +143,12 @@ static void run(const struct points *p, struct products *out)
         ny_features_mark(features, out->touched, 16);
         memcpy(out->diagonal + first, ny_features_diagonal(features), rows * sizeof(double));
     }
-    free(Y);
-    ny_features_free(features);
+    ny_layout_free(&own);
     ny_source_free(source);
 }
 
 /* |found − wanted| in units of the largest sum of magnitudes that may have been rounded. */
-static void assert_near(double found, double wanted, double scale, enum ny_precision precision)
+static void assert_close(double found, double wanted, double scale, enum ny_precision precision)
 {
     double epsilon = precision == NY_PRECISION_F64 ? 0x1p-44 : 0x1p-18;
 
@@ -189,14 +176,14 @@ static void check(const struct points *p, const struct products *x)
             dot += phi[j] * number(j);
             square += phi[j] * phi[j];
         }
-        assert_near(x->dots[i], dot, root, x->precision);
-        assert_near(x->diagonal[i], square, 1 + square, NY_PRECISION_F64);
+        assert_close(x->dots[i], dot, root, x->precision);
+        assert_close(x->diagonal[i], square, 1 + square, NY_PRECISION_F64);
         for (size_t k = 0; k < l; k += 13) {
             double y = 0;
 
             for (size_t j = 0; j < p->d; j++)
                 y += phi[j] * at(x->Q, j * l + k, x->precision);
-            assert_near(at(x->Y, i * l + k, x->precision), y, root, x->precision);
+            assert_close(at(x->Y, i * l + k, x->precision), y, root, x->precision);
         }
         for (size_t j = 0; j < p->d; j++)
             for (size_t k = 0; phi[j] != 0 && k < l; k++)
@@ -210,13 +197,12 @@ static void check(const struct points *p, const struct products *x)
             sum += p->full[i * p->d + j];
             any |= p->full[i * p->d + j] != 0;
         }
-        assert_near(x->sums[j], sum, ROWS * largest, x->precision);
+        assert_close(x->sums[j], sum, ROWS * largest, x->precision);
         assert_true(!any || x->touched[j / 16]);
         for (size_t k = 0; k < l; k++)
-            assert_near(at(x->H, j * l + k, x->precision), H[j * l + k], ROWS * largest * root,
-                        x->precision);
+            assert_close(at(x->H, j * l + k, x->precision), H[j * l + k], ROWS * largest * root,
+                         x->precision);
     }
-    free(H);
 }
 
 static struct products products_new(const struct points *p, enum ny_precision precision, size_t l)
@@ -235,17 +221,6 @@ static struct products products_new(const struct points *p, enum ny_precision pr
     return x;
 }
 
-static void products_free(struct products *x)
-{
-    free(x->Q);
-    free(x->H);
-    free(x->Y);
-    free(x->dots);
-    free(x->diagonal);
-    free(x->sums);
-    free(x->touched);
-}
-
 static void try(struct points kind, double share, enum ny_precision precision, size_t l)
 {
     struct points p = make_points(kind, share);
@@ -255,13 +230,10 @@ static void try(struct points kind, double share, enum ny_precision precision, s
     if (p.d == WIDE && p.slots) assert_true(x.pieces > 1); /* by values */
     if (!p.slots) assert_int_equal(x.pieces, 2);           /* by strips */
     check(&p, &x);
-    products_free(&x);
-    free_points(&p);
 }
 
-static void products_are_those_of_rows_in_full(void **state)
+TEST(products_are_those_of_rows_in_full)
 {
-    (void)state;
     for (int f64 = 0; f64 < 2; f64++) {
         enum ny_precision precision = f64 ? NY_PRECISION_F64 : NY_PRECISION_F32;
 
@@ -274,9 +246,8 @@ static void products_are_those_of_rows_in_full(void **state)
 }
 
 /* Counts are bytes in a piece; many columns are taken range by range. */
-static void products_of_counts(void **state)
+TEST(products_of_counts)
 {
-    (void)state;
     for (int f64 = 0; f64 < 2; f64++) {
         enum ny_precision precision = f64 ? NY_PRECISION_F64 : NY_PRECISION_F32;
 
@@ -286,9 +257,8 @@ static void products_of_counts(void **state)
     }
 }
 
-static void families_agree(void **state)
+TEST(families_agree)
 {
-    (void)state;
     for (int family = NY_CPU_PLAIN; family < NY_CPU_COUNT; family++) {
         if (!ny_vector_force((enum ny_cpu)family)) continue;
         for (size_t l = 8; l <= 136; l += 8)
@@ -303,13 +273,4 @@ static void families_agree(void **state)
     ny_vector_force(NY_CPU_COUNT);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(products_are_those_of_rows_in_full, start, stop),
-        cmocka_unit_test_setup_teardown(products_of_counts, start, stop),
-        cmocka_unit_test_setup_teardown(families_agree, start, stop),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

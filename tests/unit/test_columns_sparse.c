@@ -1,16 +1,7 @@
 /* Sparse rows against plain loops over the same rows written out in full. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/random.h"
 #include "columns/columns.h"
+#include "support/test.h"
 
 enum { D = 300, ROWS = 130, LANDMARKS = 2100, SLOTS = 24 };
 
@@ -48,8 +39,7 @@ static void make_rows(enum ny_dtype dtype, bool centred, bool scaled)
     size_t bytes = ny_row_bytes(dtype, D, SLOTS);
     double size = dtype == NY_U8 || dtype == NY_I16 ? 0.1 : 1;
 
-    records = calloc(LANDMARKS, bytes);
-    assert_non_null(records);
+    records = lend_zeros(LANDMARKS * bytes);
     for (size_t j = 0; j < D; j++) {
         factor[j] = scaled ? size * (0.5 + ny_hash01(7, 1, j)) : 1;
         centre[j] = centred ? ny_hash01(7, 2, j) * 0.1 : 0;
@@ -87,7 +77,7 @@ static double plain(const struct ny_columns_spec *spec, const double *x, const d
     if (strcmp(spec->kernel->name, "laplacian") == 0) return exp(-spec->params.gamma * absolute);
     if (strcmp(spec->kernel->name, "cosine") == 0) return xx * yy > 0 ? dot / sqrt(xx * yy) : 0;
     if (strcmp(spec->kernel->name, "polynomial") == 0)
-        return pow(spec->params.gamma * dot + spec->params.coef0, spec->params.degree);
+        return pow(spec->params.gamma * dot + spec->params.first, spec->params.second);
     return dot;
 }
 
@@ -106,23 +96,23 @@ static struct ny_columns *columns_of(const struct ny_columns_spec *spec, bool on
 
 static float *tile_of(const struct ny_columns *columns, double *diagonal)
 {
+    struct ny_layout l = {.ctx = ctx};
     struct ny_columns_workspace *workspace;
     struct ny_source *source;
-    float *C = calloc((size_t)NY_UNIT_ROWS * LANDMARKS, sizeof(float));
+    float *C = lend_zeros((size_t)NY_UNIT_ROWS * LANDMARKS * sizeof(float));
 
-    assert_non_null(C);
     assert_int_equal(
         ny_source_of_memory(&source, ctx, records, ny_columns_of(columns)->dtype, ROWS, D), NY_OK);
     ny_source_of_memory_slots(source, SLOTS, false);
-    assert_int_equal(ny_columns_workspace_new(&workspace, ny_columns_of(columns), NY_STRIP_ROWS),
-                     NY_OK);
+    workspace = ny_columns_workspace_lay(&l, ny_columns_of(columns), NY_STRIP_ROWS);
+    assert_non_null(workspace);
     assert_int_equal(ny_columns_tile(columns, workspace,
                                      &(struct ny_tile){.source = source, .rows = ROWS},
                                      (struct ny_matrix32){C, NY_UNIT_ROWS, LANDMARKS, LANDMARKS,
                                                           false},
                                      diagonal),
                      NY_OK);
-    ny_columns_workspace_free(workspace);
+    ny_layout_free(&l);
     ny_source_free(source);
     return C;
 }
@@ -131,18 +121,18 @@ static float *tile_of(const struct ny_columns *columns, double *diagonal)
 static void check_block(const struct ny_columns *columns, const float *whole)
 {
     enum { FIRST = 1900, COUNT = 190 };
+    struct ny_layout l = {.ctx = ctx};
     struct ny_columns_workspace *workspace;
     struct ny_strip strip;
-    float *K = calloc((size_t)ROWS * COUNT, sizeof(float));
+    float *K = lend_zeros((size_t)ROWS * COUNT * sizeof(float));
 
-    assert_non_null(K);
-    assert_int_equal(ny_columns_workspace_new(&workspace, ny_columns_of(columns), ROWS), NY_OK);
+    workspace = ny_columns_workspace_lay(&l, ny_columns_of(columns), ROWS);
+    assert_non_null(workspace);
     strip = ny_columns_own_strip(columns, workspace, 0, ROWS);
     ny_columns_block(columns, &strip, FIRST, ny_matrix32(K, ROWS, COUNT));
     for (size_t i = 0; i < ROWS; i++)
         assert_memory_equal(K + i * COUNT, whole + i * LANDMARKS + FIRST, COUNT * sizeof(float));
-    ny_columns_workspace_free(workspace);
-    free(K);
+    ny_layout_free(&l);
 }
 
 static void check_kernel(const char *kernel, enum ny_dtype dtype, bool centred, bool scaled)
@@ -150,12 +140,12 @@ static void check_kernel(const char *kernel, enum ny_dtype dtype, bool centred, 
     const struct ny_geometry geometry = {D, centre, factor};
     struct ny_columns_spec spec = {.ctx = ctx,
                                    .kernel = ny_kernel_find(kernel),
-                                   .params = {.gamma = 0.3, .coef0 = 0.5, .degree = 3},
+                                   .params = {.gamma = 0.3, .first = 0.5, .second = 3},
                                    .geometry = &geometry,
                                    .dtype = dtype,
                                    .slots = SLOTS};
-    double *K = calloc((size_t)ROWS * LANDMARKS, sizeof(double)), diagonal[NY_UNIT_ROWS];
-    double *W = calloc((size_t)ROWS * ROWS, sizeof(double));
+    double *K = lend_zeros((size_t)ROWS * LANDMARKS * sizeof(double)), diagonal[NY_UNIT_ROWS];
+    double *W = lend_zeros((size_t)ROWS * ROWS * sizeof(double));
     struct ny_columns *columns, *again;
     float *C, *D_ = NULL;
 
@@ -195,27 +185,20 @@ static void check_kernel(const char *kernel, enum ny_dtype dtype, bool centred, 
         assert_true(C[i * LANDMARKS] == 0);
     ny_columns_free(columns);
     ny_columns_free(again);
-    free(C);
-    free(D_);
-    free(K);
-    free(W);
-    free(records);
 }
 
-static void all_kernels_agree_with_plain_loops(void **state)
+TEST(all_kernels_agree_with_plain_loops)
 {
     static const char *const kernels[] = {"rbf", "laplacian", "linear", "cosine", "polynomial"};
 
-    (void)state;
     for (size_t k = 0; k < sizeof(kernels) / sizeof(kernels[0]); k++)
         check_kernel(kernels[k], NY_F32, false, true);
     check_kernel("rbf", NY_F64, false, false); /* whose index takes several ranges */
     check_kernel("laplacian", NY_F64, false, true);
 }
 
-static void values_of_any_type_are_multiplied(void **state)
+TEST(values_of_any_type_are_multiplied)
 {
-    (void)state;
     for (int scaled = 0; scaled < 2; scaled++) {
         check_kernel("cosine", NY_U8, false, scaled);
         check_kernel("cosine", NY_I16, false, scaled);
@@ -225,9 +208,8 @@ static void values_of_any_type_are_multiplied(void **state)
 }
 
 /* pca: a centre, which sparse rows are not shifted by. */
-static void a_centre_comes_in_by_corrections(void **state)
+TEST(a_centre_comes_in_by_corrections)
 {
-    (void)state;
     check_kernel("linear", NY_F32, true, true);
     check_kernel("linear", NY_F64, true, false);
 }
@@ -237,19 +219,15 @@ enum { WIDE = 200000, WIDE_ROWS = 24 };
 /* Row i has i + 1 in each column, and is full, or has ten columns. */
 static void make_wide(void *row, size_t i)
 {
-    uint32_t *index = malloc(WIDE * sizeof(*index));
-    float *value = malloc(WIDE * sizeof(*value));
+    uint32_t *index = lend(WIDE * sizeof(*index));
+    float *value = lend(WIDE * sizeof(*value));
     size_t count = i % 3 ? 10 : WIDE;
 
-    assert_non_null(index);
-    assert_non_null(value);
     for (size_t k = 0; k < count; k++) {
         index[k] = (uint32_t)(k * (WIDE / count));
         value[k] = (float)(i + 1);
     }
     ny_sparse_pack(row, WIDE, NY_F32, (struct ny_sparse){count, index, value});
-    free(index);
-    free(value);
 }
 
 static double wide_product(size_t i, size_t j)
@@ -259,9 +237,9 @@ static double wide_product(size_t i, size_t j)
 
 /* Rows of 1.6 MB are read one or two at a time; neither work spaces nor landmarks are sized by the
  * fullest row. */
-static void full_rows_do_not_make_others_dear(void **state)
+TEST(full_rows_do_not_make_others_dear)
 {
-    double *factors = calloc(2 * WIDE, sizeof(double)), diagonal[NY_UNIT_ROWS];
+    double *factors = lend_zeros(2 * WIDE * sizeof(double)), diagonal[NY_UNIT_ROWS];
     const struct ny_geometry geometry = {WIDE, factors, factors + WIDE};
     struct ny_columns_spec spec = {.ctx = ctx,
                                    .kernel = ny_kernel_find("linear"),
@@ -270,15 +248,14 @@ static void full_rows_do_not_make_others_dear(void **state)
                                    .slots = WIDE,
                                    .values = 8 * WIDE + 160};
     size_t bytes = ny_raw_bytes(&spec), before = ny_memory_used(ctx), used;
-    float *C = calloc((size_t)NY_UNIT_ROWS * WIDE_ROWS, sizeof(float));
+    float *C = lend_zeros((size_t)NY_UNIT_ROWS * WIDE_ROWS * sizeof(float));
+    struct ny_layout l = {.ctx = ctx}, counted = {0};
     struct ny_columns_workspace *workspace;
     struct ny_columns *columns;
     struct ny_source *source;
 
-    (void)state;
     ny_lengths_unknown(&spec.lengths, spec.values);
-    records = calloc(WIDE_ROWS, bytes);
-    assert_true(records && C && factors);
+    records = lend_zeros(WIDE_ROWS * bytes);
     for (size_t k = 0; k < WIDE; k++)
         factors[WIDE + k] = 1;
     for (size_t i = 0; i < WIDE_ROWS; i++)
@@ -288,9 +265,11 @@ static void full_rows_do_not_make_others_dear(void **state)
     used = ny_memory_used(ctx) - before;
     assert_in_range(used, 1, ny_columns_bytes(&spec, WIDE_ROWS));
     assert_true(used < WIDE_ROWS * bytes);
-    assert_int_equal(ny_columns_workspace_new(&workspace, &spec, NY_STRIP_ROWS), NY_OK);
+    workspace = ny_columns_workspace_lay(&l, &spec, NY_STRIP_ROWS);
+    assert_non_null(workspace);
     used = ny_memory_used(ctx) - before - used;
-    assert_in_range(used, 1, ny_columns_workspace_bytes(&spec, NY_STRIP_ROWS));
+    ny_columns_workspace_lay(&counted, &spec, NY_STRIP_ROWS);
+    assert_int_equal(used, ny_layout_most(&counted));
     assert_true(used < 8 << 20);
     assert_int_equal(ny_source_of_raw(&source, ctx, ny_columns_rows(columns),
                                       &(struct ny_raw_shape){NY_F32, WIDE_ROWS, WIDE, WIDE}),
@@ -305,21 +284,8 @@ static void full_rows_do_not_make_others_dear(void **state)
             assert_true(C[i * WIDE_ROWS + j] == (float)wide_product(i, j));
     }
     ny_source_free(source);
-    ny_columns_workspace_free(workspace);
+    ny_layout_free(&l);
     ny_columns_free(columns);
-    free(records);
-    free(C);
-    free(factors);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(all_kernels_agree_with_plain_loops, start, stop),
-        cmocka_unit_test_setup_teardown(values_of_any_type_are_multiplied, start, stop),
-        cmocka_unit_test_setup_teardown(full_rows_do_not_make_others_dear, start, stop),
-        cmocka_unit_test_setup_teardown(a_centre_comes_in_by_corrections, start, stop),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

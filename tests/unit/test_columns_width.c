@@ -1,5 +1,4 @@
 /* Geometry and --gamma auto from a store, against plain loops over the same rows. */
-#include <stdio.h>
 #include <unistd.h>
 
 #include "store/store.h"
@@ -55,7 +54,6 @@ static double plain_auto(const char *kernel, const struct data *data, const stru
     assert_true(count > 0);
     qsort(all, count, sizeof(double), compare);
     gamma = count % 2 ? 1 / all[count / 2] : 2 / (all[count / 2 - 1] + all[count / 2]);
-    free(all);
     return gamma;
 }
 
@@ -78,15 +76,14 @@ static void check_gamma(const struct data *data, enum ny_scale scale, uint64_t n
 
             assert_int_equal(ny_columns_auto_gamma(&spec, ny_store_rows(store), n, seed, &gamma),
                              NY_OK);
-            assert_near(gamma, want, 1e-10 * want, kernels[k]);
+            assert_entry(gamma, want, 1e-10 * want, kernels[k]);
         }
     ny_geometry_free(g, ctx);
     ny_store_close(store);
 }
 
-static void auto_gamma_is_the_inverse_median(void **state)
+TEST(auto_gamma_is_the_inverse_median)
 {
-    (void)state;
     for (int dtype = NY_U8; dtype <= NY_F64; dtype++) {
         struct data data = data_random((enum ny_dtype)dtype, 700, 5, 3);
 
@@ -97,18 +94,16 @@ static void auto_gamma_is_the_inverse_median(void **state)
         check_gamma(&data, NY_SCALE_UNIT, 300); /* of the first rows alone */
         check_gamma(&data, NY_SCALE_STANDARD, 3);
         check_gamma(&data, NY_SCALE_NONE, 150);
-        data_release(&data);
     }
 }
 
-static void auto_gamma_in_a_small_budget_is_the_same(void **state)
+TEST(auto_gamma_in_a_small_budget_is_the_same)
 {
     struct data data = data_random(NY_F32, 500, 300, 5);
     struct ny_store *store = store_of(&data);
     struct ny_geometry *g;
     double gamma = 0;
 
-    (void)state;
     assert_int_equal(
         ny_geometry_new(&g, ny_store_rows(store), &(struct ny_geometry_wish){.centred = true}),
         NY_OK);
@@ -117,21 +112,19 @@ static void auto_gamma_in_a_small_budget_is_the_same(void **state)
     ny_context_set_memory(ctx, ny_memory_used(ctx) + (8u << 20)); /* all pairs take 48 MB */
     assert_int_equal(ny_columns_auto_gamma(&spec, ny_store_rows(store), 500, 1, &gamma), NY_OK);
     ny_context_set_memory(ctx, 0);
-    assert_near(gamma, plain_auto("rbf", &data, g, 500, 1), 1e-12, "small budget");
+    assert_entry(gamma, plain_auto("rbf", &data, g, 500, 1), 1e-12, "small budget");
     ny_geometry_free(g, ctx);
     ny_store_close(store);
-    data_release(&data);
 }
 
 /* Few rows are read once where they fit, and else piece by piece. */
-static void few_rows_take_little_and_give_the_same(void **state)
+TEST(few_rows_take_little_and_give_the_same)
 {
     struct data data = data_random(NY_F32, 150, 3000, 5);
     struct ny_store *store = store_of(&data);
     struct ny_geometry *g;
     double gamma[2] = {0};
 
-    (void)state;
     assert_int_equal(
         ny_geometry_new(&g, ny_store_rows(store), &(struct ny_geometry_wish){.centred = true}),
         NY_OK);
@@ -142,21 +135,19 @@ static void few_rows_take_little_and_give_the_same(void **state)
     assert_int_equal(ny_columns_auto_gamma(&spec, ny_store_rows(store), 150, 1, &gamma[1]), NY_OK);
     ny_context_set_memory(ctx, 0);
     assert_true(gamma[0] == gamma[1]);
-    assert_near(gamma[0], plain_auto("rbf", &data, g, 150, 1), 1e-12, "few rows");
+    assert_entry(gamma[0], plain_auto("rbf", &data, g, 150, 1), 1e-12, "few rows");
     assert_true(ny_columns_auto_gamma_bytes(3, 1000000, 4000000, (size_t)16 << 30) < 64u << 20);
     ny_geometry_free(g, ctx);
     ny_store_close(store);
-    data_release(&data);
 }
 
-static void equal_rows_have_no_width(void **state)
+TEST(equal_rows_have_no_width)
 {
     struct data data = data_empty(NY_U8, 50, 4);
     struct ny_store *store;
     struct ny_geometry *g;
     double gamma;
 
-    (void)state;
     for (size_t i = 0; i < 50 * 4; i++)
         data_set(&data, i, 9);
     store = store_of(&data);
@@ -174,16 +165,14 @@ static void equal_rows_have_no_width(void **state)
     assert_int_equal(ny_columns_auto_gamma(&spec, ny_store_rows(store), 50, 0, &gamma), NY_OK);
     ny_geometry_free(g, ctx);
     ny_store_close(store);
-    data_release(&data);
 }
 
-static void geometry_is_the_statistics(void **state)
+TEST(geometry_is_the_statistics)
 {
     enum { ROWS = 400, D = 3 };
     struct data data = data_random(NY_F64, ROWS, D, 6);
     struct ny_store *store;
 
-    (void)state;
     for (size_t i = 0; i < ROWS; i++)
         data_set(&data, i * D + 2, 0.1); /* a constant column */
     store = store_of(&data);
@@ -211,9 +200,9 @@ static void geometry_is_the_statistics(void **state)
                          : k == 2               ? 0
                          : scale == NY_SCALE_UNIT ? 1 / (high - low)
                                                   : 1 / sqrt(square);
-                assert_near(g->centre[k], centred || scale != NY_SCALE_NONE ? sum : 0, 1e-12,
-                            "centre");
-                assert_near(g->factor[k], factor, 1e-10 * factor, "factor");
+                assert_entry(g->centre[k], centred || scale != NY_SCALE_NONE ? sum : 0, 1e-12,
+                             "centre");
+                assert_entry(g->factor[k], factor, 1e-10 * factor, "factor");
             }
             assert_int_equal(ny_geometry_copy(&copy, ctx, g->centre, g->factor, D), NY_OK);
             assert_memory_equal(copy->centre, g->centre, D * sizeof(double));
@@ -222,18 +211,6 @@ static void geometry_is_the_statistics(void **state)
             ny_geometry_free(g, ctx);
         }
     ny_store_close(store);
-    data_release(&data);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(auto_gamma_is_the_inverse_median),
-        cmocka_unit_test(auto_gamma_in_a_small_budget_is_the_same),
-        cmocka_unit_test(few_rows_take_little_and_give_the_same),
-        cmocka_unit_test(equal_rows_have_no_width),
-        cmocka_unit_test(geometry_is_the_statistics),
-    };
-
-    return cmocka_run_group_tests(tests, start_folder, stop_folder);
-}
+AROUND_ALL(start_folder, stop_folder)

@@ -1,23 +1,15 @@
 /* job/facts.h: each key has one line and each place one key, without gaps; a label fits the
  * lines of the command; a new job has all that have a place. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "job/job.h"
 #include "job/facts.h"
+#include "support/test.h"
 
 enum { LABEL_COLUMNS = 20 };
 
-static void test_each_key_has_one_line(void **state)
+TEST(test_each_key_has_one_line)
 {
     const struct ny_fact *fact;
 
-    (void)state;
     for (size_t i = 0; (fact = ny_fact_at(i)); i++) {
         assert_ptr_equal(ny_fact_find(fact->key), fact);
         assert_true(!fact->label || (fact->label[0] && strlen(fact->label) <= LABEL_COLUMNS));
@@ -25,12 +17,11 @@ static void test_each_key_has_one_line(void **state)
     assert_null(ny_fact_find("no such key"));
 }
 
-static void test_places_have_no_gaps(void **state)
+TEST(test_places_have_no_gaps)
 {
     const struct ny_fact *fact;
     unsigned placed = 0, last = 0;
 
-    (void)state;
     for (size_t i = 0; (fact = ny_fact_at(i)); i++) {
         if (!fact->place) continue;
         assert_ptr_equal(ny_fact_placed(fact->place), fact);
@@ -41,22 +32,20 @@ static void test_places_have_no_gaps(void **state)
     assert_null(ny_fact_placed(last + 1));
 }
 
-static void test_an_update_forgets_only_what_a_job_has(void **state)
+TEST(test_an_update_forgets_only_what_a_job_has)
 {
     const struct ny_fact *fact;
 
-    (void)state;
     for (size_t i = 0; (fact = ny_fact_at(i)); i++)
         if (fact->update != NY_FACT_KEPT) assert_int_not_equal(fact->place, 0);
 }
 
-static void test_a_new_job_has_them_all(void **state)
+TEST(test_a_new_job_has_them_all)
 {
     const struct ny_rows_info points = {.n = 7, .d = 2};
     json_t *record = ny_job_record_new(&points, json_object(), "fit");
     const json_t *report = json_object_get(record, "report");
 
-    (void)state;
     for (unsigned place = 1; ny_fact_placed(place); place++)
         assert_non_null(json_object_get(report, ny_fact_placed(place)->key));
     assert_int_equal(json_integer_value(json_object_get(report, "n")), 7);
@@ -74,24 +63,10 @@ static double placed_of(const char *report)
     return rows;
 }
 
-static void test_rows_that_are_placed(void **state)
+TEST(test_rows_that_are_placed)
 {
-    (void)state;
     assert_true(placed_of("{\"n\": 9, \"embedded\": null}") == 9);
     assert_true(placed_of("{\"n\": 9, \"embedded\": 7}") == 7);
     assert_true(placed_of("{\"n\": 9, \"rows_unreached\": 2}") == 7);
     assert_true(placed_of("{}") == 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_key_has_one_line),
-        cmocka_unit_test(test_places_have_no_gaps),
-        cmocka_unit_test(test_an_update_forgets_only_what_a_job_has),
-        cmocka_unit_test(test_a_new_job_has_them_all),
-        cmocka_unit_test(test_rows_that_are_placed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

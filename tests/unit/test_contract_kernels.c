@@ -1,10 +1,11 @@
 /* Tests the promises of every kernel of the table, whatever its formula: squares that are symmetric
  * and positive semi-definite, values that do not depend on what else is asked, tiles that are the
  * exact values to rounding, the options that its entry names, and a fit. */
-#include <stdio.h>
-
+#include "api/option_table.h"
 #include "api/options.h"
+#include "base/text.h"
 #include "support/brute.h"
+#include "support/options.h"
 #include "support/store_case.h"
 #include "unit/columns_case.h"
 
@@ -60,8 +61,6 @@ static void begin(struct subject *s, enum ny_dtype dtype, size_t rows, size_t d,
 static void end(struct subject *s)
 {
     ny_columns_free(s->columns);
-    geometry_release(&s->geometry);
-    data_release(&s->data);
 }
 
 /* The largest magnitude of a kernel value: what rounding is measured by. */
@@ -87,26 +86,23 @@ static double *exact_of(const struct subject *s, size_t rows)
 
 /* ---- the entry ------------------------------------------------------------------------------ */
 
-static void entries_are_whole(void **state)
+TEST(entries_are_whole)
 {
-    (void)state;
     FOR_KERNELS(kernel) {
         assert_ptr_equal(ny_kernel_find(kernel->name), kernel);
         assert_true(strlen(kernel->summary) > 2);
         assert_non_null(kernel->apply32);
         assert_non_null(kernel->apply);
-        assert_true(kernel->has_gamma || !kernel->has_sigma);
-        assert_true(kernel->has_gamma == (kernel->auto_gamma != NULL));
+        assert_true((ny_kernel_param(kernel, "gamma") != NULL) == (kernel->auto_gamma != NULL));
         if (kernel->auto_gamma) assert_true(kernel->auto_gamma(2, 3) > 0);
     }
 }
 
 /* γ is a positive number, of kernels that have one. */
-static void impossible_widths_are_refused(void **state)
+TEST(impossible_widths_are_refused)
 {
     static const double gammas[] = {0, -1, NAN, INFINITY};
 
-    (void)state;
     FOR_KERNELS(kernel)
         for (size_t i = 0; i < sizeof(gammas) / sizeof(gammas[0]); i++) {
             struct data data = data_random(NY_F32, 10, 4, 61);
@@ -115,13 +111,21 @@ static void impossible_widths_are_refused(void **state)
             struct ny_columns *columns;
             int err = ny_columns_new(&columns, &spec);
 
-            assert_int_equal(err, kernel->has_gamma ? NY_EUSAGE : NY_OK);
-            assert_true((columns == NULL) == kernel->has_gamma);
+            assert_int_equal(err, kernel->auto_gamma ? NY_EUSAGE : NY_OK);
+            assert_true(!columns == !!kernel->auto_gamma);
             ny_columns_free(columns);
             ny_error_clear(ctx);
-            geometry_release(&g);
-            data_release(&data);
         }
+}
+
+/* Returns a value that the option takes: 0.5, its first word, or 2. */
+static const char *value_of(const struct ny_option_info *option)
+{
+    static char word[16];
+    enum ny_option_kind kind = ny_option_rule(ny_option_find(option->name))->kind;
+
+    snprintf(word, sizeof(word), "%.*s", (int)strcspn(option->argument, "|"), option->argument);
+    return kind == NY_CHOICE ? word : kind == NY_COUNT ? "2" : "0.5";
 }
 
 static int check_option(const struct ny_kernel *kernel, const char *name, const char *value)
@@ -129,8 +133,7 @@ static int check_option(const struct ny_kernel *kernel, const char *name, const 
     struct ny_options *options;
     int err;
 
-    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-    assert_int_equal(ny_options_set(options, "kernel", kernel->name), NY_OK);
+    options = options_with(ctx, "kernel=%s", kernel->name);
     if (given(kernel)) {
         assert_int_equal(ny_options_set(options, "columns-file", "C.npy"), NY_OK);
         assert_int_equal(ny_options_set(options, "landmarks-file", "D.npy"), NY_OK);
@@ -143,34 +146,53 @@ static int check_option(const struct ny_kernel *kernel, const char *name, const 
     return err;
 }
 
-/* Parameters that a kernel has act, and others are refused, not ignored. */
-static void options_are_those_of_the_entry(void **state)
+/* Parameters that a kernel lists act, and those of others are refused, not ignored. */
+TEST(options_are_those_of_the_entry)
 {
-    (void)state;
-    FOR_KERNELS(kernel) {
-        int width = kernel->has_gamma ? NY_OK : NY_EUSAGE;
-        int sigma = kernel->has_sigma ? NY_OK : NY_EUSAGE;
-        int polynomial = kernel->has_polynomial ? NY_OK : NY_EUSAGE;
+    const struct ny_option_info *option;
+    size_t parameters = 0;
 
-        assert_int_equal(check_option(kernel, "gamma", "0.5"), width);
-        assert_int_equal(check_option(kernel, "gamma", "auto"), width);
-        assert_int_equal(check_option(kernel, "sigma", "0.5"), sigma);
-        assert_int_equal(check_option(kernel, "epsilon", "0.5"), sigma);
-        assert_int_equal(check_option(kernel, "degree", "2"), polynomial);
-        assert_int_equal(check_option(kernel, "coef0", "0.5"), polynomial);
+    for (int i = 0; (option = ny_option_at(i)); i++) {
+        if (!option->kernels) continue;
+        parameters++;
+        FOR_KERNELS(kernel) {
+            const struct ny_param *param = ny_kernel_param(kernel, option->name);
+
+            assert_true(ny_one_of(kernel->name, option->kernels) == !!param);
+            assert_int_equal(check_option(kernel, option->name, value_of(option)),
+                             param ? NY_OK : NY_EUSAGE);
+        }
+    }
+    assert_true(parameters >= 5);
+}
+
+/* Each number that a kernel lists has a place of its own, and γ is the first. */
+TEST(numbers_are_those_of_the_list)
+{
+    FOR_KERNELS(kernel) {
+        struct ny_kernel_params params = NY_KERNEL_PARAMS;
+        const struct ny_param *param;
+        size_t count = 0, set;
+
+        for (; (param = ny_kernel_number(kernel, count)); count++) {
+            assert_ptr_equal(ny_kernel_param(kernel, param->name), param);
+            *ny_param_value(param, &params) = 10 + (double)count;
+        }
+        set = (size_t)((params.gamma >= 10) + (params.first >= 10) + (params.second >= 10));
+        assert_true((params.gamma == 10) == !!kernel->auto_gamma);
+        assert_int_equal(set, count);
     }
 }
 
 /* ---- exact values --------------------------------------------------------------------------- */
 
 /* Rows of squares have a stride, behind which nothing is written. */
-static void squares_are_symmetric(void **state)
+TEST(squares_are_symmetric)
 {
     enum { M = 600, STRIDE = M + 2 };
     double *W = room(M * STRIDE, sizeof(double)), *again = room(M * STRIDE, sizeof(double));
     unsigned threads = ny_context_threads(ctx);
 
-    (void)state;
     for (size_t d = 4; d <= 40; d += 36)
         FOR_KERNELS(kernel) {
             struct subject s = {.kernel = kernel};
@@ -202,15 +224,12 @@ static void squares_are_symmetric(void **state)
             end(&s);
         }
     ny_context_set_threads(ctx, threads);
-    free(W);
-    free(again);
 }
 
-static void squares_are_positive_semi_definite(void **state)
+TEST(squares_are_positive_semi_definite)
 {
     enum { M = 60 };
 
-    (void)state;
     for (size_t d = 1; d <= 40; d += 13)
         FOR_KERNELS(kernel) {
             struct subject s = {.kernel = kernel};
@@ -222,19 +241,17 @@ static void squares_are_positive_semi_definite(void **state)
             assert_true(values[0] > 0);
             if (!(values[M - 1] > -1e-12 * values[0]))
                 fail_msg("%s: %g beside %g", kernel->name, values[M - 1], values[0]);
-            free(V);
             end(&s);
         }
 }
 
 /* A row's values do not depend on the other rows of the call, nor on how many landmarks follow;
  * they are those of the square. */
-static void a_row_does_not_depend_on_the_batch(void **state)
+TEST(a_row_does_not_depend_on_the_batch)
 {
     enum { M = 700, COUNT = 75 };
     double *one = room(M, sizeof(double)), *W = room(M * M, sizeof(double));
 
-    (void)state;
     for (size_t d = 4; d <= 60; d += 56)
         FOR_KERNELS(kernel) {
             struct subject s = {.kernel = kernel};
@@ -245,7 +262,7 @@ static void a_row_does_not_depend_on_the_batch(void **state)
             largest = largest_of(all, COUNT * M);
             assert_int_equal(ny_columns_square(s.columns, ny_matrix(W, M, M)), NY_OK);
             for (size_t i = 0; i < COUNT * M; i++)
-                assert_near(W[i], all[i], 1e-12 * largest, kernel->name);
+                assert_entry(W[i], all[i], 1e-12 * largest, kernel->name);
             for (size_t i = 0; i < COUNT; i += 7) {
                 size_t cols = M - 9 * i;
 
@@ -254,11 +271,8 @@ static void a_row_does_not_depend_on_the_batch(void **state)
                                  NY_OK);
                 assert_memory_equal(one, all + i * M, cols * sizeof(double));
             }
-            free(all);
             end(&s);
         }
-    free(one);
-    free(W);
 }
 
 /* ---- tiles ---------------------------------------------------------------------------------- */
@@ -280,21 +294,18 @@ static void check_tile(const struct ny_kernel *kernel, enum ny_dtype dtype, size
     r = tile_of(s.columns, &s.data, 0, ROWS);
     for (size_t i = 0; i < ROWS; i++)
         for (size_t j = 0; j < LANDMARKS; j++)
-            assert_near((double)r.C[i * r.stride + j] + a[j], K[i * LANDMARKS + j],
-                        1e-5 * largest, kernel->name);
+            assert_entry((double)r.C[i * r.stride + j] + a[j], K[i * LANDMARKS + j], 1e-5 * largest,
+                         kernel->name);
     for (size_t i = ROWS; i < NY_UNIT_ROWS; i++)
         for (size_t j = 0; j < LANDMARKS; j++)
             assert_true(r.C[i * r.stride + j] == 0);
-    tile_release(&r);
-    free(K);
     end(&s);
 }
 
-static void tiles_are_the_exact_values(void **state)
+TEST(tiles_are_the_exact_values)
 {
     static const size_t sizes[] = {1, 3, 40};
 
-    (void)state;
     FOR_KERNELS(kernel)
         for (int dtype = NY_U8; dtype <= NY_F64; dtype++)
             for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
@@ -302,9 +313,8 @@ static void tiles_are_the_exact_values(void **state)
                     check_tile(kernel, (enum ny_dtype)dtype, sizes[i], shifted);
 }
 
-static void tiles_are_the_same_in_every_family(void **state)
+TEST(tiles_are_the_same_in_every_family)
 {
-    (void)state;
     for (int family = 0; family < NY_CPU_COUNT; family++)
         if (ny_vector_force((enum ny_cpu)family))
             FOR_KERNELS(kernel)
@@ -313,11 +323,10 @@ static void tiles_are_the_same_in_every_family(void **state)
 }
 
 /* A row has the same bits in a full unit and in a short one, in any workspace. */
-static void a_row_does_not_depend_on_the_rows_after_it(void **state)
+TEST(a_row_does_not_depend_on_the_rows_after_it)
 {
     static const size_t heights[] = {1, 5, 511, 512, 513, 1300};
 
-    (void)state;
     for (size_t d = 3; d <= 50; d += 47)
         for (int dtype = NY_U8; dtype <= NY_F32; dtype += 2)
             FOR_KERNELS(kernel) {
@@ -332,9 +341,7 @@ static void a_row_does_not_depend_on_the_rows_after_it(void **state)
                     for (size_t i = 0; i < heights[h]; i++)
                         assert_memory_equal(r.C + i * r.stride, whole.C + i * r.stride,
                                             LANDMARKS * sizeof(float));
-                    tile_release(&r);
                 }
-                tile_release(&whole);
                 end(&s);
             }
 }
@@ -346,6 +353,7 @@ static void check_blocks(const struct ny_kernel *kernel, enum ny_dtype dtype, si
     enum { M = 70, ROWS = 400, FIRST = 100, COUNT = 150 };
     struct subject s = {.kernel = kernel};
     float *K = room(NY_STRIP_ROWS * M, sizeof(float));
+    struct ny_layout l = {.ctx = ctx};
     struct ny_columns_workspace *workspace;
     struct tile_result r;
     struct ny_strip strip;
@@ -354,7 +362,8 @@ static void check_blocks(const struct ny_kernel *kernel, enum ny_dtype dtype, si
     r = tile_of(s.columns, &s.data, 0, ROWS);
     struct data_source source = data_source(&s.data);
     struct ny_tile tile = {.source = &source.source, .rows = ROWS};
-    assert_int_equal(ny_columns_workspace_new(&workspace, &s.spec, NY_STRIP_ROWS), NY_OK);
+    workspace = ny_columns_workspace_lay(&l, &s.spec, NY_STRIP_ROWS);
+    assert_non_null(workspace);
     assert_int_equal(ny_columns_strip(s.columns, workspace, &tile, FIRST, COUNT, &strip), NY_OK);
     assert_int_equal(strip.count, COUNT);
     assert_memory_equal(strip.raw.at, data_row(&s.data, FIRST),
@@ -367,29 +376,26 @@ static void check_blocks(const struct ny_kernel *kernel, enum ny_dtype dtype, si
             assert_memory_equal(K + i * cols, r.C + (FIRST + i) * r.stride + first,
                                 cols * sizeof(*K));
     }
-    ny_columns_workspace_free(workspace);
-    tile_release(&r);
-    free(K);
+    ny_layout_free(&l);
     end(&s);
 }
 
-static void blocks_equal_tiles(void **state)
+TEST(blocks_equal_tiles)
 {
-    (void)state;
     for (size_t d = 2; d <= 290; d *= 12)
         for (int dtype = NY_U8; dtype <= NY_F32; dtype += 2)
             FOR_KERNELS(kernel)
                 check_blocks(kernel, (enum ny_dtype)dtype, d);
 }
 
-static void stated_bytes_cover_what_is_allocated(void **state)
+TEST(stated_bytes_cover_what_is_allocated)
 {
-    (void)state;
     for (size_t d = 1; d <= 100; d += 33)
         for (int dtype = NY_U8; dtype <= NY_F64; dtype++)
             FOR_KERNELS(kernel) {
                 struct subject s = {.kernel = kernel};
                 size_t before = ny_memory_used(ctx), held, stated;
+                struct ny_layout l = {.ctx = ctx}, counted = {0};
                 struct ny_columns_workspace *workspace;
 
                 begin(&s, (enum ny_dtype)dtype, 100, d, 97);
@@ -397,12 +403,13 @@ static void stated_bytes_cover_what_is_allocated(void **state)
                 stated = ny_columns_bytes(&s.spec, 97);
                 assert_true(held <= stated && stated <= held + held / 5 + 4096);
                 before = ny_memory_used(ctx);
-                assert_int_equal(ny_columns_workspace_new(&workspace, &s.spec, NY_STRIP_ROWS),
-                                 NY_OK);
+                workspace = ny_columns_workspace_lay(&l, &s.spec, NY_STRIP_ROWS);
+                assert_non_null(workspace);
                 held = ny_memory_used(ctx) - before;
-                stated = ny_columns_workspace_bytes(&s.spec, NY_STRIP_ROWS);
-                assert_true(held <= stated && stated <= held + held / 5 + 4096);
-                ny_columns_workspace_free(workspace);
+                ny_columns_workspace_lay(&counted, &s.spec, NY_STRIP_ROWS);
+                assert_int_equal(held, ny_layout_most(&counted));
+                ny_layout_free(&counted);
+                ny_layout_free(&l);
                 end(&s);
             }
 }
@@ -437,16 +444,12 @@ static void check_sparse(const struct ny_kernel *kernel)
                                       ny_matrix(sparse, ROWS, LANDMARKS)),
                      NY_OK);
     for (size_t i = 0; i < ROWS * LANDMARKS; i++)
-        assert_near(sparse[i], dense[i], 1e-12 * largest, kernel->name);
-    free(dense);
-    free(sparse);
-    free(records);
+        assert_entry(sparse[i], dense[i], 1e-12 * largest, kernel->name);
     end(&s);
 }
 
-static void sparse_rows_have_the_values_of_dense_ones(void **state)
+TEST(sparse_rows_have_the_values_of_dense_ones)
 {
-    (void)state;
     FOR_KERNELS(kernel)
         if (!given(kernel)) check_sparse(kernel);
 }
@@ -479,19 +482,16 @@ static void check_fit(const char *store, const char *const *set, const float *x,
     }
     assert_true(largest > 0);
     for (size_t i = 0; i < n * P; i++)
-        assert_near((double)again[i], (double)Y[i], 1e-4 * largest, set[1]);
-    free(Y);
-    free(again);
+        assert_entry((double)again[i], (double)Y[i], 1e-4 * largest, set[1]);
     assert_int_equal(ny_remove(ctx, store, "fit"), NY_OK);
 }
 
-static void every_kernel_fits(void **state)
+TEST(every_kernel_fits)
 {
     enum { N = 400, D = 5 };
     char folder[128], store[160];
     float x[N * D];
 
-    (void)state;
     case_directory(folder);
     snprintf(store, sizeof(store), "%s/a.nys", folder);
     for (size_t i = 0; i < N * D; i++)
@@ -511,23 +511,4 @@ static void every_kernel_fits(void **state)
     case_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(entries_are_whole),
-        cmocka_unit_test(impossible_widths_are_refused),
-        cmocka_unit_test(options_are_those_of_the_entry),
-        cmocka_unit_test(squares_are_symmetric),
-        cmocka_unit_test(squares_are_positive_semi_definite),
-        cmocka_unit_test(a_row_does_not_depend_on_the_batch),
-        cmocka_unit_test(tiles_are_the_exact_values),
-        cmocka_unit_test(tiles_are_the_same_in_every_family),
-        cmocka_unit_test(a_row_does_not_depend_on_the_rows_after_it),
-        cmocka_unit_test(blocks_equal_tiles),
-        cmocka_unit_test(stated_bytes_cover_what_is_allocated),
-        cmocka_unit_test(sparse_rows_have_the_values_of_dense_ones),
-        cmocka_unit_test(every_kernel_fits),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

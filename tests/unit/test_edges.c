@@ -1,9 +1,5 @@
 /* io/edge_file.h, graph/edge_list.h: edges that are read and settled, beside sums made one by one.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "support/context.h"
@@ -84,12 +80,10 @@ static void settle(struct ny_edge_list *list, uint64_t seed, bool affinities, bo
     assert_true(ny_memory_peak(ctx) - before <= SLACK_BYTES); /* in place */
 }
 
-static void edges_are_settled(void **state)
+TEST(edges_are_settled)
 {
-    struct table *table = malloc(sizeof(*table));
+    struct table *table = lend(sizeof(*table));
 
-    (void)state;
-    assert_non_null(table);
     for (uint64_t seed = 0; seed < 6; seed++) {
         bool affinities = seed % 2;
         struct ny_edge_list list, reversed;
@@ -119,17 +113,15 @@ static void edges_are_settled(void **state)
         ny_edge_list_release(&list);
         ny_edge_list_release(&reversed);
     }
-    free(table);
 }
 
 /* Sums that rounding makes differ, and numbers of nodes that need all 32 bits. */
-static void the_order_changes_no_bit(void **state)
+TEST(the_order_changes_no_bit)
 {
     enum { SUMS = 2000, FAR = 5 };
     const uint32_t nodes[FAR] = {0, 255, 65536, 1u << 31, UINT32_MAX - 1};
     struct ny_edge_list lists[2];
 
-    (void)state;
     for (int way = 0; way < 2; way++) {
         assert_int_equal(ny_edge_list_new(&lists[way], ctx, SUMS), NY_OK);
         lists[way].affinities = true;
@@ -147,11 +139,10 @@ static void the_order_changes_no_bit(void **state)
     ny_edge_list_release(&lists[1]);
 }
 
-static void what_is_too_large_for_f32_is_refused(void **state)
+TEST(what_is_too_large_for_f32_is_refused)
 {
     struct ny_edge_list list;
 
-    (void)state;
     assert_int_equal(ny_edge_list_new(&list, ctx, 2), NY_OK);
     list.affinities = true;
     ny_edge_list_add(&list, 0, 1, 3e38);
@@ -162,7 +153,7 @@ static void what_is_too_large_for_f32_is_refused(void **state)
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-static void text_of_any_shape_is_read(void **state)
+TEST(text_of_any_shape_is_read)
 {
     static const char *const texts[] = {
         "0 1 2\n1 2 0.5", "0,1,2\n1,2,0.5\n", "0\t1\t2\r\n1\t2\t0.5\r\n",
@@ -170,7 +161,6 @@ static void text_of_any_shape_is_read(void **state)
     static const struct ny_edge_entry wanted[] = {{0, 1, 2}, {1, 2, 0.5}};
     char path[64];
 
-    (void)state;
     snprintf(path, sizeof(path), "/tmp/ny-edges-%ld.txt", (long)getpid());
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         FILE *out = fopen(path, "w");
@@ -180,8 +170,7 @@ static void text_of_any_shape_is_read(void **state)
         assert_non_null(out);
         fputs(texts[i], out);
         fclose(out);
-        if (ny_edge_file_open(&file, ctx, path, (struct ny_edge_nodes){3, "I say"}))
-            fail_msg("%s", ny_context_message(ctx));
+        if (ny_edge_file_open(&file, ctx, path, 3)) fail_msg("%s", ny_context_message(ctx));
         for (size_t k = 0; k < 2; k++) {
             if (file->next(file, &entry)) fail_msg("%zu: %s", i, ny_context_message(ctx));
             assert_int_equal(entry.from, wanted[k].from);
@@ -194,14 +183,4 @@ static void text_of_any_shape_is_read(void **state)
     unlink(path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(edges_are_settled),
-        cmocka_unit_test(the_order_changes_no_bit),
-        cmocka_unit_test(what_is_too_large_for_f32_is_refused),
-        cmocka_unit_test(text_of_any_shape_is_read),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

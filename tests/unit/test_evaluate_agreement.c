@@ -1,8 +1,4 @@
 /* evaluate/agreement.h against hand-made tables, and against the definitions row by row. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/context.h"
 
 #include "base/random.h"
@@ -21,13 +17,12 @@ static struct ny_agreement agreement(const uint64_t *counts, size_t clusters, si
     return of;
 }
 
-static void a_table_by_hand(void **state)
+TEST(a_table_by_hand)
 {
     /* clusters of 4, 3 and 3 rows; classes of 5 and 5 */
     const uint64_t counts[] = {3, 1, 0, 3, 2, 1};
     struct ny_agreement of = agreement(counts, 3, 2);
 
-    (void)state;
     near(of.purity, (3 + 3 + 2) / 10.0, 1e-15);
     near(of.class_concentration, (3 + 3) / 10.0, 1e-15);
     near(of.accuracy, (3 + 3) / 10.0, 1e-15); /* the first with the first, the second the other */
@@ -35,13 +30,12 @@ static void a_table_by_hand(void **state)
     near(of.ari, (7 - 12 * 20 / 45.0) / ((12 + 20) / 2.0 - 12 * 20 / 45.0), 1e-14);
 }
 
-static void extremes(void **state)
+TEST(extremes)
 {
     const uint64_t same[] = {0, 4, 6, 0}, one_cluster[] = {5, 5}, spread[] = {5, 5, 5, 5};
     const uint64_t empty_cluster[] = {0, 0, 4, 0, 0, 6};
     struct ny_agreement of = agreement(same, 2, 2);
 
-    (void)state;
     near(of.purity, 1, 0);
     near(of.accuracy, 1, 0);
     near(of.class_concentration, 1, 0);
@@ -135,9 +129,8 @@ static uint64_t best_of_all(const uint64_t *counts, size_t clusters, size_t clas
 }
 
 /* Tables of every shape, with many equal counts. */
-static void accuracy_is_that_of_the_best_matching(void **state)
+TEST(accuracy_is_that_of_the_best_matching)
 {
-    (void)state;
     for (size_t clusters = 1; clusters <= 7; clusters++)
         for (size_t classes = 1; classes <= 7; classes++)
             for (uint64_t seed = 0; seed < 30; seed++) {
@@ -157,23 +150,20 @@ static void accuracy_is_that_of_the_best_matching(void **state)
 }
 
 /* Class i is cluster π(i), and a few rows of each went astray; the clusters are more. */
-static void a_large_matching_is_found(void **state)
+TEST(a_large_matching_is_found)
 {
     enum { K = 400, MORE = 450 };
-    uint64_t *counts = calloc(MORE * K, sizeof(*counts));
+    uint64_t *counts = lend_zeros(MORE * K * sizeof(*counts));
 
-    (void)state;
     for (size_t i = 0; i < K; i++)
         for (size_t j = 0; j < MORE; j++)
             counts[j * K + i] = j == (i * 7 + 3) % MORE ? 100 : (i + j) % 3;
     assert_true(agreement(counts, MORE, K).accuracy >
                 100.0 * K / (100.0 * K + 1.0 * K * MORE) - 1e-9);
-    free(counts);
 }
 
-static void row_by_row(void **state)
+TEST(row_by_row)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 50; seed++) {
         uint64_t counts[CLUSTERS * CLASSES] = {0};
         unsigned cluster[N], class[N];
@@ -198,15 +188,4 @@ static void row_by_row(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_table_by_hand),
-        cmocka_unit_test(extremes),
-        cmocka_unit_test(row_by_row),
-        cmocka_unit_test(accuracy_is_that_of_the_best_matching),
-        cmocka_unit_test(a_large_matching_is_found),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

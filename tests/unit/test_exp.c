@@ -1,16 +1,7 @@
 /* The vector exponentials of every CPU family against libm in a wider type, densely over their
  * range; powers. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "columns/vector.h"
+#include "support/test.h"
 
 enum { CHUNK = 1000 };
 
@@ -219,12 +210,11 @@ static void check_places64(void)
     }
 }
 
-static void powers64_are_products(void **state)
+TEST(powers64_are_products)
 {
-    (void)state;
     for (unsigned degree = 1; degree <= 7; degree++)
         for (int family = 0; family < NY_CPU_COUNT; family++) {
-            const struct ny_kernel_params params = {.gamma = 0.3, .coef0 = 1.7, .degree = degree};
+            const struct ny_kernel_params params = {.gamma = 0.3, .first = 1.7, .second = degree};
             double values[70];
 
             if (!ny_vector_force((enum ny_cpu)family)) continue;
@@ -243,68 +233,45 @@ static void powers64_are_products(void **state)
     assert_true(ny_vector_force(NY_CPU_COUNT));
 }
 
-static void exp_in_f64_is_within_an_ulp_and_a_quarter(void **state)
+TEST(exp_in_f64_is_within_an_ulp_and_a_quarter)
 {
-    (void)state;
     each_family(check_exp64);
 }
 
-static void ends_and_places_in_f64(void **state)
+TEST(ends_and_places_in_f64)
 {
-    (void)state;
     each_family(check_ends64);
     each_family(check_places64);
 }
 
 /* ---- f32 ------------------------------------------------------------------------------------ */
 
-static void exp_is_within_two_ulp(void **state)
+TEST(exp_is_within_two_ulp)
 {
-    (void)state;
     each_family(check_exp);
 }
 
-static void exp_minus_one_is_within_four_ulp(void **state)
+TEST(exp_minus_one_is_within_four_ulp)
 {
-    (void)state;
     each_family(check_expm1);
 }
 
-static void ends_of_the_range(void **state)
+TEST(ends_of_the_range)
 {
-    (void)state;
     each_family(check_ends);
     each_family(check_minus_one_ends);
 }
 
-static void clamp_and_shift(void **state)
+TEST(clamp_and_shift)
 {
-    (void)state;
     each_family(check_clamp_and_shift);
 }
 
-static void families_of_this_cpu_can_be_forced(void **state)
+TEST(families_of_this_cpu_can_be_forced)
 {
-    (void)state;
     assert_true(ny_vector_force(NY_CPU_PLAIN));
     assert_ptr_equal(ny_vector_bytes(), ny_vector()->bytes);
     assert_true(ny_vector_force(ny_cpu_family()));
     assert_true(ny_vector_force(NY_CPU_COUNT));
     assert_true((ny_vector_bytes() != ny_vector()->bytes) == ny_cpu_has_dot());
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exp_is_within_two_ulp),
-        cmocka_unit_test(exp_minus_one_is_within_four_ulp),
-        cmocka_unit_test(ends_of_the_range),
-        cmocka_unit_test(clamp_and_shift),
-        cmocka_unit_test(exp_in_f64_is_within_an_ulp_and_a_quarter),
-        cmocka_unit_test(ends_and_places_in_f64),
-        cmocka_unit_test(powers64_are_products),
-        cmocka_unit_test(families_of_this_cpu_can_be_forced),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

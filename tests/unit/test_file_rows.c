@@ -1,19 +1,11 @@
 /* io/file_rows.h: the rows of a file by passes, also one that begins behind the first unit, and by
  * their numbers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-
 #include "io/file_rows.h"
 #include "io/reader.h"
 #include "nystream.h"
 #include "stream/source.h"
 #include "support/store_case.h"
+#include "support/test.h"
 
 /* Row i of the file is (i, −i). */
 enum { N = 2 * NY_UNIT_ROWS + 17, D = 2 };
@@ -52,11 +44,10 @@ static float first_of(const float *row)
 }
 
 /* Takes the units from one on, as a pass does that goes on there. */
-static void test_a_pass_begins_at_any_unit(void **state)
+TEST(test_a_pass_begins_at_any_unit)
 {
     static float rows[NY_UNIT_ROWS * D];
 
-    (void)state;
     for (uint64_t begin = 0; begin < 3; begin++) {
         struct ny_source *source;
         struct ny_tile tile = {.unit = begin};
@@ -76,13 +67,12 @@ static void test_a_pass_begins_at_any_unit(void **state)
     }
 }
 
-static void test_rows_come_by_their_numbers(void **state)
+TEST(test_rows_come_by_their_numbers)
 {
     const uint64_t wanted[] = {N - 1, 0, 2048, 2047, 0};
     struct ny_rows_info info;
     float rows[5 * D];
 
-    (void)state;
     assert_int_equal(X->ops->info(X, &info), NY_OK);
     assert_true(info.n == NY_ROWS_UNKNOWN && info.d == D && info.dtype == NY_F32);
     assert_int_equal(X->ops->gather(X, 0, wanted, 5, rows), NY_OK);
@@ -92,12 +82,4 @@ static void test_rows_come_by_their_numbers(void **state)
     assert_true(info.n == N); /* all of it was read */
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_pass_begins_at_any_unit, start, end),
-        cmocka_unit_test_setup_teardown(test_rows_come_by_their_numbers, start, end),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(start, end)

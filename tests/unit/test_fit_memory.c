@@ -14,17 +14,16 @@
 static struct ny_wishes wishes_of(const struct ny_method *method, const char *rule)
 {
     return (struct ny_wishes){.plain = {.map = &ny_map_kpca,
+                                        .method = method,
                                         .rule = ny_rule_find(rule),
-                                        .params = {.gamma = 1, .degree = 1},
+                                        .kernel = ny_kernel_find("rbf"),
+                                        .params = {.gamma = 1, .second = 1},
                                         .gamma_auto = true,
                                         .dictionary = {.tolerance = NAN},
+                                        .landmarks = 150,
                                         .landmarks_typed = true,
                                         .components = 4,
-                                        .threads = ny_context_threads(ctx)},
-                              .method = method,
-                              .kernel = ny_kernel_find("rbf"),
-                              .centred = true,
-                              .landmarks = 150};
+                                        .threads = ny_context_threads(ctx)}};
 }
 
 static void fit_memory(struct ny_rows *X, struct ny_keep *keep, const struct ny_wishes *wishes)
@@ -67,7 +66,7 @@ static void fit_store(const char *name, const struct ny_wishes *wishes)
 /* The part is there, and is the same in both. */
 static void check_part(const struct ny_keep *got, const struct ny_keep *want, const char *part)
 {
-    char *data[2] = {malloc(NY_CHUNK_BYTES), malloc(NY_CHUNK_BYTES)};
+    char *data[2] = {lend(NY_CHUNK_BYTES), lend(NY_CHUNK_BYTES)};
     uint64_t index = 0;
 
     for (int end = NY_OK; end != NY_END; index++) {
@@ -80,10 +79,9 @@ static void check_part(const struct ny_keep *got, const struct ny_keep *want, co
         assert_memory_equal(data[0], data[1], b.bytes);
     }
     assert_true(index > 1);
-    free(data[0]), free(data[1]);
 }
 
-static void bytes_are_those_of_a_store(void **state)
+TEST(bytes_are_those_of_a_store)
 {
     static const struct shape shape = {9000, 40, NY_F32, 0, 0, &as_they_are};
     static const char *const parts[] = {"embedding", "model", "landmarks", "geometry"};
@@ -95,11 +93,10 @@ static void bytes_are_those_of_a_store(void **state)
     json_t *record;
     struct ny_rows *X;
 
-    (void)state;
     make_rows(&rows, &shape);
     CHECK(import(&rows, 0));
     CHECK(ny_rows_of_memory(&X, ctx, &rows.memory));
-    CHECK(ny_memory_results_new(&memory, ctx, "memory"));
+    CHECK(ny_memory_results_new(&memory, ctx, "memory", NULL));
     for (unsigned i = 0; i < 8; i++) {
         struct ny_keep got, want;
         struct ny_wishes wishes;
@@ -123,11 +120,4 @@ static void bytes_are_those_of_a_store(void **state)
     free_rows(&rows);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(bytes_are_those_of_a_store, start, stop),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

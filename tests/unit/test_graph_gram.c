@@ -1,7 +1,5 @@
 /* graph/gram_variant.c, as compiled for each family that this CPU runs, against plain loops; and
  * the test of convergence of the solver that they serve. */
-#include <math.h>
-
 #include "support/context.h"
 
 #include "base/cpu.h"
@@ -45,9 +43,8 @@ static void check(ny_strip_gram_fn *add, size_t columns)
         }
 }
 
-static void grams_are_those_of_plain_loops(void **state)
+TEST(grams_are_those_of_plain_loops)
 {
-    (void)state;
     for (size_t columns = 0; columns <= STRIDE; columns++) {
 #define CHECK(variant, family)                                                                     \
     if ((family) <= ny_cpu_family()) check(ny_strip_gram_add_##variant, columns);
@@ -57,13 +54,12 @@ static void grams_are_those_of_plain_loops(void **state)
 }
 
 /* A state that was stored may hold anything, in any column. */
-static void a_residual_that_is_no_number_is_too_large(void **state)
+TEST(a_residual_that_is_no_number_is_too_large)
 {
     enum { WANTED = 3 };
     double value[WANTED] = {0, 0.5, 1}, residual[WANTED];
     const struct ny_lobpcg solver = {.wanted = WANTED, .value = value, .residual = residual};
 
-    (void)state;
     for (size_t bad = 0; bad <= WANTED; bad++) {
         for (size_t j = 0; j < WANTED; j++)
             residual[j] = j == bad ? NAN : 1e-3;
@@ -72,12 +68,4 @@ static void a_residual_that_is_no_number_is_too_large(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(grams_are_those_of_plain_loops),
-        cmocka_unit_test(a_residual_that_is_no_number_is_too_large),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

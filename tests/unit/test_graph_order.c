@@ -1,7 +1,4 @@
 /* graph/order.h: patches of graphs whose regions are known, and paths over many patches. */
-#include <math.h>
-#include <stdlib.h>
-
 #include "support/context.h"
 
 #include "base/memory.h"
@@ -28,9 +25,9 @@ struct made {
 
 static void made_new(struct made *made, size_t n)
 {
-    made->row = malloc(n * STORED * sizeof(uint32_t));
-    made->distance = malloc(n * STORED * sizeof(float));
-    made->at = malloc(2 * n * sizeof(uint32_t));
+    made->row = lend(n * STORED * sizeof(uint32_t));
+    made->distance = lend(n * STORED * sizeof(float));
+    made->at = lend(2 * n * sizeof(uint32_t));
     for (size_t i = 0; i < n * STORED; i++) {
         made->row[i] = NY_NO_ROW;
         made->distance[i] = 1 + (float)ny_hash01(1, NY_STREAM_DATA, i);
@@ -46,21 +43,23 @@ static void made_new(struct made *made, size_t n)
 static void build(struct made *made)
 {
     uint64_t n = made->lists.n, edges;
-    struct ny_edges alone;
+    struct ny_layout counted = {0};
+    struct ny_edges alone, sizes = {.n = (uint32_t)n};
     size_t before;
 
     assert_int_equal(ny_components_find(&made->components, ctx, &made->lists), NY_OK);
     ny_context_set_threads(ctx, 1);
     assert_int_equal(ny_edges_new(&alone, ctx, &made->lists, &made->components, 0), NY_OK);
     ny_context_set_threads(ctx, 4); /* of more no more take part */
-    before = ny_memory_used(ctx) + SLACK_BYTES;
+    before = ny_memory_used(ctx);
     ny_memory_peak_reset(ctx);
     assert_int_equal(ny_edges_new(&made->graph, ctx, &made->lists, &made->components, 0), NY_OK);
     assert_int_equal(made->graph.n, n);
     edges = made->graph.head[n] / 2;
-    assert_true(ny_memory_used(ctx) - before <= ny_edges_bytes(n, n, edges));
-    assert_true(ny_memory_peak(ctx) - before <=
-                ny_edges_bytes(n, n, edges) + ny_edges_building_bytes(n));
+    ny_edges_lay(&counted, &sizes, n, edges);
+    assert_int_equal(ny_memory_used(ctx) - before, ny_layout_most(&counted));
+    ny_edges_making_count(&counted, n);
+    assert_int_equal(ny_memory_peak(ctx) - before, ny_layout_most(&counted));
     assert_memory_equal(made->graph.head, alone.head, (n + 1) * sizeof(*alone.head));
     assert_memory_equal(made->graph.target, alone.target, 2 * edges * sizeof(*alone.target));
     assert_memory_equal(made->graph.length, alone.length, 2 * edges * sizeof(*alone.length));
@@ -71,9 +70,6 @@ static void made_free(struct made *made)
 {
     ny_edges_release(&made->graph);
     ny_components_release(&made->components);
-    free(made->row);
-    free(made->distance);
-    free(made->at);
 }
 
 /* Patches are all nodes, one after the other, none too large. */
@@ -137,14 +133,13 @@ static double spread(const struct made *grid, uint32_t p, uint32_t count)
     return (double)(high[0] - low[0] + 1) * (high[1] - low[1] + 1) / (end - begin);
 }
 
-static void stretches_of_a_grid_are_regions(void **state)
+TEST(stretches_of_a_grid_are_regions)
 {
     struct made grid;
     const struct ny_edges *graph = &grid.graph;
     uint32_t count, compact = 0;
     uint64_t inside = 0;
 
-    (void)state;
     grid_new(&grid);
     check_patches(graph);
     count = graph->patches.count;
@@ -163,14 +158,14 @@ static void stretches_of_a_grid_are_regions(void **state)
 /* The batch together, and each of its sources alone. */
 static void check_batch(const struct ny_edges *graph, const uint32_t *source, size_t count)
 {
-    struct ny_paths *paths;
-    struct ny_buckets *buckets;
-    float *near = malloc(graph->n * sizeof(float));
+    struct ny_layout own = {.ctx = ctx};
+    struct ny_paths *paths = ny_paths_lay(&own, graph, NY_LANES);
+    struct ny_buckets *buckets = ny_buckets_lay(&own, graph);
+    float *near = lend(graph->n * sizeof(float));
     const struct ny_reach reach = {.distance = near, .stride = 1};
     const float *got;
 
-    assert_int_equal(ny_paths_new(&paths, graph, NY_LANES), NY_OK);
-    assert_int_equal(ny_buckets_new(&buckets, graph), NY_OK);
+    assert_int_equal(own.err, NY_OK);
     for (int again = 0; again < 2; again++) /* nothing is left of the first time */
         assert_int_equal(ny_paths_from(paths, source, count, &got), NY_OK);
     for (size_t l = 0; l < count; l++) {
@@ -182,17 +177,14 @@ static void check_batch(const struct ny_edges *graph, const uint32_t *source, si
     }
     for (size_t i = 0; i < (size_t)graph->n * NY_LANES; i++)
         assert_true(i % NY_LANES < count || isinf(got[i]));
-    ny_buckets_free(buckets);
-    ny_paths_free(paths);
-    free(near);
+    ny_layout_free(&own);
 }
 
 /* Sources of one region, and anywhere; all that a batch takes, and fewer. */
-static void paths_over_patches_are_those_from_each_source(void **state)
+TEST(paths_over_patches_are_those_from_each_source)
 {
     struct made grid;
 
-    (void)state;
     grid_new(&grid);
     for (uint32_t step = 10; step <= 4000; step = step * 5) {
         uint32_t source[NY_LANES];
@@ -237,17 +229,17 @@ static double between(const struct made *grid, uint32_t v, uint32_t w)
 
 /* Each source comes once, in the same order however they are given; and batches are hardly larger
  * than they have to be. */
-static void batches_are_regions(void **state)
+TEST(batches_are_regions)
 {
     enum { SOURCES = 40 * NY_LANES + 5 };
     struct made grid;
     uint32_t source[SOURCES], order[SOURCES], other[SOURCES], again[SOURCES];
     bool seen[SOURCES] = {false};
     const double side = SIDE / sqrt(SOURCES / NY_LANES); /* of a batch that is a square */
+    struct ny_layout counted = {0};
     double sum = 0;
     size_t before;
 
-    (void)state;
     grid_new(&grid);
     for (size_t i = 0; i < SOURCES; i++)
         source[i] = (uint32_t)(i * 7919 % (SIDE * SIDE));
@@ -257,7 +249,8 @@ static void batches_are_regions(void **state)
     ny_memory_peak_reset(ctx);
     assert_int_equal(ny_batches_form(&grid.graph, source, SOURCES, order), NY_OK);
     assert_int_equal(ny_memory_used(ctx), before);
-    assert_true(ny_memory_peak(ctx) - before <= ny_batches_bytes(grid.graph.n, SOURCES));
+    ny_batches_lay(&counted, &grid.graph, SOURCES);
+    assert_int_equal(ny_memory_peak(ctx) - before, ny_layout_most(&counted));
     assert_int_equal(ny_batches_form(&grid.graph, other, SOURCES, again), NY_OK);
     for (size_t i = 0; i < SOURCES; i++) {
         assert_int_equal(source[order[i]], other[again[i]]);
@@ -277,11 +270,10 @@ static void batches_are_regions(void **state)
     made_free(&grid);
 }
 
-static void any_graph_has_patches(void **state)
+TEST(any_graph_has_patches)
 {
     struct made made;
 
-    (void)state;
     made_new(&made, SPOKES);
     for (size_t i = 1; i < SPOKES; i++)
         made.row[i * STORED] = 0;
@@ -311,14 +303,4 @@ static void any_graph_has_patches(void **state)
     made_free(&made);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stretches_of_a_grid_are_regions),
-        cmocka_unit_test(paths_over_patches_are_those_from_each_source),
-        cmocka_unit_test(batches_are_regions),
-        cmocka_unit_test(any_graph_has_patches),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

@@ -1,9 +1,5 @@
-/* Tests graph/pages.h: nodes in the numbers that they have in memory, paths of the same bits through
- * few pages, the bytes that are charged, and lists that are damaged or cannot be read. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+/* Tests graph/pages.h: nodes in the numbers that they have in memory, paths of the same bits
+ * through few pages, the bytes that are charged, and lists that are damaged or cannot be read. */
 #include "support/context.h"
 #include "support/net.h"
 
@@ -16,7 +12,7 @@ enum { PIECE_ROWS = 700, SLACK_BYTES = 4096 };
 /* Stands for a stored graph. */
 struct stored {
     const struct net *net;
-    uint64_t damaged; /* the row that was said to be; UINT64_MAX: none */
+    bool damaged; /* it was said to be */
     uint64_t fails;   /* a read of this row fails */
 };
 
@@ -31,9 +27,9 @@ static int read_piece(void *arg, uint64_t first, size_t count, uint32_t *row, fl
     return NY_OK;
 }
 
-static int say_damaged(void *arg, uint64_t row)
+static int say_damaged(void *arg)
 {
-    ((struct stored *)arg)->damaged = row;
+    ((struct stored *)arg)->damaged = true;
     return NY_ESTORE;
 }
 
@@ -42,7 +38,6 @@ static int page(struct stored *stored, const struct ny_components *components, u
                 struct ny_edges *graph)
 {
     const struct net *net = stored->net;
-    const size_t piece_bytes = PIECE_ROWS * net->t * (sizeof(uint32_t) + sizeof(float));
     struct ny_list_source source = {.lists = net->lists,
                                     .piece_rows = PIECE_ROWS,
                                     .pages_bytes = ny_pages_held(edges),
@@ -50,11 +45,13 @@ static int page(struct stored *stored, const struct ny_components *components, u
                                     .read = read_piece,
                                     .damaged = say_damaged,
                                     .arg = stored};
-    size_t before = ny_memory_used(ctx) + SLACK_BYTES;
+    struct ny_layout counted = {0};
+    struct ny_edges sizes = {0};
+    size_t before = ny_memory_used(ctx);
     int err;
 
-    *graph = (struct ny_edges){.ctx = ctx};
-    graph->node = ny_calloc(ctx, NY_MEM_DICTIONARY, net->n, sizeof(uint32_t));
+    *graph = (struct ny_edges){.own.ctx = ctx, .ctx = ctx};
+    graph->node = ny_lay(&graph->own, NY_MEM_DICTIONARY, net->n, sizeof(uint32_t));
     graph->near = !!net->lists.order;
     for (uint64_t k = 0; k < net->n; k++) {
         uint64_t i = net->lists.order ? net->lists.order[k] : k;
@@ -63,10 +60,11 @@ static int page(struct stored *stored, const struct ny_components *components, u
     }
     ny_memory_peak_reset(ctx);
     err = ny_pages_build(graph, &source);
-    assert_true(ny_memory_used(ctx) <= before + ny_pages_bytes(net->n, graph->n));
-    assert_true(ny_memory_peak(ctx) <=
-                before + ny_pages_bytes(net->n, graph->n) +
-                    ny_pages_building_bytes(graph->n, edges, net->lists.t, piece_bytes));
+    sizes.n = graph->n;
+    ny_pages_lay(&counted, &sizes, net->n);
+    assert_int_equal(ny_memory_used(ctx) - before, ny_layout_most(&counted));
+    ny_pages_making_count(&counted, graph->n, &source);
+    assert_true(ny_memory_peak(ctx) - before <= ny_layout_most(&counted));
     return err;
 }
 
@@ -110,7 +108,7 @@ static void check_paths(const struct ny_edges *graph, struct ny_edges *paged)
 {
     static const size_t lanes[] = {NY_LANES, NY_HALF_LANES, NY_FEW_LANES, 1};
     size_t bytes = 21 * (size_t)graph->n * sizeof(float);
-    float *want = malloc(bytes), *got = malloc(bytes);
+    float *want = lend(bytes), *got = lend(bytes);
 
     sweep(graph, NY_LANES, want);
     for (size_t k = 0; k < 2 * sizeof(lanes) / sizeof(lanes[0]); k++) {
@@ -120,8 +118,6 @@ static void check_paths(const struct ny_edges *graph, struct ny_edges *paged)
         sweep(paged, lanes[k % (sizeof(lanes) / sizeof(lanes[0]))], got);
         assert_memory_equal(got, want, bytes);
     }
-    free(want);
-    free(got);
 }
 
 /* `order`: rows as nodes are numbered at first; NULL: ascending. */
@@ -161,13 +157,12 @@ static void check_in(const uint32_t *order, enum net_shape shape, size_t n, bool
     ny_edges_release(&paged);
     ny_edges_release(&graph);
     ny_components_release(&components);
-    net_free(&net);
 }
 
 /* With nodes that begin along their rows, and in an order that has nothing to do with these. */
 static void check(enum net_shape shape, size_t n, bool mutual, double limit)
 {
-    uint32_t *order = malloc(n * sizeof(*order));
+    uint32_t *order = lend(n * sizeof(*order));
 
     for (size_t i = 0; i < n; i++)
         order[i] = (uint32_t)i;
@@ -180,12 +175,10 @@ static void check(enum net_shape shape, size_t n, bool mutual, double limit)
     }
     check_in(NULL, shape, n, mutual, limit);
     check_in(order, shape, n, mutual, limit);
-    free(order);
 }
 
-static void pages_are_the_graph(void **state)
+TEST(pages_are_the_graph)
 {
-    (void)state;
     check(SHEET, 5000, false, INFINITY);
     check(SHEET, 3000, true, INFINITY);
     check(SHEET, 3000, false, 0.02);
@@ -197,14 +190,13 @@ static void pages_are_the_graph(void **state)
     check(PATH, 2, false, INFINITY);
 }
 
-static void what_is_damaged_is_noticed(void **state)
+TEST(what_is_damaged_is_noticed)
 {
     struct net net;
     struct stored stored = {&net, UINT64_MAX, UINT64_MAX};
     struct ny_components components;
     struct ny_edges graph;
 
-    (void)state;
     net_of(&net, DUMBBELL, 2400);
     net.lists.limit = 0.1; /* the two sheets are apart */
     assert_int_equal(ny_components_find(&components, ctx, &net.lists), NY_OK);
@@ -219,24 +211,17 @@ static void what_is_damaged_is_noticed(void **state)
         if (k == 3) net.distance[7 * net.t] = NAN;
         if (k == 4) net.distance[7 * net.t] = -1;
         assert_int_equal(page(&stored, &components, 6000, &graph), NY_ESTORE);
-        assert_int_equal(stored.damaged, 7);
+        assert_true(stored.damaged);
         ny_edges_release(&graph);
         net.row[7 * net.t] = row;
         net.distance[7 * net.t] = distance;
-        stored.damaged = UINT64_MAX;
+        stored.damaged = false;
     }
     stored.fails = 2000;
     assert_int_equal(page(&stored, &components, 6000, &graph), NY_ESTORE);
-    assert_int_equal(stored.damaged, UINT64_MAX);
+    assert_false(stored.damaged);
     ny_edges_release(&graph);
     ny_components_release(&components);
-    net_free(&net);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pages_are_the_graph),
-                                       cmocka_unit_test(what_is_damaged_is_noticed)};
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

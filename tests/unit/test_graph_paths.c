@@ -1,9 +1,5 @@
 /* graph/edges.h, graph/buckets.h, graph/paths.h and graph/sweep.h against a textbook Dijkstra on
  * the lists themselves. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/context.h"
 
 #include "base/random.h"
@@ -30,8 +26,8 @@ static void place(enum kind kind, size_t i, double x[2])
 
 static void cloud_new(struct cloud *cloud, enum kind kind, size_t n, size_t t)
 {
-    cloud->row = malloc(n * STORED * sizeof(uint32_t));
-    cloud->distance = malloc(n * STORED * sizeof(float));
+    cloud->row = lend(n * STORED * sizeof(uint32_t));
+    cloud->distance = lend(n * STORED * sizeof(float));
     for (size_t i = 0; i < n; i++) {
         double x[2], y[2];
 
@@ -68,16 +64,10 @@ static void cloud_new(struct cloud *cloud, enum kind kind, size_t n, size_t t)
                                      .limit = INFINITY};
 }
 
-static void cloud_free(struct cloud *cloud)
-{
-    free(cloud->row);
-    free(cloud->distance);
-}
-
 /* O(n²), in float as the paths are: the nearest unsettled point is settled. */
 static void dijkstra(const struct ny_lists *lists, uint32_t source, float *distance)
 {
-    bool *settled = calloc(lists->n, sizeof(bool));
+    bool *settled = lend_zeros(lists->n * sizeof(bool));
 
     for (size_t i = 0; i < lists->n; i++)
         distance[i] = INFINITY;
@@ -102,13 +92,12 @@ static void dijkstra(const struct ny_lists *lists, uint32_t source, float *dista
                     distance[i] = distance[j] + length;
             }
     }
-    free(settled);
 }
 
 static void check_graph(const struct ny_lists *lists, const struct ny_components *components,
                         const struct ny_edges *graph, uint32_t component)
 {
-    uint32_t *degree = calloc(lists->n, sizeof(uint32_t));
+    uint32_t *degree = lend_zeros(lists->n * sizeof(uint32_t));
     uint32_t nodes = 0;
 
     ny_lists_degrees(lists, degree);
@@ -135,7 +124,6 @@ static void check_graph(const struct ny_lists *lists, const struct ny_components
         }
     }
     assert_int_equal(nodes, graph->n);
-    free(degree);
 }
 
 struct collected {
@@ -163,18 +151,19 @@ static int collect(void *arg, const struct ny_swept *batch)
 static void check_alone(const struct ny_edges *graph, const uint32_t *sources, size_t count,
                         const struct collected *all)
 {
-    struct ny_paths *paths;
-    struct ny_buckets *buckets;
-    float *near = malloc(graph->n * sizeof(float));
+    const struct ny_edges planned = ny_edges_planned(graph->n, ny_edges_count(graph), NULL);
+    struct ny_layout l = {.ctx = ctx}, counted = {0};
+    float *near = lend(graph->n * sizeof(float));
     const struct ny_reach reach = {.distance = near, .stride = 1};
     size_t before = ny_memory_used(ctx);
+    struct ny_buckets *buckets = ny_buckets_lay(&l, graph);
+    struct ny_paths *paths = ny_paths_lay(&l, graph, NY_LANES);
     const float *got;
 
-    assert_int_equal(ny_buckets_new(&buckets, graph), NY_OK);
-    assert_true(ny_memory_used(ctx) - before <= ny_buckets_bytes(graph->n));
-    before = ny_memory_used(ctx);
-    assert_int_equal(ny_paths_new(&paths, graph, NY_LANES), NY_OK);
-    assert_true(ny_memory_used(ctx) - before <= ny_paths_bytes(graph->n, NY_LANES));
+    ny_buckets_lay(&counted, &planned);
+    ny_paths_lay(&counted, &planned, NY_LANES);
+    assert_int_equal(l.err, NY_OK);
+    assert_true(ny_memory_used(ctx) - before <= ny_layout_most(&counted));
     for (size_t i = 0; i < count; i++) {
         for (uint32_t v = 0; v < graph->n; v++)
             near[v] = INFINITY;
@@ -191,9 +180,7 @@ static void check_alone(const struct ny_edges *graph, const uint32_t *sources, s
         assert_int_equal(ny_paths_from(paths, sources, 1, &got), NY_EINTERRUPTED);
     ny_context_interrupt(ctx, 0);
     ny_error_clear(ctx);
-    ny_paths_free(paths);
-    ny_buckets_free(buckets);
-    free(near);
+    ny_layout_free(&l);
 }
 
 static int count_sources(void *arg, uint64_t sources)
@@ -234,10 +221,10 @@ static void check_paths(enum kind kind, size_t n, size_t t, size_t count)
     struct ny_components components;
     struct ny_edges graph;
     struct ny_sweep sweep;
-    uint32_t *sources = malloc(count * sizeof(uint32_t));
+    uint32_t *sources = lend(count * sizeof(uint32_t));
     const size_t lanes[] = {1, NY_FEW_LANES, NY_HALF_LANES, NY_LANES};
-    float *want = malloc(count * n * sizeof(float));
-    struct collected all = {&graph, sources, malloc(count * n * sizeof(float)), n, 0};
+    float *want = lend(count * n * sizeof(float));
+    struct collected all = {&graph, sources, lend(count * n * sizeof(float)), n, 0};
     uint32_t component = 0;
 
     cloud_new(&cloud, kind, n, t);
@@ -270,15 +257,10 @@ static void check_paths(enum kind kind, size_t n, size_t t, size_t count)
     check_alone(&graph, sources, count, &all);
     ny_edges_release(&graph);
     ny_components_release(&components);
-    cloud_free(&cloud);
-    free(sources);
-    free(want);
-    free(all.distance);
 }
 
-static void paths_are_dijkstras(void **state)
+TEST(paths_are_dijkstras)
 {
-    (void)state;
     check_paths(SURFACE, 3000, 6, 5);
     check_paths(SURFACE, 1500, 3, 40);
     check_paths(SMALL_WORLD, 1500, 4, 40);
@@ -287,9 +269,4 @@ static void paths_are_dijkstras(void **state)
     check_paths(SURFACE, 10, 6, 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(paths_are_dijkstras)};
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

@@ -1,24 +1,12 @@
 /* Models and stores whose checksums are right and whose claims are absurd: they are refused, and
  * nothing is allocated for what they claim. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <math.h>
-
 #include "base/checksum.h"
 #include "base/memory.h"
 #include "results/record.h"
 #include "model/model.h"
 #include "store/store_private.h"
 #include "support/store_case.h"
+#include "support/test.h"
 
 enum { BUDGET = 64 << 20, WORTH = 4 << 20 }; /* WORTH: what reading an honest one may take */
 
@@ -110,22 +98,20 @@ static int load(const struct claim *claim)
     return err;
 }
 
-static void honest_models_load(void **state)
+TEST(honest_models_load)
 {
     struct claim claim = honest();
 
-    (void)state;
     assert_int_equal(load(&claim), NY_OK);
     claim.version = 3;
     assert_int_equal(load(&claim), NY_OK);
 }
 
-static void absurd_sizes_of_models_are_refused(void **state)
+TEST(absurd_sizes_of_models_are_refused)
 {
     static const uint64_t sizes[] = {0, 1, 1ULL << 20, 1ULL << 32, 1ULL << 40, 1ULL << 61,
                                      1ULL << 63, UINT64_MAX};
 
-    (void)state;
     for (uint32_t version = 2; version <= 3; version++)
         for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
             for (int field = 0; field < 5; field++) {
@@ -140,9 +126,8 @@ static void absurd_sizes_of_models_are_refused(void **state)
             }
 }
 
-static void impossible_models_are_refused(void **state)
+TEST(impossible_models_are_refused)
 {
-    (void)state;
     for (int what = 0; what < 8; what++) {
         struct claim claim = honest();
 
@@ -184,7 +169,7 @@ static void put_manifest(struct ny_store *store, const struct ny_manifest *manif
     assert_int_equal(ny_write_commit(&write), NY_OK);
 }
 
-static void absurd_manifests_are_refused(void **state)
+TEST(absurd_manifests_are_refused)
 {
     const struct ny_manifest good = {.dtype = NY_F32, .n = 8, .d = 4,
                                      .block_rows = ny_block_rows_for(4, NY_F32)};
@@ -193,7 +178,6 @@ static void absurd_manifests_are_refused(void **state)
     struct ny_store *store = open_store();
     struct ny_rows_info info;
 
-    (void)state;
     for (int what = 0; what < 22; what++) {
         struct ny_manifest m = what < 8 ? good : sparse;
 
@@ -289,7 +273,7 @@ static void check_record(const char *what)
     ny_error_clear(ctx);
 }
 
-static void absurd_records_are_refused(void **state)
+TEST(absurd_records_are_refused)
 {
     static const struct {
         const char *where, *key;
@@ -301,7 +285,6 @@ static void absurd_records_are_refused(void **state)
                                      .block_rows = ny_block_rows_for(4, NY_F32)};
     struct ny_store *store = open_store();
 
-    (void)state;
     put_manifest(store, &good);
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
         for (size_t k = 0; k < sizeof(numbers) / sizeof(numbers[0]); k++) {
@@ -311,15 +294,4 @@ static void absurd_records_are_refused(void **state)
     ny_store_close(store);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(honest_models_load),
-        cmocka_unit_test(absurd_sizes_of_models_are_refused),
-        cmocka_unit_test(impossible_models_are_refused),
-        cmocka_unit_test(absurd_manifests_are_refused),
-        cmocka_unit_test(absurd_records_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

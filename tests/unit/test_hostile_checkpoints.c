@@ -1,22 +1,13 @@
 /* Results whose records say that they were interrupted, with checkpoints that no job has written:
  * they are refused, or gone on with to whatever end, and nothing is read that is not there. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/memory.h"
 #include "graph/components.h"
 #include "graph/lobpcg.h"
 #include "nystream_memory.h"
 #include "spectral/restarted.h"
 #include "support/hostile_case.h"
+#include "support/options.h"
+#include "support/test.h"
 
 enum { IMAGE_MAX = 4 << 20 };
 
@@ -96,7 +87,7 @@ static int resume(const json_t *done, const struct kind *kind, struct forgery fo
 
 static bool is_refused(int err)
 {
-    return err == NY_ESTORE && strstr(ny_context_message(in.ctx), "the checkpoint of 'r' in ") &&
+    return err == NY_ESTORE && strstr(ny_context_message(in.ctx), "'r' in ") &&
            strstr(ny_context_message(in.ctx), "--restart");
 }
 
@@ -164,7 +155,7 @@ enum {
     LISTS_BYTES = ROWS * (4 + (8 + 2 + 4) * 8)
 };
 
-static void images_of_another_shape_are_refused(void **state)
+TEST(images_of_another_shape_are_refused)
 {
     const struct kind kinds[] = {
         {.options = FIT "approx=projected", .stage = "accumulate", .part = "gram",
@@ -195,35 +186,11 @@ static void images_of_another_shape_are_refused(void **state)
          .more = "{\"first_row\": 0, \"range_rows\": 600}"},
     };
 
-    (void)state;
     check(kinds, sizeof(kinds) / sizeof(kinds[0]));
 }
 
-/* A forest reads its image in place, whatever size the record tells. */
-static void images_that_name_no_rows_are_refused(void **state)
-{
-    enum { LINKS = 10, FOREST_BYTES = ROWS * (4 + (8 + 2 + 4) * 8 + (LINKS + 1) * 4) };
-    static const char *const checkpoints[] = {
-        "{\"step\": \"tree\", \"trees\": 1}", "{\"step\": \"round\", \"trees\": 3, \"linked\": 1}",
-        "{\"step\": \"measure\", \"trees\": 3}", "{\"step\": \"write\", \"trees\": 3}"};
-    struct kind kind = {.options = "graph neighbors=8 knn=forest", .stage = "neighbors",
-                        .part = "lists", .bytes = FOREST_BYTES};
-    json_t *done = make(kind.options);
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(checkpoints) / sizeof(checkpoints[0]); i++) {
-        kind.more = checkpoints[i];
-        if (!is_refused(resume(done, &kind, (struct forgery){.bytes = kind.bytes, .fill = 1})))
-            fail_msg("%s: %s", kind.more, ny_context_message(in.ctx));
-        resume(done, &kind, (struct forgery){.bytes = kind.bytes, .fill = 0xff});
-        if (is_refused(resume(done, &kind, (struct forgery){.bytes = kind.bytes, .fill = 0})))
-            fail_msg("%s: %s", kind.more, ny_context_message(in.ctx));
-    }
-    json_decref(done);
-}
-
 /* Images of a graph's map from an older version have the nodes in another order. */
-static void images_of_another_order_of_nodes_are_refused(void **state)
+TEST(images_of_another_order_of_nodes_are_refused)
 {
     static const char isomap[] = FIT GRAPH "map=isomap approx=nystrom";
     static const struct kind kinds[] = {
@@ -235,7 +202,6 @@ static void images_of_another_order_of_nodes_are_refused(void **state)
          .bytes = ROWS * (P + 1) * 8},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         for (int order = -1; order < 100; order += 100) {
             struct forgery forgery = {.bytes = kinds[i].bytes};
@@ -252,7 +218,7 @@ static void images_of_another_order_of_nodes_are_refused(void **state)
 }
 
 /* Ranges of a graph's rows that are none. */
-static void ranges_beyond_the_rows_are_refused(void **state)
+TEST(ranges_beyond_the_rows_are_refused)
 {
     static const char *const checkpoints[] = {
         "{\"first_row\": 600}",
@@ -265,7 +231,6 @@ static void ranges_beyond_the_rows_are_refused(void **state)
     struct kind kind = {.options = "graph " GRAPH, .stage = "neighbors", .part = "none"};
     json_t *done = make(kind.options);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(checkpoints) / sizeof(checkpoints[0]); i++) {
         kind.more = checkpoints[i];
         if (!is_refused(resume(done, &kind, (struct forgery){.bytes = 8})))
@@ -275,13 +240,12 @@ static void ranges_beyond_the_rows_are_refused(void **state)
 }
 
 /* A round of bridges that came to its end with pairs of which nobody saved an end. */
-static void pairs_without_a_row_are_no_bridges(void **state)
+TEST(pairs_without_a_row_are_no_bridges)
 {
     static const char graph[] = "graph neighbors=3 knn=exact connect=yes";
     static const struct ny_bridge pairs[] = {
         {1, NY_NO_ROW, NY_NO_ROW}, {1, NY_NO_ROW, 0}, {1, 0, NY_NO_ROW}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
         json_t *done = make(graph), *more = json_pack("{s:i}", "bridges", 0);
         size_t rooms = 2 * (ny_field_count(json_object_get(done, "report"), "bridges", 0) + 1);
@@ -307,7 +271,7 @@ static void pairs_without_a_row_are_no_bridges(void **state)
 
 /* ---- selections ----------------------------------------------------------------------------- */
 
-static void selections_that_cannot_be_under_way_are_refused(void **state)
+TEST(selections_that_cannot_be_under_way_are_refused)
 {
     enum { ROOM = 1 << 20 };
     static const struct {
@@ -331,7 +295,6 @@ static void selections_that_cannot_be_under_way_are_refused(void **state)
     const size_t refused = sizeof(cases) / sizeof(cases[0]) - 2;
     uint64_t *image = malloc(ROOM);
 
-    (void)state;
     assert_non_null(image);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct ny_chunk chunk = {.data = image, .capacity = ROOM};
@@ -364,13 +327,12 @@ static void selections_that_cannot_be_under_way_are_refused(void **state)
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-static void stages_that_a_job_has_not_are_refused(void **state)
+TEST(stages_that_a_job_has_not_are_refused)
 {
     static const char *const cases[][2] = {
         {FIT, "neighbors"}, {FIT, "graph"}, {FIT, "probe"}, {FIT, "unheard of"},
         {"graph " GRAPH, "select"}, {"graph " GRAPH, "solve"}, {"graph " GRAPH, "unheard of"}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         json_t *record = make(cases[i][0]);
 
@@ -382,7 +344,7 @@ static void stages_that_a_job_has_not_are_refused(void **state)
     }
 }
 
-static void counts_that_cannot_be_are_refused(void **state)
+TEST(counts_that_cannot_be_are_refused)
 {
     static const char isomap[] = GRAPH "map=isomap landmarks=20 components=2 approx=nystrom";
     static const char graph[] = "graph " GRAPH;
@@ -407,7 +369,6 @@ static void counts_that_cannot_be_are_refused(void **state)
     };
     char out[160];
 
-    (void)state;
     snprintf(out, sizeof(out), "%s/out.npy", in.folder);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         json_t *record = make(cases[i].options), *report = json_object_get(record, "report");
@@ -427,11 +388,10 @@ static void counts_that_cannot_be_are_refused(void **state)
     }
 }
 
-static void a_result_whose_map_has_no_name_is_evaluated(void **state)
+TEST(a_result_whose_map_has_no_name_is_evaluated)
 {
     json_t *record = make(FIT);
 
-    (void)state;
     ny_field_set_text(json_object_get(record, "report"), "map", NULL);
     save(record);
     assert_int_equal(ny_evaluate(in.ctx, in.store, "r", NULL, NULL), NY_OK);
@@ -439,11 +399,10 @@ static void a_result_whose_map_has_no_name_is_evaluated(void **state)
 }
 
 /* An embedding has a row for each of its eigenvectors at least. */
-static void a_result_of_fewer_rows_than_vectors_is_refused(void **state)
+TEST(a_result_of_fewer_rows_than_vectors_is_refused)
 {
     json_t *record = make(FIT);
 
-    (void)state;
     ny_field_set_count(json_object_get(record, "report"), "n", 1);
     save(record);
     assert_int_equal(ny_evaluate(in.ctx, in.store, "r", NULL, NULL), NY_ESTORE);
@@ -452,7 +411,7 @@ static void a_result_of_fewer_rows_than_vectors_is_refused(void **state)
 
 /* Exact products by features: the state of the iteration, and what it leaves, whose first numbers
  * are its steps and the pairs that are found. */
-static void images_of_exact_products_are_refused(void **state)
+TEST(images_of_exact_products_are_refused)
 {
     enum { PAIRS = 2, WIDE = 16, TOTALS = 6 };
     const struct ny_restarted_shape shape = ny_restarted_shape(COLUMNS, PAIRS, 10);
@@ -471,7 +430,6 @@ static void images_of_exact_products_are_refused(void **state)
                                {-1, PAIRS},    {0x1p31, 1}, {NAN, PAIRS}};
     json_t *done;
 
-    (void)state;
     check(kinds, sizeof(kinds) / sizeof(kinds[0]));
     done = make(options);
     for (size_t i = 0; i < sizeof(found) / sizeof(found[0]); i++) {
@@ -486,7 +444,7 @@ static void images_of_exact_products_are_refused(void **state)
 
 /* Products by features of more rows, which are there from here on: their images, and those that
  * versions have left which multiplied by tiles. */
-static void images_of_products_by_features(void **state)
+TEST(images_of_products_by_features)
 {
     enum { ALL = 5 * ROWS, WIDTH = (M + 15) / 16 * 16, TILES_BYTES = ALL * 2 * M * 8 };
     const struct kind kinds[] = {
@@ -505,11 +463,9 @@ static void images_of_products_by_features(void **state)
     struct ny_options *options;
     json_t *done;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         rows[i] = (float)cos((double)i);
-    assert_int_equal(ny_options_new(&options, in.ctx), NY_OK);
-    assert_int_equal(ny_options_set(options, "append", "yes"), NY_OK);
+    options = options_with(in.ctx, "append=yes");
     for (int i = 1; i < ALL / ROWS; i++)
         if (ny_append(in.ctx, in.store, &table, options, NULL))
             fail_msg("%s", ny_context_message(in.ctx));
@@ -517,26 +473,7 @@ static void images_of_products_by_features(void **state)
     check(kinds, 1);
     done = make(kinds[0].options);
     assert_int_equal(resume(done, &kinds[0], forgery), NY_ESTORE);
-    assert_non_null(strstr(ny_context_message(in.ctx), "was begun in another way, by an earlier"));
     json_decref(done);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(images_of_another_shape_are_refused),
-        cmocka_unit_test(images_that_name_no_rows_are_refused),
-        cmocka_unit_test(images_of_another_order_of_nodes_are_refused),
-        cmocka_unit_test(ranges_beyond_the_rows_are_refused),
-        cmocka_unit_test(pairs_without_a_row_are_no_bridges),
-        cmocka_unit_test(selections_that_cannot_be_under_way_are_refused),
-        cmocka_unit_test(stages_that_a_job_has_not_are_refused),
-        cmocka_unit_test(counts_that_cannot_be_are_refused),
-        cmocka_unit_test(a_result_whose_map_has_no_name_is_evaluated),
-        cmocka_unit_test(a_result_of_fewer_rows_than_vectors_is_refused),
-        cmocka_unit_test(images_of_exact_products_are_refused),
-        cmocka_unit_test(images_of_products_by_features),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

@@ -1,38 +1,27 @@
 /* Graphs whose checksums are right and whose edges, components and rows no job has written: they
  * are refused, as are maps of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <math.h>
-#include <stdlib.h>
-
 #include "support/hostile_parts.h"
+#include "support/options.h"
+#include "support/test.h"
 
 #define GRAPH "neighbors=8 knn=exact connect=yes "
 #define ISOMAP GRAPH "map=isomap landmarks=20 components=2 approx=nystrom"
 
-static void a_graph_without_a_largest_component_is_refused(void **state)
+TEST(a_graph_without_a_largest_component_is_refused)
 {
     json_t *record = make("graph " GRAPH);
     struct ny_options *options;
 
-    (void)state;
     ny_field_set_count(json_object_get(record, "report"), "largest", 0);
     save(record);
     json_decref(record);
-    assert_int_equal(ny_options_new(&options, in.ctx), NY_OK);
-    assert_int_equal(ny_options_set(options, "map", "isomap"), NY_OK);
-    assert_int_equal(ny_options_set(options, "graph", "r"), NY_OK);
+    options = options_with(in.ctx, "map=isomap graph=r");
     assert_int_equal(ny_plan(in.ctx, in.store, options, NULL), NY_ESTORE);
     ny_options_free(options);
 }
 
 /* Edges from elsewhere are as little believed as lists: nodes, order, lengths and components. */
-static void edges_that_cannot_be_are_refused(void **state)
+TEST(edges_that_cannot_be_are_refused)
 {
     const struct {
         double length;
@@ -43,7 +32,6 @@ static void edges_that_cannot_be_are_refused(void **state)
     char options[200], file[160], out[160];
     FILE *lines;
 
-    (void)state;
     snprintf(file, sizeof(file), "%s/edges.txt", in.folder);
     snprintf(out, sizeof(out), "%s/out.txt", in.folder);
     snprintf(options, sizeof(options), "graph edges=%s", file);
@@ -66,12 +54,11 @@ static void edges_that_cannot_be_are_refused(void **state)
 }
 
 /* A record that says it has more edges than memory, or none. */
-static void counts_of_edges_that_cannot_be_are_refused(void **state)
+TEST(counts_of_edges_that_cannot_be_are_refused)
 {
     static const uint64_t counts[] = {0, (uint64_t)1 << 48, (uint64_t)1 << 62};
     char options[200], out[160];
 
-    (void)state;
     snprintf(options, sizeof(options), "graph edges=%s/edges.txt", in.folder);
     snprintf(out, sizeof(out), "%s/out.txt", in.folder);
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
@@ -84,14 +71,12 @@ static void counts_of_edges_that_cannot_be_are_refused(void **state)
     }
 }
 
-static void components_that_are_not_those_counted_are_refused(void **state)
+TEST(components_that_are_not_those_counted_are_refused)
 {
     static const char *const rules[] = {"uniform", "maxmin"};
     static const uint32_t fills[] = {0, 1};
-    uint32_t *components = malloc(ROWS * sizeof(*components));
+    uint32_t *components = lend(ROWS * sizeof(*components));
 
-    (void)state;
-    assert_non_null(components);
     for (size_t i = 0; i < 4; i++) {
         char options[200];
         json_t *record;
@@ -109,15 +94,13 @@ static void components_that_are_not_those_counted_are_refused(void **state)
         json_decref(record);
         is(run(options), NY_ESTORE);
     }
-    free(components);
 }
 
-static void rows_that_the_store_has_not_are_refused(void **state)
+TEST(rows_that_the_store_has_not_are_refused)
 {
     static uint32_t rows[ROWS];
     char out[160];
 
-    (void)state;
     snprintf(out, sizeof(out), "%s/out.npy", in.folder);
     json_decref(make(ISOMAP));
     for (uint32_t row = 0; row < ROWS; row++)
@@ -133,20 +116,17 @@ static int path_to(const char *row)
     struct ny_options *options;
     int err;
 
-    assert_int_equal(ny_options_new(&options, in.ctx), NY_OK);
-    assert_int_equal(ny_options_set(options, "from", "0"), NY_OK);
-    assert_int_equal(ny_options_set(options, "to", row), NY_OK);
+    options = options_with(in.ctx, "from=0 to=%s", row);
     err = ny_path(in.ctx, in.store, "r", options, NULL);
     ny_options_free(options);
     return err;
 }
 
-static void edges_that_do_not_join_their_component_are_refused(void **state)
+TEST(edges_that_do_not_join_their_component_are_refused)
 {
     static uint32_t neighbors[ROWS * 10], components[ROWS];
     char row[20] = "";
 
-    (void)state;
     for (int pieces = 0; pieces < 2; pieces++) {
         json_t *record = make("graph neighbors=3 knn=exact"), *report, *stored;
         struct ny_store *store;
@@ -175,16 +155,4 @@ static void edges_that_do_not_join_their_component_are_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_graph_without_a_largest_component_is_refused),
-        cmocka_unit_test(edges_that_cannot_be_are_refused),
-        cmocka_unit_test(counts_of_edges_that_cannot_be_are_refused),
-        cmocka_unit_test(components_that_are_not_those_counted_are_refused),
-        cmocka_unit_test(rows_that_the_store_has_not_are_refused),
-        cmocka_unit_test(edges_that_do_not_join_their_component_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

@@ -135,20 +135,22 @@ static int take(const struct ny_keep *keep, struct ny_batch **batch, const struc
     }
 }
 
-static void steps_have_equal_ends(void **state)
+TEST(steps_have_equal_ends)
 {
-    static char out[2][BIG + 1];
-    struct ny_keep keeps[2] = {ny_store_keep(store, "fit")};
-    struct ny_batch *batch[2] = {NULL};
-    struct ny_memory_results *memory;
+    enum { KEEPS = 3 };
+    static char out[KEEPS][BIG + 1];
+    struct ny_keep keeps[KEEPS] = {ny_store_keep(store, "fit")};
+    struct ny_batch *batch[KEEPS] = {NULL};
+    struct ny_memory_results *memory, *filed;
 
-    (void)state;
-    CHECK(ny_memory_results_new(&memory, ctx, "memory"));
+    CHECK(ny_memory_results_new(&memory, ctx, "memory", NULL));
     keeps[1] = ny_memory_keep(memory, "fit");
+    CHECK(ny_memory_results_new(&filed, ctx, "file", directory));
+    keeps[2] = ny_memory_keep(filed, "fit");
     for (const struct step *step = steps; step < steps + sizeof(steps) / sizeof(*steps); step++) {
-        size_t bytes[2] = {0};
+        size_t bytes[KEEPS] = {0};
 
-        for (int k = 0; k < 2; k++) {
+        for (int k = 0; k < KEEPS; k++) {
             int status = take(&keeps[k], &batch[k], step, out[k], &bytes[k]);
             bool told = step->what >= CHUNK && status != NY_END; /* else perhaps before */
 
@@ -159,10 +161,13 @@ static void steps_have_equal_ends(void **state)
             if (status == NY_END) assert_int_equal(ny_context_error(ctx)->status, NY_OK);
             ny_error_clear(ctx);
         }
-        assert_int_equal(bytes[0], bytes[1]);
-        if (!step->status) assert_memory_equal(out[0], out[1], bytes[0]);
+        for (int k = 1; k < KEEPS; k++) {
+            assert_int_equal(bytes[0], bytes[k]);
+            if (!step->status) assert_memory_equal(out[0], out[k], bytes[0]);
+        }
     }
     ny_memory_results_free(memory);
+    ny_memory_results_free(filed);
 }
 
 static void save(const struct ny_keep *keep, json_t *record, bool commit)
@@ -188,7 +193,7 @@ static void holds(const struct ny_keep *keep, uint64_t number)
 }
 
 /* An update that is under way has a record of its own, until it is dropped. */
-static void records_are_those_committed(void **state)
+TEST(records_are_those_committed)
 {
     json_t *record = json_pack("{s:i, s:i, s:s, s:{}, s:{}}", "number", 1, "format", 1, "stage",
                                "done", "report", "checkpoint");
@@ -196,8 +201,7 @@ static void records_are_those_committed(void **state)
     struct ny_batch *batch;
     struct ny_keep keep;
 
-    (void)state;
-    CHECK(ny_memory_results_new(&memory, ctx, "memory"));
+    CHECK(ny_memory_results_new(&memory, ctx, "memory", NULL));
     keep = ny_memory_keep(memory, "fit");
     holds(&keep, 0);
     save(&keep, record, false);
@@ -220,7 +224,7 @@ static void records_are_those_committed(void **state)
 }
 
 /* Results are apart, and are listed by their names; one can be dropped as a whole. */
-static void names_are_apart(void **state)
+TEST(names_are_apart)
 {
     static const char *const names[] = {"b", "a", "c"};
     struct ny_memory_results *memory;
@@ -229,8 +233,7 @@ static void names_are_apart(void **state)
     const char *name;
     char got[4];
 
-    (void)state;
-    CHECK(ny_memory_results_new(&memory, ctx, "memory"));
+    CHECK(ny_memory_results_new(&memory, ctx, "memory", NULL));
     assert_false(ny_memory_next(memory, "", &name));
     for (int i = 0; i < 3; i++) {
         keep = ny_memory_keep(memory, names[i]);
@@ -242,7 +245,7 @@ static void names_are_apart(void **state)
     CHECK(keep.ops->begin(&keep, &batch));
     CHECK(keep.ops->drop(&keep, batch, NULL));
     CHECK(keep.ops->commit(batch));
-    refused(keep.ops->get(&keep, "two", got, 2), NY_ESTORE, "'b' in memory");
+    refused(keep.ops->get(&keep, "two", got, 2), NY_ESTORE);
     assert_true(ny_memory_next(memory, "", &name));
     assert_string_equal(name, "a");
     assert_true(ny_memory_next(memory, "a", &name));
@@ -255,7 +258,7 @@ static void names_are_apart(void **state)
 }
 
 /* A result that was updated since it was read is the same one, unless it looks damaged. */
-static void what_was_read_is_current(void **state)
+TEST(what_was_read_is_current)
 {
     json_t *record = json_pack("{s:s, s:{s:i}, s:i, s:s, s:{}}", "id", "a", "report", "n", 1,
                                "format", 1, "stage", "done", "checkpoint");
@@ -263,8 +266,7 @@ static void what_was_read_is_current(void **state)
     struct ny_keep keep;
     json_t *read;
 
-    (void)state;
-    CHECK(ny_memory_results_new(&memory, ctx, "memory"));
+    CHECK(ny_memory_results_new(&memory, ctx, "memory", NULL));
     keep = ny_memory_keep(memory, "fit");
     CHECK(ny_record_get(&keep, &read));
     assert_null(read);
@@ -287,7 +289,7 @@ static void what_was_read_is_current(void **state)
 }
 
 /* All is charged, and a batch for which there is no room leaves what was there. */
-static void the_budget_counts(void **state)
+TEST(the_budget_counts)
 {
     size_t limit = ny_memory_limit(ctx);
     struct ny_memory_results *memory;
@@ -295,8 +297,7 @@ static void the_budget_counts(void **state)
     struct ny_keep keep;
     char got[4];
 
-    (void)state;
-    CHECK(ny_memory_results_new(&memory, ctx, "memory"));
+    CHECK(ny_memory_results_new(&memory, ctx, "memory", NULL));
     keep = ny_memory_keep(memory, "fit");
     CHECK(ny_keep_put(&keep, "a", "one", 4));
     assert_int_equal(keep.ops->bytes(&keep), 4);
@@ -306,7 +307,7 @@ static void the_budget_counts(void **state)
     CHECK(keep.ops->begin(&keep, &batch));
     CHECK(keep.ops->put(&keep, batch, "a", 0, data, NY_CHUNK_BYTES));
     CHECK(keep.ops->put(&keep, batch, "a", 1, data, 1000));
-    refused(keep.ops->put(&keep, batch, "a", 2, data, NY_CHUNK_BYTES), NY_EBUDGET, "store");
+    refused(keep.ops->put(&keep, batch, "a", 2, data, NY_CHUNK_BYTES), NY_EBUDGET);
     assert_int_equal(keep.ops->put(&keep, batch, "a", 2, data, 1), NY_EBUDGET);
     assert_int_equal(keep.ops->commit(batch), NY_EBUDGET);
     CHECK(keep.ops->get(&keep, "a", got, sizeof(got)));
@@ -315,15 +316,28 @@ static void the_budget_counts(void **state)
     ny_memory_results_free(memory);
 }
 
-int main(void)
+/* Values in a file take nothing of the budget. */
+TEST(values_in_a_file_are_not_charged)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(steps_have_equal_ends, start, stop),
-        cmocka_unit_test_setup_teardown(records_are_those_committed, start, stop),
-        cmocka_unit_test_setup_teardown(names_are_apart, start, stop),
-        cmocka_unit_test_setup_teardown(what_was_read_is_current, start, stop),
-        cmocka_unit_test_setup_teardown(the_budget_counts, start, stop),
-    };
+    size_t limit = ny_memory_limit(ctx), used;
+    struct ny_memory_results *filed;
+    struct ny_keep keep;
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    CHECK(ny_memory_results_new(&filed, ctx, "file", directory));
+    keep = ny_memory_keep(filed, "fit");
+    assert_true(ny_memory_is_filed(filed));
+    used = ny_memory_used(ctx);
+    ny_context_set_memory(ctx, used + 4096);
+    CHECK(ny_keep_put(&keep, "a", data, BIG));
+    assert_true(ny_memory_used(ctx) - used < 4096);
+    assert_int_equal(keep.ops->bytes(&keep), BIG);
+    assert_true(keep.ops->room(&keep) < UINT64_MAX);
+    ny_context_set_memory(ctx, limit);
+    ny_memory_results_free(filed);
+    CHECK(ny_memory_results_new(&filed, ctx, "file", "/no/such/folder"));
+    keep = ny_memory_keep(filed, "fit");
+    refused(ny_keep_put(&keep, "a", data, 4), NY_EIO);
+    ny_memory_results_free(filed);
 }
+
+AROUND_EACH(start, stop)

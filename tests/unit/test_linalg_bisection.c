@@ -3,9 +3,6 @@
 #include "linalg/bisection.h"
 
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/random.h"
 #include "linalg/blas.h"
@@ -42,14 +39,13 @@ static double norm_of(const double *values, size_t m)
     return fmax(fabs(values[0]), fabs(values[m - 1]));
 }
 
-static void values_are_those_of_lapack(void **state)
+TEST(values_are_those_of_lapack)
 {
     static const size_t orders[] = {1, 2, 3, 15, 16, 17, 33, 100, MOST};
     static struct matrix T;
     static double d[MOST], squares[MOST], values[MOST], work[4 * MOST];
     static lapack_int block[MOST], split[MOST], iwork[3 * MOST], found, blocks;
 
-    (void)state;
     ny_context_set_crew(ctx, 2);
     for (int kind = 0; kind < KINDS; kind++)
         for (size_t o = 0; o < sizeof(orders) / sizeof(orders[0]); o++) {
@@ -75,12 +71,11 @@ static void values_are_those_of_lapack(void **state)
 }
 
 /* 2, −1: the eigenvalues are 2 − 2 cos(kπ/(m + 1)). */
-static void second_differences_have_known_values(void **state)
+TEST(second_differences_have_known_values)
 {
     static double d[MOST], e[MOST], squares[MOST], values[MOST];
     struct ny_tridiagonal T = {d, e, MOST};
 
-    (void)state;
     for (size_t i = 0; i < MOST; i++)
         d[i] = 2, e[i] = -1;
     ny_bisection(ctx, &T, 0, MOST, squares, values);
@@ -88,13 +83,12 @@ static void second_differences_have_known_values(void **state)
         assert_true(fabs(values[i] - 2 + 2 * cos(acos(-1) * (double)(i + 1) / (MOST + 1))) < 4e-15);
 }
 
-static void threads_change_no_bit(void **state)
+TEST(threads_change_no_bit)
 {
     static struct matrix T;
     static double squares[MOST], one[MOST], values[MOST];
     struct ny_tridiagonal view = {T.d, T.e, MOST};
 
-    (void)state;
     make(&T, RANDOM, MOST);
     for (unsigned threads = 1; threads <= 5; threads++) {
         ny_context_set_crew(ctx, threads);
@@ -104,12 +98,11 @@ static void threads_change_no_bit(void **state)
     }
 }
 
-static void a_matrix_splits_where_its_neighbours_are_nothing(void **state)
+TEST(a_matrix_splits_where_its_neighbours_are_nothing)
 {
     double d[] = {1, 2, 3, 4}, e[] = {1, 1e-9, 1};
     struct ny_tridiagonal T = {d, e, 4};
 
-    (void)state;
     assert_false(ny_tridiagonal_splits(&T));
     e[1] = 1e-17;
     assert_true(ny_tridiagonal_splits(&T));
@@ -121,14 +114,4 @@ static void a_matrix_splits_where_its_neighbours_are_nothing(void **state)
     assert_false(ny_tridiagonal_splits(&T));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_those_of_lapack),
-        cmocka_unit_test(second_differences_have_known_values),
-        cmocka_unit_test(threads_change_no_bit),
-        cmocka_unit_test(a_matrix_splits_where_its_neighbours_are_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

@@ -2,10 +2,6 @@
  * depends on the threads. Triangles that must not be read hold NaN. */
 #include "linalg/factor.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/random.h"
 #include "support/context.h"
 
@@ -22,9 +18,8 @@ static struct ny_matrix view_of(double *A, size_t m)
 
 static double *copy_of(const double *A, size_t m)
 {
-    double *copy = malloc(m * (m + MARGIN) * sizeof(*copy));
+    double *copy = lend(m * (m + MARGIN) * sizeof(*copy));
 
-    assert_non_null(copy);
     memcpy(copy, A, m * (m + MARGIN) * sizeof(*copy));
     return copy;
 }
@@ -34,9 +29,8 @@ static double *copy_of(const double *A, size_t m)
 static double *triangle(size_t m, uint64_t seed, double weight)
 {
     size_t stride = m + MARGIN;
-    double *A = malloc(m * stride * sizeof(*A));
+    double *A = lend(m * stride * sizeof(*A));
 
-    assert_non_null(A);
     ny_gaussian(seed, NY_STREAM_DATA, 0, A, m * stride);
     for (size_t i = 0; i < m; i++) {
         A[i * stride + i] += weight;
@@ -73,7 +67,6 @@ static double *reduced(const double *L, const double *G, size_t m)
     assert_untouched(g, m);
     for (size_t i = 0; i < m; i++)
         assert_memory_equal(l + i * (m + MARGIN), L + i * (m + MARGIN), (i + 1) * sizeof(*l));
-    free(l);
     return g;
 }
 
@@ -86,9 +79,8 @@ static double dot(const double *x, const double *y, size_t count)
     return sum;
 }
 
-static void factors_rebuild_any_matrix(void **state)
+TEST(factors_rebuild_any_matrix)
 {
-    (void)state;
     for (size_t o = 0; o < sizeof(orders) / sizeof(orders[0]); o++) {
         size_t m = orders[o], stride = m + MARGIN;
         double *A = triangle(m, o, 3 * (double)m), *L = factor_of(A, m);
@@ -98,7 +90,6 @@ static void factors_rebuild_any_matrix(void **state)
                 if (!(fabs(dot(L + i * stride, L + j * stride, j + 1) - A[i * stride + j]) <=
                       1e-14 * (10 + 3 * (double)m)))
                     fail_msg("order %zu: element %zu, %zu", m, i, j);
-        free(A), free(L);
     }
 }
 
@@ -112,13 +103,12 @@ static double half_product(const double *L, const double *g, size_t stride, size
     return sum;
 }
 
-static void reductions_are_undone_by_products(void **state)
+TEST(reductions_are_undone_by_products)
 {
-    (void)state;
     for (size_t o = 0; o < sizeof(orders) / sizeof(orders[0]); o++) {
         size_t m = orders[o], stride = m + MARGIN, step = m < 100 ? 1 : 7;
         double *A = triangle(m, o, 3 * (double)m), *G = triangle(m, 50 + o, 1);
-        double *L = factor_of(A, m), *g = reduced(L, G, m), *half = malloc(m * sizeof(*half));
+        double *L = factor_of(A, m), *g = reduced(L, G, m), *half = lend(m * sizeof(*half));
 
         for (size_t i = 0; i < m; i += step) {
             for (size_t j = 0; j <= i; j++)
@@ -128,16 +118,14 @@ static void reductions_are_undone_by_products(void **state)
                       1e-13 * (10 + (double)m)))
                     fail_msg("order %zu: element %zu, %zu", m, i, j);
         }
-        free(A), free(G), free(L), free(g), free(half);
     }
 }
 
-static void no_bit_depends_on_threads(void **state)
+TEST(no_bit_depends_on_threads)
 {
     enum { M = 421 };
     double *A = triangle(M, 1, 3 * M), *G = triangle(M, 2, 1), *L[2], *g[2];
 
-    (void)state;
     ny_context_set_threads(ctx, 1);
     L[0] = factor_of(A, M);
     g[0] = reduced(L[0], G, M);
@@ -151,19 +139,16 @@ static void no_bit_depends_on_threads(void **state)
             assert_memory_equal(L[0] + at, L[1] + at, bytes);
             assert_memory_equal(g[0] + at, g[1] + at, bytes);
         }
-        free(L[1]), free(g[1]);
     }
     ny_context_set_threads(ctx, 0);
-    free(A), free(G), free(L[0]), free(g[0]);
 }
 
 /* A pivot that is not positive, in the first block, at the ends of others, and a NaN. */
-static void matrices_without_a_factor_are_told(void **state)
+TEST(matrices_without_a_factor_are_told)
 {
     enum { M = 300 };
     static const size_t bads[] = {0, 95, 96, 191, 192, 299};
 
-    (void)state;
     for (size_t b = 0; b < sizeof(bads) / sizeof(bads[0]); b++)
         for (int not_a_number = 0; not_a_number < 2; not_a_number++) {
             double *A = triangle(M, 3, 3 * M);
@@ -173,29 +158,25 @@ static void matrices_without_a_factor_are_told(void **state)
             assert_int_equal(ny_factor(ctx, view_of(A, M), &positive), NY_OK);
             assert_false(positive);
             assert_untouched(A, M);
-            free(A);
         }
 }
 
-static void reductions_to_infinity_are_refused(void **state)
+TEST(reductions_to_infinity_are_refused)
 {
     enum { M = 200 };
     double *A = triangle(M, 4, 3 * M), *G = triangle(M, 5, 1), *L = factor_of(A, M);
 
-    (void)state;
     G[150 * (M + MARGIN) + 2] = INFINITY;
     assert_int_equal(ny_factor_reduce(ctx, view_of(L, M), view_of(G, M)), NY_ENUMERIC);
     ny_error_clear(ctx);
-    free(A), free(G), free(L);
 }
 
-static void too_small_a_budget_is_said(void **state)
+TEST(too_small_a_budget_is_said)
 {
     enum { M = 200 };
     double *A = triangle(M, 6, 3 * M), *G = triangle(M, 7, 1), *L = factor_of(A, M);
     struct ny_context *small;
 
-    (void)state;
     assert_int_equal(ny_context_new(&small), NY_OK);
     for (int few = 2; few-- > 0;) {
         size_t bytes = ny_factor_reduce_bytes(M) + 1024;
@@ -206,31 +187,16 @@ static void too_small_a_budget_is_said(void **state)
     }
     assert_true(ny_memory_used(small) == 0);
     ny_context_free(small);
-    free(A), free(G), free(L);
 }
 
-static void empty_matrices_are_fine(void **state)
+TEST(empty_matrices_are_fine)
 {
     struct ny_matrix none = ny_matrix(NULL, 0, 0);
     bool positive = false;
 
-    (void)state;
     assert_int_equal(ny_factor(ctx, none, &positive), NY_OK);
     assert_true(positive);
     assert_int_equal(ny_factor_reduce(ctx, none, none), NY_OK);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(factors_rebuild_any_matrix),
-        cmocka_unit_test(reductions_are_undone_by_products),
-        cmocka_unit_test(no_bit_depends_on_threads),
-        cmocka_unit_test(matrices_without_a_factor_are_told),
-        cmocka_unit_test(reductions_to_infinity_are_refused),
-        cmocka_unit_test(too_small_a_budget_is_said),
-        cmocka_unit_test(empty_matrices_are_fine),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

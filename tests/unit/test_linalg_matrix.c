@@ -2,33 +2,23 @@
  * must not write is compared afterwards. */
 #include "linalg/matrix.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/random.h"
 #include "base/thread.h"
 #include "support/context.h"
+#include "support/test.h"
 
 static double *numbers(size_t count, uint64_t seed)
 {
-    double *x = calloc(count ? count : 1, sizeof(*x));
+    double *x = lend_zeros((count ? count : 1) * sizeof(*x));
 
-    assert_non_null(x);
     ny_gaussian(seed, NY_STREAM_DATA, 0, x, count);
     return x;
 }
 
 static float *narrowed(const double *x, size_t count)
 {
-    float *y = malloc((count ? count : 1) * sizeof(*y));
+    float *y = lend((count ? count : 1) * sizeof(*y));
 
-    assert_non_null(y);
     for (size_t i = 0; i < count; i++)
         y[i] = (float)x[i];
     return y;
@@ -40,15 +30,10 @@ static double element(struct ny_matrix a, size_t i, size_t j)
 }
 
 /* Largest |a−b|; NaN counts as infinite. */
-static void assert_near(double a, double b, double tolerance)
-{
-    if (!(fabs(a - b) <= tolerance)) fail_msg("%.17g is not %.17g within %g", a, b, tolerance);
-}
-
 /* S = XXᵀ + I, m × m inside rows of `stride`, its upper triangle NaN. */
 static double *positive_lower(size_t m, size_t stride, uint64_t seed)
 {
-    double *x = numbers(m * m, seed), *s = malloc(m * stride * sizeof(*s));
+    double *x = numbers(m * m, seed), *s = lend(m * stride * sizeof(*s));
 
     for (size_t i = 0; i < m * stride; i++)
         s[i] = NAN;
@@ -59,17 +44,15 @@ static double *positive_lower(size_t m, size_t stride, uint64_t seed)
                 sum += x[i * m + k] * x[j * m + k];
             s[i * stride + j] = sum;
         }
-    free(x);
     return s;
 }
 
-static void products_follow_the_views(void **state)
+TEST(products_follow_the_views)
 {
     enum { R = 7, K = 5, C = 6, STRIDE = 11 };
     double *a = numbers(STRIDE * STRIDE, 1), *b = numbers(STRIDE * STRIDE, 2);
     double *before = numbers(STRIDE * STRIDE, 3), *c = numbers(STRIDE * STRIDE, 3);
 
-    (void)state;
     for (int way = 0; way < 4; way++) {
         struct ny_matrix A = {a, R, K, STRIDE, false}, B = {b, K, C, STRIDE, false};
         struct ny_matrix out = {c, R, C, STRIDE, false};
@@ -89,16 +72,14 @@ static void products_follow_the_views(void **state)
                 assert_near(c[i * STRIDE + j], want, i < R && j < C ? 1e-13 : 0);
             }
     }
-    free(a), free(b), free(c), free(before);
 }
 
-static void single_precision_products(void **state)
+TEST(single_precision_products)
 {
     enum { R = 40, K = 33, C = 21 };
     double *x = numbers(R * K, 1), *y = numbers(K * C, 2);
-    float *a = narrowed(x, R * K), *b = narrowed(y, K * C), *c = malloc(R * C * sizeof(*c));
+    float *a = narrowed(x, R * K), *b = narrowed(y, K * C), *c = lend(R * C * sizeof(*c));
 
-    (void)state;
     for (size_t i = 0; i < R * C; i++)
         c[i] = NAN; /* beta = 0 does not read C */
     ny_gemm32(2, ny_matrix32(a, R, K), ny_matrix32(b, K, C), 0, ny_matrix32(c, R, C));
@@ -109,17 +90,15 @@ static void single_precision_products(void **state)
                 want += 2.0 * (double)a[i * K + k] * (double)b[k * C + j];
             assert_near((double)c[i * C + j], want, 1e-4);
         }
-    free(x), free(y), free(a), free(b), free(c);
 }
 
 /* Tests both precisions, both storages, new and added; the upper triangle keeps its NaN. */
-static void gram_fills_the_lower_triangle_only(void **state)
+TEST(gram_fills_the_lower_triangle_only)
 {
     enum { N = 300, M = 70 };
-    double *x = numbers(N * M, 4), *g = malloc(M * M * sizeof(*g));
-    float *x32 = narrowed(x, N * M), *g32 = malloc(M * M * sizeof(*g32));
+    double *x = numbers(N * M, 4), *g = lend(M * M * sizeof(*g));
+    float *x32 = narrowed(x, N * M), *g32 = lend(M * M * sizeof(*g32));
 
-    (void)state;
     for (int transposed = 0; transposed < 2; transposed++) {
         struct ny_matrix A = transposed ? ny_t(ny_matrix(x, M, N)) : ny_matrix(x, N, M);
         struct ny_matrix32 A32 = transposed ? ny_t32(ny_matrix32(x32, M, N))
@@ -146,15 +125,13 @@ static void gram_fills_the_lower_triangle_only(void **state)
                 }
         }
     }
-    free(x), free(g), free(x32), free(g32);
 }
 
-static void gemv_follows_the_view(void **state)
+TEST(gemv_follows_the_view)
 {
     enum { R = 9, C = 13 };
     double *a = numbers(R * C, 5), *x = numbers(C, 6), *y = numbers(R, 7), *y0 = numbers(R, 7);
 
-    (void)state;
     for (int transposed = 0; transposed < 2; transposed++) {
         struct ny_matrix A = transposed ? ny_t(ny_matrix(a, C, R)) : ny_matrix(a, R, C);
 
@@ -170,32 +147,28 @@ static void gemv_follows_the_view(void **state)
     ny_gemv(1, ny_matrix(a, R, 0), x, 0, y); /* an empty sum */
     for (size_t i = 0; i < R; i++)
         assert_near(y[i], 0, 0);
-    free(a), free(x), free(y), free(y0);
 }
 
-static void a_mirror_copies_the_lower_triangle(void **state)
+TEST(a_mirror_copies_the_lower_triangle)
 {
     enum { M = 75, STRIDE = 80 };
     double *a = numbers(M * STRIDE, 8), *before = numbers(M * STRIDE, 8);
 
-    (void)state;
     ny_mirror_lower((struct ny_matrix){a, M, M, STRIDE, false});
     for (size_t i = 0; i < M; i++)
         for (size_t j = 0; j < STRIDE; j++)
             assert_near(a[i * STRIDE + j], before[j < M && j > i ? j * STRIDE + i : i * STRIDE + j],
                         0);
-    free(a), free(before);
 }
 
 /* LLᵀ = A from a triangle whose other half is NaN, and stays so. */
-static void cholesky_reads_and_writes_its_triangle_only(void **state)
+TEST(cholesky_reads_and_writes_its_triangle_only)
 {
     static const size_t orders[] = {1, 2, 65, 200};
 
-    (void)state;
     for (size_t o = 0; o < 4; o++) {
         size_t m = orders[o], stride = m + 3;
-        double *a = positive_lower(m, stride, o), *l = malloc(m * stride * sizeof(*l));
+        double *a = positive_lower(m, stride, o), *l = lend(m * stride * sizeof(*l));
 
         memcpy(l, a, m * stride * sizeof(*l));
         assert_int_equal(ny_cholesky((struct ny_matrix){l, m, m, stride, false}), 0);
@@ -210,17 +183,15 @@ static void cholesky_reads_and_writes_its_triangle_only(void **state)
                     sum += l[i * stride + k] * l[j * stride + k];
                 assert_near(sum, a[i * stride + j], 1e-10);
             }
-        free(a), free(l);
     }
 }
 
 /* The leading minors are positive up to row `bad`, where the row repeats row 3. */
-static void cholesky_names_the_failing_pivot(void **state)
+TEST(cholesky_names_the_failing_pivot)
 {
     enum { M = 150 };
     static const size_t bads[] = {4, 63, 64, 149};
 
-    (void)state;
     for (size_t b = 0; b < 4; b++) {
         size_t bad = bads[b];
         double *a = positive_lower(M, M, 11);
@@ -229,20 +200,18 @@ static void cholesky_names_the_failing_pivot(void **state)
             a[bad * M + j] = j < 3 ? a[3 * M + j] : a[j * M + 3];
         a[bad * M + bad] = a[3 * M + 3] - 1e-6;
         assert_int_equal(ny_cholesky(ny_matrix(a, M, M)), bad + 1);
-        free(a);
     }
     double *a = positive_lower(M, M, 11);
     a[70 * M + 70] = NAN;
     assert_int_equal(ny_cholesky(ny_matrix(a, M, M)), 71);
-    free(a);
 }
 
 /* L·X = B, Lᵀ·X = B and X·Lᵀ = B; L's other triangle is NaN. */
 static void try_solves(size_t n)
 {
     enum { M = 40 };
-    double *l = positive_lower(M, M, 12), *x = numbers(M * n, 13), *b = malloc(sizeof(*b) * M * n);
-    float *l32 = malloc(M * M * sizeof(*l32)), *b32 = malloc(M * n * sizeof(*b32));
+    double *l = positive_lower(M, M, 12), *x = numbers(M * n, 13), *b = lend(sizeof(*b) * M * n);
+    float *l32 = lend(M * M * sizeof(*l32)), *b32 = lend(M * n * sizeof(*b32));
     struct ny_matrix L = ny_matrix(l, M, M);
 
     assert_int_equal(ny_cholesky(L), 0);
@@ -271,22 +240,19 @@ static void try_solves(size_t n)
             if (way == 2) assert_near((double)b32[i], x[i], 2e-3);
         }
     }
-    free(l), free(x), free(b), free(l32), free(b32);
 }
 
-static void triangular_solves_undo_the_product(void **state)
+TEST(triangular_solves_undo_the_product)
 {
-    (void)state;
     try_solves(23);
     try_solves(1);
 }
 
-static void inverse_from_cholesky(void **state)
+TEST(inverse_from_cholesky)
 {
     enum { M = 80 };
-    double *a = positive_lower(M, M, 16), *v = malloc(M * M * sizeof(*v));
+    double *a = positive_lower(M, M, 16), *v = lend(M * M * sizeof(*v));
 
-    (void)state;
     memcpy(v, a, M * M * sizeof(*v));
     assert_int_equal(ny_cholesky(ny_matrix(v, M, M)), 0);
     assert_int_equal(ny_cholesky_inverse(ctx, ny_matrix(v, M, M)), NY_OK);
@@ -299,18 +265,16 @@ static void inverse_from_cholesky(void **state)
                        (j <= k ? v[k * M + j] : v[j * M + k]);
             assert_near(sum, i == j, 1e-9);
         }
-    free(a), free(v);
 }
 
 /* Puts it at several places of a long array, past whole lanes and scan blocks too. */
-static void the_first_bad_number_is_found(void **state)
+TEST(the_first_bad_number_is_found)
 {
     enum { COUNT = 2500 };
     static const size_t places[] = {0, 1, 15, 16, 1023, 1024, 1500, 2499};
     double *x = numbers(COUNT, 17);
     float *y = narrowed(x, COUNT);
 
-    (void)state;
     x[7] = 1e308, x[8] = -1e308, x[9] = 5e-324;
     y[7] = 3e38f, y[8] = -3e38f, y[9] = 1e-45f;
     assert_int_equal(ny_first_not_finite(x, COUNT), 0);
@@ -328,19 +292,16 @@ static void the_first_bad_number_is_found(void **state)
         x[places[p]] = old, x[2499] = 0;
         y[places[p]] = old32, y[2499] = 0;
     }
-    free(x), free(y);
 }
 
-static void dot_sums_every_length(void **state)
+TEST(dot_sums_every_length)
 {
     double *x = numbers(100, 18), *y = numbers(100, 19), want = 0;
 
-    (void)state;
     for (size_t n = 0; n < 100; n++) {
         assert_near(ny_dot(x, y, n), want, 1e-12);
         want += x[n] * y[n];
     }
-    free(x), free(y);
 }
 
 enum { WORKERS = 4, GRAM_ROWS = 600, GRAM_COLS = 150 };
@@ -361,14 +322,13 @@ static int gram_of_worker(void *arg, unsigned worker)
 
 /* Runs several threads, each with a BLAS of one thread, as a pass does. The bits are those of one
  * alone. */
-static void workers_do_not_disturb_each_other(void **state)
+TEST(workers_do_not_disturb_each_other)
 {
     double *x = numbers(GRAM_ROWS * GRAM_COLS, 20);
     struct grams g = {narrowed(x, GRAM_ROWS * GRAM_COLS),
-                      calloc((WORKERS + 1) * GRAM_COLS * GRAM_COLS, sizeof(float))};
+                      lend_zeros((WORKERS + 1) * GRAM_COLS * GRAM_COLS * sizeof(float))};
     size_t cells = GRAM_COLS * GRAM_COLS;
 
-    (void)state;
     ny_blas_serial();
     gram_of_worker(&g, WORKERS);
     assert_int_equal(ny_parallel(ctx, WORKERS, gram_of_worker, &g), NY_OK);
@@ -376,24 +336,21 @@ static void workers_do_not_disturb_each_other(void **state)
         assert_memory_equal(g.out + w * cells, g.out + WORKERS * cells, cells * sizeof(float));
     assert_true(g.out[0] > 0);
     ny_blas_parallel(ctx, SIZE_MAX);
-    free(x), free(g.in), free(g.out);
 }
 
-static void blas_names_itself(void **state)
+TEST(blas_names_itself)
 {
-    (void)state;
     assert_true(strlen(ny_blas_name()) > 0);
 }
 
-static void blocks_of_a_gram_make_up_its_lower_triangle(void **state)
+TEST(blocks_of_a_gram_make_up_its_lower_triangle)
 {
     enum { ROWS = 40, SIZES = 4 };
     static const size_t sizes[SIZES] = {1, NY_GRAM_BLOCK, NY_GRAM_BLOCK + 1, 2 * NY_GRAM_BLOCK + 7};
 
-    (void)state;
     for (int k = 0; k < SIZES; k++) {
         size_t m = sizes[k];
-        double *a = malloc(ROWS * m * sizeof(*a)), *g = malloc(m * m * sizeof(*g));
+        double *a = lend(ROWS * m * sizeof(*a)), *g = lend(m * m * sizeof(*g));
         struct ny_matrix A = ny_matrix(a, ROWS, m), G = ny_matrix(g, m, m);
 
         for (size_t i = 0; i < ROWS * m; i++)
@@ -416,17 +373,14 @@ static void blocks_of_a_gram_make_up_its_lower_triangle(void **state)
                     want += 2 * a[r * m + i] * a[r * m + j];
                 assert_near(g[i * m + j], want, 1e-11);
             }
-        free(a);
-        free(g);
     }
 }
 
-static void empty_matrices_are_fine(void **state)
+TEST(empty_matrices_are_fine)
 {
     double c[2] = {3, 4};
     struct ny_matrix none = ny_matrix(NULL, 0, 0);
 
-    (void)state;
     assert_int_equal(ny_cholesky(none), 0);
     ny_gram(none, 0, none);
     ny_mirror_lower(none);
@@ -435,11 +389,10 @@ static void empty_matrices_are_fine(void **state)
     assert_near(c[1], 0, 0);
 }
 
-static void views_of_rows_and_columns(void **state)
+TEST(views_of_rows_and_columns)
 {
     double a[12];
 
-    (void)state;
     for (size_t i = 0; i < 12; i++)
         a[i] = (double)i;
     struct ny_matrix part = ny_cols(ny_rows(ny_matrix(a, 3, 4), 1, 2), 2, 2);
@@ -449,9 +402,8 @@ static void views_of_rows_and_columns(void **state)
     assert_near(element(ny_t(part), 1, 0), 7, 0);
 }
 
-static void blas_has_the_vectors_of_the_cpu(void **state)
+TEST(blas_has_the_vectors_of_the_cpu)
 {
-    (void)state;
     assert_string_equal(ny_blas_better_core("Prescott", NY_CPU_AVX512), "SkylakeX");
     assert_string_equal(ny_blas_better_core("Sandybridge", NY_CPU_AVX2), "Haswell");
     assert_null(ny_blas_better_core("Prescott", NY_CPU_PLAIN));
@@ -461,26 +413,4 @@ static void blas_has_the_vectors_of_the_cpu(void **state)
     assert_null(ny_blas_coretype());
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_follow_the_views),
-        cmocka_unit_test(single_precision_products),
-        cmocka_unit_test(gram_fills_the_lower_triangle_only),
-        cmocka_unit_test(gemv_follows_the_view),
-        cmocka_unit_test(a_mirror_copies_the_lower_triangle),
-        cmocka_unit_test(cholesky_reads_and_writes_its_triangle_only),
-        cmocka_unit_test(cholesky_names_the_failing_pivot),
-        cmocka_unit_test(triangular_solves_undo_the_product),
-        cmocka_unit_test(inverse_from_cholesky),
-        cmocka_unit_test(the_first_bad_number_is_found),
-        cmocka_unit_test(dot_sums_every_length),
-        cmocka_unit_test(workers_do_not_disturb_each_other),
-        cmocka_unit_test(blas_names_itself),
-        cmocka_unit_test(blocks_of_a_gram_make_up_its_lower_triangle),
-        cmocka_unit_test(empty_matrices_are_fine),
-        cmocka_unit_test(views_of_rows_and_columns),
-        cmocka_unit_test(blas_has_the_vectors_of_the_cpu),
-    };
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

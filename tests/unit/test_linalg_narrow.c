@@ -2,17 +2,9 @@
  * size, which have the same bits. What a call must not read holds NaN. */
 #include "linalg/narrow.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/cpu.h"
 #include "base/random.h"
+#include "support/test.h"
 
 enum { MOST = 41, STRIDE = MOST + 3, B = NY_NARROW };
 
@@ -91,11 +83,10 @@ static void try_shape(const struct ny_narrow_ops *ops, size_t rows, size_t cols)
 #define DECLARE(variant, family) extern const struct ny_narrow_ops ny_narrow_ops_##variant;
 NY_CPU_VARIANTS(DECLARE)
 
-static void products_are_those_of_plain_loops(void **state)
+TEST(products_are_those_of_plain_loops)
 {
     static const size_t sizes[] = {1, 2, 7, 8, 9, 12, 13, 16, 23, MOST};
 
-    (void)state;
 #define TRY(variant, family)                                                                       \
     for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]) && (family) <= ny_cpu_family(); s++) { \
         try_shape(&ny_narrow_ops_##variant, sizes[s], sizes[s]);                                   \
@@ -105,13 +96,12 @@ static void products_are_those_of_plain_loops(void **state)
 }
 
 /* Long rows are taken in pieces, for which X stays in cache. */
-static void pieces_of_long_rows_add_up(void **state)
+TEST(pieces_of_long_rows_add_up)
 {
     enum { ROWS = 13, COLS = 4100 };
     static double a[ROWS * COLS], x[COLS * B];
     const struct ny_narrow_product product = {a, COLS, COLS, x, Y};
 
-    (void)state;
     fill(a, ROWS * COLS, 4);
     fill(x, COLS * B, 5);
     memset(want, 0, sizeof(want));
@@ -125,12 +115,4 @@ static void pieces_of_long_rows_add_up(void **state)
         compare(ROWS, COLS, "multiply in pieces");                                                 \
     }
     NY_CPU_VARIANTS(TRY_LONG)
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(products_are_those_of_plain_loops),
-                                       cmocka_unit_test(pieces_of_long_rows_add_up)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,10 +2,6 @@
  * matrix. */
 #include "linalg/square.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/random.h"
 #include "base/thread.h"
 #include "support/context.h"
@@ -17,9 +13,8 @@ static const size_t orders[] = {1, 7, 8, 9, 31, 32, 33, 255, 256, 300, 515};
 
 static double *random_of(size_t m)
 {
-    double *A = malloc(m * (m + MARGIN) * sizeof(*A));
+    double *A = lend(m * (m + MARGIN) * sizeof(*A));
 
-    assert_non_null(A);
     ny_gaussian(m, NY_STREAM_DATA, 0, A, m * (m + MARGIN));
     return A;
 }
@@ -29,9 +24,8 @@ static struct ny_matrix view_of(double *A, size_t m)
     return (struct ny_matrix){A, m, m, m + MARGIN, false};
 }
 
-static void mirrors_copy_a_triangle(void **state)
+TEST(mirrors_copy_a_triangle)
 {
-    (void)state;
     for (size_t o = 0; o < 2 * sizeof(orders) / sizeof(orders[0]); o++)
         for (unsigned threads = 1; threads <= 5; threads++) {
             size_t m = orders[o / 2], stride = m + MARGIN;
@@ -49,19 +43,16 @@ static void mirrors_copy_a_triangle(void **state)
 
                     assert_memory_equal(&A[i * stride + j], &before[from], sizeof(*A));
                 }
-            free(A), free(before);
         }
 }
 
 /* Rows and columns of HAH add up to nothing, and no bit depends on the threads. */
-static void a_centred_square_has_no_means(void **state)
+TEST(a_centred_square_has_no_means)
 {
-    (void)state;
     for (size_t o = 0; o < sizeof(orders) / sizeof(orders[0]); o++) {
         size_t m = orders[o], stride = m + MARGIN;
-        double *first = random_of(m), *mean = malloc(m * sizeof(*mean));
+        double *first = random_of(m), *mean = lend(m * sizeof(*mean));
 
-        assert_non_null(mean);
         for (unsigned threads = 1; threads <= 5; threads++) {
             double *before = random_of(m), *A = random_of(m);
 
@@ -86,19 +77,16 @@ static void a_centred_square_has_no_means(void **state)
             }
             if (threads == 1) memcpy(first, A, m * stride * sizeof(*A));
             assert_memory_equal(A, first, m * stride * sizeof(*A));
-            free(A), free(before);
         }
-        free(first), free(mean);
     }
 }
 
-static void sums_are_added_from_left_to_right(void **state)
+TEST(sums_are_added_from_left_to_right)
 {
-    (void)state;
     for (size_t o = 0; o < sizeof(orders) / sizeof(orders[0]); o++)
         for (unsigned threads = 1; threads <= 5; threads++) {
             size_t m = orders[o];
-            double *A = random_of(m), *sums = malloc(m * sizeof(*sums));
+            double *A = random_of(m), *sums = lend(m * sizeof(*sums));
 
             ny_context_set_crew(ctx, threads);
             assert_int_equal(ny_square_sums(ctx, view_of(A, m), sums), NY_OK);
@@ -109,13 +97,11 @@ static void sums_are_added_from_left_to_right(void **state)
                     sum += A[i * (m + MARGIN) + j];
                 assert_memory_equal(&sums[i], &sum, sizeof(sum));
             }
-            free(sums), free(A);
         }
 }
 
-static void one_value_that_is_not_finite_is_seen(void **state)
+TEST(one_value_that_is_not_finite_is_seen)
 {
-    (void)state;
     for (unsigned threads = 1; threads <= 3; threads++) {
         size_t m = 300, stride = m + MARGIN;
         double *A = random_of(m);
@@ -133,17 +119,15 @@ static void one_value_that_is_not_finite_is_seen(void **state)
             assert_false(finite);
             A[i * stride + m - 1 - i] = value;
         }
-        free(A);
     }
 }
 
 /* Both ways, of matrices that are not square; the same bits for any number of threads. */
-static void products_with_vectors_are_those_of_the_sums(void **state)
+TEST(products_with_vectors_are_those_of_the_sums)
 {
     enum { ROWS = 700, COLS = 515 };
     double *A = random_of(ROWS), *x = random_of(30), y[ROWS], one[ROWS];
 
-    (void)state;
     for (int transposed = 0; transposed < 2; transposed++)
         for (unsigned threads = 1; threads <= 4; threads++) {
             struct ny_matrix view = {A, ROWS, COLS, ROWS + MARGIN, false};
@@ -166,15 +150,13 @@ static void products_with_vectors_are_those_of_the_sums(void **state)
             if (threads == 1) memcpy(one, y, rows * sizeof(*y));
             assert_memory_equal(one, y, rows * sizeof(*y));
         }
-    free(A), free(x);
 }
 
-static void lengths_overflow_only_where_the_norm_does(void **state)
+TEST(lengths_overflow_only_where_the_norm_does)
 {
     enum { M = 300 };
     double *A = random_of(M), lengths[M];
 
-    (void)state;
     for (size_t j = 0; j < M; j++) {
         A[7 * (M + MARGIN) + j] = 3e200;
         A[8 * (M + MARGIN) + j] = 3e-200;
@@ -195,15 +177,13 @@ static void lengths_overflow_only_where_the_norm_does(void **state)
         assert_true(fabs(lengths[8] / (3e-200 * sqrt(M)) - 1) < 1e-14);
         assert_true(lengths[9] == 0 && isnan(lengths[10]));
     }
-    free(A);
 }
 
-static void an_interrupt_is_heard_before_each_pass(void **state)
+TEST(an_interrupt_is_heard_before_each_pass)
 {
     enum { N = 8 };
     double a[N * N] = {0}, sums[N];
 
-    (void)state;
     ny_context_interrupt(ctx, 2);
     assert_int_equal(ny_square_sums(ctx, ny_matrix(a, N, N), sums), NY_EINTERRUPTED);
     assert_int_equal(ny_gemv_lanes(ctx, 1, ny_matrix(a, N, N), a, sums), NY_EINTERRUPTED);
@@ -211,17 +191,4 @@ static void an_interrupt_is_heard_before_each_pass(void **state)
     assert_int_equal(ny_square_sums(ctx, ny_matrix(a, N, N), sums), NY_OK);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mirrors_copy_a_triangle),
-        cmocka_unit_test(a_centred_square_has_no_means),
-        cmocka_unit_test(sums_are_added_from_left_to_right),
-        cmocka_unit_test(one_value_that_is_not_finite_is_seen),
-        cmocka_unit_test(products_with_vectors_are_those_of_the_sums),
-        cmocka_unit_test(lengths_overflow_only_where_the_norm_does),
-        cmocka_unit_test(an_interrupt_is_heard_before_each_pass),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

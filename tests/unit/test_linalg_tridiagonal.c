@@ -2,10 +2,6 @@
  * threads; linalg/strip.h against plain loops, in every family that this CPU can run. */
 #include "linalg/tridiagonal.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/cpu.h"
 #include "base/random.h"
 #include "linalg/strip.h"
@@ -21,9 +17,8 @@ struct reduced {
 
 static double *doubles(size_t count)
 {
-    double *x = malloc((count ? count : 1) * sizeof(*x));
+    double *x = lend((count ? count : 1) * sizeof(*x));
 
-    assert_non_null(x);
     return x;
 }
 
@@ -57,11 +52,6 @@ static struct reduced reduce(const double *A, size_t m)
     return r;
 }
 
-static void release(struct reduced *r)
-{
-    free(r->A), free(r->d), free(r->e), free(r->tau), free(r->Q);
-}
-
 /* Element (i, j) of QTQᵀ. */
 static double rebuilt(const struct reduced *r, size_t m, size_t i, size_t j)
 {
@@ -93,7 +83,6 @@ static void check_matrix(const double *A, size_t m)
                 fail_msg("order %zu: rows %zu, %zu: %g of Q, %g of A", m, i, j, inner - (i == j),
                          found - wanted);
         }
-    release(&r);
 }
 
 static void check(size_t m)
@@ -101,26 +90,23 @@ static void check(size_t m)
     double *A = triangle(m);
 
     check_matrix(A, m);
-    free(A);
 }
 
 /* Orders at and beside the ends of panels, strips, pieces and blocks. */
-static void reductions_rebuild_any_matrix(void **state)
+TEST(reductions_rebuild_any_matrix)
 {
     static const size_t orders[] = {1,  2,  3,  7,  8,   9,   31,  32,  33,  34,  63,
                                     64, 65, 66, 97, 127, 128, 129, 130, 193, 257, 300};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++)
         check(orders[i]);
 }
 
 /* A narrow kernel leaves a diagonal of ones, and values beside it whose squares have few digits. */
-static void squares_that_underflow_leave_q_orthogonal(void **state)
+TEST(squares_that_underflow_leave_q_orthogonal)
 {
     static const size_t orders[] = {3, 34, 130};
 
-    (void)state;
     for (size_t k = 0; k < sizeof(orders) / sizeof(orders[0]); k++)
         for (int exponent = -545; exponent < -470; exponent += 3) {
             size_t m = orders[k], stride = m + MARGIN;
@@ -132,17 +118,15 @@ static void squares_that_underflow_leave_q_orthogonal(void **state)
                 A[i * stride + i] = 1;
             }
             check_matrix(A, m);
-            free(A);
         }
 }
 
-static void no_bit_depends_on_threads(void **state)
+TEST(no_bit_depends_on_threads)
 {
     enum { M = 421 };
     double *A = triangle(M);
     struct reduced one, other;
 
-    (void)state;
     ny_context_set_threads(ctx, 1);
     one = reduce(A, M);
     for (unsigned threads = 2; threads <= 9; threads += threads < 4 ? 1 : 5) {
@@ -151,21 +135,17 @@ static void no_bit_depends_on_threads(void **state)
         assert_memory_equal(one.d, other.d, M * sizeof(double));
         assert_memory_equal(one.e, other.e, (M - 1) * sizeof(double));
         assert_memory_equal(one.Q, other.Q, M * M * sizeof(double));
-        release(&other);
     }
     ny_context_set_threads(ctx, 0);
-    release(&one);
-    free(A);
 }
 
 /* A diagonal has nothing to reflect; a matrix of zeros and a row that is already reduced, too. */
-static void reduced_matrices_stay(void **state)
+TEST(reduced_matrices_stay)
 {
     enum { M = 40 };
     double *A = triangle(M);
     struct reduced r;
 
-    (void)state;
     for (size_t i = 0; i < M; i++)
         for (size_t j = 0; j < i; j++)
             A[i * (M + MARGIN) + j] = j + 1 == i && i % 3 ? 0.5 : 0;
@@ -174,18 +154,15 @@ static void reduced_matrices_stay(void **state)
         assert_true(r.d[i] == A[i * (M + MARGIN) + i] && (!i || r.tau[i] == 0));
         assert_true(i + 1 == M || r.e[i] == A[(i + 1) * (M + MARGIN) + i]);
     }
-    release(&r);
-    free(A);
 }
 
-static void too_small_a_budget_is_said(void **state)
+TEST(too_small_a_budget_is_said)
 {
     enum { M = 200 };
     double *A = triangle(M), d[M], e[M], tau[M];
     struct ny_matrix view = {A, M, M, M + MARGIN, false};
     struct ny_context *small;
 
-    (void)state;
     assert_int_equal(ny_context_new(&small), NY_OK);
     for (int few = 2; few-- > 0;) {
         size_t bytes = ny_tridiagonal_bytes(M) + 1024;
@@ -195,7 +172,6 @@ static void too_small_a_budget_is_said(void **state)
     }
     assert_true(ny_memory_used(small) == 0);
     ny_context_free(small);
-    free(A);
 }
 
 static void try_strip(ny_strip_fn *strip, size_t m, size_t first)
@@ -219,17 +195,15 @@ static void try_strip(ny_strip_fn *strip, size_t m, size_t first)
             fail_msg("rows from %zu of %zu: entry %zu is %.17g, not %.17g", first, m, i, y[i],
                      want);
     }
-    free(A), free(x), free(y);
 }
 
 #define DECLARE(variant, family) extern ny_strip_fn ny_strip_##variant;
 NY_CPU_VARIANTS(DECLARE)
 
-static void strips_are_those_of_plain_loops(void **state)
+TEST(strips_are_those_of_plain_loops)
 {
     static const size_t orders[] = {1, 2, 7, 8, 9, 17, 64, 65, 71, 136};
 
-    (void)state;
 #define TRY(variant, family)                                                                       \
     for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]) && (family) <= ny_cpu_family(); i++) \
         for (size_t first = 0; first < orders[i]; first += 8)                                      \
@@ -237,16 +211,4 @@ static void strips_are_those_of_plain_loops(void **state)
     NY_CPU_VARIANTS(TRY)
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reductions_rebuild_any_matrix),
-        cmocka_unit_test(squares_that_underflow_leave_q_orthogonal),
-        cmocka_unit_test(no_bit_depends_on_threads),
-        cmocka_unit_test(reduced_matrices_stay),
-        cmocka_unit_test(too_small_a_budget_is_said),
-        cmocka_unit_test(strips_are_those_of_plain_loops),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

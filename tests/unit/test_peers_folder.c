@@ -1,18 +1,12 @@
 /* The transport through files in a folder, between real processes: the bytes of one process, ranks
  * that are killed, do not come, or are replaced, folders that cannot be written, and what runs that
  * were killed have left. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dirent.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "peers/folder.h"
+#include "support/test.h"
 #include "unit/processes_case.h"
 
 enum { NOTICE_S = 5 };
@@ -56,13 +50,12 @@ static int exchange(struct ny_context *own, unsigned rank, unsigned ranks)
     return err;
 }
 
-static void test_any_number_of_processes(void **state)
+TEST(test_any_number_of_processes)
 {
     static const unsigned counts[] = {1, 2, 3, 5};
     struct ny_group_shape all = ny_group_shape(CASE_SHARDS, 0, 1);
     uint64_t alone[CASE_SHARDS];
 
-    (void)state;
     assert_int_equal(ny_group_run(ctx, &all, NULL, case_exchange, alone), NY_OK);
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         run(counts[i], exchange);
@@ -120,9 +113,8 @@ static void assert_left_well(void)
     assert_int_equal(count_entries("run-"), 0);
 }
 
-static void test_runs_follow_one_another(void **state)
+TEST(test_runs_follow_one_another)
 {
-    (void)state;
     run(3, hurry);
     assert_left_well();
 }
@@ -146,9 +138,8 @@ static int begin_early(struct ny_context *own, unsigned rank, unsigned ranks)
     return err;
 }
 
-static void test_who_waits_in_a_run_that_ends_leaves_nothing_of_it(void **state)
+TEST(test_who_waits_in_a_run_that_ends_leaves_nothing_of_it)
 {
-    (void)state;
     run(3, begin_early);
     assert_left_well();
 }
@@ -215,19 +206,17 @@ static void notice_killed(unsigned ranks)
     assert_int_equal(count_entries("run-"), 0);
 }
 
-static void test_a_killed_rank_is_noticed(void **state)
+TEST(test_a_killed_rank_is_noticed)
 {
-    (void)state;
     notice_killed(3);
     notice_killed(12);
 }
 
 /* Rank 2, which waits for the others, is told to end; rank 0, which computes, hears why. */
-static void test_an_interrupt_ends_all(void **state)
+TEST(test_an_interrupt_ends_all)
 {
     double began_s;
 
-    (void)state;
     for (unsigned rank = 0; rank < 3; rank++)
         begin(rank, 3, run_work);
     for (unsigned rank = 0; rank < 3; rank++)
@@ -246,9 +235,8 @@ static void test_an_interrupt_ends_all(void **state)
 }
 
 /* A process that takes the rank of the dead one is not taken for it, and waits for a new run. */
-static void test_a_successor_is_told_apart(void **state)
+TEST(test_a_successor_is_told_apart)
 {
-    (void)state;
     for (unsigned rank = 0; rank < 3; rank++)
         begin(rank, 3, run_work);
     for (unsigned rank = 0; rank < 3; rank++)
@@ -287,9 +275,8 @@ static int run_failing(struct ny_context *own, unsigned rank, unsigned ranks)
     return err;
 }
 
-static void test_a_failure_is_told_to_all(void **state)
+TEST(test_a_failure_is_told_to_all)
 {
-    (void)state;
     run(3, run_failing);
     for (unsigned rank = 0; rank < 3; rank++) {
         assert_string_equal(answer[rank].message, "shard 2: row 7 is no row");
@@ -306,11 +293,10 @@ static int wait_alone(struct ny_context *own, unsigned rank, unsigned ranks)
     return ny_folder_open(&transport, own, &wish);
 }
 
-static void test_a_missing_rank_is_named(void **state)
+TEST(test_a_missing_rank_is_named)
 {
     double began_s = ny_now();
 
-    (void)state;
     begin(0, 4, wait_alone);
     begin(1, 4, wait_alone);
     end(0);
@@ -323,9 +309,8 @@ static void test_a_missing_rank_is_named(void **state)
     assert_true(ny_now() - began_s < 3);
 }
 
-static void test_ranks_are_taken(void **state)
+TEST(test_ranks_are_taken)
 {
-    (void)state;
     begin(0, 2, run_work); /* two that run */
     begin(1, 2, run_work);
     await(1, 1);
@@ -345,9 +330,8 @@ static int count_more(struct ny_context *own, unsigned rank, unsigned ranks)
     return open_rank(&transport, own, rank, ranks + rank);
 }
 
-static void test_counts_agree(void **state)
+TEST(test_counts_agree)
 {
-    (void)state;
     run(2, count_more);
     for (unsigned rank = 0; rank < 2; rank++) {
         assert_int_equal(answer[rank].status, NY_EUSAGE);
@@ -365,11 +349,10 @@ static int be_interrupted(struct ny_context *own, unsigned rank, unsigned ranks)
     return open_rank(&transport, own, rank, ranks);
 }
 
-static void test_waiting_is_interrupted(void **state)
+TEST(test_waiting_is_interrupted)
 {
     double began_s = ny_now();
 
-    (void)state;
     begin(0, 2, be_interrupted);
     await(0, 1);
     rest(0.2);
@@ -391,9 +374,8 @@ static int refuse_folder(struct ny_context *own, unsigned rank, unsigned ranks)
     return open_rank(&transport, own, 0, ranks);
 }
 
-static void test_a_folder_without_rights(void **state)
+TEST(test_a_folder_without_rights)
 {
-    (void)state;
     assert_int_equal(chmod(folder, 0555), 0);
     begin(0, 2, refuse_folder);
     end(0);
@@ -412,9 +394,8 @@ static int fill_disk(struct ny_context *own, unsigned rank, unsigned ranks)
     return exchange(own, rank, ranks);
 }
 
-static void test_a_full_disk(void **state)
+TEST(test_a_full_disk)
 {
-    (void)state;
     run(2, fill_disk);
     for (unsigned rank = 0; rank < 2; rank++) {
         assert_int_equal(answer[rank].status, NY_EIO);
@@ -441,13 +422,12 @@ static int stop_in_round(struct ny_context *own, unsigned rank, unsigned ranks)
     return err;
 }
 
-static void test_a_word_on_a_full_disk_leaves_no_file_open(void **state)
+TEST(test_a_word_on_a_full_disk_leaves_no_file_open)
 {
     struct ny_folder_word word;
     char fresh[PATH_MAX + 4], why[BUFSIZ + 1];
     int before = dup(0), after;
 
-    (void)state;
     close(before);
     snprintf(word.path, sizeof(word.path), "%s/word", folder);
     snprintf(fresh, sizeof(fresh), "%s.new", word.path);
@@ -461,9 +441,8 @@ static void test_a_word_on_a_full_disk_leaves_no_file_open(void **state)
     assert_int_equal(after, before);
 }
 
-static void test_leftovers_mislead_nobody(void **state)
+TEST(test_leftovers_mislead_nobody)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         for (unsigned rank = 0; rank < 3; rank++)
             begin(rank, 3, stop_in_round);
@@ -481,27 +460,4 @@ static void test_leftovers_mislead_nobody(void **state)
     assert_int_equal(count_entries("peer-"), 3);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_any_number_of_processes, make, clear),
-        cmocka_unit_test_setup_teardown(test_runs_follow_one_another, make, clear),
-        cmocka_unit_test_setup_teardown(test_who_waits_in_a_run_that_ends_leaves_nothing_of_it,
-                                        make, clear),
-        cmocka_unit_test_setup_teardown(test_a_killed_rank_is_noticed, make, clear),
-        cmocka_unit_test_setup_teardown(test_an_interrupt_ends_all, make, clear),
-        cmocka_unit_test_setup_teardown(test_a_successor_is_told_apart, make, clear),
-        cmocka_unit_test_setup_teardown(test_a_failure_is_told_to_all, make, clear),
-        cmocka_unit_test_setup_teardown(test_a_missing_rank_is_named, make, clear),
-        cmocka_unit_test_setup_teardown(test_ranks_are_taken, make, clear),
-        cmocka_unit_test_setup_teardown(test_counts_agree, make, clear),
-        cmocka_unit_test_setup_teardown(test_waiting_is_interrupted, make, clear),
-        cmocka_unit_test_setup_teardown(test_a_folder_without_rights, make, clear),
-        cmocka_unit_test_setup_teardown(test_a_full_disk, make, clear),
-        cmocka_unit_test_setup_teardown(test_a_word_on_a_full_disk_leaves_no_file_open, make,
-                                        clear),
-        cmocka_unit_test_setup_teardown(test_leftovers_mislead_nobody, make, clear),
-    };
-
-    return cmocka_run_group_tests_name("peers_folder", tests, NULL, NULL);
-}
+AROUND_EACH(make, clear)

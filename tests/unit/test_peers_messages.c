@@ -1,17 +1,9 @@
 /* The files of the transport through a folder, between processes that all live: messages of another
  * size than is waited for, rounds that are over, and failures that are told. And the memory that a
  * process gives its peers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <math.h>
-
 #include "base/memory.h"
 #include "peers/folder.h"
+#include "support/test.h"
 #include "unit/processes_case.h"
 
 static int open_rank(struct ny_transport **out, struct ny_context *own, unsigned rank,
@@ -53,9 +45,8 @@ static int trade_more(struct ny_context *own, unsigned rank, unsigned ranks)
     return give_more(own, rank, ranks, true);
 }
 
-static void test_messages_of_another_size_are_refused(void **state)
+TEST(test_messages_of_another_size_are_refused)
 {
-    (void)state;
     for (int trades = 0; trades < 2; trades++) {
         run(2, trades ? trade_more : gather_more);
         for (unsigned rank = 0; rank < 2; rank++) {
@@ -92,9 +83,8 @@ static int make_rounds(struct ny_context *own, unsigned rank, unsigned ranks)
     return err;
 }
 
-static void test_rounds_leave_no_files(void **state)
+TEST(test_rounds_leave_no_files)
 {
-    (void)state;
     run(2, make_rounds);
     for (unsigned rank = 0; rank < 2; rank++) {
         assert_string_equal(answer[rank].message, "");
@@ -126,9 +116,8 @@ static int fail_twice(struct ny_context *own, unsigned rank, unsigned ranks)
     return err;
 }
 
-static void test_the_first_failure_is_heard(void **state)
+TEST(test_the_first_failure_is_heard)
 {
-    (void)state;
     run(2, fail_twice);
     assert_int_equal(answer[0].status, NY_OK);
     assert_int_equal(answer[1].status, NY_EDATA);
@@ -164,9 +153,8 @@ static int share_memory(struct ny_context *own, unsigned rank, unsigned ranks)
 }
 
 /* Processes of one machine share what is free on it, but not what each was given. */
-static void test_a_budget_that_was_given_is_not_shared(void **state)
+TEST(test_a_budget_that_was_given_is_not_shared)
 {
-    (void)state;
     run(2, share_memory);
     for (unsigned rank = 0; rank < 2; rank++) {
         struct ny_group_shape shape = ny_group_shape(CASE_SHARDS, rank, 2);
@@ -178,14 +166,4 @@ static void test_a_budget_that_was_given_is_not_shared(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_messages_of_another_size_are_refused, make, clear),
-        cmocka_unit_test_setup_teardown(test_rounds_leave_no_files, make, clear),
-        cmocka_unit_test_setup_teardown(test_the_first_failure_is_heard, make, clear),
-        cmocka_unit_test_setup_teardown(test_a_budget_that_was_given_is_not_shared, make, clear),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(make, clear)

@@ -1,9 +1,6 @@
 /* place/drift.h: which new rows are measured, and from where on their drift is large. */
 #include "support/context.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/compare.h"
 #include "base/random.h"
 #include "place/drift.h"
@@ -33,11 +30,10 @@ static void stream(struct ny_drift_sample *sample, uint64_t rows)
     }
 }
 
-static void test_a_stream_gives_the_rows_that_are_drawn(void **state)
+TEST(test_a_stream_gives_the_rows_that_are_drawn)
 {
     enum { ROOM = 8 };
 
-    (void)state;
     for (uint64_t rows = 1; rows < 300; rows++) {
         struct ny_drift_sample sample;
         uint64_t numbers[ROOM];
@@ -54,13 +50,12 @@ static void test_a_stream_gives_the_rows_that_are_drawn(void **state)
 }
 
 /* Each slice has one, and of rows that alternate both kinds come. */
-static void test_rows_are_drawn_from_everywhere(void **state)
+TEST(test_rows_are_drawn_from_everywhere)
 {
     enum { ROWS = 1000000, SLICE = 512 };
     size_t room = ny_drift_room(8), count, odd = 0;
     uint64_t numbers[2048];
 
-    (void)state;
     assert_int_equal(room, 2048);
     count = ny_drift_draw(ROWS, room, numbers);
     assert_in_range(count, ROWS / SLICE, ROWS / SLICE + 1);
@@ -72,9 +67,8 @@ static void test_rows_are_drawn_from_everywhere(void **state)
     assert_int_equal(ny_drift_draw(0, room, numbers), 0);
 }
 
-static void test_wide_rows_are_fewer(void **state)
+TEST(test_wide_rows_are_fewer)
 {
-    (void)state;
     assert_int_equal(ny_drift_room(8 << 10), 2048);
     assert_int_equal(ny_drift_room((8 << 10) + 1), 1024);
     assert_int_equal(ny_drift_room(1 << 20), 256);
@@ -96,11 +90,10 @@ static double share_up_to(const double *values, size_t count, double at)
 }
 
 /* The distance is the largest over all values, whatever repeats. */
-static void test_the_distance_is_that_of_all_values(void **state)
+TEST(test_the_distance_is_that_of_all_values)
 {
     enum { A = 40, B = 25 };
 
-    (void)state;
     for (uint64_t round = 0; round < 200; round++) {
         double a[A], b[B], most = 0;
         double few = round % 2 ? 9 : 1e6; /* of so many different values many repeat */
@@ -123,11 +116,10 @@ static void test_the_distance_is_that_of_all_values(void **state)
     }
 }
 
-static void test_rows_that_are_far_are_a_drift_unless_they_are_few(void **state)
+TEST(test_rows_that_are_far_are_a_drift_unless_they_are_few)
 {
     struct ny_drift drift = {.distance = 0.36, .rows = 100, .of_fit = 512};
 
-    (void)state;
     assert_true(ny_drift_is_large(&drift));
     drift.distance = 0.34;
     assert_false(ny_drift_is_large(&drift));
@@ -142,13 +134,12 @@ static void test_rows_that_are_far_are_a_drift_unless_they_are_few(void **state)
 }
 
 /* Rows that are drawn alike: fewer than one case in 200 is a drift, however few they are. */
-static void test_false_alarms(void **state)
+TEST(test_false_alarms)
 {
     enum { FIT = 512, CASES = 2000 };
     static const size_t rows[] = {4, 10, 20, 64};
     size_t alarms = 0;
 
-    (void)state;
     for (uint64_t c = 0; c < CASES; c++) {
         struct ny_drift drift = {.of_fit = FIT, .rows = rows[c % 4]};
         double fit[FIT], new[64];
@@ -165,16 +156,4 @@ static void test_false_alarms(void **state)
     assert_true(alarms < CASES / 200);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_stream_gives_the_rows_that_are_drawn),
-        cmocka_unit_test(test_rows_are_drawn_from_everywhere),
-        cmocka_unit_test(test_wide_rows_are_fewer),
-        cmocka_unit_test(test_the_distance_is_that_of_all_values),
-        cmocka_unit_test(test_rows_that_are_far_are_a_drift_unless_they_are_few),
-        cmocka_unit_test(test_false_alarms),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

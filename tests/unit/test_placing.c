@@ -1,14 +1,6 @@
 /* Names among the points of a picture: all within its axes, none on another, common ones first. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <math.h>
-
 #include "report/placing.h"
+#include "support/test.h"
 
 enum { TOP = 100, BOTTOM = 700, LINE = 30, GAP = 8, COUNT = 40 };
 
@@ -27,13 +19,12 @@ static void check(const struct ny_name_place *names, size_t count)
     }
 }
 
-static void test_names_at_the_edge(void **state)
+TEST(test_names_at_the_edge)
 {
     struct ny_name_place names[] = {{"low", 200, BOTTOM - 2, 80, 9, false},
                                     {"lower", 210, BOTTOM + 1, 80, 8, false},
                                     {"high", 500, TOP - 40, 80, 7, false}};
 
-    (void)state;
     ny_place_names(names, 3, &axes);
     check(names, 3);
     for (size_t i = 0; i < 3; i++)
@@ -41,25 +32,23 @@ static void test_names_at_the_edge(void **state)
     assert_true(names[0].y == BOTTOM - LINE / 2 && names[2].y == TOP + LINE / 2);
 }
 
-static void test_names_that_are_apart_stay(void **state)
+TEST(test_names_that_are_apart_stay)
 {
     struct ny_name_place names[] = {{"b", 200, 300, 80, 5, false},
                                     {"a", 200, 340, 80, 5, false},
                                     {"c", 290, 300, 80, 50, false}};
 
-    (void)state;
     ny_place_names(names, 3, &axes);
     assert_true(names[0].text[0] == 'c' && names[1].text[0] == 'a' && names[2].text[0] == 'b');
     assert_true(names[0].y == 300 && names[1].y == 340 && names[2].y == 300);
 }
 
 /* The most common ones of many names at one place are kept, nearest to it. */
-static void test_a_crowd(void **state)
+TEST(test_a_crowd)
 {
     struct ny_name_place names[COUNT];
     size_t kept = 0;
 
-    (void)state;
     for (size_t i = 0; i < COUNT; i++)
         names[i] = (struct ny_name_place){"name", 200 + (double)(i % 3), 400, 80, i, false};
     ny_place_names(names, COUNT, &axes);
@@ -70,13 +59,4 @@ static void test_a_crowd(void **state)
     assert_int_equal(kept, 13);
     for (size_t i = kept; i < COUNT; i++)
         assert_true(names[i].left_out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names_at_the_edge),
-                                       cmocka_unit_test(test_names_that_are_apart_stay),
-                                       cmocka_unit_test(test_a_crowd)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,12 @@
 /* Pictures of embeddings: every point is where it should be, and looks as it should. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <cairo.h>
-#include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "nystream.h"
 #include "report/palette.h"
 #include "support/api_case.h"
+#include "support/options.h"
+#include "support/test.h"
 
 /* The rectangle of the axes in 1600 × 1200. */
 enum { LEFT = 150, TOP = 122, RIGHT = 1300, BOTTOM = 1082, FEW = 12, MANY = 6000 };
@@ -28,7 +18,7 @@ struct fixture {
 
 static int setup(void **state)
 {
-    struct fixture *f = calloc(1, sizeof(*f));
+    struct fixture *f = lend_zeros(sizeof(*f));
 
     if (!f || api_case_begin(&f->in, "points.nys")) return -1;
     snprintf(f->picture, sizeof(f->picture), "%s/picture.png", f->in.folder);
@@ -41,7 +31,6 @@ static int teardown(void **state)
     struct fixture *f = *state;
 
     api_case_end(&f->in);
-    free(f);
     return 0;
 }
 
@@ -51,9 +40,7 @@ static void make_store(struct fixture *f, const float *rows, size_t count, const
     struct ny_options *o;
 
     assert_int_equal(ny_append_rows(f->in.ctx, f->in.store, rows, count, 2, labels), NY_OK);
-    assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
-    assert_int_equal(ny_options_set(o, "map", "pca"), NY_OK);
-    assert_int_equal(ny_options_set(o, "approx", "exact"), NY_OK);
+    o = options_with(f->in.ctx, "map=pca approx=exact");
     assert_int_equal(ny_fit(f->in.ctx, f->in.store, "a", o, NULL), NY_OK);
     ny_options_free(o);
 }
@@ -130,7 +117,7 @@ static bool is_paper(uint32_t color)
     return (color & 255) > 0xe0 && (color >> 8 & 255) > 0xe0 && (color >> 16 & 255) > 0xe0;
 }
 
-static void test_few_points(void **state)
+TEST(test_few_points)
 {
     struct fixture *f = *state;
     float rows[2 * FEW], y[2 * FEW];
@@ -158,8 +145,8 @@ static void test_few_points(void **state)
 
 static void make_many(struct fixture *f, float *y)
 {
-    float *rows = malloc(2 * MANY * sizeof(float));
-    double *labels = malloc(MANY * sizeof(double));
+    float *rows = lend(2 * MANY * sizeof(float));
+    double *labels = lend(MANY * sizeof(double));
 
     for (int i = 0; i < MANY; i++) { /* two crescents, and one point by itself */
         double t = 3.1 * (i / 2) / MANY * 2;
@@ -172,14 +159,12 @@ static void make_many(struct fixture *f, float *y)
     rows[1] = 12;
     make_store(f, rows, MANY, labels);
     assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", 0, MANY, y), NY_OK);
-    free(rows);
-    free(labels);
 }
 
-static void test_many_points(void **state)
+TEST(test_many_points)
 {
     struct fixture *f = *state;
-    float *y = malloc(2 * MANY * sizeof(float));
+    float *y = lend(2 * MANY * sizeof(float));
     cairo_surface_t *image;
     size_t ink = 0;
 
@@ -196,13 +181,12 @@ static void test_many_points(void **state)
             ink += !is_paper(pixel(image, x, line));
     assert_in_range(ink, 5000, 120000);
     cairo_surface_destroy(image);
-    free(y);
 }
 
-static void test_colors_of_many(void **state)
+TEST(test_colors_of_many)
 {
     struct fixture *f = *state;
-    float *y = malloc(2 * MANY * sizeof(float));
+    float *y = lend(2 * MANY * sizeof(float));
     cairo_surface_t *image;
     double at[2];
 
@@ -231,18 +215,16 @@ static void test_colors_of_many(void **state)
         }
     }
     cairo_surface_destroy(image);
-    free(y);
 }
 
 /* At each place of a grid lie six points or more; one of them all is of another class. */
 static void check_rare(struct fixture *f, size_t count, const char *names)
 {
-    float *rows = malloc(2 * count * sizeof(float)), *y = malloc(2 * count * sizeof(float));
-    double *labels = calloc(count, sizeof(double)), at[2];
+    float *rows = lend(2 * count * sizeof(float)), *y = lend(2 * count * sizeof(float));
+    double *labels = lend_zeros(count * sizeof(double)), at[2];
     cairo_surface_t *image;
     uint32_t seen;
 
-    assert_true(rows && y && labels);
     for (size_t i = 0; i < count; i++) {
         rows[2 * i] = (float)(i % 25);
         rows[2 * i + 1] = (float)(i / 25 % 10);
@@ -258,27 +240,24 @@ static void check_rare(struct fixture *f, size_t count, const char *names)
     seen = pixel(image, at[0], at[1]);
     assert_true(distance(seen, ny_class_color[0]) < distance(seen, ny_class_color[1]));
     cairo_surface_destroy(image);
-    free(rows);
-    free(y);
-    free(labels);
 }
 
-static void test_a_rare_class_of_few(void **state)
+TEST(test_a_rare_class_of_few)
 {
     check_rare(*state, 1500, "no");
 }
 
-static void test_a_rare_class_of_many(void **state)
+TEST(test_a_rare_class_of_many)
 {
     check_rare(*state, MANY, "no");
 }
 
-static void test_a_name_does_not_hide_its_class(void **state)
+TEST(test_a_name_does_not_hide_its_class)
 {
     check_rare(*state, MANY, "yes");
 }
 
-static void test_axes(void **state)
+TEST(test_axes)
 {
     struct fixture *f = *state;
     float rows[2 * FEW], y[2 * FEW], turned[2 * FEW];
@@ -313,7 +292,7 @@ static void test_axes(void **state)
 
 /* Colours tell how crowded a place is, also where each point has a mark: of few points in a heap
  * and one far away, that one has the colour of a single point. */
-static void test_density_of_few(void **state)
+TEST(test_density_of_few)
 {
     struct fixture *f = *state;
     float rows[2 * FEW], y[2 * FEW];
@@ -346,7 +325,7 @@ static bool has_ink(cairo_surface_t *image, int x, bool all)
 
 /* Numbers of seven digits along the y axis do not run into its title: both are to the left of the
  * frame, with white between them, and nothing is cut off. */
-static void test_wide_numbers(void **state)
+TEST(test_wide_numbers)
 {
     struct fixture *f = *state;
     float rows[2 * FEW];
@@ -376,7 +355,7 @@ static void test_wide_numbers(void **state)
 }
 
 /* A title that is too long ends in …, before the picture does. */
-static void test_long_title(void **state)
+TEST(test_long_title)
 {
     struct fixture *f = *state;
     float rows[2 * FEW];
@@ -396,10 +375,10 @@ static void test_long_title(void **state)
 }
 
 /* All of it is in the budget, whatever the number of rows, and given back. */
-static void test_memory(void **state)
+TEST(test_memory)
 {
     struct fixture *f = *state;
-    float *y = malloc(2 * MANY * sizeof(float));
+    float *y = lend(2 * MANY * sizeof(float));
     struct ny_options *o;
 
     make_many(f, y);
@@ -410,24 +389,6 @@ static void test_memory(void **state)
     ny_context_set_memory(f->in.ctx, 128 << 20);
     assert_int_equal(ny_plot(f->in.ctx, f->in.store, "a", f->picture, o), NY_OK);
     ny_options_free(o);
-    free(y);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_few_points, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_many_points, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_colors_of_many, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_rare_class_of_few, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_rare_class_of_many, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_name_does_not_hide_its_class, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_axes, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_density_of_few, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_wide_numbers, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_long_title, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
-    };
-
-    return cmocka_run_group_tests_name("plot", tests, NULL, NULL);
-}
+AROUND_EACH(setup, teardown)

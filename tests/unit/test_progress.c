@@ -1,20 +1,11 @@
-/* base/progress.h: one share for the whole job, which never goes back, whatever its passes do; and
- * what an interrupt between two of them keeps. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <string.h>
-
+/* base/progress.h: one share for the whole job, which never goes back, whatever its passes do. */
 #include "base/context.h"
 #include "base/error.h"
 #include "base/progress.h"
 #include "support/api_case.h"
 #include "support/files.h"
+#include "support/options.h"
+#include "support/test.h"
 
 enum { ROWS = 6000, COLUMNS = 8 };
 
@@ -56,11 +47,10 @@ static int end(void **state)
     return 0;
 }
 
-static void passes_of_a_fit_are_one_job(void **state)
+TEST(passes_of_a_fit_are_one_job)
 {
     struct seen seen = {0};
 
-    (void)state;
     ny_context_set_progress(in.ctx, note, &seen);
     assert_int_equal(ny_fit(in.ctx, in.store, "a", NULL, NULL), NY_OK);
     ny_context_set_progress(in.ctx, NULL, NULL);
@@ -71,13 +61,12 @@ static void passes_of_a_fit_are_one_job(void **state)
 }
 
 /* Stages that were planned for 1, 3 and 6 seconds. */
-static void shares_follow_the_plan(void **state)
+TEST(shares_follow_the_plan)
 {
     static const double planned_s[] = {1, 3, 6};
     struct seen seen = {0};
     struct ny_meter meter;
 
-    (void)state;
     ny_context_set_progress(in.ctx, note, &seen);
     ny_progress_begin(in.ctx, planned_s, 3);
     ny_progress_stage(in.ctx, 1, "middle");
@@ -117,12 +106,11 @@ static void stopped(int signal, const char *message)
     assert_int_equal(ny_check_interrupt(in.ctx), NY_OK);
 }
 
-static void an_interrupt_names_its_stage(void **state)
+TEST(an_interrupt_names_its_stage)
 {
     static const double planned_s[] = {1, 3, 6};
     struct ny_meter meter;
 
-    (void)state;
     ny_meter_start(&meter, in.ctx, "import", 0, 200); /* a call without a job */
     stopped(15, "terminated in stage import");
     meter.reported_s = 0;
@@ -143,72 +131,4 @@ static void an_interrupt_names_its_stage(void **state)
     stopped(2, "interrupted");
 }
 
-/* ---- a forest ------------------------------------------------------------------------------- */
-
-static char said[4096];
-
-static void listen(void *user, int level, const char *message)
-{
-    (void)user, (void)level;
-    if (!strstr(message, " trees, ")) return;
-    strncat(said, message, sizeof(said) - strlen(said) - 1);
-}
-
-/* Interrupts behind the second tree, before the third one has its buckets. */
-static void stop_behind_two(void *user, const struct ny_progress *progress)
-{
-    int *trees = user;
-
-    if (strcmp(progress->stage, "trees") != 0 || progress->fraction < 1) return;
-    if (++*trees == 2) ny_context_interrupt(in.ctx, 2);
-}
-
-static void grow(const char *name, int status)
-{
-    struct ny_options *options;
-
-    said[0] = 0;
-    assert_int_equal(ny_options_new(&options, in.ctx), NY_OK);
-    assert_int_equal(ny_options_set(options, "neighbors", "3"), NY_OK);
-    assert_int_equal(ny_options_set(options, "knn", "forest"), NY_OK);
-    assert_int_equal(ny_options_set(options, "leaf", "32"), NY_OK);
-    assert_int_equal(ny_graph(in.ctx, in.store, name, options, NULL), status);
-    ny_options_free(options);
-}
-
-/* A forest that was interrupted between two walks does none again that had ended. */
-static void a_forest_keeps_its_trees(void **state)
-{
-    char file[2][200];
-    int trees = 0;
-
-    (void)state;
-    ny_context_set_log(in.ctx, listen, NULL);
-    ny_context_set_progress(in.ctx, stop_behind_two, &trees);
-    grow("stopped", NY_EINTERRUPTED);
-    ny_context_set_progress(in.ctx, NULL, NULL);
-    ny_context_interrupt(in.ctx, 0);
-    ny_error_clear(in.ctx);
-    grow("stopped", NY_OK);
-    assert_int_equal(strncmp(said, "3 trees, 0 rounds", 17), 0);
-    grow("whole", NY_OK);
-    ny_context_set_log(in.ctx, NULL, NULL);
-    for (int i = 0; i < 2; i++) {
-        snprintf(file[i], sizeof(file[i]), "%s/%d.npy", in.folder, i);
-        assert_int_equal(ny_export(in.ctx, in.store, i ? "whole" : "stopped", "neighbors", file[i]),
-                         NY_OK);
-    }
-    same_files(file[0], file[1], "neighbors");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(passes_of_a_fit_are_one_job),
-        cmocka_unit_test(shares_follow_the_plan),
-        cmocka_unit_test(an_interrupt_names_its_stage),
-        cmocka_unit_test(a_forest_keeps_its_trees),
-    };
-
-    return cmocka_run_group_tests(tests, begin, end);
-}
+AROUND_ALL(begin, end)

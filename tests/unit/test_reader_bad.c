@@ -12,290 +12,191 @@ struct bad_case {
     size_t length;
     const char *npy; /* header text of an npy file before the content */
     struct ny_reader_options options;
-    int status;
-    const char *words[4]; /* that the message must hold */
+    int status;           /* 0: NY_EDATA */
     uint64_t line;        /* of the error; 0: any */
-    bool file_only;       /* the sentence needs the size or the name of a file */
+    bool file_only;       /* a pipe or gzip has no size that tells it */
     const char *labels;   /* content of a label file */
 };
 
 static const struct bad_case cases[] = {
     /* files that are no tables */
-    {"empty.csv", TEXT(""), .status = NY_EDATA, .words = {"is empty"}},
-    {"empty.npy", TEXT(""), .status = NY_EDATA, .words = {"is empty"}},
-    {"x.bin", TEXT("\1\2\3\4"), .status = NY_EDATA, .words = {"--format", "npy", "csv"}},
-    {"x.xz", TEXT("\xfd\x37zXZ\0\0\4"), .status = NY_EDATA, .words = {"give --format"}},
-    {"x.npz", TEXT("PK\3\4 stuff"), .status = NY_EDATA, .words = {"x.npz"}},
-    {"x.h5", TEXT("\x89HDF\r\n"), .status = NY_EDATA, .words = {"HDF5"}},
-    {"x.csv",
-     TEXT("\xff\xfe"
-          "1\0,\0002\0"),
-     .status = NY_EDATA, .words = {"line 1", "NUL byte"}},
-    {"x.csv", TEXT("1,2\n"), OPTIONS(.format = "cvs"), .status = NY_EUSAGE,
-     .words = {"--format", "'cvs'", "csv"}},
-    {"x.npy", TEXT("not an array"), OPTIONS(.format = "npy"), .status = NY_EDATA,
-     .words = {"does not begin like an npy"}},
-    {"x.npy", TEXT("not an array"), .status = NY_EDATA, .words = {"does not begin like an npy"}},
-    {"x.idx", TEXT("not an array"), OPTIONS(.format = "idx"), .status = NY_EDATA, .words = {"IDX"}},
+    {"empty.csv", TEXT("")},
+    {"empty.npy", TEXT("")},
+    {"x.bin", TEXT("\1\2\3\4")},
+    {"x.xz", TEXT("\xfd\x37zXZ\0\0\4")},
+    {"x.npz", TEXT("PK\3\4 stuff")},
+    {"x.h5", TEXT("\x89HDF\r\n")},
+    {"x.csv", TEXT("\xff\xfe"
+                   "1\0,\0002\0")},
+    {"x.csv", TEXT("1,2\n"), OPTIONS(.format = "cvs"), .status = NY_EUSAGE},
+    {"x.npy", TEXT("not an array"), OPTIONS(.format = "npy")},
+    {"x.npy", TEXT("not an array")},
+    {"x.idx", TEXT("not an array"), OPTIONS(.format = "idx")},
     /* npy: the header */
-    {"x.npy", TEXT("\x93NUMPY"), .status = NY_EDATA, .words = {"ends inside the npy header"}},
-    {"x.npy", TEXT("\x93NUMPY\1\0\x76\0{'descr'"), .status = NY_EDATA,
-     .words = {"ends inside the npy header", "truncated"}},
-    {"x.npy", TEXT("\x93NUMPY\4\0\x76\0\0\0{'descr'"), .status = NY_EDATA,
-     .words = {"version 4.0"}},
-    {"x.npy", TEXT("\x93NUMPY\2\0\xff\xff\xff\xff{'descr'"), .status = NY_EDATA,
-     .words = {"claims 4294967295 bytes"}},
+    {"x.npy", TEXT("\x93NUMPY")},
+    {"x.npy", TEXT("\x93NUMPY\1\0\x76\0{'descr'")},
+    {"x.npy", TEXT("\x93NUMPY\4\0\x76\0\0\0{'descr'")},
+    {"x.npy", TEXT("\x93NUMPY\2\0\xff\xff\xff\xff{'descr'")},
     {"x.npy",
-     NPY("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2, 1), }", "0123456789abcdef"),
-     .status = NY_EDATA, .words = {"more than two dimensions", "ascontiguousarray"}},
+     NPY("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2, 1), }", "0123456789abcdef")},
     {"x.npy",
-     NPY("{'descr': '<c8', 'fortran_order': False, 'shape': (1, 2), }", "0123456789abcdef"),
-     .status = NY_EDATA, .words = {"'<c8'", "float32"}},
-    {"x.npy", NPY("{'descr': '|O', 'fortran_order': False, 'shape': (1, 2), }", "01234567"),
-     .status = NY_EDATA, .words = {"'|O'"}},
-    {"x.npy", NPY("{'descr': '<U3', 'fortran_order': False, 'shape': (1,), }", "0123456789ab"),
-     .status = NY_EDATA, .words = {"'<U3'"}},
-    {"x.npy", NPY("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "0123"),
-     .status = NY_EDATA, .words = {"structured array", "structured_to_unstructured"}},
-    {"x.npy", NPY("{'descr': '<f4', 'fortran_order': False, 'shape': (), }", "0123"),
-     .status = NY_EDATA, .words = {"single number"}},
-    {"x.npy", NPY("{'descr': '<f4', 'fortran_order': False, 'shape': (0, 4), }", ""),
-     .status = NY_EDATA, .words = {"0 rows of 4 columns"}},
-    {"x.npy", NPY("{'descr': '<f4', 'fortran_order': False, 'shape': (4, 0), }", ""),
-     .status = NY_EDATA, .words = {"4 rows of 0 columns"}},
-    {"x.npy", NPY("{'descr': '<f4', 'fortran_order': False, 'shape': (-1, 4), }", "0123"),
-     .status = NY_EDATA, .words = {"shape"}},
-    {"x.npy", NPY("{'descr': '<f4', 'fortran_order': False, }", "0123"), .status = NY_EDATA,
-     .words = {"descr, fortran_order and shape"}},
-    {"x.npy", NPY("{'descr': '<f4', 'descr': '<f4', 'shape': (1, 1), }", "0123"),
-     .status = NY_EDATA, .words = {"once"}},
-    {"x.npy", NPY("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1), } x", "0123"),
-     .status = NY_EDATA, .words = {"nothing after"}},
-    {"x.npy", NPY("", "0123"), .status = NY_EDATA, .words = {"malformed"}},
-    {"x.npy", NPY("{'descr': '<f4'", "0123"), .status = NY_EDATA, .words = {"malformed"}},
+     NPY("{'descr': '<c8', 'fortran_order': False, 'shape': (1, 2), }", "0123456789abcdef")},
+    {"x.npy", NPY("{'descr': '|O', 'fortran_order': False, 'shape': (1, 2), }", "01234567")},
+    {"x.npy", NPY("{'descr': '<U3', 'fortran_order': False, 'shape': (1,), }", "0123456789ab")},
+    {"x.npy", NPY("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "0123")},
+    {"x.npy", NPY("{'descr': '<f4', 'fortran_order': False, 'shape': (), }", "0123")},
+    {"x.npy", NPY("{'descr': '<f4', 'fortran_order': False, 'shape': (0, 4), }", "")},
+    {"x.npy", NPY("{'descr': '<f4', 'fortran_order': False, 'shape': (4, 0), }", "")},
+    {"x.npy", NPY("{'descr': '<f4', 'fortran_order': False, 'shape': (-1, 4), }", "0123")},
+    {"x.npy", NPY("{'descr': '<f4', 'fortran_order': False, }", "0123")},
+    {"x.npy", NPY("{'descr': '<f4', 'descr': '<f4', 'shape': (1, 1), }", "0123")},
+    {"x.npy", NPY("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1), } x", "0123")},
+    {"x.npy", NPY("", "0123")},
+    {"x.npy", NPY("{'descr': '<f4'", "0123")},
     /* npy: the shape and the size of the file */
     {"x.npy",
-     NPY("{'descr': '|u1', 'fortran_order': False, 'shape': (1099511627776, 4), }", "0123"),
-     .status = NY_EDATA, .words = {"1099511627776 rows of 4", "only 4 bytes"}, .file_only = true},
+     NPY("{'descr': '|u1', 'fortran_order': False, 'shape': (1099511627776, 4), }", "0123")},
     {"x.npy",
-     NPY("{'descr': '|u1', 'fortran_order': False, 'shape': (1099511627776, 4), }", "0123"),
-     .status = NY_EDATA, .words = {"1099511627776", "truncated"}},
+     NPY("{'descr': '|u1', 'fortran_order': False, 'shape': (4, 1099511627776), }", "0123")},
     {"x.npy",
-     NPY("{'descr': '|u1', 'fortran_order': False, 'shape': (4, 1099511627776), }", "0123"),
-     .status = NY_EDATA, .words = {"1099511627776 columns"}},
+     NPY("{'descr': '<f8', 'fortran_order': False, 'shape': (4, 18446744073709551615), }", "0123")},
+    {"x.npy", NPY("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 99999999999, "
+                  "99999999999), }",
+                  "0123")},
     {"x.npy",
-     NPY("{'descr': '<f8', 'fortran_order': False, 'shape': (4, 18446744073709551615), }", "0123"),
-     .status = NY_EDATA, .words = {"18446744073709551615 columns"}},
-    {"x.npy",
-     NPY("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 99999999999, "
-         "99999999999), }",
-         "0123"),
-     .status = NY_EDATA, .words = {"columns", "the limit is"}},
-    {"x.npy",
-     NPY("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", "0123456701234567"),
-     .status = NY_EDATA, .words = {"3", "truncated"}},
-    {"x.npy",
-     NPY("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", "0123456701234567"),
-     .status = NY_EDATA, .words = {"3 rows of 2 × float32", "only 16 bytes"}, .file_only = true},
-    {"x.npy", NPY("{'descr': '|u1', 'fortran_order': False, 'shape': (2, 2), }", "01234"),
-     .status = NY_EDATA, .words = {" the 2 rows"}},
+     NPY("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", "0123456701234567")},
+    {"x.npy", NPY("{'descr': '|u1', 'fortran_order': False, 'shape': (2, 2), }", "01234")},
     /* npy: values */
     {"x.npy",
      NPY("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }",
          "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xc0\x7f"),
-     .status = NY_EDATA, .words = {"row 1 (from 0)", "column 2 (from 1)", "NaN", "--nan drop"},
      .line = 1},
     {"x.npy",
-     NPY("{'descr': '>f8', 'fortran_order': False, 'shape': (1, 1), }", "\xff\xf0\0\0\0\0\0\0"),
-     .status = NY_EDATA, .words = {"row 0", "column 1", "-Inf"}},
-    {"x.npy", NPY("{'descr': '<f2', 'fortran_order': False, 'shape': (1, 2), }", "\0\0\0\x7c"),
-     .status = NY_EDATA, .words = {"row 0", "column 2", "is Inf"}},
+     NPY("{'descr': '>f8', 'fortran_order': False, 'shape': (1, 1), }", "\xff\xf0\0\0\0\0\0\0")},
+    {"x.npy", NPY("{'descr': '<f2', 'fortran_order': False, 'shape': (1, 2), }", "\0\0\0\x7c")},
     {"x.npy", NPY("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1), }", "\0\0\xc0\x7f"),
-     OPTIONS(.nan_drop = true), .status = NY_EDATA, .words = {"each of its 1 rows", "--nan drop"}},
+     OPTIONS(.nan_drop = true)},
     {"x.npy",
      NPY("{'descr': '<i8', 'fortran_order': False, 'shape': (2, 1), }",
          "\0\0\0\0\0\0\0\0\1\0\0\0\0\0\x20\0"),
-     .status = NY_EDATA, .words = {"row 1", "int64", "exactly", "f64"}, .line = 1},
-    {"x.npy",
-     NPY("{'descr': '<u8', 'fortran_order': False, 'shape': (1, 1), }",
-         "\xff\xff\xff\xff\xff\xff\xff\xff"),
-     .status = NY_EDATA, .words = {"row 0", "uint64"}},
+     .line = 1},
+    {"x.npy", NPY("{'descr': '<u8', 'fortran_order': False, 'shape': (1, 1), }",
+                  "\xff\xff\xff\xff\xff\xff\xff\xff")},
     {"x.npy",
      NPY("{'descr': '<i4', 'fortran_order': False, 'shape': (1, 2), }", "\0\0\0\0\1\0\0\1"),
-     OPTIONS(.dtype = NY_F32), .status = NY_EDATA,
-     .words = {"column 2", "16777217", "f32", "wider --dtype"}},
+     OPTIONS(.dtype = NY_F32)},
     {"x.npy", NPY("{'descr': '<i2', 'fortran_order': False, 'shape': (1, 2), }", "\0\0\0\1"),
-     OPTIONS(.dtype = NY_U8), .status = NY_EDATA, .words = {"column 2", "256", "u8"}},
+     OPTIONS(.dtype = NY_U8)},
     {"x.npy", NPY("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1), }", "\0\0\0\x3f"),
-     OPTIONS(.dtype = NY_I16), .status = NY_EDATA, .words = {"column 1", "0.5", "i16"}},
+     OPTIONS(.dtype = NY_I16)},
     {"x.npy",
      NPY("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1), }",
          "\x9c\x75\0\x88\x3c\xe4\x37\x7e"),
-     OPTIONS(.dtype = NY_F32), .status = NY_EDATA, .words = {"e+300", "f32"}},
+     OPTIONS(.dtype = NY_F32)},
     {"x.npy", NPY("{'descr': '|u1', 'fortran_order': False, 'shape': (1, 4), }", "0123"),
-     OPTIONS(.dims = 3), .status = NY_EDATA, .words = {"4 columns", "--dims says 3"}},
+     OPTIONS(.dims = 3)},
     {"x.npy", NPY("{'descr': '|u1', 'fortran_order': False, 'shape': (1, 4), }", "0123"),
-     OPTIONS(.columns = "2,5"), .status = NY_EUSAGE, .words = {"--columns", "5", "1 to 4"}},
+     OPTIONS(.columns = "2,5"), .status = NY_EUSAGE},
     {"x.npy", NPY("{'descr': '|u1', 'fortran_order': False, 'shape': (1, 4), }", "0123"),
-     OPTIONS(.columns = "4-2"), .status = NY_EUSAGE, .words = {"backwards", "2-4"}},
+     OPTIONS(.columns = "4-2"), .status = NY_EUSAGE},
     {"x.npy", NPY("{'descr': '|u1', 'fortran_order': False, 'shape': (1, 4), }", "0123"),
-     OPTIONS(.columns = "size"), .status = NY_EUSAGE, .words = {"'size'", "no names"}},
+     OPTIONS(.columns = "size"), .status = NY_EUSAGE},
     {"x.npy", NPY("{'descr': '|u1', 'fortran_order': False, 'shape': (1, 4), }", "0123"),
-     OPTIONS(.label_column = "1"), .status = NY_EUSAGE, .words = {"--label-column", "--labels"}},
+     OPTIONS(.label_column = "1"), .status = NY_EUSAGE},
     /* csv: shape */
-    {"x.csv", TEXT("1,2,3\n4,5\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
-     .words = {"x.csv, line 2", "2 fields", "has 3"}, .line = 2, .file_only = true},
-    {"x.csv", TEXT("1,2,3\n\n4,5,6,7,8\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
-     .words = {"line 3", "5 fields", "has 3"}, .line = 3},
-    {"x.csv", TEXT("a,b\n1,2\n1,2\n3\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
-     .words = {"line 4", "1 field", "has 2"}, .line = 4},
-    {"x.csv", TEXT("\n\r\n \n\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
-     .words = {"no rows"}},
-    {"x.csv", TEXT("a,b,c\n"), OPTIONS(.format = "csv"), .status = NY_EDATA, .words = {"no rows"}},
-    {"x.csv", TEXT("a,b,c"), .status = NY_EDATA, .words = {"no rows"}},
-    {"x.csv", TEXT("1,2\n3,4\n"), OPTIONS(.dims = 3, .format = "csv"), .status = NY_EDATA,
-     .words = {"2 columns", "--dims says 3"}},
-    {"x.csv", TEXT("7\n8\n"), OPTIONS(.label_column = "1", .format = "csv"), .status = NY_EDATA,
-     .words = {"is left for the points"}},
+    {"x.csv", TEXT("1,2,3\n4,5\n"), OPTIONS(.format = "csv"), .line = 2, .file_only = true},
+    {"x.csv", TEXT("1,2,3\n\n4,5,6,7,8\n"), OPTIONS(.format = "csv"), .line = 3},
+    {"x.csv", TEXT("a,b\n1,2\n1,2\n3\n"), OPTIONS(.format = "csv"), .line = 4},
+    {"x.csv", TEXT("\n\r\n \n\n"), OPTIONS(.format = "csv")},
+    {"x.csv", TEXT("a,b,c\n"), OPTIONS(.format = "csv")},
+    {"x.csv", TEXT("a,b,c")},
+    {"x.csv", TEXT("1,2\n3,4\n"), OPTIONS(.dims = 3, .format = "csv")},
+    {"x.csv", TEXT("7\n8\n"), OPTIONS(.label_column = "1", .format = "csv")},
     /* csv: values */
-    {"x.csv", TEXT("1,2\n3,4\n5,oops\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
-     .words = {"line 3", "column 2", "'oops'", "not a number"}, .line = 3},
-    {"x.csv", TEXT("len,width\n1,2\n3,tall\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
-     .words = {"line 3", "column 2", "('width')", "'tall'"}},
-    {"x.csv", TEXT("kind,size\nM,2\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
-     .words = {"line 2", "column 1", "('kind')", "--label-column"}},
-    {"x.csv", TEXT("1,2\n3,1.5.2\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
-     .words = {"line 2", "'1.5.2'"}},
-    {"x.csv", TEXT("1,2\n3,0x10\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
-     .words = {"line 2", "'0x10'"}},
-    {"x.csv", TEXT("1,2\n3,1e\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
-     .words = {"line 2", "'1e'"}},
-    {"x.csv", TEXT("1;2.5\n3;1,5\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
-     .words = {"line 2", "'1,5'"}},
-    {"x.csv", TEXT("1,2\n3,nan\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
-     .words = {"line 2", "column 2", "not a finite number", "--nan drop"}},
-    {"x.csv", TEXT("x,y\n3,-Inf\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
-     .words = {"line 2", "column 2", "('y')", "'-Inf'"}},
-    {"x.csv", TEXT("1,2\n,4\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
-     .words = {"line 2", "column 1", "is empty", "--nan drop"}},
-    {"x.csv", TEXT("1,2\n3,4\n5,"), OPTIONS(.format = "csv"), .status = NY_EDATA,
-     .words = {"line 3", "column 2"}},
-    {"x.csv", TEXT("1,2\n3,1e39\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
-     .words = {"line 2", "1e39", "range of f32", "f64"}},
-    {"x.csv", TEXT("1,2\n3,1e309\n"), OPTIONS(.dtype = NY_F64, .format = "csv"), .status = NY_EDATA,
-     .words = {"1e309", "range of f64"}},
-    {"x.csv", TEXT("1,2\n3,256\n"), OPTIONS(.dtype = NY_U8, .format = "csv"), .status = NY_EDATA,
-     .words = {"line 2", "column 2", "'256'", "0 to 255"}},
-    {"x.csv", TEXT("1,2\n3,4.5\n"), OPTIONS(.dtype = NY_I16, .format = "csv"), .status = NY_EDATA,
-     .words = {"'4.5'", "whole number"}},
-    {"x.csv", TEXT("1,2\n3,-32769\n"), OPTIONS(.dtype = NY_I16, .format = "csv"),
-     .status = NY_EDATA, .words = {"'-32769'"}},
-    {"x.csv", TEXT("nan,2\n,4\n"), OPTIONS(.nan_drop = true, .format = "csv"), .status = NY_EDATA,
-     .words = {"each of its 2 rows"}},
-    {"x.csv", TEXT("1,2\n3,4\0\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
-     .words = {"line 2", "NUL"}},
-    {"x.csv", TEXT("1,2\n\0,4\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
-     .words = {"line 2", "NUL"}},
-    {"x.csv", TEXT("1,2\n3,4\n\"5"), OPTIONS(.format = "csv"), .status = NY_EDATA,
-     .words = {"line 3", "no closing quote"}},
-    {"x.csv", TEXT("1,2\n3,\"4\"5\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
-     .words = {"line 2", "column 2", "continues after its closing quote"}},
-    {"x.csv", TEXT("a,\"b\nc\"\n1,2\n3,x\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
-     .words = {"line 4", "'x'"}, .line = 4},
-    {"x.csv", TEXT("\"a\"b,c\n1,2\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
-     .words = {"line 1", "column 1"}},
+    {"x.csv", TEXT("1,2\n3,4\n5,oops\n"), OPTIONS(.format = "csv"), .line = 3},
+    {"x.csv", TEXT("len,width\n1,2\n3,tall\n"), OPTIONS(.format = "csv")},
+    {"x.csv", TEXT("kind,size\nM,2\n"), OPTIONS(.format = "csv")},
+    {"x.csv", TEXT("1,2\n3,1.5.2\n"), OPTIONS(.format = "csv")},
+    {"x.csv", TEXT("1,2\n3,0x10\n"), OPTIONS(.format = "csv")},
+    {"x.csv", TEXT("1,2\n3,1e\n"), OPTIONS(.format = "csv")},
+    {"x.csv", TEXT("1;2.5\n3;1,5\n"), OPTIONS(.format = "csv")},
+    {"x.csv", TEXT("1,2\n3,nan\n"), OPTIONS(.format = "csv")},
+    {"x.csv", TEXT("x,y\n3,-Inf\n"), OPTIONS(.format = "csv")},
+    {"x.csv", TEXT("1,2\n,4\n"), OPTIONS(.format = "csv")},
+    {"x.csv", TEXT("1,2\n3,4\n5,"), OPTIONS(.format = "csv")},
+    {"x.csv", TEXT("1,2\n3,1e39\n"), OPTIONS(.format = "csv")},
+    {"x.csv", TEXT("1,2\n3,1e309\n"), OPTIONS(.dtype = NY_F64, .format = "csv")},
+    {"x.csv", TEXT("1,2\n3,256\n"), OPTIONS(.dtype = NY_U8, .format = "csv")},
+    {"x.csv", TEXT("1,2\n3,4.5\n"), OPTIONS(.dtype = NY_I16, .format = "csv")},
+    {"x.csv", TEXT("1,2\n3,-32769\n"), OPTIONS(.dtype = NY_I16, .format = "csv")},
+    {"x.csv", TEXT("nan,2\n,4\n"), OPTIONS(.nan_drop = true, .format = "csv")},
+    {"x.csv", TEXT("1,2\n3,4\0\n"), OPTIONS(.format = "csv")},
+    {"x.csv", TEXT("1,2\n\0,4\n"), OPTIONS(.format = "csv")},
+    {"x.csv", TEXT("1,2\n3,4\n\"5"), OPTIONS(.format = "csv")},
+    {"x.csv", TEXT("1,2\n3,\"4\"5\n"), OPTIONS(.format = "csv")},
+    {"x.csv", TEXT("a,\"b\nc\"\n1,2\n3,x\n"), OPTIONS(.format = "csv"), .line = 4},
+    {"x.csv", TEXT("\"a\"b,c\n1,2\n"), OPTIONS(.format = "csv")},
     /* csv: columns and labels */
     {"x.csv", TEXT("1,2\n3,4\n"), OPTIONS(.label_column = "3", .format = "csv"),
-     .status = NY_EUSAGE, .words = {"--label-column", "3", "1 to 2"}},
+     .status = NY_EUSAGE},
     {"x.csv", TEXT("1,2\n3,4\n"), OPTIONS(.label_column = "0", .format = "csv"),
-     .status = NY_EUSAGE, .words = {"--label-column", "1 to 2"}},
+     .status = NY_EUSAGE},
     {"x.csv", TEXT("a,b\n3,4\n"), OPTIONS(.label_column = "c", .format = "csv"),
-     .status = NY_EUSAGE, .words = {"--label-column", "'c'", "'a'", "'b'"}},
+     .status = NY_EUSAGE},
     {"x.csv", TEXT("1,2\n3,4\n"),
-     OPTIONS(.label_column = "c", .header = NY_HEADER_NO, .format = "csv"), .status = NY_EUSAGE,
-     .words = {"'c'", "no names"}},
-    {"x.csv", TEXT("a,b\n3,4\n"), OPTIONS(.columns = "a,d", .format = "csv"), .status = NY_EUSAGE,
-     .words = {"--columns", "'d'"}},
-    {"x.csv", TEXT("a,b\n3,4\n"), OPTIONS(.columns = "", .format = "csv"), .status = NY_EUSAGE,
-     .words = {"--columns"}},
-    {"x.csv", TEXT("1,2\n1,3\n1,x\n"), OPTIONS(.label_column = "2", .format = "csv"),
-     .status = NY_EDATA, .words = {"line 3", "'x'", "numbers"}, .line = 3},
-    {"x.csv", TEXT("1,caf\xe9\n"), OPTIONS(.label_column = "2", .format = "csv"),
-     .status = NY_EDATA, .words = {"line 1", "'caf?'", "UTF-8", "iconv"}},
-    {"x.csv", TEXT("1,2\n"), OPTIONS(.label_column = "2", .labels_file = "x", .format = "csv"),
-     .status = NY_EUSAGE, .words = {"--labels", "--label-column"}},
+     OPTIONS(.label_column = "c", .header = NY_HEADER_NO, .format = "csv"), .status = NY_EUSAGE},
+    {"x.csv", TEXT("a,b\n3,4\n"), OPTIONS(.columns = "a,d", .format = "csv"), .status = NY_EUSAGE},
+    {"x.csv", TEXT("a,b\n3,4\n"), OPTIONS(.columns = "", .format = "csv"), .status = NY_EUSAGE},
+    {"x.csv", TEXT("1,2\n1,3\n1,x\n"), OPTIONS(.label_column = "2", .format = "csv"), .line = 3},
+    {"x.csv", TEXT("1,caf\xe9\n"), OPTIONS(.label_column = "2", .format = "csv")},
     /* libsvm */
-    {"x.svm", TEXT("1 1:2 3:4\n0 2\n"), OPTIONS(.format = "libsvm", .dims = 3), .status = NY_EDATA,
-     .words = {"line 2", "'2'", "index:value"}, .line = 2},
-    {"x.svm", TEXT("1 1:2\n0 2:\n"), OPTIONS(.format = "libsvm", .dims = 3), .status = NY_EDATA,
-     .words = {"line 2", "'2:'"}},
-    {"x.svm", TEXT("1 1:2\n0 2:x\n"), OPTIONS(.format = "libsvm", .dims = 3), .status = NY_EDATA,
-     .words = {"line 2", "'2:x'"}},
-    {"x.svm", TEXT("1 1:2\n0 -1:2\n"), OPTIONS(.format = "libsvm", .dims = 3), .status = NY_EDATA,
-     .words = {"line 2", "'-1:2'"}},
-    {"x.svm", TEXT("1 1:2\n1:3 2:4\n"), OPTIONS(.format = "libsvm", .dims = 3), .status = NY_EDATA,
-     .words = {"line 2", "'1:3'", "label"}},
-    {"x.svm", TEXT("1 1:2 4:5\n"), OPTIONS(.format = "libsvm", .dims = 3), .status = NY_EDATA,
-     .words = {"line 1", "index 4", "3 dimensions", "--dims"}, .line = 1},
-    {"x.svm", TEXT("1 0:2 3:5\n"), OPTIONS(.format = "libsvm", .dims = 3), .status = NY_EDATA,
-     .words = {"line 1", "index 3", "from 0"}},
-    {"x.svm", TEXT("1 2:2 1:5\n"), OPTIONS(.format = "libsvm", .dims = 3), .status = NY_EDATA,
-     .words = {"line 1", "index 1 after index 2", "ascend"}},
-    {"x.svm", TEXT("1 2:2 2:5\n"), OPTIONS(.format = "libsvm", .dims = 3), .status = NY_EDATA,
-     .words = {"line 1", "index 2 after index 2"}},
-    {"x.svm", TEXT("1 99999999999:2\n"), OPTIONS(.format = "libsvm", .dims = 3), .status = NY_EDATA,
-     .words = {"line 1", "2147483647"}},
-    {"x.svm", TEXT("1 1:nan\n"), OPTIONS(.format = "libsvm", .dims = 3), .status = NY_EDATA,
-     .words = {"line 1", "'1:nan'", "--nan drop"}},
-    {"x.svm", TEXT("1 1:2\n1 2:1e60\n"), OPTIONS(.format = "libsvm", .dims = 3), .status = NY_EDATA,
-     .words = {"line 2", "'2:1e60'", "f64"}},
-    {"x.svm", TEXT("1 1:2\0\n"), OPTIONS(.format = "libsvm", .dims = 3), .status = NY_EDATA,
-     .words = {"NUL"}},
-    {"x.svm", TEXT("1\n2\n"), OPTIONS(.format = "libsvm"), .status = NY_EDATA,
-     .words = {"no index:value"}, .file_only = true},
-    {"x.svm", TEXT("# nothing\n\n"), OPTIONS(.format = "libsvm", .dims = 2), .status = NY_EDATA,
-     .words = {"no rows"}},
+    {"x.svm", TEXT("1 1:2 3:4\n0 2\n"), OPTIONS(.format = "libsvm", .dims = 3), .line = 2},
+    {"x.svm", TEXT("1 1:2\n0 2:\n"), OPTIONS(.format = "libsvm", .dims = 3)},
+    {"x.svm", TEXT("1 1:2\n0 2:x\n"), OPTIONS(.format = "libsvm", .dims = 3)},
+    {"x.svm", TEXT("1 1:2\n0 -1:2\n"), OPTIONS(.format = "libsvm", .dims = 3)},
+    {"x.svm", TEXT("1 1:2\n1:3 2:4\n"), OPTIONS(.format = "libsvm", .dims = 3)},
+    {"x.svm", TEXT("1 1:2 4:5\n"), OPTIONS(.format = "libsvm", .dims = 3), .line = 1},
+    {"x.svm", TEXT("1 0:2 3:5\n"), OPTIONS(.format = "libsvm", .dims = 3)},
+    {"x.svm", TEXT("1 2:2 1:5\n"), OPTIONS(.format = "libsvm", .dims = 3)},
+    {"x.svm", TEXT("1 2:2 2:5\n"), OPTIONS(.format = "libsvm", .dims = 3)},
+    {"x.svm", TEXT("1 99999999999:2\n"), OPTIONS(.format = "libsvm", .dims = 3)},
+    {"x.svm", TEXT("1 1:nan\n"), OPTIONS(.format = "libsvm", .dims = 3)},
+    {"x.svm", TEXT("1 1:2\n1 2:1e60\n"), OPTIONS(.format = "libsvm", .dims = 3)},
+    {"x.svm", TEXT("1 1:2\0\n"), OPTIONS(.format = "libsvm", .dims = 3)},
+    {"x.svm", TEXT("1\n2\n"), OPTIONS(.format = "libsvm"), .file_only = true},
+    {"x.svm", TEXT("# nothing\n\n"), OPTIONS(.format = "libsvm", .dims = 2)},
     {"x.svm", TEXT("1 1:2\n"), OPTIONS(.format = "libsvm", .dims = 2, .columns = "1"),
-     .status = NY_EUSAGE, .words = {"--columns", "libsvm"}},
-    {"x.svm", TEXT("1 1:2\nspam 1:3\n"), OPTIONS(.format = "libsvm", .dims = 1), .status = NY_EDATA,
-     .words = {"line 2", "'spam'", "numbers"}},
+     .status = NY_EUSAGE},
+    {"x.svm", TEXT("1 1:2\nspam 1:3\n"), OPTIONS(.format = "libsvm", .dims = 1)},
     /* idx */
-    {"x.idx", TEXT("\0\0\x08\2\0\0"), OPTIONS(.format = "idx"), .status = NY_EDATA,
-     .words = {"ends inside its IDX header of 2"}},
-    {"x.idx", TEXT("\0\0\x0f\1\0\0\0\1x"), OPTIONS(.format = "idx"), .status = NY_EDATA,
-     .words = {"IDX"}},
-    {"x.idx", TEXT("\0\0\x08\0x"), OPTIONS(.format = "idx"), .status = NY_EDATA, .words = {"IDX"}},
+    {"x.idx", TEXT("\0\0\x08\2\0\0"), OPTIONS(.format = "idx")},
+    {"x.idx", TEXT("\0\0\x0f\1\0\0\0\1x"), OPTIONS(.format = "idx")},
+    {"x.idx", TEXT("\0\0\x08\0x"), OPTIONS(.format = "idx")},
     {"x.idx",
      TEXT("\0\0\x08\2\0\0\0\3\0\0\0\2"
           "12345"),
-     OPTIONS(.format = "idx"), .status = NY_EDATA, .words = {"3 rows", "truncated"}},
+     OPTIONS(.format = "idx")},
     {"x.idx",
      TEXT("\0\0\x08\2\0\0\0\3\0\0\0\2"
           "1234567"),
-     OPTIONS(.format = "idx"), .status = NY_EDATA, .words = {"the 3 rows"}},
-    {"x.idx", TEXT("\0\0\x08\2\0\0\0\0\0\0\0\2"), OPTIONS(.format = "idx"), .status = NY_EDATA,
-     .words = {"0 rows"}},
+     OPTIONS(.format = "idx")},
+    {"x.idx", TEXT("\0\0\x08\2\0\0\0\0\0\0\0\2"), OPTIONS(.format = "idx")},
     {"x.idx",
      TEXT("\0\0\x08\3\0\0\0\1\xff\xff\xff\xff\xff\xff\xff\xff"
           "1"),
-     OPTIONS(.format = "idx"), .status = NY_EDATA, .words = {"18446744065119617025 columns"}},
-    {"x.idx", TEXT("\0\0\x0d\1\0\0\0\1\x7f\xc0\0\0"), OPTIONS(.format = "idx"), .status = NY_EDATA,
-     .words = {"row 0", "NaN"}},
+     OPTIONS(.format = "idx")},
+    {"x.idx", TEXT("\0\0\x0d\1\0\0\0\1\x7f\xc0\0\0"), OPTIONS(.format = "idx")},
     /* fvecs, bvecs */
-    {"x.fvecs", TEXT("\1\0"), OPTIONS(.format = "fvecs"), .status = NY_EDATA,
-     .words = {"ends inside the length"}},
-    {"x.fvecs", TEXT("\0\0\0\0"), OPTIONS(.format = "fvecs"), .status = NY_EDATA,
-     .words = {"0 columns"}},
+    {"x.fvecs", TEXT("\1\0"), OPTIONS(.format = "fvecs")},
+    {"x.fvecs", TEXT("\0\0\0\0"), OPTIONS(.format = "fvecs")},
     {"x.fvecs",
      TEXT("\xff\xff\xff\xff"
           "0123"),
-     OPTIONS(.format = "fvecs"), .status = NY_EDATA, .words = {"4294967295 columns"}},
-    {"x.fvecs", TEXT("\1\0\0\0\0\0\0\0\1\0\0\0\0\0"), OPTIONS(.format = "fvecs"),
-     .status = NY_EDATA, .words = {"row 1", "8 bytes", "truncated"}},
-    {"x.fvecs", TEXT("\1\0\0\0\0\0\0\0\1\0"), OPTIONS(.format = "fvecs"), .status = NY_EDATA,
-     .words = {"row 1", "truncated"}},
+     OPTIONS(.format = "fvecs")},
+    {"x.fvecs", TEXT("\1\0\0\0\0\0\0\0\1\0\0\0\0\0"), OPTIONS(.format = "fvecs")},
+    {"x.fvecs", TEXT("\1\0\0\0\0\0\0\0\1\0"), OPTIONS(.format = "fvecs")},
     {"x.fvecs", TEXT("\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0\0\0\0\0"), OPTIONS(.format = "fvecs"),
-     .status = NY_EDATA, .words = {"row 1", "2 columns", "row 0 has 1"}, .line = 1},
+     .line = 1},
     {"x.bvecs",
      TEXT("\2\0\0\0"
           "ab"
@@ -303,23 +204,17 @@ static const struct bad_case cases[] = {
           "ab"
           "\3\0\0\0"
           "abc"),
-     OPTIONS(.format = "bvecs"), .status = NY_EDATA, .words = {"row 2", "3 columns", "row 0 has 2"},
-     .line = 2},
-    {"x.fvecs", TEXT("\1\0\0\0\0\0\x80\x7f"), OPTIONS(.format = "fvecs"), .status = NY_EDATA,
-     .words = {"row 0", "column 1", "Inf"}},
+     OPTIONS(.format = "bvecs"), .line = 2},
+    {"x.fvecs", TEXT("\1\0\0\0\0\0\x80\x7f"), OPTIONS(.format = "fvecs")},
     /* labels in a file of their own */
-    {"x.csv", TEXT("1,2\n3,4\n5,6\n"), OPTIONS(.format = "csv"), .labels = "1\n2\n",
-     .status = NY_EDATA, .words = {"holds 2 labels", "more rows"}},
-    {"x.csv", TEXT("1,2\n3,4\n5,6\n"), OPTIONS(.format = "csv"), .labels = "1\n2\n3\n4\n5\n",
-     .status = NY_EDATA, .words = {"holds 5 labels", "3 rows"}},
+    {"x.csv", TEXT("1,2\n3,4\n5,6\n"), OPTIONS(.format = "csv"), .labels = "1\n2\n"},
+    {"x.csv", TEXT("1,2\n3,4\n5,6\n"), OPTIONS(.format = "csv"), .labels = "1\n2\n3\n4\n5\n"},
     {"x.csv", TEXT("1,2\n3,4\n5,6\n"), OPTIONS(.format = "csv"), .labels = "1\n\n3\n4\n",
-     .status = NY_EDATA, .words = {"line 2", "no label"}, .line = 2},
+     .line = 2},
     {"x.csv", TEXT("1,2\n3,4\n5,6\n"), OPTIONS(.format = "csv"), .labels = "1\n2\nthree\n",
-     .status = NY_EDATA, .words = {"line 3", "'three'"}, .line = 3},
-    {"x.csv", TEXT("1,2\n3,4\n5,6\n"), OPTIONS(.format = "csv"), .labels = "", .status = NY_EDATA,
-     .words = {"is empty"}},
-    {"x.csv", TEXT("1,2\n3,4\n5,6\n"), OPTIONS(.format = "csv"), .labels = "\x93NUMPY\1xx",
-     .status = NY_EDATA, .words = {"npy"}},
+     .line = 3},
+    {"x.csv", TEXT("1,2\n3,4\n5,6\n"), OPTIONS(.format = "csv"), .labels = ""},
+    {"x.csv", TEXT("1,2\n3,4\n5,6\n"), OPTIONS(.format = "csv"), .labels = "\x93NUMPY\1xx"},
 };
 
 enum { BAD_CASES = sizeof(cases) / sizeof(*cases) };
@@ -330,21 +225,16 @@ static void check(struct ny_context *ctx, const struct bad_case *bad, const char
     struct ny_reader_options options = bad->options;
     struct support_table table;
     const struct ny_error *error;
-    int status;
+    int status, expected = bad->status ? bad->status : NY_EDATA;
 
     options.nan_option = true; /* as of an import */
     if (bad->labels) options.labels_file = support_text("labels.txt", bad->labels);
     status = support_read(ctx, path, &options, batch_rows, &table);
-    support_free(&table);
     error = ny_context_error(ctx);
-    if (status != bad->status)
-        fail_msg("case %td (%s): status %d, expected %d: %s", bad - cases, how, status, bad->status,
+    if (status != expected)
+        fail_msg("case %td (%s): status %d, expected %d: %s", bad - cases, how, status, expected,
                  ny_context_message(ctx));
     assert_int_equal(error->status, status);
-    for (size_t w = 0; w < 4 && bad->words[w]; w++)
-        if (!strstr(error->message, bad->words[w]))
-            fail_msg("case %td (%s): no \"%s\" in \"%s\"", bad - cases, how, bad->words[w],
-                     error->message);
     if (bad->line && (!error->has_line || error->line != bad->line))
         fail_msg("case %td (%s): line %llu, expected %llu", bad - cases, how,
                  (unsigned long long)error->line, (unsigned long long)bad->line);
@@ -355,16 +245,15 @@ static void check(struct ny_context *ctx, const struct bad_case *bad, const char
 /* The bytes of a case; the caller frees them. */
 static unsigned char *bytes_of(const struct bad_case *bad, size_t *length)
 {
-    unsigned char *bytes = malloc(bad->length + 512);
+    unsigned char *bytes = lend(bad->length + 512);
 
-    assert_non_null(bytes);
     memcpy(bytes, bad->content, bad->length);
     *length = bad->length;
     if (bad->npy) *length = support_npy(bytes, bad->npy, bad->content, bad->length);
     return bytes;
 }
 
-static void test_bad_files(void **state)
+TEST(test_bad_files)
 {
     for (const struct bad_case *bad = cases; bad < cases + BAD_CASES; bad++) {
         size_t length;
@@ -373,11 +262,10 @@ static void test_bad_files(void **state)
 
         check(*state, bad, "file", path, 100);
         check(*state, bad, "file, row by row", path, 1);
-        free(bytes);
     }
 }
 
-static void test_bad_gzip_files(void **state)
+TEST(test_bad_gzip_files)
 {
     for (const struct bad_case *bad = cases; bad < cases + BAD_CASES; bad++) {
         size_t length;
@@ -386,11 +274,10 @@ static void test_bad_gzip_files(void **state)
 
         snprintf(name, sizeof(name), "%s.gz", bad->name);
         if (!bad->file_only) check(*state, bad, "gzip", support_gzip(name, bytes, length), 2);
-        free(bytes);
     }
 }
 
-static void test_bad_pipes(void **state)
+TEST(test_bad_pipes)
 {
     for (const struct bad_case *bad = cases; bad < cases + BAD_CASES; bad++) {
         size_t length;
@@ -403,34 +290,30 @@ static void test_bad_pipes(void **state)
             check(*state, bad, "pipe", pipe.path, 2);
             support_pipe_close(&pipe);
         }
-        free(bytes);
     }
 }
 
-static void test_paths(void **state)
+TEST(test_paths)
 {
     struct ny_context *ctx = *state;
     struct support_table table;
 
     assert_int_equal(support_read(ctx, support_path("absent.csv"), NULL, 1, &table), NY_EIO);
-    assert_non_null(strstr(ny_context_message(ctx), "absent.csv"));
     assert_int_equal(support_read(ctx, support_folder, NULL, 1, &table), NY_EIO);
-    assert_non_null(strstr(ny_context_message(ctx), "is a directory"));
     assert_int_equal(support_read(ctx, "", NULL, 1, &table), NY_EIO);
 }
 
-static void test_libsvm_pipe_needs_dims(void **state)
+TEST(test_libsvm_pipe_needs_dims)
 {
     struct support_pipe pipe = support_pipe("1 1:2\n", 6, 6);
     const struct ny_reader_options options = {.format = "libsvm"};
     struct support_table table;
 
     assert_int_equal(support_read(*state, pipe.path, &options, 1, &table), NY_EUSAGE);
-    assert_non_null(strstr(ny_context_message(*state), "--dims"));
     support_pipe_close(&pipe);
 }
 
-static void test_gzip_cut_or_damaged_anywhere(void **state)
+TEST(test_gzip_cut_or_damaged_anywhere)
 {
     struct ny_context *ctx = *state;
     const char text[] = "1,2\n3,4\n5,6\n7,8\n9,10\n11,12\n";
@@ -445,8 +328,6 @@ static void test_gzip_cut_or_damaged_anywhere(void **state)
     for (size_t cut = 3; cut < length; cut++) {
         path = support_file("cut.csv.gz", packed, cut);
         assert_int_equal(support_read(ctx, path, NULL, 2, &table), NY_EDATA);
-        assert_non_null(strstr(ny_context_message(ctx), "truncated"));
-        support_free(&table);
     }
     /* The data and their checksum begin at byte 10; a flip there is never silent, except in the few
      * bits that pad the data to a byte. */
@@ -464,17 +345,16 @@ static void test_gzip_cut_or_damaged_anywhere(void **state)
         } else {
             assert_int_equal(status, NY_EDATA);
         }
-        support_free(&table);
         packed[bit / 8] ^= (unsigned char)(1 << bit % 8);
     }
     assert_in_range(padding, 0, 7);
 }
 
-static void test_field_above_64_kib(void **state)
+TEST(test_field_above_64_kib)
 {
     struct ny_context *ctx = *state;
     size_t length = 70000;
-    char *text = malloc(length);
+    char *text = lend(length);
     struct support_table table;
 
     memset(text, '1', length);
@@ -482,24 +362,18 @@ static void test_field_above_64_kib(void **state)
     text[length - 1] = '\n';
     assert_int_equal(support_read(ctx, support_file("x.csv", text, length), NULL, 2, &table),
                      NY_EDATA);
-    assert_non_null(strstr(ny_context_message(ctx), "64 KiB"));
-    assert_non_null(strstr(ny_context_message(ctx), "line 2"));
-    support_free(&table);
     memset(text, 'x', length);
     memcpy(text, "1,2\n3,\"", 7); /* the quote is never closed */
     assert_int_equal(support_read(ctx, support_file("x.csv", text, length), NULL, 2, &table),
                      NY_EDATA);
-    assert_non_null(strstr(ny_context_message(ctx), "closing quote"));
-    support_free(&table);
-    free(text);
 }
 
 /* A row of 40 MiB of short fields ends in an error of data or budget, never in more memory. */
-static void test_endless_line(void **state)
+TEST(test_endless_line)
 {
     struct ny_context *ctx = *state;
     size_t length = 40 << 20;
-    char *text = malloc(length);
+    char *text = lend(length);
     struct support_table table;
     int status;
 
@@ -508,11 +382,10 @@ static void test_endless_line(void **state)
     status = support_read(ctx, support_file("x.csv", text, length), NULL, 1, &table);
     assert_true(status == NY_EDATA || status == NY_EBUDGET);
     assert_int_equal(ny_memory_used(ctx), 0);
-    free(text);
 }
 
 /* The reader reports any allocation that the budget refuses, and gives everything back. */
-static void test_every_budget(void **state)
+TEST(test_every_budget)
 {
     static const char csv[] = "kind,x,y\na,1,2\nb,3,4\na,5,6\n", svm[] = "1 1:2\n2 3:4\n3 2:1\n";
     unsigned char npy[256];
@@ -537,7 +410,6 @@ static void test_every_budget(void **state)
         do {
             ny_context_set_memory(ctx, budget);
             status = support_read(ctx, inputs[i].path, &inputs[i].options, 2, &table);
-            support_free(&table);
             assert_true(status == NY_END || status == NY_EBUDGET);
             assert_int_equal(ny_memory_used(ctx), 0);
             refused += status == NY_EBUDGET;
@@ -550,19 +422,4 @@ static void test_every_budget(void **state)
     ny_error_clear(ctx);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bad_files),
-        cmocka_unit_test(test_bad_gzip_files),
-        cmocka_unit_test(test_bad_pipes),
-        cmocka_unit_test(test_paths),
-        cmocka_unit_test(test_libsvm_pipe_needs_dims),
-        cmocka_unit_test(test_gzip_cut_or_damaged_anywhere),
-        cmocka_unit_test(test_field_above_64_kib),
-        cmocka_unit_test(test_endless_line),
-        cmocka_unit_test(test_every_budget),
-    };
-
-    return cmocka_run_group_tests(tests, support_setup, support_teardown);
-}
+AROUND_ALL(support_setup, support_teardown)

@@ -1,16 +1,9 @@
 /* api/report.h: what a report of fields reads as. */
 #include "api/report.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/memory.h"
 #include "results/record.h"
+#include "support/test.h"
 
 static struct ny_context *ctx;
 
@@ -29,13 +22,12 @@ static int stop(void **state)
     return left == 0 ? 0 : -1;
 }
 
-static void reports_are_read_as_they_were_filled(void **state)
+TEST(reports_are_read_as_they_were_filled)
 {
     struct ny_report *report = NULL;
     json_t *object = json_object();
     double value = -1;
 
-    (void)state;
     ny_fields_begin();
     ny_field_set_json(object, "name", ny_json_text("caf\xc3\xa9 \xff"));
     ny_field_set_number(object, "trace", 0.1);
@@ -59,12 +51,11 @@ static void reports_are_read_as_they_were_filled(void **state)
 }
 
 /* If jansson refuses a field, as it does without memory, the report is not made. */
-static void reports_without_memory_are_refused(void **state)
+TEST(reports_without_memory_are_refused)
 {
     struct ny_report *report = NULL;
     json_t *object = json_object();
 
-    (void)state;
     ny_fields_begin();
     ny_field_set_json(object, "lost", NULL);
     assert_int_equal(ny_report_of_json(&report, ctx, object), NY_EBUDGET);
@@ -74,12 +65,4 @@ static void reports_without_memory_are_refused(void **state)
     assert_null(report);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(reports_are_read_as_they_were_filled, start, stop),
-        cmocka_unit_test_setup_teardown(reports_without_memory_are_refused, start, stop),
-    };
-
-    return cmocka_run_group_tests_name("report", tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

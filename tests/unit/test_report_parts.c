@@ -1,8 +1,4 @@
 /* Tests the parts of pictures: axes and ticks, numbers in words, colours, rasters, clean text. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/text.h"
 #include "report/axis.h"
 #include "report/palette.h"
@@ -11,12 +7,11 @@
 #include "report/words.h"
 #include "support/context.h"
 
-static void test_axis(void **state)
+TEST(test_axis)
 {
     double values[2001];
     struct ny_axis axis;
 
-    (void)state;
     for (int i = 0; i < 2001; i++)
         values[i] = i / 1000.0; /* 0 … 2 */
     axis = ny_axis_of(values, 2001, false);
@@ -32,12 +27,11 @@ static void test_axis(void **state)
     assert_true(axis.high > 1e6);
 }
 
-static void test_axis_without_extent(void **state)
+TEST(test_axis_without_extent)
 {
     double same[] = {7, 7, 7}, zeros[] = {0, 0}, none[] = {NAN, INFINITY};
     struct ny_axis axis = ny_axis_of(same, 3, false);
 
-    (void)state;
     assert_true(axis.low < 7 && axis.high > 7);
     assert_float_equal(ny_axis_place(&axis, 7), 0.5, 1e-9);
     axis = ny_axis_of(zeros, 2, false);
@@ -47,12 +41,11 @@ static void test_axis_without_extent(void **state)
 }
 
 /* The largest numbers that there are have colours between the ends, and infinite ones have none. */
-static void test_largest(void **state)
+TEST(test_largest)
 {
     double values[] = {-1.7e308, 1.7e308, 0, INFINITY};
     struct ny_tint tint = {.kind = NY_RASTER_VALUES};
 
-    (void)state;
     tint.range = ny_axis_of(values, 4, false);
     assert_true(isfinite(tint.range.high - tint.range.low));
     assert_float_equal(ny_tint_of(&tint, -1.7e308), 0, 0);
@@ -82,9 +75,8 @@ static void check_ticks(double low, double high)
     }
 }
 
-static void test_ticks(void **state)
+TEST(test_ticks)
 {
-    (void)state;
     check_ticks(-0.42, 0.53);
     check_ticks(0, 1);
     check_ticks(-1e-9, 3e-9);
@@ -94,11 +86,10 @@ static void test_ticks(void **state)
     check_ticks(0, 1e300);
 }
 
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
     char text[48], grouped[32];
 
-    (void)state;
     assert_string_equal(ny_grouped(0, grouped), "0");
     assert_string_equal(ny_grouped(999, grouped), "999");
     assert_string_equal(ny_grouped(18446744073709551615ULL, grouped), "18,446,744,073,709,551,615");
@@ -153,18 +144,16 @@ static double distance_of(uint32_t a, uint32_t b)
     return hypot(hypot(lab[0][0] - lab[1][0], lab[0][1] - lab[1][1]), lab[0][2] - lab[1][2]);
 }
 
-static void test_colors_of_classes(void **state)
+TEST(test_colors_of_classes)
 {
-    (void)state;
     assert_true(NY_CLASS_COLORS >= 20);
     for (size_t i = 0; i < NY_CLASS_COLORS; i++)
         for (size_t j = 0; j < i; j++)
             assert_true(distance_of(ny_class_color[i], ny_class_color[j]) > 26);
 }
 
-static void test_colors(void **state)
+TEST(test_colors)
 {
-    (void)state;
     for (int i = 0; i < 100; i++) { /* amounts can be told in black and white */
         assert_true(luminance(ny_viridis((i + 1) / 100.0)) > luminance(ny_viridis(i / 100.0)));
         assert_true(luminance(ny_amount_color((i + 1) / 100.0)) <
@@ -180,13 +169,12 @@ static void test_colors(void **state)
                          ny_class_shape(i) == ny_class_shape(j));
 }
 
-static void test_raster(void **state)
+TEST(test_raster)
 {
     enum { WIDTH = 10, HEIGHT = 5 };
     struct ny_raster raster;
     uint32_t pixels[WIDTH * HEIGHT];
 
-    (void)state;
     assert_int_equal(ny_raster_new(&raster, ctx, NY_RASTER_CLASSES, WIDTH, HEIGHT, 1000000), NY_OK);
     assert_int_equal(raster.radius, 0);
     for (int i = 0; i < 5; i++) /* top left: most points are of class 1 */
@@ -227,12 +215,11 @@ static void add(struct ny_raster *raster, int points, int class)
 }
 
 /* A class of a tenth of the points lies on top, unless it could cover too much of the picture. */
-static void test_rare_classes_lie_on_top(void **state)
+TEST(test_rare_classes_lie_on_top)
 {
     static const uint64_t sizes[] = {50000, 30000, 50, 5, 4000};
     struct ny_raster raster;
 
-    (void)state;
     assert_int_equal(ny_raster_layer(1000, 1000), 0);
     assert_int_equal(ny_raster_layer(101, 1000), 0);
     assert_int_equal(ny_raster_layer(100, 1000), 1);
@@ -254,12 +241,11 @@ static void test_rare_classes_lie_on_top(void **state)
     ny_raster_release(&raster);
 }
 
-static void test_raster_of_values(void **state)
+TEST(test_raster_of_values)
 {
     struct ny_raster raster;
     uint32_t pixels[400];
 
-    (void)state;
     assert_int_equal(ny_raster_new(&raster, ctx, NY_RASTER_VALUES, 20, 20, 2), NY_OK);
     assert_true(raster.radius > 0); /* few points are seen, and stay inside */
     ny_raster_add(&raster, 0, 0, 0);
@@ -273,11 +259,10 @@ static void test_raster_of_values(void **state)
     ny_raster_release(&raster);
 }
 
-static void test_clean_text(void **state)
+TEST(test_clean_text)
 {
     char clean[16];
 
-    (void)state;
     ny_clean_text("naïve", clean, sizeof(clean));
     assert_string_equal(clean, "naïve");
     ny_clean_text("a\033[1m\x7f\xc2\x80\xff", clean, sizeof(clean));
@@ -291,33 +276,15 @@ static void test_clean_text(void **state)
 }
 
 /* A record may say anything; a terminal is not to obey it. */
-static void test_words_of_a_record(void **state)
+TEST(test_words_of_a_record)
 {
     struct ny_result result = {
         .report = json_pack("{ss ss}", "map", "kpca\033[31m", "approx", "projected")};
     char words[NY_WORDS_BYTES];
 
-    (void)state;
     ny_describe_result(&result, words);
     assert_string_equal(words, "kpca?[31m, projected, 0 points");
     json_decref((json_t *)result.report);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_axis),
-        cmocka_unit_test(test_axis_without_extent),
-        cmocka_unit_test(test_largest),
-        cmocka_unit_test(test_ticks),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_colors), cmocka_unit_test(test_colors_of_classes),
-        cmocka_unit_test(test_raster),
-        cmocka_unit_test(test_rare_classes_lie_on_top),
-        cmocka_unit_test(test_raster_of_values),
-        cmocka_unit_test(test_clean_text),
-        cmocka_unit_test(test_words_of_a_record),
-    };
-
-    return cmocka_run_group_tests_name("report_parts", tests, start, stop);
-}
+AROUND_ALL(start, stop)

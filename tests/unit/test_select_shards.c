@@ -1,23 +1,13 @@
 /* select/rpcholesky over two shards of a store: every combination of the images that the two have
  * kept, or have not kept yet, is gone on with to the same landmarks, and a shard whose image is of
  * the pass of the one that leads goes on in the middle of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/memory.h"
 #include "columns/columns.h"
 #include "columns/kernels.h"
 #include "peers/group.h"
 #include "select/rules.h"
 #include "support/store_case.h"
+#include "support/test.h"
 
 enum { D = 4, SHARDS = 2, UNITS = 3, ROWS = UNITS * 2048, M = 20, IMAGES = 40 };
 
@@ -54,7 +44,7 @@ static int keep(void *arg, const void *image, size_t bytes)
 
     if (!number(image, MEASURING) && kept->seen++ != 2) return NY_OK;
     assert_true(kept->count < IMAGES);
-    kept->image[kept->count] = malloc(bytes);
+    kept->image[kept->count] = lend(bytes);
     memcpy(kept->image[kept->count], image, bytes);
     kept->bytes[kept->count++] = bytes;
     return NY_OK;
@@ -86,7 +76,7 @@ static int select_shard(void *arg, struct ny_context *ctx, unsigned shard)
     if (err) goto done;
     spec = (struct ny_columns_spec){.ctx = ctx,
                                     .kernel = ny_kernel_find("polynomial"),
-                                    .params = {.gamma = 1, .coef0 = 1, .degree = 3},
+                                    .params = {.gamma = 1, .first = 1, .second = 3},
                                     .geometry = geometry,
                                     .dtype = points.dtype};
     request = (struct ny_selection_request){.ctx = ctx,
@@ -128,19 +118,11 @@ static const void *image_at(const struct kept *kept, size_t i)
     return i < kept->count ? kept->image[i] : NULL;
 }
 
-static void release(struct selecting *run)
-{
-    for (unsigned shard = 0; shard < SHARDS; shard++)
-        for (size_t i = 0; i < run->kept[shard].count; i++)
-            free(run->kept[shard].image[i]);
-}
-
-static void shards_go_on_with_the_pass_that_they_were_in(void **state)
+TEST(shards_go_on_with_the_pass_that_they_were_in)
 {
     struct selecting whole = {.from = {NULL}};
     size_t in_the_middle = 0;
 
-    (void)state;
     run_selection(&whole);
     assert_memory_equal(whole.rows[0], whole.rows[1], sizeof(whole.rows[0]));
     assert_true(whole.kept[0].count > UNITS && whole.kept[1].count > UNITS);
@@ -163,10 +145,8 @@ static void shards_go_on_with_the_pass_that_they_were_in(void **state)
                 assert_int_equal(number(again.kept[1].image[0], UNITS_DONE), done + 1);
                 in_the_middle++;
             }
-            release(&again);
         }
     assert_true(in_the_middle > 2);
-    release(&whole);
 }
 
 static int set_up(void **state)
@@ -201,10 +181,4 @@ static int tear_down(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shards_go_on_with_the_pass_that_they_were_in)};
-
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+AROUND_ALL(set_up, tear_down)

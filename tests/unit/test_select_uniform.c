@@ -1,17 +1,9 @@
 /* select/uniform.c and given.c. What holds of every rule: property/test_contract_rules.c. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/memory.h"
 #include "base/random.h"
 #include "select/rules.h"
 #include "support/context.h"
+#include "support/test.h"
 
 static struct ny_selection uniform(uint64_t n, size_t m, uint64_t seed)
 {
@@ -35,12 +27,11 @@ static int by_hash(const void *a, const void *b)
     return (x->hash > y->hash) - (x->hash < y->hash);
 }
 
-static void uniform_takes_the_smallest_hashes_in_order(void **state)
+TEST(uniform_takes_the_smallest_hashes_in_order)
 {
-    (void)state;
     enum { N = 30011 };
     static const size_t sizes[] = {1, 2, 3, 17, 1000, N - 1, N};
-    struct draw *all = malloc(sizeof(*all) * N);
+    struct draw *all = lend(sizeof(*all) * N);
 
     for (uint64_t seed = 0; seed < 3; seed++) {
         for (uint64_t i = 0; i < N; i++)
@@ -60,12 +51,10 @@ static void uniform_takes_the_smallest_hashes_in_order(void **state)
             assert_null(selection.rows);
         }
     }
-    free(all);
 }
 
-static void a_smaller_uniform_selection_is_a_prefix(void **state)
+TEST(a_smaller_uniform_selection_is_a_prefix)
 {
-    (void)state;
     struct ny_selection large = uniform(50000, 3000, 7);
 
     for (size_t m = 1; m < 3000; m = m * 3 + 1) {
@@ -78,9 +67,8 @@ static void a_smaller_uniform_selection_is_a_prefix(void **state)
 }
 
 /* More rows only push rows out: those that stay keep their order. */
-static void appended_rows_push_rows_out(void **state)
+TEST(appended_rows_push_rows_out)
 {
-    (void)state;
     struct ny_selection before = uniform(20000, 500, 3), after = uniform(26000, 500, 3);
     size_t kept = 0, at = 0;
 
@@ -97,9 +85,8 @@ static void appended_rows_push_rows_out(void **state)
 }
 
 /* Each row equally often, and each pair of halves: counts over seeds within five deviations. */
-static void uniform_is_uniform(void **state)
+TEST(uniform_is_uniform)
 {
-    (void)state;
     enum { N = 40, M = 10, SEEDS = 4000 };
     int count[N] = {0}, pairs = 0;
     double p = (double)M / N, sd = sqrt(SEEDS * p * (1 - p));
@@ -121,18 +108,16 @@ static void uniform_is_uniform(void **state)
     assert_true(fabs(pairs - SEEDS * p) < 5 * sqrt(SEEDS * p * (1 - p)));
 }
 
-static void more_landmarks_than_rows_are_all_rows(void **state)
+TEST(more_landmarks_than_rows_are_all_rows)
 {
-    (void)state;
     struct ny_selection selection = uniform(30, 1000, 1);
 
     assert_int_equal(selection.m, 30);
     ny_selection_release(&selection, ctx);
 }
 
-static void uniform_needs_rows_and_landmarks(void **state)
+TEST(uniform_needs_rows_and_landmarks)
 {
-    (void)state;
     struct ny_selection_request request = {.ctx = ctx, .n = 10};
     struct ny_selection selection;
 
@@ -145,9 +130,8 @@ static void uniform_needs_rows_and_landmarks(void **state)
     ny_selection_release(&selection, ctx);
 }
 
-static void uniform_stops_when_interrupted(void **state)
+TEST(uniform_stops_when_interrupted)
 {
-    (void)state;
     const struct ny_selection_request request = {
         .ctx = ctx, .n = UINT64_C(1) << 40, .landmarks = 10};
     struct ny_selection selection;
@@ -158,9 +142,8 @@ static void uniform_stops_when_interrupted(void **state)
     ny_error_clear(ctx);
 }
 
-static void uniform_keeps_to_the_budget(void **state)
+TEST(uniform_keeps_to_the_budget)
 {
-    (void)state;
     const struct ny_selection_request request = {
         .ctx = ctx, .n = UINT64_C(1) << 40, .landmarks = 100 << 20};
     struct ny_selection selection;
@@ -182,9 +165,8 @@ static int given(const uint64_t *rows, size_t m, uint64_t n, struct ny_selection
     return ny_rule_find("given")->select(&request, selection);
 }
 
-static void given_keeps_the_order_of_the_list(void **state)
+TEST(given_keeps_the_order_of_the_list)
 {
-    (void)state;
     const uint64_t rows[] = {7, 0, 99, 3, 50};
     struct ny_selection selection;
 
@@ -195,9 +177,8 @@ static void given_keeps_the_order_of_the_list(void **state)
     ny_selection_release(&selection, ctx);
 }
 
-static void given_refuses_rows_that_are_not_there(void **state)
+TEST(given_refuses_rows_that_are_not_there)
 {
-    (void)state;
     const uint64_t rows[] = {7, 0, 100, 3, UINT64_MAX};
     struct ny_selection selection;
 
@@ -209,9 +190,8 @@ static void given_refuses_rows_that_are_not_there(void **state)
     ny_error_clear(ctx);
 }
 
-static void given_refuses_duplicates(void **state)
+TEST(given_refuses_duplicates)
 {
-    (void)state;
     const uint64_t rows[] = {9, 5, 7, 8, 7, 9, 5};
     struct ny_selection selection;
 
@@ -222,21 +202,4 @@ static void given_refuses_duplicates(void **state)
     ny_error_clear(ctx);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(uniform_takes_the_smallest_hashes_in_order, start, stop),
-        cmocka_unit_test_setup_teardown(a_smaller_uniform_selection_is_a_prefix, start, stop),
-        cmocka_unit_test_setup_teardown(appended_rows_push_rows_out, start, stop),
-        cmocka_unit_test_setup_teardown(uniform_is_uniform, start, stop),
-        cmocka_unit_test_setup_teardown(more_landmarks_than_rows_are_all_rows, start, stop),
-        cmocka_unit_test_setup_teardown(uniform_needs_rows_and_landmarks, start, stop),
-        cmocka_unit_test_setup_teardown(uniform_stops_when_interrupted, start, stop),
-        cmocka_unit_test_setup_teardown(uniform_keeps_to_the_budget, start, stop),
-        cmocka_unit_test_setup_teardown(given_keeps_the_order_of_the_list, start, stop),
-        cmocka_unit_test_setup_teardown(given_refuses_rows_that_are_not_there, start, stop),
-        cmocka_unit_test_setup_teardown(given_refuses_duplicates, start, stop),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

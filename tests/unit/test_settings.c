@@ -1,20 +1,12 @@
 /* api/settings.h and fit/wishes.h: from options, by wishes, to what is decided about a fit. */
 #include "api/settings.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/memory.h"
 #include "fit/wishes.h"
 #include "spectral/methods.h"
+#include "support/test.h"
 
 enum { N = 60, D = 3 };
 
@@ -89,7 +81,7 @@ static int settings_of(const char *text, struct ny_fit_settings *fit)
 }
 
 /* Words of options are places in enums. */
-static void words_have_the_order_of_their_enums(void **state)
+TEST(words_have_the_order_of_their_enums)
 {
     static const struct {
         const char *option, *word;
@@ -119,12 +111,11 @@ static void words_have_the_order_of_their_enums(void **state)
         {"metric", "cosine", true},
         {"knn", "auto", NY_KNN_AUTO},
         {"knn", "exact", NY_KNN_EXACT},
-        {"knn", "forest", NY_KNN_FOREST},
+        {"knn", "sieve", NY_KNN_SIEVE},
         {"knn", "tree", NY_KNN_TREE},
         {"knn", "sieve", NY_KNN_SIEVE},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         char text[64];
         struct ny_options *options;
@@ -138,7 +129,7 @@ static void words_have_the_order_of_their_enums(void **state)
 }
 
 /* A fit of 60 rows of 3 columns has these settings. */
-static void wishes_become_settings(void **state)
+TEST(wishes_become_settings)
 {
     static const struct {
         const char *options;
@@ -175,7 +166,6 @@ static void wishes_become_settings(void **state)
         {"map eigenmaps", NULL, "rbf", NY_CENTRED_LANDMARKS, 0, 0, 0, 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct ny_fit_settings fit;
 
@@ -193,29 +183,28 @@ static void wishes_become_settings(void **state)
 }
 
 /* Sizes that the points or the landmarks do not have are refused; the first of two is told. */
-static void sizes_are_checked(void **state)
+TEST(sizes_are_checked)
 {
     static const struct {
         const char *options, *words;
     } cases[] = {
-        {"components 61", "--components 61 is more than the 60 rows there are"},
-        {"components 9 landmarks 8", "--components 9 is more than the 8 landmarks"},
-        {"map laplacian components 8 landmarks 8", "and the trivial one are more than the 8"},
-        {"approx randomized components 61", "--components 61 is more than the 60 rows"},
-        {"approx ensemble landmarks 30 experts 31", "more than the 30 landmarks that they share"},
+        {"components 61", "--components 61 needs more rows than 60"},
+        {"components 9 landmarks 8", "--components 9 needs more landmarks than 8"},
+        {"map laplacian components 8 landmarks 8", "--components 8 needs more landmarks than 8"},
+        {"approx randomized components 61", "--components 61 needs more rows than 60"},
+        {"approx ensemble landmarks 30 experts 31", "--experts 31 needs more landmarks than 30"},
         {"approx ensemble landmarks 30 weights ridge experts 31", "serve to weigh the experts"},
-        {"approx ensemble landmarks 30 rank 1 experts 2 components 3", "2 experts of rank 1"},
-        {"map eigenmaps components 60", "and the trivial one are more than the 60 rows"},
-        {"map isomap landmarks 5 components 6", "--components 6 is more than the 5 landmarks"},
-        {"map isomap neighbors 60", "60 neighbours are more than the other 59 rows"},
-        {"map isomap neighbors 60 components 61", "--components 61 is more than the 60 landmarks"},
-        {"select greedy tolerance 2", "residuals of the rbf kernel lie between 0 and 2"},
-        {"select greedy tolerance 2 components 61", "residuals of the rbf kernel"},
-        {"approx nystrom averages implicit components 61", "--averages implicit acts only with"},
-        {"approx nystrom landmarks 20 power 3", "--power does not act here"},
+        {"approx ensemble landmarks 30 rank 1 experts 2 components 3", "--components 3 needs more experts than 2"},
+        {"map eigenmaps components 60", "--components 60 needs more rows than 60"},
+        {"map isomap landmarks 5 components 6", "--components 6 needs more landmarks than 5"},
+        {"map isomap neighbors 60", "--neighbors 60 needs more rows than 60"},
+        {"map isomap neighbors 60 components 61", "--components 61 needs more landmarks than 60"},
+        {"select greedy tolerance 2", "--tolerance is below 2, not '2'"},
+        {"select greedy tolerance 2 components 61", "--tolerance is below 2"},
+        {"approx nystrom averages implicit components 61", "--averages does not act with --approx nystrom"},
+        {"approx nystrom landmarks 20 power 3", "--power does not act with --inner auto"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct ny_fit_settings fit;
 
@@ -227,13 +216,12 @@ static void sizes_are_checked(void **state)
 }
 
 /* A graph of as many neighbours as by default is one all the same, and not the map of a kernel. */
-static void maps_of_graphs_are_restored_as_such(void **state)
+TEST(maps_of_graphs_are_restored_as_such)
 {
     static const char *const typed[] = {"map diffusion neighbors 5", "map diffusion neighbors 9",
                                         "map diffusion graph g", "map isomap neighbors 5"};
     struct ny_options none, *options, *again;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(typed) / sizeof(typed[0]); i++) {
         json_t *stored;
         char *text;
@@ -253,14 +241,4 @@ static void maps_of_graphs_are_restored_as_such(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(words_have_the_order_of_their_enums, start, stop),
-        cmocka_unit_test_setup_teardown(wishes_become_settings, start, stop),
-        cmocka_unit_test_setup_teardown(sizes_are_checked, start, stop),
-        cmocka_unit_test_setup_teardown(maps_of_graphs_are_restored_as_such, start, stop),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

@@ -2,17 +2,9 @@
  * the order of the fold, and the image for checkpoints. */
 #include "spectral/accumulator.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/random.h"
 #include "stream/source.h"
+#include "support/test.h"
 
 enum { M = 37, STRIDE = 40, N = 2 * NY_UNIT_ROWS + 701 };
 
@@ -23,10 +15,10 @@ static double a[M];   /* the shift */
 /* Gaussian kernel of 3-D points, so wide that 1 − c ≤ 1e-3. */
 static int start(void **state)
 {
-    double *x = malloc(3 * N * sizeof(*x));
+    double *x = lend(3 * N * sizeof(*x));
 
     (void)state;
-    exact = malloc(N * M * sizeof(*exact));
+    exact = lend(N * M * sizeof(*exact));
     ny_gaussian(1, NY_STREAM_DATA, 0, x, 3 * N);
     for (size_t i = 0; i < N; i++)
         for (size_t j = 0; j < M; j++) {
@@ -40,7 +32,6 @@ static int start(void **state)
             a[j] += exact[i * 50 * M + j];
         a[j] /= M;
     }
-    free(x);
     return ny_context_new(&ctx);
 }
 
@@ -49,13 +40,7 @@ static int stop(void **state)
     (void)state;
     assert_true(ny_memory_used(ctx) == 0);
     ny_context_free(ctx);
-    free(exact);
     return 0;
-}
-
-static void assert_near(double x, double y, double tolerance)
-{
-    if (!(fabs(x - y) <= tolerance)) fail_msg("%.17g is not %.17g within %g", x, y, tolerance);
 }
 
 static size_t rows_of(size_t unit)
@@ -68,7 +53,7 @@ static size_t rows_of(size_t unit)
 /* The shifted tile, its padding zero, NaN beside it. */
 static float *tile(size_t unit)
 {
-    float *c = malloc(NY_UNIT_ROWS * STRIDE * sizeof(*c));
+    float *c = lend(NY_UNIT_ROWS * STRIDE * sizeof(*c));
 
     for (size_t i = 0; i < NY_UNIT_ROWS; i++)
         for (size_t j = 0; j < STRIDE; j++) {
@@ -88,27 +73,27 @@ static void add_unit(struct ny_accumulator *acc, struct ny_partial *part, size_t
     ny_partial_set(part, (struct ny_matrix32){c, NY_UNIT_ROWS, M, STRIDE, false},
                    &(struct ny_tile_rows){.count = rows_of(unit), .diagonal = diagonal});
     ny_accumulator_fold(acc, part);
-    free(c);
 }
 
 static struct ny_accumulator *accumulated(enum ny_gram_precision precision, size_t units)
 {
     struct ny_accumulator *acc;
+    struct ny_layout l = {.ctx = ctx};
     struct ny_partial *part;
 
     assert_int_equal(ny_accumulator_new(&acc, ctx, M), NY_OK);
-    assert_int_equal(ny_partial_new(&part, ctx, M, precision), NY_OK);
+    part = ny_partial_lay(&l, M, precision);
+    assert_non_null(part);
     for (size_t unit = 0; unit < units; unit++)
         add_unit(acc, part, unit);
-    ny_partial_free(part);
+    ny_layout_free(&l);
     return acc;
 }
 
 /* G = G′ + as′ᵀ + s′aᵀ + n·aaᵀ along e_i − e_j, where G itself nearly cancels: an unshifted f32
  * Gram is off by more than the value there (about 1e-7 · 4,797 against 1e-4). */
-static void shifted_sums_keep_what_matters(void **state)
+TEST(shifted_sums_keep_what_matters)
 {
-    (void)state;
     for (int precision = 0; precision < 2; precision++) {
         struct ny_accumulator *acc = accumulated((enum ny_gram_precision)precision, 3);
         double tolerance = precision == NY_GRAM_F32 ? 2e-5 : 2e-6;
@@ -135,12 +120,11 @@ static void shifted_sums_keep_what_matters(void **state)
 }
 
 /* Entry by entry against plain sums of the very same f32 numbers: what the Gram itself adds. */
-static void gram_of_the_tile(void **state)
+TEST(gram_of_the_tile)
 {
-    (void)state;
     for (int precision = 0; precision < 2; precision++) {
         struct ny_accumulator *acc = accumulated((enum ny_gram_precision)precision, 3);
-        double *sum = calloc(M * M, sizeof(*sum)), s[M] = {0}, worst = 0, largest = 0;
+        double *sum = lend_zeros(M * M * sizeof(*sum)), s[M] = {0}, worst = 0, largest = 0;
 
         for (size_t unit = 0; unit < 3; unit++) {
             float *c = tile(unit);
@@ -150,7 +134,6 @@ static void gram_of_the_tile(void **state)
                     for (size_t q = 0; q <= p; q++)
                         sum[p * M + q] += (double)c[i * STRIDE + p] * (double)c[i * STRIDE + q];
                 }
-            free(c);
         }
         for (size_t p = 0; p < M; p++) {
             assert_near(acc->s[p], s[p], 1e-14 * N);
@@ -162,21 +145,21 @@ static void gram_of_the_tile(void **state)
             }
         }
         assert_true(worst <= (precision == NY_GRAM_F32 ? 3e-6 : 1e-14) * largest);
-        free(sum);
         ny_accumulator_free(acc);
     }
 }
 
 /* Tiles in f64: no rounding to f32 anywhere, entry by entry to 1e-12. */
-static void tiles_in_f64_stay_in_f64(void **state)
+TEST(tiles_in_f64_stay_in_f64)
 {
     struct ny_accumulator *acc;
+    struct ny_layout l = {.ctx = ctx};
     struct ny_partial *part;
-    double *c = malloc(NY_UNIT_ROWS * STRIDE * sizeof(*c));
+    double *c = lend(NY_UNIT_ROWS * STRIDE * sizeof(*c));
 
-    (void)state;
     assert_int_equal(ny_accumulator_new(&acc, ctx, M), NY_OK);
-    assert_int_equal(ny_partial_new(&part, ctx, M, NY_GRAM_F64), NY_OK);
+    part = ny_partial_lay(&l, M, NY_GRAM_F64);
+    assert_non_null(part);
     for (size_t unit = 0; unit < 3; unit++) {
         double diagonal[NY_UNIT_ROWS];
 
@@ -211,21 +194,21 @@ static void tiles_in_f64_stay_in_f64(void **state)
             assert_near(acc->G.at[p * M + q], want, 1e-12 * scale);
         }
     }
-    ny_partial_free(part);
+    ny_layout_free(&l);
     ny_accumulator_free(acc);
-    free(c);
 }
 
 /* Bit for bit ((0 + p₀) + p₁) + p₂ of the partial sums. */
-static void the_fold_is_a_left_fold(void **state)
+TEST(the_fold_is_a_left_fold)
 {
-    (void)state;
     for (int precision = 0; precision < 2; precision++) {
         struct ny_accumulator *acc = accumulated((enum ny_gram_precision)precision, 3);
         double G[M * M] = {0}, s[M] = {0};
+        struct ny_layout l = {.ctx = ctx};
         struct ny_partial *part;
 
-        assert_int_equal(ny_partial_new(&part, ctx, M, (enum ny_gram_precision)precision), NY_OK);
+        part = ny_partial_lay(&l, M, (enum ny_gram_precision)precision);
+        assert_non_null(part);
         for (size_t unit = 0; unit < 3; unit++) {
             float *c = tile(unit);
             ny_partial_set(part, (struct ny_matrix32){c, NY_UNIT_ROWS, M, STRIDE, false},
@@ -237,27 +220,26 @@ static void the_fold_is_a_left_fold(void **state)
                     G[p * M + q] += precision == NY_GRAM_F32 ? (double)part->G32[p * M + q]
                                                              : part->G64[p * M + q];
             }
-            free(c);
         }
         assert_memory_equal(acc->s, s, sizeof(s));
         for (size_t p = 0; p < M; p++)
             assert_memory_equal(acc->G.at + p * M, G + p * M, (p + 1) * sizeof(double));
-        ny_partial_free(part);
+        ny_layout_free(&l);
         ny_accumulator_free(acc);
     }
 }
 
 /* Saved after one unit, restored into an accumulator full of other numbers, and gone on with. */
-static void an_image_restores_every_bit(void **state)
+TEST(an_image_restores_every_bit)
 {
     struct ny_accumulator *whole = accumulated(NY_GRAM_F32, 3);
     struct ny_accumulator *first = accumulated(NY_GRAM_F32, 1);
     struct ny_accumulator *resumed = accumulated(NY_GRAM_F64, 2);
     size_t bytes = ny_accumulator_gram_image_bytes(M);
-    unsigned char *image = malloc(bytes + 9);
+    unsigned char *image = lend(bytes + 9);
+    struct ny_layout l = {.ctx = ctx};
     struct ny_partial *part;
 
-    (void)state;
     assert_int_equal(bytes, 8 * (1 + 1 + M + M * (M + 1) / 2 + 1));
     memset(image, 0xAB, bytes + 9);
     for (size_t p = 0; p < M; p++)
@@ -269,7 +251,8 @@ static void an_image_restores_every_bit(void **state)
     ny_accumulator_restore(resumed, image + 1);
     assert_int_equal(image[0], 0xAB);
     assert_int_equal(image[bytes + 1], 0xAB);
-    assert_int_equal(ny_partial_new(&part, ctx, M, NY_GRAM_F32), NY_OK);
+    part = ny_partial_lay(&l, M, NY_GRAM_F32);
+    assert_non_null(part);
     for (size_t unit = 1; unit < 3; unit++)
         add_unit(resumed, part, unit);
     assert_int_equal(resumed->rows, whole->rows);
@@ -278,20 +261,18 @@ static void an_image_restores_every_bit(void **state)
     assert_memory_equal(resumed->s, whole->s, M * sizeof(double));
     for (size_t p = 0; p < M; p++)
         assert_memory_equal(resumed->G.at + p * M, whole->G.at + p * M, (p + 1) * sizeof(double));
-    ny_partial_free(part);
+    ny_layout_free(&l);
     ny_accumulator_free(whole);
     ny_accumulator_free(first);
     ny_accumulator_free(resumed);
-    free(image);
 }
 
 /* Rows count w_i² in s, G, t and ω, whatever the precision; NONE sums all but G. */
-static void rows_are_weighted(void **state)
+TEST(rows_are_weighted)
 {
     double weights[NY_UNIT_ROWS], diagonal[NY_UNIT_ROWS];
     size_t rows = rows_of(2);
 
-    (void)state;
     for (size_t i = 0; i < rows; i++) {
         weights[i] = 0.25 + (double)(i % 7);
         diagonal[i] = 1 + (double)(i % 3);
@@ -300,6 +281,7 @@ static void rows_are_weighted(void **state)
         double s[M] = {0}, G[M * M] = {0}, t = 0, omega = 0;
         struct ny_tile_rows brought = {.count = rows, .diagonal = diagonal, .weights = weights};
         struct ny_accumulator *acc;
+        struct ny_layout l = {.ctx = ctx};
         struct ny_partial *part;
         float *c = tile(2);
 
@@ -318,7 +300,8 @@ static void rows_are_weighted(void **state)
             assert_int_equal(ny_accumulator_new_sums(&acc, ctx, M), NY_OK);
         else
             assert_int_equal(ny_accumulator_new(&acc, ctx, M), NY_OK);
-        assert_int_equal(ny_partial_new(&part, ctx, M, (enum ny_gram_precision)precision), NY_OK);
+        part = ny_partial_lay(&l, M, (enum ny_gram_precision)precision);
+        assert_non_null(part);
         ny_partial_set(part, (struct ny_matrix32){c, NY_UNIT_ROWS, M, STRIDE, false}, &brought);
         ny_accumulator_fold(acc, part);
         assert_near(acc->t, t, 1e-12 * t);
@@ -329,35 +312,37 @@ static void rows_are_weighted(void **state)
                 assert_near(acc->G.at[p * M + q], G[p * M + q], 1e-5 * sqrt(G[p * M + p] * G[q * M + q]));
         }
         assert_true((acc->G.at == NULL) == (precision == NY_GRAM_NONE));
-        ny_partial_free(part);
+        ny_layout_free(&l);
         ny_accumulator_free(acc);
-        free(c);
     }
 }
 
-static void memory_is_announced_and_bounded(void **state)
+TEST(memory_is_announced_and_bounded)
 {
     enum { LARGE = 500 };
     struct ny_accumulator *acc;
+    struct ny_layout l = {.ctx = ctx};
     struct ny_partial *part;
     uint64_t limit = ny_context_memory(ctx);
     size_t before = ny_memory_used(ctx), slack = 1024;
 
-    (void)state;
     assert_int_equal(ny_accumulator_new(&acc, ctx, LARGE), NY_OK);
     assert_in_range(ny_memory_used(ctx) - before, ny_accumulator_bytes(LARGE),
                     ny_accumulator_bytes(LARGE) + slack);
     before = ny_memory_used(ctx);
     for (int precision = 0; precision < 2; precision++) {
-        size_t bytes = ny_partial_bytes(LARGE, (enum ny_gram_precision)precision);
+        struct ny_layout counted = {0};
+        size_t bytes;
 
-        assert_int_equal(ny_partial_new(&part, ctx, LARGE, (enum ny_gram_precision)precision),
-                         NY_OK);
+        ny_partial_lay(&counted, LARGE, (enum ny_gram_precision)precision);
+        bytes = ny_layout_most(&counted);
+        part = ny_partial_lay(&l, LARGE, (enum ny_gram_precision)precision);
+        assert_non_null(part);
         assert_in_range(ny_memory_used(ctx) - before, bytes, bytes + slack);
-        ny_partial_free(part);
+        ny_layout_free(&l);
         ny_context_set_memory(ctx, before + bytes / 2);
-        assert_int_equal(ny_partial_new(&part, ctx, LARGE, (enum ny_gram_precision)precision),
-                         NY_EBUDGET);
+        part = ny_partial_lay(&l, LARGE, (enum ny_gram_precision)precision);
+        assert_int_equal(ny_layout_end(&l), NY_EBUDGET);
         assert_null(part);
         ny_error_clear(ctx);
         ny_context_set_memory(ctx, limit);
@@ -367,23 +352,23 @@ static void memory_is_announced_and_bounded(void **state)
     assert_int_equal(ny_accumulator_new(&acc, ctx, SIZE_MAX / 2), NY_EBUDGET);
     ny_error_clear(ctx);
     ny_accumulator_free(NULL);
-    ny_partial_free(NULL);
 }
 
 /* Sums that are watched have the bits of those that are not, and tell whether an addition was
  * rounded: 1 + 2^-30 is not, 2^60 + 1 is, in s as in G. */
-static void roundings_are_noticed(void **state)
+TEST(roundings_are_noticed)
 {
     static const float late[] = {0x1p-30F, 1, 1}, early[] = {1, 0x1p60F, 0x1p60F};
     static const bool in_s[] = {false, true, false}, noticed[] = {false, true, true};
     struct ny_accumulator *plain, *watched;
+    struct ny_layout l = {.ctx = ctx};
     struct ny_partial *part;
 
-    (void)state;
     for (size_t k = 0; k < sizeof(late) / sizeof(late[0]); k++) {
         assert_int_equal(ny_accumulator_new(&plain, ctx, 2), NY_OK);
         assert_int_equal(ny_accumulator_new(&watched, ctx, 2), NY_OK);
-        assert_int_equal(ny_partial_new(&part, ctx, 2, NY_GRAM_F32), NY_OK);
+        part = ny_partial_lay(&l, 2, NY_GRAM_F32);
+        assert_non_null(part);
         ny_accumulator_watch(watched);
         for (size_t unit = 0; unit < 2; unit++) {
             float value = unit ? late[k] : early[k];
@@ -397,7 +382,7 @@ static void roundings_are_noticed(void **state)
         assert_false(plain->rounded);
         assert_memory_equal(plain->G.at, watched->G.at, 4 * sizeof(double));
         assert_memory_equal(plain->s, watched->s, 2 * sizeof(double));
-        ny_partial_free(part);
+        ny_layout_free(&l);
         ny_accumulator_free(plain);
         ny_accumulator_free(watched);
     }
@@ -428,9 +413,11 @@ static void set_heavy_tailed(struct ny_partial *part, size_t unit)
 static struct ny_accumulator *heavy_tailed(bool rounded, bool backwards, size_t parts)
 {
     struct ny_accumulator *acc[PARTS];
+    struct ny_layout l = {.ctx = ctx};
     struct ny_partial *part;
 
-    assert_int_equal(ny_partial_new(&part, ctx, M, NY_GRAM_F32), NY_OK);
+    part = ny_partial_lay(&l, M, NY_GRAM_F32);
+    assert_non_null(part);
     for (size_t p = 0; p < parts; p++) {
         assert_int_equal(ny_accumulator_new(&acc[p], ctx, M), NY_OK);
         if (rounded) ny_accumulator_round(acc[p], 2, UNITS * NY_UNIT_ROWS);
@@ -441,7 +428,7 @@ static struct ny_accumulator *heavy_tailed(bool rounded, bool backwards, size_t 
         if (p) ny_accumulator_add(acc[0], 1, acc[p], 1);
         if (p) ny_accumulator_free(acc[p]);
     }
-    ny_partial_free(part);
+    ny_layout_free(&l);
     return acc[0];
 }
 
@@ -458,14 +445,13 @@ static size_t differing(const struct ny_accumulator *x, const struct ny_accumula
     return count;
 }
 
-static void sums_on_a_grid_have_no_order(void **state)
+TEST(sums_on_a_grid_have_no_order)
 {
     const double rounding = UNITS * ldexp(4.0 * UNITS * NY_UNIT_ROWS, -52);
     struct ny_accumulator *plain = heavy_tailed(false, false, 1);
     struct ny_accumulator *other = heavy_tailed(false, true, PARTS);
     struct ny_accumulator *rounded = heavy_tailed(true, false, 1);
 
-    (void)state;
     assert_true(differing(plain, other, 0) > M); /* or the numbers would show nothing */
     assert_int_equal(differing(plain, rounded, rounding), 0);
     ny_accumulator_free(other);
@@ -480,23 +466,25 @@ static void sums_on_a_grid_have_no_order(void **state)
 }
 
 /* Blocks are those of a Gram of more columns than one has, of f64 tiles and of f32 ones. */
-static void grams_in_blocks_are_whole(void **state)
+TEST(grams_in_blocks_are_whole)
 {
     enum { COLUMNS = 2 * NY_GRAM_BLOCK + 9 };
     const struct ny_tile tile = {.rows = NY_UNIT_ROWS};
     const struct ny_tile_rows brought = {.count = NY_UNIT_ROWS, .tile = &tile};
     size_t cells = (size_t)NY_UNIT_ROWS * COLUMNS;
-    double *c = malloc(cells * sizeof(*c));
-    float *c32 = malloc(cells * sizeof(*c32));
+    double *c = lend(cells * sizeof(*c));
+    float *c32 = lend(cells * sizeof(*c32));
+    struct ny_layout l = {.ctx = ctx};
     struct ny_partial *whole, *blocks;
 
-    (void)state;
     for (size_t i = 0; i < cells; i++) {
         c32[i] = (float)(ny_hash01(5, 0, i) - 0.5);
         c[i] = (double)c32[i];
     }
-    assert_int_equal(ny_partial_new(&whole, ctx, COLUMNS, NY_GRAM_F64), NY_OK);
-    assert_int_equal(ny_partial_new(&blocks, ctx, COLUMNS, NY_GRAM_F64), NY_OK);
+    whole = ny_partial_lay(&l, COLUMNS, NY_GRAM_F64);
+    assert_non_null(whole);
+    blocks = ny_partial_lay(&l, COLUMNS, NY_GRAM_F64);
+    assert_non_null(blocks);
     blocks->shared = true;
     for (int f64 = 0; f64 < 2; f64++) {
         memset(blocks->G64, 0xff, COLUMNS * COLUMNS * sizeof(double)); /* NaN */
@@ -509,25 +497,7 @@ static void grams_in_blocks_are_whole(void **state)
             for (size_t j = 0; j <= i; j++)
                 assert_near(blocks->G64[i * COLUMNS + j], whole->G64[i * COLUMNS + j], 1e-10);
     }
-    ny_partial_free(whole);
-    ny_partial_free(blocks);
-    free(c);
-    free(c32);
+    ny_layout_free(&l);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shifted_sums_keep_what_matters),
-        cmocka_unit_test(gram_of_the_tile),
-        cmocka_unit_test(tiles_in_f64_stay_in_f64),
-        cmocka_unit_test(the_fold_is_a_left_fold),
-        cmocka_unit_test(an_image_restores_every_bit),
-        cmocka_unit_test(rows_are_weighted),
-        cmocka_unit_test(memory_is_announced_and_bounded),
-        cmocka_unit_test(roundings_are_noticed),
-        cmocka_unit_test(sums_on_a_grid_have_no_order),
-        cmocka_unit_test(grams_in_blocks_are_whole),
-    };
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

@@ -1,26 +1,13 @@
 /* spectral/gram.c: W by plain loops, of data where the answer is known from measurements. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/random.h"
 #include "spectral/method.h"
 #include "support/context.h"
-
-static void assert_near(double x, double y, double tolerance)
-{
-    if (!(fabs(x - y) <= tolerance)) fail_msg("%.17g is not %.17g within %g", x, y, tolerance);
-}
+#include "support/test.h"
 
 /* exp(−γ‖x−y‖²), γ = 1 / (width · mean squared distance). */
 static double *gaussian_kernel(const double *x, size_t m, size_t d, double width)
 {
-    double *w = malloc(m * m * sizeof(*w)), mean = 0;
+    double *w = lend(m * m * sizeof(*w)), mean = 0;
 
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < m; j++) {
@@ -36,7 +23,7 @@ static double *gaussian_kernel(const double *x, size_t m, size_t d, double width
 
 static double *points(size_t m, size_t d)
 {
-    double *x = malloc(m * d * sizeof(*x));
+    double *x = lend(m * d * sizeof(*x));
 
     ny_gaussian(3, NY_STREAM_DATA, 0, x, m * d);
     return x;
@@ -45,7 +32,7 @@ static double *points(size_t m, size_t d)
 /* Chooses with a = column means, and checks that W is kept. */
 static struct ny_gram_choice choose(double *w, size_t m, double mean_diagonal)
 {
-    double *a = calloc(m, sizeof(*a)), *before = malloc(m * m * sizeof(*before));
+    double *a = lend_zeros(m * sizeof(*a)), *before = lend(m * m * sizeof(*before));
     struct ny_gram_choice choice;
 
     for (size_t i = 0; i < m * m; i++)
@@ -53,17 +40,15 @@ static struct ny_gram_choice choose(double *w, size_t m, double mean_diagonal)
     memcpy(before, w, m * m * sizeof(*w));
     assert_int_equal(ny_gram_choose(ctx, ny_matrix(w, m, m), a, mean_diagonal, &choice), NY_OK);
     assert_memory_equal(w, before, m * m * sizeof(*w));
-    free(a), free(before);
     return choice;
 }
 
 /* High-dimensional data: W decays slowly, at every width, so f32 tile Grams are good. */
-static void spread_out_data_take_f32(void **state)
+TEST(spread_out_data_take_f32)
 {
     enum { LANDMARKS = 300, D = 500 };
     static const double widths[] = {1, 10, 100};
 
-    (void)state;
     for (size_t k = 0; k < 3; k++) {
         double *x = points(LANDMARKS, D), *w = gaussian_kernel(x, LANDMARKS, D, widths[k]);
         struct ny_gram_choice choice = choose(w, LANDMARKS, 1);
@@ -72,18 +57,16 @@ static void spread_out_data_take_f32(void **state)
         assert_true(choice.eta <= 2e-5 && choice.eta > 0);
         assert_false(choice.cut);
         assert_int_equal(choice.rank, LANDMARKS);
-        free(x), free(w);
     }
 }
 
 /* 3-D points, some twice: W decays fast and is singular. */
-static void duplicates_in_three_dimensions_take_f64(void **state)
+TEST(duplicates_in_three_dimensions_take_f64)
 {
     enum { LANDMARKS = 200, D = 3, TWICE = 40 };
     double *x = points(LANDMARKS, D), *w;
     struct ny_gram_choice choice;
 
-    (void)state;
     memcpy(x + (LANDMARKS - TWICE) * D, x, TWICE * D * sizeof(*x));
     w = gaussian_kernel(x, LANDMARKS, D, 1);
     choice = choose(w, LANDMARKS, 1);
@@ -91,17 +74,15 @@ static void duplicates_in_three_dimensions_take_f64(void **state)
     assert_true(choice.eta > 2e-5);
     assert_true(choice.cut);
     assert_true(choice.rank >= 20 && choice.rank <= LANDMARKS - TWICE);
-    free(x), free(w);
 }
 
 /* Diagonal W: every number of the formula is known. With shift 0, ‖W_shifted‖₂ is σ₁ = 1 and what
  * is ≤ 2⁻²² is cut. The third case is just above, where the eigenvalues decide. */
-static void diagonal_matrices_give_the_formula(void **state)
+TEST(diagonal_matrices_give_the_formula)
 {
     enum { LANDMARKS = 50 };
     static const double last[] = {0.5, 1e-3, 0x1p-22 * 1.1, 0x1p-22 * 0.9, 0};
 
-    (void)state;
     for (size_t c = 0; c < 5; c++) {
         double w[LANDMARKS * LANDMARKS] = {0}, a[LANDMARKS] = {0}, sum = 0, eta;
         struct ny_gram_choice choice;
@@ -126,12 +107,11 @@ static void diagonal_matrices_give_the_formula(void **state)
 /* W = I − (1 − ε)uuᵀ, eigenvalues 1 (m − 1 times) and ε: ‖W⁻¹‖_F² = m − 1 + 1/ε², whether u is
  * spread over all rows or is one of them. Near the threshold the norm must be exact; away from it
  * within a factor of 2, and the decision right everywhere. */
-static void the_norm_of_the_inverse_is_known(void **state)
+TEST(the_norm_of_the_inverse_is_known)
 {
     enum { LANDMARKS = 50 };
     static const double small[] = {0.9, 1e-2, 1e-3, 9e-5, 6.2e-5, 5.8e-5, 3.3e-5, 1.5e-5, 5e-6};
 
-    (void)state;
     for (size_t c = 0; c < 2 * sizeof(small) / sizeof(small[0]); c++) {
         double w[LANDMARKS * LANDMARKS], a[LANDMARKS] = {0}, u[LANDMARKS] = {1}, length = 0;
         double epsilon = small[c / 2], spread = 0, norm, eta;
@@ -164,13 +144,12 @@ static void the_norm_of_the_inverse_is_known(void **state)
 }
 
 /* The shift counts, not W: W = 1 + small has ‖W_shifted‖₂ far below σ₁ = m. */
-static void the_cut_is_relative_to_the_shifted_matrix(void **state)
+TEST(the_cut_is_relative_to_the_shifted_matrix)
 {
     enum { LANDMARKS = 40 };
     double w[LANDMARKS * LANDMARKS];
     struct ny_gram_choice choice;
 
-    (void)state;
     for (size_t i = 0; i < LANDMARKS; i++)
         for (size_t j = 0; j < LANDMARKS; j++)
             w[i * LANDMARKS + j] = 1 + (i == j ? 1e-6 : 0);
@@ -179,12 +158,11 @@ static void the_cut_is_relative_to_the_shifted_matrix(void **state)
     assert_int_equal(choice.precision, NY_GRAM_F32);
 }
 
-static void degenerate_matrices_take_f64(void **state)
+TEST(degenerate_matrices_take_f64)
 {
     double zero[9] = {0}, one[1] = {4}, a[3] = {0}, bad[4] = {1, NAN, NAN, 1};
     struct ny_gram_choice choice;
 
-    (void)state;
     assert_int_equal(ny_gram_choose(ctx, ny_matrix(zero, 3, 3), a, 0, &choice), NY_OK);
     assert_int_equal(choice.precision, NY_GRAM_F64);
     assert_int_equal(choice.rank, 0);
@@ -197,14 +175,13 @@ static void degenerate_matrices_take_f64(void **state)
     ny_error_clear(ctx);
 }
 
-static void workspace_is_what_was_announced(void **state)
+TEST(workspace_is_what_was_announced)
 {
     enum { LANDMARKS = 200, D = 3 };
     double *x = points(LANDMARKS, D), *w = gaussian_kernel(x, LANDMARKS, D, 10), a[LANDMARKS] = {0};
     uint64_t limit = ny_context_memory(ctx);
     struct ny_gram_choice choice;
 
-    (void)state;
     ny_context_set_memory(ctx, ny_gram_choose_bytes(LANDMARKS) + 1024);
     assert_int_equal(ny_gram_choose(ctx, ny_matrix(w, LANDMARKS, LANDMARKS), a, 1, &choice), NY_OK);
     assert_true(choice.cut); /* so the eigenvalues were needed */
@@ -213,19 +190,6 @@ static void workspace_is_what_was_announced(void **state)
                      NY_EBUDGET);
     ny_error_clear(ctx);
     ny_context_set_memory(ctx, limit);
-    free(x), free(w);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spread_out_data_take_f32),
-        cmocka_unit_test(duplicates_in_three_dimensions_take_f64),
-        cmocka_unit_test(diagonal_matrices_give_the_formula),
-        cmocka_unit_test(the_norm_of_the_inverse_is_known),
-        cmocka_unit_test(the_cut_is_relative_to_the_shifted_matrix),
-        cmocka_unit_test(degenerate_matrices_take_f64),
-        cmocka_unit_test(workspace_is_what_was_announced),
-    };
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

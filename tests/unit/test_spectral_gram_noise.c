@@ -1,17 +1,9 @@
 /* spectral/gram_noise.c: what it says of units must be what their f32 tile Grams lose. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/random.h"
 #include "spectral/gram_noise.h"
 #include "stream/source.h"
 #include "support/context.h"
+#include "support/test.h"
 
 enum { UNITS = 24, D = 6, M_MAX = 150 };
 
@@ -32,12 +24,12 @@ static double kernel(const double *x, const double *y, double width)
 
 static struct setting *setting_new(size_t m, double width)
 {
-    struct setting *set = calloc(1, sizeof(*set));
+    struct setting *set = lend_zeros(sizeof(*set));
 
     set->m = m;
     set->width = width;
-    set->L = malloc(m * m * sizeof(double));
-    set->inverse = calloc(m * m, sizeof(double));
+    set->L = lend(m * m * sizeof(double));
+    set->inverse = lend_zeros(m * m * sizeof(double));
     ny_gaussian(4, NY_STREAM_DATA, 0, set->y, m * D);
     for (size_t i = 0; i < m * m; i++) {
         set->L[i] = kernel(set->y + i / m * D, set->y + i % m * D, width);
@@ -51,13 +43,6 @@ static struct setting *setting_new(size_t m, double width)
     ny_solve_lower(ny_matrix(set->L, m, m), ny_matrix(set->inverse, m, m));
     ny_solve_lower_t(ny_matrix(set->L, m, m), ny_matrix(set->inverse, m, m));
     return set;
-}
-
-static void setting_free(struct setting *set)
-{
-    free(set->L);
-    free(set->inverse);
-    free(set);
 }
 
 /* Rows of unit u, or the same row again and again. */
@@ -76,14 +61,15 @@ static void fill(const struct setting *set, size_t u, bool equal, float *C)
 static double loss_of(const struct setting *set, const float *C)
 {
     size_t m = set->m;
-    float *tile = malloc(NY_UNIT_ROWS * m * sizeof(*tile));
+    float *tile = lend(NY_UNIT_ROWS * m * sizeof(*tile));
+    struct ny_layout l = {.ctx = ctx};
     struct ny_partial *part[2];
     double loss = 0;
 
     for (int f64 = 0; f64 < 2; f64++) {
         memcpy(tile, C, NY_UNIT_ROWS * m * sizeof(*tile));
-        assert_int_equal(ny_partial_new(&part[f64], ctx, m, f64 ? NY_GRAM_F64 : NY_GRAM_F32),
-                         NY_OK);
+        part[f64] = ny_partial_lay(&l, m, f64 ? NY_GRAM_F64 : NY_GRAM_F32);
+        assert_non_null(part[f64]);
         ny_partial_set(part[f64], ny_matrix32(tile, NY_UNIT_ROWS, m),
                        &(struct ny_tile_rows){.count = NY_UNIT_ROWS});
     }
@@ -91,9 +77,7 @@ static double loss_of(const struct setting *set, const float *C)
         for (size_t j = 0; j <= i; j++)
             loss += (i == j ? 1 : 2) * set->inverse[i * m + j] *
                     ((double)part[0]->G32[i * m + j] - part[1]->G64[i * m + j]);
-    ny_partial_free(part[0]);
-    ny_partial_free(part[1]);
-    free(tile);
+    ny_layout_free(&l);
     return loss;
 }
 
@@ -101,15 +85,18 @@ static double loss_of(const struct setting *set, const float *C)
 static struct ny_gram_noise measure(const struct setting *set, size_t looked_at, bool equal,
                                     double *square, double *all)
 {
+    struct ny_layout l = {.ctx = ctx};
     struct ny_gram_meter meter;
     struct ny_gram_sample *sample;
     struct ny_gram_noise noise;
-    float *C = malloc(NY_UNIT_ROWS * set->m * sizeof(*C));
+    float *C = lend(NY_UNIT_ROWS * set->m * sizeof(*C));
 
+    ny_gram_meter_lay(&l, &meter, set->m);
+    sample = ny_gram_sample_lay(&l, &meter);
+    assert_non_null(sample);
     assert_int_equal(
-        ny_gram_meter_new(&meter, ctx, ny_matrix(set->L, set->m, set->m), set->a, set->spread),
+        ny_gram_meter_begin(&meter, &l, ny_matrix(set->L, set->m, set->m), set->a, set->spread),
         NY_OK);
-    assert_int_equal(ny_gram_sample_new(&sample, &meter), NY_OK);
     *square = *all = 0;
     for (size_t u = 0; u < UNITS; u++) {
         double loss;
@@ -124,21 +111,18 @@ static struct ny_gram_noise measure(const struct setting *set, size_t looked_at,
         ny_gram_meter_add(&meter, sample);
     }
     noise = ny_gram_meter_read(&meter);
-    ny_gram_sample_free(sample);
-    ny_gram_meter_release(&meter);
-    free(C);
+    ny_layout_free(&l);
     return noise;
 }
 
 /* 60 landmarks are looked at whole, of 150 only 64 rows of the Gram. */
-static void two_units_foretell_the_noise(void **state)
+TEST(two_units_foretell_the_noise)
 {
     static const struct {
         size_t m;
         double width;
     } cases[] = {{60, 1}, {60, 10}, {150, 1}, {150, 30}};
 
-    (void)state;
     for (size_t c = 0; c < 4; c++) {
         struct setting *set = setting_new(cases[c].m, cases[c].width);
         double square, all;
@@ -151,29 +135,25 @@ static void two_units_foretell_the_noise(void **state)
         /* by chance: up to 0.31 of the products of six processors; equal rows have 1 */
         if (cases[c].width <= 10) assert_true(noise.coherent < 0.5);
         assert_true(fabs(all) <= ny_gram_loss(&noise, UNITS));
-        setting_free(set);
     }
 }
 
 /* Rows that are all the same lose the same in each unit, and that adds up. */
-static void equal_rows_are_coherent(void **state)
+TEST(equal_rows_are_coherent)
 {
     struct setting *set = setting_new(60, 1);
     double square, all;
     struct ny_gram_noise noise = measure(set, 2, true, &square, &all);
 
-    (void)state;
     assert_true(noise.coherent > 0.99);
     assert_true(fabs(all) <= ny_gram_loss(&noise, UNITS));
     assert_true(ny_gram_loss(&noise, UNITS) > 15 * noise.trace * sqrt(UNITS));
-    setting_free(set);
 }
 
-static void a_hundredth_of_what_is_left_is_too_much(void **state)
+TEST(a_hundredth_of_what_is_left_is_too_much)
 {
     struct ny_gram_noise noise = {.trace = 1e-3};
 
-    (void)state;
     assert_false(ny_gram_blurs(&noise, 100, 4.1)); /* 4 · 10 · 1e-3 is below 0.041 */
     assert_true(ny_gram_blurs(&noise, 100, 3.9));
     assert_true(ny_gram_blurs(&noise, 100, -1));
@@ -183,13 +163,13 @@ static void a_hundredth_of_what_is_left_is_too_much(void **state)
     assert_true(ny_gram_blurs(&(struct ny_gram_noise){.trace = NAN}, 1, 1)); /* not measured */
 }
 
-static void a_thousandth_of_an_eigenvalue_is_too_much(void **state)
+TEST(a_thousandth_of_an_eigenvalue_is_too_much)
 {
     const double gram[] = {100, 100};
     double p[] = {0.1, 0, 0, 0.1};
     struct ny_gram_noise noise = {.diagonal = 1e-8};
 
-    (void)state; /* p² g = 1: each unit of 100 moves it by 1e-4 / 100, all of them by 1e-5 */
+    /* p² g = 1: each unit of 100 moves it by 1e-4 / 100, all of them by 1e-5 */
     assert_false(ny_gram_blurs_values(&noise, 100, gram, ny_matrix(p, 2, 2)));
     noise.diagonal = 1e-4; /* all of them move it by 1e-3: four times that is too much */
     assert_true(ny_gram_blurs_values(&noise, 100, gram, ny_matrix(p, 2, 2)));
@@ -199,13 +179,4 @@ static void a_thousandth_of_an_eigenvalue_is_too_much(void **state)
     assert_true(ny_gram_blurs_values(&noise, 100, gram, ny_matrix(p, 2, 2)));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_units_foretell_the_noise),
-        cmocka_unit_test(equal_rows_are_coherent),
-        cmocka_unit_test(a_hundredth_of_what_is_left_is_too_much),
-        cmocka_unit_test(a_thousandth_of_an_eigenvalue_is_too_much),
-    };
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

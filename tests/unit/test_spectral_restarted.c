@@ -1,9 +1,4 @@
 /* The restarted block Krylov iteration on matrices whose eigenpairs are known. */
-#include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/random.h"
 #include "spectral/restarted.h"
 #include "support/context.h"
@@ -23,12 +18,6 @@ struct found {
     size_t converged;
     double *values, *residuals, *vectors;
 };
-
-static void release(struct found *found)
-{
-    free(found->values);
-    free(found->vectors);
-}
 
 /* A pair whose residual is as small as asked counts as found, however near the next value is; and
  * none counts whose value is further off than that. */
@@ -76,9 +65,9 @@ static struct found iterate(const double *lambda, const struct ny_restarted_how 
     }
     found.steps = it.step;
     found.converged = it.converged;
-    found.values = calloc(2 * shape->pairs, sizeof(double));
+    found.values = lend_zeros(2 * shape->pairs * sizeof(double));
     found.residuals = found.values + shape->pairs;
-    found.vectors = calloc(shape->order * shape->pairs, sizeof(double));
+    found.vectors = lend_zeros(shape->order * shape->pairs * sizeof(double));
     memcpy(found.values, it.values, shape->pairs * sizeof(double));
     memcpy(found.residuals, it.residuals, shape->pairs * sizeof(double));
     ny_restarted_vectors(&it, ny_matrix(found.vectors, shape->order, shape->pairs));
@@ -108,8 +97,6 @@ static void solve_counting(const double *lambda, const struct ny_restarted_shape
     how.steps_most = found.steps - 1;
     before = iterate(lambda, &how, 0, check_count);
     assert_true(before.converged < shape->pairs);
-    release(&before);
-    release(&found);
 }
 
 /* Every value is as near as was asked, or below rounding; vectors are orthonormal, and their
@@ -148,7 +135,6 @@ static void try(const double *lambda, size_t n, size_t pairs, double tolerance)
         found = solve(lambda, &shape, tolerance, 0, 200);
         assert_int_equal(found.converged, pairs);
         check(lambda, &shape, &found, tolerance);
-        release(&found);
     }
 }
 
@@ -168,9 +154,8 @@ static void decay(double rate)
         lambda[i] = pow(rate, (double)i) + 1e-9;
 }
 
-static void values_that_fall_are_found(void **state)
+TEST(values_that_fall_are_found)
 {
-    (void)state;
     decay(0.9);
     try(lambda, N, 10, 1e-4);
     try(lambda, N, 25, 1e-10);
@@ -179,12 +164,11 @@ static void values_that_fall_are_found(void **state)
 /* Values far below the largest are found relative to themselves: the large ones are locked, in
  * several rounds where values fall all the way. What is below the reach is left, and where the rank
  * is too small nothing is made up. */
-static void small_values_are_found_behind_large_ones(void **state)
+TEST(small_values_are_found_behind_large_ones)
 {
     const double tolerance = 1e-6, reach = 0x1p-40;
     const size_t pairs = 24;
 
-    (void)state;
     for (int kind = 0; kind < 4; kind++) {
         struct ny_restarted_how how = {.shape = ny_restarted_shape(N, pairs, 10),
                                        .tolerance = tolerance,
@@ -209,13 +193,11 @@ static void small_values_are_found_behind_large_ones(void **state)
                          lambda[k]);
             if (kind == 3 && k >= 12) assert_true(found.values[k] < 1e-25);
         }
-        release(&found);
     }
 }
 
-static void an_eigenvalue_of_many_vectors_is_found(void **state)
+TEST(an_eigenvalue_of_many_vectors_is_found)
 {
-    (void)state;
     for (size_t i = 0; i < N; i++) /* 15 times the largest: more than the 12 that are wanted */
         lambda[i] = i < 15 ? 1 : 0.3 * ny_hash01(5, 0, i);
     qsort(lambda, N, sizeof(double), descending);
@@ -228,12 +210,11 @@ static void an_eigenvalue_of_many_vectors_is_found(void **state)
 
 /* More vectors of a value than the first block has columns, with wanted values below them: as many
  * times the same, or a little apart. */
-static void copies_beyond_the_first_block_are_found(void **state)
+TEST(copies_beyond_the_first_block_are_found)
 {
     static const double apart[] = {0, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.05, 0.2};
     const size_t n = 700, copies = 40, pairs = copies + 20;
 
-    (void)state;
     assert_true(ny_restarted_shape(n, pairs, 10).start < copies);
     for (size_t a = 0; a < sizeof(apart) / sizeof(apart[0]); a++) {
         for (size_t i = 0; i < n; i++)
@@ -247,12 +228,11 @@ static void copies_beyond_the_first_block_are_found(void **state)
 }
 
 /* The least wanted value and the next are a little apart, or the wanted ones are. */
-static void pairs_count_as_soon_as_they_are_found(void **state)
+TEST(pairs_count_as_soon_as_they_are_found)
 {
     const size_t n = 700, pairs = 12;
     struct ny_restarted_shape shape = ny_restarted_shape(n, pairs, 10);
 
-    (void)state;
     for (unsigned a = 0; a < 40; a++) {
         double apart = pow(10, -0.1 * a), tolerance = a % 2 ? 1e-2 : 1e-4;
 
@@ -264,7 +244,7 @@ static void pairs_count_as_soon_as_they_are_found(void **state)
 }
 
 /* Values near the least wanted one, of which the first steps know too little to tell the gap. */
-static void pairs_do_not_count_by_a_gap_that_is_not_known(void **state)
+TEST(pairs_do_not_count_by_a_gap_that_is_not_known)
 {
     static const struct {
         double apart, rate, top, tolerance;
@@ -277,7 +257,6 @@ static void pairs_do_not_count_by_a_gap_that_is_not_known(void **state)
     const size_t n = 700, pairs = 12;
     struct ny_restarted_shape shape = ny_restarted_shape(n, pairs, 10);
 
-    (void)state;
     for (size_t a = 0; a < sizeof(cases) / sizeof(cases[0]); a++) {
         double step = cases[a].apart / (double)(cases[a].near - pairs + 1);
 
@@ -290,7 +269,7 @@ static void pairs_do_not_count_by_a_gap_that_is_not_known(void **state)
 }
 
 /* Vectors of a matrix of centred rows have no mean, from the first block on. */
-static void the_basis_of_a_centred_matrix_has_no_mean(void **state)
+TEST(the_basis_of_a_centred_matrix_has_no_mean)
 {
     const struct ny_restarted_how how = {.shape = ny_restarted_shape(600, 8, 10),
                                          .tolerance = 1e-8,
@@ -301,7 +280,6 @@ static void the_basis_of_a_centred_matrix_has_no_mean(void **state)
     struct ny_restarted it;
     bool done = false;
 
-    (void)state;
     assert_non_null(image);
     decay(0.9);
     assert_int_equal(ny_restarted_begin(&it, ctx, &how, image, false), NY_OK);
@@ -321,12 +299,11 @@ static void the_basis_of_a_centred_matrix_has_no_mean(void **state)
 
 /* Pairs behind those that lie together do not count if the steps end before it is known that they
  * are right. */
-static void pairs_that_may_be_wrong_do_not_count(void **state)
+TEST(pairs_that_may_be_wrong_do_not_count)
 {
     const size_t n = 700, copies = 40, pairs = 60;
     struct ny_restarted_shape shape = ny_restarted_shape(n, pairs, 10);
 
-    (void)state;
     for (size_t i = 0; i < n; i++)
         lambda[i] = i < copies ? 2 : 1.5 * pow(0.8, (double)(i - copies)) + 1e-9;
     for (unsigned most = 4; most < 14; most++) {
@@ -334,18 +311,16 @@ static void pairs_that_may_be_wrong_do_not_count(void **state)
 
         for (size_t k = 0; k < pairs && found.converged == pairs; k++)
             assert_true(fabs(found.values[k] - lambda[k]) <= 1e-4 * lambda[k]);
-        release(&found);
     }
 }
 
 /* Steps end before the basis has as many columns as pairs are wanted: the others are 0. */
-static void too_few_steps_find_what_they_can(void **state)
+TEST(too_few_steps_find_what_they_can)
 {
     const size_t n = 700, pairs = 60;
     struct ny_restarted_shape shape = ny_restarted_shape(n, pairs, 10);
     struct found found;
 
-    (void)state;
     assert_true(shape.start < pairs);
     decay(0.9);
     found = solve(lambda, &shape, 1e-4, 0, 1);
@@ -359,12 +334,10 @@ static void too_few_steps_find_what_they_can(void **state)
         assert_true(fabs(square - (k < shape.start)) < 1e-10);
         assert_int_equal(found.values[k] > 0, k < shape.start);
     }
-    release(&found);
 }
 
-static void a_flat_bulk_is_told_apart_as_far_as_asked(void **state)
+TEST(a_flat_bulk_is_told_apart_as_far_as_asked)
 {
-    (void)state;
     for (size_t i = 0; i < N; i++)
         lambda[i] = i < 12 ? 1 - 0.05 * (double)i : 0.04 * (1 + 0.1 * ny_hash01(5, 2, i));
     qsort(lambda, N, sizeof(double), descending);
@@ -372,27 +345,24 @@ static void a_flat_bulk_is_told_apart_as_far_as_asked(void **state)
     try(lambda, N, 20, 1e-3);
 }
 
-static void less_than_was_wanted_is_there(void **state)
+TEST(less_than_was_wanted_is_there)
 {
     struct ny_restarted_shape shape = ny_restarted_shape(N, 10, 10);
     struct found found;
 
-    (void)state;
     memset(lambda, 0, sizeof(lambda));
     lambda[0] = 5, lambda[1] = 4, lambda[2] = 3;
     found = solve(lambda, &shape, 1e-4, 0, 200);
     assert_int_equal(found.converged, 10);
     assert_true(found.steps <= 3);
     check(lambda, &shape, &found, 1e-8);
-    release(&found);
 }
 
 /* Orders below a block, of one block, of some, and one that is no multiple. */
-static void small_orders_are_solved_whole(void **state)
+TEST(small_orders_are_solved_whole)
 {
     static const size_t orders[] = {1, 2, 5, 17, 40, 129};
 
-    (void)state;
     decay(0.97);
     for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
         try(lambda, orders[i], 1, 1e-12);
@@ -401,12 +371,11 @@ static void small_orders_are_solved_whole(void **state)
     }
 }
 
-static void the_same_with_any_threads_and_after_a_pause(void **state)
+TEST(the_same_with_any_threads_and_after_a_pause)
 {
     struct ny_restarted_shape shape = ny_restarted_shape(N, 12, 10);
     struct found first, second;
 
-    (void)state;
     decay(0.995);
     shape.most = 3 * shape.width;
     ny_context_set_threads(ctx, 1);
@@ -419,16 +388,13 @@ static void the_same_with_any_threads_and_after_a_pause(void **state)
             assert_int_equal(second.steps, first.steps);
             assert_memory_equal(second.values, first.values, 24 * sizeof(double));
             assert_memory_equal(second.vectors, first.vectors, (size_t)N * 12 * sizeof(double));
-            release(&second);
         }
-    release(&first);
 }
 
-static void an_image_of_something_else_is_refused(void **state)
+TEST(an_image_of_something_else_is_refused)
 {
     const struct ny_restarted_how how = {.shape = ny_restarted_shape(N, 12, 10)};
 
-    (void)state;
     for (int which = 0; which < 3; which++) {
         struct ny_restarted it;
         double *image = ny_calloc(ctx, NY_MEM_SOLVE, 1, ny_restarted_state_bytes(&how.shape));
@@ -442,24 +408,4 @@ static void an_image_of_something_else_is_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(values_that_fall_are_found, start, stop),
-        cmocka_unit_test_setup_teardown(copies_beyond_the_first_block_are_found, start, stop),
-        cmocka_unit_test_setup_teardown(pairs_count_as_soon_as_they_are_found, start, stop),
-        cmocka_unit_test_setup_teardown(pairs_do_not_count_by_a_gap_that_is_not_known, start, stop),
-        cmocka_unit_test_setup_teardown(the_basis_of_a_centred_matrix_has_no_mean, start, stop),
-        cmocka_unit_test_setup_teardown(pairs_that_may_be_wrong_do_not_count, start, stop),
-        cmocka_unit_test_setup_teardown(too_few_steps_find_what_they_can, start, stop),
-        cmocka_unit_test_setup_teardown(small_values_are_found_behind_large_ones, start, stop),
-        cmocka_unit_test_setup_teardown(an_eigenvalue_of_many_vectors_is_found, start, stop),
-        cmocka_unit_test_setup_teardown(a_flat_bulk_is_told_apart_as_far_as_asked, start, stop),
-        cmocka_unit_test_setup_teardown(less_than_was_wanted_is_there, start, stop),
-        cmocka_unit_test_setup_teardown(small_orders_are_solved_whole, start, stop),
-        cmocka_unit_test_setup_teardown(the_same_with_any_threads_and_after_a_pause, start, stop),
-        cmocka_unit_test_setup_teardown(an_image_of_something_else_is_refused, start, stop),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

@@ -1,18 +1,11 @@
 /* Streams in a temporary file (base/spool.h): what comes back, and a disk that returns other bytes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/spool.h"
 #include "support/context.h"
+#include "support/test.h"
 
 enum { PIECE = 64, BYTES = 1000 };
 
@@ -26,13 +19,12 @@ ssize_t pread(int fd, void *data, size_t bytes, off_t at)
     return got;
 }
 
-static void test_a_byte_that_comes_back_wrong_is_noticed(void **state)
+TEST(test_a_byte_that_comes_back_wrong_is_noticed)
 {
     const struct ny_spool_spec spec = {"/tmp", "the rows to sort", 2, PIECE};
     char data[BYTES], back[BYTES];
     struct ny_spool *spool;
 
-    (void)state;
     for (int i = 0; i < BYTES; i++)
         data[i] = (char)(i * 7);
     assert_int_equal(ny_spool_new(&spool, ctx, &spec), NY_OK);
@@ -55,11 +47,4 @@ static void test_a_byte_that_comes_back_wrong_is_noticed(void **state)
     ny_spool_free(spool);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_byte_that_comes_back_wrong_is_noticed, start, stop),
-    };
-
-    return cmocka_run_group_tests_name("spool", tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

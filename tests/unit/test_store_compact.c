@@ -97,9 +97,8 @@ static void reopen(void)
     CHECK(ny_store_open(&store, ctx, path));
 }
 
-static void a_copy_is_on_the_disk_before_it_takes_the_place(void **state)
+TEST(a_copy_is_on_the_disk_before_it_takes_the_place)
 {
-    (void)state;
     fill();
     folder_synced = store_synced = false;
     exchanges = unsafe = 0;
@@ -111,15 +110,14 @@ static void a_copy_is_on_the_disk_before_it_takes_the_place(void **state)
     check_kept();
 }
 
-static void a_bad_copy_does_not_take_the_place(void **state)
+TEST(a_bad_copy_does_not_take_the_place)
 {
     char small[256];
 
-    (void)state;
     fill();
     spoils = true;
     exchanges = 0;
-    refused(ny_store_compact(store, NULL), NY_ESTORE, "left as it is");
+    refused(ny_store_compact(store, NULL), NY_ESTORE);
     assert_false(spoils);
     assert_int_equal(exchanges, 0);
     snprintf(small, sizeof(small), "%s/results.small", path);
@@ -132,12 +130,11 @@ static void a_bad_copy_does_not_take_the_place(void **state)
 }
 
 /* The folders are as a kill leaves them. */
-static void what_a_kill_has_left_goes_with_the_next_commit(void **state)
+TEST(what_a_kill_has_left_goes_with_the_next_commit)
 {
     static const char *const parts[] = {"results", "points"};
     char small[2][256];
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         char file[300];
 
@@ -153,11 +150,10 @@ static void what_a_kill_has_left_goes_with_the_next_commit(void **state)
 }
 
 /* Neither part looks like an older copy to the other, however often they are compacted. */
-static void epochs_go_on_over_compactions(void **state)
+TEST(epochs_go_on_over_compactions)
 {
     struct case_import staged = import_of(NY_U8, 784, 6000), few = import_of(NY_U8, 784, 100);
 
-    (void)state;
     ny_context_set_memory(ctx, 32 << 20);
     staged.spec.append = few.spec.append = true;
     staged.no_commit = 1;
@@ -186,14 +182,4 @@ static void epochs_go_on_over_compactions(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_copy_is_on_the_disk_before_it_takes_the_place),
-        TEST(a_bad_copy_does_not_take_the_place),
-        TEST(what_a_kill_has_left_goes_with_the_next_commit),
-        TEST(epochs_go_on_over_compactions),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

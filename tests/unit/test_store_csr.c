@@ -1,15 +1,7 @@
 /* Blocks of sparse rows: what is encoded comes back, and images that are wrong are refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/random.h"
 #include "store/csr.h"
+#include "support/test.h"
 
 enum { D = 1 << 24, ROWS = 200, ROOM = 1 << 16 };
 
@@ -21,10 +13,9 @@ struct block {
 /* Rows of 0 to 100 values, whose gaps have as many bits as a hash says, up to `bits`. */
 static struct block *make_block(unsigned bits)
 {
-    struct block *b = calloc(1, sizeof(*b));
+    struct block *b = lend_zeros(sizeof(*b));
     uint32_t k = 0;
 
-    assert_non_null(b);
     for (size_t i = 0; i < ROWS; i++) {
         size_t count = (size_t)(ny_hash01(1, bits, i) * 101);
         uint64_t next = 0;
@@ -43,13 +34,11 @@ static struct block *make_block(unsigned bits)
     return b;
 }
 
-static void rows_come_back(void **state)
+TEST(rows_come_back)
 {
-    struct block *out = calloc(1, sizeof(*out));
-    void *image = malloc(ny_csr_bound(ROWS, ROOM, NY_U8));
+    struct block *out = lend_zeros(sizeof(*out));
+    void *image = lend(ny_csr_bound(ROWS, ROOM, NY_U8));
 
-    (void)state;
-    assert_true(out && image);
     for (unsigned bits = 0; bits <= 24; bits++) {
         struct block *b = make_block(bits);
         struct ny_csr rows = {
@@ -73,10 +62,7 @@ static void rows_come_back(void **state)
         assert_null(ny_csr_decode(&as, nnz, out->start, out->index, out->value));
         as.d--;
         if (nnz) assert_non_null(ny_csr_decode(&as, nnz, out->start, out->index, out->value));
-        free(b);
     }
-    free(out);
-    free(image);
 }
 
 /* One row of nine values, whose columns are encoded by hand: `bytes` of them at `numbers`. */
@@ -94,7 +80,7 @@ static const char *decode(const unsigned char *numbers, size_t bytes)
     return ny_csr_decode(&as, 9, start, index, value);
 }
 
-static void wrong_columns_are_refused(void **state)
+TEST(wrong_columns_are_refused)
 {
     const unsigned char good[9] = {0}, far[10] = {0, 0, 0, 0, 0, 0, 0, 0xff, 0x7f, 0};
     /* A gap of 2³² − 3, behind five columns: modulo 2³² they would begin anew. */
@@ -102,20 +88,9 @@ static void wrong_columns_are_refused(void **state)
     const unsigned char endless[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0x80};
     const unsigned char few[8] = {0};
 
-    (void)state;
     assert_null(decode(good, sizeof(good)));
     assert_non_null(decode(far, sizeof(far)));
     assert_non_null(decode(round, sizeof(round)));
     assert_non_null(decode(endless, sizeof(endless)));
     assert_non_null(decode(few, sizeof(few)));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_come_back),
-        cmocka_unit_test(wrong_columns_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,12 +33,11 @@ static void *keep_opening(void *arg)
     return NULL;
 }
 
-static void a_process_that_was_forked_opens_stores(void **state)
+TEST(a_process_that_was_forked_opens_stores)
 {
     pthread_t thread;
     int err = 0, status, bad = 0;
 
-    (void)state;
     ny_store_close(store); /* so that the thread opens its files, too */
     store = NULL;
     assert_int_equal(pthread_create(&thread, NULL, keep_opening, &err), 0);
@@ -58,9 +57,4 @@ static void a_process_that_was_forked_opens_stores(void **state)
     assert_int_equal(bad, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(a_process_that_was_forked_opens_stores)};
-
-    return cmocka_run_group_tests_name("store fork", tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

@@ -4,18 +4,12 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "store/store_private.h"
+#include "support/test.h"
 #include "unit/store_opened.h"
 
 /* The head of LMDB's lock file. */
@@ -70,9 +64,8 @@ static void destroy_mutexes(struct head *head)
     if (pthread_mutex_destroy(&head->readers)) _exit(1);
 }
 
-static void who_opens_while_the_last_one_closes_waits_for_that(void **state)
+TEST(who_opens_while_the_last_one_closes_waits_for_that)
 {
-    (void)state;
     open_while_another(destroy_mutexes);
 }
 
@@ -82,36 +75,24 @@ static void forget_commits(struct head *head)
     head->last_commit = 0;
 }
 
-static void who_opens_while_another_one_fails_to_sees_all_commits(void **state)
+TEST(who_opens_while_another_one_fails_to_sees_all_commits)
 {
-    (void)state;
     open_while_another(forget_commits);
 }
 
-static void a_store_of_the_other_byte_order_is_named(void **state)
+TEST(a_store_of_the_other_byte_order_is_named)
 {
     const off_t magic_at[] = {16, 4096 + 16};
     const uint8_t swapped[] = {0xbe, 0xef, 0xc0, 0xde};
     struct ny_store *store;
     int fd;
 
-    (void)state;
     make_store(path);
     fd = open(in_store("points/data.mdb"), O_RDWR);
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(pwrite(fd, swapped, sizeof(swapped), magic_at[i]), sizeof(swapped));
     close(fd);
-    refused(ny_store_open(&store, ctx, path), NY_ESTORE, "the other byte order");
+    refused(ny_store_open(&store, ctx, path), NY_ESTORE);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
-    const struct CMUnitTest tests[] = {
-        TEST(who_opens_while_the_last_one_closes_waits_for_that),
-        TEST(who_opens_while_another_one_fails_to_sees_all_commits),
-        TEST(a_store_of_the_other_byte_order_is_named),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(make_folder, remove_folder)

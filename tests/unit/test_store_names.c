@@ -64,7 +64,7 @@ static int import_names(const struct naming *naming)
                                         .raw = naming->names,
                                         .fingerprint = naming->first + 1};
     struct ny_names columns = {0}, names = {0};
-    char *values = calloc(100, D);
+    char *values = lend_zeros(100 * D);
     struct ny_ingest *ingest;
     uint64_t done, at;
     int err = ny_ingest_begin(&ingest, store, &spec, &done);
@@ -86,7 +86,6 @@ static int import_names(const struct naming *naming)
     if (!err && !naming->stop) err = ny_ingest_commit(ingest);
     ny_ingest_free(ingest);
     ny_names_release(&columns, ctx);
-    free(values);
     return err;
 }
 
@@ -104,12 +103,11 @@ static void check_names(uint64_t first, uint64_t count)
     ny_names_release(&names, ctx);
 }
 
-static void names_come_back(void **state)
+TEST(names_come_back)
 {
     static const uint64_t counts[] = {1, 127, 128, 300, 7, 1000, 5};
     struct ny_rows_info info;
 
-    (void)state;
     for (int sparse = 0; sparse < 2; sparse++) {
         uint64_t n = 0;
 
@@ -129,12 +127,11 @@ static void names_come_back(void **state)
     }
 }
 
-static void rows_without_names(void **state)
+TEST(rows_without_names)
 {
     struct ny_names names = {0};
     struct ny_rows_info info;
 
-    (void)state;
     CHECK(import_names(&(struct naming){.count = 200}));
     CHECK(
         import_names(&(struct naming){.first = 200, .count = 200, .names = true, .columns = "g"}));
@@ -154,9 +151,8 @@ static void rows_without_names(void **state)
     ny_names_release(&names, ctx);
 }
 
-static void an_import_that_was_killed_goes_on(void **state)
+TEST(an_import_that_was_killed_goes_on)
 {
-    (void)state;
     ny_context_set_memory(ctx, 64 << 20);
     CHECK(import_names(&(struct naming){.count = 50, .names = true}));
     CHECK(import_names(&(struct naming){.first = 50, .count = 9000, .names = true, .stop = true}));
@@ -166,15 +162,14 @@ static void an_import_that_was_killed_goes_on(void **state)
     check_names(0, 9050);
 }
 
-static void columns_must_be_called_the_same(void **state)
+TEST(columns_must_be_called_the_same)
 {
     struct ny_names names = {0}, want;
     struct naming other = {.first = 10, .count = 10, .columns = "h"};
 
-    (void)state;
     CHECK(import_names(&(struct naming){.count = 10, .columns = "g"}));
     CHECK(import_names(&(struct naming){.first = 10, .count = 10})); /* no names: no question */
-    refused(import_names(&other), NY_EDATA, "column 0 (from 0) of rows is called 'h0'");
+    refused(import_names(&other), NY_EDATA);
     CHECK(ny_points_column_names(store, 0, D, &names));
     want = column_names("g", D);
     assert_int_equal(names.bytes, want.bytes);
@@ -186,15 +181,14 @@ static void columns_must_be_called_the_same(void **state)
     ny_names_release(&names, ctx);
 }
 
-static void columns_are_found(void **state)
+TEST(columns_are_found)
 {
     const char *const known[] = {"g4099", "g0", "g4095", "g4096", "g0"};
     const char *const unknown[] = {"g1", "a", "g2", "b", "c", "d", "e", "f"};
     uint64_t columns[8];
 
-    (void)state;
     CHECK(import_names(&(struct naming){.count = 10}));
-    refused(ny_store_find_columns(store, known, 1, columns), NY_EUSAGE, "have no names");
+    refused(ny_store_find_columns(store, known, 1, columns), NY_EUSAGE);
     new_store();
     CHECK(import_names(&(struct naming){.count = 10, .columns = "g"}));
     CHECK(ny_store_find_columns(store, known, 5, columns));
@@ -203,14 +197,12 @@ static void columns_are_found(void **state)
     assert_int_equal(columns[2], 4095);
     assert_int_equal(columns[3], 4096);
     assert_int_equal(columns[4], 0);
-    refused(ny_store_find_columns(store, unknown, 8, columns), NY_EDATA,
-            "called 'a', 'b', 'c', 'd', 'e' and 1 more;");
-    refused(ny_store_find_columns(store, (const char *const[]){"g40999"}, 1, columns), NY_EDATA,
-            "lists the names; did you mean 'g4099'?");
+    refused(ny_store_find_columns(store, unknown, 8, columns), NY_EDATA);
+    refused(ny_store_find_columns(store, (const char *const[]){"g40999"}, 1, columns), NY_EDATA);
     assert_int_equal(columns[2], 2);
 }
 
-static void a_name_of_two_columns(void **state)
+TEST(a_name_of_two_columns)
 {
     const struct ny_ingest_spec spec = {.d = 3, .dtype = NY_U8};
     const char *const sought[] = {"b"};
@@ -218,7 +210,6 @@ static void a_name_of_two_columns(void **state)
     struct ny_ingest *ingest;
     uint64_t column;
 
-    (void)state;
     CHECK(ny_names_append(&names, ctx, "b\0a\0b", 3));
     CHECK(ny_ingest_begin(&ingest, store, &spec, &column));
     CHECK(ny_ingest_column_names(ingest, &names, "rows"));
@@ -227,7 +218,7 @@ static void a_name_of_two_columns(void **state)
     CHECK(ny_ingest_commit(ingest));
     ny_ingest_free(ingest);
     ny_names_release(&names, ctx);
-    refused(ny_store_find_columns(store, sought, 1, &column), NY_EDATA, "columns 0 and 2");
+    refused(ny_store_find_columns(store, sought, 1, &column), NY_EDATA);
 }
 
 /* ---- damage -------------------------------------------------------------------------------- */
@@ -272,13 +263,12 @@ static int tell_repaired(void *user, const struct ny_repaired *done)
     return NY_OK;
 }
 
-static void damage_is_found_and_set_aside(void **state)
+TEST(damage_is_found_and_set_aside)
 {
     struct ny_names names = {0};
     struct ny_rows_info info;
     char wanted[200];
 
-    (void)state;
     CHECK(import_names(&(struct naming){.count = 300, .names = true, .columns = "g"}));
     ny_store_close(store);
     spoil(11, 1);
@@ -292,8 +282,8 @@ static void damage_is_found_and_set_aside(void **state)
              NY_DAMAGED_NAMES, NY_DAMAGED_COLUMN_NAMES);
     assert_string_equal(told, wanted);
     check_names(0, 128);
-    refused(ny_points_names(store, 128, 1, &names), NY_ESTORE, "names of block 1");
-    refused(ny_points_column_names(store, 0, 1, &names), NY_ESTORE, "names of columns");
+    refused(ny_points_names(store, 128, 1, &names), NY_ESTORE);
+    refused(ny_points_column_names(store, 0, 1, &names), NY_ESTORE);
     told[0] = '\0';
     CHECK(ny_store_repair(store, tell_repaired, NULL));
     snprintf(wanted, sizeof(wanted), "%d rows 128+128\n%d rows 0+0\n", NY_DAMAGED_NAMES,
@@ -312,17 +302,4 @@ static void damage_is_found_and_set_aside(void **state)
     ny_names_release(&names, ctx);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(names_come_back),
-        TEST(rows_without_names),
-        TEST(an_import_that_was_killed_goes_on),
-        TEST(columns_must_be_called_the_same),
-        TEST(columns_are_found),
-        TEST(a_name_of_two_columns),
-        TEST(damage_is_found_and_set_aside),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

@@ -2,23 +2,15 @@
 #include "store/store.h"
 
 #include <fcntl.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/memory.h"
 #include "store/codec.h"
 #include "store/store_private.h"
+#include "support/test.h"
 #include "unit/store_opened.h"
 
 static void write_file(const char *file, const char *text)
@@ -39,12 +31,11 @@ static bool is_there(void)
     return stat(path, &info) == 0;
 }
 
-static void a_store_is_taken_back_while_it_is_empty(void **state)
+TEST(a_store_is_taken_back_while_it_is_empty)
 {
     struct case_import staged = small;
     struct ny_store *store, *other;
 
-    (void)state;
     staged.no_commit = 1;
     staged.count *= 2;
     CHECK(ny_store_create(&store, ctx, path));
@@ -53,9 +44,9 @@ static void a_store_is_taken_back_while_it_is_empty(void **state)
     assert_true(is_there());
     ny_store_withdraw(store);
     assert_false(is_there());
-    refused(case_import(other, &small), NY_EIO, "locks");
+    refused(case_import(other, &small), NY_EIO);
     mkdir(path, 0777);
-    refused(case_import(other, &small), NY_EIO, "was removed");
+    refused(case_import(other, &small), NY_EIO);
     case_remove(path);
     ny_store_close(other);
     ny_store_close(store);
@@ -72,47 +63,44 @@ static void a_store_is_taken_back_while_it_is_empty(void **state)
 
 /* ---- what is no store ---------------------------------------------------------------------- */
 
-static void paths_that_are_no_store(void **state)
+TEST(paths_that_are_no_store)
 {
     struct ny_store *store;
 
-    (void)state;
-    refused(ny_store_open(&store, ctx, path), NY_EIO, "there is no store");
+    refused(ny_store_open(&store, ctx, path), NY_EIO);
     assert_null(store);
     write_file(path, "x");
-    refused(ny_store_open(&store, ctx, path), NY_EIO, "a store is a directory");
+    refused(ny_store_open(&store, ctx, path), NY_EIO);
     unlink(path);
     mkdir(path, 0777);
-    refused(ny_store_open(&store, ctx, path), NY_EIO, "not a store");
+    refused(ny_store_open(&store, ctx, path), NY_EIO);
     mkdir(in_store("points"), 0777);
     mkdir(in_store("results"), 0777);
     write_file(in_store("points/data.mdb"), "");
     write_file(in_store("results/data.mdb"), "");
-    refused(ny_store_open(&store, ctx, path), NY_ESTORE, "cut short");
+    refused(ny_store_open(&store, ctx, path), NY_ESTORE);
     write_file(in_store("points/data.mdb"), "This is a text, and no table of anything at all.");
-    refused(ny_store_open(&store, ctx, path), NY_ESTORE, "points/data.mdb");
+    refused(ny_store_open(&store, ctx, path), NY_ESTORE);
 }
 
-static void a_directory_of_other_things_is_left_alone(void **state)
+TEST(a_directory_of_other_things_is_left_alone)
 {
     struct ny_store *store;
     struct stat info;
 
-    (void)state;
     mkdir(path, 0777);
     write_file(in_store("thesis.tex"), "precious");
-    refused(ny_store_create(&store, ctx, path), NY_EIO, "holds other files");
+    refused(ny_store_create(&store, ctx, path), NY_EIO);
     assert_int_equal(stat(in_store("thesis.tex"), &info), 0);
     assert_int_not_equal(stat(in_store("points"), &info), 0);
-    refused(ny_store_create(&store, ctx, "/nowhere/at/all.nys"), NY_EIO, "/nowhere/at/all.nys");
+    refused(ny_store_create(&store, ctx, "/nowhere/at/all.nys"), NY_EIO);
 }
 
-static void creating_twice_opens(void **state)
+TEST(creating_twice_opens)
 {
     struct ny_rows_info first, again;
     struct ny_store *store;
 
-    (void)state;
     make_store(path);
     CHECK(ny_store_open(&store, ctx, path));
     CHECK(ny_points_info(store, &first));
@@ -124,11 +112,10 @@ static void creating_twice_opens(void **state)
 }
 
 /* A creation that was killed is finished by the next, wherever it stopped. */
-static void an_unfinished_creation_is_finished(void **state)
+TEST(an_unfinished_creation_is_finished)
 {
     struct ny_store *store;
 
-    (void)state;
     mkdir(path, 0777);
     mkdir(in_store("locks"), 0777);
     mkdir(in_store("points.new"), 0777);
@@ -139,53 +126,51 @@ static void an_unfinished_creation_is_finished(void **state)
     unlink(in_store("results/data.mdb"));
     unlink(in_store("results/lock.mdb"));
     rmdir(in_store("results"));
-    refused(ny_store_open(&store, ctx, path), NY_ESTORE, "not finished");
+    refused(ny_store_open(&store, ctx, path), NY_ESTORE);
     CHECK(ny_store_create(&store, ctx, path));
     CHECK(ny_blob_put(store, "fit", "x", "x", 1));
     ny_store_close(store);
 }
 
-static void parts_of_two_stores(void **state)
+TEST(parts_of_two_stores)
 {
     char other[160];
     struct ny_store *store;
 
-    (void)state;
     make_store(path);
     snprintf(other, sizeof(other), "%s/b.nys", directory);
     make_store(other);
     case_remove(in_store("results"));
     snprintf(other, sizeof(other), "%s/b.nys/results", directory);
     case_copy(other, in_store("results"));
-    refused(ny_store_open(&store, ctx, path), NY_ESTORE, "different stores");
+    refused(ny_store_open(&store, ctx, path), NY_ESTORE);
     case_remove(in_store("results"));
     case_copy(in_store("points"), in_store("results"));
-    refused(ny_store_open(&store, ctx, path), NY_ESTORE, "the other folder");
+    refused(ny_store_open(&store, ctx, path), NY_ESTORE);
 }
 
 /* A link that somebody has planted in the store does not make us write elsewhere. */
-static void links_are_refused(void **state)
+TEST(links_are_refused)
 {
     struct ny_store *store;
     char away[160];
     struct stat info;
 
-    (void)state;
     make_store(path);
     snprintf(away, sizeof(away), "%s/away", directory);
     unlink(in_store("points/lock.mdb"));
     assert_int_equal(symlink(away, in_store("points/lock.mdb")), 0);
-    refused(ny_store_open(&store, ctx, path), NY_ESTORE, "no links");
+    refused(ny_store_open(&store, ctx, path), NY_ESTORE);
     unlink(in_store("points/lock.mdb"));
     rename(in_store("points"), away);
     assert_int_equal(symlink(away, in_store("points")), 0);
-    refused(ny_store_open(&store, ctx, path), NY_ESTORE, "no links");
+    refused(ny_store_open(&store, ctx, path), NY_ESTORE);
     unlink(in_store("points"));
     rename(away, in_store("points"));
     CHECK(ny_store_open(&store, ctx, path));
     unlink(in_store("locks/points.lock"));
     assert_int_equal(symlink(away, in_store("locks/points.lock")), 0);
-    refused(case_import(store, &small), NY_EIO, "locks/points.lock");
+    refused(case_import(store, &small), NY_EIO);
     assert_int_not_equal(stat(away, &info), 0);
     ny_store_close(store);
 }
@@ -194,7 +179,7 @@ static void links_are_refused(void **state)
 static void set_version(const char *file, uint32_t version)
 {
     enum { BYTES = 1 << 22 };
-    char *bytes = calloc(1, BYTES);
+    char *bytes = lend_zeros(BYTES);
     int fd = open(file, O_RDWR);
     ssize_t got = read(fd, bytes, BYTES);
     unsigned changed = 0;
@@ -218,18 +203,16 @@ static void set_version(const char *file, uint32_t version)
     assert_true(changed > 0);
     assert_int_equal(pwrite(fd, bytes, (size_t)got, 0), got);
     close(fd);
-    free(bytes);
 }
 
-static void a_newer_format_is_named(void **state)
+TEST(a_newer_format_is_named)
 {
     struct ny_store *store;
 
-    (void)state;
     CHECK(ny_store_create(&store, ctx, path));
     ny_store_close(store);
     set_version(in_store("points/data.mdb"), NY_FORMAT_VERSION + 1);
-    refused(ny_store_open(&store, ctx, path), NY_ESTORE, "format 4");
+    refused(ny_store_open(&store, ctx, path), NY_ESTORE);
 }
 
 /* Writes to a store of this version and checks whether it has norms and memories. */
@@ -257,22 +240,20 @@ static void check_version(uint32_t version, bool has)
     case_remove(path);
 }
 
-static void what_1_0_does_not_know_stays_out_of_its_stores(void **state)
+TEST(what_1_0_does_not_know_stays_out_of_its_stores)
 {
-    (void)state;
     check_version(NY_FORMAT_VERSION, true);
     check_version(NY_FORMAT_OF_1_0, false);
 }
 
 /* ---- sharing ------------------------------------------------------------------------------- */
 
-static void handles_share_an_environment(void **state)
+TEST(handles_share_an_environment)
 {
     struct ny_store *a, *b, *c;
     struct ny_rows_info info;
     char other[160];
 
-    (void)state;
     CHECK(ny_store_create(&a, ctx, path));
     CHECK(ny_store_open(&b, ctx, path));
     CHECK(case_import(a, &small));
@@ -359,44 +340,42 @@ static int put_and_go(struct ny_store *store, struct ny_context *its)
     return ny_blob_put(store, "theirs", "x", "abc", 3);
 }
 
-static void a_second_import_is_refused_at_once(void **state)
+TEST(a_second_import_is_refused_at_once)
 {
     struct ny_store *store;
     struct companion other;
     struct case_import more = small;
     char pid[32];
 
-    (void)state;
     make_store(path);
     other = send_out(hold_import);
     CHECK(ny_store_open(&store, ctx, path));
     more.spec.append = true;
     snprintf(pid, sizeof(pid), "process %ld (", (long)other.pid);
-    refused(case_import(store, &more), NY_EBUSY, pid);
+    refused(case_import(store, &more), NY_EBUSY);
     CHECK(ny_blob_put(store, "fit", "x", "x", 1)); /* fitting goes on */
     send_home(&other);
     CHECK(case_import(store, &more));
     ny_store_close(store);
 }
 
-static void a_name_is_held_by_one(void **state)
+TEST(a_name_is_held_by_one)
 {
     struct ny_name_lock *lock, *second;
     struct ny_store *store;
     struct companion other;
     char pid[32];
 
-    (void)state;
     make_store(path);
     other = send_out(hold_name);
     CHECK(ny_store_open(&store, ctx, path));
     snprintf(pid, sizeof(pid), "process %ld (", (long)other.pid);
-    refused(ny_name_lock(&lock, store, "fit"), NY_EBUSY, pid);
+    refused(ny_name_lock(&lock, store, "fit"), NY_EBUSY);
     CHECK(ny_name_lock(&lock, store, "fit2"));
     ny_name_unlock(lock);
     send_home(&other); /* the kernel lets go for it */
     CHECK(ny_name_lock(&lock, store, "fit"));
-    refused(ny_name_lock(&second, store, "fit"), NY_EBUSY, "fit");
+    refused(ny_name_lock(&second, store, "fit"), NY_EBUSY);
     ny_name_unlock(lock);
     CHECK(ny_name_lock(&lock, store, "fit"));
     ny_name_unlock(lock);
@@ -404,13 +383,12 @@ static void a_name_is_held_by_one(void **state)
     ny_store_close(store);
 }
 
-static void what_another_process_writes_is_seen(void **state)
+TEST(what_another_process_writes_is_seen)
 {
     struct ny_store *store;
     struct companion other;
     char data[3];
 
-    (void)state;
     make_store(path);
     other = send_out(put_and_go);
     CHECK(ny_store_open(&store, ctx, path));
@@ -468,9 +446,8 @@ static int read_only_work(void)
     return 0;
 }
 
-static void a_read_only_store_is_read(void **state)
+TEST(a_read_only_store_is_read)
 {
-    (void)state;
     make_store(path);
     chmod(directory, 0755);
     chmod(in_store("points"), 0555);
@@ -497,12 +474,11 @@ static int little_address_space(void)
     return ny_store_open(&store, its, path) == NY_EBUDGET ? 0 : 5;
 }
 
-static void a_smaller_map_will_do(void **state)
+TEST(a_smaller_map_will_do)
 {
     pid_t child;
     int status;
 
-    (void)state;
     if (getenv("NYSTREAM_SANITIZER")) {
         print_message("a sanitizer takes more address space than this test leaves\n");
         skip();
@@ -515,29 +491,27 @@ static void a_smaller_map_will_do(void **state)
 }
 
 /* The file is cut short below the map of an open store: SIGBUS on reading. */
-static void a_failing_disk_is_damage(void **state)
+TEST(a_failing_disk_is_damage)
 {
     static uint8_t rows[1024 * 784];
     struct ny_store *store;
     size_t count;
 
-    (void)state;
     make_store(path);
     CHECK(ny_store_open(&store, ctx, path));
     ny_guard_sigbus();
     ny_guard_sigbus();
     assert_int_equal(truncate(in_store("points/data.mdb"), 8 * 4096), 0);
-    refused(ny_points_read_block(store, 1, rows, &count), NY_ESTORE, "the disk cannot read it");
+    refused(ny_points_read_block(store, 1, rows, &count), NY_ESTORE);
     assert_int_equal(count, 0);
     ny_store_close(store);
 }
 
-static void files_follow_the_umask(void **state)
+TEST(files_follow_the_umask)
 {
     static const char *const files[] = {"points/data.mdb", "results/data.mdb", "points/lock.mdb"};
     mode_t before = umask(027);
 
-    (void)state;
     make_store(path);
     umask(before);
     for (size_t i = 0; i < 3; i++) {
@@ -548,28 +522,4 @@ static void files_follow_the_umask(void **state)
     }
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
-    const struct CMUnitTest tests[] = {
-        TEST(a_store_is_taken_back_while_it_is_empty),
-        TEST(paths_that_are_no_store),
-        TEST(a_directory_of_other_things_is_left_alone),
-        TEST(creating_twice_opens),
-        TEST(an_unfinished_creation_is_finished),
-        TEST(parts_of_two_stores),
-        TEST(links_are_refused),
-        TEST(a_newer_format_is_named),
-        TEST(what_1_0_does_not_know_stays_out_of_its_stores),
-        TEST(handles_share_an_environment),
-        TEST(a_second_import_is_refused_at_once),
-        TEST(a_name_is_held_by_one),
-        TEST(what_another_process_writes_is_seen),
-        TEST(a_read_only_store_is_read),
-        TEST(a_smaller_map_will_do),
-        TEST(a_failing_disk_is_damage),
-        TEST(files_follow_the_umask),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(make_folder, remove_folder)

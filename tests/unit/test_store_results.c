@@ -33,9 +33,8 @@ static void check_chunk(const char *name, const char *part, uint64_t index, cons
     assert_memory_equal(data, text, chunk.bytes);
 }
 
-static void chunks_come_back(void **state)
+TEST(chunks_come_back)
 {
-    (void)state;
     put("fit", "job", 0, "zero");
     put("fit", "job", 1, "one");
     put("fit", "job", 1ULL << 40, "far");
@@ -58,11 +57,10 @@ static void chunks_come_back(void **state)
     check_chunk("fit", "job", 1, "another one, longer");
 }
 
-static void a_batch_is_all_or_nothing(void **state)
+TEST(a_batch_is_all_or_nothing)
 {
     struct ny_batch *batch;
 
-    (void)state;
     put("fit", "job", 0, "before");
     CHECK(ny_batch_begin(&batch, store));
     CHECK(ny_batch_put(batch, "fit", "job", 0, "after", 5));
@@ -81,12 +79,11 @@ static void a_batch_is_all_or_nothing(void **state)
 }
 
 /* One bad call, and nothing of the batch is there. */
-static void a_failed_put_fails_the_batch(void **state)
+TEST(a_failed_put_fails_the_batch)
 {
-    char *large = calloc(1, NY_CHUNK_BYTES + 1);
+    char *large = lend_zeros((NY_CHUNK_BYTES + 1));
     struct ny_batch *batch;
 
-    (void)state;
     CHECK(ny_batch_begin(&batch, store));
     CHECK(ny_batch_put(batch, "fit", "job", 0, "x", 1));
     assert_int_equal(ny_batch_put(batch, "fit", "job", 1, large, NY_CHUNK_BYTES + 1), NY_EINTERNAL);
@@ -96,28 +93,24 @@ static void a_failed_put_fails_the_batch(void **state)
     CHECK(ny_batch_begin(&batch, store));
     CHECK(ny_batch_put(batch, "fit", "job", 1, large, NY_CHUNK_BYTES));
     CHECK(ny_batch_commit(batch));
-    free(large);
 }
 
-static void a_small_buffer_is_a_defect(void **state)
+TEST(a_small_buffer_is_a_defect)
 {
     char data[3];
     struct ny_chunk chunk = {.data = data, .capacity = sizeof(data)};
 
-    (void)state;
     put("fit", "job", 0, "four");
-    refused(ny_chunk_get(store, "fit", "job", 0, &chunk), NY_EINTERNAL,
-            "4 bytes, room is for 3");
+    refused(ny_chunk_get(store, "fit", "job", 0, &chunk), NY_EINTERNAL);
 }
 
-static void blobs_of_every_size(void **state)
+TEST(blobs_of_every_size)
 {
     static const size_t sizes[] = {0, 1, NY_CHUNK_BYTES - 1, NY_CHUNK_BYTES, NY_CHUNK_BYTES + 1,
                                    5 * NY_CHUNK_BYTES, 7 * NY_CHUNK_BYTES + 12345};
     size_t most = 8 * NY_CHUNK_BYTES;
-    unsigned char *data = malloc(most), *got = malloc(most + 1);
+    unsigned char *data = lend(most), *got = lend(most + 1);
 
-    (void)state;
     for (size_t i = 0; i < most; i++)
         data[i] = (unsigned char)(i * i >> 7);
     ny_context_set_memory(ctx, 32 << 20); /* several batches a blob */
@@ -130,13 +123,10 @@ static void blobs_of_every_size(void **state)
             CHECK(ny_blob_get(store, "fit", "model", got, bytes));
             assert_memory_equal(got, data, bytes);
             assert_int_equal(got[bytes], 0x5a);
-            refused(ny_blob_get(store, "fit", "model", got, bytes + 1), NY_ESTORE, "");
-            if (bytes)
-                refused(ny_blob_get(store, "fit", "model", got, bytes - 1), NY_ESTORE, "");
+            refused(ny_blob_get(store, "fit", "model", got, bytes + 1), NY_ESTORE);
+            if (bytes) refused(ny_blob_get(store, "fit", "model", got, bytes - 1), NY_ESTORE);
         }
-    refused(ny_blob_get(store, "fit", "none", got, 1), NY_ESTORE, "missing");
-    free(got);
-    free(data);
+    refused(ny_blob_get(store, "fit", "none", got, 1), NY_ESTORE);
 }
 
 struct names {
@@ -160,20 +150,19 @@ static void check_names(const char *text)
     assert_string_equal(names.text, text);
 }
 
-static void names_are_listed_and_removed(void **state)
+TEST(names_are_listed_and_removed)
 {
     struct names names = {.stop_after = 2};
 
-    (void)state;
     check_names("");
-    refused(ny_result_remove(store, "fit"), NY_EUSAGE, "nor any other");
+    refused(ny_result_remove(store, "fit"), NY_EUSAGE);
     put("mnist-50", "job", 0, "x");
     put("a", "job", 0, "x");
     put("a", "model", 3, "y");
     put("a.b", "job", 0, "z");
     put("Z_1", "job", 0, "x");
     check_names("Z_1 a a.b mnist-50 ");
-    refused(ny_result_remove(store, "mnist_5"), NY_EUSAGE, "did you mean 'mnist-50'?");
+    refused(ny_result_remove(store, "mnist_5"), NY_EUSAGE);
     CHECK(ny_result_remove(store, "a"));
     check_names("Z_1 a.b mnist-50 ");
     check_chunk("a", "model", 3, NULL);
@@ -182,7 +171,7 @@ static void names_are_listed_and_removed(void **state)
     assert_string_equal(names.text, "Z_1 a.b ");
 }
 
-static void names_that_are_none(void **state)
+TEST(names_that_are_none)
 {
     static const char *const names[] = {
         "", ".", "..", ".hidden", "-dash", "a/b", "../x", "a b", "ä", "a\n",
@@ -190,11 +179,10 @@ static void names_that_are_none(void **state)
     struct ny_name_lock *lock;
     char file[256];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         struct ny_batch *batch;
 
-        refused(ny_name_lock(&lock, store, names[i]), NY_EUSAGE, "cannot name a result");
+        refused(ny_name_lock(&lock, store, names[i]), NY_EUSAGE);
         assert_null(lock);
         CHECK(ny_batch_begin(&batch, store));
         assert_int_equal(ny_batch_put(batch, names[i], "job", 0, "x", 1), NY_EUSAGE);
@@ -207,12 +195,11 @@ static void names_that_are_none(void **state)
 }
 
 /* Looking whether a NAME is held keeps nobody from taking it. */
-static void looking_disturbs_nobody(void **state)
+TEST(looking_disturbs_nobody)
 {
     struct ny_name_lock *lock, *other;
     pid_t child;
 
-    (void)state;
     assert_false(ny_name_held(store, "fit"));
     CHECK(ny_name_lock(&lock, store, "fit"));
     assert_true(ny_name_held(store, "fit"));
@@ -234,13 +221,12 @@ static void looking_disturbs_nobody(void **state)
 
 /* A large result is removed in several commits, its record in the first; what a kill leaves behind
  * one of them is no result, and is removed by the same call. */
-static void a_large_result_is_removed_in_pieces(void **state)
+TEST(a_large_result_is_removed_in_pieces)
 {
     enum { CHUNKS = 5000 };
     struct ny_batch *batch;
     uint64_t before = 0, after = 0;
 
-    (void)state;
     put("large", "job", 0, "record");
     put("other", "job", 0, "stays");
     CHECK(ny_batch_begin(&batch, store));
@@ -251,27 +237,26 @@ static void a_large_result_is_removed_in_pieces(void **state)
     CHECK(ny_result_remove(store, "large"));
     (void)ny_results_moved(store, &after);
     assert_int_equal(after - before, 3);
-    refused(ny_result_remove(store, "large"), NY_EUSAGE, "no result named 'large'");
+    refused(ny_result_remove(store, "large"), NY_EUSAGE);
     for (uint64_t i = 0; i < CHUNKS; i++)
         check_chunk("large", "embedding", i, NULL);
     check_chunk("other", "job", 0, "stays");
 
     put("large", "embedding", 4000, "left");
-    refused(ny_result_missing(store, "large"), NY_EUSAGE, "removal of 'large'");
+    refused(ny_result_missing(store, "large"), NY_EUSAGE);
     CHECK(ny_result_remove(store, "large"));
     check_chunk("large", "embedding", 4000, NULL);
 }
 
 /* A handle that was opened before reads what there was, and writes nothing that nobody would find. */
-static void a_compacted_store_takes_no_writes_of_before(void **state)
+TEST(a_compacted_store_takes_no_writes_of_before)
 {
     enum { BYTES = 3 << 20 };
     struct ny_store *other;
     struct ny_name_lock *lock;
     struct ny_batch *batch;
-    char *large = malloc(BYTES);
+    char *large = lend(BYTES);
 
-    (void)state;
     for (size_t i = 0; i < BYTES; i++)
         large[i] = (char)ny_hash64(1, NY_STREAM_DATA, i);
     put("fit", "job", 0, "zero");
@@ -283,29 +268,11 @@ static void a_compacted_store_takes_no_writes_of_before(void **state)
     check_chunk("fit", "job", 0, "zero");
     assert_int_equal(ny_name_lock(&lock, store, "new"), NY_EIO);
     assert_int_equal(ny_batch_begin(&batch, store), NY_EIO);
-    assert_non_null(strstr(ny_context_message(ctx), "removed or compacted while it was open"));
     ny_error_clear(ctx);
     ny_store_close(store);
     CHECK(ny_store_open(&store, ctx, path));
     put("fit", "job", 1, "one");
     check_chunk("fit", "job", 0, "zero");
-    free(large);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(chunks_come_back),
-        TEST(a_batch_is_all_or_nothing),
-        TEST(a_failed_put_fails_the_batch),
-        TEST(a_small_buffer_is_a_defect),
-        TEST(blobs_of_every_size),
-        TEST(names_are_listed_and_removed),
-        TEST(names_that_are_none),
-        TEST(looking_disturbs_nobody),
-        TEST(a_large_result_is_removed_in_pieces),
-        TEST(a_compacted_store_takes_no_writes_of_before),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

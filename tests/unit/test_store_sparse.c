@@ -1,8 +1,6 @@
 /* Stores of sparse rows: what goes in comes out, also in pieces, after a kill and an append. */
 #include "unit/store_checks.h"
 
-#include <math.h>
-
 #include "base/random.h"
 #include "store/store_private.h"
 
@@ -68,7 +66,7 @@ static void check(uint64_t first, size_t count)
     CHECK(ny_points_info(store, &info));
     assert_int_equal(info.layout, NY_CSR);
     bytes = ny_rows_row_bytes(&info);
-    rows = malloc(count * bytes);
+    rows = lend(count * bytes);
     CHECK(ny_points_read(store, (size_t)info.row_slots, first, count, rows));
     for (size_t i = 0; i < count; i++) {
         struct ny_sparse row = ny_sparse_of(rows + i * bytes, (size_t)info.row_slots);
@@ -79,7 +77,6 @@ static void check(uint64_t first, size_t count)
         assert_memory_equal(row.index, index, row.count * sizeof(*index));
         assert_memory_equal(row.value, value, row.count * sizeof(*value));
     }
-    free(rows);
 }
 
 static int longer_first(const void *a, const void *b)
@@ -92,7 +89,7 @@ static int longer_first(const void *a, const void *b)
 /* No m rows have more values than is said, and not many less where `tight`. */
 static void check_lengths(uint64_t n, bool tight)
 {
-    uint64_t *length = malloc(n * sizeof(*length)), sum = 0, said;
+    uint64_t *length = lend(n * sizeof(*length)), sum = 0, said;
     struct ny_rows_info info;
 
     for (uint64_t i = 0; i < n; i++) {
@@ -111,12 +108,11 @@ static void check_lengths(uint64_t n, bool tight)
         if (said > m * info.row_slots) said = m * info.row_slots;
         assert_true(!tight || said <= sum + sum / 8);
     }
-    free(length);
 }
 
 static void check_statistics(uint64_t n)
 {
-    double *sum = calloc(D, sizeof(double)), *square = calloc(D, sizeof(double));
+    double *sum = lend_zeros(D * sizeof(double)), *square = lend_zeros(D * sizeof(double));
     struct ny_rows_stats stats;
     struct ny_rows_info info;
     uint64_t nnz = 0, most = 0;
@@ -146,25 +142,21 @@ static void check_statistics(uint64_t n)
         assert_true((stats.maximum[j] > 0) == (sum[j] > 0));
     }
     ny_rows_stats_release(&stats, ctx);
-    free(sum);
-    free(square);
     check_lengths(n, true);
 }
 
-static void rows_come_back(void **state)
+TEST(rows_come_back)
 {
-    (void)state;
     put(&spec, 0, ROWS, false);
     check(0, 3000);
     check(ROWS - 2500, 2500);
     check_statistics(ROWS);
 }
 
-static void an_append_fills_the_last_block(void **state)
+TEST(an_append_fills_the_last_block)
 {
     struct ny_ingest_spec more = spec;
 
-    (void)state;
     put(&spec, 0, 1234, false);
     more.append = true;
     put(&more, 1234, 9000, false);
@@ -172,11 +164,10 @@ static void an_append_fills_the_last_block(void **state)
     check_statistics(10234);
 }
 
-static void an_unfinished_import_goes_on(void **state)
+TEST(an_unfinished_import_goes_on)
 {
     struct ny_rows_info info;
 
-    (void)state;
     ny_context_set_memory(ctx, 24 << 20); /* it is staged often */
     put(&spec, 0, 25000, true);
     CHECK(ny_points_info(store, &info));
@@ -204,11 +195,10 @@ static void put_more(uint64_t from, uint64_t to, bool killed)
     put(&more, from, to - from, killed);
 }
 
-static void lengths_follow_what_comes_and_goes(void **state)
+TEST(lengths_follow_what_comes_and_goes)
 {
     uint64_t n = 2000;
 
-    (void)state;
     put(&spec, 0, n, false);
     for (uint64_t step = 0; step < 40; step++) {
         uint64_t to = 1 + (uint64_t)(ny_hash01(4, 5, step) * 5000);
@@ -235,11 +225,10 @@ static void drop_lengths(void)
 
 /* Stores of before have no lengths: all rows together bound any of them, until a truncation counts
  * them anew. */
-static void lengths_are_bounded_where_they_are_not_known(void **state)
+TEST(lengths_are_bounded_where_they_are_not_known)
 {
     struct ny_rows_info info;
 
-    (void)state;
     put(&spec, 0, 3000, false);
     drop_lengths();
     CHECK(ny_points_info(store, &info));
@@ -251,17 +240,16 @@ static void lengths_are_bounded_where_they_are_not_known(void **state)
     check_lengths(3500, true);
 }
 
-static void rows_are_gathered_from_anywhere(void **state)
+TEST(rows_are_gathered_from_anywhere)
 {
     const uint64_t wanted[] = {29999, 0, 1001, 97, 15000, 1001};
     enum { COUNT = sizeof(wanted) / sizeof(*wanted) };
     struct ny_rows_info info;
     char *rows;
 
-    (void)state;
     put(&spec, 0, ROWS, false);
     CHECK(ny_points_info(store, &info));
-    rows = malloc(COUNT * ny_rows_row_bytes(&info));
+    rows = lend(COUNT * ny_rows_row_bytes(&info));
     CHECK(ny_points_gather(store, (size_t)info.row_slots, wanted, COUNT, rows));
     for (size_t i = 0; i < COUNT; i++) {
         struct ny_sparse row =
@@ -272,11 +260,10 @@ static void rows_are_gathered_from_anywhere(void **state)
         assert_int_equal(row.count, row_values(wanted[i], index, value));
         assert_memory_equal(row.value, value, row.count * sizeof(*value));
     }
-    refused(ny_points_gather(store, 0, wanted, 1, rows), NY_EINTERNAL, "sparse");
-    free(rows);
+    refused(ny_points_gather(store, 0, wanted, 1, rows), NY_EINTERNAL);
 }
 
-static void gathered_rows_take_what_they_have(void **state)
+TEST(gathered_rows_take_what_they_have)
 {
     const uint64_t wanted[] = {29999, 0, 1001, 97, 15000, 1001};
     enum { COUNT = sizeof(wanted) / sizeof(*wanted) };
@@ -285,7 +272,6 @@ static void gathered_rows_take_what_they_have(void **state)
     struct ny_rows_info info;
     size_t values = 0, before;
 
-    (void)state;
     put(&spec, 0, ROWS, false);
     CHECK(ny_points_info(store, &info));
     wish.slots = (size_t)info.row_slots;
@@ -307,21 +293,19 @@ static void gathered_rows_take_what_they_have(void **state)
     ny_sparse_list_release(&list, ctx);
     assert_int_equal(ny_memory_used(ctx), before);
     wish.slots = 1; /* fuller rows than were expected */
-    refused(ny_rows_gather_list(ny_store_rows(store), &wish, &list), NY_EINTERNAL,
-            "where 1 were expected");
+    refused(ny_rows_gather_list(ny_store_rows(store), &wish, &list), NY_EINTERNAL);
     ny_sparse_list_release(&list, ctx);
 }
 
 /* Rows from a program are dense; what is 0 is not kept. */
-static void dense_rows_become_sparse(void **state)
+TEST(dense_rows_become_sparse)
 {
     struct ny_ingest_spec more = spec;
-    float *dense = calloc(50 * D, sizeof(float));
+    float *dense = lend_zeros(50 * D * sizeof(float));
     struct ny_ingest_rows rows = {.values = dense, .count = 50, .consumed = 50};
     struct ny_ingest *ingest;
     uint64_t consumed;
 
-    (void)state;
     put(&spec, 0, 100, false);
     for (size_t i = 0; i < 50; i++) {
         uint32_t index[1000];
@@ -338,7 +322,6 @@ static void dense_rows_become_sparse(void **state)
     CHECK(ny_ingest_commit(ingest));
     ny_ingest_free(ingest);
     check(0, 150);
-    free(dense);
 }
 
 static int count_damage(void *user, const struct ny_damage *damage)
@@ -348,14 +331,13 @@ static int count_damage(void *user, const struct ny_damage *damage)
     return NY_OK;
 }
 
-static void all_of_it_is_verified(void **state)
+TEST(all_of_it_is_verified)
 {
     char file[200];
     int found = 0, byte;
     FILE *data;
     long size;
 
-    (void)state;
     put(&spec, 0, ROWS, false);
     CHECK(ny_store_verify(store, count_damage, &found));
     assert_int_equal(found, 0);
@@ -376,21 +358,4 @@ static void all_of_it_is_verified(void **state)
     assert_int_equal(found, 1);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(rows_come_back),
-        TEST(an_append_fills_the_last_block),
-        TEST(an_unfinished_import_goes_on),
-        TEST(lengths_follow_what_comes_and_goes),
-        TEST(lengths_are_bounded_where_they_are_not_known),
-        TEST(rows_are_gathered_from_anywhere),
-        TEST(gathered_rows_take_what_they_have),
-        TEST(dense_rows_become_sparse),
-        TEST(all_of_it_is_verified),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

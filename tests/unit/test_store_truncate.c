@@ -68,23 +68,21 @@ static void go_back(enum ny_dtype dtype, const uint64_t *count, size_t imports)
     }
 }
 
-static void each_night_is_taken_back(void **state)
+TEST(each_night_is_taken_back)
 {
     static const uint64_t nights[] = {5000, 1, 3192, 700, 8192, 33, 1};
 
-    (void)state;
     for (enum ny_dtype dtype = NY_U8; dtype <= NY_F64; dtype++) {
         new_store();
         go_back(dtype, nights, sizeof(nights) / sizeof(nights[0]));
     }
 }
 
-static void notes_say_where_imports_began(void **state)
+TEST(notes_say_where_imports_began)
 {
     struct ny_imports imports;
     int called;
 
-    (void)state;
     append(NY_F32, 0, 3000);
     append(NY_F32, 3000, 400);
     append(NY_F32, 3400, 500);
@@ -103,7 +101,7 @@ static void notes_say_where_imports_began(void **state)
     ny_imports_release(&imports, ctx);
 }
 
-static void refusals_change_nothing(void **state)
+TEST(refusals_change_nothing)
 {
     struct ny_rows_info before, now;
     struct ny_ingest *ingest;
@@ -111,7 +109,6 @@ static void refusals_change_nothing(void **state)
     uint64_t consumed;
     int called = 0;
 
-    (void)state;
     append(NY_F32, 0, 3000);
     before = seen();
     assert_int_equal(ny_store_truncate(store, 0, agree, &called), NY_EUSAGE);
@@ -129,13 +126,12 @@ static void refusals_change_nothing(void **state)
 }
 
 /* Rows that an import staged before are behind other rows than those that are there now. */
-static void what_was_staged_is_forgotten(void **state)
+TEST(what_was_staged_is_forgotten)
 {
     struct case_import import = import_of(NY_F32, D, 9000);
     struct ny_rows_info before, now;
     int called;
 
-    (void)state;
     append(NY_F32, 0, 3000);
     before = seen();
     append(NY_F32, 3000, 2000);
@@ -206,25 +202,23 @@ static bool has_numbers(uint64_t block)
 static void check_source(uint64_t plain, uint64_t end, long long from)
 {
     struct ny_manifest m = manifest();
-    uint64_t *source = malloc((size_t)m.n * sizeof(*source));
+    uint64_t *source = lend((size_t)m.n * sizeof(*source));
 
     assert_int_equal((m.flags & NY_FLAG_SOURCE) != 0, from >= 0);
     if (from >= 0) assert_int_equal(m.source_from, from);
     CHECK(ny_points_source(store, 0, (size_t)m.n, source));
     for (uint64_t i = 0; i < m.n; i++)
         assert_int_equal(source[i], i < plain || i >= end ? i : case_source(3, i));
-    free(source);
 }
 
 /* Numbers are kept from the block on in which the first row has another number than its place: as
  * before the rows came that are cut off, and again for those that come then. */
-static void row_numbers_are_kept_from_the_same_block_on(void **state)
+TEST(row_numbers_are_kept_from_the_same_block_on)
 {
     const uint64_t tail = 300;
     uint64_t block, plain;
     int called;
 
-    (void)state;
     append_from(0, 10, false);
     block = manifest().block_rows;
     plain = 2 * block + tail;
@@ -261,15 +255,4 @@ static void row_numbers_are_kept_from_the_same_block_on(void **state)
     CHECK(ny_store_verify(store, no_damage, NULL));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(each_night_is_taken_back),
-        TEST(notes_say_where_imports_began),
-        TEST(refusals_change_nothing),
-        TEST(what_was_staged_is_forgotten),
-        TEST(row_numbers_are_kept_from_the_same_block_on),
-    };
-
-    return cmocka_run_group_tests_name("truncation of a store", tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

@@ -1,7 +1,5 @@
 /* stream/share.h in passes over rows in memory: who does the pieces of a tile, and what of it is
  * seen. Violations seen by workers are counted and asserted afterwards. */
-#include <string.h>
-
 #include "stream/share.h"
 #include "unit/stream_case.h"
 
@@ -58,11 +56,10 @@ static int run(struct shared *shared, uint64_t n, unsigned workers)
     return err;
 }
 
-static void workers_without_a_tile_do_pieces_of_another(void **state)
+TEST(workers_without_a_tile_do_pieces_of_another)
 {
     struct shared shared = {.pieces = PIECES, .fails_from = PIECES, .together = 3};
 
-    (void)state;
     assert_int_equal(run(&shared, 100, 3), NY_OK); /* one unit: two workers have none */
     for (size_t k = 0; k < PIECES; k++)
         assert_int_equal(atomic_load(&shared.runs[k]), 1);
@@ -71,9 +68,8 @@ static void workers_without_a_tile_do_pieces_of_another(void **state)
     assert_true(atomic_load(&shared.waiting) == PIECES);
 }
 
-static void every_piece_of_every_unit_is_done_once(void **state)
+TEST(every_piece_of_every_unit_is_done_once)
 {
-    (void)state;
     for (unsigned workers = 1; workers <= WORKERS_MAX; workers++) {
         struct shared shared = {.pieces = PIECES, .fails_from = PIECES};
 
@@ -83,9 +79,8 @@ static void every_piece_of_every_unit_is_done_once(void **state)
     }
 }
 
-static void the_lowest_piece_that_failed_is_reported(void **state)
+TEST(the_lowest_piece_that_failed_is_reported)
 {
-    (void)state;
     for (unsigned workers = 1; workers <= WORKERS_MAX; workers++) {
         struct shared shared = {.pieces = PIECES, .fails_from = 40};
 
@@ -123,13 +118,12 @@ static int copy_unit(void *arg, const struct ny_tile *tile)
     return ny_tile_share(tile, UNIT_PIECES, copy_strip, copy);
 }
 
-static void views_have_the_rows_of_the_tile(void **state)
+TEST(views_have_the_rows_of_the_tile)
 {
     static const struct ny_pass_work work = {.unit = copy_unit};
     static struct copy copies[WORKERS_MAX];
     struct ny_source *source;
 
-    (void)state;
     for (unsigned workers = 1; workers <= WORKERS_MAX; workers++) {
         assert_int_equal(ny_source_of_memory(&source, ctx, rows, NY_F32, N, D), NY_OK);
         assert_int_equal(ny_pass_run(&(struct ny_pass){.ctx = ctx,
@@ -144,13 +138,4 @@ static void views_have_the_rows_of_the_tile(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(workers_without_a_tile_do_pieces_of_another),
-        cmocka_unit_test(every_piece_of_every_unit_is_done_once),
-        cmocka_unit_test(the_lowest_piece_that_failed_is_reported),
-        cmocka_unit_test(views_have_the_rows_of_the_tile),
-    };
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

@@ -1,17 +1,10 @@
 /* stream/shuffle.h: every record comes out once, in the order that the seed gives it. */
 #include "stream/shuffle.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/memory.h"
 #include "base/random.h"
 #include "support/store_case.h"
+#include "support/test.h"
 
 enum { RECORDS = 20000 };
 
@@ -47,12 +40,11 @@ static int shuffle(uint64_t seed, struct seen *seen)
     return err;
 }
 
-static void all_come_out_in_the_order_of_the_seed(void **state)
+TEST(all_come_out_in_the_order_of_the_seed)
 {
     static struct seen first, again, other;
     static bool met[RECORDS];
 
-    (void)state;
     assert_int_equal(shuffle(1, &first), NY_OK);
     assert_int_equal(shuffle(1, &again), NY_OK);
     assert_int_equal(shuffle(2, &other), NY_OK);
@@ -65,11 +57,10 @@ static void all_come_out_in_the_order_of_the_seed(void **state)
     assert_memory_not_equal(&first, &other, sizeof(first));
 }
 
-static void an_interrupt_is_obeyed_before_the_next_record(void **state)
+TEST(an_interrupt_is_obeyed_before_the_next_record)
 {
     static struct seen seen = {.stop_after = 10};
 
-    (void)state;
     assert_int_equal(shuffle(1, &seen), NY_EINTERRUPTED);
     assert_int_equal(seen.count, 10);
 }
@@ -101,14 +92,13 @@ static int see_large(void *arg, const void *record, size_t bytes)
     return NY_OK;
 }
 
-static void a_bucket_larger_than_the_budget_comes_out_in_order(void **state)
+TEST(a_bucket_larger_than_the_budget_comes_out_in_order)
 {
     unsigned char record[LARGE_BYTES];
     struct large seen = {.count = 0};
     struct ny_shuffle *records;
     uint64_t sum = 0, row = 0;
 
-    (void)state;
     ny_context_set_memory(ctx, SMALL_BUDGET);
     assert_int_equal(ny_shuffle_new(&records, ctx, directory, 1, 1 << 20), NY_OK);
     for (size_t count = 0; count < LARGE_RECORDS; row++) {
@@ -141,14 +131,4 @@ static int stop(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(all_come_out_in_the_order_of_the_seed, start, stop),
-        cmocka_unit_test_setup_teardown(an_interrupt_is_obeyed_before_the_next_record, start, stop),
-        cmocka_unit_test_setup_teardown(a_bucket_larger_than_the_budget_comes_out_in_order, start,
-                                        stop),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

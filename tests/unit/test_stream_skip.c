@@ -34,12 +34,11 @@ static int fold_in_order(void *arg, const struct ny_tile *tile)
     return NY_OK;
 }
 
-static void skipped_units_are_folded_unread(void **state)
+TEST(skipped_units_are_folded_unread)
 {
     const struct ny_pass_work work = {.unit = read_unit, .fold = fold_in_order};
     struct ny_source *source;
 
-    (void)state;
     assert_int_equal(ny_source_of_memory(&source, ctx, rows, NY_F32, N, D), NY_OK);
     for (unsigned workers = 1; workers <= WORKERS_MAX; workers++) {
         const struct ny_pass pass = {
@@ -79,12 +78,11 @@ static int wait_for_both(void *arg, const struct ny_tile *tile)
     return NY_OK;
 }
 
-static void units_between_skipped_ones_run_side_by_side(void **state)
+TEST(units_between_skipped_ones_run_side_by_side)
 {
     struct ny_source *source;
     struct skipping skipping = {.folded = 0};
 
-    (void)state;
     assert_int_equal(ny_source_of_memory(&source, ctx, rows, NY_F32, N, D), NY_OK);
     assert_int_equal(ny_pass_run(&(struct ny_pass){.ctx = ctx, .source = source, .stage = "select",
                                                    .workers = 2, .skip = all_but_two},
@@ -94,11 +92,4 @@ static void units_between_skipped_ones_run_side_by_side(void **state)
     ny_source_free(source);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(skipped_units_are_folded_unread),
-        cmocka_unit_test(units_between_skipped_ones_run_side_by_side),
-    };
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

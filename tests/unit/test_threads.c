@@ -1,20 +1,10 @@
 /* Handles of their own, threads of the program: stores apart from one another, and results of one
  * store, are as if each thread had been alone. (Under ThreadSanitizer: and no data race.) */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <math.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "nystream.h"
 #include "support/store_case.h"
+#include "support/test.h"
 
 enum { THREADS = 4, ROWS = 600, COLUMNS = 3, P = 2, ROUNDS = 2 };
 
@@ -125,17 +115,15 @@ static void run_tasks(bool one_store)
     }
 }
 
-static void stores_of_their_own(void **state)
+TEST(stores_of_their_own)
 {
-    (void)state;
     run_tasks(false);
 }
 
-static void results_of_one_store(void **state)
+TEST(results_of_one_store)
 {
     struct ny_context *ctx;
 
-    (void)state;
     assert_int_equal(ny_context_new(&ctx), NY_OK);
     assert_int_equal(ny_append_rows(ctx, shared, rows, ROWS, COLUMNS, NULL), NY_OK);
     ny_context_free(ctx);
@@ -159,12 +147,4 @@ static int stop(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stores_of_their_own),
-        cmocka_unit_test(results_of_one_store),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

@@ -1,16 +1,9 @@
-/* Traits, which are what rows have in common, are compared field by field: the first that differs is
- * named, with both values and a cure; columns of the same names are found in any order. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+/* Traits, which are what rows have in common, are compared field by field: the first that differs
+ * is named, with both values and a cure; columns of the same names are found in any order. */
 #include "base/memory.h"
 #include "base/traits.h"
 #include "support/context.h"
+#include "support/test.h"
 
 enum { ALL = 255 & ~NY_SAME_NOTED };
 
@@ -34,7 +27,7 @@ static struct ny_party party_of(const char *whose, const struct ny_names *column
                              .columns = columns};
 }
 
-static void each_fact_is_compared_where_it_is_asked_for(void **state)
+TEST(each_fact_is_compared_where_it_is_asked_for)
 {
     static const struct {
         unsigned same;
@@ -50,7 +43,6 @@ static void each_fact_is_compared_where_it_is_asked_for(void **state)
     struct ny_names names = names_of("abc");
     struct ny_party two = party_of("two", &names);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
         struct ny_party one = two;
 
@@ -70,7 +62,7 @@ static void each_fact_is_compared_where_it_is_asked_for(void **state)
     ny_names_release(&names, ctx);
 }
 
-static void columns_are_found_by_their_names(void **state)
+TEST(columns_are_found_by_their_names)
 {
     static const struct {
         const char *mine, *theirs;
@@ -79,7 +71,6 @@ static void columns_are_found_by_their_names(void **state)
                  {"dcab", "abcd", {2, 3, 1, 0}},  {"abcd", "abcx", {-1, 0, 0, 0}},
                  {"abca", "acba", {-1, 0, 0, 0}}, {"aabb", "abab", {-1, 0, 0, 0}}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct ny_names mine = names_of(cases[i].mine), theirs = names_of(cases[i].theirs);
         const struct ny_party one = party_of("one", &mine), two = party_of("two", &theirs);
@@ -100,12 +91,11 @@ static void columns_are_found_by_their_names(void **state)
     ny_error_clear(ctx);
 }
 
-static void columns_without_names_stand_as_they_are(void **state)
+TEST(columns_without_names_stand_as_they_are)
 {
     struct ny_names names = names_of("abc");
     struct ny_party two = party_of("two", &names), one = two;
 
-    (void)state;
     one.traits.columns = 0;
     assert_int_equal(ny_traits_compare(ctx, &one, &two, NY_SAME_COLUMNS, NULL), NY_OK);
     assert_int_equal(ny_traits_compare(ctx, &two, &one, NY_SAME_COLUMNS, NULL), NY_OK);
@@ -116,13 +106,4 @@ static void columns_without_names_stand_as_they_are(void **state)
     ny_names_release(&names, ctx);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_fact_is_compared_where_it_is_asked_for),
-        cmocka_unit_test(columns_are_found_by_their_names),
-        cmocka_unit_test(columns_without_names_stand_as_they_are),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+AROUND_ALL(start, stop)

@@ -1,8 +1,6 @@
 /* whole/kernel_product.h against double loops over all pairs of points. */
 #include "columns_case.h"
 
-#include <stdio.h>
-
 #include "base/memory.h"
 #include "whole/kernel_product.h"
 
@@ -32,7 +30,7 @@ static void case_new(struct product_case *c, const char *kernel, enum ny_dtype d
 
     *c = (struct product_case){.data = data_random(dtype, n, D, 5), .w = w};
     c->geometry = geometry_of(&c->data, distance, 1);
-    gamma = found->has_gamma ? plain_gamma(kernel, &c->data, &c->geometry) : 1;
+    gamma = found->auto_gamma ? plain_gamma(kernel, &c->data, &c->geometry) : 1;
     c->spec = spec_of(kernel, gamma, &c->data, &c->geometry);
     c->source = data_source(&c->data);
     c->V = room(n * w, sizeof(double));
@@ -40,14 +38,6 @@ static void case_new(struct product_case *c, const char *kernel, enum ny_dtype d
     ny_gaussian(3, NY_STREAM_DATA, 0, c->V, n * w);
     for (size_t i = 0; i < n; i++)
         c->scale[i] = 0.5 + ny_hash01(4, NY_STREAM_DATA, i);
-}
-
-static void case_free(struct product_case *c)
-{
-    data_release(&c->data);
-    geometry_release(&c->geometry);
-    free(c->V);
-    free(c->scale);
 }
 
 static struct ny_kernel_product product_of(struct product_case *c, double *Y)
@@ -107,17 +97,16 @@ static void check(const struct product_case *c, const double *Y, bool scaled, do
         plain_product(c, i, scaled, y, &size);
         for (size_t l = 0; l < c->w; l++) {
             snprintf(what, sizeof(what), "%s: row %zu, column %zu", c->spec.kernel->name, i, l);
-            assert_near(Y[i * c->w + l], y[l], tolerance * size, what);
+            assert_entry(Y[i * c->w + l], y[l], tolerance * size, what);
         }
     }
 }
 
-static void each_kernel_is_multiplied(void **state)
+TEST(each_kernel_is_multiplied)
 {
     static const char *const kernels[] = {"linear", "rbf", "laplacian", "polynomial", "cosine"};
     static const enum ny_dtype types[] = {NY_U8, NY_F32};
 
-    (void)state;
     for (size_t k = 0; k < sizeof(kernels) / sizeof(kernels[0]); k++)
         for (size_t t = 0; t < 2; t++) {
             struct product_case c;
@@ -127,31 +116,25 @@ static void each_kernel_is_multiplied(void **state)
             case_new(&c, kernels[k], types[t], N, k % 2 ? 1 : W_MAX);
             Y = run_product(&c, NY_PRECISION_F32, scaled, 2);
             check(&c, Y, scaled, 3e-6);
-            free(Y);
-            case_free(&c);
         }
 }
 
-static void f64_is_exact_to_rounding(void **state)
+TEST(f64_is_exact_to_rounding)
 {
     struct product_case c;
     double *Y;
 
-    (void)state;
     case_new(&c, "rbf", NY_F64, N, 3);
     Y = run_product(&c, NY_PRECISION_F64, true, 2);
     check(&c, Y, true, 1e-12);
-    free(Y);
-    case_free(&c);
 }
 
 /* All entries near 1, and V so that only their differences count. */
-static void a_wide_kernel_keeps_its_digits(void **state)
+TEST(a_wide_kernel_keeps_its_digits)
 {
     struct product_case c;
     double *Y, y[1], size, mean = 0, largest = 0, error = 0;
 
-    (void)state;
     case_new(&c, "rbf", NY_F32, N, 1);
     c.spec.params.gamma *= 1e-5;
     for (size_t i = 0; i < N; i++)
@@ -168,16 +151,13 @@ static void a_wide_kernel_keeps_its_digits(void **state)
         error = fmax(error, fabs(Y[i] - y[0]));
     }
     assert_true(largest < 1e-2 * N); /* the product is small beside its terms, which add up to N */
-    assert_near(error / largest, 0, 1e-4, "a wide kernel");
-    free(Y);
-    case_free(&c);
+    assert_entry(error / largest, 0, 1e-4, "a wide kernel");
 }
 
-static void neither_threads_nor_panels_change_a_byte(void **state)
+TEST(neither_threads_nor_panels_change_a_byte)
 {
     static const size_t sizes[] = {2, 700, NY_UNIT_ROWS, NY_UNIT_ROWS + 1, N};
 
-    (void)state;
     for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
         struct product_case c;
         double *one, *other;
@@ -188,10 +168,7 @@ static void neither_threads_nor_panels_change_a_byte(void **state)
         for (unsigned workers = 2; workers < 6; workers += 3) {
             other = run_product(&c, NY_PRECISION_F32, true, workers);
             assert_memory_equal(one, other, sizes[s] * 5 * sizeof(double));
-            free(other);
         }
-        free(one);
-        case_free(&c);
     }
 }
 
@@ -212,14 +189,13 @@ static int keep(void *arg, uint64_t tiles_done)
     return tiles_done >= stopped->at ? NY_EINTERRUPTED : NY_OK;
 }
 
-static void it_goes_on_from_any_tile(void **state)
+TEST(it_goes_on_from_any_tile)
 {
     struct product_case c;
     uint64_t tiles = ny_pairs_all_tiles(N);
     size_t bytes;
     double *whole;
 
-    (void)state;
     case_new(&c, "rbf", NY_F32, N, 4);
     bytes = N * c.w * sizeof(double);
     whole = run_product(&c, NY_PRECISION_F32, true, 2);
@@ -241,20 +217,15 @@ static void it_goes_on_from_any_tile(void **state)
         product.workers = 3;
         assert_int_equal(ny_kernel_product_run(&product), NY_OK);
         assert_memory_equal(whole, kept, bytes);
-        free(Y);
-        free(kept);
     }
-    free(whole);
-    case_free(&c);
 }
 
-static void what_is_not_finite_is_named(void **state)
+TEST(what_is_not_finite_is_named)
 {
     struct product_case c;
     struct ny_kernel_product product;
     double *Y;
 
-    (void)state;
     case_new(&c, "linear", NY_F32, 300, 2);
     Y = room(300 * 2, sizeof(double));
     for (size_t k = 0; k < D; k++)
@@ -263,46 +234,29 @@ static void what_is_not_finite_is_named(void **state)
     assert_int_equal(ny_kernel_product_run(&product), NY_ENUMERIC);
     assert_non_null(strstr(ny_context_message(ctx), "not finite"));
     ny_error_clear(ctx);
-    free(Y);
-    case_free(&c);
 }
 
 /* The bill of a product is what it charges at most. */
-static void it_charges_what_it_says(void **state)
+TEST(it_charges_what_it_says)
 {
     static const enum ny_precision precisions[] = {NY_PRECISION_F32, NY_PRECISION_F64};
 
-    (void)state;
     for (size_t p = 0; p < 2; p++) {
+        struct ny_layout counted = {0};
         struct product_case c;
         size_t bill, exact;
-        double *Y;
 
         case_new(&c, "rbf", NY_F32, N, 6);
         ny_memory_peak_reset(ctx);
-        Y = run_product(&c, precisions[p], false, 2);
-        bill = ny_kernel_product_bytes(&c.spec, N, 6, precisions[p], 2);
+        run_product(&c, precisions[p], false, 2);
+        ny_kernel_product_count(&counted, &c.spec, N, 6, precisions[p], 2);
+        bill = ny_layout_most(&counted);
         exact = precisions[p] == NY_PRECISION_F64
                     ? 2 * ny_columns_exact_bytes(&c.spec, ny_context_threads(ctx))
                     : 0;
         assert_true(ny_memory_peak(ctx) <= bill + exact);
         assert_true((double)ny_memory_peak(ctx) >= 0.8 * (double)bill);
-        free(Y);
-        case_free(&c);
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(each_kernel_is_multiplied, start, stop),
-        cmocka_unit_test_setup_teardown(f64_is_exact_to_rounding, start, stop),
-        cmocka_unit_test_setup_teardown(a_wide_kernel_keeps_its_digits, start, stop),
-        cmocka_unit_test_setup_teardown(neither_threads_nor_panels_change_a_byte, start, stop),
-        cmocka_unit_test_setup_teardown(it_goes_on_from_any_tile, start, stop),
-        cmocka_unit_test_setup_teardown(what_is_not_finite_is_named, start, stop),
-        cmocka_unit_test_setup_teardown(it_charges_what_it_says, start, stop),
-    };
-
-    return cmocka_run_group_tests_name("products with K", tests, NULL, NULL);
-}
+AROUND_EACH(start, stop)

@@ -30,7 +30,7 @@ from nystream._context import Progress
 from nystream._embed import embed
 from nystream._errors import (BudgetError, BusyError, DataError, FileError, MissingFileError,
                               NumericError, NystreamError, NystreamWarning, StoreError,
-                              UsageError, no_attribute)
+                              UsageError)
 from nystream._lib import __version__
 from nystream._view import Part
 from nystream.model import Model
@@ -63,7 +63,7 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"nystream.{name}")
     if name not in _ESTIMATORS:
-        raise no_attribute("nystream", name, [*__all__, *_ESTIMATORS])
+        raise AttributeError(f"module 'nystream' has no attribute {name!r}")
     return getattr(importlib.import_module(f"nystream.{_ESTIMATORS[name]}"), name)
 
 

@@ -16,15 +16,14 @@ from nystream._errors import FileError, StoreError, UsageError, data_error, usag
 from nystream._h5ad import is_read_here
 from nystream._labels import label_column
 from nystream._lib import lib
-from nystream._options import Options, are_of_files, check_in_memory
-from nystream._sources import OPENED, are_files, is_for_library, is_path
+from nystream._options import Options, are_of_files
+from nystream._sources import are_files, is_for_library, is_path
 from nystream._view import Part, View
 from nystream.report import Report
 
 PathLike = Union[str, "os.PathLike[str]"]
 # The library's words for a column of labels of a file that names no columns.
-_NO_COLUMNS = re.compile(r"label_column= does not go with the format (\S+) of (.*); "
-                         "give labels=FILE")
+_NO_COLUMNS = re.compile(r"label_column= does not act with (\S+); leave it out")
 
 
 def values_prepared(report: Report) -> Optional[str]:
@@ -58,7 +57,8 @@ class Appends:
     _view: View
     _columns: Callable[[], Columns]
     _report: Callable[..., Report]
-    _borrows = False  # it is in memory, and reads one array where it is
+    _is_held = False  # by its context alone: it is in memory, and in files without names
+    _borrows = False  # such a one reads one array where it is
 
     def append(self, X: Any, labels: Any = None, **options: Any) -> Report:
         """Append rows, all or nothing; the first append creates the store.
@@ -110,7 +110,6 @@ class Appends:
         if are_files(X) and labels is None and (
                 not is_path(X) or is_for_library(X) or are_of_files(options)):
             return self.append_files(X, **options)
-        check_in_memory(options)
         columns = options.pop("column_names", None)
         if named:
             X, labels = take_labels(X, labels)
@@ -144,19 +143,16 @@ class Appends:
             unnamed = _NO_COLUMNS.fullmatch(str(error))
             if unnamed is None:
                 raise
-            form, file = unnamed.groups()
-            itself = ", or the labels themselves" if file.endswith(OPENED) else ""
-            raise usage_error(f"labels={os.fspath(labels)!r} is not a file that exists, and {file} "
-                              f"({form}) names no columns, of which it could be one: give labels= "
-                              f"the path of a file with one label a row{itself}",
-                              "labels") from None
+            raise usage_error(f"labels={os.fspath(labels)!r} is no file, and {unnamed[1]} names "
+                              "no columns", "labels") from None
 
     def _reading(self, options: Dict[str, Any]) -> Options:
         """Return the options of an import, which takes the budget that open() was given.
 
         It takes at most 256 MB if there was none, as it rarely has a use for more.
         """
-        return Options(self._context, _lib.IMPORT, {"memory": self._context.memory, **options})
+        groups = _lib.IMPORT | (_lib.EMBED if self._is_held else 0)
+        return Options(self._context, groups, {"memory": self._context.memory, **options})
 
     @contextlib.contextmanager
     def _seen_anew(self) -> Iterator[None]:
@@ -214,7 +210,7 @@ class Appends:
 
         An empty folder is none, and what else is there counts, be it a store or not.
         """
-        if self._borrows:
+        if self._is_held:
             return True
         return any(self.path.iterdir()) if self.path.is_dir() else self.path.exists()
 

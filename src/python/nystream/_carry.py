@@ -8,7 +8,7 @@ import numpy as np
 
 from nystream import _data
 from nystream._centers import nearest_centers
-from nystream._errors import NystreamWarning, hint, usage_error
+from nystream._errors import NystreamWarning, usage_error
 from nystream._ingest import as_array, as_clustered, checksum_of, stored
 from nystream._options import search_options
 
@@ -20,8 +20,7 @@ def names_of(adata_ref: Any, obs: Union[None, str, Sequence[str]]) -> List[str]:
     names = [obs] if isinstance(obs, str) else list(obs)
     for name in names:
         if name not in adata_ref.obs:
-            raise ValueError(f"obs={name!r} is not in adata_ref.obs"
-                             + hint(name, map(str, adata_ref.obs)))
+            raise ValueError(f"obs={name!r} is not in adata_ref.obs")
     return names
 
 
@@ -113,7 +112,7 @@ def _votes(adata_ref: Any, names: Sequence[str], places: Dict[str, Any], use_rep
     with stored(rows[known], **run) as store, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "the graph has", NystreamWarning)  # components
         graph = store.graph("neighbors", neighbors=1, **search_options(
-            None, (len(store), store.shape[1]), "euclidean", 0))
+            None, (len(store), store.shape[1]), "euclidean"))
         lists = graph.kneighbors(places[key][has_place], count)[1]
     found = {}
     for name, (codes, words) in pairs.items():

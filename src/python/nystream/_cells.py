@@ -5,7 +5,7 @@ import os
 from typing import Any, Optional
 
 from nystream._columns import listed
-from nystream._errors import hint, usage_error
+from nystream._errors import usage_error
 
 
 def check_is_cells(function: str, name: str, value: Any) -> None:
@@ -26,5 +26,5 @@ def check_layer(adata: Any, layer: Optional[str]) -> None:
     """UsageError where the AnnData does not have this layer."""
     if layer is not None and layer not in adata.layers:
         there = listed(list(map(str, adata.layers))) or "none"
-        raise usage_error(f"layer={layer!r} is not in adata.layers, which has {there}"
-                          + hint(str(layer), map(str, adata.layers)), "layer")
+        raise usage_error(f"layer={layer!r} is not in adata.layers, which has {there}",
+                          "layer")

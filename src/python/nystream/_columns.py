@@ -13,7 +13,7 @@ from nystream import _data
 from nystream._arrow import are_of_columns, is_arrow, row_width
 from nystream._batch import SLICE_BYTES, TOLD, Batch, is_sparse, make_batch
 from nystream._context import logger
-from nystream._errors import data_error, hint, usage_error
+from nystream._errors import data_error, usage_error
 from nystream._h5ad import is_read_here, obs_column, obs_columns
 from nystream._labels import Labels, Names, as_labels
 from nystream._sources import CsrGroup
@@ -193,7 +193,7 @@ def take_labels(X: Any, name: str) -> Tuple[Any, Any]:
     table = "X" if is_frame(X) else "obs"
     if name not in names:
         raise usage_error(f"labels={name!r} is not a column of {table}, "
-                          f"which has {listed(names)}{hint(name, map(str, names))}", "labels")
+                          f"which has {listed(names)}", "labels")
     if names.count(name) > 1:
         raise usage_error(f"labels={name!r} names {names.count(name)} columns of "
                           f"{table}; give the others another name", "labels")

@@ -180,6 +180,7 @@ class Context:
         self._drawn_s = 0.0
         self._waiting: Optional[int] = None  # the thread that waits for a call
         self._told: Optional[Set[str]] = None
+        self.holds = False  # it has rows and results, which a forked process has, too
         self.borrowed: Any = None  # rows that the library reads where they are
         self._check(lib.ny_context_new(C.byref(self._pointer)), C.c_void_p())
         self._release = free_with(self, lib.ny_context_free, self._pointer, self._heard)
@@ -212,9 +213,17 @@ class Context:
     @property
     def pointer(self) -> C.c_void_p:
         """The handle, of this process."""
-        if os.getpid() != self._pid:
-            self._open()
+        self._follow()
         return self._pointer
+
+    def _follow(self) -> None:
+        """Make the handle, or what guards it, anew in a process that was forked."""
+        if os.getpid() == self._pid:
+            return
+        if self.holds:
+            self._pid, self._lock, self._waiting = os.getpid(), threading.RLock(), None
+        else:
+            self._open()
 
     @property
     def lock(self) -> Any:
@@ -222,8 +231,7 @@ class Context:
 
         BusyError in what a call runs in the thread that waits for it, such as its progress.
         """
-        if os.getpid() != self._pid:
-            self._open()
+        self._follow()
         if self._waiting == threading.get_ident():
             raise busy_error("a call is still running, and what it calls itself, such as progress= "
                              "or a signal handler, cannot make another call with the same store "
@@ -260,7 +268,7 @@ class Context:
         """Have the library forget the rows that it reads where they are."""
         with self.lock:
             lib.ny_give_back(self.pointer)
-        self.borrowed = None
+        self.borrowed, self.holds = None, False
 
     def call(self, function: Any, *arguments: Any) -> None:
         """Make a call that is over in milliseconds."""

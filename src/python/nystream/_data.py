@@ -17,13 +17,12 @@ from nystream._batch import (SLICE_ROWS, Batch, check_shape, check_values, is_sp
                              make_batch, on_host, result_array, stored_dtype)
 from nystream._errors import usage_error
 from nystream._labels import Labels, Names, as_labels, check_order
-from nystream._sources import (ENTRY_BYTES, CsrGroup, are_imported, dask_blocks, give_back, is_dask,
+from nystream._sources import (CsrGroup, dask_blocks, give_back, is_dask,
                                is_path, is_sparse_group, names_in_file, open_file)
 from nystream._work import nothing_when_stopped
 
 __all__ = ["SLICE_ROWS", "Batch", "batches", "check_shape", "check_values", "column_names",
-           "count_bytes", "has_labels",
-           "is_cells", "is_sparse", "place", "slice_rows", "unwrap"]
+           "has_labels", "is_cells", "is_sparse", "place", "slice_rows", "unwrap"]
 
 
 def unwrap(X: Any) -> Any:
@@ -243,21 +242,6 @@ def named(X: Any, found: Iterator[Batch], known: Optional[List[str]]) -> Iterato
 def table_of(X: Any) -> Batch:
     """Make one batch of rows that are in memory: an array, a matrix, a frame, or a list of rows."""
     return make_batch(unwrap(X))
-
-
-def count_bytes(X: Any) -> Optional[int]:
-    """Return about how many bytes the rows take in a store; None where that is not known."""
-    if are_imported(X):
-        return None
-    X = unwrap(X)
-    entries = getattr(X, "nnz", None)  # which may be the name of a column
-    if isinstance(entries, numbers.Integral):
-        return int(entries) * ENTRY_BYTES
-    if isinstance(X, np.ndarray):
-        return X.nbytes
-    shape = getattr(X, "shape", (np.nan,))
-    known = all(isinstance(size, numbers.Real) and size == size for size in shape)  # Dask: may not
-    return int(np.prod(shape, dtype=np.float64)) * 8 if known else None
 
 
 # Advice where an array of all places finds no room.

@@ -1,11 +1,13 @@
-"""Scratch stores of rows that are fitted once, and an embedding of rows in one call."""
+"""Stores of rows that are fitted once, and an embedding of rows in one call."""
 from __future__ import annotations
 
 import contextlib
+import ctypes as C
 import os
 import re
+import tempfile
 from types import MappingProxyType
-from typing import Any, Iterator, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, Iterator, Mapping, Optional, Union
 
 import numpy as np
 
@@ -16,7 +18,6 @@ from nystream._context import Context, ProgressOption
 from nystream._errors import (IN_MEMORY, BudgetError, DataError, NystreamError, UsageError,
                               budget_error, usage_error)
 from nystream._lib import IMPORT, OPTIONS, lib
-from nystream._scratch import Lent, Scratch, lost_when_stopped
 from nystream._sources import is_path
 from nystream._view import Part, View
 from nystream.planning import plan
@@ -39,48 +40,80 @@ def as_lent(X: Any) -> Any:
     return X.tocsr() if _data.is_sparse(X) else np.ascontiguousarray(X)
 
 
-def scratch_store(X: Any, context: Context, tmpdir: Optional[PathLike],
-                  in_place: bool = False) -> Tuple[Union[Scratch, Lent], Store]:
-    """Make an empty store for rows like X, written without waiting for the disk, and its folder.
+@contextlib.contextmanager
+def lost_when_stopped(held: bool) -> Iterator[None]:
+    """Say on Ctrl-C that rows are lost, where no store of the caller has them."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        if not held:
+            raise
+        where = str(stop).split(";", maxsplit=1)[0]
+        raise KeyboardInterrupt(f"{where or 'stopped'}; the rows were in no store, so the same "
+                                "call starts over (one that is given a store resumes)") from None
 
-    With `in_place` it is in memory, and reads the X that is appended where it is: X has to stay as
-    it is as long as the store is used.
+
+class Held(Store):
+    """A store that its context alone has, and nobody else: its rows and results have no files.
+
+    With `in_place` it reads the rows that are appended where they are, which have to stay as they
+    are as long as it is used; others it keeps in temporary files. It is pickled with all it has.
     """
-    if in_place:
-        store = Store._of(IN_MEMORY, context)
-        store._borrows, store._view = True, View(store._path, None, context)
-        return Lent(store), store
-    scratch = Scratch(tmpdir, _data.count_bytes(X))
-    lib.ny_context_set_scratch(context.pointer, 1)
-    return scratch, Store._of(scratch.path / "rows.nys", context)
+
+    _is_held = True
+
+    def __init__(self, context: Context, tmpdir: Optional[PathLike],
+                 in_place: bool = False) -> None:
+        self._begin(IN_MEMORY, context)
+        self._view, self._borrows = View(self._path, None, context), in_place
+        context.holds = True
+        if not in_place:
+            folder = os.fsencode(tempfile.gettempdir() if tmpdir is None else tmpdir)
+            context.call(lib.ny_temporary, context.pointer, self._path, folder)
+
+    def __getstate__(self) -> Dict[str, Any]:
+        size = C.c_size_t()
+        self._context.call(lib.ny_results_image, self._context.pointer, self._path, None,
+                           C.byref(size))
+        image = C.create_string_buffer(size.value)
+        self._context.call(lib.ny_results_image, self._context.pointer, self._path, image,
+                           C.byref(size))
+        sparse = self.report["nnz"] is not None
+        return {"context": self._context, "rows": self.to_csr() if sparse else self[:],
+                "columns": self._columns().names, "image": image.raw}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.__init__(state["context"], None)  # type: ignore[misc]
+        self.append(state["rows"], layout="sparse" if _data.is_sparse(state["rows"]) else "dense",
+                    column_names=state["columns"])
+        self._context.call(lib.ny_results_load, self._context.pointer, self._path, state["image"],
+                           len(state["image"]))
+
+    def forget(self) -> None:
+        """Have the library forget the rows, and what was made of them but models."""
+        self._view.close()
+        self._context.give_back()
 
 
-class Imported(NamedTuple):
-    """A store of files that the library alone reads, and the scratch folder that it is in."""
-
-    scratch: Union[Scratch, Lent]
-    store: Store
-
-
-def import_files(files: Any, context: Context, tmpdir: Optional[PathLike]) -> Imported:
-    """Read files as they are into a scratch store.
+def import_files(files: Any, context: Context, tmpdir: Optional[PathLike]) -> Held:
+    """Read files as they are into a store of this context alone.
 
     An error that advises options with which the library could read them says who takes such.
     """
     if is_path(files) and os.path.isdir(files):
         raise usage_error(f"{os.fspath(files)} is a folder, and no file of rows; if it is a store, "
                           f"give nystream.open({os.fspath(files)!r})")
-    scratch, store = scratch_store(files, context, tmpdir)
+    store = Held(context, tmpdir)
     try:
         with lost_when_stopped(True):
             store.append_files(files)
     except BaseException as error:
-        scratch.remove()
+        store.forget()
         if isinstance(error, (DataError, UsageError)) and re.search(r"\b[a-z_]+=", str(error)):
             error.args = (f"{error}; these are options of Store.append_files(), and an estimator "
                           "takes a store in place of the file",)
         raise
-    return Imported(scratch, store)
+    return store
 
 
 def _refuse_plan(X: Any, context: Context, options: Mapping[str, Any]) -> Optional[BudgetError]:
@@ -119,23 +152,24 @@ def refused_with_least(X: Any, context: Context,
 
 
 @contextlib.contextmanager
-def scratch_rows(X: Any, context: Context, tmpdir: Optional[PathLike],
-                 fit: Mapping[str, Any] = MappingProxyType({}), **options: Any) -> Iterator[Store]:
-    """Give a scratch store of the rows of X, which is removed at the end.
+def held_rows(X: Any, context: Context, tmpdir: Optional[PathLike],
+              fit: Mapping[str, Any] = MappingProxyType({}), **options: Any) -> Iterator[Store]:
+    """Give a store of the rows of X, which is gone at the end.
 
     `fit` are the options of what will be made of them, as far as they are known. Lists of
     neighbours are large, and go to the disk.
     """
-    in_place = (lies_in_memory(X) and set(options) <= PREPARED
-                and fit.get("map") not in GRAPH_MAPS)
-    scratch, store = scratch_store(X, context, tmpdir, in_place)
+    in_place = lies_in_memory(X) and set(options) <= PREPARED
+    if in_place and fit.get("map") in GRAPH_MAPS:
+        options["tmpdir"] = tempfile.gettempdir() if tmpdir is None else tmpdir
+    store = Held(context, tmpdir, in_place)
     try:
         with lost_when_stopped(True):
             with refused_with_least(X, context, fit or None):
                 store.append(as_lent(X) if in_place else X, **options)
             yield store
     finally:
-        scratch.remove()
+        store.forget()
 
 
 def embed(X: Any, *, memory: Union[None, int, str] = None, threads: Optional[int] = None,
@@ -149,7 +183,7 @@ def embed(X: Any, *, memory: Union[None, int, str] = None, threads: Optional[int
     memory, threads, progress
         See open().
     tmpdir : path, optional
-        Folder of the temporary store.
+        Folder of the temporary files.
     **options
         Options of Store.fit: map, components, landmarks, …; and of append() and append_files(),
         but for shuffle: nan, label_column, drop_columns, …. With nan="drop", rows with missing
@@ -168,7 +202,7 @@ def embed(X: Any, *, memory: Union[None, int, str] = None, threads: Optional[int
     if keeps:
         reading["nan"] = "drop"
     context, fit = Context(memory, threads, progress), {"components": 2, **options}
-    with scratch_rows(X, context, tmpdir, fit, **reading) as store:
+    with held_rows(X, context, tmpdir, fit, **reading) as store:
         result = store.fit("embedding", **options)
         return _spread(result) if keeps else result.embedding[:]
 

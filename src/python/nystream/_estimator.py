@@ -1,8 +1,8 @@
 """The base of the estimators: rows of all kinds into a store, a fit, and new rows placed.
 
-An estimator makes a scratch store, fits it, keeps the model and removes the store; with
-`store=PATH` the store stays, and the same call goes on where it was stopped. Maps of a graph have
-no model: their estimators keep the store, and are pickled with it.
+An estimator fits rows that are in memory, or in temporary files, and keeps the model alone; with
+`store=PATH` they are in a store, and the same call goes on where it was stopped. Maps of a graph
+have no model: their estimators keep the rows and the graph, and are pickled with them.
 """
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numbers
 import operator
 import os
 import warnings
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -23,13 +23,13 @@ from nystream._append import store_of
 from nystream._arrow import is_arrow
 from nystream._columns import columns_of
 from nystream._context import Context, stack_level
-from nystream._embed import (GRAPH_MAPS, Imported, as_lent, import_files, lies_in_memory,
-                             refused_with_least, scratch_store)
+from nystream._embed import (GRAPH_MAPS, Held, as_lent, import_files, lies_in_memory,
+                             lost_when_stopped, refused_with_least)
 from nystream._errors import NystreamWarning, data_error, renamed, usage_error
-from nystream._scratch import Lent, Scratch, lost_when_stopped
 from nystream._sklearn import check_columns
 from nystream._sources import are_imported, give_back, is_dask, is_path, rows_of_slice
 from nystream._view import Part
+from nystream.report import component_errors
 from nystream.store import Result, Store
 
 STORED = [np.float64, np.float32, np.uint8, np.int16]
@@ -48,38 +48,6 @@ NAN_FIT = ("fill such values, as sklearn.impute does, or leave their rows out: "
 NAN_PLACE = ("fill such values, as sklearn.impute does, or leave their rows out; transform(X, "
              "nan='keep') of a nystream.Result or Model places such rows at NaN")
 LARGEST = float(np.finfo(np.float32).max)
-
-
-class KeptResult:
-    """A result in a scratch store, which places new rows; pickled with the files of the store."""
-
-    FILES = ("points", "results")
-
-    def __init__(self, scratch: Union[Scratch, Lent], result: Result) -> None:
-        self._scratch, self._result = scratch, result
-
-    def transform(self, X: Any) -> Any:
-        """Place new rows."""
-        return self._result.transform(X)
-
-    def kneighbors(self, X: Any, n_neighbors: int) -> Any:
-        """Find the nearest rows of new ones."""
-        return self._result.kneighbors(X, n_neighbors)
-
-    def __getstate__(self) -> Dict[str, Any]:
-        folder = self._result.store.path
-        return {"context": self._result.store._context, "name": self._result.name,
-                "files": {name: (folder / name / "data.mdb").read_bytes() for name in self.FILES}}
-
-    def __setstate__(self, state: Dict[str, Any]) -> None:
-        context: Context = state["context"]
-        count = sum(map(len, state["files"].values()))
-        self._scratch = Scratch(None, count)
-        path = self._scratch.path / "rows.nys"
-        for name, content in state["files"].items():
-            (path / name).mkdir(parents=True)
-            (path / name / "data.mdb").write_bytes(content)
-        self._result = Result(Store._of(path, context), state["name"])
 
 
 def needs_rows(figures: Mapping[str, Any]) -> bool:
@@ -160,7 +128,7 @@ def _rows_of_store(store: Store) -> Any:
 class SparseRows:
     """Rows of a sparse store, which are read by [a:b] as matrices."""
 
-    _imported: Any = None  # the scratch store that has to live as long as they are read
+    _imported: Any = None  # the store of one call that has them
 
     def __init__(self, store: Store, entries: int) -> None:
         self._store, self.nnz = store, entries
@@ -203,14 +171,13 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]
         """Check X as scikit-learn does; what is streamed only by its names and its shape.
 
         A fit resets what is known of X, and checks the parameters first. Rows of files that the
-        library alone reads are those of a scratch store, which lives as long as they do.
+        library alone reads are kept as long as they are needed.
         """
         if reset:
             self._check_counts()
-        imported: Optional[Imported] = None
+        imported: Optional[Held] = None
         if are_imported(X):
-            imported = import_files(X, self._context(), self.tmpdir)
-            X = imported.store
+            X = imported = import_files(X, self._context(), self.tmpdir)
         given, known = X, None if reset else store_of(X)
         if known is not None:
             known._check_prepared_once(self._prepared)
@@ -284,29 +251,29 @@ class StoreEstimator(RowsEstimator):
     def _fit(self, X: Any, rows_to: str = STORE) -> Result:
         """Fit X, keep the figures and what places new rows, and return the result.
 
-        The embedding of a scratch store may come as `_rows`, where it goes to MEMORY, or nowhere.
+        The embedding of rows that no store keeps may come as `_rows`, where it goes to MEMORY.
         """
         rows = self._check_rows(X, reset=True)
         self.seed_ = self._seed()
-        self._scratch: Union[None, Scratch, Lent] = None
+        self._held: Optional[Held] = None
         self._rows = None
         with renamed(self._parameters), lost_when_stopped(
                 self.store is None and not isinstance(X, Store)):
             store = self._store_of(X, rows)
-            if self.random_state is None and self._scratch is None:
+            if self.random_state is None and self._held is None:
                 self.seed_ = self._seed_of(store)
             n, d = store.shape
             if n < 2:
                 raise data_error("X has one row: nothing to fit; at least two rows are needed")
             options = self._options(n, d)
             self._warn_lowered(options)
-            if self._is_left(rows_to) and self._scratch and self._leaves_rows(n, d):
+            if self._is_left(rows_to) and self._held and self._leaves_rows(n, d):
                 name, options = self._call(store, options)
                 result, self._rows = store._fit_into(name, rows_to == MEMORY, **options)
             else:
                 result = self._make(store, options)
         self.report_ = result.report
-        self._prepared = store._prepares if self._scratch is None else None
+        self._prepared = store._prepares if self._held is None else None
         if options.get("connect"):
             self._warn_joined()
         self._keep(result)
@@ -355,13 +322,13 @@ class StoreEstimator(RowsEstimator):
         return int(options.get("seed", self.seed_))
 
     def _store_of(self, X: Any, rows: Any) -> Store:
-        """Return the store that X is, that is named, or a scratch one, with the rows in it."""
+        """Return the store that X is, that is named, or one of this call, with the rows in it."""
         if isinstance(X, Store):
             return self._with_limits(X)
-        imported: Optional[Imported] = getattr(rows, "_imported", None)
+        imported: Optional[Held] = getattr(rows, "_imported", None)
         if imported is not None and self.store is None:
-            self._scratch = imported.scratch
-            return imported.store
+            self._held = imported
+            return imported
         context = self._context()
         options: Optional[Dict[str, Any]] = None
         if self.store is None:
@@ -369,7 +336,8 @@ class StoreEstimator(RowsEstimator):
                 options = self._options(*rows.shape)
             in_place = lies_in_memory(rows) and options is not None and not needs_rows(options)
             rows = as_lent(rows) if in_place else rows
-            self._scratch, store = scratch_store(rows, context, self.tmpdir, in_place)
+            self._held = Held(context, self.tmpdir, in_place)
+            store: Store = self._held
         else:
             store = Store._of(self.store, context)
             if store._has_rows():
@@ -409,27 +377,23 @@ class StoreEstimator(RowsEstimator):
         """Keep what the attributes and transform() need of the result."""
         self._n_features_out = int(self.report_["components"])
         self.eigenvalues_ = result.eigenvalues
+        self.component_errors_ = component_errors(self.report_)
         if not needs_rows(self.report_):
             self._placer: Any = result.model()
-        elif self._scratch is None:
-            self._placer = result
         else:
-            self._placer = KeptResult(self._scratch, result)
+            self._placer = result
 
     @contextlib.contextmanager
     def _fitting(self) -> Iterator[None]:
-        """Let go of the scratch store at the end of a fit.
-
-        It is removed where it has no other owner, and in any case where something fails.
-        """
+        """Let go of rows that no store has at the end of a fit, unless they place new ones."""
         is_kept = False
         try:
             yield
-            is_kept = isinstance(self._placer, KeptResult)
+            is_kept = isinstance(self._placer, Result)
         finally:
-            scratch = self.__dict__.pop("_scratch", None)
-            if scratch is not None and not is_kept:
-                scratch.remove()
+            held = self.__dict__.pop("_held", None)
+            if held is not None and not is_kept:
+                held.forget()
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Fit the rows of X.

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes as C
+import tempfile
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional, Tuple
 
 import numpy as np
@@ -11,7 +12,6 @@ from nystream._batch import Batch
 from nystream._files import FileParts
 from nystream._lib import lib
 from nystream._options import Options
-from nystream._scratch import Scratch
 from nystream._work import nothing_when_stopped
 
 if TYPE_CHECKING:
@@ -72,9 +72,9 @@ class GraphParts(FileParts):
 
         facts = self.report.get("graph") or self.report
         if facts.get("edge_values") if both is None else both:
-            scratch = Scratch()
-            self.export("graph", scratch.path / "graph.npz")
-            return load_npz(scratch.path / "graph.npz")
+            with tempfile.TemporaryDirectory() as folder:
+                self.export("graph", f"{folder}/graph.npz")
+                return load_npz(f"{folder}/graph.npz")
         neighbors, lengths = self.neighbors[:].view(np.int64), self.distances[:]
         n = len(neighbors)
         columns = np.column_stack([np.arange(n), neighbors])

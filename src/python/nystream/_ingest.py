@@ -22,8 +22,8 @@ from nystream import _data
 from nystream._append import PathLike
 from nystream._columns import listed
 from nystream._context import Context, ProgressOption
-from nystream._embed import scratch_rows
-from nystream._errors import data_error, hint
+from nystream._embed import held_rows
+from nystream._errors import data_error
 from nystream.model import Model
 from nystream.store import Store
 
@@ -55,8 +55,8 @@ class Genes:
 def stored(X: Any, *, memory: Any = None, threads: Optional[int] = None,
            progress: ProgressOption = None, tmpdir: Optional[PathLike] = None, **reading: Any
            ) -> ContextManager[Store]:
-    """Give a scratch store of the rows of X, which is removed at the end."""
-    return scratch_rows(X, Context(memory, threads, progress), tmpdir, **reading)
+    """Give a store of the rows of X, which is gone at the end."""
+    return held_rows(X, Context(memory, threads, progress), tmpdir, **reading)
 
 
 def kept_models(adata: Any) -> List[Mapping[str, Any]]:
@@ -140,7 +140,7 @@ def _place_genes(model: Model, adata: Any, rows: str, kept: Mapping[str, Any]) -
     layer = None if rows == "X" else rows[len("layers/"):]
     if layer is not None and layer not in adata.layers:
         raise ValueError(f"the map of adata_ref was fitted on layers[{layer!r}], which adata does "
-                         f"not have{hint(layer, map(str, adata.layers))}")
+                         "not have")
     model.column_names = [str(name) for name in kept["names"]]
     there = set(map(str, adata.var_names))
     lost = [name for name in model.column_names if name not in there]

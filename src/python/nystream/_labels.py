@@ -3,8 +3,6 @@ from __future__ import annotations
 
 import ctypes as C
 import numbers
-import re
-from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Optional
 
 import numpy as np
@@ -163,23 +161,3 @@ def _text(value: Any) -> Optional[str]:
     if isinstance(value, numbers.Real):
         return str(float(value) if isinstance(value, bool) else value)
     raise ValueError(f"{WHAT}, but one of them is {type(value).__name__}")
-
-
-def write_values(values: Any, folder: Path, rows: int) -> Path:
-    """Write numbers, or words in quotes, one a row, to a file of that name, and return its path.
-
-    The categories of a pandas Categorical are words, also where they are numbers.
-    """
-    array = _as_array(values)
-    if array.shape != (rows,):
-        raise ValueError(f"color= is a column, or one number or one word a row, but has the shape "
-                         f"{array.shape}; the store has {rows} rows")
-    name = re.sub(r"[^\w .()-]", "_", str(getattr(values, "name", None) or "color"))[:60]
-    if array.dtype.kind in "biuf" and not _categories(values):
-        np.save(folder / f"{name}.npy", array.astype(np.float64))
-        return folder / f"{name}.npy"
-    file = folder / f"{name}.txt"
-    with file.open("w", encoding="utf-8") as out:
-        for text in map(_text, array.tolist()):
-            out.write("nan\n" if text is None else '"' + " ".join(text.split()) + '"\n')
-    return file

@@ -9,7 +9,7 @@ import ctypes as C
 import os
 import warnings
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 __version__ = "1.1.2"
 
@@ -50,7 +50,8 @@ class COptionInfo(C.Structure):
     """struct ny_option_info."""
 
     _fields_ = [("name", C.c_char_p), ("argument", C.c_char_p), ("fallback", C.c_char_p),
-                ("summary", C.c_char_p), ("section", C.c_char_p), ("groups", C.c_uint)]
+                ("summary", C.c_char_p), ("section", C.c_char_p), ("groups", C.c_uint),
+                ("kernels", C.c_char_p)]
 
 
 class CTable(C.Structure):
@@ -91,12 +92,6 @@ class CNeighborsRoom(C.Structure):
                 ("recall", C.c_double), ("found", C.c_double)]
 
 
-class CFolder(C.Structure):
-    """struct ny_scratch_folder."""
-
-    _fields_ = [("path", C.c_char * 4200), ("held", C.c_int)]
-
-
 LOG_FN = C.CFUNCTYPE(None, C.c_void_p, C.c_int, C.c_char_p)
 PROGRESS_FN = C.CFUNCTYPE(None, C.c_void_p, C.POINTER(CProgress))
 PLAN_FN = C.CFUNCTYPE(None, C.c_void_p, C.c_void_p)
@@ -108,13 +103,15 @@ _TABLE = C.POINTER(CTable)
 # Arguments of the functions that return a status.
 _CALLS: Dict[str, List[Any]] = {
     "ny_context_new": [_OUT],
-    "ny_scratch_make": [_P, _S, C.POINTER(CFolder)],
     "ny_options_new": [_OUT, _P],
     "ny_options_set": [_P, _S, _S],
     "ny_options_set_table": [_P, _S, _TABLE],
     "ny_import": [_P, _S, C.POINTER(_S), C.c_size_t, _P, _OUT],
     "ny_append": [_P, _S, _TABLE, _P, _OUT],
     "ny_borrow": [_P, _S, _TABLE, _P, _OUT],
+    "ny_temporary": [_P, _S, _S],
+    "ny_results_image": [_P, _S, _P, C.POINTER(C.c_size_t)],
+    "ny_results_load": [_P, _S, _P, C.c_size_t],
     "ny_appender_open": [_OUT, _P, _S, _P],
     "ny_appender_put": [_P, _TABLE],
     "ny_appender_commit": [_P, _OUT],
@@ -172,21 +169,18 @@ _OTHERS: Dict[str, List[Any]] = {
     "ny_guard_sigbus": [None],
     "ny_blas_coretype": [_S],
     "ny_status_kind": [_S, C.c_int],
-    "ny_suggest": [_S, _S, C.POINTER(_S), C.c_size_t],
     "ny_option_at": [C.POINTER(COptionInfo), C.c_int],
     "ny_context_free": [None, _P],
     "ny_context_memory": [_U64, _P],
     "ny_context_set_memory": [None, _P, _U64],
     "ny_context_threads": [C.c_uint, _P],
     "ny_context_set_threads": [None, _P, C.c_uint],
-    "ny_context_set_scratch": [None, _P, C.c_int],
     "ny_context_set_log": [None, _P, LOG_FN, _P],
     "ny_context_set_progress": [None, _P, PROGRESS_FN, _P],
     "ny_context_set_plan": [None, _P, PLAN_FN, _P],
     "ny_context_interrupt": [None, _P, C.c_int],
     "ny_context_error": [C.POINTER(CError), _P],
     "ny_give_back": [None, _P],
-    "ny_scratch_remove": [None, C.POINTER(CFolder)],
     "ny_options_free": [None, _P],
     "ny_appender_free": [None, _P],
     "ny_report_free": [None, _P],
@@ -204,7 +198,9 @@ class Option(NamedTuple):
 
     name: str                 # its spelling on the command line, such as "row-normalize"
     argument: Optional[str]   # "M", "svd|pca|kpca", …; None: a switch
+    fallback: Optional[str]   # its default; None: none, or one that others decide
     groups: int
+    kernels: Tuple[str, ...]  # kernels that it is a parameter of
 
 
 def _candidates() -> List[str]:
@@ -260,7 +256,9 @@ def _read_options() -> Dict[str, Option]:
             return table
         info = entry.contents
         argument = info.argument.decode() if info.argument else None
-        option = Option(info.name.decode(), argument, info.groups)
+        kernels = tuple(info.kernels.decode().split("|")) if info.kernels else ()
+        fallback = info.fallback.decode() if info.fallback else None
+        option = Option(info.name.decode(), argument, fallback, info.groups, kernels)
         table[option.name] = option
 
 

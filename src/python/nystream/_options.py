@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import ctypes as C
 import os
+import tempfile
+from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, Optional, Sequence, Tuple
 
 import numpy as np
@@ -10,28 +12,24 @@ import numpy as np
 from nystream import _data, _lib
 from nystream._columns import listed
 from nystream._context import Context, spell_limit
-from nystream._errors import hint, usage_error
+from nystream._errors import usage_error
 from nystream._lib import lib
-from nystream._scratch import Scratch
 
 EXACT_ROWS = 100_000  # with more, nearly all neighbours are looked for,
 TREE_COLUMNS = 6  # unless rows have so few columns that a tree of boxes finds all of them sooner
 RECALL = 0.95
 
 
-def search_options(search: Optional[str], shape: Tuple[int, int], metric: str,
-                   seed: int) -> Dict[str, Any]:
-    """Return the options of a search: "auto", "exact", "tree", "sieve", "forest".
+def search_options(search: Optional[str], shape: Tuple[int, int], metric: str) -> Dict[str, Any]:
+    """Return the options of a search: "auto", "exact", "tree", "sieve".
 
     None is auto, which finds all neighbours up to EXACT_ROWS and RECALL of them beyond.
     """
     rows, columns = shape
     boxes = columns <= TREE_COLUMNS and metric == "euclidean"
-    if search == "forest":
-        return {"knn": search, "seed": seed}
     if search or boxes or rows <= EXACT_ROWS:
         return {"knn": search or "auto"}
-    return {"knn": "auto", "recall": RECALL, "seed": seed}
+    return {"knn": "auto", "recall": RECALL}
 
 
 class Options:
@@ -40,7 +38,7 @@ class Options:
     Landmarks may be arrays: landmarks_points of shape (landmarks, columns), and landmarks_file of
     integers, the row numbers, of shape (landmarks,). features may be an array of integers, the
     numbers of the columns, or a mask of them. The library copies them. model may be a Model, and
-    edges a matrix of scipy.sparse, of which a scratch file is written.
+    edges a matrix of scipy.sparse, of which a temporary file is written.
 
     A budget or threads among them are those of the context until the end of the `with` block.
     """
@@ -50,7 +48,7 @@ class Options:
         self._values = {name.replace("_", "-"): value for name, value in values.items()
                         if value is not None}
         self._pointer = C.c_void_p()
-        self._scratch: Optional[Scratch] = None
+        self._folder: Optional["tempfile.TemporaryDirectory[str]"] = None
 
     def __enter__(self) -> C.c_void_p:
         context = self._context
@@ -69,8 +67,8 @@ class Options:
     def __exit__(self, *_error: object) -> None:
         context = self._context
         lib.ny_options_free(self._pointer)
-        if self._scratch is not None:
-            self._scratch.remove()
+        if self._folder is not None:
+            self._folder.cleanup()
         if "memory" in self._values:
             lib.ny_context_set_memory(context.pointer, self._before[0])
         if "threads" in self._values:
@@ -95,10 +93,8 @@ class Options:
                                                          C.byref(table)))
             return
         if name == "model" and hasattr(value, "to_bytes"):
-            self._scratch = Scratch()
-            file = self._scratch.path / "model.nym"
-            file.write_bytes(value.to_bytes())
-            value = file
+            content, value = value.to_bytes(), self._file("model.nym")
+            value.write_bytes(content)
         if name == "edges" and not isinstance(value, (str, os.PathLike)):
             value = self._write_edges(value)
         if getattr(value, "shape", ()):
@@ -108,17 +104,20 @@ class Options:
         text = spell_limit(value) if name == "memory" else spell_value(value)
         self._context.check(lib.ny_options_set(self._pointer, name.encode(), text.encode()))
 
+    def _file(self, name: str) -> Path:
+        """Return a file of this name, which is there until the end of the call."""
+        self._folder = tempfile.TemporaryDirectory(prefix=".nystream-")
+        return Path(self._folder.name, name)
+
     def _write_edges(self, matrix: Any) -> "os.PathLike[str]":
-        """Write the matrix of a graph to a scratch file; ValueError where it is none."""
+        """Write the matrix of a graph to a temporary file; ValueError where it is none."""
         from scipy.sparse import issparse, save_npz
 
         if not issparse(matrix):
             raise ValueError(f"edges= is a file or a matrix of scipy.sparse, not "
                              f"{type(matrix).__name__}")
         rows = matrix.tocsr() if matrix.format != "coo" else _rows_of(matrix)
-        size = rows.data.nbytes + rows.indices.nbytes + rows.indptr.nbytes
-        self._scratch = Scratch(None, size)
-        file = self._scratch.path / "edges.npz"
+        file = self._file("edges.npz")
         save_npz(file, rows, compressed=False)
         return file
 
@@ -149,14 +148,8 @@ def _rows_of(matrix: Any) -> Any:
     return csr_matrix((matrix.data[order], matrix.col[order], starts), shape=matrix.shape)
 
 
-# Options for files, and what does the same for rows in memory.
-_LABELS = "labels=NAME takes a column of a frame or of obs, and labels=WORDS a label for each row"
-_NAMES = "X.set_index(NAME) makes them the index of a frame"
-_CHOICE = "X[NAMES] and X.drop(columns=NAMES) choose columns of a frame"
-IN_MEMORY = {"label_column": _LABELS, "id_column": f"names of rows are kept: {_NAMES}",
-             "ids": f"names of rows are kept: {_NAMES}", "columns": _CHOICE,
-             "drop_columns": _CHOICE}
-OF_FILES = {*IN_MEMORY, "decimal", "format", "header", "matrix", "transpose"}
+OF_FILES = ("columns", "decimal", "drop_columns", "format", "header", "id_column", "label_column",
+            "matrix", "transpose")
 
 
 def are_of_files(options: Iterable[str]) -> bool:
@@ -164,20 +157,10 @@ def are_of_files(options: Iterable[str]) -> bool:
     return any(name.replace("-", "_") in OF_FILES for name in options)
 
 
-def check_in_memory(options: Iterable[str]) -> None:
-    """UsageError for an option that says how to read a file, where rows are in memory."""
-    for name in options:
-        spelled = name.replace("-", "_")
-        if spelled in IN_MEMORY:
-            raise usage_error(f"{spelled}= says how to read a file, but these rows are in memory: "
-                              f"{IN_MEMORY[spelled]}", spelled)
-
-
 def check_word(name: str, value: Any, words: Sequence[str]) -> None:
     """UsageError, in the library's words, for a value of a parameter that is none of these."""
     if not (isinstance(value, str) and value in words):
-        raise usage_error(f"{name}= is one of {'|'.join(words)}, not {value!r}"
-                          + hint(str(value), words), name)
+        raise usage_error(f"{name}= is one of {'|'.join(words)}, not {value!r}", name)
 
 
 def as_numbers(value: Any, what: str = "row numbers of landmarks") -> Any:
@@ -229,7 +212,7 @@ def features_of(features: Any, names: Callable[[], Optional[Sequence[str]]],
     lost = [name for name in wanted if name not in places]
     if lost:
         raise usage_error(f"features= has {len(lost)} of {len(wanted)} names that no column has: "
-                          f"{listed(lost)}{hint(lost[0], places)}", "features")
+                          f"{listed(lost)}", "features")
     if len(places) < len(known):
         raise usage_error("features= has names, but some columns share one; give the numbers of "
                           "the columns, or a mask", "features")

@@ -2,38 +2,49 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, Dict
+from typing import Any, Dict, Optional
 
 import numpy as np
 
-from nystream import _data
-from nystream._errors import hint, usage_error
+from nystream import _data, _lib
+from nystream._errors import usage_error
 from nystream._estimator import as_float
 
-KERNELS = ("rbf", "linear", "laplacian", "poly", "cosine")
-KERNELS_WITH_GAMMA = ("rbf", "laplacian", "polynomial")
+POLY = {"polynomial": "poly"}  # names of scikit-learn
 LANDMARKS = 1000  # the number where n_landmarks is None
 NEIGHBORS = "nearest_neighbors"
-AFFINITIES = ("rbf", "laplacian", "poly", "cosine", "linear", NEIGHBORS)
+KERNELS = tuple(POLY.get(name, name).replace("-", "_")
+                for name in str(_lib.OPTIONS["kernel"].argument).split("|")
+                if name != "precomputed")
+AFFINITIES = (*KERNELS, NEIGHBORS)
 
 
-def kernel_options(kernel: str, gamma: Any, degree: int, coef0: float) -> Dict[str, Any]:
-    """Return the options of a kernel by scikit-learn's parameters."""
+def kernel_options(estimator: Any, kernel: str) -> Dict[str, Any]:
+    """Return the options of a kernel, by parameters of the estimator and its kernel_params."""
     if kernel not in (*KERNELS, "polynomial"):
         raise usage_error(f"kernel= is one of {'|'.join(KERNELS)}, not {kernel!r}"
-                          + (": the rows themselves are needed" if kernel == "precomputed"
-                             else hint(kernel, KERNELS) if isinstance(kernel, str) else ""),
+                          + (": the rows themselves are needed" if kernel == "precomputed" else ""),
                           "kernel")
-    name = {"poly": "polynomial"}.get(kernel, kernel)
+    name = "polynomial" if kernel == "poly" else kernel.replace("_", "-")
     options: Dict[str, Any] = {"kernel": name}
+    for option in _lib.OPTIONS.values():
+        if name in option.kernels and hasattr(estimator, option.name):
+            options[option.name] = getattr(estimator, option.name)
+    options.update(getattr(estimator, "kernel_params", None) or {})
+    gamma = options.get("gamma", estimator.gamma)
     wanted = "a number, or None or 'auto' (the data choose)"
     if isinstance(gamma, str) and gamma != "auto":
         raise usage_error(f"gamma= is {wanted}, not {gamma!r}", "gamma")
-    if not (gamma is None or isinstance(gamma, str)) and name in KERNELS_WITH_GAMMA:
-        options["gamma"] = as_float("gamma", gamma, wanted)
-    if name == "polynomial":
-        options.update(degree=degree, coef0=as_float("coef0", coef0))
-    return options
+    if "gamma" in options and (gamma is None or isinstance(gamma, str)):
+        del options["gamma"]
+    return {key: value if isinstance(value, (str, numbers.Integral))
+            else as_float(key, value, wanted if key == "gamma" else "a number")
+            for key, value in options.items()}
+
+
+def has_width(kernel: str) -> bool:
+    """Return whether a kernel, as the library calls it, has a gamma."""
+    return kernel in _lib.OPTIONS["gamma"].kernels
 
 
 def most_landmarks(estimator: Any, n: int) -> int:
@@ -48,15 +59,21 @@ def has_rows(estimator: Any) -> bool:
     return given is None or (not _data.is_sparse(given) and np.ndim(given) == 1)
 
 
-def landmark_options(estimator: Any, most: int) -> Dict[str, Any]:
+def landmark_options(estimator: Any, most: Optional[int]) -> Dict[str, Any]:
     """Return the options of landmarks: those that are given, or at most so many that are chosen."""
     given = estimator.landmarks
     if isinstance(given, numbers.Integral):
         number = "n_landmarks" if hasattr(estimator, "n_landmarks") else "n_components"
         raise ValueError(f"landmarks= takes the landmarks themselves, points or row numbers; their "
                          f"number is {number}={given}")
+    accuracy = getattr(estimator, "accuracy", None)
+    if given is not None and accuracy is not None:
+        raise usage_error("accuracy= finds the number of landmarks; leave landmarks= out",
+                          "accuracy")
     if given is None:
-        return {"landmarks": most, "select": estimator.selection}
+        if accuracy is not None and estimator.n_landmarks is None:
+            most = None
+        return {"accuracy": accuracy, "landmarks": most, "select": estimator.selection}
     return {"landmarks_file" if has_rows(estimator) else "landmarks_points": given}
 
 
@@ -77,4 +94,4 @@ def affinity_options(estimator: Any, n: int) -> Dict[str, Any]:
         return {"map": "eigenmaps", "connect": True, "edge_weights": "binary",
                 "neighbors": min(estimator.n_neighbors, n - 1)}
     return {"map": "laplacian", **landmark_options(estimator, most_landmarks(estimator, n)),
-            **kernel_options(estimator.affinity, estimator.gamma, 3, 1)}
+            **kernel_options(estimator, estimator.affinity)}

@@ -5,17 +5,14 @@ import base64
 import ctypes as C
 import html
 import os
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional
 
-import numpy as np
-
 from nystream import _lib
 from nystream._append import PathLike
-from nystream._labels import check_order, write_values
 from nystream._lib import lib
 from nystream._options import Options
-from nystream._scratch import Scratch
 from nystream.report import Page, Picture, Report, show_result
 
 if TYPE_CHECKING:
@@ -38,34 +35,26 @@ class PictureParts:
         output : path, optional
             Also keep it, as .png, .svg or .pdf.
         **options
-            axes=(1, 2), color, size="800x600", … as `nystream help plot --all` has them. color
-            may also be an array, a list or a column with a value for each row of the store: words,
-            what is categorical in pandas, and whole numbers of which at most 20 differ are classes;
-            other numbers are a scale.
+            axes=(1, 2), color="label", size="800x600", … as `nystream help plot --all` has them
         """
-        scratch = Scratch()
-        color: Any = options.get("color")
-        if np.ndim(color):
-            if hasattr(color, "iloc") and self.store.report["row_names"]:
-                check_order("color", color, self.store.row_names[:], "store.row_names[:]")
-            options["color"] = write_values(color, scratch.path, len(self.store))
-        file = scratch.path / "picture.png" if output is None else Path(output)
         context = self.store._context
-        with Options(context, _lib.PLOT, options) as pointer:
+        with tempfile.TemporaryDirectory() as folder, \
+                Options(context, _lib.PLOT, options) as pointer:
+            file = Path(folder, "picture.png") if output is None else Path(output)
             context.run(lib.ny_plot, context.pointer, self.store._path, self.name.encode(),
                         os.fsencode(file), pointer)
-        return Picture(file.read_bytes(), file.suffix, None if output is None else file)
+            return Picture(file.read_bytes(), file.suffix, None if output is None else file)
 
     def html(self, output: Optional[PathLike] = None, **options: Any) -> Page:
         """Write the page of the result, which needs no network; a notebook shows it."""
-        scratch = Scratch()
-        file = scratch.path / "page.html" if output is None else Path(output)
         names = (C.c_char_p * 1)(self.name.encode())
         context = self.store._context
-        with Options(context, _lib.REPORT, options) as pointer:
+        with tempfile.TemporaryDirectory() as folder, \
+                Options(context, _lib.REPORT, options) as pointer:
+            file = Path(folder, "page.html") if output is None else Path(output)
             context.run(lib.ny_write_report, context.pointer, self.store._path, names, 1,
                         os.fsencode(file), pointer)
-        return Page(file.read_text(encoding="utf-8"), None if output is None else file)
+            return Page(file.read_text(encoding="utf-8"), None if output is None else file)
 
     def __repr__(self) -> str:
         return f"<result {self.name!r} of {self.store.path}: {show_result(self.report)}>"
@@ -76,4 +65,7 @@ class PictureParts:
             data = base64.b64encode(self.plot(size="800x600").data).decode()
             words = html.escape(f"Coordinates 1 and 2 of {self.name}", quote=True)
             picture = f"<img width='400' alt='{words}' src='data:image/png;base64,{data}'>"
-        return f"<p>{html.escape(repr(self))}</p>{picture}{self.report._repr_html_()}"
+        told = "".join(f"<li>{html.escape(sentence)}</li>"
+                       for sentence in self.report.get("certificate") or ())
+        return (f"<p>{html.escape(repr(self))}</p>{picture}<ul>{told}</ul>"
+                f"{self.report._repr_html_()}")

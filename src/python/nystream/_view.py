@@ -41,7 +41,7 @@ class View:
     """The points of a store, or a result, as they are at the first look.
 
     It has a context of its own, so that it can be read while a fit runs, and is opened anew in a
-    process that was forked, or that it was sent to. One of rows in memory has theirs.
+    process that was forked, or that it was sent to. One of rows that a context holds has theirs.
     """
 
     def __init__(self, path: bytes, name: Optional[str],
@@ -52,6 +52,8 @@ class View:
         self._pid = os.getpid()
 
     def __getstate__(self) -> Dict[str, Any]:
+        if self._given is not None:
+            return {"path": self.path, "name": self.name, "context": self._given}
         return {"path": os.path.abspath(self.path), "name": self.name}
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
@@ -195,7 +197,7 @@ class Part:
     `part[:]`. `dask.array.from_array(part)` and the like work.
     """
 
-    _imported: Any = None  # the scratch store that has to live as long as its rows are read
+    _imported: Any = None  # the store of one call whose rows they are
 
     def __init__(self, view: View, name: str) -> None:
         self._view, self._name = view, name
@@ -204,7 +206,8 @@ class Part:
     @property
     def _points_of(self) -> Optional[str]:
         """Path of the store of which these are the rows, as they are read; None of other parts."""
-        return os.fsdecode(self._view.path) if self._name == "points" else None
+        has_path = self._name == "points" and self._view._given is None
+        return os.fsdecode(self._view.path) if has_path else None
 
     @property
     def shape(self) -> Tuple[int, ...]:

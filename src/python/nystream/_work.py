@@ -53,7 +53,7 @@ def _end_calls() -> None:
             thread.join(UNWOUND_S)
 
 
-# The function that is registered last runs first. That of weakref, which removes scratch folders,
+# The function that is registered last runs first. That of weakref, which removes temporary folders,
 # is registered with the first finalizer, and has to run behind _end_calls().
 weakref.finalize(lib, bool)
 atexit.register(_end_calls)

@@ -3,11 +3,15 @@
 They take arrays and sparse matrices as scikit-learn does, and also datasets of h5py and zarr, a
 nystream.Store, and names of files. A .npy file is mapped and read where it is, .npz and .h5ad are
 opened, and all others that Store.append_files() reads, such as .csv and .csv.gz, a pattern, or a
-list of names, go to a scratch store first. Files with columns that are no coordinates, such as
+list of names, go to temporary files first. Files with columns that are no coordinates, such as
 labels, are read by append_files() and its options: fit the store then. Parameters that all have:
 
 n_landmarks : int or None
-    Landmarks of the approximation, at most as many as there are rows; None: 1,000.
+    Landmarks of the approximation, at most as many as there are rows; None: 1,000, or as many as
+    the accuracy takes.
+accuracy : float or str, optional
+    A share, 0.01 or "1%", to which each component is to be right: landmarks are added until
+    `component_errors_` says so. `n_landmarks` is then the maximum.
 selection : {"rpcholesky", "greedy", "uniform", "weighted"}, optional
     How landmarks are chosen; None: the rule that suits the approximation.
 landmarks : array, optional
@@ -26,7 +30,7 @@ store, name : path and str, optional
     called again, and the rows are not appended again. Other rows than the store has are an error.
     With random_state=None a result that is there, finished or not, says the seed.
 tmpdir : path, optional
-    Folder of the scratch store of rows that are not in memory, where no store is named.
+    Folder of temporary files of rows that are not in memory, where no store is named.
 verbose : bool or callable
     True: a bar of tqdm; a callable gets a nystream.Progress.
 
@@ -42,17 +46,18 @@ rows, not 1/n_features as in scikit-learn. After fit, `report_` has all figures 
 """
 from __future__ import annotations
 
-from typing import Any, Dict, Optional
+from typing import Any, Dict
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils.validation import check_is_fitted
 
 from nystream._centers import centers_of, nearest_centers
 from nystream._estimator import PARAMETERS, StoreEstimator, as_float, as_places
 from nystream._parameters import (NEIGHBORS, affinity_options, has_rows, kernel_options,
                                   landmark_options, most_landmarks, refuse_landmarks)
+from nystream._signatures import KERNEL, LANDMARKS, STORED, takes
 from nystream._view import Part
 from nystream.store import Result
 
@@ -113,25 +118,35 @@ class KeptEmbedder(Embedder):
         return self.fit(X).embedding_
 
 
+@takes("n_components", n_components=2, kernel="rbf", **KERNEL, approx="projected", **LANDMARKS,
+       **STORED)
 class KernelPCA(Embedder):
     """Kernel PCA by landmarks: sklearn.decomposition.KernelPCA of any number of rows.
 
     Parameters
     ----------
     n_components : int
-    kernel : {"rbf", "linear", "laplacian", "poly", "cosine"}
-    gamma, degree, coef0 : of the kernel; gamma=None is not 1/n_features, but chosen by the rows
+    kernel : {"rbf", "linear", "laplacian", "matern", "rational_quadratic", "poly", "cosine"}
+    gamma, degree, coef0, nu, alpha : of the kernels that have them
+        gamma=None is not 1/n_features, but chosen by the rows; alpha is of "rational_quadratic".
+    kernel_params : dict, optional
+        Parameters of the kernel, as the command line names them: {"sigma": 3} in place of gamma.
+        The length scale of "matern" and "rational_quadratic" is sigma; gamma is 1/(2 sigma²).
     approx : str
         "projected", "nystrom", "column", "orthonystrom" or "ensemble", by landmarks; or of K
         itself: "exact", for small n, "randomized", by products with it, or "gaussian", by one with
         n_landmarks random vectors. The last two place new rows by all rows, which the estimator
         keeps, and is pickled with.
-    n_landmarks, selection, landmarks, memory, n_jobs, random_state, store, name, tmpdir, verbose
+    n_landmarks, accuracy, selection, landmarks, memory, n_jobs, random_state, store, name, tmpdir,
+    verbose
         See `nystream.estimators`.
 
     Attributes
     ----------
     eigenvalues_ : array (n_components,), of the centred kernel matrix
+    component_errors_ : array (n_components,), the error of each component, about its angle to that
+        of all rows in radians (see `Result.component_errors`); None after fit() of rows in memory
+        without accuracy=, which places no rows: fit_transform() measures them
     eigenvectors_ : part (n_samples, n_components), of the same, read from the store when it is
         indexed; only of a fit whose store is kept
     gamma_ : float or None
@@ -144,25 +159,12 @@ class KernelPCA(Embedder):
 
     _may_be_none = ("n_landmarks", "n_components")  # which _options() answers
 
-    def __init__(self, n_components: int = 2, *, kernel: str = "rbf",
-                 gamma: Optional[float] = None, degree: int = 3, coef0: float = 1,
-                 approx: str = "projected", n_landmarks: Optional[int] = 1000,
-                 selection: Optional[str] = None, landmarks: Any = None, memory: Any = None,
-                 n_jobs: Optional[int] = None, random_state: Any = None, store: Any = None,
-                 name: Optional[str] = None, tmpdir: Any = None, verbose: Any = False) -> None:
-        self.landmarks = landmarks
-        self.n_components, self.kernel, self.gamma = n_components, kernel, gamma
-        self.degree, self.coef0, self.approx = degree, coef0, approx
-        self.n_landmarks, self.selection, self.memory = n_landmarks, selection, memory
-        self.n_jobs, self.random_state, self.store = n_jobs, random_state, store
-        self.name, self.tmpdir, self.verbose = name, tmpdir, verbose
-
     def _options(self, n: int, d: int) -> Dict[str, Any]:
         if self.n_components is None:
             raise ValueError("n_components=None: give a number, of at most n_landmarks; with "
                              "all of them the map is as wide as the kernel matrix")
         options = {"map": "kpca", "approx": self.approx, "components": self.n_components,
-                   **kernel_options(self.kernel, self.gamma, self.degree, self.coef0)}
+                   **kernel_options(self, self.kernel)}
         if self.approx not in WITHOUT_LANDMARKS:
             options.update(landmark_options(self, most_landmarks(self, n)))
         else:
@@ -174,18 +176,19 @@ class KernelPCA(Embedder):
         self.gamma_, self.trace_error_ = self.report_["gamma"], self.report_.get("trace_error")
         rows = has_rows(self) and self.approx not in (*WITHOUT_LANDMARKS, "gaussian")
         self.landmarks_ = result.landmarks if rows else None
-        self._kept = result if self._scratch is None else None
+        self._kept = result if self._held is None else None
 
     @property
     def eigenvectors_(self) -> Part:
         """Unit eigenvectors of the centred kernel matrix; AttributeError where no store is kept."""
         check_is_fitted(self, "report_")
         if self._kept is None:
-            raise AttributeError("the eigenvectors were in a scratch store; give store=PATH to "
+            raise AttributeError("the eigenvectors were in no store; give store=PATH to "
                                  "keep them, or divide the embedding by the roots of eigenvalues_")
         return self._kept.eigenvectors
 
 
+@takes("n_components", n_components=None, **STORED)
 class PCA(Embedder):
     """Principal components, exactly, of any number of rows on disk or in memory.
 
@@ -209,13 +212,6 @@ class PCA(Embedder):
     """
 
     _may_be_none = ("n_components",)
-
-    def __init__(self, n_components: Optional[int] = None, *, memory: Any = None,
-                 n_jobs: Optional[int] = None, random_state: Any = None, store: Any = None,
-                 name: Optional[str] = None, tmpdir: Any = None, verbose: Any = False) -> None:
-        self.n_components, self.memory, self.n_jobs = n_components, memory, n_jobs
-        self.random_state, self.store, self.name = random_state, store, name
-        self.tmpdir, self.verbose = tmpdir, verbose
 
     def _options(self, n: int, d: int) -> Dict[str, Any]:
         count = min(n, d) if self.n_components is None else self.n_components
@@ -250,6 +246,7 @@ class PCA(Embedder):
         return as_places(X, self.n_components_) @ self.components_ + self.mean_
 
 
+@takes("kernel", kernel="rbf", **KERNEL, n_components=100, selection=None, landmarks=None, **STORED)
 class Nystroem(Embedder):
     """A feature map whose products are the kernel, to the error of the landmarks.
 
@@ -259,7 +256,7 @@ class Nystroem(Embedder):
 
     Parameters
     ----------
-    kernel, gamma, degree, coef0 : as KernelPCA
+    kernel, gamma, degree, coef0, nu, alpha, kernel_params : as KernelPCA
     n_components : int, at most as many as there are rows
     selection, landmarks, memory, n_jobs, random_state, store, name, tmpdir, verbose
         See `nystream.estimators`; landmarks that are given are the number of columns, too.
@@ -277,23 +274,12 @@ class Nystroem(Embedder):
 
     _parameters = {**PARAMETERS, "landmarks": "n_components"}
 
-    def __init__(self, kernel: str = "rbf", *, gamma: Optional[float] = None, coef0: float = 1,
-                 degree: int = 3, n_components: int = 100, selection: Optional[str] = None,
-                 landmarks: Any = None, memory: Any = None, n_jobs: Optional[int] = None,
-                 random_state: Any = None, store: Any = None, name: Optional[str] = None,
-                 tmpdir: Any = None, verbose: Any = False) -> None:
-        self.kernel, self.gamma, self.coef0, self.degree = kernel, gamma, coef0, degree
-        self.landmarks = landmarks
-        self.n_components, self.selection, self.memory = n_components, selection, memory
-        self.n_jobs, self.random_state, self.store = n_jobs, random_state, store
-        self.name, self.tmpdir, self.verbose = name, tmpdir, verbose
-
     def _options(self, n: int, d: int) -> Dict[str, Any]:
         given = self.landmarks
         count = min(self.n_components, n) if given is None else np.shape(given)[0]
         options = {"map": "svd", "approx": "nystrom", "components": count,
                    **landmark_options(self, count),
-                   **kernel_options(self.kernel, self.gamma, self.degree, self.coef0)}
+                   **kernel_options(self, self.kernel)}
         if given is None and self.selection is None:
             options["select"] = "rpcholesky"  # approx="nystrom" alone takes any rows
         return options
@@ -314,26 +300,33 @@ class Nystroem(Embedder):
         check_is_fitted(self, "report_")
         if self._normalization is None:
             D, told = self.components_.astype(np.float64), self._placer.report
-            W = pairwise_kernels(D, metric=told["kernel"], filter_params=True, gamma=told["gamma"],
-                                 degree=told["degree"], coef0=told["coef0"])
+            T = self._placer.transform(D)
+            W = T @ T.T
+            if told["kernel"] in PAIRWISE_KERNEL_FUNCTIONS:  # free of the rounding of T
+                W = pairwise_kernels(D, metric=told["kernel"], filter_params=True,
+                                     gamma=told["gamma"], degree=told["degree"],
+                                     coef0=told["coef0"])
             values, vectors = np.linalg.eigh(W)
             rank = self.report_["rank_effective"]
             values, vectors = values[-rank:], vectors[:, -rank:]
-            self._normalization = (vectors / values) @ (vectors.T @ self._placer.transform(D))
+            self._normalization = (vectors / values) @ (vectors.T @ T)
         return self._normalization
 
 
+@takes("n_components", n_components=2, affinity="rbf", **KERNEL, n_neighbors=10, **LANDMARKS,
+       **STORED)
 class SpectralEmbedding(KeptEmbedder):
     """Laplacian eigenmaps, with transform(): sklearn.manifold.SpectralEmbedding.
 
     Parameters
     ----------
     n_components : int
-    affinity : {"rbf", "laplacian", "poly", "cosine", "linear", "nearest_neighbors"}
+    affinity : "nearest_neighbors", or a kernel of KernelPCA
         A kernel between all rows, by landmarks; or the graph of nearest neighbours, exactly.
-    gamma : of the kernel
+    gamma, degree, coef0, nu, alpha, kernel_params : of the kernel, as KernelPCA
     n_neighbors : int, of the graph
-    n_landmarks, selection, landmarks, memory, n_jobs, random_state, store, name, tmpdir, verbose
+    n_landmarks, accuracy, selection, landmarks, memory, n_jobs, random_state, store, name, tmpdir,
+    verbose
         See `nystream.estimators`.
 
     Attributes
@@ -343,22 +336,12 @@ class SpectralEmbedding(KeptEmbedder):
     report_, seed_, n_features_in_, feature_names_in_
     """
 
-    def __init__(self, n_components: int = 2, *, affinity: str = "rbf",
-                 gamma: Optional[float] = None, n_neighbors: int = 10,
-                 n_landmarks: Optional[int] = 1000,
-                 selection: Optional[str] = None, landmarks: Any = None, memory: Any = None,
-                 n_jobs: Optional[int] = None, random_state: Any = None, store: Any = None,
-                 name: Optional[str] = None, tmpdir: Any = None, verbose: Any = False) -> None:
-        self.landmarks = landmarks
-        self.n_components, self.affinity, self.gamma = n_components, affinity, gamma
-        self.n_neighbors, self.n_landmarks, self.selection = n_neighbors, n_landmarks, selection
-        self.memory, self.n_jobs, self.random_state = memory, n_jobs, random_state
-        self.store, self.name, self.tmpdir, self.verbose = store, name, tmpdir, verbose
-
     def _options(self, n: int, d: int) -> Dict[str, Any]:
         return {"components": self.n_components, **affinity_options(self, n)}
 
 
+@takes("n_components", n_components=2, t=1, normalize="symmetric", kernel="rbf", **KERNEL,
+       **LANDMARKS, **STORED)
 class DiffusionMap(KeptEmbedder):
     """Diffusion maps (Coifman and Lafon) of a kernel by landmarks.
 
@@ -371,8 +354,9 @@ class DiffusionMap(KeptEmbedder):
         Eigenvectors of D^-1/2 K D^-1/2, or of the random walk D^-1 K, as Coifman and Lafon have
         them: these are divided by the root of the rows' degrees, and differ where rows lie less
         densely in some places.
-    kernel, gamma : as KernelPCA
-    n_landmarks, selection, landmarks, memory, n_jobs, random_state, store, name, tmpdir, verbose
+    kernel, gamma, degree, coef0, nu, alpha, kernel_params : as KernelPCA
+    n_landmarks, accuracy, selection, landmarks, memory, n_jobs, random_state, store, name, tmpdir,
+    verbose
         See `nystream.estimators`.
 
     Attributes
@@ -382,30 +366,19 @@ class DiffusionMap(KeptEmbedder):
     gamma_, trace_error_, report_, seed_, n_features_in_, feature_names_in_
     """
 
-    def __init__(self, n_components: int = 2, *, t: float = 1, normalize: str = "symmetric",
-                 kernel: str = "rbf", gamma: Optional[float] = None,
-                 n_landmarks: Optional[int] = 1000,
-                 selection: Optional[str] = None, landmarks: Any = None, memory: Any = None,
-                 n_jobs: Optional[int] = None, random_state: Any = None, store: Any = None,
-                 name: Optional[str] = None, tmpdir: Any = None, verbose: Any = False) -> None:
-        self.landmarks = landmarks
-        self.n_components, self.t, self.normalize = n_components, t, normalize
-        self.kernel, self.gamma = kernel, gamma
-        self.n_landmarks, self.selection, self.memory = n_landmarks, selection, memory
-        self.n_jobs, self.random_state, self.store = n_jobs, random_state, store
-        self.name, self.tmpdir, self.verbose = name, tmpdir, verbose
-
     def _options(self, n: int, d: int) -> Dict[str, Any]:
         return {"map": "diffusion", "components": self.n_components, "time": as_float("t", self.t),
                 "normalize": self.normalize,
                 **landmark_options(self, most_landmarks(self, n)),
-                **kernel_options(self.kernel, self.gamma, 3, 1)}
+                **kernel_options(self, self.kernel)}
 
     def _keep(self, result: Result) -> None:
         super()._keep(result)
         self.gamma_, self.trace_error_ = self.report_["gamma"], self.report_["trace_error"]
 
 
+@takes(n_neighbors=5, n_components=2, metric="euclidean", n_landmarks=1000, selection=None,
+       **STORED)
 class Isomap(KeptEmbedder):
     """Isomap: sklearn.manifold.Isomap, by landmarks where there are more rows than n_landmarks.
 
@@ -425,16 +398,6 @@ class Isomap(KeptEmbedder):
     eigenvalues_, report_, seed_, n_features_in_, feature_names_in_
     """
 
-    def __init__(self, *, n_neighbors: int = 5, n_components: int = 2, metric: str = "euclidean",
-                 n_landmarks: Optional[int] = 1000, selection: Optional[str] = None,
-                 memory: Any = None,
-                 n_jobs: Optional[int] = None, random_state: Any = None, store: Any = None,
-                 name: Optional[str] = None, tmpdir: Any = None, verbose: Any = False) -> None:
-        self.n_neighbors, self.n_components, self.metric = n_neighbors, n_components, metric
-        self.n_landmarks, self.selection, self.memory = n_landmarks, selection, memory
-        self.n_jobs, self.random_state, self.store = n_jobs, random_state, store
-        self.name, self.tmpdir, self.verbose = name, tmpdir, verbose
-
     def _options(self, n: int, d: int) -> Dict[str, Any]:
         options = {"map": "isomap", "components": self.n_components, "connect": True,
                    "neighbors": min(self.n_neighbors, n - 1), "metric": self.metric}
@@ -444,6 +407,8 @@ class Isomap(KeptEmbedder):
         return {**options, "landmarks": landmarks, "select": self.selection}
 
 
+@takes("n_clusters", n_clusters=8, affinity="rbf", **KERNEL, n_neighbors=10, n_init=10,
+       n_landmarks=1000, selection=None, **STORED)
 class SpectralClustering(ClusterMixin, StoreEstimator):
     """Spectral clustering, with predict(): sklearn.cluster.SpectralClustering.
 
@@ -454,7 +419,7 @@ class SpectralClustering(ClusterMixin, StoreEstimator):
     Parameters
     ----------
     n_clusters : int
-    affinity, gamma, n_neighbors : as SpectralEmbedding
+    affinity, gamma, degree, coef0, nu, alpha, kernel_params, n_neighbors : as SpectralEmbedding
     n_init : int, initialisations of k-means
     n_landmarks, selection, memory, n_jobs, random_state, store, name, tmpdir, verbose
         See `nystream.estimators`.
@@ -468,18 +433,6 @@ class SpectralClustering(ClusterMixin, StoreEstimator):
 
     _least_rows = 3
     landmarks = None
-
-    def __init__(self, n_clusters: int = 8, *, affinity: str = "rbf",
-                 gamma: Optional[float] = None, n_neighbors: int = 10, n_init: int = 10,
-                 n_landmarks: Optional[int] = 1000, selection: Optional[str] = None,
-                 memory: Any = None,
-                 n_jobs: Optional[int] = None, random_state: Any = None, store: Any = None,
-                 name: Optional[str] = None, tmpdir: Any = None, verbose: Any = False) -> None:
-        self.n_clusters, self.affinity, self.gamma = n_clusters, affinity, gamma
-        self.n_neighbors, self.n_init, self.n_landmarks = n_neighbors, n_init, n_landmarks
-        self.selection, self.memory, self.n_jobs = selection, memory, n_jobs
-        self.random_state, self.store, self.name = random_state, store, name
-        self.tmpdir, self.verbose = tmpdir, verbose
 
     def _options(self, n: int, d: int) -> Dict[str, Any]:
         if self.n_clusters > n:

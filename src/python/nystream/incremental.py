@@ -11,17 +11,19 @@ from sklearn.utils.validation import check_is_fitted
 from nystream import _data
 from nystream._columns import Columns
 from nystream._context import stack_level
-from nystream._embed import scratch_rows
+from nystream._embed import held_rows
 from nystream._errors import NystreamWarning, renamed, usage_error
 from nystream._estimator import RowsEstimator, count_threads
-from nystream._parameters import KERNELS_WITH_GAMMA, kernel_options, most_landmarks
+from nystream._parameters import has_width, kernel_options, most_landmarks
+from nystream._signatures import KERNEL, LANDMARKS, RUN, takes
 from nystream._sources import ENTRY_BYTES, with_length
 from nystream.model import Model
 from nystream.report import Report
 from nystream.store import Store
 from nystream.sums import BATCH_BYTES, Sums
 
-FIXED = ("n_components", "kernel", "gamma", "degree", "coef0")  # by the first batch
+# Decided by the first batch.
+FIXED = ("n_components", "kernel", *KERNEL)
 CHOICE = 4  # the first batch has so many rows for each landmark that it chooses
 
 
@@ -31,6 +33,7 @@ def _row_bytes(rows: Any) -> int:
     return max(1, int(ENTRY_BYTES * rows.nnz // n if hasattr(rows, "nnz") else 8 * d))
 
 
+@takes("n_components", n_components=2, kernel="rbf", **KERNEL, **LANDMARKS, batch_size=None, **RUN)
 class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstimator):
     """Kernel PCA of rows that come in batches, and are kept nowhere.
 
@@ -43,8 +46,8 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
     Parameters
     ----------
     n_components : int
-    kernel : {"rbf", "linear", "laplacian", "poly", "cosine"}
-    gamma, degree, coef0 : of the kernel; gamma=None is chosen by the first batch
+    kernel, degree, coef0, nu, alpha, kernel_params : as KernelPCA
+    gamma : of the kernel; gamma=None is chosen by the first batch
     n_landmarks : int
         Landmarks that the first batch chooses among its rows, at most all of them.
     selection : {"rpcholesky", "greedy", "uniform", "weighted"}, optional
@@ -66,18 +69,6 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
     n_samples_seen_ : int
     report_, seed_, n_features_in_, feature_names_in_
     """
-
-    def __init__(self, n_components: int = 2, *, kernel: str = "rbf",
-                 gamma: Optional[float] = None, degree: int = 3, coef0: float = 1,
-                 n_landmarks: Optional[int] = 1000, selection: Optional[str] = None,
-                 landmarks: Any = None, batch_size: Optional[int] = None, memory: Any = None,
-                 n_jobs: Optional[int] = None, random_state: Any = None, tmpdir: Any = None,
-                 verbose: Any = False) -> None:
-        self.n_components, self.kernel, self.gamma = n_components, kernel, gamma
-        self.degree, self.coef0, self.n_landmarks = degree, coef0, n_landmarks
-        self.selection, self.landmarks, self.batch_size = selection, landmarks, batch_size
-        self.memory, self.n_jobs, self.random_state = memory, n_jobs, random_state
-        self.tmpdir, self.verbose = tmpdir, verbose
 
     # ---- rows ----------------------------------------------------------------------------------
 
@@ -163,10 +154,10 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
     def _begin(self, rows: Any) -> Sums:
         """Make sums without rows, over landmarks and of the width that a first batch chooses."""
         self.seed_ = self._seed()
-        kernel = kernel_options(self.kernel, self.gamma, self.degree, self.coef0)
+        kernel = kernel_options(self, self.kernel)
         landmarks = self._given_landmarks()
         if landmarks is None or "gamma" not in kernel:
-            with scratch_rows(rows, self._context(), self.tmpdir) as store:
+            with held_rows(rows, self._context(), self.tmpdir) as store:
                 landmarks = self._choose(store, kernel, landmarks)
         dtype = "float64" if rows.dtype == np.float64 else "float32"
         self.landmarks_ = landmarks if _data.is_sparse(landmarks) else np.asarray(landmarks, dtype)
@@ -183,7 +174,7 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
 
     def _choose(self, store: Store, kernel: Dict[str, Any], landmarks: Any) -> Any:
         """Return the landmarks that are given, or chosen of the store; complete the kernel."""
-        if "gamma" not in kernel and kernel["kernel"] in KERNELS_WITH_GAMMA:
+        if "gamma" not in kernel and has_width(kernel["kernel"]):
             kernel["gamma"] = store.select("width", landmarks=1, seed=self.seed_,
                                            **kernel).report["gamma"]
         if landmarks is not None:

@@ -55,7 +55,7 @@ class Model:
     @classmethod
     def _of_result(cls, result: "Result") -> "Model":
         context = result.store._context
-        if not result.store._borrows:
+        if not result.store._is_held:
             context = Context(context.memory, context.threads, context.progress)
         return cls(context, lib.ny_model_open, os.fsencode(result.store.path), result.name.encode())
 

@@ -7,20 +7,22 @@ openTSNE their neighbours. The search is over rows in a store, in bounded memory
 from __future__ import annotations
 
 import warnings
-from typing import Any, Dict, Optional
+from typing import Any, Dict
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from nystream._errors import NystreamWarning
-from nystream._estimator import PARAMETERS, STORE, KeptResult, StoreEstimator
+from nystream._estimator import PARAMETERS, STORE, StoreEstimator
 from nystream._options import search_options
+from nystream._signatures import STORED, takes
 from nystream.store import Result, Store
 
 METRICS = {"minkowski": "euclidean", "l2": "euclidean"}  # other names, as scikit-learn has them
 
 
+@takes(mode="distance", n_neighbors=5, algorithm="auto", metric="euclidean", **STORED)
 class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoreEstimator):
     """The graph of nearest neighbours: sklearn.neighbors.KNeighborsTransformer of rows on disk.
 
@@ -33,14 +35,14 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
         fit is its own first neighbour, at distance 0. "connectivity": entries are 1, and a row has
         n_neighbors, itself among them.
     n_neighbors : int
-    algorithm : {"auto", "exact", "tree", "forest", "sieve"}
+    algorithm : {"auto", "exact", "tree", "sieve"}
         How neighbours of the rows of the fit are found. "exact": from all pairs; "tree": the same
-        ones, from boxes of rows (dense rows of few columns, euclidean); "forest", "sieve" (dense
-        rows): nearly all of them; `report_.recall` is their share. "auto" finds all of them for up
-        to 100,000 rows, and for any number of rows of up to six columns; else 0.95 of them. It
-        takes whichever way is the least work, which `report_.knn` names. New rows get all of their
-        neighbours, too, or 0.95 of them if that share was asked for in the fit: it is measured on
-        some of the new rows, and takes far less time.
+        ones, from boxes of rows (dense rows of few columns, euclidean); "sieve": nearly all
+        of them; `report_.recall` is their share. "auto" finds all of them for up to 100,000 rows,
+        and for any number of rows of up to six columns; else 0.95 of them. It takes whichever way
+        is the least work, which `report_.knn` names. New rows get all of their neighbours, too, or
+        0.95 of them if that share was asked for in the fit: it is measured on some of the new rows,
+        and takes far less time.
     metric : {"euclidean", "cosine"}
     memory, n_jobs, random_state, store, name, tmpdir, verbose
         See `nystream.estimators`.
@@ -54,15 +56,6 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
     _parameters = {**PARAMETERS, "knn": "algorithm"}
     _returned = ["float64"]
 
-    def __init__(self, *, mode: str = "distance", n_neighbors: int = 5, algorithm: str = "auto",
-                 metric: str = "euclidean", memory: Any = None, n_jobs: Optional[int] = None,
-                 random_state: Any = None, store: Any = None, name: Optional[str] = None,
-                 tmpdir: Any = None, verbose: Any = False) -> None:
-        self.mode, self.n_neighbors, self.algorithm = mode, n_neighbors, algorithm
-        self.metric, self.memory, self.n_jobs = metric, memory, n_jobs
-        self.random_state, self.store, self.name = random_state, store, name
-        self.tmpdir, self.verbose = tmpdir, verbose
-
     def _more_tags(self) -> Dict[str, Any]:
         return {**super()._more_tags(),
                 "_xfail_checks": {"check_methods_sample_order_invariance":
@@ -75,7 +68,7 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
         metric = METRICS.get(self.metric, self.metric)
         return {"neighbors": min(self.n_neighbors, n - 1), "metric": metric,
                 **search_options(None if self.algorithm == "auto" else self.algorithm, (n, d),
-                                 metric, self.seed_)}
+                                 metric)}
 
     def _make(self, store: Store, options: Dict[str, Any]) -> Result:
         with warnings.catch_warnings():
@@ -84,7 +77,7 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
 
     def _keep(self, result: Result) -> None:
         self.n_samples_fit_ = self._n_features_out = int(self.report_["n"])
-        self._placer: Any = result if self._scratch is None else KeptResult(self._scratch, result)
+        self._placer: Any = result
 
     def _fit(self, X: Any, rows_to: str = STORE) -> Result:
         if self.mode not in ("distance", "connectivity"):
@@ -136,10 +129,10 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
         if count > self.n_samples_fit_:
             raise ValueError(f"Expected n_neighbors <= n_samples, but n_samples = "
                              f"{self.n_samples_fit_}, n_neighbors = {count}")
-        return count
+        return int(count)
 
     def _matrix(self, distances: Any, indices: Any) -> Any:
-        """Return the graph of these lists; a forest may leave the end of a list empty."""
+        """Return the graph of these lists; a search may leave the end of a list empty."""
         from scipy.sparse import csr_matrix
 
         there = np.isfinite(distances)

@@ -15,8 +15,6 @@ from nystream._options import Options
 from nystream._sources import CsrGroup
 from nystream.report import Plan
 
-_NAMES = {"uint8": "u8", "int16": "i16", "float32": "f32", "float64": "f64"}
-
 
 def _shape_of(X: Any, dtype: Any) -> str:
     """Return the option `shape` of rows, or of a tuple (rows, columns)."""
@@ -30,7 +28,8 @@ def _shape_of(X: Any, dtype: Any) -> str:
     counts = [int(n) for n in shape]
     if is_sparse(X) or isinstance(X, CsrGroup):
         counts.append(max(1, int(X.nnz)))
-    return ",".join([*map(str, counts), _NAMES[stored_dtype(dtype).name]])
+    stored = stored_dtype(dtype)
+    return ",".join([*map(str, counts), f"{stored.kind}{8 * stored.itemsize}"])
 
 
 def plan(X: Union[Tuple[int, int], Any], *, dtype: Any = None,

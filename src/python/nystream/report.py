@@ -6,6 +6,8 @@ import struct
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
+import numpy as np
+
 _LEFT = "text-align:left;font-weight:normal"  # which notebooks have otherwise
 SHOWN = 5  # entries of a list that a line of text has
 
@@ -95,14 +97,21 @@ def show_seconds(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02} min"
 
 
+def component_errors(report: Report) -> Any:
+    """Return the errors of the pairs as an array, NaN where one is not known; None without any."""
+    errors = report.get("component_errors")
+    return None if errors is None else np.array([np.nan if error is None else error
+                                                 for error in errors])
+
+
 def show_result(report: Report) -> str:
-    """Spell what a result has, as "3,000,000 × 20, trace error 0.0381", or else its status."""
+    """Spell what a result has, as "3,000,000 × 20, right to 2.1 %", or else its status."""
     status, rows = report.get("status"), report.get("embedded") or report.get("n")
-    components, error = report.get("components"), report.get("trace_error")
+    components, errors = report.get("components"), component_errors(report)
     if status != "done" or report.get("kind") != "fit" or not rows or not components:
         return str(status)
     size = f"{rows:,} × {components}"
-    return size if error is None else f"{size}, trace error {error:.3g}"
+    return size if errors is None else f"{size}, right to {100 * np.nanmax(errors):.2g} %"
 
 
 def _counted(count: int, one: str, many: str) -> str:

@@ -17,6 +17,7 @@ from nystream._append import Appends, PathLike, store_of
 from nystream._batch import Batch, result_array
 from nystream._columns import Columns
 from nystream._context import Context, ProgressOption
+from nystream._error_parts import ErrorParts
 from nystream._errors import NystreamError, UsageError
 from nystream._graph import GraphParts
 from nystream._labels import label_column
@@ -251,7 +252,7 @@ class Store(Appends):
         return self._work(lib.ny_graph, name, _lib.GRAPH, options)
 
     def _fit_into(self, name: str, embeds: bool, **options: Any) -> Tuple["Result", Any]:
-        """Fit, and return the result, and its embedding, which a scratch store does not keep.
+        """Fit, and return the result, and its embedding, which only a store keeps.
 
         The options have to have components and precision. Without `embeds` there is no embedding.
         """
@@ -350,7 +351,7 @@ def _spell_name(name: str) -> bytes:
     return name.encode()
 
 
-class Result(GraphParts, PictureParts):
+class Result(GraphParts, PictureParts, ErrorParts):
     """A finished or unfinished result of a store: an embedding, landmarks, or a graph.
 
     Its parts are read when they are indexed: `result.embedding[:10]`. They are of the fit that
@@ -360,7 +361,7 @@ class Result(GraphParts, PictureParts):
     def __init__(self, store: Store, name: str) -> None:
         self.store, self.name = store, name
         self.report = self._read_report()
-        self._view = View(store._path, name, store._context if store._borrows else None)
+        self._view = View(store._path, name, store._context if store._is_held else None)
         store._seen.add(self)
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
@@ -485,12 +486,6 @@ class Result(GraphParts, PictureParts):
     def row_names(self) -> Part:
         """Names of the rows of the embedding, str."""
         return self.part("ids")
-
-    @property
-    def trace_error(self) -> Optional[float]:
-        """Share of the trace of K that the approximation leaves out; None where not known."""
-        error: Optional[float] = self.report["trace_error"]
-        return error
 
     def model(self) -> "Model":
         """Return what places new rows without the store."""

@@ -7,8 +7,8 @@
     nystream.tl.clusters(adata, 8)            # obs["clusters"], uns["clusters"]
     nystream.tl.ingest(new, adata)            # obsm and obs of new cells, too
 
-Rows in memory are read where they are; those of a backed AnnData come slice by slice, and go to a
-scratch store. All functions take these arguments beside their own, as `nystream.embed` does:
+Rows in memory are read where they are; those of a backed AnnData come slice by slice, and go to
+temporary files. All functions take these arguments beside their own, as `nystream.embed` does:
 
 memory : int or str, optional
     Bytes, or a size such as "8G". It bounds what nystream itself uses: Python, your own arrays and
@@ -16,7 +16,7 @@ memory : int or str, optional
 threads : int, optional
 progress : bool or callable, optional
 tmpdir : path, optional
-    Folder of the scratch store.
+    Folder of temporary files.
 
 `pca`, `spectral` and `diffmap` prepare counts as they are read, by the options of `nystream import`
 and `fit`. New cells are prepared in the same way. adata.X is not changed, nor that of new cells:
@@ -43,7 +43,7 @@ from nystream import _carry, _data
 from nystream._cells import check_is_cells, check_layer
 from nystream._centers import centers_of
 from nystream._context import stack_level
-from nystream._errors import NystreamWarning, nearest, no_attribute, renamed, usage_error
+from nystream._errors import NystreamWarning, renamed, usage_error
 from nystream._fuzzy import fuzzy_union, lists_as_csr
 from nystream._ingest import (Genes, Source, as_array, as_clustered, check_current, checksum_of,
                               keep_model, model_of, place, stored)
@@ -84,7 +84,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def _checked(function: Function) -> Function:
-    """Make a function refuse arguments that it does not have, with those that are meant.
+    """Make a function refuse arguments that it does not have.
 
     Messages of the library name its arguments in the place of options.
     """
@@ -97,10 +97,8 @@ def _checked(function: Function) -> Function:
                 raise usage_error(f"{name}= would leave out rows that the AnnData keeps; leave "
                                   "them out there first: adata = adata[KEPT].copy()", name)
             if name not in known:
-                meant = NAMES.get(name)
-                meant = meant if meant in known else nearest(name, known)
-                raise usage_error(f"{name}= is not an argument of nystream.tl.{function.__name__}()"
-                                  + (f"; did you mean {meant}=?" if meant else ""), name)
+                raise usage_error(f"{name}= is not an argument of nystream.tl."
+                                  f"{function.__name__}()", name)
         for at, name in enumerate(known[:2]):
             if name in ("adata", "adata_ref") and (len(args) > at or name in given):
                 check_is_cells(function.__name__, name,
@@ -382,13 +380,15 @@ def neighbors(adata: Any, n_neighbors: int = 15, n_pcs: Optional[int] = None, *,
     use_rep, n_pcs
         See `spectral`.
     metric : {"euclidean", "cosine"}
-    search : {"auto", "exact", "tree", "forest", "sieve"}, optional
+    search : {"auto", "exact", "tree", "sieve"}, optional
         exact: from all pairs; tree: the same ones, from boxes of rows; auto: exact or tree,
-        whichever is less work; forest, sieve: 0.95 of them, in far less time. None: auto for up to
+        whichever is less work; sieve: 0.95 of them, in far less time. None: auto for up to
         100,000 rows or up to six columns, else whichever finds 0.95 of them with the least work.
     key_added : str, optional
         Key of uns, and what obsp's keys begin with: "KEY_distances", "KEY_connectivities".
-    random_state, copy, **run
+    random_state
+        Written to uns, as scanpy does; no search is random.
+    copy, **run
         See `pca`.
 
     Returns
@@ -407,8 +407,7 @@ def neighbors(adata: Any, n_neighbors: int = 15, n_pcs: Optional[int] = None, *,
     with stored(rows, **run) as store, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "the graph has", NystreamWarning)  # components
         graph = store.graph("neighbors", neighbors=n_neighbors - 1, metric=metric,
-                            **search_options(search, (len(store), store.shape[1]), metric,
-                                             random_state))
+                            **search_options(search, (len(store), store.shape[1]), metric))
         lists, distances = graph.neighbors[:].astype(np.int32), graph.distances[:]
     prefix = "" if key_added is None else f"{key_added}_"
     adata.obsp[f"{prefix}distances"] = lists_as_csr(lists, distances)
@@ -535,11 +534,6 @@ def ingest(adata: Any, adata_ref: Any, obs: Union[None, str, Sequence[str]] = No
     for name in names:
         adata.obs[name] = found[name]
     return adata if copy else None
-
-
-def __getattr__(name: str) -> Any:
-    """Suggest the nearest name for one that is not here."""
-    raise no_attribute("nystream.tl", name, __all__)
 
 
 def __dir__() -> List[str]:

@@ -1,13 +1,14 @@
 """TruncatedSVD: the leading singular vectors of the rows as they are, such as of documents."""
 from __future__ import annotations
 
-from typing import Any, Dict, Optional
+from typing import Any, Dict
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from nystream import _data
 from nystream._estimator import as_places
+from nystream._signatures import STORED, takes
 from nystream._sources import give_back
 from nystream.estimators import Embedder
 from nystream.store import Result, Store
@@ -40,6 +41,7 @@ def column_variances(X: Any, columns: int) -> Any:
     return squares / count - (sums / count) ** 2
 
 
+@takes("n_components", n_components=2, tol=None, **STORED)
 class TruncatedSVD(Embedder):
     """Leading singular vectors of rows that are not centred: latent semantic analysis.
 
@@ -61,13 +63,6 @@ class TruncatedSVD(Embedder):
     explained_variance_, explained_variance_ratio_ : arrays (n_components,), of the centred rows
     report_, seed_, n_features_in_, feature_names_in_
     """
-
-    def __init__(self, n_components: int = 2, *, tol: Optional[float] = None, memory: Any = None,
-                 n_jobs: Optional[int] = None, random_state: Any = None, store: Any = None,
-                 name: Optional[str] = None, tmpdir: Any = None, verbose: Any = False) -> None:
-        self.n_components, self.tol, self.memory = n_components, tol, memory
-        self.n_jobs, self.random_state, self.store = n_jobs, random_state, store
-        self.name, self.tmpdir, self.verbose = name, tmpdir, verbose
 
     _reads_rows = True  # their variances are attributes
 

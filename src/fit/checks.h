@@ -1,0 +1,74 @@
+/*
+ * Check rows: the error of each component of a map, measured beside pass 2.
+ *
+ * A is the matrix that the map decomposes: K, HKH, or 𝒟^-½K𝒟^-½ with the degrees d̃ of the fit. For
+ * a pair (λ̃, ũ) of the result, the residual r = Aũ − λ̃ũ has the relative size ρ = ‖r‖/(λ̃‖ũ‖). An
+ * eigenvalue of A is within ρλ̃ of λ̃, and ũ is about ρ (as an angle) off the eigenvectors that
+ * belong to eigenvalues near λ̃ (Parlett, The Symmetric Eigenvalue Problem, chapters 4 and 11).
+ *
+ * R rows S are drawn uniformly, without replacement. Pass 2 sums up the rows (Aũ)_S = K_{S,:}ũ of
+ * all pairs while it makes ũ, so that all methods and all kinds of normalisation are measured
+ * alike, and what is measured is what is stored:
+ *
+ *    ‖r‖² ≈ (n/R) Σ_S r_s²     with its standard error, √(1 − R/n)·sd(r_S²)·n/√R
+ *    ũᵀAũ/ũᵀũ ≈ λ̃ + (n/R) Σ_S ũ_s r_s/‖ũ‖²     an eigenvalue right to second order
+ *
+ * An artefact is a row whose degree in the fit is below its own k(x,x) = 1, which is a part of the
+ * true one. No landmark represents it, few others are near, and its residual is mostly that of its
+ * own entry, z_i = (a_ii − λ̃)ũ_i, which pass 2 knows of all rows. They are few and hold most of
+ * ‖r‖², so that S would miss them. The sum over all artefacts takes the place of their sample
+ * (difference estimator; Cochran, Sampling Techniques, 7.2), with z_s = 0 of the other rows:
+ *
+ *    ‖r‖² ≈ Σ z_i² + (n/R) Σ_S (r_s² − z_s²)     which is at least Σ_S r_s²
+ *
+ * H on the left subtracts the mean over S, and on the right that of ũ, which the pass knows. It
+ * takes R/m of the kernel values of the pass.
+ */
+#ifndef NY_FIT_CHECKS_H
+#define NY_FIT_CHECKS_H
+
+#include "fit/fit.h"
+#include "fit/projector.h"
+
+struct ny_check_side;
+
+struct ny_checks {
+    struct ny_layout own;
+    size_t R, p;    /* R 0: nothing is measured */
+    uint64_t *rows; /* S */
+    struct ny_columns *columns;
+    struct ny_tiles tiles;      /* k(rows, S) − 1 shiftᵀ */
+    double *shift;              /* R: mean of k(s, S) */
+    double *values;             /* λ̃ */
+    bool unit;                  /* k(x,x) is 1 */
+    struct ny_check_side *side; /* one a worker */
+    double *sums;               /* what is summed up, and what a checkpoint keeps (checks.c) */
+};
+
+/* Returns how many check rows a fit has; 0: none, as it is asked for, or where there is no column
+ * of K to be had for a row. */
+size_t ny_checks_rows(const struct ny_fit_settings *settings, const struct ny_rows_info *points);
+/* Lays out what the pass holds for R check rows and p pairs. */
+void ny_checks_lay(struct ny_layout *l, struct ny_checks *checks,
+                   const struct ny_columns_spec *spec, enum ny_precision precision,
+                   unsigned workers);
+/* Draws S and reads its rows, for a pass that begins at this unit: later than at the first, it goes
+ * on with the sums of the checkpoint. */
+int ny_checks_open(struct ny_checks *checks, struct ny_fit *fit, uint64_t unit);
+/* Frees it; also where it was not opened. */
+void ny_checks_release(struct ny_checks *checks);
+
+/* Computes the sums of a tile whose rows the projector has. */
+int ny_checks_tile(struct ny_checks *checks, const struct ny_tile *tile,
+                   const struct ny_projector *projector);
+/* Adds them, in the order of the units, and keeps ũ_s of the check rows that are in the tile. */
+void ny_checks_fold(struct ny_checks *checks, const struct ny_fit *fit, const struct ny_tile *tile,
+                    const struct ny_projector *projector);
+/* Puts the sums into the batch of a checkpoint; or drops them, where the pass is over. */
+int ny_checks_put(const struct ny_checks *checks, struct ny_fit *fit, struct ny_batch *batch,
+                  bool over);
+/* Reports the errors of all pairs: component_errors, component_errors_se, eigenvalues_corrected and
+ * degrees_error. Adds up the sums of all shards before. */
+int ny_checks_report(struct ny_checks *checks, struct ny_fit *fit);
+
+#endif

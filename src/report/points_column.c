@@ -1,0 +1,140 @@
+/*
+ * Reads a column of the points, which colours a picture or is an axis of it
+ * (report/points_column.h), for the columns of report/frame.c. It is read again for each pass over
+ * the rows: dense rows some 4 MiB at a time, sparse ones block by block, of which only the one
+ * value is kept.
+ */
+#include "report/points_column.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "io/number.h"
+
+enum { DENSE_BYTES = 4 << 20, ROWS_MOST = 65536 };
+
+#define ULL(x) ((unsigned long long)(x))
+
+void ny_points_column_close(struct ny_points_column *column)
+{
+    if (!column->ctx) return;
+    ny_free(column->ctx, column->local);
+    ny_free(column->ctx, column->room);
+    column->ctx = NULL;
+}
+
+static int find(struct ny_points_column *column, const char *name)
+{
+    if (column->info.column_names)
+        return ny_store_find_columns(column->store, &name, 1, &column->number);
+    if (!ny_number_whole(name, strlen(name), &column->number) || column->number >= column->info.d)
+        return ny_fail(column->ctx, NY_EUSAGE,
+                       "the columns of %s have the numbers 0 to %llu, and no names",
+                       ny_store_path(column->store), ULL(column->info.d - 1));
+    snprintf(column->title, sizeof(column->title), "column %llu", ULL(column->number));
+    return NY_OK;
+}
+
+int ny_points_column_open(struct ny_points_column *column, struct ny_store *store, const char *name)
+{
+    size_t row_bytes;
+    int err;
+
+    *column = (struct ny_points_column){.ctx = ny_store_context(store), .store = store};
+    ny_clean_text(name, column->title, sizeof(column->title));
+    err = ny_points_info(store, &column->info);
+    if (err == NY_OK) err = find(column, name);
+    if (err) return err;
+    column->local = ny_calloc(column->ctx, NY_MEM_IO, ROWS_MOST, sizeof(uint64_t));
+    if (!column->local) return NY_EBUDGET;
+    if (column->info.row_slots) return NY_OK;
+    row_bytes = ny_rows_row_bytes(&column->info);
+    column->piece = row_bytes < DENSE_BYTES ? DENSE_BYTES / row_bytes : 1;
+    column->room = ny_calloc(column->ctx, NY_MEM_IO, column->piece, row_bytes);
+    return column->room ? NY_OK : NY_EBUDGET;
+}
+
+/* Reads dense rows, some at a time, of which one value is taken. */
+static int read_dense(struct ny_points_column *column, const uint64_t *rows, size_t count,
+                      double *values)
+{
+    struct ny_rows *X = ny_store_rows(column->store);
+    size_t row_bytes = ny_rows_row_bytes(&column->info);
+    int err = NY_OK;
+
+    for (size_t at = 0, piece; err == NY_OK && at < count; at += piece) {
+        piece = count - at < column->piece ? count - at : column->piece;
+        err = X->ops->gather(X, 0, rows + at, piece, column->room);
+        for (size_t i = 0; err == NY_OK && i < piece; i++)
+            values[at + i] =
+                ny_dtype_at(column->info.dtype, (const char *)column->room + i * row_bytes,
+                            (size_t)column->number);
+    }
+    return err;
+}
+
+/* Takes the value of the column out of each sparse row. */
+struct taking {
+    const struct ny_points_column *column;
+    double *values;
+};
+
+static int take_value(void *arg, size_t position, struct ny_sparse row)
+{
+    struct taking *taking = arg;
+    size_t low = 0, high = row.count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (row.index[middle] < taking->column->number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    taking->values[position] = low < row.count && row.index[low] == taking->column->number
+                                   ? ny_dtype_at(taking->column->info.dtype, row.value, low)
+                                   : 0;
+    return NY_OK;
+}
+
+/* Reads the value of a run of sparse rows that one store has, which `*run` counts. */
+static int read_run(struct ny_points_column *column, const uint64_t *rows, size_t count,
+                    double *values, size_t *run)
+{
+    const struct ny_set *set = ny_store_set(column->store);
+    struct ny_rows *X = ny_store_rows(column->store);
+    struct ny_store *store;
+    struct taking taking = {column, values};
+    size_t slots = (size_t)column->info.row_slots, k = 0;
+    int err = NY_OK;
+
+    *run = count;
+    if (!set) return X->ops->visit(X, slots, rows, count, take_value, &taking);
+    if (ny_set_place(set, rows[0], &k)) return NY_BUG(column->ctx);
+    for (*run = 0; *run < count; ++*run) {
+        if (rows[*run] < set->first[k] || rows[*run] >= set->first[k + 1]) break;
+        column->local[*run] = rows[*run] - set->first[k];
+    }
+    err = ny_set_store(column->store, k, &store);
+    return err ? err : ny_points_visit(store, slots, column->local, *run, take_value, &taking);
+}
+
+static int read_sparse(struct ny_points_column *column, const uint64_t *rows, size_t count,
+                       double *values)
+{
+    int err = NY_OK;
+
+    for (size_t at = 0, run; err == NY_OK && at < count; at += run)
+        err = read_run(column, rows + at, count - at, values + at, &run);
+    return err;
+}
+
+int ny_points_column_read(struct ny_points_column *column, const uint64_t *rows, size_t count,
+                          double *values)
+{
+    return column->info.row_slots ? read_sparse(column, rows, count, values)
+                                  : read_dense(column, rows, count, values);
+}

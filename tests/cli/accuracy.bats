@@ -1,0 +1,169 @@
+# fit --accuracy: as many landmarks as make every component right to a share.
+load helper
+
+rows() {
+    table 3000 12 | nystream import s - --format csv -q
+}
+
+# worst NAME: the largest error of its components.
+worst() {
+    nystream info s "$1" --json | awk '
+        /"component_errors"/ { inside = 1; next }
+        /]/ { inside = 0 }
+        inside && $1 + 0 > most { most = $1 + 0 }
+        END { print most }'
+}
+
+# landmarks NAME: how many it has.
+landmarks() {
+    field "$(nystream info s "$1" --json)" landmarks
+}
+
+@test "landmarks are added until all components are right, and no more than a third too many" {
+    rows
+    local m
+    ny fit s exact --approx exact --components 4 --gamma 0.5 -q
+    ny fit s a --accuracy 2% --components 4 --gamma 0.5
+    exits 0
+    says "landmarks: components are right to"
+    awk -v e="$(worst a)" 'BEGIN {exit !(e > 0 && e <= 0.02)}'
+    ny export s a --part errors -o errors.csv -q
+    awk -F, -v e="$(worst a)" '$1 > most {most = $1} !($2 > 0 && $3 > $1) {bad = 1}
+        END {exit !(NR == 4 && (most / e - 1) ^ 2 < 1e-9 && !bad)}' errors.csv
+    m=$(landmarks a)
+    ny fit s fewer --landmarks $((m * 10 / 13)) --check-rows 64 --components 4 --gamma 0.5 -q
+    awk -v e="$(worst fewer)" 'BEGIN {exit !(e > 0.02)}'
+    # Of all rows, by the exact components: each is within the angle that was asked for.
+    ny eval s a --against exact --measures against
+    prints "cosines of angles of a and exact by pairs: 1 0.99"
+}
+
+@test "0.02 is 2%, another share is another fit, and a fit that is done is done" {
+    rows
+    ny fit s a --accuracy 2% --components 2 --gamma 0.5 -q
+    exits 0
+    ny fit s a --accuracy 0.02 --components 2 --gamma 0.5
+    exits 0
+    says "done already"
+    ny fit s a --accuracy 3% --components 2 --gamma 0.5
+    exits 2
+    ny fit s b --accuracy 200% --gamma 0.5
+    exits 2
+    ny fit s b --accuracy 2% --tolerance 0.1 --select greedy
+    exits 2
+}
+
+@test "a fit that is killed between two attempts, or in one, goes on to the same bytes" {
+    rows
+    ny fit s whole --accuracy 1% --components 4 --gamma 0.5 -q
+    nystream export s whole -o whole.npy -q
+    for at in 1 2 3; do
+        nystream fit s killed --accuracy 1% --components 4 --gamma 0.5 --restart 2>err &
+        until [ "$(grep -c 'nystream: plan' err)" -ge $at ] || ! kill -0 $! 2>/dev/null; do sleep 0.01; done
+        kill -9 $! 2>/dev/null || true
+        wait $! || true
+        # A command without options goes on to the end, too, where there is a job.
+        if [ "$at" = 3 ] && [ "$(field "$(nystream info s killed --json)" status)" = interrupted ]; then
+            ny fit s killed
+        fi
+        ny fit s killed --accuracy 1% --components 4 --gamma 0.5
+        exits 0
+        nystream export s killed -o killed.npy -q
+        cmp whole.npy killed.npy
+    done
+}
+
+@test "--landmarks is the maximum, and memory ends the attempts; what was reached stays" {
+    rows
+    ny fit s a --accuracy 0.1% --landmarks 150 --components 4 --gamma 0.5
+    exits 0
+    says "is not reached with 150 landmarks"
+    [ "$(landmarks a)" = 150 ]
+    ny fit s b --accuracy 0.1% --components 4 --gamma 0.5 --memory 40M
+    exits 0
+    says "is not reached: this fit needs"
+    [ "$(field "$(nystream info s b --json)" status)" = done ]
+}
+
+@test "a plan foretells landmarks from a sample, and many rows are fitted with these at once" {
+    table 34000 6 | nystream import s - --format csv -q
+    local options=(--accuracy 0.5% --components 5 --gamma 2)
+    ny plan s "${options[@]}" --json
+    exits 0
+    m=$(field "$output" landmarks)
+    [ "$(grep -c '"accuracy":' <<<"$output")" -eq 3 ]
+    ny plan s "${options[@]}"
+    prints "0.5 %: about $m landmarks"
+    ny fit s a "${options[@]}"
+    exits 0
+    [[ $stderr != *"; next, "* ]]
+    [ "$(landmarks a)" = "$m" ]
+    awk -v e="$(worst a)" 'BEGIN {exit !(e > 0.003 && e <= 0.005)}'
+    ny plan s "${options[@]}" --landmarks 50 --json
+    [ "$(field "$output" landmarks)" = 50 ]
+    ny plan --shape 1e6,20 --accuracy 1%
+    exits 2
+    ny -2 fit s b --accuracy 1% --check-rows 0
+    table 120 6 | nystream import few - --format csv -q # too few to foretell anything
+    ny -0 plan few --accuracy 1% --components 3 --json
+    [ "$(field "$output" landmarks)" = 100 ]
+    ny -8 plan s "${options[@]}" --memory 20M
+}
+
+@test "a full update keeps the accuracy, with more landmarks where rows are others; a frozen one does not" {
+    rows
+    local options=(--accuracy 2% --components 4 --gamma 0.5) before
+    ny fit s a "${options[@]}" -q
+    before=$(landmarks a)
+    table 3200 12 | tail -n 200 | nystream import s - --format csv --append -q
+    ny fit s a --update full
+    exits 0
+    awk -v e="$(worst a)" 'BEGIN {exit !(e > 0 && e <= 0.02)}'
+    table 3000 12 | awk -F, -v OFS=, '{for (i = 1; i <= NF; i++) $i *= 2; print}' |
+        nystream import s - --format csv --append -q
+    ny fit s a --update frozen -q
+    exits 0
+    ny fit s a --update full
+    exits 0
+    says "; next, "
+    [ "$(landmarks a)" -gt "$before" ]
+    awk -v e="$(worst a)" 'BEGIN {exit !(e > 0 && e <= 0.02)}'
+    ny fit s a --update full
+    exits 0
+    ny fit s a "${options[@]}"
+    exits 0
+    says "done already"
+}
+
+@test "many rows in shards have no sample: all attempts are at all of them" {
+    local shard
+    for shard in 0 1; do
+        table 17408 6 $shard | nystream import big --shard $shard/2 - --format csv -q
+    done
+    ny -0 fit big a --accuracy 0.5% --components 5 --gamma 2
+    says "100 landmarks: components are right to"
+    ny -0 export big a --part errors -o errors.csv -q
+    awk -F, '!($1 > 0 && $1 <= 0.005) {bad = 1} END {exit !(NR == 5 && !bad)}' errors.csv
+    ny -2 plan big --accuracy 1%
+}
+
+@test "what the fit warns of is said once, though a sample is fitted before" {
+    table 34000 4 | awk -F, -v OFS=, '{$2 *= 100; print}' | nystream import s - --format csv -q
+    ny -0 fit s a --accuracy 5%
+    [ "$(grep -c "alone makes up" <<<"$stderr")" -eq 1 ]
+}
+
+@test "--trace-error is what the certificate says, with landmarks to spare by a quarter at most" {
+    rows
+    ny fit s a --trace-error 5% --gamma 0.5
+    exits 0
+    error=$(field "$(nystream info s a --json)" trace_error)
+    awk -v e="$error" 'BEGIN {exit !(e <= 0.05)}'
+    ny fit s b --gamma 0.5 --landmarks $(($(landmarks a) * 3 / 4)) -q
+    error=$(field "$(nystream info s b --json)" trace_error)
+    awk -v e="$error" 'BEGIN {exit !(e > 0.05)}'
+    ny fit s c --trace-error 5% --accuracy 1%
+    exits 2
+    ny plan s --trace-error 5% --gamma 0.5
+    prints "5 %: about"
+}

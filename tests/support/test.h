@@ -1,0 +1,50 @@
+/* A test program is a file of these: TEST(a_name) { … } makes a test and has it run, in the order
+ * of the file. The program's main() is here, too; what tests assert is cmocka's, and the headers
+ * that most tests need are included. */
+#ifndef TESTS_SUPPORT_TEST_H
+#define TESTS_SUPPORT_TEST_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define TEST(name)                                                                                 \
+    static void name(void **state);                                                                \
+    __attribute__((constructor)) static void add_test_##name(void)                                 \
+    {                                                                                              \
+        test_add(__LINE__, #name, name);                                                           \
+    }                                                                                              \
+    static void name(__attribute__((unused)) void **state)
+
+/* Called before and after each test of the file; before the first one and after the last. */
+#define AROUND_EACH(start, stop) TEST_AROUND(test_around_each, start, stop)
+#define AROUND_ALL(start, stop) TEST_AROUND(test_around_all, start, stop)
+
+#define TEST_AROUND(way, start, stop)                                                              \
+    __attribute__((constructor)) static void call_##way(void)                                      \
+    {                                                                                              \
+        way(start, stop);                                                                          \
+    }
+
+/* Memory that is given back when the test ends; what AROUND_ALL's `start` takes stays until the
+ * last one ends. All its bits are 1, so that a float or a double which nobody writes is NaN; or 0.
+ */
+void *lend(size_t bytes);
+void *lend_zeros(size_t bytes);
+
+/* Fails unless |x − y| ≤ tolerance. */
+void assert_near(double x, double y, double tolerance);
+
+void test_add(int line, const char *name, CMUnitTestFunction function);
+void test_around_each(CMFixtureFunction start, CMFixtureFunction stop);
+void test_around_all(CMFixtureFunction start, CMFixtureFunction stop);
+
+#endif

@@ -1,0 +1,126 @@
+/* job/state.h: a state is what the record says, and a record is changed where the state is. */
+#include "job/fields.h"
+#include "job/state.h"
+#include "support/test.h"
+
+static json_t *record_of(const char *text)
+{
+    json_t *record = json_loads(text, 0, NULL);
+
+    assert_non_null(record);
+    return record;
+}
+
+/* Puts the state, and compares the record with the text that it is to be. */
+static void puts_as(struct ny_state *state, json_t *record, const char *wanted)
+{
+    char *text;
+
+    ny_fields_begin();
+    ny_state_put(state, record);
+    assert_int_equal(ny_fields_check(NULL), 0);
+    text = json_dumps(record, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    assert_string_equal(text, wanted);
+    free(text);
+}
+
+TEST(test_no_record)
+{
+    const struct ny_state now = ny_state_of(NULL);
+
+    assert_false(now.record.there || now.at.there || now.sums.there || now.facts.there);
+    assert_null(now.record.stage);
+    assert_true(now.record.first == NY_NONE && now.at.slot == NY_NONE);
+    assert_true(now.report.n == 0 && isnan(now.report.trace) && now.at.sum_squares == 0);
+    assert_true(ny_state_landmarks(&now) == 0);
+}
+
+/* Nothing that was not changed is, to the byte: zeros, nulls, unknown fields, other types. */
+TEST(test_unchanged)
+{
+    static const char *const texts[] = {
+        "{\"checkpoint\":{},\"report\":{}}",
+        "{\"stage\":\"solve\",\"new\":[1],\"checkpoint\":{\"slot\":0,\"units\":0,\"share\":0.0},"
+        "\"sums\":{\"part\":\"gram.0\",\"rows\":7},\"summed\":false,"
+        "\"report\":{\"n\":5,\"trace\":null,\"landmarks\":0,\"gamma\":2,\"flops\":1e300}}",
+        "{\"stage\":3,\"checkpoint\":{\"slot\":-1,\"part\":{}},\"coarse\":\"yes\","
+        "\"report\":{\"n\":\"5\",\"graph\":{\"knn\":7,\"largest\":1.5},\"trace_of\":[]}}",
+        "{\"update\":{\"mode\":\"full\",\"parts\":{\"model\":\"model@1\"},\"sums\":{\"rows\":3},"
+        "\"checkpoint\":{\"sum_entries\":0.1}},\"checkpoint\":{},\"report\":{}}"};
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        json_t *record = record_of(texts[i]), *as_it_was = json_deep_copy(record);
+        struct ny_state now = ny_state_of(record);
+        char *text = json_dumps(as_it_was, JSON_COMPACT | JSON_REAL_PRECISION(17));
+
+        puts_as(&now, record, text);
+        free(text);
+        json_decref(as_it_was);
+        json_decref(record);
+    }
+}
+
+TEST(test_changed)
+{
+    json_t *record =
+        record_of("{\"stage\":\"solve\",\"coarse\":true,\"checkpoint\":{\"part\":\"a\"},"
+                  "\"report\":{\"n\":5,\"trace\":null,\"gamma\":2.5,\"tolerance\":1.5}}");
+    struct ny_state now = ny_state_of(record);
+
+    assert_string_equal(now.record.stage, "solve");
+    assert_true(now.record.coarse && now.report.n == 5 && now.report.gamma == 2.5);
+    now.record.stage = "project";
+    now.record.coarse = false;
+    now.at.part = NULL;
+    now.at.slot = 0;
+    now.at.units = 0;
+    now.report.n = 6;
+    now.report.trace = 0;
+    now.report.tolerance = INFINITY;
+    puts_as(&now, record,
+            "{\"stage\":\"project\",\"coarse\":false,\"checkpoint\":{\"slot\":0},"
+            "\"report\":{\"n\":6,\"trace\":0.0,\"gamma\":2.5,\"tolerance\":null}}");
+    assert_true(isnan(now.report.tolerance));
+    json_decref(record);
+}
+
+/* A section begins and ends; the facts of a graph are in the report, or in a part of it. */
+TEST(test_sections)
+{
+    json_t *record = record_of("{\"checkpoint\":{},\"sharded\":{\"rows\":9},\"report\":{}}");
+    struct ny_state now = ny_state_of(record);
+
+    assert_true(now.sharded.there && now.sharded.rows == 9 && !now.noise.there);
+    now.sharded.there = false;
+    now.noise = (struct ny_state_noise){true, 1, NAN, 3, 4, 5};
+    now.graph.knn = "tree";
+    puts_as(&now, record,
+            "{\"checkpoint\":{},\"report\":{\"knn\":\"tree\"},\"gram_noise\":{\"trace\":1.0,"
+            "\"others\":3.0,\"coherent\":4.0,\"residual\":5.0}}");
+    json_decref(record);
+    record = record_of("{\"checkpoint\":{},\"report\":{\"graph\":{\"knn\":\"exact\"}}}");
+    now = ny_state_of(record);
+    assert_string_equal(now.graph.knn, "exact");
+    now.graph.remeasured = 0;
+    puts_as(&now, record,
+            "{\"checkpoint\":{},\"report\":{\"graph\":{\"knn\":\"exact\",\"remeasured\":0}}}");
+    json_decref(record);
+}
+
+/* A text that was put is the record's: it stays when what it was made of goes. */
+TEST(test_texts)
+{
+    json_t *record = record_of("{\"checkpoint\":{},\"report\":{\"gram_precision\":\"f32\"}}");
+    struct ny_state now = ny_state_of(record);
+    char name[] = "near";
+
+    now.sums = (struct ny_state_sums){.there = true, .precision = now.report.gram_precision};
+    now.graph.name = name;
+    ny_state_put(&now, record);
+    name[0] = 'f';
+    now.report.gram_precision = "f64";
+    puts_as(&now, record,
+            "{\"checkpoint\":{},\"report\":{\"gram_precision\":\"f64\",\"name\":\"near\"},"
+            "\"sums\":{\"precision\":\"f32\"}}");
+    json_decref(record);
+}
