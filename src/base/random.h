@@ -23,7 +23,8 @@ enum ny_stream {
     NY_STREAM_CLUSTERS = 13, /* initial centres of k-means */
     NY_STREAM_SPLITS = 14,   /* of rows into those to learn from and those to test */
     NY_STREAM_RECALL = 17,   /* rows whose neighbours are found exactly */
-    NY_STREAM_CHECKS = 18    /* check rows, at which the errors of components are measured */
+    NY_STREAM_CHECKS = 18,   /* candidates for check rows, which measure errors of components */
+    NY_STREAM_CHOICE = 19    /* check rows among these */
 };
 
 /* Four independent 32-bit words. */

@@ -9,7 +9,8 @@
  *    e (p)          Σ_T (a_ii − λ)² y_i²    of artefacts, below
  *    Y (R × p), w (R)   y_s and w_s of the check rows
  *
- * which is an array of numbers, so that shards add up theirs, and a checkpoint keeps them.
+ * which is an array of numbers, so that shards add up theirs. A checkpoint keeps them, with S and π
+ * behind them.
  */
 #include "fit/checks.h"
 
@@ -18,7 +19,7 @@
 #include <string.h>
 
 #include "base/peers.h"
-#include "base/random.h"
+#include "fit/check_draw.h"
 #include "fit/drawn_rows.h"
 #include "model/model.h"
 
@@ -29,9 +30,9 @@ struct ny_check_side {
     double *sums;       /* B, v, q and e of a tile */
 };
 
-/* Indices of these in the array, and how many numbers there are. */
+/* Indices of these in the array, and how many numbers there are: summed up, and in all. */
 struct places {
-    size_t v, q, e, Y, w, count;
+    size_t v, q, e, Y, w, summed, S, probability, count;
 };
 
 static struct places places_of(const struct ny_checks *checks)
@@ -43,7 +44,9 @@ static struct places places_of(const struct ny_checks *checks)
     at.e = at.q + p;
     at.Y = at.e + p;
     at.w = at.Y + R * p;
-    at.count = at.w + R;
+    at.summed = at.S = at.w + R;
+    at.probability = at.S + R;
+    at.count = at.probability + R;
     return at;
 }
 
@@ -109,13 +112,35 @@ static int choose_shift(struct ny_checks *checks, struct ny_context *ctx)
     return err ? err : ny_columns_set_shift(checks->columns, checks->shift);
 }
 
+/* Reads the sums of the checkpoint, and S. */
 static int restore(struct ny_checks *checks, struct ny_fit *fit)
 {
-    return fit->job.keep.ops->get(&fit->job.keep, ny_record_part(fit->job.record, "checks").name,
-                                  checks->sums, places_of(checks).count * sizeof(double));
+    const struct ny_keep *keep = &fit->job.keep;
+    struct places at = places_of(checks);
+    const double *S = checks->sums + at.S;
+    int err = keep->ops->get(keep, ny_record_part(fit->job.record, "checks").name, checks->sums,
+                             at.count * sizeof(double));
+
+    for (size_t s = 0; s < checks->R && !err; s++) {
+        if (!(S[s] >= 0 && S[s] < (double)fit->job.points.n && checks->probability[s] > 0))
+            return ny_fail_damaged(fit->job.ctx, keep->name, keep->place);
+        checks->rows[s] = (uint64_t)S[s];
+    }
+    return err;
 }
 
-int ny_checks_open(struct ny_checks *checks, struct ny_fit *fit, uint64_t unit)
+/* Draws S, for a pass that begins. */
+static int draw(struct ny_checks *checks, struct ny_fit *fit, struct ny_projector *projector)
+{
+    int err = ny_check_draw(fit, projector, checks->R, checks->rows, checks->probability);
+
+    for (size_t s = 0; s < checks->R; s++)
+        checks->sums[places_of(checks).S + s] = (double)checks->rows[s];
+    return err;
+}
+
+int ny_checks_open(struct ny_checks *checks, struct ny_fit *fit, struct ny_projector *projector,
+                   uint64_t unit)
 {
     const struct ny_fit_settings *settings = fit->settings;
     struct ny_state_record *record = &fit->job.state.record;
@@ -133,16 +158,18 @@ int ny_checks_open(struct ny_checks *checks, struct ny_fit *fit, uint64_t unit)
     ny_checks_lay(&checks->own, checks, &spec, settings->precision, fit->job.workers);
     err = checks->own.err;
     if (err) return err;
+    checks->probability = checks->sums + places_of(checks).probability;
+    checks->candidates = ny_check_candidates(checks->R, fit->job.points.n);
     checks->unit = settings->kernel->constant_diagonal || settings->kernel->unit_rows;
     for (size_t k = 0; k < checks->p; k++)
         checks->values[k] = ny_job_eigenvalue(&fit->job, k);
-    err = ny_draw_rows(fit, NY_STREAM_CHECKS, checks->R, checks->rows);
+    err = unit ? restore(checks, fit) : draw(checks, fit, projector);
     if (err) return err;
     err = ny_fit_gather_columns(fit, &spec, checks->rows, checks->R, &checks->columns);
     if (!err) err = choose_shift(checks, fit->job.ctx);
     if (err) return err;
     ny_tiles_use(&checks->tiles, checks->columns, checks->shift);
-    return unit ? restore(checks, fit) : NY_OK;
+    return NY_OK;
 }
 
 void ny_checks_release(struct ny_checks *checks)
@@ -289,7 +316,8 @@ static void residuals(const struct ny_checks *checks, enum ny_normalisation norm
 {
     struct places at = places_of(checks);
     const double *sums = checks->sums, *v = sums + at.v;
-    double n = v[checks->p], mean = ny_centred(normalisation) ? v[k] / n : 0, mean_r = 0;
+    double n = v[checks->p], mean = ny_centred(normalisation) ? v[k] / n : 0;
+    double sum_r = 0, rows = 0; /* estimates of Σ_i r_i, and of n */
     size_t R = checks->R, p = checks->p;
 
     for (size_t s = 0; s < R; s++) {
@@ -298,67 +326,153 @@ static void residuals(const struct ny_checks *checks, enum ny_normalisation norm
         double y = sums[at.Y + s * p + k] - mean;
 
         r[s] = sums[at.w + s] * Kv - value * y;
-        mean_r += r[s] / (double)R;
+        sum_r += r[s] / checks->probability[s];
+        rows += 1 / checks->probability[s];
     }
     for (size_t s = 0; s < R && ny_centred(normalisation); s++)
-        r[s] -= mean_r;
+        r[s] -= sum_r / rows;
 }
 
-/* Returns the error of pair k from its residuals. */
+/* Sums over S of x_s = r_s² − z_s². */
+struct squares {
+    double total;    /* Σ x/π: an estimate of that of all rows */
+    double variance; /* of it */
+    double seen;     /* Σ r_s²: what that of all rows is at least */
+};
+
+/* Returns the variance of Σ x/π: that of the draw of N candidates out of n rows, and that of S out
+ * of these (Deville's approximation for unequal probabilities, Hájek's weights 1 − π). */
+static double variance_of(const struct ny_checks *checks, const double *x, double n)
+{
+    double N = (double)checks->candidates, R = (double)checks->R, sum = 0, squares = 0;
+    double open = 0, mean = 0, spread = 0; /* of shares t = x/π, weighted by what may not be in S */
+
+    for (size_t s = 0; s < checks->R; s++) {
+        double among = checks->probability[s] * n / N; /* π of S out of the candidates */
+
+        sum += x[s] / among / N;
+        squares += x[s] * x[s] / among / N;
+        open += 1 - among;
+        mean += (1 - among) * x[s] / among;
+    }
+    mean = open > 0 ? mean / open : 0;
+    for (size_t s = 0; s < checks->R; s++) {
+        double among = checks->probability[s] * n / N, t = x[s] / among - mean;
+
+        spread += (1 - among) * t * t;
+    }
+    return n * n / (N * N) * R / (R - 1) * spread +
+           n * n / N * (1 - N / n) * fmax(squares - sum * sum, 0);
+}
+
+/* Returns them for pair k; `x` has room for R numbers. */
+static struct squares squares_of(const struct ny_checks *checks, size_t k, double n,
+                                 const double *r, double *x)
+{
+    struct places at = places_of(checks);
+    struct squares squares = {0};
+
+    for (size_t s = 0; s < checks->R; s++) {
+        double y = checks->sums[at.Y + s * checks->p + k], square = r[s] * r[s];
+
+        x[s] = square - own_square(checks, checks->sums[at.w + s], y, k);
+        squares.seen += square;
+        squares.total += x[s] / checks->probability[s];
+    }
+    squares.variance = variance_of(checks, x, n);
+    return squares;
+}
+
+/* Returns how many rows would have been drawn uniformly for a mean as certain as that over S. */
+static double rows_worth(const struct ny_checks *checks)
+{
+    double sum = 0, squares = 0;
+
+    for (size_t s = 0; s < checks->R; s++) {
+        double weight = 1 / checks->probability[s];
+
+        sum += weight;
+        squares += weight * weight;
+    }
+    return sum * sum / squares;
+}
+
+/* Returns the error of pair k from its residuals; `x` has room for R numbers. */
 static struct error error_of(const struct ny_checks *checks, enum ny_normalisation normalisation,
-                             size_t k, double value, const double *r)
+                             size_t k, double value, const double *r, double *x)
 {
     struct places at = places_of(checks);
     const double *v = checks->sums + at.v;
-    double n = v[checks->p], R = (double)checks->R, free = R - ny_centred(normalisation);
-    double mean = ny_centred(normalisation) ? v[k] / n : 0;
-    double norm = checks->sums[at.q + k] - n * mean * mean; /* ‖y‖² */
-    double squares = 0, rest = 0, fourths = 0, product = 0, total, spread;
+    double n = v[checks->p], worth = rows_worth(checks), mean = 0, product = 0, total;
+    double norm = checks->sums[at.q + k]; /* ‖y‖² */
+    struct squares squares = squares_of(checks, k, n, r, x);
     struct error error = {NAN, NAN, NAN};
 
-    if (!(value > 0) || !(norm > 0) || R < 2) return error;
-    for (size_t s = 0; s < checks->R; s++) {
-        double y = checks->sums[at.Y + s * checks->p + k], square = r[s] * r[s];
-        double other = square - own_square(checks, checks->sums[at.w + s], y, k);
-
-        squares += square;
-        rest += other;
-        fourths += other * other;
-        product += (y - mean) * r[s];
+    if (ny_centred(normalisation)) {
+        mean = v[k] / n;
+        norm -= n * mean * mean;
+        squares.total *= worth / (worth - 1); /* the mean of r is theirs */
     }
-    total = fmax(checks->sums[at.e + k] + n * rest / free, squares);
-    spread = sqrt(fmax(fourths - rest * rest / R, 0) / (R - 1) / R * (1 - R / n)) * n;
+    if (!(value > 0) || !(norm > 0) || checks->R < 2) return error;
+    for (size_t s = 0; s < checks->R; s++)
+        product += (checks->sums[at.Y + s * checks->p + k] - mean) * r[s] / checks->probability[s];
+    total = fmax(checks->sums[at.e + k] + squares.total, squares.seen);
     error.rho = sqrt(total / norm) / value;
-    error.se = error.rho > 0 ? spread / (2 * error.rho * value * value * norm) : 0;
-    error.value = value + n / R * product / norm;
+    error.se = error.rho > 0 ? sqrt(squares.variance) / (2 * error.rho * value * value * norm) : 0;
+    error.value = value + product / norm;
     return error;
 }
 
-static int by_size(const void *a, const void *b)
+/* The error of a degree, and of how many rows it is an example. */
+struct example {
+    double error, rows;
+};
+
+static int by_error(const void *a, const void *b)
 {
-    double x = *(const double *)a, y = *(const double *)b;
+    double x = ((const struct example *)a)->error, y = ((const struct example *)b)->error;
 
     return (x > y) - (x < y);
 }
 
-/* Reports how far the degrees of the fit are from those of K, Σ_i k(s, x_i), at most of the check
- * rows; `errors` has room for all of them. */
-static void report_degrees(const struct ny_checks *checks, json_t *report, double *errors)
+/* Returns the error that this share of all rows has at most. */
+static double quantile(const struct example *examples, size_t count, double share)
+{
+    double all = 0, sum = 0;
+    size_t i = 0;
+
+    for (size_t s = 0; s < count; s++)
+        all += examples[s].rows;
+    for (; i + 1 < count && sum + examples[i].rows <= share * all; i++)
+        sum += examples[i].rows;
+    return examples[i].error;
+}
+
+/* Reports how far the degrees of the fit are from those of K, Σ_i k(s, x_i), at most of the rows.
+ */
+static int report_degrees(const struct ny_checks *checks, struct ny_context *ctx, json_t *report)
 {
     struct places at = places_of(checks);
     const double *sums = checks->sums;
     size_t p = checks->p, reached = 0;
+    struct example *examples = ny_calloc(ctx, NY_MEM_SOLVE, checks->R, sizeof(*examples));
 
+    if (!examples) return NY_EBUDGET;
     for (size_t s = 0; s < checks->R; s++) {
         double w = sums[at.w + s];
         double degree = sums[s * (p + 1) + p] + checks->shift[s] * sums[at.v + p];
 
-        if (w > 0) errors[reached++] = fabs(degree * w * w - 1);
+        if (w > 0)
+            examples[reached++] =
+                (struct example){fabs(degree * w * w - 1), 1 / checks->probability[s]};
     }
-    if (!reached) return;
-    qsort(errors, reached, sizeof(*errors), by_size);
-    ny_field_set_number(report, "degrees_error", errors[reached / 2]);
-    ny_field_set_number(report, "degrees_error_95", errors[(size_t)(0.95 * (double)(reached - 1))]);
+    if (reached) {
+        qsort(examples, reached, sizeof(*examples), by_error);
+        ny_field_set_number(report, "degrees_error", quantile(examples, reached, 0.5));
+        ny_field_set_number(report, "degrees_error_95", quantile(examples, reached, 0.95));
+    }
+    ny_free(ctx, examples);
+    return NY_OK;
 }
 
 static void append(json_t *array, double value)
@@ -371,17 +485,17 @@ int ny_checks_report(struct ny_checks *checks, struct ny_fit *fit)
     enum ny_normalisation normalisation = fit->settings->normalisation;
     json_t *report = ny_job_report(&fit->job);
     json_t *rho = json_array(), *se = json_array(), *values = json_array();
-    double *r = ny_calloc(fit->job.ctx, NY_MEM_SOLVE, checks->R + 1, sizeof(double));
+    double *r = ny_calloc(fit->job.ctx, NY_MEM_SOLVE, checks->R + 1, 2 * sizeof(double));
     int err = r ? NY_OK : NY_EBUDGET;
 
     if (!err && checks->R)
-        err = ny_peers_fold(ny_context_peers(fit->job.ctx), checks->sums, places_of(checks).count);
+        err = ny_peers_fold(ny_context_peers(fit->job.ctx), checks->sums, places_of(checks).summed);
     for (size_t k = 0; k < checks->p && checks->R && !err; k++) {
         double value = ny_job_eigenvalue(&fit->job, k);
         struct error error;
 
         residuals(checks, normalisation, k, value, r);
-        error = error_of(checks, normalisation, k, value, r);
+        error = error_of(checks, normalisation, k, value, r, r + checks->R);
         append(rho, error.rho);
         append(se, error.se);
         append(values, error.value);
@@ -391,7 +505,7 @@ int ny_checks_report(struct ny_checks *checks, struct ny_fit *fit)
         ny_field_set_json(report, "component_errors", json_incref(rho));
         ny_field_set_json(report, "component_errors_se", json_incref(se));
         ny_field_set_json(report, "eigenvalues_corrected", json_incref(values));
-        if (ny_divided(normalisation)) report_degrees(checks, report, r);
+        if (ny_divided(normalisation)) err = report_degrees(checks, fit->job.ctx, report);
     }
     json_decref(rho);
     json_decref(se);

@@ -6,12 +6,12 @@
  * eigenvalue of A is within ρλ̃ of λ̃, and ũ is about ρ (as an angle) off the eigenvectors that
  * belong to eigenvalues near λ̃ (Parlett, The Symmetric Eigenvalue Problem, chapters 4 and 11).
  *
- * R rows S are drawn uniformly, without replacement. Pass 2 sums up the rows (Aũ)_S = K_{S,:}ũ of
- * all pairs while it makes ũ, so that all methods and all kinds of normalisation are measured
- * alike, and what is measured is what is stored:
+ * R rows S are drawn, row s with the probability π_s (fit/check_draw.h). Pass 2 sums up the rows
+ * (Aũ)_S = K_{S,:}ũ of all pairs while it makes ũ, so that all methods and all kinds of
+ * normalisation are measured alike, and what is measured is what is stored (Horvitz–Thompson):
  *
- *    ‖r‖² ≈ (n/R) Σ_S r_s²     with its standard error, √(1 − R/n)·sd(r_S²)·n/√R
- *    ũᵀAũ/ũᵀũ ≈ λ̃ + (n/R) Σ_S ũ_s r_s/‖ũ‖²     an eigenvalue right to second order
+ *    ‖r‖² ≈ Σ_S r_s²/π_s
+ *    ũᵀAũ/ũᵀũ ≈ λ̃ + Σ_S ũ_s r_s/(π_s‖ũ‖²)     an eigenvalue right to second order
  *
  * An artefact is a row whose degree in the fit is below its own k(x,x) = 1, which is a part of the
  * true one. No landmark represents it, few others are near, and its residual is mostly that of its
@@ -19,7 +19,7 @@
  * ‖r‖², so that S would miss them. The sum over all artefacts takes the place of their sample
  * (difference estimator; Cochran, Sampling Techniques, 7.2), with z_s = 0 of the other rows:
  *
- *    ‖r‖² ≈ Σ z_i² + (n/R) Σ_S (r_s² − z_s²)     which is at least Σ_S r_s²
+ *    ‖r‖² ≈ Σ z_i² + Σ_S (r_s² − z_s²)/π_s     which is at least Σ_S r_s²
  *
  * H on the left subtracts the mean over S, and on the right that of ũ, which the pass knows. It
  * takes R/m of the kernel values of the pass.
@@ -36,6 +36,8 @@ struct ny_checks {
     struct ny_layout own;
     size_t R, p;    /* R 0: nothing is measured */
     uint64_t *rows; /* S */
+    double *probability; /* π */
+    uint64_t candidates; /* of which the draw chose */
     struct ny_columns *columns;
     struct ny_tiles tiles;      /* k(rows, S) − 1 shiftᵀ */
     double *shift;              /* R: mean of k(s, S) */
@@ -52,9 +54,10 @@ size_t ny_checks_rows(const struct ny_fit_settings *settings, const struct ny_ro
 void ny_checks_lay(struct ny_layout *l, struct ny_checks *checks,
                    const struct ny_columns_spec *spec, enum ny_precision precision,
                    unsigned workers);
-/* Draws S and reads its rows, for a pass that begins at this unit: later than at the first, it goes
- * on with the sums of the checkpoint. */
-int ny_checks_open(struct ny_checks *checks, struct ny_fit *fit, uint64_t unit);
+/* Draws S, for which the projector places candidates, and reads its rows, for a pass that begins at
+ * this unit: later than at the first, it goes on with S and the sums of the checkpoint. */
+int ny_checks_open(struct ny_checks *checks, struct ny_fit *fit, struct ny_projector *projector,
+                   uint64_t unit);
 /* Frees it; also where it was not opened. */
 void ny_checks_release(struct ny_checks *checks);
 

@@ -1,5 +1,6 @@
 /* Stage project, pass 2: Y = C′P + 1qᵀ for all points, into the store: the vectors of Talwalkar et
  * al. 2013, eqs. 3 and 4, and of Ouimet & Bengio 2005, Algorithm 1, step 23, by the P of each. */
+#include "fit/check_draw.h"
 #include "fit/checks.h"
 #include "fit/courses.h"
 #include "fit/shards.h"
@@ -372,15 +373,16 @@ static int run_project(struct ny_job *job)
         err = ny_projector_new(&run.projector, fit->model, NY_DTYPE_NONE,
                                (size_t)fit->job.points.row_slots, fit->job.workers);
     if (err) goto done;
-    run.projector.tiles.cache = fit->cache;
     run.projector.wants_entries =
         certifies(fit) && fit->settings->normalisation == NY_CENTRED_LANDMARKS;
     err = restore_sums(&run, &units);
     if (err) goto done;
     run.projector.kept = run.kept;
     err = open_writers(&run, units);
-    if (!err && !known && !run.kept && !is_idle(fit)) err = ny_checks_open(&run.checks, fit, units);
+    if (!err && !known && !run.kept && !is_idle(fit))
+        err = ny_checks_open(&run.checks, fit, &run.projector, units);
     if (err) goto done;
+    run.projector.tiles.cache = fit->cache;
     if (!is_idle(fit)) err = known ? write_known(&run, units) : run_pass(&run, units);
     if (err) goto done;
     ny_job_mark_time(&fit->job);
@@ -415,12 +417,13 @@ static void add_checks(const struct ny_sizes *f, unsigned workers, struct ny_lay
 
     if (!R) return;
     ny_checks_lay(counted, &checks, &f->spec, f->settings->precision, workers);
+    ny_check_draw_count(counted, f->points, R, f->m, checks.p);
     ny_layout_add(counted, NY_MEM_DICTIONARY,
                   ny_columns_bytes(&f->spec, R) + R * sizeof(struct ny_draw));
     ny_layout_add(counted, NY_MEM_SOLVE,
                   R * (R + 1) * sizeof(double) + ny_columns_square_bytes(&f->spec, R, workers));
     ny_layout_add(counted, NY_MEM_STORE,
-                  ny_sizes_gather(f, R) + ny_columns_gather_bytes(&f->spec, R));
+                  ny_sizes_gather(f, NY_STRIP_ROWS) + ny_columns_gather_bytes(&f->spec, R));
 }
 
 /* Bytes of the stage: model, tiles, the source, and twice the writers' buffers. */

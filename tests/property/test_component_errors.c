@@ -173,9 +173,9 @@ TEST(errors_of_check_rows_are_near)
     }
     print(&counts);
     assert_true(counts.cases == 60 && counts.all > 300);
-    assert_true((double)counts.near >= 0.93 * (double)counts.all);
+    assert_true((double)counts.near >= 0.98 * (double)counts.all);
     assert_true((double)counts.covered >= 0.8 * (double)counts.all);
-    assert_true(counts.least >= 0.25);
+    assert_true(counts.least >= 0.35);
 }
 
 /* Rows that no landmark represents have degrees below what they are, and most of the residual. */
