@@ -41,12 +41,11 @@ struct work {
 
 /* The calls that a program makes fail. */
 static const struct suite {
-    const char *name;
     const struct work *works;
     size_t count;
     int rows;                              /* of the store */
     int (*prepare)(struct ny_context *ctx); /* adds result "old", and what else the works need */
-} *suite;
+} suite;                                    /* of the program */
 
 /* ---- what they work on --------------------------------------------------------------------- */
 
@@ -303,8 +302,8 @@ static long step_of(const struct work *work, enum kind kind)
 
 static void run_all(enum kind kind)
 {
-    for (size_t w = 0; w < suite->count; w++) {
-        const struct work *work = &suite->works[w];
+    for (size_t w = 0; w < suite.count; w++) {
+        const struct work *work = &suite.works[w];
         long k = 0, step = step_of(work, kind);
         int survived = 0, err;
 
@@ -339,13 +338,11 @@ static void write_table(const char *path, int rows)
     fclose(file);
 }
 
-static int start(void **state)
+static void start(void)
 {
     struct ny_context *ctx;
     struct ny_report *report;
-    int err;
 
-    (void)state;
     find_libraries();
     case_directory(directory);
     snprintf(table, sizeof(table), "%s/table.csv", directory);
@@ -354,27 +351,22 @@ static int start(void **state)
     snprintf(fresh, sizeof(fresh), "%s/fresh.nys", directory);
     snprintf(output, sizeof(output), "%s/out.npy", directory);
     setenv("XDG_CACHE_HOME", directory, 1);
-    write_table(table, suite->rows);
+    write_table(table, suite.rows);
     write_table(more, MORE);
     ctx = new_context();
-    err = ny_calibrate(ctx, &report);
-    ny_report_free(err ? NULL : report);
-    if (err == NY_OK) err = import_as(ctx, store);
-    if (err == NY_OK) err = suite->prepare(ctx);
-    if (err == NY_OK) err = export_old(ctx);
-    if (err == NY_OK) keep_output(&whole);
-    if (err) fprintf(stderr, "%s\n", ny_context_message(ctx));
+    assert_int_equal(ny_calibrate(ctx, &report), NY_OK);
+    ny_report_free(report);
+    if (import_as(ctx, store) || suite.prepare(ctx) || export_old(ctx))
+        fail_msg("%s", ny_context_message(ctx));
+    keep_output(&whole);
     ny_context_free(ctx);
-    return err;
 }
 
-static int stop(void **state)
+static void stop(void)
 {
-    (void)state;
     print_message("counted: %lu failed calls\n", points);
     free(whole.data);
     case_remove(directory);
-    return 0;
 }
 
 static bool allocations_are_ours(void)
@@ -390,9 +382,22 @@ static bool allocations_are_ours(void)
     return hit;
 }
 
-static void allocations_fail(void **state)
+#define FAILS(name, kind)                                                                          \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        run_all(kind);                                                                             \
+    }
+
+FAILS(reads_fail, READING)
+FAILS(writes_fail, WRITING)
+FAILS(syncs_fail, SYNCING)
+FAILS(the_disk_is_full, FULL_DISK)
+FAILS(maps_fail, MAPPING)
+FAILS(signals_interrupt, INTERRUPTED)
+FAILS(counts_are_short, SHORT)
+
+TEST(allocations_fail)
 {
-    (void)state;
     if (!blas.to || !allocations_are_ours()) {
         print_message("no allocation can be made to fail: OpenBLAS is linked statically, or a "
                       "sanitizer has its own\n");
@@ -401,28 +406,6 @@ static void allocations_fail(void **state)
     run_all(ALLOCATION);
 }
 
-static void kind_fails(void **state)
-{
-    run_all(*(const enum kind *)*state);
-}
-
-static int run_faults(const struct suite *these)
-{
-    static enum kind kinds[] = {READING, WRITING, SYNCING, FULL_DISK, MAPPING,
-                                INTERRUPTED, SHORT};
-    const struct CMUnitTest tests[] = {
-        {"reads_fail", kind_fails, NULL, NULL, &kinds[0]},
-        {"writes_fail", kind_fails, NULL, NULL, &kinds[1]},
-        {"syncs_fail", kind_fails, NULL, NULL, &kinds[2]},
-        {"the_disk_is_full", kind_fails, NULL, NULL, &kinds[3]},
-        {"maps_fail", kind_fails, NULL, NULL, &kinds[4]},
-        {"signals_interrupt", kind_fails, NULL, NULL, &kinds[5]},
-        {"counts_are_short", kind_fails, NULL, NULL, &kinds[6]},
-        cmocka_unit_test(allocations_fail),
-    };
-
-    suite = these;
-    return cmocka_run_group_tests_name(suite->name, tests, start, stop);
-}
+AROUND_ALL(start, stop)
 
 #endif

@@ -262,19 +262,15 @@ static inline void append_points(uint64_t first, uint64_t rows)
     free(values);
 }
 
-static inline int new_store(void **state)
+static inline void new_store(void)
 {
-    (void)state;
     snprintf(store, sizeof(store), "%s/a.nys", directory);
     append_points(0, ROWS);
-    return 0;
 }
 
-static inline int remove_store(void **state)
+static inline void remove_store(void)
 {
-    (void)state;
     case_remove(store);
-    return 0;
 }
 
 static inline int call_fit(struct ny_context *ctx, const struct run *run, const char *path,
@@ -284,24 +280,20 @@ static inline int call_fit(struct ny_context *ctx, const struct run *run, const 
     return ny_fit(ctx, path, name, options, NULL);
 }
 
-static int start(void **state)
+static void start(void)
 {
     const char *wanted = getenv("NYSTREAM_KILLS");
 
-    (void)state;
     if (wanted) kills_wanted = atoi(wanted);
     case_directory(directory);
-    return 0;
 }
 
-static int stop(void **state)
+static void stop(void)
 {
-    (void)state;
     for (int i = 0; i < STAGES && by_stage[i].kills; i++)
         print_message("killed in stage %s: %d\n", by_stage[i].stage, by_stage[i].kills);
     print_message("counted: %u kills\n", kills_made);
     case_remove(directory);
-    return 0;
 }
 
 #endif

@@ -265,27 +265,22 @@ static int prepare(struct ny_context *ctx)
     return err;
 }
 
-int main(void)
-{
-    static const struct work list[] = {
-        {"import", import_fresh, undo_fresh, 1, .rows = ROWS},
-        {"import by columns", import_by_columns, undo_fresh, 1, .rows = SORTED_ROWS,
-         .check = check_named},
-        {"import of npz", import_scipy, undo_fresh, 1, .rows = SORTED_ROWS},
-        {"append", append_fresh, undo_fresh, 1, .rows = ROWS + MORE},
-        {"append tables", append_tables, undo_fresh, 1, .rows = MORE},
-        {"view and place", view_and_place, nothing, .stride = 1},
-        {"compact", compact_fresh, undo_fresh, 2, .rows = ROWS},
-        {"truncate", truncate_fresh, undo_fresh, 1, .rows = ROWS / 2},
-        {"transform", transform_table, undo_output, 1, .first = &placed},
-        {"export", export_old, undo_output, 1, .first = &whole},
-        {"page", page_old, undo_output, 16, .first = &page},
-        {"picture in letters", letters_old, nothing, 16, .check = check_letters},
-        {"report", report_all, nothing, .stride = 1},
-        {"verify", verify_all, nothing, .stride = 1},
-    };
-    static const struct suite faults = {"faults below what reads and writes files", list,
-                                        sizeof(list) / sizeof(list[0]), ROWS, prepare};
+static const struct work list[] = {
+    {"import", import_fresh, undo_fresh, 1, .rows = ROWS},
+    {"import by columns", import_by_columns, undo_fresh, 1, .rows = SORTED_ROWS,
+     .check = check_named},
+    {"import of npz", import_scipy, undo_fresh, 1, .rows = SORTED_ROWS},
+    {"append", append_fresh, undo_fresh, 1, .rows = ROWS + MORE},
+    {"append tables", append_tables, undo_fresh, 1, .rows = MORE},
+    {"view and place", view_and_place, nothing, .stride = 1},
+    {"compact", compact_fresh, undo_fresh, 2, .rows = ROWS},
+    {"truncate", truncate_fresh, undo_fresh, 1, .rows = ROWS / 2},
+    {"transform", transform_table, undo_output, 1, .first = &placed},
+    {"export", export_old, undo_output, 1, .first = &whole},
+    {"page", page_old, undo_output, 16, .first = &page},
+    {"picture in letters", letters_old, nothing, 16, .check = check_letters},
+    {"report", report_all, nothing, .stride = 1},
+    {"verify", verify_all, nothing, .stride = 1},
+};
 
-    return run_faults(&faults);
-}
+static const struct suite suite = {list, sizeof(list) / sizeof(list[0]), ROWS, prepare};

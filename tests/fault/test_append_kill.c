@@ -11,7 +11,7 @@ enum { ROWS = 300, D = 3 };
 static float values[ROWS * D];
 static double labels[2][ROWS];
 
-static int fill(void **state)
+static void fill(void)
 {
     for (int i = 0; i < ROWS; i++) {
         for (int j = 0; j < D; j++)
@@ -19,7 +19,7 @@ static int fill(void **state)
         labels[0][i] = i;
         labels[1][i] = -1 - i;
     }
-    return make_folder(state);
+    make_folder();
 }
 
 static int append(struct ny_context *own)

@@ -33,11 +33,11 @@ static int update(struct ny_context *own)
 }
 
 /* Rows in three heaps, clusters of the first ones, and more rows. */
-static int fill(void **state)
+static void fill(void)
 {
     struct ny_options *options;
 
-    if (make_folder(state)) return -1;
+    make_folder();
     snprintf(before, sizeof(before), "%.120s-before", path);
     snprintf(now, sizeof(now), "%.120s-now", path);
     snprintf(output, sizeof(output), "%.120s.csv", path);
@@ -52,14 +52,13 @@ static int fill(void **state)
     CHECK(ny_evaluate(ctx, before, "f", options, NULL));
     ny_options_free(options);
     CHECK(ny_append_rows(ctx, before, values + ROWS * D, MORE, D, NULL));
-    return 0;
 }
 
-static int clean(void **state)
+static void clean(void)
 {
     case_remove(before);
     case_remove(now);
-    return remove_folder(state);
+    remove_folder();
 }
 
 /* Returns the rows of the result; *clusters: how many there are of all of them. */

@@ -136,24 +136,17 @@ static int prepare(struct ny_context *ctx)
     return err;
 }
 
-int main(void)
-{
-    static const struct work list[] = {
-        {"fit", fit_new, undo_new, 8, &whole, store, "new", .part = "embedding"},
-        {"fit by points", fit_points, undo_new, 8, &by_points, store, "new",
-         .part = "landmark-points"},
-        {"update in full", update_full, undo_fresh, 16, &full, fresh, "old", .part = "embedding"},
-        {"frozen update", update_frozen, undo_fresh, 16, &frozen, fresh, "old",
-         .part = "embedding"},
-        {"evaluate", evaluate_old, nothing, 16, &clusters, store, "old", .part = "clusters"},
-        {"online embedding", embed_online, undo_output, 16, .first = &online},
-        {"embed rows", embed_rows, undo_embedded, 4, &embedded, .memory = coordinates,
-         .bytes = sizeof(coordinates)},
-        {"sum up rows", sum_rows, undo_embedded, 8, &summed, .memory = coordinates,
-         .bytes = sizeof(coordinates)},
-    };
-    static const struct suite faults = {"faults below fits", list,
-                                        sizeof(list) / sizeof(list[0]), ROWS, prepare};
+static const struct work list[] = {
+    {"fit", fit_new, undo_new, 8, &whole, store, "new", .part = "embedding"},
+    {"fit by points", fit_points, undo_new, 8, &by_points, store, "new", .part = "landmark-points"},
+    {"update in full", update_full, undo_fresh, 16, &full, fresh, "old", .part = "embedding"},
+    {"frozen update", update_frozen, undo_fresh, 16, &frozen, fresh, "old", .part = "embedding"},
+    {"evaluate", evaluate_old, nothing, 16, &clusters, store, "old", .part = "clusters"},
+    {"online embedding", embed_online, undo_output, 16, .first = &online},
+    {"embed rows", embed_rows, undo_embedded, 4, &embedded, .memory = coordinates,
+     .bytes = sizeof(coordinates)},
+    {"sum up rows", sum_rows, undo_embedded, 8, &summed, .memory = coordinates,
+     .bytes = sizeof(coordinates)},
+};
 
-    return run_faults(&faults);
-}
+static const struct suite suite = {list, sizeof(list) / sizeof(list[0]), ROWS, prepare};

@@ -189,26 +189,21 @@ static int prepare(struct ny_context *ctx)
     return err;
 }
 
-int main(void)
-{
-    static const struct work list[] = {
-        {"graph", graph_exact, undo_new, 16, &exact, store, "new", .part = "neighbors"},
-        {"tree", graph_tree, undo_new, 16, &exact, store, "new", .part = "neighbors"},
-        {"sieve", graph_sieve, undo_new, 16, &exact, store, "new", .part = "neighbors"},
-        {"graph of edges", graph_given, undo_fresh, 16, &given, fresh, "new", .part = "components"},
-        {"graph to a file", graph_to_file, undo_written, 1, .check = check_written},
-        {"isomap", isomap_new, undo_new, 16, &whole, store, "new", .part = "embedding"},
-        {"eigenmaps", eigenmaps_new, undo_new, 16, &eigenmaps, store, "new", .part = "embedding"},
-        {"path", path_near, nothing, 16, &path, .memory = &length, .bytes = sizeof(length)},
-        {"transform by isomap", transform_more, undo_output, 16, .first = &placed},
-        {"neighbors of a file", neighbors_of_file, undo_files, 1, .check = check_files},
-        {"neighbors of rows", neighbors_of_rows, nothing, 1, &near, .memory = &found,
-         .bytes = sizeof(found)},
-        {"neighbors by a sieve", neighbors_of_many, nothing, 1, &many, .memory = &found,
-         .bytes = sizeof(found)},
-    };
-    static const struct suite faults = {"faults below graphs", list,
-                                        sizeof(list) / sizeof(list[0]), NODES, prepare};
+static const struct work list[] = {
+    {"graph", graph_exact, undo_new, 16, &exact, store, "new", .part = "neighbors"},
+    {"tree", graph_tree, undo_new, 16, &exact, store, "new", .part = "neighbors"},
+    {"sieve", graph_sieve, undo_new, 16, &exact, store, "new", .part = "neighbors"},
+    {"graph of edges", graph_given, undo_fresh, 16, &given, fresh, "new", .part = "components"},
+    {"graph to a file", graph_to_file, undo_written, 1, .check = check_written},
+    {"isomap", isomap_new, undo_new, 16, &whole, store, "new", .part = "embedding"},
+    {"eigenmaps", eigenmaps_new, undo_new, 16, &eigenmaps, store, "new", .part = "embedding"},
+    {"path", path_near, nothing, 16, &path, .memory = &length, .bytes = sizeof(length)},
+    {"transform by isomap", transform_more, undo_output, 16, .first = &placed},
+    {"neighbors of a file", neighbors_of_file, undo_files, 1, .check = check_files},
+    {"neighbors of rows", neighbors_of_rows, nothing, 1, &near, .memory = &found,
+     .bytes = sizeof(found)},
+    {"neighbors by a sieve", neighbors_of_many, nothing, 1, &many, .memory = &found,
+     .bytes = sizeof(found)},
+};
 
-    return run_faults(&faults);
-}
+static const struct suite suite = {list, sizeof(list) / sizeof(list[0]), NODES, prepare};

@@ -93,11 +93,11 @@ static void append(struct ny_store *store, unsigned number)
     rows_last += ROWS;
 }
 
-static int build(void **state)
+static void build(void)
 {
     struct ny_store *store;
 
-    if (make_folder(state)) return -1;
+    make_folder();
     CHECK(ny_store_create(&store, ctx, path));
     for (unsigned i = 0; i < CHUNKS; i++)
         put(store, i, 1);
@@ -111,15 +111,14 @@ static int build(void **state)
         keep_image(0, (int)commit);
         keep_image(1, (int)commit);
     }
-    return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(void)
 {
     for (int i = 0; i < 2; i++)
         for (int commit = 0; commit <= COMMITS; commit++)
             free(images[i][commit].data);
-    return remove_folder(state);
+    remove_folder();
 }
 
 static bool fine(int err)

@@ -105,20 +105,14 @@ static int prepare(struct ny_context *ctx)
     return err;
 }
 
-int main(void)
-{
-    static const struct work list[] = {
-        {"import of a shard", import_first, undo_fresh, 1, .rows = ROWS, .check = check_classes},
-        {"import that is dealt out", import_dealt, undo_fresh, 1, .rows = 2 * ROWS,
-         .check = check_whole},
-        {"import like other shards", import_like, undo_fresh, 1, .rows = ROWS,
-         .check = check_classes},
-        {"export of shards", export_big, undo_output, 1, .first = &places},
-        {"report of shards", report_big, nothing, .stride = 1},
-        {"verify of shards", verify_big, nothing, .stride = 1},
-    };
-    static const struct suite faults = {"faults below shards", list, sizeof(list) / sizeof(list[0]),
-                                        ROWS, prepare};
+static const struct work list[] = {
+    {"import of a shard", import_first, undo_fresh, 1, .rows = ROWS, .check = check_classes},
+    {"import that is dealt out", import_dealt, undo_fresh, 1, .rows = 2 * ROWS,
+     .check = check_whole},
+    {"import like other shards", import_like, undo_fresh, 1, .rows = ROWS, .check = check_classes},
+    {"export of shards", export_big, undo_output, 1, .first = &places},
+    {"report of shards", report_big, nothing, .stride = 1},
+    {"verify of shards", verify_big, nothing, .stride = 1},
+};
 
-    return run_faults(&faults);
-}
+static const struct suite suite = {list, sizeof(list) / sizeof(list[0]), ROWS, prepare};

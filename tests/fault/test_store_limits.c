@@ -10,12 +10,10 @@
 
 enum { D = 784, BASE = 3000, MORE = 40000 };
 
-static int start(void **state)
+static void start(void)
 {
-    int err = make_folder(state);
-
-    if (!err) ny_context_set_memory(ctx, 100 << 20);
-    return err;
+    make_folder();
+    ny_context_set_memory(ctx, 100 << 20);
 }
 
 static struct case_import import_of(uint64_t first, uint64_t count)

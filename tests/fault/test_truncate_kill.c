@@ -22,11 +22,11 @@ static void look(const char *where, struct ny_rows_info *info)
     ny_store_close(store);
 }
 
-static int fill(void **state)
+static void fill(void)
 {
     struct ny_options *options;
 
-    if (make_folder(state)) return -1;
+    make_folder();
     snprintf(full, sizeof(full), "%.120s-full", path);
     snprintf(now, sizeof(now), "%.120s-now", path);
     for (int i = 0; i < ROWS * D; i++)
@@ -37,14 +37,13 @@ static int fill(void **state)
     options = options_with(ctx, "landmarks=5");
     CHECK(ny_fit(ctx, full, "f", options, NULL));
     ny_options_free(options);
-    return 0;
 }
 
-static int clean(void **state)
+static void clean(void)
 {
     case_remove(full);
     case_remove(now);
-    return remove_folder(state);
+    remove_folder();
 }
 
 static int truncate_now(struct ny_context *own)

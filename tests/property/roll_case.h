@@ -2,12 +2,11 @@
 #ifndef NY_TESTS_ROLL_CASE_H
 #define NY_TESTS_ROLL_CASE_H
 
-#include "support/context.h"
+#include "support/folder.h"
 
 #include "base/random.h"
 #include "support/files.h"
 #include "support/options.h"
-#include "support/store_case.h"
 
 /* A roll of which every tenth point is one of an island far away; the last points of the roll are
  * those before them again. */
@@ -16,7 +15,7 @@ enum { N = 170, DIMS = 3, T = 6, P = 3, TWINS = 4 };
 static float points[N][DIMS];
 static bool edge[N][N];
 static size_t members[N], count; /* of the largest component, ascending */
-static char directory[128], store[160], file[160], out[160];
+static char store[160], file[160], out[160];
 
 static bool island(size_t i)
 {
@@ -58,13 +57,13 @@ static void find_edges(void)
         if (reached[i]) members[count++] = i;
 }
 
-static int make_points(void **state)
+static void make_points(void)
 {
     struct ny_options *options;
     const char *const files[] = {file};
     FILE *csv;
 
-    case_directory(directory);
+    new_folder();
     snprintf(store, sizeof(store), "%s/s.nys", directory);
     snprintf(file, sizeof(file), "%s/points.csv", directory);
     snprintf(out, sizeof(out), "%s/out.npy", directory);
@@ -82,19 +81,10 @@ static int make_points(void **state)
                 (double)points[i][2]);
     fclose(csv);
     find_edges();
-    if (start(state) || ny_options_new(&options, ctx) ||
-        ny_options_set(options, "dtype", "f32") || ny_import(ctx, store, files, 1, options, NULL))
-        return 1;
+    options = options_with(ctx, "dtype=f32");
+    assert_int_equal(ny_import(ctx, store, files, 1, options, NULL), NY_OK);
     ny_options_free(options);
-    return count < N ? 0 : 1;
-}
-
-static int remove_points(void **state)
-{
-    int err = stop(state);
-
-    case_remove(directory);
-    return err;
+    assert_true(count < N);
 }
 
 /* Fits NAME with options "key=value …" and reads its embedding, count × P. */

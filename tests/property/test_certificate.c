@@ -73,7 +73,7 @@ static bool makes_sense(const struct tried *t)
 
 static void set_option(struct ny_options *options, const char *name, const char *value)
 {
-    if (ny_options_set(options, name, value)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_options_set(options, name, value));
 }
 
 static double number_of(const struct ny_report *report, const char *key)

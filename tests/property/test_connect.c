@@ -1,17 +1,16 @@
 /* Tests graph --connect against Kruskal's minimum spanning tree of all pairs of components. */
-#include "support/context.h"
+#include "support/folder.h"
 
 #include "base/random.h"
 #include "graph/components.h"
 #include "store/store.h"
 #include "support/files.h"
-#include "support/store_case.h"
 
 /* Heaps of very different sizes; the largest one is not the first. */
 enum { N = 700, DIMS = 4, HEAPS = 23 };
 
 static float points[N][DIMS];
-static char directory[128], store[160];
+static char store[160];
 
 static double distance(size_t i, size_t j)
 {
@@ -22,9 +21,9 @@ static double distance(size_t i, size_t j)
     return sqrt(sum);
 }
 
-static int make_points(void **state)
+static void make_points(void)
 {
-    case_directory(directory);
+    new_folder();
     snprintf(store, sizeof(store), "%s/s.nys", directory);
     for (size_t i = 0; i < N; i++) {
         double u = ny_hash01(5, NY_STREAM_DATA, i);
@@ -36,15 +35,7 @@ static int make_points(void **state)
             points[i][k] =
                 (float)(100 * ny_hash01(7, NY_STREAM_DATA, (HEAPS - heap) * DIMS + k) + step[k]);
     }
-    return start(state) || ny_append_rows(ctx, store, points[0], N, DIMS, NULL);
-}
-
-static int remove_points(void **state)
-{
-    int err = stop(state);
-
-    case_remove(directory);
-    return err;
+    assert_int_equal(ny_append_rows(ctx, store, points[0], N, DIMS, NULL), NY_OK);
 }
 
 struct pair {
@@ -130,8 +121,7 @@ TEST(bridges_are_a_minimum_spanning_tree)
         assert_int_equal(number_of(joined, "\"edges\": "),
                          number_of(plain, "\"edges\": ") + count);
         assert_int_equal(ny_store_open(&handle, ctx, store), NY_OK);
-        assert_int_equal(ny_blob_get(handle, "joined", "bridges", bridges, count * sizeof(*bridges)),
-                         NY_OK);
+        CHECK(ny_blob_get(handle, "joined", "bridges", bridges, count * sizeof(*bridges)));
         qsort(bridges, count, sizeof(*bridges), by_length);
         for (size_t k = 0; k < count; k++) {
             assert_int_equal(bridges[k].from, tree[k].from);
@@ -145,4 +135,4 @@ TEST(bridges_are_a_minimum_spanning_tree)
     }
 }
 
-AROUND_ALL(make_points, remove_points)
+AROUND_ALL(make_points, remove_folder)

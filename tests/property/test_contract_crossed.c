@@ -16,18 +16,16 @@ enum { MEASURES = sizeof(measures) / sizeof(measures[0]), PAIRS = P + 1 };
 static struct judged points;
 static double K[N * N], vectors[N * N], values[N];
 
-static int make_points(void **state)
+static void make_points(void)
 {
-    int err = start(state);
-
+    start();
     make(&points, 0, "gamma=0.8 landmarks=60");
-    return err;
 }
 
-static int remove_points(void **state)
+static void remove_points(void)
 {
     forget(&points);
-    return stop(state);
+    stop();
 }
 
 struct crossed {
@@ -63,12 +61,11 @@ static json_t *judgement(const struct crossed *of)
 
     ny_remove(ctx, points.path, "c");
     options = options_with(ctx, "components=3 map=%s %s", of->map, of->options);
-    if (ny_fit(ctx, points.path, "c", options, NULL)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_fit(ctx, points.path, "c", options, NULL));
     ny_options_free(options);
     assert_int_equal(ny_embedding_read(ctx, points.path, "c", 0, N, points.y), NY_OK);
     options = options_with(ctx, "against=f");
-    if (ny_evaluate(ctx, points.path, "c", options, &report))
-        fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_evaluate(ctx, points.path, "c", options, &report));
     ny_options_free(options);
     json = json_loads(ny_report_json(report), 0, NULL);
     ny_report_free(report);

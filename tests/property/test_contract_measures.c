@@ -15,19 +15,17 @@ enum { MEASURES = sizeof(measures) / sizeof(measures[0]) };
 /* A result of a labelled store, "f", and another to compare it with, "g". */
 static struct judged labelled;
 
-static int make_results(void **state)
+static void make_results(void)
 {
-    int err = start(state);
-
+    start();
     make(&labelled, 0, "gamma=0.8 landmarks=60");
     fit(&labelled, "g", "gamma=0.5 landmarks=90");
-    return err;
 }
 
-static int remove_results(void **state)
+static void remove_results(void)
 {
     forget(&labelled);
-    return stop(state);
+    stop();
 }
 
 /* The status of an evaluation of `name`, with `count` options; *report: it, parsed. */
@@ -42,7 +40,7 @@ static int evaluate(const char *store, const char *name, const char *const (*set
     ny_error_clear(ctx);
     assert_int_equal(ny_options_new(&options, ctx), NY_OK);
     for (size_t i = 0; i < count; i++)
-        if (ny_options_set(options, set[i][0], set[i][1])) fail_msg("%s", ny_context_message(ctx));
+        CHECK(ny_options_set(options, set[i][0], set[i][1]));
     err = ny_evaluate(ctx, store, name, options, &made);
     ny_options_free(options);
     if (!err) *report = json_loads(ny_report_json(made), 0, NULL);

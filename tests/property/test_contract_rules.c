@@ -301,19 +301,17 @@ TEST(interrupts_end_a_selection)
     }
 }
 
-static int make_points(void **state)
+static void make_points(void)
 {
-    int err = make_folder(state);
-
+    make_folder();
     points = blobs(ROWS, 4, 0.5, 2);
     keep_rows(&points);
-    return err;
 }
 
-static int remove_points(void **state)
+static void remove_points(void)
 {
     free_rows(&points);
-    return remove_folder(state);
+    remove_folder();
 }
 
 AROUND_ALL(make_points, remove_points)

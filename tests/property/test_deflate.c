@@ -112,7 +112,7 @@ static void solve(enum ny_normalisation normalisation)
     if (normalisation == NY_CENTRED_IMPLICIT) centre(A);
     for (size_t i = 0; i < N; i++)
         trace += A[i * N + i];
-    if (ny_method_projected.solve(&problem, &solution)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_method_projected.solve(&problem, &solution));
     check(A, &solution, trace);
     ny_solution_release(&solution, ctx);
     ny_accumulator_free(acc);

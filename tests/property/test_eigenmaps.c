@@ -158,4 +158,4 @@ TEST(diffusion_is_of_the_walk)
     check("diffusion", "3", "asymmetric", (struct how){.time = 3, .walk = true});
 }
 
-AROUND_ALL(make_points, remove_points)
+AROUND_ALL(make_points, remove_folder)

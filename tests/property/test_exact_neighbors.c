@@ -4,11 +4,10 @@
  * directions agree in six digits, and clouds far apart, whose products dwarf the distances within
  * each.
  */
-#include "support/context.h"
+#include "support/folder.h"
 
 #include "base/random.h"
 #include "support/files.h"
-#include "support/store_case.h"
 
 enum { NEIGHBORS = 5, COLUMNS_MAX = 600 };
 
@@ -21,22 +20,6 @@ struct rows {
     bool cosine, sparse;
     double *x; /* as stored */
 };
-
-static char directory[128];
-
-static int make_directory(void **state)
-{
-    case_directory(directory);
-    return start(state);
-}
-
-static int remove_directory(void **state)
-{
-    int err = stop(state);
-
-    case_remove(directory);
-    return err;
-}
 
 /* SHIFTED: noise + 1,000 (of bytes: + 200); APART: two clouds around ±200; MULTIPLES: small whole
  * numbers, many of them multiples of one another. */
@@ -102,16 +85,16 @@ static uint64_t *found(const struct rows *rows, const char *input)
     snprintf(output, sizeof(output), "%s/out.npy", directory);
     assert_int_equal(ny_options_new(&options, ctx), NY_OK);
     if (rows->sparse) assert_int_equal(ny_options_set(options, "layout", "sparse"), NY_OK);
-    if (ny_import(ctx, store, files, 1, options, &report)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_import(ctx, store, files, 1, options, &report));
     ny_report_free(report);
     ny_options_free(options);
     assert_int_equal(ny_options_new(&options, ctx), NY_OK);
     ny_options_set(options, "neighbors", "5");
     ny_options_set(options, "metric", rows->cosine ? "cosine" : "euclidean");
-    if (ny_graph(ctx, store, "g", options, &report)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_graph(ctx, store, "g", options, &report));
     ny_report_free(report);
     ny_options_free(options);
-    if (ny_export(ctx, store, "g", "neighbors", output)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_export(ctx, store, "g", "neighbors", output));
     content = file_content(output, &bytes);
     assert_int_equal(bytes, 128 + wanted);
     memcpy(out, content + 128, wanted);
@@ -268,4 +251,4 @@ TEST(equal_angles_go_by_row_number)
         }
 }
 
-AROUND_ALL(make_directory, remove_directory)
+AROUND_ALL(new_folder, remove_folder)

@@ -84,12 +84,10 @@ static int begin(size_t d)
     return 0;
 }
 
-static int stop(void **state)
+static void stop(void)
 {
-    (void)state;
     case_remove(folder);
     ny_context_free(ctx);
-    return 0;
 }
 
 static double *embedding(void)

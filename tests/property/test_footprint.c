@@ -71,18 +71,14 @@ static const struct fit fits[] = {
 
 static char directory[128];
 
-static int start(void **state)
+static void start(void)
 {
-    (void)state;
     case_directory(directory);
-    return 0;
 }
 
-static int stop(void **state)
+static void stop(void)
 {
-    (void)state;
     case_remove(directory);
-    return 0;
 }
 
 static void import(const char *path, size_t rows, size_t d)

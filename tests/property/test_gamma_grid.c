@@ -8,33 +8,21 @@
 #include "nystream.h"
 #include "support/brute.h"
 #include "support/options.h"
-#include "support/store_case.h"
-#include "support/test.h"
+#include "support/folder.h"
 
 enum { N = 90, D = 3, M = 12, COMPONENTS = 4 };
 
-static char directory[128], store[160];
-static struct ny_context *ctx;
+static char store[160];
 static float x[N * D];
 
-static int start(void **state)
+static void start(void)
 {
-    (void)state;
-    case_directory(directory);
+    new_folder();
     snprintf(store, sizeof(store), "%s/s.nys", directory);
-    if (ny_context_new(&ctx)) return -1;
     for (size_t i = 0; i < N * D; i++)
         x[i] = (float)(ny_hash01(4, NY_STREAM_DATA, i) * (double)(1 + i % D));
     memcpy(x + 7 * D, x + 60 * D, sizeof(float) * D); /* duplicates */
-    return ny_append_rows(ctx, store, x, N, D, NULL) ? -1 : 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    ny_context_free(ctx);
-    case_remove(directory);
-    return 0;
+    assert_int_equal(ny_append_rows(ctx, store, x, N, D, NULL), NY_OK);
 }
 
 struct kind {
@@ -73,7 +61,7 @@ static double kernel_value(const char *kernel, double gamma, const float *a, con
 
 static void set(struct ny_options *options, const char *name, const char *value)
 {
-    if (ny_options_set(options, name, value)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_options_set(options, name, value));
 }
 
 static struct ny_options *options_of(const struct kind *kind)
@@ -209,7 +197,7 @@ static json_t *grid_of(const struct kind *kind, const char *widths)
     json_t *json;
 
     set(options, "gamma-grid", widths);
-    if (ny_gamma_grid(ctx, store, options, &report)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_gamma_grid(ctx, store, options, &report));
     json = json_loads(ny_report_json(report), 0, NULL);
     assert_non_null(json);
     ny_report_free(report);
@@ -251,7 +239,7 @@ TEST(a_fit_certifies_what_was_expected)
 
         set(options, "approx", "projected");
         set(options, "precision", "f64");
-        if (ny_fit(ctx, store, "fit", options, &report)) fail_msg("%s", ny_context_message(ctx));
+        CHECK(ny_fit(ctx, store, "fit", options, &report));
         assert_true(ny_report_number(report, "gamma", &gamma));
         assert_true(ny_report_number(report, "trace_error", &error));
         near(json, "centre", gamma, 1e-12);
@@ -288,7 +276,7 @@ TEST(errors_of_divided_maps_are_those_of_fits)
 
         set(options, "landmarks", "60");
         set(options, "gamma-grid", widths[k / 2]);
-        if (ny_gamma_grid(ctx, other, options, &report)) fail_msg("%s", ny_context_message(ctx));
+        CHECK(ny_gamma_grid(ctx, other, options, &report));
         json = json_loads(ny_report_json(report), 0, NULL);
         row = json_array_get(json_object_get(json, "grid"), 0);
         ny_report_free(report);
@@ -297,7 +285,7 @@ TEST(errors_of_divided_maps_are_those_of_fits)
         set(options, "landmarks", "60");
         set(options, "gamma", widths[k / 2]);
         set(options, "approx", "projected");
-        if (ny_fit(ctx, other, "fit", options, &report)) fail_msg("%s", ny_context_message(ctx));
+        CHECK(ny_fit(ctx, other, "fit", options, &report));
         assert_true(ny_report_number(report, "trace_error", &error));
         near(row, "trace_error", error, 0.06);
         assert_int_equal(ny_remove(ctx, other, "fit"), NY_OK);
@@ -320,7 +308,7 @@ TEST(the_share_in_top_is_that_of_an_exact_fit)
         double kept;
 
         options = options_with(ctx, "map=%s approx=exact gamma=0.5 components=4", maps[k]);
-        if (ny_fit(ctx, store, "fit", options, &report)) fail_msg("%s", ny_context_message(ctx));
+        CHECK(ny_fit(ctx, store, "fit", options, &report));
         assert_true(ny_report_number(report, "variance_kept", &kept));
         near(json_array_get(json_object_get(json, "grid"), 0), "top_share", kept, 1e-4);
         assert_int_equal(ny_remove(ctx, store, "fit"), NY_OK);
@@ -363,7 +351,7 @@ TEST(a_small_budget_makes_a_small_sample)
     assert_int_equal(ny_append_rows(ctx, other, more, 3000, D, NULL), NY_OK);
     set(options, "memory", "80M");
     set(options, "gamma-grid", "1");
-    if (ny_gamma_grid(ctx, other, options, &report)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_gamma_grid(ctx, other, options, &report));
     assert_true(ny_report_number(report, "sample_rows", &rows));
     assert_true(rows >= 200 && rows < 2012);
     ny_report_free(report);
@@ -387,4 +375,4 @@ TEST(lists_that_are_none_are_refused)
     }
 }
 
-AROUND_ALL(start, stop)
+AROUND_ALL(start, remove_folder)

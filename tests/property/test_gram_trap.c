@@ -71,8 +71,7 @@ static struct data *data_new(size_t d, double width, size_t twice)
     memcpy(data->W, data->C, sizeof(data->W)); /* the landmarks are the first rows */
     for (size_t i = 0; i < M * M; i++)
         data->a[i % M] += data->W[i] / M;
-    assert_int_equal(ny_gram_choose(ctx, ny_matrix(data->W, M, M), data->a, 1, &data->choice),
-                     NY_OK);
+    CHECK(ny_gram_choose(ctx, ny_matrix(data->W, M, M), data->a, 1, &data->choice));
     return data;
 }
 

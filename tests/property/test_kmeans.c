@@ -120,8 +120,7 @@ static void against_loops(const struct cloud_case *of, size_t k, bool hold)
         for (size_t i = 0; i < k * of->p; i++)
             near(found.at[r * k * of->p + i], centres[r * k * of->p + i], 1e-4);
         /* each row is in the cluster whose centre is nearest, to what f32 can tell */
-        assert_int_equal(
-            ny_kmeans_assign(&how, found.at + r * k * of->p, cluster, NULL), NY_OK);
+        CHECK(ny_kmeans_assign(&how, found.at + r * k * of->p, cluster, NULL));
         for (uint64_t i = 0; i < of->n; i++)
             for (size_t j = 0; j < k; j++) {
                 double own = 0, other = 0;

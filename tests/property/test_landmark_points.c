@@ -27,10 +27,9 @@ static void write_points(const float *values)
     fclose(file);
 }
 
-static int make_points(void **state)
+static void make_points(void)
 {
-    int err = start(state);
-
+    new_folder();
     path_of(points_file, "points.csv");
     snprintf(by_points, sizeof(by_points),
              "landmarks-points=%s map=svd components=12 precision=f64", points_file);
@@ -40,7 +39,6 @@ static int make_points(void **state)
                                 value_of((uint64_t)(7 * i + 1), (uint64_t)j)) /
                                2;
     write_points(given);
-    return err;
 }
 
 /* ---- by plain loops ------------------------------------------------------------------------ */
@@ -166,11 +164,10 @@ TEST(rows_of_each_type)
         }
         path_of(store, "typed.nys");
         assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-        assert_int_equal(ny_options_set(options, "dtype",
-                                        dtype == NY_U8    ? "u8"
-                                        : dtype == NY_I16 ? "i16"
-                                                          : "f64"),
-                         NY_OK);
+        CHECK(ny_options_set(options, "dtype",
+                             dtype == NY_U8    ? "u8"
+                             : dtype == NY_I16 ? "i16"
+                                               : "f64"));
         if (dtype != NY_F32) assert_int_equal(ny_append(ctx, store, &table, options, NULL), NY_OK);
         if (dtype == NY_F32) append(store, 0, N);
         ny_options_free(options);
@@ -222,7 +219,7 @@ TEST(sparse_rows)
         if (value_of(i / D, i % D) > 1.5F && i % D != i / D % D)
             x[i] = (double)value_of(i / D, i % D);
     options = options_with(ctx, "dtype=f32 layout=sparse");
-    if (ny_append(ctx, store, &table, options, NULL)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_append(ctx, store, &table, options, NULL));
     ny_options_free(options);
     report = fit_well(&all_components, store, NULL);
     check_fit(store, report, x, FIRST, NY_F32);
@@ -262,10 +259,9 @@ TEST(points_with_zeros_among_sparse_rows)
         struct ny_options *options;
 
         assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-        assert_int_equal(ny_options_set_table(options, "landmarks-points", form ? &csr : &dense),
-                         NY_OK);
+        CHECK(ny_options_set_table(options, "landmarks-points", form ? &csr : &dense));
         assert_int_equal(ny_options_set(options, "restart", "yes"), NY_OK);
-        if (ny_fit(ctx, store, "fit", options, NULL)) fail_msg("%s", ny_context_message(ctx));
+        CHECK(ny_fit(ctx, store, "fit", options, NULL));
         ny_options_free(options);
         check_points(store, values, NY_F32);
         assert_int_equal(kept_points(store).slots, 2);
@@ -330,7 +326,7 @@ static void fit_wide(const char *store, const char *option, const struct ny_tabl
     struct ny_options *options = options_with(ctx, "gamma=1e-5");
 
     assert_int_equal(ny_options_set_table(options, option, table), NY_OK);
-    if (ny_fit(ctx, store, option, options, NULL)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_fit(ctx, store, option, options, NULL));
     ny_options_free(options);
     assert_int_equal(ny_embedding_read(ctx, store, option, 0, rows, embedding), NY_OK);
 }
@@ -348,8 +344,7 @@ static void check_chunks(const char *path, const float *x, size_t rows, size_t d
     for (uint64_t i = 0; at < all; i++) {
         size_t left = whole ? all - at : row - at % row, wanted = left < most ? left : most;
 
-        assert_int_equal(ny_chunk_get(store, "landmarks-points", "landmark-points", i, &chunk),
-                         NY_OK);
+        CHECK(ny_chunk_get(store, "landmarks-points", "landmark-points", i, &chunk));
         assert_int_equal(chunk.bytes, wanted);
         assert_memory_equal(chunk.data, (const char *)x + at, wanted);
         at += wanted;
@@ -436,7 +431,7 @@ TEST(jobs_go_on_and_are_updated_without_the_file)
     ny_context_set_plan(ctx, NULL, NULL);
     ny_context_interrupt(ctx, 0);
     assert_int_equal(remove(points_file), 0);
-    if (ny_resume(ctx, store, "fit", &report)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_resume(ctx, store, "fit", &report));
     assert_true(number(report, "n") == FIRST);
     ny_report_free(report);
     append(store, FIRST, SECOND);
@@ -449,5 +444,5 @@ TEST(jobs_go_on_and_are_updated_without_the_file)
     case_remove(store);
 }
 
-AROUND_ALL(make_points, stop)
+AROUND_ALL(make_points, remove_folder)
 AROUND_EACH(NULL, clear)

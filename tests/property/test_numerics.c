@@ -99,7 +99,7 @@ static void import_values(const float *x, size_t d)
 {
     snprintf(store, sizeof(store), "%s/%u.nys", directory, stores++);
     snprintf(file, sizeof(file), "%s/out.npy", directory);
-    if (ny_append_rows(ctx, store, x, N, d, NULL)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_append_rows(ctx, store, x, N, d, NULL));
 }
 
 static void import_rows(const struct data *set)
@@ -115,7 +115,7 @@ static void import_rows(const struct data *set)
 
 static void set_option(struct ny_options *options, const char *name, const char *value)
 {
-    if (ny_options_set(options, name, value)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_options_set(options, name, value));
 }
 
 struct fitted {
@@ -144,7 +144,7 @@ static double *read_part(const char *part, size_t *cols)
     int rows = 0, width = 1;
     bool f64;
 
-    if (ny_export(ctx, store, "fit", part, file)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_export(ctx, store, "fit", part, file));
     in = fopen(file, "rb");
     assert_non_null(in);
     assert_int_equal(fread(header, 1, 128, in), 128);

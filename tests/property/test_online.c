@@ -156,16 +156,14 @@ static double field(const json_t *json, const char *key)
 
 static char grown[200];
 
-static int points(void **state)
+static void points(void)
 {
     float *values = lend(ROWS * D * sizeof(float));
 
-    (void)state;
     path_of(grown, "grown.nys");
     for (size_t i = 0; i < ROWS * D; i++)
         values[i] = point(i / D, i % D);
     assert_int_equal(ny_append_rows(ctx, grown, values, ROWS, D, NULL), NY_OK);
-    return 0;
 }
 
 /* ---- tests --------------------------------------------------------------------------------- */
@@ -347,5 +345,5 @@ TEST(test_between_passes)
     assert_true(kills >= 6);
 }
 
-AROUND_ALL(start, stop)
+AROUND_ALL(new_folder, remove_folder)
 AROUND_EACH(points, clear)

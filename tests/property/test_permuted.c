@@ -52,11 +52,11 @@ static void write_landmarks(void)
     }
 }
 
-static int make_both(void **state)
+static void make_both(void)
 {
     float *x = lend(sizeof(of.x));
-    int err = start(state);
 
+    start();
     make(&of, 0, "");
     assert_int_equal(ny_remove(ctx, of.path, "f"), NY_OK);
     snprintf(permuted, sizeof(permuted), "%s/permuted", of.directory);
@@ -64,13 +64,12 @@ static int make_both(void **state)
         memcpy(x + i * D, of.x + row_of(i) * D, D * sizeof(*x));
     assert_int_equal(ny_append_rows(ctx, permuted, x, N, D, NULL), NY_OK);
     write_landmarks();
-    return err;
 }
 
-static int remove_both(void **state)
+static void remove_both(void)
 {
     forget(&of);
-    return stop(state);
+    stop();
 }
 
 /* One way to fit a map. */

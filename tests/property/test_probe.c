@@ -10,13 +10,11 @@
 #include "nystream.h"
 #include "support/brute.h"
 #include "support/options.h"
-#include "support/store_case.h"
-#include "support/test.h"
+#include "support/folder.h"
 
 enum { ROWS = 130, MANY = 2100, D = 5, M = 24, P = 3 };
 
-static struct ny_context *ctx;
-static char directory[128], few[160], many[160];
+static char few[160], many[160];
 static float *points;
 
 struct fit {
@@ -29,11 +27,9 @@ static void import(const char *path, size_t rows)
     assert_int_equal(ny_append_rows(ctx, path, points, rows, D, NULL), NY_OK);
 }
 
-static int start(void **state)
+static void start(void)
 {
-    (void)state;
-    case_directory(directory);
-    if (ny_context_new(&ctx)) return 1;
+    new_folder();
     ny_context_set_threads(ctx, 2);
     ny_context_set_memory(ctx, (uint64_t)1 << 30);
     points = lend((size_t)MANY * D * sizeof(*points));
@@ -43,21 +39,11 @@ static int start(void **state)
     snprintf(many, sizeof(many), "%s/many.nys", directory);
     import(few, ROWS);
     import(many, MANY);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    assert_true(ny_memory_used(ctx) == 0);
-    ny_context_free(ctx);
-    case_remove(directory);
-    return 0;
 }
 
 static void set(struct ny_options *options, const char *name, const char *value)
 {
-    if (ny_options_set(options, name, value)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_options_set(options, name, value));
 }
 
 static double number_of(const struct ny_report *report, const char *key)
@@ -154,7 +140,7 @@ static double *part_of(const char *store, const char *part, size_t rows, size_t 
     FILE *file;
 
     snprintf(path, sizeof(path), "%s/part.csv", directory);
-    if (ny_export(ctx, store, "x", part, path)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_export(ctx, store, "x", part, path));
     file = fopen(path, "r");
     assert_non_null(file);
     for (size_t i = 0; i < rows * cols; i++)
@@ -510,4 +496,4 @@ TEST(one_column_has_no_standard_error)
     assert_true(said.columns == 1 && said.error > 0 && isnan(said.spread));
 }
 
-AROUND_ALL(start, stop)
+AROUND_ALL(start, remove_folder)

@@ -186,10 +186,10 @@ static void check_fit(const char *approx, const char *map, const char *precision
     for (size_t i = 0; i < sizeof(option) / sizeof(option[0]); i++)
         assert_int_equal(ny_options_set(options, option[i][0], option[i][1]), NY_OK);
     assert_int_equal(ny_options_set(options, "restart", "yes"), NY_OK);
-    if (ny_fit(ctx, path, "x", options, &report)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_fit(ctx, path, "x", options, &report));
     if (strcmp(map, "pca") != 0) assert_true(ny_report_number(report, "gamma", &gamma));
     assert_int_equal(ny_export(ctx, path, "x", "embedding", out), NY_OK);
-    if (ny_transform(ctx, path, "x", in, again, NULL)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_transform(ctx, path, "x", in, again, NULL));
     read_matrix(out, Y);
     read_matrix(again, T);
     matrix_of(map, gamma, K);

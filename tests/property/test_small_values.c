@@ -256,10 +256,9 @@ static void try_points(struct points *p, double ratio, bool positive)
         {"svd", false, false},       {"svd", false, true},       {"pca", false, false},
         {"pca", false, true},        {"kpca", false, false},     {"svd", true, true},
         {"laplacian", false, false}, {"laplacian", false, true}, {"laplacian", true, true}};
-    void *state = NULL;
     char name[16];
 
-    start(&state);
+    start();
     p->X = lend_zeros(p->n * p->d * sizeof(double));
     if (positive)
         fill_positive(p, ratio);
@@ -274,7 +273,7 @@ static void try_points(struct points *p, double ratio, bool positive)
         run(p, &fits[f], name);
         check(p, &fits[f], name, ratio);
     }
-    stop(&state);
+    stop();
 }
 
 /* The layouts and types of a shape. */

@@ -206,5 +206,5 @@ TEST(sparse_rows)
         check_both(cases[i]);
 }
 
-AROUND_ALL(start, stop)
+AROUND_ALL(new_folder, remove_folder)
 AROUND_EACH(NULL, clear)

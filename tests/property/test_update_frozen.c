@@ -335,5 +335,5 @@ TEST(clusters_without_memory_are_told_and_found_by_the_next_call)
     case_remove(store);
 }
 
-AROUND_ALL(start, stop)
+AROUND_ALL(new_folder, remove_folder)
 AROUND_EACH(NULL, clear)

@@ -88,5 +88,5 @@ TEST(updates_keep_their_budget)
     json_decref(plan);
 }
 
-AROUND_ALL(start, stop)
+AROUND_ALL(new_folder, remove_folder)
 AROUND_EACH(NULL, clear)

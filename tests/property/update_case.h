@@ -9,16 +9,12 @@
 #include "nystream.h"
 #include "support/files.h"
 #include "support/options.h"
-#include "support/store_case.h"
-#include "support/test.h"
+#include "support/folder.h"
 
 /* None of these row counts is a multiple of a unit of 2,048 rows, nor of a block. */
 enum { D = 6, FIRST = 3000, SECOND = 4500, THIRD = 7300 };
 
 static const uint64_t ends[] = {FIRST, SECOND, THIRD};
-
-static char directory[128];
-static struct ny_context *ctx;
 
 /* ---- the points ---------------------------------------------------------------------------- */
 
@@ -42,8 +38,7 @@ static void append(const char *store, uint64_t first, uint64_t end)
     for (uint64_t i = first; i < end; i++)
         for (uint64_t j = 0; j < D; j++)
             values[(i - first) * D + j] = value_of(i, j);
-    if (ny_append_rows(ctx, store, values, end - first, D, NULL))
-        fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_append_rows(ctx, store, values, end - first, D, NULL));
 }
 
 /* Appends the same rows as LIBSVM text, without values below the middle. */
@@ -66,7 +61,7 @@ static void append_sparse(const char *store, uint64_t first, uint64_t end)
     fclose(file);
     options = options_with(ctx, "dims=6 layout=sparse");
     if (first) assert_int_equal(ny_options_set(options, "append", "yes"), NY_OK);
-    if (ny_import(ctx, store, files, 1, options, NULL)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_import(ctx, store, files, 1, options, NULL));
     ny_options_free(options);
 }
 
@@ -125,8 +120,7 @@ static float *embedding_of(const char *store, uint64_t *rows, uint64_t *p)
 
     assert_int_equal(ny_embedding_shape(ctx, store, "fit", rows, p), NY_OK);
     values = lend((size_t)(*rows * *p) * sizeof(float));
-    if (ny_embedding_read(ctx, store, "fit", 0, *rows, values))
-        fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_embedding_read(ctx, store, "fit", 0, *rows, values));
     return values;
 }
 
@@ -208,19 +202,11 @@ static inline void check_from_scratch(struct update_case *test, const char *stor
     case_remove(fresh);
 }
 
-static int start(void **state)
-{
-    (void)state;
-    case_directory(directory);
-    return ny_context_new(&ctx);
-}
-
 /* Removes the stores that a failed test has left. */
-static int clear(void **state)
+static void clear(void)
 {
     static const char *const names[] = {"grown.nys", "fresh.nys"};
 
-    (void)state;
     turned = 1;
     for (int i = 0; i < 2; i++) {
         char path[200];
@@ -228,15 +214,6 @@ static int clear(void **state)
         path_of(path, names[i]);
         case_remove(path);
     }
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    ny_context_free(ctx);
-    case_remove(directory);
-    return 0;
 }
 
 #endif

@@ -7,19 +7,19 @@
 
 #include "nystream.h"
 #include "support/store_case.h"
+#include "support/test.h"
 
 struct api_case {
     struct ny_context *ctx;
     char folder[128], store[160];
 };
 
-/* 0, or −1. `name`: of the store. */
-static int api_case_begin(struct api_case *c, const char *name)
+/* `name`: of the store. */
+static void api_case_begin(struct api_case *c, const char *name)
 {
-    if (ny_context_new(&c->ctx)) return -1;
+    assert_int_equal(ny_context_new(&c->ctx), NY_OK);
     case_directory(c->folder);
     snprintf(c->store, sizeof(c->store), "%s/%s", c->folder, name);
-    return 0;
 }
 
 static void api_case_end(struct api_case *c)

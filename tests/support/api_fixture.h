@@ -7,17 +7,14 @@
 
 static struct api_case c;
 
-static int start(void **state)
+static void start(void)
 {
-    (void)state;
-    return api_case_begin(&c, "s");
+    api_case_begin(&c, "s");
 }
 
-static int stop(void **state)
+static void stop(void)
 {
-    (void)state;
     api_case_end(&c);
-    return 0;
 }
 
 #endif

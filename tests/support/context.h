@@ -8,18 +8,15 @@
 
 static struct ny_context *ctx;
 
-static int start(void **state)
+static void start(void)
 {
-    (void)state;
-    return ny_context_new(&ctx);
+    assert_int_equal(ny_context_new(&ctx), NY_OK);
 }
 
-static int stop(void **state)
+static void stop(void)
 {
-    (void)state;
     assert_int_equal(ny_memory_used(ctx), 0);
     ny_context_free(ctx);
-    return 0;
 }
 
 #endif

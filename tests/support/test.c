@@ -8,10 +8,10 @@ enum { TESTS_MAX = 100 };
 static struct entry {
     int line;
     const char *name;
-    CMUnitTestFunction function;
+    test_function *function;
 } entries[TESTS_MAX];
 static size_t count;
-static CMFixtureFunction each[2], all[2];
+static test_function *each[2], *all[2];
 
 /* Taken by any thread, and given back by the one of the tests. */
 struct piece {
@@ -51,19 +51,19 @@ static void give_back(struct piece *piece)
     }
 }
 
-void test_add(int line, const char *name, CMUnitTestFunction function)
+void test_add(int line, const char *name, test_function *function)
 {
     if (count == TESTS_MAX) abort();
     entries[count++] = (struct entry){line, name, function};
 }
 
-void test_around_each(CMFixtureFunction start, CMFixtureFunction stop)
+void test_around_each(test_function *start, test_function *stop)
 {
     each[0] = start;
     each[1] = stop;
 }
 
-void test_around_all(CMFixtureFunction start, CMFixtureFunction stop)
+void test_around_all(test_function *start, test_function *stop)
 {
     all[0] = start;
     all[1] = stop;
@@ -84,26 +84,40 @@ void assert_near(double x, double y, double tolerance)
 
 static int start_all(void **state)
 {
-    int err = all[0] ? all[0](state) : 0;
-
+    (void)state;
+    if (all[0]) all[0]();
     kept = atomic_exchange(&pieces, NULL);
-    return err;
+    return 0;
 }
 
 static int stop_all(void **state)
 {
-    int err = all[1] ? all[1](state) : 0;
-
+    (void)state;
+    if (all[1]) all[1]();
     give_back(kept);
-    return err;
+    return 0;
+}
+
+static int start_each(void **state)
+{
+    (void)state;
+    if (each[0]) each[0]();
+    return 0;
+}
+
+static void run(void **state)
+{
+    const struct entry *entry = *state;
+
+    entry->function();
 }
 
 static int stop_each(void **state)
 {
-    int err = each[1] ? each[1](state) : 0;
-
+    (void)state;
+    if (each[1]) each[1]();
     give_back(atomic_exchange(&pieces, NULL));
-    return err;
+    return 0;
 }
 
 int main(void)
@@ -112,8 +126,7 @@ int main(void)
 
     qsort(entries, count, sizeof(*entries), by_line);
     for (size_t i = 0; i < count; i++)
-        tests[i] =
-            (struct CMUnitTest){entries[i].name, entries[i].function, each[0], stop_each, NULL};
+        tests[i] = (struct CMUnitTest){entries[i].name, run, start_each, stop_each, &entries[i]};
     return _cmocka_run_group_tests(program_invocation_short_name, tests, count, start_all,
                                    stop_all);
 }

@@ -17,14 +17,15 @@
 #include <cmocka.h>
 
 #define TEST(name)                                                                                 \
-    static void name(void **state);                                                                \
+    static void name(void);                                                                        \
     __attribute__((constructor)) static void add_test_##name(void)                                 \
     {                                                                                              \
         test_add(__LINE__, #name, name);                                                           \
     }                                                                                              \
-    static void name(__attribute__((unused)) void **state)
+    static void name(void)
 
-/* Called before and after each test of the file; before the first one and after the last. */
+/* Called before and after each test of the file; before the first one and after the last. They
+ * assert what the tests need; NULL: nothing is called. */
 #define AROUND_EACH(start, stop) TEST_AROUND(test_around_each, start, stop)
 #define AROUND_ALL(start, stop) TEST_AROUND(test_around_all, start, stop)
 
@@ -43,8 +44,16 @@ void *lend_zeros(size_t bytes);
 /* Fails unless |x − y| ≤ tolerance. */
 void assert_near(double x, double y, double tolerance);
 
-void test_add(int line, const char *name, CMUnitTestFunction function);
-void test_around_each(CMFixtureFunction start, CMFixtureFunction stop);
-void test_around_all(CMFixtureFunction start, CMFixtureFunction stop);
+/* The call succeeds, in the context `ctx`. */
+#define CHECK(call)                                                                                \
+    do {                                                                                           \
+        if ((call) != NY_OK) fail_msg("%s: %s", #call, ny_context_message(ctx));                   \
+    } while (0)
+
+typedef void test_function(void);
+
+void test_add(int line, const char *name, test_function *function);
+void test_around_each(test_function *start, test_function *stop);
+void test_around_all(test_function *start, test_function *stop);
 
 #endif

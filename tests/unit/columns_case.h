@@ -5,23 +5,7 @@
 #include "base/random.h"
 #include "columns/columns.h"
 #include "columns/vector.h"
-#include "support/test.h"
-
-static struct ny_context *ctx;
-
-static inline int start(void **state)
-{
-    (void)state;
-    return ny_context_new(&ctx);
-}
-
-static inline int stop(void **state)
-{
-    (void)state;
-    assert_true(ny_memory_used(ctx) == 0);
-    ny_context_free(ctx);
-    return 0;
-}
+#include "support/context.h"
 
 static inline void *room(size_t count, size_t size)
 {
@@ -241,10 +225,8 @@ static inline struct tile_result tile_of(const struct ny_columns *columns, const
         r.C[i] = NAN;
     workspace = ny_columns_workspace_lay(&l, ny_columns_of(columns), NY_STRIP_ROWS);
     assert_non_null(workspace);
-    assert_int_equal(ny_columns_tile(columns, workspace, &tile,
-                                     (struct ny_matrix32){r.C, NY_UNIT_ROWS, m, r.stride, false},
-                                     r.diagonal),
-                     NY_OK);
+    CHECK(ny_columns_tile(columns, workspace, &tile,
+                          (struct ny_matrix32){r.C, NY_UNIT_ROWS, m, r.stride, false}, r.diagonal));
     ny_layout_free(&l);
     return r;
 }

@@ -2,24 +2,21 @@
 #ifndef TESTS_UNIT_FOLDER_CASE_H
 #define TESTS_UNIT_FOLDER_CASE_H
 
-#include <unistd.h>
-
+#include "support/store_case.h"
 #include "unit/columns_case.h"
 
-static char folder[64];
+static char folder[128];
 
-static int start_folder(void **state)
+static void start_folder(void)
 {
-    strcpy(folder, "/tmp/nystream-columns-XXXXXX");
-    return mkdtemp(folder) ? start(state) : -1;
+    case_directory(folder);
+    start();
 }
 
-static int stop_folder(void **state)
+static void stop_folder(void)
 {
-    char command[128];
-
-    snprintf(command, sizeof(command), "rm -rf %s", folder);
-    return system(command) != 0 || stop(state);
+    case_remove(folder);
+    stop();
 }
 
 #endif

@@ -9,22 +9,20 @@
 static struct ny_context *ctx;
 static struct ny_options *options;
 
-static int start(void **state)
+static void start(void)
 {
-    (void)state;
-    if (ny_context_new(&ctx)) return -1;
-    return ny_options_new(&options, ctx);
+    assert_int_equal(ny_context_new(&ctx), NY_OK);
+    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
 }
 
-static int stop(void **state)
+static void stop(void)
 {
     size_t left;
 
-    (void)state;
     ny_options_free(options);
     left = ny_memory_used(ctx);
     ny_context_free(ctx);
-    return left == 0 ? 0 : -1;
+    assert_int_equal(left, 0);
 }
 
 static void set(const char *name, const char *value)

@@ -12,10 +12,11 @@
 #include "base/clock.h"
 #include "support/context.h"
 #include "support/exchange_case.h"
+#include "support/store_case.h"
 
 enum { RANKS_MAX = 12 };
 
-static char folder[64];
+static char folder[128];
 
 /* A process leaves this for the parent. */
 struct answer {
@@ -93,21 +94,20 @@ static inline void kill_rank(unsigned rank)
     end(rank);
 }
 
-static inline int make(void **state)
+static inline void make(void)
 {
-    strcpy(folder, "/tmp/nystream-peers-XXXXXX");
+    case_directory(folder);
     answer = mmap(NULL, RANKS_MAX * sizeof(*answer), PROT_READ | PROT_WRITE,
                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return answer == MAP_FAILED || !mkdtemp(folder) || start(state);
+    assert_true(answer != MAP_FAILED);
+    start();
 }
 
-static inline int clear(void **state)
+static inline void clear(void)
 {
-    char command[128];
-
-    snprintf(command, sizeof(command), "rm -rf %s", folder);
+    case_remove(folder);
     munmap(answer, RANKS_MAX * sizeof(*answer));
-    return system(command) != 0 || stop(state);
+    stop();
 }
 
 #endif

@@ -9,32 +9,14 @@
 #include <zlib.h>
 
 #include "base/context.h"
-#include "base/memory.h"
 #include "io/reader.h"
+#include "support/folder.h"
 #include "support/npy.h"
-#include "support/test.h"
 
-static char support_folder[] = "/tmp/nystream-reader-XXXXXX";
-
-static inline int support_setup(void **state)
+static inline void support_setup(void)
 {
-    struct ny_context *ctx;
-
-    assert_non_null(mkdtemp(support_folder));
-    assert_int_equal(ny_context_new(&ctx), NY_OK);
+    new_folder();
     ny_context_set_memory(ctx, 64 << 20);
-    *state = ctx;
-    return 0;
-}
-
-static inline int support_teardown(void **state)
-{
-    char command[128];
-
-    assert_int_equal(ny_memory_used(*state), 0); /* every test gave its memory back */
-    ny_context_free(*state);
-    snprintf(command, sizeof(command), "rm -rf '%s'", support_folder);
-    return system(command);
 }
 
 /* The path of a file in the test's folder; a few are alive at a time. */
@@ -44,7 +26,7 @@ static inline const char *support_path(const char *name)
     static unsigned turn;
     char *path = paths[turn++ % 4];
 
-    snprintf(path, sizeof(paths[0]), "%s/%s", support_folder, name);
+    snprintf(path, sizeof(paths[0]), "%s/%s", directory, name);
     return path;
 }
 
@@ -175,9 +157,8 @@ static inline int support_rest(struct ny_reader *reader, size_t batch_rows,
 
 /* The whole file; the status of the call that did not return NY_OK. The context's error is cleared
  * before. */
-static inline int support_read(struct ny_context *ctx, const char *path,
-                               const struct ny_reader_options *options, size_t batch_rows,
-                               struct support_table *table)
+static inline int support_read(const char *path, const struct ny_reader_options *options,
+                               size_t batch_rows, struct support_table *table)
 {
     struct ny_reader *reader;
     int status;
@@ -194,9 +175,9 @@ static inline int support_read(struct ny_context *ctx, const char *path,
     return status;
 }
 
-#define assert_reads(ctx, path, options, batch_rows, table)                                        \
+#define assert_reads(path, options, batch_rows, table)                                             \
     do {                                                                                           \
-        int support_status = support_read(ctx, path, options, batch_rows, table);                  \
+        int support_status = support_read(path, options, batch_rows, table);                       \
         if (support_status != NY_END)                                                              \
             fail_msg("status %d: %s", support_status, ny_context_message(ctx));                    \
     } while (0)

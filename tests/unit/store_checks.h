@@ -11,20 +11,19 @@ static struct ny_store *store;
 
 static void open_store(void)
 {
-    if (ny_store_create(&store, ctx, path)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_store_create(&store, ctx, path));
 }
 
-static int start(void **state)
+static void start(void)
 {
-    if (make_folder(state)) return -1;
+    make_folder();
     open_store();
-    return 0;
 }
 
-static int stop(void **state)
+static void stop(void)
 {
     ny_store_close(store);
-    return remove_folder(state);
+    remove_folder();
 }
 
 static inline struct case_import import_of(enum ny_dtype dtype, uint64_t d, uint64_t count)

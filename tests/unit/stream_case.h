@@ -16,21 +16,18 @@ enum { D = 3, UNITS = 23, N = (UNITS - 1) * NY_UNIT_ROWS + 137, WORKERS_MAX = 5 
 static struct ny_context *ctx;
 static float *rows;
 
-static int start(void **state)
+static void start(void)
 {
-    (void)state;
     rows = lend(N * D * sizeof(*rows));
     for (size_t i = 0; i < N * D; i++)
         rows[i] = (float)(ny_hash64(2, NY_STREAM_DATA, i) % 2000) / 8 - 100;
-    return ny_context_new(&ctx);
+    assert_int_equal(ny_context_new(&ctx), NY_OK);
 }
 
-static int stop(void **state)
+static void stop(void)
 {
-    (void)state;
     assert_int_equal(ny_memory_used(ctx), 0);
     ny_context_free(ctx);
-    return 0;
 }
 
 static void sleep_s(double seconds)

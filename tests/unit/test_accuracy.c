@@ -66,23 +66,19 @@ static struct ny_context *ctx;
 static float values[N][D];
 static uint32_t start[N + 1], column[N];
 
-static int make(void **state)
+static void make(void)
 {
-    (void)state;
-    if (ny_context_new(&ctx)) return 1;
+    assert_int_equal(ny_context_new(&ctx), NY_OK);
     for (size_t i = 0; i < N; i++) {
         values[i][0] = (float)(i + 1);
         start[i + 1] = (uint32_t)(i + 1);
         column[i] = (uint32_t)(i % D);
     }
-    return 0;
 }
 
-static int drop(void **state)
+static void drop(void)
 {
-    (void)state;
     ny_context_free(ctx);
-    return 0;
 }
 AROUND_ALL(make, drop)
 
@@ -160,14 +156,12 @@ TEST(a_sample_of_all_rows_has_them_all)
     struct ny_rows_info info;
 
     assert_int_equal(ny_row_sample_take(&sample, X, 2 * N, 1), NY_OK);
-    assert_int_equal(ny_row_sample_rows(sample)->ops->info(ny_row_sample_rows(sample), &info),
-                     NY_OK);
+    CHECK(ny_row_sample_rows(sample)->ops->info(ny_row_sample_rows(sample), &info));
     assert_int_equal(info.n, N);
     for (size_t i = 0; i < N; i += 999) {
         float got[D];
 
-        assert_int_equal(
-            ny_row_sample_rows(sample)->ops->read(ny_row_sample_rows(sample), 0, i, 1, got), NY_OK);
+        CHECK(ny_row_sample_rows(sample)->ops->read(ny_row_sample_rows(sample), 0, i, 1, got));
         assert_memory_equal(got, values[i], sizeof(got));
     }
     ny_row_sample_free(sample);

@@ -7,50 +7,40 @@
 
 enum { ROWS = 500, COLUMNS = 4, LATER = 30 };
 
-struct fixture {
-    struct api_case in;
-    float rows[ROWS * COLUMNS];
-    double labels[ROWS];
-};
+static struct api_case in;
+static float values[ROWS * COLUMNS];
+static double labels[ROWS];
 
-static int setup(void **state)
+static void setup(void)
 {
-    struct fixture *f = lend_zeros(sizeof(*f));
-
-    if (!f || api_case_begin(&f->in, "points.nys")) return -1;
+    api_case_begin(&in, "points.nys");
     for (int i = 0; i < ROWS; i++) {
-        f->labels[i] = i % 3;
+        labels[i] = i % 3;
         for (int j = 0; j < COLUMNS; j++)
-            f->rows[i * COLUMNS + j] = (float)sin(0.37 * i * (j + 1)) + (float)(i % 3);
+            values[i * COLUMNS + j] = (float)sin(0.37 * i * (j + 1)) + (float)(i % 3);
     }
-    *state = f;
-    return 0;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
-    struct fixture *f = *state;
-
-    api_case_end(&f->in);
-    return 0;
+    api_case_end(&in);
 }
 
-static void fit(struct fixture *f, const char *name, struct ny_report **report)
+static void fit(const char *name, struct ny_report **report)
 {
     static const char *const options[][2] = {
         {"landmarks", "40"}, {"components", "3"}, {"approx", "projected"}, {"gamma", "0.3"}};
     struct ny_options *o;
 
-    assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
+    assert_int_equal(ny_options_new(&o, in.ctx), NY_OK);
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(ny_options_set(o, options[i][0], options[i][1]), NY_OK);
-    assert_int_equal(ny_fit(f->in.ctx, f->in.store, name, o, report), NY_OK);
+    assert_int_equal(ny_fit(in.ctx, in.store, name, o, report), NY_OK);
     ny_options_free(o);
 }
 
 TEST(a_model_in_memory_places_the_training_rows_where_they_are)
 {
-    struct fixture *f = *state;
     struct ny_report *report;
     struct ny_model *model;
     uint64_t rows, components;
@@ -58,23 +48,22 @@ TEST(a_model_in_memory_places_the_training_rows_where_they_are)
           *placed = lend_zeros(ROWS * 3 * sizeof(float));
     double error, n, largest = 0;
 
-    assert_int_equal(ny_append_rows(f->in.ctx, f->in.store, f->rows, ROWS, COLUMNS, f->labels),
-                     NY_OK);
-    fit(f, "a", &report);
+    assert_int_equal(ny_append_rows(in.ctx, in.store, values, ROWS, COLUMNS, labels), NY_OK);
+    fit("a", &report);
     assert_true(ny_report_number(report, "trace_error", &error) && error >= 0 && error < 0.5);
     assert_true(ny_report_number(report, "n", &n) && n == ROWS);
     assert_string_equal(ny_report_text(report, "status"), "done");
     assert_non_null(strstr(ny_report_json(report), "\"eigenvalues\""));
     ny_report_free(report);
 
-    assert_int_equal(ny_embedding_shape(f->in.ctx, f->in.store, "a", &rows, &components), NY_OK);
+    assert_int_equal(ny_embedding_shape(in.ctx, in.store, "a", &rows, &components), NY_OK);
     assert_int_equal(rows, ROWS);
     assert_int_equal(components, 3);
-    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", 0, ROWS, stored), NY_OK);
-    assert_int_equal(ny_model_open(&model, f->in.ctx, f->in.store, "a"), NY_OK);
+    assert_int_equal(ny_embedding_read(in.ctx, in.store, "a", 0, ROWS, stored), NY_OK);
+    assert_int_equal(ny_model_open(&model, in.ctx, in.store, "a"), NY_OK);
     assert_int_equal(ny_model_dimensions(model), COLUMNS);
     assert_int_equal(ny_model_components(model), 3);
-    assert_int_equal(ny_model_transform(model, f->rows, ROWS, placed), NY_OK);
+    assert_int_equal(ny_model_transform(model, values, ROWS, placed), NY_OK);
     ny_model_free(model);
     for (int i = 0; i < ROWS * 3; i++)
         largest = fmax(largest, fabs((double)stored[i]));
@@ -84,33 +73,28 @@ TEST(a_model_in_memory_places_the_training_rows_where_they_are)
 
 TEST(a_part_of_an_embedding_can_be_read)
 {
-    struct fixture *f = *state;
     float all[ROWS * 3], part[10 * 3];
 
-    assert_int_equal(ny_append_rows(f->in.ctx, f->in.store, f->rows, ROWS, COLUMNS, NULL), NY_OK);
-    fit(f, "a", NULL);
-    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", 0, ROWS, all), NY_OK);
-    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", 123, 10, part), NY_OK);
+    assert_int_equal(ny_append_rows(in.ctx, in.store, values, ROWS, COLUMNS, NULL), NY_OK);
+    fit("a", NULL);
+    assert_int_equal(ny_embedding_read(in.ctx, in.store, "a", 0, ROWS, all), NY_OK);
+    assert_int_equal(ny_embedding_read(in.ctx, in.store, "a", 123, 10, part), NY_OK);
     assert_memory_equal(part, all + 123 * 3, sizeof(part));
-    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", ROWS - 5, 10, part), NY_EUSAGE);
+    assert_int_equal(ny_embedding_read(in.ctx, in.store, "a", ROWS - 5, 10, part), NY_EUSAGE);
     /* The end wraps around 2⁶⁴. */
-    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", UINT64_MAX - 4, 10, part),
-                     NY_EUSAGE);
-    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", 1, UINT64_MAX, part),
-                     NY_EUSAGE);
+    assert_int_equal(ny_embedding_read(in.ctx, in.store, "a", UINT64_MAX - 4, 10, part), NY_EUSAGE);
+    assert_int_equal(ny_embedding_read(in.ctx, in.store, "a", 1, UINT64_MAX, part), NY_EUSAGE);
 }
 
 TEST(appended_rows_are_there_and_a_mismatch_changes_nothing)
 {
-    struct fixture *f = *state;
     struct ny_report *report;
     double n;
 
-    assert_int_equal(ny_append_rows(f->in.ctx, f->in.store, f->rows, ROWS, COLUMNS, NULL), NY_OK);
-    assert_int_equal(ny_append_rows(f->in.ctx, f->in.store, f->rows, LATER, COLUMNS, NULL), NY_OK);
-    assert_int_equal(ny_append_rows(f->in.ctx, f->in.store, f->rows, LATER, COLUMNS - 1, NULL),
-                     NY_EDATA);
-    assert_int_equal(ny_store_report(f->in.ctx, f->in.store, &report), NY_OK);
+    assert_int_equal(ny_append_rows(in.ctx, in.store, values, ROWS, COLUMNS, NULL), NY_OK);
+    assert_int_equal(ny_append_rows(in.ctx, in.store, values, LATER, COLUMNS, NULL), NY_OK);
+    assert_int_equal(ny_append_rows(in.ctx, in.store, values, LATER, COLUMNS - 1, NULL), NY_EDATA);
+    assert_int_equal(ny_store_report(in.ctx, in.store, &report), NY_OK);
     assert_true(ny_report_number(report, "n", &n));
     assert_int_equal((int)n, ROWS + LATER);
     ny_report_free(report);
@@ -118,35 +102,33 @@ TEST(appended_rows_are_there_and_a_mismatch_changes_nothing)
 
 TEST(rows_that_are_not_finite_are_refused_by_transform)
 {
-    struct fixture *f = *state;
     float placed[3], row[COLUMNS] = {1, NAN, 0, 0};
     struct ny_model *model;
 
-    assert_int_equal(ny_append_rows(f->in.ctx, f->in.store, f->rows, ROWS, COLUMNS, NULL), NY_OK);
-    fit(f, "a", NULL);
-    assert_int_equal(ny_model_open(&model, f->in.ctx, f->in.store, "a"), NY_OK);
+    assert_int_equal(ny_append_rows(in.ctx, in.store, values, ROWS, COLUMNS, NULL), NY_OK);
+    fit("a", NULL);
+    assert_int_equal(ny_model_open(&model, in.ctx, in.store, "a"), NY_OK);
     assert_int_equal(ny_model_transform(model, row, 1, placed), NY_EDATA);
     ny_model_free(model);
-    assert_int_equal(ny_model_open(&model, f->in.ctx, f->in.store, "b"), NY_EUSAGE);
+    assert_int_equal(ny_model_open(&model, in.ctx, in.store, "b"), NY_EUSAGE);
 }
 
 TEST(errors_name_the_option_that_they_are_about)
 {
-    struct fixture *f = *state;
     struct ny_model *model;
     struct ny_options *o;
 
-    assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
+    assert_int_equal(ny_options_new(&o, in.ctx), NY_OK);
     assert_int_equal(ny_options_set(o, "landmarks", "many"), NY_EUSAGE);
-    assert_string_equal(ny_context_error(f->in.ctx)->option, "landmarks");
+    assert_string_equal(ny_context_error(in.ctx)->option, "landmarks");
     assert_int_equal(ny_options_set(o, "edge-weights", "many"), NY_EUSAGE);
-    assert_string_equal(ny_context_error(f->in.ctx)->option, "edge-weights");
+    assert_string_equal(ny_context_error(in.ctx)->option, "edge-weights");
     assert_int_equal(ny_options_set(o, "coef0", "many"), NY_EUSAGE);
-    assert_string_equal(ny_context_error(f->in.ctx)->option, "coef0");
-    assert_int_equal(ny_model_open(&model, f->in.ctx, "my--store.nys", "a"), NY_EIO);
-    assert_null(ny_context_error(f->in.ctx)->option);
-    assert_int_equal(ny_fit(f->in.ctx, NULL, "a", o, NULL), NY_EUSAGE);
-    assert_null(ny_context_error(f->in.ctx)->option);
+    assert_string_equal(ny_context_error(in.ctx)->option, "coef0");
+    assert_int_equal(ny_model_open(&model, in.ctx, "my--store.nys", "a"), NY_EIO);
+    assert_null(ny_context_error(in.ctx)->option);
+    assert_int_equal(ny_fit(in.ctx, NULL, "a", o, NULL), NY_EUSAGE);
+    assert_null(ny_context_error(in.ctx)->option);
     ny_options_free(o);
 }
 

@@ -102,9 +102,9 @@ static void same_as_unbroken(const char *options, const char *part)
     same_files(output[0], output[1], part);
 }
 
-static int fill(void **state)
+static void fill(void)
 {
-    if (make_folder(state)) return -1;
+    make_folder();
     snprintf(before, sizeof(before), "%.120s-before", path);
     snprintf(now, sizeof(now), "%.120s-now", path);
     snprintf(points, sizeof(points), "%.120s-points.csv", path);
@@ -115,25 +115,22 @@ static int fill(void **state)
     for (size_t i = 0; i < (ROWS + MORE) * D; i++)
         values[i] = (float)(ny_hash01(3, 1, i) * (i < ROWS * D ? 1 : 1 + 9 * (double)(i % D)));
     ny_context_set_log(ctx, listen, NULL);
-    return 0;
 }
 
-static int clean(void **state)
+static void clean(void)
 {
     case_remove(before);
     case_remove(now);
-    return remove_folder(state);
+    remove_folder();
 }
 
 /* A store of `rows` rows, without results. */
-static int fresh(void **state)
+static void fresh(void)
 {
-    (void)state;
     verb = ny_fit;
     case_remove(before);
     CHECK(ny_append_rows(ctx, before, values, ROWS, D, NULL));
     write_points();
-    return 0;
 }
 
 /* ---- --restart alone ------------------------------------------------------------------------ */

@@ -128,8 +128,7 @@ static uint64_t choice_of(struct ny_store *store, enum ny_choice_rule rule, size
     uint64_t bits = 0;
 
     assert_int_equal(ny_points_stats(store, &stats), NY_OK);
-    assert_int_equal(ny_choose_columns(&choice, ny_store_rows(store), &stats, workers, chosen),
-                     NY_OK);
+    CHECK(ny_choose_columns(&choice, ny_store_rows(store), &stats, workers, chosen));
     ny_rows_stats_release(&stats, ctx);
     for (size_t k = 0; k < D; k++)
         bits |= (uint64_t)chosen[k] << k;

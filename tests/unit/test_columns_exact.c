@@ -16,9 +16,8 @@ static void check_exact(const char *kernel, const struct data *data, const struc
 
     for (size_t i = 0; i < COUNT * (COLS + 5); i++)
         K[i] = NAN;
-    assert_int_equal(ny_columns_exact(columns, ny_raw_rows(data_row(data, 290)), COUNT, FIRST,
-                                      (struct ny_matrix){K, COUNT, COLS, COLS + 5, false}),
-                     NY_OK);
+    CHECK(ny_columns_exact(columns, ny_raw_rows(data_row(data, 290)), COUNT, FIRST,
+                           (struct ny_matrix){K, COUNT, COLS, COLS + 5, false}));
     for (size_t i = 0; i < COUNT; i++) {
         plain_row(data, g, 290 + i, x);
         for (size_t j = 0; j < COLS + 5; j++) {
@@ -125,9 +124,8 @@ TEST(exact_square_is_among_the_rows_given)
     struct ny_columns *columns = columns_of(&spec, &data, 5);
     double K[COUNT * COUNT], x[20], y[20];
 
-    assert_int_equal(ny_columns_exact_square(columns, ny_raw_rows(data_row(&data, 30)), COUNT,
-                                             ny_matrix(K, COUNT, COUNT)),
-                     NY_OK);
+    CHECK(ny_columns_exact_square(columns, ny_raw_rows(data_row(&data, 30)), COUNT,
+                                  ny_matrix(K, COUNT, COUNT)));
     for (size_t i = 0; i < COUNT; i++)
         for (size_t j = 0; j < COUNT; j++) {
             plain_row(&data, &g, 30 + i, x);
@@ -135,10 +133,8 @@ TEST(exact_square_is_among_the_rows_given)
             assert_entry(K[i * COUNT + j], plain_kernel("rbf", &spec.params, plain_pair(x, y, 20)),
                          1e-13, "exact square");
         }
-    assert_int_equal(ny_columns_exact_square(columns, ny_raw_rows(NULL), 0, ny_matrix(K, 0, 0)),
-                     NY_OK);
-    assert_int_equal(ny_columns_exact(columns, ny_raw_rows(data.raw), 0, 0, ny_matrix(K, 0, 5)),
-                     NY_OK);
+    CHECK(ny_columns_exact_square(columns, ny_raw_rows(NULL), 0, ny_matrix(K, 0, 0)));
+    CHECK(ny_columns_exact(columns, ny_raw_rows(data.raw), 0, 0, ny_matrix(K, 0, 5)));
     ny_columns_free(columns);
 }
 

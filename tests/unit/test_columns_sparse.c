@@ -1,28 +1,13 @@
 /* Sparse rows against plain loops over the same rows written out in full. */
 #include "base/random.h"
 #include "columns/columns.h"
-#include "support/test.h"
+#include "support/context.h"
 
 enum { D = 300, ROWS = 130, LANDMARKS = 2100, SLOTS = 24 };
 
-static struct ny_context *ctx;
 static double full[LANDMARKS][D]; /* the rows, prepared as the geometry says but for the centre */
 static double centre[D], factor[D];
 static unsigned char *records;
-
-static int start(void **state)
-{
-    (void)state;
-    return ny_context_new(&ctx);
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    assert_true(ny_memory_used(ctx) == 0);
-    ny_context_free(ctx);
-    return 0;
-}
 
 /* Puts a value into a dense row of a type: whole numbers where it has no others. Returns it. */
 static double put(void *row, enum ny_dtype dtype, size_t j, double value)
@@ -88,9 +73,8 @@ static struct ny_columns *columns_of(const struct ny_columns_spec *spec, bool on
 
     assert_int_equal(ny_columns_new(&columns, spec), NY_OK);
     for (size_t i = 0; i < LANDMARKS; i += step)
-        assert_int_equal(ny_columns_append(columns, ny_raw_rows(records + i * bytes),
-                                           LANDMARKS - i < step ? LANDMARKS - i : step),
-                         NY_OK);
+        CHECK(ny_columns_append(columns, ny_raw_rows(records + i * bytes),
+                                LANDMARKS - i < step ? LANDMARKS - i : step));
     return columns;
 }
 
@@ -101,17 +85,13 @@ static float *tile_of(const struct ny_columns *columns, double *diagonal)
     struct ny_source *source;
     float *C = lend_zeros((size_t)NY_UNIT_ROWS * LANDMARKS * sizeof(float));
 
-    assert_int_equal(
-        ny_source_of_memory(&source, ctx, records, ny_columns_of(columns)->dtype, ROWS, D), NY_OK);
+    CHECK(ny_source_of_memory(&source, ctx, records, ny_columns_of(columns)->dtype, ROWS, D));
     ny_source_of_memory_slots(source, SLOTS, false);
     workspace = ny_columns_workspace_lay(&l, ny_columns_of(columns), NY_STRIP_ROWS);
     assert_non_null(workspace);
-    assert_int_equal(ny_columns_tile(columns, workspace,
-                                     &(struct ny_tile){.source = source, .rows = ROWS},
-                                     (struct ny_matrix32){C, NY_UNIT_ROWS, LANDMARKS, LANDMARKS,
-                                                          false},
-                                     diagonal),
-                     NY_OK);
+    CHECK(ny_columns_tile(columns, workspace, &(struct ny_tile){.source = source, .rows = ROWS},
+                          (struct ny_matrix32){C, NY_UNIT_ROWS, LANDMARKS, LANDMARKS, false},
+                          diagonal));
     ny_layout_free(&l);
     ny_source_free(source);
     return C;
@@ -156,12 +136,8 @@ static void check_kernel(const char *kernel, enum ny_dtype dtype, bool centred, 
     D_ = tile_of(again, diagonal);
     assert_memory_equal(C, D_, (size_t)NY_UNIT_ROWS * LANDMARKS * sizeof(float));
     check_block(columns, C);
-    assert_int_equal(
-        ny_columns_exact(columns, ny_raw_rows(records), ROWS, 0, ny_matrix(K, ROWS, LANDMARKS)),
-        NY_OK);
-    assert_int_equal(
-        ny_columns_exact_square(columns, ny_raw_rows(records), ROWS, ny_matrix(W, ROWS, ROWS)),
-        NY_OK);
+    CHECK(ny_columns_exact(columns, ny_raw_rows(records), ROWS, 0, ny_matrix(K, ROWS, LANDMARKS)));
+    CHECK(ny_columns_exact_square(columns, ny_raw_rows(records), ROWS, ny_matrix(W, ROWS, ROWS)));
     ny_context_interrupt(ctx, 2);
     assert_int_equal(
         ny_columns_exact_square(columns, ny_raw_rows(records), ROWS, ny_matrix(W, ROWS, ROWS)),
@@ -271,13 +247,11 @@ TEST(full_rows_do_not_make_others_dear)
     ny_columns_workspace_lay(&counted, &spec, NY_STRIP_ROWS);
     assert_int_equal(used, ny_layout_most(&counted));
     assert_true(used < 8 << 20);
-    assert_int_equal(ny_source_of_raw(&source, ctx, ny_columns_rows(columns),
-                                      &(struct ny_raw_shape){NY_F32, WIDE_ROWS, WIDE, WIDE}),
-                     NY_OK);
-    assert_int_equal(ny_columns_tile(columns, workspace,
-                                     &(struct ny_tile){.source = source, .rows = WIDE_ROWS},
-                                     ny_matrix32(C, NY_UNIT_ROWS, WIDE_ROWS), diagonal),
-                     NY_OK);
+    CHECK(ny_source_of_raw(&source, ctx, ny_columns_rows(columns),
+                           &(struct ny_raw_shape){NY_F32, WIDE_ROWS, WIDE, WIDE}));
+    CHECK(ny_columns_tile(columns, workspace,
+                          &(struct ny_tile){.source = source, .rows = WIDE_ROWS},
+                          ny_matrix32(C, NY_UNIT_ROWS, WIDE_ROWS), diagonal));
     for (size_t i = 0; i < WIDE_ROWS; i++) {
         assert_true(diagonal[i] == wide_product(i, i));
         for (size_t j = 0; j < WIDE_ROWS; j++)

@@ -63,9 +63,8 @@ static void check_gamma(const struct data *data, enum ny_scale scale, uint64_t n
     struct ny_store *store = store_of(data);
     struct ny_geometry *g;
 
-    assert_int_equal(ny_geometry_new(&g, ny_store_rows(store),
-                                     &(struct ny_geometry_wish){.scale = scale, .centred = true}),
-                     NY_OK);
+    CHECK(ny_geometry_new(&g, ny_store_rows(store),
+                          &(struct ny_geometry_wish){.scale = scale, .centred = true}));
     for (size_t k = 0; k < 2; k++)
         for (uint64_t seed = 0; seed < 2; seed++) {
             struct ny_columns_spec spec = {.ctx = ctx,
@@ -74,8 +73,7 @@ static void check_gamma(const struct data *data, enum ny_scale scale, uint64_t n
                                            .dtype = data->dtype};
             double gamma, want = plain_auto(kernels[k], data, g, n, seed);
 
-            assert_int_equal(ny_columns_auto_gamma(&spec, ny_store_rows(store), n, seed, &gamma),
-                             NY_OK);
+            CHECK(ny_columns_auto_gamma(&spec, ny_store_rows(store), n, seed, &gamma));
             assert_entry(gamma, want, 1e-10 * want, kernels[k]);
         }
     ny_geometry_free(g, ctx);
@@ -104,9 +102,7 @@ TEST(auto_gamma_in_a_small_budget_is_the_same)
     struct ny_geometry *g;
     double gamma = 0;
 
-    assert_int_equal(
-        ny_geometry_new(&g, ny_store_rows(store), &(struct ny_geometry_wish){.centred = true}),
-        NY_OK);
+    CHECK(ny_geometry_new(&g, ny_store_rows(store), &(struct ny_geometry_wish){.centred = true}));
     struct ny_columns_spec spec = {
         .ctx = ctx, .kernel = ny_kernel_find("rbf"), .geometry = g, .dtype = NY_F32};
     ny_context_set_memory(ctx, ny_memory_used(ctx) + (8u << 20)); /* all pairs take 48 MB */
@@ -125,9 +121,7 @@ TEST(few_rows_take_little_and_give_the_same)
     struct ny_geometry *g;
     double gamma[2] = {0};
 
-    assert_int_equal(
-        ny_geometry_new(&g, ny_store_rows(store), &(struct ny_geometry_wish){.centred = true}),
-        NY_OK);
+    CHECK(ny_geometry_new(&g, ny_store_rows(store), &(struct ny_geometry_wish){.centred = true}));
     struct ny_columns_spec spec = {
         .ctx = ctx, .kernel = ny_kernel_find("rbf"), .geometry = g, .dtype = NY_F32};
     assert_int_equal(ny_columns_auto_gamma(&spec, ny_store_rows(store), 150, 1, &gamma[0]), NY_OK);
@@ -151,9 +145,7 @@ TEST(equal_rows_have_no_width)
     for (size_t i = 0; i < 50 * 4; i++)
         data_set(&data, i, 9);
     store = store_of(&data);
-    assert_int_equal(
-        ny_geometry_new(&g, ny_store_rows(store), &(struct ny_geometry_wish){.centred = true}),
-        NY_OK);
+    CHECK(ny_geometry_new(&g, ny_store_rows(store), &(struct ny_geometry_wish){.centred = true}));
     struct ny_columns_spec spec = {
         .ctx = ctx, .kernel = ny_kernel_find("rbf"), .geometry = g, .dtype = NY_U8};
     assert_int_equal(ny_columns_auto_gamma(&spec, ny_store_rows(store), 50, 0, &gamma), NY_EDATA);

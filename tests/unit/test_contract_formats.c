@@ -95,8 +95,7 @@ TEST(names_tell_the_format)
                 const struct ny_format_entry *guessed;
                 struct ny_bytes *bytes;
 
-                assert_int_equal(
-                    ny_bytes_open(&bytes, *state, support_file(name, "\xfe\xfe\xfe", 3)), NY_OK);
+                CHECK(ny_bytes_open(&bytes, ctx, support_file(name, "\xfe\xfe\xfe", 3)));
                 assert_int_equal(ny_format_guess(bytes, &guessed), NY_OK);
                 ny_bytes_close(bytes);
                 if (guessed != entry) fail_msg("%s is no %s", name, entry->info.name);
@@ -107,11 +106,11 @@ TEST(names_tell_the_format)
 /* ---- any bytes ------------------------------------------------------------------------------ */
 
 /* An error with the file in its words, or rows of finite values. */
-static void check_any(struct ny_context *ctx, const char *path, const char *format)
+static void check_any(const char *path, const char *format)
 {
     const struct ny_reader_options options = {.format = format};
     struct support_table table;
-    int status = support_read(ctx, path, &options, 2, &table);
+    int status = support_read(path, &options, 2, &table);
 
     if (status == NY_END)
         for (size_t i = 0; i < table.rows * table.d; i++)
@@ -128,7 +127,7 @@ TEST(empty_files_are_refused)
         const struct ny_reader_options options = {.format = entry->info.name};
         struct support_table table;
 
-        assert_int_equal(support_read(*state, support_file("points", "", 0), &options, 2, &table),
+        assert_int_equal(support_read(support_file("points", "", 0), &options, 2, &table),
                          NY_EDATA);
     }
 }
@@ -145,7 +144,7 @@ TEST(no_bytes_do_harm)
 
             for (size_t k = 0; k < length; k++)
                 bytes[k] = (unsigned char)(ny_hash64(seed, NY_STREAM_DATA, k + 1) % range);
-            check_any(*state, support_file("points", bytes, length), entry->info.name);
+            check_any(support_file("points", bytes, length), entry->info.name);
         }
 }
 
@@ -161,13 +160,12 @@ static void check_rows(const struct support_table *table, const char *format)
         assert_int_equal(table->source[i], i);
 }
 
-static void check_reading(struct ny_context *ctx, const char *path, const char *format,
-                          size_t batch_rows)
+static void check_reading(const char *path, const char *format, size_t batch_rows)
 {
     const struct ny_reader_options options = {.format = format, .dims = COLUMNS}; /* for pipes */
     struct support_table table;
 
-    assert_reads(ctx, path, &options, batch_rows, &table);
+    assert_reads(path, &options, batch_rows, &table);
     check_rows(&table, format);
 }
 
@@ -184,15 +182,14 @@ TEST(files_have_their_rows)
 
         if (!sample) continue;
         next_name(&suffixes, "", file);
-        assert_reads(*state, support_file(file, sample->bytes, sample->length), NULL, 2, &table);
+        assert_reads(support_file(file, sample->bytes, sample->length), NULL, 2, &table);
         check_rows(&table, name); /* by content and name */
         for (size_t rows = 1; rows <= 4; rows++)
-            check_reading(*state, support_file("points", sample->bytes, sample->length), name,
-                          rows);
+            check_reading(support_file("points", sample->bytes, sample->length), name, rows);
         if (strcmp(name, "npz") == 0) continue; /* neither a pipe nor gzip can be sought in */
-        check_reading(*state, support_gzip("points", sample->bytes, sample->length), name, 2);
+        check_reading(support_gzip("points", sample->bytes, sample->length), name, 2);
         pipe = support_pipe(sample->bytes, sample->length, 3);
-        check_reading(*state, pipe.path, name, 2);
+        check_reading(pipe.path, name, 2);
         support_pipe_close(&pipe);
     }
 }
@@ -210,10 +207,10 @@ TEST(cut_files_are_refused)
             bool text = sample->bytes[sample->length - 1] == '\n';
             const char *path = support_file("points", sample->bytes, length);
             struct support_table table;
-            int status = support_read(*state, path, &options, 2, &table);
+            int status = support_read(path, &options, 2, &table);
 
             if (status != NY_END && status != NY_EDATA)
-                fail_msg("%s, %zu bytes: %s", entry->info.name, length, ny_context_message(*state));
+                fail_msg("%s, %zu bytes: %s", entry->info.name, length, ny_context_message(ctx));
             if (status == NY_END && table.rows >= ROWS && !text)
                 fail_msg("%s: %zu bytes of %zu are enough", entry->info.name, length,
                          sample->length);
@@ -247,7 +244,7 @@ TEST(options_are_those_of_the_entry)
             struct support_table table;
 
             options.format = entry->info.name;
-            assert_int_equal(support_read(*state, path, &options, 2, &table),
+            assert_int_equal(support_read(path, &options, 2, &table),
                              cases[k].taken ? NY_END : NY_EUSAGE);
         }
     }
@@ -263,15 +260,15 @@ TEST(what_is_written_is_read)
         struct support_table table;
         struct ny_writer *writer;
 
-        assert_int_equal(ny_writer_open(&writer, *state, path, NY_OUT_F64, ROWS, COLUMNS), NY_OK);
+        assert_int_equal(ny_writer_open(&writer, ctx, path, NY_OUT_F64, ROWS, COLUMNS), NY_OK);
         assert_int_equal(ny_writer_rows(writer, wanted, ROWS), NY_OK);
         assert_int_equal(ny_writer_commit(writer), NY_OK);
-        assert_reads(*state, path, NULL, 2, &table);
+        assert_reads(path, NULL, 2, &table);
         check_rows(&table, strrchr(names[i], '.') + 1);
     }
 }
 
-static int write_samples(void **state)
+static void write_samples(void)
 {
     static const int64_t shape[2] = {ROWS, COLUMNS};
     static const int32_t indptr[] = {0, 4, 8, 12}, indices[] = {0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3};
@@ -282,7 +279,7 @@ static int write_samples(void **state)
     for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
         if (strcmp(samples[i].format, "npz") == 0)
             samples[i].length = npz_case_zip(npz, arrays, 5, (struct npz_case_how){0});
-    return support_setup(state);
+    support_setup();
 }
 
-AROUND_ALL(write_samples, support_teardown)
+AROUND_ALL(write_samples, remove_folder)

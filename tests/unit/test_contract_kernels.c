@@ -78,9 +78,7 @@ static double *exact_of(const struct subject *s, size_t rows)
     size_t m = ny_columns_count(s->columns);
     double *K = room(rows * m, sizeof(double));
 
-    assert_int_equal(
-        ny_columns_exact(s->columns, ny_raw_rows(s->data.raw), rows, 0, ny_matrix(K, rows, m)),
-        NY_OK);
+    CHECK(ny_columns_exact(s->columns, ny_raw_rows(s->data.raw), rows, 0, ny_matrix(K, rows, m)));
     return K;
 }
 
@@ -202,14 +200,10 @@ TEST(squares_are_symmetric)
             for (size_t i = 0; i < M * STRIDE; i++)
                 W[i] = again[i] = NAN;
             ny_context_set_threads(ctx, 1);
-            assert_int_equal(
-                ny_columns_square(s.columns, (struct ny_matrix){W, M, M, STRIDE, false}), NY_OK);
+            CHECK(ny_columns_square(s.columns, (struct ny_matrix){W, M, M, STRIDE, false}));
             ny_context_set_threads(ctx, 3);
-            assert_int_equal(
-                ny_columns_square(s.columns, (struct ny_matrix){again, M, M, STRIDE, false}),
-                NY_OK);
-            assert_int_equal(ny_columns_diagonal(s.columns, ny_raw_rows(s.data.raw), M, diagonal),
-                             NY_OK);
+            CHECK(ny_columns_square(s.columns, (struct ny_matrix){again, M, M, STRIDE, false}));
+            CHECK(ny_columns_diagonal(s.columns, ny_raw_rows(s.data.raw), M, diagonal));
             for (size_t i = 0; i < M; i++) {
                 assert_memory_equal(W + i * STRIDE, again + i * STRIDE, M * sizeof(double));
                 assert_true(isnan(W[i * STRIDE + M]));
@@ -266,9 +260,8 @@ TEST(a_row_does_not_depend_on_the_batch)
             for (size_t i = 0; i < COUNT; i += 7) {
                 size_t cols = M - 9 * i;
 
-                assert_int_equal(ny_columns_exact(s.columns, ny_raw_rows(data_row(&s.data, i)), 1,
-                                                  0, ny_matrix(one, 1, cols)),
-                                 NY_OK);
+                CHECK(ny_columns_exact(s.columns, ny_raw_rows(data_row(&s.data, i)), 1, 0,
+                                       ny_matrix(one, 1, cols)));
                 assert_memory_equal(one, all + i * M, cols * sizeof(double));
             }
             end(&s);
@@ -440,9 +433,8 @@ static void check_sparse(const struct ny_kernel *kernel)
     s.spec.slots = SLOTS;
     assert_int_equal(ny_columns_new(&s.columns, &s.spec), NY_OK);
     assert_int_equal(ny_columns_append(s.columns, ny_raw_rows(records), LANDMARKS), NY_OK);
-    assert_int_equal(ny_columns_exact(s.columns, ny_raw_rows(records), ROWS, 0,
-                                      ny_matrix(sparse, ROWS, LANDMARKS)),
-                     NY_OK);
+    CHECK(ny_columns_exact(s.columns, ny_raw_rows(records), ROWS, 0,
+                           ny_matrix(sparse, ROWS, LANDMARKS)));
     for (size_t i = 0; i < ROWS * LANDMARKS; i++)
         assert_entry(sparse[i], dense[i], 1e-12 * largest, kernel->name);
     end(&s);
@@ -468,7 +460,7 @@ static void check_fit(const char *store, const char *const *set, const float *x,
     assert_int_equal(ny_options_new(&options, ctx), NY_OK);
     for (const char *const *at = set; *at; at += 2)
         assert_int_equal(ny_options_set(options, at[0], at[1]), NY_OK);
-    if (ny_fit(ctx, store, "fit", options, NULL)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_fit(ctx, store, "fit", options, NULL));
     ny_options_free(options);
     assert_int_equal(ny_embedding_read(ctx, store, "fit", 0, n, Y), NY_OK);
     assert_int_equal(ny_model_open(&model, ctx, store, "fit"), NY_OK);

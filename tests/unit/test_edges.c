@@ -170,7 +170,7 @@ TEST(text_of_any_shape_is_read)
         assert_non_null(out);
         fputs(texts[i], out);
         fclose(out);
-        if (ny_edge_file_open(&file, ctx, path, 3)) fail_msg("%s", ny_context_message(ctx));
+        CHECK(ny_edge_file_open(&file, ctx, path, 3));
         for (size_t k = 0; k < 2; k++) {
             if (file->next(file, &entry)) fail_msg("%zu: %s", i, ny_context_message(ctx));
             assert_int_equal(entry.from, wanted[k].from);

@@ -4,37 +4,31 @@
 #include "io/reader.h"
 #include "nystream.h"
 #include "stream/source.h"
-#include "support/store_case.h"
-#include "support/test.h"
+#include "support/store_folder.h"
 
 /* Row i of the file is (i, −i). */
 enum { N = 2 * NY_UNIT_ROWS + 17, D = 2 };
 
-static struct ny_context *ctx;
 static struct ny_rows *X;
-static char folder[128], path[160];
 
-static int start(void **state)
+static void start(void)
 {
     FILE *file;
 
-    (void)state;
-    case_directory(folder);
-    snprintf(path, sizeof(path), "%s/c.csv", folder);
+    make_folder();
+    snprintf(path, sizeof(path), "%s/c.csv", directory);
     file = fopen(path, "w");
-    if (!file || ny_context_new(&ctx)) return -1;
+    assert_non_null(file);
     for (int i = 0; i < N; i++)
         fprintf(file, "%d,%d\n", i, -i);
-    return fclose(file) || ny_rows_of_file(&X, ctx, path);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(ny_rows_of_file(&X, ctx, path), NY_OK);
 }
 
-static int end(void **state)
+static void end(void)
 {
-    (void)state;
     ny_rows_of_file_free(X);
-    ny_context_free(ctx);
-    case_remove(folder);
-    return 0;
+    remove_folder();
 }
 
 static float first_of(const float *row)

@@ -18,29 +18,29 @@ static const char *const hole[] = {"points.csv", NULL, "points.csv"};
 static float rows[ROWS * COLUMNS], embedding[ROWS * 2];
 static uint64_t count;
 
-static int begin(void **state)
+static void begin(void)
 {
     FILE *file;
 
-    (void)state;
-    if (api_case_begin(&in, "points.nys") || chdir(in.folder)) return -1;
+    api_case_begin(&in, "points.nys");
+    assert_int_equal(chdir(in.folder), 0);
     ctx = in.ctx;
     store = in.store;
     file = fopen("points.csv", "w");
-    for (int i = 0; file && i < ROWS * COLUMNS; i++) {
+    assert_non_null(file);
+    for (int i = 0; i < ROWS * COLUMNS; i++) {
         rows[i] = (float)((i * 7919) % 101) / 101;
         fprintf(file, "%g%s", (double)rows[i], i % COLUMNS == COLUMNS - 1 ? "\n" : ",");
     }
-    return !file || fclose(file) || ny_options_new(&options, ctx);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
 }
 
-static int end(void **state)
+static void end(void)
 {
-    (void)state;
     ny_model_free(model);
     ny_options_free(options);
     api_case_end(&in);
-    return 0;
 }
 
 /* NULL for what a function needs: the message begins with the name of the function. */

@@ -46,10 +46,10 @@ static void check(ny_strip_gram_fn *add, size_t columns)
 TEST(grams_are_those_of_plain_loops)
 {
     for (size_t columns = 0; columns <= STRIDE; columns++) {
-#define CHECK(variant, family)                                                                     \
+#define CHECK_GRAM(variant, family)                                                                \
     if ((family) <= ny_cpu_family()) check(ny_strip_gram_add_##variant, columns);
-        NY_CPU_VARIANTS(CHECK)
-#undef CHECK
+        NY_CPU_VARIANTS(CHECK_GRAM)
+#undef CHECK_GRAM
     }
 }
 

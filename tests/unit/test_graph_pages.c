@@ -92,15 +92,14 @@ static void sweep(const struct ny_edges *graph, size_t lanes, float *distance)
 
     for (size_t i = 0; i < SOURCES; i++)
         sources[i] = (uint32_t)(ny_hash64(5, NY_STREAM_DATA, i) % graph->n);
-    assert_int_equal(ny_sweep_run(&(struct ny_sweep){.graph = graph,
-                                                     .sources = sources,
-                                                     .count = SOURCES,
-                                                     .stage = "test",
-                                                     .workers = 2,
-                                                     .lanes = lanes,
-                                                     .fold = collect,
-                                                     .arg = &all}),
-                     NY_OK);
+    CHECK(ny_sweep_run(&(struct ny_sweep){.graph = graph,
+                                          .sources = sources,
+                                          .count = SOURCES,
+                                          .stage = "test",
+                                          .workers = 2,
+                                          .lanes = lanes,
+                                          .fold = collect,
+                                          .arg = &all}));
 }
 
 /* Paths of all lanes, through all pages, and through as few as a search can have. */

@@ -5,32 +5,14 @@
 #include "results/record.h"
 #include "model/model.h"
 #include "store/store_private.h"
-#include "support/store_case.h"
-#include "support/test.h"
+#include "support/store_folder.h"
 
 enum { BUDGET = 64 << 20, WORTH = 4 << 20 }; /* WORTH: what reading an honest one may take */
 
-static struct ny_context *ctx;
-static char folder[128], path[160];
-
-static int start(void **state)
+static void start(void)
 {
-    int err = ny_context_new(&ctx);
-
-    (void)state;
-    case_directory(folder);
-    snprintf(path, sizeof(path), "%s/s.nys", folder);
-    if (!err) ny_context_set_memory(ctx, BUDGET);
-    return err;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    assert_int_equal(ny_memory_used(ctx), 0);
-    case_remove(folder);
-    ny_context_free(ctx);
-    return 0;
+    make_folder();
+    ny_context_set_memory(ctx, BUDGET);
 }
 
 /* ---- models -------------------------------------------------------------------------------- */
@@ -152,7 +134,7 @@ static struct ny_store *open_store(void)
     struct ny_store *store;
 
     ny_error_clear(ctx);
-    if (ny_store_create(&store, ctx, path)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_store_create(&store, ctx, path));
     return store;
 }
 
@@ -258,7 +240,7 @@ static void check_record(const char *what)
     float out[64];
     int err;
 
-    snprintf(output, sizeof(output), "%s/out.npy", folder);
+    snprintf(output, sizeof(output), "%s/out.npy", directory);
     for (const char *const *part = ny_export_parts(); *part; part++) {
         ny_memory_peak_reset(ctx);
         err = ny_export(ctx, path, "r", *part, output);
@@ -294,4 +276,4 @@ TEST(absurd_records_are_refused)
     ny_store_close(store);
 }
 
-AROUND_ALL(start, stop)
+AROUND_ALL(start, remove_folder)

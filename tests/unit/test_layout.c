@@ -2,22 +2,7 @@
 #include "base/context.h"
 #include "base/layout.h"
 #include "nystream.h"
-#include "support/test.h"
-
-static struct ny_context *ctx;
-
-static int start(void **state)
-{
-    (void)state;
-    return ny_context_new(&ctx);
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    ny_context_free(ctx);
-    return 0;
-}
+#include "support/context.h"
 
 /* Blocks of the heap and mapped ones, and what is held for a while. */
 static unsigned char *lay_some(struct ny_layout *l, struct ny_layout_mark *mark)

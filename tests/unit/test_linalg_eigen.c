@@ -136,8 +136,7 @@ TEST(a_few_of_many_eigenpairs)
         spectrum[i] = 100 / pow(1 + (double)i, 1.5) - (i > M - 5 ? 90 : 0);
     check_top(spectrum, M, FEW);
     a = with_spectrum(spectrum, M, 5);
-    assert_int_equal(ny_eigen_few(ctx, ny_matrix(a, M, M), values, ny_matrix(v, FEW, M), &settled),
-                     NY_OK);
+    CHECK(ny_eigen_few(ctx, ny_matrix(a, M, M), values, ny_matrix(v, FEW, M), &settled));
     assert_true(settled);
     for (size_t i = 0; i < M; i++)
         spectrum[i] = 1 - 1e-4 * (double)i;
@@ -163,8 +162,7 @@ TEST(few_pairs_of_tiny_elements)
     for (size_t i = 0; i < M * M; i++)
         tiny[i] = ldexp(a[i], EXPONENT);
     assert_true(ny_eigen_is_few(M, FEW));
-    assert_int_equal(ny_eigen_top(ctx, ny_matrix(tiny, M, M), FEW, values, ny_matrix(v, FEW, M)),
-                     NY_OK);
+    CHECK(ny_eigen_top(ctx, ny_matrix(tiny, M, M), FEW, values, ny_matrix(v, FEW, M)));
     for (size_t p = 0; p < FEW; p++)
         assert_near(values[p] = ldexp(values[p], -EXPONENT), spectrum[p], 1e-10);
     assert_eigenpairs(a, M, values, ny_matrix(v, FEW, M), 1e-9);
@@ -181,8 +179,7 @@ TEST(copies_of_an_eigenvalue_are_all_found)
             a[i * M + i] = i < COPIES ? 1
                                       : 0.498 + 0.5 * exp(-(0.02 + 0.002 * slope) *
                                                           ((double)i + 1 - COPIES));
-        assert_int_equal(ny_eigen_top(ctx, ny_matrix(a, M, M), FEW, values, ny_matrix(v, FEW, M)),
-                         NY_OK);
+        CHECK(ny_eigen_top(ctx, ny_matrix(a, M, M), FEW, values, ny_matrix(v, FEW, M)));
         for (size_t p = 0; p < COPIES; p++)
             assert_near(values[p], 1, 1e-13);
         memset(a, 0, M * M * sizeof(*a));
@@ -203,9 +200,8 @@ TEST(parts_of_equal_eigenvalues)
 
                 for (size_t i = 0; i < n * n; i++)
                     work[i] = a[i] = i / n != i % n ? -side : blocks ? (double)(i % n % 2) : 1;
-                assert_int_equal(ny_eigen_top(ctx, ny_matrix(work, n, n), count, values,
-                                              ny_matrix(v, count, n)),
-                                 NY_OK);
+                CHECK(ny_eigen_top(ctx, ny_matrix(work, n, n), count, values,
+                                   ny_matrix(v, count, n)));
                 for (size_t p = 0; p < count; p++)
                     assert_near(values[p], blocks ? p < n / 2 : p + 1 < n ? 1 + side : 0, 1e-13);
                 assert_eigenpairs(a, n, values, ny_matrix(v, count, n), 1e-12);
@@ -341,9 +337,8 @@ TEST(few_pairs_do_not_depend_on_threads)
         assert_int_equal(ny_context_new(&own), NY_OK);
         ny_context_set_threads(own, 1 + 2 * t);
         ny_context_set_memory(own, ny_eigen_few_bytes(M, COUNT) + 1024);
-        assert_int_equal(
-            ny_eigen_few(own, ny_matrix(a, M, M), values[t], ny_matrix(v[t], COUNT, M), &settled),
-            NY_OK);
+        CHECK(
+            ny_eigen_few(own, ny_matrix(a, M, M), values[t], ny_matrix(v[t], COUNT, M), &settled));
         assert_true(settled && ny_memory_used(own) == 0);
         ny_context_free(own);
     }
@@ -367,8 +362,7 @@ TEST(randomized_finds_decaying_spectra)
         struct ny_matrix V = ny_matrix(v, COUNT, M);
         double worst = 0;
 
-        assert_int_equal(ny_eigen_randomized(ctx, ny_matrix(a, M, M), COUNT, &how, values, V),
-                         NY_OK);
+        CHECK(ny_eigen_randomized(ctx, ny_matrix(a, M, M), COUNT, &how, values, V));
         for (size_t p = 0; p < COUNT; p++) {
             assert_true(isfinite(values[p])); /* fmax() leaves NaN out */
             worst = fmax(worst, fabs(values[p] / spectrum[p] - 1));
@@ -385,8 +379,7 @@ TEST(randomized_finds_decaying_spectra)
         struct ny_randomized how = {5, 1, 3};
         struct ny_matrix V = ny_matrix(v, count, M);
 
-        assert_int_equal(ny_eigen_randomized(ctx, ny_matrix(a, M, M), count, &how, values, V),
-                         NY_OK);
+        CHECK(ny_eigen_randomized(ctx, ny_matrix(a, M, M), count, &how, values, V));
         assert_eigenpairs(a, M, values, V, 1e-10);
     }
 }
@@ -401,13 +394,12 @@ TEST(randomized_on_a_singular_indefinite_matrix)
 
     spectrum[M - 1] = -2;
     a = with_spectrum(spectrum, M, 30);
-    assert_int_equal(ny_eigen_randomized(ctx, ny_matrix(a, M, M), COUNT, &how, values,
-                                         ny_matrix(v, COUNT, M)), NY_OK);
+    CHECK(
+        ny_eigen_randomized(ctx, ny_matrix(a, M, M), COUNT, &how, values, ny_matrix(v, COUNT, M)));
     for (size_t p = 0; p < COUNT; p++)
         assert_near(values[p], p < 7 ? spectrum[p] : 0, 1e-12);
     assert_eigenpairs(a, M, values, ny_matrix(v, COUNT, M), 1e-11);
-    assert_int_equal(ny_eigen_randomized(ctx, ny_matrix(a, M, M), M, &how, values,
-                                         ny_matrix(v, M, M)), NY_OK);
+    CHECK(ny_eigen_randomized(ctx, ny_matrix(a, M, M), M, &how, values, ny_matrix(v, M, M)));
     assert_near(values[M - 1], -2, 1e-12);
 }
 
@@ -425,8 +417,8 @@ TEST(randomized_depends_on_the_seed_alone)
         struct ny_randomized how = {3, 1, run < 3 ? 7 : 8};
 
         ny_context_set_threads(ctx, run + 1);
-        assert_int_equal(ny_eigen_randomized(ctx, ny_matrix(a, M, M), COUNT, &how, values[run],
-                                             ny_matrix(v, COUNT, M)), NY_OK);
+        CHECK(ny_eigen_randomized(ctx, ny_matrix(a, M, M), COUNT, &how, values[run],
+                                  ny_matrix(v, COUNT, M)));
     }
     ny_context_set_threads(ctx, 0);
     ny_blas_parallel(ctx, SIZE_MAX);

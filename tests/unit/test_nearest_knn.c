@@ -41,15 +41,14 @@ static void run_knn(const struct cloud *cloud, size_t t, uint64_t panels, unsign
         struct ny_neighbors lists;
 
         assert_int_equal(ny_neighbors_new(&lists, ctx, first, rows, ny_knn_width(&knn)), NY_OK);
-        if (ny_knn_pass(&knn, &lists, 0, NULL, NULL)) fail_msg("%s", ny_context_message(ctx));
+        CHECK(ny_knn_pass(&knn, &lists, 0, NULL, NULL));
         for (size_t i = 0; i < rows; i += NY_MEASURE_ROWS) {
             size_t count = rows - i < NY_MEASURE_ROWS ? rows - i : NY_MEASURE_ROWS;
 
             part.row = out->row + (first + i) * t;
             part.distance = out->distance + (first + i) * t;
             part.again = 0;
-            if (ny_knn_measure(&knn, &lists, first + i, count, &part))
-                fail_msg("%s", ny_context_message(ctx));
+            CHECK(ny_knn_measure(&knn, &lists, first + i, count, &part));
             out->again += part.again;
         }
         ny_neighbors_release(&lists);
@@ -76,8 +75,7 @@ static void check_knn(enum kind kind, enum ny_dtype dtype, size_t n, size_t d, s
     struct ny_held held;
 
     cloud_new(&cloud, kind, dtype, n, d, metric);
-    assert_int_equal(ny_held_new(&held, ny_store_rows(cloud.store), &cloud.spec, n, n, WORKERS),
-                     NY_OK);
+    CHECK(ny_held_new(&held, ny_store_rows(cloud.store), &cloud.spec, n, n, WORKERS));
     run_knn(&cloud, t, 99, WORKERS, NULL, &read);
     run_knn(&cloud, t, 99, WORKERS, &held, &got);
     check_same(&read, &got, n * t);

@@ -128,11 +128,10 @@ static void check_tree(enum kind kind, enum ny_dtype dtype, size_t n, size_t d, 
     struct ny_box_tree tree;
 
     newcomers_new(&new, &shape, 203, &ny_kernel_euclidean);
-    if (ny_tree_new(&tree, &new.knn)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_tree_new(&tree, &new.knn));
     for (unsigned workers = 1; workers <= 2; workers++) {
         new.knn.workers = workers;
-        if (ny_tree_nearest(&tree, &new.cloud.spec, new.raw, new.count, &new.got))
-            fail_msg("%s", ny_context_message(ctx));
+        CHECK(ny_tree_nearest(&tree, &new.cloud.spec, new.raw, new.count, &new.got));
         check_same(&new, kind);
     }
     ny_tree_release(&tree);
@@ -182,9 +181,8 @@ static struct ny_sieve_learned by_sieve(struct newcomers *new, double recall, si
     ny_memory_peak_reset(ctx);
     ny_sieve_count(&counted, &new->knn, &new->cloud.spec, held, new->count, false);
     bytes = ny_layout_most(&counted);
-    if (ny_sieve_new(&sieve, &new->knn, &new->cloud.spec, held, recall < 1) ||
-        ny_sieve_search(&sieve, &lot, &new->got, &learned))
-        fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_sieve_new(&sieve, &new->knn, &new->cloud.spec, held, recall < 1) ||
+          ny_sieve_search(&sieve, &lot, &new->got, &learned));
     ny_sieve_release(&sieve);
     if (ny_memory_peak(ctx) > used + bytes)
         fail_msg("%zu × %zu: %zu bytes, of which %zu were told", new->cloud.n, new->cloud.d,

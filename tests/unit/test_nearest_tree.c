@@ -36,12 +36,12 @@ static void by_pairs(const struct cloud *cloud, size_t t, const struct lists *ou
     struct ny_neighbors lists;
 
     assert_int_equal(ny_neighbors_new(&lists, ctx, 0, cloud->n, ny_knn_width(&knn)), NY_OK);
-    if (ny_knn_pass(&knn, &lists, 0, NULL, NULL)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_knn_pass(&knn, &lists, 0, NULL, NULL));
     for (size_t i = 0; i < cloud->n; i += NY_MEASURE_ROWS) {
         size_t count = cloud->n - i < NY_MEASURE_ROWS ? cloud->n - i : NY_MEASURE_ROWS;
         struct ny_measured part = {out->row + i * t, distance + i * t, 0};
 
-        if (ny_knn_measure(&knn, &lists, i, count, &part)) fail_msg("%s", ny_context_message(ctx));
+        CHECK(ny_knn_measure(&knn, &lists, i, count, &part));
     }
     for (size_t i = 0; i < cloud->n * t; i++)
         out->distance[i] = (float)distance[i];
@@ -74,12 +74,12 @@ static void by_tree(const struct cloud *cloud, size_t t, size_t last, unsigned w
     struct ny_knn knn = knn_of(cloud, t, workers);
     struct ny_box_tree tree;
 
-    if (ny_tree_new(&tree, &knn)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_tree_new(&tree, &knn));
     for (uint64_t first = 0; first <= last; first += last ? last : 1) {
         struct taken to = {out, t, first};
 
         memset(out->row + first * t, 0xee, (cloud->n - first) * t * sizeof(uint32_t));
-        if (ny_tree_search(&tree, first, take, &to)) fail_msg("%s", ny_context_message(ctx));
+        CHECK(ny_tree_search(&tree, first, take, &to));
     }
     ny_tree_release(&tree);
 }
@@ -192,8 +192,8 @@ static double work_for(enum kind kind, size_t n)
 
     cloud_new(&cloud, kind, NY_F32, n, 3, &ny_kernel_euclidean);
     knn = knn_of(&cloud, 5, 1);
-    if (ny_tree_new(&tree, &knn)) fail_msg("%s", ny_context_message(ctx));
-    if (ny_tree_pilot(&tree, tree.leaves, &work)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_tree_new(&tree, &knn));
+    CHECK(ny_tree_pilot(&tree, tree.leaves, &work));
     ny_tree_release(&tree);
     cloud_free(&cloud);
     return (double)(work.boxes + work.rows + work.moves);

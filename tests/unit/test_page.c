@@ -11,29 +11,19 @@
 
 enum { ROWS = 300, SIDE = 8, COLUMNS = SIDE * SIDE };
 
-struct fixture {
-    struct api_case in;
-    char rows[192], page[192];
-};
+static struct api_case in;
+static char rows_path[192], page_path[192];
 
-static int setup(void **state)
+static void setup(void)
 {
-    struct fixture *f = calloc(1, sizeof(*f));
-
-    if (!f || api_case_begin(&f->in, "<b>it's.nys")) return -1;
-    snprintf(f->rows, sizeof(f->rows), "%s/rows.csv", f->in.folder);
-    snprintf(f->page, sizeof(f->page), "%s/page.html", f->in.folder);
-    *state = f;
-    return 0;
+    api_case_begin(&in, "<b>it's.nys");
+    snprintf(rows_path, sizeof(rows_path), "%s/rows.csv", in.folder);
+    snprintf(page_path, sizeof(page_path), "%s/page.html", in.folder);
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
-    struct fixture *f = *state;
-
-    api_case_end(&f->in);
-    free(f);
-    return 0;
+    api_case_end(&in);
 }
 
 /* Texts that would break out of a script, an attribute, an element, a template. */
@@ -53,11 +43,11 @@ static void set(struct ny_options *o, const char *name, const char *value)
 }
 
 /* Images of 8 × 8 bytes, with labels as words. */
-static void make_store(struct fixture *f)
+static void make_store(void)
 {
-    const char *path = f->rows;
+    const char *path = rows_path;
     struct ny_options *o;
-    FILE *rows = fopen(f->rows, "w");
+    FILE *rows = fopen(rows_path, "w");
 
     for (int i = 0; i < ROWS; i++) {
         for (int j = 0; j < COLUMNS; j++)
@@ -68,28 +58,27 @@ static void make_store(struct fixture *f)
         fprintf(rows, "\"\n");
     }
     fclose(rows);
-    o = options_with(f->in.ctx, "label-column=65 dtype=u8");
-    if (ny_import(f->in.ctx, f->in.store, &path, 1, o, NULL))
-        fail_msg("%s", ny_context_message(f->in.ctx));
+    o = options_with(in.ctx, "label-column=65 dtype=u8");
+    if (ny_import(in.ctx, in.store, &path, 1, o, NULL)) fail_msg("%s", ny_context_message(in.ctx));
     ny_options_free(o);
-    o = options_with(f->in.ctx, "landmarks=20 components=3");
-    if (ny_fit(f->in.ctx, f->in.store, "a", o, NULL)) fail_msg("%s", ny_context_message(f->in.ctx));
+    o = options_with(in.ctx, "landmarks=20 components=3");
+    if (ny_fit(in.ctx, in.store, "a", o, NULL)) fail_msg("%s", ny_context_message(in.ctx));
     ny_options_free(o);
 }
 
-static char *report(struct fixture *f, const char *option, const char *value)
+static char *report(const char *option, const char *value)
 {
     const char *name = "a";
     struct ny_options *o;
     size_t bytes;
     char *text;
 
-    assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
+    assert_int_equal(ny_options_new(&o, in.ctx), NY_OK);
     if (option) set(o, option, value);
-    if (ny_write_report(f->in.ctx, f->in.store, &name, 1, f->page, o))
-        fail_msg("%s", ny_context_message(f->in.ctx));
+    if (ny_write_report(in.ctx, in.store, &name, 1, page_path, o))
+        fail_msg("%s", ny_context_message(in.ctx));
     ny_options_free(o);
-    text = file_content(f->page, &bytes);
+    text = file_content(page_path, &bytes);
     return text;
 }
 
@@ -136,15 +125,14 @@ static const char *text_at(const json_t *object, const char *key)
 
 TEST(test_data)
 {
-    struct fixture *f = *state;
     float *y = malloc(ROWS * 3 * sizeof(float));
     char *page;
     json_t *data, *component;
 
-    make_store(f);
-    page = report(f, NULL, NULL);
+    make_store();
+    page = report(NULL, NULL);
     data = data_of(page);
-    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", 0, ROWS, y), NY_OK);
+    assert_int_equal(ny_embedding_read(in.ctx, in.store, "a", 0, ROWS, y), NY_OK);
     double *rows = (void *)decode(text_at(data, "rows"));
     assert_int_equal(json_array_size(json_object_get(data, "components")), 3);
     for (size_t k = 0; k < 3; k++) {
@@ -177,15 +165,14 @@ TEST(test_data)
 
 TEST(test_images)
 {
-    struct fixture *f = *state;
     char *page;
     json_t *data;
     unsigned char *grey;
     struct ny_options *o;
     const char *name = "a";
 
-    make_store(f);
-    page = report(f, NULL, NULL);
+    make_store();
+    page = report(NULL, NULL);
     data = data_of(page);
     assert_int_equal(json_integer_value(json_object_get(json_object_get(data, "images"), "count")),
                      ROWS);
@@ -196,19 +183,19 @@ TEST(test_images)
     free(grey);
     json_decref(data);
     free(page);
-    page = report(f, "image", "none");
+    page = report("image", "none");
     data = data_of(page);
     assert_true(json_is_null(json_object_get(data, "images")));
     json_decref(data);
     free(page);
-    page = report(f, "image", "4x16");
+    page = report("image", "4x16");
     data = data_of(page);
     assert_int_equal(json_integer_value(json_object_get(json_object_get(data, "images"), "width")),
                      16);
     json_decref(data);
     free(page);
-    o = options_with(f->in.ctx, "image=5x5");
-    assert_int_equal(ny_write_report(f->in.ctx, f->in.store, &name, 1, f->page, o), NY_EUSAGE);
+    o = options_with(in.ctx, "image=5x5");
+    assert_int_equal(ny_write_report(in.ctx, in.store, &name, 1, page_path, o), NY_EUSAGE);
     ny_options_free(o);
 }
 
@@ -225,11 +212,10 @@ static size_t occurrences(const char *text, const char *word)
 
 TEST(test_hostile_text)
 {
-    struct fixture *f = *state;
     char *page;
 
-    make_store(f);
-    page = report(f, "title", "</title><script>alert(4)</script>{{js}}");
+    make_store();
+    page = report("title", "</title><script>alert(4)</script>{{js}}");
     assert_int_equal(occurrences(page, "<script"), 2); /* the data, and the page's own */
     assert_int_equal(occurrences(page, "</script>"), 2);
     assert_int_equal(occurrences(page, "<img"), 0);
@@ -239,7 +225,7 @@ TEST(test_hostile_text)
     assert_non_null(strstr(page, "{{js}}")); /* text, not a hole */
     assert_null(strstr(page, "\xff"));
     free(page);
-    page = report(f, NULL, NULL);
+    page = report(NULL, NULL);
     assert_non_null(strstr(page, "<title>Kernel PCA of 300 rows</title>"));
     assert_non_null(strstr(page, "<p>&#60;b&#62;it&#39;s.nys: 300 rows of 64 columns"));
     assert_int_equal(occurrences(page, "<b>"), 0);

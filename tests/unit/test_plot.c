@@ -11,51 +11,41 @@
 /* The rectangle of the axes in 1600 × 1200. */
 enum { LEFT = 150, TOP = 122, RIGHT = 1300, BOTTOM = 1082, FEW = 12, MANY = 6000 };
 
-struct fixture {
-    struct api_case in;
-    char picture[192];
-};
+static struct api_case in;
+static char picture[192];
 
-static int setup(void **state)
+static void setup(void)
 {
-    struct fixture *f = lend_zeros(sizeof(*f));
-
-    if (!f || api_case_begin(&f->in, "points.nys")) return -1;
-    snprintf(f->picture, sizeof(f->picture), "%s/picture.png", f->in.folder);
-    *state = f;
-    return 0;
+    api_case_begin(&in, "points.nys");
+    snprintf(picture, sizeof(picture), "%s/picture.png", in.folder);
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
-    struct fixture *f = *state;
-
-    api_case_end(&f->in);
-    return 0;
+    api_case_end(&in);
 }
 
 /* `rows` in two columns, `labels` of them; pca is then a rotation. */
-static void make_store(struct fixture *f, const float *rows, size_t count, const double *labels)
+static void make_store(const float *rows, size_t count, const double *labels)
 {
     struct ny_options *o;
 
-    assert_int_equal(ny_append_rows(f->in.ctx, f->in.store, rows, count, 2, labels), NY_OK);
-    o = options_with(f->in.ctx, "map=pca approx=exact");
-    assert_int_equal(ny_fit(f->in.ctx, f->in.store, "a", o, NULL), NY_OK);
+    assert_int_equal(ny_append_rows(in.ctx, in.store, rows, count, 2, labels), NY_OK);
+    o = options_with(in.ctx, "map=pca approx=exact");
+    assert_int_equal(ny_fit(in.ctx, in.store, "a", o, NULL), NY_OK);
     ny_options_free(o);
 }
 
-static cairo_surface_t *plot(struct fixture *f, const char *option, const char *value)
+static cairo_surface_t *plot(const char *option, const char *value)
 {
     struct ny_options *o;
     cairo_surface_t *image;
 
-    assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
+    assert_int_equal(ny_options_new(&o, in.ctx), NY_OK);
     if (option) assert_int_equal(ny_options_set(o, option, value), NY_OK);
-    if (ny_plot(f->in.ctx, f->in.store, "a", f->picture, o))
-        fail_msg("%s", ny_context_message(f->in.ctx));
+    if (ny_plot(in.ctx, in.store, "a", picture, o)) fail_msg("%s", ny_context_message(in.ctx));
     ny_options_free(o);
-    image = cairo_image_surface_create_from_png(f->picture);
+    image = cairo_image_surface_create_from_png(picture);
     assert_int_equal(cairo_surface_status(image), CAIRO_STATUS_SUCCESS);
     assert_int_equal(cairo_image_surface_get_width(image), 1600);
     assert_int_equal(cairo_image_surface_get_height(image), 1200);
@@ -119,7 +109,6 @@ static bool is_paper(uint32_t color)
 
 TEST(test_few_points)
 {
-    struct fixture *f = *state;
     float rows[2 * FEW], y[2 * FEW];
     double labels[FEW];
     cairo_surface_t *image;
@@ -129,9 +118,9 @@ TEST(test_few_points)
         rows[2 * i + 1] = (float)(4 * sin(0.52 * i));
         labels[i] = i % 4 ? i % 4 : (double)NAN;
     }
-    make_store(f, rows, FEW, labels);
-    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", 0, FEW, y), NY_OK);
-    image = plot(f, NULL, NULL);
+    make_store(rows, FEW, labels);
+    assert_int_equal(ny_embedding_read(in.ctx, in.store, "a", 0, FEW, y), NY_OK);
+    image = plot(NULL, NULL);
     for (size_t i = 0; i < FEW; i++) {
         uint32_t wanted = i % 4 ? ny_class_color[i % 4 - 1] : NY_NO_CLASS_COLOR;
         double at[2];
@@ -143,7 +132,7 @@ TEST(test_few_points)
     cairo_surface_destroy(image);
 }
 
-static void make_many(struct fixture *f, float *y)
+static void make_many(float *y)
 {
     float *rows = lend(2 * MANY * sizeof(float));
     double *labels = lend(MANY * sizeof(double));
@@ -157,19 +146,18 @@ static void make_many(struct fixture *f, float *y)
     }
     rows[0] = 15;
     rows[1] = 12;
-    make_store(f, rows, MANY, labels);
-    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", 0, MANY, y), NY_OK);
+    make_store(rows, MANY, labels);
+    assert_int_equal(ny_embedding_read(in.ctx, in.store, "a", 0, MANY, y), NY_OK);
 }
 
 TEST(test_many_points)
 {
-    struct fixture *f = *state;
     float *y = lend(2 * MANY * sizeof(float));
     cairo_surface_t *image;
     size_t ink = 0;
 
-    make_many(f, y);
-    image = plot(f, "color", "density");
+    make_many(y);
+    image = plot("color", "density");
     for (size_t i = 0; i < MANY; i++) {
         double at[2];
 
@@ -185,13 +173,12 @@ TEST(test_many_points)
 
 TEST(test_colors_of_many)
 {
-    struct fixture *f = *state;
     float *y = lend(2 * MANY * sizeof(float));
     cairo_surface_t *image;
     double at[2];
 
-    make_many(f, y);
-    image = plot(f, NULL, NULL); /* labels */
+    make_many(y);
+    image = plot(NULL, NULL); /* labels */
     for (size_t i = 0; i < 2; i++) {
         uint32_t seen;
 
@@ -200,7 +187,7 @@ TEST(test_colors_of_many)
         assert_true(distance(seen, ny_class_color[i]) < distance(seen, ny_class_color[1 - i]));
     }
     cairo_surface_destroy(image);
-    image = plot(f, "color", "1");
+    image = plot("color", "1");
     for (size_t i = 0, ends[2] = {0, 0}; i < MANY; i++) {
         if (y[2 * i] < y[2 * ends[0]]) ends[0] = i;
         if (y[2 * i] > y[2 * ends[1]]) ends[1] = i;
@@ -218,7 +205,7 @@ TEST(test_colors_of_many)
 }
 
 /* At each place of a grid lie six points or more; one of them all is of another class. */
-static void check_rare(struct fixture *f, size_t count, const char *names)
+static void check_rare(size_t count, const char *names)
 {
     float *rows = lend(2 * count * sizeof(float)), *y = lend(2 * count * sizeof(float));
     double *labels = lend_zeros(count * sizeof(double)), at[2];
@@ -230,9 +217,9 @@ static void check_rare(struct fixture *f, size_t count, const char *names)
         rows[2 * i + 1] = (float)(i / 25 % 10);
     }
     labels[0] = 1;
-    make_store(f, rows, count, labels);
-    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", 0, count, y), NY_OK);
-    image = plot(f, "names", names); /* colours are those of labels */
+    make_store(rows, count, labels);
+    assert_int_equal(ny_embedding_read(in.ctx, in.store, "a", 0, count, y), NY_OK);
+    image = plot("names", names); /* colours are those of labels */
     place(y, count, 0, at);
     seen = pixel(image, at[0], at[1]);
     assert_true(distance(seen, ny_class_color[1]) < distance(seen, ny_class_color[0]));
@@ -244,22 +231,21 @@ static void check_rare(struct fixture *f, size_t count, const char *names)
 
 TEST(test_a_rare_class_of_few)
 {
-    check_rare(*state, 1500, "no");
+    check_rare(1500, "no");
 }
 
 TEST(test_a_rare_class_of_many)
 {
-    check_rare(*state, MANY, "no");
+    check_rare(MANY, "no");
 }
 
 TEST(test_a_name_does_not_hide_its_class)
 {
-    check_rare(*state, MANY, "yes");
+    check_rare(MANY, "yes");
 }
 
 TEST(test_axes)
 {
-    struct fixture *f = *state;
     float rows[2 * FEW], y[2 * FEW], turned[2 * FEW];
     cairo_surface_t *image;
     double at[2];
@@ -268,9 +254,9 @@ TEST(test_axes)
         rows[2 * i] = (float)(i * i);
         rows[2 * i + 1] = (float)(i % 5);
     }
-    make_store(f, rows, FEW, NULL);
-    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", 0, FEW, y), NY_OK);
-    image = plot(f, "axes", "2,1");
+    make_store(rows, FEW, NULL);
+    assert_int_equal(ny_embedding_read(in.ctx, in.store, "a", 0, FEW, y), NY_OK);
+    image = plot("axes", "2,1");
     for (size_t i = 0; i < FEW; i++) {
         turned[2 * i] = y[2 * i + 1];
         turned[2 * i + 1] = y[2 * i];
@@ -280,7 +266,7 @@ TEST(test_axes)
         assert_true(!is_paper(pixel(image, at[0], at[1])));
     }
     cairo_surface_destroy(image);
-    image = plot(f, "axes", "row,2");
+    image = plot("axes", "row,2");
     for (size_t i = 0; i < FEW; i++)
         turned[2 * i] = (float)i, turned[2 * i + 1] = y[2 * i + 1];
     for (size_t i = 0; i < FEW; i++) {
@@ -294,7 +280,6 @@ TEST(test_axes)
  * and one far away, that one has the colour of a single point. */
 TEST(test_density_of_few)
 {
-    struct fixture *f = *state;
     float rows[2 * FEW], y[2 * FEW];
     cairo_surface_t *image;
     double at[2];
@@ -303,9 +288,9 @@ TEST(test_density_of_few)
         rows[2 * i] = i ? (float)(0.01 * i) : 10;
         rows[2 * i + 1] = i ? (float)(0.01 * (i * 5 % FEW)) : 5;
     }
-    make_store(f, rows, FEW, NULL);
-    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", 0, FEW, y), NY_OK);
-    image = plot(f, "color", "density");
+    make_store(rows, FEW, NULL);
+    assert_int_equal(ny_embedding_read(in.ctx, in.store, "a", 0, FEW, y), NY_OK);
+    image = plot("color", "density");
     place(y, FEW, 0, at);
     assert_true(distance(pixel(image, at[0], at[1]), ny_amount_color(0)) < 100);
     place(y, FEW, 6, at);
@@ -327,7 +312,6 @@ static bool has_ink(cairo_surface_t *image, int x, bool all)
  * frame, with white between them, and nothing is cut off. */
 TEST(test_wide_numbers)
 {
-    struct fixture *f = *state;
     float rows[2 * FEW];
     double labels[FEW];
     cairo_surface_t *image;
@@ -338,8 +322,8 @@ TEST(test_wide_numbers)
         rows[2 * i + 1] = (float)(i % 5);
         labels[i] = 5605000 + i;
     }
-    make_store(f, rows, FEW, labels);
-    image = plot(f, "axes", "row,label");
+    make_store(rows, FEW, labels);
+    image = plot("axes", "row,label");
     assert_false(has_ink(image, 0, false));
     for (int x = 0; !has_ink(image, x, true); x++) {
         assert_true(x < RIGHT);
@@ -357,7 +341,6 @@ TEST(test_wide_numbers)
 /* A title that is too long ends in …, before the picture does. */
 TEST(test_long_title)
 {
-    struct fixture *f = *state;
     float rows[2 * FEW];
     char title[121];
     cairo_surface_t *image;
@@ -366,8 +349,8 @@ TEST(test_long_title)
         rows[i] = (float)(i * i % 7);
     memset(title, 'W', sizeof(title) - 1);
     title[sizeof(title) - 1] = '\0';
-    make_store(f, rows, FEW, NULL);
-    image = plot(f, "title", title);
+    make_store(rows, FEW, NULL);
+    image = plot("title", title);
     for (int line = 0; line < TOP; line++)
         for (int x = 1590; x < 1600; x++)
             assert_true(is_paper(pixel(image, x, line)));
@@ -377,17 +360,16 @@ TEST(test_long_title)
 /* All of it is in the budget, whatever the number of rows, and given back. */
 TEST(test_memory)
 {
-    struct fixture *f = *state;
     float *y = lend(2 * MANY * sizeof(float));
     struct ny_options *o;
 
-    make_many(f, y);
-    assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
-    ny_context_set_memory(f->in.ctx, 40 << 20);
-    assert_int_equal(ny_plot(f->in.ctx, f->in.store, "a", f->picture, o), NY_EBUDGET);
-    assert_true(access(f->picture, F_OK) != 0);
-    ny_context_set_memory(f->in.ctx, 128 << 20);
-    assert_int_equal(ny_plot(f->in.ctx, f->in.store, "a", f->picture, o), NY_OK);
+    make_many(y);
+    assert_int_equal(ny_options_new(&o, in.ctx), NY_OK);
+    ny_context_set_memory(in.ctx, 40 << 20);
+    assert_int_equal(ny_plot(in.ctx, in.store, "a", picture, o), NY_EBUDGET);
+    assert_true(access(picture, F_OK) != 0);
+    ny_context_set_memory(in.ctx, 128 << 20);
+    assert_int_equal(ny_plot(in.ctx, in.store, "a", picture, o), NY_OK);
     ny_options_free(o);
 }
 

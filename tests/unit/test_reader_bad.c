@@ -219,8 +219,7 @@ static const struct bad_case cases[] = {
 
 enum { BAD_CASES = sizeof(cases) / sizeof(*cases) };
 
-static void check(struct ny_context *ctx, const struct bad_case *bad, const char *how,
-                  const char *path, size_t batch_rows)
+static void check(const struct bad_case *bad, const char *how, const char *path, size_t batch_rows)
 {
     struct ny_reader_options options = bad->options;
     struct support_table table;
@@ -229,7 +228,7 @@ static void check(struct ny_context *ctx, const struct bad_case *bad, const char
 
     options.nan_option = true; /* as of an import */
     if (bad->labels) options.labels_file = support_text("labels.txt", bad->labels);
-    status = support_read(ctx, path, &options, batch_rows, &table);
+    status = support_read(path, &options, batch_rows, &table);
     error = ny_context_error(ctx);
     if (status != expected)
         fail_msg("case %td (%s): status %d, expected %d: %s", bad - cases, how, status, expected,
@@ -260,8 +259,8 @@ TEST(test_bad_files)
         unsigned char *bytes = bytes_of(bad, &length);
         const char *path = support_file(bad->name, bytes, length);
 
-        check(*state, bad, "file", path, 100);
-        check(*state, bad, "file, row by row", path, 1);
+        check(bad, "file", path, 100);
+        check(bad, "file, row by row", path, 1);
     }
 }
 
@@ -273,7 +272,7 @@ TEST(test_bad_gzip_files)
         char name[64];
 
         snprintf(name, sizeof(name), "%s.gz", bad->name);
-        if (!bad->file_only) check(*state, bad, "gzip", support_gzip(name, bytes, length), 2);
+        if (!bad->file_only) check(bad, "gzip", support_gzip(name, bytes, length), 2);
     }
 }
 
@@ -287,7 +286,7 @@ TEST(test_bad_pipes)
         /* a pipe has no name that would tell the format */
         if (!bad->file_only && (bad->options.format || bad->npy)) {
             pipe = support_pipe(bytes, length, 3);
-            check(*state, bad, "pipe", pipe.path, 2);
+            check(bad, "pipe", pipe.path, 2);
             support_pipe_close(&pipe);
         }
     }
@@ -295,12 +294,11 @@ TEST(test_bad_pipes)
 
 TEST(test_paths)
 {
-    struct ny_context *ctx = *state;
     struct support_table table;
 
-    assert_int_equal(support_read(ctx, support_path("absent.csv"), NULL, 1, &table), NY_EIO);
-    assert_int_equal(support_read(ctx, support_folder, NULL, 1, &table), NY_EIO);
-    assert_int_equal(support_read(ctx, "", NULL, 1, &table), NY_EIO);
+    assert_int_equal(support_read(support_path("absent.csv"), NULL, 1, &table), NY_EIO);
+    assert_int_equal(support_read(directory, NULL, 1, &table), NY_EIO);
+    assert_int_equal(support_read("", NULL, 1, &table), NY_EIO);
 }
 
 TEST(test_libsvm_pipe_needs_dims)
@@ -309,13 +307,12 @@ TEST(test_libsvm_pipe_needs_dims)
     const struct ny_reader_options options = {.format = "libsvm"};
     struct support_table table;
 
-    assert_int_equal(support_read(*state, pipe.path, &options, 1, &table), NY_EUSAGE);
+    assert_int_equal(support_read(pipe.path, &options, 1, &table), NY_EUSAGE);
     support_pipe_close(&pipe);
 }
 
 TEST(test_gzip_cut_or_damaged_anywhere)
 {
-    struct ny_context *ctx = *state;
     const char text[] = "1,2\n3,4\n5,6\n7,8\n9,10\n11,12\n";
     unsigned char packed[256];
     const char *path = support_gzip("cut.csv.gz", text, sizeof(text) - 1);
@@ -327,7 +324,7 @@ TEST(test_gzip_cut_or_damaged_anywhere)
     assert_in_range(length, 20, 200);
     for (size_t cut = 3; cut < length; cut++) {
         path = support_file("cut.csv.gz", packed, cut);
-        assert_int_equal(support_read(ctx, path, NULL, 2, &table), NY_EDATA);
+        assert_int_equal(support_read(path, NULL, 2, &table), NY_EDATA);
     }
     /* The data and their checksum begin at byte 10; a flip there is never silent, except in the few
      * bits that pad the data to a byte. */
@@ -336,7 +333,7 @@ TEST(test_gzip_cut_or_damaged_anywhere)
 
         packed[bit / 8] ^= (unsigned char)(1 << bit % 8);
         path = support_file("cut.csv.gz", packed, length);
-        status = support_read(ctx, path, NULL, 2, &table);
+        status = support_read(path, NULL, 2, &table);
         if (status == NY_END) {
             assert_int_equal(table.rows, 6);
             for (int i = 0; i < 12; i++)
@@ -352,7 +349,6 @@ TEST(test_gzip_cut_or_damaged_anywhere)
 
 TEST(test_field_above_64_kib)
 {
-    struct ny_context *ctx = *state;
     size_t length = 70000;
     char *text = lend(length);
     struct support_table table;
@@ -360,18 +356,15 @@ TEST(test_field_above_64_kib)
     memset(text, '1', length);
     memcpy(text, "1,2\n3,", 6);
     text[length - 1] = '\n';
-    assert_int_equal(support_read(ctx, support_file("x.csv", text, length), NULL, 2, &table),
-                     NY_EDATA);
+    assert_int_equal(support_read(support_file("x.csv", text, length), NULL, 2, &table), NY_EDATA);
     memset(text, 'x', length);
     memcpy(text, "1,2\n3,\"", 7); /* the quote is never closed */
-    assert_int_equal(support_read(ctx, support_file("x.csv", text, length), NULL, 2, &table),
-                     NY_EDATA);
+    assert_int_equal(support_read(support_file("x.csv", text, length), NULL, 2, &table), NY_EDATA);
 }
 
 /* A row of 40 MiB of short fields ends in an error of data or budget, never in more memory. */
 TEST(test_endless_line)
 {
-    struct ny_context *ctx = *state;
     size_t length = 40 << 20;
     char *text = lend(length);
     struct support_table table;
@@ -379,7 +372,7 @@ TEST(test_endless_line)
 
     for (size_t i = 0; i < length; i++)
         text[i] = i % 2 ? ',' : '1';
-    status = support_read(ctx, support_file("x.csv", text, length), NULL, 1, &table);
+    status = support_read(support_file("x.csv", text, length), NULL, 1, &table);
     assert_true(status == NY_EDATA || status == NY_EBUDGET);
     assert_int_equal(ny_memory_used(ctx), 0);
 }
@@ -400,8 +393,6 @@ TEST(test_every_budget)
         {support_file("budget.npy", npy, npy_length),
          {.columns = "2", .labels_file = support_text("budget.txt", "p\nq\nr\n")}},
     };
-    struct ny_context *ctx = *state;
-
     for (size_t i = 0; i < sizeof(inputs) / sizeof(*inputs); i++) {
         struct support_table table;
         size_t budget = 64, refused = 0;
@@ -409,7 +400,7 @@ TEST(test_every_budget)
 
         do {
             ny_context_set_memory(ctx, budget);
-            status = support_read(ctx, inputs[i].path, &inputs[i].options, 2, &table);
+            status = support_read(inputs[i].path, &inputs[i].options, 2, &table);
             assert_true(status == NY_END || status == NY_EBUDGET);
             assert_int_equal(ny_memory_used(ctx), 0);
             refused += status == NY_EBUDGET;
@@ -422,4 +413,4 @@ TEST(test_every_budget)
     ny_error_clear(ctx);
 }
 
-AROUND_ALL(support_setup, support_teardown)
+AROUND_ALL(support_setup, remove_folder)

@@ -119,8 +119,8 @@ static void check_table(const struct support_table *table, const struct kind *ki
 }
 
 /* Reads the bytes from a file, a gzip file and a pipe, in several batch sizes. */
-static void check_bytes(struct ny_context *ctx, const char *name, const unsigned char *bytes,
-                        size_t length, const struct kind *kind)
+static void check_bytes(const char *name, const unsigned char *bytes, size_t length,
+                        const struct kind *kind)
 {
     const char *format = strchr(name, '.') + 1;
     struct support_table table;
@@ -128,14 +128,14 @@ static void check_bytes(struct ny_context *ctx, const char *name, const unsigned
     char packed[64];
 
     for (size_t batch = 1; batch <= 7; batch += 3) {
-        assert_reads(ctx, support_file(name, bytes, length), NULL, batch, &table);
+        assert_reads(support_file(name, bytes, length), NULL, batch, &table);
         check_table(&table, kind, format);
     }
     snprintf(packed, sizeof(packed), "%s.gz", name);
-    assert_reads(ctx, support_gzip(packed, bytes, length), NULL, 4, &table);
+    assert_reads(support_gzip(packed, bytes, length), NULL, 4, &table);
     check_table(&table, kind, format);
     pipe = support_pipe(bytes, length, 5);
-    assert_reads(ctx, pipe.path, NULL, 4, &table);
+    assert_reads(pipe.path, NULL, 4, &table);
     check_table(&table, kind, format);
     support_pipe_close(&pipe);
 }
@@ -157,7 +157,7 @@ TEST(test_npy_types)
                      : big           ? '>'
                                      : '<',
                      kind->npy);
-            check_bytes(*state, "x.npy", file, support_npy(file, header, data, bytes), kind);
+            check_bytes("x.npy", file, support_npy(file, header, data, bytes), kind);
         }
 }
 
@@ -170,7 +170,7 @@ TEST(test_idx_types)
     for (size_t k = 0; k < count; k++, kind++) {
         if (!kind->idx) continue;
         file[2] = kind->idx;
-        check_bytes(*state, "x.idx", file, 16 + put_rows(file + 16, kind, true), kind);
+        check_bytes("x.idx", file, 16 + put_rows(file + 16, kind, true), kind);
     }
 }
 
@@ -196,8 +196,7 @@ TEST(test_npy_versions_and_spellings)
             used += put_element(file + used, text, version == 1 ? 2 : 4, false);
             memcpy(file + used, headers[h], text);
             memcpy(file + used + text, data, sizeof(data));
-            assert_reads(*state, support_file("x.npy", file, used + text + sizeof(data)), NULL, 2,
-                         &table);
+            assert_reads(support_file("x.npy", file, used + text + sizeof(data)), NULL, 2, &table);
             assert_int_equal(table.d, 2);
             assert_int_equal(table.rows, 3);
             for (int i = 0; i < 6; i++)
@@ -212,7 +211,7 @@ TEST(test_npy_one_dimension)
                                 "\1\2\3\4\5", 5);
     struct support_table table;
 
-    assert_reads(*state, support_file("x.npy", file, length), NULL, 2, &table);
+    assert_reads(support_file("x.npy", file, length), NULL, 2, &table);
     assert_int_equal(table.d, 1);
     assert_int_equal(table.rows, 5);
     assert_true(table.values[4] == 5);
@@ -245,7 +244,7 @@ TEST(test_requested_dtype)
             snprintf(header, sizeof(header),
                      "{'descr': '>%s', 'fortran_order': False, 'shape': (2, 3), }", kind->npy);
             length = support_npy(file, header, data, bytes);
-            assert_reads(*state, support_file("x.npy", file, length), &options, 2, &table);
+            assert_reads(support_file("x.npy", file, length), &options, 2, &table);
             assert_int_equal(table.dtype, dtypes[t]);
             for (int i = 0; i < 6; i++)
                 assert_true(table.values[i] == values[i]);
@@ -262,7 +261,7 @@ TEST(test_f64_may_be_rounded_to_f32)
     put_element(data, bits_of_f8(0.1), 8, false);
     length =
         support_npy(file, "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1), }", data, 8);
-    assert_reads(*state, support_file("x.npy", file, length), &options, 1, &table);
+    assert_reads(support_file("x.npy", file, length), &options, 1, &table);
     assert_true(table.values[0] == (double)0.1f);
 }
 
@@ -279,10 +278,10 @@ TEST(test_wide_rows)
         put_element(data + 2 * i, (i * 7) & 0x7fff, 2, true);
     length = support_npy(file, "{'descr': '>i2', 'fortran_order': False, 'shape': (3, 10001), }",
                          data, 2 * d * rows);
-    assert_reads(*state, support_file("x.npy", file, length), NULL, 2, &table);
+    assert_reads(support_file("x.npy", file, length), NULL, 2, &table);
     for (size_t i = 0; i < d * rows; i++)
         assert_true(table.values[i] == (double)((i * 7) & 0x7fff));
-    assert_reads(*state, support_file("x.npy", file, length), &options, 2, &table);
+    assert_reads(support_file("x.npy", file, length), &options, 2, &table);
     assert_int_equal(table.d, 5);
     for (size_t r = 0; r < rows; r++) {
         const size_t columns[] = {0, 4095, 4096, 4097, 10000};
@@ -315,7 +314,7 @@ TEST(test_nan_drop)
         for (size_t batch = 1; batch < 12; batch++) {
             const uint64_t kept[] = {0, 1, 2, 5, 6, 7, 8};
 
-            assert_reads(*state, support_file("x.npy", file, length), options[o], batch, &table);
+            assert_reads(support_file("x.npy", file, length), options[o], batch, &table);
             assert_int_equal(table.rows, 7);
             assert_int_equal(table.consumed, 10);
             assert_int_equal(table.dropped, 3);
@@ -339,32 +338,30 @@ TEST(test_vectors)
         for (int c = 0; c < 3; c++)
             length += put_element(file + length, bits_of_f4((float)r - 0.5f * (float)c), 4, false);
     }
-    assert_reads(*state, support_file("x.fvecs", file, length), NULL, 2, &table);
+    assert_reads(support_file("x.fvecs", file, length), NULL, 2, &table);
     assert_int_equal(table.claimed, 5);
     assert_int_equal(table.dtype, NY_F32);
     for (int i = 0; i < 15; i++)
         assert_true(table.values[i] == i / 3 - 0.5 * (i % 3));
     pipe = support_pipe(file, length, 7);
-    assert_reads(*state, pipe.path, &fvecs, 2, &table);
+    assert_reads(pipe.path, &fvecs, 2, &table);
     assert_true(table.claimed == NY_ROWS_UNKNOWN);
     assert_int_equal(table.rows, 5);
     assert_true(table.values[14] == 3);
     support_pipe_close(&pipe);
-    assert_reads(*state, support_file("x.dat", "\2\0\0\0\1\xff\2\0\0\0\3\4", 12), &bvecs, 4,
-                 &table);
+    assert_reads(support_file("x.dat", "\2\0\0\0\1\xff\2\0\0\0\3\4", 12), &bvecs, 4, &table);
     assert_int_equal(table.dtype, NY_U8);
     assert_int_equal(table.rows, 2);
     assert_true(table.values[1] == 255 && table.values[2] == 3);
 }
 
 /* skip(k), then reading, gives what reading all gives from row k on. */
-static void check_skip(struct ny_context *ctx, const char *path,
-                       const struct ny_reader_options *options)
+static void check_skip(const char *path, const struct ny_reader_options *options)
 {
     struct support_table all, rest;
     struct ny_reader *reader;
 
-    assert_reads(ctx, path, options, 3, &all);
+    assert_reads(path, options, 3, &all);
     for (uint64_t rows = 0; rows <= all.consumed; rows++) {
         uint64_t first = 0; /* the first kept row from `rows` on */
 
@@ -399,12 +396,12 @@ TEST(test_skip)
         bytes += put_element(data + bytes, bits_of_f4(i == 7 ? NAN : (float)i), 4, true);
     length = support_npy(file, "{'descr': '>f4', 'fortran_order': False, 'shape': (10, 2), }", data,
                          bytes);
-    check_skip(*state, support_file("x.npy", file, length), &drop);
-    check_skip(*state, support_gzip("x.npy.gz", file, length), &drop);
+    check_skip(support_file("x.npy", file, length), &drop);
+    check_skip(support_gzip("x.npy.gz", file, length), &drop);
     file[length - bytes + 7 * 4] = 0; /* no NaN any more */
     file[length - bytes + 7 * 4 + 1] = 0;
-    check_skip(*state, support_file("x.npy", file, length), &narrow);
-    check_skip(*state, support_file("x.bvecs", "\1\0\0\0a\1\0\0\0b\1\0\0\0c", 15), NULL);
+    check_skip(support_file("x.npy", file, length), &narrow);
+    check_skip(support_file("x.bvecs", "\1\0\0\0a\1\0\0\0b\1\0\0\0c", 15), NULL);
 }
 
 /* Reads more than one window and one direct read, and compares the bytes with their formula. */
@@ -424,7 +421,7 @@ TEST(test_large)
     paths[1] = support_gzip("x.npy.gz", file, length);
     for (int p = 0; p < 2; p++)
         for (size_t batch = 1; batch < 5000; batch += 1499) {
-            assert_reads(*state, paths[p], NULL, batch, &table);
+            assert_reads(paths[p], NULL, batch, &table);
             assert_int_equal(table.rows, rows);
             for (size_t i = 0; i < rows * d; i++)
                 if (table.values[i] != data[i]) fail_msg("value %zu", i);
@@ -432,7 +429,7 @@ TEST(test_large)
     for (int p = 0; p < 2; p++) { /* skipped in two steps, each beyond a window */
         struct ny_reader *reader;
 
-        assert_int_equal(ny_reader_open(&reader, *state, paths[p], NULL), NY_OK);
+        assert_int_equal(ny_reader_open(&reader, ctx, paths[p], NULL), NY_OK);
         assert_int_equal(ny_reader_skip(reader, 1100, 0), NY_OK);
         assert_int_equal(ny_reader_skip(reader, 1400, 0), NY_OK);
         assert_int_equal(support_rest(reader, 77, &table), NY_END);
@@ -472,16 +469,16 @@ TEST(test_labels_files)
         if (how == 2) options.labels_file = support_gzip("labels.gz", idx, sizeof(idx));
         if (how == 3) options.labels_file = support_text("labels.txt", "5\n-7\r\n 5 \n\"-7\"\n\n");
         for (size_t batch = 1; batch < 6; batch++) {
-            assert_reads(*state, path, &options, batch, &table);
+            assert_reads(path, &options, batch, &table);
             assert_int_equal(table.rows, 4);
             for (int i = 0; i < 4; i++)
                 assert_true(table.labels[i] == (i % 2 ? -7 : 5));
         }
     }
     options.labels_file = support_file("labels.idx", "\0\0\x08\1\0\0\0\3abc", 11);
-    assert_int_equal(support_read(*state, path, &options, 2, &table), NY_EDATA);
+    assert_int_equal(support_read(path, &options, 2, &table), NY_EDATA);
     options.labels_file = support_file("labels.idx", "\0\0\x08\2\0\0\0\4\0\0\0\2abcdefgh", 20);
-    assert_int_equal(support_read(*state, path, &options, 2, &table), NY_EDATA);
+    assert_int_equal(support_read(path, &options, 2, &table), NY_EDATA);
 }
 
 /* Labels follow their rows when others are dropped or skipped. */
@@ -503,7 +500,7 @@ TEST(test_labels_with_drop_and_skip)
         support_npy(file, "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 1), }", data, 16));
     options.labels_file = support_text("labels.txt", "a\nb\nc\nd\n");
     for (uint64_t rows = 0; rows < 4; rows++) {
-        assert_int_equal(ny_reader_open(&reader, *state, path, &options), NY_OK);
+        assert_int_equal(ny_reader_open(&reader, ctx, path, &options), NY_OK);
         assert_true(ny_reader_table(reader)->labels);
         assert_int_equal(ny_reader_skip(reader, rows, rows > 1), NY_OK);
         assert_int_equal(support_rest(reader, 2, &table), NY_END);
@@ -518,4 +515,4 @@ TEST(test_labels_with_drop_and_skip)
     }
 }
 
-AROUND_ALL(support_setup, support_teardown)
+AROUND_ALL(support_setup, remove_folder)

@@ -27,13 +27,12 @@ static void by_rows(struct npz_case_array arrays[5])
     npz_case_matrix(arrays, "csr", shape, indptr, ROWS, indices, data, ENTRIES);
 }
 
-static void check_wanted(struct ny_context *ctx, const char *path,
-                         const struct ny_reader_options *options)
+static void check_wanted(const char *path, const struct ny_reader_options *options)
 {
     for (size_t batch = 1; batch <= ROWS + 1; batch++) {
         struct support_table table;
 
-        assert_reads(ctx, path, options, batch, &table);
+        assert_reads(path, options, batch, &table);
         assert_string_equal(table.format, "npz");
         assert_int_equal(table.rows, ROWS);
         assert_int_equal(table.d, COLUMNS);
@@ -41,12 +40,12 @@ static void check_wanted(struct ny_context *ctx, const char *path,
     }
 }
 
-static void refuses(struct ny_context *ctx, const char *path, int status)
+static void refuses(const char *path, int status)
 {
     const struct ny_reader_options options = {0};
     struct support_table table;
 
-    assert_int_equal(support_read(ctx, path, &options, 3, &table), status);
+    assert_int_equal(support_read(path, &options, 3, &table), status);
     assert_string_equal(ny_context_error(ctx)->file, path);
 }
 
@@ -59,7 +58,6 @@ TEST(rows_come_stored_deflated_and_with_64_bits)
     by_rows(arrays);
     for (int way = 0; way < 4; way++)
         check_wanted(
-            *state,
             write_npz(arrays, 5, (struct npz_case_how){.deflate = way & 1, .zip64 = way & 2}),
             NULL);
 }
@@ -88,7 +86,7 @@ TEST(types_are_those_of_npy)
         arrays[4].descr = cases[i].descr;
         arrays[4].data = cases[i].data;
         arrays[4].bytes = cases[i].bytes * ENTRIES;
-        assert_reads(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NULL, 2, &table);
+        assert_reads(write_npz(arrays, 5, (struct npz_case_how){0}), NULL, 2, &table);
         assert_int_equal(table.dtype, cases[i].dtype);
         assert_memory_equal(table.values, wanted, sizeof(wanted));
     }
@@ -97,9 +95,9 @@ TEST(types_are_those_of_npy)
     arrays[1] =
         (struct npz_case_array){"indptr.npy", "<i8", "(5,)", wide_indptr, sizeof(wide_indptr)};
     arrays[2] = (struct npz_case_array){"format.npy", "<U3", "()", "c\0\0\0s\0\0\0r\0\0\0", 12};
-    check_wanted(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NULL);
+    check_wanted(write_npz(arrays, 5, (struct npz_case_how){0}), NULL);
     arrays[2] = (struct npz_case_array){"format.npy", ">U3", "()", "\0\0\0c\0\0\0s\0\0\0r", 12};
-    check_wanted(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NULL);
+    check_wanted(write_npz(arrays, 5, (struct npz_case_how){0}), NULL);
 }
 
 TEST(columns_are_sorted_by_row)
@@ -112,11 +110,11 @@ TEST(columns_are_sorted_by_row)
     struct npz_case_array arrays[5];
 
     npz_case_matrix(arrays, "csc", shape, starts, COLUMNS, rows, values, ENTRIES);
-    check_wanted(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NULL);
+    check_wanted(write_npz(arrays, 5, (struct npz_case_how){0}), NULL);
     npz_case_matrix(arrays, "csr", turned, starts, COLUMNS, rows, values, ENTRIES);
-    check_wanted(*state, write_npz(arrays, 5, (struct npz_case_how){.deflate = true}), &transpose);
+    check_wanted(write_npz(arrays, 5, (struct npz_case_how){.deflate = true}), &transpose);
     npz_case_matrix(arrays, "csc", turned, indptr, ROWS, indices, data, ENTRIES);
-    check_wanted(*state, write_npz(arrays, 5, (struct npz_case_how){0}), &transpose);
+    check_wanted(write_npz(arrays, 5, (struct npz_case_how){0}), &transpose);
 }
 
 /* Rows may be in any order and name a column twice; zeros may be stored. */
@@ -128,7 +126,7 @@ TEST(rows_are_put_in_order)
     struct npz_case_array arrays[5];
 
     npz_case_matrix(arrays, "csr", shape, starts, ROWS, columns, values, 10);
-    check_wanted(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NULL);
+    check_wanted(write_npz(arrays, 5, (struct npz_case_how){0}), NULL);
 }
 
 TEST(sparse_rows_have_no_zeros)
@@ -140,9 +138,7 @@ TEST(sparse_rows_have_no_zeros)
     struct ny_reader *reader;
 
     by_rows(arrays);
-    assert_int_equal(
-        ny_reader_open(&reader, *state, write_npz(arrays, 5, (struct npz_case_how){0}), &options),
-        NY_OK);
+    CHECK(ny_reader_open(&reader, ctx, write_npz(arrays, 5, (struct npz_case_how){0}), &options));
     assert_int_equal(ny_reader_table(reader)->slots, 4);
     assert_int_equal(ny_reader_table(reader)->nnz, 2);
     assert_int_equal(ny_reader_next(reader, ROWS, &batch), NY_OK);
@@ -151,7 +147,7 @@ TEST(sparse_rows_have_no_zeros)
     assert_memory_equal(sparse.value, data, sizeof(data));
     assert_int_equal(ny_reader_next(reader, ROWS, &batch), NY_END);
     ny_reader_close(reader);
-    ny_csr_release(&sparse, *state);
+    ny_csr_release(&sparse, ctx);
 }
 
 /* ---- what is refused ------------------------------------------------------------------------ */
@@ -173,10 +169,10 @@ TEST(wrong_arrays_are_named)
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         by_rows(arrays);
         arrays[cases[i].array].data = cases[i].data;
-        refuses(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA);
+        refuses(write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA);
     }
     npz_case_matrix(arrays, "csc", shape, indptr, ROWS, indices, data, ENTRIES);
-    refuses(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA);
+    refuses(write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA);
 }
 
 TEST(wrong_members_are_named)
@@ -189,32 +185,30 @@ TEST(wrong_members_are_named)
     by_rows(arrays);
     for (size_t i = 0; i < 5; i++)
         for (int deflate = 0; deflate < 2; deflate++) {
-            refuses(*state,
-                    write_npz(arrays, 5,
+            refuses(write_npz(arrays, 5,
                               (struct npz_case_how){.deflate = deflate, .wrong_crc = names[i]}),
                     NY_EDATA);
-            refuses(*state,
-                    write_npz(arrays, 5,
+            refuses(write_npz(arrays, 5,
                               (struct npz_case_how){
                                   .deflate = deflate, .zip64 = true, .wrong_size = names[i]}),
                     NY_EDATA);
         }
-    refuses(*state, write_npz(arrays, 5, (struct npz_case_how){.method = 12}), NY_EDATA);
-    refuses(*state, write_npz(arrays, 5, (struct npz_case_how){.flags = 1}), NY_EDATA);
-    refuses(*state, write_npz(arrays, 4, (struct npz_case_how){0}), NY_EDATA);
-    refuses(*state, write_npz(arrays, 2, (struct npz_case_how){0}), NY_EDATA);
+    refuses(write_npz(arrays, 5, (struct npz_case_how){.method = 12}), NY_EDATA);
+    refuses(write_npz(arrays, 5, (struct npz_case_how){.flags = 1}), NY_EDATA);
+    refuses(write_npz(arrays, 4, (struct npz_case_how){0}), NY_EDATA);
+    refuses(write_npz(arrays, 2, (struct npz_case_how){0}), NY_EDATA);
     arrays[4].descr = "<c8";
     arrays[4].bytes = 0;
-    refuses(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA);
+    refuses(write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA);
     by_rows(arrays);
     arrays[4].shape = "(9,)";
-    refuses(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA);
+    refuses(write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA);
     by_rows(arrays);
     arrays[1].data = longer; /* which may well go on */
     arrays[1].bytes = sizeof(longer);
-    refuses(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA);
+    refuses(write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA);
     arrays[4] = (struct npz_case_array){"readme.txt", "|u1", "(1,)", "x", 1};
-    refuses(*state, write_npz(&arrays[4], 1, (struct npz_case_how){0}), NY_EDATA);
+    refuses(write_npz(&arrays[4], 1, (struct npz_case_how){0}), NY_EDATA);
 }
 
 /* An integer that f64 does not hold. */
@@ -226,10 +220,10 @@ TEST(large_integers_are_named)
 
     by_rows(arrays);
     arrays[4] = (struct npz_case_array){"data.npy", "<i8", "(8,)", wide, sizeof(wide)};
-    refuses(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA);
+    refuses(write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA);
     arrays[2].data = "csc"; /* the same lines, as columns of a matrix turned round */
     arrays[3].data = turned;
-    refuses(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA);
+    refuses(write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA);
 }
 
 /* More entries than are held at a time: rows that lie on both sides of the end of what is held keep
@@ -250,11 +244,11 @@ TEST(rows_cross_what_is_held)
     }
     npz_case_matrix(arrays, "csr", shape_of, starts, LINES, columns, NULL, ALL);
     arrays[4] = (struct npz_case_array){"data.npy", "<i8", "(36000,)", wide, sizeof(wide)};
-    assert_reads(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NULL, 2, &table);
+    assert_reads(write_npz(arrays, 5, (struct npz_case_how){0}), NULL, 2, &table);
     for (int k = 0; k < ALL; k++)
         assert_true(table.values[k] == (double)wide[k]);
     wide[LATE] = (1LL << 53) + 1;
-    refuses(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA);
+    refuses(write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA);
 }
 
 TEST(cut_archives_are_refused)
@@ -267,7 +261,7 @@ TEST(cut_archives_are_refused)
                                      (struct npz_case_how){.deflate = way & 1, .zip64 = way & 2});
 
         for (size_t cut = 4; cut < length; cut += 1 + cut % 7)
-            refuses(*state, support_file("cut.npz", archive, cut), NY_EDATA);
+            refuses(support_file("cut.npz", archive, cut), NY_EDATA);
     }
 }
 
@@ -302,8 +296,8 @@ TEST(changed_files_are_refused)
         struct ny_reader *reader;
         int file = open(path, O_WRONLY), status;
 
-        ny_error_clear(*state);
-        assert_int_equal(ny_reader_open(&reader, *state, path, &options), NY_OK);
+        ny_error_clear(ctx);
+        assert_int_equal(ny_reader_open(&reader, ctx, path, &options), NY_OK);
         assert_int_equal(pwrite(file, &changed, 4, (off_t)(at + 4 * (size_t)cases[i].line)), 4);
         status = support_rest(reader, 100, &table);
         assert_int_equal(status, cases[i].change ? NY_EDATA : NY_END);
@@ -323,9 +317,9 @@ TEST(pipes_and_gzip_are_refused)
     by_rows(arrays);
     length = npz_case_zip(archive, arrays, 5, (struct npz_case_how){0});
     pipe = support_pipe(archive, length, 100);
-    assert_int_equal(support_read(*state, pipe.path, &options, 2, &table), NY_EUSAGE);
+    assert_int_equal(support_read(pipe.path, &options, 2, &table), NY_EUSAGE);
     support_pipe_close(&pipe);
-    refuses(*state, support_gzip("m.npz.gz", archive, length), NY_EDATA);
+    refuses(support_gzip("m.npz.gz", archive, length), NY_EDATA);
 }
 
 /* Dense formats have no columns that could be points. */
@@ -334,8 +328,7 @@ TEST(transpose_is_for_sparse_matrices)
     const struct ny_reader_options options = {.transpose = true};
     struct support_table table;
 
-    assert_int_equal(support_read(*state, support_text("a.csv", "1,2\n"), &options, 2, &table),
-                     NY_EUSAGE);
+    assert_int_equal(support_read(support_text("a.csv", "1,2\n"), &options, 2, &table), NY_EUSAGE);
 }
 
-AROUND_ALL(support_setup, support_teardown)
+AROUND_ALL(support_setup, remove_folder)

@@ -168,7 +168,7 @@ TEST(test_texts)
         for (size_t batch = 1; batch < 4; batch++) {
             const char *path = support_text("text", cases[c].text);
 
-            assert_reads(*state, path, &cases[c].options, batch, &table);
+            assert_reads(path, &cases[c].options, batch, &table);
             check_table(&table, &cases[c]);
         }
 }
@@ -182,10 +182,10 @@ TEST(test_texts_through_pipes_and_gzip)
         size_t length = strlen(cases[c].text);
         struct support_pipe pipe = support_pipe(cases[c].text, length, 1);
 
-        assert_reads(*state, support_gzip("text.gz", cases[c].text, length), &options, 2, &table);
+        assert_reads(support_gzip("text.gz", cases[c].text, length), &options, 2, &table);
         check_table(&table, &cases[c]);
         if (strcmp(cases[c].format, "libsvm") == 0) options.dims = cases[c].d;
-        assert_reads(*state, pipe.path, &options, 2, &table);
+        assert_reads(pipe.path, &options, 2, &table);
         check_table(&table, &cases[c]);
         support_pipe_close(&pipe);
     }
@@ -208,8 +208,7 @@ TEST(test_every_cut)
         for (length = 9; length < pad - cut; length++, lines++)
             text[length] = '\n';
         memcpy(text + length, tail, tail_length);
-        assert_reads(*state, support_file("cut.csv", text, length + tail_length), &options, 2,
-                     &table);
+        assert_reads(support_file("cut.csv", text, length + tail_length), &options, 2, &table);
         assert_int_equal(table.rows, 3);
         assert_true(table.values[2] == 1.25 && table.values[3] == -300);
         assert_true(table.values[4] == 7 && table.values[5] == 8);
@@ -217,8 +216,8 @@ TEST(test_every_cut)
         /* lines are counted right across the cut: one in the first row, two CRLF, one in quotes */
         memcpy(text + length + tail_length, "bad,word,1\n", 11);
         path = support_file("cut.csv", text, length + tail_length + 11);
-        assert_int_equal(support_read(*state, path, &options, 2, &table), NY_EDATA);
-        assert_int_equal(ny_context_error(*state)->line, 1 + lines + 1 + 2 + 1 + 1);
+        assert_int_equal(support_read(path, &options, 2, &table), NY_EDATA);
+        assert_int_equal(ny_context_error(ctx)->line, 1 + lines + 1 + 2 + 1 + 1);
     }
 }
 
@@ -233,7 +232,7 @@ TEST(test_class_names)
 
     for (int i = 0; i < 3000; i++)
         end += sprintf(end, "%d,\"class \"\"%d\"\"\"\n", i, i * 7 % 1000);
-    assert_int_equal(ny_reader_open(&reader, *state, support_text("x.csv", text), &options), NY_OK);
+    assert_int_equal(ny_reader_open(&reader, ctx, support_text("x.csv", text), &options), NY_OK);
     assert_int_equal(support_rest(reader, 64, &table), NY_END);
     ny_reader_class_names(reader, &names, &count);
     assert_int_equal(count, 1000);
@@ -257,15 +256,14 @@ TEST(test_known_classes)
     struct ny_reader *reader;
     size_t count;
 
-    assert_int_equal(ny_classes_new(&options.classes, *state), NY_OK);
+    assert_int_equal(ny_classes_new(&options.classes, ctx), NY_OK);
     assert_int_equal(ny_classes_know(options.classes, animals, 2), NY_OK);
     ny_classes_names(options.classes, &names, &count);
     assert_int_equal(count, 0); /* no label yet */
     for (int i = 0; i < 2; i++) {
         struct support_table table;
 
-        assert_int_equal(ny_reader_open(&reader, *state, support_text("x.csv", texts[i]), &options),
-                         NY_OK);
+        CHECK(ny_reader_open(&reader, ctx, support_text("x.csv", texts[i]), &options));
         assert_int_equal(support_rest(reader, 64, &table), NY_END);
         for (int r = 0; r < 3; r++)
             assert_true(table.labels[r] == labels[i][r]);
@@ -289,14 +287,14 @@ TEST(test_most_classes)
     for (size_t i = 0; i < MOST; i++)
         snprintf(text + i * BYTES, BYTES + 1, "1,w%06zu\n", i);
     strcpy(text + MOST * BYTES, "1,w000007\n");
-    assert_int_equal(ny_reader_open(&reader, *state, support_text("x.csv", text), &options), NY_OK);
+    assert_int_equal(ny_reader_open(&reader, ctx, support_text("x.csv", text), &options), NY_OK);
     assert_int_equal(support_rest(reader, 4096, &table), NY_END);
     assert_int_equal(table.rows, MOST + 1);
     assert_true(table.labels[MOST] == 7);
     ny_reader_close(reader);
     strcpy(text + MOST * BYTES, "1,another\n");
-    ny_error_clear(*state);
-    assert_int_equal(ny_reader_open(&reader, *state, support_text("x.csv", text), &options), NY_OK);
+    ny_error_clear(ctx);
+    assert_int_equal(ny_reader_open(&reader, ctx, support_text("x.csv", text), &options), NY_OK);
     assert_int_equal(support_rest(reader, 4096, &table), NY_EDATA);
     ny_reader_close(reader);
 }
@@ -316,7 +314,7 @@ TEST(test_wide_row)
     for (int how = 0; how < 2; how++) {
         const char *path = how ? pipe.path : support_text("wide.csv", text);
 
-        assert_reads(*state, path, NULL, 1, &table);
+        assert_reads(path, NULL, 1, &table);
         assert_int_equal(table.d, d);
         assert_int_equal(table.rows, 2);
         for (size_t i = 0; i < 2 * d; i++)
@@ -340,11 +338,11 @@ TEST(test_skip_equals_reading)
             struct ny_reader *reader;
             uint64_t first = 0;
 
-            assert_reads(*state, path, &options[t], 3, &all);
+            assert_reads(path, &options[t], 3, &all);
             assert_int_equal(all.rows, 5);
             while (first < all.rows && all.source[first] < rows)
                 first++;
-            assert_int_equal(ny_reader_open(&reader, *state, path, &options[t]), NY_OK);
+            assert_int_equal(ny_reader_open(&reader, ctx, path, &options[t]), NY_OK);
             assert_int_equal(ny_reader_skip(reader, rows, rows - first), NY_OK);
             assert_int_equal(support_rest(reader, 2, &rest), NY_END);
             assert_int_equal(rest.rows, all.rows - first);
@@ -373,9 +371,9 @@ TEST(test_libsvm_base_of_a_pipe)
         length += (size_t)sprintf(text + length, "1 1:2\n");
     length += (size_t)sprintf(text + length, "1 0:2\n");
     pipe = support_pipe(text, length, 4096);
-    assert_int_equal(support_read(*state, pipe.path, &options, 100, &table), NY_EDATA);
+    assert_int_equal(support_read(pipe.path, &options, 100, &table), NY_EDATA);
     support_pipe_close(&pipe);
-    assert_reads(*state, support_file("x.svm", text, length), &options, 100, &table);
+    assert_reads(support_file("x.svm", text, length), &options, 100, &table);
     assert_true(table.values[0] == 0 && table.values[1] == 2); /* from 0: index 1 is the second */
 }
 
@@ -510,18 +508,17 @@ TEST(test_real_data)
         char path[512];
 
         snprintf(path, sizeof(path), "%s/%s", folder, files[f].path);
-        ny_error_clear(*state);
-        if (ny_reader_open(&reader, *state, path, &files[f].options) != NY_OK)
-            fail_msg("%s", ny_context_message(*state));
+        ny_error_clear(ctx);
+        CHECK(ny_reader_open(&reader, ctx, path, &files[f].options) != NY_OK);
         assert_string_equal(ny_reader_table(reader)->format, files[f].format);
         assert_int_equal(ny_reader_table(reader)->d, files[f].d);
         batch.values = lend(1000 * files[f].d * sizeof(double));
         while (ny_reader_next(reader, 1000, &batch) == NY_OK)
             rows += batch.count;
-        assert_string_equal(ny_context_message(*state), "");
+        assert_string_equal(ny_context_message(ctx), "");
         assert_int_equal(rows, files[f].rows);
         ny_reader_close(reader);
     }
 }
 
-AROUND_ALL(support_setup, support_teardown)
+AROUND_ALL(support_setup, remove_folder)

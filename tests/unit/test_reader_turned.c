@@ -49,7 +49,7 @@ static void check_rows(const struct support_table *table, uint64_t first, const 
                         (double)value_of(first + r, columns ? columns[c] : c));
 }
 
-static void read_all(struct ny_context *ctx, const char *path)
+static void read_all(const char *path)
 {
     static const uint64_t kept[KEPT] = {0, 16, 17, 36};
     const struct ny_reader_options lists[] = {
@@ -76,14 +76,13 @@ TEST(rows_are_those_of_the_array)
         char kind;
         size_t size;
     } types[] = {{'u', 1}, {'i', 2}, {'i', 4}, {'f', 4}, {'u', 8}, {'f', 8}};
-    struct ny_context *ctx = *state;
     const uint64_t budget = ny_context_memory(ctx);
     const uint64_t budgets[] = {budget, 1200 << 10, 700 << 10}; /* one block, some, many */
 
     for (size_t b = 0; b < 3; b++)
         for (size_t t = 0; t < sizeof(types) / sizeof(types[0]); t++) {
             ny_context_set_memory(ctx, budgets[b]);
-            read_all(ctx, write_table(types[t].kind, types[t].size));
+            read_all(write_table(types[t].kind, types[t].size));
             ny_context_set_memory(ctx, budget);
         }
 }
@@ -95,10 +94,10 @@ TEST(a_cut_file_is_an_error)
     struct support_table table;
     struct ny_reader *reader;
 
-    assert_int_equal(ny_reader_open(&reader, *state, path, NULL), NY_OK);
+    assert_int_equal(ny_reader_open(&reader, ctx, path, NULL), NY_OK);
     assert_int_equal(truncate(path, 4 * ROWS * (D - 1)), 0);
     assert_int_equal(support_rest(reader, 100, &table), NY_EDATA);
     ny_reader_close(reader);
 }
 
-AROUND_ALL(support_setup, support_teardown)
+AROUND_ALL(support_setup, remove_folder)

@@ -3,24 +3,7 @@
 
 #include "base/memory.h"
 #include "results/record.h"
-#include "support/test.h"
-
-static struct ny_context *ctx;
-
-static int start(void **state)
-{
-    (void)state;
-    return ny_context_new(&ctx) ? -1 : 0;
-}
-
-static int stop(void **state)
-{
-    size_t left = ny_memory_used(ctx);
-
-    (void)state;
-    ny_context_free(ctx);
-    return left == 0 ? 0 : -1;
-}
+#include "support/context.h"
 
 TEST(reports_are_read_as_they_were_filled)
 {

@@ -4,16 +4,13 @@
 #include "nystream.h"
 #include "model/embedding.h"
 #include "results/keep.h"
-#include "support/store_case.h"
-#include "support/test.h"
+#include "support/store_folder.h"
 
 /* Rows of two f64, (i, −i), in chunks of three; the last one has two. */
 enum { N = 101, ROWS = 3 };
 
-static struct ny_context *ctx;
 static struct ny_store *store;
 static struct ny_keep whole, short_one;
-static char folder[128];
 
 static const struct ny_embedding_layout layout = {
     .part = {"embedding"}, .rows = N, .row_bytes = 2 * sizeof(double), .chunk_rows = ROWS};
@@ -31,38 +28,26 @@ static void put_chunks(const char *name, uint64_t end)
             chunk[2 * i] = (double)(first + i);
             chunk[2 * i + 1] = -chunk[2 * i];
         }
-        assert_int_equal(
-            ny_batch_put(batch, name, "embedding", first / ROWS, chunk, rows * layout.row_bytes),
-            NY_OK);
+        CHECK(ny_batch_put(batch, name, "embedding", first / ROWS, chunk, rows * layout.row_bytes));
     }
     assert_int_equal(ny_batch_commit(batch), NY_OK);
 }
 
-static int start(void **state)
+static void start(void)
 {
-    char path[160];
-
-    (void)state;
-    case_directory(folder);
-    snprintf(path, sizeof(path), "%s/s.nys", folder);
-    if (ny_context_new(&ctx)) return -1;
+    make_folder();
     ny_context_set_threads(ctx, 3);
     assert_int_equal(ny_store_create(&store, ctx, path), NY_OK);
     whole = ny_store_keep(store, "whole");
     short_one = ny_store_keep(store, "short");
     put_chunks("whole", N);
     put_chunks("short", N - 1);
-    return 0;
 }
 
-static int stop(void **state)
+static void stop(void)
 {
-    (void)state;
     ny_store_close(store);
-    case_remove(folder);
-    assert_true(ny_memory_used(ctx) == 0);
-    ny_context_free(ctx);
-    return 0;
+    remove_folder();
 }
 
 static void gather(const uint64_t *rows, size_t count)
@@ -94,8 +79,7 @@ TEST(rows_in_a_range_are_read)
             double out[2 * N + 2];
 
             out[2 * (end - first)] = 0.5;
-            assert_int_equal(ny_embedding_rows(&whole, &layout, first, (size_t)(end - first), out),
-                             NY_OK);
+            CHECK(ny_embedding_rows(&whole, &layout, first, (size_t)(end - first), out));
             for (uint64_t i = first; i < end; i++)
                 assert_true(out[2 * (i - first)] == (double)i &&
                             out[2 * (i - first) + 1] == -(double)i);

@@ -2,28 +2,7 @@
 #include "job/job.h"
 #include "results/record.h"
 #include "nystream.h"
-#include "support/store_case.h"
-#include "support/test.h"
-
-static struct ny_context *ctx;
-static char folder[128], path[160];
-
-static int start(void **state)
-{
-    (void)state;
-    case_directory(folder);
-    snprintf(path, sizeof(path), "%s/s.nys", folder);
-    return ny_context_new(&ctx);
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    case_remove(folder);
-    assert_true(ny_memory_used(ctx) == 0);
-    ny_context_free(ctx);
-    return 0;
-}
+#include "support/store_folder.h"
 
 static struct ny_store *open_store(void)
 {
@@ -148,4 +127,4 @@ TEST(an_old_record_is_resumed_by_its_name)
     ny_report_free(report);
 }
 
-AROUND_ALL(start, stop)
+AROUND_ALL(make_folder, remove_folder)

@@ -20,7 +20,7 @@ static uint32_t column_of(uint64_t k)
 
 /* Sorts all entries, whose values are their numbers, and checks that each row has its own in the
  * order in which they came. */
-static int sort_all(struct ny_context *ctx, const char *folder, size_t budget)
+static int sort_all(const char *folder, size_t budget)
 {
     struct ny_reader reader = {.ctx = ctx, .path = "m.mtx", .options = {.scratch = folder}};
     const struct ny_row_sort_spec spec = {ROWS, ENTRIES, NY_F64};
@@ -62,27 +62,26 @@ static int sort_all(struct ny_context *ctx, const char *folder, size_t budget)
 TEST(entries_are_sorted_under_any_budget)
 {
     for (size_t budget = 4 << 20; budget <= 64 << 20; budget *= 4)
-        assert_int_equal(sort_all(*state, support_folder, budget), NY_OK);
+        assert_int_equal(sort_all(directory, budget), NY_OK);
 }
 
 TEST(what_fails_is_named)
 {
-    assert_int_equal(sort_all(*state, "/nowhere", 2 << 20), NY_EIO);
-    assert_int_equal(sort_all(*state, support_folder, 64 << 10), NY_EBUDGET);
-    assert_non_null(strstr(ny_context_message(*state), "--memory"));
+    assert_int_equal(sort_all("/nowhere", 2 << 20), NY_EIO);
+    assert_int_equal(sort_all(directory, 64 << 10), NY_EBUDGET);
+    assert_non_null(strstr(ny_context_message(ctx), "--memory"));
 }
 
 /* The disk is looked at before anything is read. */
 TEST(a_disk_without_room_is_named)
 {
-    struct ny_reader reader = {
-        .ctx = *state, .path = "m.mtx", .options = {.scratch = support_folder}};
+    struct ny_reader reader = {.ctx = ctx, .path = "m.mtx", .options = {.scratch = directory}};
     const struct ny_row_sort_spec spec = {ROWS, UINT64_MAX / 1024, NY_F64};
     struct ny_row_sort *sort;
 
-    ny_error_clear(*state);
+    ny_error_clear(ctx);
     assert_int_equal(ny_row_sort_new(&sort, &reader, &spec), NY_EIO);
     assert_null(sort);
 }
 
-AROUND_ALL(support_setup, support_teardown)
+AROUND_ALL(support_setup, remove_folder)

@@ -14,15 +14,16 @@ enum { N = 10500, D = 24, CLUSTERS = 40 };
 
 static struct ny_store *store;
 
-static int start(void **state)
+static void start(void)
 {
-    return make_folder(state) || ny_store_create(&store, ctx, path);
+    make_folder();
+    assert_int_equal(ny_store_create(&store, ctx, path), NY_OK);
 }
 
-static int stop(void **state)
+static void stop(void)
 {
     ny_store_close(store);
-    return remove_folder(state);
+    remove_folder();
 }
 
 /* Whole numbers in 0…255, in clusters that are ellipsoids; some rows repeat earlier ones. */
@@ -111,9 +112,8 @@ static struct ny_selection_request request_of(struct asked *asked)
     struct ny_rows_info info;
 
     assert_int_equal(ny_points_info(store, &info), NY_OK);
-    assert_int_equal(ny_geometry_new(&asked->geometry, ny_store_rows(store),
-                                     &(struct ny_geometry_wish){.centred = true}),
-                     NY_OK);
+    CHECK(ny_geometry_new(&asked->geometry, ny_store_rows(store),
+                          &(struct ny_geometry_wish){.centred = true}));
     asked->spec = (struct ny_columns_spec){.ctx = ctx,
                                            .kernel = ny_kernel_find("rbf"),
                                            .params = {.gamma = asked->gamma},
@@ -140,8 +140,7 @@ static void equals_algorithm_1(enum ny_dtype dtype, double gamma, double toleran
         struct asked asked = {.n = n, .gamma = gamma, .tolerance = tolerance, .workers = workers};
         const struct ny_selection_request request = request_of(&asked);
 
-        if (ny_rule_find("greedy")->select(&request, &selection))
-            fail_msg("%s", ny_context_message(ctx));
+        CHECK(ny_rule_find("greedy")->select(&request, &selection));
         ny_geometry_free(asked.geometry, ctx);
         assert_int_equal(selection.m, m);
         for (size_t i = 0; i < m; i++)
@@ -353,11 +352,9 @@ static void measure_sparse(const char *records, size_t unit_values, float *resid
         factors[k] = 0;
         factors[D + k] = 1;
     }
-    assert_int_equal(ny_source_of_raw(&source, ctx, ny_raw_rows(records),
-                                      &(struct ny_raw_shape){NY_F32, 700, D, D}),
-                     NY_OK);
-    assert_int_equal(ny_greedy_measure(&request, ny_raw_rows(records), 10, source, 700, residuals),
-                     NY_OK);
+    CHECK(ny_source_of_raw(&source, ctx, ny_raw_rows(records),
+                           &(struct ny_raw_shape){NY_F32, 700, D, D}));
+    CHECK(ny_greedy_measure(&request, ny_raw_rows(records), 10, source, 700, residuals));
     ny_source_free(source);
 }
 

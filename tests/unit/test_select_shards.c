@@ -149,11 +149,10 @@ TEST(shards_go_on_with_the_pass_that_they_were_in)
     assert_true(in_the_middle > 2);
 }
 
-static int set_up(void **state)
+static void set_up(void)
 {
     struct ny_context *ctx;
 
-    (void)state;
     case_directory(directory);
     assert_int_equal(ny_context_new(&ctx), NY_OK);
     for (unsigned shard = 0; shard < SHARDS; shard++) {
@@ -171,14 +170,11 @@ static int set_up(void **state)
         ny_store_close(store);
     }
     ny_context_free(ctx);
-    return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(void)
 {
-    (void)state;
     case_remove(directory);
-    return 0;
 }
 
 AROUND_ALL(set_up, tear_down)

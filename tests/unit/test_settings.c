@@ -6,48 +6,34 @@
 #include "base/memory.h"
 #include "fit/wishes.h"
 #include "spectral/methods.h"
-#include "support/test.h"
+#include "support/store_folder.h"
 
 enum { N = 60, D = 3 };
 
-static char folder[64];
-static struct ny_context *ctx;
 static struct ny_store *store;
 
-static int start(void **state)
+static void start(void)
 {
     static float rows[N * D];
     struct ny_ingest_spec spec = {.d = D, .dtype = NY_F32};
     struct ny_ingest_rows all = {.values = rows, .count = N, .consumed = N};
     struct ny_ingest *ingest;
     uint64_t consumed;
-    char path[100];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         rows[i] = (float)sin((double)i);
-    strcpy(folder, "/tmp/nystream-settings-XXXXXX");
-    if (!mkdtemp(folder) || ny_context_new(&ctx)) return -1;
-    snprintf(path, sizeof(path), "%s/s", folder);
+    make_folder();
     assert_int_equal(ny_store_create(&store, ctx, path), NY_OK);
     assert_int_equal(ny_ingest_begin(&ingest, store, &spec, &consumed), NY_OK);
     assert_int_equal(ny_ingest_rows(ingest, &all), NY_OK);
     assert_int_equal(ny_ingest_commit(ingest), NY_OK);
     ny_ingest_free(ingest);
-    return 0;
 }
 
-static int stop(void **state)
+static void stop(void)
 {
-    char command[128];
-    size_t left;
-
-    (void)state;
     ny_store_close(store);
-    left = ny_memory_used(ctx);
-    ny_context_free(ctx);
-    snprintf(command, sizeof(command), "rm -rf %s", folder);
-    return system(command) != 0 || left > 0;
+    remove_folder();
 }
 
 /* "option value option value …" */
@@ -228,9 +214,8 @@ TEST(maps_of_graphs_are_restored_as_such)
 
         options = options_of(typed[i]);
         stored = ny_options_to_json(options, NY_GROUP_FIT);
-        assert_int_equal(ny_options_of_stored(&again, ny_options_given(NULL, ctx, &none),
-                                              NY_GROUP_FIT, stored, "a"),
-                         NY_OK);
+        CHECK(ny_options_of_stored(&again, ny_options_given(NULL, ctx, &none), NY_GROUP_FIT, stored,
+                                   "a"));
         text = ny_options_differences(again, NY_GROUP_FIT, stored);
         assert_string_equal(text, "");
         assert_ptr_equal(ny_options_map(again), ny_options_map(options));

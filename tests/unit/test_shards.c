@@ -8,28 +8,15 @@
 #include "shards/held.h"
 #include "shards/set.h"
 #include "shards/text.h"
-#include "support/store_case.h"
-#include "support/test.h"
+#include "support/folder.h"
 
-static struct ny_context *ctx;
-static char folder[128], big[160], other[160];
+static char big[160], other[160];
 
-static int start(void **state)
+static void start(void)
 {
-    (void)state;
-    case_directory(folder);
-    snprintf(big, sizeof(big), "%s/big", folder);
-    snprintf(other, sizeof(other), "%s/other", folder);
-    return ny_context_new(&ctx);
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    case_remove(folder);
-    assert_true(ny_memory_used(ctx) == 0);
-    ny_context_free(ctx);
-    return 0;
+    new_folder();
+    snprintf(big, sizeof(big), "%s/big", directory);
+    snprintf(other, sizeof(other), "%s/other", directory);
 }
 
 static const struct ny_shard_facts usual = {.d = 7,
@@ -48,7 +35,7 @@ static struct ny_claim *claim_of(const char *path, unsigned shard, unsigned coun
     const struct ny_claim_spec spec = {shard, count, NULL, NULL};
     struct ny_claim *claim;
 
-    if (ny_claim_new(&claim, ctx, path, &spec)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_claim_new(&claim, ctx, path, &spec));
     return claim;
 }
 
@@ -392,4 +379,4 @@ TEST(many_shards_are_read_as_one_store)
     ny_store_close(store);
 }
 
-AROUND_EACH(start, stop)
+AROUND_EACH(start, remove_folder)

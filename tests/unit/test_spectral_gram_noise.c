@@ -94,9 +94,7 @@ static struct ny_gram_noise measure(const struct setting *set, size_t looked_at,
     ny_gram_meter_lay(&l, &meter, set->m);
     sample = ny_gram_sample_lay(&l, &meter);
     assert_non_null(sample);
-    assert_int_equal(
-        ny_gram_meter_begin(&meter, &l, ny_matrix(set->L, set->m, set->m), set->a, set->spread),
-        NY_OK);
+    CHECK(ny_gram_meter_begin(&meter, &l, ny_matrix(set->L, set->m, set->m), set->a, set->spread));
     *square = *all = 0;
     for (size_t u = 0; u < UNITS; u++) {
         double loss;

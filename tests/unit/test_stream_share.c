@@ -126,12 +126,9 @@ TEST(views_have_the_rows_of_the_tile)
 
     for (unsigned workers = 1; workers <= WORKERS_MAX; workers++) {
         assert_int_equal(ny_source_of_memory(&source, ctx, rows, NY_F32, N, D), NY_OK);
-        assert_int_equal(ny_pass_run(&(struct ny_pass){.ctx = ctx,
-                                                       .source = source,
-                                                       .stage = "views",
-                                                       .workers = workers},
-                                     &work, copies),
-                         NY_OK);
+        CHECK(ny_pass_run(
+            &(struct ny_pass){.ctx = ctx, .source = source, .stage = "views", .workers = workers},
+            &work, copies));
         ny_source_free(source);
         for (unsigned w = 0; w < workers; w++)
             assert_int_equal(atomic_load(&copies[w].broken), 0);

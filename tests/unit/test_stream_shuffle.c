@@ -3,13 +3,9 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "support/store_case.h"
-#include "support/test.h"
+#include "support/folder.h"
 
 enum { RECORDS = 20000 };
-
-static char directory[128];
-static struct ny_context *ctx;
 
 struct seen {
     size_t count, stop_after; /* records, interrupted at; 0: never */
@@ -116,19 +112,4 @@ TEST(a_bucket_larger_than_the_budget_comes_out_in_order)
     assert_int_equal(ny_memory_used(ctx), 0);
 }
 
-static int start(void **state)
-{
-    (void)state;
-    case_directory(directory);
-    return ny_context_new(&ctx);
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    ny_context_free(ctx);
-    case_remove(directory);
-    return 0;
-}
-
-AROUND_EACH(start, stop)
+AROUND_EACH(new_folder, remove_folder)

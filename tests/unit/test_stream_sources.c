@@ -10,31 +10,11 @@
 #include "store/store.h"
 #include "stream/pass.h"
 #include "stream/share.h"
-#include "support/store_case.h"
-#include "support/test.h"
+#include "support/store_folder.h"
 
 enum { SEED = 3, WORKERS_MAX = 5 };
 
-static struct ny_context *ctx;
-static char folder[128], path[160];
 static const unsigned crews[] = {1, 2, WORKERS_MAX};
-
-static int start(void **state)
-{
-    (void)state;
-    case_directory(folder);
-    snprintf(path, sizeof(path), "%s/data", folder);
-    return ny_context_new(&ctx);
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    assert_int_equal(ny_memory_used(ctx), 0);
-    ny_context_free(ctx);
-    case_remove(folder);
-    return 0;
-}
 
 /* Every unit writes its rows where they belong, in strips of `height`. */
 struct copy {
@@ -264,8 +244,7 @@ TEST(a_damaged_block_stops_the_pass)
     for (size_t c = 0; c < 3; c++) {
         struct rush rush = {.row = row};
 
-        assert_int_equal(
-            ny_rows_source(ny_store_rows(store), shape.rows, 0, crews[c], &rush.source), NY_OK);
+        CHECK(ny_rows_source(ny_store_rows(store), shape.rows, 0, crews[c], &rush.source));
         assert_int_equal(run(rush.source, crews[c], NY_STRIP_ROWS, &copy), NY_ESTORE);
         ny_error_clear(ctx);
         assert_int_equal(ny_parallel(ctx, crews[c], read_damaged, &rush), NY_OK);
@@ -322,9 +301,8 @@ static int read_file(enum ny_dtype dtype, unsigned workers, struct copy *copy, u
     int err;
 
     assert_int_equal(ny_reader_open(&reader, ctx, path, &options), NY_OK);
-    assert_int_equal(
-        ny_source_of_reader(&source, ctx, reader, &(struct ny_raw_shape){.dtype = dtype}, workers),
-        NY_OK);
+    CHECK(
+        ny_source_of_reader(&source, ctx, reader, &(struct ny_raw_shape){.dtype = dtype}, workers));
     *n = source->n;
     err = run(source, workers, 321, copy);
     ny_source_free(source);
@@ -427,4 +405,4 @@ TEST(memory_gives_its_rows)
         }
 }
 
-AROUND_ALL(start, stop)
+AROUND_ALL(make_folder, remove_folder)

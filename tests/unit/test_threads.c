@@ -130,21 +130,17 @@ TEST(results_of_one_store)
     run_tasks(true);
 }
 
-static int start(void **state)
+static void start(void)
 {
-    (void)state;
     case_directory(folder);
     snprintf(shared, sizeof(shared), "%s/shared.nys", folder);
     for (int i = 0; i < ROWS * COLUMNS; i++)
         rows[i] = (float)sin(0.37 * i) + (float)(i % 5) / 4;
-    return 0;
 }
 
-static int stop(void **state)
+static void stop(void)
 {
-    (void)state;
     case_remove(folder);
-    return 0;
 }
 
 AROUND_ALL(start, stop)

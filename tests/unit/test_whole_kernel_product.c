@@ -61,7 +61,7 @@ static double *run_product(struct product_case *c, enum ny_precision precision, 
     product.precision = precision;
     product.workers = workers;
     if (scaled) product.scale = c->scale;
-    if (ny_kernel_product_run(&product)) fail_msg("%s", ny_context_message(ctx));
+    CHECK(ny_kernel_product_run(&product));
     return Y;
 }
 
