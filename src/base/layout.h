@@ -42,13 +42,6 @@ static inline struct ny_charges ny_charges_larger(struct ny_charges a, struct ny
     return ny_charges_total(&a) > ny_charges_total(&b) ? a : b;
 }
 
-/* Adds some bytes to others. */
-static inline void ny_charges_add(struct ny_charges *to, const struct ny_charges *more)
-{
-    for (int p = 0; p < NY_PURPOSES; p++)
-        to->of[p] += more->of[p];
-}
-
 struct ny_layout {
     struct ny_context *ctx; /* NULL: it counts */
     int err;                /* the first failure, NY_EBUDGET */
@@ -67,11 +60,6 @@ static inline void *ny_laid(const struct ny_layout *l, void *object)
 {
     return l->ctx && !l->err ? object : NULL;
 }
-/* Returns a layout that counts on from what is held already. */
-static inline struct ny_layout ny_layout_above(struct ny_charges held)
-{
-    return (struct ny_layout){.now = held, .most = held};
-}
 /* Returns the most bytes that a layout has counted. */
 static inline size_t ny_layout_most(const struct ny_layout *l)
 {
@@ -82,6 +70,8 @@ void *ny_lay_shrink(struct ny_layout *l, enum ny_purpose purpose, void *block, s
 /* Adds bytes that are charged elsewhere to what a layout has counted. Of one that allocates
  * nothing. */
 void ny_layout_add(struct ny_layout *l, enum ny_purpose purpose, size_t bytes);
+/* Likewise, of bytes that are held for a while only: they are given back. */
+void ny_layout_peak(struct ny_layout *l, enum ny_purpose purpose, size_t bytes);
 
 /* A place in a layout. */
 struct ny_layout_mark {

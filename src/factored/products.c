@@ -469,21 +469,22 @@ done:
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-static struct ny_charges bytes(const struct ny_job_sizes *job, unsigned workers, size_t limit)
+static void count(struct ny_layout *l, const struct ny_job_sizes *job, unsigned workers,
+                  size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(job);
-    struct ny_charges bytes = ny_sizes_common(f, workers, workers);
     struct ny_factored sizes = ny_factored_of_sizes(f);
     size_t state = ny_factored_state_bytes(&sizes);
     enum ny_precision precision = sizes.refined ? NY_PRECISION_F64 : f->settings->precision;
 
-    bytes.of[NY_MEM_DICTIONARY] = ny_sizes_arrays(f, 1) + sizeof(double);
-    bytes.of[NY_MEM_STORE] += ny_sizes_source(f, workers) + ny_batch_put_bytes(limit, state);
-    bytes.of[NY_MEM_SOLVE] =
-        state + sizes.width * sizeof(double) + ny_restarted_bytes(&sizes.shape);
-    bytes.of[NY_MEM_TILES] = sizes.d * sizes.width * ny_precision_bytes(precision) +
-                             workers_bytes(&f->spec, &sizes, f->settings->precision, workers);
-    return bytes;
+    ny_sizes_common(l, f, workers, workers);
+    ny_layout_add(l, NY_MEM_DICTIONARY, ny_sizes_arrays(f, 1) + sizeof(double));
+    ny_layout_add(l, NY_MEM_STORE, ny_sizes_source(f, workers) + ny_batch_put_bytes(limit, state));
+    ny_layout_add(l, NY_MEM_SOLVE,
+                  state + sizes.width * sizeof(double) + ny_restarted_bytes(&sizes.shape));
+    ny_lay(l, NY_MEM_TILES, sizes.d * sizes.width, ny_precision_bytes(precision));
+    ny_layout_add(l, NY_MEM_TILES,
+                  workers_bytes(&f->spec, &sizes, f->settings->precision, workers));
 }
 
 /* Returns how many products a fit is likely to need: by the eigenvalues of a sample, where one was
@@ -528,7 +529,7 @@ static void work(const struct ny_job_sizes *job, struct ny_plan *plan)
     double product = ny_feature_pass_seconds(t, width), basis = 0;
 
     if (sizes.rows) product += ny_price_rows(&t->price, t->n);
-    product *= ny_timing_share(t, NY_STAGE_ACCUMULATE, bytes);
+    product *= ny_timing_share(t, NY_STAGE_ACCUMULATE, count);
     for (double k = 0; k < products; k++) {
         used = fmin(used + width, (double)sizes.shape.most);
         basis += basis_flops(order, used, width);
@@ -546,4 +547,4 @@ static void work(const struct ny_job_sizes *job, struct ny_plan *plan)
         (t->settings->max_passes - products) * (product + step_seconds(t, order, used, width));
 }
 
-const struct ny_stage ny_stage_feature_products = {NY_STAGE_ACCUMULATE, run, bytes, work};
+const struct ny_stage ny_stage_feature_products = {NY_STAGE_ACCUMULATE, run, count, work};

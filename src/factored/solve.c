@@ -265,26 +265,25 @@ static int run(struct ny_job *job)
 }
 
 /* The vectors that are found with those of the columns, or the model with its copies. */
-static struct ny_charges bytes(const struct ny_job_sizes *job, unsigned workers, size_t limit)
+static void count(struct ny_layout *l, const struct ny_job_sizes *job, unsigned workers,
+                  size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(job);
-    struct ny_charges bytes = ny_sizes_common(f, workers, 1);
     struct ny_factored sizes = ny_factored_of_sizes(f);
     size_t map = sizes.d * sizes.pairs * sizeof(double), arrays = ny_sizes_arrays(f, 5);
     size_t found = ny_feature_found_bytes(&sizes) + ny_orthonormalise_lanes_bytes(sizes.pairs);
     size_t model = 2 * (map + arrays) + ny_batch_put_bytes(limit, map + arrays);
     const struct ny_feature_room room = room_of_map(&sizes);
 
+    ny_sizes_common(l, f, workers, sizes.rows ? workers : 1);
     if (sizes.rows) { /* one more pass */
-        bytes = ny_sizes_common(f, workers, workers);
-        bytes.of[NY_MEM_STORE] += ny_sizes_source(f, workers);
-        bytes.of[NY_MEM_TILES] = ny_feature_workers_bytes(&f->spec, &room, workers);
+        ny_layout_add(l, NY_MEM_STORE, ny_sizes_source(f, workers));
+        ny_layout_add(l, NY_MEM_TILES, ny_feature_workers_bytes(&f->spec, &room, workers));
         found += room.width * sizeof(double);
     }
-    bytes.of[NY_MEM_DICTIONARY] = ny_sizes_arrays(f, 2);
-    bytes.of[NY_MEM_SOLVE] = found > model ? found : model;
-    bytes.of[NY_MEM_MODEL] = map + ny_sizes_arrays(f, 2);
-    return bytes;
+    ny_layout_add(l, NY_MEM_DICTIONARY, ny_sizes_arrays(f, 2));
+    ny_layout_add(l, NY_MEM_SOLVE, found > model ? found : model);
+    ny_layout_add(l, NY_MEM_MODEL, map + ny_sizes_arrays(f, 2));
 }
 
 static void work(const struct ny_job_sizes *job, struct ny_plan *plan)
@@ -302,4 +301,4 @@ static void work(const struct ny_job_sizes *job, struct ny_plan *plan)
         ny_price_commit(&t->price, 8 * (double)(sizes.d * sizes.pairs));
 }
 
-const struct ny_stage ny_stage_feature_solve = {NY_STAGE_SOLVE, run, bytes, work};
+const struct ny_stage ny_stage_feature_solve = {NY_STAGE_SOLVE, run, count, work};

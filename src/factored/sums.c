@@ -73,16 +73,16 @@ int ny_feature_sums_load(struct ny_fit *fit, const struct ny_factored *sizes, do
     return err;
 }
 
-static struct ny_charges bytes(const struct ny_job_sizes *job, unsigned workers, size_t limit)
+static void count(struct ny_layout *l, const struct ny_job_sizes *job, unsigned workers,
+                  size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(job);
-    struct ny_charges bytes = ny_sizes_common(f, workers, workers);
     size_t array = ny_sizes_arrays(f, 1) + sizeof(double);
 
-    bytes.of[NY_MEM_DICTIONARY] = array;
-    bytes.of[NY_MEM_STORE] += ny_sizes_source(f, workers) + ny_batch_put_bytes(limit, array);
-    bytes.of[NY_MEM_TILES] = ny_feature_workers_bytes(&f->spec, &room, workers);
-    return bytes;
+    ny_sizes_common(l, f, workers, workers);
+    ny_layout_add(l, NY_MEM_DICTIONARY, array);
+    ny_layout_add(l, NY_MEM_STORE, ny_sizes_source(f, workers) + ny_batch_put_bytes(limit, array));
+    ny_layout_add(l, NY_MEM_TILES, ny_feature_workers_bytes(&f->spec, &room, workers));
 }
 
 static void work(const struct ny_job_sizes *job, struct ny_plan *plan)
@@ -92,8 +92,8 @@ static void work(const struct ny_job_sizes *job, struct ny_plan *plan)
     plan->passes++;
     plan->flops += t->n * t->price.d;
     plan->stage_s[NY_STAGE_DEGREES] =
-        ny_feature_pass_seconds(t, 1) * ny_timing_share(t, NY_STAGE_DEGREES, bytes) +
+        ny_feature_pass_seconds(t, 1) * ny_timing_share(t, NY_STAGE_DEGREES, count) +
         ny_price_commit(&t->price, 0);
 }
 
-const struct ny_stage ny_stage_feature_sums = {NY_STAGE_DEGREES, run, bytes, work};
+const struct ny_stage ny_stage_feature_sums = {NY_STAGE_DEGREES, run, count, work};

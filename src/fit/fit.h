@@ -150,7 +150,7 @@ struct ny_coordinates;
 int ny_fit_scale(const struct ny_fit *fit, const struct ny_solution *solution, double **scale,
                  struct ny_coordinates *coordinates);
 /* Tells the bytes of a stage that solves the small problem and makes the model. */
-ny_stage_bytes_fn ny_solve_bytes;
+ny_stage_count_fn ny_solve_count;
 /* Adds what such a stage takes to a plan. */
 void ny_solve_work(const struct ny_job_sizes *sizes, struct ny_plan *plan);
 

@@ -130,29 +130,21 @@ static int run_multiply(struct ny_job *job)
 }
 
 /* Products with the Gram in place of the Gram. */
-static void add_products(const struct ny_sizes *f, unsigned workers, size_t limit,
-                         struct ny_charges *bytes)
-{
-    struct ny_problem problem = ny_settings_problem(f->settings, f->m);
-    size_t width = ny_krylov_width(&problem, f->m);
-
-    bytes->of[NY_MEM_SOLVE] += ny_sizes_problem(f);
-    bytes->of[NY_MEM_STORE] += ny_batch_put_bytes(limit, ny_krylov_state_bytes(&problem, f->m));
-    ny_sizes_add_sums(
-        f, &(struct ny_sums_shape){.gram = NY_GRAM_NONE, .width = width, .workers = workers},
-        bytes);
-}
-
-static struct ny_charges multiply_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                        size_t limit)
+static void count_multiply(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigned workers,
+                           size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
-    struct ny_charges bytes = ny_sizes_common(f, workers, workers);
+    struct ny_problem problem = ny_settings_problem(f->settings, f->m);
+    const struct ny_sums_shape shape = {
+        .gram = NY_GRAM_NONE, .width = ny_krylov_width(&problem, f->m), .workers = workers};
 
-    ny_sizes_add_landmarks(f, &bytes);
-    bytes.of[NY_MEM_STORE] += ny_sizes_source(f, workers);
-    add_products(f, workers, limit, &bytes);
-    return bytes;
+    ny_sizes_common(l, f, workers, workers);
+    ny_sizes_landmarks(l, f, true);
+    ny_layout_add(l, NY_MEM_STORE, ny_sizes_source(f, workers));
+    ny_layout_add(l, NY_MEM_SOLVE, ny_sizes_problem(f));
+    ny_layout_add(l, NY_MEM_STORE,
+                  ny_batch_put_bytes(limit, ny_krylov_state_bytes(&problem, f->m)));
+    ny_sizes_sums(l, f, &shape);
 }
 
 /* The passes are all there may be, one a block; the seconds those that most fits need. */
@@ -174,12 +166,12 @@ static void multiply_work(const struct ny_job_sizes *sizes, struct ny_plan *plan
     t->plan->flops += ny_timing_tile_flops(t, NY_STAGE_ACCUMULATE) +
                       (steps - 1) * again_flops + steps * t->entries * 2 * columns;
     t->plan->stage_s[NY_STAGE_ACCUMULATE] +=
-        usual * steps * ny_timing_share(t, NY_STAGE_ACCUMULATE, multiply_bytes) *
+        usual * steps * ny_timing_share(t, NY_STAGE_ACCUMULATE, count_multiply) *
         (ny_timing_tiles(t, steps > 1 ? NY_STAGE_PROJECT : NY_STAGE_ACCUMULATE) +
          ny_price_map(&products, t->entries, columns));
 }
 
-const struct ny_stage ny_stage_multiply = {NY_STAGE_ACCUMULATE, run_multiply, multiply_bytes,
+const struct ny_stage ny_stage_multiply = {NY_STAGE_ACCUMULATE, run_multiply, count_multiply,
                                            multiply_work};
 
 /* Computes P and q from the blocks, reports passes and residual, and frees the solver. A residual
@@ -239,4 +231,4 @@ done:
     return err;
 }
 
-const struct ny_stage ny_stage_finish = {NY_STAGE_SOLVE, run_finish, ny_solve_bytes, ny_solve_work};
+const struct ny_stage ny_stage_finish = {NY_STAGE_SOLVE, run_finish, ny_solve_count, ny_solve_work};

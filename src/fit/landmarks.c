@@ -275,21 +275,20 @@ void ny_fit_drop_problem(struct ny_fit *fit)
     drop_landmarks(fit);
 }
 
-struct ny_charges ny_prepare_bytes(const struct ny_sizes *f, unsigned workers)
+void ny_prepare_count(struct ny_layout *l, const struct ny_sizes *f, unsigned workers)
 {
-    struct ny_charges bytes = ny_sizes_common(f, workers, 1);
     bool given = f->settings->landmark_points.count || f->settings->columns;
     size_t raw = given ? f->m * ny_sizes_row(f) : ny_columns_gather_bytes(&f->spec, f->m);
     size_t gather = ny_sizes_gather(f, f->m) + raw;
     size_t square = f->spec.slots ? 0 : ny_columns_square_bytes(&f->spec, f->m, workers);
     size_t tiles = ny_fit_check_tiles_bytes(&f->spec, f->m);
     size_t choose = ny_settings_forms_gram(f->settings) ? ny_gram_choose_bytes(f->m) : 0;
-    size_t *solve = &bytes.of[NY_MEM_SOLVE];
 
-    if (f->settings->method->whole || ny_settings_features(f->settings)) return bytes;
-    ny_sizes_add_landmarks(f, &bytes);
-    if (square < tiles) square = tiles;
-    *solve += gather > square ? gather : square;
-    *solve += choose;
-    return bytes;
+    ny_sizes_common(l, f, workers, 1);
+    if (f->settings->method->whole || ny_settings_features(f->settings)) return;
+    ny_sizes_landmarks(l, f, true);
+    ny_layout_add(l, NY_MEM_SOLVE, choose);
+    ny_layout_peak(l, NY_MEM_SOLVE, gather);
+    ny_layout_peak(l, NY_MEM_SOLVE, square);
+    ny_layout_peak(l, NY_MEM_SOLVE, tiles);
 }

@@ -42,7 +42,8 @@ static struct ny_charges bytes_of(const struct ny_sizes *f, enum ny_stage_id id,
 {
     const struct ny_stage *stage = ny_plan_stage(&f->job, id);
 
-    return stage->bytes ? stage->bytes(&f->job, workers, limit) : (struct ny_charges){0};
+    if (!stage->count) return (struct ny_charges){0};
+    return ny_stage_most(stage->count, &f->job, workers, limit);
 }
 
 /* Tells whether a stage runs, and has something to do: accumulate may have no pass. */
@@ -53,13 +54,15 @@ static bool holds(const struct ny_sizes *f, enum ny_stage_id id)
 }
 
 /* The machine is measured while nothing else runs. */
-static struct ny_charges measure_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+static struct ny_charges while_measured(const struct ny_sizes *f, unsigned workers, size_t limit)
 {
-    struct ny_charges bytes = ny_sizes_common(f, workers, 1);
-    size_t held = ny_charges_total(&bytes);
+    struct ny_layout l = {0};
+    size_t held;
 
-    if (limit > held) bytes.of[NY_MEM_OTHER] += ny_calibration_bytes(workers, limit - held);
-    return bytes;
+    ny_sizes_common(&l, f, workers, 1);
+    held = ny_layout_most(&l);
+    if (limit > held) ny_layout_add(&l, NY_MEM_OTHER, ny_calibration_bytes(workers, limit - held));
+    return l.most;
 }
 
 /* ---- one pass ------------------------------------------------------------------------------- */
@@ -68,7 +71,7 @@ static struct ny_charges measure_bytes(const struct ny_sizes *f, unsigned worker
 struct pass {
     const struct ny_sizes *sizes;
     enum ny_stage_id stage;
-    ny_stage_bytes_fn *bytes;
+    ny_stage_count_fn *count;
 };
 
 /* The pass, or a stage behind it with one worker if that holds more: it has the buffers that BLAS
@@ -76,7 +79,7 @@ struct pass {
 static size_t pass_bytes(const void *arg, unsigned workers, size_t limit)
 {
     const struct pass *pass = arg;
-    struct ny_charges most = pass->bytes(&pass->sizes->job, workers, limit);
+    struct ny_charges most = ny_stage_most(pass->count, &pass->sizes->job, workers, limit);
     struct ny_sizes later = *pass->sizes;
 
     later.blas_bytes = ny_sizes_blas(pass->sizes, workers);
@@ -90,53 +93,54 @@ static size_t pass_bytes(const void *arg, unsigned workers, size_t limit)
 }
 
 unsigned ny_fit_pass_workers(const struct ny_sizes *f, enum ny_stage_id stage,
-                             ny_stage_bytes_fn *bytes)
+                             ny_stage_count_fn *count)
 {
-    return ny_budget_workers(pass_bytes, &(struct pass){f, stage, bytes}, f->job.threads,
+    return ny_budget_workers(pass_bytes, &(struct pass){f, stage, count}, f->job.threads,
                              ny_memory_limit(f->job.ctx));
 }
 
-bool ny_fit_keeps_square(const struct ny_sizes *f, ny_stage_bytes_fn *bytes, unsigned workers)
+bool ny_fit_keeps_square(const struct ny_sizes *f, ny_stage_count_fn *count, unsigned workers)
 {
-    struct ny_charges pass = bytes(&f->job, workers, ny_memory_limit(f->job.ctx));
+    size_t limit = ny_memory_limit(f->job.ctx);
+    struct ny_charges pass = ny_stage_most(count, &f->job, workers, limit);
 
-    return ny_charges_total(&pass) + ny_sizes_spare(f) <= ny_memory_limit(f->job.ctx);
+    return ny_charges_total(&pass) + ny_sizes_spare(f) <= limit;
 }
 
 /* ---- the course ----------------------------------------------------------------------------- */
 
 /* A pass with as many workers as it may have, at least `workers`; BLAS keeps what they need. */
-static struct ny_charges grown_bytes(struct ny_sizes *f, enum ny_stage_id id, unsigned workers,
-                                     size_t limit)
+static struct ny_charges grown(struct ny_sizes *f, enum ny_stage_id id, unsigned workers,
+                               size_t limit)
 {
     const struct ny_stage *stage = ny_plan_stage(&f->job, id);
     unsigned most =
-        ny_budget_workers(pass_bytes, &(struct pass){f, id, stage->bytes}, f->job.threads, limit);
+        ny_budget_workers(pass_bytes, &(struct pass){f, id, stage->count}, f->job.threads, limit);
 
     if (most > workers) workers = most;
     f->blas_bytes = ny_sizes_blas(f, workers);
-    return stage->bytes(&f->job, workers, limit);
+    return ny_stage_most(stage->count, &f->job, workers, limit);
 }
 
 /* Bytes of pass 1 with tile Grams of a precision, and of W where it still fits. */
-static struct ny_charges gram_bytes(struct ny_sizes *f, enum ny_gram_precision gram,
-                                    unsigned workers, size_t limit)
+static struct ny_charges with_gram(struct ny_sizes *f, enum ny_gram_precision gram,
+                                   unsigned workers, size_t limit)
 {
     struct ny_charges bytes;
 
     f->gram = gram;
-    bytes = grown_bytes(f, NY_STAGE_ACCUMULATE, workers, limit);
+    bytes = grown(f, NY_STAGE_ACCUMULATE, workers, limit);
     if (ny_charges_total(&bytes) + ny_sizes_spare(f) <= limit)
         bytes.of[NY_MEM_SOLVE] += ny_sizes_spare(f);
     return bytes;
 }
 
 /* Bytes of pass 1 in the precision that takes more, as W tells only later. */
-static struct ny_charges accumulate_bytes(struct ny_sizes *f, unsigned workers, size_t limit)
+static struct ny_charges accumulating(struct ny_sizes *f, unsigned workers, size_t limit)
 {
     struct ny_sizes coarse = *f;
-    struct ny_charges of_coarse = gram_bytes(&coarse, NY_GRAM_F32, workers, limit);
-    struct ny_charges of_fine = gram_bytes(f, NY_GRAM_F64, workers, limit);
+    struct ny_charges of_coarse = with_gram(&coarse, NY_GRAM_F32, workers, limit);
+    struct ny_charges of_fine = with_gram(f, NY_GRAM_F64, workers, limit);
 
     if (coarse.blas_bytes > f->blas_bytes) *f = coarse;
     return ny_charges_larger(of_coarse, of_fine);
@@ -149,39 +153,41 @@ static void raise_to(struct ny_charges *bytes, const struct ny_charges *least)
 
 /* Bytes of one stage of the course. `known` is what the stages before it have fixed: a pass has as
  * many workers as fit, and BLAS keeps their buffers from then on. */
-static struct ny_charges stage_bytes(struct ny_sizes *known, enum ny_stage_id id, unsigned workers,
-                                     size_t limit)
+static struct ny_charges of_stage(struct ny_sizes *known, enum ny_stage_id id, unsigned workers,
+                                  size_t limit)
 {
     switch (id) {
     case NY_STAGE_ACCUMULATE:
-        return accumulate_bytes(known, workers, limit);
+        return accumulating(known, workers, limit);
     case NY_STAGE_DEGREES:
     case NY_STAGE_PROJECT:
     case NY_STAGE_PROBE:
-        return grown_bytes(known, id, workers, limit);
+        return grown(known, id, workers, limit);
     default:
         return bytes_of(known, id, workers, limit);
     }
 }
 
 /* Bytes of all stages, but for columns that are kept between passes. */
-static void stages_bytes(const struct ny_sizes *f, unsigned workers, size_t limit,
-                         struct ny_course_bytes *bytes)
+static void of_stages(const struct ny_sizes *f, unsigned workers, size_t limit,
+                      struct ny_course_bytes *bytes)
 {
-    struct ny_charges prepare = ny_prepare_bytes(f, workers), *of = bytes->of;
+    struct ny_layout prepare = {0};
+    struct ny_charges *of = bytes->of;
     struct ny_sizes known = *f; /* when a stage begins */
 
-    *bytes = (struct ny_course_bytes){.before = measure_bytes(f, workers, limit)};
+    ny_prepare_count(&prepare, f, workers);
+    *bytes = (struct ny_course_bytes){.before = while_measured(f, workers, limit)};
     for (const struct ny_stage *const *at = f->job.course->stages; *at; at++)
         /* A selection that is skipped counts as well: landmarks are there without it. */
         if (holds(f, (*at)->id) || (*at)->id == NY_STAGE_SELECT)
-            of[(*at)->id] = stage_bytes(&known, (*at)->id, workers, limit);
+            of[(*at)->id] = of_stage(&known, (*at)->id, workers, limit);
     /* A selection that sums up is pass 1 as well. */
     if (!runs(f, NY_STAGE_ACCUMULATE)) of[NY_STAGE_ACCUMULATE] = of[NY_STAGE_SELECT];
     /* Landmarks are prepared by whichever stage a run begins with. */
-    if (runs(f, NY_STAGE_DEGREES)) raise_to(&of[NY_STAGE_DEGREES], &prepare);
-    raise_to(&of[NY_STAGE_ACCUMULATE], &prepare);
-    raise_to(&of[NY_STAGE_SOLVE], &prepare);
+    if (runs(f, NY_STAGE_DEGREES)) raise_to(&of[NY_STAGE_DEGREES], &prepare.most);
+    raise_to(&of[NY_STAGE_ACCUMULATE], &prepare.most);
+    raise_to(&of[NY_STAGE_SOLVE], &prepare.most);
 }
 
 void ny_fit_course_bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit,
@@ -190,7 +196,7 @@ void ny_fit_course_bytes(const struct ny_job_sizes *sizes, unsigned workers, siz
     const struct ny_sizes *f = ny_sizes_of(sizes);
     size_t cache;
 
-    stages_bytes(f, workers, limit, bytes);
+    of_stages(f, workers, limit, bytes);
     cache = ny_fit_cache_bytes(f, bytes, limit);
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
         if (ny_fit_cache_lives((enum ny_stage_id)stage) && holds(f, (enum ny_stage_id)stage))
@@ -202,6 +208,6 @@ size_t ny_fit_cache_planned(const struct ny_sizes *f, unsigned workers)
     size_t limit = ny_memory_limit(f->job.ctx);
     struct ny_course_bytes bytes;
 
-    stages_bytes(f, workers, limit, &bytes);
+    of_stages(f, workers, limit, &bytes);
     return ny_fit_cache_bytes(f, &bytes, limit);
 }

@@ -231,21 +231,25 @@ static int run(struct ny_job *job)
 /* The selection comes with the sums of now and of before the landmarks that join, whose
  * coefficients are at most m²/4, and the pass that adds a batch. After it come W and the sums
  * alone. */
-static struct ny_charges bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit)
+static void count(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigned workers,
+                  size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
-    struct ny_charges bytes = ny_select_bytes(sizes, workers, limit),
-                      prepare = ny_prepare_bytes(f, workers);
-    size_t sums = ny_accumulator_bytes(f->m);
+    struct ny_layout_mark mark;
 
-    bytes.of[NY_MEM_GRAM] = 2 * sums + f->m * (f->m / 4 + 4) * sizeof(double) + NY_CHUNK_BYTES;
-    bytes.of[NY_MEM_DICTIONARY] += ny_columns_bytes(&f->spec, f->m);
-    ny_sizes_add_sums(f, &(struct ny_sums_shape){.gram = NY_GRAM_F64, .workers = workers}, &bytes);
-    bytes.of[NY_MEM_STORE] += ny_sizes_source(f, workers) +
-                              ny_batch_put_bytes(limit, ny_accumulator_gram_image_bytes(f->m));
-    prepare.of[NY_MEM_GRAM] += sums + NY_CHUNK_BYTES;
-    prepare.of[NY_MEM_DICTIONARY] += f->points->n * sizeof(float); /* residuals */
-    return ny_charges_larger(prepare, bytes);
+    ny_layout_add(l, NY_MEM_GRAM, ny_accumulator_bytes(f->m) + NY_CHUNK_BYTES);
+    mark = ny_layout_mark(l);
+    ny_layout_add(l, NY_MEM_GRAM,
+                  ny_accumulator_bytes(f->m) + f->m * (f->m / 4 + 4) * sizeof(double));
+    ny_layout_add(l, NY_MEM_DICTIONARY, ny_columns_bytes(&f->spec, f->m));
+    ny_sizes_sums(l, f, &(struct ny_sums_shape){.gram = NY_GRAM_F64, .workers = workers});
+    ny_layout_add(l, NY_MEM_STORE,
+                  ny_sizes_source(f, workers) +
+                      ny_batch_put_bytes(limit, ny_accumulator_gram_image_bytes(f->m)));
+    ny_select_count(l, sizes, workers, limit);
+    ny_layout_back(l, &mark);
+    ny_lay(l, NY_MEM_DICTIONARY, f->points->n, sizeof(float)); /* residuals */
+    ny_prepare_count(l, f, workers);
 }
 
 /* The pass of the selection sums up, too. */
@@ -255,4 +259,4 @@ static void work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
     ny_accumulate_work(sizes, plan);
 }
 
-const struct ny_stage ny_stage_select_online = {NY_STAGE_SELECT, run, bytes, work};
+const struct ny_stage ny_stage_select_online = {NY_STAGE_SELECT, run, count, work};

@@ -202,19 +202,19 @@ int ny_fit_lower_workers(struct ny_fit *fit)
                              .m = fit->m,
                              .gram = fit->gram,
                              .blas_bytes = fit->job.blas_bytes};
-    ny_stage_bytes_fn *bytes = ny_job_stage(&fit->job)->bytes;
+    ny_stage_count_fn *count = ny_job_stage(&fit->job)->count;
     unsigned workers;
     int err = ny_fit_load_frozen(fit);
 
     if (err) return err;
     sizes.spec = ny_fit_spec(fit);
-    workers = ny_fit_pass_workers(&sizes, fit->job.stage, bytes);
+    workers = ny_fit_pass_workers(&sizes, fit->job.stage, count);
     if (!workers)
         return ny_budget_refuse(fit->job.ctx, "fit", ny_plan_memory_least(&sizes.job), "",
                                 fit->settings->method->whole ? ", or fewer components"
                                                              : ", or fewer landmarks");
     fit->job.workers = workers;
-    if (fit->job.stage == NY_STAGE_ACCUMULATE && !ny_fit_keeps_square(&sizes, bytes, workers)) {
+    if (fit->job.stage == NY_STAGE_ACCUMULATE && !ny_fit_keeps_square(&sizes, count, workers)) {
         ny_free(fit->job.ctx, fit->W.at);
         fit->W.at = NULL;
     }

@@ -16,9 +16,9 @@ void ny_fit_course_bytes(const struct ny_job_sizes *sizes, unsigned workers, siz
 /* Returns the most workers with which the pass of a stage, which holds these bytes, fits the
  * budget, and so do the stages behind it; 0: not even one does. */
 unsigned ny_fit_pass_workers(const struct ny_sizes *sizes, enum ny_stage_id stage,
-                             ny_stage_bytes_fn *bytes);
+                             ny_stage_count_fn *count);
 /* Tells whether W has room besides a pass with so many workers. */
-bool ny_fit_keeps_square(const struct ny_sizes *sizes, ny_stage_bytes_fn *bytes, unsigned workers);
+bool ny_fit_keeps_square(const struct ny_sizes *sizes, ny_stage_count_fn *count, unsigned workers);
 
 /* Returns the bytes of the columns that a fit with so many workers keeps between its passes; 0: it
  * computes them in each. */

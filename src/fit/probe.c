@@ -323,15 +323,14 @@ done:
 /* ---- the plan ------------------------------------------------------------------------------- */
 
 /* The columns are gathered before there are tiles; each worker reads chunks of what is stored. */
-static struct ny_charges probe_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                     size_t limit)
+static void count_probe(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigned workers,
+                        size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
     const struct ny_fit_settings *settings = f->settings;
     struct ny_columns_spec spec = ny_settings_probe_spec(&f->spec);
     size_t r = settings->probes, p = ny_settings_pairs(settings);
     struct ny_probe run = {.r = r, .p = p};
-    struct ny_layout counted = {0};
     size_t raw =
         settings->landmark_points.count ? r * ny_sizes_row(f) : ny_columns_gather_bytes(&spec, r);
     size_t gather = ny_sizes_gather(f, r) + raw;
@@ -339,16 +338,14 @@ static struct ny_charges probe_bytes(const struct ny_job_sizes *sizes, unsigned 
                   ny_batch_put_bytes(limit, 2 * r * sizeof(double)) +
                   workers * ny_columns_exact_bytes(&spec, 1);
     struct ny_sizes widest = *f;
-    struct ny_charges bytes;
 
     if (widest.m < r) widest.m = r;
-    bytes = ny_sizes_common(&widest, workers, workers);
-    bytes.of[NY_MEM_OTHER] += 2 * r * sizeof(double);
-    bytes.of[NY_MEM_DICTIONARY] = ny_columns_bytes(&spec, r) + r * sizeof(struct ny_draw);
-    lay(&counted, &run, &spec, (p + settings->asymmetric) * ny_sizes_element(f), workers);
-    ny_charges_add(&bytes, &counted.most);
-    bytes.of[NY_MEM_STORE] += gather > pass ? gather : pass;
-    return bytes;
+    ny_sizes_common(l, &widest, workers, workers);
+    ny_lay(l, NY_MEM_OTHER, 2 * r, sizeof(double));
+    ny_layout_add(l, NY_MEM_DICTIONARY, ny_columns_bytes(&spec, r));
+    ny_lay(l, NY_MEM_DICTIONARY, r, sizeof(struct ny_draw));
+    lay(l, &run, &spec, (p + settings->asymmetric) * ny_sizes_element(f), workers);
+    ny_layout_add(l, NY_MEM_STORE, gather > pass ? gather : pass);
 }
 
 /* Times exact values of some columns, and of K̃ besides them. Stored rows are read by chunks, for
@@ -368,7 +365,7 @@ static void probe_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
     t->plan->passes++;
     t->plan->flops += 2 * t->n * r * (price.d + p);
     t->plan->stage_s[NY_STAGE_PROBE] =
-        ny_timing_share(t, NY_STAGE_PROBE, probe_bytes) *
+        ny_timing_share(t, NY_STAGE_PROBE, count_probe) *
             (ny_price_rows(&price, t->n) + ny_price_tile(&price, t->n * r) +
              ny_price_map(&price, t->n * r, p) +
              ny_price_beats(&price, units * chunk * chunk_byte_beats)) +
@@ -378,4 +375,4 @@ static void probe_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
         ny_price_commit(&price, 0);
 }
 
-const struct ny_stage ny_stage_probe = {NY_STAGE_PROBE, run_probe, probe_bytes, probe_work};
+const struct ny_stage ny_stage_probe = {NY_STAGE_PROBE, run_probe, count_probe, probe_work};

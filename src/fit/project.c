@@ -408,58 +408,54 @@ done:
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-/* Adds the check rows, whose columns are gathered and compared before the pass. */
-static void add_checks(const struct ny_sizes *f, unsigned workers, struct ny_layout *counted)
+/* Counts the check rows, whose columns are gathered and compared before the pass. */
+static void count_checks(struct ny_layout *l, const struct ny_sizes *f, unsigned workers)
 {
     struct ny_checks checks = {.R = ny_checks_rows(f->settings, f->points),
                                .p = ny_settings_pairs(f->settings)};
     size_t R = checks.R;
 
     if (!R) return;
-    ny_checks_lay(counted, &checks, &f->spec, f->settings->precision, workers);
-    ny_check_draw_count(counted, f->points, R, f->m, checks.p);
-    ny_layout_add(counted, NY_MEM_DICTIONARY,
-                  ny_columns_bytes(&f->spec, R) + R * sizeof(struct ny_draw));
-    ny_layout_add(counted, NY_MEM_SOLVE,
+    ny_checks_lay(l, &checks, &f->spec, f->settings->precision, workers);
+    ny_check_draw_count(l, f->points, R, f->m, checks.p);
+    ny_layout_add(l, NY_MEM_DICTIONARY, ny_columns_bytes(&f->spec, R) + R * sizeof(struct ny_draw));
+    ny_layout_add(l, NY_MEM_SOLVE,
                   R * (R + 1) * sizeof(double) + ny_columns_square_bytes(&f->spec, R, workers));
-    ny_layout_add(counted, NY_MEM_STORE,
+    ny_layout_add(l, NY_MEM_STORE,
                   ny_sizes_gather(f, NY_STRIP_ROWS) + ny_columns_gather_bytes(&f->spec, R));
 }
 
 /* Bytes of the stage: model, tiles, the source, and twice the writers' buffers. */
-static struct ny_charges project_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                       size_t limit)
+static void count_project(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigned workers,
+                          size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
     const struct ny_fit_settings *settings = f->settings;
-    struct ny_charges bytes = ny_sizes_common(f, workers, workers);
     struct ny_embedding_layout layout =
         ny_embedding_layout(f->points->n, ny_settings_pairs(settings), ny_sizes_element(f));
     size_t p = ny_settings_pairs(settings);
     const struct ny_projector_shape shape = {&f->spec, f->m, p, p + 1, settings->precision,
                                              workers};
-    struct ny_layout counted = {0};
     size_t output =
         settings->room ? 0 : ny_embedding_writer_bytes(&layout, ny_batch_bytes_max(limit));
 
+    ny_sizes_common(l, f, workers, workers);
     if (ny_settings_probe_averages(settings)) {
         layout = ny_embedding_layout(f->points->n, 1, sizeof(double));
         output += ny_embedding_writer_bytes(&layout, ny_batch_bytes_max(limit));
     }
-    bytes.of[NY_MEM_MODEL] = f->m * ny_settings_pairs(settings) * sizeof(double) +
-                             (ny_settings_features(settings) ? 0 : ny_kept_bytes(&f->spec, f->m)) +
-                             2 * f->m * sizeof(double) + ny_sizes_arrays(f, 2);
-    bytes.of[NY_MEM_STORE] += 2 * output;
+    ny_layout_add(l, NY_MEM_MODEL, f->m * (p + 2) * sizeof(double) + ny_sizes_arrays(f, 2));
+    if (!ny_settings_features(settings))
+        ny_layout_add(l, NY_MEM_MODEL, ny_kept_bytes(&f->spec, f->m));
+    ny_layout_add(l, NY_MEM_STORE, 2 * output);
     if (ny_rows_are_known(settings, f->points, f->m)) {
-        bytes.of[NY_MEM_TILES] = NY_UNIT_ROWS * ny_settings_pairs(settings) * ny_sizes_element(f);
-        return bytes;
+        ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, p * ny_sizes_element(f));
+        return;
     }
-    ny_projector_lay(&counted, &(struct ny_projector){0}, &shape);
-    add_checks(f, workers, &counted);
-    ny_charges_add(&bytes, &counted.most);
-    bytes.of[NY_MEM_TILES] += workers * ny_sizes_exact(f);
-    bytes.of[NY_MEM_STORE] += ny_sizes_source(f, workers);
-    return bytes;
+    ny_projector_lay(l, &(struct ny_projector){0}, &shape);
+    count_checks(l, f, workers);
+    ny_layout_add(l, NY_MEM_TILES, workers * ny_sizes_exact(f));
+    ny_layout_add(l, NY_MEM_STORE, ny_sizes_source(f, workers));
 }
 
 /* Seconds of the pass: of products of the values of rows with p columns, or of tiles with the
@@ -502,7 +498,7 @@ static void project_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
                                    : ny_timing_tile_flops(t, NY_STAGE_PROJECT) + 2 * t->entries * p;
         t->plan->flops += 2 * t->n * R * (t->price.d + p);
         t->plan->stage_s[NY_STAGE_PROJECT] +=
-            ny_timing_share(t, NY_STAGE_PROJECT, project_bytes) *
+            ny_timing_share(t, NY_STAGE_PROJECT, count_project) *
             (products_seconds(t, p) + (R > 0 ? checks_seconds(t, R, p) : 0));
     }
     out_bytes += t->m * p * 8 +
@@ -512,5 +508,5 @@ static void project_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
     t->plan->disk_bytes = (uint64_t)(out_bytes + gram_bytes);
 }
 
-const struct ny_stage ny_stage_project = {NY_STAGE_PROJECT, run_project, project_bytes,
+const struct ny_stage ny_stage_project = {NY_STAGE_PROJECT, run_project, count_project,
                                           project_work};

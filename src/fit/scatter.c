@@ -16,19 +16,18 @@ static int run(struct ny_job *job)
     return ny_fit_run_solve(ny_fit_of(job), ny_signs_fix);
 }
 
-static struct ny_charges solve_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                     size_t limit)
+static void count(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigned workers,
+                  size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
-    struct ny_charges bytes = ny_solve_bytes(sizes, workers, limit);
-    size_t signs = ny_sizes_square(f) + ny_sizes_gather(f, NY_SIGN_ROWS) +
-                   ny_signs_bytes(&f->spec, f->m, ny_settings_pairs(f->settings));
 
-    if (bytes.of[NY_MEM_SOLVE] < signs) bytes.of[NY_MEM_SOLVE] = signs;
-    return bytes;
+    ny_solve_count(l, sizes, workers, limit);
+    ny_layout_add(l, NY_MEM_SOLVE,
+                  ny_sizes_gather(f, NY_SIGN_ROWS) +
+                      ny_signs_bytes(&f->spec, f->m, ny_settings_pairs(f->settings)));
 }
 
-const struct ny_stage ny_stage_solve_scatter = {NY_STAGE_SOLVE, run, solve_bytes, ny_solve_work};
+const struct ny_stage ny_stage_solve_scatter = {NY_STAGE_SOLVE, run, count, ny_solve_work};
 
 static const struct ny_stage *const stages[] = {
     &ny_stage_stats,         &ny_stage_select,  &ny_stage_degrees, &ny_stage_accumulate,

@@ -193,11 +193,11 @@ static int run(struct ny_job *job)
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-struct ny_charges ny_select_bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit)
+void ny_select_count(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigned workers,
+                     size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
-    struct ny_charges bytes = ny_sizes_common(f, workers, workers);
-    size_t *dictionary = &bytes.of[NY_MEM_DICTIONARY], image = 0;
+    size_t image = 0;
     const struct ny_rule *rule = f->settings->rule;
     bool certifies = ny_settings_certifies(f->settings);
     struct ny_selection_request request = {
@@ -208,21 +208,22 @@ struct ny_charges ny_select_bytes(const struct ny_job_sizes *sizes, unsigned wor
         .greedy = {.dictionary = f->settings->dictionary, .pilot = f->settings->pilot},
         .diagonal = ny_settings_diagonal(f->settings),
         .workers = workers};
+    struct ny_layout_mark mark;
 
-    *dictionary = 4 * f->m * sizeof(uint64_t) + ny_sizes_earlier(f);
-    if (!rule->bytes && !certifies) return bytes;
-    if (certifies) *dictionary += ny_certify_bytes(&request, f->m);
-    if (certifies && f->settings->landmark_points.count) *dictionary += f->m * ny_sizes_row(f);
-    if (rule->bytes) {
-        size_t own = rule->bytes(&request, f->m) + ny_sizes_earlier(f);
-
-        image = rule->image_bytes(&request, f->m);
-        if (*dictionary < own + image) *dictionary = own + image;
-    }
-    bytes.of[NY_MEM_STORE] += ny_sizes_source(f, workers) +
-                              ny_sizes_gather(f, NY_UNIT_ROWS + f->m) +
-                              ny_batch_put_bytes(limit, image);
-    return bytes;
+    ny_sizes_common(l, f, workers, workers);
+    ny_layout_add(l, NY_MEM_DICTIONARY, ny_sizes_earlier(f));
+    if (rule->bytes) image = rule->image_bytes(&request, f->m);
+    if (rule->bytes || certifies)
+        ny_layout_add(l, NY_MEM_STORE,
+                      ny_sizes_source(f, workers) + ny_sizes_gather(f, NY_UNIT_ROWS + f->m) +
+                          ny_batch_put_bytes(limit, image));
+    mark = ny_layout_mark(l);
+    if (rule->bytes) ny_layout_add(l, NY_MEM_DICTIONARY, rule->bytes(&request, f->m) + image);
+    ny_layout_back(l, &mark);
+    ny_layout_add(l, NY_MEM_DICTIONARY, 4 * f->m * sizeof(uint64_t));
+    if (certifies) ny_layout_add(l, NY_MEM_DICTIONARY, ny_certify_bytes(&request, f->m));
+    if (certifies && f->settings->landmark_points.count)
+        ny_layout_add(l, NY_MEM_DICTIONARY, f->m * ny_sizes_row(f));
 }
 
 /* A kernel block and a substitution a row, most of them left early: 40 % of the work is left, as
@@ -308,4 +309,4 @@ void ny_select_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
     plan->selection_passes = plan->passes - before;
 }
 
-const struct ny_stage ny_stage_select = {NY_STAGE_SELECT, run, ny_select_bytes, ny_select_work};
+const struct ny_stage ny_stage_select = {NY_STAGE_SELECT, run, ny_select_count, ny_select_work};

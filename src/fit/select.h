@@ -17,8 +17,8 @@ struct ny_select_pass {
  * their residuals into the parts that the job commits next, and into the report. */
 int ny_fit_select(struct ny_fit *fit, const struct ny_select_pass *pass);
 
-/* Tells the bytes that a selection holds. */
-ny_stage_bytes_fn ny_select_bytes;
+/* Counts what a selection holds. */
+ny_stage_count_fn ny_select_count;
 /* Adds what a selection takes to a plan. */
 void ny_select_work(const struct ny_job_sizes *sizes, struct ny_plan *plan);
 

@@ -37,14 +37,12 @@ size_t ny_sizes_arrays(const struct ny_sizes *f, size_t count)
     return count * (size_t)f->points->d * sizeof(double);
 }
 
-struct ny_charges ny_sizes_common(const struct ny_sizes *f, unsigned workers, unsigned readers)
+void ny_sizes_common(struct ny_layout *l, const struct ny_sizes *f, unsigned workers,
+                     unsigned readers)
 {
-    struct ny_charges bytes = {{0}};
-
-    bytes.of[NY_MEM_PROCESS] = NY_PROCESS_BYTES + ny_sizes_blas(f, workers);
-    bytes.of[NY_MEM_OTHER] = small_bytes + ny_sizes_arrays(f, 2) + f->settings->table_bytes;
-    bytes.of[NY_MEM_STORE] = (readers + 2) * f->points->reader_bytes; /* points and results */
-    return bytes;
+    ny_layout_add(l, NY_MEM_PROCESS, NY_PROCESS_BYTES + ny_sizes_blas(f, workers));
+    ny_layout_add(l, NY_MEM_OTHER, small_bytes + ny_sizes_arrays(f, 2) + f->settings->table_bytes);
+    ny_layout_add(l, NY_MEM_STORE, (readers + 2) * f->points->reader_bytes); /* points, results */
 }
 
 size_t ny_sizes_source(const struct ny_sizes *f, unsigned workers)
@@ -80,26 +78,24 @@ size_t ny_sizes_spare(const struct ny_sizes *f)
     return f->settings->method->krylov ? 0 : ny_sizes_square(f);
 }
 
-void ny_sizes_add_landmarks(const struct ny_sizes *f, struct ny_charges *bytes)
+void ny_sizes_landmarks(struct ny_layout *l, const struct ny_sizes *f, bool with_W)
 {
-    bytes->of[NY_MEM_DICTIONARY] +=
-        ny_columns_bytes(&f->spec, f->m) + f->m * (sizeof(uint64_t) + 2 * sizeof(double));
-    bytes->of[NY_MEM_SOLVE] += ny_sizes_square(f);
+    ny_layout_add(l, NY_MEM_DICTIONARY,
+                  ny_columns_bytes(&f->spec, f->m) +
+                      f->m * (sizeof(uint64_t) + 2 * sizeof(double)));
+    if (with_W) ny_layout_add(l, NY_MEM_SOLVE, ny_sizes_square(f));
 }
 
-void ny_sizes_add_sums(const struct ny_sizes *f, const struct ny_sums_shape *of,
-                       struct ny_charges *bytes)
+void ny_sizes_sums(struct ny_layout *l, const struct ny_sizes *f, const struct ny_sums_shape *of)
 {
     struct ny_sums_shape shape = *of;
-    struct ny_layout counted = {0};
     struct ny_sums_room room;
 
     shape.spec = &f->spec;
     shape.m = f->m;
     shape.precision = f->settings->precision;
-    ny_sums_lay(&counted, &room, &shape);
-    ny_charges_add(bytes, &counted.most);
-    bytes->of[NY_MEM_TILES] += shape.workers * ny_sizes_exact(f);
+    ny_sums_lay(l, &room, &shape);
+    ny_layout_add(l, NY_MEM_TILES, shape.workers * ny_sizes_exact(f));
 }
 
 size_t ny_sizes_problem(const struct ny_sizes *f)

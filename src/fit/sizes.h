@@ -40,8 +40,9 @@ size_t ny_sizes_gather(const struct ny_sizes *f, size_t rows);
 size_t ny_sizes_blas(const struct ny_sizes *f, unsigned workers);
 /* Returns the bytes of `count` arrays of one f64 for each column of the points. */
 size_t ny_sizes_arrays(const struct ny_sizes *f, size_t count);
-/* Returns what all stages hold: the process, BLAS, decoders and the geometry. */
-struct ny_charges ny_sizes_common(const struct ny_sizes *f, unsigned workers, unsigned readers);
+/* Counts what all stages hold: the process, BLAS, decoders and the geometry. */
+void ny_sizes_common(struct ny_layout *l, const struct ny_sizes *f, unsigned workers,
+                     unsigned readers);
 /* Bytes of the source of a pass over the points; for given columns, with the reader's buffers. */
 size_t ny_sizes_source(const struct ny_sizes *f, unsigned workers);
 /* Returns the bytes of a worker's room for exact values, which f64 tiles consist of; 0 in f32. */
@@ -52,18 +53,17 @@ size_t ny_sizes_earlier(const struct ny_sizes *f);
 size_t ny_sizes_square(const struct ny_sizes *f);
 /* Bytes that pass 1 saves when W is dropped and computed again for stage solve. */
 size_t ny_sizes_spare(const struct ny_sizes *f);
-/* Adds landmarks, W and the shift, which all stages between select and project hold. */
-void ny_sizes_add_landmarks(const struct ny_sizes *f, struct ny_charges *bytes);
+/* Counts landmarks and the shift, which all stages between select and project hold, and W. */
+void ny_sizes_landmarks(struct ny_layout *l, const struct ny_sizes *f, bool with_W);
 struct ny_sums_shape;
-/* Adds what a pass that sums up holds: its tiles and the workers' shares, of a shape that has the
+/* Counts what a pass that sums up holds: its tiles and the workers' shares, of a shape that has the
  * kind of the sums and the workers. */
-void ny_sizes_add_sums(const struct ny_sizes *f, const struct ny_sums_shape *of,
-                       struct ny_charges *bytes);
+void ny_sizes_sums(struct ny_layout *l, const struct ny_sizes *f, const struct ny_sums_shape *of);
 /* Bytes of the small problem beyond W and the accumulator. */
 size_t ny_sizes_problem(const struct ny_sizes *f);
 
-/* Returns what ny_fit_prepare() holds: landmarks are gathered, then compared with one another, then
+/* Counts what ny_fit_prepare() holds: landmarks are gathered, then compared with one another, then
  * looked at. */
-struct ny_charges ny_prepare_bytes(const struct ny_sizes *f, unsigned workers);
+void ny_prepare_count(struct ny_layout *l, const struct ny_sizes *f, unsigned workers);
 
 #endif

@@ -425,29 +425,29 @@ static int run(struct ny_job *job)
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-struct ny_charges ny_solve_bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit)
+/* Leaves what is held throughout. */
+void ny_solve_count(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigned workers,
+                    size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
     const struct ny_fit_settings *settings = f->settings;
-    struct ny_charges bytes = ny_sizes_common(f, workers, 1);
-    size_t map = f->m * ny_settings_pairs(settings) * sizeof(double), image, solve;
+    size_t map = f->m * ny_settings_pairs(settings) * sizeof(double);
     size_t written =
         map + ny_kept_bytes(&f->spec, f->m) + ny_sizes_arrays(f, 2); /* with its geometry */
-    size_t model = 2 * written + ny_batch_put_bytes(limit, written);
 
-    ny_sizes_add_landmarks(f, &bytes);
-    solve = ny_sizes_problem(f);
+    ny_sizes_common(l, f, workers, 1);
+    ny_sizes_landmarks(l, f, true);
+    ny_layout_add(l, NY_MEM_MODEL, map + f->m * sizeof(double));
     if (ny_settings_forms_gram(settings)) {
-        bytes.of[NY_MEM_GRAM] = ny_accumulator_bytes(f->m);
-        if (ny_context_peers(f->job.ctx)) bytes.of[NY_MEM_GRAM] += ny_accumulator_fold_bytes(f->m);
-        image = ny_accumulator_gram_image_bytes(f->m); /* when it is loaded, before the rest */
-        if (solve < image) solve = image;
-        image = ny_columns_square_bytes(&f->spec, f->m, workers); /* W made again */
-        if (solve < image) solve = image;
+        ny_layout_add(l, NY_MEM_GRAM, ny_accumulator_bytes(f->m));
+        if (ny_context_peers(f->job.ctx))
+            ny_layout_add(l, NY_MEM_GRAM, ny_accumulator_fold_bytes(f->m));
+        /* It is loaded before the rest, and W made again. */
+        ny_layout_peak(l, NY_MEM_SOLVE, ny_accumulator_gram_image_bytes(f->m));
+        ny_layout_peak(l, NY_MEM_SOLVE, ny_columns_square_bytes(&f->spec, f->m, workers));
     }
-    bytes.of[NY_MEM_SOLVE] += solve > model ? solve : model;
-    bytes.of[NY_MEM_MODEL] = map + f->m * sizeof(double);
-    return bytes;
+    ny_layout_peak(l, NY_MEM_SOLVE, ny_sizes_problem(f));
+    ny_layout_peak(l, NY_MEM_SOLVE, 2 * written + ny_batch_put_bytes(limit, written));
 }
 
 /* ---- solve, project, probe ------------------------------------------------------------------ */
@@ -487,4 +487,4 @@ void ny_solve_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
             4.0 / 3 * t->m * t->m * t->m / (reduced * t->plan->rates.eigen);
 }
 
-const struct ny_stage ny_stage_solve = {NY_STAGE_SOLVE, run, ny_solve_bytes, ny_solve_work};
+const struct ny_stage ny_stage_solve = {NY_STAGE_SOLVE, run, ny_solve_count, ny_solve_work};

@@ -114,22 +114,23 @@ static int run(struct ny_job *job)
 /* ---- the plan ------------------------------------------------------------------------------- */
 
 /* The geometry is made from statistics of four arrays, which are read from a record of four. */
-static struct ny_charges bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit)
+static void count(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigned workers,
+                  size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
     struct ny_geometry_wish wish = ny_settings_geometry_wish(f->settings, f->points);
-    struct ny_charges bytes = ny_sizes_common(f, workers, 1);
 
-    bytes.of[NY_MEM_STORE] += ny_sizes_gather(f, 0) + f->points->stats_bytes;
-    bytes.of[NY_MEM_OTHER] += ny_sizes_arrays(f, 8);
+    ny_sizes_common(l, f, workers, 1);
+    ny_layout_add(l, NY_MEM_STORE, ny_sizes_gather(f, 0) + f->points->stats_bytes);
+    ny_layout_add(l, NY_MEM_OTHER, ny_sizes_arrays(f, 8));
     wish.workers = workers;
-    bytes.of[NY_MEM_OTHER] += ny_geometry_bytes(&wish, f->points);
+    ny_layout_add(l, NY_MEM_OTHER, ny_geometry_bytes(&wish, f->points));
     if (f->settings->choice.rule != NY_CHOOSE_ALL)
-        bytes.of[NY_MEM_STORE] += ny_batch_put_bytes(limit, ny_sizes_arrays(f, 1));
+        ny_layout_add(l, NY_MEM_STORE, ny_batch_put_bytes(limit, ny_sizes_arrays(f, 1)));
     if (f->settings->gamma_auto)
-        bytes.of[NY_MEM_OTHER] +=
-            ny_columns_auto_gamma_bytes(f->points->n, (size_t)f->points->d, ny_sizes_row(f), limit);
-    return bytes;
+        ny_layout_add(l, NY_MEM_OTHER,
+                      ny_columns_auto_gamma_bytes(f->points->n, (size_t)f->points->d,
+                                                  ny_sizes_row(f), limit));
 }
 
 /* The process begins, the machine is looked at; passes for columns that are chosen or weighed, of
@@ -153,4 +154,4 @@ static void work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
         t->plan->stage_s[NY_STAGE_STATS] += ny_price_pairs(&t->price, pairs, t->settings->threads);
 }
 
-const struct ny_stage ny_stage_stats = {NY_STAGE_STATS, run, bytes, work};
+const struct ny_stage ny_stage_stats = {NY_STAGE_STATS, run, count, work};

@@ -343,21 +343,22 @@ static int run_degrees(struct ny_job *job)
 }
 
 /* A pass for s beside W, then the problem that gives v = B s. */
-static struct ny_charges degrees_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                       size_t limit)
+static void count_degrees(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigned workers,
+                          size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
-    struct ny_charges pass = ny_sizes_common(f, workers, workers),
-                      solve = ny_sizes_common(f, workers, 1);
+    struct ny_layout_mark mark;
 
     (void)limit;
-    ny_sizes_add_landmarks(f, &pass);
-    ny_sizes_add_landmarks(f, &solve);
-    pass.of[NY_MEM_STORE] += ny_sizes_source(f, workers) + NY_CHUNK_BYTES;
-    pass.of[NY_MEM_GRAM] = NY_CHUNK_BYTES + 2 * f->m * sizeof(double);
-    ny_sizes_add_sums(f, &(struct ny_sums_shape){.gram = NY_GRAM_NONE, .workers = workers}, &pass);
-    solve.of[NY_MEM_SOLVE] += ny_sizes_problem(f);
-    return ny_charges_larger(pass, solve);
+    ny_sizes_landmarks(l, f, true);
+    mark = ny_layout_mark(l);
+    ny_sizes_common(l, f, workers, workers);
+    ny_layout_add(l, NY_MEM_STORE, ny_sizes_source(f, workers) + NY_CHUNK_BYTES);
+    ny_layout_add(l, NY_MEM_GRAM, NY_CHUNK_BYTES + 2 * f->m * sizeof(double));
+    ny_sizes_sums(l, f, &(struct ny_sums_shape){.gram = NY_GRAM_NONE, .workers = workers});
+    ny_layout_back(l, &mark);
+    ny_sizes_common(l, f, workers, 1);
+    ny_layout_add(l, NY_MEM_SOLVE, ny_sizes_problem(f));
 }
 
 static void degrees_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
@@ -367,14 +368,13 @@ static void degrees_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 
     t->plan->passes++;
     t->plan->flops += ny_timing_tile_flops(t, NY_STAGE_DEGREES);
-    t->plan->stage_s[NY_STAGE_DEGREES] =
-        ny_timing_prepare(t) + ny_price_commit(&t->price, 0) +
-        ny_timing_share(t, NY_STAGE_DEGREES, degrees_bytes) *
-            (ny_timing_tiles(t, NY_STAGE_DEGREES) +
-             ny_price_beats(&t->price, degree_beats * t->entries));
+    t->plan->stage_s[NY_STAGE_DEGREES] = ny_timing_prepare(t) + ny_price_commit(&t->price, 0) +
+                                         ny_timing_share(t, NY_STAGE_DEGREES, count_degrees) *
+                                             (ny_timing_tiles(t, NY_STAGE_DEGREES) +
+                                              ny_price_beats(&t->price, degree_beats * t->entries));
 }
 
-const struct ny_stage ny_stage_degrees = {NY_STAGE_DEGREES, run_degrees, degrees_bytes,
+const struct ny_stage ny_stage_degrees = {NY_STAGE_DEGREES, run_degrees, count_degrees,
                                           degrees_work};
 
 bool ny_fit_sums_outdated(const struct ny_fit *fit)
@@ -422,48 +422,40 @@ static int run(struct ny_job *job)
     return ny_fit_run_sums(ny_fit_of(job), ny_fit_measure_gram, ny_fit_sum_all);
 }
 
-/* The loss of f32 Grams is measured before the sums and the workers' shares of them exist. */
-static void add_measure(const struct ny_sizes *f, unsigned workers, struct ny_charges *pass)
-{
-    struct ny_layout measure = {0};
-
-    if (f->gram != NY_GRAM_F32 || ny_settings_gram_f64(f->settings, f->points->n)) return;
-    ny_fit_measure_lay(&measure, &f->spec, f->m, workers);
-    if (pass->of[NY_MEM_GRAM] < measure.most.of[NY_MEM_GRAM])
-        pass->of[NY_MEM_GRAM] = measure.most.of[NY_MEM_GRAM];
-}
-
-/* Adds the tiles and the workers' shares: of all columns, or in an update of those that joined, if
- * these are more. */
-static void add_shares(const struct ny_sizes *f, unsigned workers, struct ny_charges *pass)
+/* Counts the tiles and the workers' shares: of all columns, or in an update of those that joined,
+ * if these are more. */
+static void count_shares(struct ny_layout *l, const struct ny_sizes *f, unsigned workers)
 {
     struct ny_sums_shape shape = {.gram = f->gram, .workers = workers};
-    struct ny_charges all = {{0}}, joined = {{0}};
+    struct ny_layout_mark mark = ny_layout_mark(l);
 
-    ny_sizes_add_sums(f, &shape, &all);
+    ny_sizes_sums(l, f, &shape);
+    ny_layout_back(l, &mark);
     shape.joins = true;
     shape.joined = f->m / 2;
-    if (f->settings->updates) ny_sizes_add_sums(f, &shape, &joined);
-    all = ny_charges_larger(all, joined);
-    ny_charges_add(pass, &all);
+    if (f->settings->updates) ny_sizes_sums(l, f, &shape);
 }
 
-/* Bytes of pass 1 without W, which is made again for solve where it would cost a worker. */
-struct ny_charges ny_accumulate_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                      size_t limit)
+/* Pass 1 without W, which is made again for solve where it would cost a worker. The loss of f32
+ * Grams is measured before the sums and the workers' shares of them exist. */
+void ny_accumulate_count(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigned workers,
+                         size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
-    struct ny_charges bytes = ny_sizes_common(f, workers, workers);
+    struct ny_layout_mark mark;
 
-    ny_sizes_add_landmarks(f, &bytes);
-    bytes.of[NY_MEM_SOLVE] -= ny_sizes_spare(f);
-    bytes.of[NY_MEM_STORE] += ny_sizes_source(f, workers);
-    bytes.of[NY_MEM_STORE] += ny_batch_put_bytes(limit, ny_accumulator_gram_image_bytes(f->m));
-    bytes.of[NY_MEM_GRAM] = ny_accumulator_bytes(f->m) + NY_CHUNK_BYTES;
-    add_shares(f, workers, &bytes);
-    add_measure(f, workers, &bytes);
-    bytes.of[NY_MEM_DICTIONARY] += ny_sizes_earlier(f);
-    return bytes;
+    ny_sizes_common(l, f, workers, workers);
+    ny_sizes_landmarks(l, f, f->settings->method->krylov);
+    ny_layout_add(l, NY_MEM_STORE,
+                  ny_sizes_source(f, workers) +
+                      ny_batch_put_bytes(limit, ny_accumulator_gram_image_bytes(f->m)));
+    ny_layout_add(l, NY_MEM_DICTIONARY, ny_sizes_earlier(f));
+    mark = ny_layout_mark(l);
+    if (f->gram == NY_GRAM_F32 && !ny_settings_gram_f64(f->settings, f->points->n))
+        ny_fit_measure_lay(l, &f->spec, f->m, workers);
+    ny_layout_back(l, &mark);
+    ny_layout_add(l, NY_MEM_GRAM, ny_accumulator_bytes(f->m) + NY_CHUNK_BYTES);
+    count_shares(l, f, workers);
 }
 
 /* Seconds to measure the loss of f32 tile Grams: some of their rows for a few units
@@ -490,13 +482,13 @@ void ny_accumulate_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
     plan->passes += !t->settings->online; /* else that of the selection */
     plan->flops += ny_timing_tile_flops(t, NY_STAGE_ACCUMULATE) + t->entries * t->m;
     plan->stage_s[NY_STAGE_ACCUMULATE] +=
-        ny_timing_share(t, NY_STAGE_ACCUMULATE, ny_accumulate_bytes) *
+        ny_timing_share(t, NY_STAGE_ACCUMULATE, ny_accumulate_count) *
         (ny_timing_tiles(t, NY_STAGE_ACCUMULATE) +
          ny_price_gram(&t->price, plan->gram_f64, t->n, t->m));
     if (!plan->gram_f64) plan->stage_s[NY_STAGE_ACCUMULATE] += measure_s(t);
 }
 
-const struct ny_stage ny_stage_accumulate = {NY_STAGE_ACCUMULATE, run, ny_accumulate_bytes,
+const struct ny_stage ny_stage_accumulate = {NY_STAGE_ACCUMULATE, run, ny_accumulate_count,
                                              ny_accumulate_work};
 
 int ny_fit_load_accumulator(struct ny_fit *fit)

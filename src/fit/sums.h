@@ -43,7 +43,7 @@ bool ny_fit_sums_outdated(const struct ny_fit *fit);
 void ny_fit_drop_outdated(struct ny_fit *fit);
 
 /* Tells the bytes that pass 1 holds, in whichever stage it is made. */
-ny_stage_bytes_fn ny_accumulate_bytes;
+ny_stage_count_fn ny_accumulate_count;
 /* Adds what pass 1 takes to a plan. */
 void ny_accumulate_work(const struct ny_job_sizes *sizes, struct ny_plan *plan);
 

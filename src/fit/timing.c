@@ -16,10 +16,10 @@ struct ny_timing ny_timing_of(const struct ny_job_sizes *job, struct ny_plan *pl
                               .plan = plan};
 }
 
-double ny_timing_share(const struct ny_timing *t, enum ny_stage_id stage, ny_stage_bytes_fn *bytes)
+double ny_timing_share(const struct ny_timing *t, enum ny_stage_id stage, ny_stage_count_fn *count)
 {
     return ny_price_share(ny_rows_here(t->sizes->points),
-                          ny_fit_pass_workers(t->sizes, stage, bytes), t->settings->threads);
+                          ny_fit_pass_workers(t->sizes, stage, count), t->settings->threads);
 }
 
 double ny_timing_all(const struct ny_timing *t)

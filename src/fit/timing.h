@@ -18,7 +18,7 @@ struct ny_timing ny_timing_of(const struct ny_job_sizes *sizes, struct ny_plan *
 
 /* Returns the factor by which a pass takes longer because the budget or few rows leave threads out
  * of it. */
-double ny_timing_share(const struct ny_timing *t, enum ny_stage_id stage, ny_stage_bytes_fn *bytes);
+double ny_timing_share(const struct ny_timing *t, enum ny_stage_id stage, ny_stage_count_fn *count);
 /* Returns the factor of a pass that all threads may work at, which few rows alone raise. */
 double ny_timing_all(const struct ny_timing *t);
 /* Returns the seconds of the tiles of a pass: to read rows and to compute their columns, or to copy

@@ -39,13 +39,22 @@ bool ny_plan_runs(const struct ny_job_sizes *sizes, enum ny_stage_id id)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
+struct ny_charges ny_stage_most(ny_stage_count_fn *count, const struct ny_job_sizes *sizes,
+                                unsigned workers, size_t limit)
+{
+    struct ny_layout l = {0};
+
+    count(&l, sizes, workers, limit);
+    return l.most;
+}
+
 void ny_plan_stage_bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit,
                          struct ny_course_bytes *bytes)
 {
     *bytes = (struct ny_course_bytes){0};
     for (const struct ny_stage *const *at = sizes->course->stages; *at; at++)
-        if ((*at)->bytes && !is_skipped(sizes, *at))
-            bytes->of[(*at)->id] = (*at)->bytes(sizes, workers, limit);
+        if ((*at)->count && !is_skipped(sizes, *at))
+            bytes->of[(*at)->id] = ny_stage_most((*at)->count, sizes, workers, limit);
 }
 
 /* Returns what is held by the stage that holds most. */

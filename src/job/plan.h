@@ -51,6 +51,9 @@ struct ny_plan {
 const struct ny_stage *ny_plan_stage(const struct ny_job_sizes *sizes, enum ny_stage_id id);
 /* Tells whether the course has a stage and does not skip it. */
 bool ny_plan_runs(const struct ny_job_sizes *sizes, enum ny_stage_id id);
+/* Returns the most that a stage holds at one time. */
+struct ny_charges ny_stage_most(ny_stage_count_fn *count, const struct ny_job_sizes *sizes,
+                                unsigned workers, size_t limit);
 /* Fills in what each stage tells that it holds. */
 void ny_plan_stage_bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit,
                          struct ny_course_bytes *bytes);

@@ -50,9 +50,10 @@ struct ny_job_sizes {
     unsigned threads;         /* threads that the job may have */
 };
 
-/* The most that a stage holds with so many workers under a budget of `limit`. */
-typedef struct ny_charges ny_stage_bytes_fn(const struct ny_job_sizes *sizes, unsigned workers,
-                                            size_t limit);
+/* Counts what a stage holds with so many workers under a budget of `limit`, in a layout that
+ * allocates nothing. */
+typedef void ny_stage_count_fn(struct ny_layout *l, const struct ny_job_sizes *sizes,
+                               unsigned workers, size_t limit);
 
 /* Bytes that the stages of a course hold; 0 of those that it has not, or skips. */
 struct ny_course_bytes {
@@ -65,7 +66,7 @@ struct ny_stage {
     /* Runs to the end of the stage, and commits what it has made together with a record that has
      * the stage after it, ny_job_next(). A record that still has this stage runs it again. */
     int (*run)(struct ny_job *job);
-    ny_stage_bytes_fn *bytes; /* NULL: no more than the stages beside it */
+    ny_stage_count_fn *count; /* NULL: no more than the stages beside it */
     /* Adds passes, flops, seconds and disk to a plan that has m and the rates; NULL: other stages
      * have it with theirs. */
     void (*work)(const struct ny_job_sizes *sizes, struct ny_plan *plan);

@@ -375,19 +375,17 @@ static void count_common(struct ny_layout *l, const struct ny_map_sizes *f, unsi
     ny_affinity_lay(l, &affinity, (size_t)f->nodes, 2 * (size_t)f->edges);
 }
 
-static struct ny_charges solve_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                     size_t limit)
+static void count_solve(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigned workers,
+                        size_t limit)
 {
     const struct ny_map_sizes *f = ny_map_sizes_of(sizes);
     size_t pairs = ny_settings_pairs(f->settings);
-    struct ny_layout l = {0};
 
-    count_common(&l, f, workers);
-    ny_lobpcg_count(&l, f->nodes, f->edges, pairs, f->job.threads);
-    ny_lay(&l, NY_MEM_SOLVE, NY_SIGN_ROWS, (pairs + 3) * sizeof(double));
-    ny_layout_add(&l, NY_MEM_STORE,
+    count_common(l, f, workers);
+    ny_lobpcg_count(l, f->nodes, f->edges, pairs, f->job.threads);
+    ny_lay(l, NY_MEM_SOLVE, NY_SIGN_ROWS, (pairs + 3) * sizeof(double));
+    ny_layout_add(l, NY_MEM_STORE,
                   ny_batch_put_bytes(limit, ny_lobpcg_state_bytes(f->nodes, pairs)));
-    return l.most;
 }
 
 /* A product goes at the speed of memory. Steps depend on the data, and hardly on how many they
@@ -406,24 +404,22 @@ static void solve_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
     plan->disk_bytes += 2 * ny_lobpcg_state_bytes(f->nodes, pairs);
 }
 
-static struct ny_charges project_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                       size_t limit)
+static void count_project(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigned workers,
+                          size_t limit)
 {
     const struct ny_map_sizes *f = ny_map_sizes_of(sizes);
     size_t pairs = ny_settings_pairs(f->settings), wide = f->settings->asymmetric ? pairs + 1 : 0;
-    struct ny_layout l = {0};
 
-    count_common(&l, f, workers);
-    ny_lay(&l, NY_MEM_SOLVE, (size_t)f->nodes, pairs * sizeof(double));
-    ny_lay(&l, NY_MEM_SOLVE, (size_t)f->nodes, wide * sizeof(double));
-    ny_graph_embed_count(&l, f, limit);
-    return l.most;
+    count_common(l, f, workers);
+    ny_lay(l, NY_MEM_SOLVE, (size_t)f->nodes, pairs * sizeof(double));
+    ny_lay(l, NY_MEM_SOLVE, (size_t)f->nodes, wide * sizeof(double));
+    ny_graph_embed_count(l, f, limit);
 }
 
 /* ---- the map -------------------------------------------------------------------------------- */
 
-static const struct ny_stage stage_pairs = {NY_STAGE_SOLVE, solve, solve_bytes, solve_work};
-static const struct ny_stage stage_write = {NY_STAGE_PROJECT, project, project_bytes, NULL};
+static const struct ny_stage stage_pairs = {NY_STAGE_SOLVE, solve, count_solve, solve_work};
+static const struct ny_stage stage_write = {NY_STAGE_PROJECT, project, count_project, NULL};
 static const struct ny_stage *const stages[] = {&stage_pairs, &stage_write, NULL};
 static const struct ny_course course = {.stages = stages, .bytes = ny_map_course_bytes};
 

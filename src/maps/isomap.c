@@ -154,28 +154,26 @@ done:
     return err;
 }
 
-static struct ny_charges select_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                      size_t limit)
+static void count_select(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigned workers,
+                         size_t limit)
 {
     const struct ny_map_sizes *f = ny_map_sizes_of(sizes);
     struct ny_pages pages;
     struct ny_edges graph = ny_map_graph(f, &pages);
-    struct ny_layout l = {0};
     struct ny_layout_mark mark;
     struct spread spread;
 
     (void)workers, (void)limit;
-    ny_map_common(&l, f);
-    ny_lay(&l, NY_MEM_DICTIONARY, f->m, 2 * sizeof(uint64_t)); /* the selection */
-    mark = ny_layout_mark(&l);
-    if (f->settings->rule->paths) lay_spread(&l, &spread, &graph);
-    ny_layout_back(&l, &mark);
-    ny_lay(&l, NY_MEM_DICTIONARY, f->m, 2 * sizeof(uint32_t)); /* nodes and their order */
-    ny_batches_lay(&l, &graph, f->m);
-    return l.most;
+    ny_map_common(l, f);
+    ny_lay(l, NY_MEM_DICTIONARY, f->m, 2 * sizeof(uint64_t)); /* the selection */
+    mark = ny_layout_mark(l);
+    if (f->settings->rule->paths) lay_spread(l, &spread, &graph);
+    ny_layout_back(l, &mark);
+    ny_lay(l, NY_MEM_DICTIONARY, f->m, 2 * sizeof(uint32_t)); /* nodes and their order */
+    ny_batches_lay(l, &graph, f->m);
 }
 
-static const struct ny_stage stage_landmarks = {NY_STAGE_SELECT, select_landmarks, select_bytes,
+static const struct ny_stage stage_landmarks = {NY_STAGE_SELECT, select_landmarks, count_select,
                                                 NULL};
 
 /* ---- accumulate: sweep 1 -------------------------------------------------------------------- */
@@ -250,23 +248,21 @@ static int accumulate(struct ny_job *job)
     return ny_job_save(job, ny_job_next(job));
 }
 
-static struct ny_charges accumulate_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                          size_t limit)
+static void count_accumulate(struct ny_layout *l, const struct ny_job_sizes *sizes,
+                             unsigned workers, size_t limit)
 {
     const struct ny_map_sizes *f = ny_map_sizes_of(sizes);
     size_t n = (size_t)f->nodes, state = ny_isomap_state_bytes(f->m);
     struct ny_pages pages;
     struct ny_edges graph = ny_map_graph(f, &pages);
-    struct ny_layout l = {0};
 
-    ny_isomap_common(&l, f);
-    ny_sweep_lay(&l, &graph, f->lanes, workers);
-    ny_lay(&l, NY_MEM_TILES, f->kept, 1);
-    ny_lay(&l, NY_MEM_OTHER, state, 1);
-    ny_layout_add(&l, NY_MEM_STORE, ny_batch_put_bytes(limit, state));
+    ny_isomap_common(l, f);
+    ny_sweep_lay(l, &graph, f->lanes, workers);
+    ny_lay(l, NY_MEM_TILES, f->kept, 1);
+    ny_lay(l, NY_MEM_OTHER, state, 1);
+    ny_layout_add(l, NY_MEM_STORE, ny_batch_put_bytes(limit, state));
     if (ny_isomap_keeps_columns(f->settings))
-        ny_layout_add(&l, NY_MEM_STORE, ny_batch_put_bytes(limit, n * NY_LANES * sizeof(float)));
-    return l.most;
+        ny_layout_add(l, NY_MEM_STORE, ny_batch_put_bytes(limit, n * NY_LANES * sizeof(float)));
 }
 
 static void accumulate_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
@@ -279,7 +275,7 @@ static void accumulate_work(const struct ny_job_sizes *sizes, struct ny_plan *pl
         plan->disk_bytes += ny_isomap_columns_bytes(f->nodes, f->m);
 }
 
-static const struct ny_stage stage_sweep = {NY_STAGE_ACCUMULATE, accumulate, accumulate_bytes,
+static const struct ny_stage stage_sweep = {NY_STAGE_ACCUMULATE, accumulate, count_accumulate,
                                             accumulate_work};
 
 /* ---- the whole ------------------------------------------------------------------------------ */

@@ -143,32 +143,30 @@ done:
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-static struct ny_charges project_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                       size_t limit)
+static void count_project(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigned workers,
+                          size_t limit)
 {
     const struct ny_map_sizes *f = ny_map_sizes_of(sizes);
     size_t n = (size_t)f->nodes, m = f->m, row_bytes = f->settings->components * sizeof(double);
     struct ny_pages pages;
     struct ny_edges graph = ny_map_graph(f, &pages);
-    struct ny_layout l = {0};
     struct ny_layout_mark mark;
 
-    ny_isomap_common(&l, f);
-    ny_layout_add(&l, NY_MEM_PROCESS, ny_blas_bytes(f->job.threads, workers, m));
-    ny_lay(&l, NY_MEM_OTHER, n, row_bytes);
-    ny_lay(&l, NY_MEM_SOLVE, m + 1, row_bytes);
-    mark = ny_layout_mark(&l);
-    ny_sweep_lay(&l, &graph, f->lanes, workers);
-    ny_layout_add(&l, NY_MEM_STORE, ny_batch_put_bytes(limit, n * row_bytes));
-    ny_layout_back(&l, &mark);
-    ny_lay(&l, NY_MEM_TILES, f->kept, 1); /* in the place of that sweep */
-    ny_layout_back(&l, &mark);
-    ny_batches_lay(&l, &graph, ny_isomap_sources(n)); /* before the sweep of pairs … */
-    ny_layout_back(&l, &mark);
-    ny_lay(&l, NY_MEM_SOLVE, m, ny_isomap_samples(m) * sizeof(float)); /* … or a sample of them */
-    ny_layout_back(&l, &mark);
-    ny_graph_embed_count(&l, f, limit);
-    return l.most;
+    ny_isomap_common(l, f);
+    ny_layout_add(l, NY_MEM_PROCESS, ny_blas_bytes(f->job.threads, workers, m));
+    ny_lay(l, NY_MEM_OTHER, n, row_bytes);
+    ny_lay(l, NY_MEM_SOLVE, m + 1, row_bytes);
+    mark = ny_layout_mark(l);
+    ny_sweep_lay(l, &graph, f->lanes, workers);
+    ny_layout_add(l, NY_MEM_STORE, ny_batch_put_bytes(limit, n * row_bytes));
+    ny_layout_back(l, &mark);
+    ny_lay(l, NY_MEM_TILES, f->kept, 1); /* in the place of that sweep */
+    ny_layout_back(l, &mark);
+    ny_batches_lay(l, &graph, ny_isomap_sources(n)); /* before the sweep of pairs … */
+    ny_layout_back(l, &mark);
+    ny_lay(l, NY_MEM_SOLVE, m, ny_isomap_samples(m) * sizeof(float)); /* … or a sample of them */
+    ny_layout_back(l, &mark);
+    ny_graph_embed_count(l, f, limit);
 }
 
 /* Nothing is swept where all nodes are landmarks, or all columns are kept; but the pairs that
@@ -189,5 +187,5 @@ static void project_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
     if (!all && !keeps && !f->kept) *seconds += ny_isomap_sweep_s(f, f->m);
 }
 
-const struct ny_stage ny_stage_isomap_unfold = {NY_STAGE_PROJECT, project, project_bytes,
+const struct ny_stage ny_stage_isomap_unfold = {NY_STAGE_PROJECT, project, count_project,
                                                 project_work};

@@ -208,29 +208,27 @@ static void count_problem(struct ny_layout *l, const struct ny_map_sizes *f)
     ny_layout_add(l, NY_MEM_SOLVE, inner > values ? inner : values);
 }
 
-static struct ny_charges solve_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                     size_t limit)
+static void count_solve(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigned workers,
+                        size_t limit)
 {
     const struct ny_map_sizes *f = ny_map_sizes_of(sizes);
     size_t m = f->m, map = (m + 1) * f->settings->components * sizeof(double);
     size_t blas = ny_blas_bytes(f->job.threads, solvers(f->settings, workers), m);
-    struct ny_layout l = {0};
     struct ny_layout_mark mark;
 
-    ny_isomap_common(&l, f);
-    ny_layout_add(&l, NY_MEM_PROCESS, blas);
-    ny_lay(&l, NY_MEM_SOLVE, m, m * sizeof(double));
-    ny_lay(&l, NY_MEM_DICTIONARY, m, sizeof(double));
-    ny_lay(&l, NY_MEM_TILES, f->kept, 1);
-    mark = ny_layout_mark(&l);
-    ny_lay(&l, NY_MEM_OTHER, ny_isomap_state_bytes(m), 1);
-    ny_lay(&l, NY_MEM_SOLVE, m, ny_isomap_samples(m) * sizeof(float));
-    ny_layout_back(&l, &mark);
-    if (ny_isomap_keeps_columns(f->settings)) ny_isomap_gram_count(&l, m, workers);
-    count_problem(&l, f);
-    ny_lay(&l, NY_MEM_SOLVE, map, 1);
-    ny_layout_add(&l, NY_MEM_STORE, ny_batch_put_bytes(limit, map));
-    return l.most;
+    ny_isomap_common(l, f);
+    ny_layout_add(l, NY_MEM_PROCESS, blas);
+    ny_lay(l, NY_MEM_SOLVE, m, m * sizeof(double));
+    ny_lay(l, NY_MEM_DICTIONARY, m, sizeof(double));
+    ny_lay(l, NY_MEM_TILES, f->kept, 1);
+    mark = ny_layout_mark(l);
+    ny_lay(l, NY_MEM_OTHER, ny_isomap_state_bytes(m), 1);
+    ny_lay(l, NY_MEM_SOLVE, m, ny_isomap_samples(m) * sizeof(float));
+    ny_layout_back(l, &mark);
+    if (ny_isomap_keeps_columns(f->settings)) ny_isomap_gram_count(l, m, workers);
+    count_problem(l, f);
+    ny_lay(l, NY_MEM_SOLVE, map, 1);
+    ny_layout_add(l, NY_MEM_STORE, ny_batch_put_bytes(limit, map));
 }
 
 static void solve_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
@@ -248,4 +246,4 @@ static void solve_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
     plan->stage_s[NY_STAGE_SOLVE] += n * m * m / plan->rates.gram64;
 }
 
-const struct ny_stage ny_stage_isomap_solve = {NY_STAGE_SOLVE, solve, solve_bytes, solve_work};
+const struct ny_stage ny_stage_isomap_solve = {NY_STAGE_SOLVE, solve, count_solve, solve_work};

@@ -127,7 +127,7 @@ struct ny_map_sizes ny_map_sizes_make(const struct ny_graph_map *map,
 static size_t stage_bytes(const void *sizes, unsigned workers, size_t limit)
 {
     const struct ny_job_sizes *job = sizes;
-    struct ny_charges bytes = ny_job_stage(job->job)->bytes(job, workers, limit);
+    struct ny_charges bytes = ny_stage_most(ny_job_stage(job->job)->count, job, workers, limit);
 
     return ny_charges_total(&bytes);
 }

@@ -195,26 +195,24 @@ done:
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-static struct ny_charges graph_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                     size_t limit)
+static void count_graph(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigned workers,
+                        size_t limit)
 {
     const struct ny_graph_sizes *f = ny_graph_sizes_of(sizes);
     struct ny_lists lists = {.n = f->points->n, .stored = f->settings->stored};
     size_t n = (size_t)f->points->n;
-    struct ny_layout l = {0};
     struct ny_layout_mark mark;
 
-    ny_graph_common(&l, f, workers);
-    lay(&l, &lists, ny_graph_limited(f->settings));
-    mark = ny_layout_mark(&l);
-    if (ny_graph_limited(f->settings)) lay(&l, &lists, false); /* a copy of distances to sort */
-    ny_layout_back(&l, &mark);
-    ny_graph_bridges_count(&l, f, workers, limit);
-    ny_components_count(&l, n);
-    ny_lay(&l, NY_MEM_DICTIONARY, n, sizeof(uint32_t)); /* degrees */
-    ny_layout_add(&l, NY_MEM_DICTIONARY,
+    ny_graph_common(l, f, workers);
+    lay(l, &lists, ny_graph_limited(f->settings));
+    mark = ny_layout_mark(l);
+    if (ny_graph_limited(f->settings)) lay(l, &lists, false); /* a copy of distances to sort */
+    ny_layout_back(l, &mark);
+    ny_graph_bridges_count(l, f, workers, limit);
+    ny_components_count(l, n);
+    ny_lay(l, NY_MEM_DICTIONARY, n, sizeof(uint32_t)); /* degrees */
+    ny_layout_add(l, NY_MEM_DICTIONARY,
                   2 * NY_CHUNK_BYTES + ny_batch_put_bytes(limit, n * sizeof(uint32_t)));
-    return l.most;
 }
 
-const struct ny_stage ny_stage_graph_components = {NY_STAGE_GRAPH, stage_graph, graph_bytes, NULL};
+const struct ny_stage ny_stage_graph_components = {NY_STAGE_GRAPH, stage_graph, count_graph, NULL};

@@ -158,29 +158,27 @@ struct given_sizes {
     const struct ny_given_edges *given;
 };
 
-static struct ny_charges given_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                     size_t limit)
+static void count_given(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigned workers,
+                        size_t limit)
 {
     const struct ny_given_edges *given = ((const struct given_sizes *)sizes)->given;
     const size_t small_bytes = 512 << 10;
     size_t n = (size_t)given->n, entries = (size_t)given->entries;
-    struct ny_layout l = {0};
     struct ny_layout_mark mark;
 
     (void)workers;
-    ny_layout_add(&l, NY_MEM_PROCESS, NY_PROCESS_BYTES);
-    ny_layout_add(&l, NY_MEM_DICTIONARY, small_bytes + given->keep_bytes);
-    ny_lay(&l, NY_MEM_DICTIONARY, entries, sizeof(struct ny_bridge));
-    mark = ny_layout_mark(&l);
-    ny_layout_add(&l, NY_MEM_IO, given->reading_bytes);
-    ny_layout_back(&l, &mark);
-    ny_components_count(&l, n);
-    ny_lay(&l, NY_MEM_DICTIONARY, n, sizeof(uint32_t)); /* degrees */
+    ny_layout_add(l, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    ny_layout_add(l, NY_MEM_DICTIONARY, small_bytes + given->keep_bytes);
+    ny_lay(l, NY_MEM_DICTIONARY, entries, sizeof(struct ny_bridge));
+    mark = ny_layout_mark(l);
+    ny_layout_add(l, NY_MEM_IO, given->reading_bytes);
+    ny_layout_back(l, &mark);
+    ny_components_count(l, n);
+    ny_lay(l, NY_MEM_DICTIONARY, n, sizeof(uint32_t)); /* degrees */
     ny_layout_add(
-        &l, NY_MEM_DICTIONARY,
+        l, NY_MEM_DICTIONARY,
         2 * NY_CHUNK_BYTES +
             ny_batch_put_bytes(limit, entries * sizeof(struct ny_bridge) + n * sizeof(uint32_t)));
-    return l.most;
 }
 
 static void given_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
@@ -193,7 +191,7 @@ static void given_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
     plan->disk_bytes = plan->result_bytes;
 }
 
-static const struct ny_stage stage_edges = {NY_STAGE_GRAPH, stage_given, given_bytes, given_work};
+static const struct ny_stage stage_edges = {NY_STAGE_GRAPH, stage_given, count_given, given_work};
 static const struct ny_stage *const stages[] = {&stage_edges, NULL};
 static const struct ny_course course = {.stages = stages};
 

@@ -139,20 +139,18 @@ static void count_exact(struct ny_layout *l, const struct ny_graph_sizes *f, uns
     ny_layout_add(l, NY_MEM_DICTIONARY, 2 * f->points->block_bytes);
 }
 
-static struct ny_charges neighbors_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                         size_t limit)
+static void count_neighbors(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigned workers,
+                            size_t limit)
 {
     const struct ny_graph_sizes *f = ny_graph_sizes_of(sizes);
     ny_graph_count_fn *count = f->way == NY_KNN_TREE    ? ny_graph_tree_count
                                : f->way == NY_KNN_SIEVE ? ny_graph_sieve_count
                                                         : count_exact;
-    struct ny_layout l = {0};
 
-    ny_graph_common(&l, f, workers);
-    count(&l, f, workers, limit);
-    ny_graph_writing_count(&l, f, limit);
-    return l.most;
+    ny_graph_common(l, f, workers);
+    count(l, f, workers, limit);
+    ny_graph_writing_count(l, f, limit);
 }
 
 const struct ny_stage ny_stage_graph_neighbors = {NY_STAGE_NEIGHBORS, stage_neighbors,
-                                                  neighbors_bytes, NULL};
+                                                  count_neighbors, NULL};

@@ -154,22 +154,20 @@ void ny_graph_common(struct ny_layout *l, const struct ny_graph_sizes *f, unsign
                       (workers + 2) * f->points->reader_bytes);
 }
 
-static struct ny_charges stats_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                     size_t limit)
+static void count_stats(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigned workers,
+                        size_t limit)
 {
     const struct ny_graph_sizes *g = ny_graph_sizes_of(sizes);
     const struct ny_geometry_wish wish = {.scale = g->settings->scale,
                                           .differences = true,
                                           .workers = workers,
                                           .choice = g->settings->choice};
-    struct ny_layout l = {0};
 
-    ny_graph_common(&l, g, workers);
-    ny_layout_add(&l, NY_MEM_DICTIONARY, 2 * NY_CHUNK_BYTES + ny_geometry_bytes(&wish, g->points));
+    ny_graph_common(l, g, workers);
+    ny_layout_add(l, NY_MEM_DICTIONARY, 2 * NY_CHUNK_BYTES + ny_geometry_bytes(&wish, g->points));
     if (wish.choice.rule != NY_CHOOSE_ALL)
-        ny_layout_add(&l, NY_MEM_DICTIONARY,
+        ny_layout_add(l, NY_MEM_DICTIONARY,
                       ny_batch_put_bytes(limit, (size_t)g->points->d * sizeof(uint64_t)));
-    return l.most;
 }
 
-const struct ny_stage ny_stage_graph_stats = {NY_STAGE_STATS, stage_stats, stats_bytes, NULL};
+const struct ny_stage ny_stage_graph_stats = {NY_STAGE_STATS, stage_stats, count_stats, NULL};

@@ -130,6 +130,6 @@ static int run_frozen(struct ny_job *job)
 }
 
 const struct ny_stage ny_stage_add_full = {
-    .id = NY_STAGE_ACCUMULATE, .run = run_full, .bytes = ny_accumulate_bytes};
+    .id = NY_STAGE_ACCUMULATE, .run = run_full, .count = ny_accumulate_count};
 const struct ny_stage ny_stage_add_frozen = {
-    .id = NY_STAGE_ACCUMULATE, .run = run_frozen, .bytes = ny_accumulate_bytes};
+    .id = NY_STAGE_ACCUMULATE, .run = run_frozen, .count = ny_accumulate_count};

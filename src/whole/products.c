@@ -288,24 +288,23 @@ static int run(struct ny_job *job)
 /* ---- the plan ------------------------------------------------------------------------------- */
 
 /* The products, then what follows from each; both beside their state. */
-static struct ny_charges multiply_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                        size_t limit)
+static void count_multiply(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigned workers,
+                           size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
-    struct ny_layout l = ny_layout_above(ny_sizes_common(f, workers, workers));
     struct ny_products products = ny_products_of(f->settings, f->points);
     size_t state = ny_products_state_bytes(&products);
 
-    ny_lay(&l, NY_MEM_OTHER, state, 1);
-    ny_layout_add(&l, NY_MEM_STORE, ny_sizes_source(f, workers) + ny_batch_put_bytes(limit, state));
+    ny_sizes_common(l, f, workers, workers);
+    ny_lay(l, NY_MEM_OTHER, state, 1);
+    ny_layout_add(l, NY_MEM_STORE, ny_sizes_source(f, workers) + ny_batch_put_bytes(limit, state));
     if (products.features)
-        ny_feature_product_count(&l, &f->spec, products.w, f->settings->precision, workers);
+        ny_feature_product_count(l, &f->spec, products.w, f->settings->precision, workers);
     else
-        ny_kernel_product_count(&l, &f->spec, f->points->n, products.w, f->settings->precision,
+        ny_kernel_product_count(l, &f->spec, f->points->n, products.w, f->settings->precision,
                                 workers);
-    if (!products.features) ny_layout_add(&l, NY_MEM_TILES, workers * ny_sizes_exact(f));
-    ny_layout_add(&l, NY_MEM_SOLVE, ny_orthonormalise_bytes(products.r));
-    return l.most;
+    if (!products.features) ny_layout_add(l, NY_MEM_TILES, workers * ny_sizes_exact(f));
+    ny_layout_add(l, NY_MEM_SOLVE, ny_orthonormalise_bytes(products.r));
 }
 
 /* Returns the seconds of all products by tiles. These are those of whole units, and a tile on the
@@ -314,7 +313,7 @@ static double tiles_seconds(const struct ny_timing *t, const struct ny_products 
 {
     double n = t->n, tiles = (double)products->tiles;
     double rows = products->steps * tiles * NY_UNIT_ROWS;
-    unsigned workers = ny_fit_pass_workers(t->sizes, NY_STAGE_ACCUMULATE, multiply_bytes);
+    unsigned workers = ny_fit_pass_workers(t->sizes, NY_STAGE_ACCUMULATE, count_multiply);
     double busy = fmin(tiles, ny_price_threads(workers ? workers : 1));
 
     if (n < NY_UNIT_ROWS) rows *= n / NY_UNIT_ROWS;
@@ -331,7 +330,7 @@ static double features_seconds(const struct ny_timing *t, const struct ny_produc
     double pairs = ny_products_passes(products) / 2.0;
     double columns = ny_products_columns(products) / pairs;
 
-    return ny_timing_share(t, NY_STAGE_ACCUMULATE, multiply_bytes) * pairs *
+    return ny_timing_share(t, NY_STAGE_ACCUMULATE, count_multiply) * pairs *
            (ny_feature_pass_seconds(t, columns) + ny_price_rows(&t->price, t->n));
 }
 
@@ -350,4 +349,4 @@ static void multiply_work(const struct ny_job_sizes *sizes, struct ny_plan *plan
         products.steps * ny_price_commit(&t->price, 0) + ny_price_commit(&t->price, state);
 }
 
-const struct ny_stage ny_stage_products = {NY_STAGE_ACCUMULATE, run, multiply_bytes, multiply_work};
+const struct ny_stage ny_stage_products = {NY_STAGE_ACCUMULATE, run, count_multiply, multiply_work};

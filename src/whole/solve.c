@@ -291,12 +291,11 @@ done:
     return err;
 }
 
-static struct ny_charges reduce_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                      size_t limit)
+static void count_reduce(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigned workers,
+                         size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
     const size_t hashed_bytes = 32 << 10; /* numbers of the rows that decide signs */
-    struct ny_layout l = ny_layout_above(ny_sizes_common(f, workers, 1));
     struct ny_products products = ny_products_of(f->settings, f->points);
     struct pairs pairs = {.count = ny_settings_pairs(f->settings)};
     size_t r = products.r, reduce = f->settings->method->whole->bytes(r);
@@ -306,23 +305,23 @@ static struct ny_charges reduce_bytes(const struct ny_job_sizes *sizes, unsigned
     size_t signs = NY_SIGN_ROWS * pairs.count * sizeof(double);
     size_t errors = ny_residuals_bytes(pairs.count);
 
+    ny_sizes_common(l, f, workers, 1);
     if (most < signs) most = signs;
     if (most < errors) most = errors;
-    ny_lay(&l, NY_MEM_OTHER, ny_products_state_bytes(&products), 1);
-    ny_layout_add(&l, NY_MEM_STORE,
+    ny_lay(l, NY_MEM_OTHER, ny_products_state_bytes(&products), 1);
+    ny_layout_add(l, NY_MEM_STORE,
                   ny_batch_put_bytes(limit, products.divided && map < roots ? roots : map));
-    ny_layout_add(&l, NY_MEM_DICTIONARY, hashed_bytes);
-    lay(&l, &pairs, &products);
-    ny_layout_add(&l, NY_MEM_SOLVE, r * (r + 6) * sizeof(double) + most);
+    ny_layout_add(l, NY_MEM_DICTIONARY, hashed_bytes);
+    lay(l, &pairs, &products);
+    ny_layout_add(l, NY_MEM_SOLVE, r * (r + 6) * sizeof(double) + most);
     if (has_spread(f->settings)) { /* statistics of four arrays, from a record of four */
-        ny_layout_add(&l, NY_MEM_STORE, f->points->stats_bytes);
-        ny_layout_add(&l, NY_MEM_OTHER, ny_sizes_arrays(f, 8));
+        ny_layout_add(l, NY_MEM_STORE, f->points->stats_bytes);
+        ny_layout_add(l, NY_MEM_OTHER, ny_sizes_arrays(f, 8));
     }
     if (f->settings->probes && products.centred) {
-        ny_lay(&l, NY_MEM_SOLVE, roots, 1);
-        ny_layout_add(&l, NY_MEM_STORE, ny_batch_put_bytes(limit, roots));
+        ny_lay(l, NY_MEM_SOLVE, roots, 1);
+        ny_layout_add(l, NY_MEM_STORE, ny_batch_put_bytes(limit, roots));
     }
-    return l.most;
 }
 
 static void reduce_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
@@ -338,7 +337,7 @@ static void reduce_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
         small / t->plan->rates.gemm64 + ny_price_commit(&t->price, 0);
 }
 
-const struct ny_stage ny_stage_reduce = {NY_STAGE_SOLVE, run_solve, reduce_bytes, reduce_work};
+const struct ny_stage ny_stage_reduce = {NY_STAGE_SOLVE, run_solve, count_reduce, reduce_work};
 
 /* ---- project: Q·P -------------------------------------------------------------------------- */
 
@@ -466,22 +465,21 @@ done:
     return err;
 }
 
-static struct ny_charges write_bytes(const struct ny_job_sizes *sizes, unsigned workers,
-                                     size_t limit)
+static void count_write(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigned workers,
+                        size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
-    struct ny_layout l = ny_layout_above(ny_sizes_common(f, workers, 1));
     struct ny_products products = ny_products_of(f->settings, f->points);
     size_t pairs = ny_settings_pairs(f->settings), width = pairs + f->settings->asymmetric;
     struct output out = {.pairs = pairs, .width = width};
     struct ny_embedding_layout layout =
         ny_embedding_layout(f->points->n, width, ny_sizes_element(f));
 
-    ny_lay(&l, NY_MEM_OTHER, ny_products_state_bytes(&products), 1);
-    lay_output(&l, &out, products.r);
-    ny_layout_add(&l, NY_MEM_STORE,
+    ny_sizes_common(l, f, workers, 1);
+    ny_lay(l, NY_MEM_OTHER, ny_products_state_bytes(&products), 1);
+    lay_output(l, &out, products.r);
+    ny_layout_add(l, NY_MEM_STORE,
                   2 * ny_embedding_writer_bytes(&layout, ny_batch_bytes_max(limit)));
-    return l.most;
 }
 
 static void write_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
@@ -500,4 +498,4 @@ static void write_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
     t->plan->disk_bytes = (uint64_t)(out_bytes + 2 * state + r * width * 8);
 }
 
-const struct ny_stage ny_stage_write = {NY_STAGE_PROJECT, run_project, write_bytes, write_work};
+const struct ny_stage ny_stage_write = {NY_STAGE_PROJECT, run_project, count_write, write_work};

@@ -174,7 +174,7 @@ TEST(entries_are_whole)
             assert_true(graph->course && graph->course->bytes == ny_map_course_bytes &&
                         graph->transform && map->options);
         for (size_t k = 0; graph && graph->course->stages[k]; k++)
-            assert_true(graph->course->stages[k]->run && graph->course->stages[k]->bytes);
+            assert_true(graph->course->stages[k]->run && graph->course->stages[k]->count);
     }
     assert_null(ny_map_find("tsne"));
 }
