@@ -8,18 +8,21 @@
 #include "fit/drawn_rows.h"
 #include "model/model.h"
 #include "select/draws.h"
+#include "spectral/ensemble.h"
+#include "spectral/methods.h"
 
 struct candidate {
     uint64_t row;
-    bool first; /* in S anyway */
     double g;
-    double key; /* g/u */
+    double p;   /* its probability to be in S */
+    double key; /* that decides */
 };
 
 struct draw {
     struct ny_layout own;
     struct ny_fit *fit;
     struct ny_projector *projector;
+    struct ny_ensemble shape;     /* of methods other than ensemble: one expert */
     size_t N, m, p, block;        /* candidates, landmarks, pairs, rows that are placed at a time */
     struct candidate *candidates; /* by row number while they are placed */
     uint64_t *rows;               /* of the candidates; then of a block */
@@ -65,39 +68,51 @@ static int by_key(const void *a, const void *b)
 {
     double x = ((const struct candidate *)a)->key, y = ((const struct candidate *)b)->key;
 
-    return x == y ? by_row(a, b) : (x < y) - (x > y);
+    return x == y ? by_row(a, b) : (x > y) - (x < y);
 }
 
-/* Lists N rows of smallest hash, of which the first `first` are in S. */
-static int list(struct draw *draw, size_t first)
+/* Lists N rows of smallest hash. */
+static int list(struct draw *draw)
 {
     int err = ny_draw_rows(draw->fit, NY_STREAM_CHECKS, draw->N, draw->rows);
 
     for (size_t i = 0; i < draw->N && !err; i++)
-        draw->candidates[i] = (struct candidate){.row = draw->rows[i], .first = i < first};
+        draw->candidates[i] = (struct candidate){.row = draw->rows[i]};
     qsort(draw->candidates, draw->N, sizeof(*draw->candidates), by_row);
     return err;
 }
 
-/* Returns b of row i of the projector's tile. */
-static double bound(const struct draw *draw, size_t i)
+/* Returns max_j k_ij²/k_jj over the landmarks of an expert, for row i of the projector's tile. */
+static double most_explained(const struct draw *draw, size_t i, size_t expert)
 {
     const struct ny_tiles *tiles = &draw->projector->tiles;
     const double *a = draw->projector->model->a;
-    double own = ny_projector_diagonal(draw->projector, 0)[i], most = 0;
+    size_t first = ny_ensemble_first(&draw->shape, expert);
+    size_t end = first + ny_ensemble_width(&draw->shape, expert);
     const float *c32 = NULL;
     const double *c64 = NULL;
+    double most = 0;
 
     if (tiles->precision == NY_PRECISION_F64)
         c64 = ny_rows(ny_tiles_c64(tiles, 0), i, 1).at;
     else
         c32 = ny_rows32(ny_tiles_c32(tiles, 0), i, 1).at;
-    for (size_t j = 0; j < draw->m; j++) {
+    for (size_t j = first; j < end; j++) {
         double k = (c64 ? c64[j] : (double)c32[j]) + a[j];
 
         if (draw->diagonal[j] > 0) most = fmax(most, k * k / draw->diagonal[j]);
     }
-    return fmax(own - most, 0);
+    return most;
+}
+
+/* Returns b of row i of the projector's tile. */
+static double bound(const struct draw *draw, size_t i)
+{
+    double own = ny_projector_diagonal(draw->projector, 0)[i], sum = 0;
+
+    for (size_t e = 0; e < draw->shape.experts; e++)
+        sum += fmax(own - most_explained(draw, i, e), 0);
+    return sum / (double)draw->shape.experts;
 }
 
 /* Finds β, (β y)² and y² of `count` candidates from this one on, which the projector has placed. */
@@ -159,34 +174,50 @@ static void add_shares(struct draw *draw, const double *x, size_t stride, double
 
 static void find_importance(struct draw *draw)
 {
-    const double least = 0.01;
+    size_t p = draw->p;
 
-    for (size_t i = 0; i < draw->N; i++)
-        draw->candidates[i].g = least / (double)draw->N;
     add_shares(draw, draw->beta, 1, 1);
-    for (size_t k = 0; k < 2 * draw->p; k++)
-        add_shares(draw, draw->squares + k, 2 * draw->p, 1 / (double)draw->p);
-    for (size_t i = 0; i < draw->N; i++) {
-        struct candidate *c = &draw->candidates[i];
-        double u = 1 - ny_hash01(draw->fit->settings->seed, NY_STREAM_CHOICE, c->row);
+    for (size_t k = 0; k < 2 * p; k++)
+        add_shares(draw, draw->squares + k, 2 * p, 1 / (double)p);
+    for (size_t i = 0; i < draw->N; i++)
+        draw->candidates[i].g += 3 / (double)draw->N; /* uniformly: half of all */
+}
 
-        c->key = c->first ? INFINITY : c->g / u;
+/* Sets p_i = min(1, c g_i), with c such that they add up to R. */
+static void find_probabilities(struct draw *draw, size_t R)
+{
+    size_t sure = 0, before = SIZE_MAX; /* rows of p = 1 */
+
+    while (sure != before) {
+        double sum = 0, c;
+
+        for (size_t i = 0; i < draw->N; i++)
+            sum += draw->candidates[i].p < 1 ? draw->candidates[i].g : 0;
+        c = (double)(R - sure) / sum;
+        before = sure;
+        sure = 0;
+        for (size_t i = 0; i < draw->N; i++) {
+            struct candidate *candidate = &draw->candidates[i];
+
+            if (candidate->p < 1) candidate->p = fmin(c * candidate->g, 1);
+            sure += candidate->p >= 1;
+        }
     }
 }
 
-/* Takes S: the candidates of largest keys. */
-static void take(struct draw *draw, size_t R, size_t first, uint64_t *rows, double *probability)
+/* Takes S: the R candidates of smallest keys. */
+static void take(struct draw *draw, size_t R, uint64_t *rows, double *probability)
 {
-    double N = (double)draw->N, n = (double)draw->fit->job.points.n, sure = (double)first / N;
-    double tau;
+    for (size_t i = 0; i < draw->N; i++) {
+        struct candidate *c = &draw->candidates[i];
+        double u = ny_hash01(draw->fit->settings->seed, NY_STREAM_CHOICE, c->row);
 
+        c->key = u * (1 - c->p) / ((1 - u) * c->p);
+    }
     qsort(draw->candidates, draw->N, sizeof(*draw->candidates), by_key);
-    tau = R < draw->N ? draw->candidates[R].key : 0;
     for (size_t s = 0; s < R; s++) {
-        double g = draw->candidates[s].g;
-
         rows[s] = draw->candidates[s].row;
-        probability[s] = N / n * (g < tau ? sure + (1 - sure) * g / tau : 1);
+        probability[s] = (double)draw->N / (double)draw->fit->job.points.n * draw->candidates[s].p;
     }
 }
 
@@ -194,25 +225,30 @@ int ny_check_draw(struct ny_fit *fit, struct ny_projector *projector, size_t R, 
                   double *probability)
 {
     const struct ny_columns *landmarks = projector->columns;
-    size_t first = (R + 1) / 2;
     struct draw draw = {.own.ctx = fit->job.ctx,
                         .fit = fit,
                         .projector = projector,
                         .N = (size_t)ny_check_candidates(R, fit->job.points.n),
                         .m = fit->m,
                         .p = projector->model->p};
+    struct ny_problem problem = ny_fit_problem(fit);
     int err;
 
+    if (fit->settings->method == &ny_method_ensemble)
+        draw.shape = ny_ensemble_shape(&problem);
+    else
+        draw.shape = (struct ny_ensemble){.experts = 1, .columns = draw.m};
     lay(&draw.own, &draw, &fit->job.points);
     err = draw.own.err;
-    if (!err) err = list(&draw, first);
+    if (!err) err = list(&draw);
     if (!err)
         err = ny_columns_diagonal(landmarks, ny_columns_rows(landmarks), draw.m, draw.diagonal);
     for (size_t at = 0; at < draw.N && !err; at += draw.block)
         err = place(&draw, at, ny_smaller(draw.N - at, draw.block));
     if (!err) {
         find_importance(&draw);
-        take(&draw, R, first, rows, probability);
+        find_probabilities(&draw, R);
+        take(&draw, R, rows, probability);
     }
     ny_layout_free(&draw.own);
     return err;

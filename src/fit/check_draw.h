@@ -1,5 +1,5 @@
 /*
- * The draw of check rows (fit/checks.h): half of them uniformly, half where residuals may be large.
+ * The draw of check rows (fit/checks.h): more of them where residuals may be large.
  *
  * A row's residual has two bounds of its own. E = K − K̃ is positive semidefinite where K̃ is
  * Nyström's, and r_i = (Eũ)_i, so that r_i² ≤ δ_i ũᵀEũ with δ_i = e_ii (Cauchy–Schwarz): rows that
@@ -10,16 +10,16 @@
  *
  *    b_i = k_ii − max_j k_ij²/k_jj ≥ δ_i
  *
+ * and of an ensemble the mean of this over its experts.
+ *
  * N = 32 R candidates are drawn uniformly and placed. With β_i = w_i² b_i their importance is
  *
- *    g_i = β_i/Σβ + Σ_k (β_i y_ik)²/Σ_l(β_l y_lk)²/p + Σ_k y_ik²/Σ_l y_lk²/p + 0.01/N
+ *    g_i = β_i/Σβ + Σ_k (β_i y_ik)²/Σ_l(β_l y_lk)²/p + Σ_k y_ik²/Σ_l y_lk²/p + 3/N
  *
- * The first h = R/2 candidates are in S; of the others those R − h of largest g_i/u_i, where u_i is
- * uniform in (0, 1), and τ is the next of these (priority sampling: Duffield, Lund and Thorup,
- * Priority sampling for estimation of arbitrary subset sums, J. ACM 54, 2007). So row i is in S
- * with
- *
- *    π_i = N/n (h/N + (1 − h/N) min(1, g_i/τ))
+ * and p_i = min(1, c g_i), which add up to R, their probabilities. S are the R candidates of
+ * smallest u_i(1 − p_i)/((1 − u_i)p_i), where u_i is uniform in (0, 1): Pareto sampling (Rosén, On
+ * sampling with probability proportional to size, J. Statistical Planning and Inference 62, 1997),
+ * which draws a fixed number of rows, each about with its p_i. Row i is in S with π_i = N/n p_i.
  */
 #ifndef NY_FIT_CHECK_DRAW_H
 #define NY_FIT_CHECK_DRAW_H
