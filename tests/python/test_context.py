@@ -304,22 +304,18 @@ def _import_and_fit(folder, path, name):
 
 
 IMPORT = """
-import time, numpy
-began = time.perf_counter()
+import sys, numpy
+before = set(sys.modules)
 import nystream
-print(time.perf_counter() - began)
-import sys
-assert "sklearn" not in sys.modules and "tqdm" not in sys.modules, "imported too early"
+print(*{name.split(".")[0] for name in set(sys.modules) - before} - set(sys.stdlib_module_names))
 """
 
 
-def test_the_import_is_quick(tmp_path):
-    env = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(nystream.__file__)),
-           "PYTHONPYCACHEPREFIX": str(tmp_path)}
-    env.pop("PYTHONDONTWRITEBYTECODE", None)
-    seconds = [float(subprocess.run([sys.executable, "-c", IMPORT], env=env, text=True,
-                                    stdout=subprocess.PIPE, check=True).stdout) for _ in range(5)]
-    assert min(seconds) < 0.06
+def test_the_import_takes_only_numpy():
+    env = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(nystream.__file__))}
+    imported = subprocess.run([sys.executable, "-c", IMPORT], env=env, text=True,
+                              stdout=subprocess.PIPE, check=True).stdout
+    assert imported.split() == ["nystream"]
 
 
 @quick
