@@ -13,6 +13,7 @@
 
 #include <math.h>
 
+#include "api/announce.h"
 #include "api/forecast.h"
 #include "api/fit_store.h"
 #include "job/fields.h"
@@ -173,21 +174,16 @@ bool ny_accuracy_less(struct ny_request *request, const json_t *before)
     return false;
 }
 
-/* Adds what a fit that is right to this accuracy takes, with so many landmarks. */
-static int add_price(json_t *table, struct ny_store *store, const struct ny_fit_settings *fit)
+/* Adds a row of the table: what a fit that is right to this takes. */
+static void add_price(json_t *table, double accuracy, const struct ny_plan *plan)
 {
     json_t *row = json_object();
-    struct ny_plan plan;
-    int err = ny_store_fit_plan(store, fit, 0, &plan);
 
-    if (!err) {
-        ny_field_set_number(row, "accuracy", fit->accuracy);
-        ny_field_set_count(row, "landmarks", fit->landmarks);
-        ny_field_set_number(row, "seconds", plan.seconds);
-        ny_field_set_count(row, "memory_min_bytes", plan.memory_min_bytes);
-    }
+    ny_field_set_number(row, "accuracy", accuracy);
+    ny_field_set_count(row, "landmarks", plan->m);
+    ny_field_set_number(row, "seconds", plan->seconds);
+    ny_field_set_count(row, "memory_min_bytes", plan->memory_min_bytes);
     ny_field_append(table, row);
-    return err;
 }
 
 int ny_accuracy_plan(struct ny_store *store, const struct ny_options *options,
@@ -196,6 +192,7 @@ int ny_accuracy_plan(struct ny_store *store, const struct ny_options *options,
     struct ny_fit_settings with = *fit;
     struct ny_rows_info points;
     struct ny_curve curve = {0};
+    struct ny_plan plan;
     uint64_t most;
     int err = ny_points_info(store, &points);
 
@@ -211,7 +208,11 @@ int ny_accuracy_plan(struct ny_store *store, const struct ny_options *options,
     for (double times = 2; !err && curve.count && times >= 0.5; times /= 2) {
         with.accuracy = times * fit->accuracy;
         with.landmarks = at_most(ny_curve_foretold(&curve, with.accuracy), most);
-        err = add_price(*table, store, &with);
+        err = ny_store_fit_plan(store, &with, 0, &plan);
+        if (!err) add_price(*table, with.accuracy, &plan);
     }
-    return err;
+    if (err) return err;
+    ny_plan_exact(store, options, "accuracy|trace-error|landmarks", &plan);
+    if (plan.m) add_price(*table, 0, &plan);
+    return NY_OK;
 }

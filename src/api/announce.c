@@ -130,21 +130,22 @@ int ny_plan_announce(struct ny_store *store, const char *replaced, const struct 
     return ny_plan_refuse_fit(ctx, plan, settings);
 }
 
-/* Plans the same fit by --approx exact; plan->fits is false where its options are refused. */
-static void plan_exact(struct ny_store *store, const struct ny_options *options,
-                       struct ny_plan *plan)
+void ny_plan_exact(struct ny_store *store, const struct ny_options *options, const char *but,
+                   struct ny_plan *plan)
 {
     struct ny_context *ctx = ny_store_context(store);
     struct ny_owned_settings settings = {0};
     struct ny_options *exact = NULL;
-    int err = ny_options_copy(&exact, options);
+    int err = ny_options_copy(&exact, options, but);
 
+    ny_context_set_silent(ctx, true);
     if (!err) err = ny_options_set(exact, "approx", "exact");
     if (!err) err = ny_settings_new(&settings, store, exact, NY_GROUP_FIT, NULL);
     if (!err) err = ny_fit_plan(ny_store_rows(store), &settings.fit, 0, plan);
+    ny_context_set_silent(ctx, false);
     if (err) {
         ny_error_clear(ctx);
-        plan->fits = false;
+        *plan = (struct ny_plan){.fits = false};
     }
     ny_settings_release(&settings, ctx);
     ny_options_free(exact);
@@ -163,7 +164,7 @@ void ny_plan_note_exact(struct ny_store *store, const struct ny_options *options
         (kernel != ny_kernel_find("linear") && kernel != ny_kernel_find("cosine")) ||
         ny_points_info(store, &points) || plan->m >= points.d)
         return;
-    plan_exact(store, options, &exact);
+    ny_plan_exact(store, options, "", &exact);
     if (exact.fits && exact.seconds <= comparable * plan->seconds)
         ny_log(ny_store_context(store), NY_LOG_NOTE,
                "--approx exact would be exact here, in about %s", time_text(exact.seconds).text);

@@ -84,7 +84,7 @@ int ny_embed_file(struct ny_context *context, const char *file, const char *outp
     if (!err) err = ny_writer_check(context, output); /* now, not when the work is done */
     options = ny_options_given(options, context, &none);
     if (!err) err = ny_options_check(options, NY_GROUP_FIT | NY_GROUP_EMBED);
-    if (!err) err = ny_options_copy(&of_fit, options);
+    if (!err) err = ny_options_copy(&of_fit, options, "");
     if (!err) err = ny_options_set(of_fit, "restart", "no"); /* there is nothing to replace */
     if (err) goto done;
     name = strcmp(file, "-") == 0 ? "standard input" : file;

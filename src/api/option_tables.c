@@ -114,13 +114,14 @@ int ny_options_set_table(struct ny_options *options, const char *name, const str
     return err;
 }
 
-int ny_options_copy(struct ny_options **out, const struct ny_options *options)
+int ny_options_copy(struct ny_options **out, const struct ny_options *options, const char *but)
 {
     int err = ny_options_new(out, options->ctx);
 
     for (int i = 0; !err && i < (int)ny_option_count(); i++) {
         const char *name = ny_option_at(i)->name;
 
+        if (ny_one_of(name, but)) continue;
         if (options->tables && options->tables[i])
             err = ny_options_set_table(*out, name, options->tables[i]);
         else if (options->typed[i])

@@ -29,8 +29,9 @@ struct ny_options {
 const struct ny_options *ny_options_given(const struct ny_options *options,
                                           struct ny_context *context, struct ny_options *none);
 
-/* Makes a copy with the tables that were set; ny_options_free() it. */
-int ny_options_copy(struct ny_options **out, const struct ny_options *options);
+/* Makes a copy with the tables that were set, without the options named in `but` ("a|b"; "": with
+ * all); ny_options_free() it. */
+int ny_options_copy(struct ny_options **out, const struct ny_options *options, const char *but);
 /* Tells whether the user set it, to any value. */
 bool ny_options_is_set(const struct ny_options *options, const char *name);
 /* The value in force; NULL when there is none. The same as ny_options_get(). */

@@ -118,7 +118,7 @@ int ny_placed_options(struct ny_request *request)
 
     if (!err) err = ny_model_of_file(&request->model, request->ctx, path);
     if (!err) err = check_model(request, path);
-    if (!err) err = ny_options_copy(&request->made, request->options);
+    if (!err) err = ny_options_copy(&request->made, request->options, "");
     if (!err) err = describe(request->made, request->model);
     if (!err) request->options = request->made;
     return err;

@@ -85,7 +85,7 @@ int ny_sums_new(struct ny_sums **out, struct ny_context *context, const struct n
     sums = ny_calloc(context, NY_MEM_OTHER, 1, sizeof(*sums));
     if (!sums) return NY_EBUDGET;
     sums->ctx = context;
-    if (options) err = ny_options_copy(&sums->options, options);
+    if (options) err = ny_options_copy(&sums->options, options, "");
     if (!err && options) err = ny_options_set(sums->options, "until", "sums");
     if (!err && options) err = ny_options_check(sums->options, NY_GROUP_FIT);
     if (!err && options && !ny_options_is_set(options, "landmarks-points") &&

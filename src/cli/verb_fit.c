@@ -92,7 +92,7 @@ static void print_search(FILE *file, const json_t *facts)
                    first ? " if a few rows show that this is less work" : "");
 }
 
-/* Prints what a larger and a smaller accuracy take. */
+/* Prints what a larger and a smaller accuracy take, and what none of it does. */
 static void print_accuracies(FILE *file, const json_t *facts)
 {
     const json_t *row;
@@ -106,9 +106,13 @@ static void print_accuracies(FILE *file, const json_t *facts)
         cli_fact_number(row, "landmarks", &m);
         cli_fact_number(row, "seconds", &seconds);
         cli_fact_number(row, "memory_min_bytes", &least);
-        cli_print_fact(file, i ? "" : "accuracy", "%.3g %%: about %s landmarks, %s, %s",
-                       100 * accuracy, cli_count(m).text, cli_duration(seconds).text,
-                       cli_bytes(least).text);
+        if (accuracy > 0)
+            cli_print_fact(file, i ? "" : "accuracy", "%.3g %%: about %s landmarks, %s, %s",
+                           100 * accuracy, cli_count(m).text, cli_duration(seconds).text,
+                           cli_bytes(least).text);
+        else
+            cli_print_fact(file, i ? "" : "accuracy", "exact: %s, %s", cli_duration(seconds).text,
+                           cli_bytes(least).text);
     }
 }
 

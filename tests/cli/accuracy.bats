@@ -87,13 +87,14 @@ landmarks() {
 
 @test "a plan foretells landmarks from a sample, and many rows are fitted with these at once" {
     table 34000 6 | nystream import s - --format csv -q
-    local options=(--accuracy 0.5% --components 5 --gamma 2)
+    local options=(--accuracy 0.5% --components 5 --gamma 2 --seed 1) # one of the two in three of one attempt
     ny plan s "${options[@]}" --json
     exits 0
     m=$(field "$output" landmarks)
-    [ "$(grep -c '"accuracy":' <<<"$output")" -eq 3 ]
+    [ "$(grep -c '"accuracy":' <<<"$output")" -eq 4 ]
     ny plan s "${options[@]}"
     prints "0.5 %: about $m landmarks"
+    prints "exact: "
     ny fit s a "${options[@]}"
     exits 0
     [[ $stderr != *"; next, "* ]]
