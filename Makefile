@@ -327,7 +327,7 @@ SLOW_PROGRAMS := $(addprefix $(BUILD)/tests/, \
                  property/test_certificate property/test_contract_crossed property/test_deflate \
                  property/test_ensemble property/test_evaluate_matrix \
                  property/test_exact_neighbors property/test_factored property/test_factored_killed \
-                 property/test_footprint property/test_greedy property/test_greedy_size \
+                 property/test_footprint property/test_forecast property/test_greedy property/test_greedy_size \
                  property/test_kmeans property/test_lobpcg property/test_numerics \
                  property/test_online property/test_probe property/test_rpcholesky \
                  property/test_small_values property/test_update property/test_update_memory unit/test_api_interrupted \
