@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "factored/pass.h"
 #include "fit/sizes.h"
 #include "fit/timing.h"
@@ -32,9 +33,22 @@ static int check_way(const struct ny_job *job, const struct ny_products *shape)
     return ny_job_begun_otherwise(job);
 }
 
+/* Returns the shape of the products of the job, which an earlier version may have begun. */
+static struct ny_products shape_of(const struct ny_fit *fit)
+{
+    const struct ny_job *job = &fit->job;
+    struct ny_products shape = ny_products_of(fit->settings, &job->points);
+    struct ny_products before = ny_products_unchecked(shape);
+
+    return ny_job_has_image(job, "products") &&
+                   job->state.at.bytes == ny_products_state_bytes(&before)
+               ? before
+               : shape;
+}
+
 int ny_products_open(struct ny_products_state *state, struct ny_fit *fit, uint64_t *place)
 {
-    struct ny_products shape = ny_products_of(fit->settings, &fit->job.points);
+    struct ny_products shape = shape_of(fit);
     struct ny_image_shape saved = {ny_products_state_bytes(&shape), shape.steps * shape.places};
     size_t n = (size_t)shape.n;
     void *image = NULL;
@@ -91,14 +105,14 @@ static void centre_columns(struct ny_matrix X, double *mean)
             X.at[i * X.stride + k] -= mean[k];
 }
 
-/* The normalisation beside K: HX where the map centres, in the first r columns. */
+/* The normalisation beside K: HX where the map centres. */
 static int normalise(const struct ny_products_state *state, struct ny_matrix X)
 {
     struct ny_context *ctx = state->fit->job.ctx;
     double *mean;
 
-    if (!state->shape.centred) return NY_OK;
-    mean = ny_calloc(ctx, NY_MEM_OTHER, state->shape.r, sizeof(double));
+    if (!state->shape.centred || !X.cols) return NY_OK;
+    mean = ny_calloc(ctx, NY_MEM_OTHER, X.cols, sizeof(double));
     if (!mean) return NY_EBUDGET;
     centre_columns(X, mean);
     ny_free(ctx, mean);
@@ -109,10 +123,16 @@ static int normalise(const struct ny_products_state *state, struct ny_matrix X)
 static int start(struct ny_products_state *state)
 {
     const struct ny_whole *whole = state->fit->settings->method->whole;
+    struct ny_matrix Z = ny_products_checks(&state->shape, state->V);
+    int err;
 
     for (size_t i = 0; state->shape.centred && i < state->V.rows; i++)
         state->V.at[i * state->V.stride + state->shape.r] = 1;
-    return whole->start(&state->sketch);
+    for (size_t i = 0; i < Z.rows; i++)
+        ny_gaussian(state->fit->settings->seed, NY_STREAM_CHECKS, (uint64_t)i * Z.cols,
+                    Z.at + i * Z.stride, Z.cols);
+    err = normalise(state, Z);
+    return err ? err : whole->start(&state->sketch);
 }
 
 /* Y = NKNV by tiles, from this one on; N is I without `scale`. */

@@ -13,7 +13,8 @@
  * job go the same way.
  *
  * w is r, and one more for maps that centre K: that column of V is 1, and of Y it is K1, the
- * averages that new points are centred with.
+ * averages that new points are centred with. Behind these are R random columns, of methods whose
+ * last product is not AQ: they tell the residuals (whole/residuals.h).
  */
 #ifndef NY_WHOLE_PRODUCTS_H
 #define NY_WHOLE_PRODUCTS_H

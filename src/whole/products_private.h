@@ -15,6 +15,12 @@ struct ny_products_state {
     double saved_s;
 };
 
+/* Returns the columns of V that check, or of Y their products. */
+static inline struct ny_matrix ny_products_checks(const struct ny_products *shape,
+                                                  struct ny_matrix V)
+{
+    return ny_cols(V, shape->w - shape->checks, shape->checks);
+}
 /* Measures f32 tiles on a few rows: NY_ENUMERIC as ny_fit_check_tiles(). Products of features form
  * no values of K, and are right to a thousandth where rows are a million of their spread away. */
 int ny_products_check(struct ny_fit *fit);

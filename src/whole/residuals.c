@@ -5,9 +5,11 @@
 /* Rows that are multiplied at a time. */
 enum { ROWS = 256 };
 
-size_t ny_residuals_bytes(size_t pairs)
+size_t ny_residuals_bytes(const struct ny_products *shape, size_t pairs)
 {
-    return (2 * ROWS + 1) * pairs * sizeof(double);
+    size_t exact = (2 * ROWS + 1) * pairs, tested = 2 * shape->checks * (shape->r + pairs);
+
+    return (exact > tested ? exact : tested) * sizeof(double);
 }
 
 /* Adds the squares of (Y − λ_k V) u_k over some rows. */
@@ -28,12 +30,12 @@ static void add_squares(struct ny_matrix Y, struct ny_matrix V, struct ny_matrix
         }
 }
 
-int ny_report_residuals(const struct ny_products_state *state, struct ny_matrix U,
+static int report_exact(const struct ny_products_state *state, struct ny_matrix U,
                         const double *values)
 {
     struct ny_context *ctx = state->fit->job.ctx;
     size_t n = state->V.rows, r = state->shape.r;
-    double *room = ny_calloc(ctx, NY_MEM_SOLVE, 1, ny_residuals_bytes(U.rows));
+    double *room = ny_calloc(ctx, NY_MEM_SOLVE, 1, ny_residuals_bytes(&state->shape, U.rows));
     double *squares = room ? room + 2 * ROWS * U.rows : NULL;
     json_t *errors = json_array();
 
@@ -49,4 +51,63 @@ int ny_report_residuals(const struct ny_products_state *state, struct ny_matrix 
     ny_field_set_json(ny_job_report(&state->fit->job), "component_errors", errors);
     ny_free(ctx, room);
     return room ? NY_OK : NY_EBUDGET;
+}
+
+static void append(json_t *array, double value)
+{
+    ny_field_append(array, isfinite(value) ? json_real(value) : json_null());
+}
+
+/* Adds the error of pair k, its standard error and the eigenvalue that follows to the arrays;
+ * column k of Z has (Aω)ᵀû, and of W ωᵀû. */
+static void add_tested(struct ny_matrix Z, struct ny_matrix W, size_t k, double value,
+                       json_t *arrays[3])
+{
+    double R = (double)Z.rows, squares = 0, product = 0, rho;
+
+    for (size_t j = 0; j < Z.rows; j++) {
+        double w = W.at[j * W.stride + k], z = Z.at[j * Z.stride + k] - value * w;
+
+        squares += z * z / R;
+        product += w * z / R;
+    }
+    rho = value > 0 ? sqrt(squares) / value : NAN;
+    append(arrays[0], rho);
+    append(arrays[1], rho / sqrt(2 * R));
+    append(arrays[2], value > 0 ? value + product : NAN);
+}
+
+static int report_tested(const struct ny_products_state *state, struct ny_matrix U,
+                         const double *values)
+{
+    struct ny_context *ctx = state->fit->job.ctx;
+    size_t r = state->shape.r, R = state->shape.checks, count = U.rows;
+    double *room = ny_calloc(ctx, NY_MEM_SOLVE, 1, ny_residuals_bytes(&state->shape, count));
+    json_t *report = ny_job_report(&state->fit->job);
+    json_t *arrays[3] = {json_array(), json_array(), json_array()};
+    struct ny_matrix YQ = ny_matrix(room, R, r), VQ = ny_matrix(room + R * r, R, r);
+    struct ny_matrix Z = ny_matrix(room + 2 * R * r, R, count);
+    struct ny_matrix W = ny_matrix(room + 2 * R * r + R * count, R, count);
+
+    if (room) {
+        ny_gemm(1, ny_t(ny_products_checks(&state->shape, state->Y)), state->sketch.V, 0, YQ);
+        ny_gemm(1, ny_t(ny_products_checks(&state->shape, state->V)), state->sketch.V, 0, VQ);
+        ny_gemm(1, YQ, ny_t(U), 0, Z);
+        ny_gemm(1, VQ, ny_t(U), 0, W);
+    }
+    for (size_t k = 0; room && k < count; k++)
+        add_tested(Z, W, k, values[k], arrays);
+    ny_field_set_count(report, "check_rows", R);
+    ny_field_set_json(report, "component_errors", arrays[0]);
+    ny_field_set_json(report, "component_errors_se", arrays[1]);
+    ny_field_set_json(report, "eigenvalues_corrected", arrays[2]);
+    ny_free(ctx, room);
+    return room ? NY_OK : NY_EBUDGET;
+}
+
+int ny_report_residuals(const struct ny_products_state *state, struct ny_matrix U,
+                        const double *values)
+{
+    if (state->fit->settings->method->whole->basis_last) return report_exact(state, U, values);
+    return state->shape.checks ? report_tested(state, U, values) : NY_OK;
 }

@@ -24,6 +24,7 @@ struct ny_products ny_products_of(const struct ny_fit_settings *settings,
                                    .tiles = ny_pairs_all_tiles(n),
                                    .rank = ny_settings_rank(settings, all),
                                    .steps = whole->products(&settings->randomized),
+                                   .checks = whole->basis_last ? 0 : settings->check_rows,
                                    .centred = settings->map->additive,
                                    .divided = settings->map->divided};
 
@@ -38,9 +39,17 @@ struct ny_products ny_products_of(const struct ny_fit_settings *settings,
     products.steps += products.divided;
     products.order = products.r > panel ? products.r : panel;
     products.features = goes_by_features(settings, &products);
+    products.w += products.checks;
     products.places = products.features
                           ? ny_feature_product_passes(products.w) * (ny_units_of(n) + 1)
                           : products.tiles + 1;
+    return products;
+}
+
+struct ny_products ny_products_unchecked(struct ny_products products)
+{
+    products.w -= products.checks;
+    products.checks = 0;
     return products;
 }
 

@@ -15,6 +15,7 @@ struct ny_products {
     uint64_t tiles;  /* tiles that one product takes */
     uint64_t places; /* places of a checkpoint in one product, that of its end included */
     size_t r, w;
+    size_t checks;  /* random columns that tell the residuals, of methods whose products do not */
     size_t rank;    /* eigenpairs wanted of the r */
     unsigned steps; /* products, that of the degrees included */
     bool centred, divided;
@@ -24,6 +25,8 @@ struct ny_products {
 /* Returns the sizes of a fit of these points with these settings. */
 struct ny_products ny_products_of(const struct ny_fit_settings *settings,
                                   const struct ny_rows_info *points);
+/* Returns them without columns that check, which fits of earlier versions have not. */
+struct ny_products ny_products_unchecked(struct ny_products products);
 /* Returns how many times the rows are gone through for a product by features with w columns: once
  * with Φᵀ and once with Φ for each block of them. */
 unsigned ny_feature_product_passes(size_t w);

@@ -281,8 +281,7 @@ static int run_solve(struct ny_job *job)
     if (err == NY_OK) err = find_trace(&state, &solution.trace);
     if (err) goto done;
     ny_fit_report_solution(fit, &solution);
-    if (fit->settings->method->whole->basis_last)
-        err = ny_report_residuals(&state, ny_rows(pairs.U, 0, pairs.count), pairs.values);
+    err = ny_report_residuals(&state, ny_rows(pairs.U, 0, pairs.count), pairs.values);
     if (err) goto done;
     ny_job_mark_time(&fit->job);
     err = ny_job_save(job, ny_job_next(job));
@@ -303,7 +302,7 @@ static void count_reduce(struct ny_layout *l, const struct ny_job_sizes *sizes, 
     size_t roots = (size_t)f->points->n * sizeof(double);
     size_t map = r * pairs.count * sizeof(double), most = reduce > eigen ? reduce : eigen;
     size_t signs = NY_SIGN_ROWS * pairs.count * sizeof(double);
-    size_t errors = ny_residuals_bytes(pairs.count);
+    size_t errors = ny_residuals_bytes(&products, pairs.count);
 
     ny_sizes_common(l, f, workers, 1);
     if (most < signs) most = signs;

@@ -125,7 +125,7 @@ places() {
     ny plan s --approx gaussian --landmarks 1250 --map svd --kernel linear --json
     [ "$(field "$output" passes)" = 1 ]
     ny plan s --approx gaussian --landmarks 1249 --map svd --kernel linear --json
-    [ "$(field "$output" passes)" = 20 ]
+    [ "$(field "$output" passes)" = 22 ]
     ny plan s --approx randomized --components 3 --map svd --kernel polynomial --json
     [ "$(field "$output" passes)" = 3 ]
     places 1e-4 --approx randomized --components 3 --map kpca --kernel cosine --power 3

@@ -24,7 +24,8 @@ import nystream
 
 N, M, P = int(os.environ.get("NYSTREAM_ROWS", "4000")), 200, 10
 MAPS = ("svd", "kpca", "pca", "laplacian", "diffusion")
-METHODS = ("projected", "nystrom", "column", "orthonystrom", "ensemble", "randomized")
+METHODS = ("projected", "nystrom", "column", "orthonystrom", "ensemble", "randomized", "gaussian")
+WHOLE = ("randomized", "gaussian")  # which have the degrees of K
 WIDTHS = (1, 0.1, 10)  # that of auto is 1; γ is divided by them
 
 
@@ -70,7 +71,7 @@ def cases(name):
 
 def degrees(K, case, landmarks, rank):
     """d̃ of the fit: over the landmarks, or Σ_j k̃_ij of K̃ = C W⁺ Cᵀ."""
-    if case.method == "randomized":
+    if case.method in WHOLE:
         return K.sum(1)
     if case.method not in ("projected", "ensemble"):
         return K[:, landmarks].mean(1) * len(K)
@@ -89,7 +90,7 @@ def residuals(K, case, result):
     """Aũ − λ̃ũ of all pairs, of unit ũ, in λ̃: n × pairs."""
     U, values = np.array(result.eigenvectors[:], float), np.array(result.eigenvalues, float).ravel()
     if case.map in ("laplacian", "diffusion"):
-        whole = case.method == "randomized"
+        whole = case.method in WHOLE
         rank = None if whole else result.report["rank_effective"]
         d = degrees(K, case, None if whole else np.array(result.landmarks, int), rank)
         reached = ~np.isnan(U).any(1) & (d > 0)  # else no landmark reaches the row
@@ -174,7 +175,7 @@ def judged(errors):
 
 def hard(case):
     """Whether the errors of such a fit are known to be told wrong."""
-    rounded = case.rows == "offset" and case.method == "randomized" and case.precision == "f32"
+    rounded = case.rows == "offset" and case.method in WHOLE and case.precision == "f32"
     return rounded or case.rows == "kdd"
 
 
