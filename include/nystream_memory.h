@@ -252,8 +252,10 @@ NY_API int ny_model_column_names(const struct ny_model *model, const char **name
 /* Writes these bytes to a file, which has its name when all of it is on the disk. */
 NY_API int ny_model_save_file(struct ny_model *model, const char *file);
 /* *report: kernel gamma landmarks d components precision dtype format bytes prepared_rows
- * prepared_values, the last two null where rows are not prepared, and what else the kernel takes by
- * the names of its options. */
+ * prepared_values, the last two null where rows are not prepared, what else the kernel takes by the
+ * names of its options, map, certificate, and as in ny_result_report() eigenvalues
+ * component_errors component_errors_se trace_error, errors rounded to 10⁻⁶; these four are null
+ * where the fit had no errors, and of models that earlier versions have made. */
 NY_API int ny_model_report(struct ny_model *model, struct ny_report **report);
 NY_API void ny_model_free(struct ny_model *model);
 NY_API uint64_t ny_model_dimensions(const struct ny_model *model); /* d */

@@ -14,6 +14,7 @@
 #include "linalg/matrix.h"
 #include "place/drift.h"
 #include "place/landmarks.h"
+#include "job/certificate.h"
 #include "job/fields.h"
 #include "results/stored_model.h"
 #include "store/store.h"
@@ -130,6 +131,7 @@ int ny_model_report(struct ny_model *model, struct ny_report **report)
     ny_fields_begin();
     how = &model->spec.preparation;
     object = json_object();
+    ny_field_set_text(object, "map", model->map ? model->map->name : NULL);
     report_kernel(object, model->spec.kernel, model->spec.params);
     ny_field_set_count(object, "landmarks", model->m);
     ny_field_set_count(object, "d", model->d);
@@ -141,6 +143,13 @@ int ny_model_report(struct ny_model *model, struct ny_report **report)
     ny_field_set_text(object, "prepared_rows",
                       ny_prepares(how) ? ny_prepared_rows(how, rows) : NULL);
     ny_field_set_text(object, "prepared_values", ny_prepares(how) ? ny_prepared_values(how) : NULL);
+    if (model->coordinates.skip)
+        ny_field_set_count(object, "eigenvalues_trivial", model->coordinates.skip);
+    ny_field_set_json(object, "eigenvalues", ny_model_found(model, NY_FOUND_VALUES));
+    ny_field_set_json(object, "component_errors", ny_model_found(model, NY_FOUND_ERRORS));
+    ny_field_set_json(object, "component_errors_se", ny_model_found(model, NY_FOUND_ERRORS_SE));
+    ny_field_set_number(object, "trace_error", ny_model_trace_error(model));
+    ny_field_set_json(object, "certificate", ny_certificate(object, true));
     return ny_report_of_json(report, model->ctx, object);
 }
 

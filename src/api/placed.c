@@ -218,6 +218,18 @@ static int put_degrees(const struct ny_request *request)
     return err;
 }
 
+/* Takes over the errors of components: those of the rows that the model was fitted on. */
+static void report_errors(const struct ny_model *model, json_t *facts)
+{
+    json_t *errors = ny_model_found(model, NY_FOUND_ERRORS);
+
+    if (json_is_array(errors)) ny_field_set_text(facts, "component_errors_from", "fit");
+    if (model->coordinates.skip)
+        ny_field_set_count(facts, "eigenvalues_trivial", model->coordinates.skip);
+    ny_field_set_json(facts, "component_errors", errors);
+    ny_field_set_json(facts, "component_errors_se", ny_model_found(model, NY_FOUND_ERRORS_SE));
+}
+
 /* Puts what the model says into the report. */
 static void report(struct ny_request *request, size_t bytes)
 {
@@ -228,6 +240,7 @@ static void report(struct ny_request *request, size_t bytes)
         ny_field_set_count(facts, "landmarks", model->m);
     if (model->spec.kernel->auto_gamma)
         ny_field_set_number(facts, "gamma", model->spec.params.gamma);
+    report_errors(model, facts);
     ny_field_set_count(record, "model_bytes", bytes);
     if (!ny_coordinates_plain(&model->coordinates))
         ny_field_set_json(record, "coordinates", ny_coordinates_json(&model->coordinates));

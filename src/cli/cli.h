@@ -255,6 +255,8 @@ void cli_sizes(const json_t *sizes, int columns, char text[CLI_SIZES_BYTES]);
 struct words cli_scaled(double x, const char *unit); /* 446 GF/s; for "rows/s" 1.2 M rows/s */
 /* Ignores case: "a.NYM" ends with ".nym". */
 bool cli_ends_with(const char *text, const char *end);
+/* Tells whether a path is that of a model's file: a store is a folder, whatever its name. */
+bool cli_is_model(const char *path);
 /* Columns of a text on a terminal: characters, not bytes. */
 int cli_columns(const char *text);
 /* Bytes of the first sentence, which is what short help and completions show of a summary. */

@@ -163,13 +163,25 @@ static void print_info(const struct command *command, const json_t *facts)
     }
 }
 
+static int report_model(struct command *command, struct ny_report **report)
+{
+    struct ny_model *model;
+    int status = ny_model_load_file(&model, command->context, command->operands[0]);
+
+    if (!status) status = ny_model_report(model, report);
+    ny_model_free(model);
+    return status;
+}
+
 int cli_run_info(struct command *command)
 {
     struct ny_report *report = NULL;
     const char *store = command->operands[0];
     int status;
 
-    if (command->operand_count > 1)
+    if (command->operand_count == 1 && cli_is_model(store))
+        status = report_model(command, &report);
+    else if (command->operand_count > 1)
         status = ny_result_report(command->context, store, command->operands[1], &report);
     else
         status = ny_store_report(command->context, store, &report);

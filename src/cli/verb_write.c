@@ -75,8 +75,7 @@ int cli_run_export(struct command *command)
     return NY_OK;
 }
 
-/* A store is a folder, whatever its name ends with. */
-static bool is_model(const char *path)
+bool cli_is_model(const char *path)
 {
     struct stat there;
 
@@ -121,7 +120,7 @@ int cli_run_transform(struct command *command)
 
     if (command->operand_count == 1 && !cli_ends_with(source, ".nym"))
         return cli_needs(command, "NAME");
-    if (command->operand_count == 2 && is_model(source))
+    if (command->operand_count == 2 && cli_is_model(source))
         return cli_fail_usage(command, "%s is a model and takes no NAME", source);
     if (!command->input) return cli_needs(command, "--input");
     if (!command->output) return cli_needs(command, "-o");

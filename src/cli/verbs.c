@@ -30,11 +30,12 @@ const struct verb cli_verbs[] = {
      "nystream import points.nys more.csv --label-column class --append\n"
      "nystream import cells.nys counts.csv --rows total:10000 --values log1p",
      .run = cli_run_import, .resumable = true},
-    {"info", "STORE [NAME]", "", 1, 2, 0, EVERY,
+    {"info", "STORE [NAME]|MODEL.nym", "", 1, 2, 0, EVERY,
      "show what a store holds, or everything about one result",
      "Shows what a store holds: rows, columns, element type, size, labels and results. With NAME, "
      "shows that result: the command that made it, its options, eigenvalues, certificate (how far "
-     "off it is), cost and, if interrupted, the command that resumes it.\n"
+     "off it is), cost and, if interrupted, the command that resumes it. Of a model's file it "
+     "shows what the model is, and the certificate of its fit.\n"
      "- effective rank: the number of eigenvalues above rounding error\n"
      "- trace of: the matrix that the map decomposes; trace error: the share of its trace that the "
      "landmarks leave out; variance kept: the share in the components\n"

@@ -98,6 +98,7 @@ static void say_turned(struct certificate *c, const json_t *errors, size_t trivi
 {
     char text[256] = "";
 
+    if (!json_is_array(json_object_get(c->report, "eigenvalues"))) return; /* rows of a model */
     for (size_t k = trivial, more; k < count; k += more) {
         size_t length = strlen(text);
 
@@ -135,7 +136,11 @@ static void say_components(struct certificate *c)
                              more > 1 ? "s" : "", which, more > 1 ? "are" : "is", 100 * bounds[b]);
         next += more;
     }
-    if (text[0]) say(c, "%s", text);
+    if (text[0])
+        say(c, "%s%s", text,
+            ny_field_text(c->report, "component_errors_from")
+                ? ", of the rows that the model was fitted on"
+                : "");
     say_turned(c, errors, trivial, next);
     if (next < count)
         say(c, "components from %zu on are artefacts of the landmarks: they take more of these",

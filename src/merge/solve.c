@@ -144,10 +144,12 @@ int ny_summed_solve(const struct ny_summed *sums, const struct ny_fit_settings *
         err = ny_names_append(&fit.model->columns, sums->ctx, sums->base->columns.text,
                               sums->base->columns.count);
     if (err) goto done;
-    *model = fit.model;
-    fit.model = NULL;
     ny_state_put(&fit.job.state, record);
     ny_figures_derive(record);
+    err = ny_model_take_errors(fit.model, ny_job_report(&fit.job));
+    if (err) goto done;
+    *model = fit.model;
+    fit.model = NULL;
     if (report) *report = json_incref(ny_job_report(&fit.job));
 done:
     ny_solution_release(&solution, sums->ctx);

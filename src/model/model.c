@@ -6,7 +6,8 @@
  * is a header that says all sizes, the arrays, the landmarks, and an XXH3 checksum of what is
  * before it. Version 2 is written for dense landmarks, 3 for sparse ones, 4 and 5 where new rows
  * are to be prepared (base/prepare.h), 6 to 9 are these with the names of the columns, which a
- * model has outside of its store; 1, which has no struct image_map, can still be read.
+ * model has outside of its store, and 10 to 17 all of these with the errors of the fit, which it
+ * has there, too. 1, which has no struct image_map, can still be read.
  *
  * An image may come from anywhere, and its checksum may be right. So the sizes of the header must
  * add up to the length of the image, without overflow, before anything is allocated for them
@@ -26,6 +27,8 @@ enum {
     PREPARED_VERSION = 4,
     PREPARED_SPARSE_VERSION = 5,
     NAMED = 4, /* is added where columns have names */
+    FOUND = 8, /* and this where the errors of the fit are known */
+    LAST_VERSION = PREPARED_SPARSE_VERSION + NAMED + FOUND,
     CHECKSUM_BYTES = 8,
     KERNEL_NAME_BYTES = 32
 };
@@ -34,7 +37,8 @@ enum {
  * with a struct ny_prepared; then, if columns have names, their bytes (u64) and they themselves,
  * padded to 8 bytes; then centre[d], factor[d],
  * a[m], P[m·p], q[p], where the kernel is divided v[m], where coordinates are scaled their factors,
- * all f64, the raw landmarks (sparse: model/model_sparse.h), padding to 8 bytes, the checksum. */
+ * where errors are known NY_FOUND numbers, all f64, the raw landmarks (sparse:
+ * model/model_sparse.h), padding to 8 bytes, the checksum. */
 struct image_header {
     char magic[16];
     uint32_t version, dtype, precision, second;
@@ -70,7 +74,7 @@ struct image_parts {
     struct image_map map;
     struct ny_prepared preparation;
     struct ny_sparse_image sparse; /* slots 0: dense landmarks */
-    bool named;
+    bool named, found;
     uint64_t name_bytes;
 };
 
@@ -140,8 +144,8 @@ static size_t landmark_bytes(const struct ny_model *model)
     return landmark_rows(model) * ny_row_bytes(model->spec.dtype, model->d, 0);
 }
 
-/* A model of the sizes in *sizes, arrays uninitialised; of v and the coordinates' factors it is
- * asked whether they are there. */
+/* A model of the sizes in *sizes, arrays uninitialised; of v, the coordinates' factors and what is
+ * found it is asked whether they are there. */
 static int allocate(struct ny_model **out, const struct ny_model *sizes)
 {
     bool divided = sizes->degrees.v, scaled = sizes->coordinates.scale;
@@ -157,6 +161,7 @@ static int allocate(struct ny_model **out, const struct ny_model *sizes)
     model->spec.geometry = NULL;
     model->degrees.v = NULL;
     model->coordinates.scale = NULL;
+    if (sizes->found) model->found = ny_lay(l, NY_MEM_MODEL, NY_FOUND(model->p), sizeof(double));
     if (landmark_bytes(model))
         model->landmarks = ny_lay(l, NY_MEM_MODEL, landmark_rows(model), row_bytes);
     model->a = ny_lay(l, NY_MEM_MODEL, m, sizeof(double));
@@ -240,7 +245,8 @@ static size_t doubles_of(const struct ny_model *model)
 {
     return 2 * model->d + model->m + model->m * model->p + model->p +
            (model->degrees.v ? model->m : 0) +
-           (model->coordinates.scale ? ny_coordinates_count(&model->coordinates) : 0);
+           (model->coordinates.scale ? ny_coordinates_count(&model->coordinates) : 0) +
+           (model->found ? NY_FOUND(model->p) : 0);
 }
 
 size_t ny_model_image_bytes(const struct ny_model *model)
@@ -282,6 +288,7 @@ static char *copy_arrays(struct ny_model *model, char *at, copy_fn *copy)
         {model->degrees.v, model->degrees.v ? model->m * sizeof(double) : 0},
         {model->coordinates.scale,
          model->coordinates.scale ? ny_coordinates_count(&model->coordinates) * sizeof(double) : 0},
+        {model->found, model->found ? NY_FOUND(model->p) * sizeof(double) : 0},
         {model->landmarks, landmark_bytes(model)}};
 
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
@@ -322,6 +329,7 @@ void ny_model_save(const struct ny_model *model, void *image)
         memcpy(after, &text, sizeof(text));
         memcpy(after + sizeof(text), model->columns.text, text);
     }
+    if (model->found) header.version += FOUND;
     memcpy(image, &header, sizeof(header));
     memcpy((char *)image + sizeof(header), &map, sizeof(map));
     if (ny_prepares(&model->spec.preparation))
@@ -346,12 +354,43 @@ static bool shape_fits(const struct image_header *header)
     return header->m == header->d && (!is_sparse(header->version) || kernel->features);
 }
 
+/* Returns the sizes to allocate; arrays that the image has point to `present`. */
+static struct ny_model sizes_of(const struct image_parts *parts, struct ny_context *ctx,
+                                double *present)
+{
+    const struct image_header *header = &parts->header;
+    const struct image_map *map = &parts->map;
+
+    return (struct ny_model){
+        .ctx = ctx,
+        .m = header->m,
+        .d = header->d,
+        .p = header->p,
+        .map = map->map < CODED_MAPS ? coded_maps[map->map] : NULL,
+        .precision = (enum ny_precision)header->precision,
+        .found = parts->found ? present : NULL,
+        .spec = {.ctx = ctx,
+                 .kernel = ny_kernel_find(header->kernel),
+                 .params = {header->gamma, header->first, header->second},
+                 .dtype = (enum ny_dtype)header->dtype,
+                 .slots = parts->sparse.slots,
+                 .values = parts->sparse.nnz,
+                 .preparation = parts->preparation},
+        .degrees = {.m = header->m, .v = map->divided ? present : NULL, .mean = map->mean_degree},
+        .coordinates = {.pairs = header->p,
+                        .skip = map->skip,
+                        .asymmetric = map->asymmetric,
+                        .normalize = map->normalize,
+                        .scale = map->scaled ? present : NULL}};
+}
+
 /* The header's sizes agree with the length of the image, without overflow; fills parts->sparse. */
 static bool sizes_agree(struct image_parts *parts, const char *image, size_t bytes)
 {
     const struct image_header *header = &parts->header;
     const struct image_map *map = &parts->map;
-    const struct ny_kernel *kernel;
+    struct ny_model sizes;
+    double present;
     size_t entries, raw, total;
     bool none; /* no landmark is a row */
 
@@ -364,15 +403,13 @@ static bool sizes_agree(struct image_parts *parts, const char *image, size_t byt
         __builtin_mul_overflow(header->m, header->d, &raw) || entries > bytes ||
         header->d > bytes || header->m > bytes || header->p > bytes || map->skip >= header->p)
         return false;
-    kernel = ny_kernel_find(header->kernel);
-    none = kernel && kernel->base == NY_BASE_COORDINATE;
+    sizes = sizes_of(parts, NULL, &present);
+    total = head_bytes(header->version) + names_bytes(parts->name_bytes) + CHECKSUM_BYTES +
+            doubles_of(&sizes) * sizeof(double);
+    none = sizes.spec.kernel && sizes.spec.kernel->base == NY_BASE_COORDINATE;
     if (none) raw = 0;
     if (parts->name_bytes > bytes) return false;
     if (!is_sparse(header->version) && raw > bytes) return false;
-    total = head_bytes(header->version) + names_bytes(parts->name_bytes) + CHECKSUM_BYTES +
-            (2 * header->d + header->m + entries + header->p) * sizeof(double) +
-            ((map->divided ? header->m : 0) + (map->scaled ? header->p - map->skip : 0)) *
-                sizeof(double);
     if (is_sparse(header->version)) {
         parts->sparse = (struct ny_sparse_image){
             .m = none ? 0 : header->m, .d = header->d, .dtype = (enum ny_dtype)header->dtype};
@@ -402,12 +439,14 @@ static int check_image(struct ny_context *ctx, const void *image, size_t bytes, 
         return ny_model_foreign(ctx, where);
     memcpy(header, image, sizeof(*header));
     header->kernel[KERNEL_NAME_BYTES - 1] = '\0';
-    parts->named = header->version > PREPARED_SPARSE_VERSION;
-    if (header->version < 1 || header->version > PREPARED_SPARSE_VERSION + NAMED)
+    if (header->version < 1 || header->version > LAST_VERSION)
         return ny_fail(ctx, NY_ESTORE,
                        "%s is a model of version %u; this nystream %s reads "
                        "versions up to %d",
-                       where, header->version, ny_version(), PREPARED_SPARSE_VERSION + NAMED);
+                       where, header->version, ny_version(), LAST_VERSION);
+    parts->found = header->version > PREPARED_SPARSE_VERSION + NAMED;
+    if (parts->found) header->version -= FOUND;
+    parts->named = header->version > PREPARED_SPARSE_VERSION;
     if (parts->named) header->version -= NAMED;
     parts->map = (struct image_map){0};
     if (bytes >= head_bytes(header->version) && header->version > 1)
@@ -427,35 +466,6 @@ static int check_image(struct ny_context *ctx, const void *image, size_t bytes, 
                        "agree); export it again",
                        where, bytes);
     return NY_OK;
-}
-
-/* Returns the sizes to allocate; arrays that the image has point to `present`. */
-static struct ny_model sizes_of(const struct image_parts *parts, struct ny_context *ctx,
-                                double *present)
-{
-    const struct image_header *header = &parts->header;
-    const struct image_map *map = &parts->map;
-
-    return (struct ny_model){
-        .ctx = ctx,
-        .m = header->m,
-        .d = header->d,
-        .p = header->p,
-        .map = map->map < CODED_MAPS ? coded_maps[map->map] : NULL,
-        .precision = (enum ny_precision)header->precision,
-        .spec = {.ctx = ctx,
-                 .kernel = ny_kernel_find(header->kernel),
-                 .params = {header->gamma, header->first, header->second},
-                 .dtype = (enum ny_dtype)header->dtype,
-                 .slots = parts->sparse.slots,
-                 .values = parts->sparse.nnz,
-                 .preparation = parts->preparation},
-        .degrees = {.m = header->m, .v = map->divided ? present : NULL, .mean = map->mean_degree},
-        .coordinates = {.pairs = header->p,
-                        .skip = map->skip,
-                        .asymmetric = map->asymmetric,
-                        .normalize = map->normalize,
-                        .scale = map->scaled ? present : NULL}};
 }
 
 /* Reads the landmarks of a sparse model from its image. */
@@ -511,81 +521,5 @@ int ny_model_read(struct ny_model **out, struct ny_context *ctx, const void *ima
     model = NULL;
 done:
     ny_model_free(model);
-    return err;
-}
-
-/* Dense landmarks in another type. */
-static int append_widened(const struct ny_model *model, struct ny_columns *columns)
-{
-    enum ny_dtype dtype = ny_columns_of(columns)->dtype;
-    size_t count = model->m * model->d;
-    void *widened = ny_calloc(model->ctx, NY_MEM_MODEL, count, ny_dtype_size(dtype));
-    int err = NY_EBUDGET;
-
-    if (!widened) return NY_EBUDGET;
-    if (dtype == NY_F32)
-        ny_dtype_to_f32(model->spec.dtype, model->landmarks, widened, count);
-    else
-        ny_dtype_to_f64(model->spec.dtype, model->landmarks, widened, count);
-    err = ny_columns_append(columns, ny_raw_rows(widened), model->m);
-    ny_free(model->ctx, widened);
-    return err;
-}
-
-/* Sparse landmarks in another type, one after the other by way of a record. */
-static int append_widened_sparse(const struct ny_model *model, struct ny_columns *columns)
-{
-    struct ny_context *ctx = model->ctx;
-    enum ny_dtype dtype = ny_columns_of(columns)->dtype;
-    size_t slots = model->spec.slots, bytes = 0;
-    void *record = ny_alloc(ctx, NY_MEM_MODEL, ny_row_bytes(dtype, model->d, slots));
-    struct ny_sparse_list list = {0};
-    struct ny_sparse_room room;
-    int err = record ? NY_OK : NY_EBUDGET;
-
-    for (size_t i = 0; i < model->sparse.count; i++)
-        bytes += ny_sparse_bytes(dtype, model->sparse.row[i].count);
-    if (!err) err = ny_sparse_list_extend(&list, ctx, NY_MEM_DICTIONARY, model->m, bytes, &room);
-    for (size_t i = 0; !err && i < model->m; i++) {
-        ny_sparse_pack_as(record, slots, dtype, model->sparse.row[i], model->spec.dtype);
-        (void)ny_sparse_room_put(&room, dtype, ny_sparse_of(record, slots), &list.row[i]);
-    }
-    if (!err) err = ny_columns_take(columns, &list);
-    ny_sparse_list_release(&list, ctx);
-    ny_free(ctx, record);
-    return err;
-}
-
-static int append_landmarks(const struct ny_model *model, struct ny_columns *columns)
-{
-    struct ny_raw_rows rows = ny_model_rows(model);
-    bool none = !rows.at && !rows.list;
-
-    if (none || ny_columns_of(columns)->dtype == model->spec.dtype)
-        return ny_columns_append(columns, rows, model->m);
-    return rows.list ? append_widened_sparse(model, columns) : append_widened(model, columns);
-}
-
-struct ny_columns_spec ny_model_spec(const struct ny_model *model, enum ny_dtype dtype,
-                                     size_t slots)
-{
-    struct ny_columns_spec spec = model->spec;
-
-    if (dtype != NY_DTYPE_NONE) spec.dtype = ny_dtype_common(spec.dtype, dtype);
-    if (slots > spec.slots) spec.slots = slots;
-    return spec;
-}
-
-int ny_model_columns(const struct ny_model *model, enum ny_dtype dtype, size_t slots,
-                     struct ny_columns **out)
-{
-    struct ny_columns_spec spec = ny_model_spec(model, dtype, slots);
-    int err = ny_columns_new(out, &spec);
-
-    if (!err) err = append_landmarks(model, *out);
-    if (!err) err = ny_columns_set_shift(*out, model->a);
-    if (!err) return NY_OK;
-    ny_columns_free(*out);
-    *out = NULL;
     return err;
 }

@@ -41,6 +41,8 @@ struct ny_model {
     struct ny_degrees degrees;    /* v = NULL: the kernel is not divided */
     struct ny_coordinates coordinates;
     struct ny_names columns; /* their names, of a model outside of its store; none: count 0 */
+    double *found; /* NY_FOUND numbers of the fit: its p eigenvalues, their errors, the standard
+                    * errors of these, and the trace error; NaN: not known; NULL: none is */
     struct ny_fitted_rows fitted;
     void *image; /* of ny_model_image(); NULL until it is asked for */
     /* Kept from one call that places few rows to the next, and freed with the model. */
@@ -67,6 +69,17 @@ int ny_model_new(struct ny_model **out, const struct ny_model_parts *parts);
 struct ny_party ny_model_party(const struct ny_model *model, const char *whose);
 /* Reads the names of columns, one for each, of an image; `bytes` 0: there are none. NY_ESTORE. */
 int ny_model_names_load(struct ny_model *model, const char *text, size_t bytes, const char *where);
+/* How many numbers a model of p pairs has of what its fit has found. */
+#define NY_FOUND(p) (3 * (p) + 1)
+/* Takes the errors of the fit from its report into the model, whose image then has them: in steps
+ * of 10⁻⁶, so that images of shards have the bytes of one store. NY_EBUDGET. */
+int ny_model_take_errors(struct ny_model *model, const json_t *report);
+/* Returns a figure of all pairs as an array, null where it is not known; null alone where none is.
+ * NULL: no memory. */
+enum ny_found { NY_FOUND_VALUES, NY_FOUND_ERRORS, NY_FOUND_ERRORS_SE };
+json_t *ny_model_found(const struct ny_model *model, enum ny_found which);
+/* Returns the share of the trace that the fit has left out; NaN: not known. */
+double ny_model_trace_error(const struct ny_model *model);
 /* Puts the columns of the model in another order: column j is the one that was place[j], with the
  * names of the caller. */
 int ny_model_turn(struct ny_model *model, const uint32_t *place, const struct ny_names *names);

@@ -69,6 +69,7 @@ int ny_model_of_record(struct ny_model **out, const struct ny_keep *keep, const 
     err = keep->ops->get(keep, ny_record_part(record, "model").name, image, bytes);
     if (!err) err = ny_model_read(out, ctx, image, bytes, keep->name);
     if (!err) err = load_fitted(*out, keep, record);
+    if (!err) err = ny_model_take_errors(*out, json_object_get(record, "report"));
     err = ny_keep_current(keep, record, err);
     ny_free(ctx, image);
     if (!err) return NY_OK;

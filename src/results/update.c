@@ -98,7 +98,11 @@ static json_t *new_record(struct ny_store *store, const json_t *result, uint64_t
     json_object_del(record, "clusters"); /* ny_update_finish() takes those of then */
     json_object_del(record, "stale");
     json_object_del(record, "coarse");
-    if (mode == NY_UPDATE_FROZEN) ny_field_set_count(record, "selected", ny_record_fitted(result));
+    if (mode == NY_UPDATE_FROZEN) {
+        ny_field_set_count(record, "selected", ny_record_fitted(result));
+        if (json_is_array(json_object_get(report, "component_errors")))
+            ny_field_set_text(report, "component_errors_from", "fit");
+    }
     if (mode == NY_UPDATE_FULL) { /* the Gram's precision is chosen for all rows, as in a fit */
         json_object_del(record, "selected");
         json_object_del(record, "gram_noise");

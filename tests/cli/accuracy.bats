@@ -168,3 +168,40 @@ landmarks() {
     ny plan s --trace-error 5% --gamma 0.5
     prints "5 %: about"
 }
+
+@test "a model's file tells how right its components are, and rows that it places tell it, too" {
+    rows
+    ny fit s a --landmarks 60 --components 4 --gamma 0.5 -q
+    nystream info s a | grep certificate >fitted
+    ny export s a --part model -o a.nym -q
+    ny info a.nym
+    exits 0
+    prints "map                   kpca" "landmarks             60" "component errors"
+    diff <(nystream info a.nym | grep certificate) fitted
+    ny info a.nym --json
+    prints '"component_errors": [' '"component_errors_se": [' '"trace_error": 0.' '"components 1-4 are right to'
+    cp "$BATS_TEST_DIRNAME/../fuzz/corpus/model/kpca" earlier.nym
+    ny info earlier.nym # of 1.1.1, which tells nothing of its fit
+    exits 0
+    prints "landmarks             3"
+    [[ $output != *certificate* ]]
+    ny fit s placed --model a.nym -q
+    nystream export s placed --part errors -o placed.csv -q
+    nystream export s a --part errors -o a.csv -q
+    paste -d, placed.csv a.csv | awk -F, '{ d = $1 - $4; e = $2 - $5 }
+        d * d > 1e-12 || e * e > 1e-12 { far++ } END { exit far || NR != 4 }'
+    ny info s placed
+    prints "components 1-4 are right to" "of the rows that the model was fitted on"
+    # So are the errors after an update that leaves the model as it is; a full one measures anew.
+    table 100 12 3 | nystream import s - --format csv --append -q
+    ny fit s a --update frozen -q
+    ny info s a
+    prints "of the rows that the model was fitted on"
+    ny fit s a --update full -q
+    ny info s a
+    prints "components 1-4 are right to"
+    [[ $output != *"was fitted on"* ]]
+    cp s/points/data.mdb no.nym
+    ny info no.nym
+    exits 5
+}

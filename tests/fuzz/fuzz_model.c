@@ -20,6 +20,13 @@ static void place(struct ny_context *ctx, struct ny_model *model)
         FUZZ_CHECK(isfinite(embedding[i]));
 }
 
+static void tell(struct ny_context *ctx, struct ny_model *model)
+{
+    struct ny_report *report;
+
+    if (fuzz_status(ctx, ny_model_report(model, &report)) == NY_OK) ny_report_free(report);
+}
+
 static void save_and_load(struct ny_context *ctx, const struct ny_model *model)
 {
     size_t bytes = ny_model_image_bytes(model);
@@ -46,6 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (fuzz_status(ctx, ny_model_read(&model, ctx, image, size, "model")) == NY_OK) {
         save_and_load(ctx, model);
+        tell(ctx, model);
         place(ctx, model);
         ny_model_free(model);
     }

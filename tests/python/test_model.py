@@ -64,6 +64,12 @@ def test_a_model_tells_what_it_is(result):
     assert (model.dimensions, model.components) == (6, 3)
     assert model.report.kernel == "rbf" and model.report.landmarks == 50
     assert repr(model).startswith("<model of 50 landmarks, 6 columns to 3 components")
+    assert model.report.eigenvalues == result.report.eigenvalues
+    for key in ("component_errors", "component_errors_se"):
+        assert np.allclose(model.report[key], result.report[key], rtol=0, atol=6e-7)
+    assert np.array_equal(model.component_errors, model.report.component_errors)
+    assert abs(model.trace_error - result.trace_error) < 6e-7
+    assert model.report.certificate[0] == result.report.certificate[0]
 
 
 @pytest.mark.parametrize("X, words", [

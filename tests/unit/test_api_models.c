@@ -14,7 +14,7 @@ static void fit(const char *name, const char *const options[][2])
 
 /* ---- models ------------------------------------------------------------------------------- */
 
-TEST(a_model_is_its_image)
+TEST(a_model_is_its_image_and_tells_of_its_fit)
 {
     struct ny_table table = dense(NY_F32, 0);
     struct ny_model *stored, *copy, *file;
@@ -43,6 +43,7 @@ TEST(a_model_is_its_image)
     ok(ny_model_report(copy, &report));
     assert_string_equal(ny_report_text(report, "kernel"), "rbf");
     assert_true(ny_report_number(report, "d", &m) && m == COLUMNS);
+    assert_non_null(strstr(ny_report_json(report), "components 1-2 are right to"));
     ny_report_free(report);
     ny_model_free(stored);
     ny_model_free(file);

@@ -30,10 +30,15 @@ struct claim {
 
 enum { M = 2, D = 3, P = 1, IMAGE_MAX = 4096 };
 
-/* An image of 2 f32 landmarks in 3 columns, of sparse ones in version 3; returns its bytes. */
+/* So many numbers an image of version 10 or 11 has of its fit. */
+static size_t found_count;
+
+/* An image of 2 f32 landmarks in 3 columns, of sparse ones in version 3 and 11; returns its bytes.
+ */
 static size_t image_of(const struct claim *claim, char *image)
 {
     const double ones[2 * D + M + M * P + P] = {0, 0, 0, 1, 1, 1, 0, 0, 0.5, -0.5, 0};
+    const double found[] = {NAN, -1, INFINITY, 1e300, 0, 0, 0};
     const float rows[M * D] = {1, 2, 3, 4, 5, 6};
     const uint64_t sizes[2] = {1, 2};         /* slots, values */
     const uint32_t numbers[4] = {1, 1, 0, 2}; /* counts, then columns */
@@ -44,7 +49,11 @@ static size_t image_of(const struct claim *claim, char *image)
     memcpy(image, claim, sizeof(*claim));
     memcpy(image + bytes, ones, sizeof(ones));
     bytes += sizeof(ones);
-    if (claim->version == 3) {
+    if (claim->version >= 10) {
+        memcpy(image + bytes, found, found_count * sizeof(double));
+        bytes += found_count * sizeof(double);
+    }
+    if (claim->version % 8 == 3) {
         memcpy(image + bytes, sizes, sizeof(sizes));
         memcpy(image + bytes + sizeof(sizes), numbers, sizeof(numbers));
         memcpy(image + bytes + sizeof(sizes) + sizeof(numbers), rows, 2 * sizeof(float));
@@ -87,6 +96,19 @@ TEST(honest_models_load)
     assert_int_equal(load(&claim), NY_OK);
     claim.version = 3;
     assert_int_equal(load(&claim), NY_OK);
+}
+
+/* Errors may be any numbers, which are told as they are, but they have to be there. */
+TEST(models_with_errors_have_all_of_them)
+{
+    struct claim claim = honest();
+
+    for (claim.version = 10; claim.version <= 11; claim.version++) {
+        for (found_count = 0; found_count < NY_FOUND(P) + 3; found_count++)
+            assert_int_equal(load(&claim), found_count == NY_FOUND(P) ? NY_OK : NY_ESTORE);
+    }
+    claim.version = 18;
+    assert_int_equal(load(&claim), NY_ESTORE);
 }
 
 TEST(absurd_sizes_of_models_are_refused)

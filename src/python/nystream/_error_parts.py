@@ -7,7 +7,7 @@ from nystream.report import Report, component_errors
 
 
 class ErrorParts:
-    """The errors that a result tells; store.Result is one."""
+    """The errors that a result or a model tells."""
 
     report: Report
 

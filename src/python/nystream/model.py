@@ -11,6 +11,7 @@ from nystream import _data
 from nystream._append import store_of, values_prepared
 from nystream._columns import Columns
 from nystream._context import Context, column_names, free_with
+from nystream._error_parts import ErrorParts
 from nystream._lib import NUMBERS, CTable, lib
 from nystream.report import Report
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 PathLike = Union[str, "os.PathLike[str]"]
 
 
-class Model:
+class Model(ErrorParts):
     """A fitted map of d columns to p components: about m · (d + p) numbers of m landmarks.
 
     Made by `Result.model()`, `Sums.solve()`, `Model.load(file)` and `Model.from_bytes(image)`. It
@@ -29,7 +30,8 @@ class Model:
     Attributes
     ----------
     solution : Report or None
-        Report of the fit, where `Sums.solve()` has made the model; a file does not keep it.
+        Report of the fit, where `Sums.solve()` has made the model; a file does not keep it, but
+        `report` has its eigenvalues and their errors.
     column_names : list of str, or None
         Names of the columns that it places, where `Result.model()` or `Sums.solve()` has made the
         model and the rows have some. A pickle keeps them; a .nym file, and bytes, do not.
@@ -113,8 +115,13 @@ class Model:
         self.column_names = state.get("column_names") or self.column_names
 
     @property
-    def report(self) -> Report:
-        """Kernel and its parameters, landmarks, d, components, precision, dtype, preparation."""
+    def report(self) -> Report:  # type: ignore[override]
+        """Kernel and its parameters, landmarks, d, components, precision, dtype, preparation.
+
+        Also map, eigenvalues, component_errors and component_errors_se (to six decimals),
+        trace_error, and certificate; all but the map are None or empty where the fit had no
+        errors, and in files of before 1.1.2.
+        """
         handle = self._handle()  # before the context, which it may replace
         return Report(self._context.report(lib.ny_model_report, handle, long=False))
 
