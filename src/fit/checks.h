@@ -44,7 +44,7 @@ struct ny_checks {
     double *values;             /* λ̃ */
     bool unit;                  /* k(x,x) is 1 */
     struct ny_check_side *side; /* one a worker */
-    double *sums;               /* what is summed up, and what a checkpoint keeps (checks.c) */
+    double *sums;               /* what is summed up, and what a checkpoint keeps (check_sums.h) */
 };
 
 /* Returns how many check rows a fit has; 0: none, as it is asked for, or where there is no column
