@@ -18,24 +18,9 @@ int ny_fit_room(struct ny_context *context, const char *path, const char *name,
 int ny_update_run(struct ny_store *store, const char *name, const struct ny_options *options,
                   json_t **record);
 
-/* A result that is to take rows in, and the settings that it was made with. */
-struct ny_updated {
-    json_t *record;
-    struct ny_options *stored; /* the options of the record, which the settings borrow from */
-    struct ny_owned_settings settings;
-};
-
-/* Reads the result under NAME, and refuses what cannot be updated, or not with these options. The
- * settings are decided for so many rows; 0: those of the store. ny_updated_release() it, also after
- * a failure. */
-int ny_updated_read(struct ny_updated *updated, struct ny_store *store, const char *name,
-                    const struct ny_options *options, uint64_t rows);
-/* Frees what was read. */
-void ny_updated_release(struct ny_updated *updated, struct ny_context *ctx);
-
 /* Like ny_update_run(), of the last shard of a store, by itself: its result is one of those of a
- * fit over all shards, which have so many rows now. */
+ * fit over all shards. */
 int ny_update_run_last(struct ny_store *store, const char *name, const struct ny_options *options,
-                       uint64_t rows, json_t **record);
+                       json_t **record);
 
 #endif

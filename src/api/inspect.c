@@ -42,19 +42,6 @@ static int describe_unfinished(struct ny_store *store, const char *name, const j
     return err;
 }
 
-/* Says likewise of a result of all shards of a set, of which the last one is updated. */
-static int describe_update_of_last(struct ny_store *set, const char *name, json_t *object)
-{
-    json_t *update = NULL;
-    struct ny_store *last;
-    int err = ny_set_store(set, ny_store_set(set)->count - 1, &last);
-
-    if (!err) err = ny_record_load_update(last, name, &update);
-    if (!err && update) err = describe_unfinished(last, name, NULL, update, object);
-    json_decref(update);
-    return err;
-}
-
 /* Landmarks of an online selection under way, at its last checkpoint. */
 static double landmarks_done(const json_t *record)
 {
@@ -107,10 +94,9 @@ int ny_result_describe(struct ny_report **out, struct ny_store *store, const cha
     int err = NY_OK;
 
     if (ny_store_set(store)) err = ny_result_together(store, name, NULL, &whole);
-    if (!err && ny_store_set(store)) err = ny_spread_first(store, name, &one, &first);
+    if (!err && ny_store_set(store)) err = ny_spread_find(store, name, &one, &first);
     if (!err) err = describe_result(one, name, first ? first : record, object);
     if (!err && ny_store_set(store)) err = ny_spread_describe(store, name, first, object);
-    if (!err && ny_store_set(store)) err = describe_update_of_last(store, name, object);
     json_decref(first);
     if (!ny_field_is(object, "kind", "graph"))
         ny_field_set_json(object, "certificate",

@@ -59,8 +59,7 @@ const char *ny_status_of_all(struct ny_store *store, const char *name, const jso
 
 /* ---- a result ------------------------------------------------------------------------------ */
 
-int ny_spread_first(struct ny_store *set, const char *name, struct ny_store **store,
-                    json_t **record)
+int ny_spread_find(struct ny_store *set, const char *name, struct ny_store **store, json_t **record)
 {
     size_t found = SIZE_MAX;
     bool is_done = false;
@@ -72,7 +71,7 @@ int ny_spread_first(struct ny_store *set, const char *name, struct ny_store **st
 
         err = ny_set_store(set, k, store);
         if (!err) err = ny_record_load(*store, name, &own);
-        if (!err && own && (found == SIZE_MAX || (is_done && !ny_field_is(own, "stage", "done")))) {
+        if (!err && own && (found == SIZE_MAX || is_done)) {
             found = k;
             is_done = ny_field_is(own, "stage", "done");
         }

@@ -13,10 +13,10 @@ const char *ny_result_status(struct ny_store *store, const char *name, const jso
  * one is, interrupted else. `record` is that of a store. */
 const char *ny_status_of_all(struct ny_store *store, const char *name, const json_t *record);
 /* Finds the store of a set whose result is to be described, and its record (json_decref() it): the
- * first that is not done; else the first that has it. */
-int ny_spread_first(struct ny_store *set, const char *name, struct ny_store **store,
-                    json_t **record);
-/* Makes the description of the first shard's result that of all, by its record: rows, status, and
+ * first that is not done; else the last that has it. */
+int ny_spread_find(struct ny_store *set, const char *name, struct ny_store **store,
+                   json_t **record);
+/* Makes the description of that shard's result that of all, by its record: rows, status, and
  * which shards lack it. Figures in which shards differ are null, unless the fit was one over all of
  * them. */
 int ny_spread_describe(struct ny_store *set, const char *name, const json_t *first, json_t *object);

@@ -269,12 +269,12 @@ static int agree(const struct ny_request *request, bool restart)
 
     if (!ny_context_peers(request->ctx)) return NY_OK;
     if (kept)
-        return ny_shards_agree(request->ctx, request->name, json_object_get(kept, "options"),
+        return ny_shards_agree(request->ctx, json_object_get(kept, "options"),
                                json_object_get(kept, "inputs"));
     options = ny_options_to_json(request->options, request->kind->groups);
     if (!options) err = ny_fields_no_memory(request->ctx);
     if (!err) err = inputs_of(request, &inputs);
-    if (!err) err = ny_shards_agree(request->ctx, request->name, options, inputs);
+    if (!err) err = ny_shards_agree(request->ctx, options, inputs);
     json_decref(options);
     json_decref(inputs);
     return err;

@@ -251,44 +251,36 @@ static int copy_stored(struct ny_store *store, const struct ny_options *typed, c
     return err;
 }
 
-int ny_updated_read(struct ny_updated *updated, struct ny_store *store, const char *name,
-                    const struct ny_options *options, uint64_t rows)
-{
-    const struct ny_own_landmarks own = {.name = name, .done = true, .rows = rows};
-    json_t *stored = NULL;
-    int err;
+/* A result that is to take rows in, and the settings that it was made with. */
+struct updated {
+    json_t *record;
+    struct ny_options *stored; /* the options of the record, which the settings borrow from */
+    struct ny_owned_settings settings;
+};
 
-    *updated = (struct ny_updated){0};
-    err = need_result(store, name, options, &updated->record);
-    if (!err) err = copy_stored(store, options, updated->record, &stored);
-    if (!err) err = ny_options_of_stored(&updated->stored, options, NY_GROUP_FIT, stored, name);
+/* Reads the result, and refuses what cannot be updated, or not with these options. Landmarks of the
+ * last of all shards are among the rows of all of them. */
+static int read_result(struct updated *updated, struct update *update)
+{
+    struct ny_own_landmarks own = {.name = update->name, .done = true};
+    const struct ny_options *options = update->options;
+    struct ny_rows_info points = {0};
+    const json_t *sharded;
+    json_t *stored = NULL;
+    int err = need_result(update->store, update->name, options, &updated->record);
+
+    if (!err) err = ny_points_info(update->store, &points);
+    sharded = json_object_get(updated->record, "sharded");
+    update->n = points.n;
+    if (sharded) own.rows = ny_field_count(sharded, "first", 0) + points.n;
+    if (!err) err = copy_stored(update->store, options, updated->record, &stored);
+    if (!err) err = ny_options_of_stored(&updated->stored, options, NY_GROUP_FIT, stored, own.name);
     json_decref(stored);
-    if (!err) err = ny_settings_new(&updated->settings, store, updated->stored, NY_GROUP_FIT, &own);
+    if (!err)
+        err =
+            ny_settings_new(&updated->settings, update->store, updated->stored, NY_GROUP_FIT, &own);
     if (!err && ny_accuracy_landmarks(updated->record))
         updated->settings.fit.landmarks = ny_accuracy_landmarks(updated->record);
-    return err;
-}
-
-void ny_updated_release(struct ny_updated *updated, struct ny_context *ctx)
-{
-    json_decref(updated->record);
-    ny_settings_release(&updated->settings, ctx);
-    ny_options_free(updated->stored);
-}
-
-/* Updates the result that was read; *record is that of the result afterwards. */
-static int run_read(struct ny_updated *updated, struct update *update, json_t **record)
-{
-    struct ny_rows_info points;
-    int err = ny_points_info(update->store, &points);
-
-    if (err) return err;
-    update->settings = &updated->settings.fit;
-    update->result = updated->record;
-    update->n = points.n;
-    err = run(update);
-    if (!err) *record = json_incref(update->record ? update->record : updated->record);
-    json_decref(update->record);
     return err;
 }
 
@@ -301,35 +293,38 @@ static enum ny_update_mode mode_of(const struct ny_options *options)
                                                                     : NY_UPDATE_FULL;
 }
 
-int ny_update_run(struct ny_store *store, const char *name, const struct ny_options *options,
-                  json_t **record)
+/* Updates the result; *record is its own afterwards. */
+static int read_and_run(struct update *update, json_t **record)
 {
-    struct update update = {.ctx = ny_store_context(store),
-                            .store = store,
-                            .name = name,
-                            .options = options,
-                            .mode = mode_of(options)};
-    struct ny_updated updated;
-    int err = ny_updated_read(&updated, store, name, options, 0);
+    struct updated updated = {0};
+    int err;
 
-    if (!err) err = run_read(&updated, &update, record);
-    ny_updated_release(&updated, update.ctx);
+    update->ctx = ny_store_context(update->store);
+    update->mode = mode_of(update->options);
+    err = read_result(&updated, update);
+    update->settings = &updated.settings.fit;
+    update->result = updated.record;
+    if (!err) err = run(update);
+    if (!err) *record = json_incref(update->record ? update->record : updated.record);
+    json_decref(update->record);
+    json_decref(updated.record);
+    ny_settings_release(&updated.settings, update->ctx);
+    ny_options_free(updated.stored);
     return err;
 }
 
-int ny_update_run_last(struct ny_store *store, const char *name, const struct ny_options *options,
-                       uint64_t rows, json_t **record)
+int ny_update_run(struct ny_store *store, const char *name, const struct ny_options *options,
+                  json_t **record)
 {
-    struct update update = {.ctx = ny_store_context(store),
-                            .store = store,
-                            .name = name,
-                            .options = options,
-                            .mode = mode_of(options),
-                            .all_shards = true};
-    struct ny_updated updated;
-    int err = ny_updated_read(&updated, store, name, options, rows);
+    struct update update = {.store = store, .name = name, .options = options};
 
-    if (!err) err = run_read(&updated, &update, record);
-    ny_updated_release(&updated, update.ctx);
-    return err;
+    return read_and_run(&update, record);
+}
+
+int ny_update_run_last(struct ny_store *store, const char *name, const struct ny_options *options,
+                       json_t **record)
+{
+    struct update update = {.store = store, .name = name, .options = options, .all_shards = true};
+
+    return read_and_run(&update, record);
 }

@@ -90,7 +90,7 @@ int ny_peers_agree(struct ny_peers *peers, uint64_t digest, const char *what)
         if (all[shard] != all[0])
             err = ny_fail(peers->ctx, NY_EUSAGE,
                           "shard %u has other %s than shard 0, but all shards of a job need the "
-                          "same; give the same command to each",
+                          "same; give the same command to each, or --restart",
                           shard, what);
     ny_free(peers->ctx, all);
     return err;

@@ -1,6 +1,6 @@
 /*
- * A fit over shards. Each shard has a job of its own, with its record, parts and checkpoints. The
- * jobs go through the same stages together (base/peers.h):
+ * A fit over shards. Each shard has a job of its own, with its parts and checkpoints, and a copy of
+ * one record. The jobs go through the same stages together (base/peers.h):
  *
  *   stats       statistics and the width's pairs are those of all rows (store/shard.c,
  *               columns/moments.c)
@@ -10,8 +10,9 @@
  *   project     each places its rows
  *   probe       columns are gathered, their sums added up
  *
- * A job that was ended goes on at the stage of the shard that has come least far. Shards ahead of
- * it go back to that stage; their sums are still there, so that no pass is made twice for them.
+ * A job that was ended goes on with the record of the shard that has come least far, at its stage.
+ * Shards ahead of it go back there; their sums are still there, so that no pass is made twice for
+ * them.
  */
 #include "fit/shards.h"
 
@@ -94,11 +95,6 @@ static char *text_of(struct ny_context *ctx, const json_t *object, uint64_t *byt
     return text;
 }
 
-/* Digests of what all shards of a job have to have in common. */
-struct command {
-    uint64_t options, inputs;
-};
-
 static uint64_t digest_of(struct ny_context *ctx, const json_t *object)
 {
     uint64_t bytes, digest;
@@ -109,68 +105,68 @@ static uint64_t digest_of(struct ny_context *ctx, const json_t *object)
     return digest;
 }
 
-static int check_commands(struct ny_context *ctx, const char *name, const struct command *all,
-                          unsigned shards)
-{
-    for (unsigned k = 1; k < shards; k++) {
-        if (all[k].options != all[0].options)
-            return ny_fail(ctx, NY_EUSAGE,
-                           "'%s' has other options in shard %u than in shard 0; give the same "
-                           "command to all, or --restart",
-                           name, k);
-        if (all[k].inputs != all[0].inputs)
-            return ny_fail(ctx, NY_EUSAGE,
-                           "the files that the options of '%s' name differ between shard %u and "
-                           "shard 0; give the same files to all",
-                           name, k);
-    }
-    return NY_OK;
-}
-
-int ny_shards_agree(struct ny_context *ctx, const char *name, const json_t *options,
-                    const json_t *inputs)
+int ny_shards_agree(struct ny_context *ctx, const json_t *options, const json_t *inputs)
 {
     struct ny_peers *peers = ny_context_peers(ctx);
-    unsigned shards = ny_peers_shards(peers);
-    const struct command mine = {digest_of(ctx, options), digest_of(ctx, inputs)};
-    struct command *all;
     int err;
 
     if (!peers) return NY_OK;
-    all = ny_calloc(ctx, NY_MEM_OTHER, shards, sizeof(*all));
-    if (!all) return NY_EBUDGET;
-    err = ny_peers_gather_equal(peers, &mine, sizeof(mine), all);
-    if (!err) err = check_commands(ctx, name, all, shards);
-    ny_free(ctx, all);
+    err = ny_peers_agree(peers, digest_of(ctx, options), "options");
+    return err ? err : ny_peers_agree(peers, digest_of(ctx, inputs), "files that options name");
+}
+
+/* ---- one record ---------------------------------------------------------------------------- */
+
+int ny_shards_share_json(struct ny_context *ctx, unsigned shard, const json_t *mine,
+                         json_t **shared)
+{
+    struct ny_peers *peers = ny_context_peers(ctx);
+    uint64_t bytes = 0;
+    char *text = mine ? text_of(ctx, mine, &bytes) : NULL;
+    int err = mine && !text ? ny_fields_no_memory(ctx) : NY_OK;
+
+    *shared = NULL;
+    if (!err) err = ny_peers_share_of(peers, shard, &bytes, sizeof(bytes));
+    if (!err && !mine) text = ny_alloc(ctx, NY_MEM_OTHER, (size_t)bytes);
+    if (!err && !text) err = NY_EBUDGET;
+    if (!err) err = ny_peers_share_of(peers, shard, text, (size_t)bytes);
+    if (!err) *shared = json_loadb(text, (size_t)bytes, 0, NULL);
+    if (!err && !*shared) err = ny_fields_no_memory(ctx);
+    ny_free(ctx, text);
     return err;
+}
+
+/* Makes the record that of shard `from`, but for what is this shard's own. */
+static int take_record(struct ny_fit *fit, unsigned from)
+{
+    json_t *record = fit->job.record, *shared;
+    bool gives = ny_peers_shard(ny_context_peers(fit->job.ctx)) == from;
+    int err;
+
+    ny_state_put(&fit->job.state, record);
+    err = ny_shards_share_json(fit->job.ctx, from, gives ? record : NULL, &shared);
+    if (!err && !gives) ny_record_take(record, shared);
+    fit->job.state = ny_state_of(record);
+    json_decref(shared);
+    return err ? err : ny_fields_check(fit->job.ctx);
 }
 
 /* ---- going on together ----------------------------------------------------------------------- */
 
 /* The facts of a shard's job that decide where all go on. */
 struct standing {
-    uint64_t stage; /* its rank; DONE_RANK: the result is whole */
-    uint64_t rows;  /* sum over all shards */
-    uint64_t updates;
-    uint64_t measured;
-    uint64_t machine;
+    uint64_t stage;    /* its rank; DONE_RANK: the result is whole */
+    uint64_t measured; /* in stage accumulate: what f32 would lose is known */
 };
 
 enum { DONE_RANK = 100 };
 
-static struct standing standing_of(const struct ny_job *job)
+static struct standing standing_of(const struct ny_state *state)
 {
-    const struct ny_state *state = &job->state;
     enum ny_stage_id stage = ny_stage_parse(state->record.stage);
-    const char *cpu = ny_cpu_name(ny_cpu_family()), *blas = ny_blas_name();
 
-    return (struct standing){
-        .stage = stage == NY_STAGE_DONE ? DONE_RANK : ny_stage_rank(stage),
-        .rows = state->sharded.there ? state->sharded.rows : state->report.n,
-        .updates = state->facts.updates,
-        .measured = state->noise.there,
-        .machine = ny_checksum(cpu, strlen(cpu)) ^ ny_checksum(blas, strlen(blas)) << 1,
-    };
+    return (struct standing){stage == NY_STAGE_DONE ? DONE_RANK : ny_stage_rank(stage),
+                             state->noise.there};
 }
 
 /* Makes the sums that the record keeps with the model its checkpoint again; false: it has none. */
@@ -188,86 +184,61 @@ static bool take_up_sums(struct ny_job *job)
     return true;
 }
 
-/* Makes of the record of a whole result again that of a job. */
-static void reopen(struct ny_job *job)
+/* Keeps of the checkpoint what serves a stage that an earlier one has led beyond. A whole result
+ * has its rows placed, but not any more what a probe needs of each. */
+static void go_back(struct ny_job *job, uint64_t from, enum ny_stage_id stage)
 {
-    struct ny_state_report *report = &job->state.report;
-
-    report->n = job->state.sharded.rows;
-    job->state.sharded.there = false;
-    report->total_rows_read = NY_NONE;
-    report->total_flops = report->total_seconds = NAN;
-}
-
-/* Goes back to a stage that an earlier one has led beyond. A whole result has its rows placed, but
- * not any more what a probe needs of each. */
-static void go_back(struct ny_job *job, enum ny_stage_id stage)
-{
-    enum ny_stage_id from = ny_stage_parse(job->state.record.stage);
-    bool placed = from == NY_STAGE_DONE && stage == NY_STAGE_PROJECT &&
+    bool placed = from == DONE_RANK && stage == NY_STAGE_PROJECT &&
                   !ny_fit_of(job)->settings->probes && ny_job_has_image(job, "embedding");
     bool summed = stage == NY_STAGE_ACCUMULATE || stage == NY_STAGE_SOLVE;
 
-    if (from == NY_STAGE_DONE) reopen(job);
-    if (from == NY_STAGE_SOLVE && stage == NY_STAGE_ACCUMULATE)
+    if (from == ny_stage_rank(NY_STAGE_SOLVE) && stage == NY_STAGE_ACCUMULATE)
         placed = ny_job_has_image(job, "gram");
     if (!placed && !(summed && take_up_sums(job))) ny_job_clear_checkpoint(job);
-    job->state.record.stage = ny_stage_name(stage);
 }
 
-/* Returns the stage of this rank. */
-static enum ny_stage_id stage_at(uint64_t rank)
+/* Refuses rows and machines that are not alike. `anew`: one of the shards has made nothing of its
+ * rows so far, and none is done, so that all begin with the rows that there are now. */
+static int check_alike(const struct ny_fit *fit, bool anew)
 {
-    enum ny_stage_id stage = 0;
-
-    while (stage < NY_STAGE_DONE && ny_stage_rank(stage) != rank)
-        stage++;
-    return stage;
-}
-
-/* Compares what all shards have to have in common. `anew`: one of them has made nothing of its rows
- * so far, and none is done, so that all begin with the rows that there are now. */
-static int check_standing(const struct ny_fit *fit, const struct standing *all, unsigned shards,
-                          bool anew)
-{
-    for (unsigned k = 1; k < shards; k++) {
-        if ((!anew && all[k].rows != all[0].rows) || all[k].updates != all[0].updates)
-            return ny_fail(
-                fit->job.ctx, NY_EUSAGE,
-                "'%s' was begun on %llu rows in shard %u and on %llu in shard 0, because rows were "
-                "appended or removed in between; fit it anew with --restart",
-                fit->job.keep.name, (unsigned long long)all[k].rows, k,
-                (unsigned long long)all[0].rows);
-        if (all[k].machine != all[0].machine)
-            return ny_fail(
-                fit->job.ctx, NY_EUSAGE,
-                "shard %u runs on another kind of CPU or BLAS than shard 0, so results would "
-                "differ in their last bits; run all shards on machines of one kind",
-                k);
-    }
-    return NY_OK;
-}
-
-/* Refuses to go on with work that numbers the rows of all shards where the rows before this shard
- * are others than when it was begun. `stage`: all go on there; at the first one, nothing that was
- * made is used, and the numbers are those of now. */
-static int check_first(struct ny_fit *fit, uint64_t stage)
-{
-    struct ny_rows_info points;
-    uint64_t then;
-    int err = fit->job.X->ops->info(fit->job.X, &points);
+    struct ny_peers *peers = ny_context_peers(fit->job.ctx);
+    const struct ny_state *state = &fit->job.state;
+    const uint64_t rows[] = {state->sharded.there ? state->sharded.rows : state->report.n,
+                             state->facts.updates};
+    const char *cpu = ny_cpu_name(ny_cpu_family()), *blas = ny_blas_name();
+    int err = anew ? NY_OK : ny_peers_agree(peers, ny_checksum(rows, sizeof(rows)), "rows");
 
     if (err) return err;
-    if (stage == ny_stage_rank(NY_STAGE_STATS)) fit->job.state.record.first = points.here.first;
-    then = fit->job.state.record.first;
-    if (then == points.here.first || then == NY_NONE) return NY_OK;
-    return ny_fail(fit->job.ctx, NY_EUSAGE,
+    return ny_peers_agree(peers,
+                          ny_checksum(cpu, strlen(cpu)) ^ ny_checksum(blas, strlen(blas)) << 1,
+                          "kinds of CPU");
+}
+
+int ny_shards_check_first(struct ny_context *ctx, const char *name, uint64_t then,
+                          const struct ny_rows_info *points)
+{
+    if (then == points->here.first) return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE,
                    "'%s' was begun with %llu rows before those of shard %u, but there are %llu "
                    "now: rows are numbered across all shards, so they can be added only to the "
                    "last shard; fit it anew with --restart",
-                   fit->job.keep.name, (unsigned long long)then,
-                   ny_peers_shard(ny_context_peers(fit->job.ctx)),
-                   (unsigned long long)points.here.first);
+                   name, (unsigned long long)then, ny_peers_shard(ny_context_peers(ctx)),
+                   (unsigned long long)points->here.first);
+}
+
+/* Compares the rows before this shard with those of the beginning. `stage`: all go on there; at the
+ * first one, nothing that was made is used, and the numbers are those of now. */
+static int check_first(struct ny_fit *fit, uint64_t stage)
+{
+    uint64_t *then = &fit->job.state.record.first;
+    struct ny_rows_info points;
+    int err = fit->job.X->ops->info(fit->job.X, &points);
+
+    if (err) return err;
+    if (stage == ny_stage_rank(NY_STAGE_STATS)) *then = points.here.first;
+    return *then == NY_NONE
+               ? NY_OK
+               : ny_shards_check_first(fit->job.ctx, fit->job.keep.name, *then, &points);
 }
 
 /* Tells whether the solution has averages of its landmarks for a probe, in part "centring". */
@@ -295,9 +266,9 @@ static int share_centring(struct ny_fit *fit, unsigned from, bool dropped)
 
 /* How far all shards are. */
 struct together {
-    struct standing least; /* the first stage, and what all have measured */
-    unsigned shard;        /* the first that is at that stage */
-    bool done;             /* one of them is */
+    struct standing least;
+    unsigned shard; /* the first that is there: its record becomes that of all */
+    bool done;      /* one of them is */
 };
 
 static struct together compare(const struct standing *all, unsigned shards)
@@ -305,9 +276,11 @@ static struct together compare(const struct standing *all, unsigned shards)
     struct together to = {.least = all[0]};
 
     for (unsigned k = 0; k < shards; k++) {
-        if (all[k].stage < to.least.stage) to.shard = k;
-        to.least.stage = all[to.shard].stage;
-        if (all[k].measured < to.least.measured) to.least.measured = all[k].measured;
+        if (all[k].stage < to.least.stage ||
+            (all[k].stage == to.least.stage && all[k].measured < to.least.measured)) {
+            to.least = all[k];
+            to.shard = k;
+        }
         to.done = to.done || all[k].stage == DONE_RANK;
     }
     return to;
@@ -315,85 +288,54 @@ static struct together compare(const struct standing *all, unsigned shards)
 
 /* A shard that is done has dropped what served the probe alone: for one that is not, all place
  * their rows again. */
-static int prepare_probe(struct ny_fit *fit, struct together *to, bool dropped)
+static int prepare_probe(struct ny_fit *fit, const struct together *to, bool dropped)
 {
-    const uint64_t project = ny_stage_rank(NY_STAGE_PROJECT);
-
     if (!to->done || !fit->settings->probes) return NY_OK;
-    if (to->least.stage == DONE_RANK || to->least.stage < project) return NY_OK;
-    to->least.stage = project;
+    if (to->least.stage == DONE_RANK || to->least.stage < ny_stage_rank(NY_STAGE_PROJECT))
+        return NY_OK;
+    fit->job.state.record.stage = ny_stage_name(NY_STAGE_PROJECT);
     return has_centring(fit->settings) ? share_centring(fit, to->shard, dropped) : NY_OK;
+}
+
+/* Takes the record of the shard that has come least far, and goes back to where that is. */
+static int follow(struct ny_fit *fit, const struct together *to)
+{
+    struct ny_job *job = &fit->job;
+    uint64_t from = standing_of(&job->state).stage;
+    enum ny_stage_id stage;
+    int err = check_alike(fit, !to->done && to->least.stage == ny_stage_rank(NY_STAGE_STATS));
+
+    if (!err) err = check_first(fit, to->least.stage);
+    if (!err) err = take_record(fit, to->shard);
+    if (!err) err = prepare_probe(fit, to, from == DONE_RANK);
+    if (err) return err;
+    stage = ny_stage_parse(job->state.record.stage);
+    if (from > (stage == NY_STAGE_DONE ? DONE_RANK : ny_stage_rank(stage)))
+        go_back(job, from, stage);
+    return NY_OK;
 }
 
 int ny_shards_align(struct ny_fit *fit)
 {
     struct ny_peers *peers = ny_context_peers(fit->job.ctx);
     unsigned shards = ny_peers_shards(peers);
-    struct standing mine, *all;
+    struct standing mine = standing_of(&fit->job.state), *all;
     struct together to;
-    bool anew;
     int err;
 
     if (!peers) return NY_OK;
-    mine = standing_of(&fit->job);
     all = ny_calloc(fit->job.ctx, NY_MEM_OTHER, shards, sizeof(*all));
     if (!all) return NY_EBUDGET;
     err = ny_peers_gather_equal(peers, &mine, sizeof(mine), all);
-    if (err) goto done;
-    to = compare(all, shards);
-    anew = !to.done && to.least.stage == ny_stage_rank(NY_STAGE_STATS);
-    err = check_standing(fit, all, shards, anew);
-    if (!err) err = check_first(fit, to.least.stage);
-    if (!err) err = prepare_probe(fit, &to, mine.stage == DONE_RANK);
-    if (err) goto done;
-    if (mine.stage > to.least.stage) go_back(&fit->job, stage_at(to.least.stage));
-    if (!to.least.measured) fit->job.state.noise.there = fit->job.state.record.gram_f64 = false;
-done:
+    if (!err) {
+        to = compare(all, shards);
+        err = follow(fit, &to);
+    }
     ny_free(fit->job.ctx, all);
     return err;
 }
 
 /* ---- the solution ---------------------------------------------------------------------------- */
-
-int ny_shards_share_json(struct ny_context *ctx, unsigned shard, const json_t *mine,
-                         json_t **shared)
-{
-    struct ny_peers *peers = ny_context_peers(ctx);
-    uint64_t bytes = 0;
-    char *text = mine ? text_of(ctx, mine, &bytes) : NULL;
-    int err = mine && !text ? ny_fields_no_memory(ctx) : NY_OK;
-
-    *shared = NULL;
-    if (!err) err = ny_peers_share_of(peers, shard, &bytes, sizeof(bytes));
-    if (!err && !mine) text = ny_alloc(ctx, NY_MEM_OTHER, (size_t)bytes);
-    if (!err && !text) err = NY_EBUDGET;
-    if (!err) err = ny_peers_share_of(peers, shard, text, (size_t)bytes);
-    if (!err) *shared = json_loadb(text, (size_t)bytes, 0, NULL);
-    if (!err && !*shared) err = ny_fields_no_memory(ctx);
-    ny_free(ctx, text);
-    return err;
-}
-
-/* Shares the record but for what is a shard's own. */
-static int share_record(struct ny_fit *fit)
-{
-    static const char *const own[] = {"checkpoint", "sums", "command", "command_around", "first"};
-    bool leads = ny_peers_leads(ny_context_peers(fit->job.ctx));
-    json_t *record, *shared;
-    int err;
-
-    ny_state_put(&fit->job.state, fit->job.record);
-    record = leads ? json_copy(fit->job.record) : NULL;
-    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]) && leads; i++)
-        json_object_del(record, own[i]);
-    err = ny_shards_share_json(fit->job.ctx, 0, record, &shared);
-    if (!err && !leads && json_object_update(fit->job.record, shared))
-        err = ny_fields_no_memory(fit->job.ctx);
-    fit->job.state = ny_state_of(fit->job.record);
-    json_decref(record);
-    json_decref(shared);
-    return err;
-}
 
 /* Shares a part of the result, of as many bytes in all shards; those that wait store it as theirs.
  */
@@ -438,7 +380,7 @@ int ny_shards_share_solution(struct ny_fit *fit)
 
     if (!peers) return NY_OK;
     if (ny_peers_leads(peers)) fit->job.state.bytes = (struct ny_state_bytes){true, differs(fit)};
-    err = share_record(fit);
+    err = take_record(fit, 0);
     if (!err) err = share_part(fit, "model", fit->job.state.record.model_bytes);
     if (!err && has_centring(fit->settings))
         err = share_part(fit, "centring", fit->m * sizeof(double));

@@ -9,8 +9,11 @@
 int ny_shards_check(struct ny_rows *X, const struct ny_fit_settings *settings);
 /* NY_EUSAGE unless all shards work at the result with the same options, and digests of the files
  * that these name (NULL: there are none). Called before any of them changes what it has. */
-int ny_shards_agree(struct ny_context *ctx, const char *name, const json_t *options,
-                    const json_t *inputs);
+int ny_shards_agree(struct ny_context *ctx, const json_t *options, const json_t *inputs);
+/* Refuses to go on with work that numbers the rows of all shards where there were so many before
+ * this shard `then`, and are others now. */
+int ny_shards_check_first(struct ny_context *ctx, const char *name, uint64_t then,
+                          const struct ny_rows_info *points);
 /* Brings all shards to the stage of the one that is least far, before the first stage. */
 int ny_shards_align(struct ny_fit *fit);
 /* Waits until all shards have come here. BLAS has one number of threads for all shards of a

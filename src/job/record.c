@@ -138,6 +138,22 @@ uint64_t ny_record_fitted(const json_t *record)
     return ny_field_count(record, "selected", n);
 }
 
+void ny_record_take(json_t *record, json_t *other)
+{
+    static const char *const own[] = {"checkpoint", "sums",    "command", "command_around",
+                                      "first",      "rounded", "lost"};
+    const char *key;
+    json_t *value;
+
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+        value = json_object_get(record, own[i]);
+        json_object_del(other, own[i]);
+        if (value) ny_field_set_json(other, own[i], json_incref(value));
+    }
+    json_object_clear(record);
+    json_object_foreach(other, key, value) ny_field_set_json(record, key, json_incref(value));
+}
+
 const char *ny_record_kind(const json_t *record)
 {
     const char *kind = ny_field_text(record, "kind");

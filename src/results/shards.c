@@ -24,11 +24,11 @@ struct ny_result_span {
     size_t k;                /* the shard that is open, */
     struct ny_store *store;  /* and its store; NULL: none is */
     struct ny_result result; /* that of the shard */
-    json_t *report;          /* that of the first shard, with the rows of the whole */
+    json_t *report;          /* that of the last shard, with the rows of the whole */
     uint64_t *fit;           /* a number for the fit that each shard has the result of */
     uint64_t model;          /* digest of the one by which all shards have placed their rows */
     bool clustered;          /* one evaluation of all shards has found their clusters */
-    bool same_clusters;      /* the shard that is open had those of the first when it was opened */
+    bool same_clusters;      /* the shard that is open had those of the last when it was opened */
 };
 
 /* ---- the result of one shard --------------------------------------------------------------- */
@@ -65,7 +65,7 @@ static int open_shard(struct ny_result *whole, size_t k)
 
 /* ---- do they belong together --------------------------------------------------------------- */
 
-/* Shards before the last may lag behind it by an update that was cut short. */
+/* The last shard alone has the rows that updates have added. */
 void ny_together_add(struct ny_together *whole, struct ny_store *set, size_t k,
                      const json_t *record)
 {
@@ -165,8 +165,8 @@ int ny_result_digest(struct ny_result *result, uint64_t *digest)
     return ny_result_lacks(result->store, result->name, "model");
 }
 
-/* Compares the result of one shard with that of the first, whose model is to be that of all. */
-static int check_shard(struct ny_result *whole, const struct ny_result *first)
+/* Compares the result of one shard with that of the whole, and with those before it. */
+static int check_shard(struct ny_result *whole)
 {
     struct ny_result_span *span = whole->span;
     uint64_t digest;
@@ -175,8 +175,8 @@ static int check_shard(struct ny_result *whole, const struct ny_result *first)
     if (!err) err = digest_model(&span->result, &digest);
     if (err) return err;
     if (span->k == 0) span->model = digest;
-    if (digest == span->model && digest && span->result.f64 == first->f64 &&
-        span->result.layout.row_bytes == first->layout.row_bytes)
+    if (digest == span->model && digest && span->result.f64 == whole->f64 &&
+        span->result.layout.row_bytes == whole->layout.row_bytes)
         return NY_OK;
     return ny_fail(whole->ctx, NY_EUSAGE,
                    "shards of %s have '%s' of different models, or of none; give the path of one",
@@ -195,7 +195,7 @@ static uint64_t fit_of(const json_t *record)
 }
 
 /* Looks at the results of all shards, and counts their rows. */
-static int measure(struct ny_result *whole, const struct ny_result *first)
+static int measure(struct ny_result *whole)
 {
     struct ny_result_span *span = whole->span;
     uint64_t n = 0;
@@ -204,7 +204,7 @@ static int measure(struct ny_result *whole, const struct ny_result *first)
     span->clustered = true;
     for (size_t k = 0; !err && k < ny_store_set(whole->store)->count; k++) {
         err = open_shard(whole, k);
-        if (!err) err = check_shard(whole, first);
+        if (!err) err = check_shard(whole);
         if (err) return err;
         span->fit[k] = fit_of(span->result.record);
         span->first[k + 1] = span->first[k] + span->result.rows.count;
@@ -215,7 +215,7 @@ static int measure(struct ny_result *whole, const struct ny_result *first)
     return NY_OK;
 }
 
-/* Makes the first shard's result, which is open, that of the whole. Clusters that an evaluation of
+/* Makes the last shard's result, which is open, that of the whole. Clusters that an evaluation of
  * a shard alone has found are not those of the whole. */
 static int widen(struct ny_result *whole)
 {
@@ -237,16 +237,16 @@ static int widen(struct ny_result *whole)
 int ny_result_open_any(struct ny_result *result, struct ny_store *store, const char *name)
 {
     const struct ny_set *set = ny_store_set(store);
-    struct ny_store *first;
+    struct ny_store *last;
     struct ny_result_span *span;
     int err;
 
     if (!set) return ny_result_open(result, store, name);
     *result = (struct ny_result){.ctx = ny_store_context(store), .store = store, .name = name};
     err = check_there(store, name);
-    if (!err) err = ny_set_store(store, 0, &first);
-    if (!err) err = ny_result_open(result, first, name);
-    result->store = result->rows.store = store; /* the set closes the first one when it likes */
+    if (!err) err = ny_set_store(store, set->count - 1, &last);
+    if (!err) err = ny_result_open(result, last, name);
+    result->store = result->rows.store = store; /* the set closes the last one when it likes */
     result->keep = ny_store_keep(store, name);
     if (err) return err;
     span = ny_calloc(result->ctx, NY_MEM_OTHER, 1,
@@ -255,7 +255,7 @@ int ny_result_open_any(struct ny_result *result, struct ny_store *store, const c
     span->first = (uint64_t *)(void *)(span + 1);
     span->fit = span->first + set->count + 1;
     result->span = span;
-    err = measure(result, result);
+    err = measure(result);
     return err ? err : widen(result);
 }
 

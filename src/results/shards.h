@@ -1,7 +1,7 @@
 /*
  * A result of all shards of a store, read as one: each shard has the rows of its own, placed by the
  * same model. What is read row by row comes from the shard that has the row; all else is that of
- * the first.
+ * the last, which updates change.
  */
 #ifndef NY_RESULTS_SHARDS_H
 #define NY_RESULTS_SHARDS_H

@@ -220,13 +220,13 @@ static int read_chunk(struct ny_store *store, const struct ny_key *key, void *da
     return end ? end : err;
 }
 
-/* Finds the first store of a set that has a part; the set itself where none has. */
+/* Finds the last store of a set that has a part: an update changes that one alone. */
 static int find_part(struct ny_store **store, const char *name, const char *part)
 {
     struct ny_key key = ny_chunk_key(name, part, 0);
     struct ny_store *set = *store;
 
-    for (size_t k = 0; k < set->set->count; k++) {
+    for (size_t k = set->set->count; k-- > 0;) {
         struct ny_snapshot *view;
         size_t bytes;
         int end, err = ny_set_store(set, k, store);

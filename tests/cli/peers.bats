@@ -130,8 +130,8 @@ both_refused() {
     start big --peers folder:2:meet --seed 3
     ended
     [ "$codes" = 2,2, ] || { echo "$codes"; cat said.*; false; }
-    grep -q "has other options in shard 2 than in shard 0" said.0
-    grep -q "has other options in shard 2 than in shard 0" said.1
+    grep -q "shard 2 has other options than shard 0" said.0
+    grep -q "shard 2 has other options than shard 0" said.1
 }
 
 @test "processes of two commands leave what is there" {
@@ -167,7 +167,7 @@ both_refused() {
     done
     ended
     [ "$codes" = 2,2, ] || { echo "$codes"; cat said.*; false; }
-    grep -q "the files that the options of 'c' name differ between shard 2 and shard 0" said.near
+    grep -q "shard 2 has other files that options name than shard 0" said.near
     ny -2 info big c
 }
 

@@ -421,6 +421,28 @@ takes_along() {
     takes_along begun made $options
 }
 
+# knows STORE: its first shard has begun with sums, and so knows what f32 would lose.
+knows() {
+    is_in accumulate "$1/shard-00000" map &&
+        [ "$(field "$(nystream info "$1/shard-00000" map --json)" gram_precision)" != null ]
+}
+
+# bats test_tags=slow
+@test "a shard that knows what f32 sums would lose goes on with one that does not" {
+    local options="--landmarks 1500 --components 2 --threads 1" wait
+    cp -r big before
+    ends_in accumulate before map $options
+    if knows before; then return 1; fi
+    for wait in {4..40}; do
+        rm -rf behind
+        cp -r before behind
+        timeout $((wait / 4)).$((wait % 4 * 25)) nystream fit behind map $options -q || true
+        ! knows behind || break
+    done
+    knows behind
+    takes_along before behind $options
+}
+
 @test "the number of threads and the budget change no byte of shards" {
     nystream fit big a --landmarks 70 --components 3 --threads 1 --memory 400M -q
     nystream fit big b --landmarks 70 --components 3 --threads 6 -q
