@@ -137,16 +137,15 @@ static int refuse_clusters(struct shared_export *export)
 /* Compares the clusters of all shards before any of them is written. */
 static int agree_on_clusters(struct shared_export *export)
 {
-    struct ny_context *ctx = export->result.ctx;
-    unsigned shards = ny_peers_shards(export->peers), other = 0;
-    uint64_t mine = 0, *all = ny_calloc(ctx, NY_MEM_IO, shards, sizeof(*all));
-    int err = all ? ny_stored_clusters_digest(ctx, export->result.record, &mine) : NY_EBUDGET;
+    struct ny_result *result = &export->result;
+    uint64_t mine, lead, same;
+    int err = ny_stored_clusters_digest(result->ctx, result->record, &mine);
 
-    if (!err) err = ny_peers_gather_equal(export->peers, &mine, sizeof(mine), all);
-    for (unsigned shard = 1; shard < shards && !err && !other; shard++)
-        if (all[shard] != all[0]) other = shard;
-    ny_free(ctx, all);
-    return err || !other ? err : refuse_clusters(export);
+    lead = mine;
+    if (!err) err = ny_peers_share(export->peers, &lead, sizeof(lead));
+    same = mine == lead;
+    if (!err) err = ny_peers_least(export->peers, &same);
+    return err || same ? err : refuse_clusters(export);
 }
 
 static int write_rows(struct shared_export *export, const char *output)
@@ -180,19 +179,17 @@ static int write_rows(struct shared_export *export, const char *output)
 static int check_classes(const struct shared_export *export)
 {
     struct ny_context *ctx = export->result.ctx;
-    unsigned shards = ny_peers_shards(export->peers);
-    uint64_t mine, *all = ny_calloc(ctx, NY_MEM_IO, shards, sizeof(*all));
     char **names = NULL;
     size_t count = 0;
-    int err = all ? ny_points_class_names(export->result.store, &names, &count) : NY_EBUDGET;
+    uint64_t lead, all;
+    int err = ny_points_class_names(export->result.store, &names, &count);
 
-    mine = count;
-    if (!err) err = ny_peers_gather_equal(export->peers, &mine, sizeof(mine), all);
-    for (unsigned shard = 1; shard < shards && !err; shard++)
-        if (all[shard] > all[0]) err = alone(ctx, "classes");
     ny_free(ctx, names);
-    ny_free(ctx, all);
-    return err;
+    lead = count;
+    if (!err) err = ny_peers_share(export->peers, &lead, sizeof(lead));
+    all = lead >= count;
+    if (!err) err = ny_peers_least(export->peers, &all);
+    return err || all ? err : alone(ctx, "classes");
 }
 
 /* Writes what all shards have alike, by the peer that leads. */
