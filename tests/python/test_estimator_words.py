@@ -73,16 +73,11 @@ def test_a_number_of_things_is_checked_by_its_name(estimator, monkeypatch):
 def test_dates_are_answered_with_their_column():
     pandas = pytest.importorskip("pandas")
     days = pandas.Series(pandas.date_range("2020-01-01", periods=9))
-    for column, words in ((days, "dates"), (days.dt.tz_localize("UTC"), "dates"),
-                          (days - days[0], "differences of times")):
+    for column in days, days.dt.tz_localize("UTC"), days - days[0]:
         frame = pandas.DataFrame({"a": np.arange(9.0), "when": column})
-        with pytest.raises(ValueError, match=f"^column 'when' of X holds {words}, which are not "
-                           r"numbers; leave it out with X.drop\(columns=\['when'\]\)") as refused:
-            nystream.PCA(1).fit(frame)
-        advice = str(refused.value).rpartition("such as ")[2]
-        assert eval(advice, {"X": frame}).dtype == float
-        with pytest.raises(ValueError, match="^column 'when' of X"):
-            nystream.embed(frame)
+        for call in nystream.PCA(1).fit, nystream.embed:
+            with pytest.raises(ValueError, match="^column 'when' of X holds times"):
+                call(frame)
     with pytest.raises(ValueError, match="dates and times are not coordinates"):
         nystream.PCA(1).fit(days.to_numpy().reshape(3, 3))
 
@@ -143,11 +138,9 @@ def test_missing_values_are_answered_with_what_takes_them(tmp_path):
     X, _ = make_blobs(100, 3, centers=2, random_state=2)
     fitted, bad = KernelPCA(n_landmarks=30).fit(X), X.copy()
     bad[3, 1] = np.nan
-    with pytest.raises(ValueError, match=r"^Input X contains NaN; .*append\(X, nan='drop'\).*"
-                       r"embed\(X, nan='keep'\)"):
-        KernelPCA().fit(bad)
-    with pytest.raises(ValueError, match=r"^Input X contains NaN; .*transform\(X, nan='keep'\)"):
-        fitted.transform(bad)
+    for call in KernelPCA().fit, fitted.transform:
+        with pytest.raises(ValueError, match="^Input X contains NaN; .*nan='drop'.*nan='keep'"):
+            call(bad)
     store = nystream.open(tmp_path / "s.nys")
     store.append(bad, nan="drop")
     assert KernelPCA(n_landmarks=30).fit_transform(store).shape == (99, 2)
@@ -161,11 +154,6 @@ def test_parameters_of_another_type_are_told_by_name(rows, estimator, name):
     with pytest.raises(nystream.UsageError, match=rf"^{name}=.*\bnot?\b") as refused:
         estimator.fit(rows)
     assert refused.value.option == name
-
-
-def test_a_kernel_that_is_no_word_has_no_nearest(rows):
-    with pytest.raises(nystream.UsageError, match="not None$"):
-        KernelPCA(kernel=None).fit(rows)
 
 
 @pytest.mark.parametrize("estimator", [
@@ -236,10 +224,3 @@ def test_names_of_files_are_told_and_taken(estimator, tmp_path):
         place = getattr(fitted, "predict" if estimator is SpectralClustering else "transform")
         assert "fit()" in place.__doc__
         assert place(file).shape[0] == 200
-
-
-def test_spectral_clustering_says_its_components():
-    X, _ = make_blobs(300, 5, centers=3, random_state=2)
-    fitted = SpectralClustering(3, random_state=0).fit(X)
-    assert "n_clusters - 1 components" in SpectralClustering.__doc__
-    assert fitted.cluster_centers_.shape == (3, 2) and fitted.report_["components"] == 2

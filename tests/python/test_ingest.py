@@ -179,15 +179,15 @@ def test_components_of_many_genes_are_not_scaled_to_length_1():
 @quick
 def test_clusters_of_any_embedding_and_refusals():
     adata = make_cells(60)
-    with pytest.raises(ValueError, match=r"has no embedding; call nystream.tl.spectral"):
+    with pytest.raises(ValueError, match="has none of X_spectral, .*nothing"):
         nystream.tl.clusters(adata, 3)
     adata.obsm["X_umap"] = np.repeat(np.eye(3, 2, dtype="f4"), 20, axis=0)
-    with pytest.raises(ValueError, match="has X_umap, but none of X_spectral, .*: name one in use"):
+    with pytest.raises(ValueError, match="has none of X_spectral, .*, but X_umap"):
         nystream.tl.clusters(adata, 3)
     made = nystream.tl.clusters(adata, 3, use_rep="X_umap", copy=True)
     assert "clusters" not in adata.obs
     assert same_partition(made.obs["clusters"], np.repeat([0, 1, 2], 20))
-    with pytest.raises(ValueError, match="use_rep='X_tsne' is not in adata.obsm, which has X_umap"):
+    with pytest.raises(ValueError, match="has none of X_tsne, but X_umap"):
         nystream.tl.clusters(adata, 3, use_rep="X_tsne")
     for count in 1, 61:
         with pytest.raises(ValueError, match=f"n_clusters={count} must be between 2 and .*, 60$"):
@@ -346,12 +346,6 @@ def test_clusters_that_were_renamed_or_merged(tmp_path, reference):
     some.obs["clusters"] = some.obs["clusters"].cat.remove_categories("2")
     nystream.tl.ingest(new, some)
     assert list(new.obs["clusters"].isna()) == list(number == "2")
-    mixed = reference.copy()
-    mixed.obs["clusters"] = np.array(["x", "y", "z"])[np.arange(mixed.n_obs) // 3 % 3]
-    with pytest.raises(nystream.UsageError, match=r"of the 120 cells .* cluster 0 .*'words'\]"):
-        nystream.tl.ingest(new, mixed)
-    mixed.obs["words"] = mixed.obs["clusters"]
-    nystream.tl.ingest(new, mixed, obs="words")
     fewer = reference[np.asarray(reference.obs["clusters"]) != "2"].copy()
     nystream.tl.ingest(new, fewer)
     assert list(new.obs["clusters"]) == list(number)

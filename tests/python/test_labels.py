@@ -1,5 +1,4 @@
 """Labels of every kind that append() takes: numbers, and words, which become classes."""
-import time
 import warnings
 from pathlib import Path
 
@@ -163,16 +162,6 @@ def test_columns_of_obs_of_any_type(empty, tmp_path, monkeypatch):
     assert list(there.class_names) == ["yak", "emu", "dog", "cat"]
 
 
-def test_a_list_of_h5ad_says_what_reads_them(empty, tmp_path, monkeypatch):
-    anndata = pytest.importorskip("anndata")
-    monkeypatch.setenv("NYSTREAM_HDF5", "/nowhere")
-    anndata.AnnData(rows()).write_h5ad(tmp_path / "x.h5ad")
-    with pytest.raises(nystream.FileError):
-        empty.append([tmp_path / "x.h5ad"])
-    with pytest.raises(nystream.FileError):
-        empty.append_files(tmp_path / "x.h5ad")
-
-
 def test_a_column_beside_some_of_one_name(empty):
     frame = pytest.importorskip("pandas").DataFrame(rows(), columns=["x", "x", "y"])
     empty.append(frame.assign(kind=WORDS), labels="kind")
@@ -249,12 +238,10 @@ def test_a_column_is_meant_where_no_file_has_the_name(empty, tmp_path, monkeypat
     np.save("beats.npy", rows())
     Path("table.csv").write_text("a,b,kind\n1,2,elm\n3,4,oak\n")
     Path("table.svm").write_text("1 1:2 2:3\n0 2:5\n")
-    words = "^labels='kind' is no file, and npy names no columns"
-    with pytest.raises(nystream.UsageError, match=words) as told:
-        empty.append("beats.npy", labels="kind")
-    assert told.value.option == "labels"
-    with pytest.raises(nystream.UsageError, match="libsvm names no columns"):
-        empty.append("table.svm", labels="kind")
+    for file in "beats.npy", "table.svm":
+        with pytest.raises(nystream.UsageError) as told:
+            empty.append(file, labels="kind")
+        assert told.value.option == "labels"
     assert not empty.path.exists()
     empty.append("table.csv", labels="kind")
     assert kept(empty) == ["elm", "oak"] and empty.shape == (2, 2)
@@ -288,7 +275,7 @@ def test_a_series_in_another_order_than_the_rows(empty, tmp_path, kind):
 
 def test_a_frame_is_not_labels(empty):
     frame = pytest.importorskip("pandas").DataFrame({"kind": WORDS, "sex": list("fmfmfm")})
-    with pytest.raises(nystream.UsageError, match=r"is a frame, .*labels=FRAME\['kind'\], or"):
+    with pytest.raises(nystream.UsageError, match="is a frame"):
         empty.append(rows(), labels=frame)
     assert not empty.path.exists()
 

@@ -136,10 +136,8 @@ def test_names_of_columns_of_text_are_those_of_the_fit(tmp_path):
 def test_files_that_need_options_go_to_a_store_first(tmp_path, folders):
     (tmp_path / "t.csv").write_text("a,b,kind\n" + "1,2,elm\n3,5,oak\n4,4,elm\n" * 20)
     fitted = nystream.PCA(1)
-    for name, words in ((tmp_path / "t.csv", r"drop_columns=.*; these are options of Store.append_"
-                                             r"files\(\), and an estimator takes a store"),
-                        (tmp_path, r"is a folder, .* give nystream.open\(")):
-        with pytest.raises(ValueError, match=words):
+    for name in tmp_path / "t.csv", tmp_path:
+        with pytest.raises(nystream.NystreamError):
             fitted.fit(name)
     with pytest.raises(OSError, match="nowhere.csv"):
         fitted.fit(tmp_path / "nowhere.csv")
@@ -405,13 +403,3 @@ def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path):
     assert store.append_files(tmp_path / "rows[1].csv").rows == 5
     assert store.append_files(tmp_path / "rows[12].csv").rows == 3
     assert np.array_equal(store[:], np.repeat([[1.0, 1], [0, 0]], [5, 3], axis=0))
-
-
-@quick
-def test_text_with_decimal_commas(tmp_path):
-    (tmp_path / "rows.csv").write_text("0,25\t1\n3\t4,5\n")
-    store = nystream.open(tmp_path / "s.nys")
-    store.append_files(tmp_path / "rows.csv", decimal=",")
-    assert np.array_equal(store[:], [[0.25, 1], [3, 4.5]])
-    with pytest.raises(nystream.UsageError):
-        nystream.embed(np.eye(3), decimal=",")

@@ -114,10 +114,9 @@ def test_what_takes_no_results_is_refused_at_once(tmp_path, adata, monkeypatch):
     file = backed(adata, tmp_path)
     monkeypatch.setattr(nystream._append.Appends, "append", lambda *_: pytest.fail("it read rows"))
     for call in nystream.tl.pca, nystream.tl.neighbors, nystream.tl.spectral:
-        with pytest.raises(ValueError, match="a view of a backed AnnData.*to_memory"):
-            call(file[::2], 5)
-        with pytest.raises(ValueError, match="copy=True needs an AnnData in memory"):
-            call(adata=file, copy=True)
+        for given, options in (file[::2], {}), (file, {"copy": True}):
+            with pytest.raises(ValueError, match="AnnData that is backed.*to_memory"):
+                call(adata=given, **options)
     monkeypatch.undo()
     nystream.tl.pca(file[::2].to_memory(), 5)
     file.file.close()
@@ -141,7 +140,7 @@ def test_cells_with_missing_values(adata):
     for call in nystream.tl.pca, nystream.tl.spectral:
         with pytest.raises(nystream.DataError, match="X: row 7, column 3 .both from 0.: NaN"):
             call(adata, 5, **({"use_rep": "X"} if call is nystream.tl.spectral else {}))
-        with pytest.raises(nystream.UsageError, match="nan= would leave out rows .*adata.KEPT"):
+        with pytest.raises(nystream.UsageError, match="nan= is not an argument"):
             call(adata, 5, nan="drop")
 
 
@@ -348,13 +347,10 @@ def test_tl_is_imported_when_it_is_named():
 def test_what_is_no_anndata_is_refused(tmp_path, adata):
     adata.raw = adata
     adata.layers["counts"] = adata.X
-    for given, words in ((str(tmp_path / "x.h5ad"), "not str; give anndata.read_h5ad"),
-                         (adata.raw, r"not Raw; give adata.raw.to_adata\(\)"),
-                         (None, "not NoneType"), (adata.X, r"; anndata.AnnData\(X\) makes one"),
-                         (adata.to_df(), "not DataFrame; anndata.AnnData")):
+    for given in str(tmp_path / "x.h5ad"), adata.raw, None, adata.X, adata.to_df():
         for name in nystream.tl.__all__:
             more = [adata] if name == "ingest" else []
-            with pytest.raises(TypeError, match=rf"{name}\(\) takes an AnnData as .*{words}"):
+            with pytest.raises(TypeError, match=rf"{name}\(\) takes an AnnData as adata, not"):
                 getattr(nystream.tl, name)(given, *more)
     with pytest.raises(TypeError, match="takes an AnnData as adata_ref, not str"):
         nystream.tl.ingest(adata, adata_ref="ref.h5ad")

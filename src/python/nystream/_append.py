@@ -5,14 +5,13 @@ import contextlib
 import ctypes as C
 import glob as globbing
 import os
-import re
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Union
 
 from nystream import _lib
 from nystream._columns import Columns, take_known, take_labels
 from nystream._context import Context
-from nystream._errors import FileError, StoreError, UsageError, data_error, usage_error
+from nystream._errors import DataError, FileError, StoreError, renamed
 from nystream._h5ad import is_read_here
 from nystream._labels import label_column
 from nystream._lib import lib
@@ -22,8 +21,6 @@ from nystream._view import Part, View
 from nystream.report import Report
 
 PathLike = Union[str, "os.PathLike[str]"]
-# The library's words for a column of labels of a file that names no columns.
-_NO_COLUMNS = re.compile(r"label_column= does not act with (\S+); leave it out")
 
 
 def values_prepared(report: Report) -> Optional[str]:
@@ -116,7 +113,6 @@ class Appends:
         elif labels is None:
             X, labels = take_known(X, self._label_column)
         there = self._columns() if self._has_rows() else Columns(None, str(self.path))
-        there = there._replace(labels=None)  # columns of labels that are left out are told
         whole, found = (there.read(X, labels) if columns is None
                         else there.read_named(X, labels, columns))
         with self._seen_anew(), self._reading(options) as pointer:
@@ -137,14 +133,8 @@ class Appends:
         """Append rows of files, whose labels are in a file of their own, or else in a column."""
         if Path(labels).is_file():
             return self.append_files(files, labels=labels, **options)
-        try:
+        with renamed({"label_column": "labels"}):
             return self.append_files(files, label_column=labels, **options)
-        except UsageError as error:
-            unnamed = _NO_COLUMNS.fullmatch(str(error))
-            if unnamed is None:
-                raise
-            raise usage_error(f"labels={os.fspath(labels)!r} is no file, and {unnamed[1]} names "
-                              "no columns", "labels") from None
 
     def _reading(self, options: Dict[str, Any]) -> Options:
         """Return the options of an import, which takes the budget that open() was given.
@@ -251,7 +241,7 @@ class Appends:
         """DataError where a fit of values that a store prepares would prepare these once more."""
         values = self._prepares if fitted else None
         if values:
-            raise data_error(
+            raise DataError(
                 f"the rows of {self.path} are read with values={values!r}, and the fit prepares "
                 "the rows that it places itself, so that they would be prepared twice. Give the "
                 "rows as they came; result(NAME).embedding of the fitted store has the places of "

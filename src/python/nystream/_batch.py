@@ -4,7 +4,7 @@ from __future__ import annotations
 import ctypes as C
 import math
 import sys
-from typing import Any, Dict, NamedTuple, NoReturn, Optional, Tuple
+from typing import Any, NamedTuple, Optional, Tuple
 
 import numpy as np
 
@@ -15,8 +15,6 @@ from nystream._labels import Labels, Names, as_labels, is_exact, is_missing, num
 SLICE_BYTES = 16 << 20
 SLICE_ROWS = 2048  # rows that are made dense at a time
 TOLD = 5  # names that a message lists
-_KEEPING = ("; Store.append(X, labels={0!r}) keeps a column as labels, and "
-            "X.set_index({0!r}) as names of the rows")
 
 
 class Batch(NamedTuple):
@@ -85,6 +83,20 @@ def result_array(shape: Tuple[int, ...], dtype: Any, advice: str) -> Any:
         count = math.prod(shape) * np.dtype(dtype).itemsize
     raise budget_error(f"the system refused {count} bytes ({count / 2 ** 30:.1f} GiB) for an array "
                        f"of the result; {advice}")
+
+
+def matrix_of_lists(columns: Any, values: Any, width: int) -> Any:
+    """Return a CSR matrix of lists of column numbers, without values that are not finite.
+
+    Parameters
+    ----------
+    columns, values : arrays of shape (rows, entries)
+    """
+    from scipy.sparse import csr_matrix
+
+    there = np.isfinite(values)
+    start = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
+    return csr_matrix((values[there], columns[there], start), (len(columns), width))
 
 
 # ---- types -------------------------------------------------------------------------------------
@@ -177,42 +189,13 @@ def check_values(X: Any) -> None:
                          "their rows out")
     if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
         stored_dtype(X.dtype)  # refuses it
-    words = {}
     for name, column in X.items() if hasattr(X, "iloc") and hasattr(X, "columns") else ():
         kind = column.dtype.kind
-        if kind in "mM" and len(column):
-            _refuse_times(name, kind)
-        word = None if kind in "biufc" else _word_of(column)
-        if word is not None:
-            words[name] = word
-    if words:
-        _refuse_words(words)
-
-
-_TIMES = {"M": "dates", "m": "differences of times"}
-
-
-def _refuse_times(name: Any, kind: str) -> NoReturn:
-    """Raise the ValueError for a column that holds dates or differences of times."""
-    raise ValueError(f"column {name!r} of X holds {_TIMES[kind]}, which are not numbers; leave "
-                     f"it out with X.drop(columns=[{name!r}]), or convert it to numbers, such as "
-                     + (f"(X[{name!r}] - X[{name!r}].min()).dt.total_seconds()" if kind == "M"
-                        else f"X[{name!r}].dt.total_seconds()"))
-
-
-def _refuse_words(words: Dict[Any, Any]) -> NoReturn:
-    """Raise the ValueError for columns that hold words, each with the first of its words."""
-    names = list(words)
-    shown = ", ".join(f"{name!r} ({words[name]!r})" for name in names[:TOLD])
-    if len(names) == 1:
-        raise ValueError(f"column {names[0]!r} of X holds {words[names[0]]!r}, which is not a "
-                         f"number; leave it out with X.drop(columns={names}), or encode it"
-                         + _KEEPING.format(names[0]))
-    shown += ", …" if len(names) > TOLD else ""
-    dropped = f"X.drop(columns={names})" if len(names) <= TOLD else "X.select_dtypes('number')"
-    raise ValueError(f"{len(names)} columns of X hold words, which are not numbers: {shown}"
-                     f"; leave them out with {dropped}, or encode them"
-                     + _KEEPING.format(names[-1]))
+        word = None if kind in "biufc" or not len(column) else _word_of(column)
+        if kind in "mM" or word is not None:
+            told = "times" if kind in "mM" else repr(word)
+            raise ValueError(f"column {name!r} of X holds {told}, which is not a number; leave it "
+                             f"out with X.drop(columns=[{name!r}]), or convert it")
 
 
 def _word_of(column: Any) -> Any:

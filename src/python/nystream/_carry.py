@@ -8,7 +8,7 @@ import numpy as np
 
 from nystream import _data
 from nystream._centers import nearest_centers
-from nystream._errors import NystreamWarning, usage_error
+from nystream._errors import NystreamWarning
 from nystream._ingest import as_array, as_clustered, checksum_of, stored
 from nystream._options import search_options
 
@@ -61,37 +61,25 @@ def _of_clusters(adata_ref: Any, name: str, places: Dict[str, Any]) -> Any:
 
 
 def _words_of_clusters(adata_ref: Any, name: str, key: str, centers: Any) -> Tuple[Any, List[Any]]:
-    """Return for each cluster which word its cells have now, -1 for none, and these words.
+    """Return for each cluster which word most of its cells have now, -1 for none, and these words.
 
-    Clusters that still have the names that clusters() gave them keep these, also where the
-    reference has no cell of them any more.
+    A cluster of which the reference has no cell any more has the name that clusters() gave it.
     """
-    numbers, plain = np.arange(len(centers)), list(map(str, range(len(centers))))
     codes, words = _category_pairs(adata_ref.obs[name])
-    if key not in adata_ref.obsm and set(words) <= set(plain):
-        return numbers, plain
-    if key not in adata_ref.obsm:
+    of_rows = np.empty(0)
+    if key in adata_ref.obsm:
+        rows = as_clustered(adata_ref, key, as_array(adata_ref.obsm[key]))
+        of_rows = nearest_centers(rows, centers)
+    elif not all(word.isdigit() for word in words):
         raise ValueError(f"obs={name!r} are clusters of {key} that have other names now, and "
                          f"adata_ref has no obsm[{key!r}], by which these are found; add it")
-    rows = as_clustered(adata_ref, key, as_array(adata_ref.obsm[key]))
-    of_rows = nearest_centers(rows, centers)
-    counts = np.zeros((len(centers), len(words) + 1), np.int64)  # the last: cells without a word
-    np.add.at(counts, (of_rows[of_rows >= 0], codes[of_rows >= 0]), 1)
-    most, cells = counts.argmax(axis=1), counts.sum(axis=1)
-    mixed = np.flatnonzero(2 * counts.max(axis=1) < cells)
-    if len(mixed):
-        at = mixed[0]
-        word = "no word" if most[at] == len(words) else repr(words[most[at]])
-        raise usage_error(
-            f"obs={name!r}: of the {cells[at]} cells of adata_ref in cluster {at} of {key}, no "
-            f"half have one word ({counts[at].max()} have {word}), so that new cells there have "
-            "none. Rename or merge whole clusters, or copy the column to another name, whose "
-            "words are those of the nearest cells: adata_ref.obs['words'] = "
-            f"adata_ref.obs[{name!r}]", "obs")
-    known = np.where((cells == 0) | (most == len(words)), -1, most)
-    named = [words[at] if at >= 0 else None for at in known]
-    if all(word == plain[at] for at, word in enumerate(named) if cells[at]):
-        return numbers, plain
+    known = np.full(len(centers), -1)
+    for at in range(len(centers)):
+        if at not in of_rows:
+            words += [] if str(at) in words else [str(at)]
+            known[at] = words.index(str(at))
+        elif np.any(codes[of_rows == at] >= 0):
+            known[at] = np.bincount(1 + codes[of_rows == at])[1:].argmax()
     return known, words
 
 

@@ -1,7 +1,6 @@
 """Checks of what nystream.tl is given: an AnnData, its layers, and whether X is counts."""
 from __future__ import annotations
 
-import os
 from typing import Any, Optional
 
 from nystream._columns import listed
@@ -13,13 +12,8 @@ def check_is_cells(function: str, name: str, value: Any) -> None:
     parts = ("obs", "var", "obsm", "uns", "obs_names", "var_names")
     if all(hasattr(value, part) for part in parts) and not hasattr(value, "iloc"):
         return
-    cure = "anndata.AnnData(X) makes one of a matrix or a frame X"
-    if isinstance(value, (str, os.PathLike)):
-        cure = f"give anndata.read_h5ad({os.fspath(value)!r}), or that with backed='r'"
-    elif hasattr(value, "to_adata"):
-        cure = "give adata.raw.to_adata()"
     raise TypeError(f"nystream.tl.{function}() takes an AnnData as {name}, not "
-                    f"{type(value).__name__}; {cure}")
+                    f"{type(value).__name__}")
 
 
 def check_layer(adata: Any, layer: Optional[str]) -> None:

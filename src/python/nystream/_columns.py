@@ -12,8 +12,7 @@ import numpy as np
 from nystream import _data
 from nystream._arrow import are_of_columns, is_arrow, row_width
 from nystream._batch import SLICE_BYTES, TOLD, Batch, is_sparse, make_batch
-from nystream._context import logger
-from nystream._errors import data_error, usage_error
+from nystream._errors import DataError, usage_error
 from nystream._h5ad import is_read_here, obs_column, obs_columns
 from nystream._labels import Labels, Names, as_labels
 from nystream._sources import CsrGroup
@@ -26,14 +25,12 @@ class Columns(NamedTuple):
 
     sparse: they are those of sparse rows, so that sparse rows may lack some, and are 0 there.
     what: what messages call the rows that are put in this order.
-    labels: the column that labels are taken from, which is not told where it is left out.
     """
 
     names: Optional[List[str]]
     whose: str
     sparse: bool = False
     what: str = "X"
-    labels: Optional[str] = None
 
     def read(self, X: Any, labels: Any = None) -> Tuple[bool, Iterator[Batch]]:
         """Read rows of any kind as `_data.batches` does, each with these columns in this order.
@@ -111,27 +108,13 @@ class Columns(NamedTuple):
                 return None  # a column holds a list of numbers
         if lost and not (self.sparse and len(lost) < len(names) and _is_sparse(X)):
             s, them = ("s", "them") if len(lost) > 1 else ("", "it")
-            raise data_error(f"{self.what} has no column{s} {listed(lost)}, which {self.whose} "
+            raise DataError(f"{self.what} has no column{s} {listed(lost)}, which {self.whose} "
                              f"has; give {them}, or an array, whose columns are taken in their "
                              "order")
         if len(set(names)) < len(names) or len(places) < len(found):
-            raise data_error(f"{self.what} has other columns than {self.whose}, and some share a "
+            raise DataError(f"{self.what} has other columns than {self.whose}, and some share a "
                              "name, so their order is not known; give them in the same order")
-        self._tell(found, lost)
         return [places.get(name, ABSENT) for name in names]
-
-    def _tell(self, found: List[str], lost: List[str]) -> None:
-        if lost:
-            logger.info("%s: columns of %s that it lacks are 0 in its rows: %s", self.what,
-                        self.whose, listed(lost))
-        known = {*(self.names or []), self.labels}
-        others = [name for name in found if name not in known]
-        if others:
-            logger.info("%s: columns that %s does not have are left out: %s", self.what,
-                        self.whose, listed(others))
-        elif not lost:
-            logger.info("%s: its columns are in another order than those of %s, and are matched by "
-                        "name", self.what, self.whose)
 
 
 def _check_count(names: List[str], columns: int) -> None:

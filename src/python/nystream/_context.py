@@ -22,7 +22,7 @@ from typing import (Any, Callable, Deque, Dict, Iterator, List, NamedTuple, Opti
                     Union)
 
 from nystream import _lib
-from nystream._errors import (BudgetError, NystreamError, NystreamWarning, busy_error, error_of,
+from nystream._errors import (BudgetError, BusyError, NystreamError, NystreamWarning, error_of,
                               spell_for_caller, spell_reasons)
 from nystream._lib import lib
 from nystream._work import Interrupts, Work, running
@@ -66,6 +66,13 @@ def column_names(context: "Context", function: Any, handle: C.c_void_p) -> Optio
         names.append(name.decode(errors="replace"))
         at += len(name) + 1
     return names or None
+
+
+def image_of(function: Any, handle: C.c_void_p) -> Tuple[int, bytes]:
+    """Return the status of a function that gives an image, and the image."""
+    image, count = C.c_void_p(), C.c_size_t()
+    status: int = function(handle, C.byref(image), C.byref(count))
+    return status, C.string_at(image, count.value) if status == 0 else b""
 
 
 def _free_handle(function: Any, pointer: C.c_void_p, pid: int, *_owners: object) -> None:
@@ -233,7 +240,7 @@ class Context:
         """
         self._follow()
         if self._waiting == threading.get_ident():
-            raise busy_error("a call is still running, and what it calls itself, such as progress= "
+            raise BusyError("a call is still running, and what it calls itself, such as progress= "
                              "or a signal handler, cannot make another call with the same store "
                              "or model; open the store once more for that")
         return self._lock
@@ -277,6 +284,17 @@ class Context:
             with running(self._pointer):
                 status = function(*arguments)
             self.check(status)
+
+    def image(self, function: Any, handle: C.c_void_p) -> bytes:
+        """Return the image that a function gives, as a copy."""
+        with self.lock:
+            status, image = image_of(function, handle)
+            self.check(status)
+            return image
+
+    def like(self) -> "Context":
+        """Return another context with the same budget, threads and progress."""
+        return Context(self.memory, self.threads, self.progress)
 
     def run(self, function: Any, *arguments: Any) -> None:
         """Make a call that may take long; Ctrl-C stops it at its next checkpoint.

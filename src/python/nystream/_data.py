@@ -6,7 +6,6 @@ about 16 MB.
 """
 from __future__ import annotations
 
-import numbers
 from typing import Any, Callable, Iterable, Iterator, List, Optional, Tuple
 
 import numpy as np

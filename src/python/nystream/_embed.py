@@ -4,7 +4,6 @@ from __future__ import annotations
 import contextlib
 import ctypes as C
 import os
-import re
 import tempfile
 from types import MappingProxyType
 from typing import Any, Dict, Iterator, Mapping, Optional, Union
@@ -15,10 +14,8 @@ from nystream import _data
 from nystream._append import PathLike
 from nystream._batch import stored_dtype
 from nystream._context import Context, ProgressOption
-from nystream._errors import (IN_MEMORY, BudgetError, DataError, NystreamError, UsageError,
-                              budget_error, usage_error)
+from nystream._errors import (IN_MEMORY, BudgetError, NystreamError, budget_error, usage_error)
 from nystream._lib import IMPORT, OPTIONS, lib
-from nystream._sources import is_path
 from nystream._view import Part, View
 from nystream.planning import plan
 from nystream.store import FITTING, Result, Store
@@ -96,22 +93,13 @@ class Held(Store):
 
 
 def import_files(files: Any, context: Context, tmpdir: Optional[PathLike]) -> Held:
-    """Read files as they are into a store of this context alone.
-
-    An error that advises options with which the library could read them says who takes such.
-    """
-    if is_path(files) and os.path.isdir(files):
-        raise usage_error(f"{os.fspath(files)} is a folder, and no file of rows; if it is a store, "
-                          f"give nystream.open({os.fspath(files)!r})")
+    """Read files as they are into a store of this context alone."""
     store = Held(context, tmpdir)
     try:
         with lost_when_stopped(True):
             store.append_files(files)
-    except BaseException as error:
+    except BaseException:
         store.forget()
-        if isinstance(error, (DataError, UsageError)) and re.search(r"\b[a-z_]+=", str(error)):
-            error.args = (f"{error}; these are options of Store.append_files(), and an estimator "
-                          "takes a store in place of the file",)
         raise
     return store
 

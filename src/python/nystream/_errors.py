@@ -49,13 +49,19 @@ class NystreamError(Exception):
 class UsageError(NystreamError, ValueError):
     """An option, a value or a name is not one."""
 
+    status, kind = 2, "usage"
+
 
 class DataError(NystreamError, ValueError):
     """The data cannot be used."""
 
+    status, kind = 3, "bad-input"
+
 
 class FileError(NystreamError, OSError):
     """A file cannot be read or written, or a path is not a store."""
+
+    status, kind = 4, "io"
 
 
 class MissingFileError(FileError, FileNotFoundError):
@@ -65,13 +71,19 @@ class MissingFileError(FileError, FileNotFoundError):
 class StoreError(NystreamError):
     """The store or the model is damaged, or a file is no model."""
 
+    status, kind = 5, "damaged"
+
 
 class BusyError(NystreamError, BlockingIOError):
     """Another process or thread writes to the store, or has changed what was read."""
 
+    status, kind = 6, "busy"
+
 
 class NumericError(NystreamError, ArithmeticError):
     """The computation fails numerically."""
+
+    status, kind = 7, "numerics"
 
 
 class BudgetError(NystreamError, MemoryError):
@@ -83,12 +95,13 @@ class BudgetError(NystreamError, MemoryError):
         Bytes with which the fit would run; None where that is not known, or time is what lacks.
     """
 
+    status, kind = 8, "budget"
     needed: Optional[int] = None
 
 
 CLASSES: Dict[int, Type[NystreamError]] = {
-    2: UsageError, 3: DataError, 4: FileError, 5: StoreError, 6: BusyError, 7: NumericError,
-    8: BudgetError}
+    kind.status: kind for kind in (UsageError, DataError, FileError, StoreError, BusyError,
+                                   NumericError, BudgetError)}
 
 _CALLS = {"import": "append()", "eval": "evaluate()", "rm": "remove()", "report": "html()",
           "info": "store.report"}
@@ -100,6 +113,7 @@ _EDGES_GONE = re.compile(rf"cannot open {_EDGES.pattern}: .*", re.DOTALL)
 _COMMAND = re.compile(r"'nystream ([a-z]+)[^']*'|\(nystream ([a-z]+)\)")
 _WORD = r"[0-9.]+e-?[0-9]+|[0-9][\w.]*\w|[0-9]|[A-Z]+\b|[a-z][a-z0-9]*\b|'[^']*'"
 _OPTION = re.compile(rf"--(no-)?([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?: ({_WORD}))?")
+_SIZE = re.compile(r"(?![0-9.]+(?:e-?[0-9]+)?$)[0-9]\w*")  # such as 269M or 20x30, no number
 _RESUME = re.compile(r"resume with: nystream .*$", re.DOTALL)
 
 
@@ -111,23 +125,17 @@ def _spell_command(match: "re.Match[str]") -> str:
 
 def _spell_option(match: "re.Match[str]") -> str:
     negative, name, word = match.groups()
-    option = OPTIONS.get(name)
-    if option is None:
-        rest = f" {word}" if word else ""
-        return f"{negative or ''}{name}".replace("-", "_") + rest
-    spelled = name.replace("-", "_") + "="
+    option, spelled = OPTIONS.get(name), name.replace("-", "_")
     rest = f" {word}" if word else ""
+    if option is None:
+        return f"{negative or ''}{spelled}".replace("-", "_") + rest
     if option.argument is None:
-        return f"{spelled}{not negative}{rest}"
-    if word is None:
-        return spelled
-    if word[0] == "'":
-        return spelled + word
-    if word[0].isdigit():
-        return spelled + (word if re.fullmatch(r"[0-9.]+(e-?[0-9]+)?", word) else f'"{word}"')
-    if word.isupper():
-        return spelled + word
-    return f'{spelled}"{word}"' if word in option.argument.split("|") else spelled + rest
+        return f"{spelled}={not negative}{rest}"
+    if not "a" <= (word or "")[:1] <= "z":
+        rest = f'"{word}"' if _SIZE.fullmatch(word or "") else word or ""
+    elif word in option.argument.split("|"):
+        rest = f'"{word}"'
+    return f"{spelled}={rest}"
 
 
 def spell_for_python(text: str) -> str:
@@ -175,28 +183,14 @@ def error_of(status: int, message: str) -> NystreamError:
 def usage_error(message: str, option: Optional[str] = None) -> UsageError:
     """Make the error of an option that the library would refuse in other words."""
     error = UsageError(message)
-    error.status, error.kind, error.option = 2, "usage", option
-    return error
-
-
-def data_error(message: str) -> DataError:
-    """Make the error of rows that the library would refuse in other words."""
-    error = DataError(message)
-    error.status, error.kind = 3, "bad-input"
+    error.option = option
     return error
 
 
 def budget_error(message: str, needed: Optional[int] = None) -> BudgetError:
     """Make the error of what finds no room in memory."""
     error = BudgetError(message)
-    error.status, error.kind, error.needed = 8, "budget", needed
-    return error
-
-
-def busy_error(message: str) -> BusyError:
-    """Make the error of a call that another one does not let in."""
-    error = BusyError(message)
-    error.status, error.kind = 6, "busy"
+    error.needed = needed
     return error
 
 

@@ -25,7 +25,7 @@ from nystream._columns import columns_of
 from nystream._context import Context, stack_level
 from nystream._embed import (GRAPH_MAPS, Held, as_lent, import_files, lies_in_memory,
                              lost_when_stopped, refused_with_least)
-from nystream._errors import NystreamWarning, data_error, renamed, usage_error
+from nystream._errors import DataError, NystreamWarning, renamed, usage_error
 from nystream._sklearn import check_columns
 from nystream._sources import are_imported, give_back, is_dask, is_path, rows_of_slice
 from nystream._view import Part
@@ -42,11 +42,9 @@ PARAMETERS = {"landmarks": "n_landmarks", "components": "n_components", "select"
 COUNTS = ("n_components", "n_clusters", "n_neighbors", "n_landmarks", "n_init")
 STORE, MEMORY, NOWHERE = "store", "memory", "nowhere"  # places of an embedding
 FILES = ("anndata", "dask", "h5py", "zarr")  # modules whose objects are not in memory
-NAN_FIT = ("fill such values, as sklearn.impute does, or leave their rows out: "
-           "nystream.open(STORE).append(X, nan='drop') does that, and the store can be fitted in "
-           "place of X; nystream.embed(X, nan='keep') places such rows at NaN")
-NAN_PLACE = ("fill such values, as sklearn.impute does, or leave their rows out; transform(X, "
-             "nan='keep') of a nystream.Result or Model places such rows at NaN")
+NAN_CURE = ("fill such values, as sklearn.impute does, or leave their rows out: "
+            "Store.append(nan='drop') does that, and nan='keep' of nystream.embed() and of "
+            "Model.transform() places such rows at NaN")
 LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -62,14 +60,6 @@ def as_float(name: str, value: Any, wanted: str = "a number") -> float:
         return float(value)
     except (TypeError, ValueError):
         raise usage_error(f"{name}= is {wanted}, not {value!r}", name) from None
-
-
-def as_places(X: Any, components: int) -> Any:
-    """Return coordinates as an array; ValueError where they are sparse, or of other components."""
-    X = check_array(X, dtype=FLOATS)
-    if X.shape[1] != components:
-        raise ValueError(f"X has {X.shape[1]} columns, but there are {components} components")
-    return X
 
 
 def count_threads(n_jobs: Optional[int]) -> Optional[int]:
@@ -216,8 +206,7 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]
                             ensure_min_samples=self._least_rows if reset else 1)
         except ValueError as error:
             if str(error).startswith("Input X contains NaN"):
-                advice = NAN_FIT if reset else NAN_PLACE
-                raise ValueError(f"Input X contains NaN; {advice}") from None
+                raise ValueError(f"Input X contains NaN; {NAN_CURE}") from None
             raise
         if X.dtype == np.float64 and X.size and max(X.max(), -X.min()) > LARGEST:
             raise ValueError("Input X contains infinity or a value too large for "
@@ -264,7 +253,7 @@ class StoreEstimator(RowsEstimator):
                 self.seed_ = self._seed_of(store)
             n, d = store.shape
             if n < 2:
-                raise data_error("X has one row: nothing to fit; at least two rows are needed")
+                raise DataError("X has one row: nothing to fit; at least two rows are needed")
             options = self._options(n, d)
             self._warn_lowered(options)
             if self._is_left(rows_to) and self._held and self._leaves_rows(n, d):

@@ -2,38 +2,15 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Optional
 
 from nystream import _lib
 from nystream._append import PathLike
-from nystream._errors import usage_error
 from nystream._lib import lib
 from nystream._options import Options
 
 if TYPE_CHECKING:
     from nystream.store import Store
-
-
-def _is_file(name: Any) -> bool:
-    """Return whether this names a file, which has an extension, and not a part, which has none."""
-    return not isinstance(name, str) or bool(Path(name).suffix)
-
-
-def _part_and_output(part: Any, output: Any) -> Tuple[str, PathLike]:
-    """Return the part and the file that export() was given; a file alone gets the embedding."""
-    if output is None:
-        if not _is_file(part):
-            raise usage_error(f"export() needs the name of a file: export({part!r}, 'FILE.npy') "
-                              "writes that part, and export('FILE.npy') the embedding")
-        return "embedding", part
-    if not _is_file(part):
-        return part, output
-    if _is_file(output):
-        raise usage_error(f"export() takes a part and a file, and not two files, '{part}' and "
-                          f"'{output}'")
-    raise usage_error(f"export() takes the part first, and then the file: "
-                      f"export({output!r}, '{part}')")
 
 
 class FileParts:
@@ -67,10 +44,11 @@ class FileParts:
         skip_damaged : bool
             See above.
         """
-        written, file = _part_and_output(part, output)
+        if output is None:
+            part, output = "embedding", part
         context = self.store._context
-        what = (context.pointer, self.store._path, self.name.encode(), written.encode(),
-                os.fsencode(file))
+        what = (context.pointer, self.store._path, self.name.encode(), os.fsencode(part),
+                os.fsencode(output))
         if skip_damaged:
             context.run(lib.ny_export_undamaged, *what, None)
         else:

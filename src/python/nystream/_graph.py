@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional, Tuple
 import numpy as np
 
 from nystream import _lib
-from nystream._batch import Batch
+from nystream._batch import Batch, matrix_of_lists
 from nystream._files import FileParts
 from nystream._lib import lib
 from nystream._options import Options
@@ -68,7 +68,7 @@ class GraphParts(FileParts):
         UsageError
             The result has no graph of its own, or both is False and no lists of neighbours.
         """
-        from scipy.sparse import csr_matrix, load_npz
+        from scipy.sparse import load_npz
 
         facts = self.report.get("graph") or self.report
         if facts.get("edge_values") if both is None else both:
@@ -79,9 +79,7 @@ class GraphParts(FileParts):
         n = len(neighbors)
         columns = np.column_stack([np.arange(n), neighbors])
         values = np.column_stack([np.zeros(n, np.float32), lengths])
-        there = np.isfinite(values)
-        start = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
-        return csr_matrix((values[there], columns[there], start), (n, n))
+        return matrix_of_lists(columns, values, n)
 
     def kneighbors(self, X: Any, n_neighbors: Optional[int] = None,
                    recall: Optional[float] = None) -> Tuple[Any, Any]:

@@ -23,7 +23,7 @@ from nystream._append import PathLike
 from nystream._columns import listed
 from nystream._context import Context, ProgressOption
 from nystream._embed import held_rows
-from nystream._errors import data_error
+from nystream._errors import DataError
 from nystream.model import Model
 from nystream.store import Store
 
@@ -146,7 +146,7 @@ def _place_genes(model: Model, adata: Any, rows: str, kept: Mapping[str, Any]) -
     lost = [name for name in model.column_names if name not in there]
     if lost:
         s = "s" if len(lost) > 1 else ""
-        raise data_error(f"adata has no column{s} {listed(lost)}: {len(lost)} of the "
+        raise DataError(f"adata has no column{s} {listed(lost)}: {len(lost)} of the "
                          f"{len(model.column_names)} genes that {kept['obsm']} of adata_ref was "
                          "made from. Give adata with all of them, or make the maps of adata_ref "
                          "again from the genes that both have: "

@@ -55,10 +55,7 @@ def as_labels(labels: Any, rows: Optional[int] = None) -> Optional[Labels]:
     if labels is None:
         return None
     if hasattr(labels, "iloc") and hasattr(labels, "columns"):
-        first = str(next(iter(labels.columns), "NAME"))
-        raise usage_error("labels= is a frame, and labels are one of its columns: give "
-                          f"labels=FRAME[{first!r}], or the name of a column that X or its obs "
-                          f"has: labels={first!r}", "labels")
+        raise usage_error("labels= is a frame, and labels are one of its columns", "labels")
     found = labels if isinstance(labels, Labels) else _read(labels)
     if found.values.ndim != 1 or rows not in (None, len(found.values)):
         raise ValueError(f"{WHAT}, but have the shape {found.values.shape}"

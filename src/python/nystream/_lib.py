@@ -203,16 +203,9 @@ class Option(NamedTuple):
     kernels: Tuple[str, ...]  # kernels that it is a parameter of
 
 
-def _candidates() -> List[str]:
-    given = os.environ.get("NYSTREAM_LIBRARY")
-    if given:
-        return [given]
-    beside = Path(__file__).with_name("libnystream.so.1")
-    return [str(beside)] if beside.exists() else ["libnystream.so.1"]
-
-
 def _load() -> C.CDLL:
-    name = _candidates()[0]
+    beside = Path(__file__).with_name("libnystream.so.1")
+    name = os.environ.get("NYSTREAM_LIBRARY") or (str(beside) if beside.exists() else beside.name)
     try:
         library = C.CDLL(name)
         for function, arguments in _CALLS.items():

@@ -77,15 +77,11 @@ class Options:
 
     def _set(self, name: str, value: Any) -> None:
         option, always = _lib.OPTIONS.get(name), _lib.COMMON | _lib.THREADS
-        if option is None and name != "progress":
+        if option is None:
             value = ""  # the library refuses the name
         elif option and not option.groups & (self._groups | always):
             spelled = name.replace("-", "_")
-            raise usage_error(f"{spelled}= is an option of another call: "
-                              f"{_calls_with(option.groups)}", spelled)
-        if name == "progress":
-            raise usage_error("progress= is given where the store is opened: "
-                              "nystream.open(path, progress=True)", name)
+            raise usage_error(f"{spelled}= is an option of another call", spelled)
         if name in TABLES and not isinstance(value, (str, os.PathLike)):
             batch = _data.table_of(TABLES[name](value))
             table = batch.table(name.replace("-", "_"))
@@ -122,22 +118,6 @@ class Options:
         return file
 
 
-# The calls with the options of a group.
-_CALLS = {_lib.IMPORT: "Store.append()", _lib.FIT: "Store.fit()",
-          _lib.UPDATE: "Store.fit()", _lib.STORED: "Store.fit()",
-          _lib.SELECT: "Store.select()", _lib.GRAPH: "Store.graph()",
-          _lib.EVALUATE: "Result.evaluate()", _lib.PLOT: "Result.plot()",
-          _lib.REPORT: "Result.html()", _lib.PATH: "Result.path()",
-          _lib.READ: "Result.transform_file()", _lib.EMBED: "nystream.embed()",
-          _lib.PLAN: "plan()"}
-
-
-def _calls_with(groups: int) -> str:
-    """Name the calls that have an option of these groups."""
-    calls = dict.fromkeys(call for group, call in _CALLS.items() if groups & group)
-    return ", ".join(calls)
-
-
 def _rows_of(matrix: Any) -> Any:
     """Return a COO matrix by rows, with entries that come more than once as they are."""
     from scipy.sparse import csr_matrix
@@ -157,12 +137,6 @@ def are_of_files(options: Iterable[str]) -> bool:
     return any(name.replace("-", "_") in OF_FILES for name in options)
 
 
-def check_word(name: str, value: Any, words: Sequence[str]) -> None:
-    """UsageError, in the library's words, for a value of a parameter that is none of these."""
-    if not (isinstance(value, str) and value in words):
-        raise usage_error(f"{name}= is one of {'|'.join(words)}, not {value!r}", name)
-
-
 def as_numbers(value: Any, what: str = "row numbers of landmarks") -> Any:
     """Return numbers as a column, an array (count, 1); ValueError where they are none."""
     numbers = np.asarray(value)
@@ -179,10 +153,6 @@ def as_columns(value: Any) -> Any:
         columns = np.flatnonzero(columns)
         if not len(columns):
             raise usage_error("features= is a mask that chooses no column", "features")
-    if columns.ndim == 0 and columns.dtype.kind in "iuf":
-        raise usage_error(f'features={value} is a number: write features="variable:{value:.0f}" '
-                          "for that many columns, those that vary most for their mean, or "
-                          f"features=[{value:.0f}] for the column of this number", "features")
     if _are_names(columns):
         raise usage_error("features= has names, but the names of the columns are not known here; "
                           "give their numbers, or a mask", "features")

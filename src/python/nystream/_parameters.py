@@ -62,10 +62,6 @@ def has_rows(estimator: Any) -> bool:
 def landmark_options(estimator: Any, most: Optional[int]) -> Dict[str, Any]:
     """Return the options of landmarks: those that are given, or at most so many that are chosen."""
     given = estimator.landmarks
-    if isinstance(given, numbers.Integral):
-        number = "n_landmarks" if hasattr(estimator, "n_landmarks") else "n_components"
-        raise ValueError(f"landmarks= takes the landmarks themselves, points or row numbers; their "
-                         f"number is {number}={given}")
     accuracy = getattr(estimator, "accuracy", None)
     if given is not None and accuracy is not None:
         raise usage_error("accuracy= finds the number of landmarks; leave landmarks= out",

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes as C
-import errno
 import glob
 import mmap
 import os
@@ -14,7 +13,7 @@ import numpy as np
 
 from nystream import _batch
 from nystream._context import Context
-from nystream._errors import budget_error, data_error
+from nystream._errors import DataError
 from nystream._h5ad import is_h5ad, names_in_h5ad
 from nystream._lib import lib
 
@@ -115,10 +114,8 @@ def open_file(name: Any) -> Any:
     X = _open(name)
     shape: Tuple[int, ...] = tuple(getattr(X, "shape", (0, 0)))
     if len(shape) != 2:
-        cure = ("X.reshape(-1, 1) if it is one column, or X.reshape(1, -1) if it is one row"
-                if len(shape) == 1 else "X.reshape(len(X), -1), which makes a row of each part")
-        raise data_error(f"{os.fspath(name)} has an array of shape {shape}, and rows have two "
-                         f"dimensions: load it as X, and give {cure}")
+        raise DataError(f"{os.fspath(name)} has an array of shape {shape}, and rows have two "
+                        "dimensions")
     return X
 
 
@@ -126,7 +123,7 @@ def _open(name: Any) -> Any:
     """Open a file as it is, whatever its shape."""
     suffix = Path(name).suffix
     if suffix == ".npy":
-        return _map_file(name)
+        return np.load(name, mmap_mode="r")
     if suffix == ".h5ad":
         import h5py
 
@@ -153,18 +150,6 @@ def _check_there(name: Any) -> None:
         context.check(lib.ny_model_load_file(C.byref(model), context.pointer, os.fsencode(name)))
 
 
-def _map_file(name: Any) -> Any:
-    """Map a .npy file; BudgetError where the system limits the addresses of a process."""
-    try:
-        return np.load(name, mmap_mode="r")
-    except OSError as error:
-        if error.errno != errno.ENOMEM:
-            raise
-    raise budget_error(f"the system refused to map {os.fspath(name)} of {os.path.getsize(name)} "
-                       "bytes, as it limits the addresses of this process (ulimit -v); "
-                       "nystream.open(STORE).append_files() reads the file without a map")
-
-
 def names_in_file(name: Any) -> Tuple[Any, Any]:
     """Return the names of rows and of columns of an .h5ad, or None where a file has none."""
     if not is_h5ad(name):
@@ -181,7 +166,7 @@ def is_for_library(name: Any) -> bool:
     suffix = Path(name).suffix
     if suffix != ".npy" or not Path(name).is_file():
         return suffix not in (".npz", ".h5ad")
-    X = _map_file(name)
+    X = np.load(name, mmap_mode="r")
     return bool(X.ndim == 2 and X.flags.c_contiguous
                 and _batch.stored_dtype(X.dtype) == X.dtype)
 

@@ -51,10 +51,10 @@ from typing import Any, Dict
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from nystream._centers import centers_of, nearest_centers
-from nystream._estimator import PARAMETERS, StoreEstimator, as_float, as_places
+from nystream._estimator import FLOATS, PARAMETERS, StoreEstimator, as_float
 from nystream._parameters import (NEIGHBORS, affinity_options, has_rows, kernel_options,
                                   landmark_options, most_landmarks, refuse_landmarks)
 from nystream._signatures import KERNEL, LANDMARKS, STORED, takes
@@ -185,11 +185,45 @@ class KernelPCA(Embedder):
         if self._kept is None:
             raise AttributeError("the eigenvectors were in no store; give store=PATH to "
                                  "keep them, or divide the embedding by the roots of eigenvalues_")
-        return self._kept.eigenvectors
+        return self._kept.part("eigenvectors")
+
+
+class AxesEmbedder(Embedder):
+    """Base of the estimators whose components are directions among the columns."""
+
+    def _check_components(self, count: int, n: int, d: int) -> None:
+        if count > min(n, d):
+            raise ValueError(f"n_components={count} must be between 1 and min(n_samples, "
+                             f"n_features)={min(n, d)}")
+
+    def _keep(self, result: Result) -> None:
+        super()._keep(result)
+        self.singular_values_ = np.sqrt(self.eigenvalues_)
+        dtype = np.float64 if self.report_["precision"] == "f64" else np.float32
+        self.components_ = np.ascontiguousarray(result.axes.T, dtype)
+        self.mean_ = result.mean.astype(dtype)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Return the rows whose coordinates are given, as near as the components come to them.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_components)
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+        """
+        check_is_fitted(self, "report_")
+        X = check_array(X, dtype=FLOATS)
+        if X.shape[1] != len(self.components_):
+            raise ValueError(f"X has {X.shape[1]} columns, but there are {len(self.components_)} "
+                             "components")
+        return X @ self.components_ + self.mean_
 
 
 @takes("n_components", n_components=None, **STORED)
-class PCA(Embedder):
+class PCA(AxesEmbedder):
     """Principal components, exactly, of any number of rows on disk or in memory.
 
     Dense rows of up to 8,192 columns take two passes. Others take ten or more, which find
@@ -215,9 +249,7 @@ class PCA(Embedder):
 
     def _options(self, n: int, d: int) -> Dict[str, Any]:
         count = min(n, d) if self.n_components is None else self.n_components
-        if count > min(n, d):
-            raise ValueError(f"n_components={count} must be between 1 and min(n_samples, "
-                             f"n_features)={min(n, d)}")
+        self._check_components(count, n, d)
         return {"map": "pca", "approx": "exact", "components": count}
 
     def _keep(self, result: Result) -> None:
@@ -226,24 +258,6 @@ class PCA(Embedder):
         self.n_samples_, self.n_components_ = n, self._n_features_out
         self.explained_variance_ = self.eigenvalues_ / (n - 1)
         self.explained_variance_ratio_ = self.eigenvalues_ / self.report_["trace"]
-        self.singular_values_ = np.sqrt(self.eigenvalues_)
-        dtype = np.float64 if self.report_["precision"] == "f64" else np.float32
-        self.components_ = np.ascontiguousarray(result.axes.T, dtype)
-        self.mean_ = result.mean.astype(dtype)
-
-    def inverse_transform(self, X: Any) -> Any:
-        """Return the rows of the subspace whose coordinates are given.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_components)
-
-        Returns
-        -------
-        array of shape (n_samples, n_features)
-        """
-        check_is_fitted(self, "report_")
-        return as_places(X, self.n_components_) @ self.components_ + self.mean_
 
 
 @takes("kernel", kernel="rbf", **KERNEL, n_components=100, selection=None, landmarks=None, **STORED)

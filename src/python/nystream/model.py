@@ -3,25 +3,22 @@ from __future__ import annotations
 
 import ctypes as C
 import os
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
 import numpy as np
 
 from nystream import _data
-from nystream._append import store_of, values_prepared
+from nystream._append import PathLike, store_of, values_prepared
 from nystream._columns import Columns
-from nystream._context import Context, column_names, free_with
-from nystream._error_parts import ErrorParts
+from nystream._context import Context, column_names, free_with, image_of
 from nystream._lib import NUMBERS, CTable, lib
-from nystream.report import Report
+from nystream.report import Report, component_errors
 
 if TYPE_CHECKING:
     from nystream.store import Result
 
-PathLike = Union[str, "os.PathLike[str]"]
 
-
-class Model(ErrorParts):
+class Model:
     """A fitted map of d columns to p components: about m · (d + p) numbers of m landmarks.
 
     Made by `Result.model()`, `Sums.solve()`, `Model.load(file)` and `Model.from_bytes(image)`. It
@@ -58,7 +55,7 @@ class Model(ErrorParts):
     def _of_result(cls, result: "Result") -> "Model":
         context = result.store._context
         if not result.store._is_held:
-            context = Context(context.memory, context.threads, context.progress)
+            context = context.like()
         return cls(context, lib.ny_model_open, os.fsencode(result.store.path), result.name.encode())
 
     @classmethod
@@ -79,22 +76,17 @@ class Model(ErrorParts):
 
     def to_bytes(self) -> bytes:
         """Return the model as bytes, the contents of a .nym file."""
-        return self._image(self._handle())
-
-    def _image(self, pointer: C.c_void_p) -> bytes:
-        image, count = C.c_void_p(), C.c_size_t()
-        self._context.call(lib.ny_model_image, pointer, C.byref(image), C.byref(count))
-        return C.string_at(image, count.value)
+        handle = self._handle()  # before the context, which it may replace
+        return self._context.image(lib.ny_model_image, handle)
 
     def _handle(self) -> C.c_void_p:
         """Return the handle; a process that was forked makes its own of the bytes."""
         if os.getpid() != self._pid:
-            settings = self._context
-            inherited, self._context = settings, Context(settings.memory, settings.threads)
-            image, count = C.c_void_p(), C.c_size_t()
-            status = lib.ny_model_image(self._pointer, C.byref(image), C.byref(count))
+            inherited, self._context = self._context, Context(self._context.memory,
+                                                              self._context.threads)
+            status, image = image_of(lib.ny_model_image, self._pointer)
             inherited.check(status)
-            self._take(lib.ny_model_load, C.string_at(image, count.value), count.value)
+            self._take(lib.ny_model_load, image, len(image))
         return self._pointer
 
     def save(self, file: PathLike) -> None:
@@ -115,7 +107,7 @@ class Model(ErrorParts):
         self.column_names = state.get("column_names") or self.column_names
 
     @property
-    def report(self) -> Report:  # type: ignore[override]
+    def report(self) -> Report:
         """Kernel and its parameters, landmarks, d, components, precision, dtype, preparation.
 
         Also map, eigenvalues, component_errors and component_errors_se (to six decimals),
@@ -124,6 +116,17 @@ class Model(ErrorParts):
         """
         handle = self._handle()  # before the context, which it may replace
         return Report(self._context.report(lib.ny_model_report, handle, long=False))
+
+    @property
+    def component_errors(self) -> Any:
+        """Error of each eigenpair of the fit, as `Result.component_errors`; None: not known."""
+        return component_errors(self.report)
+
+    @property
+    def trace_error(self) -> Optional[float]:
+        """Share of the trace of K that the fit leaves out; None where not known."""
+        error: Optional[float] = self.report["trace_error"]
+        return error
 
     @property
     def dimensions(self) -> int:

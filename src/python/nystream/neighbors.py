@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from nystream._batch import matrix_of_lists
 from nystream._errors import NystreamWarning
 from nystream._estimator import PARAMETERS, STORE, StoreEstimator
 from nystream._options import search_options
@@ -133,9 +134,7 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
 
     def _matrix(self, distances: Any, indices: Any) -> Any:
         """Return the graph of these lists; a search may leave the end of a list empty."""
-        from scipy.sparse import csr_matrix
-
-        there = np.isfinite(distances)
-        start = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
-        values = distances[there] if self.mode == "distance" else np.ones(int(start[-1]))
-        return csr_matrix((values, indices[there], start), (len(indices), self.n_samples_fit_))
+        graph = matrix_of_lists(indices, distances, self.n_samples_fit_)
+        if self.mode == "connectivity":
+            graph.data[:] = 1
+        return graph

@@ -17,15 +17,13 @@ from nystream._append import Appends, PathLike, store_of
 from nystream._batch import Batch, result_array
 from nystream._columns import Columns
 from nystream._context import Context, ProgressOption
-from nystream._error_parts import ErrorParts
-from nystream._errors import NystreamError, UsageError
+from nystream._errors import NystreamError, UsageError, renamed
 from nystream._graph import GraphParts
-from nystream._labels import label_column
 from nystream._lib import lib
-from nystream._options import Options, check_word, features_of
+from nystream._options import Options, features_of
 from nystream._pictures import PictureParts
 from nystream._view import Part, View
-from nystream.report import Plan, Report
+from nystream.report import Plan, Report, component_errors
 
 if TYPE_CHECKING:
     from nystream.model import Model
@@ -180,8 +178,7 @@ class Store(Appends):
             names = list(self.column_names)
         if names is None:
             return Columns(None, str(self.path))
-        report = self.report
-        return Columns(names, str(self.path), report["nnz"] is not None, "X", label_column(report))
+        return Columns(names, str(self.path), self.report["nnz"] is not None)
 
     def to_csr(self, first: int = 0, stop: Optional[int] = None) -> Any:
         """Return rows as a scipy.sparse.csr_matrix; those of a dense store lose their zeros."""
@@ -345,13 +342,21 @@ class Store(Appends):
 def _spell_name(name: str) -> bytes:
     """Return the name of a result as the library has it; TypeError where it is something else."""
     if not isinstance(name, str):
-        raise TypeError(f"a result is chosen by a name, such as 'map', and not by "
-                        f"{type(name).__name__}; its rows are those that append() puts into the "
-                        f"store")
+        raise TypeError(f"a result is chosen by a name, not by {type(name).__name__}")
     return name.encode()
 
 
-class Result(GraphParts, PictureParts, ErrorParts):
+def _part(name: str, text: str) -> Any:
+    """Return the property of a result that has a part, which is read when it is indexed."""
+    return property(lambda result: result.part(name), doc=text)
+
+
+def _array(name: str, text: str) -> Any:
+    """Return the property of a result that has a part as an array."""
+    return property(lambda result: result.part(name)[:], doc=text)
+
+
+class Result(GraphParts, PictureParts):
     """A finished or unfinished result of a store: an embedding, landmarks, or a graph.
 
     Its parts are read when they are indexed: `result.embedding[:10]`. They are of the fit that
@@ -387,105 +392,72 @@ class Result(GraphParts, PictureParts, ErrorParts):
         self.report = self._view.look(self.report)
         return Part(self._view, name)
 
-    @property
-    def embedding(self) -> Part:
-        """Coordinates, (rows, components)."""
-        return self.part("embedding")
-
-    @property
-    def eigenvectors(self) -> Part:
-        """Eigenvectors, (rows, pairs)."""
-        return self.part("eigenvectors")
-
-    @property
-    def eigenvalues(self) -> Any:
-        """Eigenvalues, an array (components,).
+    embedding = _part("embedding", "Coordinates, (rows, components).")
+    eigenvectors = _part("eigenvectors", "Eigenvectors, (rows, pairs).")
+    eigenvalues = _array("eigenvalues", """\
+        Eigenvalues, an array (components,).
 
         There is one more of map="laplacian" and "diffusion": the first is that of the constant
         eigenvector, which is no column of the embedding.
-        """
-        return self.part("eigenvalues")[:]
-
-    @property
-    def landmarks(self) -> Any:
-        """Row numbers of the landmarks, in order of selection, an array (landmarks,).
+        """)
+    landmarks = _array("landmarks", """\
+        Row numbers of the landmarks, in order of selection, an array (landmarks,).
 
         UsageError where points were given, which are no rows: see landmark_points.
-        """
-        return self.part("landmarks")[:]
-
-    @property
-    def landmark_points(self) -> Any:
-        """The landmarks themselves, an array (landmarks, columns), float32 or float64."""
-        return self.part("landmark-points")[:]
-
-    @property
-    def axes(self) -> Any:
-        """Axes of the map, an array (columns, components): what a column adds to a coordinate.
+        """)
+    landmark_points = _array("landmark-points", """\
+        The landmarks themselves, an array (landmarks, columns), float32 or float64.
+        """)
+    axes = _array("axes", """\
+        Axes of the map, an array (columns, components): what a column adds to a coordinate.
 
         A pca, and a svd or kpca of the linear kernel, has axes: with x a row after `scale` and, for
         pca, without the mean, its coordinates are x @ axes, up to a constant row.
-        """
-        return self.part("axes")[:]
-
-    @property
-    def mean(self) -> Any:
-        """Numbers that a map with axes subtracts before `scale`, an array (columns,).
+        """)
+    mean = _array("mean", """\
+        Numbers that a map with axes subtracts before `scale`, an array (columns,).
 
         They are the means of the columns for a pca, and 0 for others without a `scale` that
         centres.
-        """
-        return self.part("mean")[:]
-
-    @property
-    def features(self) -> Any:
-        """Numbers of the columns that features= has chosen, ascending, an array (columns kept,).
+        """)
+    features = _array("features", """\
+        Numbers of the columns that features= has chosen, ascending, an array (columns kept,).
 
         UsageError where all columns count.
-        """
-        return self.part("features")[:]
-
-    @property
-    def residuals(self) -> Part:
-        """Residuals: the part of each row that the landmarks leave out, (rows,).
+        """)
+    residuals = _part("residuals", """\
+        Residuals: the part of each row that the landmarks leave out, (rows,).
 
         They are NaN for rows that update("frozen") has placed, which measures a sample of these
         alone: `report.drift_trace_error`. update("full") measures all rows.
-        """
-        return self.part("residuals")
-
-    @property
-    def rows(self) -> Part:
-        """Numbers of the rows that the embedding has."""
-        return self.part("rows")
-
-    @property
-    def neighbors(self) -> Part:
-        """Row numbers of the nearest neighbours of a graph, (rows, neighbors)."""
-        return self.part("neighbors")
-
-    @property
-    def distances(self) -> Part:
-        """Distances to them, (rows, neighbors)."""
-        return self.part("distances")
-
-    @property
-    def clusters(self) -> Part:
-        """Clusters that evaluate(clusters=K) has found, from 0, int64, (rows,).
+        """)
+    rows = _part("rows", "Numbers of the rows that the embedding has.")
+    neighbors = _part(
+        "neighbors", "Row numbers of the nearest neighbours of a graph, (rows, neighbors).")
+    distances = _part("distances", "Distances to them, (rows, neighbors).")
+    clusters = _part("clusters", """\
+        Clusters that evaluate(clusters=K) has found, from 0, int64, (rows,).
 
         -1 is a row without a cluster: one without a place, which no landmark reaches.
+        """)
+    labels = _part("labels", "Labels of the rows of the embedding, float64, NaN where missing.")
+    row_names = _part("ids", "Names of the rows of the embedding, str.")
+
+    @property
+    def component_errors(self) -> Any:
+        """Error ‖Au − λu‖/λ of each eigenpair, an array (pairs,), A being of all rows.
+
+        It is about the angle, in radians, to the eigenvectors that belong to eigenvalues near λ.
+        A fit with landmarks estimates it, with the standard error `report.component_errors_se`.
+        NaN, or None for all of them: not known.
         """
-        return self.part("clusters")
+        return component_errors(self.report)
 
     @property
-    def labels(self) -> Part:
-        """Labels of the rows of the embedding, float64, NaN where missing."""
-        return self.part("labels")
-
-    @property
-    def row_names(self) -> Part:
-        """Names of the rows of the embedding, str."""
-        return self.part("ids")
+    def trace_error(self) -> Optional[float]:
+        """Share of the trace of K that the approximation leaves out; None where not known."""
+        error: Optional[float] = self.report["trace_error"]
+        return error
 
     def model(self) -> "Model":
         """Return what places new rows without the store."""
@@ -507,8 +479,8 @@ class Result(GraphParts, PictureParts, ErrorParts):
         Result
             This one, which has the new rows from then on.
         """
-        check_word("mode", mode, ("full", "frozen"))
-        self.store.fit(self.name, **{"update": mode, **options})
+        with renamed({"update": "mode"}):
+            self.store.fit(self.name, **{"update": mode, **options})
         return self
 
     def resume(self) -> "Result":

@@ -9,11 +9,12 @@ from typing import Any, Dict, Iterator, List, Optional, Union
 import numpy as np
 
 from nystream import _data, _lib
+from nystream._append import PathLike
 from nystream._batch import make_batch
 from nystream._columns import Columns, columns_of
-from nystream._context import Context, ProgressOption, column_names, free_with
+from nystream._context import Context, ProgressOption, column_names, free_with, image_of
 from nystream._data import Batch
-from nystream._errors import data_error, renamed
+from nystream._errors import DataError, renamed
 from nystream._labels import Names
 from nystream._lib import lib
 from nystream._options import Options
@@ -22,7 +23,6 @@ from nystream.model import Model
 from nystream.report import Report
 from nystream.store import Store
 
-PathLike = Union[str, "os.PathLike[str]"]
 BATCH_BYTES = 64 << 20  # rows that are summed up at a time
 GROUPS = _lib.FIT | _lib.SELECT | _lib.STORED | _lib.EMBED
 PARAMETERS = {"landmarks_points": "landmarks"}
@@ -103,11 +103,9 @@ class Sums:
         `_pointer` is theirs while the lock is held: an add that fails takes sums from before it.
         """
         if os.getpid() != self._pid:
-            image, count, inherited = C.c_void_p(), C.c_size_t(), self._context
-            status = lib.ny_sums_image(self._pointer, C.byref(image), C.byref(count))
-            model = self._model
-            self._begin(Context(inherited.memory, inherited.threads),
-                        C.string_at(image, count.value) if status == 0 else None)
+            inherited, model = self._context, self._model
+            image = image_of(lib.ny_sums_image, self._pointer)[1]
+            self._begin(Context(inherited.memory, inherited.threads), image or None)
             self._model = model
 
     def _learn_columns(self, whose: str) -> None:
@@ -130,19 +128,15 @@ class Sums:
 
     def to_bytes(self) -> bytes:
         """Return the sums as bytes, for a file or a message; UsageError without rows."""
-        image, count = C.c_void_p(), C.c_size_t()
         self._after_fork()
-        # Another thread that adds rows takes the image away.
-        with self._context.lock:
-            self._context.call(lib.ny_sums_image, self._pointer, C.byref(image), C.byref(count))
-            return C.string_at(image, count.value)
+        with self._context.lock:  # an add that fails takes another handle
+            return self._context.image(lib.ny_sums_image, self._pointer)
 
     def copy(self) -> "Sums":
         """Return sums of the same rows, to which others can be added."""
         made = Sums.__new__(Sums)
-        settings = self._context
         made._options, made._dtype, made._columns = self._options, self._dtype, self._columns
-        made._begin(Context(settings.memory, settings.threads, settings.progress), None)
+        made._begin(self._context.like(), None)
         return made.merge(self)
 
     def __getstate__(self) -> Dict[str, Any]:
@@ -261,7 +255,7 @@ class Sums:
         points: Any = self._options.get("landmarks_points")
         wanted = points.shape[1] if hasattr(points, "shape") else self.report.get("d")
         if wanted not in (None, batch.columns):
-            raise data_error(f"{part} has {batch.columns} columns, but the landmarks {wanted}")
+            raise DataError(f"{part} has {batch.columns} columns, but the landmarks {wanted}")
 
     def _pieces(self, X: Any) -> Iterator[Batch]:
         """Read rows in pieces of about BATCH_BYTES, in the type that is summed up."""
@@ -356,16 +350,13 @@ class Sums:
 
     def _solve(self, handle: C.c_void_p) -> Model:
         context, pointer = self._context, C.c_void_p()
-        image, count = C.c_void_p(), C.c_size_t()
         try:
             with renamed(PARAMETERS):
                 report = context.report(lib.ny_sums_solve, handle, C.byref(pointer))
-            context.call(lib.ny_model_image, pointer, C.byref(image), C.byref(count))
-            found = C.string_at(image, count.value)
+            image = context.image(lib.ny_model_image, pointer)
         finally:
             lib.ny_model_free(pointer)
-        return Model._of_bytes(found, Context(context.memory, context.threads, context.progress),
-                               Report(report))
+        return Model._of_bytes(image, context.like(), Report(report))
 
 
 def _as_dtype(dtype: Any) -> "np.dtype[Any]":

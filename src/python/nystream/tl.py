@@ -84,38 +84,28 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def _checked(function: Function) -> Function:
-    """Make a function refuse arguments that it does not have.
+    """Make a function refuse arguments that it does not have, and take copy=.
 
     Messages of the library name its arguments in the place of options.
     """
     known = [*inspect.signature(function).parameters, *RUN]
 
     @functools.wraps(function)
-    def checked(*args: Any, **given: Any) -> Any:
+    def checked(adata: Any, *args: Any, copy: bool = False, **given: Any) -> Any:
         for name in given:
-            if name in ("nan", "min_values"):
-                raise usage_error(f"{name}= would leave out rows that the AnnData keeps; leave "
-                                  "them out there first: adata = adata[KEPT].copy()", name)
             if name not in known:
                 raise usage_error(f"{name}= is not an argument of nystream.tl."
                                   f"{function.__name__}()", name)
-        for at, name in enumerate(known[:2]):
-            if name in ("adata", "adata_ref") and (len(args) > at or name in given):
-                check_is_cells(function.__name__, name,
-                               args[at] if len(args) > at else given[name])
-        _check_takes_results(args[0] if args else given.get("adata"), given.get("copy", False))
+        check_is_cells(function.__name__, "adata", adata)
+        if adata.isbacked and (copy or adata.is_view):
+            raise ValueError("an AnnData that is backed is not copied, and a view of one takes no "
+                             "results; give adata.to_memory(), or adata.copy('NEW.h5ad')")
+        adata = adata.copy() if copy else adata
         with renamed(NAMES):
-            return function(*args, **given)
+            function(adata, *args, **given)
+        return adata if copy else None
 
     return cast(Function, checked)
-
-
-def _check_takes_results(adata: Any, copy: bool) -> None:
-    """ValueError, before anything is computed, where results could not be written to an AnnData."""
-    if getattr(adata, "isbacked", False) and (copy or adata.is_view):
-        raise ValueError(("copy=True needs an AnnData in memory, but this one is backed" if copy
-                          else "adata is a view of a backed AnnData, which takes no results")
-                         + "; give adata.to_memory(), or adata.copy('NEW.h5ad')")
 
 
 def _choose_rows(adata: Any, use_rep: Optional[str], n_pcs: Optional[int], run: Dict[str, Any],
@@ -190,7 +180,6 @@ def pca(adata: Any, n_comps: int = 50, *, layer: Optional[str] = None,
     -------
     AnnData if copy, else None
     """
-    adata = adata.copy() if copy else adata
     check_layer(adata, layer)
     features = _genes_by_number(adata, features)
     prepared = _Preparation(rows, values, features)
@@ -221,7 +210,6 @@ def pca(adata: Any, n_comps: int = 50, *, layer: Optional[str] = None,
         params["layer"] = layer
     adata.uns[uns] = {"params": params, "variance": eigenvalues / (n - 1),
                       "variance_ratio": eigenvalues / trace, "model": model}
-    return adata if copy else None
 
 
 def _genes_by_number(adata: Any, features: Any) -> Any:
@@ -306,7 +294,6 @@ def spectral(adata: Any, n_comps: int = 10, *, use_rep: Optional[str] = None,
     -------
     AnnData if copy, else None
     """
-    adata = adata.copy() if copy else adata
     key = key_added or "X_spectral"
     prepared = _Preparation(rows, values, _genes_by_number(adata, features))
     source = _choose_rows(adata, use_rep, n_pcs, run, prepared)
@@ -318,7 +305,6 @@ def spectral(adata: Any, n_comps: int = 10, *, use_rep: Optional[str] = None,
         "eigenvalues": eigenvalues, "model": model,
         "params": {"n_comps": n_comps, "n_landmarks": n_landmarks, "random_state": random_state,
                    **_used(use_rep, n_pcs), **prepared.said}}
-    return adata if copy else None
 
 
 @_checked
@@ -345,7 +331,6 @@ def diffmap(adata: Any, n_comps: int = 15, *, use_rep: Optional[str] = None,
     """
     if n_comps < 2:
         raise ValueError(f"n_comps={n_comps} is below 2, and the first component is constant")
-    adata = adata.copy() if copy else adata
     prepared = _Preparation(rows, values, _genes_by_number(adata, features))
     source = _choose_rows(adata, use_rep, n_pcs, run, prepared)
     vectors, eigenvalues, model = _map(adata, source, "X_diffmap", prepared, run, {
@@ -356,7 +341,6 @@ def diffmap(adata: Any, n_comps: int = 15, *, use_rep: Optional[str] = None,
     adata.uns["diffmap"] = {"params": {"n_landmarks": n_landmarks, "random_state": random_state,
                                        **_used(use_rep, n_pcs), **prepared.said},
                             "model": {**model, "divide": eigenvalues[1:]}}
-    return adata if copy else None
 
 
 # ---- neighbours --------------------------------------------------------------------------------
@@ -395,7 +379,6 @@ def neighbors(adata: Any, n_neighbors: int = 15, n_pcs: Optional[int] = None, *,
     -------
     AnnData if copy, else None
     """
-    adata = adata.copy() if copy else adata
     if n_neighbors < 2:
         raise ValueError(f"n_neighbors={n_neighbors} is below 2, but a row counts as one of its "
                          "own")
@@ -416,7 +399,6 @@ def neighbors(adata: Any, n_neighbors: int = 15, n_pcs: Optional[int] = None, *,
         "connectivities_key": f"{prefix}connectivities", "distances_key": f"{prefix}distances",
         "params": {"n_neighbors": n_neighbors, "method": "umap", "metric": metric,
                    "random_state": random_state, **_used(use_rep, n_pcs)}}
-    return adata if copy else None
 
 
 # ---- clusters, and new cells -------------------------------------------------------------------
@@ -427,13 +409,8 @@ def _choose_embedding(adata: Any, use_rep: Optional[str]) -> str:
     known = [use_rep] if use_rep else ["X_spectral", "X_diffmap", "X_pca"]
     key = next((key for key in known if key in adata.obsm), None)
     if key is None:
-        there = ", ".join(adata.obsm)
-        if use_rep:
-            raise ValueError(f"use_rep={use_rep!r} is not in adata.obsm, which has "
-                             f"{there or 'none'}")
-        raise ValueError(f"adata.obsm has {there}, but none of {', '.join(known)}: name one in "
-                         "use_rep=, or call nystream.tl.spectral(adata) first" if there else
-                         "adata.obsm has no embedding; call nystream.tl.spectral(adata) first")
+        raise ValueError(f"adata.obsm has none of {', '.join(known)}, but "
+                         f"{', '.join(adata.obsm) or 'nothing'}")
     return key
 
 
@@ -466,7 +443,6 @@ def clusters(adata: Any, n_clusters: int = 8, *, use_rep: Optional[str] = None, 
     """
     import pandas
 
-    adata = adata.copy() if copy else adata
     key = _choose_embedding(adata, use_rep)
     check_current(adata, model_of(adata, key), "adata")
     rows = as_clustered(adata, key, as_array(adata.obsm[key]))
@@ -490,7 +466,6 @@ def clusters(adata: Any, n_clusters: int = 8, *, use_rep: Optional[str] = None, 
                    "random_state": random_state}}
     if told["silhouette"] is not None:
         adata.uns[key_added]["silhouette"] = told["silhouette"]
-    return adata if copy else None
 
 
 @_checked
@@ -525,7 +500,7 @@ def ingest(adata: Any, adata_ref: Any, obs: Union[None, str, Sequence[str]] = No
     -------
     AnnData if copy, else None
     """
-    adata = adata.copy() if copy else adata
+    check_is_cells("ingest", "adata_ref", adata_ref)
     names = _carry.names_of(adata_ref, obs)
     places = place(adata, adata_ref, run)
     found = _carry.labels_of(adata_ref, names, places, use_rep, n_neighbors, run)
@@ -533,7 +508,6 @@ def ingest(adata: Any, adata_ref: Any, obs: Union[None, str, Sequence[str]] = No
         adata.obsm[key] = rows
     for name in names:
         adata.obs[name] = found[name]
-    return adata if copy else None
 
 
 def __dir__() -> List[str]:

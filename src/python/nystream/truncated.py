@@ -4,13 +4,11 @@ from __future__ import annotations
 from typing import Any, Dict
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from nystream import _data
-from nystream._estimator import as_places
 from nystream._signatures import STORED, takes
 from nystream._sources import give_back
-from nystream.estimators import Embedder
+from nystream.estimators import AxesEmbedder
 from nystream.store import Result, Store
 
 
@@ -42,7 +40,7 @@ def column_variances(X: Any, columns: int) -> Any:
 
 
 @takes("n_components", n_components=2, tol=None, **STORED)
-class TruncatedSVD(Embedder):
+class TruncatedSVD(AxesEmbedder):
     """Leading singular vectors of rows that are not centred: latent semantic analysis.
 
     This is sklearn.decomposition.TruncatedSVD of any number of rows and columns, sparse or dense.
@@ -67,9 +65,7 @@ class TruncatedSVD(Embedder):
     _reads_rows = True  # their variances are attributes
 
     def _options(self, n: int, d: int) -> Dict[str, Any]:
-        if self.n_components > min(n, d):
-            raise ValueError(f"n_components={self.n_components} must be between 1 and "
-                             f"min(n_samples, n_features)={min(n, d)}")
+        self._check_components(self.n_components, n, d)
         return {"map": "svd", "kernel": "linear", "approx": "exact", "tol": self.tol,
                 "components": self.n_components}
 
@@ -79,24 +75,7 @@ class TruncatedSVD(Embedder):
 
     def _keep(self, result: Result) -> None:
         super()._keep(result)
-        dtype = np.float64 if self.report_["precision"] == "f64" else np.float32
-        self.components_ = np.ascontiguousarray(result.axes.T, dtype)
-        self.singular_values_ = np.sqrt(self.eigenvalues_)
         self.explained_variance_ = column_variances(result.embedding, self._n_features_out)
         with np.errstate(divide="ignore", invalid="ignore"):
             self.explained_variance_ratio_ = self.explained_variance_ / self._variance
         del self._variance
-
-    def inverse_transform(self, X: Any) -> Any:
-        """Return the rows whose coordinates are given, as near as the components come to them.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_components)
-
-        Returns
-        -------
-        array of shape (n_samples, n_features)
-        """
-        check_is_fitted(self, "report_")
-        return as_places(X, self._n_features_out) @ self.components_
