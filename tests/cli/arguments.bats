@@ -45,7 +45,6 @@ load helper
     ny -0 export s a -oout2.csv
     cmp out.csv out2.csv
     ny -4 list -- --json
-    says "--json"
 }
 
 @test "the last of an option that is given twice counts" {

@@ -151,42 +151,18 @@ cases() (
     cases <<'END'
 put t.csv ' \t \n'                      | import new t.csv                 | 3 | t.csv
 put t.csv '\357\273\277'                | import new t.csv                 | 3 | t.csv
-put t.csv '1,2\n'                       | import new t.csv --header yes    | 3
 put t.csv ''                            | import s t.csv --append          | 3
-put t.csv ''                            | import new - <t.csv              | 3
 put t.csv ''                            | embed t.csv -o out.npy           | 3
 put t.csv ''                            | transform s r --input t.csv -o out.npy | 3
-put t.csv 'a,b\n1,2\n3,4,5\n'           | import new t.csv                 | 3 | t.csv, line 3
 put t.csv '1,2\n3,4,5\n'                | import new - --format csv <t.csv | 3 | standard input, line 2
 put t.csv 'odd,1,2,3\neven,5,6\n'      | import s t.csv --append --label-column 1 | 3 | t.csv, line 2
 put t.csv '1,2,3\n4,5\n'                | embed t.csv -o out.csv           | 3 | t.csv, line 2
 put t.csv '1,2,3\n4,5\n'                | transform s r --input t.csv -o out.csv | 3 | t.csv, line 2
 put t.csv '1,2,3\n4,5\n'                | transform r.nym --input t.csv -o out.csv | 3 | t.csv, line 2
 put t.csv '1,2\n3,x\n'                  | import new t.csv                 | 3 | t.csv, line 2, column 2
-put t.csv '1,2\n3,\377\376\n'           | import new t.csv                 | 3 | line 2, column 2
-put t.csv '1,2\n3,caf\303\251\n'        | import new t.csv                 | 3 | line 2, column 2
 put t.csv '1,2\n3,\033[31m\n'           | import new t.csv                 | 3 | line 2, column 2
-put t.csv 'a,b\nc,d\n'                  | import new t.csv --header yes    | 3 | t.csv, line 2
-put t.csv '1,2\nx,y\n'                  | import new t.csv --header no     | 3 | t.csv, line 2
-put t.csv 'x,y\n1,2\n'                  | import new t.csv --header no     | 3 | t.csv, line 1
-put t.csv '1,2\n3,4\n5,x\n'             | import new t.csv --nan drop      | 3 | line 3, column 2
 put t.csv '1,2,3\n4,5,x\n'              | transform s r --input t.csv -o out.npy | 3 | t.csv, line 2, column 3
 END
-}
-
-@test "NaN among new points: the way out is the one that the verb has" {
-    cp -r "$BATS_FILE_TMPDIR/base" work
-    cd work
-    printf '1,2,3\n4,nan,6\n' >t.csv
-    printf '1 1:1 2:nan\n' >t.svm
-    npy t.npy '<f4' '(1, 3)' 8
-    printf '\0\0\300\177' >>t.npy
-    for file in t.csv t.svm t.npy; do
-        ny -3 transform s r --input $file -o out.npy
-        says "--nan keep gives such rows NaN for coordinates"
-        ny -3 embed $file -o out.npy
-        says "--nan drop leaves such rows out"
-    done
 }
 
 @test "csv: NaN, infinity, what the type cannot hold, and huge fields and lines" {
@@ -199,24 +175,10 @@ npy t.npy '<f4' '(3, 2)' 20; put x '\0\0\300\177'; cat x >>t.npy | embed t.npy -
 npy t.npy '<f4' '(3, 2)' 20; put x '\0\0\200\277'; cat x >>t.npy | embed t.npy -o out.npy --values sqrt | 3 | row 2, column 1 (both from 0): -1 cannot be prepared
 put t.csv '1,2\nnan,4\n5,-6\n'          | embed t.csv -o out.npy --nan drop --values sqrt -q | 3 | row 2, column 1 (both from 0): -6 cannot be prepared
 put t.csv '1,256\n2,3\n'                | import new t.csv --dtype u8      | 3 | line 1, column 2 / --dtype
-long t.csv '1,' 2000000 x '\n'          | import new t.csv --header no     | 3 | t.csv, line 1
-long t.csv '1,2\n3,"' 2000000 7 '\n'    | import new t.csv                 | 3 | t.csv, line 2
-long t.csv '1,2\n' 3000000 , '\n'       | import new t.csv                 | 3 | t.csv, line 2
 long t.csv '' 9000000 7 ''              | import new t.csv --header no     | 3 | t.csv, line 1
 long t.csv 'a' 9000000 ' ' 'b\n1\n'     | import new t.csv --header no     | 3 | t.csv, line 1
 long t.csv '1,2\nlabel' 5000 x ',3\n'   | import new t.csv --label-column 1 | 3 | t.csv, line 2
 END
-}
-
-@test "a file or a store that is not there is told plainly, with others beside it" {
-    local missing="No such file or directory"
-    printf '1,2\n3,5\n' >letters.csv
-    nystream import letters.nys letters.csv -q
-    ny -4 import new leters.csv
-    [ "$stderr" = "nystream: cannot open leters.csv: $missing" ]
-    ny -4 import new letters.csv --labels Leters.csv
-    says "cannot open Leters.csv: $missing"
-    ny -4 info leters.nys
 }
 
 @test "columns that are not there" {
@@ -225,14 +187,11 @@ put t.csv 'x,diagnosis\n1,2\n3,5\n'     | import new t.csv --label-column Diagno
 put t.csv 'x,diagnosis\n1,2\n3,5\n'     | import new t.csv --drop-columns diagnoses | 2
 put t.csv 'x,diagnosis\n1,2\n3,5\n'     | import new t.csv --labels diagnosis | 4 | cannot open diagnosis: No such file or directory
 npy t.npy '<f4' '(3, 4)' 48             | import new t.npy --labels diagnosis | 4 | cannot open diagnosis: No such file or directory
-put t.csv 'length,width\n1,2\n3,5\n'    | import new t.csv --label-column c | 2
-put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --drop-columns c | 2
 put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --drop-columns 1-2 | 3
 put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --drop-columns a --columns b | 2
 npy t.npy '<f4' '(2, 2)' 16             | import new t.npy --drop-columns 1-2 | 3
 npy t.npy '<f4' '(2, 2)' 16             | import new t.npy --drop-columns 3 | 2
 put t.svm '1 1:1\n'                     | import new t.svm --drop-columns 1 | 2
-put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --columns 2-1   | 2
 put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --columns a --label-column a | 3
 put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --id-column c    | 2
 put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --id-column 3    | 2
@@ -242,9 +201,6 @@ put t.csv 'a,b\n"1\n1",2\n3,5\n'        | import new t.csv --id-column a    | 3
 long t.csv 'a,b\n1,2\n' 5000 x ',3\n'   | import new t.csv --id-column 1    | 3
 npy t.npy '<f4' '(2, 2)' 16             | import new t.npy --id-column 1   | 2
 put t.csv '1,2\n3,5\n'                  | import new t.csv --dims 5        | 3 | --dims says 5
-put t.csv '1,2\n3,5\n'                  | import new t.csv --format npy    | 3
-put t.csv '1,2\n3,5\n'                  | import new t.csv --format idx    | 3
-put t.csv '1,2\n3,5\n'                  | import new t.csv --format cvs    | 2
 END
 }
 
@@ -275,25 +231,14 @@ END
     cases <<'END'
 put t.npy '\223NUMPY\011\000\166\000aaaaaaaaaa' | import new t.npy         | 3
 put t.npy '\223NUMPY\001\000\377\377{'  | import new t.npy                 | 3
-npy t.npy '<f4' '(2, x)' 16             | import new t.npy                 | 3
-npy_of t.npy "{'descr': , 'fortran_order': False, 'shape': (2, 2), }" 16 | import new t.npy | 3
-npy_of t.npy "{'descr': '<f4', 'fortran_order': Maybe, 'shape': (2, 2), }" 16 | import new t.npy | 3
 npy_of t.npy "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }" 16; gzip t.npy | import new t.npy.gz | 3
 npy_of t.npy "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }" 16; mkfifo p; cat t.npy >p & | import new p --format npy | 3
-npy_of t.npy "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }; import os" 16 | import new t.npy | 3
-npy t.npy '<M8[ns]' '(2, 2)' 64         | import new t.npy                 | 3
-npy t.npy '<f16' '(2, 2)' 64            | import new t.npy                 | 3
-npy t.npy '' '(2, 2)' 64                | import new t.npy                 | 3
 npy t.npy '<f4' '(4, 4)' 63             | import new t.npy                 | 3
 npy t.npy '<f4' '(4, 4)' 63             | import new - <t.npy              | 3
 npy t.npy '<f4' '(1099511627776, 4)' 64 | import new - <t.npy              | 3
 npy t.npy '<f4' '(4, 2000000000)' 64    | import new - < <(cat t.npy)      | 3
-npy t.npy '<f4' '(4294967296, 4294967296)' 64 | import new t.npy           | 3
-npy t.npy '<f4' '(99999999999999999999999, 4)' 64 | import new t.npy       | 3 | t.npy
-npy t.npy '<f4' '(65536, 65536, 65536, 65536)' 64 | import new t.npy       | 3
 npy t.npy '<f4' '(1099511627776, 3)' 64 | transform s r --input t.npy -o out.npy | 3
 npy t.npy '<f4' '(1099511627776, 3)' 64 | embed t.npy -o out.npy           | 3
-npy t.npy '<f4' '(1, 2)' 4; put x '\000\000\200\377'; cat x >>t.npy | import new t.npy --nan drop | 3
 npy t.npy '<i4' '(1, 2)' 8              | import new t.npy --dtype u8      | 3 | wider --dtype
 npy t.npy '<f4' '(4, 4)' 64; gzip -n t.npy; truncate -s -9 t.npy.gz | import new t.npy.gz | 3
 END
@@ -306,12 +251,9 @@ mtx() {
 
 @test "libsvm and mtx: indices and values" {
     cases <<'END'
-put t.svm '1 1:1 2:2\n1 x:1\n'          | import new t.svm                 | 3
-put t.svm '1 1:1 2:2\n1 :1\n'           | import new t.svm                 | 3
 put t.svm '1 1:1 2:2\n1 2:1:1\n'        | import new t.svm                 | 3 | t.svm, line 2: '2:1:1'
 put t.svm '1 1:1\n1 2147483647:1\n'     | import new t.svm                 | 3
 put t.svm '1 1:1\n'; put u.svm '1 9:1\n' | import new t.svm u.svm          | 3
-put t.svm ''                            | import new t.svm                 | 3
 put t.svm '1 9:1\n'                     | transform s r --input t.svm -o out.npy | 3
 mtx 'real general' '2 3 1\n1 4 1\n'         | import new t.mtx --transpose     | 3
 mtx 'real general' '2 3 1\n1 1 1,5\n'       | import new t.mtx                 | 3
@@ -326,16 +268,10 @@ END
 
 @test "idx, fvecs, gzip, files of other programs, and paths that are no files of points" {
     cases <<'END'
-put t.idx '\0\1\10\2\0\0\0\2\0\0\0\2\1\2\3\4' | import new t.idx           | 3
-put t.idx '\0\0\10\2\377\377\377\377\377\377\377\377\1\2' | import new t.idx | 3 | t.idx
 put t.idx '\0\0\10\5\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\1' | import new t.idx | 3
 put t.fvecs '\1\0\0\0\0\0\200\77\377\377\377\377\0\0\200\77' | import new t.fvecs | 3
-zip_csv t.csv.gz 200; truncate -s 500 t.csv.gz | import new t.csv.gz          | 3
 zip_csv t.csv.gz 200; flip t.csv.gz 3   | import new t.csv.gz              | 3 | t.csv.gz
 zip_csv t.csv.gz 200; echo rest >>t.csv.gz | import new t.csv.gz           | 3 | t.csv.gz
-put t.csv.gz '\37\213'                  | import new t.csv.gz              | 3 | t.csv.gz
-put t.csv.gz '\37\213\10'               | import new t.csv.gz              | 3 | t.csv.gz
-put t.csv ''; gzip -n t.csv             | import new t.csv.gz              | 3
 put t.csv '1,2\n3\n'; gzip -n t.csv; gzip -nc t.csv.gz >u.gz | import new u.gz | 3 | u.gz
 zip_csv t.csv.gz 200; truncate -s 500 t.csv.gz | embed t.csv.gz -o out.npy    | 3
 put t.h5 '\211HDF\r\n\032\n'; export NYSTREAM_HDF5=/nowhere | import new t.h5 | 4
@@ -585,59 +521,24 @@ END
 # bats test_tags=slow
 @test "wrong values of options" {
     cases <<'END'
-:   | import new p.csv --format cvs      | 2
-:   | import new p.csv --header maybe    | 2
-:   | import new p.csv --dtype f16       | 2
-:   | import new p.csv --codec zip       | 2
-:   | import new p.csv --dims 0          | 2 | --dims is a whole number, at least 1, not '0'
-:   | import new p.csv --dims 99999999999999999999 | 2 | --dims is a whole number
-:   | import new p.csv --seed 9223372036854775808 | 2
 :   | import new p.csv --columns 1,      | 2
-:   | import new p.csv --columns 0       | 2
-:   | import new p.csv --columns 1-99    | 2
-:   | import new p.csv --append=perhaps  | 2
 :   | import new p.csv --memory 1        | 8 | --memory
-:   | fit s a --select kmeans            | 2
-:   | fit s a --landmarks 0              | 2 | --landmarks is a whole number, at least 1
 :   | fit s a --landmarks 1              | 2 | --components 2 needs more landmarks than 1;
 :   | fit s a --components 41            | 2 | --components 41 needs more rows than 40
 :   | fit s a --components 9223372036854775807 | 2 | --components 9223372036854775807
-:   | fit s a --sigma 0                  | 2 | --sigma is a number above 0
-:   | fit s a --sigma 1e-200             | 2
-:   | fit s a --sigma 1e200              | 2
 :   | plan s --epsilon 1e-310            | 2
-:   | select s a --gamma 1e-310          | 2
-:   | fit s a --kernel polynomial --degree 0 | 2
-:   | fit s a --kernel polynomial --degree 3000000000 | 2
-:   | fit s a --map diffusion --time -1  | 2
-:   | fit s a --select greedy --tolerance 5 | 2 | --tolerance is below 2, not '5'
 :   | select s a --select greedy --tolerance 1 --no-affine | 2
 :   | embed p.csv -o out.npy --select greedy --tolerance 2 --kernel cosine | 2
-:   | fit s a --time 2                   | 2
-:   | fit s a --map laplacian --affine   | 2
-:   | fit s a --approx nystrom --oversample x | 2 | --oversample is a whole number
-:   | fit s a --experts 2                | 2
-:   | fit s a --seed x                   | 2 | --seed is a whole number
 :   | fit s a --memory 1K                | 8
 :   | fit s a --landmarks-file=          | 2
-:   | fit s a --landmarks-points p.csv --landmarks-file p.csv | 2
-:   | fit s a --map isomap --landmarks-points p.csv | 2 | --landmarks-points does not act with --map isomap
-:   | fit s a --landmarks-points p.csv --kernel precomputed | 2 | --landmarks-points does not act with --kernel precomputed
-:   | plan s --gamma-grid=1,x            | 2 | --gamma-grid is auto or a list of positive numbers
 :   | select s a --components 2          | 2 | --components is not an option of select
 :   | select s a --select every          | 2
-:   | transform s r --input p.csv -o out.npy --format xlsx | 2
 :   | transform s r --input p.csv -o out.npy --columns 9 | 2
-:   | export s r --with ids,label -o out.csv | 2 | --with is header, ids, labels, clusters
-:   | plot s r --color foo -o out.png    | 2
-:   | export s r --part zzz -o out.npy | 2
 :   | export s r --part clusters -o out.npy | 2
 :   | fit s a --map eigenmaps --components 9223372036854775807 | 2
 :   | fit s a --map diffusion --neighbors 3 --components 40 | 2 | --components 40 needs more rows than 40
 :   | embed none.csv -o out.npy --components 5 --rank 2 | 2
-:   | embed p.csv -o out.npy --map diffusion --knn sieve | 2
 :   | embed p.csv -o out.npy --components 11 | 2 | --components 11 needs more
-:   | bench --threads 0                  | 2 | --threads is a whole number
 END
 }
 

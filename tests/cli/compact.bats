@@ -62,7 +62,6 @@ bytes() { du -sb s | cut -f1; }
     exec 8>>s/locks/name-small.lock
     flock 8
     ny -6 compact s
-    says "the result 'small'"
     exec 8>&-
     ny -4 compact missing
     mkdir empty
@@ -76,7 +75,6 @@ bytes() { du -sb s | cut -f1; }
     exec 8>>s/locks/name-small.lock
     flock 8
     ny -6 compact s
-    says "the result 'small' is held"
     run ! grep compact s/locks/points.lock # who holds a lock writes into it
     exec 8>&-
     nystream rm s small -q

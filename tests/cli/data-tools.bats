@@ -77,16 +77,6 @@ bytes() {
     run -3 infinite-digits images labels --classes 5 -n 5 -o none
 }
 
-@test "infinite-digits: bad input is named" {
-    make_images
-    head -c 40 images >short
-    run -3 infinite-digits short -n 5 -o out
-    [[ $output == *"short ends after 24 of 48 bytes"* ]]
-    run -3 infinite-digits labels -n 5 -o out
-    run -2 infinite-digits images -n 5 --format png -o out
-    run -2 infinite-digits images -n 5 --labels-out l -o out
-}
-
 @test "manifold: points of a swiss roll lie on the sheet, and the same seed gives the same bytes" {
     manifold swiss-roll -n 500 --seed 5 -o a.npy --parameters p.npy
     manifold swiss-roll -n 500 --seed 5 -o b.npy
@@ -137,18 +127,6 @@ on_shape() {
     manifold spiral -n 400 -o clean.npy
     paste <(rows noisy.npy 2) <(rows clean.npy 2) | awk '
         { s += ($1 - $3) ^ 2 + ($2 - $4) ^ 2 } END { s = sqrt(s / 800); exit !(s > 0.009 && s < 0.011) }'
-}
-
-@test "manifold: mistakes are answered with what to do" {
-    run -2 manifold swis-roll -o x.npy
-    [[ $output == *"did you mean swiss-roll?"* ]]
-    run -2 manifold -o x.npy
-    [[ $output == *"manifold KIND -o OUT.npy"*"--help"* ]]
-    run -2 manifold halo
-    [[ $output == *"-o OUT.npy"* ]]
-    run -2 manifold spheres --dimension 64 -o x.npy
-    [[ $output == *"1 to 63"* ]]
-    [ ! -e x.npy ]
 }
 
 @test "knn-accuracy: agrees with a plain search" {
@@ -250,15 +228,6 @@ on_shape() {
     [ -e there ]
     PATH=$PWD/bin:$PATH run -1 bash setup-umap-needed python
     [[ $output == *"Install by hand"*umap-needed* ]]
-}
-
-@test "every tool explains itself" {
-    for tool in infinite-digits manifold sparse-text cells knn-accuracy windows ply-rows wfdb-rows; do
-        run -0 $tool --help
-        [[ $output == "$tool "* ]]
-        run -2 $tool --nonsense
-        [[ $output == *--nonsense* ]]
-    done
 }
 
 @test "cells: an archive and a pipe have the same rows, and the wanted number of non-zeros" {
@@ -429,25 +398,10 @@ points() {
     [ "$status" -eq 2 ] && [[ $output == *"give a file, or npy"* ]]
 }
 
-@test "windows: a lead that is not there is told as it was typed" {
-    make_series >s.npy
-    run -2 windows s.npy --length 3 --lead 7 -o w.npy
-}
-
 @test "windows: a series that ends early leaves no file" {
     make_series >s.npy
     head -c 150 s.npy | { run windows - --length 3 -o w.npy; [ "$status" -eq 3 ]; }
     [ "$(ls -A)" = s.npy ]
-}
-
-@test "windows: refuses what gives none" {
-    make_series >s.npy
-    run -3 windows s.npy --length 12
-    [[ $output == *"no recording of 12 times"* ]]
-    run windows s.npy --lead 2
-    [ "$status" -ne 0 ]
-    [ -n "$output" ]
-    run -2 windows s.npy --stride 0
 }
 
 # makes an HDF5 file t.h5, if hdf5-rows is built

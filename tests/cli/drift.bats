@@ -175,7 +175,6 @@ unlike() {
     nystream fit s m --landmarks 100 -q --strict
     nystream transform s m --input night.csv -o night.npy -q --strict
     ny -9 transform s m --input bad.csv -o bad.npy -q --strict
-    says "warning: drift of bad.csv"
     [ -s bad.npy ]
     nystream import s bad.csv --append -q --strict
     ny -9 fit s m --update frozen --json --strict

@@ -336,7 +336,5 @@ refused() {
     nystream import p.nys p.csv -q
     nystream graph p.nys g --neighbors 1 -q
     ny -3 fit p.nys e --map eigenmaps --graph g --components 1
-    says "make graph 'g' with more --neighbors or with --connect"
     ny -3 fit p.nys e --map eigenmaps --neighbors 1 --components 1
-    says "raise --neighbors or give --connect"
 }

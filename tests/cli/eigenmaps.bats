@@ -135,7 +135,6 @@ same_part() { # NAME NAME PART
     ny -0 fit p.nys d --map diffusion --restart -q
     [ "$(field "$(nystream info p.nys d --json)" graph)" = null ]
     ny -7 fit p.nys d --map diffusion --graph g --components 29 --time 0.5 --restart
-    says "the last eigenvalue of the walk is -1, which cannot be raised to the power --time 0.5"
     ny -0 plan p.nys --map diffusion --graph g --normalize asymmetric --json
     [ "$(field "$output" landmarks)" = null ]
     ny -0 eval p.nys w --json

@@ -255,7 +255,6 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
     cmp a.npy b.npy
     cmp a.npy c.npy
     ny -3 transform a.nym --input d.npy -o e.npy
-    says "columns"
     nystream verify t.nys -q
 }
 

@@ -165,10 +165,8 @@ kept() {
     nystream import x x.csv -q
     for spec in variable:0 variance:x min-rows: variable variance:31 varible:9; do
         ny -2 fit x f --map pca --features $spec
-        says "--features"
     done
     ny -3 fit x f --map pca --features min-rows:301
-    says "the fullest has them in 300"
     ny -4 fit x f --map pca --features nowhere
     ny -4 fit x f --map pca --features 20
     refuse() {

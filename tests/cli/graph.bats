@@ -228,21 +228,16 @@ line() {
     ny graph two.nys g
     says "--neighbors 5 needs more rows than 2"
     ny -2 graph line.nys g --sweep 1,x
-    says "some numbers, such as 1,2,3"
     ny -2 graph line.nys g --distance-quantile 1.5
     ny -2 graph line.nys g --neighbors 0
     echo 5 >one.csv
     nystream import one.nys one.csv --header no -q
     ny -3 graph one.nys g
     ny -8 graph line.nys g --memory 24M
-    says "give --memory"
     ny graph line.nys g -q
     ny -2 graph line.nys g --neighbors 3
-    says "--restart"
     ny -2 fit line.nys g
-    says "is a graph"
     ny -2 export line.nys g -o e.npy
-    says "has no embedding"
 }
 
 # bats test_tags=slow
@@ -273,7 +268,6 @@ line() {
     ny -2 path line.nys g --from 0
     nystream fit line.nys f --landmarks 4 -q
     ny -2 path line.nys f --from 0 --to 1
-    says "is not a graph"
 }
 
 # Edges between equal rows have no length, and a path must not go round among them.
@@ -330,7 +324,6 @@ same_lists() {
         same_lists pairs threads
     done
     ny -8 graph b small $options --knn tree --memory 20M
-    says "give --memory"
     least=$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")
     ny -8 graph b small $options --knn tree --memory "$((least - 1))"
     ny -0 graph b small $options --knn tree --memory "$least" --json -q

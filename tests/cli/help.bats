@@ -72,38 +72,6 @@ options_of() {
     [[ $output != *--all* ]]
 }
 
-@test "help VERB --all names every option that the verb takes" {
-    ny help import --all
-    for option in format labels label-column header dtype append shuffle nan dims columns seed \
-        memory threads json quiet verbose; do
-        prints "--$option"
-    done
-    ny help fit --all
-    for option in map approx select landmarks tolerance landmarks-file landmarks-points landmarks-from components \
-        rank kernel gamma sigma epsilon degree coef0 averages affine no-affine inner oversample \
-        experts weights \
-        power seed memory threads precision certify restart scale columns-file json quiet; do
-        prints "--$option"
-    done
-    prints "--pilot, --no-pilot"
-    [[ ${output//$'\n'/ } =~ --no-pilot.*"(default yes)".*--landmarks-file ]]
-    [[ $output != *--tmpdir* && $output != *--append* ]]
-    ny help embed --all
-    prints "--tmpdir" "--landmarks" "-o, --output"
-    ny help select --all
-    prints "--tolerance"
-    [[ $output != *--components* ]]
-    ny help export
-    prints "--part" "eigenvectors"
-    ny help transform
-    prints "--input"
-}
-
-@test "the help of import says its own default of --memory" {
-    ny help import
-    prints "import 256M"
-}
-
 # bats test_tags=slow
 @test "an option in the help of a verb is taken by it, and no other" {
     for verb in import fit select transform export embed info; do
@@ -146,13 +114,6 @@ options_of() {
     [ -s first.png ]
     [ -s report.html ]
     run ! nystream info points.nys second -q
-}
-
-@test "lines of help fit 80 columns, but for a choice of words" {
-    for verb in $verbs; do
-        { nystream help $verb; nystream help $verb --all; } | grep -v '|' >lines
-        run ! env LC_ALL=C.UTF-8 grep -E '.{81}' lines
-    done
 }
 
 @test "version" {

@@ -79,7 +79,6 @@ PY
     nystream fit x g --map svd --kernel cosine --approx exact --scale idf-smooth -q
     printf '1,0\n2,0\n3,0\n' | nystream import none - -q
     ny -3 fit none f --map svd --kernel linear --approx exact --scale idf
-    says "give --scale idf-smooth"
 }
 
 @test "an update keeps the weights" {

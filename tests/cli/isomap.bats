@@ -155,7 +155,6 @@ same_part() { # NAME NAME PART
     nystream export r.nys e -o e.csv
     [ "$(wc -l <e.csv)" = 40 ]
     ny -2 export r.nys e --part model -o e.nym
-    says "use 'nystream transform STORE e'"
     ny -0 info r.nys e
     prints "rows embedded"
 }
@@ -252,7 +251,6 @@ same_part() { # NAME NAME PART
     table 6000 3 >t.csv
     nystream import t.nys t.csv -q
     ny -8 fit t.nys all --map isomap --neighbors 8 --approx exact --memory 64M -q
-    says "give --memory" "or choose landmarks (--approx nystrom)"
     ny -0 fit t.nys few --map isomap --neighbors 8 --approx nystrom --landmarks 50 --memory 64M -q
 }
 
@@ -338,14 +336,12 @@ same_part() { # NAME NAME PART
     for ((i = 0; i < 50; i++)); do echo 7,7; done >t.csv
     nystream import s t.csv -q
     ny -3 fit s e --map isomap --neighbors 3
-    says "are equal"
     ny -2 fit s e --map isomap --neighbors 60
     echo 5 >one.csv
     nystream import one.nys one.csv --header no -q
     ny -3 fit one.nys e --map isomap
     ring
     ny -3 fit r.nys e --map isomap --max-distance 0.00001
-    says "no two rows are neighbours"
     ny list r.nys
     [[ $output != *$'e\t'* ]]
     printf 'x\n0\n0\n1\n1\n2\n5\n' >twins.csv
@@ -429,7 +425,6 @@ same_part() { # NAME NAME PART
     grep -q "5 components" err
     for map in isomap eigenmaps diffusion; do
         ny -3 fit c.nys $map --map $map --graph g --components 2
-        says "--largest"
     done
     ny -3 embed groups.csv -o e.npy --map eigenmaps --neighbors 4
     [ ! -e e.npy ]

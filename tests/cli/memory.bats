@@ -152,7 +152,6 @@ fits_both() {
         [[ $stderr =~ give\ --memory\ ([0-9]+M) ]]
         least=${BASH_REMATCH[1]}
         ny -8 $command --memory 20M
-        says "give --memory"
         ny -0 $command --memory "$least"
     done
     nystream import least.nys more.npy --append -q

@@ -208,7 +208,6 @@ END
         near $dtype.csv by.$dtype.csv
     done
     ny -3 merge of.u8 of.f32 --name map -o no.nym
-    says "of.f32 has values of type f32, but the first part has u8: import it again with --dtype u8"
 }
 
 # bats test_tags=slow
@@ -241,7 +240,6 @@ END
     near placed.csv s.csv
     nystream import raw 0.svm --dims 90 -q
     ny -3 fit raw placed --model whole.nym
-    says "import it again with these"
     ny -3 fit all placed --model whole.nym
     says "columns, but whole.nym has 90"
 }

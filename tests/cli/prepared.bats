@@ -159,7 +159,6 @@ log='--rows total:10000 --values log1p'
         done
     done
     ny -3 import s t.csv --min-values 4
-    says "t.csv holds no points"
     [ ! -e s ]
     printf '1,0,2\nnan,1,1\n0,0,3\n' >n.csv
     ny -3 import s n.csv --min-values 3 --nan drop

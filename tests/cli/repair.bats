@@ -71,7 +71,6 @@ last_lost() { sed -nE 's/^rows ([0-9]+) to ([0-9]+): lost$/\2/p' <<<"$output"; }
     ny -5 verify s
     prints "points of block " "rows "
     ny -5 fit s new $fit_options
-    says "rows "
     ny -0 repair s
     first=$(first_lost) last=$(last_lost)
     [ "$last" -gt "$first" ]
@@ -151,14 +150,12 @@ nan_rows() { awk '/^nan(,nan)*$/ { if (!n++) first = NR - 1; last = NR - 1 } END
     for n in 12000 13000; do
         [ $n = 12000 ] || nystream import s more.csv --label-column 65 --append -q
         ny -5 export s --part points -o lost.csv
-        says "lost"
         [ ! -e lost.csv ]
         ny -0 export s --part points -o left.csv --skip-damaged
         says "3808 rows of the points of 'points' are damaged"
         [ "$(nan_rows left.csv)" = "8192 11999 3808" ]
         cmp <(sed 8193,12000d left.csv) <(head -n $n both.csv | sed 8193,12000d)
         ny -5 eval s old
-        says "lost"
     done
     ny -0 verify s
     ny -0 export s --part labels -o labels.csv # they are there
@@ -239,7 +236,6 @@ same_as() {
     nystream fit s online2 --online --tolerance 0.5 --landmarks 60 $kernel -q
     same_as online online2
     ny -5 fit s old --update full # of rows that are lost since
-    says "--restart"
 }
 
 @test "an update that met damage begins anew once the rows are lost" {
@@ -299,7 +295,6 @@ same_as() {
     grep -q '"images":{' whole.html
     spoil_points
     ny -5 report s old -o page.html
-    says "'nystream repair' sets it aside"
     nystream repair s -q
     for image in auto 8x8; do
         ny -0 report s old -o page.html --image $image

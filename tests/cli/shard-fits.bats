@@ -523,7 +523,6 @@ END
 END
     [ -z "$(nystream list big)" ]
     ny -8 fit big x --landmarks 3000 --memory 200M
-    says "over 3 shards at the same time"
 }
 
 @test "a shard that fails ends all of them, and says which it was" {

@@ -198,7 +198,6 @@ place() {
         shift
         cp big/shards before
         ny -3 import big --shard 1/4 "$@"
-        says big
         cmp before big/shards
         [ ! -e big/shard-00001 ]
         [ ! -e big/shards.new ]
@@ -238,7 +237,6 @@ place() {
     cat part.0.csv >&7
     await 'grep -qs dtype big/shards'
     ny -3 import big --shard 1/4 part.1.csv --label-column class
-    says "import it again with --dtype u8"
     echo 1,2,x,cat >&7
     exec 7>&-
     wait $pid || true
@@ -272,7 +270,6 @@ place() {
     nystream import a/big --shard 0/2 part.0.csv --label-column class 2>/dev/null || mkdir a b c
     nystream import a/big --shard 0/2 part.0.csv --label-column class -q
     ny -3 import b/big --shard 1/2 part.1.csv --label-column class --like a/big --dtype u8
-    says "values of type u8, but b/big has f32"
     [ ! -e b/big ]
     ny -2 import b/big --shard 1/3 part.1.csv --label-column class --like a/big
     ny -3 import b/big --shard 1/2 <(sed 's/fish/cow/' part.1.csv) --format csv --label-column class \
@@ -328,7 +325,6 @@ place() {
     ny -2 import plain --shard 0/2 part.0.csv
     mkdir others && touch others/thing
     ny -4 import others --shard 0/2 part.0.csv
-    says "others holds other files"
     stores big
     ny -2 import big --shard 0/5 part.0.csv
     mv big/shard-00002 away
@@ -478,7 +474,6 @@ place() {
         sed -E "$change" good >big/shards
         ! cmp -s good big/shards || { echo "no change: $change" >&2 && return 1; }
         ny -5 info big
-        says "big/shards is damaged"
     done <<'END'
 s/"format": 1/"format": 2/
 s/"format": 1/"format": "1"/

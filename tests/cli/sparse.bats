@@ -97,7 +97,6 @@ PY
     near fit.npy again.npy
     head -c 3000 a.nym >cut.nym
     ny -5 transform cut.nym --input t.libsvm -o x.npy
-    says damaged
 }
 
 @test "appended rows: in the same width, of any format; a larger index is refused by name" {
@@ -107,7 +106,6 @@ PY
     ny -0 import t.nys more.libsvm --append
     printf '1 2001:1\n' >wide.libsvm
     ny -3 import t.nys wide.libsvm --append
-    says wide.libsvm 2001
     ny -2 import t.nys more.libsvm --append --layout dense
     has t.nys n=700
     ny -0 import t.nys - --append < <(printf '1 7:1\n') # a pipe, whose largest index nobody knows
@@ -240,7 +238,6 @@ PY
         cmp rows.npy $name.npy
     done
     ny -3 import coo.nys coo.npz
-    says "scipy.sparse.save_npz(FILE, matrix.tocsr())"
     ny -0 import stored.nys columns.npz --append
     has stored.nys n=600
 }

@@ -32,7 +32,6 @@ load helper
     ny -0 import s b.svm --append -q
     has s n=4
     ny -3 import s wide.svm --append -q
-    says wide.svm
 }
 
 @test "an import that is refused when it has staged rows leaves nothing" {

@@ -250,7 +250,6 @@ as_from_scratch() {
     grown
     nystream export a.nys r -o before.csv
     ny -8 fit a.nys r --update full --memory 8M
-    says "--memory"
     writes before.csv "a.nys r"
     ny -0 fit a.nys r --update full
 }

@@ -2,35 +2,6 @@
 # more with -v, none with -q.
 load helper
 
-@test "verbs that write a file end with its name and shape" {
-    store s 300 4
-    nystream fit s a --landmarks 40 -q
-    ny -0 export s a -o e.npy
-    says "e.npy: 300 x 2 float32 (2.53 kB)"
-    ny export s a --part landmarks -o l.npy
-    says "l.npy: 40 uint64 (448 bytes)"
-    ny export s a --part eigenvalues -o v.csv
-    says "v.csv: 2 numbers"
-    ny export s a --part model -o m.nym
-    says "m.nym: model ("
-    ny -0 transform s a --input s.csv -o t.csv
-    says "t.csv: 300 x 2 ("
-    ny transform m.nym --input s.csv -o t.npy
-    says "t.npy: 300 x 2 float32"
-    ny plot s a -o p.png --size 640x480
-    says "p.png: 640 x 480 pixels ("
-    ny report s -o r.html
-    says "r.html: report ("
-    ny -0 embed s.csv -o f.npy --landmarks 20 --components 3 --precision f64
-    [[ $(tail -n 1 <<<"$stderr") == "nystream: f.npy: 300 x 3 float64 (7.33 kB)" ]]
-    ny export s a -o e.npy -q
-    silent
-    ny embed s.csv -o f.npy --landmarks 20 -q
-    silent
-    nystream export s a -o - 2>err >e.npy # no file is named
-    [ ! -s err ]
-}
-
 @test "a fit says its plan in one line, with -v in all" {
     store s 3000 6
     ny -0 fit s a --landmarks 100
@@ -59,22 +30,8 @@ load helper
     ny list s
     [ "$output" = $'c\tdone\nd\tdone' ]
     ny -2 rm s c nothing d
-    says "nothing"
     ny list s
     [ -z "$output" ]
-}
-
-@test "figures that lack for one reason are one line" {
-    store s 120 3
-    nystream fit s a --landmarks 30 -q
-    nystream fit s b --landmarks 40 -q
-    ny -0 eval s a b
-    prints "no clusters, inertia, variance between, silhouette, purity, "
-    [ "$(grep -c "^no .*the store has no labels" <<<"$output")" -le 2 ]
-    [[ $output != *"no "*" of "*"no labels"* ]] # both lack them: no names
-    [[ $output != *knn_error* ]]
-    man=$(nystream help --man)
-    [[ $man == *$'.IP \\(bu 2\npurity: '* ]]
 }
 
 # bats test_tags=slow
@@ -117,53 +74,6 @@ load helper
     completes "s" nystream export s
 }
 
-@test "the speed of an import is that of the rows it adds" {
-    npy_u8 60000 100 >all.npy
-    npy_u8 2 100 >two.npy
-    ny import s all.npy --json
-    [ "$(field "$output" bytes_added)" = 6000000 ]
-    ny -0 import s two.npy --append
-    [[ $stderr == *"2 rows of 100 columns imported in"*"; the store has "* ]]
-    [[ $stderr =~ \(([0-9.]+)\ (k?B)/s\) ]]
-    ny import s two.npy --append --json
-    [ "$(field "$output" bytes_added)" = 200 ]
-    [ "$(field "$output" bytes)" = 6000400 ]
-}
-
-@test "one of a thing is not told as several" {
-    printf '1,2\n' >one.csv
-    printf 'id\na\nb\n' >ids.csv
-    ny import ids ids.csv --id-column 1
-    store s 40 1
-    ny fit s a --landmarks 1 --components 2
-    says "needs more landmarks than 1"
-    ny import s one.csv --append
-    says "has 2 columns of points, but the store has 1"
-}
-
-@test "the graph of a result is told in words, and names with blanks are told apart" {
-    { echo 'how warm,b,c'; table 60 3; } >t.csv
-    nystream import s t.csv -q
-    nystream graph s g --neighbors 4 --connect -q 2>/dev/null
-    nystream fit s i --map isomap --graph g --landmarks 12 -q
-    ny info s
-    [[ $output == *"names of columns      how warm, b, c"* ]]
-    ny info s i
-    line=$(grep '^graph ' <<<"$output")
-    [[ $line == *", largest component 60, share in largest 1, "* ]]
-    [[ $line == *", neighbours 4, "* ]]
-    [[ $line != *_* ]]
-    [[ $line != *sweep* ]]
-}
-
-@test "the first names of rows and of columns are told from all" {
-    { echo 'id,a,b,c,d,e,f,g'; table 9 7 | sed 's/^/r,/' | awk '{ sub(/^r/, "r" NR); print }'; } >t.csv
-    nystream import s t.csv --id-column id -q
-    ny info s
-    [[ $output == *"names of rows         r1 r2 r3 r4 r5 … (9 in all)"* ]]
-    [[ $output == *"names of columns      a b c d e … (7 in all)"* ]]
-}
-
 @test "on a terminal, facts are wrapped behind their labels; a command is not" {
     need_terminal
     store s 300 4
@@ -186,16 +96,4 @@ load helper
         tr '\r' '\n' | grep -aE '^accumulate \[.* rows/s .* GF/s' >lines
     [ "$(wc -l <lines)" -ge 2 ]
     [ "$(awk '{print index($0, "]")}' lines | sort -u | wc -l)" -eq 1 ]
-}
-
-@test "counts of rows have separators, and numbers of rows, which options take, have none" {
-    store s 3000 2
-    table 2500 2 5 >more.csv
-    ny import s more.csv --append
-    says "2,500 rows of 2 columns imported"
-    ny info s
-    prints "rows                  5,500" "- rows 3000 to 5499, "
-    { table 1500 2; echo 900,900; table 600 2 7; } | nystream import far - --format csv -q
-    ny fit far a --gamma 0.1 --landmarks 10 --certify --select uniform
-    says "2,101 rows in 2 components" "the first of them row 1500"
 }

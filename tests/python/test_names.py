@@ -367,27 +367,6 @@ def test_sparse_rows_are_0_in_named_columns_that_they_lack(tmp_path):
             transform(anndata.AnnData(cells.X.toarray(), var=cells.var))
 
 
-def test_columns_beyond_those_of_the_store(tmp_path):
-    sparse = pytest.importorskip("scipy.sparse")
-    counts = sparse.random(40, 8, 0.1, format="csr", random_state=1)
-    wider = sparse.csr_matrix(np.array([[0, 1, 0, 0, 0, 0, 0, 2, 3, 4.0]]))
-    store = nystream.open(tmp_path / "docs.nys")
-    store.append(counts)
-    topics = store.fit("topics", map="svd", kernel="linear", approx="exact", components=2)
-    for call in (store.append, topics.transform):
-        with pytest.raises(nystream.DataError):
-            call(wider)
-    with pytest.raises(nystream.DataError):
-        store.append(counts[:, :5])
-    report = store.append(wider, new_columns="drop")
-    assert report["values_left_out"] == 2 and store.points[40].tolist() == [0, 1, 0, 0, 0, 0, 0, 2]
-    sparse.save_npz(tmp_path / "wider.npz", wider)
-    with pytest.raises(nystream.DataError):
-        store.append_files(tmp_path / "wider.npz")
-    store.append_files(tmp_path / "wider.npz", new_columns="drop")
-    assert store.points[41].tolist() == store.points[40].tolist()
-
-
 @pytest.mark.parametrize("kind", ["frames", "a list", "a reader", "AnnData", "pairs", "Dask"])
 def test_names_of_rows_that_come_in_pieces(tmp_path, kind):
     pandas = pytest.importorskip("pandas")

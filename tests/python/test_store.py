@@ -153,21 +153,6 @@ def test_landmarks_are_given_as_arrays(store, rows):
 
 
 @quick
-@pytest.mark.parametrize("options, words", [
-    ({"landmarks_points": np.zeros((3, 5))}, "5 columns, but the store has 6; give rows of 6"),
-    ({"landmarks_points": np.full((3, 6), np.nan)}, "row 0, .* is NaN"),
-    ({"landmarks_points": np.ones((2, 6))}, "same point twice"),
-    ({"landmarks_points": np.zeros(6)}, "Expected 2D array"),
-    ({"landmarks_file": [0.5, 1]}, "one-dimensional array of integers"),
-    ({"landmarks_file": [3, 3]}, "row 3 twice"), ({"landmarks_file": [-1]}, "not a row number"),
-    ({"landmarks_file": [2000]}, "rows are 0 … 1999"),
-    ({"landmarks_file": [1], "landmarks_points": np.zeros((1, 6))}, "give one")])
-def test_landmarks_that_are_none(store, options, words):
-    with pytest.raises(ValueError):
-        store.fit("none", components=1, **options)
-
-
-@quick
 def test_a_plan_says_what_a_fit_needs(store):
     plan = store.plan(landmarks=100)
     assert plan.fits and plan.seconds > 0 and plan.memory > 1 << 20

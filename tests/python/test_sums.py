@@ -422,19 +422,6 @@ def test_ctrl_c_adds_nothing(monkeypatch, pieces):
     assert sums.add(X[:100]).rows == 100
 
 
-def test_sums_take_no_first_part_of_other_options():
-    X = np.random.default_rng(0).normal(size=(300, 4))
-    made = Sums(X[:20], gamma=0.1, components=3).add(X)
-    for options, word in [({"gamma": 0.2, "components": 3}, "gamma="),
-                          ({"gamma": 0.1, "components": 2}, "components=")]:
-        sums = Sums(X[:20], **options)
-        with pytest.raises(nystream.UsageError):
-            sums.merge(made)
-        assert sums.rows == 0
-    assert Sums(X[:20], gamma=0.1, components=3).merge(made).rows == 300
-    assert Sums().merge(made).rows == 300
-
-
 @quick
 @pytest.mark.parametrize("launcher", ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"])
 def test_processes_of_a_launcher_have_rows_of_their_own(monkeypatch, tmp_path, launcher):

@@ -3,8 +3,6 @@
 #ifndef TESTS_SUPPORT_API_CASE_H
 #define TESTS_SUPPORT_API_CASE_H
 
-#include <stdio.h>
-
 #include "nystream.h"
 #include "support/store_case.h"
 #include "support/test.h"
