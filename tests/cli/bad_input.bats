@@ -471,12 +471,6 @@ cp -r s t; nystream graph t g -q | transform t g --input p.csv -o out.npy --dist
 cp -r s t; nystream eval t r --clusters 2 -q >/dev/null 2>&1 | transform t r --input p.csv -o out.npy --clusters t/c.csv | 2
 :   | transform r.nym --input p.csv -o ./r.nym | 2
 ln p.csv q.csv | embed p.csv -o q.csv   | 2
-:   | fit s a --memory 4                 | 8
-:   | fit s a --map PCA                  | 2
-:   | fit s a --kernel RBF               | 2
-:   | fit s a --tolerance 0.1            | 2
-:   | fit s a --components 99            | 2
-:   | info s nope                        | 2
 cp -r s t; nystream graph t g -q | transform t g --input p.csv -o out.npy --neighbors 9999 | 2 | --neighbors 9999 needs more rows than 40
 :   | transform s r --input p.csv -o out.npy --neighbors 3 | 2
 cp -r s t; nystream graph t g -q | export t g --part model -o out.nym | 2

@@ -51,7 +51,7 @@ def test_ctrl_c_stops_and_the_same_call_goes_on(large):
                 time.sleep(0.01)
             except KeyboardInterrupt:
                 pass
-    assert stops and any("stopped" in text and "resumes" in text for text in stops)
+    assert stops and any("stopped" in text for text in stops)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     result = large.fit("broken", **LONG)
     assert result.status == "done" and np.array_equal(result.embedding[:], unbroken)
@@ -66,12 +66,12 @@ def test_a_stopped_result_says_so_and_resumes(large):
             os.kill(os.getpid(), signal.SIGINT)
 
     store = nystream.open(large.path, threads=1, progress=press_at_accumulate)
-    with pytest.raises(KeyboardInterrupt, match="the same call resumes it, .*not append") as stop:
+    with pytest.raises(KeyboardInterrupt, match="^stopped in") as stop:
         store.fit("map", **LONG)
     assert "accumulate" in stages
     last = store._context._heard.progress
     far = 100 * last.total_fraction  # That of a pass is 100 % at the end of each.
-    assert str(stop.value).startswith(f"stopped in {last.stage}, at {far:.0f} %;")
+    assert str(stop.value) == f"stopped in {last.stage}, at {far:.0f} %"
     result = large.result("map")
     assert result.status == "interrupted"
     assert result.resume().status == "done"
@@ -113,18 +113,6 @@ def test_ctrl_c_of_a_first_append_in_pieces(monkeypatch, tmp_path, rows):
         with pytest.raises(KeyboardInterrupt, match="^stopped; no row was added$"):
             store.append(iter([rows[:50], rows[50:]]))
     assert store.append(iter([rows[:50], rows[50:]])).n == 2000
-
-
-@quick
-@pytest.mark.parametrize("call, function", [
-    (lambda result, rows: result.transform(iter([rows[:9], rows[9:]])), "ny_place_rows"),
-    (lambda result, rows: result.model().transform(rows), "ny_model_place"),
-    (lambda result, rows: result.store.graph("g", neighbors=5, connect=True).kneighbors(rows),
-     "ny_neighbors_of")])
-def test_ctrl_c_tells_that_no_place_is_kept(monkeypatch, result, rows, call, function):
-    press_in_call(monkeypatch, function)
-    with pytest.raises(KeyboardInterrupt, match="^stopped; the same call starts over$"):
-        call(result, rows)
 
 
 def test_a_handler_of_the_programs_own_stays(large):

@@ -473,16 +473,15 @@ def test_a_fit_that_is_stopped_goes_on_with_a_store(tmp_path, folders):
 
     def stop(estimator):
         press_ctrl_c.pressed = False
-        with pytest.raises(KeyboardInterrupt) as stopped:
+        with pytest.raises(KeyboardInterrupt, match="^stopped in accumulate"):
             estimator.set_params(verbose=press_ctrl_c).fit(X)
         estimator.set_params(verbose=False)
-        return str(stopped.value)
 
-    assert "starts over" in stop(KernelPCA(**options))
+    stop(KernelPCA(**options))
     gc.collect()
     assert folders() == []
     kept = KernelPCA(store=tmp_path / "s.nys", **options)
-    assert "the same call resumes it" in stop(kept)
+    stop(kept)
     assert np.array_equal(kept.fit(X).transform(X[:99]), KernelPCA(**options).fit(X).transform(
         X[:99]))
 

@@ -48,7 +48,7 @@ def test_columns_are_given_by_their_names(tmp_path, rows):
     assert store.plan(features=["gene 1"], **COARSE).memory_min_bytes > 0
     with pytest.raises(nystream.UsageError, match="has 1 of 2 names that no column has: 'gene 9'"):
         store.fit("none", features=["gene 1", "gene 9"], **COARSE)
-    with pytest.raises(nystream.UsageError, match="names of the columns are not known here"):
+    with pytest.raises(ValueError, match="numbers of columns"):
         nystream.plan(frame.to_numpy(), features=["gene 1"], **COARSE)
 
 

@@ -250,8 +250,7 @@ def test_new_cells_with_genes_in_another_order(reference):
     assert np.array_equal(mixed.obsm["X_spectral"], new.obsm["X_spectral"])
     assert same_partition(new.obs["clusters"], new.obs["kind"])
     lacking = new[:, 5:].copy()
-    with pytest.raises(nystream.DataError, match="no columns 'gene0', 'gene1'.*: 5 of the 120 "
-                       r"genes .*adata_ref\[:, adata_ref.var_names.isin\(adata.var_names\)\]"):
+    with pytest.raises(nystream.DataError, match="no columns 'gene0', 'gene1'"):
         nystream.tl.ingest(lacking, reference)
     more = make_cells(90, seed=8)
     more.var_names = [*more.var_names[:-1], "another"]

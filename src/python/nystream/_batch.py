@@ -75,14 +75,14 @@ class Batch(NamedTuple):
 # ---- results -----------------------------------------------------------------------------------
 
 
-def result_array(shape: Tuple[int, ...], dtype: Any, advice: str) -> Any:
-    """Return an array for a result; BudgetError where the system has not so much, with advice."""
+def result_array(shape: Tuple[int, ...], dtype: Any) -> Any:
+    """Return an array for a result; BudgetError where the system has not so much."""
     try:
         return np.empty(shape, dtype)
     except MemoryError:
         count = math.prod(shape) * np.dtype(dtype).itemsize
     raise budget_error(f"the system refused {count} bytes ({count / 2 ** 30:.1f} GiB) for an array "
-                       f"of the result; {advice}")
+                       "of the result; read or place fewer rows at a time, or export to a file")
 
 
 def matrix_of_lists(columns: Any, values: Any, width: int) -> Any:

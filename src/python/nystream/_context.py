@@ -385,7 +385,7 @@ class Context:
         at = f"stopped in {seen.stage}" if seen else "stopped"
         if seen and seen.total_fraction >= 0:
             at += f", at {100 * seen.total_fraction:.0f} %"
-        return at + "; the same call resumes it"
+        return at
 
     def _tell(self, drawer: Optional[Callable[[Progress], object]], last: bool = False) -> None:
         """Hand on what the library said, on Python's thread; how far it came always at the end."""

@@ -18,7 +18,6 @@ from nystream._errors import usage_error
 from nystream._labels import Labels, Names, as_labels, check_order
 from nystream._sources import (CsrGroup, dask_blocks, give_back, is_dask,
                                is_path, is_sparse_group, names_in_file, open_file)
-from nystream._work import nothing_when_stopped
 
 __all__ = ["SLICE_ROWS", "Batch", "batches", "check_shape", "check_values", "column_names",
            "has_labels", "is_cells", "is_sparse", "place", "slice_rows", "unwrap"]
@@ -243,11 +242,6 @@ def table_of(X: Any) -> Batch:
     return make_batch(unwrap(X))
 
 
-# Advice where an array of all places finds no room.
-FEWER = ("give fewer rows at a time, or the name of their file to Result.transform_file(INPUT, "
-         "OUTPUT), which writes their places to a file")
-
-
 def _finite_rows(batch: Batch) -> Any:
     """Return a mask of the rows without NaN and infinity."""
     finite = np.ones(batch.rows, bool)
@@ -275,20 +269,19 @@ def place(found: Iterable[Batch], components: int, dtype: Any,
         raise usage_error(f"nan={nan!r} is neither 'error' nor 'keep', which places rows with NaN "
                           "at NaN", "nan")
     parts = []
-    with nothing_when_stopped():
-        for batch in found:
-            parts.append(result_array((batch.rows, components), dtype, FEWER))
-            finite = _finite_rows(batch) if nan == "keep" else None
-            if finite is not None and not finite.all():
-                some = make_batch(batch.piece(0, batch.rows)[finite])
-                some = some._replace(column_names=batch.column_names)
-                parts[-1][finite] = place([some], components, dtype, put)
-                parts[-1][~finite] = np.nan
-            elif batch.rows:
-                put(batch.table("X"), parts[-1])
+    for batch in found:
+        parts.append(result_array((batch.rows, components), dtype))
+        finite = _finite_rows(batch) if nan == "keep" else None
+        if finite is not None and not finite.all():
+            some = make_batch(batch.piece(0, batch.rows)[finite])
+            some = some._replace(column_names=batch.column_names)
+            parts[-1][finite] = place([some], components, dtype, put)
+            parts[-1][~finite] = np.nan
+        elif batch.rows:
+            put(batch.table("X"), parts[-1])
     if not parts:
         return np.empty((0, components), dtype)
     if len(parts) == 1:
         return parts[0]
-    whole = result_array((sum(map(len, parts)), components), dtype, FEWER)
+    whole = result_array((sum(map(len, parts)), components), dtype)
     return np.concatenate(parts, out=whole)

@@ -37,19 +37,6 @@ def as_lent(X: Any) -> Any:
     return X.tocsr() if _data.is_sparse(X) else np.ascontiguousarray(X)
 
 
-@contextlib.contextmanager
-def lost_when_stopped(held: bool) -> Iterator[None]:
-    """Say on Ctrl-C that rows are lost, where no store of the caller has them."""
-    try:
-        yield
-    except KeyboardInterrupt as stop:
-        if not held:
-            raise
-        where = str(stop).split(";", maxsplit=1)[0]
-        raise KeyboardInterrupt(f"{where or 'stopped'}; the rows were in no store, so the same "
-                                "call starts over (one that is given a store resumes)") from None
-
-
 class Held(Store):
     """A store that its context alone has, and nobody else: its rows and results have no files.
 
@@ -96,8 +83,7 @@ def import_files(files: Any, context: Context, tmpdir: Optional[PathLike]) -> He
     """Read files as they are into a store of this context alone."""
     store = Held(context, tmpdir)
     try:
-        with lost_when_stopped(True):
-            store.append_files(files)
+        store.append_files(files)
     except BaseException:
         store.forget()
         raise
@@ -152,10 +138,9 @@ def held_rows(X: Any, context: Context, tmpdir: Optional[PathLike],
         options["tmpdir"] = tempfile.gettempdir() if tmpdir is None else tmpdir
     store = Held(context, tmpdir, in_place)
     try:
-        with lost_when_stopped(True):
-            with refused_with_least(X, context, fit or None):
-                store.append(as_lent(X) if in_place else X, **options)
-            yield store
+        with refused_with_least(X, context, fit or None):
+            store.append(as_lent(X) if in_place else X, **options)
+        yield store
     finally:
         store.forget()
 

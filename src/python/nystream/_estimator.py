@@ -24,7 +24,7 @@ from nystream._arrow import is_arrow
 from nystream._columns import columns_of
 from nystream._context import Context, stack_level
 from nystream._embed import (GRAPH_MAPS, Held, as_lent, import_files, lies_in_memory,
-                             lost_when_stopped, refused_with_least)
+                             refused_with_least)
 from nystream._errors import DataError, NystreamWarning, renamed, usage_error
 from nystream._sklearn import check_columns
 from nystream._sources import are_imported, give_back, is_dask, is_path, rows_of_slice
@@ -246,8 +246,7 @@ class StoreEstimator(RowsEstimator):
         self.seed_ = self._seed()
         self._held: Optional[Held] = None
         self._rows = None
-        with renamed(self._parameters), lost_when_stopped(
-                self.store is None and not isinstance(X, Store)):
+        with renamed(self._parameters):
             store = self._store_of(X, rows)
             if self.random_state is None and self._held is None:
                 self.seed_ = self._seed_of(store)

@@ -12,7 +12,6 @@ from nystream._batch import Batch, matrix_of_lists
 from nystream._files import FileParts
 from nystream._lib import lib
 from nystream._options import Options
-from nystream._work import nothing_when_stopped
 
 if TYPE_CHECKING:
     from nystream.report import Report
@@ -110,12 +109,11 @@ class GraphParts(FileParts):
         graph = self.report.get("graph") or self.report
         count = (graph.get("neighbors") or 1) if n_neighbors is None else max(0, int(n_neighbors))
         distances, indices = [np.empty((0, count))], [np.empty((0, count), np.int64)]
-        with nothing_when_stopped():
-            for batch in self._batches(X):
-                distances.append(np.empty((batch.rows, count)))
-                indices.append(np.empty((batch.rows, count), np.int64))
-                if batch.rows:
-                    self._find(batch.table("X"), distances[-1], indices[-1], recall)
+        for batch in self._batches(X):
+            distances.append(np.empty((batch.rows, count)))
+            indices.append(np.empty((batch.rows, count), np.int64))
+            if batch.rows:
+                self._find(batch.table("X"), distances[-1], indices[-1], recall)
         return np.concatenate(distances), np.concatenate(indices)
 
     def _find(self, table: _lib.CTable, distances: Any, indices: Any,

@@ -20,10 +20,8 @@ import numpy as np
 
 from nystream import _data
 from nystream._append import PathLike
-from nystream._columns import listed
 from nystream._context import Context, ProgressOption
 from nystream._embed import held_rows
-from nystream._errors import DataError
 from nystream.model import Model
 from nystream.store import Store
 
@@ -142,15 +140,6 @@ def _place_genes(model: Model, adata: Any, rows: str, kept: Mapping[str, Any]) -
         raise ValueError(f"the map of adata_ref was fitted on layers[{layer!r}], which adata does "
                          "not have")
     model.column_names = [str(name) for name in kept["names"]]
-    there = set(map(str, adata.var_names))
-    lost = [name for name in model.column_names if name not in there]
-    if lost:
-        s = "s" if len(lost) > 1 else ""
-        raise DataError(f"adata has no column{s} {listed(lost)}: {len(lost)} of the "
-                         f"{len(model.column_names)} genes that {kept['obsm']} of adata_ref was "
-                         "made from. Give adata with all of them, or make the maps of adata_ref "
-                         "again from the genes that both have: "
-                         "adata_ref[:, adata_ref.var_names.isin(adata.var_names)].copy()")
     return model.transform(Genes(adata, layer))
 
 

@@ -151,11 +151,6 @@ def as_columns(value: Any) -> Any:
     columns = np.asarray(value)
     if columns.ndim == 1 and columns.dtype.kind == "b":
         columns = np.flatnonzero(columns)
-        if not len(columns):
-            raise usage_error("features= is a mask that chooses no column", "features")
-    if _are_names(columns):
-        raise usage_error("features= has names, but the names of the columns are not known here; "
-                          "give their numbers, or a mask", "features")
     return as_numbers(columns, "numbers of columns, or a mask of them,")
 
 

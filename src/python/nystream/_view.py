@@ -14,10 +14,6 @@ from nystream._errors import UsageError, usage_error
 from nystream._lib import lib
 from nystream.report import Report
 
-# Advice where an array of all rows finds no room.
-PIECES = ("read some rows at a time (part[a:b], or part.batches()), or write all of them to a file "
-          "(Result.export('FILE.npy')), for which the rows have to be in a nystream.Store")
-
 # Types of parts that the library gives as uint64, with 2^64 - 1 for none: that is -1 of int64.
 SIGNED: Dict[str, str] = {"clusters": "int64"}
 
@@ -122,7 +118,7 @@ class View:
     def _room(self, part: str, rows: int) -> Any:
         shape = self.shape(part)
         sizes = (rows, shape.columns) if shape.columns else (rows,)
-        return _batch.result_array(sizes, shape.dtype, PIECES)
+        return _batch.result_array(sizes, shape.dtype)
 
     def read(self, part: str, first: int, count: int) -> Any:
         """Return rows first … first + count - 1 of a part."""

@@ -115,12 +115,3 @@ class Interrupts:
     def _interrupt(self, _signal: int, _frame: object) -> None:
         self.count += 1
         lib.ny_context_interrupt(self._pointer, 2)
-
-
-@contextlib.contextmanager
-def nothing_when_stopped() -> Iterator[None]:
-    """Say on Ctrl-C that nothing is kept of the calls in this block, be one of them over or not."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt("stopped; the same call starts over") from None

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import html
-import struct
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
@@ -175,12 +174,6 @@ def _html_bars(title: str, values: Dict[str, float], show: Any) -> str:
     return f"<table><caption style='{_LEFT}'><b>{title}</b></caption>{rows}</table>"
 
 
-def _told(kind: str, length: int, file: Optional[Path], cure: str) -> str:
-    """Return what a plain shell shows of a picture or a page, whose bytes it cannot."""
-    where = f", in {file}" if file else f"; {cure} keeps it"
-    return f"<{kind}, {length / 1000:.3g} kB{where}>"
-
-
 class Picture:
     """A picture, its bytes in `data`; a notebook shows png and svg.
 
@@ -191,11 +184,7 @@ class Picture:
         self.data, self.suffix, self.file = data, suffix, file
 
     def __repr__(self) -> str:
-        size = ""
-        if self.suffix == ".png":
-            size = ", {} x {} pixels".format(*struct.unpack(">2I", self.data[16:24]))
-        return _told(f"Picture: {self.suffix[1:]}{size}", len(self.data), self.file,
-                     "plot('FILE.png')")
+        return f"<Picture: {self.suffix[1:]}, {show_bytes(len(self.data))}>"
 
     def _repr_png_(self) -> Optional[bytes]:
         return self.data if self.suffix == ".png" else None
@@ -214,7 +203,7 @@ class Page:
         self.text, self.file = text, file
 
     def __repr__(self) -> str:
-        return _told("Page: HTML", len(self.text.encode()), self.file, "html('FILE.html')")
+        return f"<Page: HTML, {show_bytes(len(self.text.encode()))}>"
 
     def _repr_html_(self) -> str:
         return (f"<iframe width='100%' height='700' frameborder='0' "

@@ -256,9 +256,7 @@ class Store(Appends):
         if not embeds:
             return self._work(lib.ny_fit_into, name, FITTING, options, None), None
         n, dtype = len(self), "float64" if options["precision"] == "f64" else "float32"
-        values = result_array((n * int(options["components"]),), dtype,
-                              "fit a nystream.Store in place of the rows: its embedding is read "
-                              "when it is indexed, or exported to a file")
+        values = result_array((n * int(options["components"]),), dtype)
         room = _lib.CDenseRoom(_lib.NUMBERS[dtype], values.ctypes.data)
         result = self._work(lib.ny_fit_into, name, FITTING, options, C.byref(room))
         columns = int(result.report["components"])
@@ -280,11 +278,7 @@ class Store(Appends):
             columns = self._columns()._replace(what="landmarks_points")
             options = {**options, "landmarks_points": columns.select(points)}
         with Options(self._context, groups, options) as pointer:
-            try:
-                self._report(function, _spell_name(name), pointer, *room)
-            except KeyboardInterrupt as stopped:
-                raise KeyboardInterrupt(f"{stopped}, and the rows are in the store: "
-                                        "do not append them again") from None
+            self._report(function, _spell_name(name), pointer, *room)
         for result in list(self._seen):
             if result.name == name:
                 result._look_again()
