@@ -247,8 +247,8 @@ NY_API const struct ny_option_info *ny_option_at(int index);
 struct ny_options;
 NY_API int ny_options_new(struct ny_options **out, struct ny_context *context);
 NY_API void ny_options_free(struct ny_options *options);
-/* NY_EUSAGE for an unknown name or an invalid value, with the nearest valid one, and for a second
- * of gamma, sigma and epsilon. "no-S" also sets a switch S; for a switch, NULL means "yes".
+/* NY_EUSAGE for an unknown name or an invalid value, with the nearest valid one. "sigma" and
+ * "epsilon" set gamma. "no-S" also sets a switch S; for a switch, NULL means "yes".
  * "memory" and "threads" act on the context at once. After a failure nothing has changed. */
 NY_API int ny_options_set(struct ny_options *options, const char *name, const char *value);
 /* The value in force as text, the default included; NULL if there is none, and for an unknown name.

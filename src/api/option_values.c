@@ -105,17 +105,11 @@ static int check_choice(struct ny_context *ctx, const struct ny_option_info *inf
     return ny_one_of(value, words) ? NY_OK : ny_fail_value(ctx, info->name, words, value);
 }
 
-double ny_value_gamma(const char *name, double width)
-{
-    if (strcmp(name, "sigma") == 0) return 1 / (2 * width * width);
-    return strcmp(name, "epsilon") == 0 ? 1 / width : width;
-}
-
-/* Refuses a width whose gamma no f64 holds, be it of another spelling: all kernel values would be
- * those of gamma 0, or of an infinite one. */
+/* Refuses a width that no f64 holds: all kernel values would be those of gamma 0, or of an infinite
+ * one. */
 static int check_width(struct ny_context *ctx, const char *name, const char *value, double width)
 {
-    if (isnormal(ny_value_gamma(name, width))) return NY_OK;
+    if (isnormal(width)) return NY_OK;
     return ny_fail_value(ctx, name, "a width between 1e-150 and 1e150", value);
 }
 

@@ -15,9 +15,6 @@ bool ny_value_bytes(const char *text, uint64_t *bytes);
 bool ny_value_seconds(const char *text, double *seconds);
 /* Reads a percentage, "1%", as a share. */
 bool ny_value_percent(const char *text, double *value);
-/* Returns γ as a width says it that is given by option `name`: gamma, sigma, 1/(2σ²), or epsilon,
- * 1/ε. */
-double ny_value_gamma(const char *name, double width);
 /* Checks a text that is to be the value of option `index`: NY_EUSAGE, with what it should be. */
 int ny_value_check(struct ny_context *ctx, int index, const char *value);
 

@@ -79,6 +79,19 @@ static int apply_to_context(struct ny_context *ctx, const char *name, const char
     return NY_OK;
 }
 
+/* Sets gamma to what an option says that is another spelling of it; of no other option, nothing. */
+static int set_gamma(struct ny_options *options, const char *name, const char *value)
+{
+    bool sigma = strcmp(name, "sigma") == 0;
+    double width;
+    char gamma[40];
+
+    if (!sigma && strcmp(name, "epsilon") != 0) return NY_END;
+    if (!ny_decimal_whole(value, &width)) return ny_options_set(options, "gamma", value); /* auto */
+    snprintf(gamma, sizeof(gamma), "%.17g", sigma ? 1 / (2 * width * width) : 1 / width);
+    return ny_options_set(options, "gamma", gamma);
+}
+
 int ny_options_set(struct ny_options *options, const char *name, const char *value)
 {
     struct ny_context *ctx = options ? options->ctx : NULL;
@@ -97,6 +110,8 @@ int ny_options_set(struct ny_options *options, const char *name, const char *val
     if (!value) value = ny_option_rule(index)->kind == NY_SWITCH ? "yes" : "";
     err = ny_value_check(ctx, index, value);
     if (err) return err;
+    err = set_gamma(options, name, value);
+    if (err != NY_END) return err;
     /* `no-pilot` sets pilot to no; with the value no, it sets pilot to yes. */
     if (negated) value = strcmp(value, "yes") == 0 ? "no" : "yes";
     copy = ny_strdup(ctx, value);
@@ -171,17 +186,4 @@ unsigned ny_options_choice(const struct ny_options *options, const char *name)
         word += length + (word[length] == '|');
     }
     return 0;
-}
-
-bool ny_options_gamma(const struct ny_options *options, double *gamma)
-{
-    static const char *const others[] = {"sigma", "epsilon"};
-    double value;
-
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-        if (!ny_options_number(options, others[i], &value)) continue;
-        *gamma = ny_value_gamma(others[i], value);
-        return true;
-    }
-    return ny_options_number(options, "gamma", gamma);
 }

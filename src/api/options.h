@@ -47,10 +47,6 @@ bool ny_options_size(const struct ny_options *options, const char *name, uint64_
 /* Returns the place of the value in force among the words of the option table, which enums have the
  * order of; 0 where there is no value. */
 unsigned ny_options_choice(const struct ny_options *options, const char *name);
-/* γ in force from gamma, sigma (1/(2σ²)) or epsilon (1/ε); false when it is to be found (auto) or
- * the kernel has none. */
-bool ny_options_gamma(const struct ny_options *options, double *gamma);
-
 /* The map in force: where a graph's options are typed, what it is of a graph. */
 const struct ny_map *ny_options_map(const struct ny_options *options);
 
@@ -59,8 +55,8 @@ const struct ny_map *ny_options_map(const struct ny_options *options);
 int ny_options_check(const struct ny_options *options, unsigned groups);
 
 /* The identity: name → value in force, as text or null, for every option of `groups` that makes
- * the result what it is (not: memory, threads, restart, tmpdir). Numbers are in one spelling; the
- * three spellings of the width are one (gamma). NULL when there is no memory. */
+ * the result what it is (not: memory, threads, restart, tmpdir). Numbers are in one spelling. NULL
+ * when there is no memory. */
 json_t *ny_options_to_json(const struct ny_options *options, unsigned groups);
 /* A 64-bit hash of the identity. */
 uint64_t ny_options_fingerprint(const struct ny_options *options, unsigned groups);

@@ -31,7 +31,7 @@ static const struct {
     {"knn", {"sieve", "recall", NULL, NULL}},
     {"inner", {"exact", NULL, "oversample|power", NULL}},
     {"inner", {"randomized", NULL, "online", NULL}},
-    {"edge-weights", {"binary", NULL, "gamma|sigma|epsilon", NULL}},
+    {"edge-weights", {"binary", NULL, "gamma", NULL}},
 };
 
 /* Returns word `index` of those of a governor. */

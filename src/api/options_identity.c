@@ -1,7 +1,7 @@
 /*
  * The identity of a job's options: names and values in force, each in one spelling. Requests and
  * updates compare it with the one that a record keeps, and imports are resumed by its hash. For
- * example, --tolerance .1 and 1e-1 are the same value, and so are --sigma 1 and --gamma 0.5.
+ * example, --tolerance .1 and 1e-1 are the same value.
  *
  * A value that is missing in a stored identity counts as its default, so that a version with more
  * options can still go on with the jobs of an older one.
@@ -52,14 +52,12 @@ static const char *canonical(const struct ny_options *options, int index, char *
     const char *name = ny_option_at(index)->name;
     enum ny_option_kind kind = ny_option_rule(index)->kind;
     const char *text = ny_options_get(options, name);
-    bool gamma = strcmp(name, "gamma") == 0;
     uint64_t count;
     double number;
 
     if (strcmp(name, "recall") == 0 && wants_all_neighbors(options)) return NULL;
-    if (gamma ? ny_options_gamma(options, &number)
-              : (kind == NY_NUMBER || kind == NY_NUMBER_FROM || kind == NY_SHARE) &&
-                    ny_options_number(options, name, &number)) {
+    if ((kind == NY_NUMBER || kind == NY_NUMBER_FROM || kind == NY_SHARE || kind == NY_WIDTH) &&
+        ny_options_number(options, name, &number)) {
         write_number(number, buffer);
         return buffer;
     }
@@ -68,11 +66,6 @@ static const char *canonical(const struct ny_options *options, int index, char *
         return buffer;
     }
     if (strcmp(name, "knn") == 0 && text && wants_all_neighbors(options)) return "exact";
-    /* --sigma auto is --gamma auto */
-    if (gamma && !text) {
-        text = ny_options_get(options, "sigma");
-        if (!text) text = ny_options_get(options, "epsilon");
-    }
     return text;
 }
 
@@ -84,8 +77,7 @@ static bool of_another_kernel(const struct ny_option_info *info, const char *ker
     return info->kernels && !(found && ny_kernel_param(found, info->name));
 }
 
-/* Tells whether the option is in the identity of these groups. sigma and epsilon never are, as
- * canonical() turns them into gamma. */
+/* Tells whether the option is in the identity of these groups. */
 static bool counts(const struct ny_options *options, int index, unsigned groups)
 {
     const struct ny_option_info *info = ny_option_at(index);
@@ -94,8 +86,7 @@ static bool counts(const struct ny_options *options, int index, unsigned groups)
     if (groups & NY_GROUP_FIT && !ny_options_of_map(options, index)) return false;
     if (param && !param->of_all && of_another_kernel(info, ny_options_get(options, "kernel")))
         return false;
-    return info->groups & groups && ny_option_rule(index)->identity &&
-           strcmp(info->name, "sigma") != 0 && strcmp(info->name, "epsilon") != 0;
+    return info->groups & groups && ny_option_rule(index)->identity;
 }
 
 json_t *ny_options_to_json(const struct ny_options *options, unsigned groups)
@@ -197,14 +188,6 @@ static bool by_digest(const char *name)
     return strcmp(name, "edges") == 0;
 }
 
-/* An option, or for the width any spelling of it. */
-static bool is_typed(const struct ny_options *options, const char *name)
-{
-    return ny_options_is_set(options, name) ||
-           (strcmp(name, "gamma") == 0 &&
-            (ny_options_is_set(options, "sigma") || ny_options_is_set(options, "epsilon")));
-}
-
 /* Tells whether the option makes a map of a kernel one of a graph, whose options count from then
  * on. */
 static bool makes_graph(const char *name)
@@ -264,7 +247,7 @@ static int check_typed(const struct ny_options *typed, unsigned groups, const js
         const struct ny_option_info *info = ny_option_at(i);
         const char *now, *then;
 
-        if (!counts(typed, i, groups) || !is_typed(typed, info->name)) continue;
+        if (!counts(typed, i, groups) || !ny_options_is_set(typed, info->name)) continue;
         now = canonical(typed, i, buffer);
         then = stored_value(stored, info);
         if (same(now, then)) continue;
@@ -320,7 +303,8 @@ bool ny_options_choose(const struct ny_options *options)
     for (int i = 0; i < (int)ny_option_count(); i++) {
         const char *name = ny_option_at(i)->name;
 
-        if ((ny_option_rule(i)->identity || strcmp(name, "model") == 0) && is_typed(options, name))
+        if ((ny_option_rule(i)->identity || strcmp(name, "model") == 0) &&
+            ny_options_is_set(options, name))
             return true;
     }
     return false;

@@ -62,9 +62,21 @@ const struct ny_map *ny_options_map(const struct ny_options *options)
     return map->of_graph && graph ? map->of_graph : map;
 }
 
+/* Tells whether an option is in one of these sections, "A|B". */
+static bool in_sections(int option, const char *sections)
+{
+    return ny_one_of(ny_option_at(option)->section, sections);
+}
+
+/* The sections of options that maps of kernels alone take, all of them, and maps of graphs alone. A
+ * map of a graph may list some of the first, and entries of tables what they take of either. */
+#define OF_KERNELS                                                                                 \
+    NY_SECTION_KERNEL "|" NY_SECTION_LANDMARKS "|" NY_SECTION_SOLVER "|" NY_SECTION_ERROR
+#define OF_GRAPHS NY_SECTION_NEIGHBORS "|" NY_SECTION_GRAPHS
+
 bool ny_options_of_map(const struct ny_options *options, int option)
 {
-    return !(ny_option_rule(option)->acts & NY_ACTS_OF_GRAPHS) || ny_options_map(options)->graph;
+    return !in_sections(option, OF_GRAPHS) || ny_options_map(options)->graph;
 }
 
 /* Tells whether an option names the landmarks. */
@@ -85,10 +97,12 @@ static const char *default_rule(const struct ny_options *options)
 }
 
 /* Tells whether the option is one of landmarks, or of a solver that this method does not have. */
-static bool needs_another(const char *method, const char *option)
+static bool needs_another(const char *method, int option)
 {
-    return ny_one_of(option, "landmarks|" NY_LANDMARK_OPTIONS) ||
-           ny_governed(NY_GOVERNOR_APPROX, method, option) > NY_GOVERNED_TAKEN;
+    const char *name = ny_option_at(option)->name;
+
+    return in_sections(option, NY_SECTION_LANDMARKS) || is(name, "averages") ||
+           ny_governed(NY_GOVERNOR_APPROX, method, name) > NY_GOVERNED_TAKEN;
 }
 
 /* Returns the method that suits the map best: of a graph's map the first of the table that it has,
@@ -101,7 +115,7 @@ static const char *default_method(const struct ny_options *options)
     for (size_t i = 0; map->graph && (method = ny_method_at(i)); i++)
         if (ny_one_of(method->name, map->methods)) return method->name;
     for (int i = 0; map->method && ny_option_at(i); i++)
-        if (options->typed[i] && needs_another(map->method, ny_option_at(i)->name)) return NULL;
+        if (options->typed[i] && needs_another(map->method, i)) return NULL;
     return map->method;
 }
 
@@ -124,10 +138,9 @@ static bool implied(const struct ny_options *options, const char *name, const ch
     }
     if (is(name, "averages")) *value = method_of(options)->implicit ? "implicit" : "landmarks";
     if (*value) return true;
-    if (is(name, "landmarks") && (typed(options, "accuracy") || typed(options, "trace-error") ||
-                                  (rule_of(options)->by_tolerance && typed(options, "tolerance"))))
-        return true;
-    return is(name, "gamma") && (typed(options, "sigma") || typed(options, "epsilon"));
+    return is(name, "landmarks") &&
+           (typed(options, "accuracy") || typed(options, "trace-error") ||
+            (rule_of(options)->by_tolerance && typed(options, "tolerance")));
 }
 
 /* ---- what acts ---------------------------------------------------------------------------- */
@@ -166,26 +179,35 @@ static struct bar governor_bar(const struct ny_options *options, const char *opt
     return (struct bar){0};
 }
 
+/* The sections of a graph that is made; and of rules that look at the points, for a dictionary. */
+#define OF_NEW_GRAPH NY_SECTION_NEIGHBORS "|" NY_SECTION_COLUMNS
+#define ON_POINTS NY_SECTION_KERNEL "|" NY_SECTION_COLUMNS
+
 /* Returns what keeps an option from acting in a call that takes these groups of options; 0: in any
  * call. */
 static struct bar bar_of(const struct ny_options *options, int option, unsigned groups)
 {
     const char *name = ny_option_at(option)->name, *graph = typed(options, "graph");
-    unsigned acts = ny_option_rule(option)->acts;
+    const struct ny_method *method;
     const struct ny_map *map;
 
-    if (acts & NY_ACTS_OF_KERNELS && (!groups || groups & NY_GROUP_FIT)) {
+    if (in_sections(option, OF_KERNELS) && (!groups || groups & NY_GROUP_FIT)) {
         map = ny_options_map(options);
         if (map->graph && !ny_one_of(name, map->options)) return (struct bar){"map", map->name};
     }
     if (groups & NY_GROUP_FIT && !ny_options_of_map(options, option))
         return (struct bar){"map", ny_options_map(options)->name};
-    if (acts & NY_ACTS_OF_NEW_GRAPH && graph) return (struct bar){"graph", graph};
-    if (acts & NY_ACTS_OF_NEW_GRAPH && typed(options, "edges")) return (struct bar){"edges", NULL};
+    if (in_sections(option, OF_NEW_GRAPH) && graph) return (struct bar){"graph", graph};
+    if (in_sections(option, OF_NEW_GRAPH) && typed(options, "edges") &&
+        !ny_options_map(options)->graph) /* which makes its own, if --edges of no fit is set */
+        return (struct bar){"edges", NULL};
+    if (in_sections(option, NY_SECTION_LANDMARKS) && !is(name, "landmarks") &&
+        (method = method_of(options)) && !method->rule)
+        return (struct bar){"approx", method->name};
     if (is(name, "pilot") && typed(options, "tolerance"))
         return (struct bar){"tolerance", typed(options, "tolerance")};
     /* a dictionary of rows that are named or drawn, whatever is between them */
-    if (groups & NY_GROUP_SELECT && acts & NY_ACTS_ON_POINTS && !rule_of(options)->bytes)
+    if (groups & NY_GROUP_SELECT && in_sections(option, ON_POINTS) && !rule_of(options)->bytes)
         return (struct bar){"select", rule_of(options)->name};
     return governor_bar(options, name, groups ? groups : ~0u);
 }
@@ -213,14 +235,12 @@ static bool excludes(const char *one, const char *other)
         {"accuracy|trace-error", "tolerance|landmarks-file|landmarks-points|landmarks-from|"
                                  "columns-file|online|until|model|shape|gamma-grid"},
         {"edges", "sweep"},
-        {"gamma", "sigma|epsilon"},
         {"gamma-grid", "time-limit|probe"},
         {"labels", "label-column"},
         {"landmarks-file", "landmarks-points|landmarks-from"},
         {"landmarks-points", "landmarks-from"},
         {"online", "affine|certify"},
         {"shards", "shard|append|shuffle|expect-rows"},
-        {"sigma", "epsilon"},
     };
 
     for (size_t i = 0; i < sizeof(apart) / sizeof(apart[0]); i++)

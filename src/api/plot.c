@@ -70,15 +70,13 @@ struct plot {
 static int begin(struct plot *plot, struct ny_context *ctx, const char *path,
                  const struct ny_options *options)
 {
-    static const char *const of_points[] = {"axes",  "color",          "all",
-                                            "names", "mark-landmarks", NULL};
+    static const char *const of_points[] = {"axes", "color", "all", "names", NULL};
     int err = NY_OK;
 
     *plot = (struct plot){0};
     options = ny_options_given(options, ctx, &plot->none);
     plot->spec.scene.color = ny_options_text(options, "color");
     plot->spec.scene.all = ny_options_flag(options, "all");
-    plot->spec.scene.rows = ny_options_flag(options, "mark-landmarks");
     plot->spec.title = ny_options_text(options, "title");
     plot->spec.scree = ny_options_flag(options, "scree");
     plot->names = ny_options_flag(options, "names");
@@ -117,7 +115,7 @@ int ny_plot(struct ny_context *context, const char *path, const char *name, cons
 int ny_plot_text(struct ny_context *context, const char *path, const char *name,
                  const struct ny_options *options, const struct ny_screen *screen)
 {
-    static const char *const of_files[] = {"size", "scree", "names", "mark-landmarks", NULL};
+    static const char *const of_files[] = {"size", "scree", "names", NULL};
     struct ny_sink out;
     struct plot plot;
     int err = NY_GIVEN(context, path, name, screen);

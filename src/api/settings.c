@@ -112,7 +112,7 @@ static void read_kernel(const struct ny_options *options, struct ny_wishes *wish
     for (size_t i = 0; (param = ny_kernel_number(plain->kernel, i)); i++)
         ny_options_number(options, param->name, ny_param_value(param, &plain->params));
     plain->gamma_auto =
-        plain->kernel->auto_gamma && !ny_options_gamma(options, &plain->params.gamma);
+        plain->kernel->auto_gamma && !ny_options_number(options, "gamma", &plain->params.gamma);
     plain->scale = (enum ny_scale)ny_options_choice(options, "scale");
     plain->scale_typed = ny_options_is_set(options, "scale");
 }

@@ -160,7 +160,7 @@ static int check_first(const struct ny_sums *sums, const struct ny_summed *part,
     ny_summed_bare_options(options);
     option = ny_options_other(options, json_object_get(part->about, "options"));
     json_decref(options);
-    if (!option && spec->kernel->auto_gamma && ny_options_gamma(sums->options, &gamma) &&
+    if (!option && spec->kernel->auto_gamma && ny_options_number(sums->options, "gamma", &gamma) &&
         gamma != spec->params.gamma)
         option = "gamma";
     if (!option) return NY_OK;

@@ -29,11 +29,8 @@ struct ny_param {
     const char *argument, *fallback, *summary;
     bool rare;    /* short help leaves it out */
     bool of_all;  /* records of other entries have it, too, as null */
-    size_t gives; /* offset of its double in the parameters of the entry; NY_GIVES_NONE: a word */
+    size_t gives; /* offset of its double in the parameters of the entry */
 };
-
-/* Another spelling of a parameter, which gives the number. */
-#define NY_GIVES_NONE ((size_t)-1)
 
 /* Returns the number that a parameter gives, in the parameters of its entry. */
 static inline double *ny_param_value(const struct ny_param *param, void *params)

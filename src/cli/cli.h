@@ -30,7 +30,6 @@ enum own_option {
     OWN_SKIP_DAMAGED = 1024,
     OWN_TERMINAL = 2048,
     OWN_LABELS = 4096,
-    OWN_CSV = 8192,
     OWN_ALL = 16384,
     OWN_DISTANCES = 32768,
     OWN_NEIGHBORS = 65536,

@@ -1,6 +1,6 @@
 /*
  * The verb eval: measures one result after another with ny_evaluate() and prints a table with a
- * column for each of them, CSV, or JSON. A figure that no result has is no line of the table; below
+ * column for each of them, or JSON. A figure that no result has is no line of the table; below
  * the table stands why it is missing, a line for each reason. A table begins:
  *
  *                             flat              line
@@ -310,31 +310,6 @@ static void print_table(const json_t *results)
     print_reasons(results);
 }
 
-/* Prints every figure of every result, with nothing between the commas where it is missing, so that
- * tables of different runs have the same columns. Numbers have all their digits. */
-static void print_csv(const json_t *results)
-{
-    fputs("name", stdout);
-    for (size_t i = 0; i < FIGURES; i++) {
-        printf(",%s", figures[i].key);
-        if (figures[i].spread) printf(",%s", figures[i].spread);
-    }
-    for (size_t r = 0; r < json_array_size(results); r++) {
-        const json_t *facts = json_array_get(results, r);
-        double value;
-
-        printf("\n%s", cli_fact_text(facts, "name")); /* of letters, digits and ._- */
-        for (size_t i = 0; i < FIGURES; i++) {
-            putchar(',');
-            if (cli_fact_number(facts, figures[i].key, &value)) printf("%.17g", value);
-            if (figures[i].spread) putchar(',');
-            if (figures[i].spread && cli_fact_number(facts, figures[i].spread, &value))
-                printf("%.17g", value);
-        }
-    }
-    putchar('\n');
-}
-
 /* Prints one result as its own object, several as {"results": […]}. */
 static int print_json(struct command *command, const json_t *results)
 {
@@ -345,21 +320,6 @@ static int print_json(struct command *command, const json_t *results)
     json_decref(object);
     if (failed) return cli_fail(command, NY_EIO, "the report cannot be written");
     putchar('\n');
-    return NY_OK;
-}
-
-/* Adds what needs labels to --measures, for --labels: it must then apply, whatever else is
- * measured. */
-static int need_labels(struct command *command)
-{
-    char with[512];
-    int length =
-        snprintf(with, sizeof(with), "%s,labels", ny_options_get(command->options, "measures"));
-
-    if (length >= (int)sizeof(with))
-        return cli_fail(command, NY_EUSAGE, "the list of --measures is too long");
-    if (ny_options_set(command->options, "measures", with))
-        return cli_fail_library(command, NY_EUSAGE);
     return NY_OK;
 }
 
@@ -395,22 +355,28 @@ static int check_names(struct command *command)
     return status;
 }
 
+/* Adds what needs labels to --measures, for --labels: it must then apply, whatever else is
+ * measured. */
+static int need_labels(struct command *command)
+{
+    char with[512];
+
+    snprintf(with, sizeof(with), "%s,labels", ny_options_get(command->options, "measures"));
+    return ny_options_set(command->options, "measures", with) ? cli_fail_library(command, NY_EUSAGE)
+                                                              : NY_OK;
+}
+
 int cli_run_eval(struct command *command)
 {
-    json_t *results;
-    int status;
+    json_t *results = json_array();
+    int status = command->typed & OWN_LABELS ? need_labels(command) : NY_OK;
 
-    if (command->json && command->typed & OWN_CSV) return cli_fail_both(command, "json", "csv");
-    results = json_array();
-    status = command->typed & OWN_LABELS ? need_labels(command) : NY_OK;
     if (!status && command->operand_count > 2) status = check_names(command);
     for (size_t i = 1; i < command->operand_count && !status; i++)
         status = evaluate(command, command->operands[i], results);
     cli_display_clear(&command->display);
     if (!status && command->json)
         status = print_json(command, results);
-    else if (!status && command->typed & OWN_CSV)
-        print_csv(results);
     else if (!status)
         print_table(results);
     json_decref(results);

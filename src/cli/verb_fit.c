@@ -189,22 +189,12 @@ static void watch_plan(struct command *command)
     if (chatty(command)) ny_context_set_plan(command->context, on_plan, command);
 }
 
-/* Returns the option that gave the width of the kernel, or "the default width". */
-static const char *width_words(const struct command *command)
-{
-    static const char *const names[] = {"--gamma", "--sigma", "--epsilon"};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const char *value = ny_options_get(command->options, names[i] + 2);
-
-        if (value && strcmp(value, "auto") != 0) return names[i];
-    }
-    return "the default width";
-}
-
 static void show_gamma_grid(const struct command *command, const json_t *facts)
 {
-    cli_print_gamma_grid(stdout, facts, width_words(command));
+    const char *gamma = ny_options_get(command->options, "gamma");
+    bool given = gamma && strcmp(gamma, "auto") != 0;
+
+    cli_print_gamma_grid(stdout, facts, given ? "--gamma" : "the default width");
 }
 
 static void show_plan(const struct command *command, const json_t *facts)

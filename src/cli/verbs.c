@@ -105,7 +105,7 @@ const struct verb cli_verbs[] = {
      "Prints the rows of a shortest path from row --from to row --to, one a line, each with the "
      "length of the path up to it.",
      "nystream path points.nys near --from 0 --to 1", .run = cli_run_path},
-    {"eval", "STORE NAME…", "", 2, NO_LIMIT, NY_GROUP_EVALUATE | WORK, EVERY | OWN_LABELS | OWN_CSV,
+    {"eval", "STORE NAME…", "", 2, NO_LIMIT, NY_GROUP_EVALUATE | WORK, EVERY | OWN_LABELS,
      "evaluate results: clusters against labels, and more",
      "Prints a table with a column for each NAME and a line for each figure. Figures that do not "
      "apply are left out, with the reason below. The clusters are kept with the result, for export "

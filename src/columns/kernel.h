@@ -81,8 +81,7 @@ static inline bool ny_kernel_has_features(const struct ny_kernel *kernel)
 }
 /* Returns the parameter of that name that the kernel lists; NULL: it lists none. */
 const struct ny_param *ny_kernel_param(const struct ny_kernel *kernel, const char *name);
-/* Returns parameter `index` of those that give a number, of which γ is the first; NULL past the
- * last. */
+/* Returns parameter `index`, of which γ is the first; NULL past the last. */
 const struct ny_param *ny_kernel_number(const struct ny_kernel *kernel, size_t index);
 const struct ny_kernel *ny_kernel_find(const char *name); /* NULL: no such kernel */
 /* Returns the name that users know a kernel by: of one that is not listed, what it computes. */

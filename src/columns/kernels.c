@@ -41,9 +41,9 @@ const struct ny_param *ny_kernel_number(const struct ny_kernel *kernel, size_t i
 {
     const struct ny_param *const *at = kernel->params;
 
-    for (; at && *at; at++)
-        if ((*at)->gives != NY_GIVES_NONE && index-- == 0) return *at;
-    return NULL;
+    while (at && *at && index--)
+        at++;
+    return at ? *at : NULL;
 }
 
 const struct ny_kernel *ny_kernel_find(const char *name)

@@ -9,7 +9,7 @@ extern const struct ny_kernel ny_kernel_coordinates, ny_kernel_features, ny_kern
 extern const struct ny_kernel ny_kernel_euclidean, ny_kernel_angular; /* for neighbours alone */
 
 /* A width, and other spellings of it for kernels of ‖x − y‖² (columns/rbf.c). */
-extern const struct ny_param ny_param_gamma, ny_param_sigma, ny_param_epsilon;
+extern const struct ny_param ny_param_gamma;
 
 /* Kernels that are their base quantity, less the shift in f32. */
 void ny_kernel_identity32(const struct ny_pointwise *how, float x_norm, float *values,

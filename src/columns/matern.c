@@ -65,18 +65,17 @@ static const struct ny_param nu = {
     .kind = NY_CHOICE,
     .argument = "0.5|1.5|2.5",
     .fallback = "1.5",
-    .summary = "smoothness of the matern kernel. With y = sqrt(2 nu) |x-y|/S, where S is --sigma, "
-               "0.5: e^-y; 1.5: (1 + y) e^-y; 2.5: (1 + y + y^2/3) e^-y",
+    .summary = "smoothness of the matern kernel. With y = sqrt(4 nu gamma) |x-y|, 0.5: e^-y; 1.5: "
+               "(1 + y) e^-y; 2.5: (1 + y + y^2/3) e^-y",
     .rare = true,
     .gives = offsetof(struct ny_kernel_params, first),
 };
 
-static const struct ny_param *const params[] = {&ny_param_gamma, &ny_param_sigma, &ny_param_epsilon,
-                                                &nu, NULL};
+static const struct ny_param *const params[] = {&ny_param_gamma, &nu, NULL};
 
 const struct ny_kernel ny_kernel_matern = {
     .name = "matern",
-    .summary = "between exp(-|x-y|/sigma) and rbf, by --nu",
+    .summary = "between exp(-sqrt(2 gamma) |x-y|) and rbf, by --nu",
     .base = NY_BASE_SQUARE,
     .params = params,
     .constant_diagonal = true,

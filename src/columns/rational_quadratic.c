@@ -67,8 +67,7 @@ static const struct ny_param alpha = {
     .gives = offsetof(struct ny_kernel_params, first),
 };
 
-static const struct ny_param *const params[] = {&ny_param_gamma, &ny_param_sigma, &ny_param_epsilon,
-                                                &alpha, NULL};
+static const struct ny_param *const params[] = {&ny_param_gamma, &alpha, NULL};
 
 const struct ny_kernel ny_kernel_rational_quadratic = {
     .name = "rational-quadratic",

@@ -27,32 +27,14 @@ const struct ny_param ny_param_gamma = {
     .argument = "G|auto",
     .fallback = "auto",
     .of_all = true,
-    .summary = "kernel width; a larger G is narrower. auto: 1/median of |x-y|^2 over pairs of rows "
+    .summary = "kernel width; a larger G is narrower. A length scale S is G = 1/(2 S^2). auto: "
+               "1/median of |x-y|^2 over pairs of rows "
                "(rbf, matern, rational-quadratic), 1/median of the 1-norm (laplacian), 1/columns "
                "(polynomial); other kernels have no width",
     .gives = offsetof(struct ny_kernel_params, gamma),
 };
 
-const struct ny_param ny_param_sigma = {
-    .name = "sigma",
-    .kind = NY_WIDTH,
-    .argument = "S|auto",
-    .summary = "width of the kernel as a length: gamma = 1/(2 S^2)",
-    .rare = true,
-    .gives = NY_GIVES_NONE,
-};
-
-const struct ny_param ny_param_epsilon = {
-    .name = "epsilon",
-    .kind = NY_WIDTH,
-    .argument = "E|auto",
-    .summary = "width of the kernel: gamma = 1/E",
-    .rare = true,
-    .gives = NY_GIVES_NONE,
-};
-
-static const struct ny_param *const params[] = {&ny_param_gamma, &ny_param_sigma, &ny_param_epsilon,
-                                                NULL};
+static const struct ny_param *const params[] = {&ny_param_gamma, NULL};
 
 const struct ny_kernel ny_kernel_rbf = {
     .name = "rbf",

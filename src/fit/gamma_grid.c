@@ -517,7 +517,7 @@ done:
 
 static json_t *row_json(const struct ny_grid_row *row, const struct ny_kernel *kernel)
 {
-    bool lengths = ny_kernel_param(kernel, "sigma");
+    bool lengths = kernel->base == NY_BASE_SQUARE;
     json_t *object = json_object();
 
     ny_field_set_number(object, "gamma", row->gamma);

@@ -34,7 +34,7 @@ void ny_fit_report_width(struct ny_fit *fit, double gamma)
     json_t *report = ny_job_report(&fit->job);
 
     fit->job.state.report.gamma = gamma;
-    if (!ny_kernel_param(fit->settings->kernel, "sigma")) return;
+    if (fit->settings->kernel->base != NY_BASE_SQUARE) return;
     ny_field_set_number(report, "sigma", sqrt(0.5 / gamma));
     ny_field_set_number(report, "epsilon", 1 / gamma);
     ny_log(fit->job.ctx, NY_LOG_DETAIL, "kernel width: gamma %.6g = sigma %.6g = epsilon %.6g%s",

@@ -101,7 +101,7 @@ const struct ny_map ny_map_eigenmaps = {
     .kernel = "rbf",
     .divided = true,
     .graph = true,
-    .options = "kernel|gamma|sigma|epsilon|normalize|time",
+    .options = "kernel|gamma|normalize|time",
 };
 
 const struct ny_map ny_map_graph_diffusion = {
@@ -111,5 +111,5 @@ const struct ny_map ny_map_graph_diffusion = {
     .divided = true,
     .in_time = true,
     .graph = true,
-    .options = "kernel|gamma|sigma|epsilon|normalize|time",
+    .options = "kernel|gamma|normalize|time",
 };

@@ -162,14 +162,6 @@ static void draw_bar(struct pen *pen, const struct ny_legend *legend, uint64_t m
     if (ticks.exponent) say(pen, ny_power_of_ten(ticks.exponent, text));
 }
 
-void ny_draw_landmark(struct ny_canvas *canvas, double x, double y, size_t count)
-{
-    double radius = fmin(7, fmax(2.5, 90 / sqrt((double)count)));
-
-    ny_ink(canvas, 0x000000, 1);
-    ny_mark(canvas, x, y, radius * canvas->scale, NY_CROSS);
-}
-
 void ny_draw_legend(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
                     const struct ny_legend *legend)
 {
@@ -192,10 +184,6 @@ void ny_draw_legend(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
     say_count(&pen, legend->points, legend->points == 1 ? "point" : "points");
     say_count(&pen, legend->outside, "outside the axes");
     say_count(&pen, legend->missing, "without a value");
-    if (!legend->landmarks) return;
-    ny_draw_landmark(canvas, pen.x + 9 * unit, pen.y, (size_t)legend->landmarks);
-    pen.x += 26 * unit;
-    say_count(&pen, legend->landmarks, legend->landmarks == 1 ? "landmark" : "landmarks");
 }
 
 /* ---- names among the points --------------------------------------------------------------- */

@@ -10,7 +10,7 @@ struct ny_legend {
     const struct ny_tint *tint;
     const char *title;              /* of the colours */
     const struct ny_raster *raster; /* NULL: every point has the mark of its class */
-    uint64_t points, landmarks, outside, missing;
+    uint64_t points, outside, missing;
 };
 
 /* Draws the legend at the right of the frame. */
@@ -19,7 +19,5 @@ void ny_draw_legend(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
 /* Each name near the medians of its class in the sample, whose columns are x, y and the class. */
 int ny_draw_class_names(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
                         const struct ny_tint *tint, const struct ny_plot_sample *sample);
-/* One of `count` landmarks. */
-void ny_draw_landmark(struct ny_canvas *canvas, double x, double y, size_t count);
 
 #endif

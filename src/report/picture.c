@@ -35,47 +35,17 @@ struct picture {
     struct ny_canvas canvas;
     struct ny_plot_frame axes;
     struct ny_raster raster;
-    uint32_t *pixels;    /* of the raster */
-    uint64_t *landmarks; /* rows of the store */
-    double (*marks)[2];  /* where those are that were met */
-    size_t landmark_count, mark_count;
+    uint32_t *pixels; /* of the raster */
 };
 
-/* Takes the landmarks' row numbers, for --mark-landmarks. */
-static int take_landmarks(struct picture *p)
-{
-    const struct ny_result_part *part = ny_part_find("landmarks");
-    size_t count = part->count(&p->scene.frame.result);
-
-    if (!p->spec->scene.rows) return NY_OK;
-    if (!count)
-        return ny_result_lacks(p->scene.frame.result.store, p->scene.frame.result.name, part->name);
-    p->landmarks = ny_calloc(p->ctx, NY_MEM_OTHER, count, sizeof(uint64_t));
-    p->marks = ny_calloc(p->ctx, NY_MEM_OTHER, count, sizeof(*p->marks));
-    if (!p->landmarks || !p->marks) return NY_EBUDGET;
-    return ny_data_frame_landmarks(&p->scene.frame, count, p->landmarks, &p->landmark_count);
-}
-
 /* ---- points ------------------------------------------------------------------------------- */
-
-/* Notes the landmarks of a piece. */
-static void note_landmarks(struct picture *p, const struct ny_data_frame *frame, size_t count)
-{
-    for (size_t k = 0; k < p->landmark_count; k++) {
-        size_t i = ny_data_frame_place(frame, count, p->landmarks[k]);
-
-        if (i == count) continue;
-        p->marks[p->mark_count][0] = frame->column[0].values[i];
-        p->marks[p->mark_count++][1] = frame->column[1].values[i];
-    }
-}
 
 static int add_points(void *user, const struct ny_data_frame *frame, size_t count)
 {
     struct picture *p = user;
 
+    (void)frame;
     ny_scene_count(&p->scene, &p->raster, count);
-    note_landmarks(p, frame, count);
     return NY_OK;
 }
 
@@ -140,7 +110,6 @@ static void draw_legend(struct picture *p, const struct ny_raster *raster)
                                      .title = words,
                                      .raster = raster,
                                      .points = p->scene.frame.n,
-                                     .landmarks = p->mark_count,
                                      .outside = p->raster.outside,
                                      .missing = p->raster.missing};
 
@@ -153,7 +122,7 @@ static void draw_legend(struct picture *p, const struct ny_raster *raster)
     ny_draw_legend(&p->canvas, &p->axes, &legend);
 }
 
-/* Draws what lies inside the axes, cut off at their frame: points, then landmarks, then names. */
+/* Draws what lies inside the axes, cut off at their frame: points, then names. */
 static int draw_inside(struct picture *p, bool few)
 {
     const struct ny_plot_frame *f = &p->axes;
@@ -166,9 +135,6 @@ static int draw_inside(struct picture *p, bool few)
         ny_draw_marks(&p->canvas, f, &p->scene, &p->raster);
     else
         err = draw_raster(p);
-    for (size_t k = 0; k < p->mark_count; k++)
-        ny_draw_landmark(&p->canvas, ny_data_frame_x(f, p->marks[k][0]),
-                         ny_data_frame_y(f, p->marks[k][1]), p->mark_count);
     if (err == NY_OK && (p->spec->names ? *p->spec->names : !few || p->scene.tint.words))
         err = ny_draw_class_names(&p->canvas, f, &p->scene.tint, &p->scene.sample);
     ny_cairo.restore(p->canvas.cr);
@@ -226,8 +192,6 @@ static int draw(struct picture *p)
 
 static void release(struct picture *p)
 {
-    ny_free(p->ctx, p->marks);
-    ny_free(p->ctx, p->landmarks);
     ny_free(p->ctx, p->pixels);
     ny_raster_release(&p->raster);
     ny_canvas_close(&p->canvas);
@@ -244,7 +208,6 @@ int ny_picture_write(struct ny_store *store, const char *name, const struct ny_p
         err = ny_scree_draw(&p.canvas, store, name, spec->title);
     } else if (err == NY_OK) {
         err = ny_scene_open(&p.scene, store, name, &spec->scene);
-        if (err == NY_OK) err = take_landmarks(&p);
         if (err == NY_OK) err = draw(&p);
     }
     if (err == NY_OK) err = ny_canvas_commit(&p.canvas);

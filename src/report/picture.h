@@ -5,7 +5,7 @@
 #include "report/scene.h"
 
 struct ny_picture_spec {
-    struct ny_scene_spec scene; /* rows: landmarks are marked */
+    struct ny_scene_spec scene;
     const char *title;          /* NULL: the NAME */
     size_t width, height;       /* pixels; of svg and pdf half as many points */
     bool scree;                 /* eigenvalues instead */

@@ -97,7 +97,6 @@ int ny_scene_open(struct ny_scene *scene, struct ny_store *store, const char *na
     *scene = (struct ny_scene){.ctx = ny_store_context(store)};
     err = ny_data_frame_open(&scene->frame, store, name);
     if (!err) ny_warn_behind(store, name, scene->frame.result.record);
-    scene->frame.rows_wanted = spec->rows;
     if (err == NY_OK) err = add_axes(scene, spec);
     if (err == NY_OK) err = ny_tint_new(&scene->tint, &scene->frame, spec->color);
     if (err == NY_OK) err = ny_plot_sample_new(&scene->sample, &scene->frame);

@@ -9,7 +9,6 @@ struct ny_scene_spec {
     const char *axes[2]; /* columns (report/frame.h); NULL: the first components */
     const char *color;   /* a column, "density" or "auto" */
     bool all;            /* axes show every point, however far off */
-    bool rows;           /* row numbers are read, too */
 };
 
 struct ny_scene {

@@ -128,7 +128,7 @@ static const struct ny_whole whole = {.landmarks = true,
 const struct ny_method ny_method_gaussian = {
     .name = "gaussian",
     .summary = "one such product, with random columns",
-    .without = NY_LANDMARK_OPTIONS,
+    .without = "averages|columns-file",
     .implicit = true,
     .whole = &whole,
 };

@@ -86,12 +86,6 @@ struct ny_solution {
                              * lost what matters, to be redone in f64 */
 };
 
-/* The options of landmarks, which methods that work on all of K do not take. */
-#define NY_LANDMARK_OPTIONS                                                                        \
-    "select|tolerance|accuracy|pilot|landmarks-file|landmarks-points|landmarks-from|averages|"     \
-    "affine|"                                                                                      \
-    "columns-file"
-
 struct ny_whole;
 
 struct ny_method {
@@ -99,7 +93,7 @@ struct ny_method {
     const char *options; /* "a|b|c": what it takes of the options that not all methods take */
     const char *without; /* what it alone does not take; both NULL: none */
     const char *rule;    /* the selection that suits it best, --select's default; NULL: it has no
-                          * landmarks */
+                          * landmarks, and takes no options of them but their number */
     const struct ny_whole
         *whole; /* set for a method that works on all of K: no landmarks, no `solve` */
 

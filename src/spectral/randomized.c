@@ -86,7 +86,7 @@ const struct ny_method ny_method_randomized = {
     .summary = "products with all of K, n^2 kernel values each, or two passes for linear and "
                "cosine kernels",
     .options = "rank|oversample|power",
-    .without = "landmarks|" NY_LANDMARK_OPTIONS,
+    .without = "landmarks|averages|columns-file",
     .implicit = true,
     .whole = &whole,
 };

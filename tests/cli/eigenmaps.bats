@@ -42,14 +42,11 @@ same_part() { # NAME NAME PART
     prints "edge weights"
 }
 
-@test "a fit makes its own graph; widths in any spelling; weights of 1" {
+@test "a fit makes its own graph; weights of 1" {
     path_of_30
     nystream fit p.nys named --map eigenmaps --graph g -q
     ny -0 fit p.nys own --map eigenmaps --neighbors 2 --max-distance 1 -q
     same_part named own embedding
-    nystream fit p.nys s --map eigenmaps --graph g --sigma 3 -q
-    ny -0 fit p.nys c --map eigenmaps --graph g --gamma 0.0555555555555556 -q
-    same_part s c eigenvalues
     ny -0 fit p.nys b --map eigenmaps --graph g --edge-weights binary --json -q
     [ "$(field "$output" gamma)" = null ]
     same_part b named embedding # all edges of the path are equal

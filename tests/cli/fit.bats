@@ -56,8 +56,6 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     prints "; *: the default width"
     ny plan s --gamma-grid --gamma 0.5 --landmarks 50
     prints "; *: --gamma"
-    ny plan s --gamma-grid --sigma 2 --landmarks 50
-    prints "; *: --sigma"
     ny plan s --gamma-grid 0.1,10 --landmarks 50
     [[ $output != *"; *:"* ]]
     ny -0 plan s --gamma-grid 0.1,10 --landmarks 50 --json

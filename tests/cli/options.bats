@@ -331,7 +331,6 @@ neighbors      | eval s f --measures neighborhoods        | --neighbors 9
 sample         | eval s f --measures distances            | --sample 50
 seed           | eval s f --measures knn                  | --seed 5
 labels         | eval bare f                              | --labels !
-csv            | eval s f                                 | --csv
 part           | export s f -o o.csv                      | --part eigenvalues
 with           | export s f -o o.csv                      | --with labels
 with           | export s f -o o.csv                      | --with ids ! ids
@@ -345,7 +344,6 @@ skip-damaged   | export hurt f -o o.csv                   | --skip-damaged ! no 
 axes           | plot s f -o o.svg                        | --axes 2,1
 color          | plot s f -o o.svg                        | --color row
 all            | plot far f -o o.svg                      | --all
-mark-landmarks | plot s f -o o.svg                        | --mark-landmarks
 names          | plot s f -o o.svg                        | --names
 scree          | plot s f -o o.svg                        | --scree
 size           | plot s f -o o.svg                        | --size 400x300
@@ -377,7 +375,7 @@ id-column     | import new new.svm                        | --id-column 1 !
 header        | transform s f --input new.svm -o o.csv    | --header yes !
 degree        | fit s r                                   | --degree 2 !
 gamma         | fit s r --kernel linear                   | --gamma 2 !
-sigma         | fit s r --kernel laplacian                | --sigma 2 !
+sigma         | fit s r --kernel linear                   | --sigma 2 ! gamma
 tolerance     | fit s r                                   | --tolerance 0.1 !
 pilot         | fit s r                                   | --no-pilot !
 pilot         | select s r                                | --no-pilot !
@@ -419,8 +417,6 @@ clusters      | eval s f --measures knn                   | --clusters 4 !
 n-init        | eval s f --measures against --against other | --n-init 2 !
 sample        | eval s f --measures knn_error             | --sample 50 !
 against       | eval s f --measures distances             | --against other !
-csv           | eval s f --json                           | --csv !
-mark-landmarks | plot s whole -o o.png                    | --mark-landmarks ! landmarks
 axes          | plot s f --scree -o o.png                 | --axes 2,1 !
 names         | plot s f --scree -o o.png                 | --names !
 color         | plot s f --scree -o o.png                 | --color row !

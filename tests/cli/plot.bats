@@ -205,7 +205,7 @@ twins() {
     nystream fit s one --components 1 --landmarks 20 -q
     for options in "a --axes 1,3" "a --axes row,2" "a --color 3" "a --color row" "a --color density" \
         "a --all" "a --color label" "a --title anything" "a --scree" "a --size 200x900" \
-        "a --color component:g" "a --color label:g" "one --mark-landmarks"; do
+        "a --color component:g" "a --color label:g" one; do
         # shellcheck disable=SC2086  # words are meant
         ny -0 plot s $options -o out.png -q
         silent

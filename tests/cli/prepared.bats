@@ -189,5 +189,4 @@ log='--rows total:10000 --values log1p'
         cmp c.npy p.npy
         writes counts.csv "c$layout f --part points --raw"
     done
-    usage --raw export cdense f --raw -o o.npy
 }

@@ -32,8 +32,7 @@ TEST(accepts_every_value_that_it_lists)
             char word[64];
 
             snprintf(word, sizeof(word), "%.*s", (int)length, rest);
-            if (strlen(word) > 1 && strcmp(info->name, "sigma") && strcmp(info->name, "epsilon"))
-                set(info->name, word);
+            if (strlen(word) > 1) set(info->name, word);
             rest += length + (rest[length] == '|');
         }
     }
@@ -56,9 +55,8 @@ TEST(defaults_are_those_of_the_interface)
         {"averages", "implicit"}, {"nan", "error"},        {"format", "auto"},
         {"scale", "none"},
     };
-    static const char *const none[] = {"sigma",  "epsilon", "tolerance",     "rank",
-                                       "labels", "memory",  "degree",        "coef0",
-                                       "inner",  "power",   "no-such-option"};
+    static const char *const none[] = {"tolerance", "rank",  "labels", "memory",        "degree",
+                                       "coef0",     "inner", "power",  "no-such-option"};
 
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
         assert_string_equal(ny_options_get(options, expected[i][0]), expected[i][1]);
@@ -141,17 +139,24 @@ TEST(switches_have_a_negative)
     assert_true(ny_options_flag(options, "affine"));
 }
 
-TEST(widths_are_one_number_in_three_spellings)
+TEST(edges_take_nothing_from_a_map_that_makes_its_graph)
 {
-    double gamma = -1;
+    set("edges", "file.txt");
+    assert_null(ny_options_get(options, "neighbors"));
+    set("map", "isomap");
+    assert_string_equal(ny_options_get(options, "neighbors"), "5");
+}
 
-    assert_false(ny_options_gamma(options, &gamma));
+TEST(sigma_and_epsilon_set_gamma)
+{
     set("sigma", "4");
-    assert_true(ny_options_gamma(options, &gamma));
-    assert_true(gamma == 1.0 / 32);
-    assert_null(ny_options_get(options, "gamma"));
-    set("gamma", "0.5");
-    check_refuses(NY_GROUP_FIT);
+    assert_string_equal(ny_options_get(options, "gamma"), "0.03125");
+    set("epsilon", "4");
+    assert_string_equal(ny_options_get(options, "gamma"), "0.25");
+    set("sigma", "auto");
+    assert_string_equal(ny_options_get(options, "gamma"), "auto");
+    assert_null(ny_options_get(options, "sigma"));
+    assert_int_equal(ny_options_set(options, "sigma", "1e-200"), NY_EUSAGE);
 }
 
 TEST(defaults_follow_other_options)
@@ -198,7 +203,7 @@ TEST(pca_is_exact_until_landmarks_are_named)
     for (size_t i = 0; i < sizeof(of_landmarks) / sizeof(of_landmarks[0]); i++) {
         struct ny_options *all = options;
 
-        assert_int_equal(ny_options_copy(&options, all), NY_OK);
+        assert_int_equal(ny_options_copy(&options, all, ""), NY_OK);
         set(of_landmarks[i][0], of_landmarks[i][1]);
         assert_string_equal(ny_options_get(options, "approx"), "projected");
         ny_options_free(options);
@@ -244,7 +249,6 @@ TEST(checks_options_against_each_other)
     static const struct check cases[] = {
         {{{"degree", "3"}}, true},
         {{{"coef0", "3"}, {"kernel", "linear"}}, true},
-        {{{"sigma", "3"}, {"kernel", "laplacian"}}, true},
         {{{"gamma", "3"}, {"kernel", "cosine"}}, true},
         {{{"gamma", "3"}, {"kernel", "laplacian"}}, false},
         {{{"gamma", "3"}, {"map", "pca"}}, true},
@@ -391,7 +395,7 @@ TEST(fingerprint_is_of_what_is_in_force)
 
     assert_true(fingerprint_with("landmarks", "1000") == plain);
     assert_true(fingerprint_with("landmarks", "01000") == plain);
-    assert_true(fingerprint_with("sigma", "auto") == plain);
+    assert_true(fingerprint_with("gamma", "auto") == plain);
     assert_true(fingerprint_with("memory", "1G") == plain);
     assert_true(fingerprint_with("threads", "1") == plain);
     assert_true(fingerprint_with("restart", "yes") == plain);
@@ -399,8 +403,7 @@ TEST(fingerprint_is_of_what_is_in_force)
     assert_true(fingerprint_with("landmarks", "1001") != plain);
     assert_true(fingerprint_with("affine", "yes") != plain);
     assert_true(fingerprint_with("gamma", "0.5") != plain);
-    assert_true(fingerprint_with("gamma", "0.5") == fingerprint_with("sigma", "1"));
-    assert_true(fingerprint_with("gamma", "5e-1") == fingerprint_with("epsilon", "2.0"));
+    assert_true(fingerprint_with("gamma", "0.5") == fingerprint_with("gamma", "5e-1"));
 }
 
 TEST(a_path_of_any_bytes_has_an_identity)

@@ -45,8 +45,8 @@ TEST(all_that_differs_is_named)
          {"map", "pca", "landmarks", "100"},
          "approx: exact → projected, select: all → rpcholesky, landmarks: unset → 100, "
          "averages: landmarks → implicit, certify: unset → no"},
-        {{"sigma", "2"}, {"kernel", "linear"}, "kernel: rbf → linear, gamma: 0.125 → unset"},
-        {{"map", "kpca"}, {"sigma", "2"}, "gamma: auto → 0.125"},
+        {{"gamma", "0.125"}, {"kernel", "linear"}, "kernel: rbf → linear, gamma: 0.125 → unset"},
+        {{"map", "kpca"}, {"gamma", "0.125"}, "gamma: auto → 0.125"},
         {{"map", "kpca"}, {"kernel", "matern"}, "kernel: rbf → matern, nu: unset → 1.5"},
         {{"kernel", "matern"}, {"kernel", "matern", "nu", "0.5"}, "nu: 1.5 → 0.5"},
         {{"kernel", "matern"},

@@ -127,11 +127,11 @@ class KernelPCA(Embedder):
     ----------
     n_components : int
     kernel : {"rbf", "linear", "laplacian", "matern", "rational_quadratic", "poly", "cosine"}
-    gamma, degree, coef0, nu, alpha : of the kernels that have them
-        gamma=None is not 1/n_features, but chosen by the rows; alpha is of "rational_quadratic".
+    gamma, and other parameters of kernels in the signature : of the kernels that have them
+        gamma=None is not 1/n_features, but chosen by the rows. For a length scale S it is
+        1/(2 S²).
     kernel_params : dict, optional
-        Parameters of the kernel, as the command line names them: {"sigma": 3} in place of gamma.
-        The length scale of "matern" and "rational_quadratic" is sigma; gamma is 1/(2 sigma²).
+        Parameters of the kernel, as the command line names them: {"degree": 2}.
     approx : str
         "projected", "nystrom", "column", "orthonystrom" or "ensemble", by landmarks; or of K
         itself: "exact", for small n, "randomized", by products with it, or "gaussian", by one with
@@ -270,7 +270,7 @@ class Nystroem(Embedder):
 
     Parameters
     ----------
-    kernel, gamma, degree, coef0, nu, alpha, kernel_params : as KernelPCA
+    kernel, gamma, kernel_params, and what else kernels have : as KernelPCA
     n_components : int, at most as many as there are rows
     selection, landmarks, memory, n_jobs, random_state, store, name, tmpdir, verbose
         See `nystream.estimators`; landmarks that are given are the number of columns, too.
@@ -318,8 +318,7 @@ class Nystroem(Embedder):
             W = T @ T.T
             if told["kernel"] in PAIRWISE_KERNEL_FUNCTIONS:  # free of the rounding of T
                 W = pairwise_kernels(D, metric=told["kernel"], filter_params=True,
-                                     gamma=told["gamma"], degree=told["degree"],
-                                     coef0=told["coef0"])
+                                     **{name: told[name] for name in KERNEL if name in told})
             values, vectors = np.linalg.eigh(W)
             rank = self.report_["rank_effective"]
             values, vectors = values[-rank:], vectors[:, -rank:]
@@ -337,7 +336,7 @@ class SpectralEmbedding(KeptEmbedder):
     n_components : int
     affinity : "nearest_neighbors", or a kernel of KernelPCA
         A kernel between all rows, by landmarks; or the graph of nearest neighbours, exactly.
-    gamma, degree, coef0, nu, alpha, kernel_params : of the kernel, as KernelPCA
+    gamma, kernel_params, and what else kernels have : as KernelPCA
     n_neighbors : int, of the graph
     n_landmarks, accuracy, selection, landmarks, memory, n_jobs, random_state, store, name, tmpdir,
     verbose
@@ -368,7 +367,7 @@ class DiffusionMap(KeptEmbedder):
         Eigenvectors of D^-1/2 K D^-1/2, or of the random walk D^-1 K, as Coifman and Lafon have
         them: these are divided by the root of the rows' degrees, and differ where rows lie less
         densely in some places.
-    kernel, gamma, degree, coef0, nu, alpha, kernel_params : as KernelPCA
+    kernel, gamma, kernel_params, and what else kernels have : as KernelPCA
     n_landmarks, accuracy, selection, landmarks, memory, n_jobs, random_state, store, name, tmpdir,
     verbose
         See `nystream.estimators`.
@@ -433,7 +432,7 @@ class SpectralClustering(ClusterMixin, StoreEstimator):
     Parameters
     ----------
     n_clusters : int
-    affinity, gamma, degree, coef0, nu, alpha, kernel_params, n_neighbors : as SpectralEmbedding
+    affinity, gamma, kernel_params, what else kernels have, n_neighbors : as SpectralEmbedding
     n_init : int, initialisations of k-means
     n_landmarks, selection, memory, n_jobs, random_state, store, name, tmpdir, verbose
         See `nystream.estimators`.

@@ -46,7 +46,7 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
     Parameters
     ----------
     n_components : int
-    kernel, degree, coef0, nu, alpha, kernel_params : as KernelPCA
+    kernel, kernel_params, and what else kernels have : as KernelPCA
     gamma : of the kernel; gamma=None is chosen by the first batch
     n_landmarks : int
         Landmarks that the first batch chooses among its rows, at most all of them.
