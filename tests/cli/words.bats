@@ -97,3 +97,45 @@ load helper
     [ "$(wc -l <lines)" -ge 2 ]
     [ "$(awk '{print index($0, "]")}' lines | sort -u | wc -l)" -eq 1 ]
 }
+
+@test "verbs that write a file end with its name and shape" {
+    store s 300 4
+    nystream fit s a --landmarks 40 -q
+    ny -0 export s a -o e.npy
+    says "e.npy: 300 x 2 float32 (2.53 kB)"
+    ny export s a --part landmarks -o l.npy
+    says "l.npy: 40 uint64 (448 bytes)"
+    ny export s a --part eigenvalues -o v.csv
+    says "v.csv: 2 numbers"
+    ny export s a --part model -o m.nym
+    says "m.nym: model ("
+    ny -0 transform s a --input s.csv -o t.csv
+    says "t.csv: 300 x 2 ("
+    ny transform m.nym --input s.csv -o t.npy
+    says "t.npy: 300 x 2 float32"
+    ny plot s a -o p.png --size 640x480
+    says "p.png: 640 x 480 pixels ("
+    ny report s -o r.html
+    says "r.html: report ("
+    ny -0 embed s.csv -o f.npy --landmarks 20 --components 3 --precision f64
+    [[ $(tail -n 1 <<<"$stderr") == "nystream: f.npy: 300 x 3 float64 (7.33 kB)" ]]
+    ny export s a -o e.npy -q
+    silent
+    ny embed s.csv -o f.npy --landmarks 20 -q
+    silent
+    nystream export s a -o - 2>err >e.npy # no file is named
+    [ ! -s err ]
+}
+
+@test "the speed of an import is that of the rows it adds" {
+    npy_u8 60000 100 >all.npy
+    npy_u8 2 100 >two.npy
+    ny import s all.npy --json
+    [ "$(field "$output" bytes_added)" = 6000000 ]
+    ny -0 import s two.npy --append
+    [[ $stderr == *"2 rows of 100 columns imported in"*"; the store has "* ]]
+    [[ $stderr =~ \(([0-9.]+)\ (k?B)/s\) ]]
+    ny import s two.npy --append --json
+    [ "$(field "$output" bytes_added)" = 200 ]
+    [ "$(field "$output" bytes)" = 6000400 ]
+}
