@@ -82,7 +82,7 @@
     X("eigenvalues_trivial", "trivial eigenvalues", COUNT, 0, KEPT)                                \
     X("component_errors", "component errors", PLAIN, 82, FOUND)                                    \
     X("component_errors_se", "their standard error", PLAIN, 83, FOUND)                             \
-    X("component_errors_from", NULL, PLAIN, 0, FOUND)                                              \
+    X("component_errors_from", NULL, PLAIN, 88, FOUND)                                             \
     X("eigenvalues_corrected", "corrected", PLAIN, 84, FOUND)                                      \
     X("check_rows", "check rows", COUNT, 85, FOUND)                                                \
     X("degrees_error", "error of degrees", PLAIN, 86, FOUND)                                       \

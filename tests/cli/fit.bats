@@ -532,8 +532,8 @@ about() {
     about "$(ideal_us b --landmarks 100)" $((2 * C + 2 * Y + G))
     about "$(ideal_us c --landmarks 100 --map laplacian)" $((3 * C + 3 * Y + G))
     about "$(ideal_us d --landmarks 100 --inner randomized)" $((C + 2 * Y + 2 * (C + 64 * Y)))
-    # half of the tiles of K, n(n + 2048)d/4e10, and K times 21 columns, 42n^2/1e11
-    about "$(ideal_us e --approx gaussian --landmarks 20)" 4915.8
+    # half of the tiles of K, n(n + 2048)d/4e10, and K times 85 columns, 170n^2/1e11
+    about "$(ideal_us e --approx gaussian --landmarks 20)" 16435.8
 }
 
 # bats test_tags=slow

@@ -207,11 +207,13 @@ without() {
     ny -0 info bad
     prints "6,144"
     ny -5 verify bad
-    ny -5 info bad map
-    ny -5 export bad map -o e.npy
+    ny -0 export bad map -o e.npy # as before the update, which no other shard has seen
+    nystream export "$from/was.1" map -o was.npy -q
+    cmp e.npy was.npy
+    ny -5 info bad other
+    ny -5 export bad other -o e.npy
     ny list bad
-    prints "map	damaged"
-    nystream fit bad map --landmarks 20 --components 3 --restart -q
+    prints "other	damaged"
     nystream rm bad other && nystream rm bad gone
     nystream verify bad
 }
