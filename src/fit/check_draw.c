@@ -11,6 +11,9 @@
 #include "spectral/ensemble.h"
 #include "spectral/methods.h"
 
+/* Bytes of rows that are placed at a time, about: the fullest of sparse ones decides. */
+enum { BLOCK_BYTES = 1 << 20 };
+
 struct candidate {
     uint64_t row;
     double g;
@@ -34,15 +37,15 @@ struct draw {
 
 static void lay(struct ny_layout *l, struct draw *draw, const struct ny_rows_info *points)
 {
-    size_t N = draw->N;
+    size_t N = draw->N, row_bytes = ny_rows_row_bytes(points);
 
-    draw->block = ny_smaller(N, NY_STRIP_ROWS);
+    draw->block = (size_t)ny_smaller(N, ny_smaller(NY_STRIP_ROWS, 1 + BLOCK_BYTES / row_bytes));
     draw->candidates = ny_lay(l, NY_MEM_DICTIONARY, N, sizeof(*draw->candidates));
     draw->rows = ny_lay(l, NY_MEM_DICTIONARY, N, sizeof(*draw->rows));
     draw->beta = ny_lay(l, NY_MEM_DICTIONARY, N, sizeof(double));
     draw->squares = ny_lay(l, NY_MEM_DICTIONARY, N, 2 * draw->p * sizeof(double));
     draw->diagonal = ny_lay(l, NY_MEM_DICTIONARY, draw->m, sizeof(double));
-    draw->raw = ny_lay(l, NY_MEM_DICTIONARY, draw->block, ny_rows_row_bytes(points));
+    draw->raw = ny_lay(l, NY_MEM_DICTIONARY, draw->block, row_bytes);
 }
 
 void ny_check_draw_count(struct ny_layout *l, const struct ny_rows_info *points, size_t R, size_t m,
