@@ -332,9 +332,8 @@
       "method. The norms are Frobenius norms; the columns are drawn by hash; the standard "        \
       "error is given")                                                                            \
     X("check-rows", NY_COUNT, 0, true, "R", "64", ERROR, FIT | RARE,                               \
-      "measure the error of each component at R rows, beside the pass that embeds, or of "         \
-      "gaussian "                                                                                  \
-      "with R more columns; 0: do not")                                                            \
+      "measure the error of each component at R rows, beside the pass that embeds (of gaussian: "  \
+      "with R more columns); 0: do not")                                                           \
     X("online", NY_SWITCH, 0, true, NULL, "no", LANDMARKS, FIT | RARE,                             \
       "greedy with --tolerance: select and accumulate in one pass, embed in a second. For "        \
       "earlier rows, a new landmark counts by its projection on the landmarks before it, so "      \

@@ -155,11 +155,6 @@ static double mean_accuracy(const struct against *run, size_t first, size_t w)
     return mean / (double)w;
 }
 
-static void append_number(json_t *array, double value)
-{
-    ny_field_append(array, isfinite(value) ? json_real(value) : json_null());
-}
-
 static int compare_pairs(struct against *run)
 {
     json_t *buckets = json_array(), *angles = json_array(), *accuracy = json_array();
@@ -172,8 +167,8 @@ static int compare_pairs(struct against *run)
 
         err = mean_cosine(run, first, end - first, &cosine);
         ny_field_append(buckets, json_pack("[II]", (json_int_t)first + 1, (json_int_t)end));
-        append_number(angles, cosine);
-        append_number(accuracy, mean_accuracy(run, first, end - first));
+        ny_field_append_number(angles, cosine);
+        ny_field_append_number(accuracy, mean_accuracy(run, first, end - first));
         first = end;
     }
     ny_field_set_json(run->of->report, "buckets", buckets);
@@ -270,8 +265,8 @@ static int align(struct against *run)
     mean = sum / n;
     error = 1.96 * sqrt(fmax(squares / n - mean * mean, 0) / (n - 1));
     interval = json_array();
-    append_number(interval, mean - error);
-    append_number(interval, mean + error);
+    ny_field_append_number(interval, mean - error);
+    ny_field_append_number(interval, mean + error);
     ny_field_set_number(report, "alignment_error", mean);
     ny_field_set_json(report, "alignment_interval", interval);
     ny_field_set_number(report, "alignment_share", mean / spread);

@@ -4,11 +4,7 @@
 
 #include "base/peers.h"
 #include "fit/check_sums.h"
-
-/* The error of a pair, its standard error, and the eigenvalue that follows. */
-struct error {
-    double rho, se, value;
-};
+#include "job/figures.h"
 
 /* r_s of pair k of all check rows: Aũ − λũ, with y in the place of ũ. */
 static void residuals(const struct ny_checks *checks, enum ny_normalisation normalisation, size_t k,
@@ -98,15 +94,16 @@ static double rows_worth(const struct ny_checks *checks)
 }
 
 /* Returns the error of pair k from its residuals; `x` has room for R numbers. */
-static struct error error_of(const struct ny_checks *checks, enum ny_normalisation normalisation,
-                             size_t k, double value, const double *r, double *x)
+static struct ny_pair_error error_of(const struct ny_checks *checks,
+                                     enum ny_normalisation normalisation, size_t k, double value,
+                                     const double *r, double *x)
 {
     struct ny_check_places at = ny_check_places(checks);
     const double *v = checks->sums + at.v;
     double n = v[checks->p], worth = rows_worth(checks), mean = 0, product = 0, total;
     double norm = checks->sums[at.q + k]; /* ‖y‖² */
     struct squares squares = squares_of(checks, k, n, r, x);
-    struct error error = {NAN, NAN, NAN};
+    struct ny_pair_error error = {NAN, NAN, NAN};
 
     if (ny_centred(normalisation)) {
         mean = v[k] / n;
@@ -175,42 +172,25 @@ static int report_degrees(const struct ny_checks *checks, struct ny_context *ctx
     return NY_OK;
 }
 
-static void append(json_t *array, double value)
-{
-    ny_field_append(array, isfinite(value) ? json_real(value) : json_null());
-}
-
 int ny_checks_report(struct ny_checks *checks, struct ny_fit *fit)
 {
     enum ny_normalisation normalisation = fit->settings->normalisation;
     json_t *report = ny_job_report(&fit->job);
-    json_t *rho = json_array(), *se = json_array(), *values = json_array();
     double *r = ny_calloc(fit->job.ctx, NY_MEM_SOLVE, checks->R + 1, 2 * sizeof(double));
     int err = r ? NY_OK : NY_EBUDGET;
 
     if (!err && checks->R)
         err = ny_peers_fold(ny_context_peers(fit->job.ctx), checks->sums,
                             ny_check_places(checks).summed);
+    if (!err && checks->R) ny_figures_begin_errors(report, checks->R);
     for (size_t k = 0; k < checks->p && checks->R && !err; k++) {
         double value = ny_job_eigenvalue(&fit->job, k);
-        struct error error;
 
         residuals(checks, normalisation, k, value, r);
-        error = error_of(checks, normalisation, k, value, r, r + checks->R);
-        append(rho, error.rho);
-        append(se, error.se);
-        append(values, error.value);
+        ny_figures_add_error(report, error_of(checks, normalisation, k, value, r, r + checks->R));
     }
-    if (!err && checks->R) {
-        ny_field_set_count(report, "check_rows", checks->R);
-        ny_field_set_json(report, "component_errors", json_incref(rho));
-        ny_field_set_json(report, "component_errors_se", json_incref(se));
-        ny_field_set_json(report, "eigenvalues_corrected", json_incref(values));
-        if (ny_divided(normalisation)) err = report_degrees(checks, fit->job.ctx, report);
-    }
-    json_decref(rho);
-    json_decref(se);
-    json_decref(values);
+    if (!err && checks->R && ny_divided(normalisation))
+        err = report_degrees(checks, fit->job.ctx, report);
     ny_free(fit->job.ctx, r);
     return err;
 }

@@ -37,9 +37,19 @@ void ny_field_append(json_t *array, json_t *value)
     if (json_array_append_new(array, value)) lost = true;
 }
 
+static json_t *number_of(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+void ny_field_append_number(json_t *array, double value)
+{
+    ny_field_append(array, number_of(value));
+}
+
 void ny_field_set_number(json_t *object, const char *key, double value)
 {
-    ny_field_set_json(object, key, isfinite(value) ? json_real(value) : json_null());
+    ny_field_set_json(object, key, number_of(value));
 }
 
 void ny_field_set_count(json_t *object, const char *key, uint64_t value)

@@ -26,6 +26,8 @@ int ny_fields_no_memory(struct ny_context *ctx);
 void ny_field_set_json(json_t *object, const char *key, json_t *value);
 /* Appends `value` to an array and takes it over; NULL: there was no memory for it. */
 void ny_field_append(json_t *array, json_t *value);
+/* Appends a number, or null if it is not finite. */
+void ny_field_append_number(json_t *array, double value);
 /* Sets a number, or null where it is not finite. */
 void ny_field_set_number(json_t *object, const char *key, double value);
 /* Sets a whole number. */

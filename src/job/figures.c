@@ -37,9 +37,27 @@ static void derive_errors(json_t *report)
         double value = json_number_value(json_array_get(values, k));
         double error = json_number_value(json_array_get(residuals, k)) / (graph ? value : 1);
 
-        ny_field_append(errors, value > 0 && isfinite(error) ? json_real(error) : json_null());
+        ny_field_append_number(errors, value > 0 ? error : NAN);
     }
     ny_field_set_json(report, "component_errors", errors);
+}
+
+static const char *const estimates[] = {"component_errors", "component_errors_se",
+                                        "eigenvalues_corrected"};
+
+void ny_figures_begin_errors(json_t *report, size_t check_rows)
+{
+    ny_field_set_count(report, "check_rows", check_rows);
+    for (size_t i = 0; i < sizeof(estimates) / sizeof(estimates[0]); i++)
+        ny_field_set_json(report, estimates[i], json_array());
+}
+
+void ny_figures_add_error(json_t *report, struct ny_pair_error error)
+{
+    const double figures[] = {error.rho, error.se, error.value};
+
+    for (size_t i = 0; i < sizeof(estimates) / sizeof(estimates[0]); i++)
+        ny_field_append_number(json_object_get(report, estimates[i]), figures[i]);
 }
 
 void ny_figures_derive(json_t *record)

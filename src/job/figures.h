@@ -15,4 +15,15 @@
  *                   Version 1.0 wrote the share outside the components. */
 void ny_figures_derive(json_t *record);
 
+/* An estimate of the error of a pair, its standard error, and the eigenvalue that follows; NaN: not
+ * known. */
+struct ny_pair_error {
+    double rho, se, value;
+};
+
+/* Begins the errors of the components in a report, estimated with so many check rows. */
+void ny_figures_begin_errors(json_t *report, size_t check_rows);
+/* Adds that of the next pair. */
+void ny_figures_add_error(json_t *report, struct ny_pair_error error);
+
 #endif

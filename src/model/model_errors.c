@@ -53,7 +53,7 @@ json_t *ny_model_found(const struct ny_model *model, enum ny_found which)
         double figure = model->found[which * model->p + k];
 
         known = known || isfinite(figure);
-        ny_field_append(list, isfinite(figure) ? json_real(figure) : json_null());
+        ny_field_append_number(list, figure);
     }
     if (known) return list;
     json_decref(list);

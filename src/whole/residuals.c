@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "job/figures.h"
+
 /* Rows that are multiplied at a time. */
 enum { ROWS = 256 };
 
@@ -46,35 +48,26 @@ static int report_exact(const struct ny_products_state *state, struct ny_matrix 
                     ny_cols(ny_rows(state->V, first, count), 0, r), U, values, room, squares);
     }
     for (size_t k = 0; room && k < U.rows; k++)
-        ny_field_append(errors,
-                        values[k] > 0 ? json_real(sqrt(squares[k]) / values[k]) : json_null());
+        ny_field_append_number(errors, values[k] > 0 ? sqrt(squares[k]) / values[k] : NAN);
     ny_field_set_json(ny_job_report(&state->fit->job), "component_errors", errors);
     ny_free(ctx, room);
     return room ? NY_OK : NY_EBUDGET;
 }
 
-static void append(json_t *array, double value)
-{
-    ny_field_append(array, isfinite(value) ? json_real(value) : json_null());
-}
-
-/* Adds the error of pair k, its standard error and the eigenvalue that follows to the arrays;
- * column k of Z has (Aω)ᵀû, and of W ωᵀû. */
-static void add_tested(struct ny_matrix Z, struct ny_matrix W, size_t k, double value,
-                       json_t *arrays[3])
+/* Returns the error of pair k; column k of Z has (Aω)ᵀû, and of W ωᵀû. */
+static struct ny_pair_error tested(struct ny_matrix Z, struct ny_matrix W, size_t k, double value)
 {
     double R = (double)Z.rows, squares = 0, product = 0, rho;
 
+    if (!(value > 0)) return (struct ny_pair_error){NAN, NAN, NAN};
     for (size_t j = 0; j < Z.rows; j++) {
         double w = W.at[j * W.stride + k], z = Z.at[j * Z.stride + k] - value * w;
 
         squares += z * z / R;
         product += w * z / R;
     }
-    rho = value > 0 ? sqrt(squares) / value : NAN;
-    append(arrays[0], rho);
-    append(arrays[1], rho / sqrt(2 * R));
-    append(arrays[2], value > 0 ? value + product : NAN);
+    rho = sqrt(squares) / value;
+    return (struct ny_pair_error){rho, rho / sqrt(2 * R), value + product};
 }
 
 static int report_tested(const struct ny_products_state *state, struct ny_matrix U,
@@ -84,7 +77,6 @@ static int report_tested(const struct ny_products_state *state, struct ny_matrix
     size_t r = state->shape.r, R = state->shape.checks, count = U.rows;
     double *room = ny_calloc(ctx, NY_MEM_SOLVE, 1, ny_residuals_bytes(&state->shape, count));
     json_t *report = ny_job_report(&state->fit->job);
-    json_t *arrays[3] = {json_array(), json_array(), json_array()};
     struct ny_matrix YQ = ny_matrix(room, R, r), VQ = ny_matrix(room + R * r, R, r);
     struct ny_matrix Z = ny_matrix(room + 2 * R * r, R, count);
     struct ny_matrix W = ny_matrix(room + 2 * R * r + R * count, R, count);
@@ -95,12 +87,9 @@ static int report_tested(const struct ny_products_state *state, struct ny_matrix
         ny_gemm(1, YQ, ny_t(U), 0, Z);
         ny_gemm(1, VQ, ny_t(U), 0, W);
     }
+    ny_figures_begin_errors(report, R);
     for (size_t k = 0; room && k < count; k++)
-        add_tested(Z, W, k, values[k], arrays);
-    ny_field_set_count(report, "check_rows", R);
-    ny_field_set_json(report, "component_errors", arrays[0]);
-    ny_field_set_json(report, "component_errors_se", arrays[1]);
-    ny_field_set_json(report, "eigenvalues_corrected", arrays[2]);
+        ny_figures_add_error(report, tested(Z, W, k, values[k]));
     ny_free(ctx, room);
     return room ? NY_OK : NY_EBUDGET;
 }

@@ -148,7 +148,7 @@ TEST(errors_of_check_rows_are_near)
         "map=kpca landmarks=60 approx=nystrom",
         "map=svd landmarks=60 approx=column",
         "map=kpca landmarks=60 approx=orthonystrom",
-        "map=svd landmarks=60 approx=gaussian",
+        "map=kpca landmarks=60 approx=gaussian",
         "map=kpca landmarks=60 approx=ensemble experts=2",
         "map=laplacian landmarks=60",
         "map=diffusion landmarks=60 approx=column",
