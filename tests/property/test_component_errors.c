@@ -100,7 +100,7 @@ static struct errors errors_of(const char *words, size_t check_rows)
 
 struct counts {
     size_t cases, all, near, covered;
-    double least;
+    double least, most; /* shares of the truth */
     char worst[160];
 };
 
@@ -116,6 +116,7 @@ static void add(struct counts *counts, const char *data, const char *words)
         counts->all++;
         counts->near += share >= 0.6 && share <= 1.6;
         counts->covered += fabs(told.rho[k] - true_ones.rho[k]) <= 2 * told.se[k];
+        counts->most = fmax(counts->most, share);
         if (share >= counts->least) continue;
         counts->least = share;
         snprintf(counts->worst, sizeof(counts->worst), "%s %s, component %zu: %.2g, it is %.2g",
@@ -126,10 +127,10 @@ static void add(struct counts *counts, const char *data, const char *words)
 static void print(const struct counts *counts)
 {
     print_message("%zu cases, %zu components: %.1f %% within 0.6 to 1.6, %.1f %% within two "
-                  "standard errors; the smallest share is %.2f, %s\n",
+                  "standard errors; shares are up to %.2f, and down to %.2f: %s\n",
                   counts->cases, counts->all, 100.0 * (double)counts->near / (double)counts->all,
-                  100.0 * (double)counts->covered / (double)counts->all, counts->least,
-                  counts->worst);
+                  100.0 * (double)counts->covered / (double)counts->all, counts->most,
+                  counts->least, counts->worst);
 }
 
 /* ---- tests --------------------------------------------------------------------------------- */
@@ -148,11 +149,11 @@ TEST(errors_of_check_rows_are_near)
         "map=kpca landmarks=60 approx=nystrom",
         "map=svd landmarks=60 approx=column",
         "map=kpca landmarks=60 approx=orthonystrom",
-        "map=kpca landmarks=60 approx=gaussian",
         "map=kpca landmarks=60 approx=ensemble experts=2",
         "map=laplacian landmarks=60",
         "map=diffusion landmarks=60 approx=column",
         "map=laplacian landmarks=60 approx=ensemble experts=2 precision=f64",
+        "map=kpca landmarks=60 approx=gaussian",
     };
     struct counts counts = {.least = INFINITY};
 
@@ -174,9 +175,9 @@ TEST(errors_of_check_rows_are_near)
     }
     print(&counts);
     assert_true(counts.cases == 66 && counts.all > 300);
-    assert_true((double)counts.near >= 0.98 * (double)counts.all);
-    assert_true((double)counts.covered >= 0.8 * (double)counts.all);
-    assert_true(counts.least >= 0.35);
+    assert_true((double)counts.near >= 0.99 * (double)counts.all);
+    assert_true((double)counts.covered >= 0.9 * (double)counts.all);
+    assert_true(counts.least >= 0.5 && counts.most <= 2);
 }
 
 /* Rows that no landmark represents have degrees below what they are, and most of the residual. */
