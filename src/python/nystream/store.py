@@ -386,56 +386,57 @@ class Result(GraphParts, PictureParts):
         self.report = self._view.look(self.report)
         return Part(self._view, name)
 
-    embedding = _part("embedding", "Coordinates, (rows, components).")
-    eigenvectors = _part("eigenvectors", "Eigenvectors, (rows, pairs).")
-    eigenvalues = _array("eigenvalues", """\
+    embedding: Part = _part("embedding", "Coordinates, (rows, components).")
+    eigenvectors: Part = _part("eigenvectors", "Eigenvectors, (rows, pairs).")
+    eigenvalues: Any = _array("eigenvalues", """\
         Eigenvalues, an array (components,).
 
         There is one more of map="laplacian" and "diffusion": the first is that of the constant
         eigenvector, which is no column of the embedding.
         """)
-    landmarks = _array("landmarks", """\
+    landmarks: Any = _array("landmarks", """\
         Row numbers of the landmarks, in order of selection, an array (landmarks,).
 
         UsageError where points were given, which are no rows: see landmark_points.
         """)
-    landmark_points = _array("landmark-points", """\
+    landmark_points: Any = _array("landmark-points", """\
         The landmarks themselves, an array (landmarks, columns), float32 or float64.
         """)
-    axes = _array("axes", """\
+    axes: Any = _array("axes", """\
         Axes of the map, an array (columns, components): what a column adds to a coordinate.
 
         A pca, and a svd or kpca of the linear kernel, has axes: with x a row after `scale` and, for
         pca, without the mean, its coordinates are x @ axes, up to a constant row.
         """)
-    mean = _array("mean", """\
+    mean: Any = _array("mean", """\
         Numbers that a map with axes subtracts before `scale`, an array (columns,).
 
         They are the means of the columns for a pca, and 0 for others without a `scale` that
         centres.
         """)
-    features = _array("features", """\
+    features: Any = _array("features", """\
         Numbers of the columns that features= has chosen, ascending, an array (columns kept,).
 
         UsageError where all columns count.
         """)
-    residuals = _part("residuals", """\
+    residuals: Part = _part("residuals", """\
         Residuals: the part of each row that the landmarks leave out, (rows,).
 
         They are NaN for rows that update("frozen") has placed, which measures a sample of these
         alone: `report.drift_trace_error`. update("full") measures all rows.
         """)
-    rows = _part("rows", "Numbers of the rows that the embedding has.")
-    neighbors = _part(
+    rows: Part = _part("rows", "Numbers of the rows that the embedding has.")
+    neighbors: Part = _part(
         "neighbors", "Row numbers of the nearest neighbours of a graph, (rows, neighbors).")
-    distances = _part("distances", "Distances to them, (rows, neighbors).")
-    clusters = _part("clusters", """\
+    distances: Part = _part("distances", "Distances to them, (rows, neighbors).")
+    clusters: Part = _part("clusters", """\
         Clusters that evaluate(clusters=K) has found, from 0, int64, (rows,).
 
         -1 is a row without a cluster: one without a place, which no landmark reaches.
         """)
-    labels = _part("labels", "Labels of the rows of the embedding, float64, NaN where missing.")
-    row_names = _part("ids", "Names of the rows of the embedding, str.")
+    labels: Part = _part(
+        "labels", "Labels of the rows of the embedding, float64, NaN where missing.")
+    row_names: Part = _part("ids", "Names of the rows of the embedding, str.")
 
     @property
     def component_errors(self) -> Any:
