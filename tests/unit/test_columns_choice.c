@@ -28,7 +28,7 @@ static struct ny_store *store_of(const struct data *data, const struct ny_prepar
     struct ny_ingest *ingest;
     struct ny_store *store;
     uint64_t consumed;
-    char path[100];
+    char path[200];
 
     snprintf(path, sizeof(path), "%s/%d.nys", folder, number++);
     assert_int_equal(ny_store_create(&store, ctx, path), NY_OK);
