@@ -89,21 +89,31 @@ static int restore(struct ny_checks *checks, struct ny_fit *fit)
     int err = keep->ops->get(keep, ny_record_part(fit->job.record, "checks").name, checks->sums,
                              at.count * sizeof(double));
 
-    for (size_t s = 0; s < checks->R && !err; s++) {
+    for (size_t s = 0; s < checks->R && !err; s++)
         if (!(S[s] >= 0 && S[s] < (double)fit->job.points.n && checks->probability[s] > 0))
-            return ny_fail_damaged(fit->job.ctx, keep->name, keep->place);
-        checks->rows[s] = (uint64_t)S[s];
-    }
+            err = ny_fail_damaged(fit->job.ctx, keep->name, keep->place);
     return err;
 }
 
-/* Draws S, for a pass that begins. */
-static int draw(struct ny_checks *checks, struct ny_fit *fit, struct ny_projector *projector)
+/* Draws S; where some shards go on, those that begin take it from the first of these. */
+static int draw(struct ny_checks *checks, struct ny_fit *fit, struct ny_projector *projector,
+                uint64_t unit)
 {
-    int err = ny_check_draw(fit, projector, checks->R, checks->rows, checks->probability);
+    struct ny_peers *peers = ny_context_peers(fit->job.ctx);
+    double *S = checks->sums + ny_check_places(checks).S;
+    uint64_t first = unit ? ny_peers_shard(peers) : NY_NONE;
+    int err = ny_peers_least(peers, &first);
 
-    for (size_t s = 0; s < checks->R; s++)
-        checks->sums[ny_check_places(checks).S + s] = (double)checks->rows[s];
+    if (err) return err;
+    if (first == NY_NONE) {
+        err = ny_check_draw(fit, projector, checks->R, checks->rows, checks->probability);
+        for (size_t s = 0; s < checks->R; s++)
+            S[s] = (double)checks->rows[s];
+    } else {
+        err = ny_peers_share_of(peers, (unsigned)first, S, 2 * checks->R * sizeof(*S));
+        for (size_t s = 0; s < checks->R; s++)
+            checks->rows[s] = (uint64_t)S[s];
+    }
     return err;
 }
 
@@ -131,9 +141,9 @@ int ny_checks_open(struct ny_checks *checks, struct ny_fit *fit, struct ny_proje
     checks->unit = settings->kernel->constant_diagonal || settings->kernel->unit_rows;
     for (size_t k = 0; k < checks->p; k++)
         checks->values[k] = ny_job_eigenvalue(&fit->job, k);
-    err = unit ? restore(checks, fit) : draw(checks, fit, projector);
-    if (err) return err;
-    err = ny_fit_gather_columns(fit, &spec, checks->rows, checks->R, &checks->columns);
+    err = unit ? restore(checks, fit) : NY_OK;
+    if (!err) err = draw(checks, fit, projector, unit);
+    if (!err) err = ny_fit_gather_columns(fit, &spec, checks->rows, checks->R, &checks->columns);
     if (!err) err = choose_shift(checks, fit->job.ctx);
     if (err) return err;
     ny_tiles_use(&checks->tiles, checks->columns, checks->shift);

@@ -184,17 +184,15 @@ static bool take_up_sums(struct ny_job *job)
     return true;
 }
 
-/* Keeps of the checkpoint what serves a stage that an earlier one has led beyond. A whole result
- * has its rows placed, but not any more what a probe needs of each. */
+/* Keeps of the checkpoint what serves a stage that an earlier one has led beyond: the sums of pass
+ * 1. A shard that has placed its rows places them again, since it has dropped the sums of pass 2. */
 static void go_back(struct ny_job *job, uint64_t from, enum ny_stage_id stage)
 {
-    bool placed = from == DONE_RANK && stage == NY_STAGE_PROJECT &&
-                  !ny_fit_of(job)->settings->probes && ny_job_has_image(job, "embedding");
     bool summed = stage == NY_STAGE_ACCUMULATE || stage == NY_STAGE_SOLVE;
+    bool here = from == ny_stage_rank(NY_STAGE_SOLVE) && stage == NY_STAGE_ACCUMULATE &&
+                ny_job_has_image(job, "gram");
 
-    if (from == ny_stage_rank(NY_STAGE_SOLVE) && stage == NY_STAGE_ACCUMULATE)
-        placed = ny_job_has_image(job, "gram");
-    if (!placed && !(summed && take_up_sums(job))) ny_job_clear_checkpoint(job);
+    if (!here && !(summed && take_up_sums(job))) ny_job_clear_checkpoint(job);
 }
 
 /* Refuses rows and machines that are not alike. `anew`: one of the shards has made nothing of its

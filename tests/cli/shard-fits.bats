@@ -443,6 +443,39 @@ knows() {
     takes_along before behind $options
 }
 
+# caught NAME OPTIONS…: in caught, the shards as a kill in the midst of pass 2 has left them.
+caught() {
+    local wait=0 pid
+    until [ "$(field "$(nystream info caught "$1" --json 2>err)" stage)" = project ]; do
+        rm -rf caught
+        cp -r big caught
+        nystream fit caught "$@" -q 2>err &
+        pid=$!
+        wait=$(((wait + 7) % 400))
+        sleep "0.$(printf %03d $wait)"
+        kill -TERM $pid 2>/dev/null || true
+        wait $pid 2>/dev/null || true
+    done
+}
+
+@test "check rows are the same where some shards go on in pass 2, and others begin it" {
+    local options="--landmarks 250 --components 4 --threads 1 --check-rows 256" shard
+    cp -r big whole
+    nystream fit whole map $options -q
+    nystream export whole map -o whole.npy -q
+    nystream export whole map --part errors -o errors.csv -q
+    caught map $options
+    for shard in none 0 1 2; do
+        rm -rf mixed
+        cp -r caught mixed
+        [ $shard = none ] || rm -r mixed/shard-0000$shard
+        [ $shard = none ] || cp -r whole/shard-0000$shard mixed
+        nystream fit mixed map $options -q
+        writes whole.npy "mixed map"
+        writes errors.csv "mixed map --part errors"
+    done
+}
+
 @test "the number of threads and the budget change no byte of shards" {
     nystream fit big a --landmarks 70 --components 3 --threads 1 --memory 400M -q
     nystream fit big b --landmarks 70 --components 3 --threads 6 -q
