@@ -71,7 +71,7 @@ static struct squares squares_of(const struct ny_checks *checks, size_t k, doubl
     for (size_t s = 0; s < checks->R; s++) {
         double y = checks->sums[at.Y + s * checks->p + k], square = r[s] * r[s];
 
-        x[s] = square - ny_check_own_square(checks, checks->sums[at.w + s], y, k);
+        x[s] = square - ny_check_own_square(checks, checks->sums[at.a + s], y, k);
         squares.seen += square;
         squares.total += x[s] / checks->probability[s];
     }

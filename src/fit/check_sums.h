@@ -7,7 +7,7 @@
  *    v (p+1)        Σ_i v_i
  *    q (p)          Σ_i y_i²
  *    e (p)          Σ_T (a_ii − λ)² y_i²    of artefacts
- *    Y (R × p), w (R)   y_s and w_s of the check rows
+ *    Y (R × p), w, a (R)   y_s, w_s and a_ss of the check rows
  *
  * which is an array of numbers, so that shards add up theirs. A checkpoint keeps them, with S and π
  * behind them.
@@ -19,7 +19,7 @@
 
 /* Indices of these in the array, and how many numbers there are: summed up, and in all. */
 struct ny_check_places {
-    size_t v, q, e, Y, w, summed, S, probability, count;
+    size_t v, q, e, Y, w, a, summed, S, probability, count;
 };
 
 static inline struct ny_check_places ny_check_places(const struct ny_checks *checks)
@@ -31,19 +31,21 @@ static inline struct ny_check_places ny_check_places(const struct ny_checks *che
     at.e = at.q + p;
     at.Y = at.e + p;
     at.w = at.Y + R * p;
-    at.summed = at.S = at.w + R;
+    at.a = at.w + R;
+    at.summed = at.S = at.a + R;
     at.probability = at.S + R;
     at.count = at.probability + R;
     return at;
 }
 
-/* Returns (a_ii − λ)² y² of pair k if the row is an artefact, else 0. */
-static inline double ny_check_own_square(const struct ny_checks *checks, double w, double y,
+/* Returns (a_ii − λ)² y² of pair k if the row is an artefact, else 0: a_ii is above λ₁ by more than
+ * rounding. */
+static inline double ny_check_own_square(const struct ny_checks *checks, double a, double y,
                                          size_t k)
 {
-    double r = (w * w - checks->values[k]) * y;
+    double r = (a - checks->values[k]) * y;
 
-    return checks->unit && w > 1 ? r * r : 0;
+    return a > (1 + 0x1p-10) * checks->values[0] ? r * r : 0;
 }
 
 #endif

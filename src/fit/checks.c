@@ -138,7 +138,9 @@ int ny_checks_open(struct ny_checks *checks, struct ny_fit *fit, struct ny_proje
     if (err) return err;
     checks->probability = checks->sums + ny_check_places(checks).probability;
     checks->candidates = ny_check_candidates(checks->R, fit->job.points.n);
-    checks->unit = settings->kernel->constant_diagonal || settings->kernel->unit_rows;
+    if (ny_centred(settings->normalisation))
+        checks->centre =
+            sqrt(fmax(ny_sum(fit->model->a, fit->model->m) / (double)fit->model->m, 0));
     for (size_t k = 0; k < checks->p; k++)
         checks->values[k] = ny_job_eigenvalue(&fit->job, k);
     err = unit ? restore(checks, fit) : NY_OK;
@@ -173,6 +175,16 @@ static double weight(const struct ny_projector *projector, unsigned worker, size
     return projector->model->degrees.v ? projector->roots[(size_t)worker * NY_UNIT_ROWS + i] : 1;
 }
 
+/* a_ii of the same row, at least: φ(x_i) is as far from the mean of all as its length differs. */
+static double own_entry(const struct ny_checks *checks, const struct ny_projector *projector,
+                        unsigned worker, size_t i)
+{
+    double w = weight(projector, worker, i);
+    double length = sqrt(ny_projector_diagonal(projector, worker)[i]) - checks->centre;
+
+    return w * length * (w * length);
+}
+
 /* Makes v of `count` rows of a strip, and adds up what belongs to them; zero beyond them. */
 static void fill_V(const struct ny_checks *checks, const struct ny_projector *projector,
                    unsigned worker, size_t first, size_t count)
@@ -185,6 +197,7 @@ static void fill_V(const struct ny_checks *checks, const struct ny_projector *pr
     memset(side->V.at, 0, NY_STRIP_ROWS * (p + 1) * sizeof(double));
     for (size_t i = 0; i < count; i++) {
         double *row = side->V.at + i * (p + 1), w = weight(projector, worker, first + i);
+        double a = own_entry(checks, projector, worker, first + i);
 
         row[p] = 1;
         v[p]++;
@@ -195,7 +208,7 @@ static void fill_V(const struct ny_checks *checks, const struct ny_projector *pr
             row[k] = w * y;
             v[k] += row[k];
             q[k] += y * y;
-            e[k] += ny_check_own_square(checks, w, y, k);
+            e[k] += ny_check_own_square(checks, a, y, k);
         }
     }
 }
@@ -252,6 +265,7 @@ void ny_checks_fold(struct ny_checks *checks, const struct ny_fit *fit, const st
         if (checks->rows[s] < before || checks->rows[s] >= before + tile->rows) continue;
         w = weight(projector, tile->worker, i);
         checks->sums[at.w + s] = isnan(w) ? 0 : w;
+        checks->sums[at.a + s] = isnan(w) ? 0 : own_entry(checks, projector, tile->worker, i);
         for (size_t k = 0; k < p; k++)
             checks->sums[at.Y + s * p + k] = isnan(w) ? 0 : stored(projector, tile->worker, i, k);
     }

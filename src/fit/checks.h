@@ -13,11 +13,12 @@
  *    ‖r‖² ≈ Σ_S r_s²/π_s
  *    ũᵀAũ/ũᵀũ ≈ λ̃ + Σ_S ũ_s r_s/(π_s‖ũ‖²)     an eigenvalue right to second order
  *
- * An artefact is a row whose degree in the fit is below its own k(x,x) = 1, which is a part of the
- * true one. No landmark represents it, few others are near, and its residual is mostly that of its
- * own entry, z_i = (a_ii − λ̃)ũ_i, which pass 2 knows of all rows. They are few and hold most of
- * ‖r‖², so that S would miss them. The sum over all artefacts takes the place of their sample
- * (difference estimator; Cochran, Sampling Techniques, 7.2), with z_s = 0 of the other rows:
+ * An artefact is a row whose own entry a_ii is above λ̃₁, which no row's is where the landmarks
+ * represent it: of a divided kernel, one whose degree in the fit is below its own k(x,x). Its
+ * residual is mostly that of its own entry, z_i = (a_ii − λ̃)ũ_i, which pass 2 knows of all rows.
+ * They are few and hold most of ‖r‖², so that S would miss them. The sum over all artefacts takes
+ * the place of their sample (difference estimator; Cochran, Sampling Techniques, 7.2), with z_s = 0
+ * of the other rows:
  *
  *    ‖r‖² ≈ Σ z_i² + Σ_S (r_s² − z_s²)/π_s     which is at least Σ_S r_s²
  *
@@ -34,15 +35,15 @@ struct ny_check_side;
 
 struct ny_checks {
     struct ny_layout own;
-    size_t R, p;    /* R 0: nothing is measured */
-    uint64_t *rows; /* S */
+    size_t R, p;         /* R 0: nothing is measured */
+    uint64_t *rows;      /* S */
     double *probability; /* π */
     uint64_t candidates; /* of which the draw chose */
     struct ny_columns *columns;
     struct ny_tiles tiles;      /* k(rows, S) − 1 shiftᵀ */
     double *shift;              /* R: mean of k(s, S) */
     double *values;             /* λ̃ */
-    bool unit;                  /* k(x,x) is 1 */
+    double centre;              /* ‖mean of φ‖ where K is centred, about; else 0 */
     struct ny_check_side *side; /* one a worker */
     double *sums;               /* what is summed up, and what a checkpoint keeps (check_sums.h) */
 };

@@ -184,8 +184,8 @@ static bool take_up_sums(struct ny_job *job)
     return true;
 }
 
-/* Keeps of the checkpoint what serves a stage that an earlier one has led beyond: the sums of pass
- * 1. A shard that has placed its rows places them again, since it has dropped the sums of pass 2. */
+/* Keeps of the checkpoint what serves a stage that an earlier one has led beyond: sums of pass 1. A
+ * shard that has placed its rows places them again, since it has dropped the sums of pass 2. */
 static void go_back(struct ny_job *job, uint64_t from, enum ny_stage_id stage)
 {
     bool summed = stage == NY_STAGE_ACCUMULATE || stage == NY_STAGE_SOLVE;

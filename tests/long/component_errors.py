@@ -6,9 +6,8 @@ The truth is ‖Au − λu‖/(λ‖u‖) of the vectors that are stored, with a
 (known_sets.py). One in EVERY of the cases is tried: maps, methods, kernels, widths, f32 and f64.
 It prints, of components whose error is above 1e-5 and above rounding, how many estimates are
 within 0.6 to 1.6 of the truth, and within two standard errors; and the worst. Exits with 1 where
-fewer are than should be. Counted apart are cases that are known to be told wrong: connections, some
-of which lie far outside all others (kdd), and randomized, which takes for K what f32 leaves of
-products of rows that lie far away.
+fewer are than should be. Counted apart are cases that are known to be told wrong: randomized takes
+for K what f32 leaves of products of rows that lie far away.
 """
 import itertools
 import os
@@ -175,8 +174,7 @@ def judged(errors):
 
 def hard(case):
     """Whether the errors of such a fit are known to be told wrong."""
-    rounded = case.rows == "offset" and case.method in WHOLE and case.precision == "f32"
-    return rounded or case.rows == "kdd"
+    return case.rows == "offset" and case.method in WHOLE and case.precision == "f32"
 
 
 class Counts:
@@ -258,7 +256,7 @@ def main(every, *names):
     print_worst(found, True, "known to be wrong")
     print(f"{len(found)} cases, {refused} refused")
     print(*(f"without {what}" for what in absent), sep="\n")
-    good = counts.near() >= 0.95 and np.mean(counts.covered) >= 0.85 and counts.low() <= 0.01
+    good = counts.near() >= 0.97 and np.mean(counts.covered) >= 0.85 and counts.low() <= 0.01
     sys.exit(0 if good else 1)
 
 
