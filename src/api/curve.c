@@ -31,16 +31,22 @@ static size_t wrong_of(const struct ny_curve *curve, double error)
     return wrong;
 }
 
-/* Returns the slope between two attempts; of one alone it is a guess. */
+/* Returns the slope between attempt i and the next one. Behind the last one the curve falls faster
+ * than before, as eigenvalues of a smooth kernel do; what check rows make of a short step before
+ * counts less than a guess. */
 static double slope_of(const struct ny_curve *curve, size_t i)
 {
-    const double guess = 1.5, least = 0.25, most = 4;
+    const double guess = 1.5, of_guess = 0.2, bend = 1.5, least = 0.25, most = 4;
+    bool behind = i + 1 >= curve->count;
     const struct ny_attempt *a, *b;
+    double fall, step, slope;
 
     if (curve->count < 2) return guess;
-    if (i + 1 >= curve->count) i = curve->count - 2;
+    if (behind) i = curve->count - 2;
     a = &curve->at[i], b = a + 1;
-    return fmin(fmax(log(a->error / b->error) / log(b->m / a->m), least), most);
+    fall = log(a->error / b->error), step = log(b->m / a->m);
+    slope = behind ? bend * (fall + of_guess * guess) / (step + of_guess) : fall / step;
+    return fmin(fmax(slope, least), most);
 }
 
 /* Returns where the curve has this error. */
@@ -67,8 +73,8 @@ size_t ny_curve_foretold(const struct ny_curve *curve, double error)
 
 size_t ny_curve_next(const struct ny_curve *curve, double error)
 {
-    /* Beyond two attempts the slope is known well, beyond one hardly. */
-    const double least = 1.1, most = curve->count > 1 ? 3 : 2, near = 1.05, enough = 1.25;
+    const double least = curve->count > 2 ? 1.2 : 1.1, most = curve->count > 1 ? 3 : 8;
+    const double near = 1.1, enough = 1.25;
     size_t wrong = wrong_of(curve, error);
     double m = at_error(curve, aim * error), before;
 

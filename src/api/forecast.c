@@ -14,7 +14,7 @@
 /* Rows of a sample, and at least so many of them for each landmark: with fewer, the landmarks
  * themselves, whose rows are exact, would count too much. */
 enum { SAMPLE_ROWS = 16384, ROWS_OF_LANDMARK = 4 };
-static const size_t first_landmarks = 100, check_rows = 256;
+static const size_t first_landmarks = 48, check_rows = 256;
 
 void ny_accuracy_take(struct ny_fit_settings *fit, const struct ny_options *options)
 {

@@ -105,9 +105,9 @@ landmarks() {
     ny plan --shape 1e6,20 --accuracy 1%
     exits 2
     ny -2 fit s b --accuracy 1% --check-rows 0
-    table 120 6 | nystream import few - --format csv -q # too few to foretell anything
+    table 40 6 | nystream import few - --format csv -q # too few to foretell anything
     ny -0 plan few --accuracy 1% --components 3 --json
-    [ "$(field "$output" landmarks)" = 100 ]
+    [ "$(field "$output" landmarks)" = 40 ]
     ny -8 plan s "${options[@]}" --memory 20M
 }
 
@@ -142,7 +142,7 @@ landmarks() {
         table 17408 6 $shard | nystream import big --shard $shard/2 - --format csv -q
     done
     ny -0 fit big a --accuracy 0.5% --components 5 --gamma 2
-    says "100 landmarks: components are right to"
+    says "48 landmarks: components are right to"
     ny -0 export big a --part errors -o errors.csv -q
     awk -F, '!($1 > 0 && $1 <= 0.005) {bad = 1} END {exit !(NR == 5 && !bad)}' errors.csv
     ny -2 plan big --accuracy 1%
