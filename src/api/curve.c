@@ -3,8 +3,9 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Check rows measure an error to some percent, so that one aims lower. */
-static const double aim = 0.93;
+/* Check rows measure an error to some percent, and the largest of all components counts, so that
+ * one aims lower: from a sample more so, since those of the fit are fewer. */
+static const double aim = 0.93, aim_of_sample = 0.85;
 
 void ny_curve_add(struct ny_curve *curve, double m, double error)
 {
@@ -68,7 +69,7 @@ size_t ny_curve_foretold(const struct ny_curve *curve, double error)
 {
     size_t wrong = wrong_of(curve, error);
 
-    return wrong ? rounded(at_error(curve, aim * error)) : (size_t)curve->at[0].m;
+    return wrong ? rounded(at_error(curve, aim_of_sample * error)) : (size_t)curve->at[0].m;
 }
 
 size_t ny_curve_next(const struct ny_curve *curve, double error)

@@ -1,3 +1,4 @@
+/* A forecast by fits of a sample in memory (api/forecast.h). */
 #include "api/forecast.h"
 
 #include <math.h>
@@ -100,8 +101,17 @@ done:
     return err;
 }
 
-/* Makes attempts at the sample. The rows of landmarks are exact, which are a smaller part of all
- * rows; the errors of components are roots of sums over the others. */
+static bool is_known(const struct ny_curve *curve, size_t m)
+{
+    bool known = false;
+
+    for (size_t i = 0; i < curve->count; i++)
+        known = known || curve->at[i].m == (double)m;
+    return known;
+}
+
+/* Makes attempts at the sample, as a fit would. The rows of landmarks are exact, which are a
+ * smaller part of all rows; the errors of components are roots of sums over the others. */
 static int try_sample(struct ny_store *sample, const struct ny_options *options,
                       const struct ny_fit_settings *fit, double n, struct ny_curve *curve)
 {
@@ -111,7 +121,7 @@ static int try_sample(struct ny_store *sample, const struct ny_options *options,
 
     if (err) return err;
     most = (size_t)points.n / ((double)points.n < n ? ROWS_OF_LANDMARK : 2);
-    while (!err && m <= most) {
+    while (!err && m <= most && !is_known(curve, m)) {
         double error, others;
 
         err = attempt(sample, options, fit, m, &error);
@@ -119,7 +129,6 @@ static int try_sample(struct ny_store *sample, const struct ny_options *options,
         others = (1 - (double)m / n) / (1 - (double)m / (double)points.n);
         error *= fit->of_trace ? others : sqrt(others);
         ny_curve_add(curve, (double)m, error);
-        if (error <= fit->accuracy) break;
         m = ny_curve_next(curve, fit->accuracy);
     }
     return err;
