@@ -1,4 +1,5 @@
-"""Fits of arrays of Dask: sums of chunks, merged in a tree, are one fit; rows placed by chunks."""
+"""Fits of arrays of Dask: chunks are added to a sum on each worker, and placed one by one."""
+import os
 import subprocess
 import sys
 import tracemalloc
@@ -61,8 +62,34 @@ def test_the_number_of_workers_does_not_change_bytes(rows, landmarks):
     images = set()
     for workers in (1, 3):
         with dask.config.set(scheduler="threads", num_workers=workers):
-            images.add(nystream.dask.fit(X, landmarks, **SHARED).to_bytes())
+            images.add(nystream.dask.fit(X, landmarks, sums=3, **SHARED).to_bytes())
     assert len(images) == 1
+
+
+def a_chunk(rows, marker):
+    """Give rows; where there is no marker yet, its worker ends."""
+    if marker is not None and not os.path.exists(marker):
+        open(marker, "x").close()
+        os._exit(1)
+    return rows
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # tornado warns distributed
+def test_a_worker_that_ends_changes_no_byte(rows, landmarks, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    chunks = [da.from_delayed(dask.delayed(a_chunk)(part, str(tmp_path / "m") if k == 5 else None),
+                              part.shape, part.dtype)
+              for k, part in enumerate(np.array_split(rows, 8))]
+    X = da.concatenate(chunks)
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None,
+                                  local_directory=tmp_path) as cluster:
+        with distributed.Client(cluster):
+            model = nystream.dask.fit(X, landmarks, **SHARED)
+            assert (tmp_path / "m").exists()
+            places = nystream.dask.transform(model, X).compute()
+    with dask.config.set(scheduler="threads"):
+        assert model.to_bytes() == nystream.dask.fit(X, landmarks, sums=2, **SHARED).to_bytes()
+    assert np.array_equal(places, model.transform(rows))
 
 
 @pytest.mark.quick

@@ -1,4 +1,4 @@
-"""Fits of arrays of Dask: each chunk is summed up where it is, and the sums are merged in a tree.
+"""Fits of arrays of Dask: each worker adds its chunks to one sum, and the sums are merged in pairs.
 
     model = nystream.dask.fit(X, landmarks, gamma=0.1, components=10)
     Y = nystream.dask.transform(model, X)             # an array of Dask again
@@ -7,9 +7,11 @@ Landmarks and gamma are chosen beforehand, such as by `Store.select` of a sample
 """
 from __future__ import annotations
 
-from typing import Any, List, Optional, Union
+import os
+from typing import Any, List, Optional, Tuple, Union
 
 import numpy as np
+from dask.sizeof import sizeof
 
 from nystream._batch import check_shape
 from nystream._columns import Columns
@@ -19,11 +21,16 @@ from nystream._sources import beside
 from nystream.model import Model
 from nystream.sums import Sums
 
-MERGED = 8  # sums that a task merges
+
+@sizeof.register(Sums)  # type: ignore[misc]
+def _bytes_of(sums: Sums) -> int:
+    """Return the bytes of sums, which Dask would take for a small object and send around."""
+    return 8 * int(sums.report.get("landmarks", 0)) ** 2
 
 
 def fit(X: Any, landmarks: Any, *, gamma: Optional[float] = None, dtype: Any = None,
-        memory: Union[None, int, str] = None, threads: int = 1, **options: Any) -> Model:
+        memory: Union[None, int, str] = None, threads: Optional[int] = None,
+        sums: Optional[int] = None, **options: Any) -> Model:
     """Fit the rows of an array or a frame of Dask, which are never in one place.
 
     Parameters
@@ -35,9 +42,12 @@ def fit(X: Any, landmarks: Any, *, gamma: Optional[float] = None, dtype: Any = N
         The points that all chunks share, the width of the kernel, and the type of rows: see
         nystream.Sums.
     memory, threads : int or str and int, optional
-        The budget of a task, as nystream.open() has it, and its threads. Dask runs a task for each
-        CPU of a machine, by default. The last task, which solves the sums, takes all threads of its
-        machine.
+        The budget of a task, as nystream.open() has it, and its threads: those of a worker, by
+        default. The last task, which solves the sums, takes all threads of its machine.
+    sums : int, optional
+        Number of sums, each of 8 m² bytes for m landmarks, to which chunks are added one after
+        another: by default one for each worker. With the same number the model has the same bytes,
+        on whatever workers.
     **options
         Options of Store.fit: map, kernel, components, approx, precision, …
 
@@ -48,16 +58,20 @@ def fit(X: Any, landmarks: Any, *, gamma: Optional[float] = None, dtype: Any = N
     """
     from dask.delayed import delayed
 
-    sums = Sums(landmarks, gamma=gamma, dtype=dtype, memory=memory, threads=threads, **options)
-    X = sums._columns.select(X)
-    if sums._columns.names is None:
-        sums._columns = Columns(column_names(X), "X")
-    empty = delayed(sums)
-    parts = [delayed(_sum_up)(empty, block, number) for number, block in enumerate(_blocks(X))]
-    while len(parts) > 1:
-        parts = [delayed(_merge)(parts[at:at + MERGED]) for at in range(0, len(parts), MERGED)]
-    if not parts:
+    workers, cpus = _workers()
+    empty = Sums(landmarks, gamma=gamma, dtype=dtype, memory=memory, threads=threads or cpus,
+                 **options)
+    X = empty._columns.select(X)
+    if empty._columns.names is None:
+        empty._columns = Columns(column_names(X), "X")
+    blocks = list(enumerate(_blocks(X)))
+    if not blocks:
         raise ValueError("X has no rows")
+    count = min(sums or workers, len(blocks))
+    parts = [_chain(delayed(empty), blocks[k * len(blocks) // count:(k + 1) * len(blocks) // count])
+             for k in range(count)]
+    while len(parts) > 1:
+        parts = [delayed(_merge)(*parts[at:at + 2]) for at in range(0, len(parts), 2)]
     model: Model = delayed(_solve)(parts[0], memory).compute()
     return model
 
@@ -99,20 +113,40 @@ def _blocks(X: Any) -> List[Any]:
             for row in _as_array(X).to_delayed().tolist()]
 
 
-def _sum_up(empty: Sums, rows: Any, number: int) -> Sums:
-    """Sum up a chunk, the rows of which may be those of another.
+def _workers() -> Tuple[int, int]:
+    """Return the number of workers, and the most CPUs of one; without a cluster it has all."""
+    try:
+        from distributed import default_client
 
-    The sums that are given belong to other tasks, too.
-    """
-    return empty.copy().add(rows, part=f"chunk {number} of X")
+        threads = list(default_client().nthreads().values())
+    except (ImportError, ValueError):
+        threads = []
+    return max(len(threads), 1), max(threads, default=len(os.sched_getaffinity(0)))
 
 
-def _merge(parts: List[Sums]) -> Sums:
-    """Merge sums into a copy of the first: Dask may keep those that are given."""
-    merged = parts[0].copy()
-    for part in parts[1:]:
-        merged.merge(part)
-    return merged
+def _chain(empty: Any, blocks: List[Tuple[int, Any]]) -> Any:
+    """Add chunks to one sum, a task each, which runs where the sum is."""
+    from dask.delayed import delayed
+
+    sums = delayed(_begin)(empty)
+    for number, block in blocks:
+        sums = delayed(_add)(sums, block, number)
+    return sums
+
+
+def _begin(empty: Sums) -> Sums:
+    """Return sums of a chain's own, in the place of those that other tasks have, too."""
+    return empty.copy()
+
+
+def _add(sums: Sums, rows: Any, number: int) -> Sums:
+    """Add a chunk to sums that no other task has."""
+    return sums.add(rows, part=f"chunk {number} of X")
+
+
+def _merge(sums: Sums, other: Optional[Sums] = None) -> Sums:
+    """Merge sums, which no other task has, into the first."""
+    return sums if other is None else sums.merge(other)
 
 
 def _solve(sums: Sums, memory: Union[None, int, str]) -> Model:
