@@ -111,7 +111,7 @@ static int draw(struct ny_checks *checks, struct ny_fit *fit, struct ny_projecto
             S[s] = (double)checks->rows[s];
     } else {
         err = ny_peers_share_of(peers, (unsigned)first, S, 2 * checks->R * sizeof(*S));
-        for (size_t s = 0; s < checks->R; s++)
+        for (size_t s = 0; s < checks->R && !err; s++)
             checks->rows[s] = (uint64_t)S[s];
     }
     return err;
