@@ -50,6 +50,32 @@ def test_chunks_are_one_fit(rows, landmarks, whole, chunks):
     assert np.allclose(model.solution.eigenvalues, whole.eigenvalues, rtol=1e-6)
 
 
+@pytest.mark.quick
+def test_a_sample_chooses_landmarks_and_width(rows, store):
+    exact = store.fit("exact", approx="exact", components=3)
+    sparse = scipy.sparse.csr_matrix(rows)
+    blocks = [dask.delayed(sparse[at:at + 500]) for at in range(0, 2000, 500)]
+    sparse = da.concatenate([da.from_delayed(block, (500, 6), "f4", meta=np.empty((0, 0)))
+                             for block in blocks])
+    for X in (da.from_array(rows, chunks=((1, 999, 1000), 4)), sparse):
+        with dask.config.set(scheduler="threads"):
+            model = nystream.dask.fit(X, accuracy="2%", components=3)
+            few = nystream.dask.fit(X, 20, components=3, gamma=0.05)
+        assert np.isclose(model.report["gamma"], exact.report.gamma, rtol=0.1)
+        assert np.allclose(model.solution.eigenvalues, exact.eigenvalues, rtol=0.05)
+        assert model.solution.n == 2000 and few.solution.landmarks == 20
+        assert few.report["gamma"] == 0.05
+
+
+def test_a_sample_has_as_many_of_a_hundred_of_each_chunk(monkeypatch):
+    monkeypatch.setattr(nystream.dask, "SAMPLE_ROWS", 300)
+    X = da.arange(3000, chunks=((2000, 0, 900, 100),))[:, None]
+    sample = np.concatenate(list(nystream.dask._sample(X)))[:, 0]
+    assert len(np.unique(sample)) == len(sample) and 290 <= len(sample) <= 303
+    parts = np.histogram(sample, [0, 2000, 2900, 3000])[0] / len(sample)
+    assert np.allclose(parts, [2 / 3, 0.3, 1 / 30], atol=0.01)
+
+
 def test_processes(rows, landmarks, whole):
     X = da.from_array(rows, chunks=(700, 6))
     with dask.config.set(scheduler="processes", num_workers=2):
@@ -130,6 +156,8 @@ def test_what_is_refused(rows, landmarks):
     X = da.from_array(rows, chunks=(500, 6))
     with pytest.raises(nystream.UsageError, match="gamma= as a number"):
         nystream.dask.fit(X, landmarks)
+    with pytest.raises(ValueError, match="accuracy= chooses landmarks"):
+        nystream.dask.fit(X, landmarks, accuracy="1%", **SHARED)
     with pytest.raises(nystream.UsageError, match="kernel="):
         nystream.dask.fit(X, landmarks, kernel="rfb")
     with pytest.raises(nystream.DataError, match="chunk [0-3] of X.*NaN"):

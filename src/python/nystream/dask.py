@@ -1,14 +1,12 @@
 """Fits of arrays of Dask: each worker adds its chunks to one sum, and the sums are merged in pairs.
 
-    model = nystream.dask.fit(X, landmarks, gamma=0.1, components=10)
+    model = nystream.dask.fit(X, components=10, accuracy="1%")
     Y = nystream.dask.transform(model, X)             # an array of Dask again
-
-Landmarks and gamma are chosen beforehand, such as by `Store.select` of a sample of the rows.
 """
 from __future__ import annotations
 
 import os
-from typing import Any, List, Optional, Tuple, Union
+from typing import Any, Iterator, List, Optional, Tuple, Union
 
 import numpy as np
 from dask.sizeof import sizeof
@@ -17,9 +15,12 @@ from nystream._batch import check_shape
 from nystream._columns import Columns
 from nystream._context import Context
 from nystream._data import column_names
+from nystream._embed import held_rows
 from nystream._sources import beside
 from nystream.model import Model
 from nystream.sums import Sums
+
+SAMPLE_ROWS = 16384  # a fit of these tells how many landmarks one of more rows takes
 
 
 @sizeof.register(Sums)  # type: ignore[misc]
@@ -28,7 +29,8 @@ def _bytes_of(sums: Sums) -> int:
     return 8 * int(sums.report.get("landmarks", 0)) ** 2
 
 
-def fit(X: Any, landmarks: Any, *, gamma: Optional[float] = None, dtype: Any = None,
+def fit(X: Any, landmarks: Any = None, *, gamma: Optional[float] = None,
+        accuracy: Union[None, float, str] = None, dtype: Any = None,
         memory: Union[None, int, str] = None, threads: Optional[int] = None,
         sums: Optional[int] = None, **options: Any) -> Model:
     """Fit the rows of an array or a frame of Dask, which are never in one place.
@@ -38,9 +40,15 @@ def fit(X: Any, landmarks: Any, *, gamma: Optional[float] = None, dtype: Any = N
     X : array or frame of Dask, of shape (rows, columns)
         Chunks of rows are tasks. Those of columns are joined; they may be sparse matrices of scipy.
         Columns of a frame are put in the order of those of a frame of landmarks.
-    landmarks, gamma, dtype
-        The points that all chunks share, the width of the kernel, and the type of rows: see
-        nystream.Sums.
+    landmarks : array of shape (m, columns), or int, optional
+        The points that all chunks share; or how many of them a fit of a sample of the rows chooses:
+        1,000 by default, or as many as the accuracy takes. The sample has 16,384 rows at random
+        from all chunks, which are computed once more for it.
+    gamma, accuracy : float, and float or str, optional
+        The width of the kernel, and the errors that components may have, for the fit of the sample:
+        see Store.fit. Landmarks that are given need a gamma, where the kernel has one.
+    dtype
+        The type of rows: see nystream.Sums.
     memory, threads : int or str and int, optional
         The budget of a task, as nystream.open() has it, and its threads: those of a worker, by
         default. The last task, which solves the sums, takes all threads of its machine.
@@ -59,6 +67,13 @@ def fit(X: Any, landmarks: Any, *, gamma: Optional[float] = None, dtype: Any = N
     from dask.delayed import delayed
 
     workers, cpus = _workers()
+    if landmarks is None or isinstance(landmarks, int):
+        with held_rows(_sample(X), Context(memory), None) as store:
+            chosen = store.fit("sample", landmarks=landmarks, gamma=gamma, accuracy=accuracy,
+                               **options)
+            landmarks, gamma = chosen.landmark_points, chosen.report.gamma
+    elif accuracy is not None:
+        raise ValueError("accuracy= chooses landmarks; leave it out, or those that are given")
     empty = Sums(landmarks, gamma=gamma, dtype=dtype, memory=memory, threads=threads or cpus,
                  **options)
     X = empty._columns.select(X)
@@ -111,6 +126,26 @@ def _blocks(X: Any) -> List[Any]:
 
     return [row[0] if len(row) == 1 else delayed(beside)(list(row))
             for row in _as_array(X).to_delayed().tolist()]
+
+
+def _draw(rows: Any, most: int, number: int) -> Tuple[int, Any]:
+    """Return how many rows a chunk has, and at most so many of them in a random order."""
+    n = rows.shape[0]
+    return n, rows[np.random.default_rng(number).permutation(n)[:most]]
+
+
+def _sample(X: Any) -> Iterator[Any]:
+    """Give rows at random, as many of a hundred from each chunk, in batches."""
+    from dask.base import compute
+    from dask.delayed import delayed
+
+    blocks = _blocks(X)
+    most = -(-4 * SAMPLE_ROWS // max(1, len(blocks)))
+    drawn = [(n, rows) for n, rows in compute(*[delayed(_draw)(block, most, number)
+                                                for number, block in enumerate(blocks)]) if n]
+    share = min([rows.shape[0] / n for n, rows in drawn] +
+                [SAMPLE_ROWS / max(1, sum(n for n, _ in drawn))])
+    return (rows[:int(np.ceil(share * n))] for n, rows in drawn)
 
 
 def _workers() -> Tuple[int, int]:
