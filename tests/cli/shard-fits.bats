@@ -443,18 +443,22 @@ knows() {
     takes_along before behind $options
 }
 
-# caught NAME OPTIONS…: in caught, the shards as a kill in the midst of pass 2 has left them.
+# caught NAME OPTIONS…: in caught, the shards as a kill in the midst of pass 2 has left them; a job
+# that is killed before goes on.
 caught() {
-    local wait=0 pid
-    until [ "$(field "$(nystream info caught "$1" --json 2>err)" stage)" = project ]; do
-        rm -rf caught
-        cp -r big caught
+    local wait=0 pid stage=done
+    until [ "$stage" = project ]; do
+        if [ "$stage" = done ]; then
+            rm -rf caught
+            cp -r big caught
+        fi
         nystream fit caught "$@" -q 2>err &
         pid=$!
         wait=$(((wait + 7) % 400))
         sleep "0.$(printf %03d $wait)"
         kill -TERM $pid 2>/dev/null || true
-        wait $pid 2>/dev/null || true
+        wait $pid 2>/dev/null && stage=done ||
+            stage=$(field "$(nystream info caught "$1" --json 2>err)" stage)
     done
 }
 

@@ -60,7 +60,7 @@ def test_a_sample_chooses_landmarks_and_width(rows, store):
     for X in (da.from_array(rows, chunks=((1, 999, 1000), 4)), sparse):
         with dask.config.set(scheduler="threads"):
             model = nystream.dask.fit(X, accuracy="2%", components=3)
-            few = nystream.dask.fit(X, 20, components=3, gamma=0.05)
+            few = nystream.dask.fit(X, np.int64(20), components=3, gamma=0.05)
         assert np.isclose(model.report["gamma"], exact.report.gamma, rtol=0.1)
         assert np.allclose(model.solution.eigenvalues, exact.eigenvalues, rtol=0.05)
         assert model.solution.n == 2000 and few.solution.landmarks == 20
@@ -68,12 +68,15 @@ def test_a_sample_chooses_landmarks_and_width(rows, store):
 
 
 def test_a_sample_has_as_many_of_a_hundred_of_each_chunk(monkeypatch):
+    pandas, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
     monkeypatch.setattr(nystream.dask, "SAMPLE_ROWS", 300)
-    X = da.arange(3000, chunks=((2000, 0, 900, 100),))[:, None]
-    sample = np.concatenate(list(nystream.dask._sample(X)))[:, 0]
-    assert len(np.unique(sample)) == len(sample) and 290 <= len(sample) <= 303
-    parts = np.histogram(sample, [0, 2000, 2900, 3000])[0] / len(sample)
-    assert np.allclose(parts, [2 / 3, 0.3, 1 / 30], atol=0.01)
+    frame = pandas.DataFrame({"x": np.arange(3000.0)})
+    for X in (da.arange(3000, chunks=((2000, 0, 900, 100),))[:, None],
+              dd.from_pandas(frame, npartitions=40)):  # a frame does not know its lengths
+        sample = np.concatenate(nystream.dask._sample(X))[:, 0]
+        assert len(np.unique(sample)) == len(sample) and 270 <= len(sample) <= 330
+        parts = np.histogram(sample, [0, 2000, 2900, 3000])[0] / len(sample)
+        assert np.allclose(parts, [2 / 3, 0.3, 1 / 30], atol=0.03)
 
 
 def test_processes(rows, landmarks, whole):

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Iterator, List, Optional, Tuple, Union
+from typing import Any, List, Optional, Tuple, Union
 
 import numpy as np
 from dask.sizeof import sizeof
@@ -42,8 +42,8 @@ def fit(X: Any, landmarks: Any = None, *, gamma: Optional[float] = None,
         Columns of a frame are put in the order of those of a frame of landmarks.
     landmarks : array of shape (m, columns), or int, optional
         The points that all chunks share; or how many of them a fit of a sample of the rows chooses:
-        1,000 by default, or as many as the accuracy takes. The sample has 16,384 rows at random
-        from all chunks, which are computed once more for it.
+        1,000 by default, or as many as the accuracy takes. The sample has about 16,384 rows at
+        random from all chunks, which are computed once more for it, and come to the caller.
     gamma, accuracy : float, and float or str, optional
         The width of the kernel, and the errors that components may have, for the fit of the sample:
         see Store.fit. Landmarks that are given need a gamma, where the kernel has one.
@@ -67,8 +67,8 @@ def fit(X: Any, landmarks: Any = None, *, gamma: Optional[float] = None,
     from dask.delayed import delayed
 
     workers, cpus = _workers()
-    if landmarks is None or isinstance(landmarks, int):
-        with held_rows(_sample(X), Context(memory), None) as store:
+    if landmarks is None or isinstance(landmarks, (int, np.integer)):
+        with held_rows(iter(_sample(X)), Context(memory), None) as store:
             chosen = store.fit("sample", landmarks=landmarks, gamma=gamma, accuracy=accuracy,
                                **options)
             landmarks, gamma = chosen.landmark_points, chosen.report.gamma
@@ -128,24 +128,23 @@ def _blocks(X: Any) -> List[Any]:
             for row in _as_array(X).to_delayed().tolist()]
 
 
-def _draw(rows: Any, most: int, number: int) -> Tuple[int, Any]:
-    """Return how many rows a chunk has, and at most so many of them in a random order."""
-    n = rows.shape[0]
-    return n, rows[np.random.default_rng(number).permutation(n)[:most]]
+def _draw(rows: Any, share: float, number: int) -> Any:
+    """Return a share of the rows of a chunk at random, rounded up or down as chance has it."""
+    random, n = np.random.default_rng(number), rows.shape[0]
+    return rows[random.permutation(n)[:int(share * n + random.random())]]
 
 
-def _sample(X: Any) -> Iterator[Any]:
-    """Give rows at random, as many of a hundred from each chunk, in batches."""
+def _sample(X: Any) -> List[Any]:
+    """Return rows at random from all chunks, in proportion to their rows."""
     from dask.base import compute
     from dask.delayed import delayed
 
-    blocks = _blocks(X)
-    most = -(-4 * SAMPLE_ROWS // max(1, len(blocks)))
-    drawn = [(n, rows) for n, rows in compute(*[delayed(_draw)(block, most, number)
-                                                for number, block in enumerate(blocks)]) if n]
-    share = min([rows.shape[0] / n for n, rows in drawn] +
-                [SAMPLE_ROWS / max(1, sum(n for n, _ in drawn))])
-    return (rows[:int(np.ceil(share * n))] for n, rows in drawn)
+    blocks, lengths = _blocks(X), _as_array(X).chunks[0]
+    if any(np.isnan(lengths)):
+        lengths = compute(*[delayed(np.shape)(block)[0] for block in blocks])
+    share = min(1, SAMPLE_ROWS / max(1, sum(lengths)))
+    return [rows for rows in compute(*[delayed(_draw)(block, share, number)
+                                       for number, block in enumerate(blocks)]) if rows.shape[0]]
 
 
 def _workers() -> Tuple[int, int]:
