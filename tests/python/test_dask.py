@@ -60,7 +60,9 @@ def test_a_sample_chooses_landmarks_and_width(rows, store):
     for X in (da.from_array(rows, chunks=((1, 999, 1000), 4)), sparse):
         with dask.config.set(scheduler="threads"):
             model = nystream.dask.fit(X, accuracy="2%", components=3)
-            few = nystream.dask.fit(X, np.int64(20), components=3, gamma=0.05)
+            few = nystream.dask.fit(X, np.int64(20), components=3, gamma=0.05, select="uniform")
+            wide = nystream.dask.fit(X, scipy.sparse.csr_matrix(rows[::50]), components=3)
+        assert np.isclose(wide.report["gamma"], model.report["gamma"], rtol=0.05)
         assert np.isclose(model.report["gamma"], exact.report.gamma, rtol=0.1)
         assert np.allclose(model.solution.eigenvalues, exact.eigenvalues, rtol=0.05)
         assert model.solution.n == 2000 and few.solution.landmarks == 20
@@ -73,7 +75,7 @@ def test_a_sample_has_as_many_of_a_hundred_of_each_chunk(monkeypatch):
     frame = pandas.DataFrame({"x": np.arange(3000.0)})
     for X in (da.arange(3000, chunks=((2000, 0, 900, 100),))[:, None],
               dd.from_pandas(frame, npartitions=40)):  # a frame does not know its lengths
-        sample = np.concatenate(nystream.dask._sample(X))[:, 0]
+        sample = np.concatenate(nystream.dask._Fit(X, {}, None).sample[0])[:, 0]
         assert len(np.unique(sample)) == len(sample) and 270 <= len(sample) <= 330
         parts = np.histogram(sample, [0, 2000, 2900, 3000])[0] / len(sample)
         assert np.allclose(parts, [2 / 3, 0.3, 1 / 30], atol=0.03)
@@ -157,8 +159,8 @@ def test_chunks_may_be_equal(rows, landmarks):
 @pytest.mark.quick
 def test_what_is_refused(rows, landmarks):
     X = da.from_array(rows, chunks=(500, 6))
-    with pytest.raises(nystream.UsageError, match="gamma= as a number"):
-        nystream.dask.fit(X, landmarks)
+    with pytest.raises(nystream.UsageError, match='approx="randomized"'):
+        nystream.dask.fit(da.where(X > 8, np.nan, X), approx="randomized")  # looks at no row
     with pytest.raises(ValueError, match="accuracy= chooses landmarks"):
         nystream.dask.fit(X, landmarks, accuracy="1%", **SHARED)
     with pytest.raises(nystream.UsageError, match="kernel="):

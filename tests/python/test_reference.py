@@ -72,9 +72,9 @@ def test_python(pages):
 
     public = [name for name in nystream.__all__ if name != "tl"]
     for module in nystream.tl, nystream.dask:
-        public += [f"{module.__name__[9:]}.{name}" for name, value in vars(module).items()
-                   if not name.startswith("_") and callable(value)
-                   and getattr(value, "__module__", "") == module.__name__]
+        public += [f"{module.__name__[9:]}.{name}" for name in dir(module)
+                   if not name.startswith("_") and callable(getattr(module, name))
+                   and getattr(getattr(module, name), "__module__", "") == module.__name__]
     text = "".join(pages[name] for name in pages if name.startswith("python"))
     found = re.findall(r"^(?:\.\. auto(?:class|function)::|```\{py:data\}) nystream\.(\S+)$", text,
                        flags=re.MULTILINE)

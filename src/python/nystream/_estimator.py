@@ -260,11 +260,10 @@ class StoreEstimator(RowsEstimator):
                 result, self._rows = store._fit_into(name, rows_to == MEMORY, **options)
             else:
                 result = self._make(store, options)
-        self.report_ = result.report
         self._prepared = store._prepares if self._held is None else None
+        self._keep(result)
         if options.get("connect"):
             self._warn_joined()
-        self._keep(result)
         return result
 
     def _warn_lowered(self, options: Dict[str, Any]) -> None:
@@ -363,6 +362,7 @@ class StoreEstimator(RowsEstimator):
 
     def _keep(self, result: Result) -> None:
         """Keep what the attributes and transform() need of the result."""
+        self.report_ = result.report
         self._n_features_out = int(self.report_["components"])
         self.eigenvalues_ = result.eigenvalues
         self.component_errors_ = component_errors(self.report_)

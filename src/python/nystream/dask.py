@@ -2,25 +2,52 @@
 
     model = nystream.dask.fit(X, components=10, accuracy="1%")
     Y = nystream.dask.transform(model, X)             # an array of Dask again
+
+KernelPCA, PCA, TruncatedSVD, Nystroem and SpectralClustering are the estimators of these names for
+such rows: fit(X) computes the model, and transform(X) is lazy. Their parameters are those of
+nystream.KernelPCA and so on, but for store, name and verbose. The width of the kernel and landmarks
+are chosen on a sample, as fit() does; landmarks that are given are points. memory and n_jobs are
+budget and threads of a task. Attributes are the same, too, and `model_`, a nystream.Model; of the
+sample are `component_errors_`, which are None where nothing was to choose.
 """
 from __future__ import annotations
 
+import importlib
 import os
-from typing import Any, List, Optional, Tuple, Union
+from functools import cached_property
+from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 
 import numpy as np
+from dask.base import compute
+from dask.delayed import delayed
 from dask.sizeof import sizeof
 
 from nystream._batch import check_shape
-from nystream._columns import Columns
+from nystream._columns import Columns, columns_of
 from nystream._context import Context
 from nystream._data import column_names
 from nystream._embed import held_rows
-from nystream._sources import beside
+from nystream._lib import OPTIONS
+from nystream._sources import beside, is_path
 from nystream.model import Model
+from nystream.store import Result
 from nystream.sums import Sums
 
 SAMPLE_ROWS = 16384  # a fit of these tells how many landmarks one of more rows takes
+SAMPLE_SHARE = 4  # rows of a sample for each landmark, where many are wanted
+OF_CHOICE = ("landmarks", "accuracy", "select")  # options that a sample has followed
+ESTIMATORS = ("KernelPCA", "Nystroem", "PCA", "SpectralClustering", "TruncatedSVD")
+
+
+def __getattr__(name: str) -> Any:
+    """Import the estimators, which need scikit-learn, when one is first named."""
+    if name not in ESTIMATORS:
+        raise AttributeError(f"module 'nystream.dask' has no attribute {name!r}")
+    return getattr(importlib.import_module("nystream._chunked"), name)
+
+
+def __dir__() -> List[str]:
+    return sorted({*globals(), *ESTIMATORS})
 
 
 @sizeof.register(Sums)  # type: ignore[misc]
@@ -45,8 +72,8 @@ def fit(X: Any, landmarks: Any = None, *, gamma: Optional[float] = None,
         1,000 by default, or as many as the accuracy takes. The sample has about 16,384 rows at
         random from all chunks, which are computed once more for it, and come to the caller.
     gamma, accuracy : float, and float or str, optional
-        The width of the kernel, and the errors that components may have, for the fit of the sample:
-        see Store.fit. Landmarks that are given need a gamma, where the kernel has one.
+        The width of the kernel, which the sample chooses, too, where none is given, and the errors
+        that components of its fit may have: see Store.fit.
     dtype
         The type of rows: see nystream.Sums.
     memory, threads : int or str and int, optional
@@ -57,37 +84,19 @@ def fit(X: Any, landmarks: Any = None, *, gamma: Optional[float] = None,
         another: by default one for each worker. With the same number the model has the same bytes,
         on whatever workers.
     **options
-        Options of Store.fit: map, kernel, components, approx, precision, …
+        Options of Store.fit: map, kernel, components, approx, precision, seed, …
 
     Returns
     -------
     Model
         Its `solution` is the report of the fit: eigenvalues, trace_error, … (see Sums.solve).
     """
-    from dask.delayed import delayed
-
-    workers, cpus = _workers()
-    if landmarks is None or isinstance(landmarks, (int, np.integer)):
-        with held_rows(iter(_sample(X)), Context(memory), None) as store:
-            chosen = store.fit("sample", landmarks=landmarks, gamma=gamma, accuracy=accuracy,
-                               **options)
-            landmarks, gamma = chosen.landmark_points, chosen.report.gamma
-    elif accuracy is not None:
+    is_number = landmarks is None or isinstance(landmarks, (int, np.integer))
+    if accuracy is not None and not is_number:
         raise ValueError("accuracy= chooses landmarks; leave it out, or those that are given")
-    empty = Sums(landmarks, gamma=gamma, dtype=dtype, memory=memory, threads=threads or cpus,
-                 **options)
-    X = empty._columns.select(X)
-    if empty._columns.names is None:
-        empty._columns = Columns(column_names(X), "X")
-    blocks = list(enumerate(_blocks(X)))
-    if not blocks:
-        raise ValueError("X has no rows")
-    count = min(sums or workers, len(blocks))
-    parts = [_chain(delayed(empty), blocks[k * len(blocks) // count:(k + 1) * len(blocks) // count])
-             for k in range(count)]
-    while len(parts) > 1:
-        parts = [delayed(_merge)(*parts[at:at + 2]) for at in range(0, len(parts), 2)]
-    model: Model = delayed(_solve)(parts[0], memory).compute()
+    chosen = {"landmarks" if is_number else "landmarks_points": landmarks, "gamma": gamma}
+    fitted = _Fit(X, {**options, **chosen, "accuracy": accuracy}, memory)
+    model: Model = fitted.task(dtype, threads, sums).compute()
     return model
 
 
@@ -98,8 +107,6 @@ def transform(model: Model, X: Any) -> Any:
     -------
     array of Dask of shape (rows, components), in the chunks of rows of X
     """
-    from dask.delayed import delayed
-
     X = _as_array(Columns(model.column_names, "the model").select(X))
     if X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
@@ -107,6 +114,84 @@ def transform(model: Model, X: Any) -> Any:
     return X.map_blocks(_place, model=delayed(model, pure=True), dtype=dtype,
                         chunks=(X.chunks[0], (model.components,)),
                         meta=np.empty((0, 0), dtype))
+
+
+def _placed_frame(model: Model, X: Any, names: Any) -> Any:
+    """Place the rows of a frame of Dask, as a frame with its index and its divisions."""
+    X = Columns(model.column_names, "the model").select(X)
+    return X.map_partitions(_place_part, delayed(model, pure=True), names,
+                            meta=_place_part(X._meta, model, names))
+
+
+class _Fit:
+    """A fit of the rows of X by options of Store.fit, which a sample of them completes."""
+
+    def __init__(self, X: Any, options: Dict[str, Any], memory: Union[None, int, str]) -> None:
+        points = options.get("landmarks_points")
+        if points is not None and not is_path(points):
+            X = columns_of(points, "the table of landmarks").select(X)
+        self.X, self.options, self._memory = X, options, memory
+        self.chosen: Optional[Dict[str, Any]] = None  # the report of the sample, and landmarks
+
+    @cached_property
+    def sample(self) -> Tuple[List[Any], int]:
+        """Rows at random from all chunks, in proportion to their rows; and how many X has."""
+        blocks, lengths = _blocks(self.X), _as_array(self.X).chunks[0]
+        if any(np.isnan(lengths)):
+            lengths = compute(*[delayed(np.shape)(block)[0] for block in blocks])
+        rows, seed = sum(lengths), self.options.get("seed") or 0
+        wanted = max(SAMPLE_ROWS, SAMPLE_SHARE * (self.options.get("landmarks") or 0))
+        drawn = compute(*[delayed(_draw)(block, min(1, wanted / max(1, rows)), [seed, number])
+                          for number, block in enumerate(blocks)])
+        return [part for part in drawn if part.shape[0]], int(rows)
+
+    def _choose(self) -> None:
+        """Let a fit of the sample choose what is not given."""
+        options = self.options
+        has_width = options.get("kernel", "rbf") in OPTIONS["gamma"].kernels
+        is_given = options.get("gamma") is not None or not has_width
+        if options.get("map") == "pca" or is_given and options.get("landmarks_points") is not None:
+            return
+        self._sums(landmarks_points=np.zeros((1, self.X.shape[1])),
+                   gamma=options.get("gamma") or 1 if has_width else None)  # may refuse
+        self.chosen = self.of_sample(lambda result: {
+            **result.report, "landmarks_points": result.landmark_points})
+
+    def of_sample(self, take: Callable[[Result], Any]) -> Any:
+        """Return what `take` makes of the fit of the sample, which is gone then."""
+        with held_rows(iter(self.sample[0]), Context(self._memory),
+                       self.options.get("tmpdir")) as store:
+            return take(store.fit("sample", **self.options))
+
+    def _sums(self, **others: Any) -> Sums:
+        """Return sums without rows, by the options with others in the place of some."""
+        options: Dict[str, Any] = {**self.options, **others, "memory": self._memory}
+        return Sums(options.pop("landmarks_points", None),
+                    **{key: value for key, value in options.items() if key not in OF_CHOICE})
+
+    def column_sums(self) -> Any:
+        """Return the sums of the columns, float64, as a delayed object."""
+        return delayed(sum)([delayed(_sum_columns)(block) for block in _blocks(self.X)])
+
+    def task(self, dtype: Any = None, threads: Optional[int] = None,
+             sums: Optional[int] = None) -> Any:
+        """Return the model, as a delayed object: sums of all rows, solved."""
+        workers, cpus = _workers()  # which may be fewer behind the sample
+        self._choose()
+        chosen = self.chosen or self.options
+        found = {key: chosen.get(key) for key in ("gamma", "landmarks_points")}
+        empty = self._sums(dtype=dtype, threads=threads or cpus, **found)
+        if empty._columns.names is None:
+            empty._columns = Columns(column_names(self.X), "X")
+        blocks = list(enumerate(_blocks(self.X)))
+        if not blocks:
+            raise ValueError("X has no rows")
+        count = min(sums or workers, len(blocks))
+        cuts = [k * len(blocks) // count for k in range(count + 1)]
+        parts = [_chain(delayed(empty), blocks[first:end]) for first, end in zip(cuts, cuts[1:])]
+        while len(parts) > 1:
+            parts = [delayed(_merge)(*parts[at:at + 2]) for at in range(0, len(parts), 2)]
+        return delayed(_solve)(parts[0], self._memory)
 
 
 def _as_array(X: Any) -> Any:
@@ -122,29 +207,18 @@ def _as_array(X: Any) -> Any:
 
 def _blocks(X: Any) -> List[Any]:
     """Return the chunks of rows as delayed objects."""
-    from dask.delayed import delayed
-
     return [row[0] if len(row) == 1 else delayed(beside)(list(row))
             for row in _as_array(X).to_delayed().tolist()]
 
 
-def _draw(rows: Any, share: float, number: int) -> Any:
+def _draw(rows: Any, share: float, seed: List[int]) -> Any:
     """Return a share of the rows of a chunk at random, rounded up or down as chance has it."""
-    random, n = np.random.default_rng(number), rows.shape[0]
+    random, n = np.random.default_rng(seed), rows.shape[0]
     return rows[random.permutation(n)[:int(share * n + random.random())]]
 
 
-def _sample(X: Any) -> List[Any]:
-    """Return rows at random from all chunks, in proportion to their rows."""
-    from dask.base import compute
-    from dask.delayed import delayed
-
-    blocks, lengths = _blocks(X), _as_array(X).chunks[0]
-    if any(np.isnan(lengths)):
-        lengths = compute(*[delayed(np.shape)(block)[0] for block in blocks])
-    share = min(1, SAMPLE_ROWS / max(1, sum(lengths)))
-    return [rows for rows in compute(*[delayed(_draw)(block, share, number)
-                                       for number, block in enumerate(blocks)]) if rows.shape[0]]
+def _sum_columns(rows: Any) -> Any:
+    return np.asarray(rows.sum(axis=0, dtype=np.float64)).ravel()
 
 
 def _workers() -> Tuple[int, int]:
@@ -160,8 +234,6 @@ def _workers() -> Tuple[int, int]:
 
 def _chain(empty: Any, blocks: List[Tuple[int, Any]]) -> Any:
     """Add chunks to one sum, a task each, which runs where the sum is."""
-    from dask.delayed import delayed
-
     sums = delayed(_begin)(empty)
     for number, block in blocks:
         sums = delayed(_add)(sums, block, number)
@@ -192,3 +264,8 @@ def _place(rows: Any, model: Model) -> Any:
     """Place the rows of a chunk, in one thread, beside other tasks."""
     copy = Model._of_bytes(model.to_bytes(), Context(threads=1), None)
     return copy.transform(rows)
+
+
+def _place_part(part: Any, model: Model, names: Any) -> Any:
+    """Place the rows of a partition of a frame."""
+    return type(part)(_place(part, model), part.index, names)

@@ -494,7 +494,6 @@ class SpectralClustering(ClusterMixin, StoreEstimator):
         precision = self.report_["precision"]
         again = result.store.fit(result.name, restart=True, seed=self.seed_, precision=precision,
                                  **options)
-        self.report_, self._n_features_out = again.report, options["components"]
         self._keep(again)
         return again
 

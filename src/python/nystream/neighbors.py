@@ -77,8 +77,8 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
             return store.graph(self._name(), **options)
 
     def _keep(self, result: Result) -> None:
+        self.report_, self._placer = result.report, result
         self.n_samples_fit_ = self._n_features_out = int(self.report_["n"])
-        self._placer: Any = result
 
     def _fit(self, X: Any, rows_to: str = STORE) -> Result:
         if self.mode not in ("distance", "connectivity"):

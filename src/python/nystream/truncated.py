@@ -75,7 +75,11 @@ class TruncatedSVD(AxesEmbedder):
 
     def _keep(self, result: Result) -> None:
         super()._keep(result)
-        self.explained_variance_ = column_variances(result.embedding, self._n_features_out)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            self.explained_variance_ratio_ = self.explained_variance_ / self._variance
+        self._explain(column_variances(result.embedding, self._n_features_out), self._variance)
         del self._variance
+
+    def _explain(self, variances: Any, whole: float) -> None:
+        """Keep the variances of the components, and their shares of that of the rows."""
+        self.explained_variance_ = variances
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self.explained_variance_ratio_ = variances / whole
