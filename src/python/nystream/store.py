@@ -18,10 +18,9 @@ from nystream._batch import Batch, result_array
 from nystream._columns import Columns
 from nystream._context import Context, ProgressOption
 from nystream._errors import NystreamError, UsageError, renamed
-from nystream._graph import GraphParts
 from nystream._lib import lib
 from nystream._options import Options, features_of
-from nystream._pictures import PictureParts
+from nystream._parts import ResultParts
 from nystream._view import Part, View
 from nystream.report import Plan, Report, component_errors
 
@@ -350,7 +349,7 @@ def _array(name: str, text: str) -> Any:
     return property(lambda result: result.part(name)[:], doc=text)
 
 
-class Result(GraphParts, PictureParts):
+class Result(ResultParts):
     """A finished or unfinished result of a store: an embedding, landmarks, or a graph.
 
     Its parts are read when they are indexed: `result.embedding[:10]`. They are of the fit that
@@ -480,7 +479,7 @@ class Result(GraphParts, PictureParts):
 
     def resume(self) -> "Result":
         """Go on with what was stopped, with the options that it was begun with; return this."""
-        self.store._report(lib.ny_resume, self.name.encode())
+        self._report(lib.ny_resume)
         return self._look_again()
 
     def evaluate(self, **options: Any) -> Report:
@@ -500,7 +499,7 @@ class Result(GraphParts, PictureParts):
             `report["clustering"]`; all others are kept nowhere.
         """
         with Options(self.store._context, _lib.EVALUATE, options) as pointer:
-            report = self.store._report(lib.ny_evaluate, self.name.encode(), pointer)
+            report = self._report(lib.ny_evaluate, pointer)
         self._look_again()
         return report
 
@@ -533,11 +532,9 @@ class Result(GraphParts, PictureParts):
         return self.store._columns().batches(X)
 
     def _place(self, table: _lib.CTable, places: Any) -> None:
-        context = self.store._context
         room = _lib.CPlacesRoom(_lib.NUMBERS[places.dtype.name], places.ctypes.data,
                                 places.shape[1])
-        context.run(lib.ny_place_rows, context.pointer, self.store._path, self.name.encode(),
-                    C.byref(table), C.byref(room))
+        self._run(lib.ny_place_rows, C.byref(table), C.byref(room))
 
     def predict(self, X: Any) -> Any:
         """Find the clusters of new rows, of those that evaluate(clusters=K) has found.
@@ -552,9 +549,7 @@ class Result(GraphParts, PictureParts):
         -------
         array of shape (rows,), int64
         """
-        context, name = self.store._context, self.name.encode()
         rows = self._batches(X)
-        with context.once():
-            return _data.place(rows, 1, np.int64, lambda table, found: context.run(
-                lib.ny_clusters_of, context.pointer, self.store._path, name, C.byref(table),
-                found.ctypes.data))[:, 0]
+        with self.store._context.once():
+            return _data.place(rows, 1, np.int64, lambda table, found: self._run(
+                lib.ny_clusters_of, C.byref(table), found.ctypes.data))[:, 0]
