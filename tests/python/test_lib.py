@@ -81,8 +81,8 @@ def test_functions_have_the_arguments_of_the_header():
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     declared = {name: arguments for name, arguments in
                 re.findall(r"NY_API[^;(]*?\b(ny_\w+)\(([^;]*)\);", text)}
-    for name, arguments in [*_lib._CALLS.items(),
-                            *((name, rest[1:]) for name, rest in _lib._OTHERS.items())]:
+    for name, arguments in [(name, types[1:]) for types, names in _lib._FUNCTIONS
+                            for name in names]:
         given = [] if declared[name] == "void" else declared[name].split(",")
         assert len(given) == len(arguments), name
         for argument, kind in zip(given, arguments):

@@ -96,101 +96,70 @@ LOG_FN = C.CFUNCTYPE(None, C.c_void_p, C.c_int, C.c_char_p)
 PROGRESS_FN = C.CFUNCTYPE(None, C.c_void_p, C.POINTER(CProgress))
 PLAN_FN = C.CFUNCTYPE(None, C.c_void_p, C.c_void_p)
 
-_P, _S, _U64 = C.c_void_p, C.c_char_p, C.c_uint64
+_P, _S, _U64, _STATUS = C.c_void_p, C.c_char_p, C.c_uint64, C.c_int
 _OUT = C.POINTER(C.c_void_p)
 _TABLE = C.POINTER(CTable)
 
-# Arguments of the functions that return a status.
-_CALLS: Dict[str, List[Any]] = {
-    "ny_context_new": [_OUT],
-    "ny_options_new": [_OUT, _P],
-    "ny_options_set": [_P, _S, _S],
-    "ny_options_set_table": [_P, _S, _TABLE],
-    "ny_import": [_P, _S, C.POINTER(_S), C.c_size_t, _P, _OUT],
-    "ny_append": [_P, _S, _TABLE, _P, _OUT],
-    "ny_borrow": [_P, _S, _TABLE, _P, _OUT],
-    "ny_temporary": [_P, _S, _S],
-    "ny_results_image": [_P, _S, _P, C.POINTER(C.c_size_t)],
-    "ny_results_load": [_P, _S, _P, C.c_size_t],
-    "ny_appender_open": [_OUT, _P, _S, _P],
-    "ny_appender_put": [_P, _TABLE],
-    "ny_appender_commit": [_P, _OUT],
-    "ny_store_report": [_P, _S, _OUT],
-    "ny_result_report": [_P, _S, _S, _OUT],
-    "ny_verify": [_P, _S, _OUT],
-    "ny_repair": [_P, _S, _OUT],
-    "ny_compact": [_P, _S, _OUT],
-    "ny_truncate": [_P, _S, _U64, C.c_int, _OUT],
-    "ny_remove": [_P, _S, _S],
-    "ny_view_open": [_OUT, _P, _S, _S],
-    "ny_view_shape": [_P, _S, C.POINTER(_U64), C.POINTER(_U64), C.POINTER(C.c_int)],
-    "ny_view_read": [_P, _S, _U64, _U64, _P],
-    "ny_view_gather": [_P, _S, _P, _U64, _P],
-    "ny_view_names": [_P, _S, _U64, _U64, C.POINTER(C.c_void_p), C.POINTER(_U64)],
-    "ny_view_read_sparse": [_P, _U64, _U64, C.POINTER(CCsrRoom)],
-    "ny_plan": [_P, _S, _P, _OUT], "ny_gamma_grid": [_P, _S, _P, _OUT],
-    "ny_fit": [_P, _S, _S, _P, _OUT],
-    "ny_fit_into": [_P, _S, _S, _P, C.POINTER(CDenseRoom), _OUT],
-    "ny_resume": [_P, _S, _S, _OUT],
-    "ny_select": [_P, _S, _S, _P, _OUT],
-    "ny_graph": [_P, _S, _S, _P, _OUT],
-    "ny_path": [_P, _S, _S, _P, _OUT],
-    "ny_evaluate": [_P, _S, _S, _P, _OUT],
-    "ny_transform": [_P, _S, _S, _S, _S, _P],
-    "ny_clusters_of": [_P, _S, _S, _TABLE, _P],
-    "ny_neighbors_of": [_P, _S, _S, _TABLE, C.POINTER(CNeighborsRoom)],
-    "ny_place_rows": [_P, _S, _S, _TABLE, C.POINTER(CPlacesRoom)],
-    "ny_export": [_P, _S, _S, _S, _S],
-    "ny_export_undamaged": [_P, _S, _S, _S, _S, C.POINTER(_U64)],
-    "ny_plot": [_P, _S, _S, _S, _P],
-    "ny_write_report": [_P, _S, C.POINTER(_S), C.c_size_t, _S, _P],
-    "ny_model_open": [_OUT, _P, _S, _S],
-    "ny_model_load": [_OUT, _P, _S, C.c_size_t],
-    "ny_model_load_file": [_OUT, _P, _S],
-    "ny_model_image": [_P, _OUT, C.POINTER(C.c_size_t)],
-    "ny_model_column_names": [_P, _OUT, C.POINTER(C.c_size_t)],
-    "ny_model_save_file": [_P, _S],
-    "ny_model_report": [_P, _OUT],
-    "ny_model_place": [_P, _TABLE, C.c_int, _P, _U64],
-    "ny_sums_new": [_OUT, _P, _P],
-    "ny_sums_add": [_P, _TABLE],
-    "ny_sums_add_result": [_P, _S, _S],
-    "ny_sums_merge": [_P, _P],
-    "ny_sums_column_names": [_P, _OUT, C.POINTER(C.c_size_t)],
-    "ny_sums_image": [_P, _OUT, C.POINTER(C.c_size_t)],
-    "ny_sums_load": [_OUT, _P, _S, C.c_size_t],
-    "ny_sums_report": [_P, _OUT],
-    "ny_sums_solve": [_P, _OUT, _OUT],
-}
-
-# The other functions: what they return, then their arguments.
-_OTHERS: Dict[str, List[Any]] = {
-    "ny_version": [_S],
-    "ny_guard_sigbus": [None],
-    "ny_blas_coretype": [_S],
-    "ny_status_kind": [_S, C.c_int],
-    "ny_option_at": [C.POINTER(COptionInfo), C.c_int],
-    "ny_context_free": [None, _P],
-    "ny_context_memory": [_U64, _P],
-    "ny_context_set_memory": [None, _P, _U64],
-    "ny_context_threads": [C.c_uint, _P],
-    "ny_context_set_threads": [None, _P, C.c_uint],
-    "ny_context_set_log": [None, _P, LOG_FN, _P],
-    "ny_context_set_progress": [None, _P, PROGRESS_FN, _P],
-    "ny_context_set_plan": [None, _P, PLAN_FN, _P],
-    "ny_context_interrupt": [None, _P, C.c_int],
-    "ny_context_error": [C.POINTER(CError), _P],
-    "ny_give_back": [None, _P],
-    "ny_options_free": [None, _P],
-    "ny_appender_free": [None, _P],
-    "ny_report_free": [None, _P],
-    "ny_report_json": [_S, _P],
-    "ny_view_free": [None, _P],
-    "ny_model_free": [None, _P],
-    "ny_sums_free": [None, _P],
-    "ny_model_dimensions": [_U64, _P],
-    "ny_model_components": [_U64, _P],
-}
+# Functions by what they return and their arguments.
+_FUNCTIONS: List[Tuple[List[Any], List[str]]] = [
+    ([_STATUS, _OUT], ["ny_context_new"]),
+    ([_STATUS, _OUT, _P], ["ny_options_new"]),
+    ([_STATUS, _P, _S, _S], ["ny_options_set", "ny_temporary", "ny_remove", "ny_sums_add_result"]),
+    ([_STATUS, _P, _S, _TABLE], ["ny_options_set_table"]),
+    ([_STATUS, _P, _S, C.POINTER(_S), C.c_size_t, _P, _OUT], ["ny_import"]),
+    ([_STATUS, _P, _S, _TABLE, _P, _OUT], ["ny_append", "ny_borrow"]),
+    ([_STATUS, _P, _S, _P, C.POINTER(C.c_size_t)], ["ny_results_image"]),
+    ([_STATUS, _P, _S, _P, C.c_size_t], ["ny_results_load"]),
+    ([_STATUS, _OUT, _P, _S, _P], ["ny_appender_open"]),
+    ([_STATUS, _P, _TABLE], ["ny_appender_put", "ny_sums_add"]),
+    ([_STATUS, _P, _OUT], ["ny_appender_commit", "ny_model_report", "ny_sums_report"]),
+    ([_STATUS, _P, _S, _OUT], ["ny_store_report", "ny_verify", "ny_repair", "ny_compact"]),
+    ([_STATUS, _P, _S, _S, _OUT], ["ny_result_report", "ny_resume"]),
+    ([_STATUS, _P, _S, _U64, C.c_int, _OUT], ["ny_truncate"]),
+    ([_STATUS, _OUT, _P, _S, _S], ["ny_view_open", "ny_model_open"]),
+    ([_STATUS, _P, _S, C.POINTER(_U64), C.POINTER(_U64), C.POINTER(C.c_int)], ["ny_view_shape"]),
+    ([_STATUS, _P, _S, _U64, _U64, _P], ["ny_view_read"]),
+    ([_STATUS, _P, _S, _P, _U64, _P], ["ny_view_gather"]),
+    ([_STATUS, _P, _S, _U64, _U64, C.POINTER(C.c_void_p), C.POINTER(_U64)], ["ny_view_names"]),
+    ([_STATUS, _P, _U64, _U64, C.POINTER(CCsrRoom)], ["ny_view_read_sparse"]),
+    ([_STATUS, _P, _S, _P, _OUT], ["ny_plan", "ny_gamma_grid"]),
+    ([_STATUS, _P, _S, _S, _P, _OUT], ["ny_fit", "ny_select", "ny_graph", "ny_path",
+                                       "ny_evaluate"]),
+    ([_STATUS, _P, _S, _S, _P, C.POINTER(CDenseRoom), _OUT], ["ny_fit_into"]),
+    ([_STATUS, _P, _S, _S, _S, _S, _P], ["ny_transform"]),
+    ([_STATUS, _P, _S, _S, _TABLE, _P], ["ny_clusters_of"]),
+    ([_STATUS, _P, _S, _S, _TABLE, C.POINTER(CNeighborsRoom)], ["ny_neighbors_of"]),
+    ([_STATUS, _P, _S, _S, _TABLE, C.POINTER(CPlacesRoom)], ["ny_place_rows"]),
+    ([_STATUS, _P, _S, _S, _S, _S], ["ny_export"]),
+    ([_STATUS, _P, _S, _S, _S, _S, C.POINTER(_U64)], ["ny_export_undamaged"]),
+    ([_STATUS, _P, _S, _S, _S, _P], ["ny_plot"]),
+    ([_STATUS, _P, _S, C.POINTER(_S), C.c_size_t, _S, _P], ["ny_write_report"]),
+    ([_STATUS, _OUT, _P, _S, C.c_size_t], ["ny_model_load", "ny_sums_load"]),
+    ([_STATUS, _OUT, _P, _S], ["ny_model_load_file"]),
+    ([_STATUS, _P, _OUT, C.POINTER(C.c_size_t)], ["ny_model_image", "ny_model_column_names",
+                                                  "ny_sums_column_names", "ny_sums_image"]),
+    ([_STATUS, _P, _S], ["ny_model_save_file"]),
+    ([_STATUS, _P, _TABLE, C.c_int, _P, _U64], ["ny_model_place"]),
+    ([_STATUS, _OUT, _P, _P], ["ny_sums_new"]),
+    ([_STATUS, _P, _P], ["ny_sums_merge"]),
+    ([_STATUS, _P, _OUT, _OUT], ["ny_sums_solve"]),
+    ([_S], ["ny_version", "ny_blas_coretype"]),
+    ([None], ["ny_guard_sigbus"]),
+    ([_S, C.c_int], ["ny_status_kind"]),
+    ([C.POINTER(COptionInfo), C.c_int], ["ny_option_at"]),
+    ([None, _P], ["ny_context_free", "ny_give_back", "ny_options_free", "ny_appender_free",
+                  "ny_report_free", "ny_view_free", "ny_model_free", "ny_sums_free"]),
+    ([_U64, _P], ["ny_context_memory", "ny_model_dimensions", "ny_model_components"]),
+    ([None, _P, _U64], ["ny_context_set_memory"]),
+    ([C.c_uint, _P], ["ny_context_threads"]),
+    ([None, _P, C.c_uint], ["ny_context_set_threads"]),
+    ([None, _P, LOG_FN, _P], ["ny_context_set_log"]),
+    ([None, _P, PROGRESS_FN, _P], ["ny_context_set_progress"]),
+    ([None, _P, PLAN_FN, _P], ["ny_context_set_plan"]),
+    ([None, _P, C.c_int], ["ny_context_interrupt"]),
+    ([C.POINTER(CError), _P], ["ny_context_error"]),
+    ([_S, _P], ["ny_report_json"]),
+]
 
 
 class Option(NamedTuple):
@@ -208,11 +177,10 @@ def _load() -> C.CDLL:
     name = os.environ.get("NYSTREAM_LIBRARY") or (str(beside) if beside.exists() else beside.name)
     try:
         library = C.CDLL(name)
-        for function, arguments in _CALLS.items():
-            getattr(library, function).argtypes = arguments
-        for function, (result, *arguments) in _OTHERS.items():
-            getattr(library, function).restype = result
-            getattr(library, function).argtypes = arguments
+        for (result, *arguments), functions in _FUNCTIONS:
+            for function in functions:
+                getattr(library, function).restype = result
+                getattr(library, function).argtypes = arguments
     except OSError as error:
         raise ImportError(
             f"the library of nystream cannot be loaded: {error}. Install it (make install, or the "
