@@ -50,6 +50,14 @@ class Genes:
         return piece if self._columns is None else piece[:, self._columns]
 
 
+def check_is_cells(function: str, name: str, value: Any) -> None:
+    """TypeError where an argument of a function of nystream.tl is no AnnData."""
+    parts = ("obs", "var", "obsm", "uns", "obs_names", "var_names")
+    if not all(hasattr(value, part) for part in parts) or hasattr(value, "iloc"):
+        raise TypeError(f"nystream.tl.{function}() takes an AnnData as {name}, not "
+                        f"{type(value).__name__}")
+
+
 def stored(X: Any, *, memory: Any = None, threads: Optional[int] = None,
            progress: ProgressOption = None, tmpdir: Optional[PathLike] = None, **reading: Any
            ) -> ContextManager[Store]:

@@ -8,8 +8,12 @@
     nystream.tl.ingest(new, adata)            # obsm and obs of new cells, too
 
 Rows in memory are read where they are; those of a backed AnnData come slice by slice, and go to
-temporary files. All functions take these arguments beside their own, as `nystream.embed` does:
+temporary files. All functions take these arguments beside their own, as `nystream.embed` does, and
+return None, or with copy=True a copy with the results, which leaves adata as it is:
 
+adata : AnnData, in memory or backed
+random_state : int
+    The seed.
 memory : int or str, optional
     Bytes, or a size such as "8G". It bounds what nystream itself uses: Python, your own arrays and
     the pages of files that you map are not counted. None: half of what is free.
@@ -40,13 +44,13 @@ from typing import (Any, Callable, Dict, List, NamedTuple, Optional, Sequence, T
 import numpy as np
 
 from nystream import _carry, _data
-from nystream._cells import check_is_cells, check_layer
 from nystream._centers import centers_of
+from nystream._columns import listed
 from nystream._context import stack_level
 from nystream._errors import NystreamWarning, renamed, usage_error
 from nystream._fuzzy import fuzzy_union, lists_as_csr
-from nystream._ingest import (Genes, Source, as_array, as_clustered, check_current, checksum_of,
-                              keep_model, model_of, place, stored)
+from nystream._ingest import (Genes, Source, as_array, as_clustered, check_current, check_is_cells,
+                              checksum_of, keep_model, model_of, place, stored)
 from nystream._options import features_of, search_options
 
 __all__ = ["clusters", "diffmap", "ingest", "neighbors", "pca", "spectral"]
@@ -159,7 +163,6 @@ def pca(adata: Any, n_comps: int = 50, *, layer: Optional[str] = None,
 
     Parameters
     ----------
-    adata : AnnData, in memory or backed
     n_comps : int
     layer : str, optional
         This one of adata.layers in place of X.
@@ -171,16 +174,12 @@ def pca(adata: Any, n_comps: int = 50, *, layer: Optional[str] = None,
         How counts are prepared: see `nystream.tl`.
     key_added : str, optional
         Key of obsm, varm and uns in place of "X_pca", "PCs" and "pca".
-    copy : bool
-        Return a copy with the results, and leave adata as it is.
-    random_state, **run
+    random_state, copy, **run
         See `nystream.tl`.
-
-    Returns
-    -------
-    AnnData if copy, else None
     """
-    check_layer(adata, layer)
+    if layer is not None and layer not in adata.layers:
+        there = listed(list(map(str, adata.layers))) or "none"
+        raise usage_error(f"layer={layer!r} is not in adata.layers, which has {there}", "layer")
     features = _genes_by_number(adata, features)
     prepared = _Preparation(rows, values, features)
     X, columns = _genes_of_pca(adata, layer, use_highly_variable, features)
@@ -248,9 +247,13 @@ def _genes_of_pca(adata: Any, layer: Optional[str], use_highly_variable: Optiona
 # ---- maps --------------------------------------------------------------------------------------
 
 
-def _map(adata: Any, source: Source, key: str, prepared: _Preparation, run: Dict[str, Any],
-         options: Dict[str, Any]) -> Any:
-    """Return eigenvectors, the trivial one first, eigenvalues, and the model that uns keeps."""
+def _map(adata: Any, key: str, use_rep: Optional[str], n_pcs: Optional[int], prepared: _Preparation,
+         run: Dict[str, Any], **options: Any) -> Tuple[Any, Any, Dict[str, Any], Dict[str, Any]]:
+    """Return eigenvectors, the trivial one first, eigenvalues, the model and params of uns."""
+    prepared = prepared._replace(features=_genes_by_number(adata, prepared.features))
+    source = _choose_rows(adata, use_rep, n_pcs, run, prepared)
+    params = {"n_landmarks": options["landmarks"], "random_state": options["seed"],
+              **_used(use_rep, n_pcs), **prepared.said}
     options["landmarks"] = min(options["landmarks"], adata.n_obs)
     if source.rows == "X":
         options["features"] = prepared.features
@@ -258,7 +261,7 @@ def _map(adata: Any, source: Source, key: str, prepared: _Preparation, run: Dict
     with stored(source.values, **reading, **run) as store:
         result = store.fit("map", **options)
         return (result.eigenvectors[:], result.eigenvalues,
-                keep_model(adata, result, key, source))
+                keep_model(adata, result, key, source), params)
 
 
 @_checked
@@ -275,7 +278,6 @@ def spectral(adata: Any, n_comps: int = 10, *, use_rep: Optional[str] = None,
 
     Parameters
     ----------
-    adata : AnnData, in memory or backed
     n_comps : int
     use_rep, n_pcs
         Rows: a key of obsm, or "X"; the first columns of it. Both None: X with up to 50 columns,
@@ -288,23 +290,15 @@ def spectral(adata: Any, n_comps: int = 10, *, use_rep: Optional[str] = None,
     key_added : str, optional
         Key of obsm and uns in place of "X_spectral" and "spectral".
     random_state, copy, **run
-        See `pca`.
-
-    Returns
-    -------
-    AnnData if copy, else None
+        See `nystream.tl`.
     """
     key = key_added or "X_spectral"
-    prepared = _Preparation(rows, values, _genes_by_number(adata, features))
-    source = _choose_rows(adata, use_rep, n_pcs, run, prepared)
-    vectors, eigenvalues, model = _map(adata, source, key, prepared, run, {
-        "map": "laplacian", "components": n_comps, "gamma": gamma, "landmarks": n_landmarks,
-        "seed": random_state})
+    vectors, eigenvalues, model, params = _map(
+        adata, key, use_rep, n_pcs, _Preparation(rows, values, features), run, map="laplacian",
+        components=n_comps, gamma=gamma, landmarks=n_landmarks, seed=random_state)
     adata.obsm[key] = vectors[:, 1:]
-    adata.uns[key_added or "spectral"] = {
-        "eigenvalues": eigenvalues, "model": model,
-        "params": {"n_comps": n_comps, "n_landmarks": n_landmarks, "random_state": random_state,
-                   **_used(use_rep, n_pcs), **prepared.said}}
+    adata.uns[key_added or "spectral"] = {"eigenvalues": eigenvalues, "model": model,
+                                          "params": {"n_comps": n_comps, **params}}
 
 
 @_checked
@@ -322,25 +316,18 @@ def diffmap(adata: Any, n_comps: int = 15, *, use_rep: Optional[str] = None,
     ----------
     n_comps : int
         At least 2, the trivial one included.
-    adata, use_rep, n_pcs, gamma, rows, values, features, n_landmarks, random_state, copy, **run
+    use_rep, n_pcs, gamma, rows, values, features, n_landmarks, random_state, copy, **run
         See `spectral`.
-
-    Returns
-    -------
-    AnnData if copy, else None
     """
     if n_comps < 2:
         raise ValueError(f"n_comps={n_comps} is below 2, and the first component is constant")
-    prepared = _Preparation(rows, values, _genes_by_number(adata, features))
-    source = _choose_rows(adata, use_rep, n_pcs, run, prepared)
-    vectors, eigenvalues, model = _map(adata, source, "X_diffmap", prepared, run, {
-        "map": "diffusion", "components": n_comps - 1, "gamma": gamma, "landmarks": n_landmarks,
-        "seed": random_state})
+    vectors, eigenvalues, model, params = _map(
+        adata, "X_diffmap", use_rep, n_pcs, _Preparation(rows, values, features), run,
+        map="diffusion", components=n_comps - 1, gamma=gamma, landmarks=n_landmarks,
+        seed=random_state)
     adata.obsm["X_diffmap"] = vectors
     adata.uns["diffmap_evals"] = eigenvalues
-    adata.uns["diffmap"] = {"params": {"n_landmarks": n_landmarks, "random_state": random_state,
-                                       **_used(use_rep, n_pcs), **prepared.said},
-                            "model": {**model, "divide": eigenvalues[1:]}}
+    adata.uns["diffmap"] = {"params": params, "model": {**model, "divide": eigenvalues[1:]}}
 
 
 # ---- neighbours --------------------------------------------------------------------------------
@@ -358,7 +345,6 @@ def neighbors(adata: Any, n_neighbors: int = 15, n_pcs: Optional[int] = None, *,
 
     Parameters
     ----------
-    adata : AnnData, in memory or backed
     n_neighbors : int
         At least 2; a row counts as one of its own, as in scanpy and UMAP.
     use_rep, n_pcs
@@ -373,11 +359,7 @@ def neighbors(adata: Any, n_neighbors: int = 15, n_pcs: Optional[int] = None, *,
     random_state
         Written to uns, as scanpy does; no search is random.
     copy, **run
-        See `pca`.
-
-    Returns
-    -------
-    AnnData if copy, else None
+        See `nystream.tl`.
     """
     if n_neighbors < 2:
         raise ValueError(f"n_neighbors={n_neighbors} is below 2, but a row counts as one of its "
@@ -427,7 +409,6 @@ def clusters(adata: Any, n_clusters: int = 8, *, use_rep: Optional[str] = None, 
 
     Parameters
     ----------
-    adata : AnnData, in memory or backed
     n_clusters : int, at least 2
     use_rep : str, optional
         Key of obsm; None: the first of "X_spectral", "X_diffmap", "X_pca" that is there.
@@ -435,11 +416,7 @@ def clusters(adata: Any, n_clusters: int = 8, *, use_rep: Optional[str] = None, 
         Initialisations of k-means, the best of which is kept.
     key_added : str
     random_state, copy, **run
-        See `pca`.
-
-    Returns
-    -------
-    AnnData if copy, else None
+        See `nystream.tl`.
     """
     import pandas
 
@@ -481,8 +458,7 @@ def ingest(adata: Any, adata_ref: Any, obs: Union[None, str, Sequence[str]] = No
 
     Parameters
     ----------
-    adata : AnnData, in memory or backed
-        New cells, whose X, or the layer of that name, has values of the same kind.
+    adata : new cells, whose X, or the layer of that name, has values of the same kind
     adata_ref : AnnData
     obs : str or sequence of str, optional
         Columns of adata_ref.obs to carry over; None: those of `clusters`. A new cell is of the
@@ -494,11 +470,7 @@ def ingest(adata: Any, adata_ref: Any, obs: Union[None, str, Sequence[str]] = No
     n_neighbors : int
         How many of them vote.
     copy, **run
-        See `pca`.
-
-    Returns
-    -------
-    AnnData if copy, else None
+        See `nystream.tl`.
     """
     check_is_cells("ingest", "adata_ref", adata_ref)
     names = _carry.names_of(adata_ref, obs)
