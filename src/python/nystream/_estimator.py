@@ -15,18 +15,17 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, validation
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from nystream import _data
 from nystream._append import store_of
 from nystream._arrow import is_arrow
-from nystream._columns import columns_of
+from nystream._columns import columns_of, listed
 from nystream._context import Context, stack_level
 from nystream._embed import (GRAPH_MAPS, Held, as_lent, import_files, lies_in_memory,
                              refused_with_least)
 from nystream._errors import DataError, NystreamWarning, renamed, usage_error
-from nystream._sklearn import check_columns
 from nystream._sources import are_imported, give_back, is_dask, is_path, rows_of_slice
 from nystream._view import Part
 from nystream.report import component_errors
@@ -90,6 +89,27 @@ def _names_beside(X: Any) -> Optional[List[str]]:
     if hasattr(X, "var_names") or is_path(X) or is_dask(X):
         return _data.column_names(X)
     return columns_of(X, "").names if is_arrow(X) and not hasattr(X, "iloc") else None
+
+
+def check_columns(estimator: Any, X: Any, names: Optional[List[str]], reset: bool) -> None:
+    """Compare the names and the number of the columns of X with those of the fit, or keep them.
+
+    scikit-learn finds the names in frames; `names` are those of other rows, or None.
+    """
+    known = getattr(estimator, "feature_names_in_", None)
+    if names is not None and known is not None and not reset:
+        if names != list(known):
+            others = sorted({*names} ^ {*known})
+            raise ValueError("The feature names of X should be those of the fit, in the same order"
+                             + (f"; only one of both has {listed(others)}" if others else ""))
+        return
+    if hasattr(validation, "validate_data"):
+        validation.validate_data(estimator, X, reset=reset, skip_check_array=True)
+    else:  # before 1.6
+        estimator._check_feature_names(X, reset=reset)
+        estimator._check_n_features(X, reset=reset)
+    if reset and names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
 def require_equal(store: Store, X: Any) -> None:
@@ -366,6 +386,7 @@ class StoreEstimator(RowsEstimator):
         self._n_features_out = int(self.report_["components"])
         self.eigenvalues_ = result.eigenvalues
         self.component_errors_ = component_errors(self.report_)
+        self.gamma_, self.trace_error_ = map(self.report_.get, ("gamma", "trace_error"))
         if not needs_rows(self.report_):
             self._placer: Any = result.model()
         else:

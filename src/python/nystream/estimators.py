@@ -42,7 +42,8 @@ of a DataFrame: rows to place must have those of the fit in their order, as `ada
 `Result.transform` and `Model.transform` put them in this order.
 
 float64 rows are fitted and returned in float64. `gamma=None` is 1/median of |x-y|² over pairs of
-rows, not 1/n_features as in scikit-learn. After fit, `report_` has all figures of the fit.
+rows, not 1/n_features as in scikit-learn. After fit, all have `report_`, the figures of the fit,
+`seed_`, `n_features_in_`, and of rows whose columns have names `feature_names_in_`.
 """
 from __future__ import annotations
 
@@ -137,9 +138,7 @@ class KernelPCA(Embedder):
         itself: "exact", for small n, "randomized", by products with it, or "gaussian", by one with
         n_landmarks random vectors. The last two place new rows by all rows, which the estimator
         keeps, and is pickled with.
-    n_landmarks, accuracy, selection, landmarks, memory, n_jobs, random_state, store, name, tmpdir,
-    verbose
-        See `nystream.estimators`.
+    others : see `nystream.estimators`
 
     Attributes
     ----------
@@ -154,7 +153,6 @@ class KernelPCA(Embedder):
         and where points were given
     trace_error_ : float, the share of the trace of K that the landmarks leave out; None where the
         method does not know it
-    report_, seed_, n_features_in_, feature_names_in_
     """
 
     _may_be_none = ("n_landmarks", "n_components")  # which _options() answers
@@ -173,7 +171,6 @@ class KernelPCA(Embedder):
 
     def _keep(self, result: Result) -> None:
         super()._keep(result)
-        self.gamma_, self.trace_error_ = self.report_["gamma"], self.report_.get("trace_error")
         rows = has_rows(self) and self.approx not in (*WITHOUT_LANDMARKS, "gaussian")
         self.landmarks_ = result.landmarks if rows else None
         self._kept = result if self._held is None else None
@@ -233,8 +230,7 @@ class PCA(AxesEmbedder):
     ----------
     n_components : int or None
         None: as many as min(n_samples, n_features).
-    memory, n_jobs, random_state, store, name, tmpdir, verbose
-        See `nystream.estimators`.
+    others : see `nystream.estimators`
 
     Attributes
     ----------
@@ -242,7 +238,6 @@ class PCA(AxesEmbedder):
     mean_ : array (n_features,)
     explained_variance_, explained_variance_ratio_, singular_values_ : arrays (n_components,)
     n_components_, n_samples_ : int
-    report_, seed_, n_features_in_, feature_names_in_
     """
 
     _may_be_none = ("n_components",)
@@ -264,16 +259,16 @@ class PCA(AxesEmbedder):
 class Nystroem(Embedder):
     """A feature map whose products are the kernel, to the error of the landmarks.
 
-    `n_components` is the number of landmarks and of columns, as for scikit-learn's Nystroem. Here
-    the columns are turned to the axes of the kernel between the landmarks, the widest first, and
-    one pass over the rows is enough: KernelPCA turns them to the principal axes of all rows.
+    `n_components` is the number of landmarks and of columns, as for scikit-learn's Nystroem; so is
+    the number of landmarks that are given. The columns are turned to the axes of the kernel between
+    the landmarks, the widest first, and one pass over the rows is enough: KernelPCA turns them to
+    the principal axes of all rows.
 
     Parameters
     ----------
     kernel, gamma, kernel_params, and what else kernels have : as KernelPCA
     n_components : int, at most as many as there are rows
-    selection, landmarks, memory, n_jobs, random_state, store, name, tmpdir, verbose
-        See `nystream.estimators`; landmarks that are given are the number of columns, too.
+    others : see `nystream.estimators`
 
     Attributes
     ----------
@@ -283,7 +278,7 @@ class Nystroem(Embedder):
         transform(X) is k(X, components_) @ normalization_; of float32 rows to about 1e-3.
     eigenvalues_ : array (n_components,), estimates: of the kernel between the landmarks, times
         n_samples / n_components
-    gamma_, trace_error_, report_, seed_, n_features_in_, feature_names_in_
+    gamma_, trace_error_
     """
 
     _parameters = {**PARAMETERS, "landmarks": "n_components"}
@@ -302,7 +297,6 @@ class Nystroem(Embedder):
         super()._keep(result)
         self.component_indices_ = result.landmarks.astype(np.int64) if has_rows(self) else None
         self.components_ = result.landmark_points
-        self.gamma_, self.trace_error_ = self.report_["gamma"], self.report_["trace_error"]
         self._normalization: Any = None
 
     @property
@@ -338,15 +332,12 @@ class SpectralEmbedding(KeptEmbedder):
         A kernel between all rows, by landmarks; or the graph of nearest neighbours, exactly.
     gamma, kernel_params, and what else kernels have : as KernelPCA
     n_neighbors : int, of the graph
-    n_landmarks, accuracy, selection, landmarks, memory, n_jobs, random_state, store, name, tmpdir,
-    verbose
-        See `nystream.estimators`.
+    others : see `nystream.estimators`
 
     Attributes
     ----------
     embedding_ : array (n_samples, n_components); of a Store a part
     eigenvalues_ : array, with the trivial first one
-    report_, seed_, n_features_in_, feature_names_in_
     """
 
     def _options(self, n: int, d: int) -> Dict[str, Any]:
@@ -368,15 +359,13 @@ class DiffusionMap(KeptEmbedder):
         them: these are divided by the root of the rows' degrees, and differ where rows lie less
         densely in some places.
     kernel, gamma, kernel_params, and what else kernels have : as KernelPCA
-    n_landmarks, accuracy, selection, landmarks, memory, n_jobs, random_state, store, name, tmpdir,
-    verbose
-        See `nystream.estimators`.
+    others : see `nystream.estimators`
 
     Attributes
     ----------
     embedding_ : array (n_samples, n_components); of a Store a part
     eigenvalues_ : array, with the trivial first one, 1
-    gamma_, trace_error_, report_, seed_, n_features_in_, feature_names_in_
+    gamma_, trace_error_
     """
 
     def _options(self, n: int, d: int) -> Dict[str, Any]:
@@ -384,10 +373,6 @@ class DiffusionMap(KeptEmbedder):
                 "normalize": self.normalize,
                 **landmark_options(self, most_landmarks(self, n)),
                 **kernel_options(self, self.kernel)}
-
-    def _keep(self, result: Result) -> None:
-        super()._keep(result)
-        self.gamma_, self.trace_error_ = self.report_["gamma"], self.report_["trace_error"]
 
 
 @takes(n_neighbors=5, n_components=2, metric="euclidean", n_landmarks=1000, selection=None,
@@ -402,13 +387,12 @@ class Isomap(KeptEmbedder):
     ----------
     n_neighbors, n_components : int
     metric : {"euclidean", "cosine"}
-    n_landmarks, selection, memory, n_jobs, random_state, store, name, tmpdir, verbose
-        See `nystream.estimators`; selection may also be "maxmin".
+    others : see `nystream.estimators`; selection may also be "maxmin"
 
     Attributes
     ----------
     embedding_ : array (n_samples, n_components); of a Store a part
-    eigenvalues_, report_, seed_, n_features_in_, feature_names_in_
+    eigenvalues_
     """
 
     def _options(self, n: int, d: int) -> Dict[str, Any]:
@@ -434,14 +418,13 @@ class SpectralClustering(ClusterMixin, StoreEstimator):
     n_clusters : int
     affinity, gamma, kernel_params, what else kernels have, n_neighbors : as SpectralEmbedding
     n_init : int, initialisations of k-means
-    n_landmarks, selection, memory, n_jobs, random_state, store, name, tmpdir, verbose
-        See `nystream.estimators`.
+    others : see `nystream.estimators`
 
     Attributes
     ----------
     labels_ : array (n_samples,), -1 of a row that no landmark reaches
     cluster_centers_ : array (n_clusters, components), in the embedding; NaN of one without rows
-    eigenvalues_, report_, seed_, n_features_in_, feature_names_in_
+    eigenvalues_
     """
 
     _least_rows = 3
@@ -457,12 +440,7 @@ class SpectralClustering(ClusterMixin, StoreEstimator):
         return options
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Find the clusters of the rows of X.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or dataset (n_samples, n_features), a nystream.Store, or the
-            name of a file (.npy, .npz, .h5ad, .csv, …: see `nystream.estimators`)
+        """Find the clusters of the rows of X: array, Store, file (.npy, .npz, .h5ad, .csv …), ….
 
         Returns
         -------

@@ -57,8 +57,7 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
     batch_size : int, optional
         Rows of a batch of fit(); None: as many as take about 64 MB, and of the first at least four
         times n_landmarks.
-    memory, n_jobs, random_state, tmpdir, verbose
-        See `nystream.estimators`.
+    others : see `nystream.estimators`
 
     Attributes
     ----------
@@ -67,7 +66,6 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
     landmarks_ : array (m, n_features), the landmarks
     trace_error_ : float, the share of the trace of K that the landmarks leave out
     n_samples_seen_ : int
-    report_, seed_, n_features_in_, feature_names_in_
     """
 
     # ---- rows ----------------------------------------------------------------------------------

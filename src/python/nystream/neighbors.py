@@ -45,13 +45,11 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
         0.95 of them if that share was asked for in the fit: it is measured on some of the new rows,
         and takes far less time.
     metric : {"euclidean", "cosine"}
-    memory, n_jobs, random_state, store, name, tmpdir, verbose
-        See `nystream.estimators`.
+    others : see `nystream.estimators`
 
     Attributes
     ----------
     n_samples_fit_ : int
-    report_, seed_, n_features_in_, feature_names_in_
     """
 
     _parameters = {**PARAMETERS, "knn": "algorithm"}

@@ -51,15 +51,13 @@ class TruncatedSVD(AxesEmbedder):
     n_components : int, at most min(n_samples, n_features)
     tol : float, optional
         Relative error of the singular vectors where they are found by passes; None: the library's.
-    memory, n_jobs, random_state, store, name, tmpdir, verbose
-        See `nystream.estimators`.
+    others : see `nystream.estimators`
 
     Attributes
     ----------
     components_ : array (n_components, n_features)
     singular_values_ : array (n_components,)
     explained_variance_, explained_variance_ratio_ : arrays (n_components,), of the centred rows
-    report_, seed_, n_features_in_, feature_names_in_
     """
 
     _reads_rows = True  # their variances are attributes
