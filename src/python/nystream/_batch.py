@@ -4,7 +4,7 @@ from __future__ import annotations
 import ctypes as C
 import math
 import sys
-from typing import Any, NamedTuple, Optional, Tuple
+from typing import Any, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -37,11 +37,8 @@ class Batch(NamedTuple):
         """Return rows first … end - 1 as an array, or as a CSR matrix where they are sparse."""
         if self.indptr is None:
             return self.values[first:end]
-        import scipy.sparse
-
-        csr = scipy.sparse.csr_matrix((self.values, self.indices, self.indptr),
-                                      shape=(self.rows, self.columns), copy=False)
-        return csr[first:end]
+        return csr_matrix((self.values, self.indices, self.indptr),
+                          shape=(self.rows, self.columns))[first:end]
 
     def dense(self, first: int, end: int) -> Any:
         """Return rows first … end - 1 as a dense array."""
@@ -72,6 +69,22 @@ class Batch(NamedTuple):
         return table
 
 
+def csr_matrix(*given: Any, **named: Any) -> Any:
+    """Return a CSR matrix of scipy, which is imported when one is first made."""
+    import scipy.sparse
+
+    return scipy.sparse.csr_matrix(*given, **named)
+
+
+def joined(parts: Sequence[Any], axis: int = 0) -> Any:
+    """Join arrays or matrices of rows; with axis=1, of columns of the same rows."""
+    if not any(map(is_sparse, parts)):
+        return np.concatenate(parts, axis=axis)
+    import scipy.sparse
+
+    return (scipy.sparse.vstack, scipy.sparse.hstack)[axis](parts, format="csr")
+
+
 # ---- results -----------------------------------------------------------------------------------
 
 
@@ -92,8 +105,6 @@ def matrix_of_lists(columns: Any, values: Any, width: int) -> Any:
     ----------
     columns, values : arrays of shape (rows, entries)
     """
-    from scipy.sparse import csr_matrix
-
     there = np.isfinite(values)
     start = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
     return csr_matrix((values[there], columns[there], start), (len(columns), width))

@@ -275,7 +275,7 @@ class StoreEstimator(RowsEstimator):
                 raise DataError("X has one row: nothing to fit; at least two rows are needed")
             options = self._options(n, d)
             self._warn_lowered(options)
-            if self._is_left(rows_to) and self._held and self._leaves_rows(n, d):
+            if rows_to != STORE and self._held and not (self._reads_rows or needs_rows(options)):
                 name, options = self._call(store, options)
                 result, self._rows = store._fit_into(name, rows_to == MEMORY, **options)
             else:
@@ -365,14 +365,6 @@ class StoreEstimator(RowsEstimator):
         return Store._of(store.path, Context(
             given.memory if self.memory is None else self.memory,
             given.threads if threads is None else threads, self.verbose or given.progress))
-
-    def _is_left(self, rows_to: str) -> bool:
-        """Return whether the embedding need not be in the store."""
-        return rows_to != STORE and not self._reads_rows
-
-    def _leaves_rows(self, n: int, d: int) -> bool:
-        """Return whether nothing reads the n rows of d columns of the store after the fit."""
-        return not needs_rows(self._options(n, d))
 
     def _append(self, store: Store, rows: Any) -> None:
         """Append rows, whose columns have the names that those of X have."""

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from nystream._batch import csr_matrix
+
 STEPS = 64  # the bisection for sigma takes so many at most
 TOLERANCE = 1e-5  # the sum of memberships may be off by so much
 LEAST_SCALE = 1e-3  # sigma is at least this part of a mean distance
@@ -18,17 +20,11 @@ BLOCK_ROWS = 65_536
 
 def lists_as_csr(lists: Any, values: Any) -> Any:
     """Return a CSR matrix (rows, rows) of lists of column numbers and their values."""
-    import scipy.sparse
-
     rows, count = lists.shape
     starts = np.arange(0, rows * count + 1, count)
-    found = scipy.sparse.csr_matrix((values.ravel(), lists.ravel(), starts), shape=(rows, rows))
+    found = csr_matrix((values.ravel(), lists.ravel(), starts), shape=(rows, rows))
     found.sort_indices()
     return found
-
-
-def _sum_memberships(beyond: Any, sigma: Any) -> Any:
-    return np.exp(-np.maximum(beyond, 0) / sigma[:, None]).sum(axis=1)
 
 
 def _find_sigma(beyond: Any, target: float) -> Any:
@@ -37,7 +33,7 @@ def _find_sigma(beyond: Any, target: float) -> Any:
     low, high = np.zeros(len(beyond)), np.full(len(beyond), np.inf)
     left = np.arange(len(beyond))
     for _ in range(STEPS):
-        sums = _sum_memberships(beyond[left], sigma[left])
+        sums = np.exp(-np.maximum(beyond[left], 0) / sigma[left, None]).sum(axis=1)
         off = np.abs(sums - target) >= TOLERANCE
         left, above = left[off], sums[off] > target
         if not len(left):

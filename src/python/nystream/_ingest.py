@@ -91,7 +91,8 @@ def keep_model(adata: Any, result: Any, key: str, source: Source) -> Dict[str, A
 
 def checksum_of(adata: Any, key: str) -> int:
     """Return a checksum of the model whose places obsm has under a key, 0 where none is kept."""
-    return _checksum(model_of(adata, key))
+    kept = model_of(adata, key)
+    return 0 if kept is None else zlib.crc32(np.asarray(kept["image"]).tobytes())
 
 
 def check_current(adata: Any, kept: Optional[Mapping[str, Any]], whose: str) -> None:
@@ -103,10 +104,6 @@ def check_current(adata: Any, kept: Optional[Mapping[str, Any]], whose: str) -> 
     if int(kept["behind"]) != checksum_of(adata, key):
         raise ValueError(f"{kept['obsm']} of {whose} was made from an earlier {key} than it has; "
                          f"make {kept['obsm']} again")
-
-
-def _checksum(kept: Optional[Mapping[str, Any]]) -> int:
-    return 0 if kept is None else zlib.crc32(np.asarray(kept["image"]).tobytes())
 
 
 def place(adata: Any, adata_ref: Any, run: Dict[str, Any]) -> Dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, Iterable, Optional, Sequence, Tuple
 import numpy as np
 
 from nystream import _data, _lib
+from nystream._batch import csr_matrix
 from nystream._columns import listed
 from nystream._context import Context, spell_limit
 from nystream._errors import usage_error
@@ -120,8 +121,6 @@ class Options:
 
 def _rows_of(matrix: Any) -> Any:
     """Return a COO matrix by rows, with entries that come more than once as they are."""
-    from scipy.sparse import csr_matrix
-
     order = np.argsort(matrix.row, kind="stable")
     starts = np.zeros(matrix.shape[0] + 1, np.int64)
     np.cumsum(np.bincount(matrix.row, minlength=matrix.shape[0]), out=starts[1:])

@@ -67,12 +67,10 @@ class CsrGroup:
         return rows_of_slice(self.shape[0], self.nnz)
 
     def __getitem__(self, rows: slice) -> Any:
-        import scipy.sparse
-
         first, stop, _ = rows.indices(self.shape[0])
         starts = self._starts[first:stop + 1]
         at = slice(int(starts[0]), int(starts[-1]))
-        return scipy.sparse.csr_matrix(
+        return _batch.csr_matrix(
             (self._group["data"][at], self._group["indices"][at], starts - starts[0]),
             shape=(stop - first, self.shape[1]))
 
@@ -223,13 +221,4 @@ def dask_blocks(X: Any) -> Iterator[Any]:
     _batch.check_shape(X.shape)
     for i in range(X.numblocks[0]):
         parts = compute(*(X.blocks[i, j] for j in range(X.numblocks[1])))
-        yield parts[0] if len(parts) == 1 else beside(parts)
-
-
-def beside(parts: Tuple[Any, ...]) -> Any:
-    """Join blocks of columns of the same rows."""
-    if not any(map(_batch.is_sparse, parts)):
-        return np.concatenate(parts, axis=1)
-    import scipy.sparse
-
-    return scipy.sparse.hstack(parts, format="csr")
+        yield parts[0] if len(parts) == 1 else _batch.joined(parts, 1)

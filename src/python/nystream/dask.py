@@ -22,13 +22,13 @@ from dask.base import compute
 from dask.delayed import delayed
 from dask.sizeof import sizeof
 
-from nystream._batch import check_shape
+from nystream._batch import check_shape, joined
 from nystream._columns import Columns, columns_of
 from nystream._context import Context
 from nystream._data import column_names
 from nystream._embed import held_rows
 from nystream._lib import OPTIONS
-from nystream._sources import beside, is_path
+from nystream._sources import is_path
 from nystream.model import Model
 from nystream.store import Result
 from nystream.sums import Sums
@@ -190,7 +190,8 @@ class _Fit:
         cuts = [k * len(blocks) // count for k in range(count + 1)]
         parts = [_chain(delayed(empty), blocks[first:end]) for first, end in zip(cuts, cuts[1:])]
         while len(parts) > 1:
-            parts = [delayed(_merge)(*parts[at:at + 2]) for at in range(0, len(parts), 2)]
+            parts = [delayed(Sums.merge)(*pair) if pair[1:] else pair[0]
+                     for pair in (parts[at:at + 2] for at in range(0, len(parts), 2))]
         return delayed(_solve)(parts[0], self._memory)
 
 
@@ -207,7 +208,7 @@ def _as_array(X: Any) -> Any:
 
 def _blocks(X: Any) -> List[Any]:
     """Return the chunks of rows as delayed objects."""
-    return [row[0] if len(row) == 1 else delayed(beside)(list(row))
+    return [row[0] if len(row) == 1 else delayed(joined)(list(row), 1)
             for row in _as_array(X).to_delayed().tolist()]
 
 
@@ -233,26 +234,11 @@ def _workers() -> Tuple[int, int]:
 
 
 def _chain(empty: Any, blocks: List[Tuple[int, Any]]) -> Any:
-    """Add chunks to one sum, a task each, which runs where the sum is."""
-    sums = delayed(_begin)(empty)
+    """Add chunks to one sum, a task each, which runs where the sum is, and has it for itself."""
+    sums = delayed(Sums.copy)(empty)  # which all chains begin with
     for number, block in blocks:
-        sums = delayed(_add)(sums, block, number)
+        sums = delayed(Sums.add)(sums, block, f"chunk {number} of X")
     return sums
-
-
-def _begin(empty: Sums) -> Sums:
-    """Return sums of a chain's own, in the place of those that other tasks have, too."""
-    return empty.copy()
-
-
-def _add(sums: Sums, rows: Any, number: int) -> Sums:
-    """Add a chunk to sums that no other task has."""
-    return sums.add(rows, part=f"chunk {number} of X")
-
-
-def _merge(sums: Sums, other: Optional[Sums] = None) -> Sums:
-    """Merge sums, which no other task has, into the first."""
-    return sums if other is None else sums.merge(other)
 
 
 def _solve(sums: Sums, memory: Union[None, int, str]) -> Model:

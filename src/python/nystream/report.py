@@ -54,7 +54,8 @@ class Plan(Report):
 
     def _passes(self) -> str:
         selecting = self.get("selection_passes")
-        words = _counted(self["passes"] - (selecting or 0), "pass", "passes")
+        count = self["passes"] - (selecting or 0)
+        words = f"{count:,} {'pass' if count == 1 else 'passes'}"
         about = f"about {selecting:,} for " if selecting else ""
         return words if selecting is None else f"{words} plus {about}landmark selection"
 
@@ -111,10 +112,6 @@ def show_result(report: Report) -> str:
         return str(status)
     size = f"{rows:,} × {components}"
     return size if errors is None else f"{size}, right to {100 * np.nanmax(errors):.2g} %"
-
-
-def _counted(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"
 
 
 def show_lines(values: Dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 
 from nystream import _data, _lib
 from nystream._append import Appends, PathLike, store_of
-from nystream._batch import Batch, result_array
+from nystream._batch import Batch, csr_matrix, result_array
 from nystream._columns import Columns
 from nystream._context import Context, ProgressOption
 from nystream._errors import NystreamError, UsageError, renamed
@@ -181,21 +181,17 @@ class Store(Appends):
 
     def to_csr(self, first: int = 0, stop: Optional[int] = None) -> Any:
         """Return rows as a scipy.sparse.csr_matrix; those of a dense store lose their zeros."""
-        import scipy.sparse
-
         entries = self.report["nnz"]
         if entries is None:
-            return scipy.sparse.csr_matrix(self[first:stop])
+            return csr_matrix(self[first:stop])
         return self._read_csr(slice(first, stop), entries)
 
     def _read_csr(self, rows: slice, entries: int) -> Any:
         """Return rows of a sparse store, which has so many entries, as to_csr() does."""
-        import scipy.sparse
-
         first, stop, _ = rows.indices(len(self))
         count = max(0, stop - first)
         found = self._view.read_sparse(first, count, entries)
-        return scipy.sparse.csr_matrix(found, shape=(count, self.shape[1]))
+        return csr_matrix(found, shape=(count, self.shape[1]))
 
     # ---- fits ----------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from nystream import _data, _lib
 from nystream._append import PathLike
-from nystream._batch import make_batch
+from nystream._batch import joined, make_batch
 from nystream._columns import Columns, columns_of
 from nystream._context import Context, ProgressOption, column_names, free_with, image_of
 from nystream._data import Batch
@@ -370,10 +370,4 @@ def _as_dtype(dtype: Any) -> "np.dtype[Any]":
 
 def _join(pieces: List[Any]) -> Batch:
     """Make one batch of pieces of rows."""
-    if len(pieces) == 1:
-        return make_batch(pieces[0])
-    if not any(map(_data.is_sparse, pieces)):
-        return make_batch(np.concatenate(pieces))
-    import scipy.sparse
-
-    return make_batch(scipy.sparse.vstack(pieces, format="csr"))
+    return make_batch(pieces[0] if len(pieces) == 1 else joined(pieces))
