@@ -42,9 +42,7 @@ CArray._fields_ = [("length", C.c_int64), ("null_count", C.c_int64), ("offset", 
                    ("release", _RELEASE), ("private_data", C.c_void_p)]
 
 
-class CStream(C.Structure):
-    """struct ArrowArrayStream."""
-
+class CStream(C.Structure):  # struct ArrowArrayStream
     _fields_ = [("get_schema", _GET), ("get_next", _GET),
                 ("get_last_error", C.CFUNCTYPE(C.c_void_p, C.c_void_p)), ("release", _RELEASE),
                 ("private_data", C.c_void_p)]

@@ -20,8 +20,7 @@ from nystream._context import Context
 from nystream._embed import held_rows
 from nystream._errors import renamed, usage_error
 from nystream._estimator import StoreEstimator, count_threads
-from nystream._parameters import NEIGHBORS
-from nystream._signatures import KERNEL, LANDMARKS, takes
+from nystream._parameters import KERNEL, LANDMARKS, NEIGHBORS, takes
 from nystream._sources import is_dask
 from nystream.model import Model
 from nystream.report import component_errors
@@ -75,6 +74,7 @@ class Chunked(StoreEstimator):
                 raise usage_error("landmarks= of Dask's rows are points of shape (m, n_features), "
                                   "not numbers of rows", "landmarks")
             self._fit_chunks(dask._Fit(X, options, self.memory), "f8" if is_double else "f4")
+        self.model_: Model = self._placer
         return self
 
     def _fit_chunks(self, fit: Any, dtype: str) -> None:
@@ -84,13 +84,6 @@ class Chunked(StoreEstimator):
         self._keep(Solution(model, points))  # type: ignore[arg-type]
         if fit.chosen is not None:
             self.component_errors_ = component_errors(fit.chosen)
-
-    @property
-    def model_(self) -> Model:
-        """The model that places rows, in any process."""
-        check_is_fitted(self, "report_")
-        model: Model = self._placer
-        return model
 
     def _place(self, X: Any) -> Any:
         """Place rows: those of Dask lazily, as an array of theirs."""
@@ -240,7 +233,7 @@ class SpectralClustering(Chunked, estimators.SpectralClustering):
 
     def _fit_chunks(self, fit: Any, dtype: str) -> None:
         super()._fit_chunks(fit, dtype)
-        model = self.model_
+        model: Model = self._placer
         places = np.concatenate([model.transform(rows) for rows in fit.sample[0]])
         places = places[~np.isnan(places).any(axis=1)]
         count = min(self.n_clusters, len(places))

@@ -397,19 +397,7 @@ class StoreEstimator(RowsEstimator):
                 held.forget()
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Fit the rows of X.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features), a dataset of h5py or zarr, the
-            name of a file (.npy, .npz, .h5ad, .csv, …: see `nystream.estimators`), or a
-            nystream.Store
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
+        """Fit rows: an array, matrix, dataset, Store or file (.npy, .npz, .h5ad, .csv …)."""
         with self._fitting():
             self._fit(X, NOWHERE)
         return self

@@ -30,33 +30,25 @@ STORED = 32768
 LOG_WARNING, LOG_NOTE = 1, 2
 
 
-class CError(C.Structure):
-    """struct ny_error."""
-
+class CError(C.Structure):  # struct ny_error
     _fields_ = [("status", C.c_int), ("message", C.c_char_p), ("file", C.c_char_p),
                 ("line", C.c_uint64), ("has_line", C.c_int), ("option", C.c_char_p)]
 
 
-class CProgress(C.Structure):
-    """struct ny_progress."""
-
+class CProgress(C.Structure):  # struct ny_progress
     _fields_ = [("stage", C.c_char_p), ("fraction", C.c_double), ("rows_per_s", C.c_double),
                 ("bytes_per_s", C.c_double), ("flops_per_s", C.c_double), ("eta_s", C.c_double),
                 ("rows_done", C.c_uint64), ("rows_total", C.c_uint64),
                 ("job_fraction", C.c_double), ("job_eta_s", C.c_double)]
 
 
-class COptionInfo(C.Structure):
-    """struct ny_option_info."""
-
+class COptionInfo(C.Structure):  # struct ny_option_info
     _fields_ = [("name", C.c_char_p), ("argument", C.c_char_p), ("fallback", C.c_char_p),
                 ("summary", C.c_char_p), ("section", C.c_char_p), ("groups", C.c_uint),
                 ("kernels", C.c_char_p)]
 
 
-class CTable(C.Structure):
-    """struct ny_table."""
-
+class CTable(C.Structure):  # struct ny_table
     _fields_ = [("struct_bytes", C.c_size_t), ("name", C.c_char_p), ("dtype", C.c_int),
                 ("index_bytes", C.c_uint), ("rows", C.c_uint64), ("columns", C.c_uint64),
                 ("values", C.c_void_p), ("row_bytes", C.c_uint64), ("row_start", C.c_void_p),
@@ -66,28 +58,20 @@ class CTable(C.Structure):
                 ("label_column", C.c_char_p)]
 
 
-class CCsrRoom(C.Structure):
-    """struct ny_csr_room."""
-
+class CCsrRoom(C.Structure):  # struct ny_csr_room
     _fields_ = [("row_start", C.c_void_p), ("column", C.c_void_p), ("values", C.c_void_p),
                 ("entries", C.c_uint64)]
 
 
-class CDenseRoom(C.Structure):
-    """struct ny_dense_room."""
-
+class CDenseRoom(C.Structure):  # struct ny_dense_room
     _fields_ = [("dtype", C.c_int), ("values", C.c_void_p)]
 
 
-class CPlacesRoom(C.Structure):
-    """struct ny_places_room."""
-
+class CPlacesRoom(C.Structure):  # struct ny_places_room
     _fields_ = [("dtype", C.c_int), ("values", C.c_void_p), ("components", C.c_uint64)]
 
 
-class CNeighborsRoom(C.Structure):
-    """struct ny_neighbors_room."""
-
+class CNeighborsRoom(C.Structure):  # struct ny_neighbors_room
     _fields_ = [("neighbors", C.c_size_t), ("numbers", C.c_void_p), ("distances", C.c_void_p),
                 ("recall", C.c_double), ("found", C.c_double)]
 

@@ -78,14 +78,14 @@ class Options:
 
     def _set(self, name: str, value: Any) -> None:
         option, always = _lib.OPTIONS.get(name), _lib.COMMON | _lib.THREADS
+        spelled = name.replace("-", "_")
         if option is None:
             value = ""  # the library refuses the name
         elif option and not option.groups & (self._groups | always):
-            spelled = name.replace("-", "_")
             raise usage_error(f"{spelled}= is an option of another call", spelled)
         if name in TABLES and not isinstance(value, (str, os.PathLike)):
             batch = _data.table_of(TABLES[name](value))
-            table = batch.table(name.replace("-", "_"))
+            table = batch.table(spelled)
             self._context.check(lib.ny_options_set_table(self._pointer, name.encode(),
                                                          C.byref(table)))
             return
@@ -95,7 +95,6 @@ class Options:
         if name == "edges" and not isinstance(value, (str, os.PathLike)):
             value = self._write_edges(value)
         if getattr(value, "shape", ()):
-            spelled = name.replace("-", "_")
             raise usage_error(f"{spelled}= is a word or a number, not {type(value).__name__} of "
                               f"shape {value.shape}", spelled)
         text = spell_limit(value) if name == "memory" else spell_value(value)

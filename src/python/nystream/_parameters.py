@@ -1,8 +1,9 @@
-"""Options of the library by the parameters of estimators: kernels, affinities, landmarks."""
+"""Parameters of estimators, which a class declares once, and options of the library by them."""
 from __future__ import annotations
 
+import inspect
 import numbers
-from typing import Any, Dict, Optional
+from typing import Any, Callable, Dict, Optional, Type, TypeVar
 
 import numpy as np
 
@@ -11,12 +12,55 @@ from nystream._errors import usage_error
 from nystream._estimator import as_float
 
 POLY = {"polynomial": "poly"}  # names of scikit-learn
-LANDMARKS = 1000  # the number where n_landmarks is None
+CHOSEN = 1000  # landmarks where n_landmarks is None
 NEIGHBORS = "nearest_neighbors"
 KERNELS = tuple(POLY.get(name, name).replace("-", "_")
                 for name in str(_lib.OPTIONS["kernel"].argument).split("|")
                 if name != "precomputed")
 AFFINITIES = (*KERNELS, NEIGHBORS)
+RUN: Dict[str, Any] = {"memory": None, "n_jobs": None, "random_state": None, "tmpdir": None,
+                       "verbose": False}
+STORED: Dict[str, Any] = {**RUN, "store": None, "name": None}
+LANDMARKS: Dict[str, Any] = {"n_landmarks": None, "accuracy": None, "selection": None,
+                             "landmarks": None}
+Estimator = TypeVar("Estimator")
+
+
+def _default(option: _lib.Option) -> Any:
+    """Return the default of a kernel's parameter, None of one that the rows decide."""
+    text = str(option.fallback)
+    if text == "auto":
+        return None
+    return int(text) if text.isdigit() else float(text)
+
+
+# The parameters of all kernels come from the library's table: a later kernel brings its own.
+KERNEL: Dict[str, Any] = {
+    **{option.name: _default(option) for option in _lib.OPTIONS.values()
+       if option.kernels and option.fallback}, "kernel_params": None}
+
+
+def takes(first: Optional[str] = None,
+          **defaults: Any) -> Callable[[Type[Estimator]], Type[Estimator]]:
+    """Give a class an __init__ that keeps these parameters; `first` may come without its name."""
+    Parameter = inspect.Parameter
+    signature = inspect.Signature([Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)] + [
+        Parameter(name, Parameter.POSITIONAL_OR_KEYWORD if name == first
+                  else Parameter.KEYWORD_ONLY, default=default)
+        for name, default in defaults.items()])
+
+    def __init__(self: Any, *given: Any, **named: Any) -> None:
+        bound = signature.bind(self, *given, **named)
+        bound.apply_defaults()
+        for name in defaults:
+            setattr(self, name, bound.arguments[name])
+
+    def decorate(cls: Type[Estimator]) -> Type[Estimator]:
+        setattr(__init__, "__signature__", signature)
+        setattr(cls, "__init__", __init__)
+        return cls
+
+    return decorate
 
 
 def kernel_options(estimator: Any, kernel: str) -> Dict[str, Any]:
@@ -50,7 +94,7 @@ def has_width(kernel: str) -> bool:
 def most_landmarks(estimator: Any, n: int) -> int:
     """Return n_landmarks of an estimator of n rows, of which there are no more."""
     wanted = estimator.n_landmarks
-    return min(LANDMARKS if wanted is None else int(wanted), n)
+    return min(CHOSEN if wanted is None else int(wanted), n)
 
 
 def has_rows(estimator: Any) -> bool:

@@ -56,9 +56,9 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from nystream._centers import centers_of, nearest_centers
 from nystream._estimator import FLOATS, PARAMETERS, StoreEstimator, as_float
-from nystream._parameters import (NEIGHBORS, affinity_options, has_rows, kernel_options,
-                                  landmark_options, most_landmarks, refuse_landmarks)
-from nystream._signatures import KERNEL, LANDMARKS, STORED, takes
+from nystream._parameters import (KERNEL, LANDMARKS, NEIGHBORS, STORED, affinity_options, has_rows,
+                                  kernel_options, landmark_options, most_landmarks,
+                                  refuse_landmarks, takes)
 from nystream._view import Part
 from nystream.store import Result
 
@@ -70,53 +70,30 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoreEstimator
     """Base of the estimators that transform."""
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Fit the rows of X, and return their embedding.
+        """Fit the rows of X, and return their embedding, (n_samples, n_components).
 
-        Returns
-        -------
-        array of shape (n_samples, n_components)
-            Rows of a nystream.Store give a part, which is read when it is indexed.
+        Rows of a nystream.Store give a part, which is read when it is indexed.
         """
         return self._embed(X)
 
     def transform(self, X: Any) -> Any:
-        """Place new rows.
-
-        Parameters
-        ----------
-        X : rows of shape (n_samples, n_features), of any kind that fit() takes
-
-        Returns
-        -------
-        array of shape (n_samples, n_components)
-        """
+        """Place new rows, of any kind that fit() takes: (n_samples, n_components)."""
         return self._place(X)
 
 
 class KeptEmbedder(Embedder):
-    """Base of the estimators that keep the embedding as an attribute."""
+    """Base of the estimators that keep the embedding, as `embedding_`."""
 
     _least_rows = 3
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Fit the rows of X: array, matrix, dataset, Store, or file (.npy, .npz, .h5ad, .csv …).
-
-        Returns
-        -------
-        self
-        """
-        self.embedding_ = self._embed(X)
+        """Fit rows: an array, matrix, dataset, Store or file (.npy, .npz, .h5ad, .csv …)."""
+        self._embed(X)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Fit the rows of X, and return their embedding, which is kept as `embedding_`.
-
-        Returns
-        -------
-        array of shape (n_samples, n_components)
-            Rows of a nystream.Store give a part, which is read when it is indexed.
-        """
-        return self.fit(X).embedding_
+    def _embed(self, X: Any) -> Any:
+        self.embedding_ = super()._embed(X)
+        return self.embedding_
 
 
 @takes("n_components", n_components=2, kernel="rbf", **KERNEL, approx="projected", **LANDMARKS,
@@ -201,16 +178,7 @@ class AxesEmbedder(Embedder):
         self.mean_ = result.mean.astype(dtype)
 
     def inverse_transform(self, X: Any) -> Any:
-        """Return the rows whose coordinates are given, as near as the components come to them.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_components)
-
-        Returns
-        -------
-        array of shape (n_samples, n_features)
-        """
+        """Return the rows whose coordinates are given, as near as the components come to them."""
         check_is_fitted(self, "report_")
         X = check_array(X, dtype=FLOATS)
         if X.shape[1] != len(self.components_):
@@ -440,11 +408,9 @@ class SpectralClustering(ClusterMixin, StoreEstimator):
         return options
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Find the clusters of the rows of X: array, Store, file (.npy, .npz, .h5ad, .csv …), ….
+        """Find clusters of rows: an array, matrix, Store, file (.npy, .npz, .h5ad, .csv …), ….
 
-        Returns
-        -------
-        self
+        They are kept as `labels_`.
         """
         with self._fitting():
             result = self._without_mute_vectors(self._fit(X))
@@ -476,14 +442,8 @@ class SpectralClustering(ClusterMixin, StoreEstimator):
         return again
 
     def predict(self, X: Any) -> Any:
-        """Return the cluster of each row: that whose centre its place is nearest to.
+        """Return the cluster of each row, of any kind that fit() takes, by the nearest centre.
 
-        Parameters
-        ----------
-        X : rows of shape (n_samples, n_features), of any kind that fit() takes
-
-        Returns
-        -------
-        array of shape (n_samples,), -1 of a row that has no place, as no landmark reaches it
+        It is -1 of a row that has no place, as no landmark reaches it.
         """
         return nearest_centers(self._place(X), self.cluster_centers_)

@@ -14,8 +14,8 @@ from nystream._context import stack_level
 from nystream._embed import held_rows
 from nystream._errors import NystreamWarning, renamed, usage_error
 from nystream._estimator import RowsEstimator, count_threads
-from nystream._parameters import has_width, kernel_options, most_landmarks
-from nystream._signatures import KERNEL, LANDMARKS, RUN, takes
+from nystream._parameters import (KERNEL, LANDMARKS, RUN, has_width, kernel_options,
+                                  most_landmarks, takes)
 from nystream._sources import ENTRY_BYTES, with_length
 from nystream.model import Model
 from nystream.report import Report
@@ -73,16 +73,7 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
     def fit(self, X: Any, y: Any = None) -> "IncrementalKernelPCA":
         """Forget the rows before, and take in those of X in batches of batch_size.
 
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features), a dataset of h5py or zarr, the
-            name of a file (.npy, .npz, .h5ad, .csv, …: see `nystream.estimators`), or a
-            nystream.Store
-        y : ignored
-
-        Returns
-        -------
-        self
+        X is an array, matrix, dataset, Store, or file (.npy, .npz, .h5ad, .csv …).
         """
         rows = with_length(self._check_rows(X, reset=True))
         sums = None
@@ -92,10 +83,6 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
 
     def partial_fit(self, X: Any, y: Any = None) -> "IncrementalKernelPCA":
         """Take in rows, of which fit() tells; the first call chooses landmarks and width.
-
-        Returns
-        -------
-        self
 
         Raises
         ------
@@ -197,30 +184,13 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
         assert solution is not None
         return solution
 
-    @property
-    def eigenvalues_(self) -> Any:
-        """Eigenvalues of the centred kernel matrix of all rows so far."""
-        return np.asarray(self.report_["eigenvalues"])
-
-    @property
-    def trace_error_(self) -> float:
-        """Share of the trace of the kernel matrix that the landmarks leave out."""
-        return float(self.report_["trace_error"])
-
-    @property
-    def _n_features_out(self) -> int:
-        return self._solved().components
+    eigenvalues_ = property(lambda self: np.asarray(self.report_["eigenvalues"]),
+                            doc="Eigenvalues of the centred kernel matrix of all rows so far.")
+    trace_error_ = property(lambda self: float(self.report_["trace_error"]),
+                            doc="Share of the trace of the matrix that the landmarks leave out.")
+    _n_features_out = property(lambda self: self._solved().components)
 
     def transform(self, X: Any) -> Any:
-        """Place rows by all that have come so far.
-
-        Parameters
-        ----------
-        X : rows of shape (n_samples, n_features), of any kind that fit() takes
-
-        Returns
-        -------
-        array of shape (n_samples, n_components)
-        """
+        """Place rows, of any kind that fit() takes, by all that have come so far."""
         check_is_fitted(self, "n_samples_seen_")
         return self._solved().transform(self._check_rows(X, reset=False))

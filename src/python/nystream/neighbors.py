@@ -17,7 +17,7 @@ from nystream._batch import matrix_of_lists
 from nystream._errors import NystreamWarning
 from nystream._estimator import PARAMETERS, STORE, StoreEstimator
 from nystream._options import search_options
-from nystream._signatures import STORED, takes
+from nystream._parameters import STORED, takes
 from nystream.store import Result, Store
 
 METRICS = {"minkowski": "euclidean", "l2": "euclidean"}  # other names, as scikit-learn has them
@@ -104,9 +104,7 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
     def transform(self, X: Any) -> Any:
         """Find the neighbours of new rows among the rows of the fit.
 
-        Parameters
-        ----------
-        X : rows of shape (n_samples, n_features), of any kind that fit() takes
+        X is of any kind that fit() takes.
 
         Returns
         -------

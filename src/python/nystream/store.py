@@ -50,6 +50,11 @@ def open(path: PathLike, *, memory: Union[None, int, str] = None, threads: Optio
     return Store(path, memory=memory, threads=threads, progress=progress)
 
 
+def _of_store(name: str, text: str) -> Any:
+    """Return the property of a store that has a part, which is read when it is indexed."""
+    return property(lambda store: Part(store._view, name), doc=text)
+
+
 class Store(Appends):
     """Rows on disk, in a folder, and the results of fits of them.
 
@@ -112,10 +117,11 @@ class Store(Appends):
 
     # ---- rows ----------------------------------------------------------------------------------
 
-    @property
-    def points(self) -> Part:
-        """The rows, as a lazy array; sparse ones are read as dense."""
-        return Part(self._view, "points")
+    points: Part = _of_store("points", "The rows, as a lazy array; sparse ones are read as dense.")
+    labels: Part = _of_store("labels", "Labels, float64, NaN where missing; those that were words "
+                             "are places in class_names.")
+    row_names: Part = _of_store("ids", "Names of the rows, str, empty where one came without; "
+                                "UsageError where none has one.")
 
     def __getitem__(self, rows: Any) -> Any:
         if isinstance(rows, str):
@@ -142,11 +148,6 @@ class Store(Appends):
         return self.points.dtype
 
     @property
-    def labels(self) -> Part:
-        """Labels, float64, NaN where missing; those that were words are places in class_names."""
-        return Part(self._view, "labels")
-
-    @property
     def class_names(self) -> Any:
         """The words of labels, an array of str (classes,); UsageError where labels are no words.
 
@@ -159,11 +160,6 @@ class Store(Appends):
         ['dog', 'cat', 'dog']
         """
         return Part(self._view, "classes")[:]
-
-    @property
-    def row_names(self) -> Part:
-        """Names of the rows, str, empty where one came without; UsageError where none has one."""
-        return Part(self._view, "ids")
 
     @property
     def column_names(self) -> Any:

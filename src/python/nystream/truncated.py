@@ -6,7 +6,7 @@ from typing import Any, Dict
 import numpy as np
 
 from nystream import _data
-from nystream._signatures import STORED, takes
+from nystream._parameters import STORED, takes
 from nystream._sources import give_back
 from nystream.estimators import AxesEmbedder
 from nystream.store import Result, Store
