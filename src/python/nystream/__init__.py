@@ -27,14 +27,13 @@ import importlib.util
 from typing import Any, List
 
 from nystream._context import Progress
-from nystream._embed import embed
+from nystream._embed import embed, plan
 from nystream._errors import (BudgetError, BusyError, DataError, FileError, MissingFileError,
                               NumericError, NystreamError, NystreamWarning, StoreError,
                               UsageError)
 from nystream._lib import __version__
 from nystream._view import Part
 from nystream.model import Model
-from nystream.planning import plan
 from nystream.report import Plan, Report
 from nystream.store import Result, Store, open
 from nystream.sums import Sums

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Dict, Type, TypeVar
+from typing import Any, Dict
 
 import numpy as np
 import scipy.sparse
@@ -26,7 +26,6 @@ from nystream.model import Model
 from nystream.report import component_errors
 
 RUN: Dict[str, Any] = {"memory": None, "n_jobs": None, "random_state": None, "tmpdir": None}
-Estimator = TypeVar("Estimator", bound=Type[Any])
 
 
 class Solution:
@@ -117,13 +116,6 @@ class ChunkedEmbedder(Chunked, estimators.Embedder,
                                   self.get_feature_names_out())
 
 
-def of_dask(cls: Estimator) -> Estimator:
-    """Let a class be known by the module that its users name."""
-    cls.__module__ = dask.__name__
-    return cls
-
-
-@of_dask
 @takes("n_components", n_components=2, kernel="rbf", **KERNEL, approx="projected", **LANDMARKS,
        **RUN)
 class KernelPCA(ChunkedEmbedder, estimators.KernelPCA):
@@ -158,7 +150,6 @@ class ChunkedAxes(ChunkedEmbedder, estimators.AxesEmbedder):
         return super().inverse_transform(X)
 
 
-@of_dask
 @takes("n_components", n_components=None, **RUN)
 class PCA(ChunkedAxes, estimators.PCA):
     """Principal components of dense rows of Dask, exactly: see `nystream.dask` and nystream.PCA.
@@ -176,7 +167,6 @@ class PCA(ChunkedAxes, estimators.PCA):
         self._keep(solution)
 
 
-@of_dask
 @takes("n_components", n_components=2, **RUN)
 class TruncatedSVD(ChunkedAxes, truncated.TruncatedSVD):
     """Leading singular vectors of rows of Dask: see `nystream.dask` and nystream.TruncatedSVD.
@@ -197,7 +187,6 @@ class TruncatedSVD(ChunkedAxes, truncated.TruncatedSVD):
                       solution.report["trace"] / n - means @ means)
 
 
-@of_dask
 @takes("kernel", kernel="rbf", **KERNEL, n_components=100, selection=None, landmarks=None, **RUN)
 class Nystroem(ChunkedEmbedder, estimators.Nystroem):
     """A feature map whose products are the kernel: see `nystream.dask` and nystream.Nystroem.
@@ -213,7 +202,6 @@ class Nystroem(ChunkedEmbedder, estimators.Nystroem):
         self.eigenvalues_ *= fit.sample[1] / self.report_["n"]
 
 
-@of_dask
 @takes("n_clusters", n_clusters=8, affinity="rbf", **KERNEL, n_init=10, n_landmarks=1000,
        selection=None, **RUN)
 class SpectralClustering(Chunked, estimators.SpectralClustering):
@@ -254,3 +242,7 @@ class SpectralClustering(Chunked, estimators.SpectralClustering):
             return super().predict(X)
         return self._place(X).map_blocks(nearest_centers, self.cluster_centers_, drop_axis=1,
                                          dtype=np.int64)
+
+
+for _estimator in (KernelPCA, PCA, TruncatedSVD, Nystroem, SpectralClustering):
+    _estimator.__module__ = dask.__name__  # users and pickles find them there
