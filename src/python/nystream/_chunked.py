@@ -58,12 +58,9 @@ class Chunked(StoreEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Fit the rows of an array or a frame of Dask, chunk by chunk on the workers."""
-        if not is_dask(X):
-            raise ValueError(f"X is {type(X).__name__}, and not an array or a frame of Dask; "
-                             f"nystream.{type(self).__name__} takes others")
+        rows = dask._as_array(X)
         X = self._check_rows(X, reset=True)
         self.seed_ = self._seed()
-        rows = dask._as_array(X)
         is_double = stored_dtype(rows.dtype) == np.float64
         n = rows.shape[0] if rows.shape[0] == rows.shape[0] else math.inf
         with renamed(self._parameters):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nystream._batch import csr_matrix
+from nystream._batch import matrix_of_lists
 
 STEPS = 64  # the bisection for sigma takes so many at most
 TOLERANCE = 1e-5  # the sum of memberships may be off by so much
@@ -20,9 +20,7 @@ BLOCK_ROWS = 65_536
 
 def lists_as_csr(lists: Any, values: Any) -> Any:
     """Return a CSR matrix (rows, rows) of lists of column numbers and their values."""
-    rows, count = lists.shape
-    starts = np.arange(0, rows * count + 1, count)
-    found = csr_matrix((values.ravel(), lists.ravel(), starts), shape=(rows, rows))
+    found = matrix_of_lists(lists, values, len(lists))
     found.sort_indices()
     return found
 

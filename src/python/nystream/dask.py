@@ -201,7 +201,7 @@ def _as_array(X: Any) -> Any:
         X = X.to_dask_array()
     if not hasattr(X, "to_delayed") or not hasattr(X, "numblocks"):
         raise ValueError(f"X is {type(X).__name__}, and not an array or a frame of Dask; "
-                         "nystream.Sums and nystream.Store take others")
+                         "nystream.Sums, Store and the estimators of nystream take others")
     check_shape(X.shape)
     return X
 

@@ -12,7 +12,7 @@ from nystream._append import PathLike, store_of, values_prepared
 from nystream._columns import Columns
 from nystream._context import Context, column_names, free_with, image_of
 from nystream._lib import NUMBERS, CTable, lib
-from nystream.report import Report, component_errors
+from nystream.report import COMPONENT_ERRORS, TRACE_ERROR, Report
 
 if TYPE_CHECKING:
     from nystream.store import Result
@@ -117,16 +117,8 @@ class Model:
         handle = self._handle()  # before the context, which it may replace
         return Report(self._context.report(lib.ny_model_report, handle, long=False))
 
-    @property
-    def component_errors(self) -> Any:
-        """Error of each eigenpair of the fit, as `Result.component_errors`; None: not known."""
-        return component_errors(self.report)
-
-    @property
-    def trace_error(self) -> Optional[float]:
-        """Share of the trace of K that the fit leaves out; None where not known."""
-        error: Optional[float] = self.report["trace_error"]
-        return error
+    component_errors: Any = COMPONENT_ERRORS
+    trace_error: Optional[float] = TRACE_ERROR
 
     @property
     def dimensions(self) -> int:

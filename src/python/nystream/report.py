@@ -104,6 +104,19 @@ def component_errors(report: Report) -> Any:
                                                  for error in errors])
 
 
+# Properties of what has the report of a fit.
+COMPONENT_ERRORS: Any = property(lambda fit: component_errors(fit.report), doc="""\
+        Error ‖Au − λu‖/λ of each eigenpair, an array (pairs,), A being of all rows.
+
+        It is about the angle, in radians, to the eigenvectors that belong to eigenvalues near λ.
+        A fit with landmarks estimates it, with the standard error `report.component_errors_se`.
+        NaN, or None for all of them: not known.
+        """)
+TRACE_ERROR: Any = property(lambda fit: fit.report["trace_error"], doc="""\
+        Share of the trace of K that the approximation leaves out; None where not known.
+        """)
+
+
 def show_result(report: Report) -> str:
     """Spell what a result has, as "3,000,000 × 20, right to 2.1 %", or else its status."""
     status, rows = report.get("status"), report.get("embedded") or report.get("n")

@@ -22,7 +22,7 @@ from nystream._lib import lib
 from nystream._options import Options, features_of
 from nystream._parts import ResultParts
 from nystream._view import Part, View
-from nystream.report import Plan, Report, component_errors
+from nystream.report import COMPONENT_ERRORS, TRACE_ERROR, Plan, Report
 
 if TYPE_CHECKING:
     from nystream.model import Model
@@ -429,21 +429,8 @@ class Result(ResultParts):
         "labels", "Labels of the rows of the embedding, float64, NaN where missing.")
     row_names: Part = _part("ids", "Names of the rows of the embedding, str.")
 
-    @property
-    def component_errors(self) -> Any:
-        """Error ‖Au − λu‖/λ of each eigenpair, an array (pairs,), A being of all rows.
-
-        It is about the angle, in radians, to the eigenvectors that belong to eigenvalues near λ.
-        A fit with landmarks estimates it, with the standard error `report.component_errors_se`.
-        NaN, or None for all of them: not known.
-        """
-        return component_errors(self.report)
-
-    @property
-    def trace_error(self) -> Optional[float]:
-        """Share of the trace of K that the approximation leaves out; None where not known."""
-        error: Optional[float] = self.report["trace_error"]
-        return error
+    component_errors: Any = COMPONENT_ERRORS
+    trace_error: Optional[float] = TRACE_ERROR
 
     def model(self) -> "Model":
         """Return what places new rows without the store."""
