@@ -1,6 +1,9 @@
 """Estimators of Dask: those of one machine, by sums of the chunks, and lazy places."""
 import os
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -261,6 +264,11 @@ def test_names_of_the_module():
     with pytest.raises(AttributeError, match="no attribute 'Isomap'"):
         nystream.dask.Isomap
     assert {"KernelPCA", "fit"} <= set(dir(nystream.dask))
+    code = ("import sys; sys.path.insert(0, sys.argv[1]); sys.modules['sklearn'] = None; "
+            "import pydoc, nystream.dask as module; assert 'KernelPCA' not in dir(module); "
+            "assert 'Fit the rows' in pydoc.plain(pydoc.render_doc(module)); module.fit")
+    subprocess.run([sys.executable, "-c", code, str(Path(nystream.__file__).parents[1])],
+                   check=True)
 
 
 # ---- on workers that end ------------------------------------------------------------------------

@@ -12,7 +12,7 @@ sample are `component_errors_`, which are None where nothing was to choose.
 """
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import os
 from functools import cached_property
 from typing import Any, Callable, Dict, List, Optional, Tuple, Union
@@ -47,7 +47,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> List[str]:
-    return sorted({*globals(), *ESTIMATORS})
+    return sorted({*globals(), *(ESTIMATORS if importlib.util.find_spec("sklearn") else ())})
 
 
 @sizeof.register(Sums)  # type: ignore[misc]
