@@ -483,16 +483,7 @@ class Result(ResultParts):
         return report
 
     def transform(self, X: Any, nan: str = "error") -> Any:
-        """Place new rows, also where the result has no model of its own (maps of a graph).
-
-        Parameters
-        ----------
-        X : rows of any kind that Store.append takes, of shape (rows, columns)
-            Columns that have names, in a frame or an AnnData, are put in the order of the store's.
-            Further ones are left out, and a missing one is a DataError; where X and the store are
-            sparse, rows are 0 there.
-        nan : {"error", "keep"}
-            keep: the place of a row with NaN or infinity is NaN; error: a DataError names the row.
+        """Place new rows as Model.transform does, also where there is no model (maps of a graph).
 
         Returns
         -------
@@ -518,15 +509,8 @@ class Result(ResultParts):
     def predict(self, X: Any) -> Any:
         """Find the clusters of new rows, of those that evaluate(clusters=K) has found.
 
-        A row is of the cluster whose centre, the mean of its rows, its place is nearest to.
-
-        Parameters
-        ----------
-        X : rows of any kind that Store.append takes, of shape (rows, columns)
-
-        Returns
-        -------
-        array of shape (rows,), int64
+        A row, of any kind that Store.append takes, is of the cluster whose centre, the mean of its
+        rows, its place is nearest to. Returns an int64 array of shape (rows,).
         """
         rows = self._batches(X)
         with self.store._context.once():
