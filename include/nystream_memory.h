@@ -16,8 +16,17 @@ extern "C" {
 /* ---------------------------------------------------------------------------------------------
  * Rows in: tables, which are appended to stores or stand for a file.
  * ------------------------------------------------------------------------------------------- */
-/* Element types. The values are part of the store format. */
-enum ny_dtype { NY_DTYPE_NONE = 0, NY_U8 = 1, NY_I16 = 2, NY_F32 = 3, NY_F64 = 4 };
+/* Element types. The values are part of the store format. A genotype is a byte with a count of
+ * alleles, 0, 1 or 2, or 3 where it is missing: stores keep it in two bits, and its rows come from
+ * files of PLINK alone. */
+enum ny_dtype {
+    NY_DTYPE_NONE = 0,
+    NY_U8 = 1,
+    NY_I16 = 2,
+    NY_F32 = 3,
+    NY_F64 = 4,
+    NY_GENOTYPE = 5
+};
 
 /* Rows in the caller's memory, which are read during a call and never changed. Dense: each row is
  * one run of values. Sparse: CSR (scipy's data, indptr and indices), whose entries may be in any

@@ -308,11 +308,12 @@
     X("image", NY_TEXT, 0, false, "HxW|auto|none", "auto", PICTURE, REPORT,                        \
       "height and width of rows that are images. auto: rows are square images if their length "    \
       "is a square number")                                                                        \
-    X("scale", NY_CHOICE, 0, true, "none|standard|unit|idf|idf-smooth", "none", COLUMNS,           \
+    X("scale", NY_CHOICE, 0, true, "none|standard|unit|idf|idf-smooth|binomial", "none", COLUMNS,  \
       FIT | SELECT | GRAPH,                                                                        \
       "scale columns by spread or rarity. standard: by the standard deviation; unit: by the "      \
       "range; idf: by ln(n/df), where df of n rows have a value that is not 0; idf-smooth: by "    \
-      "ln((1+n)/(1+df)) + 1, as in scikit-learn. Sparse rows are scaled without centring")         \
+      "ln((1+n)/(1+df)) + 1, as in scikit-learn; binomial: by sqrt(2p(1-p)), where 2p is the "     \
+      "mean, which is the default for genotypes. Sparse rows are scaled without centring")         \
     X("features", NY_TEXT, 0, true, "SPEC", NULL, COLUMNS, FIT | SELECT | GRAPH,                   \
       "columns to use, such as variable:2000, or from FILE. variable:N: the N with the largest "   \
       "dispersion within 20 bins by mean, as Seurat chooses genes, from values before "            \

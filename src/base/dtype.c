@@ -1,5 +1,6 @@
 #include "base/dtype.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -11,7 +12,8 @@ static const struct {
              [NY_U8] = {"u8", 1},
              [NY_I16] = {"i16", 2},
              [NY_F32] = {"f32", 4},
-             [NY_F64] = {"f64", 8}};
+             [NY_F64] = {"f64", 8},
+             [NY_GENOTYPE] = {"genotype", 1}};
 
 size_t ny_dtype_size(enum ny_dtype dtype)
 {
@@ -25,7 +27,7 @@ const char *ny_dtype_name(enum ny_dtype dtype)
 
 enum ny_dtype ny_dtype_parse(const char *name)
 {
-    for (int t = NY_U8; t <= NY_F64; t++)
+    for (int t = NY_U8; t <= NY_GENOTYPE; t++)
         if (strcmp(types[t].name, name) == 0) return (enum ny_dtype)t;
     return NY_DTYPE_NONE;
 }
@@ -33,6 +35,7 @@ enum ny_dtype ny_dtype_parse(const char *name)
 enum ny_dtype ny_dtype_common(enum ny_dtype one, enum ny_dtype other)
 {
     if (one == other) return one;
+    if (one == NY_GENOTYPE || other == NY_GENOTYPE) return NY_DTYPE_NONE;
     return one == NY_F64 || other == NY_F64 ? NY_F64 : NY_F32;
 }
 
@@ -49,6 +52,7 @@ bool ny_dtype_has_zero(enum ny_dtype dtype, const void *values, size_t count)
 
     switch (dtype) {
     case NY_U8:
+    case NY_GENOTYPE:
         HAS_ZERO(uint8_t);
         break;
     case NY_I16:
@@ -65,6 +69,14 @@ bool ny_dtype_has_zero(enum ny_dtype dtype, const void *values, size_t count)
     }
     return zero != 0;
 }
+
+#define CONVERT_GENOTYPES(type)                                                                    \
+    do {                                                                                           \
+        const uint8_t *in_bytes = in;                                                              \
+                                                                                                   \
+        for (size_t i = 0; i < count; i++)                                                         \
+            out[i] = in_bytes[i] == NY_GENOTYPE_MISSING ? (type)NAN : (type)in_bytes[i];           \
+    } while (0)
 
 /* Converts `count` elements from `in` to `out`, the two arrays of the functions below. */
 #define CONVERT(in_type, out_type)                                                                 \
@@ -86,6 +98,9 @@ void ny_dtype_to_f32(enum ny_dtype from, const void *in, float *out, size_t coun
     case NY_F64:
         CONVERT(double, float);
         break;
+    case NY_GENOTYPE:
+        CONVERT_GENOTYPES(float);
+        break;
     case NY_DTYPE_NONE:
         break;
     }
@@ -105,6 +120,9 @@ void ny_dtype_to_f64(enum ny_dtype from, const void *in, double *out, size_t cou
         break;
     case NY_F64:
         memcpy(out, in, count * sizeof(double));
+        break;
+    case NY_GENOTYPE:
+        CONVERT_GENOTYPES(double);
         break;
     case NY_DTYPE_NONE:
         break;

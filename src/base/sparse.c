@@ -64,6 +64,8 @@ void ny_sparse_pack(void *record, size_t slots, enum ny_dtype dtype, struct ny_s
 
 double ny_dtype_at(enum ny_dtype dtype, const void *values, size_t k)
 {
+    double wide;
+
     switch (dtype) {
     case NY_U8:
         return ((const uint8_t *)values)[k];
@@ -73,6 +75,9 @@ double ny_dtype_at(enum ny_dtype dtype, const void *values, size_t k)
         return (double)((const float *)values)[k];
     case NY_F64:
         return ((const double *)values)[k];
+    case NY_GENOTYPE:
+        ny_dtype_to_f64(dtype, (const uint8_t *)values + k, &wide, 1);
+        return wide;
     case NY_DTYPE_NONE:
         break;
     }

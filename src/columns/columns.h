@@ -29,12 +29,19 @@ enum ny_scale {
     NY_SCALE_STANDARD,
     NY_SCALE_UNIT,
     NY_SCALE_IDF, /* columns/frequency.c */
-    NY_SCALE_IDF_SMOOTH
+    NY_SCALE_IDF_SMOOTH,
+    NY_SCALE_BINOMIAL /* of genotypes: by √(2p(1 − p)), 2p the mean (Patterson et al. 2006) */
 };
 /* Tells whether columns are scaled by their spread, and dense rows then centred. */
 static inline bool ny_scale_spread(enum ny_scale scale)
 {
-    return scale == NY_SCALE_STANDARD || scale == NY_SCALE_UNIT;
+    return scale == NY_SCALE_STANDARD || scale == NY_SCALE_UNIT || scale == NY_SCALE_BINOMIAL;
+}
+/* Tells whether columns are scaled by how many rows have a value in them, for which a pass counts.
+ */
+static inline bool ny_scale_counts(enum ny_scale scale)
+{
+    return scale == NY_SCALE_IDF || scale == NY_SCALE_IDF_SMOOTH;
 }
 
 /* A prepared row is (x − centre)·factor, column by column. centre is the column mean μ₀ for

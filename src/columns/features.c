@@ -12,9 +12,12 @@
 #include "columns/columns_private.h"
 
 enum {
-    LANES = 4,            /* sums that do not wait for each other */
-    RAW_BYTES = 1 << 18,  /* records that are read at a time, unless one record is larger */
-    RANGE_BYTES = 1 << 18 /* dense columns that stay in the cache of a core */
+    LANES = 4,             /* sums that do not wait for each other */
+    GROUP = 16,            /* of whole vectors */
+    RAW_BYTES = 1 << 18,   /* records that are read at a time, unless one record is larger */
+    RANGE_BYTES = 1 << 18, /* dense columns that stay in the cache of a core */
+    PANEL = 1024,          /* columns of a panel of genotypes, which stays there, too, */
+    PANEL_ROWS = 128       /* and its rows */
 };
 
 struct ny_features {
@@ -24,19 +27,26 @@ struct ny_features {
     double *diagonal; /* k(x,x) */
     char *raw;        /* raw_rows raw rows */
     size_t raw_rows;
-    bool plain;                  /* all factors of the geometry are 1 */
-    bool bytes;                  /* values are counts as they are stored, of such a geometry */
-    struct ny_piece_rows sparse; /* views into start, index and value */
+    bool plain;                       /* all factors of the geometry are 1 */
+    bool bytes;                       /* values are counts as they are stored, of such a geometry */
+    struct ny_piece_rows sparse;      /* views into start, index and value */
     uint32_t *start, *index, *cursor; /* cursor: one a row, of products */
-    double *scale;                  /* bytes: what those of each row are multiplied by */
-    void *value;                    /* sparse: values; dense: NY_STRIP_ROWS × d */
-    struct ny_preparation prepared; /* dense */
-    double *row;                    /* dense: a prepared row in f64 */
+    double *scale;                    /* bytes: what those of each row are multiplied by */
+    void *value;                      /* sparse: values; dense: NY_STRIP_ROWS × d */
+    struct ny_preparation prepared;   /* dense */
+    double *row;                      /* dense: a prepared row in f64 */
+    float *factor, *offset; /* genotypes as f32 are x·factor + offset; NULL: of no others */
 };
+
+/* Rows of a strip of dense rows. */
+static size_t strip_rows_of(const struct ny_columns_spec *spec)
+{
+    return spec->dtype == NY_GENOTYPE ? PANEL_ROWS : NY_STRIP_ROWS;
+}
 
 size_t ny_features_rows_most(const struct ny_columns_spec *spec)
 {
-    return spec->slots ? NY_UNIT_ROWS : NY_STRIP_ROWS;
+    return spec->slots ? NY_UNIT_ROWS : strip_rows_of(spec);
 }
 
 /* Values of sparse rows that end a piece. */
@@ -62,7 +72,8 @@ static size_t raw_rows_of(const struct ny_columns_spec *spec)
 {
     size_t rows = RAW_BYTES / ny_raw_bytes(spec);
 
-    if (!spec->slots || rows > NY_STRIP_ROWS) return NY_STRIP_ROWS;
+    if (!spec->slots) return strip_rows_of(spec);
+    if (rows > NY_STRIP_ROWS) return NY_STRIP_ROWS;
     return rows ? rows : 1;
 }
 
@@ -82,14 +93,31 @@ static void lay_sparse(struct ny_layout *l, struct ny_features *features)
                                               .scale = features->bytes ? features->scale : NULL};
 }
 
+/* Tells whether rows are made in f32 at once. */
+static bool are_narrow_genotypes(const struct ny_features *features)
+{
+    return features->spec->dtype == NY_GENOTYPE && !features->spec->kernel->unit_rows &&
+           features->precision == NY_PRECISION_F32;
+}
+
 static void lay_dense(struct ny_layout *l, struct ny_features *features)
 {
     size_t d = features->spec->geometry->d;
 
+    bool genotypes = are_narrow_genotypes(features);
+    size_t columns = genotypes && d > PANEL ? PANEL : d;
+
     features->row = ny_lay(l, NY_MEM_TILES, d, sizeof(double));
-    features->value =
-        ny_lay(l, NY_MEM_TILES, NY_STRIP_ROWS, d * ny_precision_bytes(features->precision));
+    features->value = ny_lay(l, NY_MEM_TILES, features->raw_rows,
+                             columns * ny_precision_bytes(features->precision));
     ny_preparation_lay(l, &features->prepared, features->spec, 1);
+    if (!genotypes) return;
+    features->factor = ny_lay(l, NY_MEM_TILES, d, sizeof(float));
+    features->offset = ny_lay(l, NY_MEM_TILES, d, sizeof(float));
+    for (size_t j = 0; features->offset && j < d; j++) {
+        features->factor[j] = (float)features->prepared.factor[j];
+        features->offset[j] = (float)(-features->prepared.centre[j] * features->prepared.factor[j]);
+    }
 }
 
 struct ny_features *ny_features_lay(struct ny_layout *l, const struct ny_columns_spec *spec,
@@ -182,6 +210,32 @@ static int read_sparse(struct ny_features *features, const struct ny_tile *tile,
     return err;
 }
 
+/* Returns the columns of a panel of dense rows, which is prepared at a time: all of them but of
+ * genotypes, whose panels stay in the cache and are made anew wherever they are wanted. */
+static size_t panel_columns(const struct ny_features *features)
+{
+    size_t d = features->spec->geometry->d;
+
+    return features->factor && d > PANEL ? PANEL : d;
+}
+
+/* Makes the panel of the strip that begins with column `first`; returns how many columns it has. */
+static size_t make_panel(const struct ny_features *features, size_t first)
+{
+    size_t d = features->spec->geometry->d, most = panel_columns(features);
+    size_t count = d - first < most ? d - first : most;
+    float *value = features->value;
+
+    if (!features->factor) return count; /* it is there */
+    for (size_t i = 0; i < features->rows; i++)
+        ny_vector()->prepare->genotypes((const uint8_t *)features->raw + i * d + first,
+                                        features->factor + first, features->offset + first, count,
+                                        value + i * count);
+    memset(value + features->rows * count, 0,
+           (features->raw_rows - features->rows) * count * sizeof(float));
+    return count;
+}
+
 /* Prepares dense row i of the strip. */
 static void prepare_row(struct ny_features *features, size_t i)
 {
@@ -207,14 +261,16 @@ static int read_dense(struct ny_features *features, const struct ny_tile *tile, 
     size_t count = tile->rows - first, row_bytes;
     int err;
 
-    if (count > NY_STRIP_ROWS) count = NY_STRIP_ROWS;
+    if (count > features->raw_rows) count = features->raw_rows;
     err = ny_tile_strip(tile, first, count, features->raw);
     if (err) return err;
+    features->rows = count;
+    if (features->factor) return NY_OK;
     for (size_t i = 0; i < count; i++)
         prepare_row(features, i);
     row_bytes = features->spec->geometry->d * ny_precision_bytes(features->precision);
-    memset((char *)features->value + count * row_bytes, 0, (NY_STRIP_ROWS - count) * row_bytes);
-    features->rows = count;
+    memset((char *)features->value + count * row_bytes, 0,
+           (features->raw_rows - count) * row_bytes);
     return NY_OK;
 }
 
@@ -229,22 +285,72 @@ size_t ny_features_rows(const struct ny_features *features)
     return features->rows;
 }
 
-const double *ny_features_diagonal(const struct ny_features *features)
+const void *ny_features_raw(const struct ny_features *features, size_t i)
 {
+    return features->raw + i * ny_raw_bytes(features->spec);
+}
+
+static double square_of(const float *x, size_t count)
+{
+    double lane[GROUP] = {0}, sum = 0;
+    size_t k = 0;
+
+    for (; k + GROUP <= count; k += GROUP)
+        for (size_t l = 0; l < GROUP; l++)
+            lane[l] += (double)x[k + l] * (double)x[k + l];
+    for (; k < count; k++)
+        sum += (double)x[k] * (double)x[k];
+    for (size_t l = 0; l < GROUP; l++)
+        sum += lane[l];
+    return sum;
+}
+
+const double *ny_features_diagonal(struct ny_features *features)
+{
+    size_t d = features->spec->geometry->d, count;
+    const float *value = features->value;
+
+    if (!features->factor) return features->diagonal; /* it was made with the rows */
+    memset(features->diagonal, 0, features->rows * sizeof(double));
+    for (size_t first = 0; first < d; first += count) {
+        count = make_panel(features, first);
+        for (size_t i = 0; i < features->rows; i++)
+            features->diagonal[i] += square_of(value + i * count, count);
+    }
     return features->diagonal;
 }
 
 /* ---- products ------------------------------------------------------------------------------ */
 
-/* The strip as a matrix of NY_STRIP_ROWS × d. */
+/* The strip as a matrix of features->raw_rows × d. */
 static struct ny_matrix strip64(const struct ny_features *features)
 {
-    return ny_matrix(features->value, NY_STRIP_ROWS, features->spec->geometry->d);
+    return ny_matrix(features->value, features->raw_rows, features->spec->geometry->d);
 }
 
-static struct ny_matrix32 strip32(const struct ny_features *features)
+/* Y = ΦQ of the strip, panel by panel. */
+static void times32(const struct ny_features *features, float *Q, size_t l, float *Y)
 {
-    return ny_matrix32(features->value, NY_STRIP_ROWS, features->spec->geometry->d);
+    size_t d = features->spec->geometry->d, count;
+
+    for (size_t first = 0; first < d; first += count) {
+        count = make_panel(features, first);
+        ny_gemm32(1, ny_matrix32(features->value, features->raw_rows, count),
+                  ny_matrix32(Q + first * l, count, l), first ? 1 : 0,
+                  ny_matrix32(Y, features->raw_rows, l));
+    }
+}
+
+/* H += ΦᵀY, likewise. */
+static void add_transposed32(const struct ny_features *features, float *Y, size_t l, float *H)
+{
+    size_t d = features->spec->geometry->d, count;
+
+    for (size_t first = 0; first < d; first += count) {
+        count = make_panel(features, first);
+        ny_gemm32(1, ny_t32(ny_matrix32(features->value, features->raw_rows, count)),
+                  ny_matrix32(Y, features->raw_rows, l), 1, ny_matrix32(H + first * l, count, l));
+    }
 }
 
 /* Returns the columns of a range, which stay in cache with dense columns of this size. */
@@ -303,10 +409,9 @@ void ny_features_times(const struct ny_features *features, const void *Q, size_t
         by_ranges(features, (f64 ? ops->gather64 : ops->gather32)[features->bytes], Q, l, Y, Q);
     } else if (f64)
         ny_gemm(1, strip64(features), ny_matrix((double *)Q, d, l), 0,
-                ny_matrix(Y, NY_STRIP_ROWS, l));
+                ny_matrix(Y, features->raw_rows, l));
     else
-        ny_gemm32(1, strip32(features), ny_matrix32((float *)Q, d, l), 0,
-                  ny_matrix32(Y, NY_STRIP_ROWS, l));
+        times32(features, (float *)Q, l, Y);
 }
 
 void ny_features_add_transposed(const struct ny_features *features, void *Y, size_t l, void *H)
@@ -319,12 +424,13 @@ void ny_features_add_transposed(const struct ny_features *features, void *Y, siz
         by_ranges(features, (f64 ? ops->scatter64 : ops->scatter32)[features->bytes], Y, l, H, H);
         return;
     }
-    memset((char *)Y + features->rows * row_bytes, 0, (NY_STRIP_ROWS - features->rows) * row_bytes);
+    memset((char *)Y + features->rows * row_bytes, 0,
+           (features->raw_rows - features->rows) * row_bytes);
     if (f64)
-        ny_gemm(1, ny_t(strip64(features)), ny_matrix(Y, NY_STRIP_ROWS, l), 1, ny_matrix(H, d, l));
+        ny_gemm(1, ny_t(strip64(features)), ny_matrix(Y, features->raw_rows, l), 1,
+                ny_matrix(H, d, l));
     else
-        ny_gemm32(1, ny_t32(strip32(features)), ny_matrix32(Y, NY_STRIP_ROWS, l), 1,
-                  ny_matrix32(H, d, l));
+        add_transposed32(features, Y, l, H);
 }
 
 /* Row i: its first value, how many there are, their columns (NULL: all), and their factor. */
@@ -334,11 +440,11 @@ struct feature_row {
     double scale;
 };
 
-static struct feature_row row_at(const struct ny_features *features, size_t i)
+static struct feature_row row_at(const struct ny_features *features, size_t i, size_t columns)
 {
-    size_t d = features->spec->geometry->d, first;
+    size_t first;
 
-    if (!features->spec->slots) return (struct feature_row){i * d, d, NULL, 1};
+    if (!features->spec->slots) return (struct feature_row){i * columns, columns, NULL, 1};
     first = features->start[i];
     return (struct feature_row){first, features->start[i + 1] - first, features->index + first,
                                 features->bytes ? features->scale[i] : 1};
@@ -371,31 +477,41 @@ SUMS(bytes, uint8_t)
 void ny_features_dot(const struct ny_features *features, const double *g, double *out)
 {
     const void *value = features->value;
+    size_t d = features->spec->geometry->d, count;
 
-    for (size_t i = 0; i < features->rows; i++) {
-        struct feature_row row = row_at(features, i);
+    memset(out, 0, features->rows * sizeof(double));
+    for (size_t first = 0; first < d; first += count) {
+        count = features->spec->slots ? d : make_panel(features, first);
+        for (size_t i = 0; i < features->rows; i++) {
+            struct feature_row row = row_at(features, i, count);
 
-        if (features->bytes)
-            out[i] = bytes_dot(value, &row, g);
-        else
-            out[i] = features->precision == NY_PRECISION_F64 ? wide_dot(value, &row, g)
-                                                             : narrow_dot(value, &row, g);
+            if (features->bytes)
+                out[i] += bytes_dot(value, &row, g + first);
+            else
+                out[i] += features->precision == NY_PRECISION_F64
+                              ? wide_dot(value, &row, g + first)
+                              : narrow_dot(value, &row, g + first);
+        }
     }
 }
 
 void ny_features_add_rows(const struct ny_features *features, double *g)
 {
     const void *value = features->value;
+    size_t d = features->spec->geometry->d, count;
 
-    for (size_t i = 0; i < features->rows; i++) {
-        struct feature_row row = row_at(features, i);
+    for (size_t first = 0; first < d; first += count) {
+        count = features->spec->slots ? d : make_panel(features, first);
+        for (size_t i = 0; i < features->rows; i++) {
+            struct feature_row row = row_at(features, i, count);
 
-        if (features->bytes)
-            bytes_add(value, &row, g);
-        else if (features->precision == NY_PRECISION_F64)
-            wide_add(value, &row, g);
-        else
-            narrow_add(value, &row, g);
+            if (features->bytes)
+                bytes_add(value, &row, g + first);
+            else if (features->precision == NY_PRECISION_F64)
+                wide_add(value, &row, g + first);
+            else
+                narrow_add(value, &row, g + first);
+        }
     }
 }
 

@@ -8,7 +8,7 @@
  * values of a piece and one row more, whatever the fullest row is. A piece ends with 16 values a
  * column, 2¹⁹ at least and 2²³ at most, so that its rows use a column several times while its row
  * of Q or H is in the cache. Dense rows come in strips of NY_STRIP_ROWS, padded with zero rows, and
- * are multiplied by GEMM.
+ * are multiplied by GEMM: genotypes 1,024 columns at a time, which are made f32 in the cache.
  *
  * A value of a product with Φ is summed over the columns of one row, and one of a product with Φᵀ
  * over the rows in order, so that neither depends on where a unit was cut. Sparse rows are not
@@ -55,8 +55,10 @@ struct ny_features *ny_features_lay(struct ny_layout *l, const struct ny_columns
 int ny_features_read(struct ny_features *features, const struct ny_tile *tile, size_t first);
 /* Returns the rows of the piece. */
 size_t ny_features_rows(const struct ny_features *features);
+/* Returns dense row i of the piece as it was read. */
+const void *ny_features_raw(const struct ny_features *features, size_t i);
 /* Returns k(x,x) of the rows, in f64: 0 where a row has no value. */
-const double *ny_features_diagonal(const struct ny_features *features);
+const double *ny_features_diagonal(struct ny_features *features);
 /* Returns the rows of Y that products of a piece may take: padding of dense strips included. */
 size_t ny_features_rows_most(const struct ny_columns_spec *spec);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "columns/alleles.h"
 #include "columns/centre.h"
 #include "columns/columns.h"
 #include "columns/moments.h"
@@ -30,9 +31,12 @@ static int geometry_alloc(struct ny_geometry **out, struct ny_context *ctx, size
 /* 0: what the column would be divided by is above or below all numbers. */
 static double factor_of(const struct ny_rows_stats *stats, size_t k, enum ny_scale scale)
 {
-    double range = stats->maximum[k] - stats->minimum[k], factor;
+    double range = stats->maximum[k] - stats->minimum[k], p = stats->mean[k] / 2;
+    double spread = scale == NY_SCALE_STANDARD   ? sqrt(stats->variance[k])
+                    : scale == NY_SCALE_BINOMIAL ? sqrt(2 * p * (1 - p))
+                                                 : range;
+    double factor = 1 / spread;
 
-    factor = 1 / (scale == NY_SCALE_STANDARD ? sqrt(stats->variance[k]) : range);
     return isfinite(factor) ? factor : 0;
 }
 
@@ -98,10 +102,12 @@ static int scale_columns(struct ny_geometry *geometry, struct ny_rows *X,
     return NY_OK;
 }
 
-/* Tells whether the mean is subtracted; sparse rows stay so. */
+/* Tells whether the mean is subtracted: always of genotypes, where it stands for what is missing.
+ * Sparse rows stay so. */
 static bool is_shifted(const struct ny_geometry_wish *wish, const struct ny_rows_info *points)
 {
-    return wish->centred || (ny_scale_spread(wish->scale) && !points->row_slots);
+    return wish->centred || points->dtype == NY_GENOTYPE ||
+           (ny_scale_spread(wish->scale) && !points->row_slots);
 }
 
 /* Returns the passes that means of all shards take, where they are wanted. */
@@ -119,6 +125,8 @@ static int load_stats(struct ny_rows *X, const struct ny_geometry_wish *wish,
     int err = X->ops->stats(X, stats);
 
     if (!err && ny_moments_whole(points)) ny_moments_round(stats);
+    if (!err && !wish->rough && points->dtype == NY_GENOTYPE)
+        return ny_alleles_count(X, workers_of(wish), stats);
     if (err || wish->rough || !passes_of_means(wish, points)) return err;
     return ny_moments_of_shards(X, stats, wish->scale == NY_SCALE_STANDARD);
 }
@@ -151,25 +159,26 @@ done:
 
 unsigned ny_geometry_counts(const struct ny_geometry_wish *wish)
 {
-    bool scale = wish->scale >= NY_SCALE_IDF, choice = wish->choice.rule == NY_CHOOSE_MIN_ROWS;
+    bool scale = ny_scale_counts(wish->scale), choice = wish->choice.rule == NY_CHOOSE_MIN_ROWS;
 
     return (unsigned)scale + (unsigned)choice;
 }
 
 unsigned ny_geometry_passes(const struct ny_geometry_wish *wish, const struct ny_rows_info *points)
 {
-    return (unsigned)ny_choice_visits(&wish->choice, points) + (wish->scale >= NY_SCALE_IDF) +
+    return (unsigned)ny_choice_visits(&wish->choice, points) + (ny_scale_counts(wish->scale)) +
            passes_of_means(wish, points);
 }
 
 size_t ny_geometry_bytes(const struct ny_geometry_wish *wish, const struct ny_rows_info *points)
 {
-    size_t scale = wish->scale >= NY_SCALE_IDF ? ny_frequency_bytes(points, workers_of(wish)) : 0;
+    size_t scale = ny_scale_counts(wish->scale) ? ny_frequency_bytes(points, workers_of(wish)) : 0;
     size_t choice = ny_choice_bytes(&wish->choice, points, workers_of(wish));
     size_t means = passes_of_means(wish, points) ? ny_moments_bytes(points) : 0;
     size_t centre = wish->differences ? ny_centre_bytes(points) : 0;
     size_t most = scale > choice ? scale : choice;
 
+    if (points->dtype == NY_GENOTYPE) means = ny_alleles_bytes(points, workers_of(wish));
     if (most < centre) most = centre;
     return (size_t)points->d + (most > means ? most : means);
 }

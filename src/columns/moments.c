@@ -155,7 +155,8 @@ done:
 
 bool ny_moments_whole(const struct ny_rows_info *points)
 {
-    return points->dtype == points->stored_dtype && points->stored_dtype <= NY_I16;
+    return points->dtype == NY_GENOTYPE ||
+           (points->dtype == points->stored_dtype && points->stored_dtype <= NY_I16);
 }
 
 void ny_moments_round(struct ny_rows_stats *stats)

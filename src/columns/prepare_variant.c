@@ -16,6 +16,19 @@ PREPARE(prepare_i16, int16_t)
 PREPARE(prepare_f32, float)
 PREPARE(prepare_f64, double)
 
+/* A missing genotype counts as the centre, which is its mean. */
+static void prepare_genotype(const void *raw, const double *restrict centre,
+                             const double *restrict factor, size_t d, double *restrict out)
+{
+    const uint8_t *restrict x = raw;
+
+    for (size_t k = 0; k < d; k++) {
+        double value = ((double)x[k] - centre[k]) * factor[k];
+
+        out[k] = x[k] == NY_GENOTYPE_MISSING ? 0 : value;
+    }
+}
+
 enum { LANES = 16 };
 
 static double sum_of(const double lanes[LANES])
@@ -45,6 +58,17 @@ static double narrow(const double *restrict row, double scale, size_t d, float *
 static inline double magnitude(double x)
 {
     return x < 0 ? -x : x;
+}
+
+/* Rows of f32 straight from genotypes, which rounds no more than f32 does. */
+static void genotypes(const uint8_t *restrict x, const float *restrict factor,
+                      const float *restrict offset, size_t d, float *restrict out)
+{
+    for (size_t k = 0; k < d; k++) {
+        float value = (float)x[k] * factor[k] + offset[k];
+
+        out[k] = x[k] == NY_GENOTYPE_MISSING ? 0 : value;
+    }
 }
 
 #define PAIR_SUM(name, TERM)                                                                       \
@@ -86,8 +110,10 @@ const struct ny_prepare_ops NY_VARIANT_NAME(ny_prepare_ops) = {
     .row = {[NY_U8] = prepare_u8,
             [NY_I16] = prepare_i16,
             [NY_F32] = prepare_f32,
-            [NY_F64] = prepare_f64},
+            [NY_F64] = prepare_f64,
+            [NY_GENOTYPE] = prepare_genotype},
     .narrow = narrow,
+    .genotypes = genotypes,
     .dot = dot,
     .square = square,
     .absolute = absolute,

@@ -30,9 +30,12 @@ struct ny_pointwise_ops {
 
 /* Raw rows → prepared rows, and f64 sums over one or two prepared rows. */
 struct ny_prepare_ops {
-    /* out[k] = (raw[k] − centre[k])·factor[k] */
-    void (*row[NY_F64 + 1])(const void *raw, const double *centre, const double *factor, size_t d,
-                            double *out);
+    /* out[k] = (raw[k] − centre[k])·factor[k]; 0 where a genotype is missing */
+    void (*row[NY_GENOTYPE + 1])(const void *raw, const double *centre, const double *factor,
+                                 size_t d, double *out);
+    /* Likewise in f32, of genotypes: raw[k]·factor[k] + offset[k]. */
+    void (*genotypes)(const uint8_t *raw, const float *factor, const float *offset, size_t d,
+                      float *out);
     /* out = f32 of scale·row; returns ‖out‖² of what was rounded. */
     double (*narrow)(const double *row, double scale, size_t d, float *out);
     double (*dot)(const double *x, const double *y, size_t d);

@@ -30,7 +30,7 @@ static bool centres_rows(const struct ny_fit_settings *settings, bool sparse)
  */
 static bool freezes_first(const struct ny_fit_settings *settings, const struct ny_rows_info *points)
 {
-    return settings->online && settings->scale == NY_SCALE_NONE &&
+    return settings->online && settings->scale == NY_SCALE_NONE && points->dtype != NY_GENOTYPE &&
            settings->choice.rule == NY_CHOOSE_ALL && !points->row_slots;
 }
 

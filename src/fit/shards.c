@@ -51,7 +51,7 @@ static const char *unsharded(const struct ny_fit_settings *settings,
     if (settings->certify) return "--certify";
     if (settings->until_sums) return "--until sums";
     if (settings->placed) return "--model";
-    if (settings->scale >= NY_SCALE_IDF || settings->choice.rule != NY_CHOOSE_ALL)
+    if (ny_scale_counts(settings->scale) || settings->choice.rule != NY_CHOOSE_ALL)
         return "--features, or --scale idf,";
     *instead = "take --approx projected, nystrom, column or orthonystrom";
     for (size_t i = 0; method && i < sizeof(methods) / sizeof(methods[0]); i++)

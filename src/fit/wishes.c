@@ -91,7 +91,7 @@ static void take_columns(struct ny_fit_settings *fit, const struct ny_rows_info 
 
 /* Tells whether `exact` of these points goes by features: where options of its products are typed,
  * or by the shape of the points. K of more rows is larger than it is worth, and of few rows it is
- * found at once. Dense rows of pca have their scatter matrix. */
+ * found at once. Dense rows of pca have their scatter matrix, but for genotypes. */
 static bool goes_by_features(const struct ny_wishes *wishes, const struct ny_fit_settings *fit,
                              const struct ny_rows_info *points)
 {
@@ -100,7 +100,8 @@ static bool goes_by_features(const struct ny_wishes *wishes, const struct ny_fit
 
     if (!fit->method->all_rows || !ny_kernel_has_features(fit->kernel)) return false;
     if (wishes->products) return true;
-    if (fit->map->centred_rows) return points->row_slots || points->d > SCATTER_COLUMNS;
+    if (fit->map->centred_rows)
+        return points->row_slots || points->d > SCATTER_COLUMNS || points->dtype == NY_GENOTYPE;
     if (points->row_slots && (double)points->n * (double)points->nnz > many_products) return true;
     return points->n > few_rows;
 }
@@ -236,6 +237,7 @@ int ny_settings_decide(struct ny_fit_settings *settings, struct ny_context *ctx,
     int err;
 
     *settings = wishes->plain;
+    if (points->dtype == NY_GENOTYPE && !settings->scale_typed) settings->scale = NY_SCALE_BINOMIAL;
     settings->landmarks = decide_landmarks(ctx, wishes, points->n);
     if (settings->map->graph) return decide_graph_map(X, wishes, points->n, settings);
     if (!settings->kernel) /* of a selection whose options are those of a graph's map */

@@ -176,6 +176,7 @@ size_t ny_narrow(enum ny_dtype dtype, bool rounding, const double *in, void *out
     case NY_F64:
         memcpy(out, in, count * sizeof(double));
         break;
+    case NY_GENOTYPE:
     case NY_DTYPE_NONE:
         return 0;
     }

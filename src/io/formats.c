@@ -14,6 +14,7 @@
     X("npz", "sparse matrix of scipy (save_npz), CSR or CSC", ".npz", ny_format_npz)               \
     X("h5ad", "AnnData (HDF5), read by the program nystream-hdf5", ".h5ad", ny_format_hdf5)        \
     X("h5", "HDF5 of 10x Genomics: counts of cells, by nystream-hdf5", ".h5", ny_format_hdf5)      \
+    X("bed", "genotypes of PLINK 1, with .bim and .fam beside them", ".bed", ny_format_bed)        \
     X("mtx", "matrix of MatrixMarket, sparse (coordinate) or dense (array)", ".mtx",               \
       ny_format_mtx)                                                                               \
     X("libsvm", "sparse text: label index:value …", ".libsvm .svm .svmlight", ny_format_libsvm)    \

@@ -28,6 +28,7 @@ static inline bool ny_text_store(enum ny_dtype dtype, void *row, size_t column, 
         if (!(value >= 0 && value <= 255)) return false;
         ((uint8_t *)row)[column] = (uint8_t)value;
         return (double)(uint8_t)value == value;
+    case NY_GENOTYPE:
     case NY_DTYPE_NONE:
         break;
     }

@@ -394,9 +394,9 @@ static bool sizes_agree(struct image_parts *parts, const char *image, size_t byt
     size_t entries, raw, total;
     bool none; /* no landmark is a row */
 
-    if (header->dtype < NY_U8 || header->dtype > NY_F64 || !header->m || !header->d || !header->p ||
-        header->precision > NY_PRECISION_F64 || map->skip > 1 || !shape_fits(header) ||
-        !ny_prepared_plausible(&parts->preparation) ||
+    if (header->dtype < NY_U8 || header->dtype > NY_GENOTYPE || !header->m || !header->d ||
+        !header->p || header->precision > NY_PRECISION_F64 || map->skip > 1 ||
+        !shape_fits(header) || !ny_prepared_plausible(&parts->preparation) ||
         ny_prepares(&parts->preparation) != (header->version >= PREPARED_VERSION))
         return false;
     if (__builtin_mul_overflow(header->m, header->p, &entries) ||

@@ -1,5 +1,6 @@
 /*
- * Frames: the 32-byte header around every value of a store (store/format.h), and LZ4 inside it.
+ * Frames: the 32-byte header around every value of a store (store/format.h), and LZ4 inside it, or
+ * the two bits of a genotype.
  *
  * Imports and write transactions seal and pack (store/ingest_pack.c, store/write.c); views check
  * and decode (store/view.c). Packing keeps the LZ4 frame only where it saves a quarter of the
@@ -24,6 +25,12 @@
 enum { LZ4_BLOCK = 256 << 10, DECODER_BYTES = 2 * LZ4_BLOCK + (64 << 10) };
 enum { SAMPLE_BYTES = 16 << 10, SAMPLES = 3 };
 enum { ROWS_BITS = 24, CODEC_BITS = 4 };
+enum { CRUMBS = 4 }; /* values of two bits in a byte */
+
+static size_t crumbs_bytes(size_t raw_bytes)
+{
+    return (raw_bytes + CRUMBS - 1) / CRUMBS;
+}
 
 /* Computes the checksum with the header's own checksum field taken as zero. */
 static uint64_t checksum_of(const struct ny_header *header, const void *stored, size_t bytes)
@@ -65,8 +72,10 @@ const char *ny_frame_check(struct ny_frame *frame, const void *value, size_t byt
     frame->raw_bytes = header.raw_bytes;
     frame->rows = header.packed & ((1u << ROWS_BITS) - 1);
     frame->codec = (enum ny_codec)(header.packed >> ROWS_BITS & ((1u << CODEC_BITS) - 1));
-    if (frame->codec == NY_CODEC_RAW && header.raw_bytes != bytes) return "its size is wrong";
-    if (frame->codec > NY_CODEC_LZ4) return "it is packed in an unknown way";
+    if ((frame->codec == NY_CODEC_RAW && header.raw_bytes != bytes) ||
+        (frame->codec == NY_CODEC_CRUMBS && crumbs_bytes(header.raw_bytes) != bytes))
+        return "its size is wrong";
+    if (frame->codec > NY_CODEC_CRUMBS) return "it is packed in an unknown way";
     return NULL;
 }
 
@@ -113,6 +122,30 @@ static size_t lz4_pack(const void *raw, size_t raw_bytes, void *out)
     if (looks_random(raw, raw_bytes, out, room)) return 0;
     packed = LZ4F_compressFrame(out, room, raw, raw_bytes, &prefs);
     if (LZ4F_isError(packed) || packed > raw_bytes - raw_bytes / 4) return 0;
+    return packed;
+}
+
+/* Packs bytes of 0 to 3 four to a byte, the first in the lowest bits. */
+static size_t pack_crumbs(const uint8_t *raw, size_t raw_bytes, uint8_t *out)
+{
+    size_t whole = raw_bytes / CRUMBS;
+
+    for (size_t i = 0; i < whole; i++)
+        out[i] =
+            (uint8_t)(raw[4 * i] | raw[4 * i + 1] << 2 | raw[4 * i + 2] << 4 | raw[4 * i + 3] << 6);
+    if (raw_bytes % CRUMBS) out[whole] = 0;
+    for (size_t k = 0; k < raw_bytes % CRUMBS; k++)
+        out[whole] |= (uint8_t)(raw[CRUMBS * whole + k] << 2 * k);
+    return crumbs_bytes(raw_bytes);
+}
+
+struct ny_packed ny_frame_pack_crumbs(struct ny_frame *frame, const void *raw, void *room)
+{
+    struct ny_packed packed = {.stored = room};
+
+    frame->codec = NY_CODEC_CRUMBS;
+    packed.bytes = pack_crumbs(raw, frame->raw_bytes, room);
+    packed.header = ny_frame_seal(frame, packed.stored, packed.bytes);
     return packed;
 }
 
@@ -200,6 +233,22 @@ static const char *unpack(LZ4F_dctx *lz4, const char *stored, size_t bytes, char
     return taken == bytes && made == room ? NULL : "it decompresses to another size";
 }
 
+/* Spreads the four crumbs of each byte over four bytes. */
+static void unpack_crumbs(const uint8_t *stored, uint8_t *raw, size_t raw_bytes)
+{
+    size_t whole = raw_bytes / CRUMBS;
+
+    for (size_t i = 0; i < whole; i++) {
+        uint32_t four = stored[i];
+
+        four = (four | four << 12) & 0x000f000fu;
+        four = (four | four << 6) & 0x03030303u;
+        memcpy(raw + CRUMBS * i, &four, sizeof(four));
+    }
+    for (size_t k = CRUMBS * whole; k < raw_bytes; k++)
+        raw[k] = stored[whole] >> 2 * (k % CRUMBS) & 3;
+}
+
 const char *ny_frame_decode(struct ny_decoder *decoder, const struct ny_frame *frame,
                             const void *value, size_t bytes, void *raw)
 {
@@ -208,6 +257,9 @@ const char *ny_frame_decode(struct ny_decoder *decoder, const struct ny_frame *f
     if (frame->codec == NY_CODEC_LZ4)
         return unpack(decoder->lz4, stored, bytes - sizeof(struct ny_header), raw,
                       frame->raw_bytes);
-    memcpy(raw, stored, frame->raw_bytes);
+    if (frame->codec == NY_CODEC_CRUMBS)
+        unpack_crumbs((const uint8_t *)stored, raw, frame->raw_bytes);
+    else
+        memcpy(raw, stored, frame->raw_bytes);
     return NULL;
 }

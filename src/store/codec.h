@@ -36,6 +36,9 @@ struct ny_packed {
  * pays, which frame->codec then says; NULL: as they are. */
 struct ny_packed ny_frame_pack(struct ny_frame *frame, const void *raw, void *room);
 
+/* Likewise around bytes that are 0 to 3, which take two bits each in the room. */
+struct ny_packed ny_frame_pack_crumbs(struct ny_frame *frame, const void *raw, void *room);
+
 /* Reusable state of the decoder, one a thread. */
 struct ny_decoder;
 /* Makes a decoder and reserves its 576 KiB. NY_EBUDGET, and *out = NULL, where they do not fit. */

@@ -14,6 +14,7 @@ static bool holds(enum ny_dtype to, double v)
     case NY_I16: return v >= INT16_MIN && v <= INT16_MAX && v == trunc(v);
     case NY_F32: return (double)(float)v == v;
     case NY_F64: return true;
+    case NY_GENOTYPE:
     case NY_DTYPE_NONE: break;
     }
     return false;
@@ -32,6 +33,7 @@ static void store_value(enum ny_dtype to, double v, void *out, size_t i)
     case NY_I16: ((int16_t *)out)[i] = (int16_t)v; break;
     case NY_F32: ((float *)out)[i] = (float)v; break;
     case NY_F64: ((double *)out)[i] = v; break;
+    case NY_GENOTYPE:
     case NY_DTYPE_NONE: break;
     }
 }

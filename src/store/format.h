@@ -7,7 +7,8 @@
  *   STORE/locks/             our own lock files, see store/locks.c
  *
  * Every value is a frame: a header of 32 bytes, then the stored bytes (LZ4 frame, or as they are
- * where LZ4 saves less than a quarter). The checksum is XXH3-64 of the 40 bytes
+ * where LZ4 saves less than a quarter; genotypes in two bits each). The checksum is XXH3-64 of the
+ * 40 bytes
  *
  *   header with the checksum field zero ‖ XXH3-64 of the stored bytes
  *
@@ -72,7 +73,8 @@ enum { NY_STAGED = 0x40 };
 /* The rows in the header of a chunk that has a voucher. Chunks of nystream 1.0 have none, and 0. */
 enum { NY_VOUCHED = 1 };
 
-enum ny_codec { NY_CODEC_RAW = 0, NY_CODEC_LZ4 = 1 };
+/* Crumbs: bytes of 0 to 3 in two bits each, four to a byte, the first in the lowest bits. */
+enum ny_codec { NY_CODEC_RAW = 0, NY_CODEC_LZ4 = 1, NY_CODEC_CRUMBS = 2 };
 
 /* The second key of a table, two bytes 0 and 1, in a frame as of a chunk: what this table remembers
  * of the other one. The epoch of a table is base + the number of its last transaction; it grows

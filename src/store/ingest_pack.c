@@ -26,8 +26,11 @@ void ny_ingest_pack_block(struct ny_ingest *ingest, size_t index, size_t rows)
             continue;
         }
         frame.raw_bytes = (uint32_t)(rows * ny_ingest_row_bytes(ingest, kind));
-        *packed = ny_frame_pack(&frame, ny_ingest_block(ingest, kind, index),
-                                ingest->spec.raw ? NULL : room);
+        if (kind == NY_KIND_POINTS && ingest->dtype == NY_GENOTYPE)
+            *packed = ny_frame_pack_crumbs(&frame, ny_ingest_block(ingest, kind, index), room);
+        else
+            *packed = ny_frame_pack(&frame, ny_ingest_block(ingest, kind, index),
+                                    ingest->spec.raw ? NULL : room);
         room += ingest->kind_room_bytes[kind];
     }
 }

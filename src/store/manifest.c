@@ -63,7 +63,7 @@ static bool plausible_sparse(const struct ny_manifest *m)
 /* A checksum shows that the bytes are as written; these bounds, that this program wrote them. */
 static bool plausible(const struct ny_manifest *m)
 {
-    if (m->dtype > NY_F64 || m->layout > NY_CSR || m->d > NY_STORE_COLUMNS_MAX) return false;
+    if (m->dtype > NY_GENOTYPE || m->layout > NY_CSR || m->d > NY_STORE_COLUMNS_MAX) return false;
     if (ny_prepares(&m->preparation) != ((m->flags & NY_FLAG_PREPARED) != 0) ||
         !ny_prepared_plausible(&m->preparation))
         return false;

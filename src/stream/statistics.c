@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { STRIP = 256 };
+enum { STRIP = 256, ALLELES_ONCE = 128 };
 
 /* Moments of the columns of one strip of one block. */
 struct strip {
@@ -98,6 +98,41 @@ static void strip_i16(struct strip *s, const void *values, size_t stride, size_t
     finish_integers(s, sum, squares, rows, width);
 }
 
+/* Genotypes count what is missing as 0; their means follow from a pass of the fit
+ * (columns/alleles.c). */
+static void strip_genotype(struct strip *s, const void *values, size_t stride, size_t rows,
+                           size_t width)
+{
+    const uint8_t *x = values;
+    int64_t sum[STRIP] = {0};
+    uint64_t squares[STRIP] = {0};
+
+    for (size_t j = 0; j < width; j++) {
+        s->minimum[j] = 2;
+        s->maximum[j] = 0;
+    }
+    for (size_t first = 0; first < rows; first += ALLELES_ONCE) {
+        size_t piece = rows - first < ALLELES_ONCE ? rows - first : ALLELES_ONCE;
+        uint8_t ones[STRIP] = {0}, twos[STRIP] = {0};
+
+        for (size_t r = 0; r < piece; r++)
+            for (size_t j = 0; j < width; j++) {
+                uint8_t v = x[(first + r) * stride + j];
+
+                ones[j] = (uint8_t)(ones[j] + (v == 1));
+                twos[j] = (uint8_t)(twos[j] + (v == 2));
+            }
+        for (size_t j = 0; j < width; j++) {
+            sum[j] += ones[j] + 2 * twos[j];
+            squares[j] += (uint64_t)ones[j] + 4u * twos[j];
+            if (twos[j]) s->maximum[j] = 2;
+            if (ones[j]) s->maximum[j] = fmax(s->maximum[j], 1);
+            if (twos[j] < piece) s->minimum[j] = fmin(s->minimum[j], ones[j] + twos[j] == piece);
+        }
+    }
+    finish_integers(s, sum, squares, rows, width);
+}
+
 /* The second pass sums x − mean as well: what rounding left there corrects both (Chan 1983). */
 #define STRIP_OF_FLOATS(name, type)                                                                \
     static void name(struct strip *s, const void *values, size_t stride, size_t rows,              \
@@ -137,8 +172,11 @@ STRIP_OF_FLOATS(strip_f32, float)
 STRIP_OF_FLOATS(strip_f64, double)
 
 static void (*const strip_of[])(struct strip *s, const void *values, size_t stride, size_t rows,
-                                size_t width) = {
-    [NY_U8] = strip_u8, [NY_I16] = strip_i16, [NY_F32] = strip_f32, [NY_F64] = strip_f64};
+                                size_t width) = {[NY_U8] = strip_u8,
+                                                 [NY_I16] = strip_i16,
+                                                 [NY_F32] = strip_f32,
+                                                 [NY_F64] = strip_f64,
+                                                 [NY_GENOTYPE] = strip_genotype};
 
 /* Chan, Golub & LeVeque 1979: M2 = M2_a + M2_b + δ²·n_a·n_b/n, δ = mean_b − mean_a. */
 static bool merge(struct ny_moments *m, const struct strip *s, size_t rows, size_t first,
@@ -210,9 +248,27 @@ SQUARES_OF(squares_i16, int16_t, int64_t)
 SQUARES_OF(squares_f32, float, double)
 SQUARES_OF(squares_f64, double, double)
 
+/* A missing genotype counts as 0, as in the means. */
+static void squares_genotype(const void *values, size_t d, size_t rows, double squares[ABREAST])
+{
+    static const uint8_t square[] = {0, 1, 4, 0};
+    const uint8_t *x = values;
+
+    for (size_t i = 0; i < rows; i++, x += d) {
+        uint64_t sum = 0;
+
+        for (size_t j = 0; j < d; j++)
+            sum += square[x[j]];
+        squares[i] = (double)sum;
+    }
+}
+
 typedef void squares_fn(const void *values, size_t d, size_t rows, double squares[ABREAST]);
-static squares_fn *const squares_of[] = {
-    [NY_U8] = squares_u8, [NY_I16] = squares_i16, [NY_F32] = squares_f32, [NY_F64] = squares_f64};
+static squares_fn *const squares_of[] = {[NY_U8] = squares_u8,
+                                         [NY_I16] = squares_i16,
+                                         [NY_F32] = squares_f32,
+                                         [NY_F64] = squares_f64,
+                                         [NY_GENOTYPE] = squares_genotype};
 
 void ny_norms_add(double *sum, enum ny_dtype dtype, const void *rows, size_t count, size_t d)
 {

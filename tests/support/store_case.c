@@ -61,6 +61,7 @@ void case_rows(void *out, unsigned seed, enum ny_dtype dtype, uint64_t d, uint64
         case NY_I16: ((int16_t *)out)[i] = (int16_t)(100 * value - 12800); break;
         case NY_F32: ((float *)out)[i] = (float)(value / 3 - 40); break;
         case NY_F64: ((double *)out)[i] = value / 7 - 20; break;
+        case NY_GENOTYPE: ((uint8_t *)out)[i] = (uint8_t)value % 4; break;
         case NY_DTYPE_NONE: break;
         }
     }

@@ -14,9 +14,9 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 __version__ = "1.1.2"
 
 # Values of enum ny_dtype and NY_U64, and the names that numpy has for them. A store without rows
-# has 0.
-DTYPES: Dict[int, str] = {0: "float32", 1: "uint8", 2: "int16", 3: "float32", 4: "float64",
-                          6: "uint64", 7: "object"}
+# has 0; genotypes have 5, and come as bytes.
+DTYPES: Dict[int, str] = {5: "uint8", 0: "float32", 1: "uint8", 2: "int16", 3: "float32",
+                          4: "float64", 6: "uint64", 7: "object"}
 NUMBERS: Dict[str, int] = {name: number for number, name in DTYPES.items() if number}
 
 # enum ny_status

@@ -1,0 +1,121 @@
+/*
+ * Counts of genotypes by column, from which follow the means and variances of a fit of them: those
+ * of its rows where the genotype is not missing. Statistics of an import cannot tell what is
+ * missing, so that a pass of the fit counts. Whole numbers have the same sums in any order.
+ */
+#include "columns/alleles.h"
+
+#include "base/memory.h"
+#include "base/layout.h"
+#include "base/peers.h"
+#include "stream/pass.h"
+
+/* Rows whose counts fit into bytes, and columns whose counts stay in the nearest cache. */
+enum { ROWS = 16, STRIP = 1024 };
+/* These are counted of a column. */
+enum { ONES, TWOS, MISSING, COUNTS };
+
+struct counts {
+    size_t d;
+    uint32_t *of;  /* COUNTS × d, a worker */
+    uint8_t *rows; /* ROWS × d, a worker */
+};
+
+/* Adds the counts of some rows, at columns first … first+width−1. */
+static void count_strip(const uint8_t *rows, size_t count, size_t d, size_t width, uint32_t *of)
+{
+    uint8_t ones[STRIP] = {0}, twos[STRIP] = {0}, missing[STRIP] = {0};
+
+    for (size_t r = 0; r < count; r++)
+        for (size_t j = 0; j < width; j++) {
+            uint8_t x = rows[r * d + j];
+
+            ones[j] = (uint8_t)(ones[j] + (x == 1));
+            twos[j] = (uint8_t)(twos[j] + (x == 2));
+            missing[j] = (uint8_t)(missing[j] + (x == NY_GENOTYPE_MISSING));
+        }
+    for (size_t j = 0; j < width; j++) {
+        of[ONES * d + j] += ones[j];
+        of[TWOS * d + j] += twos[j];
+        of[MISSING * d + j] += missing[j];
+    }
+}
+
+static int count_unit(void *arg, const struct ny_tile *tile)
+{
+    const struct counts *counts = arg;
+    const size_t d = counts->d;
+    uint8_t *rows = counts->rows + tile->worker * ROWS * d;
+    uint32_t *of = counts->of + tile->worker * COUNTS * d;
+    int err = NY_OK;
+
+    for (size_t first = 0, some; first < tile->rows && !err; first += some) {
+        some = tile->rows - first < ROWS ? tile->rows - first : ROWS;
+        err = ny_tile_strip(tile, first, some, rows);
+        for (size_t j = 0; !err && j < d; j += STRIP)
+            count_strip(rows + j, some, d, d - j < STRIP ? d - j : STRIP, of + j);
+    }
+    return err;
+}
+
+static void lay(struct ny_layout *l, struct counts *counts, size_t d, unsigned workers)
+{
+    counts->d = d;
+    counts->of = ny_lay(l, NY_MEM_OTHER, workers * d, COUNTS * sizeof(uint32_t));
+    counts->rows = ny_lay(l, NY_MEM_STORE, workers * d, ROWS);
+}
+
+/* Makes the statistics of n rows of column j of its counts, which are whole numbers. */
+static void tell(struct ny_rows_stats *stats, size_t j, const double *of, double n)
+{
+    const size_t d = stats->d;
+    double ones = of[ONES * d + j], twos = of[TWOS * d + j], there = n - of[MISSING * d + j];
+    double sum = ones + 2 * twos, squares = ones + 4 * twos;
+    double scaled = squares * there - sum * sum; /* exact below 2⁵³ */
+
+    stats->mean[j] = there > 0 ? sum / there : 0;
+    stats->variance[j] = there > 0 ? scaled / there / there : 0;
+    stats->minimum[j] = 0;
+    stats->maximum[j] = scaled > 0 ? 2 : 0;
+}
+
+int ny_alleles_count(struct ny_rows *X, unsigned workers, struct ny_rows_stats *stats)
+{
+    static const struct ny_pass_work work = {.unit = count_unit};
+    struct ny_context *ctx = X->ctx;
+    struct ny_layout l = {.ctx = ctx};
+    struct ny_source *source = NULL;
+    struct counts counts;
+    size_t d = stats->d;
+    double *sums = ny_calloc(ctx, NY_MEM_OTHER, COUNTS * d, sizeof(double));
+    int err = sums ? NY_OK : NY_EBUDGET;
+
+    lay(&l, &counts, d, workers);
+    if (!err) err = l.err;
+    if (!err) err = ny_rows_source(X, stats->n, 0, workers, &source);
+    if (!err)
+        err = ny_pass_run(&(struct ny_pass){.ctx = ctx,
+                                            .source = source,
+                                            .stage = "stats",
+                                            .workers = workers,
+                                            .checkpoint_s = ny_context_checkpoint_s(ctx)},
+                          &work, &counts);
+    for (size_t i = 0; !err && i < workers * COUNTS * d; i++)
+        sums[i % (COUNTS * d)] += counts.of[i];
+    if (!err) err = ny_peers_fold(ny_context_peers(ctx), sums, COUNTS * d);
+    for (size_t j = 0; !err && j < d; j++)
+        tell(stats, j, sums, (double)stats->n);
+    ny_source_free(source);
+    ny_layout_free(&l);
+    ny_free(ctx, sums);
+    return err;
+}
+
+size_t ny_alleles_bytes(const struct ny_rows_info *points, unsigned workers)
+{
+    struct ny_layout counted = {0};
+
+    lay(&counted, &(struct counts){0}, (size_t)points->d, workers);
+    return ny_rows_source_bytes(points, workers) + ny_layout_most(&counted) +
+           COUNTS * (size_t)points->d * sizeof(double);
+}

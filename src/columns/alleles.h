@@ -1,0 +1,13 @@
+/* Means and variances of columns of genotypes (NY_GENOTYPE), some of which are missing. */
+#ifndef NY_COLUMNS_ALLELES_H
+#define NY_COLUMNS_ALLELES_H
+
+#include "stream/rows.h"
+
+/* Makes mean and variance those of the genotypes that are there, in all rows (of all shards), and
+ * minimum and maximum equal where these are all the same. One pass. NY_EBUDGET. */
+int ny_alleles_count(struct ny_rows *X, unsigned workers, struct ny_rows_stats *stats);
+/* Bytes that it charges. */
+size_t ny_alleles_bytes(const struct ny_rows_info *points, unsigned workers);
+
+#endif

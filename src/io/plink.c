@@ -1,0 +1,289 @@
+/*
+ * Reads the lists of samples and variants that PLINK keeps beside a table of genotypes.
+ *
+ * A column of the points is called by its variant and by the allele that it counts, as PLINK calls
+ * the columns of its text files: rs123_A. So rows that are appended, or placed, later are matched
+ * by both: where their file has the alleles of a variant the other way round, as files that were
+ * written from fewer samples often have, the other allele is counted.
+ */
+#include "io/plink.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/like.h"
+#include "io/number.h"
+#include "io/refuse.h"
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+int ny_plink_open(struct ny_bytes **out, struct ny_reader *reader, const char *ending)
+{
+    size_t length = strlen(reader->path);
+    const size_t own = strlen(".bed");
+    char *path;
+    int err;
+
+    if (length <= own || strcasecmp(reader->path + length - own, ".bed") != 0)
+        return ny_fail_at(reader->ctx, NY_EUSAGE, reader->path, NY_NO_LINE,
+                          "%s: the samples and variants of a .bed file are in a .fam and a .bim "
+                          "file of the same name beside it; give the name of the .bed file",
+                          reader->path);
+    length -= own;
+    path = ny_alloc(reader->ctx, NY_MEM_IO, length + strlen(ending) + 1);
+    if (!path) return NY_EBUDGET;
+    memcpy(path, reader->path, length);
+    memcpy(path + length, ending, strlen(ending) + 1);
+    err = ny_bytes_open(out, reader->ctx, path);
+    ny_free(reader->ctx, path);
+    return err;
+}
+
+int ny_plink_next(struct ny_bytes *list, struct ny_plink_line *line)
+{
+    const char *first, *last, *newline;
+    size_t count = 0;
+    int err;
+
+    do {
+        if (list->ended && list->at == list->end) return NY_END;
+        err = ny_bytes_trimmed_line(list, &first, &last, &newline);
+        if (err) return err;
+        list->at = newline ? newline + 1 : list->end;
+        list->line++;
+    } while (first == last);
+    while (first < last) {
+        const char *end = first;
+
+        while (end < last && !ny_is_blank(*end))
+            end++;
+        if (count < NY_PLINK_FIELDS) {
+            line->field[count] = first;
+            line->length[count] = (size_t)(end - first);
+        }
+        count++;
+        for (first = end; first < last && ny_is_blank(*first);)
+            first++;
+    }
+    if (count == NY_PLINK_FIELDS) return NY_OK;
+    return ny_refuse_line(list->ctx, list->path, list->line - 1, "a line has six fields");
+}
+
+static bool field_is(const struct ny_plink_line *line, size_t k, const char *word)
+{
+    return line->length[k] == strlen(word) && memcmp(line->field[k], word, line->length[k]) == 0;
+}
+
+/* ---- samples -------------------------------------------------------------------------------- */
+
+/* Tells whether a phenotype is one that stands for none, whatever the others are. */
+static bool is_absent(const struct ny_plink_line *line)
+{
+    return field_is(line, NY_FAM_PHENOTYPE, "-9") || field_is(line, NY_FAM_PHENOTYPE, "NA") ||
+           field_is(line, NY_FAM_PHENOTYPE, "nan");
+}
+
+int ny_plink_count(struct ny_bytes *fam, struct ny_plink_samples *samples)
+{
+    struct ny_plink_line line;
+    bool cases = true, any = false;
+    int err;
+
+    *samples = (struct ny_plink_samples){0};
+    while ((err = ny_plink_next(fam, &line)) == NY_OK) {
+        bool zero = field_is(&line, NY_FAM_PHENOTYPE, "0"), absent = is_absent(&line);
+        bool one = field_is(&line, NY_FAM_PHENOTYPE, "1"),
+             two = field_is(&line, NY_FAM_PHENOTYPE, "2");
+
+        samples->count++;
+        cases = cases && (zero || absent || one || two);
+        any = any || !(zero || absent);
+    }
+    if (err != NY_END) return err;
+    samples->zero_says = !cases;
+    samples->labels = any;
+    return fam->regular ? ny_bytes_rewind(fam) : ny_refuse_pipe(fam->ctx, NY_EUSAGE, fam->path);
+}
+
+static int take_phenotype(struct ny_reader *reader, struct ny_bytes *fam,
+                          const struct ny_plink_samples *samples, const struct ny_plink_line *line,
+                          double *label)
+{
+    char text[NY_CLASS_BYTES_MAX + 1];
+    size_t length = line->length[NY_FAM_PHENOTYPE];
+
+    *label = NAN;
+    if (is_absent(line) || (!samples->zero_says && field_is(line, NY_FAM_PHENOTYPE, "0")))
+        return NY_OK;
+    if (length > NY_CLASS_BYTES_MAX)
+        return ny_refuse_line(reader->ctx, fam->path, fam->line - 1, "the phenotype is too long");
+    memcpy(text, line->field[NY_FAM_PHENOTYPE], length);
+    text[length] = '\0';
+    return ny_classes_label(reader->classes, fam->path, fam->line - 1, text, length, label);
+}
+
+int ny_plink_sample(struct ny_reader *reader, struct ny_bytes *fam,
+                    const struct ny_plink_samples *samples, double *label, struct ny_names *names)
+{
+    struct ny_plink_line line;
+    char name[NY_NAME_BYTES_MAX + 1];
+    int length, err = ny_plink_next(fam, &line);
+
+    if (err == NY_END) return ny_refuse_count(reader->ctx, fam->path, reader->path);
+    if (!err && label) err = take_phenotype(reader, fam, samples, &line, label);
+    if (err || !names) return err;
+    length = snprintf(name, sizeof(name), "%.*s %.*s", (int)line.length[NY_FAM_FID],
+                      line.field[NY_FAM_FID], (int)line.length[NY_FAM_IID], line.field[NY_FAM_IID]);
+    if (length > NY_NAME_BYTES_MAX)
+        return ny_refuse_line(reader->ctx, fam->path, fam->line - 1, "the name is too long");
+    return ny_names_add(names, reader->ctx, name, (size_t)length);
+}
+
+/* ---- variants ------------------------------------------------------------------------------- */
+
+/* The names of columns that rows are to have, in the order of their texts. */
+struct wanted {
+    struct ny_names names;
+    const char **sorted;
+};
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int load_wanted(struct wanted *wanted, struct ny_reader *reader)
+{
+    const struct ny_columns_like *like = reader->options.like;
+    const char *name;
+    int err = like ? like->load(like->arg, &wanted->names) : NY_OK;
+
+    if (err || !wanted->names.count) return err;
+    wanted->sorted = ny_calloc(reader->ctx, NY_MEM_IO, wanted->names.count, sizeof(char *));
+    if (!wanted->sorted) return NY_EBUDGET;
+    name = wanted->names.text;
+    for (size_t i = 0; i < wanted->names.count; i++, name += strlen(name) + 1)
+        wanted->sorted[i] = name;
+    qsort(wanted->sorted, wanted->names.count, sizeof(char *), by_text);
+    return NY_OK;
+}
+
+static void end_wanted(struct wanted *wanted, struct ny_reader *reader)
+{
+    ny_names_release(&wanted->names, reader->ctx);
+    ny_free(reader->ctx, wanted->sorted);
+}
+
+static bool is_wanted(const struct wanted *wanted, const char *name)
+{
+    return bsearch(&name, wanted->sorted, wanted->names.count, sizeof(char *), by_text) != NULL;
+}
+
+/* Writes the name of a variant's column that counts this allele; returns its length. A variant
+ * without an identifier is called by its place. */
+static size_t name_of(const struct ny_plink_line *line, size_t allele, char *name, size_t room)
+{
+    int length;
+
+    if (field_is(line, NY_BIM_ID, "."))
+        length =
+            snprintf(name, room, "%.*s:%.*s_%.*s", (int)line->length[NY_BIM_CHROMOSOME],
+                     line->field[NY_BIM_CHROMOSOME], (int)line->length[NY_BIM_POSITION],
+                     line->field[NY_BIM_POSITION], (int)line->length[allele], line->field[allele]);
+    else
+        length = snprintf(name, room, "%.*s_%.*s", (int)line->length[NY_BIM_ID],
+                          line->field[NY_BIM_ID], (int)line->length[allele], line->field[allele]);
+    return length < (int)room ? (size_t)length : room;
+}
+
+/* Tells whether the alleles are those of each other's strand, A and T or C and G, so that a file
+ * which was written from the other strand looks like one that counts the other allele. */
+static bool is_ambiguous(const struct ny_plink_line *line)
+{
+    static const char *const pairs[] = {"AT", "TA", "CG", "GC"};
+    bool found = false;
+
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
+        found |= line->length[NY_BIM_FIRST] == 1 && line->length[NY_BIM_SECOND] == 1 &&
+                 line->field[NY_BIM_FIRST][0] == pairs[i][0] &&
+                 line->field[NY_BIM_SECOND][0] == pairs[i][1];
+    return found;
+}
+
+/* Adds the name of the next variant; *flip: by its other allele, as the rows to come are to have
+ * it. */
+static int add_variant(struct ny_reader *reader, struct ny_bytes *bim,
+                       const struct ny_plink_line *line, const struct wanted *wanted, bool *flip)
+{
+    char name[NY_NAME_BYTES_MAX + 1], other[NY_NAME_BYTES_MAX + 1];
+    size_t length = name_of(line, NY_BIM_FIRST, name, sizeof(name)), other_length;
+
+    *flip = false;
+    if (length > NY_NAME_BYTES_MAX)
+        return ny_refuse_line(reader->ctx, bim->path, bim->line - 1, "the name is too long");
+    if (wanted->sorted && !is_wanted(wanted, name)) {
+        other_length = name_of(line, NY_BIM_SECOND, other, sizeof(other));
+        *flip = other_length <= NY_NAME_BYTES_MAX && is_wanted(wanted, other);
+        if (*flip) return ny_names_add(&reader->columns, reader->ctx, other, other_length);
+    }
+    return ny_names_add(&reader->columns, reader->ctx, name, length);
+}
+
+/* Tells of variants that are counted by their other allele. */
+static void tell_flipped(const struct ny_reader *reader, uint64_t flipped, uint64_t ambiguous)
+{
+    if (flipped && reader->options.notes)
+        ny_log(reader->ctx, NY_LOG_NOTE,
+               "%s: %llu variants are counted by their other allele, as in the rows before",
+               reader->path, (unsigned long long)flipped);
+    if (ambiguous && reader->options.notes)
+        ny_log(reader->ctx, NY_LOG_WARNING,
+               "%s: %llu of them are A/T or C/G, which the other strand looks like; leave such "
+               "variants out of both files if these may be of two strands",
+               reader->path, (unsigned long long)ambiguous);
+}
+
+static int count_lines(struct ny_bytes *bim, uint64_t *count)
+{
+    struct ny_plink_line line;
+    int err;
+
+    *count = 0;
+    while ((err = ny_plink_next(bim, &line)) == NY_OK)
+        ++*count;
+    if (err != NY_END) return err;
+    return bim->regular ? ny_bytes_rewind(bim) : ny_refuse_pipe(bim->ctx, NY_EUSAGE, bim->path);
+}
+
+int ny_plink_variants(struct ny_reader *reader, struct ny_bytes *bim,
+                      struct ny_plink_variants *variants)
+{
+    struct wanted wanted = {0};
+    uint64_t flipped = 0, ambiguous = 0;
+    struct ny_plink_line line;
+    int err = count_lines(bim, &variants->count);
+
+    if (err || !reader->options.names) return err;
+    err = load_wanted(&wanted, reader);
+    if (!err && wanted.sorted) {
+        variants->flipped =
+            ny_calloc(reader->ctx, NY_MEM_IO, (size_t)variants->count, sizeof(bool));
+        if (!variants->flipped) err = NY_EBUDGET;
+    }
+    for (uint64_t j = 0; !err && j < variants->count; j++) {
+        bool flip;
+
+        err = ny_plink_next(bim, &line);
+        if (!err) err = add_variant(reader, bim, &line, &wanted, &flip);
+        if (err || !flip) continue;
+        variants->flipped[j] = true;
+        flipped++;
+        ambiguous += is_ambiguous(&line);
+    }
+    if (!err) tell_flipped(reader, flipped, ambiguous);
+    end_wanted(&wanted, reader);
+    return err;
+}
