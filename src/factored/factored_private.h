@@ -36,6 +36,8 @@ struct ny_feature_found {
     size_t converged;
     double *values;    /* pairs; 0: there is no such pair; NaN: it is too small to be told */
     double *residuals; /* pairs */
+    double *p;         /* pairs: p-values; NULL: they were not looked at (spectral/bulk.h) */
+    double *shrinkage; /* pairs, likewise */
     struct ny_feature_totals *totals;
     struct ny_matrix vectors; /* vectors of the basis: N × pairs, orthonormal */
 };

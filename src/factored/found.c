@@ -18,7 +18,10 @@ static size_t totals_size(void)
 
 size_t ny_feature_found_bytes(const struct ny_factored *sizes)
 {
-    return (NUMBERS + totals_size() + (2 + sizes->shape.order) * sizes->pairs) * sizeof(double);
+    size_t arrays = sizes->shape.bulk ? 4 : 2; /* values, residuals, p-values, shrinkage */
+
+    return (NUMBERS + totals_size() + (arrays + sizes->shape.order) * sizes->pairs) *
+           sizeof(double);
 }
 
 /* Makes the views. */
@@ -29,6 +32,9 @@ static void view(struct ny_feature_found *found, const struct ny_factored *sizes
     found->totals = (struct ny_feature_totals *)(void *)(found->residuals + sizes->pairs);
     found->vectors = ny_matrix(found->residuals + sizes->pairs + totals_size(), sizes->shape.order,
                                sizes->pairs);
+    if (!sizes->shape.bulk) return;
+    found->p = found->vectors.at + sizes->shape.order * sizes->pairs;
+    found->shrinkage = found->p + sizes->pairs;
 }
 
 /* Tells the values that are known from those that are lost beside larger ones. A product of nothing
@@ -48,7 +54,7 @@ int ny_feature_found_save(struct ny_feature_state *state, struct ny_fit *fit)
     const struct ny_restarted *it = &state->it;
     size_t bytes = ny_feature_found_bytes(sizes);
     double *image = ny_alloc(fit->job.ctx, NY_MEM_SOLVE, bytes);
-    struct ny_feature_found found;
+    struct ny_feature_found found = {0};
 
     if (!image) return NY_EBUDGET;
     view(&found, sizes, image);
@@ -57,6 +63,7 @@ int ny_feature_found_save(struct ny_feature_state *state, struct ny_fit *fit)
     memcpy(found.values, it->values, sizes->pairs * sizeof(double));
     judge_values(it, sizes->pairs, found.values);
     memcpy(found.residuals, it->residuals, sizes->pairs * sizeof(double));
+    if (found.p) memcpy(found.p, it->p, 2 * sizes->pairs * sizeof(double)); /* shrinkage, too */
     *found.totals = *state->totals;
     ny_restarted_vectors(it, found.vectors);
     ny_job_count_flops(&fit->job, ny_factored_turn_flops(sizes));

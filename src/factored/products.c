@@ -369,6 +369,7 @@ static int run_step(struct multiply *run, uint64_t first_unit, bool *done)
     ny_job_count_flops(&run->fit->job, basis_flops((double)it->how.shape.order, (double)it->used,
                                                    (double)it->count));
     ny_blas_serial();
+    it->trace = run->state->totals->trace;
     err = ny_restarted_next(it, done);
     if (err || !*done || it->converged < it->how.shape.pairs || !is_blurred(run)) return err;
     *done = false;

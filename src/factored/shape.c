@@ -15,6 +15,7 @@ struct ny_factored ny_factored_of(const struct ny_fit_settings *settings, uint64
                                      settings->randomized.oversample);
     /* A value of a dense row costs more to read than to multiply, so that passes are to be few. */
     if (!sparse) sizes.shape.start = sizes.shape.width;
+    sizes.shape.bulk = settings->scale == NY_SCALE_BINOMIAL && settings->map->centred_rows;
     sizes.width = ny_features_width(sizes.shape.width);
     sizes.refined = settings->precision == NY_PRECISION_F32 && settings->tol < NY_F32_TELLS;
     sizes.divided = ny_divided(settings->normalisation);

@@ -15,6 +15,7 @@
 #include "fit/signs.h"
 #include "base/peers.h"
 #include "model/model.h"
+#include "spectral/bulk.h"
 
 /* Returns what rounding makes of a value of zero, relative to the largest: jobs of releases that
  * did not look behind the large pairs have left such values. */
@@ -158,6 +159,25 @@ static void find_averages(const struct ny_fit *fit, const double *mu, struct ny_
     }
 }
 
+/* The probability that noise alone has so large an eigenvalue, and how many stand out of noise. */
+static void report_noise(json_t *report, const struct ny_feature_found *found, size_t pairs)
+{
+    json_t *p, *shrinkage;
+    size_t above = 0;
+
+    if (!found->p || isnan(found->p[0])) return; /* too few rows to tell */
+    p = json_array();
+    shrinkage = json_array();
+    for (size_t k = 0; k < pairs; k++) {
+        ny_field_append(p, isnan(found->p[k]) ? json_null() : json_real(found->p[k]));
+        above += above == k && found->p[k] < NY_BULK_P;
+        ny_field_append(shrinkage, k < above ? json_real(found->shrinkage[k]) : json_null());
+    }
+    ny_field_set_json(report, "component_p_values", p);
+    ny_field_set_json(report, "component_shrinkage", shrinkage);
+    ny_field_set_count(report, "components_above_noise", above);
+}
+
 /* The share of each pair that is not an eigenpair: ‖Av − λv‖/λ; null where λ is not known. */
 static void report_pairs(struct ny_fit *fit, const struct problem *problem)
 {
@@ -173,6 +193,7 @@ static void report_pairs(struct ny_fit *fit, const struct problem *problem)
     }
     ny_field_set_text(report, "side", problem->sizes.rows ? "rows" : "columns");
     ny_field_set_json(report, "eigenvector_residuals", residuals);
+    report_noise(report, it, pairs);
     fit->job.state.report.converged = it->converged;
     ny_field_set_count(report, "rows_empty", empty);
     if (empty)

@@ -231,6 +231,24 @@ static void say_residuals(struct certificate *c)
         share, counted(ny_field_count(c->report, "products", 0), "product", "products", words));
 }
 
+/* Components of genotypes that noise alone does not have. */
+static void say_noise(struct certificate *c)
+{
+    const json_t *p = json_object_get(c->report, "component_p_values");
+    const json_t *shrinkage = json_object_get(c->report, "component_shrinkage");
+    size_t count = json_array_size(p);
+    uint64_t above = ny_field_count(c->report, "components_above_noise", 0);
+    char words[64];
+
+    if (!count) return;
+    say(c, "%s out of noise (Tracy-Widom, p < 0.05)%s",
+        counted(above, "component stands", "components stand", words),
+        above < count ? "; the others are not waited for" : "");
+    if (above)
+        say(c, "new rows come out at %.3g of their distance on the last of them (shrinkage)",
+            json_number_value(json_array_get(shrinkage, (size_t)above - 1)));
+}
+
 /* Eigenvalues that were below 0 and therefore dropped. */
 static void say_negative(struct certificate *c)
 {
@@ -262,6 +280,7 @@ json_t *ny_certificate(const json_t *report, bool done)
     say_probe(&c);
     say_preservation(&c);
     say_residuals(&c);
+    say_noise(&c);
     if (json_array_size(c.sentences) && !exact) say_kept(&c, false);
     if (!json_array_size(c.sentences) && done && ny_field_text(report, "approx") &&
         !ny_field_is(report, "kernel", "precomputed") && !of_graph(&c))

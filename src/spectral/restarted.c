@@ -42,7 +42,7 @@ struct ny_restarted_shape ny_restarted_shape(size_t order, size_t pairs, size_t 
 
 static size_t head_of(const struct ny_restarted_shape *shape)
 {
-    return NUMBERS + 2 * shape->pairs;
+    return NUMBERS + 2 * shape->pairs + (shape->bulk ? 1 + 3 * shape->pairs : 0);
 }
 
 size_t ny_restarted_state_bytes(const struct ny_restarted_shape *shape)
@@ -92,6 +92,10 @@ static void view_state(struct ny_restarted *it)
     it->widest = shape->width;
     it->values = it->state + NUMBERS;
     it->residuals = it->values + shape->pairs;
+    it->square = it->residuals + shape->pairs;
+    it->before = it->square + 1;
+    it->p = it->before + shape->pairs;
+    it->shrinkage = it->p + shape->pairs;
     it->T = ny_matrix(at, shape->most, shape->most);
     it->H = ny_matrix(at + shape->most * shape->most, shape->order, it->count);
     it->V = ny_matrix(at + shape->most * shape->most + shape->order * shape->width, shape->order,
@@ -296,8 +300,9 @@ double ny_restarted_floor(const struct ny_restarted *it)
     return it->locked ? fmax(floor, it->how.reach * it->values[0]) : floor;
 }
 
-/* Counts the wanted pairs that are found. `next` is no less than the values that are not wanted. */
-static size_t count_found(const struct ny_restarted *it, size_t pairs, double next)
+/* Counts the wanted pairs that are found: all from `bulk` on are. `next` is no less than the values
+ * that are not wanted. */
+static size_t count_found(const struct ny_restarted *it, size_t pairs, double next, size_t bulk)
 {
     size_t found = it->locked;
     bool whole = it->used == it->how.shape.order;
@@ -305,7 +310,7 @@ static size_t count_found(const struct ny_restarted *it, size_t pairs, double ne
 
     for (size_t k = it->locked; k < pairs; k++) {
         double size = fmax(it->values[k], floor);
-        bool exact = whole || !(size > 0);
+        bool exact = whole || !(size > 0) || k >= bulk;
 
         found +=
             exact || error_of(it->values[k], it->residuals[k], next, size) <= it->how.tolerance;
@@ -319,6 +324,7 @@ static int find_pairs(struct ny_restarted *it, size_t count, double *values, dou
                       const double *R)
 {
     size_t wanted = it->how.shape.pairs - it->locked, pairs = ny_smaller(wanted, count);
+    size_t bulk = SIZE_MAX;
     double next = 0;
     int err = ritz(it, 0, count, values, Y);
 
@@ -328,7 +334,11 @@ static int find_pairs(struct ny_restarted *it, size_t count, double *values, dou
         it->residuals[it->locked + k] = residual_of(it, R, Y + k * free_of(it));
     }
     if (count > pairs) next = values[pairs] + residual_of(it, R, Y + pairs * free_of(it));
-    it->converged = count_found(it, it->locked + pairs, next);
+    if (it->how.shape.bulk) {
+        ny_restarted_measure_bulk(it, Y, pairs);
+        bulk = ny_restarted_bulk(it, it->locked + pairs);
+    }
+    it->converged = count_found(it, it->locked + pairs, next, bulk);
     it->looked = it->step;
     return NY_OK;
 }
@@ -545,7 +555,7 @@ int ny_restarted_next(struct ny_restarted *it, bool *done)
     it->step++;
     size = size_of(it);
     if (it->used + it->count <= shape->most && it->used < shape->order &&
-        it->step < it->how.steps_most)
+        it->step < it->how.steps_most && !shape->bulk)
         err = is_open(it, R, &open);
     locked = it->locked;
     if (!err && !open) err = look(it, R, done, &hidden);

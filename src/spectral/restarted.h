@@ -29,6 +29,11 @@
  * would show them, new hashed columns join the next block, and have as many steps to show what is
  * missing as those before took to find theirs.
  *
+ * Eigenvalues of noise lie close together, so that each takes many products. Where A is a
+ * covariance matrix, and `bulk` says so, those that are told from no noise (spectral/bulk.h) count
+ * as found. The test needs the sum of the squares of all other eigenvalues, which the products with
+ * the hashed first block tell: E‖Aq‖² = tr A²/N.
+ *
  * All of it is the same for any number of threads: sums over the rows of the basis run in fixed
  * lanes. How many columns the basis may have depends on the shape of the problem alone, so that no
  * budget changes a bit.
@@ -45,6 +50,7 @@ struct ny_restarted_shape {
     size_t start; /* columns of the first block */
     size_t keep;  /* Ritz vectors that a restart keeps */
     size_t most;  /* columns of the basis */
+    bool bulk;    /* pairs in the bulk are not waited for (spectral/bulk.h) */
 };
 
 /* Returns the sizes for so many pairs of a matrix of this order. */
@@ -82,6 +88,11 @@ struct ny_restarted {
     double *values;     /* pairs: the largest Ritz values, descending, when they were looked at */
     double *residuals;  /* pairs: ‖Av − θv‖, likewise */
     size_t converged;   /* pairs that are found, among the wanted ones, likewise */
+    double trace;       /* bulk: of A, which the caller sets before the first step is taken */
+    double *square;     /* bulk: the sum of the squares of eigenvalues that are not wanted */
+    double *before;     /* bulk: pairs: the values of the step before */
+    double *p;          /* bulk: pairs: p-values of the last step; NaN: not known */
+    double *shrinkage;  /* bulk: pairs: ny_bulk_shrinkage(), likewise */
 };
 
 /* Begins with a first block of hashed normal numbers, or goes on where `resumed`: `state`, which
@@ -106,5 +117,13 @@ double ny_restarted_floor(const struct ny_restarted *it);
 /* X (N × pairs) = the Ritz vectors of the largest values, orthonormal; columns of 0 where the basis
  * has fewer, as steps_most was too few for it to have more. */
 void ny_restarted_vectors(const struct ny_restarted *it, struct ny_matrix X);
+
+/* ---- restarted_bulk.c, for the iteration ---- */
+
+/* Estimates the sum of the squares of the eigenvalues that are not wanted, Y's rows being vectors
+ * of T of those that are, as long as the basis has the first block. */
+void ny_restarted_measure_bulk(struct ny_restarted *it, const double *Y, size_t pairs);
+/* Finds the p-values of the wanted pairs, and returns where those begin that lie in the bulk. */
+size_t ny_restarted_bulk(struct ny_restarted *it, size_t pairs);
 
 #endif
