@@ -22,6 +22,12 @@ static void widen_map(const struct ny_feature_projector *fp)
         }
 }
 
+/* Tells whether rows may be incomplete, and the map is that of orthonormal vectors. */
+static bool has_incomplete(const struct ny_columns_spec *spec)
+{
+    return spec->dtype == NY_GENOTYPE && !spec->kernel->unit_rows;
+}
+
 void ny_feature_projector_lay(struct ny_layout *l, struct ny_feature_projector *fp,
                               const struct ny_columns_spec *spec, size_t p,
                               enum ny_precision precision, unsigned workers)
@@ -32,6 +38,7 @@ void ny_feature_projector_lay(struct ny_layout *l, struct ny_feature_projector *
     fp->P = ny_lay(l, NY_MEM_MODEL, spec->geometry->d, fp->width * element);
     fp->features = ny_lay(l, NY_MEM_TILES, workers, sizeof(*fp->features));
     fp->Y = ny_lay(l, NY_MEM_TILES, workers * rows, fp->width * element);
+    if (has_incomplete(spec)) ny_incomplete_lay(l, &fp->incomplete, p, workers);
     fp->products = ny_lay(l, NY_MEM_TILES, workers, rows * sizeof(double));
     for (unsigned w = 0; w < workers; w++) {
         struct ny_features *features = ny_features_lay(l, &fp->spec, precision);
@@ -44,6 +51,7 @@ void ny_feature_projector_use(struct ny_feature_projector *fp, const struct ny_m
 {
     fp->model = model;
     widen_map(fp);
+    if (fp->incomplete.roots) ny_incomplete_use(&fp->incomplete, model);
     ny_blas_serial();
 }
 
@@ -53,6 +61,21 @@ static void find_roots(const struct ny_degrees *degrees, size_t rows, const doub
 {
     for (size_t i = 0; i < rows; i++)
         roots[i] = ny_degree_reaches(products[i], degrees->mean) ? 1 / sqrt(products[i]) : 0;
+}
+
+/* Makes up for what is missing of the rows of a piece, which were placed. */
+static void complete(const struct ny_feature_projector *fp, unsigned worker, void *Y, size_t rows)
+{
+    bool f64 = fp->model->precision == NY_PRECISION_F64;
+
+    for (size_t i = 0; i < rows; i++) {
+        const uint8_t *genotypes = ny_features_raw(fp->features[worker], i);
+
+        if (f64)
+            ny_incomplete_row64(&fp->incomplete, worker, genotypes, (double *)Y + i * fp->width);
+        else
+            ny_incomplete_row32(&fp->incomplete, worker, genotypes, (float *)Y + i * fp->width);
+    }
 }
 
 int ny_feature_projector_tile(struct ny_feature_projector *fp, const struct ny_tile *tile,
@@ -71,6 +94,8 @@ int ny_feature_projector_tile(struct ny_feature_projector *fp, const struct ny_t
         rows = ny_features_rows(features);
         memcpy(out->diagonal + first, ny_features_diagonal(features), rows * sizeof(double));
         ny_features_times(features, fp->P, fp->width, Y); /* ΦP */
+        if (fp->completes && fp->incomplete.P && !model->degrees.v)
+            complete(fp, tile->worker, Y, rows);
         for (size_t i = 0; i < rows; i++)
             memcpy((char *)out->at + (first + i) * out->stride * element,
                    Y + i * fp->width * element, model->p * element);

@@ -3,6 +3,7 @@
 #define NY_FIT_FEATURE_PROJECTOR_H
 
 #include "columns/features.h"
+#include "fit/incomplete.h"
 #include "model/model.h"
 
 struct ny_feature_projector {
@@ -13,6 +14,8 @@ struct ny_feature_projector {
     struct ny_features **features; /* one a worker, as what follows */
     void *Y;                       /* rows of a piece × width */
     double *products;              /* rows of a piece */
+    bool completes; /* what is missing of genotypes is made up for; set by who places new rows */
+    struct ny_incomplete incomplete; /* of genotypes under a linear kernel; else without a map */
 };
 
 /* Lays one out for rows of a spec, and p eigenpairs. */

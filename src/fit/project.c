@@ -378,6 +378,7 @@ static int run_project(struct ny_job *job)
     err = restore_sums(&run, &units);
     if (err) goto done;
     run.projector.kept = run.kept;
+    run.projector.features.completes = run.kept > 0; /* rows that were fitted stay as they are */
     err = open_writers(&run, units);
     if (!err && !known && !run.kept && !is_idle(fit))
         err = ny_checks_open(&run.checks, fit, &run.projector, units);

@@ -107,6 +107,7 @@ static int take_projector(struct by_landmarks *run)
     err = run->keeper ? take_kept(run)
                       : ny_projector_new(run->projector, run->model, spec->dtype, spec->slots,
                                          run->base.workers);
+    if (!err) run->projector->features.completes = true;
     return err;
 }
 

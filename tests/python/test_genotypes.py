@@ -1,0 +1,170 @@
+"""Genotypes of PLINK: components, p-values, shrinkage and projection beside numpy's."""
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import nystream
+
+quick = pytest.mark.quick
+CODES = np.array([3, 2, 0, 1], dtype=np.uint8)  # 0, 1, 2 first alleles have these, and none
+MISSING = 3
+
+
+def write_bed(path, counts, swapped=None):
+    """Write rows of samples as PATH.bed, .bim and .fam; columns in `swapped` have A2 as A1."""
+    n, d = counts.shape
+    swapped = np.zeros(d, bool) if swapped is None else swapped
+    turned = np.where(swapped & (counts != MISSING), 2 - counts, counts).astype(np.uint8)
+    codes = np.pad(CODES[turned].T, ((0, 0), (0, -n % 4))).reshape(d, -1, 4)
+    packed = (codes << np.arange(0, 8, 2, dtype=np.uint8)).sum(axis=2).astype(np.uint8)
+    path.with_suffix(".bed").write_bytes(b"\x6c\x1b\x01" + packed.tobytes())
+    path.with_suffix(".fam").write_text("".join(f"F S{i} 0 0 0 -9\n" for i in range(n)))
+    path.with_suffix(".bim").write_text("".join(
+        f"1 rs{j} 0 {j + 1} {'CA' if swap else 'AC'}\n".replace("AC", "A C").replace("CA", "C A")
+        for j, swap in enumerate(swapped)))
+    return path.with_suffix(".bed")
+
+
+def cohort(rng, n, d, fst=0.05, populations=4, missing=0.03):
+    """Return n x d counts of populations as Balding and Nichols have them, and the populations."""
+    p = rng.uniform(0.05, 0.95, d)
+    spread = (1 - fst) / fst
+    of = rng.beta(p * spread, (1 - p) * spread, (populations, d))
+    which = np.arange(n) % populations
+    counts = rng.binomial(2, of[which]).astype(np.uint8)
+    return np.where(rng.random((n, d)) < missing, MISSING, counts).astype(np.uint8), which
+
+
+def scaled(counts, of=None):
+    """Return (g - 2p) / sqrt(2p(1 - p)) with 0 for what is missing, p of the rows `of`."""
+    there = np.ma.masked_equal(counts if of is None else of, MISSING).astype(float)
+    p = there.mean(axis=0).filled(0) / 2
+    factor = np.sqrt(2 * p * (1 - p))
+    z = np.where(factor > 0, (counts - 2 * p) / np.where(factor > 0, factor, 1), 0)
+    return np.where(counts == MISSING, 0, z)
+
+
+def run(*words):
+    """Run the command, and return what it says."""
+    done = subprocess.run([shutil.which("nystream"), *map(str, words)], capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def fitted(tmp_path, counts, components=6, *options):
+    """Return the store and the result of a fit of counts, imported from a file."""
+    run("import", tmp_path / "g.nys", write_bed(tmp_path / "g", counts), "-q")
+    run("fit", tmp_path / "g.nys", "map", "--map", "pca", "--components", components, "-q",
+        *options)
+    return nystream.open(tmp_path / "g.nys")
+
+
+@quick
+@pytest.mark.parametrize("n, d", [(300, 2500), (2500, 300), (600, 600)])
+def test_components_are_those_of_the_scaled_genotypes(tmp_path, n, d):
+    counts, _ = cohort(np.random.default_rng(n), n, d, fst=0.1)
+    counts[:, 5] = 0
+    counts[:, 7] = MISSING
+    store = fitted(tmp_path, counts, 3, "--tol", "1e-7")
+    u, s, _ = np.linalg.svd(scaled(counts), full_matrices=False)
+    found = store.result("map")
+    assert np.allclose(found.report["eigenvalues"], s[:3] ** 2, rtol=1e-6)
+    ours = found.embedding[:]
+    cosines = np.abs((ours * u[:, :3]).sum(axis=0)) / np.linalg.norm(ours, axis=0)
+    assert np.all(np.abs(cosines - 1) < 1e-6)
+    assert np.isclose(found.report["trace"], (s ** 2).sum(), rtol=1e-6)
+
+
+@quick
+def test_noise_is_told_and_not_waited_for(tmp_path):
+    counts, _ = cohort(np.random.default_rng(1), 800, 6000)
+    store = fitted(tmp_path, counts, 10)
+    report = store.result("map").report
+    assert report["components_above_noise"] == 3
+    assert max(report["component_p_values"][:3]) < 1e-6
+    assert min(report["component_p_values"][3:6]) > 0.05
+    assert report["passes"] < 30
+    values = np.linalg.svd(scaled(counts), compute_uv=False)[:10] ** 2
+    assert np.allclose(report["eigenvalues"][:3], values[:3], rtol=1e-4)
+    assert np.allclose(report["eigenvalues"][3:], values[3:], rtol=0.05)
+
+
+@quick
+def test_new_samples_shrink_as_much_as_is_told(tmp_path):
+    rng = np.random.default_rng(2)
+    counts, which = cohort(rng, 1200, 4000, fst=0.03, missing=0)
+    fit, new = counts[:800], counts[800:]
+    store = fitted(tmp_path, fit, 4)
+    told = np.array(store.result("map").report["component_shrinkage"][:3], float)
+    run("transform", tmp_path / "g.nys", "map", "--input", write_bed(tmp_path / "new", new),
+        "-o", tmp_path / "new.npy", "-q")
+    ours, placed = store.result("map").embedding[:], np.load(tmp_path / "new.npy")
+    def means(rows, of):
+        return np.array([rows[of == k].mean(axis=0) for k in range(4)])[:, :3]
+    there, come = means(ours, which[:800]), means(placed, which[800:])
+    assert np.allclose((there * come).sum(axis=0) / (there ** 2).sum(axis=0), told, atol=0.03)
+    assert told.max() < 0.99
+
+
+@quick
+@pytest.mark.parametrize("precision", ["f32", "f64"])
+def test_missing_genotypes_are_made_up_for_by_least_squares(tmp_path, precision):
+    rng = np.random.default_rng(3)
+    counts, _ = cohort(rng, 500, 1500, fst=0.1)
+    fit, new = counts[:400], counts[400:].copy()
+    new[rng.random(new.shape) < np.linspace(0, 0.9, 100)[:, None]] = MISSING
+    new[-1] = MISSING  # there is nothing to go by
+    store = fitted(tmp_path, fit, 3, "--precision", precision, "--tol", "1e-8")
+    run("transform", tmp_path / "g.nys", "map", "--input", write_bed(tmp_path / "new", new),
+        "-o", tmp_path / "new.npy", "-q")
+    placed = np.load(tmp_path / "new.npy")
+    v = np.linalg.svd(scaled(fit), full_matrices=False)[2][:3].T
+    signs = np.sign((store.result("map").embedding[:] * (scaled(fit) @ v)).sum(axis=0))
+    z = scaled(new, fit)
+    for i in range(99):
+        there = new[i] != MISSING
+        wanted = signs * np.linalg.lstsq(v[there], z[i][there], rcond=None)[0]
+        assert np.allclose(placed[i], wanted, atol=2e-3 * np.abs(wanted).max()), i
+    assert np.all(placed[99] == 0)
+    run("import", tmp_path / "g.nys", tmp_path / "new.bed", "--append", "-q")
+    run("fit", tmp_path / "g.nys", "map", "--update", "frozen", "-q")
+    assert np.allclose(nystream.open(tmp_path / "g.nys").result("map").embedding[:][400:], placed,
+                       atol=1e-4 * np.abs(placed).max())
+
+
+@quick
+def test_kernels_take_what_is_missing_as_the_mean(tmp_path):
+    counts, _ = cohort(np.random.default_rng(4), 200, 300)
+    run("import", tmp_path / "g.nys", write_bed(tmp_path / "g", counts), "-q")
+    z = scaled(counts)
+    squares = ((z[:, None] - z[None]) ** 2).sum(axis=2)
+    for scale in ["binomial", "standard"]:
+        if scale == "standard":
+            there = np.ma.masked_equal(counts, MISSING).astype(float)
+            mean, spread = there.mean(axis=0).filled(0), there.std(axis=0).filled(1)
+            z = np.where(counts == MISSING, 0, (counts - mean) / spread)
+            squares = ((z[:, None] - z[None]) ** 2).sum(axis=2)
+        gamma = 1 / np.median(squares[squares > 0])
+        kernel = np.exp(-gamma * squares)
+        kernel -= kernel.mean(axis=0)
+        kernel -= kernel.mean(axis=1, keepdims=True)
+        run("fit", tmp_path / "g.nys", scale, "--approx", "exact", "--gamma", gamma, "--scale",
+            scale, "--components", 3, "--precision", "f64", "-q")
+        values = np.linalg.eigvalsh(kernel)[::-1][:3]
+        report = nystream.open(tmp_path / "g.nys").result(scale).report
+        assert np.allclose(report["eigenvalues"], values, rtol=1e-6)
+
+
+@quick
+def test_rows_that_are_appended_count_the_same_alleles(tmp_path):
+    rng = np.random.default_rng(5)
+    counts, _ = cohort(rng, 300, 400)
+    store = fitted(tmp_path, counts[:200])
+    swapped = rng.random(400) < 0.3
+    said = run("import", tmp_path / "g.nys", write_bed(tmp_path / "new", counts[200:], swapped),
+               "--append")
+    assert f"{swapped.sum()} variants are counted by their other allele" in said
+    assert np.array_equal(store.points[:], counts)
