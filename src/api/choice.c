@@ -13,6 +13,7 @@
 #include "api/option_tables.h"
 #include "api/option_values.h"
 #include "base/checksum.h"
+#include "base/decimal.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/lines.h"
@@ -29,7 +30,9 @@ static const struct {
     enum ny_choice_rule id;
 } rules[] = {{"variable", NY_CHOOSE_VARIABLE},
              {"variance", NY_CHOOSE_VARIANCE},
-             {"min-rows", NY_CHOOSE_MIN_ROWS}};
+             {"min-rows", NY_CHOOSE_MIN_ROWS},
+             {"maf", NY_CHOOSE_MAF},
+             {"missing", NY_CHOOSE_MISSING}};
 enum { RULES = sizeof(rules) / sizeof(rules[0]) };
 
 /* Finds a rule by its word; RULES: there is none. */
@@ -45,8 +48,9 @@ static size_t find_rule(const char *word)
 /* Refuses a word that is no rule. */
 static int no_such_rule(struct ny_context *ctx, const char *text)
 {
-    return ny_fail_value(ctx, "features", "variable:N, variance:N, min-rows:N or a file of columns",
-                         text);
+    return ny_fail_value(
+        ctx, "features",
+        "variable:N, variance:N, min-rows:N, maf:0.01, missing:0.05 or a file of columns", text);
 }
 
 /* Tells whether the text has the form of a rule, word:N, or is the word alone. Any other names a
@@ -62,14 +66,21 @@ static int parse_rule(struct ny_context *ctx, const char *text, struct ny_column
 {
     size_t length = strcspn(text, ":"), at;
     char word[40];
-    uint64_t number;
+    uint64_t number = 0;
+    double share = 0;
 
     snprintf(word, sizeof(word), "%.*s", (int)length, text);
     at = find_rule(word);
     if (at == RULES) return no_such_rule(ctx, text);
-    if (!text[length] || !ny_value_count(text + length + 1, &number) || number == 0)
+    if (!text[length]) return no_such_rule(ctx, text);
+    if (rules[at].id == NY_CHOOSE_MAF || rules[at].id == NY_CHOOSE_MISSING) {
+        if (!ny_decimal_whole(text + length + 1, &share) || !(share >= 0 && share < 1))
+            return no_such_rule(ctx, text);
+    } else if (!ny_value_count(text + length + 1, &number) || number == 0) {
         return no_such_rule(ctx, text);
-    *choice = (struct ny_column_choice){.rule = rules[at].id, .number = (size_t)number};
+    }
+    *choice =
+        (struct ny_column_choice){.rule = rules[at].id, .number = (size_t)number, .share = share};
     return NY_OK;
 }
 

@@ -80,6 +80,9 @@ int ny_embed_file(struct ny_context *context, const char *file, const char *outp
 
     if (report) *report = NULL;
     if (!err) err = ny_output_check(context, output, NY_OUTPUT_TABLE);
+    if (!err && ny_output_text(output).samples)
+        err = ny_fail(context, NY_EUSAGE,
+                      "%s: embed keeps no names of samples; import and fit, then export", output);
     if (!err) err = ny_writer_apart(context, output, file);
     if (!err) err = ny_writer_check(context, output); /* now, not when the work is done */
     options = ny_options_given(options, context, &none);

@@ -107,14 +107,6 @@ static int export_part(struct ny_context *ctx, const char *path, const char *nam
     return err;
 }
 
-int ny_export(struct ny_context *context, const char *path, const char *name, const char *part,
-              const char *output)
-{
-    int err = check_given(context, __func__, path, name, part, output);
-
-    return err ? err : export_part(context, path, name, part, output, NULL);
-}
-
 int ny_export_undamaged(struct ny_context *context, const char *path, const char *name,
                         const char *part, const char *output, uint64_t *missing)
 {
@@ -136,7 +128,7 @@ static int export_beside(struct ny_context *ctx, const struct ny_shared_part *wh
     int err = ny_part_check(ctx, what->part);
 
     if (!err) err = ny_output_check(ctx, what->output, output_of(what->part));
-    if (!err && with) err = ny_beside_parse(beside, ctx, with, what->output);
+    if (!err) err = ny_beside_parse(beside, ctx, with, what->output);
     beside->ranged = rows.ranged;
     beside->first = rows.first;
     beside->end = rows.end;
@@ -149,6 +141,18 @@ static int export_beside(struct ny_context *ctx, const struct ny_shared_part *wh
     ny_store_close(store);
     ny_call_end(ctx);
     return err;
+}
+
+int ny_export(struct ny_context *context, const char *path, const char *name, const char *part,
+              const char *output)
+{
+    struct ny_beside beside = {.end = UINT64_MAX};
+    const struct ny_shared_part what = {path, name, part, output, &beside};
+    int err = check_given(context, __func__, path, name, part, output);
+
+    if (!err && name && ny_output_text(output).samples)
+        return export_beside(context, &what, &beside, NULL);
+    return err ? err : export_part(context, path, name, part, output, NULL);
 }
 
 int ny_export_with(struct ny_context *context, const char *path, const char *name, const char *part,

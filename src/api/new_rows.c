@@ -239,15 +239,14 @@ static int check_room(struct ny_read_rows *rows, const struct ny_placer *placer)
 static int put_header(const struct ny_read_rows *rows, const struct ny_placer *placer)
 {
     size_t p = ny_coordinates_count(&placer->coordinates);
-    char delimiter = ny_output_text(rows->output).delimiter, word[48];
-    int err = rows->with.ids ? ny_writer_field(rows->writer, "id", delimiter, delimiter) : NY_OK;
+    char delimiter = ny_output_text(rows->output).delimiter;
+    int err = rows->with.ids ? ny_writer_name(rows->writer, NULL, delimiter) : NY_OK;
 
     if (!err && rows->with.labels)
         err = ny_writer_field(rows->writer, "label", delimiter, delimiter);
-    for (size_t k = 1; !err && k <= p; k++) {
-        snprintf(word, sizeof(word), "embedding_%zu", k);
-        err = ny_writer_field(rows->writer, word, delimiter, k < p ? delimiter : '\n');
-    }
+    for (size_t k = 1; !err && k <= p; k++)
+        err = ny_writer_component(rows->writer, "embedding", k, delimiter,
+                                  k < p ? delimiter : '\n');
     return err;
 }
 
@@ -301,7 +300,9 @@ static int write_named(struct ny_read_rows *rows, const char *places, size_t row
 
     for (size_t i = 0; !err && i < count; i++) {
         for (size_t k = 0; !err && k < ny_row_ids_width(&rows->ids); k++) {
-            err = ny_writer_field(rows->writer, name, rows->delimiter, rows->delimiter);
+            err = k == 0 && rows->with.ids
+                      ? ny_writer_name(rows->writer, name, rows->delimiter)
+                      : ny_writer_field(rows->writer, name, rows->delimiter, rows->delimiter);
             name += strlen(name) + 1;
         }
         if (!err) err = ny_writer_rows(rows->writer, places + i * row_bytes, 1);

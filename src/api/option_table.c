@@ -318,8 +318,10 @@
       "columns to use, such as variable:2000, or from FILE. variable:N: the N with the largest "   \
       "dispersion within 20 bins by mean, as Seurat chooses genes, from values before "            \
       "--values; variance:N: the N with the largest variance; min-rows:N: those with values in "   \
-      "at least N rows; FILE: names or numbers (from 0), one per line. They are chosen once, "     \
-      "before --scale, and kept with the result, so that new rows and updates use them, too")      \
+      "at least N rows; maf:F, missing:F: variants whose rarer allele has at least this "          \
+      "frequency, or of which no larger share is missing; FILE: names or numbers (from 0), one "   \
+      "per line. They are chosen once, before --scale, and kept with the result, so that new "     \
+      "rows and updates use them, too")                                                            \
     X("columns-file", NY_TEXT, 0, true, "C.npy", NULL, KERNEL, FIT | RARE,                         \
       "precomputed kernel columns, for use with --landmarks-file. They lack the diagonal of K, "   \
       "so there is no trace error")                                                                \

@@ -266,7 +266,7 @@ int ny_place(struct ny_context *context, const struct ny_placing *placing,
                               .output = placing->output};
     run.finder.output = placing->clusters;
     if (placing->clusters) run.rows.finder = &run.finder;
-    if (placing->with) err = read_with(&run);
+    err = read_with(&run);
     if (!err) err = place(&run);
     return err ? err : describe(&run, ny_now() - started_s, report);
 }

@@ -65,6 +65,18 @@ static void lay(struct ny_layout *l, struct counts *counts, size_t d, unsigned w
     counts->rows = ny_lay(l, NY_MEM_STORE, workers * d, ROWS);
 }
 
+/* Tells of variants that count for nothing. */
+static void tell_alike(struct ny_rows *X, const struct ny_rows_stats *stats)
+{
+    size_t alike = 0;
+
+    for (size_t j = 0; j < stats->d; j++)
+        alike += stats->maximum[j] == 0;
+    if (alike)
+        ny_log(X->ctx, NY_LOG_NOTE, "%zu variants of %s are alike in all rows, and left out", alike,
+               X->name);
+}
+
 /* Makes the statistics of n rows of column j of its counts, which are whole numbers. */
 static void tell(struct ny_rows_stats *stats, size_t j, const double *of, double n)
 {
@@ -73,6 +85,7 @@ static void tell(struct ny_rows_stats *stats, size_t j, const double *of, double
     double sum = ones + 2 * twos, squares = ones + 4 * twos;
     double scaled = squares * there - sum * sum; /* exact below 2⁵³ */
 
+    stats->missing[j] = of[MISSING * d + j];
     stats->mean[j] = there > 0 ? sum / there : 0;
     stats->variance[j] = there > 0 ? scaled / there / there : 0;
     stats->minimum[j] = 0;
@@ -90,6 +103,8 @@ int ny_alleles_count(struct ny_rows *X, unsigned workers, struct ny_rows_stats *
     double *sums = ny_calloc(ctx, NY_MEM_OTHER, COUNTS * d, sizeof(double));
     int err = sums ? NY_OK : NY_EBUDGET;
 
+    stats->missing = ny_calloc(ctx, NY_MEM_OTHER, d, sizeof(double));
+    if (!stats->missing) err = NY_EBUDGET;
     lay(&l, &counts, d, workers);
     if (!err) err = l.err;
     if (!err) err = ny_rows_source(X, stats->n, 0, workers, &source);
@@ -105,6 +120,7 @@ int ny_alleles_count(struct ny_rows *X, unsigned workers, struct ny_rows_stats *
     if (!err) err = ny_peers_fold(ny_context_peers(ctx), sums, COUNTS * d);
     for (size_t j = 0; !err && j < d; j++)
         tell(stats, j, sums, (double)stats->n);
+    if (!err) tell_alike(X, stats);
     ny_source_free(source);
     ny_layout_free(&l);
     ny_free(ctx, sums);
@@ -117,5 +133,5 @@ size_t ny_alleles_bytes(const struct ny_rows_info *points, unsigned workers)
 
     lay(&counted, &(struct counts){0}, (size_t)points->d, workers);
     return ny_rows_source_bytes(points, workers) + ny_layout_most(&counted) +
-           COUNTS * (size_t)points->d * sizeof(double);
+           (COUNTS + 1) * (size_t)points->d * sizeof(double);
 }

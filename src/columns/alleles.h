@@ -5,7 +5,8 @@
 #include "stream/rows.h"
 
 /* Makes mean and variance those of the genotypes that are there, in all rows (of all shards), and
- * minimum and maximum equal where these are all the same. One pass. NY_EBUDGET. */
+ * minimum and maximum equal where these are all the same; and counts what is missing. One pass.
+ * NY_EBUDGET. */
 int ny_alleles_count(struct ny_rows *X, unsigned workers, struct ny_rows_stats *stats);
 /* Bytes that it charges. */
 size_t ny_alleles_bytes(const struct ny_rows_info *points, unsigned workers);

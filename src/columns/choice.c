@@ -96,6 +96,29 @@ static int choose_common(const struct ny_column_choice *choice, struct ny_rows *
                    X->name, choice->number, choice->number, most);
 }
 
+/* Chooses variants by the frequency of their rarer allele, or by how often they are missing; for a
+ * plan all. */
+static int choose_variants(const struct ny_column_choice *choice, struct ny_rows *X,
+                           const struct ny_rows_stats *stats, unsigned workers,
+                           unsigned char *chosen)
+{
+    bool any = false;
+
+    if (workers && !stats->missing)
+        return ny_fail_only(X->ctx, "features", "genotypes with maf and missing");
+    for (size_t k = 0; k < stats->d; k++) {
+        double p = stats->mean[k] / 2;
+
+        chosen[k] = !workers || (choice->rule == NY_CHOOSE_MAF
+                                     ? fmin(p, 1 - p) >= choice->share
+                                     : stats->missing[k] <= choice->share * (double)stats->n);
+        any |= chosen[k];
+    }
+    if (any) return NY_OK;
+    return ny_fail(X->ctx, NY_EDATA, "no variant of %s is left by --features; give another share",
+                   X->name);
+}
+
 /* Refuses to choose more columns than there are. */
 static int check_number(const struct ny_column_choice *choice, struct ny_rows *X, size_t d)
 {
@@ -115,6 +138,9 @@ static int choose(const struct ny_column_choice *choice, struct ny_rows *X,
         return choose_top(X, stats->variance, stats->d, choice->number, chosen);
     case NY_CHOOSE_MIN_ROWS:
         return choose_common(choice, X, stats, workers, chosen);
+    case NY_CHOOSE_MAF:
+    case NY_CHOOSE_MISSING:
+        return choose_variants(choice, X, stats, workers, chosen);
     case NY_CHOOSE_LISTED:
         for (size_t i = 0; i < choice->number; i++)
             chosen[choice->listed[i]] = 1;

@@ -13,12 +13,15 @@ enum ny_choice_rule {
     NY_CHOOSE_VARIABLE, /* columns/dispersion.c */
     NY_CHOOSE_VARIANCE, /* columns of the largest variance of prepared values */
     NY_CHOOSE_MIN_ROWS, /* columns with a value that is not 0 in at least so many rows */
+    NY_CHOOSE_MAF,      /* genotypes whose rarer allele has a frequency of at least the share */
+    NY_CHOOSE_MISSING,  /* genotypes of which no larger share is missing */
     NY_CHOOSE_LISTED
 };
 
 struct ny_column_choice {
     enum ny_choice_rule rule;
     size_t number;          /* N of the rule, at least 1; how many are listed */
+    double share;           /* of the rules of genotypes */
     const uint64_t *listed; /* their numbers, ascending, below d; borrowed */
 };
 

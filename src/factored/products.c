@@ -502,6 +502,7 @@ static double likely_products(const struct ny_factored *sizes, const struct ny_t
     bool narrow = shape->start < shape->width;
     double start = (double)shape->start, products = ny_look_products(t->look, t->n, &solver);
 
+    if (shape->bulk) products = 9; /* as cohorts of some populations took */
     if (!(products > 0))
         products = narrow ? fmin(14, ceil(4 + 5 * (double)sizes->pairs / start)) : 9;
     return fmin(fmin(products, ceil((double)shape->order / start)), t->settings->max_passes);

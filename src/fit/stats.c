@@ -103,6 +103,8 @@ static int run(struct ny_job *job)
     err = ny_settings_warn_dominant(settings, fit->job.X, fit->geometry, &told);
     if (err) return err;
     if (told.text[0]) ny_field_set_text(ny_job_report(job), "dominant_columns", told.text);
+    if (settings->scale == NY_SCALE_BINOMIAL)
+        ny_field_set_text(ny_job_report(job), "scale", "binomial");
     err = decide_width(fit);
     if (err) return err;
     err = save_geometry(fit);

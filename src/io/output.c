@@ -17,7 +17,7 @@
 static const struct {
     const char *noun, *endings;
 } kinds[] = {
-    [NY_OUTPUT_TABLE] = {"a table", ".npy, .csv, .csv.gz or .tsv"},
+    [NY_OUTPUT_TABLE] = {"a table", ".npy, .csv, .csv.gz, .tsv, .eigenvec or .eigenval"},
     [NY_OUTPUT_GRAPH] = {"a graph", ".npz, .mtx, .txt, .csv or .tsv"},
     [NY_OUTPUT_NAMES] = {"a list of names", ".txt, .csv, .csv.gz or .tsv"},
     [NY_OUTPUT_MODEL] = {"a model", ".nym"},
@@ -62,12 +62,12 @@ bool ny_output_is_same(const char *a, const char *b)
 
 struct ny_table_text ny_output_text(const char *path)
 {
-    bool packed = ny_ends_with(path, ".csv.gz");
+    bool packed = ny_ends_with(path, ".csv.gz"), samples = ny_ends_with(path, ".eigenvec");
     char delimiter = '\0';
 
     if (packed || ny_ends_with(path, ".csv")) delimiter = ',';
-    if (ny_ends_with(path, ".tsv")) delimiter = '\t';
-    return (struct ny_table_text){delimiter, packed};
+    if (ny_ends_with(path, ".tsv") || samples || ny_ends_with(path, ".eigenval")) delimiter = '\t';
+    return (struct ny_table_text){delimiter, packed, samples};
 }
 
 /* Tells whether a name has one of the endings, and something before it. */

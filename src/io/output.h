@@ -11,7 +11,7 @@
 
 /* The kind of an output, which decides the endings that there are. */
 enum ny_output {
-    NY_OUTPUT_TABLE,   /* npy csv csv.gz tsv */
+    NY_OUTPUT_TABLE,   /* npy csv csv.gz tsv eigenvec eigenval */
     NY_OUTPUT_GRAPH,   /* npz mtx txt csv tsv: edges of a graph */
     NY_OUTPUT_NAMES,   /* txt csv csv.gz tsv: one a line */
     NY_OUTPUT_MODEL,   /* nym */
@@ -35,6 +35,7 @@ bool ny_output_is_same(const char *a, const char *b);
 struct ny_table_text {
     char delimiter; /* between the numbers of a line; NUL: not text, but npy */
     bool packed;    /* by gzip */
+    bool samples;   /* as PLINK has it: #FID IID PC1 …, of rows whose names are "FID IID" */
 };
 /* Returns the form of a table that is written to `path`. */
 struct ny_table_text ny_output_text(const char *path);

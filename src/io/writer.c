@@ -20,6 +20,7 @@
 
 #include "base/decimal.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "io/convert.h"
 #include "io/draft.h"
 #include "io/output.h"
@@ -347,6 +348,33 @@ int ny_writer_field(struct ny_writer *writer, const char *word, char delimiter, 
         at++;
     }
     return err ? err : ny_writer_text(writer, end + !quoted, quoted ? 2 : 1);
+}
+
+int ny_writer_name(struct ny_writer *writer, const char *name, char delimiter)
+{
+    const char *blank = name ? strchr(name, ' ') : NULL;
+    char family[NY_NAME_BYTES_MAX + 1];
+    int err;
+
+    if (!writer->text.samples)
+        return ny_writer_field(writer, name ? name : "id", delimiter, delimiter);
+    snprintf(family, sizeof(family), "%.*s", blank ? (int)(blank - name) : NY_NAME_BYTES_MAX,
+             name ? name : "#FID");
+    err = ny_writer_field(writer, family, delimiter, delimiter);
+    if (err) return err;
+    return ny_writer_field(writer, blank ? blank + 1 : name ? name : "IID", delimiter, delimiter);
+}
+
+int ny_writer_component(struct ny_writer *writer, const char *part, size_t number, char delimiter,
+                        char behind)
+{
+    char word[64];
+
+    if (writer->text.samples)
+        snprintf(word, sizeof(word), "PC%zu", number);
+    else
+        snprintf(word, sizeof(word), "%s_%zu", part, number);
+    return ny_writer_field(writer, word, delimiter, behind);
 }
 
 int ny_writer_commit(struct ny_writer *writer)

@@ -40,6 +40,12 @@ int ny_writer_text(struct ny_writer *writer, const char *text, size_t bytes);
 /* Adds such a field: a word, with quotes where it needs them, and what ends it, the delimiter of
  * the table or a line's end. */
 int ny_writer_field(struct ny_writer *writer, const char *word, char delimiter, char behind);
+/* Adds the name of a row as such a field, or NULL for the word above the names: two fields of a
+ * table of samples, of which each name has two parts. */
+int ny_writer_name(struct ny_writer *writer, const char *name, char delimiter);
+/* Adds the word above a component's column, "part_1" or PC1. */
+int ny_writer_component(struct ny_writer *writer, const char *part, size_t number, char delimiter,
+                        char behind);
 /* Writes the last bytes, after which a commit hardly fails: of files that go together all are
  * finished before the first gets its name. Does nothing to NULL. */
 int ny_writer_finish(struct ny_writer *writer);

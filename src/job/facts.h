@@ -62,6 +62,7 @@
     X("epsilon", "epsilon", PLAIN, 7, KEPT)                                                        \
     X("features", "column selection", PLAIN, 70, KEPT)                                             \
     X("features_kept", "columns kept", COUNT, 71, KEPT)                                            \
+    X("scale", "column scale", PLAIN, 92, KEPT)                                                    \
     X("dominant_columns", "dominant columns", PLAIN, 0, KEPT)                                      \
     X("landmarks", "landmarks", COUNT, 15, KEPT)                                                   \
     X("tolerance", "tolerance", PLAIN, 36, KEPT)                                                   \

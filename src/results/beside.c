@@ -50,7 +50,10 @@ struct piece {
 int ny_beside_parse(struct ny_beside *beside, struct ny_context *ctx, const char *list,
                     const char *output)
 {
-    *beside = (struct ny_beside){.end = UINT64_MAX};
+    bool samples = ny_output_text(output).samples;
+
+    *beside = (struct ny_beside){.end = UINT64_MAX, .ids = samples, .header = samples};
+    if (!list) return NY_OK;
     for (const char *at = list;; at++) {
         size_t length = strcspn(at, ",");
 
@@ -86,7 +89,9 @@ static int put_header(const struct beside *beside, size_t cols)
     int length = (int)strlen(part), err = NY_OK;
     char word[48];
 
-    if (beside->with_ids) err = put_word(beside, beside->of_columns ? "column" : "id");
+    if (beside->with_ids)
+        err = beside->of_columns ? put_word(beside, "column")
+                                 : ny_writer_name(beside->writer, NULL, beside->delimiter);
     if (!err && beside->labels) err = put_word(beside, "label");
     if (!err && beside->clusters) err = put_word(beside, "cluster");
     if (axes)
@@ -95,9 +100,12 @@ static int put_header(const struct beside *beside, size_t cols)
         length--;
     snprintf(word, sizeof(word), "%.*s", length, part);
     for (size_t k = 0; !err && k < (cols ? cols : 1); k++) {
-        if (cols) snprintf(word, sizeof(word), "%.*s_%zu", length, part, k + 1);
-        err = ny_writer_field(beside->writer, name ? name : word, beside->delimiter,
-                              k + 1 < cols ? beside->delimiter : '\n');
+        char behind = k + 1 < cols ? beside->delimiter : '\n';
+
+        err = cols && !name ? ny_writer_component(beside->writer, word, k + 1, beside->delimiter,
+                                                  behind)
+                            : ny_writer_field(beside->writer, name ? name : word,
+                                              beside->delimiter, behind);
         if (name) name += strlen(name) + 1;
     }
     return err;
@@ -134,7 +142,8 @@ static int put_rows(const struct beside *beside, size_t count, const struct piec
         return ny_writer_rows(beside->writer, piece->values, count);
     for (size_t i = 0; !err && i < count; i++) {
         if (beside->with_ids) {
-            err = put_word(beside, name);
+            err = beside->of_columns ? put_word(beside, name)
+                                     : ny_writer_name(beside->writer, name, beside->delimiter);
             name += strlen(name) + 1;
         }
         if (!err && beside->labels) err = put_label(beside, piece->labels[i]);

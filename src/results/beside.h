@@ -14,7 +14,8 @@ struct ny_beside {
 };
 
 /* Reads "ids", "labels", "clusters", "header" or several of them, with commas between, for all
- * rows. NY_EUSAGE for other words, and where the output is no text table. */
+ * rows; a table of samples has ids and header also where the list is NULL. NY_EUSAGE for other
+ * words, and where the output is no text table. */
 int ny_beside_parse(struct ny_beside *beside, struct ny_context *ctx, const char *list,
                     const char *output);
 /* Exports a part of a result, or of the points (name NULL), to a text table, or to any table where

@@ -37,6 +37,7 @@ int ny_rows_stats_of(struct ny_rows_stats *stats, struct ny_context *ctx,
 void ny_rows_stats_release(struct ny_rows_stats *stats, struct ny_context *ctx)
 {
     ny_free(ctx, stats->mean); /* one block */
+    ny_free(ctx, stats->missing);
     memset(stats, 0, sizeof(*stats));
 }
 

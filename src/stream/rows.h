@@ -70,6 +70,7 @@ static inline uint64_t ny_rows_here(const struct ny_rows_info *info)
 struct ny_rows_stats {
     uint64_t n, d;
     double *mean, *minimum, *maximum, *variance; /* variance: population, 1/n */
+    double *missing; /* genotypes: how many are missing, where a pass has counted; else NULL */
     double mean_square_norm;                     /* of the rows as they are, not centred */
     double mean_norm; /* of ‖x‖; NaN where rows came in before it was kept (version 1.0) */
 };

@@ -168,3 +168,39 @@ def test_rows_that_are_appended_count_the_same_alleles(tmp_path):
                "--append")
     assert f"{swapped.sum()} variants are counted by their other allele" in said
     assert np.array_equal(store.points[:], counts)
+
+
+@quick
+@pytest.mark.parametrize("rule", ["maf:0.2", "missing:0.03"])
+def test_variants_are_chosen(tmp_path, rule):
+    counts, _ = cohort(np.random.default_rng(6), 300, 500)
+    run("import", tmp_path / "g.nys", write_bed(tmp_path / "g", counts), "-q")
+    run("fit", tmp_path / "g.nys", "map", "--map", "pca", "--features", rule, "-q")
+    there = np.ma.masked_equal(counts, MISSING).astype(float)
+    p, share = there.mean(axis=0) / 2, float(rule.split(":")[1])
+    kept = np.minimum(p, 1 - p) >= share if rule[1] == "a" else there.mask.mean(axis=0) <= share
+    result = nystream.open(tmp_path / "g.nys").result("map")
+    assert result.report["features_kept"] == kept.sum() and 10 < kept.sum() < 490
+    values = np.linalg.svd(scaled(counts)[:, np.asarray(kept)], compute_uv=False)[:2] ** 2
+    assert np.allclose(result.report["eigenvalues"], values, rtol=1e-3)
+
+
+@quick
+def test_tables_are_written_as_plink_writes_them(tmp_path):
+    counts, _ = cohort(np.random.default_rng(7), 120, 300)
+    store = fitted(tmp_path, counts, 2)
+    run("export", tmp_path / "g.nys", "map", "-o", tmp_path / "a.eigenvec", "-q")
+    run("transform", tmp_path / "g.nys", "map", "--input", tmp_path / "g.bed", "-o",
+        tmp_path / "b.eigenvec", "-q")
+    for name in ["a", "b"]:
+        lines = (tmp_path / f"{name}.eigenvec").read_text().splitlines()
+        assert lines[0] == "#FID\tIID\tPC1\tPC2"
+        fields = [line.split("\t") for line in lines[1:]]
+        assert [field[:2] for field in fields] == [["F", f"S{i}"] for i in range(120)]
+        if name == "a":
+            assert np.allclose(np.array([field[2:] for field in fields], float),
+                               store.result("map").embedding[:], rtol=1e-6)
+    run("export", tmp_path / "g.nys", "map", "--part", "eigenvalues", "-o",
+        tmp_path / "a.eigenval", "-q")
+    assert np.allclose(np.loadtxt(tmp_path / "a.eigenval"),
+                       store.result("map").report["eigenvalues"])
