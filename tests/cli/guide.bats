@@ -119,6 +119,14 @@ section() {
         LD_LIBRARY_PATH=$PWD/stage/usr/lib bash -eu steps.sh
 }
 
+@test "genomes" {
+    SAMPLES=600 VARIANTS=3000 run_page genomes
+    [ "$(wc -l <cohort.eigenvec)" -eq 601 ]
+    [ "$(wc -l <new.eigenvec)" -eq 201 ]
+    grep -q '3 components stand out of noise' out
+    [ -s cohort.png ]
+}
+
 # bats test_tags=slow
 @test "wide and sparse: a cell atlas" {
     CELLS=${NYSTREAM_DATA:-/nowhere}/pbmc3k/pbmc3k.h5ad
