@@ -35,7 +35,8 @@ struct ny_features {
     void *value;                      /* sparse: values; dense: NY_STRIP_ROWS × d */
     struct ny_preparation prepared;   /* dense */
     double *row;                      /* dense: a prepared row in f64 */
-    float *factor, *offset; /* genotypes as f32 are x·factor + offset; NULL: of no others */
+    bool panels;                      /* genotypes: `value` holds some columns of the rows */
+    float *factor, *offset;           /* genotypes as f32 are x·factor + offset */
 };
 
 /* Rows of a strip of dense rows. */
@@ -93,25 +94,15 @@ static void lay_sparse(struct ny_layout *l, struct ny_features *features)
                                               .scale = features->bytes ? features->scale : NULL};
 }
 
-/* Tells whether rows are made in f32 at once. */
-static bool are_narrow_genotypes(const struct ny_features *features)
-{
-    return features->spec->dtype == NY_GENOTYPE && !features->spec->kernel->unit_rows &&
-           features->precision == NY_PRECISION_F32;
-}
-
 static void lay_dense(struct ny_layout *l, struct ny_features *features)
 {
-    size_t d = features->spec->geometry->d;
+    size_t d = features->spec->geometry->d, columns = features->panels && d > PANEL ? PANEL : d;
 
-    bool genotypes = are_narrow_genotypes(features);
-    size_t columns = genotypes && d > PANEL ? PANEL : d;
-
-    features->row = ny_lay(l, NY_MEM_TILES, d, sizeof(double));
+    features->row = ny_lay(l, NY_MEM_TILES, features->panels ? 0 : d, sizeof(double));
     features->value = ny_lay(l, NY_MEM_TILES, features->raw_rows,
                              columns * ny_precision_bytes(features->precision));
     ny_preparation_lay(l, &features->prepared, features->spec, 1);
-    if (!genotypes) return;
+    if (!features->panels || features->precision == NY_PRECISION_F64) return;
     features->factor = ny_lay(l, NY_MEM_TILES, d, sizeof(float));
     features->offset = ny_lay(l, NY_MEM_TILES, d, sizeof(float));
     for (size_t j = 0; features->offset && j < d; j++) {
@@ -129,6 +120,7 @@ struct ny_features *ny_features_lay(struct ny_layout *l, const struct ny_columns
         .spec = spec, .precision = precision, .raw_rows = raw_rows_of(spec), .plain = true};
     for (size_t j = 0; j < spec->geometry->d; j++)
         features->plain &= spec->geometry->factor[j] == 1;
+    features->panels = spec->dtype == NY_GENOTYPE && !spec->kernel->unit_rows;
     features->bytes = features->plain && spec->slots && spec->dtype == NY_U8;
     features->raw = ny_lay(l, NY_MEM_TILES, features->raw_rows, ny_raw_bytes(spec));
     features->diagonal = ny_lay(l, NY_MEM_TILES, ny_features_rows_most(spec), sizeof(double));
@@ -210,29 +202,34 @@ static int read_sparse(struct ny_features *features, const struct ny_tile *tile,
     return err;
 }
 
-/* Returns the columns of a panel of dense rows, which is prepared at a time: all of them but of
- * genotypes, whose panels stay in the cache and are made anew wherever they are wanted. */
-static size_t panel_columns(const struct ny_features *features)
+/* Makes columns `first` … of row i of a panel: `count` values. */
+static void make_values(const struct ny_features *features, size_t i, size_t first, size_t count)
 {
-    size_t d = features->spec->geometry->d;
+    const struct ny_prepare_ops *ops = ny_vector()->prepare;
+    const char *raw = features->raw + i * features->spec->geometry->d + first;
 
-    return features->factor && d > PANEL ? PANEL : d;
+    if (features->precision == NY_PRECISION_F64)
+        ops->row[NY_GENOTYPE](raw, features->prepared.centre + first,
+                              features->prepared.factor + first, count,
+                              (double *)features->value + i * count);
+    else
+        ops->genotypes((const uint8_t *)raw, features->factor + first, features->offset + first,
+                       count, (float *)features->value + i * count);
 }
 
-/* Makes the panel of the strip that begins with column `first`; returns how many columns it has. */
+/* Makes the panel of the strip that begins with column `first`; returns how many columns it has:
+ * all of them but of genotypes, whose panels stay in the cache and are made wherever they are
+ * wanted. */
 static size_t make_panel(const struct ny_features *features, size_t first)
 {
-    size_t d = features->spec->geometry->d, most = panel_columns(features);
-    size_t count = d - first < most ? d - first : most;
-    float *value = features->value;
+    size_t d = features->spec->geometry->d, rows = features->rows;
+    size_t count = d - first < PANEL ? d - first : PANEL;
+    size_t row_bytes = count * ny_precision_bytes(features->precision);
 
-    if (!features->factor) return count; /* it is there */
-    for (size_t i = 0; i < features->rows; i++)
-        ny_vector()->prepare->genotypes((const uint8_t *)features->raw + i * d + first,
-                                        features->factor + first, features->offset + first, count,
-                                        value + i * count);
-    memset(value + features->rows * count, 0,
-           (features->raw_rows - features->rows) * count * sizeof(float));
+    if (!features->panels) return d; /* it is there */
+    for (size_t i = 0; i < rows; i++)
+        make_values(features, i, first, count);
+    memset((char *)features->value + rows * row_bytes, 0, (features->raw_rows - rows) * row_bytes);
     return count;
 }
 
@@ -265,7 +262,7 @@ static int read_dense(struct ny_features *features, const struct ny_tile *tile, 
     err = ny_tile_strip(tile, first, count, features->raw);
     if (err) return err;
     features->rows = count;
-    if (features->factor) return NY_OK;
+    if (features->panels) return NY_OK;
     for (size_t i = 0; i < count; i++)
         prepare_row(features, i);
     row_bytes = features->spec->geometry->d * ny_precision_bytes(features->precision);
@@ -290,6 +287,7 @@ const void *ny_features_raw(const struct ny_features *features, size_t i)
     return features->raw + i * ny_raw_bytes(features->spec);
 }
 
+/* ‖x‖² of f32, in lanes that make vectors. */
 static double square_of(const float *x, size_t count)
 {
     double lane[GROUP] = {0}, sum = 0;
@@ -307,49 +305,55 @@ static double square_of(const float *x, size_t count)
 
 const double *ny_features_diagonal(struct ny_features *features)
 {
+    const struct ny_prepare_ops *ops = ny_vector()->prepare;
+    const float *narrow = features->value;
+    const double *wide = features->value;
     size_t d = features->spec->geometry->d, count;
-    const float *value = features->value;
 
-    if (!features->factor) return features->diagonal; /* it was made with the rows */
+    if (!features->panels) return features->diagonal; /* it was made with the rows */
     memset(features->diagonal, 0, features->rows * sizeof(double));
     for (size_t first = 0; first < d; first += count) {
         count = make_panel(features, first);
         for (size_t i = 0; i < features->rows; i++)
-            features->diagonal[i] += square_of(value + i * count, count);
+            features->diagonal[i] += features->precision == NY_PRECISION_F64
+                                         ? ops->dot(wide + i * count, wide + i * count, count)
+                                         : square_of(narrow + i * count, count);
     }
     return features->diagonal;
 }
 
 /* ---- products ------------------------------------------------------------------------------ */
 
-/* The strip as a matrix of features->raw_rows × d. */
-static struct ny_matrix strip64(const struct ny_features *features)
-{
-    return ny_matrix(features->value, features->raw_rows, features->spec->geometry->d);
-}
-
 /* Y = ΦQ of the strip, panel by panel. */
-static void times32(const struct ny_features *features, float *Q, size_t l, float *Y)
+static void times_dense(const struct ny_features *features, const void *Q, size_t l, void *Y)
 {
-    size_t d = features->spec->geometry->d, count;
+    size_t d = features->spec->geometry->d, rows = features->raw_rows, count;
 
     for (size_t first = 0; first < d; first += count) {
         count = make_panel(features, first);
-        ny_gemm32(1, ny_matrix32(features->value, features->raw_rows, count),
-                  ny_matrix32(Q + first * l, count, l), first ? 1 : 0,
-                  ny_matrix32(Y, features->raw_rows, l));
+        if (features->precision == NY_PRECISION_F64)
+            ny_gemm(1, ny_matrix(features->value, rows, count),
+                    ny_matrix((double *)Q + first * l, count, l), first > 0, ny_matrix(Y, rows, l));
+        else
+            ny_gemm32(1, ny_matrix32(features->value, rows, count),
+                      ny_matrix32((float *)Q + first * l, count, l), first > 0,
+                      ny_matrix32(Y, rows, l));
     }
 }
 
 /* H += ΦᵀY, likewise. */
-static void add_transposed32(const struct ny_features *features, float *Y, size_t l, float *H)
+static void add_transposed_dense(const struct ny_features *features, void *Y, size_t l, void *H)
 {
-    size_t d = features->spec->geometry->d, count;
+    size_t d = features->spec->geometry->d, rows = features->raw_rows, count;
 
     for (size_t first = 0; first < d; first += count) {
         count = make_panel(features, first);
-        ny_gemm32(1, ny_t32(ny_matrix32(features->value, features->raw_rows, count)),
-                  ny_matrix32(Y, features->raw_rows, l), 1, ny_matrix32(H + first * l, count, l));
+        if (features->precision == NY_PRECISION_F64)
+            ny_gemm(1, ny_t(ny_matrix(features->value, rows, count)), ny_matrix(Y, rows, l), 1,
+                    ny_matrix((double *)H + first * l, count, l));
+        else
+            ny_gemm32(1, ny_t32(ny_matrix32(features->value, rows, count)), ny_matrix32(Y, rows, l),
+                      1, ny_matrix32((float *)H + first * l, count, l));
     }
 }
 
@@ -402,35 +406,27 @@ void ny_features_times(const struct ny_features *features, const void *Q, size_t
 {
     const struct ny_sparse_product_ops *ops = ny_vector()->sparse;
     bool f64 = features->precision == NY_PRECISION_F64;
-    size_t d = features->spec->geometry->d;
 
-    if (features->spec->slots) {
-        memset(Y, 0, features->rows * l * ny_precision_bytes(features->precision));
-        by_ranges(features, (f64 ? ops->gather64 : ops->gather32)[features->bytes], Q, l, Y, Q);
-    } else if (f64)
-        ny_gemm(1, strip64(features), ny_matrix((double *)Q, d, l), 0,
-                ny_matrix(Y, features->raw_rows, l));
-    else
-        times32(features, (float *)Q, l, Y);
+    if (!features->spec->slots) {
+        times_dense(features, Q, l, Y);
+        return;
+    }
+    memset(Y, 0, features->rows * l * ny_precision_bytes(features->precision));
+    by_ranges(features, (f64 ? ops->gather64 : ops->gather32)[features->bytes], Q, l, Y, Q);
 }
 
 void ny_features_add_transposed(const struct ny_features *features, void *Y, size_t l, void *H)
 {
     const struct ny_sparse_product_ops *ops = ny_vector()->sparse;
     bool f64 = features->precision == NY_PRECISION_F64;
-    size_t d = features->spec->geometry->d, row_bytes = l * ny_precision_bytes(features->precision);
+    size_t row_bytes = l * ny_precision_bytes(features->precision), rows = features->rows;
 
     if (features->spec->slots) {
         by_ranges(features, (f64 ? ops->scatter64 : ops->scatter32)[features->bytes], Y, l, H, H);
         return;
     }
-    memset((char *)Y + features->rows * row_bytes, 0,
-           (features->raw_rows - features->rows) * row_bytes);
-    if (f64)
-        ny_gemm(1, ny_t(strip64(features)), ny_matrix(Y, features->raw_rows, l), 1,
-                ny_matrix(H, d, l));
-    else
-        add_transposed32(features, Y, l, H);
+    memset((char *)Y + rows * row_bytes, 0, (features->raw_rows - rows) * row_bytes);
+    add_transposed_dense(features, Y, l, H);
 }
 
 /* Row i: its first value, how many there are, their columns (NULL: all), and their factor. */
