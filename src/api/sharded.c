@@ -29,13 +29,15 @@ struct request {
     json_t *report;
 };
 
-/* Takes over the figures of one shard's report, which its context owns. */
+/* Takes over the figures of one shard's report, which its context owns. A job that ends with its
+ * sums counts the rows of all shards already. */
 static void take_report(struct request *request, struct ny_report *report)
 {
     const json_t *sharded = json_object_get(ny_report_object(report), "sharded");
 
     request->report = json_deep_copy(ny_report_object(report));
-    ny_field_set_count(request->report, "n", ny_field_count(sharded, "rows", 0));
+    if (sharded)
+        ny_field_set_count(request->report, "n", ny_field_count(sharded, "rows", 0));
 }
 
 static int run_shard(void *arg, struct ny_context *ctx, unsigned shard)

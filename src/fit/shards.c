@@ -48,10 +48,7 @@ static const char *unsharded(const struct ny_fit_settings *settings,
     if (settings->columns) return "--columns-file";
     *instead = "leave it out";
     if (settings->online) return "--online";
-    if (settings->certify) return "--certify";
-    if (settings->until_sums) return "--until sums";
-    if (settings->placed) return "--model";
-    if (ny_scale_counts(settings->scale) || settings->choice.rule != NY_CHOOSE_ALL)
+    if (settings->scale >= NY_SCALE_IDF || settings->choice.rule != NY_CHOOSE_ALL)
         return "--features, or --scale idf,";
     *instead = "take --approx projected, nystrom, column or orthonystrom";
     for (size_t i = 0; method && i < sizeof(methods) / sizeof(methods[0]); i++)
@@ -403,7 +400,7 @@ int ny_shards_at_end(struct ny_job *job, struct ny_batch *batch)
     ny_field_set_count(sharded, "shards", ny_peers_shards(peers));
     ny_field_set_count(sharded, "first", points->here.first);
     ny_field_set_count(sharded, "rows", points->n);
-    if (bytes->there) {
+    if (bytes->there || ny_fit_of(job)->settings->placed) { /* each row is placed by itself */
         ny_field_set_json(sharded, "same_bytes_as_one", json_boolean(!bytes->differs));
         ny_field_set_text(sharded, "differs", bytes->differs);
     }

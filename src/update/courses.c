@@ -2,6 +2,7 @@
 #include "update/courses.h"
 
 #include "base/clock.h"
+#include "base/peers.h"
 #include "factored/factored.h"
 #include "fit/courses.h"
 #include "fit/plan.h"
@@ -100,12 +101,17 @@ int ny_select_plan(struct ny_rows *X, const struct ny_fit_settings *settings, si
     return err;
 }
 
-/* Tells whether stage accumulate is over. */
-static bool is_summed(const json_t *record)
+/* Tells whether stage accumulate is over, where the sums are all that is wanted: in all shards. */
+static int find_summed(const struct ny_fit *fit, bool *summed)
 {
-    enum ny_stage_id stage = ny_stage_parse(ny_state_of(record).record.stage);
+    enum ny_stage_id stage = ny_stage_parse(ny_state_of(fit->job.record).record.stage);
+    uint64_t over = fit->settings->until_sums &&
+                    (stage == NY_STAGE_DONE ||
+                     ny_stage_rank(stage) >= ny_stage_rank(NY_STAGE_SOLVE));
+    int err = ny_peers_least(ny_context_peers(fit->job.ctx), &over);
 
-    return stage == NY_STAGE_DONE || ny_stage_rank(stage) >= ny_stage_rank(NY_STAGE_SOLVE);
+    *summed = over;
+    return err;
 }
 
 int ny_fit_start(struct ny_rows *X, const struct ny_keep *keep,
@@ -124,6 +130,9 @@ int ny_fit_start(struct ny_rows *X, const struct ny_keep *keep,
                          .mode = ny_update_mode_of(record),
                          .params = settings->params};
 
+    bool summed;
+    int err;
+
     if (settings->map->graph) return ny_graph_fit_run(&fit);
     fit.planned = plan->selects ? &ny_course_dictionary : course_of(settings, NY_UPDATE_NONE);
     fit.job.course = plan->selects ? &ny_course_dictionary : course_of(settings, fit.mode);
@@ -132,5 +141,6 @@ int ny_fit_start(struct ny_rows *X, const struct ny_keep *keep,
     } else if (ny_context_peers(fit.job.ctx)) {
         fit.job.at_end = ny_shards_at_end;
     }
-    return settings->until_sums && is_summed(record) ? NY_OK : ny_fit_run(&fit);
+    err = find_summed(&fit, &summed);
+    return err || summed ? err : ny_fit_run(&fit);
 }

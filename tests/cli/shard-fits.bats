@@ -555,7 +555,7 @@ END
 --map isomap|fit a store that has all rows
 --approx exact --map kpca|take --approx projected
 --approx gaussian|take --approx projected
---certify|leave it out
+--online|leave it out
 --update full|--update frozen places the new rows
 END
     [ -z "$(nystream list big)" ]

@@ -1,0 +1,135 @@
+# Kinds of fits over shards: each with the bytes of one store, or those numbers to rounding, by one
+# process and by two that meet in a folder; and kills in the stages that only they have.
+load helper
+
+# 9,216 rows of bytes in one store and in three shards; and 3,000 rows of numbers, whose shards have
+# sizes that are no multiples of anything.
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    table 9216 6 | awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = int($j * 60 + 20 * (NR % 5)) } 1' >bytes.csv
+    table 3000 5 7 | awk -F, -v OFS=, '{ $1 += NR / 1000; $2 *= $3 < 0.6 } 1' >numbers.csv
+    store_and_shards one big bytes.csv 4096 6144 --dtype u8
+    store_and_shards numbers odd numbers.csv 700 1999
+}
+
+# store_and_shards STORE SHARDS CSV FIRST SECOND OPTION…: imports all rows into STORE, and into three
+# SHARDS those up to row FIRST, up to SECOND, and the others.
+store_and_shards() {
+    local store=$1 shards=$2 file=$3 first=$4 second=$5
+    shift 5
+    nystream import "$store" "$file" "$@" -q
+    head -n "$first" "$file" >part.0."${file##*/}"
+    head -n "$second" "$file" | tail -n +$((first + 1)) >part.1."${file##*/}"
+    tail -n +$((second + 1)) "$file" >part.2."${file##*/}"
+    for shard in 0 1 2; do
+        nystream import "$shards" --shard $shard/3 part.$shard."${file##*/}" "$@" -q
+    done
+}
+
+setup() {
+    own_folder || return
+    cp -r "$BATS_FILE_TMPDIR"/{one,big,numbers,odd} .
+}
+
+# near A B TOLERANCE: all numbers of two csv files agree.
+near() {
+    paste -d, "$1" "$2" | awk -F, -v most="$3" '/nan/ { wrong++ } {
+        for (j = 1; j <= NF / 2; j++) { d = $j - $(j + NF / 2); if (d * d > most * most) wrong++ }
+        rows++
+    } END { exit !(rows && !wrong) }'
+}
+
+# by_two STORE NAME OPTION…: two processes fit the shards of a store.
+by_two() {
+    local pids=() codes=() pid
+    for _ in 1 2; do
+        nystream fit "$@" --peers folder:2:meet -q >said.${#pids[@]} 2>&1 3>&- &
+        pids+=($!)
+    done
+    for pid in "${pids[@]}"; do wait "$pid" && codes+=(0) || codes+=($?); done
+    [ "${codes[*]}" = "0 0" ] || { cat said.*; false; }
+}
+
+# both_ways STORE SHARDS NAME OPTION…: fits the store, and the shards by one process as NAME and by two
+# as NAME2; the two have the same bytes.
+both_ways() {
+    local store=$1 shards=$2 name=$3
+    shift 3
+    nystream fit "$store" "$name" "$@" -q
+    nystream fit "$shards" "$name" "$@" -q
+    by_two "$shards" "${name}2" "$@"
+    same_exports "$shards $name" "$shards ${name}2"
+}
+
+# same_facts STORE SHARDS NAME KEY…: the reports agree in them, to 10 digits where they are numbers.
+same_facts() {
+    local one big key values
+    one=$(nystream info "$1" "$3" --json)
+    big=$(nystream info "$2" "$3" --json)
+    for key in "${@:4}"; do
+        values="$(field "$one" "$key") $(field "$big" "$key")"
+        awk -v key="$key" '{ wrong = NF != 2 || $1 == "null" || ($1 != $2 && ($1 - $2) ^ 2 > ($1 * 1e-10) ^ 2) }
+            END { if (wrong) print key, $0; exit wrong }' <<<"$values" || return
+    done
+}
+
+@test "rows are placed by a model with the bytes of one store" {
+    local stores store shards
+    for stores in "one big" "numbers odd"; do
+        read -r store shards <<<"$stores"
+        nystream fit $store map --landmarks 40 --components 3 -q
+        nystream export $store map --part model -o $store.nym -q
+        both_ways $store $shards placed --model $store.nym
+        same_exports "$store placed" "$shards placed"
+        same_exports "$store placed" "$store map"
+        [ "$(field "$(nystream info $shards placed --json)" same_bytes_as_one)" = true ]
+        nystream rm $shards/shard-00001 placed
+        ny -2 export $shards placed -o lost.npy
+        nystream fit $shards placed --model $store.nym -q
+        same_exports "$store placed" "$shards placed"
+    done
+    nystream fit numbers other --landmarks 20 --components 3 -q
+    nystream export numbers other --part model -o other.nym -q
+    usage "'placed' exists with other options" fit odd placed --model other.nym
+}
+
+@test "residuals that are certified are those of one store" {
+    local stores store shards rule
+    nystream fit one few --landmarks 20 --components 2 -q
+    nystream export one few --part landmark-points -o points.csv -q
+    for stores in "one big" "numbers odd"; do
+        read -r store shards <<<"$stores"
+        for rule in uniform rpcholesky; do
+            both_ways $store $shards $rule --certify --select $rule --landmarks 40 --components 2
+            same_facts $store $shards $rule residual_max residual_max_row residual_mean trace_error
+            same_exports "$store $rule --part residuals" "$shards $rule --part residuals"
+        done
+    done
+    both_ways one big given --certify --landmarks-points points.csv --components 2
+    same_exports "one given --part residuals" "big given2 --part residuals"
+}
+
+@test "sums of all shards are made, merged with others, and gone on with" {
+    local options="--landmarks-points points.csv --gamma 0.0002 --components 3"
+    nystream fit one few --landmarks 30 --components 2 -q
+    nystream export one few --part landmark-points -o points.csv -q
+    ny -0 fit big map $options --until sums
+    says "'map' has its sums" "map: 9,216 rows"
+    nystream fit one map $options --until sums -q
+    nystream merge one --name map -o one.nym --json -q >one.json
+    nystream merge big/shard-* --name map -o big.nym --json -q >big.json
+    [ "$(field "$(<big.json)" n)" = 9216 ]
+    awk -v a="$(field "$(<one.json)" trace_error)" -v b="$(field "$(<big.json)" trace_error)" \
+        'BEGIN { exit !(a > 0 && (a - b) ^ 2 < (1e-10 * a) ^ 2) }'
+    nystream rm big/shard-00001 map # the sums of the others stay, and are waited for
+    ny -0 fit big map $options --until sums
+    nystream merge big/shard-* --name map -o again.nym -q
+    cmp big.nym again.nym
+    by_two big map2 $options --until sums
+    nystream merge big/shard-* --name map2 -o two.nym -q
+    cmp big.nym two.nym
+    nystream fit big map $options -q
+    nystream fit big straight $options -q
+    same_exports "big map" "big straight"
+}
