@@ -126,6 +126,11 @@ size_t ny_sparse_bytes(enum ny_dtype dtype, size_t count)
     return ny_padded(count * sizeof(uint32_t)) + ny_padded(count * ny_dtype_size(dtype));
 }
 
+struct ny_sparse ny_sparse_packed(const void *at, size_t count)
+{
+    return (struct ny_sparse){count, at, (const char *)at + ny_padded(count * sizeof(uint32_t))};
+}
+
 bool ny_sparse_room_put(struct ny_sparse_room *room, enum ny_dtype dtype, struct ny_sparse row,
                         struct ny_sparse *view)
 {
@@ -139,7 +144,7 @@ bool ny_sparse_room_put(struct ny_sparse_room *room, enum ny_dtype dtype, struct
         memcpy(value, row.value, row.count * ny_dtype_size(dtype));
     }
     room->used += bytes;
-    *view = (struct ny_sparse){row.count, (const uint32_t *)(const void *)index, value};
+    *view = ny_sparse_packed(index, row.count);
     return true;
 }
 

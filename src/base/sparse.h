@@ -81,6 +81,9 @@ static inline struct ny_sparse ny_raw_sparse(struct ny_raw_rows rows, size_t slo
 /* Bytes of the values of a row that is packed: a multiple of 8. */
 size_t ny_sparse_bytes(enum ny_dtype dtype, size_t count);
 
+/* Returns a view of a row of so many values that is packed there. */
+struct ny_sparse ny_sparse_packed(const void *at, size_t count);
+
 /* Room of fixed size, into which rows are packed one after another. */
 struct ny_sparse_room {
     char *bytes; /* the caller's */

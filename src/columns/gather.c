@@ -2,22 +2,13 @@
 #include "columns/columns.h"
 #include "stream/rows.h"
 
-/* Returns the most values that a unit of the points has: it lies in a few blocks. 0: not known. */
-static size_t unit_values(const struct ny_rows_info *points)
-{
-    uint64_t blocks = NY_UNIT_ROWS / points->block_rows + 1, most;
-
-    if (points->lost || __builtin_mul_overflow(blocks, points->block_nnz, &most)) return 0;
-    return (size_t)(most < points->nnz ? most : points->nnz);
-}
-
 void ny_columns_spec_points(struct ny_columns_spec *spec, const struct ny_rows_info *points)
 {
     spec->slots = (size_t)points->row_slots;
     if (!spec->slots) return;
     spec->row_nnz = (double)points->nnz / (double)(points->n ? points->n : 1);
     spec->values = (size_t)points->nnz;
-    spec->unit_values = unit_values(points);
+    spec->unit_values = (size_t)ny_rows_unit_values(points);
     spec->lengths = points->lengths;
 }
 

@@ -42,8 +42,6 @@ static const char *unsharded(const struct ny_fit_settings *settings,
     *instead = "fit a store that has all rows";
     if (settings->map->graph) return settings->map->name;
     features = settings->kernel && ny_settings_features(settings);
-    if (points->row_slots && !features) return "a kernel with landmarks of sparse rows";
-    if (points->row_slots && settings->probes) return "--probe on sparse rows";
     if (features && points->n < points->d) return "a store with fewer rows than columns";
     if (settings->columns) return "--columns-file";
     *instead = "leave it out";

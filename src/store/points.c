@@ -356,8 +356,8 @@ static int show_found(void *arg, const struct cache *cache, uint64_t at, size_t 
     return err ? err : visitor->take(visitor->arg, position, row);
 }
 
-int ny_points_visit(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
-                    ny_gathered_fn *take, void *arg)
+int ny_points_visit_here(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
+                         ny_gathered_fn *take, void *arg)
 {
     struct visitor visitor = {take, arg};
     struct cache cache;

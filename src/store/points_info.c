@@ -5,6 +5,7 @@
 #include "store/csr.h"
 #include "store/store_private.h"
 #include "stream/source.h"
+#include "stream/wishes.h"
 
 size_t ny_points_block_bytes(const struct ny_rows_info *info)
 {
@@ -93,9 +94,22 @@ static void count_all(const struct ny_store *store, struct ny_rows_info *info)
     info->n = store->shard_first[ny_peers_shards(store->peers)];
     info->nnz = store->shards_nnz;
     info->row_slots = store->shards_slots;
+    info->unit_nnz = store->shards_unit_nnz;
     info->lengths = store->shards_lengths;
     info->raw_bytes =
         info->nnz * (ny_dtype_size(info->stored_dtype) + (info->row_slots ? sizeof(uint32_t) : 0));
+}
+
+/* Returns the bytes that rows of several shards take on their way (store/shard_rows.c). */
+static size_t travel_bytes(const struct ny_rows_info *info)
+{
+    const size_t lot_row = sizeof(uint64_t) + sizeof(uint32_t) + sizeof(struct ny_wish);
+    size_t row = ny_row_bytes(info->dtype, (size_t)info->d, 0);
+
+    if (info->row_slots)
+        return 2 * (NY_PARCEL_BYTES + ny_sparse_bytes(info->dtype, (size_t)info->row_slots)) +
+               NY_LOT_ROWS * lot_row;
+    return row ? (NY_PARCEL_BYTES / row + 1) * (2 * row + sizeof(uint64_t)) : 0;
 }
 
 /* Sets what a gather charges beside its blocks, and what statistics charge beside what they return,
@@ -103,12 +117,9 @@ static void count_all(const struct ny_store *store, struct ny_rows_info *info)
 static void count_charges(const struct ny_store *store, struct ny_rows_info *info)
 {
     unsigned shards = ny_peers_shards(store->peers);
-    size_t row_bytes = ny_rows_row_bytes(info);
-    size_t most = row_bytes ? NY_PARCEL_BYTES / row_bytes + 1 : 0;
 
     info->reader_bytes = ny_reading_bytes(1);
-    if (ny_rows_here(info) != info->n)
-        info->gather_bytes = most * (2 * row_bytes + sizeof(uint64_t));
+    if (ny_rows_here(info) != info->n) info->gather_bytes = travel_bytes(info);
     if (shards > 1) info->stats_bytes = (shards + 1) * (2 + 4 * (size_t)info->d) * sizeof(double);
 }
 

@@ -14,7 +14,7 @@
 
 /* The facts of a shard that its peers have to know. */
 struct facts {
-    uint64_t rows, lost, nnz, row_slots;
+    uint64_t rows, lost, nnz, row_slots, unit_nnz;
     struct ny_lengths lengths;
     struct ny_traits traits;
     uint64_t classes; /* how many have names */
@@ -49,6 +49,8 @@ static int facts_of(struct ny_store *store, struct ny_names *classes, struct fac
     facts->lost = info.lost;
     facts->nnz = info.nnz;
     facts->row_slots = info.row_slots;
+    if (info.row_slots) facts->unit_nnz = ny_rows_unit_values(&info);
+    if (info.row_slots && !facts->unit_nnz) facts->unit_nnz = UINT64_MAX; /* it is not known */
     facts->lengths = info.lengths;
     facts->traits = party.traits;
     facts->traits.classes = ny_names_digest(classes);
@@ -128,13 +130,14 @@ int ny_store_join(struct ny_store *store)
     all = ny_calloc(store->ctx, NY_MEM_STORE, shards, sizeof(*all));
     store->shard_first = ny_calloc(store->ctx, NY_MEM_STORE, shards + 1, sizeof(uint64_t));
     err = all && store->shard_first ? gather_facts(store, all) : NY_EBUDGET;
-    store->shards_nnz = store->shards_slots = 0;
+    store->shards_nnz = store->shards_slots = store->shards_unit_nnz = 0;
     store->shards_lengths = (struct ny_lengths){{0}};
     for (unsigned k = 0; k < shards && !err; k++) {
         store->shard_first[k + 1] = store->shard_first[k] + all[k].rows;
         store->shards_nnz += all[k].nnz;
         ny_lengths_add(&store->shards_lengths, &all[k].lengths);
         if (all[k].row_slots > store->shards_slots) store->shards_slots = all[k].row_slots;
+        if (all[k].unit_nnz > store->shards_unit_nnz) store->shards_unit_nnz = all[k].unit_nnz;
     }
     if (!err) store->peers = peers;
     ny_free(store->ctx, all);
@@ -142,108 +145,6 @@ int ny_store_join(struct ny_store *store)
 }
 
 /* ---- rows of all shards ---------------------------------------------------------------------- */
-
-/* Returns the shard that has a row. */
-static unsigned owner_of(const struct ny_store *store, uint64_t row)
-{
-    return (unsigned)ny_range_of(store->shard_first, ny_peers_shards(store->peers), row);
-}
-
-/* The room for rows that travel together. */
-struct parcel {
-    struct ny_store *store;
-    size_t row_bytes, most; /* rows at a time */
-    uint64_t *local;        /* numbers of those that are here */
-    char *mine, *all;
-    size_t *sizes, *at; /* each shard's bytes, and where its next row is */
-};
-
-static int parcel_new(struct parcel *parcel, struct ny_store *store, size_t row_bytes, size_t count)
-{
-    unsigned shards = ny_peers_shards(store->peers);
-
-    *parcel = (struct parcel){.store = store, .row_bytes = row_bytes};
-    parcel->most = NY_PARCEL_BYTES / row_bytes + 1;
-    if (parcel->most > count) parcel->most = count;
-    parcel->local = ny_calloc(store->ctx, NY_MEM_STORE, parcel->most, sizeof(uint64_t));
-    parcel->mine = ny_calloc(store->ctx, NY_MEM_STORE, parcel->most, row_bytes);
-    parcel->all = ny_calloc(store->ctx, NY_MEM_STORE, parcel->most, row_bytes);
-    parcel->sizes = ny_calloc(store->ctx, NY_MEM_STORE, shards, sizeof(size_t));
-    parcel->at = ny_calloc(store->ctx, NY_MEM_STORE, shards, sizeof(size_t));
-    return parcel->local && parcel->mine && parcel->all && parcel->sizes && parcel->at ? NY_OK
-                                                                                       : NY_EBUDGET;
-}
-
-static void parcel_release(struct parcel *parcel)
-{
-    struct ny_context *ctx = parcel->store->ctx;
-
-    ny_free(ctx, parcel->local);
-    ny_free(ctx, parcel->mine);
-    ny_free(ctx, parcel->all);
-    ny_free(ctx, parcel->sizes);
-    ny_free(ctx, parcel->at);
-}
-
-/* Gathers rows that fit into the parcel: those that are here are read, and all of them exchanged.
- */
-static int send(struct parcel *parcel, const uint64_t *rows, size_t count, char *out)
-{
-    struct ny_store *store = parcel->store;
-    unsigned shards = ny_peers_shards(store->peers), self = ny_peers_shard(store->peers);
-    size_t here = 0, row_bytes = parcel->row_bytes;
-    int err;
-
-    memset(parcel->sizes, 0, shards * sizeof(*parcel->sizes));
-    for (size_t i = 0; i < count; i++) {
-        unsigned owner = owner_of(store, rows[i]);
-
-        parcel->sizes[owner] += row_bytes;
-        if (owner == self) parcel->local[here++] = rows[i] - store->shard_first[self];
-    }
-    err = ny_points_gather_here(store, 0, parcel->local, here, parcel->mine);
-    if (!err) err = ny_peers_gather(store->peers, parcel->mine, parcel->sizes, parcel->all);
-    if (err) return err;
-    parcel->at[0] = 0;
-    for (unsigned k = 1; k < shards; k++)
-        parcel->at[k] = parcel->at[k - 1] + parcel->sizes[k - 1];
-    for (size_t i = 0; i < count; i++) {
-        size_t *at = &parcel->at[owner_of(store, rows[i])];
-
-        memcpy(out + i * row_bytes, parcel->all + *at, row_bytes);
-        *at += row_bytes;
-    }
-    return NY_OK;
-}
-
-/* Gathers rows of all shards. */
-static int gather_all(struct ny_store *store, const uint64_t *rows, size_t count, void *out)
-{
-    struct ny_rows_info info;
-    struct parcel parcel;
-    size_t row_bytes;
-    int err = ny_points_info(store, &info);
-
-    if (err || !count) return err;
-    row_bytes = ny_rows_row_bytes(&info);
-    for (size_t i = 0; i < count; i++)
-        if (rows[i] >= info.n) return NY_BUG(store->ctx);
-    err = parcel_new(&parcel, store, row_bytes, count);
-    for (size_t first = 0; first < count && !err; first += parcel.most) {
-        size_t piece = count - first < parcel.most ? count - first : parcel.most;
-
-        err = send(&parcel, rows + first, piece, (char *)out + first * row_bytes);
-    }
-    parcel_release(&parcel);
-    return err;
-}
-
-int ny_points_gather(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
-                     void *out)
-{
-    return store->peers ? gather_all(store, rows, count, out)
-                        : ny_points_gather_here(store, slots, rows, count, out);
-}
 
 int ny_points_complete(struct ny_store *store, uint64_t rows, void *array, size_t element)
 {

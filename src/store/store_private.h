@@ -223,8 +223,9 @@ const char *ny_store_older(const struct ny_store *store, char text[NY_OLDER_BYTE
 /* Has the store taken as it is from now on. */
 int ny_store_accept_older(struct ny_store *store);
 
-/* Bytes of rows that travel together between shards, at least one row. */
-enum { NY_PARCEL_BYTES = 4 << 20 };
+/* Bytes of rows that travel together between shards, at least one row; and sparse rows whose sizes
+ * are told at a time. */
+enum { NY_PARCEL_BYTES = 4 << 20, NY_LOT_ROWS = 4096 };
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
@@ -282,7 +283,8 @@ struct ny_store {
     struct ny_lost skipped; /* see ny_store_skip_lost() */
     struct ny_peers *peers; /* see ny_store_join(); NULL: it is nobody's shard */
     uint64_t *shard_first;  /* each shard's first row, and the rows of all */
-    uint64_t shards_nnz, shards_slots; /* values of all, and of the fullest row */
+    uint64_t shards_nnz, shards_slots, shards_unit_nnz; /* values of all, of the fullest row, and
+                                                         * of any unit at most */
     struct ny_lengths shards_lengths;
     struct ny_mutex lock;
     struct ny_snapshot *views; /* not in use */
@@ -393,10 +395,12 @@ static inline size_t ny_range_of(const uint64_t *first, size_t count, uint64_t r
     }
     return low;
 }
-/* Gathers rows of this store alone, by their numbers here, and its own statistics (store/shard.c).
- */
+/* Gather and show rows of this store alone, by their numbers here, and its own statistics
+ * (store/shard.c, store/shard_rows.c). */
 int ny_points_gather_here(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
                           void *out);
+int ny_points_visit_here(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
+                         ny_gathered_fn *take, void *arg);
 int ny_points_stats_here(struct ny_store *store, struct ny_rows_stats *stats);
 /* The points of all, skipped ones included. */
 int ny_points_info_all(struct ny_store *store, struct ny_rows_info *info);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "stream/source.h"
 
 int ny_rows_stats_of(struct ny_rows_stats *stats, struct ny_context *ctx,
                      const struct ny_moments *moments, double norms)
@@ -39,6 +40,15 @@ void ny_rows_stats_release(struct ny_rows_stats *stats, struct ny_context *ctx)
     ny_free(ctx, stats->mean); /* one block */
     ny_free(ctx, stats->missing);
     memset(stats, 0, sizeof(*stats));
+}
+
+uint64_t ny_rows_unit_values(const struct ny_rows_info *info)
+{
+    uint64_t blocks = NY_UNIT_ROWS / info->block_rows + 1, most;
+
+    if (info->unit_nnz) return info->unit_nnz;
+    if (info->lost || __builtin_mul_overflow(blocks, info->block_nnz, &most)) return 0;
+    return most < info->nnz ? most : info->nnz;
 }
 
 void ny_rows_name_column(uint64_t column, const char *name, char words[NY_COLUMN_WORDS_BYTES])

@@ -40,7 +40,8 @@ struct ny_rows_info {
     size_t gather_bytes, stats_bytes; /* that these calls charge beside it */
     uint64_t nnz;              /* values that are kept: of dense rows all */
     uint64_t row_slots;        /* sparse: values of the fullest row, at least 1; dense: 0 */
-    uint64_t block_nnz;        /* sparse: values of the fullest block */
+    uint64_t block_nnz;        /* sparse: values of the fullest block; */
+    uint64_t unit_nnz;         /* of shards: of a unit of any of them, at most */
     struct ny_lengths lengths; /* sparse: bounds of the values of any rows */
     uint64_t raw_bytes;    /* dense: n × d × element size; sparse: column numbers and values; as
                             * they are stored */
@@ -141,6 +142,8 @@ static inline size_t ny_rows_row_bytes(const struct ny_rows_info *info)
 {
     return ny_row_bytes(info->dtype, (size_t)info->d, (size_t)info->row_slots);
 }
+/* Returns the most values that a unit of sparse rows has: it lies in a few blocks. 0: not known. */
+uint64_t ny_rows_unit_values(const struct ny_rows_info *info);
 /* Bytes of a source for so many workers: a ring of blocks, one more than workers, and the mapped
  * pages of a block for each of them. */
 enum { NY_RING_SLOT_BYTES = 32 };

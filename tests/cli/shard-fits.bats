@@ -272,7 +272,6 @@ END
         [ "$map" != pca ] || nystream export parts f --part axes -o parts.csv -q
         near sparse.csv parts.csv 1e-5
     done
-    usage "sparse rows does not work across the shards" fit parts g --landmarks 20
 }
 
 # until_done STORE NAME SIGNAL OPTIONS…: fits, with a kill every 70 ms more, until it is done.

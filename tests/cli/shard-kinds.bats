@@ -11,6 +11,11 @@ setup_file() {
     table 3000 5 7 | awk -F, -v OFS=, '{ $1 += NR / 1000; $2 *= $3 < 0.6 } 1' >numbers.csv
     store_and_shards one big bytes.csv 4096 6144 --dtype u8
     store_and_shards numbers odd numbers.csv 700 1999
+    awk -v OFS=" " 'BEGIN { x = 5; for (i = 0; i < 6000; i++) { line = "0"; for (j = 1; j <= 400; j++) {
+        x = (x * 16807) % 2147483647
+        if (x % 40 == 0 || (i % 500 == 0 && i > 4000 && j > 350)) line = line OFS j ":" 1 + x % 5 }
+        print line OFS "401:1" } }' >sparse.libsvm
+    store_and_shards sparse parts sparse.libsvm 2048 4000
 }
 
 # store_and_shards STORE SHARDS CSV FIRST SECOND OPTION…: imports all rows into STORE, and into three
@@ -29,7 +34,8 @@ store_and_shards() {
 
 setup() {
     own_folder || return
-    cp -r "$BATS_FILE_TMPDIR"/{one,big,numbers,odd} .
+    ln -s "$BATS_FILE_TMPDIR"/*.libsvm .
+    cp -r "$BATS_FILE_TMPDIR"/{one,big,numbers,odd,sparse,parts} .
 }
 
 # near A B TOLERANCE: all numbers of two csv files agree.
@@ -132,4 +138,39 @@ same_facts() {
     nystream fit big map $options -q
     nystream fit big straight $options -q
     same_exports "big map" "big straight"
+}
+
+@test "sparse rows in shards are fitted with landmarks as in one store" {
+    local options least
+    for options in "--map kpca" "--map svd --select uniform --certify" "--map kpca --kernel cosine --probe 30" \
+        "--map laplacian --kernel linear --averages implicit" "--map diffusion --kernel laplacian --gamma 0.02 --select uniform" \
+        "--map pca --approx projected --scale unit" "--map kpca --inner randomized"; do
+        options+=" --landmarks 40 --components 3 --precision f64"
+        both_ways sparse parts f $options --restart
+        nystream export sparse f -o sparse.csv -q
+        nystream export parts f -o parts.csv -q
+        near sparse.csv parts.csv 1e-8
+        same_exports "sparse f --part landmarks" "parts/shard-00001 f --part landmarks"
+        [[ $options != *probe* ]] || same_facts sparse parts f probe_error
+        [[ $options != *certify* ]] || same_exports "sparse f --part residuals" "parts f --part residuals"
+        least=$(nystream plan parts $options --json | sed -n 's/^  "memory_min_bytes": \([0-9]*\).*/\1/p')
+        nystream fit parts least $options --memory "$least" --restart -q
+    done
+    nystream transform parts f --input part.1.sparse.libsvm -o new.csv -q
+    sed -n '2049,4000p' parts.csv | near - new.csv 1e-8
+}
+
+@test "new sparse rows of the last shard are placed by the landmarks of all" {
+    local store
+    head -n 50 sparse.libsvm >more.libsvm
+    for store in sparse parts; do
+        nystream fit $store f --landmarks 40 --components 3 --precision f64 -q
+        nystream import $store more.libsvm --append -q
+        nystream fit $store f --update frozen -q
+        nystream export $store f -o $store.csv -q
+    done
+    near sparse.csv parts.csv 1e-8
+    nystream export parts f --part model -o f.nym -q
+    both_ways sparse parts placed --model f.nym
+    same_exports "sparse placed" "parts placed"
 }
