@@ -14,6 +14,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "base/peers.h"
 #include "columns/choice.h"
 #include "columns/visit.h"
 
@@ -63,6 +64,32 @@ static int add_row(void *arg, uint64_t number, enum ny_dtype dtype, const struct
     return NY_OK;
 }
 
+/* Makes of the moments of a shard those of all, about the common mean, by sums in the order of the
+ * shards. `sum` and `count` have room for a number a column. */
+static int add_shards(struct ny_peers *peers, struct moments *column, size_t d, double *sum,
+                      double *count)
+{
+    int err;
+
+    if (!peers) return NY_OK;
+    for (size_t k = 0; k < d; k++) {
+        sum[k] = column[k].count * column[k].mean;
+        count[k] = column[k].count;
+    }
+    err = ny_peers_fold(peers, sum, d);
+    if (!err) err = ny_peers_fold(peers, count, d);
+    for (size_t k = 0; !err && k < d; k++) {
+        double mean = count[k] > 0 ? sum[k] / count[k] : 0, from = column[k].mean - mean;
+
+        sum[k] = column[k].squares + column[k].count * from * from;
+        column[k] = (struct moments){.count = count[k], .mean = mean};
+    }
+    if (!err) err = ny_peers_fold(peers, sum, d);
+    for (size_t k = 0; !err && k < d; k++)
+        column[k].squares = sum[k];
+    return err;
+}
+
 /* Gathers mean and variance of all rows in a pass; the zeros of a column come in at the end. */
 static int gather(struct ny_rows *X, const struct ny_rows_info *points, double *mean,
                   double *variance)
@@ -77,6 +104,7 @@ static int gather(struct ny_rows *X, const struct ny_rows_info *points, double *
     g.column = ny_calloc(ctx, NY_MEM_OTHER, d, sizeof(*g.column));
     g.values = ny_alloc(ctx, NY_MEM_OTHER, values * sizeof(double));
     err = g.column && g.values ? ny_visit_rows(X, true, add_row, &g) : NY_EBUDGET;
+    if (!err) err = add_shards(ny_context_peers(ctx), g.column, d, mean, variance);
     for (size_t k = 0; !err && k < d; k++) {
         const struct moments *of = &g.column[k];
         double squares = of->squares + of->mean * of->mean * of->count * ((n - of->count) / n);

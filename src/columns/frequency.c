@@ -6,11 +6,13 @@
  *    idf-smooth   ln((1 + n) / (1 + df)) + 1, as scikit-learn has it
  *
  * One pass counts. The store does not keep df, since a minimum and maximum can not tell it. Each
- * worker counts the rows that it reads; whole numbers have the same sums in any order.
+ * worker counts the rows that it reads, and each peer those of its shard; whole numbers have the
+ * same sums in any order.
  */
 #include <math.h>
 
 #include "base/memory.h"
+#include "base/peers.h"
 #include "columns/columns.h"
 #include "stream/pass.h"
 
@@ -87,6 +89,7 @@ int ny_frequency_count(struct ny_rows *X, unsigned workers, double *df)
                           &work, &counts);
     for (size_t i = 0; !err && i < (workers - 1) * counts.d; i++)
         df[i % counts.d] += counts.others[i];
+    if (!err) err = ny_peers_fold(ny_context_peers(ctx), df, counts.d);
     ny_source_free(source);
     ny_layout_free(&l);
     return err;

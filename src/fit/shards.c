@@ -46,8 +46,6 @@ static const char *unsharded(const struct ny_fit_settings *settings,
     if (settings->columns) return "--columns-file";
     *instead = "leave it out";
     if (settings->online) return "--online";
-    if (settings->scale >= NY_SCALE_IDF || settings->choice.rule != NY_CHOOSE_ALL)
-        return "--features, or --scale idf,";
     *instead = "take --approx projected, nystrom, column or orthonystrom";
     for (size_t i = 0; method && i < sizeof(methods) / sizeof(methods[0]); i++)
         known = known || strcmp(method->name, methods[i]) == 0;
@@ -357,7 +355,7 @@ static const char *differs(const struct ny_fit *fit)
         return "a shard but the last has a number of rows that is no multiple of 2,048";
     if (!integers || fit->job.points.dtype != fit->job.points.stored_dtype)
         return "rows are no whole numbers";
-    if (settings->scale != NY_SCALE_NONE) return "columns are scaled by their statistics";
+    if (ny_scale_spread(settings->scale)) return "columns are scaled by their statistics";
     if (ny_settings_features(settings) || settings->method->krylov) return "products are f64";
     if (ny_divided(settings->normalisation)) return "K is divided by degrees, which are f64";
     if (gram && (scatter || !ny_is(fit->job.state.report.gram_precision, "f32")))

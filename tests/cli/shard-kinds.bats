@@ -16,6 +16,7 @@ setup_file() {
         if (x % 40 == 0 || (i % 500 == 0 && i > 4000 && j > 350)) line = line OFS j ":" 1 + x % 5 }
         print line OFS "401:1" } }' >sparse.libsvm
     store_and_shards sparse parts sparse.libsvm 2048 4000
+    store_and_shards counts cells sparse.libsvm 2048 4000 --rows total:100 --values log1p
 }
 
 # store_and_shards STORE SHARDS CSV FIRST SECOND OPTION…: imports all rows into STORE, and into three
@@ -34,8 +35,8 @@ store_and_shards() {
 
 setup() {
     own_folder || return
-    ln -s "$BATS_FILE_TMPDIR"/*.libsvm .
-    cp -r "$BATS_FILE_TMPDIR"/{one,big,numbers,odd,sparse,parts} .
+    ln -s "$BATS_FILE_TMPDIR"/*.{libsvm,csv} .
+    cp -r "$BATS_FILE_TMPDIR"/{one,big,numbers,odd,sparse,parts,counts,cells} .
 }
 
 # near A B TOLERANCE: all numbers of two csv files agree.
@@ -173,4 +174,45 @@ same_facts() {
     nystream export parts f --part model -o f.nym -q
     both_ways sparse parts placed --model f.nym
     same_exports "sparse placed" "parts placed"
+}
+
+@test "columns are weighed and chosen by the rows of all shards" {
+    local store shards options
+    while IFS='|' read -r store shards options; do
+        options+=" --components 3 --precision f64"
+        both_ways $store $shards f $options --restart
+        nystream export $store f -o $store.csv -q
+        nystream export $shards f -o $shards.csv -q
+        near $store.csv $shards.csv 1e-8
+        if [[ $options == *--features* ]]; then
+            nystream export $store f --part features -o $store.features.csv -q
+            for shard in 0 2; do
+                nystream export $shards/shard-0000$shard f --part features -o $shards.features.csv -q
+                cmp $store.features.csv $shards.features.csv
+            done
+        fi
+    done <<'END'
+sparse|parts|--scale idf --landmarks 40 --kernel cosine
+sparse|parts|--scale idf-smooth --map svd --kernel linear --approx exact --tol 1e-9
+numbers|odd|--scale idf --landmarks 30 --features min-rows:1000
+sparse|parts|--features min-rows:140 --landmarks 40
+sparse|parts|--features variance:50 --map pca --approx exact --tol 1e-9
+sparse|parts|--features variable:60 --landmarks 40
+counts|cells|--features variable:60 --landmarks 40 --certify
+numbers|odd|--features variance:3 --scale standard --landmarks 30
+END
+    nystream transform odd f --input part.1.numbers.csv -o new.csv -q
+    sed -n '701,1999p' odd.csv | near - new.csv 1e-8
+}
+
+@test "weights of columns that are whole numbers leave the bytes of one store" {
+    local options="--approx nystrom --averages landmarks --landmarks 40 --components 3"
+    awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = int($j / 20) * ((NR + j) % 3 > 0) } 1' bytes.csv >zeros.csv
+    store_and_shards none some zeros.csv 4096 6144 --dtype u8
+    for scale in none idf idf-smooth; do
+        nystream fit none $scale --scale $scale $options -q
+        nystream fit some $scale --scale $scale $options -q
+        same_exports "none $scale" "some $scale"
+        [ "$(field "$(nystream info some $scale --json)" same_bytes_as_one)" = true ]
+    done
 }
