@@ -33,7 +33,7 @@
 static const char *unsharded(const struct ny_fit_settings *settings,
                              const struct ny_rows_info *points, const char **instead)
 {
-    static const char *const rules[] = {"uniform", "rpcholesky", "given"};
+    static const char *const rules[] = {"uniform", "rpcholesky", "weighted", "given"};
     static const char *const methods[] = {"projected", "nystrom", "column", "orthonystrom"};
     const struct ny_method *method = settings->method;
     bool scatter = settings->kernel && ny_settings_unit_landmarks(settings), known = scatter;
@@ -51,7 +51,7 @@ static const char *unsharded(const struct ny_fit_settings *settings,
         known = known || strcmp(method->name, methods[i]) == 0;
     if (!method) return "a selection without a fit";
     if (!features && (!known || method->whole)) return method->name;
-    *instead = "take --select uniform or rpcholesky, or give landmarks";
+    *instead = "take --select uniform, rpcholesky or weighted, or give landmarks";
     scatter = scatter || features;
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
         scatter = scatter || strcmp(settings->rule->name, rules[i]) == 0;

@@ -1,5 +1,7 @@
 #include "select/draws.h"
 
+#include <string.h>
+
 /* Orders draws by key, then by row, so that equal keys leave no choice. */
 static bool before(struct ny_draw a, struct ny_draw b)
 {
@@ -39,6 +41,28 @@ void ny_draws_offer(struct ny_draws *draws, struct ny_draw draw)
         draws->heap[0] = draw;
         sift_down(draws);
     }
+}
+
+int ny_draws_of_all(struct ny_draws *draws, struct ny_peers *peers, struct ny_draw *room)
+{
+    struct ny_draw *own = room, *other = room ? room + draws->m : NULL;
+    unsigned shards = ny_peers_shards(peers), self = ny_peers_shard(peers);
+    const size_t kept = draws->count;
+    int err = NY_OK;
+
+    if (!peers) return NY_OK;
+    memcpy(own, draws->heap, kept * sizeof(*own));
+    for (unsigned k = 0; k < shards && !err; k++) {
+        uint64_t count = kept;
+
+        err = ny_peers_share_of(peers, k, &count, sizeof(count));
+        if (!err)
+            err = ny_peers_share_of(peers, k, k == self ? own : other,
+                                    (size_t)count * sizeof(*other));
+        for (size_t i = 0; i < count && !err && k != self; i++)
+            ny_draws_offer(draws, other[i]);
+    }
+    return err;
 }
 
 void ny_draws_take(struct ny_draws *draws, uint64_t *rows)

@@ -1,10 +1,10 @@
 /*
  * weighted: without replacement, each next landmark with probability ∝ the weight of its row (the
  * weighted Nyström of Homrighausen & McDonald 2011, section 2.2, whose matrix is D^-½AD^-½). These
- * landmarks are the m smallest of −ln h(row)/w (Efraimidis & Spirakis 2006), found in one pass.
- * Weights are the diagonal of the matrix that the map decomposes, whose averages a pilot of m
- * uniform landmarks tells: c − a has the row mean r_i − w̄, where a are the column means of the
- * pilot's W.
+ * landmarks are the m smallest of −ln h(row)/w (Efraimidis & Spirakis 2006), found in one pass;
+ * over shards, of those that each has found in its rows. Weights are the diagonal of the matrix
+ * that the map decomposes, whose averages a pilot of m uniform landmarks tells: c − a has the row
+ * mean r_i − w̄, where a are the column means of the pilot's W.
  */
 #include <math.h>
 #include <string.h>
@@ -32,6 +32,7 @@ struct weighted {
     size_t pilot_m;
     double mean; /* w̄ of the pilot */
     struct ny_draws draws;
+    struct ny_draw *room; /* for those of other shards */
     unsigned workers;
     struct worker *worker;
 };
@@ -91,7 +92,10 @@ done:
 
 static void lay(struct ny_layout *l, struct weighted *w)
 {
+    bool alone = !ny_context_peers(w->request->ctx);
+
     w->draws.heap = ny_lay(l, NY_MEM_DICTIONARY, w->draws.m, sizeof(struct ny_draw));
+    w->room = ny_lay(l, NY_MEM_DICTIONARY, alone ? 0 : 2 * w->draws.m, sizeof(struct ny_draw));
     w->worker = ny_lay(l, NY_MEM_TILES, w->workers, sizeof(*w->worker));
     for (unsigned i = 0; i < w->workers; i++) {
         struct worker spare, *worker = w->worker ? &w->worker[i] : &spare;
@@ -209,7 +213,7 @@ static int offer_unit(void *arg, const struct ny_tile *tile)
     const double *weights = w->worker[tile->worker].k;
 
     for (size_t i = 0; i < tile->rows; i++) {
-        uint64_t row = tile->first_row + i;
+        uint64_t row = w->request->here.first + tile->first_row + i;
 
         if (!isfinite(weights[i])) return ny_fail_infinite(w->ctx, "weight", row);
         if (weights[i] > 0)
@@ -292,7 +296,7 @@ static int run_pass(struct weighted *w, uint64_t first_unit)
     ny_blas_serial();
     err = ny_pass_run(&pass, &work, w);
     ny_source_free(source);
-    return err;
+    return err ? err : ny_draws_of_all(&w->draws, ny_context_peers(w->ctx), w->room);
 }
 
 static int leave(struct weighted *w, struct ny_selection *selection)

@@ -550,7 +550,7 @@ END
     while IFS='|' read -r options words; do
         ny -2 fit big x --components 2 $options
     done <<'END'
---select greedy|take --select uniform or rpcholesky
+--select greedy|take --select uniform, rpcholesky or weighted
 --map isomap|fit a store that has all rows
 --approx exact --map kpca|take --approx projected
 --approx gaussian|take --approx projected

@@ -176,6 +176,20 @@ same_facts() {
     same_exports "sparse placed" "parts placed"
 }
 
+@test "landmarks are drawn by weight from the rows of all shards" {
+    local stores store shards map
+    for stores in "one big" "numbers odd" "sparse parts"; do
+        read -r store shards <<<"$stores"
+        for map in "svd --kernel linear" "kpca --certify" "laplacian --kernel cosine"; do
+            both_ways $store $shards f --map $map --select weighted --landmarks 40 --components 3 --precision f64 --restart
+            same_exports "$store f --part landmarks" "$shards/shard-00001 f --part landmarks"
+            nystream export $store f -o $store.csv -q
+            nystream export $shards f -o $shards.csv -q
+            near $store.csv $shards.csv 1e-7
+        done
+    done
+}
+
 @test "columns are weighed and chosen by the rows of all shards" {
     local store shards options
     while IFS='|' read -r store shards options; do

@@ -1,6 +1,6 @@
-/* select/rpcholesky over two shards of a store: every combination of the images that the two have
- * kept, or have not kept yet, is gone on with to the same landmarks, and a shard whose image is of
- * the pass of the one that leads goes on in the middle of it. */
+/* Selections over two shards of a store: every combination of the images that the two have kept, or
+ * have not kept yet, is gone on with to the same landmarks. With rpcholesky, a shard whose image is
+ * of the pass of the one that leads goes on in the middle of it; with weighted, any shard does. */
 #include "base/memory.h"
 #include "columns/columns.h"
 #include "columns/kernels.h"
@@ -17,12 +17,14 @@ static char directory[128];
 enum { UNITS_DONE = 3, DRAWN = 5, MEASURING = 9, PASSES = 12 };
 
 struct kept {
+    bool all; /* else those of passes, and one of those between them */
     char *image[IMAGES];
     size_t bytes[IMAGES], count, seen;
 };
 
 /* A selection of each shard: the images that it begins with, and what it leaves. */
 struct selecting {
+    const char *rule;
     const void *from[SHARDS];
     size_t from_bytes[SHARDS];
     struct kept kept[SHARDS];
@@ -37,12 +39,12 @@ static uint64_t number(const void *image, size_t place)
     return value;
 }
 
-/* Keeps the images of passes, and one of those between them. */
+/* Keeps an image. */
 static int keep(void *arg, const void *image, size_t bytes)
 {
     struct kept *kept = arg;
 
-    if (!number(image, MEASURING) && kept->seen++ != 2) return NY_OK;
+    if (!kept->all && !number(image, MEASURING) && kept->seen++ != 2) return NY_OK;
     assert_true(kept->count < IMAGES);
     kept->image[kept->count] = lend(bytes);
     memcpy(kept->image[kept->count], image, bytes);
@@ -92,7 +94,7 @@ static int select_shard(void *arg, struct ny_context *ctx, unsigned shard)
                                                            .arg = &run->kept[shard],
                                                            .image = run->from[shard],
                                                            .image_bytes = run->from_bytes[shard]}};
-    err = ny_rule_find("rpcholesky")->select(&request, &selection);
+    err = ny_rule_find(run->rule)->select(&request, &selection);
     if (!err) memcpy(run->rows[shard], selection.rows, selection.m * sizeof(uint64_t));
     run->rows_read[shard] = selection.rows_read;
 done:
@@ -120,7 +122,7 @@ static const void *image_at(const struct kept *kept, size_t i)
 
 TEST(shards_go_on_with_the_pass_that_they_were_in)
 {
-    struct selecting whole = {.from = {NULL}};
+    struct selecting whole = {.rule = "rpcholesky"};
     size_t in_the_middle = 0;
 
     run_selection(&whole);
@@ -133,7 +135,8 @@ TEST(shards_go_on_with_the_pass_that_they_were_in)
             bool same = leads && other && number(leads, MEASURING) && number(other, MEASURING) &&
                         number(leads, PASSES) == number(other, PASSES) &&
                         number(leads, DRAWN) == number(other, DRAWN);
-            struct selecting again = {.from = {leads, other},
+            struct selecting again = {.rule = "rpcholesky",
+                                      .from = {leads, other},
                                       .from_bytes = {leads ? whole.kept[0].bytes[i] : 0,
                                                      other ? whole.kept[1].bytes[j] : 0}};
 
@@ -147,6 +150,30 @@ TEST(shards_go_on_with_the_pass_that_they_were_in)
             }
         }
     assert_true(in_the_middle > 2);
+}
+
+TEST(a_weighted_selection_goes_on_where_each_shard_was)
+{
+    struct selecting whole = {.rule = "weighted", .kept = {{.all = true}, {.all = true}}};
+
+    run_selection(&whole);
+    assert_memory_equal(whole.rows[0], whole.rows[1], sizeof(whole.rows[0]));
+    assert_int_equal(whole.rows_read[0], SHARDS * ROWS);
+    assert_int_equal(whole.kept[0].count, UNITS);
+    for (size_t i = 0; i <= UNITS; i++)
+        for (size_t j = 0; j <= UNITS; j++) {
+            struct selecting again = {
+                .rule = "weighted",
+                .from = {image_at(&whole.kept[0], i), image_at(&whole.kept[1], j)},
+                .from_bytes = {i < UNITS ? whole.kept[0].bytes[i] : 0,
+                               j < UNITS ? whole.kept[1].bytes[j] : 0},
+                .kept = {{.all = true}, {.all = true}}};
+
+            run_selection(&again);
+            assert_memory_equal(again.rows, whole.rows, sizeof(whole.rows));
+            assert_int_equal(again.kept[0].count, i < UNITS ? UNITS - 1 - i : UNITS);
+            assert_int_equal(again.kept[1].count, j < UNITS ? UNITS - 1 - j : UNITS);
+        }
 }
 
 static void set_up(void)
