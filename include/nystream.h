@@ -279,10 +279,10 @@ NY_API const char *ny_report_text(const struct ny_report *report, const char *ke
  *
  * It may be a store in shards, each imported with option shard: a directory of stores whose rows
  * are numbered consecutively. Functions that read take them as one store, and a result as one if
- * all shards have it by the same model. ny_fit(), ny_resume(), ny_plan() and ny_evaluate() use the
- * rows of all shards. ny_verify(), ny_repair(), ny_compact() and ny_remove() go through the shards.
- * ny_import(), ny_append() and appenders add to the last one. Functions of a single store take the
- * path of one shard, and else return NY_EUSAGE: ny_gamma_grid(), ny_select(), ny_graph(),
+ * all shards have it by the same model. ny_fit(), ny_select(), ny_resume(), ny_plan() and
+ * ny_evaluate() use the rows of all shards. ny_verify(), ny_repair(), ny_compact() and ny_remove()
+ * go through the shards. ny_import(), ny_append() and appenders add to the last one. Functions of a
+ * single store take the path of one shard, and else return NY_EUSAGE: ny_gamma_grid(), ny_graph(),
  * ny_path(), ny_neighbors_of(), ny_fit_into(), ny_truncate(), and sums.
  * ------------------------------------------------------------------------------------------- */
 /* Imports `count` files (at least one), in order, in one pass of bounded memory. It takes at most

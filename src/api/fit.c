@@ -364,20 +364,27 @@ int ny_fit_room(struct ny_context *context, const char *path, const char *name,
     return ny_request_run(&kind, context, path, name, options, report);
 }
 
+/* Runs a request at a store, or at all shards of one. */
+static int run_request(const struct ny_request_kind *kind, struct ny_context *context,
+                       const char *path, const char *name, const struct ny_options *options,
+                       struct ny_report **report)
+{
+    if (!context || !path || !name || !ny_shards_at(path))
+        return ny_request_run(kind, context, path, name, options, report);
+    if (report) *report = NULL;
+    return ny_sharded_request(kind, context, path, name, options, report);
+}
+
 int ny_fit(struct ny_context *context, const char *path, const char *name,
            const struct ny_options *options, struct ny_report **report)
 {
-    if (context && path && name && ny_shards_at(path)) {
-        if (report) *report = NULL;
-        return ny_sharded_request(&ny_request_fit, context, path, name, options, report);
-    }
-    return ny_request_run(&ny_request_fit, context, path, name, options, report);
+    return run_request(&ny_request_fit, context, path, name, options, report);
 }
 
 int ny_select(struct ny_context *context, const char *path, const char *name,
               const struct ny_options *options, struct ny_report **report)
 {
-    return ny_request_run(&ny_request_select, context, path, name, options, report);
+    return run_request(&ny_request_select, context, path, name, options, report);
 }
 
 int ny_calibrate(struct ny_context *context, struct ny_report **report)

@@ -11,6 +11,7 @@
 #include "api/option_tables.h"
 #include "base/checksum.h"
 #include "base/memory.h"
+#include "fit/shards.h"
 #include "io/refuse.h"
 #include "results/keep.h"
 #include "results/record.h"
@@ -111,14 +112,19 @@ static int read_kept(struct ny_store *store, const char *name, const json_t *rec
 }
 
 /* Refuses to take the landmarks of a result of all shards for one shard, which lacks most of their
- * rows. */
+ * rows, and for all of them where rows are numbered anew. */
 static int check_shard(struct ny_store *store, const char *name, const json_t *record)
 {
     struct ny_context *ctx = ny_store_context(store);
+    const json_t *sharded = json_object_get(record, "sharded");
+    struct ny_rows_info points;
+    int err;
 
-    if (!json_object_get(record, "sharded") || ny_context_peers(ctx) ||
-        ny_landmark_points_of(record).count)
-        return NY_OK;
+    if (!sharded || ny_landmark_points_of(record).count) return NY_OK;
+    err = ny_points_info(store, &points);
+    if (err) return err;
+    if (ny_context_peers(ctx))
+        return ny_shards_check_first(ctx, name, ny_field_count(sharded, "first", 0), &points);
     return ny_fail(ctx, NY_EUSAGE,
                    "the landmarks of '%s' are rows of all shards; export them, and give "
                    "--landmarks-points",

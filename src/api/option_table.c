@@ -354,12 +354,13 @@
       "replace the result of this name. Alone, it keeps the options of that result. embed "        \
       "accepts it, but its store is new and has nothing to replace")                               \
     X("peers", NY_TEXT, 0, false, "alone|mpi|folder:PATH", NULL, RUN,                              \
-      IMPORT | FIT | STORED | RARE,                                                                \
+      IMPORT | FIT | SELECT | STORED | RARE,                                                       \
       "how processes that share the shards of a store exchange sums. alone: one process works "    \
       "on all shards; folder: by files in PATH, with a process for each shard, or N processes "    \
       "with folder:N:PATH; mpi: by the MPI plug-in. Default: mpi if mpirun or srun started "       \
       "several processes, else alone. Results have the same bytes in each case")                   \
-    X("peers-wait", NY_NUMBER_FROM, 0, false, "SECONDS", "600", RUN, IMPORT | FIT | STORED | RARE, \
+    X("peers-wait", NY_NUMBER_FROM, 0, false, "SECONDS", "600", RUN,                               \
+      IMPORT | FIT | SELECT | STORED | RARE,                                                       \
       "folder: how long to wait for the other processes to come. mpi: how long to wait for "       \
       "each of them in a step of the job; there is no limit unless it is given")                   \
     X("time-limit", NY_DURATION, 0, false, "TIME", NULL, RUN, FIT | GRAPH | RARE,                  \

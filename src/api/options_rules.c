@@ -407,7 +407,7 @@ int ny_options_check(const struct ny_options *options, unsigned groups)
     if (!err && fits && typed(options, "accuracy") && is(typed(options, "check-rows"), "0"))
         err = ny_fail_beside(options->ctx, "accuracy", "check-rows", "0");
     if (!err && fits) err = check_fit(options);
-    if (!err && fits)
+    if (!err && selects)
         err = ny_transport_check(options->ctx, ny_options_get(options, "peers"),
                                  typed(options, "peers-wait"));
     return err ? err : check_edges(options, groups);

@@ -164,8 +164,8 @@ int ny_sharded_request(const struct ny_request_kind *kind, struct ny_context *co
 
     ny_fields_begin();
     if (kind->update && options) mode = ny_options_text(options, "update");
-    snprintf(command, sizeof(command), "fit '%s'%s%s", name, mode ? " with --update " : "",
-             mode ? mode : "");
+    snprintf(command, sizeof(command), "%s '%s'%s%s", kind->function + strlen("ny_"), name,
+             mode ? " with --update " : "", mode ? mode : "");
     err = ny_shard_team_open(&team, context, path, command, options);
     if (!err)
         err = mode ? ny_sharded_update(&team, name, options, report) : run(&request, &team, report);

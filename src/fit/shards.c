@@ -49,8 +49,7 @@ static const char *unsharded(const struct ny_fit_settings *settings,
     *instead = "take --approx projected, nystrom, column or orthonystrom";
     for (size_t i = 0; method && i < sizeof(methods) / sizeof(methods[0]); i++)
         known = known || strcmp(method->name, methods[i]) == 0;
-    if (!method) return "a selection without a fit";
-    if (!features && (!known || method->whole)) return method->name;
+    if (method && !features && (!known || method->whole)) return method->name;
     *instead = "take --select uniform, rpcholesky or weighted, or give landmarks";
     scatter = scatter || features;
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)

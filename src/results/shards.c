@@ -17,6 +17,7 @@
 
 #include "base/checksum.h"
 #include "base/memory.h"
+#include "model/landmark_points.h"
 #include "shards/set.h"
 
 struct ny_result_span {
@@ -135,10 +136,20 @@ static int check_there(struct ny_store *set, const char *name)
     return err;
 }
 
-/* Computes a digest over the bytes of a model; 0: the result has none. */
+/* Tells whether a result is a selection of landmarks from the rows of all shards. */
+static bool is_selection(const struct ny_result *one)
+{
+    return strcmp(ny_record_kind(one->record), "dictionary") == 0 &&
+           json_object_get(one->record, "sharded");
+}
+
+/* Computes a digest over the bytes of a model, or of the landmarks of a selection; 0: the result
+ * has none. */
 static int digest_model(struct ny_result *result, uint64_t *digest)
 {
-    struct ny_part part = ny_record_part(result->record, "model");
+    bool points = ny_landmark_points_of(result->record).count > 0;
+    const char *name = !is_selection(result) ? "model" : points ? "landmark-points" : "landmarks";
+    struct ny_part part = ny_record_part(result->record, name);
 
     *digest = 0;
     return ny_part_digest(&result->keep, part.name, digest);
@@ -150,7 +161,7 @@ static int check_kind(const char *whole, const struct ny_result *one)
     const char *kind =
         one->graph.neighbors || one->rows.component ? "graph" : ny_record_kind(one->record);
 
-    if (strcmp(kind, "fit") == 0) return NY_OK;
+    if (strcmp(kind, "fit") == 0 || is_selection(one)) return NY_OK;
     return ny_fail(one->ctx, NY_EUSAGE,
                    "'%s' is another %s in each shard of %s; give the path of one", one->name, kind,
                    whole);
@@ -353,12 +364,30 @@ static int fill_of_all(struct ny_result *result, const struct ny_result_part *pa
     return NY_OK;
 }
 
+/* Reads the landmarks of a selection from the shards that have their rows. */
+static int fill_selected(struct ny_result *result, const struct ny_result_part *part,
+                         uint64_t first, size_t count, void *out)
+{
+    bool f64 = ny_result_element(result, part) == NY_OUT_F64;
+    const struct ny_landmark_points as = {count, f64 ? NY_F64 : NY_F32, 0, result->d};
+    uint64_t *rows = ny_calloc(result->ctx, NY_MEM_IO, count, sizeof(*rows));
+    int err = rows ? fill_of_all(result, ny_part_find("landmarks"), first, count, rows)
+                   : NY_EBUDGET;
+
+    if (!err) err = ny_landmark_points_gather(ny_store_rows(result->store), &as, rows, out);
+    ny_free(result->ctx, rows);
+    return err;
+}
+
 int ny_part_fill(struct ny_result *result, const struct ny_result_part *part, uint64_t first,
                  size_t count, void *out)
 {
     size_t row_bytes, done = 0;
     int err = NY_OK;
 
+    if (result->span && is_selection(result) && strcmp(part->name, "landmark-points") == 0 &&
+        !ny_landmark_points_of(result->record).count)
+        return fill_selected(result, part, first, count, out);
     if (!result->span || !part->by_row) return fill_of_all(result, part, first, count, out);
     row_bytes = ny_output_bytes(ny_result_element(result, part)) *
                 (part->columns ? part->columns(result) : 1);

@@ -79,26 +79,64 @@ int ny_model_of_file(struct ny_model **out, struct ny_context *ctx, const char *
     return err;
 }
 
+/* Writes the values of a sparse row, and zeros, as f32 or f64. */
+static void fill_in(struct ny_sparse row, enum ny_dtype dtype, size_t d, enum ny_dtype as,
+                    void *out)
+{
+    memset(out, 0, d * ny_dtype_size(as));
+    for (size_t k = 0; k < row.count; k++) {
+        double value = ny_dtype_at(dtype, row.value, k);
+
+        if (as == NY_F64)
+            ((double *)out)[row.index[k]] = value;
+        else
+            ((float *)out)[row.index[k]] = (float)value;
+    }
+}
+
+/* Refuses to look for the landmarks of a selection, which has no model, in one of the shards. */
+static int check_modelled(struct ny_store *store, const char *name)
+{
+    json_t *record = NULL;
+    int err = ny_record_need_done(store, name, &record);
+
+    if (!err && strcmp(ny_record_kind(record), "dictionary") == 0)
+        err = ny_fail(ny_store_context(store), NY_EUSAGE,
+                      "the landmarks of '%s' are rows of all shards; give the path of the store "
+                      "that has them",
+                      name);
+    json_decref(record);
+    return err;
+}
+
 int ny_model_landmarks(struct ny_store *store, const char *name,
                        const struct ny_landmark_points *as, uint64_t first, void *rows)
 {
     struct ny_model *model = NULL;
     struct ny_rows_info info;
-    const char *from;
-    size_t values;
+    size_t row_bytes, from_bytes;
     int err = ny_points_info(store, &info);
 
+    if (!err) err = check_modelled(store, name);
     if (!err) err = ny_model_of_result(&model, store, name);
-    if (!err && (!model->landmarks || model->d != info.d || as->count > model->m ||
-                 first > model->m - as->count))
+    if (!err && (model->d != info.d || as->count > model->m || first > model->m - as->count ||
+                 !(model->landmarks || model->sparse.row)))
         err = ny_fail_damaged(ny_store_context(store), name, ny_store_path(store));
     if (err) goto done;
-    values = as->count * model->d;
-    from = (const char *)model->landmarks + first * ny_row_bytes(model->spec.dtype, model->d, 0);
-    if (as->dtype == NY_F64)
-        ny_dtype_to_f64(model->spec.dtype, from, rows, values);
-    else
-        ny_dtype_to_f32(model->spec.dtype, from, rows, values);
+    row_bytes = model->d * ny_dtype_size(as->dtype);
+    from_bytes = ny_row_bytes(model->spec.dtype, model->d, 0);
+    for (size_t i = 0; i < as->count; i++) {
+        size_t at = (size_t)first + i;
+        const char *from = (const char *)model->landmarks + at * from_bytes;
+        char *to = (char *)rows + i * row_bytes;
+
+        if (!model->landmarks)
+            fill_in(model->sparse.row[at], model->spec.dtype, model->d, as->dtype, to);
+        else if (as->dtype == NY_F64)
+            ny_dtype_to_f64(model->spec.dtype, from, (double *)(void *)to, model->d);
+        else
+            ny_dtype_to_f32(model->spec.dtype, from, (float *)(void *)to, model->d);
+    }
 done:
     ny_model_free(model);
     return err;

@@ -247,6 +247,8 @@ model          | fit s r                                  | --model f.nym
 peers          | fit s r                                  | --peers files !
 peers-wait     | fit s r --peers alone                    | --peers-wait 9 !
 peers-wait     | fit s r                                  | --peers-wait 9 !
+peers          | select s r                               | --peers files !
+peers-wait     | select s r --peers alone                 | --peers-wait 9 !
 peers          | import new t.csv --shards 1               | --peers files !
 peers          | import new t.csv                          | --peers mpi !
 peers-wait     | import new t.csv --shards 1               | --peers-wait 9 !

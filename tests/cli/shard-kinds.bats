@@ -47,11 +47,11 @@ near() {
     } END { exit !(rows && !wrong) }'
 }
 
-# by_two STORE NAME OPTION…: two processes fit the shards of a store.
+# by_two STORE NAME OPTION…: two processes fit the shards of a store, or do what $verb says.
 by_two() {
     local pids=() codes=() pid
     for _ in 1 2; do
-        nystream fit "$@" --peers folder:2:meet -q >said.${#pids[@]} 2>&1 3>&- &
+        nystream "${verb-fit}" "$@" --peers folder:2:meet -q >said.${#pids[@]} 2>&1 3>&- &
         pids+=($!)
     done
     for pid in "${pids[@]}"; do wait "$pid" && codes+=(0) || codes+=($?); done
@@ -151,7 +151,9 @@ same_facts() {
         nystream export sparse f -o sparse.csv -q
         nystream export parts f -o parts.csv -q
         near sparse.csv parts.csv 1e-8
-        same_exports "sparse f --part landmarks" "parts/shard-00001 f --part landmarks"
+        for part in landmarks landmark-points; do
+            same_exports "sparse f --part $part" "parts/shard-00001 f --part $part"
+        done
         [[ $options != *probe* ]] || same_facts sparse parts f probe_error
         [[ $options != *certify* ]] || same_exports "sparse f --part residuals" "parts f --part residuals"
         least=$(nystream plan parts $options --json | sed -n 's/^  "memory_min_bytes": \([0-9]*\).*/\1/p')
@@ -229,4 +231,41 @@ END
         same_exports "none $scale" "some $scale"
         [ "$(field "$(nystream info some $scale --json)" same_bytes_as_one)" = true ]
     done
+}
+
+@test "a selection alone is one of the rows of all shards, whose landmarks fits take" {
+    local stores store shards verb=select
+    while read -r store shards options; do
+        nystream select $store d --landmarks 300 --restart $options -q
+        nystream select $shards d --landmarks 300 --restart $options -q
+        by_two $shards d2 --landmarks 300 --restart $options
+        for part in landmarks landmark-points; do
+            same_exports "$store d --part $part" "$shards d --part $part"
+            same_exports "$store d --part $part" "$shards d2 --part $part"
+        done
+        [ $store = sparse ] || same_exports "$store d --part residuals" "$shards d --part residuals"
+        nystream rm $shards/shard-00001 d
+        ny -2 export $shards d --part landmarks -o lost.npy
+        nystream select $shards d --landmarks 300 $options -q
+        same_exports "$store d --part landmarks" "$shards d --part landmarks"
+        nystream fit $store map --landmarks-from d --components 2 --restart -q
+        nystream fit $shards map --landmarks-from d --components 2 --restart -q
+        same_exports "$store map --part landmark-points" "$shards map --part landmark-points"
+    done <<'END'
+one big
+numbers odd
+sparse parts --kernel laplacian
+END
+    usage "'d' are rows of all shards; give the path of the store" export parts/shard-00001 d --part landmark-points -o lost.csv
+    usage "rows of all shards" fit parts/shard-00001 own --landmarks-from d
+    has "odd d" n=3000 landmarks=300
+    nystream verify odd -q
+    head -n 3 numbers.csv >more.csv
+    nystream import odd more.csv --append -q
+    nystream fit odd more --landmarks-from d --components 2 -q
+    nystream import odd/shard-00001 more.csv --append -q
+    usage "rows are numbered across all shards" fit odd most --landmarks-from d --components 2
+    nystream export odd d --part landmark-points -o points.csv -q # rows that have other numbers now
+    nystream export numbers d --part landmark-points -o wanted.csv -q
+    cmp points.csv wanted.csv
 }

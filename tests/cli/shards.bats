@@ -344,7 +344,7 @@ place() {
 # bats test_tags=slow
 @test "verbs that take one store are refused with the path of a shard" {
     stores big
-    for verb in "select big x" "graph big x" "path big x --from 0 --to 1" \
+    for verb in "graph big x" "path big x --from 0 --to 1" \
         "merge big --name x -o x.nym"; do
         ny -2 $verb
     done
