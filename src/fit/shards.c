@@ -4,7 +4,8 @@
  *
  *   stats       statistics and the width's pairs are those of all rows (store/shard.c,
  *               columns/moments.c)
- *   select      all select the same landmarks; the bounds of residuals are gathered after a pass
+ *   select      all select the same landmarks; the bounds of residuals are gathered after a pass,
+ *               or shards take turns (select/greedy_shards.c)
  *   accumulate  each sums up its rows, and keeps the sums as its checkpoint
  *   solve       the sums are added up; the shard that leads solves, the others store its model
  *   project     each places its rows
@@ -33,11 +34,9 @@
 static const char *unsharded(const struct ny_fit_settings *settings,
                              const struct ny_rows_info *points, const char **instead)
 {
-    static const char *const rules[] = {"uniform", "rpcholesky", "weighted", "given"};
     static const char *const methods[] = {"projected", "nystrom", "column", "orthonystrom"};
     const struct ny_method *method = settings->method;
-    bool scatter = settings->kernel && ny_settings_unit_landmarks(settings), known = scatter;
-    bool features;
+    bool known = settings->kernel && ny_settings_unit_landmarks(settings), features;
 
     *instead = "fit a store that has all rows";
     if (settings->map->graph) return settings->map->name;
@@ -49,12 +48,7 @@ static const char *unsharded(const struct ny_fit_settings *settings,
     *instead = "take --approx projected, nystrom, column or orthonystrom";
     for (size_t i = 0; method && i < sizeof(methods) / sizeof(methods[0]); i++)
         known = known || strcmp(method->name, methods[i]) == 0;
-    if (method && !features && (!known || method->whole)) return method->name;
-    *instead = "take --select uniform, rpcholesky or weighted, or give landmarks";
-    scatter = scatter || features;
-    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-        scatter = scatter || strcmp(settings->rule->name, rules[i]) == 0;
-    return scatter ? NULL : settings->rule->name;
+    return method && !features && (!known || method->whole) ? method->name : NULL;
 }
 
 int ny_shards_check(struct ny_rows *X, const struct ny_fit_settings *settings)

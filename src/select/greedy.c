@@ -54,7 +54,7 @@ static int start_dictionary(const struct unit *unit)
             greedy->dictionary, row,
             ny_raw_rows_from(greedy->request->spec, ny_front_rows(front), first), front->k[first]);
         if (err) return err;
-        for (uint64_t i = 0; i < row; i++)
+        for (uint64_t i = greedy->here.first; i < row; i++)
             greedy->residuals[i] =
                 greedy->dictionary->options.affine ? ny_delta_bound(front->k[first]) : 0;
         greedy->residuals[row] = 0;
@@ -184,8 +184,8 @@ static int fold(void *arg, const struct ny_tile *tile)
     struct ny_greedy *greedy = arg;
     struct ny_greedy_worker *worker = &greedy->worker[tile->worker];
     const struct ny_prefix *prefix = ny_prefix_of(&greedy->prefixes, tile->unit);
-    const struct unit unit = {greedy, &worker->front, &worker->exact, tile->first_row,
-                              prefix->rank};
+    const struct unit unit = {greedy, &worker->front, &worker->exact,
+                              greedy->here.first + tile->first_row, prefix->rank};
     int err = NY_OK;
 
     if (!tile->skipped) {
@@ -209,7 +209,7 @@ int ny_greedy_run(struct ny_greedy *greedy, const struct ny_greedy_limits *limit
                                  .workers = greedy->workers,
                                  .first_unit = first_unit,
                                  .ahead_max = NY_GREEDY_AHEAD,
-                                 .rows_total = greedy->n,
+                                 .rows_total = greedy->here.end - greedy->here.first,
                                  .checkpoint_s = greedy->request->checkpoint.interval_s,
                                  .skip = ny_greedy_skip};
     const struct ny_pass_work work = {.unit = ny_greedy_screen_unit,

@@ -46,6 +46,10 @@ struct ny_greedy {
     struct ny_greedy_limits limits; /* arguments of the run under way */
     bool too_large;                 /* a row above ε has ended that run */
     uint64_t n;
+    struct ny_row_range here; /* the rows, among the n, that passes read here: those of a shard, or
+                               * all */
+    unsigned turn;            /* the shard whose rows the run under way has come to */
+    bool resumed;             /* the first run goes on from an image */
     uint64_t decided; /* rows before this one were looked at by an earlier selection */
     float *residuals; /* n upper bounds of δ, each from its row's last visit; ∞ before the first */
     float *kept; /* the bounds against D of Algorithm 2, while a run goes beyond D; else NULL */
@@ -88,6 +92,17 @@ size_t ny_greedy_bounds_bytes(const struct ny_selection_request *request);
  * the bounds that there are. */
 int ny_greedy_run(struct ny_greedy *greedy, const struct ny_greedy_limits *limits,
                   struct ny_source *source, uint64_t first_unit, bool checkpoints);
+
+/* ---- over shards (greedy_shards.c) ---- */
+/* Runs Algorithm 1 over the rows of all shards, one shard after the other; a store without peers is
+ * one of one shard. */
+int ny_greedy_run_all(struct ny_greedy *greedy, const struct ny_greedy_limits *limits,
+                      struct ny_source *source, uint64_t first_unit, bool checkpoints);
+/* Goes on from the images that the shards have: with the dictionary of the one that has come
+ * farthest. greedy->resumed: there is one. */
+int ny_greedy_resume(struct ny_greedy *greedy, uint64_t *first_unit);
+/* Makes of the bounds and counts of each shard those of all. */
+int ny_greedy_complete(struct ny_greedy *greedy, struct ny_source *source);
 
 /* ---- screening (greedy_screen.c) ---- */
 /* Tells whether no row of the unit has to be read, as the bound of each is ε or less or it was
@@ -150,5 +165,10 @@ size_t ny_greedy_pilot_bytes(const struct ny_selection_request *request, size_t 
 int ny_greedy_checkpoint(void *arg, uint64_t units_done);
 /* Reads the state of a checkpoint; *first_unit is where the pass goes on. */
 int ny_greedy_restore(struct ny_greedy *greedy, uint64_t *first_unit);
+/* Tells how far an image has come: a number that is larger the farther it has; 0: there is none. */
+uint64_t ny_greedy_progress(const struct ny_selection_request *request);
+/* Takes from the image of another shard all but the bounds, which are taken from this shard's own
+ * image as far as they hold. */
+int ny_greedy_follow(struct ny_greedy *greedy, const void *image, size_t bytes);
 
 #endif

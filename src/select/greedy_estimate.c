@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
+#include "base/peers.h"
 #include "base/random.h"
 #include "stream/rows.h"
 
@@ -106,6 +107,7 @@ static int expect(const struct ny_selection_request *request, const struct sampl
     int err;
 
     small.n = sample->count;
+    small.here = (struct ny_row_range){0, 0};
     small.landmarks = limits.landmarks_max;
     small.greedy.dictionary.tolerance = tolerance;
     err = ny_greedy_open(&greedy, &small, small.n);
@@ -129,11 +131,13 @@ int ny_greedy_estimate(const struct ny_selection_request *request, size_t sample
                        size_t *m)
 {
     size_t row_bytes = ny_raw_bytes(request->spec);
-    size_t room = ny_memory_left(request->ctx) / SAMPLE_BYTES_SHARE / row_bytes;
-    size_t count = sample_rows_max < room ? sample_rows_max : room, most = request->landmarks;
+    uint64_t room = ny_memory_left(request->ctx) / SAMPLE_BYTES_SHARE / row_bytes;
+    size_t count, most = request->landmarks;
     struct sample sample;
-    int err;
+    int err = ny_peers_least(ny_context_peers(request->ctx), &room); /* all read the same rows */
 
+    if (err) return err;
+    count = sample_rows_max < room ? sample_rows_max : (size_t)room;
     if (count > request->n) count = (size_t)request->n;
     *m = most < request->n ? most : (size_t)request->n;
     if (!count) return NY_OK; /* no room for a row: there may be as many as are allowed */

@@ -10,6 +10,7 @@ static int run_over(struct ny_greedy *greedy, struct ny_raw_rows raw, size_t m)
 {
     const struct ny_columns_spec *spec = greedy->request->spec;
     const struct ny_greedy_limits limits = {0, greedy->request->landmarks, false};
+    const struct ny_row_range here = greedy->here;
     uint64_t n = greedy->n, rows_read = greedy->rows_read;
     struct ny_source *source;
     const struct ny_raw_shape shape = {spec->dtype, m, spec->geometry->d, spec->slots};
@@ -17,10 +18,12 @@ static int run_over(struct ny_greedy *greedy, struct ny_raw_rows raw, size_t m)
 
     if (err) return err;
     greedy->n = m;
+    greedy->here = (struct ny_row_range){0, m};
     err = ny_prefixes_begin(&greedy->prefixes, greedy->dictionary);
     if (!err) err = ny_greedy_run(greedy, &limits, source, 0, false);
     ny_source_free(source);
     greedy->n = n;
+    greedy->here = here;
     greedy->rows_read = rows_read;
     for (uint64_t i = 0; i < m; i++)
         greedy->residuals[i] = INFINITY;
@@ -68,10 +71,11 @@ int ny_greedy_measure(const struct ny_selection_request *request, struct ny_raw_
 
     all.greedy.dictionary.tolerance = 1; /* none is asked for */
     all.landmarks = m;
+    all.here = (struct ny_row_range){0, 0};
     err = ny_greedy_open(&greedy, &all, n > m ? n : m);
     if (!err) err = run_over(&greedy, landmarks, m);
     if (err) goto done;
-    greedy.n = n;
+    greedy.n = greedy.here.end = n;
     limits.landmarks_max = ny_dictionary_count(greedy.dictionary);
     err = ny_prefixes_begin(&greedy.prefixes, greedy.dictionary);
     if (!err && limits.landmarks_max) err = ny_greedy_run(&greedy, &limits, source, 0, false);

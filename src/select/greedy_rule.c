@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "base/peers.h"
 #include "select/rules_private.h"
 
 size_t ny_greedy_bytes(const struct ny_selection_request *request, size_t m)
@@ -98,9 +99,8 @@ int ny_greedy_select_from(const struct ny_selection_request *request,
 
     ny_selection_clear(selection);
     err = ny_greedy_open(&greedy, request, request->n);
-    if (!err && request->checkpoint.image)
-        err = ny_greedy_restore(&greedy, &first_unit);
-    else if (!err && request->greedy.earlier)
+    if (!err) err = ny_greedy_resume(&greedy, &first_unit);
+    if (!err && !greedy.resumed && request->greedy.earlier)
         err = ny_greedy_take_up(&greedy, &first_unit);
     if (err) goto done;
     ny_selection_drop_image(request);
@@ -109,13 +109,15 @@ int ny_greedy_select_from(const struct ny_selection_request *request,
     else if (request->greedy.follower)
         err = ny_greedy_run_followed(&greedy, first_unit);
     else
-        err = ny_greedy_run(&greedy, &limits, source, first_unit, request->checkpoint.save != NULL);
+        err = ny_greedy_run_all(&greedy, &limits, source, first_unit,
+                                request->checkpoint.save != NULL);
     if (err == NY_EBUDGET) {
         ny_error_clear(greedy.ctx);
         err = out_of_memory(&greedy);
     }
     if (!err && request->certify && ny_dictionary_count(greedy.dictionary))
         err = certify(&greedy, source);
+    if (!err) err = ny_greedy_complete(&greedy, source);
     if (!err) err = fill_selection(&greedy, selection);
 done:
     ny_greedy_close(&greedy);
@@ -127,10 +129,11 @@ static int select_rows(const struct ny_selection_request *request, struct ny_sel
     struct ny_greedy_bracket pilot = {NAN, NAN};
     struct ny_source *source;
     unsigned workers = ny_selection_workers(request);
-    int err = NY_OK;
+    uint64_t anew = !request->checkpoint.image;
+    int err = ny_peers_least(ny_context_peers(request->ctx), &anew);
 
     ny_selection_clear(selection);
-    if (ny_greedy_searches(request) && request->greedy.pilot && !request->checkpoint.image)
+    if (!err && ny_greedy_searches(request) && request->greedy.pilot && anew)
         err = ny_greedy_pilot(request, &pilot);
     if (err) return err;
     err = ny_rows_source(request->X, request->n, request->spec->slots, workers, &source);

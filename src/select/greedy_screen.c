@@ -91,7 +91,7 @@ static void drop_exact(struct ny_greedy *greedy, struct ny_front *front, struct 
 
 /* Screens in f64. The rows left go to the fold, which finds Z and δ of the first of them ready. */
 static int screen_exact(struct ny_greedy *greedy, struct ny_greedy_worker *worker,
-                        const struct ny_tile *tile, const struct ny_prefix *prefix, bool full)
+                        uint64_t first_row, const struct ny_prefix *prefix, bool full)
 {
     struct ny_front *front = &worker->front;
     struct ny_prefix seen = *prefix;
@@ -106,7 +106,7 @@ static int screen_exact(struct ny_greedy *greedy, struct ny_greedy_worker *worke
             err = ny_exact_step(&worker->exact, &view, greedy->dictionary, prefix, from);
             from = ny_front_next(from, prefix->rank);
             seen.rank = from;
-            drop_exact(greedy, &view, &worker->exact, tile->first_row, &seen,
+            drop_exact(greedy, &view, &worker->exact, first_row, &seen,
                        full && from == prefix->rank);
         }
         if (!err) err = ny_exact_keep(&worker->exact, &view, kept, prefix->rank);
@@ -127,11 +127,11 @@ static bool known(const struct ny_greedy *greedy, uint64_t row)
 bool ny_greedy_skip(void *arg, uint64_t unit)
 {
     const struct ny_greedy *greedy = arg;
-    uint64_t first = unit * NY_UNIT_ROWS, row = first;
+    uint64_t first = greedy->here.first + unit * NY_UNIT_ROWS, end = greedy->here.end, row = first;
 
-    while (row < greedy->n && row < first + NY_UNIT_ROWS && known(greedy, row))
+    while (row < end && row < first + NY_UNIT_ROWS && known(greedy, row))
         row++;
-    return row > first && (row == greedy->n || row == first + NY_UNIT_ROWS);
+    return row > first && (row == end || row == first + NY_UNIT_ROWS);
 }
 
 static void drop_known(const struct ny_greedy *greedy, struct ny_front *front, uint64_t first_row)
@@ -149,6 +149,7 @@ int ny_greedy_screen_unit(void *arg, const struct ny_tile *tile)
     struct ny_greedy_worker *worker = &greedy->worker[tile->worker];
     const struct ny_prefix *prefix = ny_prefix_of(&greedy->prefixes, tile->unit);
     struct ny_front *front = &worker->front;
+    uint64_t first_row = greedy->here.first + tile->first_row;
     size_t landmarks = prefix->rank + (greedy->dictionary->options.affine && prefix->started);
     bool full =
         prefix->started && landmarks >= greedy->limits.landmarks_max && !greedy->limits.stops;
@@ -157,14 +158,14 @@ int ny_greedy_screen_unit(void *arg, const struct ny_tile *tile)
     front->flops = worker->exact.flops = 0;
     err = ny_front_load(front, greedy->dictionary, worker->workspace, tile, 0);
     if (err || !prefix->started) return err;
-    drop_known(greedy, front, tile->first_row);
+    drop_known(greedy, front, first_row);
     err = ny_front_begin(front, greedy->dictionary);
     if (err) return err;
     if (ny_greedy_needs_f64(greedy, front, prefix->largest))
-        return screen_exact(greedy, worker, tile, prefix, full);
+        return screen_exact(greedy, worker, first_row, prefix, full);
     err = ny_front_reserve(front, prefix->rank);
     if (err) return err;
-    ny_greedy_screen(greedy, front, tile->first_row, prefix, full);
+    ny_greedy_screen(greedy, front, first_row, prefix, full);
     if (full || front->count > NY_EARLY_ROWS) return NY_OK;
-    return screen_exact(greedy, worker, tile, prefix, full);
+    return screen_exact(greedy, worker, first_row, prefix, full);
 }

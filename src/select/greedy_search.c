@@ -148,7 +148,7 @@ int ny_greedy_search(struct ny_greedy *greedy, const struct ny_greedy_bracket *p
 {
     struct ny_greedy_search *search = &greedy->search;
     struct ny_greedy_limits limits = ny_greedy_limits_of(greedy->request);
-    bool resumed = greedy->request->checkpoint.image != NULL;
+    bool resumed = greedy->resumed;
     int err = NY_OK;
 
     if (resumed && !is_plausible(search)) return ny_fail_damaged(greedy->request->ctx, NULL, NULL);
@@ -162,10 +162,11 @@ int ny_greedy_search(struct ny_greedy *greedy, const struct ny_greedy_bracket *p
         limits.stops = search->step != FILL;
         if (!resumed) err = begin_run(greedy);
         if (!err) /* [4, 16, 25] */
-            err = ny_greedy_run(greedy, &limits, source, resumed ? first_unit : 0,
-                                greedy->request->checkpoint.save != NULL);
+            err = ny_greedy_run_all(greedy, &limits, source, resumed ? first_unit : 0,
+                                    greedy->request->checkpoint.save != NULL);
         resumed = false;
-        if (!err && !ny_dictionary_count(greedy->dictionary)) return NY_OK; /* all k(x,x) = 0 */
+        if (!err && !greedy->too_large && !ny_dictionary_count(greedy->dictionary))
+            return NY_OK; /* all k(x,x) = 0 */
         if (!err) err = conclude(greedy);
     }
     if (!err) log_result(greedy);

@@ -40,6 +40,8 @@ int ny_greedy_open(struct ny_greedy *greedy, const struct ny_selection_request *
                                  .own.ctx = ctx,
                                  .request = request,
                                  .n = n,
+                                 .here = request->here.end ? request->here
+                                                           : (struct ny_row_range){0, n},
                                  .workers = ny_selection_workers(request)};
     if (!searches && (!(options.tolerance > 0) || !isfinite(options.tolerance)))
         return ny_fail(ctx, NY_EUSAGE, "--tolerance %g: the greedy selection needs one above 0",
@@ -54,6 +56,8 @@ int ny_greedy_open(struct ny_greedy *greedy, const struct ny_selection_request *
     if (!greedy->residuals || (searches && !greedy->kept) || greedy->own.err) return NY_EBUDGET;
     for (uint64_t i = 0; i < n; i++)
         greedy->residuals[i] = INFINITY;
+    for (uint64_t i = 0; searches && i < n; i++)
+        greedy->kept[i] = INFINITY;
     for (unsigned w = 0; !err && w < greedy->workers; w++)
         err = open_worker(&greedy->worker[w], spec);
     return err;

@@ -501,7 +501,7 @@ seconds_of() {
     ny -8 fit big x --landmarks 500 --memory $((least - 131072)) --components 2
     says "needs $least bytes"
     nystream fit big x --landmarks 500 --memory "$least" --components 2 -q
-    usage "take --select uniform" plan big --select greedy
+    usage "take --approx projected" plan big --approx gaussian
     ny plan big --landmarks 500 --time-limit 0.00001
     prints "the plan takes longer"
     ny -8 fit big late --landmarks 500 --time-limit 0.00001
@@ -550,11 +550,11 @@ END
     while IFS='|' read -r options words; do
         ny -2 fit big x --components 2 $options
     done <<'END'
---select greedy|take --select uniform, rpcholesky or weighted
+--columns-file none.npy|fit a store that has all rows
 --map isomap|fit a store that has all rows
 --approx exact --map kpca|take --approx projected
 --approx gaussian|take --approx projected
---online|leave it out
+--select greedy --tolerance 0.5 --online|leave it out
 --update full|--update frozen places the new rows
 END
     [ -z "$(nystream list big)" ]

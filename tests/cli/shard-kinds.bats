@@ -192,6 +192,54 @@ same_facts() {
     done
 }
 
+@test "a greedy selection of all shards has the landmarks of one store" {
+    local store shards options
+    while IFS='|' read -r store shards options; do
+        options+=" --select greedy --components 2 --precision f64"
+        both_ways $store $shards f $options --restart
+        same_exports "$store f --part landmarks" "$shards/shard-00001 f --part landmarks"
+        nystream export $store f --part residuals -o $store.csv -q
+        nystream export $shards f --part residuals -o $shards.csv -q
+        [[ $options == *--certify* ]] || continue # else a row that does not join has any bound below ε
+        near $store.csv $shards.csv 1e-6
+        [ $(nystream info $shards f --json | grep -c residual_max) -ge 1 ]
+    done <<'END'
+one|big|--landmarks 60 --certify
+one|big|--landmarks 40 --no-pilot
+one|big|--tolerance 0.1 --affine --certify
+numbers|odd|--landmarks 50 --affine
+numbers|odd|--tolerance 0.1 --certify
+numbers|odd|--tolerance 1e-4 --landmarks 90 --map svd
+sparse|parts|--landmarks 60 --certify
+sparse|parts|--tolerance 0.95 --map svd
+END
+    ny -0 plan odd --select greedy --tolerance 0.1 --json
+    [ "$(field "$output" landmarks)" -ge 40 ]
+    nystream select numbers d --select greedy --tolerance 0.2 -q
+    nystream select odd d --select greedy --tolerance 0.2 -q
+    same_exports "numbers d --part landmark-points" "odd d --part landmark-points"
+}
+
+# bats test_tags=slow
+@test "a greedy selection of shards that is killed goes on to the same landmarks" {
+    local options="--select greedy --landmarks 400 --components 2 --threads 1" kills=0 wait=40 pid code
+    nystream fit big straight $options -q
+    while :; do
+        nystream fit big map $options -q 2>err &
+        pid=$!
+        sleep "0.$(printf %03d $wait)"
+        kill -$( ((kills % 2)) && echo TERM || echo KILL) $pid 2>/dev/null || true
+        code=0
+        wait $pid 2>/dev/null || code=$?
+        [ $code -ne 0 ] || break
+        [ $code -ge 129 ] || { cat err; false; }
+        [ $((kills % 3)) -ne 2 ] || nystream rm big/shard-00001 map -q || true # which begins anew
+        kills=$((kills + 1)) wait=$((wait < 950 ? wait + 90 : 999))
+    done
+    [ $kills -ge 2 ]
+    same_exports "big straight" "big map"
+}
+
 @test "columns are weighed and chosen by the rows of all shards" {
     local store shards options
     while IFS='|' read -r store shards options; do

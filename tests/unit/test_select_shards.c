@@ -1,6 +1,9 @@
 /* Selections over two shards of a store: every combination of the images that the two have kept, or
  * have not kept yet, is gone on with to the same landmarks. With rpcholesky, a shard whose image is
- * of the pass of the one that leads goes on in the middle of it; with weighted, any shard does. */
+ * of the pass of the one that leads goes on in the middle of it; with weighted, any shard does; with
+ * greedy, all go on with the dictionary of the shard that has come farthest. */
+#include <math.h>
+
 #include "base/memory.h"
 #include "columns/columns.h"
 #include "columns/kernels.h"
@@ -25,6 +28,9 @@ struct kept {
 /* A selection of each shard: the images that it begins with, and what it leaves. */
 struct selecting {
     const char *rule;
+    double tolerance; /* of greedy; NaN: it is searched, */
+    size_t landmarks; /* for so many; 0: M */
+    size_t m[SHARDS];
     const void *from[SHARDS];
     size_t from_bytes[SHARDS];
     struct kept kept[SHARDS];
@@ -44,6 +50,7 @@ static int keep(void *arg, const void *image, size_t bytes)
 {
     struct kept *kept = arg;
 
+    if (kept->all && kept->count == IMAGES) return NY_OK;
     if (!kept->all && !number(image, MEASURING) && kept->seen++ != 2) return NY_OK;
     assert_true(kept->count < IMAGES);
     kept->image[kept->count] = lend(bytes);
@@ -67,6 +74,7 @@ static int select_shard(void *arg, struct ny_context *ctx, unsigned shard)
     struct ny_columns_spec spec;
     struct ny_selection_request request;
     struct ny_store *store = NULL;
+    bool greedy = strcmp(run->rule, "greedy") == 0;
     char path[160];
     int err;
 
@@ -77,8 +85,8 @@ static int select_shard(void *arg, struct ny_context *ctx, unsigned shard)
     if (!err) err = ny_geometry_copy(&geometry, ctx, centre, factor, D);
     if (err) goto done;
     spec = (struct ny_columns_spec){.ctx = ctx,
-                                    .kernel = ny_kernel_find("polynomial"),
-                                    .params = {.gamma = 1, .first = 1, .second = 3},
+                                    .kernel = ny_kernel_find(greedy ? "rbf" : "polynomial"),
+                                    .params = {.gamma = greedy ? 6 : 1, .first = 1, .second = 3},
                                     .geometry = geometry,
                                     .dtype = points.dtype};
     request = (struct ny_selection_request){.ctx = ctx,
@@ -87,15 +95,19 @@ static int select_shard(void *arg, struct ny_context *ctx, unsigned shard)
                                             .here = points.here,
                                             .spec = &spec,
                                             .seed = 3,
-                                            .landmarks = M,
+                                            .landmarks = run->landmarks ? run->landmarks : M,
                                             .workers = 1,
-                                            .certify = true,
+                                            .certify = !greedy,
+                                            .greedy.dictionary.tolerance = run->tolerance,
                                             .checkpoint = {.save = keep,
                                                            .arg = &run->kept[shard],
                                                            .image = run->from[shard],
                                                            .image_bytes = run->from_bytes[shard]}};
     err = ny_rule_find(run->rule)->select(&request, &selection);
     if (!err) memcpy(run->rows[shard], selection.rows, selection.m * sizeof(uint64_t));
+    run->m[shard] = selection.m;
+    for (uint64_t i = 0; !err && selection.residuals && i < points.n; i++)
+        assert_true(selection.residuals[i] < INFINITY);
     run->rows_read[shard] = selection.rows_read;
 done:
     ny_selection_release(&selection, ctx);
@@ -174,6 +186,50 @@ TEST(a_weighted_selection_goes_on_where_each_shard_was)
             assert_int_equal(again.kept[0].count, i < UNITS ? UNITS - 1 - i : UNITS);
             assert_int_equal(again.kept[1].count, j < UNITS ? UNITS - 1 - j : UNITS);
         }
+}
+
+/* Returns the place of the image that is tried after this one: by steps, and at last none at all. */
+static size_t after(size_t place, size_t step, size_t count)
+{
+    return place < count && place + step > count ? count : place + step;
+}
+
+/* Goes on from some of the pairs of images that two shards of a greedy selection have kept. */
+static void check_greedy(double tolerance, size_t landmarks, size_t images_least, size_t step)
+{
+    struct selecting whole = {.rule = "greedy",
+                              .tolerance = tolerance,
+                              .landmarks = landmarks,
+                              .kept = {{.all = true}, {.all = true}}};
+
+    run_selection(&whole);
+    assert_in_range(whole.m[0], 2, M);
+    assert_memory_equal(whole.rows[0], whole.rows[1], sizeof(whole.rows[0]));
+    assert_in_range(whole.kept[0].count, images_least, IMAGES);
+    assert_in_range(whole.kept[1].count, images_least, IMAGES);
+    for (size_t i = 0; i <= whole.kept[0].count; i = after(i, step, whole.kept[0].count))
+        for (size_t j = 0; j <= whole.kept[1].count; j = after(j, step, whole.kept[1].count)) {
+            const void *first = image_at(&whole.kept[0], i), *second = image_at(&whole.kept[1], j);
+            struct selecting again = {.rule = "greedy",
+                                      .tolerance = tolerance,
+                                      .landmarks = landmarks,
+                                      .from = {first, second},
+                                      .from_bytes = {first ? whole.kept[0].bytes[i] : 0,
+                                                     second ? whole.kept[1].bytes[j] : 0},
+                                      .kept = {{.all = true}, {.all = true}}};
+
+            run_selection(&again);
+            assert_int_equal(again.m[0], whole.m[0]);
+            assert_int_equal(again.m[1], whole.m[0]);
+            assert_memory_equal(again.rows, whole.rows, sizeof(whole.rows));
+        }
+}
+
+TEST(a_greedy_selection_goes_on_with_the_shard_that_has_come_farthest)
+{
+    check_greedy(0.03125, 0, UNITS, 1);
+    check_greedy(NAN, 19, 2 * UNITS, 3); /* some are in the second shard, */
+    check_greedy(NAN, 3, 2 * UNITS, 2);  /* and here one run after the other is too large */
 }
 
 static void set_up(void)
