@@ -73,6 +73,27 @@ in_folder() {
     says "2 processes were started for 1 shards"
 }
 
+@test "ranks select by turns, draw by weight and exchange sparse rows as one process does" {
+    local shard
+    for shard in 0 1 2; do
+        awk -v seed=$shard 'BEGIN { srand(seed); for (i = 0; i < 900; i++) { line = seed; for (j = 1; j <= 60; j++)
+            if (rand() < 0.1 + 0.2 * seed) line = line " " j ":" 1 + int(5 * rand()); print line } }' >rows.$shard.libsvm
+        nystream import sparse --shard $shard/3 rows.$shard.libsvm --layout sparse -q
+    done
+    while read -r options; do
+        nystream fit sparse one $options --components 2 --restart -q
+        ranks -0 2 nystream fit sparse two $options --components 2 --restart -q
+        same_exports "sparse one" "sparse two"
+        nystream rm sparse two
+    done <<'END'
+--landmarks 40 --select greedy --scale idf
+--landmarks 40 --select weighted --map svd --kernel linear --features min-rows:100
+--landmarks 40 --certify
+END
+    ranks -0 3 nystream select sparse chosen --landmarks 30 --select greedy -q
+    [ "$(nystream export sparse chosen --part landmark-points -o points.csv -q && wc -l <points.csv)" -eq 30 ]
+}
+
 @test "shards on disks of their own whose classes or columns are not alike are refused" {
     local host=$PWD/host case
     cat >"$host" <<'END'
