@@ -283,7 +283,7 @@ NY_API const char *ny_report_text(const struct ny_report *report, const char *ke
  * ny_evaluate() use the rows of all shards. ny_verify(), ny_repair(), ny_compact() and ny_remove()
  * go through the shards. ny_import(), ny_append() and appenders add to the last one. Functions of a
  * single store take the path of one shard, and else return NY_EUSAGE: ny_gamma_grid(), ny_graph(),
- * ny_path(), ny_neighbors_of(), ny_fit_into(), ny_truncate(), and sums.
+ * ny_path(), ny_neighbors_of(), ny_fit_into() and ny_truncate().
  * ------------------------------------------------------------------------------------------- */
 /* Imports `count` files (at least one), in order, in one pass of bounded memory. It takes at most
  * 256 MiB of the context's budget, beside its handles; option memory allows more. All or nothing:

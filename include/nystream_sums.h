@@ -40,7 +40,8 @@ NY_API int ny_sums_new(struct ny_sums **out, struct ny_context *context,
  * names, such as numbers of parts, if parts may have equal rows. Rows are summed dense or sparse,
  * as those of the first batch. NY_EUSAGE if nothing defines the fit. */
 NY_API int ny_sums_add(struct ny_sums *sums, const struct ny_table *table);
-/* Adds the sums of a result: of a fit with option until, or of a finished one that keeps its sums.
+/* Adds the sums of a result: of a fit with option until, or of a finished one that keeps its sums;
+ * of a store in shards, those of each shard, as parts.
  * Columns of the same names may be in another order. NY_EDATA if its rows have other columns, or
  * are of another type, layout or preparation than the parts before.
  * NY_EUSAGE if it has none, if its landmarks or options differ from those of the parts before or,

@@ -23,6 +23,7 @@
 #include "merge/sums.h"
 #include "model/map.h"
 #include "results/record.h"
+#include "shards/shards.h"
 
 static const char result[] = "sums";
 
@@ -201,13 +202,29 @@ static int add_result(struct ny_sums *sums, const char *path, const char *name, 
     return err;
 }
 
+/* Adds the sums that each shard of a store has, all or none. */
+static int add_shards(struct ny_sums *sums, const char *path, const char *name)
+{
+    struct ny_sums all = {.ctx = sums->ctx, .options = sums->options};
+    struct ny_shards *shards = NULL;
+    int err = ny_shards_read(&shards, sums->ctx, path);
+
+    if (!err) err = ny_shards_complete(shards);
+    for (unsigned k = 0; !err && k < shards->count; k++)
+        err = add_result(&all, shards->shard[k].path, name, NULL);
+    ny_shards_free(shards);
+    if (!err) return add_part(sums, all.summed, path);
+    ny_summed_free(all.summed);
+    return err;
+}
+
 int ny_sums_add_result(struct ny_sums *sums, const char *path, const char *name)
 {
     int err = NY_GIVEN(sums ? sums->ctx : NULL, path, name);
 
     if (err) return err;
     drop_image(sums);
-    return add_result(sums, path, name, NULL);
+    return ny_shards_at(path) ? add_shards(sums, path, name) : add_result(sums, path, name, NULL);
 }
 
 /* Borrows a batch, in the layout of the batches before it. One that is first

@@ -131,8 +131,12 @@ same_facts() {
         'BEGIN { exit !(a > 0 && (a - b) ^ 2 < (1e-10 * a) ^ 2) }'
     nystream rm big/shard-00001 map # the sums of the others stay, and are waited for
     ny -0 fit big map $options --until sums
-    nystream merge big/shard-* --name map -o again.nym -q
+    nystream merge big --name map -o again.nym -q
     cmp big.nym again.nym
+    ny -2 merge big big --name map -o twice.nym
+    nystream rm big/shard-00002 map
+    ny -2 merge big --name map -o lost.nym
+    ny -0 fit big map $options --until sums
     by_two big map2 $options --until sums
     nystream merge big/shard-* --name map2 -o two.nym -q
     cmp big.nym two.nym
