@@ -1,5 +1,6 @@
 # The smallest budget that a plan names is enough, the kernel watching: a cgroup of it + max(5 %, 16
 # MiB), for every method, map and rule, and for the verbs beside fit.
+# on disk
 load helper
 load cgroup
 

@@ -1,5 +1,6 @@
 # The memory budget is kept, the kernel watching: a cgroup of the budget + max(5 %, 16 MiB), for every
 # verb that reads points, from the smallest budget that the plan allows.
+# on disk
 load helper
 load cgroup
 

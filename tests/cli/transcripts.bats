@@ -10,6 +10,7 @@
 # is said, or with a new command in a session, this writes them anew, to be read in `git diff`:
 #
 #     TRANSCRIPTS=write PATH=$PWD/build:$PATH bats tests/cli/transcripts.bats
+# on disk
 load helper
 
 sessions=$BATS_TEST_DIRNAME/transcripts
