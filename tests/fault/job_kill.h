@@ -1,6 +1,7 @@
 /*
  * Calls killed with SIGKILL, at random moments and at random writes, and the points that they work
- * on. NYSTREAM_KILLS: how many kills each call has to survive at least (10).
+ * on. NYSTREAM_KILLS: how many kills each call has to survive at least (10). A test may define
+ * KILLED_ROWS, how many rows its stores have.
  */
 #ifndef NY_TESTS_JOB_KILL_H
 #define NY_TESTS_JOB_KILL_H
@@ -21,7 +22,11 @@
 #include "support/store_case.h"
 #include "support/test.h"
 
-enum { D = 16, ROWS = 26000, STAGES = 16, TRIES_MAX = 400, WRITES_MAX = 24 };
+#ifndef KILLED_ROWS
+#define KILLED_ROWS 26000
+#endif
+
+enum { D = 16, ROWS = KILLED_ROWS, STAGES = 16, TRIES_MAX = 400, WRITES_MAX = 24 };
 
 static int kills_wanted = 10;
 
@@ -104,6 +109,7 @@ struct run {
     const char *stage; /* NULL: the one that the result's record tells */
     size_t memory;     /* of the calls to be killed; 0: 96 MiB */
     int writes;        /* the first of a call that one is killed at; 0: WRITES_MAX */
+    uint64_t rows;     /* of the store; 0: ROWS */
 };
 
 /* The call, in a process of its own: a checkpoint after every unit where it is to be killed. */
@@ -262,15 +268,22 @@ static inline void append_points(uint64_t first, uint64_t rows)
     free(values);
 }
 
+static inline void remove_store(void)
+{
+    case_remove(store);
+}
+
+/* A store of so many rows, in the place of the last; 0: of ROWS. */
+static inline void new_store_of(uint64_t rows)
+{
+    remove_store();
+    append_points(0, rows ? rows : ROWS);
+}
+
 static inline void new_store(void)
 {
     snprintf(store, sizeof(store), "%s/a.nys", directory);
     append_points(0, ROWS);
-}
-
-static inline void remove_store(void)
-{
-    case_remove(store);
 }
 
 static inline int call_fit(struct ny_context *ctx, const struct run *run, const char *path,

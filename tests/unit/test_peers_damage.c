@@ -71,11 +71,22 @@ int nanosleep(const struct timespec *time, struct timespec *left)
     return (int)syscall(SYS_clock_nanosleep, 0, 0, &some, left); /* CLOCK_REALTIME */
 }
 
+/* The clock runs four times as fast: ranks look for the end of others each quarter of a second. */
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+    int err = (int)syscall(SYS_clock_gettime, clock, time);
+    long quarters = 4 * time->tv_nsec;
+
+    time->tv_sec = 4 * time->tv_sec + quarters / 1000000000;
+    time->tv_nsec = quarters % 1000000000;
+    return err;
+}
+
 static void make_damage(void)
 {
     damage = mmap(NULL, sizeof(*damage), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     memset(&wish, 0, sizeof(wish));
-    wish.wait_s = 30;
+    wish.wait_s = 120;
     assert_true(damage != MAP_FAILED);
     make();
 }
@@ -228,7 +239,7 @@ TEST(test_no_bit_of_a_marker_is_taken_for_another)
     for (size_t i = 0; i < sizeof(markers) / sizeof(markers[0]); i++) {
         clear(); /* of damaged markers: a rank may be slow to put its own */
         make();
-        wish.wait_s = 30;
+        wish.wait_s = 120;
         assert_false(talks_wrong(markers[i], NOTHING, 0));
         wish.wait_s = 1; /* who cannot read a marker takes it for one that is not there yet */
         for (off_t at = 0, size = damage->size; at < size; at += 41)
