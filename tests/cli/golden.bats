@@ -3,7 +3,8 @@ load helper
 # Stores of every format open, read, place points and grow (tests/golden/README.md).
 setup_file() {
     golden=$BATS_TEST_DIRNAME/../golden
-    export golden
+    export golden points=$BATS_FILE_TMPDIR/points.csv
+    awk 'BEGIN {for (i = 0; i < 200; i++) print 37 * i % 101 "," i * i % 97 "," i * i * i % 89}' >"$points"
 }
 
 # The names of copies of all of them.
@@ -21,7 +22,7 @@ copies() {
 
 @test "an old model places the points where they were" {
     for old in $(copies); do
-        nystream transform $old a --input $old/points.csv -o t.csv
+        nystream transform $old a --input "$points" -o t.csv
         paste -d, $old/a.csv t.csv | awk -F, '{
             for (j = 1; j <= 2; j++) {d = $j - $(j + 2); if (d < 0) d = -d; if (d > 1e-5) bad++}
         } END {exit bad > 0 || NR != 200}'
@@ -40,7 +41,7 @@ copies() {
 
 @test "an old store grows" {
     for old in $(copies); do
-        nystream import $old $old/points.csv --append -q
+        nystream import $old "$points" --append -q
         has $old n=400
         nystream fit $old new --landmarks 20 --gamma 0.0005 -q
         nystream rm $old g
@@ -50,12 +51,12 @@ copies() {
 
 @test "an old result takes new rows in" {
     for old in $(copies); do
-        nystream import $old $old/points.csv --append -q
+        nystream import $old "$points" --append -q
         ny -0 fit $old a --update frozen --json
         [ "$(field "$output" n)" = 400 ]
         nystream export $old a -o a.csv
         cmp <(head -n 200 a.csv) $old/a.csv
-        nystream import $old $old/points.csv --append -q
+        nystream import $old "$points" --append -q
         for name in a g; do
             ny -0 fit $old "$name" --update full --json
             [ "$(field "$output" n)" = 600 ]
@@ -73,7 +74,7 @@ copies() {
     for old in $(copies); do
         ./read_store $old a 2 >rows.csv
         tail -n 200 rows.csv | cmp - $old/a.csv
-        head -n 200 rows.csv | paste -d, - $old/points.csv | awk -F, '{
+        head -n 200 rows.csv | paste -d, - "$points" | awk -F, '{
             d = NF / 2
             for (j = 1; j <= d; j++) if ($j - $(j + d) > 1e-6 * $j || $(j + d) - $j > 1e-6 * $j) bad++
         } END {exit bad > 0 || NR != 200}'
@@ -95,7 +96,7 @@ copies() {
         [ "$(du -sb $old | cut -f1)" -le "$held" ]
         ny -0 verify $old
         writes $old/a.csv "$old a"
-        nystream import $old $old/points.csv --append -q
+        nystream import $old "$points" --append -q
     done
 }
 
