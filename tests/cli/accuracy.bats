@@ -23,8 +23,7 @@ landmarks() {
     rows
     local m
     ny fit s exact --approx exact --components 4 --gamma 0.5 -q
-    ny fit s a --accuracy 2% --components 4 --gamma 0.5
-    exits 0
+    ny -0 fit s a --accuracy 2% --components 4 --gamma 0.5
     says "landmarks: components are right to"
     awk -v e="$(worst a)" 'BEGIN {exit !(e > 0 && e <= 0.02)}'
     ny export s a --part errors -o errors.csv -q
@@ -40,17 +39,12 @@ landmarks() {
 
 @test "0.02 is 2%, another share is another fit, and a fit that is done is done" {
     rows
-    ny fit s a --accuracy 2% --components 2 --gamma 0.5 -q
-    exits 0
-    ny fit s a --accuracy 0.02 --components 2 --gamma 0.5
-    exits 0
+    ny -0 fit s a --accuracy 2% --components 2 --gamma 0.5 -q
+    ny -0 fit s a --accuracy 0.02 --components 2 --gamma 0.5
     says "done already"
-    ny fit s a --accuracy 3% --components 2 --gamma 0.5
-    exits 2
-    ny fit s b --accuracy 200% --gamma 0.5
-    exits 2
-    ny fit s b --accuracy 2% --tolerance 0.1 --select greedy
-    exits 2
+    ny -2 fit s a --accuracy 3% --components 2 --gamma 0.5
+    ny -2 fit s b --accuracy 200% --gamma 0.5
+    ny -2 fit s b --accuracy 2% --tolerance 0.1 --select greedy
 }
 
 @test "a fit that is killed between two attempts, or in one, goes on to the same bytes" {
@@ -66,8 +60,7 @@ landmarks() {
         if [ "$at" = 3 ] && [ "$(field "$(nystream info s killed --json)" status)" = interrupted ]; then
             ny fit s killed
         fi
-        ny fit s killed --accuracy 1% --components 4 --gamma 0.5
-        exits 0
+        ny -0 fit s killed --accuracy 1% --components 4 --gamma 0.5
         nystream export s killed -o killed.npy -q
         cmp whole.npy killed.npy
     done
@@ -75,12 +68,10 @@ landmarks() {
 
 @test "--landmarks is the maximum, and memory ends the attempts; what was reached stays" {
     rows
-    ny fit s a --accuracy 0.1% --landmarks 150 --components 4 --gamma 0.5
-    exits 0
+    ny -0 fit s a --accuracy 0.1% --landmarks 150 --components 4 --gamma 0.5
     says "is not reached with 150 landmarks"
     [ "$(landmarks a)" = 150 ]
-    ny fit s b --accuracy 0.1% --components 4 --gamma 0.5 --memory 40M
-    exits 0
+    ny -0 fit s b --accuracy 0.1% --components 4 --gamma 0.5 --memory 40M
     says "is not reached: this fit needs"
     [ "$(field "$(nystream info s b --json)" status)" = done ]
 }
@@ -88,22 +79,19 @@ landmarks() {
 @test "a plan foretells landmarks from a sample, and many rows are fitted with these at once" {
     table 34000 6 | nystream import s - --format csv -q
     local options=(--accuracy 0.5% --components 5 --gamma 2 --seed 1) # one of the two in three of one attempt
-    ny plan s "${options[@]}" --json
-    exits 0
+    ny -0 plan s "${options[@]}" --json
     m=$(field "$output" landmarks)
     [ "$(grep -c '"accuracy":' <<<"$output")" -eq 4 ]
     ny plan s "${options[@]}"
     prints "0.5 %: about $m landmarks"
     prints "exact: "
-    ny fit s a "${options[@]}"
-    exits 0
+    ny -0 fit s a "${options[@]}"
     [[ $stderr != *"; next, "* ]]
     [ "$(landmarks a)" = "$m" ]
     awk -v e="$(worst a)" 'BEGIN {exit !(e > 0.003 && e <= 0.005)}'
     ny plan s "${options[@]}" --landmarks 50 --json
     [ "$(field "$output" landmarks)" = 50 ]
-    ny plan --shape 1e6,20 --accuracy 1%
-    exits 2
+    ny -2 plan --shape 1e6,20 --accuracy 1%
     ny -2 fit s b --accuracy 1% --check-rows 0
     table 40 6 | nystream import few - --format csv -q # too few to foretell anything
     ny -0 plan few --accuracy 1% --components 3 --json
@@ -117,22 +105,17 @@ landmarks() {
     ny fit s a "${options[@]}" -q
     before=$(landmarks a)
     table 3200 12 | tail -n 200 | nystream import s - --format csv --append -q
-    ny fit s a --update full
-    exits 0
+    ny -0 fit s a --update full
     awk -v e="$(worst a)" 'BEGIN {exit !(e > 0 && e <= 0.02)}'
     table 3000 12 | awk -F, -v OFS=, '{for (i = 1; i <= NF; i++) $i *= 2; print}' |
         nystream import s - --format csv --append -q
-    ny fit s a --update frozen -q
-    exits 0
-    ny fit s a --update full
-    exits 0
+    ny -0 fit s a --update frozen -q
+    ny -0 fit s a --update full
     says "; next, "
     [ "$(landmarks a)" -gt "$before" ]
     awk -v e="$(worst a)" 'BEGIN {exit !(e > 0 && e <= 0.02)}'
-    ny fit s a --update full
-    exits 0
-    ny fit s a "${options[@]}"
-    exits 0
+    ny -0 fit s a --update full
+    ny -0 fit s a "${options[@]}"
     says "done already"
 }
 
@@ -156,15 +139,13 @@ landmarks() {
 
 @test "--trace-error is what the certificate says, with landmarks to spare by a quarter at most" {
     rows
-    ny fit s a --trace-error 5% --gamma 0.5
-    exits 0
+    ny -0 fit s a --trace-error 5% --gamma 0.5
     error=$(field "$(nystream info s a --json)" trace_error)
     awk -v e="$error" 'BEGIN {exit !(e <= 0.05)}'
     ny fit s b --gamma 0.5 --landmarks $(($(landmarks a) * 3 / 4)) -q
     error=$(field "$(nystream info s b --json)" trace_error)
     awk -v e="$error" 'BEGIN {exit !(e > 0.05)}'
-    ny fit s c --trace-error 5% --accuracy 1%
-    exits 2
+    ny -2 fit s c --trace-error 5% --accuracy 1%
     ny plan s --trace-error 5% --gamma 0.5
     prints "5 %: about"
 }
@@ -174,15 +155,13 @@ landmarks() {
     ny fit s a --landmarks 60 --components 4 --gamma 0.5 -q
     nystream info s a | grep certificate >fitted
     ny export s a --part model -o a.nym -q
-    ny info a.nym
-    exits 0
+    ny -0 info a.nym
     prints "map                   kpca" "landmarks             60" "component errors"
     diff <(nystream info a.nym | grep certificate) fitted
     ny info a.nym --json
     prints '"component_errors": [' '"component_errors_se": [' '"trace_error": 0.' '"components 1-4 are right to'
     cp "$BATS_TEST_DIRNAME/../fuzz/corpus/model/kpca" earlier.nym
-    ny info earlier.nym # of 1.1.1, which tells nothing of its fit
-    exits 0
+    ny -0 info earlier.nym # of 1.1.1, which tells nothing of its fit
     prints "landmarks             3"
     [[ $output != *certificate* ]]
     ny fit s placed --model a.nym -q
@@ -202,6 +181,5 @@ landmarks() {
     prints "components 1-4 are right to"
     [[ $output != *"was fitted on"* ]]
     cp s/points/data.mdb no.nym
-    ny info no.nym
-    exits 5
+    ny -5 info no.nym
 }

@@ -92,8 +92,7 @@ near() {
     for stretch in 1 2; do # a square of points, and a rectangle
         awk -v s=$stretch 'BEGIN {for (i = 0; i < 3600; i++) print s * (i % 60) / 60 "," int(i / 60) / 60}' |
             nystream import s$stretch - --format csv -q
-        ny fit s$stretch a --components 2 --landmarks 12 --gamma 1
-        exits 0
+        ny -0 fit s$stretch a --components 2 --landmarks 12 --gamma 1
         says "components 1-2 are right to"
         grep -c "components 1-2 may be turned" <<<"$stderr" >>told || true
     done

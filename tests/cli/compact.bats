@@ -1,20 +1,26 @@
 # The room of what was removed is given back, and nothing else changes.
 load helper
 
-# A store with rows of 40 columns, a large result and a small one.
-full_store() {
+# A store of which a large result has been removed, beside a small one.
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
     table 20000 8 >rows.csv
     nystream import s rows.csv -q
     nystream fit s large --landmarks 300 --components 100 -q
     nystream fit s small --landmarks 50 --components 2 -q
     nystream export s small -o before.npy
+    nystream rm s large
+}
+
+less_store() {
+    cp -r "$BATS_FILE_TMPDIR"/{s,before.npy} .
 }
 
 bytes() { du -sb s | cut -f1; }
 
 @test "compact gives back what a removed result held; all else has the same bytes" {
-    full_store
-    nystream rm s large
+    less_store
     held=$(bytes)
     ny -0 compact s
     prints ", was "
@@ -29,8 +35,7 @@ bytes() { du -sb s | cut -f1; }
 }
 
 @test "a store that was compacted takes new rows and new results" {
-    full_store
-    nystream rm s large
+    less_store
     nystream compact s -q
     table 1000 8 7 >more.csv
     nystream import s more.csv --append -q
@@ -42,8 +47,7 @@ bytes() { du -sb s | cut -f1; }
 }
 
 @test "compact keeps whose files they are, and who may write them" {
-    full_store
-    nystream rm s large
+    less_store
     chmod 770 s/results
     chmod 660 s/results/data.mdb
     [ "$(id -u)" -ne 0 ] || chown 12345:2345 s/results/data.mdb
@@ -53,8 +57,7 @@ bytes() { du -sb s | cut -f1; }
 }
 
 @test "compact is refused while an import or a job runs, and of what is no store" {
-    full_store
-    nystream rm s large
+    less_store
     exec 8>>s/locks/points.lock
     flock 8
     ny -6 compact s
@@ -83,13 +86,12 @@ bytes() { du -sb s | cut -f1; }
 }
 
 @test "who reads goes on, and who opened before is refused to write" {
-    full_store
+    less_store
     mkfifo pipe
     nystream transform s small --input pipe --format csv -o placed.npy -q &
     local reader=$!
     exec 7>pipe
     table 100 8 >&7
-    nystream rm s large
     ny -0 compact s -q
     exec 7>&-
     wait $reader
@@ -107,8 +109,7 @@ bytes() { du -sb s | cut -f1; }
 
 # bats test_tags=slow
 @test "an evaluation beside a compact tells what it has measured, and that no clusters are stored" {
-    full_store
-    nystream rm s large
+    less_store
     nystream eval s small --clusters 500 >measured.txt 2>err &
     pid=$!
     until [[ $(readlink /proc/$pid/fd/*) == *s/results/data.mdb* ]]; do sleep 0.01; done
@@ -127,8 +128,7 @@ bytes() { du -sb s | cut -f1; }
 
 # bats test_tags=slow
 @test "killed at any moment it leaves one store or the other" {
-    full_store
-    nystream rm s large
+    less_store
     cp -r s kept
     for delay in 0.002 0.005 0.01 0.015 0.02 0.03 0.05; do
         nystream compact s -q &

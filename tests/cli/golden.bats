@@ -5,6 +5,7 @@ setup_file() {
     golden=$BATS_TEST_DIRNAME/../golden
     export golden points=$BATS_FILE_TMPDIR/points.csv
     awk 'BEGIN {for (i = 0; i < 200; i++) print 37 * i % 101 "," i * i % 97 "," i * i * i % 89}' >"$points"
+    for version in 1.0 1.1; do tar -xf "$golden/$version.tar.xz" -C "$BATS_FILE_TMPDIR"; done
 }
 
 # The names of copies of all of them, with the embedding of a in each.
@@ -117,7 +118,7 @@ each() {
     local top=$PWD
     for version in $versions; do
         cd "$top"
-        tar -xf "$golden/$version.tar.xz"
+        cp -r "$BATS_FILE_TMPDIR/$version" .
         cd "$version"
         "$1"
     done
