@@ -12,7 +12,7 @@
 #include "support/store_case.h"
 #include "support/test.h"
 
-enum { OPTIONS = 14, ROWS = 9000 };
+enum { OPTIONS = 14, ROWS = 4500 };
 
 struct fit {
     size_t d;
@@ -333,7 +333,7 @@ TEST(the_plan_of_landmarks_from_memory)
 {
     static const struct {
         size_t rows, d, m;
-    } shapes[] = {{ROWS, 700, 500}, {400, 20000, 100}};
+    } shapes[] = {{ROWS, 700, 500}, {150, 20000, 100}};
     static const struct fit wide[] = {
         {0, {"approx", "nystrom"}},
         {0, {"approx", "column", "components", "5"}},
