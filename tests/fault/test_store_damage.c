@@ -85,18 +85,12 @@ static int import_rows(struct ny_store *store, uint64_t first, uint64_t count)
                                   .source = source + first,
                                   .count = count,
                                   .consumed = count};
-    struct ny_ingest *ingest;
-    uint64_t consumed;
-    int err = ny_ingest_begin(&ingest, store, &spec, &consumed);
 
     for (uint64_t i = first; i < first + count; i++) {
         labels[i] = (double)(i / 3);
         source[i] = 3 * i;
     }
-    if (!err) err = ny_ingest_rows(ingest, &rows);
-    if (!err) err = ny_ingest_commit(ingest);
-    ny_ingest_free(ingest);
-    return err;
+    return case_ingest(store, &spec, &rows);
 }
 
 static int put_chunks(struct ny_store *store, unsigned version)

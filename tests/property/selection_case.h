@@ -39,15 +39,10 @@ static void keep_rows(struct rows *r)
     static int number;
     const struct ny_ingest_spec spec = {.d = r->d, .dtype = NY_F32};
     const struct ny_ingest_rows rows = {.values = r->x, .count = r->n, .consumed = r->n};
-    struct ny_ingest *ingest;
-    uint64_t consumed;
 
     snprintf(path, sizeof(path), "%s/%d.nys", directory, number++);
     assert_int_equal(ny_store_create(&r->store, ctx, path), NY_OK);
-    assert_int_equal(ny_ingest_begin(&ingest, r->store, &spec, &consumed), NY_OK);
-    assert_int_equal(ny_ingest_rows(ingest, &rows), NY_OK);
-    assert_int_equal(ny_ingest_commit(ingest), NY_OK);
-    ny_ingest_free(ingest);
+    assert_int_equal(case_ingest(r->store, &spec, &rows), NY_OK);
 }
 
 static void free_rows(struct rows *r)

@@ -117,3 +117,16 @@ int case_import(struct ny_store *store, const struct case_import *import)
     ny_ingest_free(ingest);
     return err;
 }
+
+int case_ingest(struct ny_store *store, const struct ny_ingest_spec *spec,
+                const struct ny_ingest_rows *rows)
+{
+    struct ny_ingest *ingest;
+    uint64_t consumed;
+    int err = ny_ingest_begin(&ingest, store, spec, &consumed);
+
+    if (!err) err = ny_ingest_rows(ingest, rows);
+    if (!err) err = ny_ingest_commit(ingest);
+    ny_ingest_free(ingest);
+    return err;
+}

@@ -29,4 +29,8 @@ struct case_import {
 };
 int case_import(struct ny_store *store, const struct case_import *import);
 
+/* An import of rows at once. */
+int case_ingest(struct ny_store *store, const struct ny_ingest_spec *spec,
+                const struct ny_ingest_rows *rows);
+
 #endif

@@ -85,9 +85,7 @@ static void cloud_new(struct cloud *cloud, enum kind kind, enum ny_dtype dtype, 
 {
     const struct ny_geometry_wish wish = {.centred = metric->base == NY_BASE_SQUARE};
     struct ny_ingest_spec ingest_spec = {.d = d, .dtype = dtype};
-    struct ny_ingest *ingest;
     struct ny_ingest_rows rows = {.count = n, .consumed = n};
-    uint64_t consumed;
     char path[160], *raw = lend(n * d * sizeof(double));
 
     *cloud = (struct cloud){.dtype = dtype, .n = n, .d = d, .x = lend(n * d * sizeof(double))};
@@ -103,10 +101,7 @@ static void cloud_new(struct cloud *cloud, enum kind kind, enum ny_dtype dtype, 
     case_directory(cloud->directory);
     snprintf(path, sizeof(path), "%s/a.nys", cloud->directory);
     assert_int_equal(ny_store_create(&cloud->store, ctx, path), NY_OK);
-    assert_int_equal(ny_ingest_begin(&ingest, cloud->store, &ingest_spec, &consumed), NY_OK);
-    assert_int_equal(ny_ingest_rows(ingest, &rows), NY_OK);
-    assert_int_equal(ny_ingest_commit(ingest), NY_OK);
-    ny_ingest_free(ingest);
+    assert_int_equal(case_ingest(cloud->store, &ingest_spec, &rows), NY_OK);
     assert_int_equal(ny_geometry_new(&cloud->geometry, ny_store_rows(cloud->store), &wish), NY_OK);
     cloud->spec = (struct ny_columns_spec){.ctx = ctx,
                                            .kernel = metric,

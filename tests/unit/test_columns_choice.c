@@ -1,7 +1,6 @@
 /* Columns that are chosen, against plain loops over the same rows; ties; refusals. */
 #include <unistd.h>
 
-#include "store/store.h"
 #include "unit/folder_case.h"
 
 enum { ROWS = 900, D = 40, BINS = 20, EMPTY = 11, SAME = 4, TWIN = 29 };
@@ -18,25 +17,6 @@ static struct data counts(void)
         data_set(&data, i, k == EMPTY ? 0 : floor(-log(u) * (double)(1 + k * k % 7) / 2));
     }
     return data;
-}
-
-static struct ny_store *store_of(const struct data *data, const struct ny_prepared *prepared)
-{
-    static int number;
-    struct ny_ingest_spec spec = {.d = D, .dtype = data->dtype, .preparation = *prepared};
-    struct ny_ingest_rows rows = {.values = data->raw, .count = ROWS, .consumed = ROWS};
-    struct ny_ingest *ingest;
-    struct ny_store *store;
-    uint64_t consumed;
-    char path[200];
-
-    snprintf(path, sizeof(path), "%s/%d.nys", folder, number++);
-    assert_int_equal(ny_store_create(&store, ctx, path), NY_OK);
-    assert_int_equal(ny_ingest_begin(&ingest, store, &spec, &consumed), NY_OK);
-    assert_int_equal(ny_ingest_rows(ingest, &rows), NY_OK);
-    assert_int_equal(ny_ingest_commit(ingest), NY_OK);
-    ny_ingest_free(ingest);
-    return store;
 }
 
 /* Mean and variance (n − 1) of a column, of rows scaled to a sum; total 0: as they are. */
@@ -92,7 +72,7 @@ TEST(scores_are_those_of_the_definition)
     struct data data = counts();
 
     for (size_t p = 0; p < sizeof(how) / sizeof(how[0]); p++) {
-        struct ny_store *store = store_of(&data, &how[p]);
+        struct ny_store *store = store_of(&data, how[p]);
         double score[D], mean[D], dispersion[D];
         struct ny_rows_stats stats;
         size_t known = 0;
@@ -140,7 +120,7 @@ TEST(of_equal_columns_the_lower_is_chosen)
     static const enum ny_choice_rule rules[] = {NY_CHOOSE_VARIANCE, NY_CHOOSE_VARIABLE};
     const uint64_t same = (uint64_t)1 << SAME, twin = (uint64_t)1 << TWIN;
     struct data data = counts();
-    struct ny_store *store = store_of(&data, &(struct ny_prepared){0});
+    struct ny_store *store = store_of(&data, (struct ny_prepared){0});
 
     for (size_t r = 0; r < 2; r++) {
         size_t number = 1;
@@ -156,7 +136,7 @@ TEST(of_equal_columns_the_lower_is_chosen)
 TEST(rows_are_counted_where_the_plan_only_guesses)
 {
     struct data data = counts();
-    struct ny_store *store = store_of(&data, &(struct ny_prepared){0});
+    struct ny_store *store = store_of(&data, (struct ny_prepared){0});
     uint64_t want = 0, all = ((uint64_t)1 << D) - 1;
 
     for (size_t k = 0; k < D; k++) {
@@ -180,7 +160,7 @@ TEST(factors_tell_columns_without_values_from_those_not_chosen)
     const struct ny_geometry_wish wish = {.scale = NY_SCALE_IDF,
                                           .choice = {NY_CHOOSE_LISTED, 3, listed}};
     struct data data = counts();
-    struct ny_store *store = store_of(&data, &(struct ny_prepared){0});
+    struct ny_store *store = store_of(&data, (struct ny_prepared){0});
     struct ny_geometry *g;
 
     assert_int_equal(ny_geometry_new(&g, ny_store_rows(store), &wish), NY_OK);

@@ -1,28 +1,7 @@
 /* Geometry and --gamma auto from a store, against plain loops over the same rows. */
 #include <unistd.h>
 
-#include "store/store.h"
 #include "unit/folder_case.h"
-
-/* A store with the rows of data. */
-static struct ny_store *store_of(const struct data *data)
-{
-    static int number;
-    struct ny_ingest_spec spec = {.d = data->d, .dtype = data->dtype};
-    struct ny_ingest_rows rows = {.values = data->raw, .count = data->rows, .consumed = data->rows};
-    struct ny_ingest *ingest;
-    struct ny_store *store;
-    uint64_t consumed;
-    char path[100];
-
-    snprintf(path, sizeof(path), "%s/%d.nys", folder, number++);
-    assert_int_equal(ny_store_create(&store, ctx, path), NY_OK);
-    assert_int_equal(ny_ingest_begin(&ingest, store, &spec, &consumed), NY_OK);
-    assert_int_equal(ny_ingest_rows(ingest, &rows), NY_OK);
-    assert_int_equal(ny_ingest_commit(ingest), NY_OK);
-    ny_ingest_free(ingest);
-    return store;
-}
 
 static int compare(const void *a, const void *b)
 {
@@ -60,7 +39,7 @@ static double plain_auto(const char *kernel, const struct data *data, const stru
 static void check_gamma(const struct data *data, enum ny_scale scale, uint64_t n)
 {
     static const char *const kernels[] = {"rbf", "laplacian"};
-    struct ny_store *store = store_of(data);
+    struct ny_store *store = store_of(data, (struct ny_prepared){0});
     struct ny_geometry *g;
 
     CHECK(ny_geometry_new(&g, ny_store_rows(store),
@@ -98,7 +77,7 @@ TEST(auto_gamma_is_the_inverse_median)
 TEST(auto_gamma_in_a_small_budget_is_the_same)
 {
     struct data data = data_random(NY_F32, 500, 300, 5);
-    struct ny_store *store = store_of(&data);
+    struct ny_store *store = store_of(&data, (struct ny_prepared){0});
     struct ny_geometry *g;
     double gamma = 0;
 
@@ -117,7 +96,7 @@ TEST(auto_gamma_in_a_small_budget_is_the_same)
 TEST(few_rows_take_little_and_give_the_same)
 {
     struct data data = data_random(NY_F32, 150, 3000, 5);
-    struct ny_store *store = store_of(&data);
+    struct ny_store *store = store_of(&data, (struct ny_prepared){0});
     struct ny_geometry *g;
     double gamma[2] = {0};
 
@@ -144,7 +123,7 @@ TEST(equal_rows_have_no_width)
 
     for (size_t i = 0; i < 50 * 4; i++)
         data_set(&data, i, 9);
-    store = store_of(&data);
+    store = store_of(&data, (struct ny_prepared){0});
     CHECK(ny_geometry_new(&g, ny_store_rows(store), &(struct ny_geometry_wish){.centred = true}));
     struct ny_columns_spec spec = {
         .ctx = ctx, .kernel = ny_kernel_find("rbf"), .geometry = g, .dtype = NY_U8};
@@ -167,7 +146,7 @@ TEST(geometry_is_the_statistics)
 
     for (size_t i = 0; i < ROWS; i++)
         data_set(&data, i * D + 2, 0.1); /* a constant column */
-    store = store_of(&data);
+    store = store_of(&data, (struct ny_prepared){0});
     for (int scale = NY_SCALE_NONE; scale <= NY_SCALE_UNIT; scale++)
         for (int centred = 0; centred < 2; centred++) {
             const struct ny_geometry_wish wish = {.scale = (enum ny_scale)scale,

@@ -47,10 +47,8 @@ static double *numbers(void)
 static void import(const double *x, enum ny_dtype dtype)
 {
     struct ny_ingest_spec spec = {.d = D, .dtype = dtype};
-    struct ny_ingest *ingest;
     struct ny_ingest_rows rows = {.count = N, .consumed = N};
     void *raw = lend(sizeof(double) * N * D);
-    uint64_t consumed;
 
     for (size_t i = 0; i < (size_t)N * D; i++) {
         if (dtype == NY_U8) ((uint8_t *)raw)[i] = (uint8_t)x[i];
@@ -59,10 +57,7 @@ static void import(const double *x, enum ny_dtype dtype)
         if (dtype == NY_F64) ((double *)raw)[i] = x[i];
     }
     rows.values = raw;
-    assert_int_equal(ny_ingest_begin(&ingest, store, &spec, &consumed), NY_OK);
-    assert_int_equal(ny_ingest_rows(ingest, &rows), NY_OK);
-    assert_int_equal(ny_ingest_commit(ingest), NY_OK);
-    ny_ingest_free(ingest);
+    assert_int_equal(case_ingest(store, &spec, &rows), NY_OK);
 }
 
 static double kernel(const double *x, size_t i, size_t j, double gamma)

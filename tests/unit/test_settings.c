@@ -17,17 +17,12 @@ static void start(void)
     static float rows[N * D];
     struct ny_ingest_spec spec = {.d = D, .dtype = NY_F32};
     struct ny_ingest_rows all = {.values = rows, .count = N, .consumed = N};
-    struct ny_ingest *ingest;
-    uint64_t consumed;
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         rows[i] = (float)sin((double)i);
     make_folder();
     assert_int_equal(ny_store_create(&store, ctx, path), NY_OK);
-    assert_int_equal(ny_ingest_begin(&ingest, store, &spec, &consumed), NY_OK);
-    assert_int_equal(ny_ingest_rows(ingest, &all), NY_OK);
-    assert_int_equal(ny_ingest_commit(ingest), NY_OK);
-    ny_ingest_free(ingest);
+    assert_int_equal(case_ingest(store, &spec, &all), NY_OK);
 }
 
 static void stop(void)

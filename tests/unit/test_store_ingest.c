@@ -73,10 +73,7 @@ TEST(append_converts_what_fits)
     refused(ny_ingest_commit(ingest), NY_EDATA);
     ny_ingest_free(ingest);
     rows[3] = 255;
-    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
-    CHECK(ny_ingest_rows(ingest, &batch));
-    CHECK(ny_ingest_commit(ingest));
-    ny_ingest_free(ingest);
+    CHECK(case_ingest(store, &import.spec, &batch));
     CHECK(ny_points_read(store, 0, 11, 1, last));
     assert_int_equal(last[0], 3);
     assert_int_equal(last[1], 255);
@@ -91,10 +88,7 @@ TEST(append_converts_what_fits)
     refused(ny_ingest_rows(ingest, &batch), NY_EDATA);
     ny_ingest_free(ingest);
     halves[2] = 0.1; /* is rounded */
-    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
-    CHECK(ny_ingest_rows(ingest, &batch));
-    CHECK(ny_ingest_commit(ingest));
-    ny_ingest_free(ingest);
+    CHECK(case_ingest(store, &import.spec, &batch));
     CHECK(ny_points_read(store, 0, 10, 1, last_halves));
     assert_true(last_halves[0] == 0.5f && last_halves[1] == -0.25f);
     CHECK(ny_points_read(store, 0, 11, 1, last_halves));

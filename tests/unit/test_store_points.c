@@ -149,8 +149,7 @@ TEST(reading_leaves_no_pages_behind)
     struct ny_ingest_spec spec = {.d = 1024, .dtype = NY_F32, .fingerprint = 1};
     uint32_t *noise;
     struct ny_ingest_rows rows = {.count = N, .consumed = N};
-    uint64_t every[N / 64], consumed;
-    struct ny_ingest *ingest;
+    uint64_t every[N / 64];
     size_t before;
 
     if (getenv("NYSTREAM_SANITIZER")) {
@@ -163,10 +162,7 @@ TEST(reading_leaves_no_pages_behind)
         x = x * 1664525 + 1013904223;
         noise[i] = (x & 0x7fffff) | 0x3f800000; /* of [1, 2) */
     }
-    CHECK(ny_ingest_begin(&ingest, store, &spec, &consumed));
-    CHECK(ny_ingest_rows(ingest, &rows));
-    CHECK(ny_ingest_commit(ingest));
-    ny_ingest_free(ingest);
+    CHECK(case_ingest(store, &spec, &rows));
     CHECK(ny_blob_put(store, "fit", "x", noise, BYTES));
     before = resident_bytes();
     CHECK(ny_points_read(store, 0, 0, N, noise));
@@ -206,14 +202,9 @@ TEST(missing_labels_stay_missing)
     struct ny_ingest_spec spec = {.d = 1, .dtype = NY_U8, .labels = true, .fingerprint = 1};
     struct ny_ingest_rows rows = {
         .values = "ab", .labels = (double[]){NAN, 4}, .count = 2, .consumed = 2};
-    struct ny_ingest *ingest;
-    uint64_t consumed;
     double labels[2];
 
-    CHECK(ny_ingest_begin(&ingest, store, &spec, &consumed));
-    CHECK(ny_ingest_rows(ingest, &rows));
-    CHECK(ny_ingest_commit(ingest));
-    ny_ingest_free(ingest);
+    CHECK(case_ingest(store, &spec, &rows));
     CHECK(ny_points_labels(store, 0, 2, labels));
     assert_true(isnan(labels[0]) && labels[1] == 4);
 }
@@ -359,15 +350,10 @@ TEST(statistics_with_a_large_offset)
     double *values = lend(N * sizeof(*values));
     struct ny_ingest_rows rows = {.values = values, .count = N, .consumed = N};
     struct ny_rows_stats stats;
-    struct ny_ingest *ingest;
-    uint64_t consumed;
 
     for (int i = 0; i < N; i++)
         values[i] = 1e9 + (i % 2 ? 1 : -1); /* variance 1 beside a mean of 1e9 */
-    CHECK(ny_ingest_begin(&ingest, store, &spec, &consumed));
-    CHECK(ny_ingest_rows(ingest, &rows));
-    CHECK(ny_ingest_commit(ingest));
-    ny_ingest_free(ingest);
+    CHECK(case_ingest(store, &spec, &rows));
     CHECK(ny_points_stats(store, &stats));
     assert_true(fabs(stats.variance[0] - 1) < 1e-9);
     assert_true(stats.mean[0] == 1e9);

@@ -33,8 +33,6 @@ static void import_rows(uint64_t first, uint64_t count)
                                   .source = source,
                                   .count = (size_t)count,
                                   .consumed = count};
-    struct ny_ingest *ingest;
-    uint64_t consumed;
 
     for (uint64_t i = 0; i < count; i++) {
         labels[i] = (double)(first + i);
@@ -42,10 +40,7 @@ static void import_rows(uint64_t first, uint64_t count)
         for (uint64_t j = 0; j < D; j++)
             values[i * D + j] = value_of(first + i, j);
     }
-    CHECK(ny_ingest_begin(&ingest, store, &spec, &consumed));
-    CHECK(ny_ingest_rows(ingest, &rows));
-    CHECK(ny_ingest_commit(ingest));
-    ny_ingest_free(ingest);
+    CHECK(case_ingest(store, &spec, &rows));
 }
 
 /* ---- damage -------------------------------------------------------------------------------- */

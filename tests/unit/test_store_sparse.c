@@ -303,8 +303,6 @@ TEST(dense_rows_become_sparse)
     struct ny_ingest_spec more = spec;
     float *dense = lend_zeros(50 * D * sizeof(float));
     struct ny_ingest_rows rows = {.values = dense, .count = 50, .consumed = 50};
-    struct ny_ingest *ingest;
-    uint64_t consumed;
 
     put(&spec, 0, 100, false);
     for (size_t i = 0; i < 50; i++) {
@@ -317,10 +315,7 @@ TEST(dense_rows_become_sparse)
     }
     more.append = true;
     more.layout = NY_DENSE;
-    CHECK(ny_ingest_begin(&ingest, store, &more, &consumed));
-    CHECK(ny_ingest_rows(ingest, &rows));
-    CHECK(ny_ingest_commit(ingest));
-    ny_ingest_free(ingest);
+    CHECK(case_ingest(store, &more, &rows));
     check(0, 150);
 }
 

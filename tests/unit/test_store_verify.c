@@ -30,13 +30,8 @@ static void import_noise(struct ny_store *into, float *values)
 {
     struct ny_ingest_spec spec = {.d = D, .dtype = NY_F32, .fingerprint = 1};
     struct ny_ingest_rows rows = {.values = values, .count = N, .consumed = N};
-    struct ny_ingest *ingest;
-    uint64_t consumed;
 
-    CHECK(ny_ingest_begin(&ingest, into, &spec, &consumed));
-    CHECK(ny_ingest_rows(ingest, &rows));
-    CHECK(ny_ingest_commit(ingest));
-    ny_ingest_free(ingest);
+    CHECK(case_ingest(into, &spec, &rows));
 }
 
 /* The frame of a full block in the file of a store: its offset there. */
