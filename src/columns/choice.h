@@ -21,8 +21,8 @@ enum ny_choice_rule {
 struct ny_column_choice {
     enum ny_choice_rule rule;
     size_t number;          /* N of the rule, at least 1; how many are listed */
-    double share;           /* of the rules of genotypes */
     const uint64_t *listed; /* their numbers, ascending, below d; borrowed */
+    double share;           /* of the rules of genotypes */
 };
 
 /* Sets chosen[k], d bytes, to 1 or 0. Ties go to the lower column. With no workers no row is
