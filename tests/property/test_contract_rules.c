@@ -231,6 +231,7 @@ TEST(killed_selections_go_on)
         spec.kernel = ny_kernel_find(kinds[0].kernel);
         request.n = ROWS;
         request.spec = &spec;
+        request.ctx = ctx;
         assert_true(most > 0 && most <= rule->image_bytes(&request, s.m));
         assert_true(rule->bytes(&request, s.m) > 0);
         if (rule->work) {

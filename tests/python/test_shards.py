@@ -107,8 +107,8 @@ def test_names_of_rows_are_those_of_all_shards(tmp_path):
 
 def test_what_cannot_be_is_refused(tmp_path, rows):
     store = in_shards(tmp_path / "big", rows)
-    with pytest.raises(nystream.UsageError, match="greedy does not work across the shards"):
-        store.fit("map", select="greedy", landmarks=20)
+    with pytest.raises(nystream.UsageError, match="isomap does not work across the shards"):
+        store.fit("map", map="isomap", landmarks=20)
     with pytest.raises(nystream.UsageError):
         store.graph("near")
     batches = (rows[first:first + 900] for first in range(0, 5_000, 900))
