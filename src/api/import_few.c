@@ -3,6 +3,7 @@
  * as --nan drop leaves rows with NaN out: they are counted, the first are told, and the others keep
  * the numbers that they have in the file.
  */
+#include <math.h>
 #include <string.h>
 
 #include "api/import_private.h"
@@ -15,7 +16,7 @@ static uint64_t values_of(enum ny_dtype dtype, struct ny_sparse row)
     uint64_t count = 0;
 
     for (size_t k = 0; k < row.count; k++)
-        count += ny_dtype_at(dtype, row.value, k) != 0;
+        count += fabs(ny_dtype_at(dtype, row.value, k)) > 0; /* NaN is none */
     return count;
 }
 

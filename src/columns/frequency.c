@@ -34,7 +34,8 @@ static int count_row(void *arg, struct ny_sparse row)
     const struct counter *counter = arg;
 
     for (size_t k = 0; k < row.count; k++)
-        counter->df[row.index ? row.index[k] : k] += ny_dtype_at(counter->dtype, row.value, k) != 0;
+        counter->df[row.index ? row.index[k] : k] +=
+            fabs(ny_dtype_at(counter->dtype, row.value, k)) > 0; /* NaN is missing */
     return NY_OK;
 }
 

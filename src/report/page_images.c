@@ -5,7 +5,8 @@
 #include "base/memory.h"
 #include "report/markup.h"
 
-/* Scales grey levels from the least value of all images to the most; bytes above 1 keep theirs. */
+/* Scales grey levels from the least value of all images, which what is missing has, too, to the
+ * most; bytes above 1 keep theirs. */
 static void to_grey(struct ny_page_images *images, const double *values, size_t count,
                     enum ny_dtype dtype)
 {
@@ -21,7 +22,7 @@ static void to_grey(struct ny_page_images *images, const double *values, size_t 
     }
     for (size_t i = 0; i < count; i++)
         images->grey[i] =
-            (unsigned char)lround(high > low ? 255 * (values[i] - low) / (high - low) : 0);
+            (unsigned char)lround(values[i] > low ? 255 * (values[i] - low) / (high - low) : 0);
 }
 
 /* Leaves all images out, with a warning: a result may have been made before some of its rows were

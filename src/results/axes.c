@@ -5,6 +5,7 @@
  */
 #include "results/axes.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -62,8 +63,8 @@ int ny_model_axes(const struct ny_model *model, double *A)
             double *row = rows + i * model->d;
 
             read_landmark(model, first + i, row);
-            for (size_t k = 0; k < model->d; k++)
-                row[k] = (row[k] - geometry->centre[k]) * geometry->factor[k];
+            for (size_t k = 0; k < model->d; k++) /* a genotype that is missing is at the centre */
+                row[k] = isnan(row[k]) ? 0 : (row[k] - geometry->centre[k]) * geometry->factor[k];
         }
         ny_gemm(1, ny_t(ny_matrix(rows, count, model->d)),
                 ny_matrix(model->P + first * model->p, count, model->p), first > 0, axes);

@@ -204,3 +204,37 @@ def test_tables_are_written_as_plink_writes_them(tmp_path):
         tmp_path / "a.eigenval", "-q")
     assert np.allclose(np.loadtxt(tmp_path / "a.eigenval"),
                        store.result("map").report["eigenvalues"])
+
+
+@quick
+def test_axes_over_landmarks_take_what_is_missing_as_the_mean(tmp_path):
+    counts, _ = cohort(np.random.default_rng(9), 60, 90, fst=0.2)
+    run("import", tmp_path / "g.nys", write_bed(tmp_path / "g", counts), "-q")
+    run("fit", tmp_path / "g.nys", "map", "--kernel", "linear", "--approx", "exact", "--precision",
+        "f64", "--components", 2, "-q")
+    axes = nystream.open(tmp_path / "g.nys").result("map").axes
+    v = np.linalg.svd(scaled(counts), full_matrices=False)[2][:2].T
+    assert np.allclose(np.abs((axes * v).sum(axis=0)) / np.linalg.norm(axes, axis=0), 1)
+
+
+@quick
+@pytest.mark.parametrize("smooth", ["", "-smooth"])
+def test_what_is_missing_is_no_value(tmp_path, smooth):
+    counts, _ = cohort(np.random.default_rng(10), 120, 80, missing=0.2)
+    run("import", tmp_path / "g.nys", write_bed(tmp_path / "g", counts), "-q")
+    there = np.ma.masked_equal(counts, MISSING).astype(float)
+    rows = (there > 0).sum(axis=0).filled(0)
+    weight = np.log(121 / (1 + rows)) + 1 if smooth else np.log(120 / rows)
+    z = (there - there.mean(axis=0)).filled(0) * weight
+    run("fit", tmp_path / "g.nys", "map", "--map", "pca", "--scale", "idf" + smooth, "--tol",
+        "1e-7", "-q")
+    found = nystream.open(tmp_path / "g.nys").result("map").report
+    assert np.allclose(found["eigenvalues"], np.linalg.svd(z, compute_uv=False)[:2] ** 2,
+                       rtol=1e-5)
+    run("fit", tmp_path / "g.nys", "few", "--map", "pca", "--features", "min-rows:60", "-q")
+    assert nystream.open(tmp_path / "g.nys").result("few").report["features_kept"] == (
+        rows >= 60).sum()
+    least = int(np.median((there > 0).sum(axis=1).filled(0)))
+    run("import", tmp_path / "few.nys", tmp_path / "g.bed", "--min-values", least, "-q")
+    assert nystream.open(tmp_path / "few.nys").points.shape[0] == (
+        (there > 0).sum(axis=1) >= least).sum()
