@@ -18,7 +18,8 @@ extern "C" {
  * ------------------------------------------------------------------------------------------- */
 /* Element types. The values are part of the store format. A genotype is a byte with a count of
  * alleles, 0, 1 or 2, or 3 where it is missing: stores keep it in two bits, and its rows come from
- * files of PLINK alone. */
+ * files of PLINK. Rows that a model of genotypes places may be numbers of any type, too, 3 or NaN
+ * where they are missing. */
 enum ny_dtype {
     NY_DTYPE_NONE = 0,
     NY_U8 = 1,

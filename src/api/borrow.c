@@ -96,6 +96,7 @@ static bool can_stay(const struct ny_table *table, enum ny_reading layout)
 {
     bool full = table->entries >= table->rows * table->columns / 8;
 
+    if (table->dtype == NY_GENOTYPE) return false; /* its bytes are to be looked at */
     if (!table->row_start) return layout != NY_READ_SPARSE;
     return layout == NY_READ_SPARSE || (layout == NY_READ_AUTO && !full);
 }

@@ -111,7 +111,7 @@ static int begin_ingest(struct ny_import *import, const struct ny_reader *reader
     err = ny_import_tell_facts(import, &info, reader);
     if (err) return err;
     import->reading.dtype_follows = !import->reading.dtype;
-    import->reading.dtype = table->dtype;
+    if (table->dtype != NY_GENOTYPE) import->reading.dtype = table->dtype;
     import->reading.dims = table->d;
     import->reading.dims_of = "the file before it has";
     if (import->reading.reading == NY_READ_AUTO)
@@ -225,6 +225,23 @@ static int begin_classes(struct ny_import *import)
     return err;
 }
 
+/* Refuses genotypes beside other rows, and what cannot be done to them. */
+static int check_kind(const struct ny_import *import, struct ny_import_source source,
+                      const struct ny_file_table *table)
+{
+    const struct ny_party there = {.whose = "the file before it",
+                                   .traits = {.d = table->d, .dtype = import->spec.dtype}},
+                          coming = {.whose = name_of(source),
+                                    .traits = {.d = table->d, .dtype = table->dtype}};
+    int err = ny_points_check_columns(import->store, &coming);
+
+    if (!err) err = ny_traits_compare(import->ctx, &coming, &there, 0, NULL);
+    if (err || table->dtype != NY_GENOTYPE) return err;
+    if (import->layout == NY_READ_SPARSE) return ny_fail_idle(import->ctx, "layout", "genotypes");
+    if (!ny_prepares(&import->preparation)) return NY_OK;
+    return ny_fail_idle(import->ctx, import->rows_typed ? "rows" : "values", "genotypes");
+}
+
 static const char *known(const char *column)
 {
     return column[0] ? column : NULL;
@@ -267,6 +284,7 @@ static int open_source(struct ny_import *import, struct ny_import_source source,
     if (info.n == 0 && !ny_import_began(import)) ny_import_follow(import);
     err = source.file ? ny_reader_open(reader, import->ctx, source.file, &import->reading)
                       : ny_reader_open_memory(reader, import->ctx, source.table, &import->reading);
+    if (!err) err = check_kind(import, source, ny_reader_table(*reader));
     if (!err && !import->reading.indices)
         import->reading.indices = ny_reader_table(*reader)->indices;
     return err;

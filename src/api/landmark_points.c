@@ -100,6 +100,7 @@ static int read_table(struct table *table, struct ny_store *store, const struct 
     table->csr.dtype = table->dtype;
     party.columns = ny_reader_column_names(reader);
     party.traits = (struct ny_traits){.d = ny_reader_table(reader)->d,
+                                      .dtype = table->dtype,
                                       .columns = ny_names_digest(party.columns)};
     err = ny_points_check_columns(store, &party);
     if (!err) err = read_rows(table, reader); /* at least one: the reader refuses what has none */

@@ -55,7 +55,9 @@ static int check_columns(const struct ny_read_rows *rows, const struct ny_placer
     const struct ny_names *names = ny_reader_column_names(rows->reader);
     const struct ny_party party = {
         .whose = rows->input ? rows->input : ny_memory_name(rows->table),
-        .traits = {.d = ny_reader_table(rows->reader)->d, .columns = ny_names_digest(names)},
+        .traits = {.d = ny_reader_table(rows->reader)->d,
+                   .dtype = ny_reader_table(rows->reader)->dtype,
+                   .columns = ny_names_digest(names)},
         .columns = names};
     bool noted = rows->input && !placer->party.traits.columns; /* the model may be of 1.1 */
 
@@ -102,6 +104,7 @@ static int open_input(struct ny_read_rows *rows, const struct ny_placer *placer,
     options.names = rows->like || placer->party.columns || rows->with.ids || !rows->input;
     options.reading = spec->slots ? NY_READ_SPARSE : NY_READ_DENSE;
     if (options.dtype == NY_DTYPE_NONE && spec->dtype == NY_F64) options.dtype = NY_F64;
+    if (!rows->input && spec->dtype == NY_GENOTYPE) options.dtype = NY_GENOTYPE;
     return rows->input ? ny_reader_open(out, rows->ctx, rows->input, &options)
                        : ny_reader_open_memory(out, rows->ctx, rows->table, &options);
 }

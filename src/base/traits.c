@@ -125,6 +125,7 @@ int ny_traits_compare(struct ny_context *ctx, const struct ny_party *mine,
                       const struct ny_party *theirs, unsigned same, uint32_t **place)
 {
     static const char *const layouts[] = {"dense", "sparse"};
+    static const char *const kinds[] = {"numbers that are no genotypes", "genotypes of PLINK"};
     const struct ny_traits *a = &mine->traits, *b = &theirs->traits;
     char rows[2][NY_PREPARED_WORD_BYTES];
 
@@ -135,6 +136,11 @@ int ny_traits_compare(struct ny_context *ctx, const struct ny_party *mine,
             ctx, NY_EDATA,
             "%s has %llu columns, but %s has %llu: import it again with the same columns",
             mine->whose, ULL(a->d), theirs->whose, ULL(b->d));
+    if (a->dtype && b->dtype && (a->dtype == NY_GENOTYPE) != (b->dtype == NY_GENOTYPE))
+        return ny_fail_at(ctx, NY_EDATA, mine->file, NY_NO_LINE,
+                          "%s has %s, but %s has %s: give a file of the same kind", mine->whose,
+                          kinds[a->dtype == NY_GENOTYPE], theirs->whose,
+                          kinds[b->dtype == NY_GENOTYPE]);
     if ((same & NY_SAME_DTYPE) && a->dtype != b->dtype)
         return ny_fail(ctx, NY_EDATA,
                        "%s has values of type %s, but %s has %s: import it again with --dtype %s",

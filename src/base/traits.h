@@ -42,10 +42,11 @@ enum {
 /* Returns the digest of names, 0 if there are none; and of the first `count` of them. */
 uint64_t ny_names_digest(const struct ny_names *names);
 uint64_t ny_names_digest_of(const struct ny_names *names, size_t count);
-/* Compares what is asked for: NY_EDATA names the first that differs, both values, and how `mine`
- * becomes as `theirs`. Columns of the same names in another order are equal where `place` is given:
- * (*place)[j] is the column of `mine` that is called as column j of `theirs`; ny_free() it. NULL:
- * they stand in the same order. */
+/* Compares what is asked for, and always that genotypes, which are no numbers where they are
+ * missing, are joined with genotypes alone. NY_EDATA names the first that differs, both values, and
+ * how `mine` becomes as `theirs`. Columns of the same names in another order are equal where
+ * `place` is given: (*place)[j] is the column of `mine` that is called as column j of `theirs`;
+ * ny_free() it. NULL: they stand in the same order. */
 int ny_traits_compare(struct ny_context *ctx, const struct ny_party *mine,
                       const struct ny_party *theirs, unsigned same, uint32_t **place);
 

@@ -170,9 +170,11 @@ static int check_randomized(struct ny_context *ctx, const struct ny_wishes *wish
 }
 
 /* Refuses --until sums where the sums of another store could not be added: over landmarks that it
- * has not, of degrees over all rows of all stores, or of a width that it has not. Those of columns,
+ * has not, of degrees over all rows of all stores, of a width that it has not, or where each store
+ * has means of its own for genotypes that are missing. Those of columns,
  * which stand for landmarks of their own, share nothing but the columns. */
-static int check_until(struct ny_context *ctx, const struct ny_fit_settings *fit)
+static int check_until(struct ny_context *ctx, const struct ny_fit_settings *fit,
+                       const struct ny_rows_info *points)
 {
     const char *other = fit->online                   ? "online"
                         : fit->probes                 ? "probe"
@@ -181,6 +183,7 @@ static int check_until(struct ny_context *ctx, const struct ny_fit_settings *fit
                                                       : NULL;
 
     if (!fit->until_sums) return NY_OK;
+    if (points->dtype == NY_GENOTYPE) return ny_fail_idle(ctx, "until", "genotypes");
     if (other) return ny_fail_both(ctx, "until", other);
     if (!ny_settings_forms_gram(fit))
         return ny_fail_beside(ctx, "until", "approx", fit->method->name);
@@ -209,7 +212,7 @@ static int decide_kernel_map(struct ny_context *ctx, const struct ny_wishes *wis
         fit->method = ny_method_by_products(fit->method);
     err = check_components(ctx, fit, points->n);
     if (!err) err = check_method(ctx, fit);
-    if (!err) err = check_until(ctx, fit);
+    if (!err) err = check_until(ctx, fit, points);
     return err ? err : check_randomized(ctx, wishes, fit);
 }
 

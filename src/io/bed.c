@@ -87,7 +87,7 @@ static int open_bed(struct ny_reader *reader)
     reader->state = bed;
     if (!bed) return NY_EBUDGET;
     err = check_magic(reader);
-    if (!err && reader->options.dtype && reader->options.dtype != NY_GENOTYPE)
+    if (!err && reader->options.dtype && !reader->options.dtype_follows)
         err = ny_fail_idle(reader->ctx, "dtype", "bed");
     if (!err) err = read_lists(reader, bed);
     if (!err) err = check_size(reader, bed);

@@ -162,6 +162,18 @@ static size_t narrow_f32(bool rounding, const double *in, float *out, size_t cou
     return count;
 }
 
+/* NaN is missing, as is the number that stands for that in rows of bytes. */
+static size_t narrow_genotypes(const double *in, uint8_t *out, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        double v = isnan(in[i]) ? NY_GENOTYPE_MISSING : in[i];
+
+        if (!(v >= 0 && v <= NY_GENOTYPE_MISSING) || v != trunc(v)) return i;
+        out[i] = (uint8_t)v;
+    }
+    return count;
+}
+
 size_t ny_narrow(enum ny_dtype dtype, bool rounding, const double *in, void *out, size_t count)
 {
     switch (dtype) {
@@ -177,6 +189,7 @@ size_t ny_narrow(enum ny_dtype dtype, bool rounding, const double *in, void *out
         memcpy(out, in, count * sizeof(double));
         break;
     case NY_GENOTYPE:
+        return narrow_genotypes(in, out, count);
     case NY_DTYPE_NONE:
         return 0;
     }

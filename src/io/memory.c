@@ -81,7 +81,7 @@ static int open_memory(struct ny_reader *reader)
     file->dtype = reader->options.dtype ? reader->options.dtype : (enum ny_dtype)table->dtype;
     file->labels = table->labels != NULL;
     file->label_column = table->labels ? table->label_column : NULL;
-    memory->rows.type = (enum ny_dtype)table->dtype;
+    memory->rows.type = table->dtype == NY_GENOTYPE ? NY_U8 : (enum ny_dtype)table->dtype;
     memory->rows.index_bytes = table->index_bytes;
     memory->rows.conversion.wanted = file->dtype;
     memory->rows.conversion.watched = reader->options.dtype_follows && file->dtype == NY_F32;
@@ -115,13 +115,14 @@ static int leave_out(struct ny_reader *reader, size_t bad, bool *dropped)
 }
 
 /* Refuses the row, whose value `unfit` is not one of the store; whole numbers have no NaN, either,
- * which is told as that, or left out. */
+ * which is told as that, or left out. It may be among genotypes. */
 static int refuse_dense(struct ny_reader *reader, const char *row, size_t unfit, bool *dropped)
 {
     const struct ny_sparse_rows *rows = &((struct ny_memory_state *)reader->state)->rows;
     size_t d = (size_t)reader->table.d, bad = ny_first_nonfinite(rows->type, row, d);
 
-    if (bad < d && reader->nan != NY_NAN_KEEP) return leave_out(reader, bad, dropped);
+    if (bad < d && reader->nan != NY_NAN_KEEP && reader->table.dtype != NY_GENOTYPE)
+        return leave_out(reader, bad, dropped);
     return ny_reader_fail_value(reader, unfit, reader->table.dtype);
 }
 

@@ -170,7 +170,9 @@ static int check_sparse(struct ny_context *ctx, const struct ny_table *table)
 
 int ny_memory_check(struct ny_context *ctx, const struct ny_table *table)
 {
-    if (table->dtype < NY_U8 || table->dtype > NY_F64) return refuse(ctx, table, "dtype");
+    if (table->dtype < NY_U8 || table->dtype > NY_GENOTYPE ||
+        (table->dtype == NY_GENOTYPE && ny_memory_is_sparse(table)))
+        return refuse(ctx, table, "dtype");
     if (!table->rows || !table->columns) return ny_refuse_empty(ctx, ny_memory_name(table));
     if (table->columns > NY_FILE_COLUMNS_MAX || table->rows > PTRDIFF_MAX / sizeof(double) - 1)
         return refuse(ctx, table, "rows");

@@ -188,10 +188,14 @@ int ny_points_party(struct ny_store *store, struct ny_party *party, struct ny_na
 int ny_points_check_columns(struct ny_store *store, const struct ny_party *party)
 {
     struct ny_names names = {0};
-    struct ny_party own;
-    int err = party->traits.columns ? ny_points_party(store, &own, &names) : NY_OK;
+    struct ny_rows_info info;
+    struct ny_party own = {.whose = store->path};
+    int err = ny_points_info(store, &info);
 
-    if (!err && names.count && own.traits.d == party->traits.d)
+    if (err) return err;
+    own.traits = (struct ny_traits){.d = info.d, .dtype = info.stored_dtype};
+    if (party->traits.columns) err = ny_points_party(store, &own, &names);
+    if (!err && own.traits.d == party->traits.d)
         err = ny_traits_compare(store->ctx, party, &own, NY_SAME_COLUMNS, NULL);
     ny_names_release(&names, store->ctx);
     return err;

@@ -48,6 +48,48 @@ data() { cp -r "$BATS_FILE_TMPDIR"/"$1"* .; }
     ny -3 fit other.nys m --map pca --features maf:0.1
 }
 
+@test "genotypes and other numbers are not compared, nor prepared as others are" {
+    data cohort
+    nystream export cohort.nys pca --part model -o pca.nym -q
+    awk -v OFS=, '{ for (i = 1; i <= 4000; i++) $i = (i + NR) % 3; print }' \
+        <(seq 30) >rows.csv
+    nystream import rows.nys rows.csv -q
+    nystream fit rows.nys other --landmarks 20 -q
+    nystream export rows.nys other --part model -o other.nym -q
+    ny -3 transform cohort.nys pca --input rows.csv -o out.npy
+    says "rows.csv has numbers that are no genotypes, but cohort.nys has genotypes of PLINK"
+    ny -3 transform pca.nym --input rows.csv -o out.npy
+    ny -3 transform other.nym --input cohort.bed -o out.npy
+    ny -3 transform rows.nys other --input cohort.bed -o out.npy
+    ny -3 fit cohort.nys m --model other.nym
+    ny -3 fit cohort.nys m --landmarks-points rows.csv --gamma 1
+    ny -3 import cohort.nys rows.csv --append
+    says "rows.csv has numbers that are no genotypes, but cohort.nys has genotypes of PLINK"
+    ny -3 import both.nys rows.csv cohort.bed
+    ny -3 import both.nys cohort.bed rows.csv
+    usage "--layout does not act with genotypes" import other.nys cohort.bed --layout sparse
+    usage "--rows does not act with genotypes" import other.nys cohort.bed --rows total:1
+    usage "--values does not act with genotypes" import other.nys cohort.bed --values log1p
+    usage "--until does not act with genotypes" fit cohort.nys m --until sums --gamma 1 \
+        --landmarks-points cohort.bed
+}
+
+@test "landmarks of genotypes are those of a file, of a result, or of a model" {
+    data cohort
+    nystream fit cohort.nys own --landmarks 40 --select uniform --gamma 0.0001 -q
+    nystream export cohort.nys own --part model -o own.nym -q
+    nystream fit cohort.nys again --model own.nym -q
+    nystream fit cohort.nys from --landmarks-from own --gamma 0.0001 -q
+    nystream fit cohort.nys all --landmarks-points cohort.bed --gamma 0.0001 -q
+    nystream fit cohort.nys exact --approx exact --gamma 0.0001 -q
+    for name in own again from all exact; do
+        nystream export cohort.nys $name -o $name.csv -q
+    done
+    near own.csv again.csv
+    near own.csv from.csv
+    near all.csv exact.csv
+}
+
 # Runs a command until it ends by itself, killed again and again.
 through_kills() {
     local wait kills=0

@@ -207,6 +207,22 @@ def test_tables_are_written_as_plink_writes_them(tmp_path):
 
 
 @quick
+def test_new_rows_in_memory_are_genotypes_too(tmp_path):
+    counts, _ = cohort(np.random.default_rng(8), 150, 200)
+    store = fitted(tmp_path, counts, 2)
+    run("transform", tmp_path / "g.nys", "map", "--input", tmp_path / "g.bed", "-o",
+        tmp_path / "new.npy", "-q")
+    wanted = np.load(tmp_path / "new.npy")
+    numbers = np.where(counts == MISSING, np.nan, counts)
+    for rows in [counts, numbers, numbers.astype(np.float32)]:
+        assert np.array_equal(store.result("map").transform(rows), wanted)
+    for value in [4, 1.5, -1]:
+        numbers[3, 7] = value
+        with pytest.raises(nystream.DataError, match="row 3, column 7"):
+            store.result("map").transform(numbers)
+
+
+@quick
 def test_axes_over_landmarks_take_what_is_missing_as_the_mean(tmp_path):
     counts, _ = cohort(np.random.default_rng(9), 60, 90, fst=0.2)
     run("import", tmp_path / "g.nys", write_bed(tmp_path / "g", counts), "-q")
