@@ -105,7 +105,7 @@ static int choose_variants(const struct ny_column_choice *choice, struct ny_rows
     bool any = false;
 
     if (workers && !stats->missing)
-        return ny_fail_only(X->ctx, "features", "genotypes with maf and missing");
+        return ny_fail_only(X->ctx, "features maf or missing", "genotypes");
     for (size_t k = 0; k < stats->d; k++) {
         double p = stats->mean[k] / 2;
 
@@ -173,6 +173,12 @@ int ny_choose_columns(const struct ny_column_choice *choice, struct ny_rows *X,
     memset(chosen, all, stats->d);
     err = choose(choice, X, stats, workers, chosen);
     return err || all ? err : check_varies(X, stats, chosen);
+}
+
+bool ny_choice_of_all(const struct ny_column_choice *choice)
+{
+    return choice->rule == NY_CHOOSE_ALL || choice->rule == NY_CHOOSE_MAF ||
+           choice->rule == NY_CHOOSE_MISSING;
 }
 
 bool ny_choice_visits(const struct ny_column_choice *choice, const struct ny_rows_info *points)
