@@ -10,7 +10,7 @@ enum { ROWS = 700, WIDE = 3000 };
 struct points {
     size_t d, slots;
     bool unit;
-    enum ny_dtype dtype; /* f32, or counts in u8, whose factors are 1 */
+    enum ny_dtype dtype; /* f32, counts in u8, whose factors are 1, or genotypes */
     double *full;        /* ROWS × d: φ */
     unsigned char *raw;  /* dense rows, or records */
     struct ny_geometry geometry;
@@ -24,10 +24,16 @@ static void *room(size_t count, size_t size)
     return at;
 }
 
-/* Puts value j into the row, and returns what it is there. */
+/* Puts value j into the row, and returns what it is there, without the centre. */
 static double put(const struct points *p, void *row, size_t j, double value)
 {
     if (p->dtype == NY_U8) return ((uint8_t *)row)[j] = (uint8_t)fmax(value * 150, 0);
+    if (p->dtype == NY_GENOTYPE) {
+        uint8_t count = (uint8_t)fmax(value * 3, 0);
+
+        ((uint8_t *)row)[j] = count;
+        return count == NY_GENOTYPE_MISSING ? 0 : count - p->centre[j];
+    }
     return ((float *)row)[j] = (float)value;
 }
 
@@ -46,6 +52,8 @@ static struct points make_points(struct points p, double share)
         p.factor[j] = p.dtype == NY_U8 ? 1
                       : j % 7 == 3     ? 0 /* left out */
                                        : 0.5 + ny_hash01(7, 1, j);
+    for (size_t j = 0; p.dtype == NY_GENOTYPE && j < d; j++)
+        p.centre[j] = 2 * ny_hash01(7, 5, j);
     p.geometry = (struct ny_geometry){d, p.centre, p.factor};
     for (size_t i = 0; i < ROWS; i++) {
         double square = 0;
@@ -159,7 +167,7 @@ static void assert_close(double found, double wanted, double scale, enum ny_prec
 /* Returns how large values are. */
 static double largest_of(const struct points *p)
 {
-    return p->dtype == NY_U8 && !p->unit ? 255 : 1;
+    return p->unit ? 1 : p->dtype == NY_U8 ? 255 : p->dtype == NY_GENOTYPE ? 3 : 1;
 }
 
 static void check(const struct points *p, const struct products *x)
@@ -177,7 +185,8 @@ static void check(const struct points *p, const struct products *x)
             square += phi[j] * phi[j];
         }
         assert_close(x->dots[i], dot, root, x->precision);
-        assert_close(x->diagonal[i], square, 1 + square, NY_PRECISION_F64);
+        assert_close(x->diagonal[i], square, 1 + square,
+                     p->dtype == NY_GENOTYPE ? x->precision : NY_PRECISION_F64);
         for (size_t k = 0; k < l; k += 13) {
             double y = 0;
 
@@ -228,7 +237,7 @@ static void try(struct points kind, double share, enum ny_precision precision, s
 
     run(&p, &x);
     if (p.d == WIDE && p.slots) assert_true(x.pieces > 1); /* by values */
-    if (!p.slots) assert_int_equal(x.pieces, 2);           /* by strips */
+    if (!p.slots) assert_int_equal(x.pieces, p.dtype == NY_GENOTYPE ? 6 : 2); /* by strips */
     check(&p, &x);
 }
 
@@ -269,6 +278,11 @@ TEST(families_agree)
                 if (l % 16 == 0) try(kind, 0.2, NY_PRECISION_F32, l);
                 try(kind, 0.2, NY_PRECISION_F64, l);
             }
+        for (size_t d = 90; d <= WIDE; d += WIDE - 90) /* one panel, and more */
+            for (int f64 = 0; f64 < 2; f64++)
+                for (int unit = 0; unit < 2; unit++)
+                    try((struct points){.d = d, .unit = unit, .dtype = NY_GENOTYPE}, 0.8,
+                        f64 ? NY_PRECISION_F64 : NY_PRECISION_F32, 16);
     }
     ny_vector_force(NY_CPU_COUNT);
 }
