@@ -55,6 +55,9 @@ int ny_plink_next(struct ny_bytes *list, struct ny_plink_line *line)
         list->at = newline ? newline + 1 : list->end;
         list->line++;
     } while (first == last);
+    if (memchr(first, '\0', (size_t)(last - first)))
+        return ny_refuse_line(list->ctx, list->path, list->line - 1,
+                              "a line holds a NUL byte; is this a text file?");
     while (first < last) {
         const char *end = first;
 
@@ -203,14 +206,10 @@ static size_t name_of(const struct ny_plink_line *line, size_t allele, char *nam
  * which was written from the other strand looks like one that counts the other allele. */
 static bool is_ambiguous(const struct ny_plink_line *line)
 {
-    static const char *const pairs[] = {"AT", "TA", "CG", "GC"};
-    bool found = false;
+    const char pair[] = {*line->field[NY_BIM_FIRST], *line->field[NY_BIM_SECOND], '\0'};
 
-    for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
-        found |= line->length[NY_BIM_FIRST] == 1 && line->length[NY_BIM_SECOND] == 1 &&
-                 line->field[NY_BIM_FIRST][0] == pairs[i][0] &&
-                 line->field[NY_BIM_SECOND][0] == pairs[i][1];
-    return found;
+    return line->length[NY_BIM_FIRST] == 1 && line->length[NY_BIM_SECOND] == 1 &&
+           strstr("ATA CGC", pair) != NULL;
 }
 
 /* Adds the name of the next variant; *flip: by its other allele, as the rows to come are to have

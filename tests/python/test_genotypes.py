@@ -171,6 +171,20 @@ def test_rows_that_are_appended_count_the_same_alleles(tmp_path):
 
 
 @quick
+def test_alleles_that_the_other_strand_has_too_are_told(tmp_path):
+    pairs = [(a, b) for a in "ACGT" for b in "ACGT" if a != b]
+    counts, _ = cohort(np.random.default_rng(12), 40, len(pairs))
+    for name, order in [("old", 1), ("new", -1)]:
+        write_bed(tmp_path / name, counts)
+        (tmp_path / name).with_suffix(".bim").write_text("".join(
+            f"1 rs{j} 0 {j} {' '.join(pair[::order])}\n" for j, pair in enumerate(pairs)))
+    run("import", tmp_path / "g.nys", tmp_path / "old.bed", "-q")
+    said = run("import", tmp_path / "g.nys", tmp_path / "new.bed", "--append")
+    assert "12 variants are counted by their other allele" in said
+    assert "4 of them are A/T or C/G" in said
+
+
+@quick
 @pytest.mark.parametrize("rule", ["maf:0.2", "missing:0.03"])
 def test_variants_are_chosen(tmp_path, rule):
     counts, _ = cohort(np.random.default_rng(6), 300, 500)

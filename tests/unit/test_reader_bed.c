@@ -202,6 +202,7 @@ TEST(files_that_do_not_go_together_are_refused)
         {FAM "F9 g 0 0 0\n", BIM, "c.bed", "c.fam", 0, 1},
         {FAM, BIM "1 rs9 0 1 A C 7\n", "c.bed", "c.bim", 0, 1},
         {FAM, BIM, "other.bed", "other.fam", 0, 1},
+        {FAM, BIM, "c.bed", "c.bim", 0, 1}, /* with a NUL byte */
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -212,6 +213,8 @@ TEST(files_that_do_not_go_together_are_refused)
 
         support_text("c.fam", cases[i].fam);
         support_text("c.bim", cases[i].bim);
+        if (i == sizeof(cases) / sizeof(*cases) - 1)
+            support_file("c.bim", "1\tr\0s\t0\t1\tA\tG\n", 13);
         file[2] = cases[i].order;
         support_file(cases[i].file, file, bytes - cases[i].cut);
         assert_int_equal(support_read(support_path(cases[i].file), NULL, 4, &table),

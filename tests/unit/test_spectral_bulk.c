@@ -45,7 +45,7 @@ TEST(shrinkage_is_that_of_a_spike)
     const struct ny_bulk bulk = {m + 2, m + value, m * (1 + (m + 2) / n), &value, 1};
 
     assert_true(fabs(ny_bulk_shrinkage(&bulk, 1, 0) - (variance - 1) / (variance - 1 + gamma)) <
-                1e-3);
+                1e-9);
     value = 0.5;
     assert_true(ny_bulk_shrinkage(&bulk, 1, 0) == 0);
 }
