@@ -17,8 +17,9 @@ const struct verb cli_verbs[] = {
      "read tables into a store",
      "Reads each FILE in turn, in one pass of bounded memory; - is the standard input. Formats: "
      "npy, CSV, TSV, LIBSVM, MatrixMarket, IDX, fvecs and bvecs, gzipped or not; scipy's sparse "
-     "npz; and, if the program nystream-hdf5 is installed, HDF5 files of AnnData (.h5ad) and 10x "
-     "Genomics (.h5). Sparse matrices stay sparse. --transpose turns genes × cells, as 10x writes "
+     "npz; genotypes of PLINK, .bed with .bim and .fam; and, if the program nystream-hdf5 is "
+     "installed, HDF5 files of AnnData (.h5ad) and 10x Genomics (.h5). Sparse matrices stay "
+     "sparse. --transpose turns genes × cells, as 10x writes "
      "them, into rows of cells. Row and column names are kept if the file has them: .h5ad, .h5, "
      "barcodes.tsv and features.tsv beside a matrix.mtx, and a header for columns; see export "
      "--part ids. An import is all or nothing: until it ends, readers see the store as it was. If "

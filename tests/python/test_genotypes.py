@@ -79,6 +79,16 @@ def test_components_are_those_of_the_scaled_genotypes(tmp_path, n, d):
 
 
 @quick
+def test_points_are_the_counts_of_the_file_in_any_order(tmp_path):
+    counts = np.random.default_rng(13).integers(0, 4, (1501, 2001)).astype(np.uint8)
+    run("import", tmp_path / "g.nys", write_bed(tmp_path / "g", counts), "--shuffle", "-q")
+    run("export", tmp_path / "g.nys", "--part", "source", "-o", tmp_path / "source.npy", "-q")
+    source = np.load(tmp_path / "source.npy").ravel()
+    assert np.any(source != np.arange(1501))
+    assert np.array_equal(nystream.open(tmp_path / "g.nys").points[:], counts[source])
+
+
+@quick
 def test_noise_is_told_and_not_waited_for(tmp_path):
     counts, _ = cohort(np.random.default_rng(1), 800, 6000)
     store = fitted(tmp_path, counts, 10)
