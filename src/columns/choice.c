@@ -175,12 +175,6 @@ int ny_choose_columns(const struct ny_column_choice *choice, struct ny_rows *X,
     return err || all ? err : check_varies(X, stats, chosen);
 }
 
-bool ny_choice_of_all(const struct ny_column_choice *choice)
-{
-    return choice->rule == NY_CHOOSE_ALL || choice->rule == NY_CHOOSE_MAF ||
-           choice->rule == NY_CHOOSE_MISSING;
-}
-
 bool ny_choice_visits(const struct ny_column_choice *choice, const struct ny_rows_info *points)
 {
     if (choice->rule == NY_CHOOSE_VARIABLE) return ny_dispersion_visits(points);

@@ -31,9 +31,6 @@ struct ny_column_choice {
  * `variable` meets a negative value. */
 int ny_choose_columns(const struct ny_column_choice *choice, struct ny_rows *X,
                       const struct ny_rows_stats *stats, unsigned workers, unsigned char *chosen);
-/* Tells whether it can be made where each process has some of the rows: statistics of genotypes are
- * those of all. */
-bool ny_choice_of_all(const struct ny_column_choice *choice);
 /* Tells whether the choice takes a pass over these points. */
 bool ny_choice_visits(const struct ny_column_choice *choice, const struct ny_rows_info *points);
 /* Bytes that it charges. */

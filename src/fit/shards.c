@@ -45,11 +45,6 @@ static const char *unsharded(const struct ny_fit_settings *settings,
     if (settings->columns) return "--columns-file";
     *instead = "leave it out";
     if (settings->online) return "--online";
-    if (settings->certify) return "--certify";
-    if (settings->until_sums) return "--until sums";
-    if (settings->placed) return "--model";
-    if (ny_scale_counts(settings->scale) || !ny_choice_of_all(&settings->choice))
-        return "--features, or --scale idf,";
     *instead = "take --approx projected, nystrom, column or orthonystrom";
     for (size_t i = 0; method && i < sizeof(methods) / sizeof(methods[0]); i++)
         known = known || strcmp(method->name, methods[i]) == 0;
