@@ -14,7 +14,7 @@
 #include "io/format.h"
 #include "io/refuse.h"
 
-enum { SHARE = 8, CODES = 4, TILE = 64, CHUNK_BYTES = 1 << 20 };
+enum { SHARE = 8, BLOCK_MOST = 1 << 25, CODES = 4, TILE = 64, CHUNK_BYTES = 1 << 20 };
 enum { PIECE_LEAST = 1 << 14, PIECE_MOST = 1 << 20 };
 
 struct ny_snp_major {
@@ -55,7 +55,9 @@ int ny_snp_major_new(struct ny_snp_major **out, struct ny_bytes *bytes,
     table->bytes = bytes;
     table->shape = *shape;
     table->record_bytes = (size_t)((shape->samples + CODES - 1) / CODES);
-    tiles = ny_memory_left(bytes->ctx) / SHARE / tile_bytes;
+    tiles = ny_memory_left(bytes->ctx) / SHARE;
+    if (tiles > BLOCK_MOST) tiles = BLOCK_MOST; /* larger ones take longer to turn */
+    tiles /= tile_bytes;
     all = (shape->samples + TILE - 1) / TILE;
     if (tiles > all) tiles = all;
     if (tiles == 0) tiles = 1;

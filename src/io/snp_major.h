@@ -18,7 +18,7 @@ struct ny_snp_major_shape {
 struct ny_snp_major;
 
 /* Makes the table of the records that `bytes` has next; the shape's arrays stay the caller's. What
- * it takes is a quarter of the memory that is left, and at least 64 rows. */
+ * it takes is a share of the memory that is left, and at least 64 rows. */
 int ny_snp_major_new(struct ny_snp_major **out, struct ny_bytes *bytes,
                      const struct ny_snp_major_shape *shape);
 /* Frees it with its temporary file; NULL is allowed. */
