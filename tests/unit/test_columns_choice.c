@@ -157,8 +157,8 @@ TEST(rows_are_counted_where_the_plan_only_guesses)
 TEST(factors_tell_columns_without_values_from_those_not_chosen)
 {
     const uint64_t listed[] = {0, SAME, EMPTY};
-    const struct ny_geometry_wish wish = {.scale = NY_SCALE_IDF,
-                                          .choice = {NY_CHOOSE_LISTED, 3, listed}};
+    const struct ny_geometry_wish wish = {
+        .scale = NY_SCALE_IDF, .choice = {.rule = NY_CHOOSE_LISTED, .number = 3, .listed = listed}};
     struct data data = counts();
     struct ny_store *store = store_of(&data, (struct ny_prepared){0});
     struct ny_geometry *g;

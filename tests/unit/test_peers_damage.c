@@ -32,7 +32,7 @@ static struct {
 static bool flip(const char *path, off_t at)
 {
     int fd = open(path, O_RDWR);
-    unsigned char byte;
+    unsigned char byte = 0;
     bool done = fd >= 0 && pread(fd, &byte, 1, at) == 1;
 
     byte ^= 16;
