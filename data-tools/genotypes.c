@@ -26,16 +26,14 @@ static const char usage[] =
     "  --missing SHARE     of genotypes that are missing (0.01)\n"
     "  --admixed SHARE     of samples with each allele from one of two populations, in shares\n"
     "                      that are uniform from 0 to 1; the .fam file calls them MIXED (0)\n"
-    "  --least FREQUENCY   ancestral frequencies are uniform between it and 1 - it (0.05)\n"
-    "  --swap              counts the second allele of every other variant instead of the first\n"
     "  --seed S            (0)\n";
 
 enum { POPULATIONS_MAX = 64, CODES = 4 };
+static const double rarest = 0.05; /* ancestral frequency */
 
 struct cohort {
     uint64_t samples, variants, populations, seed;
-    double fst, missing, admixed, least;
-    bool swap;
+    double fst, missing, admixed;
     double *share; /* of the first of a sample's two populations; 1 of those that are not admixed */
 };
 
@@ -87,7 +85,7 @@ static double gamma_of(uint64_t *state, double shape)
 static void draw_frequencies(const struct cohort *cohort, uint64_t variant, double *frequency)
 {
     uint64_t state = begin_at(cohort, FREQUENCIES, variant);
-    double p = cohort->least + (1 - 2 * cohort->least) * uniform(&state);
+    double p = rarest + (1 - 2 * rarest) * uniform(&state);
     double spread = (1 - cohort->fst) / cohort->fst;
 
     for (uint64_t k = 0; k < cohort->populations; k++) {
@@ -119,7 +117,6 @@ static void draw_record(const struct cohort *cohort, uint64_t variant, unsigned 
 {
     static const unsigned char code[] = {3, 2, 0};
     uint64_t state = begin_at(cohort, GENOTYPES, variant), K = cohort->populations;
-    bool swapped = cohort->swap && variant % 2;
     double frequency[POPULATIONS_MAX];
 
     draw_frequencies(cohort, variant, frequency);
@@ -131,7 +128,6 @@ static void draw_record(const struct cohort *cohort, uint64_t variant, unsigned 
 
         if (share < 1) p = share * own + (1 - share) * frequency[(i + 1) % K];
         count = allele(bits, p) + allele(bits >> 16, p);
-        if (swapped) count = 2 - count;
         record[i / CODES] |=
             (unsigned char)(((double)(bits >> 32) < cohort->missing * 0x1p32 ? 1 : code[count])
                             << 2 * (i % CODES));
@@ -160,11 +156,9 @@ static void write_bim(struct ny_context *ctx, const struct cohort *cohort, const
 
     for (uint64_t j = 0; j < cohort->variants; j++) {
         const char *other = j % 100 == 99 ? "T" : "G";
-        bool swapped = cohort->swap && j % 2;
 
-        tool_print(out, "%u\trs%llu\t0\t%llu\t%s\t%s\n", (unsigned)(1 + j * 22 / cohort->variants),
-                   (unsigned long long)j, (unsigned long long)(1000 * (j + 1)),
-                   swapped ? other : "A", swapped ? "A" : other);
+        tool_print(out, "%u\trs%llu\t0\t%llu\tA\t%s\n", (unsigned)(1 + j * 22 / cohort->variants),
+                   (unsigned long long)j, (unsigned long long)(1000 * (j + 1)), other);
     }
     tool_close(out);
 }
@@ -193,8 +187,6 @@ static void check(const struct cohort *cohort, const char *prefix)
     if (!cohort->populations || cohort->populations > POPULATIONS_MAX)
         tool_fail(NY_EUSAGE, "--populations are 1 to %d", POPULATIONS_MAX);
     if (!(cohort->fst >= 0 && cohort->fst < 1)) tool_fail(NY_EUSAGE, "--fst is from 0 to below 1");
-    if (!(cohort->least > 0 && cohort->least <= 0.5))
-        tool_fail(NY_EUSAGE, "--least is above 0, and 0.5 at most");
 }
 
 int main(int argc, char **argv)
@@ -202,7 +194,7 @@ int main(int argc, char **argv)
     static const char *const endings[] = {".bed", ".bim", ".fam"};
     static void (*const writers[])(struct ny_context *, const struct cohort *,
                                    const char *) = {write_bed, write_bim, write_fam};
-    struct cohort cohort = {1000, 10000, 4, 0, 0.05, 0.01, 0, 0.05, false, NULL};
+    struct cohort cohort = {1000, 10000, 4, 0, 0.05, 0.01, 0, NULL};
     const char *prefix = NULL;
     const struct tool_option options[] = {{"-o", TOOL_TEXT, &prefix},
                                           {"--samples", TOOL_COUNT, &cohort.samples},
@@ -211,8 +203,6 @@ int main(int argc, char **argv)
                                           {"--fst", TOOL_NUMBER, &cohort.fst},
                                           {"--missing", TOOL_NUMBER, &cohort.missing},
                                           {"--admixed", TOOL_NUMBER, &cohort.admixed},
-                                          {"--least", TOOL_NUMBER, &cohort.least},
-                                          {"--swap", TOOL_SWITCH, &cohort.swap},
                                           {"--seed", TOOL_COUNT, &cohort.seed},
                                           {NULL, TOOL_TEXT, NULL}};
     struct ny_context *ctx;

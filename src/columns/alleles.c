@@ -8,10 +8,10 @@
 #include "base/memory.h"
 #include "base/layout.h"
 #include "base/peers.h"
-#include "stream/pass.h"
+#include "columns/visit.h"
+#include "stream/statistics.h"
 
-/* Rows whose counts fit into bytes, and columns whose counts stay in the nearest cache. */
-enum { ROWS = 16, STRIP = 1024 };
+enum { ROWS = 16 }; /* that are read at a time */
 /* These are counted of a column. */
 enum { ONES, TWOS, MISSING, COUNTS };
 
@@ -24,20 +24,13 @@ struct counts {
 /* Adds the counts of some rows, at columns first … first+width−1. */
 static void count_strip(const uint8_t *rows, size_t count, size_t d, size_t width, uint32_t *of)
 {
-    uint8_t ones[STRIP] = {0}, twos[STRIP] = {0}, missing[STRIP] = {0};
+    struct ny_alleles alleles;
 
-    for (size_t r = 0; r < count; r++)
-        for (size_t j = 0; j < width; j++) {
-            uint8_t x = rows[r * d + j];
-
-            ones[j] = (uint8_t)(ones[j] + (x == 1));
-            twos[j] = (uint8_t)(twos[j] + (x == 2));
-            missing[j] = (uint8_t)(missing[j] + (x == NY_GENOTYPE_MISSING));
-        }
+    ny_alleles_of(&alleles, rows, d, count, width);
     for (size_t j = 0; j < width; j++) {
-        of[ONES * d + j] += ones[j];
-        of[TWOS * d + j] += twos[j];
-        of[MISSING * d + j] += missing[j];
+        of[ONES * d + j] += alleles.ones[j];
+        of[TWOS * d + j] += alleles.twos[j];
+        of[MISSING * d + j] += alleles.missing[j];
     }
 }
 
@@ -52,8 +45,9 @@ static int count_unit(void *arg, const struct ny_tile *tile)
     for (size_t first = 0, some; first < tile->rows && !err; first += some) {
         some = tile->rows - first < ROWS ? tile->rows - first : ROWS;
         err = ny_tile_strip(tile, first, some, rows);
-        for (size_t j = 0; !err && j < d; j += STRIP)
-            count_strip(rows + j, some, d, d - j < STRIP ? d - j : STRIP, of + j);
+        for (size_t j = 0; !err && j < d; j += NY_ALLELE_COLUMNS)
+            count_strip(rows + j, some, d, d - j < NY_ALLELE_COLUMNS ? d - j : NY_ALLELE_COLUMNS,
+                        of + j);
     }
     return err;
 }
@@ -94,10 +88,8 @@ static void tell(struct ny_rows_stats *stats, size_t j, const double *of, double
 
 int ny_alleles_count(struct ny_rows *X, unsigned workers, struct ny_rows_stats *stats)
 {
-    static const struct ny_pass_work work = {.unit = count_unit};
     struct ny_context *ctx = X->ctx;
     struct ny_layout l = {.ctx = ctx};
-    struct ny_source *source = NULL;
     struct counts counts;
     size_t d = stats->d;
     double *sums = ny_calloc(ctx, NY_MEM_OTHER, COUNTS * d, sizeof(double));
@@ -107,21 +99,13 @@ int ny_alleles_count(struct ny_rows *X, unsigned workers, struct ny_rows_stats *
     if (!stats->missing) err = NY_EBUDGET;
     lay(&l, &counts, d, workers);
     if (!err) err = l.err;
-    if (!err) err = ny_rows_source(X, stats->n, 0, workers, &source);
-    if (!err)
-        err = ny_pass_run(&(struct ny_pass){.ctx = ctx,
-                                            .source = source,
-                                            .stage = "stats",
-                                            .workers = workers,
-                                            .checkpoint_s = ny_context_checkpoint_s(ctx)},
-                          &work, &counts);
+    if (!err) err = ny_visit_units(X, workers, count_unit, &counts);
     for (size_t i = 0; !err && i < workers * COUNTS * d; i++)
         sums[i % (COUNTS * d)] += counts.of[i];
     if (!err) err = ny_peers_fold(ny_context_peers(ctx), sums, COUNTS * d);
     for (size_t j = 0; !err && j < d; j++)
         tell(stats, j, sums, (double)stats->n);
     if (!err) tell_alike(X, stats);
-    ny_source_free(source);
     ny_layout_free(&l);
     ny_free(ctx, sums);
     return err;

@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "base/peers.h"
 #include "columns/columns.h"
-#include "stream/pass.h"
+#include "columns/visit.h"
 
 /* Counts of one worker. */
 struct counter {
@@ -69,10 +69,8 @@ static void lay(struct ny_layout *l, struct counts *counts, const struct ny_rows
 
 int ny_frequency_count(struct ny_rows *X, unsigned workers, double *df)
 {
-    static const struct ny_pass_work work = {.unit = count_unit};
     struct ny_context *ctx = X->ctx;
     struct ny_layout l = {.ctx = ctx};
-    struct ny_source *source = NULL;
     struct counts counts = {.df = df};
     struct ny_rows_info points;
     int err = X->ops->info(X, &points);
@@ -80,18 +78,10 @@ int ny_frequency_count(struct ny_rows *X, unsigned workers, double *df)
     if (err) return err;
     lay(&l, &counts, &points, workers);
     err = l.err;
-    if (!err) err = ny_rows_source(X, points.n, (size_t)points.row_slots, workers, &source);
-    if (!err)
-        err = ny_pass_run(&(struct ny_pass){.ctx = ctx,
-                                            .source = source,
-                                            .stage = "stats",
-                                            .workers = workers,
-                                            .checkpoint_s = ny_context_checkpoint_s(ctx)},
-                          &work, &counts);
+    if (!err) err = ny_visit_units(X, workers, count_unit, &counts);
     for (size_t i = 0; !err && i < (workers - 1) * counts.d; i++)
         df[i % counts.d] += counts.others[i];
     if (!err) err = ny_peers_fold(ny_context_peers(ctx), df, counts.d);
-    ny_source_free(source);
     ny_layout_free(&l);
     return err;
 }

@@ -56,6 +56,26 @@ int ny_visit_rows(struct ny_rows *X, bool raw, ny_row_visitor *visit, void *arg)
     return err;
 }
 
+int ny_visit_units(struct ny_rows *X, unsigned workers,
+                   int (*unit)(void *arg, const struct ny_tile *tile), void *arg)
+{
+    const struct ny_pass_work work = {.unit = unit};
+    struct ny_source *source = NULL;
+    struct ny_rows_info points;
+    int err = X->ops->info(X, &points);
+
+    if (!err) err = ny_rows_source(X, points.n, (size_t)points.row_slots, workers, &source);
+    if (!err)
+        err = ny_pass_run(&(struct ny_pass){.ctx = X->ctx,
+                                            .source = source,
+                                            .stage = "stats",
+                                            .workers = workers,
+                                            .checkpoint_s = ny_context_checkpoint_s(X->ctx)},
+                          &work, arg);
+    ny_source_free(source);
+    return err;
+}
+
 size_t ny_visit_bytes(const struct ny_rows_info *points)
 {
     return ny_rows_source_bytes(points, 1) + ny_rows_row_bytes(points);

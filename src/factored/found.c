@@ -63,7 +63,10 @@ int ny_feature_found_save(struct ny_feature_state *state, struct ny_fit *fit)
     memcpy(found.values, it->values, sizes->pairs * sizeof(double));
     judge_values(it, sizes->pairs, found.values);
     memcpy(found.residuals, it->residuals, sizes->pairs * sizeof(double));
-    if (found.p) memcpy(found.p, it->p, 2 * sizes->pairs * sizeof(double)); /* shrinkage, too */
+    if (found.p) {
+        memcpy(found.p, it->p, sizes->pairs * sizeof(double));
+        memcpy(found.shrinkage, it->shrinkage, sizes->pairs * sizeof(double));
+    }
     *found.totals = *state->totals;
     ny_restarted_vectors(it, found.vectors);
     ny_job_count_flops(&fit->job, ny_factored_turn_flops(sizes));

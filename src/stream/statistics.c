@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { STRIP = 256, ALLELES_ONCE = 128 };
+enum { STRIP = NY_ALLELE_COLUMNS };
 
 /* Moments of the columns of one strip of one block. */
 struct strip {
@@ -98,6 +98,20 @@ static void strip_i16(struct strip *s, const void *values, size_t stride, size_t
     finish_integers(s, sum, squares, rows, width);
 }
 
+void ny_alleles_of(struct ny_alleles *alleles, const uint8_t *rows, size_t stride, size_t count,
+                   size_t width)
+{
+    *alleles = (struct ny_alleles){{0}, {0}, {0}};
+    for (size_t r = 0; r < count; r++)
+        for (size_t j = 0; j < width; j++) {
+            uint8_t x = rows[r * stride + j];
+
+            alleles->ones[j] = (uint8_t)(alleles->ones[j] + (x == 1));
+            alleles->twos[j] = (uint8_t)(alleles->twos[j] + (x == 2));
+            alleles->missing[j] = (uint8_t)(alleles->missing[j] + (x == NY_GENOTYPE_MISSING));
+        }
+}
+
 /* Genotypes count what is missing as 0; their means follow from a pass of the fit
  * (columns/alleles.c). */
 static void strip_genotype(struct strip *s, const void *values, size_t stride, size_t rows,
@@ -106,28 +120,23 @@ static void strip_genotype(struct strip *s, const void *values, size_t stride, s
     const uint8_t *x = values;
     int64_t sum[STRIP] = {0};
     uint64_t squares[STRIP] = {0};
+    struct ny_alleles a;
 
     for (size_t j = 0; j < width; j++) {
         s->minimum[j] = 2;
         s->maximum[j] = 0;
     }
-    for (size_t first = 0; first < rows; first += ALLELES_ONCE) {
-        size_t piece = rows - first < ALLELES_ONCE ? rows - first : ALLELES_ONCE;
-        uint8_t ones[STRIP] = {0}, twos[STRIP] = {0};
+    for (size_t first = 0; first < rows; first += NY_ALLELE_ROWS) {
+        size_t piece = rows - first < NY_ALLELE_ROWS ? rows - first : NY_ALLELE_ROWS;
 
-        for (size_t r = 0; r < piece; r++)
-            for (size_t j = 0; j < width; j++) {
-                uint8_t v = x[(first + r) * stride + j];
-
-                ones[j] = (uint8_t)(ones[j] + (v == 1));
-                twos[j] = (uint8_t)(twos[j] + (v == 2));
-            }
+        ny_alleles_of(&a, x + first * stride, stride, piece, width);
         for (size_t j = 0; j < width; j++) {
-            sum[j] += ones[j] + 2 * twos[j];
-            squares[j] += (uint64_t)ones[j] + 4u * twos[j];
-            if (twos[j]) s->maximum[j] = 2;
-            if (ones[j]) s->maximum[j] = fmax(s->maximum[j], 1);
-            if (twos[j] < piece) s->minimum[j] = fmin(s->minimum[j], ones[j] + twos[j] == piece);
+            sum[j] += a.ones[j] + 2 * a.twos[j];
+            squares[j] += (uint64_t)a.ones[j] + 4u * a.twos[j];
+            if (a.twos[j]) s->maximum[j] = 2;
+            if (a.ones[j]) s->maximum[j] = fmax(s->maximum[j], 1);
+            if (a.twos[j] < piece)
+                s->minimum[j] = fmin(s->minimum[j], a.ones[j] + a.twos[j] == (int)piece);
         }
     }
     finish_integers(s, sum, squares, rows, width);

@@ -16,6 +16,16 @@ struct ny_moments {
     double *cells;
 };
 
+/* Counts of genotypes (NY_GENOTYPE) in some columns. */
+enum { NY_ALLELE_ROWS = 255, NY_ALLELE_COLUMNS = 256 };
+struct ny_alleles {
+    uint8_t ones[NY_ALLELE_COLUMNS], twos[NY_ALLELE_COLUMNS], missing[NY_ALLELE_COLUMNS];
+};
+/* Counts at most NY_ALLELE_ROWS rows, `stride` bytes apart, in at most NY_ALLELE_COLUMNS columns.
+ */
+void ny_alleles_of(struct ny_alleles *alleles, const uint8_t *rows, size_t stride, size_t count,
+                   size_t width);
+
 /* Adds rows × d packed values, columns first … first+count−1 alone, without counting the rows:
  * several threads may take their share of the columns. Exact sums within the rows given for u8 and
  * i16, two passes for floats, then Chan, Golub and LeVeque's merge. The cut into calls matters in

@@ -1,5 +1,4 @@
 """Fits of arrays of Dask: chunks are added to a sum on each worker, and placed one by one."""
-import os
 import subprocess
 import sys
 import tracemalloc
@@ -12,6 +11,7 @@ import scipy.sparse
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 
+import checks  # noqa: E402
 import nystream  # noqa: E402
 import nystream.dask  # noqa: E402
 
@@ -97,19 +97,12 @@ def test_the_number_of_workers_does_not_change_bytes(rows, landmarks):
     assert len(images) == 1
 
 
-def a_chunk(rows, marker):
-    """Give rows; where there is no marker yet, its worker ends."""
-    if marker is not None and not os.path.exists(marker):
-        open(marker, "x").close()
-        os._exit(1)
-    return rows
-
-
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # tornado warns distributed
 def test_a_worker_that_ends_changes_no_byte(rows, landmarks, tmp_path):
     distributed = pytest.importorskip("distributed")
-    chunks = [da.from_delayed(dask.delayed(a_chunk)(part, str(tmp_path / "m") if k == 5 else None),
-                              part.shape, part.dtype)
+    ending = dask.delayed(checks.ending)
+    chunks = [da.from_delayed(ending(part, str(tmp_path / "m") if k == 5 else None), part.shape,
+                              part.dtype)
               for k, part in enumerate(np.array_split(rows, 8))]
     X = da.concatenate(chunks)
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None,

@@ -1,5 +1,4 @@
 """Estimators of Dask: those of one machine, by sums of the chunks, and lazy places."""
-import os
 import pickle
 import subprocess
 import sys
@@ -16,6 +15,7 @@ pytest.importorskip("sklearn")
 from sklearn.base import clone  # noqa: E402
 from sklearn.metrics import adjusted_rand_score  # noqa: E402
 
+import checks  # noqa: E402
 import nystream  # noqa: E402
 import nystream.dask  # noqa: E402
 
@@ -274,17 +274,10 @@ def test_names_of_the_module():
 # ---- on workers that end ------------------------------------------------------------------------
 
 
-def a_chunk(rows, marker):
-    """Give rows; where there is no marker yet, its worker ends."""
-    if marker is not None and not os.path.exists(marker):
-        open(marker, "x").close()
-        os._exit(1)
-    return rows
-
-
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # tornado warns distributed
 def test_a_worker_that_ends_changes_no_byte(rows, tmp_path):
     distributed = pytest.importorskip("distributed")
+    ending = dask.delayed(checks.ending)
     made = [nystream.dask.PCA(2, n_jobs=1, random_state=0),
             nystream.dask.KernelPCA(2, n_landmarks=30, n_jobs=1, random_state=0),
             nystream.dask.SpectralClustering(3, n_landmarks=30, n_jobs=1, random_state=0)]
@@ -296,8 +289,8 @@ def test_a_worker_that_ends_changes_no_byte(rows, tmp_path):
                 for marker in (tmp_path / type(estimator).__name__, None):
                     client.wait_for_workers(2)  # there are as many sums as workers
                     X = da.concatenate([
-                        da.from_delayed(dask.delayed(a_chunk)(part, marker if k == 5 else None),
-                                        part.shape, part.dtype)
+                        da.from_delayed(ending(part, marker if k == 5 else None), part.shape,
+                                        part.dtype)
                         for k, part in enumerate(np.array_split(rows, 8))])
                     images.append(estimator.fit(X).model_.to_bytes())
                     if hasattr(estimator, "labels_"):

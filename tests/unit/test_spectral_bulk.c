@@ -127,4 +127,29 @@ TEST(pairs_of_noise_are_not_waited_for)
     assert_int_equal(steps[2], steps[1]);
 }
 
+/* The largest of the bulk is raised a little above it. At first its Ritz value is one of noise; and
+ * the first block is gone before it is found where the basis is small. */
+TEST(a_value_that_hardly_stands_out_is_waited_for)
+{
+    struct ny_restarted_how how = {
+        .tolerance = 1e-4, .steps_most = 100, .shape = ny_restarted_shape(ORDER, PAIRS, 10)};
+    double *lambda = lend(ORDER * sizeof(*lambda)), trace = make_values(lambda);
+
+    trace += 0.04 * lambda[SPIKES];
+    lambda[SPIKES] *= 1.04;
+    how.shape.start = how.shape.width;
+    how.shape.bulk = true;
+    for (unsigned blocks = 4; blocks <= 12; blocks += 8) {
+        struct ny_restarted it;
+        double *state;
+
+        how.shape.most = blocks * how.shape.width;
+        state = lend(ny_restarted_state_bytes(&how.shape));
+        assert_int_equal(ny_restarted_begin(&it, ctx, &how, state, false), NY_OK);
+        assert_in_range(iterate(&it, lambda, trace, 0), 5, 20);
+        assert_true(it.p[SPIKES] < NY_BULK_P && it.p[SPIKES + 1] >= NY_BULK_P);
+        assert_true(fabs(it.values[SPIKES] / lambda[SPIKES] - 1) < 1e-4);
+    }
+}
+
 AROUND_EACH(start, stop)
