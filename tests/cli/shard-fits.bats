@@ -432,10 +432,10 @@ knows() {
     cp -r big before
     ends_in accumulate before map $options
     if knows before; then return 1; fi
-    for wait in {4..40}; do
+    for wait in $(awk 'BEGIN { for (s = 0.1; s < 12; s *= 1.1) print s }'); do
         rm -rf behind
         cp -r before behind
-        timeout $((wait / 4)).$((wait % 4 * 25)) nystream fit behind map $options -q || true
+        timeout "$wait" nystream fit behind map $options -q || true
         ! knows behind || break
     done
     knows behind
