@@ -7,14 +7,25 @@
 
 int ny_peers_gather(struct ny_peers *peers, const void *mine, const size_t *sizes, void *all)
 {
-    if (peers) return peers->ops->gather(peers, mine, sizes, all);
+    if (peers) return peers->ops->gather(peers, NY_PEERS_ALL, mine, sizes, all);
     if (mine != all) memcpy(all, mine, sizes[0]);
     return NY_OK;
 }
 
+int ny_peers_collect(struct ny_peers *peers, const void *mine, const size_t *sizes, void *all)
+{
+    if (peers) return peers->ops->gather(peers, NY_PEERS_LEAD, mine, sizes, all);
+    return ny_peers_gather(NULL, mine, sizes, all);
+}
+
 int ny_peers_fold(struct ny_peers *peers, double *sums, size_t count)
 {
-    return peers ? peers->ops->fold(peers, sums, count) : NY_OK;
+    return peers ? peers->ops->fold(peers, NY_PEERS_ALL, sums, count) : NY_OK;
+}
+
+int ny_peers_reduce(struct ny_peers *peers, double *sums, size_t count)
+{
+    return peers ? peers->ops->fold(peers, NY_PEERS_LEAD, sums, count) : NY_OK;
 }
 
 int ny_peers_gather_equal(struct ny_peers *peers, const void *mine, size_t bytes, void *all)

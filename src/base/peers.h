@@ -14,10 +14,15 @@
 
 #include "base/context.h"
 
-/* The calls of ny_peers_gather() and ny_peers_fold() where there are peers. */
+/* Who gets what an exchange brings together. */
+enum ny_peers_to { NY_PEERS_ALL, NY_PEERS_LEAD };
+
+/* The calls of ny_peers_gather() and ny_peers_fold(), or of those to the peer that leads, where
+ * there are peers. */
 struct ny_peers_ops {
-    int (*gather)(struct ny_peers *peers, const void *mine, const size_t *sizes, void *all);
-    int (*fold)(struct ny_peers *peers, double *sums, size_t count);
+    int (*gather)(struct ny_peers *peers, enum ny_peers_to to, const void *mine,
+                  const size_t *sizes, void *all);
+    int (*fold)(struct ny_peers *peers, enum ny_peers_to to, double *sums, size_t count);
 };
 
 /* The part that every peer starts with. */
@@ -47,10 +52,15 @@ static inline bool ny_peers_leads(const struct ny_peers *peers)
  * shards; `all` NULL: this peer wants none. All of it is held once more meanwhile where there are
  * several processes. */
 int ny_peers_gather(struct ny_peers *peers, const void *mine, const size_t *sizes, void *all);
+/* Likewise, of the peer that leads alone: of the others `all` is not used. They do not wait for it;
+ * ny_peers_wait() now and then keeps them from running ahead. */
+int ny_peers_collect(struct ny_peers *peers, const void *mine, const size_t *sizes, void *all);
 /* Gathers as many bytes of each peer. */
 int ny_peers_gather_equal(struct ny_peers *peers, const void *mine, size_t bytes, void *all);
 /* sums[i] becomes, for all peers, the sum of theirs, added in the order of the shards. */
 int ny_peers_fold(struct ny_peers *peers, double *sums, size_t count);
+/* Likewise, for the peer that leads alone: those of the others are not to be used afterwards. */
+int ny_peers_reduce(struct ny_peers *peers, double *sums, size_t count);
 /* Gives the bytes of the peer that has a shard to all others; data NULL: this one wants none. */
 int ny_peers_share_of(struct ny_peers *peers, unsigned shard, void *data, size_t bytes);
 /* Gives the bytes of the peer that leads to all others. */

@@ -3,7 +3,9 @@
  *
  * In each round every rank writes one file, run-…/ROUND-RANK, and reads those of the others. A rank
  * that writes the file of a round has read all of the round before, so that whoever has ended a
- * round may remove his own file of the one before it: two files a rank are the most there are.
+ * round may remove his own file of the one before it: two files a rank are the most there are. In a
+ * round for rank 0 alone, that one reads the files of those that give something and removes them,
+ * while they go on.
  */
 #include "peers/folder.h"
 
@@ -29,6 +31,7 @@ static int give(struct ny_folder *folder, const struct ny_folder_shape *shape, c
     char path[PATH_MAX];
 
     ny_folder_round_path(folder, folder->round, folder->transport.rank, path);
+    folder->gives = true;
     return ny_folder_write(folder, path, shape, data);
 }
 
@@ -38,7 +41,7 @@ static int look_for(struct ny_folder *folder, unsigned rank, const char *path)
 {
     int err = ny_folder_look(folder);
 
-    if (!err) err = ny_folder_check_own(folder, folder->round);
+    if (!err && folder->gives) err = ny_folder_check_own(folder, folder->round);
     if (err || ny_folder_state_of(folder, rank) != NY_FOLDER_CLOSED || access(path, F_OK) == 0)
         return err;
     return ny_folder_fail(folder, NY_EBUSY,
@@ -82,16 +85,19 @@ static int take(struct ny_folder *folder, unsigned rank, const struct ny_folder_
     }
 }
 
-/* Ends a round: all have ended the one before it. */
+/* Ends a round in which this rank has read the files of all others, so that they have ended those
+ * before it. */
 static void end_round(struct ny_folder *folder)
 {
     char path[PATH_MAX];
 
-    if (folder->round) {
-        ny_folder_round_path(folder, folder->round - 1, folder->transport.rank, path);
+    if (folder->owed) {
+        ny_folder_round_path(folder, folder->owed - 1, folder->transport.rank, path);
         unlink(path);
     }
     folder->round++;
+    folder->owed = folder->gives ? folder->round : 0;
+    folder->gives = false;
 }
 
 static int gather(struct ny_transport *transport, const void *mine, const size_t *sizes, void *all)
@@ -112,6 +118,33 @@ static int gather(struct ny_transport *transport, const void *mine, const size_t
             memcpy((char *)all + at, mine, sizes[rank]);
     }
     if (!err) end_round(folder);
+    return err;
+}
+
+static int collect(struct ny_transport *transport, const void *mine, const size_t *sizes, void *all)
+{
+    struct ny_folder *folder = (struct ny_folder *)transport;
+    unsigned ranks = transport->ranks;
+    char path[PATH_MAX], *to = all;
+    int err = NY_OK;
+
+    folder->looked_s = ny_now();
+    if (transport->rank) {
+        const struct ny_folder_shape shape = {1, sizes[transport->rank]};
+
+        if (shape.bytes) err = give(folder, &shape, mine);
+        folder->gives = false;
+    } else if (sizes[0]) {
+        memcpy(to, mine, sizes[0]);
+    }
+    for (unsigned rank = 1; rank < ranks && !transport->rank && !err; rank++) {
+        to += sizes[rank - 1];
+        if (!sizes[rank]) continue;
+        err = take(folder, rank, &(struct ny_folder_shape){1, sizes[rank]}, 0, to);
+        ny_folder_round_path(folder, folder->round, rank, path);
+        if (!err) unlink(path);
+    }
+    folder->round++;
     return err;
 }
 
@@ -163,8 +196,12 @@ static void close_folder(struct ny_transport *transport)
     ny_free(folder->ctx, folder);
 }
 
-static const struct ny_transport_ops folder_ops = {
-    .gather = gather, .trade = trade, .abandon = abandon, .lost = lost, .close = close_folder};
+static const struct ny_transport_ops folder_ops = {.gather = gather,
+                                                   .collect = collect,
+                                                   .trade = trade,
+                                                   .abandon = abandon,
+                                                   .lost = lost,
+                                                   .close = close_folder};
 
 /* ---- the beginning -------------------------------------------------------------------------- */
 

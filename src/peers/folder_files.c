@@ -327,7 +327,7 @@ int ny_folder_look(struct ny_folder *folder)
     unsigned ranks = folder->transport.ranks, others = ranks - 1;
     int err = hear_abandoned(folder);
 
-    if (!err && folder->round) err = ny_folder_check_own(folder, folder->round - 1);
+    if (!err && folder->owed) err = ny_folder_check_own(folder, folder->owed - 1);
     folder->looked_s = ny_now();
     for (unsigned i = 0; i < others && i < MOST && !err; i++) {
         unsigned rank;

@@ -35,8 +35,11 @@ struct ny_folder {
     struct ny_folder_note self;
     struct ny_folder_note *member; /* ranks; those of the run */
     uint64_t round;                /* rounds that this rank has ended */
-    double looked_s;               /* the clock when the others were last looked at */
-    unsigned looked;               /* the last one of them was so far behind this one */
+    uint64_t
+        owed;   /* rounds up to the last whose file of this rank others may still read; 0: none */
+    bool gives; /* this rank has given its file of the round under way */
+    double looked_s; /* the clock when the others were last looked at */
+    unsigned looked; /* the last one of them was so far behind this one */
 };
 
 /* A wait: how long it has lasted decides how long the next sleep is. */
@@ -91,7 +94,7 @@ enum ny_folder_state ny_folder_state_of(struct ny_folder *folder, unsigned rank)
 /* Tells the others why this rank ends, unless one has said so before. Where that cannot be written,
  * they see that the lock is gone. */
 void ny_folder_abandon(const struct ny_folder *folder, int status, const char *message);
-/* NY_EIO where what this rank gave in a round, the last one or this, is gone: others would wait. */
+/* NY_EIO where what this rank gave in a round, and others are to read, is gone: they would wait. */
 int ny_folder_check_own(struct ny_folder *folder, uint64_t round);
 /* NY_EBUSY where a rank of the run has ended in silence; its status where it ended with an error. A
  * look goes to eight ranks, which are others each time: all ranks together see all, and the first

@@ -126,7 +126,8 @@ static int speak(struct ny_peer *speaker, const size_t *sizes)
     int err;
 
     for (unsigned i = 0; i < group->shape.count; i++)
-        if (group->peer[i].kind != speaker->kind || group->peer[i].bytes != speaker->bytes)
+        if (group->peer[i].kind != speaker->kind || group->peer[i].to != speaker->to ||
+            group->peer[i].bytes != speaker->bytes)
             return NY_BUG(speaker->base.ctx);
     if (speaker->kind == NY_ROUND_DEPART) {
         ny_free(group->ctx, group->gathered);
@@ -189,16 +190,18 @@ static int depart(struct ny_peer *peer)
     return meet(peer, NULL);
 }
 
-static int gather(struct ny_peers *base, const void *mine, const size_t *sizes, void *all)
+static int gather(struct ny_peers *base, enum ny_peers_to who, const void *mine,
+                  const size_t *sizes, void *all)
 {
     struct ny_peer *peer = peer_of(base);
     const struct ny_group *group = peer->group;
-    char *to = all;
+    char *to = who == NY_PEERS_ALL || ny_peers_leads(base) ? all : NULL;
     const char *from;
     size_t at = 0;
     int err;
 
     peer->kind = NY_ROUND_GATHER;
+    peer->to = who;
     peer->mine = mine;
     peer->bytes = 0;
     for (unsigned shard = 0; shard < base->shards; shard++)
@@ -207,20 +210,22 @@ static int gather(struct ny_peers *base, const void *mine, const size_t *sizes, 
     if (err) return err;
     for (unsigned shard = 0; shard < base->shards; shard++) {
         from = group->gathered ? group->gathered + at : group->peer[shard].mine;
-        if (all && sizes[shard] && from != to + at) memcpy(to + at, from, sizes[shard]);
+        if (to && sizes[shard] && from != to + at) memcpy(to + at, from, sizes[shard]);
         at += sizes[shard];
     }
     return depart(peer);
 }
 
-static int fold(struct ny_peers *base, double *sums, size_t count)
+static int fold(struct ny_peers *base, enum ny_peers_to to, double *sums, size_t count)
 {
     struct ny_peer *peer = peer_of(base);
     const struct ny_group *group = peer->group;
+    unsigned receivers = to == NY_PEERS_ALL ? group->shape.count : 1;
     size_t first, end;
     int err;
 
     peer->kind = NY_ROUND_FOLD;
+    peer->to = to;
     peer->bytes = count * sizeof(*sums);
     peer->sums = sums;
     err = meet(peer, NULL);
@@ -232,7 +237,7 @@ static int fold(struct ny_peers *base, double *sums, size_t count)
 
         for (unsigned k = 1; k < group->shape.count; k++)
             sum += group->peer[k].sums[i];
-        for (unsigned k = 0; k < group->shape.count; k++)
+        for (unsigned k = 0; k < receivers; k++)
             group->peer[k].sums[i] = sum;
     }
     return depart(peer);

@@ -17,6 +17,7 @@ struct ny_peer {
     unsigned index; /* among those of the process */
     /* given in the round under way */
     enum ny_round_kind kind;
+    enum ny_peers_to to;
     size_t bytes; /* all that are gathered, or those of the sums */
     const void *mine;
     double *sums;
@@ -44,9 +45,10 @@ struct ny_group {
 };
 
 /* Gathers the pieces of this process's peers, of sizes[shard] bytes, with those of the other
- * processes, into group->gathered, which the caller frees with the group's context. */
+ * processes, into group->gathered, which the caller frees with the group's context; it is NULL
+ * where only another process gets them. */
 int ny_group_gather_remote(struct ny_peer *speaker, const size_t *sizes);
-/* Adds up the sums of all processes; each peer of this one gets the result. */
+/* Adds up the sums of all processes; the peers of this one that are to have the result get it. */
 int ny_group_fold_remote(struct ny_peer *speaker);
 
 #endif

@@ -18,6 +18,23 @@ static int transport_failed(struct ny_peer *speaker)
     return ny_fail(speaker->base.ctx, transport->status, "%s", transport->why);
 }
 
+/* Tells whether this process gets what is exchanged. */
+static bool receives(const struct ny_peer *speaker)
+{
+    return speaker->to == NY_PEERS_ALL || speaker->group->transport->rank == 0;
+}
+
+/* Brings the bytes of all ranks to those that are to have them. */
+static int send(struct ny_peer *speaker, const void *mine, const size_t *sizes, void *all)
+{
+    struct ny_transport *transport = speaker->group->transport;
+    const struct ny_transport_ops *ops = transport->ops;
+    int failed = speaker->to == NY_PEERS_ALL ? ops->gather(transport, mine, sizes, all)
+                                             : ops->collect(transport, mine, sizes, all);
+
+    return failed ? transport_failed(speaker) : NY_OK;
+}
+
 int ny_group_gather_remote(struct ny_peer *speaker, const size_t *sizes)
 {
     struct ny_group *group = speaker->group;
@@ -36,25 +53,24 @@ int ny_group_gather_remote(struct ny_peer *speaker, const size_t *sizes)
             rank_bytes[rank] += sizes[shape.first + i];
     }
     mine = ny_alloc(speaker->base.ctx, NY_MEM_IO, rank_bytes[transport->rank]);
-    group->gathered = ny_alloc(group->ctx, NY_MEM_IO, speaker->bytes);
-    if (!mine || !group->gathered) goto done;
+    if (receives(speaker)) group->gathered = ny_alloc(group->ctx, NY_MEM_IO, speaker->bytes);
+    if (!mine || (receives(speaker) && !group->gathered)) goto done;
     for (unsigned i = 0; i < group->shape.count; i++) {
         size_t bytes = sizes[group->shape.first + i];
 
         if (bytes) memcpy(mine + at, group->peer[i].mine, bytes);
         at += bytes;
     }
-    err = transport->ops->gather(transport, mine, rank_bytes, group->gathered)
-              ? transport_failed(speaker)
-              : NY_OK;
+    err = send(speaker, mine, rank_bytes, group->gathered);
 done:
     ny_free(speaker->base.ctx, rank_bytes);
     ny_free(speaker->base.ctx, mine);
     return err;
 }
 
-/* Doubles of the buffers of a fold, if all processes together have not more shards than that. */
-enum { TRADED = 1 << 18 };
+/* Doubles of each buffer of a fold, if all processes together have not more shards than that: as
+ * many as an eighth of the memory that is left holds in every process, within these bounds. */
+enum { TRADED_LEAST = 1 << 18, TRADED_MOST = 1 << 23 };
 
 /* The buffers of a fold between processes. */
 struct trade {
@@ -64,14 +80,42 @@ struct trade {
     size_t *sizes;
 };
 
-static int trade_new(struct trade *trade, const struct ny_peer *speaker)
+/* Agrees on how many doubles a buffer has: they travel in fewer rounds where there is room. */
+static int agree_on_room(struct ny_peer *speaker, size_t *sizes, size_t *room)
+{
+    struct ny_transport *transport = speaker->group->transport;
+    struct ny_context *ctx = speaker->base.ctx;
+    uint64_t mine = ny_memory_left(ctx) / 8 / sizeof(double), *all;
+    int err = NY_OK;
+
+    *room = TRADED_LEAST;
+    if (speaker->bytes <= TRADED_LEAST * sizeof(double)) return NY_OK;
+    all = ny_calloc(ctx, NY_MEM_IO, transport->ranks, sizeof(*all));
+    if (!all) return NY_EBUDGET;
+    for (unsigned rank = 0; rank < transport->ranks; rank++)
+        sizes[rank] = sizeof(mine);
+    if (transport->ops->gather(transport, &mine, sizes, all)) err = transport_failed(speaker);
+    mine = TRADED_MOST;
+    for (unsigned rank = 0; rank < transport->ranks; rank++)
+        if (all[rank] < mine) mine = all[rank];
+    if (mine > TRADED_LEAST) *room = (size_t)mine;
+    ny_free(ctx, all);
+    return err;
+}
+
+static int trade_new(struct trade *trade, struct ny_peer *speaker)
 {
     const struct ny_group *group = speaker->group;
     unsigned ranks = group->transport->ranks;
-    size_t total = speaker->bytes / sizeof(double), piece;
+    size_t total = speaker->bytes / sizeof(double), piece, room;
+    int err;
 
+    trade->sizes = ny_calloc(speaker->base.ctx, NY_MEM_IO, ranks, sizeof(size_t));
+    if (!trade->sizes) return NY_EBUDGET;
+    err = agree_on_room(speaker, trade->sizes, &room);
+    if (err) return err;
     trade->most = (group->shape.shards + ranks - 1) / ranks;
-    trade->slice = TRADED / ranks / trade->most;
+    trade->slice = room / ranks / trade->most;
     if (trade->slice > total / ranks) trade->slice = total / ranks;
     trade->slice++;
     piece = (size_t)ranks * trade->most * trade->slice;
@@ -80,8 +124,7 @@ static int trade_new(struct trade *trade, const struct ny_peer *speaker)
     trade->sum = ny_calloc(speaker->base.ctx, NY_MEM_IO, trade->slice, sizeof(double));
     trade->all =
         ny_calloc(speaker->base.ctx, NY_MEM_IO, (size_t)ranks * trade->slice, sizeof(double));
-    trade->sizes = ny_calloc(speaker->base.ctx, NY_MEM_IO, ranks, sizeof(size_t));
-    if (!trade->out || !trade->in || !trade->sum || !trade->all || !trade->sizes) return NY_EBUDGET;
+    if (!trade->out || !trade->in || !trade->sum || !trade->all) return NY_EBUDGET;
     for (unsigned rank = 0; rank < ranks; rank++)
         trade->sizes[rank] = trade->slice * sizeof(double);
     return NY_OK;
@@ -129,13 +172,14 @@ static void add_slices(const struct trade *trade, const struct ny_group *group)
 }
 
 /* Adds up the sums of all processes, block by block: each rank adds a slice of the block, so that
- * every number travels once to where it is added and once back. */
+ * every number travels once to where it is added and once back, or to rank 0 alone. */
 int ny_group_fold_remote(struct ny_peer *speaker)
 {
     struct ny_group *group = speaker->group;
     struct ny_transport *transport = group->transport;
     struct trade trade = {0};
     size_t total = speaker->bytes / sizeof(double), block;
+    unsigned receivers = speaker->to == NY_PEERS_ALL ? group->shape.count : receives(speaker);
     int err = trade_new(&trade, speaker);
 
     block = transport->ranks * trade.slice;
@@ -145,12 +189,13 @@ int ny_group_fold_remote(struct ny_peer *speaker)
         pack(&trade, group, at, count);
         err = transport->ops->trade(transport, trade.out, trade.most * trade.slice * sizeof(double),
                                     trade.in);
-        if (!err) {
-            add_slices(&trade, group);
-            err = transport->ops->gather(transport, trade.sum, trade.sizes, trade.all);
+        if (err) {
+            err = transport_failed(speaker);
+            break;
         }
-        if (err) err = transport_failed(speaker);
-        for (unsigned i = 0; i < group->shape.count && !err; i++)
+        add_slices(&trade, group);
+        err = send(speaker, trade.sum, trade.sizes, trade.all);
+        for (unsigned i = 0; i < receivers && !err; i++)
             memcpy(group->peer[i].sums + at, trade.all, count * sizeof(double));
     }
     trade_release(&trade, speaker->base.ctx);

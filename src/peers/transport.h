@@ -20,6 +20,9 @@ struct ny_transport_ops {
     /* Every rank gives sizes[rank] bytes, and gets the bytes of all ranks in `all`, by their
      * numbers. */
     int (*gather)(struct ny_transport *transport, const void *mine, const size_t *sizes, void *all);
+    /* Likewise, and rank 0 alone gets them. The others may go on before it has. */
+    int (*collect)(struct ny_transport *transport, const void *mine, const size_t *sizes,
+                   void *all);
     /* Every rank gives `bytes` bytes to each rank, in the order of the ranks, itself included, and
      * gets as many from each in `in`, in that order: less than 2^31 in all. */
     int (*trade)(struct ny_transport *transport, const void *out, size_t bytes, void *in);
@@ -57,7 +60,7 @@ struct ny_transport {
 /* The function that a transport's library exports under NY_TRANSPORT_SYMBOL: opens the transport,
  * or returns NULL with a sentence in why[size]. The number grows with each change of the structs
  * above, so that a library that was built for others is not used. */
-#define NY_TRANSPORT_SYMBOL "ny_transport_open_2"
+#define NY_TRANSPORT_SYMBOL "ny_transport_open_3"
 typedef struct ny_transport *ny_transport_open_fn(char *why, size_t size);
 
 #endif

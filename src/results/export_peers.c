@@ -15,7 +15,8 @@
 #include "results/names.h"
 #include "results/shards.h"
 
-enum { PIECE_BYTES = 4 << 20 };
+/* Pieces of rows, and how many of them may wait for the peer that leads. */
+enum { PIECE_BYTES = 4 << 20, AHEAD = 8 };
 
 struct shared_export {
     struct ny_result result; /* the result in this peer's shard */
@@ -104,15 +105,17 @@ static int copy_shard(struct shared_export *export, unsigned shard)
     bool here = shard == ny_peers_shard(export->peers);
     int err = NY_OK;
 
-    for (uint64_t first = 0; first < export->rows[shard] && !err; first += export->piece) {
+    for (uint64_t first = 0, k = 1; first < export->rows[shard] && !err;
+         first += export->piece, k++) {
         uint64_t left = export->rows[shard] - first;
         size_t count = left < export->piece ? (size_t)left : export->piece;
 
         err = ny_check_interrupt(export->result.ctx);
         if (!err && here) err = fill(export, first, count);
         export->sizes[shard] = count * export->row_bytes;
-        if (!err) err = ny_peers_gather(export->peers, export->mine, export->sizes, export->all);
+        if (!err) err = ny_peers_collect(export->peers, export->mine, export->sizes, export->all);
         if (!err && export->writer) err = ny_writer_rows(export->writer, export->all, count);
+        if (!err && k % AHEAD == 0) err = ny_peers_wait(export->peers);
     }
     export->sizes[shard] = 0;
     return err;

@@ -1,11 +1,12 @@
-/* The sums of pass 1 over all shards: those of each shard, added in the order of the shards. */
+/* The sums of pass 1 over all shards: those of each shard, added in the order of the shards. The
+ * shard that leads gets G, as it solves for all. */
 #include <string.h>
 
 #include "base/peers.h"
 #include "spectral/accumulator.h"
 
-/* Numbers of G that travel together. */
-enum { PIECE = 1 << 19 };
+/* Numbers of G that travel together: so many, or as many as an eighth of it has. */
+enum { PIECE = 1 << 19, PIECES = 8 };
 
 /* Copies rows first … end−1 of the lower triangle to `packed`, or back from there. */
 static void copy_rows(struct ny_matrix G, size_t first, size_t end, double *packed, bool back)
@@ -23,9 +24,10 @@ static void copy_rows(struct ny_matrix G, size_t first, size_t end, double *pack
 /* Returns how many numbers travel together: a row of G at least, and no more than there are. */
 static size_t room_of(size_t m)
 {
-    size_t all = m * (m + 1) / 2;
+    size_t all = m * (m + 1) / 2, piece = all / PIECES;
 
-    return all < PIECE ? all : m > PIECE ? m : PIECE;
+    if (piece < PIECE) piece = all < PIECE ? all : PIECE;
+    return m > piece ? m : piece;
 }
 
 size_t ny_accumulator_fold_bytes(size_t m)
@@ -45,8 +47,8 @@ static int fold_gram(struct ny_accumulator *acc, struct ny_peers *peers)
         for (end = first; end < m && count + end + 1 <= room; end++)
             count += end + 1;
         copy_rows(acc->G, first, end, packed, false);
-        err = ny_peers_fold(peers, packed, count);
-        if (!err) copy_rows(acc->G, first, end, packed, true);
+        err = ny_peers_reduce(peers, packed, count);
+        if (!err && ny_peers_leads(peers)) copy_rows(acc->G, first, end, packed, true);
     }
     ny_free(acc->ctx, packed);
     return err;

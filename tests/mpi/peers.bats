@@ -261,7 +261,7 @@ END
 }
 
 @test "the plug-in has one symbol, and none of the library's" {
-    [ "$(nm -D --defined-only "$NYSTREAM_MPI" | awk '{print $3}')" = ny_transport_open_2 ]
+    [ "$(nm -D --defined-only "$NYSTREAM_MPI" | awk '{print $3}')" = ny_transport_open_3 ]
     ! nm -D --undefined-only "$NYSTREAM_MPI" | grep -E '\b(ny_|NY_)'
 }
 

@@ -10,9 +10,10 @@
 #include "nystream.h"
 #include "peers/group.h"
 #include "support/context.h"
+#include "support/exchange_case.h"
 #include "support/test.h"
 
-enum { SHARDS = 5, COUNT = 100003 };
+enum { SHARDS = CASE_SHARDS, COUNT = CASE_COUNT };
 
 /* ---- ranks in one process -------------------------------------------------------------------- */
 
@@ -29,6 +30,18 @@ static int net_gather(struct ny_transport *t, const void *mine, const size_t *si
     net.given[t->rank] = mine;
     pthread_barrier_wait(&net.barrier);
     for (unsigned rank = 0; rank < t->ranks; to += sizes[rank++])
+        memcpy(to, net.given[rank], sizes[rank]);
+    pthread_barrier_wait(&net.barrier);
+    return 0;
+}
+
+static int net_collect(struct ny_transport *t, const void *mine, const size_t *sizes, void *all)
+{
+    char *to = all;
+
+    net.given[t->rank] = mine;
+    pthread_barrier_wait(&net.barrier);
+    for (unsigned rank = 0; rank < t->ranks && !t->rank; to += sizes[rank++])
         memcpy(to, net.given[rank], sizes[rank]);
     pthread_barrier_wait(&net.barrier);
     return 0;
@@ -52,20 +65,13 @@ static void net_abandon(struct ny_transport *t, int status, const char *message)
 }
 
 static const struct ny_transport_ops net_ops = {
-    .gather = net_gather, .trade = net_trade, .abandon = net_abandon};
+    .gather = net_gather, .collect = net_collect, .trade = net_trade, .abandon = net_abandon};
 
 /* ---- the work of peers ----------------------------------------------------------------------- */
 
-/* Numbers whose sum depends on the order of the additions. */
-static double number_of(unsigned shard, size_t i)
-{
-    return ldexp(1.0 + (double)((i * 7919 + shard * 104729) % 1009) / 1009,
-                 (int)((shard * 13 + i) % 60));
-}
-
 struct outcome {
-    double *sums;        /* COUNT, of shard 0's process */
-    atomic_uchar wrong;  /* set by any peer */
+    double *sums;       /* COUNT, of shard 0's process */
+    atomic_uchar wrong; /* set by any peer */
 };
 
 static int exchange(void *arg, struct ny_context *peer, unsigned shard)
@@ -82,19 +88,21 @@ static int exchange(void *arg, struct ny_context *peer, unsigned shard)
         sizes[k] = k == 1 ? 0 : 3 + k;
     memset(mine, 'a' + (int)shard, sizeof(mine));
     err = ny_peers_gather(peers, mine, sizes, all);
+    if (!err) err = case_collect(peer, mine, sizes, all);
     for (unsigned k = 0; k < SHARDS; at += sizes[k++])
         for (size_t i = 0; i < sizes[k]; i++)
             outcome->wrong |= all[at + i] != 'a' + (int)k;
     for (size_t i = 0; i < COUNT; i++)
-        sums[i] = number_of(shard, i);
+        sums[i] = case_number(shard, i);
     if (!err) err = ny_peers_fold(peers, sums, COUNT);
     for (size_t i = 0; i < COUNT; i++) {
-        double sum = number_of(0, i);
+        double sum = case_number(0, i);
 
         for (unsigned k = 1; k < SHARDS; k++)
-            sum += number_of(k, i);
+            sum += case_number(k, i);
         outcome->wrong |= sums[i] != sum;
     }
+    if (!err) err = case_reduce(peer, sums);
     if (shard == 0) snprintf(word, sizeof(word), "first");
     if (!err) err = ny_peers_share(peers, word, sizeof(word));
     if (!err) err = ny_peers_least(peers, &least);

@@ -14,6 +14,7 @@
 #include "peers/transport.h"
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@
 /* Statuses of nystream.h. */
 enum { STATUS_IO = 4, STATUS_DAMAGED = 5, STATUS_BUSY = 6, STATUS_INTERRUPTED = 130 };
 
-enum { HOST_BYTES = 64, TAG_WORD = 1 };
+enum { HOST_BYTES = 64, TAG_WORD = 1, TAG_BYTES };
 
 /* The most bytes of one call of MPI, whose counts are of 31 bits. The build defines it, so that
  * tests need not have gigabytes. */
@@ -192,20 +193,24 @@ static int gather_blocks(struct mpi *mpi, const void *mine, const size_t *sizes,
     return err;
 }
 
+/* Says where the bytes of each rank go; false: they are too many for one call. */
+static bool deal(struct mpi *mpi, const size_t *sizes)
+{
+    size_t total = 0;
+
+    for (unsigned rank = 0; rank < mpi->transport.ranks; rank++) {
+        if (sizes[rank] > block - total) return false;
+        mpi->counts[rank] = (int)sizes[rank];
+        mpi->places[rank] = (int)total;
+        total += sizes[rank];
+    }
+    return true;
+}
+
 /* Gathers the bytes of all, in one call where they are few. */
 static int gather_bytes(struct mpi *mpi, const void *mine, const size_t *sizes, void *all)
 {
-    unsigned ranks = mpi->transport.ranks;
-    size_t total = 0;
-
-    for (unsigned rank = 0; rank < ranks; rank++)
-        total += sizes[rank];
-    if (total > block) return gather_blocks(mpi, mine, sizes, all);
-    total = 0;
-    for (unsigned rank = 0; rank < ranks; total += sizes[rank++]) {
-        mpi->counts[rank] = (int)sizes[rank];
-        mpi->places[rank] = (int)total;
-    }
+    if (!deal(mpi, sizes)) return gather_blocks(mpi, mine, sizes, all);
     return check(mpi,
                  MPI_Allgatherv(mine, mpi->counts[mpi->transport.rank], MPI_BYTE, all, mpi->counts,
                                 mpi->places, MPI_BYTE, mpi->world),
@@ -225,6 +230,60 @@ static int gather(struct ny_transport *transport, const void *mine, const size_t
                     MPI_Allgather(&seal, sizeof(seal), MPI_BYTE, mpi->seals, sizeof(seal), MPI_BYTE,
                                   mpi->world),
                     "gather digests");
+    for (unsigned rank = 0; rank < transport->ranks && !err; piece += sizes[rank++])
+        err = compare(mpi, rank, piece, sizes[rank]);
+    return err;
+}
+
+/* Brings any number of bytes to rank 0, rank by rank. */
+static int collect_blocks(struct mpi *mpi, const char *mine, const size_t *sizes, char *all)
+{
+    unsigned me = mpi->transport.rank;
+    int err = 0;
+
+    if (me) {
+        for (size_t at = 0; at < sizes[me] && !err; at += block)
+            err = check(
+                mpi, MPI_Send(mine + at, part(at, sizes[me]), MPI_BYTE, 0, TAG_BYTES, mpi->world),
+                "send bytes");
+        return err;
+    }
+    if (sizes[0]) memcpy(all, mine, sizes[0]);
+    for (unsigned rank = 1; rank < mpi->transport.ranks; rank++) {
+        all += sizes[rank - 1];
+        for (size_t at = 0; at < sizes[rank] && !err; at += block)
+            err = check(mpi,
+                        MPI_Recv(all + at, part(at, sizes[rank]), MPI_BYTE, (int)rank, TAG_BYTES,
+                                 mpi->world, MPI_STATUS_IGNORE),
+                        "receive bytes");
+    }
+    return err;
+}
+
+/* Brings the bytes of all to rank 0, in one call where they are few. */
+static int collect_bytes(struct mpi *mpi, const void *mine, const size_t *sizes, void *all)
+{
+    if (!deal(mpi, sizes)) return collect_blocks(mpi, mine, sizes, all);
+    return check(mpi,
+                 MPI_Gatherv(mine, mpi->counts[mpi->transport.rank], MPI_BYTE, all, mpi->counts,
+                             mpi->places, MPI_BYTE, 0, mpi->world),
+                 "gather bytes");
+}
+
+static int collect(struct ny_transport *transport, const void *mine, const size_t *sizes, void *all)
+{
+    struct mpi *mpi = (struct mpi *)transport;
+    uint64_t seal = transport->digest(mine, sizes[transport->rank]);
+    const char *piece = all;
+    int err = arrive(mpi);
+
+    if (!err) err = collect_bytes(mpi, mine, sizes, all);
+    if (!err)
+        err = check(mpi,
+                    MPI_Gather(&seal, sizeof(seal), MPI_BYTE, mpi->seals, sizeof(seal), MPI_BYTE, 0,
+                               mpi->world),
+                    "gather digests");
+    if (transport->rank) return err;
     for (unsigned rank = 0; rank < transport->ranks && !err; piece += sizes[rank++])
         err = compare(mpi, rank, piece, sizes[rank]);
     return err;
@@ -328,8 +387,12 @@ static int arrange(struct ny_transport *transport, unsigned rank)
     return check(mpi, ask_hosts(mpi), "arrange ranks");
 }
 
-static const struct ny_transport_ops mpi_ops = {
-    .gather = gather, .trade = trade, .abandon = abandon, .arrange = arrange, .close = close_mpi};
+static const struct ny_transport_ops mpi_ops = {.gather = gather,
+                                                .collect = collect,
+                                                .trade = trade,
+                                                .abandon = abandon,
+                                                .arrange = arrange,
+                                                .close = close_mpi};
 
 /* Asks who there is; 0, or a number of MPI. */
 static int ask(struct mpi *mpi)
@@ -353,9 +416,9 @@ static int ask(struct mpi *mpi)
 }
 
 /* The one symbol of the library: NY_TRANSPORT_SYMBOL. */
-__attribute__((visibility("default"))) ny_transport_open_fn ny_transport_open_2;
+__attribute__((visibility("default"))) ny_transport_open_fn ny_transport_open_3;
 
-struct ny_transport *ny_transport_open_2(char *why, size_t size)
+struct ny_transport *ny_transport_open_3(char *why, size_t size)
 {
     struct mpi *mpi = calloc(1, sizeof(*mpi));
     char text[MPI_MAX_ERROR_STRING] = "there is no memory for its buffers";
