@@ -103,13 +103,13 @@ static void count_all(const struct ny_store *store, struct ny_rows_info *info)
 /* Returns the bytes that rows of several shards take on their way (store/shard_rows.c). */
 static size_t travel_bytes(const struct ny_rows_info *info)
 {
-    const size_t lot_row = sizeof(uint64_t) + sizeof(uint32_t) + sizeof(struct ny_wish);
+    const size_t lot_row = sizeof(uint64_t) + sizeof(struct ny_wish);
     size_t row = ny_row_bytes(info->dtype, (size_t)info->d, 0);
 
     if (info->row_slots)
         return 2 * (NY_PARCEL_BYTES + ny_sparse_bytes(info->dtype, (size_t)info->row_slots)) +
-               NY_LOT_ROWS * lot_row;
-    return row ? (NY_PARCEL_BYTES / row + 1) * (2 * row + sizeof(uint64_t)) : 0;
+               NY_LOT_ROWS * (lot_row + sizeof(uint32_t));
+    return row ? (NY_PARCEL_BYTES / row + 1) * (2 * row + lot_row) : 0;
 }
 
 /* Sets what a gather charges beside its blocks, and what statistics charge beside what they return,

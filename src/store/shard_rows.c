@@ -2,10 +2,10 @@
  * Rows of all shards by their numbers (store/shard.c): each peer reads those that it has, and all
  * get the whole list.
  *
- * Dense rows travel in parcels, in the order of the list. Sparse rows travel packed, so that one
- * full row does not make all of them dear, and in the order in which they lie: then those of a
- * shard are side by side. A lot of them begins with the numbers of their values, by which all peers
- * cut it into the same parcels. Records are made of such rows where they are wanted.
+ * Rows travel in the order in which they lie, so that those of a shard are side by side, lot by
+ * lot: dense ones as they are, and sparse ones packed, so that one full row does not make all of
+ * them dear. A lot of sparse rows begins with the numbers of their values, by which all peers cut
+ * it into the same parcels. Records are made of such rows where they are wanted.
  */
 #include <string.h>
 
@@ -22,107 +22,22 @@ static unsigned owner_of(const struct ny_store *store, uint64_t row)
 static int check_rows(struct ny_store *store, const uint64_t *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (rows[i] >= store->shard_first[ny_peers_shards(store->peers)])
-            return NY_BUG(store->ctx);
+        if (rows[i] >= store->shard_first[ny_peers_shards(store->peers)]) return NY_BUG(store->ctx);
     return NY_OK;
 }
 
-/* ---- dense rows ------------------------------------------------------------------------------ */
-
-/* The room for rows that travel together. */
-struct parcel {
-    struct ny_store *store;
-    size_t row_bytes, most; /* rows at a time */
-    uint64_t *local;        /* numbers of those that are here */
-    char *mine, *all;
-    size_t *sizes, *at; /* each shard's bytes, and where its next row is */
-};
-
-static int parcel_new(struct parcel *parcel, struct ny_store *store, size_t row_bytes, size_t count)
-{
-    unsigned shards = ny_peers_shards(store->peers);
-
-    *parcel = (struct parcel){.store = store, .row_bytes = row_bytes};
-    parcel->most = NY_PARCEL_BYTES / row_bytes + 1;
-    if (parcel->most > count) parcel->most = count;
-    parcel->local = ny_calloc(store->ctx, NY_MEM_STORE, parcel->most, sizeof(uint64_t));
-    parcel->mine = ny_calloc(store->ctx, NY_MEM_STORE, parcel->most, row_bytes);
-    parcel->all = ny_calloc(store->ctx, NY_MEM_STORE, parcel->most, row_bytes);
-    parcel->sizes = ny_calloc(store->ctx, NY_MEM_STORE, shards, sizeof(size_t));
-    parcel->at = ny_calloc(store->ctx, NY_MEM_STORE, shards, sizeof(size_t));
-    return parcel->local && parcel->mine && parcel->all && parcel->sizes && parcel->at ? NY_OK
-                                                                                       : NY_EBUDGET;
-}
-
-static void parcel_release(struct parcel *parcel)
-{
-    struct ny_context *ctx = parcel->store->ctx;
-
-    ny_free(ctx, parcel->local);
-    ny_free(ctx, parcel->mine);
-    ny_free(ctx, parcel->all);
-    ny_free(ctx, parcel->sizes);
-    ny_free(ctx, parcel->at);
-}
-
-/* Gathers rows that fit into the parcel: those that are here are read, and all of them exchanged.
+/* ---- a lot ------------------------------------------------------------------------------------
  */
-static int send(struct parcel *parcel, const uint64_t *rows, size_t count, char *out)
-{
-    struct ny_store *store = parcel->store;
-    unsigned shards = ny_peers_shards(store->peers), self = ny_peers_shard(store->peers);
-    size_t here = 0, row_bytes = parcel->row_bytes;
-    int err;
 
-    memset(parcel->sizes, 0, shards * sizeof(*parcel->sizes));
-    for (size_t i = 0; i < count; i++) {
-        unsigned owner = owner_of(store, rows[i]);
-
-        parcel->sizes[owner] += row_bytes;
-        if (owner == self) parcel->local[here++] = rows[i] - store->shard_first[self];
-    }
-    err = ny_points_gather_here(store, 0, parcel->local, here, parcel->mine);
-    if (!err) err = ny_peers_gather(store->peers, parcel->mine, parcel->sizes, parcel->all);
-    if (err) return err;
-    parcel->at[0] = 0;
-    for (unsigned k = 1; k < shards; k++)
-        parcel->at[k] = parcel->at[k - 1] + parcel->sizes[k - 1];
-    for (size_t i = 0; i < count; i++) {
-        size_t *at = &parcel->at[owner_of(store, rows[i])];
-
-        memcpy(out + i * row_bytes, parcel->all + *at, row_bytes);
-        *at += row_bytes;
-    }
-    return NY_OK;
-}
-
-/* Gathers dense rows of all shards. */
-static int gather_dense(struct ny_store *store, size_t row_bytes, const uint64_t *rows,
-                        size_t count, char *out)
-{
-    struct parcel parcel;
-    int err = parcel_new(&parcel, store, row_bytes, count);
-
-    for (size_t first = 0; first < count && !err; first += parcel.most) {
-        size_t piece = count - first < parcel.most ? count - first : parcel.most;
-
-        err = send(&parcel, rows + first, piece, out + first * row_bytes);
-    }
-    parcel_release(&parcel);
-    return err;
-}
-
-/* ---- sparse rows ----------------------------------------------------------------------------- */
-
-/* A lot of sparse rows, in the order in which they lie: those from `first` to `end` are here. */
+/* Rows in the order in which they lie: those from `first` to `end` are here. */
 struct lot {
     struct ny_store *store;
     enum ny_dtype dtype;
-    size_t slots;
+    size_t slots, row_bytes;    /* of sparse rows; of dense ones, and 0 slots */
     const struct ny_wish *wish; /* `count` of them */
-    size_t count, first, end;
+    size_t count, first, end, most;
     uint64_t *local;            /* numbers of those that are here, from local[first] on */
-    uint32_t *values;           /* how many each row has */
+    uint32_t *values;           /* how many each row has; of sparse rows */
     size_t *sizes;              /* each shard's bytes */
     struct ny_sparse_room mine; /* a parcel: the rows that are here, */
     char *all;                  /* and all */
@@ -132,13 +47,16 @@ static int lot_new(struct lot *lot, struct ny_store *store, const struct ny_rows
                    size_t slots, size_t count)
 {
     unsigned shards = ny_peers_shards(store->peers);
-    size_t most = count < NY_LOT_ROWS ? count : NY_LOT_ROWS;
+    size_t row_bytes = ny_row_bytes(info->dtype, (size_t)info->d, slots);
 
-    *lot = (struct lot){.store = store, .dtype = info->dtype, .slots = slots};
-    lot->local = ny_calloc(store->ctx, NY_MEM_STORE, most, sizeof(*lot->local));
-    lot->values = ny_calloc(store->ctx, NY_MEM_STORE, most, sizeof(*lot->values));
+    *lot =
+        (struct lot){.store = store, .dtype = info->dtype, .slots = slots, .row_bytes = row_bytes};
+    lot->most = slots ? NY_LOT_ROWS : NY_PARCEL_BYTES / row_bytes + 1;
+    if (lot->most > count) lot->most = count;
+    lot->local = ny_calloc(store->ctx, NY_MEM_STORE, lot->most, sizeof(*lot->local));
+    lot->values = ny_calloc(store->ctx, NY_MEM_STORE, slots ? lot->most : 0, sizeof(*lot->values));
     lot->sizes = ny_calloc(store->ctx, NY_MEM_STORE, shards, sizeof(*lot->sizes));
-    return lot->local && lot->values && lot->sizes ? NY_OK : NY_EBUDGET;
+    return lot->local && (lot->values || !slots) && lot->sizes ? NY_OK : NY_EBUDGET;
 }
 
 static void lot_release(struct lot *lot)
@@ -195,8 +113,13 @@ static int take_row(void *arg, size_t position, struct ny_sparse row)
     struct ny_sparse view;
 
     (void)position; /* they come in the order in which they lie */
-    return ny_sparse_room_put(&lot->mine, lot->dtype, row, &view) ? NY_OK
-                                                                  : NY_BUG(lot->store->ctx);
+    return ny_sparse_room_put(&lot->mine, lot->dtype, row, &view) ? NY_OK : NY_BUG(lot->store->ctx);
+}
+
+/* Returns the bytes of a row on its way. */
+static size_t bytes_of(const struct lot *lot, size_t i)
+{
+    return lot->slots ? ny_sparse_bytes(lot->dtype, lot->values[i]) : lot->row_bytes;
 }
 
 /* Returns the end of the parcel that begins at `from`, and sets the bytes of each shard in it, and
@@ -207,7 +130,7 @@ static size_t next_parcel(struct lot *lot, size_t from, size_t *bytes)
 
     memset(lot->sizes, 0, ny_peers_shards(lot->store->peers) * sizeof(*lot->sizes));
     for (*bytes = 0; to < lot->count; to++) {
-        row = ny_sparse_bytes(lot->dtype, lot->values[to]);
+        row = bytes_of(lot, to);
         if (to > from && *bytes + row > NY_PARCEL_BYTES) break;
         *bytes += row;
         lot->sizes[owner_of(lot->store, lot->wish[to].row)] += row;
@@ -236,16 +159,26 @@ static int exchange(struct lot *lot, size_t from, size_t to)
     size_t first = from > lot->first ? from : lot->first, end = to < lot->end ? to : lot->end;
     int err = NY_OK;
 
-    if (first < end)
+    if (first < end && lot->slots)
         err = ny_points_visit_here(lot->store, lot->slots, lot->local + first, end - first,
                                    take_row, lot);
+    else if (first < end)
+        err =
+            ny_points_gather_here(lot->store, 0, lot->local + first, end - first, lot->mine.bytes);
     return err ? err : ny_peers_gather(lot->store->peers, lot->mine.bytes, lot->sizes, lot->all);
 }
 
-/* Shows the rows of the lot. */
-static int show(struct lot *lot, ny_gathered_fn *take, void *arg)
+/* Who gets the rows: a function, or, of dense rows, an array. */
+struct taker {
+    ny_gathered_fn *take;
+    void *arg;
+    char *out;
+};
+
+/* Hands over the rows of the lot. */
+static int show(struct lot *lot, const struct taker *taker)
 {
-    int err = tell_counts(lot);
+    int err = lot->slots ? tell_counts(lot) : NY_OK;
 
     for (size_t from = 0, to, bytes; !err && from < lot->count; from = to) {
         const char *at;
@@ -254,17 +187,21 @@ static int show(struct lot *lot, ny_gathered_fn *take, void *arg)
         err = reserve(lot, bytes);
         if (!err) err = exchange(lot, from, to);
         at = lot->all;
-        for (size_t i = from; !err && i < to; i++) {
-            err = take(arg, lot->wish[i].position, ny_sparse_packed(at, lot->values[i]));
-            at += ny_sparse_bytes(lot->dtype, lot->values[i]);
+        for (size_t i = from; !err && i < to; at += bytes_of(lot, i++)) {
+            size_t position = lot->wish[i].position;
+
+            if (lot->slots)
+                err = taker->take(taker->arg, position, ny_sparse_packed(at, lot->values[i]));
+            else
+                memcpy(taker->out + position * lot->row_bytes, at, lot->row_bytes);
         }
     }
     return err;
 }
 
-/* Shows sparse rows of all shards. */
+/* Shows rows of all shards. */
 static int visit_all(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
-                     ny_gathered_fn *take, void *arg)
+                     const struct taker *taker)
 {
     struct ny_wish *wishes;
     struct ny_rows_info info;
@@ -280,8 +217,8 @@ static int visit_all(struct ny_store *store, size_t slots, const uint64_t *rows,
         wishes[i] = (struct ny_wish){rows[i], i};
     if (!err) ny_wishes_sort(wishes, count);
     for (size_t first = 0; !err && first < count; first += lot.count) {
-        lot_begin(&lot, wishes + first, count - first < NY_LOT_ROWS ? count - first : NY_LOT_ROWS);
-        err = show(&lot, take, arg);
+        lot_begin(&lot, wishes + first, count - first < lot.most ? count - first : lot.most);
+        err = show(&lot, taker);
     }
     lot_release(&lot);
     ny_free(store->ctx, wishes);
@@ -291,11 +228,12 @@ static int visit_all(struct ny_store *store, size_t slots, const uint64_t *rows,
 int ny_points_visit(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
                     ny_gathered_fn *take, void *arg)
 {
-    return store->peers ? visit_all(store, slots, rows, count, take, arg)
-                        : ny_points_visit_here(store, slots, rows, count, take, arg);
+    return store->peers
+               ? visit_all(store, slots, rows, count, &(struct taker){.take = take, .arg = arg})
+               : ny_points_visit_here(store, slots, rows, count, take, arg);
 }
 
-/* ---- either ---------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 /* Records that rows are packed into, one after another. */
 struct records {
@@ -318,15 +256,14 @@ static int gather_all(struct ny_store *store, size_t slots, const uint64_t *rows
                       void *out)
 {
     struct records records = {.slots = slots, .out = out};
+    struct taker taker = {take_record, &records, out};
     struct ny_rows_info info;
     int err = ny_points_info(store, &info);
 
-    if (!err) err = check_rows(store, rows, count);
-    if (err || !count) return err;
+    if (err) return err;
     records.dtype = info.dtype;
     records.row_bytes = ny_row_bytes(info.dtype, (size_t)info.d, slots);
-    return slots ? visit_all(store, slots, rows, count, take_record, &records)
-                 : gather_dense(store, records.row_bytes, rows, count, out);
+    return visit_all(store, slots, rows, count, &taker);
 }
 
 int ny_points_gather(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
