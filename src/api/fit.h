@@ -18,9 +18,9 @@ int ny_fit_room(struct ny_context *context, const char *path, const char *name,
 int ny_update_run(struct ny_store *store, const char *name, const struct ny_options *options,
                   json_t **record);
 
-/* Like ny_update_run(), of the last shard of a store, by itself: its result is one of those of a
- * fit over all shards. */
-int ny_update_run_last(struct ny_store *store, const char *name, const struct ny_options *options,
-                       json_t **record);
+/* Like ny_update_run(), of one shard of a store, by itself: its result is one of those of a fit
+ * over all shards. */
+int ny_update_run_shard(struct ny_store *store, const char *name, const struct ny_options *options,
+                        json_t **record);
 
 #endif

@@ -140,43 +140,9 @@ int ny_import_settle(struct ny_import *import)
     return ny_claim_labels(import->claim, import->classes);
 }
 
-/* A result of all shards, which an update can no longer take further. */
-struct barred {
-    struct ny_store *store;
-    char name[64];
-};
-
-static int find_sharded(void *user, const char *name)
-{
-    struct barred *barred = user;
-    json_t *record = NULL;
-    int err = ny_record_load(barred->store, name, &record);
-
-    if (!err && ny_field_count(record, "shards", 0) > 1)
-        snprintf(barred->name, sizeof(barred->name), "%s", name);
-    json_decref(record);
-    return err;
-}
-
-/* Warns of rows that were appended to another shard than the last, where results of all shards are:
- * they number the rows through, and rows in the middle move all behind them. That the results
- * cannot be read is no failure of the import. */
-static void warn_inner(const struct ny_import *import)
-{
-    struct barred barred = {.store = import->store};
-
-    if (!import->append || !ny_claim_is_inner(import->claim)) return;
-    if (ny_results_list(import->store, find_sharded, &barred) || !barred.name[0]) return;
-    ny_log(import->ctx, NY_LOG_WARNING,
-           "%s is not the last shard, so '%s' can no longer take in rows; fit it again with "
-           "--restart",
-           ny_claim_path(import->claim), barred.name);
-}
-
 void ny_import_arrive(struct ny_import *import)
 {
     import->arrived = true;
-    if (import->claim) warn_inner(import);
     if (import->claim) ny_claim_arrive(import->claim);
 }
 

@@ -73,8 +73,8 @@ static int describe_result(struct ny_store *store, const char *name, const json_
     ny_field_set_text(object, "status", ny_result_status(store, name, record));
     ny_field_set_text(object, "kind", ny_field_text(record, "kind"));
     ny_field_set_text(object, "stage", ny_field_text(record, "stage"));
-    if (ny_rows_behind(store, record))
-        ny_field_set_count(object, "rows_behind", ny_rows_behind(store, record));
+    if (ny_rows_behind(store, name, record))
+        ny_field_set_count(object, "rows_behind", ny_rows_behind(store, name, record));
     ny_field_set_json(object, "rows_done", rows_done(record));
     if (json_object_get(record, "sharded"))
         ny_field_set_json(object, "sharded", json_incref(json_object_get(record, "sharded")));

@@ -50,7 +50,7 @@ const char *ny_status_of_all(struct ny_store *store, const char *name, const jso
 
         if (ny_set_store(store, k, &one) || ny_record_load(one, name, &own)) return "unreadable";
         status = join(status, own ? ny_result_status(one, name, own) : "interrupted");
-        ny_together_add(&whole, store, k, own);
+        ny_together_add(&whole, own);
         json_decref(own);
     }
     if (whole.torn) return "unreadable";
@@ -62,18 +62,22 @@ const char *ny_status_of_all(struct ny_store *store, const char *name, const jso
 int ny_spread_find(struct ny_store *set, const char *name, struct ny_store **store, json_t **record)
 {
     size_t found = SIZE_MAX;
-    bool is_done = false;
+    bool done = false;
+    uint64_t most = 0;
     int err = NY_OK;
 
     *record = NULL;
     for (size_t k = 0; !err && k < ny_store_set(set)->count; k++) {
         json_t *own = NULL;
+        uint64_t updates;
 
         err = ny_set_store(set, k, store);
         if (!err) err = ny_record_load(*store, name, &own);
-        if (!err && own && (found == SIZE_MAX || is_done)) {
+        updates = ny_field_count(json_object_get(own, "report"), "updates", 0);
+        if (!err && own && (found == SIZE_MAX || (done && updates >= most))) {
             found = k;
-            is_done = ny_field_is(own, "stage", "done");
+            done = ny_field_is(own, "stage", "done");
+            most = updates;
         }
         json_decref(own);
     }
@@ -102,7 +106,7 @@ int ny_spread_describe(struct ny_store *set, const char *name, const json_t *fir
 {
     const struct ny_shards *shards = ny_shards_of(set);
     json_t *lacking = json_array(), *spread = json_object();
-    uint64_t n = 0, rows = 0, behind;
+    uint64_t n = 0, all = 0, behind;
     const char *status = NULL;
     int err = NY_OK;
 
@@ -117,9 +121,9 @@ int ny_spread_describe(struct ny_store *set, const char *name, const json_t *fir
         report = json_object_get(record, "report");
         fitted = json_object_get(record, "sharded");
         n += ny_field_count(report, "n", 0);
-        if (fitted) rows = ny_field_count(fitted, "rows", 0);
         if (!fitted && ny_field_count(record, "shards", 1) > 1) /* the rows of all, until it ends */
-            rows = ny_field_count(report, "n", 0);
+            all = ny_field_count(report, "n", 0);
+        if (fitted && shards->there < shards->count) all = ny_field_count(fitted, "rows", 0);
         if (!record)
             ny_field_append(lacking, json_integer((json_int_t)ny_shards_number(set, k)));
         else if (!fitted)
@@ -128,9 +132,9 @@ int ny_spread_describe(struct ny_store *set, const char *name, const json_t *fir
         status = join(status, record ? ny_result_status(store, name, record) : "interrupted");
         json_decref(record);
     }
-    ny_field_set_count(object, "n", rows ? rows : n);
+    ny_field_set_count(object, "n", all ? all : n);
     ny_field_set_text(object, "status", status);
-    behind = ny_rows_behind(set, first);
+    behind = ny_rows_behind(set, name, first);
     if (behind) ny_field_set_count(object, "rows_behind", behind);
     ny_field_set_count(spread, "count", shards->count);
     ny_field_set_count(spread, "there", shards->there);

@@ -13,7 +13,7 @@ const char *ny_result_status(struct ny_store *store, const char *name, const jso
  * one is, interrupted else. `record` is that of a store. */
 const char *ny_status_of_all(struct ny_store *store, const char *name, const json_t *record);
 /* Finds the store of a set whose result is to be described, and its record (json_decref() it): the
- * first that is not done; else the last that has it. */
+ * first that is not done; else of those that have it the last that was updated most often. */
 int ny_spread_find(struct ny_store *set, const char *name, struct ny_store **store,
                    json_t **record);
 /* Makes the description of that shard's result that of all, by its record: rows, status, and

@@ -29,15 +29,21 @@ struct request {
     json_t *report;
 };
 
-/* Takes over the figures of one shard's report, which its context owns. A job that ends with its
- * sums counts the rows of all shards already. */
-static void take_report(struct request *request, struct ny_report *report)
+/* Takes over the figures of one shard's report, which its context owns, with the rows of all, when
+ * all have come as far: the result is whole then. A job that ends with its sums counts the rows of
+ * all shards already. */
+static int take_report(struct request *request, struct ny_context *ctx, unsigned shard,
+                       struct ny_report *report)
 {
-    const json_t *sharded = json_object_get(ny_report_object(report), "sharded");
+    const json_t *object = ny_report_object(report);
+    double rows = (double)ny_field_count(object, "n", 0);
+    int err = ny_peers_fold(ny_context_peers(ctx), &rows, 1);
 
-    request->report = json_deep_copy(ny_report_object(report));
-    if (sharded)
-        ny_field_set_count(request->report, "n", ny_field_count(sharded, "rows", 0));
+    if (err || shard != request->first) return err;
+    request->report = json_deep_copy(object);
+    if (json_object_get(object, "sharded"))
+        ny_field_set_count(request->report, "n", (uint64_t)rows);
+    return NY_OK;
 }
 
 static int run_shard(void *arg, struct ny_context *ctx, unsigned shard)
@@ -58,9 +64,9 @@ static int run_shard(void *arg, struct ny_context *ctx, unsigned shard)
         err = ny_request_run(request->kind, ctx, path, request->name,
                              request->options ? &options : NULL, &report);
     }
-    if (!err && shard == request->first) take_report(request, report);
+    if (!err) err = take_report(request, ctx, shard, report);
     ny_report_free(report);
-    return err ? err : ny_peers_wait(ny_context_peers(ctx)); /* the result is whole then */
+    return err;
 }
 
 /* Checks that the shards of this process are in the folder. */

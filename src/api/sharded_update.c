@@ -1,15 +1,14 @@
 /*
  * An update of a result that all shards of a store have by one fit: places the rows that were
- * appended to the last shard, by the model as it is.
+ * appended to any of them, by the model as it is.
  *
- *   look     no other shard than the last may have grown, since rows are numbered through
- *   take in  the process that has the last shard updates its result, as that of an ordinary store;
- *            the landmarks, whose rows are those of other shards, are read from the model
- *   tell     the others hear that it is done, and what it reports
+ *   look     finds which shards have rows that the result lacks
+ *   take in  each of these updates its result, as that of an ordinary store; the landmarks, whose
+ *            rows may be those of other shards, are read from the model
+ *   tell     all hear that it is done, and what the shard that was updated most often reports
  *
- * The other shards keep what the fit has left them: what an update changes, the record of the last
- * one has for all. It is whole or as it was, so that the same command resumes an update that was
- * interrupted.
+ * Each shard is whole or as it was, so that the same command resumes an update that was
+ * interrupted: those that have all of their rows have nothing to do.
  */
 #include "api/sharded.h"
 
@@ -19,8 +18,10 @@
 #include "api/fit.h"
 #include "api/inspect.h"
 #include "api/report.h"
+#include "base/memory.h"
 #include "fit/shards.h"
 #include "peers/group.h"
+#include "results/behind.h"
 #include "update/update.h"
 
 /* The update, as all shards of this process share it. */
@@ -28,15 +29,11 @@ struct shards_update {
     const struct ny_shards *shards;
     const char *name;
     const struct ny_options *options;
+    bool *behind;   /* by shard: it has rows to take in, or has begun to */
     unsigned first; /* the shard of this process that tells what was found */
     bool begun;     /* an update was begun: ny_sharded_update_begun() */
     json_t *report;
 };
-
-static bool is_last(const struct shards_update *update, unsigned shard)
-{
-    return shard + 1 == update->shards->count;
-}
 
 static int open_shard(struct ny_store **store, const struct shards_update *update,
                       struct ny_context *ctx, unsigned shard)
@@ -46,34 +43,32 @@ static int open_shard(struct ny_store **store, const struct shards_update *updat
 
 /* ---- look ----------------------------------------------------------------------------------- */
 
-/* Refuses a result that is not one of all shards, and rows of it that are numbered anew. */
-static int check_result(struct ny_store *store, const struct shards_update *update,
+/* Refuses a result that is not one of all shards, and finds whether it lacks rows of this one. */
+static int check_result(struct ny_store *store, struct shards_update *update, unsigned shard,
                         const json_t *record)
 {
-    const json_t *sharded = json_object_get(record, "sharded");
-    struct ny_rows_info points;
+    json_t *begun = NULL;
     int err;
 
-    if (ny_field_count(sharded, "shards", 0) != update->shards->count)
+    if (ny_field_count(json_object_get(record, "sharded"), "shards", 0) != update->shards->count)
         return ny_fail(ny_store_context(store), NY_EUSAGE,
                        "'%s' is another result in each shard of %s; update it there", update->name,
                        update->shards->path);
-    err = ny_points_info(store, &points);
-    return err ? err
-               : ny_shards_check_first(ny_store_context(store), update->name,
-                                       ny_field_count(sharded, "first", 0), &points);
+    err = ny_record_load_update(store, update->name, &begun);
+    update->behind[shard] = begun || ny_rows_behind(store, update->name, record);
+    json_decref(begun);
+    return err;
 }
 
 static int look(void *arg, struct ny_context *ctx, unsigned shard)
 {
-    const struct shards_update *update = arg;
+    struct shards_update *update = arg;
     struct ny_store *store = NULL;
     json_t *record = NULL;
     int err = open_shard(&store, update, ctx, shard);
 
-    if (!err) err = ny_store_join(store);
     if (!err) err = ny_record_need_done(store, update->name, &record);
-    if (!err) err = check_result(store, update, record);
+    if (!err) err = check_result(store, update, shard, record);
     json_decref(record);
     ny_store_close(store);
     return err ? err : ny_peers_wait(ny_context_peers(ctx));
@@ -81,7 +76,7 @@ static int look(void *arg, struct ny_context *ctx, unsigned shard)
 
 /* ---- take in -------------------------------------------------------------------------------- */
 
-/* Updates the last shard, by itself. */
+/* Updates a shard by itself. */
 static int take_in(void *arg, struct ny_context *ctx, unsigned shard)
 {
     const struct shards_update *update = arg;
@@ -97,7 +92,7 @@ static int take_in(void *arg, struct ny_context *ctx, unsigned shard)
     ny_context_set_peers(ctx, NULL);
     if (!err) err = ny_call_begin(ctx);
     if (!err) {
-        err = ny_update_run_last(store, update->name, &options, &record);
+        err = ny_update_run_shard(store, update->name, &options, &record);
         ny_call_end(ctx);
     }
     ny_context_set_peers(ctx, peers);
@@ -107,22 +102,27 @@ static int take_in(void *arg, struct ny_context *ctx, unsigned shard)
     return err;
 }
 
-/* Has the process that has the last shard update it. Where there are others, they are watched
- * meanwhile. */
-static int take_in_last(struct ny_shard_team *team, struct shards_update *update)
+/* Updates the shards of this process that have rows to take in, one after another, each with all of
+ * its memory and threads. Other processes are watched meanwhile. */
+static int take_in_all(struct ny_shard_team *team, struct shards_update *update)
 {
-    const unsigned count = team->shards->count;
-    const struct ny_group_shape alone = {count, count - 1, 1};
+    struct ny_group_shape alone = {team->shards->count, team->shape.first, 1};
+    const unsigned end = team->shape.first + team->shape.count;
+    int err = NY_OK;
 
-    if (team->shape.first + team->shape.count != count) return NY_OK;
-    return team->transport ? ny_group_run(team->ctx, &alone, team->transport, take_in, update)
-                           : take_in(update, team->ctx, alone.first);
+    for (; !err && alone.first < end; alone.first++) {
+        if (!update->behind[alone.first]) continue;
+        err = team->transport ? ny_group_run(team->ctx, &alone, team->transport, take_in, update)
+                              : take_in(update, team->ctx, alone.first);
+    }
+    return err;
 }
 
 /* ---- tell ----------------------------------------------------------------------------------- */
 
-/* Describes the result of the last shard as that of all. */
-static int describe(struct ny_store *store, const struct shards_update *update, json_t **object)
+/* Describes the result of a shard, and counts its rows and updates. */
+static int describe(struct ny_store *store, const struct shards_update *update, json_t **object,
+                    uint64_t counts[2])
 {
     struct ny_report *report = NULL;
     json_t *record = NULL;
@@ -131,11 +131,29 @@ static int describe(struct ny_store *store, const struct shards_update *update, 
     if (!err) err = ny_result_describe(&report, store, update->name, record);
     if (!err) {
         *object = json_deep_copy(ny_report_object(report));
-        ny_field_set_count(*object, "n",
-                           ny_field_count(json_object_get(record, "sharded"), "rows", 0));
+        counts[0] = ny_field_count(*object, "n", 0);
+        counts[1] = ny_field_count(*object, "updates", 0);
     }
     ny_report_free(report);
     json_decref(record);
+    return err;
+}
+
+/* Finds the rows of all shards, and the shard whose report is told: as ny_spread_find() does. */
+static int choose(struct ny_context *ctx, const uint64_t mine[2], uint64_t *rows, unsigned *shard)
+{
+    struct ny_peers *peers = ny_context_peers(ctx);
+    unsigned shards = ny_peers_shards(peers);
+    uint64_t(*all)[2] = ny_calloc(ctx, NY_MEM_OTHER, shards, sizeof(*all));
+    int err = all ? ny_peers_gather_equal(peers, mine, sizeof(*all), all) : NY_EBUDGET;
+
+    *rows = 0;
+    *shard = 0;
+    for (unsigned k = 0; k < shards && !err; k++) {
+        *rows += all[k][0];
+        if (all[k][1] >= all[*shard][1]) *shard = k;
+    }
+    ny_free(ctx, all);
     return err;
 }
 
@@ -144,11 +162,14 @@ static int tell(void *arg, struct ny_context *ctx, unsigned shard)
     struct shards_update *update = arg;
     struct ny_store *store = NULL;
     json_t *mine = NULL, *shared = NULL;
-    int err = NY_OK;
+    uint64_t counts[2] = {0}, rows;
+    unsigned of = 0;
+    int err = open_shard(&store, update, ctx, shard);
 
-    if (is_last(update, shard)) err = open_shard(&store, update, ctx, shard);
-    if (!err && store) err = describe(store, update, &mine);
-    if (!err) err = ny_shards_share_json(ctx, update->shards->count - 1, mine, &shared);
+    if (!err) err = describe(store, update, &mine, counts);
+    if (!err) err = choose(ctx, counts, &rows, &of);
+    if (!err) err = ny_shards_share_json(ctx, of, mine, &shared);
+    if (!err) ny_field_set_count(shared, "n", rows);
     if (shard == update->first)
         update->report = shared;
     else
@@ -166,14 +187,17 @@ static int run(struct ny_shard_team *team, struct shards_update *update, struct 
 
     update->shards = team->shards;
     update->first = team->shape.first;
-    err = ny_group_run(team->ctx, &team->shape, team->transport, look, update);
-    if (!err) err = take_in_last(team, update);
+    update->behind = ny_calloc(team->ctx, NY_MEM_OTHER, team->shards->count, sizeof(bool));
+    err = update->behind ? ny_group_run(team->ctx, &team->shape, team->transport, look, update)
+                         : NY_EBUDGET;
+    if (!err) err = take_in_all(team, update);
     if (!err) err = ny_group_run(team->ctx, &team->shape, team->transport, tell, update);
     if (!err && report && team->shape.first == 0) {
         err = ny_report_of_json(report, team->ctx, update->report);
         update->report = NULL;
     }
     json_decref(update->report);
+    ny_free(team->ctx, update->behind);
     return err;
 }
 
@@ -196,7 +220,7 @@ int ny_sharded_update(struct ny_shard_team *team, const char *name,
     return err;
 }
 
-/* Tells whether an update of the last shard was begun. */
+/* Tells whether an update of a shard was begun. */
 static int find_begun(void *arg, struct ny_context *ctx, unsigned shard)
 {
     struct shards_update *update = arg;
@@ -205,7 +229,7 @@ static int find_begun(void *arg, struct ny_context *ctx, unsigned shard)
     double begun = 0;
     int err = open_shard(&store, update, ctx, shard);
 
-    if (!err && is_last(update, shard)) err = ny_record_load_update(store, update->name, &record);
+    if (!err) err = ny_record_load_update(store, update->name, &record);
     begun = record != NULL;
     if (!err) err = ny_peers_fold(ny_context_peers(ctx), &begun, 1);
     if (shard == update->first) update->begun = begun > 0;

@@ -125,9 +125,8 @@ static size_t expected_landmarks(const struct update *update)
 static int announce(const struct update *update, struct ny_plan *plan)
 {
     const struct ny_fit_settings *settings = update->settings;
-    uint64_t n = update->record
-                     ? ny_field_count(json_object_get(update->record, "report"), "n", 0)
-                     : update->n;
+    uint64_t n = update->record ? ny_field_count(json_object_get(update->record, "report"), "n", 0)
+                                : update->n;
     int err = ny_fit_plan(ny_store_rows(update->store), settings, expected_landmarks(update), plan);
 
     if (err) return err;
@@ -258,8 +257,8 @@ struct updated {
     struct ny_owned_settings settings;
 };
 
-/* Reads the result, and refuses what cannot be updated, or not with these options. Landmarks of the
- * last of all shards are among the rows of all of them. */
+/* Reads the result, and refuses what cannot be updated, or not with these options. Landmarks of one
+ * of all shards are among the rows of all of them. */
 static int read_result(struct updated *updated, struct update *update)
 {
     struct ny_own_landmarks own = {.name = update->name, .done = true};
@@ -272,7 +271,9 @@ static int read_result(struct updated *updated, struct update *update)
     if (!err) err = ny_points_info(update->store, &points);
     sharded = json_object_get(updated->record, "sharded");
     update->n = points.n;
-    if (sharded) own.rows = ny_field_count(sharded, "first", 0) + points.n;
+    if (sharded) /* those of the fit, and those that this shard has got since */
+        own.rows = ny_field_count(sharded, "rows", 0) + ny_field_count(sharded, "first", 0) +
+                   points.n - ny_record_selected(updated->record);
     if (!err) err = copy_stored(update->store, options, updated->record, &stored);
     if (!err) err = ny_options_of_stored(&updated->stored, options, NY_GROUP_FIT, stored, own.name);
     json_decref(stored);
@@ -321,8 +322,8 @@ int ny_update_run(struct ny_store *store, const char *name, const struct ny_opti
     return read_and_run(&update, record);
 }
 
-int ny_update_run_last(struct ny_store *store, const char *name, const struct ny_options *options,
-                       json_t **record)
+int ny_update_run_shard(struct ny_store *store, const char *name, const struct ny_options *options,
+                        json_t **record)
 {
     struct update update = {.store = store, .name = name, .options = options, .all_shards = true};
 

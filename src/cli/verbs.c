@@ -241,8 +241,8 @@ const struct verb cli_verbs[] = {
      "only by a frozen update, cannot be kept: truncate names them and changes nothing, unless "
      "--drop-results removes them. Other results are kept as they are. The rows are removed in one "
      "step: a kill leaves all rows or only the first N, and the same command resumes. truncate "
-     "refuses to run while an import or a fit runs. For a store in shards, give the path of its "
-     "last shard.",
+     "refuses to run while an import or a fit runs. For a store in shards, give the path of a "
+     "shard.",
      "nystream truncate points.nys --keep 400 --drop-results", .run = cli_run_truncate},
     {"compact", "STORE", "", 1, 1, COMMON, EVERY, "reclaim the disk space of removed results",
      "A store reuses the space of removed or replaced results for later ones, and its files never "

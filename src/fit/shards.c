@@ -107,13 +107,14 @@ int ny_shards_share_json(struct ny_context *ctx, unsigned shard, const json_t *m
                          json_t **shared)
 {
     struct ny_peers *peers = ny_context_peers(ctx);
+    bool gives = ny_peers_shard(peers) == shard;
     uint64_t bytes = 0;
-    char *text = mine ? text_of(ctx, mine, &bytes) : NULL;
-    int err = mine && !text ? ny_fields_no_memory(ctx) : NY_OK;
+    char *text = gives ? text_of(ctx, mine, &bytes) : NULL;
+    int err = gives && !text ? ny_fields_no_memory(ctx) : NY_OK;
 
     *shared = NULL;
     if (!err) err = ny_peers_share_of(peers, shard, &bytes, sizeof(bytes));
-    if (!err && !mine) text = ny_alloc(ctx, NY_MEM_OTHER, (size_t)bytes);
+    if (!err && !gives) text = ny_alloc(ctx, NY_MEM_OTHER, (size_t)bytes);
     if (!err && !text) err = NY_EBUDGET;
     if (!err) err = ny_peers_share_of(peers, shard, text, (size_t)bytes);
     if (!err) *shared = json_loadb(text, (size_t)bytes, 0, NULL);
@@ -126,12 +127,12 @@ int ny_shards_share_json(struct ny_context *ctx, unsigned shard, const json_t *m
 static int take_record(struct ny_fit *fit, unsigned from)
 {
     json_t *record = fit->job.record, *shared;
-    bool gives = ny_peers_shard(ny_context_peers(fit->job.ctx)) == from;
     int err;
 
     ny_state_put(&fit->job.state, record);
-    err = ny_shards_share_json(fit->job.ctx, from, gives ? record : NULL, &shared);
-    if (!err && !gives) ny_record_take(record, shared);
+    err = ny_shards_share_json(fit->job.ctx, from, record, &shared);
+    if (!err && ny_peers_shard(ny_context_peers(fit->job.ctx)) != from)
+        ny_record_take(record, shared);
     fit->job.state = ny_state_of(record);
     json_decref(shared);
     return err ? err : ny_fields_check(fit->job.ctx);
@@ -204,8 +205,7 @@ int ny_shards_check_first(struct ny_context *ctx, const char *name, uint64_t the
     if (then == points->here.first) return NY_OK;
     return ny_fail(ctx, NY_EUSAGE,
                    "'%s' was begun with %llu rows before those of shard %u, but there are %llu "
-                   "now: rows are numbered across all shards, so they can be added only to the "
-                   "last shard; fit it anew with --restart",
+                   "now; fit it anew with --restart",
                    name, (unsigned long long)then, ny_peers_shard(ny_context_peers(ctx)),
                    (unsigned long long)points->here.first);
 }

@@ -132,10 +132,22 @@ void ny_record_renew(json_t *record, const char *part)
 
 uint64_t ny_record_fitted(const json_t *record)
 {
+    const json_t *sharded = json_object_get(record, "sharded");
     uint64_t n = ny_field_count(json_object_get(record, "report"), "n", 0);
 
-    n = ny_field_count(json_object_get(record, "sharded"), "rows", n);
-    return ny_field_count(record, "selected", n);
+    n = ny_field_count(sharded, "rows", n);
+    if (ny_field_count(sharded, "shard", 0) + 1 < ny_field_count(sharded, "shards", 1)) return n;
+    return ny_field_count(record, "selected", n); /* 1.1 counted placed rows among those of all */
+}
+
+uint64_t ny_record_selected(const json_t *record)
+{
+    uint64_t n = ny_field_count(json_object_get(record, "report"), "n", 0), selected;
+
+    n += ny_field_count(json_object_get(record, "sharded"), "first", 0);
+    selected =
+        ny_field_count(record, "selected", n); /* a fit has looked at the rows of all shards */
+    return selected < n ? selected : n;
 }
 
 void ny_record_take(json_t *record, json_t *other)

@@ -82,6 +82,8 @@ bool ny_record_rows_done(const json_t *record, uint64_t *rows);
 /* Returns how many rows the fit is of, those of all shards: rows that a frozen update placed are
  * behind them. */
 uint64_t ny_record_fitted(const json_t *record);
+/* Returns the row behind the last one in this store that the fit is of, as the fit numbered it. */
+uint64_t ny_record_selected(const json_t *record);
 /* Makes the record that of another shard, which is changed, too, but for what is this one's
  * own: checkpoint, sums, command, first, rounded and lost. */
 void ny_record_take(json_t *record, json_t *other);

@@ -14,22 +14,40 @@ static uint64_t lacks(struct ny_store *store, const json_t *record)
     uint64_t all, has = ny_field_count(report, "n", UINT64_MAX);
     struct ny_rows_info points;
 
-    /* A set tells the rows of all shards, and a record those of one, if no fit of all made it. */
-    if (ny_store_set(store) && !json_object_get(record, "sharded")) return 0;
     if (ny_of_nodes(record)) return 0;
     if (ny_points_info(store, &points)) {
         ny_error_clear(ny_store_context(store));
         return 0;
     }
     all = points.n + ny_store_skipped(store)->rows;
-    has = ny_field_count(json_object_get(record, "sharded"), "rows", has);
     has = has == UINT64_MAX ? has : has + ny_field_count(report, "lost", 0);
     return all > has ? all - has : 0;
 }
 
-uint64_t ny_rows_behind(struct ny_store *store, const json_t *record)
+/* Returns the rows that the shards of a set lack, of a result of all of them. */
+static uint64_t lack(struct ny_store *set, const char *name)
 {
-    return ny_field_is(record, "stage", "done") ? lacks(store, record) : 0;
+    uint64_t behind = 0;
+    int err = NY_OK;
+
+    for (size_t k = 0; !err && k < ny_store_set(set)->count; k++) {
+        struct ny_store *store;
+        json_t *record = NULL;
+
+        err = ny_set_store(set, k, &store);
+        if (!err) err = ny_record_load(store, name, &record);
+        if (!err && record) behind += ny_rows_behind(store, name, record);
+        json_decref(record);
+    }
+    if (err) ny_error_clear(ny_store_context(set));
+    return err ? 0 : behind;
+}
+
+uint64_t ny_rows_behind(struct ny_store *store, const char *name, const json_t *record)
+{
+    if (!ny_field_is(record, "stage", "done")) return 0;
+    if (!ny_store_set(store)) return lacks(store, record);
+    return json_object_get(record, "sharded") ? lack(store, name) : 0;
 }
 
 /* The rows of this store that a record has. One of a fit over shards counts those of all shards
@@ -82,7 +100,7 @@ static void warn(struct ny_store *store, const char *what, const char *name, uin
 
 void ny_warn_behind(struct ny_store *store, const char *name, const json_t *record)
 {
-    warn(store, "", name, ny_rows_behind(store, record));
+    warn(store, "", name, ny_rows_behind(store, name, record));
 }
 
 void ny_warn_sums_behind(struct ny_store *store, const char *name, const json_t *record)

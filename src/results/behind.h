@@ -5,9 +5,10 @@
 #include "job/fields.h"
 #include "store/store.h"
 
-/* Returns how many rows the result of this record lacks for that reason; 0 where it has all, is not
- * of the points, or the points cannot be read. */
-uint64_t ny_rows_behind(struct ny_store *store, const json_t *record);
+/* Returns how many rows the result of this name and record lacks for that reason; 0 where it has
+ * all, is not of the points, or the points cannot be read. Of a set: those that all shards lack,
+ * where the result is of all of them. */
+uint64_t ny_rows_behind(struct ny_store *store, const char *name, const json_t *record);
 /* The row of the store behind the last one that a result has, and behind the last one that an
  * update of it under way takes in; 0 where it is of no points, or not there. */
 struct ny_rows_end {

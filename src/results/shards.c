@@ -22,6 +22,7 @@
 
 struct ny_result_span {
     uint64_t *first;         /* row of the whole with which each shard begins; the end */
+    uint64_t *then;          /* as the fit has numbered them */
     size_t k;                /* the shard that is open, */
     struct ny_store *store;  /* and its store; NULL: none is */
     struct ny_result result; /* that of the shard */
@@ -66,27 +67,19 @@ static int open_shard(struct ny_result *whole, size_t k)
 
 /* ---- do they belong together --------------------------------------------------------------- */
 
-/* The last shard alone has the rows that updates have added. */
-void ny_together_add(struct ny_together *whole, struct ny_store *set, size_t k,
-                     const json_t *record)
+void ny_together_add(struct ny_together *whole, const json_t *record)
 {
     const json_t *sharded = json_object_get(record, "sharded");
     const char *text = ny_field_text(record, "id");
-    uint64_t rows = ny_field_count(sharded, "rows", 0);
     uint64_t id = text ? ny_checksum(text, strlen(text)) : 0;
-    unsigned count = ny_shards_of(set)->count;
     bool done = record && ny_field_is(record, "stage", "done");
-    bool last = ny_shards_number(set, k) + 1 == count;
 
     whole->lacking += !record;
     whole->unfinished += !done;
-    whole->together |= ny_field_count(record, "shards", 1) > 1;
     if (!sharded || !done) return;
-    whole->torn |= (whole->shards && id != whole->id) || (last && rows < whole->rows);
+    whole->torn |= whole->shards && id != whole->id;
     whole->id = id;
-    whole->rows = rows > whole->rows ? rows : whole->rows;
-    whole->n += ny_field_count(json_object_get(record, "report"), "n", 0);
-    whole->torn |= ++whole->shards == count && whole->n != rows;
+    whole->shards++;
 }
 
 int ny_result_together(struct ny_store *set, const char *name, bool *lacking,
@@ -103,7 +96,7 @@ int ny_result_together(struct ny_store *set, const char *name, bool *lacking,
 
             err = ny_set_store(set, k, &store);
             if (!err) err = ny_record_load(store, name, &record);
-            ny_together_add(whole, set, k, record);
+            ny_together_add(whole, record);
             if (lacking) lacking[k] = whole->unfinished > before;
             json_decref(record);
         }
@@ -219,6 +212,8 @@ static int measure(struct ny_result *whole)
         if (err) return err;
         span->fit[k] = fit_of(span->result.record);
         span->first[k + 1] = span->first[k] + span->result.rows.count;
+        span->then[k] = ny_field_count(json_object_get(span->result.record, "sharded"), "first",
+                                       span->first[k]);
         n += span->result.n;
         if (!span->same_clusters) span->clustered = false;
     }
@@ -261,10 +256,11 @@ int ny_result_open_any(struct ny_result *result, struct ny_store *store, const c
     result->keep = ny_store_keep(store, name);
     if (err) return err;
     span = ny_calloc(result->ctx, NY_MEM_OTHER, 1,
-                     sizeof(*span) + (2 * set->count + 1) * sizeof(*span->first));
+                     sizeof(*span) + (3 * set->count + 1) * sizeof(*span->first));
     if (!span) return NY_EBUDGET;
     span->first = (uint64_t *)(void *)(span + 1);
     span->fit = span->first + set->count + 1;
+    span->then = span->fit + set->count;
     result->span = span;
     err = measure(result);
     return err ? err : widen(result);
@@ -345,8 +341,19 @@ static int fill_shard(struct ny_result *whole, const struct ny_result_part *part
     return err;
 }
 
-/* Reads what is not of each row. Landmarks are told by the numbers that their rows have now: they
- * have others than when the fit was made where a shard before them has grown. */
+/* Returns the number that a row of the fit has now: another one than then where a shard before its
+ * own has grown. */
+static uint64_t number_now(const struct ny_result *whole, uint64_t row)
+{
+    const struct ny_set *set = ny_store_set(whole->store);
+    size_t k = 0;
+
+    while (k + 1 < set->count && row >= whole->span->then[k + 1])
+        k++;
+    return set->first[k] + (row - whole->span->then[k]);
+}
+
+/* Reads what is not of each row. Landmarks are told by the numbers that their rows have now. */
 static int fill_of_all(struct ny_result *result, const struct ny_result_part *part, uint64_t first,
                        size_t count, void *out)
 {
@@ -356,11 +363,7 @@ static int fill_of_all(struct ny_result *result, const struct ny_result_part *pa
 
     if (err || !span || strcmp(part->name, "landmarks") != 0) return err;
     for (size_t i = 0; i < count; i++)
-        if (rows[i] < result->rows.count) {
-            size_t k = shard_of(result, rows[i]);
-
-            rows[i] += ny_store_set(result->store)->first[k] - span->first[k];
-        }
+        if (rows[i] < result->rows.count) rows[i] = number_now(result, rows[i]);
     return NY_OK;
 }
 
@@ -371,8 +374,8 @@ static int fill_selected(struct ny_result *result, const struct ny_result_part *
     bool f64 = ny_result_element(result, part) == NY_OUT_F64;
     const struct ny_landmark_points as = {count, f64 ? NY_F64 : NY_F32, 0, result->d};
     uint64_t *rows = ny_calloc(result->ctx, NY_MEM_IO, count, sizeof(*rows));
-    int err = rows ? fill_of_all(result, ny_part_find("landmarks"), first, count, rows)
-                   : NY_EBUDGET;
+    int err =
+        rows ? fill_of_all(result, ny_part_find("landmarks"), first, count, rows) : NY_EBUDGET;
 
     if (!err) err = ny_landmark_points_gather(ny_store_rows(result->store), &as, rows, out);
     ny_free(result->ctx, rows);

@@ -1,7 +1,7 @@
 /*
  * A result of all shards of a store, read as one: each shard has the rows of its own, placed by the
  * same model. What is read row by row comes from the shard that has the row; all else is that of
- * the last, which updates change.
+ * the last.
  */
 #ifndef NY_RESULTS_SHARDS_H
 #define NY_RESULTS_SHARDS_H
@@ -12,13 +12,11 @@
 struct ny_together {
     size_t lacking, unfinished; /* stores that have nothing of it, that do not have it done */
     size_t shards;              /* stores that have it done by a fit of all shards */
-    bool together;              /* one has it by such a fit, done or not */
-    uint64_t id, rows, n;       /* of that fit; the rows of all, and those that each has */
-    bool torn;                  /* they have it from different fits, or not its last update */
+    uint64_t id;                /* of that fit */
+    bool torn;                  /* they have it from different fits */
 };
-/* Adds the record that the k-th store has (NULL: it has none), one after another. */
-void ny_together_add(struct ny_together *whole, struct ny_store *set, size_t k,
-                     const json_t *record);
+/* Adds the record that a store has; NULL: it has none. */
+void ny_together_add(struct ny_together *whole, const json_t *record);
 /* Adds up the records of all stores of a set, and tells in `lacking` (NULL: not) which have not
  * finished it. NY_ESTORE where the result is torn. */
 int ny_result_together(struct ny_store *set, const char *name, bool *lacking,

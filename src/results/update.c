@@ -69,7 +69,7 @@ static json_t *describe_result(const json_t *result, enum ny_update_mode mode)
                           ny_record_part(result, ny_field_text(sums, "part")).name);
     ny_field_set_text(update, "mode", ny_update_mode_name(mode));
     ny_field_set_count(update, "rows", n);
-    ny_field_set_count(update, "selected", ny_record_fitted(result));
+    ny_field_set_count(update, "selected", ny_record_selected(result));
     ny_field_set_count(update, "landmarks", ny_field_count(report, "landmarks", 0));
     ny_field_set_count(update, "model_bytes", ny_field_count(result, "model_bytes", 0));
     ny_field_set_json(update, "parts", where);
@@ -99,7 +99,7 @@ static json_t *new_record(struct ny_store *store, const json_t *result, uint64_t
     json_object_del(record, "stale");
     json_object_del(record, "coarse");
     if (mode == NY_UPDATE_FROZEN) {
-        ny_field_set_count(record, "selected", ny_record_fitted(result));
+        ny_field_set_count(record, "selected", ny_record_selected(result));
         if (json_is_array(json_object_get(report, "component_errors")))
             ny_field_set_text(report, "component_errors_from", "fit");
     }
@@ -215,7 +215,6 @@ static void leave_behind(struct ny_job *job, struct ny_batch *batch, const json_
 int ny_update_finish(struct ny_job *job, struct ny_batch *batch)
 {
     json_t *before, *report = ny_job_report(job);
-    json_t *sharded = json_object_get(job->record, "sharded");
     int err = ny_record_get(&job->keep, &before);
 
     if (err || !before) return err ? err : NY_EINTERNAL;
@@ -224,9 +223,6 @@ int ny_update_finish(struct ny_job *job, struct ny_batch *batch)
         ny_stored_clusters_pass_on(before, job->record);
     json_decref(before);
     ny_field_set_count(report, "updates", ny_field_count(report, "updates", 0) + 1);
-    if (sharded) /* it is the last of them */
-        ny_field_set_count(sharded, "rows",
-                           ny_field_count(sharded, "first", 0) + ny_field_count(report, "n", 0));
     ny_field_set_number(report, "gemm_ratio", NAN); /* passes over some of the rows have none */
     json_object_del(job->record, "update");
     return ny_batch_delete(batch, job->keep.name, "update");

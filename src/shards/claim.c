@@ -264,11 +264,6 @@ void ny_claim_free(struct ny_claim *claim)
     ny_free(claim->ctx, claim);
 }
 
-bool ny_claim_is_inner(const struct ny_claim *claim)
-{
-    return claim->shard + 1 < claim->count;
-}
-
 unsigned ny_claim_shard(const struct ny_claim *claim)
 {
     return claim->shard;

@@ -38,8 +38,6 @@ int ny_claim_new(struct ny_claim **out, struct ny_context *ctx, const char *path
 void ny_claim_free(struct ny_claim *claim);
 /* Returns the number of the shard. */
 unsigned ny_claim_shard(const struct ny_claim *claim);
-/* Returns whether other shards come behind it. */
-bool ny_claim_is_inner(const struct ny_claim *claim);
 /* Returns the path of the folder. */
 const char *ny_claim_folder(const struct ny_claim *claim);
 /* Returns the path of the shard's store, which is there until the next step of the claim. */

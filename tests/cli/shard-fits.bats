@@ -390,9 +390,8 @@ takes_along() {
     local options="--landmarks 40 --components 2 --probe 3000"
     ends_in probe big map $options
     head -n 10 "$BATS_FILE_TMPDIR/bytes.csv" >more.csv
-    ny import big/shard-00000 more.csv --append -q
-    says "fit it again with --restart"
-    usage "numbered across all shards, so they can be added only to the last shard; fit it anew" fit big map $options
+    nystream import big/shard-00000 more.csv --append -q
+    usage "rows before those of shard 1, but there are 4106 now; fit it anew" fit big map $options
     nystream fit big map $options --restart -q
     [ "$(field "$(nystream info big map --json)" n)" = 9226 ]
 }

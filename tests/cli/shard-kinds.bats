@@ -316,7 +316,7 @@ END
     nystream import odd more.csv --append -q
     nystream fit odd more --landmarks-from d --components 2 -q
     nystream import odd/shard-00001 more.csv --append -q
-    usage "rows are numbered across all shards" fit odd most --landmarks-from d --components 2
+    usage "fit it anew with --restart" fit odd most --landmarks-from d --components 2
     nystream export odd d --part landmark-points -o points.csv -q # rows that have other numbers now
     nystream export numbers d --part landmark-points -o wanted.csv -q
     cmp points.csv wanted.csv

@@ -1,5 +1,5 @@
-# Updates of fits over shards: rows appended to the last shard, placed by the model of all of them,
-# with the bytes of one store, whatever was interrupted.
+# Updates of fits over shards: rows appended to any shard, placed by the model of all of them, with the
+# bytes of one store, whatever was interrupted.
 load helper
 
 # 9,216 rows of bytes in one store and in three shards, whose last one has fewer than there are
@@ -99,6 +99,13 @@ same() {
 @test "residuals are those of the rows of the fit after an update, and nothing is damaged" {
     for store in one big; do nystream fit $store near --landmarks 60 --gamma 0.00001 -q; done
     [[ $(field "$(nystream info big near --json)" residual_max) == 0.* ]]
+    cp -r big inner
+    nystream export big near --part residuals -o old.csv -q
+    nystream import inner/shard-00000 new.csv --append -q
+    nystream fit inner near --update frozen -q
+    nystream export inner near --part residuals -o inner.csv -q
+    { head -n 6144 old.csv && yes nan | head -n 2484 && tail -n +6145 old.csv; } >moved.csv
+    cmp moved.csv inner.csv
     grow
     for store in one big; do
         nystream fit $store near --update frozen -q
@@ -137,6 +144,94 @@ END
     [ "$(field "$(nystream info big "$name" --json)" n)" = $((10716 + 12)) ]
 }
 
+# nights: rows come to shard 0, to shard 2, and to shard 0 again, with an update after each two; in one
+# store they come in the same order. Writes what the set is to have in one.csv, by the order of its
+# rows: those of shard 0, 1 and 2, of which the first has 6,144 and the others 2,088.
+nights() {
+    head -n 1000 new.csv >first.csv
+    sed -n '1001,1700p' new.csv >second.csv
+    sed -n '1701,$p' new.csv >third.csv
+    nystream import big/shard-00000 first.csv --append -q
+    nystream import big second.csv --append -q
+    nystream fit big map --update frozen -q
+    nystream import big/shard-00000 third.csv --append -q
+    for night in first second third; do
+        nystream import one $night.csv --append -q
+        nystream fit one map --update frozen -q
+    done
+}
+
+# as_in_set PART: the rows of one store in the order of the set, with all nights in it.
+as_in_set() {
+    nystream export one map --part "$1" -o all.csv -q
+    sed -n '1,6144p;8233,9232p;9933,$p' all.csv
+    sed -n '6145,8232p;9233,9932p' all.csv
+}
+
+@test "rows of any shard are placed as in one store" {
+    nystream export big map --part landmarks -o before.csv -q
+    nights
+    [ "$(field "$(nystream info big map --json)" rows_behind)" = 784 ]
+    nystream fit big map --update frozen -q
+    nystream export big map -o big.csv -q
+    as_in_set embedding >one.csv
+    cmp one.csv big.csv
+    nystream info big map --json >info.json
+    [ "$(field "$(<info.json)" n)" = 10716 ]
+    [ "$(field "$(<info.json)" updates)" = 2 ]
+    [ "$(field "$(<info.json)" rows_behind)" = "" ]
+    awk '{ print $1 + ($1 >= 6144 ? 1784 : 0) }' before.csv >moved.csv
+    writes moved.csv "big map --part landmarks"
+    nystream verify big -q
+    ny -0 fit big map --landmarks 60 --components 3
+    says "'map' is done already"
+    [ "$(field "$(nystream fit big map --landmarks 60 --components 3 --json 2>/dev/null)" n)" = 10716 ]
+}
+
+@test "pictures and models know the rows of a fit whose shards have grown" {
+    nights
+    nystream fit big map --update frozen -q
+    nystream export one map --part model -o one.nym -q
+    nystream export big map --part model -o big.nym -q
+    [ "$(field "$(nystream info big.nym --json)" n)" = "$(field "$(nystream info one.nym --json)" n)" ]
+    nystream transform big map --input new.csv -o big.npy -q
+    nystream transform one map --input new.csv -o one.npy -q
+    cmp one.npy big.npy
+    nystream export big map --part landmarks -o numbers.csv -q
+    inner=$(awk '$1 < 6144' numbers.csv | wc -l) # shard 0 has got rows behind its own of the fit
+    nystream report big/shard-00000 map -o report.html -q
+    [ "$(grep -o '"landmarks":"[^"]*' report.html | head -n 1 | cut -d '"' -f 4 | base64 -d | wc -c)" = $((8 * inner)) ]
+}
+
+@test "updates of several shards that are killed at any moment end with the same bytes" {
+    local delay kills=0
+    nights
+    as_in_set embedding >one.csv
+    nystream import big/shard-00001 first.csv --append -q
+    cp -r big whole
+    nystream fit whole map --update frozen -q
+    nystream export whole map -o whole.csv -q
+    { sed -n '1,7928p' one.csv; } >one.0
+    sed -n '1,7928p' whole.csv | cmp - one.0
+    for delay in 0.006 0.012 0.02 0.025 0.03 0.04 0.05; do
+        cp -r big "big.$delay"
+        timeout -s KILL $delay nystream fit "big.$delay" map --update frozen --threads 1 -q || kills=$((kills + 1))
+        nystream info "big.$delay" map --json >info.json
+        nystream fit "big.$delay" map --update frozen -q
+        writes whole.csv "big.$delay map"
+        nystream verify "big.$delay" -q
+        rm -r "big.$delay"
+    done
+    [ $kills -ge 1 ]
+}
+
+@test "rows of another shard than the last are taken out again" {
+    nystream import big/shard-00000 new.csv --append -q
+    ny -0 truncate big/shard-00000 --keep 6144
+    ny -0 fit big map --update frozen
+    [ "$(field "$(nystream info big map --json)" n)" = 8232 ]
+}
+
 @test "an update that is killed at any moment ends with the same bytes" {
     local delay code kills=0
     grow
@@ -173,8 +268,7 @@ END
 
 @test "processes that meet update together" {
     local pids=() i code=
-    grow
-    nystream fit one map --update frozen -q
+    nights
     for i in 0 1; do
         nystream fit big map --update frozen --peers folder:2:meet >"said.$i" 2>&1 3>&- &
         pids+=($!)
@@ -182,7 +276,8 @@ END
     for i in "${pids[@]}"; do wait "$i" && code+=0, || code+=$?,; done
     [ "$code" = 0,0, ] || { cat said.*; false; }
     [ "$(cat said.* | grep -c 'map: 10,716 rows')" = 1 ]
-    same map
+    as_in_set embedding >one.csv
+    writes one.csv "big map"
 }
 
 @test "what an update over shards does not do is refused, with what to do" {
@@ -194,8 +289,6 @@ END
     usage "landmarks: 60 → 61" fit big map --update frozen --landmarks 61
     ny -2 fit big/shard-00002 map --update frozen
     ny -0 fit big map --landmarks 60 --components 3
-    ny -0 import big/shard-00000 new.csv --append -q
-    ny -2 fit big map --update frozen
     for shard in 0 1 2; do nystream fit big/shard-0000$shard own --landmarks 20 -q; done
     ny -2 fit big own --update frozen
     nystream rm big/shard-00001 map
