@@ -10,9 +10,10 @@
 #include "api/given.h"
 #include "api/import.h"
 #include "api/report.h"
+#include "base/text.h"
 #include "io/output.h"
 #include "io/writer.h"
-#include "results/export.h"
+#include "results/beside.h"
 
 enum { FOLDER_BYTES = 4096 };
 
@@ -54,16 +55,25 @@ static int tell_dropped(struct ny_context *ctx, const struct ny_import_found *fo
     return ny_fields_check(ctx);
 }
 
-/* The embedding with a row for each row of the file: NaN for those that were left out. */
-static int export_in_place(struct ny_context *ctx, const char *name, uint64_t rows,
-                           const char *output)
+/* Writes the embedding as the output asks, or its eigenvalues, for PLINK; `rows` not 0: with a row
+ * for each of so many of the file, NaN for those that were left out. */
+static int write_result(struct ny_context *ctx, const char *name, uint64_t rows, const char *output)
 {
+    const char *part = ny_ends_with(output, ".eigenval") ? "eigenvalues" : "embedding";
     struct ny_store *store = NULL;
+    struct ny_beside beside;
     int err = ny_call_begin(ctx);
 
     if (err) return err;
     err = ny_store_open(&store, ctx, name);
-    if (!err) err = ny_embedding_spread(store, result, output, rows);
+    if (!err && rows) {
+        err = ny_embedding_spread(store, result, output, rows);
+    } else if (!err && ny_output_text(output).samples) {
+        err = ny_beside_parse(&beside, ctx, NULL, output);
+        if (!err) err = ny_part_export_beside(store, result, part, output, &beside);
+    } else if (!err) {
+        err = ny_part_export(store, result, part, output, NULL);
+    }
     ny_store_close(store);
     ny_call_end(ctx);
     return err;
@@ -76,13 +86,11 @@ int ny_embed_file(struct ny_context *context, const char *file, const char *outp
     struct ny_import_found found;
     char folder[FOLDER_BYTES];
     const char *name;
+    bool keeps;
     int err = NY_GIVEN(context, file, output);
 
     if (report) *report = NULL;
     if (!err) err = ny_output_check(context, output, NY_OUTPUT_TABLE);
-    if (!err && ny_output_text(output).samples)
-        err = ny_fail(context, NY_EUSAGE,
-                      "%s: embed keeps no names of samples; import and fit, then export", output);
     if (!err) err = ny_writer_apart(context, output, file);
     if (!err) err = ny_writer_check(context, output); /* now, not when the work is done */
     options = ny_options_given(options, context, &none);
@@ -90,15 +98,16 @@ int ny_embed_file(struct ny_context *context, const char *file, const char *outp
     if (!err) err = ny_options_copy(&of_fit, options, "");
     if (!err) err = ny_options_set(of_fit, "restart", "no"); /* there is nothing to replace */
     if (err) goto done;
+    keeps = strcmp(ny_options_text(options, "nan"), "keep") == 0;
+    if (keeps && (ny_output_text(output).samples || ny_ends_with(output, ".eigenval")))
+        err = ny_fail_idle(context, "nan keep", output);
+    if (err) goto done;
     name = strcmp(file, "-") == 0 ? "standard input" : file;
     choose_folder(folder, output, options);
     err = hold_file(context, name, file, folder, options, &found);
     if (!err) err = ny_fit(context, name, result, of_fit, report);
     if (!err && report) err = tell_dropped(context, &found, *report);
-    if (!err)
-        err = strcmp(ny_options_text(options, "nan"), "keep") == 0
-                  ? export_in_place(context, name, found.consumed, output)
-                  : ny_export(context, name, result, "embedding", output);
+    if (!err) err = write_result(context, name, keeps ? found.consumed : 0, output);
     ny_store_hold(context, NULL);
 done:
     ny_options_free(of_fit);

@@ -1,7 +1,7 @@
 /*
  * The end of an import into a store that is in memory: its rows are kept in temporary files without
- * names (io/kept_file.h), and are the rows of the store from the commit on. Labels and names of
- * rows are not kept.
+ * names (io/kept_file.h), and are the rows of the store from the commit on. Labels are
+ * not kept.
  */
 #include "api/import_private.h"
 
@@ -40,7 +40,8 @@ int ny_import_keep_begin(struct ny_import *import, const struct ny_file_table *t
     if (!kept->name) return NY_EBUDGET;
     kept->file = (struct ny_kept_file){.folder = ny_store_folder(import->store),
                                        .sparse = import->spec.layout == NY_CSR,
-                                       .numbers = import->spec.source};
+                                       .numbers = import->spec.source,
+                                       .names = import->spec.names};
     ny_file_begin(&kept->file, import->ctx, table);
     kept->file.rows.how = import->preparation;
     return NY_OK;
@@ -49,9 +50,11 @@ int ny_import_keep_begin(struct ny_import *import, const struct ny_file_table *t
 int ny_import_keep_rows(struct ny_import *import, const struct ny_ingest_rows *rows)
 {
     struct ny_import_kept *kept = import->kept;
+    struct ny_names names = {.text = (char *)(uintptr_t)rows->names};
     const struct ny_row_batch batch = {.values = (void *)(uintptr_t)rows->values,
                                        .sparse = (struct ny_csr *)(uintptr_t)rows->sparse,
                                        .source = (uint64_t *)(uintptr_t)rows->source,
+                                       .names = &names,
                                        .count = rows->count};
 
     return ny_file_add(&kept->file, &batch);
@@ -116,6 +119,7 @@ int ny_import_keep_commit(struct ny_import *import)
                   &(struct ny_given_rows){.X = kept->X,
                                           .columns = kept->columns.count ? &kept->columns : NULL,
                                           .source = kept->file.number,
+                                          .names = kept->file.row_names,
                                           .free = release,
                                           .arg = kept});
     import->kept = NULL;

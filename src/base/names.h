@@ -14,6 +14,12 @@ struct ny_names {
     size_t count;
 };
 
+/* Names in memory that somebody else has, and where each begins; NULL: there are none. */
+struct ny_given_names {
+    const char *text;
+    const uint64_t *start;
+};
+
 /* Makes room for so many bytes more, under NY_MEM_IO. */
 int ny_names_reserve(struct ny_names *names, struct ny_context *ctx, size_t bytes);
 /* Adds a name of `length` bytes, none of which is zero, behind the others. */

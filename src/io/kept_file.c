@@ -1,6 +1,7 @@
 /* Maps the rows of a file, or copies of them (io/kept_file.h). */
 #include "io/kept_file.h"
 
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -17,6 +18,26 @@ static int append(struct ny_kept_file *kept, enum ny_kept_part part, const void 
     if (!err) err = ny_scratch_put(file, data, bytes, kept->bytes[part]);
     kept->bytes[part] += bytes;
     return err;
+}
+
+/* Appends names of rows, one behind another, and where each begins. */
+static int append_names(struct ny_kept_file *kept, const char *text, size_t rows)
+{
+    enum { SOME = 512 };
+    uint64_t start[SOME];
+    const char *next = text;
+    size_t count;
+    int err = NY_OK;
+
+    for (size_t i = 0; !err && i < rows; i += count) {
+        count = rows - i < SOME ? rows - i : SOME;
+        for (size_t k = 0; k < count; k++) {
+            start[k] = kept->bytes[NY_KEPT_NAMES] + (uint64_t)(next - text);
+            next += strlen(next) + 1;
+        }
+        err = append(kept, NY_KEPT_NAME_STARTS, start, count * sizeof(*start));
+    }
+    return err ? err : append(kept, NY_KEPT_NAMES, text, (size_t)(next - text));
 }
 
 /* Appends where the rows of the piece begin. */
@@ -75,6 +96,7 @@ int ny_file_add(struct ny_kept_file *kept, const struct ny_row_batch *batch)
 
     if (kept->numbers)
         err = append(kept, NY_KEPT_NUMBERS, batch->source, batch->count * sizeof(*batch->source));
+    if (!err && kept->names) err = append_names(kept, batch->names->text, batch->count);
     if (!err)
         err = kept->sparse ? append_sparse(kept, batch)
                            : append(kept, NY_KEPT_VALUES, batch->values, batch->count * row_bytes);
@@ -105,8 +127,8 @@ bool ny_file_map(struct ny_kept_file *kept, const struct ny_reader *reader)
     uint64_t bytes = table->rows * table->d * ny_dtype_size(table->dtype), place;
     const char *at;
 
-    if (kept->sparse || kept->numbers || reader->entry->format->skip != ny_binary_skip ||
-        !ny_binary_place(reader, &place))
+    if (kept->sparse || kept->numbers || kept->names ||
+        reader->entry->format->skip != ny_binary_skip || !ny_binary_place(reader, &place))
         return false;
     at = map(kept, NY_KEPT_VALUES, reader->bytes->fd, place, bytes);
     if (!at) return false; /* a file system that cannot */
@@ -139,6 +161,8 @@ int ny_file_end(struct ny_kept_file *kept)
     if (err) return err;
     kept->rows.values = ny_borrowed_mapped(at[NY_KEPT_VALUES], kept->bytes[NY_KEPT_VALUES]);
     if (kept->numbers) kept->number = at[NY_KEPT_NUMBERS];
+    if (kept->names)
+        kept->row_names = (struct ny_given_names){at[NY_KEPT_NAMES], at[NY_KEPT_NAME_STARTS]};
     if (!kept->sparse) return NY_OK;
     kept->rows.row_start = at[NY_KEPT_STARTS];
     kept->rows.column = at[NY_KEPT_COLUMNS];

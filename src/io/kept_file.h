@@ -9,13 +9,15 @@
 #include "base/scratch.h"
 #include "io/reader.h"
 
-/* The values of the rows; of sparse ones their columns, and where each row begins; and the numbers
- * of the rows in the file. */
+/* The values of the rows; of sparse ones their columns, and where each row begins; the numbers of
+ * the rows in the file; and their names, and where each begins. */
 enum ny_kept_part {
     NY_KEPT_VALUES,
     NY_KEPT_COLUMNS,
     NY_KEPT_STARTS,
     NY_KEPT_NUMBERS,
+    NY_KEPT_NAMES,
+    NY_KEPT_NAME_STARTS,
     NY_KEPT_PARTS
 };
 
@@ -23,9 +25,11 @@ struct ny_kept_file {
     const char *folder; /* for temporary files */
     bool sparse;        /* dense rows become sparse */
     bool numbers;       /* rows may be left out: the numbers of the others are kept */
+    bool names;         /* rows have names, which are kept */
     /* Set by the calls: */
     struct ny_kept_rows rows;
     const uint64_t *number; /* of each row in the file; NULL: they are not kept */
+    struct ny_given_names row_names;
     struct ny_context *ctx; /* NULL: no files are open */
     struct ny_csr piece;    /* a batch of sparse rows as they are kept */
     struct ny_scratch file[NY_KEPT_PARTS];

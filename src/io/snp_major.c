@@ -141,6 +141,8 @@ static int read_file(struct ny_snp_major *table, uint64_t from)
         if (!err) err = deal(table, records, count, from, piece);
         left -= count;
     }
+    if (!err) err = ny_bytes_read(table->bytes, records, 1, &got);
+    if (!err && got) err = ny_refuse_damaged(ctx, table->bytes->path, NY_NO_LINE);
     ny_free(ctx, piece);
     ny_free(ctx, records);
     return err;

@@ -132,6 +132,16 @@ bool ny_store_memory_keep(const struct ny_store *store, const char *name, struct
     return store->in_memory != NULL;
 }
 
+int ny_in_memory_names(const struct ny_store *store, uint64_t first, size_t count,
+                       struct ny_names *names)
+{
+    const struct ny_given_names *given = &store->in_memory->given.names;
+
+    return given->text && count
+               ? ny_names_append(names, store->ctx, given->text + given->start[first], count)
+               : ny_names_add_empty(names, store->ctx, count);
+}
+
 int ny_in_memory_column_names(const struct ny_store *store, uint64_t first, size_t count,
                               struct ny_names *names)
 {

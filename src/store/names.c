@@ -130,7 +130,7 @@ int ny_points_names(struct ny_store *store, uint64_t first, size_t count, struct
     err = ny_points_info_all(store, &info);
     if (err) return err;
     if (first > info.n || count > info.n - first) return NY_BUG(store->ctx);
-    if (store->in_memory) return ny_names_add_empty(names, store->ctx, count);
+    if (store->in_memory) return ny_in_memory_names(store, first, count, names);
     return read_range(store, NY_KIND_NAMES, info.block_rows, first, count, names);
 }
 

@@ -14,6 +14,14 @@ size_t ny_points_block_bytes(const struct ny_rows_info *info)
     return (size_t)info->block_rows * ny_rows_row_bytes(info);
 }
 
+static int info_in_memory(const struct ny_in_memory *held, struct ny_rows_info *info)
+{
+    int err = held->given.X->ops->info(held->given.X, info);
+
+    if (!err) info->names = held->given.names.text != NULL;
+    return err;
+}
+
 int ny_points_info_all(struct ny_store *store, struct ny_rows_info *info)
 {
     struct ny_prepared how;
@@ -26,8 +34,7 @@ int ny_points_info_all(struct ny_store *store, struct ny_rows_info *info)
     bool sparse;
     int end, err;
 
-    if (store->in_memory)
-        return store->in_memory->given.X->ops->info(store->in_memory->given.X, info);
+    if (store->in_memory) return info_in_memory(store->in_memory, info);
     memset(info, 0, sizeof(*info));
     if (store->set) {
         *info = store->set->info;

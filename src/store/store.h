@@ -205,6 +205,7 @@ struct ny_given_rows {
     struct ny_rows *X;
     const struct ny_names *columns; /* their names; NULL: they have none */
     const uint64_t *source;         /* their numbers where they came from; NULL: those of X */
+    struct ny_given_names names;      /* their own names */
     const char *folder;             /* for results and temporary files; NULL: results are in memory,
                                      * and the others in $TMPDIR, or /tmp */
     bool none;                      /* they are to come: X stands for them */

@@ -338,7 +338,9 @@ int ny_in_memory_open(struct ny_store **out, struct ny_context *ctx);
 int ny_in_memory_create(struct ny_store **out, struct ny_context *ctx);
 /* NY_EUSAGE: this takes no store in memory. */
 int ny_in_memory_refuse(const struct ny_store *store);
-/* Adds names of columns, empty where they have none. */
+/* Adds names of rows, or of columns, empty where they have none. */
+int ny_in_memory_names(const struct ny_store *store, uint64_t first, size_t count,
+                       struct ny_names *names);
 int ny_in_memory_column_names(const struct ny_store *store, uint64_t first, size_t count,
                               struct ny_names *names);
 /* Puts the name of the result that follows `name` in its place; NY_END: there is none. */

@@ -24,7 +24,13 @@ data() { cp -r "$BATS_FILE_TMPDIR"/"$1"* .; }
     fields dtype=genotype n=900 d=4000
     ny -0 export cohort.nys pca -o pca.eigenvec
     [ "$(head -n 2 pca.eigenvec | cut -f 1-3 | tail -n 1 | cut -f 1-2)" = "F0	S0" ]
-    usage "embed keeps no names" embed cohort.bed -o e.eigenvec --map pca
+    nystream embed cohort.bed -o e.eigenvec --map pca --components 6 -q
+    [ "$(head -n 1 e.eigenvec | cut -f 1-3)" = "#FID	IID	PC1" ]
+    diff <(tail -n +2 e.eigenvec | cut -f 3-) pca.tsv
+    diff <(tail -n +2 e.eigenvec | cut -f 1-2) <(awk -v OFS='\t' '{ print $1, $2 }' cohort.fam)
+    nystream embed cohort.bed -o e.eigenval --map pca --components 6 -q
+    [ "$(wc -l <e.eigenval)" = 6 ]
+    usage "does not act with e.eigenvec" embed cohort.bed -o e.eigenvec --map pca --nan keep
 }
 
 @test "a store of genotypes takes two bits a genotype" {
