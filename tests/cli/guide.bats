@@ -84,7 +84,7 @@ needs_garments() {
     export DATA=$NYSTREAM_DATA
     run_page gallery
     mkdir again
-    cp halo.npy again
+    cp halo.npy cohort.{bed,bim,fam} again
     cd again || return
     export NYSTREAM_LIBRARY=$NYSTREAM_BUILD/libnystream.so PYTHONDONTWRITEBYTECODE=1
     export PYTHONPATH=$BATS_TEST_DIRNAME/../../src/python
@@ -93,13 +93,13 @@ needs_garments() {
 from nystream._lib import lib
 print((lib.ny_blas_coretype() or b"").decode())')
     [ -z "$core" ] || export OPENBLAS_CORETYPE=$core
-    for program in digits garments faces terrain heartbeats cells documents rooms strip halo nights big; do
+    for program in digits garments faces terrain heartbeats cells documents rooms strip halo nights cohort big; do
         /usr/bin/python3 ../$program.py
     done
     for picture in ../*.png; do
         cmp "$picture" "${picture#../}"
     done
-    [ "$(ls -- *.png | wc -l)" -eq 12 ]
+    [ "$(ls -- *.png | wc -l)" -eq 13 ]
 }
 
 # section NUMBER PAGE: the blocks of a section of a page, as files.
