@@ -3,17 +3,35 @@
  * are those of the base, and whose model goes to the caller.
  */
 #include "base/cpu.h"
+#include "base/memory.h"
 #include "fit/fit.h"
 #include "fit/signs.h"
 #include "merge/sums.h"
 #include "job/figures.h"
 
-/* Copies the sums, which solving them destroys. */
-static int copy_sums(struct ny_fit *fit, const struct ny_accumulator *acc)
+/* Copies the sums, which solving them destroys. Those of columns are taken about the mean of all
+ * rows where the map is centred, as those of one store are: parts that were added have their own.
+ */
+static int copy_sums(struct ny_fit *fit, const struct ny_summed *sums)
 {
-    int err = ny_accumulator_new(&fit->acc, fit->job.ctx, acc->m);
+    const struct ny_geometry *base = sums->base->spec.geometry;
+    size_t m = sums->acc->m;
+    double *centre = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, 2 * m, sizeof(*centre));
+    double *delta = centre + m;
+    int err = centre ? ny_accumulator_new(&fit->acc, fit->job.ctx, m) : NY_EBUDGET;
 
-    if (!err) ny_accumulator_add(fit->acc, 1, acc, 1);
+    if (err) goto done;
+    ny_accumulator_add(fit->acc, 1, sums->acc, 1);
+    if (!ny_summed_columns(sums) || !ny_centred(fit->settings->normalisation)) goto done;
+    for (size_t k = 0; k < m; k++) {
+        delta[k] = fit->acc->s[k] / (double)fit->acc->rows;
+        centre[k] = base->centre[k] + (base->factor[k] != 0 ? delta[k] / base->factor[k] : 0);
+    }
+    ny_accumulator_move(fit->acc, delta);
+    ny_geometry_free(fit->geometry, fit->job.ctx);
+    err = ny_geometry_copy(&fit->geometry, fit->job.ctx, centre, base->factor, m);
+done:
+    ny_free(fit->job.ctx, centre);
     return err;
 }
 
@@ -79,7 +97,7 @@ static int attempt(struct ny_fit *fit, const struct ny_summed *sums, struct ny_s
 {
     int err = prepare(fit, sums);
 
-    if (!err) err = copy_sums(fit, sums->acc);
+    if (!err) err = copy_sums(fit, sums);
     return err ? err : ny_fit_solve_problem(fit, solution, coarse);
 }
 

@@ -361,8 +361,7 @@ static bool divides(const struct ny_summed *sums)
     return map && map->divided;
 }
 
-/* Makes a copy of the sums of columns about the centre of `sums`, which lies δ from their own: G
- * and s by ny_accumulator_shift(), and the trace Σ‖x − μ‖² becomes Σ‖x − μ − δ‖². */
+/* Makes a copy of the sums of columns about the centre of `sums`, which lies δ from their own. */
 static int move_centre(const struct ny_summed *sums, const struct ny_summed *more,
                        struct ny_accumulator **out)
 {
@@ -377,8 +376,7 @@ static int move_centre(const struct ny_summed *sums, const struct ny_summed *mor
         ny_accumulator_add(acc, 1, more->acc, 1);
         for (size_t k = 0; k < m; k++)
             delta[k] = (to->centre[k] - from->centre[k]) * from->factor[k];
-        acc->t += acc->omega * ny_dot(delta, delta, m) - 2 * ny_dot(delta, acc->s, m);
-        ny_accumulator_shift(acc, delta);
+        ny_accumulator_move(acc, delta);
     }
     ny_free(sums->ctx, delta);
     return err;

@@ -115,3 +115,9 @@ void ny_accumulator_shift(struct ny_accumulator *acc, const double *delta)
     for (size_t j = 0; j < acc->m; j++)
         acc->s[j] -= acc->omega * delta[j];
 }
+
+void ny_accumulator_move(struct ny_accumulator *acc, const double *delta)
+{
+    acc->t += acc->omega * ny_dot(delta, delta, acc->m) - 2 * ny_dot(delta, acc->s, acc->m);
+    ny_accumulator_shift(acc, delta);
+}

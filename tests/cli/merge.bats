@@ -99,6 +99,9 @@ END
     cat 1.csv 2.csv >placed.csv
     near placed.csv far.csv
     has "far.1 placed" map=pca
+    nystream export far.1 placed --part mean -o mean.csv -q
+    nystream export far pc --part mean -o far.csv -q
+    near mean.csv far.csv
     ny -2 merge far.1 part.1 --name pc -o whole.nym
 }
 
