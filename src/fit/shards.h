@@ -34,8 +34,8 @@ int ny_shards_align_state(const struct ny_fit *fit, void **image, size_t bytes,
 void ny_shards_watch(struct ny_fit *fit);
 /* Adds up rows that no landmark reaches, over all shards. */
 int ny_shards_fold_unreached(const struct ny_fit *fit, struct ny_unreached_rows *unreached);
-/* Gives the object `mine` of a shard, which that of the others is not used for, to all shards; *shared
- * is the caller's. */
+/* Gives the object `mine` of one shard to all; those of the others are not used. *shared is the
+ * caller's. */
 int ny_shards_share_json(struct ny_context *ctx, unsigned shard, const json_t *mine,
                          json_t **shared);
 /* Shares what stage solve has left in the record, the model and the averages; the shards that wait

@@ -135,7 +135,7 @@ void ny_accumulator_restore_placed(struct ny_accumulator *acc, const void *image
 int ny_accumulator_turn(struct ny_accumulator **acc, const uint32_t *place);
 /* Turns sums of C − 1aᵀ into those of C − 1(a + delta)ᵀ; delta is 0 for columns not yet there. */
 void ny_accumulator_shift(struct ny_accumulator *acc, const double *delta);
-/* Likewise where columns are those of the rows x, so that their trace Σ‖x‖² becomes Σ‖x − delta‖². */
+/* Likewise where columns are those of the rows x: their trace Σ‖x‖² becomes Σ‖x − delta‖². */
 void ny_accumulator_move(struct ny_accumulator *acc, const double *delta);
 
 #endif
