@@ -284,9 +284,10 @@ static int open_source(struct ny_import *import, struct ny_import_source source,
     if (info.n == 0 && !ny_import_began(import)) ny_import_follow(import);
     err = source.file ? ny_reader_open(reader, import->ctx, source.file, &import->reading)
                       : ny_reader_open_memory(reader, import->ctx, source.table, &import->reading);
-    if (!err) err = check_kind(import, source, ny_reader_table(*reader));
-    if (!err && !import->reading.indices)
-        import->reading.indices = ny_reader_table(*reader)->indices;
+    if (err) return err;
+    if (!import->reading.indices) import->reading.indices = ny_reader_table(*reader)->indices;
+    err = check_kind(import, source, ny_reader_table(*reader));
+    if (err) ny_reader_close(*reader);
     return err;
 }
 
