@@ -283,11 +283,13 @@ static void multiply(json_t *plan, const char *key, double factor)
     json_t *value = json_object_get(plan, key), *number;
     const char *name;
 
-    if (json_is_integer(value))
+    if (json_is_object(value)) {
+        json_object_foreach(value, name, number) multiply(value, name, factor);
+    } else if (json_is_integer(value)) {
         ny_field_set_count(plan, key, (uint64_t)((double)json_integer_value(value) * factor));
-    if (json_is_real(value)) ny_field_set_number(plan, key, json_real_value(value) * factor);
-    if (!json_is_object(value)) return;
-    json_object_foreach(value, name, number) multiply(value, name, factor);
+    } else if (json_is_real(value)) {
+        ny_field_set_number(plan, key, json_real_value(value) * factor);
+    }
 }
 
 /* Makes the seconds those of a process with so many shards and threads. */
