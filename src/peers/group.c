@@ -208,9 +208,9 @@ static int gather(struct ny_peers *base, enum ny_peers_to who, const void *mine,
         peer->bytes += sizes[shard];
     err = meet(peer, sizes);
     if (err) return err;
-    for (unsigned shard = 0; shard < base->shards; shard++) {
+    for (unsigned shard = 0; to && shard < base->shards; shard++) {
         from = group->gathered ? group->gathered + at : group->peer[shard].mine;
-        if (to && sizes[shard] && from != to + at) memcpy(to + at, from, sizes[shard]);
+        if (sizes[shard] && from != to + at) memcpy(to + at, from, sizes[shard]);
         at += sizes[shard];
     }
     return depart(peer);
