@@ -63,6 +63,14 @@ int ny_peers_share_of(struct ny_peers *peers, unsigned shard, void *data, size_t
     return err;
 }
 
+double ny_peers_network_s(struct ny_peers *peers)
+{
+    double since_s = peers && peers->network_s ? *peers->network_s - peers->told_s : 0;
+
+    if (peers) peers->told_s += since_s;
+    return since_s;
+}
+
 /* Gathers one number of each peer, as an array that the caller frees. */
 static int gather_numbers(struct ny_peers *peers, uint64_t mine, uint64_t **all)
 {

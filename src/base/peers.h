@@ -29,7 +29,10 @@ struct ny_peers_ops {
 struct ny_peers {
     const struct ny_peers_ops *ops;
     struct ny_context *ctx;
-    unsigned shard, shards; /* the number of its own, and of all of the job */
+    unsigned shard, shards;  /* the number of its own, and of all of the job */
+    const double *network_s; /* seconds in which bytes were on their way between processes; NULL:
+                              * there is one process */
+    double told_s;           /* of these, before the last ny_peers_network_s() */
 };
 
 /* Returns the number of this peer's shard, from 0; 0 for NULL. */
@@ -67,6 +70,9 @@ int ny_peers_share_of(struct ny_peers *peers, unsigned shard, void *data, size_t
 int ny_peers_share(struct ny_peers *peers, void *data, size_t bytes);
 /* *value becomes the least of all peers'. */
 int ny_peers_least(struct ny_peers *peers, uint64_t *value);
+/* Returns the seconds since the last call in which bytes were on their way from or to other
+ * processes, without those in which one waited for another. */
+double ny_peers_network_s(struct ny_peers *peers);
 /* Waits until all peers have come as far. */
 int ny_peers_wait(struct ny_peers *peers);
 /* NY_EUSAGE where the peers' digests of `what` ("options") differ. */

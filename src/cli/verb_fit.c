@@ -315,10 +315,12 @@ static void print_graph(FILE *file, const json_t *facts)
 /* Prints the time, passes and peak memory of a job; with `closer` its work and stages too. */
 static void print_cost(FILE *file, const json_t *facts, bool closer)
 {
-    double seconds, passes, flops, peak, budget;
+    double seconds, network, passes, flops, peak, budget;
 
     if (cli_fact_number(facts, "seconds", &seconds)) {
         fprintf(file, "time                  %s", cli_duration(seconds).text);
+        if (cli_fact_number(facts, "network_seconds", &network))
+            fprintf(file, " (network %s)", cli_duration(network).text);
         if (cli_fact_number(facts, "passes", &passes) && passes > 0)
             fprintf(file, ", %s", cli_passes(facts, false, false).text);
         if (closer && cli_fact_number(facts, "flops", &flops) && flops > 0 && seconds > 0)

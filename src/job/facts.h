@@ -123,6 +123,7 @@
     X("bytes_read", "data read", BYTES, 52, RUN)                                                   \
     X("flops", "work", FLOPS, 53, RUN)                                                             \
     X("seconds", "time", SECONDS, 54, RUN)                                                         \
+    X("network_seconds", "network", SECONDS, 0, KEPT)                                              \
     X("stages", "stages", SECONDS, 0, KEPT)                                                        \
     X("updates", "updates", COUNT, 0, KEPT)                                                        \
     X("total_rows_read", "total rows read", COUNT, 58, KEPT)                                       \

@@ -20,6 +20,7 @@
 
 #include "base/clock.h"
 #include "base/cpu.h"
+#include "base/peers.h"
 #include "base/progress.h"
 #include "linalg/blas.h"
 #include "job/facts.h"
@@ -39,8 +40,7 @@ static void set_id(json_t *record)
     uint64_t number = 0;
     char id[20];
 
-    if (getentropy(&number, sizeof(number)))
-        number = (uint64_t)(ny_now() * 1e9);
+    if (getentropy(&number, sizeof(number))) number = (uint64_t)(ny_now() * 1e9);
     snprintf(id, sizeof(id), "%016llx", (unsigned long long)number);
     ny_field_set_text(record, "id", id);
 }
@@ -144,10 +144,14 @@ void ny_job_mark_time(struct ny_job *job)
     json_t *report = ny_job_report(job), *stages = json_object_get(report, "stages");
     json_t *memory = json_object_get(report, "stage_memory_bytes");
     double now_s = ny_now(), elapsed_s = now_s - job->marked_s;
+    double network_s = ny_peers_network_s(ny_context_peers(job->ctx));
 
     job->marked_s = now_s;
     ny_field_set_number(stages, stage, ny_job_seconds(job, job->stage) + elapsed_s);
     add(&job->state.report.seconds, elapsed_s);
+    if (network_s > 0)
+        ny_field_set_number(report, "network_seconds",
+                            ny_field_number(report, "network_seconds", 0) + network_s);
     if (ny_field_count(memory, stage, 0) < ny_memory_peak(job->ctx))
         ny_field_set_count(memory, stage, ny_memory_peak(job->ctx));
 }

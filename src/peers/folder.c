@@ -73,7 +73,10 @@ static int take(struct ny_folder *folder, unsigned rank, const struct ny_folder_
 
     ny_folder_round_path(folder, folder->round, rank, path);
     for (;;) {
+        double waited_s = ny_now() - wait.began_s;
+
         err = ny_folder_read(folder, path, shape, piece, data);
+        if (err != NY_END) folder->transport.waited_s += waited_s;
         if (err != NY_END) return err;
         if (!told && ny_now() - wait.began_s > folder->transport.notice_s) {
             tell_of_wait(folder, rank);

@@ -123,6 +123,7 @@ static int watch(struct ny_group *group)
 static int speak(struct ny_peer *speaker, const size_t *sizes)
 {
     struct ny_group *group = speaker->group;
+    double began_s;
     int err;
 
     for (unsigned i = 0; i < group->shape.count; i++)
@@ -141,8 +142,10 @@ static int speak(struct ny_peer *speaker, const size_t *sizes)
         return hear_of_failure(speaker);
     }
     ny_mutex_unlock(&group->lock);
+    began_s = ny_now() - group->transport->waited_s;
     err = speaker->kind == NY_ROUND_GATHER ? ny_group_gather_remote(speaker, sizes)
                                            : ny_group_fold_remote(speaker);
+    group->network_s += ny_now() - group->transport->waited_s - began_s;
     ny_mutex_lock(&group->lock);
     end_speaking(group);
     ny_mutex_unlock(&group->lock);
@@ -273,6 +276,7 @@ static int open_peer(struct ny_peer *peer, struct ny_group *group, unsigned inde
     peer->base.ops = &ops;
     peer->base.shard = group->shape.first + index;
     peer->base.shards = group->shape.shards;
+    if (group->transport) peer->base.network_s = &group->network_s;
     peer->group = group;
     peer->index = index;
     err = ny_context_new_child(&peer->base.ctx, group->ctx, group->shape.count, memory);

@@ -37,8 +37,9 @@ struct ny_group {
     unsigned working; /* peers that have not ended */
     unsigned arrived;
     uint64_t round;
-    char *gathered; /* by the last round, where there are other processes */
-    int status;     /* that of the first failure; once it is set, all rounds fail */
+    double network_s; /* seconds in which bytes were on their way */
+    char *gathered;   /* by the last round, where there are other processes */
+    int status;       /* that of the first failure; once it is set, all rounds fail */
     char message[NY_GROUP_MESSAGE];
     uint64_t told[NY_GROUP_TOLD];
     size_t told_count;

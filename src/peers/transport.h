@@ -42,6 +42,7 @@ struct ny_transport_ops {
 struct ny_transport {
     const struct ny_transport_ops *ops;
     unsigned rank, ranks;
+    double waited_s;  /* seconds of the calls above in which this rank waited for others to come */
     unsigned on_host; /* ranks of this machine, which share its memory; 0: not known */
     int status;       /* that of the last failure, one of nystream.h */
     int others;       /* 1: another rank is the reason of it */

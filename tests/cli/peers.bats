@@ -56,6 +56,10 @@ both_refused() {
     [ "$codes" = 0,0, ] || { cat said.*; false; }
     nystream export big a -o two.npy -q
     cmp two.npy "$BATS_FILE_TMPDIR/one.npy"
+    nystream info big a --json >info.json
+    awk '/"network_seconds"/ { network = $2 } /^  "seconds"/ { all = $2 } END { exit !(0 < network + 0 && network + 0 < all + 0) }' info.json
+    [ "$(field "$(nystream info "$BATS_FILE_TMPDIR/fitted" a --json)" network_seconds)" = "" ]
+    cat said.* | grep -q "time .* (network "
     nystream rm big a
     for _ in 0 1 2; do start big --peers folder:meet; done
     ended
