@@ -80,7 +80,7 @@ static int plan_store(struct ny_context *context, const char *path,
     if (!err) err = ny_store_join(store);
     if (err) goto done;
     err = ny_settings_new(&settings, store, options, NY_GROUP_FIT | NY_GROUP_PLAN, NULL);
-    if (!err) err = ny_shards_check(ny_store_rows(store), &settings.fit);
+    if (!err) err = ny_shards_check(ny_store_context(store), &settings.fit);
     if (err) goto done;
     warn_components(context, &settings.fit);
     settings.fit.patient = true;
@@ -193,7 +193,7 @@ static int take_settings(struct ny_request *request)
     err = ny_settings_new(&request->settings, request->store, request->options,
                           request->kind->groups, request->stored ? &own : NULL);
 
-    if (!err) err = ny_shards_check(ny_store_rows(request->store), &request->settings.fit);
+    if (!err) err = ny_shards_check(request->ctx, &request->settings.fit);
     if (!err) ny_accuracy_set(request);
     if (!err && leaves_rows(request)) request->settings.fit.room = request->kind->room;
     request->settings.fit.placed =

@@ -7,7 +7,9 @@ static bool skips(const struct ny_job *job, enum ny_stage_id stage)
 {
     const struct ny_fit_settings *settings = ((const struct ny_fit *)job)->settings;
 
-    if (stage == NY_STAGE_DEGREES) return !ny_factored_of(settings, 1, 1, true).sums;
+    const struct ny_rows_info one = {.n = 1, .d = 1, .here = {0, 1}, .row_slots = 1};
+
+    if (stage == NY_STAGE_DEGREES) return !ny_factored_of(settings, &one).sums;
     return ny_fit_skips(job, stage);
 }
 

@@ -10,7 +10,8 @@
  * The basis is on the side of the columns (N = d), where a product is one pass: Y_u = Φ_u Q of a
  * unit, then H += Φ_uᵀ Y_u (columns/features.h). Where there are fewer rows than columns it is on
  * the side of the rows (N = n), with ΦΦᵀ in the place of ΦᵀΦ, and a product is two passes: W = ΦᵀQ,
- * then H_u = Φ_u W. Multiplications are as many; the basis is smaller.
+ * then H_u = Φ_u W. Multiplications are as many; the basis is smaller. Over shards it is always on
+ * the side of the columns, as none of them has a vector of all rows.
  *
  * The pairs are found by restarted block Krylov iteration (spectral/restarted.h), and those of K
  * follow, Û = ΦVΛ^-½, in the projection. The model is that of a fit whose landmarks are the unit
@@ -69,9 +70,9 @@ struct ny_feature_totals {
     double unreached, first_unreached; /* rows that have values, and no degree */
 };
 
-/* Returns the sizes of a fit of n points of d columns, which are sparse or not. */
-struct ny_factored ny_factored_of(const struct ny_fit_settings *settings, uint64_t n, size_t d,
-                                  bool sparse);
+/* Returns the sizes of a fit of these points. */
+struct ny_factored ny_factored_of(const struct ny_fit_settings *settings,
+                                  const struct ny_rows_info *points);
 /* Returns the passes of a product. */
 static inline unsigned ny_factored_passes(const struct ny_factored *sizes)
 {

@@ -9,13 +9,11 @@
 /* The sizes of a fit that runs, and of one that is planned. */
 static inline struct ny_factored ny_factored_of_fit(const struct ny_fit *fit)
 {
-    return ny_factored_of(fit->settings, fit->job.points.n, (size_t)fit->job.points.d,
-                          fit->job.points.row_slots > 0);
+    return ny_factored_of(fit->settings, &fit->job.points);
 }
 static inline struct ny_factored ny_factored_of_sizes(const struct ny_sizes *f)
 {
-    return ny_factored_of(f->settings, f->points->n, (size_t)f->points->d,
-                          f->points->row_slots > 0);
+    return ny_factored_of(f->settings, f->points);
 }
 
 /* The state of the products, which a checkpoint keeps: fit->state, with views into it. */

@@ -9,7 +9,7 @@
 struct ny_feature_room {
     enum ny_precision precision; /* products have it; sums of rows are in f64 */
     size_t width; /* columns of a product, a multiple of 16, in f64 of 8; 1: sums of rows alone */
-    uint64_t degrees;            /* rows whose degrees are kept from one pass to the next, or 0 */
+    uint64_t degrees; /* rows whose degrees are kept from one pass to the next, or 0 */
 };
 struct ny_feature_workers;
 /* Makes so many workers for passes one after another, fit->job.workers at most. NY_EBUDGET. */

@@ -31,8 +31,7 @@
 
 /* Returns what the settings ask for that goes over one store alone, and *instead what shards can
  * do; NULL: nothing. */
-static const char *unsharded(const struct ny_fit_settings *settings,
-                             const struct ny_rows_info *points, const char **instead)
+static const char *unsharded(const struct ny_fit_settings *settings, const char **instead)
 {
     static const char *const methods[] = {"projected", "nystrom", "column", "orthonystrom"};
     const struct ny_method *method = settings->method;
@@ -41,7 +40,6 @@ static const char *unsharded(const struct ny_fit_settings *settings,
     *instead = "fit a store that has all rows";
     if (settings->map->graph) return settings->map->name;
     features = settings->kernel && ny_settings_features(settings);
-    if (features && points->n < points->d) return "a store with fewer rows than columns";
     if (settings->columns) return "--columns-file";
     *instead = "leave it out";
     if (settings->online) return "--online";
@@ -51,17 +49,12 @@ static const char *unsharded(const struct ny_fit_settings *settings,
     return method && !features && (!known || method->whole) ? method->name : NULL;
 }
 
-int ny_shards_check(struct ny_rows *X, const struct ny_fit_settings *settings)
+int ny_shards_check(struct ny_context *ctx, const struct ny_fit_settings *settings)
 {
-    struct ny_context *ctx = X->ctx;
-    struct ny_rows_info points;
     const char *instead, *what;
-    int err;
 
     if (!ny_context_peers(ctx)) return NY_OK;
-    err = X->ops->info(X, &points);
-    if (err) return err;
-    what = unsharded(settings, &points, &instead);
+    what = unsharded(settings, &instead);
     if (!what) return NY_OK;
     return ny_fail(ctx, NY_EUSAGE, "%s does not work across the shards of a store; %s", what,
                    instead);

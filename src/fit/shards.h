@@ -6,7 +6,7 @@
 #include "fit/fit.h"
 
 /* Refuses what is not possible over shards, with what is. */
-int ny_shards_check(struct ny_rows *X, const struct ny_fit_settings *settings);
+int ny_shards_check(struct ny_context *ctx, const struct ny_fit_settings *settings);
 /* NY_EUSAGE unless all shards work at the result with the same options, and digests of the files
  * that these name (NULL: there are none). Called before any of them changes what it has. */
 int ny_shards_agree(struct ny_context *ctx, const json_t *options, const json_t *inputs);

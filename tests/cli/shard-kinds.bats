@@ -321,3 +321,24 @@ END
     nystream export numbers d --part landmark-points -o wanted.csv -q
     cmp points.csv wanted.csv
 }
+
+# In one store, vectors are of the rows where these are fewer, which no shard has all of.
+@test "shards with fewer rows than columns are fitted as one store" {
+    local options
+    table 300 400 3 | awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = j % 7 == NR % 7 ? $j + 9 / (1 + NR % 7) : 0.1 * $j } 1' >wide.csv
+    store_and_shards wide wides wide.csv 120 190
+    awk -F, '{ printf "0"; for (j = 1; j <= NF; j++) if (j % 7 == NR % 7 || j % 11 == 0) printf " %d:%s", j, $j; print "" }' wide.csv >wide.libsvm
+    store_and_shards thin thins wide.libsvm 120 190 --dims 400
+    while IFS='|' read -r options; do
+        for store in wide thin; do
+            both_ways $store ${store}s f $options --approx exact --components 3 --precision f64 --tol 1e-9 --restart
+            nystream export $store f -o one.csv -q
+            nystream export ${store}s f -o many.csv -q
+            near one.csv many.csv 1e-6
+        done
+    done <<'END'
+--map pca
+--map svd --kernel linear
+--map laplacian --kernel cosine
+END
+}

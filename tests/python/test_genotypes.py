@@ -212,20 +212,24 @@ def test_variants_are_chosen(tmp_path, rule):
 
 
 @quick
-@pytest.mark.parametrize("options", [[], ["--features", "maf:0.2"], ["--features", "missing:0.03"]])
-def test_shards_count_the_alleles_of_all_samples(tmp_path, options):
-    counts, _ = cohort(np.random.default_rng(11), 600, 200)
+@pytest.mark.parametrize("d, options", [(200, []), (1500, []), (200, ["--features", "maf:0.2"]),
+                                        (200, ["--features", "missing:0.03"])])
+def test_shards_count_the_alleles_of_all_samples(tmp_path, d, options):
+    counts, _ = cohort(np.random.default_rng(11), 600, d)
     counts[:200, 3] = 0  # alike in one shard alone
-    store = fitted(tmp_path, counts, 3, "--tol", "1e-7", *options)
+    store = fitted(tmp_path, counts, 3, "--tol", "1e-9", *options)
     for shard, rows in enumerate([counts[:200], counts[200:250], counts[250:]]):
         run("import", tmp_path / "all", "--shard", f"{shard}/3", write_bed(tmp_path / "s", rows),
             "-q")
-    run("fit", tmp_path / "all", "map", "--map", "pca", "--components", 3, "--tol", "1e-7", "-q",
+    run("fit", tmp_path / "all", "map", "--map", "pca", "--components", 3, "--tol", "1e-9", "-q",
         *options)
     run("export", tmp_path / "all", "map", "-o", tmp_path / "all.npy", "-q")
     wanted, found = store.result("map").embedding[:], np.load(tmp_path / "all.npy")
     assert np.allclose(found * np.sign((found * wanted).sum(axis=0)), wanted,
                        atol=1e-5 * np.abs(wanted).max())
+    told = [of.result("map").report for of in (store, nystream.open(tmp_path / "all"))]
+    assert told[0]["components_above_noise"] == told[1]["components_above_noise"]
+    assert np.allclose(told[0]["component_shrinkage"], told[1]["component_shrinkage"], rtol=1e-3)
 
 
 @quick
