@@ -5,8 +5,6 @@
  */
 #include "columns/alleles.h"
 
-#include "base/memory.h"
-#include "base/layout.h"
 #include "base/peers.h"
 #include "columns/visit.h"
 #include "stream/statistics.h"
@@ -17,6 +15,7 @@ enum { ONES, TWOS, MISSING, COUNTS };
 
 struct counts {
     size_t d;
+    double *sums;  /* COUNTS × d */
     uint32_t *of;  /* COUNTS × d, a worker */
     uint8_t *rows; /* ROWS × d, a worker */
 };
@@ -55,6 +54,7 @@ static int count_unit(void *arg, const struct ny_tile *tile)
 static void lay(struct ny_layout *l, struct counts *counts, size_t d, unsigned workers)
 {
     counts->d = d;
+    counts->sums = ny_lay(l, NY_MEM_OTHER, COUNTS * d, sizeof(double));
     counts->of = ny_lay(l, NY_MEM_OTHER, workers * d, COUNTS * sizeof(uint32_t));
     counts->rows = ny_lay(l, NY_MEM_STORE, workers * d, ROWS);
 }
@@ -92,30 +92,24 @@ int ny_alleles_count(struct ny_rows *X, unsigned workers, struct ny_rows_stats *
     struct ny_layout l = {.ctx = ctx};
     struct counts counts;
     size_t d = stats->d;
-    double *sums = ny_calloc(ctx, NY_MEM_OTHER, COUNTS * d, sizeof(double));
-    int err = sums ? NY_OK : NY_EBUDGET;
+    int err;
 
     stats->missing = ny_calloc(ctx, NY_MEM_OTHER, d, sizeof(double));
-    if (!stats->missing) err = NY_EBUDGET;
     lay(&l, &counts, d, workers);
-    if (!err) err = l.err;
+    err = stats->missing ? l.err : NY_EBUDGET;
     if (!err) err = ny_visit_units(X, workers, count_unit, &counts);
     for (size_t i = 0; !err && i < workers * COUNTS * d; i++)
-        sums[i % (COUNTS * d)] += counts.of[i];
-    if (!err) err = ny_peers_fold(ny_context_peers(ctx), sums, COUNTS * d);
+        counts.sums[i % (COUNTS * d)] += counts.of[i];
+    if (!err) err = ny_peers_fold(ny_context_peers(ctx), counts.sums, COUNTS * d);
     for (size_t j = 0; !err && j < d; j++)
-        tell(stats, j, sums, (double)stats->n);
+        tell(stats, j, counts.sums, (double)stats->n);
     if (!err) tell_alike(X, stats);
     ny_layout_free(&l);
-    ny_free(ctx, sums);
     return err;
 }
 
-size_t ny_alleles_bytes(const struct ny_rows_info *points, unsigned workers)
+void ny_alleles_plan(struct ny_layout *l, const struct ny_rows_info *points, unsigned workers)
 {
-    struct ny_layout counted = {0};
-
-    lay(&counted, &(struct counts){0}, (size_t)points->d, workers);
-    return ny_rows_source_bytes(points, workers) + ny_layout_most(&counted) +
-           (COUNTS + 1) * (size_t)points->d * sizeof(double);
+    lay(l, &(struct counts){0}, (size_t)points->d, workers);
+    ny_layout_add(l, NY_MEM_STORE, ny_rows_source_bytes(points, workers));
 }

@@ -112,25 +112,11 @@ static void look_at_bytes(const struct ny_columns *columns, const struct ny_stri
             look_at_panel(columns, watch, panel, &groups[i]);
 }
 
-/* Returns rows first … first + count − 1 of a strip. */
-static struct ny_strip part_of(const struct ny_columns *columns, const struct ny_strip *strip,
-                               size_t first, size_t count)
-{
-    struct ny_strip part = *strip;
-
-    part.raw = ny_raw_rows_from(&columns->spec, strip->raw, first);
-    part.count = count;
-    if (strip->rows) part.rows = strip->rows + first * columns->spec.geometry->d;
-    if (strip->norms) part.norms = strip->norms + first;
-    if (strip->byte_terms) part.byte_terms = strip->byte_terms + first;
-    return part;
-}
-
 /* Looks at the landmarks, in blocks, for `count` rows of the strip that follow one another. */
 static void look_at_blocks(const struct ny_columns *columns, const struct ny_strip *strip,
                            const struct ny_columns_watch *watch, size_t row, size_t count)
 {
-    struct ny_strip part = part_of(columns, strip, row, count);
+    struct ny_strip part = ny_strip_part(columns, strip, row, count);
     uint16_t found[NY_WATCH_COLS + 1];
 
     for (size_t first = watch->first, cols; first < watch->end; first += cols) {

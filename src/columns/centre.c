@@ -73,9 +73,9 @@ int ny_centre_among_rows(struct ny_geometry *geometry, struct ny_rows *X,
     return err;
 }
 
-size_t ny_centre_bytes(const struct ny_rows_info *points)
+void ny_centre_plan(struct ny_layout *l, const struct ny_rows_info *points)
 {
     bool may = !points->row_slots && (points->dtype == NY_F32 || points->dtype == NY_F64);
 
-    return may ? ROWS * ny_rows_row_bytes(points) : 0;
+    if (may) ny_lay(l, NY_MEM_OTHER, ROWS, ny_rows_row_bytes(points));
 }

@@ -11,7 +11,7 @@ struct ny_rows_stats;
  * rows, to the median of some rows. Processes that share the shards call it together. */
 int ny_centre_among_rows(struct ny_geometry *geometry, struct ny_rows *X,
                          const struct ny_rows_info *points, const struct ny_rows_stats *stats);
-/* Bytes that it charges. */
-size_t ny_centre_bytes(const struct ny_rows_info *points);
+/* Counts what it charges. */
+void ny_centre_plan(struct ny_layout *l, const struct ny_rows_info *points);
 
 #endif

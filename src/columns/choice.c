@@ -181,17 +181,17 @@ bool ny_choice_visits(const struct ny_column_choice *choice, const struct ny_row
     return choice->rule == NY_CHOOSE_MIN_ROWS;
 }
 
-size_t ny_choice_bytes(const struct ny_column_choice *choice, const struct ny_rows_info *points,
-                       unsigned workers)
+void ny_choice_plan(struct ny_layout *l, const struct ny_column_choice *choice,
+                    const struct ny_rows_info *points, unsigned workers)
 {
-    const size_t moments = 3, raw_row = 2; /* arrays of the dispersions; a row, raw and in f64 */
-    size_t d = (size_t)points->d, bytes = d + choice->number * sizeof(uint64_t);
+    struct ny_layout_mark mark;
+    size_t d = (size_t)points->d;
 
-    if (choice->rule == NY_CHOOSE_ALL) return 0;
-    if (choice->rule == NY_CHOOSE_VARIABLE || choice->rule == NY_CHOOSE_VARIANCE)
-        bytes += d * (sizeof(struct ranked) + sizeof(double));
-    if (choice->rule == NY_CHOOSE_VARIABLE) bytes += (moments + raw_row) * d * sizeof(double);
-    if (choice->rule == NY_CHOOSE_MIN_ROWS)
-        return bytes + d * sizeof(uint64_t) + ny_frequency_bytes(points, workers);
-    return bytes + (ny_choice_visits(choice, points) ? ny_visit_bytes(points) : 0);
+    if (choice->rule == NY_CHOOSE_MIN_ROWS) ny_frequency_plan(l, points, workers);
+    if (choice->rule != NY_CHOOSE_VARIABLE && choice->rule != NY_CHOOSE_VARIANCE) return;
+    ny_lay(l, NY_MEM_OTHER, d, sizeof(double)); /* scores */
+    mark = ny_layout_mark(l);
+    if (choice->rule == NY_CHOOSE_VARIABLE) ny_dispersion_plan(l, points);
+    ny_layout_back(l, &mark);
+    ny_lay(l, NY_MEM_OTHER, d, sizeof(struct ranked));
 }

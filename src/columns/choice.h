@@ -6,6 +6,7 @@
 #ifndef NY_COLUMNS_CHOICE_H
 #define NY_COLUMNS_CHOICE_H
 
+#include "base/layout.h"
 #include "stream/rows.h"
 
 enum ny_choice_rule {
@@ -33,14 +34,16 @@ int ny_choose_columns(const struct ny_column_choice *choice, struct ny_rows *X,
                       const struct ny_rows_stats *stats, unsigned workers, unsigned char *chosen);
 /* Tells whether the choice takes a pass over these points. */
 bool ny_choice_visits(const struct ny_column_choice *choice, const struct ny_rows_info *points);
-/* Bytes that it charges. */
-size_t ny_choice_bytes(const struct ny_column_choice *choice, const struct ny_rows_info *points,
-                       unsigned workers);
+/* Counts what it charges. */
+void ny_choice_plan(struct ny_layout *l, const struct ny_column_choice *choice,
+                    const struct ny_rows_info *points, unsigned workers);
 
 /* Sets score[k], d numbers, to how variable a column is, NaN where that has no meaning. */
 int ny_dispersion_scores(struct ny_rows *X, const struct ny_rows_stats *stats, double *score);
 /* Tells whether they take a pass over these points: the statistics are not those of the values
  * before --values. */
 bool ny_dispersion_visits(const struct ny_rows_info *points);
+/* Counts what the scores charge. */
+void ny_dispersion_plan(struct ny_layout *l, const struct ny_rows_info *points);
 
 #endif

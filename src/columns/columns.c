@@ -26,29 +26,59 @@ static size_t round_up(size_t count)
     return (count + NY_PANEL - 1) / NY_PANEL * NY_PANEL;
 }
 
+enum { ARRAYS = sizeof(((struct ny_columns *)NULL)->arrays) / sizeof(struct ny_landmark_array) };
+
+/* Lists the arrays of landmarks. Panels take as much as their rows: both grow in place. */
+static void list_arrays(struct ny_columns *columns)
+{
+    const struct ny_columns_spec *spec = &columns->spec;
+    enum ny_way way = columns->preparation.way;
+    size_t d = spec->geometry->d;
+    bool rows = ny_landmarks_are_rows(spec) && !spec->slots, bytes = way == NY_WAY_BYTES;
+    bool floats = way == NY_WAY_PRODUCT || way == NY_WAY_DIRECT;
+    const struct ny_landmark_array arrays[ARRAYS] = {
+        {&columns->raw, rows ? columns->row_bytes : 0},
+        {&columns->panels, floats ? d * sizeof(float) : 0},
+        {&columns->bytes, bytes ? 4 * ny_byte_quads(d) : 0},
+        {&columns->byte_norms, bytes ? sizeof(uint32_t) : 0},
+        {&columns->norms, sizeof(float)},
+        {&columns->shift, sizeof(float)},
+        {&columns->shift_low, sizeof(float)},
+        {&columns->zeros, sizeof(float)}};
+
+    memcpy(columns->arrays, arrays, sizeof(arrays));
+}
+
+static void *block_of(const struct ny_landmark_array *array)
+{
+    void *block;
+
+    memcpy(&block, array->at, sizeof(block));
+    return block;
+}
+
 int ny_columns_new(struct ny_columns **out, const struct ny_columns_spec *spec)
 {
     bool width = ny_kernel_param(spec->kernel, "gamma");
     struct ny_columns *columns;
-    int err = NY_EBUDGET;
+    int err;
 
     *out = NULL;
     if (width && !(spec->params.gamma > 0 && isfinite(spec->params.gamma)))
         return ny_fail(spec->ctx, NY_EUSAGE, "gamma is %g; give a positive number to --gamma",
                        spec->params.gamma);
     columns = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, 1, sizeof(*columns));
-    if (!columns) goto done;
+    if (!columns) return NY_EBUDGET;
     columns->spec = *spec;
     columns->row_bytes = ny_raw_bytes(spec);
     columns->own.ctx = spec->ctx;
-    ny_preparation_lay(&columns->own, &columns->preparation, spec,
-                       width ? spec->params.gamma : 1);
+    ny_preparation_lay(&columns->own, &columns->preparation, spec, width ? spec->params.gamma : 1);
+    list_arrays(columns);
     err = columns->own.err;
-    if (err) goto done;
-    *out = columns;
-    columns = NULL;
-done:
-    ny_columns_free(columns);
+    if (err)
+        ny_columns_free(columns);
+    else
+        *out = columns;
     return err;
 }
 
@@ -61,52 +91,32 @@ void ny_columns_free(struct ny_columns *columns)
     ny_layout_free(&columns->own);
     ny_sparse_index_release(&columns->index, ctx);
     ny_sparse_list_release(&columns->held, ctx);
-    ny_free(ctx, columns->raw);
-    ny_free(ctx, columns->norms);
-    ny_free(ctx, columns->panels);
-    ny_free(ctx, columns->bytes);
-    ny_free(ctx, columns->byte_norms);
-    ny_free(ctx, columns->shift);
-    ny_free(ctx, columns->shift_low);
-    ny_free(ctx, columns->zeros);
+    for (size_t i = 0; i < ARRAYS; i++)
+        ny_free(ctx, block_of(&columns->arrays[i]));
     ny_free(ctx, columns);
 }
 
-/* Grows *array to `count` items of `size` bytes, the new ones zero. */
-static int grow(struct ny_columns *columns, void *array, size_t count, size_t size)
+/* Grows an array to `capacity` landmarks, the new ones zero. */
+static int grow(const struct ny_columns *columns, const struct ny_landmark_array *array,
+                size_t capacity)
 {
-    struct ny_context *ctx = columns->spec.ctx;
-    size_t bytes, old = columns->capacity * size;
-    void *grown, *before;
+    int err = ny_resize_array(columns->spec.ctx, array->at, capacity, array->each);
 
-    if (ny_product(ctx, &bytes, count, size, 1)) return NY_EBUDGET;
-    memcpy(&before, array, sizeof(before));
-    grown = ny_resize(ctx, NY_MEM_DICTIONARY, before, bytes);
-    if (!grown) return NY_EBUDGET;
-    memset((char *)grown + old, 0, bytes - old);
-    memcpy(array, &grown, sizeof(grown));
-    return NY_OK;
+    if (!err)
+        memset((char *)block_of(array) + columns->capacity * array->each, 0,
+               (capacity - columns->capacity) * array->each);
+    return err;
 }
 
-/* Panels of `capacity` landmarks take as much as their rows: both grow in place. */
 static int reserve_landmarks(struct ny_columns *columns, size_t count)
 {
-    size_t d = columns->spec.geometry->d, capacity = 2 * columns->capacity;
-    bool bytes = columns->preparation.way == NY_WAY_BYTES;
+    size_t capacity = 2 * columns->capacity;
     int err = NY_OK;
 
     if (count <= columns->capacity) return NY_OK;
     if (capacity < count) capacity = round_up(count);
-    if (ny_landmarks_are_rows(&columns->spec) && !columns->spec.slots)
-        err = grow(columns, &columns->raw, capacity, columns->row_bytes);
-    if (columns->preparation.way == NY_WAY_PRODUCT || columns->preparation.way == NY_WAY_DIRECT)
-        if (!err) err = grow(columns, &columns->panels, capacity, d * sizeof(float));
-    if (!err && bytes) err = grow(columns, &columns->bytes, capacity, 4 * ny_byte_quads(d));
-    if (!err && bytes) err = grow(columns, &columns->byte_norms, capacity, sizeof(uint32_t));
-    if (!err) err = grow(columns, &columns->norms, capacity, sizeof(float));
-    if (!err) err = grow(columns, &columns->shift, capacity, sizeof(float));
-    if (!err) err = grow(columns, &columns->shift_low, capacity, sizeof(float));
-    if (!err) err = grow(columns, &columns->zeros, capacity, sizeof(float));
+    for (size_t i = 0; !err && i < ARRAYS; i++)
+        if (columns->arrays[i].each) err = grow(columns, &columns->arrays[i], capacity);
     if (!err) columns->capacity = capacity;
     return err;
 }
@@ -160,20 +170,18 @@ static void place(struct ny_columns *columns, size_t j, double *scratch, float *
 /* Keeps copies of raw rows as landmarks `count` … */
 static int keep_dense(struct ny_columns *columns, struct ny_raw_rows rows, size_t count)
 {
-    struct ny_context *ctx = columns->spec.ctx;
+    struct ny_layout l = {.ctx = columns->spec.ctx};
     size_t d = columns->spec.geometry->d;
-    double *scratch = ny_calloc(ctx, NY_MEM_DICTIONARY, d, sizeof(double));
-    float *row = ny_calloc(ctx, NY_MEM_DICTIONARY, d, sizeof(float));
-    int err = scratch && row ? NY_OK : NY_EBUDGET;
+    double *scratch = ny_lay(&l, NY_MEM_DICTIONARY, d, sizeof(double));
+    float *row = ny_lay(&l, NY_MEM_DICTIONARY, d, sizeof(float));
 
-    if (!err && columns->raw)
+    if (l.err) return ny_layout_end(&l);
+    if (columns->raw)
         memcpy(columns->raw + columns->count * columns->row_bytes, rows.at,
                count * columns->row_bytes);
-    for (size_t j = columns->count; !err && j < columns->count + count; j++)
+    for (size_t j = columns->count; j < columns->count + count; j++)
         place(columns, j, scratch, row);
-    ny_free(ctx, scratch);
-    ny_free(ctx, row);
-    return err;
+    return ny_layout_end(&l);
 }
 
 /* Keeps copies of sparse raw rows, in one lot. */
@@ -259,21 +267,25 @@ const struct ny_columns_spec *ny_columns_of(const struct ny_columns *columns)
     return &columns->spec;
 }
 
-size_t ny_columns_bytes(const struct ny_columns_spec *spec, size_t m)
+void ny_columns_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t m)
 {
-    size_t d = spec->geometry->d, each = 4 * sizeof(float);
+    struct ny_columns columns = {.spec = *spec, .row_bytes = ny_raw_bytes(spec)};
 
-    if (spec->slots)
-        return round_up(m) * each +
-               ny_sparse_list_bytes(spec->dtype, m, ny_values_most(spec, m), 1) +
-               ny_sparse_index_bytes(spec, m) + sizeof(struct ny_columns) + 12 * 128;
-    if (ny_landmarks_are_rows(spec)) each += ny_raw_bytes(spec);
-    if (ny_way_of(spec) == NY_WAY_BYTES)
-        each += 4 * ny_byte_quads(d) + sizeof(uint32_t);
-    else if (ny_way_of(spec) != NY_WAY_GIVEN)
-        each += d * sizeof(float);
-    /* preparation and the struct; alignment of a dozen blocks */
-    return round_up(m) * each + 2 * d * sizeof(double) + sizeof(struct ny_columns) + 12 * 128;
+    if (l->ctx) return;
+    ny_lay(l, NY_MEM_DICTIONARY, 1, sizeof(columns));
+    ny_preparation_lay(l, &columns.preparation, spec, 1);
+    list_arrays(&columns);
+    for (size_t i = 0; i < ARRAYS; i++)
+        if (columns.arrays[i].each)
+            ny_lay(l, NY_MEM_DICTIONARY, round_up(m), columns.arrays[i].each);
+    if (!spec->slots) { /* while they are prepared, by several workers at a time */
+        ny_lay(l, NY_MEM_DICTIONARY, spec->geometry->d, sizeof(double));
+        ny_lay(l, NY_MEM_DICTIONARY, spec->geometry->d, sizeof(float));
+        return;
+    }
+    ny_layout_add(l, NY_MEM_DICTIONARY,
+                  ny_sparse_list_bytes(spec->dtype, m, ny_values_most(spec, m), 1));
+    ny_sparse_index_plan(l, spec, m);
 }
 
 int ny_columns_set_shift(struct ny_columns *columns, const double *a)

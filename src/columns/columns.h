@@ -152,12 +152,10 @@ int ny_columns_append(struct ny_columns *columns, struct ny_raw_rows rows, size_
 /* Makes these sparse rows the landmarks of columns that have none; *rows is empty afterwards, also
  * where it fails. */
 int ny_columns_take(struct ny_columns *columns, struct ny_sparse_list *rows);
-/* Makes the rows listed of X, which are of the spec's type, the landmarks of columns that
- * have none. */
+/* Makes the rows listed of X, which are of the spec's type, the landmarks of columns that have
+ * none. Dense rows are held twice meanwhile. */
 int ny_columns_gather(struct ny_columns *columns, struct ny_rows *X, const uint64_t *rows,
                       size_t count);
-/* Bytes that this charges for a while besides those of the columns and of a gather. */
-size_t ny_columns_gather_bytes(const struct ny_columns_spec *spec, size_t count);
 /* Removes all landmarks; room is kept, but for sparse ones. */
 void ny_columns_clear(struct ny_columns *columns);
 /* Returns how many landmarks there are, and their raw rows, which stay the property of the columns
@@ -166,13 +164,9 @@ size_t ny_columns_count(const struct ny_columns *columns);            /* m */
 struct ny_raw_rows ny_columns_rows(const struct ny_columns *columns); /* m raw rows */
 /* Returns the spec that the columns were made from. */
 const struct ny_columns_spec *ny_columns_of(const struct ny_columns *columns);
-/* Bytes that columns take with m landmarks added at once. */
-size_t ny_columns_bytes(const struct ny_columns_spec *spec, size_t m);
-/* Bytes of it that each value of sparse landmarks takes, in the rows and in their index. */
-static inline size_t ny_columns_value_bytes(const struct ny_columns_spec *spec)
-{
-    return sizeof(uint32_t) + sizeof(uint16_t) + 2 * ny_dtype_size(spec->dtype);
-}
+/* Counts columns with m landmarks that are added at once, in a layout that counts: they allocate
+ * for themselves. */
+void ny_columns_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t m);
 
 /* Sets the shift a (m values, copied); zero before. */
 int ny_columns_set_shift(struct ny_columns *columns, const double *a);
@@ -213,8 +207,6 @@ struct ny_strip {
     const uint32_t *byte_terms;
     double *sums; /* work space of sparse rows; NULL: a small one on the stack */
 };
-/* The bytes of one row of a strip beside its raw row. */
-size_t ny_columns_strip_bytes(const struct ny_columns_spec *spec);
 /* Reads rows first … first+count−1 of the tile into the workspace and prepares them: of sparse ones
  * as many as there is room for, at least one, which strip->count tells. The strip points into the
  * workspace and lasts until the next one is read there; errors are those of the source. */
@@ -290,10 +282,12 @@ double ny_columns_whole_below(const struct ny_columns_spec *spec);
 /* Returns the most by which a base quantity of a tile is off; x_norm is ‖x‖² of the prepared row.
  * */
 double ny_columns_rounding(const struct ny_columns_spec *spec, double base, double x_norm);
-/* Bytes that these charge while they run on so many threads, besides K. */
-size_t ny_columns_exact_bytes(const struct ny_columns_spec *spec, unsigned threads);
-/* Bytes that the square of m rows charges, besides K. */
-size_t ny_columns_square_bytes(const struct ny_columns_spec *spec, size_t m, unsigned threads);
+/* Counts what these charge while they run on so many threads, besides K. */
+void ny_columns_exact_plan(struct ny_layout *l, const struct ny_columns_spec *spec,
+                           unsigned threads);
+/* Counts what the square of m rows charges, besides K. */
+void ny_columns_square_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t m,
+                            unsigned threads);
 
 /* ---- geometry and width ------------------------------------------------------------------- */
 
@@ -322,8 +316,9 @@ int ny_geometry_new(struct ny_geometry **out, struct ny_rows *X,
 /* Returns how many passes over these points that takes; and how many of them have all workers. */
 unsigned ny_geometry_passes(const struct ny_geometry_wish *wish, const struct ny_rows_info *points);
 unsigned ny_geometry_counts(const struct ny_geometry_wish *wish);
-/* Bytes that it charges besides statistics and geometry. */
-size_t ny_geometry_bytes(const struct ny_geometry_wish *wish, const struct ny_rows_info *points);
+/* Counts what it charges besides statistics and geometry. */
+void ny_geometry_plan(struct ny_layout *l, const struct ny_geometry_wish *wish,
+                      const struct ny_rows_info *points);
 /* Makes the mean of the store's first `rows` rows, which are dense, the centre. */
 int ny_geometry_centre(struct ny_geometry *geometry, struct ny_rows *X, uint64_t rows);
 /* Adds to df[k], d numbers, in how many rows column k has a value that is not 0: a pass. */
@@ -335,8 +330,8 @@ int ny_frequency_weigh(struct ny_geometry *geometry, struct ny_rows *X, bool smo
 /* Like it, for a plan: guesses from the statistics which columns weigh something. */
 void ny_frequency_guess(struct ny_geometry *geometry, const struct ny_rows_stats *stats,
                         bool smooth);
-/* Bytes that either charges, with df. */
-size_t ny_frequency_bytes(const struct ny_rows_info *points, unsigned workers);
+/* Counts what either charges, with df. */
+void ny_frequency_plan(struct ny_layout *l, const struct ny_rows_info *points, unsigned workers);
 /* Makes the geometry from given arrays of d, as in a stored model. */
 int ny_geometry_copy(struct ny_geometry **out, struct ny_context *ctx, const double *centre,
                      const double *factor, size_t d);
@@ -361,8 +356,9 @@ int ny_columns_auto_gamma(const struct ny_columns_spec *spec, struct ny_rows *X,
 /* Like ny_columns_auto_gamma(), from so many pairs, at most 20,000. */
 int ny_columns_auto_gamma_of(const struct ny_columns_spec *spec, struct ny_rows *X, uint64_t n,
                              uint64_t seed, size_t pairs, double *gamma);
-/* Bytes that they charge under a budget of `limit` bytes. */
-size_t ny_columns_auto_gamma_bytes(uint64_t n, size_t d, size_t row_bytes, size_t limit);
+/* Counts what they charge under a budget of `limit` bytes. */
+void ny_columns_auto_gamma_plan(struct ny_layout *l, const struct ny_rows_info *points,
+                                size_t row_bytes, size_t limit);
 /* Returns how many pairs ny_columns_auto_gamma() measures of n rows, at most. */
 double ny_columns_auto_gamma_pairs(uint64_t n);
 

@@ -55,9 +55,19 @@ float ny_preparation_row32(const struct ny_preparation *preparation,
                            const struct ny_columns_spec *spec, const void *raw, double *scratch,
                            float *out);
 
+/* An array with a place for each landmark. */
+struct ny_landmark_array {
+    void *at;    /* where the columns keep its address */
+    size_t each; /* bytes of a landmark; 0: the way has no such array */
+};
+
+/* Grows *array to `count` items of `size` bytes; the array is left as it was on failure. */
+int ny_resize_array(struct ny_context *ctx, void *array, size_t count, size_t size);
+
 struct ny_columns {
     struct ny_columns_spec spec;
-    struct ny_layout own; /* of the preparation */
+    struct ny_landmark_array arrays[8]; /* those below */
+    struct ny_layout own;               /* of the preparation */
     struct ny_preparation preparation;
     size_t row_bytes; /* a raw row takes so many */
     size_t count, capacity;
@@ -106,6 +116,9 @@ static inline float ny_panel_factor(const struct ny_columns *columns)
     return norms ? -2.0f : 1.0f;
 }
 
+/* Returns `count` rows of a strip from `first` on: a view, nothing is copied. */
+struct ny_strip ny_strip_part(const struct ny_columns *columns, const struct ny_strip *strip,
+                              size_t first, size_t count);
 /* K = base quantity of the strip's rows and landmarks first … first+K.cols−1, as
  * ny_kernel.apply32 takes it. */
 void ny_strip_base(const struct ny_columns *columns, const struct ny_strip *strip, size_t first,

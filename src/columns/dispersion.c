@@ -13,7 +13,6 @@
  */
 #include <math.h>
 
-#include "base/memory.h"
 #include "base/peers.h"
 #include "columns/choice.h"
 #include "columns/visit.h"
@@ -33,6 +32,14 @@ struct gathering {
     struct moments *column;  /* d */
     double *values;          /* a row's values, in f64 */
 };
+
+static void lay(struct ny_layout *l, struct gathering *g, const struct ny_rows_info *points)
+{
+    size_t values = (size_t)(points->row_slots ? points->row_slots : points->d);
+
+    g->column = ny_lay(l, NY_MEM_OTHER, (size_t)points->d, sizeof(*g->column));
+    g->values = ny_lay(l, NY_MEM_OTHER, values, sizeof(double));
+}
 
 static int refuse_negative(const struct gathering *g, uint64_t row, size_t column, double value)
 {
@@ -94,17 +101,16 @@ static int add_shards(struct ny_peers *peers, struct moments *column, size_t d, 
 static int gather(struct ny_rows *X, const struct ny_rows_info *points, double *mean,
                   double *variance)
 {
-    struct ny_context *ctx = X->ctx;
-    size_t d = (size_t)points->d, values = points->row_slots ? (size_t)points->row_slots : d;
+    struct ny_layout l = {.ctx = X->ctx};
+    size_t d = (size_t)points->d;
     double n = (double)points->n;
     struct gathering g = {.X = X, .rows = points->preparation};
     int err;
 
     g.rows.values = NY_VALUES_RAW;
-    g.column = ny_calloc(ctx, NY_MEM_OTHER, d, sizeof(*g.column));
-    g.values = ny_alloc(ctx, NY_MEM_OTHER, values * sizeof(double));
-    err = g.column && g.values ? ny_visit_rows(X, true, add_row, &g) : NY_EBUDGET;
-    if (!err) err = add_shards(ny_context_peers(ctx), g.column, d, mean, variance);
+    lay(&l, &g, points);
+    err = l.err ? l.err : ny_visit_rows(X, true, add_row, &g);
+    if (!err) err = add_shards(ny_context_peers(X->ctx), g.column, d, mean, variance);
     for (size_t k = 0; !err && k < d; k++) {
         const struct moments *of = &g.column[k];
         double squares = of->squares + of->mean * of->mean * of->count * ((n - of->count) / n);
@@ -112,8 +118,7 @@ static int gather(struct ny_rows *X, const struct ny_rows_info *points, double *
         mean[k] = of->mean * of->count / n;
         variance[k] = squares / (n - 1);
     }
-    ny_free(ctx, g.values);
-    ny_free(ctx, g.column);
+    ny_layout_free(&l);
     return err;
 }
 
@@ -221,4 +226,11 @@ int ny_dispersion_scores(struct ny_rows *X, const struct ny_rows_stats *stats, d
     if (!err) standardise(mean, d, score);
     ny_free(ctx, mean);
     return err;
+}
+
+void ny_dispersion_plan(struct ny_layout *l, const struct ny_rows_info *points)
+{
+    ny_lay(l, NY_MEM_OTHER, (size_t)points->d, sizeof(double)); /* means */
+    lay(l, &(struct gathering){0}, points);
+    ny_visit_plan(l, points);
 }

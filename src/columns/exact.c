@@ -76,25 +76,19 @@ static size_t square_rows(size_t m)
     return m <= FEW_ROWS ? SHORT_ROWS : BLOCK_ROWS;
 }
 
-/* Returns the bytes of a block while it is computed. */
-static size_t block_bytes(const struct ny_columns_spec *spec, size_t x_rows, size_t y_rows)
+void ny_columns_exact_plan(struct ny_layout *l, const struct ny_columns_spec *spec,
+                           unsigned threads)
 {
-    struct ny_layout counted = {0};
-    struct ny_columns_room room;
-
-    lay_room(&counted, &room, spec, x_rows, y_rows);
-    return ny_layout_most(&counted);
+    for (unsigned i = 0; i < threads; i++)
+        lay_room(l, &(struct ny_columns_room){0}, spec, SHORT_ROWS, BLOCK_ROWS);
 }
 
-size_t ny_columns_exact_bytes(const struct ny_columns_spec *spec, unsigned threads)
+void ny_columns_square_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t m,
+                            unsigned threads)
 {
-    return threads * block_bytes(spec, SHORT_ROWS, BLOCK_ROWS);
-}
-
-size_t ny_columns_square_bytes(const struct ny_columns_spec *spec, size_t m, unsigned threads)
-{
-    return spec->slots ? ny_sparse_index_bytes(spec, m)
-                       : threads * block_bytes(spec, square_rows(m), square_rows(m));
+    if (spec->slots) ny_sparse_index_plan(l, spec, m);
+    for (unsigned i = 0; i < threads; i++)
+        lay_room(l, &(struct ny_columns_room){0}, spec, square_rows(m), square_rows(m));
 }
 
 static size_t blocks_of(size_t count, size_t rows)

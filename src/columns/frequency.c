@@ -86,13 +86,11 @@ int ny_frequency_count(struct ny_rows *X, unsigned workers, double *df)
     return err;
 }
 
-size_t ny_frequency_bytes(const struct ny_rows_info *points, unsigned workers)
+void ny_frequency_plan(struct ny_layout *l, const struct ny_rows_info *points, unsigned workers)
 {
-    struct ny_layout counted = {0};
-
-    lay(&counted, &(struct counts){0}, points, workers);
-    return ny_rows_source_bytes(points, workers) + ny_layout_most(&counted) +
-           (size_t)points->d * sizeof(double);
+    ny_lay(l, NY_MEM_OTHER, (size_t)points->d, sizeof(double)); /* df */
+    lay(l, &(struct counts){0}, points, workers);
+    ny_layout_add(l, NY_MEM_STORE, ny_rows_source_bytes(points, workers));
 }
 
 /* Weighs the columns that are chosen by their df, of n rows; refuses to weigh all of them 0. */

@@ -40,8 +40,3 @@ int ny_columns_gather(struct ny_columns *columns, struct ny_rows *X, const uint6
     ny_free(spec->ctx, raw);
     return err;
 }
-
-size_t ny_columns_gather_bytes(const struct ny_columns_spec *spec, size_t count)
-{
-    return spec->slots ? 0 : count * ny_raw_bytes(spec);
-}

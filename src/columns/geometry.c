@@ -170,17 +170,25 @@ unsigned ny_geometry_passes(const struct ny_geometry_wish *wish, const struct ny
            passes_of_means(wish, points);
 }
 
-size_t ny_geometry_bytes(const struct ny_geometry_wish *wish, const struct ny_rows_info *points)
+void ny_geometry_plan(struct ny_layout *l, const struct ny_geometry_wish *wish,
+                      const struct ny_rows_info *points)
 {
-    size_t scale = ny_scale_counts(wish->scale) ? ny_frequency_bytes(points, workers_of(wish)) : 0;
-    size_t choice = ny_choice_bytes(&wish->choice, points, workers_of(wish));
-    size_t means = passes_of_means(wish, points) ? ny_moments_bytes(points) : 0;
-    size_t centre = wish->differences ? ny_centre_bytes(points) : 0;
-    size_t most = scale > choice ? scale : choice;
+    struct ny_layout_mark mark;
 
-    if (points->dtype == NY_GENOTYPE) means = ny_alleles_bytes(points, workers_of(wish));
-    if (most < centre) most = centre;
-    return (size_t)points->d + (most > means ? most : means);
+    ny_lay(l, NY_MEM_OTHER, (size_t)points->d, 1); /* what is chosen */
+    if (points->dtype == NY_GENOTYPE) ny_lay(l, NY_MEM_OTHER, (size_t)points->d, sizeof(double));
+    mark = ny_layout_mark(l);
+    if (points->dtype == NY_GENOTYPE)
+        ny_alleles_plan(l, points, workers_of(wish));
+    else if (passes_of_means(wish, points))
+        ny_moments_plan(l, points);
+    ny_layout_back(l, &mark);
+    if (wish->differences) ny_centre_plan(l, points);
+    ny_layout_back(l, &mark);
+    ny_choice_plan(l, &wish->choice, points, workers_of(wish));
+    ny_layout_back(l, &mark);
+    if (ny_scale_counts(wish->scale)) ny_frequency_plan(l, points, workers_of(wish));
+    ny_layout_back(l, &mark);
 }
 
 /* Adds row by row, so that the sum does not depend on blocks. */

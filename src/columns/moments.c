@@ -11,7 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/layout.h"
 #include "columns/visit.h"
 #include "base/peers.h"
 
@@ -180,11 +179,8 @@ unsigned ny_moments_passes(const struct ny_rows_info *points, bool variances)
     return variances ? 2 : 1;
 }
 
-size_t ny_moments_bytes(const struct ny_rows_info *points)
+void ny_moments_plan(struct ny_layout *l, const struct ny_rows_info *points)
 {
-    struct ny_layout counted = {0};
-    struct moments moments;
-
-    lay(&counted, &moments, (size_t)points->d);
-    return ny_visit_bytes(points) + ny_layout_most(&counted);
+    lay(l, &(struct moments){0}, (size_t)points->d);
+    ny_visit_plan(l, points);
 }

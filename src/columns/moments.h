@@ -3,6 +3,7 @@
 #ifndef NY_COLUMNS_MOMENTS_H
 #define NY_COLUMNS_MOMENTS_H
 
+#include "base/layout.h"
 #include "stream/rows.h"
 
 /* Tells whether the rows that are read are whole numbers. */
@@ -16,7 +17,7 @@ unsigned ny_moments_passes(const struct ny_rows_info *points, bool variances);
 /* Replaces the means, and the variances if they are wanted, by those of exact sums; minima and
  * maxima are read. NY_EBUDGET, errors of the store or of peers, or an interrupt. */
 int ny_moments_of_shards(struct ny_rows *X, struct ny_rows_stats *stats, bool variances);
-/* Returns the bytes that it charges beside the statistics, where it makes a pass. */
-size_t ny_moments_bytes(const struct ny_rows_info *points);
+/* Counts what it charges beside the statistics, where it makes a pass. */
+void ny_moments_plan(struct ny_layout *l, const struct ny_rows_info *points);
 
 #endif

@@ -69,19 +69,20 @@ void ny_preparation_lay(struct ny_layout *l, struct ny_preparation *preparation,
     enum ny_base_quantity base = spec->kernel->base;
     const struct ny_geometry *geometry = spec->geometry;
     int exponent = unit_exponent(base, gamma);
-    bool whole = is_distance(base) && ny_unscaled_integers(spec);
+    bool whole;
 
     *preparation = (struct ny_preparation){
         .way = ny_way_of(spec), .params = spec->params, .unit = ldexp(1, exponent)};
     preparation->params.gamma = ldexp(gamma, base == NY_BASE_SQUARE ? -2 * exponent : -exponent);
     preparation->strip_params = preparation->params;
     if (preparation->way == NY_WAY_SPARSE) {
-        prepare_sparse(preparation, geometry);
+        if (l->ctx) prepare_sparse(preparation, geometry);
         return;
     }
     preparation->centre = ny_lay(l, NY_MEM_DICTIONARY, geometry->d, sizeof(double));
     preparation->factor = ny_lay(l, NY_MEM_DICTIONARY, geometry->d, sizeof(double));
     if (!preparation->centre || !preparation->factor) return;
+    whole = is_distance(base) && ny_unscaled_integers(spec);
     for (size_t k = 0; k < geometry->d; k++) {
         preparation->centre[k] = whole ? rint(geometry->centre[k]) : geometry->centre[k];
         preparation->factor[k] = ldexp(geometry->factor[k], exponent);

@@ -35,8 +35,7 @@ static inline double value_of(const struct ny_sparse_preparation *in, const stru
 
 /* ---- the index ----------------------------------------------------------------------------- */
 
-/* Grows *array to `count` items of `size` bytes; the array is left as it was on failure. */
-static int resize(struct ny_context *ctx, void *array, size_t count, size_t size)
+int ny_resize_array(struct ny_context *ctx, void *array, size_t count, size_t size)
 {
     void *before, *grown;
     size_t bytes;
@@ -55,7 +54,7 @@ static int reserve_panels(struct ny_sparse_index *index, struct ny_context *ctx,
     int err;
 
     if (panels <= index->panels_max) return NY_OK;
-    err = resize(ctx, &index->panel, panels, sizeof(*index->panel));
+    err = ny_resize_array(ctx, &index->panel, panels, sizeof(*index->panel));
     if (err) return err;
     memset(index->panel + index->panels_max, 0,
            (panels - index->panels_max) * sizeof(*index->panel));
@@ -71,10 +70,10 @@ static int reserve_entries(struct ny_sparse_panel *panel, const struct ny_column
     int err = NY_OK;
 
     if (!panel->start)
-        err = resize(ctx, &panel->start, spec->geometry->d + 1, sizeof(*panel->start));
+        err = ny_resize_array(ctx, &panel->start, spec->geometry->d + 1, sizeof(*panel->start));
     if (err || (entries <= panel->entries_max && panel->row && panel->value)) return err;
-    err = resize(ctx, &panel->row, entries, sizeof(*panel->row));
-    if (!err) err = resize(ctx, &panel->value, entries, ny_dtype_size(spec->dtype));
+    err = ny_resize_array(ctx, &panel->row, entries, sizeof(*panel->row));
+    if (!err) err = ny_resize_array(ctx, &panel->value, entries, ny_dtype_size(spec->dtype));
     if (!err) panel->entries_max = entries;
     return err;
 }
@@ -130,7 +129,7 @@ int ny_sparse_index_extend(struct ny_sparse_index *index, const struct ny_sparse
     if (!err && count > index->norms_max) {
         size_t most = count > 2 * index->norms_max ? count : 2 * index->norms_max;
 
-        err = resize(ctx, &index->norms, most, sizeof(*index->norms));
+        err = ny_resize_array(ctx, &index->norms, most, sizeof(*index->norms));
         if (!err) index->norms_max = most;
     }
     for (size_t i = index->count; !err && i < count; i++)
@@ -154,15 +153,20 @@ void ny_sparse_index_release(struct ny_sparse_index *index, struct ny_context *c
     *index = (struct ny_sparse_index){0};
 }
 
-size_t ny_sparse_index_bytes(const struct ny_columns_spec *spec, size_t count)
+void ny_sparse_index_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t count)
 {
-    size_t panels = (count + NY_INDEX_ROWS - 1) / NY_INDEX_ROWS, blocks = 128;
+    size_t left = ny_values_most(spec, count), most = ny_values_most(spec, NY_INDEX_ROWS);
 
-    return panels * (sizeof(struct ny_sparse_panel) + (spec->geometry->d + 1) * sizeof(uint32_t) +
-                     4 * blocks) +
-           count * sizeof(struct ny_sparse_norms) +
-           ny_values_most(spec, count) * (sizeof(uint16_t) + ny_dtype_size(spec->dtype)) +
-           2 * blocks;
+    ny_lay(l, NY_MEM_DICTIONARY, count, sizeof(struct ny_sparse_norms));
+    for (size_t first = 0; first < count; first += NY_INDEX_ROWS) {
+        size_t entries = left < most ? left : most;
+
+        ny_lay(l, NY_MEM_DICTIONARY, 1, sizeof(struct ny_sparse_panel));
+        ny_lay(l, NY_MEM_DICTIONARY, spec->geometry->d + 1, sizeof(uint32_t));
+        ny_lay(l, NY_MEM_DICTIONARY, entries, sizeof(uint16_t));
+        ny_lay(l, NY_MEM_DICTIONARY, entries, ny_dtype_size(spec->dtype));
+        left -= entries;
+    }
 }
 
 /* ---- two rows ------------------------------------------------------------------------------- */

@@ -3,22 +3,7 @@
 
 #include "columns/columns_private.h"
 
-/* Bytes of the room in which the sparse rows of a strip are packed, and rows that are read into it
- * at once: a full row fits at any time. */
-static size_t room_bytes(const struct ny_columns_spec *spec, size_t rows)
-{
-    const size_t usual = 2 << 20;
-    size_t full = ny_raw_bytes(spec), all = rows * full;
-
-    return usual + full < all ? usual + full : all;
-}
-
-/* Rows that a strip can have. */
-static size_t rows_of(const struct ny_columns_spec *spec, size_t rows)
-{
-    return spec->rows && spec->rows < rows ? spec->rows : rows;
-}
-
+/* Rows that are read into the room of sparse ones at once. */
 static size_t raw_rows_of(const struct ny_columns_spec *spec, size_t rows)
 {
     const size_t usual = 128 << 10;
@@ -28,11 +13,13 @@ static size_t raw_rows_of(const struct ny_columns_spec *spec, size_t rows)
     return fit ? fit : 1;
 }
 
-/* Lays out the room of sparse rows. */
+/* Lays out the room in which sparse rows are packed: a full one fits at any time. */
 static void lay_sparse(struct ny_layout *l, struct ny_columns_workspace *workspace,
                        const struct ny_columns_spec *spec)
 {
-    size_t bytes = room_bytes(spec, workspace->rows_max);
+    const size_t usual = 2 << 20;
+    size_t full = ny_raw_bytes(spec), all = workspace->rows_max * full;
+    size_t bytes = usual + full < all ? usual + full : all;
 
     workspace->room = (struct ny_sparse_room){ny_lay(l, NY_MEM_TILES, bytes, 1), 0, bytes};
     workspace->sparse = ny_lay(l, NY_MEM_TILES, workspace->rows_max, sizeof(struct ny_sparse));
@@ -57,7 +44,8 @@ ny_columns_workspace_lay(struct ny_layout *l, const struct ny_columns_spec *spec
 {
     struct ny_columns_workspace spare,
         *workspace = ny_lay_struct(l, NY_MEM_TILES, sizeof(spare), &spare);
-    size_t rows = rows_of(spec, most), raw_rows = raw_rows_of(spec, rows);
+    size_t rows = spec->rows && spec->rows < most ? spec->rows : most;
+    size_t raw_rows = raw_rows_of(spec, rows);
 
     *workspace = (struct ny_columns_workspace){.rows_max = rows, .raw_rows = raw_rows};
     workspace->raw = ny_lay(l, NY_MEM_TILES, raw_rows * ny_raw_bytes(spec) + sizeof(uint32_t), 1);
@@ -67,13 +55,6 @@ ny_columns_workspace_lay(struct ny_layout *l, const struct ny_columns_spec *spec
     else
         lay_dense(l, workspace, spec);
     return ny_laid(l, workspace);
-}
-
-size_t ny_columns_strip_bytes(const struct ny_columns_spec *spec)
-{
-    if (spec->slots) return sizeof(float);
-    return sizeof(float) +
-           (ny_way_of(spec) == NY_WAY_BYTES ? sizeof(uint32_t) : spec->geometry->d * sizeof(float));
 }
 
 static void prepare_bytes(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
@@ -162,7 +143,6 @@ int ny_columns_strip(const struct ny_columns *columns, struct ny_columns_workspa
     if (count > workspace->rows_max) count = workspace->rows_max;
     err = sparse ? read_sparse(&columns->spec, workspace, tile, first, &count)
                  : ny_tile_strip(tile, first, count, workspace->raw);
-
     if (err) return err;
     *strip =
         sparse ? strip_of(workspace, workspace->sparse, count) : prepare(columns, workspace, count);
@@ -196,6 +176,19 @@ struct ny_strip ny_columns_own_strip(const struct ny_columns *columns,
     if (columns->spec.slots) return strip_of(workspace, columns->held.row + first, count);
     memcpy(workspace->raw, columns->raw + first * columns->row_bytes, count * columns->row_bytes);
     return prepare(columns, workspace, count);
+}
+
+struct ny_strip ny_strip_part(const struct ny_columns *columns, const struct ny_strip *strip,
+                              size_t first, size_t count)
+{
+    struct ny_strip part = *strip;
+
+    part.raw = ny_raw_rows_from(&columns->spec, strip->raw, first);
+    part.count = count;
+    if (strip->rows) part.rows += first * columns->spec.geometry->d;
+    if (strip->norms) part.norms += first;
+    if (strip->byte_terms) part.byte_terms += first;
+    return part;
 }
 
 /* The lanes of panel p that are landmarks first … first+cols−1: from lane *lane on, `length` of

@@ -78,21 +78,6 @@ static size_t rows_at_a_time(const struct ny_columns *columns)
     return rows < group ? group : rows;
 }
 
-/* Cuts `count` rows from `first` on out of a prepared strip: a view, nothing is copied. */
-static struct ny_strip rows_of(const struct ny_columns *columns, const struct ny_strip *strip,
-                               size_t first, size_t count)
-{
-    size_t d = columns->spec.geometry->d, left = strip->count - first;
-    bool bytes = columns->preparation.way == NY_WAY_BYTES;
-
-    return (struct ny_strip){.raw = ny_raw_rows_from(&columns->spec, strip->raw, first),
-                             .count = left < count ? left : count,
-                             .rows = strip->rows ? strip->rows + first * d : NULL,
-                             .norms = strip->norms + first,
-                             .byte_terms = bytes ? strip->byte_terms + first : NULL,
-                             .sums = strip->sums};
-}
-
 /* Finishes the rows of a strip, which K has, a few at a time. */
 static void compute_rows(const struct ny_columns *columns, const struct ny_strip *strip,
                          struct ny_matrix32 K)
@@ -105,8 +90,9 @@ static void compute_rows(const struct ny_columns *columns, const struct ny_strip
     size_t piece = rows_at_a_time(columns);
 
     for (size_t i = 0; i < strip->count; i += piece) {
-        struct ny_strip part = rows_of(columns, strip, i, piece);
-        struct ny_matrix32 rows = ny_rows32(K, i, K.rows - i < piece ? K.rows - i : piece);
+        size_t left = strip->count - i, count = left < piece ? left : piece;
+        struct ny_strip part = ny_strip_part(columns, strip, i, count);
+        struct ny_matrix32 rows = ny_rows32(K, i, count);
 
         ny_strip_base(columns, &part, 0, rows);
         finish_rows(columns, &part, &how, rows);

@@ -76,7 +76,8 @@ int ny_visit_units(struct ny_rows *X, unsigned workers,
     return err;
 }
 
-size_t ny_visit_bytes(const struct ny_rows_info *points)
+void ny_visit_plan(struct ny_layout *l, const struct ny_rows_info *points)
 {
-    return ny_rows_source_bytes(points, 1) + ny_rows_row_bytes(points);
+    ny_layout_add(l, NY_MEM_STORE, ny_rows_source_bytes(points, 1));
+    ny_lay(l, NY_MEM_STORE, 1, ny_rows_row_bytes(points));
 }

@@ -4,6 +4,7 @@
 #ifndef NY_COLUMNS_VISIT_H
 #define NY_COLUMNS_VISIT_H
 
+#include "base/layout.h"
 #include "base/sparse.h"
 #include "stream/pass.h"
 #include "stream/rows.h"
@@ -19,7 +20,7 @@ int ny_visit_rows(struct ny_rows *X, bool raw, ny_row_visitor *visit, void *arg)
 /* Has so many workers visit the units of all rows, prepared, in any order. */
 int ny_visit_units(struct ny_rows *X, unsigned workers,
                    int (*unit)(void *arg, const struct ny_tile *tile), void *arg);
-/* Bytes that ny_visit_rows() charges for these points. */
-size_t ny_visit_bytes(const struct ny_rows_info *points);
+/* Counts what ny_visit_rows() charges for these points. */
+void ny_visit_plan(struct ny_layout *l, const struct ny_rows_info *points);
 
 #endif

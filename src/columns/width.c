@@ -7,13 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/random.h"
 #include "columns/columns_private.h"
 #include "base/peers.h"
 #include "stream/rows.h"
 
 enum { PAIRS = 20000, BUDGET_SHARE = 8 };
-enum { FEW_ROWS = 200 }; /* have about as many pairs as are drawn */
+/* So many rows have about as many pairs as are drawn; and the state of a gather, for a row. */
+enum { FEW_ROWS = 200, GATHER_BYTES = 16 };
 
 /* Moves values until none before `place` is above the one there, and none behind it below. */
 static void put_in_place(double *values, size_t count, size_t place)
@@ -68,14 +70,6 @@ struct pairs {
     bool underflow; /* rows that differ, at a distance of 0 */
 };
 
-/* Bytes of one pair: its rows, their numbers, and the state of a gather for them. */
-static size_t pair_bytes(size_t row_bytes)
-{
-    const size_t gather_bytes = 16;
-
-    return 2 * (row_bytes + sizeof(uint64_t) + gather_bytes);
-}
-
 /* Tells whether pieces of so many pairs have room for all of few rows. */
 static bool holds_all(uint64_t n, size_t piece)
 {
@@ -85,16 +79,37 @@ static bool holds_all(uint64_t n, size_t piece)
 /* Pairs at a time: a share of the budget for them; of few rows, room for all of these. */
 static size_t piece_of(uint64_t n, size_t row_bytes, size_t room)
 {
-    size_t piece = room / pair_bytes(row_bytes);
+    size_t piece = room / 2 / (row_bytes + sizeof(uint64_t) + GATHER_BYTES);
 
     piece = piece < 1 ? 1 : piece < PAIRS ? piece : PAIRS;
     return holds_all(n, piece) ? (size_t)n / 2 + 1 : piece;
 }
 
-size_t ny_columns_auto_gamma_bytes(uint64_t n, size_t d, size_t row_bytes, size_t limit)
+/* Lays out what a piece of the pairs takes. */
+static void lay_piece(struct ny_layout *l, struct pairs *pairs, size_t row_bytes)
 {
-    return PAIRS * sizeof(double) + 4 * d * sizeof(double) +
-           piece_of(n, row_bytes, limit / BUDGET_SHARE) * pair_bytes(row_bytes);
+    pairs->numbers = ny_lay(l, NY_MEM_OTHER, 2 * pairs->piece, sizeof(uint64_t));
+    pairs->raw = ny_lay(l, NY_MEM_OTHER, 2 * pairs->piece, row_bytes);
+}
+
+/* Lays out what does not depend on the pieces. */
+static void lay(struct ny_layout *l, struct pairs *pairs, size_t d)
+{
+    pairs->quantity = ny_lay(l, NY_MEM_OTHER, PAIRS, sizeof(double));
+    pairs->x = ny_lay(l, NY_MEM_OTHER, d, sizeof(double));
+    pairs->y = ny_lay(l, NY_MEM_OTHER, d, sizeof(double));
+}
+
+void ny_columns_auto_gamma_plan(struct ny_layout *l, const struct ny_rows_info *points,
+                                size_t row_bytes, size_t limit)
+{
+    size_t d = (size_t)points->d;
+    struct pairs pairs = {.piece = piece_of(points->n, row_bytes, limit / BUDGET_SHARE)};
+
+    lay(l, &pairs, d);
+    lay_piece(l, &pairs, row_bytes);
+    ny_lay(l, NY_MEM_OTHER, 2 * pairs.piece, GATHER_BYTES);
+    ny_lay(l, NY_MEM_DICTIONARY, 2 * d, sizeof(double)); /* of the preparation */
 }
 
 double ny_columns_auto_gamma_pairs(uint64_t n)
@@ -112,17 +127,14 @@ static int pairs_init(struct pairs *pairs, struct ny_layout *l, uint64_t n, size
     uint64_t piece;
     int err;
 
-    pairs->quantity = ny_lay(l, NY_MEM_OTHER, PAIRS, sizeof(double));
-    pairs->x = ny_lay(l, NY_MEM_OTHER, d, sizeof(double));
-    pairs->y = ny_lay(l, NY_MEM_OTHER, d, sizeof(double));
+    lay(l, pairs, d);
     if (l->err) return l->err;
     left = ny_memory_left(ctx) / 2;
     piece = piece_of(n, row_bytes, share < left ? share : left);
     err = ny_peers_least(ny_context_peers(ctx), &piece); /* all of them gather the same rows */
     if (err) return err;
     pairs->piece = (size_t)piece;
-    pairs->numbers = ny_lay(l, NY_MEM_OTHER, 2 * pairs->piece, sizeof(uint64_t));
-    pairs->raw = ny_lay(l, NY_MEM_OTHER, 2 * pairs->piece, row_bytes);
+    lay_piece(l, pairs, row_bytes);
     return l->err;
 }
 
@@ -161,13 +173,6 @@ static void measure(struct pairs *pairs, const struct ny_sparse_preparation *in,
             pairs->quantity[pairs->count++] = quantity;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return x < y ? -1 : x > y;
-}
-
 /* Measures the pairs of few rows, which have room. The pairs, as numbers, stand where the
  * quantities are to be: there are never more of these than pairs that have been taken. */
 static int measure_few(struct pairs *pairs, const struct ny_sparse_preparation *in,
@@ -186,7 +191,7 @@ static int measure_few(struct pairs *pairs, const struct ny_sparse_preparation *
 
         drawn[i] = x < y ? x * n + y : y * n + x;
     }
-    qsort(drawn, pairs->total, sizeof(*drawn), by_number);
+    qsort(drawn, pairs->total, sizeof(*drawn), ny_compare_rows);
     for (size_t i = 0, times; !err && i < pairs->total; i += times) {
         uint64_t pair = drawn[i];
 

@@ -288,8 +288,7 @@ static int run_knn(struct ny_evaluation *evaluation)
     struct knn run = {.ctx = evaluation->ctx,
                       .of = evaluation,
                       .p = evaluation->cloud.p,
-                      .t = evaluation->settings->knn_neighbors,
-                      .lists = {.ctx = evaluation->ctx}};
+                      .t = evaluation->settings->knn_neighbors};
     int err;
 
     if (no_classes) {
@@ -322,20 +321,20 @@ static size_t bytes(const struct ny_evaluation *run)
                        .n = rows_of(run),
                        .p = ny_coordinates_count(&run->result.coordinates),
                        .t = run->settings->knn_neighbors};
-    size_t rows = like.n * 3 * sizeof(uint64_t), width;
-    const struct ny_layout_mark none = {0};
+    size_t rows = like.n * 3 * sizeof(uint64_t);
     struct ny_layout counted = {0};
+    struct ny_layout_mark mark;
 
     if (are_too_few(like.n, like.t)) return rows;
     describe(&like);
-    width = like.find.neighbors;
+    ny_neighbors_plan(&counted, like.n, ny_knn_width(&like.find));
+    mark = ny_layout_mark(&counted);
     ny_knn_pass_count(&counted, &like.spec, like.n, run->workers);
-    ny_layout_back(&counted, &none);
+    ny_layout_back(&counted, &mark);
     ny_knn_measure_count(&counted, &like.find);
     return rows + like.n * (like.p * sizeof(float) + sizeof(uint16_t)) +
-           2 * like.p * sizeof(double) + ny_neighbors_bytes(like.n, ny_knn_width(&like.find)) +
-           ny_layout_most(&counted) +
-           NY_MEASURE_ROWS * width * (sizeof(uint32_t) + sizeof(double)) +
+           2 * like.p * sizeof(double) + ny_layout_most(&counted) +
+           NY_MEASURE_ROWS * like.find.neighbors * (sizeof(uint32_t) + sizeof(double)) +
            run->workers * like.t * sizeof(struct near) + 4096;
 }
 

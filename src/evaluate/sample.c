@@ -211,18 +211,22 @@ size_t ny_sample_bytes(const struct ny_evaluation *run)
     struct ny_columns_spec spec = {
         .ctx = run->ctx, .kernel = &ny_kernel_euclidean, .geometry = &geometry};
     size_t s = ny_sample_size(run), p = ny_coordinates_count(&run->result.coordinates);
-    unsigned threads = run->workers;
-    size_t exact, square; /* never at a time */
+    struct ny_layout l = {0};
+    struct ny_layout_mark mark;
 
     if (ny_points_info(run->result.store, &info)) return 0; /* told when it is read */
     geometry.d = (size_t)info.d;
     spec.dtype = info.dtype == NY_F64 ? NY_F64 : NY_F32; /* integers take no more */
     ny_columns_spec_points(&spec, &info);
-    exact = ny_columns_exact_bytes(&spec, threads);
-    square = ny_columns_square_bytes(&spec, s, threads);
+    ny_columns_plan(&l, &spec, s);
+    ny_columns_plan(&l, &spec, s);
+    mark = ny_layout_mark(&l);
+    ny_columns_exact_plan(&l, &spec, run->workers);
+    ny_layout_back(&l, &mark);
+    ny_columns_square_plan(&l, &spec, s, run->workers);
     return s * (p * sizeof(float) + 5 * sizeof(uint64_t)) + 4 * (size_t)info.d * sizeof(double) +
-           2 * ny_columns_bytes(&spec, s) + 2 * ny_points_block_bytes(&info) +
-           (exact > square ? exact : square) + threads * 3 * BLOCK_ROWS * s * sizeof(double);
+           ny_layout_most(&l) + 2 * ny_points_block_bytes(&info) +
+           run->workers * 3 * BLOCK_ROWS * s * sizeof(double);
 }
 
 /* ---- pairs --------------------------------------------------------------------------------- */

@@ -106,9 +106,11 @@ static size_t choose_crew(struct ny_context *ctx, size_t m)
 static void choose_sizes(struct sample *s, const struct ny_columns_spec *spec, size_t wanted,
                          uint64_t n)
 {
-    double room = 0.75 * (double)ny_memory_left(s->ctx) -
-                  (double)ny_columns_square_bytes(spec, wanted, ny_context_crew(s->ctx));
+    struct ny_layout square = {0};
+    double room;
 
+    ny_columns_square_plan(&square, spec, wanted, ny_context_crew(s->ctx));
+    room = 0.75 * (double)ny_memory_left(s->ctx) - (double)ny_layout_most(&square);
     s->m = min_of(wanted, LANDMARKS_MAX);
     s->tested = (size_t)(n - s->m < TESTED_MAX ? n - s->m : TESTED_MAX);
     s->rows = s->m + s->tested;

@@ -109,7 +109,7 @@ static bool is_looked_at(const struct ny_sizes *sizes, size_t m)
         return !sizes->points->imagined && (settings->patient || rough_flops(sizes, m) > much);
 
     return ny_settings_selects(settings) && !settings->columns && !sizes->points->imagined &&
-           (gram_is_open || settings->rule->bytes) && rough_flops(sizes, m) > much;
+           (gram_is_open || ny_rule_reads(settings->rule)) && rough_flops(sizes, m) > much;
 }
 
 /* Gets the rates of the machine. Of several shards the one that leads looks, as they would be in

@@ -35,8 +35,11 @@ struct sample {
 /* Bytes that a sample of so many rows takes. Each has room for the values of the fullest row. */
 static size_t sample_bytes(struct ny_context *ctx, const struct ny_columns_spec *spec, size_t rows)
 {
-    return rows * (2 * rows * sizeof(double) + ny_raw_bytes(spec) + 64) +
-           ny_columns_square_bytes(spec, rows, ny_context_threads(ctx));
+    struct ny_layout l = {0};
+
+    ny_lay(&l, NY_MEM_TILES, rows, 2 * rows * sizeof(double) + ny_raw_bytes(spec) + 64);
+    ny_columns_square_plan(&l, spec, rows, ny_context_threads(ctx));
+    return ny_layout_most(&l);
 }
 
 /* Returns how many rows the sample takes: fewer where products of wide rows would take long, or
@@ -304,7 +307,7 @@ int ny_plan_look(struct ny_look *look, struct ny_rows *X, const struct ny_fit_se
     struct ny_context *ctx = sizes->job.ctx;
     struct ny_peers *peers = ny_context_peers(ctx);
     struct sample sample = {.ctx = ctx, .spec = ny_settings_probe_spec(&sizes->spec)};
-    bool residuals = settings->rule->bytes != NULL; /* the rule looks at them */
+    bool residuals = ny_rule_reads(settings->rule); /* the rule looks at them */
     bool found = false, alone = false;
     uint64_t rows = rows_of(ctx, &sample.spec, sizes->points->n);
     int err = ny_peers_least(peers, &rows);

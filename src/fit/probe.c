@@ -331,21 +331,20 @@ static void count_probe(struct ny_layout *l, const struct ny_job_sizes *sizes, u
     struct ny_columns_spec spec = ny_settings_probe_spec(&f->spec);
     size_t r = settings->probes, p = ny_settings_pairs(settings);
     struct ny_probe run = {.r = r, .p = p};
-    size_t raw =
-        settings->landmark_points.count ? r * ny_sizes_row(f) : ny_columns_gather_bytes(&spec, r);
-    size_t gather = ny_sizes_gather(f, r) + raw;
-    size_t pass = ny_sizes_source(f, workers) + workers * NY_CHUNK_BYTES +
-                  ny_batch_put_bytes(limit, 2 * r * sizeof(double)) +
-                  workers * ny_columns_exact_bytes(&spec, 1);
+    size_t gathered = settings->landmark_points.count || !spec.slots ? r * ny_sizes_row(f) : 0;
     struct ny_sizes widest = *f;
 
     if (widest.m < r) widest.m = r;
     ny_sizes_common(l, &widest, workers, workers);
     ny_lay(l, NY_MEM_OTHER, 2 * r, sizeof(double));
-    ny_layout_add(l, NY_MEM_DICTIONARY, ny_columns_bytes(&spec, r));
+    ny_columns_plan(l, &spec, r);
     ny_lay(l, NY_MEM_DICTIONARY, r, sizeof(struct ny_draw));
     lay(l, &run, &spec, (p + settings->asymmetric) * ny_sizes_element(f), workers);
-    ny_layout_add(l, NY_MEM_STORE, gather > pass ? gather : pass);
+    ny_layout_peak(l, NY_MEM_STORE, ny_sizes_gather(f, r) + gathered);
+    ny_columns_exact_plan(l, &spec, workers);
+    ny_layout_add(l, NY_MEM_STORE,
+                  ny_sizes_source(f, workers) + workers * NY_CHUNK_BYTES +
+                      ny_batch_put_bytes(limit, 2 * r * sizeof(double)));
 }
 
 /* Times exact values of some columns, and of K̃ besides them. Stored rows are read by chunks, for

@@ -419,11 +419,11 @@ static void count_checks(struct ny_layout *l, const struct ny_sizes *f, unsigned
     if (!R) return;
     ny_checks_lay(l, &checks, &f->spec, f->settings->precision, workers);
     ny_check_draw_count(l, f->points, R, f->m, checks.p);
-    ny_layout_add(l, NY_MEM_DICTIONARY, ny_columns_bytes(&f->spec, R) + R * sizeof(struct ny_draw));
-    ny_layout_add(l, NY_MEM_SOLVE,
-                  R * (R + 1) * sizeof(double) + ny_columns_square_bytes(&f->spec, R, workers));
-    ny_layout_add(l, NY_MEM_STORE,
-                  ny_sizes_gather(f, NY_STRIP_ROWS) + ny_columns_gather_bytes(&f->spec, R));
+    ny_columns_plan(l, &f->spec, R);
+    ny_lay(l, NY_MEM_SOLVE, R, (R + 1) * sizeof(double) + sizeof(struct ny_draw));
+    ny_columns_square_plan(l, &f->spec, R, workers);
+    ny_layout_add(l, NY_MEM_STORE, ny_sizes_gather(f, NY_STRIP_ROWS));
+    if (!f->spec.slots) ny_lay(l, NY_MEM_DICTIONARY, R, ny_raw_bytes(&f->spec));
 }
 
 /* Bytes of the stage: model, tiles, the source, and twice the writers' buffers. */
@@ -455,7 +455,7 @@ static void count_project(struct ny_layout *l, const struct ny_job_sizes *sizes,
     }
     ny_projector_lay(l, &(struct ny_projector){0}, &shape);
     count_checks(l, f, workers);
-    ny_layout_add(l, NY_MEM_TILES, workers * ny_sizes_exact(f));
+    ny_sizes_exact(l, f, workers);
     ny_layout_add(l, NY_MEM_STORE, ny_sizes_source(f, workers));
 }
 

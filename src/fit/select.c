@@ -211,19 +211,21 @@ void ny_select_count(struct ny_layout *l, const struct ny_job_sizes *sizes, unsi
     struct ny_layout_mark mark;
 
     ny_sizes_common(l, f, workers, workers);
-    ny_layout_add(l, NY_MEM_DICTIONARY, ny_sizes_earlier(f));
-    if (rule->bytes) image = rule->image_bytes(&request, f->m);
-    if (rule->bytes || certifies)
+    ny_sizes_earlier(l, f);
+    if (rule->plan) image = rule->image_bytes(&request, f->m);
+    if (rule->plan || certifies)
         ny_layout_add(l, NY_MEM_STORE,
                       ny_sizes_source(f, workers) + ny_sizes_gather(f, NY_UNIT_ROWS + f->m) +
                           ny_batch_put_bytes(limit, image));
     mark = ny_layout_mark(l);
-    if (rule->bytes) ny_layout_add(l, NY_MEM_DICTIONARY, rule->bytes(&request, f->m) + image);
+    ny_layout_add(l, NY_MEM_DICTIONARY, image);
+    if (rule->plan) rule->plan(l, &request, f->m);
     ny_layout_back(l, &mark);
     ny_layout_add(l, NY_MEM_DICTIONARY, 4 * f->m * sizeof(uint64_t));
-    if (certifies) ny_layout_add(l, NY_MEM_DICTIONARY, ny_certify_bytes(&request, f->m));
-    if (certifies && f->settings->landmark_points.count)
+    if (!certifies) return;
+    if (f->settings->landmark_points.count)
         ny_layout_add(l, NY_MEM_DICTIONARY, f->m * ny_sizes_row(f));
+    ny_certify_plan(l, &request, f->m);
 }
 
 /* A kernel block and a substitution a row, most of them left early: 40 % of the work is left, as

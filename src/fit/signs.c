@@ -128,7 +128,8 @@ size_t ny_signs_bytes(const struct ny_columns_spec *spec, size_t m, size_t p)
 {
     size_t selection = 3 * sizeof(uint64_t);
     size_t row = spec->geometry->d * ny_dtype_size(spec->dtype) + p * sizeof(double) + selection;
+    struct ny_layout l = {0};
 
-    return NY_SIGN_ROWS * row + NY_STRIP_ROWS * m * sizeof(double) +
-           ny_columns_exact_bytes(spec, 1);
+    ny_columns_exact_plan(&l, spec, 1);
+    return NY_SIGN_ROWS * row + NY_STRIP_ROWS * m * sizeof(double) + ny_layout_most(&l);
 }

@@ -48,22 +48,22 @@ void ny_sizes_common(struct ny_layout *l, const struct ny_sizes *f, unsigned wor
 size_t ny_sizes_source(const struct ny_sizes *f, unsigned workers)
 {
     const size_t reader_bytes = (size_t)2 << 20;
-
     size_t widened = f->settings->landmark_points.count ? NY_STRIP_ROWS * ny_sizes_row(f) : 0;
 
     return ny_rows_source_bytes(f->points, workers) + workers * widened +
            (f->settings->columns ? reader_bytes : 0);
 }
 
-size_t ny_sizes_exact(const struct ny_sizes *f)
+void ny_sizes_exact(struct ny_layout *l, const struct ny_sizes *f, unsigned workers)
 {
-    return f->settings->precision == NY_PRECISION_F64 ? ny_columns_exact_bytes(&f->spec, 1) : 0;
+    if (f->settings->precision == NY_PRECISION_F64) ny_columns_exact_plan(l, &f->spec, workers);
 }
 
-size_t ny_sizes_earlier(const struct ny_sizes *f)
+void ny_sizes_earlier(struct ny_layout *l, const struct ny_sizes *f)
 {
-    return f->settings->updates ? 6 * f->m * sizeof(uint64_t) + ny_columns_bytes(&f->spec, f->m)
-                                : 0;
+    if (!f->settings->updates) return;
+    ny_lay(l, NY_MEM_DICTIONARY, f->m, 6 * sizeof(uint64_t));
+    ny_columns_plan(l, &f->spec, f->m);
 }
 
 size_t ny_sizes_square(const struct ny_sizes *f)
@@ -80,9 +80,8 @@ size_t ny_sizes_spare(const struct ny_sizes *f)
 
 void ny_sizes_landmarks(struct ny_layout *l, const struct ny_sizes *f, bool with_W)
 {
-    ny_layout_add(l, NY_MEM_DICTIONARY,
-                  ny_columns_bytes(&f->spec, f->m) +
-                      f->m * (sizeof(uint64_t) + 2 * sizeof(double)));
+    ny_columns_plan(l, &f->spec, f->m);
+    ny_lay(l, NY_MEM_DICTIONARY, f->m, sizeof(uint64_t) + 2 * sizeof(double));
     if (with_W) ny_layout_add(l, NY_MEM_SOLVE, ny_sizes_square(f));
 }
 
@@ -95,7 +94,7 @@ void ny_sizes_sums(struct ny_layout *l, const struct ny_sizes *f, const struct n
     shape.m = f->m;
     shape.precision = f->settings->precision;
     ny_sums_lay(l, &room, &shape);
-    ny_layout_add(l, NY_MEM_TILES, shape.workers * ny_sizes_exact(f));
+    ny_sizes_exact(l, f, shape.workers);
 }
 
 size_t ny_sizes_problem(const struct ny_sizes *f)

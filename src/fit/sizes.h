@@ -45,10 +45,10 @@ void ny_sizes_common(struct ny_layout *l, const struct ny_sizes *f, unsigned wor
                      unsigned readers);
 /* Bytes of the source of a pass over the points; for given columns, with the reader's buffers. */
 size_t ny_sizes_source(const struct ny_sizes *f, unsigned workers);
-/* Returns the bytes of a worker's room for exact values, which f64 tiles consist of; 0 in f32. */
-size_t ny_sizes_exact(const struct ny_sizes *f);
-/* Bytes of an update's list of new landmarks and of the landmarks before it. */
-size_t ny_sizes_earlier(const struct ny_sizes *f);
+/* Counts the workers' room for exact values, which f64 tiles consist of; none in f32. */
+void ny_sizes_exact(struct ny_layout *l, const struct ny_sizes *f, unsigned workers);
+/* Counts an update's list of new landmarks and the landmarks before it. */
+void ny_sizes_earlier(struct ny_layout *l, const struct ny_sizes *f);
 /* Bytes of W. */
 size_t ny_sizes_square(const struct ny_sizes *f);
 /* Bytes that pass 1 saves when W is dropped and computed again for stage solve. */

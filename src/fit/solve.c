@@ -434,6 +434,7 @@ void ny_solve_count(struct ny_layout *l, const struct ny_job_sizes *sizes, unsig
     size_t map = f->m * ny_settings_pairs(settings) * sizeof(double);
     size_t written =
         map + ny_kept_bytes(&f->spec, f->m) + ny_sizes_arrays(f, 2); /* with its geometry */
+    struct ny_layout_mark mark;
 
     ny_sizes_common(l, f, workers, 1);
     ny_sizes_landmarks(l, f, true);
@@ -444,7 +445,9 @@ void ny_solve_count(struct ny_layout *l, const struct ny_job_sizes *sizes, unsig
             ny_layout_add(l, NY_MEM_GRAM, ny_accumulator_fold_bytes(f->m));
         /* It is loaded before the rest, and W made again. */
         ny_layout_peak(l, NY_MEM_SOLVE, ny_accumulator_gram_image_bytes(f->m));
-        ny_layout_peak(l, NY_MEM_SOLVE, ny_columns_square_bytes(&f->spec, f->m, workers));
+        mark = ny_layout_mark(l);
+        ny_columns_square_plan(l, &f->spec, f->m, workers);
+        ny_layout_back(l, &mark);
     }
     ny_layout_peak(l, NY_MEM_SOLVE, ny_sizes_problem(f));
     ny_layout_peak(l, NY_MEM_SOLVE, 2 * written + ny_batch_put_bytes(limit, written));

@@ -69,7 +69,7 @@ void ny_knn_compare_count(struct ny_layout *l, const struct ny_knn *knn)
 
     ny_tiles_lay(l, &tiles, knn->spec, NY_COMPARE_ROWS, NY_PRECISION_F64, knn->workers);
     ny_lay(l, NY_MEM_DICTIONARY, NY_COMPARE_ROWS, knn->neighbors * sizeof(struct ny_near));
-    ny_layout_add(l, NY_MEM_DICTIONARY, ny_columns_bytes(knn->spec, NY_COMPARE_ROWS));
+    ny_columns_plan(l, knn->spec, NY_COMPARE_ROWS);
 }
 
 /* Compares the query with `points`, which is read once. */
@@ -104,22 +104,12 @@ done:
     return err;
 }
 
-static bool is_another(const void *arg, size_t i, uint64_t row)
+int ny_knn_compare(const struct ny_knn *knn, const struct ny_knn_query *query, struct ny_near *near)
 {
-    return ((const uint64_t *)arg)[i] != row;
-}
-
-int ny_knn_compare(const struct ny_knn *knn, const struct ny_knn_again *again, struct ny_near *near)
-{
-    const struct ny_knn_query query = {.raw = again->raw,
-                                       .count = again->count,
-                                       .takes = is_another,
-                                       .arg = again->rows,
-                                       .near = again->last};
     struct ny_source *points = NULL;
     int err = ny_knn_source(knn, &points);
 
-    if (err == NY_OK) err = compare_with(knn, &query, points, near);
+    if (err == NY_OK) err = compare_with(knn, query, points, near);
     ny_source_free(points);
     return err;
 }

@@ -143,11 +143,17 @@ struct again {
     struct ny_near *near; /* count × t */
 };
 
+static bool is_another(const void *row, size_t i, uint64_t other)
+{
+    return ((const uint64_t *)row)[i] != other;
+}
+
 static int compare_again(const struct measure *measure, struct again *again)
 {
     size_t t = measure->knn->neighbors;
-    const struct ny_knn_again rows = {again->raw, again->row, again->count, again->last};
-    int err = ny_knn_compare(measure->knn, &rows, again->near);
+    const struct ny_knn_query query = {again->raw, again->count, is_another, again->row,
+                                       again->last};
+    int err = ny_knn_compare(measure->knn, &query, again->near);
 
     for (size_t i = 0; i < again->count && err == NY_OK; i++)
         put(measure, again->at[i], again->near + i * t);

@@ -19,16 +19,9 @@ double ny_near_distance(const struct ny_columns_spec *spec, double value);
 /* The points. */
 int ny_knn_source(const struct ny_knn *knn, struct ny_source **out);
 
-/* `count` ≤ NY_COMPARE_ROWS raw rows, their numbers, and values that the last of their nearest do
- * not exceed, or NULL: such values are summed as ny_one_row_values() does. */
-struct ny_knn_again {
-    const void *raw;
-    const uint64_t *rows;
-    size_t count;
-    const double *last;
-};
-/* The knn->neighbors nearest of each of these rows: one pass, in f64. near: count × neighbors. */
-int ny_knn_compare(const struct ny_knn *knn, const struct ny_knn_again *again,
+/* The knn->neighbors nearest of each row of the query: one pass, in f64. near: count × neighbors.
+ * Values up to query->near are summed as ny_one_row_values() does. */
+int ny_knn_compare(const struct ny_knn *knn, const struct ny_knn_query *query,
                    struct ny_near *near);
 
 #endif

@@ -11,7 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "columns/vector.h"
 
 enum { COLS_MAX = 2048, ITEM_BYTES = sizeof(float) + sizeof(uint32_t) };
@@ -25,46 +24,36 @@ void ny_neighbors_clear(struct ny_neighbors *lists, size_t list)
     }
 }
 
-/* Empty lists in a block, which holds bounds, values and row numbers: it is the checkpoint's image
- * as it stands. */
-static void place(struct ny_neighbors *lists, size_t rows, size_t width, void *block)
+/* Bounds, values and row numbers are in one block: it is the checkpoint's image as it stands. */
+static void lay(struct ny_layout *l, struct ny_neighbors *lists)
 {
-    *lists = (struct ny_neighbors){.rows = rows, .width = width, .bound = block};
-    lists->value = lists->bound + rows;
-    lists->row = (uint32_t *)(void *)(lists->value + rows * width);
-    for (size_t i = 0; i < rows; i++)
-        ny_neighbors_clear(lists, i);
+    lists->bound =
+        ny_lay(l, NY_MEM_DICTIONARY, lists->rows, sizeof(float) + lists->width * ITEM_BYTES);
+    lists->found = ny_lay(l, NY_MEM_DICTIONARY, COLS_MAX + 1, sizeof(uint16_t));
 }
 
 int ny_neighbors_new(struct ny_neighbors *lists, struct ny_context *ctx, uint64_t first,
                      size_t rows, size_t width)
 {
-    size_t bytes;
-    int err = ny_product(ctx, &bytes, rows, width, ITEM_BYTES);
-    uint16_t *found;
-    void *block;
-
-    *lists = (struct ny_neighbors){.ctx = ctx, .rows = rows, .width = width};
-    if (err) return err;
-    block = ny_alloc(ctx, NY_MEM_DICTIONARY, ny_neighbors_image_bytes(lists));
-    found = ny_calloc(ctx, NY_MEM_DICTIONARY, COLS_MAX + 1, sizeof(uint16_t));
-    if (block) place(lists, rows, width, block);
-    lists->ctx = ctx;
-    lists->first = first;
-    lists->found = found;
-    return block && found ? NY_OK : NY_EBUDGET;
+    *lists = (struct ny_neighbors){.own.ctx = ctx, .first = first, .rows = rows, .width = width};
+    lay(&lists->own, lists);
+    if (lists->own.err) return lists->own.err;
+    lists->value = lists->bound + rows;
+    lists->row = (uint32_t *)(void *)(lists->value + rows * width);
+    for (size_t i = 0; i < rows; i++)
+        ny_neighbors_clear(lists, i);
+    return NY_OK;
 }
 
 void ny_neighbors_release(struct ny_neighbors *lists)
 {
-    ny_free(lists->ctx, lists->bound);
-    ny_free(lists->ctx, lists->found);
+    ny_layout_free(&lists->own);
     *lists = (struct ny_neighbors){0};
 }
 
-size_t ny_neighbors_bytes(size_t rows, size_t width)
+void ny_neighbors_plan(struct ny_layout *l, size_t rows, size_t width)
 {
-    return rows * (sizeof(float) + width * ITEM_BYTES) + (COLS_MAX + 1) * sizeof(uint16_t);
+    lay(l, &(struct ny_neighbors){.rows = rows, .width = width});
 }
 
 bool ny_rows_below(const uint32_t *rows, size_t count, uint64_t n)

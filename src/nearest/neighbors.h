@@ -6,14 +6,14 @@
 #ifndef NY_NEAREST_NEIGHBORS_H
 #define NY_NEAREST_NEIGHBORS_H
 
-#include "base/context.h"
+#include "base/layout.h"
 #include "linalg/matrix.h"
 
 /* Row numbers take 32 bits; this one stands for none. */
 #define NY_NO_ROW UINT32_MAX
 
 struct ny_neighbors {
-    struct ny_context *ctx;
+    struct ny_layout own;
     uint64_t first; /* row number of the first list */
     size_t rows, width;
     float *bound;  /* rows: the last value of a full list, else ∞: what a newcomer has to beat */
@@ -30,8 +30,8 @@ int ny_neighbors_new(struct ny_neighbors *lists, struct ny_context *ctx, uint64_
 void ny_neighbors_clear(struct ny_neighbors *lists, size_t list);
 /* Frees lists that ny_neighbors_new() made. */
 void ny_neighbors_release(struct ny_neighbors *lists);
-/* Returns the bytes that ny_neighbors_new() charges. */
-size_t ny_neighbors_bytes(size_t rows, size_t width);
+/* Counts what ny_neighbors_new() charges. */
+void ny_neighbors_plan(struct ny_layout *l, size_t rows, size_t width);
 
 /* A tile of values: V.rows rows from `row` on, against V.cols from `col` on, at most 2,048. */
 struct ny_values {

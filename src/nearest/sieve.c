@@ -126,7 +126,6 @@ void ny_sieve_count(struct ny_layout *l, const struct ny_knn *knn,
 {
     const size_t small_bytes = 64 << 10;
     size_t n = (size_t)knn->n, d = spec->geometry->d;
-    size_t making = ny_sieve_cells_making_bytes(n);
     size_t reading = held < n ? knn->workers * TAKEN_ROWS * ny_raw_bytes(knn->spec) : 0;
     double centre[NY_SIEVE_COLUMNS] = {0}, factor[NY_SIEVE_COLUMNS];
     struct ny_sieve sieve = {.spec = spec,
@@ -141,14 +140,15 @@ void ny_sieve_count(struct ny_layout *l, const struct ny_knn *knn,
     ny_sieve_workers_count(l, knn, spec, &sieve.code);
     ny_held_count(l, knn->spec, n, held, knn->workers);
     ny_lay(l, NY_MEM_TILES, n, sieve.fine * sizeof(int16_t));
-    ny_layout_add(l, NY_MEM_TILES,
-                  ny_columns_bytes(&sieve.code, n) + small_bytes +
-                      ny_sieve_cells_bytes(&sieve.code, n, knn->workers));
+    ny_layout_add(l, NY_MEM_TILES, small_bytes);
+    ny_columns_plan(l, &sieve.code, n);
+    ny_sieve_cells_plan(l, &sieve.code, n, knn->workers);
     mark = ny_layout_mark(l);
-    ny_layout_add(l, NY_MEM_TILES, ny_sieve_basis_bytes(knn));
+    ny_sieve_basis_plan(l, knn);
     ny_layout_back(l, &mark);
     ny_sieve_codes_lay(l, &all, &sieve, n);
-    ny_layout_add(l, NY_MEM_TILES, reading > making ? reading : making);
+    ny_layout_peak(l, NY_MEM_STORE, reading);
+    ny_sieve_cells_making_plan(l, n);
     ny_layout_back(l, &mark);
     ny_sieve_search_count(l, knn, spec, rows, points ? NY_SIEVE_PILOT : rows);
 }

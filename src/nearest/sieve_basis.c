@@ -29,14 +29,28 @@ static size_t sample_rows(const struct ny_knn *knn)
     return knn->n < rows ? (size_t)knn->n : rows;
 }
 
-size_t ny_sieve_basis_bytes(const struct ny_knn *knn)
+/* The sample, its parts, and the axes that these are along. */
+struct basis {
+    double *sample, *parts, *axes; /* rows × d, rows × columns, d × columns */
+};
+
+static void lay(struct ny_layout *l, struct basis *basis, size_t rows, size_t d, size_t columns)
 {
-    size_t rows = sample_rows(knn), d = knn->spec->geometry->d, raw = ny_raw_bytes(knn->spec);
+    basis->sample = ny_lay(l, NY_MEM_TILES, rows, d * sizeof(double));
+    basis->parts = ny_lay(l, NY_MEM_TILES, rows, columns * sizeof(double));
+    basis->axes = ny_lay(l, NY_MEM_TILES, d, columns * sizeof(double));
+}
+
+void ny_sieve_basis_plan(struct ny_layout *l, const struct ny_knn *knn)
+{
+    size_t rows = sample_rows(knn), d = knn->spec->geometry->d;
     size_t columns = d < NY_SIEVE_FINE ? d : NY_SIEVE_FINE;
 
-    return rows * (raw + (d + columns + 1) * sizeof(double)) + d * columns * sizeof(double) +
-           columns * columns * sizeof(double) + ny_columns_bytes(knn->spec, 1) +
-           ny_orthonormalise_bytes(columns);
+    lay(l, &(struct basis){0}, rows, d, columns);
+    ny_lay(l, NY_MEM_TILES, rows, ny_raw_bytes(knn->spec) + sizeof(double));
+    ny_columns_plan(l, knn->spec, 1);
+    ny_lay(l, NY_MEM_TILES, columns, columns * sizeof(double));
+    ny_layout_add(l, NY_MEM_SOLVE, ny_orthonormalise_bytes(columns));
 }
 
 /* Reads and prepares the sample: one row of each of as many equal stretches. */
@@ -123,20 +137,22 @@ int ny_sieve_basis(struct ny_sieve *sieve)
     struct ny_context *ctx = knn->spec->ctx;
     size_t rows = sample_rows(knn), d = knn->spec->geometry->d, columns = sieve->fine;
     struct ny_layout l = {.ctx = ctx};
-    double *sample = ny_lay(&l, NY_MEM_TILES, rows, d * sizeof(double));
-    double *parts = ny_lay(&l, NY_MEM_TILES, rows, columns * sizeof(double));
-    double *axes = ny_lay(&l, NY_MEM_TILES, d, columns * sizeof(double));
-    struct ny_matrix S = ny_matrix(sample, rows, d), T = ny_matrix(parts, rows, columns);
-    struct ny_matrix Y = ny_matrix(axes, d, columns);
-    int err = l.err ? l.err : read_sample(sieve, S);
+    struct ny_matrix S, T, Y;
+    struct basis basis;
+    int err;
 
+    lay(&l, &basis, rows, d, columns);
+    S = ny_matrix(basis.sample, rows, d);
+    T = ny_matrix(basis.parts, rows, columns);
+    Y = ny_matrix(basis.axes, d, columns);
+    err = l.err ? l.err : read_sample(sieve, S);
     if (err) goto done;
     if (knn->spec->kernel == &ny_kernel_angular) make_units(S);
-    if (ny_first_not_finite(sample, rows * d)) {
+    if (ny_first_not_finite(S.at, rows * d)) {
         err = ny_fail_infinite(ctx, "basis", NY_NO_LINE);
         goto done;
     }
-    ny_gaussian(SEED, NY_STREAM_RANGE, 0, axes, d * columns);
+    ny_gaussian(SEED, NY_STREAM_RANGE, 0, Y.at, d * columns);
     err = ny_orthonormalise(ctx, Y);
     for (int round = 0; round < ROUNDS && !err; round++) {
         ny_gemm(1, S, Y, 0, T);
@@ -148,7 +164,7 @@ int ny_sieve_basis(struct ny_sieve *sieve)
     err = choose_scales(sieve, T);
     if (!err) err = bound_length(sieve, Y);
     for (size_t k = 0; k < d * columns; k++)
-        sieve->basis[k] = (float)axes[k];
+        sieve->basis[k] = (float)Y.at[k];
 done:
     ny_layout_free(&l);
     return err;

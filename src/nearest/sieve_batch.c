@@ -38,11 +38,6 @@ void ny_sieve_batch_count(struct ny_layout *l, const struct ny_knn *knn, size_t 
     lay(l, &batch, knn, rows, NY_SIEVE_COLUMNS, NY_SIEVE_FINE);
 }
 
-void ny_sieve_batch_release(struct ny_sieve_batch *batch)
-{
-    ny_layout_free(&batch->own);
-}
-
 int ny_sieve_batch_new(struct ny_sieve_batch *batch, struct ny_sieve *sieve, size_t rows,
                        size_t room)
 {
@@ -101,30 +96,18 @@ static struct ny_sieve_rows next_rows(struct ny_sieve_batch *batch)
         .hits = {room, batch->hits.hit + first * room, batch->hits.used + first}};
 }
 
-static int look_up_nearest(void *arg, unsigned worker)
+static int look_up(void *arg, unsigned worker)
 {
     struct ny_sieve_batch *batch = arg;
     const struct ny_sieve *sieve = batch->sieve;
+    struct ny_sieve_worker *own = &sieve->worker[worker];
     struct ny_sieve_rows rows;
     int err = NY_OK;
 
     while (!err && (rows = next_rows(batch)).count) {
-        err = batch->reach ? ny_sieve_look(sieve, &sieve->worker[worker], &rows, batch->reach)
-                           : ny_sieve_nearest(sieve, &sieve->worker[worker], &rows, batch->width);
-        if (!err) err = ny_check_interrupt(sieve->spec->ctx);
-    }
-    return err;
-}
-
-static int look_up_within(void *arg, unsigned worker)
-{
-    struct ny_sieve_batch *batch = arg;
-    const struct ny_sieve *sieve = batch->sieve;
-    struct ny_sieve_rows rows;
-    int err = NY_OK;
-
-    while (!err && (rows = next_rows(batch)).count) {
-        err = ny_sieve_within(sieve, &sieve->worker[worker], &rows);
+        err = batch->within  ? ny_sieve_within(sieve, own, &rows)
+              : batch->reach ? ny_sieve_look(sieve, own, &rows, batch->reach)
+                             : ny_sieve_nearest(sieve, own, &rows, batch->width);
         if (!err) err = ny_check_interrupt(sieve->spec->ctx);
     }
     return err;
@@ -134,9 +117,9 @@ int ny_sieve_batch_look_up(struct ny_sieve_batch *batch, bool within)
 {
     const struct ny_sieve *sieve = batch->sieve;
 
+    batch->within = within;
     atomic_store(&batch->next, 0);
-    return ny_parallel(sieve->spec->ctx, sieve->knn->workers,
-                       within ? look_up_within : look_up_nearest, batch);
+    return ny_parallel(sieve->spec->ctx, sieve->knn->workers, look_up, batch);
 }
 
 /* ---- measures ------------------------------------------------------------------------------- */

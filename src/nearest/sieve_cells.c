@@ -27,11 +27,6 @@ static size_t cells_for(size_t n)
     return count ? count : 1;
 }
 
-static size_t sample_rows(size_t n)
-{
-    return cells_for(n) * SAMPLE;
-}
-
 double ny_sieve_codes_of(const struct ny_sieve_reach *reach, double n)
 {
     double cells = (double)cells_for((size_t)n);
@@ -47,21 +42,54 @@ double ny_sieve_reach_ns(const struct ny_sieve_reach *reach, double n, double d)
     return codes * (code + reach->looked * look) + (double)reach->measured * (row + d * value);
 }
 
-size_t ny_sieve_cells_bytes(const struct ny_columns_spec *code, size_t n, unsigned workers)
-{
-    size_t cells = cells_for(n);
+/* A sample of the codes, and what moves the centres. */
+struct sample {
+    size_t rows;
+    uint8_t *code;   /* rows × columns */
+    uint32_t *cell;  /* rows */
+    uint8_t *centre; /* cells × columns */
+    uint32_t *sum;   /* cells × columns */
+    uint32_t *size;  /* cells */
+};
 
-    return (cells + 1) * (1 + workers) * sizeof(uint32_t) + 2 * n * sizeof(uint32_t) +
-           ny_columns_bytes(code, cells);
+static void lay_sample(struct ny_layout *l, struct sample *sample, size_t cells, size_t columns)
+{
+    sample->rows = cells * SAMPLE;
+    sample->code = ny_lay(l, NY_MEM_TILES, sample->rows, columns);
+    sample->cell = ny_lay(l, NY_MEM_TILES, sample->rows, sizeof(uint32_t));
+    sample->centre = ny_lay(l, NY_MEM_TILES, cells, columns);
+    sample->sum = ny_lay(l, NY_MEM_TILES, cells, columns * sizeof(uint32_t));
+    sample->size = ny_lay(l, NY_MEM_TILES, cells, sizeof(uint32_t));
 }
 
-size_t ny_sieve_cells_making_bytes(size_t n)
+static void lay(struct ny_layout *l, struct ny_sieve_cells *cells, size_t n)
 {
-    size_t centres = sample_rows(n) * (NY_SIEVE_COLUMNS + sizeof(uint32_t)) +
-                     cells_for(n) * (NY_SIEVE_COLUMNS * (1 + sizeof(uint32_t)) + sizeof(uint32_t));
-    size_t sorted = n * NY_SIEVE_COLUMNS;
+    cells->begin = ny_lay(l, NY_MEM_TILES, cells->count + 1, sizeof(*cells->begin));
+    cells->row = ny_lay(l, NY_MEM_TILES, n, sizeof(*cells->row));
+    cells->place = ny_lay(l, NY_MEM_TILES, n, sizeof(*cells->place));
+}
 
-    return n * sizeof(uint32_t) + (centres > sorted ? centres : sorted);
+void ny_sieve_cells_plan(struct ny_layout *l, const struct ny_columns_spec *code, size_t n,
+                         unsigned workers)
+{
+    struct ny_sieve_cells cells = {.count = cells_for(n)};
+
+    lay(l, &cells, n);
+    for (unsigned w = 0; w < workers; w++)
+        ny_lay(l, NY_MEM_TILES, cells.count, sizeof(uint32_t)); /* visits */
+    ny_columns_plan(l, code, cells.count);
+}
+
+/* The cells of all points, with a sample that finds centres, or with the codes in their order. */
+void ny_sieve_cells_making_plan(struct ny_layout *l, size_t n)
+{
+    struct ny_layout_mark mark;
+
+    ny_lay(l, NY_MEM_TILES, n, sizeof(uint32_t));
+    mark = ny_layout_mark(l);
+    lay_sample(l, &(struct sample){0}, cells_for(n), NY_SIEVE_COLUMNS);
+    ny_layout_back(l, &mark);
+    ny_lay(l, NY_MEM_TILES, n, NY_SIEVE_COLUMNS);
 }
 
 size_t ny_sieve_cell_of(const struct ny_sieve_cells *cells, size_t place)
@@ -118,16 +146,6 @@ static int assign(const struct ny_sieve *sieve, const uint8_t *code, size_t coun
 
 /* ---- centres -------------------------------------------------------------------------------- */
 
-/* A sample of the codes, and what moves the centres. */
-struct sample {
-    size_t rows;
-    uint8_t *code;   /* rows × columns */
-    uint32_t *cell;  /* rows */
-    uint8_t *centre; /* cells × columns */
-    uint32_t *sum;   /* cells × columns */
-    uint32_t *size;  /* cells */
-};
-
 /* Moves each centre to the mean of its codes; one without codes stays. */
 static void move_centres(const struct ny_sieve *sieve, const struct sample *sample)
 {
@@ -176,20 +194,16 @@ static int set_centres(struct ny_sieve *sieve, const uint8_t *centre)
 static int find_centres(struct ny_sieve *sieve, const uint8_t *code)
 {
     struct ny_layout l = {.ctx = sieve->spec->ctx};
-    size_t q = sieve->columns, cells = sieve->cells.count, rows = cells * SAMPLE;
-    struct sample sample = {.rows = rows,
-                            .code = ny_lay(&l, NY_MEM_TILES, rows, q),
-                            .cell = ny_lay(&l, NY_MEM_TILES, rows, sizeof(uint32_t)),
-                            .centre = ny_lay(&l, NY_MEM_TILES, cells, q),
-                            .sum = ny_lay(&l, NY_MEM_TILES, cells, q * sizeof(uint32_t)),
-                            .size = ny_lay(&l, NY_MEM_TILES, cells, sizeof(uint32_t))};
-    int err = l.err;
+    struct sample sample;
+    int err;
 
+    lay_sample(&l, &sample, sieve->cells.count, sieve->columns);
+    err = l.err;
     if (err) goto done;
     draw(sieve, code, &sample);
     err = set_centres(sieve, sample.centre);
     for (int round = 0; round < ROUNDS && !err; round++) {
-        err = assign(sieve, sample.code, rows, sample.cell);
+        err = assign(sieve, sample.code, sample.rows, sample.cell);
         if (err) break;
         move_centres(sieve, &sample);
         err = set_centres(sieve, sample.centre);
@@ -267,9 +281,7 @@ int ny_sieve_cells_new(struct ny_sieve *sieve, const uint8_t *code, bool nearly)
     int err = cell ? NY_OK : NY_EBUDGET;
 
     cells->count = nearly ? cells_for(n) : 1;
-    cells->begin = ny_lay(l, NY_MEM_TILES, cells->count + 1, sizeof(*cells->begin));
-    cells->row = ny_lay(l, NY_MEM_TILES, n, sizeof(*cells->row));
-    cells->place = ny_lay(l, NY_MEM_TILES, n, sizeof(*cells->place));
+    lay(l, cells, n);
     for (unsigned w = 0; w < sieve->knn->workers; w++)
         sieve->worker[w].visits = ny_lay(l, NY_MEM_TILES, cells->count, sizeof(uint32_t));
     if (!err) err = l->err;

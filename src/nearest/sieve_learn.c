@@ -44,10 +44,11 @@ struct room {
     uint32_t used[STRIP];
 };
 
-size_t ny_sieve_learn_bytes(const struct ny_knn *knn)
+void ny_sieve_learn_plan(struct ny_layout *l, const struct ny_knn *knn)
 {
-    return NY_SIEVE_PILOT * knn->neighbors * (sizeof(struct ranks) + sizeof(double)) +
-           knn->workers * sizeof(struct room);
+    ny_lay(l, NY_MEM_TILES, NY_SIEVE_PILOT * knn->neighbors, sizeof(struct ranks) + sizeof(double));
+    for (unsigned w = 0; w < knn->workers; w++)
+        ny_lay(l, NY_MEM_TILES, 1, sizeof(struct room));
 }
 
 /* ---- codes ---------------------------------------------------------------------------------- */

@@ -42,18 +42,19 @@ void ny_sieve_worker_lay(struct ny_layout *l, struct ny_sieve_worker *worker,
  * neighbours are to be found by them, and makes them the landmarks of the sieve. NY_EBUDGET, or an
  * interrupt. */
 int ny_sieve_cells_new(struct ny_sieve *sieve, const uint8_t *code, bool nearly);
-/* Returns the bytes of the cells of n points, and those that are charged for a while to make them;
- * `code` describes codes. */
-size_t ny_sieve_cells_bytes(const struct ny_columns_spec *code, size_t n, unsigned workers);
-size_t ny_sieve_cells_making_bytes(size_t n);
+/* Counts the cells of n points, and what is charged for a while to make them; `code` describes
+ * codes. */
+void ny_sieve_cells_plan(struct ny_layout *l, const struct ny_columns_spec *code, size_t n,
+                         unsigned workers);
+void ny_sieve_cells_making_plan(struct ny_layout *l, size_t n);
 /* Returns the cell that has a place. */
 size_t ny_sieve_cell_of(const struct ny_sieve_cells *cells, size_t place);
 
 /* Makes the directions, and the scales and length that go with them, from a sample of the points.
  * NY_EBUDGET, or errors of the store; NY_ENUMERIC where the sample is not finite. */
 int ny_sieve_basis(struct ny_sieve *sieve);
-/* Returns the bytes that it charges for a while. */
-size_t ny_sieve_basis_bytes(const struct ny_knn *knn);
+/* Counts what it charges for a while. */
+void ny_sieve_basis_plan(struct ny_layout *l, const struct ny_knn *knn);
 
 /* Codes (count × columns) and fine codes (count × fine), and their errors (count), in their steps.
  */
@@ -146,8 +147,8 @@ struct ny_sieve_known {
 /* Learns from them how far rows have to look, and adds what these would have found then. */
 int ny_sieve_learn(const struct ny_sieve *sieve, const struct ny_sieve_known *known,
                    struct ny_sieve_reach *reach, struct ny_sieve_learned *learned);
-/* Returns the bytes that it charges. */
-size_t ny_sieve_learn_bytes(const struct ny_knn *knn);
+/* Counts what it charges. */
+void ny_sieve_learn_plan(struct ny_layout *l, const struct ny_knn *knn);
 
 /* Returns the squared distance of a fine code and that of the point at a place. */
 static inline int32_t ny_sieve_fine_square(const struct ny_sieve *sieve, const int16_t *fine,
@@ -181,18 +182,16 @@ struct ny_sieve_batch {
     uint8_t *code;         /* theirs, one after another */
     int16_t *fine;
     struct ny_sieve_hits hits;
+    bool within;          /* those within the bounds are looked up */
     uint32_t *from;       /* the first hit that is not measured */
     struct ny_near *near; /* count × t: the nearest of those that are measured */
     size_t first, end;    /* rows that are measured now */
     atomic_size_t next;
 };
 
-/* Takes room for batches of `rows` rows, with `room` hits each. NY_EBUDGET;
- * ny_sieve_batch_release() it then, too. */
+/* Takes room, in batch->own, for batches of `rows` rows, with `room` hits each. */
 int ny_sieve_batch_new(struct ny_sieve_batch *batch, struct ny_sieve *sieve, size_t rows,
                        size_t room);
-/* Frees the room. */
-void ny_sieve_batch_release(struct ny_sieve_batch *batch);
 /* Counts it, of a sieve of as many columns as one can have. */
 void ny_sieve_batch_count(struct ny_layout *l, const struct ny_knn *knn, size_t rows, size_t room);
 /* Begins a batch of these rows of the lot, without hits. */

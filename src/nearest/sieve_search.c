@@ -88,11 +88,11 @@ void ny_sieve_workers_count(struct ny_layout *l, const struct ny_knn *knn,
 
         ny_sieve_worker_lay(l, &worker, spec, code, NY_SIEVE_FINE);
         ny_one_row_count(l, spec);
-        ny_layout_add(l, NY_MEM_TILES,
-                      2 * ny_columns_bytes(code, strip) +
-                          ny_neighbors_bytes(strip, NY_SIEVE_WIDTH) +
-                          ny_neighbors_bytes(strip, NY_SIEVE_REACH) +
-                          strip * NY_SIEVE_REACH * sizeof(uint32_t));
+        ny_columns_plan(l, code, strip);
+        ny_columns_plan(l, code, strip);
+        ny_neighbors_plan(l, strip, NY_SIEVE_WIDTH);
+        ny_neighbors_plan(l, strip, NY_SIEVE_REACH);
+        ny_lay(l, NY_MEM_TILES, strip, NY_SIEVE_REACH * sizeof(uint32_t));
     }
 }
 
@@ -108,7 +108,8 @@ void ny_sieve_search_count(struct ny_layout *l, const struct ny_knn *knn,
     compared.spec = spec;
     ny_sieve_codes_lay(l, &codes, &sieve, coded);
     ny_lay(l, NY_MEM_TILES, rows, sizeof(double) + 4 * sizeof(uint32_t));
-    ny_layout_add(l, NY_MEM_TILES, ny_sieve_learn_bytes(knn) + ny_columns_bytes(spec, 1));
+    ny_sieve_learn_plan(l, knn);
+    ny_columns_plan(l, spec, 1);
     mark = ny_layout_mark(l);
     for (unsigned w = 0; w < knn->workers; w++)
         ny_sieve_batch_count(l, knn, NEARLY_ROWS, NY_SIEVE_WIDTH);
@@ -260,7 +261,7 @@ static int search_exactly(struct lot *lot, const uint32_t *index, size_t count)
         if (!err) put_exact(lot, &batch);
         ny_meter_add(&lot->meter, batch.count, 0, 0);
     }
-    ny_sieve_batch_release(&batch);
+    ny_layout_free(&batch.own);
     return err;
 }
 
@@ -364,7 +365,7 @@ static int search_nearly(struct lot *lot, const uint32_t *index, size_t count,
         if (!err) left = put_nearly(lot, &batch, sorted, left);
         ny_meter_add(&lot->meter, batch.count, 0, 0);
     }
-    ny_sieve_batch_release(&batch);
+    ny_layout_free(&batch.own);
     if (!err && left) err = search_exactly(lot, sorted, left);
     ny_free(ctx, sorted);
     return err;

@@ -117,11 +117,6 @@ static void lay_packet(struct ny_layout *l, struct ny_tree_packet *packet, size_
     packet->row = ny_lay(l, NY_MEM_TILES, t, NY_TREE_ROWS * sizeof(int64_t));
 }
 
-void ny_tree_packet_release(struct ny_tree_packet *packet)
-{
-    ny_layout_free(&packet->own);
-}
-
 int ny_tree_packet_init(struct ny_tree_packet *packet, const struct ny_box_tree *tree)
 {
     *packet = (struct ny_tree_packet){.own.ctx = tree->knn->spec->ctx, .tree = tree};
@@ -193,7 +188,7 @@ int ny_tree_pilot(const struct ny_box_tree *tree, uint32_t packets, struct ny_tr
         err = ny_check_interrupt(tree->knn->spec->ctx);
     }
     *work = packet.work;
-    ny_tree_packet_release(&packet);
+    ny_layout_free(&packet.own);
     return err;
 }
 
@@ -228,16 +223,6 @@ static int searcher_init(struct searcher *own, const struct ny_box_tree *tree)
 
     lay_found(&own->packet.own, &own->found, tree->knn->neighbors);
     return err ? err : own->packet.own.err;
-}
-
-static size_t searcher_bytes(const struct ny_knn *knn)
-{
-    struct ny_layout counted = {0};
-    struct searcher own;
-
-    lay_packet(&counted, &own.packet, knn->spec->geometry->d, knn->neighbors);
-    lay_found(&counted, &own.found, knn->neighbors);
-    return ny_layout_most(&counted);
 }
 
 /* Hands on what was found. */
@@ -284,7 +269,7 @@ static int search_some(void *arg, unsigned worker)
 
         err = search_leaves(search, &own, first, end < tree->knn->n ? end : tree->knn->n);
     }
-    ny_tree_packet_release(&own.packet); /* and with it what was found */
+    ny_layout_free(&own.packet.own); /* and with it what was found */
     return err;
 }
 
@@ -307,11 +292,19 @@ int ny_tree_search(const struct ny_box_tree *tree, uint64_t first, ny_tree_take_
 void ny_tree_count(struct ny_layout *l, const struct ny_knn *knn)
 {
     const size_t small_bytes = 64 << 10;
-    size_t reading = READ_ROWS * ny_raw_bytes(knn->spec), searching = searcher_bytes(knn);
+    struct ny_layout_mark mark;
+    struct searcher searcher;
     struct ny_box_tree tree = {.d = knn->spec->geometry->d, .leaves = (uint32_t)leaves_of(knn->n)};
 
     lay(l, &tree, knn->n);
-    ny_layout_add(l, NY_MEM_TILES,
-                  knn->workers * ((reading > searching ? reading : searching) + small_bytes) +
-                      ny_columns_bytes(knn->spec, 1));
+    ny_columns_plan(l, knn->spec, 1);
+    ny_lay(l, NY_MEM_TILES, knn->workers, small_bytes);
+    mark = ny_layout_mark(l);
+    for (unsigned w = 0; w < knn->workers; w++)
+        ny_lay(l, NY_MEM_STORE, READ_ROWS, ny_raw_bytes(knn->spec));
+    ny_layout_back(l, &mark);
+    for (unsigned w = 0; w < knn->workers; w++) {
+        lay_packet(l, &searcher.packet, knn->spec->geometry->d, knn->neighbors);
+        lay_found(l, &searcher.found, knn->neighbors);
+    }
 }

@@ -114,7 +114,7 @@ static int meet_some(void *arg, unsigned worker)
             meet(nearest, &packet, i);
         err = ny_check_interrupt(ctx);
     }
-    ny_tree_packet_release(&packet);
+    ny_layout_free(&packet.own);
     return err;
 }
 
@@ -129,7 +129,7 @@ void ny_tree_nearest_count(struct ny_layout *l, const struct ny_columns_spec *sp
     struct nearest nearest;
 
     lay(l, &nearest, count, spec->geometry->d);
-    ny_layout_add(l, NY_MEM_TILES, ny_columns_bytes(spec, 1));
+    ny_columns_plan(l, spec, 1);
 }
 
 int ny_tree_nearest(const struct ny_box_tree *tree, const struct ny_columns_spec *spec,

@@ -54,10 +54,8 @@ ny_tree_walk_fn *ny_tree_walk(void);
 
 /* Empties the lists of a packet. Lanes without a row take nothing. */
 void ny_tree_packet_clear(struct ny_tree_packet *packet);
-/* Takes the room of a packet. NY_EBUDGET; ny_tree_packet_release() it then, too. */
+/* Takes the room of a packet, in packet->own. */
 int ny_tree_packet_init(struct ny_tree_packet *packet, const struct ny_box_tree *tree);
-/* Frees the room of a packet. */
-void ny_tree_packet_release(struct ny_tree_packet *packet);
 
 /* Puts the rows in order and makes the boxes. An interrupt. */
 int ny_tree_build(struct ny_box_tree *tree);

@@ -201,13 +201,11 @@ static void count_graph(struct ny_layout *l, const struct ny_job_sizes *sizes, u
     const struct ny_graph_sizes *f = ny_graph_sizes_of(sizes);
     struct ny_lists lists = {.n = f->points->n, .stored = f->settings->stored};
     size_t n = (size_t)f->points->n;
-    struct ny_layout_mark mark;
 
     ny_graph_common(l, f, workers);
     lay(l, &lists, ny_graph_limited(f->settings));
-    mark = ny_layout_mark(l);
-    if (ny_graph_limited(f->settings)) lay(l, &lists, false); /* a copy of distances to sort */
-    ny_layout_back(l, &mark);
+    if (ny_graph_limited(f->settings)) /* a copy of distances to sort */
+        ny_layout_peak(l, NY_MEM_DICTIONARY, n * lists.stored * sizeof(float));
     ny_graph_bridges_count(l, f, workers, limit);
     ny_components_count(l, n);
     ny_lay(l, NY_MEM_DICTIONARY, n, sizeof(uint32_t)); /* degrees */

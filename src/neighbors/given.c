@@ -164,15 +164,12 @@ static void count_given(struct ny_layout *l, const struct ny_job_sizes *sizes, u
     const struct ny_given_edges *given = ((const struct given_sizes *)sizes)->given;
     const size_t small_bytes = 512 << 10;
     size_t n = (size_t)given->n, entries = (size_t)given->entries;
-    struct ny_layout_mark mark;
 
     (void)workers;
     ny_layout_add(l, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     ny_layout_add(l, NY_MEM_DICTIONARY, small_bytes + given->keep_bytes);
     ny_lay(l, NY_MEM_DICTIONARY, entries, sizeof(struct ny_bridge));
-    mark = ny_layout_mark(l);
-    ny_layout_add(l, NY_MEM_IO, given->reading_bytes);
-    ny_layout_back(l, &mark);
+    ny_layout_peak(l, NY_MEM_IO, given->reading_bytes);
     ny_components_count(l, n);
     ny_lay(l, NY_MEM_DICTIONARY, n, sizeof(uint32_t)); /* degrees */
     ny_layout_add(

@@ -328,17 +328,16 @@ static size_t pass_bytes(const void *placer, unsigned workers, size_t limit)
 {
     struct by_points run = *(const struct by_points *)placer;
     const struct ny_columns_spec *spec = &run.base.spec;
-    size_t exact = run.base.precision == NY_PRECISION_F64
-                       ? ny_columns_exact_bytes(spec, ny_context_threads(spec->ctx))
-                       : 0;
     struct ny_layout counted = {0};
 
     (void)limit;
     lay(&counted, &run, workers);
     ny_shift_sample_count(&counted, spec, workers);
-    return ny_layout_most(&counted) + ny_columns_bytes(spec, NY_UNIT_ROWS) +
-           ny_rows_source_bytes(&run.points, workers) +
-           workers * (exact + NY_CHUNK_BYTES + NY_STRIP_ROWS * ny_raw_bytes(spec)) +
+    ny_columns_plan(&counted, spec, NY_UNIT_ROWS);
+    if (run.base.precision == NY_PRECISION_F64)
+        ny_columns_exact_plan(&counted, spec, workers * ny_context_threads(spec->ctx));
+    return ny_layout_most(&counted) + ny_rows_source_bytes(&run.points, workers) +
+           workers * (NY_CHUNK_BYTES + NY_STRIP_ROWS * ny_raw_bytes(spec)) +
            ny_blas_bytes(workers, workers, NY_UNIT_ROWS);
 }
 

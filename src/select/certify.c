@@ -17,28 +17,15 @@ struct factor {
     uint64_t *rows;
 };
 
-static int open_factor(struct factor *f, const struct ny_selection_request *request, size_t m)
+static void lay(struct ny_layout *l, struct factor *f, const struct ny_columns_spec *spec, size_t m)
 {
-    struct ny_context *ctx = request->ctx;
-
-    f->W = ny_matrix(ny_calloc(ctx, NY_MEM_DICTIONARY, m, m * sizeof(double)), m, m);
-    if (request->spec->slots)
-        f->view = ny_calloc(ctx, NY_MEM_DICTIONARY, 2 * m, sizeof(*f->view));
+    f->W = ny_matrix(ny_lay(l, NY_MEM_DICTIONARY, m, m * sizeof(double)), m, m);
+    if (spec->slots)
+        f->view = ny_lay(l, NY_MEM_DICTIONARY, 2 * m, sizeof(*f->view));
     else
-        f->raw = ny_calloc(ctx, NY_MEM_DICTIONARY, m, ny_raw_bytes(request->spec));
-    f->order = ny_calloc(ctx, NY_MEM_DICTIONARY, m, sizeof(*f->order));
-    f->rows = ny_calloc(ctx, NY_MEM_DICTIONARY, m, sizeof(*f->rows));
-    return f->W.at && (f->raw || f->view) && f->order && f->rows ? NY_OK : NY_EBUDGET;
-}
-
-static void close_factor(struct factor *f, struct ny_context *ctx)
-{
-    ny_free(ctx, f->W.at);
-    ny_free(ctx, f->raw);
-    ny_free(ctx, f->view);
-    ny_sparse_list_release(&f->sparse, ctx);
-    ny_free(ctx, f->order);
-    ny_free(ctx, f->rows);
+        f->raw = ny_lay(l, NY_MEM_DICTIONARY, m, ny_raw_bytes(spec));
+    f->order = ny_lay(l, NY_MEM_DICTIONARY, m, sizeof(*f->order));
+    f->rows = ny_lay(l, NY_MEM_DICTIONARY, m, sizeof(*f->rows));
 }
 
 /* Reads the m sparse landmarks, as they were given. */
@@ -97,11 +84,13 @@ static int factorise(struct ny_rpcholesky *rp, struct factor *f, const uint64_t 
 
 static int represent(struct ny_rpcholesky *rp, const uint64_t *rows, size_t m)
 {
+    struct ny_layout l = {.ctx = rp->ctx};
     struct factor f = {.view = NULL};
     size_t rank = 0;
-    int err = open_factor(&f, rp->request, m);
+    int err;
 
-    if (!err) err = factorise(rp, &f, rows, &rank);
+    lay(&l, &f, rp->request->spec, m);
+    err = l.err ? l.err : factorise(rp, &f, rows, &rank);
     for (size_t i = 0; !err && i < rank; i++) {
         const double *L = f.W.at + i * m;
         const struct ny_factor_row row = {.Z = L, .Z_count = i, .pivot = L[i]};
@@ -111,25 +100,34 @@ static int represent(struct ny_rpcholesky *rp, const uint64_t *rows, size_t m)
     if (!err)
         err = ny_dictionary_extend(
             rp->dictionary, f.raw ? ny_raw_rows(f.raw) : ny_raw_list(f.view + m), rank, NULL);
-    close_factor(&f, rp->ctx);
+    ny_sparse_list_release(&f.sparse, rp->ctx);
+    ny_layout_free(&l);
     return err;
 }
 
-size_t ny_certify_bytes(const struct ny_selection_request *request, size_t m)
+/* Counts the factor, with a dictionary of `count` landmarks. */
+static void plan_factor(struct ny_layout *l, const struct ny_selection_request *request, size_t m,
+                        size_t count)
 {
-    const struct ny_columns_spec *spec = request->spec;
-    unsigned workers = ny_selection_workers(request);
-    size_t dpstrf = 2 * sizeof(double) + sizeof(int), blocks = 5 * 128;
-    size_t views = spec->slots ? 2 * m * sizeof(struct ny_sparse) : 0;
-    size_t own = m * (m * sizeof(double) + sizeof(size_t) + sizeof(uint64_t)) +
-                 ny_kept_bytes(spec, m) + views;
-    size_t factor = own + ny_columns_square_bytes(spec, m, workers) + blocks + m * dpstrf;
-    size_t later = ny_pivot_later_bytes(request, m);
-    size_t panels = ny_dictionary_bytes(spec, m) - ny_dictionary_bytes(spec, 0);
-    size_t begin = ny_rpcholesky_bytes(request, m) - panels - later;
-    size_t kept = panels + (own > later ? own : later);
+    ny_pivot_open_plan(l, request, count);
+    lay(l, &(struct factor){.view = NULL}, request->spec, m);
+    if (request->spec->slots) ny_layout_add(l, NY_MEM_DICTIONARY, ny_kept_bytes(request->spec, m));
+}
 
-    return begin + (factor > kept ? factor : kept);
+/* The factor is made of W, the dictionary of the factor; then the rows are measured. */
+void ny_certify_plan(struct ny_layout *l, const struct ny_selection_request *request, size_t m)
+{
+    const size_t dpstrf = 2 * sizeof(double) + sizeof(int);
+    struct ny_layout_mark mark = ny_layout_mark(l);
+
+    plan_factor(l, request, m, 0);
+    ny_columns_square_plan(l, request->spec, m, ny_selection_workers(request));
+    ny_lay(l, NY_MEM_DICTIONARY, m, dpstrf);
+    ny_layout_back(l, &mark);
+    plan_factor(l, request, m, m);
+    ny_layout_back(l, &mark);
+    ny_pivot_plan(l, request, m);
+    ny_layout_back(l, &mark);
 }
 
 int ny_selection_certify(const struct ny_selection_request *request,

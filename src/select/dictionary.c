@@ -17,61 +17,70 @@
 
 #include "select/dictionary_private.h"
 
-static size_t row_bytes(const struct ny_columns_spec *spec)
+/* Lays out a dictionary without a row. */
+static struct ny_dictionary *lay(struct ny_layout *l)
 {
-    return ny_raw_bytes(spec);
+    struct ny_dictionary spare,
+        *dictionary = ny_lay_struct(l, NY_MEM_DICTIONARY, sizeof(spare), &spare);
+
+    dictionary->panels = ny_lay(l, NY_MEM_DICTIONARY, NY_PANELS_MAX, sizeof(*dictionary->panels));
+    return ny_laid(l, dictionary);
+}
+
+/* Lays out panel b, all of its rows at once. */
+static struct ny_panel *lay_panel(struct ny_layout *l, size_t b)
+{
+    size_t entries = NY_DICTIONARY_PANEL * ny_panel_stride(b);
+    struct ny_panel spare, *panel = ny_lay_struct(l, NY_MEM_DICTIONARY, sizeof(spare), &spare);
+
+    panel->L = ny_lay(l, NY_MEM_DICTIONARY, entries, sizeof(double));
+    panel->L32 = ny_lay(l, NY_MEM_DICTIONARY, entries, sizeof(float));
+    return ny_laid(l, panel);
 }
 
 int ny_dictionary_new(struct ny_dictionary **out, const struct ny_columns_spec *spec,
                       const struct ny_dictionary_options *options)
 {
-    struct ny_context *ctx = spec->ctx;
-    struct ny_dictionary *dictionary = ny_calloc(ctx, NY_MEM_DICTIONARY, 1, sizeof(*dictionary));
-    int err = NY_EBUDGET;
+    struct ny_layout own = {.ctx = spec->ctx};
+    struct ny_dictionary *dictionary = lay(&own);
+    int err;
 
     *out = NULL;
-    if (!dictionary) return NY_EBUDGET;
+    if (!dictionary) return ny_layout_end(&own);
+    dictionary->own = own;
     dictionary->spec = *spec;
     dictionary->options = *options;
-    dictionary->panels =
-        ny_calloc(ctx, NY_MEM_DICTIONARY, NY_PANELS_MAX, sizeof(*dictionary->panels));
-    if (!dictionary->panels) goto done;
     err = ny_columns_new(&dictionary->none, spec);
-    if (err) goto done;
-    err = ny_columns_new(&dictionary->origin, spec);
-done:
-    if (err) {
+    if (!err) err = ny_columns_new(&dictionary->origin, spec);
+    if (err)
         ny_dictionary_free(dictionary);
-        return err;
-    }
-    *out = dictionary;
-    return NY_OK;
+    else
+        *out = dictionary;
+    return err;
 }
 
-/* Frees a panel with its landmarks and its rows of L; NULL is allowed. */
-static void free_panel(struct ny_context *ctx, struct ny_panel *panel)
+/* Frees a panel with its landmarks and its rows of L. */
+static void free_panel(struct ny_panel *panel)
 {
-    if (!panel) return;
+    struct ny_layout own = panel->own;
+
     ny_columns_free(panel->columns);
-    ny_free(ctx, panel->L);
-    ny_free(ctx, panel->L32);
-    ny_free(ctx, panel);
+    ny_layout_free(&own);
 }
 
 void ny_dictionary_free(struct ny_dictionary *dictionary)
 {
-    struct ny_context *ctx;
+    struct ny_layout own;
 
     if (!dictionary) return;
-    ctx = dictionary->spec.ctx;
-    for (size_t b = 0; dictionary->panels && b < NY_PANELS_MAX && dictionary->panels[b]; b++)
-        free_panel(ctx, dictionary->panels[b]);
+    own = dictionary->own;
+    for (size_t b = 0; b < NY_PANELS_MAX && dictionary->panels[b]; b++)
+        free_panel(dictionary->panels[b]);
     ny_columns_free(dictionary->none);
     ny_columns_free(dictionary->origin);
     ny_columns_free(dictionary->all);
-    ny_free(ctx, dictionary->panels);
-    ny_free(ctx, dictionary->rows);
-    ny_free(ctx, dictionary);
+    ny_free(own.ctx, dictionary->rows);
+    ny_layout_free(&own);
 }
 
 size_t ny_dictionary_count(const struct ny_dictionary *dictionary)
@@ -84,57 +93,55 @@ const uint64_t *ny_dictionary_rows(const struct ny_dictionary *dictionary)
     return dictionary->rows;
 }
 
-/* Bytes of the columns of so many panels. No matter which panel has them, the values of sparse
- * landmarks are those of m rows; each of these may have come alone. */
-static size_t panels_bytes(const struct ny_columns_spec *spec, size_t panels, size_t m)
+/* Counts what sparse landmarks have of values, no matter in which panel: those of m rows, each of
+ * which may have come alone, in the rows and in their index. */
+static void plan_values(struct ny_layout *l, const struct ny_columns_spec *spec, size_t m)
 {
-    const size_t lot = 256;
-    struct ny_columns_spec empty = *spec;
+    const size_t lot = 256, value = sizeof(uint32_t) + sizeof(uint16_t);
 
-    empty.values = 1;
-    if (!spec->slots) /* columns grow by doubling */
-        return panels *
-               ny_columns_bytes(spec, 2 * m < NY_DICTIONARY_PANEL ? 2 * m : NY_DICTIONARY_PANEL);
-    return panels * ny_columns_bytes(&empty, NY_DICTIONARY_PANEL) + m * lot +
-           ny_values_most(spec, m) * ny_columns_value_bytes(spec);
+    ny_lay(l, NY_MEM_DICTIONARY, m, lot);
+    ny_lay(l, NY_MEM_DICTIONARY, ny_values_most(spec, m), value + 2 * ny_dtype_size(spec->dtype));
 }
 
-size_t ny_dictionary_bytes(const struct ny_columns_spec *spec, size_t m)
+void ny_dictionary_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t m)
 {
-    size_t panels = (m + NY_DICTIONARY_PANEL - 1) / NY_DICTIONARY_PANEL;
-    size_t factor = panels * (panels + 1) / 2 * NY_DICTIONARY_PANEL * NY_DICTIONARY_PANEL;
+    size_t most = 2 * m < NY_DICTIONARY_PANEL ? 2 * m : NY_DICTIONARY_PANEL; /* by doubling */
+    struct ny_columns_spec panel = *spec;
 
-    return factor * (sizeof(double) + sizeof(float)) + panels * sizeof(struct ny_panel) +
-           panels_bytes(spec, panels, m) + 3 * ny_columns_bytes(spec, 1) +
-           NY_PANELS_MAX * sizeof(struct ny_panel *) + 2 * m * sizeof(uint64_t);
+    lay(l);
+    ny_lay(l, NY_MEM_DICTIONARY, 2 * m, sizeof(uint64_t));
+    for (int i = 0; i < 3; i++) /* the origin, none, and those of a row */
+        ny_columns_plan(l, spec, 1);
+    if (spec->slots) plan_values(l, spec, m);
+    if (spec->slots) panel.values = 1;
+    for (size_t b = 0; b * NY_DICTIONARY_PANEL < m; b++) {
+        lay_panel(l, b);
+        ny_columns_plan(l, &panel, spec->slots ? NY_DICTIONARY_PANEL : most);
+    }
 }
 
 /* ---- growth --------------------------------------------------------------------------------- */
 
-/* Allocates panel b, all of its rows at once. A failure leaves the dictionary as it was. */
+/* Allocates panel b. A failure leaves the dictionary as it was. */
 static int open_panel(struct ny_dictionary *dictionary, size_t b)
 {
-    struct ny_context *ctx = dictionary->spec.ctx;
-    size_t entries = NY_DICTIONARY_PANEL * ny_panel_stride(b);
+    struct ny_layout own = {.ctx = dictionary->spec.ctx};
     struct ny_panel *panel;
-    int err = NY_EBUDGET;
+    int err;
 
     if (b == NY_PANELS_MAX)
-        return ny_fail(ctx, NY_EBUDGET,
+        return ny_fail(own.ctx, NY_EBUDGET,
                        "a dictionary holds at most %d landmarks; raise the "
                        "tolerance",
                        NY_PANELS_MAX * NY_DICTIONARY_PANEL);
-    panel = ny_calloc(ctx, NY_MEM_DICTIONARY, 1, sizeof(*panel));
-    if (!panel) return NY_EBUDGET;
-    panel->L = ny_alloc(ctx, NY_MEM_DICTIONARY, entries * sizeof(double));
-    if (!panel->L) goto done;
-    panel->L32 = ny_alloc(ctx, NY_MEM_DICTIONARY, entries * sizeof(float));
-    if (!panel->L32) goto done;
+    panel = lay_panel(&own, b);
+    if (!panel) return ny_layout_end(&own);
+    panel->own = own;
     err = ny_columns_new(&panel->columns, &dictionary->spec);
-    if (err) goto done;
-    dictionary->panels[b] = panel;
-done:
-    if (err) free_panel(ctx, panel);
+    if (err)
+        free_panel(panel);
+    else
+        dictionary->panels[b] = panel;
     return err;
 }
 
@@ -230,7 +237,6 @@ int ny_dictionary_start(struct ny_dictionary *dictionary, uint64_t row, struct n
 
 int ny_dictionary_truncate(struct ny_dictionary *dictionary, size_t count, double largest)
 {
-    struct ny_context *ctx = dictionary->spec.ctx;
     size_t rank = dictionary->options.affine && count ? count - 1 : count,
            b = rank / NY_DICTIONARY_PANEL;
     struct ny_columns *tail;
@@ -242,7 +248,7 @@ int ny_dictionary_truncate(struct ny_dictionary *dictionary, size_t count, doubl
         dictionary->panels[b++]->columns = tail;
     }
     for (; b < NY_PANELS_MAX && dictionary->panels[b]; b++) {
-        free_panel(ctx, dictionary->panels[b]);
+        free_panel(dictionary->panels[b]);
         dictionary->panels[b] = NULL;
     }
     dictionary->count = count;
@@ -393,21 +399,17 @@ static struct ny_sparse sparse_landmark(const struct ny_dictionary *dictionary, 
     return ny_columns_rows(columns).list[i < origin ? i : at % NY_DICTIONARY_PANEL];
 }
 
-/* Bytes of the raw landmarks in an image: of sparse ones their counts and their packed values. */
-static size_t landmark_bytes(const struct ny_dictionary *dictionary)
-{
-    const struct ny_columns_spec *spec = &dictionary->spec;
-    size_t bytes = dictionary->count * sizeof(uint64_t);
-
-    if (!spec->slots) return ny_padded(dictionary->count * row_bytes(spec));
-    for (size_t i = 0; i < dictionary->count; i++)
-        bytes += ny_sparse_bytes(spec->dtype, sparse_landmark(dictionary, i).count);
-    return bytes;
-}
-
+/* Its raw landmarks are rows, or of sparse ones their counts and their packed values. */
 size_t ny_dictionary_image_bytes(const struct ny_dictionary *dictionary)
 {
-    return image_bytes(dictionary->count, dictionary->rank) + landmark_bytes(dictionary);
+    const struct ny_columns_spec *spec = &dictionary->spec;
+    size_t count = dictionary->count, before = image_bytes(count, dictionary->rank);
+
+    if (!spec->slots) return before + ny_padded(count * ny_raw_bytes(spec));
+    before += count * sizeof(uint64_t);
+    for (size_t i = 0; i < count; i++)
+        before += ny_sparse_bytes(spec->dtype, sparse_landmark(dictionary, i).count);
+    return before;
 }
 
 size_t ny_dictionary_image_most(const struct ny_columns_spec *spec, size_t m)
@@ -419,7 +421,7 @@ size_t ny_dictionary_image_most(const struct ny_columns_spec *spec, size_t m)
 static void save_landmarks(const struct ny_dictionary *dictionary, char *at)
 {
     const struct ny_columns_spec *spec = &dictionary->spec;
-    size_t bytes = row_bytes(spec), count = dictionary->count;
+    size_t bytes = ny_raw_bytes(spec), count = dictionary->count;
     struct ny_sparse_room room = {at + count * sizeof(uint64_t), 0, SIZE_MAX};
 
     for (size_t i = 0; spec->slots && i < count; i++) {
@@ -449,7 +451,7 @@ void ny_dictionary_save(const struct ny_dictionary *dictionary, void *image)
     const struct image_head head = {magic_of(spec),
                                     dictionary->count,
                                     dictionary->rank,
-                                    spec->slots ? spec->slots : row_bytes(spec),
+                                    spec->slots ? spec->slots : ny_raw_bytes(spec),
                                     dictionary->options.affine,
                                     dictionary->origin_k,
                                     dictionary->largest,
@@ -512,7 +514,7 @@ static bool view_landmarks(const struct ny_columns_spec *spec, const char *at, s
 /* Rows that were appended since may have more values than any before: more slots than the image. */
 static bool fits_rows(const struct ny_columns_spec *spec, uint64_t row)
 {
-    return spec->slots ? row > 0 && row <= spec->slots : row == row_bytes(spec);
+    return spec->slots ? row > 0 && row <= spec->slots : row == ny_raw_bytes(spec);
 }
 
 /* Checks the head; *landmarks: the bytes of the raw landmarks. */

@@ -44,8 +44,8 @@ void ny_dictionary_coefficients(const struct ny_dictionary *dictionary, size_t f
 /* Computes the column means of W of the first `count` landmarks from L, for the span (not affine).
  * */
 void ny_dictionary_means(const struct ny_dictionary *dictionary, size_t count, double *means);
-/* Bytes of a dictionary of m landmarks, its columns included. */
-size_t ny_dictionary_bytes(const struct ny_columns_spec *spec, size_t m);
+/* Counts a dictionary of m landmarks, its columns included. */
+void ny_dictionary_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t m);
 
 /* Returns the bytes of the image of the present m landmarks. An image holds row numbers, raw
  * landmarks and L exactly, so that a resumed selection gives the same bytes. */

@@ -10,6 +10,7 @@ enum { NY_PANELS_MAX = 4096 };
 /* NY_DICTIONARY_PANEL columns of the kernel and the rows of L that belong to them. A panel stays
  * where it is, so that workers may read what is in it while the next row is written. */
 struct ny_panel {
+    struct ny_layout own;
     struct ny_columns *columns; /* its landmarks, in order */
     double *L;                  /* NY_DICTIONARY_PANEL × (b + 1)·NY_DICTIONARY_PANEL in panel b */
     float *L32;                 /* L rounded to f32 */
@@ -27,6 +28,7 @@ struct ny_prefix {
 };
 
 struct ny_dictionary {
+    struct ny_layout own; /* the dictionary without a row */
     struct ny_columns_spec spec;
     struct ny_dictionary_options options;
     struct ny_columns

@@ -42,28 +42,23 @@ int ny_exact_new(struct ny_exact *exact, struct ny_context *ctx, size_t width)
     return exact->own.err;
 }
 
-size_t ny_exact_later_bytes(const struct ny_columns_spec *spec, size_t width, size_t columns)
+void ny_exact_later_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t width,
+                         size_t columns)
 {
-    struct ny_layout counted = {0};
-
-    ny_columns_room_lay(&counted, spec, width);
-    return (NY_FRONT_BLOCK + NY_ADVANCE_COLUMNS) * stride64(columns) * sizeof(double) +
-           ny_layout_most(&counted);
+    ny_columns_room_lay(l, spec, width);
+    ny_lay(l, NY_MEM_TILES, NY_FRONT_BLOCK + NY_ADVANCE_COLUMNS,
+           stride64(columns) * sizeof(double));
 }
 
-size_t ny_exact_bytes(const struct ny_columns_spec *spec, size_t width, size_t columns)
+void ny_exact_plan(struct ny_layout *l, const struct ny_columns_spec *spec)
 {
-    struct ny_layout counted = {0};
-    struct ny_exact exact;
-
-    lay(&counted, &exact);
-    return ny_layout_most(&counted) + ny_exact_later_bytes(spec, width, columns) +
-           ny_columns_square_bytes(spec, NY_FRONT_BLOCK, 1);
+    lay(l, &(struct ny_exact){0});
+    ny_columns_square_plan(l, spec, NY_FRONT_BLOCK, 1);
 }
 
-size_t ny_early_bytes(size_t columns)
+void ny_early_plan(struct ny_layout *l, size_t columns)
 {
-    return NY_EARLY_ROWS * stride64(columns) * sizeof(double);
+    ny_lay(l, NY_MEM_TILES, NY_EARLY_ROWS, stride64(columns) * sizeof(double));
 }
 
 void ny_exact_free(struct ny_exact *exact, struct ny_context *ctx)
@@ -172,15 +167,12 @@ void ny_front_step(struct ny_front *front, const struct ny_dictionary *dictionar
 static int reserve_exact(struct ny_context *ctx, double **Z, size_t *stride, size_t rows,
                          size_t columns)
 {
-    size_t wanted = stride64(columns), bytes;
-    int err;
+    size_t wanted = stride64(columns);
 
     if (columns <= *stride) return NY_OK;
-    err = ny_product(ctx, &bytes, rows, wanted, sizeof(double));
-    if (err) return err;
     ny_free(ctx, *Z);
     *stride = 0;
-    *Z = ny_alloc(ctx, NY_MEM_TILES, bytes);
+    *Z = ny_calloc(ctx, NY_MEM_TILES, rows, wanted * sizeof(double));
     if (!*Z) return NY_EBUDGET;
     *stride = wanted;
     return NY_OK;

@@ -32,23 +32,23 @@ enum {
 /* Rows, of which `count` are still in. All arrays have the same order, that of the rows. */
 struct ny_front {
     struct ny_context *ctx;
-    struct ny_layout own; /* without what comes with the first rows */
-    size_t rows_max;     /* rows that there is room for */
-    size_t d, row_bytes; /* d: numbers of a dense row; values of a sparse one on average */
+    struct ny_layout own; /* without Z and the room, which grow */
+    size_t rows_max;      /* rows that there is room for */
+    size_t d, row_bytes;  /* d: numbers of a dense row; values of a sparse one on average */
     size_t count;
-    size_t done;         /* columns in Z */
-    uint32_t *index;     /* the row's number in its unit */
-    uint32_t *early;     /* its row in the worker's early Z, or NY_NOT_EARLY */
-    char *raw;           /* rows × row_bytes, and a few bytes that may be read past them; of sparse
-                          * rows views of what is packed in `room` */
+    size_t done;     /* columns in Z */
+    uint32_t *index; /* the row's number in its unit */
+    uint32_t *early; /* its row in the worker's early Z, or NY_NOT_EARLY */
+    char *raw;       /* rows × row_bytes, and a few bytes that may be read past them; of sparse
+                      * rows views of what is packed in `room` */
     enum ny_dtype dtype;
     size_t slots; /* a sparse row has so many; 0: dense */
     struct ny_sparse_room room;
     float *rows, *norms; /* as in struct ny_strip; NULL where strips have none */
     uint32_t *byte_terms;
-    double *k;           /* k(x,x) */
-    double *origin_k;    /* k(x,x₁), for the affine hull */
-    double *scale;       /* max(k(x,x), k′(x,x)): what errors are relative to */
+    double *k;        /* k(x,x) */
+    double *origin_k; /* k(x,x₁), for the affine hull */
+    double *scale;    /* max(k(x,x), k′(x,x)): what errors are relative to */
     double *delta;
     float *Z; /* rows × stride */
     size_t stride;
@@ -75,20 +75,22 @@ struct ny_exact {
 int ny_front_new(struct ny_front *front, const struct ny_columns_spec *spec, size_t rows);
 /* Frees what ny_front_new() and the steps have allocated. */
 void ny_front_free(struct ny_front *front);
-/* Bytes of a front of `rows` rows with Z of `columns` columns. */
-size_t ny_front_bytes(const struct ny_columns_spec *spec, size_t rows, size_t columns);
-/* The part of these bytes that the first rows and columns bring. */
-size_t ny_front_later_bytes(const struct ny_columns_spec *spec, size_t rows, size_t columns);
+/* Counts what ny_front_new() makes. */
+void ny_front_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t rows);
+/* Counts what the first rows and Z of `columns` columns bring. */
+void ny_front_later_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t rows,
+                         size_t columns);
 /* Makes a work space for steps of at most `width` columns. */
 int ny_exact_new(struct ny_exact *exact, struct ny_context *ctx, size_t width);
 /* Frees the work space with its early Z. */
 void ny_exact_free(struct ny_exact *exact, struct ny_context *ctx);
-/* Bytes of a work space with Z of `columns` columns, but without an early Z. */
-size_t ny_exact_bytes(const struct ny_columns_spec *spec, size_t width, size_t columns);
-/* Bytes of it that the first rows bring. */
-size_t ny_exact_later_bytes(const struct ny_columns_spec *spec, size_t width, size_t columns);
-/* Bytes of an early Z of `columns` columns. */
-size_t ny_early_bytes(size_t columns);
+/* Counts what ny_exact_new() makes, and what ny_exact_schur() takes. */
+void ny_exact_plan(struct ny_layout *l, const struct ny_columns_spec *spec);
+/* Counts what the first rows bring, with Z of `columns` columns, but without an early Z. */
+void ny_exact_later_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t width,
+                         size_t columns);
+/* Counts an early Z of `columns` columns. */
+void ny_early_plan(struct ny_layout *l, size_t columns);
 
 /* Returns the rows of the front as they were read. */
 static inline struct ny_raw_rows ny_front_rows(const struct ny_front *front)

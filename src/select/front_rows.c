@@ -24,12 +24,6 @@ static size_t stride32(size_t columns)
            16;
 }
 
-/* Bytes of a row in the array of rows: a view of a sparse one. */
-static size_t row_bytes(const struct ny_columns_spec *spec)
-{
-    return spec->slots ? sizeof(struct ny_sparse) : ny_raw_bytes(spec);
-}
-
 /* Bytes of the room of so many sparse rows, which are neighbours. */
 static size_t room_bytes(const struct ny_columns_spec *spec, size_t rows)
 {
@@ -52,7 +46,7 @@ static void lay(struct ny_layout *l, struct ny_front *front, const struct ny_col
 {
     front->rows_max = rows;
     front->d = spec->slots ? (size_t)spec->row_nnz + 1 : spec->geometry->d;
-    front->row_bytes = row_bytes(spec);
+    front->row_bytes = spec->slots ? sizeof(struct ny_sparse) : ny_raw_bytes(spec);
     front->index = ny_lay(l, NY_MEM_TILES, rows, sizeof(*front->index));
     front->early = ny_lay(l, NY_MEM_TILES, rows, sizeof(*front->early));
     front->raw = ny_lay(l, NY_MEM_TILES, rows * front->row_bytes + sizeof(uint64_t), 1);
@@ -60,6 +54,20 @@ static void lay(struct ny_layout *l, struct ny_front *front, const struct ny_col
     front->origin_k = ny_lay(l, NY_MEM_TILES, rows, sizeof(double));
     front->scale = ny_lay(l, NY_MEM_TILES, rows, sizeof(double));
     front->delta = ny_lay(l, NY_MEM_TILES, rows, sizeof(double));
+}
+
+/* Lays out what strips have of their rows, which comes with the first ones. */
+static void lay_strips(struct ny_layout *l, struct ny_front *front,
+                       const struct ny_columns_spec *spec)
+{
+    size_t rows = front->rows_max;
+
+    front->norms = ny_lay(l, NY_MEM_TILES, rows, sizeof(float));
+    if (spec->slots) return;
+    if (ny_way_of(spec) == NY_WAY_BYTES)
+        front->byte_terms = ny_lay(l, NY_MEM_TILES, rows, sizeof(uint32_t));
+    else
+        front->rows = ny_lay(l, NY_MEM_TILES, rows, spec->geometry->d * sizeof(float));
 }
 
 int ny_front_new(struct ny_front *front, const struct ny_columns_spec *spec, size_t rows)
@@ -75,44 +83,33 @@ void ny_front_free(struct ny_front *front)
     if (!front->ctx) return;
     ny_layout_free(&front->own);
     ny_free(front->ctx, front->room.bytes);
-    ny_free(front->ctx, front->rows);
-    ny_free(front->ctx, front->norms);
-    ny_free(front->ctx, front->byte_terms);
     ny_free(front->ctx, front->Z);
 }
 
-size_t ny_front_later_bytes(const struct ny_columns_spec *spec, size_t rows, size_t columns)
+void ny_front_later_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t rows,
+                         size_t columns)
 {
-    return rows * (ny_columns_strip_bytes(spec) + stride32(columns) * sizeof(float));
+    lay_strips(l, &(struct ny_front){.rows_max = rows}, spec);
+    ny_lay(l, NY_MEM_TILES, rows, stride32(columns) * sizeof(float));
 }
 
-size_t ny_front_bytes(const struct ny_columns_spec *spec, size_t rows, size_t columns)
+void ny_front_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t rows)
 {
-    struct ny_layout counted = {0};
-    struct ny_front front;
-
-    lay(&counted, &front, spec, rows);
-    ny_lay(&counted, NY_MEM_TILES, room_bytes(spec, rows), 1);
-    return ny_layout_most(&counted) + ny_front_later_bytes(spec, rows, columns);
+    lay(l, &(struct ny_front){0}, spec, rows);
+    ny_lay(l, NY_MEM_TILES, room_bytes(spec, rows), 1);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Copies what the strip has of one kind into the front, which gets room for it the first time. */
-static int keep(struct ny_front *front, void *array, const void *strip, size_t first, size_t count,
-                size_t size)
+/* Copies what a strip has of its rows, as rows `first` … of the front. */
+static void keep(struct ny_front *front, const struct ny_strip *strip, size_t first)
 {
-    char *at;
+    size_t count = strip->count, d = front->d;
 
-    if (!strip) return NY_OK;
-    memcpy(&at, array, sizeof(at));
-    if (!at) {
-        at = ny_calloc(front->ctx, NY_MEM_TILES, front->rows_max, size);
-        if (!at) return NY_EBUDGET;
-        memcpy(array, &at, sizeof(at));
-    }
-    memcpy(at + first * size, strip, count * size);
-    return NY_OK;
+    memcpy(front->norms + first, strip->norms, count * sizeof(float));
+    if (front->rows) memcpy(front->rows + first * d, strip->rows, count * d * sizeof(float));
+    if (front->byte_terms)
+        memcpy(front->byte_terms + first, strip->byte_terms, count * sizeof(uint32_t));
 }
 
 /* Doubles the room, for rows that are no neighbours: the copies in it move. */
@@ -153,9 +150,11 @@ int ny_front_load(struct ny_front *front, const struct ny_dictionary *dictionary
                   struct ny_columns_workspace *workspace, const struct ny_tile *tile, size_t first)
 {
     size_t left = tile->rows - first, rows = left < front->rows_max ? left : front->rows_max;
-    int err;
+    int err = NY_OK;
 
     front->room.used = 0;
+    if (!front->norms) lay_strips(&front->own, front, &dictionary->spec);
+    if (front->own.err) return front->own.err;
     for (size_t at = 0, count; at < rows; at += count) {
         struct ny_strip strip;
 
@@ -167,11 +166,8 @@ int ny_front_load(struct ny_front *front, const struct ny_dictionary *dictionary
             err = keep_sparse(front, strip.raw.list, at, count);
         else
             memcpy(front->raw + at * front->row_bytes, strip.raw.at, count * front->row_bytes);
-        if (!err) err = keep(front, &front->rows, strip.rows, at, count, front->d * sizeof(float));
-        if (!err) err = keep(front, &front->norms, strip.norms, at, count, sizeof(float));
-        if (!err)
-            err = keep(front, &front->byte_terms, strip.byte_terms, at, count, sizeof(uint32_t));
         if (err) return err;
+        keep(front, &strip, at);
     }
     for (size_t i = 0; i < rows; i++)
         front->index[i] = (uint32_t)(first + i);
@@ -253,20 +249,16 @@ int ny_front_begin(struct ny_front *front, const struct ny_dictionary *dictionar
 
 int ny_front_reserve(struct ny_front *front, size_t columns)
 {
-    size_t stride, bytes;
+    size_t stride = stride32(columns);
     float *Z;
-    int err;
 
     if (columns <= front->stride) return NY_OK;
-    stride = stride32(columns);
-    err = ny_product(front->ctx, &bytes, front->rows_max, stride, sizeof(float));
-    if (err) return err;
     if (!front->done) {
         ny_free(front->ctx, front->Z);
         front->Z = NULL;
         front->stride = 0;
     }
-    Z = ny_alloc(front->ctx, NY_MEM_TILES, bytes);
+    Z = ny_calloc(front->ctx, NY_MEM_TILES, front->rows_max, stride * sizeof(float));
     if (!Z) return NY_EBUDGET;
     for (size_t i = 0; front->done && i < front->count; i++)
         memcpy(Z + i * stride, front->Z + i * front->stride, front->done * sizeof(*Z));

@@ -42,7 +42,6 @@ static int select_rows(const struct ny_selection_request *request,
 {
     size_t m = request->landmarks;
     struct entry *entries;
-    size_t bytes;
     int err;
 
     ny_selection_clear(selection);
@@ -66,9 +65,7 @@ static int select_rows(const struct ny_selection_request *request,
                            "is not in the largest component of the graph; leave it out, or make a "
                            "graph with more --neighbors",
                            (unsigned long long)request->named_landmarks[i], i);
-    err = ny_product(request->ctx, &bytes, m, sizeof(*entries), 1);
-    if (err) return err;
-    entries = ny_alloc(request->ctx, NY_MEM_DICTIONARY, bytes);
+    entries = ny_calloc(request->ctx, NY_MEM_DICTIONARY, m, sizeof(*entries));
     if (!entries) return NY_EBUDGET;
     for (size_t i = 0; i < m; i++)
         entries[i] = (struct entry){request->named_landmarks[i], i};

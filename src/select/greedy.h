@@ -78,14 +78,18 @@ ny_greedy_limits_of(const struct ny_selection_request *request)
 
 /* ---- the state (greedy_state.c) ---- */
 /* Makes the state for n rows, none of them seen; to be closed also where it fails. */
-/* Lays out the workers with their workspaces: a plan adds dictionary, bounds and fronts. */
-void ny_greedy_lay(struct ny_layout *l, const struct ny_columns_spec *spec, unsigned workers);
 int ny_greedy_open(struct ny_greedy *greedy, const struct ny_selection_request *request,
                    uint64_t n);
+/* Lays out greedy->workers with their workspaces. */
+void ny_greedy_lay(struct ny_layout *l, struct ny_greedy *greedy,
+                   const struct ny_columns_spec *spec);
 /* Frees the state, which may be half open. */
 void ny_greedy_close(struct ny_greedy *greedy);
-/* Returns the bytes of the bounds of all rows. */
-size_t ny_greedy_bounds_bytes(const struct ny_selection_request *request);
+/* Returns how many bounds all rows have. */
+static inline uint64_t ny_greedy_bounds(const struct ny_selection_request *request)
+{
+    return (ny_greedy_searches(request) ? 2 : 1) * request->n;
+}
 
 /* ---- Algorithm 1 (greedy.c) ---- */
 /* Runs Algorithm 1 over the source from unit `first_unit` on, with the dictionary, the prefixes and
@@ -157,10 +161,13 @@ size_t ny_greedy_extrapolate(const uint64_t *rows, size_t m, uint64_t seen, uint
 /* Estimates from hashed rows a bracket whose dictionaries are larger, and a little smaller, than
  * the m that is asked for; NaN where there are too few rows. */
 int ny_greedy_pilot(const struct ny_selection_request *request, struct ny_greedy_bracket *bracket);
-/* Bytes that the pilot charges while it runs. */
-size_t ny_greedy_pilot_bytes(const struct ny_selection_request *request, size_t m);
+/* Returns the rows of the pilot: 0 where there are too few to tell anything, or to gain anything.
+ */
+size_t ny_greedy_pilot_rows(const struct ny_selection_request *request, size_t m);
 
 /* ---- checkpoints (greedy_image.c) ---- */
+/* Returns the bytes of the checkpoints of a selection of m landmarks. */
+size_t ny_greedy_image_bytes(const struct ny_selection_request *request, size_t m);
 /* Saves the state as the pass's checkpoint. */
 int ny_greedy_checkpoint(void *arg, uint64_t units_done);
 /* Reads the state of a checkpoint; *first_unit is where the pass goes on. */

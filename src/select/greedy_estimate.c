@@ -150,9 +150,9 @@ int ny_greedy_estimate(const struct ny_selection_request *request, size_t sample
 
 /* ---- the pilot of Algorithm 2 --------------------------------------------------------------- */
 
-/* Rows for a pilot: 0 where there are too few to tell anything, or too few to gain anything. A few
- * for each landmark; of many points more, as growth cannot be foretold over many doublings. */
-static size_t pilot_rows(const struct ny_selection_request *request, size_t m)
+/* A few for each landmark; of many points more, as growth cannot be foretold over many doublings.
+ */
+size_t ny_greedy_pilot_rows(const struct ny_selection_request *request, size_t m)
 {
     enum { ROWS_PER_LANDMARK = 4, SHARE = 4, LEAST = 512, MOST = 8192, SMALL_SHARE = 256 };
     const size_t most_bytes = (size_t)16 << 20;
@@ -163,14 +163,6 @@ static size_t pilot_rows(const struct ny_selection_request *request, size_t m)
     if (rows < more) rows = more;
     if (rows > request->n / SHARE) rows = (size_t)(request->n / SHARE);
     return rows < LEAST ? 0 : rows;
-}
-
-size_t ny_greedy_pilot_bytes(const struct ny_selection_request *request, size_t m)
-{
-    size_t wish_bytes = 3 * sizeof(uint64_t); /* a row's number, and its place in a gather */
-    size_t rows = pilot_rows(request, m);
-
-    return ny_kept_bytes(request->spec, rows) + rows * wish_bytes;
 }
 
 /* Too large a bracket costs short runs; ε⁻ that gives too many landmarks costs a whole one, ε⁺ that
@@ -190,7 +182,7 @@ int ny_greedy_pilot(const struct ny_selection_request *request, struct ny_greedy
 {
     enum { EVALUATIONS_MAX = 24 };
     const double close = 1.02, step = 3.1622776601683795, m = (double)request->landmarks;
-    size_t count = pilot_rows(request, request->landmarks);
+    size_t count = ny_greedy_pilot_rows(request, request->landmarks);
     double low = 0, low_m = 0, high = INFINITY, high_m = 0, tried = 1;
     struct sample sample;
     int err;

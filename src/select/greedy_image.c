@@ -71,7 +71,7 @@ size_t ny_greedy_image_bytes(const struct ny_selection_request *request, size_t 
     const struct ny_columns_spec *spec = request->spec;
     size_t heads = 1024;
 
-    return heads + ny_greedy_bounds_bytes(request) + ny_dictionary_image_most(spec, m);
+    return heads + ny_greedy_bounds(request) * sizeof(float) + ny_dictionary_image_most(spec, m);
 }
 
 /* head, dictionary, residual bounds of the rows done, and those against D; turn. */

@@ -12,27 +12,37 @@
 #include "base/peers.h"
 #include "select/rules_private.h"
 
-size_t ny_greedy_bytes(const struct ny_selection_request *request, size_t m)
+void ny_greedy_plan(struct ny_layout *l, const struct ny_selection_request *request, size_t m)
 {
     const struct ny_columns_spec *spec = request->spec;
-    unsigned workers = ny_selection_workers(request);
-    size_t bounds = ny_greedy_bounds_bytes(request);
-    size_t pilot = request->greedy.pilot ? ny_greedy_pilot_bytes(request, m) : 0;
-    struct ny_layout counted = {0};
+    struct ny_greedy greedy = {.workers = ny_selection_workers(request)};
+    size_t pilot = request->greedy.pilot ? ny_greedy_pilot_rows(request, m) : 0;
+    struct ny_layout_mark mark;
 
-    /* A pilot is over, but for its few bounds, when those of all rows are made. */
-    ny_greedy_lay(&counted, spec, workers);
-    return ny_layout_most(&counted) + ny_dictionary_bytes(spec, m) +
-           (bounds > pilot ? bounds : pilot) +
-           NY_GREEDY_AHEAD * ny_columns_bytes(spec, NY_DICTIONARY_PANEL) +
-           workers * (ny_front_bytes(spec, NY_UNIT_ROWS, m) +
-                      ny_exact_bytes(spec, NY_DICTIONARY_PANEL, m) + ny_early_bytes(m));
+    ny_greedy_lay(l, &greedy, spec);
+    ny_dictionary_plan(l, spec, m);
+    for (int i = 0; i < NY_GREEDY_AHEAD; i++) /* tails of prefixes */
+        ny_columns_plan(l, spec, NY_DICTIONARY_PANEL);
+    for (unsigned w = 0; w < greedy.workers; w++) {
+        ny_front_plan(l, spec, NY_UNIT_ROWS);
+        ny_front_later_plan(l, spec, NY_UNIT_ROWS, m);
+        ny_exact_plan(l, spec);
+        ny_exact_later_plan(l, spec, NY_DICTIONARY_PANEL, m);
+        ny_early_plan(l, m);
+    }
+    /* A pilot, with the numbers of its rows, is over when the bounds of all rows are made. */
+    mark = ny_layout_mark(l);
+    ny_layout_add(l, NY_MEM_TILES, ny_kept_bytes(spec, pilot));
+    ny_lay(l, NY_MEM_DICTIONARY, pilot, 3 * sizeof(uint64_t));
+    ny_layout_back(l, &mark);
+    ny_lay(l, NY_MEM_DICTIONARY, ny_greedy_bounds(request), sizeof(float));
 }
 
 /* The budget ended the selection: how far it came, and what the whole would need. */
 static int out_of_memory(const struct ny_greedy *greedy)
 {
     size_t m = ny_dictionary_count(greedy->dictionary), last, expected;
+    struct ny_layout counted = {0};
     uint64_t seen;
 
     if (!m)
@@ -42,13 +52,13 @@ static int out_of_memory(const struct ny_greedy *greedy)
     seen = (last / NY_UNIT_ROWS + 1) * NY_UNIT_ROWS;
     expected = ny_greedy_extrapolate(greedy->dictionary->rows, m, seen, greedy->n);
     if (expected > greedy->request->landmarks) expected = greedy->request->landmarks;
+    ny_greedy_plan(&counted, greedy->request, expected);
     return ny_fail(greedy->ctx, NY_EBUDGET,
                    "the memory budget of %zu MiB ended the greedy selection at %zu landmarks after "
                    "about %llu of %llu rows; all rows need about %zu MiB for about %zu landmarks: "
                    "raise --memory or --tolerance, or set a cap with --landmarks",
                    ny_memory_limit(greedy->ctx) >> 20, m, (unsigned long long)seen,
-                   (unsigned long long)greedy->n, ny_greedy_bytes(greedy->request, expected) >> 20,
-                   expected);
+                   (unsigned long long)greedy->n, ny_layout_most(&counted) >> 20, expected);
 }
 
 /* Hands over the landmarks, the bounds, and what the runs took. */
@@ -150,6 +160,6 @@ const struct ny_rule ny_rule_greedy = {
     .by_tolerance = true,
     .measures = true,
     .select = select_rows,
-    .bytes = ny_greedy_bytes,
+    .plan = ny_greedy_plan,
     .image_bytes = ny_greedy_image_bytes,
 };

@@ -5,27 +5,15 @@
 
 #include "select/rules_private.h"
 
-static int open_worker(struct ny_greedy_worker *worker, const struct ny_columns_spec *spec)
+void ny_greedy_lay(struct ny_layout *l, struct ny_greedy *greedy,
+                   const struct ny_columns_spec *spec)
 {
-    int err = ny_front_new(&worker->front, spec, NY_UNIT_ROWS);
-
-    return err ? err : ny_exact_new(&worker->exact, spec->ctx, NY_DICTIONARY_PANEL);
-}
-
-static void lay(struct ny_layout *l, struct ny_greedy *greedy, const struct ny_columns_spec *spec,
-                unsigned workers)
-{
-    greedy->worker = ny_lay(l, NY_MEM_TILES, workers, sizeof(*greedy->worker));
-    for (unsigned w = 0; w < workers; w++) {
+    greedy->worker = ny_lay(l, NY_MEM_TILES, greedy->workers, sizeof(*greedy->worker));
+    for (unsigned w = 0; w < greedy->workers; w++) {
         struct ny_columns_workspace *workspace = ny_columns_workspace_lay(l, spec, NY_FRONT_STRIP);
 
         if (greedy->worker) greedy->worker[w].workspace = workspace;
     }
-}
-
-void ny_greedy_lay(struct ny_layout *l, const struct ny_columns_spec *spec, unsigned workers)
-{
-    lay(l, &(struct ny_greedy){.ctx = NULL}, spec, workers);
 }
 
 int ny_greedy_open(struct ny_greedy *greedy, const struct ny_selection_request *request, uint64_t n)
@@ -52,14 +40,16 @@ int ny_greedy_open(struct ny_greedy *greedy, const struct ny_selection_request *
     if (err) return err;
     greedy->residuals = ny_calloc(ctx, NY_MEM_DICTIONARY, n, sizeof(*greedy->residuals));
     if (searches) greedy->kept = ny_calloc(ctx, NY_MEM_DICTIONARY, n, sizeof(*greedy->kept));
-    lay(&greedy->own, greedy, spec, greedy->workers);
+    ny_greedy_lay(&greedy->own, greedy, spec);
     if (!greedy->residuals || (searches && !greedy->kept) || greedy->own.err) return NY_EBUDGET;
     for (uint64_t i = 0; i < n; i++)
         greedy->residuals[i] = INFINITY;
     for (uint64_t i = 0; searches && i < n; i++)
         greedy->kept[i] = INFINITY;
-    for (unsigned w = 0; !err && w < greedy->workers; w++)
-        err = open_worker(&greedy->worker[w], spec);
+    for (unsigned w = 0; !err && w < greedy->workers; w++) {
+        err = ny_front_new(&greedy->worker[w].front, spec, NY_UNIT_ROWS);
+        if (!err) err = ny_exact_new(&greedy->worker[w].exact, ctx, NY_DICTIONARY_PANEL);
+    }
     return err;
 }
 
@@ -74,9 +64,4 @@ void ny_greedy_close(struct ny_greedy *greedy)
     ny_free(greedy->ctx, greedy->kept);
     ny_prefixes_drop(&greedy->prefixes, greedy->ctx);
     ny_dictionary_free(greedy->dictionary);
-}
-
-size_t ny_greedy_bounds_bytes(const struct ny_selection_request *request)
-{
-    return (ny_greedy_searches(request) ? 2 : 1) * request->n * sizeof(float);
 }

@@ -53,14 +53,6 @@ static size_t front_rows(const struct ny_columns_spec *spec)
     return spec->rows && spec->rows < rows ? spec->rows : rows;
 }
 
-/* Makes the buffers of one worker; the caller closes them also where this fails. */
-static int open_worker(struct ny_pivot_worker *worker, const struct ny_columns_spec *spec)
-{
-    int err = ny_front_new(&worker->front, spec, front_rows(spec));
-
-    return err ? err : ny_exact_new(&worker->exact, spec->ctx, NY_PIVOT_STEP);
-}
-
 /* Lays out what does not grow. */
 static void lay(struct ny_layout *l, struct ny_rpcholesky *rp, const struct ny_columns_spec *spec)
 {
@@ -97,8 +89,10 @@ int ny_pivot_open(struct ny_rpcholesky *rp, const struct ny_selection_request *r
     rp->own.ctx = ctx;
     lay(&rp->own, rp, request->spec);
     if (!rp->bounds || rp->own.err) return NY_EBUDGET;
-    for (unsigned w = 0; !err && w < rp->workers; w++)
-        err = open_worker(&rp->worker[w], request->spec);
+    for (unsigned w = 0; !err && w < rp->workers; w++) {
+        err = ny_front_new(&rp->worker[w].front, request->spec, front_rows(request->spec));
+        if (!err) err = ny_exact_new(&rp->worker[w].exact, ctx, NY_PIVOT_STEP);
+    }
     return err;
 }
 
@@ -113,26 +107,30 @@ void ny_pivot_close(struct ny_rpcholesky *rp)
     ny_dictionary_free(rp->dictionary);
 }
 
-size_t ny_rpcholesky_bytes(const struct ny_selection_request *request, size_t m)
+void ny_pivot_open_plan(struct ny_layout *l, const struct ny_selection_request *request, size_t m)
 {
     const struct ny_columns_spec *spec = request->spec;
     struct ny_rpcholesky rp = {.n = request->n, .workers = ny_selection_workers(request)};
-    struct ny_layout counted = {0};
 
-    lay(&counted, &rp, spec);
-    ny_lay(&counted, NY_MEM_DICTIONARY, 1, sizeof(rp));
-    ny_lay(&counted, NY_MEM_DICTIONARY, rp.n, sizeof(*rp.bounds));
-    return ny_layout_most(&counted) + ny_dictionary_bytes(spec, m) +
-           rp.workers *
-               (ny_front_bytes(spec, front_rows(spec), m) + ny_exact_bytes(spec, NY_PIVOT_STEP, m));
+    lay(l, &rp, spec);
+    ny_lay(l, NY_MEM_DICTIONARY, 1, sizeof(rp));
+    ny_lay(l, NY_MEM_DICTIONARY, rp.n, sizeof(*rp.bounds));
+    ny_dictionary_plan(l, spec, m);
+    for (unsigned w = 0; w < rp.workers; w++) {
+        ny_front_plan(l, spec, front_rows(spec));
+        ny_exact_plan(l, spec);
+    }
 }
 
-size_t ny_pivot_later_bytes(const struct ny_selection_request *request, size_t m)
+void ny_pivot_plan(struct ny_layout *l, const struct ny_selection_request *request, size_t m)
 {
     const struct ny_columns_spec *spec = request->spec;
 
-    return ny_selection_workers(request) * (ny_front_later_bytes(spec, front_rows(spec), m) +
-                                            ny_exact_later_bytes(spec, NY_PIVOT_STEP, m));
+    ny_pivot_open_plan(l, request, m);
+    for (unsigned w = 0; w < ny_selection_workers(request); w++) {
+        ny_front_later_plan(l, spec, front_rows(spec), m);
+        ny_exact_later_plan(l, spec, NY_PIVOT_STEP, m);
+    }
 }
 
 /* ---- drawing -------------------------------------------------------------------------------- */
@@ -539,7 +537,7 @@ const struct ny_rule ny_rule_rpcholesky = {
     .options = "landmarks",
     .measures = true,
     .select = select_rows,
-    .bytes = ny_rpcholesky_bytes,
+    .plan = ny_pivot_plan,
     .image_bytes = ny_rpcholesky_image_bytes,
     .work = ny_rpcholesky_work,
 };

@@ -89,8 +89,10 @@ struct ny_rpcholesky {
 int ny_pivot_open(struct ny_rpcholesky *rp, const struct ny_selection_request *request);
 /* Frees what ny_pivot_open() has made, even in part. */
 void ny_pivot_close(struct ny_rpcholesky *rp);
-/* Returns those bytes of a selection that ny_pivot_open() leaves to the first pass. */
-size_t ny_pivot_later_bytes(const struct ny_selection_request *request, size_t m);
+/* Counts what ny_pivot_open() makes, with a dictionary of m landmarks; and with it what it leaves
+ * to the first pass. */
+void ny_pivot_open_plan(struct ny_layout *l, const struct ny_selection_request *request, size_t m);
+void ny_pivot_plan(struct ny_layout *l, const struct ny_selection_request *request, size_t m);
 /* Makes a pass that measures δ of all rows on the present dictionary (rpcholesky_measure.c). */
 int ny_pivot_measure(struct ny_rpcholesky *rp, struct ny_source *source, uint64_t first_unit);
 /* Makes an ny_exact_step() on the whole dictionary from column `from` to *to, a short one, so that

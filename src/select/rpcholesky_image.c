@@ -20,15 +20,13 @@ struct image_head {
 
 #define IMAGE_MAGIC UINT64_C(0x32746f766950594e)
 
-static size_t window_bytes(const struct ny_rpcholesky *rp)
-{
-    return sizeof(rp->window_row) + sizeof(rp->window_bound);
-}
+/* Bytes of the window's candidates. */
+enum { WINDOW = NY_PIVOT_WINDOW * (sizeof(uint64_t) + sizeof(float)) };
 
 /* Returns the bytes of an image without its end. */
 static size_t bytes_of(const struct ny_rpcholesky *rp, size_t dictionary_bytes)
 {
-    return sizeof(struct image_head) + window_bytes(rp) + dictionary_bytes + rp->n * sizeof(float);
+    return sizeof(struct image_head) + WINDOW + dictionary_bytes + rp->n * sizeof(float);
 }
 
 size_t ny_rpcholesky_image_bytes(const struct ny_selection_request *request, size_t m)
@@ -36,8 +34,7 @@ size_t ny_rpcholesky_image_bytes(const struct ny_selection_request *request, siz
     const struct ny_columns_spec *spec = request->spec;
     size_t heads = 1024;
 
-    return heads + NY_PIVOT_WINDOW * (sizeof(uint64_t) + sizeof(float)) +
-           request->n * sizeof(float) + ny_dictionary_image_most(spec, m);
+    return heads + WINDOW + request->n * sizeof(float) + ny_dictionary_image_most(spec, m);
 }
 
 /* head, the window's candidates that are judged, dictionary, bounds: where a pass is under way,
@@ -60,10 +57,10 @@ int ny_pivot_checkpoint(void *arg, uint64_t units_done)
     if (!image) return NY_OK;
     memcpy(image, &head, sizeof(head));
     at = image + sizeof(head);
-    memset(at, 0, window_bytes(rp));
+    memset(at, 0, WINDOW);
     memcpy(at, rp->window_row, judged * sizeof(*rp->window_row));
     memcpy(at + sizeof(rp->window_row), rp->window_bound, judged * sizeof(*rp->window_bound));
-    at += window_bytes(rp);
+    at += WINDOW;
     ny_dictionary_save(rp->dictionary, at);
     memcpy(at + head.dictionary_bytes, rp->bounds, rp->n * sizeof(float));
     memcpy(image + bytes - sizeof(rp->start), &rp->start, sizeof(rp->start));
@@ -125,7 +122,7 @@ static int restore(struct ny_rpcholesky *rp, const char *image, size_t bytes,
     memcpy(rp->window_bound, at + sizeof(rp->window_row), sizeof(rp->window_bound));
     for (size_t i = 0; i < head.now.judged; i++)
         if (rp->window_row[i] >= rp->n) return ny_fail_damaged(rp->request->ctx, NULL, NULL);
-    at += window_bytes(rp);
+    at += WINDOW;
     err = ny_dictionary_restore(rp->dictionary, at, head.dictionary_bytes);
     if (err) return err;
     rp->now = head.now;
@@ -155,8 +152,7 @@ static void keep_own(struct ny_rpcholesky *rp, struct own_pass *own)
     if (!is_ours(rp, &head, bytes) || !head.now.measuring) return;
     *own = (struct own_pass){true, head.units_done, head.now};
     memcpy(rp->bounds + rp->here.first,
-           image + sizeof(head) + window_bytes(rp) + head.dictionary_bytes +
-               rp->here.first * sizeof(float),
+           image + sizeof(head) + WINDOW + head.dictionary_bytes + rp->here.first * sizeof(float),
            (size_t)(rp->here.end - rp->here.first) * sizeof(float));
 }
 

@@ -144,9 +144,9 @@ struct ny_rule {
     bool uniform;        /* every subset of m rows is equally likely, as the scaling of λ̂ by n/m
                           * supposes (Talwalkar et al. 2013, eqs. 3 and 4) */
     int (*select)(const struct ny_selection_request *request, struct ny_selection *selection);
-    /* Memory of a selection that ends with m landmarks, and of its checkpoints, for a rule that
-     * reads the points. NULL: it needs the row numbers alone. */
-    size_t (*bytes)(const struct ny_selection_request *request, size_t m);
+    /* Counts what a selection that ends with m landmarks holds, and tells the bytes of its
+     * checkpoints, for a rule that reads the points. NULL: it needs the row numbers alone. */
+    void (*plan)(struct ny_layout *l, const struct ny_selection_request *request, size_t m);
     size_t (*image_bytes)(const struct ny_selection_request *request, size_t m);
     /* Work that a selection of m landmarks is likely to take, for plans without a sample. NULL:
      * none, or a tolerance decides it. */
@@ -158,7 +158,7 @@ struct ny_rule {
  * have no kernel, and chooses among rows that are `valid`. */
 static inline bool ny_rule_reads(const struct ny_rule *rule)
 {
-    return rule->bytes != NULL;
+    return rule->plan != NULL;
 }
 
 /* Returns the rule of that name; NULL where there is none. */
@@ -171,8 +171,8 @@ void ny_selection_release(struct ny_selection *selection, struct ny_context *ctx
  * takes one more pass, which is in the selection's cost. */
 int ny_selection_certify(const struct ny_selection_request *request,
                          struct ny_selection *selection);
-/* Bytes that ny_selection_certify() charges while it runs, for m landmarks. */
-size_t ny_certify_bytes(const struct ny_selection_request *request, size_t m);
+/* Counts what ny_selection_certify() charges while it runs, for m landmarks. */
+void ny_certify_plan(struct ny_layout *l, const struct ny_selection_request *request, size_t m);
 
 /* δ of the n rows of a source, in f64, from what m landmarks (raw rows of the request's spec) span;
  * those among them that the others span count for nothing. NY_ENUMERIC where the kernel turns out
@@ -183,9 +183,7 @@ int ny_greedy_measure(const struct ny_selection_request *request, struct ny_raw_
 /* Greedy, for plans: m expected at this tolerance, from Algorithm 1 on `sample` hashed rows and the
  * growth seen on them; and the memory of a selection that ends with m landmarks. */
 int ny_greedy_estimate(const struct ny_selection_request *request, size_t sample, size_t *m);
-/* Bytes that a greedy selection of m landmarks charges. */
-size_t ny_greedy_bytes(const struct ny_selection_request *request, size_t m);
-/* Bytes of the checkpoints of greedy. */
-size_t ny_greedy_image_bytes(const struct ny_selection_request *request, size_t m);
+/* Counts what a greedy selection of m landmarks charges. */
+void ny_greedy_plan(struct ny_layout *l, const struct ny_selection_request *request, size_t m);
 
 #endif

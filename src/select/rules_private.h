@@ -29,9 +29,6 @@ int ny_selection_not_psd(const struct ny_selection_request *request, uint64_t ro
 
 /* Selects by the rule uniform, with which others begin. */
 int ny_select_uniform(const struct ny_selection_request *request, struct ny_selection *selection);
-/* Memory of an rpcholesky selection that ends with m landmarks, which certify.c uses too, and of
- * its checkpoints. */
-size_t ny_rpcholesky_bytes(const struct ny_selection_request *request, size_t m);
 /* Bytes of a checkpoint of an rpcholesky selection. */
 size_t ny_rpcholesky_image_bytes(const struct ny_selection_request *request, size_t m);
 /* Returns the work that an rpcholesky selection of m landmarks is likely to take, for plans. */

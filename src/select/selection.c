@@ -40,11 +40,7 @@ int ny_selection_zero(struct ny_context *ctx)
 
 int ny_selection_rows(struct ny_selection *selection, struct ny_context *ctx, size_t m)
 {
-    size_t bytes;
-    int err = ny_product(ctx, &bytes, m, sizeof(*selection->rows), 1);
-
-    if (err) return err;
-    selection->rows = ny_alloc(ctx, NY_MEM_DICTIONARY, bytes);
+    selection->rows = ny_calloc(ctx, NY_MEM_DICTIONARY, m, sizeof(*selection->rows));
     if (!selection->rows) return NY_EBUDGET;
     selection->m = m;
     return NY_OK;

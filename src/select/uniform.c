@@ -26,14 +26,11 @@ int ny_select_uniform(const struct ny_selection_request *request, struct ny_sele
 {
     size_t m = request->landmarks < request->n ? request->landmarks : (size_t)request->n;
     struct ny_draws draws = {.m = m};
-    size_t bytes;
     int err;
 
     ny_selection_clear(selection);
     if (!m) return ny_selection_none(request->ctx);
-    err = ny_product(request->ctx, &bytes, m, sizeof(*draws.heap), 1);
-    if (err) return err;
-    draws.heap = ny_alloc(request->ctx, NY_MEM_DICTIONARY, bytes);
+    draws.heap = ny_calloc(request->ctx, NY_MEM_DICTIONARY, m, sizeof(*draws.heap));
     if (!draws.heap) return NY_EBUDGET;
     err = keep_smallest(request, &draws);
     if (!err) err = ny_selection_rows(selection, request->ctx, m);

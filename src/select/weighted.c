@@ -45,17 +45,25 @@ static size_t landmarks_of(const struct ny_selection_request *request)
 
 /* ---- the pilot ------------------------------------------------------------------------------ */
 
+enum { MEANS_ROWS = 256 };
+
+/* Lays out a, the means of m columns, and rows of W to make them of. */
+static double *lay_means(struct ny_layout *l, size_t m, double **W)
+{
+    *W = ny_lay(l, NY_MEM_DICTIONARY, MEANS_ROWS, m * sizeof(double));
+    return ny_lay(l, NY_MEM_DICTIONARY, m, sizeof(double));
+}
+
 /* Computes a, the column means of W, in f64 and from a few rows of W at a time. */
 static int set_means(struct weighted *w)
 {
-    enum { ROWS = 256 };
+    struct ny_layout l = {.ctx = w->ctx};
     size_t m = w->pilot_m;
-    double *a = ny_calloc(w->ctx, NY_MEM_DICTIONARY, m, sizeof(*a));
-    double *W = ny_alloc(w->ctx, NY_MEM_DICTIONARY, ROWS * m * sizeof(*W));
-    int err = a && W ? NY_OK : NY_EBUDGET;
+    double *W, *a = lay_means(&l, m, &W);
+    int err = l.err;
 
-    for (size_t first = 0; !err && first < m; first += ROWS) {
-        size_t count = m - first < ROWS ? m - first : ROWS;
+    for (size_t first = 0; !err && first < m; first += MEANS_ROWS) {
+        size_t count = m - first < MEANS_ROWS ? m - first : MEANS_ROWS;
 
         err = ny_columns_exact(w->pilot,
                                ny_raw_rows_from(w->request->spec, ny_columns_rows(w->pilot), first),
@@ -67,8 +75,7 @@ static int set_means(struct weighted *w)
     for (size_t j = 0; !err && j < m; j++)
         w->mean += a[j] / (double)m;
     if (!err) err = ny_columns_set_shift(w->pilot, a);
-    ny_free(w->ctx, a);
-    ny_free(w->ctx, W);
+    ny_layout_free(&l);
     return err;
 }
 
@@ -122,23 +129,23 @@ static void close_selection(struct weighted *w)
     ny_columns_free(w->pilot);
 }
 
-static size_t bytes_of(const struct ny_selection_request *request, size_t m)
+static void plan(struct ny_layout *l, const struct ny_selection_request *request, size_t m)
 {
-    const size_t square_rows = 256, draws = 2; /* the pilot's, and row numbers */
     const struct ny_columns_spec *spec = request->spec;
     size_t pilot = request->diagonal == NY_DIAGONAL_RAW ? 0 : m;
     unsigned workers = ny_selection_workers(request);
-    size_t opening = ny_columns_gather_bytes(spec, pilot) +
-                     pilot * (square_rows + 1) * sizeof(double) +
-                     ny_columns_exact_bytes(spec, workers);
     struct weighted w = {.request = request, .pilot_m = pilot, .workers = workers, .draws.m = m};
-    struct ny_layout counted = {0};
-    size_t pass;
+    struct ny_layout_mark mark;
+    double *W;
 
-    lay(&counted, &w);
-    pass = ny_layout_most(&counted);
-    return ny_columns_bytes(spec, pilot ? pilot : 1) + draws * m * sizeof(struct ny_draw) +
-           (opening > pass ? opening : pass);
+    ny_columns_plan(l, spec, pilot ? pilot : 1);
+    ny_lay(l, NY_MEM_DICTIONARY, 2 * m, sizeof(struct ny_draw)); /* the pilot's, and row numbers */
+    mark = ny_layout_mark(l);
+    if (!spec->slots) ny_lay(l, NY_MEM_DICTIONARY, pilot, ny_raw_bytes(spec));
+    lay_means(l, pilot, &W);
+    ny_columns_exact_plan(l, spec, workers);
+    ny_layout_back(l, &mark);
+    lay(l, &w);
 }
 
 static double flops_of(const struct ny_selection_request *request, size_t m)
@@ -349,7 +356,7 @@ const struct ny_rule ny_rule_weighted = {
     .summary = "at random, in proportion to the diagonal of the matrix that the map decomposes",
     .options = "landmarks",
     .select = select_rows,
-    .bytes = bytes_of,
+    .plan = plan,
     .image_bytes = image_bytes_of,
     .work = work_of,
 };

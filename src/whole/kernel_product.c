@@ -223,7 +223,7 @@ static void lay(struct ny_layout *l, struct run *run, const struct ny_columns_sp
         side->unit_term = ny_lay(l, NY_MEM_TILES, run->w, sizeof(double));
         side->unit_sum = ny_lay(l, NY_MEM_TILES, run->w, sizeof(double));
         ny_tiles_lay(l, &side->tiles, spec, run->panel_rows, precision, 1);
-        ny_layout_add(l, NY_MEM_DICTIONARY, ny_columns_bytes(spec, run->panel_rows));
+        ny_columns_plan(l, spec, run->panel_rows);
     }
 }
 

@@ -99,7 +99,7 @@ TEST(entries_are_whole)
         assert_ptr_equal(ny_rule_find(rule->name), rule);
         assert_true(strlen(rule->summary) > 2);
         assert_non_null(rule->select);
-        assert_true((rule->bytes == NULL) == (rule->image_bytes == NULL));
+        assert_true(!ny_rule_reads(rule) == (rule->image_bytes == NULL));
         assert_true(!ny_rule_reads(rule) || !rule->paths);
     }
     assert_null(ny_rule_find("best"));
@@ -220,6 +220,7 @@ TEST(killed_selections_go_on)
             (struct ny_selection_request){.landmarks = WANTED, .seed = 1, .certify = true});
         const struct ny_geometry geometry = {.d = points.d};
         struct ny_columns_spec spec = {.ctx = ctx, .geometry = &geometry, .dtype = NY_F32};
+        struct ny_layout counted = {0};
         struct ny_selection s;
         size_t most = 0;
 
@@ -233,7 +234,8 @@ TEST(killed_selections_go_on)
         request.spec = &spec;
         request.ctx = ctx;
         assert_true(most > 0 && most <= rule->image_bytes(&request, s.m));
-        assert_true(rule->bytes(&request, s.m) > 0);
+        rule->plan(&counted, &request, s.m);
+        assert_true(ny_layout_most(&counted) > 0);
         if (rule->work) {
             const struct ny_decay unknown = {.count = 0};
             struct ny_selection_work work = rule->work(&request, s.m, &unknown);
@@ -296,7 +298,7 @@ TEST(interrupts_end_a_selection)
         err = run_rule(rule->name, &kinds[0], &points, whole(request), &s);
         ny_context_interrupt(ctx, 0);
         if (!err) ny_selection_release(&s, ctx);
-        if (err != NY_EINTERRUPTED && (err || rule->bytes)) fail_msg("%s: %d", rule->name, err);
+        if (err != NY_EINTERRUPTED && (err || ny_rule_reads(rule))) fail_msg("%s: %d", rule->name, err);
         assert_int_equal(ny_memory_used(ctx), before);
         ny_error_clear(ctx);
     }

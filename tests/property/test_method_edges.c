@@ -10,16 +10,6 @@
 
 enum { N = 70, D = 4, M = 12 };
 
-static struct ny_problem problem_of(enum ny_normalisation centring, size_t rank)
-{
-    return (struct ny_problem){.ctx = ctx,
-                               .normalisation = centring,
-                               .components = P,
-                               .rank = rank,
-                               .inner = NY_INNER_EXACT,
-                               .randomized = {.oversample = 5, .power = 2, .seed = 1}};
-}
-
 static const struct ny_method *const all[] = {&ny_method_nystrom, &ny_method_column,
                                               &ny_method_projected};
 
@@ -39,7 +29,7 @@ TEST(ties_go_to_the_first)
 
             for (size_t order = 0; order < 2; order++) {
                 struct small set = {.n = ROWS, .d = 1, .m = 2 * PAIRS, .K = K};
-                struct ny_problem problem = problem_of(NY_CENTRED_LANDMARKS, 0);
+                struct ny_problem problem = wanted_problem(ctx, NY_CENTRED_LANDMARKS, 0);
                 struct ny_solution solution;
 
                 for (size_t j = 0; j < set.m; j++)
@@ -78,7 +68,7 @@ TEST(ties_are_of_six_digits)
         double y = cases[i / 2].second, sign = i % 2 ? -1 : 1;
         double U[] = {0.5, sign, 0.5, sign * y, 0.5, sign * -0.9}, K[] = {1, y, y, y * y};
         struct small set = {.n = 2, .d = 1, .m = 2, .D = {0, 1}, .K = K};
-        struct ny_problem problem = problem_of(NY_RAW, 0);
+        struct ny_problem problem = wanted_problem(ctx, NY_RAW, 0);
         struct ny_solution solution;
         bool tie = cases[i / 2].tie;
 
@@ -113,7 +103,7 @@ TEST(an_indefinite_kernel)
         negative += fmax(-values[k], 0);
     }
     for (size_t method = 0; method < 3; method += 2) {
-        struct ny_problem problem = problem_of(NY_RAW, method == 0 ? M : 0);
+        struct ny_problem problem = wanted_problem(ctx, NY_RAW, method == 0 ? M : 0);
         struct ny_solution solution;
 
         assert_int_equal(small_solve(&set, all[method], SMALL_F64, &problem, &solution, U), NY_OK);
@@ -144,7 +134,7 @@ TEST(a_spectrum_that_falls_to_rounding)
 
         small_new(&set, kernels[kernel], ROWS, 2, LANDMARKS);
         for (size_t c = 0; c < 6; c++) {
-            struct ny_problem problem = problem_of(centrings[c % 3], 0);
+            struct ny_problem problem = wanted_problem(ctx, centrings[c % 3], 0);
             struct ny_solution solution;
 
             problem.affine = c >= 3;
@@ -188,7 +178,7 @@ static void solve_fails(const struct small *set, const struct ny_method *method,
 
 TEST(what_has_no_answer_is_an_error)
 {
-    struct ny_problem problem = problem_of(NY_RAW, 0);
+    struct ny_problem problem = wanted_problem(ctx, NY_RAW, 0);
     uint64_t limit = ny_context_memory(ctx);
     struct small set;
 
@@ -198,15 +188,15 @@ TEST(what_has_no_answer_is_an_error)
     small_new(&set, SMALL_RBF, N, D, M);
     set.K[set.D[3] * N + set.D[2]] = set.K[set.D[2] * N + set.D[3]] = NAN;
     for (size_t method = 0; method < 3; method++)
-        solve_fails(&set, all[method], problem_of(NY_RAW, 0), NY_ENUMERIC);
+        solve_fails(&set, all[method], wanted_problem(ctx, NY_RAW, 0), NY_ENUMERIC);
     memset(set.K, 0, N * N * sizeof(double));
     memset(set.a, 0, M * sizeof(double));
     for (size_t method = 0; method < 3; method++) {
-        solve_fails(&set, all[method], problem_of(NY_RAW, 0), NY_ENUMERIC);
-        solve_fails(&set, all[method], problem_of(NY_CENTRED_LANDMARKS, 0), NY_ENUMERIC);
+        solve_fails(&set, all[method], wanted_problem(ctx, NY_RAW, 0), NY_ENUMERIC);
+        solve_fails(&set, all[method], wanted_problem(ctx, NY_CENTRED_LANDMARKS, 0), NY_ENUMERIC);
         ny_context_set_memory(ctx,
                               ny_accumulator_bytes(M) + partial_bytes() + M * P * sizeof(double));
-        solve_fails(&set, all[method], problem_of(NY_RAW, 0), NY_EBUDGET);
+        solve_fails(&set, all[method], wanted_problem(ctx, NY_RAW, 0), NY_EBUDGET);
         ny_context_set_memory(ctx, limit);
     }
 }

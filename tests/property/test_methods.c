@@ -10,15 +10,6 @@
 enum { N = 70, D = 4, M = 12 };
 
 static const double tolerances[SMALL_TILES] = {1e-5, 1e-6, 1e-9};
-static struct ny_problem problem_of(enum ny_normalisation centring, size_t rank)
-{
-    return (struct ny_problem){.ctx = ctx,
-                               .normalisation = centring,
-                               .components = P,
-                               .rank = rank,
-                               .inner = NY_INNER_EXACT,
-                               .randomized = {.oversample = 5, .power = 2, .seed = 1}};
-}
 
 static enum ny_gram_precision chosen(const struct small *set)
 {
@@ -41,7 +32,7 @@ static enum ny_gram_precision chosen(const struct small *set)
 static void check_projected(const struct small *set, enum small_tiles tiles,
                             enum ny_normalisation centring, bool affine, size_t rank)
 {
-    struct ny_problem problem = problem_of(centring, rank);
+    struct ny_problem problem = wanted_problem(ctx, centring, rank);
     double tolerance = tolerances[tiles], U[N * P];
     struct ny_solution solution;
     struct wanted w;
@@ -149,7 +140,7 @@ TEST(projected_of_a_rank)
 static void check_nystrom(const struct small *set, enum small_tiles tiles,
                           enum ny_normalisation centring, size_t rank)
 {
-    struct ny_problem problem = problem_of(centring, rank);
+    struct ny_problem problem = wanted_problem(ctx, centring, rank);
     double values[M], V[M * M], U[N * P], u[N];
     struct ny_solution solution;
     struct wanted w;
@@ -212,7 +203,7 @@ TEST(nystrom)
 static void solve_nystrom(const struct small *set, enum ny_inner inner, size_t p, size_t oversample,
                           double *values, double *U)
 {
-    struct ny_problem problem = problem_of(NY_CENTRED_LANDMARKS, 0);
+    struct ny_problem problem = wanted_problem(ctx, NY_CENTRED_LANDMARKS, 0);
     struct ny_solution solution;
 
     problem.inner = inner;
@@ -258,7 +249,7 @@ TEST(nystrom_randomized)
 static void check_columns(const struct small *set, enum small_tiles tiles,
                           enum ny_normalisation centring)
 {
-    struct ny_problem problem = problem_of(centring, 0);
+    struct ny_problem problem = wanted_problem(ctx, centring, 0);
     double G[M * M], squares[M], V[M * M], U[N * P], u[N];
     struct ny_solution solution;
     struct wanted w;

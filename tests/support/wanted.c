@@ -3,6 +3,17 @@
 #include "support/brute.h"
 #include "support/test.h"
 
+struct ny_problem wanted_problem(struct ny_context *ctx, enum ny_normalisation centring,
+                                 size_t rank)
+{
+    return (struct ny_problem){.ctx = ctx,
+                               .normalisation = centring,
+                               .components = P,
+                               .rank = rank,
+                               .inner = NY_INNER_EXACT,
+                               .randomized = {.oversample = 5, .power = 2, .seed = 1}};
+}
+
 /* K_ij/√(d_i d_j). */
 static void divide(double *K, size_t n, const double *d)
 {

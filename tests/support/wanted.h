@@ -7,6 +7,9 @@
 
 /* Components of every solution that is checked. */
 enum { P = 6 };
+/* A problem of so many, with an exact inner one. */
+struct ny_problem wanted_problem(struct ny_context *ctx, enum ny_normalisation centring,
+                                 size_t rank);
 
 /* K̃ = FFᵀ of one normalisation, F = C̃ B for W̃⁺ = BᵀB. */
 struct wanted {

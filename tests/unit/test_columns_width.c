@@ -98,6 +98,8 @@ TEST(few_rows_take_little_and_give_the_same)
     struct data data = data_random(NY_F32, 150, 3000, 5);
     struct ny_store *store = store_of(&data, (struct ny_prepared){0});
     struct ny_geometry *g;
+    const struct ny_rows_info wide = {.n = 3, .d = 1000000};
+    struct ny_layout few = {0};
     double gamma[2] = {0};
 
     CHECK(ny_geometry_new(&g, ny_store_rows(store), &(struct ny_geometry_wish){.centred = true}));
@@ -109,7 +111,8 @@ TEST(few_rows_take_little_and_give_the_same)
     ny_context_set_memory(ctx, 0);
     assert_true(gamma[0] == gamma[1]);
     assert_entry(gamma[0], plain_auto("rbf", &data, g, 150, 1), 1e-12, "few rows");
-    assert_true(ny_columns_auto_gamma_bytes(3, 1000000, 4000000, (size_t)16 << 30) < 64u << 20);
+    ny_columns_auto_gamma_plan(&few, &wide, 4000000, (size_t)16 << 30);
+    assert_true(ny_layout_most(&few) < 64u << 20);
     ny_geometry_free(g, ctx);
     ny_store_close(store);
 }

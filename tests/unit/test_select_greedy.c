@@ -285,17 +285,16 @@ TEST(pilot_grows_with_the_points)
 {
     const struct ny_geometry flat = {.d = 16};
     const struct ny_columns_spec spec = {.geometry = &flat, .dtype = NY_F32};
-    const size_t row = 16 * sizeof(float) + 3 * sizeof(uint64_t);
     struct ny_selection_request request = {.spec = &spec};
 
     request.n = 2000;
-    assert_int_equal(ny_greedy_pilot_bytes(&request, 500), 0); /* too few to tell */
+    assert_int_equal(ny_greedy_pilot_rows(&request, 500), 0); /* too few to tell */
     request.n = 100000;
-    assert_int_equal(ny_greedy_pilot_bytes(&request, 500), 2000 * row);
+    assert_int_equal(ny_greedy_pilot_rows(&request, 500), 2000);
     request.n = 1000000;
-    assert_int_equal(ny_greedy_pilot_bytes(&request, 500), 3906 * row);
+    assert_int_equal(ny_greedy_pilot_rows(&request, 500), 3906);
     request.n = 1000000000;
-    assert_int_equal(ny_greedy_pilot_bytes(&request, 500), (16 << 20) / 64 * row);
+    assert_int_equal(ny_greedy_pilot_rows(&request, 500), (16 << 20) / 64);
 }
 
 /* The memory that was announced suffices, and a fifth of it does not. */
@@ -305,6 +304,7 @@ TEST(needs_the_memory_that_it_says)
     struct asked asked = {.n = N, .gamma = 1e-4, .tolerance = 0.3, .workers = 2};
     struct ny_selection_request request;
     struct ny_selection selection;
+    struct ny_layout counted = {0};
     size_t m, used, store_bytes;
 
     import(x, NY_U8);
@@ -314,11 +314,12 @@ TEST(needs_the_memory_that_it_says)
     ny_selection_release(&selection, ctx);
     used = ny_memory_used(ctx);
     store_bytes = (size_t)4 << 20;
-    ny_context_set_memory(ctx, used + ny_greedy_bytes(&request, m) + store_bytes);
+    ny_greedy_plan(&counted, &request, m);
+    ny_context_set_memory(ctx, used + ny_layout_most(&counted) + store_bytes);
     assert_int_equal(ny_rule_find("greedy")->select(&request, &selection), NY_OK);
     assert_int_equal(selection.m, m);
     ny_selection_release(&selection, ctx);
-    ny_context_set_memory(ctx, used + ny_greedy_bytes(&request, m) / 5);
+    ny_context_set_memory(ctx, used + ny_layout_most(&counted) / 5);
     assert_int_equal(ny_rule_find("greedy")->select(&request, &selection), NY_EBUDGET);
     assert_int_equal(ny_memory_used(ctx), used);
     ny_context_set_memory(ctx, 0);
