@@ -16,58 +16,6 @@
 
 #include "select/advance.h"
 
-/* Columns of Z between two rows, with room to grow. With a multiple of a page, rows would compete
- * for the same cache sets. */
-static size_t stride64(size_t columns)
-{
-    return (columns + columns / 8 + NY_DICTIONARY_PANEL) / NY_DICTIONARY_PANEL *
-               NY_DICTIONARY_PANEL +
-           8;
-}
-
-static void lay(struct ny_layout *l, struct ny_exact *exact)
-{
-    size_t square = (size_t)NY_FRONT_BLOCK * NY_FRONT_BLOCK;
-
-    exact->S = ny_lay(l, NY_MEM_TILES, square, sizeof(double));
-    exact->V = ny_lay(l, NY_MEM_TILES, square, sizeof(double));
-    exact->delta = ny_lay(l, NY_MEM_TILES, NY_FRONT_BLOCK, sizeof(double));
-    exact->early_delta = ny_lay(l, NY_MEM_TILES, NY_EARLY_ROWS, sizeof(double));
-}
-
-int ny_exact_new(struct ny_exact *exact, struct ny_context *ctx, size_t width)
-{
-    *exact = (struct ny_exact){.own.ctx = ctx, .width = width};
-    lay(&exact->own, exact);
-    return exact->own.err;
-}
-
-void ny_exact_later_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t width,
-                         size_t columns)
-{
-    ny_columns_room_lay(l, spec, width);
-    ny_lay(l, NY_MEM_TILES, NY_FRONT_BLOCK + NY_ADVANCE_COLUMNS,
-           stride64(columns) * sizeof(double));
-}
-
-void ny_exact_plan(struct ny_layout *l, const struct ny_columns_spec *spec)
-{
-    lay(l, &(struct ny_exact){0});
-    ny_columns_square_plan(l, spec, NY_FRONT_BLOCK, 1);
-}
-
-void ny_early_plan(struct ny_layout *l, size_t columns)
-{
-    ny_lay(l, NY_MEM_TILES, NY_EARLY_ROWS, stride64(columns) * sizeof(double));
-}
-
-void ny_exact_free(struct ny_exact *exact, struct ny_context *ctx)
-{
-    ny_layout_free(&exact->own);
-    ny_free(ctx, exact->Z);
-    ny_free(ctx, exact->early);
-}
-
 double ny_front_slack(const struct ny_front *front, size_t i, size_t rank)
 {
     return ((double)rank + 16) * 0x1p-52 * front->scale[i];
@@ -167,7 +115,7 @@ void ny_front_step(struct ny_front *front, const struct ny_dictionary *dictionar
 static int reserve_exact(struct ny_context *ctx, double **Z, size_t *stride, size_t rows,
                          size_t columns)
 {
-    size_t wanted = stride64(columns);
+    size_t wanted = ny_front_stride(columns, sizeof(double));
 
     if (columns <= *stride) return NY_OK;
     ny_free(ctx, *Z);

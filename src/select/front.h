@@ -70,28 +70,28 @@ struct ny_exact {
     double flops;
 };
 
-/* Makes a front with room for `rows` rows; Z and the strips come with the first rows. Free it also
- * when it fails: NY_EBUDGET. */
-int ny_front_new(struct ny_front *front, const struct ny_columns_spec *spec, size_t rows);
+/* Makes a front with room for `rows` rows, and a work space for steps of at most `width` columns; Z
+ * and the strips come with the first rows. Free them also when it fails: NY_EBUDGET. */
+int ny_front_new(struct ny_front *front, struct ny_exact *exact, const struct ny_columns_spec *spec,
+                 size_t rows, size_t width);
 /* Frees what ny_front_new() and the steps have allocated. */
-void ny_front_free(struct ny_front *front);
-/* Counts what ny_front_new() makes. */
+void ny_front_free(struct ny_front *front, struct ny_exact *exact);
+/* Counts what ny_front_new() makes, and what ny_exact_schur() takes. */
 void ny_front_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t rows);
-/* Counts what the first rows and Z of `columns` columns bring. */
+/* Counts what the first rows and Z of `columns` columns bring, but for an early Z. */
 void ny_front_later_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t rows,
-                         size_t columns);
-/* Makes a work space for steps of at most `width` columns. */
-int ny_exact_new(struct ny_exact *exact, struct ny_context *ctx, size_t width);
-/* Frees the work space with its early Z. */
-void ny_exact_free(struct ny_exact *exact, struct ny_context *ctx);
-/* Counts what ny_exact_new() makes, and what ny_exact_schur() takes. */
-void ny_exact_plan(struct ny_layout *l, const struct ny_columns_spec *spec);
-/* Counts what the first rows bring, with Z of `columns` columns, but without an early Z. */
-void ny_exact_later_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t width,
-                         size_t columns);
+                         size_t width, size_t columns);
 /* Counts an early Z of `columns` columns. */
 void ny_early_plan(struct ny_layout *l, size_t columns);
 
+/* Returns the numbers between two rows of Z, of `size` bytes each, with room to grow. With a
+ * multiple of a page, rows would compete for the same cache sets. */
+static inline size_t ny_front_stride(size_t columns, size_t size)
+{
+    size_t panels = (columns + columns / 8 + NY_DICTIONARY_PANEL) / NY_DICTIONARY_PANEL;
+
+    return panels * NY_DICTIONARY_PANEL + 64 / size;
+}
 /* Returns the rows of the front as they were read. */
 static inline struct ny_raw_rows ny_front_rows(const struct ny_front *front)
 {

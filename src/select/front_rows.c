@@ -13,16 +13,8 @@
 
 #include <string.h>
 
+#include "select/advance.h"
 #include "stream/rows.h"
-
-/* Columns of Z between two rows, with room to grow. With a multiple of a page, rows would compete
- * for the same cache sets. */
-static size_t stride32(size_t columns)
-{
-    return (columns + columns / 8 + NY_DICTIONARY_PANEL) / NY_DICTIONARY_PANEL *
-               NY_DICTIONARY_PANEL +
-           16;
-}
 
 /* Bytes of the room of so many sparse rows, which are neighbours. */
 static size_t room_bytes(const struct ny_columns_spec *spec, size_t rows)
@@ -70,33 +62,60 @@ static void lay_strips(struct ny_layout *l, struct ny_front *front,
         front->rows = ny_lay(l, NY_MEM_TILES, rows, spec->geometry->d * sizeof(float));
 }
 
-int ny_front_new(struct ny_front *front, const struct ny_columns_spec *spec, size_t rows)
+static void lay_exact(struct ny_layout *l, struct ny_exact *exact)
+{
+    size_t square = (size_t)NY_FRONT_BLOCK * NY_FRONT_BLOCK;
+
+    exact->S = ny_lay(l, NY_MEM_TILES, square, sizeof(double));
+    exact->V = ny_lay(l, NY_MEM_TILES, square, sizeof(double));
+    exact->delta = ny_lay(l, NY_MEM_TILES, NY_FRONT_BLOCK, sizeof(double));
+    exact->early_delta = ny_lay(l, NY_MEM_TILES, NY_EARLY_ROWS, sizeof(double));
+}
+
+int ny_front_new(struct ny_front *front, struct ny_exact *exact, const struct ny_columns_spec *spec,
+                 size_t rows, size_t width)
 {
     *front = (struct ny_front){
         .ctx = spec->ctx, .own.ctx = spec->ctx, .dtype = spec->dtype, .slots = spec->slots};
+    *exact = (struct ny_exact){.own.ctx = spec->ctx, .width = width};
     lay(&front->own, front, spec, rows);
-    return front->own.err ? front->own.err : make_room(front, room_bytes(spec, rows));
+    lay_exact(&exact->own, exact);
+    return front->own.err || exact->own.err ? NY_EBUDGET : make_room(front, room_bytes(spec, rows));
 }
 
-void ny_front_free(struct ny_front *front)
+void ny_front_free(struct ny_front *front, struct ny_exact *exact)
 {
-    if (!front->ctx) return;
     ny_layout_free(&front->own);
     ny_free(front->ctx, front->room.bytes);
     ny_free(front->ctx, front->Z);
+    ny_layout_free(&exact->own);
+    ny_free(front->ctx, exact->Z);
+    ny_free(front->ctx, exact->early);
 }
 
 void ny_front_later_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t rows,
-                         size_t columns)
+                         size_t width, size_t columns)
 {
+    size_t exact_row = ny_front_stride(columns, sizeof(double)) * sizeof(double);
+
     lay_strips(l, &(struct ny_front){.rows_max = rows}, spec);
-    ny_lay(l, NY_MEM_TILES, rows, stride32(columns) * sizeof(float));
+    ny_lay(l, NY_MEM_TILES, rows, ny_front_stride(columns, sizeof(float)) * sizeof(float));
+    ny_columns_room_lay(l, spec, width);
+    ny_lay(l, NY_MEM_TILES, NY_FRONT_BLOCK + NY_ADVANCE_COLUMNS, exact_row);
 }
 
 void ny_front_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t rows)
 {
     lay(l, &(struct ny_front){0}, spec, rows);
     ny_lay(l, NY_MEM_TILES, room_bytes(spec, rows), 1);
+    lay_exact(l, &(struct ny_exact){0});
+    ny_columns_square_plan(l, spec, NY_FRONT_BLOCK, 1);
+}
+
+void ny_early_plan(struct ny_layout *l, size_t columns)
+{
+    ny_lay(l, NY_MEM_TILES, NY_EARLY_ROWS,
+           ny_front_stride(columns, sizeof(double)) * sizeof(double));
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -249,7 +268,7 @@ int ny_front_begin(struct ny_front *front, const struct ny_dictionary *dictionar
 
 int ny_front_reserve(struct ny_front *front, size_t columns)
 {
-    size_t stride = stride32(columns);
+    size_t stride = ny_front_stride(columns, sizeof(float));
     float *Z;
 
     if (columns <= front->stride) return NY_OK;

@@ -25,9 +25,7 @@ void ny_greedy_plan(struct ny_layout *l, const struct ny_selection_request *requ
         ny_columns_plan(l, spec, NY_DICTIONARY_PANEL);
     for (unsigned w = 0; w < greedy.workers; w++) {
         ny_front_plan(l, spec, NY_UNIT_ROWS);
-        ny_front_later_plan(l, spec, NY_UNIT_ROWS, m);
-        ny_exact_plan(l, spec);
-        ny_exact_later_plan(l, spec, NY_DICTIONARY_PANEL, m);
+        ny_front_later_plan(l, spec, NY_UNIT_ROWS, NY_DICTIONARY_PANEL, m);
         ny_early_plan(l, m);
     }
     /* A pilot, with the numbers of its rows, is over when the bounds of all rows are made. */

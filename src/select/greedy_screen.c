@@ -17,31 +17,18 @@ bool ny_greedy_needs_f64(const struct ny_greedy *greedy, const struct ny_front *
     return !(greedy->limits.tolerance >= NY_EXACT_BELOW * largest);
 }
 
-/* Rows whose δ lies in the band, or below what rounding explains, stay: f64 decides about them. */
-static void drop_rejected(struct ny_greedy *greedy, struct ny_front *front, uint64_t first_row)
+/* Rows whose δ lies in the band, or below what rounding explains, stay: f64 decides about them.
+ * `measured`: none joins any more, and the δ measured is the row's bound, above ε or not. */
+static void drop(struct ny_greedy *greedy, struct ny_front *front, uint64_t first_row,
+                 bool measured)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < front->count; i++) {
         double band = NY_BAND * front->scale[i], delta = front->delta[i];
+        double most = measured ? front->scale[i] + band : greedy->limits.tolerance - band;
 
-        if (delta <= greedy->limits.tolerance - band && delta >= -band)
-            greedy->residuals[first_row + front->index[i]] = ny_delta_bound(delta + band);
-        else
-            ny_front_move(front, kept++, i);
-    }
-    front->count = kept;
-}
-
-/* Drops rows once none joins any more: the δ measured is the row's bound, above ε or not. */
-static void drop_measured(struct ny_greedy *greedy, struct ny_front *front, uint64_t first_row)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < front->count; i++) {
-        double band = NY_BAND * front->scale[i], delta = front->delta[i];
-
-        if (delta >= -band && delta <= front->scale[i] + band)
+        if (delta >= -band && delta <= most)
             greedy->residuals[first_row + front->index[i]] = ny_delta_bound(delta + band);
         else
             ny_front_move(front, kept++, i);
@@ -52,12 +39,12 @@ static void drop_measured(struct ny_greedy *greedy, struct ny_front *front, uint
 void ny_greedy_screen(struct ny_greedy *greedy, struct ny_front *front, uint64_t first_row,
                       const struct ny_prefix *prefix, bool full)
 {
-    drop_rejected(greedy, front, first_row);
+    drop(greedy, front, first_row, false);
     while (front->count && front->done < prefix->rank) {
         ny_front_step(front, greedy->dictionary, prefix, ny_front_next(front->done, prefix->rank));
-        drop_rejected(greedy, front, first_row);
+        drop(greedy, front, first_row, false);
     }
-    if (full) drop_measured(greedy, front, first_row);
+    if (full) drop(greedy, front, first_row, true);
 }
 
 /* δ ≤ ε, or δ that is 0 as far as f64 can tell: large landmarks leave more than the row's own. */

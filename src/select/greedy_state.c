@@ -46,19 +46,16 @@ int ny_greedy_open(struct ny_greedy *greedy, const struct ny_selection_request *
         greedy->residuals[i] = INFINITY;
     for (uint64_t i = 0; searches && i < n; i++)
         greedy->kept[i] = INFINITY;
-    for (unsigned w = 0; !err && w < greedy->workers; w++) {
-        err = ny_front_new(&greedy->worker[w].front, spec, NY_UNIT_ROWS);
-        if (!err) err = ny_exact_new(&greedy->worker[w].exact, ctx, NY_DICTIONARY_PANEL);
-    }
+    for (unsigned w = 0; !err && w < greedy->workers; w++)
+        err = ny_front_new(&greedy->worker[w].front, &greedy->worker[w].exact, spec, NY_UNIT_ROWS,
+                           NY_DICTIONARY_PANEL);
     return err;
 }
 
 void ny_greedy_close(struct ny_greedy *greedy)
 {
-    for (unsigned w = 0; greedy->worker && w < greedy->workers; w++) {
-        ny_front_free(&greedy->worker[w].front);
-        ny_exact_free(&greedy->worker[w].exact, greedy->ctx);
-    }
+    for (unsigned w = 0; greedy->worker && w < greedy->workers; w++)
+        ny_front_free(&greedy->worker[w].front, &greedy->worker[w].exact);
     ny_layout_free(&greedy->own);
     ny_free(greedy->ctx, greedy->residuals);
     ny_free(greedy->ctx, greedy->kept);

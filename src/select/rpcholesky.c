@@ -89,19 +89,16 @@ int ny_pivot_open(struct ny_rpcholesky *rp, const struct ny_selection_request *r
     rp->own.ctx = ctx;
     lay(&rp->own, rp, request->spec);
     if (!rp->bounds || rp->own.err) return NY_EBUDGET;
-    for (unsigned w = 0; !err && w < rp->workers; w++) {
-        err = ny_front_new(&rp->worker[w].front, request->spec, front_rows(request->spec));
-        if (!err) err = ny_exact_new(&rp->worker[w].exact, ctx, NY_PIVOT_STEP);
-    }
+    for (unsigned w = 0; !err && w < rp->workers; w++)
+        err = ny_front_new(&rp->worker[w].front, &rp->worker[w].exact, request->spec,
+                           front_rows(request->spec), NY_PIVOT_STEP);
     return err;
 }
 
 void ny_pivot_close(struct ny_rpcholesky *rp)
 {
-    for (unsigned w = 0; rp->worker && w < rp->workers; w++) {
-        ny_front_free(&rp->worker[w].front);
-        ny_exact_free(&rp->worker[w].exact, rp->ctx);
-    }
+    for (unsigned w = 0; rp->worker && w < rp->workers; w++)
+        ny_front_free(&rp->worker[w].front, &rp->worker[w].exact);
     ny_layout_free(&rp->own);
     ny_free(rp->ctx, rp->bounds);
     ny_dictionary_free(rp->dictionary);
@@ -116,10 +113,8 @@ void ny_pivot_open_plan(struct ny_layout *l, const struct ny_selection_request *
     ny_lay(l, NY_MEM_DICTIONARY, 1, sizeof(rp));
     ny_lay(l, NY_MEM_DICTIONARY, rp.n, sizeof(*rp.bounds));
     ny_dictionary_plan(l, spec, m);
-    for (unsigned w = 0; w < rp.workers; w++) {
+    for (unsigned w = 0; w < rp.workers; w++)
         ny_front_plan(l, spec, front_rows(spec));
-        ny_exact_plan(l, spec);
-    }
 }
 
 void ny_pivot_plan(struct ny_layout *l, const struct ny_selection_request *request, size_t m)
@@ -127,10 +122,8 @@ void ny_pivot_plan(struct ny_layout *l, const struct ny_selection_request *reque
     const struct ny_columns_spec *spec = request->spec;
 
     ny_pivot_open_plan(l, request, m);
-    for (unsigned w = 0; w < ny_selection_workers(request); w++) {
-        ny_front_later_plan(l, spec, front_rows(spec), m);
-        ny_exact_later_plan(l, spec, NY_PIVOT_STEP, m);
-    }
+    for (unsigned w = 0; w < ny_selection_workers(request); w++)
+        ny_front_later_plan(l, spec, front_rows(spec), NY_PIVOT_STEP, m);
 }
 
 /* ---- drawing -------------------------------------------------------------------------------- */
