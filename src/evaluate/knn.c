@@ -87,8 +87,7 @@ static int prepare(struct knn *run)
 
     describe(run);
     items = NY_MEASURE_ROWS * run->find.neighbors;
-    run->held = (struct ny_held){.ctx = run->ctx,
-                                 .n = run->n,
+    run->held = (struct ny_held){.n = run->n,
                                  .row_bytes = run->p * sizeof(float),
                                  .room = run->n,
                                  .workers = run->of->workers,

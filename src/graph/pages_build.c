@@ -370,21 +370,16 @@ static int write_patches(struct build *build)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-/* Room for ends: for all of one node, at which each other may have two, and for those of a patch of
- * twice as many as usual. So there are about as many ranges as a row has neighbours. */
-static size_t room_bytes(uint64_t nodes, size_t neighbors)
-{
-    size_t of_node = 2 * (size_t)nodes, of_patch = (size_t)4 * NY_PATCH_NODES * (neighbors + 1);
-
-    return (of_node > of_patch ? of_node : of_patch) * sizeof(struct end);
-}
-
+/* There is room for all ends of one node, at which each other may have two, and for those of a
+ * patch of twice as many as usual. So there are about as many ranges as a row has neighbours. */
 static void lay_room(struct ny_layout *l, struct build *build, size_t record_bytes)
 {
     const struct ny_list_source *source = build->source;
     size_t numbers = source->piece_rows * source->lists.stored;
+    size_t of_node = 2 * (size_t)build->graph->n;
+    size_t of_patch = (size_t)4 * NY_PATCH_NODES * (source->lists.t + 1);
 
-    build->ends = room_bytes(build->graph->n, source->lists.t) / sizeof(struct end);
+    build->ends = of_node > of_patch ? of_node : of_patch;
     if (build->ends > UINT32_MAX) build->ends = UINT32_MAX;
     build->next = ny_lay(l, NY_MEM_DICTIONARY, build->graph->n, sizeof(uint32_t));
     build->row = ny_lay(l, NY_MEM_DICTIONARY, numbers, sizeof(uint32_t));

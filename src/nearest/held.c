@@ -44,7 +44,7 @@ static int read_pieces(void *arg, unsigned worker)
 {
     struct ny_held *held = arg;
     const uint64_t step = (uint64_t)held->workers * NY_HELD_PIECE;
-    uint64_t *list = ny_alloc(held->ctx, NY_MEM_STORE, NY_HELD_PIECE * sizeof(uint64_t));
+    uint64_t *list = ny_alloc(held->own.ctx, NY_MEM_STORE, NY_HELD_PIECE * sizeof(uint64_t));
     int err = list ? NY_OK : NY_EBUDGET;
 
     for (uint64_t row = (uint64_t)worker * NY_HELD_PIECE; row < held->n && err == NY_OK;
@@ -52,11 +52,11 @@ static int read_pieces(void *arg, unsigned worker)
         uint64_t left = held->n - row;
         size_t rows = left < NY_HELD_PIECE ? (size_t)left : NY_HELD_PIECE;
 
-        err = ny_check_interrupt(held->ctx);
+        err = ny_check_interrupt(held->own.ctx);
         if (err) break;
         err = ny_held_all(held) ? read_piece(held, row, rows) : gather_piece(held, row, rows, list);
     }
-    ny_free(held->ctx, list);
+    ny_free(held->own.ctx, list);
     return err;
 }
 
@@ -89,7 +89,7 @@ int ny_held_load(struct ny_held *held)
         held->before[w] = before;
         before += (uint32_t)__builtin_popcountll(held->wanted[w]);
     }
-    return ny_parallel(held->ctx, held->workers, read_pieces, held);
+    return ny_parallel(held->own.ctx, held->workers, read_pieces, held);
 }
 
 /* ---- a sample ------------------------------------------------------------------------------- */
@@ -132,7 +132,6 @@ int ny_held_new(struct ny_held *held, struct ny_rows *X, const struct ny_columns
                 uint64_t n, size_t room, unsigned workers)
 {
     *held = (struct ny_held){.own.ctx = spec->ctx,
-                             .ctx = spec->ctx,
                              .X = X,
                              .n = n,
                              .slots = spec->slots,
@@ -141,7 +140,7 @@ int ny_held_new(struct ny_held *held, struct ny_rows *X, const struct ny_columns
                              .workers = workers};
     lay(&held->own, held);
     if (held->own.err || !ny_held_all(held)) return held->own.err;
-    return ny_parallel(held->ctx, held->workers, read_pieces, held);
+    return ny_parallel(held->own.ctx, held->workers, read_pieces, held);
 }
 
 void ny_held_release(struct ny_held *held)

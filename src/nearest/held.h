@@ -14,7 +14,6 @@ enum { NY_HELD_PIECE = 16384 };
 
 struct ny_held {
     struct ny_layout own;
-    struct ny_context *ctx;
     struct ny_rows *X;
     uint64_t n;
     size_t slots, row_bytes, room; /* room: rows that it can hold; n: it holds all */

@@ -156,17 +156,15 @@ void ny_sieve_count(struct ny_layout *l, const struct ny_knn *knn,
 int ny_sieve_new(struct ny_sieve *sieve, const struct ny_knn *knn,
                  const struct ny_columns_spec *spec, size_t held, bool nearly)
 {
-    struct ny_context *ctx = spec->ctx;
     size_t d = spec->geometry->d;
     int err;
 
     *sieve = (struct ny_sieve){.knn = knn,
                                .spec = spec,
-                               .held = {.ctx = ctx},
                                .columns = d < NY_SIEVE_COLUMNS ? d : NY_SIEVE_COLUMNS,
                                .fine = d < NY_SIEVE_FINE ? d : NY_SIEVE_FINE,
                                .scan = ny_vector()->scan};
-    sieve->own.ctx = ctx;
+    sieve->own.ctx = spec->ctx;
     lay(&sieve->own, sieve, knn->workers);
     err = sieve->own.err;
     for (unsigned w = 0; w < knn->workers && !err; w++)

@@ -237,18 +237,26 @@ static void put_exact(struct lot *lot, const struct ny_sieve_batch *batch)
     }
 }
 
+/* Makes room for batches of rows of the lot. */
+static int new_batch(struct ny_sieve_batch *batch, const struct lot *lot, size_t rows, size_t room)
+{
+    int err = ny_sieve_batch_new(batch, lot->sieve, rows, room);
+
+    batch->raw = lot->given->raw;
+    batch->codes = lot->given->points ? NULL : &lot->codes;
+    batch->before = (size_t)lot->given->before;
+    batch->gamma = lot->gamma;
+    return err;
+}
+
 /* Searches rows of the lot exactly; some may be left. */
 static int search_exactly(struct lot *lot, const uint32_t *index, size_t count)
 {
     const struct ny_knn *knn = lot->sieve->knn;
     size_t rows = (size_t)knn->workers * EXACT_ROWS;
     struct ny_sieve_batch batch;
-    int err = ny_sieve_batch_new(&batch, lot->sieve, rows, hits_room(knn));
+    int err = new_batch(&batch, lot, rows, hits_room(knn));
 
-    batch.raw = lot->given->raw;
-    batch.codes = lot->given->points ? NULL : &lot->codes;
-    batch.before = (size_t)lot->given->before;
-    batch.gamma = lot->gamma;
     batch.strip = EXACT_STRIP;
     batch.width = first_width(knn);
     for (size_t first = 0; first < count && !err; first += rows) {
@@ -349,12 +357,8 @@ static int search_nearly(struct lot *lot, const uint32_t *index, size_t count,
     uint32_t *sorted = ny_calloc(ctx, NY_MEM_TILES, count, sizeof(*sorted));
     size_t left = 0; /* rows in the first places of `sorted`, which are free by then */
     struct ny_sieve_batch batch;
-    int err = ny_sieve_batch_new(&batch, lot->sieve, rows, reach->measured);
+    int err = new_batch(&batch, lot, rows, reach->measured);
 
-    batch.raw = lot->given->raw;
-    batch.codes = lot->given->points ? NULL : &lot->codes;
-    batch.before = (size_t)lot->given->before;
-    batch.gamma = lot->gamma;
     batch.strip = NY_SIEVE_STRIP;
     batch.reach = reach;
     if (!err) err = sorted ? sort_by_cells(lot, index, count, sorted) : NY_EBUDGET;

@@ -72,7 +72,7 @@ static int run_range(struct ny_graph_job *g)
 {
     struct ny_job *job = &g->job;
     struct ny_state_at *at = &job->state.at;
-    struct ny_held held = {.ctx = job->ctx};
+    struct ny_held held = {0};
     uint64_t first_tile = 0, next;
     int err = open_range(g, &first_tile);
 

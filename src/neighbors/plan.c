@@ -86,22 +86,31 @@ static void add_bytes(struct ny_graph_plan *plan, const struct ny_graph_plan *wa
             plan->stage_bytes[stage] = way->stage_bytes[stage];
 }
 
+/* Fits another way in, with so many workers at most; returns the least budget that it takes. */
+static size_t fit_way(const struct ny_graph_sizes *f, enum ny_knn_way way, unsigned threads,
+                      size_t limit, struct ny_graph_plan *plan)
+{
+    struct ny_graph_sizes sizes = *f;
+    size_t least;
+
+    sizes.way = way;
+    sizes.part = least_part(&sizes);
+    sizes.held_rows = 0;
+    sizes.job.threads = threads;
+    least = ny_budget_least(least_peak, &sizes);
+    fit_in(&sizes, limit, plan);
+    return least;
+}
+
 /* Adds a tree to the plan of all pairs, if the budget holds it: which of them it is to be shows
  * when the job runs. Where a tree is far less work, it may be all that the budget holds, and all
  * pairs have as few workers as it has. */
 static void add_tree(struct ny_graph_sizes *f, size_t limit, struct ny_graph_plan *plan)
 {
     bool far_less = ny_graph_tree_share(f->points) < 0.1;
-    struct ny_graph_sizes sizes = *f;
     struct ny_graph_plan tree = {0};
-    size_t least;
+    size_t least = fit_way(f, NY_KNN_TREE, plan->workers, limit, &tree);
 
-    sizes.way = NY_KNN_TREE;
-    sizes.part = 1;
-    sizes.held_rows = 0;
-    sizes.job.threads = plan->workers;
-    least = ny_budget_least(least_peak, &sizes);
-    fit_in(&sizes, limit, &tree);
     if (far_less && least < plan->memory_min_bytes) plan->memory_min_bytes = least;
     if (far_less && !tree.fits) plan->tree_least_bytes = least;
     if (!tree.fits || (tree.workers < plan->workers && !far_less)) return;
@@ -126,14 +135,9 @@ static void add_tree(struct ny_graph_sizes *f, size_t limit, struct ny_graph_pla
 /* Adds a sieve that finds all neighbours to the plan of all pairs, if the budget holds it. */
 static void add_sieve(const struct ny_graph_sizes *f, size_t limit, struct ny_graph_plan *plan)
 {
-    struct ny_graph_sizes sizes = *f;
     struct ny_graph_plan sieve = {0};
 
-    sizes.way = NY_KNN_SIEVE;
-    sizes.part = least_part(&sizes);
-    sizes.held_rows = 0;
-    sizes.job.threads = plan->workers;
-    fit_in(&sizes, limit, &sieve);
+    (void)fit_way(f, NY_KNN_SIEVE, plan->workers, limit, &sieve);
     if (!sieve.fits || sieve.workers < plan->workers) return;
     plan->way = NY_KNN_AUTO;
     plan->other = NY_KNN_SIEVE;
@@ -161,14 +165,9 @@ static void plan_one(struct ny_graph_sizes *f, size_t limit, struct ny_graph_pla
 static void add_way(const struct ny_graph_sizes *f, enum ny_knn_way way, size_t limit,
                     struct ny_graph_plan *plan)
 {
-    struct ny_graph_sizes sizes = *f;
     struct ny_graph_plan one = {0};
-    size_t least;
+    size_t least = fit_way(f, way, f->job.threads, limit, &one);
 
-    sizes.way = way;
-    sizes.part = least_part(&sizes);
-    least = ny_budget_least(least_peak, &sizes);
-    fit_in(&sizes, limit, &one);
     if (plan->memory_min_bytes < least) plan->memory_min_bytes = least;
     add_bytes(plan, &one);
     if (plan->workers > one.workers) plan->workers = one.workers;

@@ -12,11 +12,11 @@
 #include "columns/pairs.h"
 #include "neighbors/job_private.h"
 
-/* The lists of rows first … first+rows−1: t row numbers and distances each. */
+/* The lists of rows from `first` on: t row numbers and distances each. */
 struct ny_tree_lists {
     struct ny_layout own;
     uint64_t first;
-    size_t rows, t;
+    size_t t;
     uint32_t *row;
     float *distance;
 };
@@ -73,7 +73,7 @@ static int measured(struct ny_graph_job *g, uint64_t first, size_t count, struct
 static int search_held(struct ny_graph_job *g, const struct ny_box_tree *tree, uint64_t first)
 {
     uint64_t n = g->knn.n;
-    struct ny_tree_lists lists = {.first = first, .rows = (size_t)(n - first)};
+    struct ny_tree_lists lists = {.first = first};
     int err = lists_new(&lists, g, n - first);
 
     if (err == NY_OK) err = ny_tree_search(tree, first, place, &lists);

@@ -189,8 +189,8 @@ int ny_exact_begin(struct ny_exact *exact, const struct ny_front *front,
             dictionary->options.affine
                 ? (front->k[i] - front->origin_k[i]) - (front->origin_k[i] - dictionary->origin_k)
                 : front->k[i];
-    return reserve_exact(front->ctx, &exact->Z, &exact->stride, NY_FRONT_BLOCK + NY_ADVANCE_COLUMNS,
-                         rank);
+    return reserve_exact(front->own.ctx, &exact->Z, &exact->stride,
+                         NY_FRONT_BLOCK + NY_ADVANCE_COLUMNS, rank);
 }
 
 bool ny_exact_resume(struct ny_exact *exact, const struct ny_front *front, size_t early)
@@ -208,7 +208,7 @@ bool ny_exact_resume(struct ny_exact *exact, const struct ny_front *front, size_
 
 int ny_exact_keep(struct ny_exact *exact, struct ny_front *front, size_t kept, size_t done)
 {
-    int err = reserve_exact(front->ctx, &exact->early, &exact->early_stride, NY_EARLY_ROWS,
+    int err = reserve_exact(front->own.ctx, &exact->early, &exact->early_stride, NY_EARLY_ROWS,
                             kept ? 0 : done);
 
     for (size_t i = 0; !err && i < front->count && kept + i < NY_EARLY_ROWS; i++) {

@@ -31,7 +31,6 @@ enum {
 
 /* Rows, of which `count` are still in. All arrays have the same order, that of the rows. */
 struct ny_front {
-    struct ny_context *ctx;
     struct ny_layout own; /* without Z and the room, which grow */
     size_t rows_max;      /* rows that there is room for */
     size_t d, row_bytes;  /* d: numbers of a dense row; values of a sparse one on average */

@@ -29,7 +29,7 @@ static size_t room_bytes(const struct ny_columns_spec *spec, size_t rows)
 /* Makes the room of sparse rows. */
 static int make_room(struct ny_front *front, size_t bytes)
 {
-    front->room = (struct ny_sparse_room){ny_alloc(front->ctx, NY_MEM_TILES, bytes), 0, bytes};
+    front->room = (struct ny_sparse_room){ny_alloc(front->own.ctx, NY_MEM_TILES, bytes), 0, bytes};
     return front->room.bytes ? NY_OK : NY_EBUDGET;
 }
 
@@ -75,8 +75,7 @@ static void lay_exact(struct ny_layout *l, struct ny_exact *exact)
 int ny_front_new(struct ny_front *front, struct ny_exact *exact, const struct ny_columns_spec *spec,
                  size_t rows, size_t width)
 {
-    *front = (struct ny_front){
-        .ctx = spec->ctx, .own.ctx = spec->ctx, .dtype = spec->dtype, .slots = spec->slots};
+    *front = (struct ny_front){.own.ctx = spec->ctx, .dtype = spec->dtype, .slots = spec->slots};
     *exact = (struct ny_exact){.own.ctx = spec->ctx, .width = width};
     lay(&front->own, front, spec, rows);
     lay_exact(&exact->own, exact);
@@ -86,11 +85,11 @@ int ny_front_new(struct ny_front *front, struct ny_exact *exact, const struct ny
 void ny_front_free(struct ny_front *front, struct ny_exact *exact)
 {
     ny_layout_free(&front->own);
-    ny_free(front->ctx, front->room.bytes);
-    ny_free(front->ctx, front->Z);
+    ny_free(front->own.ctx, front->room.bytes);
+    ny_free(front->own.ctx, front->Z);
     ny_layout_free(&exact->own);
-    ny_free(front->ctx, exact->Z);
-    ny_free(front->ctx, exact->early);
+    ny_free(front->own.ctx, exact->Z);
+    ny_free(front->own.ctx, exact->early);
 }
 
 void ny_front_later_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t rows,
@@ -145,7 +144,7 @@ static int grow_room(struct ny_front *front, size_t count)
     before.size = before.used;
     for (size_t i = 0; i < count; i++)
         (void)ny_sparse_room_put(&front->room, front->dtype, view[i], &view[i]);
-    ny_free(front->ctx, before.bytes);
+    ny_free(front->own.ctx, before.bytes);
     return NY_OK;
 }
 
@@ -273,15 +272,15 @@ int ny_front_reserve(struct ny_front *front, size_t columns)
 
     if (columns <= front->stride) return NY_OK;
     if (!front->done) {
-        ny_free(front->ctx, front->Z);
+        ny_free(front->own.ctx, front->Z);
         front->Z = NULL;
         front->stride = 0;
     }
-    Z = ny_calloc(front->ctx, NY_MEM_TILES, front->rows_max, stride * sizeof(float));
+    Z = ny_calloc(front->own.ctx, NY_MEM_TILES, front->rows_max, stride * sizeof(float));
     if (!Z) return NY_EBUDGET;
     for (size_t i = 0; front->done && i < front->count; i++)
         memcpy(Z + i * stride, front->Z + i * front->stride, front->done * sizeof(*Z));
-    ny_free(front->ctx, front->Z);
+    ny_free(front->own.ctx, front->Z);
     front->Z = Z;
     front->stride = stride;
     return NY_OK;

@@ -39,12 +39,6 @@ static uint64_t rows_here(const struct ny_greedy *greedy)
     return greedy->here.end - greedy->here.first;
 }
 
-/* Returns the bytes of the turn. */
-static size_t turn_bytes(const struct ny_selection_request *request)
-{
-    return ny_context_peers(request->ctx) ? sizeof(uint64_t) : 0;
-}
-
 static struct image_head head_of(const struct ny_greedy *greedy, uint64_t units_done)
 {
     struct image_head head = {.magic = IMAGE_MAGIC,
@@ -79,7 +73,7 @@ int ny_greedy_checkpoint(void *arg, uint64_t units_done)
 {
     struct ny_greedy *greedy = arg;
     struct image_head head = head_of(greedy, units_done);
-    size_t turned = turn_bytes(greedy->request);
+    size_t turned = ny_context_peers(greedy->ctx) ? sizeof(uint64_t) : 0;
     size_t bytes = sizeof(head) + head.dictionary_bytes +
                    (head.rows_done + head.kept_rows) * sizeof(float) + turned;
     const uint64_t turn = greedy->turn;
@@ -110,7 +104,7 @@ static bool is_ours(const struct ny_greedy *greedy, const struct image_head *hea
                     uint64_t rows)
 {
     uint64_t residuals = (head->rows_done + head->kept_rows) * sizeof(float);
-    size_t turned = turn_bytes(greedy->request), least = sizeof(*head) + turned;
+    size_t least = sizeof(*head) + (ny_context_peers(greedy->ctx) ? sizeof(uint64_t) : 0);
 
     return head->magic == IMAGE_MAGIC && head->n == greedy->n &&
            head->units_done <= ny_units_of(rows) &&
@@ -124,7 +118,7 @@ static bool is_ours(const struct ny_greedy *greedy, const struct image_head *hea
 static bool read_head(const struct ny_selection_request *request, const char *image, size_t bytes,
                       struct image_head *head, uint64_t *turn)
 {
-    size_t turned = turn_bytes(request);
+    size_t turned = ny_context_peers(request->ctx) ? sizeof(*turn) : 0;
 
     *turn = 0;
     if (!image || bytes < sizeof(*head) + turned) return false;
