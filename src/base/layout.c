@@ -85,6 +85,14 @@ void ny_layout_peak(struct ny_layout *l, enum ny_purpose purpose, size_t bytes)
     ny_layout_back(l, &mark);
 }
 
+void ny_lay_peak(struct ny_layout *l, enum ny_purpose purpose, size_t elements, size_t size)
+{
+    struct ny_layout_mark mark = ny_layout_mark(l);
+
+    ny_lay(l, purpose, elements, size);
+    ny_layout_back(l, &mark);
+}
+
 void ny_layout_free(struct ny_layout *l)
 {
     ny_layout_back(l, &(struct ny_layout_mark){0});

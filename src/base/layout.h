@@ -73,6 +73,9 @@ void ny_layout_add(struct ny_layout *l, enum ny_purpose purpose, size_t bytes);
 /* Likewise, of bytes that are held for a while only: they are given back. */
 void ny_layout_peak(struct ny_layout *l, enum ny_purpose purpose, size_t bytes);
 
+/* Likewise, of a block of ny_alloc(). */
+void ny_lay_peak(struct ny_layout *l, enum ny_purpose purpose, size_t count, size_t size);
+
 /* A place in a layout. */
 struct ny_layout_mark {
     void *last;

@@ -348,17 +348,21 @@ static size_t bytes(const struct ny_evaluation *evaluation)
 {
     struct ny_layout counted = {0};
     struct against run = {0};
-    size_t pairs, bucket, regression;
+    struct ny_layout_mark mark;
+    size_t pairs;
 
     if (!evaluation->settings->against) return 0;
     count_columns(&run, evaluation);
     lay(&counted, &run);
     pairs = run.u < run.v ? run.u : run.v;
-    bucket = (4 * pairs + 1) * pairs * sizeof(double) + ny_eigen_top_bytes(pairs, pairs);
-    regression =
-        (2 * run.x + 2 * run.y + 1) * run.x * sizeof(double) + ny_eigen_top_bytes(run.x, run.x);
-    return ny_layout_most(&counted) + (bucket > regression ? bucket : regression) +
-           NY_VECTOR_ROWS * evaluation->reference.layout.row_bytes + 2 * NY_CHUNK_BYTES;
+    mark = ny_layout_mark(&counted);
+    ny_lay(&counted, NY_MEM_SOLVE, pairs, (4 * pairs + 1) * sizeof(double));
+    ny_eigen_top_count(&counted, pairs, pairs);
+    ny_layout_back(&counted, &mark);
+    ny_lay(&counted, NY_MEM_SOLVE, run.x, (2 * run.x + 2 * run.y + 1) * sizeof(double));
+    ny_eigen_top_count(&counted, run.x, run.x);
+    return ny_layout_most(&counted) + NY_VECTOR_ROWS * evaluation->reference.layout.row_bytes +
+           2 * NY_CHUNK_BYTES;
 }
 
 static size_t order(const struct ny_evaluation *evaluation)

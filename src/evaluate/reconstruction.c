@@ -320,7 +320,8 @@ static size_t bytes(const struct ny_evaluation *run)
     struct ny_layout counted = {0};
 
     lay(&counted, &(struct reconstruction){.s = s, .k = k});
-    return ny_sample_bytes(run) + ny_layout_most(&counted) + ny_eigen_top_bytes(s, k) +
+    ny_eigen_top_count(&counted, s, k);
+    return ny_sample_bytes(run) + ny_layout_most(&counted) +
            2 * NY_VECTOR_ROWS * k * sizeof(double) + 4096;
 }
 
@@ -329,6 +330,9 @@ static size_t order(const struct ny_evaluation *run)
     return ny_sample_size(run);
 }
 
-const struct ny_measure ny_measure_reconstruction = {
-    .name = "reconstruction", .keys = keys, .options = "sample|seed",
-    .run = run_reconstruction, .bytes = bytes, .order = order};
+const struct ny_measure ny_measure_reconstruction = {.name = "reconstruction",
+                                                     .keys = keys,
+                                                     .options = "sample|seed",
+                                                     .run = run_reconstruction,
+                                                     .bytes = bytes,
+                                                     .order = order};

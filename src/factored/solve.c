@@ -292,7 +292,6 @@ static void count(struct ny_layout *l, const struct ny_job_sizes *job, unsigned 
     const struct ny_sizes *f = ny_sizes_of(job);
     struct ny_factored sizes = ny_factored_of_sizes(f);
     size_t map = sizes.d * sizes.pairs * sizeof(double), arrays = ny_sizes_arrays(f, 5);
-    size_t found = ny_feature_found_bytes(&sizes) + ny_orthonormalise_lanes_bytes(sizes.pairs);
     size_t model = 2 * (map + arrays) + ny_batch_put_bytes(limit, map + arrays);
     const struct ny_feature_room room = room_of_map(&sizes);
 
@@ -300,11 +299,13 @@ static void count(struct ny_layout *l, const struct ny_job_sizes *job, unsigned 
     if (sizes.rows) { /* one more pass */
         ny_layout_add(l, NY_MEM_STORE, ny_sizes_source(f, workers));
         ny_layout_add(l, NY_MEM_TILES, ny_feature_workers_bytes(&f->spec, &room, workers));
-        found += room.width * sizeof(double);
     }
     ny_layout_add(l, NY_MEM_DICTIONARY, ny_sizes_arrays(f, 2));
-    ny_layout_add(l, NY_MEM_SOLVE, found > model ? found : model);
     ny_layout_add(l, NY_MEM_MODEL, map + ny_sizes_arrays(f, 2));
+    ny_layout_peak(l, NY_MEM_SOLVE, model);
+    ny_lay(l, NY_MEM_SOLVE, 1, ny_feature_found_bytes(&sizes));
+    if (sizes.rows) ny_lay(l, NY_MEM_SOLVE, room.width, sizeof(double));
+    ny_orthonormalise_lanes_count(l, sizes.pairs);
 }
 
 static void work(const struct ny_job_sizes *job, struct ny_plan *plan)

@@ -60,7 +60,7 @@ static void lay(struct ny_layout *l, struct sample *s, const struct ny_columns_s
 
     s->base = ny_matrix(ny_lay(l, NY_MEM_SOLVE, s->rows, row), s->rows, s->rows);
     s->K = ny_matrix(ny_lay(l, NY_MEM_SOLVE, s->rows, row), s->rows, s->rows);
-    s->A = ny_matrix(ny_lay(l, NY_MEM_SOLVE, m, m * sizeof(double)), m, m);
+    s->A = ny_lay_matrix(l, NY_MEM_SOLVE, m, m);
     s->values = ny_lay(l, NY_MEM_SOLVE, m, sizeof(double));
     s->weight = ny_lay(l, NY_MEM_SOLVE, 1, row);
     s->row = ny_lay(l, NY_MEM_SOLVE, 1, row);
@@ -358,8 +358,7 @@ static int measure_error(struct sample *s, double diagonal, struct ny_grid_row *
     return NY_OK;
 }
 
-static const char *reading_of(const struct ny_grid_row *row,
-                              const struct ny_fit_settings *settings)
+static const char *reading_of(const struct ny_grid_row *row, const struct ny_fit_settings *settings)
 {
     const struct ny_kernel *kernel = settings->kernel;
     const double alike = 0.9, apart = 0.1, much = 0.5, little = 0.1;
@@ -543,9 +542,10 @@ json_t *ny_gamma_grid_json(const struct ny_gamma_grid *grid, const struct ny_fit
     ny_field_set_count(json, "d", points->d);
     ny_field_set_text(json, "kernel", settings->kernel->name);
     ny_field_set_text(json, "map", settings->map->name);
-    ny_field_set_text(json, "trace_of", settings->map->additive  ? "centred"
-                                          : settings->map->divided ? "normalised"
-                                                                   : "raw");
+    ny_field_set_text(json, "trace_of",
+                      settings->map->additive  ? "centred"
+                      : settings->map->divided ? "normalised"
+                                               : "raw");
     ny_field_set_count(json, "components", settings->components);
     ny_field_set_count(json, "landmarks", grid->landmarks);
     ny_field_set_count(json, "landmarks_wanted", grid->wanted);

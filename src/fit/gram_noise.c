@@ -110,7 +110,7 @@ static void lay(struct ny_layout *l, struct measure *run, const struct ny_column
                 size_t m, unsigned workers)
 {
     run->spread = ny_lay(l, NY_MEM_GRAM, m, sizeof(double));
-    run->L = ny_matrix(ny_lay(l, NY_MEM_GRAM, m, m * sizeof(double)), m, m);
+    run->L = ny_lay_matrix(l, NY_MEM_GRAM, m, m);
     ny_gram_meter_lay(l, &run->meter, m);
     ny_tiles_lay(l, &run->tiles, spec, m, NY_PRECISION_F32, workers);
     run->roots = ny_lay(l, NY_MEM_TILES, workers, NY_UNIT_ROWS * sizeof(double));

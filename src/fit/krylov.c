@@ -141,7 +141,7 @@ static void count_multiply(struct ny_layout *l, const struct ny_job_sizes *sizes
     ny_sizes_common(l, f, workers, workers);
     ny_sizes_landmarks(l, f, true);
     ny_layout_add(l, NY_MEM_STORE, ny_sizes_source(f, workers));
-    ny_layout_add(l, NY_MEM_SOLVE, ny_sizes_problem(f));
+    ny_problem_count(l, f);
     ny_layout_add(l, NY_MEM_STORE,
                   ny_batch_put_bytes(limit, ny_krylov_state_bytes(&problem, f->m)));
     ny_sizes_sums(l, f, &shape);

@@ -278,14 +278,16 @@ void ny_fit_drop_problem(struct ny_fit *fit)
 void ny_prepare_count(struct ny_layout *l, const struct ny_sizes *f, unsigned workers)
 {
     bool given = f->settings->landmark_points.count || f->settings->columns;
-    size_t gathered = given || !f->spec.slots ? f->m * ny_sizes_row(f) : 0;
+    size_t raw = given ? f->m * ny_sizes_row(f) : ny_columns_gather_bytes(&f->spec, f->m);
+    size_t gather = ny_sizes_gather(f, f->m) + raw;
+    size_t square = f->spec.slots ? 0 : ny_columns_square_bytes(&f->spec, f->m, workers);
+    size_t tiles = ny_fit_check_tiles_bytes(&f->spec, f->m);
 
     ny_sizes_common(l, f, workers, 1);
     if (f->settings->method->whole || ny_settings_features(f->settings)) return;
     ny_sizes_landmarks(l, f, true);
-    if (ny_settings_forms_gram(f->settings))
-        ny_layout_add(l, NY_MEM_SOLVE, ny_gram_choose_bytes(f->m));
-    ny_layout_peak(l, NY_MEM_DICTIONARY, ny_sizes_gather(f, f->m) + gathered);
-    ny_layout_peak(l, NY_MEM_SOLVE, ny_fit_check_tiles_bytes(&f->spec, f->m));
-    if (!f->spec.slots) ny_columns_square_plan(l, &f->spec, f->m, workers);
+    if (ny_settings_forms_gram(f->settings)) ny_gram_choose_count(l, f->m);
+    ny_layout_peak(l, NY_MEM_SOLVE, gather);
+    ny_layout_peak(l, NY_MEM_SOLVE, square);
+    ny_layout_peak(l, NY_MEM_SOLVE, tiles);
 }

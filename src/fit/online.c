@@ -237,11 +237,12 @@ static void count(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigne
     const struct ny_sizes *f = ny_sizes_of(sizes);
     struct ny_layout_mark mark;
 
-    ny_layout_add(l, NY_MEM_GRAM, ny_accumulator_bytes(f->m) + NY_CHUNK_BYTES);
+    ny_accumulator_count(l, f->m);
+    ny_layout_add(l, NY_MEM_GRAM, NY_CHUNK_BYTES);
     mark = ny_layout_mark(l);
-    ny_layout_add(l, NY_MEM_GRAM,
-                  ny_accumulator_bytes(f->m) + f->m * (f->m / 4 + 4) * sizeof(double));
-    ny_columns_plan(l, &f->spec, f->m);
+    ny_accumulator_count(l, f->m);
+    ny_lay(l, NY_MEM_GRAM, f->m, (f->m / 4 + 4) * sizeof(double));
+    ny_layout_add(l, NY_MEM_DICTIONARY, ny_columns_bytes(&f->spec, f->m));
     ny_sizes_sums(l, f, &(struct ny_sums_shape){.gram = NY_GRAM_F64, .workers = workers});
     ny_layout_add(l, NY_MEM_STORE,
                   ny_sizes_source(f, workers) +

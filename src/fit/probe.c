@@ -162,7 +162,7 @@ static void lay(struct ny_layout *l, struct ny_probe *run, const struct ny_colum
 {
     size_t r = run->r, p = run->p;
 
-    run->Z = ny_matrix(ny_lay(l, NY_MEM_SOLVE, r, p * sizeof(double)), r, p);
+    run->Z = ny_lay_matrix(l, NY_MEM_SOLVE, r, p);
     run->shift = ny_lay(l, NY_MEM_SOLVE, r, sizeof(double));
     run->column_averages = ny_lay(l, NY_MEM_SOLVE, r, sizeof(double));
     run->weights = ny_lay(l, NY_MEM_SOLVE, r, sizeof(double));

@@ -97,10 +97,9 @@ void ny_sizes_sums(struct ny_layout *l, const struct ny_sizes *f, const struct n
     ny_sizes_exact(l, f, shape.workers);
 }
 
-size_t ny_sizes_problem(const struct ny_sizes *f)
+void ny_problem_count(struct ny_layout *l, const struct ny_sizes *f)
 {
     struct ny_problem problem = ny_settings_problem(f->settings, f->m);
 
-    return f->settings->method->bytes(f->m, ny_settings_pairs(f->settings),
-                                      ny_settings_rank(f->settings, f->m), &problem);
+    f->settings->method->count(l, &problem, ny_settings_rank(f->settings, f->m));
 }

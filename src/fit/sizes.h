@@ -59,8 +59,8 @@ struct ny_sums_shape;
 /* Counts what a pass that sums up holds: its tiles and the workers' shares, of a shape that has the
  * kind of the sums and the workers. */
 void ny_sizes_sums(struct ny_layout *l, const struct ny_sizes *f, const struct ny_sums_shape *of);
-/* Bytes of the small problem beyond W and the accumulator. */
-size_t ny_sizes_problem(const struct ny_sizes *f);
+/* Counts the small problem beyond W and the accumulator. */
+void ny_problem_count(struct ny_layout *l, const struct ny_sizes *f);
 
 /* Counts what ny_fit_prepare() holds: landmarks are gathered, then compared with one another, then
  * looked at. */

@@ -394,8 +394,7 @@ static void count_K(struct ny_fit *fit)
     if (!makes_K(settings)) return;
     ny_job_count_pass(&fit->job, fit->m,
                       flops_of_K((double)fit->m, ny_entry_products(&spec)) +
-                          settings->method->flops(fit->m, ny_settings_pairs(settings),
-                                                  ny_settings_rank(settings, fit->m), &problem));
+                          settings->method->flops(&problem, ny_settings_rank(settings, fit->m)));
 }
 
 int ny_fit_run_solve(struct ny_fit *fit, int (*fix_signs)(struct ny_fit *, struct ny_solution *))
@@ -440,16 +439,17 @@ void ny_solve_count(struct ny_layout *l, const struct ny_job_sizes *sizes, unsig
     ny_sizes_landmarks(l, f, true);
     ny_layout_add(l, NY_MEM_MODEL, map + f->m * sizeof(double));
     if (ny_settings_forms_gram(settings)) {
-        ny_layout_add(l, NY_MEM_GRAM, ny_accumulator_bytes(f->m));
-        if (ny_context_peers(f->job.ctx))
-            ny_layout_add(l, NY_MEM_GRAM, ny_accumulator_fold_bytes(f->m));
+        ny_accumulator_count(l, f->m);
+        if (ny_context_peers(f->job.ctx)) ny_accumulator_fold_count(l, f->m);
         /* It is loaded before the rest, and W made again. */
         ny_layout_peak(l, NY_MEM_SOLVE, ny_accumulator_gram_image_bytes(f->m));
         mark = ny_layout_mark(l);
         ny_columns_square_plan(l, &f->spec, f->m, workers);
         ny_layout_back(l, &mark);
     }
-    ny_layout_peak(l, NY_MEM_SOLVE, ny_sizes_problem(f));
+    mark = ny_layout_mark(l);
+    ny_problem_count(l, f);
+    ny_layout_back(l, &mark);
     ny_layout_peak(l, NY_MEM_SOLVE, 2 * written + ny_batch_put_bytes(limit, written));
 }
 
@@ -463,7 +463,7 @@ void ny_solve_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
     size_t rank = ny_settings_rank(settings, t->plan->m), pairs = ny_settings_pairs(settings);
     /* One thread solves small problems. */
     double slower = t->plan->m > NY_BLAS_SERIAL_ORDER ? 1 : ny_price_threads(settings->threads);
-    double small = settings->method->flops(t->plan->m, pairs, rank, &problem);
+    double small = settings->method->flops(&problem, rank);
     bool gram = ny_settings_forms_gram(settings);
     bool whole = gram || settings->rule->all ||
                  (!settings->method->krylov && !ny_nystrom_randomized(&problem, t->plan->m, rank));

@@ -358,7 +358,7 @@ static void count_degrees(struct ny_layout *l, const struct ny_job_sizes *sizes,
     ny_sizes_sums(l, f, &(struct ny_sums_shape){.gram = NY_GRAM_NONE, .workers = workers});
     ny_layout_back(l, &mark);
     ny_sizes_common(l, f, workers, 1);
-    ny_layout_add(l, NY_MEM_SOLVE, ny_sizes_problem(f));
+    ny_problem_count(l, f);
 }
 
 static void degrees_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
@@ -454,7 +454,8 @@ void ny_accumulate_count(struct ny_layout *l, const struct ny_job_sizes *sizes, 
     if (f->gram == NY_GRAM_F32 && !ny_settings_gram_f64(f->settings, f->points->n))
         ny_fit_measure_lay(l, &f->spec, f->m, workers);
     ny_layout_back(l, &mark);
-    ny_layout_add(l, NY_MEM_GRAM, ny_accumulator_bytes(f->m) + NY_CHUNK_BYTES);
+    ny_accumulator_count(l, f->m);
+    ny_layout_add(l, NY_MEM_GRAM, NY_CHUNK_BYTES);
     count_shares(l, f, workers);
 }
 

@@ -546,7 +546,7 @@ static void count_dense(struct ny_layout *l, size_t n, size_t columns)
 {
     lay_matrix(l, n, n);
     lay_matrix(l, columns, n);
-    ny_layout_add(l, NY_MEM_SOLVE, ny_eigen_top_bytes(n, columns));
+    ny_eigen_top_count(l, n, columns);
 }
 
 static void count_step(struct ny_layout *l, size_t columns, unsigned threads)
@@ -555,8 +555,8 @@ static void count_step(struct ny_layout *l, size_t columns, unsigned threads)
     struct ritz ritz;
 
     lay_ritz(l, &ritz, size, columns);
-    ny_layout_add(l, NY_MEM_SOLVE,
-                  ny_eigen_top_bytes(size, size) + ny_orthonormalise_bytes(columns));
+    ny_eigen_top_count(l, size, size);
+    ny_orthonormalise_count(l, columns);
     ny_lobpcg_rows_count(l, columns, threads);
 }
 

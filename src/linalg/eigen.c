@@ -8,13 +8,16 @@
 #include "linalg/eigen_few.h"
 #include "linalg/square.h"
 
-size_t ny_eigen_top_bytes(size_t m, size_t count)
+double *ny_lay_pairs(struct ny_layout *l, size_t count, size_t m, struct ny_matrix *V)
 {
-    size_t all = ny_eigen_dense_bytes(m, count), few;
+    *V = ny_lay_matrix(l, NY_MEM_SOLVE, count, m);
+    return ny_lay(l, NY_MEM_SOLVE, count, sizeof(double));
+}
 
-    if (!ny_eigen_is_few(m, count)) return all;
-    few = ny_eigen_few_bytes(m, count);
-    return few > all ? few : all;
+void ny_eigen_top_count(struct ny_layout *l, size_t m, size_t count)
+{
+    ny_eigen_dense_count(l, m, count);
+    if (ny_eigen_is_few(m, count)) ny_eigen_few_count(l, m, count);
 }
 
 int ny_eigen_top(struct ny_context *ctx, struct ny_matrix A, size_t count, double *values,
@@ -35,9 +38,11 @@ int ny_eigen_top(struct ny_context *ctx, struct ny_matrix A, size_t count, doubl
 /* Columns of a block of dsytrf. */
 enum { SYTRF_COLUMNS = 64 };
 
-size_t ny_eigen_count_bytes(size_t m)
+static const size_t sytrf_row = SYTRF_COLUMNS * sizeof(double) + sizeof(lapack_int);
+
+void ny_eigen_below_count(struct ny_layout *l, size_t m)
 {
-    return m * (SYTRF_COLUMNS * sizeof(double) + sizeof(lapack_int));
+    ny_lay_peak(l, NY_MEM_SOLVE, m, sytrf_row);
 }
 
 /* A − bound·I = LDLᵀ (Bunch & Kaufman 1977), and D has as many eigenvalues of each sign. Pivots of
@@ -52,7 +57,7 @@ int ny_eigen_count_below(struct ny_context *ctx, struct ny_matrix A, double boun
     *count = 0;
     if (err == NY_OK) err = ny_check_lower(ctx, A);
     if (err) return err;
-    work = ny_alloc(ctx, NY_MEM_SOLVE, ny_eigen_count_bytes(A.rows));
+    work = ny_alloc(ctx, NY_MEM_SOLVE, A.rows * sytrf_row);
     if (!work) return NY_EBUDGET;
     pivots = (lapack_int *)(void *)(work + SYTRF_COLUMNS * A.rows);
     for (size_t i = 0; i < A.rows; i++)

@@ -18,10 +18,13 @@ int ny_eigenvalues(struct ny_context *ctx, struct ny_matrix A, double *values);
 /* Counts the eigenvalues below `bound` by Sylvester's law of inertia. This is a quarter of the work
  * of finding any, at the rate of products. A (lower triangle) destroyed. */
 int ny_eigen_count_below(struct ny_context *ctx, struct ny_matrix A, double bound, size_t *count);
-/* Bytes of its workspace for an m × m matrix. */
-size_t ny_eigen_count_bytes(size_t m);
-/* Bytes of workspace of ny_eigen_top() for an m × m matrix. */
-size_t ny_eigen_top_bytes(size_t m, size_t count);
+
+/* Counts what ny_eigen_top() and ny_eigen_count_below() hold while they run, of an m × m matrix. */
+void ny_eigen_top_count(struct ny_layout *l, size_t m, size_t count);
+void ny_eigen_below_count(struct ny_layout *l, size_t m);
+
+/* Lays out `count` eigenvalues, which it returns, and their eigenvectors V, count × m. */
+double *ny_lay_pairs(struct ny_layout *l, size_t count, size_t m, struct ny_matrix *V);
 
 struct ny_randomized {
     size_t oversample; /* p */
@@ -34,21 +37,22 @@ struct ny_randomized {
  * B = QᵀAQ. Signs of B's small or negative eigenvalues are kept as they are. */
 int ny_eigen_randomized(struct ny_context *ctx, struct ny_matrix A, size_t count,
                         const struct ny_randomized *how, double *values, struct ny_matrix V);
-/* Bytes of its workspace. */
-size_t ny_eigen_randomized_bytes(size_t m, size_t count, const struct ny_randomized *how);
+/* Counts its workspace. */
+void ny_eigen_randomized_count(struct ny_layout *l, size_t m, size_t count,
+                               const struct ny_randomized *how);
 
 /* Orthonormalises the columns of Y (m × r, r ≤ m) in place by Cholesky-QR twice, falling back to
  * Householder (dgelqf, dorglq on the transposed storage) where the Gram is not safely positive
  * definite. Columns that depend on others are replaced by some orthonormal to them. */
 int ny_orthonormalise(struct ny_context *ctx, struct ny_matrix Y);
-/* Bytes of its workspace. */
-size_t ny_orthonormalise_bytes(size_t r);
+/* Counts its workspace. */
+void ny_orthonormalise_count(struct ny_layout *l, size_t r);
 
 /* Like ny_orthonormalise(), by all threads of the context's crew, whose number changes no bit
  * (linalg/tall.h), and in one round where that is enough. */
 int ny_orthonormalise_lanes(struct ny_context *ctx, struct ny_matrix Y);
-/* Bytes of its workspace. */
-size_t ny_orthonormalise_lanes_bytes(size_t r);
+/* Counts its workspace. */
+void ny_orthonormalise_lanes_count(struct ny_layout *l, size_t r);
 
 /* ‖A‖_F of a matrix that is not transposed; not finite where an element is not. */
 int ny_frobenius_norm(struct ny_context *ctx, struct ny_matrix A, double *norm);

@@ -14,13 +14,11 @@
 
 /* The most that dstemr (18m and 10m), dstebz (4m and 3m) and dstein (5m and m) ask for. */
 enum { WORK = 18, IWORK = 10 };
-/* Arrays of m doubles beside them: d, e, a copy of each, tau, the values. */
-enum { ARRAYS = 6 };
 
 /* Largest elements from 2^-LIMIT to 2^LIMIT have squares that sum up. */
 enum { LIMIT = 400 };
 
-/* Workspace of one eigenproblem, in one block. */
+/* Workspace of one eigenproblem. */
 struct workspace {
     struct ny_context *ctx;
     double *d, *e, *d_kept, *e_kept, *tau, *values; /* m, whatever the range */
@@ -30,39 +28,42 @@ struct workspace {
     lapack_int *block, *split;                      /* m: dstebz's */
 };
 
-static size_t workspace_bytes(size_t m, size_t count)
+static struct workspace lay(struct ny_layout *l, size_t m, size_t count)
 {
-    return m * (ARRAYS + WORK) * sizeof(double) +
-           ((IWORK + 2) * m + 2 * count + 2) * sizeof(lapack_int);
+    struct workspace space = {.ctx = l->ctx};
+
+    space.d = ny_lay(l, NY_MEM_SOLVE, m, sizeof(double));
+    space.e = ny_lay(l, NY_MEM_SOLVE, m, sizeof(double));
+    space.d_kept = ny_lay(l, NY_MEM_SOLVE, m, sizeof(double));
+    space.e_kept = ny_lay(l, NY_MEM_SOLVE, m, sizeof(double));
+    space.tau = ny_lay(l, NY_MEM_SOLVE, m, sizeof(double));
+    space.values = ny_lay(l, NY_MEM_SOLVE, m, sizeof(double));
+    space.work = ny_lay(l, NY_MEM_SOLVE, m, WORK * sizeof(double));
+    space.iwork = ny_lay(l, NY_MEM_SOLVE, m, IWORK * sizeof(lapack_int));
+    space.support = ny_lay(l, NY_MEM_SOLVE, 2 * count + 2, sizeof(lapack_int));
+    space.block = ny_lay(l, NY_MEM_SOLVE, m, sizeof(lapack_int));
+    space.split = ny_lay(l, NY_MEM_SOLVE, m, sizeof(lapack_int));
+    return space;
 }
 
-size_t ny_eigen_dense_bytes(size_t m, size_t count)
+void ny_eigen_dense_count(struct ny_layout *l, size_t m, size_t count)
 {
-    return workspace_bytes(m, count) + ny_tridiagonal_bytes(m);
+    struct ny_layout_mark mark = ny_layout_mark(l);
+
+    lay(l, m, count);
+    ny_tridiagonal_count(l, m, count);
+    ny_layout_back(l, &mark);
 }
 
-static int workspace_new(struct workspace *space, struct ny_context *ctx, size_t m, size_t count)
+/* Checks A, and lays out what its problem takes. */
+static int begin(struct ny_layout *l, struct ny_matrix A, size_t count, struct workspace *space)
 {
-    int err = ny_check_order(ctx, m, WORK);
-    double *at = NULL;
+    int err = ny_check_lower(l->ctx, A);
 
-    space->d = NULL;
+    if (!err) err = ny_check_order(l->ctx, A.rows, WORK);
     if (err) return err;
-    at = ny_alloc(ctx, NY_MEM_SOLVE, workspace_bytes(m, count));
-    if (!at) return NY_EBUDGET;
-    space->ctx = ctx;
-    space->d = at;
-    space->e = at + m;
-    space->d_kept = at + 2 * m;
-    space->e_kept = at + 3 * m;
-    space->tau = at + 4 * m;
-    space->values = at + 5 * m;
-    space->work = at + ARRAYS * m;
-    space->iwork = (lapack_int *)(void *)(space->work + WORK * m);
-    space->support = space->iwork + IWORK * m;
-    space->block = space->support + 2 * count + 2;
-    space->split = space->block + m;
-    return NY_OK;
+    *space = lay(l, A.rows, count);
+    return l->err;
 }
 
 /* Turns the outcome of a solver into an error: it failed, or found fewer eigenvalues than were
@@ -244,13 +245,13 @@ static int check_pairs(struct ny_context *ctx, const double *values, struct ny_m
 int ny_eigen_dense_behind(struct ny_context *ctx, struct ny_matrix A, size_t skip, size_t count,
                           double *values, struct ny_matrix V)
 {
-    struct workspace space = {.d = NULL};
+    struct ny_layout l = {.ctx = ctx};
+    struct workspace space;
     int last = ny_blas_int(A.rows) - ny_blas_int(skip), first = last - ny_blas_int(count) + 1;
-    int err = ny_check_lower(ctx, A), exponent = 0;
+    int err = begin(&l, A, count, &space), exponent;
 
     assert(A.rows == A.cols && count > 0 && skip + count <= A.rows && !A.transposed);
     assert(V.rows == count && V.cols == A.rows && !V.transposed);
-    if (!err) err = workspace_new(&space, ctx, A.rows, count);
     if (err) goto done;
     exponent = scale_down(A);
     err = ny_tridiagonal_reduce(ctx, A, space.d_kept, space.e_kept, space.tau);
@@ -263,7 +264,7 @@ int ny_eigen_dense_behind(struct ny_context *ctx, struct ny_matrix A, size_t ski
         swap_rows(V, i, count - 1 - i);
     err = check_pairs(ctx, values, V);
 done:
-    ny_free(ctx, space.d);
+    ny_layout_free(&l);
     return err;
 }
 
@@ -275,14 +276,14 @@ int ny_eigen_dense(struct ny_context *ctx, struct ny_matrix A, size_t count, dou
 
 int ny_eigenvalues(struct ny_context *ctx, struct ny_matrix A, double *values)
 {
-    struct workspace space = {.d = NULL};
+    struct ny_layout l = {.ctx = ctx};
+    struct workspace space;
     lapack_int info;
     int err, exponent;
 
     assert(A.rows == A.cols && !A.transposed);
     if (!A.rows) return NY_OK;
-    err = ny_check_lower(ctx, A);
-    if (!err) err = workspace_new(&space, ctx, A.rows, 0);
+    err = begin(&l, A, 0, &space);
     if (err) goto done;
     exponent = scale_down(A);
     err = ny_tridiagonal_reduce(ctx, A, space.d, space.e, space.tau);
@@ -293,6 +294,6 @@ int ny_eigenvalues(struct ny_context *ctx, struct ny_matrix A, double *values)
     reverse_values(space.d, A.rows, exponent, values);
     if (ny_first_not_finite(values, A.rows)) err = ny_fail_infinite(ctx, "eigenvalue", NY_NO_LINE);
 done:
-    ny_free(ctx, space.d);
+    ny_layout_free(&l);
     return err;
 }

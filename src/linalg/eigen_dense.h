@@ -12,7 +12,7 @@ int ny_eigen_dense(struct ny_context *ctx, struct ny_matrix A, size_t count, dou
 /* Finds `count` eigenpairs, one at least, likewise: those behind the `skip` largest. */
 int ny_eigen_dense_behind(struct ny_context *ctx, struct ny_matrix A, size_t skip, size_t count,
                           double *values, struct ny_matrix V);
-/* Bytes of their workspace for an m × m matrix. */
-size_t ny_eigen_dense_bytes(size_t m, size_t count);
+/* Counts their workspace for an m × m matrix. */
+void ny_eigen_dense_count(struct ny_layout *l, size_t m, size_t count);
 
 #endif

@@ -80,38 +80,31 @@ double ny_eigen_few_flops_most(size_t m, size_t count)
     return flops_of(m, (double)most_of(m, count));
 }
 
-/* Returns the doubles of all arrays of lay_out(). */
-static size_t doubles(size_t m, size_t count)
+static void lay(struct ny_layout *l, struct krylov *k, size_t n, size_t count)
 {
-    size_t most = most_of(m, count);
+    size_t most = most_of(n, count);
 
-    return m * (most + 2 * BLOCK) + (2 * most + BLOCK + 1 + count) * most + BLOCK * BLOCK;
+    *k = (struct krylov){.ctx = l->ctx, .most = most};
+    k->Q = ny_lay_matrix(l, NY_MEM_SOLVE, most, n);
+    k->X = ny_lay_matrix(l, NY_MEM_SOLVE, n, BLOCK);
+    k->next = ny_lay_matrix(l, NY_MEM_SOLVE, n, BLOCK);
+    k->H = ny_lay_matrix(l, NY_MEM_SOLVE, most, most);
+    k->S = ny_lay_matrix(l, NY_MEM_SOLVE, most, most);
+    k->T = ny_lay_matrix(l, NY_MEM_SOLVE, most, BLOCK);
+    k->R = ny_lay_matrix(l, NY_MEM_SOLVE, BLOCK, BLOCK);
+    k->Y = ny_lay_matrix(l, NY_MEM_SOLVE, count, most);
+    k->values = ny_lay(l, NY_MEM_SOLVE, most, sizeof(double));
 }
 
-size_t ny_eigen_few_bytes(size_t m, size_t count)
+void ny_eigen_few_count(struct ny_layout *l, size_t m, size_t count)
 {
-    size_t most = most_of(m, count), block = ny_orthonormalise_lanes_bytes(BLOCK),
-           small = ny_eigen_dense_bytes(most, count);
+    struct ny_layout_mark mark = ny_layout_mark(l);
+    struct krylov k;
 
-    return doubles(m, count) * sizeof(double) + (block > small ? block : small);
-}
-
-/* Cuts the arrays of the iteration out of one block. */
-static struct krylov lay_out(struct ny_context *ctx, struct ny_matrix A, size_t count, double *at)
-{
-    size_t n = A.rows, most = most_of(n, count);
-    struct krylov k = {.ctx = ctx, .A = A, .most = most};
-
-    k.Q = ny_matrix(at, most, n);
-    k.X = ny_matrix(k.Q.at + n * most, n, BLOCK);
-    k.next = ny_matrix(k.X.at + n * BLOCK, n, BLOCK);
-    k.H = ny_matrix(k.next.at + n * BLOCK, most, most);
-    k.S = ny_matrix(k.H.at + most * most, most, most);
-    k.T = ny_matrix(k.S.at + most * most, most, BLOCK);
-    k.R = ny_matrix(k.T.at + most * BLOCK, BLOCK, BLOCK);
-    k.Y = ny_matrix(k.R.at + BLOCK * BLOCK, count, most);
-    k.values = k.Y.at + count * most;
-    return k;
+    lay(l, &k, m, count);
+    ny_orthonormalise_lanes_count(l, BLOCK);
+    ny_eigen_dense_count(l, k.most, count);
+    ny_layout_back(l, &mark);
 }
 
 /* A product, of whose rows threads have shares. */
@@ -324,14 +317,15 @@ int ny_eigen_few(struct ny_context *ctx, struct ny_matrix A, double *values, str
                  bool *found)
 {
     size_t count = V.rows;
-    double *at = ny_alloc(ctx, NY_MEM_SOLVE, doubles(A.rows, count) * sizeof(double));
-    int err = NY_EBUDGET, threads = openblas_get_num_threads();
+    struct ny_layout l = {.ctx = ctx};
+    int err, threads = openblas_get_num_threads();
     struct krylov k;
     bool small = false;
 
-    if (!at) return err;
+    lay(&l, &k, A.rows, count);
+    if (l.err) return ny_layout_end(&l);
     ny_blas_serial(); /* its threads would wait busily between calls, beside those of products */
-    k = lay_out(ctx, A, count, at);
+    k.A = A;
     err = iterate(&k, count, TOLERANCE, k.most - LOOK, found);
     if (err || !*found) goto done;
     memcpy(values, k.values, count * sizeof(double));
@@ -340,6 +334,6 @@ int ny_eigen_few(struct ny_context *ctx, struct ny_matrix A, double *values, str
     if (!err && !small) err = look_again(&k, V, values, found);
 done:
     openblas_set_num_threads(threads);
-    ny_free(ctx, at);
+    ny_layout_free(&l);
     return err;
 }

@@ -10,8 +10,8 @@ bool ny_eigen_is_few(size_t m, size_t count);
  * settle, or where some may be missing. */
 int ny_eigen_few(struct ny_context *ctx, struct ny_matrix A, double *values, struct ny_matrix V,
                  bool *found);
-/* Bytes of its workspace. */
-size_t ny_eigen_few_bytes(size_t m, size_t count);
+/* Counts its workspace. */
+void ny_eigen_few_count(struct ny_layout *l, size_t m, size_t count);
 /* Returns the flops of ny_eigen_few() as a rule: of the products with A, and of keeping the basis
  * orthogonal. How many columns that has depends on the eigenvalues; of kernels of digits and of
  * normal rows, 2 to 100 pairs took 208 to 656 columns, about 230 + 3·count. */

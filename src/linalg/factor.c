@@ -171,15 +171,20 @@ static int reduce(void *arg, const struct ny_worker *worker)
     return err;
 }
 
-size_t ny_factor_reduce_bytes(size_t m)
+static size_t reduce_size(size_t m)
 {
-    return (4 * m + BLOCK) * BLOCK * sizeof(double);
+    return (4 * m + BLOCK) * BLOCK;
+}
+
+void ny_factor_reduce_count(struct ny_layout *l, size_t m)
+{
+    ny_lay_peak(l, NY_MEM_SOLVE, reduce_size(m), sizeof(double));
 }
 
 int ny_factor_reduce(struct ny_context *ctx, struct ny_matrix L, struct ny_matrix G)
 {
     size_t m = L.rows;
-    double *at = ny_alloc(ctx, NY_MEM_SOLVE, ny_factor_reduce_bytes(m));
+    double *at = ny_alloc(ctx, NY_MEM_SOLVE, reduce_size(m) * sizeof(double));
     struct factor of = {.A = G, .L = L};
     int err;
 

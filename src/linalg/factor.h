@@ -11,7 +11,7 @@
 int ny_factor(struct ny_context *ctx, struct ny_matrix A, bool *positive);
 /* G ← L⁻¹ G L⁻ᵀ in place, G symmetric, lower triangle in and out. */
 int ny_factor_reduce(struct ny_context *ctx, struct ny_matrix L, struct ny_matrix G);
-/* Bytes of the workspace of ny_factor_reduce(). */
-size_t ny_factor_reduce_bytes(size_t m);
+/* Counts its workspace. */
+void ny_factor_reduce_count(struct ny_layout *l, size_t m);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "base/context.h"
 #include "base/cpu.h"
-#include "base/memory.h"
+#include "base/layout.h"
 
 struct ny_matrix {
     double *at;
@@ -34,6 +34,13 @@ static inline size_t ny_smaller(size_t a, size_t b)
 static inline struct ny_matrix ny_matrix(double *at, size_t rows, size_t cols)
 {
     return (struct ny_matrix){at, rows, cols, cols, false};
+}
+
+/* Lays out a packed matrix. */
+static inline struct ny_matrix ny_lay_matrix(struct ny_layout *l, enum ny_purpose purpose,
+                                             size_t rows, size_t cols)
+{
+    return ny_matrix(ny_lay(l, purpose, rows, cols * sizeof(double)), rows, cols);
 }
 
 /* Returns a view of rows × cols packed floats. */

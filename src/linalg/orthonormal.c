@@ -15,9 +15,9 @@ static size_t orthonormalise_size(size_t r)
     return r * (r > LWORK + 1 ? r : LWORK + 1);
 }
 
-size_t ny_orthonormalise_bytes(size_t r)
+void ny_orthonormalise_count(struct ny_layout *l, size_t r)
 {
-    return orthonormalise_size(r) * sizeof(double);
+    ny_lay_peak(l, NY_MEM_SOLVE, orthonormalise_size(r), sizeof(double));
 }
 
 /* Factors the Gram G of some columns by Cholesky, in place. Pivot i is what is left of column i's
@@ -69,7 +69,7 @@ int ny_orthonormalise(struct ny_context *ctx, struct ny_matrix Y)
     if (!r) return NY_OK;
     err = ny_check_order(ctx, r, LWORK);
     if (err) return err;
-    space = ny_alloc(ctx, NY_MEM_SOLVE, ny_orthonormalise_bytes(r));
+    space = ny_alloc(ctx, NY_MEM_SOLVE, orthonormalise_size(r) * sizeof(double));
     if (!space) return NY_EBUDGET;
     for (int round = 0; round < 2; round++) {
         struct ny_matrix G = ny_matrix(space, r, r);
@@ -85,16 +85,21 @@ int ny_orthonormalise(struct ny_context *ctx, struct ny_matrix Y)
     return err;
 }
 
-size_t ny_orthonormalise_lanes_bytes(size_t r)
+void ny_orthonormalise_lanes_count(struct ny_layout *l, size_t r)
 {
-    return r * r * sizeof(double) + ny_tall_inner_bytes(r, r) + ny_orthonormalise_bytes(r) + 128;
+    struct ny_layout_mark mark = ny_layout_mark(l);
+
+    ny_lay_matrix(l, NY_MEM_SOLVE, r, r);
+    ny_tall_inner_count(l, r, r);
+    ny_layout_back(l, &mark);
+    ny_orthonormalise_count(l, r);
 }
 
 /* A round from columns that are nearly orthonormal is the last one. */
 int ny_orthonormalise_lanes(struct ny_context *ctx, struct ny_matrix Y)
 {
     size_t r = Y.cols;
-    double *space = ny_alloc(ctx, NY_MEM_SOLVE, (r * r + 1) * sizeof(double)), share = 0;
+    double *space = ny_alloc(ctx, NY_MEM_SOLVE, r * r * sizeof(double)), share = 0;
     struct ny_matrix G = ny_matrix(space, r, r);
     int err = space ? NY_OK : NY_EBUDGET;
 

@@ -12,18 +12,29 @@ static size_t range_columns(size_t m, size_t count, const struct ny_randomized *
     return how->oversample < m - count ? count + how->oversample : m;
 }
 
-/* Doubles of the buffers below. */
-static size_t sketch_size(size_t m, size_t count, size_t r)
+/* Q and Z are m × r, B is r × r, and U count × r. */
+struct sketch {
+    struct ny_matrix Q, Z, B, U;
+};
+
+static void lay(struct ny_layout *l, struct sketch *sketch, size_t m, size_t count, size_t r)
 {
-    return 2 * m * r + r * r + count * r;
+    sketch->Q = ny_lay_matrix(l, NY_MEM_SOLVE, m, r);
+    sketch->Z = ny_lay_matrix(l, NY_MEM_SOLVE, m, r);
+    sketch->B = ny_lay_matrix(l, NY_MEM_SOLVE, r, r);
+    sketch->U = ny_lay_matrix(l, NY_MEM_SOLVE, count, r);
 }
 
-size_t ny_eigen_randomized_bytes(size_t m, size_t count, const struct ny_randomized *how)
+void ny_eigen_randomized_count(struct ny_layout *l, size_t m, size_t count,
+                               const struct ny_randomized *how)
 {
+    struct ny_layout_mark mark = ny_layout_mark(l);
     size_t r = range_columns(m, count, how);
-    size_t basis = ny_orthonormalise_bytes(r), small = ny_eigen_top_bytes(r, count);
 
-    return sketch_size(m, count, r) * sizeof(double) + (basis > small ? basis : small);
+    lay(l, &(struct sketch){0}, m, count, r);
+    ny_orthonormalise_count(l, r);
+    ny_eigen_top_count(l, r, count);
+    ny_layout_back(l, &mark);
 }
 
 struct gaussian {
@@ -64,32 +75,22 @@ static int find_range(struct ny_context *ctx, struct ny_matrix A, const struct n
 int ny_eigen_randomized(struct ny_context *ctx, struct ny_matrix A, size_t count,
                         const struct ny_randomized *how, double *values, struct ny_matrix V)
 {
-    size_t m = A.rows, r, bytes;
-    struct ny_matrix Q, Z, B, U;
-    double *space = NULL;
+    struct ny_layout l = {.ctx = ctx};
+    struct sketch s;
     int err;
 
-    assert(A.rows == A.cols && count <= m);
-    assert(V.rows == count && V.cols == m && !V.transposed);
+    assert(A.rows == A.cols && count <= A.rows);
+    assert(V.rows == count && V.cols == A.rows && !V.transposed);
     if (!count) return NY_OK;
-    r = range_columns(m, count, how);
-    err = ny_product(ctx, &bytes, m + r, r, 4 * sizeof(double)); /* above the true size */
+    lay(&l, &s, A.rows, count, range_columns(A.rows, count, how));
+    err = l.err ? l.err : find_range(ctx, A, how, &s.Q, &s.Z);
     if (err) goto done;
-    space = ny_alloc(ctx, NY_MEM_SOLVE, sketch_size(m, count, r) * sizeof(double));
-    err = NY_EBUDGET;
-    if (!space) goto done;
-    Q = ny_matrix(space, m, r);
-    Z = ny_matrix(Q.at + m * r, m, r);
-    B = ny_matrix(Z.at + m * r, r, r);
-    U = ny_matrix(B.at + r * r, count, r);
-    err = find_range(ctx, A, how, &Q, &Z);
+    ny_gemm(1, A, s.Q, 0, s.Z);
+    ny_gemm(1, ny_t(s.Q), s.Z, 0, s.B);               /* [4] B = QᵀAQ */
+    err = ny_eigen_top(ctx, s.B, count, values, s.U); /* [5] */
     if (err) goto done;
-    ny_gemm(1, A, Q, 0, Z);
-    ny_gemm(1, ny_t(Q), Z, 0, B);                 /* [4] B = QᵀAQ */
-    err = ny_eigen_top(ctx, B, count, values, U); /* [5] */
-    if (err) goto done;
-    ny_gemm(1, U, ny_t(Q), 0, V); /* [6] rows of V: (Q·u)ᵀ */
+    ny_gemm(1, s.U, ny_t(s.Q), 0, V); /* [6] rows of V: (Q·u)ᵀ */
 done:
-    ny_free(ctx, space);
+    ny_layout_free(&l);
     return err;
 }

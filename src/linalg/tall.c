@@ -38,9 +38,9 @@ static int over_rows(struct ny_context *ctx, struct lanes *lanes)
 
 /* ---- sums over the rows ---------------------------------------------------------------------- */
 
-size_t ny_tall_inner_bytes(size_t a, size_t b)
+void ny_tall_inner_count(struct ny_layout *l, size_t a, size_t b)
 {
-    return LANES * a * b * sizeof(double) + 128;
+    ny_lay_peak(l, NY_MEM_SOLVE, LANES, a * b * sizeof(double));
 }
 
 /* C (packed) = the sum of the `entries` that each lane has summed up. */
@@ -105,9 +105,9 @@ int ny_tall_subtract(struct ny_context *ctx, struct ny_matrix A, struct ny_matri
     return A.cols ? over_rows(ctx, &lanes) : NY_OK;
 }
 
-size_t ny_tall_turn_bytes(size_t columns)
+void ny_tall_turn_count(struct ny_layout *l, size_t columns)
 {
-    return LANES * CHUNK * columns * sizeof(double) + 128;
+    ny_lay_peak(l, NY_MEM_SOLVE, LANES * CHUNK, columns * sizeof(double));
 }
 
 static void turn_chunk(const struct lanes *lanes, size_t lane, size_t first, size_t rows)

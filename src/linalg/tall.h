@@ -23,9 +23,9 @@ int ny_tall_turn(struct ny_context *ctx, struct ny_matrix A, struct ny_matrix B,
                  struct ny_matrix C);
 /* X ← X·L⁻ᵀ, as ny_solve_rows() does. */
 int ny_tall_solve_rows(struct ny_context *ctx, struct ny_matrix L, struct ny_matrix X);
-/* Bytes that ny_tall_inner() or ny_tall_gram() charges for so many columns of A and of B, and
+/* Counts what ny_tall_inner() or ny_tall_gram() holds for so many columns of A and of B, and
  * ny_tall_turn() for so many of B. */
-size_t ny_tall_inner_bytes(size_t a, size_t b);
-size_t ny_tall_turn_bytes(size_t columns);
+void ny_tall_inner_count(struct ny_layout *l, size_t a, size_t b);
+void ny_tall_turn_count(struct ny_layout *l, size_t columns);
 
 #endif

@@ -43,22 +43,15 @@ struct reduction {
     double *sums;            /* of each piece */
 };
 
-static size_t reduction_doubles(size_t m)
+static void lay_reduction(struct ny_layout *l, struct reduction *r, size_t m)
 {
-    return (4 * PANEL + ny_parts_of(m, STRIP)) * m + 2 * PANEL + ny_parts_of(m, PIECE);
-}
+    size_t strips = ny_parts_of(m, STRIP);
 
-static struct reduction lay_out(struct ny_matrix A, double *at)
-{
-    size_t m = A.rows;
-    struct reduction r = {.A = A};
-
-    r.VW = ny_matrix(at, 2 * PANEL, m);
-    r.WV = ny_matrix(r.VW.at + 2 * PANEL * m, 2 * PANEL, m);
-    r.parts = ny_matrix(r.WV.at + 2 * PANEL * m, ny_parts_of(m, STRIP), m);
-    r.dots = r.parts.at + r.parts.rows * m;
-    r.sums = r.dots + 2 * PANEL;
-    return r;
+    r->VW = ny_lay_matrix(l, NY_MEM_SOLVE, 2 * PANEL, m);
+    r->WV = ny_lay_matrix(l, NY_MEM_SOLVE, 2 * PANEL, m);
+    r->parts = ny_lay_matrix(l, NY_MEM_SOLVE, strips, m);
+    r->dots = ny_lay(l, NY_MEM_SOLVE, 2 * PANEL, sizeof(double));
+    r->sums = ny_lay(l, NY_MEM_SOLVE, ny_parts_of(m, PIECE), sizeof(double));
 }
 
 static double *row_of(struct ny_matrix A, size_t i)
@@ -285,18 +278,14 @@ static int reduce(void *arg, const struct ny_worker *worker)
 int ny_tridiagonal_reduce(struct ny_context *ctx, struct ny_matrix A, double *d, double *e,
                           double *tau)
 {
-    double *at = ny_alloc(ctx, NY_MEM_SOLVE, reduction_doubles(A.rows) * sizeof(*at));
-    struct reduction r;
+    struct ny_layout l = {.ctx = ctx};
+    struct reduction r = {.A = A, .d = d, .e = e, .tau = tau};
     int err;
 
     assert(A.rows == A.cols && A.rows && !A.transposed);
-    if (!at) return NY_EBUDGET;
-    r = lay_out(A, at);
-    r.d = d;
-    r.e = e;
-    r.tau = tau;
-    err = ny_parts_run(ctx, A.rows, reduce, &r);
-    ny_free(ctx, at);
+    lay_reduction(&l, &r, A.rows);
+    err = l.err ? l.err : ny_parts_run(ctx, A.rows, reduce, &r);
+    ny_layout_free(&l);
     return err;
 }
 
@@ -386,29 +375,35 @@ static int apply(void *arg, const struct ny_worker *worker)
     return NY_OK;
 }
 
-static size_t application_doubles(size_t m, size_t count)
+static void lay_application(struct ny_layout *l, struct application *of, size_t m, size_t count)
 {
-    return 2 * BLOCK * (BLOCK * ny_parts_of(m, BLOCK) + LINES * ny_parts_of(count, LINES));
+    size_t blocks = ny_parts_of(m, BLOCK), parts = ny_parts_of(count, LINES);
+
+    of->T = ny_lay(l, NY_MEM_SOLVE, blocks, BLOCK * BLOCK * sizeof(double));
+    of->tail = ny_lay(l, NY_MEM_SOLVE, blocks, BLOCK * BLOCK * sizeof(double));
+    of->lines = ny_lay(l, NY_MEM_SOLVE, parts, LINES * 2 * BLOCK * sizeof(double));
 }
 
 int ny_tridiagonal_apply(struct ny_context *ctx, struct ny_matrix A, const double *tau,
                          struct ny_matrix Z)
 {
-    size_t m = A.rows, blocks = BLOCK * BLOCK * ny_parts_of(m, BLOCK);
-    double *at = ny_alloc(ctx, NY_MEM_SOLVE, application_doubles(m, Z.rows) * sizeof(*at));
-    struct application of = {A, Z, tau, at, at + blocks, at + 2 * blocks};
+    struct ny_layout l = {.ctx = ctx};
+    struct application of = {.A = A, .Z = Z, .tau = tau};
     int err;
 
-    assert(Z.cols == m && !Z.transposed && !A.transposed);
-    if (!at) return NY_EBUDGET;
-    err = ny_parts_run(ctx, m, apply, &of);
-    ny_free(ctx, at);
+    assert(Z.cols == A.rows && !Z.transposed && !A.transposed);
+    lay_application(&l, &of, A.rows, Z.rows);
+    err = l.err ? l.err : ny_parts_run(ctx, A.rows, apply, &of);
+    ny_layout_free(&l);
     return err;
 }
 
-size_t ny_tridiagonal_bytes(size_t m)
+void ny_tridiagonal_count(struct ny_layout *l, size_t m, size_t count)
 {
-    size_t reduced = reduction_doubles(m), applied = application_doubles(m, m);
+    struct ny_layout_mark mark = ny_layout_mark(l);
 
-    return (reduced > applied ? reduced : applied) * sizeof(double);
+    lay_reduction(l, &(struct reduction){0}, m);
+    ny_layout_back(l, &mark);
+    lay_application(l, &(struct application){0}, m, count);
+    ny_layout_back(l, &mark);
 }

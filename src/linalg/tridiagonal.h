@@ -17,7 +17,7 @@ int ny_tridiagonal_reduce(struct ny_context *ctx, struct ny_matrix A, double *d,
 /* Makes each row z of Z (packed or not, m columns) Qz: 2 m² flops a row. */
 int ny_tridiagonal_apply(struct ny_context *ctx, struct ny_matrix A, const double *tau,
                          struct ny_matrix Z);
-/* Bytes of the workspace of either, at most: some m²/64 doubles. */
-size_t ny_tridiagonal_bytes(size_t m);
+/* Counts the workspace of a reduction, and of applying it to `count` rows: some m²/64 doubles. */
+void ny_tridiagonal_count(struct ny_layout *l, size_t m, size_t count);
 
 #endif

@@ -144,12 +144,17 @@ static void lay(struct ny_layout *l, struct gram *gram, size_t m, unsigned worke
     }
 }
 
-void ny_isomap_gram_count(struct ny_layout *l, size_t m, unsigned workers)
+void ny_isomap_gram_count(struct ny_layout *l, size_t m, unsigned workers, size_t limit)
 {
+    struct ny_layout_mark mark;
     struct gram gram;
 
+    ny_accumulator_count(l, m);
+    mark = ny_layout_mark(l);
     lay(l, &gram, m, workers);
-    ny_layout_add(l, NY_MEM_GRAM, ny_accumulator_bytes(m));
+    ny_lay(l, NY_MEM_GRAM, 1, NY_CHUNK_BYTES); /* of an image of the sums */
+    ny_layout_add(l, NY_MEM_STORE, ny_batch_put_bytes(limit, ny_accumulator_gram_image_bytes(m)));
+    ny_layout_back(l, &mark);
 }
 
 /* Hands out units of nodes, of which nothing has to be read here. */

@@ -62,7 +62,7 @@ int ny_isomap_replay(struct ny_isomap *map, int (*fold)(void *, const struct ny_
  * a resumed job goes on where its last one was. */
 int ny_isomap_gram(struct ny_isomap *map);
 /* Counts what it holds, the accumulator included. */
-void ny_isomap_gram_count(struct ny_layout *l, size_t m, unsigned workers);
+void ny_isomap_gram_count(struct ny_layout *l, size_t m, unsigned workers, size_t limit);
 
 /* Sources of the pairs that distances are compared over, at most. */
 enum { NY_ISOMAP_SOURCES = 16 * NY_LANES };

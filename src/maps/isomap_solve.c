@@ -200,12 +200,18 @@ static void count_problem(struct ny_layout *l, const struct ny_map_sizes *f)
 {
     size_t m = f->m, p = f->settings->components;
     struct ny_problem problem = ny_settings_problem(f->settings, m);
-    size_t inner = f->settings->method->bytes(m, p, p, &problem);
-    size_t values =
-        is_counted(m, p) ? ny_eigen_count_bytes(m) : m * sizeof(double) + ny_eigen_top_bytes(m, 1);
+    struct ny_layout_mark mark;
 
     ny_lay(l, NY_MEM_SOLVE, m, p * sizeof(double));
-    ny_layout_add(l, NY_MEM_SOLVE, inner > values ? inner : values);
+    mark = ny_layout_mark(l);
+    f->settings->method->count(l, &problem, p);
+    ny_layout_back(l, &mark);
+    if (is_counted(m, p)) {
+        ny_eigen_below_count(l, m);
+    } else {
+        ny_lay(l, NY_MEM_SOLVE, m, sizeof(double));
+        ny_eigen_top_count(l, m, 1);
+    }
 }
 
 static void count_solve(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigned workers,
@@ -224,8 +230,10 @@ static void count_solve(struct ny_layout *l, const struct ny_job_sizes *sizes, u
     mark = ny_layout_mark(l);
     ny_lay(l, NY_MEM_OTHER, ny_isomap_state_bytes(m), 1);
     ny_lay(l, NY_MEM_SOLVE, m, ny_isomap_samples(m) * sizeof(float));
+    ny_layout_add(l, NY_MEM_STORE,
+                  ny_batch_put_bytes(limit, m * ny_isomap_samples(m) * sizeof(float)));
     ny_layout_back(l, &mark);
-    if (ny_isomap_keeps_columns(f->settings)) ny_isomap_gram_count(l, m, workers);
+    if (ny_isomap_keeps_columns(f->settings)) ny_isomap_gram_count(l, m, workers, limit);
     count_problem(l, f);
     ny_lay(l, NY_MEM_SOLVE, map, 1);
     ny_layout_add(l, NY_MEM_STORE, ny_batch_put_bytes(limit, map));

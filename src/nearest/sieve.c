@@ -144,7 +144,7 @@ void ny_sieve_count(struct ny_layout *l, const struct ny_knn *knn,
     ny_columns_plan(l, &sieve.code, n);
     ny_sieve_cells_plan(l, &sieve.code, n, knn->workers);
     mark = ny_layout_mark(l);
-    ny_sieve_basis_plan(l, knn);
+    ny_sieve_basis_count(l, knn);
     ny_layout_back(l, &mark);
     ny_sieve_codes_lay(l, &all, &sieve, n);
     ny_layout_peak(l, NY_MEM_STORE, reading);

@@ -53,8 +53,8 @@ size_t ny_sieve_cell_of(const struct ny_sieve_cells *cells, size_t place);
 /* Makes the directions, and the scales and length that go with them, from a sample of the points.
  * NY_EBUDGET, or errors of the store; NY_ENUMERIC where the sample is not finite. */
 int ny_sieve_basis(struct ny_sieve *sieve);
-/* Counts what it charges for a while. */
-void ny_sieve_basis_plan(struct ny_layout *l, const struct ny_knn *knn);
+/* Counts what it holds. */
+void ny_sieve_basis_count(struct ny_layout *l, const struct ny_knn *knn);
 
 /* Codes (count × columns) and fine codes (count × fine), and their errors (count), in their steps.
  */

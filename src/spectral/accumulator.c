@@ -31,18 +31,14 @@ static struct ny_accumulator *lay(struct ny_layout *l, size_t m, bool gram)
 
     *acc = (struct ny_accumulator){.ctx = l->ctx, .m = m};
     acc->s = ny_lay(l, NY_MEM_GRAM, m, sizeof(*acc->s));
-    if (gram) acc->G = ny_matrix(ny_lay(l, NY_MEM_GRAM, m, m * sizeof(double)), m, m);
+    if (gram) acc->G = ny_lay_matrix(l, NY_MEM_GRAM, m, m);
     return ny_laid(l, acc);
 }
 
 static int new_sums(struct ny_accumulator **out, struct ny_context *ctx, size_t m, bool gram)
 {
     struct ny_layout own = {.ctx = ctx};
-    size_t cells;
-    int err = ny_product(ctx, &cells, m, m, sizeof(double));
 
-    *out = NULL;
-    if (err) return err;
     *out = lay(&own, m, gram);
     if (!*out) return ny_layout_end(&own);
     (*out)->own = own;
@@ -68,12 +64,9 @@ void ny_accumulator_free(struct ny_accumulator *acc)
     ny_layout_free(&own);
 }
 
-size_t ny_accumulator_bytes(size_t m)
+void ny_accumulator_count(struct ny_layout *l, size_t m)
 {
-    struct ny_layout counted = {0};
-
-    lay(&counted, m, true);
-    return ny_layout_most(&counted);
+    lay(l, m, true);
 }
 
 struct ny_partial *ny_partial_lay(struct ny_layout *l, size_t m, enum ny_gram_precision precision)

@@ -46,8 +46,8 @@ int ny_accumulator_new(struct ny_accumulator **out, struct ny_context *ctx, size
 int ny_accumulator_new_sums(struct ny_accumulator **out, struct ny_context *ctx, size_t m);
 /* Frees an accumulator; NULL is allowed. */
 void ny_accumulator_free(struct ny_accumulator *acc);
-/* Bytes of an accumulator with G. */
-size_t ny_accumulator_bytes(size_t m);
+/* Counts an accumulator with G. */
+void ny_accumulator_count(struct ny_layout *l, size_t m);
 /* Lays out the partial of one worker. Its buffers follow from the precision: NONE has no Gram. */
 struct ny_partial *ny_partial_lay(struct ny_layout *l, size_t m, enum ny_gram_precision precision);
 
@@ -85,8 +85,8 @@ void ny_accumulator_add(struct ny_accumulator *acc, double keep, const struct ny
 struct ny_peers;
 /* Adds to the sums of this peer those of all others, in the order of the shards. */
 int ny_accumulator_fold_peers(struct ny_accumulator *acc, struct ny_peers *peers);
-/* Bytes that this charges for m columns with G. */
-size_t ny_accumulator_fold_bytes(size_t m);
+/* Counts what this holds while it runs, for m columns with G. */
+void ny_accumulator_fold_count(struct ny_layout *l, size_t m);
 
 /* One worker's share of what joined columns add over one unit: their s, and their columns of the
  * Gram, CᵀC_joined (m × joined). */

@@ -30,9 +30,9 @@ static size_t room_of(size_t m)
     return m > piece ? m : piece;
 }
 
-size_t ny_accumulator_fold_bytes(size_t m)
+void ny_accumulator_fold_count(struct ny_layout *l, size_t m)
 {
-    return room_of(m) * sizeof(double);
+    ny_lay_peak(l, NY_MEM_GRAM, room_of(m), sizeof(double));
 }
 
 static int fold_gram(struct ny_accumulator *acc, struct ny_peers *peers)

@@ -219,8 +219,6 @@ static int divide_landmarks(struct ny_problem *problem, struct ny_basis *basis)
     bool all = m == problem->n;
     double mean = 0;
 
-    basis->roots = ny_calloc(problem->ctx, NY_MEM_SOLVE, m, sizeof(double));
-    if (!basis->roots) return NY_EBUDGET;
     ny_gemv(1, problem->W, problem->v, 0, basis->roots);
     for (size_t j = 0; j < m; j++)
         mean += basis->roots[j] / (double)m;
@@ -253,23 +251,37 @@ void ny_basis_use_sums(struct ny_basis *basis, const struct ny_problem *problem)
     if (problem->acc) basis->trace = trace_of(problem);
 }
 
+static void lay(struct ny_layout *l, struct ny_basis *basis, const struct ny_problem *problem)
+{
+    size_t m = problem->m;
+
+    basis->b = ny_lay(l, NY_MEM_SOLVE, m, sizeof(double));
+    basis->diagonal = ny_lay(l, NY_MEM_SOLVE, m, sizeof(double));
+    basis->c = ny_lay(l, NY_MEM_SOLVE, m, sizeof(double));
+    basis->s_R = ny_lay(l, NY_MEM_SOLVE, m, sizeof(double));
+    basis->b_R = ny_lay(l, NY_MEM_SOLVE, m, sizeof(double));
+    if (ny_divided(problem->normalisation))
+        basis->roots = ny_lay(l, NY_MEM_SOLVE, m, sizeof(double));
+}
+
+void ny_basis_count(struct ny_layout *l, const struct ny_problem *problem)
+{
+    lay(l, &(struct ny_basis){0}, problem);
+}
+
 int ny_basis_new(struct ny_basis *basis, struct ny_problem *problem)
 {
     struct ny_context *ctx = problem->ctx;
     size_t m = problem->m;
     int err;
 
-    *basis = (struct ny_basis){.m = m, .r = m, .W = problem->W, .trace = NAN};
+    *basis = (struct ny_basis){.m = m, .r = m, .W = problem->W, .trace = NAN, .own = {.ctx = ctx}};
     if (problem->affine && m < 2)
         return ny_fail(ctx, NY_ENUMERIC,
                        "an affine dictionary of one row spans nothing; give a smaller --tolerance "
                        "or --no-affine");
-    basis->b = ny_calloc(ctx, NY_MEM_SOLVE, m, sizeof(double));
-    basis->diagonal = ny_calloc(ctx, NY_MEM_SOLVE, m, sizeof(double));
-    basis->c = ny_calloc(ctx, NY_MEM_SOLVE, m, sizeof(double));
-    basis->s_R = ny_calloc(ctx, NY_MEM_SOLVE, 2 * m, sizeof(double));
-    if (!basis->b || !basis->diagonal || !basis->c || !basis->s_R) return NY_EBUDGET;
-    basis->b_R = basis->s_R + m;
+    lay(&basis->own, basis, problem);
+    if (basis->own.err) return basis->own.err;
     if (ny_divided(problem->normalisation)) {
         err = divide_landmarks(problem, basis);
         if (err) return err;
@@ -302,13 +314,9 @@ int ny_basis_new(struct ny_basis *basis, struct ny_problem *problem)
     return NY_OK;
 }
 
-void ny_basis_release(struct ny_basis *basis, struct ny_context *ctx)
+void ny_basis_release(struct ny_basis *basis)
 {
-    ny_free(ctx, basis->b);
-    ny_free(ctx, basis->diagonal);
-    ny_free(ctx, basis->c);
-    ny_free(ctx, basis->roots);
-    ny_free(ctx, basis->s_R);
+    ny_layout_free(&basis->own);
     *basis = (struct ny_basis){0};
 }
 
@@ -362,13 +370,17 @@ static double mean_trivial(const struct ny_basis *basis, struct ny_matrix U)
     return mean;
 }
 
+void ny_basis_finish_count(struct ny_layout *l, size_t m, size_t p)
+{
+    ny_lay_peak(l, NY_MEM_SOLVE, m, p * sizeof(double));
+}
+
 /* Fixes the signs of P_R, for which it needs Û over D; notes the mean of 𝒟^-½Û₁ over it. */
 static int fix_signs(struct ny_basis *basis, struct ny_problem *problem,
                      struct ny_solution *solution)
 {
-    struct ny_matrix P_R = ny_rows(solution->P, 0, basis->r);
-    struct ny_matrix U;
-    double *at;
+    struct ny_layout l = {.ctx = problem->ctx};
+    struct ny_matrix P_R = ny_rows(solution->P, 0, basis->r), U;
     int err = ny_basis_restore(basis, problem->ctx);
 
     solution->trivial_mean = NAN;
@@ -377,9 +389,8 @@ static int fix_signs(struct ny_basis *basis, struct ny_problem *problem,
         fix_known_signs(basis, P_R);
         return NY_OK;
     }
-    at = ny_calloc(problem->ctx, NY_MEM_SOLVE, P_R.rows, P_R.cols * sizeof(double));
-    if (!at) return NY_EBUDGET;
-    U = ny_matrix(at, P_R.rows, P_R.cols);
+    U = ny_lay_matrix(&l, NY_MEM_SOLVE, P_R.rows, P_R.cols);
+    if (l.err) return ny_layout_end(&l);
     ny_gemm(1, basis->W, P_R, 0, U);
     for (size_t i = 0; i < P_R.rows && problem->normalisation == NY_DIVIDED_IMPLICIT; i++)
         for (size_t k = 0; k < P_R.cols; k++)
@@ -394,8 +405,7 @@ static int fix_signs(struct ny_basis *basis, struct ny_problem *problem,
         negate(U, k);
     }
     if (basis->roots) solution->trivial_mean = mean_trivial(basis, U);
-    ny_free(problem->ctx, at);
-    return NY_OK;
+    return ny_layout_end(&l);
 }
 
 /* Takes u from the basis to the averages. Over D they are 1/m, and w̄ of a = w̄; if implicit, u,
@@ -538,6 +548,6 @@ int ny_basis_solve(struct ny_problem *problem, struct ny_solution *solution,
     if (err == NY_OK) err = ny_basis_new(&basis, problem);
     if (err == NY_OK) ny_basis_move_gram(&basis);
     if (err == NY_OK) err = solve(problem, &basis, solution);
-    ny_basis_release(&basis, problem->ctx);
+    ny_basis_release(&basis);
     return err;
 }

@@ -25,6 +25,7 @@
 #ifndef NY_SPECTRAL_BASIS_H
 #define NY_SPECTRAL_BASIS_H
 
+#include "base/layout.h"
 #include "spectral/method.h"
 
 struct ny_basis {
@@ -43,13 +44,14 @@ struct ny_basis {
      * none: row k is column k but for a positive factor, as far as columns are not 0. They are the
      * method's own; at = NULL elsewhere. */
     struct ny_matrix vectors;
-    double cut;           /* σ of W_R below it is noise: max(m·2⁻⁵³‖W‖₂, with f32 tiles
-                           * 2⁻²²‖W − 1aᵀ‖₂ and 10·√m times the error of their entries that was
-                           * measured), where W − 1aᵀ = HW is what a tile rounds */
-    double gram_cut;      /* cut; of a coarse problem max(cut, 2⁻³⁰ of ‖W‖₂, or where K is centred
-                           * of ‖HW‖₂): G rounds at 2⁻⁵³‖ΦᵀΦ‖ ≈ 2⁻⁵³(n/m)‖W‖², which BᵀGB takes to
-                           * 2⁻⁵³‖W‖/σ·λ₁, and that stays well below 1e-6·λ₁ */
+    double cut;      /* σ of W_R below it is noise: max(m·2⁻⁵³‖W‖₂, with f32 tiles
+                      * 2⁻²²‖W − 1aᵀ‖₂ and 10·√m times the error of their entries that was
+                      * measured), where W − 1aᵀ = HW is what a tile rounds */
+    double gram_cut; /* cut; of a coarse problem max(cut, 2⁻³⁰ of ‖W‖₂, or where K is centred
+                      * of ‖HW‖₂): G rounds at 2⁻⁵³‖ΦᵀΦ‖ ≈ 2⁻⁵³(n/m)‖W‖², which BᵀGB takes to
+                      * 2⁻⁵³‖W‖/σ·λ₁, and that stays well below 1e-6·λ₁ */
     double trace;         /* tr K of the matrix that is decomposed; NaN without pass 1 */
+    struct ny_layout own; /* the arrays; W and G belong to the problem */
 };
 
 /* Forms W_R and RᵀG′R in place of problem->W and problem->acc->G. */
@@ -62,8 +64,9 @@ void ny_basis_move(const struct ny_basis *basis, struct ny_matrix A, const doubl
                    const double *b);
 /* Moves basis->G by s_R and b_R, in both triangles; does nothing where there is no G. */
 void ny_basis_move_gram(struct ny_basis *basis);
-/* Frees the vectors of the basis; W and G belong to the problem and stay. */
-void ny_basis_release(struct ny_basis *basis, struct ny_context *ctx);
+/* Counts the arrays of a basis, and leaves them counted. */
+void ny_basis_count(struct ny_layout *l, const struct ny_problem *problem);
+void ny_basis_release(struct ny_basis *basis);
 /* Puts W_R back, both triangles, from what was kept. */
 int ny_basis_restore(struct ny_basis *basis, struct ny_context *ctx);
 
@@ -77,9 +80,11 @@ void ny_basis_contract(const struct ny_basis *basis, const struct ny_problem *pr
 /* Completes the map from P_R (r × p, in the first r rows of solution->P) and, if implicitly
  * centred, u_R = −W_R⁺c in the first r of solution->averages. Fixes the signs of its columns — in
  * each column of Û over D the entry of largest magnitude is positive; ties within 1e-6: the first —
- * then P = R·P_R and q = −Pᵀb. Restores W_R; takes r × p doubles of NY_MEM_SOLVE. */
+ * then P = R·P_R and q = −Pᵀb. Restores W_R. */
 int ny_basis_finish(struct ny_basis *basis, struct ny_problem *problem,
                     struct ny_solution *solution);
+/* Counts what it holds while it runs. */
+void ny_basis_finish_count(struct ny_layout *l, size_t m, size_t p);
 
 /* Scales U's rows, eigenvectors of W_R or of a block of it with σ descending: those above gram_cut
  * become u_j σ_j^-½, so that their UᵀU is W⁺. Returns how many. */

@@ -33,13 +33,12 @@ static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis, do
     struct ny_context *ctx = problem->ctx;
     double n = (double)problem->n, m = (double)problem->m, noise;
     size_t p = solution->p, k = p < basis->r ? p : basis->r;
-    double *squares = ny_calloc(ctx, NY_MEM_SOLVE, k, sizeof(double));
-    double *at = ny_calloc(ctx, NY_MEM_SOLVE, k, basis->r * sizeof(double));
-    struct ny_matrix V = ny_matrix(at, k, basis->r);
-    int err = NY_EBUDGET;
+    struct ny_layout l = {.ctx = ctx};
+    struct ny_matrix V;
+    double *squares = ny_lay_pairs(&l, k, basis->r, &V);
+    int err = l.err;
 
-    if (!squares || !at) goto done;
-    err = ny_eigen_top(ctx, basis->G, k, squares, V);                  /* G = V Σ_C² Vᵀ */
+    if (!err) err = ny_eigen_top(ctx, basis->G, k, squares, V); /* G = V Σ_C² Vᵀ */
     if (err) goto done;
     noise = k > 0 ? noise_of(problem, squares[0], before) : 0;
     for (size_t j = 0; j < k && squares[j] > noise; j++) {
@@ -53,8 +52,7 @@ static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis, do
     if (k > 0 && !solution->rank_effective) err = ny_basis_empty(ctx);
     if (!err) err = ny_basis_finish(basis, problem, solution);
 done:
-    ny_free(ctx, at);
-    ny_free(ctx, squares);
+    ny_layout_free(&l);
     return err;
 }
 
@@ -69,27 +67,28 @@ static int solve(struct ny_problem *problem, struct ny_solution *solution)
     if (err == NY_OK && ny_divided(problem->normalisation)) before = trace_of(basis.G);
     if (err == NY_OK) ny_basis_move_gram(&basis);
     if (err == NY_OK) err = solve_in_basis(problem, &basis, before, solution);
-    ny_basis_release(&basis, problem->ctx);
+    ny_basis_release(&basis);
     return err;
 }
 
-static double flops(size_t m, size_t p, size_t k, const struct ny_problem *problem)
+static double flops(const struct ny_problem *problem, size_t k)
 {
-    double M = (double)m, P = (double)p;
+    double M = (double)problem->m, P = (double)problem->components;
 
     (void)k;
-    (void)problem;
     return 4.0 / 3 * M * M * M + 4 * M * M * P;
 }
 
-static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *problem)
+static void count(struct ny_layout *l, const struct ny_problem *problem, size_t k)
 {
-    size_t inner = ny_eigen_top_bytes(m, p);
-    size_t signs = m * p * sizeof(double);
+    size_t m = problem->m, p = problem->components;
+    struct ny_matrix V;
 
     (void)k;
-    (void)problem;
-    return (m + 1) * p * sizeof(double) + (inner > signs ? inner : signs) + 4 * m * sizeof(double);
+    ny_basis_count(l, problem);
+    ny_lay_pairs(l, p, m, &V);
+    ny_eigen_top_count(l, m, p);
+    ny_basis_finish_count(l, m, p);
 }
 
 const struct ny_method ny_method_column = {
@@ -102,5 +101,5 @@ const struct ny_method ny_method_column = {
     .uniform_only = true,
     .solve = solve,
     .flops = flops,
-    .bytes = bytes,
+    .count = count,
 };

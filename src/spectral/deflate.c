@@ -33,23 +33,23 @@ static void lay(struct ny_layout *l, struct room *room, size_t r)
 {
     size_t most = most_of(r);
 
-    room->S = ny_matrix(ny_lay(l, NY_MEM_SOLVE, r, most * sizeof(double)), r, most);
-    room->X = ny_matrix(ny_lay(l, NY_MEM_SOLVE, r, most * sizeof(double)), r, most);
+    room->S = ny_lay_matrix(l, NY_MEM_SOLVE, r, most);
+    room->X = ny_lay_matrix(l, NY_MEM_SOLVE, r, most);
     room->H = ny_lay(l, NY_MEM_SOLVE, most, most * sizeof(double));
     room->V = ny_lay(l, NY_MEM_SOLVE, most, most * sizeof(double));
     room->theta = ny_lay(l, NY_MEM_SOLVE, most, sizeof(double));
     room->block = ny_lay(l, NY_MEM_SOLVE, BLOCK, r * sizeof(double));
 }
 
-size_t ny_deflate_bytes(size_t m)
+void ny_deflate_count(struct ny_layout *l, size_t m)
 {
-    struct ny_layout counted = {0};
-    size_t b = most_of(m);
+    struct ny_layout_mark mark = ny_layout_mark(l);
 
-    if (m < ORDER) return 0;
-    lay(&counted, &(struct room){0}, m);
-    return ny_layout_most(&counted) + (m * b + 4 * m) * sizeof(double) +
-           ny_orthonormalise_bytes(b) + ny_eigen_top_bytes(b, b);
+    if (m < ORDER) return;
+    lay(l, &(struct room){0}, m);
+    ny_orthonormalise_count(l, most_of(m));
+    ny_eigen_top_count(l, most_of(m), most_of(m));
+    ny_layout_back(l, &mark);
 }
 
 /* S (r × b): the smallest of LLᵀ's eigenvectors, nearly. */

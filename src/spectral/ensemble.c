@@ -29,20 +29,21 @@ static size_t rank_of(const struct ny_problem *problem)
 
 /* ---- the experts -------------------------------------------------------------------------- */
 
-static int ensemble_new(struct ny_ensemble *ensemble, const struct ny_problem *problem)
+static void lay(struct ny_layout *l, struct ny_ensemble *ensemble)
 {
-    struct ny_layout *l = &ensemble->own;
-    size_t rows;
-
-    *ensemble = ny_ensemble_shape(problem);
-    l->ctx = problem->ctx;
-    if (!ensemble->columns) return ny_ensemble_check(problem);
-    rows = ensemble->experts * ensemble->rank;
     ensemble->offset = ny_lay(l, NY_MEM_SOLVE, ensemble->experts + 1, sizeof(size_t));
     ensemble->weight = ny_lay(l, NY_MEM_SOLVE, ensemble->experts, sizeof(double));
-    ensemble->root = ny_matrix(ny_lay(l, NY_MEM_SOLVE, rows, ensemble->width * sizeof(double)),
-                               rows, ensemble->width);
-    return l->err;
+    ensemble->root =
+        ny_lay_matrix(l, NY_MEM_SOLVE, ensemble->experts * ensemble->rank, ensemble->width);
+}
+
+static int ensemble_new(struct ny_ensemble *ensemble, const struct ny_problem *problem)
+{
+    *ensemble = ny_ensemble_shape(problem);
+    ensemble->own.ctx = problem->ctx;
+    if (!ensemble->columns) return ny_ensemble_check(problem);
+    lay(&ensemble->own, ensemble);
+    return ensemble->own.err;
 }
 
 /* Σ_r^-½U_rᵀ of what is above the cut in W_r = UΣUᵀ, of each expert. */
@@ -170,13 +171,12 @@ static int solve_average(struct ny_problem *problem, const struct ny_ensemble *e
 {
     struct ny_context *ctx = problem->ctx;
     size_t p = solution->p < S.rows ? solution->p : S.rows, kept = 0;
-    double *lambda = ny_calloc(ctx, NY_MEM_SOLVE, p, (S.rows + 1) * sizeof(double));
+    struct ny_layout l = {.ctx = ctx};
     struct ny_matrix V;
-    int err = NY_EBUDGET;
+    double *lambda = ny_lay_pairs(&l, p, S.rows, &V);
+    int err = l.err;
 
-    if (!lambda) goto done;
-    V = ny_matrix(lambda + p, p, S.rows);
-    err = ny_eigen_top(ctx, S, p, lambda, V);
+    if (!err) err = ny_eigen_top(ctx, S, p, lambda, V);
     if (err) goto done;
     for (; kept < p && lambda[kept] > noise_of(problem) * lambda[0]; kept++) {
         solution->values[kept] = lambda[kept];
@@ -185,7 +185,7 @@ static int solve_average(struct ny_problem *problem, const struct ny_ensemble *e
     }
     expand(ensemble, ny_rows(V, 0, kept), solution);
 done:
-    ny_free(ctx, lambda);
+    ny_layout_free(&l);
     return err;
 }
 
@@ -226,23 +226,21 @@ static int solve_signed(struct ny_problem *problem, struct ny_basis *basis,
 {
     struct ny_context *ctx = problem->ctx;
     size_t M = S.rows, r = 0, kept;
-    double *lambda = ny_calloc(ctx, NY_MEM_SOLVE, M, 2 * (M + 1) * sizeof(double));
-    double *y = ny_calloc(ctx, NY_MEM_SOLVE, solution->p, M * sizeof(double));
-    struct ny_matrix V, X, T;
-    int err = NY_EBUDGET;
+    struct ny_layout l = {.ctx = ctx};
+    struct ny_matrix V, X, T, Y = ny_lay_matrix(&l, NY_MEM_SOLVE, solution->p, M);
+    double *lambda = ny_lay_pairs(&l, M, M, &V), *values = ny_lay_pairs(&l, M, M, &X);
+    int err = l.err;
 
-    if (!lambda || !y) goto done;
-    V = ny_matrix(lambda + M, M, M);
-    err = ny_eigen_top(ctx, S, M, lambda, V);                           /* S V_s = V_s Λ_s */
+    if (!err) err = ny_eigen_top(ctx, S, M, lambda, V); /* S V_s = V_s Λ_s */
     if (err) goto done;
     while (r < M && lambda[r] > noise_of(problem) * lambda[0])
         r++;
     T = (struct ny_matrix){basis->G.at, r, r, basis->G.stride, false};
     signed_gram(ensemble, lambda, ny_rows(V, 0, r), T);
-    X = ny_matrix(V.at + M * M + M, r, r);
-    err = r ? ny_eigen_top(ctx, T, r, V.at + M * M, X) : ny_basis_empty(ctx);
+    X = ny_matrix(X.at, r, r);
+    err = r ? ny_eigen_top(ctx, T, r, values, X) : ny_basis_empty(ctx);
     if (err) goto done;
-    kept = keep_positive(problem, V.at + M * M, r, solution);
+    kept = keep_positive(problem, values, r, solution);
     if (!kept) {
         err = ny_fail(ctx, NY_ENUMERIC,
                       "the weights of the experts are negative, so that no eigenvalue of the "
@@ -253,11 +251,10 @@ static int solve_signed(struct ny_problem *problem, struct ny_basis *basis,
     for (size_t j = 0; j < kept; j++)
         for (size_t i = 0; i < r; i++)
             X.at[j * r + i] /= sqrt(lambda[i]);
-    ny_gemm(1, ny_rows(X, 0, kept), ny_rows(V, 0, r), 0, ny_matrix(y, kept, M));
-    expand(ensemble, ny_matrix(y, kept, M), solution);
+    ny_gemm(1, ny_rows(X, 0, kept), ny_rows(V, 0, r), 0, ny_rows(Y, 0, kept));
+    expand(ensemble, ny_rows(Y, 0, kept), solution);
 done:
-    ny_free(ctx, y);
-    ny_free(ctx, lambda);
+    ny_layout_free(&l);
     return err;
 }
 
@@ -348,36 +345,47 @@ static int degrees(struct ny_problem *problem, const double *s, double *v)
 done:
     ny_free(problem->ctx, z);
     ny_layout_free(&ensemble.own);
-    ny_basis_release(&basis, problem->ctx);
+    ny_basis_release(&basis);
     return err;
 }
 
-static double flops(size_t m, size_t p, size_t k, const struct ny_problem *problem)
+static double flops(const struct ny_problem *problem, size_t k)
 {
     struct ny_ensemble ensemble = ny_ensemble_shape(problem);
-    double M = (double)(ensemble.experts * k), w = (double)ensemble.width, P = (double)p;
+    double M = (double)(ensemble.experts * k), w = (double)ensemble.width;
     double each = 4.0 / 3 * w * w * w, all = 4.0 / 3 * M * M * M;
 
     if (problem->weights == NY_WEIGHTS_RIDGE) all *= 4;
-    each += 2 * (double)m * w * (double)k;
-    return (double)ensemble.experts * each + all + M * M * w + 2 * M * w * P;
+    each += 2 * (double)problem->m * w * (double)k;
+    return (double)ensemble.experts * each + all + M * M * w +
+           2 * M * w * (double)problem->components;
 }
 
 /* Assumes negative ridge weights, as they cannot be foreseen. */
-static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *problem)
+static void count(struct ny_layout *l, const struct ny_problem *problem, size_t k)
 {
     struct ny_ensemble ensemble = ny_ensemble_shape(problem);
-    size_t M = ensemble.experts * k, weigh = ny_ensemble_weigh_bytes(&ensemble);
-    size_t gram = k * (ensemble.columns + M) * sizeof(double);
-    size_t pairs = p * (M + 1) * sizeof(double) + ny_eigen_top_bytes(M, p), most;
-    size_t whole = (2 * (M + 1) + p) * M * sizeof(double) + ny_eigen_top_bytes(M, M);
+    size_t m = problem->m, p = problem->components, M = ensemble.experts * k;
+    struct ny_layout_mark mark;
+    struct ny_matrix V;
 
-    if (problem->weights == NY_WEIGHTS_RIDGE) pairs = whole;
-    most = pairs > m * p * sizeof(double) ? pairs : m * p * sizeof(double);
-    if (most < gram) most = gram;
-    if (most < weigh) most = weigh;
-    return most + M * ensemble.width * sizeof(double) +
-           (5 * m + 2 * ensemble.experts + 1) * sizeof(double);
+    ny_basis_count(l, problem);
+    lay(l, &ensemble);
+    mark = ny_layout_mark(l);
+    ny_lay(l, NY_MEM_SOLVE, M, sizeof(double)); /* eigenvalues of all experts */
+    ny_eigen_top_count(l, ensemble.width, k);
+    ny_layout_back(l, &mark);
+    ny_ensemble_weigh_count(l, &ensemble);
+    ny_lay_matrix(l, NY_MEM_SOLVE, k, ensemble.columns + M); /* rows of FᵀG and S */
+    ny_layout_back(l, &mark);
+    ny_basis_finish_count(l, m, p);
+    if (problem->weights == NY_WEIGHTS_RIDGE) {
+        ny_lay_matrix(l, NY_MEM_SOLVE, p, M);
+        ny_lay_pairs(l, M, M, &V);
+        p = M;
+    }
+    ny_lay_pairs(l, p, M, &V);
+    ny_eigen_top_count(l, M, p);
 }
 
 const struct ny_method ny_method_ensemble = {
@@ -393,5 +401,5 @@ const struct ny_method ny_method_ensemble = {
     .solve = solve,
     .degrees = degrees,
     .flops = flops,
-    .bytes = bytes,
+    .count = count,
 };

@@ -34,7 +34,7 @@ struct ny_matrix ny_ensemble_root(const struct ny_ensemble *ensemble, size_t exp
 /* Computes the weights μ from ΦᵀΦ and the strict upper triangle of W_R. */
 int ny_ensemble_weigh(const struct ny_problem *problem, const struct ny_basis *basis,
                       struct ny_ensemble *ensemble);
-/* Bytes that ny_ensemble_weigh() charges while it runs. */
-size_t ny_ensemble_weigh_bytes(const struct ny_ensemble *ensemble);
+/* Counts what it holds while it runs. */
+void ny_ensemble_weigh_count(struct ny_layout *l, const struct ny_ensemble *ensemble);
 
 #endif

@@ -190,11 +190,11 @@ int ny_ensemble_weigh(const struct ny_problem *problem, const struct ny_basis *b
     return ny_layout_end(&l);
 }
 
-size_t ny_ensemble_weigh_bytes(const struct ny_ensemble *ensemble)
+void ny_ensemble_weigh_count(struct ny_layout *l, const struct ny_ensemble *ensemble)
 {
-    struct ny_layout counted = {0};
+    struct ny_layout_mark mark = ny_layout_mark(l);
     struct room room;
 
-    if (ensemble->samples) lay(&counted, &room, ensemble, ensemble->columns + ensemble->samples);
-    return ny_layout_most(&counted);
+    if (ensemble->samples) lay(l, &room, ensemble, ensemble->columns + ensemble->samples);
+    ny_layout_back(l, &mark);
 }

@@ -38,20 +38,20 @@ static int solve(struct ny_problem *problem, struct ny_solution *solution)
     return NY_OK;
 }
 
-static double flops(size_t m, size_t p, size_t k, const struct ny_problem *problem)
+static double flops(const struct ny_problem *problem, size_t k)
 {
     struct ny_problem whole = *problem;
 
     whole.inner = NY_INNER_EXACT;
-    return ny_nystrom_flops(m, p, k, &whole);
+    return ny_nystrom_flops(&whole, k);
 }
 
-static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *problem)
+static void count(struct ny_layout *l, const struct ny_problem *problem, size_t k)
 {
     struct ny_problem whole = *problem;
 
     whole.inner = NY_INNER_EXACT;
-    return ny_nystrom_bytes(m, p, k, &whole);
+    ny_nystrom_count(l, &whole, k);
 }
 
 const struct ny_method ny_method_exact = {
@@ -63,5 +63,5 @@ const struct ny_method ny_method_exact = {
     .all_rows = true,
     .solve = solve,
     .flops = flops,
-    .bytes = bytes,
+    .count = count,
 };

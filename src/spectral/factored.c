@@ -5,18 +5,18 @@
  */
 #include "spectral/methods.h"
 
-static double flops(size_t m, size_t p, size_t k, const struct ny_problem *problem)
+#include <math.h>
+
+static double flops(const struct ny_problem *problem, size_t k)
 {
     (void)k;
-    (void)problem;
-    return 2 * (double)m * (double)p * (double)p;
+    return 2 * (double)problem->m * pow((double)problem->components, 2);
 }
 
-static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *problem)
+static void count(struct ny_layout *l, const struct ny_problem *problem, size_t k)
 {
     (void)k;
-    (void)problem;
-    return m * p * sizeof(double);
+    ny_lay_matrix(l, NY_MEM_SOLVE, problem->m, problem->components);
 }
 
 const struct ny_method ny_method_factored = {
@@ -24,5 +24,5 @@ const struct ny_method ny_method_factored = {
     .implicit = true,
     .trace_below = true,
     .flops = flops,
-    .bytes = bytes,
+    .count = count,
 };

@@ -106,9 +106,13 @@ static int reduce(struct ny_sketch *sketch, struct ny_matrix B)
     return err;
 }
 
-static size_t bytes(size_t r)
+static void count(struct ny_layout *l, size_t r)
 {
-    return (4 * r + CHUNK_ROWS) * r * sizeof(double) + ny_orthonormalise_bytes(r);
+    struct ny_layout_mark mark = ny_layout_mark(l);
+
+    ny_lay(l, NY_MEM_SOLVE, 4 * r + CHUNK_ROWS, r * sizeof(double));
+    ny_orthonormalise_count(l, r);
+    ny_layout_back(l, &mark);
 }
 
 static double flops(double n, double r, const struct ny_randomized *how)
@@ -122,7 +126,7 @@ static const struct ny_whole whole = {.landmarks = true,
                                       .start = ny_sketch_gaussian, /* [1] */
                                       .next = next,
                                       .reduce = reduce,
-                                      .bytes = bytes,
+                                      .count = count,
                                       .flops = flops};
 
 const struct ny_method ny_method_gaussian = {

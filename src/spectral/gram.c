@@ -180,12 +180,16 @@ done:
     return err;
 }
 
-size_t ny_gram_choose_bytes(size_t m)
+/* The probes and what the norms take, or the eigenvalues. */
+void ny_gram_choose_count(struct ny_layout *l, size_t m)
 {
-    size_t eigenvalues = m * sizeof(double) + ny_eigen_top_bytes(m, m);
-    size_t probes = PROBES * m * sizeof(double);
+    struct ny_layout_mark mark = ny_layout_mark(l);
 
-    return (m + 3) * m * sizeof(double) + (eigenvalues > probes ? eigenvalues : probes);
+    ny_lay(l, NY_MEM_SOLVE, m + 1, m * sizeof(double));
+    ny_lay_peak(l, NY_MEM_SOLVE, m, PROBES * sizeof(double));
+    ny_lay(l, NY_MEM_SOLVE, m, sizeof(double));
+    ny_eigen_top_count(l, m, m);
+    ny_layout_back(l, &mark);
 }
 
 /* The doubtful cases: all norms to 1e-3. `full`: M holds L. Nothing is cut where
@@ -217,19 +221,15 @@ int ny_gram_choose(struct ny_context *ctx, struct ny_matrix W, const double *a,
                    double mean_diagonal, struct ny_gram_choice *choice)
 {
     const double doubt = 2, hopeless = 16; /* σ_min so far below the cut: leave out the inverse */
-    size_t m = W.rows, cells;
-    double *space, cut;
+    size_t m = W.rows;
+    double *space = ny_calloc(ctx, NY_MEM_SOLVE, m + 1, m * sizeof(double)), cut;
+    struct ny_matrix M = ny_matrix(space + m, m, m);
     struct sizes sizes;
-    struct ny_matrix M;
     bool full, settled = false;
     int err;
 
     *choice = (struct ny_gram_choice){.precision = NY_GRAM_F64, .rank = m};
-    err = ny_product(ctx, &cells, m + 1, m, 1);
-    if (err) return err;
-    space = ny_alloc(ctx, NY_MEM_SOLVE, cells * sizeof(*space));
     if (!space) return NY_EBUDGET;
-    M = ny_matrix(space + m, m, m);
     sizes = measure(W, a, space);
     cut = cut_of(m, sizes.plain, sizes.shifted); /* at most too large */
     copy_lower(W, M);

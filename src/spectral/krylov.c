@@ -179,9 +179,8 @@ static int find_whitening(struct ny_krylov *krylov)
     if (err || full_rank) return err;
     err = ny_basis_restore(basis, problem->ctx);
     if (err) return err;
-    krylov->B = ny_matrix(ny_calloc(problem->ctx, NY_MEM_SOLVE, rows, basis->r * sizeof(double)),
-                          rows, basis->r);
-    if (!krylov->B.at) return NY_EBUDGET;
+    krylov->B = ny_lay_matrix(&krylov->own, NY_MEM_SOLVE, rows, basis->r);
+    if (krylov->own.err) return krylov->own.err;
     err = ny_projected_whiten(problem, basis, &krylov->counts, &krylov->B);
     krylov->rank = krylov->B.rows;
     return err;
@@ -277,15 +276,11 @@ static int begin(struct ny_krylov *krylov)
     return err;
 }
 
-static int allocate(struct ny_krylov *krylov)
+void ny_krylov_lay(struct ny_layout *l, struct ny_krylov *krylov, size_t m, size_t width)
 {
-    struct ny_context *ctx = krylov->problem.ctx;
-    size_t m = krylov->problem.m, l = ny_krylov_width(&krylov->problem, m);
-
-    krylov->U.at = ny_calloc(ctx, NY_MEM_SOLVE, m, l * sizeof(double));
-    krylov->Y.at = ny_calloc(ctx, NY_MEM_SOLVE, m, l * sizeof(double));
-    krylov->sums.s = ny_calloc(ctx, NY_MEM_SOLVE, m, sizeof(double)); /* until there is a state */
-    return krylov->U.at && krylov->Y.at && krylov->sums.s ? NY_OK : NY_EBUDGET;
+    krylov->U = ny_lay_matrix(l, NY_MEM_SOLVE, m, width);
+    krylov->Y = ny_lay_matrix(l, NY_MEM_SOLVE, m, width);
+    krylov->sums.s = ny_lay(l, NY_MEM_SOLVE, m, sizeof(double)); /* until there is a state */
 }
 
 /* Sets the shapes, once the rank is known, then takes the saved state or makes the first block. */
@@ -295,8 +290,6 @@ static int enter(struct ny_krylov *krylov, double *image)
 
     krylov->width = ny_smaller(ny_krylov_width(problem, problem->m), krylov->rank);
     krylov->most = ny_krylov_most(problem, krylov->width, krylov->rank);
-    ny_free(problem->ctx, krylov->sums.s);
-    krylov->sums.s = NULL;
     krylov->state = image;
     if (!image)
         krylov->state =
@@ -317,10 +310,11 @@ int ny_krylov_new(struct ny_krylov *krylov, const struct ny_problem *problem, do
     struct ny_matrix E;
     int err;
 
-    *krylov = (struct ny_krylov){.problem = *problem, .step = step};
+    *krylov = (struct ny_krylov){.problem = *problem, .step = step, .own = {.ctx = problem->ctx}};
     krylov->problem.acc = &krylov->sums;
     krylov->sums.m = problem->m;
-    err = allocate(krylov);
+    ny_krylov_lay(&krylov->own, krylov, problem->m, ny_krylov_width(problem, problem->m));
+    err = krylov->own.err;
     if (err == NY_OK) err = ny_basis_new(&krylov->basis, &krylov->problem);
     if (err == NY_OK && !image) err = begin(krylov);
     if (err == NY_OK) err = find_whitening(krylov);
@@ -346,12 +340,9 @@ void ny_krylov_release(struct ny_krylov *krylov)
     struct ny_context *ctx = krylov->problem.ctx;
 
     if (!ctx) return;
-    if (!krylov->state) ny_free(ctx, krylov->sums.s);
-    ny_basis_release(&krylov->basis, ctx);
-    ny_free(ctx, krylov->B.at);
+    ny_basis_release(&krylov->basis);
     ny_free(ctx, krylov->state);
-    ny_free(ctx, krylov->U.at);
-    ny_free(ctx, krylov->Y.at);
+    ny_layout_free(&krylov->own);
     *krylov = (struct ny_krylov){0};
 }
 

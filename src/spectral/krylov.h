@@ -34,6 +34,7 @@ struct ny_krylov {
     struct ny_matrix H;        /* m × columns of this block: C′ᵀC′U so far */
     struct ny_matrix Q, T;     /* the basis, rank × most; QᵀAQ, most × most */
     struct ny_matrix U, Y; /* what this pass multiplies with, m × width; workspace of that size */
+    struct ny_layout own;  /* all but the state */
 };
 
 /* Starts with the first block, or with that of `step` where `image` is a saved state (taken over;

@@ -8,6 +8,8 @@
  * 2nm(d + 2l). */
 enum { NY_KRYLOV_START_PRODUCTS = 3 };
 
+/* Lays out the directions, their products, and the sums of the first pass. */
+void ny_krylov_lay(struct ny_layout *l, struct ny_krylov *krylov, size_t m, size_t width);
 /* Returns the columns of all blocks, where W has `rank` directions. */
 size_t ny_krylov_most(const struct ny_problem *problem, size_t width, size_t rank);
 /* Returns the columns of the blocks before `step`. */

@@ -79,33 +79,40 @@ done:
 
 /* ---- for plans ------------------------------------------------------------------------------ */
 
-static double flops(size_t m, size_t p, size_t k, const struct ny_problem *problem)
+static double flops(const struct ny_problem *problem, size_t k)
 {
+    size_t m = problem->m;
     double M = (double)m, l = (double)ny_krylov_width(problem, m);
     double steps = ny_krylov_steps(problem, m);
 
     (void)k;
     return M * M * M / 3 + M * M * l * (2 * NY_KRYLOV_START_PRODUCTS + 2 * steps) +
-           M * l * l * steps * (8 * steps + 8) + 6 * M * M * (double)p;
+           M * l * l * steps * (8 * steps + 8) + 6 * M * M * (double)problem->components;
 }
 
 /* Assumes B of a rank deficient W, which cannot be foreseen. Besides it, memory holds first the
- * search for it, then the state with a step or the end. */
-static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *problem)
+ * search for it, then the state with the end of a step or of all. */
+static void count(struct ny_layout *l, const struct ny_problem *problem, size_t k)
 {
+    size_t m = problem->m, p = problem->components;
     size_t width = ny_krylov_width(problem, m), most = ny_krylov_most(problem, width, m);
-    size_t rows = k ? k : m, square = m * rows, pairs = ny_smaller(p, most);
-    size_t eigen = (m * sizeof(double)) + ny_eigen_top_bytes(m, rows);
-    size_t ritz = most * most * sizeof(double) + ny_eigen_top_bytes(most, pairs);
-    size_t residual = pairs * (1 + most + m) * sizeof(double) + ritz;
-    size_t append = most * width * sizeof(double) + ny_orthonormalise_bytes(width);
-    size_t finish = pairs * (1 + most + m) * sizeof(double);
-    size_t step = residual > append ? residual : append, beside;
+    size_t rows = k ? k : m, pairs = ny_smaller(p, most);
+    struct ny_krylov krylov;
+    struct ny_layout_mark mark;
 
-    if (step < finish) step = finish;
-    beside = ny_krylov_state_bytes(problem, m) + step;
-    if (beside < eigen) beside = eigen;
-    return (square + 2 * m * width + 8 * m) * sizeof(double) + beside;
+    ny_basis_count(l, problem);
+    ny_krylov_lay(l, &krylov, m, width);
+    ny_lay_matrix(l, NY_MEM_SOLVE, rows, m); /* B */
+    ny_projected_whiten_count(l, m, rows);
+    ny_lay(l, NY_MEM_SOLVE, 1, ny_krylov_state_bytes(problem, m));
+    mark = ny_layout_mark(l);
+    ny_lay_matrix(l, NY_MEM_SOLVE, most, width); /* what the next block has of those before */
+    ny_orthonormalise_count(l, width);
+    ny_layout_back(l, &mark);
+    ny_lay_matrix(l, NY_MEM_SOLVE, pairs, 1 + most); /* Ritz pairs, and their residuals or P_R */
+    ny_lay_matrix(l, NY_MEM_SOLVE, pairs, m);
+    ny_lay_matrix(l, NY_MEM_SOLVE, most, most);
+    ny_eigen_top_count(l, most, pairs);
 }
 
 const struct ny_method ny_method_krylov = {
@@ -120,5 +127,5 @@ const struct ny_method ny_method_krylov = {
     .power = "4",
     .degrees = ny_projected_degrees,
     .flops = flops,
-    .bytes = bytes,
+    .count = count,
 };

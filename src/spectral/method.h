@@ -121,10 +121,10 @@ struct ny_method {
     /* Finds v with K̃1 = C v from W and the unshifted s (m), for implicit degrees. NULL where there
      * are none. W is destroyed. */
     int (*degrees)(struct ny_problem *problem, const double *s, double *v);
-    /* Plans use these: flops of the small problem, and its bytes beyond W and the accumulator. k:
-     * the rank in force. */
-    double (*flops)(size_t m, size_t p, size_t k, const struct ny_problem *problem);
-    size_t (*bytes)(size_t m, size_t p, size_t k, const struct ny_problem *problem);
+    /* Plans use these: flops of the small problem, and what it holds beyond W and the accumulator,
+     * some of which stays counted. k: the rank in force. */
+    double (*flops)(const struct ny_problem *problem, size_t k);
+    void (*count)(struct ny_layout *l, const struct ny_problem *problem, size_t k);
 };
 
 /* Makes pair k of a product of features unknown: its value NaN, and its part of the map 0. Pairs
@@ -156,8 +156,8 @@ struct ny_gram_choice {
 /* Makes the choice from W, whose both triangles are kept. Charges one more m × m. */
 int ny_gram_choose(struct ny_context *ctx, struct ny_matrix W, const double *a,
                    double mean_diagonal, struct ny_gram_choice *choice);
-/* Bytes that ny_gram_choose() charges while it runs. */
-size_t ny_gram_choose_bytes(size_t m);
+/* Counts what ny_gram_choose() holds while it runs. */
+void ny_gram_choose_count(struct ny_layout *l, size_t m);
 /* Returns the precision that η alone decides. */
 enum ny_gram_precision ny_gram_precision_of(double eta);
 

@@ -30,23 +30,23 @@ static size_t rank_of(const struct ny_problem *problem, size_t r)
 static int certify(struct ny_problem *problem, const struct ny_basis *basis, const double *sigma,
                    struct ny_matrix U, struct ny_solution *solution)
 {
-    double *at = ny_calloc(problem->ctx, NY_MEM_SOLVE, U.rows, U.cols * sizeof(double));
+    struct ny_layout l = {.ctx = problem->ctx};
+    struct ny_matrix UG = ny_lay_matrix(&l, NY_MEM_SOLVE, U.rows, U.cols);
     double approx = 0, trace = basis->trace;
 
-    if (!at) return NY_EBUDGET;
-    ny_gemm(1, U, basis->G, 0, ny_matrix(at, U.rows, U.cols));
+    if (l.err) return ny_layout_end(&l);
+    ny_gemm(1, U, basis->G, 0, UG);
     for (size_t j = 0; j < U.rows; j++) {
         double centre = ny_dot(basis->c, U.at + j * U.stride, U.cols);
 
-        approx += ny_dot(at + j * U.cols, U.at + j * U.stride, U.cols) / sigma[j];
+        approx += ny_dot(UG.at + j * U.cols, U.at + j * U.stride, U.cols) / sigma[j];
         if (problem->normalisation == NY_CENTRED_IMPLICIT)
             trace -= (double)problem->n * centre * centre / sigma[j];
     }
     solution->trace_approx = approx;
     solution->trace = trace;
     solution->inaccurate = approx > trace * (1 + 1e-6) || !isfinite(approx);
-    ny_free(problem->ctx, at);
-    return NY_OK;
+    return ny_layout_end(&l);
 }
 
 int ny_nystrom_extend(struct ny_problem *problem, struct ny_basis *basis,
@@ -82,15 +82,13 @@ static bool tells_signs(const struct ny_problem *problem, const struct ny_basis 
 static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
                           struct ny_solution *solution)
 {
-    struct ny_context *ctx = problem->ctx;
     size_t k = rank_of(problem, basis->r);
-    double *sigma = ny_calloc(ctx, NY_MEM_SOLVE, k, sizeof(double));
-    double *at = ny_calloc(ctx, NY_MEM_SOLVE, k, basis->r * sizeof(double));
-    struct ny_matrix U = ny_matrix(at, k, basis->r);
-    int err = NY_EBUDGET;
+    struct ny_layout l = {.ctx = problem->ctx};
+    struct ny_matrix U;
+    double *sigma = ny_lay_pairs(&l, k, basis->r, &U);
+    int err = l.err;
 
-    if (!sigma || !at) goto done;
-    err = ny_nystrom_extend(problem, basis, solution, sigma, U);        /* λ̂, P */
+    if (!err) err = ny_nystrom_extend(problem, basis, solution, sigma, U); /* λ̂, P */
     if (err) goto done;
     if (problem->acc)
         err = certify(problem, basis, sigma, ny_rows(U, 0, solution->rank_effective), solution);
@@ -99,8 +97,7 @@ static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
     err = ny_basis_finish(basis, problem, solution);
     basis->vectors.at = NULL;
 done:
-    ny_free(ctx, at);
-    ny_free(ctx, sigma);
+    ny_layout_free(&l);
     return err;
 }
 
@@ -109,9 +106,10 @@ static int solve(struct ny_problem *problem, struct ny_solution *solution)
     return ny_basis_solve(problem, solution, solve_in_basis);
 }
 
-double ny_nystrom_flops(size_t m, size_t p, size_t k, const struct ny_problem *problem)
+double ny_nystrom_flops(const struct ny_problem *problem, size_t k)
 {
-    double M = (double)m, K = (double)k, P = (double)p;
+    size_t m = problem->m;
+    double M = (double)m, K = (double)k, P = (double)problem->components;
     double r = K + (double)problem->randomized.oversample;
 
     if (!ny_nystrom_randomized(problem, m, k))
@@ -120,15 +118,23 @@ double ny_nystrom_flops(size_t m, size_t p, size_t k, const struct ny_problem *p
     return 2 * M * M * r * ((double)problem->randomized.power + 1) + 6 * M * r * r + 2 * M * M * P;
 }
 
-size_t ny_nystrom_bytes(size_t m, size_t p, size_t k, const struct ny_problem *problem)
+void ny_nystrom_extend_count(struct ny_layout *l, const struct ny_problem *problem, size_t k)
 {
-    size_t inner = ny_nystrom_randomized(problem, m, k)
-                       ? ny_eigen_randomized_bytes(m, k, &problem->randomized)
-                       : ny_eigen_top_bytes(m, k);
-    size_t products = m * (p > k ? p : k) * sizeof(double);
+    if (ny_nystrom_randomized(problem, problem->m, k))
+        ny_eigen_randomized_count(l, problem->m, k, &problem->randomized);
+    else
+        ny_eigen_top_count(l, problem->m, k);
+}
 
-    return (m + 1) * k * sizeof(double) + (inner > products ? inner : products) +
-           4 * m * sizeof(double);
+void ny_nystrom_count(struct ny_layout *l, const struct ny_problem *problem, size_t k)
+{
+    size_t m = problem->m, p = problem->components;
+    struct ny_matrix U;
+
+    ny_basis_count(l, problem);
+    ny_lay_pairs(l, k, m, &U);
+    ny_nystrom_extend_count(l, problem, k);
+    ny_basis_finish_count(l, m, p > k ? p : k); /* the certificate takes as much for k */
 }
 
 const struct ny_method ny_method_nystrom = {
@@ -140,5 +146,5 @@ const struct ny_method ny_method_nystrom = {
     .trace_below = true,
     .solve = solve,
     .flops = ny_nystrom_flops,
-    .bytes = ny_nystrom_bytes,
+    .count = ny_nystrom_count,
 };

@@ -13,8 +13,10 @@ int ny_nystrom_extend(struct ny_problem *problem, struct ny_basis *basis,
 /* Tells whether k pairs of m landmarks come from the randomized solver. */
 bool ny_nystrom_randomized(const struct ny_problem *problem, size_t m, size_t k);
 /* Returns the flops of the small problem, for struct ny_method. */
-double ny_nystrom_flops(size_t m, size_t p, size_t k, const struct ny_problem *problem);
-/* Returns the bytes of the small problem beyond W and the accumulator, for struct ny_method. */
-size_t ny_nystrom_bytes(size_t m, size_t p, size_t k, const struct ny_problem *problem);
+double ny_nystrom_flops(const struct ny_problem *problem, size_t k);
+/* Counts the small problem, for struct ny_method. */
+void ny_nystrom_count(struct ny_layout *l, const struct ny_problem *problem, size_t k);
+/* Counts what ny_nystrom_extend() holds while it runs. */
+void ny_nystrom_extend_count(struct ny_layout *l, const struct ny_problem *problem, size_t k);
 
 #endif

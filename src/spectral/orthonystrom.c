@@ -127,19 +127,22 @@ static int solve(struct ny_problem *problem, struct ny_solution *solution)
     return ny_basis_solve(problem, solution, solve_in_basis);
 }
 
-static double flops(size_t m, size_t p, size_t k, const struct ny_problem *problem)
+static double flops(const struct ny_problem *problem, size_t k)
 {
-    double M = (double)m, P = (double)p;
+    double M = (double)problem->m, P = (double)problem->components;
 
-    return ny_nystrom_flops(m, p, k, problem) + 2 * M * M * P + 4 * M * P * P;
+    return ny_nystrom_flops(problem, k) + 2 * M * M * P + 4 * M * P * P;
 }
 
-static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *problem)
+static void count(struct ny_layout *l, const struct ny_problem *problem, size_t k)
 {
-    struct ny_layout counted = {0};
+    size_t m = problem->m, p = problem->components;
 
-    lay(&counted, &(struct workspace){0}, m, p);
-    return ny_nystrom_bytes(m, p, k, problem) + ny_layout_most(&counted);
+    (void)k;
+    ny_basis_count(l, problem);
+    lay(l, &(struct workspace){0}, m, p);
+    ny_nystrom_extend_count(l, problem, p);
+    ny_basis_finish_count(l, m, p);
 }
 
 const struct ny_method ny_method_orthonystrom = {
@@ -152,5 +155,5 @@ const struct ny_method ny_method_orthonystrom = {
     .uniform_only = true,
     .solve = solve,
     .flops = flops,
-    .bytes = bytes,
+    .count = count,
 };

@@ -64,6 +64,19 @@ size_t ny_projected_scale(const struct ny_problem *problem, struct ny_solution *
     return kept;
 }
 
+/* The arrays of a solution: k eigenpairs of A, and two vectors. */
+struct room {
+    struct ny_matrix V;     /* k × r */
+    double *lambda, *z, *s; /* k, r, r */
+};
+
+static void lay(struct ny_layout *l, struct room *room, size_t r, size_t k)
+{
+    room->lambda = ny_lay_pairs(l, k, r, &room->V);
+    room->z = ny_lay(l, NY_MEM_SOLVE, r, sizeof(double));
+    room->s = ny_lay(l, NY_MEM_SOLVE, r, sizeof(double));
+}
+
 /* L: of W_R, `rank` of whose eigenvectors are left in the problem. */
 static int solve_full_rank(struct ny_problem *problem, struct ny_basis *basis, size_t rank,
                            struct ny_solution *solution)
@@ -71,13 +84,15 @@ static int solve_full_rank(struct ny_problem *problem, struct ny_basis *basis, s
     struct ny_context *ctx = problem->ctx;
     struct ny_matrix L = basis->W, A = basis->G, P_R = ny_rows(solution->P, 0, basis->r);
     size_t p = solution->p, k = p < basis->r ? p : basis->r, kept;
-    double *lambda = ny_calloc(ctx, NY_MEM_SOLVE, k, sizeof(double));
-    double *at = ny_calloc(ctx, NY_MEM_SOLVE, k, basis->r * sizeof(double));
-    double *z = ny_alloc(ctx, NY_MEM_SOLVE, basis->r * sizeof(double));
-    struct ny_matrix V = ny_matrix(at, k, basis->r);
-    int err = NY_EBUDGET;
+    struct ny_layout l = {.ctx = ctx};
+    struct room room;
+    double *z;
+    int err;
 
-    if (!lambda || !at || !z) goto done;
+    lay(&l, &room, basis->r, k);
+    z = room.z;
+    err = l.err;
+    if (err) goto done;
     memcpy(z, basis->c, basis->r * sizeof(double));
     ny_solve_lower(L, ny_matrix(z, basis->r, 1));
     err = ny_factor_reduce(ctx, L, A);                                  /* A = L⁻¹ G L⁻ᵀ */
@@ -88,20 +103,18 @@ static int solve_full_rank(struct ny_problem *problem, struct ny_basis *basis, s
     certify(problem, basis, A, z, solution);
     ny_solve_lower_t(L, ny_matrix(z, basis->r, 1));
     for (size_t i = 0; i < basis->r && problem->normalisation == NY_CENTRED_IMPLICIT; i++)
-        solution->averages[i] = -z[i];                                  /* u = W⁺s/n */
-    err = ny_eigen_top(ctx, A, k, lambda, V);                           /* A V = V Λ */
+        solution->averages[i] = -z[i];                  /* u = W⁺s/n */
+    err = ny_eigen_top(ctx, A, k, room.lambda, room.V); /* A V = V Λ */
     if (err) goto done;
     solution->rank_effective = rank;
-    kept = ny_projected_scale(problem, solution, lambda, V);
+    kept = ny_projected_scale(problem, solution, room.lambda, room.V);
     for (size_t j = 0; j < kept; j++)
         for (size_t i = 0; i < basis->r; i++)
-            P_R.at[i * P_R.stride + j] = V.at[j * basis->r + i];
-    ny_solve_lower_t(L, P_R);                                           /* P = L⁻ᵀ V Λ^-½ */
+            P_R.at[i * P_R.stride + j] = room.V.at[j * basis->r + i];
+    ny_solve_lower_t(L, P_R); /* P = L⁻ᵀ V Λ^-½ */
     err = ny_basis_finish(basis, problem, solution);
 done:
-    ny_free(ctx, z);
-    ny_free(ctx, at);
-    ny_free(ctx, lambda);
+    ny_layout_free(&l);
     return err;
 }
 
@@ -110,9 +123,10 @@ done:
 static int project_gram(struct ny_context *ctx, struct ny_basis *basis, struct ny_matrix B,
                         struct ny_matrix A)
 {
-    double *at = ny_alloc(ctx, NY_MEM_SOLVE, BLOCK * (B.cols + B.rows) * sizeof(double));
+    struct ny_layout l = {.ctx = ctx};
+    double *at = ny_lay_matrix(&l, NY_MEM_SOLVE, BLOCK, B.cols + B.rows).at;
 
-    if (!at) return NY_EBUDGET;
+    if (l.err) return ny_layout_end(&l);
     for (size_t first = 0; first < B.rows; first += BLOCK) {
         size_t count = B.rows - first < BLOCK ? B.rows - first : BLOCK;
         struct ny_matrix BG = ny_matrix(at, count, B.cols);
@@ -124,8 +138,7 @@ static int project_gram(struct ny_context *ctx, struct ny_basis *basis, struct n
             memcpy(A.at + (first + i) * A.stride, rows.at + i * rows.stride,
                    (first + i + 1) * sizeof(double));
     }
-    ny_free(ctx, at);
-    return NY_OK;
+    return ny_layout_end(&l);
 }
 
 int ny_projected_whiten(struct ny_problem *problem, struct ny_basis *basis,
@@ -152,39 +165,38 @@ static int solve_rank_cut(struct ny_problem *problem, struct ny_basis *basis,
     struct ny_context *ctx = problem->ctx;
     size_t r = basis->r, p = solution->p, k, kept;
     size_t rank = problem->rank && problem->rank < r ? problem->rank : r;
-    double *at = ny_calloc(ctx, NY_MEM_SOLVE, rank, r * sizeof(double));
-    double *x = ny_calloc(ctx, NY_MEM_SOLVE, p, (r + 1) * sizeof(double));
-    double *z = ny_alloc(ctx, NY_MEM_SOLVE, 2 * r * sizeof(double)), *s;
-    struct ny_matrix B = ny_matrix(at, rank, r), A, V;
-    int err = NY_EBUDGET;
+    struct ny_layout l = {.ctx = ctx};
+    struct ny_matrix B = ny_lay_matrix(&l, NY_MEM_SOLVE, rank, r), A, V;
+    struct room room;
+    double *z;
+    int err;
 
-    if (!at || !x || !z) goto done;
-    s = z + r;
-    err = ny_projected_whiten(problem, basis, solution, &B);
+    lay(&l, &room, r, p);
+    z = room.z;
+    err = l.err;
+    if (!err) err = ny_projected_whiten(problem, basis, solution, &B);
     if (err) goto done;
     A = (struct ny_matrix){basis->W.at, B.rows, B.rows, basis->W.stride, false};
     err = project_gram(ctx, basis, B, A);                               /* A = BᵀGB */
     if (err) goto done;
-    ny_gemv(1, B, basis->s_R, 0, s);
+    ny_gemv(1, B, basis->s_R, 0, room.s);
     ny_gemv(1, B, basis->b_R, 0, z);
-    ny_basis_move(basis, A, s, z);
+    ny_basis_move(basis, A, room.s, z);
     ny_gemv(1, B, basis->c, 0, z);
     certify(problem, basis, A, z, solution);
     if (problem->normalisation == NY_CENTRED_IMPLICIT)
         ny_gemv(-1, ny_t(B), z, 0, solution->averages);                 /* u = W⁺s/n */
     k = p < B.rows ? p : B.rows;
-    V = ny_matrix(x + p, k, B.rows);
-    err = ny_eigen_top(ctx, A, k, x, V);                                /* A V = V Λ */
+    V = ny_matrix(room.V.at, k, B.rows);
+    err = ny_eigen_top(ctx, A, k, room.lambda, V); /* A V = V Λ */
     if (err) goto done;
-    kept = ny_projected_scale(problem, solution, x, V);
+    kept = ny_projected_scale(problem, solution, room.lambda, V);
     if (kept > 0)
         ny_gemm(1, ny_t(B), ny_t(ny_rows(V, 0, kept)), 0,               /* P = B V Λ^-½ */
                 ny_cols(ny_rows(solution->P, 0, r), 0, kept));
     err = ny_basis_finish(basis, problem, solution);
 done:
-    ny_free(ctx, z);
-    ny_free(ctx, x);
-    ny_free(ctx, at);
+    ny_layout_free(&l);
     return err;
 }
 
@@ -211,7 +223,7 @@ static int solve(struct ny_problem *problem, struct ny_solution *solution)
 
     if (err == NY_OK) err = ny_basis_new(&basis, problem);
     if (err == NY_OK) err = solve_in_basis(problem, &basis, solution);
-    ny_basis_release(&basis, problem->ctx);
+    ny_basis_release(&basis);
     return err;
 }
 
@@ -250,32 +262,43 @@ int ny_projected_degrees(struct ny_problem *problem, const double *s, double *v)
     ny_gemv(1, B, s, 0, z);                                             /* v = B Bᵀs */
     ny_gemv(1, ny_t(B), z, 0, v);
 done:
-    ny_basis_release(&basis, ctx);
+    ny_basis_release(&basis);
     ny_free(ctx, at);
     ny_free(ctx, z);
     return err;
 }
 
-static double flops(size_t m, size_t p, size_t k, const struct ny_problem *problem)
+static double flops(const struct ny_problem *problem, size_t k)
 {
-    double M = (double)m, P = (double)p;
+    double M = (double)problem->m, P = (double)problem->components;
 
     (void)k;
-    (void)problem;
     return (1.0 / 3 + 1 + 4.0 / 3) * M * M * M + 6 * M * M * P;
 }
 
-/* The rank-cut branch, which cannot be foreseen, holds one more square. */
-static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *problem)
+void ny_projected_whiten_count(struct ny_layout *l, size_t m, size_t rank)
 {
-    size_t rank = k ? k : m, deflate = ny_deflate_bytes(m); /* freed before the cut */
-    size_t cut = m * (rank + 2 * BLOCK) * sizeof(double) + ny_eigen_top_bytes(m, rank);
-    size_t eigen = ny_eigen_top_bytes(m, p), reduce = ny_factor_reduce_bytes(m);
-    size_t pairs = m * rank * sizeof(double) + (eigen > reduce ? eigen : reduce), most;
+    struct ny_layout_mark mark = ny_layout_mark(l);
 
-    (void)problem;
-    most = cut > deflate ? cut : deflate;
-    return (most > pairs ? most : pairs) + (p * (m + 1) + 8 * m) * sizeof(double);
+    ny_lay(l, NY_MEM_SOLVE, rank, sizeof(double));
+    ny_eigen_top_count(l, m, rank);
+    ny_layout_back(l, &mark);
+}
+
+/* It cannot be foreseen whether the rank is full. */
+static void count(struct ny_layout *l, const struct ny_problem *problem, size_t k)
+{
+    size_t m = problem->m, p = problem->components, rank = k ? k : m;
+
+    ny_basis_count(l, problem);
+    ny_deflate_count(l, m);
+    lay(l, &(struct room){.z = NULL}, m, p);
+    ny_factor_reduce_count(l, m);
+    ny_eigen_top_count(l, m, p);
+    ny_lay_matrix(l, NY_MEM_SOLVE, rank, m); /* whitened vectors */
+    ny_projected_whiten_count(l, m, rank);
+    ny_basis_finish_count(l, m, p);
+    ny_lay_matrix(l, NY_MEM_SOLVE, BLOCK, m + rank);
 }
 
 const struct ny_method ny_method_projected = {
@@ -291,5 +314,5 @@ const struct ny_method ny_method_projected = {
     .solve = solve,
     .degrees = ny_projected_degrees,
     .flops = flops,
-    .bytes = bytes,
+    .count = count,
 };

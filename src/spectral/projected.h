@@ -9,8 +9,8 @@
  * 0 if W_R is small or indefinite, or they are many, and then all but that triangle is as it
  * was. */
 int ny_deflate(struct ny_problem *problem, struct ny_basis *basis, size_t *count);
-/* Bytes that ny_deflate() charges at most. */
-size_t ny_deflate_bytes(size_t m);
+/* Counts what it holds while it runs. */
+void ny_deflate_count(struct ny_layout *l, size_t m);
 
 /* Puts L of W_R in place of its lower triangle, if W_R is safely of full rank. */
 int ny_projected_factorise(const struct ny_problem *problem, struct ny_basis *basis,
@@ -18,6 +18,8 @@ int ny_projected_factorise(const struct ny_problem *problem, struct ny_basis *ba
 /* Computes B = Σ_r^-½U_rᵀ, as rows, of the pairs of W_R = UΣUᵀ above the cut. */
 int ny_projected_whiten(struct ny_problem *problem, struct ny_basis *basis,
                         struct ny_solution *solution, struct ny_matrix *B);
+/* Counts what it holds while it runs. */
+void ny_projected_whiten_count(struct ny_layout *l, size_t m, size_t rank);
 /* Sets λ̂ of the eigenvectors (rows of V) that are above the noise, which become v_j λ_j^-½.
  * Returns how many. */
 size_t ny_projected_scale(const struct ny_problem *problem, struct ny_solution *solution,

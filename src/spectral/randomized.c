@@ -78,7 +78,7 @@ static const struct ny_whole whole = {.basis_last = true,
                                       .start = start,
                                       .next = next,
                                       .reduce = reduce,
-                                      .bytes = ny_orthonormalise_bytes,
+                                      .count = ny_orthonormalise_count,
                                       .flops = flops};
 
 const struct ny_method ny_method_randomized = {

@@ -60,18 +60,27 @@ static size_t looked_at(const struct ny_restarted_shape *shape)
     return shape->keep < shape->width ? shape->width : shape->keep + 1;
 }
 
-/* A step holds the sums of all lanes, or the small eigenproblem; a restart the rows of each lane.
+/* A step holds the sums of all lanes, then the small eigenproblem; a restart the rows of each lane.
  */
-size_t ny_restarted_bytes(const struct ny_restarted_shape *shape)
+void ny_restarted_count(struct ny_layout *l, const struct ny_restarted_shape *shape)
 {
-    size_t most = shape->most, keep = looked_at(shape);
-    size_t ritz = (most * most + keep * (most + 1)) * sizeof(double) +
-                  ny_eigen_top_bytes(most, ny_smaller(keep, most)) +
-                  shape->width * shape->width * sizeof(double);
+    size_t most = shape->most, width = shape->width, looked = looked_at(shape);
+    struct ny_layout_mark mark = ny_layout_mark(l), inner;
 
-    return ny_tall_inner_bytes(most, shape->width) + ritz +
-           ny_tall_turn_bytes(shape->keep + shape->width) + most * shape->width * sizeof(double) +
-           ny_orthonormalise_lanes_bytes(shape->width);
+    ny_lay_matrix(l, NY_MEM_SOLVE, width, width); /* the Gram of what is left of H */
+    inner = ny_layout_mark(l);
+    ny_lay_matrix(l, NY_MEM_SOLVE, most + 1, width);
+    ny_tall_inner_count(l, most, width);
+    ny_orthonormalise_lanes_count(l, width);
+    ny_layout_back(l, &inner);
+    ny_lay_matrix(l, NY_MEM_SOLVE, looked, most + 1); /* Ritz pairs */
+    inner = ny_layout_mark(l);
+    ny_lay_matrix(l, NY_MEM_SOLVE, most, most);
+    ny_eigen_top_count(l, most, ny_smaller(looked, most));
+    ny_layout_back(l, &inner);
+    ny_lay_matrix(l, NY_MEM_SOLVE, most, width);
+    ny_tall_turn_count(l, width);
+    ny_layout_back(l, &mark);
 }
 
 /* ---- the state ------------------------------------------------------------------------------- */

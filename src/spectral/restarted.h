@@ -58,8 +58,8 @@ struct ny_restarted_shape {
 struct ny_restarted_shape ny_restarted_shape(size_t order, size_t pairs, size_t oversample);
 /* Bytes of the state, which a checkpoint keeps: T, H, V and some numbers. */
 size_t ny_restarted_state_bytes(const struct ny_restarted_shape *shape);
-/* Bytes that ny_restarted_next() and ny_restarted_vectors() charge beside the state. */
-size_t ny_restarted_bytes(const struct ny_restarted_shape *shape);
+/* Counts what ny_restarted_next() and ny_restarted_vectors() hold beside the state. */
+void ny_restarted_count(struct ny_layout *l, const struct ny_restarted_shape *shape);
 
 /* The settings of an iteration. */
 struct ny_restarted_how {

@@ -30,13 +30,13 @@ static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
 {
     struct ny_context *ctx = problem->ctx;
     size_t p = solution->p, d = problem->m, pairs = ny_smaller(p, d);
-    double *lambda = ny_calloc(ctx, NY_MEM_SOLVE, pairs + 1, (d + 1) * sizeof(double));
-    double *diagonal = lambda + pairs;
+    struct ny_layout l = {.ctx = ctx};
+    double *diagonal = ny_lay(&l, NY_MEM_SOLVE, d, sizeof(double));
     struct ny_matrix V;
-    int err = NY_EBUDGET;
+    double *lambda = ny_lay_pairs(&l, pairs, d, &V);
+    int err = l.err;
 
-    if (!lambda) goto done;
-    V = ny_matrix(diagonal + d, pairs, d);
+    if (err) goto done;
     for (size_t i = 0; i < d; i++)
         diagonal[i] = basis->G.at[i * basis->G.stride + i];
     err = ny_eigen_top(ctx, basis->G, pairs, lambda, V); /* X̃ᵀX̃ V = V Λ */
@@ -59,7 +59,7 @@ static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
     err =
         solution->rank_effective ? ny_basis_finish(basis, problem, solution) : ny_basis_empty(ctx);
 done:
-    ny_free(ctx, lambda);
+    ny_layout_free(&l);
     return err;
 }
 
@@ -68,23 +68,25 @@ static int solve(struct ny_problem *problem, struct ny_solution *solution)
     return ny_basis_solve(problem, solution, solve_in_basis);
 }
 
-static double flops(size_t m, size_t p, size_t k, const struct ny_problem *problem)
+static double flops(const struct ny_problem *problem, size_t k)
 {
-    double d = (double)m;
+    double d = (double)problem->m;
 
     (void)k;
-    (void)problem;
-    return 4.0 / 3 * d * d * d + 4 * d * d * (double)p;
+    return 4.0 / 3 * d * d * d + 4 * d * d * (double)problem->components;
 }
 
-static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *problem)
+static void count(struct ny_layout *l, const struct ny_problem *problem, size_t k)
 {
-    size_t inner = ny_eigen_top_bytes(m, ny_smaller(p, m)), signs = m * p * sizeof(double);
+    size_t d = problem->m, p = problem->components, pairs = ny_smaller(p, d);
+    struct ny_matrix V;
 
     (void)k;
-    (void)problem;
-    return (m + 1) * (p + 1) * sizeof(double) + (inner > signs ? inner : signs) +
-           4 * m * sizeof(double);
+    ny_basis_count(l, problem);
+    ny_lay(l, NY_MEM_SOLVE, d, sizeof(double)); /* the diagonal */
+    ny_lay_pairs(l, pairs, d, &V);
+    ny_eigen_top_count(l, d, pairs);
+    ny_basis_finish_count(l, d, p);
 }
 
 const struct ny_method ny_method_scatter = {
@@ -95,5 +97,5 @@ const struct ny_method ny_method_scatter = {
     .trace_below = true,
     .solve = solve,
     .flops = flops,
-    .bytes = bytes,
+    .count = count,
 };

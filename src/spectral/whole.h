@@ -28,8 +28,8 @@ struct ny_whole {
     int (*next)(struct ny_sketch *sketch, unsigned step);
     /* Makes B (r × r, symmetric, both triangles) of V = Q and the last Y; may set `noise`. */
     int (*reduce)(struct ny_sketch *sketch, struct ny_matrix B);
-    /* Returns the most that the three functions above charge besides V and Y. */
-    size_t (*bytes)(size_t r);
+    /* Counts what the three functions above hold besides V and Y. */
+    void (*count)(struct ny_layout *l, size_t r);
     double (*flops)(double n, double r, const struct ny_randomized *how);
 };
 

@@ -7,20 +7,40 @@
 /* Rows that are multiplied at a time. */
 enum { ROWS = 256 };
 
-size_t ny_residuals_bytes(const struct ny_products *shape, size_t pairs)
-{
-    size_t exact = (2 * ROWS + 1) * pairs, tested = 2 * shape->checks * (shape->r + pairs);
+/* Some rows of Y and V times the vectors, by way of the basis where they are test columns, and the
+ * squares of each pair. */
+struct room {
+    struct ny_matrix YQ, VQ; /* rows × r */
+    struct ny_matrix YU, VU; /* rows × pairs */
+    double *squares;
+};
 
-    return (exact > tested ? exact : tested) * sizeof(double);
+static void lay(struct ny_layout *l, struct room *room, size_t rows, size_t r, size_t pairs)
+{
+    room->YQ = ny_lay_matrix(l, NY_MEM_SOLVE, rows, r);
+    room->VQ = ny_lay_matrix(l, NY_MEM_SOLVE, rows, r);
+    room->YU = ny_lay_matrix(l, NY_MEM_SOLVE, rows, pairs);
+    room->VU = ny_lay_matrix(l, NY_MEM_SOLVE, rows, pairs);
+    room->squares = ny_lay(l, NY_MEM_SOLVE, pairs, sizeof(double));
+}
+
+void ny_residuals_count(struct ny_layout *l, const struct ny_products *shape, size_t pairs)
+{
+    struct ny_layout_mark mark = ny_layout_mark(l);
+    struct room room;
+
+    lay(l, &room, ROWS, 0, pairs);
+    ny_layout_back(l, &mark);
+    lay(l, &room, shape->checks, shape->r, pairs);
+    ny_layout_back(l, &mark);
 }
 
 /* Adds the squares of (Y − λ_k V) u_k over some rows. */
 static void add_squares(struct ny_matrix Y, struct ny_matrix V, struct ny_matrix U,
-                        const double *values, double *room, double *squares)
+                        const double *values, const struct room *room)
 {
     size_t count = U.rows;
-    struct ny_matrix YU = ny_matrix(room, Y.rows, count);
-    struct ny_matrix VU = ny_matrix(room + ROWS * count, Y.rows, count);
+    struct ny_matrix YU = ny_rows(room->YU, 0, Y.rows), VU = ny_rows(room->VU, 0, Y.rows);
 
     ny_gemm(1, Y, ny_t(U), 0, YU);
     ny_gemm(1, V, ny_t(U), 0, VU);
@@ -28,30 +48,31 @@ static void add_squares(struct ny_matrix Y, struct ny_matrix V, struct ny_matrix
         for (size_t k = 0; k < count; k++) {
             double r = YU.at[i * count + k] - values[k] * VU.at[i * count + k];
 
-            squares[k] += r * r;
+            room->squares[k] += r * r;
         }
 }
 
 static int report_exact(const struct ny_products_state *state, struct ny_matrix U,
                         const double *values)
 {
-    struct ny_context *ctx = state->fit->job.ctx;
+    struct ny_layout l = {.ctx = state->fit->job.ctx};
     size_t n = state->V.rows, r = state->shape.r;
-    double *room = ny_calloc(ctx, NY_MEM_SOLVE, 1, ny_residuals_bytes(&state->shape, U.rows));
-    double *squares = room ? room + 2 * ROWS * U.rows : NULL;
-    json_t *errors = json_array();
+    struct room room;
+    json_t *errors;
 
-    for (size_t first = 0; room && first < n; first += ROWS) {
+    lay(&l, &room, ROWS, 0, U.rows);
+    if (l.err) return ny_layout_end(&l);
+    errors = json_array();
+    for (size_t first = 0; first < n; first += ROWS) {
         size_t count = n - first < ROWS ? n - first : ROWS;
 
         add_squares(ny_cols(ny_rows(state->Y, first, count), 0, r),
-                    ny_cols(ny_rows(state->V, first, count), 0, r), U, values, room, squares);
+                    ny_cols(ny_rows(state->V, first, count), 0, r), U, values, &room);
     }
-    for (size_t k = 0; room && k < U.rows; k++)
-        ny_field_append_number(errors, values[k] > 0 ? sqrt(squares[k]) / values[k] : NAN);
+    for (size_t k = 0; k < U.rows; k++)
+        ny_field_append_number(errors, values[k] > 0 ? sqrt(room.squares[k]) / values[k] : NAN);
     ny_field_set_json(ny_job_report(&state->fit->job), "component_errors", errors);
-    ny_free(ctx, room);
-    return room ? NY_OK : NY_EBUDGET;
+    return ny_layout_end(&l);
 }
 
 /* Returns the error of pair k; column k of Z has (Aω)ᵀû, and of W ωᵀû. */
@@ -73,25 +94,20 @@ static struct ny_pair_error tested(struct ny_matrix Z, struct ny_matrix W, size_
 static int report_tested(const struct ny_products_state *state, struct ny_matrix U,
                          const double *values)
 {
-    struct ny_context *ctx = state->fit->job.ctx;
-    size_t r = state->shape.r, R = state->shape.checks, count = U.rows;
-    double *room = ny_calloc(ctx, NY_MEM_SOLVE, 1, ny_residuals_bytes(&state->shape, count));
+    struct ny_layout l = {.ctx = state->fit->job.ctx};
     json_t *report = ny_job_report(&state->fit->job);
-    struct ny_matrix YQ = ny_matrix(room, R, r), VQ = ny_matrix(room + R * r, R, r);
-    struct ny_matrix Z = ny_matrix(room + 2 * R * r, R, count);
-    struct ny_matrix W = ny_matrix(room + 2 * R * r + R * count, R, count);
+    struct room room;
 
-    if (room) {
-        ny_gemm(1, ny_t(ny_products_checks(&state->shape, state->Y)), state->sketch.V, 0, YQ);
-        ny_gemm(1, ny_t(ny_products_checks(&state->shape, state->V)), state->sketch.V, 0, VQ);
-        ny_gemm(1, YQ, ny_t(U), 0, Z);
-        ny_gemm(1, VQ, ny_t(U), 0, W);
-    }
-    ny_figures_begin_errors(report, R);
-    for (size_t k = 0; room && k < count; k++)
-        ny_figures_add_error(report, tested(Z, W, k, values[k]));
-    ny_free(ctx, room);
-    return room ? NY_OK : NY_EBUDGET;
+    lay(&l, &room, state->shape.checks, state->shape.r, U.rows);
+    if (l.err) return ny_layout_end(&l);
+    ny_gemm(1, ny_t(ny_products_checks(&state->shape, state->Y)), state->sketch.V, 0, room.YQ);
+    ny_gemm(1, ny_t(ny_products_checks(&state->shape, state->V)), state->sketch.V, 0, room.VQ);
+    ny_gemm(1, room.YQ, ny_t(U), 0, room.YU);
+    ny_gemm(1, room.VQ, ny_t(U), 0, room.VU);
+    ny_figures_begin_errors(report, state->shape.checks);
+    for (size_t k = 0; k < U.rows; k++)
+        ny_figures_add_error(report, tested(room.YU, room.VU, k, values[k]));
+    return ny_layout_end(&l);
 }
 
 int ny_report_residuals(const struct ny_products_state *state, struct ny_matrix U,

@@ -14,7 +14,7 @@
  * These are reported as those of check rows (fit/checks.h). */
 int ny_report_residuals(const struct ny_products_state *state, struct ny_matrix U,
                         const double *values);
-/* Bytes that it charges while it runs. */
-size_t ny_residuals_bytes(const struct ny_products *shape, size_t pairs);
+/* Counts what it holds while it runs. */
+void ny_residuals_count(struct ny_layout *l, const struct ny_products *shape, size_t pairs);
 
 #endif

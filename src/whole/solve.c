@@ -117,8 +117,8 @@ static void lay(struct ny_layout *l, struct pairs *pairs, const struct ny_produc
 {
     size_t r = shape->r, rank = shape->rank, p = pairs->count;
 
-    pairs->U = ny_matrix(ny_lay(l, NY_MEM_SOLVE, rank, r * sizeof(double)), rank, r);
-    pairs->P = ny_matrix(ny_lay(l, NY_MEM_SOLVE, r, p * sizeof(double)), r, p);
+    pairs->U = ny_lay_matrix(l, NY_MEM_SOLVE, rank, r);
+    pairs->P = ny_lay_matrix(l, NY_MEM_SOLVE, r, p);
     pairs->values = ny_lay(l, NY_MEM_SOLVE, rank, sizeof(double));
     pairs->offset = ny_lay(l, NY_MEM_SOLVE, p, sizeof(double));
 }
@@ -297,22 +297,20 @@ static void count_reduce(struct ny_layout *l, const struct ny_job_sizes *sizes, 
     const size_t hashed_bytes = 32 << 10; /* numbers of the rows that decide signs */
     struct ny_products products = ny_products_of(f->settings, f->points);
     struct pairs pairs = {.count = ny_settings_pairs(f->settings)};
-    size_t r = products.r, reduce = f->settings->method->whole->bytes(r);
-    size_t eigen = ny_eigen_top_bytes(r, products.rank);
+    size_t r = products.r, map = r * pairs.count * sizeof(double);
     size_t roots = (size_t)f->points->n * sizeof(double);
-    size_t map = r * pairs.count * sizeof(double), most = reduce > eigen ? reduce : eigen;
-    size_t signs = NY_SIGN_ROWS * pairs.count * sizeof(double);
-    size_t errors = ny_residuals_bytes(&products, pairs.count);
 
     ny_sizes_common(l, f, workers, 1);
-    if (most < signs) most = signs;
-    if (most < errors) most = errors;
     ny_lay(l, NY_MEM_OTHER, ny_products_state_bytes(&products), 1);
     ny_layout_add(l, NY_MEM_STORE,
                   ny_batch_put_bytes(limit, products.divided && map < roots ? roots : map));
     ny_layout_add(l, NY_MEM_DICTIONARY, hashed_bytes);
     lay(l, &pairs, &products);
-    ny_layout_add(l, NY_MEM_SOLVE, r * (r + 6) * sizeof(double) + most);
+    ny_lay_matrix(l, NY_MEM_SOLVE, r, r);
+    f->settings->method->whole->count(l, r);
+    ny_eigen_top_count(l, r, products.rank);
+    ny_layout_peak(l, NY_MEM_SOLVE, NY_SIGN_ROWS * pairs.count * sizeof(double));
+    ny_residuals_count(l, &products, pairs.count);
     if (has_spread(f->settings)) { /* statistics of four arrays, from a record of four */
         ny_layout_add(l, NY_MEM_STORE, f->points->stats_bytes);
         ny_layout_add(l, NY_MEM_OTHER, ny_sizes_arrays(f, 8));
@@ -377,14 +375,13 @@ static int allocate_output(struct ny_products_state *state, struct ny_layout *l,
 
 /* Computes Q P of one unit's rows, adds the roots where they are stored, and gives the rows to the
  * writer. */
-static void add_unit(struct ny_products_state *state, struct output *out, size_t first,
-                     size_t rows)
+static void add_unit(struct ny_products_state *state, struct output *out, size_t first, size_t rows)
 {
     bool f64 = state->fit->settings->precision == NY_PRECISION_F64;
     struct ny_matrix Y = ny_matrix(out->Y, rows, out->width);
 
-    ny_gemm(1, ny_rows(state->sketch.V, first, rows),
-            ny_matrix(out->P, state->shape.r, out->pairs), 0, ny_cols(Y, 0, out->pairs));
+    ny_gemm(1, ny_rows(state->sketch.V, first, rows), ny_matrix(out->P, state->shape.r, out->pairs),
+            0, ny_cols(Y, 0, out->pairs));
     for (size_t i = 0; i < rows && out->width > out->pairs; i++)
         out->Y[i * out->width + out->pairs] = state->roots[first + i];
     for (size_t i = 0; i < rows * out->width; i++)

@@ -156,10 +156,11 @@ TEST(a_spectrum_that_falls_to_rounding)
     }
 }
 
-static size_t partial_bytes(void)
+static size_t sums_size(void)
 {
     struct ny_layout counted = {0};
 
+    ny_accumulator_count(&counted, M);
     ny_partial_lay(&counted, M, NY_GRAM_F64);
     return ny_layout_most(&counted);
 }
@@ -192,11 +193,10 @@ TEST(what_has_no_answer_is_an_error)
     memset(set.K, 0, N * N * sizeof(double));
     memset(set.a, 0, M * sizeof(double));
     for (size_t method = 0; method < 3; method++) {
-        solve_fails(&set, all[method], wanted_problem(ctx, NY_RAW, 0), NY_ENUMERIC);
-        solve_fails(&set, all[method], wanted_problem(ctx, NY_CENTRED_LANDMARKS, 0), NY_ENUMERIC);
-        ny_context_set_memory(ctx,
-                              ny_accumulator_bytes(M) + partial_bytes() + M * P * sizeof(double));
-        solve_fails(&set, all[method], wanted_problem(ctx, NY_RAW, 0), NY_EBUDGET);
+        solve_fails(&set, all[method], problem_of(NY_RAW, 0), NY_ENUMERIC);
+        solve_fails(&set, all[method], problem_of(NY_CENTRED_LANDMARKS, 0), NY_ENUMERIC);
+        ny_context_set_memory(ctx, sums_size() + M * P * sizeof(double));
+        solve_fails(&set, all[method], problem_of(NY_RAW, 0), NY_EBUDGET);
         ny_context_set_memory(ctx, limit);
     }
 }

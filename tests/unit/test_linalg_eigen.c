@@ -284,25 +284,24 @@ TEST(workspace_is_what_was_announced)
     double *a = numbers(M * M, 2), *v = lend(COUNT * M * sizeof(*v)), values[COUNT];
     struct ny_randomized how = {5, 2, 1};
     struct ny_matrix V = ny_matrix(v, COUNT, M);
+    struct ny_layout sketch = {0}, dense = {0};
     struct ny_context *small;
 
+    ny_eigen_randomized_count(&sketch, M, COUNT, &how);
+    ny_eigen_top_count(&dense, M, COUNT);
     assert_int_equal(ny_context_new(&small), NY_OK);
     ny_context_set_threads(small, 1);
     for (size_t i = 0; i < M; i++)
         for (size_t j = 0; j < i; j++)
             a[j * M + i] = a[i * M + j];
     for (int half = 0; half < 2; half++) {
-        size_t bytes = ny_eigen_randomized_bytes(M, COUNT, &how) + 1024;
-
-        ny_context_set_memory(small, half ? bytes / 2 : bytes);
+        ny_context_set_memory(small, (ny_layout_most(&sketch) + 1024) / (half ? 2 : 1));
         assert_int_equal(ny_eigen_randomized(small, ny_matrix(a, M, M), COUNT, &how, values, V),
                          half ? NY_EBUDGET : NY_OK);
     }
     ny_error_clear(small);
     for (int half = 2; half-- > 0;) {
-        size_t bytes = ny_eigen_top_bytes(M, COUNT) + 1024;
-
-        ny_context_set_memory(small, half ? bytes / 2 : bytes);
+        ny_context_set_memory(small, (ny_layout_most(&dense) + 1024) / (half ? 2 : 1));
         assert_int_equal(ny_eigen_top(small, ny_matrix(a, M, M), COUNT, values, V),
                          half ? NY_EBUDGET : NY_OK);
     }
@@ -330,13 +329,15 @@ TEST(few_pairs_do_not_depend_on_threads)
 
     assert_true(ny_eigen_is_few(M, COUNT));
     for (unsigned t = 0; t < 2; t++) {
+        struct ny_layout counted = {0};
         struct ny_context *own;
         bool settled;
 
+        ny_eigen_few_count(&counted, M, COUNT);
         v[t] = lend(COUNT * M * sizeof(*v[t]));
         assert_int_equal(ny_context_new(&own), NY_OK);
         ny_context_set_threads(own, 1 + 2 * t);
-        ny_context_set_memory(own, ny_eigen_few_bytes(M, COUNT) + 1024);
+        ny_context_set_memory(own, ny_layout_most(&counted) + 1024);
         CHECK(
             ny_eigen_few(own, ny_matrix(a, M, M), values[t], ny_matrix(v[t], COUNT, M), &settled));
         assert_true(settled && ny_memory_used(own) == 0);

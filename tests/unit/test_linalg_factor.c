@@ -175,13 +175,13 @@ TEST(too_small_a_budget_is_said)
 {
     enum { M = 200 };
     double *A = triangle(M, 6, 3 * M), *G = triangle(M, 7, 1), *L = factor_of(A, M);
+    struct ny_layout counted = {0};
     struct ny_context *small;
 
+    ny_factor_reduce_count(&counted, M);
     assert_int_equal(ny_context_new(&small), NY_OK);
     for (int few = 2; few-- > 0;) {
-        size_t bytes = ny_factor_reduce_bytes(M) + 1024;
-
-        ny_context_set_memory(small, few ? bytes / 4 : bytes);
+        ny_context_set_memory(small, (ny_layout_most(&counted) + 1024) / (few ? 4 : 1));
         assert_int_equal(ny_factor_reduce(small, view_of(L, M), view_of(G, M)),
                          few ? NY_EBUDGET : NY_OK);
     }

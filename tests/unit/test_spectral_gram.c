@@ -179,8 +179,10 @@ TEST(workspace_is_what_was_announced)
     double *x = points(LANDMARKS, D), *w = gaussian_kernel(x, LANDMARKS, D, 10), a[LANDMARKS] = {0};
     uint64_t limit = ny_context_memory(ctx);
     struct ny_gram_choice choice;
+    struct ny_layout counted = {0};
 
-    ny_context_set_memory(ctx, ny_gram_choose_bytes(LANDMARKS) + 1024);
+    ny_gram_choose_count(&counted, LANDMARKS);
+    ny_context_set_memory(ctx, ny_layout_most(&counted) + 1024);
     assert_int_equal(ny_gram_choose(ctx, ny_matrix(w, LANDMARKS, LANDMARKS), a, 1, &choice), NY_OK);
     assert_true(choice.cut); /* so the eigenvalues were needed */
     ny_context_set_memory(ctx, LANDMARKS * LANDMARKS * 8);
