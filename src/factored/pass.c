@@ -70,13 +70,10 @@ static struct ny_feature_workers *lay(struct ny_layout *l, const struct ny_colum
     return ny_laid(l, all);
 }
 
-size_t ny_feature_workers_bytes(const struct ny_columns_spec *spec,
-                                const struct ny_feature_room *room, unsigned workers)
+void ny_feature_workers_count(struct ny_layout *l, const struct ny_columns_spec *spec,
+                              const struct ny_feature_room *room, unsigned workers)
 {
-    struct ny_layout counted = {0};
-
-    lay(&counted, spec, room, workers);
-    return ny_layout_most(&counted);
+    lay(l, spec, room, workers);
 }
 
 /* ---- a unit -------------------------------------------------------------------------------- */

@@ -205,22 +205,26 @@ static struct ny_feature_room room_of(const struct ny_factored *sizes, enum ny_p
     return (struct ny_feature_room){precision, width, sizes->divided ? sizes->n : 0};
 }
 
-/* Bytes of the workers: all of them have room for the first blocks, and one for the widest. */
-static size_t workers_bytes(const struct ny_columns_spec *spec, const struct ny_factored *sizes,
-                            enum ny_precision precision, unsigned workers)
+/* Counts workers for a while: all of them have room for the first blocks, and one for the widest.
+ */
+static void count_workers(struct ny_layout *l, const struct ny_columns_spec *spec,
+                          const struct ny_factored *sizes, enum ny_precision precision,
+                          unsigned workers)
 {
     size_t start = ny_features_width(sizes->shape.start);
     bool halved = precision == NY_PRECISION_F32 && !sizes->refined;
+    struct ny_layout_mark mark = ny_layout_mark(l);
     const struct ny_feature_room first = room_of(sizes, precision, start);
     const struct ny_feature_room wide = room_of(sizes, precision, sizes->width);
     const struct ny_feature_room last =
         room_of(sizes, NY_PRECISION_F64, halved ? widest_of(sizes) : sizes->width);
-    size_t most = ny_feature_workers_bytes(spec, &first, workers);
-    size_t one = ny_feature_workers_bytes(spec, &wide, 1);
 
-    if (one > most) most = one;
-    one = ny_feature_workers_bytes(spec, &last, 1);
-    return one > most ? one : most;
+    ny_feature_workers_count(l, spec, &first, workers);
+    ny_layout_back(l, &mark);
+    ny_feature_workers_count(l, spec, &wide, 1);
+    ny_layout_back(l, &mark);
+    ny_feature_workers_count(l, spec, &last, 1);
+    ny_layout_back(l, &mark);
 }
 
 /* Makes the workers for the columns of the next block, unless they are there: as many as have room.
@@ -236,15 +240,19 @@ static int make_workers(struct multiply *run)
     const struct ny_feature_room room = room_of(&state->sizes, precision, width);
     const struct ny_columns_spec spec = ny_fit_spec(run->fit);
     unsigned workers = run->fit->job.workers;
-    size_t bytes = workers_bytes(&spec, &state->sizes, run->fit->settings->precision, workers);
+    struct ny_layout planned = {0}, counted;
 
     if (run->pass.workers && run->room.precision == precision && run->room.width == width)
         return NY_OK;
     run->room = room;
     run->fit->job.state.report.gram_precision = precision == NY_PRECISION_F64 ? "f64" : "f32";
     ny_feature_workers_free(run->pass.workers);
-    while (workers > 1 && ny_feature_workers_bytes(&spec, &room, workers) > bytes)
-        workers--;
+    count_workers(&planned, &spec, &state->sizes, run->fit->settings->precision, workers);
+    for (; workers > 1; workers--) {
+        counted = (struct ny_layout){0};
+        ny_feature_workers_count(&counted, &spec, &room, workers);
+        if (ny_layout_most(&counted) <= ny_layout_most(&planned)) break;
+    }
     return ny_feature_workers_new(&run->pass.workers, run->fit, &room, workers);
 }
 
@@ -485,8 +493,7 @@ static void count(struct ny_layout *l, const struct ny_job_sizes *job, unsigned 
     ny_lay(l, NY_MEM_SOLVE, sizes.width, sizeof(double));
     ny_restarted_count(l, &sizes.shape);
     ny_lay(l, NY_MEM_TILES, sizes.d * sizes.width, ny_precision_bytes(precision));
-    ny_layout_add(l, NY_MEM_TILES,
-                  workers_bytes(&f->spec, &sizes, f->settings->precision, workers));
+    count_workers(l, &f->spec, &sizes, f->settings->precision, workers);
 }
 
 /* Returns how many products a fit is likely to need: by the eigenvalues of a sample, where one was

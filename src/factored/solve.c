@@ -298,7 +298,7 @@ static void count(struct ny_layout *l, const struct ny_job_sizes *job, unsigned 
     ny_sizes_common(l, f, workers, sizes.rows ? workers : 1);
     if (sizes.rows) { /* one more pass */
         ny_layout_add(l, NY_MEM_STORE, ny_sizes_source(f, workers));
-        ny_layout_add(l, NY_MEM_TILES, ny_feature_workers_bytes(&f->spec, &room, workers));
+        ny_feature_workers_count(l, &f->spec, &room, workers);
     }
     ny_layout_add(l, NY_MEM_DICTIONARY, ny_sizes_arrays(f, 2));
     ny_layout_add(l, NY_MEM_MODEL, map + ny_sizes_arrays(f, 2));

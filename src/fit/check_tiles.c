@@ -85,12 +85,9 @@ static struct difference compare(const struct ny_fit *fit, struct ny_matrix32 C,
     return (struct difference){sqrt(squares / count), diagonal > 0 ? sum / count / diagonal : 0};
 }
 
-size_t ny_fit_check_tiles_bytes(const struct ny_columns_spec *spec, size_t m)
+void ny_fit_check_tiles_count(struct ny_layout *l, const struct ny_columns_spec *spec, size_t m)
 {
-    struct ny_layout counted = {0};
-
-    lay(&counted, spec, m);
-    return ny_layout_most(&counted);
+    lay(l, spec, m);
 }
 
 int ny_fit_check_tiles(struct ny_fit *fit, double most)

@@ -116,7 +116,7 @@ int ny_fit_load_points(const struct ny_fit *fit, void *raw);
 #define NY_TILES_OFF 1e-3
 int ny_fit_check_tiles(struct ny_fit *fit, double most);
 /* Returns the bytes that ny_fit_check_tiles() holds besides the landmarks. */
-size_t ny_fit_check_tiles_bytes(const struct ny_columns_spec *spec, size_t m);
+void ny_fit_check_tiles_count(struct ny_layout *l, const struct ny_columns_spec *spec, size_t m);
 /* Frees the state of the randomized solver. */
 void ny_fit_drop_krylov(struct ny_fit *fit);
 /* Frees what a small problem has used up: landmarks, W and the sums, which are loaded again from

@@ -281,7 +281,6 @@ void ny_prepare_count(struct ny_layout *l, const struct ny_sizes *f, unsigned wo
     size_t raw = given ? f->m * ny_sizes_row(f) : ny_columns_gather_bytes(&f->spec, f->m);
     size_t gather = ny_sizes_gather(f, f->m) + raw;
     size_t square = f->spec.slots ? 0 : ny_columns_square_bytes(&f->spec, f->m, workers);
-    size_t tiles = ny_fit_check_tiles_bytes(&f->spec, f->m);
 
     ny_sizes_common(l, f, workers, 1);
     if (f->settings->method->whole || ny_settings_features(f->settings)) return;
@@ -289,5 +288,5 @@ void ny_prepare_count(struct ny_layout *l, const struct ny_sizes *f, unsigned wo
     if (ny_settings_forms_gram(f->settings)) ny_gram_choose_count(l, f->m);
     ny_layout_peak(l, NY_MEM_SOLVE, gather);
     ny_layout_peak(l, NY_MEM_SOLVE, square);
-    ny_layout_peak(l, NY_MEM_SOLVE, tiles);
+    ny_fit_check_tiles_count(l, &f->spec, f->m);
 }

@@ -242,10 +242,9 @@ static int run_pass(struct project *run, uint64_t first_unit)
     struct ny_fit *fit = run->fit;
     const struct ny_model *model = fit->model;
     const struct ny_columns_spec spec = ny_fit_spec(fit);
-    double flops = ny_projector_flops(&spec, model->m, model->p) -
-                   (ny_tile_cache_whole(fit->cache)
-                        ? 2 * (double)model->m * ny_entry_products(&spec)
-                        : 0);
+    double flops =
+        ny_projector_flops(&spec, model->m, model->p) -
+        (ny_tile_cache_whole(fit->cache) ? 2 * (double)model->m * ny_entry_products(&spec) : 0);
     uint64_t rows = fit->job.points.n - run->kept;
     struct ny_source *source = NULL;
     int err;
@@ -437,18 +436,16 @@ static void count_project(struct ny_layout *l, const struct ny_job_sizes *sizes,
     size_t p = ny_settings_pairs(settings);
     const struct ny_projector_shape shape = {&f->spec, f->m, p, p + 1, settings->precision,
                                              workers};
-    size_t output =
-        settings->room ? 0 : ny_embedding_writer_bytes(&layout, ny_batch_bytes_max(limit));
 
     ny_sizes_common(l, f, workers, workers);
+    if (!settings->room) ny_embedding_writer_count(l, &layout, limit);
     if (ny_settings_probe_averages(settings)) {
         layout = ny_embedding_layout(f->points->n, 1, sizeof(double));
-        output += ny_embedding_writer_bytes(&layout, ny_batch_bytes_max(limit));
+        ny_embedding_writer_count(l, &layout, limit);
     }
     ny_layout_add(l, NY_MEM_MODEL, f->m * (p + 2) * sizeof(double) + ny_sizes_arrays(f, 2));
     if (!ny_settings_features(settings))
         ny_layout_add(l, NY_MEM_MODEL, ny_kept_bytes(&f->spec, f->m));
-    ny_layout_add(l, NY_MEM_STORE, 2 * output);
     if (ny_rows_are_known(settings, f->points, f->m)) {
         ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, p * ny_sizes_element(f));
         return;

@@ -22,9 +22,8 @@ static void count(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigne
     const struct ny_sizes *f = ny_sizes_of(sizes);
 
     ny_solve_count(l, sizes, workers, limit);
-    ny_layout_add(l, NY_MEM_SOLVE,
-                  ny_sizes_gather(f, NY_SIGN_ROWS) +
-                      ny_signs_bytes(&f->spec, f->m, ny_settings_pairs(f->settings)));
+    ny_layout_add(l, NY_MEM_SOLVE, ny_sizes_gather(f, NY_SIGN_ROWS));
+    ny_signs_count(l, &f->spec, f->m, ny_settings_pairs(f->settings));
 }
 
 const struct ny_stage ny_stage_solve_scatter = {NY_STAGE_SOLVE, run, count, ny_solve_work};

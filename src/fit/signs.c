@@ -96,40 +96,39 @@ int ny_signs_rows(const struct ny_fit *fit, const struct ny_edges *graph,
     return ny_rule_find("uniform")->select(&request, chosen);
 }
 
+/* Lays out raw rows, which it returns, and their eigenvectors U. */
+static void *lay(struct ny_layout *l, size_t rows, size_t d, enum ny_dtype dtype, size_t p,
+                 struct ny_matrix *U)
+{
+    *U = ny_lay_matrix(l, NY_MEM_SOLVE, rows, p);
+    return ny_lay(l, NY_MEM_SOLVE, rows, d * ny_dtype_size(dtype));
+}
+
 int ny_signs_fix(struct ny_fit *fit, struct ny_solution *solution)
 {
-    struct ny_context *ctx = fit->job.ctx;
+    struct ny_layout l = {.ctx = fit->job.ctx};
     struct ny_selection sample = {0};
-    size_t row_bytes = (size_t)fit->job.points.d * ny_dtype_size(fit->job.points.dtype),
-           p = solution->p;
+    size_t p = solution->p;
+    struct ny_matrix U;
     void *raw = NULL;
-    double *at = NULL;
-    int err;
+    int err = ny_signs_rows(fit, NULL, &sample);
 
-    err = ny_signs_rows(fit, NULL, &sample);
-    if (err) goto done;
-    raw = ny_calloc(ctx, NY_MEM_SOLVE, sample.m, row_bytes);
-    at = ny_calloc(ctx, NY_MEM_SOLVE, sample.m, p * sizeof(double));
-    err = NY_EBUDGET;
-    if (!raw || !at) goto done;
-    err = fit->job.X->ops->gather(fit->job.X, 0, sample.rows, sample.m, raw);
-    if (err || !p) goto done; /* other shards wanted the rows alone */
-    err = eigenvectors_of(fit, solution, raw, ny_matrix(at, sample.m, p));
-    if (err) goto done;
-    ny_signs_turn(solution, ny_matrix(at, sample.m, p));
-done:
-    ny_free(ctx, at);
-    ny_free(ctx, raw);
-    ny_selection_release(&sample, ctx);
+    if (!err) raw = lay(&l, sample.m, (size_t)fit->job.points.d, fit->job.points.dtype, p, &U);
+    if (!err) err = l.err;
+    if (!err) err = fit->job.X->ops->gather(fit->job.X, 0, sample.rows, sample.m, raw);
+    if (!err && p) err = eigenvectors_of(fit, solution, raw, U); /* other shards wanted the rows */
+    if (!err && p) ny_signs_turn(solution, U);
+    ny_layout_free(&l);
+    ny_selection_release(&sample, fit->job.ctx);
     return err;
 }
 
-size_t ny_signs_bytes(const struct ny_columns_spec *spec, size_t m, size_t p)
+void ny_signs_count(struct ny_layout *l, const struct ny_columns_spec *spec, size_t m, size_t p)
 {
-    size_t selection = 3 * sizeof(uint64_t);
-    size_t row = spec->geometry->d * ny_dtype_size(spec->dtype) + p * sizeof(double) + selection;
-    struct ny_layout l = {0};
+    struct ny_matrix U;
 
-    ny_columns_exact_plan(&l, spec, 1);
-    return NY_SIGN_ROWS * row + NY_STRIP_ROWS * m * sizeof(double) + ny_layout_most(&l);
+    lay(l, NY_SIGN_ROWS, spec->geometry->d, spec->dtype, p, &U);
+    ny_lay(l, NY_MEM_SOLVE, NY_SIGN_ROWS, 3 * sizeof(uint64_t)); /* the selection */
+    ny_lay(l, NY_MEM_SOLVE, NY_STRIP_ROWS, m * sizeof(double));
+    ny_layout_add(l, NY_MEM_SOLVE, ny_columns_exact_bytes(spec, 1));
 }

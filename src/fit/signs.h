@@ -20,6 +20,6 @@ void ny_signs_find(struct ny_matrix U, bool *negative);
 /* Bytes that ny_signs_fix() takes, besides a gather of so many rows. */
 enum { NY_SIGN_ROWS = 1000 };
 /* Returns those bytes for m landmarks, or the size in their place, and p columns. */
-size_t ny_signs_bytes(const struct ny_columns_spec *spec, size_t m, size_t p);
+void ny_signs_count(struct ny_layout *l, const struct ny_columns_spec *spec, size_t m, size_t p);
 
 #endif

@@ -93,22 +93,15 @@ static bool has_room(size_t bytes)
     return true;
 }
 
-/* Returns the bytes of the stack of a thread that OpenBLAS starts, at most. */
-static size_t stack_bytes(void)
-{
-    const size_t common = (size_t)8 << 20;
-    struct rlimit stack;
-
-    if (getrlimit(RLIMIT_STACK, &stack) || stack.rlim_cur == RLIM_INFINITY) return common;
-    return (size_t)stack.rlim_cur;
-}
-
 /* Tells whether there is room for so many threads in OpenBLAS, and all that the job may take. */
 static bool has_room_for(const struct ny_context *ctx, unsigned threads)
 {
-    size_t most = ny_memory_left(ny_context_whole(ctx));
+    size_t most = ny_memory_left(ny_context_whole(ctx)), stack = (size_t)8 << 20; /* of a thread */
+    struct rlimit limit;
 
-    return has_room(most + threads * (buffer_bytes + stack_bytes()));
+    if (!getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur != RLIM_INFINITY)
+        stack = (size_t)limit.rlim_cur;
+    return has_room(most + threads * (buffer_bytes + stack));
 }
 
 /* Has OpenBLAS map its first buffer, if there is room for it. */

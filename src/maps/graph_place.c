@@ -111,15 +111,12 @@ static void lay(struct ny_layout *l, struct by_graph *run)
     if (!is_f64(run)) run->base.narrow = ny_lay(l, NY_MEM_TILES, rows, width * sizeof(float));
 }
 
-static size_t batch_bytes(const void *placer, unsigned workers, size_t limit)
+static void count_batch(struct ny_layout *l, const struct ny_placer *placer, unsigned workers)
 {
     struct by_graph run = *(const struct by_graph *)placer;
-    struct ny_layout counted = {0};
 
-    (void)limit;
-    lay(&counted, &run);
-    ny_seeker_count(&counted, run.seeker, workers);
-    return ny_layout_most(&counted);
+    lay(l, &run);
+    ny_seeker_count(l, run.seeker, workers);
 }
 
 static int begin(struct ny_placer *placer)
@@ -266,7 +263,7 @@ int ny_graph_place(struct ny_graph_fit *fit, struct ny_new_rows *rows, size_t wi
                    ny_place_fn *place_batch, void *arg)
 {
     static const struct ny_placer_ops ops = {
-        .bytes = batch_bytes, .begin = begin, .place = place, .end = judge};
+        .count = count_batch, .begin = begin, .place = place, .end = judge};
     const struct ny_job *job = &fit->base.job;
     const struct ny_fitted fitted = {job->X, job->keep, job->record};
     struct by_graph run = {.base = {.ops = &ops,

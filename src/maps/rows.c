@@ -27,14 +27,12 @@ static struct output *lay(struct ny_layout *l, size_t row_bytes)
 void ny_graph_embed_count(struct ny_layout *l, const struct ny_map_sizes *sizes, size_t limit)
 {
     size_t p = ny_settings_pairs(sizes->settings) + sizes->settings->asymmetric;
-    size_t batch = ny_batch_bytes_max(limit);
     struct ny_embedding_layout rows = ny_graph_layout("rows", sizes->nodes, 1);
     struct ny_embedding_layout values = ny_embedding_layout(sizes->nodes, p, sizeof(double));
 
     lay(l, p * sizeof(double));
-    ny_layout_add(
-        l, NY_MEM_STORE,
-        2 * (ny_embedding_writer_bytes(&rows, batch) + ny_embedding_writer_bytes(&values, batch)));
+    ny_embedding_writer_count(l, &rows, limit);
+    ny_embedding_writer_count(l, &values, limit);
 }
 
 static int open_output(struct ny_graph_fit *fit, struct output *out, size_t p, size_t element)

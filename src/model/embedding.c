@@ -34,9 +34,11 @@ static size_t capacity_of(const struct ny_embedding_layout *layout, size_t batch
     return rows < least ? least : rows;
 }
 
-size_t ny_embedding_writer_bytes(const struct ny_embedding_layout *layout, size_t batch_bytes)
+void ny_embedding_writer_count(struct ny_layout *l, const struct ny_embedding_layout *layout,
+                               size_t limit)
 {
-    return capacity_of(layout, batch_bytes) * layout->row_bytes;
+    ny_layout_add(l, NY_MEM_STORE,
+                  2 * capacity_of(layout, ny_batch_bytes_max(limit)) * layout->row_bytes);
 }
 
 int ny_embedding_writer_new(struct ny_embedding_writer *writer, const struct ny_keep *keep,

@@ -5,6 +5,7 @@
 #ifndef NY_MODEL_EMBEDDING_H
 #define NY_MODEL_EMBEDDING_H
 
+#include "base/layout.h"
 #include "job/keep.h"
 #include "job/record.h"
 
@@ -35,7 +36,8 @@ int ny_embedding_writer_new(struct ny_embedding_writer *writer, const struct ny_
 /* Frees the buffer, also of a writer that has not been opened. */
 void ny_embedding_writer_release(struct ny_embedding_writer *writer);
 /* Returns the bytes of the buffer where a batch may have `batch_bytes`. */
-size_t ny_embedding_writer_bytes(const struct ny_embedding_layout *layout, size_t batch_bytes);
+void ny_embedding_writer_count(struct ny_layout *l, const struct ny_embedding_layout *layout,
+                               size_t limit);
 /* Copies `count` rows into the buffer, which must have room for them. */
 void ny_embedding_add(struct ny_embedding_writer *writer, const void *rows, size_t count);
 /* Tells whether one more unit might not fit, so that a batch is due. */

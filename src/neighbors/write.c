@@ -132,6 +132,5 @@ void ny_graph_writing_count(struct ny_layout *l, const struct ny_graph_sizes *f,
     struct writers out;
 
     lay(l, &out, t);
-    ny_layout_add(l, NY_MEM_DICTIONARY,
-                  2 * ny_embedding_writer_bytes(&layout, ny_batch_bytes_max(limit)));
+    ny_embedding_writer_count(l, &layout, limit);
 }

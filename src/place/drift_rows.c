@@ -65,26 +65,28 @@ size_t ny_drift_draw(uint64_t rows, size_t room, uint64_t *numbers)
     return (size_t)count;
 }
 
-/* Returns how many rows of a sample a quarter of these bytes holds; 0: not even two. */
-static size_t room_in(size_t row_bytes, size_t most, size_t bytes)
+/* Returns how many rows of a sample an eighth of the budget holds, in any threads the same; 0: not
+ * even two. */
+static size_t room_of(const struct ny_context *ctx, size_t row_bytes, size_t most)
 {
     size_t room = ny_drift_room(row_bytes);
 
     if (room > most) room = most;
-    while (room > 1 && room * row_bytes >= bytes / 4)
+    while (room > 1 && room * row_bytes >= ny_memory_limit(ctx) / 2 / 4)
         room /= 2;
     return room > 1 ? room : 0;
 }
 
-size_t ny_drift_sample_bytes(size_t row_bytes, size_t most, size_t left)
+void ny_drift_sample_count(struct ny_layout *l, const struct ny_context *ctx, size_t row_bytes,
+                           size_t most)
 {
-    return room_in(row_bytes, most, left) * row_bytes;
+    ny_lay(l, NY_MEM_OTHER, room_of(ctx, row_bytes, most), row_bytes);
 }
 
 void ny_drift_sample_begin(struct ny_drift_sample *sample, struct ny_context *ctx, size_t row_bytes,
                            size_t most)
 {
-    size_t room = room_in(row_bytes, most, ny_memory_limit(ctx) / 2); /* in any threads the same */
+    size_t room = room_of(ctx, row_bytes, most);
 
     *sample = (struct ny_drift_sample){.ctx = ctx, .row_bytes = row_bytes, .room = room};
     if (room) sample->rows = ny_alloc(ctx, NY_MEM_OTHER, room * row_bytes);

@@ -29,28 +29,24 @@ struct by_landmarks {
 enum { TABLE_ROWS = 64, TABLE_LANDMARKS = 128, UNSEEN_ROWS = 16 };
 const struct ny_drift_how ny_drift_of_tables = {.landmarks = TABLE_LANDMARKS, .tolerance = NAN};
 
-/* Returns the bytes that BLAS keeps. */
-static size_t blas_bytes(const struct ny_model *model, unsigned workers)
+/* Returns the columns of the products of a pass. */
+static size_t order_of(const struct ny_model *model)
 {
-    bool features = model->spec.kernel->features;
-
-    return ny_blas_bytes(workers, workers, features ? ny_features_blas_order(model->m) : model->m);
+    return model->spec.kernel->features ? ny_features_blas_order(model->m) : model->m;
 }
 
-static size_t pass_bytes(const void *placer, unsigned workers, size_t limit)
+static void count(struct ny_layout *l, const struct ny_placer *placer, unsigned workers)
 {
-    const struct by_landmarks *run = placer;
+    const struct by_landmarks *run = (const struct by_landmarks *)placer;
     const struct ny_columns_spec *spec = &run->base.spec;
     const struct ny_model *model = run->model;
     const struct ny_projector_shape shape = {
         spec,   model->m, model->p, ny_coordinates_width(&model->coordinates), model->precision,
         workers};
-    struct ny_layout counted = {0};
 
-    (void)limit;
-    ny_projector_lay(&counted, &(struct ny_projector){0}, &shape);
-    return ny_layout_most(&counted) + blas_bytes(model, workers) +
-           ny_drift_sample_bytes(ny_raw_bytes(spec), run->most, ny_memory_limit(spec->ctx) / 2);
+    ny_projector_lay(l, &(struct ny_projector){0}, &shape);
+    ny_layout_add(l, NY_MEM_PROCESS, ny_blas_bytes(workers, workers, order_of(model)));
+    ny_drift_sample_count(l, spec->ctx, ny_raw_bytes(spec), run->most);
 }
 
 /* A model keeps this to place few rows at a time: a projector for rows of one type. */
@@ -116,7 +112,7 @@ static int begin(struct ny_placer *placer)
 {
     struct by_landmarks *run = (struct by_landmarks *)placer;
     const struct ny_columns_spec *spec = &placer->spec;
-    size_t bytes = blas_bytes(run->model, placer->workers);
+    size_t bytes = ny_blas_bytes(placer->workers, placer->workers, order_of(run->model));
     int err;
 
     ny_drift_sample_begin(&run->sample, spec->ctx, ny_raw_bytes(spec), run->most);
@@ -172,7 +168,7 @@ static int end(struct ny_placer *placer)
 }
 
 static const struct ny_placer_ops ops = {
-    .bytes = pass_bytes, .begin = begin, .place = place, .end = end, .by_units = true};
+    .count = count, .begin = begin, .place = place, .end = end, .by_units = true};
 
 /* Returns a placer that is not begun. */
 static struct by_landmarks placer_of(const struct ny_model *model)

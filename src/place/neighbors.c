@@ -25,13 +25,9 @@ static bool is_any(const void *arg, size_t i, uint64_t row)
     return true;
 }
 
-static size_t bytes(const void *placer, unsigned workers, size_t limit)
+static void count(struct ny_layout *l, const struct ny_placer *placer, unsigned workers)
 {
-    struct ny_layout counted = {0};
-
-    (void)limit;
-    ny_search_count(&counted, &((const struct by_list *)placer)->search, workers);
-    return ny_layout_most(&counted);
+    ny_search_count(l, &((const struct by_list *)placer)->search, workers);
 }
 
 static int begin(struct ny_placer *placer)
@@ -129,7 +125,7 @@ static int check(struct by_list *run, const json_t *record)
 int ny_neighbors_of_rows(const struct ny_fitted *fitted, struct ny_new_rows *rows,
                          struct ny_new_neighbors *new)
 {
-    static const struct ny_placer_ops ops = {.bytes = bytes, .begin = begin, .place = place};
+    static const struct ny_placer_ops ops = {.count = count, .begin = begin, .place = place};
     struct ny_context *ctx = fitted->X->ctx;
     struct by_list run = {
         .base = {.ops = &ops, .spec = {.ctx = ctx}, .whose = "the store has", .fitted = fitted},

@@ -324,21 +324,21 @@ static void lay(struct ny_layout *l, struct by_points *run, unsigned workers)
     ny_tiles_lay(l, &run->tiles, spec, NY_UNIT_ROWS, run->base.precision, workers);
 }
 
-static size_t pass_bytes(const void *placer, unsigned workers, size_t limit)
+static void count(struct ny_layout *l, const struct ny_placer *placer, unsigned workers)
 {
     struct by_points run = *(const struct by_points *)placer;
     const struct ny_columns_spec *spec = &run.base.spec;
-    struct ny_layout counted = {0};
+    size_t exact = run.base.precision == NY_PRECISION_F64
+                       ? ny_columns_exact_bytes(spec, ny_context_threads(spec->ctx))
+                       : 0;
 
-    (void)limit;
-    lay(&counted, &run, workers);
-    ny_shift_sample_count(&counted, spec, workers);
-    ny_columns_plan(&counted, spec, NY_UNIT_ROWS);
-    if (run.base.precision == NY_PRECISION_F64)
-        ny_columns_exact_plan(&counted, spec, workers * ny_context_threads(spec->ctx));
-    return ny_layout_most(&counted) + ny_rows_source_bytes(&run.points, workers) +
-           workers * (NY_CHUNK_BYTES + NY_STRIP_ROWS * ny_raw_bytes(spec)) +
-           ny_blas_bytes(workers, workers, NY_UNIT_ROWS);
+    lay(l, &run, workers);
+    ny_shift_sample_count(l, spec, workers);
+    ny_layout_add(l, NY_MEM_DICTIONARY, ny_columns_bytes(spec, NY_UNIT_ROWS));
+    ny_layout_add(l, NY_MEM_STORE,
+                  ny_rows_source_bytes(&run.points, workers) +
+                      workers * (exact + NY_CHUNK_BYTES + NY_STRIP_ROWS * ny_raw_bytes(spec)));
+    ny_layout_add(l, NY_MEM_PROCESS, ny_blas_bytes(workers, workers, NY_UNIT_ROWS));
 }
 
 static int allocate(struct by_points *run)
@@ -383,7 +383,7 @@ static void release_all(struct by_points *run)
 
 int ny_transform_points(const struct ny_fitted *fitted, struct ny_new_rows *rows)
 {
-    static const struct ny_placer_ops ops = {.bytes = pass_bytes, .begin = begin, .place = place};
+    static const struct ny_placer_ops ops = {.count = count, .begin = begin, .place = place};
     struct by_points run = {.base = {.ops = &ops,
                                      .spec = {.ctx = fitted->X->ctx},
                                      .whose = "the store has",

@@ -84,11 +84,13 @@ static unsigned units_read(const struct ny_placer *placer, unsigned workers)
 static size_t bytes_with_rows(const void *placer, unsigned workers, size_t limit)
 {
     const struct ny_placer *of = placer;
-
     size_t row_bytes = ny_raw_bytes(&of->spec) + of->new->beside_bytes;
     size_t unit_bytes = ny_source_unit_rows(ny_placer_most_rows(of)) * row_bytes;
+    struct ny_layout l = {0};
 
-    return of->ops->bytes(of, workers, limit) + units_read(of, workers) * unit_bytes;
+    (void)limit;
+    of->ops->count(&l, of, workers);
+    return ny_layout_most(&l) + units_read(of, workers) * unit_bytes;
 }
 
 /* Takes as many workers as threads are allowed and the rest of the budget holds; one, where it has

@@ -474,8 +474,7 @@ static void count_write(struct ny_layout *l, const struct ny_job_sizes *sizes, u
     ny_sizes_common(l, f, workers, 1);
     ny_lay(l, NY_MEM_OTHER, ny_products_state_bytes(&products), 1);
     lay_output(l, &out, products.r);
-    ny_layout_add(l, NY_MEM_STORE,
-                  2 * ny_embedding_writer_bytes(&layout, ny_batch_bytes_max(limit)));
+    ny_embedding_writer_count(l, &layout, limit);
 }
 
 static void write_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
