@@ -19,24 +19,24 @@ struct pass {
     bool lower;   /* the triangle that is copied */
     double *sums; /* or what else there is for each row */
     atomic_bool not_finite;
+    /* Does its work with some rows of A, from row `first` on. */
+    void (*part)(struct pass *pass, struct ny_matrix rows, size_t first);
 };
 
-/* Rows of part i. */
-static struct ny_matrix rows_of(const struct pass *pass, size_t i)
-{
-    size_t first = i * PART, left = pass->A.rows - first;
-
-    return ny_rows(pass->A, first, left < PART ? left : PART);
-}
-
-static int mirror(void *arg, const struct ny_worker *worker)
+static int run_parts(void *arg, const struct ny_worker *worker)
 {
     struct pass *pass = arg;
 
     for (size_t i = 0; i < ny_parts_of(pass->A.rows, PART); i++)
         if (ny_part_is_mine(worker, i))
-            ny_mirror_rows(pass->A, i * PART, rows_of(pass, i).rows, pass->lower);
+            pass->part(pass, ny_rows(pass->A, i * PART, ny_smaller(pass->A.rows - i * PART, PART)),
+                       i * PART);
     return NY_OK;
+}
+
+static void mirror(struct pass *pass, struct ny_matrix rows, size_t first)
+{
+    ny_mirror_rows(pass->A, first, rows.rows, pass->lower);
 }
 
 /* Σ of up to SIDE rows. */
@@ -51,34 +51,40 @@ static void sum_rows(struct ny_matrix rows, double *sums)
         sums[i] = sum[i];
 }
 
-static int sum(void *arg, const struct ny_worker *worker)
+static void sum(struct pass *pass, struct ny_matrix rows, size_t first)
 {
-    struct pass *pass = arg;
-
-    for (size_t i = 0; i < ny_parts_of(pass->A.rows, PART); i++) {
-        struct ny_matrix rows = rows_of(pass, i);
-
-        if (!ny_part_is_mine(worker, i)) continue;
-        for (size_t k = 0; k < rows.rows; k += SIDE)
-            sum_rows(ny_rows(rows, k, rows.rows - k < SIDE ? rows.rows - k : SIDE),
-                     pass->sums + i * PART + k);
-    }
-    return NY_OK;
+    for (size_t k = 0; k < rows.rows; k += SIDE)
+        sum_rows(ny_rows(rows, k, ny_smaller(rows.rows - k, SIDE)), pass->sums + first + k);
 }
 
-static int look(void *arg, const struct ny_worker *worker)
+static void look(struct pass *pass, struct ny_matrix rows, size_t first)
 {
-    struct pass *pass = arg;
+    (void)first;
+    for (size_t k = 0; k < rows.rows; k++)
+        if (ny_first_not_finite(rows.at + k * rows.stride, rows.cols))
+            atomic_store(&pass->not_finite, true);
+}
 
-    for (size_t i = 0; i < ny_parts_of(pass->A.rows, PART); i++) {
-        struct ny_matrix rows = rows_of(pass, i);
+static void measure(struct pass *pass, struct ny_matrix rows, size_t first)
+{
+    for (size_t k = 0; k < rows.rows; k++)
+        pass->sums[first + k] = ny_length(rows.at + k * rows.stride, rows.cols);
+}
 
-        if (!ny_part_is_mine(worker, i)) continue;
-        for (size_t k = 0; k < rows.rows; k++)
-            if (ny_first_not_finite(rows.at + k * rows.stride, rows.cols))
-                atomic_store(&pass->not_finite, true);
-    }
-    return NY_OK;
+static void average(struct pass *pass, struct ny_matrix rows, size_t first)
+{
+    for (size_t k = 0; k < rows.rows; k++)
+        pass->sums[first + k] = ny_sum(rows.at + k * rows.stride, rows.cols) / (double)rows.cols;
+}
+
+/* a_ij += alpha − sums_i − sums_j of the lower triangle. */
+static void shift(struct pass *pass, struct ny_matrix rows, size_t first)
+{
+    const double *mean = pass->sums;
+
+    for (size_t i = first; i < first + rows.rows; i++)
+        for (size_t j = 0; j <= i; j++)
+            pass->A.at[i * pass->A.stride + j] += pass->alpha - mean[i] - mean[j];
 }
 
 static int multiply(void *arg, const struct ny_worker *worker)
@@ -86,7 +92,7 @@ static int multiply(void *arg, const struct ny_worker *worker)
     struct pass *pass = arg;
 
     for (size_t i = 0; i < ny_parts_of(pass->A.rows, STRIP); i++) {
-        size_t first = i * STRIP, left = pass->A.rows - first, count = left < STRIP ? left : STRIP;
+        size_t first = i * STRIP, count = ny_smaller(pass->A.rows - first, STRIP);
         struct ny_matrix rows = pass->A.transposed ? ny_t(ny_cols(ny_t(pass->A), first, count))
                                                    : ny_rows(pass->A, first, count);
 
@@ -95,89 +101,43 @@ static int multiply(void *arg, const struct ny_worker *worker)
     return NY_OK;
 }
 
-static int measure(void *arg, const struct ny_worker *worker)
-{
-    struct pass *pass = arg;
-
-    for (size_t i = 0; i < ny_parts_of(pass->A.rows, PART); i++) {
-        struct ny_matrix rows = rows_of(pass, i);
-
-        for (size_t k = 0; k < rows.rows && ny_part_is_mine(worker, i); k++)
-            pass->sums[i * PART + k] = ny_length(rows.at + k * rows.stride, rows.cols);
-    }
-    return NY_OK;
-}
-
-static int average(void *arg, const struct ny_worker *worker)
-{
-    struct pass *pass = arg;
-
-    for (size_t i = 0; i < ny_parts_of(pass->A.rows, PART); i++) {
-        struct ny_matrix rows = rows_of(pass, i);
-
-        for (size_t k = 0; k < rows.rows && ny_part_is_mine(worker, i); k++)
-            pass->sums[i * PART + k] =
-                ny_sum(rows.at + k * rows.stride, rows.cols) / (double)rows.cols;
-    }
-    return NY_OK;
-}
-
-/* a_ij += alpha − sums_i − sums_j of the lower triangle. */
-static int shift(void *arg, const struct ny_worker *worker)
-{
-    struct pass *pass = arg;
-    const double *mean = pass->sums;
-
-    for (size_t part = 0; part < ny_parts_of(pass->A.rows, PART); part++) {
-        struct ny_matrix rows = rows_of(pass, part);
-
-        for (size_t k = 0; k < rows.rows && ny_part_is_mine(worker, part); k++) {
-            double *a = rows.at + k * rows.stride;
-            size_t i = part * PART + k;
-
-            for (size_t j = 0; j <= i; j++)
-                a[j] += pass->alpha - mean[i] - mean[j];
-        }
-    }
-    return NY_OK;
-}
-
 int ny_square_mirror_lower(struct ny_context *ctx, struct ny_matrix A)
 {
-    struct pass pass = {.A = A, .lower = true};
+    struct pass pass = {.A = A, .lower = true, .part = mirror};
 
-    return ny_parts_run(ctx, A.rows, mirror, &pass);
+    return ny_parts_run(ctx, A.rows, run_parts, &pass);
 }
 
 int ny_square_mirror_upper(struct ny_context *ctx, struct ny_matrix A)
 {
-    struct pass pass = {.A = A};
+    struct pass pass = {.A = A, .part = mirror};
 
-    return ny_parts_run(ctx, A.rows, mirror, &pass);
+    return ny_parts_run(ctx, A.rows, run_parts, &pass);
 }
 
 int ny_square_sums(struct ny_context *ctx, struct ny_matrix A, double *sums)
 {
-    struct pass pass = {.A = A, .sums = sums};
+    struct pass pass = {.A = A, .sums = sums, .part = sum};
 
-    return ny_parts_run(ctx, A.rows, sum, &pass);
+    return ny_parts_run(ctx, A.rows, run_parts, &pass);
 }
 
 int ny_square_centre(struct ny_context *ctx, struct ny_matrix A, double *mean)
 {
-    struct pass pass = {.A = A, .sums = mean};
-    int err = ny_parts_run(ctx, A.rows, average, &pass);
+    struct pass pass = {.A = A, .sums = mean, .part = average};
+    int err = ny_parts_run(ctx, A.rows, run_parts, &pass);
 
     for (size_t i = 0; i < A.rows; i++)
         pass.alpha += mean[i] / (double)A.rows;
-    if (!err) err = ny_parts_run(ctx, A.rows, shift, &pass);
+    pass.part = shift;
+    if (!err) err = ny_parts_run(ctx, A.rows, run_parts, &pass);
     return err ? err : ny_square_mirror_lower(ctx, A);
 }
 
 int ny_square_finite(struct ny_context *ctx, struct ny_matrix A, bool *finite)
 {
-    struct pass pass = {.A = A};
-    int err = ny_parts_run(ctx, A.rows, look, &pass);
+    struct pass pass = {.A = A, .part = look};
+    int err = ny_parts_run(ctx, A.rows, run_parts, &pass);
 
     *finite = !pass.not_finite;
     return err;
@@ -193,7 +153,7 @@ int ny_gemv_lanes(struct ny_context *ctx, double alpha, struct ny_matrix A, cons
 
 int ny_lengths_lanes(struct ny_context *ctx, struct ny_matrix A, double *lengths)
 {
-    struct pass pass = {.A = A, .sums = lengths};
+    struct pass pass = {.A = A, .sums = lengths, .part = measure};
 
-    return ny_parts_run(ctx, A.rows, measure, &pass);
+    return ny_parts_run(ctx, A.rows, run_parts, &pass);
 }
