@@ -62,36 +62,25 @@ int ny_shards_check(struct ny_context *ctx, const struct ny_fit_settings *settin
 
 /* ---- the same command ------------------------------------------------------------------------ */
 
-/* Returns the text of an object, to be freed by ny_free(); NULL where there is no memory for it. */
-static char *text_of(struct ny_context *ctx, const json_t *object, uint64_t *bytes)
+static int agree(struct ny_context *ctx, const json_t *object, const char *what)
 {
-    const size_t flags = JSON_SORT_KEYS;
-    char *text;
+    char *text = NULL;
+    size_t bytes;
+    int err = object ? ny_fields_text(ctx, object, JSON_SORT_KEYS, &text, &bytes) : NY_OK;
 
-    *bytes = json_dumpb(object, NULL, 0, flags);
-    text = *bytes ? ny_alloc(ctx, NY_MEM_OTHER, (size_t)*bytes) : NULL;
-    if (text) json_dumpb(object, text, (size_t)*bytes, flags);
-    return text;
-}
-
-static uint64_t digest_of(struct ny_context *ctx, const json_t *object)
-{
-    uint64_t bytes, digest;
-    char *text = object ? text_of(ctx, object, &bytes) : NULL;
-
-    digest = text ? ny_checksum(text, (size_t)bytes) : 0;
+    if (!err)
+        err = ny_peers_agree(ny_context_peers(ctx), text ? ny_checksum(text, bytes) : 0, what);
     ny_free(ctx, text);
-    return digest;
+    return err;
 }
 
 int ny_shards_agree(struct ny_context *ctx, const json_t *options, const json_t *inputs)
 {
-    struct ny_peers *peers = ny_context_peers(ctx);
     int err;
 
-    if (!peers) return NY_OK;
-    err = ny_peers_agree(peers, digest_of(ctx, options), "options");
-    return err ? err : ny_peers_agree(peers, digest_of(ctx, inputs), "files that options name");
+    if (!ny_context_peers(ctx)) return NY_OK;
+    err = agree(ctx, options, "options");
+    return err ? err : agree(ctx, inputs, "files that options name");
 }
 
 /* ---- one record ---------------------------------------------------------------------------- */
@@ -100,17 +89,16 @@ int ny_shards_share_json(struct ny_context *ctx, unsigned shard, const json_t *m
                          json_t **shared)
 {
     struct ny_peers *peers = ny_context_peers(ctx);
-    bool gives = ny_peers_shard(peers) == shard;
-    uint64_t bytes = 0;
-    char *text = gives ? text_of(ctx, mine, &bytes) : NULL;
-    int err = gives && !text ? ny_fields_no_memory(ctx) : NY_OK;
+    char *text = NULL;
+    size_t bytes = 0;
+    int err = mine ? ny_fields_text(ctx, mine, JSON_SORT_KEYS, &text, &bytes) : NY_OK;
 
     *shared = NULL;
     if (!err) err = ny_peers_share_of(peers, shard, &bytes, sizeof(bytes));
-    if (!err && !gives) text = ny_alloc(ctx, NY_MEM_OTHER, (size_t)bytes);
+    if (!err && !mine) text = ny_alloc(ctx, NY_MEM_OTHER, bytes);
     if (!err && !text) err = NY_EBUDGET;
-    if (!err) err = ny_peers_share_of(peers, shard, text, (size_t)bytes);
-    if (!err) *shared = json_loadb(text, (size_t)bytes, 0, NULL);
+    if (!err) err = ny_peers_share_of(peers, shard, text, bytes);
+    if (!err) *shared = json_loadb(text, bytes, 0, NULL);
     if (!err && !*shared) err = ny_fields_no_memory(ctx);
     ny_free(ctx, text);
     return err;
@@ -224,20 +212,19 @@ static bool has_centring(const struct ny_fit_settings *settings)
     return ny_settings_probe_averages(settings) && !ny_divided(settings->normalisation);
 }
 
-/* Gives a shard that is done, and has dropped them, the averages of the landmarks of shard `from`,
- * which is not. */
-static int share_centring(struct ny_fit *fit, unsigned from, bool dropped)
+/* Shares a part of shard `from`, of as many bytes in all shards. `stores`: this shard stores it as
+ * its own. */
+static int share_part(struct ny_fit *fit, const char *part, size_t bytes, unsigned from,
+                      bool stores)
 {
     struct ny_peers *peers = ny_context_peers(fit->job.ctx);
-    size_t bytes = ny_fit_order(fit) * sizeof(double);
-    void *averages = ny_alloc(fit->job.ctx, NY_MEM_MODEL, bytes);
-    int err = averages ? NY_OK : NY_EBUDGET;
+    void *data = ny_alloc(fit->job.ctx, NY_MEM_MODEL, bytes);
+    int err = data ? NY_OK : NY_EBUDGET;
 
-    if (!err && ny_peers_shard(peers) == from)
-        err = ny_job_get_part(&fit->job, "centring", averages, bytes);
-    if (!err) err = ny_peers_share_of(peers, from, averages, bytes);
-    if (!err && dropped) err = ny_job_put_part(&fit->job, "centring", averages, bytes);
-    ny_free(fit->job.ctx, averages);
+    if (!err && ny_peers_shard(peers) == from) err = ny_job_get_part(&fit->job, part, data, bytes);
+    if (!err) err = ny_peers_share_of(peers, from, data, bytes);
+    if (!err && stores) err = ny_job_put_part(&fit->job, part, data, bytes);
+    ny_free(fit->job.ctx, data);
     return err;
 }
 
@@ -264,14 +251,15 @@ static struct together compare(const struct standing *all, unsigned shards)
 }
 
 /* A shard that is done has dropped what served the probe alone: for one that is not, all place
- * their rows again. */
+ * their rows again, and it gets the averages of the landmarks of that one. */
 static int prepare_probe(struct ny_fit *fit, const struct together *to, bool dropped)
 {
     if (!to->done || !fit->settings->probes) return NY_OK;
     if (to->least.stage == DONE_RANK || to->least.stage < ny_stage_rank(NY_STAGE_PROJECT))
         return NY_OK;
     fit->job.state.record.stage = ny_stage_name(NY_STAGE_PROJECT);
-    return has_centring(fit->settings) ? share_centring(fit, to->shard, dropped) : NY_OK;
+    if (!has_centring(fit->settings)) return NY_OK;
+    return share_part(fit, "centring", ny_fit_order(fit) * sizeof(double), to->shard, dropped);
 }
 
 /* Takes the record of the shard that has come least far, and goes back to where that is. */
@@ -314,21 +302,6 @@ int ny_shards_align(struct ny_fit *fit)
 
 /* ---- the solution ---------------------------------------------------------------------------- */
 
-/* Shares a part of the result, of as many bytes in all shards; those that wait store it as theirs.
- */
-static int share_part(struct ny_fit *fit, const char *part, uint64_t bytes)
-{
-    struct ny_peers *peers = ny_context_peers(fit->job.ctx);
-    void *data = ny_alloc(fit->job.ctx, NY_MEM_MODEL, (size_t)bytes);
-    int err = data ? NY_OK : NY_EBUDGET;
-
-    if (!err && ny_peers_leads(peers)) err = ny_job_get_part(&fit->job, part, data, (size_t)bytes);
-    if (!err) err = ny_peers_share(peers, data, (size_t)bytes);
-    if (!err && !ny_peers_leads(peers)) err = ny_job_put_part(&fit->job, part, data, (size_t)bytes);
-    ny_free(fit->job.ctx, data);
-    return err;
-}
-
 /* Returns why the result may differ, in its last bits, from that of one store with all rows; NULL:
  * it does not, as sums that were not rounded have one value, however rows are cut. */
 static const char *differs(const struct ny_fit *fit)
@@ -353,15 +326,16 @@ static const char *differs(const struct ny_fit *fit)
 int ny_shards_share_solution(struct ny_fit *fit)
 {
     struct ny_peers *peers = ny_context_peers(fit->job.ctx);
+    bool waits = peers && !ny_peers_leads(peers); /* for the solution, and stores it as its own */
     int err;
 
     if (!peers) return NY_OK;
-    if (ny_peers_leads(peers)) fit->job.state.bytes = (struct ny_state_bytes){true, differs(fit)};
+    if (!waits) fit->job.state.bytes = (struct ny_state_bytes){true, differs(fit)};
     err = take_record(fit, 0);
-    if (!err) err = share_part(fit, "model", fit->job.state.record.model_bytes);
+    if (!err) err = share_part(fit, "model", (size_t)fit->job.state.record.model_bytes, 0, waits);
     if (!err && has_centring(fit->settings))
-        err = share_part(fit, "centring", fit->m * sizeof(double));
-    if (err || ny_peers_leads(peers)) return err;
+        err = share_part(fit, "centring", fit->m * sizeof(double), 0, waits);
+    if (err || !waits) return err;
     ny_fit_drop_problem(fit);
     ny_fit_keep_sums(fit);
     ny_job_mark_time(&fit->job);

@@ -15,6 +15,18 @@ int ny_fields_no_memory(struct ny_context *ctx)
                    "some and run the same command again");
 }
 
+int ny_fields_text(struct ny_context *ctx, const json_t *value, size_t flags, char **text,
+                   size_t *bytes)
+{
+    *bytes = json_dumpb(value, NULL, 0, flags);
+    *text = *bytes ? ny_alloc(ctx, NY_MEM_OTHER, *bytes) : NULL;
+    if (*text && json_dumpb(value, *text, *bytes, flags) == *bytes) return NY_OK;
+    if (*bytes && !*text) return NY_EBUDGET;
+    ny_free(ctx, *text);
+    *text = NULL;
+    return ny_fields_no_memory(ctx);
+}
+
 void ny_fields_begin(void)
 {
     lost = false;

@@ -22,6 +22,9 @@ void ny_fields_begin(void);
 int ny_fields_check(struct ny_context *ctx);
 /* Sets the error for a record that jansson had no memory for; returns NY_EBUDGET. */
 int ny_fields_no_memory(struct ny_context *ctx);
+/* Makes the text of a value, to be freed by ny_free(); it ends without '\0'. NY_EBUDGET. */
+int ny_fields_text(struct ny_context *ctx, const json_t *value, size_t flags, char **text,
+                   size_t *bytes);
 /* Sets a field to `value` and takes it over; NULL: there was no memory for it. */
 void ny_field_set_json(json_t *object, const char *key, json_t *value);
 /* Appends `value` to an array and takes it over; NULL: there was no memory for it. */

@@ -67,18 +67,16 @@ int ny_record_get_update(const struct ny_keep *keep, json_t **out)
 
 int ny_record_put(const struct ny_keep *keep, struct ny_batch *batch, const json_t *record)
 {
-    const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(17);
-    size_t bytes = json_dumpb(record, NULL, 0, flags);
-    int err = bytes ? ny_fields_check(keep->ctx) : ny_fields_no_memory(keep->ctx);
     bool updates = json_is_object(json_object_get(record, "update"));
-    char *text;
+    char *text = NULL;
+    size_t bytes;
+    int err = ny_fields_check(keep->ctx);
 
-    if (err) return err;
-    text = ny_alloc(keep->ctx, NY_MEM_OTHER, bytes);
-    if (!text) return NY_EBUDGET;
-    err = json_dumpb(record, text, bytes, flags) == bytes
-              ? keep->ops->put(keep, batch, updates ? under_way : NY_RECORD_PART, 0, text, bytes)
-              : ny_fields_no_memory(keep->ctx);
+    if (!err)
+        err = ny_fields_text(keep->ctx, record, JSON_COMPACT | JSON_REAL_PRECISION(17), &text,
+                             &bytes);
+    if (!err)
+        err = keep->ops->put(keep, batch, updates ? under_way : NY_RECORD_PART, 0, text, bytes);
     ny_free(keep->ctx, text);
     return err;
 }

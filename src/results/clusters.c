@@ -70,14 +70,11 @@ int ny_stored_clusters_digest(struct ny_context *ctx, const json_t *record, uint
 {
     const size_t flags = JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17);
     json_t *told = ny_stored_clusters_told(record);
-    size_t bytes = told ? json_dumpb(told, NULL, 0, flags) : 0;
-    char *text = bytes ? ny_alloc(ctx, NY_MEM_OTHER, bytes) : NULL;
-    int err = bytes && !text ? NY_EBUDGET : NY_OK;
+    char *text = NULL;
+    size_t bytes;
+    int err = told ? ny_fields_text(ctx, told, flags, &text, &bytes) : NY_OK;
 
-    *digest = 0;
-    if (told && !bytes) err = ny_fields_no_memory(ctx);
-    if (text && json_dumpb(told, text, bytes, flags) != bytes) err = ny_fields_no_memory(ctx);
-    if (text && !err) *digest = ny_checksum(text, bytes);
+    *digest = text ? ny_checksum(text, bytes) : 0;
     ny_free(ctx, text);
     json_decref(told);
     return err;
