@@ -17,7 +17,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/budget.h"
 #include "base/decimal.h"
 #include "base/progress.h"
 #include "columns/kernels.h"
@@ -58,8 +57,8 @@ static void lay(struct ny_layout *l, struct sample *s, const struct ny_columns_s
 {
     const size_t row = s->rows * sizeof(double), m = min_of(s->rows, SPECTRUM_MAX);
 
-    s->base = ny_matrix(ny_lay(l, NY_MEM_SOLVE, s->rows, row), s->rows, s->rows);
-    s->K = ny_matrix(ny_lay(l, NY_MEM_SOLVE, s->rows, row), s->rows, s->rows);
+    s->base = ny_lay_matrix(l, NY_MEM_SOLVE, s->rows, s->rows);
+    s->K = ny_lay_matrix(l, NY_MEM_SOLVE, s->rows, s->rows);
     s->A = ny_lay_matrix(l, NY_MEM_SOLVE, m, m);
     s->values = ny_lay(l, NY_MEM_SOLVE, m, sizeof(double));
     s->weight = ny_lay(l, NY_MEM_SOLVE, 1, row);
@@ -69,37 +68,26 @@ static void lay(struct ny_layout *l, struct sample *s, const struct ny_columns_s
     s->spectrum = m;
 }
 
-/* Bytes of it, with those of an eigenproblem. */
-static double sample_bytes(struct sample *s, const struct ny_columns_spec *spec)
+/* Uses as many threads as may have buffers of BLAS, for which there is a quarter of the budget.
+ * Returns the bytes of these. */
+static size_t choose_crew(struct ny_context *ctx, size_t m)
+{
+    unsigned threads = ny_context_threads(ctx), crew = threads;
+
+    while (crew > 1 && ny_blas_bytes(threads, crew, m) > ny_memory_left(ctx) / 4)
+        crew--;
+    ny_context_set_crew(ctx, crew);
+    return ny_blas_bytes(threads, crew, m);
+}
+
+/* Tells whether there is room for the sample, and for an eigenproblem of its spectrum. */
+static bool fits(struct sample *s, const struct ny_columns_spec *spec, double room)
 {
     struct ny_layout counted = {0};
 
     lay(&counted, s, spec);
-    return (double)ny_layout_most(&counted) + 40 * sizeof(double) * (double)s->spectrum;
-}
-
-/* BLAS may have a quarter of the budget for its buffers. */
-struct crew {
-    unsigned threads;
-    size_t m;
-};
-
-static size_t crew_bytes(const void *arg, unsigned workers, size_t limit)
-{
-    const struct crew *crew = arg;
-
-    (void)limit;
-    return 4 * ny_blas_bytes(crew->threads, workers, crew->m);
-}
-
-/* Uses as many threads as may have buffers. Returns the bytes of these. */
-static size_t choose_crew(struct ny_context *ctx, size_t m)
-{
-    unsigned threads = ny_context_threads(ctx);
-    unsigned crew = ny_budget_workers_left(ctx, crew_bytes, &(struct crew){threads, m}, threads);
-
-    ny_context_set_crew(ctx, crew);
-    return ny_blas_bytes(threads, crew, m);
+    ny_layout_add(&counted, NY_MEM_SOLVE, 40 * sizeof(double) * s->spectrum);
+    return (double)ny_layout_most(&counted) <= room;
 }
 
 /* Takes as many rows as the budget holds, in about the same proportion. */
@@ -114,7 +102,7 @@ static void choose_sizes(struct sample *s, const struct ny_columns_spec *spec, s
     s->m = min_of(wanted, LANDMARKS_MAX);
     s->tested = (size_t)(n - s->m < TESTED_MAX ? n - s->m : TESTED_MAX);
     s->rows = s->m + s->tested;
-    while (s->rows > ROWS_MIN && sample_bytes(s, spec) > room) {
+    while (s->rows > ROWS_MIN && !fits(s, spec, room)) {
         s->m = s->m > 1 ? s->m - (s->m + 3) / 4 : 1;
         s->tested -= s->tested / 4;
         s->rows = s->m + s->tested;
@@ -358,7 +346,8 @@ static int measure_error(struct sample *s, double diagonal, struct ny_grid_row *
     return NY_OK;
 }
 
-static const char *reading_of(const struct ny_grid_row *row, const struct ny_fit_settings *settings)
+static const char *reading_of(const struct ny_grid_row *row,
+                              const struct ny_fit_settings *settings)
 {
     const struct ny_kernel *kernel = settings->kernel;
     const double alike = 0.9, apart = 0.1, much = 0.5, little = 0.1;
@@ -542,10 +531,9 @@ json_t *ny_gamma_grid_json(const struct ny_gamma_grid *grid, const struct ny_fit
     ny_field_set_count(json, "d", points->d);
     ny_field_set_text(json, "kernel", settings->kernel->name);
     ny_field_set_text(json, "map", settings->map->name);
-    ny_field_set_text(json, "trace_of",
-                      settings->map->additive  ? "centred"
-                      : settings->map->divided ? "normalised"
-                                               : "raw");
+    ny_field_set_text(json, "trace_of", settings->map->additive  ? "centred"
+                                          : settings->map->divided ? "normalised"
+                                                                   : "raw");
     ny_field_set_count(json, "components", settings->components);
     ny_field_set_count(json, "landmarks", grid->landmarks);
     ny_field_set_count(json, "landmarks_wanted", grid->wanted);

@@ -136,7 +136,7 @@ static int follow(void *arg, const struct ny_decided *decided)
 /* Sums over m landmarks, of the last checkpoint or of the result. */
 static int load_sums(struct ny_fit *fit, size_t m, bool of_result)
 {
-    size_t bytes = ny_accumulator_gram_image_bytes(m);
+    size_t bytes = ny_accumulator_image_bytes(m, true);
     void *image;
     int err = ny_accumulator_new(&fit->acc, fit->job.ctx, m);
 
@@ -246,7 +246,7 @@ static void count(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigne
     ny_sizes_sums(l, f, &(struct ny_sums_shape){.gram = NY_GRAM_F64, .workers = workers});
     ny_layout_add(l, NY_MEM_STORE,
                   ny_sizes_source(f, workers) +
-                      ny_batch_put_bytes(limit, ny_accumulator_gram_image_bytes(f->m)));
+                      ny_batch_put_bytes(limit, ny_accumulator_image_bytes(f->m, true)));
     ny_select_count(l, sizes, workers, limit);
     ny_layout_back(l, &mark);
     ny_lay(l, NY_MEM_DICTIONARY, f->points->n, sizeof(float)); /* residuals */

@@ -28,17 +28,29 @@ struct sample {
     struct ny_context *ctx;
     struct ny_columns_spec spec;
     size_t rows, landmarks; /* the first of them */
+    uint64_t *row;
     void *raw;
     struct ny_matrix K, L; /* rows × rows */
+    struct ny_layout own;
 };
 
-/* Bytes that a sample of so many rows takes. Each has room for the values of the fullest row. */
-static size_t sample_bytes(struct ny_context *ctx, const struct ny_columns_spec *spec, size_t rows)
+static void lay(struct ny_layout *l, struct sample *sample, const struct ny_columns_spec *spec,
+                size_t rows)
+{
+    sample->row = ny_lay(l, NY_MEM_DICTIONARY, rows, sizeof(*sample->row));
+    sample->raw = ny_lay(l, NY_MEM_TILES, rows, ny_raw_bytes(spec));
+    sample->K = ny_lay_matrix(l, NY_MEM_SOLVE, rows, rows);
+    sample->L = ny_lay_matrix(l, NY_MEM_SOLVE, rows, rows);
+}
+
+/* Returns what a sample of so many rows takes. */
+static size_t size_of(struct ny_context *ctx, const struct ny_columns_spec *spec, size_t rows)
 {
     struct ny_layout l = {0};
 
-    ny_lay(&l, NY_MEM_TILES, rows, 2 * rows * sizeof(double) + ny_raw_bytes(spec) + 64);
-    ny_columns_square_plan(&l, spec, rows, ny_context_threads(ctx));
+    lay(&l, &(struct sample){0}, spec, rows);
+    ny_lay(&l, NY_MEM_SOLVE, rows, 8 * sizeof(double)); /* eigenvalues, shares, and the like */
+    ny_layout_add(&l, NY_MEM_SOLVE, ny_columns_square_bytes(spec, rows, ny_context_threads(ctx)));
     return ny_layout_most(&l);
 }
 
@@ -50,21 +62,17 @@ static size_t rows_of(struct ny_context *ctx, const struct ny_columns_spec *spec
     size_t rows = n < ROWS ? (size_t)n : ROWS, left = ny_memory_left(ctx);
     double d = (double)spec->geometry->d;
 
-    while (rows > ROWS_LEAST && ((double)rows * (double)rows * d > most_products ||
-                                 sample_bytes(ctx, spec, rows) > left / 8))
+    while (rows > ROWS_LEAST &&
+           ((double)rows * (double)rows * d > most_products || size_of(ctx, spec, rows) > left / 8))
         rows -= rows / 8;
-    return sample_bytes(ctx, spec, rows) <= left / 2 ? rows / 2 * 2 : 0;
+    return size_of(ctx, spec, rows) <= left / 2 ? rows / 2 * 2 : 0;
 }
 
 /* A few units, so that no more blocks are read; numbers may come more than once. */
 static int gather(struct sample *sample, struct ny_rows *X, uint64_t n, uint64_t seed)
 {
-    uint64_t *rows = ny_calloc(sample->ctx, NY_MEM_DICTIONARY, sample->rows, sizeof(*rows));
-    uint64_t units = ny_units_of(n);
-    int err = NY_EBUDGET;
+    uint64_t units = ny_units_of(n), *rows = sample->row;
 
-    sample->raw = ny_calloc(sample->ctx, NY_MEM_TILES, sample->rows, ny_raw_bytes(&sample->spec));
-    if (!rows || !sample->raw) goto done;
     for (size_t i = 0; i < sample->rows; i++) {
         double unit = ny_hash01(seed, NY_STREAM_SAMPLE, i % UNITS);
         double place = ny_hash01(seed, NY_STREAM_SAMPLE, UNITS + i);
@@ -73,11 +81,8 @@ static int gather(struct sample *sample, struct ny_rows *X, uint64_t n, uint64_t
         rows[i] = first + (uint64_t)(place * fmin(NY_UNIT_ROWS, (double)(n - first)));
         if (n <= ROWS) rows[i] = i;
     }
-    err = ny_rows_gather_wide(X, sample->spec.dtype, sample->spec.slots, rows, sample->rows,
-                              sample->raw);
-done:
-    ny_free(sample->ctx, rows);
-    return err;
+    return ny_rows_gather_wide(X, sample->spec.dtype, sample->spec.slots, rows, sample->rows,
+                               sample->raw);
 }
 
 /* K of the first rows. */
@@ -286,14 +291,13 @@ double ny_look_products(const struct ny_look *look, double n, const struct ny_lo
 static int allocate(struct sample *sample, struct ny_look *look, bool *found)
 {
     struct ny_context *ctx = sample->ctx;
-    size_t bytes = sample->rows * sample->rows * sizeof(double);
     uint64_t there;
     int err;
 
-    sample->K = ny_matrix(ny_alloc(ctx, NY_MEM_SOLVE, bytes), sample->rows, sample->rows);
-    sample->L = ny_matrix(ny_alloc(ctx, NY_MEM_SOLVE, bytes), sample->rows, sample->rows);
+    sample->own.ctx = ctx;
+    lay(&sample->own, sample, &sample->spec, sample->rows);
     look->share = ny_calloc(ctx, NY_MEM_SOLVE, sample->rows, sizeof(double));
-    there = sample->K.at && sample->L.at && look->share;
+    there = !sample->own.err && look->share;
     err = ny_peers_least(ny_context_peers(ctx), &there);
     *found = there;
     return err;
@@ -331,9 +335,7 @@ int ny_plan_look(struct ny_look *look, struct ny_rows *X, const struct ny_fit_se
         if (!err && residuals) look_at_residuals(&sample, look);
     }
 done:
-    ny_free(ctx, sample.raw);
-    ny_free(ctx, sample.K.at);
-    ny_free(ctx, sample.L.at);
+    ny_layout_free(&sample.own);
     if (alone || err == NY_EINTERRUPTED || err == NY_ETERMINATED) return err;
     ny_error_clear(ctx); /* the fit says what is wrong */
     return NY_OK;

@@ -215,50 +215,31 @@ FINISH_ROW(finish_row32, float)
 FINISH_ROW(finish_row64, double)
 
 /* Y = C′P, then to each row q, 1/√d_i, and that root itself where it is stored. */
-static int project32(struct strip *of, size_t piece, size_t rows)
-{
-    const struct ny_projector *projector = of->projector;
-    const struct ny_model *model = projector->model;
-    size_t width = projector->width, p = model->p, first = piece * NY_STRIP_ROWS;
-    size_t kept = kept_of(projector, of->tile);
-    float *at = projector->Y32 + ((size_t)of->tile->worker * NY_UNIT_ROWS + first) * width;
-    size_t bad = 0;
-
-    if (!model->spec.kernel->features) multiply32(projector, of->tile->worker, first);
-    for (size_t i = 0; i < rows; i++) {
-        float *row = at + i * width;
-        double root = of->roots ? of->roots[first + i] : 1;
-        double square = finish_row32(row, model->q, root, p);
-
-        if (first + i >= kept && !isnan(root)) of->squares[piece] += square;
-        if (width > p) row[p] = (float)root;
-        if (!bad && !isnan(root) && ny_first_not_finite32(row, width)) bad = first + i + 1;
+#define PROJECT(name, multiply, finish_row, not_finite, type, all)                                 \
+    static int name(struct strip *of, size_t piece, size_t rows)                                   \
+    {                                                                                              \
+        const struct ny_projector *projector = of->projector;                                      \
+        const struct ny_model *model = projector->model;                                           \
+        size_t width = projector->width, p = model->p, first = piece * NY_STRIP_ROWS;              \
+        size_t kept = kept_of(projector, of->tile), bad = 0;                                       \
+        type *at = projector->all + ((size_t)of->tile->worker * NY_UNIT_ROWS + first) * width;     \
+                                                                                                   \
+        if (!model->spec.kernel->features) multiply(projector, of->tile->worker, first);           \
+        for (size_t i = 0; i < rows; i++) {                                                        \
+            type *row = at + i * width;                                                            \
+            double root = of->roots ? of->roots[first + i] : 1;                                    \
+            double square = finish_row(row, model->q, root, p);                                    \
+                                                                                                   \
+            if (first + i >= kept && !isnan(root)) of->squares[piece] += square;                   \
+            if (width > p) row[p] = (type)root;                                                    \
+            if (!bad && !isnan(root) && not_finite(row, width)) bad = first + i + 1;               \
+        }                                                                                          \
+        of->bad[piece] = bad;                                                                      \
+        return bad ? NY_ENUMERIC : NY_OK;                                                          \
     }
-    of->bad[piece] = bad;
-    return bad ? NY_ENUMERIC : NY_OK;
-}
 
-static int project64(struct strip *of, size_t piece, size_t rows)
-{
-    const struct ny_projector *projector = of->projector;
-    const struct ny_model *model = projector->model;
-    size_t width = projector->width, p = model->p, first = piece * NY_STRIP_ROWS;
-    size_t kept = kept_of(projector, of->tile);
-    double *at = projector->Y64 + ((size_t)of->tile->worker * NY_UNIT_ROWS + first) * width;
-    size_t bad = 0;
-
-    if (!model->spec.kernel->features) multiply64(projector, of->tile->worker, first);
-    for (size_t i = 0; i < rows; i++) {
-        double *row = at + i * width, root = of->roots ? of->roots[first + i] : 1;
-        double square = finish_row64(row, model->q, root, p);
-
-        if (first + i >= kept && !isnan(root)) of->squares[piece] += square;
-        if (width > p) row[p] = root;
-        if (!bad && !isnan(root) && ny_first_not_finite(row, width)) bad = first + i + 1;
-    }
-    of->bad[piece] = bad;
-    return bad ? NY_ENUMERIC : NY_OK;
-}
+PROJECT(project32, multiply32, finish_row32, ny_first_not_finite32, float, Y32)
+PROJECT(project64, multiply64, finish_row64, ny_first_not_finite, double, Y64)
 
 /* Y = 𝒟^-½(C′P + 1qᵀ) of a strip. */
 static int project_strip(void *arg, size_t piece, unsigned worker)

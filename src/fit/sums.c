@@ -157,7 +157,7 @@ int ny_fit_save_sums(struct ny_fit *fit, const char *part, enum ny_stage_id next
 {
     const struct ny_accumulator *acc = fit->acc;
     struct image image = {acc, ny_alloc(fit->job.ctx, NY_MEM_GRAM, NY_CHUNK_BYTES)};
-    struct ny_pieces pieces = {piece_of, &image, ny_accumulator_image_bytes(acc)};
+    struct ny_pieces pieces = {piece_of, &image, ny_accumulator_image_bytes(acc->m, acc->G.at)};
     int err;
 
     if (!image.piece) return NY_EBUDGET;
@@ -186,7 +186,7 @@ static int checkpoint(void *arg, uint64_t units_done)
 
 int ny_fit_restore_sums(struct ny_fit *fit, const char *part, uint64_t *units, bool *found)
 {
-    struct ny_image_shape shape = {ny_accumulator_image_bytes(fit->acc),
+    struct ny_image_shape shape = {ny_accumulator_image_bytes(fit->acc->m, fit->acc->G.at),
                                    ny_units_of(fit->job.points.n)};
     void *image;
     int err = ny_job_load_image(&fit->job, part, &shape, &image, units);
@@ -448,8 +448,8 @@ void ny_accumulate_count(struct ny_layout *l, const struct ny_job_sizes *sizes, 
     ny_sizes_landmarks(l, f, f->settings->method->krylov);
     ny_layout_add(l, NY_MEM_STORE,
                   ny_sizes_source(f, workers) +
-                      ny_batch_put_bytes(limit, ny_accumulator_gram_image_bytes(f->m)));
-    ny_sizes_earlier(l, f);
+                      ny_batch_put_bytes(limit, ny_accumulator_image_bytes(f->m, true)));
+    ny_layout_add(l, NY_MEM_DICTIONARY, ny_sizes_earlier(f));
     mark = ny_layout_mark(l);
     if (f->gram == NY_GRAM_F32 && !ny_settings_gram_f64(f->settings, f->points->n))
         ny_fit_measure_lay(l, &f->spec, f->m, workers);

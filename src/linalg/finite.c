@@ -7,57 +7,36 @@
 enum { LANES = 16, SCAN = 1024 };
 
 /* 0·x is 0 exactly when x is finite. */
-static bool all_finite(const double *x, size_t count)
-{
-    double sum[LANES] = {0}, total = 0;
-    size_t i = 0;
-
-    for (; i + LANES <= count; i += LANES)
-        for (size_t k = 0; k < LANES; k++)
-            sum[k] += x[i + k] * 0.0;
-    for (; i < count; i++)
-        total += x[i] * 0.0;
-    for (size_t k = 0; k < LANES; k++)
-        total += sum[k];
-    return total == 0;
-}
-
-static bool all_finite32(const float *x, size_t count)
-{
-    float sum[LANES] = {0}, total = 0;
-    size_t i = 0;
-
-    for (; i + LANES <= count; i += LANES)
-        for (size_t k = 0; k < LANES; k++)
-            sum[k] += x[i + k] * 0.0f;
-    for (; i < count; i++)
-        total += x[i] * 0.0f;
-    for (size_t k = 0; k < LANES; k++)
-        total += sum[k];
-    return total == 0;
-}
-
-size_t ny_first_not_finite(const double *x, size_t count)
-{
-    for (size_t first = 0; first < count; first += SCAN) {
-        size_t share = count - first < SCAN ? count - first : SCAN;
-        if (all_finite(x + first, share)) continue;
-        for (size_t i = first;; i++)
-            if (!all_finite(x + i, 1)) return i + 1;
+#define SCANS(all_finite, first_not_finite, type)                                                  \
+    static bool all_finite(const type *x, size_t count)                                            \
+    {                                                                                              \
+        type sum[LANES] = {0}, total = 0;                                                          \
+        size_t i = 0;                                                                              \
+                                                                                                   \
+        for (; i + LANES <= count; i += LANES)                                                     \
+            for (size_t k = 0; k < LANES; k++)                                                     \
+                sum[k] += x[i + k] * (type)0;                                                      \
+        for (; i < count; i++)                                                                     \
+            total += x[i] * (type)0;                                                               \
+        for (size_t k = 0; k < LANES; k++)                                                         \
+            total += sum[k];                                                                       \
+        return total == 0;                                                                         \
+    }                                                                                              \
+                                                                                                   \
+    size_t first_not_finite(const type *x, size_t count)                                           \
+    {                                                                                              \
+        for (size_t first = 0; first < count; first += SCAN) {                                     \
+            size_t share = count - first < SCAN ? count - first : SCAN;                            \
+                                                                                                   \
+            if (all_finite(x + first, share)) continue;                                            \
+            for (size_t i = first;; i++)                                                           \
+                if (!all_finite(x + i, 1)) return i + 1;                                           \
+        }                                                                                          \
+        return 0;                                                                                  \
     }
-    return 0;
-}
 
-size_t ny_first_not_finite32(const float *x, size_t count)
-{
-    for (size_t first = 0; first < count; first += SCAN) {
-        size_t share = count - first < SCAN ? count - first : SCAN;
-        if (all_finite32(x + first, share)) continue;
-        for (size_t i = first;; i++)
-            if (!all_finite32(x + i, 1)) return i + 1;
-    }
-    return 0;
-}
+SCANS(all_finite, ny_first_not_finite, double)
+SCANS(all_finite32, ny_first_not_finite32, float)
 
 int ny_check_lower(struct ny_context *ctx, struct ny_matrix A)
 {

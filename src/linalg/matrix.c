@@ -96,34 +96,48 @@ static CBLAS_UPLO lower_of(bool transposed)
     return transposed ? CblasUpper : CblasLower;
 }
 
-void ny_gemm(double alpha, struct ny_matrix A, struct ny_matrix B, double beta, struct ny_matrix C)
-{
-    assert(A.cols == B.rows && A.rows == C.rows && B.cols == C.cols && !C.transposed);
-    if (!C.rows || !C.cols) return;
-    NY_BLAS(cblas_dgemm(CblasRowMajor, transpose_of(A.transposed), transpose_of(B.transposed),
-                        ny_blas_int(C.rows), ny_blas_int(C.cols), ny_blas_int(A.cols), alpha, A.at,
-                        ny_blas_stride(A.stride), B.at, ny_blas_stride(B.stride), beta, C.at,
-                        ny_blas_stride(C.stride)));
-}
+#define PRODUCTS(multiply, gram, solve_rows, blas, type, matrix)                                   \
+    void multiply(type alpha, matrix A, matrix B, type beta, matrix C)                             \
+    {                                                                                              \
+        assert(A.cols == B.rows && A.rows == C.rows && B.cols == C.cols && !C.transposed);         \
+        if (!C.rows || !C.cols) return;                                                            \
+        NY_BLAS(blas##gemm(CblasRowMajor, transpose_of(A.transposed), transpose_of(B.transposed),  \
+                           ny_blas_int(C.rows), ny_blas_int(C.cols), ny_blas_int(A.cols), alpha,   \
+                           A.at, ny_blas_stride(A.stride), B.at, ny_blas_stride(B.stride), beta,   \
+                           C.at, ny_blas_stride(C.stride)));                                       \
+    }                                                                                              \
+                                                                                                   \
+    void gram(matrix A, type beta, matrix C)                                                       \
+    {                                                                                              \
+        assert(C.rows == A.cols && C.cols == A.cols && !C.transposed);                             \
+        if (!C.rows) return;                                                                       \
+        NY_BLAS(blas##syrk(CblasRowMajor, CblasLower, transpose_of(!A.transposed),                 \
+                           ny_blas_int(A.cols), ny_blas_int(A.rows), 1, A.at,                      \
+                           ny_blas_stride(A.stride), beta, C.at, ny_blas_stride(C.stride)));       \
+    }                                                                                              \
+                                                                                                   \
+    void solve_rows(matrix L, matrix X)                                                            \
+    {                                                                                              \
+        assert(L.rows == L.cols && L.rows == X.cols && !X.transposed);                             \
+        if (!X.rows || !X.cols) return;                                                            \
+        NY_BLAS(blas##trsm(CblasRowMajor, CblasRight, lower_of(L.transposed),                      \
+                           transpose_of(!L.transposed), CblasNonUnit, ny_blas_int(X.rows),         \
+                           ny_blas_int(X.cols), 1, L.at, ny_blas_stride(L.stride), X.at,           \
+                           ny_blas_stride(X.stride)));                                             \
+    }
 
-void ny_gemm32(float alpha, struct ny_matrix32 A, struct ny_matrix32 B, float beta,
-               struct ny_matrix32 C)
-{
-    assert(A.cols == B.rows && A.rows == C.rows && B.cols == C.cols && !C.transposed);
-    if (!C.rows || !C.cols) return;
-    NY_BLAS(cblas_sgemm(CblasRowMajor, transpose_of(A.transposed), transpose_of(B.transposed),
-                        ny_blas_int(C.rows), ny_blas_int(C.cols), ny_blas_int(A.cols), alpha, A.at,
-                        ny_blas_stride(A.stride), B.at, ny_blas_stride(B.stride), beta, C.at,
-                        ny_blas_stride(C.stride)));
-}
+PRODUCTS(ny_gemm, ny_gram, ny_solve_rows, cblas_d, double, struct ny_matrix)
+PRODUCTS(ny_gemm32, ny_gram32, ny_solve_rows32, cblas_s, float, struct ny_matrix32)
 
-void ny_gram(struct ny_matrix A, double beta, struct ny_matrix C)
+void ny_matrix_widen(struct ny_matrix32 A, double *to)
 {
-    assert(C.rows == A.cols && C.cols == A.cols && !C.transposed);
-    if (!C.rows) return;
-    NY_BLAS(cblas_dsyrk(CblasRowMajor, CblasLower, transpose_of(!A.transposed), ny_blas_int(A.cols),
-                        ny_blas_int(A.rows), 1.0, A.at, ny_blas_stride(A.stride), beta, C.at,
-                        ny_blas_stride(C.stride)));
+    for (size_t i = 0; i < A.rows; i++) {
+        const float *restrict from = A.at + i * A.stride;
+        double *restrict row = to + i * A.cols;
+
+        for (size_t j = 0; j < A.cols; j++)
+            row[j] = (double)from[j];
+    }
 }
 
 size_t ny_gram_blocks(size_t m)
@@ -169,15 +183,6 @@ void ny_gram_crossed(double alpha, struct ny_matrix A, struct ny_matrix B, struc
                          ny_blas_int(A.cols), ny_blas_int(A.rows), alpha, A.at,
                          ny_blas_stride(A.stride), B.at, ny_blas_stride(B.stride), 1.0, C.at,
                          ny_blas_stride(C.stride)));
-}
-
-void ny_gram32(struct ny_matrix32 A, float beta, struct ny_matrix32 C)
-{
-    assert(C.rows == A.cols && C.cols == A.cols && !C.transposed);
-    if (!C.rows) return;
-    NY_BLAS(cblas_ssyrk(CblasRowMajor, CblasLower, transpose_of(!A.transposed), ny_blas_int(A.cols),
-                        ny_blas_int(A.rows), 1.0f, A.at, ny_blas_stride(A.stride), beta, C.at,
-                        ny_blas_stride(C.stride)));
 }
 
 void ny_gemv(double alpha, struct ny_matrix A, const double *x, double beta, double *y)
@@ -291,26 +296,6 @@ void ny_solve_lower(struct ny_matrix L, struct ny_matrix B)
 void ny_solve_lower_t(struct ny_matrix L, struct ny_matrix B)
 {
     solve_left(L, true, B);
-}
-
-void ny_solve_rows(struct ny_matrix L, struct ny_matrix X)
-{
-    assert(L.rows == L.cols && L.rows == X.cols && !X.transposed);
-    if (!X.rows || !X.cols) return;
-    NY_BLAS(cblas_dtrsm(CblasRowMajor, CblasRight, lower_of(L.transposed),
-                        transpose_of(!L.transposed), CblasNonUnit, ny_blas_int(X.rows),
-                        ny_blas_int(X.cols), 1.0, L.at, ny_blas_stride(L.stride), X.at,
-                        ny_blas_stride(X.stride)));
-}
-
-void ny_solve_rows32(struct ny_matrix32 L, struct ny_matrix32 X)
-{
-    assert(L.rows == L.cols && L.rows == X.cols && !X.transposed);
-    if (!X.rows || !X.cols) return;
-    NY_BLAS(cblas_strsm(CblasRowMajor, CblasRight, lower_of(L.transposed),
-                        transpose_of(!L.transposed), CblasNonUnit, ny_blas_int(X.rows),
-                        ny_blas_int(X.cols), 1.0f, L.at, ny_blas_stride(L.stride), X.at,
-                        ny_blas_stride(X.stride)));
 }
 
 int ny_cholesky_inverse(struct ny_context *ctx, struct ny_matrix L)

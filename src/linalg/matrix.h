@@ -134,6 +134,8 @@ void ny_gram_crossed(double alpha, struct ny_matrix A, struct ny_matrix B, struc
 void ny_gram32(struct ny_matrix32 A, float beta, struct ny_matrix32 C);
 /* y = alpha·A·x + beta·y */
 void ny_gemv(double alpha, struct ny_matrix A, const double *x, double beta, double *y);
+/* Widens the rows of A, side by side. */
+void ny_matrix_widen(struct ny_matrix32 A, double *to);
 /* Copies the lower triangle to the upper. */
 void ny_mirror_lower(struct ny_matrix A);
 /* Copies these rows of the lower triangle to the upper, or the other way round where `lower` is not

@@ -39,7 +39,7 @@ static struct header header_of(const struct ny_summed *sums)
                            .version = IMAGE_VERSION,
                            .about_bytes = dump(sums, NULL, 0),
                            .base_bytes = ny_model_image_bytes(sums->base),
-                           .sums_bytes = ny_accumulator_image_bytes(sums->acc)};
+                           .sums_bytes = ny_accumulator_image_bytes(sums->acc->m, sums->acc->G.at)};
 }
 
 /* Writes the parts behind the header, and the checksum behind them; false: there was no memory. */
@@ -137,7 +137,7 @@ static int read(struct ny_summed *sums, const struct header *header, const char 
     err = ny_model_read(&sums->base, ctx, at, header->base_bytes, where);
     if (err) return err;
     at += ny_padded(header->base_bytes);
-    if (!sums->about || header->sums_bytes != ny_accumulator_gram_image_bytes(sums->base->m))
+    if (!sums->about || header->sums_bytes != ny_accumulator_image_bytes(sums->base->m, true))
         return damaged(ctx, where);
     err = ny_accumulator_new(&sums->acc, ctx, sums->base->m);
     if (err) return err;

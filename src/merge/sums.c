@@ -112,7 +112,7 @@ static json_t *make_digest(const void *data, size_t bytes)
 /* Restores the sums and notes them as a part: what tells it from others is what it adds up to. */
 static int take_sums(struct ny_summed *sums, const struct ny_fit *fit)
 {
-    size_t bytes = ny_accumulator_gram_image_bytes(fit->m);
+    size_t bytes = ny_accumulator_image_bytes(fit->m, true);
     json_t *parts = json_array(), *part = json_array();
     void *image = NULL;
     int err = ny_accumulator_new(&sums->acc, sums->ctx, fit->m);

@@ -83,68 +83,42 @@ struct ny_partial *ny_partial_lay(struct ny_layout *l, size_t m, enum ny_gram_pr
     return ny_laid(l, part);
 }
 
-/* s = Σ rows of C in f64, four rows at a time: s itself is then loaded a quarter as often. */
-static void sum_columns(struct ny_matrix32 C, size_t rows, double *restrict s)
-{
-    size_t i = 0;
-
-    memset(s, 0, C.cols * sizeof(*s));
-    for (; i + 4 <= rows; i += 4) {
-        const float *restrict c0 = C.at + i * C.stride, *restrict c1 = c0 + C.stride;
-        const float *restrict c2 = c1 + C.stride, *restrict c3 = c2 + C.stride;
-        for (size_t j = 0; j < C.cols; j++)
-            s[j] += ((double)c0[j] + (double)c1[j]) + ((double)c2[j] + (double)c3[j]);
+/* s = Σ rows of C in f64, four rows at a time: s itself is then loaded a quarter as often. Or,
+ * where rows have weights, C_i ← w_i c_i, and s = Σ w_i² c_i of the unrounded c_i. */
+#define COLUMN_SUMS(sum_columns, weigh_rows, type, matrix)                                         \
+    static void sum_columns(matrix C, size_t rows, double *restrict s)                             \
+    {                                                                                              \
+        size_t i = 0;                                                                              \
+                                                                                                   \
+        memset(s, 0, C.cols * sizeof(*s));                                                         \
+        for (; i + 4 <= rows; i += 4) {                                                            \
+            const type *restrict c0 = C.at + i * C.stride, *restrict c1 = c0 + C.stride;           \
+            const type *restrict c2 = c1 + C.stride, *restrict c3 = c2 + C.stride;                 \
+                                                                                                   \
+            for (size_t j = 0; j < C.cols; j++)                                                    \
+                s[j] += ((double)c0[j] + (double)c1[j]) + ((double)c2[j] + (double)c3[j]);         \
+        }                                                                                          \
+        for (; i < rows; i++)                                                                      \
+            for (size_t j = 0; j < C.cols; j++)                                                    \
+                s[j] += (double)C.at[i * C.stride + j];                                            \
+    }                                                                                              \
+                                                                                                   \
+    static void weigh_rows(matrix C, const struct ny_tile_rows *rows, double *restrict s)          \
+    {                                                                                              \
+        memset(s, 0, C.cols * sizeof(*s));                                                         \
+        for (size_t i = 0; i < rows->count; i++) {                                                 \
+            type *restrict c = C.at + i * C.stride, w = (type)rows->weights[i];                    \
+            double square = rows->weights[i] * rows->weights[i];                                   \
+                                                                                                   \
+            for (size_t j = 0; j < C.cols; j++) {                                                  \
+                s[j] += square * (double)c[j];                                                     \
+                c[j] *= w;                                                                         \
+            }                                                                                      \
+        }                                                                                          \
     }
-    for (; i < rows; i++)
-        for (size_t j = 0; j < C.cols; j++)
-            s[j] += (double)C.at[i * C.stride + j];
-}
 
-/* Like sum_columns(), for a tile in f64. */
-static void sum_columns64(struct ny_matrix C, size_t rows, double *restrict s)
-{
-    size_t i = 0;
-
-    memset(s, 0, C.cols * sizeof(*s));
-    for (; i + 4 <= rows; i += 4) {
-        const double *restrict c0 = C.at + i * C.stride, *restrict c1 = c0 + C.stride;
-        const double *restrict c2 = c1 + C.stride, *restrict c3 = c2 + C.stride;
-        for (size_t j = 0; j < C.cols; j++)
-            s[j] += (c0[j] + c1[j]) + (c2[j] + c3[j]);
-    }
-    for (; i < rows; i++)
-        for (size_t j = 0; j < C.cols; j++)
-            s[j] += C.at[i * C.stride + j];
-}
-
-/* C_i ← w_i c_i, and s = Σ w_i² c_i of the unrounded c_i. */
-static void weigh_rows(struct ny_matrix32 C, const struct ny_tile_rows *rows, double *restrict s)
-{
-    memset(s, 0, C.cols * sizeof(*s));
-    for (size_t i = 0; i < rows->count; i++) {
-        float *restrict c = C.at + i * C.stride, w = (float)rows->weights[i];
-        double square = rows->weights[i] * rows->weights[i];
-
-        for (size_t j = 0; j < C.cols; j++) {
-            s[j] += square * (double)c[j];
-            c[j] *= w;
-        }
-    }
-}
-
-/* Like weigh_rows(), for a tile in f64. */
-static void weigh_rows64(struct ny_matrix C, const struct ny_tile_rows *rows, double *restrict s)
-{
-    memset(s, 0, C.cols * sizeof(*s));
-    for (size_t i = 0; i < rows->count; i++) {
-        double *restrict c = C.at + i * C.stride, w = rows->weights[i];
-
-        for (size_t j = 0; j < C.cols; j++) {
-            s[j] += w * w * c[j];
-            c[j] *= w;
-        }
-    }
-}
+COLUMN_SUMS(sum_columns32, weigh_rows32, float, struct ny_matrix32)
+COLUMN_SUMS(sum_columns64, weigh_rows64, double, struct ny_matrix)
 
 /* A Gram that is made block by block. */
 struct gram {
@@ -180,12 +154,7 @@ static void gram_in_f64(struct ny_partial *part, struct ny_matrix32 C,
 {
     for (size_t strip = 0; strip < STRIPS; strip++) {
         if (strip > 0 && strip * STRIP >= rows->count) break; /* padding: it would add zeros */
-        for (size_t i = 0; i < STRIP; i++) {
-            const float *restrict from = C.at + (strip * STRIP + i) * C.stride;
-            double *restrict to = part->C64 + i * part->m;
-            for (size_t j = 0; j < part->m; j++)
-                to[j] = (double)from[j];
-        }
+        ny_matrix_widen(ny_rows32(C, strip * STRIP, STRIP), part->C64);
         add_gram(part, ny_matrix(part->C64, STRIP, part->m), strip > 0, rows->tile);
     }
 }
@@ -208,9 +177,9 @@ void ny_partial_set(struct ny_partial *part, struct ny_matrix32 C, const struct 
     assert(C.rows == NY_UNIT_ROWS && C.cols == part->m && rows->count <= C.rows && !C.transposed);
     set_trace(part, rows);
     if (rows->weights)
-        weigh_rows(C, rows, part->s);
+        weigh_rows32(C, rows, part->s);
     else
-        sum_columns(C, rows->count, part->s);
+        sum_columns32(C, rows->count, part->s);
     if (part->precision == NY_GRAM_F32) ny_gram32(C, 0, ny_matrix32(part->G32, part->m, part->m));
     if (part->precision == NY_GRAM_F64) gram_in_f64(part, C, rows);
 }
@@ -227,18 +196,6 @@ void ny_partial_set64(struct ny_partial *part, struct ny_matrix C, const struct 
     if (part->precision == NY_GRAM_F64) add_gram(part, C, 0, rows->tile);
 }
 
-static void add32(double *restrict to, const float *restrict from, size_t count)
-{
-    for (size_t j = 0; j < count; j++)
-        to[j] += (double)from[j];
-}
-
-static void add64(double *restrict to, const double *restrict from, size_t count)
-{
-    for (size_t j = 0; j < count; j++)
-        to[j] += from[j];
-}
-
 /* Returns what rounding takes off a + b = sum, which is exact (Knuth's TwoSum). */
 static inline double lost_of(double a, double b, double sum)
 {
@@ -247,48 +204,38 @@ static inline double lost_of(double a, double b, double sum)
     return (a - (sum - rest)) + (b - rest);
 }
 
-/* Like add32(); tells whether any addition was rounded. */
-static bool add32_watched(double *restrict to, const float *restrict from, size_t count)
-{
-    double lost = 0;
-
-    for (size_t j = 0; j < count; j++) {
-        double number = (double)from[j], sum = to[j] + number;
-
-        lost += fabs(lost_of(to[j], number, sum));
-        to[j] = sum;
+/* Three ways to add numbers to others. One tells whether any addition was rounded; one is for
+ * multiples of a grid, with a `round` so large that f64 holds its sum with a number to no finer a
+ * step. */
+#define ADD(add, add_watched, add_rounded, type)                                                   \
+    static void add(double *restrict to, const type *restrict from, size_t count)                  \
+    {                                                                                              \
+        for (size_t j = 0; j < count; j++)                                                         \
+            to[j] += (double)from[j];                                                              \
+    }                                                                                              \
+                                                                                                   \
+    static bool add_watched(double *restrict to, const type *restrict from, size_t count)          \
+    {                                                                                              \
+        double lost = 0;                                                                           \
+                                                                                                   \
+        for (size_t j = 0; j < count; j++) {                                                       \
+            double number = (double)from[j], sum = to[j] + number;                                 \
+                                                                                                   \
+            lost += fabs(lost_of(to[j], number, sum));                                             \
+            to[j] = sum;                                                                           \
+        }                                                                                          \
+        return lost > 0;                                                                           \
+    }                                                                                              \
+                                                                                                   \
+    static void add_rounded(double *restrict to, const type *restrict from, size_t count,          \
+                            double round)                                                          \
+    {                                                                                              \
+        for (size_t j = 0; j < count; j++)                                                         \
+            to[j] += (double)from[j] + round - round;                                              \
     }
-    return lost > 0;
-}
 
-static bool add64_watched(double *restrict to, const double *restrict from, size_t count)
-{
-    double lost = 0;
-
-    for (size_t j = 0; j < count; j++) {
-        double sum = to[j] + from[j];
-
-        lost += fabs(lost_of(to[j], from[j], sum));
-        to[j] = sum;
-    }
-    return lost > 0;
-}
-
-/* Like add32(), of multiples of a grid: `round` is so large that f64 holds its sum with a number to
- * no finer a step. */
-static void add32_rounded(double *restrict to, const float *restrict from, size_t count,
-                          double round)
-{
-    for (size_t j = 0; j < count; j++)
-        to[j] += (double)from[j] + round - round;
-}
-
-static void add64_rounded(double *restrict to, const double *restrict from, size_t count,
-                          double round)
-{
-    for (size_t j = 0; j < count; j++)
-        to[j] += from[j] + round - round;
-}
+ADD(add32, add32_watched, add32_rounded, float)
+ADD(add64, add64_watched, add64_rounded, double)
 
 /* Returns what numbers are rounded by, whose sums are at most `most`. */
 static double round_below(double most)
@@ -370,19 +317,9 @@ void ny_accumulator_add(struct ny_accumulator *acc, double keep, const struct ny
     acc->rows += other->rows;
 }
 
-static size_t sums_bytes(size_t m)
+size_t ny_accumulator_image_bytes(size_t m, bool gram)
 {
-    return sizeof(uint64_t) + (2 + m) * sizeof(double);
-}
-
-size_t ny_accumulator_gram_image_bytes(size_t m)
-{
-    return sums_bytes(m) + m * (m + 1) / 2 * sizeof(double);
-}
-
-size_t ny_accumulator_image_bytes(const struct ny_accumulator *acc)
-{
-    return acc->G.at ? ny_accumulator_gram_image_bytes(acc->m) : sums_bytes(acc->m);
+    return sizeof(uint64_t) + (2 + m + (gram ? m * (m + 1) / 2 : 0)) * sizeof(double);
 }
 
 /* Bytes first … end−1 of an image that is gone through part by part. */

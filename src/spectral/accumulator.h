@@ -117,11 +117,9 @@ void ny_accumulator_fold_joined(struct ny_accumulator *acc,
  * has no rows. */
 int ny_accumulator_join(struct ny_accumulator **acc, struct ny_context *ctx, struct ny_matrix B);
 
-/* Returns the bytes of the image for a checkpoint: rows, t, s, the packed lower triangle of G where
- * there is one, and ω. */
-size_t ny_accumulator_image_bytes(const struct ny_accumulator *acc);
-/* Bytes of the image of an accumulator of m columns that has G. */
-size_t ny_accumulator_gram_image_bytes(size_t m);
+/* Returns the bytes of the image for a checkpoint: rows, t, s of m columns, the packed lower
+ * triangle of G where there is one, and ω. */
+size_t ny_accumulator_image_bytes(size_t m, bool gram);
 /* Writes bytes at … at+count−1 of the image to `piece`, so that no copy of all of it is needed. */
 void ny_accumulator_save(const struct ny_accumulator *acc, size_t at, size_t count, void *piece);
 /* Reads all of the image of an accumulator of the same m, with or without G as it was saved. */

@@ -57,9 +57,7 @@ void ny_joined_partial_set(struct ny_joined_partial *part, struct ny_matrix32 C,
         return;
     }
     for (size_t first = 0; first < C.rows; first += STRIP) {
-        for (size_t i = 0; i < STRIP; i++)
-            for (size_t j = 0; j < part->m; j++)
-                part->strip[i * part->m + j] = (double)C.at[(first + i) * C.stride + j];
+        ny_matrix_widen(ny_rows32(C, first, STRIP), part->strip);
         ny_gemm(1, ny_t(ny_matrix(part->strip, STRIP, part->m)),
                 ny_matrix(part->C64 + first * part->joined, STRIP, part->joined), first > 0, G);
     }

@@ -35,13 +35,7 @@ void ny_krylov_partial_set(struct ny_krylov_partial *part, struct ny_matrix32 C,
 
     assert(C.rows == NY_UNIT_ROWS && C.cols == part->m && U.cols <= part->width);
     for (size_t first = 0; first < NY_UNIT_ROWS; first += STRIP) {
-        for (size_t i = 0; i < STRIP; i++) {
-            const float *restrict from = C.at + (first + i) * C.stride;
-            double *restrict to = part->strip + i * part->m;
-
-            for (size_t j = 0; j < part->m; j++)
-                to[j] = (double)from[j];
-        }
+        ny_matrix_widen(ny_rows32(C, first, STRIP), part->strip);
         add_strip(part, strip, U, first == 0);
     }
 }

@@ -46,7 +46,7 @@ static int shift_of(struct ny_fit *fit, const struct ny_matched *matched, size_t
 static int load_sums(struct ny_fit *fit, const struct ny_matched *matched)
 {
     size_t before = fit->rows ? (size_t)fit->job.state.update.landmarks : fit->m;
-    size_t bytes = ny_accumulator_gram_image_bytes(before);
+    size_t bytes = ny_accumulator_image_bytes(before, true);
     double *delta = ny_calloc(fit->job.ctx, NY_MEM_GRAM, fit->m, sizeof(double));
     void *image = ny_alloc(fit->job.ctx, NY_MEM_GRAM, bytes);
     int err = delta && image ? NY_OK : NY_EBUDGET;

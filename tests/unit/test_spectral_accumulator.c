@@ -168,7 +168,7 @@ TEST(tiles_in_f64_stay_in_f64)
                 c[i * STRIDE + j] = j >= M ? NAN : row >= N ? 0 : exact[row * M + j] - a[j];
         }
         ny_partial_set64(part, (struct ny_matrix){c, NY_UNIT_ROWS, M, STRIDE, false},
-                         &(struct ny_tile_rows){.count = rows_of(unit), .diagonal = diagonal});
+                   &(struct ny_tile_rows){.count = rows_of(unit), .diagonal = diagonal});
         ny_accumulator_fold(acc, part);
     }
     assert_int_equal(acc->rows, N);
@@ -232,7 +232,7 @@ TEST(an_image_restores_every_bit)
     struct ny_accumulator *whole = accumulated(NY_GRAM_F32, 3);
     struct ny_accumulator *first = accumulated(NY_GRAM_F32, 1);
     struct ny_accumulator *resumed = accumulated(NY_GRAM_F64, 2);
-    size_t bytes = ny_accumulator_gram_image_bytes(M);
+    size_t bytes = ny_accumulator_image_bytes(M, true);
     unsigned char *image = lend(bytes + 9);
     struct ny_layout l = {.ctx = ctx};
     struct ny_partial *part;
@@ -306,8 +306,7 @@ TEST(rows_are_weighted)
         for (size_t p = 0; p < M; p++) {
             assert_near(acc->s[p], s[p], 1e-12 * fabs(s[p]) + 1e-12);
             for (size_t q = 0; q <= p && acc->G.at; q++)
-                assert_near(acc->G.at[p * M + q], G[p * M + q],
-                            1e-5 * sqrt(G[p * M + p] * G[q * M + q]));
+                assert_near(acc->G.at[p * M + q], G[p * M + q], 1e-5 * sqrt(G[p * M + p] * G[q * M + q]));
         }
         assert_true((acc->G.at == NULL) == (precision == NY_GRAM_NONE));
         ny_layout_free(&l);
