@@ -77,14 +77,6 @@ void ny_layout_back(struct ny_layout *l, const struct ny_layout_mark *mark)
     l->now = mark->now;
 }
 
-void ny_layout_peak(struct ny_layout *l, enum ny_purpose purpose, size_t bytes)
-{
-    struct ny_layout_mark mark = ny_layout_mark(l);
-
-    ny_layout_add(l, purpose, bytes);
-    ny_layout_back(l, &mark);
-}
-
 void ny_lay_peak(struct ny_layout *l, enum ny_purpose purpose, size_t elements, size_t size)
 {
     struct ny_layout_mark mark = ny_layout_mark(l);

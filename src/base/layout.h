@@ -13,10 +13,8 @@
  * serves. A layout without a context, {0}, counts: it gives NULL and adds up what an allocation
  * would be charged, by purpose, and the most of it at one time.
  *
-
  * A part that is held for a while only lies between a mark and ny_layout_back(), as on a stack. A
- layout
- * belongs to one thread.
+ * layout belongs to one thread.
  */
 #ifndef NY_BASE_LAYOUT_H
 #define NY_BASE_LAYOUT_H
@@ -70,10 +68,7 @@ void *ny_lay_shrink(struct ny_layout *l, enum ny_purpose purpose, void *block, s
 /* Adds bytes that are charged elsewhere to what a layout has counted. Of one that allocates
  * nothing. */
 void ny_layout_add(struct ny_layout *l, enum ny_purpose purpose, size_t bytes);
-/* Likewise, of bytes that are held for a while only: they are given back. */
-void ny_layout_peak(struct ny_layout *l, enum ny_purpose purpose, size_t bytes);
-
-/* Likewise, of a block of ny_alloc(). */
+/* Counts a block of ny_alloc() that is held for a while only: it is given back. */
 void ny_lay_peak(struct ny_layout *l, enum ny_purpose purpose, size_t count, size_t size);
 
 /* A place in a layout. */

@@ -308,11 +308,11 @@ static void count_columns(struct against *run, const struct ny_evaluation *of)
 
 static void lay(struct ny_layout *l, struct against *run)
 {
-    size_t columns = run->u > run->v ? run->u : run->v, z = run->z, row = z * sizeof(double);
+    size_t columns = run->u > run->v ? run->u : run->v, z = run->z;
 
-    run->Z = ny_matrix(ny_lay(l, NY_MEM_SOLVE, NY_VECTOR_ROWS, row), NY_VECTOR_ROWS, z);
-    run->M = ny_matrix(ny_lay(l, NY_MEM_SOLVE, z, row), z, z);
-    run->B = ny_matrix(ny_lay(l, NY_MEM_SOLVE, run->x, run->y * sizeof(double)), run->x, run->y);
+    run->Z = ny_lay_matrix(l, NY_MEM_SOLVE, NY_VECTOR_ROWS, z);
+    run->M = ny_lay_matrix(l, NY_MEM_SOLVE, z, z);
+    run->B = ny_lay_matrix(l, NY_MEM_SOLVE, run->x, run->y);
     run->room = ny_lay(l, NY_MEM_SOLVE, NY_VECTOR_ROWS, columns * sizeof(double));
 }
 

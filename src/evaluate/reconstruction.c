@@ -278,10 +278,10 @@ static void lay(struct ny_layout *l, struct reconstruction *run)
 {
     size_t s = run->s, k = run->k;
 
-    run->K = ny_matrix(ny_lay(l, NY_MEM_SOLVE, s, s * sizeof(double)), s, s);
-    run->E = ny_matrix(ny_lay(l, NY_MEM_SOLVE, s, s * sizeof(double)), s, s);
-    run->U = ny_matrix(ny_lay(l, NY_MEM_SOLVE, s, k * sizeof(double)), s, k);
-    run->V = ny_matrix(ny_lay(l, NY_MEM_SOLVE, k, s * sizeof(double)), k, s);
+    run->K = ny_lay_matrix(l, NY_MEM_SOLVE, s, s);
+    run->E = ny_lay_matrix(l, NY_MEM_SOLVE, s, s);
+    run->U = ny_lay_matrix(l, NY_MEM_SOLVE, s, k);
+    run->V = ny_lay_matrix(l, NY_MEM_SOLVE, k, s);
     run->rows = ny_lay(l, NY_MEM_SOLVE, 2 * s, sizeof(double));
 }
 
@@ -330,9 +330,6 @@ static size_t order(const struct ny_evaluation *run)
     return ny_sample_size(run);
 }
 
-const struct ny_measure ny_measure_reconstruction = {.name = "reconstruction",
-                                                     .keys = keys,
-                                                     .options = "sample|seed",
-                                                     .run = run_reconstruction,
-                                                     .bytes = bytes,
-                                                     .order = order};
+const struct ny_measure ny_measure_reconstruction = {
+    .name = "reconstruction", .keys = keys, .options = "sample|seed",
+    .run = run_reconstruction, .bytes = bytes, .order = order};

@@ -302,7 +302,7 @@ static void count(struct ny_layout *l, const struct ny_job_sizes *job, unsigned 
     }
     ny_layout_add(l, NY_MEM_DICTIONARY, ny_sizes_arrays(f, 2));
     ny_layout_add(l, NY_MEM_MODEL, map + ny_sizes_arrays(f, 2));
-    ny_layout_peak(l, NY_MEM_SOLVE, model);
+    ny_lay_peak(l, NY_MEM_SOLVE, 1, model);
     ny_lay(l, NY_MEM_SOLVE, 1, ny_feature_found_bytes(&sizes));
     if (sizes.rows) ny_lay(l, NY_MEM_SOLVE, room.width, sizeof(double));
     ny_orthonormalise_lanes_count(l, sizes.pairs);

@@ -52,10 +52,9 @@ void ny_check_draw_count(struct ny_layout *l, const struct ny_rows_info *points,
                          size_t p)
 {
     struct draw draw = {.N = (size_t)ny_check_candidates(R, points->n), .m = m, .p = p};
-    struct ny_layout counted = {0};
 
-    lay(&counted, &draw, points);
-    ny_layout_add(l, NY_MEM_DICTIONARY, ny_layout_most(&counted) + draw.N * sizeof(struct ny_draw));
+    lay(l, &draw, points);
+    ny_lay(l, NY_MEM_DICTIONARY, draw.N, sizeof(struct ny_draw));
 }
 
 /* ---- candidates ---------------------------------------------------------------------------- */

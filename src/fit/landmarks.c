@@ -286,7 +286,7 @@ void ny_prepare_count(struct ny_layout *l, const struct ny_sizes *f, unsigned wo
     if (f->settings->method->whole || ny_settings_features(f->settings)) return;
     ny_sizes_landmarks(l, f, true);
     if (ny_settings_forms_gram(f->settings)) ny_gram_choose_count(l, f->m);
-    ny_layout_peak(l, NY_MEM_SOLVE, gather);
-    ny_layout_peak(l, NY_MEM_SOLVE, square);
+    ny_lay_peak(l, NY_MEM_SOLVE, 1, gather);
+    ny_lay_peak(l, NY_MEM_SOLVE, 1, square);
     ny_fit_check_tiles_count(l, &f->spec, f->m);
 }

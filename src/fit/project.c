@@ -242,9 +242,10 @@ static int run_pass(struct project *run, uint64_t first_unit)
     struct ny_fit *fit = run->fit;
     const struct ny_model *model = fit->model;
     const struct ny_columns_spec spec = ny_fit_spec(fit);
-    double flops =
-        ny_projector_flops(&spec, model->m, model->p) -
-        (ny_tile_cache_whole(fit->cache) ? 2 * (double)model->m * ny_entry_products(&spec) : 0);
+    double flops = ny_projector_flops(&spec, model->m, model->p) -
+                   (ny_tile_cache_whole(fit->cache)
+                        ? 2 * (double)model->m * ny_entry_products(&spec)
+                        : 0);
     uint64_t rows = fit->job.points.n - run->kept;
     struct ny_source *source = NULL;
     int err;

@@ -442,13 +442,13 @@ void ny_solve_count(struct ny_layout *l, const struct ny_job_sizes *sizes, unsig
         ny_accumulator_count(l, f->m);
         if (ny_context_peers(f->job.ctx)) ny_accumulator_fold_count(l, f->m);
         /* It is loaded before the rest, and W made again. */
-        ny_layout_peak(l, NY_MEM_SOLVE, ny_accumulator_image_bytes(f->m, true));
-        ny_layout_peak(l, NY_MEM_SOLVE, ny_columns_square_bytes(&f->spec, f->m, workers));
+        ny_lay_peak(l, NY_MEM_SOLVE, 1, ny_accumulator_image_bytes(f->m, true));
+        ny_lay_peak(l, NY_MEM_SOLVE, 1, ny_columns_square_bytes(&f->spec, f->m, workers));
     }
     mark = ny_layout_mark(l);
     ny_problem_count(l, f);
     ny_layout_back(l, &mark);
-    ny_layout_peak(l, NY_MEM_SOLVE, 2 * written + ny_batch_put_bytes(limit, written));
+    ny_lay_peak(l, NY_MEM_SOLVE, 1, 2 * written + ny_batch_put_bytes(limit, written));
 }
 
 /* ---- solve, project, probe ------------------------------------------------------------------ */

@@ -189,21 +189,16 @@ struct ritz {
     double *value;         /* size */
 };
 
-static struct ny_matrix lay_matrix(struct ny_layout *l, size_t rows, size_t cols)
-{
-    return ny_matrix(ny_lay(l, NY_MEM_SOLVE, rows, cols * sizeof(double)), rows, cols);
-}
-
 static void lay_ritz(struct ny_layout *l, struct ritz *ritz, size_t size, size_t m)
 {
     size_t beyond = size - m, directions = beyond < m ? beyond : m;
 
     *ritz = (struct ritz){.size = size, .columns = m, .directions = directions};
-    ritz->H = lay_matrix(l, size, size);
-    ritz->S = lay_matrix(l, size, size);
-    ritz->K = lay_matrix(l, beyond, directions);
-    ritz->V = lay_matrix(l, size, m + directions);
-    ritz->M = lay_matrix(l, size, NY_STRIP_COLUMNS);
+    ritz->H = ny_lay_matrix(l, NY_MEM_SOLVE, size, size);
+    ritz->S = ny_lay_matrix(l, NY_MEM_SOLVE, size, size);
+    ritz->K = ny_lay_matrix(l, NY_MEM_SOLVE, beyond, directions);
+    ritz->V = ny_lay_matrix(l, NY_MEM_SOLVE, size, m + directions);
+    ritz->M = ny_lay_matrix(l, NY_MEM_SOLVE, size, NY_STRIP_COLUMNS);
     ritz->value = ny_lay(l, NY_MEM_SOLVE, size, sizeof(double));
 }
 
@@ -407,7 +402,8 @@ static int solve_dense(struct ny_lobpcg *solver)
     const struct ny_affinity *affinity = solver->affinity;
     struct ny_layout l = {.ctx = solver->ctx};
     size_t n = solver->n, m = solver->columns;
-    struct ny_matrix L = lay_matrix(&l, n, n), V = lay_matrix(&l, m, n);
+    struct ny_matrix L = ny_lay_matrix(&l, NY_MEM_SOLVE, n, n);
+    struct ny_matrix V = ny_lay_matrix(&l, NY_MEM_SOLVE, m, n);
     int err;
 
     if (l.err) return ny_layout_end(&l);
@@ -544,8 +540,8 @@ void ny_lobpcg_release(struct ny_lobpcg *solver)
 
 static void count_dense(struct ny_layout *l, size_t n, size_t columns)
 {
-    lay_matrix(l, n, n);
-    lay_matrix(l, columns, n);
+    ny_lay_matrix(l, NY_MEM_SOLVE, n, n);
+    ny_lay_matrix(l, NY_MEM_SOLVE, columns, n);
     ny_eigen_top_count(l, n, columns);
 }
 

@@ -309,7 +309,7 @@ static void count_reduce(struct ny_layout *l, const struct ny_job_sizes *sizes, 
     ny_lay_matrix(l, NY_MEM_SOLVE, r, r);
     f->settings->method->whole->count(l, r);
     ny_eigen_top_count(l, r, products.rank);
-    ny_layout_peak(l, NY_MEM_SOLVE, NY_SIGN_ROWS * pairs.count * sizeof(double));
+    ny_lay_peak(l, NY_MEM_SOLVE, NY_SIGN_ROWS, pairs.count * sizeof(double));
     ny_residuals_count(l, &products, pairs.count);
     if (has_spread(f->settings)) { /* statistics of four arrays, from a record of four */
         ny_layout_add(l, NY_MEM_STORE, f->points->stats_bytes);
@@ -375,13 +375,14 @@ static int allocate_output(struct ny_products_state *state, struct ny_layout *l,
 
 /* Computes Q P of one unit's rows, adds the roots where they are stored, and gives the rows to the
  * writer. */
-static void add_unit(struct ny_products_state *state, struct output *out, size_t first, size_t rows)
+static void add_unit(struct ny_products_state *state, struct output *out, size_t first,
+                     size_t rows)
 {
     bool f64 = state->fit->settings->precision == NY_PRECISION_F64;
     struct ny_matrix Y = ny_matrix(out->Y, rows, out->width);
 
-    ny_gemm(1, ny_rows(state->sketch.V, first, rows), ny_matrix(out->P, state->shape.r, out->pairs),
-            0, ny_cols(Y, 0, out->pairs));
+    ny_gemm(1, ny_rows(state->sketch.V, first, rows),
+            ny_matrix(out->P, state->shape.r, out->pairs), 0, ny_cols(Y, 0, out->pairs));
     for (size_t i = 0; i < rows && out->width > out->pairs; i++)
         out->Y[i * out->width + out->pairs] = state->roots[first + i];
     for (size_t i = 0; i < rows * out->width; i++)
