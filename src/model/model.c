@@ -240,25 +240,6 @@ done:
     return err;
 }
 
-/* Returns how many f64 the arrays of the image have. */
-static size_t doubles_of(const struct ny_model *model)
-{
-    return 2 * model->d + model->m + model->m * model->p + model->p +
-           (model->degrees.v ? model->m : 0) +
-           (model->coordinates.scale ? ny_coordinates_count(&model->coordinates) : 0) +
-           (model->found ? NY_FOUND(model->p) : 0);
-}
-
-size_t ny_model_image_bytes(const struct ny_model *model)
-{
-    struct ny_sparse_image sparse = ny_sparse_image_of(&model->spec, &model->sparse, model->d);
-    size_t landmarks =
-        model->spec.slots ? ny_sparse_image_bytes(&sparse) : ny_padded(landmark_bytes(model));
-
-    return head_bytes(version_of(&model->spec)) + names_bytes(model->columns.bytes) +
-           doubles_of(model) * sizeof(double) + landmarks + CHECKSUM_BYTES;
-}
-
 /* Writes or reads the arrays of the model at `at`, in the order of the format. */
 typedef void *copy_fn(void *image, void *array, size_t bytes);
 
@@ -273,15 +254,18 @@ static void *from_image(void *image, void *array, size_t bytes)
     return memcpy(array, image, bytes);
 }
 
-/* All but sparse landmarks, which are to follow at what it returns. */
-static char *copy_arrays(struct ny_model *model, char *at, copy_fn *copy)
+/* Copies all but sparse landmarks, which are to follow, and returns the bytes; NULL: it only counts
+ * them. */
+static size_t copy_arrays(const struct ny_model *model, char *at, copy_fn *copy)
 {
+    const struct ny_geometry *geometry = model->spec.geometry;
+    size_t bytes = 0;
     struct {
         void *array;
         size_t bytes;
     } arrays[] = {
-        {model->spec.geometry->centre, model->d * sizeof(double)},
-        {model->spec.geometry->factor, model->d * sizeof(double)},
+        {geometry ? geometry->centre : NULL, model->d * sizeof(double)},
+        {geometry ? geometry->factor : NULL, model->d * sizeof(double)},
         {model->a, model->m * sizeof(double)},
         {model->P, model->m * model->p * sizeof(double)},
         {model->q, model->p * sizeof(double)},
@@ -289,13 +273,22 @@ static char *copy_arrays(struct ny_model *model, char *at, copy_fn *copy)
         {model->coordinates.scale,
          model->coordinates.scale ? ny_coordinates_count(&model->coordinates) * sizeof(double) : 0},
         {model->found, model->found ? NY_FOUND(model->p) * sizeof(double) : 0},
-        {model->landmarks, landmark_bytes(model)}};
+        {model->landmarks, model->landmarks ? landmark_bytes(model) : 0}};
 
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
-        if (arrays[i].bytes) copy(at, arrays[i].array, arrays[i].bytes);
-        at += arrays[i].bytes;
+        if (copy && arrays[i].bytes) copy(at + bytes, arrays[i].array, arrays[i].bytes);
+        bytes += arrays[i].bytes;
     }
-    return at;
+    return bytes;
+}
+
+size_t ny_model_image_bytes(const struct ny_model *model)
+{
+    struct ny_sparse_image sparse = ny_sparse_image_of(&model->spec, &model->sparse, model->d);
+
+    return head_bytes(version_of(&model->spec)) + names_bytes(model->columns.bytes) +
+           ny_padded(copy_arrays(model, NULL, NULL)) +
+           (model->spec.slots ? ny_sparse_image_bytes(&sparse) : 0) + CHECKSUM_BYTES;
 }
 
 void ny_model_save(const struct ny_model *model, void *image)
@@ -335,7 +328,8 @@ void ny_model_save(const struct ny_model *model, void *image)
     if (ny_prepares(&model->spec.preparation))
         memcpy((char *)image + sizeof(header) + sizeof(map), &model->spec.preparation,
                sizeof(model->spec.preparation));
-    after = copy_arrays((struct ny_model *)model, after + names_bytes(text), to_image);
+    after += names_bytes(text);
+    after += copy_arrays(model, after, to_image);
     if (model->spec.slots) {
         sparse = ny_sparse_image_of(&model->spec, &model->sparse, model->d);
         ny_sparse_image_save(&sparse, &model->sparse, after);
@@ -405,7 +399,7 @@ static bool sizes_agree(struct image_parts *parts, const char *image, size_t byt
         return false;
     sizes = sizes_of(parts, NULL, &present);
     total = head_bytes(header->version) + names_bytes(parts->name_bytes) + CHECKSUM_BYTES +
-            doubles_of(&sizes) * sizeof(double);
+            copy_arrays(&sizes, NULL, NULL);
     none = sizes.spec.kernel && sizes.spec.kernel->base == NY_BASE_COORDINATE;
     if (none) raw = 0;
     if (parts->name_bytes > bytes) return false;
@@ -472,12 +466,14 @@ static int check_image(struct ny_context *ctx, const void *image, size_t bytes, 
 static int load_sparse(struct ny_model *model, const struct ny_sparse_image *image, const char *at,
                        const char *where)
 {
+    const size_t padding = 2 * sizeof(uint64_t), value = ny_dtype_size(image->dtype);
     struct ny_sparse_room room;
     int err = NY_OK;
 
-    if (image->m)
+    if (image->m) /* with room for all that there may be, as counts are not believed yet */
         err = ny_sparse_list_extend(&model->sparse, model->ctx, NY_MEM_MODEL, image->m,
-                                    ny_sparse_image_packed_bytes(image), &room);
+                                    image->m * padding + image->nnz * (sizeof(uint32_t) + value),
+                                    &room);
     if (err || ny_sparse_image_load(image, at, &room, model->sparse.row)) return err;
     return ny_fail(model->ctx, NY_ESTORE, "the landmarks of %s are invalid; export the model again",
                    where);
@@ -514,7 +510,7 @@ int ny_model_read(struct ny_model **out, struct ny_context *ctx, const void *ima
     err = ny_geometry_copy(&geometry, ctx, arrays, arrays + sizes.d, sizes.d);
     if (err) goto done;
     model->spec.geometry = geometry;
-    after = copy_arrays(model, (char *)image + (after - (const char *)image), from_image);
+    after += copy_arrays(model, (char *)image + (after - (const char *)image), from_image);
     if (parts.sparse.slots) err = load_sparse(model, &parts.sparse, after, where);
     if (err) goto done;
     *out = model;

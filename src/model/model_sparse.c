@@ -72,13 +72,6 @@ static bool ascending(const uint32_t *index, size_t count, size_t d)
     return true;
 }
 
-size_t ny_sparse_image_packed_bytes(const struct ny_sparse_image *image)
-{
-    const size_t padding = 2 * sizeof(uint64_t);
-
-    return image->m * padding + image->nnz * (sizeof(uint32_t) + ny_dtype_size(image->dtype));
-}
-
 bool ny_sparse_image_load(const struct ny_sparse_image *image, const char *at,
                           struct ny_sparse_room *room, struct ny_sparse *landmarks)
 {

@@ -21,9 +21,6 @@ void ny_sparse_image_save(const struct ny_sparse_image *image,
                           const struct ny_sparse_list *landmarks, char *at);
 /* Reads slots and values in all from the `bytes` bytes at `at`; false: they cannot be. */
 bool ny_sparse_image_open(struct ny_sparse_image *image, const char *at, size_t bytes);
-/* Returns the bytes of the room that holds the landmarks of an image: at most, as their counts are
- * not believed yet. */
-size_t ny_sparse_image_packed_bytes(const struct ny_sparse_image *image);
 /* Reads the m landmarks into the room; false: they are not what they should be. */
 bool ny_sparse_image_load(const struct ny_sparse_image *image, const char *at,
                           struct ny_sparse_room *room, struct ny_sparse *landmarks);
