@@ -214,17 +214,14 @@ static void count_workers(struct ny_layout *l, const struct ny_columns_spec *spe
     size_t start = ny_features_width(sizes->shape.start);
     bool halved = precision == NY_PRECISION_F32 && !sizes->refined;
     struct ny_layout_mark mark = ny_layout_mark(l);
-    const struct ny_feature_room first = room_of(sizes, precision, start);
-    const struct ny_feature_room wide = room_of(sizes, precision, sizes->width);
-    const struct ny_feature_room last =
-        room_of(sizes, NY_PRECISION_F64, halved ? widest_of(sizes) : sizes->width);
+    const struct ny_feature_room rooms[] = {
+        room_of(sizes, precision, start), room_of(sizes, precision, sizes->width),
+        room_of(sizes, NY_PRECISION_F64, halved ? widest_of(sizes) : sizes->width)};
 
-    ny_feature_workers_count(l, spec, &first, workers);
-    ny_layout_back(l, &mark);
-    ny_feature_workers_count(l, spec, &wide, 1);
-    ny_layout_back(l, &mark);
-    ny_feature_workers_count(l, spec, &last, 1);
-    ny_layout_back(l, &mark);
+    for (size_t i = 0; i < 3; i++) {
+        ny_feature_workers_count(l, spec, &rooms[i], i ? 1 : workers);
+        ny_layout_back(l, &mark);
+    }
 }
 
 /* Makes the workers for the columns of the next block, unless they are there: as many as have room.

@@ -357,8 +357,6 @@ static int allocate_output(struct ny_products_state *state, struct ny_layout *l,
 {
     struct ny_fit *fit = state->fit;
     size_t r = state->shape.r, pairs = ny_settings_pairs(fit->settings);
-    bool f64 = fit->settings->precision == NY_PRECISION_F64;
-    size_t element = f64 ? sizeof(double) : sizeof(float);
     struct ny_embedding_layout layout;
     int err;
 
@@ -367,7 +365,8 @@ static int allocate_output(struct ny_products_state *state, struct ny_layout *l,
     lay_output(l, out, r);
     err = l->err ? l->err : ny_job_get_part(&fit->job, "map", out->P, r * pairs * sizeof(double));
     if (err) return err;
-    layout = ny_embedding_layout(fit->job.points.n, out->width, element);
+    layout = ny_embedding_layout(fit->job.points.n, out->width,
+                                 ny_precision_bytes(fit->settings->precision));
     ny_record_renew(fit->job.record, "embedding");
     layout.part = ny_record_part(fit->job.record, "embedding");
     return ny_embedding_writer_new(&out->writer, &fit->job.keep, layout, 0);
