@@ -110,30 +110,20 @@ static int load_panel(struct run *run, unsigned worker, uint64_t panel)
 }
 
 /* Y_u′ = C′V_p; off the diagonal Y_p′ = C′ᵀV_u. */
-static void multiply32(const struct run *run, struct side *side, bool diagonal)
-{
-    struct ny_matrix32 C = ny_tiles_c32(&side->tiles, 0);
-    size_t w = run->w;
+#define MULTIPLY(name, gemm, transposed, view, tile, matrix)                                       \
+    static void name(const struct run *run, struct side *side, bool diagonal)                      \
+    {                                                                                              \
+        matrix C = tile(&side->tiles, 0);                                                          \
+        size_t w = run->w;                                                                         \
+                                                                                                   \
+        gemm(1, C, view(side->V_panel, C.cols, w), 0, view(side->Y_unit, NY_UNIT_ROWS, w));        \
+        if (!diagonal)                                                                             \
+            gemm(1, transposed(C), view(side->V_unit, NY_UNIT_ROWS, w), 0,                         \
+                 view(side->Y_panel, C.cols, w));                                                  \
+    }
 
-    ny_gemm32(1, C, ny_matrix32(side->V_panel, C.cols, w), 0,
-              ny_matrix32(side->Y_unit, NY_UNIT_ROWS, w));
-    if (!diagonal)
-        ny_gemm32(1, ny_t32(C), ny_matrix32(side->V_unit, NY_UNIT_ROWS, w), 0,
-                  ny_matrix32(side->Y_panel, C.cols, w));
-}
-
-/* Like multiply32(), in f64. */
-static void multiply64(const struct run *run, struct side *side, bool diagonal)
-{
-    struct ny_matrix C = ny_tiles_c64(&side->tiles, 0);
-    size_t w = run->w;
-
-    ny_gemm(1, C, ny_matrix(side->V_panel, C.cols, w), 0,
-            ny_matrix(side->Y_unit, NY_UNIT_ROWS, w));
-    if (!diagonal)
-        ny_gemm(1, ny_t(C), ny_matrix(side->V_unit, NY_UNIT_ROWS, w), 0,
-                ny_matrix(side->Y_panel, C.cols, w));
-}
+MULTIPLY(multiply32, ny_gemm32, ny_t32, ny_matrix32, ny_tiles_c32, struct ny_matrix32)
+MULTIPLY(multiply64, ny_gemm, ny_t, ny_matrix, ny_tiles_c64, struct ny_matrix)
 
 /* Computes a tile and what it adds to Y, in the worker's own buffers. A worker stays with a panel
  * as long as the tiles it is given are of that panel. */

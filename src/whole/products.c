@@ -93,19 +93,7 @@ static int checkpoint(void *arg, uint64_t place)
 
 /* ---- accumulate: the products -------------------------------------------------------------- */
 
-/* X ← HX: its columns lose their means. */
-static void centre_columns(struct ny_matrix X, double *mean)
-{
-    memset(mean, 0, X.cols * sizeof(double));
-    for (size_t i = 0; i < X.rows; i++)
-        for (size_t k = 0; k < X.cols; k++)
-            mean[k] += X.at[i * X.stride + k] / (double)X.rows;
-    for (size_t i = 0; i < X.rows; i++)
-        for (size_t k = 0; k < X.cols; k++)
-            X.at[i * X.stride + k] -= mean[k];
-}
-
-/* The normalisation beside K: HX where the map centres. */
+/* The normalisation beside K: HX where the map centres, whose columns lose their means. */
 static int normalise(const struct ny_products_state *state, struct ny_matrix X)
 {
     struct ny_context *ctx = state->fit->job.ctx;
@@ -114,7 +102,12 @@ static int normalise(const struct ny_products_state *state, struct ny_matrix X)
     if (!state->shape.centred || !X.cols) return NY_OK;
     mean = ny_calloc(ctx, NY_MEM_OTHER, X.cols, sizeof(double));
     if (!mean) return NY_EBUDGET;
-    centre_columns(X, mean);
+    for (size_t i = 0; i < X.rows; i++)
+        for (size_t k = 0; k < X.cols; k++)
+            mean[k] += X.at[i * X.stride + k] / (double)X.rows;
+    for (size_t i = 0; i < X.rows; i++)
+        for (size_t k = 0; k < X.cols; k++)
+            X.at[i * X.stride + k] -= mean[k];
     ny_free(ctx, mean);
     return NY_OK;
 }
