@@ -45,8 +45,10 @@ static size_t groups_of(const struct ny_columns_spec *spec)
     return (spec->geometry->d + GROUP - 1) / GROUP;
 }
 
-static struct ny_feature_workers *lay(struct ny_layout *l, const struct ny_columns_spec *spec,
-                                      const struct ny_feature_room *room, unsigned workers)
+struct ny_feature_workers *ny_feature_workers_lay(struct ny_layout *l,
+                                                  const struct ny_columns_spec *spec,
+                                                  const struct ny_feature_room *room,
+                                                  unsigned workers)
 {
     struct ny_feature_workers spare, *all = ny_lay_struct(l, NY_MEM_TILES, sizeof(spare), &spare);
     size_t row_bytes = room->width * ny_precision_bytes(room->precision);
@@ -68,12 +70,6 @@ static struct ny_feature_workers *lay(struct ny_layout *l, const struct ny_colum
         worker->shares = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
     }
     return ny_laid(l, all);
-}
-
-void ny_feature_workers_count(struct ny_layout *l, const struct ny_columns_spec *spec,
-                              const struct ny_feature_room *room, unsigned workers)
-{
-    lay(l, spec, room, workers);
 }
 
 /* ---- a unit -------------------------------------------------------------------------------- */
@@ -307,7 +303,7 @@ int ny_feature_workers_new(struct ny_feature_workers **out, struct ny_fit *fit,
 {
     const struct ny_columns_spec spec = ny_fit_spec(fit);
     struct ny_layout own = {.ctx = spec.ctx};
-    struct ny_feature_workers *all = lay(&own, &spec, room, workers);
+    struct ny_feature_workers *all = ny_feature_workers_lay(&own, &spec, room, workers);
 
     *out = all;
     if (!all) return ny_layout_end(&own);

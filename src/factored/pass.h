@@ -17,9 +17,11 @@ int ny_feature_workers_new(struct ny_feature_workers **out, struct ny_fit *fit,
                            const struct ny_feature_room *room, unsigned workers);
 /* Frees them; NULL is allowed. */
 void ny_feature_workers_free(struct ny_feature_workers *workers);
-/* Counts them, without the source. */
-void ny_feature_workers_count(struct ny_layout *l, const struct ny_columns_spec *spec,
-                              const struct ny_feature_room *room, unsigned workers);
+/* Lays them out, without the source. */
+struct ny_feature_workers *ny_feature_workers_lay(struct ny_layout *l,
+                                                  const struct ny_columns_spec *spec,
+                                                  const struct ny_feature_room *room,
+                                                  unsigned workers);
 
 struct ny_feature_pass {
     struct ny_fit *fit;

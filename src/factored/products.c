@@ -219,7 +219,7 @@ static void count_workers(struct ny_layout *l, const struct ny_columns_spec *spe
         room_of(sizes, NY_PRECISION_F64, halved ? widest_of(sizes) : sizes->width)};
 
     for (size_t i = 0; i < 3; i++) {
-        ny_feature_workers_count(l, spec, &rooms[i], i ? 1 : workers);
+        ny_feature_workers_lay(l, spec, &rooms[i], i ? 1 : workers);
         ny_layout_back(l, &mark);
     }
 }
@@ -247,7 +247,7 @@ static int make_workers(struct multiply *run)
     count_workers(&planned, &spec, &state->sizes, run->fit->settings->precision, workers);
     for (; workers > 1; workers--) {
         counted = (struct ny_layout){0};
-        ny_feature_workers_count(&counted, &spec, &room, workers);
+        ny_feature_workers_lay(&counted, &spec, &room, workers);
         if (ny_layout_most(&counted) <= ny_layout_most(&planned)) break;
     }
     return ny_feature_workers_new(&run->pass.workers, run->fit, &room, workers);

@@ -292,17 +292,16 @@ static void count(struct ny_layout *l, const struct ny_job_sizes *job, unsigned 
     const struct ny_sizes *f = ny_sizes_of(job);
     struct ny_factored sizes = ny_factored_of_sizes(f);
     size_t map = sizes.d * sizes.pairs * sizeof(double), arrays = ny_sizes_arrays(f, 5);
-    size_t model = 2 * (map + arrays) + ny_batch_put_bytes(limit, map + arrays);
     const struct ny_feature_room room = room_of_map(&sizes);
 
     ny_sizes_common(l, f, workers, sizes.rows ? workers : 1);
     if (sizes.rows) { /* one more pass */
         ny_layout_add(l, NY_MEM_STORE, ny_sizes_source(f, workers));
-        ny_feature_workers_count(l, &f->spec, &room, workers);
+        ny_feature_workers_lay(l, &f->spec, &room, workers);
     }
     ny_layout_add(l, NY_MEM_DICTIONARY, ny_sizes_arrays(f, 2));
     ny_layout_add(l, NY_MEM_MODEL, map + ny_sizes_arrays(f, 2));
-    ny_lay_peak(l, NY_MEM_SOLVE, 1, model);
+    ny_lay_peak(l, NY_MEM_SOLVE, 1, 2 * (map + arrays) + ny_batch_put_bytes(limit, map + arrays));
     ny_lay(l, NY_MEM_SOLVE, 1, ny_feature_found_bytes(&sizes));
     if (sizes.rows) ny_lay(l, NY_MEM_SOLVE, room.width, sizeof(double));
     ny_orthonormalise_lanes_count(l, sizes.pairs);

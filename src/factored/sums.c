@@ -82,7 +82,7 @@ static void count(struct ny_layout *l, const struct ny_job_sizes *job, unsigned 
     ny_sizes_common(l, f, workers, workers);
     ny_layout_add(l, NY_MEM_DICTIONARY, array);
     ny_layout_add(l, NY_MEM_STORE, ny_sizes_source(f, workers) + ny_batch_put_bytes(limit, array));
-    ny_feature_workers_count(l, &f->spec, &room, workers);
+    ny_feature_workers_lay(l, &f->spec, &room, workers);
 }
 
 static void work(const struct ny_job_sizes *job, struct ny_plan *plan)

@@ -42,7 +42,7 @@ void ny_feature_product_count(struct ny_layout *l, const struct ny_columns_spec 
     struct run run = {.room = room_of(precision, w), .d = spec->geometry->d};
 
     lay(l, &run, spec->slots);
-    ny_feature_workers_count(l, spec, &run.room, workers);
+    ny_feature_workers_lay(l, spec, &run.room, workers);
 }
 
 /* ---- a block ------------------------------------------------------------------------------- */
