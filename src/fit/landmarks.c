@@ -278,15 +278,13 @@ void ny_fit_drop_problem(struct ny_fit *fit)
 void ny_prepare_count(struct ny_layout *l, const struct ny_sizes *f, unsigned workers)
 {
     bool given = f->settings->landmark_points.count || f->settings->columns;
-    size_t raw = given ? f->m * ny_sizes_row(f) : ny_columns_gather_bytes(&f->spec, f->m);
-    size_t gather = ny_sizes_gather(f, f->m) + raw;
-    size_t square = f->spec.slots ? 0 : ny_columns_square_bytes(&f->spec, f->m, workers);
+    size_t gathered = given || !f->spec.slots ? f->m * ny_sizes_row(f) : 0;
 
     ny_sizes_common(l, f, workers, 1);
     if (f->settings->method->whole || ny_settings_features(f->settings)) return;
     ny_sizes_landmarks(l, f, true);
     if (ny_settings_forms_gram(f->settings)) ny_gram_choose_count(l, f->m);
-    ny_lay_peak(l, NY_MEM_SOLVE, 1, gather);
-    ny_lay_peak(l, NY_MEM_SOLVE, 1, square);
+    ny_lay_peak(l, NY_MEM_DICTIONARY, 1, ny_sizes_gather(f, f->m) + gathered);
     ny_fit_check_tiles_count(l, &f->spec, f->m);
+    if (!f->spec.slots) ny_columns_square_plan(l, &f->spec, f->m, workers);
 }

@@ -242,7 +242,7 @@ static void count(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigne
     mark = ny_layout_mark(l);
     ny_accumulator_count(l, f->m);
     ny_lay(l, NY_MEM_GRAM, f->m, (f->m / 4 + 4) * sizeof(double));
-    ny_layout_add(l, NY_MEM_DICTIONARY, ny_columns_bytes(&f->spec, f->m));
+    ny_columns_plan(l, &f->spec, f->m);
     ny_sizes_sums(l, f, &(struct ny_sums_shape){.gram = NY_GRAM_F64, .workers = workers});
     ny_layout_add(l, NY_MEM_STORE,
                   ny_sizes_source(f, workers) +

@@ -340,7 +340,7 @@ static void count_probe(struct ny_layout *l, const struct ny_job_sizes *sizes, u
     ny_columns_plan(l, &spec, r);
     ny_lay(l, NY_MEM_DICTIONARY, r, sizeof(struct ny_draw));
     lay(l, &run, &spec, (p + settings->asymmetric) * ny_sizes_element(f), workers);
-    ny_layout_peak(l, NY_MEM_STORE, ny_sizes_gather(f, r) + gathered);
+    ny_lay_peak(l, NY_MEM_STORE, 1, ny_sizes_gather(f, r) + gathered);
     ny_columns_exact_plan(l, &spec, workers);
     ny_layout_add(l, NY_MEM_STORE,
                   ny_sizes_source(f, workers) + workers * NY_CHUNK_BYTES +

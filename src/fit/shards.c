@@ -89,13 +89,14 @@ int ny_shards_share_json(struct ny_context *ctx, unsigned shard, const json_t *m
                          json_t **shared)
 {
     struct ny_peers *peers = ny_context_peers(ctx);
+    bool gives = ny_peers_shard(peers) == shard;
     char *text = NULL;
     size_t bytes = 0;
-    int err = mine ? ny_fields_text(ctx, mine, JSON_SORT_KEYS, &text, &bytes) : NY_OK;
+    int err = gives ? ny_fields_text(ctx, mine, JSON_SORT_KEYS, &text, &bytes) : NY_OK;
 
     *shared = NULL;
     if (!err) err = ny_peers_share_of(peers, shard, &bytes, sizeof(bytes));
-    if (!err && !mine) text = ny_alloc(ctx, NY_MEM_OTHER, bytes);
+    if (!err && !gives) text = ny_alloc(ctx, NY_MEM_OTHER, bytes);
     if (!err && !text) err = NY_EBUDGET;
     if (!err) err = ny_peers_share_of(peers, shard, text, bytes);
     if (!err) *shared = json_loadb(text, bytes, 0, NULL);

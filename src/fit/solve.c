@@ -443,7 +443,9 @@ void ny_solve_count(struct ny_layout *l, const struct ny_job_sizes *sizes, unsig
         if (ny_context_peers(f->job.ctx)) ny_accumulator_fold_count(l, f->m);
         /* It is loaded before the rest, and W made again. */
         ny_lay_peak(l, NY_MEM_SOLVE, 1, ny_accumulator_image_bytes(f->m, true));
-        ny_lay_peak(l, NY_MEM_SOLVE, 1, ny_columns_square_bytes(&f->spec, f->m, workers));
+        mark = ny_layout_mark(l);
+        ny_columns_square_plan(l, &f->spec, f->m, workers);
+        ny_layout_back(l, &mark);
     }
     mark = ny_layout_mark(l);
     ny_problem_count(l, f);

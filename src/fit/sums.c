@@ -449,7 +449,7 @@ void ny_accumulate_count(struct ny_layout *l, const struct ny_job_sizes *sizes, 
     ny_layout_add(l, NY_MEM_STORE,
                   ny_sizes_source(f, workers) +
                       ny_batch_put_bytes(limit, ny_accumulator_image_bytes(f->m, true)));
-    ny_layout_add(l, NY_MEM_DICTIONARY, ny_sizes_earlier(f));
+    ny_sizes_earlier(l, f);
     mark = ny_layout_mark(l);
     if (f->gram == NY_GRAM_F32 && !ny_settings_gram_f64(f->settings, f->points->n))
         ny_fit_measure_lay(l, &f->spec, f->m, workers);

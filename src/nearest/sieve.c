@@ -147,7 +147,7 @@ void ny_sieve_count(struct ny_layout *l, const struct ny_knn *knn,
     ny_sieve_basis_count(l, knn);
     ny_layout_back(l, &mark);
     ny_sieve_codes_lay(l, &all, &sieve, n);
-    ny_layout_peak(l, NY_MEM_STORE, reading);
+    ny_lay_peak(l, NY_MEM_STORE, 1, reading);
     ny_sieve_cells_making_plan(l, n);
     ny_layout_back(l, &mark);
     ny_sieve_search_count(l, knn, spec, rows, points ? NY_SIEVE_PILOT : rows);

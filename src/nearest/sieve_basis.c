@@ -29,21 +29,27 @@ static size_t sample_rows(const struct ny_knn *knn)
     return knn->n < rows ? (size_t)knn->n : rows;
 }
 
-void ny_sieve_basis_count(struct ny_layout *l, const struct ny_knn *knn)
+/* The sample, its parts, and the axes that these are along. */
+struct basis {
+    double *sample, *parts, *axes; /* rows × d, rows × columns, d × columns */
+};
+
+static void lay(struct ny_layout *l, struct basis *basis, size_t rows, size_t d, size_t columns)
 {
     basis->sample = ny_lay(l, NY_MEM_TILES, rows, d * sizeof(double));
     basis->parts = ny_lay(l, NY_MEM_TILES, rows, columns * sizeof(double));
     basis->axes = ny_lay(l, NY_MEM_TILES, d, columns * sizeof(double));
 }
 
-void ny_sieve_basis_plan(struct ny_layout *l, const struct ny_knn *knn)
+void ny_sieve_basis_count(struct ny_layout *l, const struct ny_knn *knn)
 {
     size_t rows = sample_rows(knn), d = knn->spec->geometry->d;
     size_t columns = d < NY_SIEVE_FINE ? d : NY_SIEVE_FINE;
 
-    ny_layout_add(l, NY_MEM_TILES,
-                  rows * (raw + (d + columns + 1) * sizeof(double)) + d * columns * sizeof(double) +
-                      columns * columns * sizeof(double) + ny_columns_bytes(knn->spec, 1));
+    lay(l, &(struct basis){0}, rows, d, columns);
+    ny_lay(l, NY_MEM_TILES, rows, ny_raw_bytes(knn->spec) + sizeof(double));
+    ny_columns_plan(l, knn->spec, 1);
+    ny_lay(l, NY_MEM_TILES, columns, columns * sizeof(double));
     ny_orthonormalise_count(l, columns);
 }
 

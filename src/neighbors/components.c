@@ -205,7 +205,7 @@ static void count_graph(struct ny_layout *l, const struct ny_job_sizes *sizes, u
     ny_graph_common(l, f, workers);
     lay(l, &lists, ny_graph_limited(f->settings));
     if (ny_graph_limited(f->settings)) /* a copy of distances to sort */
-        ny_layout_peak(l, NY_MEM_DICTIONARY, n * lists.stored * sizeof(float));
+        ny_lay_peak(l, NY_MEM_DICTIONARY, n * lists.stored, sizeof(float));
     ny_graph_bridges_count(l, f, workers, limit);
     ny_components_count(l, n);
     ny_lay(l, NY_MEM_DICTIONARY, n, sizeof(uint32_t)); /* degrees */

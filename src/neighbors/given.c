@@ -169,7 +169,7 @@ static void count_given(struct ny_layout *l, const struct ny_job_sizes *sizes, u
     ny_layout_add(l, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     ny_layout_add(l, NY_MEM_DICTIONARY, small_bytes + given->keep_bytes);
     ny_lay(l, NY_MEM_DICTIONARY, entries, sizeof(struct ny_bridge));
-    ny_layout_peak(l, NY_MEM_IO, given->reading_bytes);
+    ny_lay_peak(l, NY_MEM_IO, 1, given->reading_bytes);
     ny_components_count(l, n);
     ny_lay(l, NY_MEM_DICTIONARY, n, sizeof(uint32_t)); /* degrees */
     ny_layout_add(

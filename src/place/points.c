@@ -328,16 +328,15 @@ static void count(struct ny_layout *l, const struct ny_placer *placer, unsigned 
 {
     struct by_points run = *(const struct by_points *)placer;
     const struct ny_columns_spec *spec = &run.base.spec;
-    size_t exact = run.base.precision == NY_PRECISION_F64
-                       ? ny_columns_exact_bytes(spec, ny_context_threads(spec->ctx))
-                       : 0;
 
     lay(l, &run, workers);
     ny_shift_sample_count(l, spec, workers);
-    ny_layout_add(l, NY_MEM_DICTIONARY, ny_columns_bytes(spec, NY_UNIT_ROWS));
+    ny_columns_plan(l, spec, NY_UNIT_ROWS);
+    if (run.base.precision == NY_PRECISION_F64)
+        ny_columns_exact_plan(l, spec, workers * ny_context_threads(spec->ctx));
     ny_layout_add(l, NY_MEM_STORE,
                   ny_rows_source_bytes(&run.points, workers) +
-                      workers * (exact + NY_CHUNK_BYTES + NY_STRIP_ROWS * ny_raw_bytes(spec)));
+                      workers * (NY_CHUNK_BYTES + NY_STRIP_ROWS * ny_raw_bytes(spec)));
     ny_layout_add(l, NY_MEM_PROCESS, ny_blas_bytes(workers, workers, NY_UNIT_ROWS));
 }
 

@@ -316,7 +316,7 @@ static void count_multiply(struct ny_layout *l, const struct ny_job_sizes *sizes
     else
         ny_kernel_product_count(l, &f->spec, f->points->n, products.w, f->settings->precision,
                                 workers);
-    if (!products.features) ny_layout_add(l, NY_MEM_TILES, workers * ny_sizes_exact(f));
+    if (!products.features) ny_sizes_exact(l, f, workers);
     ny_orthonormalise_count(l, products.r);
 }
 
