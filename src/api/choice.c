@@ -125,11 +125,9 @@ static int add_column(struct list *list, uint64_t column)
 
     if (given->choice.number == list->room) {
         size_t room = list->room ? 2 * list->room : 1024;
-        uint64_t *grown =
-            ny_resize(list->ctx, NY_MEM_OTHER, given->columns, room * sizeof(*given->columns));
+        int err = ny_resize_array(list->ctx, NY_MEM_OTHER, &given->columns, room, sizeof(column));
 
-        if (!grown) return NY_EBUDGET;
-        given->columns = grown;
+        if (err) return err;
         list->room = room;
     }
     given->columns[given->choice.number++] = column;
@@ -232,20 +230,16 @@ static int read_list(struct ny_store *store, const struct ny_options *options, u
                         .given = given};
     const char *text = ny_options_text(options, "features"), *end = strrchr(text, '.');
     bool table = list.path != text || (end && strcmp(end, ".npy") == 0);
-    uint64_t *exact;
-    int err;
-
-    err = table ? read_table(&list, options) : read_lines(&list, store);
+    int err = table ? read_table(&list, options) : read_lines(&list, store);
 
     given->choice.rule = NY_CHOOSE_LISTED;
     if (!err && !given->choice.number) err = ny_refuse_empty(list.ctx, list.path);
     if (!err) err = check_list(store, list.path, d, given);
-    if (err) return err;
-    exact = ny_resize(list.ctx, NY_MEM_OTHER, given->columns, ny_given_choice_bytes(given));
-    if (!exact) return NY_EBUDGET;
-    given->columns = exact;
-    given->choice.listed = exact;
-    return NY_OK;
+    if (!err)
+        err = ny_resize_array(list.ctx, NY_MEM_OTHER, &given->columns, given->choice.number,
+                              sizeof(*given->columns));
+    if (!err) given->choice.listed = given->columns;
+    return err;
 }
 
 /* ---- what was kept -------------------------------------------------------------------------- */
@@ -312,7 +306,9 @@ int ny_given_choice_keep(const struct ny_given_choice *given, struct ny_store *s
 
 uint64_t ny_given_choice_digest(const struct ny_given_choice *given)
 {
-    return given->columns ? ny_checksum(given->columns, ny_given_choice_bytes(given)) : 0;
+    size_t bytes = given->choice.number * sizeof(*given->columns);
+
+    return given->columns ? ny_checksum(given->columns, bytes) : 0;
 }
 
 void ny_given_choice_release(struct ny_given_choice *given, struct ny_context *ctx)

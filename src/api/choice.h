@@ -26,11 +26,6 @@ int ny_given_choice_keep(const struct ny_given_choice *given, struct ny_store *s
 /* Returns a digest of a list, by which the same options are known as another job; 0: there is none.
  */
 uint64_t ny_given_choice_digest(const struct ny_given_choice *given);
-/* Bytes of the list. */
-static inline size_t ny_given_choice_bytes(const struct ny_given_choice *given)
-{
-    return given->columns ? given->choice.number * sizeof(*given->columns) : 0;
-}
 /* Frees the list. */
 void ny_given_choice_release(struct ny_given_choice *given, struct ny_context *ctx);
 

@@ -31,7 +31,7 @@ static int take_edges(struct ny_request *request)
     if (err) return err;
     edges->path = ny_options_text(request->options, "edges");
     edges->open = ny_edge_file_open;
-    edges->keep_bytes = ny_reading_bytes(2);
+    edges->keep_bytes = 2 * NY_READING_BYTES;
     edges->affinities = ny_options_choice(request->options, "edge-weights") == AFFINITIES;
     ny_options_size(request->options, "nodes", &nodes);
     if (points.n && nodes && nodes != points.n)

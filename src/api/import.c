@@ -44,13 +44,12 @@ static int allocate(struct ny_import *import, const struct ny_file_table *table)
     rows = (budget < batch_bytes ? budget : batch_bytes) / bytes;
     import->batch_rows = rows ? rows : 1;
     import->sparse.dtype = table->dtype;
-    ny_free(ctx, import->values);
-    ny_free(ctx, import->labels);
-    ny_free(ctx, import->source);
-    import->values = ny_calloc(ctx, NY_MEM_IO, import->batch_rows, import->row_bytes);
-    import->labels = ny_calloc(ctx, NY_MEM_IO, import->batch_rows, sizeof(double));
-    import->source = ny_calloc(ctx, NY_MEM_IO, import->batch_rows, sizeof(uint64_t));
-    return import->values && import->labels && import->source ? NY_OK : NY_EBUDGET;
+    ny_layout_free(&import->batch);
+    import->batch.ctx = ctx;
+    import->values = ny_lay(&import->batch, NY_MEM_IO, import->batch_rows, import->row_bytes);
+    import->labels = ny_lay(&import->batch, NY_MEM_IO, import->batch_rows, sizeof(double));
+    import->source = ny_lay(&import->batch, NY_MEM_IO, import->batch_rows, sizeof(uint64_t));
+    return import->batch.err;
 }
 
 /* The layout of a store that holds no points yet. For rows that came dense, the number of values
@@ -392,9 +391,7 @@ static void release(struct ny_import *import)
     ny_ingest_free(import->ingest);
     ny_import_keep_free(import);
     ny_classes_free(import->classes);
-    ny_free(import->ctx, import->values);
-    ny_free(import->ctx, import->labels);
-    ny_free(import->ctx, import->source);
+    ny_layout_free(&import->batch);
     ny_free(import->ctx, import->record);
     ny_names_release(&import->row_names, import->ctx);
     ny_free(import->ctx, import->repeats.hash);

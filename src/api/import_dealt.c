@@ -48,24 +48,14 @@ struct dealt {
     json_t *report;
 };
 
-static int dealt_new(struct dealt *dealt, struct ny_context *ctx)
+static void lay(struct ny_layout *l, struct dealt *dealt)
 {
     size_t files = dealt->files->count + 1, shards = (size_t)dealt->shards + 1;
 
-    dealt->before = ny_calloc(ctx, NY_MEM_IO, files, sizeof(*dealt->before));
-    dealt->begin = ny_calloc(ctx, NY_MEM_IO, shards, sizeof(*dealt->begin));
-    dealt->ranges = ny_calloc(ctx, NY_MEM_IO, files, sizeof(*dealt->ranges));
-    dealt->sums = ny_calloc(ctx, NY_MEM_IO, shards, sizeof(*dealt->sums));
-    return dealt->before && dealt->begin && dealt->ranges && dealt->sums ? NY_OK : NY_EBUDGET;
-}
-
-static void dealt_release(struct dealt *dealt, struct ny_context *ctx)
-{
-    ny_free(ctx, dealt->before);
-    ny_free(ctx, dealt->begin);
-    ny_free(ctx, dealt->ranges);
-    ny_free(ctx, dealt->sums);
-    json_decref(dealt->report);
+    dealt->before = ny_lay(l, NY_MEM_IO, files, sizeof(*dealt->before));
+    dealt->begin = ny_lay(l, NY_MEM_IO, shards, sizeof(*dealt->begin));
+    dealt->ranges = ny_lay(l, NY_MEM_IO, files, sizeof(*dealt->ranges));
+    dealt->sums = ny_lay(l, NY_MEM_IO, shards, sizeof(*dealt->sums));
 }
 
 /* Refuses too many shards, and ways to reach other processes that there are not. */
@@ -406,6 +396,7 @@ int ny_import_dealt(struct ny_context *context, const char *path,
 {
     struct dealt dealt = {.path = path, .files = files, .options = options, .started_s = ny_now()};
     const char *folder = strrchr(path, '/');
+    struct ny_layout l = {.ctx = context};
     struct ny_transport_wish wish = {.wait_s = 600};
     struct ny_transport *transport = NULL;
     char command[NY_COMMAND_BYTES];
@@ -422,7 +413,8 @@ int ny_import_dealt(struct ny_context *context, const char *path,
     wish.peers = ny_options_text(options, "peers");
     wish.waits = ny_options_is_set(options, "peers-wait");
     ny_options_number(options, "peers-wait", &wish.wait_s);
-    err = dealt_new(&dealt, context);
+    lay(&l, &dealt);
+    err = l.err;
     if (!err) err = ny_transport_open(&transport, context, &wish);
     if (!err) err = run(&dealt, context, transport);
     if (!err && report && dealt.report) { /* the others leave it to the process with shard 0 */
@@ -430,6 +422,7 @@ int ny_import_dealt(struct ny_context *context, const char *path,
         dealt.report = NULL;
     }
     if (transport) transport->ops->close(transport);
-    dealt_release(&dealt, context);
+    json_decref(dealt.report);
+    ny_layout_free(&l);
     return err;
 }

@@ -3,6 +3,7 @@
 #ifndef NY_API_IMPORT_PRIVATE_H
 #define NY_API_IMPORT_PRIVATE_H
 
+#include "base/layout.h"
 #include "api/import.h"
 #include "base/progress.h"
 #include "io/classes.h"
@@ -45,6 +46,7 @@ struct ny_import {
     struct ny_import_kept *kept;  /* in its place where the store is in memory */
     struct ny_shuffle *order;     /* with --shuffle */
     size_t row_bytes, batch_rows; /* of dense rows; of the file that is being read */
+    struct ny_layout batch;       /* of the arrays below */
     char *values;
     struct ny_csr sparse; /* the batch, of a file with sparse rows */
     double *labels;

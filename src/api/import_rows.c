@@ -42,14 +42,12 @@ struct shuffled {
  * rows of different lengths seldom ask for more. */
 static int record_room(struct ny_import *import, size_t bytes)
 {
-    char *larger;
+    int err;
 
     if (bytes <= import->record_bytes) return NY_OK;
-    larger = ny_resize(import->ctx, NY_MEM_IO, import->record, 2 * bytes);
-    if (!larger) return NY_EBUDGET;
-    import->record = larger;
-    import->record_bytes = 2 * bytes;
-    return NY_OK;
+    err = ny_resize_array(import->ctx, NY_MEM_IO, &import->record, bytes, 2);
+    if (!err) import->record_bytes = 2 * bytes;
+    return err;
 }
 
 /* Packs row i with its label, its number in the files and its name into a record, and adds it to

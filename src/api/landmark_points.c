@@ -13,7 +13,7 @@
 
 #include "api/option_tables.h"
 #include "base/checksum.h"
-#include "base/memory.h"
+#include "base/layout.h"
 #include "io/convert.h"
 
 /* The points as they are read. */
@@ -27,6 +27,7 @@ struct table {
     char *rows;        /* dense, packed */
     struct ny_csr csr; /* or sparse */
     bool sparse;
+    struct ny_layout own;
     double *wide; /* a row, and room for it in any type */
     void *narrow;
 };
@@ -35,8 +36,7 @@ static void release(struct table *table)
 {
     ny_free(table->ctx, table->rows);
     ny_csr_release(&table->csr, table->ctx);
-    ny_free(table->ctx, table->wide);
-    ny_free(table->ctx, table->narrow);
+    ny_layout_free(&table->own);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -44,15 +44,9 @@ static void release(struct table *table)
 /* Makes room for `more` rows. */
 static int reserve(struct table *table, size_t more)
 {
-    size_t row = (size_t)table->info.d * ny_dtype_size(table->dtype), bytes;
-    char *grown;
-    int err = ny_product(table->ctx, &bytes, table->count + more, row, 1);
-
-    if (err || table->sparse) return err;
-    grown = ny_resize(table->ctx, NY_MEM_DICTIONARY, table->rows, bytes);
-    if (!grown) return NY_EBUDGET;
-    table->rows = grown;
-    return NY_OK;
+    if (table->sparse) return NY_OK;
+    return ny_resize_array(table->ctx, NY_MEM_DICTIONARY, &table->rows, table->count + more,
+                           (size_t)table->info.d * ny_dtype_size(table->dtype));
 }
 
 static int read_rows(struct table *table, struct ny_reader *reader)
@@ -219,19 +213,19 @@ int ny_landmark_points_read(struct ny_given_landmarks *given, struct ny_store *s
                      : table.info.n;
     if (!err) err = read_table(&table, store, options);
     if (err) goto done;
-    err = NY_EBUDGET;
-    table.wide = ny_calloc(table.ctx, NY_MEM_DICTIONARY, (size_t)table.info.d, sizeof(double));
-    table.narrow = ny_calloc(table.ctx, NY_MEM_DICTIONARY, (size_t)table.info.d, sizeof(double));
-    if (!table.wide || !table.narrow) goto done;
+    table.own.ctx = table.ctx;
+    table.wide = ny_lay(&table.own, NY_MEM_DICTIONARY, (size_t)table.info.d, sizeof(double));
+    table.narrow = ny_lay(&table.own, NY_MEM_DICTIONARY, (size_t)table.info.d, sizeof(double));
+    err = table.own.err;
+    if (err) goto done;
     *how = (struct ny_landmark_points){table.count, find_type(&table), 0, (size_t)table.info.d};
     if (table.info.row_slots) how->slots = find_slots(&table);
     row_bytes = ny_row_bytes(how->dtype, (size_t)table.info.d, how->slots);
     given->point_bytes = how->count * row_bytes;
     given->point_rows = rows = ny_calloc(table.ctx, NY_MEM_DICTIONARY, how->count, row_bytes);
-    if (!rows) goto done;
-    for (size_t i = 0; i < how->count; i++)
+    for (size_t i = 0; rows && i < how->count; i++)
         convert(&table, i, how, rows + i * row_bytes);
-    err = check_twice(&table, rows, row_bytes);
+    err = rows ? check_twice(&table, rows, row_bytes) : NY_EBUDGET;
 done:
     release(&table);
     return err;

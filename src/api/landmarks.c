@@ -26,14 +26,12 @@ static int read_rows(struct ny_context *ctx, struct ny_reader *reader, const cha
 
     for (;;) {
         struct ny_row_batch batch = {.values = values};
-        uint64_t *grown;
 
         err = ny_reader_next(reader, ROWS, &batch);
+        if (!err)
+            err = ny_resize_array(ctx, NY_MEM_DICTIONARY, &list->rows, list->count + batch.count,
+                                  sizeof(uint64_t));
         if (err) break;
-        grown = ny_resize(ctx, NY_MEM_DICTIONARY, list->rows,
-                          (list->count + batch.count) * sizeof(uint64_t));
-        if (!grown) return NY_EBUDGET;
-        list->rows = grown;
         for (size_t i = 0; i < batch.count; i++) {
             if (values[i] < 0 || values[i] != floor(values[i]) || values[i] > 0x1p53)
                 return ny_refuse_index(ctx, path, list->count + i);

@@ -271,7 +271,8 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
     err = ny_given_choice_read(&settings->given_choice, store, options, own);
     wishes.plain.choice = settings->given_choice.choice;
     wishes.plain.graph.choice = settings->given_choice.choice;
-    wishes.plain.table_bytes += ny_given_choice_bytes(&settings->given_choice);
+    if (settings->given_choice.columns)
+        wishes.plain.table_bytes += settings->given_choice.choice.number * sizeof(uint64_t);
     if (!err) err = ny_landmarks_read(&settings->given, store, options, own);
     if (!err) err = take_landmarks(ny_store_context(store), &settings->given, &wishes);
     if (err) return err;

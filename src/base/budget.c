@@ -2,31 +2,40 @@
 
 #include <stdio.h>
 
-unsigned ny_budget_workers(ny_budget_bytes *bytes, const void *sizes, unsigned most, size_t limit)
+size_t ny_budget_held(ny_budget_count_fn *count, const void *sizes, unsigned workers, size_t limit)
+{
+    struct ny_layout l = {0};
+
+    count(&l, sizes, workers, limit);
+    return ny_layout_most(&l);
+}
+
+unsigned ny_budget_workers(ny_budget_count_fn *count, const void *sizes, unsigned most,
+                           size_t limit)
 {
     unsigned workers = most;
 
-    while (workers > 0 && bytes(sizes, workers, limit) > limit)
+    while (workers > 0 && ny_budget_held(count, sizes, workers, limit) > limit)
         workers--;
     return workers;
 }
 
-unsigned ny_budget_workers_left(const struct ny_context *ctx, ny_budget_bytes *bytes,
+unsigned ny_budget_workers_left(const struct ny_context *ctx, ny_budget_count_fn *count,
                                 const void *sizes, unsigned most)
 {
-    unsigned workers = ny_budget_workers(bytes, sizes, most, ny_memory_left(ctx));
+    unsigned workers = ny_budget_workers(count, sizes, most, ny_memory_left(ctx));
 
     return workers ? workers : 1;
 }
 
 /* A budget that is too small by some bytes is raised to what would be held under it. Buffers are a
  * share of the budget, so that each step is a fraction of the last. */
-size_t ny_budget_least(ny_budget_bytes *bytes, const void *sizes)
+size_t ny_budget_least(ny_budget_count_fn *count, const void *sizes)
 {
-    size_t limit = 0, held;
+    size_t limit = 0, needed;
 
-    while ((held = bytes(sizes, 1, limit)) > limit)
-        limit = held;
+    while ((needed = ny_budget_held(count, sizes, 1, limit)) > limit)
+        limit = needed;
     return limit;
 }
 

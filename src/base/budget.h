@@ -2,25 +2,29 @@
  * Tells what a memory budget allows: the workers that fit it, the least budget that works, and the
  * sentence that refuses one that does not.
  *
- * Whoever needs memory tells how much by a function of the workers and of the budget, because
- * buffers grow with the budget. It must not fall where either of them rises.
+ * Whoever needs memory counts it in a layout by the workers and the budget, because buffers grow
+ * with the budget. The count must not fall where either of them rises.
  */
 #ifndef NY_BASE_BUDGET_H
 #define NY_BASE_BUDGET_H
 
-#include "base/memory.h"
+#include "base/layout.h"
 
-/* Returns the bytes that are held at most, by so many workers under a budget of `limit` bytes. */
-typedef size_t ny_budget_bytes(const void *sizes, unsigned workers, size_t limit);
+/* Counts what so many workers hold under a budget of `limit` bytes. */
+typedef void ny_budget_count_fn(struct ny_layout *l, const void *sizes, unsigned workers,
+                                size_t limit);
 
+/* Returns the most that they hold at one time. */
+size_t ny_budget_held(ny_budget_count_fn *count, const void *sizes, unsigned workers, size_t limit);
 /* Returns the most workers, at most `most`, that hold no more than `limit`; 0: not even one. */
-unsigned ny_budget_workers(ny_budget_bytes *bytes, const void *sizes, unsigned most, size_t limit);
+unsigned ny_budget_workers(ny_budget_count_fn *count, const void *sizes, unsigned most,
+                           size_t limit);
 /* Returns the most workers, at most `most` and at least 1, that hold no more than what is left of
  * the budget. */
-unsigned ny_budget_workers_left(const struct ny_context *ctx, ny_budget_bytes *bytes,
+unsigned ny_budget_workers_left(const struct ny_context *ctx, ny_budget_count_fn *count,
                                 const void *sizes, unsigned most);
 /* Returns the least budget with which one worker fits. */
-size_t ny_budget_least(ny_budget_bytes *bytes, const void *sizes);
+size_t ny_budget_least(ny_budget_count_fn *count, const void *sizes);
 
 /* Returns the least budget of the process that this context is a part of, where the part needs
  * `least` bytes and the others as many: with what the process holds for all of them, rounded up. */

@@ -235,6 +235,21 @@ void *ny_resize(struct ny_context *ctx, enum ny_purpose purpose, void *ptr, size
     return moved;
 }
 
+/* The pointer is copied as bytes, because arrays of several types are resized here. */
+int ny_resize_array(struct ny_context *ctx, enum ny_purpose purpose, void *array, size_t count,
+                    size_t size)
+{
+    void *before, *resized;
+    size_t bytes;
+
+    if (ny_product(ctx, &bytes, count, size, 1)) return NY_EBUDGET;
+    memcpy(&before, array, sizeof(before));
+    resized = ny_resize(ctx, purpose, before, bytes);
+    if (!resized) return NY_EBUDGET;
+    memcpy(array, &resized, sizeof(resized));
+    return NY_OK;
+}
+
 void ny_free(struct ny_context *ctx, void *ptr)
 {
     enum ny_purpose purpose;

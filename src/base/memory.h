@@ -54,6 +54,9 @@ void *ny_calloc(struct ny_context *ctx, enum ny_purpose purpose, size_t count, s
 /* Grows or shrinks a block; the old one stays valid on failure. ptr may be NULL. A large block is
  * shrunk in its place, others are copied. */
 void *ny_resize(struct ny_context *ctx, enum ny_purpose purpose, void *ptr, size_t bytes);
+/* Resizes the array whose pointer, of any type, `array` points to; NY_EBUDGET: it stays. */
+int ny_resize_array(struct ny_context *ctx, enum ny_purpose purpose, void *array, size_t count,
+                    size_t size);
 /* Gives a block back to the system and to its purpose; NULL is allowed. */
 void ny_free(struct ny_context *ctx, void *ptr);
 /* A copy of a string, charged to NY_MEM_OTHER. */

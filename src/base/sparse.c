@@ -157,16 +157,13 @@ struct ny_sparse_lot {
 static int reserve_views(struct ny_sparse_list *list, struct ny_context *ctx,
                          enum ny_purpose purpose, size_t rows)
 {
-    size_t most = rows > 2 * list->rows_max ? rows : 2 * list->rows_max, bytes;
-    struct ny_sparse *grown;
+    size_t most = rows > 2 * list->rows_max ? rows : 2 * list->rows_max;
+    int err;
 
     if (rows <= list->rows_max) return NY_OK;
-    if (ny_product(ctx, &bytes, most, sizeof(*grown), 1)) return NY_EBUDGET;
-    grown = ny_resize(ctx, purpose, list->row, bytes);
-    if (!grown) return NY_EBUDGET;
-    list->row = grown;
-    list->rows_max = most;
-    return NY_OK;
+    err = ny_resize_array(ctx, purpose, &list->row, most, sizeof(*list->row));
+    if (!err) list->rows_max = most;
+    return err;
 }
 
 int ny_sparse_list_extend(struct ny_sparse_list *list, struct ny_context *ctx,
@@ -210,22 +207,6 @@ size_t ny_sparse_list_bytes(enum ny_dtype dtype, size_t rows, size_t values, siz
 
 /* ---- packed rows -------------------------------------------------------------------------- */
 
-/* Resizes the array to which `array` points. Its pointer is copied as bytes, because arrays of
- * several types are grown here. */
-static int grow(struct ny_context *ctx, enum ny_purpose purpose, void *array, size_t count,
-                size_t size)
-{
-    void *before, *grown;
-    size_t bytes;
-
-    if (ny_product(ctx, &bytes, count, size, 1)) return NY_EBUDGET;
-    memcpy(&before, array, sizeof(before));
-    grown = ny_resize(ctx, purpose, before, bytes);
-    if (!grown) return NY_EBUDGET;
-    memcpy(array, &grown, sizeof(grown));
-    return NY_OK;
-}
-
 int ny_csr_reserve(struct ny_csr *csr, struct ny_context *ctx, enum ny_purpose purpose, size_t rows,
                    size_t nnz)
 {
@@ -236,7 +217,7 @@ int ny_csr_reserve(struct ny_csr *csr, struct ny_context *ctx, enum ny_purpose p
     if (rows > csr->rows_max || !csr->start) {
         size_t most = rows > 2 * csr->rows_max ? rows : 2 * csr->rows_max;
 
-        err = grow(ctx, purpose, &csr->start, most + 1, sizeof(*csr->start));
+        err = ny_resize_array(ctx, purpose, &csr->start, most + 1, sizeof(*csr->start));
         if (err) return err;
         if (!csr->rows) csr->start[0] = 0;
         csr->rows_max = most;
@@ -244,8 +225,8 @@ int ny_csr_reserve(struct ny_csr *csr, struct ny_context *ctx, enum ny_purpose p
     if (nnz > csr->nnz_max || !csr->index || !csr->value) {
         size_t most = nnz > 2 * csr->nnz_max ? nnz : 2 * csr->nnz_max;
 
-        err = grow(ctx, purpose, &csr->index, most, sizeof(*csr->index));
-        if (!err) err = grow(ctx, purpose, &csr->value, most, ny_dtype_size(csr->dtype));
+        err = ny_resize_array(ctx, purpose, &csr->index, most, sizeof(*csr->index));
+        if (!err) err = ny_resize_array(ctx, purpose, &csr->value, most, ny_dtype_size(csr->dtype));
         if (!err) csr->nnz_max = most;
     }
     return err;

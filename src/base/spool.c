@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/checksum.h"
-#include "base/memory.h"
+#include "base/layout.h"
 #include "base/scratch.h"
 
 /* A piece in the file: its number, and the checksum of its bytes, as disks may fail silently. */
@@ -28,6 +28,7 @@ struct stream {
 
 struct ny_spool {
     struct ny_context *ctx;
+    struct ny_layout own;
     struct ny_spool_spec spec;
     struct ny_scratch file;
     uint64_t pieces; /* in the file */
@@ -41,31 +42,20 @@ void ny_spool_free(struct ny_spool *spool)
     ny_scratch_close(&spool->file);
     for (size_t s = 0; spool->stream && s < spool->spec.streams; s++)
         ny_free(spool->ctx, spool->stream[s].piece);
-    ny_free(spool->ctx, spool->stream);
-    ny_free(spool->ctx, spool->buffer);
+    ny_layout_free(&spool->own);
     ny_free(spool->ctx, spool);
 }
 
 int ny_spool_new(struct ny_spool **out, struct ny_context *ctx, const struct ny_spool_spec *spec)
 {
-    struct ny_spool *spool = ny_calloc(ctx, NY_MEM_IO, 1, sizeof(*spool));
-    size_t bytes;
+    struct ny_spool *spool = *out = ny_calloc(ctx, NY_MEM_IO, 1, sizeof(*spool));
 
-    *out = NULL;
     if (!spool) return NY_EBUDGET;
-    spool->ctx = ctx;
-    spool->spec = *spec;
+    *spool = (struct ny_spool){.ctx = ctx, .own.ctx = ctx, .spec = *spec};
     spool->file = (struct ny_scratch){ctx, spec->folder, spec->what, -1};
-    if (!ny_product(ctx, &bytes, spec->piece_bytes, spec->streams, 1))
-        spool->buffer = ny_alloc(ctx, NY_MEM_IO, bytes);
-    if (spool->buffer)
-        spool->stream = ny_calloc(ctx, NY_MEM_IO, spec->streams, sizeof(*spool->stream));
-    if (!spool->stream) {
-        ny_spool_free(spool);
-        return NY_EBUDGET;
-    }
-    *out = spool;
-    return NY_OK;
+    spool->buffer = ny_lay(&spool->own, NY_MEM_IO, spec->streams, spec->piece_bytes);
+    spool->stream = ny_lay(&spool->own, NY_MEM_IO, spec->streams, sizeof(*spool->stream));
+    return spool->own.err;
 }
 
 /* Appends a full piece to the file and its number to the stream, whose piece in memory is empty
@@ -78,10 +68,9 @@ static int spill(struct ny_spool *spool, struct stream *stream, char *piece)
     if (err) return err;
     if (stream->pieces == stream->pieces_max) {
         size_t grown = stream->pieces_max ? 2 * stream->pieces_max : 8;
-        struct piece *list = ny_resize(spool->ctx, NY_MEM_IO, stream->piece, grown * sizeof(*list));
 
-        if (!list) return NY_EBUDGET;
-        stream->piece = list;
+        err = ny_resize_array(spool->ctx, NY_MEM_IO, &stream->piece, grown, sizeof(struct piece));
+        if (err) return err;
         stream->pieces_max = grown;
     }
     err = ny_scratch_put(&spool->file, piece, bytes, spool->pieces * bytes);

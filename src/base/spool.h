@@ -17,7 +17,7 @@ struct ny_spool_spec {
 
 struct ny_spool;
 
-/* Makes empty streams. Takes streams × piece_bytes under NY_MEM_IO. */
+/* Makes empty streams, of streams × piece_bytes under NY_MEM_IO. Free them after a failure, too. */
 int ny_spool_new(struct ny_spool **out, struct ny_context *ctx, const struct ny_spool_spec *spec);
 /* Frees the pieces and the file; NULL is allowed. */
 void ny_spool_free(struct ny_spool *spool);

@@ -100,7 +100,8 @@ void ny_columns_free(struct ny_columns *columns)
 static int grow(const struct ny_columns *columns, const struct ny_landmark_array *array,
                 size_t capacity)
 {
-    int err = ny_resize_array(columns->spec.ctx, array->at, capacity, array->each);
+    int err =
+        ny_resize_array(columns->spec.ctx, NY_MEM_DICTIONARY, array->at, capacity, array->each);
 
     if (!err)
         memset((char *)block_of(array) + columns->capacity * array->each, 0,

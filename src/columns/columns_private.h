@@ -61,9 +61,6 @@ struct ny_landmark_array {
     size_t each; /* bytes of a landmark; 0: the way has no such array */
 };
 
-/* Grows *array to `count` items of `size` bytes; the array is left as it was on failure. */
-int ny_resize_array(struct ny_context *ctx, void *array, size_t count, size_t size);
-
 struct ny_columns {
     struct ny_columns_spec spec;
     struct ny_landmark_array arrays[8]; /* those below */
@@ -75,9 +72,9 @@ struct ny_columns {
     const double *near;         /* borrowed: ny_columns_set_near() */
     unsigned char *raw;         /* dense: capacity × d */
     struct ny_sparse_list held; /* sparse: the raw rows */
-    float *norms;             /* ‖y‖² of prepared rows; 0 where the way gives d² itself */
-    float *panels;            /* capacity/NY_PANEL panels of d × NY_PANEL: y, or where the way is
-                               * ‖x‖² + ‖y‖² − 2x·y, −2y */
+    float *norms;               /* ‖y‖² of prepared rows; 0 where the way gives d² itself */
+    float *panels;              /* capacity/NY_PANEL panels of d × NY_PANEL: y, or where the way is
+                                 * ‖x‖² + ‖y‖² − 2x·y, −2y */
     int8_t *bytes;            /* bytes: panels of ⌈d/4⌉ × NY_PANEL × 4, y − NY_BYTE_BIAS */
     uint32_t *byte_norms;     /* bytes: ‖y‖² */
     float *shift, *shift_low; /* a, or a − 1, in two parts */
@@ -89,8 +86,8 @@ struct ny_columns_workspace {
     size_t rows_max, raw_rows; /* rows of a strip, and rows that are read at once */
     unsigned char *raw; /* these rows, and a few bytes that the byte kernel may read past it */
     float *rows, *norms;
-    uint32_t *byte_terms; /* ‖x‖² − 2 NY_BYTE_BIAS Σx */
-    double *scratch;      /* d numbers, or NY_SPARSE_SUMS for sparse rows */
+    uint32_t *byte_terms;     /* ‖x‖² − 2 NY_BYTE_BIAS Σx */
+    double *scratch;          /* d numbers, or NY_SPARSE_SUMS for sparse rows */
     struct ny_sparse *sparse; /* sparse: rows_max views of what is packed in `room` */
     struct ny_sparse_room room;
 };

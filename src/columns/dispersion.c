@@ -44,7 +44,7 @@ static void lay(struct ny_layout *l, struct gathering *g, const struct ny_rows_i
 static int refuse_negative(const struct gathering *g, uint64_t row, size_t column, double value)
 {
 
-    row = g->X->ops->number(g->X, row);
+    row = ny_rows_number(g->X, row);
     return ny_fail_at(g->X->ctx, NY_EDATA, g->X->name, row,
                       "row %llu, column %zu (both from 0) of %s is %g: --features variable is for "
                       "counts, which are not negative; give --features variance:N",

@@ -35,26 +35,13 @@ static inline double value_of(const struct ny_sparse_preparation *in, const stru
 
 /* ---- the index ----------------------------------------------------------------------------- */
 
-int ny_resize_array(struct ny_context *ctx, void *array, size_t count, size_t size)
-{
-    void *before, *grown;
-    size_t bytes;
-
-    if (ny_product(ctx, &bytes, count, size, 1)) return NY_EBUDGET;
-    memcpy(&before, array, sizeof(before));
-    grown = ny_resize(ctx, NY_MEM_DICTIONARY, before, bytes);
-    if (!grown) return NY_EBUDGET;
-    memcpy(array, &grown, sizeof(grown));
-    return NY_OK;
-}
-
 /* Makes room for so many panels; new ones have no arrays yet. */
 static int reserve_panels(struct ny_sparse_index *index, struct ny_context *ctx, size_t panels)
 {
     int err;
 
     if (panels <= index->panels_max) return NY_OK;
-    err = ny_resize_array(ctx, &index->panel, panels, sizeof(*index->panel));
+    err = ny_resize_array(ctx, NY_MEM_DICTIONARY, &index->panel, panels, sizeof(*index->panel));
     if (err) return err;
     memset(index->panel + index->panels_max, 0,
            (panels - index->panels_max) * sizeof(*index->panel));
@@ -70,10 +57,13 @@ static int reserve_entries(struct ny_sparse_panel *panel, const struct ny_column
     int err = NY_OK;
 
     if (!panel->start)
-        err = ny_resize_array(ctx, &panel->start, spec->geometry->d + 1, sizeof(*panel->start));
+        err = ny_resize_array(ctx, NY_MEM_DICTIONARY, &panel->start, spec->geometry->d + 1,
+                              sizeof(*panel->start));
     if (err || (entries <= panel->entries_max && panel->row && panel->value)) return err;
-    err = ny_resize_array(ctx, &panel->row, entries, sizeof(*panel->row));
-    if (!err) err = ny_resize_array(ctx, &panel->value, entries, ny_dtype_size(spec->dtype));
+    err = ny_resize_array(ctx, NY_MEM_DICTIONARY, &panel->row, entries, sizeof(*panel->row));
+    if (!err)
+        err = ny_resize_array(ctx, NY_MEM_DICTIONARY, &panel->value, entries,
+                              ny_dtype_size(spec->dtype));
     if (!err) panel->entries_max = entries;
     return err;
 }
@@ -129,7 +119,7 @@ int ny_sparse_index_extend(struct ny_sparse_index *index, const struct ny_sparse
     if (!err && count > index->norms_max) {
         size_t most = count > 2 * index->norms_max ? count : 2 * index->norms_max;
 
-        err = ny_resize_array(ctx, &index->norms, most, sizeof(*index->norms));
+        err = ny_resize_array(ctx, NY_MEM_DICTIONARY, &index->norms, most, sizeof(*index->norms));
         if (!err) index->norms_max = most;
     }
     for (size_t i = index->count; !err && i < count; i++)

@@ -47,12 +47,12 @@ int ny_visit_rows(struct ny_rows *X, bool raw, ny_row_visitor *visit, void *arg)
     struct ny_rows_info points;
     int err;
 
-    X->ops->raw(X, raw);
+    ny_rows_raw(X, raw);
     err = X->ops->info(X, &points);
     if (!err) err = ny_rows_source(X, points.n, (size_t)points.row_slots, 1, &source);
     if (!err) err = visit_all(source, visit, arg);
     ny_source_free(source);
-    X->ops->raw(X, false);
+    ny_rows_raw(X, false);
     return err;
 }
 

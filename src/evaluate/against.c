@@ -343,26 +343,25 @@ done:
     return err;
 }
 
-/* Adds the larger one of a bucket and the regression to the pieces of both results. */
-static size_t bytes(const struct ny_evaluation *evaluation)
+/* Counts the pieces of both results, and in turn a bucket and the regression. */
+static void count(struct ny_layout *l, const struct ny_evaluation *evaluation)
 {
-    struct ny_layout counted = {0};
     struct against run = {0};
     struct ny_layout_mark mark;
     size_t pairs;
 
-    if (!evaluation->settings->against) return 0;
+    if (!evaluation->settings->against) return;
     count_columns(&run, evaluation);
-    lay(&counted, &run);
+    lay(l, &run);
+    ny_lay(l, NY_MEM_IO, NY_VECTOR_ROWS, evaluation->reference.layout.row_bytes);
+    ny_lay(l, NY_MEM_IO, 2, NY_CHUNK_BYTES);
+    mark = ny_layout_mark(l);
     pairs = run.u < run.v ? run.u : run.v;
-    mark = ny_layout_mark(&counted);
-    ny_lay(&counted, NY_MEM_SOLVE, pairs, (4 * pairs + 1) * sizeof(double));
-    ny_eigen_top_count(&counted, pairs, pairs);
-    ny_layout_back(&counted, &mark);
-    ny_lay(&counted, NY_MEM_SOLVE, run.x, (2 * run.x + 2 * run.y + 1) * sizeof(double));
-    ny_eigen_top_count(&counted, run.x, run.x);
-    return ny_layout_most(&counted) + NY_VECTOR_ROWS * evaluation->reference.layout.row_bytes +
-           2 * NY_CHUNK_BYTES;
+    ny_lay(l, NY_MEM_SOLVE, 4 * pairs + 1, pairs * sizeof(double));
+    ny_eigen_top_count(l, pairs, pairs);
+    ny_layout_back(l, &mark);
+    ny_lay(l, NY_MEM_SOLVE, 2 * run.x + 2 * run.y + 1, run.x * sizeof(double));
+    ny_eigen_top_count(l, run.x, run.x);
 }
 
 static size_t order(const struct ny_evaluation *evaluation)
@@ -378,5 +377,5 @@ const struct ny_measure ny_measure_against = {.name = "against",
                                               .keys = keys,
                                               .options = "against",
                                               .run = run_against,
-                                              .bytes = bytes,
+                                              .count = count,
                                               .order = order};

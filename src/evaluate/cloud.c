@@ -159,7 +159,7 @@ static int measure(struct ny_cloud *cloud)
     return sweep(cloud, false, NULL);
 }
 
-static void lay(struct ny_layout *l, struct ny_cloud *cloud, unsigned workers, bool hold)
+void ny_cloud_lay(struct ny_layout *l, struct ny_cloud *cloud, unsigned workers, bool hold)
 {
     size_t row = cloud->p * sizeof(float);
 
@@ -190,7 +190,7 @@ int ny_cloud_open(struct ny_cloud *cloud, struct ny_context *ctx,
         .n = reader->n,
         .p = p,
         .piece_rows = ny_cloud_piece(p)};
-    lay(&cloud->own, cloud, workers, hold);
+    ny_cloud_lay(&cloud->own, cloud, workers, hold);
     return cloud->own.err ? cloud->own.err : measure(cloud);
 }
 
@@ -198,15 +198,6 @@ void ny_cloud_close(struct ny_cloud *cloud)
 {
     ny_layout_free(&cloud->own);
     *cloud = (struct ny_cloud){0};
-}
-
-size_t ny_cloud_bytes(uint64_t n, size_t p, unsigned workers, bool hold)
-{
-    struct ny_cloud cloud = {.n = n, .p = p, .piece_rows = ny_cloud_piece(p)};
-    struct ny_layout counted = {0};
-
-    lay(&counted, &cloud, workers, hold);
-    return ny_layout_most(&counted);
 }
 
 /* ---- some of them -------------------------------------------------------------------------- */
@@ -231,6 +222,11 @@ int ny_cloud_gather(struct ny_cloud *cloud, const uint64_t *list, size_t count, 
         shift(cloud, to, 1);
     }
     return err;
+}
+
+void ny_cloud_sample_count(struct ny_layout *l, size_t count)
+{
+    ny_lay_peak(l, NY_MEM_OTHER, count, sizeof(struct ny_draw));
 }
 
 int ny_cloud_sample(struct ny_context *ctx, uint64_t n, size_t count, uint64_t seed, uint64_t *list)

@@ -38,8 +38,8 @@ int ny_cloud_open(struct ny_cloud *cloud, struct ny_context *ctx,
                   const struct ny_cloud_reader *reader, unsigned workers, bool hold);
 /* Frees the rows; right also after a failure, and of a zeroed cloud. */
 void ny_cloud_close(struct ny_cloud *cloud);
-/* Returns the bytes that ny_cloud_open() charges for n rows of p values, held or not. */
-size_t ny_cloud_bytes(uint64_t n, size_t p, unsigned workers, bool hold);
+/* Lays out what ny_cloud_open() allocates for n rows of p values, held or not. */
+void ny_cloud_lay(struct ny_layout *l, struct ny_cloud *cloud, unsigned workers, bool hold);
 
 /* Rows that are asked of the reader at a time, at most. */
 size_t ny_cloud_piece(size_t p);
@@ -52,5 +52,7 @@ int ny_cloud_gather(struct ny_cloud *cloud, const uint64_t *list, size_t count, 
 /* Lists all rows if there are no more than `count`, else those of the smallest hash; ascending. */
 int ny_cloud_sample(struct ny_context *ctx, uint64_t n, size_t count, uint64_t seed,
                     uint64_t *list);
+/* Counts what this holds while it runs. */
+void ny_cloud_sample_count(struct ny_layout *l, size_t count);
 
 #endif

@@ -218,7 +218,7 @@ static int cluster(struct ny_evaluation *run, size_t k)
     for (size_t i = FIRST_BY_LABELS; no_classes && keys[i]; i++)
         ny_evaluate_inapplicable(run, keys[i], "%s", no_classes);
 done:
-    ny_centres_release(&centres, run->ctx);
+    ny_centres_release(&centres);
     return err;
 }
 
@@ -259,7 +259,7 @@ static int try_clusters(struct ny_evaluation *run, size_t k, struct tried *tried
         err = ny_kmeans_assign(&how, centres.at + best * k * run->cloud.p, run->cluster, NULL);
     if (!err) err = ny_silhouette_measure(run, &of);
     if (!err) err = try_classes(run, &tried->nmi);
-    ny_centres_release(&centres, run->ctx);
+    ny_centres_release(&centres);
     tried->silhouette = of.mean;
     return err;
 }
@@ -389,17 +389,19 @@ static int run_clusters(struct ny_evaluation *run)
     return NY_OK;
 }
 
-static size_t bytes(const struct ny_evaluation *run)
+static void count(struct ny_layout *l, const struct ny_evaluation *run)
 {
-    size_t k = most_clusters(run), n = (size_t)run->n;
+    size_t k = most_clusters(run), n = (size_t)run->n, classes = run->classes.count;
     struct ny_kmeans how = {.k = k ? k : 1, .inits = run->settings->inits, .workers = run->workers};
 
-    if (too_many(run)) return 0;
-    return ny_kmeans_bytes(&how, n, ny_coordinates_count(&run->result.coordinates)) +
-           n * sizeof(uint32_t) + k * run->classes.count * sizeof(uint64_t) +
-           ny_silhouette_bytes(run, clusters_of(run), k) +
-           ny_matching_bytes(k, run->classes.count) + 3 * how.inits * sizeof(double) +
-           run->classes.count + k * (sizeof(uint64_t) + 4 * LISTED_BYTES) + 4096;
+    if (too_many(run)) return;
+    ny_lay(l, NY_MEM_OTHER, k, 4 * LISTED_BYTES);
+    ny_lay(l, NY_MEM_OTHER, k * classes + 3 * how.inits, sizeof(double)); /* as it compares */
+    ny_lay(l, NY_MEM_DICTIONARY, n, sizeof(uint32_t));
+    ny_kmeans_count(l, &how, n, ny_coordinates_count(&run->result.coordinates));
+    ny_matching_count(l, k, classes);
+    ny_silhouette_count(l, run, clusters_of(run), k);
+    ny_lay_peak(l, NY_MEM_OTHER, 1, classes + k * sizeof(uint64_t));
 }
 
 static size_t order(const struct ny_evaluation *run)
@@ -414,5 +416,5 @@ const struct ny_measure ny_measure_clusters = {.name = "clusters",
                                                .options = "clusters|clusters-to|n-init|sample|seed",
                                                .labels = true,
                                                .run = run_clusters,
-                                               .bytes = bytes,
+                                               .count = count,
                                                .order = order};

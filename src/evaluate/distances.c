@@ -146,19 +146,15 @@ done:
     return err;
 }
 
-static size_t bytes(const struct ny_evaluation *run)
+static void count(struct ny_layout *l, const struct ny_evaluation *run)
 {
-    return ny_sample_bytes(run) + (SUMS + 1) * ny_sample_size(run) * sizeof(double);
-}
-
-static size_t order(const struct ny_evaluation *run)
-{
-    return ny_sample_size(run);
+    ny_sample_count(l, run);
+    ny_lay(l, NY_MEM_OTHER, SUMS + 1, ny_sample_size(run) * sizeof(double));
 }
 
 const struct ny_measure ny_measure_distances = {.name = "distances",
                                                 .keys = keys,
                                                 .options = "sample|seed",
                                                 .run = run_distances,
-                                                .bytes = bytes,
-                                                .order = order};
+                                                .count = count,
+                                                .order = ny_sample_size};

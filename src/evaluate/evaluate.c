@@ -164,67 +164,60 @@ static int run_measure(struct ny_evaluation *run, const struct ny_measure *measu
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-/* Returns the most that any measure which was asked for needs; measures run one after another. */
-static size_t most(const struct ny_evaluation *run,
-                   size_t (*of)(const struct ny_measure *, const struct ny_evaluation *))
+/* Returns what BLAS keeps for the widest product of the measures that were asked for. */
+static size_t of_blas(const struct ny_evaluation *run)
 {
-    size_t bytes = 0;
+    size_t widest = 0;
 
     for (size_t i = 0; i < MEASURES; i++) {
-        size_t need = asked_for(run, measures[i]) ? of(measures[i], run) : 0;
+        size_t order = asked_for(run, measures[i]) ? measures[i]->order(run) : 0;
 
-        if (need > bytes) bytes = need;
+        if (order > widest) widest = order;
     }
-    return bytes;
+    return ny_blas_bytes(run->settings->threads, run->workers, widest);
 }
 
-static size_t bytes_of(const struct ny_measure *measure, const struct ny_evaluation *run)
+/* Counts what the evaluation holds besides the process: BLAS, reading, the rows, and the measures,
+ * which run one after another. */
+static void count_all(struct ny_layout *l, const struct ny_evaluation *run, bool hold)
 {
-    return measure->bytes(run);
+    size_t p = ny_coordinates_count(&run->result.coordinates), piece = ny_cloud_piece(p);
+    struct ny_cloud cloud = {.n = run->n, .p = p, .piece_rows = piece};
+    struct ny_layout_mark mark;
+
+    ny_lay(l, NY_MEM_OTHER, 512 << 10, 1); /* what is small */
+    ny_layout_add(l, NY_MEM_PROCESS, of_blas(run));
+    ny_layout_add(l, NY_MEM_STORE, 2 * NY_READING_BYTES + 2 * NY_CHUNK_BYTES);
+    ny_lay(l, NY_MEM_IO, piece, run->result.layout.row_bytes);
+    ny_cloud_lay(l, &cloud, run->workers, hold);
+    mark = ny_layout_mark(l);
+    for (size_t i = 0; i < MEASURES; i++) {
+        if (asked_for(run, measures[i])) measures[i]->count(l, run);
+        ny_layout_back(l, &mark);
+    }
 }
 
-static size_t order_of(const struct ny_measure *measure, const struct ny_evaluation *run)
-{
-    return measure->order(run);
-}
-
-/* Bytes that BLAS keeps. */
-static size_t blas_bytes(const struct ny_evaluation *run)
-{
-    return ny_blas_bytes(run->settings->threads, run->workers, most(run, order_of));
-}
-
-/* Returns the bytes of the evaluation besides those of the process: BLAS, reading, the rows, and
- * the measure that takes most. */
-static size_t bytes_needed(const struct ny_evaluation *run, bool hold)
-{
-    const size_t small = 512 << 10;
-    size_t p = ny_coordinates_count(&run->result.coordinates);
-    size_t rows = ny_cloud_bytes(run->n, p, run->workers, hold);
-
-    return small + blas_bytes(run) + ny_reading_bytes(2) + 2 * NY_CHUNK_BYTES +
-           ny_cloud_piece(p) * run->result.layout.row_bytes + rows + most(run, bytes_of);
-}
-
-static size_t read_bytes(const void *evaluation, unsigned workers, size_t limit)
+static void count_read(struct ny_layout *l, const void *evaluation, unsigned workers, size_t limit)
 {
     struct ny_evaluation run = *(const struct ny_evaluation *)evaluation;
 
     (void)limit;
     run.workers = workers;
-    return bytes_needed(&run, false);
+    count_all(l, &run, false);
 }
 
 /* Takes as many workers as fit, then holds the rows in memory if they fit too. */
 static int fit_in(struct ny_evaluation *run, bool *hold)
 {
-    size_t held, read;
+    struct ny_layout held = {0}, read = {0};
+    size_t least;
 
-    run->workers = ny_budget_workers_left(run->ctx, read_bytes, run, run->settings->threads);
-    held = bytes_needed(run, true);
-    read = bytes_needed(run, false);
-    *hold = held <= ny_memory_left(run->ctx);
-    return ny_budget_need(run->ctx, "evaluation", held < read ? held : read); /* few rows */
+    run->workers = ny_budget_workers_left(run->ctx, count_read, run, run->settings->threads);
+    count_all(&held, run, true);
+    count_all(&read, run, false);
+    *hold = ny_layout_most(&held) <= ny_memory_left(run->ctx);
+    least = ny_smaller(ny_layout_most(&held), ny_layout_most(&read)); /* few rows */
+    return ny_budget_need(run->ctx, "evaluation", least);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
@@ -299,7 +292,7 @@ static int measure_all(struct ny_evaluation *run)
     if (err) goto done;
     tell_unlabelled(run);
     ny_context_set_crew(run->ctx, run->workers);
-    blas = blas_bytes(run);
+    blas = of_blas(run);
     err = ny_reserve(run->ctx, NY_MEM_PROCESS, blas);
     if (err)
         blas = 0;

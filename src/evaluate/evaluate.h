@@ -54,8 +54,8 @@ struct ny_measure {
     const char *options;     /* that it goes by: "sample|seed" */
     bool labels;             /* some of them need labels */
     int (*run)(struct ny_evaluation *run);
-    /* Bytes that it charges besides rows and classes; `run` has the result open, and workers. */
-    size_t (*bytes)(const struct ny_evaluation *run);
+    /* Counts what it holds besides rows and classes; `run` has the result open, and workers. */
+    void (*count)(struct ny_layout *l, const struct ny_evaluation *run);
     /* Columns of its widest product, for what BLAS keeps. */
     size_t (*order)(const struct ny_evaluation *run);
 };

@@ -37,6 +37,7 @@ struct run {
     float *norms;       /* inits × k */
     double *sums;       /* inits × k × (p + 1) */
     struct side *side;
+    size_t *where;     /* inits: which initialisation is at a place */
     uint32_t *cluster; /* of every row, where there is one initialisation; or NULL */
 };
 
@@ -133,6 +134,7 @@ static void lay(struct ny_layout *l, struct run *run, unsigned workers)
     run->centres = ny_lay(l, NY_MEM_TILES, centres, p * sizeof(float));
     run->norms = ny_lay(l, NY_MEM_TILES, centres, sizeof(float));
     run->sums = ny_lay(l, NY_MEM_TILES, centres, (p + 1) * sizeof(double));
+    run->where = ny_lay(l, NY_MEM_OTHER, run->inits, sizeof(*run->where));
     run->side = ny_lay(l, NY_MEM_TILES, workers, sizeof(*run->side));
     for (unsigned w = 0; w < workers; w++) {
         struct side spare, *side = run->side ? &run->side[w] : &spare;
@@ -152,18 +154,25 @@ static int allocate(struct run *run, const struct ny_kmeans *how, size_t inits)
     return run->own.err;
 }
 
-size_t ny_kmeans_bytes(const struct ny_kmeans *how, uint64_t n, size_t p)
+static void lay_centres(struct ny_layout *l, struct ny_centres *centres,
+                        const struct ny_kmeans *how, size_t p)
+{
+    centres->at = ny_lay(l, NY_MEM_MODEL, how->inits * how->k, p * sizeof(float));
+    centres->inertia = ny_lay(l, NY_MEM_MODEL, how->inits, sizeof(double));
+    centres->steps = ny_lay(l, NY_MEM_MODEL, how->inits, sizeof(unsigned));
+}
+
+void ny_kmeans_count(struct ny_layout *l, const struct ny_kmeans *how, uint64_t n, size_t p)
 {
     struct run run = {.k = how->k, .p = p, .inits = how->inits};
-    struct ny_layout counted = {0};
-    size_t sample = n < NY_KMEANS_SAMPLE ? (size_t)n : NY_KMEANS_SAMPLE;
-    size_t rooms = NY_KMEANS_ROOMS * how->inits;
-    size_t seed = sample * (3 * sizeof(uint64_t) + (p + rooms) * sizeof(float));
-    size_t iterating;
+    struct ny_centres centres;
+    struct ny_layout_mark mark;
 
-    lay(&counted, &run, how->workers);
-    iterating = ny_layout_most(&counted);
-    return how->inits * how->k * p * sizeof(float) + (seed > iterating ? seed : iterating) + 4096;
+    lay_centres(l, &centres, how, p);
+    ny_kmeans_seed_count(l, how, n, p);
+    mark = ny_layout_mark(l);
+    lay(l, &run, how->workers);
+    ny_layout_back(l, &mark);
 }
 
 /* ---- Lloyd --------------------------------------------------------------------------------- */
@@ -202,10 +211,10 @@ static double move(struct run *run, size_t r)
     return moved;
 }
 
-/* Takes an initialisation out; the others close ranks. where[i]: the initialisation at place i. */
-static void retire(struct run *run, struct ny_centres *out, size_t *where, size_t r)
+/* Takes an initialisation out; the others close ranks. */
+static void retire(struct run *run, struct ny_centres *out, size_t r)
 {
-    size_t bytes = run->k * run->p * sizeof(float);
+    size_t bytes = run->k * run->p * sizeof(float), *where = run->where;
     float *centres = run->centres + r * run->k * run->p;
 
     memcpy(out->at + where[r] * run->k * run->p, centres, bytes);
@@ -216,7 +225,7 @@ static void retire(struct run *run, struct ny_centres *out, size_t *where, size_
             (run->inits - r) * run->k * (run->p + 1) * sizeof(double));
 }
 
-static int iterate(struct run *run, struct ny_centres *out, size_t *where)
+static int iterate(struct run *run, struct ny_centres *out)
 {
     const struct ny_kmeans *how = run->how;
     double variance = how->cloud->squares / ((double)how->cloud->n * (double)run->p);
@@ -226,12 +235,12 @@ static int iterate(struct run *run, struct ny_centres *out, size_t *where)
 
         if (err) return err;
         for (size_t r = 0; r < run->inits;) {
-            size_t init = where[r];
+            size_t init = run->where[r];
 
             out->inertia[init] = inertia_of(run, r);
             out->steps[init] = step;
             if (move(run, r) <= how->tolerance * variance || step == how->iterations)
-                retire(run, out, where, r);
+                retire(run, out, r);
             else
                 r++;
         }
@@ -241,34 +250,28 @@ static int iterate(struct run *run, struct ny_centres *out, size_t *where)
 
 int ny_kmeans_run(const struct ny_kmeans *how, struct ny_centres *centres)
 {
-    struct ny_context *ctx = how->ctx;
-    size_t count = how->inits * how->k, p = how->cloud->p, *where;
+    size_t count = how->inits * how->k, p = how->cloud->p;
     struct run run = {.how = how};
     int err;
 
-    centres->at = ny_calloc(ctx, NY_MEM_MODEL, count, p * sizeof(float));
-    centres->inertia = ny_calloc(ctx, NY_MEM_MODEL, how->inits, sizeof(double));
-    centres->steps = ny_calloc(ctx, NY_MEM_MODEL, how->inits, sizeof(unsigned));
-    where = ny_calloc(ctx, NY_MEM_OTHER, how->inits, sizeof(*where));
-    err = centres->at && centres->inertia && centres->steps && where ? NY_OK : NY_EBUDGET;
+    centres->own.ctx = how->ctx;
+    lay_centres(&centres->own, centres, how, p);
+    err = centres->own.err;
     if (err == NY_OK) err = ny_kmeans_seed(how, centres->at);
     if (err == NY_OK) err = allocate(&run, how, how->inits);
     if (err) goto done;
     for (size_t r = 0; r < how->inits; r++)
-        where[r] = r;
+        run.where[r] = r;
     memcpy(run.centres, centres->at, count * p * sizeof(float));
-    err = iterate(&run, centres, where);
+    err = iterate(&run, centres);
 done:
     ny_layout_free(&run.own);
-    ny_free(ctx, where);
     return err;
 }
 
-void ny_centres_release(struct ny_centres *centres, struct ny_context *ctx)
+void ny_centres_release(struct ny_centres *centres)
 {
-    ny_free(ctx, centres->at);
-    ny_free(ctx, centres->inertia);
-    ny_free(ctx, centres->steps);
+    ny_layout_free(&centres->own);
     *centres = (struct ny_centres){0};
 }
 

@@ -18,10 +18,6 @@
 
 #include "evaluate/cloud.h"
 
-/* Initial centres are rows of a sample of so many; each initialisation holds so many distances of
- * each: as they are, with the best row that was tried, and with the one that is. */
-enum { NY_KMEANS_SAMPLE = 32768, NY_KMEANS_ROOMS = 3 };
-
 struct ny_kmeans {
     struct ny_context *ctx;
     struct ny_cloud *cloud;
@@ -35,6 +31,7 @@ struct ny_kmeans {
 
 /* The results of all initialisations. */
 struct ny_centres {
+    struct ny_layout own;
     float *at;       /* inits × k × p */
     double *inertia; /* Σ‖y − c‖² of the rows as they are handed out, c the means of clusters */
     unsigned *steps; /* iterations */
@@ -43,16 +40,18 @@ struct ny_centres {
 /* centres: zeros before; released also after a failure. */
 int ny_kmeans_run(const struct ny_kmeans *how, struct ny_centres *centres);
 /* Frees the centres; zeros are allowed. */
-void ny_centres_release(struct ny_centres *centres, struct ny_context *ctx);
+void ny_centres_release(struct ny_centres *centres);
 /* The initial centres alone: inits × k × p. If there are fewer than k different rows, the first
  * centre is repeated, and no row is nearest to the copies. */
 int ny_kmeans_seed(const struct ny_kmeans *how, float *centres);
+/* Counts what this holds while it runs over n rows of p values. */
+void ny_kmeans_seed_count(struct ny_layout *l, const struct ny_kmeans *how, uint64_t n, size_t p);
 
 /* cluster[i] of all rows by the centres (k × p); *inertia (may be NULL) around their means. */
 int ny_kmeans_assign(const struct ny_kmeans *how, const float *centres, uint32_t *cluster,
                      double *inertia);
 
-/* Bytes that these charge, besides the rows and the clusters. */
-size_t ny_kmeans_bytes(const struct ny_kmeans *how, uint64_t n, size_t p);
+/* Counts what these hold, besides the rows and the clusters: centres for good. */
+void ny_kmeans_count(struct ny_layout *l, const struct ny_kmeans *how, uint64_t n, size_t p);
 
 #endif

@@ -9,17 +9,20 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/random.h"
 #include "base/thread.h"
 #include "evaluate/nearest.h"
 
+/* Initial centres are rows of a sample of so many; each initialisation holds so many distances of
+ * each: as they are, with the best row that was tried, and with the one that is. */
+enum { SAMPLE = 32768, ROOMS = 3 };
+
 struct seeding {
     const struct ny_kmeans *how;
-    const float *y; /* the sample, s × p */
+    uint64_t *list; /* rows of the sample */
+    float *y;       /* s × p */
     size_t s, p;
-    float *least; /* inits × NY_KMEANS_ROOMS × s: squared distances to the nearest centre, of each
-                     trial */
+    float *least; /* inits × ROOMS × s: squared distances to the nearest centre, of each trial */
     float *centres;
 };
 
@@ -89,7 +92,7 @@ static int seed_inits(void *arg, size_t first, size_t count)
     size_t k = run->how->k, p = run->p, s = run->s;
 
     for (size_t r = first; r < first + count; r++) {
-        float *at = run->least + r * NY_KMEANS_ROOMS * s, *centres = run->centres + r * k * p;
+        float *at = run->least + r * ROOMS * s, *centres = run->centres + r * k * p;
         struct rooms rooms = {at, at + s, at + 2 * s};
 
         for (size_t i = 0; i < s; i++)
@@ -105,22 +108,37 @@ static int seed_inits(void *arg, size_t first, size_t count)
     return NY_OK;
 }
 
+static void lay(struct ny_layout *l, struct seeding *run, uint64_t n)
+{
+    run->s = n < SAMPLE ? (size_t)n : SAMPLE;
+    run->list = ny_lay(l, NY_MEM_OTHER, run->s, sizeof(*run->list));
+    run->y = ny_lay(l, NY_MEM_OTHER, run->s, run->p * sizeof(float));
+    run->least = ny_lay(l, NY_MEM_OTHER, run->how->inits * ROOMS, run->s * sizeof(float));
+}
+
+void ny_kmeans_seed_count(struct ny_layout *l, const struct ny_kmeans *how, uint64_t n, size_t p)
+{
+    struct ny_layout_mark mark = ny_layout_mark(l);
+    struct seeding run = {.how = how, .p = p};
+
+    lay(l, &run, n);
+    ny_cloud_sample_count(l, run.s);
+    ny_layout_back(l, &mark);
+}
+
 int ny_kmeans_seed(const struct ny_kmeans *how, float *centres)
 {
     struct ny_context *ctx = how->ctx;
-    uint64_t n = how->cloud->n;
-    size_t p = how->cloud->p, s = n < NY_KMEANS_SAMPLE ? (size_t)n : NY_KMEANS_SAMPLE;
-    uint64_t *list = ny_calloc(ctx, NY_MEM_OTHER, s, sizeof(*list));
-    float *y = ny_calloc(ctx, NY_MEM_OTHER, s, p * sizeof(float));
-    float *least = ny_calloc(ctx, NY_MEM_OTHER, how->inits * NY_KMEANS_ROOMS, s * sizeof(float));
-    struct seeding run = {how, y, s, p, least, centres};
-    int err = list && y && least ? NY_OK : NY_EBUDGET;
+    struct ny_cloud *cloud = how->cloud;
+    struct seeding run = {.how = how, .p = cloud->p, .centres = centres};
+    struct ny_layout l = {.ctx = ctx};
+    int err;
 
-    if (err == NY_OK) err = ny_cloud_sample(ctx, n, s, how->seed, list);
-    if (err == NY_OK) err = ny_cloud_gather(how->cloud, list, s, y);
-    if (err == NY_OK) err = ny_parallel_ranges(ctx, how->inits, seed_inits, &run);
-    ny_free(ctx, least);
-    ny_free(ctx, y);
-    ny_free(ctx, list);
+    lay(&l, &run, cloud->n);
+    err = l.err;
+    if (!err) err = ny_cloud_sample(ctx, cloud->n, run.s, how->seed, run.list);
+    if (!err) err = ny_cloud_gather(cloud, run.list, run.s, run.y);
+    if (!err) err = ny_parallel_ranges(ctx, how->inits, seed_inits, &run);
+    ny_layout_free(&l);
     return err;
 }

@@ -26,7 +26,7 @@ struct near {
 };
 
 struct knn {
-    struct ny_context *ctx;
+    struct ny_layout own;
     const struct ny_evaluation *of;
     size_t n, p, t; /* rows that have a label; t neighbours vote */
     uint64_t *rows;
@@ -67,7 +67,7 @@ static size_t width_of(size_t n, size_t t)
 static void describe(struct knn *run)
 {
     run->geometry = (struct ny_geometry){.d = run->p};
-    run->spec = (struct ny_columns_spec){.ctx = run->ctx,
+    run->spec = (struct ny_columns_spec){.ctx = run->own.ctx,
                                          .kernel = &ny_kernel_euclidean,
                                          .params = {.gamma = 1},
                                          .geometry = &run->geometry,
@@ -80,32 +80,39 @@ static void describe(struct knn *run)
                                 .checkpoint_s = INFINITY};
 }
 
-/* Makes points of the rows, which are in memory, and room for the nearest of some. */
-static int prepare(struct knn *run)
+/* Room for the rows, and for the nearest of some. */
+static void lay(struct ny_layout *l, struct knn *run)
 {
-    size_t items;
+    size_t items = NY_MEASURE_ROWS * run->find.neighbors;
 
+    run->y = ny_lay(l, NY_MEM_DICTIONARY, run->n, run->p * sizeof(float));
+    run->wrong = ny_lay(l, NY_MEM_DICTIONARY, run->n, sizeof(uint16_t));
+    run->same = ny_lay(l, NY_MEM_OTHER, 2 * run->p, sizeof(double));
+    run->nearest.row = ny_lay(l, NY_MEM_OTHER, items, sizeof(uint32_t));
+    run->nearest.distance = ny_lay(l, NY_MEM_OTHER, items, sizeof(double));
+}
+
+/* Makes points of the rows, which are read into memory. */
+static int prepare(struct knn *run, struct ny_cloud *cloud)
+{
     describe(run);
-    items = NY_MEASURE_ROWS * run->find.neighbors;
+    lay(&run->own, run);
+    if (run->own.err) return run->own.err;
     run->held = (struct ny_held){.n = run->n,
                                  .row_bytes = run->p * sizeof(float),
                                  .room = run->n,
                                  .workers = run->of->workers,
                                  .rows = (char *)run->y};
-    run->same = ny_calloc(run->ctx, NY_MEM_OTHER, 2 * run->p, sizeof(double));
-    run->nearest.row = ny_calloc(run->ctx, NY_MEM_OTHER, items, sizeof(uint32_t));
-    run->nearest.distance = ny_calloc(run->ctx, NY_MEM_OTHER, items, sizeof(double));
-    if (!run->same || !run->nearest.row || !run->nearest.distance) return NY_EBUDGET;
     run->geometry.centre = run->same;
     run->geometry.factor = run->same + run->p;
     for (size_t c = 0; c < run->p; c++)
         run->geometry.factor[c] = 1;
-    return NY_OK;
+    return ny_cloud_gather(cloud, run->rows, run->n, run->y);
 }
 
 static int find_candidates(struct knn *run)
 {
-    int err = ny_neighbors_new(&run->lists, run->ctx, 0, run->n, ny_knn_width(&run->find));
+    int err = ny_neighbors_new(&run->lists, run->own.ctx, 0, run->n, ny_knn_width(&run->find));
 
     return err ? err : ny_knn_pass(&run->find, &run->lists, 0, NULL, NULL);
 }
@@ -195,7 +202,7 @@ static uint32_t vote(const struct knn *run, const struct near *chosen, size_t co
 static int classify(void *arg, size_t first, size_t count)
 {
     const struct knn *run = arg;
-    struct near *chosen = ny_calloc(run->ctx, NY_MEM_OTHER, run->t, sizeof(*chosen));
+    struct near *chosen = ny_calloc(run->own.ctx, NY_MEM_OTHER, run->t, sizeof(*chosen));
 
     if (!chosen) return NY_EBUDGET;
     for (size_t k = first; k < first + count; k++) {
@@ -208,7 +215,7 @@ static int classify(void *arg, size_t first, size_t count)
                 run->wrong[i] |= (uint16_t)(1u << split);
         }
     }
-    ny_free(run->ctx, chosen);
+    ny_free(run->own.ctx, chosen);
     return NY_OK;
 }
 
@@ -219,10 +226,10 @@ static int classify_all(struct knn *run)
     for (run->first = 0; run->first < run->n && err == NY_OK; run->first += NY_MEASURE_ROWS) {
         size_t left = run->n - run->first, count = left < NY_MEASURE_ROWS ? left : NY_MEASURE_ROWS;
 
-        err = ny_check_interrupt(run->ctx);
+        err = ny_check_interrupt(run->own.ctx);
         if (err == NY_OK)
             err = ny_knn_measure(&run->find, &run->lists, run->first, count, &run->nearest);
-        if (err == NY_OK) err = ny_parallel_ranges(run->ctx, count, classify, run);
+        if (err == NY_OK) err = ny_parallel_ranges(run->own.ctx, count, classify, run);
     }
     return err;
 }
@@ -235,21 +242,13 @@ static int take_rows(struct knn *run, struct ny_evaluation *evaluation)
     size_t all = rows_of(evaluation);
     int err;
 
-    run->rows = ny_calloc(run->ctx, NY_MEM_OTHER, all, sizeof(uint64_t));
+    run->rows = ny_lay(&run->own, NY_MEM_OTHER, all, sizeof(uint64_t));
     if (!run->rows) return NY_EBUDGET;
-    err =
-        ny_cloud_sample(run->ctx, evaluation->cloud.n, all, evaluation->settings->seed, run->rows);
+    err = ny_cloud_sample(run->own.ctx, evaluation->cloud.n, all, evaluation->settings->seed,
+                          run->rows);
     for (size_t i = 0; i < all && err == NY_OK; i++)
         if (evaluation->classes.of[run->rows[i]] != NY_NO_CLASS) run->rows[run->n++] = run->rows[i];
     return err;
-}
-
-static int load_rows(struct knn *run, struct ny_evaluation *evaluation)
-{
-    run->y = ny_calloc(run->ctx, NY_MEM_DICTIONARY, run->n, run->p * sizeof(float));
-    run->wrong = ny_calloc(run->ctx, NY_MEM_DICTIONARY, run->n, sizeof(uint16_t));
-    if (!run->y || !run->wrong) return NY_EBUDGET;
-    return ny_cloud_gather(&evaluation->cloud, run->rows, run->n, run->y);
 }
 
 static void report(struct ny_evaluation *evaluation, const struct knn *run)
@@ -270,21 +269,10 @@ static void report(struct ny_evaluation *evaluation, const struct knn *run)
     ny_field_set_count(evaluation->report, "knn_rows", run->n);
 }
 
-static void release(struct knn *run)
-{
-    ny_neighbors_release(&run->lists);
-    ny_free(run->ctx, run->nearest.distance);
-    ny_free(run->ctx, run->nearest.row);
-    ny_free(run->ctx, run->same);
-    ny_free(run->ctx, run->wrong);
-    ny_free(run->ctx, run->y);
-    ny_free(run->ctx, run->rows);
-}
-
 static int run_knn(struct ny_evaluation *evaluation)
 {
     const char *no_classes = ny_evaluate_no_classes(evaluation);
-    struct knn run = {.ctx = evaluation->ctx,
+    struct knn run = {.own.ctx = evaluation->ctx,
                       .of = evaluation,
                       .p = evaluation->cloud.p,
                       .t = evaluation->settings->knn_neighbors};
@@ -303,38 +291,38 @@ static int run_knn(struct ny_evaluation *evaluation)
                                  run.n, run.t);
         goto done;
     }
-    err = load_rows(&run, evaluation);
-    if (err == NY_OK) err = prepare(&run);
+    err = prepare(&run, &evaluation->cloud);
     if (err == NY_OK) err = find_candidates(&run);
     if (err == NY_OK) err = classify_all(&run);
     if (err == NY_OK) report(evaluation, &run);
 done:
-    release(&run);
+    ny_neighbors_release(&run.lists);
+    ny_layout_free(&run.own);
     return err;
 }
 
-static size_t bytes(const struct ny_evaluation *run)
+static void count(struct ny_layout *l, const struct ny_evaluation *run)
 {
-    struct knn like = {.ctx = run->ctx,
+    struct knn like = {.own.ctx = run->ctx,
                        .of = run,
                        .n = rows_of(run),
                        .p = ny_coordinates_count(&run->result.coordinates),
                        .t = run->settings->knn_neighbors};
-    size_t rows = like.n * 3 * sizeof(uint64_t);
-    struct ny_layout counted = {0};
     struct ny_layout_mark mark;
 
-    if (are_too_few(like.n, like.t)) return rows;
+    ny_lay(l, NY_MEM_OTHER, like.n, sizeof(uint64_t)); /* their numbers */
+    ny_cloud_sample_count(l, like.n);
+    if (are_too_few(like.n, like.t)) return;
     describe(&like);
-    ny_neighbors_plan(&counted, like.n, ny_knn_width(&like.find));
-    mark = ny_layout_mark(&counted);
-    ny_knn_pass_count(&counted, &like.spec, like.n, run->workers);
-    ny_layout_back(&counted, &mark);
-    ny_knn_measure_count(&counted, &like.find);
-    return rows + like.n * (like.p * sizeof(float) + sizeof(uint16_t)) +
-           2 * like.p * sizeof(double) + ny_layout_most(&counted) +
-           NY_MEASURE_ROWS * like.find.neighbors * (sizeof(uint32_t) + sizeof(double)) +
-           run->workers * like.t * sizeof(struct near) + 4096;
+    lay(l, &like);
+    ny_neighbors_plan(l, like.n, ny_knn_width(&like.find));
+    mark = ny_layout_mark(l);
+    ny_knn_pass_count(l, &like.spec, like.n, run->workers);
+    ny_layout_back(l, &mark);
+    ny_knn_measure_count(l, &like.find);
+    ny_layout_back(l, &mark);
+    for (unsigned w = 0; w < run->workers; w++)
+        ny_lay(l, NY_MEM_OTHER, like.t, sizeof(struct near));
 }
 
 static size_t order(const struct ny_evaluation *run)
@@ -342,6 +330,10 @@ static size_t order(const struct ny_evaluation *run)
     return ny_panel_rows(rows_of(run));
 }
 
-const struct ny_measure ny_measure_knn = {
-    .name = "knn", .keys = keys, .options = "knn-neighbors|seed",
-    .labels = true, .run = run_knn, .bytes = bytes, .order = order};
+const struct ny_measure ny_measure_knn = {.name = "knn",
+                                          .keys = keys,
+                                          .options = "knn-neighbors|seed",
+                                          .labels = true,
+                                          .run = run_knn,
+                                          .count = count,
+                                          .order = order};

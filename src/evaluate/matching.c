@@ -8,8 +8,6 @@
  */
 #include "evaluate/matching.h"
 
-#include "base/layout.h"
-
 #define FREE SIZE_MAX
 
 struct matching {
@@ -103,13 +101,13 @@ static void lay(struct ny_layout *l, struct matching *m)
     m->reached = ny_lay(l, NY_MEM_OTHER, m->others, sizeof(*m->reached));
 }
 
-size_t ny_matching_bytes(size_t clusters, size_t classes)
+void ny_matching_count(struct ny_layout *l, size_t clusters, size_t classes)
 {
+    struct ny_layout_mark mark = ny_layout_mark(l);
     struct matching m = shape_of(NULL, clusters, classes);
-    struct ny_layout counted = {0};
 
-    lay(&counted, &m);
-    return ny_layout_most(&counted);
+    lay(l, &m);
+    ny_layout_back(l, &mark);
 }
 
 int ny_matching_most(struct ny_context *ctx, const uint64_t *counts, size_t clusters,

@@ -2,14 +2,14 @@
 #ifndef NY_EVALUATE_MATCHING_H
 #define NY_EVALUATE_MATCHING_H
 
-#include "base/context.h"
+#include "base/layout.h"
 
 /* *matched: the most rows that lie in a cluster and the class matched with it (the assignment
  * problem). counts: clusters × classes. O(s²·l) time for the shorter and the longer side s and l.
  */
 int ny_matching_most(struct ny_context *ctx, const uint64_t *counts, size_t clusters,
                      size_t classes, uint64_t *matched);
-/* Bytes that it charges while it runs. */
-size_t ny_matching_bytes(size_t clusters, size_t classes);
+/* Counts what it holds while it runs. */
+void ny_matching_count(struct ny_layout *l, size_t clusters, size_t classes);
 
 #endif

@@ -103,16 +103,12 @@ static int run_neighborhoods(struct ny_evaluation *evaluation)
     return NY_OK;
 }
 
-static size_t bytes(const struct ny_evaluation *run)
+static void count(struct ny_layout *l, const struct ny_evaluation *run)
 {
-    return ny_sample_bytes(run);
-}
-
-static size_t order(const struct ny_evaluation *run)
-{
-    return ny_sample_size(run);
+    ny_sample_count(l, run);
+    ny_lay(l, NY_MEM_OTHER, 2 * ny_sample_size(run), sizeof(double));
 }
 
 const struct ny_measure ny_measure_neighborhoods = {
     .name = "neighborhoods", .keys = keys, .options = "neighbors|sample|seed",
-    .run = run_neighborhoods, .bytes = bytes, .order = order};
+    .run = run_neighborhoods, .count = count, .order = ny_sample_size};

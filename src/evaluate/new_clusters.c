@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/layout.h"
 #include "results/clusters.h"
 #include "results/shards.h"
 
@@ -56,18 +56,16 @@ static int add_piece(struct ny_cluster_finder *finder, struct ny_result *result,
 /* Computes the means of the clusters' rows, which are the first n of the result. */
 static int find_centres(struct ny_cluster_finder *finder, struct ny_result *result, uint64_t n)
 {
-    struct ny_context *ctx = finder->ctx;
     size_t rows = n < PIECE_ROWS ? (size_t)n : PIECE_ROWS;
-    uint64_t *sizes = ny_calloc(ctx, NY_MEM_OTHER, finder->k, sizeof(*sizes));
+    struct ny_layout l = {.ctx = finder->ctx};
+    uint64_t *sizes = ny_lay(&l, NY_MEM_OTHER, finder->k, sizeof(*sizes));
     struct piece piece = {
-        .y = ny_calloc(ctx, NY_MEM_IO, rows, finder->p * sizeof(double)),
-        .narrow = ny_calloc(ctx, NY_MEM_IO, rows, finder->p * sizeof(float)),
-        .cluster = ny_calloc(ctx, NY_MEM_IO, rows, sizeof(uint64_t)),
+        .y = ny_lay(&l, NY_MEM_IO, rows, finder->p * sizeof(double)),
+        .narrow = ny_lay(&l, NY_MEM_IO, rows, finder->p * sizeof(float)),
+        .cluster = ny_lay(&l, NY_MEM_IO, rows, sizeof(uint64_t)),
     };
-    int err = NY_EBUDGET;
+    int err = l.err ? l.err : ny_result_prepare(result, ny_part_find("embedding"), rows);
 
-    if (!sizes || !piece.y || !piece.narrow || !piece.cluster) goto done;
-    err = ny_result_prepare(result, ny_part_find("embedding"), rows);
     for (uint64_t first = 0; !err && first < n; first += rows) {
         size_t count = n - first < rows ? (size_t)(n - first) : rows;
 
@@ -76,11 +74,7 @@ static int find_centres(struct ny_cluster_finder *finder, struct ny_result *resu
     for (size_t c = 0; !err && c < finder->k; c++)
         for (size_t j = 0; j < finder->p; j++)
             finder->centre[c * finder->p + j] /= sizes[c] ? (double)sizes[c] : NAN;
-done:
-    ny_free(ctx, piece.cluster);
-    ny_free(ctx, piece.narrow);
-    ny_free(ctx, piece.y);
-    ny_free(ctx, sizes);
+    ny_layout_free(&l);
     return err;
 }
 

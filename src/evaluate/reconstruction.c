@@ -314,22 +314,20 @@ static int run_reconstruction(struct ny_evaluation *evaluation)
     return NY_OK;
 }
 
-static size_t bytes(const struct ny_evaluation *run)
+static void count(struct ny_layout *l, const struct ny_evaluation *run)
 {
     size_t k = run->result.coordinates.pairs, s = ny_sample_size(run);
-    struct ny_layout counted = {0};
 
-    lay(&counted, &(struct reconstruction){.s = s, .k = k});
-    ny_eigen_top_count(&counted, s, k);
-    return ny_sample_bytes(run) + ny_layout_most(&counted) +
-           2 * NY_VECTOR_ROWS * k * sizeof(double) + 4096;
+    ny_sample_count(l, run);
+    lay(l, &(struct reconstruction){.s = s, .k = k});
+    ny_lay(l, NY_MEM_IO, 2 * NY_VECTOR_ROWS, k * sizeof(double));
+    ny_lay(l, NY_MEM_OTHER, k, sizeof(double));
+    ny_eigen_top_count(l, s, k);
 }
 
-static size_t order(const struct ny_evaluation *run)
-{
-    return ny_sample_size(run);
-}
-
-const struct ny_measure ny_measure_reconstruction = {
-    .name = "reconstruction", .keys = keys, .options = "sample|seed",
-    .run = run_reconstruction, .bytes = bytes, .order = order};
+const struct ny_measure ny_measure_reconstruction = {.name = "reconstruction",
+                                                     .keys = keys,
+                                                     .options = "sample|seed",
+                                                     .run = run_reconstruction,
+                                                     .count = count,
+                                                     .order = ny_sample_size};

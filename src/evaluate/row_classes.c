@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/layout.h"
 
 enum { ROWS = 65536 };
 
@@ -53,18 +53,18 @@ int ny_row_classes_load(struct ny_row_classes *classes, struct ny_result *result
 {
     const struct ny_result_part *part = ny_part_find("labels");
     struct ny_context *ctx = result->ctx;
-    struct seen *seen = NULL;
-    double *labels = NULL;
+    struct ny_layout l = {.ctx = ctx};
+    struct seen *seen;
+    double *labels;
     size_t n = part->count(result);
-    int err = NY_EBUDGET;
+    int err;
 
     *classes = (struct ny_row_classes){0};
     if (!n) return NY_OK;
-    seen = ny_calloc(ctx, NY_MEM_OTHER, 1, sizeof(*seen));
-    labels = ny_calloc(ctx, NY_MEM_IO, ROWS, sizeof(double));
     classes->of = ny_calloc(ctx, NY_MEM_DICTIONARY, n, sizeof(uint32_t));
-    if (!seen || !labels || !classes->of) goto done;
-    err = ny_result_prepare(result, part, ROWS);
+    seen = ny_lay(&l, NY_MEM_OTHER, 1, sizeof(*seen));
+    labels = ny_lay(&l, NY_MEM_IO, ROWS, sizeof(double));
+    err = l.err || !classes->of ? NY_EBUDGET : ny_result_prepare(result, part, ROWS);
     for (uint64_t first = 0; err == NY_OK && first < n && !classes->too_many; first += ROWS) {
         size_t count = n - first < ROWS ? (size_t)(n - first) : ROWS;
 
@@ -72,10 +72,8 @@ int ny_row_classes_load(struct ny_row_classes *classes, struct ny_result *result
         if (err == NY_OK) err = ny_part_fill(result, part, first, count, labels);
         if (err == NY_OK) take(classes, seen, first, labels, count);
     }
-    classes->count = classes->too_many ? 0 : seen->count;
-done:
-    ny_free(ctx, labels);
-    ny_free(ctx, seen);
+    if (!err && !classes->too_many) classes->count = seen->count;
+    ny_layout_free(&l);
     return err;
 }
 

@@ -153,8 +153,7 @@ void ny_sample_free(struct ny_sample *sample)
     ny_columns_free(sample->inputs);
     ny_columns_free(sample->kernel);
     ny_geometry_free(sample->geometry, ctx);
-    ny_free(ctx, sample->rows);
-    ny_free(ctx, sample->y);
+    ny_layout_free(&sample->own);
     ny_free(ctx, sample);
 }
 
@@ -177,6 +176,12 @@ bool ny_evaluate_inputs(struct ny_evaluation *run)
     return false;
 }
 
+static void lay(struct ny_layout *l, struct ny_sample *sample)
+{
+    sample->rows = ny_lay(l, NY_MEM_OTHER, sample->s, sizeof(uint64_t));
+    sample->y = ny_lay(l, NY_MEM_DICTIONARY, sample->s, sample->p * sizeof(float));
+}
+
 int ny_evaluate_sample(struct ny_evaluation *run)
 {
     struct ny_context *ctx = run->ctx;
@@ -188,10 +193,9 @@ int ny_evaluate_sample(struct ny_evaluation *run)
     sample = run->sample = ny_calloc(ctx, NY_MEM_OTHER, 1, sizeof(*sample));
     if (!sample) return NY_EBUDGET;
     *sample = (struct ny_sample){
-        .ctx = ctx, .n = run->cloud.n, .s = ny_sample_size(run), .p = run->cloud.p};
-    sample->rows = ny_calloc(ctx, NY_MEM_OTHER, sample->s, sizeof(uint64_t));
-    sample->y = ny_calloc(ctx, NY_MEM_DICTIONARY, sample->s, sample->p * sizeof(float));
-    err = sample->rows && sample->y ? NY_OK : NY_EBUDGET;
+        .ctx = ctx, .own.ctx = ctx, .n = run->cloud.n, .s = ny_sample_size(run), .p = run->cloud.p};
+    lay(&sample->own, sample);
+    err = sample->own.err;
     if (err == NY_OK)
         err = ny_cloud_sample(ctx, sample->n, sample->s, run->settings->seed, sample->rows);
     if (err == NY_OK) err = ny_cloud_gather(&run->cloud, sample->rows, sample->s, sample->y);
@@ -204,29 +208,33 @@ int ny_evaluate_sample(struct ny_evaluation *run)
     return err;
 }
 
-size_t ny_sample_bytes(const struct ny_evaluation *run)
+void ny_sample_count(struct ny_layout *l, const struct ny_evaluation *run)
 {
+    struct ny_sample sample = {.s = ny_sample_size(run),
+                               .p = ny_coordinates_count(&run->result.coordinates)};
     struct ny_rows_info info = {.d = 1};
     struct ny_geometry geometry = {.d = 1};
     struct ny_columns_spec spec = {
         .ctx = run->ctx, .kernel = &ny_kernel_euclidean, .geometry = &geometry};
-    size_t s = ny_sample_size(run), p = ny_coordinates_count(&run->result.coordinates);
-    struct ny_layout l = {0};
     struct ny_layout_mark mark;
 
-    if (ny_points_info(run->result.store, &info)) return 0; /* told when it is read */
+    if (ny_points_info(run->result.store, &info)) return; /* told when it is read */
     geometry.d = (size_t)info.d;
     spec.dtype = info.dtype == NY_F64 ? NY_F64 : NY_F32; /* integers take no more */
     ny_columns_spec_points(&spec, &info);
-    ny_columns_plan(&l, &spec, s);
-    ny_columns_plan(&l, &spec, s);
-    mark = ny_layout_mark(&l);
-    ny_columns_exact_plan(&l, &spec, run->workers);
-    ny_layout_back(&l, &mark);
-    ny_columns_square_plan(&l, &spec, s, run->workers);
-    return s * (p * sizeof(float) + 5 * sizeof(uint64_t)) + 4 * (size_t)info.d * sizeof(double) +
-           ny_layout_most(&l) + 2 * ny_points_block_bytes(&info) +
-           run->workers * 3 * BLOCK_ROWS * s * sizeof(double);
+    ny_lay(l, NY_MEM_OTHER, 1, sizeof(sample));
+    lay(l, &sample);
+    ny_cloud_sample_count(l, sample.s);
+    ny_lay(l, NY_MEM_DICTIONARY, 4 * (size_t)info.d, sizeof(double)); /* the geometry */
+    ny_columns_plan(l, &spec, sample.s);
+    ny_columns_plan(l, &spec, sample.s);
+    ny_lay_peak(l, NY_MEM_STORE, 1, sample.s * sizeof(uint64_t) + 2 * info.block_bytes);
+    for (unsigned w = 0; w < run->workers; w++)
+        ny_lay(l, NY_MEM_TILES, 3 * BLOCK_ROWS, sample.s * sizeof(double));
+    mark = ny_layout_mark(l);
+    ny_columns_exact_plan(l, &spec, run->workers);
+    ny_layout_back(l, &mark);
+    ny_columns_square_plan(l, &spec, sample.s, run->workers);
 }
 
 /* ---- pairs --------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@ struct ny_sample {
     struct ny_context *ctx;
     uint64_t n; /* rows that have coordinates */
     size_t s, p;
+    struct ny_layout own;
     uint64_t *rows; /* ascending, of the result */
     float *y;       /* s × p, as the cloud hands them out */
     struct ny_geometry *geometry;
@@ -28,8 +29,8 @@ bool ny_evaluate_inputs(struct ny_evaluation *run);
 void ny_sample_free(struct ny_sample *sample);
 /* Returns how many rows the sample has: as many as were asked for, or all where there are fewer. */
 size_t ny_sample_size(const struct ny_evaluation *run);
-/* Bytes of the sample, with a block of rows under way on each of the threads. */
-size_t ny_sample_bytes(const struct ny_evaluation *run);
+/* Counts the sample, with a block of rows under way on each of the threads. */
+void ny_sample_count(struct ny_layout *l, const struct ny_evaluation *run);
 
 /* Rows of pairs: `each` is called with rows first … first + count − 1 of the sample, from several
  * threads: inputs (count × s) ‖x − x′‖², and outputs ‖y − y′‖² of the embedding itself. */

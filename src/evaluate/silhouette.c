@@ -209,14 +209,18 @@ done:
     return err;
 }
 
-size_t ny_silhouette_bytes(const struct ny_evaluation *run, size_t k, size_t most)
+void ny_silhouette_count(struct ny_layout *l, const struct ny_evaluation *run, size_t k,
+                         size_t most)
 {
+    struct ny_layout_mark mark = ny_layout_mark(l);
     struct silhouettes at = {
         .p = ny_coordinates_count(&run->result.coordinates), .s = sample_of(run, k), .k = most};
-    struct ny_layout counted = {0};
 
     if (at.s * most > SUMS_MAX) at.k = SUMS_MAX / at.s; /* more clusters have a smaller sample */
-    lay(&counted, &at);
-    return ny_layout_most(&counted) + most * (sizeof(*at.sizes) + sizeof(double)) +
-           run->workers * BLOCK_ROWS * BLOCK_OTHERS * sizeof(double);
+    lay(l, &at);
+    ny_lay(l, NY_MEM_OTHER, most, sizeof(*at.sizes) + sizeof(double));
+    ny_cloud_sample_count(l, at.s);
+    for (unsigned w = 0; w < run->workers; w++)
+        ny_lay(l, NY_MEM_TILES, BLOCK_ROWS * BLOCK_OTHERS, sizeof(double));
+    ny_layout_back(l, &mark);
 }

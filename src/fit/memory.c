@@ -61,7 +61,7 @@ static struct ny_charges while_measured(const struct ny_sizes *f, unsigned worke
 
     ny_sizes_common(&l, f, workers, 1);
     held = ny_layout_most(&l);
-    if (limit > held) ny_layout_add(&l, NY_MEM_OTHER, ny_calibration_bytes(workers, limit - held));
+    if (limit > held) ny_calibration_count(&l, workers, limit - held);
     return l.most;
 }
 
@@ -76,26 +76,25 @@ struct pass {
 
 /* The pass, or a stage behind it with one worker if that holds more: it has the buffers that BLAS
  * keeps of the pass. */
-static size_t pass_bytes(const void *arg, unsigned workers, size_t limit)
+static void count_pass(struct ny_layout *l, const void *arg, unsigned workers, size_t limit)
 {
     const struct pass *pass = arg;
-    struct ny_charges most = ny_stage_most(pass->count, &pass->sizes->job, workers, limit);
     struct ny_sizes later = *pass->sizes;
 
+    pass->count(l, &pass->sizes->job, workers, limit);
     later.blas_bytes = ny_sizes_blas(pass->sizes, workers);
     for (int stage = 0; stage < NY_STAGE_DONE; stage++) {
         enum ny_stage_id id = (enum ny_stage_id)stage;
 
         if (ny_stage_rank(id) > ny_stage_rank(pass->stage) && holds(&later, id))
-            most = ny_charges_larger(bytes_of(&later, id, 1, limit), most);
+            l->most = ny_charges_larger(bytes_of(&later, id, 1, limit), l->most);
     }
-    return ny_charges_total(&most);
 }
 
 unsigned ny_fit_pass_workers(const struct ny_sizes *f, enum ny_stage_id stage,
                              ny_stage_count_fn *count)
 {
-    return ny_budget_workers(pass_bytes, &(struct pass){f, stage, count}, f->job.threads,
+    return ny_budget_workers(count_pass, &(struct pass){f, stage, count}, f->job.threads,
                              ny_memory_limit(f->job.ctx));
 }
 
@@ -115,7 +114,7 @@ static struct ny_charges grown(struct ny_sizes *f, enum ny_stage_id id, unsigned
 {
     const struct ny_stage *stage = ny_plan_stage(&f->job, id);
     unsigned most =
-        ny_budget_workers(pass_bytes, &(struct pass){f, id, stage->count}, f->job.threads, limit);
+        ny_budget_workers(count_pass, &(struct pass){f, id, stage->count}, f->job.threads, limit);
 
     if (most > workers) workers = most;
     f->blas_bytes = ny_sizes_blas(f, workers);

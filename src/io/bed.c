@@ -80,7 +80,7 @@ static int read_lists(struct ny_reader *reader, struct bed *bed)
 static int open_bed(struct ny_reader *reader)
 {
     struct ny_file_table *table = &reader->table;
-    struct bed *bed = ny_calloc(reader->ctx, NY_MEM_IO, 1, sizeof(*bed));
+    struct bed *bed = ny_lay(&reader->own, NY_MEM_IO, 1, sizeof(*bed));
     struct ny_snp_major_shape shape = {0};
     int err;
 
@@ -150,11 +150,8 @@ static void close_bed(struct ny_reader *reader)
 {
     struct bed *bed = reader->state;
 
-    if (!bed) return;
     ny_snp_major_free(bed->table);
     ny_bytes_close(bed->fam);
-    ny_free(reader->ctx, bed->variants.flipped);
-    ny_free(reader->ctx, bed);
 }
 
 const struct ny_format ny_format_bed = {

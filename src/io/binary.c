@@ -91,9 +91,9 @@ static int keep_placed(struct ny_reader *reader, struct binary *binary)
     size_t d = (size_t)binary->layout.d;
 
     reader->table.d = reader->options.like->count;
-    binary->keep = ny_alloc(reader->ctx, NY_MEM_IO, d * sizeof(*binary->keep));
-    binary->row = ny_calloc(reader->ctx, NY_MEM_IO, d, sizeof(binary->values[0]));
-    if (!binary->keep || !binary->row) return NY_EBUDGET;
+    binary->keep = ny_lay(&reader->own, NY_MEM_IO, d, sizeof(*binary->keep));
+    binary->row = ny_lay(&reader->own, NY_MEM_IO, d, sizeof(binary->values[0]));
+    if (reader->own.err) return reader->own.err;
     for (size_t i = 0; i < d; i++)
         binary->keep[i] = reader->place[i] != NY_NO_PLACE;
     return NY_OK;
@@ -109,7 +109,7 @@ static int choose_columns(struct ny_reader *reader, struct binary *binary)
     if (reader->place) return keep_placed(reader, binary);
     reader->table.d = binary->layout.d;
     if (!reader->options.columns && !reader->options.drop_columns) return NY_OK;
-    binary->keep = ny_alloc(reader->ctx, NY_MEM_IO, d * sizeof(*binary->keep));
+    binary->keep = ny_lay(&reader->own, NY_MEM_IO, d, sizeof(*binary->keep));
     order = ny_alloc(reader->ctx, NY_MEM_IO, d * sizeof(*order));
     err = binary->keep && order ? apply_lists(reader, binary, order) : NY_EBUDGET;
     if (!err && reader->columns.count) ny_column_names_keep(reader, binary->keep);
@@ -125,19 +125,16 @@ int ny_binary_open(struct ny_reader *reader, const struct ny_binary_layout *layo
     int err = check_shape(reader, layout);
 
     if (err) return err;
-    binary = ny_alloc(reader->ctx, NY_MEM_IO, sizeof(*binary));
+    binary = ny_lay(&reader->own, NY_MEM_IO, 1, sizeof(*binary));
     if (!binary) return NY_EBUDGET;
     reader->state = binary;
     binary->layout = *layout;
-    binary->keep = NULL;
-    binary->row = NULL;
-    binary->turned = NULL;
     binary->swap = layout->big_endian != ny_host_is_big_endian();
     binary->stride = layout->d * size + (layout->prefixed ? sizeof(int32_t) : 0);
     err = check_size(reader, &binary->layout, binary->stride);
     if (!err) err = choose_columns(reader, binary);
     if (!err && layout->by_columns)
-        err = ny_turned_new(&binary->turned, reader->bytes,
+        err = ny_turned_lay(&binary->turned, &reader->own, reader->bytes,
                             &(struct ny_turned_shape){layout->rows, layout->d, size, binary->keep});
     if (err) return err;
     table->rows = binary->layout.rows;
@@ -159,16 +156,6 @@ bool ny_binary_place(const struct ny_reader *reader, uint64_t *place)
         return false;
     *place = ny_bytes_place(reader->bytes);
     return true;
-}
-
-void ny_binary_close(struct ny_reader *reader)
-{
-    struct binary *binary = reader->state;
-
-    if (binary) ny_turned_free(binary->turned);
-    if (binary) ny_free(reader->ctx, binary->keep);
-    if (binary) ny_free(reader->ctx, binary->row);
-    ny_free(reader->ctx, binary);
 }
 
 /* Counts the row behind the last one of the batch, where its values stand already. */

@@ -26,10 +26,8 @@ bool ny_binary_place(const struct ny_reader *reader, uint64_t *place);
 int ny_binary_next(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch);
 /* Passes over at most `rows` rows, by seeking where the file allows it. */
 int ny_binary_skip(struct ny_reader *reader, uint64_t rows);
-/* Frees the state of the reader, also after ny_binary_open() has failed. */
-void ny_binary_close(struct ny_reader *reader);
 #define NY_BINARY_FORMAT                                                                           \
-    .next = ny_binary_next, .skip = ny_binary_skip, .close = ny_binary_close,                      \
-    .takes_columns = true, .takes_column_names = true
+    .next = ny_binary_next, .skip = ny_binary_skip, .takes_columns = true,                         \
+    .takes_column_names = true
 
 #endif

@@ -77,17 +77,16 @@ static uint32_t *slot_of(const struct ny_classes *classes, const char *text, siz
 static int grow(struct ny_classes *classes)
 {
     size_t slots = classes->slot_count ? 2 * classes->slot_count : FIRST_SLOTS;
-    char **names = ny_resize(classes->ctx, NY_MEM_IO, classes->names, slots / 2 * sizeof(*names));
+    int err = ny_resize_array(classes->ctx, NY_MEM_IO, &classes->names, slots / 2, sizeof(char *));
 
-    if (!names) return NY_EBUDGET;
-    classes->names = names;
+    if (err) return err;
     ny_free(classes->ctx, classes->slots);
     classes->slot_count = 0;
     classes->slots = ny_calloc(classes->ctx, NY_MEM_IO, slots, sizeof(*classes->slots));
     if (!classes->slots) return NY_EBUDGET;
     classes->slot_count = slots;
     for (size_t i = 0; i < classes->count; i++)
-        *slot_of(classes, names[i], strlen(names[i])) = (uint32_t)(i + 1);
+        *slot_of(classes, classes->names[i], strlen(classes->names[i])) = (uint32_t)(i + 1);
     return NY_OK;
 }
 

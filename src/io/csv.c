@@ -322,8 +322,8 @@ static int open_tsv(struct ny_reader *reader)
 }
 
 #define TEXT_FORMAT                                                                                \
-    .next = next_csv, .close = ny_csv_close, .takes_columns = true, .takes_label_column = true,    \
-    .takes_id_column = true, .has_header = true, .has_lines = true
+    .next = next_csv, .takes_columns = true, .takes_label_column = true, .takes_id_column = true,  \
+    .has_header = true, .has_lines = true
 
 const struct ny_format ny_format_csv = {.probe = probe, .open = open_csv, TEXT_FORMAT};
 const struct ny_format ny_format_tsv = {.open = open_tsv, TEXT_FORMAT};

@@ -16,7 +16,6 @@ struct ny_csv {
     uint8_t *use;  /* of each column, enum ny_csv_use */
     size_t *place; /* where a column of points stands in a row; NULL: in the order of the file */
     struct ny_header_names header;
-    char *name_text; /* what header.names point into */
     bool comma;      /* numbers have a decimal comma; unless commas separate the fields: */
     const char *(*number)(const char *, double *); /* parses a number of a field without quotes */
     char unquoted[NY_FIELD_MAX + 1];
@@ -28,8 +27,6 @@ int ny_csv_open(struct ny_reader *reader, char delimiter);
 /* Fails because of a field: its line, its column from 0, and what is wrong with it. */
 int ny_csv_refuse_field(const struct ny_reader *reader, uint64_t line, size_t column,
                         const struct ny_field *field, const char *what);
-/* Frees the state of the csv reader. */
-void ny_csv_close(struct ny_reader *reader);
 
 /* ---- csv_columns.c ---- */
 

@@ -124,7 +124,7 @@ static int set_places(struct ny_reader *reader, const size_t *order)
     for (size_t i = 1; i < reader->table.d; i++)
         turned |= order[i] < order[i - 1];
     if (!turned) return NY_OK;
-    csv->place = ny_calloc(reader->ctx, NY_MEM_IO, csv->columns, sizeof(*csv->place));
+    csv->place = ny_lay(&reader->own, NY_MEM_IO, csv->columns, sizeof(*csv->place));
     if (!csv->place) return NY_EBUDGET;
     for (size_t i = 0; i < reader->table.d; i++)
         csv->place[order[i]] = i;
@@ -155,18 +155,17 @@ static int match(struct ny_reader *reader, size_t *order)
 {
     const struct ny_csv *csv = reader->state;
     size_t count = (size_t)reader->table.d;
-    struct ny_like_column *columns = ny_calloc(reader->ctx, NY_MEM_IO, count, sizeof(*columns));
-    size_t *found =
-        ny_calloc(reader->ctx, NY_MEM_IO, (size_t)reader->options.like->count, sizeof(*found));
+    struct ny_layout l = {.ctx = reader->ctx};
+    struct ny_like_column *columns = ny_lay(&l, NY_MEM_IO, count, sizeof(*columns));
+    size_t *found = ny_lay(&l, NY_MEM_IO, (size_t)reader->options.like->count, sizeof(*found));
     bool matched = false;
-    int err = columns && found ? NY_OK : NY_EBUDGET;
+    int err = l.err;
 
     for (size_t i = 0; !err && i < count; i++)
         columns[i] = (struct ny_like_column){csv->header.names[order[i]], order[i]};
     if (!err) err = ny_like_match(reader, columns, count, found, &matched);
     if (!err && matched) err = take(reader, found, order);
-    ny_free(reader->ctx, columns);
-    ny_free(reader->ctx, found);
+    ny_layout_free(&l);
     return err;
 }
 
@@ -174,19 +173,20 @@ int ny_csv_choose_columns(struct ny_reader *reader)
 {
     struct ny_csv *csv = reader->state;
     const struct ny_reader_options *options = &reader->options;
-    struct ny_kept_columns kept = {
-        .keep = ny_alloc(reader->ctx, NY_MEM_IO, csv->columns * sizeof(*kept.keep)),
-        .order = ny_alloc(reader->ctx, NY_MEM_IO, csv->columns * sizeof(*kept.order))};
-    int err = NY_EBUDGET;
+    struct ny_layout l = {.ctx = reader->ctx};
+    struct ny_kept_columns kept = {.keep = ny_lay(&l, NY_MEM_IO, csv->columns, sizeof(*kept.keep)),
+                                   .order =
+                                       ny_lay(&l, NY_MEM_IO, csv->columns, sizeof(*kept.order))};
+    int err;
 
-    csv->use = ny_alloc(reader->ctx, NY_MEM_IO, csv->columns);
-    if (kept.keep && kept.order && csv->use) err = apply_options(reader, &kept);
+    csv->use = ny_lay(&reader->own, NY_MEM_IO, csv->columns, 1);
+    err = l.err ? l.err : reader->own.err;
+    if (!err) err = apply_options(reader, &kept);
     if (!err && csv->header.names && options->like) err = match(reader, kept.order);
     if (!err) err = set_places(reader, kept.order);
     reader->table.labels = options->label_column != NULL;
     reader->table.names = options->id_column && options->names;
     if (!err && csv->header.names && options->names) err = take_names(reader, kept.order);
-    ny_free(reader->ctx, kept.keep);
-    ny_free(reader->ctx, kept.order);
+    ny_layout_free(&l);
     return err;
 }

@@ -196,13 +196,13 @@ static int keep_names(struct ny_reader *reader, const struct glimpse *glimpse)
     const char *at = glimpse->first;
     size_t bytes = (size_t)(glimpse->after - at) + glimpse->columns, used = 0;
     struct ny_field field;
+    char *text;
 
-    csv->header.names = ny_alloc(reader->ctx, NY_MEM_IO, glimpse->columns * sizeof(char *));
-    if (!csv->header.names) return NY_EBUDGET;
-    csv->name_text = ny_alloc(reader->ctx, NY_MEM_IO, bytes);
-    if (!csv->name_text) return NY_EBUDGET;
+    csv->header.names = ny_lay(&reader->own, NY_MEM_IO, glimpse->columns, sizeof(char *));
+    text = ny_lay(&reader->own, NY_MEM_IO, bytes, 1);
+    if (reader->own.err) return reader->own.err;
     for (size_t i = 0; next_field(reader, &at, &field); i++) {
-        char *name = csv->name_text + used;
+        char *name = text + used;
 
         csv->header.names[i] = name;
         used += ny_field_copy(&field, name) + 1;
@@ -309,7 +309,7 @@ static int find_commas(struct ny_reader *reader, bool *found)
 int ny_csv_open(struct ny_reader *reader, char delimiter)
 {
     const struct ny_reader_options *options = &reader->options;
-    struct ny_csv *csv = ny_calloc(reader->ctx, NY_MEM_IO, 1, sizeof(*csv));
+    struct ny_csv *csv = ny_lay(&reader->own, NY_MEM_IO, 1, sizeof(*csv));
     struct glimpse glimpse;
     bool header;
     int err;
@@ -333,15 +333,4 @@ int ny_csv_open(struct ny_reader *reader, char delimiter)
         err = find_commas(reader, &csv->comma);
     csv->number = csv->comma && csv->dialect.delimiter != ',' ? ny_number_with_comma : ny_number;
     return err;
-}
-
-void ny_csv_close(struct ny_reader *reader)
-{
-    struct ny_csv *csv = reader->state;
-
-    ny_free(reader->ctx, csv->use);
-    ny_free(reader->ctx, csv->place);
-    ny_free(reader->ctx, csv->header.names);
-    ny_free(reader->ctx, csv->name_text);
-    ny_free(reader->ctx, csv);
 }

@@ -296,6 +296,7 @@ static void close_file(struct ny_edge_source *source)
     struct edge_file *file = (struct edge_file *)source;
 
     ny_npz_lines_close(&file->reader);
+    ny_layout_free(&file->reader.own);
     ny_bytes_close(file->reader.bytes);
     ny_free(file->reader.ctx, file);
 }
@@ -309,7 +310,7 @@ int ny_edge_file_open(struct ny_edge_source **out, struct ny_context *ctx, const
     *out = NULL;
     if (!file) return err;
     *file = (struct edge_file){.base = {next, close_file, nodes},
-                               .reader = {.ctx = ctx, .nan = NY_NAN_KEEP}};
+                               .reader = {.ctx = ctx, .own.ctx = ctx, .nan = NY_NAN_KEEP}};
     err = ny_bytes_open(&file->reader.bytes, ctx, path);
     if (err) goto done;
     file->reader.path = file->reader.bytes->path;

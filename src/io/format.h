@@ -2,6 +2,7 @@
 #ifndef NY_IO_FORMAT_H
 #define NY_IO_FORMAT_H
 
+#include "base/layout.h"
 #include "io/bytes.h"
 #include "io/classes.h"
 #include "io/convert.h"
@@ -30,7 +31,7 @@ struct ny_format {
     int (*next)(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch);
     /* Passes over at most `rows` rows and advances reader->consumed; NULL: by reading them. */
     int (*skip)(struct ny_reader *reader, uint64_t rows);
-    void (*close)(struct ny_reader *reader);
+    void (*close)(struct ny_reader *reader); /* NULL: all of it is in reader->own */
     bool takes_columns, takes_label_column, takes_id_column;
     bool has_header;      /* a first line may name the columns */
     bool has_lines;       /* text, a row a line, without the number of rows */
@@ -56,10 +57,14 @@ struct ny_reader {
     const char *path; /* for messages */
     struct ny_reader_options options;
     enum { NY_NAN_ERROR, NY_NAN_DROP, NY_NAN_KEEP } nan;
-    struct ny_bytes *bytes; /* NULL: the rows are in memory */
+    struct ny_bytes *bytes;        /* NULL: the rows are in memory: */
+    const struct ny_table *memory; /* these */
     const struct ny_format_entry *entry;
     struct ny_file_table table;
-    void *state;
+    void *state;               /* of the format, in: */
+    struct ny_layout own;      /* what is kept until the reader is closed */
+    struct ny_layout unsorted; /* room of io/sparse_rows.c */
+    struct ny_row_sort *sort;  /* NULL: rows come in their order (io/row_sort.h) */
     uint64_t consumed, dropped;
     uint64_t first_dropped[NY_DROPPED_TOLD];
     struct ny_classes *classes; /* of label words */
@@ -89,11 +94,9 @@ int ny_format_guess(struct ny_bytes *bytes, const struct ny_format_entry **entry
  * opened. Takes `bytes` over, also on failure. */
 int ny_table_open(struct ny_reader **out, struct ny_bytes *bytes,
                   const struct ny_reader_options *options);
-/* Opens rows that are no file's, by their format, of which `state` is what its open() begins with;
- * one block, which is taken over, also on failure. */
-int ny_table_open_as(struct ny_reader **out, struct ny_context *ctx, const char *name,
-                     const struct ny_format_entry *entry, void *state,
-                     const struct ny_reader_options *options);
+/* Opens rows that are no file's, by their format. */
+int ny_table_open_as(struct ny_reader **out, struct ny_context *ctx, const struct ny_table *rows,
+                     const struct ny_format_entry *entry, const struct ny_reader_options *options);
 /* Finds the format that the options name, or else the one of the content and the name; NULL: none
  * fits. */
 int ny_table_format(struct ny_bytes *bytes, const struct ny_reader_options *options,

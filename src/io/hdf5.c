@@ -48,7 +48,6 @@ struct hdf5 {
     size_t counted, counted_all;           /* the next of them, and how many there are */
     char *index, *value;                   /* values and their columns in the batch */
     size_t room, position;                 /* for so many; the first entry of the next line */
-    struct ny_row_sort *sort;
 };
 
 static enum ny_guess probe(const char *head, size_t length)
@@ -230,18 +229,16 @@ static int read_codes(struct ny_reader *reader, const double *labels)
 static int read_labels(struct ny_reader *reader)
 {
     struct hdf5 *hdf5 = reader->state;
-    double *labels = NULL;
-    size_t bytes;
+    double *labels;
     int err;
 
     if (!hdf5->head.labels) return NY_OK;
-    err = ny_product(reader->ctx, &bytes, (size_t)hdf5->head.rows, sizeof(*hdf5->label), 1);
-    if (err) return err;
-    hdf5->label = ny_alloc(reader->ctx, NY_MEM_IO, bytes);
+    hdf5->label = ny_lay(&reader->own, NY_MEM_IO, (size_t)hdf5->head.rows, sizeof(*hdf5->label));
     if (!hdf5->label) return NY_EBUDGET;
     reader->table.labels = true;
     reader->table.label_column = reader->options.label_column;
-    if (hdf5->head.labels == NY_HDF5_NUMBERS) return read_all(reader, hdf5->label, bytes);
+    if (hdf5->head.labels == NY_HDF5_NUMBERS)
+        return read_all(reader, hdf5->label, (size_t)hdf5->head.rows * sizeof(*hdf5->label));
     labels = ny_calloc(reader->ctx, NY_MEM_IO, (size_t)hdf5->head.names + 1, sizeof(*labels));
     if (!labels) return NY_EBUDGET;
     err = read_names(reader, labels);
@@ -330,25 +327,20 @@ static int next_line(struct ny_reader *reader, struct ny_row_entries *line)
     return NY_OK;
 }
 
-static int next_sorted(struct ny_reader *reader, struct ny_row_entries *row)
-{
-    return ny_row_sort_row(((struct hdf5 *)reader->state)->sort, reader->consumed, row);
-}
-
 /* Reads a matrix by columns as a whole, and sorts it by row. */
 static int sort_columns(struct ny_reader *reader)
 {
     struct hdf5 *hdf5 = reader->state;
     const struct ny_row_sort_spec spec = {hdf5->across, hdf5->head.entries, hdf5->rows.type};
-    int err = ny_row_sort_new(&hdf5->sort, reader, &spec);
+    int err = ny_row_sort_new(&reader->sort, reader, &spec);
 
     for (uint64_t column = 0; !err && column < hdf5->lines; column++) {
         struct ny_row_entries line;
 
         err = next_line(reader, &line);
         if (!err)
-            err =
-                ny_row_sort_add_column(hdf5->sort, (uint32_t)column, &line, hdf5->rows.index_bytes);
+            err = ny_row_sort_add_column(reader->sort, (uint32_t)column, &line,
+                                         hdf5->rows.index_bytes);
     }
     if (!err) err = finish(reader);
     hdf5->rows.index_bytes = sizeof(uint32_t);
@@ -371,16 +363,16 @@ static int open_sparse(struct ny_reader *reader)
     hdf5->across = by_columns ? head->rows : head->columns;
     hdf5->rows.type = (enum ny_dtype)head->dtype;
     hdf5->rows.index_bytes = head->index_bytes;
-    hdf5->rows.fetch = by_columns ? next_sorted : next_line;
+    hdf5->rows.fetch = by_columns ? ny_row_sort_next : next_line;
     table->dtype = reader->options.dtype ? reader->options.dtype : hdf5->rows.type;
     hdf5->rows.conversion.wanted = table->dtype;
     hdf5->rows.conversion.watched = reader->options.dtype_follows && table->dtype == NY_F32;
     hdf5->rows.conversion.rounding = hdf5->rows.type == NY_F32 || hdf5->rows.type == NY_F64;
     hdf5->room = head->most > NY_HDF5_PIECE ? (size_t)head->most : NY_HDF5_PIECE;
-    hdf5->index = ny_calloc(reader->ctx, NY_MEM_IO, hdf5->room, head->index_bytes);
-    hdf5->value = ny_calloc(reader->ctx, NY_MEM_IO, hdf5->room, ny_dtype_size(hdf5->rows.type));
-    hdf5->count = ny_calloc(reader->ctx, NY_MEM_IO, NY_HDF5_BATCH_LINES, sizeof(*hdf5->count));
-    if (!hdf5->index || !hdf5->value || !hdf5->count) return NY_EBUDGET;
+    hdf5->index = ny_lay(&reader->own, NY_MEM_IO, hdf5->room, head->index_bytes);
+    hdf5->value = ny_lay(&reader->own, NY_MEM_IO, hdf5->room, ny_dtype_size(hdf5->rows.type));
+    hdf5->count = ny_lay(&reader->own, NY_MEM_IO, NY_HDF5_BATCH_LINES, sizeof(*hdf5->count));
+    if (reader->own.err) return reader->own.err;
     ny_sparse_rows_layout(reader, head->entries, by_columns ? 0 : head->most);
     return by_columns ? sort_columns(reader) : NY_OK;
 }
@@ -425,7 +417,7 @@ static int next_dense(struct ny_reader *reader, size_t max_rows, struct ny_row_b
 
 static int open_hdf5(struct ny_reader *reader)
 {
-    struct hdf5 *hdf5 = ny_calloc(reader->ctx, NY_MEM_IO, 1, sizeof(*hdf5));
+    struct hdf5 *hdf5 = ny_lay(&reader->own, NY_MEM_IO, 1, sizeof(*hdf5));
     int err;
 
     if (!hdf5) return NY_EBUDGET;
@@ -457,7 +449,7 @@ static int next_hdf5(struct ny_reader *reader, size_t max_rows, struct ny_row_ba
     if (batch->source != source) ny_free(reader->ctx, batch->source);
     batch->source = source;
     if (err != NY_END) return err;
-    err = hdf5->sort ? NY_OK : finish(reader);
+    err = reader->sort ? NY_OK : finish(reader);
     return err ? err : NY_END;
 }
 
@@ -467,18 +459,7 @@ static void close_hdf5(struct ny_reader *reader)
 
     ny_child_free(hdf5->child);
     ny_bytes_close(hdf5->file);
-    if (hdf5->binary) {
-        reader->state = hdf5->binary;
-        ny_binary_close(reader);
-    }
-    ny_row_sort_free(hdf5->sort);
-    ny_sparse_rows_free(reader, &hdf5->rows);
-    ny_free(reader->ctx, hdf5->label);
-    ny_free(reader->ctx, hdf5->count);
-    ny_free(reader->ctx, hdf5->index);
-    ny_free(reader->ctx, hdf5->value);
     ny_unreserve(reader->ctx, NY_MEM_IO, hdf5->share);
-    ny_free(reader->ctx, hdf5);
 }
 
 const struct ny_format ny_format_hdf5 = {

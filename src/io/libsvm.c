@@ -303,7 +303,7 @@ static void choose_layout(struct ny_reader *reader)
 static int open_libsvm(struct ny_reader *reader)
 {
     const struct ny_reader_options *options = &reader->options;
-    struct libsvm *libsvm = ny_calloc(reader->ctx, NY_MEM_IO, 1, sizeof(*libsvm));
+    struct libsvm *libsvm = ny_lay(&reader->own, NY_MEM_IO, 1, sizeof(*libsvm));
     struct ny_file_table *table = &reader->table;
     int err;
 
@@ -397,9 +397,7 @@ static void close_libsvm(struct ny_reader *reader)
 {
     struct libsvm *libsvm = reader->state;
 
-    ny_sparse_rows_free(reader, &libsvm->rows);
     ny_row_pairs_free(reader->ctx, &libsvm->row);
-    ny_free(reader->ctx, libsvm);
 }
 
 /* Counts the pairs in a line of a number and pairs alone, for the probe; −1 for any other line. A

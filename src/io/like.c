@@ -38,6 +38,7 @@ struct match {
     struct ny_reader *reader;
     const struct ny_like_column *columns; /* of the file */
     size_t count;
+    struct ny_layout own;
     struct ny_like_column *sorted; /* the same by their names; `column` is the place in columns */
     bool *is_found;                /* of each of columns */
     struct ny_names names;         /* that are wanted */
@@ -47,13 +48,13 @@ struct match {
 /* Lists the columns by their names, and loads the names that are wanted. */
 static int begin(struct match *match)
 {
-    struct ny_context *ctx = match->reader->ctx;
     const struct ny_columns_like *like = match->reader->options.like;
     size_t count = match->count;
 
-    match->sorted = ny_calloc(ctx, NY_MEM_IO, count, sizeof(*match->sorted));
-    match->is_found = ny_calloc(ctx, NY_MEM_IO, count, sizeof(*match->is_found));
-    if (!match->sorted || !match->is_found) return NY_EBUDGET;
+    match->own.ctx = match->reader->ctx;
+    match->sorted = ny_lay(&match->own, NY_MEM_IO, count, sizeof(*match->sorted));
+    match->is_found = ny_lay(&match->own, NY_MEM_IO, count, sizeof(*match->is_found));
+    if (match->own.err) return match->own.err;
     for (size_t i = 0; i < count; i++)
         match->sorted[i] = (struct ny_like_column){match->columns[i].name, i};
     qsort(match->sorted, count, sizeof(*match->sorted), by_name);
@@ -62,11 +63,8 @@ static int begin(struct match *match)
 
 static void end(struct match *match)
 {
-    struct ny_context *ctx = match->reader->ctx;
-
-    ny_names_release(&match->names, ctx);
-    ny_free(ctx, match->sorted);
-    ny_free(ctx, match->is_found);
+    ny_names_release(&match->names, match->reader->ctx);
+    ny_layout_free(&match->own);
 }
 
 /* Finds each name; *unique: each is that of one column alone. NY_EDATA where some are missing, and
@@ -140,7 +138,7 @@ static int set_places(struct ny_reader *reader, const size_t *found)
     const struct ny_columns_like *like = reader->options.like;
     size_t count = reader->columns.count;
 
-    reader->place = ny_calloc(reader->ctx, NY_MEM_IO, count, sizeof(*reader->place));
+    reader->place = ny_lay(&reader->own, NY_MEM_IO, count, sizeof(*reader->place));
     if (!reader->place) return NY_EBUDGET;
     reader->file_columns = count;
     for (size_t i = 0; i < count; i++)
@@ -165,22 +163,21 @@ int ny_like_place(struct ny_reader *reader)
 {
     const struct ny_columns_like *like = reader->options.like;
     size_t count = reader->columns.count;
+    struct ny_layout l = {.ctx = reader->ctx};
     struct ny_like_column *columns;
     const char *name = reader->columns.text;
     size_t *found;
     bool matched;
-    int err = NY_EBUDGET;
+    int err;
 
     if (!like || !count) return NY_OK;
-    columns = ny_calloc(reader->ctx, NY_MEM_IO, count, sizeof(*columns));
-    found = ny_calloc(reader->ctx, NY_MEM_IO, (size_t)like->count, sizeof(*found));
-    if (!columns || !found) goto done;
+    columns = ny_lay(&l, NY_MEM_IO, count, sizeof(*columns));
+    found = ny_lay(&l, NY_MEM_IO, (size_t)like->count, sizeof(*found));
+    if (l.err) return ny_layout_end(&l);
     for (size_t i = 0; i < count; i++, name += strlen(name) + 1)
         columns[i] = (struct ny_like_column){name, i};
     err = ny_like_match(reader, columns, count, found, &matched);
     if (!err && matched && !are_as_they_stand(reader, found)) err = set_places(reader, found);
-done:
-    ny_free(reader->ctx, columns);
-    ny_free(reader->ctx, found);
+    ny_layout_free(&l);
     return err;
 }

@@ -60,7 +60,7 @@ static int take_classes(struct ny_reader *reader)
 
     if (!table->labels || !table->classes) return NY_OK;
     memory->label_of =
-        ny_calloc(reader->ctx, NY_MEM_IO, (size_t)table->classes, sizeof(*memory->label_of));
+        ny_lay(&reader->own, NY_MEM_IO, (size_t)table->classes, sizeof(*memory->label_of));
     if (!memory->label_of) return NY_EBUDGET;
     for (uint64_t k = 0; !err && k < table->classes; k++)
         err = ny_classes_word(reader->classes, reader->path, table->class_names[k],
@@ -70,12 +70,14 @@ static int take_classes(struct ny_reader *reader)
 
 static int open_memory(struct ny_reader *reader)
 {
-    struct ny_memory_state *memory = reader->state;
-    const struct ny_table *table = memory->table;
+    const struct ny_table *table = reader->memory;
+    struct ny_memory_state *memory = ny_lay(&reader->own, NY_MEM_IO, 1, sizeof(*memory));
     struct ny_file_table *file = &reader->table;
-    int err = ny_memory_check(reader->ctx, table);
+    int err = memory ? ny_memory_check(reader->ctx, table) : NY_EBUDGET;
 
     if (err) return err;
+    reader->state = memory;
+    memory->table = table;
     file->d = table->columns;
     file->rows = table->rows;
     file->dtype = reader->options.dtype ? reader->options.dtype : (enum ny_dtype)table->dtype;
@@ -94,15 +96,6 @@ static int open_memory(struct ny_reader *reader)
         memory->values = ny_memory_values(table);
     err = take_names(reader);
     return err ? err : take_classes(reader);
-}
-
-static void close_memory(struct ny_reader *reader)
-{
-    struct ny_memory_state *memory = reader->state;
-
-    ny_sparse_rows_free(reader, &memory->rows);
-    ny_free(reader->ctx, memory->label_of);
-    ny_free(reader->ctx, memory);
 }
 
 /* ---- rows --------------------------------------------------------------------------------- */
@@ -252,7 +245,6 @@ static const struct ny_format format = {
     .open = open_memory,
     .next = next_memory,
     .skip = skip_memory,
-    .close = close_memory,
     .takes_new_columns = true,
 };
 static const struct ny_format_entry entry = {.info = {"memory", "rows in the caller's memory"},
@@ -261,10 +253,5 @@ static const struct ny_format_entry entry = {.info = {"memory", "rows in the cal
 int ny_reader_open_memory(struct ny_reader **out, struct ny_context *ctx,
                           const struct ny_table *table, const struct ny_reader_options *options)
 {
-    struct ny_memory_state *memory = ny_calloc(ctx, NY_MEM_IO, 1, sizeof(*memory));
-
-    *out = NULL;
-    if (!memory) return NY_EBUDGET;
-    memory->table = table;
-    return ny_table_open_as(out, ctx, ny_memory_name(table), &entry, memory, options);
+    return ny_table_open_as(out, ctx, table, &entry, options);
 }

@@ -34,7 +34,6 @@ struct mtx {
     double least, largest;    /* value so far; of integers */
     uint64_t entries;         /* with those that symmetry adds */
     uint64_t most;            /* entries of the fullest row; 0: unknown */
-    struct ny_row_sort *sort; /* NULL: rows stream */
     struct ny_mtx_entry next; /* streaming: the first entry of a row to come */
     bool has_next, ended;
     struct ny_row_pairs row; /* streaming: entries of a row */
@@ -96,10 +95,10 @@ static int look(struct ny_reader *reader, bool *ordered)
 }
 
 /* Adds an entry to the sort. */
-static int sort_entry(struct mtx *mtx, const struct ny_mtx_entry *entry)
+static int sort_entry(struct ny_reader *reader, const struct ny_mtx_entry *entry)
 {
-    mtx->entries++;
-    return ny_row_sort_add(mtx->sort, entry->row, (uint32_t)entry->column, &entry->value);
+    ((struct mtx *)reader->state)->entries++;
+    return ny_row_sort_add(reader->sort, entry->row, (uint32_t)entry->column, &entry->value);
 }
 
 /* Reads all entries and sorts them by row. */
@@ -109,15 +108,15 @@ static int sort_all(struct ny_reader *reader)
     uint64_t expected = mtx->text.entries * (mtx->text.symmetric ? 2 : 1);
     struct ny_row_sort_spec spec = {reader->table.rows, expected, NY_F64};
     struct ny_mtx_entry entry;
-    int err = ny_row_sort_new(&mtx->sort, reader, &spec);
+    int err = ny_row_sort_new(&reader->sort, reader, &spec);
 
     mtx->most = 0;
     while (!err && (err = next_entry(reader, &entry)) == NY_OK) {
-        err = sort_entry(mtx, &entry);
+        err = sort_entry(reader, &entry);
         if (err || !mtx->text.symmetric || entry.row == entry.column) continue;
         if (mtx->text.skew) entry.value = -entry.value;
         note(mtx, entry.value);
-        err = sort_entry(mtx, &(struct ny_mtx_entry){entry.column, entry.row, entry.value});
+        err = sort_entry(reader, &(struct ny_mtx_entry){entry.column, entry.row, entry.value});
     }
     return err == NY_END ? NY_OK : err;
 }
@@ -166,11 +165,6 @@ static int next_streamed(struct ny_reader *reader, struct ny_row_entries *row)
     return err == NY_END ? NY_OK : err;
 }
 
-static int next_sorted(struct ny_reader *reader, struct ny_row_entries *row)
-{
-    return ny_row_sort_row(((struct mtx *)reader->state)->sort, reader->consumed, row);
-}
-
 /* ---- the format -------------------------------------------------------------------------------
  */
 
@@ -211,7 +205,7 @@ static int begin(struct ny_reader *reader)
 
 static int open_mtx(struct ny_reader *reader)
 {
-    struct mtx *mtx = ny_calloc(reader->ctx, NY_MEM_IO, 1, sizeof(*mtx));
+    struct mtx *mtx = ny_lay(&reader->own, NY_MEM_IO, 1, sizeof(*mtx));
     struct ny_file_table *table = &reader->table;
     int err;
 
@@ -224,7 +218,7 @@ static int open_mtx(struct ny_reader *reader)
     mtx->rows.type = NY_F64;
     mtx->rows.conversion.wanted = table->dtype;
     mtx->rows.conversion.rounding = mtx->text.field == NY_MTX_REAL;
-    mtx->rows.fetch = mtx->sort ? next_sorted : next_streamed;
+    mtx->rows.fetch = reader->sort ? ny_row_sort_next : next_streamed;
     reader->is_sparse = !mtx->text.array;
     if (reader->options.names) err = ny_mtx_tables_open(reader);
     if (!err && reader->options.column_names)
@@ -244,10 +238,7 @@ static void close_mtx(struct ny_reader *reader)
 {
     struct mtx *mtx = reader->state;
 
-    ny_row_sort_free(mtx->sort);
-    ny_sparse_rows_free(reader, &mtx->rows);
     ny_row_pairs_free(reader->ctx, &mtx->row);
-    ny_free(reader->ctx, mtx);
 }
 
 const struct ny_format ny_format_mtx = {

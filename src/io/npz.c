@@ -42,11 +42,11 @@ struct npz {
     int64_t pointer[POINTERS]; /* that were read, */
     size_t pointer_at, pointer_held; /* and which of them is next */
     uint64_t pointers_read;          /* all so far */
+    struct ny_layout batch;
     char *index, *value, *raw; /* entries held … held_end − 1; raw: one piece of the file */
     uint64_t held, held_end;
     size_t room;
     uint64_t inexact; /* the first entry that f64 does not hold exactly */
-    struct ny_row_sort *sort;
 };
 
 static int damaged(struct ny_reader *reader, uint64_t line)
@@ -238,10 +238,11 @@ static int allocate(struct ny_reader *reader)
     npz->rows.conversion.rounding = ny_element_is_float(type);
     npz->inexact = UINT64_MAX;
     npz->room = npz->most > ROOM_ENTRIES ? (size_t)npz->most : ROOM_ENTRIES;
-    npz->index = ny_calloc(reader->ctx, NY_MEM_IO, npz->room, npz->rows.index_bytes);
-    npz->value = ny_calloc(reader->ctx, NY_MEM_IO, npz->room, ny_dtype_size(npz->rows.type));
-    npz->raw = ny_calloc(reader->ctx, NY_MEM_IO, POINTERS, sizeof(double));
-    return npz->index && npz->value && npz->raw ? NY_OK : NY_EBUDGET;
+    npz->batch.ctx = reader->ctx;
+    npz->index = ny_lay(&npz->batch, NY_MEM_IO, npz->room, npz->rows.index_bytes);
+    npz->value = ny_lay(&npz->batch, NY_MEM_IO, npz->room, ny_dtype_size(npz->rows.type));
+    npz->raw = ny_lay(&npz->batch, NY_MEM_IO, POINTERS, sizeof(double));
+    return npz->batch.err;
 }
 
 /* Reads values behind those that are held, widened to f64 where the store has no such type. */
@@ -341,25 +342,18 @@ static int sort_lines(struct ny_reader *reader)
 {
     struct npz *npz = reader->state;
     struct ny_row_sort_spec spec = {npz->across, npz->entries, npz->rows.type};
-    int err = ny_row_sort_new(&npz->sort, reader, &spec);
+    int err = ny_row_sort_new(&reader->sort, reader, &spec);
 
     for (uint64_t column = 0; !err && column < npz->lines; column++) {
         struct ny_row_entries line;
 
         err = next_line(reader, &line);
-        if (!err) err = ny_row_sort_add_column(npz->sort, column, &line, npz->rows.index_bytes);
+        if (!err) err = ny_row_sort_add_column(reader->sort, column, &line, npz->rows.index_bytes);
     }
     if (!err) err = finish(npz);
     npz->rows.index_bytes = sizeof(uint32_t);
-    ny_free(reader->ctx, npz->index);
-    ny_free(reader->ctx, npz->value);
-    npz->index = npz->value = NULL;
+    ny_layout_free(&npz->batch);
     return err;
-}
-
-static int next_sorted(struct ny_reader *reader, struct ny_row_entries *row)
-{
-    return ny_row_sort_row(((struct npz *)reader->state)->sort, reader->consumed, row);
 }
 
 /* ---- the format ------------------------------------------------------------------------------ */
@@ -390,7 +384,7 @@ static int open_lines(struct ny_reader *reader, bool *direct)
 {
     int err;
 
-    reader->state = ny_calloc(reader->ctx, NY_MEM_IO, 1, sizeof(struct npz));
+    reader->state = ny_lay(&reader->own, NY_MEM_IO, 1, sizeof(struct npz));
     if (!reader->state) return NY_EBUDGET;
     err = check_input(reader);
     if (!err) err = begin(reader, direct);
@@ -411,7 +405,7 @@ static int open_npz(struct ny_reader *reader)
         reader->options.dtype ? reader->options.dtype : ny_element_natural(npz->data.type);
     npz->rows.conversion.wanted = table->dtype;
     npz->rows.conversion.watched = reader->options.dtype_follows && table->dtype == NY_F32;
-    npz->rows.fetch = direct ? next_line : next_sorted;
+    npz->rows.fetch = direct ? next_line : ny_row_sort_next;
     reader->is_sparse = true;
     err = ny_column_names_read(reader, table->d);
     if (err) return err;
@@ -436,12 +430,7 @@ static void close_npz(struct ny_reader *reader)
     ny_npz_array_close(&npz->pointers);
     ny_npz_array_close(&npz->indices);
     ny_npz_array_close(&npz->data);
-    ny_row_sort_free(npz->sort);
-    ny_sparse_rows_free(reader, &npz->rows);
-    ny_free(reader->ctx, npz->index);
-    ny_free(reader->ctx, npz->value);
-    ny_free(reader->ctx, npz->raw);
-    ny_free(reader->ctx, npz);
+    ny_layout_free(&npz->batch);
 }
 
 /* ---- lines as they stand --------------------------------------------------------------------- */

@@ -53,11 +53,6 @@ static void add(unsigned char **to, uint64_t value, unsigned bytes)
 
 /* ---- members -------------------------------------------------------------------------------- */
 
-static uint64_t member_bytes(const struct member *member)
-{
-    return NPY_BYTES + member->array->bytes;
-}
-
 /* Fills in the npy header and the checksum of a member. */
 static int describe(struct archive *archive, struct member *member)
 {
@@ -109,8 +104,8 @@ static void add_name(unsigned char **to, const struct member *member, unsigned e
     *to += strlen(member->name);
     add(to, EXTRA64, 2);
     add(to, extra - 4, 2);
-    add(to, member_bytes(member), 8);
-    add(to, member_bytes(member), 8);
+    add(to, NPY_BYTES + member->array->bytes, 8);
+    add(to, NPY_BYTES + member->array->bytes, 8);
 }
 
 static int put_member(struct archive *archive, struct member *member)

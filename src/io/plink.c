@@ -269,9 +269,8 @@ int ny_plink_variants(struct ny_reader *reader, struct ny_bytes *bim,
     if (err || !reader->options.names) return err;
     err = load_wanted(&wanted, reader);
     if (!err && wanted.sorted) {
-        variants->flipped =
-            ny_calloc(reader->ctx, NY_MEM_IO, (size_t)variants->count, sizeof(bool));
-        if (!variants->flipped) err = NY_EBUDGET;
+        variants->flipped = ny_lay(&reader->own, NY_MEM_IO, (size_t)variants->count, sizeof(bool));
+        err = reader->own.err;
     }
     for (uint64_t j = 0; !err && j < variants->count; j++) {
         bool flip;

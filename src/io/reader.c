@@ -55,8 +55,8 @@ int ny_reader_open(struct ny_reader **out, struct ny_context *ctx, const char *p
     if (!err) err = ny_table_open(&reader, bytes, options);
     if (err) return err;
     if (reader->options.labels_file || reader->row_names) {
-        reader->source = ny_alloc(reader->ctx, NY_MEM_IO, LABEL_ROWS * sizeof(*reader->source));
-        if (!reader->source) err = NY_EBUDGET;
+        reader->source = ny_lay(&reader->own, NY_MEM_IO, LABEL_ROWS, sizeof(*reader->source));
+        err = reader->own.err;
     }
     if (!err && reader->options.labels_file) err = open_labels(reader);
     if (err)
@@ -92,7 +92,6 @@ void ny_reader_close(struct ny_reader *reader)
 {
     if (!reader) return;
     ny_labels_close(reader->labels);
-    ny_free(reader->ctx, reader->source);
     ny_table_close(reader);
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/decimal.h"
-#include "base/memory.h"
+#include "base/layout.h"
 #include "io/reader.h"
 #include "stream/left_out.h"
 #include "stream/row_ids.h"
@@ -21,6 +21,7 @@ struct unit {
 
 struct reader_source {
     struct ny_source base;
+    struct ny_layout own;
     struct ny_reader *reader;
     enum ny_dtype read_dtype;
     struct ny_prepared preparation;
@@ -212,36 +213,29 @@ static void release(struct ny_source *base)
 {
     struct reader_source *source = (struct reader_source *)base;
 
-    for (unsigned w = 0; source->unit && w < source->workers; w++) {
-        ny_free(base->ctx, source->unit[w].values);
-        ny_free(base->ctx, source->unit[w].row);
+    for (unsigned w = 0; source->unit && w < source->workers; w++)
         ny_csr_release(&source->unit[w].rows, base->ctx);
-    }
-    ny_free(base->ctx, source->unit);
+    ny_layout_free(&source->own);
     ny_free(base->ctx, source);
 }
 
 /* Sparse rows take what room they need when they come. */
 static int allocate(struct reader_source *source)
 {
-    struct ny_context *ctx = source->base.ctx;
-    size_t bytes;
+    size_t values = source->sparse ? source->base.slots : source->base.d;
+    struct ny_layout *l = &source->own;
 
-    if (ny_product(ctx, &bytes, source->sparse ? 0 : source->row_bytes, source->unit_rows, 1))
-        return NY_EBUDGET;
-    source->unit = ny_calloc(ctx, NY_MEM_IO, source->workers, sizeof(*source->unit));
-    if (!source->unit) return NY_EBUDGET;
-    for (unsigned w = 0; w < source->workers; w++) {
+    source->own.ctx = source->base.ctx;
+    source->unit = ny_lay(l, NY_MEM_IO, source->workers, sizeof(*source->unit));
+    for (unsigned w = 0; source->unit && w < source->workers; w++) {
         struct unit *unit = &source->unit[w];
 
         unit->rows.dtype = source->read_dtype;
-        unit->values = ny_alloc(ctx, NY_MEM_IO, bytes);
-        unit->row = ny_alloc(ctx, NY_MEM_IO,
-                             ny_row_bytes(source->base.dtype,
-                                          source->sparse ? source->base.slots : source->base.d, 0));
-        if (!unit->values || !unit->row) return NY_EBUDGET;
+        unit->values =
+            ny_lay(l, NY_MEM_IO, source->sparse ? 0 : source->row_bytes, source->unit_rows);
+        unit->row = ny_lay(l, NY_MEM_IO, values, ny_dtype_size(source->base.dtype));
     }
-    return NY_OK;
+    return l->err;
 }
 
 void ny_source_note_left_out(struct ny_source *source, struct ny_left_out *list)

@@ -42,22 +42,15 @@ struct ny_row_sort {
     size_t value_bytes;
     uint64_t bucket; /* that is loaded; UINT64_MAX: none */
     size_t *start;   /* places where its rows begin; width + 1 numbers */
+    struct ny_layout loaded;
     uint32_t *column;
     char *value;
 };
 
-static void free_bucket(struct ny_row_sort *sort)
-{
-    ny_free(sort->ctx, sort->column);
-    ny_free(sort->ctx, sort->value);
-    sort->column = NULL;
-    sort->value = NULL;
-}
-
 void ny_row_sort_free(struct ny_row_sort *sort)
 {
     if (!sort) return;
-    free_bucket(sort);
+    ny_layout_free(&sort->loaded);
     ny_spool_free(sort->spool);
     ny_free(sort->ctx, sort->start);
     ny_free(sort->ctx, sort);
@@ -121,7 +114,7 @@ int ny_row_sort_new(struct ny_row_sort **out, struct ny_reader *reader,
 
     *out = NULL;
     if (!sort) return NY_EBUDGET;
-    sort->ctx = reader->ctx;
+    sort->ctx = sort->loaded.ctx = reader->ctx;
     sort->path = reader->path;
     sort->spec = *spec;
     sort->value_bytes = ny_dtype_size(spec->type);
@@ -204,18 +197,17 @@ static int load_bucket(struct ny_row_sort *sort, uint64_t bucket)
     char *entries;
     int err;
 
-    free_bucket(sort);
+    ny_layout_free(&sort->loaded);
     sort->bucket = bucket;
     bytes = ny_spool_bytes(sort->spool, (size_t)bucket);
     count = bytes / entry_bytes;
     err = ny_budget_need(sort->ctx, "sort by row", 2 * bytes);
     if (err) return err;
-    err = NY_EBUDGET;
     entries = ny_alloc(sort->ctx, NY_MEM_IO, bytes);
-    sort->column = ny_calloc(sort->ctx, NY_MEM_IO, count + 1, sizeof(*sort->column));
-    sort->value = ny_calloc(sort->ctx, NY_MEM_IO, count + 1, sort->value_bytes);
-    if (entries && sort->column && sort->value)
-        err = ny_spool_load(sort->spool, (size_t)bucket, entries);
+    sort->column = ny_lay(&sort->loaded, NY_MEM_IO, count + 1, sizeof(*sort->column));
+    sort->value = ny_lay(&sort->loaded, NY_MEM_IO, count + 1, sort->value_bytes);
+    err = sort->loaded.err || !entries ? NY_EBUDGET
+                                       : ny_spool_load(sort->spool, (size_t)bucket, entries);
     if (!err) sort_entries(sort, entries, count);
     ny_free(sort->ctx, entries);
     return err;
@@ -236,4 +228,9 @@ int ny_row_sort_row(struct ny_row_sort *sort, uint64_t row, struct ny_row_entrie
         (struct ny_row_entries){sort->column + first, sort->value + first * sort->value_bytes,
                                 sort->start[here + 1] - first};
     return NY_OK;
+}
+
+int ny_row_sort_next(struct ny_reader *reader, struct ny_row_entries *entries)
+{
+    return ny_row_sort_row(reader->sort, reader->consumed, entries);
 }

@@ -35,5 +35,7 @@ int ny_row_sort_add_column(struct ny_row_sort *sort, uint64_t column,
  * valid until the next call. Rows are asked for from 0 on, once, after the last entry was added.
  * NY_EBUDGET where the rows of a bucket do not fit in what is left of the budget. */
 int ny_row_sort_row(struct ny_row_sort *sort, uint64_t row, struct ny_row_entries *entries);
+/* Gives those of row reader->consumed by reader->sort: the fetch() of rows that are sorted. */
+int ny_row_sort_next(struct ny_reader *reader, struct ny_row_entries *entries);
 
 #endif

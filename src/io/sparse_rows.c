@@ -67,18 +67,13 @@ void ny_sparse_rows_layout(struct ny_reader *reader, uint64_t entries, uint64_t 
 int ny_row_pairs_room(struct ny_context *ctx, struct ny_row_pairs *pairs, size_t count)
 {
     size_t room = pairs->room ? 2 * pairs->room : FIRST_ROOM;
-    uint32_t *column;
-    double *value;
+    int err;
 
     if (count < pairs->room) return NY_OK;
-    column = ny_resize(ctx, NY_MEM_IO, pairs->column, room * sizeof(*column));
-    if (!column) return NY_EBUDGET;
-    pairs->column = column;
-    value = ny_resize(ctx, NY_MEM_IO, pairs->value, room * sizeof(*value));
-    if (!value) return NY_EBUDGET;
-    pairs->value = value;
-    pairs->room = room;
-    return NY_OK;
+    err = ny_resize_array(ctx, NY_MEM_IO, &pairs->column, room, sizeof(*pairs->column));
+    if (!err) err = ny_resize_array(ctx, NY_MEM_IO, &pairs->value, room, sizeof(*pairs->value));
+    if (!err) pairs->room = room;
+    return err;
 }
 
 void ny_row_pairs_free(struct ny_context *ctx, struct ny_row_pairs *pairs)
@@ -87,36 +82,22 @@ void ny_row_pairs_free(struct ny_context *ctx, struct ny_row_pairs *pairs)
     ny_free(ctx, pairs->value);
 }
 
-static void free_entries(struct ny_context *ctx, struct ny_entries *entries)
-{
-    ny_free(ctx, entries->column);
-    ny_free(ctx, entries->other_column);
-    ny_free(ctx, entries->value);
-    ny_free(ctx, entries->other_value);
-    *entries = (struct ny_entries){0};
-}
-
 /* Makes room for the entries of a row that is put in order. It grows to twice the size, because
  * the next row that is out of order is often a little longer. */
 static int reserve(struct ny_reader *reader, struct ny_entries *entries, size_t count)
 {
-    size_t room = 2 * entries->room > count ? 2 * entries->room : count;
+    size_t room = (2 * entries->room > count ? 2 * entries->room : count) + 1;
+    struct ny_layout *l = &reader->unsorted;
 
     if (count < entries->room) return NY_OK;
-    free_entries(reader->ctx, entries);
-    entries->column = ny_calloc(reader->ctx, NY_MEM_IO, room + 1, sizeof(*entries->column));
-    entries->other_column = ny_calloc(reader->ctx, NY_MEM_IO, room + 1, sizeof(*entries->column));
-    entries->value = ny_calloc(reader->ctx, NY_MEM_IO, room + 1, sizeof(*entries->value));
-    entries->other_value = ny_calloc(reader->ctx, NY_MEM_IO, room + 1, sizeof(*entries->value));
-    if (!entries->column || !entries->other_column || !entries->value || !entries->other_value)
-        return NY_EBUDGET;
-    entries->room = room + 1;
-    return NY_OK;
-}
-
-void ny_sparse_rows_free(struct ny_reader *reader, struct ny_sparse_rows *rows)
-{
-    free_entries(reader->ctx, &rows->entries);
+    ny_layout_free(l);
+    *entries =
+        (struct ny_entries){.column = ny_lay(l, NY_MEM_IO, room, sizeof(*entries->column)),
+                            .other_column = ny_lay(l, NY_MEM_IO, room, sizeof(*entries->column)),
+                            .value = ny_lay(l, NY_MEM_IO, room, sizeof(*entries->value)),
+                            .other_value = ny_lay(l, NY_MEM_IO, room, sizeof(*entries->value)),
+                            .room = room};
+    return l->err;
 }
 
 /* ---- rows that are copied as they are ------------------------------------------------------ */

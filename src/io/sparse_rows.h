@@ -62,7 +62,5 @@ int ny_sparse_rows_next(struct ny_reader *reader, struct ny_sparse_rows *rows, s
                         struct ny_row_batch *batch);
 /* Tells of the first value that was rounded, if it is to be told, behind the row that it is of. */
 void ny_sparse_rows_tell_rounded(struct ny_reader *reader, struct ny_sparse_rows *rows);
-/* Frees what the rows hold. */
-void ny_sparse_rows_free(struct ny_reader *reader, struct ny_sparse_rows *rows);
 
 #endif

@@ -12,7 +12,9 @@
 #include "base/checksum.h"
 #include "base/memory.h"
 #include "io/format.h"
+#include "io/memory.h"
 #include "io/refuse.h"
+#include "io/row_sort.h"
 #include "io/row_names.h"
 
 #define ULL(x) ((unsigned long long)(x))
@@ -93,7 +95,7 @@ static struct ny_reader *new_reader(struct ny_context *ctx, const char *path,
     struct ny_reader *reader = ny_calloc(ctx, NY_MEM_IO, 1, sizeof(*reader));
 
     if (!reader) return NULL;
-    reader->ctx = ctx;
+    reader->ctx = reader->own.ctx = reader->unsorted.ctx = ctx;
     reader->path = path;
     if (options) reader->options = *options;
     reader->nan = reader->options.nan_drop ? NY_NAN_DROP : NY_NAN_ERROR;
@@ -188,20 +190,16 @@ int ny_table_open(struct ny_reader **out, struct ny_bytes *bytes,
     return hand_out(out, reader, err);
 }
 
-int ny_table_open_as(struct ny_reader **out, struct ny_context *ctx, const char *name,
-                     const struct ny_format_entry *entry, void *state,
-                     const struct ny_reader_options *options)
+int ny_table_open_as(struct ny_reader **out, struct ny_context *ctx, const struct ny_table *rows,
+                     const struct ny_format_entry *entry, const struct ny_reader_options *options)
 {
-    struct ny_reader *reader = new_reader(ctx, name, options);
+    struct ny_reader *reader = new_reader(ctx, ny_memory_name(rows), options);
     int err;
 
     *out = NULL;
-    if (!reader) {
-        ny_free(ctx, state);
-        return NY_EBUDGET;
-    }
+    if (!reader) return NY_EBUDGET;
     reader->entry = entry;
-    reader->state = state;
+    reader->memory = rows;
     err = reader->classes ? NY_OK : ny_classes_new(&reader->classes, ctx);
     if (!err) err = begin(reader);
     return hand_out(out, reader, err);
@@ -210,10 +208,12 @@ int ny_table_open_as(struct ny_reader **out, struct ny_context *ctx, const char 
 void ny_table_close(struct ny_reader *reader)
 {
     if (!reader) return;
-    if (reader->state) reader->entry->format->close(reader);
+    if (reader->state && reader->entry->format->close) reader->entry->format->close(reader);
+    ny_row_sort_free(reader->sort);
     ny_row_names_close(reader->row_names);
     ny_names_release(&reader->columns, reader->ctx);
-    ny_free(reader->ctx, reader->place);
+    ny_layout_free(&reader->unsorted);
+    ny_layout_free(&reader->own);
     if (!reader->options.classes) ny_classes_free(reader->classes);
     ny_bytes_close(reader->bytes);
     ny_free(reader->ctx, reader);

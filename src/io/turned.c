@@ -26,10 +26,10 @@ struct ny_turned {
     char *strip; /* pieces of STRIP columns */
 };
 
-int ny_turned_new(struct ny_turned **out, struct ny_bytes *bytes,
+int ny_turned_lay(struct ny_turned **out, struct ny_layout *l, struct ny_bytes *bytes,
                   const struct ny_turned_shape *shape)
 {
-    struct ny_turned *turned = ny_calloc(bytes->ctx, NY_MEM_IO, 1, sizeof(*turned));
+    struct ny_turned *turned = ny_lay(l, NY_MEM_IO, 1, sizeof(*turned));
     uint64_t row_bytes = shape->d * shape->size + STRIP * shape->size;
     uint64_t rows = ny_memory_left(bytes->ctx) / SHARE / row_bytes;
 
@@ -40,21 +40,9 @@ int ny_turned_new(struct ny_turned **out, struct ny_bytes *bytes,
     if (rows == 0) rows = 1;
     *turned = (struct ny_turned){
         .bytes = bytes, .shape = *shape, .base = ny_bytes_place(bytes), .block_rows = (size_t)rows};
-    turned->block =
-        ny_calloc(bytes->ctx, NY_MEM_IO, turned->block_rows, (size_t)shape->d * shape->size);
-    turned->strip = ny_calloc(bytes->ctx, NY_MEM_IO, turned->block_rows, STRIP * shape->size);
-    return turned->block && turned->strip ? NY_OK : NY_EBUDGET;
-}
-
-void ny_turned_free(struct ny_turned *turned)
-{
-    struct ny_context *ctx;
-
-    if (!turned) return;
-    ctx = turned->bytes->ctx;
-    ny_free(ctx, turned->block);
-    ny_free(ctx, turned->strip);
-    ny_free(ctx, turned);
+    turned->block = ny_lay(l, NY_MEM_IO, turned->block_rows, (size_t)shape->d * shape->size);
+    turned->strip = ny_lay(l, NY_MEM_IO, turned->block_rows, STRIP * shape->size);
+    return l->err;
 }
 
 /* Copies values of `size` bytes, which is known where this is called, to every `stride` bytes. */

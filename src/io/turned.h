@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "base/layout.h"
 #include "io/bytes.h"
 
 struct ny_turned_shape {
@@ -17,13 +18,11 @@ struct ny_turned_shape {
 
 struct ny_turned;
 
-/* Takes memory for a block of rows, an eighth of the budget that is left at most. The first column
+/* Lays out a block of rows, an eighth of the budget that is left at most. The first column
  * begins at bytes->at of a regular file that is not packed and has all of the table; `bytes` and
  * shape->keep stay the caller's. */
-int ny_turned_new(struct ny_turned **out, struct ny_bytes *bytes,
+int ny_turned_lay(struct ny_turned **out, struct ny_layout *l, struct ny_bytes *bytes,
                   const struct ny_turned_shape *shape);
-/* Frees the block; NULL is fine. */
-void ny_turned_free(struct ny_turned *turned);
 /* Copies the next `wanted` bytes of the table by rows; *got is less only at its end, or where the
  * file has become shorter. */
 int ny_turned_read(struct ny_turned *turned, void *to, size_t wanted, size_t *got);

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/decimal.h"
-#include "base/memory.h"
+#include "base/layout.h"
 #include "base/names.h"
 #include "io/convert.h"
 #include "io/draft.h"
@@ -36,6 +36,7 @@ enum {
  * file its name. */
 struct ny_writer {
     struct ny_context *ctx;
+    struct ny_layout own;
     char *path;
     struct ny_draft *temporary; /* NULL: written in place (a pipe, a device) */
     int fd;
@@ -198,28 +199,28 @@ int ny_writer_open(struct ny_writer **out, struct ny_context *ctx, const char *p
 {
     struct ny_writer *writer = ny_calloc(ctx, NY_MEM_IO, 1, sizeof(*writer));
     size_t length = strlen(path);
-    int err = NY_EBUDGET;
+    int err;
 
     *out = NULL;
-    if (!writer) return err;
+    if (!writer) return NY_EBUDGET;
     *writer =
         (struct ny_writer){.ctx = ctx, .fd = -1, .element = element, .rows = rows, .cols = cols};
+    writer->own.ctx = ctx;
     writer->npy = element < NY_OUT_BYTES;
     if (writer->npy || element == NY_OUT_TEXT) writer->text = ny_output_text(path);
     if (element == NY_OUT_TEXT) writer->text.delimiter = '\0'; /* the lines are ready */
     writer->npy &= !writer->text.delimiter;
-    writer->path = ny_alloc(ctx, NY_MEM_IO, length + 1);
-    writer->buffer = ny_alloc(ctx, NY_MEM_IO, BUFFER_BYTES);
-    if (!writer->path || !writer->buffer) goto done;
-    memcpy(writer->path, path, length + 1);
-    err = open_output(writer);
+    writer->path = ny_lay(&writer->own, NY_MEM_IO, length + 1, 1);
+    writer->buffer = ny_lay(&writer->own, NY_MEM_IO, BUFFER_BYTES, 1);
+    err = writer->own.err;
+    if (!err) memcpy(writer->path, path, length + 1);
+    if (!err) err = open_output(writer);
     if (!err && writer->npy && rows == NY_ROWS_COUNTED && !writer->temporary)
         err = ny_fail(ctx, NY_EUSAGE, "%s: an .npy cannot be a pipe here; write to a file", path);
     if (!err && writer->text.packed)
         err = ny_pack_begin(&writer->packer,
                             &(struct ny_pack_output){ctx, writer->path, write_all, writer});
     if (!err && writer->npy) err = put_npy_header(writer);
-done:
     if (err)
         ny_writer_abort(writer);
     else
@@ -403,7 +404,6 @@ void ny_writer_abort(struct ny_writer *writer)
     if (writer->fd > STDOUT_FILENO && !writer->temporary) close(writer->fd);
     ny_draft_abort(writer->temporary);
     ny_pack_end(writer->packer);
-    ny_free(writer->ctx, writer->path);
-    ny_free(writer->ctx, writer->buffer);
+    ny_layout_free(&writer->own);
     ny_free(writer->ctx, writer);
 }

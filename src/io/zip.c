@@ -74,11 +74,6 @@ static int unknown_packing(const struct ny_bytes *archive)
                       archive->path);
 }
 
-static uint64_t archive_bytes(const struct ny_bytes *archive)
-{
-    return archive->size - archive->start;
-}
-
 /* Reads bytes at a place of the archive, which must be there. */
 static int read_at(const struct ny_bytes *archive, uint64_t at, void *to, size_t wanted)
 {
@@ -118,7 +113,7 @@ static int read_end64(const struct ny_bytes *archive, uint64_t end, struct direc
 /* Finds the record at the archive's end, behind which there is only its comment. */
 static int find_directory(const struct ny_bytes *archive, struct directory *directory)
 {
-    uint64_t size = archive_bytes(archive);
+    uint64_t size = archive->size - archive->start;
     size_t tail = size < END_BYTES + COMMENT_MAX ? (size_t)size : END_BYTES + COMMENT_MAX, at;
     unsigned char *bytes = ny_alloc(archive->ctx, NY_MEM_IO, tail);
     int err = NY_EBUDGET;
@@ -229,7 +224,7 @@ static int find_data(const struct ny_bytes *archive, const struct ny_zip_member 
                      uint64_t *data)
 {
     unsigned char header[LOCAL_BYTES];
-    uint64_t size = archive_bytes(archive);
+    uint64_t size = archive->size - archive->start;
     int err;
 
     if (member->method != STORED && member->method != DEFLATED) return unknown_packing(archive);

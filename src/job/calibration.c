@@ -153,9 +153,9 @@ static unsigned probes(unsigned workers, size_t room)
     return room / PROBE_ROOM < most ? (unsigned)(room / PROBE_ROOM) : most;
 }
 
-size_t ny_calibration_bytes(unsigned workers, size_t room)
+void ny_calibration_count(struct ny_layout *l, unsigned workers, size_t room)
 {
-    return probes(workers, room) * (size_t)PROBE_ROOM;
+    ny_layout_add(l, NY_MEM_OTHER, probes(workers, room) * (size_t)PROBE_ROOM);
 }
 
 /* Threads that can work at a time. */

@@ -39,8 +39,8 @@ struct ny_calibration {
  * pay for; their rates are scaled to all threads. */
 int ny_calibration_get(struct ny_context *ctx, double flops, unsigned workers,
                        struct ny_calibration *calibration);
-/* Bytes that the short measurement charges where `room` bytes are left. */
-size_t ny_calibration_bytes(unsigned workers, size_t room);
+/* Counts what the short measurement holds where `room` bytes are left. */
+void ny_calibration_count(struct ny_layout *l, unsigned workers, size_t room);
 /* Measures for about a second, and the disk, too. */
 int ny_calibration_measure(struct ny_context *ctx, struct ny_calibration *calibration);
 /* Returns the flop/s of a tile before its exponentials, by its way and its precision. */

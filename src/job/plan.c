@@ -73,12 +73,11 @@ static struct ny_charges peak_of(const struct ny_job_sizes *sizes, unsigned work
     return peak;
 }
 
-size_t ny_plan_peak_bytes(const void *sizes, unsigned workers, size_t limit)
+void ny_plan_peak(struct ny_layout *l, const void *sizes, unsigned workers, size_t limit)
 {
     struct ny_course_bytes bytes;
-    struct ny_charges peak = peak_of(sizes, workers, limit, &bytes);
 
-    return ny_charges_total(&peak);
+    l->most = ny_charges_larger(peak_of(sizes, workers, limit, &bytes), l->most);
 }
 
 /* Sets memory aside for what the job keeps there, where it is not on a disk: as much as its plan
@@ -102,7 +101,7 @@ void ny_plan_memory(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 
     set_aside(sizes, plan);
     limit = ny_memory_limit(sizes->ctx);
-    plan->workers = ny_budget_workers(ny_plan_peak_bytes, sizes, sizes->threads, limit);
+    plan->workers = ny_budget_workers(ny_plan_peak, sizes, sizes->threads, limit);
     plan->fits = plan->workers > 0;
     if (!plan->fits) plan->workers = 1;
     peak = peak_of(sizes, plan->workers, limit, &bytes);
@@ -116,7 +115,7 @@ void ny_plan_memory(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 
 size_t ny_plan_memory_least(const struct ny_job_sizes *sizes)
 {
-    return ny_budget_least(ny_plan_peak_bytes, sizes) + ny_memory_aside(sizes->ctx);
+    return ny_budget_least(ny_plan_peak, sizes) + ny_memory_aside(sizes->ctx);
 }
 
 /* ---- passes, flops, disk and seconds -------------------------------------------------------- */

@@ -57,9 +57,9 @@ struct ny_charges ny_stage_most(ny_stage_count_fn *count, const struct ny_job_si
 /* Fills in what each stage tells that it holds. */
 void ny_plan_stage_bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit,
                          struct ny_course_bytes *bytes);
-/* Returns the bytes of the stage that holds most; `sizes` is a struct ny_job_sizes. A function of
- * base/budget.h. */
-size_t ny_plan_peak_bytes(const void *sizes, unsigned workers, size_t limit);
+/* Counts the stage that holds most; `sizes` is a struct ny_job_sizes. A function of base/budget.h.
+ */
+void ny_plan_peak(struct ny_layout *l, const void *sizes, unsigned workers, size_t limit);
 /* Decides the workers of a plan, the most with which all stages fit the budget, and fills in its
  * memory. */
 void ny_plan_memory(const struct ny_job_sizes *sizes, struct ny_plan *plan);

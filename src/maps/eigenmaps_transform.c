@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/layout.h"
 #include "base/text.h"
 #include "model/coordinates.h"
 #include "model/embedding.h"
@@ -20,6 +21,7 @@
 
 struct extension {
     struct ny_graph_fit *fit;
+    struct ny_layout own;
     double gamma;
     size_t pairs, width; /* of a stored row */
     double *inverse;     /* pairs: 1/(1 − λ) */
@@ -34,8 +36,7 @@ static int load_values(struct extension *extension)
 
     if (!extension->pairs || ny_job_eigenvalues(job) != extension->pairs)
         return ny_fail_damaged(job->ctx, job->keep.name, job->keep.place);
-    extension->inverse =
-        ny_calloc(job->ctx, NY_MEM_MODEL, extension->pairs, sizeof(double));
+    extension->inverse = ny_lay(&extension->own, NY_MEM_MODEL, extension->pairs, sizeof(double));
     if (!extension->inverse) return NY_EBUDGET;
     for (size_t k = 0; k < extension->pairs; k++) {
         double value = ny_job_eigenvalue(job, k);
@@ -83,19 +84,19 @@ static int load_rows(struct extension *extension, const struct ny_affinity *affi
 static int load_vectors(struct extension *extension)
 {
     const struct ny_graph_fit *fit = extension->fit;
-    struct ny_context *ctx = fit->base.job.ctx;
     bool f64 = ny_is(fit->base.job.state.facts.precision, "f64");
     struct ny_affinity affinity = {0};
-    void *stored =
-        ny_calloc(ctx, NY_MEM_STORE, NY_UNIT_ROWS, extension->width * sizeof(double));
-    int err = NY_EBUDGET;
+    struct ny_layout l = {.ctx = fit->base.job.ctx};
+    void *stored = ny_lay(&l, NY_MEM_STORE, NY_UNIT_ROWS, extension->width * sizeof(double));
+    int err;
 
     extension->Z =
-        ny_calloc(ctx, NY_MEM_MODEL, fit->edges.n, extension->pairs * sizeof(double));
-    if (extension->Z && stored) err = ny_affinity_new(&affinity, &fit->edges, extension->gamma);
+        ny_lay(&extension->own, NY_MEM_MODEL, fit->edges.n, extension->pairs * sizeof(double));
+    err = l.err ? l.err : extension->own.err;
+    if (!err) err = ny_affinity_new(&affinity, &fit->edges, extension->gamma);
     if (err == NY_OK) err = load_rows(extension, &affinity, f64, stored);
     ny_affinity_release(&affinity);
-    ny_free(ctx, stored);
+    ny_layout_free(&l);
     return err;
 }
 
@@ -140,7 +141,7 @@ static int place(void *arg, const struct ny_newcomers *new, double *Y)
 int ny_eigenmaps_transform(struct ny_graph_fit *fit, struct ny_new_rows *rows)
 {
     struct ny_context *ctx = fit->base.job.ctx;
-    struct extension extension = {.fit = fit};
+    struct extension extension = {.fit = fit, .own.ctx = ctx};
     struct ny_coordinates coordinates;
     double gamma = fit->base.job.state.report.gamma;
     int err = ny_coordinates_parse(&coordinates, ctx, fit->base.job.record);
@@ -158,7 +159,6 @@ int ny_eigenmaps_transform(struct ny_graph_fit *fit, struct ny_new_rows *rows)
                ny_counted(extension.far, "new row is", "new rows are").text,
                fit->base.job.keep.name, extension.gamma, extension.far == 1 ? "it is" : "they are",
                extension.width > extension.pairs ? "by their nearest rows" : "at 0");
-    ny_free(ctx, extension.inverse);
-    ny_free(ctx, extension.Z);
+    ny_layout_free(&extension.own);
     return err;
 }

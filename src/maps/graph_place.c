@@ -35,9 +35,9 @@ struct by_graph {
     size_t capacity;                   /* the most rows of a batch */
     struct ny_embedding_layout layout; /* of the embedding */
     ny_place_fn *place;
-    void *arg;      /* of place() */
-    uint32_t *rows; /* nodes: row numbers that are embedded, ascending */
-    double *Y;      /* capacity × width, as stored */
+    void *arg;               /* of place() */
+    uint32_t *rows;          /* nodes: row numbers that are embedded, ascending */
+    double *Y;               /* capacity × width, as stored */
     double near[POINTS_MAX]; /* from the nearest node, of new points that are none */
     size_t near_count;
 };
@@ -111,10 +111,11 @@ static void lay(struct ny_layout *l, struct by_graph *run)
     if (!is_f64(run)) run->base.narrow = ny_lay(l, NY_MEM_TILES, rows, width * sizeof(float));
 }
 
-static void count_batch(struct ny_layout *l, const struct ny_placer *placer, unsigned workers)
+static void count_batch(struct ny_layout *l, const void *placer, unsigned workers, size_t limit)
 {
     struct by_graph run = *(const struct by_graph *)placer;
 
+    (void)limit;
     lay(l, &run);
     ny_seeker_count(l, run.seeker, workers);
 }
@@ -157,7 +158,7 @@ static int copy_nodes(const struct by_graph *run)
     size_t width = ny_coordinates_width(&run->base.coordinates);
     int err = NY_OK;
 
-    for (size_t i = 0; i < new->count && err == NY_OK; i++)
+    for (size_t i = 0; i < new->count &&err == NY_OK; i++)
         if (!(new->distance[i * new->t] > 0))
             err = copy_node(run, new->node[i * new->t], run->Y + i * width);
     return err;

@@ -39,14 +39,12 @@ static int add_columns(void *arg, const struct ny_swept *batch)
     return NY_OK;
 }
 
-static size_t sweep_bytes(const void *fit, unsigned workers, size_t limit)
+static void count_sweep(struct ny_layout *l, const void *fit, unsigned workers, size_t limit)
 {
     const struct ny_graph_fit *of = fit;
-    struct ny_layout counted = {0};
 
     (void)limit;
-    ny_sweep_lay(&counted, &of->edges, of->lanes, workers);
-    return ny_layout_most(&counted);
+    ny_sweep_lay(l, &of->edges, of->lanes, workers);
 }
 
 static int place(void *arg, const struct ny_newcomers *new, double *Y)
@@ -60,7 +58,7 @@ static int place(void *arg, const struct ny_newcomers *new, double *Y)
     for (size_t i = 0; i < new->count; i++)
         memcpy(Y + i * map->p, map->map, map->p * sizeof(double));
     map->fit->base.job.workers =
-        ny_budget_workers_left(ctx, sweep_bytes, map->fit, ny_context_threads(ctx));
+        ny_budget_workers_left(ctx, count_sweep, map->fit, ny_context_threads(ctx));
     return ny_isomap_sweep(map, 0, add_columns, NULL);
 }
 

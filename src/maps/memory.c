@@ -124,12 +124,9 @@ struct ny_map_sizes ny_map_sizes_make(const struct ny_graph_map *map,
     return sizes;
 }
 
-static size_t stage_bytes(const void *sizes, unsigned workers, size_t limit)
+static void count_stage(struct ny_layout *l, const void *sizes, unsigned workers, size_t limit)
 {
-    const struct ny_job_sizes *job = sizes;
-    struct ny_charges bytes = ny_stage_most(ny_job_stage(job->job)->count, job, workers, limit);
-
-    return ny_charges_total(&bytes);
+    ny_job_stage(((const struct ny_job_sizes *)sizes)->job)->count(l, sizes, workers, limit);
 }
 
 /* Returns how fast so many workers find paths with so many lanes each, of no more workers than
@@ -176,7 +173,7 @@ int ny_graph_fit_workers(struct ny_graph_fit *fit)
         if (!may_be(&sizes, way) || ways[way].paged != sizes.paged) continue;
         sizes.lanes = ways[way].lanes;
         workers =
-            ny_budget_workers(stage_bytes, &sizes, sizes.job.threads, ny_memory_limit(job->ctx));
+            ny_budget_workers(count_stage, &sizes, sizes.job.threads, ny_memory_limit(job->ctx));
         if (!workers || speed(&sizes, workers) <= fastest) continue;
         fastest = speed(&sizes, workers);
         fit->lanes = sizes.lanes;

@@ -20,19 +20,18 @@ static size_t peak(const struct ny_graph_sizes *f, unsigned workers, uint64_t pa
 
     sizes.part = part;
     sizes.held_rows = held_rows;
-    return ny_plan_peak_bytes(&sizes.job, workers, limit);
+    return ny_budget_held(ny_plan_peak, &sizes, workers, limit);
 }
 
 /* The peak with the least part. A few points take less held than a block read. */
-static size_t least_peak(const void *sizes, unsigned workers, size_t limit)
+static void least_peak(struct ny_layout *l, const void *sizes, unsigned workers, size_t limit)
 {
     const struct ny_graph_sizes *f = sizes;
-    uint64_t n = f->points->n;
-    size_t held, read = peak(f, workers, f->part, 0, limit);
+    size_t n = (size_t)f->points->n, least = peak(f, workers, f->part, 0, limit);
 
-    if (f->way != NY_KNN_EXACT || f->part < ny_units_of(n)) return read;
-    held = peak(f, workers, f->part, (size_t)n, limit);
-    return held < read ? held : read;
+    if (f->way == NY_KNN_EXACT && f->part >= ny_units_of(n))
+        least = ny_smaller(least, peak(f, workers, f->part, n, limit));
+    ny_layout_add(l, NY_MEM_OTHER, least);
 }
 
 /* Returns the least part with which a way can do. */
@@ -47,7 +46,7 @@ static uint64_t least_part(const struct ny_graph_sizes *f)
 static void fit_in(struct ny_graph_sizes *f, size_t limit, struct ny_graph_plan *plan)
 {
     uint64_t n = f->points->n, high = f->way == NY_KNN_SIEVE ? n : ny_units_of(n);
-    unsigned workers = ny_budget_workers(ny_plan_peak_bytes, f, f->job.threads, limit);
+    unsigned workers = ny_budget_workers(ny_plan_peak, f, f->job.threads, limit);
     struct ny_course_bytes bytes;
 
     if (!workers) workers = 1;
@@ -70,7 +69,7 @@ static void fit_in(struct ny_graph_sizes *f, size_t limit, struct ny_graph_plan 
     plan->way = f->way;
     plan->held_rows = (size_t)f->part;
     plan->paired_rows = f->held_rows;
-    plan->memory_bytes = ny_plan_peak_bytes(f, workers, limit);
+    plan->memory_bytes = peak(f, workers, f->part, f->held_rows, limit);
     ny_plan_stage_bytes(&f->job, workers, limit, &bytes);
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
         plan->stage_bytes[stage] = ny_charges_total(&bytes.of[stage]);

@@ -35,7 +35,7 @@ static size_t order_of(const struct ny_model *model)
     return model->spec.kernel->features ? ny_features_blas_order(model->m) : model->m;
 }
 
-static void count(struct ny_layout *l, const struct ny_placer *placer, unsigned workers)
+static void count(struct ny_layout *l, const void *placer, unsigned workers, size_t limit)
 {
     const struct by_landmarks *run = (const struct by_landmarks *)placer;
     const struct ny_columns_spec *spec = &run->base.spec;
@@ -44,6 +44,7 @@ static void count(struct ny_layout *l, const struct ny_placer *placer, unsigned 
         spec,   model->m, model->p, ny_coordinates_width(&model->coordinates), model->precision,
         workers};
 
+    (void)limit;
     ny_projector_lay(l, &(struct ny_projector){0}, &shape);
     ny_layout_add(l, NY_MEM_PROCESS, ny_blas_bytes(workers, workers, order_of(model)));
     ny_drift_sample_count(l, spec->ctx, ny_raw_bytes(spec), run->most);

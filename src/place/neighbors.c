@@ -25,8 +25,9 @@ static bool is_any(const void *arg, size_t i, uint64_t row)
     return true;
 }
 
-static void count(struct ny_layout *l, const struct ny_placer *placer, unsigned workers)
+static void count(struct ny_layout *l, const void *placer, unsigned workers, size_t limit)
 {
+    (void)limit;
     ny_search_count(l, &((const struct by_list *)placer)->search, workers);
 }
 

@@ -324,11 +324,12 @@ static void lay(struct ny_layout *l, struct by_points *run, unsigned workers)
     ny_tiles_lay(l, &run->tiles, spec, NY_UNIT_ROWS, run->base.precision, workers);
 }
 
-static void count(struct ny_layout *l, const struct ny_placer *placer, unsigned workers)
+static void count(struct ny_layout *l, const void *placer, unsigned workers, size_t limit)
 {
     struct by_points run = *(const struct by_points *)placer;
     const struct ny_columns_spec *spec = &run.base.spec;
 
+    (void)limit;
     lay(l, &run, workers);
     ny_shift_sample_count(l, spec, workers);
     ny_columns_plan(l, spec, NY_UNIT_ROWS);

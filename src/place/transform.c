@@ -81,16 +81,14 @@ static unsigned units_read(const struct ny_placer *placer, unsigned workers)
     return placer->ops->by_units ? workers : 1;
 }
 
-static size_t bytes_with_rows(const void *placer, unsigned workers, size_t limit)
+static void count_with_rows(struct ny_layout *l, const void *placer, unsigned workers, size_t limit)
 {
     const struct ny_placer *of = placer;
     size_t row_bytes = ny_raw_bytes(&of->spec) + of->new->beside_bytes;
     size_t unit_bytes = ny_source_unit_rows(ny_placer_most_rows(of)) * row_bytes;
-    struct ny_layout l = {0};
 
-    (void)limit;
-    of->ops->count(&l, of, workers);
-    return ny_layout_most(&l) + units_read(of, workers) * unit_bytes;
+    ny_layout_add(l, NY_MEM_TILES, units_read(of, workers) * unit_bytes);
+    of->ops->count(l, of, workers, limit);
 }
 
 /* Takes as many workers as threads are allowed and the rest of the budget holds; one, where it has
@@ -101,7 +99,7 @@ static void decide_workers(struct ny_placer *placer)
     unsigned most = ny_context_threads(ctx);
     bool few = placer->ops->by_units && placer->rows <= NY_UNIT_ROWS;
 
-    placer->workers = ny_budget_workers_left(ctx, bytes_with_rows, placer, few ? 1 : most);
+    placer->workers = ny_budget_workers_left(ctx, count_with_rows, placer, few ? 1 : most);
 }
 
 /* Places all rows of a source. Refuses what was placed by two results of one name. */

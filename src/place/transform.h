@@ -59,9 +59,9 @@ struct ny_new_rows {
 
 /* The contract of a placer. Its functions are called in this order. */
 struct ny_placer_ops {
-    /* Counts what begin() and place() hold for so many workers, without the new rows themselves,
+    /* Counts what begin() and place() hold with so many workers, without the new rows themselves,
      * whose type and number are known by then. */
-    void (*count)(struct ny_layout *l, const struct ny_placer *placer, unsigned workers);
+    ny_budget_count_fn *count;
     /* Takes the memory that place() needs for placer->workers. */
     int (*begin)(struct ny_placer *placer);
     /* Computes the stored row of each row of `rows`, and puts them all in order. */

@@ -40,6 +40,7 @@ int ny_data_frame_open(struct ny_data_frame *frame, struct ny_store *store, cons
     int err;
 
     *frame = (struct ny_data_frame){.ctx = ny_store_context(store)};
+    frame->own.ctx = frame->ctx;
     err = ny_result_open_any(&frame->result, store, name);
     if (err) return err;
     frame->n = embedding->count(&frame->result);
@@ -50,23 +51,19 @@ int ny_data_frame_open(struct ny_data_frame *frame, struct ny_store *store, cons
     frame->piece = PIECE_BYTES / row_bytes;
     if (frame->piece > PIECE_ROWS) frame->piece = PIECE_ROWS;
     if (frame->piece < 1) frame->piece = 1;
-    frame->room = ny_calloc(frame->ctx, NY_MEM_IO, frame->piece, row_bytes);
+    frame->room = ny_lay(&frame->own, NY_MEM_IO, frame->piece, row_bytes);
     return frame->room ? ny_result_prepare(&frame->result, embedding, frame->piece) : NY_EBUDGET;
 }
 
 void ny_data_frame_close(struct ny_data_frame *frame)
 {
-    for (size_t k = 0; k < NY_FRAME_COLUMNS; k++) {
+    for (size_t k = 0; k < NY_FRAME_COLUMNS; k++)
         if (frame->column[k].points) ny_points_column_close(frame->column[k].points);
-        ny_free(frame->ctx, frame->column[k].points);
-        ny_free(frame->ctx, frame->column[k].values);
-    }
     for (size_t k = 0; k < frame->others; k++) {
         ny_result_close_any(&frame->other[k]);
         ny_free(frame->ctx, frame->other_name[k]);
     }
-    ny_free(frame->ctx, frame->rows);
-    ny_free(frame->ctx, frame->room);
+    ny_layout_free(&frame->own);
     ny_result_close_any(&frame->result);
 }
 
@@ -98,7 +95,7 @@ static int unknown_column(const struct ny_data_frame *frame, const char *name)
 /* Adds a column of the points. */
 static int add_points(struct ny_data_frame *frame, const char *name, struct ny_frame_column *column)
 {
-    column->points = ny_calloc(frame->ctx, NY_MEM_OTHER, 1, sizeof(*column->points));
+    column->points = ny_lay(&frame->own, NY_MEM_OTHER, 1, sizeof(*column->points));
     if (!column->points) return NY_EBUDGET;
     frame->rows_wanted = true;
     return ny_points_column_open(column->points, frame->result.store, name);
@@ -153,11 +150,11 @@ int ny_data_frame_add(struct ny_data_frame *frame, const char *name, size_t *pla
         err = add_part(frame, name, column);
     }
     if (err) return err;
-    column->values = ny_calloc(frame->ctx, NY_MEM_IO, frame->piece, sizeof(double));
+    column->values = ny_lay(&frame->own, NY_MEM_IO, frame->piece, sizeof(double));
     frame->count++;
     if (frame->rows_wanted && !frame->rows)
-        frame->rows = ny_calloc(frame->ctx, NY_MEM_IO, frame->piece, sizeof(uint64_t));
-    return column->values && (frame->rows || !frame->rows_wanted) ? NY_OK : NY_EBUDGET;
+        frame->rows = ny_lay(&frame->own, NY_MEM_IO, frame->piece, sizeof(uint64_t));
+    return frame->own.err;
 }
 
 bool ny_data_frame_has(const struct ny_data_frame *frame, const char *name)

@@ -27,6 +27,7 @@ struct ny_frame_column {
 
 struct ny_data_frame {
     struct ny_context *ctx;
+    struct ny_layout own;
     struct ny_result result;
     uint64_t n;        /* rows of the embedding */
     size_t components; /* of it */

@@ -45,6 +45,7 @@ enum {
 /* The page under way; the functions that fill holes get it as `user`. */
 struct page {
     struct ny_context *ctx;
+    struct ny_layout own;
     struct ny_store *store;
     const struct ny_page_spec *spec;
     struct ny_page_limits limits;
@@ -332,9 +333,10 @@ static int open_results(struct page *page)
     size_t count = page->spec->count;
     int err;
 
-    page->results = ny_calloc(page->ctx, NY_MEM_OTHER, count, sizeof(*page->results));
-    page->reports = ny_calloc(page->ctx, NY_MEM_OTHER, count, sizeof(*page->reports));
-    err = page->results && page->reports ? NY_OK : NY_EBUDGET;
+    page->own.ctx = page->ctx;
+    page->results = ny_lay(&page->own, NY_MEM_OTHER, count, sizeof(*page->results));
+    page->reports = ny_lay(&page->own, NY_MEM_OTHER, count, sizeof(*page->reports));
+    err = page->own.err;
     while (err == NY_OK && page->opened < count) {
         struct ny_result *result = &page->results[page->opened];
 
@@ -370,7 +372,6 @@ int ny_page_write(struct ny_store *store, const struct ny_page_spec *spec, const
         ny_writer_abort(writer);
     for (size_t k = 0; k < page.opened; k++)
         ny_result_close_any(&page.results[k]);
-    ny_free(page.ctx, page.reports);
-    ny_free(page.ctx, page.results);
+    ny_layout_free(&page.own);
     return err;
 }

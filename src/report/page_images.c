@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "base/memory.h"
+#include "base/layout.h"
 #include "report/markup.h"
 
 /* Scales grey levels from the least value of all images, which what is missing has, too, to the
@@ -40,17 +40,18 @@ int ny_page_images_new(struct ny_page_images *images, struct ny_store *store, co
     struct ny_context *ctx = ny_store_context(store);
     struct ny_rows *X = ny_store_rows(store);
     size_t pixels = size[0] * size[1];
-    double *values = NULL;
-    void *raw = NULL;
+    struct ny_layout l = {.ctx = ctx};
+    double *values;
+    void *raw;
     struct ny_rows_info info;
     int err = X->ops->info(X, &info);
 
     *images = (struct ny_page_images){.ctx = ctx, .height = size[0], .width = size[1]};
     if (err || !pixels || info.layout != NY_DENSE || info.d != pixels || !count) return err;
-    raw = ny_calloc(ctx, NY_MEM_OTHER, count * pixels, ny_dtype_size(info.dtype));
-    values = ny_calloc(ctx, NY_MEM_OTHER, count * pixels, sizeof(double));
     images->grey = ny_calloc(ctx, NY_MEM_OTHER, count, pixels);
-    err = raw && values && images->grey ? NY_OK : NY_EBUDGET;
+    raw = ny_lay(&l, NY_MEM_OTHER, count * pixels, ny_dtype_size(info.dtype));
+    values = ny_lay(&l, NY_MEM_OTHER, count * pixels, sizeof(double));
+    err = l.err || !images->grey ? NY_EBUDGET : NY_OK;
     if (err == NY_OK) err = X->ops->gather(X, 0, rows, count, raw);
     if (err == NY_OK) {
         ny_dtype_to_f64(info.dtype, raw, values, count * pixels);
@@ -59,8 +60,7 @@ int ny_page_images_new(struct ny_page_images *images, struct ny_store *store, co
     } else if (err == NY_ESTORE && info.lost) {
         err = do_without(ctx);
     }
-    ny_free(ctx, values);
-    ny_free(ctx, raw);
+    ny_layout_free(&l);
     return err;
 }
 

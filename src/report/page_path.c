@@ -28,9 +28,10 @@ static int keep(struct ny_page_path *path, const struct ny_stored_path *found)
     path->steps = found->count;
     path->length = found->lengths[found->count - 1];
     path->count = found->count < ROWS_SHOWN ? found->count : ROWS_SHOWN;
-    path->rows = ny_calloc(path->ctx, NY_MEM_OTHER, path->count, sizeof(uint64_t));
-    path->lengths = ny_calloc(path->ctx, NY_MEM_OTHER, path->count, sizeof(double));
-    if (!path->rows || !path->lengths) return NY_EBUDGET;
+    path->own.ctx = path->ctx;
+    path->rows = ny_lay(&path->own, NY_MEM_OTHER, path->count, sizeof(uint64_t));
+    path->lengths = ny_lay(&path->own, NY_MEM_OTHER, path->count, sizeof(double));
+    if (path->own.err) return path->own.err;
     for (size_t k = 0; k < path->count; k++) {
         size_t at = spread(k, path->count, found->count);
 
@@ -92,8 +93,7 @@ void ny_page_path_release(struct ny_page_path *path)
 {
     if (!path->ctx) return;
     ny_page_images_release(&path->images);
-    ny_free(path->ctx, path->lengths);
-    ny_free(path->ctx, path->rows);
+    ny_layout_free(&path->own);
     path->ctx = NULL;
 }
 

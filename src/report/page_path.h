@@ -10,6 +10,7 @@ struct ny_page_path {
     char graph[96];         /* whose path it is */
     size_t steps, count;    /* rows on the path, and those that are shown: not all of very many */
     double length;          /* of the whole */
+    struct ny_layout own;
     uint64_t *rows;
     double *lengths; /* up to each row */
     struct ny_page_images images;

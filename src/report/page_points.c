@@ -18,9 +18,11 @@
 #include "base/memory.h"
 #include "base/random.h"
 
-static bool has_raster_of_classes(const struct ny_page_points *p)
+static enum ny_raster_kind kind_of_rasters(const struct ny_page_points *p)
 {
-    return p->tint_count > 0 && p->tints[0].kind == NY_RASTER_CLASSES;
+    bool classes = p->tint_count > 0 && p->tints[0].kind == NY_RASTER_CLASSES;
+
+    return classes ? NY_RASTER_CLASSES : NY_RASTER_AMOUNT;
 }
 
 /* ---- what there is ------------------------------------------------------------------------ */
@@ -79,10 +81,10 @@ static int take_landmarks(struct ny_page_points *p)
 
     if (count == 0) return NY_OK;
     if (count > p->limits->landmarks) count = p->limits->landmarks; /* the first ones */
-    p->landmarks = ny_calloc(p->ctx, NY_MEM_OTHER, count, sizeof(uint64_t));
-    p->mark_rows = ny_calloc(p->ctx, NY_MEM_OTHER, count, sizeof(uint64_t));
-    p->marks = ny_calloc(p->ctx, NY_MEM_OTHER, count * p->components, sizeof(double));
-    if (!p->landmarks || !p->mark_rows || !p->marks) return NY_EBUDGET;
+    p->landmarks = ny_lay(&p->own, NY_MEM_OTHER, count, sizeof(uint64_t));
+    p->mark_rows = ny_lay(&p->own, NY_MEM_OTHER, count, sizeof(uint64_t));
+    p->marks = ny_lay(&p->own, NY_MEM_OTHER, count * p->components, sizeof(double));
+    if (p->own.err) return p->own.err;
     return ny_data_frame_landmarks(&p->frame, count, p->landmarks, &p->landmark_count);
 }
 
@@ -96,9 +98,10 @@ static size_t count_pairs(const struct ny_page_points *p)
 
 /* 4 : 3. The first pair of components is what is seen first; all others together take twice its
  * cells at most. */
-static int new_raster(struct ny_page_points *p, enum ny_raster_kind kind)
+static int new_raster(struct ny_page_points *p)
 {
     struct ny_raster *raster = &p->rasters[p->raster_count].raster;
+    enum ny_raster_kind kind = kind_of_rasters(p);
     size_t pairs = count_pairs(p);
     double cells = (double)p->limits->cells;
     int err;
@@ -115,7 +118,6 @@ static int add_rasters(struct ny_page_points *p)
 {
     static const size_t pairs[NY_PAGE_RASTERS][2] = {{0, 1}, {0, 2}, {1, 2},
                                                      {0, 3}, {1, 3}, {2, 3}};
-    enum ny_raster_kind kind = has_raster_of_classes(p) ? NY_RASTER_CLASSES : NY_RASTER_AMOUNT;
     int err = NY_OK;
 
     for (size_t k = 0; err == NY_OK && k < p->limits->rasters; k++) {
@@ -124,7 +126,7 @@ static int add_rasters(struct ny_page_points *p)
         if (pairs[k][1] >= p->components) continue;
         raster->x = pairs[k][0];
         raster->y = pairs[k][1];
-        err = new_raster(p, kind);
+        err = new_raster(p);
     }
     return err;
 }
@@ -187,7 +189,7 @@ static void count_rasters(struct ny_page_points *p, size_t count)
         const double *x = column[raster->x].values, *y = column[raster->y].values;
 
         for (size_t i = 0; i < count; i++) {
-            double tint = has_raster_of_classes(p)
+            double tint = raster->raster.kind == NY_RASTER_CLASSES
                               ? ny_tint_of(&p->tints[0], column[p->tints[0].column].values[i])
                               : 0;
 
@@ -220,11 +222,10 @@ static int take_points(struct ny_page_points *p)
     struct walk walk = {.points = p};
 
     p->room = p->frame.n < p->limits->points ? (size_t)p->frame.n : p->limits->points;
-    p->rows = ny_calloc(p->ctx, NY_MEM_OTHER, p->room, sizeof(uint64_t));
-    p->values = ny_calloc(p->ctx, NY_MEM_OTHER, p->room * p->frame.count, sizeof(double));
-    p->path_values =
-        ny_calloc(p->ctx, NY_MEM_OTHER, p->path->count * p->components, sizeof(double));
-    if (!p->rows || !p->values || !p->path_values) return NY_EBUDGET;
+    p->rows = ny_lay(&p->own, NY_MEM_OTHER, p->room, sizeof(uint64_t));
+    p->values = ny_lay(&p->own, NY_MEM_OTHER, p->room * p->frame.count, sizeof(double));
+    p->path_values = ny_lay(&p->own, NY_MEM_OTHER, p->path->count * p->components, sizeof(double));
+    if (p->own.err) return p->own.err;
     for (size_t k = 0; k < p->path->count * p->components; k++)
         p->path_values[k] = NAN;
     return ny_data_frame_walk(&p->frame, "report", take_piece, &walk);
@@ -253,17 +254,18 @@ static int take_images(struct ny_page_points *p)
 static size_t bytes_needed(const struct ny_page_points *p)
 {
     const struct ny_page_limits *limits = p->limits;
-    enum ny_raster_kind kind = has_raster_of_classes(p) ? NY_RASTER_CLASSES : NY_RASTER_AMOUNT;
     size_t pairs = count_pairs(p), rasters = pairs < 3 ? pairs : 3; /* of the size of the first */
+    struct ny_raster all = {.kind = kind_of_rasters(p), .width = limits->cells, .height = rasters};
     size_t rows = p->frame.n < NY_PLOT_SAMPLE_ROWS ? (size_t)p->frame.n : NY_PLOT_SAMPLE_ROWS;
-    size_t sample = rows * p->frame.count * sizeof(double);
-    size_t shown = (limits->points + limits->landmarks + p->path->count) * sizeof(double) *
-                   (p->frame.count + 3);
-    size_t images = limits->image[0] ? limits->image_bytes * (2 * sizeof(double) + 1) : 0;
-    size_t whole = shown + images + rasters * ny_raster_bytes(kind, limits->cells, 1) +
-                   limits->cells * 2 + NY_CHUNK_BYTES;
+    size_t shown = limits->points + limits->landmarks + p->path->count;
+    struct ny_layout l = {0};
 
-    return whole > sample ? whole : sample;
+    ny_lay_peak(&l, NY_MEM_OTHER, rows * p->frame.count, sizeof(double)); /* the sample */
+    ny_lay(&l, NY_MEM_OTHER, shown, sizeof(double) * (p->frame.count + 3));
+    if (limits->image[0]) ny_lay(&l, NY_MEM_OTHER, limits->image_bytes, 2 * sizeof(double) + 1);
+    ny_raster_allot(&l, &all);
+    ny_lay(&l, NY_MEM_IO, NY_CHUNK_BYTES + 2 * limits->cells, 1);
+    return ny_layout_most(&l);
 }
 
 int ny_page_points_new(struct ny_page_points *points, struct ny_store *store, const char *name,
@@ -273,6 +275,7 @@ int ny_page_points_new(struct ny_page_points *points, struct ny_store *store, co
 
     *points =
         (struct ny_page_points){.ctx = ny_store_context(store), .limits = limits, .path = path};
+    points->own.ctx = points->ctx;
     err = ny_data_frame_open(&points->frame, store, name);
     if (err == NY_OK) err = add_columns(points);
     if (err == NY_OK) err = add_tints(points);
@@ -292,12 +295,7 @@ void ny_page_points_release(struct ny_page_points *p)
     for (size_t k = 0; k < p->tint_count; k++)
         ny_tint_release(&p->tints[k]);
     ny_page_images_release(&p->images);
-    ny_free(p->ctx, p->path_values);
-    ny_free(p->ctx, p->marks);
-    ny_free(p->ctx, p->mark_rows);
-    ny_free(p->ctx, p->landmarks);
-    ny_free(p->ctx, p->values);
-    ny_free(p->ctx, p->rows);
+    ny_layout_free(&p->own);
     ny_data_frame_close(&p->frame);
     p->ctx = NULL;
 }

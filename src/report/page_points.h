@@ -26,6 +26,7 @@ struct ny_page_raster {
 
 struct ny_page_points {
     struct ny_context *ctx;
+    struct ny_layout own;
     const struct ny_page_limits *limits;
     struct ny_data_frame frame;
     size_t components; /* columns 0 … components − 1 of the frame */

@@ -155,8 +155,14 @@ static void find_cells(const struct picture *p, bool few, size_t cells[2])
 /* Returns the bytes of the raster, of its image, and of what places names of classes. */
 static size_t bytes_needed(const struct picture *p, const size_t cells[2])
 {
-    return ny_raster_bytes(p->scene.tint.kind, cells[0], cells[1]) +
-           cells[0] * cells[1] * sizeof(uint32_t) + p->scene.sample.count * sizeof(double);
+    struct ny_raster raster = {
+        .kind = p->scene.tint.kind, .width = cells[0], .height = cells[1]};
+    struct ny_layout l = {0};
+
+    ny_raster_allot(&l, &raster);
+    ny_lay(&l, NY_MEM_IO, cells[0] * cells[1], sizeof(uint32_t));
+    ny_lay(&l, NY_MEM_OTHER, p->scene.sample.count, sizeof(double));
+    return ny_layout_most(&l);
 }
 
 static int draw(struct picture *p)

@@ -13,7 +13,6 @@
 
 #include <math.h>
 
-#include "base/memory.h"
 #include "report/palette.h"
 
 enum { RADIUS_MAX = 5, RARER = 10 };
@@ -33,35 +32,31 @@ static size_t radius_of(size_t width, size_t height, uint64_t points)
     return radius > RADIUS_MAX ? RADIUS_MAX : (size_t)(radius + 0.5);
 }
 
-size_t ny_raster_bytes(enum ny_raster_kind kind, size_t width, size_t height)
+void ny_raster_allot(struct ny_layout *l, struct ny_raster *raster)
 {
-    size_t cell = slots_of(kind) * sizeof(uint32_t);
+    size_t cells = raster->width * raster->height;
 
-    return width * height * (kind == NY_RASTER_VALUES ? cell + sizeof(double) : cell);
+    raster->slots = slots_of(raster->kind);
+    raster->counts = ny_lay(l, NY_MEM_OTHER, cells, raster->slots * sizeof(*raster->counts));
+    if (raster->kind == NY_RASTER_VALUES)
+        raster->sums = ny_lay(l, NY_MEM_OTHER, cells, sizeof(double));
 }
 
 int ny_raster_new(struct ny_raster *raster, struct ny_context *ctx, enum ny_raster_kind kind,
                   size_t width, size_t height, uint64_t points)
 {
-    *raster = (struct ny_raster){.ctx = ctx,
+    *raster = (struct ny_raster){.own.ctx = ctx,
                                  .kind = kind,
                                  .width = width,
                                  .height = height,
-                                 .slots = slots_of(kind),
                                  .radius = radius_of(width, height, points)};
-    raster->counts =
-        ny_calloc(ctx, NY_MEM_OTHER, width * height, raster->slots * sizeof(*raster->counts));
-    if (kind == NY_RASTER_VALUES)
-        raster->sums = ny_calloc(ctx, NY_MEM_OTHER, width * height, sizeof(double));
-    return raster->counts && (raster->sums || kind != NY_RASTER_VALUES) ? NY_OK : NY_EBUDGET;
+    ny_raster_allot(&raster->own, raster);
+    return raster->own.err;
 }
 
 void ny_raster_release(struct ny_raster *raster)
 {
-    if (!raster->ctx) return;
-    ny_free(raster->ctx, raster->counts);
-    ny_free(raster->ctx, raster->sums);
-    raster->ctx = NULL;
+    ny_layout_free(&raster->own);
 }
 
 /* Returns which count of a cell a point adds to: that of its colour or class, or the last one. */

@@ -17,14 +17,14 @@
 #ifndef NY_REPORT_RASTER_H
 #define NY_REPORT_RASTER_H
 
-#include "base/context.h"
+#include "base/layout.h"
 
 /* The meaning of a cell's colour. */
 enum { NY_RASTER_SLOTS = 21 };
 enum ny_raster_kind { NY_RASTER_AMOUNT, NY_RASTER_CLASSES, NY_RASTER_VALUES };
 
 struct ny_raster {
-    struct ny_context *ctx;
+    struct ny_layout own;
     enum ny_raster_kind kind;
     size_t width, height;
     size_t slots;     /* counts of a cell: 1, or some for classes and a last one for none */
@@ -39,8 +39,8 @@ struct ny_raster {
 /* `points`: how many there will be, for the radius. */
 int ny_raster_new(struct ny_raster *raster, struct ny_context *ctx, enum ny_raster_kind kind,
                   size_t width, size_t height, uint64_t points);
-/* Returns the bytes that ny_raster_new() charges. */
-size_t ny_raster_bytes(enum ny_raster_kind kind, size_t width, size_t height);
+/* Lays out the counts of a raster of this kind, width and height. */
+void ny_raster_allot(struct ny_layout *l, struct ny_raster *raster);
 /* Frees the counts; a zeroed raster is left alone. */
 void ny_raster_release(struct ny_raster *raster);
 

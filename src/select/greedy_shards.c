@@ -197,6 +197,5 @@ int ny_greedy_complete(struct ny_greedy *greedy, struct ny_source *source)
     greedy->rows_read = (uint64_t)counts[0];
     greedy->flops = counts[1];
     if (err) return err;
-    return request->X->ops->complete(request->X, greedy->n, greedy->residuals,
-                                     sizeof(*greedy->residuals));
+    return ny_rows_complete(request->X, greedy->n, greedy->residuals, sizeof(*greedy->residuals));
 }

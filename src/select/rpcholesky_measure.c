@@ -251,7 +251,7 @@ static int run_pass(struct ny_rpcholesky *rp, struct ny_source *source, uint64_t
     if (err) return err;
     rp->now.passes++;
     if (!peers) return NY_OK;
-    err = rp->request->X->ops->complete(rp->request->X, rp->n, rp->bounds, sizeof(*rp->bounds));
+    err = ny_rows_complete(rp->request->X, rp->n, rp->bounds, sizeof(*rp->bounds));
     return err ? err : count_for_all(rp, peers);
 }
 

@@ -5,19 +5,10 @@
 
 #include "store/store_private.h"
 
-size_t ny_element_bytes(enum ny_kind kind, enum ny_dtype dtype)
-{
-    return kind == NY_KIND_POINTS ? ny_dtype_size(dtype) : sizeof(uint64_t);
-}
-
-uint64_t ny_elements(enum ny_kind kind, uint64_t d)
-{
-    return kind == NY_KIND_POINTS ? d : 1;
-}
-
 size_t ny_block_row_bytes(const struct ny_manifest *m, enum ny_kind kind)
 {
-    return (size_t)ny_elements(kind, m->d) * ny_element_bytes(kind, (enum ny_dtype)m->dtype);
+    return kind == NY_KIND_POINTS ? (size_t)m->d * ny_dtype_size((enum ny_dtype)m->dtype)
+                                  : sizeof(uint64_t);
 }
 
 int ny_block_read(struct ny_snapshot *view, const struct ny_manifest *m, enum ny_kind kind,
@@ -25,14 +16,7 @@ int ny_block_read(struct ny_snapshot *view, const struct ny_manifest *m, enum ny
 {
     uint64_t count = ny_rows_in_block(m, block);
     size_t bytes = (size_t)count * ny_block_row_bytes(m, kind);
-    struct ny_want want = {.key = ny_points_key(kind, block),
-                           .frame = {.store = view->store->id,
-                                     .number = block,
-                                     .rows = (uint32_t)count,
-                                     .raw_bytes = (uint32_t)bytes,
-                                     .kind = kind},
-                           .exact = true,
-                           .capacity = bytes};
+    struct ny_want want = ny_points_want(view->store, kind, block, count, bytes);
 
     *wrong = NULL;
     return ny_snapshot_read(view, &want, rows, wrong) ? NY_ESTORE : NY_OK;

@@ -19,18 +19,15 @@
 
 #include "base/checksum.h"
 #include "base/memory.h"
+#include "store/store.h"
 
 /* Blocks of 256 KiB: the decoder then writes all but the last straight to its target, and needs
  * little room of its own (twice one block, and its state). */
 enum { LZ4_BLOCK = 256 << 10, DECODER_BYTES = 2 * LZ4_BLOCK + (64 << 10) };
+_Static_assert((size_t)DECODER_BYTES < NY_READING_BYTES, "a plan counts them");
 enum { SAMPLE_BYTES = 16 << 10, SAMPLES = 3 };
 enum { ROWS_BITS = 24, CODEC_BITS = 4 };
 enum { CRUMBS = 4 }; /* values of two bits in a byte */
-
-static size_t crumbs_bytes(size_t raw_bytes)
-{
-    return (raw_bytes + CRUMBS - 1) / CRUMBS;
-}
 
 /* Computes the checksum with the header's own checksum field taken as zero. */
 static uint64_t checksum_of(const struct ny_header *header, const void *stored, size_t bytes)
@@ -73,7 +70,8 @@ const char *ny_frame_check(struct ny_frame *frame, const void *value, size_t byt
     frame->rows = header.packed & ((1u << ROWS_BITS) - 1);
     frame->codec = (enum ny_codec)(header.packed >> ROWS_BITS & ((1u << CODEC_BITS) - 1));
     if ((frame->codec == NY_CODEC_RAW && header.raw_bytes != bytes) ||
-        (frame->codec == NY_CODEC_CRUMBS && crumbs_bytes(header.raw_bytes) != bytes))
+        (frame->codec == NY_CODEC_CRUMBS &&
+         ((size_t)header.raw_bytes + CRUMBS - 1) / CRUMBS != bytes))
         return "its size is wrong";
     if (frame->codec > NY_CODEC_CRUMBS) return "it is packed in an unknown way";
     return NULL;
@@ -136,7 +134,7 @@ static size_t pack_crumbs(const uint8_t *raw, size_t raw_bytes, uint8_t *out)
     if (raw_bytes % CRUMBS) out[whole] = 0;
     for (size_t k = 0; k < raw_bytes % CRUMBS; k++)
         out[whole] |= (uint8_t)(raw[CRUMBS * whole + k] << 2 * k);
-    return crumbs_bytes(raw_bytes);
+    return whole + (raw_bytes % CRUMBS > 0);
 }
 
 struct ny_packed ny_frame_pack_crumbs(struct ny_frame *frame, const void *raw, void *room)
@@ -198,13 +196,6 @@ int ny_decoder_new(struct ny_decoder **out, struct ny_context *ctx)
 done:
     ny_free(ctx, decoder);
     return err;
-}
-
-size_t ny_reading_bytes(unsigned readers)
-{
-    const size_t view_bytes = 512; /* the view around it */
-
-    return readers * (DECODER_BYTES + view_bytes);
 }
 
 void ny_decoder_free(struct ny_decoder *decoder, struct ny_context *ctx)

@@ -56,13 +56,13 @@ static int refuse_held(void *user, const char *name)
 static int add_dropped(void *user, const char *part)
 {
     struct compaction *c = user;
-    struct dropped *larger =
-        ny_resize(c->ctx, NY_MEM_STORE, c->dropped, (c->drops + 1) * sizeof(*larger));
+    struct dropped *last;
+    int err = ny_resize_array(c->ctx, NY_MEM_STORE, &c->dropped, c->drops + 1, sizeof(*last));
 
-    if (!larger) return NY_EBUDGET;
-    c->dropped = larger;
-    snprintf(larger[c->drops].name, sizeof(larger->name), "%s", c->adding);
-    snprintf(larger[c->drops++].part, sizeof(larger->part), "%s", part);
+    if (err) return err;
+    last = &c->dropped[c->drops++];
+    snprintf(last->name, sizeof(last->name), "%s", c->adding);
+    snprintf(last->part, sizeof(last->part), "%s", part);
     return NY_OK;
 }
 
@@ -70,15 +70,12 @@ static int add_dropped(void *user, const char *part)
 static int add_name(void *user, const char *text)
 {
     struct compaction *c = user;
-    struct ny_name_lock **larger =
-        ny_resize(c->ctx, NY_MEM_STORE, c->name, (c->names + 1) * sizeof(struct ny_name_lock *));
-    int err;
+    int err = ny_resize_array(c->ctx, NY_MEM_STORE, &c->name, c->names + 1, sizeof(*c->name));
 
-    if (!larger) return NY_EBUDGET;
-    c->name = larger;
-    larger[c->names] = NULL;
+    if (err) return err;
+    c->name[c->names] = NULL;
     c->adding = text;
-    err = ny_name_lock(&larger[c->names++], c->store, text);
+    err = ny_name_lock(&c->name[c->names++], c->store, text);
     return err || !c->unneeded ? err : c->unneeded(c->store, text, add_dropped, c);
 }
 

@@ -29,7 +29,7 @@ static struct ny_rows_info info_of(const struct ny_points_shape *shape)
         .row_slots = sparse ? slots : 0,
         .block_nnz = sparse ? block_rows * mean : 0,
         .raw_bytes = nnz * (ny_dtype_size(shape->dtype) + (sparse ? sizeof(uint32_t) : 0)),
-        .reader_bytes = ny_reading_bytes(1),
+        .reader_bytes = NY_READING_BYTES,
     };
 
     ny_lengths_unknown(&info.lengths, nnz);

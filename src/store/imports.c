@@ -129,15 +129,13 @@ static bool read_note(struct ny_snapshot *view, uint64_t first, struct ny_import
 static int add_note(struct ny_imports *imports, struct ny_context *ctx,
                     const struct ny_import_note *note)
 {
-    struct ny_import_note *larger = imports->note;
+    int err = NY_OK;
 
     if ((imports->count & (imports->count - 1)) == 0) /* room for twice as many */
-        larger = ny_resize(ctx, NY_MEM_STORE, larger,
-                           (imports->count ? 2 * imports->count : 1) * sizeof(*larger));
-    if (!larger) return NY_EBUDGET;
-    imports->note = larger;
-    larger[imports->count++] = *note;
-    return NY_OK;
+        err = ny_resize_array(ctx, NY_MEM_STORE, &imports->note,
+                              imports->count ? 2 * imports->count : 1, sizeof(*note));
+    if (!err) imports->note[imports->count++] = *note;
+    return err;
 }
 
 /* Reads the next note that is not damaged, from row s->at on; *found tells whether there is one.

@@ -113,18 +113,10 @@ static void choose_layout(struct ny_ingest *ingest)
     ingest->has[NY_KIND_NAMES] = (base->flags & NY_FLAG_NAMES) != 0;
     ingest->source_from =
         base->flags & NY_FLAG_SOURCE ? base->source_from : base->n / base->block_rows;
-    for (unsigned kind = NY_KIND_POINTS; kind; kind = ny_kind_after(kind)) {
-        ingest->elements[kind] = (size_t)ny_elements((enum ny_kind)kind, base->d);
-        ingest->element_bytes[kind] = ny_element_bytes((enum ny_kind)kind, ingest->dtype);
-    }
-    if (ingest->is_sparse) ingest->elements[NY_KIND_POINTS] = 0; /* not in the buffer */
-    ingest->elements[NY_KIND_NAMES] = 0;                         /* nor are names */
-}
-
-/* Bytes of a full block of this kind. */
-static size_t block_bytes(const struct ny_ingest *ingest, unsigned kind)
-{
-    return (size_t)ingest->block_rows * ingest->elements[kind] * ingest->element_bytes[kind];
+    for (unsigned kind = NY_KIND_POINTS; kind; kind = ny_kind_after(kind))
+        ingest->row_bytes[kind] = ny_block_row_bytes(base, (enum ny_kind)kind);
+    if (ingest->is_sparse) ingest->row_bytes[NY_KIND_POINTS] = 0; /* not in the buffer */
+    ingest->row_bytes[NY_KIND_NAMES] = 0;                         /* nor are names */
 }
 
 /* Decides how many blocks the buffer holds, by a share of the budget and the number of threads,
@@ -137,10 +129,12 @@ static void choose_group(struct ny_ingest *ingest)
 
     ingest->room_bytes = sizeof(struct ny_header);
     for (unsigned kind = NY_KIND_POINTS; kind; kind = ny_kind_after(kind)) {
+        size_t block_bytes = (size_t)ingest->block_rows * ingest->row_bytes[kind];
+
         if (!ingest->has[kind]) continue;
-        ingest->kind_room_bytes[kind] = ny_lz4_room(block_bytes(ingest, kind));
+        ingest->kind_room_bytes[kind] = ny_lz4_room(block_bytes);
         ingest->room_bytes += ingest->kind_room_bytes[kind];
-        raw += block_bytes(ingest, kind);
+        raw += block_bytes;
     }
     if (ingest->has[NY_KIND_NAMES]) raw += (size_t)ingest->block_rows * USUAL_NAME_BYTES;
     if (share > left / 4) share = left / 4;
@@ -153,8 +147,21 @@ static void choose_group(struct ny_ingest *ingest)
     if (ingest->dirty_max < 2 * ingest->room_bytes) ingest->dirty_max = 2 * ingest->room_bytes;
 }
 
-/* Allocates buffers, statistics and the room of packing, and reserves what LMDB will hold
- * dirty. */
+/* Lays out buffers, statistics and the room of packing. */
+static void lay(struct ny_layout *l, struct ny_ingest *ingest, size_t cells)
+{
+    size_t group = ingest->group, rows = group * (size_t)ingest->block_rows;
+
+    for (unsigned kind = NY_KIND_POINTS; kind; kind = ny_kind_after(kind))
+        if (ingest->has[kind])
+            ingest->buffer[kind] = ny_lay(l, NY_MEM_STORE, rows, ingest->row_bytes[kind]);
+    ingest->room = ny_lay(l, NY_MEM_STORE, group, ingest->room_bytes);
+    ingest->packed = ny_lay(l, NY_MEM_STORE, group * (NY_BLOCK_KINDS + 1), sizeof(*ingest->packed));
+    ingest->name_start = ny_lay(l, NY_MEM_STORE, group + 1, sizeof(size_t));
+    ingest->stats = ny_lay(l, NY_MEM_STORE, 1, sizeof(*ingest->stats) + cells);
+}
+
+/* Allocates all of these, and reserves what LMDB will hold dirty. */
 int ny_ingest_allocate(struct ny_ingest *ingest)
 {
     struct ny_context *ctx = ingest->ctx;
@@ -165,21 +172,9 @@ int ny_ingest_allocate(struct ny_ingest *ingest)
     d = (size_t)ingest->base.d;
     cells = 4 * d * sizeof(double);
     choose_group(ingest);
-    for (unsigned kind = NY_KIND_POINTS; kind; kind = ny_kind_after(kind)) {
-        if (!ingest->has[kind]) continue;
-        ingest->buffer[kind] =
-            ny_alloc(ctx, NY_MEM_STORE, ingest->group * block_bytes(ingest, kind));
-        if (!ingest->buffer[kind]) return NY_EBUDGET;
-    }
-    ingest->room = ny_alloc(ctx, NY_MEM_STORE, ingest->group * ingest->room_bytes);
-    if (!ingest->room) return NY_EBUDGET;
-    ingest->packed =
-        ny_calloc(ctx, NY_MEM_STORE, ingest->group * (NY_BLOCK_KINDS + 1), sizeof(*ingest->packed));
-    if (!ingest->packed) return NY_EBUDGET;
-    ingest->name_start = ny_calloc(ctx, NY_MEM_STORE, ingest->group + 1, sizeof(size_t));
-    if (!ingest->name_start) return NY_EBUDGET;
-    ingest->stats = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*ingest->stats) + cells);
-    if (!ingest->stats) return NY_EBUDGET;
+    ingest->own.ctx = ctx;
+    lay(&ingest->own, ingest, cells);
+    if (ingest->own.err) return ingest->own.err;
     ingest->counting =
         (struct ny_counting){.ctx = ctx,
                              .dtype = ingest->dtype,
@@ -308,14 +303,9 @@ void ny_ingest_free(struct ny_ingest *ingest)
     }
     ny_lock_release(&ingest->lock);
     ny_unreserve(ingest->ctx, NY_MEM_STORE, ingest->reserved);
-    for (unsigned kind = NY_KIND_POINTS; kind; kind = ny_kind_after(kind))
-        ny_free(ingest->ctx, ingest->buffer[kind]);
-    ny_free(ingest->ctx, ingest->room);
-    ny_free(ingest->ctx, ingest->packed);
     ny_counting_release(&ingest->counting);
-    ny_free(ingest->ctx, ingest->stats);
+    ny_layout_free(&ingest->own);
     ny_free(ingest->ctx, ingest->classes);
-    ny_free(ingest->ctx, ingest->name_start);
     ny_free(ingest->ctx, ingest->names_room);
     ny_names_release(&ingest->names, ingest->ctx);
     ny_names_release(&ingest->columns, ingest->ctx);
@@ -362,8 +352,7 @@ static int take_rows(struct ny_ingest *ingest, const struct ny_ingest_rows *rows
     enum ny_dtype from = ingest->spec.dtype;
     const char *in = (const char *)rows->values + at * d * ny_dtype_size(from);
     uint64_t staged = ny_ingest_total(ingest) - ingest->base.n;
-    char *out =
-        ingest->buffer[NY_KIND_POINTS] + ingest->filled * d * ingest->element_bytes[NY_KIND_POINTS];
+    char *out = ingest->buffer[NY_KIND_POINTS] + ingest->filled * ingest->row_bytes[NY_KIND_POINTS];
     int err;
 
     if (ingest->is_sparse) {

@@ -24,8 +24,7 @@ int ny_ingest_count(struct ny_ingest *ingest, size_t rows, size_t *packs)
     if (at >= rows) return NY_OK;
     next.count = rows - at;
     if (!ingest->is_sparse)
-        next.values =
-            ingest->buffer[NY_KIND_POINTS] + at * ny_ingest_row_bytes(ingest, NY_KIND_POINTS);
+        next.values = ingest->buffer[NY_KIND_POINTS] + at * ingest->row_bytes[NY_KIND_POINTS];
     if (ingest->spec.source)
         next.number = (const uint64_t *)(void *)ingest->buffer[NY_KIND_SOURCE] + at;
     err = ny_count_rows(counting, &next);

@@ -44,7 +44,7 @@ static void move_down(struct ny_ingest *ingest, size_t blocks)
     for (unsigned kind = NY_KIND_POINTS; kind; kind = ny_kind_after(kind))
         if (ingest->has[kind])
             memmove(ingest->buffer[kind], ny_ingest_block(ingest, kind, blocks),
-                    ingest->filled * ny_ingest_row_bytes(ingest, kind));
+                    ingest->filled * ingest->row_bytes[kind]);
 }
 
 int ny_ingest_flush(struct ny_ingest *ingest)

@@ -29,15 +29,14 @@ int ny_ingest_reserve_last(struct ny_ingest *ingest)
 int ny_ingest_names_reserve(struct ny_ingest *ingest, size_t bytes)
 {
     size_t room = sizeof(struct ny_header) + ny_lz4_room(bytes);
-    char *larger;
+    int err;
 
     if (bytes > NY_NAMES_BYTES_MAX)
         return ny_fail(ingest->ctx, NY_EDATA,
                        "names of rows or columns are too long: shorten them");
     if (room <= ingest->names_room_bytes) return NY_OK;
-    larger = ny_resize(ingest->ctx, NY_MEM_STORE, ingest->names_room, room);
-    if (!larger) return NY_EBUDGET;
-    ingest->names_room = larger;
+    err = ny_resize_array(ingest->ctx, NY_MEM_STORE, &ingest->names_room, room, 1);
+    if (err) return err;
     ingest->names_room_bytes = room;
     return ny_ingest_reserve_last(ingest);
 }

@@ -5,8 +5,7 @@
 
 char *ny_ingest_block(const struct ny_ingest *ingest, unsigned kind, size_t index)
 {
-    return ingest->buffer[kind] +
-           index * (size_t)ingest->block_rows * ny_ingest_row_bytes(ingest, kind);
+    return ingest->buffer[kind] + index * (size_t)ingest->block_rows * ingest->row_bytes[kind];
 }
 
 void ny_ingest_pack_block(struct ny_ingest *ingest, size_t index, size_t rows)
@@ -25,7 +24,7 @@ void ny_ingest_pack_block(struct ny_ingest *ingest, size_t index, size_t rows)
             ny_ingest_sparse_pack(ingest, packed, rows);
             continue;
         }
-        frame.raw_bytes = (uint32_t)(rows * ny_ingest_row_bytes(ingest, kind));
+        frame.raw_bytes = (uint32_t)(rows * ingest->row_bytes[kind]);
         if (kind == NY_KIND_POINTS && ingest->dtype == NY_GENOTYPE)
             *packed = ny_frame_pack_crumbs(&frame, ny_ingest_block(ingest, kind, index), room);
         else

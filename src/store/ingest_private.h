@@ -33,7 +33,7 @@ struct ny_ingest {
     struct ny_manifest base; /* what readers see */
     enum ny_dtype dtype;     /* of the store */
     bool has[NY_BLOCK_KINDS + 1];
-    size_t element_bytes[NY_BLOCK_KINDS + 1], elements[NY_BLOCK_KINDS + 1]; /* of a row */
+    size_t row_bytes[NY_BLOCK_KINDS + 1]; /* in the buffer */
     uint64_t block_rows;
     bool is_sparse;                    /* points are packed in `sparse`, not in the buffer */
     struct ny_csr sparse;              /* the block that is being filled */
@@ -43,6 +43,7 @@ struct ny_ingest {
     char *sparse_room;                 /* that block encoded, then packed */
     size_t sparse_room_bytes, encoded_bytes;
 
+    struct ny_layout own;             /* of the buffers: */
     size_t group;                     /* blocks that the buffer holds */
     char *buffer[NY_BLOCK_KINDS + 1]; /* group × block_rows rows of each kind */
     uint64_t first_block;             /* whose rows the buffer begins with */
@@ -88,12 +89,6 @@ static inline uint64_t ny_ingest_tail_block(const struct ny_ingest *ingest)
 static inline uint64_t ny_ingest_total(const struct ny_ingest *ingest)
 {
     return ingest->first_block * ingest->block_rows + ingest->filled;
-}
-
-/* Returns the bytes of one row of this kind in the buffer. */
-static inline size_t ny_ingest_row_bytes(const struct ny_ingest *ingest, unsigned kind)
-{
-    return ingest->elements[kind] * ingest->element_bytes[kind];
 }
 
 /* ---- the end of an import (ingest.c) ---- */

@@ -29,15 +29,14 @@ int ny_ingest_sparse_reserve(struct ny_ingest *ingest, size_t nnz)
 {
     size_t bound = (ny_csr_bound((size_t)ingest->block_rows, nnz, ingest->dtype) + 7) / 8 * 8;
     size_t bytes = bound + sizeof(struct ny_header) + ny_lz4_room(bound);
-    char *room;
+    int err;
 
     if (nnz > NY_BLOCK_NNZ_MAX)
         return ny_fail(ingest->ctx, NY_EDATA,
                        "rows have too many values to be sparse; import with --layout dense");
     if (bytes <= ingest->sparse_room_bytes) return NY_OK;
-    room = ny_resize(ingest->ctx, NY_MEM_STORE, ingest->sparse_room, bytes);
-    if (!room) return NY_EBUDGET;
-    ingest->sparse_room = room;
+    err = ny_resize_array(ingest->ctx, NY_MEM_STORE, &ingest->sparse_room, bytes, 1);
+    if (err) return err;
     ingest->sparse_room_bytes = bytes;
     ingest->encoded_bytes = bound;
     return ny_ingest_reserve_last(ingest);

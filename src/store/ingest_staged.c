@@ -137,15 +137,8 @@ static bool same_import(const struct ny_ingest *ingest, const struct ny_progress
 static int load_open(struct ny_ingest *ingest, struct ny_snapshot *view, unsigned kind, size_t rows)
 {
     bool sparse = kind == NY_KIND_POINTS && ingest->is_sparse;
-    size_t bytes = rows * ingest->elements[kind] * ingest->element_bytes[kind];
-    struct ny_want want = {.key = ny_points_key(kind | NY_STAGED, ingest->first_block),
-                           .frame = {.store = ingest->store->id,
-                                     .number = ingest->first_block,
-                                     .rows = (uint32_t)rows,
-                                     .raw_bytes = (uint32_t)bytes,
-                                     .kind = (enum ny_kind)kind},
-                           .exact = true,
-                           .capacity = bytes};
+    struct ny_want want = ny_points_want(ingest->store, kind | NY_STAGED, ingest->first_block, rows,
+                                         rows * ingest->row_bytes[kind]);
     const char *wrong;
 
     if (sparse)
@@ -194,20 +187,10 @@ static int take_up(struct ny_ingest *ingest, struct ny_snapshot *view,
     return NY_OK;
 }
 
-static struct ny_want want_progress(const struct ny_ingest *ingest, size_t bytes)
-{
-    return (struct ny_want){.key = ny_points_key(NY_KIND_PROGRESS, 0),
-                            .frame = {.store = ingest->store->id,
-                                      .raw_bytes = (uint32_t)bytes,
-                                      .kind = NY_KIND_PROGRESS},
-                            .exact = true,
-                            .capacity = bytes};
-}
-
 int ny_ingest_finished(struct ny_ingest *ingest, bool *finished, uint64_t *rows)
 {
     struct ny_progress_record record;
-    struct ny_want want = want_progress(ingest, sizeof(record));
+    struct ny_want want = ny_points_want(ingest->store, NY_KIND_PROGRESS, 0, 0, sizeof(record));
     struct ny_snapshot *view;
     const char *wrong;
     int err = ny_snapshot_begin(&view, ingest->store, ingest->store->points);
@@ -240,7 +223,7 @@ int ny_ingest_waits(struct ny_store *store, bool *waits)
 static int resume_as(struct ny_ingest *ingest)
 {
     size_t bytes = progress_bytes(ingest, moments_bytes(ingest));
-    struct ny_want want = want_progress(ingest, bytes);
+    struct ny_want want = ny_points_want(ingest->store, NY_KIND_PROGRESS, 0, 0, bytes);
     struct ny_progress_record *record = ny_alloc(ingest->ctx, NY_MEM_STORE, bytes);
     struct ny_snapshot *view;
     const char *wrong;
@@ -283,8 +266,7 @@ static int blank_tail(struct ny_ingest *ingest, size_t rows)
         ingest->sparse.rows = rows;
         return NY_OK;
     }
-    memset(ingest->buffer[NY_KIND_POINTS], 0,
-           rows * ingest->elements[NY_KIND_POINTS] * ingest->element_bytes[NY_KIND_POINTS]);
+    memset(ingest->buffer[NY_KIND_POINTS], 0, rows * ingest->row_bytes[NY_KIND_POINTS]);
     return NY_OK;
 }
 

@@ -28,6 +28,19 @@ struct ny_key ny_points_key(unsigned kind, uint64_t number)
     return key;
 }
 
+struct ny_want ny_points_want(const struct ny_store *store, unsigned kind, uint64_t number,
+                              uint64_t rows, size_t bytes)
+{
+    return (struct ny_want){.key = ny_points_key(kind, number),
+                            .frame = {.store = store->id,
+                                      .number = number,
+                                      .rows = (uint32_t)rows,
+                                      .raw_bytes = (uint32_t)bytes,
+                                      .kind = (enum ny_kind)(kind & ~(unsigned)NY_STAGED)},
+                            .exact = true,
+                            .capacity = bytes};
+}
+
 bool ny_points_key_parse(const MDB_val *key, unsigned *kind, uint64_t *number)
 {
     const unsigned char *data = key->mv_data;

@@ -131,12 +131,12 @@ bool ny_lost_meets(const struct ny_lost *lost, uint64_t first, uint64_t end)
 /* Ranges in order, none touching another. */
 int ny_lost_add(struct ny_lost *lost, struct ny_context *ctx, uint64_t first, uint64_t end)
 {
-    struct ny_row_range *larger =
-        ny_resize(ctx, NY_MEM_STORE, lost->range, (lost->count + 1) * sizeof(*larger));
+    struct ny_row_range *larger;
     size_t at = 0, kept = 0;
+    int err = ny_resize_array(ctx, NY_MEM_STORE, &lost->range, lost->count + 1, sizeof(*larger));
 
-    if (!larger) return NY_EBUDGET;
-    lost->range = larger;
+    if (err) return err;
+    larger = lost->range;
     while (at < lost->count && larger[at].first < first)
         at++;
     memmove(larger + at + 1, larger + at, (lost->count - at) * sizeof(*larger));

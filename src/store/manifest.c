@@ -116,11 +116,7 @@ int ny_manifest_read(struct ny_snapshot *view, struct ny_manifest *manifest)
 int ny_stats_read(struct ny_snapshot *view, uint64_t d, struct ny_stats_record *record)
 {
     size_t bytes = sizeof(*record) + 4 * d * sizeof(double);
-    struct ny_want want = {
-        .key = ny_points_key(NY_KIND_STATS, 0),
-        .frame = {.store = view->store->id, .kind = NY_KIND_STATS, .raw_bytes = (uint32_t)bytes},
-        .exact = true,
-        .capacity = bytes};
+    struct ny_want want = ny_points_want(view->store, NY_KIND_STATS, 0, 0, bytes);
     const char *wrong;
 
     if (ny_snapshot_read(view, &want, record, &wrong))
@@ -131,11 +127,7 @@ int ny_stats_read(struct ny_snapshot *view, uint64_t d, struct ny_stats_record *
 bool ny_norms_read(struct ny_snapshot *view, uint64_t n, double *sum, const char **wrong)
 {
     struct ny_norms_record record;
-    struct ny_want want = {
-        .key = ny_points_key(NY_KIND_NORMS, 0),
-        .frame = {.store = view->store->id, .raw_bytes = sizeof(record), .kind = NY_KIND_NORMS},
-        .exact = true,
-        .capacity = sizeof(record)};
+    struct ny_want want = ny_points_want(view->store, NY_KIND_NORMS, 0, 0, sizeof(record));
     int err = ny_snapshot_read(view, &want, &record, wrong);
 
     if (!err || err == NY_END) *wrong = NULL;
@@ -148,11 +140,7 @@ bool ny_lengths_read(struct ny_snapshot *view, const struct ny_manifest *m,
                      struct ny_lengths *lengths, const char **wrong)
 {
     struct ny_lengths_record record;
-    struct ny_want want = {
-        .key = ny_points_key(NY_KIND_LENGTHS, 0),
-        .frame = {.store = view->store->id, .raw_bytes = sizeof(record), .kind = NY_KIND_LENGTHS},
-        .exact = true,
-        .capacity = sizeof(record)};
+    struct ny_want want = ny_points_want(view->store, NY_KIND_LENGTHS, 0, 0, sizeof(record));
     int err = NY_END;
 
     *wrong = NULL;
@@ -198,6 +186,11 @@ int ny_points_stats_here(struct ny_store *store, struct ny_rows_stats *stats)
 
 /* ---- class names --------------------------------------------------------------------------- */
 
+static int damaged_classes(const struct ny_snapshot *view, const char *wrong)
+{
+    return ny_damaged(view->store->ctx, view->store->points->path, "list of class names is", wrong);
+}
+
 /* The record, `count` zero-terminated names, to *text after room for as many pointers. */
 static int read_classes(struct ny_snapshot *view, uint32_t count, char ***names)
 {
@@ -205,27 +198,20 @@ static int read_classes(struct ny_snapshot *view, uint32_t count, char ***names)
     struct ny_want want = {.key = ny_points_key(NY_KIND_CLASSES, 0),
                            .frame = {.store = view->store->id, .kind = NY_KIND_CLASSES}};
     const char *wrong = "it is missing";
-    char *text, *at, *end;
+    char *at, *end;
     int err = ny_snapshot_size(view, &want.key, &want.capacity);
 
-    if (err)
-        return ny_damaged(view->store->ctx, view->store->points->path, "list of class names is",
-                          wrong);
+    if (err) return damaged_classes(view, wrong);
     *names = ny_alloc(ctx, NY_MEM_OTHER, count * sizeof(char *) + want.capacity);
     if (!*names) return NY_EBUDGET;
-    text = (char *)(*names + count);
-    err = ny_snapshot_read(view, &want, text, &wrong);
-    if (err)
-        return ny_damaged(view->store->ctx, view->store->points->path, "list of class names is",
-                          wrong);
-    at = text;
-    end = text + want.frame.raw_bytes;
+    at = (char *)(*names + count);
+    err = ny_snapshot_read(view, &want, at, &wrong);
+    if (err) return damaged_classes(view, wrong);
+    end = at + want.frame.raw_bytes;
     for (uint32_t i = 0; i < count; i++) {
         char *zero = at < end ? memchr(at, 0, (size_t)(end - at)) : NULL;
 
-        if (!zero)
-            return ny_damaged(view->store->ctx, view->store->points->path, "list of class names is",
-                              "a name has no end");
+        if (!zero) return damaged_classes(view, "a name has no end");
         (*names)[i] = at;
         at = zero + 1;
     }

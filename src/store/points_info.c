@@ -1,11 +1,8 @@
 /* The number of rows of a store, their type and layout, and the blocks that they are in. */
 #include <string.h>
 
-#include "base/memory.h"
 #include "store/csr.h"
 #include "store/store_private.h"
-#include "stream/source.h"
-#include "stream/wishes.h"
 
 size_t ny_points_block_bytes(const struct ny_rows_info *info)
 {
@@ -84,60 +81,5 @@ int ny_points_info_all(struct ny_store *store, struct ny_rows_info *info)
         .tail_digest = m.tail_digest,
     };
     memcpy(info->id, store->points->id, sizeof(info->id));
-    return NY_OK;
-}
-
-/* Sets the rows that are here; of a shard, n and what follows from it are those of all. */
-static void count_all(const struct ny_store *store, struct ny_rows_info *info)
-{
-    unsigned shard = ny_peers_shard(store->peers);
-
-    info->here = (struct ny_row_range){0, info->n};
-    info->aligned = true;
-    if (!store->peers) return;
-    info->here = (struct ny_row_range){store->shard_first[shard], store->shard_first[shard + 1]};
-    for (unsigned k = 0; k < ny_peers_shards(store->peers); k++)
-        info->aligned = info->aligned && store->shard_first[k] % NY_UNIT_ROWS == 0;
-    info->n = store->shard_first[ny_peers_shards(store->peers)];
-    info->nnz = store->shards_nnz;
-    info->row_slots = store->shards_slots;
-    info->unit_nnz = store->shards_unit_nnz;
-    info->lengths = store->shards_lengths;
-    info->raw_bytes =
-        info->nnz * (ny_dtype_size(info->stored_dtype) + (info->row_slots ? sizeof(uint32_t) : 0));
-}
-
-/* Returns the bytes that rows of several shards take on their way (store/shard_rows.c). */
-static size_t travel_bytes(const struct ny_rows_info *info)
-{
-    const size_t lot_row = sizeof(uint64_t) + sizeof(struct ny_wish);
-    size_t row = ny_row_bytes(info->dtype, (size_t)info->d, 0);
-
-    if (info->row_slots)
-        return 2 * (NY_PARCEL_BYTES + ny_sparse_bytes(info->dtype, (size_t)info->row_slots)) +
-               NY_LOT_ROWS * (lot_row + sizeof(uint32_t));
-    return row ? (NY_PARCEL_BYTES / row + 1) * (2 * row + lot_row) : 0;
-}
-
-/* Sets what a gather charges beside its blocks, and what statistics charge beside what they return,
- * where the rows are those of several shards. */
-static void count_charges(const struct ny_store *store, struct ny_rows_info *info)
-{
-    unsigned shards = ny_peers_shards(store->peers);
-
-    info->reader_bytes = ny_reading_bytes(1);
-    if (ny_rows_here(info) != info->n) info->gather_bytes = travel_bytes(info);
-    if (shards > 1) info->stats_bytes = (shards + 1) * (2 + 4 * (size_t)info->d) * sizeof(double);
-}
-
-int ny_points_info(struct ny_store *store, struct ny_rows_info *info)
-{
-    int err = ny_points_info_all(store, info);
-
-    if (err || store->in_memory) return err;
-    info->n -= store->skipped.rows;
-    info->block_bytes = ny_points_block_bytes(info);
-    count_all(store, info);
-    count_charges(store, info);
     return NY_OK;
 }

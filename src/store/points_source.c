@@ -4,7 +4,6 @@
  */
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/mutex.h"
 #include "store/store_private.h"
 #include "stream/source.h"
@@ -28,6 +27,7 @@ static const uint64_t no_block = UINT64_MAX;
 struct points_source {
     struct ny_source base;
     struct ny_store *store;
+    struct ny_layout own;
     struct ny_rows_info info;   /* with the n of the pass, lost rows between them included */
     const struct ny_lost *lost; /* rows that are skipped */
     size_t row_bytes;
@@ -38,7 +38,6 @@ struct points_source {
     uint64_t clock;
     unsigned slots;
     struct slot *slot;
-    char *memory;
     size_t mapped_bytes; /* reserved for the blocks that are being decoded */
 };
 
@@ -235,8 +234,7 @@ static void release(struct ny_source *base)
 
     ny_cond_release(&source->changed);
     ny_mutex_release(&source->lock);
-    ny_free(base->ctx, source->slot);
-    ny_free(base->ctx, source->memory);
+    ny_layout_free(&source->own);
     ny_unreserve(base->ctx, NY_MEM_STORE, source->mapped_bytes);
     ny_free(base->ctx, source);
 }
@@ -245,20 +243,16 @@ static void release(struct ny_source *base)
  * decoded. */
 static int allocate_slots(struct points_source *source, size_t block_bytes)
 {
-    struct ny_context *ctx = source->base.ctx;
-    size_t bytes, mapped = block_bytes * (source->slots - 1);
+    size_t mapped = block_bytes * (source->slots - 1);
+    char *memory;
 
-    if (ny_product(ctx, &bytes, block_bytes, source->slots, 1)) return NY_EBUDGET;
-    if (ny_reserve(ctx, NY_MEM_STORE, mapped)) return NY_EBUDGET;
+    if (ny_reserve(source->base.ctx, NY_MEM_STORE, mapped)) return NY_EBUDGET;
     source->mapped_bytes = mapped;
-    source->slot = ny_calloc(ctx, NY_MEM_STORE, source->slots, sizeof(*source->slot));
-    if (!source->slot) return NY_EBUDGET;
-    source->memory = ny_alloc(ctx, NY_MEM_STORE, bytes);
-    if (!source->memory) return NY_EBUDGET;
-    for (unsigned i = 0; i < source->slots; i++)
-        source->slot[i] =
-            (struct slot){.block = no_block, .rows = source->memory + i * block_bytes};
-    return NY_OK;
+    source->slot = ny_lay(&source->own, NY_MEM_STORE, source->slots, sizeof(*source->slot));
+    memory = ny_lay(&source->own, NY_MEM_STORE, source->slots, block_bytes);
+    for (unsigned i = 0; memory && i < source->slots; i++)
+        source->slot[i] = (struct slot){.block = no_block, .rows = memory + i * block_bytes};
+    return source->own.err;
 }
 
 int ny_points_source_new(struct ny_store *store, uint64_t n, size_t slots, unsigned workers,
@@ -290,6 +284,7 @@ int ny_points_source_new(struct ny_store *store, uint64_t n, size_t slots, unsig
                                       .n = n,
                                       .stored_bytes_per_row = stored};
     source->store = store;
+    source->own.ctx = ctx;
     source->info = info;
     source->lost = &store->skipped;
     source->info.n = n ? ny_lost_place(source->lost, n - 1, &run) + 1 : 0;

@@ -53,26 +53,23 @@ struct repair {
 static int add_name(void *user, const char *text)
 {
     struct repair *r = user;
-    struct name *larger =
-        ny_resize(r->ctx, NY_MEM_STORE, r->name, (r->names + 1) * sizeof(*larger));
+    struct name *last;
+    int err = ny_resize_array(r->ctx, NY_MEM_STORE, &r->name, r->names + 1, sizeof(*last));
 
-    if (!larger) return NY_EBUDGET;
-    r->name = larger;
-    larger[r->names] = (struct name){.broken = false};
-    snprintf(larger[r->names].text, sizeof(larger->text), "%s", text);
-    return ny_name_lock(&larger[r->names++].lock, r->store, text);
+    if (err) return err;
+    last = &r->name[r->names++];
+    *last = (struct name){.broken = false};
+    snprintf(last->text, sizeof(last->text), "%s", text);
+    return ny_name_lock(&last->lock, r->store, text);
 }
 
 static int add_loss(struct repair *r, const struct ny_damage *damage)
 {
-    struct loss *larger =
-        ny_resize(r->ctx, NY_MEM_STORE, r->loss, (r->losses + 1) * sizeof(*larger));
+    struct loss loss = {damage->kind, damage->block, damage->first_row, damage->rows};
+    int err = ny_resize_array(r->ctx, NY_MEM_STORE, &r->loss, r->losses + 1, sizeof(loss));
 
-    if (!larger) return NY_EBUDGET;
-    r->loss = larger;
-    larger[r->losses++] =
-        (struct loss){damage->kind, damage->block, damage->first_row, damage->rows};
-    return NY_OK;
+    if (!err) r->loss[r->losses++] = loss;
+    return err;
 }
 
 static int beyond_repair(const struct repair *r)

@@ -220,12 +220,12 @@ static int merge_all(struct ny_store *store, struct ny_rows_stats *stats)
 {
     unsigned shards = ny_peers_shards(store->peers);
     size_t numbers = 2 + 4 * (size_t)stats->d;
-    double *mine, *all;
-    int err = NY_EBUDGET;
+    struct ny_layout l = {.ctx = store->ctx};
+    double *mine = ny_lay(&l, NY_MEM_STORE, numbers, sizeof(*mine));
+    double *all = ny_lay(&l, NY_MEM_STORE, shards, numbers * sizeof(*all));
+    int err = l.err;
 
-    mine = ny_calloc(store->ctx, NY_MEM_STORE, numbers, sizeof(*mine));
-    all = ny_calloc(store->ctx, NY_MEM_STORE, shards, numbers * sizeof(*all));
-    if (!mine || !all) goto done;
+    if (err) goto done;
     pack_stats(stats, mine);
     err = ny_peers_gather_equal(store->peers, mine, numbers * sizeof(*mine), all);
     if (err) goto done;
@@ -238,8 +238,7 @@ static int merge_all(struct ny_store *store, struct ny_rows_stats *stats)
         stats->mean_square_norm += stats->variance[j] + stats->mean[j] * stats->mean[j];
     }
 done:
-    ny_free(store->ctx, mine);
-    ny_free(store->ctx, all);
+    ny_layout_free(&l);
     return err;
 }
 

@@ -36,38 +36,44 @@ struct lot {
     size_t slots, row_bytes;    /* of sparse rows; of dense ones, and 0 slots */
     const struct ny_wish *wish; /* `count` of them */
     size_t count, first, end, most;
-    uint64_t *local;            /* numbers of those that are here, from local[first] on */
-    uint32_t *values;           /* how many each row has; of sparse rows */
-    size_t *sizes;              /* each shard's bytes */
+    uint64_t *local;  /* numbers of those that are here, from local[first] on */
+    uint32_t *values; /* how many each row has; of sparse rows */
+    size_t *sizes;    /* each shard's bytes */
+    struct ny_layout own, parcel;
     struct ny_sparse_room mine; /* a parcel: the rows that are here, */
     char *all;                  /* and all */
 };
 
-static int lot_new(struct lot *lot, struct ny_store *store, const struct ny_rows_info *info,
-                   size_t slots, size_t count)
+/* Lays out what a lot of no more than `count` rows of these points takes. */
+static void lay_lot(struct ny_layout *l, struct lot *lot, const struct ny_rows_info *info,
+                    unsigned shards, size_t count)
 {
-    unsigned shards = ny_peers_shards(store->peers);
-    size_t row_bytes = ny_row_bytes(info->dtype, (size_t)info->d, slots);
-
-    *lot =
-        (struct lot){.store = store, .dtype = info->dtype, .slots = slots, .row_bytes = row_bytes};
-    lot->most = slots ? NY_LOT_ROWS : NY_PARCEL_BYTES / row_bytes + 1;
+    lot->dtype = info->dtype;
+    lot->row_bytes = ny_row_bytes(info->dtype, (size_t)info->d, lot->slots);
+    lot->most = lot->slots ? NY_LOT_ROWS : NY_PARCEL_BYTES / lot->row_bytes + 1;
     if (lot->most > count) lot->most = count;
-    lot->local = ny_calloc(store->ctx, NY_MEM_STORE, lot->most, sizeof(*lot->local));
-    lot->values = ny_calloc(store->ctx, NY_MEM_STORE, slots ? lot->most : 0, sizeof(*lot->values));
-    lot->sizes = ny_calloc(store->ctx, NY_MEM_STORE, shards, sizeof(*lot->sizes));
-    return lot->local && (lot->values || !slots) && lot->sizes ? NY_OK : NY_EBUDGET;
+    lot->local = ny_lay(l, NY_MEM_STORE, lot->most, sizeof(*lot->local));
+    if (lot->slots) lot->values = ny_lay(l, NY_MEM_STORE, lot->most, sizeof(*lot->values));
+    lot->sizes = ny_lay(l, NY_MEM_STORE, shards, sizeof(*lot->sizes));
 }
 
-static void lot_release(struct lot *lot)
+/* Lays out a parcel. */
+static void lay_parcel(struct ny_layout *l, struct lot *lot, size_t bytes)
 {
-    struct ny_context *ctx = lot->store->ctx;
+    lot->mine.bytes = ny_lay(l, NY_MEM_STORE, bytes, 1);
+    lot->all = ny_lay(l, NY_MEM_STORE, bytes, 1);
+    lot->mine.size = bytes;
+}
 
-    ny_free(ctx, lot->local);
-    ny_free(ctx, lot->values);
-    ny_free(ctx, lot->sizes);
-    ny_free(ctx, lot->mine.bytes);
-    ny_free(ctx, lot->all);
+void ny_points_travel_count(struct ny_layout *l, const struct ny_rows_info *info, unsigned shards)
+{
+    size_t slots = (size_t)info->row_slots, row = ny_row_bytes(info->dtype, (size_t)info->d, 0);
+    struct lot lot = {.slots = slots};
+
+    if (!row) return;
+    lay_lot(l, &lot, info, shards, SIZE_MAX);
+    ny_lay(l, NY_MEM_STORE, lot.most, sizeof(struct ny_wish));
+    lay_parcel(l, &lot, NY_PARCEL_BYTES + (slots ? ny_sparse_bytes(info->dtype, slots) : row));
 }
 
 /* Makes `wish` the rows of the lot, and finds those that are here. */
@@ -141,16 +147,11 @@ static size_t next_parcel(struct lot *lot, size_t from, size_t *bytes)
 /* Makes room for a parcel. */
 static int reserve(struct lot *lot, size_t bytes)
 {
-    struct ny_context *ctx = lot->store->ctx;
-
     lot->mine.used = 0;
     if (bytes <= lot->mine.size) return NY_OK;
-    ny_free(ctx, lot->mine.bytes);
-    ny_free(ctx, lot->all);
-    lot->mine.bytes = ny_alloc(ctx, NY_MEM_STORE, bytes);
-    lot->all = ny_alloc(ctx, NY_MEM_STORE, bytes);
-    lot->mine.size = bytes;
-    return lot->mine.bytes && lot->all ? NY_OK : NY_EBUDGET;
+    ny_layout_free(&lot->parcel);
+    lay_parcel(&lot->parcel, lot, bytes);
+    return lot->parcel.err;
 }
 
 /* Exchanges the rows from `from` to `to`. */
@@ -205,14 +206,14 @@ static int visit_all(struct ny_store *store, size_t slots, const uint64_t *rows,
 {
     struct ny_wish *wishes;
     struct ny_rows_info info;
-    struct lot lot = {.store = store};
-    int err;
+    struct lot lot = {
+        .store = store, .own.ctx = store->ctx, .parcel.ctx = store->ctx, .slots = slots};
+    int err = count ? ny_points_info_all(store, &info) : NY_OK;
 
-    if (!count) return NY_OK;
-    wishes = ny_calloc(store->ctx, NY_MEM_STORE, count, sizeof(*wishes));
-    err = wishes ? ny_points_info(store, &info) : NY_EBUDGET;
-    if (!err) err = check_rows(store, rows, count);
-    if (!err) err = lot_new(&lot, store, &info, slots, count);
+    if (err || !count) return err;
+    wishes = ny_lay(&lot.own, NY_MEM_STORE, count, sizeof(*wishes));
+    lay_lot(&lot.own, &lot, &info, ny_peers_shards(store->peers), count);
+    err = lot.own.err ? lot.own.err : check_rows(store, rows, count);
     for (size_t i = 0; !err && i < count; i++)
         wishes[i] = (struct ny_wish){rows[i], i};
     if (!err) ny_wishes_sort(wishes, count);
@@ -220,8 +221,8 @@ static int visit_all(struct ny_store *store, size_t slots, const uint64_t *rows,
         lot_begin(&lot, wishes + first, count - first < lot.most ? count - first : lot.most);
         err = show(&lot, taker);
     }
-    lot_release(&lot);
-    ny_free(store->ctx, wishes);
+    ny_layout_free(&lot.parcel);
+    ny_layout_free(&lot.own);
     return err;
 }
 
@@ -258,7 +259,7 @@ static int gather_all(struct ny_store *store, size_t slots, const uint64_t *rows
     struct records records = {.slots = slots, .out = out};
     struct taker taker = {take_record, &records, out};
     struct ny_rows_info info;
-    int err = ny_points_info(store, &info);
+    int err = ny_points_info_all(store, &info);
 
     if (err) return err;
     records.dtype = info.dtype;

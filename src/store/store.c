@@ -354,7 +354,7 @@ const char *ny_store_path(const struct ny_store *store)
 void ny_store_read_raw(struct ny_store *store, bool raw)
 {
     store->unprepared = raw;
-    if (store->in_memory) store->in_memory->given.X->ops->raw(store->in_memory->given.X, raw);
+    if (store->in_memory) ny_rows_raw(store->in_memory->given.X, raw);
 }
 
 bool ny_store_read_only(const struct ny_store *store)

@@ -362,8 +362,8 @@ typedef int ny_unneeded_fn(struct ny_store *store, const char *name, ny_part_fn 
  * or a job runs; NY_EIO without disk for the copy. */
 int ny_store_compact(struct ny_store *store, ny_unneeded_fn *unneeded);
 
-/* Charged, and kept, for so many threads that read at a time, their decoders. */
-size_t ny_reading_bytes(unsigned readers);
+/* Charged, and kept, for each thread that reads at a time: its decoder, and the view around it. */
+enum { NY_READING_BYTES = (576 << 10) + 512 };
 
 /* ---- points: ingesting -------------------------------------------------------------------- */
 

@@ -31,6 +31,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "base/layout.h"
 #include "base/mutex.h"
 #include "base/peers.h"
 #include "store/codec.h"
@@ -404,6 +405,8 @@ int ny_points_gather_here(struct ny_store *store, size_t slots, const uint64_t *
 int ny_points_visit_here(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
                          ny_gathered_fn *take, void *arg);
 int ny_points_stats_here(struct ny_store *store, struct ny_rows_stats *stats);
+/* Counts what rows of several shards take on their way. */
+void ny_points_travel_count(struct ny_layout *l, const struct ny_rows_info *info, unsigned shards);
 /* The points of all, skipped ones included. */
 int ny_points_info_all(struct ny_store *store, struct ny_rows_info *info);
 /* The list that the manifest of this view speaks of. */
@@ -443,13 +446,12 @@ struct ny_prepared ny_manifest_preparation(const struct ny_store *store,
                                            const struct ny_manifest *manifest);
 /* Rows of a block under this manifest. */
 uint64_t ny_rows_in_block(const struct ny_manifest *manifest, uint64_t block);
-/* Returns the bytes of an element in blocks of this kind: of points by dtype, of labels and
- * source 8. */
-size_t ny_element_bytes(enum ny_kind kind, enum ny_dtype dtype);
-/* Number of elements of a row in blocks of this kind. */
-uint64_t ny_elements(enum ny_kind kind, uint64_t d);
 /* Bytes of a row in blocks of this kind; those of sparse points have no fixed size. */
 size_t ny_block_row_bytes(const struct ny_manifest *manifest, enum ny_kind kind);
+/* Wants a value of exactly so many bytes: block `number` of a kind, staged or not, or its record 0.
+ */
+struct ny_want ny_points_want(const struct ny_store *store, unsigned kind, uint64_t number,
+                              uint64_t rows, size_t bytes);
 /* A block of points, labels or source as the manifest has it, into rows × element bytes.
  * NY_ESTORE: *wrong says what is; no error is set. */
 int ny_block_read(struct ny_snapshot *view, const struct ny_manifest *manifest, enum ny_kind kind,

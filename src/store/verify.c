@@ -92,10 +92,8 @@ static int read_points(struct reader *reader, struct ny_snapshot *view,
     bytes =
         ny_csr_bound((size_t)now->block_rows, (size_t)now->block_nnz, (enum ny_dtype)now->dtype);
     if (bytes > reader->room) {
-        char *larger = ny_resize(view->store->ctx, NY_MEM_STORE, reader->block, bytes);
-
-        if (!larger) return NY_EBUDGET;
-        reader->block = larger;
+        if (ny_resize_array(view->store->ctx, NY_MEM_STORE, &reader->block, bytes, 1))
+            return NY_EBUDGET;
         reader->room = bytes;
     }
     image.at = reader->block;

@@ -24,14 +24,9 @@ int ny_verify_note(struct ny_verifying *v, struct ny_finding finding)
     ny_mutex_lock(&v->lock);
     if (v->findings == v->room) {
         size_t room = v->room ? 2 * v->room : 16;
-        struct ny_finding *larger =
-            ny_resize(v->store->ctx, NY_MEM_STORE, v->finding, room * sizeof(*larger));
 
-        if (larger) {
-            v->finding = larger;
-            v->room = room;
-        } else
-            err = NY_EBUDGET;
+        err = ny_resize_array(v->store->ctx, NY_MEM_STORE, &v->finding, room, sizeof(finding));
+        if (!err) v->room = room;
     }
     if (!err) v->finding[v->findings++] = finding;
     ny_mutex_unlock(&v->lock);
@@ -41,7 +36,7 @@ int ny_verify_note(struct ny_verifying *v, struct ny_finding finding)
 unsigned ny_verify_workers(const struct ny_verifying *v, size_t bytes)
 {
     struct ny_context *ctx = v->store->ctx;
-    size_t fit = ny_memory_left(ctx) / 2 / (bytes + ny_reading_bytes(1));
+    size_t fit = ny_memory_left(ctx) / 2 / (bytes + NY_READING_BYTES);
     unsigned threads = ny_context_threads(ctx);
 
     if (fit < 1) return 1;

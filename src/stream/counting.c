@@ -11,26 +11,23 @@
 #include <stdatomic.h>
 
 #include "base/borrowed.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "base/thread.h"
 
 int ny_counting_sparse(struct ny_counting *counting)
 {
-    struct ny_context *ctx = counting->ctx;
     size_t d = counting->moments.d;
 
-    counting->sums.mean = ny_alloc(ctx, NY_MEM_STORE, d * sizeof(double));
-    counting->sums.m2 = ny_alloc(ctx, NY_MEM_STORE, d * sizeof(double));
-    counting->sums.count = ny_alloc(ctx, NY_MEM_STORE, d * sizeof(uint32_t));
-    return counting->sums.mean && counting->sums.m2 && counting->sums.count ? NY_OK : NY_EBUDGET;
+    counting->own.ctx = counting->ctx;
+    counting->sums.mean = ny_lay(&counting->own, NY_MEM_STORE, d, sizeof(double));
+    counting->sums.m2 = ny_lay(&counting->own, NY_MEM_STORE, d, sizeof(double));
+    counting->sums.count = ny_lay(&counting->own, NY_MEM_STORE, d, sizeof(uint32_t));
+    return counting->own.err;
 }
 
 void ny_counting_release(struct ny_counting *counting)
 {
-    ny_free(counting->ctx, counting->sums.mean);
-    ny_free(counting->ctx, counting->sums.m2);
-    ny_free(counting->ctx, counting->sums.count);
+    ny_layout_free(&counting->own);
     ny_free(counting->ctx, counting->prepared);
 }
 
@@ -259,14 +256,12 @@ static int unfit(const struct preparing *p)
 static int prepared_room(struct ny_counting *c, size_t values, enum ny_dtype dtype)
 {
     size_t bytes = values * ny_dtype_size(dtype);
-    char *larger;
+    int err;
 
     if (c->prepared && bytes <= c->prepared_bytes) return NY_OK;
-    larger = ny_resize(c->ctx, NY_MEM_STORE, c->prepared, bytes);
-    if (!larger) return NY_EBUDGET;
-    c->prepared = larger;
-    c->prepared_bytes = bytes;
-    return NY_OK;
+    err = ny_resize_array(c->ctx, NY_MEM_STORE, &c->prepared, bytes, 1);
+    if (!err) c->prepared_bytes = bytes;
+    return err;
 }
 
 /* Prepares rows, which are of one block, and counts them. */

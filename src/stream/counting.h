@@ -11,6 +11,7 @@
 #ifndef NY_STREAM_COUNTING_H
 #define NY_STREAM_COUNTING_H
 
+#include "base/layout.h"
 #include "base/prepare.h"
 #include "stream/statistics.h"
 
@@ -18,6 +19,7 @@
  * ny_counting_release() frees what is added to it. */
 struct ny_counting {
     struct ny_context *ctx;
+    struct ny_layout own;
     enum ny_dtype dtype;       /* of the rows that come */
     struct ny_prepared how;    /* statistics are of rows that are prepared so */
     size_t block_rows;         /* a block ends at each multiple of these */

@@ -20,12 +20,10 @@ static int grow(struct ny_left_out *list)
 {
     const size_t first = 1024;
     size_t room = list->room ? 2 * list->room : first;
-    uint64_t *row = ny_resize(list->ctx, NY_MEM_IO, list->row, room * sizeof(*row));
+    int err = ny_resize_array(list->ctx, NY_MEM_IO, &list->row, room, sizeof(*list->row));
 
-    if (!row) return NY_EBUDGET;
-    list->row = row;
-    list->room = room;
-    return NY_OK;
+    if (!err) list->room = room;
+    return err;
 }
 
 int ny_left_out_reach(struct ny_left_out *list, uint64_t row)

@@ -104,12 +104,9 @@ struct ny_rows_ops {
     /* Shows the sparse rows listed, in the order in which they lie. An error of take() ends it. */
     int (*visit)(struct ny_rows *X, size_t slots, const uint64_t *rows, size_t count,
                  ny_gathered_fn *take, void *arg);
-    /* Fills in the elements of other shards in an array with one element for each of the first
-     * `rows` rows of all, which has the elements of the rows that are here. */
+    /* For the calls below: NULL where all rows are here, none is lost, and none is read. */
     int (*complete)(struct ny_rows *X, uint64_t rows, void *array, size_t element);
-    /* The number by which a user knows a row: that among all rows, lost ones included. */
     uint64_t (*number)(const struct ny_rows *X, uint64_t row);
-    /* From here on, rows come as they are kept, or, with false, prepared again. */
     void (*raw)(struct ny_rows *X, bool raw);
 };
 
@@ -126,6 +123,22 @@ static inline int ny_rows_source(struct ny_rows *X, uint64_t n, size_t slots, un
 {
     *out = NULL;
     return X->ops->source(X, n, slots, workers, out);
+}
+/* Fills in the elements of other shards in an array with one element for each of the first `rows`
+ * rows of all, which has the elements of the rows that are here. */
+static inline int ny_rows_complete(struct ny_rows *X, uint64_t rows, void *array, size_t element)
+{
+    return X->ops->complete ? X->ops->complete(X, rows, array, element) : NY_OK;
+}
+/* Returns the number by which a user knows a row: that among all rows, lost ones included. */
+static inline uint64_t ny_rows_number(const struct ny_rows *X, uint64_t row)
+{
+    return X->ops->number ? X->ops->number(X, row) : row;
+}
+/* From here on, rows come as they are kept, or, with false, prepared again. */
+static inline void ny_rows_raw(struct ny_rows *X, bool raw)
+{
+    if (X->ops->raw) X->ops->raw(X, raw);
 }
 /* Makes the statistics of the rows of these moments, whose norms have this sum; NaN: not known. The
  * arrays, 32 d bytes, are charged to NY_MEM_OTHER. */

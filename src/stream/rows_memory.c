@@ -200,20 +200,6 @@ static int visit(struct ny_rows *X, size_t slots, const uint64_t *rows, size_t c
     return find_rows((struct memory *)X, slots, rows, count, show_found, &visitor);
 }
 
-/* ---- all rows are here ---------------------------------------------------------------------- */
-
-static int complete(struct ny_rows *X, uint64_t rows, void *array, size_t element)
-{
-    (void)X, (void)rows, (void)array, (void)element;
-    return NY_OK;
-}
-
-static uint64_t number(const struct ny_rows *X, uint64_t row)
-{
-    (void)X;
-    return row;
-}
-
 static void raw(struct ny_rows *X, bool as_kept)
 {
     ((struct memory *)X)->raw = as_kept;
@@ -233,8 +219,8 @@ void ny_memory_rows_free(struct ny_rows *X)
 int ny_rows_of_memory(struct ny_rows **out, struct ny_context *ctx,
                       const struct ny_memory_rows *rows)
 {
-    static const struct ny_rows_ops ops = {info,   stats, column_words, source, read_rows,
-                                           gather, visit, complete,     number, raw};
+    static const struct ny_rows_ops ops = {info,      stats,  column_words, source,
+                                           read_rows, gather, visit,        .raw = raw};
     struct memory *memory = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*memory));
     struct ny_kept_rows *kept;
     int err = NY_OK;

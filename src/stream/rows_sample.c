@@ -1,6 +1,6 @@
 #include "stream/rows_sample.h"
 
-#include "base/memory.h"
+#include "base/layout.h"
 #include "base/random.h"
 #include "stream/rows_memory.h"
 
@@ -12,6 +12,7 @@ struct ny_row_sample {
     struct ny_context *ctx;
     size_t count;
     uint64_t *row;        /* which they are, ascending */
+    struct ny_layout own;
     void *values;         /* dense rows, or: */
     struct ny_csr csr;    /* sparse ones */
     struct ny_rows *rows; /* what reads them */
@@ -38,7 +39,7 @@ static int draw_rows(struct ny_row_sample *sample, uint64_t n, uint64_t seed)
     if (taken < UNITS_LEAST) taken = UNITS_LEAST;
     if (taken > units) taken = units;
     unit = ny_calloc(sample->ctx, NY_MEM_STORE, (size_t)taken, sizeof(*unit));
-    sample->row = ny_calloc(sample->ctx, NY_MEM_STORE, sample->count, sizeof(*sample->row));
+    sample->row = ny_lay(&sample->own, NY_MEM_STORE, sample->count, sizeof(*sample->row));
     if (unit && sample->row) {
         for (uint64_t j = 0; j < taken; j++)
             unit[j] = draw(j, taken, units, ny_hash01(seed, NY_STREAM_SAMPLE, j));
@@ -83,7 +84,7 @@ static int copy(struct ny_row_sample *sample, struct ny_rows *X, const struct ny
         kept->index_bytes = sizeof(uint32_t);
         return err;
     }
-    sample->values = ny_calloc(sample->ctx, NY_MEM_STORE, sample->count, bytes);
+    sample->values = ny_lay(&sample->own, NY_MEM_STORE, sample->count, bytes);
     if (!sample->values) return NY_EBUDGET;
     kept->values = ny_borrowed_of(sample->values, sample->count * bytes);
     return X->ops->gather(X, 0, sample->row, sample->count, sample->values);
@@ -101,8 +102,7 @@ void ny_row_sample_free(struct ny_row_sample *sample)
     if (!sample) return;
     ny_memory_rows_free(sample->rows);
     ny_csr_release(&sample->csr, sample->ctx);
-    ny_free(sample->ctx, sample->values);
-    ny_free(sample->ctx, sample->row);
+    ny_layout_free(&sample->own);
     ny_free(sample->ctx, sample);
 }
 
@@ -115,7 +115,7 @@ int ny_row_sample_take(struct ny_row_sample **out, struct ny_rows *X, uint64_t c
 
     *out = sample;
     if (err) goto done;
-    sample->ctx = X->ctx;
+    sample->ctx = sample->own.ctx = X->ctx;
     sample->count = (size_t)(count < info.n ? count : info.n);
     err = draw_rows(sample, info.n, seed);
     if (!err) err = copy(sample, X, &info, &memory.kept);

@@ -82,28 +82,11 @@ static int visit(struct ny_rows *X, size_t slots, const uint64_t *rows, size_t c
     return refuse(X);
 }
 
-static int complete(struct ny_rows *X, uint64_t rows, void *array, size_t element)
-{
-    (void)X, (void)rows, (void)array, (void)element;
-    return NY_OK;
-}
-
-static uint64_t number(const struct ny_rows *X, uint64_t row)
-{
-    (void)X;
-    return row;
-}
-
-static void raw(struct ny_rows *X, bool as_kept)
-{
-    (void)X, (void)as_kept;
-}
-
 int ny_rows_of_shape(struct ny_rows **out, struct ny_context *ctx, const char *name,
                      const struct ny_rows_info *of)
 {
-    static const struct ny_rows_ops ops = {info,   stats, column_words, source, read_rows,
-                                           gather, visit, complete,     number, raw};
+    static const struct ny_rows_ops ops = {info,      stats,  column_words,  source,
+                                           read_rows, gather, .visit = visit};
     struct shape *shape = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*shape));
 
     *out = (struct ny_rows *)shape;

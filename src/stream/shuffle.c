@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/layout.h"
 #include "base/random.h"
 #include "base/spool.h"
 
@@ -45,23 +45,16 @@ void ny_shuffle_free(struct ny_shuffle *shuffle)
 int ny_shuffle_new(struct ny_shuffle **out, struct ny_context *ctx, const char *folder,
                    uint64_t seed, size_t memory)
 {
-    struct ny_shuffle *shuffle = ny_calloc(ctx, NY_MEM_IO, 1, sizeof(*shuffle));
+    struct ny_shuffle *shuffle = *out = ny_calloc(ctx, NY_MEM_IO, 1, sizeof(*shuffle));
     struct ny_spool_spec spec = {folder, "the rows to shuffle", BUCKETS, memory / BUCKETS};
-    int err;
 
-    *out = NULL;
     if (!shuffle) return NY_EBUDGET;
     shuffle->ctx = ctx;
     shuffle->folder = folder;
     shuffle->seed = seed;
     shuffle->shift = 64 - BUCKET_BITS;
     if (spec.piece_bytes < PIECE_BYTES_MIN) spec.piece_bytes = PIECE_BYTES_MIN;
-    err = ny_spool_new(&shuffle->spool, ctx, &spec);
-    if (err)
-        ny_shuffle_free(shuffle);
-    else
-        *out = shuffle;
-    return err;
+    return ny_spool_new(&shuffle->spool, ctx, &spec);
 }
 
 /* Precedes each record, which is padded to a multiple of 8 bytes. */
@@ -141,10 +134,11 @@ static int drain_finely(struct ny_shuffle *shuffle, size_t number, ny_record_fn 
     int err = ny_shuffle_new(&finer, shuffle->ctx, shuffle->folder, shuffle->seed,
                              ny_memory_left(shuffle->ctx) / FINER_SHARE);
 
-    if (err) return err;
+    if (err) goto done;
     finer->shift = shuffle->shift - BUCKET_BITS;
     err = deal_out(shuffle, number, finer);
     if (err == NY_OK) err = ny_shuffle_drain(finer, each, arg);
+done:
     ny_shuffle_free(finer);
     return err;
 }
@@ -164,13 +158,12 @@ static bool is_too_large(const struct ny_shuffle *shuffle, size_t number)
  * buckets are cut by the highest bits of the hash. */
 static int drain_bucket(struct ny_shuffle *shuffle, size_t number, ny_record_fn *each, void *arg)
 {
+    struct ny_layout l = {.ctx = shuffle->ctx};
     size_t count = (size_t)shuffle->records[number];
-    char *data = ny_alloc(shuffle->ctx, NY_MEM_IO, ny_spool_bytes(shuffle->spool, number));
-    struct entry *entries = ny_calloc(shuffle->ctx, NY_MEM_IO, count, sizeof(*entries));
-    int err = NY_EBUDGET;
+    char *data = ny_lay(&l, NY_MEM_IO, ny_spool_bytes(shuffle->spool, number), 1);
+    struct entry *entries = ny_lay(&l, NY_MEM_IO, count, sizeof(*entries));
+    int err = l.err ? l.err : ny_spool_load(shuffle->spool, number, data);
 
-    if (!data || !entries) goto done;
-    err = ny_spool_load(shuffle->spool, number, data);
     for (size_t i = 0, at = 0; i < count && err == NY_OK; i++) {
         struct head head;
 
@@ -183,9 +176,7 @@ static int drain_bucket(struct ny_shuffle *shuffle, size_t number, ny_record_fn 
         err = ny_check_interrupt(shuffle->ctx);
         if (err == NY_OK) err = each(arg, data + entries[i].at, entries[i].bytes);
     }
-done:
-    ny_free(shuffle->ctx, entries);
-    ny_free(shuffle->ctx, data);
+    ny_layout_free(&l);
     return err;
 }
 

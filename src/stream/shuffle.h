@@ -11,7 +11,7 @@
 struct ny_shuffle;
 
 /* `folder` holds the file (all records, and 16 to 23 bytes each). Memory under NY_MEM_IO: about
- * `memory` bytes. */
+ * `memory` bytes. Free it after a failure, too. */
 int ny_shuffle_new(struct ny_shuffle **out, struct ny_context *ctx, const char *folder,
                    uint64_t seed, size_t memory);
 /* Frees the buffers and the file; NULL is allowed. */

@@ -92,7 +92,7 @@ int main(int argc, char **argv)
     }
     putchar('\n');
     free(cluster);
-    ny_centres_release(&centres, ctx);
+    ny_centres_release(&centres);
     ny_cloud_close(&cloud);
     free(seeds);
     ny_context_free(ctx);

@@ -80,7 +80,7 @@ TEST(entries_are_whole)
 {
     for (size_t i = 0; i < MEASURES; i++) {
         assert_true(measures[i]->name && measures[i]->keys[0] && strlen(measures[i]->options) > 1);
-        assert_true(measures[i]->run && measures[i]->bytes && measures[i]->order);
+        assert_true(measures[i]->run && measures[i]->count && measures[i]->order);
         for (size_t before = 0; before < i; before++) {
             assert_string_not_equal(measures[i]->name, measures[before]->name);
             for (size_t k = 0; measures[i]->keys[k]; k++)
@@ -208,18 +208,19 @@ TEST(what_cannot_act_says_why)
  * take more rows. */
 TEST(a_range_of_clusters_has_room_for_each)
 {
-    struct ny_evaluate_settings settings = {.inits = 1, .sample = 60000};
+    struct ny_evaluate_settings settings = {
+        .inits = 1, .sample = 60000, .clusters = 100, .clusters_to = 2000};
     struct ny_evaluation run = {.ctx = ctx, .settings = &settings, .n = 100000, .workers = 1};
-    size_t all;
+    struct ny_layout all = {0};
 
     run.result.coordinates.pairs = 300;
-    settings.clusters = 100;
-    settings.clusters_to = 2000;
-    all = ny_measure_clusters.bytes(&run);
+    ny_measure_clusters.count(&all, &run);
     settings.clusters_to = 0;
-    for (size_t k = 100; k <= 2000; k += 5) {
-        settings.clusters = k;
-        if (ny_measure_clusters.bytes(&run) > all) fail_msg("%zu clusters need more", k);
+    for (; settings.clusters <= 2000; settings.clusters += 5) {
+        struct ny_layout one = {0};
+
+        ny_measure_clusters.count(&one, &run);
+        if (ny_layout_most(&one) > ny_layout_most(&all)) fail_msg("%zu: more", settings.clusters);
     }
 }
 

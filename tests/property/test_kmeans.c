@@ -134,7 +134,7 @@ static void against_loops(const struct cloud_case *of, size_t k, bool hold)
                 assert_true(own <= other + 1e-5);
             }
     }
-    ny_centres_release(&found, ctx);
+    ny_centres_release(&found);
     ny_cloud_close(&cloud);
 }
 
@@ -168,7 +168,7 @@ static void run(const struct cloud_case *of, unsigned threads, bool hold, uint32
     assert_int_equal(ny_kmeans_run(&how, &found), NY_OK);
     memcpy(inertia, found.inertia, how.inits * sizeof(*inertia));
     assert_int_equal(ny_kmeans_assign(&how, found.at, cluster, NULL), NY_OK);
-    ny_centres_release(&found, ctx);
+    ny_centres_release(&found);
     ny_cloud_close(&cloud);
     ny_context_set_threads(ctx, 0);
 }

@@ -8,12 +8,13 @@ struct sizes {
     size_t fixed, per_worker, piece, most;
 };
 
-static size_t held(const void *arg, unsigned workers, size_t limit)
+static void count(struct ny_layout *l, const void *arg, unsigned workers, size_t limit)
 {
     const struct sizes *sizes = arg;
-    size_t buffer = limit / 4 < sizes->most ? limit / 4 : sizes->most;
+    size_t share = limit / 4 < sizes->most ? limit / 4 : sizes->most;
+    size_t bytes = sizes->fixed + workers * sizes->per_worker + share - share % sizes->piece;
 
-    return sizes->fixed + workers * sizes->per_worker + buffer / sizes->piece * sizes->piece;
+    ny_layout_add(l, NY_MEM_OTHER, bytes);
 }
 
 static const struct sizes cases[] = {
@@ -24,25 +25,23 @@ static const struct sizes cases[] = {
 TEST(test_the_least_budget_is_enough_and_no_less_is)
 {
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        size_t least = ny_budget_least(held, &cases[i]);
+        size_t least = ny_budget_least(count, &cases[i]);
 
-        assert_true(held(&cases[i], 1, least) <= least);
+        assert_true(ny_budget_held(count, &cases[i], 1, least) <= least);
         for (size_t less = 0; less < least; less += 1 + least / 5000)
-            assert_true(held(&cases[i], 1, less) > less);
-        assert_true(held(&cases[i], 1, least - 1) > least - 1);
+            assert_true(ny_budget_held(count, &cases[i], 1, less) > less);
+        assert_true(ny_budget_held(count, &cases[i], 1, least - 1) > least - 1);
     }
 }
 
 TEST(test_workers_are_the_most_that_fit)
 {
-    const struct sizes *sizes = &cases[0];
-
     for (size_t limit = 900; limit < 1500; limit++) {
-        unsigned workers = ny_budget_workers(held, sizes, 16, limit);
+        unsigned workers = ny_budget_workers(count, &cases[0], 16, limit);
 
         assert_true(workers <= 16);
-        assert_true(workers == 0 || held(sizes, workers, limit) <= limit);
-        assert_true(workers == 16 || held(sizes, workers + 1, limit) > limit);
+        assert_true(workers == 0 || ny_budget_held(count, &cases[0], workers, limit) <= limit);
+        assert_true(workers == 16 || ny_budget_held(count, &cases[0], workers + 1, limit) > limit);
     }
 }
 
@@ -52,9 +51,9 @@ TEST(test_one_worker_stays_where_nothing_is_left)
 
     assert_int_equal(ny_context_new(&ctx), NY_OK);
     ny_context_set_memory(ctx, 1100);
-    assert_int_equal(ny_budget_workers_left(ctx, held, &cases[0], 16), 5);
+    assert_int_equal(ny_budget_workers_left(ctx, count, &cases[0], 16), 5);
     assert_int_equal(ny_reserve(ctx, NY_MEM_OTHER, 1000), NY_OK);
-    assert_int_equal(ny_budget_workers_left(ctx, held, &cases[0], 16), 1);
+    assert_int_equal(ny_budget_workers_left(ctx, count, &cases[0], 16), 1);
     ny_unreserve(ctx, NY_MEM_OTHER, 1000);
     ny_context_free(ctx);
 }

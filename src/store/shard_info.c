@@ -1,0 +1,48 @@
+/* The rows of a handle and what they charge as they are read: of a shard, those of all shards. */
+#include "store/store_private.h"
+#include "stream/source.h"
+
+/* Sets the rows that are here; of a shard, n and what follows from it are those of all. */
+static void count_all(const struct ny_store *store, struct ny_rows_info *info)
+{
+    unsigned shard = ny_peers_shard(store->peers);
+
+    info->here = (struct ny_row_range){0, info->n};
+    info->aligned = true;
+    if (!store->peers) return;
+    info->here = (struct ny_row_range){store->shard_first[shard], store->shard_first[shard + 1]};
+    for (unsigned k = 0; k < ny_peers_shards(store->peers); k++)
+        info->aligned = info->aligned && store->shard_first[k] % NY_UNIT_ROWS == 0;
+    info->n = store->shard_first[ny_peers_shards(store->peers)];
+    info->nnz = store->shards_nnz;
+    info->row_slots = store->shards_slots;
+    info->unit_nnz = store->shards_unit_nnz;
+    info->lengths = store->shards_lengths;
+    info->raw_bytes =
+        info->nnz * (ny_dtype_size(info->stored_dtype) + (info->row_slots ? sizeof(uint32_t) : 0));
+}
+
+/* Sets what a gather charges beside its blocks, and what statistics charge beside what they return,
+ * where the rows are those of several shards. */
+static void count_charges(const struct ny_store *store, struct ny_rows_info *info)
+{
+    unsigned shards = ny_peers_shards(store->peers);
+    struct ny_layout travel = {0};
+
+    info->reader_bytes = NY_READING_BYTES;
+    if (ny_rows_here(info) != info->n) ny_points_travel_count(&travel, info, shards);
+    info->gather_bytes = ny_layout_most(&travel);
+    if (shards > 1) info->stats_bytes = (shards + 1) * (2 + 4 * (size_t)info->d) * sizeof(double);
+}
+
+int ny_points_info(struct ny_store *store, struct ny_rows_info *info)
+{
+    int err = ny_points_info_all(store, info);
+
+    if (err || store->in_memory) return err;
+    info->n -= store->skipped.rows;
+    info->block_bytes = ny_points_block_bytes(info);
+    count_all(store, info);
+    count_charges(store, info);
+    return NY_OK;
+}
