@@ -103,15 +103,19 @@ static int take_in(void *arg, struct ny_context *ctx, unsigned shard)
 }
 
 /* Updates the shards of this process that have rows to take in, one after another, each with all of
- * its memory and threads. Other processes are watched meanwhile. */
+ * its memory and threads. Other processes are watched meanwhile. Where none has, the last one says
+ * so, or that the options are others. */
 static int take_in_all(struct ny_shard_team *team, struct shards_update *update)
 {
     struct ny_group_shape alone = {team->shards->count, team->shape.first, 1};
     const unsigned end = team->shape.first + team->shape.count;
+    bool some = end < team->shards->count;
     int err = NY_OK;
 
+    for (unsigned k = team->shape.first; k < end; k++)
+        some = some || update->behind[k];
     for (; !err && alone.first < end; alone.first++) {
-        if (!update->behind[alone.first]) continue;
+        if (some ? !update->behind[alone.first] : alone.first + 1 < end) continue;
         err = team->transport ? ny_group_run(team->ctx, &alone, team->transport, take_in, update)
                               : take_in(update, team->ctx, alone.first);
     }

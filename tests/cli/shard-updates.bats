@@ -229,6 +229,7 @@ as_in_set() {
     nystream import big/shard-00000 new.csv --append -q
     ny -0 truncate big/shard-00000 --keep 6144
     ny -0 fit big map --update frozen
+    says "'map' has all rows of big/shard-00002"
     [ "$(field "$(nystream info big map --json)" n)" = 8232 ]
 }
 
