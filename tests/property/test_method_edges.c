@@ -125,7 +125,7 @@ TEST(a_spectrum_that_falls_to_rounding)
 {
     enum { ROWS = 400, LANDMARKS = 100 };
     static const enum ny_normalisation centrings[] = {NY_RAW, NY_CENTRED_LANDMARKS,
-                                                 NY_CENTRED_IMPLICIT};
+                                                      NY_CENTRED_IMPLICIT};
     static const enum small_kernel kernels[] = {SMALL_RBF, SMALL_WIDE, SMALL_POLYNOMIAL};
     double *U = lend(ROWS * P * sizeof(*U));
 
@@ -193,10 +193,10 @@ TEST(what_has_no_answer_is_an_error)
     memset(set.K, 0, N * N * sizeof(double));
     memset(set.a, 0, M * sizeof(double));
     for (size_t method = 0; method < 3; method++) {
-        solve_fails(&set, all[method], problem_of(NY_RAW, 0), NY_ENUMERIC);
-        solve_fails(&set, all[method], problem_of(NY_CENTRED_LANDMARKS, 0), NY_ENUMERIC);
+        solve_fails(&set, all[method], wanted_problem(ctx, NY_RAW, 0), NY_ENUMERIC);
+        solve_fails(&set, all[method], wanted_problem(ctx, NY_CENTRED_LANDMARKS, 0), NY_ENUMERIC);
         ny_context_set_memory(ctx, sums_size() + M * P * sizeof(double));
-        solve_fails(&set, all[method], problem_of(NY_RAW, 0), NY_EBUDGET);
+        solve_fails(&set, all[method], wanted_problem(ctx, NY_RAW, 0), NY_EBUDGET);
         ny_context_set_memory(ctx, limit);
     }
 }
