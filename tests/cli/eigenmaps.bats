@@ -192,7 +192,7 @@ chain() {
     nystream import p.nys t.csv -q
     nystream graph p.nys g --neighbors 6 -q
     ny -0 fit p.nys a --map eigenmaps --graph g --components 4 --threads 1 -q
-    ny -8 fit p.nys b --map eigenmaps --graph g --components 4 --threads 3 --memory 30M
+    ny -8 fit p.nys b --map eigenmaps --graph g --components 4 --threads 3 --memory 28M
     least=$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")
     ny -0 fit p.nys b --map eigenmaps --graph g --components 4 --threads 3 --memory "$least" -q
     same_part a b eigenvectors

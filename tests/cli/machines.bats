@@ -88,7 +88,7 @@ END
     PATH=$PWD/bin:$PATH PARTS=3 M=50 bash -eu steps.sh
     nystream export big.nys map -o together.npy -q
     nystream fit alone.nys map --landmarks 50 --components 20 -q
-    nystream import alone.nys more.npy --append -q
+    nystream import alone.nys/shard-00000 more.npy --append -q
     nystream fit alone.nys map --update frozen -q
     writes together.npy "alone.nys map"
 }
