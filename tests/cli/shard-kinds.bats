@@ -325,7 +325,7 @@ END
 # In one store, vectors are of the rows where these are fewer, which no shard has all of.
 @test "shards with fewer rows than columns are fitted as one store" {
     local options
-    table 300 400 3 | awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = j % 7 == NR % 7 ? $j + 9 / (1 + NR % 7) : 0.1 * $j } 1' >wide.csv
+    table 300 400 3 | awk -F, '{ for (j = 1; j <= 400; j++) printf "%s%s", j % 7 == NR % 7 ? $j + 9 / (1 + NR % 7) : 0.1 * $j, j < 400 ? "," : "\n" }' >wide.csv
     store_and_shards wide wides wide.csv 120 190
     awk -F, '{ printf "0"; for (j = 1; j <= NF; j++) if (j % 7 == NR % 7 || j % 11 == 0) printf " %d:%s", j, $j; print "" }' wide.csv >wide.libsvm
     store_and_shards thin thins wide.libsvm 120 190 --dims 400
