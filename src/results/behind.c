@@ -19,7 +19,9 @@ static uint64_t lacks(struct ny_store *store, const json_t *record)
         ny_error_clear(ny_store_context(store));
         return 0;
     }
-    all = points.n + ny_store_skipped(store)->rows;
+    /* A shard tells the rows of all within a fit; a record those of its shard when it is done. */
+    all = json_object_get(record, "sharded") ? ny_rows_here(&points) : points.n;
+    all += ny_store_skipped(store)->rows;
     has = has == UINT64_MAX ? has : has + ny_field_count(report, "lost", 0);
     return all > has ? all - has : 0;
 }

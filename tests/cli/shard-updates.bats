@@ -225,6 +225,15 @@ as_in_set() {
     [ $kills -ge 1 ]
 }
 
+@test "a fit that is done already tells the rows that it lacks, and no others" {
+    ny -0 fit big map --landmarks 60 --components 3
+    [[ $stderr != *lacks* ]]
+    nystream import big/shard-00000 new.csv --append -q
+    ny -0 fit big map --landmarks 60 --components 3
+    says "'map' lacks 2484 rows"
+    [ "$(grep -c lacks <<<"$stderr")" = 1 ]
+}
+
 @test "rows of another shard than the last are taken out again" {
     nystream import big/shard-00000 new.csv --append -q
     ny -0 truncate big/shard-00000 --keep 6144
