@@ -25,6 +25,7 @@ struct shared_export {
     struct ny_writer *writer; /* NULL: another peer leads */
     size_t row_bytes, piece;  /* rows at a time */
     uint64_t *rows;           /* rows of each shard */
+    uint64_t *now, *then;     /* rows before each shard: in the stores, and in those of the fit */
     size_t *sizes;            /* bytes that each shard gives */
     char *mine, *all;         /* a piece of rows; all: of the peer that leads */
 };
@@ -69,6 +70,31 @@ static int allocate(struct shared_export *export)
     return ny_result_prepare(&export->result, export->part, export->piece);
 }
 
+/* Finds how rows are numbered over all shards. */
+static int find_numbers(struct shared_export *export)
+{
+    struct ny_context *ctx = export->result.ctx;
+    const json_t *sharded = json_object_get(export->result.record, "sharded");
+    unsigned shards = ny_peers_shards(export->peers);
+    uint64_t then = ny_field_count(sharded, "first", 0), before = 0;
+    struct ny_rows_info info;
+    int err = ny_points_info(export->result.store, &info);
+
+    if (err) return err;
+    export->now = ny_calloc(ctx, NY_MEM_IO, 2 * (size_t)shards, sizeof(*export->now));
+    if (!export->now) return NY_EBUDGET;
+    export->then = export->now + shards;
+    err = ny_peers_gather_equal(export->peers, &info.n, sizeof(info.n), export->now);
+    if (!err) err = ny_peers_gather_equal(export->peers, &then, sizeof(then), export->then);
+    for (unsigned shard = 0; shard < shards && !err; shard++) {
+        uint64_t rows = export->now[shard];
+
+        export->now[shard] = before;
+        before += rows;
+    }
+    return err;
+}
+
 /* Counts the rows of all shards, and opens the file where this peer leads. */
 static int begin(struct shared_export *export, const char *output)
 {
@@ -88,14 +114,12 @@ static int begin(struct shared_export *export, const char *output)
 /* Reads rows of this shard, as the whole numbers them. */
 static int fill(struct shared_export *export, uint64_t first, size_t count)
 {
-    uint64_t before = 0, *numbers = (uint64_t *)(void *)export->mine;
+    uint64_t *numbers = (uint64_t *)(void *)export->mine;
     int err = ny_part_fill(&export->result, export->part, first, count, export->mine);
 
     if (err || strcmp(export->part->name, "rows") != 0) return err;
-    for (unsigned shard = 0; shard < ny_peers_shard(export->peers); shard++)
-        before += export->rows[shard];
     for (size_t i = 0; i < count; i++)
-        numbers[i] += before;
+        numbers[i] += export->now[ny_peers_shard(export->peers)];
     return NY_OK;
 }
 
@@ -161,6 +185,7 @@ static int write_rows(struct shared_export *export, const char *output)
     export->row_bytes =
         (cols ? cols : 1) * ny_output_bytes(ny_result_element(result, export->part));
     if (!err && strcmp(export->part->name, "clusters") == 0) err = agree_on_clusters(export);
+    if (!err && strcmp(export->part->name, "rows") == 0) err = find_numbers(export);
     if (!err) err = allocate(export);
     if (!err) err = begin(export, output);
     for (unsigned shard = 0; shard < ny_peers_shards(export->peers) && !err; shard++)
@@ -174,6 +199,7 @@ static int write_rows(struct shared_export *export, const char *output)
     ny_free(result->ctx, export->mine);
     ny_free(result->ctx, export->sizes);
     ny_free(result->ctx, export->rows);
+    ny_free(result->ctx, export->now);
     return err;
 }
 
@@ -195,14 +221,41 @@ static int check_classes(const struct shared_export *export)
     return err || all ? err : alone(ctx, "classes");
 }
 
+/* Writes the landmarks, with the numbers that their rows have now, by the peer that leads. */
+static int write_landmarks(struct shared_export *export, const char *output)
+{
+    struct ny_context *ctx = export->result.ctx;
+    size_t count = export->part->count(&export->result);
+    uint64_t *rows = NULL;
+    int err = check_part(export);
+
+    if (!err) err = find_numbers(export);
+    if (err || !ny_peers_leads(export->peers)) goto done;
+    rows = ny_calloc(ctx, NY_MEM_IO, count, sizeof(*rows));
+    err = rows ? ny_part_fill(&export->result, export->part, 0, count, rows) : NY_EBUDGET;
+    for (size_t i = 0; i < count && !err; i++)
+        rows[i] = ny_row_now(export->then, export->now, ny_peers_shards(export->peers), rows[i]);
+    if (!err) err = ny_writer_open(&export->writer, ctx, output, NY_OUT_U64, count, 0);
+    if (!err) err = ny_writer_rows(export->writer, rows, count);
+    if (err)
+        ny_writer_abort(export->writer);
+    else
+        err = ny_writer_commit(export->writer);
+done:
+    ny_free(ctx, rows);
+    ny_free(ctx, export->now);
+    return err;
+}
+
 /* Writes what all shards have alike, by the peer that leads. */
-static int write_once(const struct shared_export *export, const char *part, const char *output)
+static int write_once(struct shared_export *export, const char *part, const char *output)
 {
     const struct ny_result *result = &export->result;
     struct ny_names_part names;
     int err = strcmp(part, "classes") == 0 ? check_classes(export) : NY_OK;
 
     if (strcmp(part, "ids") == 0) return alone(result->ctx, "ids");
+    if (strcmp(part, "landmarks") == 0) return write_landmarks(export, output);
     if (err || !ny_peers_leads(export->peers)) return err;
     if (!ny_is_names_part(part))
         return ny_part_export(result->store, result->name, part, output, NULL);

@@ -341,16 +341,13 @@ static int fill_shard(struct ny_result *whole, const struct ny_result_part *part
     return err;
 }
 
-/* Returns the number that a row of the fit has now: another one than then where a shard before its
- * own has grown. */
-static uint64_t number_now(const struct ny_result *whole, uint64_t row)
+uint64_t ny_row_now(const uint64_t *then, const uint64_t *now, size_t shards, uint64_t row)
 {
-    const struct ny_set *set = ny_store_set(whole->store);
     size_t k = 0;
 
-    while (k + 1 < set->count && row >= whole->span->then[k + 1])
+    while (k + 1 < shards && row >= then[k + 1])
         k++;
-    return set->first[k] + (row - whole->span->then[k]);
+    return now[k] + (row - then[k]);
 }
 
 /* Reads what is not of each row. Landmarks are told by the numbers that their rows have now. */
@@ -359,11 +356,13 @@ static int fill_of_all(struct ny_result *result, const struct ny_result_part *pa
 {
     int err = ny_result_current(result, part, part->fill(result, first, count, out));
     const struct ny_result_span *span = result->span;
+    const struct ny_set *set = ny_store_set(result->store);
     uint64_t *rows = out;
 
     if (err || !span || strcmp(part->name, "landmarks") != 0) return err;
     for (size_t i = 0; i < count; i++)
-        if (rows[i] < result->rows.count) rows[i] = number_now(result, rows[i]);
+        if (rows[i] < result->rows.count)
+            rows[i] = ny_row_now(span->then, set->first, set->count, rows[i]);
     return NY_OK;
 }
 

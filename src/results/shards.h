@@ -30,6 +30,9 @@ void ny_result_close_any(struct ny_result *result);
 /* Computes a digest of the result's model. NY_EUSAGE where it has none, so that the rows of shards
  * are those of different maps. */
 int ny_result_digest(struct ny_result *result, uint64_t *digest);
+/* Returns the number that a row of a fit over shards has now: another one than then where a shard
+ * before its own has grown. `then` and `now` count the rows before each shard. */
+uint64_t ny_row_now(const uint64_t *then, const uint64_t *now, size_t shards, uint64_t row);
 /* Makes the points themselves a result without a name, which has the parts of points alone. */
 int ny_result_of_points(struct ny_result *result, struct ny_store *store);
 /* Reads rows first … first + count − 1 of a part, of a result that was opened in any of these ways.

@@ -69,6 +69,12 @@ in_folder() {
     [ "$(grep -c 'two: 12,000 rows' <<<"$output$stderr")" -eq 1 ]
     nystream export big one -o one.npy -q
     writes one.npy "big two"
+    nystream import big/shard-00000 rows.1.csv --append -q
+    for part in rows landmarks; do
+        nystream export big two --part $part -o one.csv -q
+        ranks -0 2 nystream export big two --part $part -o two.csv -q
+        cmp one.csv two.csv
+    done
     ranks -2 2 nystream fit big/shard-00000 three --landmarks 50
     says "2 processes were started for 1 shards"
 }
