@@ -14,6 +14,7 @@
 #include "io/output.h"
 #include "io/writer.h"
 #include "results/beside.h"
+#include "results/names.h"
 
 enum { FOLDER_BYTES = 4096 };
 
@@ -53,6 +54,23 @@ static int tell_dropped(struct ny_context *ctx, const struct ny_import_found *fo
     ny_fields_begin();
     ny_import_tell_dropped(ny_report_object(report), &found->dropped);
     return ny_fields_check(ctx);
+}
+
+/* Refuses rows without names where the output has them, before anything is fitted. */
+static int check_names(struct ny_context *ctx, const char *name, const char *output)
+{
+    struct ny_store *store = NULL;
+    struct ny_names_part names;
+    int err;
+
+    if (!ny_output_text(output).samples) return NY_OK;
+    err = ny_call_begin(ctx);
+    if (err) return err;
+    err = ny_store_open(&store, ctx, name);
+    if (!err) err = ny_names_part_find(&names, store, NULL, "ids");
+    ny_store_close(store);
+    ny_call_end(ctx);
+    return err;
 }
 
 /* Writes the embedding as the output asks, or its eigenvalues, for PLINK; `rows` not 0: with a row
@@ -105,6 +123,7 @@ int ny_embed_file(struct ny_context *context, const char *file, const char *outp
     name = strcmp(file, "-") == 0 ? "standard input" : file;
     choose_folder(folder, output, options);
     err = hold_file(context, name, file, folder, options, &found);
+    if (!err) err = check_names(context, name, output);
     if (!err) err = ny_fit(context, name, result, of_fit, report);
     if (!err && report) err = tell_dropped(context, &found, *report);
     if (!err) err = write_result(context, name, keeps ? found.consumed : 0, output);

@@ -30,6 +30,9 @@ data() { cp -r "$BATS_FILE_TMPDIR"/"$1"* .; }
     diff <(tail -n +2 e.eigenvec | cut -f 1-2) <(awk -v OFS='\t' '{ print $1, $2 }' cohort.fam)
     nystream embed cohort.bed -o e.eigenval --map pca --components 6 -q
     [ "$(wc -l <e.eigenval)" = 6 ]
+    nystream export cohort.nys pca -o rows.csv -q
+    usage "rows.csv has no ids" embed rows.csv -o rows.eigenvec --map pca
+    [[ $stderr != *plan:* ]] # before anything is fitted
     usage "does not act with e.eigenvec" embed cohort.bed -o e.eigenvec --map pca --nan keep
 }
 
