@@ -85,6 +85,24 @@ static int describe_result(struct ny_store *store, const char *name, const json_
     return NY_OK;
 }
 
+/* Says how to go on with an update that a shard of the set has begun, if nothing else waits. */
+static int describe_begun(struct ny_store *set, const char *name, json_t *object)
+{
+    int err = NY_OK;
+
+    for (size_t k = 0; !err && k < ny_store_set(set)->count; k++) {
+        struct ny_store *store;
+        json_t *update = NULL;
+
+        if (ny_field_text(object, "resume")) return NY_OK;
+        err = ny_set_store(set, k, &store);
+        if (!err) err = ny_record_load_update(store, name, &update);
+        if (!err && update) err = describe_unfinished(store, name, update, update, object);
+        json_decref(update);
+    }
+    return err;
+}
+
 int ny_result_describe(struct ny_report **out, struct ny_store *store, const char *name,
                        const json_t *record)
 {
@@ -97,6 +115,7 @@ int ny_result_describe(struct ny_report **out, struct ny_store *store, const cha
     if (!err && ny_store_set(store)) err = ny_spread_find(store, name, &one, &first);
     if (!err) err = describe_result(one, name, first ? first : record, object);
     if (!err && ny_store_set(store)) err = ny_spread_describe(store, name, first, object);
+    if (!err && ny_store_set(store)) err = describe_begun(store, name, object);
     json_decref(first);
     if (!ny_field_is(object, "kind", "graph"))
         ny_field_set_json(object, "certificate",

@@ -260,20 +260,24 @@ as_in_set() {
 }
 
 @test "an update that was interrupted is told, and the same command goes on" {
+    local shard
     nystream fit big large --landmarks 900 -q
-    grow
-    nystream fit big large --update frozen -q &
-    pid=$!
-    until nystream info big large --json | grep -q '"update": "running"'; do kill -0 $pid; done
-    kill -9 $pid
-    wait $pid || [ $? -eq 137 ]
-    nystream info big large --json >info.json
-    [ "$(field "$(<info.json)" update)" = interrupted ]
-    grep -q '"resume": "nystream fit big large --update frozen -q"' info.json
-    [ "$(field "$(<info.json)" n)" = 8232 ]
-    nystream fit big large --update frozen -q
-    [ "$(field "$(nystream info big large --json)" n)" = 10716 ]
-    [ "$(field "$(nystream info big large --json)" update)" = null ]
+    for shard in 0 2; do
+        cp -r big "big$shard"
+        nystream import "big$shard/shard-0000$shard" new.csv --append -q
+        nystream fit "big$shard" large --update frozen -q &
+        pid=$!
+        until nystream info "big$shard" large --json | grep -q '"update": "running"'; do kill -0 $pid; done
+        kill -9 $pid
+        wait $pid || [ $? -eq 137 ]
+        nystream info "big$shard" large --json >info.json
+        [ "$(field "$(<info.json)" update)" = interrupted ]
+        grep -q '"resume": "nystream fit big'$shard' large --update frozen -q"' info.json
+        [ "$(field "$(<info.json)" n)" = 8232 ]
+        nystream fit "big$shard" large --update frozen -q
+        [ "$(field "$(nystream info "big$shard" large --json)" n)" = 10716 ]
+        [ "$(field "$(nystream info "big$shard" large --json)" update)" = null ]
+    done
 }
 
 @test "processes that meet update together" {
