@@ -87,6 +87,16 @@ int ny_spread_find(struct ny_store *set, const char *name, struct ny_store **sto
     return err ? err : ny_record_load(*store, name, record);
 }
 
+/* Numbers rows that the record `first` tells as they are numbered now, from one shard to the next.
+ */
+static void number_rows(const json_t *fitted, uint64_t now, const json_t *first, json_t *object)
+{
+    const uint64_t before[2] = {ny_field_count(fitted, "first", 0), now};
+
+    ny_report_rows_now(object, json_object_get(first, "report"), before,
+                       json_equal(fitted, json_object_get(first, "sharded")));
+}
+
 /* Sets figures of the report to null in which another shard's report differs. */
 static void keep_equal(json_t *object, const json_t *first, const json_t *other)
 {
@@ -128,6 +138,8 @@ int ny_spread_describe(struct ny_store *set, const char *name, const json_t *fir
             ny_field_append(lacking, json_integer((json_int_t)ny_shards_number(set, k)));
         else if (!fitted)
             keep_equal(object, json_object_get(first, "report"), report);
+        if (fitted && shards->there == shards->count)
+            number_rows(fitted, ny_store_set(set)->first[k], first, object);
         if (!ny_stored_clusters_same(first, record)) json_object_del(object, "clustering");
         status = join(status, record ? ny_result_status(store, name, record) : "interrupted");
         json_decref(record);

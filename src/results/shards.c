@@ -221,12 +221,24 @@ static int measure(struct ny_result *whole)
     return NY_OK;
 }
 
+void ny_report_rows_now(json_t *told, const json_t *report, const uint64_t before[2], bool own)
+{
+    uint64_t worst = ny_field_count(report, "residual_max_row", UINT64_MAX);
+    uint64_t moved = ny_field_count(report, "drift_largest_first", UINT64_MAX);
+
+    if (worst != UINT64_MAX && worst >= before[0])
+        ny_field_set_count(told, "residual_max_row", before[1] + (worst - before[0]));
+    if (moved != UINT64_MAX && own)
+        ny_field_set_count(told, "drift_largest_first", before[1] + (moved - before[0]));
+}
+
 /* Makes the last shard's result, which is open, that of the whole. Clusters that an evaluation of
  * a shard alone has found are not those of the whole. */
 static int widen(struct ny_result *whole)
 {
     struct ny_result_span *span = whole->span;
-    uint64_t rows = span->first[ny_store_set(whole->store)->count];
+    const struct ny_set *set = ny_store_set(whole->store);
+    uint64_t rows = span->first[set->count];
 
     if (!span->clustered) json_object_del((json_t *)whole->record, "clusters");
     ny_lost_release(&whole->rows.lost, whole->ctx);
@@ -236,6 +248,9 @@ static int widen(struct ny_result *whole)
     span->report = json_copy((json_t *)whole->report);
     if (!span->report) return ny_fields_no_memory(whole->ctx);
     ny_field_set_count(span->report, "n", whole->n);
+    for (size_t k = 0; json_object_get(whole->record, "sharded") && k < set->count; k++)
+        ny_report_rows_now(span->report, whole->report,
+                           (const uint64_t[2]){span->then[k], set->first[k]}, k + 1 == set->count);
     whole->report = span->report;
     return ny_fields_check(whole->ctx);
 }

@@ -33,6 +33,9 @@ int ny_result_digest(struct ny_result *result, uint64_t *digest);
 /* Returns the number that a row of a fit over shards has now: another one than then where a shard
  * before its own has grown. `then` and `now` count the rows before each shard. */
 uint64_t ny_row_now(const uint64_t *then, const uint64_t *now, size_t shards, uint64_t row);
+/* Gives rows that the report of a shard tells the numbers that they have now. Called for one shard
+ * after another, with the rows before it then and now; `own`: it is the report of this one. */
+void ny_report_rows_now(json_t *told, const json_t *report, const uint64_t before[2], bool own);
 /* Makes the points themselves a result without a name, which has the parts of points alone. */
 int ny_result_of_points(struct ny_result *result, struct ny_store *store);
 /* Reads rows first … first + count − 1 of a part, of a result that was opened in any of these ways.

@@ -91,9 +91,15 @@ same() {
     nystream export big map --part landmarks -o numbers.csv -q
     awk '{ print $1 + ($1 >= 6144 ? 2484 : 0) }' numbers.csv >moved.csv
     awk '$1 >= 6144 { some = 1 } END { exit !some }' numbers.csv
+    for store in one big; do nystream fit $store far --landmarks 20 --certify -q; done
+    worst=$(field "$(nystream info one far --json)" residual_max_row)
     nystream import big/shard-00000 new.csv --append -q
     writes before.csv "big map --part landmark-points"
     writes moved.csv "big map --part landmarks"
+    worst=$((worst + (worst >= 6144 ? 2484 : 0)))
+    [ "$(field "$(nystream info big far --json)" residual_max_row)" = $worst ]
+    nystream report big far -o report.html -q
+    grep -q "row $worst, which" report.html
 }
 
 @test "residuals are those of the rows of the fit after an update, and nothing is damaged" {
