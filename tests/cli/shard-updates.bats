@@ -240,6 +240,15 @@ as_in_set() {
     [ "$(grep -c lacks <<<"$stderr")" = 1 ]
 }
 
+@test "rows that are far from those of the fit are told by their numbers of now, and how they come in" {
+    awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = 255 - $j } 1' new.csv >far.csv
+    nystream import big/shard-00001 far.csv --append -q
+    ny -0 fit big map --update frozen
+    says "a new fit of all rows takes them into its model"
+    nystream import big/shard-00000 new.csv --append -q
+    [ "$(field "$(nystream info big map --json)" drift_largest_first)" = $((8192 + 2484)) ]
+}
+
 @test "rows of another shard than the last are taken out again" {
     nystream import big/shard-00000 new.csv --append -q
     ny -0 truncate big/shard-00000 --keep 6144
