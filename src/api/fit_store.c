@@ -34,13 +34,14 @@ int ny_store_fit_plan(struct ny_store *store, const struct ny_fit_settings *sett
 static int note_sums(struct ny_store *store, const char *name, json_t *record)
 {
     enum ny_stage_id stage = ny_stage_parse(ny_field_text(record, "stage"));
+    uint64_t rows = ny_field_count(json_object_get(record, "report"), "n", UINT64_MAX);
 
     ny_log(
         ny_store_context(store), NY_LOG_NOTE,
         "'%s' has its sums: 'nystream merge' adds them to others, and the same fit without --until "
         "goes on",
         name);
-    ny_warn_sums_behind(store, name, record);
+    ny_warn_sums_behind(store, name, record, rows);
     if (stage != NY_STAGE_SOLVE || json_is_true(json_object_get(record, "summed"))) return NY_OK;
     ny_field_set_json(record, "summed", json_true());
     return ny_record_save(store, name, record);

@@ -189,7 +189,6 @@ int ny_summed_of_result(struct ny_summed **out, struct ny_store *store, const ch
     *sums = (struct ny_summed){.ctx = ctx, .about = json_object()};
     err = fit.job.record ? check_stage(store, name, record) : ny_fields_no_memory(ctx);
     if (err) goto done;
-    ny_warn_sums_behind(store, name, record);
     /* Whoever solves the sums chooses the precision; here the choice would cost m³. */
     fit.job.state.record.gram_f64 = true;
     describe(sums, record);
@@ -203,6 +202,7 @@ int ny_summed_of_result(struct ny_summed **out, struct ny_store *store, const ch
     if (!err) err = ny_model_take_columns(sums->base, store);
     ny_fit_drop_problem(&fit);
     if (!err) err = take_sums(sums, &fit);
+    if (!err) ny_warn_sums_behind(store, name, record, sums->acc->rows);
     if (!err) err = ny_fields_check(ctx);
     if (err) goto done;
     *out = sums;

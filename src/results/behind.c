@@ -7,11 +7,11 @@
 #include "model/graph.h"
 #include "results/record.h"
 
-/* The rows that a record lacks, whether it is done or not. */
-static uint64_t lacks(struct ny_store *store, const json_t *record)
+/* The rows that a record lacks, whether it is done or not, beyond `has`. */
+static uint64_t lacks(struct ny_store *store, const json_t *record, uint64_t has)
 {
     const json_t *report = json_object_get(record, "report");
-    uint64_t all, has = ny_field_count(report, "n", UINT64_MAX);
+    uint64_t all;
     struct ny_rows_info points;
 
     if (ny_of_nodes(record)) return 0;
@@ -48,7 +48,9 @@ static uint64_t lack(struct ny_store *set, const char *name)
 uint64_t ny_rows_behind(struct ny_store *store, const char *name, const json_t *record)
 {
     if (!ny_field_is(record, "stage", "done")) return 0;
-    if (!ny_store_set(store)) return lacks(store, record);
+    if (!ny_store_set(store))
+        return lacks(store, record,
+                     ny_field_count(json_object_get(record, "report"), "n", UINT64_MAX));
     return json_object_get(record, "sharded") ? lack(store, name) : 0;
 }
 
@@ -105,7 +107,8 @@ void ny_warn_behind(struct ny_store *store, const char *name, const json_t *reco
     warn(store, "", name, ny_rows_behind(store, name, record));
 }
 
-void ny_warn_sums_behind(struct ny_store *store, const char *name, const json_t *record)
+void ny_warn_sums_behind(struct ny_store *store, const char *name, const json_t *record,
+                         uint64_t rows)
 {
-    warn(store, "the sum of ", name, lacks(store, record));
+    warn(store, "the sum of ", name, lacks(store, record, rows));
 }

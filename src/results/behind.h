@@ -18,7 +18,8 @@ struct ny_rows_end {
 int ny_rows_reach(struct ny_store *store, const char *name, struct ny_rows_end *reach);
 /* Warns of them, and says how they come in. */
 void ny_warn_behind(struct ny_store *store, const char *name, const json_t *record);
-/* Warns of those that its sums lack, which an update does not add to. */
-void ny_warn_sums_behind(struct ny_store *store, const char *name, const json_t *record);
+/* Warns of those that its sums, of so many rows, lack, which an update does not add to. */
+void ny_warn_sums_behind(struct ny_store *store, const char *name, const json_t *record,
+                         uint64_t rows);
 
 #endif

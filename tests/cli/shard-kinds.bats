@@ -140,6 +140,10 @@ same_facts() {
     by_two big map2 $options --until sums
     nystream merge big/shard-* --name map2 -o two.nym -q
     cmp big.nym two.nym
+    cp -r big grown && head -n 10 "$BATS_FILE_TMPDIR/bytes.csv" >more.csv
+    nystream import grown/shard-00001 more.csv --append -q
+    ny merge grown --name map -o grown.nym
+    says "the sum of 'map' lacks 10 rows"
     nystream fit big map $options -q
     nystream fit big straight $options -q
     same_exports "big map" "big straight"
