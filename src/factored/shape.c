@@ -18,8 +18,9 @@ struct ny_factored ny_factored_of(const struct ny_fit_settings *settings,
         ny_restarted_shape(sizes.rows ? (size_t)n : d, pairs, settings->randomized.oversample);
     /* A value of a dense row costs more to read than to multiply, so that passes are to be few. */
     if (!sparse) sizes.shape.start = sizes.shape.width;
-    sizes.shape.rank = ny_smaller((size_t)n, d);
-    sizes.shape.bulk = settings->scale == NY_SCALE_BINOMIAL && settings->map->centred_rows;
+    /* The zeros among the eigenvalues of fewer rows would drown what random vectors tell of it. */
+    sizes.shape.bulk = settings->scale == NY_SCALE_BINOMIAL && settings->map->centred_rows &&
+                       (sizes.rows || n >= d);
     sizes.width = ny_features_width(sizes.shape.width);
     sizes.refined = settings->precision == NY_PRECISION_F32 && settings->tol < NY_F32_TELLS;
     sizes.divided = ny_divided(settings->normalisation);

@@ -28,8 +28,7 @@ static const double floor_share = 0x1p-20;
 
 struct ny_restarted_shape ny_restarted_shape(size_t order, size_t pairs, size_t oversample)
 {
-    struct ny_restarted_shape shape = {
-        .order = order, .rank = order, .pairs = ny_smaller(pairs, order)};
+    struct ny_restarted_shape shape = {.order = order, .pairs = ny_smaller(pairs, order)};
     size_t wanted = shape.pairs + oversample, blocks;
 
     shape.width = ny_smaller((wanted + GROUP - 1) / GROUP * GROUP, order);

@@ -45,7 +45,6 @@
 
 struct ny_restarted_shape {
     size_t order; /* N: rows of the basis */
-    size_t rank;  /* eigenvalues that need not be 0: N, or fewer */
     size_t pairs; /* eigenpairs wanted */
     size_t width; /* columns of a block at most: pairs + oversample, up to a multiple of 16 */
     size_t start; /* columns of the first block */

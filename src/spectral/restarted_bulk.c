@@ -33,7 +33,7 @@ void ny_restarted_measure_bulk(struct ny_restarted *it, const double *Y, size_t 
  * left of the way is about s/3 times the last change. */
 size_t ny_restarted_bulk(struct ny_restarted *it, size_t pairs)
 {
-    const struct ny_bulk bulk = {(double)it->how.shape.rank, it->trace, *it->square, it->before,
+    const struct ny_bulk bulk = {(double)it->how.shape.order, it->trace, *it->square, it->before,
                                  pairs};
     size_t begin = 0;
 
