@@ -207,7 +207,7 @@ static struct bar bar_of(const struct ny_options *options, int option, unsigned 
     if (is(name, "pilot") && typed(options, "tolerance"))
         return (struct bar){"tolerance", typed(options, "tolerance")};
     /* a dictionary of rows that are named or drawn, whatever is between them */
-    if (groups & NY_GROUP_SELECT && in_sections(option, ON_POINTS) && !rule_of(options)->plan)
+    if (groups & NY_GROUP_SELECT && in_sections(option, ON_POINTS) && !rule_of(options)->count)
         return (struct bar){"select", rule_of(options)->name};
     return governor_bar(options, name, groups ? groups : ~0u);
 }

@@ -86,7 +86,7 @@ static void tell(struct ny_rows_stats *stats, size_t j, const double *of, double
     stats->maximum[j] = scaled > 0 ? 2 : 0;
 }
 
-int ny_alleles_count(struct ny_rows *X, unsigned workers, struct ny_rows_stats *stats)
+int ny_alleles_measure(struct ny_rows *X, unsigned workers, struct ny_rows_stats *stats)
 {
     struct ny_context *ctx = X->ctx;
     struct ny_layout l = {.ctx = ctx};
@@ -108,7 +108,7 @@ int ny_alleles_count(struct ny_rows *X, unsigned workers, struct ny_rows_stats *
     return err;
 }
 
-void ny_alleles_plan(struct ny_layout *l, const struct ny_rows_info *points, unsigned workers)
+void ny_alleles_count(struct ny_layout *l, const struct ny_rows_info *points, unsigned workers)
 {
     lay(l, &(struct counts){0}, (size_t)points->d, workers);
     ny_layout_add(l, NY_MEM_STORE, ny_rows_source_bytes(points, workers));

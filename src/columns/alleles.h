@@ -8,8 +8,8 @@
 /* Makes mean and variance those of the genotypes that are there, in all rows (of all shards), and
  * minimum and maximum equal where these are all the same; and counts what is missing. One pass.
  * NY_EBUDGET. */
-int ny_alleles_count(struct ny_rows *X, unsigned workers, struct ny_rows_stats *stats);
+int ny_alleles_measure(struct ny_rows *X, unsigned workers, struct ny_rows_stats *stats);
 /* Counts what it charges beside the statistics. */
-void ny_alleles_plan(struct ny_layout *l, const struct ny_rows_info *points, unsigned workers);
+void ny_alleles_count(struct ny_layout *l, const struct ny_rows_info *points, unsigned workers);
 
 #endif

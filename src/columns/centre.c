@@ -73,7 +73,7 @@ int ny_centre_among_rows(struct ny_geometry *geometry, struct ny_rows *X,
     return err;
 }
 
-void ny_centre_plan(struct ny_layout *l, const struct ny_rows_info *points)
+void ny_centre_count(struct ny_layout *l, const struct ny_rows_info *points)
 {
     bool may = !points->row_slots && (points->dtype == NY_F32 || points->dtype == NY_F64);
 

@@ -12,6 +12,6 @@ struct ny_rows_stats;
 int ny_centre_among_rows(struct ny_geometry *geometry, struct ny_rows *X,
                          const struct ny_rows_info *points, const struct ny_rows_stats *stats);
 /* Counts what it charges. */
-void ny_centre_plan(struct ny_layout *l, const struct ny_rows_info *points);
+void ny_centre_count(struct ny_layout *l, const struct ny_rows_info *points);
 
 #endif

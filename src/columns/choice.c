@@ -81,7 +81,7 @@ static int choose_common(const struct ny_column_choice *choice, struct ny_rows *
     bool any = !workers;
     int err = rows ? NY_OK : NY_EBUDGET;
 
-    if (!err && workers) err = ny_frequency_count(X, workers, rows);
+    if (!err && workers) err = ny_frequency_measure(X, workers, rows);
     for (size_t k = 0; !err && k < stats->d; k++) {
         chosen[k] = workers ? rows[k] >= (double)choice->number
                             : stats->minimum[k] != 0 || stats->maximum[k] != 0;
@@ -181,17 +181,17 @@ bool ny_choice_visits(const struct ny_column_choice *choice, const struct ny_row
     return choice->rule == NY_CHOOSE_MIN_ROWS;
 }
 
-void ny_choice_plan(struct ny_layout *l, const struct ny_column_choice *choice,
-                    const struct ny_rows_info *points, unsigned workers)
+void ny_choice_count(struct ny_layout *l, const struct ny_column_choice *choice,
+                     const struct ny_rows_info *points, unsigned workers)
 {
     struct ny_layout_mark mark;
     size_t d = (size_t)points->d;
 
-    if (choice->rule == NY_CHOOSE_MIN_ROWS) ny_frequency_plan(l, points, workers);
+    if (choice->rule == NY_CHOOSE_MIN_ROWS) ny_frequency_count(l, points, workers);
     if (choice->rule != NY_CHOOSE_VARIABLE && choice->rule != NY_CHOOSE_VARIANCE) return;
     ny_lay(l, NY_MEM_OTHER, d, sizeof(double)); /* scores */
     mark = ny_layout_mark(l);
-    if (choice->rule == NY_CHOOSE_VARIABLE) ny_dispersion_plan(l, points);
+    if (choice->rule == NY_CHOOSE_VARIABLE) ny_dispersion_count(l, points);
     ny_layout_back(l, &mark);
     ny_lay(l, NY_MEM_OTHER, d, sizeof(struct ranked));
 }

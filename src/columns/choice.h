@@ -35,8 +35,8 @@ int ny_choose_columns(const struct ny_column_choice *choice, struct ny_rows *X,
 /* Tells whether the choice takes a pass over these points. */
 bool ny_choice_visits(const struct ny_column_choice *choice, const struct ny_rows_info *points);
 /* Counts what it charges. */
-void ny_choice_plan(struct ny_layout *l, const struct ny_column_choice *choice,
-                    const struct ny_rows_info *points, unsigned workers);
+void ny_choice_count(struct ny_layout *l, const struct ny_column_choice *choice,
+                     const struct ny_rows_info *points, unsigned workers);
 
 /* Sets score[k], d numbers, to how variable a column is, NaN where that has no meaning. */
 int ny_dispersion_scores(struct ny_rows *X, const struct ny_rows_stats *stats, double *score);
@@ -44,6 +44,6 @@ int ny_dispersion_scores(struct ny_rows *X, const struct ny_rows_stats *stats, d
  * before --values. */
 bool ny_dispersion_visits(const struct ny_rows_info *points);
 /* Counts what the scores charge. */
-void ny_dispersion_plan(struct ny_layout *l, const struct ny_rows_info *points);
+void ny_dispersion_count(struct ny_layout *l, const struct ny_rows_info *points);
 
 #endif

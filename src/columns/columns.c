@@ -253,7 +253,7 @@ void ny_columns_clear(struct ny_columns *columns)
     ny_sparse_list_release(&columns->held, columns->spec.ctx);
 }
 
-size_t ny_columns_count(const struct ny_columns *columns)
+size_t ny_columns_size(const struct ny_columns *columns)
 {
     return columns->count;
 }
@@ -268,7 +268,7 @@ const struct ny_columns_spec *ny_columns_of(const struct ny_columns *columns)
     return &columns->spec;
 }
 
-void ny_columns_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t m)
+void ny_columns_count(struct ny_layout *l, const struct ny_columns_spec *spec, size_t m)
 {
     struct ny_columns columns = {.spec = *spec, .row_bytes = ny_raw_bytes(spec)};
 
@@ -286,7 +286,7 @@ void ny_columns_plan(struct ny_layout *l, const struct ny_columns_spec *spec, si
     }
     ny_layout_add(l, NY_MEM_DICTIONARY,
                   ny_sparse_list_bytes(spec->dtype, m, ny_values_most(spec, m), 1));
-    ny_sparse_index_plan(l, spec, m);
+    ny_sparse_index_count(l, spec, m);
 }
 
 int ny_columns_set_shift(struct ny_columns *columns, const double *a)

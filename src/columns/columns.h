@@ -160,13 +160,13 @@ int ny_columns_gather(struct ny_columns *columns, struct ny_rows *X, const uint6
 void ny_columns_clear(struct ny_columns *columns);
 /* Returns how many landmarks there are, and their raw rows, which stay the property of the columns
  * and move when landmarks are appended; {NULL} where landmarks are no rows. */
-size_t ny_columns_count(const struct ny_columns *columns);            /* m */
+size_t ny_columns_size(const struct ny_columns *columns);             /* m */
 struct ny_raw_rows ny_columns_rows(const struct ny_columns *columns); /* m raw rows */
 /* Returns the spec that the columns were made from. */
 const struct ny_columns_spec *ny_columns_of(const struct ny_columns *columns);
 /* Counts columns with m landmarks that are added at once, in a layout that counts: they allocate
  * for themselves. */
-void ny_columns_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t m);
+void ny_columns_count(struct ny_layout *l, const struct ny_columns_spec *spec, size_t m);
 
 /* Sets the shift a (m values, copied); zero before. */
 int ny_columns_set_shift(struct ny_columns *columns, const double *a);
@@ -233,7 +233,7 @@ struct ny_columns_watch {
     void *arg;
     const void *read;  /* what `take` reads of each landmark, which is asked for before; or NULL */
     size_t read_bytes; /* of a landmark */
-    float *room; /* rows of the strip × NY_WATCH_COLS */
+    float *room;       /* rows of the strip × NY_WATCH_COLS */
 };
 enum { NY_WATCH_COLS = 512 };
 /* Tells each row of its landmarks whose values are below its bound, in ascending order: values as
@@ -283,11 +283,11 @@ double ny_columns_whole_below(const struct ny_columns_spec *spec);
  * */
 double ny_columns_rounding(const struct ny_columns_spec *spec, double base, double x_norm);
 /* Counts what these charge while they run on so many threads, besides K. */
-void ny_columns_exact_plan(struct ny_layout *l, const struct ny_columns_spec *spec,
-                           unsigned threads);
-/* Counts what the square of m rows charges, besides K. */
-void ny_columns_square_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t m,
+void ny_columns_exact_count(struct ny_layout *l, const struct ny_columns_spec *spec,
                             unsigned threads);
+/* Counts what the square of m rows charges, besides K. */
+void ny_columns_square_count(struct ny_layout *l, const struct ny_columns_spec *spec, size_t m,
+                             unsigned threads);
 
 /* ---- geometry and width ------------------------------------------------------------------- */
 
@@ -317,12 +317,12 @@ int ny_geometry_new(struct ny_geometry **out, struct ny_rows *X,
 unsigned ny_geometry_passes(const struct ny_geometry_wish *wish, const struct ny_rows_info *points);
 unsigned ny_geometry_counts(const struct ny_geometry_wish *wish);
 /* Counts what it charges besides statistics and geometry. */
-void ny_geometry_plan(struct ny_layout *l, const struct ny_geometry_wish *wish,
-                      const struct ny_rows_info *points);
+void ny_geometry_count(struct ny_layout *l, const struct ny_geometry_wish *wish,
+                       const struct ny_rows_info *points);
 /* Makes the mean of the store's first `rows` rows, which are dense, the centre. */
 int ny_geometry_centre(struct ny_geometry *geometry, struct ny_rows *X, uint64_t rows);
 /* Adds to df[k], d numbers, in how many rows column k has a value that is not 0: a pass. */
-int ny_frequency_count(struct ny_rows *X, unsigned workers, double *df);
+int ny_frequency_measure(struct ny_rows *X, unsigned workers, double *df);
 /* Multiplies factors, of which each is 1 or 0, by weights from the number of rows that have a value
  * in the column, which a pass counts. */
 int ny_frequency_weigh(struct ny_geometry *geometry, struct ny_rows *X, bool smooth,
@@ -331,7 +331,7 @@ int ny_frequency_weigh(struct ny_geometry *geometry, struct ny_rows *X, bool smo
 void ny_frequency_guess(struct ny_geometry *geometry, const struct ny_rows_stats *stats,
                         bool smooth);
 /* Counts what either charges, with df. */
-void ny_frequency_plan(struct ny_layout *l, const struct ny_rows_info *points, unsigned workers);
+void ny_frequency_count(struct ny_layout *l, const struct ny_rows_info *points, unsigned workers);
 /* Makes the geometry from given arrays of d, as in a stored model. */
 int ny_geometry_copy(struct ny_geometry **out, struct ny_context *ctx, const double *centre,
                      const double *factor, size_t d);
@@ -357,8 +357,8 @@ int ny_columns_auto_gamma(const struct ny_columns_spec *spec, struct ny_rows *X,
 int ny_columns_auto_gamma_of(const struct ny_columns_spec *spec, struct ny_rows *X, uint64_t n,
                              uint64_t seed, size_t pairs, double *gamma);
 /* Counts what they charge under a budget of `limit` bytes. */
-void ny_columns_auto_gamma_plan(struct ny_layout *l, const struct ny_rows_info *points,
-                                size_t row_bytes, size_t limit);
+void ny_columns_auto_gamma_count(struct ny_layout *l, const struct ny_rows_info *points,
+                                 size_t row_bytes, size_t limit);
 /* Returns how many pairs ny_columns_auto_gamma() measures of n rows, at most. */
 double ny_columns_auto_gamma_pairs(uint64_t n);
 

@@ -228,9 +228,9 @@ int ny_dispersion_scores(struct ny_rows *X, const struct ny_rows_stats *stats, d
     return err;
 }
 
-void ny_dispersion_plan(struct ny_layout *l, const struct ny_rows_info *points)
+void ny_dispersion_count(struct ny_layout *l, const struct ny_rows_info *points)
 {
     ny_lay(l, NY_MEM_OTHER, (size_t)points->d, sizeof(double)); /* means */
     lay(l, &(struct gathering){0}, points);
-    ny_visit_plan(l, points);
+    ny_visit_count(l, points);
 }

@@ -76,17 +76,17 @@ static size_t square_rows(size_t m)
     return m <= FEW_ROWS ? SHORT_ROWS : BLOCK_ROWS;
 }
 
-void ny_columns_exact_plan(struct ny_layout *l, const struct ny_columns_spec *spec,
-                           unsigned threads)
+void ny_columns_exact_count(struct ny_layout *l, const struct ny_columns_spec *spec,
+                            unsigned threads)
 {
     for (unsigned i = 0; i < threads; i++)
         lay_room(l, &(struct ny_columns_room){0}, spec, SHORT_ROWS, BLOCK_ROWS);
 }
 
-void ny_columns_square_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t m,
-                            unsigned threads)
+void ny_columns_square_count(struct ny_layout *l, const struct ny_columns_spec *spec, size_t m,
+                             unsigned threads)
 {
-    if (spec->slots) ny_sparse_index_plan(l, spec, m);
+    if (spec->slots) ny_sparse_index_count(l, spec, m);
     for (unsigned i = 0; i < threads; i++)
         lay_room(l, &(struct ny_columns_room){0}, spec, square_rows(m), square_rows(m));
 }

@@ -67,7 +67,7 @@ static void lay(struct ny_layout *l, struct counts *counts, const struct ny_rows
     counts->rows = ny_lay(l, NY_MEM_STORE, workers, counts->row_bytes);
 }
 
-int ny_frequency_count(struct ny_rows *X, unsigned workers, double *df)
+int ny_frequency_measure(struct ny_rows *X, unsigned workers, double *df)
 {
     struct ny_context *ctx = X->ctx;
     struct ny_layout l = {.ctx = ctx};
@@ -86,7 +86,7 @@ int ny_frequency_count(struct ny_rows *X, unsigned workers, double *df)
     return err;
 }
 
-void ny_frequency_plan(struct ny_layout *l, const struct ny_rows_info *points, unsigned workers)
+void ny_frequency_count(struct ny_layout *l, const struct ny_rows_info *points, unsigned workers)
 {
     ny_lay(l, NY_MEM_OTHER, (size_t)points->d, sizeof(double)); /* df */
     lay(l, &(struct counts){0}, points, workers);
@@ -122,7 +122,7 @@ int ny_frequency_weigh(struct ny_geometry *geometry, struct ny_rows *X, bool smo
     struct ny_rows_info points;
     int err = df ? X->ops->info(X, &points) : NY_EBUDGET;
 
-    if (!err) err = ny_frequency_count(X, workers, df);
+    if (!err) err = ny_frequency_measure(X, workers, df);
     if (!err) err = weigh(geometry, X, df, (double)points.n, smooth);
     ny_free(ctx, df);
     return err;

@@ -126,7 +126,7 @@ static int load_stats(struct ny_rows *X, const struct ny_geometry_wish *wish,
 
     if (!err && ny_moments_whole(points)) ny_moments_round(stats);
     if (!err && !wish->rough && points->dtype == NY_GENOTYPE)
-        return ny_alleles_count(X, workers_of(wish), stats);
+        return ny_alleles_measure(X, workers_of(wish), stats);
     if (err || wish->rough || !passes_of_means(wish, points)) return err;
     return ny_moments_of_shards(X, stats, wish->scale == NY_SCALE_STANDARD);
 }
@@ -170,8 +170,8 @@ unsigned ny_geometry_passes(const struct ny_geometry_wish *wish, const struct ny
            passes_of_means(wish, points);
 }
 
-void ny_geometry_plan(struct ny_layout *l, const struct ny_geometry_wish *wish,
-                      const struct ny_rows_info *points)
+void ny_geometry_count(struct ny_layout *l, const struct ny_geometry_wish *wish,
+                       const struct ny_rows_info *points)
 {
     struct ny_layout_mark mark;
 
@@ -179,15 +179,15 @@ void ny_geometry_plan(struct ny_layout *l, const struct ny_geometry_wish *wish,
     if (points->dtype == NY_GENOTYPE) ny_lay(l, NY_MEM_OTHER, (size_t)points->d, sizeof(double));
     mark = ny_layout_mark(l);
     if (points->dtype == NY_GENOTYPE)
-        ny_alleles_plan(l, points, workers_of(wish));
+        ny_alleles_count(l, points, workers_of(wish));
     else if (passes_of_means(wish, points))
-        ny_moments_plan(l, points);
+        ny_moments_count(l, points);
     ny_layout_back(l, &mark);
-    if (wish->differences) ny_centre_plan(l, points);
+    if (wish->differences) ny_centre_count(l, points);
     ny_layout_back(l, &mark);
-    ny_choice_plan(l, &wish->choice, points, workers_of(wish));
+    ny_choice_count(l, &wish->choice, points, workers_of(wish));
     ny_layout_back(l, &mark);
-    if (ny_scale_counts(wish->scale)) ny_frequency_plan(l, points, workers_of(wish));
+    if (ny_scale_counts(wish->scale)) ny_frequency_count(l, points, workers_of(wish));
     ny_layout_back(l, &mark);
 }
 

@@ -179,8 +179,8 @@ unsigned ny_moments_passes(const struct ny_rows_info *points, bool variances)
     return variances ? 2 : 1;
 }
 
-void ny_moments_plan(struct ny_layout *l, const struct ny_rows_info *points)
+void ny_moments_count(struct ny_layout *l, const struct ny_rows_info *points)
 {
     lay(l, &(struct moments){0}, (size_t)points->d);
-    ny_visit_plan(l, points);
+    ny_visit_count(l, points);
 }

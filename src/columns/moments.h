@@ -18,6 +18,6 @@ unsigned ny_moments_passes(const struct ny_rows_info *points, bool variances);
  * maxima are read. NY_EBUDGET, errors of the store or of peers, or an interrupt. */
 int ny_moments_of_shards(struct ny_rows *X, struct ny_rows_stats *stats, bool variances);
 /* Counts what it charges beside the statistics, where it makes a pass. */
-void ny_moments_plan(struct ny_layout *l, const struct ny_rows_info *points);
+void ny_moments_count(struct ny_layout *l, const struct ny_rows_info *points);
 
 #endif

@@ -143,7 +143,7 @@ void ny_sparse_index_release(struct ny_sparse_index *index, struct ny_context *c
     *index = (struct ny_sparse_index){0};
 }
 
-void ny_sparse_index_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t count)
+void ny_sparse_index_count(struct ny_layout *l, const struct ny_columns_spec *spec, size_t count)
 {
     size_t left = ny_values_most(spec, count), most = ny_values_most(spec, NY_INDEX_ROWS);
 

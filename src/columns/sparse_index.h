@@ -52,7 +52,7 @@ int ny_sparse_index_extend(struct ny_sparse_index *index, const struct ny_sparse
 /* Frees the panels and the norms; the index is empty afterwards. */
 void ny_sparse_index_release(struct ny_sparse_index *index, struct ny_context *ctx);
 /* Counts an index of so many rows. */
-void ny_sparse_index_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t count);
+void ny_sparse_index_count(struct ny_layout *l, const struct ny_columns_spec *spec, size_t count);
 
 /* A raw row with its norms. */
 struct ny_sparse_point {

@@ -32,7 +32,7 @@ void ny_tiles_use(struct ny_tiles *tiles, const struct ny_columns *columns, cons
 {
     tiles->columns = columns;
     tiles->a = a;
-    tiles->m = ny_columns_count(columns);
+    tiles->m = ny_columns_size(columns);
 }
 
 struct ny_matrix32 ny_tiles_c32(const struct ny_tiles *tiles, unsigned worker)

@@ -76,7 +76,7 @@ int ny_visit_units(struct ny_rows *X, unsigned workers,
     return err;
 }
 
-void ny_visit_plan(struct ny_layout *l, const struct ny_rows_info *points)
+void ny_visit_count(struct ny_layout *l, const struct ny_rows_info *points)
 {
     ny_layout_add(l, NY_MEM_STORE, ny_rows_source_bytes(points, 1));
     ny_lay(l, NY_MEM_STORE, 1, ny_rows_row_bytes(points));

@@ -21,6 +21,6 @@ int ny_visit_rows(struct ny_rows *X, bool raw, ny_row_visitor *visit, void *arg)
 int ny_visit_units(struct ny_rows *X, unsigned workers,
                    int (*unit)(void *arg, const struct ny_tile *tile), void *arg);
 /* Counts what ny_visit_rows() charges for these points. */
-void ny_visit_plan(struct ny_layout *l, const struct ny_rows_info *points);
+void ny_visit_count(struct ny_layout *l, const struct ny_rows_info *points);
 
 #endif

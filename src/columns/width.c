@@ -100,8 +100,8 @@ static void lay(struct ny_layout *l, struct pairs *pairs, size_t d)
     pairs->y = ny_lay(l, NY_MEM_OTHER, d, sizeof(double));
 }
 
-void ny_columns_auto_gamma_plan(struct ny_layout *l, const struct ny_rows_info *points,
-                                size_t row_bytes, size_t limit)
+void ny_columns_auto_gamma_count(struct ny_layout *l, const struct ny_rows_info *points,
+                                 size_t row_bytes, size_t limit)
 {
     size_t d = (size_t)points->d;
     struct pairs pairs = {.piece = piece_of(points->n, row_bytes, limit / BUDGET_SHARE)};

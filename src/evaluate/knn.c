@@ -315,7 +315,7 @@ static void count(struct ny_layout *l, const struct ny_evaluation *run)
     if (are_too_few(like.n, like.t)) return;
     describe(&like);
     lay(l, &like);
-    ny_neighbors_plan(l, like.n, ny_knn_width(&like.find));
+    ny_neighbors_count(l, like.n, ny_knn_width(&like.find));
     mark = ny_layout_mark(l);
     ny_knn_pass_count(l, &like.spec, like.n, run->workers);
     ny_layout_back(l, &mark);

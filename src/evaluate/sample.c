@@ -226,15 +226,15 @@ void ny_sample_count(struct ny_layout *l, const struct ny_evaluation *run)
     lay(l, &sample);
     ny_cloud_sample_count(l, sample.s);
     ny_lay(l, NY_MEM_DICTIONARY, 4 * (size_t)info.d, sizeof(double)); /* the geometry */
-    ny_columns_plan(l, &spec, sample.s);
-    ny_columns_plan(l, &spec, sample.s);
+    ny_columns_count(l, &spec, sample.s);
+    ny_columns_count(l, &spec, sample.s);
     ny_lay_peak(l, NY_MEM_STORE, 1, sample.s * sizeof(uint64_t) + 2 * info.block_bytes);
     for (unsigned w = 0; w < run->workers; w++)
         ny_lay(l, NY_MEM_TILES, 3 * BLOCK_ROWS, sample.s * sizeof(double));
     mark = ny_layout_mark(l);
-    ny_columns_exact_plan(l, &spec, run->workers);
+    ny_columns_exact_count(l, &spec, run->workers);
     ny_layout_back(l, &mark);
-    ny_columns_square_plan(l, &spec, sample.s, run->workers);
+    ny_columns_square_count(l, &spec, sample.s, run->workers);
 }
 
 /* ---- pairs --------------------------------------------------------------------------------- */

@@ -97,7 +97,7 @@ static void choose_sizes(struct sample *s, const struct ny_columns_spec *spec, s
     struct ny_layout square = {0};
     double room;
 
-    ny_columns_square_plan(&square, spec, wanted, ny_context_crew(s->ctx));
+    ny_columns_square_count(&square, spec, wanted, ny_context_crew(s->ctx));
     room = 0.75 * (double)ny_memory_left(s->ctx) - (double)ny_layout_most(&square);
     s->m = min_of(wanted, LANDMARKS_MAX);
     s->tested = (size_t)(n - s->m < TESTED_MAX ? n - s->m : TESTED_MAX);
@@ -346,8 +346,7 @@ static int measure_error(struct sample *s, double diagonal, struct ny_grid_row *
     return NY_OK;
 }
 
-static const char *reading_of(const struct ny_grid_row *row,
-                              const struct ny_fit_settings *settings)
+static const char *reading_of(const struct ny_grid_row *row, const struct ny_fit_settings *settings)
 {
     const struct ny_kernel *kernel = settings->kernel;
     const double alike = 0.9, apart = 0.1, much = 0.5, little = 0.1;
@@ -531,9 +530,10 @@ json_t *ny_gamma_grid_json(const struct ny_gamma_grid *grid, const struct ny_fit
     ny_field_set_count(json, "d", points->d);
     ny_field_set_text(json, "kernel", settings->kernel->name);
     ny_field_set_text(json, "map", settings->map->name);
-    ny_field_set_text(json, "trace_of", settings->map->additive  ? "centred"
-                                          : settings->map->divided ? "normalised"
-                                                                   : "raw");
+    ny_field_set_text(json, "trace_of",
+                      settings->map->additive  ? "centred"
+                      : settings->map->divided ? "normalised"
+                                               : "raw");
     ny_field_set_count(json, "components", settings->components);
     ny_field_set_count(json, "landmarks", grid->landmarks);
     ny_field_set_count(json, "landmarks_wanted", grid->wanted);

@@ -286,5 +286,5 @@ void ny_prepare_count(struct ny_layout *l, const struct ny_sizes *f, unsigned wo
     if (ny_settings_forms_gram(f->settings)) ny_gram_choose_count(l, f->m);
     ny_lay_peak(l, NY_MEM_DICTIONARY, 1, ny_sizes_gather(f, f->m) + gathered);
     ny_fit_check_tiles_count(l, &f->spec, f->m);
-    if (!f->spec.slots) ny_columns_square_plan(l, &f->spec, f->m, workers);
+    if (!f->spec.slots) ny_columns_square_count(l, &f->spec, f->m, workers);
 }

@@ -58,7 +58,7 @@ static int shift_to(struct ny_online *online, const struct ny_dictionary *dictio
 static int join(struct ny_online *online, const struct ny_dictionary *dictionary)
 {
     struct ny_fit *fit = online->fit;
-    size_t m = ny_dictionary_count(dictionary), before = fit->acc ? fit->acc->m : 0;
+    size_t m = ny_dictionary_size(dictionary), before = fit->acc ? fit->acc->m : 0;
     struct ny_matrix B = ny_matrix(NULL, before, m - before);
     double *a;
     int err = NY_EBUDGET;
@@ -107,7 +107,7 @@ static int follow(void *arg, const struct ny_decided *decided)
 {
     struct ny_online *online = arg;
     struct ny_fit *fit = online->fit;
-    size_t m = ny_dictionary_count(decided->dictionary);
+    size_t m = ny_dictionary_size(decided->dictionary);
     int err = NY_OK;
 
     if (!online->a && fit->acc && m < fit->acc->m) { /* they could not be made again: from row 0 */
@@ -242,7 +242,7 @@ static void count(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigne
     mark = ny_layout_mark(l);
     ny_accumulator_count(l, f->m);
     ny_lay(l, NY_MEM_GRAM, f->m, (f->m / 4 + 4) * sizeof(double));
-    ny_columns_plan(l, &f->spec, f->m);
+    ny_columns_count(l, &f->spec, f->m);
     ny_sizes_sums(l, f, &(struct ny_sums_shape){.gram = NY_GRAM_F64, .workers = workers});
     ny_layout_add(l, NY_MEM_STORE,
                   ny_sizes_source(f, workers) +

@@ -50,7 +50,7 @@ static size_t size_of(struct ny_context *ctx, const struct ny_columns_spec *spec
 
     lay(&l, &(struct sample){0}, spec, rows);
     ny_lay(&l, NY_MEM_SOLVE, rows, 8 * sizeof(double)); /* eigenvalues, shares, and the like */
-    ny_columns_square_plan(&l, spec, rows, ny_context_threads(ctx));
+    ny_columns_square_count(&l, spec, rows, ny_context_threads(ctx));
     return ny_layout_most(&l);
 }
 

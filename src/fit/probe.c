@@ -337,11 +337,11 @@ static void count_probe(struct ny_layout *l, const struct ny_job_sizes *sizes, u
     if (widest.m < r) widest.m = r;
     ny_sizes_common(l, &widest, workers, workers);
     ny_lay(l, NY_MEM_OTHER, 2 * r, sizeof(double));
-    ny_columns_plan(l, &spec, r);
+    ny_columns_count(l, &spec, r);
     ny_lay(l, NY_MEM_DICTIONARY, r, sizeof(struct ny_draw));
     lay(l, &run, &spec, (p + settings->asymmetric) * ny_sizes_element(f), workers);
     ny_lay_peak(l, NY_MEM_STORE, 1, ny_sizes_gather(f, r) + gathered);
-    ny_columns_exact_plan(l, &spec, workers);
+    ny_columns_exact_count(l, &spec, workers);
     ny_layout_add(l, NY_MEM_STORE,
                   ny_sizes_source(f, workers) + workers * NY_CHUNK_BYTES +
                       ny_batch_put_bytes(limit, 2 * r * sizeof(double)));

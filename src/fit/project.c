@@ -242,10 +242,9 @@ static int run_pass(struct project *run, uint64_t first_unit)
     struct ny_fit *fit = run->fit;
     const struct ny_model *model = fit->model;
     const struct ny_columns_spec spec = ny_fit_spec(fit);
-    double flops = ny_projector_flops(&spec, model->m, model->p) -
-                   (ny_tile_cache_whole(fit->cache)
-                        ? 2 * (double)model->m * ny_entry_products(&spec)
-                        : 0);
+    double flops =
+        ny_projector_flops(&spec, model->m, model->p) -
+        (ny_tile_cache_whole(fit->cache) ? 2 * (double)model->m * ny_entry_products(&spec) : 0);
     uint64_t rows = fit->job.points.n - run->kept;
     struct ny_source *source = NULL;
     int err;
@@ -419,9 +418,9 @@ static void count_checks(struct ny_layout *l, const struct ny_sizes *f, unsigned
     if (!R) return;
     ny_checks_lay(l, &checks, &f->spec, f->settings->precision, workers);
     ny_check_draw_count(l, f->points, R, f->m, checks.p);
-    ny_columns_plan(l, &f->spec, R);
+    ny_columns_count(l, &f->spec, R);
     ny_lay(l, NY_MEM_SOLVE, R, (R + 1) * sizeof(double) + sizeof(struct ny_draw));
-    ny_columns_square_plan(l, &f->spec, R, workers);
+    ny_columns_square_count(l, &f->spec, R, workers);
     ny_layout_add(l, NY_MEM_STORE, ny_sizes_gather(f, NY_STRIP_ROWS));
     if (!f->spec.slots) ny_lay(l, NY_MEM_DICTIONARY, R, ny_raw_bytes(&f->spec));
 }

@@ -47,7 +47,7 @@ void ny_projector_lay(struct ny_layout *l, struct ny_projector *projector,
     }
     if (!f64) projector->P32 = ny_lay(l, NY_MEM_MODEL, shape->m, shape->p * sizeof(float));
     ny_tiles_lay(l, &projector->tiles, spec, shape->m, shape->precision, shape->workers);
-    ny_columns_plan(l, spec, shape->m);
+    ny_columns_count(l, spec, shape->m);
 }
 
 /* P in f32, or its transpose where p is small. */

@@ -212,20 +212,20 @@ void ny_select_count(struct ny_layout *l, const struct ny_job_sizes *sizes, unsi
 
     ny_sizes_common(l, f, workers, workers);
     ny_sizes_earlier(l, f);
-    if (rule->plan) image = rule->image_bytes(&request, f->m);
-    if (rule->plan || certifies)
+    if (rule->count) image = rule->image_bytes(&request, f->m);
+    if (rule->count || certifies)
         ny_layout_add(l, NY_MEM_STORE,
                       ny_sizes_source(f, workers) + ny_sizes_gather(f, NY_UNIT_ROWS + f->m) +
                           ny_batch_put_bytes(limit, image));
     mark = ny_layout_mark(l);
     ny_layout_add(l, NY_MEM_DICTIONARY, image);
-    if (rule->plan) rule->plan(l, &request, f->m);
+    if (rule->count) rule->count(l, &request, f->m);
     ny_layout_back(l, &mark);
     ny_layout_add(l, NY_MEM_DICTIONARY, 4 * f->m * sizeof(uint64_t));
     if (!certifies) return;
     if (f->settings->landmark_points.count)
         ny_layout_add(l, NY_MEM_DICTIONARY, f->m * ny_sizes_row(f));
-    ny_certify_plan(l, &request, f->m);
+    ny_certify_count(l, &request, f->m);
 }
 
 /* A kernel block and a substitution a row, most of them left early: 40 % of the work is left, as

@@ -130,5 +130,5 @@ void ny_signs_count(struct ny_layout *l, const struct ny_columns_spec *spec, siz
     lay(l, NY_SIGN_ROWS, spec->geometry->d, spec->dtype, p, &U);
     ny_lay(l, NY_MEM_SOLVE, NY_SIGN_ROWS, 3 * sizeof(uint64_t)); /* the selection */
     ny_lay(l, NY_MEM_SOLVE, NY_STRIP_ROWS, m * sizeof(double));
-    ny_columns_exact_plan(l, spec, 1);
+    ny_columns_exact_count(l, spec, 1);
 }

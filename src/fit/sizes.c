@@ -56,14 +56,14 @@ size_t ny_sizes_source(const struct ny_sizes *f, unsigned workers)
 
 void ny_sizes_exact(struct ny_layout *l, const struct ny_sizes *f, unsigned workers)
 {
-    if (f->settings->precision == NY_PRECISION_F64) ny_columns_exact_plan(l, &f->spec, workers);
+    if (f->settings->precision == NY_PRECISION_F64) ny_columns_exact_count(l, &f->spec, workers);
 }
 
 void ny_sizes_earlier(struct ny_layout *l, const struct ny_sizes *f)
 {
     if (!f->settings->updates) return;
     ny_lay(l, NY_MEM_DICTIONARY, f->m, 6 * sizeof(uint64_t));
-    ny_columns_plan(l, &f->spec, f->m);
+    ny_columns_count(l, &f->spec, f->m);
 }
 
 size_t ny_sizes_square(const struct ny_sizes *f)
@@ -80,7 +80,7 @@ size_t ny_sizes_spare(const struct ny_sizes *f)
 
 void ny_sizes_landmarks(struct ny_layout *l, const struct ny_sizes *f, bool with_W)
 {
-    ny_columns_plan(l, &f->spec, f->m);
+    ny_columns_count(l, &f->spec, f->m);
     ny_lay(l, NY_MEM_DICTIONARY, f->m, sizeof(uint64_t) + 2 * sizeof(double));
     if (with_W) ny_layout_add(l, NY_MEM_SOLVE, ny_sizes_square(f));
 }

@@ -444,7 +444,7 @@ void ny_solve_count(struct ny_layout *l, const struct ny_job_sizes *sizes, unsig
         /* It is loaded before the rest, and W made again. */
         ny_lay_peak(l, NY_MEM_SOLVE, 1, ny_accumulator_image_bytes(f->m, true));
         mark = ny_layout_mark(l);
-        ny_columns_square_plan(l, &f->spec, f->m, workers);
+        ny_columns_square_count(l, &f->spec, f->m, workers);
         ny_layout_back(l, &mark);
     }
     mark = ny_layout_mark(l);

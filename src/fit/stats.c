@@ -126,10 +126,10 @@ static void count(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigne
     ny_layout_add(l, NY_MEM_STORE, ny_sizes_gather(f, 0) + f->points->stats_bytes);
     ny_layout_add(l, NY_MEM_OTHER, ny_sizes_arrays(f, 8));
     wish.workers = workers;
-    ny_geometry_plan(l, &wish, f->points);
+    ny_geometry_count(l, &wish, f->points);
     if (f->settings->choice.rule != NY_CHOOSE_ALL)
         ny_layout_add(l, NY_MEM_STORE, ny_batch_put_bytes(limit, ny_sizes_arrays(f, 1)));
-    if (f->settings->gamma_auto) ny_columns_auto_gamma_plan(l, f->points, ny_sizes_row(f), limit);
+    if (f->settings->gamma_auto) ny_columns_auto_gamma_count(l, f->points, ny_sizes_row(f), limit);
 }
 
 /* The process begins, the machine is looked at; passes for columns that are chosen or weighed, of

@@ -110,7 +110,7 @@ static void lay(struct ny_layout *l, struct run *run, const struct ny_columns_sp
 
         side->raw = ny_lay(l, NY_MEM_TILES, panel_rows, ny_raw_bytes(spec));
         ny_tiles_lay(l, &side->tiles, spec, panel_rows, NY_PRECISION_F32, 1);
-        ny_columns_plan(l, spec, panel_rows);
+        ny_columns_count(l, spec, panel_rows);
     }
 }
 

@@ -69,7 +69,7 @@ void ny_knn_compare_count(struct ny_layout *l, const struct ny_knn *knn)
 
     ny_tiles_lay(l, &tiles, knn->spec, NY_COMPARE_ROWS, NY_PRECISION_F64, knn->workers);
     ny_lay(l, NY_MEM_DICTIONARY, NY_COMPARE_ROWS, knn->neighbors * sizeof(struct ny_near));
-    ny_columns_plan(l, knn->spec, NY_COMPARE_ROWS);
+    ny_columns_count(l, knn->spec, NY_COMPARE_ROWS);
 }
 
 /* Compares the query with `points`, which is read once. */

@@ -51,7 +51,7 @@ void ny_neighbors_release(struct ny_neighbors *lists)
     *lists = (struct ny_neighbors){0};
 }
 
-void ny_neighbors_plan(struct ny_layout *l, size_t rows, size_t width)
+void ny_neighbors_count(struct ny_layout *l, size_t rows, size_t width)
 {
     lay(l, &(struct ny_neighbors){.rows = rows, .width = width});
 }

@@ -31,7 +31,7 @@ void ny_neighbors_clear(struct ny_neighbors *lists, size_t list);
 /* Frees lists that ny_neighbors_new() made. */
 void ny_neighbors_release(struct ny_neighbors *lists);
 /* Counts what ny_neighbors_new() charges. */
-void ny_neighbors_plan(struct ny_layout *l, size_t rows, size_t width);
+void ny_neighbors_count(struct ny_layout *l, size_t rows, size_t width);
 
 /* A tile of values: V.rows rows from `row` on, against V.cols from `col` on, at most 2,048. */
 struct ny_values {

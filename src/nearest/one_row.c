@@ -21,7 +21,7 @@ void ny_one_row_release(struct ny_one_row *one)
 void ny_one_row_count(struct ny_layout *l, const struct ny_columns_spec *spec)
 {
     ny_columns_room_lay(l, spec, 1);
-    ny_columns_plan(l, spec, 1);
+    ny_columns_count(l, spec, 1);
 }
 
 int ny_one_row_set(const struct ny_one_row *one, const void *x)

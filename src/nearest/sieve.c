@@ -141,14 +141,14 @@ void ny_sieve_count(struct ny_layout *l, const struct ny_knn *knn,
     ny_held_count(l, knn->spec, n, held, knn->workers);
     ny_lay(l, NY_MEM_TILES, n, sieve.fine * sizeof(int16_t));
     ny_layout_add(l, NY_MEM_TILES, small_bytes);
-    ny_columns_plan(l, &sieve.code, n);
-    ny_sieve_cells_plan(l, &sieve.code, n, knn->workers);
+    ny_columns_count(l, &sieve.code, n);
+    ny_sieve_cells_count(l, &sieve.code, n, knn->workers);
     mark = ny_layout_mark(l);
     ny_sieve_basis_count(l, knn);
     ny_layout_back(l, &mark);
     ny_sieve_codes_lay(l, &all, &sieve, n);
     ny_lay_peak(l, NY_MEM_STORE, 1, reading);
-    ny_sieve_cells_making_plan(l, n);
+    ny_sieve_cells_making_count(l, n);
     ny_layout_back(l, &mark);
     ny_sieve_search_count(l, knn, spec, rows, points ? NY_SIEVE_PILOT : rows);
 }

@@ -48,7 +48,7 @@ void ny_sieve_basis_count(struct ny_layout *l, const struct ny_knn *knn)
 
     lay(l, &(struct basis){0}, rows, d, columns);
     ny_lay(l, NY_MEM_TILES, rows, ny_raw_bytes(knn->spec) + sizeof(double));
-    ny_columns_plan(l, knn->spec, 1);
+    ny_columns_count(l, knn->spec, 1);
     ny_lay(l, NY_MEM_TILES, columns, columns * sizeof(double));
     ny_orthonormalise_count(l, columns);
 }

@@ -69,19 +69,19 @@ static void lay(struct ny_layout *l, struct ny_sieve_cells *cells, size_t n)
     cells->place = ny_lay(l, NY_MEM_TILES, n, sizeof(*cells->place));
 }
 
-void ny_sieve_cells_plan(struct ny_layout *l, const struct ny_columns_spec *code, size_t n,
-                         unsigned workers)
+void ny_sieve_cells_count(struct ny_layout *l, const struct ny_columns_spec *code, size_t n,
+                          unsigned workers)
 {
     struct ny_sieve_cells cells = {.count = cells_for(n)};
 
     lay(l, &cells, n);
     for (unsigned w = 0; w < workers; w++)
         ny_lay(l, NY_MEM_TILES, cells.count, sizeof(uint32_t)); /* visits */
-    ny_columns_plan(l, code, cells.count);
+    ny_columns_count(l, code, cells.count);
 }
 
 /* The cells of all points, with a sample that finds centres, or with the codes in their order. */
-void ny_sieve_cells_making_plan(struct ny_layout *l, size_t n)
+void ny_sieve_cells_making_count(struct ny_layout *l, size_t n)
 {
     struct ny_layout_mark mark;
 

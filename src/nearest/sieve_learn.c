@@ -44,7 +44,7 @@ struct room {
     uint32_t used[STRIP];
 };
 
-void ny_sieve_learn_plan(struct ny_layout *l, const struct ny_knn *knn)
+void ny_sieve_learn_count(struct ny_layout *l, const struct ny_knn *knn)
 {
     ny_lay(l, NY_MEM_TILES, NY_SIEVE_PILOT * knn->neighbors, sizeof(struct ranks) + sizeof(double));
     for (unsigned w = 0; w < knn->workers; w++)

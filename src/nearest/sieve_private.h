@@ -44,9 +44,9 @@ void ny_sieve_worker_lay(struct ny_layout *l, struct ny_sieve_worker *worker,
 int ny_sieve_cells_new(struct ny_sieve *sieve, const uint8_t *code, bool nearly);
 /* Counts the cells of n points, and what is charged for a while to make them; `code` describes
  * codes. */
-void ny_sieve_cells_plan(struct ny_layout *l, const struct ny_columns_spec *code, size_t n,
-                         unsigned workers);
-void ny_sieve_cells_making_plan(struct ny_layout *l, size_t n);
+void ny_sieve_cells_count(struct ny_layout *l, const struct ny_columns_spec *code, size_t n,
+                          unsigned workers);
+void ny_sieve_cells_making_count(struct ny_layout *l, size_t n);
 /* Returns the cell that has a place. */
 size_t ny_sieve_cell_of(const struct ny_sieve_cells *cells, size_t place);
 
@@ -148,7 +148,7 @@ struct ny_sieve_known {
 int ny_sieve_learn(const struct ny_sieve *sieve, const struct ny_sieve_known *known,
                    struct ny_sieve_reach *reach, struct ny_sieve_learned *learned);
 /* Counts what it charges. */
-void ny_sieve_learn_plan(struct ny_layout *l, const struct ny_knn *knn);
+void ny_sieve_learn_count(struct ny_layout *l, const struct ny_knn *knn);
 
 /* Returns the squared distance of a fine code and that of the point at a place. */
 static inline int32_t ny_sieve_fine_square(const struct ny_sieve *sieve, const int16_t *fine,

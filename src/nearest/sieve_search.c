@@ -88,10 +88,10 @@ void ny_sieve_workers_count(struct ny_layout *l, const struct ny_knn *knn,
 
         ny_sieve_worker_lay(l, &worker, spec, code, NY_SIEVE_FINE);
         ny_one_row_count(l, spec);
-        ny_columns_plan(l, code, strip);
-        ny_columns_plan(l, code, strip);
-        ny_neighbors_plan(l, strip, NY_SIEVE_WIDTH);
-        ny_neighbors_plan(l, strip, NY_SIEVE_REACH);
+        ny_columns_count(l, code, strip);
+        ny_columns_count(l, code, strip);
+        ny_neighbors_count(l, strip, NY_SIEVE_WIDTH);
+        ny_neighbors_count(l, strip, NY_SIEVE_REACH);
         ny_lay(l, NY_MEM_TILES, strip, NY_SIEVE_REACH * sizeof(uint32_t));
     }
 }
@@ -108,8 +108,8 @@ void ny_sieve_search_count(struct ny_layout *l, const struct ny_knn *knn,
     compared.spec = spec;
     ny_sieve_codes_lay(l, &codes, &sieve, coded);
     ny_lay(l, NY_MEM_TILES, rows, sizeof(double) + 4 * sizeof(uint32_t));
-    ny_sieve_learn_plan(l, knn);
-    ny_columns_plan(l, spec, 1);
+    ny_sieve_learn_count(l, knn);
+    ny_columns_count(l, spec, 1);
     mark = ny_layout_mark(l);
     for (unsigned w = 0; w < knn->workers; w++)
         ny_sieve_batch_count(l, knn, NEARLY_ROWS, NY_SIEVE_WIDTH);

@@ -297,7 +297,7 @@ void ny_tree_count(struct ny_layout *l, const struct ny_knn *knn)
     struct ny_box_tree tree = {.d = knn->spec->geometry->d, .leaves = (uint32_t)leaves_of(knn->n)};
 
     lay(l, &tree, knn->n);
-    ny_columns_plan(l, knn->spec, 1);
+    ny_columns_count(l, knn->spec, 1);
     ny_lay(l, NY_MEM_TILES, knn->workers, small_bytes);
     mark = ny_layout_mark(l);
     for (unsigned w = 0; w < knn->workers; w++)

@@ -129,7 +129,7 @@ void ny_tree_nearest_count(struct ny_layout *l, const struct ny_columns_spec *sp
     struct nearest nearest;
 
     lay(l, &nearest, count, spec->geometry->d);
-    ny_columns_plan(l, spec, 1);
+    ny_columns_count(l, spec, 1);
 }
 
 int ny_tree_nearest(const struct ny_box_tree *tree, const struct ny_columns_spec *spec,

@@ -332,9 +332,9 @@ static void count(struct ny_layout *l, const void *placer, unsigned workers, siz
     (void)limit;
     lay(l, &run, workers);
     ny_shift_sample_count(l, spec, workers);
-    ny_columns_plan(l, spec, NY_UNIT_ROWS);
+    ny_columns_count(l, spec, NY_UNIT_ROWS);
     if (run.base.precision == NY_PRECISION_F64)
-        ny_columns_exact_plan(l, spec, workers * ny_context_threads(spec->ctx));
+        ny_columns_exact_count(l, spec, workers * ny_context_threads(spec->ctx));
     ny_layout_add(l, NY_MEM_STORE,
                   ny_rows_source_bytes(&run.points, workers) +
                       workers * (NY_CHUNK_BYTES + NY_STRIP_ROWS * ny_raw_bytes(spec)));

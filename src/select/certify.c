@@ -109,29 +109,28 @@ static int represent(struct ny_rpcholesky *rp, const uint64_t *rows, size_t m)
 static void plan_factor(struct ny_layout *l, const struct ny_selection_request *request, size_t m,
                         size_t count)
 {
-    ny_pivot_open_plan(l, request, count);
+    ny_pivot_open_count(l, request, count);
     lay(l, &(struct factor){.view = NULL}, request->spec, m);
     if (request->spec->slots) ny_layout_add(l, NY_MEM_DICTIONARY, ny_kept_bytes(request->spec, m));
 }
 
 /* The factor is made of W, the dictionary of the factor; then the rows are measured. */
-void ny_certify_plan(struct ny_layout *l, const struct ny_selection_request *request, size_t m)
+void ny_certify_count(struct ny_layout *l, const struct ny_selection_request *request, size_t m)
 {
     const size_t dpstrf = 2 * sizeof(double) + sizeof(int);
     struct ny_layout_mark mark = ny_layout_mark(l);
 
     plan_factor(l, request, m, 0);
-    ny_columns_square_plan(l, request->spec, m, ny_selection_workers(request));
+    ny_columns_square_count(l, request->spec, m, ny_selection_workers(request));
     ny_lay(l, NY_MEM_DICTIONARY, m, dpstrf);
     ny_layout_back(l, &mark);
     plan_factor(l, request, m, m);
     ny_layout_back(l, &mark);
-    ny_pivot_plan(l, request, m);
+    ny_pivot_count(l, request, m);
     ny_layout_back(l, &mark);
 }
 
-int ny_selection_certify(const struct ny_selection_request *request,
-                         struct ny_selection *selection)
+int ny_selection_certify(const struct ny_selection_request *request, struct ny_selection *selection)
 {
     struct ny_selection_request own = *request;
     struct ny_rpcholesky *rp = ny_calloc(own.ctx, NY_MEM_DICTIONARY, 1, sizeof(*rp));

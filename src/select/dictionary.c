@@ -83,7 +83,7 @@ void ny_dictionary_free(struct ny_dictionary *dictionary)
     ny_layout_free(&own);
 }
 
-size_t ny_dictionary_count(const struct ny_dictionary *dictionary)
+size_t ny_dictionary_size(const struct ny_dictionary *dictionary)
 {
     return dictionary->count;
 }
@@ -103,7 +103,7 @@ static void plan_values(struct ny_layout *l, const struct ny_columns_spec *spec,
     ny_lay(l, NY_MEM_DICTIONARY, ny_values_most(spec, m), value + 2 * ny_dtype_size(spec->dtype));
 }
 
-void ny_dictionary_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t m)
+void ny_dictionary_count(struct ny_layout *l, const struct ny_columns_spec *spec, size_t m)
 {
     size_t most = 2 * m < NY_DICTIONARY_PANEL ? 2 * m : NY_DICTIONARY_PANEL; /* by doubling */
     struct ny_columns_spec panel = *spec;
@@ -111,12 +111,12 @@ void ny_dictionary_plan(struct ny_layout *l, const struct ny_columns_spec *spec,
     lay(l);
     ny_lay(l, NY_MEM_DICTIONARY, 2 * m, sizeof(uint64_t));
     for (int i = 0; i < 3; i++) /* the origin, none, and those of a row */
-        ny_columns_plan(l, spec, 1);
+        ny_columns_count(l, spec, 1);
     if (spec->slots) plan_values(l, spec, m);
     if (spec->slots) panel.values = 1;
     for (size_t b = 0; b * NY_DICTIONARY_PANEL < m; b++) {
         lay_panel(l, b);
-        ny_columns_plan(l, &panel, spec->slots ? NY_DICTIONARY_PANEL : most);
+        ny_columns_count(l, &panel, spec->slots ? NY_DICTIONARY_PANEL : most);
     }
 }
 
@@ -299,7 +299,7 @@ struct ny_columns *ny_dictionary_columns(struct ny_dictionary *dictionary)
     struct ny_columns *all = dictionary->all;
     int err;
 
-    if (all && ny_columns_count(all) == dictionary->count) return all;
+    if (all && ny_columns_size(all) == dictionary->count) return all;
     ny_columns_free(all);
     dictionary->all = NULL;
     err = ny_columns_new(&all, &dictionary->spec);
@@ -308,7 +308,7 @@ struct ny_columns *ny_dictionary_columns(struct ny_dictionary *dictionary)
     for (size_t b = 0; !err && b * NY_DICTIONARY_PANEL < dictionary->rank; b++) {
         const struct ny_columns *columns = dictionary->panels[b]->columns;
 
-        err = ny_columns_append(all, ny_columns_rows(columns), ny_columns_count(columns));
+        err = ny_columns_append(all, ny_columns_rows(columns), ny_columns_size(columns));
     }
     if (err) {
         ny_columns_free(all);
@@ -440,7 +440,7 @@ static void save_landmarks(const struct ny_dictionary *dictionary, char *at)
         const struct ny_columns *columns = dictionary->panels[b]->columns;
 
         memcpy(at + b * NY_DICTIONARY_PANEL * bytes, ny_columns_rows(columns).at,
-               ny_columns_count(columns) * bytes);
+               ny_columns_size(columns) * bytes);
     }
 }
 
@@ -467,7 +467,7 @@ void ny_dictionary_save(const struct ny_dictionary *dictionary, void *image)
     at = shift + rank * sizeof(double);
     for (size_t b = 0; b * NY_DICTIONARY_PANEL < rank; b++) {
         const struct ny_panel *panel = dictionary->panels[b];
-        size_t count = ny_columns_count(panel->columns);
+        size_t count = ny_columns_size(panel->columns);
 
         memcpy(shift + b * NY_DICTIONARY_PANEL * sizeof(double), panel->shift,
                count * sizeof(double));

@@ -31,7 +31,7 @@ int ny_dictionary_new(struct ny_dictionary **out, const struct ny_columns_spec *
 /* Frees the dictionary with its columns; NULL is allowed. */
 void ny_dictionary_free(struct ny_dictionary *dictionary);
 /* Returns m. */
-size_t ny_dictionary_count(const struct ny_dictionary *dictionary);
+size_t ny_dictionary_size(const struct ny_dictionary *dictionary);
 /* Returns the row numbers of the landmarks, in order of selection, which move when one joins. */
 const uint64_t *ny_dictionary_rows(const struct ny_dictionary *dictionary);
 /* Returns all landmarks as one set of columns, made when the number has changed and owned by the
@@ -45,7 +45,7 @@ void ny_dictionary_coefficients(const struct ny_dictionary *dictionary, size_t f
  * */
 void ny_dictionary_means(const struct ny_dictionary *dictionary, size_t count, double *means);
 /* Counts a dictionary of m landmarks, its columns included. */
-void ny_dictionary_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t m);
+void ny_dictionary_count(struct ny_layout *l, const struct ny_columns_spec *spec, size_t m);
 
 /* Returns the bytes of the image of the present m landmarks. An image holds row numbers, raw
  * landmarks and L exactly, so that a resumed selection gives the same bytes. */

@@ -64,8 +64,8 @@ struct ny_exact {
     double *early; /* NY_EARLY_ROWS × stride */
     size_t stride, early_stride;
     double *early_delta; /* NY_EARLY_ROWS */
-    double *S, *V; /* NY_FRONT_BLOCK² */
-    double *delta; /* NY_FRONT_BLOCK */
+    double *S, *V;       /* NY_FRONT_BLOCK² */
+    double *delta;       /* NY_FRONT_BLOCK */
     double flops;
 };
 
@@ -76,12 +76,12 @@ int ny_front_new(struct ny_front *front, struct ny_exact *exact, const struct ny
 /* Frees what ny_front_new() and the steps have allocated. */
 void ny_front_free(struct ny_front *front, struct ny_exact *exact);
 /* Counts what ny_front_new() makes, and what ny_exact_schur() takes. */
-void ny_front_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t rows);
+void ny_front_count(struct ny_layout *l, const struct ny_columns_spec *spec, size_t rows);
 /* Counts what the first rows and Z of `columns` columns bring, but for an early Z. */
-void ny_front_later_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t rows,
-                         size_t width, size_t columns);
+void ny_front_later_count(struct ny_layout *l, const struct ny_columns_spec *spec, size_t rows,
+                          size_t width, size_t columns);
 /* Counts an early Z of `columns` columns. */
-void ny_early_plan(struct ny_layout *l, size_t columns);
+void ny_early_count(struct ny_layout *l, size_t columns);
 
 /* Returns the numbers between two rows of Z, of `size` bytes each, with room to grow. With a
  * multiple of a page, rows would compete for the same cache sets. */

@@ -92,8 +92,8 @@ void ny_front_free(struct ny_front *front, struct ny_exact *exact)
     ny_free(front->own.ctx, exact->early);
 }
 
-void ny_front_later_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t rows,
-                         size_t width, size_t columns)
+void ny_front_later_count(struct ny_layout *l, const struct ny_columns_spec *spec, size_t rows,
+                          size_t width, size_t columns)
 {
     size_t exact_row = ny_front_stride(columns, sizeof(double)) * sizeof(double);
 
@@ -103,15 +103,15 @@ void ny_front_later_plan(struct ny_layout *l, const struct ny_columns_spec *spec
     ny_lay(l, NY_MEM_TILES, NY_FRONT_BLOCK + NY_ADVANCE_COLUMNS, exact_row);
 }
 
-void ny_front_plan(struct ny_layout *l, const struct ny_columns_spec *spec, size_t rows)
+void ny_front_count(struct ny_layout *l, const struct ny_columns_spec *spec, size_t rows)
 {
     lay(l, &(struct ny_front){0}, spec, rows);
     ny_lay(l, NY_MEM_TILES, room_bytes(spec, rows), 1);
     lay_exact(l, &(struct ny_exact){0});
-    ny_columns_square_plan(l, spec, NY_FRONT_BLOCK, 1);
+    ny_columns_square_count(l, spec, NY_FRONT_BLOCK, 1);
 }
 
-void ny_early_plan(struct ny_layout *l, size_t columns)
+void ny_early_count(struct ny_layout *l, size_t columns)
 {
     ny_lay(l, NY_MEM_TILES, NY_EARLY_ROWS,
            ny_front_stride(columns, sizeof(double)) * sizeof(double));

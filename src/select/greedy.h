@@ -22,12 +22,12 @@ struct ny_greedy_bracket {
 
 /* The state of Algorithm 2 in plain numbers, which its checkpoints hold. */
 struct ny_greedy_search {
-    double low, high;    /* the bracket: ε⁺, ε⁻ */
-    double epsilon;      /* ε of the run under way */
+    double low, high;             /* the bracket: ε⁺, ε⁻ */
+    double epsilon;               /* ε of the run under way */
     double pilot_low, pilot_high; /* the first ones, where a pilot chose them, else NaN */
     double largest;               /* largest k(y,y) over D, as in struct ny_prefix */
     uint64_t landmarks;           /* size of D, the largest dictionary so far that was too small */
-    uint64_t step;       /* enum ny_greedy_step */
+    uint64_t step;                /* enum ny_greedy_step */
     uint64_t halvings, runs;
 };
 
@@ -50,7 +50,7 @@ struct ny_greedy {
                                * all */
     unsigned turn;            /* the shard whose rows the run under way has come to */
     bool resumed;             /* the first run goes on from an image */
-    uint64_t decided; /* rows before this one were looked at by an earlier selection */
+    uint64_t decided;         /* rows before this one were looked at by an earlier selection */
     float *residuals; /* n upper bounds of δ, each from its row's last visit; ∞ before the first */
     float *kept; /* the bounds against D of Algorithm 2, while a run goes beyond D; else NULL */
     struct ny_greedy_search search;
@@ -128,7 +128,7 @@ bool ny_greedy_rejects(const struct ny_greedy *greedy, const struct ny_front *fr
 /* Tells whether the dictionary has as many landmarks as are allowed. */
 static inline bool ny_greedy_full(const struct ny_greedy *greedy)
 {
-    return ny_dictionary_count(greedy->dictionary) >= greedy->limits.landmarks_max;
+    return ny_dictionary_size(greedy->dictionary) >= greedy->limits.landmarks_max;
 }
 
 /* ---- Algorithm 2 (greedy_search.c) ---- */

@@ -34,8 +34,8 @@ size_t ny_greedy_extrapolate(const uint64_t *rows, size_t m, uint64_t seen, uint
     doublings = log2((double)n / (double)seen);
     q = half > quarter ? last / (half - quarter) : 2;
     q = q > 2 ? 2 : q < 0.25 ? 0.25 : q;
-    expected = (double)m + last * (fabs(q - 1) < 1e-9 ? doublings
-                                                      : q * (pow(q, doublings) - 1) / (q - 1));
+    expected =
+        (double)m + last * (fabs(q - 1) < 1e-9 ? doublings : q * (pow(q, doublings) - 1) / (q - 1));
     return expected < (double)n ? (size_t)(expected + 0.5) : (size_t)n;
 }
 
@@ -117,7 +117,7 @@ static int expect(const struct ny_selection_request *request, const struct sampl
             &(struct ny_raw_shape){spec->dtype, small.n, spec->geometry->d, spec->slots});
     if (!err) err = ny_greedy_run(&greedy, &limits, source, 0, false);
     if (err) goto done;
-    reached = ny_dictionary_count(greedy.dictionary);
+    reached = ny_dictionary_size(greedy.dictionary);
     if (greedy.too_large) seen = greedy.dictionary->rows[reached - 1] + 1;
     /* The sample's rows stand for the store's in its order: the same growth, on more rows. */
     *m = ny_greedy_extrapolate(greedy.dictionary->rows, reached, seen, request->n);

@@ -51,7 +51,7 @@ int ny_greedy_take_up(struct ny_greedy *greedy, uint64_t *first_unit)
     if (!err) err = run_over(greedy, ny_columns_rows(landmarks), earlier->m);
     ny_columns_free(landmarks);
     if (err) return err;
-    if (ny_dictionary_count(greedy->dictionary) != earlier->m) return begin_anew(greedy);
+    if (ny_dictionary_size(greedy->dictionary) != earlier->m) return begin_anew(greedy);
     for (size_t i = 0; i < earlier->m; i++)
         greedy->dictionary->rows[i] = earlier->rows[i];
     err = earlier->residuals(earlier->arg, greedy->residuals);
@@ -76,7 +76,7 @@ int ny_greedy_measure(const struct ny_selection_request *request, struct ny_raw_
     if (!err) err = run_over(&greedy, landmarks, m);
     if (err) goto done;
     greedy.n = greedy.here.end = n;
-    limits.landmarks_max = ny_dictionary_count(greedy.dictionary);
+    limits.landmarks_max = ny_dictionary_size(greedy.dictionary);
     err = ny_prefixes_begin(&greedy.prefixes, greedy.dictionary);
     if (!err && limits.landmarks_max) err = ny_greedy_run(&greedy, &limits, source, 0, false);
     for (uint64_t i = 0; !err && i < n; i++)

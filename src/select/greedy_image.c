@@ -81,9 +81,8 @@ int ny_greedy_checkpoint(void *arg, uint64_t units_done)
     int err;
 
     greedy->checkpoint_s = ny_now();
-    image = bytes <= ny_memory_left(greedy->ctx)
-                ? ny_alloc(greedy->ctx, NY_MEM_DICTIONARY, bytes)
-                : NULL;
+    image = bytes <= ny_memory_left(greedy->ctx) ? ny_alloc(greedy->ctx, NY_MEM_DICTIONARY, bytes)
+                                                 : NULL;
     /* The selection itself still fits: it goes on, and a kill would cost more. */
     if (!image) return NY_OK;
     memcpy(image, &head, sizeof(head));
@@ -132,7 +131,7 @@ static bool read_head(const struct ny_selection_request *request, const char *im
 static uint64_t decided_rows(const struct ny_greedy *greedy)
 {
     const struct ny_selected *earlier = greedy->request->greedy.earlier;
-    bool taken_up = earlier && ny_dictionary_count(greedy->dictionary) >= earlier->m &&
+    bool taken_up = earlier && ny_dictionary_size(greedy->dictionary) >= earlier->m &&
                     memcmp(ny_dictionary_rows(greedy->dictionary), earlier->rows,
                            earlier->m * sizeof(*earlier->rows)) == 0;
 
@@ -230,7 +229,7 @@ int ny_greedy_follow(struct ny_greedy *greedy, const void *image, size_t bytes)
                                 head.dictionary_bytes);
     greedy->search = head.search;
     greedy->turn = (unsigned)turn;
-    if (!err && greedy->kept && head.search.landmarks > ny_dictionary_count(greedy->dictionary))
+    if (!err && greedy->kept && head.search.landmarks > ny_dictionary_size(greedy->dictionary))
         err = ny_fail_damaged(greedy->request->ctx, NULL, NULL);
     return err ? err : ny_prefixes_begin(&greedy->prefixes, greedy->dictionary);
 }

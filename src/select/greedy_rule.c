@@ -12,7 +12,7 @@
 #include "base/peers.h"
 #include "select/rules_private.h"
 
-void ny_greedy_plan(struct ny_layout *l, const struct ny_selection_request *request, size_t m)
+void ny_greedy_count(struct ny_layout *l, const struct ny_selection_request *request, size_t m)
 {
     const struct ny_columns_spec *spec = request->spec;
     struct ny_greedy greedy = {.workers = ny_selection_workers(request)};
@@ -20,13 +20,13 @@ void ny_greedy_plan(struct ny_layout *l, const struct ny_selection_request *requ
     struct ny_layout_mark mark;
 
     ny_greedy_lay(l, &greedy, spec);
-    ny_dictionary_plan(l, spec, m);
+    ny_dictionary_count(l, spec, m);
     for (int i = 0; i < NY_GREEDY_AHEAD; i++) /* tails of prefixes */
-        ny_columns_plan(l, spec, NY_DICTIONARY_PANEL);
+        ny_columns_count(l, spec, NY_DICTIONARY_PANEL);
     for (unsigned w = 0; w < greedy.workers; w++) {
-        ny_front_plan(l, spec, NY_UNIT_ROWS);
-        ny_front_later_plan(l, spec, NY_UNIT_ROWS, NY_DICTIONARY_PANEL, m);
-        ny_early_plan(l, m);
+        ny_front_count(l, spec, NY_UNIT_ROWS);
+        ny_front_later_count(l, spec, NY_UNIT_ROWS, NY_DICTIONARY_PANEL, m);
+        ny_early_count(l, m);
     }
     /* A pilot, with the numbers of its rows, is over when the bounds of all rows are made. */
     mark = ny_layout_mark(l);
@@ -39,7 +39,7 @@ void ny_greedy_plan(struct ny_layout *l, const struct ny_selection_request *requ
 /* The budget ended the selection: how far it came, and what the whole would need. */
 static int out_of_memory(const struct ny_greedy *greedy)
 {
-    size_t m = ny_dictionary_count(greedy->dictionary), last, expected;
+    size_t m = ny_dictionary_size(greedy->dictionary), last, expected;
     struct ny_layout counted = {0};
     uint64_t seen;
 
@@ -50,7 +50,7 @@ static int out_of_memory(const struct ny_greedy *greedy)
     seen = (last / NY_UNIT_ROWS + 1) * NY_UNIT_ROWS;
     expected = ny_greedy_extrapolate(greedy->dictionary->rows, m, seen, greedy->n);
     if (expected > greedy->request->landmarks) expected = greedy->request->landmarks;
-    ny_greedy_plan(&counted, greedy->request, expected);
+    ny_greedy_count(&counted, greedy->request, expected);
     return ny_fail(greedy->ctx, NY_EBUDGET,
                    "the memory budget of %zu MiB ended the greedy selection at %zu landmarks after "
                    "about %llu of %llu rows; all rows need about %zu MiB for about %zu landmarks: "
@@ -64,7 +64,7 @@ static int fill_selection(struct ny_greedy *greedy, struct ny_selection *selecti
 {
     const struct ny_selection_request *request = greedy->request;
     const struct ny_greedy_search *search = ny_greedy_searches(request) ? &greedy->search : NULL;
-    size_t m = ny_dictionary_count(greedy->dictionary);
+    size_t m = ny_dictionary_size(greedy->dictionary);
     int err;
 
     if (!m) return ny_selection_zero(greedy->ctx);
@@ -87,7 +87,7 @@ static int fill_selection(struct ny_greedy *greedy, struct ny_selection *selecti
  */
 static int certify(struct ny_greedy *greedy, struct ny_source *source)
 {
-    const struct ny_greedy_limits limits = {-INFINITY, ny_dictionary_count(greedy->dictionary),
+    const struct ny_greedy_limits limits = {-INFINITY, ny_dictionary_size(greedy->dictionary),
                                             false};
     int err;
 
@@ -123,7 +123,7 @@ int ny_greedy_select_from(const struct ny_selection_request *request,
         ny_error_clear(greedy.ctx);
         err = out_of_memory(&greedy);
     }
-    if (!err && request->certify && ny_dictionary_count(greedy.dictionary))
+    if (!err && request->certify && ny_dictionary_size(greedy.dictionary))
         err = certify(&greedy, source);
     if (!err) err = ny_greedy_complete(&greedy, source);
     if (!err) err = fill_selection(&greedy, selection);
@@ -158,6 +158,6 @@ const struct ny_rule ny_rule_greedy = {
     .by_tolerance = true,
     .measures = true,
     .select = select_rows,
-    .plan = ny_greedy_plan,
+    .count = ny_greedy_count,
     .image_bytes = ny_greedy_image_bytes,
 };

@@ -133,7 +133,7 @@ static int begin_run(struct ny_greedy *greedy)
 static void log_result(const struct ny_greedy *greedy)
 {
     const struct ny_greedy_search *search = &greedy->search;
-    size_t m = ny_dictionary_count(greedy->dictionary);
+    size_t m = ny_dictionary_size(greedy->dictionary);
 
     if (!ny_greedy_full(greedy))
         ny_log(greedy->ctx, NY_LOG_WARNING,
@@ -165,7 +165,7 @@ int ny_greedy_search(struct ny_greedy *greedy, const struct ny_greedy_bracket *p
             err = ny_greedy_run_all(greedy, &limits, source, resumed ? first_unit : 0,
                                     greedy->request->checkpoint.save != NULL);
         resumed = false;
-        if (!err && !greedy->too_large && !ny_dictionary_count(greedy->dictionary))
+        if (!err && !greedy->too_large && !ny_dictionary_size(greedy->dictionary))
             return NY_OK; /* all k(x,x) = 0 */
         if (!err) err = conclude(greedy);
     }

@@ -46,7 +46,7 @@ static int share_dictionary(struct ny_greedy *greedy, size_t before)
 {
     struct ny_peers *peers = ny_context_peers(greedy->ctx);
     bool gives = ny_peers_shard(peers) == greedy->turn;
-    uint64_t head[3] = {greedy->too_large, ny_dictionary_count(greedy->dictionary)};
+    uint64_t head[3] = {greedy->too_large, ny_dictionary_size(greedy->dictionary)};
     char *image;
     int err;
 
@@ -69,7 +69,7 @@ static int share_dictionary(struct ny_greedy *greedy, size_t before)
 /* Measures the rows that are here against the dictionary as it is: none joins. */
 static int measure(struct ny_greedy *greedy, double tolerance, struct ny_source *source)
 {
-    const struct ny_greedy_limits limits = {tolerance, ny_dictionary_count(greedy->dictionary),
+    const struct ny_greedy_limits limits = {tolerance, ny_dictionary_size(greedy->dictionary),
                                             false};
     int err;
 
@@ -98,7 +98,7 @@ int ny_greedy_run_all(struct ny_greedy *greedy, const struct ny_greedy_limits *l
     if (!peers) return ny_greedy_run(greedy, limits, source, first_unit, checkpoints);
     greedy->too_large = false;
     for (; !err && greedy->turn < ny_peers_shards(peers) && !greedy->too_large; greedy->turn++) {
-        size_t before = ny_dictionary_count(greedy->dictionary);
+        size_t before = ny_dictionary_size(greedy->dictionary);
 
         if (self == greedy->turn)
             err = ny_greedy_run(greedy, limits, source, first_unit, checkpoints);

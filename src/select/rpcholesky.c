@@ -104,7 +104,7 @@ void ny_pivot_close(struct ny_rpcholesky *rp)
     ny_dictionary_free(rp->dictionary);
 }
 
-void ny_pivot_open_plan(struct ny_layout *l, const struct ny_selection_request *request, size_t m)
+void ny_pivot_open_count(struct ny_layout *l, const struct ny_selection_request *request, size_t m)
 {
     const struct ny_columns_spec *spec = request->spec;
     struct ny_rpcholesky rp = {.n = request->n, .workers = ny_selection_workers(request)};
@@ -112,18 +112,18 @@ void ny_pivot_open_plan(struct ny_layout *l, const struct ny_selection_request *
     lay(l, &rp, spec);
     ny_lay(l, NY_MEM_DICTIONARY, 1, sizeof(rp));
     ny_lay(l, NY_MEM_DICTIONARY, rp.n, sizeof(*rp.bounds));
-    ny_dictionary_plan(l, spec, m);
+    ny_dictionary_count(l, spec, m);
     for (unsigned w = 0; w < rp.workers; w++)
-        ny_front_plan(l, spec, front_rows(spec));
+        ny_front_count(l, spec, front_rows(spec));
 }
 
-void ny_pivot_plan(struct ny_layout *l, const struct ny_selection_request *request, size_t m)
+void ny_pivot_count(struct ny_layout *l, const struct ny_selection_request *request, size_t m)
 {
     const struct ny_columns_spec *spec = request->spec;
 
-    ny_pivot_open_plan(l, request, m);
+    ny_pivot_open_count(l, request, m);
     for (unsigned w = 0; w < ny_selection_workers(request); w++)
-        ny_front_later_plan(l, spec, front_rows(spec), NY_PIVOT_STEP, m);
+        ny_front_later_count(l, spec, front_rows(spec), NY_PIVOT_STEP, m);
 }
 
 /* ---- drawing -------------------------------------------------------------------------------- */
@@ -196,7 +196,7 @@ static uint64_t draw(const struct ny_rpcholesky *rp, double uniform)
 static size_t next_candidates(const struct ny_rpcholesky *rp)
 {
     size_t room = rp->worker[0].front.rows_max, left = NY_PIVOT_WINDOW - (size_t)rp->now.judged;
-    size_t missing = rp->m - ny_dictionary_count(rp->dictionary);
+    size_t missing = rp->m - ny_dictionary_size(rp->dictionary);
     double rate = ((double)rp->now.accepted + 1) / ((double)rp->now.judged + 2);
     double wanted = 1.25 * (double)missing / rate;
     size_t blocks = (size_t)(wanted / NY_FRONT_BLOCK) + 1;
@@ -269,7 +269,7 @@ static int decide(struct ny_rpcholesky *rp, struct ny_exact *exact, struct ny_fr
     struct ny_dictionary *dictionary = rp->dictionary;
     size_t count = block->count, taken = 0;
 
-    for (size_t i = 0; i < count && ny_dictionary_count(dictionary) < rp->m; i++) {
+    for (size_t i = 0; i < count && ny_dictionary_size(dictionary) < rp->m; i++) {
         uint64_t at = block->index[i], row = rp->window_row[at];
         double delta = exact->S[i * count + i], share = delta / block->k[i];
         bool accepted = false;
@@ -325,7 +325,7 @@ static int decide_block(struct ny_rpcholesky *rp, struct ny_pivot_worker *worker
     }
     if (!err && block->count) err = ny_exact_schur(exact, block, rp->dictionary, rank);
     if (!err) err = decide(rp, exact, block);
-    if (!err && ny_dictionary_count(rp->dictionary) < rp->m) judged_to(rp, end);
+    if (!err && ny_dictionary_size(rp->dictionary) < rp->m) judged_to(rp, end);
     rp->now.flops += exact->flops;
     return err;
 }
@@ -355,7 +355,7 @@ static int decide_blocks(struct ny_rpcholesky *rp, size_t *at, size_t count)
         rp->worker[blocks].block = ny_front_view(&rp->worker[0].front, *at, taken);
     }
     err = ny_parallel(rp->ctx, blocks, look_ahead, rp);
-    for (unsigned i = 0; !err && i < blocks && ny_dictionary_count(rp->dictionary) < rp->m; i++) {
+    for (unsigned i = 0; !err && i < blocks && ny_dictionary_size(rp->dictionary) < rp->m; i++) {
         taken = *at - first < NY_FRONT_BLOCK ? *at - first : NY_FRONT_BLOCK;
         err = decide_block(rp, &rp->worker[i], taken);
         if (!err) err = rest(rp);
@@ -381,7 +381,7 @@ static int look_at(struct ny_rpcholesky *rp, size_t count)
     count = front->count;
     if (!err)
         err = ny_columns_diagonal(rp->dictionary->none, ny_front_rows(front), count, front->k);
-    for (size_t at = 0; !err && at < count && ny_dictionary_count(rp->dictionary) < rp->m;)
+    for (size_t at = 0; !err && at < count && ny_dictionary_size(rp->dictionary) < rp->m;)
         err = decide_blocks(rp, &at, count);
     return err;
 }
@@ -400,7 +400,7 @@ static bool is_pass_due(const struct ny_rpcholesky *rp)
     const struct ny_pivot_pace pace = {.n = (double)rp->n,
                                        .m = (double)rp->m,
                                        .d = ny_entry_products(rp->request->spec),
-                                       .count = (double)ny_dictionary_count(rp->dictionary),
+                                       .count = (double)ny_dictionary_size(rp->dictionary),
                                        .measured_at = (double)rp->now.measured_at,
                                        .share = rp->now.share};
 
@@ -441,9 +441,9 @@ static int draw_window(struct ny_rpcholesky *rp)
         rp->now.exhausted = true;
         return NY_OK;
     }
-    while (!err && rp->now.judged < NY_PIVOT_WINDOW && ny_dictionary_count(rp->dictionary) < rp->m)
+    while (!err && rp->now.judged < NY_PIVOT_WINDOW && ny_dictionary_size(rp->dictionary) < rp->m)
         err = look_at(rp, next_candidates(rp));
-    if (!err && ny_dictionary_count(rp->dictionary) < rp->m) end_window(rp);
+    if (!err && ny_dictionary_size(rp->dictionary) < rp->m) end_window(rp);
     return err;
 }
 
@@ -459,10 +459,10 @@ static int select_from(struct ny_rpcholesky *rp, struct ny_source *source, uint6
         if (rp->now.measuring) {
             err = ny_pivot_measure(rp, source, first_unit);
             first_unit = 0;
-        } else if (ny_dictionary_count(rp->dictionary) < rp->m && !rp->now.exhausted) {
+        } else if (ny_dictionary_size(rp->dictionary) < rp->m && !rp->now.exhausted) {
             err = draw_window(rp);
         } else if (rp->request->certify && !rp->now.certified &&
-                   ny_dictionary_count(rp->dictionary)) {
+                   ny_dictionary_size(rp->dictionary)) {
             rp->now.measuring = rp->now.certified = true;
             rp->now.enough = -1;
         } else {
@@ -476,7 +476,7 @@ static int select_from(struct ny_rpcholesky *rp, struct ny_source *source, uint6
  * after the first time they are k(x,x) but for a few rows. */
 static int leave(struct ny_rpcholesky *rp, struct ny_selection *selection)
 {
-    size_t m = ny_dictionary_count(rp->dictionary);
+    size_t m = ny_dictionary_size(rp->dictionary);
     int err;
 
     if (!m && rp->now.largest > 0)
@@ -530,7 +530,7 @@ const struct ny_rule ny_rule_rpcholesky = {
     .options = "landmarks",
     .measures = true,
     .select = select_rows,
-    .plan = ny_pivot_plan,
+    .count = ny_pivot_count,
     .image_bytes = ny_rpcholesky_image_bytes,
     .work = ny_rpcholesky_work,
 };

@@ -19,9 +19,9 @@ struct ny_pivot_worker {
     struct ny_columns_workspace *workspace;
     struct ny_front block; /* candidates that it looks at: a view of the first worker's front */
     size_t done;           /* columns that they have been taken through */
-    bool *again;   /* rows of the unit that f32 left to f64 */
-    float *bounds; /* bounds of the unit's rows, which the fold takes over */
-    bool bad;    /* a residual that no positive semi-definite kernel has */
+    bool *again;           /* rows of the unit that f32 left to f64 */
+    float *bounds;         /* bounds of the unit's rows, which the fold takes over */
+    bool bad;              /* a residual that no positive semi-definite kernel has */
     uint64_t bad_row;
     double bad_delta, bad_k;
 };
@@ -36,7 +36,7 @@ struct ny_pivot_progress {
     uint64_t measuring; /* a pass is under way, which sets all bounds */
     uint64_t measured;  /* passes that measured, and below the landmarks at the last of them */
     uint64_t measured_at;
-    uint64_t passes;    /* measures that read rows, and how many rows */
+    uint64_t passes; /* measures that read rows, and how many rows */
     uint64_t rows_read;
     uint64_t exhausted; /* all residuals are 0: the rank of K is reached */
     uint64_t certified; /* measured, on the final dictionary and in f64 */
@@ -91,8 +91,8 @@ int ny_pivot_open(struct ny_rpcholesky *rp, const struct ny_selection_request *r
 void ny_pivot_close(struct ny_rpcholesky *rp);
 /* Counts what ny_pivot_open() makes, with a dictionary of m landmarks; and with it what it leaves
  * to the first pass. */
-void ny_pivot_open_plan(struct ny_layout *l, const struct ny_selection_request *request, size_t m);
-void ny_pivot_plan(struct ny_layout *l, const struct ny_selection_request *request, size_t m);
+void ny_pivot_open_count(struct ny_layout *l, const struct ny_selection_request *request, size_t m);
+void ny_pivot_count(struct ny_layout *l, const struct ny_selection_request *request, size_t m);
 /* Makes a pass that measures δ of all rows on the present dictionary (rpcholesky_measure.c). */
 int ny_pivot_measure(struct ny_rpcholesky *rp, struct ny_source *source, uint64_t first_unit);
 /* Makes an ny_exact_step() on the whole dictionary from column `from` to *to, a short one, so that

@@ -268,7 +268,7 @@ int ny_pivot_measure(struct ny_rpcholesky *rp, struct ny_source *source, uint64_
     rp->now.measuring = false;
     rp->now.fresh = true;
     rp->now.measured++;
-    rp->now.measured_at = ny_dictionary_count(rp->dictionary);
+    rp->now.measured_at = ny_dictionary_size(rp->dictionary);
     for (uint64_t i = 0; rp->now.measured == 1 && i < rp->n; i++)
         if ((double)rp->bounds[i] > rp->now.largest) rp->now.largest = (double)rp->bounds[i];
     return NY_OK;

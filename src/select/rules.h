@@ -74,10 +74,10 @@ struct ny_selection_checkpoint {
  * nothing. */
 struct ny_selection_request {
     struct ny_context *ctx;
-    uint64_t n;       /* rows of the job */
+    uint64_t n;               /* rows of the job */
     struct ny_row_range here; /* a pass reads these of them; an end of 0: all */
-    size_t landmarks; /* m; with a tolerance the most there may be; SIZE_MAX: any number */
-    uint64_t seed;    /* for rules that draw */
+    size_t landmarks;         /* m; with a tolerance the most there may be; SIZE_MAX: any number */
+    uint64_t seed;            /* for rules that draw */
     /* Rules that read the points (ny_rule_reads()): */
     struct ny_rows *X;
     const struct ny_columns_spec *spec;
@@ -97,9 +97,9 @@ struct ny_selection_request {
 /* The result of a rule. Arrays are ny_free()d by ny_selection_release(). */
 struct ny_selection {
     size_t m;
-    uint64_t *rows;       /* m, in order of selection; NULL: the landmarks are points */
-    float *residuals;     /* n upper bounds of δ, each from its row's last visit, rounded up; NULL
-                           * unless the rule measures them */
+    uint64_t *rows;   /* m, in order of selection; NULL: the landmarks are points */
+    float *residuals; /* n upper bounds of δ, each from its row's last visit, rounded up; NULL
+                       * unless the rule measures them */
     double residual_max, residual_mean; /* NaN where residuals is NULL */
     uint64_t residual_row;              /* the first row with the largest */
     bool complete;    /* fewer than wanted were selected, because they represent all rows */
@@ -146,7 +146,7 @@ struct ny_rule {
     int (*select)(const struct ny_selection_request *request, struct ny_selection *selection);
     /* Counts what a selection that ends with m landmarks holds, and tells the bytes of its
      * checkpoints, for a rule that reads the points. NULL: it needs the row numbers alone. */
-    void (*plan)(struct ny_layout *l, const struct ny_selection_request *request, size_t m);
+    void (*count)(struct ny_layout *l, const struct ny_selection_request *request, size_t m);
     size_t (*image_bytes)(const struct ny_selection_request *request, size_t m);
     /* Work that a selection of m landmarks is likely to take, for plans without a sample. NULL:
      * none, or a tolerance decides it. */
@@ -158,7 +158,7 @@ struct ny_rule {
  * have no kernel, and chooses among rows that are `valid`. */
 static inline bool ny_rule_reads(const struct ny_rule *rule)
 {
-    return rule->plan != NULL;
+    return rule->count != NULL;
 }
 
 /* Returns the rule of that name; NULL where there is none. */
@@ -172,7 +172,7 @@ void ny_selection_release(struct ny_selection *selection, struct ny_context *ctx
 int ny_selection_certify(const struct ny_selection_request *request,
                          struct ny_selection *selection);
 /* Counts what ny_selection_certify() charges while it runs, for m landmarks. */
-void ny_certify_plan(struct ny_layout *l, const struct ny_selection_request *request, size_t m);
+void ny_certify_count(struct ny_layout *l, const struct ny_selection_request *request, size_t m);
 
 /* δ of the n rows of a source, in f64, from what m landmarks (raw rows of the request's spec) span;
  * those among them that the others span count for nothing. NY_ENUMERIC where the kernel turns out
@@ -184,6 +184,6 @@ int ny_greedy_measure(const struct ny_selection_request *request, struct ny_raw_
  * growth seen on them; and the memory of a selection that ends with m landmarks. */
 int ny_greedy_estimate(const struct ny_selection_request *request, size_t sample, size_t *m);
 /* Counts what a greedy selection of m landmarks charges. */
-void ny_greedy_plan(struct ny_layout *l, const struct ny_selection_request *request, size_t m);
+void ny_greedy_count(struct ny_layout *l, const struct ny_selection_request *request, size_t m);
 
 #endif

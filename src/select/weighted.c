@@ -129,7 +129,7 @@ static void close_selection(struct weighted *w)
     ny_columns_free(w->pilot);
 }
 
-static void plan(struct ny_layout *l, const struct ny_selection_request *request, size_t m)
+static void count(struct ny_layout *l, const struct ny_selection_request *request, size_t m)
 {
     const struct ny_columns_spec *spec = request->spec;
     size_t pilot = request->diagonal == NY_DIAGONAL_RAW ? 0 : m;
@@ -138,12 +138,12 @@ static void plan(struct ny_layout *l, const struct ny_selection_request *request
     struct ny_layout_mark mark;
     double *W;
 
-    ny_columns_plan(l, spec, pilot ? pilot : 1);
+    ny_columns_count(l, spec, pilot ? pilot : 1);
     ny_lay(l, NY_MEM_DICTIONARY, 2 * m, sizeof(struct ny_draw)); /* the pilot's, and row numbers */
     mark = ny_layout_mark(l);
     if (!spec->slots) ny_lay(l, NY_MEM_DICTIONARY, pilot, ny_raw_bytes(spec));
     lay_means(l, pilot, &W);
-    ny_columns_exact_plan(l, spec, workers);
+    ny_columns_exact_count(l, spec, workers);
     ny_layout_back(l, &mark);
     lay(l, &w);
 }
@@ -224,10 +224,10 @@ static int offer_unit(void *arg, const struct ny_tile *tile)
 
         if (!isfinite(weights[i])) return ny_fail_infinite(w->ctx, "weight", row);
         if (weights[i] > 0)
-            ny_draws_offer(&w->draws,
-                           (struct ny_draw){-log(ny_hash01(w->request->seed, NY_STREAM_WEIGHTED,
-                                                           row)) / weights[i],
-                                            row});
+            ny_draws_offer(
+                &w->draws,
+                (struct ny_draw){
+                    -log(ny_hash01(w->request->seed, NY_STREAM_WEIGHTED, row)) / weights[i], row});
     }
     return NY_OK;
 }
@@ -250,8 +250,8 @@ static size_t image_bytes_of(const struct ny_selection_request *request, size_t 
 static int checkpoint(void *arg, uint64_t units_done)
 {
     struct weighted *w = arg;
-    const struct image_head head = {
-        IMAGE_MAGIC, w->request->n, w->draws.m, w->request->diagonal, units_done, w->draws.count};
+    const struct image_head head = {IMAGE_MAGIC,          w->request->n, w->draws.m,
+                                    w->request->diagonal, units_done,    w->draws.count};
     size_t kept = w->draws.count * sizeof(struct ny_draw);
     char *image = ny_alloc(w->ctx, NY_MEM_DICTIONARY, sizeof(head) + kept);
     int err;
@@ -271,9 +271,8 @@ static int restore(struct weighted *w, uint64_t *first_unit)
 
     if (bytes >= sizeof(head)) memcpy(&head, w->request->checkpoint.image, sizeof(head));
     if (head.magic != IMAGE_MAGIC || head.n != w->request->n || head.m != w->draws.m ||
-        head.units_done > ny_units_of(head.n) ||
-        head.diagonal != (uint64_t)w->request->diagonal || head.count > head.m ||
-        bytes != sizeof(head) + head.count * sizeof(struct ny_draw))
+        head.units_done > ny_units_of(head.n) || head.diagonal != (uint64_t)w->request->diagonal ||
+        head.count > head.m || bytes != sizeof(head) + head.count * sizeof(struct ny_draw))
         return ny_fail_damaged(w->request->ctx, NULL, NULL);
     memcpy(w->draws.heap, (const char *)w->request->checkpoint.image + sizeof(head),
            bytes - sizeof(head));
@@ -326,8 +325,7 @@ static int leave(struct weighted *w, struct ny_selection *selection)
     return NY_OK;
 }
 
-static int select_rows(const struct ny_selection_request *request,
-                       struct ny_selection *selection)
+static int select_rows(const struct ny_selection_request *request, struct ny_selection *selection)
 {
     struct weighted w = {.ctx = request->ctx,
                          .request = request,
@@ -356,7 +354,7 @@ const struct ny_rule ny_rule_weighted = {
     .summary = "at random, in proportion to the diagonal of the matrix that the map decomposes",
     .options = "landmarks",
     .select = select_rows,
-    .plan = plan,
+    .count = count,
     .image_bytes = image_bytes_of,
     .work = work_of,
 };

@@ -213,7 +213,7 @@ static void lay(struct ny_layout *l, struct run *run, const struct ny_columns_sp
         side->unit_term = ny_lay(l, NY_MEM_TILES, run->w, sizeof(double));
         side->unit_sum = ny_lay(l, NY_MEM_TILES, run->w, sizeof(double));
         ny_tiles_lay(l, &side->tiles, spec, run->panel_rows, precision, 1);
-        ny_columns_plan(l, spec, run->panel_rows);
+        ny_columns_count(l, spec, run->panel_rows);
     }
 }
 
@@ -271,8 +271,7 @@ int ny_kernel_product_run(const struct ny_kernel_product *product)
 {
     static const struct ny_pass_work work = {unit, fold, checkpoint};
     uint64_t n = product->points->n, tiles = ny_pairs_all_tiles(n);
-    struct run run = {
-        .product = product, .w = product->V.cols, .panel_rows = ny_panel_rows(n)};
+    struct run run = {.product = product, .w = product->V.cols, .panel_rows = ny_panel_rows(n)};
     double flops = ny_kernel_product_flops(n, ny_entry_products(product->spec), run.w);
     int err = NY_OK;
 

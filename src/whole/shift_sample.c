@@ -44,7 +44,7 @@ static struct ny_shift_sample *lay(struct ny_layout *l, const struct ny_columns_
 
         if (sample->workspace) sample->workspace[w] = workspace;
     }
-    ny_columns_plan(l, spec, SAMPLE_ROWS);
+    ny_columns_count(l, spec, SAMPLE_ROWS);
     return ny_laid(l, sample);
 }
 

@@ -234,7 +234,7 @@ TEST(killed_selections_go_on)
         request.spec = &spec;
         request.ctx = ctx;
         assert_true(most > 0 && most <= rule->image_bytes(&request, s.m));
-        rule->plan(&counted, &request, s.m);
+        rule->count(&counted, &request, s.m);
         assert_true(ny_layout_most(&counted) > 0);
         if (rule->work) {
             const struct ny_decay unknown = {.count = 0};

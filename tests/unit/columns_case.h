@@ -199,7 +199,7 @@ static inline struct ny_columns *columns_of(const struct ny_columns_spec *spec,
 
     assert_int_equal(ny_columns_new(&columns, spec), NY_OK);
     assert_int_equal(ny_columns_append(columns, ny_raw_rows(data_row(data, 0)), m), NY_OK);
-    assert_int_equal(ny_columns_count(columns), m);
+    assert_int_equal(ny_columns_size(columns), m);
     return columns;
 }
 
@@ -213,7 +213,7 @@ struct tile_result {
 static inline struct tile_result tile_of(const struct ny_columns *columns, const struct data *data,
                                          size_t first, size_t rows)
 {
-    size_t m = ny_columns_count(columns);
+    size_t m = ny_columns_size(columns);
     struct tile_result r = {m + 3, room(NY_UNIT_ROWS * (m + 3), sizeof(float)),
                             room(NY_UNIT_ROWS, sizeof(double))};
     struct data_source source = data_source(data);

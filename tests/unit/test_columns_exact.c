@@ -31,9 +31,8 @@ static void check_exact(const char *kernel, const struct data *data, const struc
             plain_row(data, g, FIRST + j, y);
             p = plain_pair(x, y, data->d);
             want = plain_kernel(kernel, &spec.params, p);
-            tolerance = 1e-12 * (fabs(want) + (strcmp(kernel, "linear") == 0
-                                                   ? sqrt(p.x_norm * p.y_norm)
-                                                   : 1));
+            tolerance = 1e-12 * (fabs(want) +
+                                 (strcmp(kernel, "linear") == 0 ? sqrt(p.x_norm * p.y_norm) : 1));
             assert_entry(K[i * (COLS + 5) + j], want, tolerance, kernel);
         }
     }
@@ -152,7 +151,7 @@ TEST(a_small_budget_is_an_error)
     ny_context_set_memory(ctx, ny_memory_used(ctx) + 100000);
     assert_int_equal(ny_columns_append(columns, ny_raw_rows(data_row(&data, 100)), 300),
                      NY_EBUDGET);
-    assert_int_equal(ny_columns_count(columns), 100);
+    assert_int_equal(ny_columns_size(columns), 100);
     assert_int_equal(ny_columns_square(columns, ny_matrix(W, 100, 100)), NY_EBUDGET);
     workspace = ny_columns_workspace_lay(&l, &spec, NY_STRIP_ROWS);
     assert_int_equal(ny_layout_end(&l), NY_EBUDGET);

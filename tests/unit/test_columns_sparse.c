@@ -239,7 +239,7 @@ TEST(full_rows_do_not_make_others_dear)
     assert_int_equal(ny_columns_new(&columns, &spec), NY_OK);
     assert_int_equal(ny_columns_append(columns, ny_raw_rows(records), WIDE_ROWS), NY_OK);
     used = ny_memory_used(ctx) - before;
-    ny_columns_plan(&columns_counted, &spec, WIDE_ROWS);
+    ny_columns_count(&columns_counted, &spec, WIDE_ROWS);
     assert_in_range(used, 1, ny_layout_most(&columns_counted));
     assert_true(used < WIDE_ROWS * bytes);
     workspace = ny_columns_workspace_lay(&l, &spec, NY_STRIP_ROWS);

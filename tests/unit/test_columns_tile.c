@@ -19,7 +19,8 @@ static double tolerance_of(const char *name, const struct ny_kernel_params *para
     value = fabs(params->gamma * p.dot + params->first);
     slope = params->second * pow(value, params->second - 1);
     return unit * (slope * params->gamma * sqrt(p.x_norm * p.y_norm) +
-                   4 * pow(value, params->second) + slope * value) + 1e-30;
+                   4 * pow(value, params->second) + slope * value) +
+           1e-30;
 }
 
 static void check_tile(const char *kernel, const struct data *data, const struct geometry *g)
@@ -244,8 +245,8 @@ TEST(landmarks_may_come_in_pieces)
             struct ny_columns *columns = columns_of(&spec, &data, 1), *whole;
             struct tile_result a, b;
 
-            while (ny_columns_count(columns) < 201) {
-                size_t have = ny_columns_count(columns);
+            while (ny_columns_size(columns) < 201) {
+                size_t have = ny_columns_size(columns);
 
                 CHECK(ny_columns_append(columns, ny_raw_rows(data_row(&data, have)),
                                         have + 9 < 201 ? 9 : 201 - have));

@@ -111,7 +111,7 @@ TEST(few_rows_take_little_and_give_the_same)
     ny_context_set_memory(ctx, 0);
     assert_true(gamma[0] == gamma[1]);
     assert_entry(gamma[0], plain_auto("rbf", &data, g, 150, 1), 1e-12, "few rows");
-    ny_columns_auto_gamma_plan(&few, &wide, 4000000, (size_t)16 << 30);
+    ny_columns_auto_gamma_count(&few, &wide, 4000000, (size_t)16 << 30);
     assert_true(ny_layout_most(&few) < 64u << 20);
     ny_geometry_free(g, ctx);
     ny_store_close(store);
@@ -170,8 +170,8 @@ TEST(geometry_is_the_statistics)
                 }
                 for (size_t i = 0; i < ROWS; i++)
                     square += pow(data.values[i * D + k] - sum, 2) / ROWS;
-                factor = scale == NY_SCALE_NONE ? 1
-                         : k == 2               ? 0
+                factor = scale == NY_SCALE_NONE   ? 1
+                         : k == 2                 ? 0
                          : scale == NY_SCALE_UNIT ? 1 / (high - low)
                                                   : 1 / sqrt(square);
                 assert_entry(g->centre[k], centred || scale != NY_SCALE_NONE ? sum : 0, 1e-12,

@@ -75,7 +75,7 @@ static double largest_of(const double *K, size_t count)
 
 static double *exact_of(const struct subject *s, size_t rows)
 {
-    size_t m = ny_columns_count(s->columns);
+    size_t m = ny_columns_size(s->columns);
     double *K = room(rows * m, sizeof(double));
 
     CHECK(ny_columns_exact(s->columns, ny_raw_rows(s->data.raw), rows, 0, ny_matrix(K, rows, m)));
@@ -393,7 +393,7 @@ TEST(stated_bytes_cover_what_is_allocated)
 
                 begin(&s, (enum ny_dtype)dtype, 100, d, 97);
                 held = ny_memory_used(ctx) - before;
-                ny_columns_plan(&columns, &s.spec, 97);
+                ny_columns_count(&columns, &s.spec, 97);
                 stated = ny_layout_most(&columns);
                 assert_true(held <= stated && stated <= held + held / 5 + 4096);
                 before = ny_memory_used(ctx);

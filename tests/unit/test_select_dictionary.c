@@ -108,7 +108,7 @@ TEST(panels_hold_the_factor_of_W)
     for (int affine = 0; affine <= 1; affine++) {
         struct ny_dictionary *dictionary = made(ROWS, affine);
 
-        assert_int_equal(ny_dictionary_count(dictionary), ROWS);
+        assert_int_equal(ny_dictionary_size(dictionary), ROWS);
         for (size_t i = 0; i < ROWS; i++)
             assert_int_equal(ny_dictionary_rows(dictionary)[i], 1000 + i);
         for (size_t i = 0; i < dictionary->rank; i += 7)
@@ -138,12 +138,12 @@ TEST(columns_are_the_landmarks_in_order)
         struct ny_dictionary *dictionary = made(300, affine);
         struct ny_columns *columns = ny_dictionary_columns(dictionary);
 
-        assert_int_equal(ny_columns_count(columns), 300);
+        assert_int_equal(ny_columns_size(columns), 300);
         assert_memory_equal(ny_columns_rows(columns).at, x, 300 * D * sizeof(float));
         assert_ptr_equal(ny_dictionary_columns(dictionary), columns);
         grow(dictionary, 300, 520, affine);
         columns = ny_dictionary_columns(dictionary);
-        assert_int_equal(ny_columns_count(columns), 520);
+        assert_int_equal(ny_columns_size(columns), 520);
         assert_memory_equal(ny_columns_rows(columns).at, x, 520 * D * sizeof(float));
         ny_dictionary_free(dictionary);
     }
@@ -194,7 +194,7 @@ static void check_images(void)
             assert_int_equal(ny_dictionary_image_bytes(second), bytes);
             ny_dictionary_save(second, again);
             assert_memory_equal(image, again, bytes);
-            assert_int_equal(ny_dictionary_count(second), sizes[s]);
+            assert_int_equal(ny_dictionary_size(second), sizes[s]);
             for (size_t b = 0; b * NY_DICTIONARY_PANEL < first->rank; b++)
                 for (size_t i = 0;
                      i < NY_DICTIONARY_PANEL && b * NY_DICTIONARY_PANEL + i < first->rank; i++)
@@ -249,7 +249,7 @@ TEST(sparse_images_are_not_believed)
     assert_int_equal(ny_dictionary_restore(same, image, bytes), NY_ESTORE);
     *count = D;
     spec.slots = 0;
-    assert_int_equal(ny_dictionary_count(same), 0);
+    assert_int_equal(ny_dictionary_size(same), 0);
     assert_int_equal(ny_dictionary_restore(same, image, bytes), NY_OK);
     ny_dictionary_free(first);
     ny_dictionary_free(same);
@@ -271,7 +271,7 @@ TEST(images_of_others_are_refused)
     image[0] ^= 1;
     image[15] = 64; /* a count beyond all memory */
     assert_int_equal(ny_dictionary_restore(same, image, bytes), NY_ESTORE);
-    assert_int_equal(ny_dictionary_count(same), 0);
+    assert_int_equal(ny_dictionary_size(same), 0);
     ny_dictionary_free(first);
     ny_dictionary_free(affine);
     ny_dictionary_free(same);
@@ -288,14 +288,14 @@ TEST(memory_is_what_was_said)
         struct ny_layout dense = {0}, sparse = {0};
 
         used = ny_memory_used(ctx) - before;
-        ny_dictionary_plan(&dense, &spec, sizes[s]);
+        ny_dictionary_count(&dense, &spec, sizes[s]);
         assert_in_range(used, 1, ny_layout_most(&dense));
         assert_true((double)used > 0.8 * (double)ny_layout_most(&dense));
         ny_dictionary_free(dictionary);
         spec.slots = D;
         before = ny_memory_used(ctx);
         dictionary = made(sizes[s], false);
-        ny_dictionary_plan(&sparse, &spec, sizes[s]);
+        ny_dictionary_count(&sparse, &spec, sizes[s]);
         assert_in_range(ny_memory_used(ctx) - before, 1, ny_layout_most(&sparse));
         ny_dictionary_free(dictionary);
         spec.slots = 0;
@@ -343,8 +343,8 @@ TEST(a_full_dictionary_takes_no_more)
 
     assert_int_equal(ny_dictionary_new(&dictionary, &spec, &options), NY_OK);
     ny_free(ctx, dictionary->panels);
-    dictionary->panels = ny_calloc(ctx, NY_MEM_DICTIONARY, NY_PANELS_MAX + 1,
-                                   sizeof(*dictionary->panels));
+    dictionary->panels =
+        ny_calloc(ctx, NY_MEM_DICTIONARY, NY_PANELS_MAX + 1, sizeof(*dictionary->panels));
     assert_non_null(dictionary->panels);
     dictionary->panels[NY_PANELS_MAX] = &foreign;
     dictionary->rank = dictionary->count = most;

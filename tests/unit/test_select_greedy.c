@@ -37,8 +37,9 @@ static double *numbers(void)
 
         ny_gaussian(3, NY_STREAM_DATA, i * D, noise, D);
         for (size_t k = 0; k < D; k++)
-            x[i * D + k] = fmin(
-                fmax(round(128 + 35 * centre[c * D + k] + 30 * noise[k] / (double)(k + 1)), 0), 255);
+            x[i * D + k] =
+                fmin(fmax(round(128 + 35 * centre[c * D + k] + 30 * noise[k] / (double)(k + 1)), 0),
+                     255);
         if (i % 11 == 10) memcpy(x + i * D, x + i / 3 * D, sizeof(double) * D);
     }
     return x;
@@ -314,7 +315,7 @@ TEST(needs_the_memory_that_it_says)
     ny_selection_release(&selection, ctx);
     used = ny_memory_used(ctx);
     store_bytes = (size_t)4 << 20;
-    ny_greedy_plan(&counted, &request, m);
+    ny_greedy_count(&counted, &request, m);
     ny_context_set_memory(ctx, used + ny_layout_most(&counted) + store_bytes);
     assert_int_equal(ny_rule_find("greedy")->select(&request, &selection), NY_OK);
     assert_int_equal(selection.m, m);
