@@ -55,7 +55,9 @@ static void leave(struct ny_peer *peer, int status)
     char named[NY_GROUP_MESSAGE];
 
     if (!status) return;
-    if (peer->heard || status == NY_EUSAGE || status == NY_EBUDGET) /* no shard alone is to blame */
+    /* No shard alone is to blame, or the message names it. */
+    if (peer->heard || status == NY_EUSAGE || status == NY_EBUDGET ||
+        strncmp(message, "shard ", 6) == 0)
         snprintf(named, sizeof(named), "%s", message);
     else
         snprintf(named, sizeof(named), "shard %u: %s", peer->base.shard, message);

@@ -182,6 +182,21 @@ TEST(test_a_failure_ends_all)
         assert_int_equal(ended[shard], shard != 3);
 }
 
+static int fail_of_another(void *arg, struct ny_context *peer, unsigned shard)
+{
+    (void)arg;
+    if (shard == 3) return ny_fail(peer, NY_ESTORE, "shard 1 has lost rows");
+    return ny_peers_agree(ny_context_peers(peer), 1, "anything");
+}
+
+TEST(test_a_message_that_names_its_shard_stays)
+{
+    struct ny_group_shape shape = ny_group_shape(SHARDS, 0, 1);
+
+    assert_int_equal(ny_group_run(ctx, &shape, NULL, fail_of_another, NULL), NY_ESTORE);
+    assert_string_equal(ny_context_message(ctx), "shard 1 has lost rows");
+}
+
 /* ---- a process that is lost while the last peer is about to speak -----------------------------
  */
 
