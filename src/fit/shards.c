@@ -124,18 +124,15 @@ static int take_record(struct ny_fit *fit, unsigned from)
 
 /* The facts of a shard's job that decide where all go on. */
 struct standing {
-    uint64_t stage;    /* its rank; DONE_RANK: the result is whole */
+    uint64_t stage;    /* its rank; NY_STAGE_DONE: the result is whole */
     uint64_t measured; /* in stage accumulate: what f32 would lose is known */
 };
-
-enum { DONE_RANK = 100 };
 
 static struct standing standing_of(const struct ny_state *state)
 {
     enum ny_stage_id stage = ny_stage_parse(state->record.stage);
 
-    return (struct standing){stage == NY_STAGE_DONE ? DONE_RANK : ny_stage_rank(stage),
-                             state->noise.there};
+    return (struct standing){ny_stage_rank(stage), state->noise.there};
 }
 
 /* Makes the sums that the record keeps with the model its checkpoint again; false: it has none. */
@@ -246,7 +243,7 @@ static struct together compare(const struct standing *all, unsigned shards)
             to.least = all[k];
             to.shard = k;
         }
-        to.done = to.done || all[k].stage == DONE_RANK;
+        to.done = to.done || all[k].stage == NY_STAGE_DONE;
     }
     return to;
 }
@@ -256,7 +253,7 @@ static struct together compare(const struct standing *all, unsigned shards)
 static int prepare_probe(struct ny_fit *fit, const struct together *to, bool dropped)
 {
     if (!to->done || !fit->settings->probes) return NY_OK;
-    if (to->least.stage == DONE_RANK || to->least.stage < ny_stage_rank(NY_STAGE_PROJECT))
+    if (to->least.stage == NY_STAGE_DONE || to->least.stage < ny_stage_rank(NY_STAGE_PROJECT))
         return NY_OK;
     fit->job.state.record.stage = ny_stage_name(NY_STAGE_PROJECT);
     if (!has_centring(fit->settings)) return NY_OK;
@@ -273,11 +270,10 @@ static int follow(struct ny_fit *fit, const struct together *to)
 
     if (!err) err = check_first(fit, to->least.stage);
     if (!err) err = take_record(fit, to->shard);
-    if (!err) err = prepare_probe(fit, to, from == DONE_RANK);
+    if (!err) err = prepare_probe(fit, to, from == NY_STAGE_DONE);
     if (err) return err;
     stage = ny_stage_parse(job->state.record.stage);
-    if (from > (stage == NY_STAGE_DONE ? DONE_RANK : ny_stage_rank(stage)))
-        go_back(job, from, stage);
+    if (from > ny_stage_rank(stage)) go_back(job, from, stage);
     return NY_OK;
 }
 

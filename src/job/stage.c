@@ -8,7 +8,7 @@
 static const char *const stage_names[] = {NY_STAGES(NAME)[NY_STAGE_DONE] = "done"};
 
 #define RANK(id, name, rank) [id] = rank,
-static const size_t stage_ranks[NY_STAGE_DONE] = {NY_STAGES(RANK)};
+static const size_t stage_ranks[] = {NY_STAGES(RANK)[NY_STAGE_DONE] = NY_STAGE_DONE};
 
 size_t ny_stage_rank(enum ny_stage_id stage)
 {

@@ -30,7 +30,7 @@ const char *ny_stage_name(enum ny_stage_id stage);
 /* Finds a stage by its name; NY_STAGE_DONE for any other word. */
 enum ny_stage_id ny_stage_parse(const char *name);
 
-/* Returns the place of a stage in the order of time. */
+/* Returns the place of a stage in the order of time; NY_STAGE_DONE is behind all. */
 size_t ny_stage_rank(enum ny_stage_id stage);
 
 /* Begins the forecast of a job (base/progress.h) by the seconds that its plan has for each stage;

@@ -24,7 +24,7 @@ static uint32_t *order_of(const struct cloud *cloud)
     const size_t before = ny_memory_used(ctx),
                  pieces = (1 << 20) + 4096; /* in a large graph little */
     struct ny_layout counted = {0};
-    bool *seen = calloc(cloud->n, sizeof(*seen));
+    bool *seen = lend_zeros(cloud->n * sizeof(*seen));
     struct ny_rows_info info;
     uint32_t *order;
 

@@ -339,18 +339,17 @@ TEST(a_full_dictionary_takes_no_more)
     const size_t most = NY_PANELS_MAX * NY_DICTIONARY_PANEL;
     struct ny_factor_row factor = {.pivot = 1};
     struct ny_panel foreign = {0};
+    struct ny_panel *panels[NY_PANELS_MAX + 1] = {[NY_PANELS_MAX] = &foreign}, **own;
     struct ny_dictionary *dictionary;
 
     assert_int_equal(ny_dictionary_new(&dictionary, &spec, &options), NY_OK);
-    ny_free(ctx, dictionary->panels);
-    dictionary->panels =
-        ny_calloc(ctx, NY_MEM_DICTIONARY, NY_PANELS_MAX + 1, sizeof(*dictionary->panels));
-    assert_non_null(dictionary->panels);
-    dictionary->panels[NY_PANELS_MAX] = &foreign;
+    own = dictionary->panels;
+    dictionary->panels = panels;
     dictionary->rank = dictionary->count = most;
     assert_int_equal(ny_dictionary_push(dictionary, 1, &factor, 1), NY_EBUDGET);
     assert_int_equal(dictionary->rank, most);
     dictionary->rank = dictionary->count = 0;
+    dictionary->panels = own;
     ny_dictionary_free(dictionary);
     ny_error_clear(ctx);
 }
