@@ -391,7 +391,7 @@ takes_along() {
     ends_in probe big map $options
     head -n 10 "$BATS_FILE_TMPDIR/bytes.csv" >more.csv
     nystream import big/shard-00000 more.csv --append -q
-    usage "rows before those of shard 1, but there are 4106 now; fit it anew" fit big map $options
+    usage "now; fit it anew with --restart" fit big map $options
     nystream fit big map $options --restart -q
     [ "$(field "$(nystream info big map --json)" n)" = 9226 ]
 }
