@@ -313,11 +313,7 @@ int ny_result_of_points(struct ny_result *result, struct ny_store *store)
 /* Returns the shard that has a row of the whole. */
 static size_t shard_of(const struct ny_result *whole, uint64_t row)
 {
-    size_t k = 0;
-
-    while (row >= whole->span->first[k + 1])
-        k++;
-    return k;
+    return ny_range_of(whole->span->first, ny_store_set(whole->store)->count, row);
 }
 
 /* Tells whether a row of one result is as wide as one of the other, in every part. */
@@ -358,10 +354,8 @@ static int fill_shard(struct ny_result *whole, const struct ny_result_part *part
 
 uint64_t ny_row_now(const uint64_t *then, const uint64_t *now, size_t shards, uint64_t row)
 {
-    size_t k = 0;
+    size_t k = ny_range_of(then, shards, row);
 
-    while (k + 1 < shards && row >= then[k + 1])
-        k++;
     return now[k] + (row - then[k]);
 }
 

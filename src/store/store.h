@@ -174,15 +174,31 @@ int ny_points_class_names(struct ny_store *store, char ***names, size_t *count);
 
 /* ---- several stores as one ---------------------------------------------------------------- */
 
+/* Returns the range that holds a row, of `count` ranges that begin with the rows first[k]. */
+static inline size_t ny_range_of(const uint64_t *first, size_t count, uint64_t row)
+{
+    size_t low = 0, high = count;
+
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+
+        if (first[middle] <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* A set of stores, whose rows are numbered through: the shards of a store (shards/set.h). Its
  * handle serves what reads rows one by one, names, labels and results; what belongs to a result as
  * a whole, such as its record and model, is that of the first store that has it. All else, and all
  * that writes, is NY_EUSAGE. */
 struct ny_set {
-    struct ny_rows_info info;   /* all rows; id and digests are those of the first store */
-    size_t count;               /* stores */
-    const uint64_t *first;      /* row of the set with which each begins; the end at `count` */
-    const uint64_t *source;     /* likewise of the files that they came from */
+    struct ny_rows_info info; /* all rows; id and digests are those of the first store */
+    size_t count;             /* stores */
+    const uint64_t *first;    /* row of the set with which each begins; the end at `count` */
+    const uint64_t *source;   /* likewise of the files that they came from */
     int (*open)(void *arg, size_t k, struct ny_store **store); /* until others are asked for */
     void (*close)(void *arg);
     void *arg;
@@ -205,7 +221,7 @@ struct ny_given_rows {
     struct ny_rows *X;
     const struct ny_names *columns; /* their names; NULL: they have none */
     const uint64_t *source;         /* their numbers where they came from; NULL: those of X */
-    struct ny_given_names names;      /* their own names */
+    struct ny_given_names names;    /* their own names */
     const char *folder;             /* for results and temporary files; NULL: results are in memory,
                                      * and the others in $TMPDIR, or /tmp */
     bool none;                      /* they are to come: X stands for them */
@@ -371,11 +387,11 @@ struct ny_ingest;
 
 struct ny_ingest_spec {
     uint64_t d;
-    enum ny_dtype dtype;   /* that of rows handed over; an append converts to the store's dtype: f64
-                            * is rounded to f32, with a warning; else NY_EDATA if inexact */
+    enum ny_dtype dtype; /* that of rows handed over; an append converts to the store's dtype: f64
+                          * is rounded to f32, with a warning; else NY_EDATA if inexact */
     enum ny_row_layout
-        layout;            /* of a store that holds no points yet; one that does keeps its own */
-    uint64_t row_nnz;      /* sparse: values of a row on average, for the size of blocks */
+        layout;       /* of a store that holds no points yet; one that does keeps its own */
+    uint64_t row_nnz; /* sparse: values of a row on average, for the size of blocks */
     struct ny_prepared preparation; /* likewise, where the store holds no points yet */
     bool labels, source;
     enum ny_indices indices; /* of the files, for a store that does not know those of its rows */

@@ -275,15 +275,15 @@ struct ny_store {
     bool read_only;
     bool made; /* its folder, by ny_store_create() */
     bool wrote_results;
-    const struct ny_env *older; /* than the other one remembers; NULL: neither is */
-    uint64_t behind;            /* by so many commits */
-    bool mending;               /* it may be written although it is so */
-    bool unprepared;            /* see ny_store_read_raw() */
-    const struct ny_set *set;   /* see ny_store_open_set(); */
+    const struct ny_env *older;     /* than the other one remembers; NULL: neither is */
+    uint64_t behind;                /* by so many commits */
+    bool mending;                   /* it may be written although it is so */
+    bool unprepared;                /* see ny_store_read_raw() */
+    const struct ny_set *set;       /* see ny_store_open_set(); */
     struct ny_in_memory *in_memory; /* and ny_store_of_rows(); then there are no environments */
-    struct ny_lost skipped; /* see ny_store_skip_lost() */
-    struct ny_peers *peers; /* see ny_store_join(); NULL: it is nobody's shard */
-    uint64_t *shard_first;  /* each shard's first row, and the rows of all */
+    struct ny_lost skipped;         /* see ny_store_skip_lost() */
+    struct ny_peers *peers;         /* see ny_store_join(); NULL: it is nobody's shard */
+    uint64_t *shard_first;          /* each shard's first row, and the rows of all */
     uint64_t shards_nnz, shards_slots, shards_unit_nnz; /* values of all, of the fullest row, and
                                                          * of any unit at most */
     struct ny_lengths shards_lengths;
@@ -383,21 +383,6 @@ int ny_store_check_place(struct ny_store *store);
 
 /* ---- points -------------------------------------------------------------------------------- */
 
-/* Returns the range that holds a row, of `count` ranges that begin with the rows first[k]. */
-static inline size_t ny_range_of(const uint64_t *first, size_t count, uint64_t row)
-{
-    size_t low = 0, high = count;
-
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-
-        if (first[middle] <= row)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
 /* Gather and show rows of this store alone, by their numbers here, and its own statistics
  * (store/shard.c, store/shard_rows.c). */
 int ny_points_gather_here(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,

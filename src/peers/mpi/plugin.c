@@ -206,34 +206,6 @@ static bool deal(struct mpi *mpi, const size_t *sizes)
     return true;
 }
 
-/* Gathers the bytes of all, in one call where they are few. */
-static int gather_bytes(struct mpi *mpi, const void *mine, const size_t *sizes, void *all)
-{
-    if (!deal(mpi, sizes)) return gather_blocks(mpi, mine, sizes, all);
-    return check(mpi,
-                 MPI_Allgatherv(mine, mpi->counts[mpi->transport.rank], MPI_BYTE, all, mpi->counts,
-                                mpi->places, MPI_BYTE, mpi->world),
-                 "gather bytes");
-}
-
-static int gather(struct ny_transport *transport, const void *mine, const size_t *sizes, void *all)
-{
-    struct mpi *mpi = (struct mpi *)transport;
-    uint64_t seal = transport->digest(mine, sizes[transport->rank]);
-    const char *piece = all;
-    int err = arrive(mpi);
-
-    if (!err) err = gather_bytes(mpi, mine, sizes, all);
-    if (!err)
-        err = check(mpi,
-                    MPI_Allgather(&seal, sizeof(seal), MPI_BYTE, mpi->seals, sizeof(seal), MPI_BYTE,
-                                  mpi->world),
-                    "gather digests");
-    for (unsigned rank = 0; rank < transport->ranks && !err; piece += sizes[rank++])
-        err = compare(mpi, rank, piece, sizes[rank]);
-    return err;
-}
-
 /* Brings any number of bytes to rank 0, rank by rank. */
 static int collect_blocks(struct mpi *mpi, const char *mine, const size_t *sizes, char *all)
 {
@@ -259,33 +231,49 @@ static int collect_blocks(struct mpi *mpi, const char *mine, const size_t *sizes
     return err;
 }
 
-/* Brings the bytes of all to rank 0, in one call where they are few. */
-static int collect_bytes(struct mpi *mpi, const void *mine, const size_t *sizes, void *all)
+/* Brings the bytes of all ranks to all, or to rank 0 alone, in one call where they are few. */
+static int bring_bytes(struct mpi *mpi, bool lead, const void *mine, const size_t *sizes, void *all)
 {
-    if (!deal(mpi, sizes)) return collect_blocks(mpi, mine, sizes, all);
-    return check(mpi,
-                 MPI_Gatherv(mine, mpi->counts[mpi->transport.rank], MPI_BYTE, all, mpi->counts,
-                             mpi->places, MPI_BYTE, 0, mpi->world),
-                 "gather bytes");
+    int own, number;
+
+    if (!deal(mpi, sizes))
+        return lead ? collect_blocks(mpi, mine, sizes, all) : gather_blocks(mpi, mine, sizes, all);
+    own = mpi->counts[mpi->transport.rank];
+    number = lead ? MPI_Gatherv(mine, own, MPI_BYTE, all, mpi->counts, mpi->places, MPI_BYTE, 0,
+                                mpi->world)
+                  : MPI_Allgatherv(mine, own, MPI_BYTE, all, mpi->counts, mpi->places, MPI_BYTE,
+                                   mpi->world);
+    return check(mpi, number, "gather bytes");
 }
 
-static int collect(struct ny_transport *transport, const void *mine, const size_t *sizes, void *all)
+static int bring(struct ny_transport *transport, bool lead, const void *mine, const size_t *sizes,
+                 void *all)
 {
     struct mpi *mpi = (struct mpi *)transport;
     uint64_t seal = transport->digest(mine, sizes[transport->rank]);
     const char *piece = all;
     int err = arrive(mpi);
 
-    if (!err) err = collect_bytes(mpi, mine, sizes, all);
+    if (!err) err = bring_bytes(mpi, lead, mine, sizes, all);
     if (!err)
         err = check(mpi,
-                    MPI_Gather(&seal, sizeof(seal), MPI_BYTE, mpi->seals, sizeof(seal), MPI_BYTE, 0,
-                               mpi->world),
+                    MPI_Allgather(&seal, sizeof(seal), MPI_BYTE, mpi->seals, sizeof(seal), MPI_BYTE,
+                                  mpi->world),
                     "gather digests");
-    if (transport->rank) return err;
+    if (lead && transport->rank) return err;
     for (unsigned rank = 0; rank < transport->ranks && !err; piece += sizes[rank++])
         err = compare(mpi, rank, piece, sizes[rank]);
     return err;
+}
+
+static int gather(struct ny_transport *transport, const void *mine, const size_t *sizes, void *all)
+{
+    return bring(transport, false, mine, sizes, all);
+}
+
+static int collect(struct ny_transport *transport, const void *mine, const size_t *sizes, void *all)
+{
+    return bring(transport, true, mine, sizes, all);
 }
 
 static int trade(struct ny_transport *transport, const void *out, size_t bytes, void *in)
