@@ -29,7 +29,7 @@ struct shards_update {
     const struct ny_shards *shards;
     const char *name;
     const struct ny_options *options;
-    bool *behind;   /* by shard: it has rows to take in, or has begun to */
+    bool *behind;   /* by shard: it has rows that the result lacks */
     unsigned first; /* the shard of this process that tells what was found */
     bool begun;     /* an update was begun: ny_sharded_update_begun() */
     json_t *report;
@@ -47,17 +47,12 @@ static int open_shard(struct ny_store **store, const struct shards_update *updat
 static int check_result(struct ny_store *store, struct shards_update *update, unsigned shard,
                         const json_t *record)
 {
-    json_t *begun = NULL;
-    int err;
-
     if (ny_field_count(json_object_get(record, "sharded"), "shards", 0) != update->shards->count)
         return ny_fail(ny_store_context(store), NY_EUSAGE,
                        "'%s' is another result in each shard of %s; update it there", update->name,
                        update->shards->path);
-    err = ny_record_load_update(store, update->name, &begun);
-    update->behind[shard] = begun || ny_rows_behind(store, update->name, record);
-    json_decref(begun);
-    return err;
+    update->behind[shard] = ny_rows_behind(store, update->name, record) > 0;
+    return NY_OK;
 }
 
 static int look(void *arg, struct ny_context *ctx, unsigned shard)

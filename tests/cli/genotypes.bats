@@ -55,6 +55,11 @@ data() { cp -r "$BATS_FILE_TMPDIR"/"$1"* .; }
     ny -3 import cut.nys cut.bed
     says "cut.bed has not the size of 900 samples (.fam) at 4000 variants (.bim)"
     ny -3 fit other.nys m --map pca --features maf:0.1
+    mkfifo pipe.bed
+    cp cohort.bim pipe.bim
+    cp cohort.fam pipe.fam
+    (cat cohort.bed && echo more) >pipe.bed &
+    ny -3 import pipe.nys pipe.bed
 }
 
 @test "genotypes and other numbers are not compared, nor prepared as others are" {
@@ -110,6 +115,8 @@ through_kills() {
 
 @test "imports and fits that are killed come to the same bytes" {
     data wide
+    nystream embed wide.bed -o wide.eigenvec --map pca --components 2 -q
+    diff <(tail -n +2 wide.eigenvec | cut -f 1-2) <(awk -v OFS='\t' '{ print $1, $2 }' wide.fam)
     nystream import whole.nys wide.bed -q --memory 48M
     nystream fit whole.nys pca --map pca --components 4 -q
     through_kills nystream import killed.nys wide.bed -q --memory 48M
