@@ -194,6 +194,7 @@ int ny_read_rows_open(struct ny_new_rows *new, const struct ny_placer *placer,
                               .n = table->rows,
                               .d = table->d,
                               .slots = (size_t)(table->layout == NY_CSR ? table->slots : table->d)};
+    new->output_bytes = rows->output ? NY_WRITER_BYTES : 0;
     return find_rows(rows, placer, &shape->n);
 }
 

@@ -27,7 +27,6 @@
 #include "io/pack.h"
 
 enum {
-    BUFFER_BYTES = 256 * 1024,
     DIRECT_MIN = 64 * 1024, /* more goes past the buffer */
     NUMBER_BYTES = 32       /* of a number in text, with its delimiter */
 };
@@ -99,7 +98,7 @@ static int put(struct ny_writer *writer, const char *data, size_t bytes)
 {
     int err = NY_OK;
 
-    if (bytes > BUFFER_BYTES - writer->used) err = flush(writer);
+    if (bytes > NY_WRITER_BYTES - writer->used) err = flush(writer);
     if (!err && bytes >= DIRECT_MIN && writer->used == 0) return write_out(writer, data, bytes);
     if (err) return err;
     memcpy(writer->buffer + writer->used, data, bytes);
@@ -211,7 +210,7 @@ int ny_writer_open(struct ny_writer **out, struct ny_context *ctx, const char *p
     if (element == NY_OUT_TEXT) writer->text.delimiter = '\0'; /* the lines are ready */
     writer->npy &= !writer->text.delimiter;
     writer->path = ny_lay(&writer->own, NY_MEM_IO, length + 1, 1);
-    writer->buffer = ny_lay(&writer->own, NY_MEM_IO, BUFFER_BYTES, 1);
+    writer->buffer = ny_lay(&writer->own, NY_MEM_IO, NY_WRITER_BYTES, 1);
     err = writer->own.err;
     if (!err) memcpy(writer->path, path, length + 1);
     if (!err) err = open_output(writer);
@@ -259,7 +258,7 @@ static int put_text(struct ny_writer *writer, const void *values, size_t count)
     size_t cols = writer->cols ? (size_t)writer->cols : 1, column = 0;
 
     for (size_t i = 0; i < count * cols; i++) {
-        if (writer->used > BUFFER_BYTES - NUMBER_BYTES) {
+        if (writer->used > NY_WRITER_BYTES - NUMBER_BYTES) {
             int err = flush(writer);
             if (err) return err;
         }

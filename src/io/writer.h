@@ -18,6 +18,9 @@ size_t ny_output_bytes(enum ny_element element);
 
 struct ny_writer;
 
+/* Its buffer, which is nearly all that it takes unless it packs. */
+#define NY_WRITER_BYTES ((size_t)256 * 1024)
+
 #define NY_ROWS_COUNTED UINT64_MAX
 
 /* cols = 0 writes a 1-D npy of `rows`. NY_ROWS_COUNTED: as many as come (a pipe cannot tell

@@ -67,26 +67,25 @@ size_t ny_drift_draw(uint64_t rows, size_t room, uint64_t *numbers)
 
 /* Returns how many rows of a sample an eighth of the budget holds, in any threads the same; 0: not
  * even two. */
-static size_t room_of(const struct ny_context *ctx, size_t row_bytes, size_t most)
+static size_t room_of(size_t budget, size_t row_bytes, size_t most)
 {
     size_t room = ny_drift_room(row_bytes);
 
     if (room > most) room = most;
-    while (room > 1 && room * row_bytes >= ny_memory_limit(ctx) / 2 / 4)
+    while (room > 1 && room * row_bytes >= budget / 8)
         room /= 2;
     return room > 1 ? room : 0;
 }
 
-void ny_drift_sample_count(struct ny_layout *l, const struct ny_context *ctx, size_t row_bytes,
-                           size_t most)
+void ny_drift_sample_count(struct ny_layout *l, size_t budget, size_t row_bytes, size_t most)
 {
-    ny_lay(l, NY_MEM_OTHER, room_of(ctx, row_bytes, most), row_bytes);
+    ny_lay(l, NY_MEM_OTHER, room_of(budget, row_bytes, most), row_bytes);
 }
 
 void ny_drift_sample_begin(struct ny_drift_sample *sample, struct ny_context *ctx, size_t row_bytes,
                            size_t most)
 {
-    size_t room = room_of(ctx, row_bytes, most);
+    size_t room = room_of(ny_memory_limit(ctx), row_bytes, most);
 
     *sample = (struct ny_drift_sample){.ctx = ctx, .row_bytes = row_bytes, .room = room};
     if (room) sample->rows = ny_alloc(ctx, NY_MEM_OTHER, room * row_bytes);

@@ -31,9 +31,8 @@ struct ny_drift_sample {
  * them, a quarter, …, or none. */
 void ny_drift_sample_begin(struct ny_drift_sample *sample, struct ny_context *ctx, size_t row_bytes,
                            size_t most);
-/* Counts what it then takes. */
-void ny_drift_sample_count(struct ny_layout *l, const struct ny_context *ctx, size_t row_bytes,
-                           size_t most);
+/* Counts what it takes of a budget. */
+void ny_drift_sample_count(struct ny_layout *l, size_t budget, size_t row_bytes, size_t most);
 /* Takes the rows of a tile that are next in the sample. Tiles come in ascending order. */
 int ny_drift_sample_take(struct ny_drift_sample *sample, const struct ny_tile *tile);
 /* Takes rows first … end−1 of X, which are of the type and slots of `spec`: those that a stream of

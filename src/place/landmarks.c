@@ -44,10 +44,9 @@ static void count(struct ny_layout *l, const void *placer, unsigned workers, siz
         spec,   model->m, model->p, ny_coordinates_width(&model->coordinates), model->precision,
         workers};
 
-    (void)limit;
     ny_projector_lay(l, &(struct ny_projector){0}, &shape);
     ny_layout_add(l, NY_MEM_PROCESS, ny_blas_bytes(workers, workers, order_of(model)));
-    ny_drift_sample_count(l, spec->ctx, ny_raw_bytes(spec), run->most);
+    ny_drift_sample_count(l, ny_memory_used(spec->ctx) + limit, ny_raw_bytes(spec), run->most);
 }
 
 /* A model keeps this to place few rows at a time: a projector for rows of one type. */

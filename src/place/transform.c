@@ -88,18 +88,21 @@ static void count_with_rows(struct ny_layout *l, const void *placer, unsigned wo
     size_t unit_bytes = ny_source_unit_rows(ny_placer_most_rows(of)) * row_bytes;
 
     ny_layout_add(l, NY_MEM_TILES, units_read(of, workers) * unit_bytes);
+    ny_layout_add(l, NY_MEM_IO, of->new->output_bytes);
     of->ops->count(l, of, workers, limit);
 }
 
 /* Takes as many workers as threads are allowed and the rest of the budget holds; one, where it has
- * the only unit. */
-static void decide_workers(struct ny_placer *placer)
+ * the only unit. Refuses a budget that does not hold one. */
+static int decide_workers(struct ny_placer *placer)
 {
-    const struct ny_context *ctx = placer->spec.ctx;
+    struct ny_context *ctx = placer->spec.ctx;
     unsigned most = ny_context_threads(ctx);
     bool few = placer->ops->by_units && placer->rows <= NY_UNIT_ROWS;
 
     placer->workers = ny_budget_workers_left(ctx, count_with_rows, placer, few ? 1 : most);
+    if (!placer->ops->by_units) return NY_OK; /* others need less where they do without a tree */
+    return ny_budget_need(ctx, "transform", ny_budget_least(count_with_rows, placer));
 }
 
 /* Places all rows of a source. Refuses what was placed by two results of one name. */
@@ -151,8 +154,8 @@ int ny_place_all(struct ny_placer *placer, struct ny_new_rows *rows)
     placer->new = rows;
     if (err) goto done;
     widen(placer, &shape);
-    decide_workers(placer);
-    err = ny_blas_make_room(ctx, placer->workers);
+    err = decide_workers(placer);
+    if (!err) err = ny_blas_make_room(ctx, placer->workers);
     if (rows->keeps) ny_left_out_begin(&placer->left_out, ctx);
     if (!err) err = rows->ops->begin(rows, placer, units_read(placer, placer->workers), &source);
     if (!err && rows->keeps) err = make_blank(placer);

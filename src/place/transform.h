@@ -54,6 +54,7 @@ struct ny_new_rows_ops {
 struct ny_new_rows {
     const struct ny_new_rows_ops *ops;
     size_t beside_bytes; /* that the source charges for a row, beside its values */
+    size_t output_bytes; /* that begin() takes for what the places go to */
     bool keeps;          /* rows with NaN, which no placer sees, have NaN for coordinates */
 };
 

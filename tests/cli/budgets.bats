@@ -135,6 +135,19 @@ at_least() {
     ny -0 embed "$files/few.npy" -o e.npy --memory "$least" -q
 }
 
+@test "transform names the budget that works, once" {
+    npy_u8 3000 200 >x.npy
+    nystream import s.nys x.npy -q
+    nystream fit s.nys map --landmarks 1500 -q
+    nystream export s.nys map --part model -o m.nym -q
+    for place in "s.nys map" m.nym; do
+        ny -8 transform $place --input x.npy -o y.npy --memory 36M
+        says "this transform needs "
+        least=$(sed -n 's/.*give --memory \([0-9]*M\).*/\1/p' <<<"$stderr")
+        ny -0 transform $place --input x.npy -o y.npy --memory "$least"
+    done
+}
+
 # without_proc COMMAND…: where /proc is empty, as in some sandboxes.
 without_proc() {
     # shellcheck disable=SC2016  # words are the inner shell's

@@ -74,7 +74,7 @@ static size_t sample_takes(size_t row_bytes, size_t most)
     uint64_t limit = ny_context_memory(ctx);
 
     ny_context_set_memory(ctx, 2 << 20);
-    ny_drift_sample_count(&counted, ctx, row_bytes, most);
+    ny_drift_sample_count(&counted, ny_memory_limit(ctx), row_bytes, most);
     ny_context_set_memory(ctx, limit);
     return ny_layout_most(&counted) - 64;
 }
