@@ -1,5 +1,7 @@
 """Columns by their names, whatever the rows come in: sums, iterables, pieces, Dask, landmarks."""
 import pickle
+import sys
+import types
 
 import arrow_made
 import numpy as np
@@ -8,7 +10,7 @@ import scipy.sparse
 from conftest import cells_of
 
 import nystream
-from nystream import _batch, _data
+from nystream import __main__, _batch, _data
 
 pandas = pytest.importorskip("pandas")
 NAMES = ["a", "b", "c"]
@@ -61,6 +63,9 @@ class ArrowBatch(arrow_made.ArrowArray):
     def select(self, names):
         """Return a batch of the columns of these names."""
         return ArrowBatch(self._frame[names])
+
+    def __getitem__(self, name):
+        return self._frame[name].to_numpy()
 
 
 class Reader(arrow_made.ArrowStream):
@@ -261,3 +266,38 @@ def test_clusters_and_embeddings_of_frames_of_dask(tmp_path, frame, dask_frame):
     store = nystream.open(tmp_path / "s.nys")
     store.append(named)
     assert np.array_equal(store[:], named.compute()) and list(store.column_names) == NAMES
+
+
+def test_files_of_arrow_by_the_command(tmp_path, frame, monkeypatch, capsys):
+    """`python3 -m nystream import` streams what pyarrow reads, which stands in here."""
+    opened = []
+
+    def dataset(file, format):
+        opened.append((file, format))
+        return Batches("to_batches", *(ArrowBatch(part.assign(kind=1)) for part in
+                                       (frame[:150], frame[150:])))
+
+    monkeypatch.setitem(sys.modules, "pyarrow", types.SimpleNamespace(
+        dataset=types.SimpleNamespace(dataset=dataset)))
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["nystream", "import", *map(str, arguments)])
+        return __main__.main(), capsys.readouterr().err
+
+    path = tmp_path / "s.nys"
+    assert run(path, "a.parquet", "b.feather", "--label-column", "kind",
+               "--dtype", "f64") == (0, "nystream: 800 rows of 3 columns imported\n")
+    store = nystream.open(path)
+    assert opened == [("a.parquet", "parquet"), ("b.feather", "feather")]
+    assert np.array_equal(store[:], np.concatenate([frame, frame])) and store.dtype == np.float64
+    assert list(store.column_names) == list(frame) and set(store.labels[:]) == {1}
+    assert run(path, "a.parquet") == (2, f"nystream: {path} has rows already; --append adds to "
+                                         "them\n")
+    assert run(path, "a.csv", "--append")[0] == 2
+    assert run(path, "a.arrow", "--append", "--label-column", "kind")[0] == 0
+    assert len(nystream.open(path)) == 3 * len(frame)
+    assert run(path, "a.arrow", "--append", "--dtype", "u9")[0] == 2
+    with pytest.raises(SystemExit, match="2"):
+        run(path, "a.arrow", "--landmarks", "3")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert run(path, "a.parquet", "--append")[0] == 4

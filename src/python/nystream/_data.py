@@ -71,7 +71,7 @@ def _slices(X: Any, labels: Any) -> Iterator[Batch]:
 
 
 def _are_rows(X: Any) -> bool:
-    return hasattr(X, "shape") and len(X.shape) == 2
+    return is_arrow(X) or (hasattr(X, "shape") and len(X.shape) == 2)
 
 
 def _piece(piece: Any, labels: Any = None) -> Iterator[Batch]:
@@ -81,8 +81,8 @@ def _piece(piece: Any, labels: Any = None) -> Iterator[Batch]:
 
 def _batches_of(rows: Any, labels: Any) -> Iterator[Batch]:
     if is_arrow(rows) and not hasattr(rows, "iloc"):
-        for part in arrow_rows(rows):
-            yield make_batch(part)
+        found = map(make_batch, arrow_rows(rows))
+        yield from found if labels is None else _labelled(found, labels)
     elif is_sparse(rows) or not hasattr(rows, "shape"):
         yield make_batch(rows, labels)
     else:
