@@ -1,8 +1,7 @@
 /*
  * Marks are drawn in batches of one colour and shape, because a svg or pdf repeats the style of
  * each stroke: 2,000 marks take 200 kB instead of 900. So that no class lies on top of all others,
- * the points are dealt into ROUNDS by a hash, and each round draws all classes. Only rare classes
- * come after all rounds of those that are ten times as many, and lie on top of them.
+ * the points are dealt into ROUNDS by a hash, and each round draws all classes.
  */
 #include "report/marks.h"
 
@@ -50,14 +49,6 @@ static uint32_t color_of(const struct marks *m, int batch)
     return batch ? ny_class_color[(size_t)(batch - 1) % NY_CLASS_COLORS] : NY_NO_CLASS_COLOR;
 }
 
-/* Returns the layer of a batch; all that are no classes have one. */
-static unsigned layer_of(const struct marks *m, int batch)
-{
-    const struct ny_tint *tint = &m->scene->tint;
-
-    return tint->kind == NY_RASTER_CLASSES ? ny_tint_layer(tint, batch - 1) : 0;
-}
-
 /* Draws the marks of one batch that were dealt into this round, as one path with one style. */
 static void draw_batch(const struct marks *m, const int *batches, uint64_t round, int batch)
 {
@@ -93,15 +84,12 @@ void ny_draw_marks(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
                       .alpha = fmax(0.7, 1 - n / 5000),
                       .edges = scene->sample.count <= EDGES_MOST};
     int batches[NY_MARKS_MOST], last = 0;
-    unsigned top = 0;
 
     for (size_t i = 0; i < m.count; i++) {
         batches[i] = batch_of(&m, i);
         last = batches[i] > last ? batches[i] : last;
-        if (batches[i] >= 0 && layer_of(&m, batches[i]) > top) top = layer_of(&m, batches[i]);
     }
-    for (unsigned layer = 0; layer <= top; layer++)
-        for (uint64_t round = 0; round < ROUNDS; round++)
-            for (int batch = 0; batch <= last; batch++)
-                if (layer_of(&m, batch) == layer) draw_batch(&m, batches, round, batch);
+    for (uint64_t round = 0; round < ROUNDS; round++)
+        for (int batch = 0; batch <= last; batch++)
+            draw_batch(&m, batches, round, batch);
 }

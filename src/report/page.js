@@ -28,7 +28,7 @@ class Plot {
     this.tint = this.tints.length > 1 && (this.tints[1].classes || this.tints[1].name === 'label') ? 1 : 0;
     this.hover = -1;
     this.layers = new Map();
-    // A fixed order without any class on top; rare ones come last when they are drawn.
+    // A fixed order without any class on top.
     this.order = Uint32Array.from({ length: this.count }, (_, i) => i);
     for (let i = this.count - 1, seed = 1; i > 0; i--) {
       seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
@@ -277,12 +277,12 @@ class Plot {
 
   drawPoints(g) {
     const x = this.axes[this.x].values, y = this.axes[this.y].values;
-    const all = this.count === this.data.n, tint = this.tints[this.tint];
+    const all = this.count === this.data.n;
     const radius = Math.min(6, this.box.width / 110, Math.max(all ? 2.2 : 1.8, 150 / Math.sqrt(this.count)));
     g.globalAlpha = all ? 0.85 : 0.7;
     g.lineWidth = 0.6;
     g.strokeStyle = isDark() ? '#101114' : '#ffffff';
-    for (const i of tint.drawn ??= rareLast(this.order, tint, this.data.n)) {
+    for (const i of this.order) {
       const how = this.look(i), px = this.px(x[i]), py = this.py(y[i]);
       if (!how || !(px > -9 && py > -9 && px < 9e3 && py < 9e3)) continue;
       g.beginPath();

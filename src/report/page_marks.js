@@ -113,16 +113,6 @@ const pixels = source => new Promise((done, failed) => {
   image.src = source;
 });
 
-// The order in which points are drawn: the one that is given, but those of rare classes last, so that they lie on those
-// that are ten times as many.
-function rareLast(order, tint, n) {
-  if (!tint.sizes) return order;
-  const sizes = [...tint.sizes, n - tint.sizes.reduce((sum, rows) => sum + rows, 0)], most = Math.max(...sizes);
-  const layers = sizes.map(rows => rows > 0 ? Math.floor(Math.log10(most / rows)) : 0);
-  const layer = i => layers[tint.code[i] === NONE ? tint.sizes.length : tint.code[i]];
-  return order.slice().sort((i, j) => layer(i) - layer(j));
-}
-
 // How many points lie around each: in a cell of two axes and the eight beside it; as a logarithm, 1 for the most.
 function crowd(x, y) {
   const [a, b] = [[x, 64], [y, 48]].map(([{ axis, values }, cells]) =>

@@ -104,14 +104,10 @@ static int new_raster(struct ny_page_points *p)
     enum ny_raster_kind kind = kind_of_rasters(p);
     size_t pairs = count_pairs(p);
     double cells = (double)p->limits->cells;
-    int err;
 
     if (p->raster_count++) cells *= fmin(1, 2 / (double)(pairs - 1));
-    err = ny_raster_new(raster, p->ctx, kind, (size_t)sqrt(cells * 4 / 3),
-                        (size_t)sqrt(cells * 3 / 4), UINT64_MAX);
-    if (!err && kind == NY_RASTER_CLASSES)
-        ny_tint_lay(&p->tints[0], raster, raster->width * raster->height);
-    return err;
+    return ny_raster_new(raster, p->ctx, kind, (size_t)sqrt(cells * 4 / 3),
+                         (size_t)sqrt(cells * 3 / 4), UINT64_MAX);
 }
 
 static int add_rasters(struct ny_page_points *p)

@@ -155,8 +155,7 @@ static void find_cells(const struct picture *p, bool few, size_t cells[2])
 /* Returns the bytes of the raster, of its image, and of what places names of classes. */
 static size_t bytes_needed(const struct picture *p, const size_t cells[2])
 {
-    struct ny_raster raster = {
-        .kind = p->scene.tint.kind, .width = cells[0], .height = cells[1]};
+    struct ny_raster raster = {.kind = p->scene.tint.kind, .width = cells[0], .height = cells[1]};
     struct ny_layout l = {0};
 
     ny_raster_allot(&l, &raster);
@@ -179,7 +178,6 @@ static int draw(struct picture *p)
     if (err == NY_OK)
         err = ny_raster_new(&p->raster, p->ctx, p->scene.tint.kind, cells[0], cells[1],
                             p->scene.frame.n);
-    if (err == NY_OK) ny_tint_lay(&p->scene.tint, &p->raster, cells[0] * cells[1]);
     if (few) p->raster.radius = (size_t)lround(NEARBY * p->canvas.scale);
     if (err == NY_OK) err = ny_data_frame_walk(&p->scene.frame, "plot", add_points, p);
     if (err) return err;

@@ -15,8 +15,7 @@
 
 #include "report/palette.h"
 
-enum { RADIUS_MAX = 5, RARER = 10 };
-static const double covered_most = 0.05; /* of the picture, by a class that lies on top */
+enum { RADIUS_MAX = 5 };
 
 static size_t slots_of(enum ny_raster_kind kind)
 {
@@ -64,44 +63,6 @@ static size_t slot_of(const struct ny_raster *raster, double tint)
 {
     if (raster->kind != NY_RASTER_CLASSES) return 0;
     return tint >= 0 ? (size_t)tint % (raster->slots - 1) : raster->slots - 1;
-}
-
-unsigned ny_raster_layer(uint64_t points, uint64_t most)
-{
-    unsigned layer = 0;
-
-    for (; points && points <= most / RARER; most /= RARER)
-        layer++;
-    return layer;
-}
-
-void ny_raster_expect(struct ny_raster *raster, double tint, uint64_t points)
-{
-    raster->expected[slot_of(raster, tint)] += points;
-}
-
-void ny_raster_lay(struct ny_raster *raster, size_t cells)
-{
-    double disc = fmax(1, 3.14 * (double)(raster->radius * raster->radius));
-    uint64_t most = 0;
-
-    for (size_t k = 0; k < raster->slots; k++)
-        if (raster->expected[k] > most) most = raster->expected[k];
-    for (size_t k = 0; k < raster->slots; k++) {
-        bool few = disc * (double)raster->expected[k] <= covered_most * (double)cells;
-
-        raster->layer[k] = few ? (unsigned char)ny_raster_layer(raster->expected[k], most) : 0;
-    }
-}
-
-/* Tells whether a cell shows `points` of a slot rather than `others` of another slot. */
-static bool shows(const struct ny_raster *raster, size_t slot, uint64_t points, size_t other,
-                  uint64_t others)
-{
-    if (!points || !others) return points > 0;
-    if (raster->layer[slot] != raster->layer[other])
-        return raster->layer[slot] > raster->layer[other];
-    return points > others;
 }
 
 static void count(struct ny_raster *raster, size_t cell, size_t slot, double value)
@@ -188,7 +149,7 @@ size_t ny_raster_shown(const struct ny_raster *raster, size_t cell)
     for (size_t i = 1; i < raster->slots; i++) {
         size_t k = (cell + i) % raster->slots;
 
-        if (shows(raster, k, counts[k], shown, counts[shown])) shown = k;
+        if (counts[k] > counts[shown]) shown = k;
     }
     return shown;
 }

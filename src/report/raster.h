@@ -8,11 +8,6 @@
  * for each class, instead of a raster (report/marks.h), and classes beyond the colours have some.
  * An svg or pdf holds the raster as an image. Every picture says how many points lie outside its
  * axes; `outside` counts them.
- *
- * A cell has the colour of the class that most of its points have, so that ten points among 50,000
- * would be seen nowhere. So classes that are rarer than the most frequent one by a power of ten or
- * more lie on top of it, one layer a power. Only those do that are too few to cover the others: all
- * their points side by side have to fit into a twentieth of the picture.
  */
 #ifndef NY_REPORT_RASTER_H
 #define NY_REPORT_RASTER_H
@@ -20,7 +15,6 @@
 #include "base/layout.h"
 
 /* The meaning of a cell's colour. */
-enum { NY_RASTER_SLOTS = 21 };
 enum ny_raster_kind { NY_RASTER_AMOUNT, NY_RASTER_CLASSES, NY_RASTER_VALUES };
 
 struct ny_raster {
@@ -29,9 +23,7 @@ struct ny_raster {
     size_t width, height;
     size_t slots;     /* counts of a cell: 1, or some for classes and a last one for none */
     size_t radius;    /* a point counts in all cells so near */
-    uint64_t expected[NY_RASTER_SLOTS];   /* points of a slot among all rows */
-    unsigned char layer[NY_RASTER_SLOTS]; /* of a slot: those of a higher one lie on top */
-    uint32_t *counts;                     /* height × width × slots */
+    uint32_t *counts; /* height × width × slots */
     double *sums;     /* of values in 0 … 1, height × width */
     uint64_t outside, missing; /* points beyond the edges; not finite */
 };
@@ -44,22 +36,14 @@ void ny_raster_allot(struct ny_layout *l, struct ny_raster *raster);
 /* Frees the counts; a zeroed raster is left alone. */
 void ny_raster_release(struct ny_raster *raster);
 
-/* Returns how many layers so many points lie above those of the class that has the most. */
-unsigned ny_raster_layer(uint64_t points, uint64_t most);
-/* Says how many points of a class there will be, or of none (−1). */
-void ny_raster_expect(struct ny_raster *raster, double tint, uint64_t points);
-/* Has those of rare classes lie on top, in a picture of so many cells of one colour; without this
- * all lie in one layer. */
-void ny_raster_lay(struct ny_raster *raster, size_t cells);
 /* A point at x, y in 0 … 1, y upwards. tint: the number of its class, negative for none; or its
  * value in 0 … 1, NaN where it has none. */
 void ny_raster_add(struct ny_raster *raster, double x, double y, double tint);
 
 /* Points of a cell, counted line by line from the top. */
 uint64_t ny_raster_total(const struct ny_raster *raster, size_t cell);
-/* The slot that a cell shows: of the rarest layer that it has, the one of most points. If several
- * have as many, it is the first after a place that differs from cell to cell, so that no class is
- * preferred. */
+/* The slot that a cell shows: the one of most points. If several have as many, it is the first
+ * after a place that differs from cell to cell, so that no class is preferred. */
 size_t ny_raster_shown(const struct ny_raster *raster, size_t cell);
 /* Number of points in the cell at x, y in 0 … 1; 0 beyond the edges. */
 uint64_t ny_raster_count(const struct ny_raster *raster, double x, double y);

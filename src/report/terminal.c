@@ -141,7 +141,6 @@ int ny_terminal_draw(struct ny_store *store, const char *name, const struct ny_s
     if (!err)
         err = ny_raster_new(&page.raster, page.scene.ctx, page.scene.tint.kind, wide, high,
                             UINT64_MAX);
-    if (!err) ny_tint_lay(&page.scene.tint, &page.raster, wide * high);
     if (!err) err = ny_data_frame_walk(&page.scene.frame, "plot", count_points, &page);
     if (!err) put_page(&page, title);
     ny_raster_release(&page.raster);

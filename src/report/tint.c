@@ -204,21 +204,3 @@ double ny_tint_of(const struct ny_tint *tint, double value)
     place = place_of(tint, value);
     return is_at(tint, place, value) ? (double)place : -1;
 }
-
-unsigned ny_tint_layer(const struct ny_tint *tint, long class)
-{
-    uint64_t most = tint->nameless;
-
-    for (size_t k = 0; k < tint->count; k++)
-        if (tint->classes[k].rows > most) most = tint->classes[k].rows;
-    return ny_raster_layer(class < 0 ? tint->nameless : tint->classes[class].rows, most);
-}
-
-void ny_tint_lay(const struct ny_tint *tint, struct ny_raster *raster, size_t cells)
-{
-    if (tint->kind != NY_RASTER_CLASSES) return;
-    for (size_t k = 0; k < tint->count; k++)
-        ny_raster_expect(raster, (double)k, tint->classes[k].rows);
-    ny_raster_expect(raster, -1, tint->nameless);
-    ny_raster_lay(raster, cells);
-}

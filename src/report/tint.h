@@ -42,11 +42,4 @@ const char *ny_tint_rest(const struct ny_tint *tint);
  * for none. */
 double ny_tint_of(const struct ny_tint *tint, double value);
 
-/* Returns in which layer the points of a class lie, or of none (−1): rare ones lie above those that
- * are ten times as many. */
-unsigned ny_tint_layer(const struct ny_tint *tint, long class);
-/* Tells a raster how many points of each class will come, so that rare ones lie on top in a picture
- * of so many cells of one colour. */
-void ny_tint_lay(const struct ny_tint *tint, struct ny_raster *raster, size_t cells);
-
 #endif

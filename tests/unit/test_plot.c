@@ -204,46 +204,6 @@ TEST(test_colors_of_many)
     cairo_surface_destroy(image);
 }
 
-/* At each place of a grid lie six points or more; one of them all is of another class. */
-static void check_rare(size_t count, const char *names)
-{
-    float *rows = lend(2 * count * sizeof(float)), *y = lend(2 * count * sizeof(float));
-    double *labels = lend_zeros(count * sizeof(double)), at[2];
-    cairo_surface_t *image;
-    uint32_t seen;
-
-    for (size_t i = 0; i < count; i++) {
-        rows[2 * i] = (float)(i % 25);
-        rows[2 * i + 1] = (float)(i / 25 % 10);
-    }
-    labels[0] = 1;
-    make_store(rows, count, labels);
-    assert_int_equal(ny_embedding_read(in.ctx, in.store, "a", 0, count, y), NY_OK);
-    image = plot("names", names); /* colours are those of labels */
-    place(y, count, 0, at);
-    seen = pixel(image, at[0], at[1]);
-    assert_true(distance(seen, ny_class_color[1]) < distance(seen, ny_class_color[0]));
-    place(y, count, 1, at);
-    seen = pixel(image, at[0], at[1]);
-    assert_true(distance(seen, ny_class_color[0]) < distance(seen, ny_class_color[1]));
-    cairo_surface_destroy(image);
-}
-
-TEST(test_a_rare_class_of_few)
-{
-    check_rare(1500, "no");
-}
-
-TEST(test_a_rare_class_of_many)
-{
-    check_rare(MANY, "no");
-}
-
-TEST(test_a_name_does_not_hide_its_class)
-{
-    check_rare(MANY, "yes");
-}
-
 TEST(test_axes)
 {
     float rows[2 * FEW], y[2 * FEW], turned[2 * FEW];

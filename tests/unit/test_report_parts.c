@@ -196,51 +196,6 @@ TEST(test_raster)
     ny_raster_release(&raster);
 }
 
-/* Returns the class that the cell at the bottom left shows. */
-static int shown(const struct ny_raster *raster)
-{
-    enum { CELLS = 40 * 25 };
-    uint32_t pixels[CELLS];
-
-    ny_raster_paint(raster, pixels, 40);
-    for (int k = 0; k < NY_CLASS_COLORS; k++)
-        if (pixels[24 * 40] == (0xff000000 | ny_class_color[k])) return k;
-    return -1;
-}
-
-static void add(struct ny_raster *raster, int points, int class)
-{
-    for (int i = 0; i < points; i++)
-        ny_raster_add(raster, 0.001, 0.001, class);
-}
-
-/* A class of a tenth of the points lies on top, unless it could cover too much of the picture. */
-TEST(test_rare_classes_lie_on_top)
-{
-    static const uint64_t sizes[] = {50000, 30000, 50, 5, 4000};
-    struct ny_raster raster;
-
-    assert_int_equal(ny_raster_layer(1000, 1000), 0);
-    assert_int_equal(ny_raster_layer(101, 1000), 0);
-    assert_int_equal(ny_raster_layer(100, 1000), 1);
-    assert_int_equal(ny_raster_layer(1, 1000), 3);
-    assert_int_equal(ny_raster_layer(0, 1000), 0);
-    assert_int_equal(ny_raster_new(&raster, ctx, NY_RASTER_CLASSES, 40, 25, 1000000), NY_OK);
-    for (int k = 0; k < 5; k++)
-        ny_raster_expect(&raster, k, sizes[k]);
-    ny_raster_lay(&raster, 40 * 25);
-    add(&raster, 3, 1);
-    add(&raster, 9, 0);
-    assert_int_equal(shown(&raster), 0);
-    add(&raster, 2, 4); /* too many for a twentieth of 1,000 cells */
-    assert_int_equal(shown(&raster), 0);
-    add(&raster, 2, 2);
-    assert_int_equal(shown(&raster), 2);
-    add(&raster, 1, 3);
-    assert_int_equal(shown(&raster), 3);
-    ny_raster_release(&raster);
-}
-
 TEST(test_raster_of_values)
 {
     struct ny_raster raster;
