@@ -198,7 +198,7 @@ const struct verb cli_verbs[] = {
      "all finished ones. Points are coloured by label, cluster (after eval) or residual. --path "
      "draws a shortest path in the graph of a result, or in a graph among the results, with its "
      "rows (as images, if they are images). The page is smaller than 5 MB for any number of rows: "
-     "an image shows all, and a sample is interactive.",
+     "an image of components 1 and 2 shows all, and a sample is interactive.",
      "nystream report points.nys first groups -o report.html", .run = cli_run_report},
     {"embed", "FILE", "-o OUT.npy", 1, 1, NY_GROUP_FIT | NY_GROUP_READ | NY_GROUP_EMBED | WORK,
      EVERY | OWN_OUTPUT, "turn a table into an embedding in one step",

@@ -7,7 +7,7 @@
  * them, in the order of the page, and results are read one after another while their part is
  * written.
  *
- * The page holds, for each result, rasters of all points as grey images, which the script colours
+ * The page holds, for each result, a raster of all points as a grey image, which the script colours
  * for light and dark, and rows that can be pointed at: at most 6,000.
  * Points, landmarks, raster cells and bytes of images have limits for all results together, so that
  * the page stays below 5 MB, whatever the number of rows. A shortest path (report/page_path.c) is
@@ -37,8 +37,7 @@ enum {
     POINTS_LEAST = 300,
     LANDMARKS = 2000,
     IMAGE_BYTES = 1500 << 10,
-    IMAGE_LEAST = 8,  /* pixels a side that rows without a shape must have to be images */
-    MANY_RESULTS = 3, /* from here on they have one raster each */
+    IMAGE_LEAST = 8, /* pixels a side that rows without a shape must have to be images */
     RASTER_CELLS = 1200 * 1000
 };
 
@@ -76,7 +75,7 @@ static int fill_plot(void *user, const char *hole, struct ny_sink *sink)
     } else if (strcmp(hole, "caption") == 0) {
         if (p->count < p->frame.n)
             ny_putf(sink, "%s of %s points can be pointed at%s", shown, all,
-                    p->raster_count ? "; the image behind them counts all" : "");
+                    p->raster.width ? "; the image behind them counts all" : "");
         else
             ny_putf(sink, "All %s points", all);
         ny_put(sink, "<span class=\"left-out\"></span>."); /* page.js knows the axes */
@@ -304,15 +303,14 @@ static int set_limits(struct page *page)
 {
     const struct ny_page_spec *spec = page->spec;
     struct ny_rows_info info;
-    size_t side, rasters = spec->count < MANY_RESULTS ? NY_PAGE_RASTERS : 1;
+    size_t side;
     int err = ny_points_info(page->store, &info);
 
     if (err) return err;
     page->limits =
         (struct ny_page_limits){.points = least(POINTS / 2, POINTS / spec->count + POINTS_LEAST),
                                 .landmarks = LANDMARKS / spec->count,
-                                .rasters = rasters,
-                                .cells = RASTER_CELLS / spec->count / (rasters > 1 ? 3 : 1),
+                                .cells = least(RASTER_CELLS / 3, RASTER_CELLS / spec->count),
                                 .image_bytes = IMAGE_BYTES / spec->count,
                                 .image = {spec->image[0], spec->image[1]}};
     side = (size_t)lround(sqrt((double)info.d));

@@ -39,7 +39,7 @@ class Plot {
     this.fillControls();
     this.home();
     this.listen();
-    this.loadRasters();
+    this.loadRaster();
   }
 
   fillControls() {
@@ -83,27 +83,24 @@ class Plot {
     return [low < axis[0] ? low - margin : low, high > axis[1] ? high + margin : high];
   }
 
-  // Rasters are grey images: how many points a cell has, and which colour most of them.
-  loadRasters() {
-    Promise.all(this.data.rasters.map(async r => {
-      r.levels = await pixels(r.level);
-      if (r.color) r.colors = await pixels(r.color);
-    })).then(() => { this.figure.dataset.ready = 'yes'; this.draw(); });
+  // The raster is a grey image, or two: how many points a cell has, and which colour most of them.
+  async loadRaster() {
+    const r = this.data.raster;
+    if (r?.color) r.colors = await pixels(r.color);
+    if (r) r.levels = await pixels(r.level);
+    this.figure.dataset.ready = 'yes';
+    this.draw();
   }
 
-  pair() { // what is known of all rows for these axes
-    return this.data.rasters.find(r => r.x === this.x && r.y === this.y || r.x === this.y && r.y === this.x);
-  }
-
+  // What is known of all rows: for the first two components alone.
   raster() {
-    const r = this.pair();
-    return r?.levels && { raster: r, turned: r.x !== this.x };
+    return this.x === 0 && this.y === 1 ? this.data.raster : null;
   }
 
   // The raster in colours, for the tint, the theme, and its classes that are shown.
   layer(r) {
     const tint = this.tints[this.tint], byClass = tint.classes && r.colors && tint === this.tints[1];
-    const key = [r.x, r.y, byClass ? [...tint.hidden].join() || 'class' : this.tint ? 'grey' : 'amount', isDark()].join('|');
+    const key = [byClass ? [...tint.hidden].join() || 'class' : this.tint ? 'grey' : 'amount', isDark()].join('|');
     if (this.layers.has(key)) return this.layers.get(key);
     const { width, height, data } = r.levels, image = new ImageData(width, height), out = image.data;
     const ramp = Array.from({ length: 256 }, (_, k) => amount((k - 1) / 254));
@@ -127,7 +124,7 @@ class Plot {
 
   // Says in the caption what is not seen: of points that are all drawn, in this view.
   tellLeftOut() {
-    const all = this.count === this.data.n, pair = this.pair(), { x, y } = this.seen;
+    const all = this.count === this.data.n, pair = this.raster(), { x, y } = this.seen;
     let { outside, missing } = pair && !all ? pair : { outside: 0, missing: 0 };
     for (let i = 0; i < this.count && (all || !pair); i++) {
       const a = this.axes[this.x].values[i], b = this.axes[this.y].values[i];
@@ -241,19 +238,11 @@ class Plot {
 
   drawRaster(g) {
     const found = this.raster();
-    if (!found || this.count === this.data.n && this.points.checked) return;
-    const [x, y] = [this.data.components[found.raster.x].axis, this.data.components[found.raster.y].axis];
-    const image = this.layer(found.raster);
+    if (!found?.levels || this.count === this.data.n && this.points.checked) return;
+    const [x, y] = [this.axes[0].axis, this.axes[1].axis], left = this.px(x[0]), top = this.py(y[1]);
     g.save();
     g.imageSmoothingEnabled = false;
-    if (found.turned) { // its x is upwards here
-      g.transform(0, (this.py(x[1]) - this.py(x[0])) / image.width, (this.px(y[0]) - this.px(y[1])) / image.height, 0,
-        this.px(y[1]), this.py(x[0]));
-    } else {
-      g.transform((this.px(x[1]) - this.px(x[0])) / image.width, 0, 0, (this.py(y[0]) - this.py(y[1])) / image.height,
-        this.px(x[0]), this.py(y[1]));
-    }
-    g.drawImage(image, 0, 0);
+    g.drawImage(this.layer(found), left, top, this.px(x[1]) - left, this.py(y[0]) - top);
     g.restore();
   }
 
@@ -358,7 +347,7 @@ class Plot {
     }
     if (tint.axis) this.addScale(key, tint);
     else if (this.count === this.data.n && this.crowd().most > 1) addRamp(key, amount, '1', `${grouped(this.crowd().most)} points nearby (logarithmic)`);
-    else if (found && this.count < this.data.n) addRamp(key, amount, '1', `${grouped(found.raster.most)} points a cell (logarithmic)`);
+    else if (found && this.count < this.data.n) addRamp(key, amount, '1', `${grouped(found.most)} points a cell (logarithmic)`);
   }
 
   addEntry(key, k, name, rows, of = '') { // a class, which it hides and shows; -1: none

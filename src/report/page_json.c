@@ -1,10 +1,10 @@
 /*
  * Writes what the script of a report's page draws, as JSON in the page (report/page_points.h):
- * sampled rows, landmarks and the path with their coordinates, colours, images, and rasters of all
- * rows.
+ * sampled rows, landmarks and the path with their coordinates, colours, images, and a raster of
+ * all rows.
  *
- * Columns and row numbers are f64 in base64, classes whole numbers of 16 bits. Rasters are grey
- * images, which the script colours for a light or dark page.
+ * Columns and row numbers are f64 in base64, classes whole numbers of 16 bits. The raster is a grey
+ * image, which the script colours for a light or dark page.
  */
 #include <math.h>
 #include <string.h>
@@ -124,7 +124,7 @@ static void put_tints(struct json *json)
     }
 }
 
-/* ---- rasters as images of grey ------------------------------------------------------------ */
+/* ---- the raster as images of grey ----------------------------------------------------------- */
 
 /* Blocks of a PNG come at any length; base64 wants three bytes at a time. */
 struct encoder {
@@ -198,25 +198,24 @@ static int put_grey(struct json *json, const struct ny_raster *raster, bool colo
     return ny_cairo_error(ctx, status);
 }
 
-static int put_rasters(struct json *json)
+static int put_raster(struct json *json)
 {
-    int err = NY_OK;
+    const struct ny_raster *raster = &json->points->raster;
+    int err;
 
-    for (size_t k = 0; err == NY_OK && k < json->points->raster_count; k++) {
-        const struct ny_page_raster *r = &json->points->rasters[k];
-
-        ny_putf(json->sink,
-                "%s{\"x\":%zu,\"y\":%zu,\"most\":%llu,\"outside\":%llu,\"missing\":%llu,"
-                "\"level\":",
-                k ? "," : "", r->x, r->y, (unsigned long long)ny_raster_most(&r->raster),
-                (unsigned long long)r->raster.outside, (unsigned long long)r->raster.missing);
-        err = put_grey(json, &r->raster, false);
-        if (err == NY_OK && r->raster.kind == NY_RASTER_CLASSES) {
-            ny_put(json->sink, ",\"color\":");
-            err = put_grey(json, &r->raster, true);
-        }
-        ny_put(json->sink, "}");
+    if (!raster->width) {
+        ny_put(json->sink, "null");
+        return NY_OK;
     }
+    ny_putf(json->sink, "{\"most\":%llu,\"outside\":%llu,\"missing\":%llu,\"level\":",
+            (unsigned long long)ny_raster_most(raster), (unsigned long long)raster->outside,
+            (unsigned long long)raster->missing);
+    err = put_grey(json, raster, false);
+    if (err == NY_OK && raster->kind == NY_RASTER_CLASSES) {
+        ny_put(json->sink, ",\"color\":");
+        err = put_grey(json, raster, true);
+    }
+    ny_put(json->sink, "}");
     return err;
 }
 
@@ -245,9 +244,9 @@ int ny_page_points_json(const struct ny_page_points *points, struct ny_sink *sin
     put_tints(&json);
     ny_put(sink, "],\"images\":");
     ny_put_images(sink, &points->images);
-    ny_put(sink, ",\"rasters\":[");
-    err = put_rasters(&json);
-    ny_put(sink, "]}");
+    ny_put(sink, ",\"raster\":");
+    err = put_raster(&json);
+    ny_put(sink, "}");
     ny_free(points->ctx, json.room);
     return err ? err : sink->err;
 }

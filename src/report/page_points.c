@@ -1,6 +1,6 @@
 /*
- * Gathers what a report shows of the points of a result (report/page_points.h): rasters of all rows
- * over up to six pairs of components, a sample of rows that can be pointed at, landmarks, and the
+ * Gathers what a report shows of the points of a result (report/page_points.h): a raster of all
+ * rows over the first two components, a sample of rows that can be pointed at, landmarks, and the
  * rows of a path. report/page.c makes one for each result in turn, and report/page_json.c writes it
  * out.
  *
@@ -18,7 +18,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 
-static enum ny_raster_kind kind_of_rasters(const struct ny_page_points *p)
+static enum ny_raster_kind kind_of_raster(const struct ny_page_points *p)
 {
     bool classes = p->tint_count > 0 && p->tints[0].kind == NY_RASTER_CLASSES;
 
@@ -88,43 +88,14 @@ static int take_landmarks(struct ny_page_points *p)
     return ny_data_frame_landmarks(&p->frame, count, p->landmarks, &p->landmark_count);
 }
 
-/* Returns the number of pairs of components that have a raster. */
-static size_t count_pairs(const struct ny_page_points *p)
+/* Makes the raster, 4 : 3, where there are two components. */
+static int add_raster(struct ny_page_points *p)
 {
-    size_t pairs = p->components * (p->components - 1) / 2;
-
-    return pairs < p->limits->rasters ? pairs : p->limits->rasters;
-}
-
-/* 4 : 3. The first pair of components is what is seen first; all others together take twice its
- * cells at most. */
-static int new_raster(struct ny_page_points *p)
-{
-    struct ny_raster *raster = &p->rasters[p->raster_count].raster;
-    enum ny_raster_kind kind = kind_of_rasters(p);
-    size_t pairs = count_pairs(p);
     double cells = (double)p->limits->cells;
 
-    if (p->raster_count++) cells *= fmin(1, 2 / (double)(pairs - 1));
-    return ny_raster_new(raster, p->ctx, kind, (size_t)sqrt(cells * 4 / 3),
+    if (p->components < 2) return NY_OK;
+    return ny_raster_new(&p->raster, p->ctx, kind_of_raster(p), (size_t)sqrt(cells * 4 / 3),
                          (size_t)sqrt(cells * 3 / 4), UINT64_MAX);
-}
-
-static int add_rasters(struct ny_page_points *p)
-{
-    static const size_t pairs[NY_PAGE_RASTERS][2] = {{0, 1}, {0, 2}, {1, 2},
-                                                     {0, 3}, {1, 3}, {2, 3}};
-    int err = NY_OK;
-
-    for (size_t k = 0; err == NY_OK && k < p->limits->rasters; k++) {
-        struct ny_page_raster *raster = &p->rasters[p->raster_count];
-
-        if (pairs[k][1] >= p->components) continue;
-        raster->x = pairs[k][0];
-        raster->y = pairs[k][1];
-        err = new_raster(p);
-    }
-    return err;
 }
 
 /* ---- the pass ----------------------------------------------------------------------------- */
@@ -176,23 +147,15 @@ static void keep_path(struct ny_page_points *p, size_t count)
     }
 }
 
-static void count_rasters(struct ny_page_points *p, size_t count)
+static void count_raster(struct ny_page_points *p, size_t count)
 {
     const struct ny_frame_column *column = p->frame.column;
+    bool classes = p->raster.kind == NY_RASTER_CLASSES;
 
-    for (size_t r = 0; r < p->raster_count; r++) {
-        struct ny_page_raster *raster = &p->rasters[r];
-        const double *x = column[raster->x].values, *y = column[raster->y].values;
-
-        for (size_t i = 0; i < count; i++) {
-            double tint = raster->raster.kind == NY_RASTER_CLASSES
-                              ? ny_tint_of(&p->tints[0], column[p->tints[0].column].values[i])
-                              : 0;
-
-            ny_raster_add(&raster->raster, ny_axis_place(&p->axes[raster->x], x[i]),
-                          ny_axis_place(&p->axes[raster->y], y[i]), tint);
-        }
-    }
+    for (size_t i = 0; p->raster.width && i < count; i++)
+        ny_raster_add(&p->raster, ny_axis_place(&p->axes[0], column[0].values[i]),
+                      ny_axis_place(&p->axes[1], column[1].values[i]),
+                      classes ? ny_tint_of(&p->tints[0], column[p->tints[0].column].values[i]) : 0);
 }
 
 struct walk {
@@ -208,7 +171,7 @@ static int take_piece(void *user, const struct ny_data_frame *frame, size_t coun
     keep_sample(walk->points, walk->first, count);
     keep_landmarks(walk->points, count);
     keep_path(walk->points, count);
-    count_rasters(walk->points, count);
+    count_raster(walk->points, count);
     walk->first += count;
     return NY_OK;
 }
@@ -250,8 +213,8 @@ static int take_images(struct ny_page_points *p)
 static size_t bytes_needed(const struct ny_page_points *p)
 {
     const struct ny_page_limits *limits = p->limits;
-    size_t pairs = count_pairs(p), rasters = pairs < 3 ? pairs : 3; /* of the size of the first */
-    struct ny_raster all = {.kind = kind_of_rasters(p), .width = limits->cells, .height = rasters};
+    struct ny_raster raster = {
+        .kind = kind_of_raster(p), .width = limits->cells, .height = p->components > 1};
     size_t rows = p->frame.n < NY_PLOT_SAMPLE_ROWS ? (size_t)p->frame.n : NY_PLOT_SAMPLE_ROWS;
     size_t shown = limits->points + limits->landmarks + p->path->count;
     struct ny_layout l = {0};
@@ -259,7 +222,7 @@ static size_t bytes_needed(const struct ny_page_points *p)
     ny_lay_peak(&l, NY_MEM_OTHER, rows * p->frame.count, sizeof(double)); /* the sample */
     ny_lay(&l, NY_MEM_OTHER, shown, sizeof(double) * (p->frame.count + 3));
     if (limits->image[0]) ny_lay(&l, NY_MEM_OTHER, limits->image_bytes, 2 * sizeof(double) + 1);
-    ny_raster_allot(&l, &all);
+    ny_raster_allot(&l, &raster);
     ny_lay(&l, NY_MEM_IO, NY_CHUNK_BYTES + 2 * limits->cells, 1);
     return ny_layout_most(&l);
 }
@@ -278,7 +241,7 @@ int ny_page_points_new(struct ny_page_points *points, struct ny_store *store, co
     if (err == NY_OK) err = ny_budget_need(points->ctx, "report", bytes_needed(points));
     if (err == NY_OK) err = set_ranges(points);
     if (err == NY_OK) err = take_landmarks(points);
-    if (err == NY_OK) err = add_rasters(points);
+    if (err == NY_OK) err = add_raster(points);
     if (err == NY_OK) err = take_points(points);
     return err ? err : take_images(points);
 }
@@ -286,8 +249,7 @@ int ny_page_points_new(struct ny_page_points *points, struct ny_store *store, co
 void ny_page_points_release(struct ny_page_points *p)
 {
     if (!p->ctx) return;
-    for (size_t k = 0; k < p->raster_count; k++)
-        ny_raster_release(&p->rasters[k].raster);
+    ny_raster_release(&p->raster);
     for (size_t k = 0; k < p->tint_count; k++)
         ny_tint_release(&p->tints[k]);
     ny_page_images_release(&p->images);

@@ -1,6 +1,6 @@
 /*
- * The points of a result in a report, gathered in one pass: rasters of all points over pairs of
- * components, and a sample of rows with their coordinates, colours, and images.
+ * The points of a result in a report, gathered in one pass: a raster of all points over the first
+ * two components, and a sample of rows with their coordinates, colours, and images.
  */
 #ifndef NY_REPORT_PAGE_POINTS_H
 #define NY_REPORT_PAGE_POINTS_H
@@ -10,18 +10,13 @@
 #include "report/sink.h"
 #include "report/tint.h"
 
-enum { NY_PAGE_COMPONENTS = 6, NY_PAGE_RASTERS = 6, NY_PAGE_TINTS = 3 };
+enum { NY_PAGE_COMPONENTS = 6, NY_PAGE_TINTS = 3 };
 
 struct ny_page_limits {
-    size_t points, landmarks, rasters; /* the most that are shown */
-    size_t cells;                      /* of the first raster */
-    size_t image_bytes;                /* of all images */
-    size_t image[2];                   /* height, width of a row as an image; 0: none */
-};
-
-struct ny_page_raster {
-    size_t x, y; /* components, from 0 */
-    struct ny_raster raster;
+    size_t points, landmarks; /* the most that are shown */
+    size_t cells;             /* of the raster */
+    size_t image_bytes;       /* of all images */
+    size_t image[2];          /* height, width of a row as an image; 0: none */
 };
 
 struct ny_page_points {
@@ -33,12 +28,11 @@ struct ny_page_points {
     size_t tint_count;
     struct ny_tint tints[NY_PAGE_TINTS]; /* add_tints(): those that there are */
     struct ny_axis axes[NY_PAGE_COMPONENTS];
-    size_t raster_count;
-    struct ny_page_raster rasters[NY_PAGE_RASTERS];
-    size_t count, room; /* rows of the sample */
-    uint64_t *rows;     /* of the store */
-    double *values;     /* count × columns of the frame */
-    size_t mark_count;  /* landmarks */
+    struct ny_raster raster; /* zeroed where there is only one component */
+    size_t count, room;      /* rows of the sample */
+    uint64_t *rows;          /* of the store */
+    double *values;          /* count × columns of the frame */
+    size_t mark_count;       /* landmarks */
     size_t landmark_count;
     uint64_t *landmarks, *mark_rows;
     double *marks; /* mark_count × components */

@@ -111,7 +111,7 @@
   await choose('across', 1);
   await choose('upwards', 0);
   seen.turned = ink();
-  // Every pair of components, without the points that can be pointed at: what the rasters show.
+  // Every pair of components, without the points that can be pointed at: what the raster shows.
   const points = figure.querySelector('.points');
   points.click();
   seen.pairs = [];
