@@ -295,8 +295,8 @@
       "extend the axes to the farthest points. By default, they show the middle 99.8 % and "       \
       "what is near it")                                                                           \
     X("names", NY_SWITCH, 0, false, NULL, NULL, PICTURE, PLOT,                                     \
-      "write the names of classes among their points. Default: yes if they are words, or if "      \
-      "there are so many points that they are drawn as an image")                                  \
+      "write the names of classes among their points, unless they would cover others. Default: "   \
+      "yes if there are so many points that they are drawn as an image")                           \
     X("scree", NY_SWITCH, 0, false, NULL, "no", PICTURE, PLOT, "draw the eigenvalues instead")     \
     X("size", NY_TEXT, 0, false, "WxH", "1600x1200", PICTURE, PLOT,                                \
       "size of the picture in pixels. An svg or pdf has half as many points")                      \

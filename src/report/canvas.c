@@ -185,27 +185,15 @@ double ny_letters_width(struct ny_canvas *canvas, const struct ny_lettering *how
     return all.x_advance;
 }
 
-/* White around letters, so that they can be read among points: along their outlines in an image; in
- * svg and pdf, where outlines are long, a rectangle. Leaves the ink of the letters. */
-static void draw_halo(struct ny_canvas *canvas, double left, double width, double height,
-                      const char *text)
+/* White around letters, so that they can be read among points. Leaves the ink of the letters. */
+static void draw_halo(struct ny_canvas *canvas, double left, double height, const char *text)
 {
-    double margin = 5 * canvas->scale;
-    cairo_t *cr = canvas->cr;
-
-    if (canvas->kind == NY_CANVAS_PNG) {
-        ny_ink(canvas, 0xffffff, 0.85);
-        ny_cairo.move_to(cr, left, height / 2);
-        ny_cairo.text_path(cr, text);
-        ny_cairo.set_line_width(cr, 7 * canvas->scale);
-        ny_cairo.set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
-        ny_cairo.stroke(cr);
-    } else {
-        ny_ink(canvas, 0xffffff, 0.7);
-        ny_cairo.rectangle(cr, left - margin, -height / 2 - margin, width + 2 * margin,
-                           height + 2 * margin);
-        ny_cairo.fill(cr);
-    }
+    ny_ink(canvas, 0xffffff, 0.85);
+    ny_cairo.move_to(canvas->cr, left, height / 2);
+    ny_cairo.text_path(canvas->cr, text);
+    ny_cairo.set_line_width(canvas->cr, 7 * canvas->scale);
+    ny_cairo.set_line_join(canvas->cr, CAIRO_LINE_JOIN_ROUND);
+    ny_cairo.stroke(canvas->cr);
     ny_ink(canvas, 0x1a1a20, 1);
 }
 
@@ -219,7 +207,7 @@ void ny_letters(struct ny_canvas *canvas, double x, double y, const struct ny_le
     ny_cairo.save(canvas->cr);
     ny_cairo.translate(canvas->cr, x, y);
     if (how->upwards) ny_cairo.rotate(canvas->cr, -full_turn / 4);
-    if (how->halo) draw_halo(canvas, -how->anchor * width, width, digit.height, text);
+    if (how->halo) draw_halo(canvas, -how->anchor * width, digit.height, text);
     ny_cairo.move_to(canvas->cr, -how->anchor * width, digit.height / 2);
     ny_cairo.show_text(canvas->cr, text);
     ny_cairo.restore(canvas->cr);
@@ -451,8 +439,8 @@ void ny_draw_axes(struct ny_canvas *canvas, const struct ny_plot_frame *f, const
     ny_ink(canvas, 0x33333a, 1);
     ny_letters_within(canvas, (f->left + f->right) / 2, f->bottom + 72 * unit, &across, x_title,
                       f->right - f->left);
-    ny_letters_within(canvas, f->left - y_title_away(canvas, &f->y_ticks),
-                      (f->top + f->bottom) / 2, &upwards, y_title, f->bottom - f->top);
+    ny_letters_within(canvas, f->left - y_title_away(canvas, &f->y_ticks), (f->top + f->bottom) / 2,
+                      &upwards, y_title, f->bottom - f->top);
     ny_ink(canvas, 0x9a9aa4, 1);
     ny_cairo.rectangle(canvas->cr, f->left, f->top, f->right - f->left, f->bottom - f->top);
     ny_cairo.stroke(canvas->cr);

@@ -4,10 +4,9 @@
  *
  * The legend is a list of classes, or a ramp with numbers beside it, and below it the counts:
  * points, those outside the axes, those without a value, landmarks. Many classes have smaller
- * lines; a last line stands for the rows of none. A class's name stands above the point of the
- * sample that is nearest to the medians of the class, because the middle of a ring is in its hole;
- * names that would cover each other move up or down (report/placing.h). A single class gets no name
- * there, and neither do more than 40 classes.
+ * lines; a last line stands for the rows of none. A class's name stands at the medians of the
+ * class, within the axes, and is left out where it would cover one before it. A single class gets
+ * no name there, and neither do more than 40 classes.
  */
 #include "report/legend.h"
 
@@ -18,7 +17,6 @@
 
 #include "base/compare.h"
 #include "base/memory.h"
-#include "report/placing.h"
 
 /* Heights of the lines that list classes; lines of counts below them, at most. */
 enum { CLASSES_NAMED = 40, LINE_MOST = 36, LINE_LEAST = 20, NOTES = 4 };
@@ -76,7 +74,8 @@ static void put_line(struct pen *pen, double line, const struct sign *sign, cons
 }
 
 /* Lists the classes with their marks; those for which there is no room are counted in a line, "12
- * more", and the last line stands for the rows of none. */
+ * more", and the last line stands for the rows of none
+ * and of classes beyond the most that are told apart. */
 static void list_classes(struct pen *pen, const struct ny_legend *legend)
 {
     const struct ny_tint *tint = legend->tint;
@@ -89,15 +88,14 @@ static void list_classes(struct pen *pen, const struct ny_legend *legend)
     most = (size_t)fmax(room / (line * pen->unit) + 0.5, 2);
     if (listed + rest > most) listed = most - rest - 1;
     for (size_t i = 0; i < listed; i++) {
-        size_t k = tint->order[i];
-        const struct sign sign = {ny_class_color[k % NY_CLASS_COLORS],
-                                  legend->raster ? NY_SQUARE : ny_class_shape(k)};
+        const struct sign sign = {ny_class_color[i % NY_CLASS_COLORS],
+                                  legend->raster ? NY_SQUARE : ny_class_shape(i)};
 
-        put_line(pen, line, &sign, tint->classes[k].name);
+        put_line(pen, line, &sign, tint->classes[i].name);
     }
     snprintf(more, sizeof(more), "%s more", ny_grouped(tint->count - listed, number));
     if (listed < tint->count) put_line(pen, line, NULL, more);
-    if (rest) put_line(pen, line, &(struct sign){NY_NO_CLASS_COLOR, NY_SQUARE}, ny_tint_rest(tint));
+    if (rest) put_line(pen, line, &(struct sign){NY_NO_CLASS_COLOR, NY_SQUARE}, "others");
 }
 
 /* ---- quantities --------------------------------------------------------------------------- */
@@ -202,22 +200,33 @@ static double median_of(const struct ny_plot_sample *sample, size_t column, cons
     return room[count / 2];
 }
 
-/* The point of a class that is nearest to its medians: those of a ring are in its hole. */
-static void place_name(const struct ny_plot_frame *frame, const struct ny_plot_sample *sample,
-                       const double *class, double wanted, double at[2])
+/* The rectangle that a name takes, in pixels. */
+struct box {
+    double left, top, right, bottom;
+};
+
+static bool is_free(const struct box *taken, size_t count, struct box box)
 {
-    const double *x = ny_plot_sample_column(sample, 0), *y = ny_plot_sample_column(sample, 1);
-    double middle[2] = {at[0], at[1]}, least = INFINITY;
+    for (size_t k = 0; k < count; k++)
+        if (box.left < taken[k].right && taken[k].left < box.right && box.top < taken[k].bottom &&
+            taken[k].top < box.bottom)
+            return false;
+    return true;
+}
 
-    for (size_t i = 0; i < sample->count; i++) {
-        double to_x = ny_data_frame_x(frame, x[i]), to_y = ny_data_frame_y(frame, y[i]);
-        double dx = to_x - middle[0], dy = to_y - middle[1], away = dx * dx + dy * dy;
+/* Returns the rectangle of a name whose middle is to be at these pixels: within the frame. */
+static struct box box_of(const struct ny_plot_frame *frame, double x, double y, double width,
+                         double line)
+{
+    double margin = line / 4, most = frame->right - frame->left - 2 * margin;
+    struct box box;
 
-        if (class[i] != wanted || !(away < least)) continue;
-        least = away;
-        at[0] = to_x;
-        at[1] = to_y;
-    }
+    width = fmin(width, most);
+    box.left = fmax(fmin(x - width / 2, frame->right - margin - width), frame->left + margin);
+    box.top = fmax(fmin(y - line / 2, frame->bottom - margin - line), frame->top + margin);
+    box.right = box.left + width;
+    box.bottom = box.top + line;
+    return box;
 }
 
 int ny_draw_class_names(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
@@ -225,10 +234,8 @@ int ny_draw_class_names(struct ny_canvas *canvas, const struct ny_plot_frame *fr
 {
     const struct ny_lettering how = {.size = 25, .bold = true, .halo = true};
     const double *class = ny_plot_sample_column(sample, tint->column);
-    const double margin = 8 * canvas->scale, line = 30 * canvas->scale;
-    const struct ny_name_room inside = {frame->top + margin / 2, frame->bottom - margin / 2, line,
-                                        2 * margin};
-    struct ny_name_place names[CLASSES_NAMED];
+    const double line = 34 * canvas->scale;
+    struct box taken[CLASSES_NAMED];
     size_t count = 0;
     double *room;
 
@@ -237,23 +244,16 @@ int ny_draw_class_names(struct ny_canvas *canvas, const struct ny_plot_frame *fr
     room = ny_calloc(canvas->ctx, NY_MEM_OTHER, sample->count, sizeof(double));
     if (!room) return NY_EBUDGET;
     for (size_t k = 0; k < tint->count; k++) {
-        double value = tint->classes[k].value;
-        double at[2] = {ny_data_frame_x(frame, median_of(sample, 0, class, value, room)),
-                        ny_data_frame_y(frame, median_of(sample, 1, class, value, room))};
-        double width = ny_letters_width(canvas, &how, tint->classes[k].name);
+        const struct ny_tint_class *of = &tint->classes[k];
+        double x = ny_data_frame_x(frame, median_of(sample, 0, class, of->value, room));
+        double y = ny_data_frame_y(frame, median_of(sample, 1, class, of->value, room));
+        struct box box = box_of(frame, x, y, ny_letters_width(canvas, &how, of->name), line);
 
-        if (!isfinite(at[0]) || !isfinite(at[1])) continue;
-        place_name(frame, sample, class, value, at);
-        width = fmin(width, frame->right - frame->left - 2 * margin);
-        at[0] = fmax(fmin(at[0] - width / 2, frame->right - margin - width), frame->left + margin);
-        names[count++] = (struct ny_name_place){tint->classes[k].name, at[0], at[1] - line, width,
-                                                tint->classes[k].rows, false};
+        if (!isfinite(x) || !isfinite(y) || !is_free(taken, count, box)) continue;
+        taken[count++] = box;
+        ny_letters_within(canvas, box.left, (box.top + box.bottom) / 2, &how, of->name,
+                          box.right - box.left + 1);
     }
     ny_free(canvas->ctx, room);
-    ny_place_names(names, count, &inside);
-    for (size_t k = 0; k < count; k++)
-        if (!names[k].left_out)
-            ny_letters_within(canvas, names[k].x, names[k].y, &how, names[k].text,
-                              names[k].width + 1);
     return NY_OK;
 }

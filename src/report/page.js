@@ -342,7 +342,7 @@ class Plot {
       tint.classes.slice(0, 60).forEach((name, k) => this.addEntry(key, k, name, tint.sizes[k]));
       if (tint.classes.length > 60) key.append(`and ${tint.classes.length - 60} more`);
       const none = this.data.n - tint.sizes.reduce((sum, rows) => sum + rows, 0);
-      if (none) this.addEntry(key, -1, tint.rest ?? 'none', none);
+      if (none) this.addEntry(key, -1, 'others', none);
       return;
     }
     if (tint.axis) this.addScale(key, tint);
@@ -515,7 +515,7 @@ class Plot {
   describe(i, at) {
     const lines = [`row ${grouped(this.rows[i])}`];
     for (const tint of this.tints)
-      if (tint.classes) lines.push(`${tint.name}: ${tint.code[i] === NONE ? tint.rest ?? 'none' : tint.classes[tint.code[i]]}`);
+      if (tint.classes) lines.push(`${tint.name}: ${tint.code[i] === NONE ? 'others' : tint.classes[tint.code[i]]}`);
       else if (tint.values) lines.push(`${tint.name}: ${short(tint.number[i])}`);
     for (const k of new Set([this.x, this.y]))
       if (k < this.data.components.length) lines.push(`component ${k + 1}: ${short(this.axes[k].values[i])}`);

@@ -73,8 +73,7 @@ static void put_components(struct json *json)
     }
 }
 
-/* Writes the names and sizes of the classes and what all other rows are called, then the class of
- * each sampled row. */
+/* Writes the names and sizes of the classes, then the class of each sampled row. */
 static void put_classes(struct json *json, const struct ny_tint *tint)
 {
     const struct ny_page_points *p = json->points;
@@ -93,9 +92,7 @@ static void put_classes(struct json *json, const struct ny_tint *tint)
 
         codes[i] = at < 0 ? NO_CODE : (uint16_t)at;
     }
-    ny_put(json->sink, "],\"rest\":");
-    ny_put_json(json->sink, ny_tint_rest(tint));
-    ny_put(json->sink, ",\"codes\":\"");
+    ny_put(json->sink, "],\"codes\":\"");
     ny_put_base64(json->sink, codes, p->count * sizeof(*codes));
     ny_put(json->sink, "\"");
 }

@@ -135,7 +135,7 @@ static int draw_inside(struct picture *p, bool few)
         ny_draw_marks(&p->canvas, f, &p->scene, &p->raster);
     else
         err = draw_raster(p);
-    if (err == NY_OK && (p->spec->names ? *p->spec->names : !few || p->scene.tint.words))
+    if (err == NY_OK && (p->spec->names ? *p->spec->names : !few))
         err = ny_draw_class_names(&p->canvas, f, &p->scene.tint, &p->scene.sample);
     ny_cairo.restore(p->canvas.cr);
     return err;

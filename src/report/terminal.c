@@ -61,13 +61,12 @@ static void put_classes(struct page *page)
 
     for (size_t i = 0; i < tint->count + (tint->nameless > 0); i++) {
         bool none = i == tint->count;
-        size_t k = none ? NY_CLASS_COLORS : tint->order[i];
-        const char *name = none ? ny_tint_rest(tint) : tint->classes[k].name;
+        const char *name = none ? "others" : tint->classes[i].name;
 
         if (at && at + strlen(name) > page->raster.width) at = 0;
         if (i) ny_put(page->out, at ? "  " : "\n");
         if (!at) ny_putf(page->out, "%*s", MARGIN, "");
-        put_letter(page, none ? k : k % NY_CLASS_COLORS);
+        put_letter(page, none ? NY_CLASS_COLORS : i % NY_CLASS_COLORS);
         ny_put(page->out, "=");
         ny_put(page->out, name);
         at += 4 + strlen(name);

@@ -3,9 +3,6 @@
  * in the order of their values, with their names and numbers of rows, or that it is a quantity.
  * Scenes and reports call it.
  *
- * Labels are numbered as the import met their words, so that a legend has an order of its own:
- * numbers by their values, then words by the alphabet. The colour of a class goes by its number.
- *
  * A column that may be classes is read once, and at most 256 different values are kept, sorted.
  * Clusters and components of a graph are always classes. Labels are, unless more than 256 differ or
  * one is a fraction. Rows beyond the classes that are kept are counted as nameless.
@@ -53,7 +50,6 @@ static void count_value(struct ny_tint *tint, double value, size_t *last)
     if (!is_at(tint, *last, value)) {
         if (isnan(value) || tint->count == NY_CLASSES_MAX) {
             tint->nameless++;
-            if (!isnan(value)) tint->beyond++;
             return;
         }
         memmove(&tint->classes[*last + 1], &tint->classes[*last],
@@ -81,46 +77,11 @@ static int count_classes(struct ny_tint *tint, struct ny_data_frame *frame)
     return err;
 }
 
-static bool is_number(const char *text, double *number)
-{
-    char *end;
-
-    *number = ny_decimal_read(text, &end);
-    return end > text && !*end;
-}
-
-/* Compares names for the order of classes: numbers by their values, before all others. */
-static int compare_names(const char *x, const char *y)
-{
-    double of_x, of_y;
-    bool x_counts = is_number(x, &of_x), y_counts = is_number(y, &of_y);
-
-    if (x_counts != y_counts) return x_counts ? -1 : 1;
-    return x_counts && of_x != of_y ? (of_x < of_y ? -1 : 1) : strcmp(x, y);
-}
-
-/* Sorts the places of the classes for a legend, by insertion: they are few, and often in order. */
-static void order_classes(struct ny_tint *tint)
-{
-    for (size_t k = 0; k < tint->count; k++) {
-        size_t at = k;
-
-        for (; tint->words && at > 0; at--) {
-            const char *before = tint->classes[tint->order[at - 1]].name;
-
-            if (compare_names(before, tint->classes[k].name) <= 0) break;
-            tint->order[at] = tint->order[at - 1];
-        }
-        tint->order[at] = (uint16_t)k;
-    }
-}
-
 /* Names the classes: labels by the names that the import stored, and others by their number. */
 static int name_classes(struct ny_tint *tint, struct ny_data_frame *frame)
 {
     char **names = NULL;
     size_t named = 0;
-    double number;
     int err = NY_OK;
 
     if (strcmp(tint->name, "label") == 0)
@@ -130,13 +91,11 @@ static int name_classes(struct ny_tint *tint, struct ny_data_frame *frame)
 
         if (class->value >= 0 && class->value < (double)named) {
             ny_clean_text(names[(size_t) class->value], class->name, sizeof(class->name));
-            tint->words = tint->words || !is_number(class->name, &number);
         } else {
             ny_decimal_print(class->name, sizeof(class->name), "%.15g", class->value);
         }
     }
     ny_free(tint->ctx, names);
-    if (err == NY_OK) order_classes(tint);
     return err;
 }
 
@@ -186,12 +145,6 @@ void ny_tint_release(struct ny_tint *tint)
 {
     if (tint->ctx) ny_free(tint->ctx, tint->classes);
     tint->ctx = NULL;
-}
-
-const char *ny_tint_rest(const struct ny_tint *tint)
-{
-    if (!tint->beyond) return "none";
-    return tint->beyond < tint->nameless ? "others or none" : "others";
 }
 
 double ny_tint_of(const struct ny_tint *tint, double value)

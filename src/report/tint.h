@@ -23,12 +23,9 @@ struct ny_tint {
     const char *name; /* of the column; NULL: amounts of points */
     size_t column;    /* of the frame */
     size_t count;
-    bool words;        /* classes have names, and some of these are no numbers */
     uint64_t nameless; /* rows of no class, or of one beyond the most that are told apart */
-    uint64_t beyond;   /* those of the latter */
-    struct ny_tint_class *classes;  /* in the order of their values */
-    uint16_t order[NY_CLASSES_MAX]; /* their places in a legend: numbers, then words by alphabet */
-    struct ny_axis range;           /* of quantities */
+    struct ny_tint_class *classes; /* in the order of their values */
+    struct ny_axis range;          /* of quantities */
 };
 
 /* `name`: of a column, "density", or "auto": labels, else density. Reads that
@@ -36,8 +33,6 @@ struct ny_tint {
 int ny_tint_new(struct ny_tint *tint, struct ny_data_frame *frame, const char *name);
 /* Frees the classes; a zeroed tint is left alone. */
 void ny_tint_release(struct ny_tint *tint);
-/* Returns what a legend calls the nameless rows: "none", or "others" where these have a class. */
-const char *ny_tint_rest(const struct ny_tint *tint);
 /* The tint for ny_raster_add(): the class of a value, −1 for none, or its place in the range, NaN
  * for none. */
 double ny_tint_of(const struct ny_tint *tint, double value);
