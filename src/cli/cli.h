@@ -62,7 +62,7 @@ struct verb {
 
 /* Progress and messages on the standard error. */
 struct display {
-    bool terminal, color;
+    bool terminal;
     bool quiet;       /* no progress, no notes */
     bool verbose;     /* details too */
     bool json;        /* warnings as JSON */

@@ -3,16 +3,14 @@
  * units in words. info, bench, plan and the summary of fit use it.
  *
  * Labels and units come from the table of job/facts.h. A fact that the table does not have is
- * printed under its key, with the unit that the key's ending names, so that a new fact is seen
- * before it has a label. The library writes the certificate, which says how far off a result is, in
- * sentences.
+ * printed under its key, so that a new fact is seen before it has a label. The library writes the
+ * certificate, which says how far off a result is, in sentences.
  */
 #include "cli/cli.h"
 #include "job/facts.h"
 
 #include <stdarg.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { LABEL_COLUMNS = 20, SHOWN_MAX = 8 };
 static const struct ny_fact known[] = {NY_FACTS(NY_FACT)};
@@ -65,16 +63,6 @@ static const struct ny_fact *find_known(const char *key)
     for (size_t i = 0; i < KNOWN_COUNT; i++)
         if (strcmp(known[i].key, key) == 0) return &known[i];
     return NULL;
-}
-
-/* Guesses the unit of a fact that is not in the table from the ending of its key: keys that end in
- * _seconds are seconds. */
-static enum ny_fact_unit unit_of(const char *key)
-{
-    if (cli_ends_with(key, "_bytes") || strcmp(key, "bytes") == 0) return NY_FACT_BYTES;
-    if (cli_ends_with(key, "_seconds") || strcmp(key, "seconds") == 0) return NY_FACT_SECONDS;
-    if (cli_ends_with(key, "flops")) return NY_FACT_FLOPS;
-    return NY_FACT_PLAIN;
 }
 
 /* Puts a number in words: 1048576 bytes are "1.00 MiB". Numbers without a unit keep six digits. */
@@ -186,37 +174,6 @@ static void print_value(FILE *file, const struct fact *printed)
     fputc('\n', file);
 }
 
-/* Prints text behind a label, wrapped to the width of the terminal, and ends the line. */
-static void wrap(FILE *file, const char *text)
-{
-    int width = cli_terminal_width();
-
-    cli_wrap(file, text, LABEL_COLUMNS + 2, LABEL_COLUMNS + 2, width < 60 ? 60 : width);
-}
-
-/* Prints a value and ends the line; on a terminal it is wrapped behind the labels, unless it is too
- * long for that. A command is not, since it is there to be copied. */
-static void print_wrapped(FILE *file, const struct fact *printed)
-{
-    char text[4096];
-    FILE *memory = NULL;
-    long bytes = 0;
-
-    if (isatty(fileno(file)) && strcmp(printed->key, "command") != 0)
-        memory = fmemopen(text, sizeof(text), "w");
-    if (memory) {
-        print_value(memory, printed);
-        bytes = ftell(memory);
-        if (fclose(memory) || bytes >= (long)sizeof(text)) bytes = 0;
-    }
-    if (bytes > 0) {
-        text[bytes - 1] = '\0'; /* the end of the line, which wrap() writes */
-        wrap(file, text);
-    } else {
-        print_value(file, printed);
-    }
-}
-
 /* Pads a label to LABEL_COLUMNS. It counts characters, where printf() would count bytes. */
 static void print_label(FILE *file, const char *label)
 {
@@ -235,12 +192,8 @@ void cli_print_fact(FILE *file, const char *label, const char *format, ...)
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     print_label(file, label);
-    if (isatty(fileno(file))) {
-        wrap(file, text);
-    } else {
-        cli_print_text(file, text);
-        fputc('\n', file);
-    }
+    cli_print_text(file, text);
+    fputc('\n', file);
 }
 
 /* Prints a fact behind its label. Names are the first ones of all rows, or columns. */
@@ -254,7 +207,7 @@ static void print_fact(FILE *file, const char *label, const json_t *facts, struc
         cli_fact_number(facts, rows ? "n" : "d", &all))
         fact.all = (size_t)all;
     print_label(file, label);
-    print_wrapped(file, &fact);
+    print_value(file, &fact);
 }
 
 void cli_print_facts(FILE *file, const json_t *facts)
@@ -274,7 +227,7 @@ void cli_print_facts(FILE *file, const json_t *facts)
     json_object_foreach((json_t *)facts, key, value)
     {
         if (find_known(key) || json_is_null(value)) continue;
-        print_fact(file, key, facts, (struct fact){key, value, unit_of(key), 0});
+        print_fact(file, key, facts, (struct fact){key, value, NY_FACT_PLAIN, 0});
     }
 }
 

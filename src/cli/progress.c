@@ -1,7 +1,6 @@
 /*
- * Shows progress and messages on the standard error. On a terminal it is one line, rewritten in
- * place: "select [####......]  42 %  1.20 M rows/s  ETA 12 s". On a pipe it is a line every ten
- * seconds: "nystream: select 42 %, 1.20 M rows/s, ETA 12 s".
+ * Shows progress and messages on the standard error: "select 42 %, 1.20 M rows/s, ETA 12.0 s". On a
+ * terminal the line is rewritten in place; on a pipe it is a line every ten seconds.
  *
  * main() starts and ends it; the library calls show_progress() and show_message(). Whatever else
  * prints calls cli_display_clear() before. With --json or --quiet, notes are not printed; warnings
@@ -16,14 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    PARTS = 5,
-    BAR_MIN = 10,
-    BAR_MAX = 40,
-    WIDTH_UNKNOWN = 80,
-    LINES_UNKNOWN = 24,
-    EXTENT_MAX = 1000
-};
+enum { WIDTH_UNKNOWN = 80, LINES_UNKNOWN = 24, EXTENT_MAX = 1000, LINE_BYTES = 512 };
 
 /* Time between two lines of progress on a pipe or in a file, such as the log of a batch job. */
 static const double pipe_interval_s = 10;
@@ -66,130 +58,52 @@ void cli_display_clear(struct display *display)
     display->width = 0;
 }
 
-/* The parts of the line after the stage, in order; "" where not known. */
-struct parts {
-    struct words percent, rows, bytes, flops, eta;
-};
-
-/* Puts the numbers in words. A part is "" where its number is not known yet. */
-static struct parts measure(const struct ny_progress *progress)
+/* Writes "select 42 %, 1.20 M rows/s, 12.0 GB/s, 446 GF/s, ETA 3 min 20 s", without what is not
+ * known. */
+static void write_line(const struct ny_progress *progress, char line[LINE_BYTES])
 {
-    struct parts parts = {.percent = {""}, .rows = {""}, .bytes = {""}, .flops = {""}, .eta = {""}};
-    struct words eta;
+    struct words part[5];
+    size_t count = 0, used;
 
     if (progress->job_fraction >= 0)
-        snprintf(parts.percent.text, sizeof(parts.percent.text), "%.0f %%",
-                 100 * progress->job_fraction);
-    if (progress->rows_per_s > 0) parts.rows = cli_scaled(progress->rows_per_s, "rows/s");
-    if (progress->bytes_per_s > 0) parts.bytes = cli_scaled(progress->bytes_per_s, "B/s");
-    if (progress->flops_per_s > 0) parts.flops = cli_scaled(progress->flops_per_s, "F/s");
-    if (progress->job_eta_s >= 60) {
-        eta = cli_duration(progress->job_eta_s);
-        snprintf(parts.eta.text, sizeof(parts.eta.text), "ETA %.50s", eta.text);
-    } else if (progress->job_eta_s >= 0) {
-        snprintf(parts.eta.text, sizeof(parts.eta.text), "ETA %.0f s", progress->job_eta_s);
-    }
-    return parts;
+        snprintf(part[count++].text, sizeof(part->text), "%.0f %%", 100 * progress->job_fraction);
+    if (progress->rows_per_s > 0) part[count++] = cli_scaled(progress->rows_per_s, "rows/s");
+    if (progress->bytes_per_s > 0) part[count++] = cli_scaled(progress->bytes_per_s, "B/s");
+    if (progress->flops_per_s > 0) part[count++] = cli_scaled(progress->flops_per_s, "F/s");
+    if (progress->job_eta_s >= 0)
+        snprintf(part[count++].text, sizeof(part->text), "ETA %.50s",
+                 cli_duration(progress->job_eta_s).text);
+    used = (size_t)snprintf(line, LINE_BYTES, "%.64s", progress->stage);
+    for (size_t i = 0; i < count; i++)
+        used +=
+            (size_t)snprintf(line + used, LINE_BYTES - used, "%s%s", i ? ", " : " ", part[i].text);
 }
 
-/* Puts blanks before a part, so that it stays in its place when its number grows. */
-static void widen(struct words *part, int columns)
+/* Rewrites the line on the screen, cut to its width, so that the terminal does not wrap it. Blanks
+ * cover the end of a longer line before. */
+static void draw_line(struct display *display, const char *line)
 {
-    struct words plain = *part;
+    int width = cli_terminal_width() - 1, columns = cli_columns(line);
 
-    if (plain.text[0]) snprintf(part->text, sizeof(part->text), "%*.40s", columns, plain.text);
-}
-
-/* Gives all parts the width of the widest that they usually become: "100 %", "99.9 k rows/s",
- * "99.9 GB/s", "ETA 59 s". Else the bar would be a little longer or shorter each time. */
-static void steady(struct parts *parts)
-{
-    widen(&parts->percent, 5);
-    widen(&parts->rows, 13);
-    widen(&parts->bytes, 9);
-    widen(&parts->flops, 9);
-    widen(&parts->eta, -8);
-}
-
-/* Drops the least wanted parts until the line fits; returns the columns that it takes. */
-static int fit_parts(struct parts *parts, int stage, int width)
-{
-    char *wanted_last[PARTS] = {parts->bytes.text, parts->flops.text, parts->rows.text,
-                                parts->eta.text, parts->percent.text};
-    int total = stage;
-
-    for (int i = 0; i < PARTS; i++)
-        total += wanted_last[i][0] ? 2 + (int)strlen(wanted_last[i]) : 0;
-    for (int i = 0; i < PARTS && total > width; i++) {
-        total -= wanted_last[i][0] ? 2 + (int)strlen(wanted_last[i]) : 0;
-        wanted_last[i][0] = '\0';
-    }
-    return total;
-}
-
-/* Draws " [####......]" in the room that is left, at most BAR_MAX columns; returns the columns that
- * it takes, 0 where the room is too small or the share not known. */
-static int draw_bar(const struct display *display, double fraction, int room)
-{
-    int cells = (room < BAR_MAX ? room : BAR_MAX) - 3; /* space and brackets */
-    int full = (int)(fraction * cells + 0.5);
-
-    if (room < BAR_MIN + 3 || fraction < 0) return 0;
-    fputs(display->color ? " [\033[32m" : " [", stderr);
-    for (int i = 0; i < full; i++)
-        fputc('#', stderr);
-    if (display->color) fputs("\033[0m", stderr);
-    for (int i = full; i < cells; i++)
-        fputc('.', stderr);
-    fputc(']', stderr);
-    return cells + 3;
-}
-
-/* Rewrites the line on the screen. One column stays free, so that the terminal does not wrap the
- * line, and blanks cover the end of a longer line before. */
-static void draw_line(struct display *display, const struct ny_progress *progress)
-{
-    int width = cli_terminal_width() - 1;
-    struct parts parts = measure(progress);
-    const char *const order[PARTS] = {parts.percent.text, parts.rows.text, parts.bytes.text,
-                                      parts.flops.text, parts.eta.text};
-    int columns;
-
-    steady(&parts);
-    columns = fit_parts(&parts, cli_columns(progress->stage), width);
-
-    fprintf(stderr, "\r%s", progress->stage);
-    columns += draw_bar(display, progress->job_fraction, width - columns);
-    for (int i = 0; i < PARTS; i++)
-        if (order[i][0]) fprintf(stderr, "  %s", order[i]);
-    if (display->width > columns) fprintf(stderr, "%*s", display->width - columns, "");
+    if (columns > width) columns = width;
+    fprintf(stderr, "\r%.*s%*s", columns, line,
+            display->width > columns ? display->width - columns : 0, "");
     fflush(stderr);
     display->width = columns;
-}
-
-/* Prints the line for a pipe; no part is dropped, since a file has no width. */
-static void print_line(const struct ny_progress *progress)
-{
-    struct parts parts = measure(progress);
-    const char *const order[PARTS] = {parts.percent.text, parts.rows.text, parts.bytes.text,
-                                      parts.flops.text, parts.eta.text};
-
-    fprintf(stderr, "nystream: %s", progress->stage);
-    for (int i = 0; i < PARTS; i++)
-        if (order[i][0]) fprintf(stderr, "%s%s", i ? ", " : " ", order[i]);
-    fputc('\n', stderr);
 }
 
 static void show_progress(void *user, const struct ny_progress *progress)
 {
     struct display *display = user;
     double now = now_s();
+    char line[LINE_BYTES];
 
+    write_line(progress, line);
     if (display->terminal) {
-        draw_line(display, progress);
+        draw_line(display, line);
     } else if (now - display->printed_s >= pipe_interval_s) {
         display->printed_s = now;
-        print_line(progress);
+        fprintf(stderr, "nystream: %s\n", line);
     }
 }
 
@@ -218,10 +132,8 @@ void cli_display_start(struct command *command)
 {
     struct display *display = &command->display;
     const char *term = getenv("TERM");
-    const char *no_color = getenv("NO_COLOR");
 
     display->terminal = isatty(STDERR_FILENO) && !(term && strcmp(term, "dumb") == 0);
-    display->color = display->terminal && !(no_color && no_color[0]);
     /* a program that asks for --json reads the standard error too */
     display->quiet = command->quiet || command->json;
     display->verbose = command->verbose && !display->quiet;

@@ -166,32 +166,12 @@ int cli_first_sentence(const char *text)
     return (int)(end ? (size_t)(end - text) : strlen(text));
 }
 
-/* Returns the bytes of the word at `text`. A number and its unit are one word: no line ends between
- * them. */
-static size_t word_bytes(const char *text)
-{
-    static const char *const units[] = {"%",   "ms",  "s",   "min",   "h",     "days",
-                                        "KiB", "MiB", "GiB", "bytes", "Mflop", "Gflop"};
-    size_t length = strcspn(text, " ");
-
-    if (length == 0 || text[length] == '\0' || !strchr("0123456789", text[length - 1]))
-        return length;
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        const char *unit = text + length + 1;
-        size_t bytes = strlen(units[i]);
-
-        if (strncmp(unit, units[i], bytes) == 0 && strchr(" ,.;:)", unit[bytes]))
-            return length + 1 + strcspn(unit, " ");
-    }
-    return length;
-}
-
 void cli_wrap(FILE *file, const char *text, int column, int indent, int width)
 {
     bool first = true;
 
     while (*text) {
-        size_t length = word_bytes(text);
+        size_t length = strcspn(text, " ");
         char word[256];
         int columns;
 

@@ -74,30 +74,6 @@ load helper
     completes "s" nystream export s
 }
 
-@test "on a terminal, facts are wrapped behind their labels; a command is not" {
-    need_terminal
-    store s 300 4
-    nystream fit s a --landmarks 40 --certify --probe 8 -q
-    script -qec "stty cols 64 rows 24; nystream info s a" /dev/null </dev/null | tr -d '\r' >seen
-    grep -q '^made with  *nystream fit s a ' seen
-    [ "$(grep -v '^made with' seen | awk '{if (length > n) n = length} END {print n}')" -le 64 ]
-    grep -qE '^ {22}[a-z]+' seen
-    run ! grep -qE '(^ +(ms|s|MiB)\b|[0-9]$)' <(grep -A3 -E '^(stages|reserved)' seen | grep -B1 '^  ')
-    nystream info s a >plain # in a file, each has one line
-    tr -s ' \n' ' ' <seen | cmp - <(tr -s ' \n' ' ' <plain)
-}
-
-# bats test_tags=slow
-@test "the bar of progress stays in its place while numbers grow" {
-    need_terminal
-    npy_u8 60000 100 >rows.npy
-    nystream import s rows.npy -q
-    script -qec "stty cols 110 rows 24; NO_COLOR=1 nystream fit s a --landmarks 2000" /dev/null </dev/null |
-        tr '\r' '\n' | grep -aE '^accumulate \[.* rows/s .* GF/s' >lines
-    [ "$(wc -l <lines)" -ge 2 ]
-    [ "$(awk '{print index($0, "]")}' lines | sort -u | wc -l)" -eq 1 ]
-}
-
 @test "verbs that write a file end with its name and shape" {
     store s 300 4
     nystream fit s a --landmarks 40 -q
