@@ -75,61 +75,15 @@ static int needs_value(struct command *command, const char *name, const char *ar
 static int set_own(struct cursor *cursor, const struct option_view *view, const char *value)
 {
     struct command *command = cursor->command;
+    char *to = (char *)command + view->to;
 
     if (value && value[0] == '\0') return needs_value(command, view->name, view->argument);
     command->typed |= view->own;
-    switch (view->own) {
-    case OWN_OUTPUT:
-        command->output = value;
-        break;
-    case OWN_INPUT:
-        command->input = value;
-        break;
-    case OWN_PART:
-        command->part = value;
-        break;
-    case OWN_WITH:
-        command->with = value;
-        break;
-    case OWN_NAME:
-        command->name = value;
-        break;
-    case OWN_DISTANCES:
-        command->distances = value;
-        break;
-    case OWN_CLUSTERS:
-        command->clusters = value;
-        break;
-    case OWN_NEIGHBORS:
-        command->neighbors = value;
-        break;
-    case OWN_KEEP:
-        command->keep = value;
-        break;
-    case OWN_ROWS:
-        command->rows = value;
-        break;
-    case OWN_RECALL:
-        command->recall = value;
-        break;
-    case OWN_JSON:
-        command->json = true;
-        break;
-    case OWN_QUIET:
-        command->quiet = true;
-        break;
-    case OWN_STRICT:
-        command->strict = true;
-        break;
-    case OWN_VERBOSE:
-        command->verbose = true;
-        break;
-    case OWN_HELP:
-        cursor->finished = true;
-        break;
-    default: /* the documents that help writes: `given` is all there is to know */
-        break;
-    }
+    cursor->finished = view->own == OWN_HELP;
+    if (view->argument)
+        *(const char **)(void *)to = value;
+    else if (view->to)
+        *(bool *)to = true;
     return NY_OK;
 }
 
@@ -157,15 +111,6 @@ static bool find_long(const struct verb *verb, const char *name, struct option_v
            !view->argument && !view->own;
 }
 
-/* Tells whether "S" or "S=VALUE" names an option: `name` is then S. */
-static bool names_option(const struct verb *verb, const char *word, char name[NAME_BYTES])
-{
-    struct option_view view;
-
-    snprintf(name, NAME_BYTES, "%.*s", (int)strcspn(word, "="), word);
-    return find_long(verb, name, &view);
-}
-
 /* Sets an option. `value` is the text behind "=", or NULL: then the next word, if the option takes
  * one. --memory and --threads do not count as chosen, because a job that goes on may be given
  * others (cli_goes_on()). */
@@ -173,15 +118,12 @@ static int set_option(struct cursor *cursor, const struct option_view *view, con
                       const char *value)
 {
     struct command *command = cursor->command;
-    char next[NAME_BYTES];
 
     if (view->argument && !value && !takes_next(cursor, view)) {
         value = "auto";
     } else if (view->argument && !value) {
         if (cursor->next >= command->argc) return needs_value(command, name, view->argument);
         value = command->argv[cursor->next++];
-        if (strncmp(value, "--", 2) == 0 && names_option(command->verb, value + 2, next))
-            return needs_value(command, name, view->argument);
     }
     if (view->own) {
         if (!view->argument && value)
@@ -193,8 +135,7 @@ static int set_option(struct cursor *cursor, const struct option_view *view, con
     return NY_OK;
 }
 
-/* Sets "--name" or "--name=value". A value behind "=" may look like an option; a word of its own
- * that names one is refused, since then the value was probably forgotten. */
+/* Sets "--name" or "--name=value". */
 static int parse_long(struct cursor *cursor, const char *word)
 {
     struct command *command = cursor->command;

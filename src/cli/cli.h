@@ -125,6 +125,7 @@ struct option_view {
     char letter; /* 0: none */
     const char *name, *argument, *fallback, *summary, *section;
     unsigned own;          /* its bit; 0: an option of the library */
+    size_t to;             /* what it sets in struct command, from its beginning; 0: only `typed` */
     unsigned groups;       /* groups of the library's options */
     bool switch_both_ways; /* --name and --no-name */
     bool rare;             /* short help leaves it out */

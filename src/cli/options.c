@@ -5,11 +5,14 @@
  */
 #include "cli/cli.h"
 
+#include <stddef.h>
 #include <string.h>
 
 enum { NAMES_MAX = 160 };
 
 #define OUTPUT "Output"
+/* What an option sets in struct command: its value or, of a switch, true. */
+#define TO(member) .to = offsetof(struct command, member)
 
 /* Options of the command itself: letter, name, argument, default, text and section of help. All
  * verbs that have one share its text. */
@@ -17,30 +20,31 @@ static const struct option_view own_options[] = {
     {'o', "output", "FILE", NULL,
      "file to write; - is the standard output. Tables are .npy, .csv, .csv.gz or .tsv, models "
      ".nym, pictures .png, .svg or .pdf, reports .html; other extensions are refused",
-     OUTPUT, .own = OWN_OUTPUT},
+     OUTPUT, .own = OWN_OUTPUT, TO(output)},
     {0, "input", "FILE", NULL, "file with the rows to place; - is the standard input", "Input",
-     .own = OWN_INPUT},
+     .own = OWN_INPUT, TO(input)},
     {0, "name", "NAME", NULL, "the result whose sums are merged, in each store", "Input",
-     .own = OWN_NAME},
+     .own = OWN_NAME, TO(name)},
     {0, "keep", "N", NULL,
      "number of rows to keep from the start, at least 1; info shows where each import begins",
-     "Rows", .own = OWN_KEEP},
+     "Rows", .own = OWN_KEEP, TO(keep)},
     {0, "drop-results", NULL, NULL,
      "remove results that include removed rows; else these are named and nothing changes", "Rows",
      .own = OWN_DROP_RESULTS},
-    {0, "part", "PART", "embedding", "the part to write (see below)", OUTPUT, .own = OWN_PART},
+    {0, "part", "PART", "embedding", "the part to write (see below)", OUTPUT, .own = OWN_PART,
+     TO(part)},
     {0, "distances", "FILE", NULL, "with a graph: file for the distances to the neighbours", OUTPUT,
-     .own = OWN_DISTANCES},
+     .own = OWN_DISTANCES, TO(distances)},
     {0, "clusters", "FILE", NULL,
      "file for the cluster of each new row, after eval has found clusters", OUTPUT,
-     .own = OWN_CLUSTERS},
+     .own = OWN_CLUSTERS, TO(clusters)},
     {0, "neighbors", "K", NULL,
      "with a graph: number of neighbours of each new row (default: as many as the graph has)",
-     OUTPUT, .own = OWN_NEIGHBORS},
+     OUTPUT, .own = OWN_NEIGHBORS, TO(neighbors)},
     {0, "recall", "R", NULL,
      "with a graph: share of the true neighbours to find, measured on some of the new rows; 1: all "
      "of them (default: as asked of the graph, else 1)",
-     OUTPUT, .own = OWN_RECALL},
+     OUTPUT, .own = OWN_RECALL, TO(recall)},
     {0, "skip-damaged", NULL, NULL, "write damaged rows as NaN and continue", OUTPUT,
      .own = OWN_SKIP_DAMAGED},
     {0, "with", "LIST", NULL,
@@ -48,11 +52,11 @@ static const struct option_view own_options[] = {
      "label and cluster of each row before its numbers. For axes, mean and features, ids are "
      "column names. transform takes header, ids and labels, if the input has them. Only for "
      ".csv, .csv.gz and .tsv; classes are written as words",
-     OUTPUT, .own = OWN_WITH},
+     OUTPUT, .own = OWN_WITH, TO(with)},
     {0, "rows", "RANGE", NULL,
      "rows to write, counted from 0: 200:300 is row 200 up to but without row 300, and 200: is all "
      "from row 200 on. Only for parts that have a line for each row",
-     OUTPUT, .own = OWN_ROWS},
+     OUTPUT, .own = OWN_ROWS, TO(rows)},
     {0, "terminal", NULL, NULL, "draw with characters, on the standard output", OUTPUT,
      .own = OWN_TERMINAL},
     {0, "all", NULL, NULL, "show every option, with its full description", OUTPUT, .own = OWN_ALL},
@@ -66,12 +70,13 @@ static const struct option_view own_options[] = {
     {0, "zsh-completion", NULL, NULL, "write the completion script for zsh", OUTPUT,
      .own = OWN_ZSH},
     {0, "json", NULL, NULL, "print the report as JSON, and errors as one object", OUTPUT,
-     .own = OWN_JSON},
-    {'q', "quiet", NULL, NULL, "print no plan, progress or summary", OUTPUT, .own = OWN_QUIET},
+     .own = OWN_JSON, TO(json)},
+    {'q', "quiet", NULL, NULL, "print no plan, progress or summary", OUTPUT, .own = OWN_QUIET,
+     TO(quiet)},
     {0, "strict", NULL, NULL, "exit 9 if there was a warning, though all is done", OUTPUT,
-     .own = OWN_STRICT},
+     .own = OWN_STRICT, TO(strict)},
     {'v', "verbose", NULL, NULL, "print more about what is done, and what it took", OUTPUT,
-     .own = OWN_VERBOSE},
+     .own = OWN_VERBOSE, TO(verbose)},
     {'h', "help", NULL, NULL, "explain the verb and its options", OUTPUT, .own = OWN_HELP},
 };
 

@@ -554,7 +554,6 @@ lines_of_verbs() {
         for option in $(nystream help $verb --all | sed -nE 's/^  (-., )?--([a-z0-9-]+) [^[ ].*/\2/p'); do
             echo ": | $line --$option= | 2 | --$option"
         done
-        [ -z "$option" ] || echo ": | $line --$option | 2 | --$option needs a value"
     done >rows
     cases <rows
     [ "$(wc -l <rows)" -gt 100 ]
