@@ -210,13 +210,11 @@ void cli_print_text(FILE *file, const char *text);
 /* Hands the command line, of a verb that can be resumed, to the context: jobs remember it. */
 void cli_remember_command(struct command *command);
 /* The command line that goes on after a failure with `status`; NULL where there is none. It lives
- * as long as the command's context and *own, which is to be freed. */
-const char *cli_find_resume(const struct command *command, int status, struct ny_context **own);
+ * as long as the command's context. */
+const char *cli_find_resume(const struct command *command, int status);
 /* Tells whether the command has no options that choose anything, and NAME is there, of this kind:
  * then it is for ny_resume(). */
 bool cli_goes_on(const struct command *command, const char *kind);
-
-/* ---- verb_info.c -------------------------------------------------------------------------- */
 
 /* ---- signals.c ---------------------------------------------------------------------------- */
 

@@ -104,8 +104,8 @@ static void print_json_error(FILE *file, const struct failure *failure, const ch
 }
 
 /* Prints "nystream: MESSAGE" and, where they apply, the usage line and "resume with: COMMAND". */
-static void print_failure(FILE *file, const struct command *command,
-                          const struct failure *failure, const char *message)
+static void print_failure(FILE *file, const struct command *command, const struct failure *failure,
+                          const char *message)
 {
     if (command->json_wanted) {
         print_json_error(file, failure, message);
@@ -236,12 +236,7 @@ int cli_fail_library(struct command *command, int status)
 
 int cli_fail_resumable(struct command *command, int status)
 {
-    struct ny_context *own;
-    const char *resume = cli_find_resume(command, status, &own);
-
-    status = fail_library(command, status, resume);
-    ny_context_free(own);
-    return status;
+    return fail_library(command, status, cli_find_resume(command, status));
 }
 
 /* A closed pipe, as of `nystream list STORE | head -n 1`, ends with NY_EIO but without a message; a

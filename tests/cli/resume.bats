@@ -176,18 +176,6 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     says "--restart"
 }
 
-# bats test_tags=slow
-@test "a budget that is too small for what waits gives the line with one that does" {
-    ny -8 fit "my store" f --memory 20M
-    [[ $stderr =~ resume\ with:\ (nystream fit --memory [0-9]+M \'my\ store\'\ f)$'\n'?$ ]]
-    eval "${BASH_REMATCH[1]} -q"
-    [ "$(field "$(nystream info "my store" f --json)" status)" = done ]
-    ny -8 fit "my store" unborn --memory 20M # nothing is there to go on with
-    [[ $stderr != *resume* ]]
-    ny fit "my store" unborn --memory 20M --json
-    [[ $stderr != *resume* ]]
-}
-
 # interrupted_full: result a of the store s, whose --update full is ended on its way.
 interrupted_full() {
     store s 40000 8
