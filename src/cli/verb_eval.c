@@ -1,7 +1,7 @@
 /*
  * The verb eval: measures one result after another with ny_evaluate() and prints a table with a
  * column for each of them, or JSON. A figure that no result has is no line of the table; below
- * the table stands why it is missing, a line for each reason. A table begins:
+ * the table stands why results lack figures, a line for each reason. A table begins:
  *
  *                             flat              line
  *     components              2                 1
@@ -109,83 +109,42 @@ static const char *label_of(const char *key)
     return NULL;
 }
 
-/* Returns why a result lacks a figure; NULL where it gives no reason. */
-static const char *reason_of(const json_t *facts, const char *key)
+/* Returns the first figure that lacks for this reason. */
+static const char *first_for(const json_t *reasons, const char *reason)
 {
-    return json_string_value(json_object_get(json_object_get(facts, "reasons"), key));
-}
-
-/* Tells whether result `r` is the first of all whose figure `key` is missing for this reason. */
-static bool is_first(const json_t *results, size_t r, const char *key)
-{
-    const char *reason = reason_of(json_array_get(results, r), key), *other;
-
-    for (size_t i = 0; i < r; i++) {
-        other = reason_of(json_array_get(results, i), key);
-        if (other && strcmp(other, reason) == 0) return false;
-    }
-    return true;
-}
-
-/* Prints the names of the results that lack the figure for this reason, unless all of them do: " of
- * flat, line". */
-static void print_names(const json_t *results, const char *key, const char *reason)
-{
-    size_t count = 0, told = 0;
-
-    for (size_t i = 0; i < json_array_size(results); i++) {
-        const char *other = reason_of(json_array_get(results, i), key);
-
-        count += other && strcmp(other, reason) == 0;
-    }
-    for (size_t i = 0; i < json_array_size(results) && count < json_array_size(results); i++) {
-        const json_t *facts = json_array_get(results, i);
-        const char *other = reason_of(facts, key);
-
-        if (other && strcmp(other, reason) == 0)
-            printf("%s%s", told++ ? ", " : " of ", cli_fact_text(facts, "name"));
-    }
-}
-
-/* Prints one line for a reason: the figures of the table that lack for it, first in result `r`, or
- * the first one that only JSON has; and the results that it holds for. They are noted as told. */
-static void print_reason(const json_t *results, size_t r, const char *reason, json_t *told)
-{
-    const json_t *reasons = json_object_get(json_array_get(results, r), "reasons"), *why;
-    const char *key, *first = NULL, *shown = NULL;
+    const json_t *why;
+    const char *key;
 
     json_object_foreach((json_t *)reasons, key, why)
     {
-        if (strcmp(json_string_value(why), reason) != 0 || !is_first(results, r, key)) continue;
-        json_object_set_new(told, key, json_true());
-        if (!first) first = key;
-        if (!label_of(key)) continue;
-        printf("%s%s", shown ? ", " : "no ", label_of(key));
-        shown = key;
+        if (strcmp(json_string_value(why), reason) == 0) return key;
     }
-    if (!shown) printf("no %s", first);
-    print_names(results, first, reason);
-    fputs(": ", stdout);
-    cli_print_text(stdout, reason);
-    putchar('\n');
+    return NULL;
 }
 
-/* Prints why figures are missing, a line for each reason, except "not asked for". */
-static void print_reasons(const json_t *results)
+/* Prints why a result lacks figures, a line for each reason, except "not asked for": the figures of
+ * the table that lack for it, or the first one that only JSON has. */
+static void print_reasons(const json_t *facts)
 {
-    for (size_t r = 0; r < json_array_size(results); r++) {
-        const json_t *reasons = json_object_get(json_array_get(results, r), "reasons"), *why;
-        json_t *told = json_object();
-        const char *key;
+    const json_t *reasons = json_object_get(facts, "reasons"), *why, *other;
+    const char *key, *also;
 
-        json_object_foreach((json_t *)reasons, key, why)
+    json_object_foreach((json_t *)reasons, key, why)
+    {
+        const char *reason = json_string_value(why), *shown = NULL;
+
+        if (strncmp(reason, "not asked for", 13) == 0 || first_for(reasons, reason) != key)
+            continue;
+        printf("%s: no ", cli_fact_text(facts, "name"));
+        json_object_foreach((json_t *)reasons, also, other)
         {
-            const char *reason = json_string_value(why);
-
-            if (strncmp(reason, "not asked for", 13) == 0 || json_object_get(told, key)) continue;
-            if (is_first(results, r, key)) print_reason(results, r, reason, told);
+            if (strcmp(json_string_value(other), reason) != 0 || !label_of(also)) continue;
+            printf("%s%s", shown ? ", " : "", label_of(also));
+            shown = also;
         }
-        json_decref(told);
+        printf("%s: ", shown ? "" : key);
+        cli_print_text(stdout, reason);
+        putchar('\n');
     }
 }
 
@@ -233,15 +192,15 @@ static void print_sizes(const json_t *results)
     putchar('\n');
 }
 
-/* Prints a figure of each number of clusters that was tried, as in "nmi of flat by clusters: 2 0.5,
- * 3 0.71". */
-static void print_by_clusters(const json_t *facts, const char *key, const char *label)
+/* Prints the silhouette of each number of clusters that was tried, as in "silhouettes of flat by
+ * clusters: 2 0.5, 3 0.71". */
+static void print_tried(const json_t *facts)
 {
     const json_t *tried = json_object_get(facts, "clusters_tried");
-    const json_t *values = json_object_get(facts, key);
+    const json_t *values = json_object_get(facts, "silhouettes");
 
-    if (!json_is_array(values)) return;
-    printf("%s of %s by clusters: ", label, cli_fact_text(facts, "name"));
+    if (json_array_size(tried) < 2) return;
+    printf("silhouettes of %s by clusters: ", cli_fact_text(facts, "name"));
     for (size_t i = 0; i < json_array_size(tried); i++) {
         const json_t *figure = json_array_get(values, i);
 
@@ -252,34 +211,6 @@ static void print_by_clusters(const json_t *facts, const char *key, const char *
             printf(" -");
     }
     putchar('\n');
-}
-
-/* Prints what the numbers of clusters that were tried have, and whether the best number is the last
- * one, beyond which there may be better ones. */
-static void print_tried(const json_t *facts)
-{
-    const json_t *tried = json_object_get(facts, "clusters_tried");
-    size_t count = json_array_size(tried);
-
-    if (count < 2) return;
-    print_by_clusters(facts, "silhouettes", "silhouettes");
-    print_by_clusters(facts, "nmis", "nmi");
-    if (json_equal(json_object_get(facts, "clusters"), json_array_get(tried, count - 1)))
-        printf("the largest silhouette of %s is that of the most clusters that were tried; a "
-               "larger --clusters-to may find a better number\n",
-               cli_fact_text(facts, "name"));
-}
-
-/* Says that an accuracy is one that a single cluster of all rows would surpass. */
-static void print_accuracy(const json_t *facts)
-{
-    double accuracy, largest;
-
-    if (cli_fact_number(facts, "accuracy", &accuracy) &&
-        cli_fact_number(facts, "largest_class", &largest) && accuracy < largest)
-        printf("the accuracy of %s is less than one cluster of all rows would have: the largest "
-               "class; go by nmi and ari\n",
-               cli_fact_text(facts, "name"));
 }
 
 /* Tells whether a figure of the table has a spread behind it. */
@@ -301,13 +232,13 @@ static void print_table(const json_t *results)
         print_buckets(json_array_get(results, i), "angles", "cosines of angles");
         print_buckets(json_array_get(results, i), "value_accuracy", "agreement of eigenvalues");
         print_tried(json_array_get(results, i));
-        print_accuracy(json_array_get(results, i));
     }
     if (has_spread(results))
         puts("±: the standard deviation over initialisations (the figure is that of the best one) "
              "or splits; for silhouette, distance and relative error, the standard error; "
              "`nystream help eval --all` explains each figure");
-    print_reasons(results);
+    for (size_t i = 0; i < json_array_size(results); i++)
+        print_reasons(json_array_get(results, i));
 }
 
 /* Prints one result as its own object, several as {"results": […]}. */
@@ -347,8 +278,8 @@ static int check_names(struct command *command)
     for (size_t i = 1; i < command->operand_count && !status; i++) {
         struct ny_report *report = NULL;
 
-        status = ny_result_report(command->context, command->operands[0], command->operands[i],
-                                  &report);
+        status =
+            ny_result_report(command->context, command->operands[0], command->operands[i], &report);
         if (status) status = cli_fail_library(command, status);
         ny_report_free(report);
     }

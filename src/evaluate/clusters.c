@@ -44,7 +44,6 @@ static const char *const keys[] = {"clusters",
                                    "class_concentration_sd",
                                    "nmi",
                                    "ari",
-                                   "nmis",
                                    "classes",
                                    NULL};
 /* The keys from this one on need labels. */
@@ -222,32 +221,8 @@ done:
     return err;
 }
 
-/* The figures of a number of clusters that was tried, NAN where it has none. */
-struct tried {
-    double silhouette, nmi;
-};
-
-/* Tells how well the clusters that were found agree with the classes, where there are any. */
-static int try_classes(struct ny_evaluation *run, double *nmi)
-{
-    struct ny_agreement of = {.nmi = NAN};
-    size_t classes = run->classes.count;
-    uint64_t *counts;
-    int err = NY_OK;
-
-    if (!ny_evaluate_no_classes(run)) {
-        counts = ny_alloc(run->ctx, NY_MEM_OTHER, run->clusters * classes * sizeof(*counts));
-        if (!counts) return NY_EBUDGET;
-        count_pairs(run, counts);
-        err = ny_agreement_of(run->ctx, counts, run->clusters, classes, &of);
-        ny_free(run->ctx, counts);
-    }
-    *nmi = of.nmi;
-    return err;
-}
-
-/* Finds k clusters, how far they are apart, and how well they agree with the classes. */
-static int try_clusters(struct ny_evaluation *run, size_t k, struct tried *tried)
+/* Finds k clusters, and how far they are apart. */
+static int try_clusters(struct ny_evaluation *run, size_t k, double *silhouette)
 {
     struct ny_kmeans how = settings_of(run, k);
     struct ny_centres centres = {0};
@@ -258,22 +233,16 @@ static int try_clusters(struct ny_evaluation *run, size_t k, struct tried *tried
     if (!err)
         err = ny_kmeans_assign(&how, centres.at + best * k * run->cloud.p, run->cluster, NULL);
     if (!err) err = ny_silhouette_measure(run, &of);
-    if (!err) err = try_classes(run, &tried->nmi);
     ny_centres_release(&centres);
-    tried->silhouette = of.mean;
+    *silhouette = of.mean;
     return err;
 }
 
-/* Adds a number of clusters and its figures to the lists of the report. */
-static void add_tried(struct ny_evaluation *run, size_t k, const struct tried *tried)
+/* Adds a number of clusters and its silhouette to the lists of the report. */
+static void add_tried(struct ny_evaluation *run, size_t k, double silhouette)
 {
-    json_t *report = run->report, *nmis = json_object_get(report, "nmis");
-
-    ny_field_append(json_object_get(report, "clusters_tried"), json_integer((json_int_t)k));
-    ny_field_append(json_object_get(report, "silhouettes"),
-                    isnan(tried->silhouette) ? json_null() : json_real(tried->silhouette));
-    if (json_is_array(nmis))
-        ny_field_append(nmis, isnan(tried->nmi) ? json_null() : json_real(tried->nmi));
+    ny_field_append(json_object_get(run->report, "clusters_tried"), json_integer((json_int_t)k));
+    ny_field_append_number(json_object_get(run->report, "silhouettes"), silhouette);
 }
 
 /* Tells that clusters of an earlier evaluation decide on their number, where classes would have
@@ -292,28 +261,24 @@ static void note_kept(const struct ny_evaluation *run)
  * 1987, section 4). */
 static int choose(struct ny_evaluation *run, size_t k, size_t most)
 {
-    double largest = -2;
-    struct tried tried = {NAN, NAN};
+    double largest = -2, silhouette = NAN;
     size_t best = k;
     int err = NY_OK;
 
     note_kept(run);
     ny_field_set_json(run->report, "clusters_tried", json_array());
     ny_field_set_json(run->report, "silhouettes", json_array());
-    if (!ny_evaluate_no_classes(run)) ny_field_set_json(run->report, "nmis", json_array());
     for (bool several = most > k; several && !err && k <= most; k++) {
-        err = try_clusters(run, k, &tried);
-        if (!err) add_tried(run, k, &tried);
-        if (err || !(tried.silhouette > largest)) continue;
-        largest = tried.silhouette;
+        err = try_clusters(run, k, &silhouette);
+        if (!err) add_tried(run, k, silhouette);
+        if (err || !(silhouette > largest)) continue;
+        largest = silhouette;
         best = k;
     }
     if (!err) err = cluster(run, best);
-    if (err || json_array_size(json_object_get(run->report, "clusters_tried"))) return err;
-    tried.silhouette = ny_field_number(run->report, "silhouette", NAN);
-    tried.nmi = ny_field_number(run->report, "nmi", NAN);
-    add_tried(run, best, &tried);
-    return NY_OK;
+    if (!err && !json_array_size(json_object_get(run->report, "clusters_tried")))
+        add_tried(run, best, ny_field_number(run->report, "silhouette", NAN));
+    return err;
 }
 
 /* Returns how many clusters to look for: --clusters, of several numbers that are tried the first,
@@ -339,22 +304,13 @@ static bool too_many(const struct ny_evaluation *run)
 }
 
 /* Tells whether labels are values rather than classes: more than a few, which are more than a third
- * of the rows that have one, or nearly all of which have one row. */
-static int find_values(const struct ny_evaluation *run, bool *are_values)
+ * of the rows that have one. */
+static bool are_values(const struct ny_evaluation *run)
 {
-    const struct ny_row_classes *classes = &run->classes;
-    unsigned char *rows = ny_calloc(run->ctx, NY_MEM_OTHER, classes->count, 1); /* 2: or more */
-    size_t single = 0, few = 10;
+    const size_t few = 10;
+    uint64_t labelled = run->cloud.n - run->classes.missing;
 
-    if (!rows) return NY_EBUDGET;
-    for (uint64_t i = 0; i < run->cloud.n; i++)
-        if (classes->of[i] != NY_NO_CLASS && rows[classes->of[i]] < 2) rows[classes->of[i]]++;
-    for (size_t c = 0; c < classes->count; c++)
-        single += rows[c] == 1;
-    ny_free(run->ctx, rows);
-    *are_values = classes->count > few && (3 * classes->count > run->cloud.n - classes->missing ||
-                                           10 * single > 9 * classes->count);
-    return NY_OK;
+    return run->classes.count > few && 3 * run->classes.count > labelled;
 }
 
 static int run_clusters(struct ny_evaluation *run)
@@ -362,10 +318,7 @@ static int run_clusters(struct ny_evaluation *run)
     const char *no_classes = ny_evaluate_no_classes(run);
     size_t k = clusters_of(run), most = most_clusters(run);
     bool given = run->settings->clusters || run->settings->clusters_to || run->kept;
-    bool are_values = false;
-    int err = given || no_classes ? NY_OK : find_values(run, &are_values);
 
-    if (err) return err;
     if (most < k)
         return ny_fail(run->ctx, NY_EUSAGE,
                        "--clusters-to %zu is less than --clusters %zu, the first number that is "
@@ -374,7 +327,7 @@ static int run_clusters(struct ny_evaluation *run)
     if (!given && no_classes)
         ny_evaluate_inapplicable(run, NULL, "%s; --clusters K says how many to look for",
                                  no_classes);
-    else if (are_values)
+    else if (!given && are_values(run))
         ny_evaluate_inapplicable(run, NULL,
                                  "the %zu different labels of %llu rows are values rather than "
                                  "classes; --clusters K says how many clusters to look for",
@@ -395,13 +348,13 @@ static void count(struct ny_layout *l, const struct ny_evaluation *run)
     struct ny_kmeans how = {.k = k ? k : 1, .inits = run->settings->inits, .workers = run->workers};
 
     if (too_many(run)) return;
-    ny_lay(l, NY_MEM_OTHER, k, 4 * LISTED_BYTES);
+    ny_lay(l, NY_MEM_OTHER, k, 3 * LISTED_BYTES);
     ny_lay(l, NY_MEM_OTHER, k * classes + 3 * how.inits, sizeof(double)); /* as it compares */
     ny_lay(l, NY_MEM_DICTIONARY, n, sizeof(uint32_t));
     ny_kmeans_count(l, &how, n, ny_coordinates_count(&run->result.coordinates));
     ny_matching_count(l, k, classes);
     ny_silhouette_count(l, run, clusters_of(run), k);
-    ny_lay_peak(l, NY_MEM_OTHER, 1, classes + k * sizeof(uint64_t));
+    ny_lay_peak(l, NY_MEM_OTHER, k, sizeof(uint64_t));
 }
 
 static size_t order(const struct ny_evaluation *run)

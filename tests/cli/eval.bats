@@ -47,12 +47,6 @@ groups() {
     prints "the 300 different labels of 300 rows are values rather than classes; --clusters K says"
     ny -0 eval v.nys f --clusters 3 --json
     [ "$(field "$output" clusters)" = 3 ]
-    # One large class beside many of one row each.
-    awk -F, -v OFS=, '{$3 = NR > 20 ? 0 : NR} 1' v.csv >few.csv
-    nystream import few.nys few.csv --label-column 3 -q
-    nystream fit few.nys f --map pca --approx exact -q
-    ny eval few.nys f --json
-    prints "the 21 different labels of 300 rows are values"
 }
 
 @test "rows without a label are counted where others have one" {
@@ -243,7 +237,6 @@ groups() {
     groups
     ny -0 eval g.nys f --measures clusters --clusters-to 6
     prints "clusters                3"
-    [[ $output != *"may find a better number"* ]]
     tried=$(grep '^silhouettes of f by clusters: 2 ' <<<"$output" | tr ',' '\n' | awk '{print $(NF - 1), $NF}')
     [ "$(wc -l <<<"$tried")" -eq 5 ]
     # Each is that of the number alone, and the rest of the table that of the best.
@@ -253,20 +246,10 @@ groups() {
         [ "$(tr -d ' \n' <<<"$output" | grep -oE '"clusters_tried":\[[0-9]+\]')" = "\"clusters_tried\":[$k]" ]
     done <<<"$tried"
     [ "$(sort -k2,2gr <<<"$tried" | head -n 1 | cut -d' ' -f1)" = 3 ]
-    ny eval g.nys f --measures clusters --clusters-to 4 # there are labels
-    tried=$(grep '^nmi of f by clusters: 2 ' <<<"$output" | tr ',' '\n' | awk '{print $(NF - 1), $NF}')
-    [ "$(wc -l <<<"$tried")" -eq 3 ]
-    while read -r k nmi; do
-        ny eval g.nys f --measures clusters --clusters $k --json
-        [ "$(printf '%.3g' "$(field "$output" nmi)")" = "$nmi" ]
-        [[ $(tr -d ' \n' <<<"$output") == *'"nmis":['"$(field "$output" nmi)"']'* ]]
-    done <<<"$tried"
     nystream eval g.nys f --measures clusters --clusters 3 >alone.txt
     nystream export g.nys f --part clusters -o alone.csv -q
-    nystream eval g.nys f --measures clusters --clusters 2 --clusters-to 4 | grep -vE '^(silhouettes|nmi) of' | cmp - alone.txt
+    nystream eval g.nys f --measures clusters --clusters 2 --clusters-to 4 | grep -v '^silhouettes of' | cmp - alone.txt
     writes alone.csv "g.nys f --part clusters"
-    ny eval g.nys f --measures clusters --clusters-to 3
-    prints "the largest silhouette of f is that of the most clusters that were tried; a larger --clusters-to may find a better number"
     usage "--clusters-to 4 is less than --clusters 5" eval g.nys f --measures clusters --clusters 5 --clusters-to 4
     for most in '' '--clusters-to 3'; do
         ny -2 eval g.nys f --measures clusters --clusters 1 $most # it has all rows, and no silhouette
