@@ -20,11 +20,6 @@ enum { SPLITS = 10, ROWS_MAX = 65536, ROWS_MIN = 10 };
 
 static const char *const keys[] = {"knn_error", "knn_error_sd", "knn_neighbors", "knn_rows", NULL};
 
-struct near {
-    double distance;
-    uint32_t row;
-};
-
 struct knn {
     struct ny_layout own;
     const struct ny_evaluation *of;
@@ -53,10 +48,11 @@ static bool are_too_few(size_t n, size_t t)
     return n < ROWS_MIN || t > n / 4;
 }
 
-/* Nearest rows to find: a split may learn from about half of them, and rarely from fewer than t. */
+/* Nearest rows to find: a split may learn from about half of them. With a chance below 10⁻⁶
+ * there are fewer than t of these, which then vote alone. */
 static size_t width_of(size_t n, size_t t)
 {
-    size_t width = 3 * t + 16;
+    size_t width = 3 * t + 24;
 
     return width < n ? width : n - 1;
 }
@@ -133,55 +129,20 @@ static uint32_t class_of(const struct knn *run, size_t i)
     return run->of->classes.of[run->rows[i]];
 }
 
-/* Measures a squared distance in f64. */
-static struct near measure(const struct knn *run, size_t i, size_t j)
+/* The t nearest of row i that the split learns from, of those that were found. */
+static size_t learnt(const struct knn *run, const uint32_t *nearest, unsigned split,
+                     uint32_t *chosen)
 {
-    const float *x = run->y + i * run->p, *y = run->y + j * run->p;
-    double sum = 0;
+    size_t count = 0;
 
-    for (size_t c = 0; c < run->p; c++)
-        sum += ((double)x[c] - (double)y[c]) * ((double)x[c] - (double)y[c]);
-    return (struct near){sum, (uint32_t)j};
-}
-
-/* Compares by distance and then by row, so that the order is unique. */
-static bool nearer(struct near a, struct near b)
-{
-    return a.distance < b.distance || (a.distance == b.distance && a.row < b.row);
-}
-
-/* Keeps the `most` nearest of all that were put, in order; returns how many there are. */
-static size_t put(struct near *list, size_t count, size_t most, struct near one)
-{
-    size_t at = count < most ? count : most;
-
-    if (count == most && (most == 0 || !nearer(one, list[most - 1]))) return count;
-    if (count == most) at--;
-    for (; at > 0 && nearer(one, list[at - 1]); at--)
-        list[at] = list[at - 1];
-    list[at] = one;
-    return count < most ? count + 1 : count;
-}
-
-/* The t nearest of row i that the split learns from: of those that were found, or where these are
- * too few of all rows. */
-static size_t learnt(const struct knn *run, const uint32_t *nearest, size_t i, unsigned split,
-                     struct near *chosen)
-{
-    size_t width = run->find.neighbors, count = 0;
-
-    for (size_t k = 0; k < width && count < run->t; k++)
-        if (learns(run, nearest[k], split)) chosen[count++].row = nearest[k];
-    if (count == run->t || width + 1 == run->n) return count;
-    count = 0;
-    for (size_t j = 0; j < run->n; j++)
-        if (j != i && learns(run, j, split)) count = put(chosen, count, run->t, measure(run, i, j));
+    for (size_t k = 0; k < run->find.neighbors && count < run->t; k++)
+        if (learns(run, nearest[k], split)) chosen[count++] = nearest[k];
     return count;
 }
 
 /* Returns the most frequent class; a class of a nearer row wins ties, since only more votes replace
  * it. */
-static uint32_t vote(const struct knn *run, const struct near *chosen, size_t count)
+static uint32_t vote(const struct knn *run, const uint32_t *chosen, size_t count)
 {
     uint32_t best = NY_NO_CLASS;
     size_t most = 0;
@@ -190,10 +151,10 @@ static uint32_t vote(const struct knn *run, const struct near *chosen, size_t co
         size_t votes = 0;
 
         for (size_t b = 0; b < count; b++)
-            votes += class_of(run, chosen[a].row) == class_of(run, chosen[b].row);
+            votes += class_of(run, chosen[a]) == class_of(run, chosen[b]);
         if (votes <= most) continue;
         most = votes;
-        best = class_of(run, chosen[a].row);
+        best = class_of(run, chosen[a]);
     }
     return best;
 }
@@ -202,7 +163,7 @@ static uint32_t vote(const struct knn *run, const struct near *chosen, size_t co
 static int classify(void *arg, size_t first, size_t count)
 {
     const struct knn *run = arg;
-    struct near *chosen = ny_calloc(run->own.ctx, NY_MEM_OTHER, run->t, sizeof(*chosen));
+    uint32_t *chosen = ny_calloc(run->own.ctx, NY_MEM_OTHER, run->t, sizeof(*chosen));
 
     if (!chosen) return NY_EBUDGET;
     for (size_t k = first; k < first + count; k++) {
@@ -211,7 +172,7 @@ static int classify(void *arg, size_t first, size_t count)
 
         for (unsigned split = 0; split < SPLITS; split++) {
             if (learns(run, i, split)) continue;
-            if (vote(run, chosen, learnt(run, nearest, i, split, chosen)) != class_of(run, i))
+            if (vote(run, chosen, learnt(run, nearest, split, chosen)) != class_of(run, i))
                 run->wrong[i] |= (uint16_t)(1u << split);
         }
     }
@@ -322,7 +283,7 @@ static void count(struct ny_layout *l, const struct ny_evaluation *run)
     ny_knn_measure_count(l, &like.find);
     ny_layout_back(l, &mark);
     for (unsigned w = 0; w < run->workers; w++)
-        ny_lay(l, NY_MEM_OTHER, like.t, sizeof(struct near));
+        ny_lay(l, NY_MEM_OTHER, like.t, sizeof(uint32_t));
 }
 
 static size_t order(const struct ny_evaluation *run)

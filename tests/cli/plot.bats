@@ -121,8 +121,7 @@ unpacked() {
 }
 
 @test "names of classes at the edge of the axes are not cut, and none is on another" {
-    seq 0 799 | awk '{printf "%d,%d,class %d\n", 12 * int($1 / 8), 90 * ($1 % 8) + $1 % 7, $1 % 8}
-        END {print "600,9000,far"}' >t.csv
+    seq 0 799 | awk '{printf "%d,%d,class %d\n", 12 * int($1 / 8), 90 * ($1 % 8) + $1 % 7, $1 % 8}' >t.csv
     nystream import s t.csv --label-column 3 -q
     nystream fit s a --map pca --approx exact -q
     nystream plot s a -o out.svg --names --size 1600x1200 -q
@@ -130,7 +129,7 @@ unpacked() {
     # names is at least 13 below another one
     grep -oE '<use [^>]* x="[-0-9.]+" y="[-0-9.]+"' out.svg | sed -E 's/.* x="([-0-9.]+)" y="([-0-9.]+)"/\1 \2/' |
         awk '$1 > 75 && $1 < 645 && $2 > 66 && $2 < 548 {print $2}' | sort -nu >lines
-    awk '$1 > 540 || (NR > 1 && $1 - last < 13) {bad = 1} {last = $1} END {exit bad || NR < 2}' lines
+    awk '$1 > 540 || (NR > 1 && $1 - last < 13) {bad = 1} {last = $1} END {exit bad || NR < 7}' lines
 }
 
 @test "names of classes that begin alike can be told apart in the legend" {
@@ -252,7 +251,7 @@ T
 }
 
 @test "on the terminal: a letter for each class, or signs, all of it within the screen" {
-    table 3000 2 | awk -F, '{printf "%.1f,%.1f,%s\n", $1, $2, NR % 3 ? NR % 3 > 1 ? "" : "left" : "right"}' >t.csv
+    table 3000 2 | awk -F, '{printf "%.1f,%.1f,%s\n", $1, $2, NR % 3 == 1 ? "left" : NR % 3 == 2 ? "" : "right"}' >t.csv
     nystream import s t.csv --label-column 3 -q
     nystream fit s a --map pca --approx exact -q
     COLUMNS=60 LINES=20 ny plot s a --terminal
