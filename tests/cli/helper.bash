@@ -180,6 +180,6 @@ completes() {
     shift
     COMP_WORDS=("$@")
     COMP_CWORD=$(($# - 1))
-    _nystream
+    _nystream_words
     [ "${COMPREPLY[*]}" = "$wanted" ] || { echo "$*: ${COMPREPLY[*]}" >&2; return 1; }
 }

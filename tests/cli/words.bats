@@ -60,7 +60,6 @@ load helper
     store s 60 3
     nystream fit s first --landmarks 9 -q
     nystream fit s second --landmarks 9 -q
-    printf 'width,class\n1,2\n' >named.csv
     nystream help --bash-completion >script
     source ./script
     completes "first second" nystream eval s ""
@@ -69,9 +68,6 @@ load helper
     completes "first second" nystream report s first ""
     completes "first" nystream fit s third --landmarks-from fi
     completes "first second" nystream fit s third --graph ""
-    completes "density" nystream plot s first --color den
-    completes "class" nystream import t named.csv --label-column cl
-    completes "s" nystream export s
 }
 
 @test "verbs that write a file end with its name and shape" {
