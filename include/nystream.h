@@ -524,7 +524,7 @@ NY_API int ny_plot(struct ny_context *context, const char *path, const char *nam
 struct ny_screen {
     unsigned columns, lines;
     int utf8;   /* has no effect: all but names is ASCII */
-    int colors; /* whether the screen shows them, by the sequences of ECMA-48 */
+    int colors; /* has no effect: letters tell classes apart */
     int (*write)(void *user, const char *text, size_t bytes);
     void *user;
 };

@@ -10,13 +10,7 @@
 
 #include <string.h>
 
-enum {
-    WIDTH_MAX = 100,
-    VERB_COLUMN = 13,
-    SUMMARY_COLUMN = 26,
-    SYNOPSIS_BYTES = 256,
-    SYNOPSIS_INDENT = 6
-};
+enum { WIDTH_MAX = 100, VERB_COLUMN = 13, SUMMARY_COLUMN = 26, SYNOPSIS_BYTES = 256 };
 
 static int page_width(void)
 {
@@ -65,32 +59,9 @@ void cli_print_overview(FILE *file, const struct verb *verbs)
 /* Writes the summary, or its first sentence, and the default behind it: "… (default 2)". */
 static void option_text(const struct option_view *view, bool all, char *text, size_t bytes)
 {
-    snprintf(text, bytes, "%.*s%s%s%s",
-             all ? (int)bytes : cli_first_sentence(view->summary), view->summary,
-             view->fallback ? " (default " : "",
+    snprintf(text, bytes, "%.*s%s%s%s", all ? (int)bytes : cli_first_sentence(view->summary),
+             view->summary, view->fallback ? " (default " : "",
              view->fallback ? view->fallback : "", view->fallback ? ")" : "");
-}
-
-/* Prints what an option is called. A list of choices that is too long for a line goes on in the
- * next, behind a bar. Returns the columns of the last line. */
-static int print_synopsis(FILE *file, const char *synopsis, int width)
-{
-    int column = 2;
-
-    fputs("  ", file);
-    while (*synopsis) {
-        size_t bytes = strcspn(synopsis, "|");
-
-        bytes += synopsis[bytes] == '|';
-        if (column > 2 && column + (int)bytes > width) {
-            fprintf(file, "\n%*s", SYNOPSIS_INDENT, "");
-            column = SYNOPSIS_INDENT;
-        }
-        fprintf(file, "%.*s", (int)bytes, synopsis);
-        column += (int)bytes;
-        synopsis += bytes;
-    }
-    return column;
 }
 
 /* Prints an option with its text in a column beside it, or on the next line where its name is too
@@ -109,7 +80,8 @@ static void print_option(FILE *file, const struct option_view *view, bool all, i
         snprintf(synopsis, sizeof(synopsis), "--%s%s%s", view->name, view->argument ? " " : "",
                  view->argument ? view->argument : "");
     option_text(view, all, text, sizeof(text));
-    column = print_synopsis(file, synopsis, width);
+    fprintf(file, "  %s", synopsis);
+    column = 2 + cli_columns(synopsis);
     if (column + 2 > SUMMARY_COLUMN) {
         fputc('\n', file);
         column = 0;

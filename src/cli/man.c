@@ -47,20 +47,6 @@ static void put(FILE *file, const char *text)
     }
 }
 
-/* Writes choices with a bar between them, behind which a line may end. */
-static void put_choices(FILE *file, const char *text)
-{
-    char choice[128];
-
-    for (size_t bytes; *text; text += bytes) {
-        bytes = strcspn(text, "|");
-        bytes += text[bytes] == '|';
-        snprintf(choice, sizeof(choice), "%.*s", (int)bytes, text);
-        put(file, choice);
-        if (text[bytes]) fputs("\\:", file);
-    }
-}
-
 static void put_line(FILE *file, const char *text)
 {
     put(file, text);
@@ -159,7 +145,7 @@ static void print_option(FILE *file, const struct verb *verbs, const struct opti
     }
     if (view->argument) {
         fputs(" \\fI", file);
-        put_choices(file, view->argument);
+        put(file, view->argument);
         fputs("\\fR", file);
     }
     fputc('\n', file);
@@ -206,9 +192,8 @@ static void print_exit_status(FILE *file)
     fputs(".PP\n", file);
     put_line(file, "With --strict, 9 also says that all is done, but there was a warning.");
     fputs(".PP\n", file);
-    put_line(file,
-             "A second SIGHUP, SIGINT or SIGTERM ends the process at once. The store stays "
-             "intact.");
+    put_line(file, "A second SIGHUP, SIGINT or SIGTERM ends the process at once. The store stays "
+                   "intact.");
 }
 
 /* Writes the sections that no table holds: memory, files, environment and examples. */
@@ -226,9 +211,7 @@ static void print_rest(FILE *file)
                    "newer format is refused, and the message names that version (exit 5).");
     fputs(".TP\nMODEL.nym\n", file);
     put_line(file, "A model exported with --part model: all that transform needs, without points.");
-    fputs(".SH ENVIRONMENT\n.TP\nNO_COLOR\n", file);
-    put_line(file, "If set and not empty, turns off colours.");
-    fputs(".TP\nCOLUMNS, LINES\n", file);
+    fputs(".SH ENVIRONMENT\n.TP\nCOLUMNS, LINES\n", file);
     put_line(file, "The size of help and of `plot --terminal` if there is no terminal to ask.");
     fputs(".TP\nTMPDIR\n", file);
     put_line(file, "The directory in which `transform` sorts the entries of sparse files, if they "

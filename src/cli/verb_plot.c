@@ -1,22 +1,12 @@
 /*
  * The verbs plot, which draws an embedding in a file or on the terminal, and report, which writes
- * results as a page. What the terminal can show (its size and colours) is found out here, so that
+ * results as a page. The size of the terminal is found out here, so that
  * the library needs to know of no terminal.
  */
 #include "cli/cli.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* Tells whether colours may be used: not in a pipe, not on a dumb terminal, not against
- * NO_COLOR. */
-static bool shows_colors(void)
-{
-    const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
-
-    return isatty(STDOUT_FILENO) && !(none && none[0]) && term && strcmp(term, "dumb") != 0;
-}
 
 /* Writes a piece of the picture. A failure is reported when the output ends
  * (cli_finish_output()). */
@@ -33,7 +23,6 @@ int cli_run_plot(struct command *command)
 {
     const struct ny_screen screen = {.columns = (unsigned)cli_terminal_width(),
                                      .lines = (unsigned)cli_terminal_lines(),
-                                     .colors = shows_colors(),
                                      .write = print_text,
                                      .user = command};
     bool terminal = command->typed & OWN_TERMINAL;

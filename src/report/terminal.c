@@ -20,24 +20,10 @@ static const char letters[NY_CLASS_COLORS + 2] = "abcdefghijklmnopqrst?", signs[
 
 struct page {
     struct ny_scene scene;
-    const struct ny_screen *screen;
     struct ny_raster raster;
     uint64_t most; /* points of a letter */
     struct ny_sink *out;
 };
-
-/* Writes the letter of a slot, in the colour of its class. */
-static void put_letter(struct page *page, size_t slot)
-{
-    uint32_t rgb = slot < NY_CLASS_COLORS ? ny_class_color[slot] : NY_NO_CLASS_COLOR;
-    unsigned red = (rgb >> 16) / 43, green = (rgb >> 8 & 255) / 43, blue = (rgb & 255) / 43;
-
-    if (page->screen->colors && rgb) /* black is left to the terminal */
-        ny_putf(page->out, "\033[38;5;%um%c\033[0m", 16 + 36 * red + 6 * green + blue,
-                letters[slot]);
-    else
-        ny_putf(page->out, "%c", letters[slot]);
-}
 
 static void put_cell(struct page *page, size_t cell)
 {
@@ -48,7 +34,7 @@ static void put_cell(struct page *page, size_t cell)
     if (!points)
         ny_put(page->out, " ");
     else if (r->kind == NY_RASTER_CLASSES)
-        put_letter(page, ny_raster_shown(r, cell));
+        ny_putf(page->out, "%c", letters[ny_raster_shown(r, cell)]);
     else
         ny_putf(page->out, "%c", signs[(size_t)fmin(level * 9, 8)]);
 }
@@ -66,9 +52,7 @@ static void put_classes(struct page *page)
         if (at && at + strlen(name) > page->raster.width) at = 0;
         if (i) ny_put(page->out, at ? "  " : "\n");
         if (!at) ny_putf(page->out, "%*s", MARGIN, "");
-        put_letter(page, none ? NY_CLASS_COLORS : i % NY_CLASS_COLORS);
-        ny_put(page->out, "=");
-        ny_put(page->out, name);
+        ny_putf(page->out, "%c=%s", letters[none ? NY_CLASS_COLORS : i % NY_CLASS_COLORS], name);
         at += 4 + strlen(name);
     }
     ny_put(page->out, "\n");
@@ -131,7 +115,7 @@ int ny_terminal_draw(struct ny_store *store, const char *name, const struct ny_s
 {
     size_t wide = screen->columns > LEAST_COLUMNS ? screen->columns : LEAST_COLUMNS;
     size_t high = screen->lines > LEAST_LINES ? screen->lines : LEAST_LINES;
-    struct page page = {.screen = screen, .out = out};
+    struct page page = {.out = out};
     int err = ny_scene_open(&page.scene, store, name, spec);
 
     wide -= MARGIN + 1;

@@ -266,13 +266,6 @@ T
     ny plot s a --terminal --color 2
     prints "2: -"
     run -4 bash -c 'nystream plot s a --terminal >/dev/full 2>err'
-    need_terminal
-    colored() {
-        script -qec "nystream plot s a --terminal" /dev/null </dev/null
-    }
-    NO_COLOR='' TERM=xterm colored | grep -q $'\033\[38;5;'
-    ! NO_COLOR='' TERM=dumb colored | grep -q $'\033\[38' || false
-    ! NO_COLOR=1 TERM=xterm colored | grep -q $'\033\[38'
 }
 
 @test "a column of the points colours them, by its name or its number" {
