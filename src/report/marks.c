@@ -16,28 +16,24 @@ struct marks {
     struct ny_canvas *canvas;
     const struct ny_plot_frame *frame;
     const struct ny_scene *scene;
-    const struct ny_raster *raster;
     const double *x, *y, *tints;
     size_t count;
-    uint64_t crowd; /* the most points around one place */
     double radius, alpha;
     bool edges;
 };
 
-/* The batch of point i within its round: its class (0: none, then 1 + class), or the level of its
- * quantity; −1 where it is not drawn. */
+/* The batch of point i within its round: its class (0: none, then 1 + class), the level of its
+ * quantity, or 1 where colours tell nothing; −1 where it is not drawn. */
 static int batch_of(const struct marks *m, size_t i)
 {
     const struct ny_scene *scene = m->scene;
     double x = ny_axis_place(&scene->x, m->x[i]), y = ny_axis_place(&scene->y, m->y[i]);
     double tint = ny_scene_tint(scene, m->tints, i);
-    uint64_t around;
 
     if (!isfinite(x) || !isfinite(y) || isnan(tint)) return -1;
     if (scene->tint.kind == NY_RASTER_CLASSES) return 1 + (int)tint;
     if (scene->tint.kind == NY_RASTER_VALUES) return (int)lround(tint * (LEVELS - 1));
-    around = ny_raster_count(m->raster, x, y);
-    return (int)lround((LEVELS - 1) * (around ? ny_raster_level(around, m->crowd) : 0));
+    return 1;
 }
 
 static uint32_t color_of(const struct marks *m, int batch)
@@ -45,7 +41,6 @@ static uint32_t color_of(const struct marks *m, int batch)
     double level = (double)batch / (LEVELS - 1);
 
     if (m->scene->tint.kind == NY_RASTER_VALUES) return ny_viridis(level);
-    if (m->scene->tint.kind == NY_RASTER_AMOUNT) return ny_amount_color(level);
     return batch ? ny_class_color[(size_t)(batch - 1) % NY_CLASS_COLORS] : NY_NO_CLASS_COLOR;
 }
 
@@ -68,18 +63,16 @@ static void draw_batch(const struct marks *m, const int *batches, uint64_t round
 }
 
 void ny_draw_marks(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
-                   const struct ny_scene *scene, const struct ny_raster *raster)
+                   const struct ny_scene *scene)
 {
     double n = (double)scene->sample.count;
     struct marks m = {.canvas = canvas,
                       .frame = frame,
                       .scene = scene,
-                      .raster = raster,
                       .x = ny_plot_sample_column(&scene->sample, 0),
                       .y = ny_plot_sample_column(&scene->sample, 1),
                       .tints = ny_plot_sample_column(&scene->sample, scene->tint.column),
                       .count = scene->sample.count,
-                      .crowd = ny_raster_most(raster),
                       .radius = fmin(9, 240 / sqrt(n)) * canvas->scale,
                       .alpha = fmax(0.7, 1 - n / 5000),
                       .edges = scene->sample.count <= EDGES_MOST};

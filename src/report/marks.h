@@ -8,9 +8,8 @@
 enum { NY_MARKS_MOST = 2000 };
 
 /* Draws all points of the scene's sample, which holds every one, at most NY_MARKS_MOST. A class has
- * its colour and shape; a quantity its colour; where colours stand for density, `raster` has
- * counted the points around each place. */
+ * its colour and shape; a quantity its colour. */
 void ny_draw_marks(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
-                   const struct ny_scene *scene, const struct ny_raster *raster);
+                   const struct ny_scene *scene);
 
 #endif

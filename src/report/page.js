@@ -246,20 +246,13 @@ class Plot {
     g.restore();
   }
 
-  // How many points lie near each of those that are drawn, in boxes of the axes that are shown.
-  crowd() {
-    const of = [this.x, this.y].join();
-    if (this.crowded?.of !== of) this.crowded = { of, ...crowd(this.axes[this.x], this.axes[this.y]) };
-    return this.crowded;
-  }
-
   look(i) { // colour, shape; null: not shown
     const tint = this.tints[this.tint];
     if (tint.classes) {
       const k = tint.code[i] === NONE ? -1 : tint.code[i];
       return tint.hidden.has(k) ? null : [classColor(k), k < 0 ? 0 : shapeOf(k)];
     }
-    if (!tint.number) return [this.count < this.data.n ? isDark() ? '#56b4e9' : '#0072b2' : css(amount(this.crowd().levels[i])), 0];
+    if (!tint.number) return [isDark() ? '#56b4e9' : '#0072b2', 0];
     if (Number.isNaN(tint.number[i])) return tint.hidden.has(-1) ? null : [classColor(-1), 0];
     return [css(viridis((tint.number[i] - tint.axis[0]) / (tint.axis[1] - tint.axis[0]))), 0];
   }
@@ -346,7 +339,6 @@ class Plot {
       return;
     }
     if (tint.axis) this.addScale(key, tint);
-    else if (this.count === this.data.n && this.crowd().most > 1) addRamp(key, amount, '1', `${grouped(this.crowd().most)} points nearby (logarithmic)`);
     else if (found && this.count < this.data.n) addRamp(key, amount, '1', `${grouped(found.most)} points a cell (logarithmic)`);
   }
 

@@ -1,4 +1,4 @@
-/* What page.js draws with: colours, numbers, ticks, shapes, pictures of rows, and points that lie near. */
+/* What page.js draws with: colours, numbers, ticks, shapes, and pictures of rows. */
 // CLASSES and VIRIDIS, at fifteenths, are those of palette.c. On a dark page the dark ones are lighter: each has a
 // contrast of at least 3:1 there, viridis from PALEST on.
 const CLASSES_IN_DARK = ['#3b9fe0', '#ec7a2c', '#1fb98c', '#d68fb8', '#e69f00', '#8fd0f5', '#ffffff',
@@ -112,14 +112,3 @@ const pixels = source => new Promise((done, failed) => {
   image.onerror = failed;
   image.src = source;
 });
-
-// How many points lie around each: in a cell of two axes and the eight beside it; as a logarithm, 1 for the most.
-function crowd(x, y) {
-  const [a, b] = [[x, 64], [y, 48]].map(([{ axis, values }, cells]) =>
-    Array.from(values, v => Math.floor((v - axis[0]) / (axis[1] - axis[0]) * cells)));
-  const counts = new Map(), around = [-1, 0, 1].flatMap(dx => [-1, 0, 1].map(dy => [dx, dy]));
-  a.forEach((cell, i) => counts.set(`${cell} ${b[i]}`, 1 + (counts.get(`${cell} ${b[i]}`) ?? 0)));
-  const sums = a.map((cell, i) => around.reduce((sum, [dx, dy]) => sum + (counts.get(`${cell + dx} ${b[i] + dy}`) ?? 0), 0));
-  const most = Math.max(...sums.filter((_, i) => !Number.isNaN(a[i] + b[i])));
-  return { most, levels: sums.map(sum => most > 1 ? Math.log(sum) / Math.log(most) : 1) };
-}

@@ -3,7 +3,7 @@
  *
  * Up to 2,000 points have a mark each; more are counted in a raster with a cell a pixel, which is
  * drawn as an image. The walk over all rows fills the raster in both cases: with few points it
- * counts how crowded each place is. An image in a svg or pdf has at most 85,000 cells and 16 shades
+ * counts those outside the axes. An image in a svg or pdf has at most 85,000 cells and 16 shades
  * of each colour, so that the file stays small. Axes, title, legend and names of classes follow. A
  * scree plot is drawn by report/scree.c instead. A picture that fails leaves no file.
  */
@@ -25,8 +25,6 @@
 /* Up to NY_MARKS_MOST points have a mark each, which svg and pdf keep as a shape; more are an
  * image. In svg and pdf an image has at most PAGE_CELLS cells, so that the file stays small. */
 enum { PAGE_CELLS = 85000 };
-/* Pixels around a mark of a picture of 1600 × 1200 in which others make it one of a crowd. */
-enum { NEARBY = 40 };
 
 struct picture {
     struct ny_context *ctx;
@@ -101,8 +99,6 @@ static void lay_out(struct picture *p)
     }
 }
 
-/* Draws the legend. Without a colour its title says what a cell counts, as in "points within 40
- * px". */
 static void draw_legend(struct picture *p, const struct ny_raster *raster)
 {
     char words[NY_WORDS_BYTES] = "points a pixel";
@@ -113,12 +109,7 @@ static void draw_legend(struct picture *p, const struct ny_raster *raster)
                                      .outside = p->raster.outside,
                                      .missing = p->raster.missing};
 
-    if (p->scene.tint.name)
-        ny_name_column(&p->scene.frame, p->scene.tint.column, words);
-    else if (p->raster.radius)
-        snprintf(words, sizeof(words), "points within %.0f px",
-                 (double)p->raster.radius * (p->axes.right - p->axes.left) /
-                     (double)p->raster.width);
+    if (p->scene.tint.name) ny_name_column(&p->scene.frame, p->scene.tint.column, words);
     ny_draw_legend(&p->canvas, &p->axes, &legend);
 }
 
@@ -132,7 +123,7 @@ static int draw_inside(struct picture *p, bool few)
     ny_cairo.rectangle(p->canvas.cr, f->left, f->top, f->right - f->left, f->bottom - f->top);
     ny_cairo.clip(p->canvas.cr);
     if (few)
-        ny_draw_marks(&p->canvas, f, &p->scene, &p->raster);
+        ny_draw_marks(&p->canvas, f, &p->scene);
     else
         err = draw_raster(p);
     if (err == NY_OK && (p->spec->names ? *p->spec->names : !few))
@@ -178,7 +169,6 @@ static int draw(struct picture *p)
     if (err == NY_OK)
         err = ny_raster_new(&p->raster, p->ctx, p->scene.tint.kind, cells[0], cells[1],
                             p->scene.frame.n);
-    if (few) p->raster.radius = (size_t)lround(NEARBY * p->canvas.scale);
     if (err == NY_OK) err = ny_data_frame_walk(&p->scene.frame, "plot", add_points, p);
     if (err) return err;
     ny_describe_column(&p->scene.frame, 0, x_title);
@@ -189,8 +179,7 @@ static int draw(struct picture *p)
     ny_draw_title(&p->canvas, f, title, words);
     ny_draw_axes(&p->canvas, f, x_title, y_title);
     err = draw_inside(p, few);
-    if (err == NY_OK)
-        draw_legend(p, few && p->scene.tint.kind != NY_RASTER_AMOUNT ? NULL : &p->raster);
+    if (err == NY_OK) draw_legend(p, few ? NULL : &p->raster);
     return err;
 }
 

@@ -117,13 +117,6 @@ uint64_t ny_raster_total(const struct ny_raster *raster, size_t cell)
     return sum;
 }
 
-uint64_t ny_raster_count(const struct ny_raster *raster, double x, double y)
-{
-    if (!(x >= 0 && x <= 1 && y >= 0 && y <= 1)) return 0;
-    return ny_raster_total(raster, (size_t)row_of(raster, y) * raster->width +
-                                       (size_t)column_of(raster, x));
-}
-
 uint64_t ny_raster_most(const struct ny_raster *raster)
 {
     uint64_t most = 0;

@@ -45,8 +45,6 @@ uint64_t ny_raster_total(const struct ny_raster *raster, size_t cell);
 /* The slot that a cell shows: the one of most points. If several have as many, it is the first
  * after a place that differs from cell to cell, so that no class is preferred. */
 size_t ny_raster_shown(const struct ny_raster *raster, size_t cell);
-/* Number of points in the cell at x, y in 0 … 1; 0 beyond the edges. */
-uint64_t ny_raster_count(const struct ny_raster *raster, double x, double y);
 /* The most points that one cell counts. */
 uint64_t ny_raster_most(const struct ny_raster *raster);
 /* Paints premultiplied ARGB, `stride` pixels a line, top first; empty cells are transparent. */

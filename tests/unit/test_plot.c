@@ -236,28 +236,6 @@ TEST(test_axes)
     cairo_surface_destroy(image);
 }
 
-/* Colours tell how crowded a place is, also where each point has a mark: of few points in a heap
- * and one far away, that one has the colour of a single point. */
-TEST(test_density_of_few)
-{
-    float rows[2 * FEW], y[2 * FEW];
-    cairo_surface_t *image;
-    double at[2];
-
-    for (int i = 0; i < FEW; i++) {
-        rows[2 * i] = i ? (float)(0.01 * i) : 10;
-        rows[2 * i + 1] = i ? (float)(0.01 * (i * 5 % FEW)) : 5;
-    }
-    make_store(rows, FEW, NULL);
-    assert_int_equal(ny_embedding_read(in.ctx, in.store, "a", 0, FEW, y), NY_OK);
-    image = plot("color", "density");
-    place(y, FEW, 0, at);
-    assert_true(distance(pixel(image, at[0], at[1]), ny_amount_color(0)) < 100);
-    place(y, FEW, 6, at);
-    assert_true(distance(pixel(image, at[0], at[1]), ny_amount_color(1)) < 100);
-    cairo_surface_destroy(image);
-}
-
 /* Tells whether a column of pixels has ink beside the axes, or nothing but ink. */
 static bool has_ink(cairo_surface_t *image, int x, bool all)
 {

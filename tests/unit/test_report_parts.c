@@ -186,8 +186,6 @@ TEST(test_raster)
     assert_int_equal(raster.outside, 1);
     assert_int_equal(raster.missing, 1);
     assert_int_equal(ny_raster_most(&raster), 5);
-    assert_int_equal(ny_raster_count(&raster, 0.01, 0.99), 5);
-    assert_int_equal(ny_raster_count(&raster, 1.01, 0.5), 0);
     ny_raster_paint(&raster, pixels, WIDTH);
     for (size_t i = 0; i < WIDTH * HEIGHT; i++)
         assert_int_equal(pixels[i] != 0, i == 0 || i == WIDTH * HEIGHT - 1 || i == 2 * WIDTH + 5);
