@@ -11,7 +11,6 @@
 
 #include <limits.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- info --------------------------------------------------------------------------------- */
 
@@ -76,23 +75,17 @@ static const char *resume_of(const json_t *facts)
     return waits ? cli_fact_text(facts, "resume") : NULL;
 }
 
-/* Prints numbers of shards, such as "0, 3 and 12 more". */
+/* Prints numbers of shards, such as "0, 3". */
 static void print_numbers(const json_t *numbers)
 {
-    enum { TOLD = 8 };
-    size_t count = json_array_size(numbers);
-
-    for (size_t i = 0; i < count && i < TOLD; i++)
+    for (size_t i = 0; i < json_array_size(numbers); i++)
         printf("%s%lld", i ? ", " : "", (long long)json_integer_value(json_array_get(numbers, i)));
-    if (count > TOLD) printf(" and %zu more", count - TOLD);
 }
 
 /* Prints which rows each shard of a store has, which are missing, and what that means. */
 static void print_shards(const json_t *shards)
 {
-    enum { LINES = 32 };
     const json_t *list = json_object_get(shards, "list"), *uneven, *lacking;
-    size_t count = json_array_size(list);
 
     if (!json_is_object(shards)) return;
     lacking = json_object_get(shards, list ? "missing" : "lacking");
@@ -102,7 +95,7 @@ static void print_shards(const json_t *shards)
     if (json_array_size(lacking)) printf(list ? "; missing: " : "; without this result: ");
     print_numbers(lacking);
     putchar('\n');
-    for (size_t k = 0; k < count && k < LINES; k++) {
+    for (size_t k = 0; k < json_array_size(list); k++) {
         double first, n;
         const json_t *shard = json_array_get(list, k);
 
@@ -112,7 +105,6 @@ static void print_shards(const json_t *shards)
         else
             printf("- shard %-12zu  %s rows\n", k, cli_count(n).text);
     }
-    if (count > LINES) printf("- and %zu more; --json lists all\n", count - LINES);
     if (!json_array_size(uneven)) return;
     printf("%-20s  ", "uneven shards");
     print_numbers(uneven);
@@ -221,7 +213,6 @@ static void print_result(struct command *command, const char *name, bool first)
     const char *status = err ? ny_status_kind(err) : ny_report_text(report, "status");
     json_t *facts = err ? NULL : cli_facts(report);
     const char *resume = resume_of(facts);
-    bool terminal = isatty(STDOUT_FILENO); /* scripts count on two fields */
     double behind = 0;
 
     if (!status) status = "unknown";
@@ -232,8 +223,6 @@ static void print_result(struct command *command, const char *name, bool first)
     } else {
         printf("%s\t%s%s", name, status, resume ? "\tresume with: " : "");
         cli_print_text(stdout, resume ? resume : "");
-        if (!resume && terminal && cli_fact_text(facts, "map"))
-            printf("\tmap %s", cli_fact_text(facts, "map"));
         if (!resume && behind > 0)
             printf("\tlacks %s appended since", cli_counted(behind, "row", "rows").text);
         putchar('\n');

@@ -218,8 +218,7 @@ const struct verb cli_verbs[] = {
     {"list", "STORE", "", 1, 1, 0, EVERY, "list the results of a store with their status",
      "Prints a line for each result: its name, a tab and its status (done, running, interrupted, "
      "or summed if the fit ended with its sums). Further fields, after tabs, give the command "
-     "that resumes an interrupted result, how many appended rows a result lacks and, on a "
-     "terminal, its map.",
+     "that resumes an interrupted result, and how many appended rows a result lacks.",
      "nystream list points.nys", .run = cli_run_list},
     {"repair", "STORE", "", 1, 1, WORK, EVERY,
      "set damaged data aside, so that the rest can be used",
