@@ -121,17 +121,16 @@ TEST_SUPPORT := $(BUILD)/tests/support.a
 TOOL_PARTS   := tool cells_npz cells_h5ad hdf5_file hdf5_texts nystream-hdf5 confine
 TOOL_SUPPORT := $(patsubst data-tools/%.c,$(BUILD)/data-tools/%.o,$(wildcard data-tools/tool.c))
 # A tool that needs more libraries is built where they are (data-tools/setup tools).
-PACKAGES_hdf5-rows  := hdf5
 PACKAGES_cells_h5ad := hdf5
 PACKAGES_hdf5_file  := hdf5
 PACKAGES_hdf5_texts := hdf5
 PACKAGES_nystream-hdf5 := hdf5
 PACKAGES_cells      := $(if $(shell pkg-config --exists hdf5 2>/dev/null && echo yes),hdf5)
 PACKAGES_image-rows := libpng libjpeg
-ABSENT_TOOLS := $(strip $(foreach tool,hdf5-rows image-rows,$(if \
+ABSENT_TOOLS := $(strip $(foreach tool,nystream-hdf5 image-rows,$(if \
                 $(shell pkg-config --exists $(PACKAGES_$(tool)) 2>/dev/null && echo yes),,$(tool))))
 # It reads HDF5 for the command, beside which it stands.
-HDF5_READER  := $(if $(filter hdf5-rows,$(ABSENT_TOOLS)),,$(BUILD)/nystream-hdf5)
+HDF5_READER  := $(if $(filter nystream-hdf5,$(ABSENT_TOOLS)),,$(BUILD)/nystream-hdf5)
 TOOLS        := $(patsubst %.c,$(BUILD)/%,$(filter-out $(TOOL_PARTS:%=data-tools/%.c) \
                 $(ABSENT_TOOLS:%=data-tools/%.c),$(wildcard data-tools/*.c)))
 # A make that a test runs sees the variables of this one's command line, and no jobserver.
@@ -296,7 +295,6 @@ $(BUILD)/data-tools/%: data-tools/%.c $(TOOL_SUPPORT) $(STATIC_LIB)
 	$(call say,LINK) $(CC) $(BASE_CFLAGS) $(TOOL_CFLAGS) $(CFLAGS) $(DEPENDENCIES) $(LDFLAGS) -o $@ $< \
 	  $(filter %.o,$^) $(STATIC_LIB) $(TOOL_LIBS) $(PACKAGE_LIBS)
 $(BUILD)/data-tools/cells: $(addprefix $(BUILD)/data-tools/,cells_npz.o $(if $(HDF5_READER),cells_h5ad.o))
-$(BUILD)/data-tools/hdf5-rows: $(BUILD)/data-tools/hdf5_file.o
 # A sanitizer takes memory and makes calls that limits would refuse.
 DEFINES_confine = -DNY_CONFINED=$(if $(filter -fsanitize%,$(CFLAGS)),0,1) -DNY_AUDIT_ARCH=$(or $(patsubst \
   x86_64,AUDIT_ARCH_X86_64,$(filter x86_64,$(MACHINE))),$(patsubst aarch64,AUDIT_ARCH_AARCH64,$(filter aarch64,$(MACHINE))),0)
@@ -417,7 +415,7 @@ format: ## clang-format on every source
 	clang-format -i $(shell git ls-files '*.[ch]')
 
 # Converters, to which messages send people: installed as nystream-NAME, those whose libraries are here.
-CONVERTERS := $(filter $(patsubst %,$(BUILD)/data-tools/%,hdf5-rows image-rows ply-rows wfdb-rows \
+CONVERTERS := $(filter $(patsubst %,$(BUILD)/data-tools/%,image-rows ply-rows wfdb-rows \
                 windows),$(TOOLS))
 
 # What a static program needs beside the library. Libraries given by hand (data-tools/recipes) may
@@ -456,7 +454,7 @@ ifeq (,$(DESTDIR))
 endif
 
 uninstall: ## removes what install put there
-	rm -f $(addprefix $(DESTDIR),$(bindir)/nystream $(addprefix $(bindir)/nystream-,hdf5 hdf5-rows \
+	rm -f $(addprefix $(DESTDIR),$(bindir)/nystream $(addprefix $(bindir)/nystream-,hdf5 \
 	  image-rows ply-rows wfdb-rows windows) $(addprefix $(includedir)/,nystream.h nystream_memory.h \
 	  nystream_sums.h) \
 	  $(addprefix $(libdir)/,libnystream.a libnystream.so libnystream.so.$(SOVERSION) \

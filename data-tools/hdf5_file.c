@@ -294,12 +294,11 @@ void hdf5_read_starts(const struct hdf5_file *f, const struct hdf5_sparse *x, ui
                   x->by_columns ? "column" : "row", ULL(first));
 }
 
-/* A list of what can be asked for: datasets with their sizes, sparse groups. */
+/* A list of what can be asked for: datasets with their sizes, sparse groups; or of names. */
 struct list {
     char *text;
     size_t room;
     const char *before, *above; /* each entry; the path of the group */
-    bool matrices;              /* alone: nothing of one dimension */
 };
 
 static void list_add(struct list *list, const char *path, const char *what)
@@ -319,7 +318,7 @@ static void list_dataset(struct list *list, const char *path, hid_t id)
     int rank = H5Sget_simple_extent_dims(space, sizes, NULL);
 
     H5Sclose(space);
-    if (list->matrices && rank < 2) return;
+    if (rank < 2) return;
     for (int i = 0; i < rank; i++)
         sprintf(what + strlen(what), " %s%llu", i ? "x " : " ", ULL(sizes[i]));
     list_add(list, path, what);
@@ -348,17 +347,9 @@ static herr_t list_one(hid_t group, const char *name, const H5L_info_t *info, vo
     return 0;
 }
 
-void hdf5_list(const struct hdf5_file *f, const char *before, char *text, size_t room)
-{
-    struct list list = {text, room, before, "", false};
-
-    text[0] = '\0';
-    H5Literate(f->id, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, list_one, &list);
-}
-
 void hdf5_matrices(const struct hdf5_file *f, char *text, size_t room)
 {
-    struct list list = {text, room, ", ", "", true};
+    struct list list = {text, room, ", ", ""};
 
     text[0] = '\0';
     H5Literate(f->id, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, list_one, &list);
@@ -374,7 +365,7 @@ static herr_t name_one(hid_t group, const char *name, const H5L_info_t *info, vo
 
 void hdf5_names(const struct hdf5_file *f, char *text, size_t room)
 {
-    struct list list = {text, room, " ", "", false};
+    struct list list = {text, room, " ", ""};
     bool records = H5Iget_type(f->id) == H5I_DATASET;
     hid_t type = records ? H5Dget_type(f->id) : -1;
     int count = records && H5Tget_class(type) == H5T_COMPOUND ? H5Tget_nmembers(type) : 0;

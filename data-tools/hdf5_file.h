@@ -1,5 +1,5 @@
-/* An HDF5 file as h5py, AnnData and 10x Genomics write it: for hdf5-rows.c and nystream-hdf5.c. As
- * all of the data tools do, these functions end the program at the first error. */
+/* An HDF5 file as h5py, AnnData and 10x Genomics write it, for nystream-hdf5.c. As all of the data
+ * tools do, these functions end the program at the first error. */
 #ifndef NY_DATA_TOOLS_HDF5_FILE_H
 #define NY_DATA_TOOLS_HDF5_FILE_H
 
@@ -44,9 +44,7 @@ struct hdf5_sparse {
 void hdf5_open(struct hdf5_file *f, const char *where);
 /* Ends with what libhdf5 says of its last failure. */
 _Noreturn void hdf5_fail(const struct hdf5_file *f, const char *what, const char *name);
-/* Writes a list of what can be asked for into `text`: each entry after `before`. */
-void hdf5_list(const struct hdf5_file *f, const char *before, char *text, size_t room);
-/* Writes a list of the matrices alone, each after ", ". */
+/* Writes a list of the matrices that can be asked for into `text`, each after ", ". */
 void hdf5_matrices(const struct hdf5_file *f, char *text, size_t room);
 /* Writes the names that a group, f->id, has, each after a blank. */
 void hdf5_names(const struct hdf5_file *f, char *text, size_t room);

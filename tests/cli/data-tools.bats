@@ -194,13 +194,13 @@ on_shape() {
         "exec $(command -v pkg-config) \"\$@\"" >bin/pkg-config
     chmod +x bin/pkg-config
     PATH=$PWD/bin:$PATH run -0 make -n -C "$BATS_TEST_DIRNAME/../.." tools BUILD="$PWD/new"
-    [[ $output == *"new/data-tools/ply-rows"* && $output != *"new/data-tools/hdf5-rows"* ]]
-    [[ $output == *"not built: hdf5-rows image-rows; data-tools/setup tools"* ]]
+    [[ $output == *"new/data-tools/ply-rows"* && $output != *"new/data-tools/image-rows"* ]]
+    [[ $output == *"not built: nystream-hdf5 image-rows; data-tools/setup tools"* ]]
     PATH=$PWD/bin:$PATH run make -n -C "$BATS_TEST_DIRNAME/../.." all BUILD="$PWD/new"
     [[ $output == *"new/nystream"* && $output != *"nystream-hdf5"* ]]
     pkg-config --exists hdf5 libpng libjpeg || return 0
     run make -n -C "$BATS_TEST_DIRNAME/../.." tools BUILD="$PWD/new"
-    [[ $output == *"new/data-tools/hdf5-rows"* && $output != *"not built"* ]]
+    [[ $output == *"new/data-tools/image-rows"* && $output != *"not built"* ]]
     run make -n -C "$BATS_TEST_DIRNAME/../.." all BUILD="$PWD/new"
     [[ $output == *"new/nystream-hdf5"* ]]
 }
@@ -404,17 +404,6 @@ points() {
     [ "$(ls -A)" = s.npy ]
 }
 
-# makes an HDF5 file t.h5, if hdf5-rows is built
-make_hdf5() {
-    [ -x "$NYSTREAM_BUILD/data-tools/hdf5-rows" ] || skip "hdf5-rows is not built: no libhdf5"
-    export ASAN_OPTIONS=detect_leaks=0 # what libhdf5 keeps when the tool ends with an error
-    # shellcheck disable=SC2046  # words are meant
-    [ -x "$BATS_FILE_TMPDIR/make_hdf5" ] ||
-        cc "$BATS_TEST_DIRNAME/external/make_hdf5.c" $(pkg-config --cflags hdf5) \
-            -o "$BATS_FILE_TMPDIR/make_hdf5" $(pkg-config --libs hdf5)
-    "$BATS_FILE_TMPDIR/make_hdf5" t.h5
-}
-
 # refused STATUS TEXT COMMAND…: checks for that exit, that sentence, and no output
 refused() {
     local wanted=$1 text=$2
@@ -423,50 +412,6 @@ refused() {
     [ "$status" -eq "$wanted" ] && [[ $output == *"$text"* ]] && [ ! -e none.npy ] && return
     echo "$*: exit $status, $output" >&2
     return 1
-}
-
-@test "hdf5-rows: a table as npy, of the type that holds it" {
-    make_hdf5
-    hdf5-rows t.h5 table -o x.npy
-    [ "$(npy_header x.npy)" = "{'descr': '<f4', 'fortran_order': False, 'shape': (7, 3), }" ]
-    [ "$(rows x.npy 3 | awk '{print $1, $2, $3}' | sed -n '1p;7p' | xargs)" = "0 1 2 60 61 62" ]
-    hdf5-rows t.h5 bytes >x.npy
-    [[ $(npy_header x.npy) == *"'|u1'"*"(4, 4)"* ]]
-    [ "$(bytes x.npy 128 16 | xargs)" = "$(seq 0 15 | xargs)" ]
-    hdf5-rows t.h5 counts -o x.npy
-    [[ $(npy_header x.npy) == *"'<f8'"*"(5, 1)"* ]]
-    hdf5-rows t.h5 table | nystream import s.nys - -q
-}
-
-@test "hdf5-rows: a sparse matrix by rows, of AnnData and of 10x, as text and dense" {
-    make_hdf5
-    printf '0 2:5 5:0\n0\n0 1:1 3:0.5 4:4\n0 5:7\n' >expected
-    hdf5-rows t.h5 | cmp - expected
-    hdf5-rows t.h5 matrix | cmp - expected
-    hdf5-rows t.h5 --dense -o x.npy
-    [ "$(rows x.npy 5 | xargs)" = "0 5 0 0 0 0 0 0 0 0 1 0 0.5 4 0 0 0 0 0 7" ]
-    hdf5-rows t.h5 | nystream import piped.nys - --dims 5 -q
-    nystream import s.nys expected --format libsvm -q # the text itself says how many columns
-    for store in piped s; do nystream info $store.nys --json | grep -q '"d": 5'; done
-}
-
-@test "hdf5-rows: what cannot be read is named, and what can be is listed" {
-    make_hdf5
-    refused 2 "table   7 x 3" hdf5-rows t.h5 nothing
-    refused 2 "X  (sparse)" hdf5-rows t.h5 nothing
-    refused 3 "tocsr()" hdf5-rows t.h5 by_columns
-    refused 3 "has column 3 twice" hdf5-rows t.h5 repeated
-    refused 3 "row 3 of outside has column -1 of 5" hdf5-rows t.h5 outside
-    refused 3 "indptr of backwards is damaged" hdf5-rows t.h5 backwards
-    refused 3 "does not say its shape" hdf5-rows t.h5 shapeless
-    refused 3 "has 2 of its 8 chunks" hdf5-rows t.h5 sparse_chunks
-    refused 3 "does not hold numbers" hdf5-rows t.h5 words
-    head -c 3000 t.h5 >cut.h5
-    refused 3 "truncated file" hdf5-rows cut.h5
-    seq 9 >text.h5
-    refused 3 "cannot open it as HDF5" hdf5-rows text.h5
-    refused 4 "No such file" hdf5-rows missing.h5
-    refused 2 "not a pipe" hdf5-rows -
 }
 
 # make_image as in external/make_image.c, where image-rows is built

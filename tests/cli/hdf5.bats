@@ -230,6 +230,18 @@ refused() {
     nystream import drop.nys "$FILES/dense.h5ad" --nan drop --json | grep -q '"dropped": 1'
 }
 
+@test "any table or sparse matrix of an HDF5 file is read by its name" {
+    needs_files
+    nystream import images.nys "$FILES/other.hdf5" --matrix runs/images -q
+    [ "$(nystream export images.nys --part points -o - -q | tail -c 64 | od -An -v -tf4 | xargs)" = "$(seq 0 15 | xargs)" ]
+    nystream import lengths.nys "$FILES/other.hdf5" --matrix runs/lengths -q
+    nystream info lengths.nys --json | grep -q '"d": 1'
+    refused 3 nystream import n.nys "$FILES/other.hdf5"
+    [[ $output == *"runs/images   4 x 2 x 2"* ]]
+    refused 2 nystream import n.nys "$FILES/other.hdf5" --matrix runs
+    for name in words cut shapeless; do refused 3 nystream import n.nys "$FILES/other.hdf5" --matrix $name; done
+}
+
 # Writes loop.h5ad, which libhdf5 reads for ever; newer ones may refuse it.
 make_loop() {
     /usr/bin/python3 "$BATS_TEST_DIRNAME/external/damage_h5ad.py" loop "$FILES/rows.h5ad" loop.h5ad

@@ -35,7 +35,7 @@ compile() {
     grep . <<END | diff - "$BATS_TEST_TMPDIR/files"
 ./bin/nystream
 $([ ! -x "$NYSTREAM_BUILD/nystream-hdf5" ] || echo ./bin/nystream-hdf5)
-$(cd "$NYSTREAM_BUILD/data-tools" && for tool in hdf5-rows image-rows ply-rows wfdb-rows windows; do
+$(cd "$NYSTREAM_BUILD/data-tools" && for tool in image-rows ply-rows wfdb-rows windows; do
     [ ! -x $tool ] || echo "./bin/nystream-$tool"
 done)
 ./include/nystream.h

@@ -85,6 +85,13 @@ with h5py.File("empty.h5ad", "w") as file:
     file.create_group("obs")
 with h5py.File("dense.h5ad", "w") as file:
     file["X"] = np.array([[1, 2], [3, np.nan], [5, 6]], "f4")
+with h5py.File("other.hdf5", "w") as file:
+    file["runs/images"] = np.arange(16, dtype="u1").reshape(4, 2, 2)
+    file["runs/lengths"] = np.arange(-2, 3)
+    file["words"] = np.array([b"a", b"b"])
+    file.create_dataset("cut", (7, 3), "f4", chunks=(2, 2))[:2] = 1
+    group = file.create_group("shapeless")
+    group["data"], group["indices"], group["indptr"] = np.ones(4, "f4"), np.arange(4), three
 with h5py.File("chunk.h5ad", "w") as file:
     file.create_dataset("X", data=np.ones((5000, 4000), "f4"), chunks=(5000, 4000), compression=1)
 
