@@ -25,9 +25,11 @@
 #include "base/memory.h"
 #include "io/refuse.h"
 #include "io/unpack.h"
+#include "io/zlib.h"
 
 enum {
     WINDOW_BYTES = 256 * 1024,
+    PART_WINDOW_BYTES = 64 * 1024, /* of one of several that are read side by side */
     WINDOW_MAX = 64 * 1024 * 1024,
     READ_MAX = 8 * 1024 * 1024, /* of one system call: an interrupt is seen between two */
     DIRECT_MIN = 64 * 1024,     /* shorter reads go through the window */
@@ -57,12 +59,26 @@ static int await(struct ny_bytes *bytes)
                       bytes->path, SILENCE_MINUTES);
 }
 
+/* Reads the next packed bytes of a part; *got = 0 behind its last. */
+static int read_part(struct ny_bytes *bytes, void *to, size_t wanted, size_t *got)
+{
+    uint64_t left = bytes->part.at + bytes->part.packed - bytes->offset;
+    int err = ny_check_interrupt(bytes->ctx);
+
+    if (wanted > left) wanted = (size_t)left;
+    if (!err) err = ny_bytes_read_at(bytes, bytes->offset, to, wanted, got);
+    if (err) return err;
+    bytes->offset += *got;
+    return *got == wanted ? NY_OK : ny_refuse_damaged(bytes->ctx, bytes->path, NY_NO_LINE);
+}
+
 /* One read(); *got = 0 at the end. */
 static int read_raw(void *user, void *to, size_t wanted, size_t *got)
 {
     struct ny_bytes *bytes = user;
     ssize_t count;
 
+    if (bytes->is_part) return read_part(bytes, to, wanted, got);
     do {
         int err = bytes->stream ? await(bytes) : ny_check_interrupt(bytes->ctx);
         if (err) return err;
@@ -74,11 +90,27 @@ static int read_raw(void *user, void *to, size_t wanted, size_t *got)
     return NY_OK;
 }
 
+/* Compares bytes of a part with what it says: how many they are and, behind the last, their
+ * checksum. */
+static int check_part(struct ny_bytes *bytes, const char *data, size_t count)
+{
+    const struct ny_bytes_part *part = &bytes->part;
+
+    bytes->unpacked += count;
+    bytes->crc = (uint32_t)crc32_z(bytes->crc, (const unsigned char *)data, count);
+    if (count ? bytes->unpacked <= part->bytes
+              : bytes->unpacked == part->bytes && bytes->crc == part->crc)
+        return NY_OK;
+    return ny_refuse_damaged(bytes->ctx, bytes->path, NY_NO_LINE);
+}
+
 /* Reads plain bytes, from the file or from the unpacker. */
 static int fill(struct ny_bytes *bytes, char *to, size_t wanted, size_t *got)
 {
-    if (bytes->unpacker) return ny_unpack(bytes->unpacker, to, wanted, got);
-    return read_raw(bytes, to, wanted, got);
+    int err = bytes->unpacker ? ny_unpack(bytes->unpacker, to, wanted, got)
+                              : read_raw(bytes, to, wanted, got);
+
+    return err || !bytes->is_part ? err : check_part(bytes, to, *got);
 }
 
 /* Fails because half of the largest window, 32 MiB, does not hold a line. */
@@ -233,7 +265,7 @@ int ny_bytes_pass(struct ny_bytes *bytes, uint64_t count, uint64_t *passed)
         bytes->at += here;
         left -= here;
         if (left == 0 || bytes->ended) break;
-        if (ny_bytes_left(bytes) != NY_BYTES_UNKNOWN) { /* the window is empty here */
+        if (bytes->regular && !bytes->unpacker) { /* the window is empty here */
             uint64_t jump = ny_bytes_left(bytes) < left ? ny_bytes_left(bytes) : left;
 
             if (lseek(bytes->fd, (off_t)(bytes->offset + jump), SEEK_SET) < 0)
@@ -251,6 +283,8 @@ int ny_bytes_pass(struct ny_bytes *bytes, uint64_t count, uint64_t *passed)
 
 uint64_t ny_bytes_left(const struct ny_bytes *bytes)
 {
+    if (bytes->is_part)
+        return (uint64_t)(bytes->end - bytes->at) + (bytes->part.bytes - bytes->unpacked);
     if (!bytes->regular || bytes->unpacker) return NY_BYTES_UNKNOWN;
     return (uint64_t)(bytes->end - bytes->at) +
            (bytes->size > bytes->offset ? bytes->size - bytes->offset : 0);
@@ -345,31 +379,35 @@ static int open_file(struct ny_bytes *bytes, const char *path)
     return NY_OK;
 }
 
-/* Opens a path or, where it is NULL, a descriptor that is open already. */
-static int open_bytes(struct ny_bytes **out, struct ny_context *ctx, const char *path, int fd,
-                      const char *shown)
+/* Makes an input with an empty window, which reads from a descriptor: it is closed with the input,
+ * unless that is a part, and also where there is no memory. */
+static struct ny_bytes *new_bytes(struct ny_context *ctx, int fd, const char *shown,
+                                  size_t capacity)
 {
     size_t length = strlen(shown) + 1;
     struct ny_bytes *bytes = ny_calloc(ctx, NY_MEM_IO, 1, sizeof(*bytes) + length);
-    int err = NY_EBUDGET;
+    char *buffer = bytes ? ny_alloc(ctx, NY_MEM_IO, capacity + PADDING) : NULL;
 
-    *out = NULL;
-    if (!bytes) {
-        if (fd >= 0) close(fd);
-        return err;
+    if (!buffer) {
+        if (fd > STDIN_FILENO) close(fd);
+        ny_free(ctx, bytes);
+        return NULL;
     }
-    bytes->ctx = ctx;
-    bytes->fd = fd;
-    bytes->stream = !path;
     memcpy(bytes + 1, shown, length);
-    bytes->path = (const char *)(bytes + 1);
-    bytes->capacity = WINDOW_BYTES;
-    bytes->buffer = ny_alloc(ctx, NY_MEM_IO, bytes->capacity + PADDING);
-    if (!bytes->buffer) goto done;
-    err = path ? open_file(bytes, path) : NY_OK;
-    if (err) goto done;
-    err = begin(bytes);
-done:
+    *bytes = (struct ny_bytes){.at = buffer,
+                               .end = buffer,
+                               .path = (const char *)(bytes + 1),
+                               .ctx = ctx,
+                               .buffer = buffer,
+                               .capacity = capacity,
+                               .fd = fd};
+    *buffer = '\0';
+    return bytes;
+}
+
+/* Hands the input out, or closes it after an error. */
+static int hand_out(struct ny_bytes **out, struct ny_bytes *bytes, int err)
+{
     if (err)
         ny_bytes_close(bytes);
     else
@@ -379,12 +417,39 @@ done:
 
 int ny_bytes_open(struct ny_bytes **out, struct ny_context *ctx, const char *path)
 {
-    return open_bytes(out, ctx, path, -1, strcmp(path, "-") == 0 ? "standard input" : path);
+    const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
+    struct ny_bytes *bytes = new_bytes(ctx, -1, shown, WINDOW_BYTES);
+    int err = bytes ? open_file(bytes, path) : NY_EBUDGET;
+
+    *out = NULL;
+    if (!err) err = begin(bytes);
+    return hand_out(out, bytes, err);
 }
 
 int ny_bytes_open_stream(struct ny_bytes **out, struct ny_context *ctx, int fd, const char *shown)
 {
-    return open_bytes(out, ctx, NULL, fd, shown);
+    struct ny_bytes *bytes = new_bytes(ctx, fd, shown, WINDOW_BYTES);
+
+    *out = NULL;
+    if (!bytes) return NY_EBUDGET;
+    bytes->stream = true;
+    return hand_out(out, bytes, begin(bytes));
+}
+
+int ny_bytes_open_part(struct ny_bytes **out, const struct ny_bytes *file,
+                       const struct ny_bytes_part *part)
+{
+    struct ny_bytes *bytes = new_bytes(file->ctx, -1, file->path, PART_WINDOW_BYTES);
+    const struct ny_unpack_input input = {file->ctx, file->path, read_raw, bytes};
+
+    *out = NULL;
+    if (!bytes) return NY_EBUDGET;
+    bytes->is_part = true;
+    bytes->part = *part;
+    bytes->fd = file->fd;
+    bytes->offset = part->at;
+    return hand_out(out, bytes,
+                    part->deflated ? ny_inflate_begin(&bytes->unpacker, &input) : NY_OK);
 }
 
 void ny_bytes_close(struct ny_bytes *bytes)
@@ -392,6 +457,6 @@ void ny_bytes_close(struct ny_bytes *bytes)
     if (!bytes) return;
     ny_unpack_end(bytes->unpacker);
     ny_free(bytes->ctx, bytes->buffer);
-    if (bytes->fd > STDIN_FILENO) close(bytes->fd);
+    if (bytes->fd > STDIN_FILENO && !bytes->is_part) close(bytes->fd);
     ny_free(bytes->ctx, bytes);
 }

@@ -1,6 +1,7 @@
 /*
- * Input as a stream of bytes: a file or standard input ("-"), gzip unpacked by its content.
- * Memory is a window of 256 KiB, grown for long lines to at most 64 MiB. For io/ alone.
+ * Input as a stream of bytes: a file or standard input ("-"), gzip unpacked by its content; or a
+ * part of a file. Memory is a window of 256 KiB, grown for long lines to at most 64 MiB. For io/
+ * alone.
  */
 #ifndef NY_IO_BYTES_H
 #define NY_IO_BYTES_H
@@ -8,6 +9,14 @@
 #include "base/context.h"
 
 #define NY_BYTES_UNKNOWN UINT64_MAX
+
+/* A part of a regular file, such as a member of a zip archive, stored or deflated. */
+struct ny_bytes_part {
+    uint64_t at, packed; /* its place in the file, and its bytes there */
+    uint64_t bytes;      /* that it holds */
+    uint32_t crc;        /* their checksum */
+    bool deflated;
+};
 
 struct ny_bytes {
     /* The window: unread bytes at … end − 1, and a NUL at *end so that a scan needs no bound.
@@ -25,6 +34,10 @@ struct ny_bytes {
     uint64_t start, size, offset; /* of the file, when regular: first byte, end, next read */
     int fd;
     bool regular, stream; /* stream: of a process that may hang */
+    bool is_part;
+    struct ny_bytes_part part; /* of which so many bytes, with this checksum, were read */
+    uint64_t unpacked;
+    uint32_t crc;
 };
 
 /* NY_EIO: missing, unreadable, a directory. Some bytes are in the window already, if there are. */
@@ -33,6 +46,10 @@ int ny_bytes_open(struct ny_bytes **out, struct ny_context *ctx, const char *pat
  * with the bytes; `shown` stands for it in messages. NY_EIO, here and later: nothing came for
  * minutes. */
 int ny_bytes_open_stream(struct ny_bytes **out, struct ny_context *ctx, int fd, const char *shown);
+/* Reads a part of a regular file, which must outlive it, beside others. NY_EDATA, later: the part
+ * holds more or fewer bytes than it says, or at its end, others. */
+int ny_bytes_open_part(struct ny_bytes **out, const struct ny_bytes *file,
+                       const struct ny_bytes_part *part);
 /* Closes the input and frees its window; standard input stays open. NULL is fine. */
 void ny_bytes_close(struct ny_bytes *bytes);
 
@@ -44,7 +61,7 @@ int ny_bytes_need(struct ny_bytes *bytes, size_t wanted);
 int ny_bytes_read(struct ny_bytes *bytes, void *to, size_t wanted, size_t *got);
 /* Passes over `count` bytes, by seeking where possible; *passed is less only at the end. */
 int ny_bytes_pass(struct ny_bytes *bytes, uint64_t count, uint64_t *passed);
-/* Bytes from `at` to the end; NY_BYTES_UNKNOWN for pipes and gzip. */
+/* Bytes from `at` to the end, as far as a part says; NY_BYTES_UNKNOWN for pipes and gzip. */
 uint64_t ny_bytes_left(const struct ny_bytes *bytes);
 /* Returns the place of `at` in a regular file that is not packed, from its beginning. */
 uint64_t ny_bytes_place(const struct ny_bytes *bytes);

@@ -1,6 +1,6 @@
 /*
- * Parses the header of NumPy's array files, versions 1.0 to 3.0: of .npy files (io/npy.c) and of
- * the members of .npz files (io/npz.c).
+ * Reads the header of NumPy's array files, versions 1.0 to 3.0 (numpy.lib.format): of .npy files
+ * (io/npy.c) and of the members of .npz files (io/npz.c).
  *
  * The header is a Python literal of three keys, in any order. It is parsed strictly, each key once
  * and nothing behind the brace. It may claim any shape: the caller compares it with the bytes that
@@ -11,6 +11,10 @@
 #include <string.h>
 
 #include "io/reader.h"
+#include "io/refuse.h"
+
+/* Bytes of the magic, and the most of a header's text. */
+enum { MAGIC_BYTES = 6, HEADER_MAX = 128 * 1024 };
 
 /* Python's literal may have blanks between any two tokens. */
 static void skip_blanks(struct ny_npy_header *header)
@@ -123,18 +127,15 @@ static void parse(struct ny_npy_header *header)
         header->wrong = true;
 }
 
-void ny_npy_parse(struct ny_npy_header *header, const char *text, size_t length)
+/* Parses the text of a header, which blanks may end as NumPy pads it. */
+static void parse_text(struct ny_npy_header *header, const char *text, size_t length)
 {
     char literal[2048];
 
     *header = (struct ny_npy_header){0};
-    if (strnlen(text, length) < length) {
-        header->wrong = true;
-        return;
-    }
     while (length > 0 && strchr(" \n", text[length - 1]))
         length--;
-    if (length == 0) {
+    if (length == 0 || memchr(text, '\0', length)) {
         header->wrong = true;
     } else if (length >= sizeof(literal)) { /* only many fields make it so long */
         header->structured = true;
@@ -145,6 +146,37 @@ void ny_npy_parse(struct ny_npy_header *header, const char *text, size_t length)
         parse(header);
         header->at = NULL;
     }
+}
+
+bool ny_npy_begins(const char *head, size_t length)
+{
+    return length >= MAGIC_BYTES && memcmp(head, NY_NPY_MAGIC, MAGIC_BYTES) == 0;
+}
+
+int ny_npy_read_header(struct ny_bytes *bytes, struct ny_npy_header *header)
+{
+    const unsigned char *p;
+    size_t field, have, length = 0;
+    int err = ny_bytes_need(bytes, MAGIC_BYTES + 6);
+
+    if (err) return err;
+    p = (const unsigned char *)bytes->at;
+    have = (size_t)(bytes->end - bytes->at);
+    if (have < MAGIC_BYTES + 6 || !ny_npy_begins(bytes->at, have) || p[6] < 1 || p[6] > 3 || p[7])
+        goto damaged;
+    field = p[6] == 1 ? 2 : 4;
+    length = (size_t)p[8] | (size_t)p[9] << 8;
+    if (field == 4) length |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
+    if (length > HEADER_MAX) goto damaged;
+    bytes->at += MAGIC_BYTES + 2 + field;
+    err = ny_bytes_need(bytes, length);
+    if (err) return err;
+    if ((size_t)(bytes->end - bytes->at) < length) goto damaged;
+    parse_text(header, bytes->at, length);
+    bytes->at += length;
+    if (!header->wrong) return NY_OK;
+damaged:
+    return ny_refuse_damaged(bytes->ctx, bytes->path, NY_NO_LINE);
 }
 
 bool ny_npy_element(const char *descr, enum ny_element_type *type, bool *big_endian)

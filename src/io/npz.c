@@ -27,8 +27,6 @@ enum { FORMAT, SHAPE, INDPTR, INDICES, DATA, MEMBERS };
 static const char *const names[MEMBERS] = {"format.npy", "shape.npy", "indptr.npy", "indices.npy",
                                            "data.npy"};
 
-#define ULL(x) ((unsigned long long)(x))
-
 /* The state of the reader. A line is a row of the file where it is CSR, a column where it is CSC.
  */
 struct npz {
@@ -46,7 +44,6 @@ struct npz {
     char *index, *value, *raw; /* entries held … held_end − 1; raw: one piece of the file */
     uint64_t held, held_end;
     size_t room;
-    uint64_t inexact; /* the first entry that f64 does not hold exactly */
 };
 
 static int damaged(struct ny_reader *reader, uint64_t line)
@@ -95,40 +92,25 @@ static int find_members(struct ny_reader *reader)
     return err;
 }
 
-/* Reads the name of the matrix's form, such as "csr": bytes, or UCS-4 of older versions. */
-static int read_format(struct ny_reader *reader, char format[FORMAT_BYTES])
-{
-    struct npz *npz = reader->state;
-    unsigned char text[4 * FORMAT_BYTES];
-    struct ny_npz_array array;
-    int err = ny_npz_array_open(&array, reader->bytes, &npz->member[FORMAT]);
-    size_t step = strchr(array.header.descr.text, 'U') ? 4 : 1, length = 0;
-
-    if (!err &&
-        (array.numeric || array.payload > sizeof(text) || !strpbrk(array.header.descr.text, "SU")))
-        err = not_sparse(reader);
-    if (!err) err = ny_zip_read(array.stream, text, (size_t)array.payload);
-    for (size_t k = 0; !err && k < array.payload && length + 1 < FORMAT_BYTES; k += step) {
-        unsigned char letter =
-            array.swap && step == 4 && k + 3 < array.payload ? text[k + 3] : text[k];
-
-        if (letter) format[length++] = (char)letter;
-    }
-    format[length] = '\0';
-    if (!err) err = ny_zip_finish(array.stream);
-    ny_npz_array_close(&array);
-    return err;
-}
-
-/* Tells lines from columns: *csc. Other forms are refused. */
+/* Reads the name of the matrix's form, "csr" or "csc"; others are refused. */
 static int judge_format(struct ny_reader *reader, bool *csc)
 {
-    char format[FORMAT_BYTES] = "";
-    int err = read_format(reader, format);
+    const size_t length = strlen("csr");
+    struct npz *npz = reader->state;
+    struct ny_npz_array array;
+    char format[FORMAT_BYTES];
+    size_t got = 0;
+    int err = ny_npz_array_open(&array, reader->bytes, &npz->member[FORMAT]);
 
-    if (err) return err;
-    *csc = strcmp(format, "csc") == 0;
-    return *csc || strcmp(format, "csr") == 0 ? NY_OK : not_sparse(reader);
+    if (!err) err = ny_bytes_read(array.bytes, format, sizeof(format), &got);
+    if (!err) {
+        *csc = got == length && memcmp(format, "csc", length) == 0;
+        if (got != length || (!*csc && memcmp(format, "csr", length) != 0))
+            err = not_sparse(reader);
+    }
+    if (!err) err = ny_npz_array_finish(&array);
+    ny_npz_array_close(&array);
+    return err;
 }
 
 /* Tells whether an array holds int32 or int64. */
@@ -146,7 +128,7 @@ static int read_shape(struct ny_reader *reader, int64_t shape[2])
 
     if (!err && (!is_integers(&array) || array.count != 2)) err = not_sparse(reader);
     if (!err) err = ny_npz_array_integers(&array, shape, 2);
-    if (!err) err = ny_zip_finish(array.stream);
+    if (!err) err = ny_npz_array_finish(&array);
     ny_npz_array_close(&array);
     if (err) return err;
     return shape[0] < 1 || shape[1] < 1 ? ny_refuse_empty(reader->ctx, reader->path) : NY_OK;
@@ -236,7 +218,6 @@ static int allocate(struct ny_reader *reader)
     npz->rows.type = ny_element_is(type, natural) ? natural : NY_F64;
     npz->rows.index_bytes = (unsigned)ny_element_size(npz->indices.type);
     npz->rows.conversion.rounding = ny_element_is_float(type);
-    npz->inexact = UINT64_MAX;
     npz->room = npz->most > ROOM_ENTRIES ? (size_t)npz->most : ROOM_ENTRIES;
     npz->batch.ctx = reader->ctx;
     npz->index = ny_lay(&npz->batch, NY_MEM_IO, npz->room, npz->rows.index_bytes);
@@ -246,30 +227,30 @@ static int allocate(struct ny_reader *reader)
 }
 
 /* Reads values behind those that are held, widened to f64 where the store has no such type. */
-static int read_values(struct npz *npz, size_t kept, size_t count)
+static int read_values(struct ny_reader *reader, size_t kept, size_t count)
 {
+    struct npz *npz = reader->state;
     double *wide = (double *)(void *)npz->value + kept;
 
     if (ny_element_is(npz->data.type, npz->rows.type))
         return ny_npz_array_read(&npz->data, npz->value + kept * ny_dtype_size(npz->rows.type),
                                  count);
     for (size_t done = 0; done < count; done += POINTERS) {
-        size_t some = count - done < POINTERS ? count - done : POINTERS, good;
+        size_t some = count - done < POINTERS ? count - done : POINTERS;
         int err = ny_npz_array_read(&npz->data, npz->raw, some);
 
         if (err) return err;
-        good = ny_widen(npz->data.type, npz->raw, wide + done, some);
-        if (good == some) continue;
-        if (npz->inexact == UINT64_MAX) npz->inexact = npz->held_end + done + good;
-        for (size_t k = good; k < some; k++) /* the row of that entry is refused */
-            wide[done + k] = 1;
+        if (ny_widen(npz->data.type, npz->raw, wide + done, some) < some)
+            return ny_refuse_line(reader->ctx, reader->path, NY_NO_LINE,
+                                  "a number is too large for f64; save the matrix as float64");
     }
     return NY_OK;
 }
 
 /* Reads on until the entries up to `end` are held. */
-static int hold(struct npz *npz, uint64_t end)
+static int hold(struct ny_reader *reader, uint64_t end)
 {
+    struct npz *npz = reader->state;
     unsigned index_bytes = npz->rows.index_bytes;
     size_t value_bytes = ny_dtype_size(npz->rows.type), passed, kept, count;
     uint64_t left;
@@ -284,21 +265,9 @@ static int hold(struct npz *npz, uint64_t end)
     left = npz->entries - npz->held_end;
     count = left < npz->room - kept ? (size_t)left : npz->room - kept;
     err = ny_npz_array_read(&npz->indices, npz->index + kept * index_bytes, count);
-    if (!err) err = read_values(npz, kept, count);
+    if (!err) err = read_values(reader, kept, count);
     npz->held_end += count;
     return err;
-}
-
-/* Fails because an integer is too large for f64 to hold exactly. */
-static int fail_inexact(struct ny_reader *reader)
-{
-    const struct npz *npz = reader->state;
-
-    return ny_fail_at(
-        reader->ctx, NY_EDATA, reader->path, npz->line,
-        "%s: row or column %llu (from 0) has a number that f64 does not hold exactly; "
-        "save the matrix as float64",
-        reader->path, ULL(npz->line));
 }
 
 /* Gives the entries of the next line. */
@@ -313,13 +282,12 @@ static int next_line(struct ny_reader *reader, struct ny_row_entries *line)
     if ((uint64_t)end < npz->position || (uint64_t)end - npz->position > npz->most ||
         (uint64_t)end > npz->entries)
         return damaged(reader, NY_NO_LINE);
-    err = hold(npz, (uint64_t)end);
+    err = hold(reader, (uint64_t)end);
     if (err) return err;
     first = (size_t)(npz->position - npz->held);
     *line = (struct ny_row_entries){npz->index + first * npz->rows.index_bytes,
                                     npz->value + first * ny_dtype_size(npz->rows.type),
                                     (size_t)((uint64_t)end - npz->position)};
-    if (npz->inexact >= npz->position && npz->inexact < (uint64_t)end) return fail_inexact(reader);
     npz->position = (uint64_t)end;
     npz->line++;
     return NY_OK;
@@ -328,10 +296,10 @@ static int next_line(struct ny_reader *reader, struct ny_row_entries *line)
 /* Compares all checksums behind the last line. */
 static int finish(struct npz *npz)
 {
-    int err = npz->pointers.stream ? ny_npz_array_finish(&npz->pointers) : NY_OK;
+    int err = npz->pointers.bytes ? ny_npz_array_finish(&npz->pointers) : NY_OK;
 
-    if (!err && npz->indices.stream) err = ny_npz_array_finish(&npz->indices);
-    if (!err && npz->data.stream) err = ny_npz_array_finish(&npz->data);
+    if (!err && npz->indices.bytes) err = ny_npz_array_finish(&npz->indices);
+    if (!err && npz->data.bytes) err = ny_npz_array_finish(&npz->data);
     return err;
 }
 

@@ -9,42 +9,11 @@
 #include "base/memory.h"
 #include "io/refuse.h"
 
-enum { LENGTH_BYTES = 4, PIECE = 1024 };
+enum { PIECE = 1024 };
 
 static int damaged(const struct ny_npz_array *array)
 {
-    return ny_refuse_damaged(array->archive->ctx, array->archive->path, NY_NO_LINE);
-}
-
-/* Reads the header's text and parses it. *bytes: of all that precedes the numbers. */
-static int read_header(struct ny_npz_array *array, size_t *bytes)
-{
-    struct ny_context *ctx = array->archive->ctx;
-    unsigned char begin[NY_NPY_MAGIC_BYTES + 2 + LENGTH_BYTES];
-    size_t field, length;
-    char *text;
-    int err;
-
-    if (array->member->bytes < sizeof(begin)) return damaged(array);
-    err = ny_zip_read(array->stream, begin, NY_NPY_MAGIC_BYTES + 2 + 2);
-    if (err) return err;
-    if (memcmp(begin, NY_NPY_MAGIC, NY_NPY_MAGIC_BYTES) != 0 || begin[6] < 1 || begin[6] > 3)
-        return damaged(array);
-    field = begin[6] == 1 ? 2 : 4;
-    length = (size_t)begin[8] | (size_t)begin[9] << 8;
-    if (field == 4) {
-        err = ny_zip_read(array->stream, begin + 10, 2);
-        if (err) return err;
-        length |= (size_t)begin[10] << 16 | (size_t)begin[11] << 24;
-    }
-    if (length > NY_NPY_HEADER_MAX || length > array->member->bytes) return damaged(array);
-    text = ny_alloc(ctx, NY_MEM_IO, length);
-    if (!text) return NY_EBUDGET;
-    err = ny_zip_read(array->stream, text, length);
-    if (!err) ny_npy_parse(&array->header, text, length);
-    ny_free(ctx, text);
-    *bytes = NY_NPY_MAGIC_BYTES + 2 + field + length;
-    return err;
+    return ny_refuse_damaged(array->bytes->ctx, array->bytes->path, NY_NO_LINE);
 }
 
 int ny_npz_array_open(struct ny_npz_array *array, const struct ny_bytes *archive,
@@ -52,31 +21,30 @@ int ny_npz_array_open(struct ny_npz_array *array, const struct ny_bytes *archive
 {
     bool big_endian = false;
     uint64_t bytes;
-    size_t before = 0;
     int err;
 
-    *array = (struct ny_npz_array){.archive = archive, .member = member};
-    err = ny_zip_open(&array->stream, archive, member);
-    if (!err) err = read_header(array, &before);
+    *array = (struct ny_npz_array){0};
+    err = ny_zip_open(&array->bytes, archive, member);
+    if (!err) err = ny_npy_read_header(array->bytes, &array->header);
     if (err) return err;
-    if (array->header.wrong || array->header.structured) return damaged(array);
+    if (array->header.structured) return damaged(array);
     array->numeric = ny_npy_element(array->header.descr.text, &array->type, &big_endian);
     array->swap = big_endian != ny_host_is_big_endian();
-    array->payload = member->bytes - before;
     if (!array->numeric) return NY_OK;
     array->count = array->header.dimensions ? array->header.rows : 1;
     if (__builtin_mul_overflow(array->count, array->header.d, &array->count) ||
         __builtin_mul_overflow(array->count, ny_element_size(array->type), &bytes) ||
-        bytes != array->payload)
+        bytes != ny_bytes_left(array->bytes))
         return damaged(array);
     return NY_OK;
 }
 
 int ny_npz_array_read(struct ny_npz_array *array, void *to, size_t count)
 {
-    size_t size = ny_element_size(array->type);
-    int err = ny_zip_read(array->stream, to, count * size);
+    size_t size = ny_element_size(array->type), got;
+    int err = ny_bytes_read(array->bytes, to, count * size, &got);
 
+    if (!err && got < count * size) err = damaged(array);
     if (!err && array->swap && size > 1) ny_swap(to, size, count);
     return err;
 }
@@ -99,14 +67,18 @@ int ny_npz_array_integers(struct ny_npz_array *array, int64_t *to, size_t count)
 
 int ny_npz_array_finish(struct ny_npz_array *array)
 {
-    int err = ny_zip_finish(array->stream);
+    int err = NY_OK;
 
+    while (!err && !array->bytes->ended) {
+        array->bytes->at = array->bytes->end;
+        err = ny_bytes_more(array->bytes);
+    }
     ny_npz_array_close(array);
     return err;
 }
 
 void ny_npz_array_close(struct ny_npz_array *array)
 {
-    ny_zip_close(array->stream);
-    array->stream = NULL;
+    ny_bytes_close(array->bytes);
+    array->bytes = NULL;
 }

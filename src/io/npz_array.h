@@ -7,14 +7,11 @@
 
 /* An array that is read from its first number to its last. Zeroed, it is closed. */
 struct ny_npz_array {
-    const struct ny_bytes *archive;
-    const struct ny_zip_member *member;
-    struct ny_zip_stream *stream;
+    struct ny_bytes *bytes;
     struct ny_npy_header header;
     enum ny_element_type type; /* set if numeric */
     bool numeric, swap;        /* numbers that are read; of the other byte order */
     uint64_t count;            /* numbers */
-    uint64_t payload;          /* bytes of them, checked against the member */
 };
 
 /* Opens a member, reads its header and compares its shape with its size. The array is to be

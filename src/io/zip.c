@@ -1,12 +1,10 @@
 /*
  * Zip archives as io/npz.c needs them (PKWARE's APPNOTE 6.3): the directory at the end, its form
- * of 64 bits, and members as streams, each with a window of 64 KiB and zlib's state.
+ * of 64 bits, and members as parts of the file (io/bytes.h).
  *
- * Streams read by pread(), so that several of them share a descriptor, and what is damaged is
- * found where it is: a directory that leads out of the file, a member that is packed in another
- * way or encrypted, deflated data that end early or go on behind the member's size, a checksum
- * that differs. The directory is trusted for sizes, as the headers of members that were written to
- * a pipe have none.
+ * Damage is found where it is: a directory that leads out of the file, a member that is
+ * packed in another way or encrypted, or larger than its data can be. The directory is trusted for
+ * sizes, as the headers of members that were written to a pipe have none.
  */
 #include "io/zip.h"
 
@@ -14,7 +12,6 @@
 
 #include "base/memory.h"
 #include "io/refuse.h"
-#include "io/zlib.h"
 
 enum {
     END_BYTES = 22,          /* the record at the archive's end, before its comment */
@@ -24,26 +21,12 @@ enum {
     ENTRY_BYTES = 46,        /* an entry of the directory, before its name */
     LOCAL_BYTES = 30,        /* the header of a member, before its name */
     DIRECTORY_MAX = 1 << 20, /* more bytes of it are no archive of arrays */
-    WINDOW_BYTES = 64 * 1024,
     STORED = 0,
     DEFLATED = 8
 };
 
 /* No deflated data are shorter than a 1032nd of what they hold. */
 static const uint64_t deflate_most = 1032;
-
-struct ny_zip_stream {
-    const struct ny_bytes *archive;
-    const struct ny_zip_member *member;
-    uint64_t next, packed_left; /* in the file */
-    uint64_t done;              /* bytes handed out */
-    uint32_t crc;
-    bool inflating, ended; /* deflated; and its end was seen */
-    z_stream z;
-    const unsigned char *at; /* stored: unread bytes of the window */
-    size_t held;
-    unsigned char window[WINDOW_BYTES];
-};
 
 static uint16_t u16(const unsigned char *p)
 {
@@ -144,7 +127,7 @@ done:
 /* Takes the sizes and the place that do not fit in 32 bits from the extra field of an entry. */
 static bool take_sizes64(struct ny_zip_member *member, const unsigned char *extra, size_t length)
 {
-    uint64_t *const wanted[] = {&member->bytes, &member->packed, &member->at};
+    uint64_t *const wanted[] = {&member->part.bytes, &member->part.packed, &member->part.at};
 
     for (size_t at = 0; at + 4 <= length; at += 4 + u16(extra + at + 2)) {
         const unsigned char *field = extra + at + 4;
@@ -168,14 +151,16 @@ static bool take_sizes64(struct ny_zip_member *member, const unsigned char *extr
 static int take_entry(const struct ny_bytes *archive, const unsigned char *entry,
                       struct ny_zip_member *member)
 {
+    struct ny_bytes_part *part = &member->part;
+
     member->found = true;
+    member->encrypted = u16(entry + 8) & 1;
     member->method = u16(entry + 10);
-    member->crc = u32(entry + 16);
-    member->packed = u32(entry + 20);
-    member->bytes = u32(entry + 24);
-    member->at = u32(entry + 42);
-    if (u16(entry + 8) & 1) return unknown_packing(archive);
-    if ((member->packed == UINT32_MAX || member->bytes == UINT32_MAX || member->at == UINT32_MAX) &&
+    part->crc = u32(entry + 16);
+    part->packed = u32(entry + 20);
+    part->bytes = u32(entry + 24);
+    part->at = u32(entry + 42);
+    if ((part->packed == UINT32_MAX || part->bytes == UINT32_MAX || part->at == UINT32_MAX) &&
         !take_sizes64(member, entry + ENTRY_BYTES + u16(entry + 28), u16(entry + 30)))
         return damaged(archive);
     return NY_OK;
@@ -219,161 +204,26 @@ int ny_zip_find(const struct ny_bytes *archive, struct ny_zip_member *members, s
 
 /* ---- members ------------------------------------------------------------------------------- */
 
-/* Checks what the directory claims of a member against the file, and finds its data. */
-static int find_data(const struct ny_bytes *archive, const struct ny_zip_member *member,
-                     uint64_t *data)
+int ny_zip_open(struct ny_bytes **out, const struct ny_bytes *archive,
+                const struct ny_zip_member *member)
 {
+    struct ny_bytes_part part = member->part;
     unsigned char header[LOCAL_BYTES];
     uint64_t size = archive->size - archive->start;
     int err;
 
-    if (member->method != STORED && member->method != DEFLATED) return unknown_packing(archive);
-    if (member->at > size || size - member->at < LOCAL_BYTES) return damaged(archive);
-    err = read_at(archive, member->at, header, sizeof(header));
+    *out = NULL;
+    if (member->encrypted || (member->method != STORED && member->method != DEFLATED))
+        return unknown_packing(archive);
+    if (part.at > size || size - part.at < LOCAL_BYTES) return damaged(archive);
+    err = read_at(archive, part.at, header, sizeof(header));
     if (err) return err;
     if (memcmp(header, "PK\3\4", 4) != 0) return damaged(archive);
-    *data = member->at + LOCAL_BYTES + u16(header + 26) + u16(header + 28);
-    if (*data > size || member->packed > size - *data) return damaged(archive);
-    if (member->method == STORED ? member->bytes != member->packed
-                                 : member->bytes / deflate_most > member->packed)
+    part.at += (uint64_t)LOCAL_BYTES + u16(header + 26) + u16(header + 28);
+    part.deflated = member->method == DEFLATED;
+    if (part.at > size || part.packed > size - part.at) return damaged(archive);
+    if (part.deflated ? part.bytes / deflate_most > part.packed : part.bytes != part.packed)
         return damaged(archive);
-    return NY_OK;
-}
-
-int ny_zip_open(struct ny_zip_stream **out, const struct ny_bytes *archive,
-                const struct ny_zip_member *member)
-{
-    struct ny_zip_stream *stream;
-    uint64_t data = 0;
-    int err = find_data(archive, member, &data);
-
-    *out = NULL;
-    if (err) return err;
-    stream = ny_alloc(archive->ctx, NY_MEM_IO, sizeof(*stream));
-    if (!stream) return NY_EBUDGET;
-    *stream = (struct ny_zip_stream){.archive = archive,
-                                     .member = member,
-                                     .next = data,
-                                     .packed_left = member->packed,
-                                     .crc = (uint32_t)crc32(0, NULL, 0),
-                                     .inflating = member->method == DEFLATED};
-    stream->z = ny_zlib_stream(archive->ctx);
-    if (stream->inflating && inflateInit2(&stream->z, -MAX_WBITS) != Z_OK) {
-        ny_free(archive->ctx, stream);
-        return ny_fail_memory(archive->ctx);
-    }
-    *out = stream;
-    return NY_OK;
-}
-
-void ny_zip_close(struct ny_zip_stream *stream)
-{
-    if (!stream) return;
-    if (stream->inflating) inflateEnd(&stream->z);
-    ny_free(stream->archive->ctx, stream);
-}
-
-/* Reads packed bytes of the member; *got = 0 behind its last. */
-static int fetch(struct ny_zip_stream *stream, void *to, size_t wanted, size_t *got)
-{
-    int err = ny_check_interrupt(stream->archive->ctx);
-
-    if (wanted > stream->packed_left) wanted = (size_t)stream->packed_left;
-    if (!err) err = read_at(stream->archive, stream->next, to, wanted);
-    if (err) return err;
-    stream->next += wanted;
-    stream->packed_left -= wanted;
-    *got = wanted;
-    return NY_OK;
-}
-
-/* Copies stored bytes, past the window where there are many. */
-static int copy(struct ny_zip_stream *stream, unsigned char *to, size_t wanted, size_t *got)
-{
-    if (!stream->held && wanted >= WINDOW_BYTES) return fetch(stream, to, wanted, got);
-    if (!stream->held) {
-        int err = fetch(stream, stream->window, WINDOW_BYTES, &stream->held);
-
-        if (err) return err;
-        stream->at = stream->window;
-    }
-    *got = wanted < stream->held ? wanted : stream->held;
-    memcpy(to, stream->at, *got);
-    stream->at += *got;
-    stream->held -= *got;
-    return NY_OK;
-}
-
-/* Inflates at least one byte; *got = 0 at the end of the data. */
-static int unpack(struct ny_zip_stream *stream, unsigned char *to, size_t wanted, size_t *got)
-{
-    const unsigned room = wanted < 1U << 30 ? (unsigned)wanted : 1U << 30;
-    z_stream *z = &stream->z;
-
-    z->next_out = to;
-    z->avail_out = room;
-    while (z->avail_out == room && !stream->ended) {
-        if (z->avail_in == 0) {
-            size_t count = 0;
-            int err = fetch(stream, stream->window, WINDOW_BYTES, &count);
-
-            if (err) return err;
-            z->next_in = stream->window;
-            z->avail_in = (unsigned)count;
-        }
-        switch (inflate(z, Z_NO_FLUSH)) {
-        case Z_OK:
-            break;
-        case Z_STREAM_END:
-            stream->ended = true;
-            break;
-        case Z_MEM_ERROR:
-            return ny_fail_memory(stream->archive->ctx);
-        default:
-            return damaged(stream->archive);
-        }
-    }
-    *got = room - z->avail_out;
-    return NY_OK;
-}
-
-int ny_zip_read(struct ny_zip_stream *stream, void *to, size_t wanted)
-{
-    unsigned char *out = to;
-
-    if (wanted > stream->member->bytes - stream->done) return damaged(stream->archive);
-    while (wanted > 0) {
-        size_t got = 0;
-        int err =
-            stream->inflating ? unpack(stream, out, wanted, &got) : copy(stream, out, wanted, &got);
-
-        if (err) return err;
-        if (got == 0) return damaged(stream->archive);
-        stream->crc = (uint32_t)crc32_z(stream->crc, out, got);
-        stream->done += got;
-        out += got;
-        wanted -= got;
-    }
-    return NY_OK;
-}
-
-int ny_zip_finish(struct ny_zip_stream *stream)
-{
-    unsigned char rest[4096], more;
-    size_t got = 0;
-
-    while (stream->done < stream->member->bytes) {
-        uint64_t left = stream->member->bytes - stream->done;
-        int err = ny_zip_read(stream, rest, left < sizeof(rest) ? (size_t)left : sizeof(rest));
-
-        if (err) return err;
-    }
-    if (stream->inflating && !stream->ended) {
-        int err = unpack(stream, &more, 1, &got);
-
-        if (err) return err;
-    }
-    if (got) return damaged(stream->archive);
-    if (stream->crc != stream->member->crc) return damaged(stream->archive);
-    return NY_OK;
+    part.at += archive->start;
+    return ny_bytes_open_part(out, archive, &part);
 }

@@ -119,17 +119,12 @@ points() {
     [ "$(cat classes.csv)" = $'"p\nq"\nr' ]
 }
 
-@test "zeros behind gzip data are padding" {
-    printf '1,2\n3,4\n' | gzip >t.csv.gz
-    cp t.csv.gz junk.csv.gz
-    cp t.csv.gz more.csv.gz
-    head -c 600000 /dev/zero >>t.csv.gz
+@test "nothing but gzip data may follow gzip data" {
+    { printf '1,2\n3,4\n' | gzip; printf '5,6\n' | gzip; } >t.csv.gz
     nystream import t.nys t.csv.gz -q
-    [ "$(points t.nys)" = $'1,2\n3,4' ]
-    printf 'junk' >>junk.csv.gz
-    ny -3 import junk.nys junk.csv.gz
-    { printf '\0\0'; printf '5,6\n' | gzip; } >>more.csv.gz
-    ny -3 import more.nys more.csv.gz
+    [ "$(points t.nys)" = $'1,2\n3,4\n5,6' ]
+    printf 'junk' >>t.csv.gz
+    ny -3 import junk.nys t.csv.gz
 }
 
 @test "labels of a LIBSVM file are left out where the rows that are there have none" {
