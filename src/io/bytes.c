@@ -175,7 +175,7 @@ int ny_bytes_more(struct ny_bytes *bytes)
     } else if (bytes->at != bytes->buffer) {
         memmove(bytes->buffer, bytes->at, kept);
     }
-    bytes->at = bytes->buffer;
+    bytes->at = bytes->whole = bytes->buffer;
     bytes->end = bytes->buffer + kept;
     while (!err && !bytes->ended && (size_t)(bytes->end - bytes->at) < kept + wanted) {
         size_t held = (size_t)(bytes->end - bytes->at), got = 0;
@@ -199,6 +199,23 @@ int ny_bytes_line(struct ny_bytes *bytes, const char **newline)
         err = ny_bytes_more(bytes);
         if (err) return err;
     }
+}
+
+int ny_bytes_whole_line(struct ny_bytes *bytes, bool *more)
+{
+    while (bytes->at >= bytes->whole) {
+        const char *last = memrchr(bytes->at, '\n', (size_t)(bytes->end - bytes->at));
+        int err;
+
+        if (last || bytes->ended) {
+            bytes->whole = last ? last + 1 : bytes->end;
+            break;
+        }
+        err = ny_bytes_more(bytes);
+        if (err) return err;
+    }
+    *more = bytes->at < bytes->end;
+    return NY_OK;
 }
 
 int ny_bytes_trimmed_line(struct ny_bytes *bytes, const char **first, const char **last,
@@ -327,7 +344,7 @@ static int begin(struct ny_bytes *bytes)
     } while (got > 0 && length < sizeof(gzip));
     bytes->ended = got == 0;
     bytes->line = 1;
-    bytes->at = bytes->buffer;
+    bytes->at = bytes->whole = bytes->buffer;
     if (length >= sizeof(gzip) && memcmp(bytes->buffer, gzip, sizeof(gzip)) == 0) {
         struct ny_unpack_input input = {bytes->ctx, bytes->path, read_raw, bytes};
 
@@ -395,6 +412,7 @@ static struct ny_bytes *new_bytes(struct ny_context *ctx, int fd, const char *sh
     }
     memcpy(bytes + 1, shown, length);
     *bytes = (struct ny_bytes){.at = buffer,
+                               .whole = buffer,
                                .end = buffer,
                                .path = (const char *)(bytes + 1),
                                .ctx = ctx,

@@ -22,10 +22,11 @@ struct ny_bytes {
     /* The window: unread bytes at … end − 1, and a NUL at *end so that a scan needs no bound.
      * Parsers read these, move `at` forward and count `line`. */
     const char *at, *end;
-    bool ended;       /* nothing comes after the window */
-    char last;        /* the last byte that was read; 0: none was */
-    uint64_t line;    /* of `at`, 1-based; kept by text parsers */
-    const char *path; /* for messages: "standard input" for "-" */
+    const char *whole; /* lines up to here are whole in the window */
+    bool ended;        /* nothing comes after the window */
+    char last;         /* the last byte that was read; 0: none was */
+    uint64_t line;     /* of `at`, 1-based; kept by text parsers */
+    const char *path;  /* for messages: "standard input" for "-" */
     struct ny_context *ctx;
     /* private to bytes.c */
     char *buffer;
@@ -75,6 +76,10 @@ int ny_bytes_rewind(struct ny_bytes *bytes);
 /* Gets the whole of the next line into the window. *newline is where it ends, or NULL in a last
  * line without an end. */
 int ny_bytes_line(struct ny_bytes *bytes, const char **newline);
+/* Sees to it that a whole line begins at `at`, in a window that holds as many more as have come;
+ * *more = false at the end of the input. A line that is whole needs no test for the window's end:
+ * a NUL is there, which ends every token. */
+int ny_bytes_whole_line(struct ny_bytes *bytes, bool *more);
 /* Tells blanks of a line of text from what it says. */
 static inline bool ny_is_blank(char c)
 {

@@ -18,7 +18,7 @@
 #include "io/sparse_rows.h"
 #include "io/text.h"
 
-enum { PROBE_LINES = 8, LOOK_BYTES = 64 * 1024 };
+enum { LOOK_BYTES = 64 * 1024 };
 
 #define ULL(x) ((unsigned long long)(x))
 #define INDEX_MAX ((uint64_t)INT32_MAX)
@@ -26,10 +26,10 @@ enum { PROBE_LINES = 8, LOOK_BYTES = 64 * 1024 };
 /* State of the reader: what the look has found, and whether it is still under way. Rows come from
  * pairs as those of sparse matrices do (io/sparse_rows.h). */
 struct libsvm {
-    uint64_t base;    /* the smallest index there may be: 0 or 1 */
-    uint64_t largest; /* index met */
-    bool zero, any;   /* index 0 met; any met */
-    bool looking;     /* only those are wanted yet */
+    uint64_t base;                      /* the smallest index there may be: 0 or 1 */
+    uint64_t largest;                   /* index met */
+    bool zero, any;                     /* index 0 met; any met */
+    bool looking;                       /* only those are wanted yet */
     uint64_t looked, pairs, pairs_most; /* in all the lines that were looked at; in the longest */
     uint64_t columns;                   /* of the file */
     struct ny_sparse_rows rows;
@@ -40,24 +40,17 @@ struct libsvm {
  * parsed. */
 struct line {
     const char *at;
-    bool missing; /* a value is NaN or Inf: the row is to be dropped */
-    size_t pairs; /* so far */
-    const char *label;
+    bool missing;      /* a value is NaN or Inf: the row is to be dropped */
+    size_t pairs;      /* so far */
+    const char *label; /* NULL: the line is empty, or a comment */
     size_t label_length;
 };
 
-enum outcome { ROW, CUT, LAST, FAILED }; /* LAST: no row is left */
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 /* Tells whether a byte ends a token. A NUL does: it stands at the end of the window, and elsewhere
- * it is refused by wrong(). */
+ * it is refused as a token of its own. */
 static bool ends_token(char c)
 {
-    return is_blank(c) || c == '\n' || c == '\r' || c == '#' || c == '\0';
+    return ny_is_blank(c) || c == '\n' || c == '#' || c == '\0';
 }
 
 static size_t token_length(const char *at)
@@ -69,48 +62,29 @@ static size_t token_length(const char *at)
     return length;
 }
 
-/* A sentence about the token at `at`; CUT when there may be more of it. */
-static enum outcome wrong(struct ny_reader *reader, const char *at, const char *what)
+/* Fails because of the token at `at`. */
+static int wrong(struct ny_reader *reader, const char *at, const char *what)
 {
-    const struct ny_bytes *bytes = reader->bytes;
-    size_t length = token_length(at);
-
-    if (at + length == bytes->end && !bytes->ended) return CUT;
-    ny_refuse_word(reader->ctx, reader->path, bytes->line, at, length, what);
-    return FAILED;
+    return ny_refuse_word(reader->ctx, reader->path, reader->bytes->line, at, token_length(at),
+                          what);
 }
 
 /* A token does not belong in a line. */
-static enum outcome malformed(struct ny_reader *reader, const char *at)
+static int malformed(struct ny_reader *reader, const char *at)
 {
     return wrong(reader, at, "does not belong here; write label index:value");
 }
 
-/* Skips blanks. *more: a token follows; false at the end of the line, which is passed. */
-static enum outcome to_token(const struct ny_bytes *bytes, struct line *line, bool *more)
+/* Moves to the next token of the line; false: there is none. */
+static bool to_token(const struct ny_bytes *bytes, struct line *line)
 {
-    const char *p = line->at;
-
-    while (is_blank(*p))
-        p++;
-    *more = false;
-    if (*p == '#') {
-        const char *newline = memchr(p, '\n', (size_t)(bytes->end - p));
-
-        p = newline ? newline : bytes->end;
-    }
-    if (p == bytes->end && !bytes->ended) return CUT;
-    line->at = p;
-    *more = p < bytes->end && *p != '\n' && *p != '\r';
-    if (*more || p == bytes->end) return ROW;
-    if (*p == '\r' && p + 1 == bytes->end && !bytes->ended) return CUT;
-    line->at = *p == '\r' && p[1] == '\n' ? p + 2 : p + 1;
-    return ROW;
+    line->at = ny_skip_blanks(line->at);
+    return line->at < bytes->end && *line->at != '\n' && *line->at != '#';
 }
 
 /* Takes the first token of a line as its label. A colon in it means that the label was left out,
  * as in "1:0.5 2:3". */
-static enum outcome label(struct ny_reader *reader, struct line *line)
+static int label(struct ny_reader *reader, struct line *line)
 {
     size_t length = token_length(line->at);
 
@@ -118,13 +92,13 @@ static enum outcome label(struct ny_reader *reader, struct line *line)
     line->label = line->at;
     line->label_length = length;
     line->at += length;
-    return line->at == reader->bytes->end && !reader->bytes->ended ? CUT : ROW;
+    return NY_OK;
 }
 
 /* Parses "index:value". The value is NaN for nan and inf in any spelling, which the caller drops
  * or refuses. An index that passes 2^31 − 1 stops at once, before it can overflow. */
-static enum outcome pair(struct ny_reader *reader, const char *at, uint64_t *index, double *value,
-                         const char **after)
+static int pair(struct ny_reader *reader, const char *at, uint64_t *index, double *value,
+                const char **after)
 {
     const char *p = at;
     size_t length;
@@ -134,19 +108,16 @@ static enum outcome pair(struct ny_reader *reader, const char *at, uint64_t *ind
         *index = 10 * *index + (uint64_t)(*p++ - '0');
     if (*index > INDEX_MAX || p == at || *p != ':') return malformed(reader, at);
     *after = ny_number(++p, value);
-    if (*after > p && ends_token(**after) && **after != '\0') return ROW;
+    if (*after > p && ends_token(**after)) return NY_OK;
     length = token_length(p);
-    if (p + length == reader->bytes->end && !reader->bytes->ended) return CUT;
+    if (length == 0 || !ny_number_missing(p, length, value)) return malformed(reader, at);
     *after = p + length;
-    if (length > 0 && ny_number_missing(p, length, value)) {
-        *value = (double)NAN;
-        return ROW;
-    }
-    return length == 0 || ny_number(p, value) != *after ? malformed(reader, at) : ROW;
+    *value = (double)NAN;
+    return NY_OK;
 }
 
 /* Fails because of an index that does not ascend, is below the base or beyond the dimensions. */
-static enum outcome index_error(struct ny_reader *reader, const char *at)
+static int index_error(struct ny_reader *reader, const char *at)
 {
     const struct libsvm *libsvm = reader->state;
     char what[120];
@@ -159,45 +130,47 @@ static enum outcome index_error(struct ny_reader *reader, const char *at)
 
 /* Keeps the pair at `at`, whose value is rounded to the type of the table. One that is NaN, in a
  * column of the points, makes the row one to be dropped. */
-static enum outcome keep(struct ny_reader *reader, struct line *line, const char *at,
-                         uint64_t column, double value)
+static int keep(struct ny_reader *reader, struct line *line, const char *at, uint64_t column,
+                double value)
 {
     struct libsvm *libsvm = reader->state;
     enum ny_dtype dtype = reader->table.dtype;
     bool used = reader->place ? reader->place[column] != NY_NO_PLACE : column < reader->table.d;
     double stored;
     char what[80];
+    int err;
 
     if (used && isnan(value) && reader->nan == NY_NAN_ERROR) {
         snprintf(what, sizeof(what), "is not a finite number%s", ny_reader_nan_cure(reader));
         return wrong(reader, at, what);
     }
     line->missing |= used && isnan(value);
-    if (isnan(value)) return ROW;
+    if (isnan(value)) return NY_OK;
     if (used && !ny_text_store(dtype, &stored, 0, value))
         return wrong(reader, at, ny_text_unfit(dtype));
-    if (ny_row_pairs_room(reader->ctx, &libsvm->row, line->pairs)) return FAILED;
+    err = ny_row_pairs_room(reader->ctx, &libsvm->row, line->pairs);
+    if (err) return err;
     libsvm->row.column[line->pairs] = (uint32_t)column;
     libsvm->row.value[line->pairs++] = used ? ny_dtype_at(dtype, &stored, 0) : value;
-    return ROW;
+    return NY_OK;
 }
 
 /* Takes one pair. While the reader is still looking, only the largest index and the number of pairs
  * are kept, and values are not checked. */
-static enum outcome take(struct ny_reader *reader, struct line *line, uint64_t *previous)
+static int take(struct ny_reader *reader, struct line *line, uint64_t *previous)
 {
     struct libsvm *libsvm = reader->state;
     const char *at = line->at;
     uint64_t index;
     double value;
-    enum outcome outcome;
+    int err;
 
     if (*at == 'q' && strncmp(at, "qid:", 4) == 0) {
         line->at += token_length(at);
-        return line->at == reader->bytes->end && !reader->bytes->ended ? CUT : ROW;
+        return NY_OK;
     }
-    outcome = pair(reader, at, &index, &value, &line->at);
-    if (outcome != ROW) return outcome;
+    err = pair(reader, at, &index, &value, &line->at);
+    if (err) return err;
     if ((*previous != UINT64_MAX && index <= *previous) || index < libsvm->base ||
         (!libsvm->looking && index - libsvm->base >= libsvm->columns))
         return index_error(reader, at);
@@ -207,48 +180,24 @@ static enum outcome take(struct ny_reader *reader, struct line *line, uint64_t *
     libsvm->zero |= index == 0;
     libsvm->any = true;
     line->pairs++;
-    return ROW;
+    return NY_OK;
 }
 
-/* Parses one line from its label to its line end. */
-static enum outcome parse(struct ny_reader *reader, struct line *line)
+/* Parses the line at bytes->at, which is whole, and leaves line->at behind its end. */
+static int parse(struct ny_reader *reader, struct line *line)
 {
     const struct ny_bytes *bytes = reader->bytes;
     uint64_t previous = UINT64_MAX;
-    enum outcome outcome = label(reader, line);
-    bool more;
+    const char *newline;
+    int err = NY_OK;
 
-    while (outcome == ROW) {
-        outcome = to_token(bytes, line, &more);
-        if (outcome != ROW || !more) break;
-        outcome = take(reader, line, &previous);
-    }
-    return outcome;
-}
-
-/* Parses the next line that is not empty. If it is cut, more bytes are read and it begins again;
- * but a look at a pipe gets CUT back, because what it reads it cannot read again. */
-static enum outcome next_line(struct ny_reader *reader, struct line *line)
-{
-    struct libsvm *libsvm = reader->state;
-    struct ny_bytes *bytes = reader->bytes;
-
-    for (;;) {
-        bool more = false;
-        enum outcome outcome;
-
-        *line = (struct line){.at = bytes->at};
-        outcome = to_token(bytes, line, &more);
-        if (outcome == ROW && !more) {
-            if (line->at == bytes->end && bytes->ended) return LAST;
-            bytes->at = line->at;
-            bytes->line++;
-            continue;
-        }
-        if (outcome == ROW) outcome = parse(reader, line);
-        if (outcome != CUT || (libsvm->looking && !bytes->regular)) return outcome;
-        if (ny_bytes_more(bytes)) return FAILED;
-    }
+    *line = (struct line){.at = bytes->at};
+    if (to_token(bytes, line)) err = label(reader, line);
+    while (!err && to_token(bytes, line))
+        err = take(reader, line, &previous);
+    newline = memchr(line->at, '\n', (size_t)(bytes->end - line->at));
+    line->at = newline ? newline + 1 : bytes->end;
+    return err;
 }
 
 /* Moves the window behind a line that was taken. */
@@ -258,30 +207,36 @@ static void pass_line(struct ny_bytes *bytes, const struct line *line)
     bytes->line++;
 }
 
-/* Finds the indices that occur in the whole file, or in what a pipe has sent so far. It leaves
- * bytes->at at the first line again. *rows stays unknown if a pipe has more to come. */
+/* Finds the indices that occur in the whole file, or in the lines that a pipe has sent so far. It
+ * leaves bytes->at at the first line again. *rows stays unknown if a pipe has more to come. */
 static int look(struct ny_reader *reader, uint64_t *rows)
 {
     struct libsvm *libsvm = reader->state;
     struct ny_bytes *bytes = reader->bytes;
-    const char *first = bytes->at;
-    enum outcome outcome;
     struct line line;
+    bool more = true;
+    int err = ny_bytes_whole_line(bytes, &more);
+    const char *first = bytes->at;
 
     libsvm->looking = true;
-    for (*rows = 0; (outcome = next_line(reader, &line)) == ROW; ++*rows) {
+    while (!err && more) {
+        err = parse(reader, &line);
+        libsvm->looked += line.label != NULL;
         libsvm->pairs += line.pairs;
         if (line.pairs > libsvm->pairs_most) libsvm->pairs_most = line.pairs;
+        if (err) return err;
         pass_line(bytes, &line);
+        if (bytes->regular || bytes->ended)
+            err = ny_bytes_whole_line(bytes, &more);
+        else
+            more = bytes->at < bytes->whole;
     }
-    libsvm->looked = *rows;
     libsvm->looking = false;
     if (!reader->options.indices) libsvm->base = libsvm->zero ? 0 : 1;
-    if (outcome == FAILED) return ny_context_error(reader->ctx)->status;
-    if (bytes->regular) return ny_bytes_rewind(bytes);
+    *rows = bytes->ended ? libsvm->looked : NY_ROWS_UNKNOWN;
+    if (err || bytes->regular) return err ? err : ny_bytes_rewind(bytes);
     bytes->at = first;
     bytes->line = 1;
-    if (outcome == CUT) *rows = NY_ROWS_UNKNOWN;
     return NY_OK;
 }
 
@@ -370,24 +325,22 @@ static int add(struct ny_reader *reader, const struct line *line, struct ny_row_
 
 static int next_libsvm(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch)
 {
-    for (size_t r = 0; r < max_rows; r++) {
+    for (size_t r = 0; r < max_rows;) {
         struct line line;
-        int err = NY_OK;
+        bool more;
+        int err = ny_bytes_whole_line(reader->bytes, &more);
 
-        switch (next_line(reader, &line)) {
-        case ROW:
-            break;
-        case LAST:
-            return r > 0 ? NY_OK : NY_END;
-        default:
-            return ny_context_error(reader->ctx)->status;
+        if (!err && !more) return r > 0 ? NY_OK : NY_END;
+        if (!err) err = parse(reader, &line);
+        if (!err && line.label) {
+            if (line.missing)
+                ny_reader_drop(reader);
+            else
+                err = add(reader, &line, batch);
+            reader->consumed++;
+            r++;
         }
-        if (line.missing)
-            ny_reader_drop(reader);
-        else
-            err = add(reader, &line, batch);
         if (err) return err;
-        reader->consumed++;
         pass_line(reader->bytes, &line);
     }
     return NY_OK;
@@ -400,53 +353,34 @@ static void close_libsvm(struct ny_reader *reader)
     ny_row_pairs_free(reader->ctx, &libsvm->row);
 }
 
-/* Counts the pairs in a line of a number and pairs alone, for the probe; −1 for any other line. A
- * last token that the end of the line cuts is forgiven. */
-static int pairs_of(const char *p, const char *end)
-{
-    double value;
-    const char *q = ny_number(p, &value);
-    int pairs = 0;
-
-    if (q == p) return -1;
-    for (p = q; p < end && *p != '#'; p = q) {
-        size_t digits;
-
-        if (!is_blank(*p) && *p != '\r') return -1;
-        p += strspn(p, " \t\r");
-        if (p == end || *p == '#') break;
-        digits = strspn(p, "0123456789");
-        if (strncmp(p, "qid", 3) == 0) digits = 3;
-        if (p + digits >= end) break;
-        if (digits == 0 || p[digits] != ':') return -1;
-        q = ny_number(p + digits + 1, &value);
-        if (q == p + digits + 1 && q < end) return -1;
-        pairs++;
-    }
-    return pairs;
-}
-
-/* The window has a NUL after it. A last line that is cut counts only when it is the first. */
+/* Judges by the first line that has more than a label: a number, and a pair or "qid:". */
 static enum ny_guess probe(const char *head, size_t length)
 {
-    const char *end = head + length, *newline;
-    int pairs = 0;
+    const char *end = head + length; /* a NUL is there */
 
-    for (int lines = 0; lines < PROBE_LINES && head < end; lines++, head = newline + 1) {
-        int count;
+    while (head < end) {
+        const char *p = ny_skip_blanks(head), *newline = memchr(p, '\n', (size_t)(end - p));
+        double number;
 
-        newline = memchr(head, '\n', (size_t)(end - head));
-        if (!newline) {
-            if (lines > 0) break;
-            newline = end;
+        if (!ends_token(*p)) {
+            const char *after = ny_number(p, &number);
+
+            if (after == p || !ends_token(*after)) return NY_GUESS_NO;
+            p = ny_skip_blanks(after);
+            if (strncmp(p, "qid:", 4) == 0) return NY_GUESS_MAYBE;
         }
-        head += strspn(head, " \t");
-        if (head >= newline || *head == '#' || *head == '\r') continue;
-        count = pairs_of(head, newline);
-        if (count < 0) return NY_GUESS_NO;
-        pairs += count;
+        if (!ends_token(*p)) {
+            size_t digits = strspn(p, "0123456789");
+            const char *after = ny_number(p + digits + (p[digits] == ':'), &number);
+
+            return digits && p[digits] == ':' && after > p + digits + 1 && ends_token(*after)
+                       ? NY_GUESS_MAYBE
+                       : NY_GUESS_NO;
+        }
+        if (!newline) break;
+        head = newline + 1;
     }
-    return pairs > 0 ? NY_GUESS_MAYBE : NY_GUESS_NO;
+    return NY_GUESS_NO;
 }
 
 const struct ny_format ny_format_libsvm = {

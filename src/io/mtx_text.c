@@ -51,29 +51,6 @@ static int wrong_entry(struct ny_reader *reader)
                  "does not begin an entry, i j value, that the header allows");
 }
 
-/* Sees to it that a whole line begins at bytes->at; *more = false at the end of the input. */
-static int whole_line(struct ny_reader *reader, struct ny_mtx_text *text, bool *more)
-{
-    struct ny_bytes *bytes = reader->bytes;
-
-    while (bytes->at >= text->whole) {
-        const char *last = bytes->end > bytes->at
-                               ? memrchr(bytes->at, '\n', (size_t)(bytes->end - bytes->at))
-                               : NULL;
-        int err;
-
-        if (last || bytes->ended) {
-            text->whole = last ? last + 1 : bytes->end;
-            break;
-        }
-        err = ny_bytes_more(bytes);
-        text->whole = bytes->at;
-        if (err) return err;
-    }
-    *more = bytes->at < bytes->end;
-    return NY_OK;
-}
-
 /* Passes over the end of the line at `p`, where nothing but blanks may stand. */
 static int end_line(struct ny_reader *reader, const char *p)
 {
@@ -88,13 +65,13 @@ static int end_line(struct ny_reader *reader, const char *p)
 }
 
 /* Passes over comments and empty lines to the next line with a token. */
-static int next_line(struct ny_reader *reader, struct ny_mtx_text *text, bool *more)
+static int next_line(struct ny_reader *reader, bool *more)
 {
     struct ny_bytes *bytes = reader->bytes;
 
     for (;;) {
         const char *p;
-        int err = whole_line(reader, text, more);
+        int err = ny_bytes_whole_line(bytes, more);
 
         if (err || !*more) return err;
         p = ny_skip_blanks(bytes->at);
@@ -184,10 +161,10 @@ int ny_mtx_begin(struct ny_reader *reader, struct ny_mtx_text *text)
     bool more;
     int err;
 
-    *text = (struct ny_mtx_text){.whole = reader->bytes->at};
-    err = whole_line(reader, text, &more);
+    *text = (struct ny_mtx_text){0};
+    err = ny_bytes_whole_line(reader->bytes, &more);
     if (!err) err = parse_words(reader, text);
-    if (!err) err = next_line(reader, text, &more);
+    if (!err) err = next_line(reader, &more);
     if (err) return err;
     if (!more) return ny_refuse_damaged(reader->ctx, reader->path, NY_NO_LINE);
     p = parse_sizes(reader->bytes->at, text);
@@ -315,12 +292,12 @@ int ny_mtx_next(struct ny_reader *reader, struct ny_mtx_text *text, struct ny_mt
     bool more;
     int err;
 
-    if (reader->bytes->at < text->whole && text->read < text->entries && !text->array &&
+    if (reader->bytes->at < reader->bytes->whole && text->read < text->entries && !text->array &&
         !text->skew && !ny_host_is_big_endian() && short_entry(reader, text, entry)) {
         text->read++;
         return NY_OK;
     }
-    err = next_line(reader, text, &more);
+    err = next_line(reader, &more);
     if (err) return err;
     if (!more || text->read == text->entries) return end_entries(reader, text, more);
     entry->value = 1;

@@ -16,7 +16,6 @@ struct ny_mtx_text {
     uint64_t rows, columns, entries;
     uint64_t row, column; /* array: of the next value */
     uint64_t read;        /* entries so far */
-    const char *whole; /* lines up to here are whole in the window */
 };
 
 struct ny_mtx_entry {
