@@ -56,8 +56,8 @@ struct ny_table {
 
 /* Appends the table to the points of a store, as ny_import() does with files: in bounded memory,
  * all or nothing, resumed by the same call after a kill. Creates the store if there is none. The
- * table is converted to the type and layout of existing points. Values for f32 are rounded, with a
- * warning unless option dtype says f32; other types take only what is exact. Options of
+ * table is converted to the type and layout of existing points. Values for f32 are rounded;
+ * other types take only what is exact. Options of
  * NY_GROUP_IMPORT, except those that say how to read a file; NULL: all defaults. Names are kept as
  * ny_import() keeps them; a name has at most 4,096 bytes and no line end. Class names become
  * classes like the words of a label column: one that the store knows keeps its number. NY_EUSAGE

@@ -336,8 +336,6 @@ int ny_import_source(struct ny_import *import, struct ny_import_source source)
     if (err == NY_OK) err = begin_names(import, reader, source);
     if (err == NY_OK) err = read_source(import, reader, source);
     if (err == NY_OK) err = hand_classes(import, reader);
-    /* Tables may be many: one warning is for all of them. */
-    if (source.table && ny_reader_rounded(reader)) import->reading.dtype_follows = false;
     ny_reader_close(reader);
     return err;
 }

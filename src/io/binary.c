@@ -25,7 +25,6 @@ enum { PIECE_BYTES = 512 * 1024, SCRATCH = 4096 };
 struct binary {
     struct ny_binary_layout layout;
     bool swap, direct;        /* direct: the file's elements are the table's */
-    bool watched;             /* the first value that is rounded is to be told */
     uint64_t stride;          /* bytes of a row in the file */
     size_t row_bytes;         /* of a row in the batch */
     bool *keep;               /* of the layout's columns; NULL: all */
@@ -140,7 +139,6 @@ int ny_binary_open(struct ny_reader *reader, const struct ny_binary_layout *layo
     table->rows = binary->layout.rows;
     table->dtype = reader->options.dtype ? reader->options.dtype : ny_element_natural(layout->type);
     binary->row_bytes = (size_t)table->d * ny_dtype_size(table->dtype);
-    binary->watched = reader->options.dtype_follows && table->dtype == NY_F32;
     binary->direct = !binary->keep && ny_element_is(layout->type, table->dtype);
     return NY_OK;
 }
@@ -268,10 +266,6 @@ static int convert_piece(struct ny_reader *reader, uint64_t first, size_t count,
     wrong = ny_narrow(reader->table.dtype, rounding, values, to, n);
     if (wrong < n)
         return ny_reader_fail_value(reader, file_column(reader, first, wrong), reader->table.dtype);
-    if (binary->watched && ny_first_rounded(values, n) < n) {
-        ny_reader_tell_rounded(reader);
-        binary->watched = false;
-    }
     return NY_OK;
 }
 

@@ -215,23 +215,6 @@ size_t ny_first_nonfinite(enum ny_dtype dtype, const void *values, size_t count)
     return count;
 }
 
-size_t ny_first_rounded(const double *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        double narrow = (double)(float)values[i];
-
-        if (narrow < values[i] || narrow > values[i]) return i; /* NaN is neither */
-    }
-    return count;
-}
-
-/* Looks for values just converted that f32 has rounded. */
-static void watch(struct ny_conversion *conversion, size_t count)
-{
-    conversion->rounded = ny_first_rounded(conversion->wide, count) < count;
-    conversion->watched = !conversion->rounded;
-}
-
 size_t ny_convert(struct ny_conversion *conversion, enum ny_dtype type, const void *from, void *to,
                   size_t count)
 {
@@ -250,7 +233,6 @@ size_t ny_convert(struct ny_conversion *conversion, enum ny_dtype type, const vo
         ny_dtype_to_f64(type, piece, conversion->wide, some);
         fit = ny_narrow(conversion->wanted, conversion->rounding, conversion->wide,
                         (char *)to + done * wanted, some);
-        if (conversion->watched && fit == some) watch(conversion, some);
         if (fit < some) return done + fit;
     }
     return count;

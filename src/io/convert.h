@@ -46,8 +46,6 @@ size_t ny_widen(enum ny_element_type type, const void *in, double *out, size_t c
 size_t ny_narrow(enum ny_dtype dtype, bool rounding, const double *in, void *out, size_t count);
 /* The first NaN or Inf; count: none. */
 size_t ny_first_nonfinite(enum ny_dtype dtype, const void *values, size_t count);
-/* The first number that f32 rounds; count: none. */
-size_t ny_first_rounded(const double *values, size_t count);
 
 enum { NY_CONVERT_ONCE = 4096 }; /* values that are converted at once */
 
@@ -55,8 +53,6 @@ enum { NY_CONVERT_ONCE = 4096 }; /* values that are converted at once */
 struct ny_conversion {
     enum ny_dtype wanted;
     bool rounding; /* a float may be rounded to f32 */
-    bool watched;  /* the first that is rounded is looked for, */
-    bool rounded;  /* and was found */
     double wide[NY_CONVERT_ONCE], piece[NY_CONVERT_ONCE];
 };
 /* Converts `count` values of a type, which may lie at any address, to the wanted type. Returns the

@@ -39,22 +39,6 @@ int ny_reader_fail_value(struct ny_reader *reader, uint64_t column, enum ny_dtyp
         reader->path, ULL(reader->consumed), ULL(column), ny_dtype_name(dtype));
 }
 
-void ny_reader_tell_rounded(struct ny_reader *reader)
-{
-    const char *type = ny_dtype_name(reader->table.dtype);
-
-    reader->rounded = true;
-    ny_log(reader->ctx, NY_LOG_WARNING,
-           "%s: values are rounded to %s from row %llu (from 0) on; --dtype %s says that this is "
-           "meant",
-           reader->path, type, ULL(reader->consumed), type);
-}
-
-bool ny_reader_rounded(const struct ny_reader *reader)
-{
-    return reader->rounded;
-}
-
 uint64_t ny_reader_dropped_count(const struct ny_reader *reader)
 {
     return reader->dropped;

@@ -79,7 +79,6 @@ struct ny_reader {
     bool is_sparse;        /* the file lists values that are not 0; set before names are matched */
     bool sparse_rows;      /* rows come through io/sparse_rows.h, which can leave columns out */
     uint64_t left_out;     /* values in columns from table.d on */
-    bool rounded;          /* it was told that values are rounded */
     bool ended;            /* the end was read, and all is told that is told there */
     uint64_t beginning;    /* digest of what the file begins with, where that is wanted */
     uint64_t *source; /* row numbers where the caller wants none but labels or names do */
@@ -120,8 +119,5 @@ void ny_reader_drop(struct ny_reader *reader);
 int ny_reader_fail_row(struct ny_reader *reader, uint64_t row, uint64_t column);
 /* Fails because a number of row reader->consumed (column from 0) is none of the type. */
 int ny_reader_fail_value(struct ny_reader *reader, uint64_t column, enum ny_dtype dtype);
-/* Warns, where options.dtype_follows, that values are rounded to the type of the rows before them:
- * the first in row reader->consumed. */
-void ny_reader_tell_rounded(struct ny_reader *reader);
 
 #endif

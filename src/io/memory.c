@@ -86,7 +86,6 @@ static int open_memory(struct ny_reader *reader)
     memory->rows.type = table->dtype == NY_GENOTYPE ? NY_U8 : (enum ny_dtype)table->dtype;
     memory->rows.index_bytes = table->index_bytes;
     memory->rows.conversion.wanted = file->dtype;
-    memory->rows.conversion.watched = reader->options.dtype_follows && file->dtype == NY_F32;
     memory->rows.conversion.rounding = table->dtype == NY_F32 || table->dtype == NY_F64;
     if (ny_memory_is_sparse(table))
         ny_sparse_rows_layout(reader,
@@ -207,7 +206,6 @@ static int read_batch(void *arg)
                                              : read_dense(reader, batch, &dropped);
 
         if (err) return err;
-        ny_sparse_rows_tell_rounded(reader, &((struct ny_memory_state *)reader->state)->rows);
         if (!dropped) {
             if (batch->labels) err = read_label(reader, &batch->labels[batch->count]);
             if (batch->source) batch->source[batch->count] = reader->consumed;

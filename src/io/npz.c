@@ -372,7 +372,6 @@ static int open_npz(struct ny_reader *reader)
     table->dtype =
         reader->options.dtype ? reader->options.dtype : ny_element_natural(npz->data.type);
     npz->rows.conversion.wanted = table->dtype;
-    npz->rows.conversion.watched = reader->options.dtype_follows && table->dtype == NY_F32;
     npz->rows.fetch = direct ? next_line : ny_row_sort_next;
     reader->is_sparse = true;
     err = ny_column_names_read(reader, table->d);

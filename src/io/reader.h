@@ -33,7 +33,7 @@ struct ny_columns_like {
 struct ny_reader_options {
     const char *format;       /* a name from the table; NULL: by content, then by file name */
     enum ny_dtype dtype;      /* NY_DTYPE_NONE: natural (csv, libsvm: f32) */
-    bool dtype_follows;       /* that is the type of rows before: what it rounds is told */
+    bool dtype_follows;       /* that is the type of rows before, and no option */
     enum ny_csv_header header; /* csv */
     enum ny_csv_decimal decimal; /* csv */
     const char *label_column; /* csv: 1-based number or name; NULL: none */
@@ -125,8 +125,6 @@ int ny_reader_judge(struct ny_reader *reader);
 uint64_t ny_reader_dropped_count(const struct ny_reader *reader);
 /* Returns how many values so far were in columns that are left out (options.new_columns_drop). */
 uint64_t ny_reader_left_out(const struct ny_reader *reader);
-/* Tells whether it was told that values are rounded (options.dtype_follows). */
-bool ny_reader_rounded(const struct ny_reader *reader);
 /* Returns the first rows that were left out; they belong to the reader. */
 const uint64_t *ny_reader_dropped(const struct ny_reader *reader, size_t *count);
 /* Word labels met so far (csv): label value = index into names; count 0 when labels are numbers. */

@@ -404,7 +404,6 @@ int ny_sparse_rows_next(struct ny_reader *reader, struct ny_sparse_rows *rows, s
 
         if (!err) err = ny_sparse_rows_read(reader, rows, &row, batch, &dropped);
         if (err) return err;
-        ny_sparse_rows_tell_rounded(reader, rows);
         if (!dropped) {
             if (batch->labels) batch->labels[batch->count] = (double)NAN;
             if (batch->source) batch->source[batch->count] = reader->consumed;
@@ -414,10 +413,4 @@ int ny_sparse_rows_next(struct ny_reader *reader, struct ny_sparse_rows *rows, s
         if (sparse && ny_csr_nnz(batch->sparse) >= batch_entries) break;
     }
     return NY_OK;
-}
-
-void ny_sparse_rows_tell_rounded(struct ny_reader *reader, struct ny_sparse_rows *rows)
-{
-    if (rows->conversion.rounded) ny_reader_tell_rounded(reader);
-    rows->conversion.rounded = false;
 }

@@ -60,7 +60,5 @@ int ny_sparse_rows_read(struct ny_reader *reader, struct ny_sparse_rows *rows,
  * where its rows are full; NY_END when no row is left. */
 int ny_sparse_rows_next(struct ny_reader *reader, struct ny_sparse_rows *rows, size_t max_rows,
                         struct ny_row_batch *batch);
-/* Tells of the first value that was rounded, if it is to be told, behind the row that it is of. */
-void ny_sparse_rows_tell_rounded(struct ny_reader *reader, struct ny_sparse_rows *rows);
 
 #endif

@@ -7,23 +7,18 @@
 
 enum { PIECE = 1024 };
 
+/* Tells whether the type has the value, or of f32 a nearest one that is finite. */
 static bool holds(enum ny_dtype to, double v)
 {
     switch (to) {
     case NY_U8: return v >= 0 && v <= UINT8_MAX && v == trunc(v);
     case NY_I16: return v >= INT16_MIN && v <= INT16_MAX && v == trunc(v);
-    case NY_F32: return (double)(float)v == v;
+    case NY_F32: return (double)(float)v == v || fabs(v) <= (double)FLT_MAX;
     case NY_F64: return true;
     case NY_GENOTYPE:
     case NY_DTYPE_NONE: break;
     }
     return false;
-}
-
-/* Tells whether a value that the type does not hold has a nearest one that is finite. */
-static bool rounds(enum ny_dtype to, double v)
-{
-    return to == NY_F32 && fabs(v) <= FLT_MAX;
 }
 
 static void store_value(enum ny_dtype to, double v, void *out, size_t i)
@@ -39,11 +34,10 @@ static void store_value(enum ny_dtype to, double v, void *out, size_t i)
 }
 
 size_t ny_convert_rows(enum ny_dtype from, const void *in, enum ny_dtype to, void *out,
-                       size_t count, size_t *rounded)
+                       size_t count)
 {
     double piece[PIECE];
 
-    *rounded = count;
     if (from == to) {
         memcpy(out, in, count * ny_dtype_size(to));
         return count;
@@ -53,10 +47,7 @@ size_t ny_convert_rows(enum ny_dtype from, const void *in, enum ny_dtype to, voi
 
         ny_dtype_to_f64(from, (const char *)in + done * ny_dtype_size(from), piece, some);
         for (size_t i = 0; i < some; i++) {
-            if (!holds(to, piece[i])) {
-                if (!rounds(to, piece[i])) return done + i;
-                if (*rounded == count) *rounded = done + i;
-            }
+            if (!holds(to, piece[i])) return done + i;
             store_value(to, piece[i], out, done + i);
         }
     }

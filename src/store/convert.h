@@ -7,9 +7,8 @@
 #include "base/dtype.h"
 
 /* Converts `count` values: exactly, but that f64 is rounded to f32. Returns how many it did before
- * the first that `to` cannot hold, which of f32 is too large. *rounded is the first of them that
- * was rounded; `count`: none. */
+ * the first that `to` cannot hold, which of f32 is too large. */
 size_t ny_convert_rows(enum ny_dtype from, const void *in, enum ny_dtype to, void *out,
-                       size_t count, size_t *rounded);
+                       size_t count);
 
 #endif

@@ -348,7 +348,7 @@ static uint64_t row_of(const struct ny_ingest_rows *rows, size_t i, uint64_t sta
 static int take_rows(struct ny_ingest *ingest, const struct ny_ingest_rows *rows, size_t at,
                      size_t count)
 {
-    size_t d = ingest->counting.moments.d, all = count * d, done, rounded;
+    size_t d = ingest->counting.moments.d, all = count * d, done;
     enum ny_dtype from = ingest->spec.dtype;
     const char *in = (const char *)rows->values + at * d * ny_dtype_size(from);
     uint64_t staged = ny_ingest_total(ingest) - ingest->base.n;
@@ -359,10 +359,9 @@ static int take_rows(struct ny_ingest *ingest, const struct ny_ingest_rows *rows
         err = ny_ingest_sparse_take(ingest, rows, at, count);
         return err ? err : take_marks(ingest, rows, at, count);
     }
-    done = ny_convert_rows(from, in, ingest->dtype, out, all, &rounded);
+    done = ny_convert_rows(from, in, ingest->dtype, out, all);
     if (done < all)
         return ny_ingest_misfit(ingest, row_of(rows, at + done / d, staged + done / d), done % d);
-    if (rounded < all) ny_ingest_rounded(ingest);
     return take_marks(ingest, rows, at, count);
 }
 

@@ -61,7 +61,6 @@ struct ny_ingest {
 
     struct ny_counting counting;   /* of the rows below first_block × block_rows, and of base */
     struct ny_stats_record *stats; /* record around the cells of the moments */
-    bool rounded_told;             /* that values are rounded to the store's type */
     uint64_t full_bytes, digest, source_from;
     uint64_t consumed, dropped;
     uint32_t source_digest; /* of the rows that are consumed, as the caller makes it */
@@ -101,8 +100,6 @@ int ny_ingest_keep_failure(struct ny_ingest *ingest, int err);
 
 /* Fails because the store's type has no such value; row: its number in the source. */
 int ny_ingest_misfit(struct ny_ingest *ingest, uint64_t row, size_t column);
-/* Warns, once, that values are rounded to the store's type. */
-void ny_ingest_rounded(struct ny_ingest *ingest);
 
 /* ---- packing (ingest_pack.c) ---- */
 

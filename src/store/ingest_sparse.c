@@ -60,7 +60,7 @@ static int pick_row(struct ny_ingest *ingest, struct ny_sparse row, uint64_t num
 {
     enum ny_dtype from = ingest->spec.dtype;
     struct ny_csr *csr = &ingest->sparse;
-    size_t from_bytes = ny_dtype_size(from), bytes = ny_dtype_size(csr->dtype), rounded;
+    size_t from_bytes = ny_dtype_size(from), bytes = ny_dtype_size(csr->dtype);
 
     for (size_t k = 0; k < row.count; k++) {
         const char *in = (const char *)row.value + k * from_bytes;
@@ -68,9 +68,8 @@ static int pick_row(struct ny_ingest *ingest, struct ny_sparse row, uint64_t num
         uint32_t column = row.index ? row.index[k] : (uint32_t)k;
 
         if (ny_dtype_has_zero(from, in, 1)) continue;
-        if (!ny_convert_rows(from, in, csr->dtype, out, 1, &rounded))
+        if (!ny_convert_rows(from, in, csr->dtype, out, 1))
             return ny_ingest_misfit(ingest, number, column);
-        if (!rounded) ny_ingest_rounded(ingest);
         if (ny_dtype_has_zero(csr->dtype, out, 1)) continue; /* it was rounded to 0 */
         csr->index[(*nnz)++] = column;
     }

@@ -1,5 +1,4 @@
-/* Values that the type of the store does not have, as messages tell of them: f64 is rounded to f32,
- * all else is refused. */
+/* Values that the type of the store does not have: f64 is rounded to f32, all else is refused. */
 #include "store/ingest_private.h"
 
 int ny_ingest_misfit(struct ny_ingest *ingest, uint64_t row, size_t column)
@@ -8,15 +7,4 @@ int ny_ingest_misfit(struct ny_ingest *ingest, uint64_t row, size_t column)
         ingest->ctx, NY_EDATA, NULL, row,
         "row %llu, column %zu (both from 0): the number is none of %s, the type of %s; round it",
         (unsigned long long)row, column, ny_dtype_name(ingest->dtype), ingest->store->path);
-}
-
-void ny_ingest_rounded(struct ny_ingest *ingest)
-{
-    const char *type = ny_dtype_name(ingest->dtype);
-
-    if (ingest->rounded_told) return;
-    ingest->rounded_told = true;
-    ny_log(ingest->ctx, NY_LOG_WARNING,
-           "values are rounded to %s, the type of %s; --dtype %s says that this is meant", type,
-           ingest->store->path, type);
 }

@@ -80,8 +80,8 @@ class Appends:
         **options
             dtype, layout, nan, shuffle, codec, dims, seed, and rows and values, which prepare what
             is read, as `nystream help import` has them; of a file those of append_files(). Rows
-            take the type of the store: float64 is rounded to float32, with a warning unless
-            dtype="f32" asks for it, and a store of whole numbers refuses any other value.
+            take the type of the store: float64 is rounded to float32, and a store of
+            whole numbers refuses any other value.
             column_names names the columns of an array or a sparse matrix, such as the terms of
             documents: a list of str, by which columns of later rows are found; for a file without
             names, it is a file with one name per line. new_columns="drop" leaves out values of
