@@ -115,7 +115,7 @@ static int open_mtx(struct edge_file *file)
     int err = ny_mtx_begin(&file->reader, &file->mtx);
 
     file->next = next_of_mtx;
-    if (!err && (file->mtx.array || file->mtx.skew))
+    if (!err && file->mtx.array)
         return ny_fail_at(file->reader.ctx, NY_EDATA, file->reader.path, NY_NO_LINE,
                           "%s is not a general or symmetric matrix in coordinates",
                           file->reader.path);

@@ -1,6 +1,6 @@
 /*
  * MatrixMarket files (.mtx, and .mtx.gz as 10x writes them): coordinate or array; real, integer or
- * pattern; general, symmetric or skew-symmetric.
+ * pattern; general or symmetric.
  *
  * A regular file is looked at before its rows are read. Where its entries are in the order of the
  * rows, it is read a second time and streams; 10x's genes × cells are in the order of the cells,
@@ -46,13 +46,6 @@ static enum ny_guess probe(const char *head, size_t length)
                : NY_GUESS_NO;
 }
 
-/* Widens the range of the values. */
-static void note(struct mtx *mtx, double value)
-{
-    if (value < mtx->least) mtx->least = value;
-    if (value > mtx->largest) mtx->largest = value;
-}
-
 /* Reads the next entry as one of the points. */
 static int next_entry(struct ny_reader *reader, struct ny_mtx_entry *entry)
 {
@@ -60,7 +53,8 @@ static int next_entry(struct ny_reader *reader, struct ny_mtx_entry *entry)
     int err = ny_mtx_next(reader, &mtx->text, entry);
 
     if (err) return err;
-    note(mtx, entry->value);
+    if (entry->value < mtx->least) mtx->least = entry->value;
+    if (entry->value > mtx->largest) mtx->largest = entry->value;
     if (reader->options.transpose) {
         uint64_t row = entry->column;
 
@@ -114,8 +108,6 @@ static int sort_all(struct ny_reader *reader)
     while (!err && (err = next_entry(reader, &entry)) == NY_OK) {
         err = sort_entry(reader, &entry);
         if (err || !mtx->text.symmetric || entry.row == entry.column) continue;
-        if (mtx->text.skew) entry.value = -entry.value;
-        note(mtx, entry.value);
         err = sort_entry(reader, &(struct ny_mtx_entry){entry.column, entry.row, entry.value});
     }
     return err == NY_END ? NY_OK : err;

@@ -41,7 +41,7 @@ static int wrong_header(struct ny_reader *reader, const char *p)
 {
     return wrong(reader, p,
                  "is no word here; write %%MatrixMarket matrix, coordinate or array, real, integer "
-                 "or pattern, and general, symmetric or skew-symmetric");
+                 "or pattern, and general or symmetric");
 }
 
 /* Fails because of the entry on the line. */
@@ -121,26 +121,9 @@ static int parse_words(struct ny_reader *reader, struct ny_mtx_text *text)
         text->field = NY_MTX_PATTERN;
     else if (!accept(&p, "real") && !accept(&p, "double"))
         return wrong_header(reader, p);
-    text->skew = text->field != NY_MTX_PATTERN && accept(&p, "skew-symmetric");
-    text->symmetric = text->skew || accept(&p, "symmetric");
+    text->symmetric = !text->array && accept(&p, "symmetric");
     if (!text->symmetric && !accept(&p, "general")) return wrong_header(reader, p);
     return end_line(reader, p);
-}
-
-/* Counts the values of an array. More than any file holds are as many as parse_index() reads. */
-static void count_array(struct ny_mtx_text *text)
-{
-    const uint64_t most = UINT64_C(1000000000000000000);
-    uint64_t n = text->rows, last = text->skew && n ? n - 1 : n + 1;
-
-    text->row = text->skew;
-    if (text->symmetric && n % 2)
-        last /= 2;
-    else if (text->symmetric)
-        n /= 2;
-    if (__builtin_mul_overflow(n, text->symmetric ? last : text->columns, &text->entries) ||
-        text->entries > most)
-        text->entries = most;
 }
 
 /* Parses the line of sizes. Returns what follows them, or NULL. */
@@ -148,10 +131,10 @@ static const char *parse_sizes(const char *p, struct ny_mtx_text *text)
 {
     p = parse_index(p, &text->rows);
     if (p) p = parse_index(p, &text->columns);
-    if (p && text->array)
-        count_array(text);
-    else if (p)
-        p = parse_index(p, &text->entries);
+    if (p && !text->array) return parse_index(p, &text->entries);
+    /* more than any file has: the check of its size refuses that */
+    if (__builtin_mul_overflow(text->rows, text->columns, &text->entries))
+        text->entries = UINT64_MAX / 4;
     return p;
 }
 
@@ -196,16 +179,6 @@ static const char *parse_value(const char *p, double *value)
     length = token_length(begin);
     if (p > begin && p == begin + length) return p;
     return length > 0 && ny_number_missing(begin, length, value) ? begin + length : NULL;
-}
-
-/* Gives the place of the next value of an array, and moves on. */
-static void next_place(struct ny_mtx_text *text, struct ny_mtx_entry *entry)
-{
-    entry->row = text->row++;
-    entry->column = text->column;
-    if (text->row < text->rows) return;
-    text->column++;
-    text->row = text->symmetric ? text->column + text->skew : 0;
 }
 
 /* ---- short entries of whole numbers ------------------------------------------------------------
@@ -273,10 +246,12 @@ static int end_entries(struct ny_reader *reader, const struct ny_mtx_text *text,
 }
 
 /* Parses the row and the column of an entry, which an array does not write. */
-static const char *parse_place(const char *p, struct ny_mtx_text *text, struct ny_mtx_entry *entry)
+static const char *parse_place(const char *p, const struct ny_mtx_text *text,
+                               struct ny_mtx_entry *entry)
 {
     if (text->array) {
-        next_place(text, entry);
+        entry->row = text->read % text->rows;
+        entry->column = text->read / text->rows;
         return p;
     }
     p = parse_index(p, &entry->row);
@@ -293,7 +268,7 @@ int ny_mtx_next(struct ny_reader *reader, struct ny_mtx_text *text, struct ny_mt
     int err;
 
     if (reader->bytes->at < reader->bytes->whole && text->read < text->entries && !text->array &&
-        !text->skew && !ny_host_is_big_endian() && short_entry(reader, text, entry)) {
+        !ny_host_is_big_endian() && short_entry(reader, text, entry)) {
         text->read++;
         return NY_OK;
     }
@@ -304,7 +279,6 @@ int ny_mtx_next(struct ny_reader *reader, struct ny_mtx_text *text, struct ny_mt
     p = parse_place(reader->bytes->at, text, entry);
     if (p && text->field != NY_MTX_PATTERN) p = parse_value(p, &entry->value);
     if (!p || entry->row >= text->rows || entry->column >= text->columns ||
-        (text->skew && entry->row == entry->column && entry->value != 0) ||
         (text->field == NY_MTX_INTEGER && floor(entry->value) != entry->value))
         return wrong_entry(reader);
     text->read++;

@@ -10,12 +10,9 @@ enum ny_mtx_field { NY_MTX_REAL, NY_MTX_INTEGER, NY_MTX_PATTERN };
 struct ny_mtx_text {
     enum ny_mtx_field field;
     bool symmetric; /* an entry (i, j) that is not on the diagonal stands for (j, i), too */
-    bool skew;      /* symmetric, and there with the other sign */
-    bool array;     /* values alone, of one column after another; of a symmetric one below the
-                     * diagonal, which is part of it unless the matrix is skew */
+    bool array;     /* values alone, of one column after another; never symmetric */
     uint64_t rows, columns, entries;
-    uint64_t row, column; /* array: of the next value */
-    uint64_t read;        /* entries so far */
+    uint64_t read; /* entries so far */
 };
 
 struct ny_mtx_entry {
