@@ -267,7 +267,6 @@ static int open_source(struct ny_import *import, struct ny_import_source source,
         if (info.indices) import->reading.indices = info.indices;
         if (!import->reading.dtype && info.stored_dtype == NY_F64) import->reading.dtype = NY_F64;
     }
-    import->reading.any_order = info.n == 0;
     import->reading.no_labels =
         ny_import_began(import) ? !import->spec.labels : info.n && !info.labels;
     if (!ny_import_began(import)) err = ny_points_import_how(import->store, &import->how);

@@ -21,8 +21,9 @@ static int take_names(struct ny_reader *reader, const size_t *order)
     int err = NY_OK;
 
     for (size_t i = 0; !err && i < reader->table.d; i++) {
-        const char *name = csv->header.names[order[i]];
+        const char *name = csv->header.names[order[i]], *wrong = ny_name_wrong(name, strlen(name));
 
+        if (wrong) return ny_refuse_name(reader->ctx, reader->path, order[i], wrong);
         err = ny_names_add(&reader->columns, reader->ctx, name, strlen(name));
     }
     return err;
@@ -111,8 +112,7 @@ static int apply_options(struct ny_reader *reader, struct ny_kept_columns *kept)
                       options->names ? NY_CSV_NAME : NY_CSV_IGNORED, &reader->table.id_column);
     if (!err) err = count_points(reader, kept);
     if (err || !kept->turned) return err;
-    if (csv->header.names && (options->any_order || options->like)) return NY_OK;
-    return ny_columns_refuse_turned(reader->ctx);
+    return csv->header.names ? NY_OK : ny_columns_refuse_turned(reader->ctx);
 }
 
 /* Notes the places of columns that are not in the order of the file. */

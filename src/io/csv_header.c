@@ -167,25 +167,16 @@ static int names_like(struct ny_reader *reader, const struct glimpse *glimpse, b
     return err;
 }
 
-/* Makes a word of the header a name: a line end in it becomes a blank, and a word that is too long
- * is cut, with a warning, between two letters. */
-static void make_name(struct ny_reader *reader, char *word, size_t column)
+/* Turns each line end in a word of the header into a blank. */
+static void make_name(char *word)
 {
     char *to = word;
-    size_t length;
 
     for (const char *at = word; *at; at++) {
         if (*at == '\r' && at[1] == '\n') at++;
         *to++ = *at == '\n' || *at == '\r' ? ' ' : *at;
     }
     *to = '\0';
-    length = (size_t)(to - word);
-    if (length <= NY_NAME_BYTES_MAX) return;
-    ny_log(reader->ctx, NY_LOG_WARNING, "%s: the name of column %zu is cut to its first %d bytes",
-           reader->path, column + 1, NY_NAME_BYTES_MAX);
-    for (length = NY_NAME_BYTES_MAX; (word[length] & 0xc0) == 0x80 && length > 1;)
-        length--;
-    word[length] = '\0';
 }
 
 /* Copies the names of the columns out of the window, without their quotes, and passes over the
@@ -206,7 +197,7 @@ static int keep_names(struct ny_reader *reader, const struct glimpse *glimpse)
 
         csv->header.names[i] = name;
         used += ny_field_copy(&field, name) + 1;
-        make_name(reader, name, i);
+        make_name(name);
     }
     reader->bytes->at = glimpse->after;
     reader->bytes->line += glimpse->newlines + 1;
@@ -243,17 +234,6 @@ static int guess_delimiter(struct ny_reader *reader)
     return NY_OK;
 }
 
-/* Tells whether the line at bytes->at is a comment. A first column of labels or names may hold
- * words such as "#ff0000". */
-static bool is_comment(const struct ny_reader *reader)
-{
-    uint64_t label, id;
-
-    is_named(reader->options.label_column, &label);
-    is_named(reader->options.id_column, &id);
-    return *reader->bytes->at == '#' && label != 1 && id != 1;
-}
-
 /* Moves past empty lines and comments to the first line, and sets the delimiter. */
 static int first_line(struct ny_reader *reader, char delimiter)
 {
@@ -263,7 +243,7 @@ static int first_line(struct ny_reader *reader, char delimiter)
 
     ny_dialect_set(&csv->dialect, delimiter ? delimiter : ',');
     err = pass_empty(reader);
-    while (!err && is_comment(reader)) {
+    while (!err && *bytes->at == '#') {
         const char *newline;
 
         err = ny_bytes_line(bytes, &newline);

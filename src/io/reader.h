@@ -42,7 +42,6 @@ struct ny_reader_options {
     const char *drop_columns; /* likewise, left out; NULL: none. Not beside `columns` */
     const char *column_names; /* a file with a name a line, where the format has none; or NULL */
     const struct ny_columns_like *like; /* NULL: rows may have any columns, or these are unnamed */
-    bool any_order; /* no rows are there that these join: columns with names may be turned round */
     const char *labels_file;  /* labels of this file, one a row: idx, npy or text; NULL: none */
     const char *matrix; /* h5ad, h5: name of the table in the file; NULL: X, or 10x's matrix */
     bool transpose;           /* mtx, npz: rows of the file are columns of the points */

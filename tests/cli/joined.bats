@@ -71,7 +71,7 @@ points() {
     ny -3 import t.nys zero.svm --append
 }
 
-@test "a line end in a name of a header is a blank, and a long name is cut" {
+@test "a line end in a name of a header is a blank, and a long name is refused" {
     printf '"a\nq","b\r\nr"\n1,2\n3,4\n' >t.csv
     nystream import t.nys t.csv -q
     nystream export t.nys --part columns -o names.txt
@@ -80,10 +80,8 @@ points() {
     nystream import t.nys u.csv --append -q
     [ "$(points t.nys | tail -n 1)" = 10,20 ]
 
-    printf '%05000d,%04095dä\n1,2\n' 1 2 >long.csv
-    ny -0 import long.nys long.csv
-    nystream export long.nys --part columns -o names.txt
-    [ "$(awk '{ print length }' names.txt | tr '\n' ' ')" = "4096 4095 " ]
+    printf '%05000d,a\n1,2\n' 1 >long.csv
+    ny -3 import long.nys long.csv
 }
 
 @test "a byte order mark before text is passed over" {

@@ -607,7 +607,6 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     [ ! -e n.nys ]
     nystream export a.nys --part points -o t.npy -q
     ny -2 import n.nys t.npy --columns 3,1
-    ny -2 import a.nys t.csv --columns c,b,a --append
     nystream import n.nys t.csv --columns c,a-b -q
     [ "$(columns n.nys)" = "c a b" ]
     nystream fit n.nys f --landmarks 2 -q
