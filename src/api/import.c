@@ -3,9 +3,9 @@
  * columns, the element type and the layout; files after it must agree.
  *
  * Rows are staged in batches (api/import_rows.c) and become visible in one commit behind the last
- * file. An import is known by a fingerprint of its options and files, and a pipe by what it begins
- * with, so that the same call after a kill goes on behind the rows that were staged. One that would
- * fail again in the same way leaves nothing behind. An import runs in 256 MiB, even if the budget
+ * file. An import is known by a fingerprint of its options and files, so that the same call after a
+ * kill goes on behind the rows that were staged; one of a pipe starts over. One that would fail
+ * again in the same way leaves nothing behind. An import runs in 256 MiB, even if the budget
  * of the context is larger, unless option memory is set.
  */
 #include "api/call.h"
@@ -121,7 +121,6 @@ static int begin_ingest(struct ny_import *import, const struct ny_reader *reader
     else if (!err)
         err = ny_ingest_begin(&import->ingest, import->store, &import->spec, &import->skip);
     if (!err) tell_unlabelled(import, &info);
-    if (!err && import->piped && import->ingest) import->taken = ny_ingest_digest(import->ingest);
     if (!err && waits && !import->skip)
         ny_log(import->ctx, NY_LOG_WARNING,
                "another import into %s was interrupted: it starts over when it is run again",
@@ -278,7 +277,6 @@ static int open_source(struct ny_import *import, struct ny_import_source source,
                                            .label_column = known(import->how.label_column),
                                            .id_column = known(import->how.id_column)};
     import->reading.like = info.n > 0 && info.column_names ? &import->has : NULL;
-    import->reading.known_by_content = source.file && strcmp(source.file, "-") == 0;
     if (info.n == 0 && !ny_import_began(import)) ny_import_follow(import);
     err = source.file ? ny_reader_open(reader, import->ctx, source.file, &import->reading)
                       : ny_reader_open_memory(reader, import->ctx, source.table, &import->reading);
@@ -325,8 +323,6 @@ int ny_import_source(struct ny_import *import, struct ny_import_source source)
 
         ny_meter_start(&import->meter, import->ctx, "import", 0,
                        rows == NY_ROWS_UNKNOWN || !source.alone ? 0 : rows);
-        import->piped = import->reading.known_by_content;
-        import->fingerprint ^= ny_reader_beginning(reader);
         err = begin_ingest(import, reader);
         if (source.table) import->reading.dims_of = "the table before it has";
     } else {
@@ -342,9 +338,9 @@ int ny_import_source(struct ny_import *import, struct ny_import_source source)
 /* Commits the rows of all sources, those that were shuffled in their order. */
 static int commit(struct ny_import *import)
 {
-    int err = ny_import_check_end(import);
+    int err = NY_OK;
 
-    if (!err && import->order) err = ny_shuffle_drain(import->order, ny_import_shuffled, import);
+    if (import->order) err = ny_shuffle_drain(import->order, ny_import_shuffled, import);
     if (!err) err = ny_import_settle(import);
     if (!err) err = ny_import_tell_repeats(import);
     if (err) return err;

@@ -56,9 +56,6 @@ struct ny_import {
     struct ny_import_repeats repeats;
     char *record; /* one shuffled row, see shuffle_batch() */
     size_t record_bytes;
-    bool piped;                 /* the first rows come by a pipe; then: */
-    uint64_t digest;            /* of the rows so far, */
-    uint32_t taken;             /* and as it was staged with those to skip; 0: it was not */
     uint64_t skip;              /* rows that an earlier run of the same import committed */
     uint64_t drained;           /* shuffled rows that came out again */
     uint64_t consumed, dropped; /* rows of all files so far; of the files before the present one */
@@ -103,15 +100,6 @@ int ny_import_describe(struct ny_import *import, double seconds, struct ny_repor
 /* Adds the names, sizes and times of files, and of those that their labels and names are in, to the
  * fingerprint, by which the same call is known after a kill. */
 int ny_import_identify(struct ny_import *import, const struct ny_import_files *files);
-/* Adds the rows of a batch to the digest of those of a pipe; does nothing for other imports. */
-void ny_import_add_rows(struct ny_import *import, const struct ny_row_batch *batch);
-/* Returns the digest of the rows so far as it is staged; 0: they are not those of a pipe. */
-uint32_t ny_import_digest(const struct ny_import *import);
-/* NY_EDATA where as many rows of the pipe as an earlier run has staged are other rows. */
-int ny_import_check_rows(const struct ny_import *import);
-/* NY_EDATA where a pipe has ended before it gave all rows that an earlier run has staged, or where
- * rows that are to be shuffled are others. */
-int ny_import_check_end(const struct ny_import *import);
 
 /* ---- api/import_shard.c -------------------------------------------------------------------- */
 

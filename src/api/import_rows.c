@@ -22,7 +22,6 @@ static int store_batch(struct ny_import *import, const struct ny_row_batch *batc
                                   .source = import->spec.source ? batch->source : NULL,
                                   .names = batch->names ? batch->names->text : NULL,
                                   .count = batch->count,
-                                  .digest = ny_import_digest(import),
                                   .consumed = import->consumed + batch->consumed - import->others,
                                   .dropped = import->dropped + batch->dropped};
 
@@ -115,24 +114,24 @@ static int read_batch(struct ny_import *import, struct ny_reader *reader, uint64
     for (size_t i = 0; err == NY_OK && i < batch->count; i++)
         import->source[i] += import->consumed - import->others;
     if (err == NY_OK) ny_import_drop_few(import, batch);
-    if (err == NY_OK) ny_import_add_rows(import, batch);
     batch->dropped += import->few;
     return err;
 }
 
 /* Passes over rows that an earlier run committed. A text file does not say how many it has: they
- * are parsed again, up to its end. So are rows of a pipe, as they may be others. Shuffled rows are
- * all read again, and skipped when they come out. */
+ * are parsed again, up to its end. Shuffled rows are all read again, and skipped when they come out.
+ */
 static int skip_rows(struct ny_import *import, struct ny_reader *reader, struct ny_row_range range,
                      struct ny_row_batch *last)
 {
     uint64_t rows = range.end ? range.end : ny_reader_table(reader)->rows;
-    bool again = import->skip > import->consumed, counted = rows != NY_ROWS_UNKNOWN;
-    uint64_t here = (again ? import->skip - import->consumed : 0) + import->others;
+    uint64_t before = import->skip > import->consumed ? import->skip - import->consumed : 0;
+    uint64_t here = before + import->others;
+    bool counted = rows != NY_ROWS_UNKNOWN;
     int err = NY_OK;
 
     if (import->order) return NY_OK;
-    counted = counted && !import->reading.nan_drop && !import->min_values && !import->piped;
+    counted = counted && !import->reading.nan_drop && !import->min_values;
     if (here && counted) {
         if (here > rows) here = rows;
         last->consumed = here;
@@ -141,7 +140,7 @@ static int skip_rows(struct ny_import *import, struct ny_reader *reader, struct 
     last->until = here; /* where all of the rest is left out, no row is read in its place */
     while (err == NY_OK && last->consumed < here)
         err = read_batch(import, reader, here - last->consumed, last);
-    return err || !again ? err : ny_import_check_rows(import);
+    return err;
 }
 
 /* Returns the bytes of the rows, for the progress. */
@@ -230,7 +229,6 @@ int ny_import_shuffled(void *arg, const void *record, size_t bytes)
                                   .source = &head->source,
                                   .names = name,
                                   .count = 1,
-                                  .digest = ny_import_digest(import),
                                   .consumed = ++import->drained,
                                   .dropped = import->dropped};
 

@@ -80,7 +80,6 @@ struct ny_reader {
     bool sparse_rows;      /* rows come through io/sparse_rows.h, which can leave columns out */
     uint64_t left_out;     /* values in columns from table.d on */
     bool ended;            /* the end was read, and all is told that is told there */
-    uint64_t beginning;    /* digest of what the file begins with, where that is wanted */
     uint64_t *source; /* row numbers where the caller wants none but labels or names do */
 };
 

@@ -100,11 +100,6 @@ const struct ny_file_table *ny_reader_table(const struct ny_reader *reader)
     return &reader->table;
 }
 
-uint64_t ny_reader_beginning(const struct ny_reader *reader)
-{
-    return reader->beginning;
-}
-
 void ny_reader_class_names(const struct ny_reader *reader, const char *const **names, size_t *count)
 {
     ny_classes_names(reader->classes, names, count);

@@ -61,7 +61,6 @@ struct ny_reader_options {
     bool names;               /* names of rows and of columns are wanted */
     bool notes;               /* what was read as what, and what looks like a slip, is logged */
     bool again;               /* the file was opened before: what it has is not told once more */
-    bool known_by_content;    /* ny_reader_beginning() is wanted */
 };
 
 struct ny_file_table {
@@ -96,9 +95,6 @@ int ny_reader_count_rows(struct ny_context *ctx, const char *path,
 void ny_reader_close(struct ny_reader *reader);
 /* Returns what is known of the table; it belongs to the reader. */
 const struct ny_file_table *ny_reader_table(const struct ny_reader *reader);
-/* Returns a digest of what a file begins with that was opened with options.known_by_content; 0: of
- * any other. */
-uint64_t ny_reader_beginning(const struct ny_reader *reader);
 
 /* Buffers of the caller, each for max_rows; labels and source may be NULL. */
 struct ny_row_batch {

@@ -120,47 +120,6 @@ static int begin(struct ny_reader *reader)
                       ULL(reader->options.dims));
 }
 
-/* Moves *length behind the next line that is not empty, as far as the file has one. */
-static int pass_line(struct ny_bytes *bytes, size_t *length)
-{
-    bool inside = false;
-    int err = NY_OK;
-
-    while (!err) {
-        bool end = (size_t)(bytes->end - bytes->at) == *length;
-
-        if (end && bytes->ended) break;
-        if (end) {
-            err = ny_bytes_more(bytes);
-            continue;
-        }
-        end = bytes->at[*length] == '\n' || bytes->at[*length] == '\r';
-        if (inside && end) break;
-        inside |= !end;
-        ++*length;
-    }
-    return err;
-}
-
-/* Makes the digest of what the file begins with: of as many bytes as a probe sees, and of all of
- * two lines of text, as many as csv looks at. */
-static int digest_beginning(struct ny_reader *reader)
-{
-    struct ny_bytes *bytes = reader->bytes;
-    int lines = reader->entry->format->has_lines ? 2 : 0;
-    size_t length = 0;
-    int err = NY_OK;
-
-    while (!err && lines-- > 0)
-        err = pass_line(bytes, &length);
-    if (!err) err = ny_bytes_need(bytes, NY_PROBE_BYTES);
-    if (err) return err;
-    if (length < NY_PROBE_BYTES) length = NY_PROBE_BYTES;
-    if (length > (size_t)(bytes->end - bytes->at)) length = (size_t)(bytes->end - bytes->at);
-    reader->beginning = ny_checksum(bytes->at, length);
-    return NY_OK;
-}
-
 /* Hands the reader out, or closes it after an error. */
 static int hand_out(struct ny_reader **out, struct ny_reader *reader, int err)
 {
@@ -185,7 +144,6 @@ int ny_table_open(struct ny_reader **out, struct ny_bytes *bytes,
     reader->bytes = bytes;
     err = reader->classes ? NY_OK : ny_classes_new(&reader->classes, reader->ctx);
     if (!err) err = choose_format(reader);
-    if (!err && reader->options.known_by_content) err = digest_beginning(reader);
     if (!err) err = begin(reader);
     return hand_out(out, reader, err);
 }

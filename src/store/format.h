@@ -181,7 +181,7 @@ _Static_assert(sizeof(struct ny_import_record) == 384, "part of the format");
 struct ny_progress_record {
     uint64_t fingerprint, base_n, d;
     uint32_t dtype, layout, flags;           /* as in the spec of the import */
-    uint32_t source_digest;                  /* of the rows of the source so far; 0: not known */
+    uint32_t unused;                         /* versions 1.0 to 1.1.1: a digest of rows of a pipe */
     uint64_t rows;                           /* committed and staged */
     uint64_t stat_rows;                      /* of them, in the statistics */
     uint64_t consumed, dropped;

@@ -287,11 +287,6 @@ done:
     return err;
 }
 
-uint32_t ny_ingest_digest(const struct ny_ingest *ingest)
-{
-    return ingest->source_digest;
-}
-
 void ny_ingest_free(struct ny_ingest *ingest)
 {
     if (!ingest) return;
@@ -383,7 +378,6 @@ static int take_batch(struct ny_ingest *ingest, const struct ny_ingest_rows *row
     }
     if (err) return err;
     ingest->consumed = rows->consumed;
-    ingest->source_digest = rows->digest;
     ingest->dropped = rows->dropped;
     /* Half of the limit, as the blocks in the buffer come on top. */
     if (ingest->write.txn && ingest->write.dirty_bytes > ingest->dirty_max / 2)

@@ -63,7 +63,6 @@ struct ny_ingest {
     struct ny_stats_record *stats; /* record around the cells of the moments */
     uint64_t full_bytes, digest, source_from;
     uint64_t consumed, dropped;
-    uint32_t source_digest; /* of the rows that are consumed, as the caller makes it */
 
     struct ny_write write;
     size_t dirty_max, reserved;

@@ -42,7 +42,6 @@ static struct ny_progress_record progress_of(const struct ny_ingest *ingest)
                                        .flags = flags_of(ingest),
                                        .rows = ny_ingest_total(ingest),
                                        .stat_rows = ingest->counting.moments.n,
-                                       .source_digest = ingest->source_digest,
                                        .consumed = ingest->consumed,
                                        .dropped = ingest->dropped,
                                        .full_bytes = ingest->full_bytes,
@@ -181,7 +180,6 @@ static int take_up(struct ny_ingest *ingest, struct ny_snapshot *view,
     ingest->staged_open = rows ? ingest->first_block : ny_no_block;
     ingest->full_bytes = record->full_bytes;
     ingest->digest = record->digest;
-    ingest->source_digest = record->source_digest;
     ingest->consumed = record->consumed;
     ingest->dropped = record->dropped;
     return NY_OK;

@@ -416,7 +416,6 @@ struct ny_ingest_rows {
     const uint64_t *source; /* count source row numbers, or NULL when spec.source is false */
     const char *names;      /* count names, zero-terminated, one behind another; NULL: none */
     size_t count;
-    uint32_t digest;   /* of the rows of the source so far, for whoever goes on; 0: none is made */
     uint64_t consumed; /* rows of the source read so far, dropped ones included */
     uint64_t dropped;  /* of them, dropped so far */
 };
@@ -428,8 +427,6 @@ struct ny_ingest_rows {
  * nothing is left to do (*out is NULL, no error is set). */
 int ny_ingest_begin(struct ny_ingest **out, struct ny_store *store,
                     const struct ny_ingest_spec *spec, uint64_t *consumed);
-/* Returns the digest that was given with the rows which the caller skips; 0: none was. */
-uint32_t ny_ingest_digest(const struct ny_ingest *ingest);
 /* Tells whether a process imports into the store at the moment: readers do not see its rows yet. */
 bool ny_ingest_runs(struct ny_store *store);
 /* Sets *waits to whether rows of an import that was interrupted are staged: the same one goes
