@@ -46,7 +46,7 @@ static int verify_structure(struct ny_verifying *v, const struct ny_env *env, ui
     int err = ny_structure_check(v->store->ctx, env->path, &pulse, why);
 
     *entries = err ? 0 : pulse.entries;
-    return err == NY_ESTORE ? ny_verify_tell_wrong(v, env->path, why) : err;
+    return err == NY_ESTORE ? ny_verify_tell_wrong(v, NY_DAMAGED_OTHER, env->path, why) : err;
 }
 
 /* ---- points -------------------------------------------------------------------------------- */
@@ -260,134 +260,107 @@ static int verify_digests(struct ny_verifying *v)
                .what = "the blocks are not those that were imported: a digest is wrong"});
 }
 
-/* The statistics must be those of as many rows and columns as the manifest of their view has. */
-static const char *check_stats(const struct ny_verifying *v, struct ny_snapshot *view,
-                               const char *room)
-{
-    const struct ny_manifest now = manifest_now(v, view);
-    struct ny_stats_record record;
+/* ---- records ------------------------------------------------------------------------------- */
 
-    memcpy(&record, room, sizeof(record));
-    return record.n == now.n && record.d == now.d ? NULL : "they are of other points";
+/* A record beside the blocks, and what is wrong with it; NULL: nothing is. */
+struct record {
+    enum ny_damaged kind;
+    const char *thing, *wrong;
+};
+enum { STATS, NORMS, LENGTHS, IMPORTS, COLUMNS, CLASSES, RECORDS };
+
+/* Reads the statistics, which must be those of as many rows and columns as the manifest says. */
+static int check_stats(struct ny_snapshot *view, const struct ny_manifest *now, const char **wrong)
+{
+    size_t bytes = sizeof(struct ny_stats_record) + 4 * (size_t)now->d * sizeof(double);
+    struct ny_want want = ny_points_want(view->store, NY_KIND_STATS, 0, 0, bytes);
+    struct ny_stats_record *record = ny_alloc(view->store->ctx, NY_MEM_STORE, bytes);
+
+    if (!record) return NY_EBUDGET;
+    if (!ny_snapshot_read(view, &want, record, wrong) &&
+        (record->n != now->n || record->d != now->d))
+        *wrong = "they are of other points";
+    ny_free(view->store->ctx, record);
+    return NY_OK;
 }
 
-/* Reads a single record of points/ and says what is wrong with it. Class names have no fixed size,
- * which is asked for first. */
-static int read_record(struct ny_verifying *v, enum ny_kind kind, size_t bytes, const char **wrong)
+/* Reads the names of classes, which have no fixed size. */
+static int check_classes(struct ny_snapshot *view, const char **wrong)
 {
-    struct ny_want want = {
-        .key = ny_points_key(kind, 0),
-        .frame = {.store = v->store->id, .raw_bytes = (uint32_t)bytes, .kind = kind},
-        .exact = kind == NY_KIND_STATS,
-        .capacity = bytes};
-    struct ny_snapshot *view;
-    char *room;
-    int end, err = ny_snapshot_begin(&view, v->store, v->store->points);
+    struct ny_want want = {.key = ny_points_key(NY_KIND_CLASSES, 0),
+                           .frame = {.store = view->store->id, .kind = NY_KIND_CLASSES}};
+    void *room;
 
-    *wrong = NULL;
-    if (err) return err;
-    if (kind == NY_KIND_CLASSES && ny_snapshot_size(view, &want.key, &want.capacity) != NY_OK) {
-        *wrong = "it is missing";
-        return ny_snapshot_end(view);
-    }
-    room = ny_alloc(v->store->ctx, NY_MEM_STORE, want.capacity);
-    if (!room)
-        err = NY_EBUDGET;
-    else if (!ny_snapshot_read(view, &want, room, wrong) && kind == NY_KIND_STATS)
-        *wrong = check_stats(v, view, room);
-    end = ny_snapshot_end(view);
-    ny_free(v->store->ctx, room);
-    return end ? end : err;
+    *wrong = "it is missing";
+    if (ny_snapshot_size(view, &want.key, &want.capacity)) return NY_OK;
+    room = ny_alloc(view->store->ctx, NY_MEM_STORE, want.capacity);
+    if (!room) return NY_EBUDGET;
+    ny_snapshot_read(view, &want, room, wrong);
+    ny_free(view->store->ctx, room);
+    return NY_OK;
 }
 
-/* Checks the sum of norms. */
-static int verify_norms(struct ny_verifying *v)
-{
-    struct ny_snapshot *view;
-    const char *wrong;
-    double sum;
-    int end, err = ny_snapshot_begin(&view, v->store, v->store->points);
-
-    if (err) return err;
-    ny_norms_read(view, v->m.n, &sum, &wrong);
-    end = ny_snapshot_end(view);
-    return end || !wrong ? end : ny_verify_tell_wrong(v, "sum of norms", wrong);
-}
-
-/* Checks the lengths of sparse rows. */
-static int verify_lengths(struct ny_verifying *v)
-{
-    struct ny_lengths lengths;
-    struct ny_snapshot *view;
-    const char *wrong;
-    int end, err = ny_snapshot_begin(&view, v->store, v->store->points);
-
-    if (err) return err;
-    ny_lengths_read(view, &v->m, &lengths, &wrong);
-    end = ny_snapshot_end(view);
-    return end || !wrong ? end : ny_verify_tell_wrong(v, "lengths of rows", wrong);
-}
-
-/* Reads the names of columns, and reports the first damage. */
-static int verify_columns(struct ny_verifying *v)
+/* Reads the names of columns, up to the first damage. */
+static int check_columns(struct ny_snapshot *view, uint64_t d, const char **wrong)
 {
     struct ny_names names = {0};
-    struct ny_snapshot *view;
-    const char *wrong = NULL;
-    char what[NY_WHY_BYTES];
-    int end, err = ny_snapshot_begin(&view, v->store, v->store->points);
+    int err = NY_OK;
 
-    if (err) return err;
-    for (uint64_t number = 0; !err && number < ny_column_entries(v->m.d); number++) {
-        const struct ny_names_entry entry = ny_column_entry(v->m.d, number);
+    for (uint64_t number = 0; !err && number < ny_column_entries(d); number++) {
+        const struct ny_names_entry entry = ny_column_entry(d, number);
 
         ny_names_clear(&names);
-        err = ny_names_read(view, &entry, &names, &wrong);
+        err = ny_names_read(view, &entry, &names, wrong);
     }
-    end = ny_snapshot_end(view);
-    ny_names_release(&names, v->store->ctx);
-    if (end || !wrong) return end ? end : err;
-    snprintf(what, sizeof(what), "names of columns: %s", wrong);
-    return ny_verify_tell(v, (struct ny_damage){.kind = NY_DAMAGED_COLUMN_NAMES, .what = what});
+    ny_names_release(&names, view->store->ctx);
+    return *wrong ? NY_OK : err;
 }
 
-/* Reads the notes of imports, and reports one damage. */
-static int verify_imports(struct ny_verifying *v)
+/* Reads all of them in one view. */
+static int check_records(struct ny_snapshot *view, const struct ny_manifest *now,
+                         struct record records[RECORDS])
 {
-    struct ny_imports imports;
+    struct ny_imports imports = {0};
+    struct ny_lengths lengths;
+    double sum;
+    int err = check_stats(view, now, &records[STATS].wrong);
+
+    if (err) return err;
+    ny_norms_read(view, now->n, &sum, &records[NORMS].wrong);
+    ny_lengths_read(view, now, &lengths, &records[LENGTHS].wrong);
+    err = ny_imports_read(view, &imports, &records[IMPORTS].wrong);
+    ny_imports_release(&imports, view->store->ctx);
+    if (!err && now->flags & NY_FLAG_COLUMNS)
+        err = check_columns(view, now->d, &records[COLUMNS].wrong);
+    return err || !now->classes ? err : check_classes(view, &records[CLASSES].wrong);
+}
+
+/* Checks the records beside the blocks. */
+static int verify_records(struct ny_verifying *v)
+{
+    struct record records[RECORDS] = {[STATS] = {NY_DAMAGED_OTHER, "column statistics", NULL},
+                                      [NORMS] = {NY_DAMAGED_OTHER, "sum of norms", NULL},
+                                      [LENGTHS] = {NY_DAMAGED_OTHER, "lengths of rows", NULL},
+                                      [IMPORTS] = {NY_DAMAGED_IMPORTS, "list of imports", NULL},
+                                      [COLUMNS] = {NY_DAMAGED_COLUMN_NAMES, "names of columns",
+                                                   NULL},
+                                      [CLASSES] = {NY_DAMAGED_OTHER, "class names", NULL}};
+    struct ny_manifest now;
     struct ny_snapshot *view;
-    const char *wrong;
-    char what[NY_WHY_BYTES];
     int end, err = ny_snapshot_begin(&view, v->store, v->store->points);
 
     if (err) return err;
-    err = ny_imports_read(view, &imports, &wrong);
+    now = manifest_now(v, view);
+    if (now.n) err = check_records(view, &now, records);
     end = ny_snapshot_end(view);
-    ny_imports_release(&imports, v->store->ctx);
-    if (err || end || !wrong) return end ? end : err;
-    snprintf(what, sizeof(what), "list of imports: %s", wrong);
-    return ny_verify_tell(v, (struct ny_damage){.kind = NY_DAMAGED_IMPORTS, .what = what});
+    if (end) return end;
+    for (size_t i = 0; i < RECORDS && !err; i++)
+        if (records[i].wrong)
+            err = ny_verify_tell_wrong(v, records[i].kind, records[i].thing, records[i].wrong);
+    return err;
 }
 
-/* Checks the records beside the blocks: statistics, norms, lengths, notes of imports, names of
- * columns and class names where there are some. */
-static int verify_records(struct ny_verifying *v)
-{
-    const char *wrong = NULL;
-    int err;
-
-    if (v->m.n == 0) return NY_OK;
-    err = read_record(v, NY_KIND_STATS,
-                      sizeof(struct ny_stats_record) + 4 * (size_t)v->m.d * sizeof(double), &wrong);
-    if (!err && wrong) err = ny_verify_tell_wrong(v, "column statistics", wrong);
-    if (!err) err = verify_norms(v);
-    if (!err) err = verify_lengths(v);
-    if (!err) err = verify_imports(v);
-    if (!err && v->m.flags & NY_FLAG_COLUMNS) err = verify_columns(v);
-    if (err || v->m.classes == 0) return err;
-    err = read_record(v, NY_KIND_CLASSES, 0, &wrong);
-    return err || !wrong ? err : ny_verify_tell_wrong(v, "class names", wrong);
-}
+/* ---- all of it ----------------------------------------------------------------------------- */
 
 /* Checks points/. Without a manifest nothing else of it can be read, and that alone is
  * reported. */
@@ -402,7 +375,8 @@ static int verify_points(struct ny_verifying *v)
     err = ny_snapshot_end(view);
     if (err) return err;
     if (wrong)
-        return ny_verify_tell_wrong(v, "the manifest, without which no point can be read", wrong);
+        return ny_verify_tell_wrong(v, NY_DAMAGED_OTHER,
+                                    "the manifest, without which no point can be read", wrong);
     err = ny_points_lost(v->store, &v->lost);
     if (err == NY_ESTORE) { /* its message says so */
         err = ny_verify_tell(v, (struct ny_damage){.what = ny_context_message(v->store->ctx)});

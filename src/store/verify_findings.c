@@ -9,12 +9,13 @@ int ny_verify_tell(struct ny_verifying *v, struct ny_damage damage)
     return v->damaged(v->user, &damage);
 }
 
-int ny_verify_tell_wrong(struct ny_verifying *v, const char *thing, const char *wrong)
+int ny_verify_tell_wrong(struct ny_verifying *v, enum ny_damaged kind, const char *thing,
+                         const char *wrong)
 {
     char what[NY_WHY_BYTES + PATH_MAX + 64];
 
     snprintf(what, sizeof(what), "%s: %s", thing, wrong);
-    return ny_verify_tell(v, (struct ny_damage){.what = what});
+    return ny_verify_tell(v, (struct ny_damage){.kind = kind, .what = what});
 }
 
 int ny_verify_note(struct ny_verifying *v, struct ny_finding finding)

@@ -34,7 +34,8 @@ struct ny_verifying {
 /* Reports a damage to the caller; an error that it returns ends the run. */
 int ny_verify_tell(struct ny_verifying *v, struct ny_damage damage);
 /* Reports what is wrong with a thing that is no block and no chunk. */
-int ny_verify_tell_wrong(struct ny_verifying *v, const char *thing, const char *wrong);
+int ny_verify_tell_wrong(struct ny_verifying *v, enum ny_damaged kind, const char *thing,
+                         const char *wrong);
 /* Keeps a finding until all have read. */
 int ny_verify_note(struct ny_verifying *v, struct ny_finding finding);
 /* Returns how many threads may read at a time, each a value of so many bytes. */

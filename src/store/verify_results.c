@@ -175,5 +175,5 @@ int ny_verify_results(struct ny_verifying *v, uint64_t entries)
     if (err || !v->broken) return err;
     snprintf(list, sizeof(list), "%s: the list of chunks cannot be read to its end",
              v->store->results->path);
-    return ny_verify_tell_wrong(v, list, v->broken);
+    return ny_verify_tell_wrong(v, NY_DAMAGED_OTHER, list, v->broken);
 }
