@@ -65,9 +65,8 @@ int ny_memory_read(struct ny_store *store, struct ny_env *env, MDB_txn *txn,
 int ny_epoch_read(struct ny_store *store, struct ny_env *env, struct ny_epoch *epoch)
 {
     MDB_txn *txn;
-    int fd, err = ny_twin_lock(store, env, &fd);
+    int err;
 
-    if (err) return err;
     ny_env_enter(env);
     err = ny_env_begin(env, store->ctx, MDB_RDONLY, &txn);
     if (!err) {
@@ -76,7 +75,6 @@ int ny_epoch_read(struct ny_store *store, struct ny_env *env, struct ny_epoch *e
         mdb_txn_abort(txn);
     }
     ny_env_leave(env);
-    if (fd >= 0) close(fd);
     return err;
 }
 

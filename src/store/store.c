@@ -41,8 +41,7 @@ static int open_part(struct ny_env **out, struct ny_context *ctx, const char *pa
 static const char what_to_do[] =
     "put the newer one back, or take the store as it is with 'nystream repair'";
 
-/* Opens both environments and says what is unusual about them: a twin, no right to write, an
- * older part. */
+/* Opens both environments and says what is unusual about them: no right to write, an older part. */
 static int open_parts(struct ny_store *store)
 {
     struct ny_context *ctx = store->ctx;
@@ -56,9 +55,7 @@ static int open_parts(struct ny_store *store)
                           "points/ and results/ of %s are of different stores", store->path);
     memcpy(&store->id, store->points->id, sizeof(store->id));
     store->read_only = store->points->read_only || store->results->read_only;
-    if (store->points->twin || store->results->twin)
-        ny_log(ctx, NY_LOG_WARNING, NY_TWINS, store->path, (long)getpid());
-    else if (store->read_only)
+    if (store->read_only)
         ny_log(ctx, NY_LOG_WARNING,
                "%s cannot be written: it is opened for reading, without locks", store->path);
     err = ny_store_compare_epochs(store);
@@ -90,27 +87,6 @@ static bool is_ours(const char *name)
     return false;
 }
 
-/* Tells whether a folder without a whole store is one whose creation was interrupted: it holds
- * nothing but what a creation makes. points/ alone may also have lost its results/, so that it
- * counts only where the lock of the creation is left, or the beginning of results/. */
-static bool is_unfinished(const char *path)
-{
-    const struct dirent *entry;
-    size_t count = 0;
-    bool ours = true;
-    DIR *directory;
-
-    if (holds(path, "points") && holds(path, "results")) return false;
-    if (holds(path, "points") || holds(path, "results"))
-        return holds(path, "locks/create.lock") || holds(path, "results.new");
-    directory = opendir(path);
-    if (!directory) return false;
-    for (; ours && (entry = readdir(directory)) != NULL; count++)
-        ours = is_ours(entry->d_name);
-    closedir(directory);
-    return ours && count > 2; /* beyond . and .. */
-}
-
 int ny_store_open(struct ny_store **out, struct ny_context *ctx, const char *path)
 {
     struct ny_store *store;
@@ -122,9 +98,6 @@ int ny_store_open(struct ny_store **out, struct ny_context *ctx, const char *pat
     if (stat(path, &info))
         return errno == ENOENT ? ny_no_store(ctx, NY_EIO, path) : ny_fail_errno(ctx, "open", path);
     if (holds(path, "shards") && !holds(path, "points")) return ny_set_refuse(ctx, path);
-    if (is_unfinished(path))
-        return ny_fail_at(ctx, holds(path, "points") ? NY_ESTORE : NY_EIO, path, NY_NO_LINE,
-                          "the import that made %s was interrupted; run it again", path);
     if (!S_ISDIR(info.st_mode) || (!holds(path, "points") && !holds(path, "results")))
         return ny_no_store(ctx, NY_EIO, path);
     store = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*store));
@@ -386,9 +359,6 @@ int ny_store_writable(struct ny_store *store)
                           "%s is not written: %s; %s", store->path, ny_store_older(store, older),
                           what_to_do);
     if (!store->read_only) return NY_OK;
-    if (store->points->twin || store->results->twin)
-        return ny_fail_at(store->ctx, NY_EBUSY, store->path, NY_NO_LINE, NY_TWINS, store->path,
-                          (long)getpid());
     return ny_fail_at(store->ctx, NY_EIO, store->path, NY_NO_LINE,
                       "%s cannot be written; check its permissions", store->path);
 }

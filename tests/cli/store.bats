@@ -55,8 +55,6 @@ load helper
 }
 
 @test "a store whose creation was killed: call the import again" {
-    local again="k.nys is not a complete store: the import that was making it was interrupted; run it again"
-
     table 10 3 >t.csv
     mkdir -p k.nys/locks # killed before the lock of the creation
     ny -4 info k.nys
