@@ -182,12 +182,6 @@ const char *ny_options_other(const json_t *stored, const json_t *other)
     return NULL;
 }
 
-/* Tells whether the option names a file that is known by its digest, wherever it lies. */
-static bool by_digest(const char *name)
-{
-    return strcmp(name, "edges") == 0;
-}
-
 /* Tells whether the option makes a map of a kernel one of a graph, whose options count from then
  * on. */
 static bool makes_graph(const char *name)
@@ -212,7 +206,7 @@ static bool differs(const json_t *now, const json_t *stored, const struct ny_opt
 
     if (!json_object_get(now, info->name) && !makes_graph(info->name)) return false;
     if (!value && !json_object_get(stored, info->name)) return false; /* an option of later days */
-    return !same(value, then) && !(value && then && by_digest(info->name));
+    return !same(value, then);
 }
 
 char *ny_options_differences(const struct ny_options *options, unsigned groups,

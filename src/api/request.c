@@ -41,43 +41,6 @@ static int inputs_of(const struct ny_request *request, json_t **inputs)
     return request->kind->inputs ? request->kind->inputs(request, inputs) : NY_OK;
 }
 
-/* Returns the option that names a file of the job. */
-static const char *option_of(const struct ny_request *request, const char *key)
-{
-    if (strcmp(key, "columns") == 0) return "columns-file";
-    if (strcmp(key, "model") == 0) return "model";
-    if (strcmp(key, "features") == 0) return "features";
-    if (strcmp(key, "edges") == 0) return "edges";
-    if (ny_options_is_set(request->options, "landmarks-file")) return "landmarks-file";
-    return ny_options_is_set(request->options, "landmarks-points") ? "landmarks-points"
-                                                                   : "landmarks-from";
-}
-
-/* Copies the options of the record. A file of the same digest has the path by which it is named
- * now. Placing rows by --model is another job than a fit that has named the same landmarks. */
-static int copy_stored(const struct ny_request *request, json_t *inputs, json_t **options)
-{
-    json_t *of_record = json_object_get(request->record, "options"), *now;
-    const json_t *stored = json_object_get(request->record, "inputs");
-    const char *key;
-
-    *options = json_copy(of_record);
-    if (of_record && !*options) return ny_fields_no_memory(request->ctx);
-    if (!json_object_get(inputs, "model") != !json_object_get(stored, "model")) return NY_OK;
-    json_object_foreach(inputs, key, now)
-    {
-        const char *option = option_of(request, key);
-
-        if (strcmp(option, "landmarks-from") == 0 || !ny_field_text(*options, option) ||
-            !ny_field_is(stored, key, json_string_value(now)))
-            continue;
-        if (json_object_set_new(*options, option,
-                                ny_json_text(ny_options_text(request->options, option))))
-            return ny_fields_no_memory(request->ctx);
-    }
-    return NY_OK;
-}
-
 static bool is_done(const struct ny_request *request)
 {
     return ny_field_is(request->record, "stage", "done");
@@ -135,20 +98,20 @@ static int check_shards(const struct ny_request *request)
 /* Refuses options of the call that are not those of the record, and files that have changed. */
 static int check_options(const struct ny_request *request)
 {
-    json_t *inputs, *stored = NULL;
-    char what[1024], *difference = NULL;
-    int err = inputs_of(request, &inputs);
+    char what[1024], *difference = ny_options_differences(
+                         request->options, request->kind->groups,
+                         json_object_get(request->record, "options"));
+    json_t *inputs = NULL;
+    int err = difference ? NY_OK : NY_EBUDGET;
 
-    if (!err) err = copy_stored(request, inputs, &stored);
-    if (err) goto done;
-    difference = ny_options_differences(request->options, request->kind->groups, stored);
-    err = difference ? NY_OK : NY_EBUDGET;
-    if (err) goto done;
+    if (err) return err;
     snprintf(what, sizeof(what), "with other options (%s)", difference);
-    err = difference[0] ? refuse(request, what) : check_inputs(request, inputs);
-done:
+    if (difference[0])
+        err = refuse(request, what);
+    else
+        err = inputs_of(request, &inputs);
+    if (!err) err = check_inputs(request, inputs);
     ny_free(request->ctx, difference);
-    json_decref(stored);
     json_decref(inputs);
     return err;
 }

@@ -198,58 +198,6 @@ static int run(struct update *update)
     return err ? err : ny_clusters_carry(update->store, update->name);
 }
 
-/* Digests the landmarks or the columns that the options name, as a fit does: `inputs` has it under
- * this key, unless the columns are those of a rule. */
-static int digest_typed(struct ny_store *store, const struct ny_options *typed, const char *key,
-                        json_t *inputs)
-{
-    struct ny_context *ctx = ny_store_context(store);
-    bool columns = strcmp(key, "features") == 0;
-    struct ny_given_landmarks landmarks = {0};
-    struct ny_given_choice choice = {0};
-    uint64_t digest = 0;
-    int err = columns ? ny_given_choice_read(&choice, store, typed, NULL)
-                      : ny_landmarks_read(&landmarks, store, typed, NULL);
-
-    if (!err) digest = columns ? ny_given_choice_digest(&choice) : ny_landmarks_digest(&landmarks);
-    if (digest) ny_request_set_digest(inputs, key, digest);
-    ny_given_choice_release(&choice, ctx);
-    ny_landmarks_release(&landmarks, ctx);
-    return err;
-}
-
-/* Copies the options of the result. A file that holds what the result was made with has the path by
- * which it is named now; with the path of then it is not read. A result that a model has placed has
- * no such file. */
-static int copy_stored(struct ny_store *store, const struct ny_options *typed, const json_t *record,
-                       json_t **options)
-{
-    static const char *const files[][2] = {{"landmarks-file", "landmarks"},
-                                           {"landmarks-points", "landmarks"},
-                                           {"features", "features"}};
-    const json_t *inputs = json_object_get(record, "inputs");
-    json_t *of_record = json_object_get(record, "options"), *found = json_object();
-    int err = NY_OK;
-
-    *options = json_copy(of_record);
-    if (!found || json_object_size(*options) != json_object_size(of_record)) /* jansson is silent */
-        err = ny_fields_no_memory(ny_store_context(store));
-    for (size_t i = 0; !err && i < sizeof(files) / sizeof(files[0]); i++) {
-        const char *name = files[i][0], *key = files[i][1], *digest;
-        const char *now = ny_options_text(typed, name), *then = ny_field_text(*options, name);
-
-        if (!now || !then || strcmp(now, then) == 0) continue;
-        if (!ny_field_text(inputs, key) || json_object_get(inputs, "model")) continue;
-        err = digest_typed(store, typed, key, found);
-        digest = ny_field_text(found, key);
-        if (err || !digest || !ny_field_is(inputs, key, digest)) continue;
-        if (json_object_set_new(*options, name, ny_json_text(now)))
-            err = ny_fields_no_memory(ny_store_context(store));
-    }
-    json_decref(found);
-    return err;
-}
-
 /* A result that is to take rows in, and the settings that it was made with. */
 struct updated {
     json_t *record;
@@ -265,7 +213,6 @@ static int read_result(struct updated *updated, struct update *update)
     const struct ny_options *options = update->options;
     struct ny_rows_info points = {0};
     const json_t *sharded;
-    json_t *stored = NULL;
     int err = need_result(update->store, update->name, options, &updated->record);
 
     if (!err) err = ny_points_info(update->store, &points);
@@ -274,9 +221,9 @@ static int read_result(struct updated *updated, struct update *update)
     if (sharded) /* those of the fit, and those that this shard has got since */
         own.rows = ny_field_count(sharded, "rows", 0) + ny_field_count(sharded, "first", 0) +
                    points.n - ny_record_selected(updated->record);
-    if (!err) err = copy_stored(update->store, options, updated->record, &stored);
-    if (!err) err = ny_options_of_stored(&updated->stored, options, NY_GROUP_FIT, stored, own.name);
-    json_decref(stored);
+    if (!err)
+        err = ny_options_of_stored(&updated->stored, options, NY_GROUP_FIT,
+                                   json_object_get(updated->record, "options"), own.name);
     if (!err)
         err =
             ny_settings_new(&updated->settings, update->store, updated->stored, NY_GROUP_FIT, &own);

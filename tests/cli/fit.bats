@@ -106,6 +106,7 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     seq 0 10 290 >rows.txt
     nystream fit s a --landmarks-file rows.txt --components 2 -q
     ny -0 fit s a --landmarks-file rows.txt --components 2 -q
+    usage "(landmarks-file: rows.txt → ./rows.txt)" fit s a --landmarks-file ./rows.txt --components 2
     seq 1 10 291 >rows.txt
     ny -2 fit s a --landmarks-file rows.txt --components 2
     ny -0 fit s a --landmarks-file rows.txt --components 2 --restart -q
@@ -113,27 +114,6 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     nystream fit s b --landmarks-from d -q
     nystream select s d --landmarks 30 --seed 1 --restart -q
     ny -2 fit s b --landmarks-from d
-}
-
-@test "a file that options name is known by what it holds, whatever its path" {
-    store s
-    mkdir sub
-    seq 0 10 290 >rows.txt
-    cp rows.txt sub/copy.txt
-    nystream fit s a --landmarks-file rows.txt --components 2 -q
-    for path in ./rows.txt "$PWD/rows.txt" sub/copy.txt; do
-        ny -0 fit s a --landmarks-file "$path" --components 2
-    done
-    seq 1 10 291 >sub/copy.txt
-    usage "(landmarks-file: rows.txt → sub/copy.txt)" fit s a --landmarks-file sub/copy.txt --components 2
-    usage "(components: 2 → 3)" fit s a --landmarks-file ./rows.txt --components 3
-    nystream export s a --part landmark-points -o p.npy -q
-    nystream fit s b --landmarks-points p.npy -q
-    ny -0 fit s b --landmarks-points ./p.npy
-    printf '0\n2\n' >list
-    nystream fit s c --features list --landmarks 20 -q
-    ny -0 fit s c --features ./list --landmarks 20
-    usage "(features: list → variance:2)" fit s c --features variance:2 --landmarks 20
 }
 
 @test "dense points in f64, and a kernel so wide that all of K is nearly one" {
