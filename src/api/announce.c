@@ -150,22 +150,3 @@ void ny_plan_exact(struct ny_store *store, const struct ny_options *options, con
     ny_settings_release(&settings, ctx);
     ny_options_free(exact);
 }
-
-void ny_plan_note_exact(struct ny_store *store, const struct ny_options *options,
-                        const struct ny_fit_settings *settings, const struct ny_plan *plan)
-{
-    const double least_s = 0.1, comparable = 1.2;
-    const struct ny_kernel *kernel = settings->kernel;
-    struct ny_plan exact = {0};
-    struct ny_rows_info points;
-
-    if (ny_options_is_set(options, "approx") || settings->map->graph || plan->whole ||
-        plan->seconds < least_s ||
-        (kernel != ny_kernel_find("linear") && kernel != ny_kernel_find("cosine")) ||
-        ny_points_info(store, &points) || plan->m >= points.d)
-        return;
-    ny_plan_exact(store, options, "", &exact);
-    if (exact.fits && exact.seconds <= comparable * plan->seconds)
-        ny_log(ny_store_context(store), NY_LOG_NOTE,
-               "--approx exact would be exact here, in about %s", time_text(exact.seconds).text);
-}

@@ -34,10 +34,5 @@ int ny_plan_refuse_fit(struct ny_context *ctx, const struct ny_plan *plan,
  * where it cannot have the others. */
 void ny_plan_exact(struct ny_store *store, const struct ny_options *options, const char *but,
                    struct ny_plan *plan);
-/* Notes where --approx exact would take no longer by its plan, of a fit over landmarks for which no
- * --approx is typed, and which takes a tenth of a second: by a linear kernel or cosine, where
- * landmarks are fewer than columns. */
-void ny_plan_note_exact(struct ny_store *store, const struct ny_options *options,
-                        const struct ny_fit_settings *settings, const struct ny_plan *plan);
 
 #endif

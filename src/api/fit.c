@@ -307,12 +307,8 @@ static int announce(struct ny_request *request)
     if (!err)
         err =
             ny_plan_announce(request->store, request->name, &request->plan, &request->settings.fit);
-    if (!err)
-        err = ny_plan_check_time(request->options, &request->plan, request->record, "this fit");
-    if (!err)
-        ny_plan_note_exact(request->store, request->options, &request->settings.fit,
-                           &request->plan);
-    return err;
+    return err ? err
+               : ny_plan_check_time(request->options, &request->plan, request->record, "this fit");
 }
 
 /* Plans the memory of the selection, without a word of it; refuses one that does not fit. */

@@ -334,16 +334,3 @@ scaled() {
     exits 7
     says "products with the rows are not finite in f32; look for huge values in the data"
 }
-
-# bats test_tags=slow
-@test "a fit over landmarks tells where the exact one would take no longer" {
-    here
-    ny -0 fit t.nys p --map kpca --kernel linear --components 20 --landmarks 900
-    [[ $stderr != *"would be exact"* ]] # landmarks are asked for
-    ny -0 fit t.nys q --map kpca --kernel linear --components 20
-    says "--approx exact would be exact here, in about "
-    ny fit t.nys r --map kpca --kernel linear --components 20 -q
-    silent
-    ny -0 fit t.nys e --map kpca --kernel linear --components 20 --approx exact
-    [[ $stderr != *"would be exact"* ]]
-}
