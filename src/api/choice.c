@@ -5,7 +5,6 @@
  */
 #include "api/choice.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "api/option_tables.h"
 #include "api/option_values.h"
 #include "base/checksum.h"
+#include "base/compare.h"
 #include "base/decimal.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -86,20 +86,13 @@ static int parse_rule(struct ny_context *ctx, const char *text, struct ny_column
 
 /* ---- a list --------------------------------------------------------------------------------- */
 
-static int by_number(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Sorts the list, and refuses columns that the store does not have, or that come twice. */
 static int check_list(struct ny_store *store, const char *path, uint64_t d,
                       struct ny_given_choice *given)
 {
     size_t count = given->choice.number;
 
-    qsort(given->columns, count, sizeof(*given->columns), by_number);
+    qsort(given->columns, count, sizeof(*given->columns), ny_compare_rows);
     for (size_t i = 0; i < count; i++)
         if (given->columns[i] >= d || (i && given->columns[i - 1] == given->columns[i]))
             return ny_fail_at(ny_store_context(store), NY_EDATA, path, NY_NO_LINE,
@@ -125,7 +118,7 @@ static int add_column(struct list *list, uint64_t column)
 
     if (given->choice.number == list->room) {
         size_t room = list->room ? 2 * list->room : 1024;
-        int err = ny_resize_array(list->ctx, NY_MEM_OTHER, &given->columns, room, sizeof(column));
+        int err = ny_resize_array(list->ctx, NY_MEM_DICTIONARY, &given->columns, room, sizeof(column));
 
         if (err) return err;
         list->room = room;
@@ -149,42 +142,6 @@ static int add_line(void *arg, uint64_t number, const char *text, size_t length)
         return ny_refuse_word(list->ctx, list->path, number, text, length,
                               "is not a column number, from 0");
     return add_column(list, column);
-}
-
-/* Takes the column numbers of a table of one column, as f64: exact up to 2⁵³. */
-static int add_rows(struct list *list, struct ny_reader *reader)
-{
-    enum { ROWS = 1024 };
-    double values[ROWS];
-    int err;
-
-    do {
-        struct ny_row_batch batch = {.values = values};
-
-        err = ny_reader_next(reader, ROWS, &batch);
-        for (size_t i = 0; !err && i < batch.count; i++) {
-            double x = values[i];
-
-            if (x < 0 || x != floor(x) || x > 0x1p53)
-                return ny_refuse_index(list->ctx, list->path, list->given->choice.number);
-            err = add_column(list, (uint64_t)x);
-        }
-    } while (!err);
-    return err == NY_END ? NY_OK : err;
-}
-
-/* Reads a table: one that was set in place of the file, or of npy. */
-static int read_table(struct list *list, const struct ny_options *options)
-{
-    struct ny_reader_options how = {.dtype = NY_F64};
-    struct ny_reader *reader = NULL;
-    int err = ny_options_open(&reader, options, "features", &how);
-
-    if (err) return err;
-    if (ny_reader_table(reader)->d != 1) err = ny_refuse_list(list->ctx, list->path);
-    if (!err) err = add_rows(list, reader);
-    ny_reader_close(reader);
-    return err;
 }
 
 /* Turns the names of the lines into column numbers. */
@@ -230,13 +187,21 @@ static int read_list(struct ny_store *store, const struct ny_options *options, u
                         .given = given};
     const char *text = ny_options_text(options, "features"), *end = strrchr(text, '.');
     bool table = list.path != text || (end && strcmp(end, ".npy") == 0);
-    int err = table ? read_table(&list, options) : read_lines(&list, store);
+    struct ny_numbers numbers = {0};
+    int err;
 
+    if (table) {
+        err = ny_options_numbers(options, "features", &numbers);
+        given->columns = numbers.number;
+        given->choice.number = numbers.count;
+    } else {
+        err = read_lines(&list, store);
+    }
     given->choice.rule = NY_CHOOSE_LISTED;
     if (!err && !given->choice.number) err = ny_refuse_empty(list.ctx, list.path);
     if (!err) err = check_list(store, list.path, d, given);
     if (!err)
-        err = ny_resize_array(list.ctx, NY_MEM_OTHER, &given->columns, given->choice.number,
+        err = ny_resize_array(list.ctx, NY_MEM_DICTIONARY, &given->columns, given->choice.number,
                               sizeof(*given->columns));
     if (!err) given->choice.listed = given->columns;
     return err;

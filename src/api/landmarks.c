@@ -5,58 +5,13 @@
  */
 #include "api/landmarks.h"
 
-#include <math.h>
-
 #include "api/landmark_points.h"
 #include "api/option_tables.h"
 #include "base/checksum.h"
 #include "base/memory.h"
 #include "fit/shards.h"
-#include "io/refuse.h"
 #include "results/keep.h"
 #include "results/record.h"
-
-/* Row numbers of a one-column file, read as f64: exact up to 2⁵³. */
-static int read_rows(struct ny_context *ctx, struct ny_reader *reader, const char *path,
-                     struct ny_given_landmarks *list)
-{
-    enum { ROWS = 1024 };
-    double values[ROWS];
-    int err;
-
-    for (;;) {
-        struct ny_row_batch batch = {.values = values};
-
-        err = ny_reader_next(reader, ROWS, &batch);
-        if (!err)
-            err = ny_resize_array(ctx, NY_MEM_DICTIONARY, &list->rows, list->count + batch.count,
-                                  sizeof(uint64_t));
-        if (err) break;
-        for (size_t i = 0; i < batch.count; i++) {
-            if (values[i] < 0 || values[i] != floor(values[i]) || values[i] > 0x1p53)
-                return ny_refuse_index(ctx, path, list->count + i);
-            list->rows[list->count + i] = (uint64_t)values[i];
-        }
-        list->count += batch.count;
-    }
-    return err == NY_END ? NY_OK : err;
-}
-
-/* Reads the row numbers that --landmarks-file names, a table of one column. */
-static int read_file(struct ny_context *ctx, const struct ny_options *options,
-                     struct ny_given_landmarks *list)
-{
-    const char *path = ny_options_source(options, "landmarks-file");
-    struct ny_reader_options how = {.dtype = NY_F64};
-    struct ny_reader *reader = NULL;
-    int err = ny_options_open(&reader, options, "landmarks-file", &how);
-
-    if (err) return err;
-    if (ny_reader_table(reader)->d != 1) err = ny_refuse_list(ctx, path);
-    if (err == NY_OK) err = read_rows(ctx, reader, path, list);
-    ny_reader_close(reader);
-    return err;
-}
 
 /* Row numbers of the store become those among the rows that are left. */
 static int number_left(struct ny_store *store, struct ny_given_landmarks *list)
@@ -160,6 +115,7 @@ int ny_landmarks_read(struct ny_given_landmarks *given, struct ny_store *store,
     const char *file = ny_options_text(options, "landmarks-file");
     const char *points = ny_options_text(options, "landmarks-points");
     const char *from = ny_options_text(options, "landmarks-from");
+    struct ny_numbers list = {0};
     int err;
 
     *given = (struct ny_given_landmarks){.named = file || points || from};
@@ -170,7 +126,9 @@ int ny_landmarks_read(struct ny_given_landmarks *given, struct ny_store *store,
                          given);
     if (from) return read_result(store, from, false, given);
     if (points) return ny_landmark_points_read(given, store, options);
-    err = read_file(ny_store_context(store), options, given);
+    err = ny_options_numbers(options, "landmarks-file", &list);
+    given->rows = list.number;
+    given->count = list.count;
     return err ? err : number_left(store, given);
 }
 

@@ -7,6 +7,7 @@
  */
 #include "api/option_tables.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/memory.h"
+#include "io/refuse.h"
 
 /* The options that name a file of numbers. */
 static const char with_tables[] = "landmarks-file|landmarks-points|features";
@@ -165,4 +167,43 @@ const char *ny_options_source(const struct ny_options *options, const char *name
     const struct ny_table *table = table_of(options, name);
 
     return table ? ny_memory_name(table) : ny_options_text(options, name);
+}
+
+/* ---- a list of numbers ---------------------------------------------------------------------- */
+
+/* Appends the numbers of a batch, as f64: exact up to 2⁵³. */
+static int add_numbers(struct ny_context *ctx, const struct ny_row_batch *batch, const char *path,
+                       struct ny_numbers *list)
+{
+    const double *values = batch->values;
+    int err = ny_resize_array(ctx, NY_MEM_DICTIONARY, &list->number, list->count + batch->count,
+                              sizeof(*list->number));
+
+    for (size_t i = 0; !err && i < batch->count; i++) {
+        if (values[i] < 0 || values[i] != floor(values[i]) || values[i] > 0x1p53)
+            return ny_refuse_index(ctx, path, list->count);
+        list->number[list->count++] = (uint64_t)values[i];
+    }
+    return err;
+}
+
+int ny_options_numbers(const struct ny_options *options, const char *name, struct ny_numbers *list)
+{
+    enum { ROWS = 1024 };
+    const char *path = ny_options_source(options, name);
+    struct ny_reader_options how = {.dtype = NY_F64};
+    struct ny_reader *reader = NULL;
+    double values[ROWS];
+    int err = ny_options_open(&reader, options, name, &how);
+
+    if (err) return err;
+    if (ny_reader_table(reader)->d != 1) err = ny_refuse_list(options->ctx, path);
+    while (!err) {
+        struct ny_row_batch batch = {.values = values};
+
+        err = ny_reader_next(reader, ROWS, &batch);
+        if (!err) err = add_numbers(options->ctx, &batch, path, list);
+    }
+    ny_reader_close(reader);
+    return err == NY_END ? NY_OK : err;
 }
