@@ -79,19 +79,13 @@ static int write_result(struct ny_context *ctx, const char *name, uint64_t rows,
 {
     const char *part = ny_ends_with(output, ".eigenval") ? "eigenvalues" : "embedding";
     struct ny_store *store = NULL;
-    struct ny_beside beside;
+    struct ny_beside beside = {.end = UINT64_MAX, .spread = rows};
     int err = ny_call_begin(ctx);
 
     if (err) return err;
     err = ny_store_open(&store, ctx, name);
-    if (!err && rows) {
-        err = ny_embedding_spread(store, result, output, rows);
-    } else if (!err && ny_output_text(output).samples) {
-        err = ny_beside_parse(&beside, ctx, NULL, output);
-        if (!err) err = ny_part_export_beside(store, result, part, output, &beside);
-    } else if (!err) {
-        err = ny_part_export(store, result, part, output, NULL);
-    }
+    if (!err && ny_output_text(output).samples) err = ny_beside_parse(&beside, ctx, NULL, output);
+    if (!err) err = ny_part_export_beside(store, result, part, output, &beside);
     ny_store_close(store);
     ny_call_end(ctx);
     return err;

@@ -41,19 +41,6 @@ static bool of_points(const char *part)
     return ny_is_names_part(part) || ny_one_of(part, "points|raw-points|labels|source");
 }
 
-/* Exports a part of the points themselves, which are no result. */
-static int export_points(struct ny_store *store, const char *part, const char *output,
-                         struct ny_salvage *salvage)
-{
-    struct ny_names_part names;
-    int err;
-
-    if (!ny_is_names_part(part)) return ny_points_export(store, part, output, salvage);
-    err = ny_names_part_find(&names, store, NULL, part);
-
-    return err ? err : ny_names_part_export(&names, output, salvage ? &salvage->rows : NULL);
-}
-
 /* Exports a part of a store in shards by the processes that were started for it together (MPI), if
  * there are several; *done tells. */
 static int export_together(struct ny_context *ctx, const struct ny_shared_part *what, bool *done)
@@ -83,10 +70,10 @@ static int check_given(struct ny_context *ctx, const char *function, const char 
     return ny_given(ctx, function, "path, name, part, output", given, 4);
 }
 
-/* Exports a part. With `salvage`, rows that are damaged are marked in the file and counted
+/* Exports a part. With `missing`, rows that are damaged are marked in the file and counted there
  * instead of ending the export. */
 static int export_part(struct ny_context *ctx, const char *path, const char *name, const char *part,
-                       const char *output, struct ny_salvage *salvage)
+                       const char *output, uint64_t *missing)
 {
     const struct ny_shared_part what = {path, name, part, output, NULL};
     struct ny_store *store = NULL;
@@ -97,11 +84,9 @@ static int export_part(struct ny_context *ctx, const char *path, const char *nam
     if (err) return err;
     err = ny_call_begin(ctx);
     if (err) return err;
-    if (!salvage) err = export_together(ctx, &what, &done);
+    if (!missing) err = export_together(ctx, &what, &done);
     if (err == NY_OK && !done) err = ny_shards_open(&store, ctx, path);
-    if (err == NY_OK && !done)
-        err = name ? ny_part_export(store, name, part, output, salvage)
-                   : export_points(store, part, output, salvage);
+    if (err == NY_OK && !done) err = ny_part_export(store, name, part, output, missing);
     ny_store_close(store);
     ny_call_end(ctx);
     return err;
@@ -110,11 +95,11 @@ static int export_part(struct ny_context *ctx, const char *path, const char *nam
 int ny_export_undamaged(struct ny_context *context, const char *path, const char *name,
                         const char *part, const char *output, uint64_t *missing)
 {
-    struct ny_salvage salvage = {0};
+    uint64_t damaged = 0;
     int err = check_given(context, __func__, path, name, part, output);
 
-    if (!err) err = export_part(context, path, name, part, output, &salvage);
-    if (missing) *missing = salvage.rows;
+    if (!err) err = export_part(context, path, name, part, output, &damaged);
+    if (missing) *missing = damaged;
     return err;
 }
 

@@ -40,7 +40,6 @@ struct ny_view {
     bool earlier;                  /* the view has the result as it was before an update */
     struct ny_report *report;      /* NULL until it is asked for */
     struct ny_names names;         /* that were read last */
-    uint64_t walked;               /* rows of a graph's largest component read so far, in order */
 };
 
 /* A part of what is viewed. */
@@ -128,7 +127,6 @@ static int take(struct ny_view *view)
     }
     ny_result_close_any(&view->result);
     view->result = now;
-    view->walked = 0;
     return NY_OK;
 }
 
@@ -325,36 +323,15 @@ int ny_view_shape(struct ny_view *view, const char *part, uint64_t *rows, uint64
     return err;
 }
 
-/* Goes to the row of a graph's largest component that stands at place `first`. These rows are found
- * by a walk over all rows, which begins anew for a place before the last one. */
-static int walk_to(struct ny_view *view, uint64_t first)
-{
-    uint64_t passed[PIECE_ROWS];
-    int err = NY_OK;
-
-    if (first < view->walked) view->walked = view->result.next = 0;
-    while (err == NY_OK && view->walked < first) {
-        uint64_t left = first - view->walked;
-        size_t count = left < PIECE_ROWS ? (size_t)left : PIECE_ROWS;
-
-        err = ny_stored_largest(&view->result.graph, &view->result.next, count, passed);
-        view->walked += count;
-    }
-    return err;
-}
-
 /* Reads rows of a part, which are there. */
 static int read_rows(struct ny_view *view, const struct viewed *part, uint64_t first,
                      uint64_t count, char *out)
 {
-    bool walks = part->part && view->result.only_graph && strcmp(part->part->name, "rows") == 0;
     int err = NY_OK;
 
     if (part->fill) return part->fill(view, first, (size_t)count, out);
     if (ny_result_as_stored(&view->result, part->part))
         return ny_part_fill(&view->result, part->part, first, (size_t)count, out);
-    if (walks) err = walk_to(view, first);
-    if (walks) view->walked = first + count;
     for (uint64_t done = 0; err == NY_OK && done < count; done += PIECE_ROWS) {
         uint64_t left = count - done;
 

@@ -1,9 +1,14 @@
 /*
- * Tables with a header, and with names, labels and clusters before their numbers
- * (results/beside.h).
+ * Writes the parts that are tables (results/beside.h), as they are or with a header, and with
+ * names, labels and clusters before their numbers.
  *
- * Names, labels and numbers are read by 1,024 rows, or fewer where these are wide, and written row
- * by row, so that memory does not depend on how many there are. A header names each column: "id",
+ * Rows are copied in pieces of at most 4 MiB, or a sixteenth of the budget, so that the size of a
+ * table does not matter; those with words by 1,024 rows at most. Where damaged rows do not end the
+ * export, a damaged piece is read again in the smallest units that are damaged together; those that
+ * cannot be read are NaN (2⁶⁴ − 1 in columns of numbers), counted, and told in a warning. An export
+ * of which no row can be read fails.
+ *
+ * A header names each column: "id",
  * "label", "cluster", then the part, without the s of its plural and with a number where it has
  * several columns, as in embedding_1; points have the names of their columns. The lines of axes are
  * those of the columns of the points, and so are the chosen ones, features: their names are
@@ -16,6 +21,7 @@
 #include <string.h>
 
 #include "base/decimal.h"
+#include "base/layout.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/output.h"
@@ -23,12 +29,14 @@
 #include "results/names.h"
 #include "results/shards.h"
 
-enum { PIECE_ROWS = 1024, PIECE_BYTES = 4 << 20 }; /* of rows that are read at a time, at most */
+enum { PIECE_ROWS = 1024, PIECE_BYTES = 4 << 20 }; /* with words; of any rows */
 
 /* One export. */
 struct beside {
     struct ny_result *result;
     const struct ny_result_part *part, *labels, *clusters; /* these NULL: not wanted */
+    enum ny_element element;
+    size_t cols; /* 0: one item a row */
     struct ny_names_part ids;
     struct ny_names columns; /* of points, for the header */
     uint64_t first, end;     /* the rows that are wanted */
@@ -37,15 +45,37 @@ struct beside {
     char **classes; /* words of labels; class_count 0: they are numbers */
     size_t class_count, row_bytes, piece_rows;
     struct ny_writer *writer;
+    uint64_t *missing; /* counts damaged rows; NULL: one ends the export */
+    uint64_t spread;   /* rows of the file that the rows go to their places in; 0: none */
+    uint64_t next;     /* the row of that file to write next */
+    void *blank;       /* a row of NaN */
 };
 
 /* Room for some rows. */
 struct piece {
     struct ny_names names;
     double *labels;
-    uint64_t *clusters;
+    uint64_t *clusters, *source;
     char *values;
 };
+
+/* Fills rows with NaN, or where elements are whole numbers with 2⁶⁴ − 1, which is -1 of I64. */
+static void mark_missing(const struct beside *beside, void *out, size_t rows)
+{
+    size_t items = rows * (beside->cols ? beside->cols : 1);
+
+    for (size_t i = 0; i < items; i++)
+        switch (beside->element) {
+        case NY_OUT_F32:
+            ((float *)out)[i] = NAN;
+            break;
+        case NY_OUT_F64:
+            ((double *)out)[i] = NAN;
+            break;
+        default:
+            ((uint64_t *)out)[i] = UINT64_MAX;
+        }
+}
 
 int ny_beside_parse(struct ny_beside *beside, struct ny_context *ctx, const char *list,
                     const char *output)
@@ -81,8 +111,9 @@ static int put_word(const struct beside *beside, const char *word)
 }
 
 /* Writes the line with the name of each column. */
-static int put_header(const struct beside *beside, size_t cols)
+static int put_header(const struct beside *beside)
 {
+    size_t cols = beside->cols;
     const char *name = beside->columns.text;
     const char *part = beside->part->name;
     bool axes = strcmp(part, "axes") == 0;
@@ -204,60 +235,108 @@ static int read_labels(const struct beside *beside, uint64_t first, size_t count
     return err;
 }
 
+/* Reads the numbers of rows; those that cannot be read are marked where they are counted, as few as
+ * are damaged together. */
+static int read_values(const struct beside *beside, uint64_t first, size_t count, char *out)
+{
+    struct ny_result *result = beside->result;
+    const struct ny_result_part *part = beside->part;
+    int err = ny_part_fill(result, part, first, count, out);
+    uint64_t last = first + count;
+
+    if (err != NY_ESTORE || !beside->missing || !part->grain) return err;
+    ny_error_clear(result->ctx);
+    for (uint64_t end; first < last; first = end) {
+        end = ny_part_grain_end(result, part, first);
+        if (end > last) end = last;
+        err = ny_part_fill(result, part, first, (size_t)(end - first), out);
+        if (err && err != NY_ESTORE) return err;
+        if (err) {
+            ny_error_clear(result->ctx);
+            mark_missing(beside, out, (size_t)(end - first));
+            *beside->missing += end - first;
+        }
+        out += (end - first) * beside->row_bytes;
+    }
+    return NY_OK;
+}
+
 /* Reads rows first … first + count − 1. */
 static int read_rows(const struct beside *beside, uint64_t first, size_t count, struct piece *piece)
 {
     struct ny_result *result = beside->result;
-    int err = ny_part_fill(result, beside->part, first, count, piece->values);
+    int err = read_values(beside, first, count, piece->values);
 
     ny_names_clear(&piece->names);
     if (!err && beside->labels) err = read_labels(beside, first, count, piece);
     if (!err && beside->clusters)
         err = ny_part_fill(result, beside->clusters, first, count, piece->clusters);
     if (!err && beside->with_ids) err = read_names(beside, first, count, piece);
+    if (!err && beside->spread)
+        err = ny_result_rows_source(&result->rows, first, count, piece->source);
     return err;
 }
 
-/* Passes the rows before the first one that is wanted, where a row can only be found behind the one
- * before it: rows of the largest component of a graph. */
-static int skip_rows(const struct beside *beside, void *values)
+/* Writes rows of NaN up to row `end` of the file that was imported. */
+static int put_blanks(struct beside *beside, uint64_t end)
 {
-    bool in_turn = beside->result->only_graph && strcmp(beside->part->name, "rows") == 0;
-    size_t most = beside->piece_rows;
     int err = NY_OK;
 
-    for (uint64_t row = 0; in_turn && !err && row < beside->first; row += most) {
-        size_t count = beside->first - row < most ? (size_t)(beside->first - row) : most;
+    for (; !err && beside->next < end; beside->next++)
+        err = ny_writer_rows(beside->writer, beside->blank, 1);
+    return err;
+}
 
-        err = ny_check_interrupt(beside->result->ctx);
-        if (!err) err = ny_part_fill(beside->result, beside->part, row, count, values);
+/* Writes each row at its place in that file, and blanks between them. */
+static int put_spread(struct beside *beside, size_t count, const struct piece *piece)
+{
+    int err = NY_OK;
+
+    for (size_t i = 0; !err && i < count; i++) {
+        err = put_blanks(beside, piece->source[i]);
+        if (!err)
+            err = ny_writer_rows(beside->writer, piece->values + i * beside->row_bytes, 1);
+        beside->next++;
     }
     return err;
 }
 
+/* Takes room for a piece. */
+static int take_room(struct beside *beside, struct ny_layout *l, struct piece *piece)
+{
+    size_t most = beside->piece_rows;
+
+    piece->values = ny_lay(l, NY_MEM_IO, most, beside->row_bytes);
+    if (beside->labels) piece->labels = ny_lay(l, NY_MEM_IO, most, sizeof(*piece->labels));
+    if (beside->clusters) piece->clusters = ny_lay(l, NY_MEM_IO, most, sizeof(*piece->clusters));
+    if (beside->spread) piece->source = ny_lay(l, NY_MEM_IO, most, sizeof(*piece->source));
+    beside->blank = ny_lay(l, NY_MEM_IO, 1, beside->row_bytes);
+    if (!l->err) mark_missing(beside, beside->blank, 1);
+    return l->err;
+}
+
 /* Reads and writes the rows that are wanted. */
-static int put_all(const struct beside *beside)
+static int put_all(struct beside *beside)
 {
     struct ny_context *ctx = beside->result->ctx;
+    struct ny_layout l = {.ctx = ctx};
     size_t most = beside->piece_rows;
-    struct piece piece = {.labels = ny_calloc(ctx, NY_MEM_IO, most, sizeof(*piece.labels)),
-                          .clusters = ny_calloc(ctx, NY_MEM_IO, most, sizeof(uint64_t)),
-                          .values = ny_calloc(ctx, NY_MEM_IO, most, beside->row_bytes)};
-    int err = piece.labels && piece.clusters && piece.values ? NY_OK : NY_EBUDGET;
+    struct piece piece = {.labels = NULL};
+    int err = take_room(beside, &l, &piece);
 
     if (!err) err = ny_writer_fits(beside->writer);
-    if (!err) err = skip_rows(beside, piece.values);
     for (uint64_t first = beside->first; !err && first < beside->end; first += most) {
         size_t count = beside->end - first < most ? (size_t)(beside->end - first) : most;
 
         err = ny_check_interrupt(ctx);
         if (!err) err = read_rows(beside, first, count, &piece);
-        if (!err) err = put_rows(beside, count, &piece);
+        if (!err)
+            err = beside->spread ? put_spread(beside, count, &piece)
+                                 : put_rows(beside, count, &piece);
     }
+    if (!err) err = put_blanks(beside, beside->spread);
     ny_names_release(&piece.names, ctx);
-    ny_free(ctx, piece.labels);
-    ny_free(ctx, piece.clusters);
-    ny_free(ctx, piece.values);
+    ny_layout_free(&l);
     return err;
 }
 
@@ -344,13 +423,32 @@ static int find(struct beside *beside, const struct ny_beside *wanted, const cha
     return ny_points_class_names(result->store, &beside->classes, &beside->class_count);
 }
 
-/* Returns how many rows are read at a time: fewer where they are wide, or the budget is small. */
+/* Returns how many rows are read at a time. */
 static size_t rows_of_piece(const struct beside *beside)
 {
+    bool words = beside->with_ids || beside->labels || beside->clusters;
     size_t share = ny_memory_limit(beside->result->ctx) / 16;
     size_t rows = (share < PIECE_BYTES ? share : PIECE_BYTES) / beside->row_bytes;
 
-    return rows < 1 ? 1 : rows < PIECE_ROWS ? rows : PIECE_ROWS;
+    if (words && rows > PIECE_ROWS) rows = PIECE_ROWS;
+    return rows ? rows : 1;
+}
+
+/* Refuses a file without a row that could be read, and tells which of its rows are NaN because they
+ * were damaged. */
+static int tell_missing(const struct beside *beside, const char *output)
+{
+    const struct ny_result *result = beside->result;
+    const char *name = result->name ? result->name : "points";
+
+    if (!beside->missing || !*beside->missing) return NY_OK;
+    if (*beside->missing == beside->end - beside->first)
+        return ny_fail(result->ctx, NY_ESTORE, "%s of '%s' in %s: no row can be read",
+                       beside->part->name, name, ny_store_path(result->store));
+    ny_log(result->ctx, NY_LOG_WARNING,
+           "%llu rows of the %s of '%s' are damaged; in %s they are NaN (numbers: 2^64-1)",
+           (unsigned long long)*beside->missing, beside->part->name, name, output);
+    return NY_OK;
 }
 
 /* Writes the table of a result that is open. */
@@ -358,21 +456,25 @@ static int write_table(struct beside *beside, const struct ny_beside *wanted, co
 {
     struct ny_result *result = beside->result;
     const struct ny_result_part *part = beside->part;
-    enum ny_element element = ny_result_element(result, part);
-    size_t cols = part->columns ? part->columns(result) : 0;
+    uint64_t rows;
     int err;
 
-    beside->row_bytes = (cols ? cols : 1) * ny_output_bytes(element);
+    beside->element = ny_result_element(result, part);
+    beside->cols = part->columns ? part->columns(result) : 0;
+    beside->row_bytes = (beside->cols ? beside->cols : 1) * ny_output_bytes(beside->element);
+    beside->missing = wanted->missing;
+    beside->spread = wanted->spread;
     beside->piece_rows = rows_of_piece(beside);
     err = ny_result_prepare(result, part, beside->piece_rows);
     if (!err) err = find_rows(beside, wanted);
     if (err) return err;
     beside->delimiter = ny_output_text(output).delimiter;
-    err = ny_writer_open(&beside->writer, result->ctx, output, element, beside->end - beside->first,
-                         cols);
+    rows = beside->spread ? beside->spread : beside->end - beside->first;
+    err = ny_writer_open(&beside->writer, result->ctx, output, beside->element, rows, beside->cols);
     if (err) return err;
-    if (beside->header) err = put_header(beside, cols);
+    if (beside->header) err = put_header(beside);
     if (!err) err = put_all(beside);
+    if (!err) err = tell_missing(beside, output);
     if (!err) return ny_writer_commit(beside->writer);
     ny_writer_abort(beside->writer);
     return err;
@@ -386,6 +488,7 @@ int ny_part_export_beside(struct ny_store *store, const char *name, const char *
     bool words = wanted->ids || wanted->labels || wanted->clusters;
     int err = name ? ny_result_open_any(&result, store, name) : ny_result_of_points(&result, store);
 
+    if (!err && !name && !result.n) err = ny_refuse_nodes(store);
     if (!err && !(beside.part && takes(beside.part, name, wanted)))
         err = ny_fail_idle(result.ctx, !words && wanted->ranged ? "rows" : "with", part);
     if (!err) err = check_once(&result, beside.part, wanted);

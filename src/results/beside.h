@@ -1,5 +1,6 @@
-/* A header above a text table, and names of rows and labels as columns before its numbers: what a
- * spreadsheet or a data frame joins the rows by; and tables of some of the rows. */
+/* Tables of a result's parts: as they are; with a header, and with names of rows and labels as
+ * columns before the numbers, by which a spreadsheet or a data frame joins the rows; of some of the
+ * rows; without rows that are damaged. */
 #ifndef NY_RESULTS_BESIDE_H
 #define NY_RESULTS_BESIDE_H
 
@@ -11,6 +12,9 @@ struct ny_beside {
     bool ids, labels, clusters, header;
     bool ranged;         /* some of the rows: */
     uint64_t first, end; /* rows first … end − 1; end UINT64_MAX: to the last one */
+    uint64_t *missing;   /* damaged rows are marked and counted here; NULL: one is NY_ESTORE */
+    uint64_t spread;     /* the table has so many rows, those of the file that was imported: each row
+                          * stands where it stood there, and the others are NaN; 0: it has not */
 };
 
 /* Reads "ids", "labels", "clusters", "header" or several of them, with commas between, for all

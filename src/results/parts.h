@@ -37,7 +37,8 @@ struct ny_result {
     bool only_graph;              /* it is a graph and has no coordinates */
     struct ny_result_span
         *span;     /* it spans all shards (results/shards.h); NULL: one store has it */
-    uint64_t next; /* row from which rows of a graph's largest component are looked for */
+    uint64_t next, walked; /* row from which rows of a graph's largest component are looked for, and
+                            * how many were found before it */
     /* These were seen last (results/current.h): commits of the store, when clusters were read and
      * when another part was, as the check of clusters is another one; or points without a result.
      */
