@@ -333,23 +333,15 @@ static int describe_points(struct ny_store *store, json_t *report)
     return err ? err : describe_names(store, report, "first_column_names", true);
 }
 
-/* Reports of points that are cut off meanwhile are made again, so many times. */
-enum { TRIES = 5 };
-
-/* Reports the points as they are at one time: again where rows are cut off meanwhile. NY_EBUSY for
- * a set, which has to be opened again. */
+/* Reports the points as they are at one time: NY_EBUSY where rows are cut off meanwhile. */
 static int describe_one_state(struct ny_store *store, json_t *report)
 {
     struct ny_points_state state;
-    int err = NY_EBUSY;
+    int err;
 
     if (ny_store_set(store)) return ny_set_uncut(store, describe_points(store, report));
-    for (int i = 0; i < TRIES && err == NY_EBUSY; i++) {
-        ny_error_clear(ny_store_context(store));
-        err = ny_points_state(store, &state);
-        if (!err) err = ny_points_current(store, &state, describe_points(store, report));
-    }
-    return err;
+    err = ny_points_state(store, &state);
+    return err ? err : ny_points_current(store, &state, describe_points(store, report));
 }
 
 /* Reports an import that is not done: "running", "interrupted", or null. */
@@ -388,30 +380,17 @@ int ny_store_describe(struct ny_report **out, struct ny_store *store)
     return err;
 }
 
-/* Opens a store, or its shards as they are now, and reports on it. */
-static int open_and_describe(struct ny_context *context, const char *path,
-                             struct ny_report **report)
-{
-    struct ny_store *store = NULL;
-    int err = ny_shards_open_some(&store, context, path);
-
-    if (err == NY_OK) err = ny_store_describe(report, store);
-    ny_store_close(store);
-    return err;
-}
-
 int ny_store_report(struct ny_context *context, const char *path, struct ny_report **report)
 {
+    struct ny_store *store = NULL;
     int err = NY_GIVEN(context, path);
 
     if (report) *report = NULL;
     if (err) return err;
     ny_fields_begin();
-    err = open_and_describe(context, path, report);
-    for (int i = 1; i < TRIES && err == NY_EBUSY && ny_shards_at(path); i++) {
-        ny_error_clear(context);
-        err = open_and_describe(context, path, report);
-    }
+    err = ny_shards_open_some(&store, context, path);
+    if (!err) err = ny_store_describe(report, store);
+    ny_store_close(store);
     return err;
 }
 
