@@ -22,20 +22,9 @@ struct ny_appender {
     bool failed, committed;
 };
 
-/* Refuses options that say how to read a file. */
-static int check_options(struct ny_context *ctx, const struct ny_options *options)
-{
-    static const char *const of_files[] = {
-        "format", "labels",    "label-column", "id-column",    "header",  "columns", "drop-columns",
-        "dims",   "transpose", "matrix",       "column-names", "decimal", NULL};
-
-    for (size_t i = 0; options && of_files[i]; i++)
-        if (ny_options_is_set(options, of_files[i]))
-            return ny_fail_idle(ctx, of_files[i], "rows in memory");
-    if (options && ny_options_is_set(options, "shards"))
-        return ny_fail_idle(ctx, "shards", "rows in memory");
-    return NY_OK;
-}
+/* Options that say how to read a file. */
+static const char of_files[] = "format|labels|label-column|id-column|header|columns|drop-columns|"
+                               "dims|transpose|matrix|column-names|decimal|shards";
 
 /* Begins an import of tables, whose rows are added to what the store has by then. */
 static int enter(struct ny_import *import, const char *path, const struct ny_options *options)
@@ -43,7 +32,7 @@ static int enter(struct ny_import *import, const char *path, const struct ny_opt
     int err = ny_import_prepare(import, options);
 
     import->append = true;
-    if (!err) err = check_options(import->ctx, options);
+    if (!err && options) err = ny_options_refuse(options, of_files, "rows in memory");
     return err ? err : ny_import_enter(import, path, options);
 }
 

@@ -83,12 +83,11 @@ static int take_columns(struct borrowed *borrowed)
 /* Reads how rows are to be prepared, and refuses options of an import that would change them. */
 static int take_options(struct borrowed *borrowed, const struct ny_options *options)
 {
-    static const char *const others[] = {"dtype", "dims", "shuffle", "shards"};
+    int err = ny_options_refuse(options, "dtype|dims|shuffle|shards",
+                                "rows that are read where they are");
 
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-        if (ny_options_is_set(options, others[i]))
-            return ny_fail_idle(borrowed->ctx, others[i], "rows that are read where they are");
-    return ny_settings_preparation(borrowed->ctx, options, &borrowed->rows.kept.how);
+    return err ? err
+               : ny_settings_preparation(borrowed->ctx, options, &borrowed->rows.kept.how);
 }
 
 /* Tells whether rows can stay where they are, if sparse ones are in order. */

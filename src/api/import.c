@@ -393,16 +393,6 @@ static void release(struct ny_import *import)
     ny_store_close(import->store);
 }
 
-void ny_import_tell_dropped(json_t *object, const struct ny_import_dropped *dropped)
-{
-    json_t *rows = json_array();
-
-    for (size_t i = 0; i < dropped->told; i++)
-        json_array_append_new(rows, json_integer((json_int_t)dropped->first[i]));
-    ny_field_set_json(object, "dropped", json_integer((json_int_t)dropped->rows));
-    ny_field_set_json(object, "dropped_rows", rows);
-}
-
 /* Returns the bytes of the budget that the import may take. */
 static uint64_t budget_of(const struct ny_import *import)
 {
@@ -413,31 +403,20 @@ static uint64_t budget_of(const struct ny_import *import)
 
 int ny_import_describe(struct ny_import *import, double seconds, struct ny_report **report)
 {
+    struct ny_import_told told = {.rows = import->consumed - import->dropped,
+                                  .dropped = &import->left_out,
+                                  .values_left_out = import->values_left_out,
+                                  .bytes_added = (uint64_t)import->meter.bytes_done,
+                                  .seconds = seconds,
+                                  .budget = budget_of(import)};
     struct ny_rows_info info;
     json_t *object;
     int err = ny_points_info(import->store, &info);
 
     if (err || !report) return err;
-    object = json_object();
-    ny_field_set_json(object, "n", json_integer((json_int_t)info.n));
-    ny_field_set_json(object, "d", json_integer((json_int_t)info.d));
-    ny_field_set_json(object, "dtype", json_string(ny_dtype_name(info.dtype)));
-    ny_describe_preparation(object, &info);
-    ny_field_set_json(object, "format", json_string(info.row_slots ? "sparse" : "dense"));
-    ny_field_set_json(object, "nnz",
-                      info.row_slots ? json_integer((json_int_t)info.nnz) : json_null());
-    ny_field_set_json(object, "rows",
-                      json_integer((json_int_t)(import->consumed - import->dropped)));
-    ny_import_tell_dropped(object, &import->left_out);
-    ny_field_set_count(object, "values_left_out", import->values_left_out);
-    ny_field_set_json(object, "shard", json_null());
+    told.stored_bytes = info.stored_bytes;
+    object = ny_import_report(&info, &told);
     if (import->claim) ny_field_set_count(object, "shard", ny_claim_shard(import->claim));
-    ny_field_set_json(object, "bytes", json_integer((json_int_t)info.raw_bytes));
-    ny_field_set_json(object, "compressed_bytes", json_integer((json_int_t)info.stored_bytes));
-    ny_field_set_count(object, "bytes_added", (uint64_t)import->meter.bytes_done);
-    ny_field_set_json(object, "seconds", json_real(seconds));
-    ny_field_set_peak(object);
-    ny_field_set_json(object, "memory_budget_bytes", json_integer((json_int_t)budget_of(import)));
     return ny_report_of_json(report, import->ctx, object);
 }
 

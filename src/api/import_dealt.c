@@ -15,7 +15,6 @@
 #include <sys/stat.h>
 
 #include "api/import_private.h"
-#include "api/inspect.h"
 #include "api/report.h"
 #include "api/settings.h"
 #include "base/checksum.h"
@@ -330,27 +329,16 @@ static int import_shares(struct dealt *dealt, struct ny_context *ctx,
 static json_t *describe(const struct dealt *dealt, struct ny_context *ctx,
                         const struct ny_rows_info *points, const struct sums *sums)
 {
-    json_t *object = json_object();
     const struct ny_import_dropped dropped = {.rows = (uint64_t)sums->dropped};
-    bool sparse = points->row_slots > 0;
+    const struct ny_import_told told = {.rows = (uint64_t)sums->added,
+                                        .dropped = &dropped,
+                                        .values_left_out = (uint64_t)sums->left_out,
+                                        .stored_bytes = (uint64_t)sums->stored,
+                                        .bytes_added = (uint64_t)sums->bytes,
+                                        .seconds = ny_now() - dealt->started_s,
+                                        .budget = ny_memory_limit(ctx)};
 
-    ny_field_set_count(object, "n", points->n);
-    ny_field_set_count(object, "d", points->d);
-    ny_field_set_text(object, "dtype", ny_dtype_name(points->dtype));
-    ny_describe_preparation(object, points);
-    ny_field_set_text(object, "format", sparse ? "sparse" : "dense");
-    ny_field_set_json(object, "nnz", sparse ? json_integer((json_int_t)points->nnz) : json_null());
-    ny_field_set_count(object, "rows", (uint64_t)sums->added);
-    ny_import_tell_dropped(object, &dropped);
-    ny_field_set_count(object, "values_left_out", (uint64_t)sums->left_out);
-    ny_field_set_json(object, "shard", json_null());
-    ny_field_set_count(object, "bytes", points->raw_bytes);
-    ny_field_set_count(object, "compressed_bytes", (uint64_t)sums->stored);
-    ny_field_set_count(object, "bytes_added", (uint64_t)sums->bytes);
-    ny_field_set_number(object, "seconds", ny_now() - dealt->started_s);
-    ny_field_set_peak(object);
-    ny_field_set_count(object, "memory_budget_bytes", ny_memory_limit(ctx));
-    return object;
+    return ny_import_report(points, &told);
 }
 
 /* Waits until all shards are there, and adds up what they have. */

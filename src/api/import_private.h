@@ -95,6 +95,15 @@ int ny_import_finish(struct ny_import *import, int err);
 /* Reports the points as they are now, with the rows that this import added and left out. */
 int ny_import_describe(struct ny_import *import, double seconds, struct ny_report **report);
 
+/* What an import tells of itself, beside the points as they are by then. */
+struct ny_import_told {
+    uint64_t rows, values_left_out, stored_bytes, bytes_added, budget;
+    const struct ny_import_dropped *dropped;
+    double seconds;
+};
+/* Makes the report of an import, whose "shard" is null. */
+json_t *ny_import_report(const struct ny_rows_info *info, const struct ny_import_told *told);
+
 /* ---- api/import_identity.c ----------------------------------------------------------------- */
 
 /* Adds the names, sizes and times of files, and of those that their labels and names are in, to the

@@ -137,6 +137,14 @@ bool ny_options_is_set(const struct ny_options *options, const char *name)
     return index >= 0 && options->typed[index];
 }
 
+int ny_options_refuse(const struct ny_options *options, const char *names, const char *with)
+{
+    for (int i = 0; ny_option_at(i); i++)
+        if (options->typed[i] && ny_one_of(ny_option_at(i)->name, names))
+            return ny_fail_idle(options->ctx, ny_option_at(i)->name, with);
+    return NY_OK;
+}
+
 const char *ny_options_text(const struct ny_options *options, const char *name)
 {
     return ny_options_get(options, name);

@@ -48,15 +48,6 @@ static int take_size(struct ny_context *ctx, const struct ny_options *options,
     return NY_OK;
 }
 
-/* Refuses options that do not act, of a list that NULL ends. */
-static int refuse(struct ny_context *ctx, const struct ny_options *options,
-                  const char *const *names, const char *with)
-{
-    for (; *names; names++)
-        if (ny_options_is_set(options, *names)) return ny_fail_idle(ctx, *names, with);
-    return NY_OK;
-}
-
 /* The state of a call: what options ask for, and an open store. */
 struct plot {
     struct ny_picture_spec spec;
@@ -70,7 +61,6 @@ struct plot {
 static int begin(struct plot *plot, struct ny_context *ctx, const char *path,
                  const struct ny_options *options)
 {
-    static const char *const of_points[] = {"axes", "color", "all", "names", NULL};
     int err = NY_OK;
 
     *plot = (struct plot){0};
@@ -81,7 +71,7 @@ static int begin(struct plot *plot, struct ny_context *ctx, const char *path,
     plot->spec.scree = ny_options_flag(options, "scree");
     plot->names = ny_options_flag(options, "names");
     if (ny_options_is_set(options, "names")) plot->spec.names = &plot->names;
-    if (plot->spec.scree) err = refuse(ctx, options, of_points, "--scree");
+    if (plot->spec.scree) err = ny_options_refuse(options, "axes|color|all|names", "--scree");
     if (err == NY_OK) err = take_axes(ctx, options, plot->axes, &plot->spec);
     if (err == NY_OK) err = take_size(ctx, options, &plot->spec);
     if (err) return err;
@@ -115,14 +105,14 @@ int ny_plot(struct ny_context *context, const char *path, const char *name, cons
 int ny_plot_text(struct ny_context *context, const char *path, const char *name,
                  const struct ny_options *options, const struct ny_screen *screen)
 {
-    static const char *const of_files[] = {"size", "scree", "names", NULL};
     struct ny_sink out;
     struct plot plot;
     int err = NY_GIVEN(context, path, name, screen);
 
     if (err == NY_OK && !screen->write)
         err = ny_given(context, __func__, "write", (const void *const[]){NULL}, 1);
-    if (err == NY_OK && options) err = refuse(context, options, of_files, "a terminal");
+    if (err == NY_OK && options)
+        err = ny_options_refuse(options, "size|scree|names", "a terminal");
     if (err == NY_OK) err = begin(&plot, context, path, options);
     if (err) return err;
     out = (struct ny_sink){.write = screen->write, .user = screen->user};

@@ -392,22 +392,6 @@ int ny_sums_solve(const struct ny_sums *sums, struct ny_model **model, struct ny
     return err;
 }
 
-/* Writes a model to a file. */
-static int write_model(struct ny_context *ctx, struct ny_model *model, const char *output)
-{
-    struct ny_writer *writer = NULL;
-    const void *image;
-    size_t bytes;
-    int err = ny_model_image(model, &image, &bytes);
-
-    if (!err) err = ny_writer_open(&writer, ctx, output, NY_OUT_BYTES, bytes, 1);
-    if (err) return err;
-    err = ny_writer_rows(writer, image, bytes);
-    if (!err) return ny_writer_commit(writer);
-    ny_writer_abort(writer);
-    return err;
-}
-
 int ny_merge(struct ny_context *context, const char *const *paths, size_t count, const char *name,
              const char *output, struct ny_report **report)
 {
@@ -422,7 +406,7 @@ int ny_merge(struct ny_context *context, const char *const *paths, size_t count,
     for (size_t i = 0; !err && i < count; i++)
         err = ny_sums_add_result(sums, paths[i], name);
     if (!err) err = ny_sums_solve(sums, &model, report);
-    if (!err) err = write_model(context, model, output);
+    if (!err) err = ny_model_save_file(model, output);
     ny_model_free(model);
     ny_sums_free(sums);
     return err;
