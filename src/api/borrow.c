@@ -86,8 +86,7 @@ static int take_options(struct borrowed *borrowed, const struct ny_options *opti
     int err = ny_options_refuse(options, "dtype|dims|shuffle|shards",
                                 "rows that are read where they are");
 
-    return err ? err
-               : ny_settings_preparation(borrowed->ctx, options, &borrowed->rows.kept.how);
+    return err ? err : ny_settings_preparation(borrowed->ctx, options, &borrowed->rows.kept.how);
 }
 
 /* Tells whether rows can stay where they are, if sparse ones are in order. */

@@ -118,7 +118,8 @@ static int add_column(struct list *list, uint64_t column)
 
     if (given->choice.number == list->room) {
         size_t room = list->room ? 2 * list->room : 1024;
-        int err = ny_resize_array(list->ctx, NY_MEM_DICTIONARY, &given->columns, room, sizeof(column));
+        int err =
+            ny_resize_array(list->ctx, NY_MEM_DICTIONARY, &given->columns, room, sizeof(column));
 
         if (err) return err;
         list->room = room;

@@ -1,11 +1,9 @@
 /* ny_import: checks the files that were named, which are then imported into one store
- * (api/import.c) or dealt out to the shards of one (api/import_dealt.c); and reports of both. */
+ * (api/import.c) or dealt out to the shards of one (api/import_dealt.c). */
 #include <string.h>
 
 #include "api/given.h"
-#include "api/import_private.h"
-#include "api/inspect.h"
-#include "job/fields.h"
+#include "api/import.h"
 
 /* A store holds numbers alone, from which kernels, means and widths are computed. */
 static int check_nan(struct ny_context *ctx, const struct ny_options *options)
@@ -30,40 +28,4 @@ int ny_import(struct ny_context *context, const char *path, const char *const *f
     return options && ny_options_is_set(options, "shards")
                ? ny_import_dealt(context, path, &all, options, report)
                : ny_import_all(context, path, &all, options, report);
-}
-
-/* ---- reports -------------------------------------------------------------------------------- */
-
-void ny_import_tell_dropped(json_t *object, const struct ny_import_dropped *dropped)
-{
-    json_t *rows = json_array();
-
-    for (size_t i = 0; i < dropped->told; i++)
-        ny_field_append(rows, json_integer((json_int_t)dropped->first[i]));
-    ny_field_set_count(object, "dropped", dropped->rows);
-    ny_field_set_json(object, "dropped_rows", rows);
-}
-
-json_t *ny_import_report(const struct ny_rows_info *info, const struct ny_import_told *told)
-{
-    json_t *object = json_object();
-
-    ny_field_set_count(object, "n", info->n);
-    ny_field_set_count(object, "d", info->d);
-    ny_field_set_text(object, "dtype", ny_dtype_name(info->dtype));
-    ny_describe_preparation(object, info);
-    ny_field_set_text(object, "format", info->row_slots ? "sparse" : "dense");
-    ny_field_set_json(object, "nnz",
-                      info->row_slots ? json_integer((json_int_t)info->nnz) : json_null());
-    ny_field_set_count(object, "rows", told->rows);
-    ny_import_tell_dropped(object, told->dropped);
-    ny_field_set_count(object, "values_left_out", told->values_left_out);
-    ny_field_set_json(object, "shard", json_null());
-    ny_field_set_count(object, "bytes", info->raw_bytes);
-    ny_field_set_count(object, "compressed_bytes", told->stored_bytes);
-    ny_field_set_count(object, "bytes_added", told->bytes_added);
-    ny_field_set_number(object, "seconds", told->seconds);
-    ny_field_set_peak(object);
-    ny_field_set_count(object, "memory_budget_bytes", told->budget);
-    return object;
 }

@@ -1,7 +1,7 @@
 /*
  * By what an import is known after a kill, so that the same call goes on behind the rows that were
- * staged: its options, and the names, sizes and times of its files. A pipe is another one each time:
- * an import of one starts over.
+ * staged: its options, and the names, sizes and times of its files. A pipe is another one each
+ * time: an import of one starts over.
  */
 
 #include <limits.h>

@@ -24,13 +24,13 @@ struct ny_import {
     struct ny_store *store;
     struct ny_reader_options reading;
     struct ny_columns_like has; /* the columns of the store, where they have names */
-    struct ny_import_how how; /* as the imports before have read their files */
+    struct ny_import_how how;   /* as the imports before have read their files */
     struct ny_classes *classes; /* of the store and all files */
     bool append, shuffle, raw;
     bool expects; /* --expect-rows was given, and */
     uint64_t expected;
-    const char *whole; /* the store in shards that is to have so many; NULL: the store itself; */
-    uint64_t rows_before;           /* and the rows that it has before those of the shard */
+    const char *whole;    /* the store in shards that is to have so many; NULL: the store itself; */
+    uint64_t rows_before; /* and the rows that it has before those of the shard */
     enum ny_reading layout;         /* --layout */
     const char *shard, *like;       /* --shard, --like; NULL: not given */
     const struct ny_deal *deal;     /* the shard is one of these; NULL: it is imported alone */
@@ -95,7 +95,7 @@ int ny_import_finish(struct ny_import *import, int err);
 /* Reports the points as they are now, with the rows that this import added and left out. */
 int ny_import_describe(struct ny_import *import, double seconds, struct ny_report **report);
 
-/* What an import tells of itself, beside the points as they are by then. */
+/* The figures of an import that are not those of the points by then. */
 struct ny_import_told {
     uint64_t rows, values_left_out, stored_bytes, bytes_added, budget;
     const struct ny_import_dropped *dropped;

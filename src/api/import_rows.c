@@ -119,7 +119,8 @@ static int read_batch(struct ny_import *import, struct ny_reader *reader, uint64
 }
 
 /* Passes over rows that an earlier run committed. A text file does not say how many it has: they
- * are parsed again, up to its end. Shuffled rows are all read again, and skipped when they come out.
+ * are parsed again, up to its end. Shuffled rows are all read again, and skipped when they come
+ * out.
  */
 static int skip_rows(struct ny_import *import, struct ny_reader *reader, struct ny_row_range range,
                      struct ny_row_batch *last)

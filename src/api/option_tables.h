@@ -15,8 +15,7 @@ struct ny_numbers {
 };
 /* Reads the table of one column that an option in force names behind the numbers that are there.
  * They are to be freed after a failure, too. */
-int ny_options_numbers(const struct ny_options *options, const char *name,
-                       struct ny_numbers *list);
+int ny_options_numbers(const struct ny_options *options, const char *name, struct ny_numbers *list);
 /* Returns the bytes of all tables that the options hold. */
 size_t ny_options_table_bytes(const struct ny_options *options);
 /* Returns what messages call it; it belongs to the options. */

@@ -111,8 +111,7 @@ int ny_plot_text(struct ny_context *context, const char *path, const char *name,
 
     if (err == NY_OK && !screen->write)
         err = ny_given(context, __func__, "write", (const void *const[]){NULL}, 1);
-    if (err == NY_OK && options)
-        err = ny_options_refuse(options, "size|scree|names", "a terminal");
+    if (err == NY_OK && options) err = ny_options_refuse(options, "size|scree|names", "a terminal");
     if (err == NY_OK) err = begin(&plot, context, path, options);
     if (err) return err;
     out = (struct ny_sink){.write = screen->write, .user = screen->user};

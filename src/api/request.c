@@ -98,9 +98,9 @@ static int check_shards(const struct ny_request *request)
 /* Refuses options of the call that are not those of the record, and files that have changed. */
 static int check_options(const struct ny_request *request)
 {
-    char what[1024], *difference = ny_options_differences(
-                         request->options, request->kind->groups,
-                         json_object_get(request->record, "options"));
+    char what[1024],
+        *difference = ny_options_differences(request->options, request->kind->groups,
+                                             json_object_get(request->record, "options"));
     json_t *inputs = NULL;
     int err = difference ? NY_OK : NY_EBUDGET;
 

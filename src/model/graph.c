@@ -197,22 +197,26 @@ int ny_stored_components(const struct ny_stored_graph *graph, uint64_t first, si
     return err;
 }
 
-int ny_stored_largest(const struct ny_stored_graph *graph, uint64_t *next, size_t count,
-                      uint64_t *out)
+int ny_stored_largest(const struct ny_stored_graph *graph, struct ny_largest_walk *walk,
+                      uint64_t first, size_t count, uint64_t *out)
 {
     enum { PIECE_ROWS = 4096 };
     uint32_t component[PIECE_ROWS];
-    size_t found = 0;
+    uint64_t end = first + count;
     int err = NY_OK;
 
-    while (found < count && *next < graph->n && err == NY_OK) {
-        uint64_t left = graph->n - *next;
+    if (first < walk->found) *walk = (struct ny_largest_walk){0};
+    while (walk->found < end && walk->next < graph->n && err == NY_OK) {
+        uint64_t left = graph->n - walk->next;
         size_t rows = left < PIECE_ROWS ? (size_t)left : PIECE_ROWS, i = 0;
 
-        err = load_components(graph, *next, rows, component);
-        for (; err == NY_OK && i < rows && found < count; i++)
-            if (component[i] == 0) out[found++] = *next + i;
-        *next += i;
+        err = load_components(graph, walk->next, rows, component);
+        for (; err == NY_OK && i < rows && walk->found < end; i++) {
+            if (component[i] != 0) continue;
+            if (walk->found >= first) out[walk->found - first] = walk->next + i;
+            walk->found++;
+        }
+        walk->next += i;
     }
     return err;
 }

@@ -78,9 +78,14 @@ int ny_stored_neighbors(const struct ny_stored_graph *graph, uint64_t first, siz
 /* Reads the component numbers of rows first … first + count − 1. */
 int ny_stored_components(const struct ny_stored_graph *graph, uint64_t first, size_t count,
                          uint64_t *out);
-/* Finds the next `count` rows of the largest component from row *next on, which moves on. */
-int ny_stored_largest(const struct ny_stored_graph *graph, uint64_t *next, size_t count,
-                      uint64_t *out);
+/* A walk over all rows that has found so many of the largest component, up to row `next`. */
+struct ny_largest_walk {
+    uint64_t next, found;
+};
+/* Finds rows first … first + count − 1 of the largest component. The walk, zeroed before, goes on
+ * where it was, and begins anew for rows before that. */
+int ny_stored_largest(const struct ny_stored_graph *graph, struct ny_largest_walk *walk,
+                      uint64_t first, size_t count, uint64_t *out);
 
 /* Loads a component into memory; ny_edges_release() it. */
 int ny_stored_edges(const struct ny_stored_graph *graph, uint32_t component,

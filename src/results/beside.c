@@ -38,8 +38,8 @@ struct beside {
     enum ny_element element;
     size_t cols; /* 0: one item a row */
     struct ny_names_part ids;
-    struct ny_names columns; /* of points, for the header */
-    uint64_t first, end;     /* the rows that are wanted */
+    struct ny_names columns;           /* of points, for the header */
+    uint64_t first, end;               /* the rows that are wanted */
     bool with_ids, of_columns, header; /* names are those of columns */
     char delimiter;
     char **classes; /* words of labels; class_count 0: they are numbers */
@@ -133,10 +133,9 @@ static int put_header(const struct beside *beside)
     for (size_t k = 0; !err && k < (cols ? cols : 1); k++) {
         char behind = k + 1 < cols ? beside->delimiter : '\n';
 
-        err = cols && !name ? ny_writer_component(beside->writer, word, k + 1, beside->delimiter,
-                                                  behind)
-                            : ny_writer_field(beside->writer, name ? name : word,
-                                              beside->delimiter, behind);
+        err = cols && !name
+                  ? ny_writer_component(beside->writer, word, k + 1, beside->delimiter, behind)
+                  : ny_writer_field(beside->writer, name ? name : word, beside->delimiter, behind);
         if (name) name += strlen(name) + 1;
     }
     return err;
@@ -294,8 +293,7 @@ static int put_spread(struct beside *beside, size_t count, const struct piece *p
 
     for (size_t i = 0; !err && i < count; i++) {
         err = put_blanks(beside, piece->source[i]);
-        if (!err)
-            err = ny_writer_rows(beside->writer, piece->values + i * beside->row_bytes, 1);
+        if (!err) err = ny_writer_rows(beside->writer, piece->values + i * beside->row_bytes, 1);
         beside->next++;
     }
     return err;

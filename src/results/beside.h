@@ -13,8 +13,8 @@ struct ny_beside {
     bool ranged;         /* some of the rows: */
     uint64_t first, end; /* rows first … end − 1; end UINT64_MAX: to the last one */
     uint64_t *missing;   /* damaged rows are marked and counted here; NULL: one is NY_ESTORE */
-    uint64_t spread;     /* the table has so many rows, those of the file that was imported: each row
-                          * stands where it stood there, and the others are NaN; 0: it has not */
+    uint64_t spread; /* the table has so many rows, those of the file that was imported: each row
+                      * stands where it stood there, and the others are NaN; 0: it has not */
 };
 
 /* Reads "ids", "labels", "clusters", "header" or several of them, with commas between, for all

@@ -283,30 +283,10 @@ static int fill_source(struct ny_result *result, uint64_t first, size_t count, v
     return ny_result_rows_source(&result->rows, first, count, out);
 }
 
-/* Fills in the numbers of rows of a graph's largest component, which a walk over all rows finds: it
- * begins anew for a place before the last one. */
-static int fill_largest(struct ny_result *result, uint64_t first, size_t count, uint64_t *out)
-{
-    enum { PASSED = 1024 };
-    uint64_t passed[PASSED];
-    int err = NY_OK;
-
-    if (first < result->walked) result->walked = result->next = 0;
-    while (!err && result->walked < first) {
-        uint64_t left = first - result->walked;
-        size_t some = left < PASSED ? (size_t)left : PASSED;
-
-        err = ny_stored_largest(&result->graph, &result->next, some, passed);
-        result->walked += some;
-    }
-    result->walked = first + count;
-    return err ? err : ny_stored_largest(&result->graph, &result->next, count, out);
-}
-
 /* Fills in the numbers of the rows; for a graph, of those of the largest component. */
 static int fill_rows(struct ny_result *result, uint64_t first, size_t count, void *out)
 {
-    if (result->only_graph) return fill_largest(result, first, count, out);
+    if (result->only_graph) return ny_stored_largest(&result->graph, &result->walk, first, count, out);
     return ny_result_rows_numbers(&result->rows, first, count, out);
 }
 

@@ -36,9 +36,8 @@ struct ny_result {
     struct ny_stored_graph graph; /* neighbors = 0 where it has no graph */
     bool only_graph;              /* it is a graph and has no coordinates */
     struct ny_result_span
-        *span;     /* it spans all shards (results/shards.h); NULL: one store has it */
-    uint64_t next, walked; /* row from which rows of a graph's largest component are looked for, and
-                            * how many were found before it */
+        *span;             /* it spans all shards (results/shards.h); NULL: one store has it */
+    struct ny_largest_walk walk; /* to rows of a graph's largest component */
     /* These were seen last (results/current.h): commits of the store, when clusters were read and
      * when another part was, as the check of clusters is another one; or points without a result.
      */

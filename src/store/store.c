@@ -56,8 +56,8 @@ static int open_parts(struct ny_store *store)
     memcpy(&store->id, store->points->id, sizeof(store->id));
     store->read_only = store->points->read_only || store->results->read_only;
     if (store->read_only)
-        ny_log(ctx, NY_LOG_WARNING,
-               "%s cannot be written: it is opened for reading, without locks", store->path);
+        ny_log(ctx, NY_LOG_WARNING, "%s cannot be written: it is opened for reading, without locks",
+               store->path);
     err = ny_store_compare_epochs(store);
     if (!err && ny_store_older(store, older))
         ny_log(ctx, NY_LOG_WARNING, "%s: %s; %s", store->path, older, what_to_do);

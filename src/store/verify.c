@@ -338,13 +338,13 @@ static int check_records(struct ny_snapshot *view, const struct ny_manifest *now
 /* Checks the records beside the blocks. */
 static int verify_records(struct ny_verifying *v)
 {
-    struct record records[RECORDS] = {[STATS] = {NY_DAMAGED_OTHER, "column statistics", NULL},
-                                      [NORMS] = {NY_DAMAGED_OTHER, "sum of norms", NULL},
-                                      [LENGTHS] = {NY_DAMAGED_OTHER, "lengths of rows", NULL},
-                                      [IMPORTS] = {NY_DAMAGED_IMPORTS, "list of imports", NULL},
-                                      [COLUMNS] = {NY_DAMAGED_COLUMN_NAMES, "names of columns",
-                                                   NULL},
-                                      [CLASSES] = {NY_DAMAGED_OTHER, "class names", NULL}};
+    struct record records[RECORDS] = {
+        [STATS] = {NY_DAMAGED_OTHER, "column statistics", NULL},
+        [NORMS] = {NY_DAMAGED_OTHER, "sum of norms", NULL},
+        [LENGTHS] = {NY_DAMAGED_OTHER, "lengths of rows", NULL},
+        [IMPORTS] = {NY_DAMAGED_IMPORTS, "list of imports", NULL},
+        [COLUMNS] = {NY_DAMAGED_COLUMN_NAMES, "names of columns", NULL},
+        [CLASSES] = {NY_DAMAGED_OTHER, "class names", NULL}};
     struct ny_manifest now;
     struct ny_snapshot *view;
     int end, err = ny_snapshot_begin(&view, v->store, v->store->points);

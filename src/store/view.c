@@ -52,8 +52,10 @@ static int view_new(struct ny_snapshot **out, struct ny_store *store, struct ny_
     view->store = store;
     view->env = env;
     err = ny_decoder_new(&view->decoder, store->ctx);
-    if (err) view_free(view);
-    else *out = view;
+    if (err)
+        view_free(view);
+    else
+        *out = view;
     return err;
 }
 
