@@ -111,5 +111,5 @@ int ny_alleles_measure(struct ny_rows *X, unsigned workers, struct ny_rows_stats
 void ny_alleles_count(struct ny_layout *l, const struct ny_rows_info *points, unsigned workers)
 {
     lay(l, &(struct counts){0}, (size_t)points->d, workers);
-    ny_layout_add(l, NY_MEM_STORE, ny_rows_source_bytes(points, workers));
+    ny_rows_source_count(l, NY_MEM_STORE, points, workers);
 }

@@ -90,7 +90,7 @@ void ny_frequency_count(struct ny_layout *l, const struct ny_rows_info *points, 
 {
     ny_lay(l, NY_MEM_OTHER, (size_t)points->d, sizeof(double)); /* df */
     lay(l, &(struct counts){0}, points, workers);
-    ny_layout_add(l, NY_MEM_STORE, ny_rows_source_bytes(points, workers));
+    ny_rows_source_count(l, NY_MEM_STORE, points, workers);
 }
 
 /* Weighs the columns that are chosen by their df, of n rows; refuses to weigh all of them 0. */

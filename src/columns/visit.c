@@ -78,6 +78,6 @@ int ny_visit_units(struct ny_rows *X, unsigned workers,
 
 void ny_visit_count(struct ny_layout *l, const struct ny_rows_info *points)
 {
-    ny_layout_add(l, NY_MEM_STORE, ny_rows_source_bytes(points, 1));
+    ny_rows_source_count(l, NY_MEM_STORE, points, 1);
     ny_lay(l, NY_MEM_STORE, 1, ny_rows_row_bytes(points));
 }

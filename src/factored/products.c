@@ -485,7 +485,8 @@ static void count(struct ny_layout *l, const struct ny_job_sizes *job, unsigned 
 
     ny_sizes_common(l, f, workers, workers);
     ny_layout_add(l, NY_MEM_DICTIONARY, ny_sizes_arrays(f, 1) + sizeof(double));
-    ny_layout_add(l, NY_MEM_STORE, ny_sizes_source(f, workers) + ny_batch_put_bytes(limit, state));
+    ny_sizes_source(l, f, workers);
+    ny_batch_count(l, NY_MEM_STORE, limit, state);
     ny_lay(l, NY_MEM_SOLVE, 1, state);
     ny_lay(l, NY_MEM_SOLVE, sizes.width, sizeof(double));
     ny_restarted_count(l, &sizes.shape);

@@ -293,15 +293,19 @@ static void count(struct ny_layout *l, const struct ny_job_sizes *job, unsigned 
     struct ny_factored sizes = ny_factored_of_sizes(f);
     size_t map = sizes.d * sizes.pairs * sizeof(double), arrays = ny_sizes_arrays(f, 5);
     const struct ny_feature_room room = room_of_map(&sizes);
+    struct ny_layout_mark mark;
 
     ny_sizes_common(l, f, workers, sizes.rows ? workers : 1);
     if (sizes.rows) { /* one more pass */
-        ny_layout_add(l, NY_MEM_STORE, ny_sizes_source(f, workers));
+        ny_sizes_source(l, f, workers);
         ny_feature_workers_lay(l, &f->spec, &room, workers);
     }
     ny_layout_add(l, NY_MEM_DICTIONARY, ny_sizes_arrays(f, 2));
     ny_layout_add(l, NY_MEM_MODEL, map + ny_sizes_arrays(f, 2));
-    ny_lay_peak(l, NY_MEM_SOLVE, 1, 2 * (map + arrays) + ny_batch_put_bytes(limit, map + arrays));
+    mark = ny_layout_mark(l);
+    ny_lay(l, NY_MEM_SOLVE, 2, map + arrays);
+    ny_batch_count(l, NY_MEM_SOLVE, limit, map + arrays);
+    ny_layout_back(l, &mark);
     ny_lay(l, NY_MEM_SOLVE, 1, ny_feature_found_bytes(&sizes));
     if (sizes.rows) ny_lay(l, NY_MEM_SOLVE, room.width, sizeof(double));
     ny_orthonormalise_lanes_count(l, sizes.pairs);

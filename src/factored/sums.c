@@ -81,7 +81,8 @@ static void count(struct ny_layout *l, const struct ny_job_sizes *job, unsigned 
 
     ny_sizes_common(l, f, workers, workers);
     ny_layout_add(l, NY_MEM_DICTIONARY, array);
-    ny_layout_add(l, NY_MEM_STORE, ny_sizes_source(f, workers) + ny_batch_put_bytes(limit, array));
+    ny_sizes_source(l, f, workers);
+    ny_batch_count(l, NY_MEM_STORE, limit, array);
     ny_feature_workers_lay(l, &f->spec, &room, workers);
 }
 

@@ -140,10 +140,9 @@ static void count_multiply(struct ny_layout *l, const struct ny_job_sizes *sizes
 
     ny_sizes_common(l, f, workers, workers);
     ny_sizes_landmarks(l, f, true);
-    ny_layout_add(l, NY_MEM_STORE, ny_sizes_source(f, workers));
+    ny_sizes_source(l, f, workers);
     ny_problem_count(l, f);
-    ny_layout_add(l, NY_MEM_STORE,
-                  ny_batch_put_bytes(limit, ny_krylov_state_bytes(&problem, f->m)));
+    ny_batch_count(l, NY_MEM_STORE, limit, ny_krylov_state_bytes(&problem, f->m));
     ny_sizes_sums(l, f, &shape);
 }
 
@@ -163,8 +162,8 @@ static void multiply_work(const struct ny_job_sizes *sizes, struct ny_plan *plan
         (ny_settings_needs_degrees(t->settings) ? 0 : ny_timing_prepare(t)) +
         ny_price_commit(&t->price, 4 * t->m * t->m);
     t->plan->passes += steps;
-    t->plan->flops += ny_timing_tile_flops(t, NY_STAGE_ACCUMULATE) +
-                      (steps - 1) * again_flops + steps * t->entries * 2 * columns;
+    t->plan->flops += ny_timing_tile_flops(t, NY_STAGE_ACCUMULATE) + (steps - 1) * again_flops +
+                      steps * t->entries * 2 * columns;
     t->plan->stage_s[NY_STAGE_ACCUMULATE] +=
         usual * steps * ny_timing_share(t, NY_STAGE_ACCUMULATE, count_multiply) *
         (ny_timing_tiles(t, steps > 1 ? NY_STAGE_PROJECT : NY_STAGE_ACCUMULATE) +

@@ -244,9 +244,8 @@ static void count(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigne
     ny_lay(l, NY_MEM_GRAM, f->m, (f->m / 4 + 4) * sizeof(double));
     ny_columns_count(l, &f->spec, f->m);
     ny_sizes_sums(l, f, &(struct ny_sums_shape){.gram = NY_GRAM_F64, .workers = workers});
-    ny_layout_add(l, NY_MEM_STORE,
-                  ny_sizes_source(f, workers) +
-                      ny_batch_put_bytes(limit, ny_accumulator_image_bytes(f->m, true)));
+    ny_sizes_source(l, f, workers);
+    ny_batch_count(l, NY_MEM_STORE, limit, ny_accumulator_image_bytes(f->m, true));
     ny_select_count(l, sizes, workers, limit);
     ny_layout_back(l, &mark);
     ny_lay(l, NY_MEM_DICTIONARY, f->points->n, sizeof(float)); /* residuals */

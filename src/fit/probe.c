@@ -342,9 +342,9 @@ static void count_probe(struct ny_layout *l, const struct ny_job_sizes *sizes, u
     lay(l, &run, &spec, (p + settings->asymmetric) * ny_sizes_element(f), workers);
     ny_lay_peak(l, NY_MEM_STORE, 1, ny_sizes_gather(f, r) + gathered);
     ny_columns_exact_count(l, &spec, workers);
-    ny_layout_add(l, NY_MEM_STORE,
-                  ny_sizes_source(f, workers) + workers * NY_CHUNK_BYTES +
-                      ny_batch_put_bytes(limit, 2 * r * sizeof(double)));
+    ny_sizes_source(l, f, workers);
+    ny_layout_add(l, NY_MEM_STORE, workers * NY_CHUNK_BYTES);
+    ny_batch_count(l, NY_MEM_STORE, limit, 2 * r * sizeof(double));
 }
 
 /* Times exact values of some columns, and of K̃ besides them. Stored rows are read by chunks, for

@@ -453,7 +453,7 @@ static void count_project(struct ny_layout *l, const struct ny_job_sizes *sizes,
     ny_projector_lay(l, &(struct ny_projector){0}, &shape);
     count_checks(l, f, workers);
     ny_sizes_exact(l, f, workers);
-    ny_layout_add(l, NY_MEM_STORE, ny_sizes_source(f, workers));
+    ny_sizes_source(l, f, workers);
 }
 
 /* Seconds of the pass: of products of the values of rows with p columns, or of tiles with the

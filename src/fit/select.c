@@ -213,10 +213,11 @@ void ny_select_count(struct ny_layout *l, const struct ny_job_sizes *sizes, unsi
     ny_sizes_common(l, f, workers, workers);
     ny_sizes_earlier(l, f);
     if (rule->count) image = rule->image_bytes(&request, f->m);
-    if (rule->count || certifies)
-        ny_layout_add(l, NY_MEM_STORE,
-                      ny_sizes_source(f, workers) + ny_sizes_gather(f, NY_UNIT_ROWS + f->m) +
-                          ny_batch_put_bytes(limit, image));
+    if (rule->count || certifies) {
+        ny_sizes_source(l, f, workers);
+        ny_layout_add(l, NY_MEM_STORE, ny_sizes_gather(f, NY_UNIT_ROWS + f->m));
+        ny_batch_count(l, NY_MEM_STORE, limit, image);
+    }
     mark = ny_layout_mark(l);
     ny_layout_add(l, NY_MEM_DICTIONARY, image);
     if (rule->count) rule->count(l, &request, f->m);

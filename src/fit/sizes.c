@@ -45,13 +45,13 @@ void ny_sizes_common(struct ny_layout *l, const struct ny_sizes *f, unsigned wor
     ny_layout_add(l, NY_MEM_STORE, (readers + 2) * f->points->reader_bytes); /* points, results */
 }
 
-size_t ny_sizes_source(const struct ny_sizes *f, unsigned workers)
+void ny_sizes_source(struct ny_layout *l, const struct ny_sizes *f, unsigned workers)
 {
     const size_t reader_bytes = (size_t)2 << 20;
     size_t widened = f->settings->landmark_points.count ? NY_STRIP_ROWS * ny_sizes_row(f) : 0;
 
-    return ny_rows_source_bytes(f->points, workers) + workers * widened +
-           (f->settings->columns ? reader_bytes : 0);
+    ny_rows_source_count(l, NY_MEM_STORE, f->points, workers);
+    ny_layout_add(l, NY_MEM_STORE, workers * widened + (f->settings->columns ? reader_bytes : 0));
 }
 
 void ny_sizes_exact(struct ny_layout *l, const struct ny_sizes *f, unsigned workers)

@@ -43,8 +43,8 @@ size_t ny_sizes_arrays(const struct ny_sizes *f, size_t count);
 /* Counts what all stages hold: the process, BLAS, decoders and the geometry. */
 void ny_sizes_common(struct ny_layout *l, const struct ny_sizes *f, unsigned workers,
                      unsigned readers);
-/* Bytes of the source of a pass over the points; for given columns, with the reader's buffers. */
-size_t ny_sizes_source(const struct ny_sizes *f, unsigned workers);
+/* Counts the source of a pass over the points; for given columns, with the reader's buffers. */
+void ny_sizes_source(struct ny_layout *l, const struct ny_sizes *f, unsigned workers);
 /* Counts the workers' room for exact values, which f64 tiles consist of; none in f32. */
 void ny_sizes_exact(struct ny_layout *l, const struct ny_sizes *f, unsigned workers);
 /* Counts an update's list of new landmarks and the landmarks before it. */

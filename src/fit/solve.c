@@ -450,7 +450,10 @@ void ny_solve_count(struct ny_layout *l, const struct ny_job_sizes *sizes, unsig
     mark = ny_layout_mark(l);
     ny_problem_count(l, f);
     ny_layout_back(l, &mark);
-    ny_lay_peak(l, NY_MEM_SOLVE, 1, 2 * written + ny_batch_put_bytes(limit, written));
+    mark = ny_layout_mark(l);
+    ny_lay(l, NY_MEM_SOLVE, 2, written);
+    ny_batch_count(l, NY_MEM_SOLVE, limit, written);
+    ny_layout_back(l, &mark);
 }
 
 /* ---- solve, project, probe ------------------------------------------------------------------ */

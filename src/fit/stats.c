@@ -128,7 +128,7 @@ static void count(struct ny_layout *l, const struct ny_job_sizes *sizes, unsigne
     wish.workers = workers;
     ny_geometry_count(l, &wish, f->points);
     if (f->settings->choice.rule != NY_CHOOSE_ALL)
-        ny_layout_add(l, NY_MEM_STORE, ny_batch_put_bytes(limit, ny_sizes_arrays(f, 1)));
+        ny_batch_count(l, NY_MEM_STORE, limit, ny_sizes_arrays(f, 1));
     if (f->settings->gamma_auto) ny_columns_auto_gamma_count(l, f->points, ny_sizes_row(f), limit);
 }
 

@@ -353,7 +353,8 @@ static void count_degrees(struct ny_layout *l, const struct ny_job_sizes *sizes,
     ny_sizes_landmarks(l, f, true);
     mark = ny_layout_mark(l);
     ny_sizes_common(l, f, workers, workers);
-    ny_layout_add(l, NY_MEM_STORE, ny_sizes_source(f, workers) + NY_CHUNK_BYTES);
+    ny_sizes_source(l, f, workers);
+    ny_layout_add(l, NY_MEM_STORE, NY_CHUNK_BYTES);
     ny_layout_add(l, NY_MEM_GRAM, NY_CHUNK_BYTES + 2 * f->m * sizeof(double));
     ny_sizes_sums(l, f, &(struct ny_sums_shape){.gram = NY_GRAM_NONE, .workers = workers});
     ny_layout_back(l, &mark);
@@ -446,9 +447,8 @@ void ny_accumulate_count(struct ny_layout *l, const struct ny_job_sizes *sizes, 
 
     ny_sizes_common(l, f, workers, workers);
     ny_sizes_landmarks(l, f, f->settings->method->krylov);
-    ny_layout_add(l, NY_MEM_STORE,
-                  ny_sizes_source(f, workers) +
-                      ny_batch_put_bytes(limit, ny_accumulator_image_bytes(f->m, true)));
+    ny_sizes_source(l, f, workers);
+    ny_batch_count(l, NY_MEM_STORE, limit, ny_accumulator_image_bytes(f->m, true));
     ny_sizes_earlier(l, f);
     mark = ny_layout_mark(l);
     if (f->gram == NY_GRAM_F32 && !ny_settings_gram_f64(f->settings, f->points->n))

@@ -18,11 +18,11 @@ size_t ny_batch_bytes_max(size_t limit)
     return bytes > NY_CHUNK_BYTES ? bytes : NY_CHUNK_BYTES;
 }
 
-size_t ny_batch_put_bytes(size_t limit, size_t bytes)
+void ny_batch_count(struct ny_layout *l, enum ny_purpose purpose, size_t limit, size_t bytes)
 {
     size_t chunks = (bytes / NY_CHUNK_BYTES + 1) * NY_CHUNK_BYTES, most = ny_batch_bytes_max(limit);
 
-    return chunks < most ? chunks : most;
+    ny_layout_add(l, purpose, chunks < most ? chunks : most);
 }
 
 static const void *piece_of_memory(const void *arg, size_t at, size_t count)

@@ -17,6 +17,7 @@
 #include <jansson.h>
 
 #include "base/context.h"
+#include "base/layout.h"
 
 /* The part that says what a result is: without it the others are of no result. */
 #define NY_RECORD_PART "job"
@@ -73,10 +74,10 @@ struct ny_keep_ops {
 struct ny_keep {
     const struct ny_keep_ops *ops;
     struct ny_context *ctx;
-    const char *name;  /* of the result */
-    const char *place; /* of where it is, for messages */
+    const char *name;   /* of the result */
+    const char *place;  /* of where it is, for messages */
     const char *folder; /* for temporary files; all three are borrowed */
-    void *at;          /* of the implementation */
+    void *at;           /* of the implementation */
 };
 
 /* Puts an array as a part, in batches of its own. */
@@ -94,7 +95,7 @@ int ny_part_digest(const struct ny_keep *keep, const char *part, uint64_t *diges
 size_t ny_dirty_bytes_max(size_t limit);
 /* Returns the most bytes of a batch under a budget of `limit`; at least a chunk. */
 size_t ny_batch_bytes_max(size_t limit);
-/* Returns the bytes that are dirty at most while an array of `bytes` is put. */
-size_t ny_batch_put_bytes(size_t limit, size_t bytes);
+/* Counts what is dirty at most while an array of `bytes` is put. */
+void ny_batch_count(struct ny_layout *l, enum ny_purpose purpose, size_t limit, size_t bytes);
 
 #endif

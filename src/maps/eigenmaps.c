@@ -137,8 +137,7 @@ static void report_progress(const struct eigenmaps *map, struct ny_meter *meter)
     double edges = (double)map->fit->edges.head[solver->n], columns = (double)solver->columns;
     double ahead = ny_lobpcg_ahead(solver);
 
-    meter->rows_total =
-        ahead < INFINITY ? meter->rows_done + (uint64_t)(1 + ahead) * rows : 0;
+    meter->rows_total = ahead < INFINITY ? meter->rows_done + (uint64_t)(1 + ahead) * rows : 0;
     ny_meter_add(meter, rows, 0, 3 * NY_LOBPCG_STEP_PRODUCTS * edges * columns);
 }
 
@@ -384,8 +383,7 @@ static void count_solve(struct ny_layout *l, const struct ny_job_sizes *sizes, u
     count_common(l, f, workers);
     ny_lobpcg_count(l, f->nodes, f->edges, pairs, f->job.threads);
     ny_lay(l, NY_MEM_SOLVE, NY_SIGN_ROWS, (pairs + 3) * sizeof(double));
-    ny_layout_add(l, NY_MEM_STORE,
-                  ny_batch_put_bytes(limit, ny_lobpcg_state_bytes(f->nodes, pairs)));
+    ny_batch_count(l, NY_MEM_STORE, limit, ny_lobpcg_state_bytes(f->nodes, pairs));
 }
 
 /* A product goes at the speed of memory. Steps depend on the data, and hardly on how many they

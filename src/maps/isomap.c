@@ -260,9 +260,9 @@ static void count_accumulate(struct ny_layout *l, const struct ny_job_sizes *siz
     ny_sweep_lay(l, &graph, f->lanes, workers);
     ny_lay(l, NY_MEM_TILES, f->kept, 1);
     ny_lay(l, NY_MEM_OTHER, state, 1);
-    ny_layout_add(l, NY_MEM_STORE, ny_batch_put_bytes(limit, state));
+    ny_batch_count(l, NY_MEM_STORE, limit, state);
     if (ny_isomap_keeps_columns(f->settings))
-        ny_layout_add(l, NY_MEM_STORE, ny_batch_put_bytes(limit, n * NY_LANES * sizeof(float)));
+        ny_batch_count(l, NY_MEM_STORE, limit, n * NY_LANES * sizeof(float));
 }
 
 static void accumulate_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)

@@ -153,7 +153,7 @@ void ny_isomap_gram_count(struct ny_layout *l, size_t m, unsigned workers, size_
     mark = ny_layout_mark(l);
     lay(l, &gram, m, workers);
     ny_lay(l, NY_MEM_GRAM, 1, NY_CHUNK_BYTES); /* of an image of the sums */
-    ny_layout_add(l, NY_MEM_STORE, ny_batch_put_bytes(limit, ny_accumulator_image_bytes(m, true)));
+    ny_batch_count(l, NY_MEM_STORE, limit, ny_accumulator_image_bytes(m, true));
     ny_layout_back(l, &mark);
 }
 

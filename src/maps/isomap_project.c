@@ -158,7 +158,7 @@ static void count_project(struct ny_layout *l, const struct ny_job_sizes *sizes,
     ny_lay(l, NY_MEM_SOLVE, m + 1, row_bytes);
     mark = ny_layout_mark(l);
     ny_sweep_lay(l, &graph, f->lanes, workers);
-    ny_layout_add(l, NY_MEM_STORE, ny_batch_put_bytes(limit, n * row_bytes));
+    ny_batch_count(l, NY_MEM_STORE, limit, n * row_bytes);
     ny_layout_back(l, &mark);
     ny_lay(l, NY_MEM_TILES, f->kept, 1); /* in the place of that sweep */
     ny_layout_back(l, &mark);

@@ -230,13 +230,12 @@ static void count_solve(struct ny_layout *l, const struct ny_job_sizes *sizes, u
     mark = ny_layout_mark(l);
     ny_lay(l, NY_MEM_OTHER, ny_isomap_state_bytes(m), 1);
     ny_lay(l, NY_MEM_SOLVE, m, ny_isomap_samples(m) * sizeof(float));
-    ny_layout_add(l, NY_MEM_STORE,
-                  ny_batch_put_bytes(limit, m * ny_isomap_samples(m) * sizeof(float)));
+    ny_batch_count(l, NY_MEM_STORE, limit, m * ny_isomap_samples(m) * sizeof(float));
     ny_layout_back(l, &mark);
     if (ny_isomap_keeps_columns(f->settings)) ny_isomap_gram_count(l, m, workers, limit);
     count_problem(l, f);
     ny_lay(l, NY_MEM_SOLVE, map, 1);
-    ny_layout_add(l, NY_MEM_STORE, ny_batch_put_bytes(limit, map));
+    ny_batch_count(l, NY_MEM_STORE, limit, map);
 }
 
 static void solve_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)

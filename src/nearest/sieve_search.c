@@ -120,7 +120,7 @@ void ny_sieve_search_count(struct ny_layout *l, const struct ny_knn *knn,
            ny_raw_bytes(spec) + sizeof(double) +
                knn->neighbors * (sizeof(uint32_t) + sizeof(double)));
     ny_knn_compare_count(l, &compared);
-    ny_layout_add(l, NY_MEM_STORE, ny_rows_source_bytes(&points, knn->workers));
+    ny_rows_source_count(l, NY_MEM_STORE, &points, knn->workers);
 }
 
 /* ---- codes ---------------------------------------------------------------------------------- */

@@ -209,8 +209,8 @@ static void count_graph(struct ny_layout *l, const struct ny_job_sizes *sizes, u
     ny_graph_bridges_count(l, f, workers, limit);
     ny_components_count(l, n);
     ny_lay(l, NY_MEM_DICTIONARY, n, sizeof(uint32_t)); /* degrees */
-    ny_layout_add(l, NY_MEM_DICTIONARY,
-                  2 * NY_CHUNK_BYTES + ny_batch_put_bytes(limit, n * sizeof(uint32_t)));
+    ny_layout_add(l, NY_MEM_DICTIONARY, 2 * NY_CHUNK_BYTES);
+    ny_batch_count(l, NY_MEM_DICTIONARY, limit, n * sizeof(uint32_t));
 }
 
 const struct ny_stage ny_stage_graph_components = {NY_STAGE_GRAPH, stage_graph, count_graph, NULL};

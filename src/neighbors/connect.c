@@ -152,7 +152,6 @@ void ny_graph_bridges_count(struct ny_layout *l, const struct ny_graph_sizes *f,
     knn.workers = workers;
     ny_lay(l, NY_MEM_DICTIONARY, room, sizeof(struct ny_bridge));
     ny_bridges_count(l, &knn);
-    ny_layout_add(l, NY_MEM_DICTIONARY,
-                  ny_rows_source_bytes(f->points, workers) +
-                      ny_batch_put_bytes(limit, room * sizeof(struct ny_bridge)));
+    ny_rows_source_count(l, NY_MEM_DICTIONARY, f->points, workers);
+    ny_batch_count(l, NY_MEM_DICTIONARY, limit, room * sizeof(struct ny_bridge));
 }

@@ -172,10 +172,9 @@ static void count_given(struct ny_layout *l, const struct ny_job_sizes *sizes, u
     ny_lay_peak(l, NY_MEM_IO, 1, given->reading_bytes);
     ny_components_count(l, n);
     ny_lay(l, NY_MEM_DICTIONARY, n, sizeof(uint32_t)); /* degrees */
-    ny_layout_add(
-        l, NY_MEM_DICTIONARY,
-        2 * NY_CHUNK_BYTES +
-            ny_batch_put_bytes(limit, entries * sizeof(struct ny_bridge) + n * sizeof(uint32_t)));
+    ny_layout_add(l, NY_MEM_DICTIONARY, 2 * NY_CHUNK_BYTES);
+    ny_batch_count(l, NY_MEM_DICTIONARY, limit,
+                   entries * sizeof(struct ny_bridge) + n * sizeof(uint32_t));
 }
 
 static void given_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)

@@ -27,8 +27,8 @@ static inline const struct ny_graph_sizes *ny_graph_sizes_of(const struct ny_job
 
 /* Counts what all stages hold. */
 void ny_graph_common(struct ny_layout *l, const struct ny_graph_sizes *sizes, unsigned workers);
-/* Returns the bytes of the batches in which the lists, and the parts made of them, are put. */
-size_t ny_graph_lists_batch(const struct ny_graph_sizes *sizes, size_t limit);
+/* Counts the batches in which the lists, and the parts made of them, are put. */
+void ny_graph_lists_count(struct ny_layout *l, const struct ny_graph_sizes *sizes, size_t limit);
 /* Counts writing neighbors and distances. */
 void ny_graph_writing_count(struct ny_layout *l, const struct ny_graph_sizes *sizes, size_t limit);
 /* Count what a way of finding neighbours holds, writing not included: a tree of boxes, and the

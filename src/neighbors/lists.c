@@ -129,9 +129,9 @@ static void count_exact(struct ny_layout *l, const struct ny_graph_sizes *f, uns
     if (f->held_rows)
         ny_held_count(l, f->knn.spec, f->held_rows, f->held_rows, workers);
     else
-        ny_layout_add(l, NY_MEM_DICTIONARY, ny_rows_source_bytes(f->points, workers));
+        ny_rows_source_count(l, NY_MEM_DICTIONARY, f->points, workers);
     ny_neighbors_count(l, rows, ny_knn_width(&f->knn));
-    ny_layout_add(l, NY_MEM_DICTIONARY, ny_graph_lists_batch(f, limit));
+    ny_graph_lists_count(l, f, limit);
     mark = ny_layout_mark(l);
     ny_knn_pass_count(l, f->knn.spec, f->points->n, workers);
     ny_layout_back(l, &mark);

@@ -235,7 +235,7 @@ void ny_graph_sieve_count(struct ny_layout *l, const struct ny_graph_sizes *f, u
     knn.workers = workers;
     knn.neighbors++;
     ny_sieve_count(l, &knn, knn.spec, (size_t)f->part, rows, true);
-    ny_layout_add(l, NY_MEM_DICTIONARY, ny_graph_lists_batch(f, limit));
+    ny_graph_lists_count(l, f, limit);
     mark = ny_layout_mark(l);
     lay(l, &found, &knn, NY_SIEVE_PILOT, false);
     ny_layout_back(l, &mark);

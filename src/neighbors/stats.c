@@ -167,8 +167,7 @@ static void count_stats(struct ny_layout *l, const struct ny_job_sizes *sizes, u
     ny_layout_add(l, NY_MEM_DICTIONARY, 2 * NY_CHUNK_BYTES);
     ny_geometry_count(l, &wish, g->points);
     if (wish.choice.rule != NY_CHOOSE_ALL)
-        ny_layout_add(l, NY_MEM_DICTIONARY,
-                      ny_batch_put_bytes(limit, (size_t)g->points->d * sizeof(uint64_t)));
+        ny_batch_count(l, NY_MEM_DICTIONARY, limit, (size_t)g->points->d * sizeof(uint64_t));
 }
 
 const struct ny_stage ny_stage_graph_stats = {NY_STAGE_STATS, stage_stats, count_stats, NULL};

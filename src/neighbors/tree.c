@@ -274,6 +274,6 @@ void ny_graph_tree_count(struct ny_layout *l, const struct ny_graph_sizes *f, un
     knn.workers = workers;
     count_lists(l, f);
     ny_tree_count(l, &knn);
-    ny_layout_add(l, NY_MEM_DICTIONARY,
-                  ny_rows_source_bytes(f->points, workers) + ny_graph_lists_batch(f, limit));
+    ny_rows_source_count(l, NY_MEM_DICTIONARY, f->points, workers);
+    ny_graph_lists_count(l, f, limit);
 }

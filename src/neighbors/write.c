@@ -115,14 +115,14 @@ int ny_graph_write(struct ny_graph_job *g, ny_graph_measure_fn *measure, uint64_
 /* ---- the plan ------------------------------------------------------------------------------- */
 
 /* Batch for the lists and for the two parts that are made of them. */
-size_t ny_graph_lists_batch(const struct ny_graph_sizes *f, size_t limit)
+void ny_graph_lists_count(struct ny_layout *l, const struct ny_graph_sizes *f, size_t limit)
 {
     size_t n = (size_t)f->points->n;
     const struct ny_neighbors all = {.rows = n, .width = ny_knn_width(&f->knn)};
     size_t lists = ny_neighbors_image_bytes(&all);
     size_t parts = 2 * (n * f->settings->stored * sizeof(uint32_t) + NY_CHUNK_BYTES);
 
-    return ny_batch_put_bytes(limit, lists > parts ? lists : parts);
+    ny_batch_count(l, NY_MEM_DICTIONARY, limit, lists > parts ? lists : parts);
 }
 
 void ny_graph_writing_count(struct ny_layout *l, const struct ny_graph_sizes *f, size_t limit)

@@ -335,9 +335,8 @@ static void count(struct ny_layout *l, const void *placer, unsigned workers, siz
     ny_columns_count(l, spec, NY_UNIT_ROWS);
     if (run.base.precision == NY_PRECISION_F64)
         ny_columns_exact_count(l, spec, workers * ny_context_threads(spec->ctx));
-    ny_layout_add(l, NY_MEM_STORE,
-                  ny_rows_source_bytes(&run.points, workers) +
-                      workers * (NY_CHUNK_BYTES + NY_STRIP_ROWS * ny_raw_bytes(spec)));
+    ny_rows_source_count(l, NY_MEM_STORE, &run.points, workers);
+    ny_layout_add(l, NY_MEM_STORE, workers * (NY_CHUNK_BYTES + NY_STRIP_ROWS * ny_raw_bytes(spec)));
     ny_layout_add(l, NY_MEM_PROCESS, ny_blas_bytes(workers, workers, NY_UNIT_ROWS));
 }
 

@@ -52,7 +52,7 @@ void ny_seeker_count(struct ny_layout *l, struct ny_seeker seeker, unsigned work
     seeker.knn.workers = workers;
     lay(l, &seeker);
     ny_knn_compare_count(l, &seeker.knn);
-    ny_layout_add(l, NY_MEM_TILES, ny_rows_source_bytes(&seeker.points, workers));
+    ny_rows_source_count(l, NY_MEM_TILES, &seeker.points, workers);
 }
 
 int ny_seeker_begin(struct ny_seeker *seeker, unsigned workers)

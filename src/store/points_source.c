@@ -20,7 +20,7 @@ struct slot {
     char *rows;       /* or the room of a sparse block */
 };
 
-_Static_assert(sizeof(struct slot) <= NY_RING_SLOT_BYTES, "ny_rows_source_bytes() counts them");
+_Static_assert(sizeof(struct slot) <= NY_RING_SLOT_BYTES, "ny_rows_source_count() counts them");
 
 static const uint64_t no_block = UINT64_MAX;
 

@@ -14,6 +14,7 @@
 
 #include "base/context.h"
 #include "base/dtype.h"
+#include "base/layout.h"
 #include "base/lengths.h"
 #include "base/prepare.h"
 #include "base/sparse.h"
@@ -38,11 +39,11 @@ struct ny_rows_info {
     size_t block_bytes;               /* that a block takes while it is read, */
     size_t reader_bytes;              /* that each thread which reads keeps beside it, and */
     size_t gather_bytes, stats_bytes; /* that these calls charge beside it */
-    uint64_t nnz;              /* values that are kept: of dense rows all */
-    uint64_t row_slots;        /* sparse: values of the fullest row, at least 1; dense: 0 */
-    uint64_t block_nnz;        /* sparse: values of the fullest block; */
-    uint64_t unit_nnz;         /* of shards: of a unit of any of them, at most */
-    struct ny_lengths lengths; /* sparse: bounds of the values of any rows */
+    uint64_t nnz;                     /* values that are kept: of dense rows all */
+    uint64_t row_slots;               /* sparse: values of the fullest row, at least 1; dense: 0 */
+    uint64_t block_nnz;               /* sparse: values of the fullest block; */
+    uint64_t unit_nnz;                /* of shards: of a unit of any of them, at most */
+    struct ny_lengths lengths;        /* sparse: bounds of the values of any rows */
     uint64_t raw_bytes;    /* dense: n × d × element size; sparse: column numbers and values; as
                             * they are stored */
     uint64_t stored_bytes; /* sum of the stored values, headers included */
@@ -72,7 +73,7 @@ struct ny_rows_stats {
     uint64_t n, d;
     double *mean, *minimum, *maximum, *variance; /* variance: population, 1/n */
     double *missing; /* genotypes: how many are missing, where a pass has counted; else NULL */
-    double mean_square_norm;                     /* of the rows as they are, not centred */
+    double mean_square_norm; /* of the rows as they are, not centred */
     double mean_norm; /* of ‖x‖; NaN where rows came in before it was kept (version 1.0) */
 };
 
@@ -94,7 +95,7 @@ struct ny_rows_ops {
     /* How messages call a column: "column 'age'", or "column 3 of the store (from 0)". */
     int (*column_words)(struct ny_rows *X, uint64_t column, char words[NY_COLUMN_WORDS_BYTES]);
     /* The first n rows, as of a job's start, or those of them that are here, for a pass of so many
-     * workers. Memory: ny_rows_source_bytes(), under NY_MEM_STORE. */
+     * workers. Memory: ny_rows_source_count(), under NY_MEM_STORE. */
     int (*source)(struct ny_rows *X, uint64_t n, size_t slots, unsigned workers,
                   struct ny_source **out);
     /* Rows first … first+count−1 of those here, one after another, of type info->dtype. */
@@ -157,12 +158,15 @@ static inline size_t ny_rows_row_bytes(const struct ny_rows_info *info)
 }
 /* Returns the most values that a unit of sparse rows has: it lies in a few blocks. 0: not known. */
 uint64_t ny_rows_unit_values(const struct ny_rows_info *info);
-/* Bytes of a source for so many workers: a ring of blocks, one more than workers, and the mapped
+/* Counts a source for so many workers: a ring of blocks, one more than workers, and the mapped
  * pages of a block for each of them. */
 enum { NY_RING_SLOT_BYTES = 32 };
-static inline size_t ny_rows_source_bytes(const struct ny_rows_info *info, unsigned workers)
+static inline void ny_rows_source_count(struct ny_layout *l, enum ny_purpose purpose,
+                                        const struct ny_rows_info *info, unsigned workers)
 {
-    return (workers + 1) * (info->block_bytes + NY_RING_SLOT_BYTES) + workers * info->block_bytes;
+    ny_layout_add(l, purpose,
+                  (workers + 1) * (info->block_bytes + NY_RING_SLOT_BYTES) +
+                      workers * info->block_bytes);
 }
 
 /* Reads the rows listed, as gather() does, into a type that holds them exactly, f32 or f64, or

@@ -310,7 +310,8 @@ static void count_multiply(struct ny_layout *l, const struct ny_job_sizes *sizes
 
     ny_sizes_common(l, f, workers, workers);
     ny_lay(l, NY_MEM_OTHER, state, 1);
-    ny_layout_add(l, NY_MEM_STORE, ny_sizes_source(f, workers) + ny_batch_put_bytes(limit, state));
+    ny_sizes_source(l, f, workers);
+    ny_batch_count(l, NY_MEM_STORE, limit, state);
     if (products.features)
         ny_feature_product_count(l, &f->spec, products.w, f->settings->precision, workers);
     else

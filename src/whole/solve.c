@@ -302,8 +302,7 @@ static void count_reduce(struct ny_layout *l, const struct ny_job_sizes *sizes, 
 
     ny_sizes_common(l, f, workers, 1);
     ny_lay(l, NY_MEM_OTHER, ny_products_state_bytes(&products), 1);
-    ny_layout_add(l, NY_MEM_STORE,
-                  ny_batch_put_bytes(limit, products.divided && map < roots ? roots : map));
+    ny_batch_count(l, NY_MEM_STORE, limit, products.divided && map < roots ? roots : map);
     ny_layout_add(l, NY_MEM_DICTIONARY, hashed_bytes);
     lay(l, &pairs, &products);
     ny_lay_matrix(l, NY_MEM_SOLVE, r, r);
@@ -317,7 +316,7 @@ static void count_reduce(struct ny_layout *l, const struct ny_job_sizes *sizes, 
     }
     if (f->settings->probes && products.centred) {
         ny_lay(l, NY_MEM_SOLVE, roots, 1);
-        ny_layout_add(l, NY_MEM_STORE, ny_batch_put_bytes(limit, roots));
+        ny_batch_count(l, NY_MEM_STORE, limit, roots);
     }
 }
 
@@ -374,14 +373,13 @@ static int allocate_output(struct ny_products_state *state, struct ny_layout *l,
 
 /* Computes Q P of one unit's rows, adds the roots where they are stored, and gives the rows to the
  * writer. */
-static void add_unit(struct ny_products_state *state, struct output *out, size_t first,
-                     size_t rows)
+static void add_unit(struct ny_products_state *state, struct output *out, size_t first, size_t rows)
 {
     bool f64 = state->fit->settings->precision == NY_PRECISION_F64;
     struct ny_matrix Y = ny_matrix(out->Y, rows, out->width);
 
-    ny_gemm(1, ny_rows(state->sketch.V, first, rows),
-            ny_matrix(out->P, state->shape.r, out->pairs), 0, ny_cols(Y, 0, out->pairs));
+    ny_gemm(1, ny_rows(state->sketch.V, first, rows), ny_matrix(out->P, state->shape.r, out->pairs),
+            0, ny_cols(Y, 0, out->pairs));
     for (size_t i = 0; i < rows && out->width > out->pairs; i++)
         out->Y[i * out->width + out->pairs] = state->roots[first + i];
     for (size_t i = 0; i < rows * out->width; i++)

@@ -166,10 +166,12 @@ TEST(points_cost_the_announced_memory)
     uint64_t limit = ny_context_memory(ctx);
     struct ny_rows_info info;
     struct ny_source *source;
+    struct ny_layout counted = {0};
     size_t before, bytes;
 
     assert_int_equal(ny_points_info(store, &info), NY_OK);
-    bytes = ny_rows_source_bytes(&info, 3);
+    ny_rows_source_count(&counted, NY_MEM_STORE, &info, 3);
+    bytes = ny_layout_most(&counted);
     before = ny_memory_used(ctx);
     assert_int_equal(ny_rows_source(ny_store_rows(store), info.n, 0, 3, &source), NY_OK);
     assert_in_range(ny_memory_used(ctx) - before, bytes, bytes + 2048);
