@@ -45,8 +45,6 @@ struct ny_batch;
 struct ny_keep;
 
 struct ny_keep_ops {
-    /* The most bytes of a batch; at least a chunk. */
-    size_t (*batch_bytes)(const struct ny_keep *keep);
     /* Begins a batch; waits for its turn. Commit and cancel free it. */
     int (*begin)(const struct ny_keep *keep, struct ny_batch **out);
     /* Puts a chunk in place of what is there. */

@@ -65,11 +65,6 @@ static int check_part(const struct ny_keep *keep, const char *part)
 
 /* ---- batches ------------------------------------------------------------------------------- */
 
-static size_t batch_bytes(const struct ny_keep *keep)
-{
-    return ny_batch_bytes_max(ny_memory_limit(keep->ctx));
-}
-
 static int begin(const struct ny_keep *keep, struct ny_batch **out)
 {
     struct batch *batch = ny_calloc(keep->ctx, NY_MEM_STORE, 1, sizeof(*batch));
@@ -383,8 +378,8 @@ void ny_memory_results_free(struct ny_memory_results *all)
 
 struct ny_keep ny_memory_keep(struct ny_memory_results *all, const char *name)
 {
-    static const struct ny_keep_ops ops = {batch_bytes, begin,      put, drop,  commit, cancel,
-                                           chunk,       put_pieces, get, bytes, room};
+    static const struct ny_keep_ops ops = {begin, put,        drop, commit, cancel,
+                                           chunk, put_pieces, get,  bytes,  room};
 
     return (struct ny_keep){&ops, all->ctx, name, all->place, all->folder, all};
 }

@@ -59,7 +59,7 @@ int ny_isomap_keep(const struct ny_isomap *map, uint64_t batch, const float *dis
     int err = NY_OK;
 
     while (unit < units && err == NY_OK) {
-        size_t most = job->keep.ops->batch_bytes(&job->keep) / UNIT_BYTES, put = 0;
+        size_t most = ny_batch_bytes_max(ny_memory_limit(job->ctx)) / UNIT_BYTES, put = 0;
         struct ny_batch *commit;
 
         err = job->keep.ops->begin(&job->keep, &commit);

@@ -50,7 +50,7 @@ int ny_embedding_writer_new(struct ny_embedding_writer *writer, const struct ny_
         .keep = *keep,
         .layout = layout,
         .first_row = first_row / layout.chunk_rows * layout.chunk_rows,
-        .capacity = capacity_of(&layout, keep->ops->batch_bytes(keep)),
+        .capacity = capacity_of(&layout, ny_batch_bytes_max(ny_memory_limit(keep->ctx))),
     };
     writer->rows = ny_calloc(ctx, NY_MEM_STORE, writer->capacity, layout.row_bytes);
     if (!writer->rows) return NY_EBUDGET;

@@ -60,7 +60,7 @@ static struct piece piece_of(const struct ny_embedding_layout *layout, size_t ch
 static int put_rows(const struct ny_keep *keep, const struct ny_embedding_layout *layout,
                     const char *rows)
 {
-    size_t in_batch = keep->ops->batch_bytes(keep) / NY_CHUNK_BYTES;
+    size_t in_batch = ny_batch_bytes_max(ny_memory_limit(keep->ctx)) / NY_CHUNK_BYTES;
     size_t bytes = (size_t)layout->rows * layout->row_bytes, done = 0, chunk = 0;
     int err = NY_OK;
 

@@ -1,10 +1,5 @@
 #include "results/keep.h"
 
-static size_t batch_bytes(const struct ny_keep *keep)
-{
-    return ny_batch_bytes_max(ny_memory_limit(keep->ctx));
-}
-
 static int begin(const struct ny_keep *keep, struct ny_batch **out)
 {
     return ny_batch_begin(out, keep->at);
@@ -49,9 +44,8 @@ static uint64_t room(const struct ny_keep *keep)
 
 struct ny_keep ny_store_keep(struct ny_store *store, const char *name)
 {
-    static const struct ny_keep_ops ops = {
-        batch_bytes, begin, put,   drop, ny_batch_commit, ny_batch_abort, chunk,
-        put_pieces,  get,   bytes, room};
+    static const struct ny_keep_ops ops = {begin, put,        drop, ny_batch_commit, ny_batch_abort,
+                                           chunk, put_pieces, get,  bytes,           room};
 
     struct ny_keep held;
 
