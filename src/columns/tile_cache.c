@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "base/layout.h"
-
 struct ny_tile_cache {
     struct ny_layout own;
     uint64_t strips;
@@ -30,12 +28,9 @@ static struct ny_tile_cache *lay(struct ny_layout *l, uint64_t rows, size_t row_
     return ny_laid(l, cache);
 }
 
-size_t ny_tile_cache_bytes(uint64_t rows, size_t m, size_t element)
+void ny_tile_cache_count(struct ny_layout *l, uint64_t rows, size_t m, size_t element)
 {
-    struct ny_layout counted = {0};
-
-    lay(&counted, rows, m * element);
-    return ny_layout_most(&counted);
+    lay(l, rows, m * element);
 }
 
 int ny_tile_cache_new(struct ny_tile_cache **cache, struct ny_context *ctx, uint64_t rows, size_t m,

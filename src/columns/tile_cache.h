@@ -9,12 +9,13 @@
 #define NY_COLUMNS_TILE_CACHE_H
 
 #include "base/context.h"
+#include "base/layout.h"
 #include "stream/source.h"
 
 struct ny_tile_cache;
 
-/* Returns the bytes for `rows` rows of m values, each of `element` bytes; SIZE_MAX: too many. */
-size_t ny_tile_cache_bytes(uint64_t rows, size_t m, size_t element);
+/* Counts one for `rows` rows of m values, each of `element` bytes. */
+void ny_tile_cache_count(struct ny_layout *l, uint64_t rows, size_t m, size_t element);
 /* Makes an empty one, charged to NY_MEM_TILES. NY_EBUDGET. Free it with ny_tile_cache_free(). */
 int ny_tile_cache_new(struct ny_tile_cache **cache, struct ny_context *ctx, uint64_t rows, size_t m,
                       size_t element);

@@ -63,9 +63,9 @@ struct ny_fit {
     double *a;                 /* shift: column means of W */
     struct ny_degrees degrees; /* v = NULL: K is not divided */
     enum ny_gram_precision gram;
-    double tile_noise; /* root mean square of f32 tiles' errors, measured on landmarks */
-    bool coarse;       /* the solve stage is at its second attempt (spectral/method.h) */
-    struct ny_tile_cache *cache; /* tiles that later passes copy (fit/cache.h); NULL: none */
+    double tile_noise;           /* root mean square of f32 tiles' errors, measured on landmarks */
+    bool coarse;                 /* the solve stage is at its second attempt (spectral/method.h) */
+    struct ny_tile_cache *cache; /* tiles that later passes copy; NULL: none */
     struct ny_accumulator *acc;
     struct ny_krylov *krylov; /* projected with its randomized solver, instead of acc */
     struct ny_online *online; /* set while stage select also sums up (fit/online.h) */

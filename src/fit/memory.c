@@ -17,7 +17,7 @@
  *    workers    Each pass has as many as fit what it holds, with the precision of the Gram that W
  *               has decided. The smallest budget that a plan names counts on f64.
  *    columns    are kept between the passes where all of them fit besides, in a 16th of the
- *               budget at most, so that only the first pass computes products (fit/cache.h).
+ *               budget at most, so that only the first pass computes products.
  *    G          stays a plain f64 square, which LAPACK reduces in place (dsygst, then dsyevr by a
  *               range of indices).
  *
@@ -29,8 +29,9 @@
 #include "base/budget.h"
 #include "fit/plan.h"
 
-#include "fit/cache.h"
+#include "columns/tile_cache.h"
 #include "fit/fit.h"
+#include "fit/known_rows.h"
 
 static bool runs(const struct ny_sizes *f, enum ny_stage_id id)
 {
@@ -104,6 +105,58 @@ bool ny_fit_keeps_square(const struct ny_sizes *f, ny_stage_count_fn *count, uns
     struct ny_charges pass = ny_stage_most(count, &f->job, workers, limit);
 
     return ny_charges_total(&pass) + ny_sizes_spare(f) <= limit;
+}
+
+/* ---- columns that are kept --------------------------------------------------------------------
+ */
+
+/* Tells whether a stage is one of those that run while columns are kept. */
+static bool keeps_columns(enum ny_stage_id id)
+{
+    return ny_stage_rank(id) >= ny_stage_rank(NY_STAGE_DEGREES) &&
+           ny_stage_rank(id) <= ny_stage_rank(NY_STAGE_PROJECT);
+}
+
+/* Counts the passes that compute tiles of the same columns for all rows. */
+static int passes_of(const struct ny_sizes *f)
+{
+    const struct ny_fit_settings *settings = f->settings;
+    int passes = runs(f, NY_STAGE_DEGREES);
+
+    if (settings->method->krylov) passes += 2; /* at least */
+    if (ny_settings_forms_gram(settings) && !settings->online)
+        passes += runs(f, NY_STAGE_ACCUMULATE);
+    return passes + (runs(f, NY_STAGE_PROJECT) && !ny_rows_are_known(settings, f->points, f->m));
+}
+
+/* Tells whether there are passes to save whose entries take more than a copy does. */
+static bool is_worth_it(const struct ny_sizes *f)
+{
+    const double least_products = 32; /* a copy there and back costs as much as about ten */
+    const struct ny_fit_settings *settings = f->settings;
+
+    return !settings->method->whole && !ny_settings_features(settings) && !settings->columns &&
+           !settings->updates && !settings->placed && !ny_context_peers(f->job.ctx) &&
+           ny_entry_products(&f->spec) >= least_products && passes_of(f) > 1;
+}
+
+/* Returns the bytes of the columns that are kept beside what the stages hold; 0: each pass computes
+ * them. */
+static size_t cache_of(const struct ny_sizes *f, const struct ny_course_bytes *bytes, size_t limit)
+{
+    const size_t share = 16; /* of the budget: what is fast need not be large */
+    struct ny_layout counted = {0};
+    size_t cache, most = 0;
+
+    if (!is_worth_it(f)) return 0;
+    ny_tile_cache_count(&counted, f->points->n, f->m, ny_sizes_element(f));
+    cache = ny_layout_most(&counted);
+    for (int stage = 0; stage < NY_STAGE_DONE; stage++) {
+        size_t held = ny_charges_total(&bytes->of[stage]);
+
+        if (keeps_columns((enum ny_stage_id)stage) && held > most) most = held;
+    }
+    return cache <= limit / share && most <= limit && cache <= limit - most ? cache : 0;
 }
 
 /* ---- the course ----------------------------------------------------------------------------- */
@@ -193,20 +246,10 @@ void ny_fit_course_bytes(const struct ny_job_sizes *sizes, unsigned workers, siz
                          struct ny_course_bytes *bytes)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
-    size_t cache;
 
     of_stages(f, workers, limit, bytes);
-    cache = ny_fit_cache_bytes(f, bytes, limit);
+    bytes->cache = cache_of(f, bytes, limit);
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
-        if (ny_fit_cache_lives((enum ny_stage_id)stage) && holds(f, (enum ny_stage_id)stage))
-            bytes->of[stage].of[NY_MEM_TILES] += cache;
-}
-
-size_t ny_fit_cache_planned(const struct ny_sizes *f, unsigned workers)
-{
-    size_t limit = ny_memory_limit(f->job.ctx);
-    struct ny_course_bytes bytes;
-
-    of_stages(f, workers, limit, &bytes);
-    return ny_fit_cache_bytes(f, &bytes, limit);
+        if (keeps_columns((enum ny_stage_id)stage) && holds(f, (enum ny_stage_id)stage))
+            bytes->of[stage].of[NY_MEM_TILES] += bytes->cache;
 }

@@ -102,8 +102,8 @@ static bool is_looked_at(const struct ny_sizes *sizes, size_t m)
 {
     const double much = 2e10;
     const struct ny_fit_settings *settings = sizes->settings;
-    bool gram_is_open = ny_settings_forms_gram(settings) &&
-                        !ny_settings_gram_f64(settings, sizes->points->n);
+    bool gram_is_open =
+        ny_settings_forms_gram(settings) && !ny_settings_gram_f64(settings, sizes->points->n);
 
     if (ny_settings_features(settings))
         return !sizes->points->imagined && (settings->patient || rough_flops(sizes, m) > much);
@@ -119,8 +119,7 @@ static int get_rates(struct ny_context *ctx, double flops, struct ny_plan *plan)
     struct ny_peers *peers = ny_context_peers(ctx);
     int err = NY_OK;
 
-    if (ny_peers_leads(peers))
-        err = ny_calibration_get(ctx, flops, plan->workers, &plan->rates);
+    if (ny_peers_leads(peers)) err = ny_calibration_get(ctx, flops, plan->workers, &plan->rates);
     return err ? err : ny_peers_share(peers, &plan->rates, sizeof(plan->rates));
 }
 
@@ -153,7 +152,7 @@ int ny_plan_make(struct ny_rows *X, const struct ny_fit_settings *settings,
     sizes.spec = ny_settings_spec(settings, ctx, &points, geometry);
     plan->m = m;
     ny_blas_serial();
-    ny_context_set_crew(ctx, 1); /* as no plan has told of more */
+    ny_context_set_crew(ctx, 1);                           /* as no plan has told of more */
     if (!points.imagined) err = ny_blas_make_room(ctx, 1); /* to look at a sample */
     if (err) goto done;
     if (!m && course->order)
@@ -165,7 +164,6 @@ int ny_plan_make(struct ny_rows *X, const struct ny_fit_settings *settings,
     sizes.look = &look;
     ny_plan_memory(&sizes.job, plan);
     if (!settings->method) goto done; /* of a selection alone no time is told */
-    plan->cache_bytes = ny_fit_cache_planned(&sizes, plan->workers);
     err = get_rates(ctx, rough_flops(&sizes, plan->m), plan);
     if (err) goto done;
     plan->loose = settings->rule->by_tolerance && ny_settings_selects(settings);
@@ -185,12 +183,13 @@ done:
 static int open_cache(struct ny_fit *fit, const struct ny_sizes *sizes)
 {
     bool first = fit->job.stage == NY_STAGE_DEGREES || fit->job.stage == NY_STAGE_ACCUMULATE;
-    size_t element = ny_sizes_element(sizes), bytes;
+    size_t element = ny_sizes_element(sizes);
+    struct ny_course_bytes bytes;
 
     if (fit->cache || !first) return NY_OK;
-    bytes = ny_fit_cache_planned(sizes, fit->job.workers);
-    if (!bytes) return NY_OK;
-    ny_field_set_count(ny_job_report(&fit->job), "columns_kept_bytes", bytes);
+    ny_fit_course_bytes(&sizes->job, fit->job.workers, ny_memory_limit(fit->job.ctx), &bytes);
+    if (!bytes.cache) return NY_OK;
+    ny_field_set_count(ny_job_report(&fit->job), "columns_kept_bytes", bytes.cache);
     return ny_tile_cache_new(&fit->cache, fit->job.ctx, fit->job.points.n, fit->m, element);
 }
 

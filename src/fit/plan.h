@@ -20,10 +20,6 @@ unsigned ny_fit_pass_workers(const struct ny_sizes *sizes, enum ny_stage_id stag
 /* Tells whether W has room besides a pass with so many workers. */
 bool ny_fit_keeps_square(const struct ny_sizes *sizes, ny_stage_count_fn *count, unsigned workers);
 
-/* Returns the bytes of the columns that a fit with so many workers keeps between its passes; 0: it
- * computes them in each. */
-size_t ny_fit_cache_planned(const struct ny_sizes *sizes, unsigned workers);
-
 /* Plans a fit by its course. m: landmarks already selected; 0: not yet. Without a method, where the
  * landmarks alone are wanted, memory is all that is planned. */
 int ny_plan_make(struct ny_rows *X, const struct ny_fit_settings *settings,

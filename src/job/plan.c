@@ -106,6 +106,7 @@ void ny_plan_memory(const struct ny_job_sizes *sizes, struct ny_plan *plan)
     if (!plan->fits) plan->workers = 1;
     peak = peak_of(sizes, plan->workers, limit, &bytes);
     peak.of[NY_MEM_STORE] += ny_memory_aside(sizes->ctx);
+    plan->cache_bytes = bytes.cache;
     plan->memory_bytes = ny_charges_total(&peak);
     memcpy(plan->by_purpose, peak.of, sizeof(plan->by_purpose));
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)

@@ -59,6 +59,7 @@ typedef void ny_stage_count_fn(struct ny_layout *l, const struct ny_job_sizes *s
 struct ny_course_bytes {
     struct ny_charges before; /* held before the first stage */
     struct ny_charges of[NY_STAGE_DONE];
+    size_t cache; /* columns that are kept in memory between passes, counted in `of` */
 };
 
 struct ny_stage {

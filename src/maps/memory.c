@@ -29,11 +29,12 @@ void ny_map_common(struct ny_layout *l, const struct ny_map_sizes *f)
         ny_edges_lay(l, &graph, f->n, f->edges);
 }
 
-/* Fills in what all stages hold, in the way that the sizes name. */
-static void course_bytes(const struct ny_map_sizes *f, unsigned workers, size_t limit,
-                         struct ny_course_bytes *bytes)
+/* Fills in what all stages hold, in the way that the sizes name, and tells whether all fit. */
+static bool fits(const struct ny_map_sizes *f, unsigned workers, size_t limit,
+                 struct ny_course_bytes *bytes)
 {
     struct ny_layout l = {0};
+    bool fit;
 
     ny_plan_stage_bytes(&f->job, workers, limit, bytes);
     if (f->job.job) {
@@ -46,6 +47,10 @@ static void course_bytes(const struct ny_map_sizes *f, unsigned workers, size_t 
             ny_stored_edges_count(&l, &f->graph);
     }
     bytes->before = l.most;
+    fit = ny_charges_total(&bytes->before) <= limit;
+    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
+        fit &= ny_charges_total(&bytes->of[stage]) <= limit;
+    return fit;
 }
 
 /* The ways, the fastest first. */
@@ -62,34 +67,25 @@ static bool may_be(const struct ny_map_sizes *f, size_t way)
            (f->ways & NY_MAP_PAGED || !ways[way].paged);
 }
 
-/* Tells whether so many workers fit the budget. */
-static bool fits(const struct ny_map_sizes *f, unsigned workers, size_t limit)
-{
-    struct ny_course_bytes bytes;
-    bool fit;
-
-    course_bytes(f, workers, limit, &bytes);
-    fit = ny_charges_total(&bytes.before) <= limit;
-    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
-        fit &= ny_charges_total(&bytes.of[stage]) <= limit;
-    return fit;
-}
-
 void ny_map_way(struct ny_map_sizes *f, size_t limit)
 {
+    struct ny_course_bytes bytes;
+
     f->kept = 0;
     for (size_t way = 0; way < WAYS; way++) {
         if (!may_be(f, way)) continue;
         f->paged = ways[way].paged;
         f->lanes = ways[way].lanes;
-        if (fits(f, 1, limit)) return;
+        if (fits(f, 1, limit, &bytes)) return;
     }
 }
 
 void ny_map_keep(struct ny_map_sizes *f, unsigned workers, size_t limit)
 {
+    struct ny_course_bytes bytes;
+
     f->kept = f->map->kept_bytes ? f->map->kept_bytes(f) : 0;
-    if (f->kept > limit || !fits(f, workers, limit)) f->kept = 0;
+    if (f->kept > limit || !fits(f, workers, limit, &bytes)) f->kept = 0;
 }
 
 void ny_map_course_bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit,
@@ -99,7 +95,8 @@ void ny_map_course_bytes(const struct ny_job_sizes *sizes, unsigned workers, siz
 
     ny_map_way(&f, limit);
     ny_map_keep(&f, workers, limit);
-    course_bytes(&f, workers, limit, bytes);
+    (void)fits(&f, workers, limit, bytes);
+    bytes->cache = f.kept;
 }
 
 struct ny_map_sizes ny_map_sizes_make(const struct ny_graph_map *map,

@@ -54,7 +54,6 @@ int ny_graph_fit_plan(struct ny_rows *X, const struct ny_fit_settings *settings,
     plan->disk_bytes = plan->result_bytes;
     ny_map_way(&sizes, ny_memory_limit(sizes.job.ctx));
     ny_map_keep(&sizes, plan->workers, ny_memory_limit(sizes.job.ctx));
-    plan->cache_bytes = sizes.kept;
     if (sizes.paged) {
         uint64_t pages = ny_pages_disk_bytes(sizes.nodes, sizes.edges, sizes.graph.neighbors);
         /* Edges of a graph that is still to be made may all be in two lists. */

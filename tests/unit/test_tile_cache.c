@@ -99,12 +99,15 @@ TEST(strips_of_other_rows_are_not_there)
 TEST(the_budget_is_charged)
 {
     struct ny_tile_cache *cache;
-    size_t bytes = ny_tile_cache_bytes(ROWS, M, sizeof(float)), before = ny_memory_used(ctx);
+    struct ny_layout counted = {0};
+    size_t before = ny_memory_used(ctx);
 
+    ny_tile_cache_count(&counted, ROWS, M, sizeof(float));
     assert_int_equal(ny_tile_cache_new(&cache, ctx, ROWS, M, sizeof(float)), NY_OK);
-    assert_int_equal(ny_memory_used(ctx) - before, bytes);
+    assert_int_equal(ny_memory_used(ctx) - before, ny_layout_most(&counted));
     ny_tile_cache_free(cache);
-    assert_true(ny_tile_cache_bytes(UINT64_MAX / 2, 1 << 20, 8) > SIZE_MAX / 100);
+    ny_tile_cache_count(&counted, UINT64_MAX / 2, 1 << 20, 8);
+    assert_true(ny_layout_most(&counted) > SIZE_MAX / 100);
 }
 
 AROUND_ALL(start, stop)
