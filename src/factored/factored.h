@@ -59,6 +59,7 @@ struct ny_factored {
     bool refined; /* products may have to be in f64 at last, whatever the precision of the fit; of
                    * others the blocks are then half as wide, so that they have room */
     bool divided;
+    size_t state_bytes; /* of stage accumulate */
 };
 
 /* Totals of all rows, which the first pass counts; and whether products are in f64, as they are
@@ -78,8 +79,6 @@ static inline unsigned ny_factored_passes(const struct ny_factored *sizes)
 {
     return sizes->rows ? 2 : 1;
 }
-/* Bytes of the state of stage accumulate. */
-size_t ny_factored_state_bytes(const struct ny_factored *sizes);
 /* Operations that turn the basis into the vectors that are found. */
 double ny_factored_turn_flops(const struct ny_factored *sizes);
 

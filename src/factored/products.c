@@ -45,9 +45,8 @@ static double reach_of(const struct ny_fit_settings *settings)
 int ny_feature_state_open(struct ny_feature_state *state, struct ny_fit *fit, uint64_t *place)
 {
     struct ny_factored sizes = ny_factored_of_fit(fit);
-    size_t bytes = ny_factored_state_bytes(&sizes);
     uint64_t passes = (uint64_t)ny_factored_passes(&sizes) * (fit->settings->max_passes + 1);
-    struct ny_image_shape saved = {bytes, passes * (ny_units_of(sizes.n) + 1)};
+    struct ny_image_shape saved = {sizes.state_bytes, passes * (ny_units_of(sizes.n) + 1)};
     const struct ny_restarted_how how = {.shape = sizes.shape,
                                          .tolerance = fit->settings->tol,
                                          .steps_most = fit->settings->max_passes,
@@ -65,12 +64,12 @@ int ny_feature_state_open(struct ny_feature_state *state, struct ny_fit *fit, ui
     err = ny_fit_load_frozen(fit);
     if (!err && !fit->state) {
         err = ny_job_load_image(&fit->job, "features", &saved, &image, place);
-        if (!err) err = ny_shards_align_state(fit, &image, bytes, &at_step, &anew);
+        if (!err) err = ny_shards_align_state(fit, &image, saved.bytes, &at_step, &anew);
         fit->state = image;
     }
     if (err) return err;
     resumed = fit->state != NULL;
-    if (!resumed) fit->state = ny_calloc(fit->job.ctx, NY_MEM_SOLVE, 1, bytes);
+    if (!resumed) fit->state = ny_calloc(fit->job.ctx, NY_MEM_SOLVE, 1, saved.bytes);
     if (!fit->state) return NY_EBUDGET;
     at = fit->state + ny_restarted_state_bytes(&sizes.shape) / sizeof(double);
     if (sizes.rows) state->W = ny_matrix(at, sizes.d, sizes.width);
@@ -109,8 +108,7 @@ static int checkpoint(void *arg, uint64_t units_done)
     ny_restarted_save(&state->it);
     run->saved_s = ny_now();
     return ny_job_checkpoint_image(&run->fit->job, NY_STAGE_ACCUMULATE, "features", run->fit->state,
-                                   ny_factored_state_bytes(&state->sizes),
-                                   pass * places + units_done);
+                                   state->sizes.state_bytes, pass * places + units_done);
 }
 
 /* ---- a product ------------------------------------------------------------------------------ */
@@ -480,14 +478,13 @@ static void count(struct ny_layout *l, const struct ny_job_sizes *job, unsigned 
 {
     const struct ny_sizes *f = ny_sizes_of(job);
     struct ny_factored sizes = ny_factored_of_sizes(f);
-    size_t state = ny_factored_state_bytes(&sizes);
     enum ny_precision precision = sizes.refined ? NY_PRECISION_F64 : f->settings->precision;
 
     ny_sizes_common(l, f, workers, workers);
     ny_layout_add(l, NY_MEM_DICTIONARY, ny_sizes_arrays(f, 1) + sizeof(double));
     ny_sizes_source(l, f, workers);
-    ny_batch_count(l, NY_MEM_STORE, limit, state);
-    ny_lay(l, NY_MEM_SOLVE, 1, state);
+    ny_batch_count(l, NY_MEM_STORE, limit, sizes.state_bytes);
+    ny_lay(l, NY_MEM_SOLVE, 1, sizes.state_bytes);
     ny_lay(l, NY_MEM_SOLVE, sizes.width, sizeof(double));
     ny_restarted_count(l, &sizes.shape);
     ny_lay(l, NY_MEM_TILES, sizes.d * sizes.width, ny_precision_bytes(precision));

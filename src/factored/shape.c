@@ -27,18 +27,13 @@ struct ny_factored ny_factored_of(const struct ny_fit_settings *settings,
     /* Dense rows of pca are centred as they are read, and means of sparse ones are known. */
     sizes.centred = centres && (sparse || !known);
     sizes.sums = sizes.divided || (centres && !known);
+    sizes.state_bytes = ny_restarted_state_bytes(&sizes.shape) +
+                        ((sizes.rows ? d : 0) + 1) * sizes.width * sizeof(double) +
+                        sizeof(struct ny_feature_totals);
     return sizes;
 }
 
 double ny_factored_turn_flops(const struct ny_factored *sizes)
 {
     return 2 * (double)sizes->shape.order * (double)sizes->shape.most * (double)sizes->pairs;
-}
-
-size_t ny_factored_state_bytes(const struct ny_factored *sizes)
-{
-    size_t W = sizes->rows ? sizes->d * sizes->width : 0;
-
-    return ny_restarted_state_bytes(&sizes->shape) + (W + sizes->width) * sizeof(double) +
-           sizeof(struct ny_feature_totals);
 }
