@@ -14,11 +14,11 @@ int ny_stored_choice_put(const struct ny_keep *keep, json_t *record, const unsig
 
     for (size_t k = 0; k < d; k++)
         count += chosen[k];
-    columns = ny_alloc(ctx, NY_MEM_OTHER, ny_stored_choice_bytes(count));
+    columns = ny_calloc(ctx, NY_MEM_OTHER, count, sizeof(*columns));
     if (!columns) return NY_EBUDGET;
     for (size_t k = 0; k < d; k++)
         if (chosen[k]) columns[at++] = k;
-    err = ny_keep_put(keep, part, columns, ny_stored_choice_bytes(count));
+    err = ny_keep_put(keep, part, columns, count * sizeof(*columns));
     ny_free(ctx, columns);
     ny_field_set_count(record, "features", count);
     ny_field_set_count(json_object_get(record, "report"), "features_kept", count);
@@ -50,7 +50,7 @@ int ny_stored_choice(const struct ny_keep *keep, const json_t *record, uint64_t 
     if (good) {
         *columns = ny_calloc(ctx, NY_MEM_OTHER, count, sizeof(**columns));
         if (!*columns) return NY_EBUDGET;
-        err = keep->ops->get(keep, part, *columns, ny_stored_choice_bytes(count));
+        err = keep->ops->get(keep, part, *columns, count * sizeof(**columns));
         good = !err && plausible(*columns, count, d);
     }
     if (err || good) return err;

@@ -16,10 +16,5 @@ size_t ny_stored_choice_count(const json_t *record);
  */
 int ny_stored_choice(const struct ny_keep *keep, const json_t *record, uint64_t d,
                      uint64_t **columns);
-/* Bytes that ny_stored_choice_put() charges for `count` columns. */
-static inline size_t ny_stored_choice_bytes(size_t count)
-{
-    return count * sizeof(uint64_t);
-}
 
 #endif

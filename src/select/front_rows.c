@@ -16,16 +16,6 @@
 #include "select/advance.h"
 #include "stream/rows.h"
 
-/* Bytes of the room of so many sparse rows, which are neighbours. */
-static size_t room_bytes(const struct ny_columns_spec *spec, size_t rows)
-{
-    size_t full = rows * spec->slots, most = ny_unit_values_most(spec);
-
-    if (!spec->slots) return 0;
-    return rows * ny_sparse_bytes(spec->dtype, 1) +
-           (full < most ? full : most) * (sizeof(uint32_t) + ny_dtype_size(spec->dtype));
-}
-
 /* Makes the room of sparse rows. */
 static int make_room(struct ny_front *front, size_t bytes)
 {
@@ -36,7 +26,13 @@ static int make_room(struct ny_front *front, size_t bytes)
 static void lay(struct ny_layout *l, struct ny_front *front, const struct ny_columns_spec *spec,
                 size_t rows)
 {
+    size_t full = rows * spec->slots, most = ny_unit_values_most(spec);
+
     front->rows_max = rows;
+    if (spec->slots) /* they are neighbours */
+        front->room.size =
+            rows * ny_sparse_bytes(spec->dtype, 1) +
+            (full < most ? full : most) * (sizeof(uint32_t) + ny_dtype_size(spec->dtype));
     front->d = spec->slots ? (size_t)spec->row_nnz + 1 : spec->geometry->d;
     front->row_bytes = spec->slots ? sizeof(struct ny_sparse) : ny_raw_bytes(spec);
     front->index = ny_lay(l, NY_MEM_TILES, rows, sizeof(*front->index));
@@ -79,7 +75,7 @@ int ny_front_new(struct ny_front *front, struct ny_exact *exact, const struct ny
     *exact = (struct ny_exact){.own.ctx = spec->ctx, .width = width};
     lay(&front->own, front, spec, rows);
     lay_exact(&exact->own, exact);
-    return front->own.err || exact->own.err ? NY_EBUDGET : make_room(front, room_bytes(spec, rows));
+    return front->own.err || exact->own.err ? NY_EBUDGET : make_room(front, front->room.size);
 }
 
 void ny_front_free(struct ny_front *front, struct ny_exact *exact)
@@ -105,8 +101,10 @@ void ny_front_later_count(struct ny_layout *l, const struct ny_columns_spec *spe
 
 void ny_front_count(struct ny_layout *l, const struct ny_columns_spec *spec, size_t rows)
 {
-    lay(l, &(struct ny_front){0}, spec, rows);
-    ny_lay(l, NY_MEM_TILES, room_bytes(spec, rows), 1);
+    struct ny_front front = {0};
+
+    lay(l, &front, spec, rows);
+    ny_lay(l, NY_MEM_TILES, front.room.size, 1);
     lay_exact(l, &(struct ny_exact){0});
     ny_columns_square_count(l, spec, NY_FRONT_BLOCK, 1);
 }

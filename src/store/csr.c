@@ -59,8 +59,7 @@ size_t ny_csr_encode(const struct ny_csr *csr, size_t rows, void *out)
     }
     head[1] = (uint32_t)(at - (unsigned char *)out - HEAD_BYTES);
     memcpy(out, head, sizeof(head));
-    if (head[0])
-        memcpy(at, (const char *)csr->value + begin * value_bytes, head[0] * value_bytes);
+    if (head[0]) memcpy(at, (const char *)csr->value + begin * value_bytes, head[0] * value_bytes);
     return (size_t)(at - (unsigned char *)out) + head[0] * value_bytes;
 }
 
@@ -160,8 +159,10 @@ int ny_csr_read(struct ny_snapshot *view, const struct ny_manifest *m, struct ny
     image->wanted = image->rows;
     image->d = m->d;
     image->dtype = (enum ny_dtype)m->dtype;
-    if (want.frame.rows == image->rows) ny_csr_count(image, wrong);
-    else *wrong = "it has another number of rows than the store says";
+    if (want.frame.rows == image->rows)
+        ny_csr_count(image, wrong);
+    else
+        *wrong = "it has another number of rows than the store says";
     return *wrong ? NY_ESTORE : NY_OK;
 }
 
@@ -197,9 +198,13 @@ static size_t decoded_bytes(size_t rows, size_t nnz, enum ny_dtype dtype)
            ny_padded(nnz * ny_dtype_size(dtype)) + ny_padded(nnz * sizeof(uint32_t));
 }
 
-size_t ny_csr_room_bytes(size_t rows, size_t nnz, enum ny_dtype dtype)
+/* Of sparse rows: the decoded block, and its image behind. */
+size_t ny_points_block_bytes(const struct ny_rows_info *info)
 {
-    return decoded_bytes(rows, nnz, dtype) + ny_padded(ny_csr_bound(rows, nnz, dtype));
+    size_t rows = (size_t)info->block_rows, nnz = (size_t)info->block_nnz;
+
+    if (!info->row_slots) return rows * ny_rows_row_bytes(info);
+    return decoded_bytes(rows, nnz, info->dtype) + ny_padded(ny_csr_bound(rows, nnz, info->dtype));
 }
 
 struct ny_sparse ny_sparse_block_row(const void *room, size_t i)
@@ -221,8 +226,8 @@ static int image_room(struct ny_store *store, const struct ny_rows_info *info,
     *image = room + decoded_bytes(rows, nnz, info->dtype);
     *taken = NULL;
     if (m->block_nnz <= info->block_nnz) return NY_OK;
-    *image = *taken = ny_alloc(store->ctx, NY_MEM_STORE,
-                               ny_csr_bound(rows, (size_t)m->block_nnz, info->dtype));
+    *image = *taken =
+        ny_alloc(store->ctx, NY_MEM_STORE, ny_csr_bound(rows, (size_t)m->block_nnz, info->dtype));
     return *image ? NY_OK : NY_EBUDGET;
 }
 

@@ -19,11 +19,8 @@
 
 #include "store/store_private.h"
 
-/* Bytes of an encoded block, at most; of one as it is read, encoded and decoded. */
+/* Bytes of an encoded block, at most. */
 size_t ny_csr_bound(size_t rows, size_t nnz, enum ny_dtype dtype);
-/* Returns the bytes of the room in which a block is decoded: the decoded block, and its image
- * behind. */
-size_t ny_csr_room_bytes(size_t rows, size_t nnz, enum ny_dtype dtype);
 /* Encodes the first `rows` rows; returns the bytes. */
 size_t ny_csr_encode(const struct ny_csr *csr, size_t rows, void *out);
 

@@ -17,13 +17,6 @@
 #include "base/guard.h"
 #include "store/ingest_private.h"
 
-/* Returns the bytes of the record that say something. */
-static size_t used_bytes(const struct ny_import_record *record)
-{
-    if (record->label_column[0] || record->id_column[0]) return sizeof(*record);
-    return offsetof(struct ny_import_record, from) + strlen(record->from) + 1;
-}
-
 int ny_import_note_put(struct ny_write *write, const struct ny_import_note *note)
 {
     struct ny_key key = ny_points_key(NY_KIND_IMPORT, note->first);
@@ -39,7 +32,10 @@ int ny_import_note_put(struct ny_write *write, const struct ny_import_note *note
     memcpy(record.from, note->from, sizeof(record.from) - 1);
     memcpy(record.label_column, note->how.label_column, sizeof(record.label_column) - 1);
     memcpy(record.id_column, note->how.id_column, sizeof(record.id_column) - 1);
-    frame.raw_bytes = (uint32_t)used_bytes(&record);
+    frame.raw_bytes = sizeof(record);
+    if (!record.label_column[0] && !record.id_column[0]) /* as much of it as says something */
+        frame.raw_bytes =
+            (uint32_t)(offsetof(struct ny_import_record, from) + strlen(record.from) + 1);
     return ny_write_record(write, &key, &frame, &record);
 }
 

@@ -4,13 +4,6 @@
 #include "store/csr.h"
 #include "store/store_private.h"
 
-size_t ny_points_block_bytes(const struct ny_rows_info *info)
-{
-    if (info->row_slots)
-        return ny_csr_room_bytes((size_t)info->block_rows, (size_t)info->block_nnz, info->dtype);
-    return (size_t)info->block_rows * ny_rows_row_bytes(info);
-}
-
 static int info_in_memory(const struct ny_in_memory *held, struct ny_rows_info *info)
 {
     int err = held->given.X->ops->info(held->given.X, info);

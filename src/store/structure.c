@@ -128,14 +128,6 @@ static size_t node_low(struct ny_node node)
     return (size_t)node.low | (size_t)node.high << 16;
 }
 
-static size_t node_bytes(struct ny_node node, bool leaf)
-{
-    size_t bytes = sizeof(node) + node.key_bytes;
-
-    if (leaf) bytes += node.flags & NY_NODE_BIG ? sizeof(uint64_t) : node_low(node);
-    return (bytes + 1) & ~(size_t)1;
-}
-
 /* All nodes lie between upper and the end of the page, which they fill. */
 static int check_nodes(struct walk *w, uint64_t number, const char *page, bool leaf)
 {
@@ -152,7 +144,9 @@ static int check_nodes(struct walk *w, uint64_t number, const char *page, bool l
         if (offset < head->upper || offset & 1 || offset > w->page_bytes - sizeof(node))
             return damaged(w, "page %llu: entry %zu lies outside", (unsigned long long)number, i);
         node = node_at(page, i, &body);
-        bytes = node_bytes(node, leaf);
+        bytes = sizeof(node) + node.key_bytes;
+        if (leaf) bytes += node.flags & NY_NODE_BIG ? sizeof(uint64_t) : node_low(node);
+        bytes += bytes & 1;
         if (bytes > w->page_bytes - offset || node.key_bytes > KEY_BYTES_MAX ||
             (leaf && (node.flags & ~NY_NODE_BIG || node.key_bytes == 0)))
             return damaged(w, "page %llu: entry %zu is malformed", (unsigned long long)number, i);
@@ -288,7 +282,8 @@ static int take_free(struct walk *w, struct ny_node node, const char *key, const
         if (first)
             err = read_at(w, first * w->page_bytes + sizeof(struct ny_page) + at * sizeof(*part),
                           part, some * sizeof(*part));
-        else memcpy(part, value + at * sizeof(*part), some * sizeof(*part));
+        else
+            memcpy(part, value + at * sizeof(*part), some * sizeof(*part));
         if (!err && at == 0) count = part[0];
         if (!err && count >= words) return damaged(w, "the list of free pages is malformed");
         for (size_t i = at == 0; !err && i < some && at + i <= count; i++) {
@@ -526,8 +521,10 @@ int ny_structure_check(struct ny_context *ctx, const char *file, struct ny_pulse
         err = check_once(&w, txn);
         if (err != NY_ESTORE) break;
         memcpy(first_why, why, NY_WHY_BYTES);
-        if (read_metas(&w, meta) != NY_OK) now[0] = txn[0], now[1] = txn[1];
-        else now[0] = meta[0].txn, now[1] = meta[1].txn;
+        if (read_metas(&w, meta) != NY_OK)
+            now[0] = txn[0], now[1] = txn[1];
+        else
+            now[0] = meta[0].txn, now[1] = meta[1].txn;
         memcpy(why, first_why, NY_WHY_BYTES);
         if (now[0] == txn[0] && now[1] == txn[1]) break;
     }

@@ -75,17 +75,6 @@ static void take_share(struct ny_plan *plan, enum ny_stage_id stage, double shar
     plan->stage_s[stage] = share > 0 ? share * rows_s + commit_s : 0;
 }
 
-/* Makes the bytes of a plan those of a share of the rows, and of images of the sums where there are
- * some: a plan has two of these, of which one stays. */
-static void take_bytes(struct ny_plan *plan, double share, bool sums)
-{
-    uint64_t image = plan->disk_bytes - plan->result_bytes;
-    uint64_t rows = (uint64_t)(share * (double)(plan->result_bytes - image));
-
-    plan->result_bytes = rows + (sums ? image : 0);
-    plan->disk_bytes = rows + (sums ? 2 * image : 0);
-}
-
 /* Returns the seconds in which a frozen update measures a sample of the new rows, and some of the
  * fit, against the landmarks. */
 static double drift_seconds(const struct ny_plan *plan, const struct ny_fit_settings *settings,
@@ -107,6 +96,7 @@ void ny_update_plan(struct ny_plan *plan, struct ny_context *ctx,
     const struct ny_prices price = {.rate = &plan->rates};
     double commit_s = ny_price_commit(&price, 0);
     bool frozen = mode == NY_UPDATE_FROZEN;
+    uint64_t image, rows;
 
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
         passes_s += plan->stage_s[stage];
@@ -126,7 +116,11 @@ void ny_update_plan(struct ny_plan *plan, struct ny_context *ctx,
     if (frozen) {
         plan->passes = 1 + shares.sums;
         plan->passes_vary = false;
-        take_bytes(plan, added, shares.sums);
+        /* A plan has two images of the sums, of which one stays. */
+        image = plan->disk_bytes - plan->result_bytes;
+        rows = (uint64_t)(added * (double)(plan->result_bytes - image));
+        plan->result_bytes = rows + shares.sums * image;
+        plan->disk_bytes = rows + 2 * shares.sums * image;
     }
     explain(ctx, settings, shares, mode);
 }

@@ -27,12 +27,6 @@ FIXED = ("n_components", "kernel", *KERNEL)
 CHOICE = 4  # the first batch has so many rows for each landmark that it chooses
 
 
-def _row_bytes(rows: Any) -> int:
-    """Return about how many bytes a row takes, of sparse ones its entries."""
-    n, d = rows.shape
-    return max(1, int(ENTRY_BYTES * rows.nnz // n if hasattr(rows, "nnz") else 8 * d))
-
-
 @takes("n_components", n_components=2, kernel="rbf", **KERNEL, **LANDMARKS, batch_size=None, **RUN)
 class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstimator):
     """Kernel PCA of rows that come in batches, and are kept nowhere.
@@ -112,10 +106,11 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
 
     def _batches(self, rows: Any) -> Iterator[Any]:
         """Cut rows into batches, the first of which has landmarks to choose from."""
-        n, size = rows.shape[0], self.batch_size
+        (n, d), size = rows.shape, self.batch_size
         wanted = 0 if self.landmarks is not None else most_landmarks(self, n)
         if size is None:
-            size = max(2, BATCH_BYTES // _row_bytes(rows))
+            row_bytes = ENTRY_BYTES * rows.nnz // n if hasattr(rows, "nnz") else 8 * d
+            size = max(2, BATCH_BYTES // max(1, int(row_bytes)))
             first = max(size, CHOICE * wanted)
         elif size < 2:
             raise ValueError(f"batch_size={size} is less than 2, too few to choose landmarks from")
