@@ -11,7 +11,8 @@
 #include "spectral/ensemble.h"
 #include "spectral/methods.h"
 
-/* Bytes of rows that are placed at a time, about: the fullest of sparse ones decides. */
+/* Bytes of rows that are placed at a time, about: the fullest of sparse ones decides. Of dense rows
+ * as many as there are check rows fit, which are held next. */
 enum { BLOCK_BYTES = 1 << 20 };
 
 struct candidate {
@@ -26,7 +27,8 @@ struct draw {
     struct ny_fit *fit;
     struct ny_projector *projector;
     struct ny_ensemble shape;     /* of methods other than ensemble: one expert */
-    size_t N, m, p, block;        /* candidates, landmarks, pairs, rows that are placed at a time */
+    size_t R, N, m, p;            /* check rows, candidates, landmarks, pairs */
+    size_t block;                 /* rows that are placed at a time */
     struct candidate *candidates; /* by row number while they are placed */
     uint64_t *rows;               /* of the candidates; then of a block */
     double *beta;                 /* N */
@@ -37,9 +39,10 @@ struct draw {
 
 static void lay(struct ny_layout *l, struct draw *draw, const struct ny_rows_info *points)
 {
-    size_t N = draw->N, row_bytes = ny_rows_row_bytes(points);
+    size_t N = draw->N, row_bytes = ny_rows_row_bytes(points), rows = 1 + BLOCK_BYTES / row_bytes;
 
-    draw->block = (size_t)ny_smaller(N, ny_smaller(NY_STRIP_ROWS, 1 + BLOCK_BYTES / row_bytes));
+    if (!points->row_slots && rows < draw->R) rows = draw->R;
+    draw->block = ny_smaller(N, ny_smaller(NY_STRIP_ROWS, rows));
     draw->candidates = ny_lay(l, NY_MEM_DICTIONARY, N, sizeof(*draw->candidates));
     draw->rows = ny_lay(l, NY_MEM_DICTIONARY, N, sizeof(*draw->rows));
     draw->beta = ny_lay(l, NY_MEM_DICTIONARY, N, sizeof(double));
@@ -51,7 +54,7 @@ static void lay(struct ny_layout *l, struct draw *draw, const struct ny_rows_inf
 void ny_check_draw_count(struct ny_layout *l, const struct ny_rows_info *points, size_t R, size_t m,
                          size_t p)
 {
-    struct draw draw = {.N = (size_t)ny_check_candidates(R, points->n), .m = m, .p = p};
+    struct draw draw = {.R = R, .N = (size_t)ny_check_candidates(R, points->n), .m = m, .p = p};
 
     lay(l, &draw, points);
     ny_lay(l, NY_MEM_DICTIONARY, draw.N, sizeof(struct ny_draw));
@@ -230,6 +233,7 @@ int ny_check_draw(struct ny_fit *fit, struct ny_projector *projector, size_t R, 
     struct draw draw = {.own.ctx = fit->job.ctx,
                         .fit = fit,
                         .projector = projector,
+                        .R = R,
                         .N = (size_t)ny_check_candidates(R, fit->job.points.n),
                         .m = fit->m,
                         .p = projector->model->p};

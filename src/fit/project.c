@@ -413,15 +413,18 @@ static void count_checks(struct ny_layout *l, const struct ny_sizes *f, unsigned
 {
     struct ny_checks checks = {.R = ny_checks_rows(f->settings, f->points),
                                .p = ny_settings_pairs(f->settings)};
+    struct ny_layout_mark mark;
     size_t R = checks.R;
 
     if (!R) return;
     ny_checks_lay(l, &checks, &f->spec, f->settings->precision, workers);
+    ny_layout_add(l, NY_MEM_STORE, ny_sizes_gather(f, NY_STRIP_ROWS));
+    mark = ny_layout_mark(l);
     ny_check_draw_count(l, f->points, R, f->m, checks.p);
+    ny_layout_back(l, &mark);
     ny_columns_count(l, &f->spec, R);
     ny_lay(l, NY_MEM_SOLVE, R, (R + 1) * sizeof(double) + sizeof(struct ny_draw));
     ny_columns_square_count(l, &f->spec, R, workers);
-    ny_layout_add(l, NY_MEM_STORE, ny_sizes_gather(f, NY_STRIP_ROWS));
     if (!f->spec.slots) ny_lay(l, NY_MEM_DICTIONARY, R, ny_raw_bytes(&f->spec));
 }
 
@@ -451,9 +454,9 @@ static void count_project(struct ny_layout *l, const struct ny_job_sizes *sizes,
         return;
     }
     ny_projector_lay(l, &(struct ny_projector){0}, &shape);
-    count_checks(l, f, workers);
     ny_sizes_exact(l, f, workers);
     ny_sizes_source(l, f, workers);
+    count_checks(l, f, workers);
 }
 
 /* Seconds of the pass: of products of the values of rows with p columns, or of tiles with the
@@ -477,6 +480,16 @@ static double checks_seconds(const struct ny_timing *t, double R, double p)
            2 * t->n * R * p / t->price.rate->gemm64;
 }
 
+/* Seconds of their draw: one thread reads candidates one by one, and places them. */
+static double draw_seconds(const struct ny_timing *t, size_t R, double p)
+{
+    double N = (double)ny_check_candidates(R, t->sizes->points->n);
+
+    return ny_price_gather(&t->price, N, t->settings->threads) +
+           ny_price_threads(t->settings->threads) *
+               (ny_price_tile(&t->price, N * t->m) + ny_price_map(&t->price, N * t->m, p));
+}
+
 static void project_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
     const struct ny_timing timing = ny_timing_of(sizes, plan), *t = &timing;
@@ -487,17 +500,18 @@ static void project_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
     bool measures = model_holds_rows && (t->settings->rule->by_tolerance || t->settings->certify);
     bool averages = t->settings->probes && ny_settings_probe_averages(t->settings);
     bool features = ny_settings_features(t->settings);
-    double R = (double)ny_checks_rows(t->settings, t->sizes->points);
+    size_t R = ny_checks_rows(t->settings, t->sizes->points);
 
     t->plan->stage_s[NY_STAGE_PROJECT] = ny_price_commit(&t->price, out_bytes);
     if (!ny_rows_are_known(t->settings, t->sizes->points, t->plan->m)) {
         t->plan->passes++;
         t->plan->flops += features ? 2 * t->n * t->price.d * p
                                    : ny_timing_tile_flops(t, NY_STAGE_PROJECT) + 2 * t->entries * p;
-        t->plan->flops += 2 * t->n * R * (t->price.d + p);
+        t->plan->flops += 2 * t->n * (double)R * (t->price.d + p);
         t->plan->stage_s[NY_STAGE_PROJECT] +=
             ny_timing_share(t, NY_STAGE_PROJECT, count_project) *
-            (products_seconds(t, p) + (R > 0 ? checks_seconds(t, R, p) : 0));
+            (products_seconds(t, p) + (R ? checks_seconds(t, (double)R, p) : 0));
+        if (R) t->plan->stage_s[NY_STAGE_PROJECT] += draw_seconds(t, R, p);
     }
     out_bytes += t->m * p * 8 +
                  (model_holds_rows ? (double)ny_kept_bytes(&t->sizes->spec, t->plan->m) : 0) +
