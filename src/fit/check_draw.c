@@ -4,7 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/peers.h"
 #include "base/random.h"
+#include "base/thread.h"
 #include "fit/drawn_rows.h"
 #include "model/model.h"
 #include "select/draws.h"
@@ -26,15 +28,16 @@ struct draw {
     struct ny_layout own;
     struct ny_fit *fit;
     struct ny_projector *projector;
-    struct ny_ensemble shape;     /* of methods other than ensemble: one expert */
-    size_t R, N, m, p;            /* check rows, candidates, landmarks, pairs */
-    size_t block;                 /* rows that are placed at a time */
+    struct ny_ensemble shape; /* of methods other than ensemble: one expert */
+    size_t R, N, m, p;        /* check rows, candidates, landmarks, pairs */
+    size_t block;             /* rows that a worker places at a time */
+    unsigned workers;
     struct candidate *candidates; /* by row number while they are placed */
-    uint64_t *rows;               /* of the candidates; then of a block */
+    uint64_t *rows;               /* of the candidates, as they were drawn; then by number */
     double *beta;                 /* N */
     double *squares;              /* N × 2p: (β y)², y² */
     double *diagonal;             /* m: k_jj */
-    void *raw;                    /* rows of a block */
+    char *raw;                    /* workers × block rows */
 };
 
 static void lay(struct ny_layout *l, struct draw *draw, const struct ny_rows_info *points)
@@ -48,13 +51,14 @@ static void lay(struct ny_layout *l, struct draw *draw, const struct ny_rows_inf
     draw->beta = ny_lay(l, NY_MEM_DICTIONARY, N, sizeof(double));
     draw->squares = ny_lay(l, NY_MEM_DICTIONARY, N, 2 * draw->p * sizeof(double));
     draw->diagonal = ny_lay(l, NY_MEM_DICTIONARY, draw->m, sizeof(double));
-    draw->raw = ny_lay(l, NY_MEM_DICTIONARY, draw->block, row_bytes);
+    draw->raw = ny_lay(l, NY_MEM_DICTIONARY, draw->workers * draw->block, row_bytes);
 }
 
 void ny_check_draw_count(struct ny_layout *l, const struct ny_rows_info *points, size_t R, size_t m,
-                         size_t p)
+                         size_t p, unsigned workers)
 {
-    struct draw draw = {.R = R, .N = (size_t)ny_check_candidates(R, points->n), .m = m, .p = p};
+    struct draw draw = {
+        .R = R, .N = (size_t)ny_check_candidates(R, points->n), .m = m, .p = p, .workers = workers};
 
     lay(l, &draw, points);
     ny_lay(l, NY_MEM_DICTIONARY, draw.N, sizeof(struct ny_draw));
@@ -84,11 +88,13 @@ static int list(struct draw *draw)
     for (size_t i = 0; i < draw->N && !err; i++)
         draw->candidates[i] = (struct candidate){.row = draw->rows[i]};
     qsort(draw->candidates, draw->N, sizeof(*draw->candidates), by_row);
+    for (size_t i = 0; i < draw->N; i++)
+        draw->rows[i] = draw->candidates[i].row;
     return err;
 }
 
-/* Returns max_j k_ij²/k_jj over the landmarks of an expert, for row i of the projector's tile. */
-static double most_explained(const struct draw *draw, size_t i, size_t expert)
+/* Returns max_j k_ij²/k_jj over the landmarks of an expert, for row i of a worker's tile. */
+static double most_explained(const struct draw *draw, unsigned worker, size_t i, size_t expert)
 {
     const struct ny_tiles *tiles = &draw->projector->tiles;
     const double *a = draw->projector->model->a;
@@ -99,9 +105,9 @@ static double most_explained(const struct draw *draw, size_t i, size_t expert)
     double most = 0;
 
     if (tiles->precision == NY_PRECISION_F64)
-        c64 = ny_rows(ny_tiles_c64(tiles, 0), i, 1).at;
+        c64 = ny_rows(ny_tiles_c64(tiles, worker), i, 1).at;
     else
-        c32 = ny_rows32(ny_tiles_c32(tiles, 0), i, 1).at;
+        c32 = ny_rows32(ny_tiles_c32(tiles, worker), i, 1).at;
     for (size_t j = first; j < end; j++) {
         double k = (c64 ? c64[j] : (double)c32[j]) + a[j];
 
@@ -110,30 +116,31 @@ static double most_explained(const struct draw *draw, size_t i, size_t expert)
     return most;
 }
 
-/* Returns b of row i of the projector's tile. */
-static double bound(const struct draw *draw, size_t i)
+/* Returns b of row i of a worker's tile. */
+static double bound(const struct draw *draw, unsigned worker, size_t i)
 {
-    double own = ny_projector_diagonal(draw->projector, 0)[i], sum = 0;
+    double own = ny_projector_diagonal(draw->projector, worker)[i], sum = 0;
 
     for (size_t e = 0; e < draw->shape.experts; e++)
-        sum += fmax(own - most_explained(draw, i, e), 0);
+        sum += fmax(own - most_explained(draw, worker, i, e), 0);
     return sum / (double)draw->shape.experts;
 }
 
-/* Finds β, (β y)² and y² of `count` candidates from this one on, which the projector has placed. */
-static void weigh(struct draw *draw, size_t first, size_t count)
+/* Finds β, (β y)² and y² of `count` candidates from this one on, which the worker has placed. */
+static void weigh(const struct draw *draw, unsigned worker, size_t first, size_t count)
 {
     const struct ny_projector *projector = draw->projector;
 
     for (size_t i = 0; i < count; i++) {
-        double root = projector->model->degrees.v ? projector->roots[i] : 1;
+        size_t row = (size_t)worker * NY_UNIT_ROWS + i; /* of the projector */
+        double root = projector->model->degrees.v ? projector->roots[row] : 1;
         double *squares = draw->squares + (first + i) * 2 * draw->p, beta;
 
         if (isnan(root)) continue; /* no landmark reaches it: no pair has it */
-        beta = root * root * bound(draw, i);
+        beta = root * root * bound(draw, worker, i);
         draw->beta[first + i] = beta;
         for (size_t k = 0; k < draw->p; k++) {
-            size_t at = i * projector->width + k;
+            size_t at = row * projector->width + k;
             double y = projector->Y64 ? projector->Y64[at] : (double)projector->Y32[at];
 
             squares[k] = beta * y * (beta * y);
@@ -143,24 +150,32 @@ static void weigh(struct draw *draw, size_t first, size_t count)
 }
 
 /* Reads `count` candidates from this one on, and places them. */
-static int place(struct draw *draw, size_t first, size_t count)
+static int place(const struct draw *draw, unsigned worker, size_t first, size_t count)
 {
     struct ny_fit *fit = draw->fit;
     const struct ny_rows_info *points = &fit->job.points;
     const struct ny_raw_shape shape = {points->dtype, count, (size_t)points->d,
                                        (size_t)points->row_slots};
-    struct ny_source *source = NULL;
-    int err;
+    char *raw = draw->raw + worker * draw->block * ny_rows_row_bytes(points);
+    struct ny_tile tile = {.rows = count, .worker = worker};
+    int err =
+        ny_rows_gather_wide(fit->job.X, points->dtype, shape.slots, draw->rows + first, count, raw);
 
-    for (size_t i = 0; i < count; i++)
-        draw->rows[i] = draw->candidates[first + i].row;
-    err = ny_rows_gather_wide(fit->job.X, points->dtype, shape.slots, draw->rows, count, draw->raw);
-    if (!err) err = ny_source_of_raw(&source, fit->job.ctx, ny_raw_rows(draw->raw), &shape);
-    if (!err)
-        err =
-            ny_projector_tile(draw->projector, &(struct ny_tile){.source = source, .rows = count});
-    if (!err) weigh(draw, first, count);
-    ny_source_free(source);
+    if (!err) err = ny_source_of_raw(&tile.source, fit->job.ctx, ny_raw_rows(raw), &shape);
+    if (!err) err = ny_projector_tile(draw->projector, &tile);
+    if (!err) weigh(draw, worker, first, count);
+    ny_source_free(tile.source);
+    return err;
+}
+
+/* Places every workers-th block. */
+static int place_blocks(void *arg, unsigned worker)
+{
+    const struct draw *draw = arg;
+    int err = NY_OK;
+
+    for (size_t at = worker * draw->block; at < draw->N && !err; at += draw->workers * draw->block)
+        err = place(draw, worker, at, ny_smaller(draw->N - at, draw->block));
     return err;
 }
 
@@ -236,7 +251,8 @@ int ny_check_draw(struct ny_fit *fit, struct ny_projector *projector, size_t R, 
                         .R = R,
                         .N = (size_t)ny_check_candidates(R, fit->job.points.n),
                         .m = fit->m,
-                        .p = projector->model->p};
+                        .p = projector->model->p,
+                        .workers = fit->job.workers};
     struct ny_problem problem = ny_fit_problem(fit);
     int err;
 
@@ -244,13 +260,13 @@ int ny_check_draw(struct ny_fit *fit, struct ny_projector *projector, size_t R, 
         draw.shape = ny_ensemble_shape(&problem);
     else
         draw.shape = (struct ny_ensemble){.experts = 1, .columns = draw.m};
+    if (ny_context_peers(fit->job.ctx)) draw.workers = 1; /* they read the rows together */
     lay(&draw.own, &draw, &fit->job.points);
     err = draw.own.err;
     if (!err) err = list(&draw);
     if (!err)
         err = ny_columns_diagonal(landmarks, ny_columns_rows(landmarks), draw.m, draw.diagonal);
-    for (size_t at = 0; at < draw.N && !err; at += draw.block)
-        err = place(&draw, at, ny_smaller(draw.N - at, draw.block));
+    if (!err) err = ny_parallel(fit->job.ctx, draw.workers, place_blocks, &draw);
     if (!err) {
         find_importance(&draw);
         find_probabilities(&draw, R);

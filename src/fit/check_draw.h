@@ -39,8 +39,8 @@ static inline uint64_t ny_check_candidates(size_t R, uint64_t n)
  * changed. All processes of a set of shards call it. */
 int ny_check_draw(struct ny_fit *fit, struct ny_projector *projector, size_t R, uint64_t *rows,
                   double *probability);
-/* Adds the bytes of a draw of R rows, m landmarks and p pairs, beside those of the gather. */
+/* Counts a draw of R rows, with m landmarks and p pairs, beside the gather of its rows. */
 void ny_check_draw_count(struct ny_layout *l, const struct ny_rows_info *points, size_t R, size_t m,
-                         size_t p);
+                         size_t p, unsigned workers);
 
 #endif

@@ -418,10 +418,11 @@ static void count_checks(struct ny_layout *l, const struct ny_sizes *f, unsigned
 
     if (!R) return;
     ny_checks_lay(l, &checks, &f->spec, f->settings->precision, workers);
-    ny_layout_add(l, NY_MEM_STORE, ny_sizes_gather(f, NY_STRIP_ROWS));
     mark = ny_layout_mark(l);
-    ny_check_draw_count(l, f->points, R, f->m, checks.p);
+    ny_check_draw_count(l, f->points, R, f->m, checks.p, workers);
+    ny_layout_add(l, NY_MEM_STORE, workers * ny_sizes_gather(f, NY_STRIP_ROWS));
     ny_layout_back(l, &mark);
+    ny_layout_add(l, NY_MEM_STORE, ny_sizes_gather(f, NY_STRIP_ROWS));
     ny_columns_count(l, &f->spec, R);
     ny_lay(l, NY_MEM_SOLVE, R, (R + 1) * sizeof(double) + sizeof(struct ny_draw));
     ny_columns_square_count(l, &f->spec, R, workers);
@@ -455,8 +456,8 @@ static void count_project(struct ny_layout *l, const struct ny_job_sizes *sizes,
     }
     ny_projector_lay(l, &(struct ny_projector){0}, &shape);
     ny_sizes_exact(l, f, workers);
-    ny_sizes_source(l, f, workers);
     count_checks(l, f, workers);
+    ny_sizes_source(l, f, workers);
 }
 
 /* Seconds of the pass: of products of the values of rows with p columns, or of tiles with the
@@ -480,14 +481,13 @@ static double checks_seconds(const struct ny_timing *t, double R, double p)
            2 * t->n * R * p / t->price.rate->gemm64;
 }
 
-/* Seconds of their draw: one thread reads candidates one by one, and places them. */
+/* Seconds of their draw: candidates are read one by one, by all threads, and placed. */
 static double draw_seconds(const struct ny_timing *t, size_t R, double p)
 {
     double N = (double)ny_check_candidates(R, t->sizes->points->n);
 
-    return ny_price_gather(&t->price, N, t->settings->threads) +
-           ny_price_threads(t->settings->threads) *
-               (ny_price_tile(&t->price, N * t->m) + ny_price_map(&t->price, N * t->m, p));
+    return ny_price_gather(&t->price, N, 1) + ny_price_tile(&t->price, N * t->m) +
+           ny_price_map(&t->price, N * t->m, p);
 }
 
 static void project_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
@@ -510,8 +510,8 @@ static void project_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
         t->plan->flops += 2 * t->n * (double)R * (t->price.d + p);
         t->plan->stage_s[NY_STAGE_PROJECT] +=
             ny_timing_share(t, NY_STAGE_PROJECT, count_project) *
-            (products_seconds(t, p) + (R ? checks_seconds(t, (double)R, p) : 0));
-        if (R) t->plan->stage_s[NY_STAGE_PROJECT] += draw_seconds(t, R, p);
+            (products_seconds(t, p) +
+             (R ? checks_seconds(t, (double)R, p) + draw_seconds(t, R, p) : 0));
     }
     out_bytes += t->m * p * 8 +
                  (model_holds_rows ? (double)ny_kept_bytes(&t->sizes->spec, t->plan->m) : 0) +
