@@ -28,16 +28,13 @@ start_fit() { # NAME
     ny -6 import s t.csv --append
     [ $((SECONDS - from)) -le 5 ]
     # readers are not in its way, and see the rows from before it
-    ny info s --json
-    [ "$(field "$output" n)" -eq 1000 ]
+    has s n=1000
     ny -0 verify s
     nystream fit s a --landmarks 20 -q
     exec 7>&-
     wait $pid
-    ny info s --json
-    [ "$(field "$output" n)" -eq 1500 ]
-    ny info s a --json
-    [ "$(field "$output" n)" -eq 1000 ]
+    has s n=1500
+    has "s a" n=1000
 }
 
 @test "a fit before the end of the first import is told of it" {
@@ -82,14 +79,10 @@ start_fit() { # NAME
     nystream import s big.csv --append -q
     wait $one
     wait $two
-    for name in alone one three; do
-        nystream export s $name -o $name.npy
-    done
-    cmp alone.npy one.npy
-    cmp alone.npy three.npy
+    same_exports "s alone" "s one"
+    same_exports "s alone" "s three"
     ny -0 verify s
-    ny info s two --json
-    [ "$(field "$output" n)" -eq 60000 ]
+    has "s two" n=60000
 }
 
 @test "readers see whole states while rows are appended" {
@@ -131,12 +124,10 @@ begin_export() { # ARGUMENTS
     head -c 100000 <&7 >begun.npy
 }
 
-finish_export() {
+finish_export() { # STATUS
     cat <&7 >rest.npy
     exec 7<&-
-    status=0
-    wait $exporter || status=$?
-    stderr=$(<export.err)
+    ends $exporter "$1" export.err
 }
 
 # bats test_tags=slow
@@ -148,17 +139,14 @@ finish_export() {
     begin_export s a
     nystream fit s b $fit
     nystream eval s a --clusters 3 -q >/dev/null
-    finish_export
-    exits 0
+    finish_export 0
     begin_export s a
     nystream fit s a $fit --seed 1 --restart
-    finish_export
-    exits 6
+    finish_export 6
     says "fitted anew" "run the same command again"
     begin_export s a
     nystream rm s a
-    finish_export
-    exits 6
+    finish_export 6
     says "removed while it was read"
 }
 
@@ -178,8 +166,7 @@ finish_export() {
         for k in $evaluations; do
             nystream eval s a --clusters $k -q >/dev/null
         done
-        finish_export
-        exits 6
+        finish_export 6
     done
 }
 
@@ -197,8 +184,7 @@ finish_export() {
         exec 7<slow.txt
         head -c 100000 <&7 >begun.txt
         nystream $how
-        finish_export
-        exits 6
+        finish_export 6
         says "'a' in s was fitted anew, updated or removed while it was read"
     done
 }
@@ -216,8 +202,7 @@ finish_export() {
     exec 7<slow.csv
     head -n 7300 <&7 >begun.csv # the last piece of the first shard is read, and none of the second
     nystream fit big a $fit --seed 1 --restart
-    finish_export
-    exits 2
+    finish_export 2
 }
 
 # Starts to place rows by a result: it has opened that when it reads rows, of which the last wait for
@@ -230,11 +215,9 @@ begin_transform() { # NAME
     cat new.csv >&7
 }
 
-finish_transform() {
+finish_transform() { # STATUS
     exec 7>&-
-    status=0
-    wait $transformer || status=$?
-    stderr=$(<transform.err)
+    ends $transformer "$1" transform.err
 }
 
 # bats test_tags=slow
@@ -249,18 +232,15 @@ finish_transform() {
     for name in near isomap eigenmaps random; do
         begin_transform $name
         nystream fit s other --landmarks 20 --restart -q
-        finish_transform
-        exits 0
+        finish_transform 0
         rm placed.npy
         begin_transform $name
         nystream "$([ $name = near ] && echo graph || echo fit)" s $name --restart -q
-        finish_transform
-        exits 6
+        finish_transform 6
         says "'$name' in s was fitted anew"
         begin_transform $name
         nystream rm s $name
-        finish_transform
-        exits 6
+        finish_transform 6
         says "removed while it was read"
         [ ! -e placed.npy ]
     done
@@ -277,10 +257,7 @@ finish_transform() {
     kill -STOP $pid
     nystream graph e g --restart -q
     kill -CONT $pid
-    status=0
-    wait $pid || status=$?
-    stderr=$(<err)
-    exits 6
+    ends $pid 6
     says "'g' in e was fitted anew"
     [ ! -s path.txt ]
 }
@@ -293,18 +270,15 @@ finish_transform() {
     nystream import s second.npy --append -q
     begin_export s --part points
     nystream import s first.npy --append -q
-    finish_export
-    exits 0
+    finish_export 0
     nystream truncate s --keep 30000 -q
     begin_export s --part points
     nystream truncate s --keep 1000 -q
     nystream import s other.npy --append -q
-    finish_export
-    exits 6
+    finish_export 6
     begin_export s --part points
     nystream truncate s --keep 1000 -q
-    finish_export
-    exits 6
+    finish_export 6
 }
 
 # info_while_cut STORE CUT: what info tells of STORE while its rows in CUT are cut off but for 1,000.
@@ -317,11 +291,8 @@ info_while_cut() {
     kill -STOP $pid
     nystream truncate "$2" --keep 1000 -q
     kill -CONT $pid
-    status=0
-    wait $pid || status=$?
+    ends $pid 0
     output=$(<told)
-    stderr=$(<err)
-    exits 0
 }
 
 @test "info counts the classes of rows that are cut off meanwhile, and of those that are left" {

@@ -47,9 +47,8 @@ holds() {
     [[ $output != *multiple* ]]
     nystream import three a.npy b.npy c.npy --shards 3 --json >json
     holds three
-    [ "$(field "$(<json)" n)" = 10500 ]
-    [ "$(field "$(<json)" rows)" = 10500 ]
-    [ "$(field "$(<json)" bytes)" = 126000 ]
+    output=$(<json)
+    fields n=10500 rows=10500 bytes=126000
     nystream import whole a.npy b.npy c.npy --shards 1 -q
     holds whole
     cp -r "$BATS_FILE_TMPDIR/one" .
@@ -72,13 +71,7 @@ holds() {
 }
 
 @test "processes share an import, with the rows of one" {
-    local pids=() i code=
-    for i in 0 1 2; do
-        nystream import big a.npy b.npy c.npy --shards 5 --peers folder:3:meet >"said.$i" 2>&1 3>&- &
-        pids+=($!)
-    done
-    for i in "${pids[@]}"; do wait "$i" && code+=0, || code+=$?,; done
-    [ "$code" = 0,0,0, ] || { cat said.*; false; }
+    together 3 import big a.npy b.npy c.npy --shards 5 --peers folder:3:meet
     [ "$(cat said.* | grep -c '10,500 rows of 12 columns imported')" = 1 ]
     holds big
     nystream import alone a.npy b.npy c.npy --shards 5 -q
@@ -170,10 +163,7 @@ holds() {
     ny info big
     prints "- shard 0             rows 0 to 3999" "uneven shards         0 (rows not a multiple of 2,048)"
     nystream import one words.csv --label-column 13 --dtype u8 -q
-    for part in labels points; do
-        nystream export big --part $part -o b.npy -q
-        writes b.npy "one --part $part"
-    done
+    for part in labels points; do same_exports "big --part $part" "one --part $part"; done
     nystream import kept a.npy b.npy c.npy --min-values 12 --shards 2 --json >json
     nystream import left a.npy b.npy c.npy --min-values 12 -q
     for part in points source; do

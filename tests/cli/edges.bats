@@ -22,13 +22,6 @@ mtx() {
         }'
 }
 
-# same A B: the graphs A and B of g.nys are the same, to the byte.
-same() {
-    nystream export g.nys "$1" --part graph -o one.txt -q
-    nystream export g.nys "$2" --part graph -o two.txt -q
-    cmp one.txt two.txt
-}
-
 # refused LINE TEXT…: a file of these lines is refused by this line of it, and leaves no store.
 refused() {
     printf '%s\n' "${@:2}" >wrong.txt
@@ -53,9 +46,8 @@ refused() {
     nystream export g.nys a --part graph -o l.tsv -q
     for file in b.csv c.tsv d.edges.gz e.txt f.mtx h.mtx.gz i.npz j.mtx k.csv l.tsv; do
         ny -0 graph g.nys "$file" --edges "$file" -q
-        same a "$file"
-        ny info g.nys "$file" --json
-        fields edges=1150 repeats=0
+        same_exports "g.nys a --part graph" "g.nys $file --part graph" txt
+        has "g.nys $file" edges=1150 repeats=0
     done
     ny -0 verify g.nys
     # Lengths are 1 in a file that has none.
@@ -63,7 +55,7 @@ refused() {
     mtx pattern symmetric <a.txt >plain.mtx
     nystream graph g.nys p --edges plain.txt -q
     nystream graph g.nys q --edges plain.mtx -q
-    same p q
+    same_exports "g.nys p --part graph" "g.nys q --part graph" txt
     ny path g.nys q --from 0 --to 599 --json
     [[ $output == *'"length": 48.0'* ]]
 }
@@ -75,17 +67,13 @@ refused() {
     says "edges that are repeated: 1; the shortest counts"
     says "the graph has 3 components; the largest holds 66.67 % of the nodes"
     ny info g.nys l --json
-    for fact in entries:6 self_loops:1 repeats:1 edges:3 isolated:2 components:3 largest:4 n:6; do
-        [ "$(field "$output" "${fact%:*}")" = "${fact#*:}" ]
-    done
-    [[ $output == *'"edge_values": "lengths"'* ]]
+    fields entries=6 self_loops=1 repeats=1 edges=3 isolated=2 components=3 largest=4 n=6 edge_values=lengths
     nystream export g.nys l --part graph -o - | cmp - <(printf '0 1 1.5\n1 2 0\n1 3 4\n')
     # affinities of one direction add up, the mean of both counts, and 0 is no edge
     ny -0 graph g.nys a --edges a.txt --edge-weights affinity
     says "1 of affinity 0"
     says "edges that are repeated: 1; their affinities are added"
-    ny info g.nys a --json
-    [ "$(field "$output" zero_affinities)" = 1 ]
+    has "g.nys a" zero_affinities=1
     nystream export g.nys a --part graph -o - | cmp - <(printf '0 1 3.25\n1 3 4\n')
 }
 
@@ -183,9 +171,7 @@ refused() {
     nystream graph p.nys k --neighbors 3 --connect -q
     nystream export p.nys k --part graph -o k.npz -q
     ny -0 graph p.nys e --edges k.npz
-    nystream export p.nys k --part graph -o one.txt -q
-    nystream export p.nys e --part graph -o two.txt -q
-    cmp one.txt two.txt
+    same_exports "p.nys k --part graph" "p.nys e --part graph" txt
     for map in isomap eigenmaps; do # one graph by two ways has one map
         nystream fit p.nys k-$map --map $map --graph k -q
         nystream fit p.nys e-$map --map $map --graph e -q
@@ -296,7 +282,7 @@ refused() {
     [ ! -e g.nys ]
     ny -0 graph g.nys g --edges a.txt --memory "$least"
     nystream graph g.nys h --edges a.txt -q
-    same g h
+    same_exports "g.nys g --part graph" "g.nys h --part graph" txt
 }
 
 # bats test_tags=slow
@@ -312,7 +298,7 @@ refused() {
         # a job that was begun knows its file
         [ "$pause" != 0.2 ] || ! nystream info g.nys g >info.txt 2>&1 || nystream graph g.nys g -q
         ny -0 graph g.nys g --edges a.txt -q
-        same whole g
+        same_exports "g.nys whole --part graph" "g.nys g --part graph" txt
         nystream rm g.nys g
     done
 }

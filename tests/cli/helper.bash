@@ -92,14 +92,51 @@ has() {
 }
 
 # writes FILE EXPORT: `nystream export` with these words writes the bytes of FILE.
-# same_exports EXPORT EXPORT: it writes the same bytes with either.
+# same_exports EXPORT EXPORT [ENDING]: it writes the same bytes with either, to a file that ends so (npy).
 writes() {
     local to=$BATS_FILE_TMPDIR/written.${1##*.}
     nystream export $2 -o "$to" -q && cmp "$to" "$1"
 }
 
 same_exports() {
-    nystream export $1 -o "$BATS_FILE_TMPDIR/export.npy" -q && writes "$BATS_FILE_TMPDIR/export.npy" "$2"
+    local to=$BATS_FILE_TMPDIR/export.${3-npy}
+    nystream export $1 -o "$to" -q && writes "$to" "$2"
+}
+
+# within MOST A.csv B.csv: they have as many rows and columns, and no two of their numbers differ by
+# more. (awk finds NaN neither greater nor less than any number.)
+within() {
+    paste -d, "$2" "$3" | awk -F, -v most="$1" '
+        NF % 2 || /nan|(^|,)(,|$)/ { bad = 1 }
+        { for (j = 1; j <= NF / 2; j++) if (($j - $(j + NF / 2)) ^ 2 > most ^ 2) bad = 1 }
+        END { exit bad || !NR }'
+}
+
+# too_little COMMAND…: it is refused for its budget; $least is the number of bytes that it asks for.
+too_little() {
+    ny -8 "$@"
+    least=$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")
+    [ -n "$least" ]
+}
+
+# ends PID STATUS [FILE]: a process ends so; $stderr is what it has written to FILE (err).
+ends() {
+    status=0
+    wait "$1" || status=$?
+    output='' stderr=$(<"${3-err}")
+    exits "$2"
+}
+
+# together COUNT COMMAND…: so many processes run the command at once, and succeed; what they say is in
+# said.0 and the next ones.
+together() {
+    local pids=() pid codes=
+    for ((pid = 0; pid < $1; pid++)); do
+        nystream "${@:2}" >"said.$pid" 2>&1 3>&- &
+        pids+=($!)
+    done
+    for pid in "${pids[@]}"; do wait "$pid" && codes+=0 || codes+=$?; done
+    [[ $codes =~ ^0+$ ]] || { cat said.* >&2; return 1; }
 }
 
 # await CONDITION: returns as soon as this shell text succeeds, and fails where it has not in 500 tries.
@@ -151,6 +188,20 @@ spoil() {
         read $f, my $bytes, 32; open $f, "<:raw", $in or die; print index <$f>, $bytes' "$@")
     [ "$at" -ge 0 ]
     printf 'damaged!' | dd of="$1" bs=1 seek="$at" conv=notrunc status=none
+}
+
+# store_and_shards STORE SHARDS CSV FIRST SECOND OPTION…: imports all rows into STORE, and into three
+# SHARDS those up to row FIRST, up to SECOND, and the others.
+store_and_shards() {
+    local store=$1 shards=$2 file=$3 first=$4 second=$5
+    shift 5
+    nystream import "$store" "$file" "$@" -q
+    head -n "$first" "$file" >part.0."${file##*/}"
+    head -n "$second" "$file" | tail -n +$((first + 1)) >part.1."${file##*/}"
+    tail -n +$((second + 1)) "$file" >part.2."${file##*/}"
+    for shard in 0 1 2; do
+        nystream import "$shards" --shard $shard/3 part.$shard."${file##*/}" "$@" -q
+    done
 }
 
 # Skips a test that looks at a terminal where script(1) cannot make one.

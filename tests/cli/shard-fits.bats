@@ -7,19 +7,9 @@ load helper
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return
     table 9216 6 | awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = int($j * 60 + 20 * (NR % 5)) } 1' >bytes.csv
-    sed -n '1,4096p' bytes.csv >bytes.0.csv
-    sed -n '4097,6144p' bytes.csv >bytes.1.csv
-    sed -n '6145,$p' bytes.csv >bytes.2.csv
     table 3000 5 7 | awk -F, -v OFS=, '{ $1 += NR / 1000 } 1' >numbers.csv # means differ between shards
-    sed -n '1,700p' numbers.csv >numbers.0.csv
-    sed -n '701,1999p' numbers.csv >numbers.1.csv
-    sed -n '2000,$p' numbers.csv >numbers.2.csv
-    nystream import one bytes.csv --dtype u8 -q
-    nystream import numbers numbers.csv -q
-    for shard in 0 1 2; do
-        nystream import big --shard $shard/3 bytes.$shard.csv --dtype u8 -q
-        nystream import odd --shard $shard/3 numbers.$shard.csv -q
-    done
+    store_and_shards one big bytes.csv 4096 6144 --dtype u8
+    store_and_shards numbers odd numbers.csv 700 1999
 }
 
 setup() {
@@ -27,29 +17,16 @@ setup() {
     cp -r "$BATS_FILE_TMPDIR"/{one,big,odd,numbers} .
 }
 
-# fit_both NAME OPTIONS…: fits one store and the shards, and exports both.
+# fit_both NAME OPTIONS…: fits one store and the shards.
 fit_both() {
-    local name=$1
-    shift
-    nystream fit one $name "$@" -q
-    nystream fit big $name "$@" -q
-    nystream export one $name -o one.npy -q
-    nystream export big $name -o big.npy -q
-}
-
-# near A B TOLERANCE: all numbers of two csv files agree. (awk finds NaN neither greater nor less than
-# any number.)
-near() {
-    paste -d, "$1" "$2" | awk -F, -v most="$3" '/nan/ { wrong++ } {
-        for (j = 1; j <= NF / 2; j++) { d = $j - $(j + NF / 2); if (d * d > most * most) wrong++ }
-        rows++
-    } END { exit !(rows && !wrong) }'
+    nystream fit one "$@" -q
+    nystream fit big "$@" -q
 }
 
 @test "rows of bytes in shards give the bytes of one store" {
     while read -r options; do
         fit_both "map${#options}" --components 3 $options
-        cmp one.npy big.npy
+        same_exports "one map${#options}" "big map${#options}"
     done <<'END'
 --map svd --landmarks 50 --select uniform --probe 20
 --map kpca --landmarks 60 --select rpcholesky --seed 5
@@ -85,9 +62,8 @@ END
     for key in inertia iterations trustworthiness distance_error; do
         [ "$(field "$(<one.json)" $key)" = "$(field "$(<big.json)" $key)" ]
     done
-    nystream export one map --part clusters -o one.csv -q
+    same_exports "one map --part clusters" "big map --part clusters"
     nystream export big map --part clusters -o big.csv -q
-    cmp one.csv big.csv
     [ "$(sort -u big.csv | wc -l)" = 5 ]
     fit_both other --map svd --landmarks 40 --components 3
     nystream eval big map --against other --json >big.json
@@ -118,14 +94,14 @@ END
 
 @test "a shard may have fewer rows than the result has components" {
     head -n 2 "$BATS_FILE_TMPDIR/numbers.csv" >few.csv
-    nystream import small --shard 0/3 "$BATS_FILE_TMPDIR/numbers.0.csv" -q
+    nystream import small --shard 0/3 "$BATS_FILE_TMPDIR/part.0.numbers.csv" -q
     nystream import small --shard 1/3 few.csv -q
-    nystream import small --shard 2/3 "$BATS_FILE_TMPDIR/numbers.2.csv" -q
+    nystream import small --shard 2/3 "$BATS_FILE_TMPDIR/part.2.numbers.csv" -q
     nystream fit small map --landmarks 60 --components 6 -q
     nystream export small map -o map.csv -q
     [ "$(grep -c , map.csv)" = $((700 + 2 + 1001)) ]
     nystream transform small map --input few.csv -o few.map.csv -q
-    sed -n '701,702p' map.csv | near - few.map.csv 1e-6
+    sed -n '701,702p' map.csv | within 1e-6 - few.map.csv
     nystream eval small map --clusters 3 -q
     nystream eval small/shard-00001 map --measures reconstruction -q
     nystream verify small
@@ -141,12 +117,12 @@ END
         nystream fit odd f --map $map --components 3 --precision f64 --restart -q
         nystream export numbers f -o numbers.csv -q
         nystream export odd f -o odd.csv -q
-        near numbers.csv odd.csv 1e-9
+        within 1e-9 numbers.csv odd.csv
     done
-    head -n 5 "$BATS_FILE_TMPDIR/numbers.1.csv" >new.csv
+    head -n 5 "$BATS_FILE_TMPDIR/part.1.numbers.csv" >new.csv
     nystream transform odd f --input new.csv -o placed.csv -q
     sed -n '701,705p' odd.csv >stored.csv
-    near placed.csv stored.csv 1e-9
+    within 1e-9 placed.csv stored.csv
 }
 
 # in_shards COUNT FILE OPTION…: the rows of a csv, in as many shards of the same size, fitted; the
@@ -227,16 +203,16 @@ END
 
 @test "a row that no landmark reaches has its number among all rows" {
     seq 0 9 >few.csv
-    sed '1500s/.*/900,900,900,900,900/' "$BATS_FILE_TMPDIR/numbers.csv" >far.csv
-    nystream import far --shard 0/2 <(head -n 1000 far.csv) --format csv -q
-    nystream import far --shard 1/2 <(tail -n +1001 far.csv) --format csv -q
-    ny -0 fit far map --map laplacian --landmarks-file few.csv --gamma 1 --components 2
-    says "1 of 3000 rows, the first of them row 1499, are too far from all landmarks"
-    sed '1500,1540s/.*/900,900,900,900,900/' "$BATS_FILE_TMPDIR/numbers.csv" >farther.csv
-    nystream import farther --shard 0/2 <(head -n 1000 farther.csv) --format csv -q
-    nystream import farther --shard 1/2 <(tail -n +1001 farther.csv) --format csv -q
-    ny -7 fit farther map --map laplacian --landmarks-file few.csv --gamma 1 --components 2
-    says "41 of 3000 rows, the first of them row 1499"
+    while read -r last code told; do
+        sed "1500,${last}s/.*/900,900,900,900,900/" "$BATS_FILE_TMPDIR/numbers.csv" >far.csv
+        nystream import far$last --shard 0/2 <(head -n 1000 far.csv) --format csv -q
+        nystream import far$last --shard 1/2 <(tail -n +1001 far.csv) --format csv -q
+        ny -"$code" fit far$last map --map laplacian --landmarks-file few.csv --gamma 1 --components 2
+        says "$told"
+    done <<'END'
+1500 0 1 of 3000 rows, the first of them row 1499, are too far from all landmarks
+1540 7 41 of 3000 rows, the first of them row 1499
+END
 }
 
 @test "processes with budgets of their own take the same steps" {
@@ -249,29 +225,6 @@ END
     nystream fit wide map --landmarks 30 --components 2 --memory 2G --peers folder:meeting -q
     wait $!
     same_exports "wide alone" "wide map"
-}
-
-# bats test_tags=slow
-@test "sparse rows in shards have the pairs of one store" {
-    awk -v OFS=" " 'BEGIN { x = 5; for (i = 0; i < 6000; i++) { line = "0"; for (j = 1; j <= 400; j++) {
-        x = (x * 16807) % 2147483647
-        if (x % 40 == 0 || (i % 500 == 0 && j > 350)) line = line OFS j ":" 1 + x % 5 }
-        print line OFS "401:1" } }' >all.libsvm
-    sed -n '1,2048p' all.libsvm >0.libsvm
-    sed -n '2049,$p' all.libsvm >1.libsvm
-    nystream import sparse all.libsvm -q
-    nystream import parts --shard 0/2 0.libsvm -q
-    nystream import parts --shard 1/2 1.libsvm -q
-    for map in "svd --kernel linear" "pca" "laplacian --kernel cosine"; do
-        nystream fit sparse f --map $map --approx exact --components 3 --restart -q
-        nystream fit parts f --map $map --approx exact --components 3 --restart -q
-        nystream export sparse f -o sparse.csv -q
-        nystream export parts f -o parts.csv -q
-        near sparse.csv parts.csv 1e-5
-        [ "$map" != pca ] || nystream export sparse f --part axes -o sparse.csv -q
-        [ "$map" != pca ] || nystream export parts f --part axes -o parts.csv -q
-        near sparse.csv parts.csv 1e-5
-    done
 }
 
 # until_done STORE NAME SIGNAL OPTIONS…: fits, with a kill every 70 ms more, until it is done.
@@ -304,11 +257,8 @@ until_done() {
     until_done big map KILL $options
     until_done again map TERM $options
     [ $kills -ge 2 ]
-    nystream export big straight -o straight.npy -q
-    nystream export big map -o killed.npy -q
-    nystream export again map -o ended.npy -q
-    cmp straight.npy killed.npy
-    cmp straight.npy ended.npy
+    same_exports "big straight" "big map"
+    same_exports "big straight" "again map"
     nystream verify big -q
 }
 

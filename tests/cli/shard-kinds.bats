@@ -19,43 +19,10 @@ setup_file() {
     store_and_shards counts cells sparse.libsvm 2048 4000 --rows total:100 --values log1p
 }
 
-# store_and_shards STORE SHARDS CSV FIRST SECOND OPTION…: imports all rows into STORE, and into three
-# SHARDS those up to row FIRST, up to SECOND, and the others.
-store_and_shards() {
-    local store=$1 shards=$2 file=$3 first=$4 second=$5
-    shift 5
-    nystream import "$store" "$file" "$@" -q
-    head -n "$first" "$file" >part.0."${file##*/}"
-    head -n "$second" "$file" | tail -n +$((first + 1)) >part.1."${file##*/}"
-    tail -n +$((second + 1)) "$file" >part.2."${file##*/}"
-    for shard in 0 1 2; do
-        nystream import "$shards" --shard $shard/3 part.$shard."${file##*/}" "$@" -q
-    done
-}
-
 setup() {
     own_folder || return
     ln -s "$BATS_FILE_TMPDIR"/*.{libsvm,csv} .
     cp -r "$BATS_FILE_TMPDIR"/{one,big,numbers,odd,sparse,parts,counts,cells} .
-}
-
-# near A B TOLERANCE: all numbers of two csv files agree.
-near() {
-    paste -d, "$1" "$2" | awk -F, -v most="$3" '/nan/ { wrong++ } {
-        for (j = 1; j <= NF / 2; j++) { d = $j - $(j + NF / 2); if (d * d > most * most) wrong++ }
-        rows++
-    } END { exit !(rows && !wrong) }'
-}
-
-# by_two STORE NAME OPTION…: two processes fit the shards of a store, or do what $verb says.
-by_two() {
-    local pids=() codes=() pid
-    for _ in 1 2; do
-        nystream "${verb-fit}" "$@" --peers folder:2:meet -q >said.${#pids[@]} 2>&1 3>&- &
-        pids+=($!)
-    done
-    for pid in "${pids[@]}"; do wait "$pid" && codes+=(0) || codes+=($?); done
-    [ "${codes[*]}" = "0 0" ] || { cat said.*; false; }
 }
 
 # both_ways STORE SHARDS NAME OPTION…: fits the store, and the shards by one process as NAME and by two
@@ -65,7 +32,7 @@ both_ways() {
     shift 3
     nystream fit "$store" "$name" "$@" -q
     nystream fit "$shards" "$name" "$@" -q
-    by_two "$shards" "${name}2" "$@"
+    together 2 fit "$shards" "${name}2" "$@" --peers folder:2:meet -q
     same_exports "$shards $name" "$shards ${name}2"
 }
 
@@ -137,7 +104,7 @@ same_facts() {
     nystream rm big/shard-00002 map
     ny -2 merge big --name map -o lost.nym
     ny -0 fit big map $options --until sums
-    by_two big map2 $options --until sums
+    together 2 fit big map2 $options --until sums --peers folder:2:meet -q
     nystream merge big/shard-* --name map2 -o two.nym -q
     cmp big.nym two.nym
     cp -r big grown && head -n 10 "$BATS_FILE_TMPDIR/bytes.csv" >more.csv
@@ -158,7 +125,7 @@ same_facts() {
         both_ways sparse parts f $options --restart
         nystream export sparse f -o sparse.csv -q
         nystream export parts f -o parts.csv -q
-        near sparse.csv parts.csv 1e-8
+        within 1e-8 sparse.csv parts.csv
         for part in landmarks landmark-points; do
             same_exports "sparse f --part $part" "parts/shard-00001 f --part $part"
         done
@@ -168,7 +135,7 @@ same_facts() {
         nystream fit parts least $options --memory "$least" --restart -q
     done
     nystream transform parts f --input part.1.sparse.libsvm -o new.csv -q
-    sed -n '2049,4000p' parts.csv | near - new.csv 1e-8
+    sed -n '2049,4000p' parts.csv | within 1e-8 - new.csv
 }
 
 @test "new sparse rows of the last shard are placed by the landmarks of all" {
@@ -180,7 +147,7 @@ same_facts() {
         nystream fit $store f --update frozen -q
         nystream export $store f -o $store.csv -q
     done
-    near sparse.csv parts.csv 1e-8
+    within 1e-8 sparse.csv parts.csv
     nystream export parts f --part model -o f.nym -q
     both_ways sparse parts placed --model f.nym
     same_exports "sparse placed" "parts placed"
@@ -195,7 +162,7 @@ same_facts() {
             same_exports "$store f --part landmarks" "$shards/shard-00001 f --part landmarks"
             nystream export $store f -o $store.csv -q
             nystream export $shards f -o $shards.csv -q
-            near $store.csv $shards.csv 1e-7
+            within 1e-7 $store.csv $shards.csv
         done
     done
 }
@@ -209,7 +176,7 @@ same_facts() {
         nystream export $store f --part residuals -o $store.csv -q
         nystream export $shards f --part residuals -o $shards.csv -q
         [[ $options == *--certify* ]] || continue # else a row that does not join has any bound below ε
-        near $store.csv $shards.csv 1e-6
+        within 1e-6 $store.csv $shards.csv
         [ $(nystream info $shards f --json | grep -c residual_max) -ge 1 ]
     done <<'END'
 one|big|--landmarks 60 --certify
@@ -255,7 +222,11 @@ END
         both_ways $store $shards f $options --restart
         nystream export $store f -o $store.csv -q
         nystream export $shards f -o $shards.csv -q
-        near $store.csv $shards.csv 1e-8
+        within 1e-8 $store.csv $shards.csv
+        if [[ $options == *"map pca --approx exact"* ]]; then
+            for of in $store $shards; do nystream export $of f --part axes -o $of.csv -q; done
+            within 1e-8 $store.csv $shards.csv
+        fi
         if [[ $options == *--features* ]]; then
             nystream export $store f --part features -o $store.features.csv -q
             for shard in 0 2; do
@@ -268,13 +239,14 @@ sparse|parts|--scale idf --landmarks 40 --kernel cosine
 sparse|parts|--scale idf-smooth --map svd --kernel linear --approx exact --tol 1e-9
 numbers|odd|--scale idf --landmarks 30 --features min-rows:1000
 sparse|parts|--features min-rows:140 --landmarks 40
+sparse|parts|--map laplacian --kernel cosine --approx exact --tol 1e-9
 sparse|parts|--features variance:50 --map pca --approx exact --tol 1e-9
 sparse|parts|--features variable:60 --landmarks 40
 counts|cells|--features variable:60 --landmarks 40 --certify
 numbers|odd|--features variance:3 --scale standard --landmarks 30
 END
     nystream transform odd f --input part.1.numbers.csv -o new.csv -q
-    sed -n '701,1999p' odd.csv | near - new.csv 1e-8
+    sed -n '701,1999p' odd.csv | within 1e-8 - new.csv
 }
 
 @test "weights of columns that are whole numbers leave the bytes of one store" {
@@ -290,11 +262,11 @@ END
 }
 
 @test "a selection alone is one of the rows of all shards, whose landmarks fits take" {
-    local stores store shards verb=select
+    local stores store shards
     while read -r store shards options; do
         nystream select $store d --landmarks 300 --restart $options -q
         nystream select $shards d --landmarks 300 --restart $options -q
-        by_two $shards d2 --landmarks 300 --restart $options
+        together 2 select $shards d2 --landmarks 300 --restart $options --peers folder:2:meet -q
         for part in landmarks landmark-points; do
             same_exports "$store d --part $part" "$shards d --part $part"
             same_exports "$store d --part $part" "$shards d2 --part $part"
@@ -338,7 +310,7 @@ END
             both_ways $store ${store}s f $options --approx exact --components 3 --precision f64 --tol 1e-9 --restart
             nystream export $store f -o one.csv -q
             nystream export ${store}s f -o many.csv -q
-            near one.csv many.csv 1e-6
+            within 1e-6 one.csv many.csv
         done
     done <<'END'
 --map pca

@@ -34,11 +34,7 @@ grow() {
 }
 
 # same NAME: the embeddings of both stores have the same bytes.
-same() {
-    nystream export one "$1" -o one.npy -q
-    nystream export big "$1" -o big.npy -q
-    cmp one.npy big.npy
-}
+same() { same_exports "one $1" "big $1"; }
 
 @test "new rows of the last shard are placed as in one store" {
     grow
@@ -296,14 +292,8 @@ as_in_set() {
 }
 
 @test "processes that meet update together" {
-    local pids=() i code=
     nights
-    for i in 0 1; do
-        nystream fit big map --update frozen --peers folder:2:meet >"said.$i" 2>&1 3>&- &
-        pids+=($!)
-    done
-    for i in "${pids[@]}"; do wait "$i" && code+=0, || code+=$?,; done
-    [ "$code" = 0,0, ] || { cat said.*; false; }
+    together 2 fit big map --update frozen --peers folder:2:meet
     [ "$(cat said.* | grep -c 'map: 10,716 rows')" = 1 ]
     as_in_set embedding >one.csv
     writes one.csv "big map"
