@@ -173,8 +173,7 @@ line() {
     ny -0 graph t.nys g $options -q
     nystream fit t.nys b --map isomap --graph g --landmarks 20 -q
     writes a.npy "t.nys b"
-    ny -8 graph t.nys small $options --memory 24M --threads 3
-    least=$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")
+    too_little graph t.nys small $options --memory 24M --threads 3
     ny -0 graph t.nys small $options --memory "$least" --threads 3 -q
     nystream fit t.nys c --map isomap --graph small --landmarks 20 -q
     writes a.npy "t.nys c"
@@ -194,39 +193,18 @@ line() {
     nystream import b rows.npy -q
     nystream import f rows.npy --dtype f32 -q
     nystream import s rows.npy --layout sparse -q
-    for store in b f s; do
-        ny -0 graph $store g --neighbors 6 -q
-        nystream export $store g --part neighbors -o $store.npy
-    done
-    cmp b.npy f.npy
-    cmp f.npy s.npy
-    ny -8 graph b g --neighbors 6 --memory 30M --restart
-    least=$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")
+    for store in b f s; do ny -0 graph $store g --neighbors 6 -q; done
+    for store in b s; do same_exports "f g --part neighbors" "$store g --part neighbors"; done
+    too_little graph b g --neighbors 6 --memory 30M --restart
     ny -0 graph b g --neighbors 6 --memory "$least" --restart -q
-    writes f.npy "b g --part neighbors"
+    same_exports "f g --part neighbors" "b g --part neighbors"
     ny -0 graph b cosine --neighbors 3 --metric cosine --json -q
     [[ $output == *'"metric": "cosine"'* ]]
 }
 
-@test "equal rows are neighbours at distance 0, by row number" {
-    for ((i = 0; i < 50; i++)); do echo 7,7; done >t.csv
-    nystream import s t.csv -q
-    ny -0 graph s g --neighbors 3 --json -q
-    nystream export s g --part neighbors -o n.csv
-    [ "$(head -1 n.csv)" = 1,2,3 ]
-    [ "$(tail -1 n.csv)" = 0,1,2 ]
-    nystream export s g --part distances -o d.csv
-    [ "$(sort -u d.csv)" = 0,0,0 ]
-}
-
 @test "what a graph cannot be made of" {
     line
-    ny -2 graph line.nys g --neighbors 8
-    says "--neighbors 8 needs more rows than 8"
-    printf '1,2\n3,4\n' >two.csv
-    nystream import two.nys two.csv -q
-    ny graph two.nys g
-    says "--neighbors 5 needs more rows than 2"
+    usage "--neighbors 8 needs more rows than 8" graph line.nys g --neighbors 8
     ny -2 graph line.nys g --sweep 1,x
     ny -2 graph line.nys g --distance-quantile 1.5
     ny -2 graph line.nys g --neighbors 0
@@ -294,15 +272,10 @@ line() {
     done
 }
 
-# lists NAME: writes the neighbours and distances of a graph of store b to files of its name.
-lists() {
-    nystream export b "$1" --part neighbors -o "$1.npy" -q
-    nystream export b "$1" --part distances -o "$1.d.npy" -q
-}
-
-# same_lists A B: fails where the two graphs differ in a byte.
+# same_lists A B: fails where the two graphs of store b differ in a byte.
 same_lists() {
-    cmp "$1.npy" "$2.npy" && cmp "$1.d.npy" "$2.d.npy"
+    same_exports "b $1 --part neighbors" "b $2 --part neighbors" &&
+        same_exports "b $1 --part distances" "b $2 --part distances"
 }
 
 @test "a tree finds the bytes of all pairs with any threads and budget" {
@@ -310,25 +283,20 @@ same_lists() {
     npy_u8 12000 3 >rows.npy
     nystream import b rows.npy -q
     nystream graph b pairs $options --knn exact -q
-    lists pairs
     ny -0 graph b auto $options --json -q
     [ "$(field "$output" remeasured)" = 0 ]
     [[ $output == *$'\n''  "knn": "tree"'* ]]
-    lists auto
     same_lists pairs auto
     ny info b auto
     prints "search                tree"
     for threads in 1 3; do
         nystream graph b threads $options --knn tree --threads $threads --restart -q
-        lists threads
         same_lists pairs threads
     done
-    ny -8 graph b small $options --knn tree --memory 20M
-    least=$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")
+    too_little graph b small $options --knn tree --memory 20M
     ny -8 graph b small $options --knn tree --memory "$((least - 1))"
     ny -0 graph b small $options --knn tree --memory "$least" --json -q
     [[ $output == *$'\n''  "knn": "tree"'* ]]
-    lists small
     same_lists pairs small
 }
 
@@ -339,9 +307,6 @@ same_lists() {
     [[ $output == *$'\n''  "knn": "exact"'* ]]
     nystream graph b pairs --knn exact -q
     nystream graph b tree --knn tree -q
-    lists auto
-    lists pairs
-    lists tree
     same_lists pairs auto
     same_lists pairs tree
     ny -0 graph b cosine --metric cosine --json -q
@@ -378,7 +343,6 @@ same_lists() {
     printf '1 1:2 5:3\n%.0s' 1 2 3 4 >few.svm
     nystream import few.nys few.svm --layout sparse -q
     usage "--knn tree does not act with sparse rows" graph few.nys g --neighbors 2 --knn tree
-    usage "--knn tree does not act with --metric cosine" fit s f --map isomap --knn tree --metric cosine
     ny -2 graph s g --knn kd-tree
 }
 
