@@ -181,7 +181,8 @@ const struct verb cli_verbs[] = {
     {"plot", "STORE NAME", "-o OUT.png", 2, 2, NY_GROUP_PLOT | COMMON,
      EVERY | OWN_OUTPUT | OWN_TERMINAL, "draw an embedding as PNG, SVG or PDF, or on the terminal",
      "Draws two columns of an embedding, as points or, if there are many, as an image of their "
-     "density, in memory independent of their number. Colours can be told apart without colour vision. From the "
+     "density, in memory independent of their number. Colours can be told apart without colour "
+     "vision. From the "
      "21st class on, colours repeat, with other marks where points have marks. --axes and --color "
      "take row, label, cluster, component (of a graph), residual, or the number of a component; "
      "cluster:B "

@@ -286,7 +286,8 @@ static int fill_source(struct ny_result *result, uint64_t first, size_t count, v
 /* Fills in the numbers of the rows; for a graph, of those of the largest component. */
 static int fill_rows(struct ny_result *result, uint64_t first, size_t count, void *out)
 {
-    if (result->only_graph) return ny_stored_largest(&result->graph, &result->walk, first, count, out);
+    if (result->only_graph)
+        return ny_stored_largest(&result->graph, &result->walk, first, count, out);
     return ny_result_rows_numbers(&result->rows, first, count, out);
 }
 

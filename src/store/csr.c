@@ -198,7 +198,7 @@ static size_t decoded_bytes(size_t rows, size_t nnz, enum ny_dtype dtype)
            ny_padded(nnz * ny_dtype_size(dtype)) + ny_padded(nnz * sizeof(uint32_t));
 }
 
-/* Of sparse rows: the decoded block, and its image behind. */
+/* Sparse rows have the decoded block, and its image behind. */
 size_t ny_points_block_bytes(const struct ny_rows_info *info)
 {
     size_t rows = (size_t)info->block_rows, nnz = (size_t)info->block_nnz;

@@ -61,8 +61,7 @@ landmarks() {
             ny fit s killed
         fi
         ny -0 fit s killed --accuracy 1% --components 4 --gamma 0.5
-        nystream export s killed -o killed.npy -q
-        cmp whole.npy killed.npy
+        writes whole.npy "s killed"
     done
 }
 

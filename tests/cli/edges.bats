@@ -87,8 +87,7 @@ refused() {
     [ "$(field "$output" embedded)" = 600 ]
     ny -0 fit g.nys eig --map eigenmaps --graph g
     ny -0 fit g.nys dif --map diffusion --graph g --time 2
-    nystream export g.nys iso -o iso.csv -q
-    [ "$(wc -l <iso.csv)" = 600 ]
+    [ "$(shown "g.nys iso" | wc -l)" = 600 ]
     ny -2 export g.nys iso --part graph -o o.npz
     ny -2 export g.nys g --part neighbors -o o.npy
     for part in points raw-points source landmark-points labels; do

@@ -87,8 +87,7 @@ groups() {
     [ "$(paste -d, - - - <c.csv | sort -u | wc -l)" -eq 1 ]
     [ "$(sort -u c.csv | wc -l)" -eq 3 ]
     ny -0 eval g.nys f --clusters 5 --json
-    nystream export g.nys f --part clusters -o c.csv
-    [ "$(sort -u c.csv | wc -l)" -eq 5 ]
+    [ "$(shown "g.nys f --part clusters" | sort -u | wc -l)" -eq 5 ]
     # clusters of the rows before an update are not those of the result any more
     nystream import g.nys g.csv --label-column 4 --append -q
     nystream fit g.nys f2 --landmarks 20 -q
@@ -125,13 +124,11 @@ groups() {
         nystream import g.nys g.csv --label-column 4 --append -q
         nystream transform g.nys f --input rows.csv -o places.csv --clusters wanted.csv
         nystream fit g.nys f --update frozen -q
-        nystream export g.nys f --part clusters -o last.csv
-        cat after.csv wanted.csv | cmp - last.csv
+        cat after.csv wanted.csv | cmp - <(shown "g.nys f --part clusters")
         ny -0 verify g.nys
     done
     nystream eval g.nys f --measures clusters --clusters 2 -q >/dev/null
-    nystream export g.nys f --part clusters -o c.csv
-    [ "$(sort -u c.csv | wc -l)" -eq 2 ]
+    [ "$(shown "g.nys f --part clusters" | sort -u | wc -l)" -eq 2 ]
 }
 
 @test "centres that new rows go by are the means of all rows from before, the last one too" {
@@ -378,8 +375,7 @@ groups() {
     least=$(sed -nE 's/.*give --memory ([0-9]+M).*/\1/p' <<<"$stderr")
     ny -0 eval s f --clusters 9 --threads 3 --memory "$least" --json
     grep -vE 'seconds|threads|_bytes' <<<"$output" | cmp - one.json
-    nystream export s f --part clusters -o other.npy
-    cmp one.npy other.npy
+    writes one.npy "s f --part clusters"
     nystream eval s f --clusters 9 --seed 1 -q >out
     nystream export s f --part clusters -o other.npy
     ! cmp -s one.npy other.npy
@@ -478,8 +474,7 @@ groups() {
         [[ $(field "$output" trustworthiness) == 0.99* ]]
         [ "$(field "$output" residual_variance)" = \
             "$(field "$(nystream info c.nys $name --json)" residual_variance)" ]
-        nystream export c.nys $name --part clusters -o clusters.csv
-        [ "$(wc -l <clusters.csv)" -eq 120 ]
+        [ "$(shown "c.nys $name --part clusters" | wc -l)" -eq 120 ]
     done
     # made again on another scale, it tells nothing of the points that the map was made of
     nystream graph c.nys g --neighbors 5 --scale standard --restart -q

@@ -36,6 +36,9 @@ fake() {
     export NYSTREAM_HDF5=$PWD/$1
 }
 
+# refuses STATUS NAME [OPTION…]: an import of this file of $FILES ends so, and leaves no store
+refuses() { refused "$1" nystream import n.nys "$FILES/$2" "${@:3}"; }
+
 # refused STATUS COMMAND…: it ends so, and leaves no store
 refused() {
     local status_wanted=$1
@@ -62,7 +65,7 @@ refused() {
         [ "$(nystream export a.nys --part columns -o - | cksum)" = "$(nystream export s.nys --part columns -o - | cksum)" ]
     done
     for matrix in X layers/columns layers/dense; do # genes that are left out may have no values
-        refused 3 nystream import n.nys "$FILES/turned.h5ad" --matrix $matrix
+        refuses 3 turned.h5ad --matrix $matrix
     done
     rm -rf a.nys
     nystream import a.nys "$FILES/rows.npz" -q # without names: as they stand
@@ -104,13 +107,10 @@ refused() {
 @test "counts of 10x Genomics are cells, in the smallest type" {
     needs_files
     nystream import t.nys "$FILES/tenx.h5" -q
-    nystream info t.nys --json >info.json
-    grep -q '"n": 300' info.json
-    grep -q '"d": 400' info.json
-    grep -q '"dtype": "u8"' info.json
+    has t.nys n=300 d=400 dtype=u8
     nystream import npz.nys "$FILES/rows.npz" --dtype u8 -q
     [ "$(points t.nys)" = "$(points npz.nys)" ]
-    refused 2 nystream import n.nys "$FILES/tenx.h5" --label-column kind
+    refuses 2 tenx.h5 --label-column kind
 }
 
 @test "names of cells and genes come with every matrix that has them" {
@@ -130,9 +130,7 @@ refused() {
     nystream import c.nys "$FILES/tenx.h5" --min-values 1 -q
     [ "$(names c.nys ids)" = "$(seq -f AAAC-%.0f 0 299 | sed 8d | sha256sum)" ] # row 7 is empty
     [ "$(names c.nys columns)" = "$(seq -f 'gene %.0f' 0 399 | sha256sum)" ]
-    refused 3 nystream import n.nys "$FILES/short-names.h5ad"
-    refused 3 nystream import n.nys "$FILES/line-names.h5ad"
-    refused 3 nystream import n.nys "$FILES/long-names.h5ad"
+    for kind in short line long; do refuses 3 $kind-names.h5ad; done
 }
 
 @test "a column of obs is labels: categories by name, numbers as they are" {
@@ -148,20 +146,16 @@ refused() {
     nystream export a.nys --part labels -o more.csv -q
     tail -n +$((n + 1)) more.csv | head -n "$n" | cmp - labels.csv
     [ "$(tail -n +$((2 * n + 1)) more.csv | sort -u)" = nan ]
-    nystream info a.nys --json | grep -q '"classes": 3'
+    has a.nys classes=3.0
     nystream import b.nys "$FILES/rows.h5ad" --matrix obsm/X_pca --label-column depth -q
-    nystream fit b.nys s --map svd --kernel linear --approx exact -q
-    nystream export b.nys s --part labels -o depths.csv -q
-    [ "$(sed -n 4p depths.csv)" = 1.5 ]
+    [ "$(shown "b.nys --part labels" | sed -n 4p)" = 1.5 ]
     nystream import w.nys "$FILES/rows.h5ad" --label-column batch -q
-    nystream export w.nys --part classes -o batches.txt -q
-    [ "$(xargs <batches.txt)" = "7 10 -12" ]
+    [ "$(shown "w.nys --part classes" txt | xargs)" = "7 10 -12" ]
     nystream export w.nys --part labels -o - -q | tail -c +129 | head -c 32 | od -An -tf8 | xargs >labels
     [ "$(cat labels)" = "2 0 0 2" ]
-    refused 3 \
-        nystream import n.nys "$FILES/rows.h5ad" --label-column share
-    refused 2 nystream import n.nys "$FILES/rows.h5ad" --label-column typo
-    refused 3 nystream import n.nys "$FILES/rows.h5ad" --label-column word
+    refuses 3 rows.h5ad --label-column share
+    refuses 2 rows.h5ad --label-column typo
+    refuses 3 rows.h5ad --label-column word
 }
 
 @test "files of AnnData before 0.7 give the same labels and names" {
@@ -179,9 +173,8 @@ refused() {
     [ "$(nystream export d.nys --part labels -o - -q | tail -c 2400 | head -c 32 | od -An -tf8 | xargs)" = "0 0.5 1 1.5" ]
     nystream import o.nys "$FILES/old.h5ad" --label-column only -q
     [ "$(nystream export o.nys --part classes -o - -q)" = one ]
-    refused 2 \
-        nystream import n.nys "$FILES/old.h5ad" --label-column Kind
-    refused 3 nystream import n.nys "$FILES/old.h5ad" --label-column word
+    refuses 2 old.h5ad --label-column Kind
+    refuses 3 old.h5ad --label-column word
 }
 
 @test "transform and embed read .h5ad, too" {
@@ -197,35 +190,23 @@ refused() {
 
 @test "bad files are named with what is wrong, and no store is left" {
     needs_files
-    refused 3 nystream import n.nys "$FILES/outside.h5ad"
-    refused 3 nystream import n.nys "$FILES/negative.h5ad"
-    refused 3 nystream import n.nys "$FILES/outside-csc.h5ad"
-    refused 3 nystream import n.nys "$FILES/falling.h5ad"
-    refused 3 nystream import n.nys "$FILES/blocks.h5ad"
-    refused 3 nystream import n.nys "$FILES/nan.h5ad"
-    refused 3 nystream import n.nys "$FILES/dense.h5ad"
-    refused 3 nystream import n.nys "$FILES/huge.h5ad"
-    refused 3 \
-        nystream import n.nys "$FILES/empty.h5ad"
-    refused 3 nystream import n.nys "$FILES/no-cells.h5ad"
-    refused 3 nystream import n.nys "$FILES/no-cells.h5ad" --matrix layers/columns
-    refused 3 nystream import n.nys "$FILES/no-cells-dense.h5ad"
-    refused 3 \
-        nystream import n.nys "$FILES/scaled.h5ad" --rows total:100 --values log1p
-    refused 2 nystream import n.nys "$FILES/rows.h5ad" --matrix layers/x
+    for kind in outside negative outside-csc falling blocks nan dense huge empty no-cells no-cells-dense; do
+        refuses 3 $kind.h5ad
+    done
+    refuses 3 no-cells.h5ad --matrix layers/columns
+    refuses 3 scaled.h5ad --rows total:100 --values log1p
+    refuses 2 rows.h5ad --matrix layers/x
     [[ $output != *obs/* ]] # columns of obs are no matrices
-    refused 2 nystream import n.nys "$FILES/rows.h5ad" --matrix Dense
-    refused 2 nystream import n.nys "$FILES/rows.h5ad" --matrix obsm/pca
-    refused 2 \
-        nystream import n.nys "$FILES/rows.h5ad" --label-column Kind
-    refused 2 nystream import n.nys "$FILES/rows.h5ad" --transpose
-    refused 2 nystream import n.nys "$FILES/rows.npz" --matrix X
+    for options in "--matrix Dense" "--matrix obsm/pca" "--label-column Kind" --transpose; do
+        refuses 2 rows.h5ad $options
+    done
+    refuses 2 rows.npz --matrix X
     head -c 20000 "$FILES/rows.h5ad" >cut.h5ad
     refused 3 nystream import n.nys cut.h5ad
     gzip -c "$FILES/rows.h5ad" >rows.h5ad.gz
     refused 3 nystream import n.nys rows.h5ad.gz --format h5ad
     refused 2 nystream import n.nys - < <(cat "$FILES/rows.h5ad")
-    refused 8 nystream import n.nys "$FILES/chunk.h5ad" --memory 128M
+    refuses 8 chunk.h5ad --memory 128M
     nystream import chunk.nys "$FILES/chunk.h5ad" -q --memory "$(grep -oE '[0-9]+M' <<<"${output##*--memory}")"
     nystream import drop.nys "$FILES/dense.h5ad" --nan drop --json | grep -q '"dropped": 1'
 }
@@ -259,20 +240,18 @@ signed() {
     signed
     export NYSTREAM_HDF5=$PWD/nowhere
     refused 4 nystream import n.nys x.h5ad
-    fake dies 'kill -9 $$'
-    refused 4 nystream import n.nys x.h5ad
-    fake crashes 'kill -SEGV $$'
-    refused 3 nystream import n.nys x.h5ad
-    fake silent 'exit 0'
-    refused 3 nystream import n.nys x.h5ad
-    fake fails 'echo "x.h5ad: no such thing." >&2' 'exit 3'
-    refused 3 nystream import n.nys x.h5ad
-    fake odd 'printf "\033[31mred\n" >&2' 'exit 77'
-    refused 3 nystream import n.nys x.h5ad
-    fake garbage 'head -c 5000 /dev/zero'
-    refused 3 nystream import n.nys x.h5ad
-    fake endless 'cat /dev/zero'
-    refused 3 nystream import n.nys x.h5ad
+    while read -r code line; do
+        fake reader "$line"
+        refused "$code" nystream import n.nys x.h5ad
+    done <<'END'
+4 kill -9 $$
+3 kill -SEGV $$
+3 exit 0
+3 echo "x.h5ad: no such thing." >&2; exit 3
+3 printf "\033[31mred\n" >&2; exit 77
+3 head -c 5000 /dev/zero
+3 cat /dev/zero
+END
 }
 
 # u32 NUMBER…, u64 NUMBER…: their bytes, of a little-endian machine
@@ -331,10 +310,8 @@ head_of() {
     { head_of 2 2; words; u32 1 0 -1; u32 $one 0 $one $nan 0 $one; } >stream # row 1 has a NaN
     fake well "cat '$PWD/stream'"
     nystream import dropped.nys x.h5ad --label-column l --nan drop -q
-    nystream export dropped.nys --part labels -o labels.csv -q
-    [ "$(paste -sd ' ' labels.csv)" = "1 nan" ]
-    nystream export dropped.nys --part classes -o classes.txt -q
-    [ "$(paste -sd ' ' classes.txt)" = "a bb" ]
+    [ "$(shown "dropped.nys --part labels" | paste -sd ' ')" = "1 nan" ]
+    [ "$(shown "dropped.nys --part classes" txt | paste -sd ' ')" = "a bb" ]
     lies() { # the stream on stdin
         cat >stream
         refused 3 nystream import n.nys x.h5ad --label-column l
@@ -455,13 +432,9 @@ for i in range(800): to.id.write_direct_chunk((i * 500, 0), packed)'
     file=${NYSTREAM_DATA:-/nowhere}/pbmc3k/pbmc3k.h5ad
     [ -f "$file" ] || skip "no pbmc3k in NYSTREAM_DATA"
     nystream import a.nys "$file" --label-column cell_type --json >a.json
-    nystream info a.nys --json >info.json
-    grep -q '"n": 2638' info.json
-    grep -q '"d": 13714' info.json
-    grep -q '"nnz": 2238732' info.json
-    grep -q '"classes": 9' info.json
+    has a.nys n=2638 d=13714 nnz=2238732 classes=9.0
     file=$NYSTREAM_DATA/pbmc_covid/pbmc_covid.h5ad
     [ -f "$file" ] || skip "no pbmc_covid in NYSTREAM_DATA"
     nystream import b.nys "$file" --label-column condition -q
-    nystream info b.nys --json | grep -q '"nnz": 11583564'
+    has b.nys nnz=11583564
 }

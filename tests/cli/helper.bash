@@ -139,6 +139,12 @@ together() {
     [[ $codes =~ ^0+$ ]] || { cat said.* >&2; return 1; }
 }
 
+# shown EXPORT [ENDING]: prints what `nystream export` with these words writes to a file that ends so (csv).
+shown() {
+    local to=$BATS_FILE_TMPDIR/shown.${2-csv}
+    nystream export $1 -o "$to" -q && cat "$to"
+}
+
 # await CONDITION: returns as soon as this shell text succeeds, and fails where it has not in 500 tries.
 await() {
     local await_tries

@@ -135,8 +135,7 @@ same_part() { # NAME NAME PART
         ny -0 fit r.nys e --map $map --neighbors 2 --connect --restart -v
         says "1 edges of"
         has "r.nys e" embedded=51 bridges=1
-        nystream export r.nys e -o e.csv
-        [ "$(wc -l <e.csv)" = 51 ]
+        [ "$(shown "r.nys e" | wc -l)" = 51 ]
     done
     ny -0 plan r.nys --map isomap --neighbors 2 --connect
     usage --connect fit r.nys e --map isomap --graph g --connect
@@ -146,14 +145,10 @@ same_part() { # NAME NAME PART
 @test "parts are of the rows that are embedded" {
     ring
     ny -0 fit r.nys e --map isomap --neighbors 2 --approx exact --components 1 -q
-    nystream export r.nys e --part rows -o rows.csv
-    seq 0 39 | cmp - rows.csv
-    nystream export r.nys e --part labels -o labels.csv
-    seq 0 39 | cmp - labels.csv
-    nystream export r.nys e --part source -o source.csv
-    seq 0 39 | cmp - source.csv
-    nystream export r.nys e -o e.csv
-    [ "$(wc -l <e.csv)" = 40 ]
+    seq 0 39 | cmp - <(shown "r.nys e --part rows")
+    seq 0 39 | cmp - <(shown "r.nys e --part labels")
+    seq 0 39 | cmp - <(shown "r.nys e --part source")
+    [ "$(shown "r.nys e" | wc -l)" = 40 ]
     ny -2 export r.nys e --part model -o e.nym
     ny -0 info r.nys e
     prints "rows embedded"

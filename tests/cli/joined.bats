@@ -74,8 +74,7 @@ points() {
 @test "a line end in a name of a header is a blank, and a long name is refused" {
     printf '"a\nq","b\r\nr"\n1,2\n3,4\n' >t.csv
     nystream import t.nys t.csv -q
-    nystream export t.nys --part columns -o names.txt
-    [ "$(cat names.txt)" = $'a q\nb r' ]
+    [ "$(shown "t.nys --part columns" txt)" = $'a q\nb r' ]
     printf '"b\nr","a\nq"\n20,10\n' >u.csv
     nystream import t.nys u.csv --append -q
     [ "$(points t.nys | tail -n 1)" = 10,20 ]
@@ -88,33 +87,27 @@ points() {
     local mark=$'\xef\xbb\xbf'
     printf '%s1 1:1 3:2\n2 2:5\n1 1:1\n' "$mark" >t.svm
     nystream import svm.nys t.svm -q
-    nystream export svm.nys --part labels -o labels.csv
-    [ "$(cat labels.csv)" = $'1\n2\n1' ]
+    [ "$(shown "svm.nys --part labels")" = $'1\n2\n1' ]
     printf '1,2,3\n4,5,6\n' >t.csv
     printf '%s2\n1\n' "$mark" >labels.txt
     nystream import csv.nys t.csv --labels labels.txt -q
-    nystream export csv.nys --part labels -o labels.csv
-    [ "$(cat labels.csv)" = $'2\n1' ]
+    [ "$(shown "csv.nys --part labels")" = $'2\n1' ]
     printf '%s%%%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1.5\n' "$mark" >t.mtx
     printf '%sa\nb\nc\n' "$mark" >names.txt
     nystream import mtx.nys t.mtx --column-names names.txt -q
-    nystream export mtx.nys --part columns -o columns.txt
-    [ "$(cat columns.txt)" = $'a\nb\nc' ]
+    [ "$(shown "mtx.nys --part columns" txt)" = $'a\nb\nc' ]
     printf '%s0 1 0.5\n1 2 0.5\n' "$mark" >edges.txt
     nystream graph edges.nys g --edges edges.txt -q
     printf '%sa,b\n1,2\n' "$mark" | gzip >t.csv.gz
     nystream import gz.nys t.csv.gz -q
-    nystream export gz.nys --part columns -o columns.txt
-    [ "$(cat columns.txt)" = $'a\nb' ]
+    [ "$(shown "gz.nys --part columns" txt)" = $'a\nb' ]
 }
 
 @test "the name of a class that has a line end in it stays one name" {
     printf 'y,a\n"p\nq",2\nr,3\n' >t.csv
     nystream import t.nys t.csv --label-column y -q
-    nystream export t.nys --part classes -o classes.txt
-    [ "$(cat classes.txt)" = $'p q\nr' ]
-    nystream export t.nys --part classes -o classes.csv
-    [ "$(cat classes.csv)" = $'"p\nq"\nr' ]
+    [ "$(shown "t.nys --part classes" txt)" = $'p q\nr' ]
+    [ "$(shown "t.nys --part classes")" = $'"p\nq"\nr' ]
 }
 
 @test "nothing but gzip data may follow gzip data" {

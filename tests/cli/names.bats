@@ -7,19 +7,15 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
 }
 
+# mtx ROWS COLUMNS ENTRY…: prints counts as MatrixMarket.
+mtx() {
+    printf '%s\n' '%%MatrixMarket matrix coordinate integer general' "$1 $2 $(($# - 2))" "${@:3}"
+}
+
 # tenx FOLDER [EXTRA]: 3 cells of 4 genes as 10x Genomics writes them, genes x cells
 tenx() {
     mkdir -p "$1"
-    cat >"$1/matrix.mtx" <<'MTX'
-%%MatrixMarket matrix coordinate integer general
-4 3 6
-1 1 1
-2 1 2
-3 2 3
-4 2 5
-1 3 7
-4 3 9
-MTX
+    mtx 4 3 '1 1 1' '2 1 2' '3 2 3' '4 2 5' '1 3 7' '4 3 9' >"$1/matrix.mtx"
     printf 'AAA-1\nCCC-1\nGGG-1\n' >"$1/barcodes.tsv"
     printf 'ENS1\tActb\tGene Expression\nENS2\tCd4\tGene\nENS3\tCd8a\tGene\nENS4\tMs4a1\tGene\n' \
         >"$1/features.tsv"
@@ -58,10 +54,8 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     printf '1,2,dog\n3,4,\n5,6,"a, b"\n7,8,dog\n' >words.csv
     nystream import a.nys words.csv --label-column 3 -q
     [ "$(nystream export a.nys --part classes -o - -q)" = $'dog\na, b' ]
-    nystream export a.nys --part classes -o classes.csv -q
-    [ "$(<classes.csv)" = $'dog\n"a, b"' ]
-    nystream export a.nys --part labels -o labels.csv -q
-    [ "$(xargs <labels.csv)" = "0 nan 1 0" ]
+    [ "$(shown "a.nys --part classes")" = $'dog\n"a, b"' ]
+    [ "$(shown "a.nys --part labels" | xargs)" = "0 nan 1 0" ]
     nystream fit a.nys p --map pca --kernel linear --approx exact --components 1 -q
     [ "$(nystream export a.nys p --part classes -o - -q)" = $'dog\na, b' ]
     nystream import b.nys words.csv --columns 1-2 -q
@@ -72,10 +66,10 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
 
 @test "cells by rows, and as many cells as genes" {
     tenx square
-    printf '%%%%MatrixMarket matrix coordinate integer general\n3 4 1\n1 1 5\n' >square/matrix.mtx
+    mtx 3 4 '1 1 5' >square/matrix.mtx
     nystream import a.nys square/matrix.mtx -q
     [ "$(ids a.nys)" = "AAA-1 CCC-1 GGG-1" ]
-    printf '%%%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 1 5\n' >square/matrix.mtx
+    mtx 3 3 '1 1 5' >square/matrix.mtx
     head -n 3 square/features.tsv >some && mv some square/features.tsv
     nystream import b.nys square/matrix.mtx -q
     [ "$(ids b.nys)" = "Actb Cd4 Cd8a" ] # rows are genes
@@ -110,19 +104,15 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     [ "$(ids a.nys)" = "CCC-1 GGG-1" ]
     nystream import b.nys few/matrix.mtx --transpose --nan drop --min-values 2 -q
     [ "$(ids b.nys)" = "CCC-1" ]
-    printf '%s\n' '%%MatrixMarket matrix coordinate integer general' '4 3 4' '1 1 1' '3 2 3' '4 2 5' \
-        '1 3 7' >few/matrix.mtx
+    mtx 4 3 '1 1 1' '3 2 3' '4 2 5' '1 3 7' >few/matrix.mtx
     for layout in sparse dense; do
         rm -rf b.nys
         nystream import b.nys few/matrix.mtx --transpose --min-values 2 --layout $layout -q
         [ "$(ids b.nys)" = "CCC-1" ] # neither the first nor the last
     done
     mkdir many
-    {
-        echo '%%MatrixMarket matrix coordinate integer general'
-        echo '2000 50 2000'
-        for ((i = 1; i <= 2000; i++)); do echo "$i $((i % 50 + 1)) $((i % 9 + 1))"; done
-    } >many/matrix.mtx
+    mapfile -t entries < <(seq 2000 | awk '{ print $1, $1 % 50 + 1, $1 % 9 + 1 }')
+    mtx 2000 50 "${entries[@]}" >many/matrix.mtx
     seq -f cell%.0f 0 1999 >many/barcodes.tsv
     for layout in sparse dense; do
         rm -rf s.nys
@@ -163,24 +153,25 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     tenx one
     nystream import a.nys one/matrix.mtx --transpose --layout sparse -q
     mkdir two
-    printf '%s\n' '%%MatrixMarket matrix coordinate integer general' '5 1 4' '1 1 7' '2 1 5' '3 1 9' '5 1 8' >two/matrix.mtx
+    mtx 5 1 '1 1 7' '2 1 5' '3 1 9' '5 1 8' >two/matrix.mtx
     printf 'ENS4\tMs4a1\tGene\nENS5\tCd19\tGene\nENS1\tActb\tGene\nENS2\tCd4\tGene\nENS3\tCd8a\tGene\n' >two/features.tsv
     run -0 nystream import a.nys two/matrix.mtx --transpose --append
     [[ $output != *"sorted"* ]]
     echo 9,0,8,7 >row.csv # the same without names
     nystream import b.nys one/matrix.mtx --transpose --layout sparse -q
     nystream import b.nys row.csv --append -q
-    for store in a b; do
-        nystream fit $store.nys all --map svd --kernel linear --approx exact --components 2 -q
-        nystream export $store.nys all -o $store.npy -q
-    done
-    cmp a.npy b.npy
+    same_exports "a.nys --part points" "b.nys --part points"
+}
+
+# Three rows of terms in two formats, and the names of the terms.
+terms() {
+    printf '0 1:2 3:1\n1 2:5\n0 1:1 2:1 3:7\n' >a.svm
+    mtx 3 3 '1 1 2' '1 3 1' '2 2 5' '3 1 1' '3 2 1' '3 3 7' >a.mtx
+    printf 'oak\nelm\nash tree\n\n' >names.txt
 }
 
 @test "columns of files without names are named by a file of names: --column-names" {
-    printf '0 1:2 3:1\n1 2:5\n0 1:1 2:1 3:7\n' >a.svm
-    printf '%%%%MatrixMarket matrix coordinate integer general\n3 3 6\n1 1 2\n1 3 1\n2 2 5\n3 1 1\n3 2 1\n3 3 7\n' >a.mtx
-    printf 'oak\nelm\nash tree\n\n' >names.txt
+    terms
     for kind in svm mtx; do
         nystream import $kind.nys a.$kind --column-names names.txt --layout sparse -q
         [ "$(columns $kind.nys)" = "oak elm ash tree" ]
@@ -188,30 +179,30 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     # further terms are left out, and another order is put right
     printf 'pine\nash tree\noak\nelm\n' >others.txt
     printf '0 1:9 2:4 3:6\n1 4:3\n' >b.svm
-    printf '%%%%MatrixMarket matrix coordinate integer general\n2 4 4\n1 1 9\n1 2 4\n1 3 6\n2 4 3\n' >b.mtx
+    mtx 2 4 '1 1 9' '1 2 4' '1 3 6' '2 4 3' >b.mtx
     for kind in svm mtx; do
         nystream fit $kind.nys all --map svd --kernel linear --approx exact --components 2 -q
         ny -0 transform $kind.nys all --input b.$kind --column-names others.txt -o $kind.csv
         ny -0 import $kind.nys b.$kind --append --column-names others.txt
-        nystream export $kind.nys --part points -o points.csv -q
-        [ "$(tail -n 2 points.csv)" = $'6,0,4\n0,3,0' ]
+        [ "$(shown "$kind.nys --part points" | tail -n 2)" = $'6,0,4\n0,3,0' ]
     done
     cmp svm.csv mtx.csv
     nystream import dense.nys a.svm --column-names names.txt --layout dense -q
     nystream import dense.nys b.svm --column-names others.txt --append -q
-    nystream export dense.nys --part points -o points.csv -q
-    [ "$(tail -n 2 points.csv)" = $'6,0,4\n0,3,0' ]
+    [ "$(shown "dense.nys --part points" | tail -n 2)" = $'6,0,4\n0,3,0' ]
 }
 
 @test "sparse rows are 0 in named columns of the store that their file lacks" {
-    printf '0 1:2 3:1\n1 2:5\n0 1:1 2:1 3:7\n' >a.svm
-    printf 'oak\nelm\nash\n' >names.txt
-    printf 'ash\npine\noak\n' >fewer.txt # no elm
+    terms
+    printf 'ash tree\npine\noak\n' >fewer.txt # no elm
+    printf 'oak\nelm\n' >first.txt # the last one may be lacking
     printf '0 1:4 2:9 3:6\n1 2:3\n' >b.svm
-    printf '%%%%MatrixMarket matrix coordinate integer general\n2 3 4\n1 1 4\n1 2 9\n1 3 6\n2 2 3\n' >b.mtx
+    mtx 2 3 '1 1 4' '1 2 9' '1 3 6' '2 2 3' >b.mtx
+    printf '0 1:4 2:9\n' >first.svm
+    mtx 1 2 '1 1 4' '1 2 9' >first.mtx
     printf '6,0,4\n0,0,0\n' >whole.csv
     for kind in svm mtx; do
-        nystream import $kind.nys a.svm --column-names names.txt --layout sparse -q
+        nystream import $kind.nys a.$kind --column-names names.txt --layout sparse -q
         nystream fit $kind.nys all --map svd --kernel linear --approx exact --components 2 -q
         nystream fit $kind.nys some --map kpca --kernel rbf --landmarks 3 --components 2 -q
         nystream transform $kind.nys all --input whole.csv -o whole.all.csv -q
@@ -221,25 +212,28 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
             cmp whole.$result.csv $kind.csv
         done
         ny -0 import $kind.nys b.$kind --append --column-names fewer.txt
-        nystream export $kind.nys --part points -o points.csv -q
-        [ "$(tail -n 2 points.csv)" = "$(cat whole.csv)" ]
-        [ "$(columns $kind.nys)" = "oak elm ash" ]
+        [ "$(shown "$kind.nys --part points" | tail -n 2)" = "$(cat whole.csv)" ]
+        [ "$(columns $kind.nys)" = "oak elm ash tree" ]
         printf 'a\nb\nc\n' >foreign.txt # none of them is there
         ny -3 import $kind.nys b.$kind --append --column-names foreign.txt
-        says "b.$kind lacks columns of $kind.nys: 'oak', 'elm', 'ash'"
+        says "b.$kind lacks columns of $kind.nys: 'oak', 'elm', 'ash tree'"
+        nystream transform $kind.nys all --input first.$kind --column-names first.txt -o first.$kind.csv -q
+        ny -0 import $kind.nys first.$kind --append --column-names first.txt
+        [ "$(shown "$kind.nys --part points" | tail -n 1)" = 4,9,0 ]
     done
+    cmp first.svm.csv first.mtx.csv
     nystream import dense.nys a.svm --column-names names.txt --layout dense -q # not of dense rows
     ny -3 import dense.nys b.mtx --append --column-names fewer.txt
     says "b.mtx lacks columns of dense.nys: 'elm'"
-    printf 'oak,ash\n1,2\n' >rows.csv
+    printf 'oak,ash tree\n1,2\n' >rows.csv
     ny -3 import mtx.nys rows.csv --append --header yes
     says "rows.csv lacks columns of mtx.nys: 'elm'"
 }
 
 @test "rows with many values are put in the order of more columns than their file has" {
-    { printf '%%%%MatrixMarket matrix coordinate integer general\n1 30 30\n'
-      seq 30 | awk '{ print 1, $1, $1 }'; } >b.mtx
-    printf '%%%%MatrixMarket matrix coordinate integer general\n2 300 2\n1 1 1\n2 300 1\n' >a.mtx
+    mapfile -t entries < <(seq 30 | awk '{ print 1, $1, $1 }')
+    mtx 1 30 "${entries[@]}" >b.mtx
+    mtx 2 300 '1 1 1' '2 300 1' >a.mtx
     seq 300 >names.txt
     seq 300 -10 10 >fewer.txt
     nystream import s.nys a.mtx --column-names names.txt --layout sparse -q
@@ -247,23 +241,6 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     nystream verify s.nys -q
     nystream export s.nys --part points -o points.csv -q
     seq 300 | awk '{ print $1 % 10 ? 0 : 31 - $1 / 10 }' | diff <(tail -n 1 points.csv | tr , '\n') -
-}
-
-@test "the columns that a sparse file lacks may be the last ones of the store" {
-    printf '0 1:2 3:1\n1 2:5\n0 1:1 2:1 3:7\n' >a.svm
-    printf 'oak\nelm\nash\n' >names.txt
-    printf 'oak\nelm\n' >first.txt
-    printf '0 1:4 2:9\n' >b.svm
-    printf '%%%%MatrixMarket matrix coordinate integer general\n1 2 2\n1 1 4\n1 2 9\n' >b.mtx
-    for kind in svm mtx; do
-        nystream import $kind.nys a.svm --column-names names.txt --layout sparse -q
-        nystream fit $kind.nys f --map svd --kernel linear --approx exact --components 2 -q
-        nystream transform $kind.nys f --input b.$kind --column-names first.txt -o $kind.csv -q
-        ny -0 import $kind.nys b.$kind --append --column-names first.txt
-        nystream export $kind.nys --part points -o points.csv -q
-        [ "$(tail -n 1 points.csv)" = 4,9,0 ]
-    done
-    cmp svm.csv mtx.csv
 }
 
 @test "names of columns that do not fit are refused, and a store without names takes none" {
@@ -293,12 +270,10 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     nystream export b.nys --part points -o b.csv -q
     [ "$(xargs <b.csv)" = "3,1 6,4" ]
     nystream import b.nys t.csv --columns a,c --append -q # in the order of the store
-    nystream export b.nys --part points -o bb.csv -q
-    cat b.csv b.csv | cmp - bb.csv
+    cat b.csv b.csv | cmp - <(shown "b.nys --part points")
     printf '"a ""1""","b,c"\n1,2\n3,4\n' >q.csv
     nystream import q.nys q.csv -q
-    nystream export q.nys --part columns -o q.txt -q
-    [ "$(cat q.txt)" = $'a "1"\nb,c' ]
+    [ "$(shown "q.nys --part columns" txt)" = $'a "1"\nb,c' ]
     nystream export q.nys --part columns -o out.csv -q
     [ "$(cat out.csv)" = $'"a ""1"""\n"b,c"' ]
     nystream export q.nys --part columns -o out.csv.gz -q
@@ -316,12 +291,10 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     tail -n +2 t.csv | grep -v nan | tr , '\t' >t.tsv
     nystream import b.nys t.tsv --id-column 1 --label-column 4 --columns 1-3 -q
     nystream export a.nys --part ids -o a.txt -q
-    nystream export b.nys --part ids -o b.txt -q
-    cmp a.txt b.txt
+    writes a.txt "b.nys --part ids"
     same_exports "a.nys --part points" "b.nys --part points"
     nystream import a.nys t.tsv --id-column 1 --label-column 4 --append -q
-    nystream export a.nys --part ids -o twice.txt -q
-    cat a.txt a.txt | cmp - twice.txt
+    cat a.txt a.txt | cmp - <(shown "a.nys --part ids" txt)
     printf '1,2\n' >bare.csv
     ny -0 import a.nys bare.csv --append
 }
@@ -411,8 +384,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     [ ! -e o.csv ]
     nystream import s.nys new.csv --id-column id --append -q
     nystream fit s.nys f --update frozen -q
-    nystream export s.nys f --part ids -o all.txt -q
-    tail -n +2 new.csv | cut -d, -f1 | cat ids.txt - | cmp - all.txt
+    tail -n +2 new.csv | cut -d, -f1 | cat ids.txt - | cmp - <(shown "s.nys f --part ids" txt)
 }
 
 @test "tables with names and labels before the numbers: export --with" {
@@ -429,8 +401,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     printf 'x1\t1\t2\n"y ""2"",z"\t3\t5\n\t5\t6\n7\t8\t11\n' | cmp - points.tsv
     nystream eval a.nys f --measures clusters --clusters 2 -q >/dev/null
     nystream export a.nys f --part clusters -o c.csv -q
-    nystream export a.nys f --part clusters --with labels,ids -o with.csv -q
-    paste -d, beside.csv c.csv | cmp - with.csv
+    paste -d, beside.csv c.csv | cmp - <(shown "a.nys f --part clusters --with labels,ids")
     nystream export a.nys f -o named.csv --with header,ids,labels -q
     printf 'id,label,embedding_1,embedding_2\n' | cat - both.csv | cmp - named.csv
     nystream export a.nys --part points -o named.tsv --with header -q
@@ -458,8 +429,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     nystream export a.nys p --part axes -o plain.csv -q
     nystream export a.nys p --part axes -o axes.csv --with ids,header -q
     printf '%s\n' a b c | paste -d, - plain.csv | cat <(echo column,axis_1,axis_2) - | cmp - axes.csv
-    nystream export a.nys p --part mean --with header,ids -o mean.csv -q
-    printf 'column,mean\na,4.25\nb,6\nc,13\n' | cmp - mean.csv
+    printf 'column,mean\na,4.25\nb,6\nc,13\n' | cmp - <(shown "a.nys p --part mean --with header,ids")
     ny -2 export a.nys p --part axes --with labels -o o.csv
     ny -2 export a.nys p --with clusters -o o.csv
     ny -2 export a.nys --part points --with clusters -o o.csv
@@ -475,8 +445,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     nystream graph a.nys g --neighbors 2 -q
     nystream export a.nys g --part rows --with header,ids,labels -o rows.csv -q
     printf 'id,label,row\nx1,v,1\nx2,v,2\nx4,w,4\nx5,v,5\nx7,v,7\n' | cmp - rows.csv
-    nystream export a.nys g --part rows --rows 2:4 --with ids -o some.csv -q
-    printf 'x4,4\nx5,5\n' | cmp - some.csv
+    printf 'x4,4\nx5,5\n' | cmp - <(shown "a.nys g --part rows --rows 2:4 --with ids")
     nystream export a.nys g --part components --rows 2:4 -o some.csv -q
     nystream export a.nys g --part components -o all.csv -q
     sed -n 3,4p all.csv | cmp - some.csv
@@ -499,14 +468,12 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     ny -0 export a.nys f --rows 40: -o last.csv --json
     [ "$(field "$output" rows)" = 10 ]
     tail -n 10 all.csv | cmp - last.csv
-    nystream export a.nys f --rows 10:20 -o some.csv -q
-    sed -n 11,20p all.csv | cmp - some.csv
+    sed -n 11,20p all.csv | cmp - <(shown "a.nys f --rows 10:20")
     writes all.npy "a.nys f --rows :"
     nystream export a.nys f --rows :2 --with header,ids -o first.csv -q
     [ "$(cut -d, -f1 first.csv | paste -sd' ')" = "id r1 r2" ]
     tail -n +2 first.csv | cut -d, -f2- | cmp - <(head -n 2 all.csv)
-    nystream export a.nys --part points --rows 49:50 --with ids -o point.csv -q
-    [ "$(cut -d, -f1 point.csv)" = r50 ]
+    [ "$(shown "a.nys --part points --rows 49:50 --with ids" | cut -d, -f1)" = r50 ]
     for rows in 40:51 50: 7:7 8:7; do
         ny -2 export a.nys f --rows $rows -o none.csv
     done
@@ -576,11 +543,8 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
 # bats test_tags=slow
 @test "verify finds a flipped bit in names; repair empties them" {
     mkdir m
-    {
-        echo '%%MatrixMarket matrix coordinate integer general'
-        echo '3000 5 3000'
-        for ((i = 1; i <= 3000; i++)); do echo "$i $((i % 5 + 1)) $((i % 9 + 1))"; done
-    } >m/matrix.mtx
+    mapfile -t entries < <(seq 3000 | awk '{ print $1, $1 % 5 + 1, $1 % 9 + 1 }')
+    mtx 3000 5 "${entries[@]}" >m/matrix.mtx
     for ((i = 0; i < 3000; i++)); do echo "$((RANDOM * RANDOM))-$RANDOM-secret$i"; done >m/barcodes.tsv
     nystream import m.nys m/matrix.mtx --codec raw -q
     [ "$(nystream verify m.nys)" = ok ]
@@ -627,12 +591,9 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     ny -0 import s.nys second.csv --append
     nystream import s.nys second.csv --append --label-column class --id-column id -q
     ny -0 import s.nys third.csv --append
-    nystream export s.nys --part points -o p.csv -q
-    [ "$(xargs <p.csv)" = "1,2,3 3,4,5 0,1,0 10,20,30 10,20,30 1,1,1" ]
-    nystream export s.nys --part ids -o ids.txt -q
-    printf '%s\n' x1 x2 x3 x4 x4 '' | cmp - ids.txt
-    nystream export s.nys --part labels -o labels.csv -q
-    [ "$(xargs <labels.csv)" = "0 1 0 0 0 nan" ]
+    [ "$(shown "s.nys --part points" | xargs)" = "1,2,3 3,4,5 0,1,0 10,20,30 10,20,30 1,1,1" ]
+    printf '%s\n' x1 x2 x3 x4 x4 '' | cmp - <(shown "s.nys --part ids" txt)
+    [ "$(shown "s.nys --part labels" | xargs)" = "0 1 0 0 0 nan" ]
     printf 'a,b,c\n1,2,3\n2,4,1\n' >bare.csv # a store without names and labels asks for none
     nystream import bare.nys bare.csv -q
     ny import bare.nys second.csv --append
@@ -661,8 +622,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
         [ "$how" = "as before" ] && how=
         ny -0 import t.nys second.csv --append $how -q
         labels_of t.nys
-        nystream export t.nys --part ids -o ids.txt -q
-        printf '%s\n' x1 x2 x3 x4 | cmp - ids.txt
+        printf '%s\n' x1 x2 x3 x4 | cmp - <(shown "t.nys --part ids" txt)
         rm -r t.nys
     done >all
     printf '%s\n' "0 1 0 1" "0 1 0 0" "0 1 0 nan" "0 1 0 1" | cmp - all
@@ -715,16 +675,11 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     printf '%s\n' id,length,width,height 9,1,2,4 >more.csv
     printf '%s\n' 1,2,4 >plain.csv
     nystream transform things.nys map --input new.csv -o new.npy -q
-    nystream transform things.nys map --input more.csv --columns length-height -o more.npy -q
-    nystream transform things.nys map --input plain.csv -o plain.npy -q
-    cmp new.npy more.npy
-    cmp new.npy plain.npy
-    for output in turned.npy turned.csv.gz; do
-        ny -0 transform things.nys map --input turned.csv -o $output
+    for input in "more.csv --columns length-height" plain.csv turned.csv more.csv; do
+        ny -0 transform things.nys map --input $input -o placed.npy
+        cmp new.npy placed.npy
     done
-    cmp new.npy turned.npy
-    nystream transform things.nys map --input more.csv -o more.npy -q
-    cmp new.npy more.npy
+    ny -0 transform things.nys map --input turned.csv -o turned.csv.gz
     printf '%s\n' length,width,depth 1,2,4 >other.csv
     ny -3 transform things.nys map --input other.csv -o other.npy
     says "other.csv lacks columns of things.nys: 'height'"

@@ -54,8 +54,7 @@ both_refused() {
     start big --peers folder:2:meet
     ended
     [ "$codes" = 0,0, ] || { cat said.*; false; }
-    nystream export big a -o two.npy -q
-    cmp two.npy "$BATS_FILE_TMPDIR/one.npy"
+    writes "$BATS_FILE_TMPDIR/one.npy" "big a"
     nystream info big a --json >info.json
     awk '/"network_seconds"/ { network = $2 } /^  "seconds"/ { all = $2 } END { exit !(0 < network + 0 && network + 0 < all + 0) }' info.json
     [ "$(field "$(nystream info "$BATS_FILE_TMPDIR/fitted" a --json)" network_seconds)" = "" ]
@@ -64,8 +63,7 @@ both_refused() {
     for _ in 0 1 2; do start big --peers folder:meet; done
     ended
     [ "$codes" = 0,0,0, ] || { cat said.*; false; }
-    nystream export big a -o three.npy -q
-    cmp three.npy "$BATS_FILE_TMPDIR/one.npy"
+    writes "$BATS_FILE_TMPDIR/one.npy" "big a"
     [ -z "$(compgen -G 'meet/*/run-*')" ]
 }
 
@@ -84,8 +82,7 @@ both_refused() {
     ended
     [ "$codes" = 0,0,0, ] || { cat said.*; false; }
     mv near/big/shard-00000 far/big
-    nystream export far/big a -o own.npy -q
-    cmp own.npy "$BATS_FILE_TMPDIR/one.npy"
+    writes "$BATS_FILE_TMPDIR/one.npy" "far/big a"
     ny -2 fit near/big b --peers folder:2:meet --peers-wait 1
 }
 
@@ -149,8 +146,7 @@ both_refused() {
     start big --peers folder:2:meet --restart --seed 3
     ended
     [ "$codes" = 2,2, ] || { echo "$codes"; cat said.*; false; }
-    nystream export big a -o after.npy -q
-    cmp before.npy after.npy
+    writes before.npy "big a"
     # Two names.
     nystream fit big b --landmarks 50 -q
     nystream import big rows.more.csv --append -q
@@ -234,10 +230,8 @@ both_refused() {
         for store in $try; do start $store --peers folder:2:meet --restart; done
         ended
         [ "$codes" = 0,0,0,0, ] || { echo "$codes"; cat said.*; false; }
-        nystream export big a -o a.npy -q
-        cmp a.npy "$BATS_FILE_TMPDIR/one.npy"
-        nystream export other a -o a.npy -q
-        cmp a.npy other.npy
+        writes "$BATS_FILE_TMPDIR/one.npy" "big a"
+        writes other.npy "other a"
     done
 }
 

@@ -153,8 +153,7 @@ log='--rows total:10000 --values log1p'
             nystream import s t.$format --append -q
             [ "$(field "$(nystream info s --json)" dropped)" = 3 ]
             nystream fit s f --map pca --components 1 -q
-            nystream export s f --part source -o source.csv -q
-            [ "$(head -n 3 source.csv | tr '\n' ' ')" = "0 2 5 " ]
+            [ "$(shown "s f --part source" | head -n 3 | tr '\n' ' ')" = "0 2 5 " ]
             rm -r s
         done
     done
@@ -169,8 +168,7 @@ log='--rows total:10000 --values log1p'
     [ "$(field "$(nystream info s --json)" n)" = 6 ]
     nystream import l t.csv --min-values 2 --labels l.txt -q
     nystream fit l f --map pca --components 1 -q
-    nystream export l f --part labels -o labels.csv -q
-    [ "$(tr '\n' ' ' <labels.csv)" = "1 3 6 " ]
+    [ "$(shown "l f --part labels" | tr '\n' ' ')" = "1 3 6 " ]
     nystream import big counts.csv --min-values 9 -q
     [ "$(field "$(nystream info big --json)" n)" = \
         "$(awk -F, '{ k = 0; for (j = 1; j <= NF; j++) k += $j != 0 } k >= 9' counts.csv | wc -l)" ]

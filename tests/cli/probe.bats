@@ -77,8 +77,6 @@ load helper
     nystream fit s b --landmarks 50 -q
     [ "$(nystream list s | wc -l)" -eq 2 ]
     ny -4 transform s a --input s/missing.csv -o x.npy
-    nystream export s a --part model -o a.nym
-    nystream export s b --part model -o b.nym
-    cmp a.nym b.nym
+    same_exports "s a --part model" "s b --part model" nym
     ny -0 verify s
 }

@@ -230,8 +230,7 @@ END
         if [[ $options == *--features* ]]; then
             nystream export $store f --part features -o $store.features.csv -q
             for shard in 0 2; do
-                nystream export $shards/shard-0000$shard f --part features -o $shards.features.csv -q
-                cmp $store.features.csv $shards.features.csv
+                writes $store.features.csv "$shards/shard-0000$shard f --part features"
             done
         fi
     done <<'END'
@@ -294,8 +293,7 @@ END
     nystream import odd/shard-00001 more.csv --append -q
     usage "fit it anew with --restart" fit odd most --landmarks-from d --components 2
     nystream export odd d --part landmark-points -o points.csv -q # rows that have other numbers now
-    nystream export numbers d --part landmark-points -o wanted.csv -q
-    cmp points.csv wanted.csv
+    writes points.csv "numbers d --part landmark-points"
 }
 
 # In one store, vectors are of the rows where these are fewer, which no shard has all of.

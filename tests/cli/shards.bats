@@ -63,8 +63,7 @@ place() {
     for part in embedding eigenvectors rows landmark-points; do
         same $part map
     done
-    nystream export big --part columns -o columns.txt -q
-    [ "$(tr '\n' ' ' <columns.txt)" = "a b c " ]
+    [ "$(shown "big --part columns" txt | tr '\n' ' ')" = "a b c " ]
     nystream export big map --part model -o again.nym -q
     for model in again model; do
         nystream transform $model.nym --input all.csv -o $model.npy --label-column class -q
@@ -94,8 +93,7 @@ place() {
     done
     same points
     same source
-    nystream export big --part source -o source.csv -q
-    [ "$(paste -sd " " source.csv)" = "0 2 3 5 6 8 10" ]
+    [ "$(shown "big --part source" | paste -sd " ")" = "0 2 3 5 6 8 10" ]
 }
 
 @test "shards follow how rows are prepared, and are read so or as they came" {
@@ -363,8 +361,7 @@ place() {
     nystream eval big/shard-00000 map --clusters 3 -q >/dev/null
     ny -2 export big map --part clusters -o c.npy
     nystream eval big map --clusters 3 -q >/dev/null
-    nystream export big map --part clusters -o c.csv -q
-    [ "$(wc -l <c.csv)" = 7000 ]
+    [ "$(shown "big map --part clusters" | wc -l)" = 7000 ]
 }
 
 # A sanitizer sees what is read of a store that the set has closed by then.

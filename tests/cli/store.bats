@@ -164,12 +164,10 @@ b	done" ]
     ny -2 import words.nys new.csv --append --expect-rows 2
     [[ $stderr != *"these rows have none"* ]] # nothing is added
     ny -0 import words.nys new.csv --append
-    nystream export words.nys --part labels -o labels.csv -q
-    [ "$(tr '\n' ' ' <labels.csv)" = "0 1 0 nan nan " ]
+    [ "$(shown "words.nys --part labels" | tr '\n' ' ')" = "0 1 0 nan nan " ]
     printf '%s\n' 1,1,even >later.csv
     nystream import words.nys later.csv --label-column 3 --append -q
-    nystream export words.nys --part labels -o labels.csv -q
-    [ "$(tail -n 1 labels.csv)" = 1 ]
+    [ "$(shown "words.nys --part labels" | tail -n 1)" = 1 ]
     ny -0 verify words.nys
     # labels behind points that have none are still refused
     nystream import plain.nys new.csv -q

@@ -163,8 +163,7 @@ by_features() {
         for threads in 1 3; do
             nystream fit text t$n$threads "${how[@]}" --threads $threads -q \
                 --memory "$((threads > 1 ? 3 * least : least))"
-            nystream export text t$n$threads -o b.npy -q
-            cmp a.npy b.npy
+            writes a.npy "text t$n$threads"
         done
         for delay in "$@" 0.5 0.8 1.3 2; do # the last ones where the machine is busy
             [[ " $* " == *" $delay "* ]] || [ $stopped -lt $n ] || continue
@@ -173,8 +172,7 @@ by_features() {
             [ $status = 0 ] || continue # it had not begun
             stopped=$((stopped + 1))
             nystream fit text i$n$delay -q
-            nystream export text i$n$delay -o b.npy -q
-            cmp a.npy b.npy
+            writes a.npy "text i$n$delay"
         done
     done
     [ $stopped -gt 0 ]
