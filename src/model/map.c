@@ -39,7 +39,6 @@ const struct ny_map *ny_map_of(const json_t *record)
 const struct ny_map ny_map_svd = {
     .name = "svd",
     .summary = "eigenvectors of the kernel matrix K",
-    .title = "Kernel SVD",
     .own = "online",
     .without = "averages",
 };
@@ -47,7 +46,6 @@ const struct ny_map ny_map_svd = {
 const struct ny_map ny_map_pca = {
     .name = "pca",
     .summary = "kpca with the linear kernel",
-    .title = "PCA",
     .own = "online",
     .metric = true,
     .additive = true,
@@ -59,7 +57,6 @@ const struct ny_map ny_map_pca = {
 const struct ny_map ny_map_kpca = {
     .name = "kpca",
     .summary = "eigenvectors of the centred K",
-    .title = "Kernel PCA",
     .own = "online",
     .additive = true,
 };
@@ -67,7 +64,6 @@ const struct ny_map ny_map_kpca = {
 const struct ny_map ny_map_laplacian = {
     .name = "laplacian",
     .summary = "of K divided by its degrees",
-    .title = "Spectral embedding",
     .divided = true,
 };
 
@@ -75,7 +71,6 @@ const struct ny_map ny_map_diffusion = {
     .name = "diffusion",
     .summary = "like laplacian, times the eigenvalues to the power of --time (on a graph, not a "
                "kernel, with --neighbors or --graph)",
-    .title = "Diffusion map",
     .own = "normalize|time|edge-weights",
     .divided = true,
     .in_time = true,
@@ -85,7 +80,6 @@ const struct ny_map ny_map_diffusion = {
 const struct ny_map ny_map_isomap = {
     .name = "isomap",
     .summary = "from lengths of shortest paths in a graph of neighbours (--neighbors or --graph)",
-    .title = "Isomap",
     .metric = true,
     .additive = true,
     .graph = true,
@@ -96,7 +90,6 @@ const struct ny_map ny_map_isomap = {
 const struct ny_map ny_map_eigenmaps = {
     .name = "eigenmaps",
     .summary = "the smoothest functions on such a graph",
-    .title = "Laplacian eigenmaps",
     .own = "edge-weights",
     .kernel = "rbf",
     .divided = true,
@@ -106,7 +99,6 @@ const struct ny_map ny_map_eigenmaps = {
 
 const struct ny_map ny_map_graph_diffusion = {
     .name = "diffusion",
-    .title = "Diffusion map",
     .kernel = "rbf",
     .divided = true,
     .in_time = true,

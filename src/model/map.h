@@ -11,7 +11,6 @@
 
 struct ny_map {
     const char *name, *summary;
-    const char *title;  /* the name in pictures and on pages */
     bool metric;        /* coordinates have the unit of distances between rows: pictures give all of
                          * them one scale */
     bool additive;      /* K is centred (over D or implicitly) */

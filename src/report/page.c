@@ -187,30 +187,15 @@ static void put_store_name(const struct page *page, struct ny_sink *sink)
     ny_put_html(sink, name);
 }
 
-/* "Kernel PCA of 4,435 rows"; a graph or a dictionary alone are called that. */
-static void put_headline(struct ny_sink *sink, const struct ny_result *result)
-{
-    uint64_t rows = ny_part_find("embedding")->count(result);
-    char number[32];
-
-    if (result->map && rows)
-        ny_putf(sink, "%s of %s rows", result->map->title, ny_grouped(rows, number));
-    else
-        ny_put(sink, result->only_graph ? "Graph of neighbours" : "Landmarks");
-}
-
-/* Writes the title given, else what the only result is, else how many results of which store there
- * are. */
+/* Writes the title that is given, else the name of the only result, or of the store of several. */
 static void put_title(const struct page *page, struct ny_sink *sink)
 {
-    if (page->spec->title) {
+    if (page->spec->title)
         ny_put_html(sink, page->spec->title);
-    } else if (page->spec->count == 1) {
-        put_headline(sink, &page->results[0]);
-    } else {
-        ny_putf(sink, "%zu results of ", page->spec->count);
+    else if (page->spec->count == 1)
+        ny_put_html(sink, page->results[0].name);
+    else
         put_store_name(page, sink);
-    }
 }
 
 /* Says that the page has not all results, and how to have those that are left out. */

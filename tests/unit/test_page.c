@@ -226,7 +226,7 @@ TEST(test_hostile_text)
     assert_null(strstr(page, "\xff"));
     free(page);
     page = report(NULL, NULL);
-    assert_non_null(strstr(page, "<title>Kernel PCA of 300 rows</title>"));
+    assert_non_null(strstr(page, "<title>a</title>"));
     assert_non_null(strstr(page, "<p>&#60;b&#62;it&#39;s.nys: 300 rows of 64 columns"));
     assert_int_equal(occurrences(page, "<b>"), 0);
     assert_int_equal(occurrences(page, "src=\""), 0); /* nothing is fetched */
