@@ -221,8 +221,7 @@ static size_t character_at(const char *text, size_t at)
     return at;
 }
 
-/* Shortens text to `room` pixels: … stands for what its middle has more, since names differ at
- * their ends. */
+/* Shortens text to `room` pixels, behind which … stands for the rest. */
 static void shorten(struct ny_canvas *canvas, const struct ny_lettering *how, const char *text,
                     double room, char shorter[SHORT_BYTES])
 {
@@ -231,12 +230,8 @@ static void shorten(struct ny_canvas *canvas, const struct ny_lettering *how, co
 
     snprintf(shorter, SHORT_BYTES, "%.*s", (int)keep, text);
     while (keep && ny_letters_width(canvas, how, shorter) > room) {
-        size_t begin, end;
-
         keep = character_at(text, keep - 1);
-        begin = character_at(text, (keep + 1) / 2);
-        end = character_at(text, length - (keep - begin));
-        snprintf(shorter, SHORT_BYTES, "%.*s…%s", (int)begin, text, text + end);
+        snprintf(shorter, SHORT_BYTES, "%.*s…", (int)keep, text);
     }
 }
 

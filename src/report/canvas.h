@@ -51,7 +51,7 @@ struct ny_lettering {
 /* Draws text in the ink of now; with a halo the letters are near black. */
 void ny_letters(struct ny_canvas *canvas, double x, double y, const struct ny_lettering *how,
                 const char *text);
-/* Draws text that is to take at most `room` pixels: of what is longer, … stands for the middle. */
+/* Draws text that is to take at most `room` pixels: of what is longer, … stands for the rest. */
 void ny_letters_within(struct ny_canvas *canvas, double x, double y, const struct ny_lettering *how,
                        const char *text, double room);
 /* Returns the pixels that the text takes along its line. */

@@ -132,17 +132,6 @@ unpacked() {
     awk '$1 > 540 || (NR > 1 && $1 - last < 13) {bad = 1} {last = $1} END {exit bad || NR < 7}' lines
 }
 
-@test "names of classes that begin alike can be told apart in the legend" {
-    for ends in ab cd; do
-        table 40 3 | awk -F, -v ends=$ends '{print $0 ",cells of the left lung é, sample " substr(ends, NR % 2 + 1, 1)}' |
-            sed -E 's/,(cells.*)/,"\1"/' >$ends.csv
-        nystream import $ends $ends.csv --label-column 4 -q
-        nystream fit $ends a --landmarks 20 -q
-        nystream plot $ends a -o $ends.png --no-names --title same -q
-    done
-    run ! cmp ab.png cd.png
-}
-
 @test "cairo is loaded when something is drawn, and named where it is not there" {
     made s
     ! ldd "$NYSTREAM_BUILD/nystream" | grep -q cairo || false
