@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/text.h"
 #include "evaluate/agreement.h"
 #include "evaluate/evaluate.h"
 #include "evaluate/kmeans.h"
@@ -245,18 +244,6 @@ static void add_tried(struct ny_evaluation *run, size_t k, double silhouette)
     ny_field_append_number(json_object_get(run->report, "silhouettes"), silhouette);
 }
 
-/* Tells that clusters of an earlier evaluation decide on their number, where classes would have
- * decided on another. */
-static void note_kept(const struct ny_evaluation *run)
-{
-    if (run->settings->clusters || run->settings->clusters_to || !run->kept ||
-        run->kept == run->classes.count)
-        return;
-    ny_log(run->ctx, NY_LOG_NOTE,
-           "%s, as many as '%s' has already; --clusters K looks for another number",
-           ny_counted(run->kept, "cluster", "clusters").text, run->result.name);
-}
-
 /* Tries each number of clusters from k on, and keeps those of the largest silhouette (Rousseeuw
  * 1987, section 4). */
 static int choose(struct ny_evaluation *run, size_t k, size_t most)
@@ -265,7 +252,6 @@ static int choose(struct ny_evaluation *run, size_t k, size_t most)
     size_t best = k;
     int err = NY_OK;
 
-    note_kept(run);
     ny_field_set_json(run->report, "clusters_tried", json_array());
     ny_field_set_json(run->report, "silhouettes", json_array());
     for (bool several = most > k; several && !err && k <= most; k++) {

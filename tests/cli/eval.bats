@@ -260,7 +260,6 @@ groups() {
     nystream eval g.nys f --measures clusters --clusters 5 -q >typed.txt
     nystream export g.nys f --part clusters -o typed.csv -q
     ny -0 eval g.nys f --measures clusters
-    says "5 clusters, as many as 'f' has already; --clusters K looks for another number"
     cmp typed.txt <(printf '%s\n' "$output")
     writes typed.csv "g.nys f --part clusters"
     ny eval g.nys f --measures knn # and what looks for no clusters says nothing of them
@@ -429,17 +428,6 @@ groups() {
     usage "--clusters 121 needs more rows than 120" eval g.nys f --measures clusters --clusters 121
     ny -2 eval g.nys f --n-init 4294967296
     usage --clusters eval g.nys f --clusters 0
-}
-
-@test "a result that is not finished: how far it is" {
-    npy_u8 40000 200 >rows.npy
-    nystream import s rows.npy -q
-    nystream fit s f --landmarks 3000 -q &
-    local pid=$!
-    await 'nystream list s | grep -q running' || true
-    kill -TERM $pid
-    wait $pid || true
-    ny -2 eval s f
 }
 
 @test "equal rows of an embedding have no clusters" {
