@@ -339,7 +339,7 @@ static void count(struct ny_layout *l, const struct ny_evaluation *run)
     ny_lay(l, NY_MEM_DICTIONARY, n, sizeof(uint32_t));
     ny_kmeans_count(l, &how, n, ny_coordinates_count(&run->result.coordinates));
     ny_matching_count(l, k, classes);
-    ny_silhouette_count(l, run, clusters_of(run), k);
+    ny_silhouette_count(l, run, k);
     ny_lay_peak(l, NY_MEM_OTHER, k, sizeof(uint64_t));
 }
 

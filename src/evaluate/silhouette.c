@@ -11,8 +11,7 @@
  * Distances of 64 rows of the sample to 256 others come from one product, ‖x‖² + ‖y‖² − 2xy, in
  * f64. Threads share the sample, and each adds up distances in the order of the rows, so that
  * neither they nor the budget change a bit. What is kept is a sum for each row of the sample and
- * each cluster, 64 MiB of them at most: of more than 4,194 clusters fewer than 2,000 rows are
- * drawn.
+ * each cluster.
  */
 #include "evaluate/silhouette.h"
 
@@ -22,9 +21,10 @@
 #include "base/progress.h"
 #include "base/thread.h"
 #include "evaluate/nearest.h"
+#include "evaluate/sample.h"
 #include "linalg/matrix.h"
 
-enum { BLOCK_ROWS = 64, BLOCK_OTHERS = 256, PIECE_ROWS = 1 << 14, SUMS_MAX = 1 << 23 };
+enum { BLOCK_ROWS = 64, BLOCK_OTHERS = 256, PIECE_ROWS = 1 << 14 };
 
 /* A square that is less than this share of the squared norms is what rounding leaves of 0. */
 static const double nothing = 1e-14;
@@ -42,14 +42,6 @@ struct silhouettes {
     size_t piece;            /* rows that there are in it now */
     const uint32_t *cluster; /* one for each row of the piece */
 };
-
-static size_t sample_of(const struct ny_evaluation *run, size_t k)
-{
-    size_t most = SUMS_MAX / (k ? k : 1), sample = run->settings->sample;
-
-    if (sample > most) sample = most ? most : 1;
-    return run->n < sample ? (size_t)run->n : sample;
-}
 
 /* Rows that the sample is measured against at a time, at most. */
 static size_t piece_of(size_t p)
@@ -195,7 +187,7 @@ int ny_silhouette_measure(struct ny_evaluation *run, struct ny_silhouette *out)
     struct silhouettes at = {.ctx = ctx, .k = run->clusters, .p = run->cloud.p};
     int err;
 
-    at.s = sample_of(run, at.k);
+    at.s = ny_sample_size(run);
     lay(&l, &at);
     err = l.err;
     if (!err) err = ny_cloud_sample(ctx, run->n, at.s, run->settings->seed, at.rows);
@@ -209,16 +201,14 @@ done:
     return err;
 }
 
-void ny_silhouette_count(struct ny_layout *l, const struct ny_evaluation *run, size_t k,
-                         size_t most)
+void ny_silhouette_count(struct ny_layout *l, const struct ny_evaluation *run, size_t k)
 {
     struct ny_layout_mark mark = ny_layout_mark(l);
     struct silhouettes at = {
-        .p = ny_coordinates_count(&run->result.coordinates), .s = sample_of(run, k), .k = most};
+        .p = ny_coordinates_count(&run->result.coordinates), .s = ny_sample_size(run), .k = k};
 
-    if (at.s * most > SUMS_MAX) at.k = SUMS_MAX / at.s; /* more clusters have a smaller sample */
     lay(l, &at);
-    ny_lay(l, NY_MEM_OTHER, most, sizeof(*at.sizes) + sizeof(double));
+    ny_lay(l, NY_MEM_OTHER, k, sizeof(*at.sizes) + sizeof(double));
     ny_cloud_sample_count(l, at.s);
     for (unsigned w = 0; w < run->workers; w++)
         ny_lay(l, NY_MEM_TILES, BLOCK_ROWS * BLOCK_OTHERS, sizeof(double));

@@ -13,9 +13,7 @@ struct ny_silhouette {
 /* The mean silhouette of run->cluster, over a sample of option sample's rows. One pass over the
  * rows of the cloud. NY_EBUDGET, or an interrupt. */
 int ny_silhouette_measure(struct ny_evaluation *run, struct ny_silhouette *out);
-/* Counts what this holds for any number of clusters from k to `most`: the fewer there are, the more
- * rows are drawn. */
-void ny_silhouette_count(struct ny_layout *l, const struct ny_evaluation *run, size_t k,
-                         size_t most);
+/* Counts what this holds for k clusters. */
+void ny_silhouette_count(struct ny_layout *l, const struct ny_evaluation *run, size_t k);
 
 #endif
