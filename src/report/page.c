@@ -79,11 +79,6 @@ static int fill_plot(void *user, const char *hole, struct ny_sink *sink)
         else
             ny_putf(sink, "All %s points", all);
         ny_put(sink, "<span class=\"left-out\"></span>."); /* page.js knows the axes */
-        if (p->components < p->frame.components)
-            ny_putf(sink,
-                    " Its axes are the first %zu of %zu components; <code>nystream plot "
-                    "--axes</code> draws the others.",
-                    p->components, p->frame.components);
     } else {
         ny_describe_result(&page->results[page->number], words);
         ny_put(sink, "Scatter plot of ");

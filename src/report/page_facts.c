@@ -249,8 +249,7 @@ static void put_error(struct ny_sink *sink, double error)
     ny_putf(sink, "<td class=\"n\">%s</td>", text);
 }
 
-static void put_spectrum_table(struct ny_sink *sink, const struct ny_result *result, size_t count,
-                               bool open)
+static void put_spectrum_table(struct ny_sink *sink, const struct ny_result *result, size_t count)
 {
     const char *of = ny_shared_word(result->report);
     size_t first = ny_eigenvalue_first(result);
@@ -258,7 +257,7 @@ static void put_spectrum_table(struct ny_sink *sink, const struct ny_result *res
     bool errors = json_is_array(json_object_get(result->report, "component_errors"));
     char text[64];
 
-    ny_putf(sink, "<details%s><summary>Eigenvalues</summary>", open ? " open" : "");
+    ny_put(sink, "<details><summary>Eigenvalues</summary>");
     snprintf(text, sizeof(text), "Eigenvalues%s%s", shares ? " and their shares of the " : "",
              shares ? of : "");
     begin_table(sink, "wide", text);
@@ -336,17 +335,15 @@ static void put_scree(struct ny_sink *sink, const struct ny_result *result, size
     ny_put(sink, "</svg>");
 }
 
-/* A line through one or two points tells nothing that their numbers do not. */
 void ny_put_spectrum(struct ny_sink *sink, const struct ny_result *result)
 {
     enum { SHOWN = 200 };
     size_t count = ny_part_find("eigenvalues")->count(result);
-    bool drawn = count > 2;
 
     if (!count) return;
     if (count > SHOWN) count = SHOWN;
     ny_put(sink, "<section class=\"spectrum\"><h3>Spectrum</h3>");
-    if (drawn) put_scree(sink, result, count);
-    put_spectrum_table(sink, result, count, !drawn);
+    put_scree(sink, result, count);
+    put_spectrum_table(sink, result, count);
     ny_put(sink, "</section>");
 }

@@ -6,23 +6,6 @@
 #include "base/text.h"
 #include "report/words.h"
 
-/* Describes all components of the record in a sentence. */
-static void describe(const struct ny_result *result, size_t count, char text[NY_WORDS_BYTES])
-{
-    const char *trace_of = ny_field_text(result->report, "trace_of");
-    double share = 0;
-    char percent[48];
-
-    for (size_t k = 0; k < count; k++)
-        share += ny_eigenvalue_share(result, k);
-    if (isfinite(share))
-        snprintf(text, NY_WORDS_BYTES, "%zu eigenvalues, %s %% of the trace%s%s%s", count,
-                 ny_percent_words(share, percent), trace_of ? " (" : "", trace_of ? trace_of : "",
-                 trace_of ? ")" : "");
-    else
-        snprintf(text, NY_WORDS_BYTES, "%zu eigenvalues", count);
-}
-
 /* Draws the bar within which the eigenvalue is that of all rows. */
 static void draw_error(struct ny_canvas *canvas, const struct ny_plot_frame *f,
                        const struct ny_result *result, size_t k, double x)
@@ -107,7 +90,7 @@ int ny_scree_draw(struct ny_canvas *canvas, struct ny_store *store, const char *
     }
     set_frame(canvas, &frame, &result, count);
     ny_clean_text(title ? title : name, clean, sizeof(clean));
-    describe(&result, count, words);
+    ny_describe_result(&result, words);
     ny_draw_title(canvas, &frame, clean, words);
     ny_draw_axes(canvas, &frame,
                  ny_eigenvalue_first(&result) ? "component" : "component; 0 is trivial",
