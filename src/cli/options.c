@@ -11,7 +11,7 @@
 enum { NAMES_MAX = 160 };
 
 #define OUTPUT "Output"
-/* The member of struct command that an option sets to its value or, of a switch, to true. */
+/* An option sets this member of struct command: to its value or, of a switch, to true. */
 #define TO(member) .to = offsetof(struct command, member)
 
 /* Options of the command itself: letter, name, argument, default, text and section of help. All

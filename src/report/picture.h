@@ -6,11 +6,11 @@
 
 struct ny_picture_spec {
     struct ny_scene_spec scene;
-    const char *title;    /* NULL: the NAME */
-    size_t width, height; /* pixels; of svg and pdf half as many points */
-    bool scree;           /* eigenvalues instead */
-    const bool *names;    /* write the names of classes among the points; NULL: where these are
-                           * an image */
+    const char *title;          /* NULL: the NAME */
+    size_t width, height;       /* pixels; of svg and pdf half as many points */
+    bool scree;                 /* eigenvalues instead */
+    const bool *names;          /* write names of classes among the points; NULL: where these are
+                                 * an image */
 };
 
 enum { NY_PICTURE_LEAST = 200, NY_PICTURE_MOST = 10000 }; /* pixels a side */
