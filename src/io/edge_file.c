@@ -3,8 +3,8 @@
  *
  * A file is read as a stream, in the memory of its window, of a line of a matrix for .npz. What it
  * says is not believed: a node has to be there, a weight has to be a length or an affinity that f32
- * holds, and the message of one that is not names its line. MatrixMarket goes by io/mtx_text.c and
- * .npz by io/npz.c, which import reads points with; the lines of a text are parsed here. A
+ * holds, and the message of one that is not names its line. All formats
+ * go by the readers of points: io/mtx_text.c, io/npz.c, and io/csv.c for lines of text. A
  * symmetric matrix is read as it is written, half of it, since an edge that has one direction has
  * both.
  */
@@ -18,16 +18,15 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "io/convert.h"
+#include "io/format.h"
 #include "io/mtx_text.h"
 #include "io/npz_lines.h"
-#include "io/number.h"
 #include "io/refuse.h"
 
 #define ULL(x) ((unsigned long long)(x))
 
-/* Digits of a node number: more than any has, and no overflow. */
-enum { INDEX_DIGITS = 18 };
+enum { FIELDS_MAX = 3 }; /* of a line of text: two nodes and a weight */
+
 /* The numbers that nodes may have, as the graph keeps them in 32 bits. */
 static const uint64_t nodes_most = UINT32_MAX;
 
@@ -46,7 +45,7 @@ struct edge_file {
     struct ny_npz_line row; /* .npz: the line under way, and how much of it was read */
     uint64_t rows_read;
     size_t row_at;
-    unsigned fields; /* text: fields of the first line; 0: none was read */
+    struct ny_reader *text; /* a table of nodes and weights; NULL: it is none */
 };
 
 /* Fails because of the entry under way. */
@@ -132,94 +131,57 @@ static int open_npz(struct edge_file *file)
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-/* Returns the bytes of a field. */
-static size_t field_length(const char *p)
+/* Returns a node, which the caller checks; a number that is none becomes one that is not there. */
+static uint64_t node_of(double value)
 {
-    return strcspn(p, " \t\r\n,");
-}
-
-/* Fails because of the field at `p`. */
-static int wrong_field(const struct edge_file *file, const char *p)
-{
-    return ny_refuse_word(file->reader.ctx, file->reader.path, file->line, p, field_length(p),
-                          "does not belong here; write i j, or i j weight, with nodes from 0");
-}
-
-/* Passes over what stands between two fields: blanks, and one comma. Tells whether there is a
- * field behind them. */
-static bool next_field(const char **p, const char *end)
-{
-    *p = ny_skip_blanks(*p);
-    if (**p == ',') {
-        *p = ny_skip_blanks(*p + 1);
-        return true; /* an empty one is refused by who parses it */
-    }
-    return *p < end;
-}
-
-/* Parses a field that is the number of a node. */
-static int parse_node(const struct edge_file *file, const char **p, uint64_t *node)
-{
-    const char *begin = *p, *at = begin;
-
-    *node = 0;
-    while ((unsigned char)(*at - '0') < 10 && at - begin < INDEX_DIGITS)
-        *node = 10 * *node + (uint64_t)(*at++ - '0');
-    if (at == begin || at != begin + field_length(begin)) return wrong_field(file, begin);
-    *p = at;
-    return NY_OK;
-}
-
-/* Parses a field that is a weight; NaN and infinity are refused later. */
-static int parse_weight(const struct edge_file *file, const char **p, double *weight)
-{
-    size_t length = field_length(*p);
-    const char *after = ny_number(*p, weight);
-
-    if (!length || (after != *p + length && !ny_number_missing(*p, length, weight)))
-        return wrong_field(file, *p);
-    *p += length;
-    return NY_OK;
-}
-
-/* Parses the line from `p` to `end`. All lines have as many fields as the first one. */
-static int parse_line(struct edge_file *file, const char *p, const char *end,
-                      struct raw_entry *entry)
-{
-    unsigned fields = 2;
-    int err = parse_node(file, &p, &entry->from);
-
-    if (!err && !next_field(&p, end)) return wrong_field(file, p);
-    if (!err) err = parse_node(file, &p, &entry->to);
-    if (err) return err;
-    entry->weight = 1;
-    if (next_field(&p, end)) {
-        fields++;
-        err = parse_weight(file, &p, &entry->weight);
-        if (!err && next_field(&p, end)) return wrong_field(file, p);
-    }
-    if (err) return err;
-    if (!file->fields) file->fields = fields;
-    if (fields == file->fields) return NY_OK;
-    return wrong(file, "all edges need a weight, or none");
+    return value >= 0 && value < (double)nodes_most && value == floor(value) ? (uint64_t)value
+                                                                             : UINT64_MAX;
 }
 
 static int next_of_text(struct edge_file *file, struct raw_entry *entry)
 {
-    struct ny_bytes *bytes = file->reader.bytes;
+    double fields[FIELDS_MAX] = {0, 0, 1};
+    struct ny_row_batch batch = {.values = fields};
+    int err = ny_table_next(file->text, 1, &batch);
 
-    for (;;) {
-        const char *newline, *end, *p;
-        int err = ny_bytes_line(bytes, &newline);
+    if (err) return err;
+    file->line = file->text->bytes->line - 1;
+    *entry = (struct raw_entry){node_of(fields[0]), node_of(fields[1]), fields[2]};
+    return NY_OK;
+}
 
-        if (err) return err;
-        if (bytes->at == bytes->end) return NY_END;
-        end = newline ? newline : bytes->end;
-        p = ny_skip_blanks(bytes->at);
-        bytes->at = newline ? newline + 1 : end;
-        file->line++;
-        if (p < end && *p != '#' && *p != '%') return parse_line(file, p, end, entry);
+/* Passes over comments. */
+static int pass_comments(struct ny_bytes *bytes)
+{
+    const char *newline = bytes->at;
+    int err = NY_OK;
+
+    while (!err && newline && (*bytes->at == '#' || *bytes->at == '%')) {
+        err = ny_bytes_line(bytes, &newline);
+        if (err || !newline) break;
+        bytes->at = newline + 1;
+        bytes->line++;
+        err = ny_bytes_need(bytes, 1);
     }
+    return err;
+}
+
+/* Opens the lines as a table of two or three columns. */
+static int open_text(struct edge_file *file)
+{
+    const struct ny_reader_options options = {
+        .format = "csv", .dtype = NY_F64, .header = NY_HEADER_NO, .decimal = NY_DECIMAL_POINT};
+    struct ny_bytes *bytes = file->reader.bytes;
+    int err = pass_comments(bytes);
+
+    if (err) return err;
+    file->next = next_of_text;
+    file->reader.bytes = NULL;
+    err = ny_table_open(&file->text, bytes, &options);
+    if (err) return err;
+    file->line = bytes->line;
+    if (file->text->table.d == 2 || file->text->table.d == FIELDS_MAX) return NY_OK;
+    return wrong(file, "it is no edge; write i j, or i j weight, with nodes from 0");
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */
@@ -236,8 +198,7 @@ static int open_format(struct edge_file *file)
     if (strncasecmp(bytes->at, magic, sizeof(magic) - 1) == 0 ||
         ny_ends_with(file->reader.path, ".mtx") || ny_ends_with(file->reader.path, ".mtx.gz"))
         return open_mtx(file);
-    file->next = next_of_text;
-    return NY_OK;
+    return open_text(file);
 }
 
 /* Refuses more nodes than numbers of 32 bits tell apart. */
@@ -263,8 +224,7 @@ static int check_node(const struct edge_file *file, uint64_t node)
     char text[160];
 
     if (node < most) return NY_OK;
-    snprintf(text, sizeof(text), "there is no node %llu; nodes are 0 to %llu", ULL(node),
-             ULL(most - 1));
+    snprintf(text, sizeof(text), "a node is not there; nodes are 0 to %llu", ULL(most - 1));
     return wrong(file, text);
 }
 
@@ -295,6 +255,7 @@ static void close_file(struct ny_edge_source *source)
 {
     struct edge_file *file = (struct edge_file *)source;
 
+    ny_table_close(file->text);
     ny_npz_lines_close(&file->reader);
     ny_layout_free(&file->reader.own);
     ny_bytes_close(file->reader.bytes);

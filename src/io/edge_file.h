@@ -1,8 +1,8 @@
 /*
  * Files of edges of a graph, read entry by entry: MatrixMarket coordinates (from 1), sparse
  * matrices of scipy (CSR or CSC), and text lines "i j" or "i j weight" (from 0) with blanks, tabs
- * or commas between them and comments that begin with # or %. Text and MatrixMarket may be packed
- * by gzip.
+ * or commas between them, below comments that begin with # or %. Text and MatrixMarket may be
+ * packed by gzip.
  */
 #ifndef NY_IO_EDGE_FILE_H
 #define NY_IO_EDGE_FILE_H
