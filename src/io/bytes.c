@@ -454,6 +454,15 @@ int ny_bytes_open_stream(struct ny_bytes **out, struct ny_context *ctx, int fd, 
     return hand_out(out, bytes, begin(bytes));
 }
 
+int ny_bytes_open_lines(struct ny_bytes **out, struct ny_context *ctx, int fd, const char *shown)
+{
+    struct ny_bytes *bytes = new_bytes(ctx, fd, shown, WINDOW_BYTES);
+
+    *out = NULL;
+    if (!bytes) return NY_EBUDGET;
+    return hand_out(out, bytes, lseek(fd, 0, SEEK_SET) ? ny_fail_errno(ctx, "read", shown) : NY_OK);
+}
+
 int ny_bytes_open_part(struct ny_bytes **out, const struct ny_bytes *file,
                        const struct ny_bytes_part *part)
 {

@@ -47,6 +47,8 @@ int ny_bytes_open(struct ny_bytes **out, struct ny_context *ctx, const char *pat
  * with the bytes; `shown` stands for it in messages. NY_EIO, here and later: nothing came for
  * minutes. */
 int ny_bytes_open_stream(struct ny_bytes **out, struct ny_context *ctx, int fd, const char *shown);
+/* Reads lines from the beginning of a temporary file, whose descriptor is taken over likewise. */
+int ny_bytes_open_lines(struct ny_bytes **out, struct ny_context *ctx, int fd, const char *shown);
 /* Reads a part of a regular file, which must outlive it, beside others. NY_EDATA, later: the part
  * holds more or fewer bytes than it says, or at its end, others. */
 int ny_bytes_open_part(struct ny_bytes **out, const struct ny_bytes *file,

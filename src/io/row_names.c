@@ -1,32 +1,25 @@
 /*
- * Names of rows in step with them (io/row_names.h). No more than SHARE names are in memory at a
- * time, since a file may have a thousand million rows: lines are read as they are needed, and names
- * that come before the rows go to a spool, from which they come back SHARE at a time.
+ * Names of rows in step with them (io/row_names.h): lines that are read as they are needed, since a
+ * file may have a thousand million rows. Names that come before the rows become lines of a
+ * temporary file.
  */
 #include "io/row_names.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/spool.h"
+#include "base/scratch.h"
 #include "io/number.h"
 #include "io/refuse.h"
 #include "io/row_sort.h"
 
-enum { SHARE = 1 << 16, STREAMS_MAX = 4096, PIECE_BYTES = 16 << 10, PIECE_BYTES_MIN = 512 };
-enum {
-    PIECES_SHARE = 16
-}; /* a part of the budget that is left, at most, for the pieces of all streams */
+enum { WRITE_BYTES = 64 << 10, WHOLE_LINE = UINT_MAX };
 
 struct ny_row_names {
     struct ny_reader *reader;
-    struct ny_bytes *lines; /* NULL: the names are in the spool */
-    unsigned field;         /* field of a line that is wanted */
-    struct ny_spool *spool;
-    uint64_t share;         /* names in a stream of the spool */
-    uint64_t next;          /* number of the name that comes next */
-    struct ny_names loaded; /* a stream's names: the one numbered `next` begins at `at` */
-    const char *at;
+    struct ny_bytes *lines;
+    unsigned field; /* field of a line that is wanted; or WHOLE_LINE */
 };
 
 /* ---- one name ------------------------------------------------------------------------------- */
@@ -51,19 +44,20 @@ int ny_stream_name(struct ny_reader *reader, uint64_t number, struct ny_names *t
     return ny_names_add(to, reader->ctx, text, length);
 }
 
-/* Returns field `field` of a line, or the first where there are fewer. */
+/* Returns field `field` of a line, or the first where there are fewer, or all of the line. */
 static const char *field_of(const char *line, const char *end, unsigned field, size_t *length)
 {
-    const char *at = line;
+    const char *at = line, *tab;
 
+    *length = (size_t)(end - line);
+    if (field == WHOLE_LINE) return line;
     for (unsigned i = 0; at && i < field; i++) {
-        const char *tab = memchr(at, '\t', (size_t)(end - at));
-
+        tab = memchr(at, '\t', (size_t)(end - at));
         at = tab ? tab + 1 : NULL;
     }
     if (!at) at = line;
-    for (*length = 0; at + *length < end && at[*length] != '\t';)
-        ++*length;
+    tab = memchr(at, '\t', (size_t)(end - at));
+    *length = (size_t)((tab ? tab : end) - at);
     return at;
 }
 
@@ -101,111 +95,69 @@ int ny_row_names_of_lines(struct ny_row_names **out, struct ny_reader *reader,
     return names ? NY_OK : NY_EBUDGET;
 }
 
-/* Moves all names from the stream to the spool. */
-static int fill(struct ny_row_names *names)
+/* Appends the names to the file, as lines, and forgets them. */
+static int write_lines(const struct ny_scratch *file, struct ny_names *names, uint64_t *written)
 {
-    struct ny_reader *reader = names->reader;
-    struct ny_names one = {0};
+    int err;
+
+    for (size_t i = 0; i < names->bytes; i++)
+        if (!names->text[i]) names->text[i] = '\n';
+    err = ny_scratch_put(file, names->text, names->bytes, *written);
+    *written += names->bytes;
+    ny_names_clear(names);
+    return err;
+}
+
+/* Moves all names from the stream to the file. */
+static int move_names(struct ny_reader *reader, const struct ny_scratch *file)
+{
+    struct ny_names some = {0};
+    uint64_t written = 0;
     int err = NY_OK;
 
     for (uint64_t row = 0; !err && row < reader->table.rows; row++) {
-        ny_names_clear(&one);
-        err = ny_stream_name(reader, row, &one);
-        if (!err)
-            err = ny_spool_put(names->spool, (size_t)(row / names->share), one.text, one.bytes);
-        if (!err && row % SHARE == 0) err = ny_check_interrupt(reader->ctx);
+        err = ny_stream_name(reader, row, &some);
+        if (err || some.bytes < WRITE_BYTES) continue;
+        err = write_lines(file, &some, &written);
+        if (!err) err = ny_check_interrupt(reader->ctx);
     }
-    ny_names_release(&one, reader->ctx);
+    if (!err) err = write_lines(file, &some, &written);
+    ny_names_release(&some, reader->ctx);
     return err;
 }
 
 int ny_row_names_of_stream(struct ny_row_names **out, struct ny_reader *reader)
 {
-    struct ny_row_names *names = ny_calloc(reader->ctx, NY_MEM_IO, 1, sizeof(*names));
-    uint64_t rows = reader->table.rows;
-    struct ny_spool_spec spec = {.folder = ny_scratch_folder(reader),
-                                 .what = "the names of rows",
-                                 .piece_bytes = PIECE_BYTES};
-    int err;
+    struct ny_scratch file = {reader->ctx, ny_scratch_folder(reader), "the names of rows", -1};
+    struct ny_bytes *lines;
+    int err = ny_scratch_open(&file);
 
-    *out = names;
-    if (!names) return NY_EBUDGET;
-    *names = (struct ny_row_names){.reader = reader, .share = SHARE};
-    while (rows / names->share >= STREAMS_MAX)
-        names->share *= 2;
-    spec.streams = (size_t)(rows / names->share) + 1; /* the claim may be near 2⁶⁴ */
-    while (spec.piece_bytes > PIECE_BYTES_MIN &&
-           spec.streams * spec.piece_bytes > ny_memory_left(reader->ctx) / PIECES_SHARE)
-        spec.piece_bytes /= 2;
-    err = ny_spool_new(&names->spool, reader->ctx, &spec);
-    return err ? err : fill(names);
+    if (!err) err = move_names(reader, &file);
+    if (!err) {
+        err = ny_bytes_open_lines(&lines, reader->ctx, file.fd, reader->path);
+        file.fd = -1;
+    }
+    ny_scratch_close(&file);
+    return err ? err : ny_row_names_of_lines(out, reader, lines, WHOLE_LINE);
 }
 
 void ny_row_names_close(struct ny_row_names *names)
 {
-    struct ny_context *ctx;
-
     if (!names) return;
-    ctx = names->reader->ctx;
-    ny_names_release(&names->loaded, ctx);
-    ny_spool_free(names->spool);
     ny_bytes_close(names->lines);
-    ny_free(ctx, names);
+    ny_free(names->reader->ctx, names);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
-
-/* Loads the stream that the next name is in. */
-static int load(struct ny_row_names *names)
-{
-    struct ny_context *ctx = names->reader->ctx;
-    size_t stream = (size_t)(names->next / names->share);
-    size_t bytes = ny_spool_bytes(names->spool, stream);
-    int err;
-
-    ny_names_clear(&names->loaded);
-    err = ny_names_reserve(&names->loaded, ctx, bytes);
-    if (!err) err = ny_spool_load(names->spool, stream, names->loaded.text);
-    if (err) return err;
-    names->at = ny_names_skip(names->loaded.text, (size_t)(names->next % names->share));
-    names->loaded.bytes = bytes;
-    return NY_OK;
-}
-
-/* Adds names from the spool. */
-static int from_spool(struct ny_row_names *names, size_t count, struct ny_names *to)
-{
-    int err = NY_OK;
-
-    while (!err && count > 0) {
-        uint64_t left = names->share - names->next % names->share;
-        size_t piece = count < left ? count : (size_t)left;
-
-        if (!names->loaded.bytes || left == names->share) err = load(names);
-        if (!err) err = ny_names_append(to, names->reader->ctx, names->at, piece);
-        if (!err) names->at = ny_names_skip(names->at, piece);
-        names->next += piece;
-        count -= piece;
-    }
-    return err;
-}
 
 int ny_row_names_next(struct ny_row_names *names, uint64_t skip, size_t count, struct ny_names *to)
 {
     struct ny_names passed = {0};
     int err = NY_OK;
 
-    if (!names->lines) {
-        if (skip) {
-            names->next += skip;
-            names->loaded.bytes = 0; /* to be loaded where the next name is */
-        }
-        return from_spool(names, count, to);
-    }
     for (uint64_t i = 0; !err && i < skip + count; i++) {
         ny_names_clear(&passed);
         err = ny_line_name(names->lines, names->field, i < skip ? &passed : to);
-        names->next += err == NY_OK;
     }
     ny_names_release(&passed, names->reader->ctx);
     return err == NY_END
