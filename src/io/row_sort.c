@@ -15,7 +15,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 
 #include "base/budget.h"
 #include "base/memory.h"
@@ -91,20 +90,6 @@ static struct ny_spool_spec plan(const struct ny_row_sort *sort, const struct ny
                                   .piece_bytes = piece};
 }
 
-/* Checks that the file has room on its disk, before anything is read. */
-static int check_disk(const struct ny_row_sort *sort, const struct ny_spool_spec *spool)
-{
-    double needed = (double)sort->spec.entries * (double)(sizeof(struct place) + sort->value_bytes);
-    double room;
-    struct statvfs disk;
-
-    if (needed <= (double)(spool->streams * spool->piece_bytes)) return NY_OK;
-    if (statvfs(spool->folder, &disk) || !disk.f_blocks) return NY_OK; /* a write will tell */
-    room = (double)disk.f_bavail * (double)disk.f_frsize;
-    if (needed <= room) return NY_OK;
-    return ny_fail_full(sort->ctx, spool->folder, (uint64_t)needed, (uint64_t)room);
-}
-
 int ny_row_sort_new(struct ny_row_sort **out, struct ny_reader *reader,
                     const struct ny_row_sort_spec *spec)
 {
@@ -121,8 +106,8 @@ int ny_row_sort_new(struct ny_row_sort **out, struct ny_reader *reader,
     sort->bucket = UINT64_MAX;
     spool = plan(sort, reader);
     sort->width = spec->rows / spool.streams + (spec->rows % spool.streams > 0);
-    err = sort->width > UINT32_MAX ? ny_refuse_damaged(reader->ctx, reader->path, NY_NO_LINE)
-                                   : check_disk(sort, &spool);
+    err =
+        sort->width > UINT32_MAX ? ny_refuse_damaged(reader->ctx, reader->path, NY_NO_LINE) : NY_OK;
     if (!err) err = ny_spool_new(&sort->spool, sort->ctx, &spool);
     if (!err) {
         sort->start =

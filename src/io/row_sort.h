@@ -20,7 +20,7 @@ struct ny_row_sort;
 const char *ny_scratch_folder(const struct ny_reader *reader);
 /* Makes a sort, which keeps its entries in a temporary file in the reader's folder for scratch
  * files where they do not fit in its memory, at most an eighth of what is left of the budget.
- * NY_EIO where that folder has no room for them. */
+ * NY_EIO, here and later, where the folder cannot have it, or has no room. */
 int ny_row_sort_new(struct ny_row_sort **out, struct ny_reader *reader,
                     const struct ny_row_sort_spec *spec);
 /* Frees the sort and its file; NULL is allowed. */

@@ -72,16 +72,4 @@ TEST(what_fails_is_named)
     assert_non_null(strstr(ny_context_message(ctx), "--memory"));
 }
 
-/* The disk is looked at before anything is read. */
-TEST(a_disk_without_room_is_named)
-{
-    struct ny_reader reader = {.ctx = ctx, .path = "m.mtx", .options = {.scratch = directory}};
-    const struct ny_row_sort_spec spec = {ROWS, UINT64_MAX / 1024, NY_F64};
-    struct ny_row_sort *sort;
-
-    ny_error_clear(ctx);
-    assert_int_equal(ny_row_sort_new(&sort, &reader, &spec), NY_EIO);
-    assert_null(sort);
-}
-
 AROUND_ALL(support_setup, remove_folder)
