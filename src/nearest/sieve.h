@@ -71,7 +71,7 @@ struct ny_sieve {
     struct ny_sieve_cells cells;
     struct ny_columns_spec code; /* describes codes */
     struct ny_geometry geometry;
-    struct ny_columns *codes; /* codes of the points, as landmarks, by place */
+    struct ny_columns *codes;       /* codes of the points, as landmarks, by place */
     const struct ny_scan_ops *scan; /* those of this CPU */
     struct ny_sieve_worker *worker;
 };
@@ -90,6 +90,8 @@ size_t ny_sieve_held_least(const struct ny_knn *knn);
 void ny_sieve_count(struct ny_layout *l, const struct ny_knn *knn,
                     const struct ny_columns_spec *spec, size_t held, size_t rows, bool points);
 
+/* Returns the products that the directions of codes take. */
+double ny_sieve_basis_flops(const struct ny_knn *knn);
 /* How far a row looks for its neighbours; all 0: as far as it takes to find all of them. */
 struct ny_sieve_reach {
     size_t cells;    /* it looks into the nearest of them, */

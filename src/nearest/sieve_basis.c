@@ -53,6 +53,15 @@ void ny_sieve_basis_count(struct ny_layout *l, const struct ny_knn *knn)
     ny_orthonormalise_count(l, columns);
 }
 
+double ny_sieve_basis_flops(const struct ny_knn *knn)
+{
+    size_t d = knn->spec->geometry->d;
+    double columns = (double)ny_smaller(d, NY_SIEVE_FINE), rows = (double)sample_rows(knn);
+
+    /* Products with the sample, and Grams and solutions, twice each time. */
+    return (double)d * columns * (2 * (2 * ROUNDS + 1) * rows + 4 * (ROUNDS + 1) * columns);
+}
+
 /* Reads and prepares the sample: one row of each of as many equal stretches. */
 static int read_sample(const struct ny_sieve *sieve, struct ny_matrix S)
 {

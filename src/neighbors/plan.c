@@ -10,6 +10,7 @@
 
 #include "base/budget.h"
 #include "columns/pairs.h"
+#include "job/prices.h"
 #include "neighbors/job_private.h"
 
 /* Returns the peak of the job with parts of this size and so many rows held. */
@@ -212,6 +213,22 @@ static bool likely_tree(const struct ny_graph_plan *plan)
     return plan->tree_panels && likely_way(plan) != NY_KNN_SIEVE;
 }
 
+/* Returns the nanoseconds of one thread in which a way finds the neighbours; 0: its pairs tell. A
+ * sieve that is forced on sparse rows leaves all of them to be compared with all. */
+static double way_ns(const struct ny_graph_sizes *f, const struct ny_graph_plan *plan)
+{
+    const double gathering = 1.5; /* a sieve that finds nearly all waits for rows and codes, too */
+    const struct ny_sieve_work all = {.left = 1};
+
+    if (likely_tree(plan)) return ny_graph_tree_ns(f->points);
+    if (likely_way(plan) != NY_KNN_SIEVE)
+        return f->points->row_slots ? ny_graph_pairs_ns(f->points) : 0;
+    if (f->points->row_slots && f->settings->way == NY_KNN_SIEVE)
+        return ny_graph_sieve_all_ns(f->points, &all, 1);
+    return f->settings->recall < 1 ? gathering * ny_graph_sieve_ns(f->points, &ny_graph_usual_reach)
+                                   : 0;
+}
+
 /* A sieve compares codes: those of some cells, or for all neighbours all of them twice and with
  * fewer rows at a time, which takes three times as long. */
 static void plan_work(const struct ny_graph_sizes *f, struct ny_graph_plan *plan)
@@ -231,9 +248,8 @@ static void plan_work(const struct ny_graph_sizes *f, struct ny_graph_plan *plan
     plan->entries = n * (double)f->settings->stored;
     plan->measured = n * (double)ny_knn_width(&f->knn) * ny_entry_products(f->knn.spec);
     plan->tree_less = ny_graph_tree_share(f->points) < 1;
-    if (way == NY_KNN_SIEVE && f->settings->recall < 1)
-        plan->sieve_ns = ny_graph_sieve_ns(f->points, &ny_graph_usual_reach);
-    plan->tree_ns = likely_tree(plan) ? ny_graph_tree_ns(f->points) : 0;
+    plan->way_ns = way_ns(f, plan);
+    if (way == NY_KNN_SIEVE) plan->basis_flops = ny_sieve_basis_flops(&f->knn);
     plan->values = n * ny_entry_products(f->knn.spec);
     plan->result_bytes = f->points->n * (f->settings->stored * 8 + 4);
     plan->disk_bytes = plan->result_bytes + 2 * f->points->n * (4 + 8 * ny_knn_width(&f->knn));
@@ -292,17 +308,16 @@ void ny_graph_plan_note(struct ny_context *ctx, const struct ny_graph_plan *plan
 static double pairs_s(const struct ny_graph_plan *graph, const struct ny_calibration *rates)
 {
     const double compare = 6, exact_ns = 3, byte_ns = 0.6;
-    const double exps_ns = 1.6;   /* exponentials of a nanosecond of one thread */
-    const double code_ns = 0.7;   /* two codes of a sieve are compared, on one thread */
-    const double gathering = 1.5; /* a sieve that finds nearly all waits for rows and codes, too */
+    const double exps_ns = 1.6; /* exponentials of a nanosecond of one thread */
+    const double code_ns = 0.7; /* two codes of a sieve are compared, on one thread */
+    double basis_s = ny_price_threads(graph->workers) * graph->basis_flops / rates->gemm64;
     /* Candidates are measured again in f64, on rows that are read one by one. */
     double exact_s =
         (exact_ns + byte_ns * graph->value_bytes) * 1e-9 * 3.27e9 * graph->measured / rates->exp32;
 
-    if (graph->sieve_ns > 0) return gathering * exps_ns * graph->sieve_ns / rates->exp32;
+    if (graph->way_ns > 0) return basis_s + exps_ns * graph->way_ns / rates->exp32;
     if (likely_way(graph) == NY_KNN_SIEVE)
-        return exps_ns * code_ns * graph->pairs / rates->exp32 + exact_s;
-    if (likely_tree(graph)) return exps_ns * graph->tree_ns / rates->exp32;
+        return basis_s + exps_ns * code_ns * graph->pairs / rates->exp32 + exact_s;
     return graph->flops / ny_calibration_tile(rates, graph->tiles, false) +
            compare * graph->pairs / rates->exp32 + exact_s;
 }
