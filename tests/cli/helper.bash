@@ -112,6 +112,12 @@ within() {
         END { exit bad || !NR }'
 }
 
+# alike SHARE A.csv B.csv: no two of their numbers differ by more than a share of the largest one.
+alike() {
+    within "$(awk -F, -v share="$1" '{ for (j = 1; j <= NF; j++) if ($j ^ 2 > most ^ 2) most = $j }
+        END { printf "%.17g", share * most }' "$2")" "$2" "$3"
+}
+
 # too_little COMMAND…: it is refused for its budget; $least is the number of bytes that it asks for.
 too_little() {
     ny -8 "$@"
