@@ -176,7 +176,6 @@ def test_dask_is_imported_when_it_is_named():
                    check=True)
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("fit", [
     lambda X: nystream.KernelPCA(2, n_landmarks=20).fit(X).transform(X),
     lambda X: nystream.PCA(2).fit(X).transform(X),

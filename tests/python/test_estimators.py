@@ -398,6 +398,8 @@ def test_wrong_parameters(blobs):
         KernelPCA(kernel="precomputed").fit(X)
     with pytest.raises(ValueError, match="kernel= is one of"):
         KernelPCA(kernel="sigmoid").fit(X)
+    with pytest.raises(ValueError, match="n_samples=9 should be >= n_clusters=10"):
+        SpectralClustering(10).fit(X[:9])
     with pytest.raises(nystream.UsageError, match="n_components=40 needs more land") as failure:
         KernelPCA(40, n_landmarks=30).fit(X)
     assert failure.value.option == "n_components"
@@ -527,13 +529,6 @@ def test_an_import_that_is_stopped_begins_anew_with_a_store(tmp_path, monkeypatc
     assert len(nystream.open(tmp_path / "s.nys")) == len(X)
 
 
-def test_numbers_that_cannot_be_are_refused(rows):
-    with pytest.raises(ValueError, match="n_samples=9 should be >= n_clusters=10"):
-        nystream.SpectralClustering(10).fit(rows[:9])
-    with pytest.raises(ValueError, match="n_components=None: give a number"):
-        KernelPCA(n_components=None).fit(rows)
-
-
 def test_datasets_are_streamed(tmp_path, rows, monkeypatch):
     h5py, zarr = pytest.importorskip("h5py"), pytest.importorskip("zarr")
     monkeypatch.setattr(_batch, "SLICE_BYTES", 100 * 6 * 8)
@@ -571,13 +566,6 @@ def test_bytes_stay_bytes(tmp_path):
     fitted = KernelPCA(store=tmp_path / "s.nys", n_landmarks=30).fit(X)
     assert nystream.open(tmp_path / "s.nys").dtype == np.uint8
     assert fitted.transform(X).dtype == np.float32
-
-
-@quick
-def test_a_name_that_is_none():
-    assert "KernelPCA" in dir(nystream) and nystream.KernelPCA is KernelPCA
-    with pytest.raises(AttributeError, match="Umap"):
-        nystream.Umap
 
 
 @quick

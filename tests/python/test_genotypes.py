@@ -54,16 +54,32 @@ def run(*words):
     return done.stderr
 
 
-def fitted(tmp_path, counts, components=6, *options):
-    """Return the store and the result of a fit of counts, imported from a file."""
+def imported(tmp_path, counts):
+    """Return the store g.nys of counts, imported from a file."""
     run("import", tmp_path / "g.nys", write_bed(tmp_path / "g", counts), "-q")
-    run("fit", tmp_path / "g.nys", "map", "--map", "pca", "--components", components, "-q",
-        *options)
     return nystream.open(tmp_path / "g.nys")
 
 
-@quick
-@pytest.mark.parametrize("n, d", [(300, 2500), (2500, 300), (600, 600)])
+def fit(store, *options, name="map"):
+    """Fit by the command, and return the result."""
+    run("fit", store.path, name, *options, "-q")
+    return store.result(name)
+
+
+def placed_by(store, rows):
+    """Return where the command places the rows of a .bed file."""
+    run("transform", store.path, "map", "--input", rows, "-o", store.path.parent / "new.npy", "-q")
+    return np.load(store.path.parent / "new.npy")
+
+
+def fitted(tmp_path, counts, components=6, *options):
+    """Return the store of a fit of counts, imported from a file."""
+    store = imported(tmp_path, counts)
+    fit(store, "--map", "pca", "--components", components, *options)
+    return store
+
+
+@pytest.mark.parametrize("n, d", [(300, 2500), (2500, 300), pytest.param(600, 600, marks=quick)])
 def test_components_are_those_of_the_scaled_genotypes(tmp_path, n, d):
     counts, _ = cohort(np.random.default_rng(n), n, d, fst=0.1)
     counts[:, 5] = 0
@@ -88,7 +104,6 @@ def test_points_are_the_counts_of_the_file_in_any_order(tmp_path):
     assert np.array_equal(nystream.open(tmp_path / "g.nys").points[:], counts[source])
 
 
-@quick
 def test_noise_is_told_and_not_waited_for(tmp_path):
     counts, _ = cohort(np.random.default_rng(1), 800, 6000)
     store = fitted(tmp_path, counts, 10)
@@ -106,12 +121,10 @@ def test_noise_is_told_and_not_waited_for(tmp_path):
 def test_new_samples_shrink_as_much_as_is_told(tmp_path):
     rng = np.random.default_rng(2)
     counts, which = cohort(rng, 1200, 4000, fst=0.03, missing=0)
-    fit, new = counts[:800], counts[800:]
-    store = fitted(tmp_path, fit, 4)
+    store = fitted(tmp_path, counts[:800], 4)
     told = np.array(store.result("map").report["component_shrinkage"][:3], float)
-    run("transform", tmp_path / "g.nys", "map", "--input", write_bed(tmp_path / "new", new),
-        "-o", tmp_path / "new.npy", "-q")
-    ours, placed = store.result("map").embedding[:], np.load(tmp_path / "new.npy")
+    placed = placed_by(store, write_bed(tmp_path / "new", counts[800:]))
+    ours = store.result("map").embedding[:]
     def means(rows, of):
         return np.array([rows[of == k].mean(axis=0) for k in range(4)])[:, :3]
     there, come = means(ours, which[:800]), means(placed, which[800:])
@@ -119,38 +132,34 @@ def test_new_samples_shrink_as_much_as_is_told(tmp_path):
     assert told.max() < 0.99
 
 
-@quick
-@pytest.mark.parametrize("precision", ["f32", "f64"])
+@pytest.mark.parametrize("precision", [pytest.param("f32", marks=quick), "f64"])
 def test_missing_genotypes_are_made_up_for_by_least_squares(tmp_path, precision):
     rng = np.random.default_rng(3)
     counts, _ = cohort(rng, 500, 1500, fst=0.1)
-    fit, new = counts[:400], counts[400:].copy()
+    known, new = counts[:400], counts[400:].copy()
     new[rng.random(new.shape) < np.linspace(0, 0.9, 100)[:, None]] = MISSING
     new[89:] = MISSING  # there is nothing to go by
     for i in range(89, 99):  # nor are two genotypes enough for three components
         new[i, 2 * i:2 * i + 2] = [0, 2]
-    store = fitted(tmp_path, fit, 3, "--precision", precision, "--tol", "1e-8")
-    run("transform", tmp_path / "g.nys", "map", "--input", write_bed(tmp_path / "new", new),
-        "-o", tmp_path / "new.npy", "-q")
-    placed = np.load(tmp_path / "new.npy")
-    v = np.linalg.svd(scaled(fit), full_matrices=False)[2][:3].T
-    signs = np.sign((store.result("map").embedding[:] * (scaled(fit) @ v)).sum(axis=0))
-    z = scaled(new, fit)
+    store = fitted(tmp_path, known, 3, "--precision", precision, "--tol", "1e-8")
+    placed = placed_by(store, write_bed(tmp_path / "new", new))
+    v = np.linalg.svd(scaled(known), full_matrices=False)[2][:3].T
+    signs = np.sign((store.result("map").embedding[:] * (scaled(known) @ v)).sum(axis=0))
+    z = scaled(new, known)
     assert np.allclose(placed[89:], signs * (z[89:] @ v), atol=1e-4 * np.abs(placed).max())
     for i in range(89):
         there = new[i] != MISSING
         wanted = signs * np.linalg.lstsq(v[there], z[i][there], rcond=None)[0]
         assert np.allclose(placed[i], wanted, atol=2e-3 * np.abs(wanted).max()), i
     run("import", tmp_path / "g.nys", tmp_path / "new.bed", "--append", "-q")
-    run("fit", tmp_path / "g.nys", "map", "--update", "frozen", "-q")
-    assert np.allclose(nystream.open(tmp_path / "g.nys").result("map").embedding[:][400:], placed,
+    assert np.allclose(fit(store, "--update", "frozen").embedding[:][400:], placed,
                        atol=1e-4 * np.abs(placed).max())
 
 
 @quick
 def test_kernels_take_what_is_missing_as_the_mean(tmp_path):
     counts, _ = cohort(np.random.default_rng(4), 200, 300)
-    run("import", tmp_path / "g.nys", write_bed(tmp_path / "g", counts), "-q")
+    store = imported(tmp_path, counts)
     z = scaled(counts)
     squares = ((z[:, None] - z[None]) ** 2).sum(axis=2)
     for scale in ["binomial", "standard"]:
@@ -163,10 +172,9 @@ def test_kernels_take_what_is_missing_as_the_mean(tmp_path):
         kernel = np.exp(-gamma * squares)
         kernel -= kernel.mean(axis=0)
         kernel -= kernel.mean(axis=1, keepdims=True)
-        run("fit", tmp_path / "g.nys", scale, "--approx", "exact", "--gamma", gamma, "--scale",
-            scale, "--components", 3, "--precision", "f64", "-q")
+        report = fit(store, "--approx", "exact", "--gamma", gamma, "--scale", scale, "--components",
+                     3, "--precision", "f64", name=scale).report
         values = np.linalg.eigvalsh(kernel)[::-1][:3]
-        report = nystream.open(tmp_path / "g.nys").result(scale).report
         assert np.allclose(report["eigenvalues"], values, rtol=1e-6)
 
 
@@ -200,12 +208,10 @@ def test_alleles_that_the_other_strand_has_too_are_told(tmp_path):
 @pytest.mark.parametrize("rule", ["maf:0.2", "missing:0.03"])
 def test_variants_are_chosen(tmp_path, rule):
     counts, _ = cohort(np.random.default_rng(6), 300, 500)
-    run("import", tmp_path / "g.nys", write_bed(tmp_path / "g", counts), "-q")
-    run("fit", tmp_path / "g.nys", "map", "--map", "pca", "--features", rule, "-q")
+    result = fit(imported(tmp_path, counts), "--map", "pca", "--features", rule)
     there = np.ma.masked_equal(counts, MISSING).astype(float)
     p, share = there.mean(axis=0) / 2, float(rule.split(":")[1])
     kept = np.minimum(p, 1 - p) >= share if rule[1] == "a" else there.mask.mean(axis=0) <= share
-    result = nystream.open(tmp_path / "g.nys").result("map")
     assert result.report["features_kept"] == kept.sum() and 10 < kept.sum() < 490
     values = np.linalg.svd(scaled(counts)[:, np.asarray(kept)], compute_uv=False)[:2] ** 2
     assert np.allclose(result.report["eigenvalues"], values, rtol=1e-3)
@@ -221,13 +227,12 @@ def test_shards_count_the_alleles_of_all_samples(tmp_path, d, options):
     for shard, rows in enumerate([counts[:200], counts[200:250], counts[250:]]):
         run("import", tmp_path / "all", "--shard", f"{shard}/3", write_bed(tmp_path / "s", rows),
             "-q")
-    run("fit", tmp_path / "all", "map", "--map", "pca", "--components", 3, "--tol", "1e-9", "-q",
-        *options)
-    run("export", tmp_path / "all", "map", "-o", tmp_path / "all.npy", "-q")
-    wanted, found = store.result("map").embedding[:], np.load(tmp_path / "all.npy")
+    all_of_them = nystream.open(tmp_path / "all")
+    found = fit(all_of_them, "--map", "pca", "--components", 3, "--tol", "1e-9", *options)
+    wanted, found = store.result("map").embedding[:], found.embedding[:]
     assert np.allclose(found * np.sign((found * wanted).sum(axis=0)), wanted,
                        atol=1e-5 * np.abs(wanted).max())
-    told = [of.result("map").report for of in (store, nystream.open(tmp_path / "all"))]
+    told = [of.result("map").report for of in (store, all_of_them)]
     if d > 600:  # zeros among the eigenvalues hide the noise from the shards
         assert told[1]["components_above_noise"] is None
         return
@@ -260,9 +265,7 @@ def test_tables_are_written_as_plink_writes_them(tmp_path):
 def test_new_rows_in_memory_are_genotypes_too(tmp_path):
     counts, _ = cohort(np.random.default_rng(8), 150, 200)
     store = fitted(tmp_path, counts, 2)
-    run("transform", tmp_path / "g.nys", "map", "--input", tmp_path / "g.bed", "-o",
-        tmp_path / "new.npy", "-q")
-    wanted = np.load(tmp_path / "new.npy")
+    wanted = placed_by(store, tmp_path / "g.bed")
     numbers = np.where(counts == MISSING, np.nan, counts)
     for rows in [counts, numbers, numbers.astype(np.float32)]:
         assert np.array_equal(store.result("map").transform(rows), wanted)
@@ -275,10 +278,8 @@ def test_new_rows_in_memory_are_genotypes_too(tmp_path):
 @quick
 def test_axes_over_landmarks_take_what_is_missing_as_the_mean(tmp_path):
     counts, _ = cohort(np.random.default_rng(9), 60, 90, fst=0.2)
-    run("import", tmp_path / "g.nys", write_bed(tmp_path / "g", counts), "-q")
-    run("fit", tmp_path / "g.nys", "map", "--kernel", "linear", "--approx", "exact", "--precision",
-        "f64", "--components", 2, "-q")
-    axes = nystream.open(tmp_path / "g.nys").result("map").axes
+    axes = fit(imported(tmp_path, counts), "--kernel", "linear", "--approx", "exact", "--precision",
+               "f64", "--components", 2).axes
     v = np.linalg.svd(scaled(counts), full_matrices=False)[2][:2].T
     assert np.allclose(np.abs((axes * v).sum(axis=0)) / np.linalg.norm(axes, axis=0), 1)
 
@@ -287,19 +288,16 @@ def test_axes_over_landmarks_take_what_is_missing_as_the_mean(tmp_path):
 @pytest.mark.parametrize("smooth", ["", "-smooth"])
 def test_what_is_missing_is_no_value(tmp_path, smooth):
     counts, _ = cohort(np.random.default_rng(10), 120, 80, missing=0.2)
-    run("import", tmp_path / "g.nys", write_bed(tmp_path / "g", counts), "-q")
+    store = imported(tmp_path, counts)
     there = np.ma.masked_equal(counts, MISSING).astype(float)
     rows = (there > 0).sum(axis=0).filled(0)
     weight = np.log(121 / (1 + rows)) + 1 if smooth else np.log(120 / rows)
     z = (there - there.mean(axis=0)).filled(0) * weight
-    run("fit", tmp_path / "g.nys", "map", "--map", "pca", "--scale", "idf" + smooth, "--tol",
-        "1e-7", "-q")
-    found = nystream.open(tmp_path / "g.nys").result("map").report
+    found = fit(store, "--map", "pca", "--scale", "idf" + smooth, "--tol", "1e-7").report
     assert np.allclose(found["eigenvalues"], np.linalg.svd(z, compute_uv=False)[:2] ** 2,
                        rtol=1e-5)
-    run("fit", tmp_path / "g.nys", "few", "--map", "pca", "--features", "min-rows:60", "-q")
-    assert nystream.open(tmp_path / "g.nys").result("few").report["features_kept"] == (
-        rows >= 60).sum()
+    few = fit(store, "--map", "pca", "--features", "min-rows:60", name="few")
+    assert few.report["features_kept"] == (rows >= 60).sum()
     least = int(np.median((there > 0).sum(axis=1).filled(0)))
     run("import", tmp_path / "few.nys", tmp_path / "g.bed", "--min-values", least, "-q")
     assert nystream.open(tmp_path / "few.nys").points.shape[0] == (

@@ -129,7 +129,6 @@ def test_models_and_updates_keep_the_shape(rows, tmp_path, kernel, shape, theirs
     assert np.allclose(placed, fitted.embedding[:], atol=1e-4 * np.abs(placed).max())
 
 
-@quick
 @each
 def test_sparse_rows_have_the_values_of_dense_ones(kernel, shape, theirs):
     X = scipy.sparse.random(300, 40, 0.1, random_state=1, format="csr")

@@ -93,18 +93,6 @@ def test_names_of_a_type_in_which_texts_may_be_missing(tmp_path):
         assert list(store.row_names[:]) == CELLS and list(store.column_names) == GENES
 
 
-def test_a_column_of_a_file_names_its_rows(tmp_path):
-    (tmp_path / "t.csv").write_text("name,a,b,class\nx1,1,2,u\ny,3,4,v\n")
-    store = nystream.open(tmp_path / "s.nys")
-    store.append_files(tmp_path / "t.csv", id_column="name", label_column="class")
-    store.append_files(tmp_path / "t.csv", id_column=1, label_column=4)
-    assert list(store.row_names[:]) == ["x1", "y", "x1", "y"]
-    assert list(store.column_names) == ["a", "b"]
-    assert store[:].tolist() == [[1, 2], [3, 4]] * 2
-    with pytest.raises(ValueError, match="id_column= does not act with rows in memory"):
-        store.append([[1, 2]], id_column=1)
-
-
 @pytest.fixture
 def fitted(tmp_path):
     """Return a frame of named columns, a store of it, a result, and where the frame's rows are."""

@@ -4,7 +4,6 @@ import statistics
 import warnings
 
 import numpy as np
-import pytest
 import scipy.sparse
 
 import nystream
@@ -42,7 +41,6 @@ def sparse(kind, n, d, rng):
     return scipy.sparse.csr_matrix((np.ones(len(columns), np.float32), columns, starts), (n, d))
 
 
-@pytest.mark.quick
 def test_passes_of_twelve_spectra_are_foretold(tmp_path):
     ratios = []
     for number, kind in enumerate(KINDS):

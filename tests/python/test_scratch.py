@@ -58,7 +58,6 @@ def test_rows_in_memory_are_on_no_disk(rows, folders):
     assert folders() == []
 
 
-@quick
 @pytest.mark.parametrize("form", [
     lambda X: X.astype(">f4"), lambda X: iter([X[:200], X[200:]]), pd.DataFrame,
     lambda X: [sparse.csr_matrix(X[:99]), sparse.csc_matrix(X[99:])]])

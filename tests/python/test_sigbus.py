@@ -166,7 +166,6 @@ def run_all(source, tmp_path, kinds, times):
     return wrong
 
 
-@pytest.mark.quick
 def test_a_store_or_a_file_that_is_cut_is_an_exception(source, tmp_path):
     assert run_all(source, tmp_path, ("store_read", "append"), 1) == []
 
